@@ -1,0 +1,181 @@
+/* sbps: posterior sampling for tables too big for ordinary MCMC.
+ *
+ * A table and a set of options make a run; a run advances in rounds; a result is what a run
+ * (or a file it wrote) says about the posterior. Handles are opaque. Every call that can fail
+ * returns a status and, when `err` is not NULL, writes a sentence. On failure `*out` is NULL.
+ * The library never prints, exits or aborts. Handles may be used from one thread at a time. */
+#ifndef SBPS_H
+#define SBPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SBPS_VERSION "0.1.0"
+
+#if defined(__GNUC__)
+#define SBPS_API __attribute__((visibility("default")))
+#else
+#define SBPS_API
+#endif
+
+#define SBPS_STATUSES(X)                                            \
+    X(SBPS_OK, "ok")                                                \
+    X(SBPS_BAD_ARG, "argument out of range")                        \
+    X(SBPS_BAD_FILE, "malformed input file")                        \
+    X(SBPS_BAD_DATA, "data do not fit the model")                   \
+    X(SBPS_NO_FILE, "file cannot be opened, read or written")       \
+    X(SBPS_NO_MEM, "out of memory")                                 \
+    X(SBPS_NO_MODE, "the posterior has no mode that could be found") \
+    X(SBPS_MISMATCH, "checkpoint belongs to another run")
+
+typedef enum {
+#define SBPS_STATUS_NAME(name, text) name,
+    SBPS_STATUSES(SBPS_STATUS_NAME)
+#undef SBPS_STATUS_NAME
+} sbps_status;
+
+typedef struct {
+    sbps_status status;
+    char text[512]; /* a sentence without a full stop at its end; names file, line and column */
+} sbps_error;
+
+/* The general text of a status, never NULL. */
+SBPS_API const char *sbps_status_text(sbps_status status);
+
+/* Frees a string the library gave to the caller. NULL is fine. */
+SBPS_API void sbps_free(char *text);
+
+/* ---- options: one table, set by name as on the command line ---- */
+
+typedef struct sbps_options sbps_options;
+
+typedef struct {
+    const char *name;     /* without the leading dashes */
+    const char *argument; /* what the value is called in help; NULL for a switch */
+    const char *fallback; /* default as text; "" when there is none */
+    const char *group;    /* heading in help */
+    const char *help;
+} sbps_option_info;
+
+SBPS_API size_t sbps_option_count(void);
+SBPS_API sbps_option_info sbps_option_at(size_t index);
+
+SBPS_API sbps_status sbps_options_create(sbps_options **out, sbps_error *err);
+/* value: text; for a switch "true" or "false", NULL meaning "true". Unknown names fail with a
+ * suggestion. */
+SBPS_API sbps_status sbps_options_set(sbps_options *options, const char *name, const char *value,
+                                      sbps_error *err);
+/* Reads `name = value` lines (# starts a comment). Options already set stay as they are. */
+SBPS_API sbps_status sbps_options_read(sbps_options *options, const char *path, sbps_error *err);
+/* The value in force as text, borrowed until the next set; NULL for an unknown name. */
+SBPS_API const char *sbps_options_get(const sbps_options *options, const char *name);
+SBPS_API void sbps_options_destroy(sbps_options *options);
+
+/* ---- names that can be asked for ---- */
+
+typedef struct {
+    const char *name;
+    const char *summary; /* one sentence */
+} sbps_kind_info;
+
+/* family: "models", "samplers", "priors". False past the end of the list or for an unknown family. */
+SBPS_API bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out);
+
+/* ---- tables ---- */
+
+typedef struct sbps_table sbps_table;
+
+/* Reads CSV (plain or gzip) or libsvm text as the options say (target, features, categorical,
+ * no-intercept, standardize, weights, offset, missing, seed) and shuffles its rows. */
+SBPS_API sbps_status sbps_table_read(const char *path, const sbps_options *options, sbps_table **out,
+                                     sbps_error *err);
+/* Copies `rows` x `columns` numbers (row-major) and the target; names may be NULL. Options as
+ * above except for those that name columns. */
+SBPS_API sbps_status sbps_table_copy(size_t rows, size_t columns, const double *x,
+                                     const char *const *names, const double *target,
+                                     const sbps_options *options, sbps_table **out,
+                                     sbps_error *err);
+SBPS_API size_t sbps_table_rows(const sbps_table *table);
+SBPS_API void sbps_table_destroy(sbps_table *table);
+
+/* Writes a synthetic CSV by the paper's recipe (7.1); `name` is a model that can simulate. The
+ * weights it drew go to `truth` (CSV: name,value) unless NULL. */
+SBPS_API sbps_status sbps_simulate(const char *name, size_t rows, size_t dim, uint64_t seed,
+                                   const char *path, const char *truth, sbps_error *err);
+
+/* ---- runs ---- */
+
+typedef struct sbps_run sbps_run;
+
+typedef struct {
+    bool warming_up;
+    double share_done;     /* 0..1, of the stopping rule nearest to being met */
+    double seconds;        /* since sampling began, set-up excluded */
+    double seconds_left;   /* guess; NAN while unknown */
+    double proposals;      /* since the start, all chains, warm-up included */
+    double proposals_per_second;
+    double min_ess;        /* of every parameter and its square, from the path */
+    double max_rhat;       /* NAN while unknown */
+    double bias_estimate;  /* posterior sd; NAN while unknown */
+    size_t rounds;
+} sbps_progress;
+
+/* Finds the mode and the metric and places the chains. The table is borrowed until destroy. */
+SBPS_API sbps_status sbps_run_create(const sbps_table *table, const sbps_options *options,
+                                     sbps_run **out, sbps_error *err);
+/* What was chosen: priors, sizes, memory, sampler settings. Give back with sbps_free. */
+SBPS_API sbps_status sbps_run_describe(const sbps_run *run, char **out, sbps_error *err);
+/* One round of every chain; `*finished` when a stopping rule is met. Checkpoints and skeletons
+ * are written here when the options ask for them. */
+SBPS_API sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error *err);
+/* May be called from another thread or a signal handler: the round under way ends early at the
+ * end of the segment being flown, and advance reports it finished. */
+SBPS_API void sbps_run_interrupt(sbps_run *run);
+SBPS_API void sbps_run_progress(const sbps_run *run, sbps_progress *out);
+SBPS_API void sbps_run_destroy(sbps_run *run);
+
+/* ---- results ---- */
+
+typedef struct sbps_result sbps_result;
+
+typedef struct {
+    const char *name;
+    double mean, mcse, sd;           /* from the path */
+    double q5, q50, q95;             /* from the draws */
+    double ess_bulk, ess_tail, rhat; /* from the draws, as R's posterior defines them */
+    double bias;                     /* stated, in posterior sd */
+} sbps_parameter;
+
+typedef enum { SBPS_TEXT, SBPS_CSV, SBPS_JSON } sbps_format;
+
+SBPS_API sbps_status sbps_result_from_run(const sbps_run *run, sbps_result **out, sbps_error *err);
+SBPS_API sbps_status sbps_result_read(const char *path, sbps_result **out, sbps_error *err);
+/* By the ending of `path`: .nc NetCDF-4, .stan.csv one Stan CSV a chain, .csv draws. The file
+ * appears whole or not at all. */
+SBPS_API sbps_status sbps_result_write(const sbps_result *result, const char *path,
+                                       sbps_error *err);
+SBPS_API size_t sbps_result_dim(const sbps_result *result);
+SBPS_API size_t sbps_result_chains(const sbps_result *result);
+SBPS_API size_t sbps_result_draws(const sbps_result *result); /* per chain */
+/* w[chain][draw][parameter], borrowed. */
+SBPS_API const double *sbps_result_values(const sbps_result *result);
+SBPS_API sbps_status sbps_result_parameter(const sbps_result *result, size_t index,
+                                           sbps_parameter *out, sbps_error *err);
+/* The summary table. Give back with sbps_free. */
+SBPS_API sbps_status sbps_result_summary(const sbps_result *result, sbps_format format, char **out,
+                                         sbps_error *err);
+/* What is wrong with the run, in words, with what to do about it; `*findings` counts them. */
+SBPS_API sbps_status sbps_result_diagnose(const sbps_result *result, char **out, size_t *findings,
+                                          sbps_error *err);
+SBPS_API void sbps_result_destroy(sbps_result *result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,37 @@
+/* Vector kernels, one variant per instruction set, chosen once. The scalar file is the
+ * definition: sums run in KERNEL_LANES fixed lanes with explicit fma and are folded as
+ * (l0+l1)+(l2+l3), so every variant gives the same bits. SBPS_ISA=scalar|avx2|avx512 overrides. */
+#ifndef BASE_KERNELS_H
+#define BASE_KERNELS_H
+
+#include <stddef.h>
+
+#define KERNEL_LANES 4
+
+typedef struct {
+    const char *isa;
+    double (*dot)(size_t n, const double *x, const double *y);
+    void (*axpy)(size_t n, double a, const double *x, double *y); /* y += a x */
+    /* out[i] = exp(x[i]) to 2 ulp, 0 below -708, inf above 709.7; NaN stays NaN. */
+    void (*exp)(size_t n, const double *x, double *out);
+    /* out[i] = 1 / (1 + exp(-x[i])), to a few ulp, no overflow. */
+    void (*sigmoid)(size_t n, const double *x, double *out);
+    /* sums[0] = sum g, sums[1] = sum (g - shift)^2 */
+    void (*sum_squares)(size_t n, const double *g, double shift, double sums[2]);
+    /* Row products: rows have `stride` doubles (a multiple of KERNEL_LANES, zero padded), row r
+     * starts at x + r*stride. `rows` NULL means rows first, first+1, ...
+     *   eta[i] = x_r . p,  deta[i] = x_r . q   (q NULL: only eta)
+     * p and q have `stride` entries. */
+    void (*row_products)(const double *x, size_t stride, const size_t *rows, size_t first,
+                         size_t n, const double *p, const double *q, double *eta, double *deta);
+    /* out += sum_i r[i] x_row(i), `stride` entries. */
+    void (*row_combine)(const double *x, size_t stride, const size_t *rows, size_t first, size_t n,
+                        const double *r, double *out);
+} kernels;
+
+/* The variant in force: the best this processor has, or what SBPS_ISA names. */
+const kernels *kernels_best(void);
+/* Walks the variants this processor can run, scalar first; NULL past the end. */
+const kernels *kernels_at(size_t index);
+
+#endif

@@ -1,0 +1,25 @@
+/* Memory: aligned blocks, and arenas that hold a chain's whole mutable state without pointers,
+ * so that a checkpoint is the arena's bytes. */
+#ifndef BASE_MEMORY_H
+#define BASE_MEMORY_H
+
+#include <stddef.h>
+
+#define CACHE_LINE 64
+
+/* Zeroed, aligned to a cache line; NULL when there is none left. Release with free(). */
+void *aligned_zeroed(size_t bytes);
+double *new_doubles(size_t count);
+char *copy_text(const char *text); /* NULL in, NULL out */
+
+/* An arena is carved twice by the same code: first with base NULL to add up the sizes, then over
+ * the block. Carving a NULL base returns NULL and only counts. */
+typedef struct {
+    unsigned char *base;
+    size_t size, used;
+} arena;
+
+void *arena_take(arena *memory, size_t bytes); /* cache-line aligned */
+double *arena_doubles(arena *memory, size_t count);
+
+#endif

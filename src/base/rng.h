@@ -1,0 +1,26 @@
+/* Counter-based random numbers: Philox 4x64 (Salmon et al. 2011) from Random123.
+ * A stream is keyed by seed, chain and what it is for, holds no pointers, and its state is part
+ * of the checkpoint. */
+#ifndef BASE_RNG_H
+#define BASE_RNG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum { RNG_SHUFFLE, RNG_SIMULATE, RNG_START, RNG_FLIGHT, RNG_BATCH, RNG_TEST } rng_use;
+
+typedef struct {
+    uint64_t key[2], counter[4], block[4];
+    uint64_t left; /* words of the block not yet used */
+} rng;
+
+rng rng_stream(uint64_t seed, uint64_t chain, rng_use use);
+uint64_t rng_word(rng *r);
+double rng_uniform(rng *r);     /* in the open interval (0,1) */
+double rng_exponential(rng *r); /* mean 1 */
+double rng_normal(rng *r);
+size_t rng_below(rng *r, size_t bound); /* uniform on 0..bound-1, without modulo bias */
+/* A uniform direction: v on the unit sphere in R^d. */
+void rng_sphere(rng *r, size_t d, double *v);
+
+#endif

@@ -1,0 +1,26 @@
+/* The mode of the posterior and the curvature there. */
+#ifndef MODE_MODE_H
+#define MODE_MODE_H
+
+#include "potential/posterior.h"
+
+typedef struct {
+    double *w;             /* dim: the mode */
+    double *hessian;       /* dim*dim there, made positive definite by a ridge where it was not */
+    double value;          /* U at the mode */
+    double gradient_norm;  /* in the metric of the Hessian: sqrt(g' H^-1 g) */
+    double ridge;          /* added to the diagonal, relative to it; 0 mostly */
+    size_t iterations;
+} mode;
+
+/* Newton with line search where the Hessian is affordable, L-BFGS to get near first. Starts from
+ * `start` (NULL: zeros, log sigma at log sd(y)). SBPS_NO_MODE with a sentence that explains a
+ * separable table with a flat prior (names the columns whose weights run away) and what to do. */
+sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err);
+void mode_destroy(mode *m);
+
+/* Cholesky of a symmetric positive definite d*d matrix, lower triangle, row-major, in place.
+ * Returns false when it is not positive definite. */
+bool cholesky(size_t d, double *a);
+
+#endif

@@ -1,0 +1,46 @@
+/* The path: pieces of flight w(t) = centre + a(t) p + b(t) q, and the sinks that receive them. */
+#ifndef PATH_PATH_H
+#define PATH_PATH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    double a, b, aa, ab, bb; /* integrals of a, b, a^2, ab, b^2 over a stretch of time */
+} flow_integrals;
+
+typedef struct {
+    const char *name;
+    void (*at)(double t, double *a, double *b);
+    void (*rate)(double t, double *da, double *db);
+    void (*integrate)(double t0, double t1, flow_integrals *out);
+} flow_kind;
+
+extern const flow_kind flow_line; /* a = 1, b = t */
+
+typedef enum { EVENT_START, EVENT_BOUNCE, EVENT_REFRESH } event_kind;
+
+typedef struct {
+    event_kind kind;
+    uint64_t proposals;  /* in the segment it ends */
+    uint64_t violations; /* proposals with G > lambda */
+    uint64_t rows;       /* rows touched */
+    double missing;      /* (G/lambda - 1)+ summed over the proposals: bounces that did not happen */
+} event;
+
+typedef struct {
+    const flow_kind *flow;
+    size_t dim;
+    double dt;
+    const double *centre, *p, *q; /* borrowed until the next step */
+    const event *end;
+    const double *q_next; /* the velocity after the event, for the same flow kind */
+} segment;
+
+/* A sink receives segments in order. Its mutable state is in an arena without pointers. */
+typedef struct {
+    void *self;
+    void (*take)(void *self, const segment *s);
+} sink;
+
+#endif

@@ -1,0 +1,35 @@
+/* The posterior as a function of w on the full data: U(w) = -log prior - sum log p. Immutable;
+ * what the mode is found with and what the potentials look at through noise. */
+#ifndef POTENTIAL_POSTERIOR_H
+#define POTENTIAL_POSTERIOR_H
+
+#include "data/rows.h"
+#include "model/model.h"
+#include "prior/prior.h"
+
+typedef struct {
+    const rows *data;
+    const model_kind *model;
+    size_t dim;             /* data->d, plus 1 when the model has an auxiliary coordinate (last) */
+    prior *priors;          /* dim */
+    coordinate_scale *scale; /* dim */
+    const kernels *k;
+} posterior;
+
+/* Copies priors (dim of them); data is borrowed. */
+sbps_status posterior_create(const rows *data, const model_kind *model, const prior *priors,
+                             posterior **out, sbps_error *err);
+void posterior_destroy(posterior *u);
+
+/* Full-data calls allocate their scratch and stream the rows in blocks. They return SBPS_NO_MEM
+ * or SBPS_OK; values may be infinite where w is absurd. */
+sbps_status posterior_value(const posterior *u, const double *w, double *value, sbps_error *err);
+sbps_status posterior_gradient(const posterior *u, const double *w, double *value, double *gradient,
+                               sbps_error *err);
+/* d*d, symmetric, row-major. */
+sbps_status posterior_hessian(const posterior *u, const double *w, double *hessian,
+                              sbps_error *err);
+sbps_status posterior_hessian_vector(const posterior *u, const double *w, const double *v,
+                                     double *hv, sbps_error *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* Priors: exact, never subsampled. One file per kind; a prior is a kind and its numbers. */
+#ifndef PRIOR_PRIOR_H
+#define PRIOR_PRIOR_H
+
+#include "base/status.h"
+
+#define PRIOR_MAX_NUMBERS 3
+
+typedef struct prior_kind {
+    const char *name;
+    const char *summary; /* one sentence */
+    size_t numbers;      /* how many in the parentheses */
+    const char *const *number_names;
+    bool positive; /* support x > 0: only for parameters that are positive, such as sigma */
+    bool quadratic; /* log density is quadratic in x: its slope is linear in x */
+    /* True when the numbers make a density (scales > 0, all finite). */
+    bool (*valid)(const double *theta);
+    /* log density up to a constant that depends on theta only, and its derivatives in x */
+    double (*logpdf)(const double *theta, double x);
+    double (*slope)(const double *theta, double x);
+    double (*curvature)(const double *theta, double x);
+} prior_kind;
+
+extern const prior_kind *const prior_kinds[]; /* NULL at the end */
+
+typedef struct {
+    const prior_kind *kind;
+    double theta[PRIOR_MAX_NUMBERS];
+} prior;
+
+/* "normal(0,10)", "flat": unknown names get a suggestion. */
+sbps_status prior_parse(const char *text, prior *out, sbps_error *err);
+/* The same text back, shortest that reads the same. */
+void prior_format(const prior *p, size_t size, char *text);
+
+/* How a coordinate of w is reported: as itself, or as exp(w) with the prior stated on exp(w). */
+typedef enum { SCALE_PLAIN, SCALE_LOG } coordinate_scale;
+
+/* log density of the coordinate, Jacobian of the scale included, and its derivatives. */
+double prior_logpdf(const prior *p, coordinate_scale scale, double w);
+double prior_slope(const prior *p, coordinate_scale scale, double w);
+double prior_curvature(const prior *p, coordinate_scale scale, double w);
+
+#endif

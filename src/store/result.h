@@ -1,0 +1,52 @@
+/* What a run has to say, as plain arrays: filled by `run`, written and read by `store`, told by
+ * `report`. */
+#ifndef STORE_RESULT_H
+#define STORE_RESULT_H
+
+#include "base/status.h"
+
+typedef struct {
+    char *name, *value;
+} result_option;
+
+typedef struct {
+    char *sampler, *model, *control_variate, *metric, *minibatch, *created_at, *target;
+    double seed, rows, batch_size, band, bias_budget, refresh_rate;
+    double proposals, bounces, refreshments, violations, missing_bounces, rows_touched;
+    double bias_estimate, min_ess; /* NAN where unknown */
+    double seconds_setup, seconds_warmup, seconds_sampling;
+    bool paper;       /* --paper */
+    bool interrupted; /* stopped by Ctrl-C */
+    double ess_goal;  /* what --ess asked for; 0 when another rule stopped it */
+    double eta;       /* missing bounces per unit time over sqrt(mean v'Hv) */
+} result_info;
+
+/* The struct behind sbps_result. */
+typedef struct sbps_result {
+    size_t chains, draws, dim;
+    char **names;                 /* dim */
+    double *w;                    /* [chain][draw][dim], as reported (sigma, not log sigma) */
+    double *mean, *sd, *mcse;     /* dim, from the path */
+    double *bias;                 /* dim, stated, in posterior sd */
+    double *ess_mean, *ess_square; /* dim, from the path */
+    /* per draw, [chain][draw]: since the draw before */
+    double *proposals, *bounces, *missing;
+    double *band;                 /* k in force */
+    double *potential, *potential_sd;
+    result_info info;
+    size_t option_count;
+    result_option *options;       /* every option in force */
+} result;
+
+/* All arrays allocated and zeroed, names NULL. */
+sbps_status result_create(size_t chains, size_t draws, size_t dim, result **out, sbps_error *err);
+void result_destroy(result *r);
+
+/* Store: each file appears whole or not at all (written beside, synced, renamed). */
+sbps_status result_write_netcdf(const result *r, const char *path, sbps_error *err);
+sbps_status result_read_netcdf(const char *path, result **out, sbps_error *err);
+sbps_status result_write_csv(const result *r, const char *path, sbps_error *err);
+/* One file a chain: run.stan.csv -> run.stan_1.csv, ... in CmdStan's layout. */
+sbps_status result_write_stan(const result *r, const char *path, sbps_error *err);
+
+#endif
