@@ -1,0 +1,45 @@
+/* Options are one table: it yields defaults, range checks, command-line flags, help, config-file
+ * keys and the reference page. */
+#ifndef RUN_OPTIONS_H
+#define RUN_OPTIONS_H
+
+#include "base/status.h"
+#include <stdio.h>
+
+#define REAL_AUTO NAN /* "auto": test with isnan */
+#define SIZE_AUTO ((size_t)0)
+
+struct sbps_options {
+    /* data and model */
+    char *model, *target, *features, *categorical, *weights, *offset;
+    char *missing; /* error, drop */
+    bool no_intercept, standardize;
+    char *prior, *prior_intercept, *prior_sigma; /* "auto" or as prior_parse reads */
+    /* sampler */
+    char *sampler, *control_variate, *metric, *minibatch; /* "auto" or a name */
+    size_t batch_size;
+    double band, refresh_rate;
+    double bias_budget;
+    bool paper;
+    char *lack_of_fit, *pool_variance; /* auto, on, off */
+    double horizon; /* auto, or in units of the posterior's scale; inf: none */
+    double dt;      /* auto (scale-free chords), or a fixed chord length */
+    /* chains and stopping */
+    size_t chains, threads, warmup, draws; /* threads, warmup: SIZE_AUTO */
+    uint64_t seed;
+    double ess, epochs, seconds; /* epochs, seconds: auto = not asked */
+    /* files and talk */
+    char *output, *checkpoint, *resume, *skeleton, *config, *progress;
+    bool dry_run;
+    unsigned char *given; /* one flag an option: set by the user */
+};
+
+/* Walks every option in force as text (for attributes of files and the checkpoint's check).
+ * affects_path: false for options that change only where and when a run ends (ess, epochs,
+ * seconds, threads, files, progress). Returns false past the end. `text` gets the value. */
+bool option_text(const sbps_options *options, size_t index, const char **name, bool *affects_path,
+                 size_t size, char *text);
+/* Has the user set it (command line or config file)? */
+bool option_given(const sbps_options *options, const char *name);
+
+#endif
