@@ -1,0 +1,82 @@
+# The front door; CMake and Ninja do the work (CMakePresets.json).
+BUILD := build
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+export CTEST_PARALLEL_LEVEL ?= $(JOBS)
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
+
+# GCC 12's thread sanitizer needs fewer random address bits than some kernels give.
+STILL := $(shell setarch -R true 2>/dev/null && echo setarch -R)
+say = @printf '\n== %s\n' "$(1)"
+
+.PHONY: all
+all: $(BUILD)/build.ninja
+	@cmake --build --preset release
+
+$(BUILD)/build.ninja: CMakePresets.json
+	@cmake --preset release
+
+.PHONY: help
+help:
+	@echo "make            build the program ($(BUILD)/sbps) and the library"
+	@echo "make demo       simulate a table, sample its posterior, compare with the truth"
+	@echo "make test       every test, the sanitizers and the lint; ends with a summary"
+	@echo "make bench      timings, one line a case"
+	@echo "make lint       formatting, folder rules, exported names, docs pages"
+	@echo "make install    into PREFIX=$(PREFIX); DESTDIR is honoured"
+	@echo "make asan       build with address and undefined sanitizers; unit and law tests"
+	@echo "make tsan       the same with the thread sanitizer"
+	@echo "make clang      build and test with clang"
+	@echo "make coverage   build and test with line counts"
+	@echo "make packages   install the Debian packages that building needs"
+	@echo "make clean      remove every build directory"
+
+.PHONY: packages test-packages
+packages:
+	@scripts/install-packages.sh build
+test-packages:
+	@scripts/install-packages.sh test
+
+.PHONY: demo
+demo: packages
+	@$(MAKE) --no-print-directory all
+	@scripts/demo.sh $(BUILD)
+
+.PHONY: test
+test: test-packages
+	$(call say,release build and all tests)
+	@$(MAKE) --no-print-directory all
+	@ctest --preset release
+	$(call say,address and undefined sanitizers: unit and law tests)
+	@$(MAKE) --no-print-directory asan
+	$(call say,thread sanitizer: unit and law tests)
+	@$(MAKE) --no-print-directory tsan
+	$(call say,lint)
+	@scripts/lint.sh . $(BUILD)
+	$(call say,all is well)
+
+.PHONY: dev asan tsan clang coverage
+dev asan clang coverage:
+	@cmake --preset $@ >/dev/null
+	@cmake --build --preset $@
+	@ctest --preset $@
+tsan:
+	@cmake --preset $@ >/dev/null
+	@cmake --build --preset $@
+	@$(STILL) ctest --preset $@
+
+.PHONY: bench
+bench: all
+	@cmake --build $(BUILD) --target bench
+
+.PHONY: lint
+lint: all
+	@scripts/lint.sh . $(BUILD)
+
+.PHONY: install
+install: all
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+.PHONY: clean
+clean:
+	@rm -rf build build-*

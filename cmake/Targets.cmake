@@ -1,0 +1,59 @@
+# sbps_library(SOURCE...): one set of objects, position independent, in libsbps.a and libsbps.so.
+# sbps_program(SOURCE...): the command line, which carries the library in itself.
+
+function(sbps_kernel_flags source keep)
+    get_filename_component(stem ${source} NAME_WE)
+    set(${keep} TRUE PARENT_SCOPE)
+    if(DEFINED SBPS_FLAGS_${stem})
+        if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+            set_source_files_properties(${source} PROPERTIES
+                                        COMPILE_OPTIONS "${SBPS_FLAGS_${stem}}")
+        else()
+            set(${keep} FALSE PARENT_SCOPE)
+        endif()
+    endif()
+endfunction()
+
+function(sbps_public_header target)
+    target_sources(${target} PUBLIC FILE_SET HEADERS
+                   BASE_DIRS ${CMAKE_SOURCE_DIR}/include
+                   FILES ${CMAKE_SOURCE_DIR}/include/sbps.h)
+    target_link_libraries(${target} PRIVATE ${SBPS_LINK})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME sbps)
+endfunction()
+
+function(sbps_library)
+    foreach(source ${ARGN})
+        sbps_kernel_flags(${source} keep)
+        if(keep)
+            list(APPEND sources ${source})
+        endif()
+    endforeach()
+
+    add_library(sbps-objects OBJECT ${sources})
+    target_include_directories(sbps-objects PRIVATE include src)
+    target_include_directories(sbps-objects SYSTEM PRIVATE ${SBPS_INCLUDE})
+    set_target_properties(sbps-objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+
+    add_library(sbps-static STATIC $<TARGET_OBJECTS:sbps-objects>)
+    sbps_public_header(sbps-static)
+    add_library(sbps::sbps-static ALIAS sbps-static)
+
+    add_library(sbps-shared SHARED $<TARGET_OBJECTS:sbps-objects>)
+    sbps_public_header(sbps-shared)
+    set_target_properties(sbps-shared PROPERTIES
+        VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} EXPORT_NAME sbps)
+    if(NOT SBPS_SANITIZE)
+        target_link_options(sbps-shared PRIVATE -Wl,--no-undefined)
+    endif()
+    add_library(sbps::sbps ALIAS sbps-shared)
+endfunction()
+
+function(sbps_program)
+    if(NOT ARGN)
+        return()
+    endif()
+    add_executable(sbps ${ARGN})
+    target_include_directories(sbps PRIVATE ${CMAKE_SOURCE_DIR})
+    target_link_libraries(sbps PRIVATE sbps-static)
+endfunction()

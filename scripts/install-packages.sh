@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Installs the Debian packages sbps needs, and only those that are missing.
+#   install-packages.sh build   to compile and run
+#   install-packages.sh test    the same, and what the tests and the checks use as referees
+# When nothing is missing it does nothing and needs no network.
+set -euo pipefail
+
+build=(gcc libc6-dev cmake ninja-build pkg-config libnetcdf-dev zlib1g-dev
+       libopenblas-dev liblapacke-dev librandom123-dev)
+referees=(clang clang-format netcdf-bin python3 python3-xarray python3-netcdf4
+          r-base-core r-cran-posterior)
+
+case "${1:-build}" in
+build) wanted=("${build[@]}") ;;
+test) wanted=("${build[@]}" "${referees[@]}") ;;
+*) echo "usage: install-packages.sh build|test" >&2; exit 2 ;;
+esac
+
+if ! command -v dpkg-query >/dev/null; then
+    echo "This is not a Debian system; sbps needs what these packages hold: ${wanted[*]}" >&2
+    exit 0 # CMake says what is really missing
+fi
+
+is_installed() {
+    [ "$(dpkg-query -W -f='${db:Status-Status}\n' "$1" 2>/dev/null | head -n 1)" = installed ]
+}
+
+missing=()
+for package in "${wanted[@]}"; do
+    is_installed "$package" || missing+=("$package")
+done
+if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
+
+give_up() {
+    echo "sbps needs these Debian packages: ${missing[*]}" >&2
+    echo "$1 Ask an administrator to run: apt-get install ${missing[*]}" >&2
+    exit 1
+}
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || give_up "They are missing, you are not root and there is no sudo."
+    if ! sudo -n true 2>/dev/null && ! [ -t 0 ]; then
+        give_up "They are missing, and sudo would ask for a password here."
+    fi
+    as_root=(sudo)
+fi
+
+apt_get() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q "$@"
+}
+
+install_missing() {
+    apt_get install -y --no-install-recommends "${missing[@]}"
+}
+
+# Package lists may be absent (a fresh image) or stale (a fetch then fails): update only then.
+all_are_known() {
+    local package
+    for package in "${missing[@]}"; do
+        apt-cache show --no-all-versions "$package" >/dev/null 2>&1 || return 1
+    done
+}
+
+echo "Installing Debian packages: ${missing[*]}"
+if all_are_known && install_missing; then exit 0; fi
+apt_get update || give_up "The package lists could not be fetched."
+install_missing || give_up "Installing them failed."

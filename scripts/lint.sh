@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# What style asks for and a machine can check. One line a finding, FILE:LINE: sentence.
+#   lint.sh [ROOT [BUILD]]    without BUILD only the sources are looked at
+set -uo pipefail
+
+cd "${1:-.}" || exit 2
+build=${2:-}
+MAX_FUNCTION=70 # lines between its braces, braces included
+MAX_FILE=450
+
+findings=$(mktemp)
+trap 'rm -f "$findings"' EXIT
+
+sources() { find include src cli bench tests -name '*.[ch]' 2>/dev/null | sort; }
+texts() {
+    find . -path './.git' -prune -o -path './build*' -prune -o -type f \
+        \( -name '*.[ch]' -o -name '*.sh' -o -name '*.md' -o -name '*.txt' -o -name '*.cmake' \
+        -o -name '*.in' -o -name '*.json' -o -name '*.py' -o -name '*.R' -o -name '*.1' \
+        -o -name Makefile \) -print | sed 's|^\./||' | sort
+}
+
+check_format() {
+    command -v clang-format >/dev/null || echo "lint:0: clang-format is missing"
+    sources | xargs -r clang-format --dry-run -Werror 2>&1 |
+        awk -F: "/error:/ && !seen[\$1]++ { print \$1 \":\" \$2 \": not formatted, run clang-format -i\" }"
+}
+
+# Dependencies between folders point one way.
+check_includes() {
+    sources | xargs -r awk '
+        BEGIN {
+            may["base"] = ""
+            may["data"] = may["prior"] = may["metric"] = may["path"] = "base"
+            may["model"] = "base data"
+            may["potential"] = "base data prior model path"
+            may["mode"] = "base potential metric"
+            may["sampler"] = "base potential metric path"
+            may["estimate"] = may["store"] = "base path"
+            may["report"] = "base estimate store"
+            may["run"] = "base data prior model metric potential mode path sampler estimate" \
+                         " store report"
+            may["cli"] = ""
+        }
+        FNR == 1 {
+            split(FILENAME, part, "/")
+            folder = part[1] == "src" ? part[2] : part[1]
+            bound = part[1] == "src" || part[1] == "cli" || part[1] == "include"
+            if (part[1] == "src" && !(folder in may))
+                print FILENAME ":1: src/" folder " is not a stage of style section 1"
+        }
+        bound && /^[ \t]*#[ \t]*include[ \t]*"/ {
+            split($0, quoted, "\"")
+            if (quoted[2] == "sbps.h") next
+            slash = index(quoted[2], "/")
+            from = slash ? substr(quoted[2], 1, slash - 1) : folder
+            if (from != folder && index(" " may[folder] " ", " " from " ") == 0)
+                print FILENAME ":" FNR ": " folder " may not include " quoted[2]
+        }'
+}
+
+# With Linux braces a function is what stands between a { and a } in the first column.
+check_lengths() {
+    sources | xargs -r awk -v longest="$MAX_FUNCTION" -v file_limit="$MAX_FILE" '
+        function close_file() {
+            if (lines > file_limit)
+                print name ":" lines ": file has " lines " lines, the limit is " file_limit
+        }
+        FNR == 1 { close_file(); name = FILENAME; start = 0 }
+        { lines = FNR }
+        /^\{/ { start = FNR }
+        /^\}/ && start {
+            if (FNR - start + 1 > longest)
+                print FILENAME ":" start ": function has " FNR - start + 1 \
+                      " lines, the limit is " longest
+            start = 0
+        }
+        END { close_file() }'
+}
+
+check_texts() {
+    local word='TO''DO|FIX''ME|XX''X'
+    texts | xargs -r grep -nHE "(^|[^A-Za-z_])($word)([^A-Za-z_]|$)" | grep -vE '#[0-9]+' |
+        awk -F: '{ print $1 ":" $2 ": a note to come back carries an issue number, as in (#12)" }'
+    texts | xargs -r grep -nHE '(^|[^A-Za-z0-9_.])/(home|work|root|Users)/' |
+        awk -F: '{ print $1 ":" $2 ": path of one machine" }'
+}
+
+check_exports() {
+    nm -D --defined-only "$build/libsbps.so" | awk -v so="$build/libsbps.so" '
+        { seen++ }
+        $NF !~ /^sbps_/ { print so ":0: exports " $NF ", want names that start with sbps_" }
+        END { if (!seen) print so ":0: exports nothing" }'
+}
+
+# Const tables of pointers land in .data.rel.ro, which is read-only once loaded.
+check_mutable_data() {
+    size -A "$build/libsbps.a" | awk -v archive="$build/libsbps.a" '
+        / \(ex |:$/ && NF > 1 || /:$/ { member = $1; sub(/:$/, "", member) }
+        ($1 ~ /^\.(data|bss|tdata|tbss)(\.|$)/ && $1 !~ /^\.data\.rel\.ro/ || $1 == "COMMON") && $2 > 0 {
+            print archive ":0: " member " has " $2 " bytes of mutable data in " $1
+        }'
+}
+
+check_docs() {
+    local family name
+    for family in models samplers; do
+        "$build/sbps" list "$family" 2>/dev/null | awk 'NF { print $1 }' | sed 's/:$//' >"$findings.kinds"
+        [ -s "$findings.kinds" ] || echo "$build/sbps:0: \`sbps list $family\` lists nothing"
+        while read -r name; do
+            [ -f "docs/$family/$name.md" ] ||
+                echo "docs/$family/$name.md:0: missing, but \`sbps list $family\` has $name"
+        done <"$findings.kinds"
+        rm -f "$findings.kinds"
+    done
+}
+
+checks=(check_format check_includes check_lengths check_texts)
+if [ -n "$build" ]; then checks+=(check_exports check_mutable_data check_docs); fi
+for check in "${checks[@]}"; do "$check" >>"$findings"; done
+
+if [ -s "$findings" ]; then
+    cat "$findings"
+    echo "lint: $(wc -l <"$findings") findings in ${#checks[@]} checks"
+    exit 1
+fi
+echo "lint: clean, ${#checks[@]} checks over $(sources | wc -l) C files"

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# The lint finds each fault it is for, where it is, and passes a tree without faults.
+set -euo pipefail
+lint=$SBPS_SOURCE_DIR/scripts/lint.sh
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+failures=0
+
+fresh() {
+    rm -rf "$tree"
+    mkdir -p "$tree"/{include,src/base,src/data,src/sampler,cli,docs}
+    cp "$SBPS_SOURCE_DIR/.clang-format" "$tree"
+    printf 'int answer(void)\n{\n    return 42;\n}\n' >"$tree/src/base/good.c"
+}
+
+# expect FILE:LINE WORDS: the lint fails and says so there.
+expect() {
+    if bash "$lint" "$tree" >"$tree.out" 2>&1; then
+        echo "passed a tree with: $2"
+        failures=$((failures + 1))
+    elif ! grep -qE "^$1: .*$2" "$tree.out"; then
+        echo "did not say '$1: $2' but:"
+        cat "$tree.out"
+        failures=$((failures + 1))
+    fi
+    rm -f "$tree.out"
+}
+
+fresh
+bash "$lint" "$tree" || { echo "failed a clean tree"; failures=1; }
+
+fresh
+printf 'int answer(void){return 42;}\n' >"$tree/src/base/ugly.c"
+expect "src/base/ugly.c:1" "not formatted"
+
+fresh
+printf '#include "base/good.h"\n#include "data/rows.h"\n' >"$tree/src/sampler/sees.c"
+expect "src/sampler/sees.c:2" "sampler may not include data/rows.h"
+
+fresh
+printf '#include "cli/print.h"\n#include "sbps.h"\n\n#include "base/status.h"\n' >"$tree/cli/main.c"
+expect "cli/main.c:4" "cli may not include base/status.h"
+
+fresh
+mkdir "$tree/src/misc"
+printf 'int other(void);\n' >"$tree/src/misc/other.h"
+expect "src/misc/other.h:1" "not a stage"
+
+fresh
+{
+    printf 'void count(int *n)\n{\n'
+    for _ in $(seq 69); do echo '    ++*n;'; done
+    echo '}'
+} >"$tree/src/base/long.c"
+expect "src/base/long.c:2" "71 lines"
+
+fresh
+for i in $(seq 451); do echo "extern const int number_$i;"; done >"$tree/src/base/numbers.h"
+expect "src/base/numbers.h:451" "451 lines"
+
+fresh
+printf '/* TO''DO: finish */\nint half(void);\n/* TO''DO (#12): fine */\n' >"$tree/src/base/half.h"
+expect "src/base/half.h:1" "issue number"
+
+fresh
+printf 'See /%s/me/notes.\n' home >"$tree/docs/page.md"
+expect "docs/page.md:1" "path of one machine"
+
+exit "$failures"
