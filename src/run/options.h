@@ -1,9 +1,10 @@
-/* Options are one table: it yields defaults, range checks, command-line flags, help, config-file
- * keys and the reference page. */
+/* Options are one table: it yields defaults, range checks, command-line flags, help,
+ * config-file keys and the reference page. */
 #ifndef RUN_OPTIONS_H
 #define RUN_OPTIONS_H
 
 #include "base/status.h"
+#include <math.h>
 #include <stdio.h>
 
 #define REAL_AUTO NAN /* "auto": test with isnan */
@@ -32,13 +33,14 @@ struct sbps_options {
     char *output, *checkpoint, *resume, *skeleton, *config, *progress;
     bool dry_run;
     unsigned char *given; /* one flag an option: set by the user */
+    char (*number)[32];   /* one slot an option: where sbps_options_get prints numbers */
 };
 
 /* Walks every option in force as text (for attributes of files and the checkpoint's check).
  * affects_path: false for options that change only where and when a run ends (ess, epochs,
  * seconds, threads, files, progress). Returns false past the end. `text` gets the value. */
-bool option_text(const sbps_options *options, size_t index, const char **name, bool *affects_path,
-                 size_t size, char *text);
+bool option_text(const sbps_options *options, size_t index, const char **name,
+                 bool *affects_path, size_t size, char *text);
 /* Has the user set it (command line or config file)? */
 bool option_given(const sbps_options *options, const char *name);
 

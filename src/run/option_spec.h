@@ -1,0 +1,49 @@
+/* One line of the option table, and the types its values can have. */
+#ifndef RUN_OPTION_SPEC_H
+#define RUN_OPTION_SPEC_H
+
+#include "run/options.h"
+
+typedef struct option_spec option_spec;
+
+typedef struct {
+    /* Checks `text` and stores the value at `field`; NULL: only checks. `label` opens the
+     * sentence of a failure and names the option. */
+    sbps_status (*parse)(const option_spec *spec, const char *label, const char *text,
+                         void *field, sbps_error *err);
+    /* The value at `field` as text that parse reads back to the same value. */
+    void (*print)(const option_spec *spec, const void *field, size_t size, char *text);
+} option_type;
+
+struct option_spec {
+    const char *name;
+    const option_type *type;
+    size_t field;         /* offset in sbps_options */
+    const char *argument; /* a choice lists its words here: "on|off" */
+    const char *fallback;
+    const char
+        *word; /* stands for REAL_AUTO or SIZE_AUTO; NULL: the option has no such value */
+    double low, high; /* reals: low < x <= high, or low <= x when `closed` */
+    bool closed;
+    size_t least, most; /* sizes, both included */
+    const char *group, *help;
+    bool affects_path;
+};
+
+extern const option_type option_text_type, option_choice_type, option_real_type,
+    option_size_type, option_switch_type;
+
+extern const option_spec option_specs[];
+extern const size_t option_spec_count;
+
+#define OPTION_MOST 64 /* more than there are options: room for one flag each on the stack */
+
+/* Index in option_specs, or option_spec_count. */
+size_t option_find(const char *name);
+/* Fails with the nearest name; `label` opens the sentence. */
+sbps_status option_unknown(const char *label, const char *name, sbps_error *err);
+/* parse into the options' own field, and remember that it was given. */
+sbps_status option_store(sbps_options *options, size_t index, const char *label,
+                         const char *text, sbps_error *err);
+
+#endif

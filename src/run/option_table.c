@@ -1,0 +1,148 @@
+/* The option table: defaults, ranges, flags, help, config-file keys and the reference page all
+ * come from here. A new option is a field in options.h and a line in this file. */
+#include "run/option_spec.h"
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+#define FIELD(type_, member)                                                                   \
+    .type = &option_##type_##_type, .field = offsetof(sbps_options, member)
+
+#define TEXT(name_, member, argument_, fallback_)                                              \
+    .name = name_, FIELD(text, member), .argument = argument_, .fallback = fallback_
+#define CHOICE(name_, member, words, fallback_)                                                \
+    .name = name_, FIELD(choice, member), .argument = words, .fallback = fallback_
+/* low < x <= high */
+#define REAL(name_, member, argument_, fallback_, low_, high_)                                 \
+    .name = name_, FIELD(real, member), .argument = argument_, .fallback = fallback_,          \
+    .low = low_, .high = high_
+#define SIZE(name_, member, argument_, fallback_, least_, most_)                               \
+    .name = name_, FIELD(size, member), .argument = argument_, .fallback = fallback_,          \
+    .least = least_, .most = most_
+#define SWITCH(name_, member) .name = name_, FIELD(switch, member), .fallback = "false"
+
+/* Options that only say where and when a run ends leave the path as it is. */
+#define DATA    .group = "Data and model", .affects_path = true
+#define SAMPLER .group = "Sampler", .affects_path = true
+#define CHAINS  .group = "Chains and stopping", .affects_path = true
+#define STOP    .group = "Chains and stopping"
+#define FILES   .group = "Files and output"
+
+const option_spec option_specs[] = {
+    {TEXT("model", model, "NAME", ""), DATA,
+     .help = "Likelihood of a row; `sbps list models` names them. Required."},
+    {TEXT("target", target, "COLUMN", ""), DATA,
+     .help = "Column to be explained. Required for CSV; libsvm files carry their own."},
+    {TEXT("features", features, "A,B,...", ""), DATA,
+     .help = "Columns that explain it. Without it: every column that has no other part."},
+    {TEXT("categorical", categorical, "A,B,...", ""), DATA,
+     .help =
+         "Columns that are categories. Each level but the first becomes a 0/1 feature named "
+         "column=level."},
+    {TEXT("weights", weights, "COLUMN", ""), DATA,
+     .help = "Column of weights: a row's log-likelihood is multiplied by its weight."},
+    {TEXT("offset", offset, "COLUMN", ""), DATA,
+     .help = "Column added to the linear predictor with coefficient 1."},
+    {CHOICE("missing", missing, "error|drop", "error"), DATA,
+     .help =
+         "What to do with a row that has an empty or NA cell: stop and say where, or leave the "
+         "row out."},
+    {SWITCH("no-intercept", no_intercept), DATA, .help = "Leave the intercept out."},
+    {SWITCH("standardize", standardize), DATA,
+     .help =
+         "Centre every feature and divide it by its standard deviation; coefficients are then "
+         "those of the standardised features."},
+    {TEXT("prior", prior, "PRIOR", "auto"), DATA,
+     .help = "Prior of the coefficients, such as normal(0,2.5); `sbps list priors` names them. "
+             "auto: normal(0, 2.5/sd(x)), for linear models times sd(y)."},
+    {TEXT("prior-intercept", prior_intercept, "PRIOR", "auto"), DATA,
+     .help = "Prior of the intercept. auto: normal(0,10), for linear models normal(mean(y), 10 "
+             "sd(y))."},
+    {TEXT("prior-sigma", prior_sigma, "PRIOR", "auto"), DATA,
+     .help = "Prior of the residual standard deviation. auto: exponential(1/sd(y))."},
+
+    {TEXT("sampler", sampler, "NAME", "auto"), SAMPLER,
+     .help = "Sampler; `sbps list samplers` names them."},
+    {SIZE("batch-size", batch_size, "N", "auto", 2, SIZE_MAX), .word = "auto", SAMPLER,
+     .help =
+         "Rows in a mini-batch. At least 2, since their spread is what the band is made of."},
+    {REAL("band", band, "K", "auto", 0, 100), .word = "auto", SAMPLER,
+     .help =
+         "Width of the band over the predicted rate, in standard errors. Wider is less biased "
+         "and slower. auto: tuned in warm-up to meet the bias budget."},
+    {CHOICE("control-variate", control_variate, "auto|none|gradient|hessian", "auto"), SAMPLER,
+     .help =
+         "What is known exactly at the mode and taken out of the mini-batch noise: nothing, "
+         "the gradient, or gradient and Hessian."},
+    {CHOICE("metric", metric, "auto|none|diagonal|dense", "auto"), SAMPLER,
+     .help = "Scaling of the directions the path moves in."},
+    {REAL("refresh-rate", refresh_rate, "RATE", "auto", 0, DBL_MAX), .closed = true,
+     .word = "auto", SAMPLER,
+     .help = "Velocity refreshments per unit of time; 0 turns them off."},
+    {CHOICE("minibatch", minibatch, "auto|window|random", "auto"), SAMPLER,
+     .help = "Mini-batches are windows of consecutive shuffled rows, or rows drawn one by one. "
+             "auto: windows when the table is large against the batch."},
+    {REAL("bias-budget", bias_budget, "SD", "0.02", 0, 1), SAMPLER,
+     .help = "Bias that is tolerated, in posterior standard deviations."},
+    {SWITCH("paper", paper), SAMPLER,
+     .help = "The method as published and nothing else: k=3, 100 random rows a batch, variance "
+             "from the last batch, chords of 0.01, no lack of fit, horizon, control variate, "
+             "metric, refreshment or tuning. Options given beside it still count."},
+    {CHOICE("lack-of-fit", lack_of_fit, "auto|on|off", "auto"), SAMPLER,
+     .help = "Widen the band by what a straight line fails to explain of the rate."},
+    {CHOICE("pool-variance", pool_variance, "auto|on|off", "auto"), SAMPLER,
+     .help =
+         "Pool the noise variance over mini-batches instead of trusting the last one alone."},
+    {REAL("horizon", horizon, "LENGTH", "auto", 0, INFINITY), .word = "auto", SAMPLER,
+     .help = "Longest flight before the rate is observed again, in units of the posterior's "
+             "scale; inf: none."},
+    {REAL("dt", dt, "TIME", "auto", 0, DBL_MAX), .word = "auto", SAMPLER,
+     .help = "Length of the chords over the band. auto: free of scale."},
+
+    {SIZE("chains", chains, "N", "4", 1, 1024), CHAINS,
+     .help = "Independent chains, each from a start of its own."},
+    {SIZE("threads", threads, "N", "auto", 1, 1024), .word = "auto", STOP,
+     .help = "Threads that advance the chains; the draws do not depend on it. auto: one a "
+             "processor, at most one a chain."},
+    {SIZE("seed", seed, "S", "1", 0, SIZE_MAX), CHAINS,
+     .help = "Seed: the same seed gives the same draws on any number of threads."},
+    {SIZE("warmup", warmup, "N", "auto", 1, SIZE_MAX), .word = "auto", CHAINS,
+     .help = "Proposals of each chain that tune it and are then thrown away."},
+    {REAL("ess", ess, "N", "400", 0, DBL_MAX), STOP,
+     .help =
+         "Stop when every parameter and its square has this effective sample size over all "
+         "chains. When --epochs or --seconds is given and --ess is not, this rule is off; of "
+         "several rules the first that is met stops the run."},
+    {REAL("epochs", epochs, "E", "none", 0, DBL_MAX), .word = "none", STOP,
+     .help = "Stop when the chains together have touched the table's rows this many times."},
+    {REAL("seconds", seconds, "S", "none", 0, DBL_MAX), .word = "none", STOP,
+     .help = "Stop after sampling for this long. Such a run cannot be repeated draw for draw."},
+    {SIZE("draws", draws, "N", "1000", 4, SIZE_MAX), CHAINS,
+     .help =
+         "Draws kept of each chain, at least: when there are twice as many, every second is "
+         "dropped."},
+
+    {TEXT("output", output, "FILE", "run.nc"), FILES,
+     .help =
+         "Where the draws go, by the ending: .nc NetCDF for ArviZ, .stan.csv Stan's CSV, one "
+         "file a chain, .csv one table. Short: -o."},
+    {TEXT("checkpoint", checkpoint, "FILE", ""), FILES,
+     .help = "Write the state of the run here from time to time."},
+    {TEXT("resume", resume, "FILE", ""), FILES,
+     .help = "Go on from this checkpoint; data and options must be those it was written with."},
+    {TEXT("skeleton", skeleton, "FILE", ""), FILES,
+     .help = "Write every event of the path here: time, position, velocity, kind."},
+    {TEXT("config", config, "FILE", ""), FILES,
+     .help = "Read options from this file, a `name = value` a line, # starting a comment. What "
+             "the command line says wins."},
+    {SWITCH("dry-run", dry_run), FILES,
+     .help = "Print priors, sizes, memory and what auto would choose; draw nothing."},
+    {CHOICE("progress", progress, "auto|on|off", "auto"), FILES,
+     .help =
+         "Progress on standard error: a bar on a terminal, else a line every 10 seconds. off "
+         "leaves only warnings and errors."},
+};
+
+const size_t option_spec_count = sizeof option_specs / sizeof *option_specs;
+
+_Static_assert(sizeof option_specs / sizeof *option_specs <= OPTION_MOST, "raise OPTION_MOST");

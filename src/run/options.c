@@ -1,0 +1,143 @@
+/* Options set, read and told by name. The table is in option_table.c, what a value may be in
+ * option_types.c. */
+#include "run/option_spec.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define LABEL_SIZE 64
+
+size_t sbps_option_count(void)
+{
+    return option_spec_count;
+}
+
+sbps_option_info sbps_option_at(size_t index)
+{
+    if (index >= option_spec_count) return (sbps_option_info){0};
+    const option_spec *spec = &option_specs[index];
+    return (sbps_option_info){.name = spec->name,
+                              .argument = spec->argument,
+                              .fallback = spec->fallback,
+                              .group = spec->group,
+                              .help = spec->help};
+}
+
+size_t option_find(const char *name)
+{
+    size_t index = 0;
+    while (index < option_spec_count && strcmp(option_specs[index].name, name)) index++;
+    return index;
+}
+
+sbps_status option_unknown(const char *label, const char *name, sbps_error *err)
+{
+    const char *names[OPTION_MOST];
+    for (size_t i = 0; i < option_spec_count; i++) names[i] = option_specs[i].name;
+    const char *near = nearest_name(name, names, option_spec_count);
+    if (!near) return fail(err, SBPS_BAD_ARG, "%sunknown option '%s'", label, name);
+    return fail(err, SBPS_BAD_ARG, "%sunknown option '%s', did you mean '%s'?", label, name,
+                near);
+}
+
+static void *field_of(sbps_options *options, const option_spec *spec)
+{
+    return (char *)options + spec->field;
+}
+
+sbps_status option_store(sbps_options *options, size_t index, const char *label,
+                         const char *text, sbps_error *err)
+{
+    const option_spec *spec = &option_specs[index];
+    sbps_status status = spec->type->parse(spec, label, text, field_of(options, spec), err);
+    if (status == SBPS_OK) options->given[index] = true;
+    return status;
+}
+
+static sbps_status set_defaults(sbps_options *options, sbps_error *err)
+{
+    for (size_t i = 0; i < option_spec_count; i++) {
+        const option_spec *spec = &option_specs[i];
+        if (!*spec->fallback) continue;
+        sbps_status status =
+            spec->type->parse(spec, spec->name, spec->fallback, field_of(options, spec), err);
+        if (status != SBPS_OK) return status;
+    }
+    return SBPS_OK;
+}
+
+sbps_status sbps_options_create(sbps_options **out, sbps_error *err)
+{
+    sbps_status status;
+    *out = NULL;
+    sbps_options *options = calloc(1, sizeof *options);
+    if (!options) return fail_memory(err);
+    options->given = calloc(option_spec_count, sizeof *options->given);
+    options->number = calloc(option_spec_count, sizeof *options->number);
+    status = options->given && options->number ? set_defaults(options, err) : fail_memory(err);
+    if (status == SBPS_OK)
+        *out = options;
+    else
+        sbps_options_destroy(options);
+    return status;
+}
+
+sbps_status sbps_options_set(sbps_options *options, const char *name, const char *value,
+                             sbps_error *err)
+{
+    size_t index = option_find(name);
+    if (index == option_spec_count) return option_unknown("", name, err);
+    char label[LABEL_SIZE];
+    snprintf(label, sizeof label, "--%s", name);
+    if (!value && option_specs[index].argument)
+        return fail(err, SBPS_BAD_ARG, "%s: a value is missing: want %s", label,
+                    option_specs[index].argument);
+    return option_store(options, index, label, value ? value : "true", err);
+}
+
+static bool owns_text(const option_spec *spec)
+{
+    return spec->type == &option_text_type || spec->type == &option_choice_type;
+}
+
+/* Numbers are printed into a slot of their own, so that the texts of several options can be
+ * held side by side. */
+const char *sbps_options_get(const sbps_options *options, const char *name)
+{
+    size_t index = option_find(name);
+    if (index == option_spec_count) return NULL;
+    const option_spec *spec = &option_specs[index];
+    const void *field = (const char *)options + spec->field;
+    if (owns_text(spec)) {
+        const char *text = *(char *const *)field;
+        return text ? text : "";
+    }
+    spec->type->print(spec, field, sizeof options->number[index], options->number[index]);
+    return options->number[index];
+}
+
+void sbps_options_destroy(sbps_options *options)
+{
+    if (!options) return;
+    for (size_t i = 0; i < option_spec_count; i++)
+        if (owns_text(&option_specs[i])) free(*(char **)field_of(options, &option_specs[i]));
+    free(options->number);
+    free(options->given);
+    free(options);
+}
+
+bool option_text(const sbps_options *options, size_t index, const char **name,
+                 bool *affects_path, size_t size, char *text)
+{
+    if (index >= option_spec_count) return false;
+    const option_spec *spec = &option_specs[index];
+    *name = spec->name;
+    *affects_path = spec->affects_path;
+    spec->type->print(spec, (const char *)options + spec->field, size, text);
+    return true;
+}
+
+bool option_given(const sbps_options *options, const char *name)
+{
+    size_t index = option_find(name);
+    return index < option_spec_count && options->given[index];
+}

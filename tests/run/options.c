@@ -1,0 +1,315 @@
+/* The option table: defaults, checks, sentences, and files of options. */
+#include "check.h"
+#include "run/option_spec.h"
+#include <unistd.h>
+
+static sbps_options *fresh(void)
+{
+    sbps_options *options = NULL;
+    sbps_error err;
+    if (sbps_options_create(&options, &err) != SBPS_OK) {
+        printf("%s\n", err.text);
+        abort();
+    }
+    return options;
+}
+
+/* Sets and expects a failure whose sentence holds `words`. */
+static bool refuses(const char *name, const char *value, const char *words)
+{
+    sbps_options *options = fresh();
+    sbps_error err = {0};
+    sbps_status status = sbps_options_set(options, name, value, &err);
+    bool ok = status == SBPS_BAD_ARG && err.status == status && strstr(err.text, words);
+    if (!ok)
+        printf("--%s %s: status %d, '%s', want '%s'\n", name, value, status, err.text, words);
+    bool untouched = !option_given(options, name);
+    sbps_options_destroy(options);
+    return ok && untouched;
+}
+
+static bool accepts(sbps_options *options, const char *name, const char *value)
+{
+    sbps_error err = {0};
+    if (sbps_options_set(options, name, value, &err) == SBPS_OK) return true;
+    printf("--%s %s: %s\n", name, value, err.text);
+    return false;
+}
+
+/* A file with the text, removed by the caller. */
+static void write_file(char path[32], const char *text)
+{
+    strcpy(path, "/tmp/sbps-options-XXXXXX");
+    int fd = mkstemp(path);
+    if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text)) abort();
+    close(fd);
+}
+
+static sbps_status read_text(sbps_options *options, const char *text, sbps_error *err)
+{
+    char path[32];
+    write_file(path, text);
+    sbps_status status = sbps_options_read(options, path, err);
+    unlink(path);
+    return status;
+}
+
+/* Reads a file and expects a failure on `line` whose sentence holds `words`. */
+static bool file_refused(const char *text, size_t line, const char *words)
+{
+    sbps_options *options = fresh();
+    sbps_error err = {0};
+    char place[16];
+    snprintf(place, sizeof place, ":%zu: ", line);
+    bool refused = read_text(options, text, &err) != SBPS_OK;
+    bool ok = refused && strstr(err.text, place) && strstr(err.text, words);
+    if (!ok) printf("'%s': '%s', want line %zu and '%s'\n", text, err.text, line, words);
+    sbps_options_destroy(options);
+    return ok;
+}
+
+TEST(defaults_are_those_the_table_states)
+{
+    sbps_options *o = fresh();
+    CHECK(o->model == NULL && o->target == NULL && o->checkpoint == NULL);
+    CHECK(!strcmp(o->missing, "error") && !strcmp(o->prior, "auto"));
+    CHECK(!o->no_intercept && !o->paper && !o->dry_run);
+    CHECK(o->batch_size == SIZE_AUTO && o->threads == SIZE_AUTO && o->warmup == SIZE_AUTO);
+    CHECK(isnan(o->band) && isnan(o->refresh_rate) && isnan(o->horizon) && isnan(o->dt));
+    CHECK(isnan(o->epochs) && isnan(o->seconds));
+    CHECK(o->bias_budget == 0.02 && o->ess == 400 && o->chains == 4);
+    CHECK(o->draws == 1000 && o->seed == 1);
+    CHECK(!strcmp(o->output, "run.nc") && !strcmp(o->progress, "auto"));
+    for (size_t i = 0; i < sbps_option_count(); i++)
+        CHECK(!option_given(o, sbps_option_at(i).name));
+    sbps_options_destroy(o);
+}
+
+TEST(every_option_tells_its_default_back)
+{
+    sbps_options *o = fresh();
+    for (size_t i = 0; i < sbps_option_count(); i++) {
+        sbps_option_info info = sbps_option_at(i);
+        const char *text = sbps_options_get(o, info.name);
+        REQUIRE(text != NULL);
+        if (strcmp(text, info.fallback)) printf("%s: %s\n", info.name, text);
+        CHECK(!strcmp(text, info.fallback));
+    }
+    CHECK(sbps_options_get(o, "bnad") == NULL);
+    sbps_options_destroy(o);
+}
+
+TEST(every_line_of_the_table_is_whole)
+{
+    for (size_t i = 0; i < option_spec_count; i++) {
+        const option_spec *spec = &option_specs[i];
+        CHECK(option_find(spec->name) == i); /* no name twice */
+        CHECK(spec->group && *spec->group && spec->help && strlen(spec->help) > 20);
+        CHECK(spec->help[strlen(spec->help) - 1] == '.');
+        CHECK(!spec->argument == (spec->type == &option_switch_type));
+        if (spec->word) CHECK(!strcmp(spec->word, spec->fallback));
+        /* groups stand together */
+        bool new_group = i == 0 || strcmp(spec->group, option_specs[i - 1].group);
+        for (size_t j = 0; new_group && j < i; j++)
+            CHECK(strcmp(option_specs[j].group, spec->group));
+    }
+    CHECK(sbps_option_at(sbps_option_count()).name == NULL);
+}
+
+/* No two options may write to the same field. */
+TEST(options_do_not_share_a_field)
+{
+    for (size_t i = 0; i < option_spec_count; i++)
+        for (size_t j = 0; j < i; j++) CHECK(option_specs[i].field != option_specs[j].field);
+}
+
+TEST(values_reach_their_fields)
+{
+    sbps_options *o = fresh();
+    CHECK(accepts(o, "model", "logistic") && !strcmp(o->model, "logistic"));
+    CHECK(accepts(o, "model", "linear") && !strcmp(o->model, "linear"));
+    CHECK(accepts(o, "metric", "dense") && !strcmp(o->metric, "dense"));
+    CHECK(accepts(o, "band", "4.5") && o->band == 4.5);
+    CHECK(accepts(o, "band", "100") && o->band == 100);
+    CHECK(accepts(o, "band", "auto") && isnan(o->band));
+    CHECK(accepts(o, "refresh-rate", "0") && o->refresh_rate == 0);
+    CHECK(accepts(o, "horizon", "inf") && isinf(o->horizon));
+    CHECK(accepts(o, "batch-size", "2") && o->batch_size == 2);
+    CHECK(accepts(o, "batch-size", "auto") && o->batch_size == SIZE_AUTO);
+    CHECK(accepts(o, "warmup", "1e6") && o->warmup == 1000000);
+    CHECK(accepts(o, "seed", "0") && o->seed == 0);
+    CHECK(accepts(o, "seed", "18446744073709551615") && o->seed == UINT64_MAX);
+    CHECK(accepts(o, "seconds", "1.5") && o->seconds == 1.5);
+    CHECK(accepts(o, "paper", NULL) && o->paper);
+    CHECK(accepts(o, "paper", "false") && !o->paper);
+    CHECK(accepts(o, "no-intercept", "true") && o->no_intercept);
+    CHECK(option_given(o, "paper") && !option_given(o, "chains") && !option_given(o, "x"));
+    sbps_options_destroy(o);
+}
+
+TEST(impossible_numbers_are_refused_with_what_is_wanted)
+{
+    CHECK(refuses("band", "abc", "--band: 'abc' is not a number: want 0 < K <= 100 or auto"));
+    CHECK(refuses("band", "0", "--band: 0 is out of range: want 0 < K <= 100 or auto"));
+    CHECK(refuses("band", "100.5", "out of range"));
+    CHECK(refuses("band", "-1", "out of range"));
+    CHECK(refuses("band", "nan", "not a number"));
+    CHECK(refuses("band", "inf", "out of range"));
+    CHECK(refuses("band", "3x", "not a number"));
+    CHECK(refuses("band", "", "not a number"));
+    CHECK(refuses("bias-budget", "1.01", "want 0 < SD <= 1"));
+    CHECK(refuses("bias-budget", "auto", "not a number"));
+    CHECK(refuses("refresh-rate", "-0.1", "want RATE >= 0 or auto"));
+    CHECK(refuses("horizon", "0", "out of range"));
+    CHECK(refuses("dt", "inf", "out of range"));
+    CHECK(refuses("ess", "0", "want N > 0"));
+    CHECK(refuses("epochs", "-2", "or none"));
+    CHECK(refuses("seconds", "1e999", "out of range"));
+}
+
+TEST(impossible_counts_are_refused_with_what_is_wanted)
+{
+    CHECK(refuses("batch-size", "1", "want a whole number N >= 2 or auto"));
+    CHECK(refuses("batch-size", "2.5", "'2.5' is not a whole number"));
+    CHECK(refuses("batch-size", "-5", "out of range"));
+    CHECK(refuses("chains", "0", "want a whole number 1 <= N <= 1024"));
+    CHECK(refuses("chains", "1025", "out of range"));
+    CHECK(refuses("chains", "auto", "not a whole number"));
+    CHECK(refuses("draws", "3", "N >= 4"));
+    CHECK(refuses("seed", "18446744073709551616", "out of range"));
+    CHECK(refuses("seed", "-1", "out of range"));
+    CHECK(refuses("threads", "0", "out of range"));
+    CHECK(refuses("warmup", "many", "not a whole number"));
+    CHECK(refuses("warmup", "1e300", "out of range"));
+    CHECK(refuses("warmup", "", "not a whole number"));
+}
+
+TEST(unknown_words_get_a_suggestion)
+{
+    CHECK(refuses("bnad", "3", "unknown option 'bnad', did you mean 'band'?"));
+    CHECK(refuses("batch_size", "3", "'batch-size'"));
+    CHECK(refuses("zzzzzzzzzz", "3", "unknown option 'zzzzzzzzzz'"));
+    CHECK(refuses("metric", "dnse", "did you mean 'dense'? Want auto|none|diagonal|dense"));
+    CHECK(refuses("missing", "xyzzy", "unknown choice 'xyzzy': want error|drop"));
+    CHECK(refuses("progress", "o", "unknown choice"));
+    CHECK(refuses("progress", "on|off", "unknown choice"));
+    CHECK(refuses("paper", "maybe", "neither true nor false"));
+    CHECK(refuses("model", "", "empty"));
+    CHECK(refuses("model", NULL, "a value is missing"));
+}
+
+TEST(a_null_error_is_fine)
+{
+    sbps_options *o = fresh();
+    CHECK(sbps_options_set(o, "band", "x", NULL) == SBPS_BAD_ARG);
+    CHECK(sbps_options_set(o, "bnad", "x", NULL) == SBPS_BAD_ARG);
+    CHECK(sbps_options_read(o, "/nonexistent/x", NULL) == SBPS_NO_FILE);
+    sbps_options_destroy(o);
+    sbps_options_destroy(NULL);
+}
+
+TEST(texts_read_back_to_the_same_value)
+{
+    const char *reals[] = {"0.1", "1e-300", "0.30000000000000004", "99.99999999999999",
+                           "1e+22"};
+    sbps_options *o = fresh();
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
+        REQUIRE(accepts(o, "refresh-rate", reals[i]));
+        double value = o->refresh_rate;
+        CHECK(!strcmp(sbps_options_get(o, "refresh-rate"), reals[i]));
+        REQUIRE(accepts(o, "refresh-rate", sbps_options_get(o, "refresh-rate")));
+        CHECK(o->refresh_rate == value);
+    }
+    sbps_options_destroy(o);
+}
+
+TEST(texts_of_several_options_stand_side_by_side)
+{
+    sbps_options *o = fresh();
+    const char *chains = sbps_options_get(o, "chains"), *draws = sbps_options_get(o, "draws");
+    CHECK(!strcmp(chains, "4") && !strcmp(draws, "1000"));
+    sbps_options_destroy(o);
+}
+
+TEST(option_text_walks_the_whole_table)
+{
+    sbps_options *o = fresh();
+    REQUIRE(accepts(o, "seed", "77"));
+    const char *name;
+    char text[256];
+    bool affects;
+    size_t count = 0, path = 0;
+    while (option_text(o, count, &name, &affects, sizeof text, text)) {
+        if (!strcmp(name, "seed")) CHECK(affects && !strcmp(text, "77"));
+        if (!strcmp(name, "ess") || !strcmp(name, "threads") || !strcmp(name, "output") ||
+            !strcmp(name, "progress") || !strcmp(name, "resume") || !strcmp(name, "seconds"))
+            CHECK(!affects);
+        path += affects;
+        count++;
+    }
+    CHECK(count == sbps_option_count());
+    CHECK(path > 20 && path < count);
+    sbps_options_destroy(o);
+}
+
+TEST(a_file_sets_what_the_user_has_not)
+{
+    sbps_options *o = fresh();
+    sbps_error err = {0};
+    REQUIRE(accepts(o, "band", "7"));
+    sbps_status status = read_text(o,
+                                   "# a run\n\n"
+                                   "  band = 3   # loses\n"
+                                   "chains=2\r\n"
+                                   "target = \"late #2\"  # quoted\n"
+                                   "features = 'a, b' \n"
+                                   "paper = true\n"
+                                   "seed = 5",
+                                   &err);
+    if (status != SBPS_OK) printf("%s\n", err.text);
+    CHECK(status == SBPS_OK);
+    CHECK(o->band == 7 && o->chains == 2 && o->paper && o->seed == 5);
+    CHECK(o->target && !strcmp(o->target, "late #2"));
+    CHECK(o->features && !strcmp(o->features, "a, b"));
+    CHECK(option_given(o, "chains") && option_given(o, "seed") && !option_given(o, "draws"));
+    sbps_options_destroy(o);
+}
+
+TEST(a_bad_line_is_named)
+{
+    CHECK(file_refused("band = 3\nwat\n", 2, "want `name = value`"));
+    CHECK(file_refused("= 3\n", 1, "want `name = value`"));
+    CHECK(file_refused("\n\nbnad = 3\n", 3, "unknown option 'bnad', did you mean 'band'?"));
+    CHECK(file_refused("band = x\n", 1, "band: 'x' is not a number"));
+    CHECK(file_refused("band =\n", 1, "not a number"));
+    CHECK(file_refused("model = # none\n", 1, "empty"));
+    CHECK(file_refused("target = \"open\n", 1, "quote"));
+    CHECK(file_refused("target = \"a\" b\n", 1, "quote"));
+    CHECK(file_refused("band = 3\nseed = 1\nband = 4\n", 3, "already on line 1"));
+    CHECK(file_refused("config = other.txt\n", 1, "cannot name another"));
+    CHECK(file_refused("paper\n", 1, "want `name = value`"));
+    CHECK(file_refused("--band = 3\n", 1, "unknown option"));
+}
+
+TEST(a_file_is_checked_where_the_command_line_wins)
+{
+    sbps_options *o = fresh();
+    sbps_error err = {0};
+    REQUIRE(accepts(o, "band", "7"));
+    CHECK(read_text(o, "band = -1\n", &err) == SBPS_BAD_ARG);
+    CHECK(o->band == 7);
+    sbps_options_destroy(o);
+}
+
+TEST(files_that_cannot_be_read_are_named)
+{
+    sbps_options *o = fresh();
+    sbps_error err = {0};
+    CHECK(sbps_options_read(o, "/nonexistent/x.conf", &err) == SBPS_NO_FILE);
+    CHECK(strstr(err.text, "/nonexistent/x.conf") != NULL);
+    CHECK(sbps_options_read(o, "/tmp", &err) == SBPS_NO_FILE);
+    CHECK(strstr(err.text, "/tmp") != NULL);
+    sbps_options_destroy(o);
+}
+
+CHECK_MAIN
