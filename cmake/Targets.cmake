@@ -1,5 +1,6 @@
 # sbps_library(SOURCE...): one set of objects, position independent, in libsbps.a and libsbps.so.
 # sbps_program(SOURCE...): the command line, which carries the library in itself.
+# sbps_benches(NAME...): bench/NAME.c, programs that the target `bench` runs one after another.
 
 function(sbps_kernel_flags source keep)
     get_filename_component(stem ${source} NAME_WE)
@@ -56,4 +57,14 @@ function(sbps_program)
     add_executable(sbps ${ARGN})
     target_include_directories(sbps PRIVATE ${CMAKE_SOURCE_DIR})
     target_link_libraries(sbps PRIVATE sbps-static)
+endfunction()
+
+function(sbps_benches)
+    foreach(name ${ARGN})
+        add_executable(bench-${name} EXCLUDE_FROM_ALL bench/${name}.c)
+        target_include_directories(bench-${name} PRIVATE src)
+        target_link_libraries(bench-${name} PRIVATE sbps-static)
+        list(APPEND commands COMMAND bench-${name})
+    endforeach()
+    add_custom_target(bench ${commands} VERBATIM)
 endfunction()

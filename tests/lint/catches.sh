@@ -13,9 +13,21 @@ fresh() {
     printf 'int answer(void)\n{\n    return 42;\n}\n' >"$tree/src/base/good.c"
 }
 
-# expect FILE:LINE WORDS: the lint fails and says so there.
+# built SOURCE: the tree has been built, from this C text, into a program that lists one kind each.
+built() {
+    mkdir -p "$tree/build" "$tree"/docs/{models,samplers}
+    printf '%s\n' "$1" >"$tree/build/library.c"
+    cc -fPIC -c "$tree/build/library.c" -o "$tree/build/library.o"
+    ar rc "$tree/build/libsbps.a" "$tree/build/library.o"
+    cc -shared "$tree/build/library.o" -o "$tree/build/libsbps.so"
+    printf '#!/bin/sh\necho "plain  A kind called plain."\n' >"$tree/build/sbps"
+    chmod +x "$tree/build/sbps"
+    touch "$tree"/docs/{models,samplers}/plain.md
+}
+
+# expect FILE:LINE WORDS [BUILD]: the lint fails and says so there.
 expect() {
-    if bash "$lint" "$tree" >"$tree.out" 2>&1; then
+    if bash "$lint" "$tree" ${3:+"$3"} >"$tree.out" 2>&1; then
         echo "passed a tree with: $2"
         failures=$((failures + 1))
     elif ! grep -qE "^$1: .*$2" "$tree.out"; then
@@ -65,5 +77,31 @@ expect "src/base/half.h:1" "issue number"
 fresh
 printf 'See /%s/me/notes.\n' home >"$tree/docs/page.md"
 expect "docs/page.md:1" "path of one machine"
+
+clean='int sbps_one(void) { return 1; } const char *const sbps_names[] = {"one"};'
+fresh
+built "$clean"
+bash "$lint" "$tree" build || { echo "failed a clean build"; failures=1; }
+
+fresh
+built "$clean int leaked(void) { return 2; }"
+expect "build/libsbps.so:0" "exports leaked" build
+
+fresh
+built "$clean static int calls; int sbps_count(void) { return ++calls; }"
+expect "build/libsbps.a:0" "library.o has 4 bytes of mutable data in .bss" build
+
+fresh
+built "$clean static int calls = 7; int sbps_count(void) { return ++calls; }"
+expect "build/libsbps.a:0" "library.o has 4 bytes of mutable data in .data" build
+
+fresh
+built "$clean static _Thread_local int calls; int sbps_count(void) { return ++calls; }"
+expect "build/libsbps.a:0" "library.o has 4 bytes of mutable data in .tbss" build
+
+fresh
+built "$clean"
+rm "$tree/docs/samplers/plain.md"
+expect "docs/samplers/plain.md:0" "missing" build
 
 exit "$failures"
