@@ -1,0 +1,95 @@
+/* AVX2 and FMA: four doubles at a time. */
+#include "base/kernels.h"
+
+#if defined(__x86_64__)
+
+#include "base/kernels_ymm.h"
+
+#define KERNEL_TABLE kernels_avx2
+#define KERNEL_ISA   "avx2"
+#define WIDE         4
+#define ROW_BLOCK    4
+
+typedef __m256d wide;
+
+static inline wide wide_set(double a)
+{
+    return _mm256_set1_pd(a);
+}
+
+static inline wide wide_load(const double *x)
+{
+    return _mm256_loadu_pd(x);
+}
+
+static inline void wide_store(double *out, wide a)
+{
+    _mm256_storeu_pd(out, a);
+}
+
+static inline __m256i first_lanes(size_t m)
+{
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x((long long)m), _mm256_set_epi64x(3, 2, 1, 0));
+}
+
+static inline wide wide_load_part(size_t m, const double *x)
+{
+    return _mm256_maskload_pd(x, first_lanes(m));
+}
+
+static inline void wide_store_part(size_t m, double *out, wide a)
+{
+    _mm256_maskstore_pd(out, first_lanes(m), a);
+}
+
+static inline wide wide_fma(wide a, wide b, wide c)
+{
+    return _mm256_fmadd_pd(a, b, c);
+}
+
+static inline wide wide_minus_abs(wide a)
+{
+    return _mm256_or_pd(a, _mm256_set1_pd(-0.0));
+}
+
+static inline wide wide_where_le(wide a, wide b, wide yes, wide no)
+{
+    return _mm256_blendv_pd(no, yes, _mm256_cmp_pd(a, b, _CMP_LE_OQ));
+}
+
+static inline wide wide_times_power(wide y, wide t)
+{
+    const __m256i power = _mm256_slli_epi64(_mm256_castpd_si256(t), 52);
+    return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(y), power));
+}
+
+static inline void row_block_single(const double *const row[ROW_BLOCK], size_t stride,
+                                    const double *p, double *eta)
+{
+    four_rows_single(row, stride, p, eta);
+}
+
+static inline void row_block_pair(const double *const row[ROW_BLOCK], size_t stride,
+                                  const double *p, const double *q, double *eta, double *deta)
+{
+    quad a = quad_set(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
+    for (size_t j = 0; j < stride; j += KERNEL_LANES) {
+        const quad along_p = quad_load(p + j), along_q = quad_load(q + j);
+        const quad row0 = quad_load(row[0] + j), row1 = quad_load(row[1] + j);
+        const quad row2 = quad_load(row[2] + j), row3 = quad_load(row[3] + j);
+        a = quad_fma(row0, along_p, a);
+        b = quad_fma(row1, along_p, b);
+        c = quad_fma(row2, along_p, c);
+        d = quad_fma(row3, along_p, d);
+        e = quad_fma(row0, along_q, e);
+        f = quad_fma(row1, along_q, f);
+        g = quad_fma(row2, along_q, g);
+        h = quad_fma(row3, along_q, h);
+    }
+    quad_store(eta, quad_fold4(a, b, c, d));
+    quad_store(deta, quad_fold4(e, f, g, h));
+}
+
+#include "base/kernels_body.h"
+
+#endif

@@ -1,0 +1,199 @@
+/* The body of every variant. A file that includes it has defined, for its instruction set,
+ *
+ *   wide        WIDE doubles side by side; +, -, *, / work on it
+ *               wide_set, wide_load, wide_store, wide_load_part, wide_store_part, wide_fma,
+ *               wide_minus_abs, wide_where_le(a, b, yes, no), wide_times_power(y, t)
+ *   quad        the KERNEL_LANES lanes of a sum
+ *               quad_set, quad_load, quad_store, quad_add, quad_fma
+ *   ROW_BLOCK   rows taken at once, with their products with p and q (or with p alone)
+ *               row_block_pair, row_block_single
+ *
+ * Sums:  lane l holds the terms i = l mod 4 in order of i, each added by one fma, from +0, and
+ *        the sum is (l0 + l1) + (l2 + l3). (1) exp:   x = k ln 2 + r, |r| <= ln(2)/2, exp(x) =
+ * 2^k (1 + (r + r^2 q(r)))                     (2) with q of degree 9, the interpolant of (e^r
+ * - 1 - r)/r^2 at Chebyshev's nodes; its relative error is below 1.7e-17, the roundings' below
+ * one ulp. logistic:  e = exp(-|x|),  sigma(x) = (x >= 0 ? 1 : e) / (1 + e) (3)
+ *
+ * (1) fixes every rounding, and (2) and (3) treat elements alone: so all variants agree. */
+#include "base/kernels_variants.h"
+
+#include <math.h>
+
+#define LOG2_E      0x1.71547652b82fep+0
+#define MINUS_LN2_A -0x1.62e42fefa3800p-1  /* 42 bits: k times it is exact */
+#define MINUS_LN2_B -0x1.ef35793c76730p-45 /* ln 2 = A + B */
+#define ROUNDER     0x1.8p+52              /* adding it rounds, and leaves k in the low bits */
+#define EXP_LEAST   -708.0                 /* above it results are normal numbers */
+#define EXP_MOST    0x1.62e42fefa39efp+9   /* the last x whose exp is finite */
+
+/* (1) */
+static inline double fold(const double lane[KERNEL_LANES])
+{
+    return (lane[0] + lane[1]) + (lane[2] + lane[3]);
+}
+
+static double dot(size_t n, const double *x, const double *y)
+{
+    double lane[KERNEL_LANES];
+    quad sum = quad_set(0);
+    size_t i = 0;
+    for (; i + KERNEL_LANES <= n; i += KERNEL_LANES)
+        sum = quad_fma(quad_load(x + i), quad_load(y + i), sum);
+    quad_store(lane, sum);
+    for (size_t l = 0; i < n; i++, l++) lane[l] = __builtin_fma(x[i], y[i], lane[l]);
+    return fold(lane);
+}
+
+static void sum_squares(size_t n, const double *g, double shift, double sums[2])
+{
+    double first[KERNEL_LANES], second[KERNEL_LANES];
+    quad sum = quad_set(0), squares = quad_set(0);
+    const quad minus_shift = quad_set(-shift);
+    size_t i = 0;
+    for (; i + KERNEL_LANES <= n; i += KERNEL_LANES) {
+        const quad value = quad_load(g + i), centred = quad_add(value, minus_shift);
+        sum = quad_add(sum, value);
+        squares = quad_fma(centred, centred, squares);
+    }
+    quad_store(first, sum);
+    quad_store(second, squares);
+    for (size_t l = 0; i < n; i++, l++) {
+        const double centred = g[i] - shift;
+        first[l] += g[i];
+        second[l] = __builtin_fma(centred, centred, second[l]);
+    }
+    sums[0] = fold(first);
+    sums[1] = fold(second);
+}
+
+static void axpy(size_t n, double a, const double *x, double *y)
+{
+    const wide factor = wide_set(a);
+    size_t i = 0;
+    for (; i + WIDE <= n; i += WIDE)
+        wide_store(y + i, wide_fma(factor, wide_load(x + i), wide_load(y + i)));
+    for (; i < n; i++) y[i] = __builtin_fma(a, x[i], y[i]);
+}
+
+/* (2). NaN and x above EXP_MOST leave by x * inf, so that one comparison serves both. */
+static inline wide wide_exp(wide x)
+{
+    const wide t = wide_fma(x, wide_set(LOG2_E), wide_set(ROUNDER)), k = t - wide_set(ROUNDER);
+    wide r = wide_fma(k, wide_set(MINUS_LN2_A), x);
+    r = wide_fma(k, wide_set(MINUS_LN2_B), r);
+    wide q = wide_set(0x1.af38d53857513p-26);
+    q = wide_fma(q, r, wide_set(0x1.2891a8c1d838dp-22));
+    q = wide_fma(q, r, wide_set(0x1.71de0d9c145d0p-19));
+    q = wide_fma(q, r, wide_set(0x1.a019b8ef67c6cp-16));
+    q = wide_fma(q, r, wide_set(0x1.a01a01a7c8d47p-13));
+    q = wide_fma(q, r, wide_set(0x1.6c16c17893833p-10));
+    q = wide_fma(q, r, wide_set(0x1.11111111109adp-7));
+    q = wide_fma(q, r, wide_set(0x1.5555555553d4fp-5));
+    q = wide_fma(q, r, wide_set(0x1.5555555555556p-3));
+    q = wide_fma(q, r, wide_set(0x1.0000000000001p-1));
+    const wide y = wide_set(1) + wide_fma(r * r, q, r);
+    const wide tame =
+        wide_where_le(wide_set(EXP_LEAST), x, wide_times_power(y, t), wide_set(0));
+    return wide_where_le(x, wide_set(EXP_MOST), tame, x * wide_set(INFINITY));
+}
+
+/* (3) */
+static inline wide wide_sigmoid(wide x)
+{
+    const wide one = wide_set(1), e = wide_exp(wide_minus_abs(x));
+    return wide_where_le(wide_set(0), x, one, e) / (one + e);
+}
+
+static void exp_all(size_t n, const double *x, double *out)
+{
+    size_t i = 0;
+    for (; i + WIDE <= n; i += WIDE) wide_store(out + i, wide_exp(wide_load(x + i)));
+    if (i < n) wide_store_part(n - i, out + i, wide_exp(wide_load_part(n - i, x + i)));
+}
+
+static void sigmoid_all(size_t n, const double *x, double *out)
+{
+    size_t i = 0;
+    for (; i + WIDE <= n; i += WIDE) wide_store(out + i, wide_sigmoid(wide_load(x + i)));
+    if (i < n) wide_store_part(n - i, out + i, wide_sigmoid(wide_load_part(n - i, x + i)));
+}
+
+static inline const double *row_at(const double *x, size_t stride, const size_t *rows,
+                                   size_t first, size_t i)
+{
+    return x + (rows ? rows[i] : first + i) * stride;
+}
+
+static inline void row_block(const double *const row[ROW_BLOCK], size_t stride, const double *p,
+                             const double *q, double *eta, double *deta)
+{
+    if (q)
+        row_block_pair(row, stride, p, q, eta, deta);
+    else
+        row_block_single(row, stride, p, eta);
+}
+
+/* The last m < ROW_BLOCK rows: the block is filled up with the last of them. */
+static void row_tail(const double *x, size_t stride, const size_t *rows, size_t first, size_t m,
+                     const double *p, const double *q, double *eta, double *deta)
+{
+    const double *row[ROW_BLOCK];
+    double along_p[ROW_BLOCK], along_q[ROW_BLOCK];
+    for (size_t b = 0; b < ROW_BLOCK; b++)
+        row[b] = row_at(x, stride, rows, first, b < m ? b : m - 1);
+    row_block(row, stride, p, q, along_p, along_q);
+    for (size_t b = 0; b < m; b++) eta[b] = along_p[b];
+    for (size_t b = 0; q && b < m; b++) deta[b] = along_q[b];
+}
+
+static void row_products(const double *x, size_t stride, const size_t *rows, size_t first,
+                         size_t n, const double *p, const double *q, double *eta, double *deta)
+{
+    const double *row[ROW_BLOCK];
+    size_t i = 0;
+    for (; i + ROW_BLOCK <= n; i += ROW_BLOCK) {
+        for (size_t b = 0; b < ROW_BLOCK; b++) row[b] = row_at(x, stride, rows, first, i + b);
+        row_block(row, stride, p, q, eta + i, q ? deta + i : NULL);
+    }
+    if (i < n)
+        row_tail(x, stride, rows ? rows + i : NULL, first + i, n - i, p, q, eta + i,
+                 q ? deta + i : NULL);
+}
+
+/* `quads` lanes-wide columns of row_combine, held in registers over all rows: it is a constant
+ * at every call, so that the loops over it unroll. */
+static inline __attribute__((always_inline)) void
+combine_columns(size_t quads, const double *x, size_t stride, const size_t *rows, size_t first,
+                size_t n, const double *r, double *out)
+{
+    quad sum[8];
+    for (size_t j = 0; j < quads; j++) sum[j] = quad_load(out + KERNEL_LANES * j);
+    for (size_t i = 0; i < n; i++) {
+        const double *row = row_at(x, stride, rows, first, i);
+        const quad factor = quad_set(r[i]);
+        for (size_t j = 0; j < quads; j++)
+            sum[j] = quad_fma(factor, quad_load(row + KERNEL_LANES * j), sum[j]);
+    }
+    for (size_t j = 0; j < quads; j++) quad_store(out + KERNEL_LANES * j, sum[j]);
+}
+
+static void row_combine(const double *x, size_t stride, const size_t *rows, size_t first,
+                        size_t n, const double *r, double *out)
+{
+    size_t left = stride / KERNEL_LANES;
+    for (; left >= 4; left -= 4, x += 4 * KERNEL_LANES, out += 4 * KERNEL_LANES)
+        combine_columns(4, x, stride, rows, first, n, r, out);
+    for (; left >= 1; left -= 1, x += KERNEL_LANES, out += KERNEL_LANES)
+        combine_columns(1, x, stride, rows, first, n, r, out);
+}
+
+const kernels KERNEL_TABLE = {
+    .isa = KERNEL_ISA,
+    .dot = dot,
+    .axpy = axpy,
+    .exp = exp_all,
+    .sigmoid = sigmoid_all,
+    .sum_squares = sum_squares,
+    .row_products = row_products,
+    .row_combine = row_combine,
+};

@@ -1,0 +1,117 @@
+/* The definition of the kernels in plain C: one double is as wide as it gets, and the lanes of
+ * a sum are an array. Runs everywhere; where the processor lacks fma the C library does it. */
+#include "base/kernels.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define KERNEL_TABLE kernels_scalar
+#define KERNEL_ISA   "scalar"
+#define WIDE         1
+#define ROW_BLOCK    1
+
+typedef double wide;
+
+typedef struct {
+    double lane[KERNEL_LANES];
+} quad;
+
+static inline wide wide_set(double a)
+{
+    return a;
+}
+
+static inline wide wide_load(const double *x)
+{
+    return *x;
+}
+
+static inline void wide_store(double *out, wide a)
+{
+    *out = a;
+}
+
+/* Parts are of 1 <= m < WIDE doubles, so this variant has none. */
+static inline wide wide_load_part(size_t m, const double *x)
+{
+    (void)m;
+    return *x;
+}
+
+static inline void wide_store_part(size_t m, double *out, wide a)
+{
+    (void)m;
+    *out = a;
+}
+
+static inline wide wide_fma(wide a, wide b, wide c)
+{
+    return __builtin_fma(a, b, c);
+}
+
+static inline wide wide_minus_abs(wide a)
+{
+    return -fabs(a);
+}
+
+static inline wide wide_where_le(wide a, wide b, wide yes, wide no)
+{
+    return a <= b ? yes : no;
+}
+
+/* y 2^k for t = k + ROUNDER: adds k, the low bits of t, to the exponent of y. */
+static inline wide wide_times_power(wide y, wide t)
+{
+    uint64_t y_bits, t_bits;
+    memcpy(&y_bits, &y, sizeof y);
+    memcpy(&t_bits, &t, sizeof t);
+    y_bits += t_bits << 52;
+    memcpy(&y, &y_bits, sizeof y);
+    return y;
+}
+
+static inline quad quad_set(double a)
+{
+    return (quad){{a, a, a, a}};
+}
+
+static inline quad quad_load(const double *x)
+{
+    return (quad){{x[0], x[1], x[2], x[3]}};
+}
+
+static inline void quad_store(double *out, quad a)
+{
+    for (size_t l = 0; l < KERNEL_LANES; l++) out[l] = a.lane[l];
+}
+
+static inline quad quad_add(quad a, quad b)
+{
+    for (size_t l = 0; l < KERNEL_LANES; l++) a.lane[l] += b.lane[l];
+    return a;
+}
+
+static inline quad quad_fma(quad a, quad b, quad c)
+{
+    for (size_t l = 0; l < KERNEL_LANES; l++)
+        c.lane[l] = __builtin_fma(a.lane[l], b.lane[l], c.lane[l]);
+    return c;
+}
+
+static double dot(size_t n, const double *x, const double *y);
+
+static inline void row_block_single(const double *const row[ROW_BLOCK], size_t stride,
+                                    const double *p, double *eta)
+{
+    *eta = dot(stride, *row, p);
+}
+
+static inline void row_block_pair(const double *const row[ROW_BLOCK], size_t stride,
+                                  const double *p, const double *q, double *eta, double *deta)
+{
+    *eta = dot(stride, *row, p);
+    *deta = dot(stride, *row, q);
+}
+
+#include "base/kernels_body.h"

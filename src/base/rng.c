@@ -1,0 +1,86 @@
+/* Counter-based random numbers.
+ *
+ *   word(i) = word i mod 4 of Philox4x64-10(counter = i div 4, key = (seed, 256 chain + use))
+ * (1) uniform       (floor(word / 2^12) + 1/2) 2^-52, in the open interval (0, 1) (2)
+ *   exponential   -log(uniform) (3) normal        a sqrt(-2 log(s) / s) for (a, b) uniform in
+ * the unit disc, s = a^2 + b^2     (4) below         the high word of word x bound, low words
+ * under 2^64 mod bound refused        (5)
+ *
+ * Salmon, Moraes, Dror, Shaw (2011), SC11 (1); Marsaglia, Bray (1964), SIAM Review 6, 260-264
+ * (4), whose second number is dropped so that the state stays that of the counter;
+ * Lemire (2019), ACM TOMACS 29, 3 (5). */
+#include "base/rng.h"
+
+#include <Random123/philox.h>
+#include <assert.h>
+#include <math.h>
+
+#define BLOCK_WORDS 4
+
+__extension__ typedef unsigned __int128 wide_word;
+
+rng rng_stream(uint64_t seed, uint64_t chain, rng_use use)
+{
+    return (rng){.key = {seed, chain << 8 | (uint64_t)use}};
+}
+
+static void next_block(rng *r)
+{
+    const philox4x64_ctr_t counter = {
+        {r->counter[0], r->counter[1], r->counter[2], r->counter[3]}};
+    const philox4x64_key_t key = {{r->key[0], r->key[1]}};
+    const philox4x64_ctr_t block = philox4x64_R(10, counter, key);
+    for (size_t i = 0; i < BLOCK_WORDS; i++) r->block[i] = block.v[i];
+    r->left = BLOCK_WORDS;
+    for (size_t i = 0; i < BLOCK_WORDS && ++r->counter[i] == 0; i++) continue;
+}
+
+uint64_t rng_word(rng *r)
+{
+    if (r->left == 0) next_block(r);
+    return r->block[BLOCK_WORDS - r->left--];
+}
+
+double rng_uniform(rng *r)
+{
+    /* 52 bits and the half are 53; with one more, the largest would round to 1. */
+    return ((double)(rng_word(r) >> 12) + 0.5) * 0x1p-52;
+}
+
+double rng_exponential(rng *r)
+{
+    return -log(rng_uniform(r));
+}
+
+double rng_normal(rng *r)
+{
+    double a, b, s;
+    do {
+        a = 2 * rng_uniform(r) - 1;
+        b = 2 * rng_uniform(r) - 1;
+        s = a * a + b * b;
+    } while (s >= 1);
+    return a * sqrt(-2 * log(s) / s);
+}
+
+size_t rng_below(rng *r, size_t bound)
+{
+    assert(bound > 0);
+    wide_word product = (wide_word)rng_word(r) * bound;
+    if ((uint64_t)product < bound) {
+        const uint64_t refused = -(uint64_t)bound % bound;
+        while ((uint64_t)product < refused) product = (wide_word)rng_word(r) * bound;
+    }
+    return (size_t)(product >> 64);
+}
+
+void rng_sphere(rng *r, size_t d, double *v)
+{
+    double squares = 0;
+    for (size_t j = 0; j < d; j++) {
+        v[j] = rng_normal(r);
+        squares += v[j] * v[j];
+    }
+    const double norm = sqrt(squares); /* never 0: 2 uniform - 1 is not 0 */
+    for (size_t j = 0; j < d; j++) v[j] /= norm;
+}
