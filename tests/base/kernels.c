@@ -1,0 +1,320 @@
+/* Vector kernels: every variant gives the bits of the scalar one, and the scalar one is right.
+ */
+#include "base/kernels.h"
+
+#include "check.h"
+
+#include "base/memory.h"
+#include "base/rng.h"
+
+#define SIZE_MOST 200
+
+static void fill(rng *r, size_t n, double *x)
+{
+    for (size_t i = 0; i < n; i++) x[i] = rng_normal(r) * exp2(20 * rng_uniform(r) - 10);
+}
+
+static bool same_bits(size_t n, const double *x, const double *y)
+{
+    return memcmp(x, y, n * sizeof *x) == 0;
+}
+
+static bool same_value(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || (a == b && signbit(a) == signbit(b));
+}
+
+/* Distance of `got` from the exact value in units in the last place of the double below it. */
+static double ulps(double got, long double want)
+{
+    const double near = (double)fabsl(want);
+    return (double)(fabsl(got - want) / (nextafter(near, INFINITY) - near));
+}
+
+static const double extremes[] = {
+    0.0,    -0.0,   1.0,    -1.0,    INFINITY, -INFINITY, NAN,     -NAN,     745.0,    -745.0,
+    800.0,  -800.0, 708.0,  -708.0,  -708.5,   709.5,     709.7,   709.78,   709.79,   1e-300,
+    -1e300, 1e300,  5e-324, -5e-324, DBL_MAX,  0.3466,    -0.3466, -709.782, -709.783,
+};
+#define EXTREMES (sizeof extremes / sizeof *extremes)
+
+TEST(scalar_comes_first_and_the_walk_ends)
+{
+    REQUIRE(kernels_at(0) != NULL);
+    CHECK(strcmp(kernels_at(0)->isa, "scalar") == 0);
+    size_t count = 0;
+    while (kernels_at(count)) count++;
+    CHECK(count <= 3);
+    CHECK(kernels_at(count + 100) == NULL);
+}
+
+TEST(the_environment_names_the_variant)
+{
+    const char *before = getenv("SBPS_ISA");
+    char *kept = copy_text(before);
+    const kernels *k, *last = NULL;
+    for (size_t v = 0; (k = kernels_at(v)); v++) {
+        setenv("SBPS_ISA", k->isa, 1);
+        CHECK(kernels_best() == k);
+        last = k;
+    }
+    setenv("SBPS_ISA", "abacus", 1);
+    CHECK(kernels_best() == last);
+    unsetenv("SBPS_ISA");
+    CHECK(kernels_best() == last);
+    if (kept) setenv("SBPS_ISA", kept, 1);
+    free(kept);
+}
+
+TEST(sums_and_axpy_give_the_same_bits_in_every_variant)
+{
+    rng r = rng_stream(1, 0, RNG_TEST);
+    double x[SIZE_MOST + 3], y[SIZE_MOST + 3], one[SIZE_MOST], two[SIZE_MOST];
+    const kernels *scalar = kernels_at(0), *k;
+    for (size_t n = 0; n <= SIZE_MOST; n++) {
+        const size_t off = rng_below(&r, 3); /* unaligned as well */
+        fill(&r, n + off, x);
+        fill(&r, n + off, y);
+        const double a = rng_normal(&r), want = scalar->dot(n, x + off, y + off);
+        double sums[2], other[2];
+        scalar->sum_squares(n, x + off, a, sums);
+        memcpy(one, y + off, n * sizeof *y);
+        scalar->axpy(n, a, x + off, one);
+        for (size_t v = 1; (k = kernels_at(v)); v++) {
+            const double got = k->dot(n, x + off, y + off);
+            CHECK(same_bits(1, &got, &want));
+            k->sum_squares(n, x + off, a, other);
+            CHECK(same_bits(2, sums, other));
+            memcpy(two, y + off, n * sizeof *y);
+            k->axpy(n, a, x + off, two);
+            CHECK(same_bits(n, one, two));
+        }
+    }
+}
+
+TEST(exp_and_sigmoid_give_the_same_bits_in_every_variant)
+{
+    rng r = rng_stream(2, 0, RNG_TEST);
+    double x[SIZE_MOST], one[SIZE_MOST + 1], two[SIZE_MOST + 1];
+    const kernels *k;
+    for (size_t n = 0; n <= SIZE_MOST; n++) {
+        for (size_t i = 0; i < n; i++) x[i] = 760 * (2 * rng_uniform(&r) - 1);
+        for (size_t i = 0; i < n; i += 11) x[i] = rng_normal(&r);
+        for (size_t v = 1; (k = kernels_at(v)); v++) {
+            one[n] = two[n] = 42; /* nothing is written past the end */
+            kernels_at(0)->exp(n, x, one);
+            k->exp(n, x, two);
+            CHECK(same_bits(n + 1, one, two));
+            kernels_at(0)->sigmoid(n, x, one);
+            k->sigmoid(n, x, two);
+            CHECK(same_bits(n + 1, one, two) && two[n] == 42);
+        }
+    }
+}
+
+TEST(an_element_does_not_depend_on_its_position)
+{
+    const kernels *k;
+    double x[64], out[64], alone;
+    for (size_t v = 0; (k = kernels_at(v)); v++)
+        for (size_t e = 0; e < EXTREMES; e++)
+            for (size_t n = 1; n < 20; n++) {
+                for (size_t i = 0; i < n; i++) x[i] = extremes[(e + i) % EXTREMES];
+                k->exp(n, x, out);
+                for (size_t i = 0; i < n; i++) {
+                    kernels_at(0)->exp(1, x + i, &alone);
+                    CHECK(same_value(out[i], alone));
+                }
+                k->sigmoid(n, x, x); /* in place */
+                for (size_t i = 0; i < n; i++) {
+                    kernels_at(0)->sigmoid(1, &extremes[(e + i) % EXTREMES], &alone);
+                    CHECK(same_value(x[i], alone));
+                }
+            }
+}
+
+TEST(row_products_give_the_same_bits_in_every_variant)
+{
+    enum { ROWS = 60 };
+    rng r = rng_stream(3, 0, RNG_TEST);
+    const kernels *scalar = kernels_at(0), *k;
+    double *x = new_doubles(ROWS * 48);
+    REQUIRE(x != NULL);
+    for (size_t n = 0; n <= 40; n++) {
+        const size_t stride = 4 * (1 + rng_below(&r, 12)), first = rng_below(&r, ROWS - n);
+        double p[48], q[48], one[2][42] = {{0}}, two[2][42] = {{0}};
+        size_t rows[40];
+        fill(&r, ROWS * stride, x);
+        fill(&r, stride, p);
+        fill(&r, stride, q);
+        for (size_t i = 0; i < n; i++) rows[i] = rng_below(&r, ROWS);
+        for (size_t gathered = 0; gathered < 2; gathered++)
+            for (size_t v = 1; (k = kernels_at(v)); v++) {
+                const size_t *which = gathered ? rows : NULL;
+                scalar->row_products(x, stride, which, first, n, p, q, one[0], one[1]);
+                k->row_products(x, stride, which, first, n, p, q, two[0], two[1]);
+                CHECK(same_bits(2 * 42, one[0], two[0]));
+                k->row_products(x, stride, which, first, n, q, NULL, two[0], NULL);
+                CHECK(same_bits(n, one[1], two[0]));
+            }
+    }
+    free(x);
+}
+
+TEST(row_products_are_dots_with_the_rows_asked_for)
+{
+    enum { ROWS = 23, STRIDE = 20, FIRST = 5, N = 13 };
+    rng r = rng_stream(4, 0, RNG_TEST);
+    double x[ROWS * STRIDE], p[STRIDE], q[STRIDE], eta[N], deta[N];
+    size_t rows[N];
+    fill(&r, ROWS * STRIDE, x);
+    fill(&r, STRIDE, p);
+    fill(&r, STRIDE, q);
+    for (size_t i = 0; i < N; i++) rows[i] = rng_below(&r, ROWS);
+    const kernels *k;
+    for (size_t v = 0; (k = kernels_at(v)); v++) {
+        k->row_products(x, STRIDE, rows, 0, N, p, q, eta, deta);
+        for (size_t i = 0; i < N; i++) {
+            CHECK(eta[i] == k->dot(STRIDE, x + rows[i] * STRIDE, p));
+            CHECK(deta[i] == k->dot(STRIDE, x + rows[i] * STRIDE, q));
+        }
+        k->row_products(x, STRIDE, NULL, FIRST, N, p, q, eta, deta);
+        for (size_t i = 0; i < N; i++) {
+            CHECK(eta[i] == k->dot(STRIDE, x + (FIRST + i) * STRIDE, p));
+            CHECK(deta[i] == k->dot(STRIDE, x + (FIRST + i) * STRIDE, q));
+        }
+    }
+}
+
+TEST(row_combine_adds_each_row_in_order)
+{
+    enum { ROWS = 30, MOST = 60 };
+    rng r = rng_stream(5, 0, RNG_TEST);
+    double x[ROWS * MOST], weight[ROWS], want[MOST], got[MOST];
+    size_t rows[ROWS];
+    const kernels *k;
+    for (size_t stride = 4; stride <= MOST; stride += 4) {
+        const size_t n = rng_below(&r, ROWS), first = rng_below(&r, ROWS - n);
+        fill(&r, ROWS * stride, x);
+        fill(&r, ROWS, weight);
+        for (size_t i = 0; i < n; i++) rows[i] = rng_below(&r, ROWS);
+        for (size_t v = 0; (k = kernels_at(v)); v++)
+            for (size_t gathered = 0; gathered < 2; gathered++) {
+                for (size_t j = 0; j < stride; j++) want[j] = got[j] = (double)j;
+                for (size_t i = 0; i < n; i++)
+                    for (size_t j = 0; j < stride; j++)
+                        want[j] =
+                            fma(weight[i], x[(gathered ? rows[i] : first + i) * stride + j],
+                                want[j]);
+                k->row_combine(x, stride, gathered ? rows : NULL, first, n, weight, got);
+                CHECK(same_bits(stride, want, got));
+            }
+    }
+}
+
+TEST(exp_is_within_two_ulp)
+{
+    enum { POINTS = 1000000, CHUNK = 1000 };
+    rng r = rng_stream(6, 0, RNG_TEST);
+    const kernels *k = kernels_best(); /* the bits are those of every variant */
+    double x[CHUNK], out[CHUNK], worst = 0;
+    for (size_t i = 0; i < POINTS; i += CHUNK) {
+        for (size_t j = 0; j < CHUNK; j++)
+            x[j] = j % 2 ? -708 + 1417.78 * rng_uniform(&r) : 4 * rng_normal(&r);
+        k->exp(CHUNK, x, out);
+        for (size_t j = 0; j < CHUNK; j++) worst = fmax(worst, ulps(out[j], expl(x[j])));
+    }
+    printf("exp: largest error %.3f ulp\n", worst);
+    CHECK(worst <= 2);
+}
+
+TEST(sigmoid_is_within_four_ulp)
+{
+    enum { POINTS = 1000000, CHUNK = 1000 };
+    rng r = rng_stream(7, 0, RNG_TEST);
+    const kernels *k = kernels_best();
+    double x[CHUNK], out[CHUNK], worst = 0;
+    for (size_t i = 0; i < POINTS; i += CHUNK) {
+        for (size_t j = 0; j < CHUNK; j++)
+            x[j] = j % 2 ? 1416 * rng_uniform(&r) - 708 : 4 * rng_normal(&r);
+        k->sigmoid(CHUNK, x, out);
+        for (size_t j = 0; j < CHUNK; j++)
+            worst = fmax(worst, ulps(out[j], 1 / (1 + expl(-(long double)x[j]))));
+    }
+    printf("sigmoid: largest error %.3f ulp\n", worst);
+    CHECK(worst <= 4);
+}
+
+TEST(exp_and_sigmoid_keep_their_limits)
+{
+    static const struct {
+        double x, exp, sigmoid;
+    } limits[] = {
+        {0.0, 1, 0.5},     {-0.0, 1, 0.5},        {INFINITY, INFINITY, 1},
+        {-INFINITY, 0, 0}, {NAN, NAN, NAN},       {745, INFINITY, 1},
+        {-745, 0, 0},      {800, INFINITY, 1},    {-800, 0, 0},
+        {-708.01, 0, 0},   {709.79, INFINITY, 1}, {1e300, INFINITY, 1},
+        {-1e300, 0, 0},    {5e-324, 1, 0.5},      {-NAN, NAN, NAN},
+    };
+    const kernels *k;
+    for (size_t v = 0; (k = kernels_at(v)); v++)
+        for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+            double e, s;
+            k->exp(1, &limits[i].x, &e);
+            k->sigmoid(1, &limits[i].x, &s);
+            CHECK(same_value(e, limits[i].exp));
+            CHECK(same_value(s, limits[i].sigmoid));
+        }
+}
+
+/* A NaN's payload must not leak into the exponent. */
+TEST(any_nan_stays_nan)
+{
+    double x[9], out[9];
+    for (size_t i = 0; i < 9; i++) {
+        const uint64_t bits = 0x7ff8000000000001u + 0x35u * i;
+        memcpy(&x[i], &bits, sizeof bits);
+    }
+    const kernels *k;
+    for (size_t v = 0; (k = kernels_at(v)); v++) {
+        k->exp(9, x, out);
+        for (size_t i = 0; i < 9; i++) CHECK(isnan(out[i]));
+        k->sigmoid(9, x, out);
+        for (size_t i = 0; i < 9; i++) CHECK(isnan(out[i]));
+    }
+}
+
+TEST(exp_is_finite_up_to_the_last_x_that_allows_it)
+{
+    const double last = log(DBL_MAX), past = nextafter(last, INFINITY);
+    double out;
+    kernels_best()->exp(1, &last, &out);
+    CHECK(isfinite(out) && ulps(out, expl(last)) <= 2);
+    kernels_best()->exp(1, &past, &out);
+    CHECK(isinf(out));
+}
+
+TEST(dot_and_sums_are_those_of_long_double)
+{
+    rng r = rng_stream(8, 0, RNG_TEST);
+    double x[SIZE_MOST], y[SIZE_MOST], sums[2];
+    for (size_t n = 0; n <= SIZE_MOST; n++) {
+        fill(&r, n, x);
+        fill(&r, n, y);
+        const double shift = rng_normal(&r);
+        long double dot = 0, size = 0, sum = 0, all = 0, squares = 0;
+        for (size_t i = 0; i < n; i++) {
+            dot += (long double)x[i] * y[i];
+            size += fabsl((long double)x[i] * y[i]);
+            sum += x[i];
+            all += fabs(x[i]);
+            squares += ((long double)x[i] - shift) * ((long double)x[i] - shift);
+        }
+        kernels_best()->sum_squares(n, x, shift, sums);
+        CHECK(fabsl(kernels_best()->dot(n, x, y) - dot) <= TOL_ROUND * size);
+        CHECK(fabsl(sums[0] - sum) <= TOL_ROUND * all);
+        CHECK(fabsl(sums[1] - squares) <= TOL_ROUND * squares);
+    }
+}
+
+CHECK_MAIN
