@@ -1,0 +1,147 @@
+/* Files that appear whole or not at all.
+ *
+ *   write NAME.tmp.PID -> fflush -> fsync -> close -> rename -> fsync of the folder
+ *
+ * rename replaces the target in one step (POSIX); the first fsync orders the bytes before the
+ * name, the second makes the name last. */
+#include "store/atomic.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+sbps_status fail_file(sbps_error *err, const char *path, const char *verb, int error)
+{
+    char reason[128];
+    const char *text = strerror_r(error ? error : EIO, reason, sizeof reason); /* GNU's form */
+    return fail(err, SBPS_NO_FILE, "%s: cannot be %s: %s", path, verb, text);
+}
+
+int sync_descriptor(int descriptor)
+{
+    if (fsync(descriptor) == 0) return 0;
+    return errno == EINVAL || errno == EROFS || errno == ENOTSUP ? 0 : errno;
+}
+
+static void release(atomic_file *file)
+{
+    free(file->temp);
+    free(file->target);
+    free(file->path);
+    *file = (atomic_file){0};
+}
+
+/* A file of an earlier process with our number may lie there: it is nobody's now. O_EXCL so
+ * that no link planted in a shared folder is followed. */
+static int open_beside(const atomic_file *file, const struct stat *old)
+{
+    unlink(file->temp);
+    int descriptor = open(file->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0 && old && fchmod(descriptor, old->st_mode & 0777) != 0) {
+        int error = errno;
+        close(descriptor);
+        unlink(file->temp);
+        errno = error;
+        return -1;
+    }
+    return descriptor;
+}
+
+/* The names; *old tells whether the target exists. */
+static sbps_status name_files(const char *path, atomic_file *file, struct stat *status,
+                              bool *old, sbps_error *err)
+{
+    *old = stat(path, status) == 0;
+    file->path = copy_text(path);
+    file->target = *old ? realpath(path, NULL) : copy_text(path);
+    if (!file->path || !file->target) return fail_memory(err);
+    if (*old && S_ISDIR(status->st_mode)) return fail_file(err, path, "written", EISDIR);
+    if (*old && !S_ISREG(status->st_mode)) return SBPS_OK;
+    if (asprintf(&file->temp, "%s.tmp.%ld", file->target, (long)getpid()) < 0) {
+        file->temp = NULL;
+        return fail_memory(err);
+    }
+    return SBPS_OK;
+}
+
+sbps_status file_begin(const char *path, atomic_file *file, sbps_error *err)
+{
+    struct stat status;
+    bool old;
+    *file = (atomic_file){0};
+    sbps_status outcome = name_files(path, file, &status, &old, err);
+    if (outcome != SBPS_OK) goto failed;
+
+    int descriptor = file->temp ? open_beside(file, old ? &status : NULL)
+                                : open(file->target, O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+        outcome = fail_file(err, path, "written", errno);
+        goto failed;
+    }
+    file->stream = fdopen(descriptor, "w");
+    if (file->stream) return SBPS_OK;
+    close(descriptor);
+    if (file->temp) unlink(file->temp);
+    outcome = fail_memory(err);
+failed:
+    release(file);
+    return outcome;
+}
+
+sbps_status file_seal(atomic_file *file, sbps_error *err)
+{
+    if (!file->stream) return SBPS_OK;
+    errno = 0;
+    int error = 0;
+    if (fflush(file->stream) != 0 || ferror(file->stream)) error = errno ? errno : EIO;
+    if (!error) error = sync_descriptor(fileno(file->stream));
+    if (fclose(file->stream) != 0 && !error) error = errno;
+    file->stream = NULL;
+    return error ? fail_file(err, file->path, "written", error) : SBPS_OK;
+}
+
+/* The rename itself must last: 0, or errno. */
+static int sync_folder(const char *target)
+{
+    char *copy = copy_text(target);
+    if (!copy) return ENOMEM;
+    int descriptor = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC), error = 0;
+    if (descriptor < 0)
+        error = errno == EACCES ? 0 : errno; /* a folder one may write but not list */
+    else {
+        error = sync_descriptor(descriptor);
+        close(descriptor);
+    }
+    free(copy);
+    return error;
+}
+
+sbps_status file_commit(atomic_file *file, sbps_error *err)
+{
+    sbps_status outcome = file_seal(file, err);
+    if (outcome == SBPS_OK && file->temp) {
+        if (rename(file->temp, file->target) != 0) {
+            outcome = fail_file(err, file->path, "written", errno);
+        } else {
+            free(file->temp);
+            file->temp = NULL;
+            int error = sync_folder(file->target);
+            if (error) outcome = fail_file(err, file->path, "synced to disk", error);
+        }
+    }
+    file_abandon(file);
+    return outcome;
+}
+
+void file_abandon(atomic_file *file)
+{
+    if (file->stream) fclose(file->stream);
+    if (file->temp) unlink(file->temp);
+    release(file);
+}

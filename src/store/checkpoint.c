@@ -1,0 +1,271 @@
+/* Checkpoints.
+ *
+ *   magic "SBPSCKPT" | order u32 | version u32 | total u64 | count u64
+ *   count times: name length u64 | size u64 | name
+ *   count times: bytes, in the order of the table
+ *   crc u32
+ *
+ * numbers in the machine's byte order, `order` telling which; `total` is the length of the
+ * file; crc is zlib's CRC-32 of all before it. Magic and crc keep their places in every
+ * version, so that damage is told from age. A file is read into memory and checked before any
+ * of it is believed. */
+#include "store/checkpoint.h"
+
+#include "store/atomic.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <zlib.h>
+
+#define MAGIC         "SBPSCKPT"
+#define MAGIC_SIZE    8
+#define BYTE_ORDER_IS 0x01020304u
+#define VERSION       1u
+#define HEAD_SIZE     (MAGIC_SIZE + 4 + 4 + 8 + 8)
+#define CRC_SIZE      4
+
+/* ---- writing ---- */
+
+typedef struct {
+    FILE *stream;
+    uLong crc;
+} summed_stream;
+
+/* A failed write shows in the stream at commit. */
+static void put(summed_stream *s, const void *bytes, size_t size)
+{
+    if (size == 0) return;
+    s->crc = crc32_z(s->crc, bytes, size);
+    fwrite(bytes, 1, size, s->stream);
+}
+
+static void put_u32(summed_stream *s, uint32_t value)
+{
+    put(s, &value, sizeof value);
+}
+
+static void put_u64(summed_stream *s, uint64_t value)
+{
+    put(s, &value, sizeof value);
+}
+
+static uint64_t total_size(const checkpoint_block *blocks, size_t count)
+{
+    uint64_t total = HEAD_SIZE + CRC_SIZE;
+    for (size_t i = 0; i < count; i++) total += 16 + strlen(blocks[i].name) + blocks[i].size;
+    return total;
+}
+
+static void put_blocks(summed_stream *s, const checkpoint_block *blocks, size_t count)
+{
+    put(s, MAGIC, MAGIC_SIZE);
+    put_u32(s, BYTE_ORDER_IS);
+    put_u32(s, VERSION);
+    put_u64(s, total_size(blocks, count));
+    put_u64(s, count);
+    for (size_t i = 0; i < count; i++) {
+        put_u64(s, strlen(blocks[i].name));
+        put_u64(s, blocks[i].size);
+        put(s, blocks[i].name, strlen(blocks[i].name));
+    }
+    for (size_t i = 0; i < count; i++) put(s, blocks[i].bytes, blocks[i].size);
+    put_u32(s, (uint32_t)s->crc);
+}
+
+sbps_status checkpoint_write(const char *path, const checkpoint_block *blocks, size_t count,
+                             sbps_error *err)
+{
+    atomic_file file;
+    sbps_status status = file_begin(path, &file, err);
+    if (status != SBPS_OK) return status;
+    summed_stream s = {file.stream, crc32_z(0, NULL, 0)};
+    put_blocks(&s, blocks, count);
+    return file_commit(&file, err);
+}
+
+/* ---- reading ---- */
+
+typedef struct {
+    const char *path;
+    unsigned char *bytes;
+    size_t size;     /* of the file, crc included */
+    uint64_t count;  /* blocks */
+    size_t contents; /* where the table ends and the blocks' bytes begin */
+} image;
+
+/* One line of the table. */
+typedef struct {
+    const char *name; /* not terminated */
+    size_t name_length, size, start;
+} entry;
+
+static sbps_status bad(const image *m, sbps_error *err, const char *what)
+{
+    return fail(err, SBPS_BAD_FILE, "%s: not a checkpoint of sbps, or damaged: %s", m->path,
+                what);
+}
+
+static uint32_t u32_at(const image *m, size_t at)
+{
+    uint32_t value;
+    memcpy(&value, m->bytes + at, sizeof value);
+    return value;
+}
+
+static uint64_t u64_at(const image *m, size_t at)
+{
+    uint64_t value;
+    memcpy(&value, m->bytes + at, sizeof value);
+    return value;
+}
+
+/* Walks the table: `at` and `start` move on to the next line and to its bytes. False when it
+ * leads out of the file. */
+static bool next_entry(const image *m, size_t *at, size_t *start, entry *out)
+{
+    size_t end = m->size - CRC_SIZE;
+    if (end - *at < 16) return false;
+    uint64_t name_length = u64_at(m, *at), size = u64_at(m, *at + 8);
+    *at += 16;
+    if (name_length > end - *at) return false;
+    *out = (entry){(const char *)m->bytes + *at, (size_t)name_length, (size_t)size, *start};
+    *at += out->name_length;
+    if (size > end - *start) return false;
+    *start += out->size;
+    return true;
+}
+
+/* Finds where the contents begin and checks that table and contents fill the file exactly. */
+static bool table_fits(image *m)
+{
+    size_t at = HEAD_SIZE, used = 0;
+    entry e;
+    for (uint64_t i = 0; i < m->count; i++)
+        if (!next_entry(m, &at, &used, &e)) return false;
+    m->contents = at;
+    return at <= m->size - CRC_SIZE && used == m->size - CRC_SIZE - at;
+}
+
+static sbps_status check_image(image *m, sbps_error *err)
+{
+    if (m->size < HEAD_SIZE + CRC_SIZE) return bad(m, err, "it is too short");
+    if (memcmp(m->bytes, MAGIC, MAGIC_SIZE) != 0)
+        return bad(m, err, "it does not begin as one");
+    uLong crc = crc32_z(crc32_z(0, NULL, 0), m->bytes, m->size - CRC_SIZE);
+    if (u32_at(m, MAGIC_SIZE) == __builtin_bswap32(BYTE_ORDER_IS))
+        return fail(err, SBPS_MISMATCH, "%s: written on a machine of the other byte order",
+                    m->path);
+    if (u32_at(m, m->size - CRC_SIZE) != (uint32_t)crc)
+        return bad(m, err, "its checksum does not agree with its bytes");
+    if (u32_at(m, MAGIC_SIZE + 4) != VERSION)
+        return fail(err, SBPS_MISMATCH, "%s: written in version %u of the format, this is %u",
+                    m->path, u32_at(m, MAGIC_SIZE + 4), VERSION);
+    m->count = u64_at(m, MAGIC_SIZE + 16);
+    if (u64_at(m, MAGIC_SIZE + 8) != m->size || !table_fits(m))
+        return bad(m, err, "its table does not agree with its length");
+    return SBPS_OK;
+}
+
+static sbps_status read_stream(image *m, FILE *stream, sbps_error *err)
+{
+    struct stat status;
+    if (fstat(fileno(stream), &status) != 0) return fail_file(err, m->path, "read", errno);
+    if (S_ISDIR(status.st_mode)) return fail_file(err, m->path, "read", EISDIR);
+    if (!S_ISREG(status.st_mode)) return bad(m, err, "it is a device or a pipe");
+    m->size = (size_t)status.st_size;
+    if (!(m->bytes = malloc(m->size + 1))) return fail_memory(err);
+    errno = 0;
+    size_t got = fread(m->bytes, 1, m->size, stream);
+    if (ferror(stream)) return fail_file(err, m->path, "read", errno);
+    m->size = got; /* shorter when someone cut it meanwhile; the checks below see it */
+    return check_image(m, err);
+}
+
+/* On success free m->bytes. */
+static sbps_status open_image(const char *path, image *m, sbps_error *err)
+{
+    *m = (image){.path = path};
+    FILE *stream = fopen(path, "rbe");
+    if (!stream) return fail_file(err, path, "read", errno);
+    sbps_status status = read_stream(m, stream, err);
+    fclose(stream);
+    if (status == SBPS_OK) return SBPS_OK;
+    free(m->bytes);
+    m->bytes = NULL;
+    return status;
+}
+
+static bool find_entry(const image *m, const char *name, entry *out)
+{
+    size_t at = HEAD_SIZE, start = m->contents;
+    for (uint64_t i = 0; i < m->count; i++) {
+        if (!next_entry(m, &at, &start, out)) return false;
+        if (out->name_length == strlen(name) && !memcmp(out->name, name, out->name_length))
+            return true;
+    }
+    return false;
+}
+
+static bool asked_for(const entry *e, const checkpoint_block *blocks, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (e->name_length == strlen(blocks[i].name) &&
+            !memcmp(e->name, blocks[i].name, e->name_length))
+            return true;
+    return false;
+}
+
+static sbps_status match_blocks(const image *m, const checkpoint_block *blocks, size_t count,
+                                sbps_error *err)
+{
+    entry e;
+    for (size_t i = 0; i < count; i++) {
+        if (!find_entry(m, blocks[i].name, &e))
+            return fail(err, SBPS_MISMATCH, "%s: holds no block '%s'", m->path, blocks[i].name);
+        if (e.size != blocks[i].size)
+            return fail(err, SBPS_MISMATCH, "%s: block '%s' has %zu bytes, this run wants %zu",
+                        m->path, blocks[i].name, e.size, blocks[i].size);
+    }
+    size_t at = HEAD_SIZE, start = m->contents;
+    for (uint64_t i = 0; i < m->count && next_entry(m, &at, &start, &e); i++)
+        if (!asked_for(&e, blocks, count))
+            return fail(err, SBPS_MISMATCH, "%s: holds a block '%.*s' this run does not know",
+                        m->path, (int)(e.name_length < 64 ? e.name_length : 64), e.name);
+    return SBPS_OK;
+}
+
+sbps_status checkpoint_read(const char *path, const checkpoint_block *blocks, size_t count,
+                            sbps_error *err)
+{
+    image m;
+    entry e;
+    sbps_status status = open_image(path, &m, err);
+    if (status != SBPS_OK) return status;
+    status = match_blocks(&m, blocks, count, err);
+    for (size_t i = 0; i < count && status == SBPS_OK; i++)
+        if (find_entry(&m, blocks[i].name, &e) && e.size)
+            memcpy(blocks[i].bytes, m.bytes + e.start, e.size);
+    free(m.bytes);
+    return status;
+}
+
+sbps_status checkpoint_peek(const char *path, const char *name, char **bytes, size_t *size,
+                            sbps_error *err)
+{
+    image m;
+    entry e;
+    *bytes = NULL;
+    *size = 0;
+    sbps_status status = open_image(path, &m, err);
+    if (status != SBPS_OK) return status;
+    if (!find_entry(&m, name, &e))
+        status = fail(err, SBPS_MISMATCH, "%s: holds no block '%s'", path, name);
+    else if (!(*bytes = calloc(e.size + 1, 1)))
+        status = fail_memory(err);
+    else
+        memcpy(*bytes, m.bytes + e.start, *size = e.size);
+    free(m.bytes);
+    return status;
+}

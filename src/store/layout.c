@@ -1,0 +1,65 @@
+/* The members of a result as tables. */
+#include "store/layout.h"
+
+#define ARRAY(member, text, unit)                                                              \
+    {                                                                                          \
+#member, offsetof(result, member), text, unit                                          \
+    }
+#define INFO(member)                                                                           \
+    {                                                                                          \
+#member, offsetof(result_info, member)                                                 \
+    }
+#define END                                                                                    \
+    {                                                                                          \
+        NULL, 0                                                                                \
+    }
+
+const array_field layout_path[] = {
+    ARRAY(mean, "posterior mean, integrated along the path", "as w"),
+    ARRAY(sd, "posterior standard deviation, integrated along the path", "as w"),
+    ARRAY(mcse, "Monte Carlo standard error of the mean", "as w"),
+    ARRAY(bias, "stated bias of the mean", "posterior sd"),
+    ARRAY(ess_mean, "effective sample size of the mean, from the path", "1"),
+    ARRAY(ess_square, "effective sample size of the squared deviation, from the path", "1"),
+    {NULL, 0, NULL, NULL},
+};
+
+const array_field layout_stats[] = {
+    ARRAY(proposals, "proposals since the draw before", "1"),
+    ARRAY(bounces, "bounces since the draw before", "1"),
+    ARRAY(missing, "estimated bounces that did not happen since the draw before", "1"),
+    ARRAY(band, "band width k in force", "1"),
+    ARRAY(potential, "estimate of the potential, minus log posterior", "nat"),
+    ARRAY(potential_sd, "standard deviation of the estimate of the potential", "nat"),
+    {NULL, 0, NULL, NULL},
+};
+
+const info_field layout_texts[] = {
+    INFO(sampler),   INFO(model),      INFO(control_variate), INFO(metric),
+    INFO(minibatch), INFO(created_at), INFO(target),          END,
+};
+
+const info_field layout_numbers[] = {
+    INFO(seed),
+    INFO(rows),
+    INFO(batch_size),
+    INFO(band),
+    INFO(bias_budget),
+    INFO(refresh_rate),
+    INFO(proposals),
+    INFO(bounces),
+    INFO(refreshments),
+    INFO(violations),
+    INFO(missing_bounces),
+    INFO(rows_touched),
+    INFO(bias_estimate),
+    INFO(min_ess),
+    INFO(seconds_setup),
+    INFO(seconds_warmup),
+    INFO(seconds_sampling),
+    INFO(ess_goal),
+    INFO(eta),
+    END,
+};
+
+const info_field layout_switches[] = {INFO(paper), INFO(interrupted), END};

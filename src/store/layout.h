@@ -1,0 +1,54 @@
+/* The members of a result as tables, so that creating, writing and reading walk the same list.
+ * Every table ends with a NULL name. */
+#ifndef STORE_LAYOUT_H
+#define STORE_LAYOUT_H
+
+#include "store/result.h"
+
+typedef struct {
+    const char *name;              /* of the variable in the file */
+    size_t offset;                 /* of a double * in result */
+    const char *long_name, *units; /* units "1": a pure number */
+} array_field;
+
+extern const array_field layout_path[];  /* dim numbers each: group `path` */
+extern const array_field layout_stats[]; /* chains x draws numbers each: group `sample_stats` */
+
+typedef struct {
+    const char *name; /* of the attribute in the file */
+    size_t offset;    /* in result_info */
+} info_field;
+
+extern const info_field layout_texts[];    /* char * */
+extern const info_field layout_numbers[];  /* double */
+extern const info_field layout_switches[]; /* bool */
+
+/* An option's attribute: this, then its name with _ for -. */
+#define LAYOUT_OPTION "option_"
+
+static inline double **array_slot(result *r, const array_field *f)
+{
+    return (double **)((char *)r + f->offset);
+}
+
+static inline const double *array_of(const result *r, const array_field *f)
+{
+    return *(double *const *)((const char *)r + f->offset);
+}
+
+static inline char **info_text(result_info *info, const info_field *f)
+{
+    return (char **)((char *)info + f->offset);
+}
+
+static inline double *info_number(result_info *info, const info_field *f)
+{
+    return (double *)((char *)info + f->offset);
+}
+
+static inline bool *info_switch(result_info *info, const info_field *f)
+{
+    return (bool *)((char *)info + f->offset);
+}
+
+#endif

@@ -1,0 +1,262 @@
+/* Reads what netcdf_write.c wrote. The file is input like any other: it may be cut short, be
+ * someone else's or lie about its sizes, so every size and shape is checked before it is used.
+ */
+#include "store/layout.h"
+
+#include "base/memory.h"
+#include "store/atomic.h"
+
+#include <errno.h>
+#include <math.h>
+#include <netcdf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Deflate cannot shrink more than 1032 times: larger arrays than this times the file's size are
+ * a lie, and are not worth asking memory for. */
+#define SHRINK_MAX 2000
+
+typedef struct {
+    int root;
+    const char *path;
+    size_t bytes; /* of the file */
+    sbps_error *err;
+} reader;
+
+static sbps_status bad(const reader *f, const char *what, int rc)
+{
+    return fail(f->err, SBPS_BAD_FILE, "%s: not a run file of sbps, or cut short: %s%s%s",
+                f->path, what, rc ? ": " : "", rc ? nc_strerror(rc) : "");
+}
+
+/* Sees to the file before NetCDF does: nothing but a local HDF5 file goes on. */
+static sbps_status check_file(reader *f)
+{
+    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    unsigned char start[sizeof signature];
+    struct stat status;
+    if (stat(f->path, &status) != 0) return fail_file(f->err, f->path, "read", errno);
+    if (!S_ISREG(status.st_mode))
+        return fail_file(f->err, f->path, "read", S_ISDIR(status.st_mode) ? EISDIR : ESPIPE);
+    f->bytes = (size_t)status.st_size;
+    if (f->bytes == 0) return bad(f, "the file is empty", 0);
+    FILE *stream = fopen(f->path, "rb");
+    if (!stream) return fail_file(f->err, f->path, "read", errno);
+    size_t got = fread(start, 1, sizeof start, stream);
+    fclose(stream);
+    if (got != sizeof start || memcmp(start, signature, sizeof start) != 0)
+        return bad(f, "it does not begin as a NetCDF-4 file does", 0);
+    return SBPS_OK;
+}
+
+/* *out is NULL when there is no such attribute. */
+static sbps_status get_text(const reader *f, const char *name, char **out)
+{
+    nc_type type;
+    size_t length;
+    *out = NULL;
+    int rc = nc_inq_att(f->root, NC_GLOBAL, name, &type, &length);
+    if (rc == NC_ENOTATT) return SBPS_OK;
+    if (rc || type != NC_CHAR || length > f->bytes) return bad(f, name, rc ? rc : NC_EBADTYPE);
+    char *text = calloc(length + 1, 1);
+    if (!text) return fail_memory(f->err);
+    if (length && (rc = nc_get_att_text(f->root, NC_GLOBAL, name, text))) {
+        free(text);
+        return bad(f, name, rc);
+    }
+    *out = text;
+    return SBPS_OK;
+}
+
+/* One number; `fallback` when there is no such attribute, as in a file of an older version. */
+static sbps_status get_number(const reader *f, const char *name, double fallback, double *out)
+{
+    nc_type type;
+    size_t length;
+    *out = fallback;
+    int rc = nc_inq_att(f->root, NC_GLOBAL, name, &type, &length);
+    if (rc == NC_ENOTATT) return SBPS_OK;
+    if (!rc && (length != 1 || (type != NC_DOUBLE && type != NC_INT))) rc = NC_EBADTYPE;
+    if (!rc) rc = nc_get_att_double(f->root, NC_GLOBAL, name, out);
+    return rc ? bad(f, name, rc) : SBPS_OK;
+}
+
+static sbps_status get_info(const reader *f, result_info *info)
+{
+    sbps_status status = SBPS_OK;
+    for (const info_field *field = layout_texts; field->name && status == SBPS_OK; field++)
+        status = get_text(f, field->name, info_text(info, field));
+    for (const info_field *field = layout_numbers; field->name && status == SBPS_OK; field++)
+        status = get_number(f, field->name, NAN, info_number(info, field));
+    for (const info_field *field = layout_switches; field->name && status == SBPS_OK; field++) {
+        double value;
+        status = get_number(f, field->name, 0.0, &value);
+        *info_switch(info, field) = value != 0.0;
+    }
+    return status;
+}
+
+static sbps_status get_option(const reader *f, const char *attribute, result *r)
+{
+    result_option *option = &r->options[r->option_count];
+    char *value;
+    sbps_status status = get_text(f, attribute, &value);
+    if (status != SBPS_OK) return status;
+    option->name = copy_text(attribute + strlen(LAYOUT_OPTION));
+    option->value = value;
+    r->option_count++; /* from here on the result frees both */
+    if (!option->name || !option->value) return fail_memory(f->err);
+    for (char *c = option->name; *c; c++)
+        if (*c == '_') *c = '-';
+    return SBPS_OK;
+}
+
+static sbps_status get_options(const reader *f, result *r)
+{
+    int count, rc = nc_inq_natts(f->root, &count);
+    if (rc) return bad(f, "options", rc);
+    r->options = calloc(count > 0 ? (size_t)count : 1, sizeof *r->options);
+    if (!r->options) return fail_memory(f->err);
+    for (int i = 0; i < count; i++) {
+        char name[NC_MAX_NAME + 1] = "";
+        if ((rc = nc_inq_attname(f->root, NC_GLOBAL, i, name))) return bad(f, "options", rc);
+        if (strncmp(name, LAYOUT_OPTION, strlen(LAYOUT_OPTION)) != 0) continue;
+        sbps_status status = get_option(f, name, r);
+        if (status != SBPS_OK) return status;
+    }
+    return SBPS_OK;
+}
+
+static sbps_status get_length(const reader *f, int group, const char *name, size_t *out)
+{
+    int dimension, rc = nc_inq_dimid(group, name, &dimension);
+    if (!rc) rc = nc_inq_dimlen(group, dimension, out);
+    return rc ? bad(f, name, rc) : SBPS_OK;
+}
+
+/* A variable of this type and these lengths, or an error. */
+static sbps_status find_variable(const reader *f, int group, const char *name, nc_type want,
+                                 int rank, const size_t *lengths, int *variable)
+{
+    nc_type type = NC_NAT;
+    int found = 0, dimensions[NC_MAX_VAR_DIMS];
+    int rc = nc_inq_varid(group, name, variable);
+    if (!rc) rc = nc_inq_var(group, *variable, NULL, &type, &found, dimensions, NULL);
+    if (!rc && type != want) rc = NC_EBADTYPE;
+    if (!rc && found != rank) rc = NC_EBADDIM;
+    for (int i = 0; !rc && i < rank; i++) {
+        size_t length = 0;
+        rc = nc_inq_dimlen(group, dimensions[i], &length);
+        if (!rc && length != lengths[i]) rc = NC_EDIMSIZE;
+    }
+    return rc ? bad(f, name, rc) : SBPS_OK;
+}
+
+static sbps_status get_array(const reader *f, int group, const char *name, int rank,
+                             const size_t *lengths, double *out)
+{
+    int variable;
+    size_t count = 1;
+    sbps_status status = find_variable(f, group, name, NC_DOUBLE, rank, lengths, &variable);
+    for (int i = 0; i < rank; i++) count *= lengths[i];
+    if (status != SBPS_OK || count == 0) return status;
+    int rc = nc_get_var_double(group, variable, out);
+    return rc ? bad(f, name, rc) : SBPS_OK;
+}
+
+static sbps_status get_names(const reader *f, int group, result *r)
+{
+    int variable;
+    sbps_status status = find_variable(f, group, "coef", NC_STRING, 1, &r->dim, &variable);
+    if (status != SBPS_OK || r->dim == 0) return status;
+    char **texts = calloc(r->dim, sizeof *texts);
+    if (!texts) return fail_memory(f->err);
+    int rc = nc_get_var_string(group, variable, texts);
+    if (rc) status = bad(f, "coef", rc);
+    for (size_t i = 0; i < r->dim && status == SBPS_OK; i++) {
+        if (!texts[i])
+            status = bad(f, "coef", NC_ECHAR);
+        else if (!(r->names[i] = copy_text(texts[i])))
+            status = fail_memory(f->err);
+    }
+    nc_free_string(r->dim, texts);
+    free(texts);
+    return status;
+}
+
+static sbps_status find_group(const reader *f, const char *name, int *group)
+{
+    int rc = nc_inq_grp_ncid(f->root, name, group);
+    return rc ? bad(f, name, rc) : SBPS_OK;
+}
+
+/* The sizes, believed only when a file of this length can hold them. */
+static sbps_status get_sizes(const reader *f, int group, size_t *chains, size_t *draws,
+                             size_t *dim)
+{
+    sbps_status status = get_length(f, group, "chain", chains);
+    if (status == SBPS_OK) status = get_length(f, group, "draw", draws);
+    if (status == SBPS_OK) status = get_length(f, group, "coef", dim);
+    if (status != SBPS_OK) return status;
+    double bytes =
+        8.0 * ((double)*chains * (double)*draws * ((double)*dim + 6.0) + 6.0 * (double)*dim);
+    if (bytes > SHRINK_MAX * (double)f->bytes || *dim > f->bytes)
+        return bad(f, "it claims to hold more than it can", 0);
+    return SBPS_OK;
+}
+
+static sbps_status get_groups(const reader *f, result **out)
+{
+    int posterior, stats, path;
+    size_t chains, draws, dim;
+    sbps_status status;
+    if ((status = find_group(f, "posterior", &posterior)) != SBPS_OK) return status;
+    if ((status = find_group(f, "sample_stats", &stats)) != SBPS_OK) return status;
+    if ((status = find_group(f, "path", &path)) != SBPS_OK) return status;
+    if ((status = get_sizes(f, posterior, &chains, &draws, &dim)) != SBPS_OK) return status;
+    if ((status = result_create(chains, draws, dim, out, f->err)) != SBPS_OK) return status;
+
+    result *r = *out; /* the caller destroys it when this fails */
+    const size_t lengths[3] = {chains, draws, dim};
+    status = get_names(f, posterior, r);
+    if (status == SBPS_OK) status = get_array(f, posterior, "w", 3, lengths, r->w);
+    for (const array_field *a = layout_stats; a->name && status == SBPS_OK; a++)
+        status = get_array(f, stats, a->name, 2, lengths, *array_slot(r, a));
+    for (const array_field *a = layout_path; a->name && status == SBPS_OK; a++)
+        status = get_array(f, path, a->name, 1, &dim, *array_slot(r, a));
+    return status;
+}
+
+static sbps_status check_author(const reader *f)
+{
+    char *library;
+    sbps_status status = get_text(f, "inference_library", &library);
+    if (status == SBPS_OK && (!library || strcmp(library, "sbps") != 0))
+        status = bad(f, "its inference_library is not sbps", 0);
+    free(library);
+    return status;
+}
+
+sbps_status result_read_netcdf(const char *path, result **out, sbps_error *err)
+{
+    reader f = {.path = path, .err = err};
+    *out = NULL;
+    sbps_status status = check_file(&f);
+    if (status != SBPS_OK) return status;
+    int rc = nc_open(path, NC_NOWRITE, &f.root);
+    if (rc == NC_ENOMEM) return fail_memory(err);
+    if (rc) return bad(&f, "it cannot be opened", rc);
+
+    if ((status = check_author(&f)) != SBPS_OK) goto done;
+    if ((status = get_groups(&f, out)) != SBPS_OK) goto done;
+    if ((status = get_info(&f, &(*out)->info)) != SBPS_OK) goto done;
+    status = get_options(&f, *out);
+done:
+    nc_close(f.root);
+    if (status != SBPS_OK) {
+        result_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}

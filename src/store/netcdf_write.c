@@ -1,0 +1,186 @@
+/* NetCDF-4 in ArviZ's layout.
+ *
+ *   /             attributes: the run, its options
+ *   /posterior    w(chain, draw, coef); the attributes again, where ArviZ looks for them
+ *   /sample_stats proposals, bounces, missing, band, potential, potential_sd (chain, draw)
+ *   /path         mean, sd, mcse, bias, ess_mean, ess_square (coef): integrals along the path
+ *
+ * each group with its own dimensions and their coordinates. A length of 0 is what NetCDF calls
+ * an unlimited dimension, and such a dimension without entries is just what a run without draws
+ * needs. Arrays carry a checksum (fletcher32), so a flipped byte in them does not pass for
+ * data.
+ *
+ * The file is built in memory and its image goes through atomic.h: HDF5 does not say why a
+ * write to a full disk failed, and cannot close such a file cleanly. It costs memory for one
+ * more copy of the draws. Not thread-safe: main thread only. */
+#include "store/layout.h"
+
+#include "store/atomic.h"
+
+#include <netcdf.h>
+#include <netcdf_mem.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFLATE_LEVEL 1
+#define IMAGE_START   65536 /* bytes; the image grows as needed */
+
+typedef struct {
+    int root;
+    int rc; /* the first failure; every call below does nothing after it */
+    const result *r;
+} writer;
+
+/* A group's identity and those of its dimensions. */
+typedef struct {
+    int id, chain, draw, coef;
+} group;
+
+static void put_text(writer *w, int id, int variable, const char *name, const char *text)
+{
+    if (!w->rc) w->rc = nc_put_att_text(id, variable, name, strlen(text), text);
+}
+
+static void put_option(writer *w, int id, const result_option *option)
+{
+    char name[NC_MAX_NAME + 1];
+    int length = snprintf(name, sizeof name, LAYOUT_OPTION "%s", option->name);
+    if (length < 0 || (size_t)length >= sizeof name) {
+        if (!w->rc) w->rc = NC_EMAXNAME;
+        return;
+    }
+    for (char *c = name; *c; c++)
+        if (*c == '-') *c = '_';
+    put_text(w, id, NC_GLOBAL, name, option->value ? option->value : "");
+}
+
+static void put_info(writer *w, int id)
+{
+    result_info info = w->r->info;
+    for (const info_field *f = layout_texts; f->name; f++)
+        if (*info_text(&info, f)) put_text(w, id, NC_GLOBAL, f->name, *info_text(&info, f));
+    for (const info_field *f = layout_numbers; f->name && !w->rc; f++)
+        w->rc = nc_put_att_double(id, NC_GLOBAL, f->name, NC_DOUBLE, 1, info_number(&info, f));
+    for (const info_field *f = layout_switches; f->name && !w->rc; f++) {
+        int value = *info_switch(&info, f);
+        w->rc = nc_put_att_int(id, NC_GLOBAL, f->name, NC_INT, 1, &value);
+    }
+}
+
+static void put_attributes(writer *w, int id)
+{
+    put_text(w, id, NC_GLOBAL, "inference_library", "sbps");
+    put_text(w, id, NC_GLOBAL, "inference_library_version", SBPS_VERSION);
+    put_info(w, id);
+    for (size_t i = 0; i < w->r->option_count; i++) put_option(w, id, &w->r->options[i]);
+}
+
+/* A dimension with the coordinate 0, 1, ... */
+static int put_count(writer *w, int id, const char *name, size_t length)
+{
+    int dimension = 0, variable;
+    long long *count = calloc(length ? length : 1, sizeof *count);
+    if (!count && !w->rc) w->rc = NC_ENOMEM;
+    for (size_t i = 0; count && i < length; i++) count[i] = (long long)i;
+    if (!w->rc) w->rc = nc_def_dim(id, name, length, &dimension);
+    if (!w->rc) w->rc = nc_def_var(id, name, NC_INT64, 1, &dimension, &variable);
+    if (!w->rc && length) w->rc = nc_put_var_longlong(id, variable, count);
+    free(count);
+    return dimension;
+}
+
+/* The dimension of the parameters with their names. */
+static int put_names(writer *w, int id)
+{
+    int dimension = 0, variable;
+    size_t dim = w->r->dim;
+    const char **names = calloc(dim ? dim : 1, sizeof *names);
+    if (!names && !w->rc) w->rc = NC_ENOMEM;
+    for (size_t i = 0; names && i < dim; i++) names[i] = w->r->names[i] ? w->r->names[i] : "";
+    if (!w->rc) w->rc = nc_def_dim(id, "coef", dim, &dimension);
+    if (!w->rc) w->rc = nc_def_var(id, "coef", NC_STRING, 1, &dimension, &variable);
+    if (!w->rc && dim) w->rc = nc_put_var_string(id, variable, names);
+    free(names);
+    return dimension;
+}
+
+static void put_array(writer *w, int id, const array_field *field, int rank,
+                      const int *dimensions, const double *values, size_t count)
+{
+    int variable = 0;
+    if (!w->rc) w->rc = nc_def_var(id, field->name, NC_DOUBLE, rank, dimensions, &variable);
+    if (!w->rc) w->rc = nc_def_var_deflate(id, variable, 1, 1, DEFLATE_LEVEL);
+    if (!w->rc) w->rc = nc_def_var_fletcher32(id, variable, NC_FLETCHER32);
+    put_text(w, id, variable, "long_name", field->long_name);
+    put_text(w, id, variable, "units", field->units);
+    if (!w->rc && count) w->rc = nc_put_var_double(id, variable, values);
+}
+
+static group put_group(writer *w, const char *name, bool draws, bool coef)
+{
+    group g = {0};
+    if (!w->rc) w->rc = nc_def_grp(w->root, name, &g.id);
+    if (draws) g.chain = put_count(w, g.id, "chain", w->r->chains);
+    if (draws) g.draw = put_count(w, g.id, "draw", w->r->draws);
+    if (coef) g.coef = put_names(w, g.id);
+    return g;
+}
+
+static void put_posterior(writer *w)
+{
+    static const array_field draws = {"w", 0, "draws from the posterior", "as w"};
+    const result *r = w->r;
+    group g = put_group(w, "posterior", true, true);
+    put_attributes(w, g.id);
+    put_array(w, g.id, &draws, 3, (int[]){g.chain, g.draw, g.coef}, r->w,
+              r->chains * r->draws * r->dim);
+}
+
+static void put_stats(writer *w)
+{
+    const result *r = w->r;
+    group g = put_group(w, "sample_stats", true, false);
+    for (const array_field *f = layout_stats; f->name; f++)
+        put_array(w, g.id, f, 2, (int[]){g.chain, g.draw}, array_of(r, f),
+                  r->chains * r->draws);
+}
+
+static void put_path(writer *w)
+{
+    group g = put_group(w, "path", false, true);
+    for (const array_field *f = layout_path; f->name; f++)
+        put_array(w, g.id, f, 1, &g.coef, array_of(w->r, f), w->r->dim);
+}
+
+/* The whole file as bytes; give back with free(). */
+static int make_image(const result *r, NC_memio *image)
+{
+    writer w = {.r = r};
+    w.rc = nc_create_mem("sbps.nc", NC_NETCDF4, IMAGE_START, &w.root);
+    if (w.rc) return w.rc;
+    put_attributes(&w, w.root);
+    put_posterior(&w);
+    put_stats(&w);
+    put_path(&w);
+    int rc = nc_close_memio(w.root, image);
+    if (!w.rc) w.rc = rc;
+    if (w.rc) free(image->memory);
+    return w.rc;
+}
+
+sbps_status result_write_netcdf(const result *r, const char *path, sbps_error *err)
+{
+    atomic_file file;
+    sbps_status status = file_begin(path, &file, err);
+    if (status != SBPS_OK) return status;
+    NC_memio image = {0};
+    int rc = make_image(r, &image);
+    if (rc) {
+        file_abandon(&file);
+        if (rc == NC_ENOMEM) return fail_memory(err);
+        return fail(err, SBPS_NO_FILE, "%s: cannot be written: %s", path, nc_strerror(rc));
+    }
+    fwrite(image.memory, 1, image.size, file.stream); /* commit sees a failure */
+    free(image.memory);
+    return file_commit(&file, err);
+}
