@@ -1,6 +1,6 @@
 /* R-hat, effective sample size, Monte Carlo error and quantiles of draws, by the definitions of
- * R's `posterior` package (Vehtari, Gelman, Simpson, Carpenter, Buerkner 2021, Bayesian Analysis
- * 16, 667-718). x holds chains one after the other: x[c*draws + i]. */
+ * R's `posterior` package (Vehtari, Gelman, Simpson, Carpenter, Buerkner 2021, Bayesian
+ * Analysis 16, 667-718). x holds chains one after the other: x[c*draws + i]. */
 #ifndef ESTIMATE_DIAGNOSTICS_H
 #define ESTIMATE_DIAGNOSTICS_H
 
@@ -9,13 +9,14 @@
 typedef struct {
     double mean, sd;
     double q5, q50, q95;
-    double rhat;     /* rank-normalised split R-hat: the larger of bulk and folded */
+    double rhat; /* rank-normalised split R-hat: the larger of bulk and folded */
     double ess_bulk, ess_tail;
     double ess_mean; /* split chains, no ranks: for mcse_mean */
     double mcse_mean;
 } draw_summary;
 
-/* NAN where a quantity is undefined (constant draws, fewer than 4 per half chain, non-finite). */
+/* NAN where a quantity is undefined: constant or non-finite draws, a half chain of fewer than 2
+ * draws (R-hat) or 3 (ESS). */
 sbps_status summarize_draws(size_t chains, size_t draws, const double *x, draw_summary *out,
                             sbps_error *err);
 /* quantile type 7; sorted in increasing order */

@@ -1,0 +1,310 @@
+/* Convergence diagnostics of M chains, each cut into halves of N draws (the middle draw of an
+ * odd number is left out), so that C = 2M half chains remain.
+ *
+ * With s_c^2 the variance within half chain c and B = N var(half-chain means), W = mean s_c^2:
+ *
+ *   R-hat = sqrt((B/W + N - 1) / N)                                                  (1)
+ *   var+  = W (N-1)/N + var(half-chain means)
+ *   rho_t = 1 - (W - acov_t) / var+,   acov_t averaged over half chains               (2)
+ *   tau   = -1 + 2 sum_{t<T} rho_t + rho_T,   ESS = C N / max(tau, 1/log10(C N))      (3)
+ *
+ * T: pairs rho_{2k} + rho_{2k+1} are summed while they are positive and made decreasing (Geyer
+ * 1992). Autocovariances come from |Fourier transform|^2; two half chains travel as the real
+ * and the imaginary part of one transform, because the real part of the inverse transform of |A
+ * + iB|^2 is the autocovariance of a plus that of b.
+ *
+ *   bulk: (1), (3) of normal scores;  R-hat is the larger of that and of (1) for the scores of
+ *   |x - median|;  tail: the smaller (3) of the indicators x <= q5 and x <= q95.
+ *
+ * Vehtari, Gelman, Simpson, Carpenter, Buerkner (2021), Bayesian Analysis 16, 667-718; details
+ * as in R's posterior 1.4.0, with one exception: there two or three draws in each of several
+ * chains turn rows into columns and give numbers without meaning; here they give NAN. */
+#include "estimate/diagnostics.h"
+
+#include "base/memory.h"
+#include "estimate/fft.h"
+#include "estimate/ranks.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    size_t count, length; /* C and N */
+    double *values;       /* [count][length] */
+    double *scores;       /* likewise */
+    double *sorted;       /* every draw */
+    double *acov, *rho;   /* length */
+    double *means;        /* count */
+    ranked *room;         /* for sorting */
+    size_t transform;     /* points */
+    point *roots, *z, *spectrum;
+} halves;
+
+static void carve(halves *h, size_t n, arena *memory)
+{
+    h->values = arena_doubles(memory, n);
+    h->scores = arena_doubles(memory, n);
+    h->sorted = arena_doubles(memory, n);
+    h->acov = arena_doubles(memory, h->length);
+    h->rho = arena_doubles(memory, h->length);
+    h->means = arena_doubles(memory, h->count);
+    h->room = arena_take(memory, 2 * n * sizeof *h->room);
+    h->roots = arena_take(memory, h->transform / 2 * sizeof *h->roots);
+    h->z = arena_take(memory, h->transform * sizeof *h->z);
+    h->spectrum = arena_take(memory, h->transform * sizeof *h->spectrum);
+}
+
+/* The block that holds it all, for free(); NULL when memory ran out. */
+static void *open_halves(halves *h, size_t chains, size_t draws)
+{
+    arena memory = {0};
+    *h = (halves){.count = 2 * chains, .length = draws / 2};
+    h->transform = fft_size(2 * h->length);
+    carve(h, chains * draws, &memory);
+    memory = (arena){.base = aligned_zeroed(memory.used), .size = memory.used};
+    if (!memory.base) return NULL;
+    carve(h, chains * draws, &memory);
+    fft_roots(h->transform, h->roots);
+    return memory.base;
+}
+
+/* Two passes in long double: the median's last bit decides ties of |x - median|. */
+static double mean_of(size_t n, const double *x)
+{
+    long double sum = 0.0L, rest = 0.0L;
+    for (size_t i = 0; i < n; i++) sum += x[i];
+    long double mean = sum / (long double)n;
+    if (!isfinite((double)mean)) return (double)mean;
+    for (size_t i = 0; i < n; i++) rest += x[i] - mean;
+    return (double)(mean + rest / (long double)n);
+}
+
+static double variance_of(size_t n, const double *x)
+{
+    if (n < 2) return NAN;
+    double mean = mean_of(n, x);
+    long double sum = 0.0L;
+    for (size_t i = 0; i < n; i++) sum += (long double)(x[i] - mean) * (x[i] - mean);
+    return (double)(sum / (long double)(n - 1));
+}
+
+double quantile_sorted(size_t n, const double *sorted, double probability)
+{
+    if (n == 0) return NAN;
+    double place = 1.0 + (double)(n - 1) * probability, below = floor(place);
+    double low = sorted[(size_t)below - 1], high = sorted[(size_t)ceil(place) - 1];
+    double share = place - below;
+    if (share == 0.0 || low == high) return low; /* infinities must not meet 0 */
+    return (1.0 - share) * low + share * high;
+}
+
+static double median_sorted(size_t n, const double *sorted)
+{
+    return n % 2 ? sorted[n / 2] : mean_of(2, sorted + n / 2 - 1);
+}
+
+static bool has_nan(size_t n, const double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        if (isnan(x[i])) return true;
+    return false;
+}
+
+/* Nothing can be said about constants and infinities. */
+static bool is_degenerate(size_t n, const double *x)
+{
+    double low = x[0], high = x[0];
+    for (size_t i = 0; i < n; i++) {
+        if (!isfinite(x[i])) return true;
+        low = x[i] < low ? x[i] : low;
+        high = x[i] > high ? x[i] : high;
+    }
+    return high - low < DBL_EPSILON;
+}
+
+/* Copies half chains out of x, each value through `map` with its constant. */
+static void split(halves *h, size_t draws, const double *x, double (*map)(double, double),
+                  double constant)
+{
+    size_t chains = h->count / 2, skip = draws - h->length;
+    for (size_t c = 0; c < chains; c++) {
+        double *first = h->values + 2 * c * h->length, *second = first + h->length;
+        for (size_t i = 0; i < h->length; i++) {
+            first[i] = map(x[c * draws + i], constant);
+            second[i] = map(x[c * draws + skip + i], constant);
+        }
+    }
+}
+
+static double as_it_is(double x, double unused)
+{
+    (void)unused;
+    return x;
+}
+
+static double distance(double x, double from)
+{
+    return fabs(x - from);
+}
+
+static double is_at_most(double x, double bound)
+{
+    return x <= bound ? 1.0 : 0.0;
+}
+
+static double variance_of_means(const halves *h, const double *x)
+{
+    for (size_t c = 0; c < h->count; c++) h->means[c] = mean_of(h->length, x + c * h->length);
+    return variance_of(h->count, h->means);
+}
+
+/* (1) */
+static double rhat_of(const halves *h, const double *x)
+{
+    double n = (double)h->length, within = 0.0;
+    if (h->length < 2 || is_degenerate(h->count * h->length, x)) return NAN;
+    for (size_t c = 0; c < h->count; c++) within += variance_of(h->length, x + c * h->length);
+    within /= (double)h->count;
+    return sqrt((n * variance_of_means(h, x) / within + n - 1.0) / n);
+}
+
+/* Adds |transform|^2 of the centred half chains a and b to the spectrum. */
+static void add_power(halves *h, const double *a, const double *b)
+{
+    double mean_a = mean_of(h->length, a), mean_b = mean_of(h->length, b);
+    for (size_t i = 0; i < h->length; i++) h->z[i] = (point){a[i] - mean_a, b[i] - mean_b};
+    for (size_t i = h->length; i < h->transform; i++) h->z[i] = (point){0.0, 0.0};
+    fft_forward(h->transform, h->roots, h->z);
+    for (size_t i = 0; i < h->transform; i++)
+        h->spectrum[i].re += h->z[i].re * h->z[i].re + h->z[i].im * h->z[i].im;
+}
+
+/* acov_t, averaged over the half chains of x. The spectrum is real, so the forward transform
+ * has the real part of the inverse one. */
+static void autocovariance(halves *h, const double *x)
+{
+    memset(h->spectrum, 0, h->transform * sizeof *h->spectrum);
+    for (size_t c = 0; c < h->count; c += 2)
+        add_power(h, x + c * h->length, x + (c + 1) * h->length);
+    fft_forward(h->transform, h->roots, h->spectrum);
+    double scale = 1.0 / ((double)h->transform * (double)h->count * (double)h->length);
+    for (size_t t = 0; t < h->length; t++) h->acov[t] = scale * h->spectrum[t].re;
+}
+
+/* Fills rho by (2) as far as pairs stay positive and returns T. */
+static size_t correlations(halves *h, double within, double var_plus)
+{
+    double even = 1.0, odd = 1.0 - (within - h->acov[1]) / var_plus;
+    size_t t = 0;
+    memset(h->rho, 0, h->length * sizeof *h->rho);
+    h->rho[0] = even;
+    h->rho[1] = odd;
+    while (t + 5 < h->length && even + odd > 0.0) {
+        t += 2;
+        even = 1.0 - (within - h->acov[t]) / var_plus;
+        odd = 1.0 - (within - h->acov[t + 1]) / var_plus;
+        if (even + odd < 0.0) continue;
+        h->rho[t] = even;
+        h->rho[t + 1] = odd;
+    }
+    if (even > 0.0) h->rho[t] = even; /* better for antithetic chains */
+    return t;
+}
+
+static void make_pairs_decrease(size_t last, double *rho)
+{
+    for (size_t t = 2; t + 2 <= last; t += 2) {
+        double before = rho[t - 2] + rho[t - 1];
+        if (rho[t] + rho[t + 1] > before) rho[t] = rho[t + 1] = 0.5 * before;
+    }
+}
+
+/* (3) */
+static double ess_of(halves *h, const double *x)
+{
+    size_t n = h->count * h->length;
+    if (h->length < 3 || is_degenerate(n, x)) return NAN;
+    autocovariance(h, x);
+    double within = h->acov[0] * (double)h->length / (double)(h->length - 1);
+    double var_plus = h->acov[0] + variance_of_means(h, x);
+    size_t last = correlations(h, within, var_plus);
+    make_pairs_decrease(last, h->rho);
+    double sum = h->rho[0]; /* also when T = 0 */
+    for (size_t t = 1; t < last; t++) sum += h->rho[t];
+    double tau = -1.0 + 2.0 * sum + h->rho[last];
+    return (double)n / fmax(tau, 1.0 / log10((double)n));
+}
+
+/* The larger or smaller of two, NAN when either is. */
+static double larger(double a, double b)
+{
+    return isnan(a) || isnan(b) ? NAN : fmax(a, b);
+}
+
+static double smaller(double a, double b)
+{
+    return isnan(a) || isnan(b) ? NAN : fmin(a, b);
+}
+
+static bool score(halves *h)
+{
+    size_t n = h->count * h->length;
+    if (has_nan(n, h->values)) return false;
+    normal_scores(n, h->values, h->room, h->scores);
+    return true;
+}
+
+static double folded_rhat(halves *h, size_t draws, const double *x, double median)
+{
+    split(h, draws, x, distance, median);
+    return score(h) ? rhat_of(h, h->scores) : NAN;
+}
+
+static double ess_below(halves *h, size_t draws, const double *x, double bound)
+{
+    split(h, draws, x, is_at_most, bound);
+    return ess_of(h, h->values);
+}
+
+static void sort_draws(halves *h, size_t n, const double *x)
+{
+    const ranked *order = sort_ranked(n, x, h->room);
+    for (size_t i = 0; i < n; i++) h->sorted[i] = order[i].value;
+}
+
+static void summarize_halves(halves *h, size_t draws, const double *x, draw_summary *out)
+{
+    size_t n = h->count / 2 * draws;
+    split(h, draws, x, as_it_is, 0.0);
+    out->ess_mean = ess_of(h, h->values);
+    out->mcse_mean = out->sd / sqrt(out->ess_mean);
+    if (score(h)) {
+        out->ess_bulk = ess_of(h, h->scores);
+        out->rhat = rhat_of(h, h->scores);
+    }
+    out->rhat = larger(out->rhat, folded_rhat(h, draws, x, median_sorted(n, h->sorted)));
+    if (is_degenerate(n, x)) return;
+    out->ess_tail = smaller(ess_below(h, draws, x, out->q5), ess_below(h, draws, x, out->q95));
+}
+
+sbps_status summarize_draws(size_t chains, size_t draws, const double *x, draw_summary *out,
+                            sbps_error *err)
+{
+    size_t n = chains * draws;
+    halves h;
+    *out = (draw_summary){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    if (n == 0 || has_nan(n, x)) return SBPS_OK;
+    void *block = open_halves(&h, chains, draws);
+    if (!block) return fail_memory(err);
+    sort_draws(&h, n, x);
+    out->mean = mean_of(n, x);
+    out->sd = sqrt(variance_of(n, x));
+    out->q5 = quantile_sorted(n, h.sorted, 0.05);
+    out->q50 = quantile_sorted(n, h.sorted, 0.5);
+    out->q95 = quantile_sorted(n, h.sorted, 0.95);
+    if (h.length >= 2) summarize_halves(&h, draws, x, out);
+    free(block);
+    return SBPS_OK;
+}
