@@ -19,6 +19,8 @@ typedef struct prior_kind {
     double (*logpdf)(const double *theta, double x);
     double (*slope)(const double *theta, double x);
     double (*curvature)(const double *theta, double x);
+    /* Optional: where the slope jumps (laplace: its location). NULL: nowhere. */
+    double (*kink)(const double *theta);
 } prior_kind;
 
 extern const prior_kind *const prior_kinds[]; /* NULL at the end */

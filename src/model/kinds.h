@@ -1,0 +1,9 @@
+/* The kinds of model, one file each; the registry in model.c lists them. */
+#ifndef MODEL_KINDS_H
+#define MODEL_KINDS_H
+
+#include "model/model.h"
+
+extern const model_kind model_logistic, model_linear;
+
+#endif

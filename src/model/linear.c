@@ -1,0 +1,85 @@
+/* Linear regression, y ~ N(eta, sigma^2), aux a = log sigma. With r = y - eta, tau = e^-2a:
+ *
+ *   log p(y)        = -log(2 pi)/2 - a - r^2 tau/2                      (1)
+ *   d/d eta         = r tau              d/da         = r^2 tau - 1     (2)
+ *   d^2/d eta^2     = -tau               d^2/d eta da = -2 r tau        (3)
+ *   d^2/da^2        = -2 r^2 tau                                        (4)
+ *
+ * The coordinate is log sigma, so that a flight cannot leave sigma > 0. */
+#include "model/kinds.h"
+
+#include <math.h>
+
+static sbps_status linear_check(const rows *r, sbps_error *err)
+{
+    const char *target = r->target ? r->target : "y";
+    bool varies = false;
+    for (size_t i = 0; i < r->n; i++) {
+        if (!isfinite(r->y[i]))
+            return fail(err, SBPS_BAD_DATA,
+                        "target '%.80s' holds %g; linear wants finite numbers", target,
+                        r->y[i]);
+        varies = varies || r->y[i] != r->y[0];
+    }
+    if (varies) return SBPS_OK;
+    return fail(err, SBPS_BAD_DATA,
+                "target '%.80s' is %g in every row; linear wants a target that varies", target,
+                r->n ? r->y[0] : 0.0);
+}
+
+static void linear_loglik(const batch *b, double *out)
+{
+    double tau = exp(-2.0 * b->aux), constant = -0.5 * log(2.0 * M_PI) - b->aux;
+    for (size_t i = 0; i < b->n; i++) {
+        double r = b->y[i] - b->eta[i];
+        out[i] = constant - 0.5 * r * r * tau;
+    }
+}
+
+static void linear_slope(const batch *b, double *out)
+{
+    double tau = exp(-2.0 * b->aux);
+    for (size_t i = 0; i < b->n; i++) {
+        double r = b->y[i] - b->eta[i], r_tau = r * tau;
+        out[i] = r_tau * b->deta[i] + (r * r_tau - 1.0) * b->daux;
+    }
+}
+
+static void linear_gradient(const batch *b, double *d_eta, double *d_aux)
+{
+    double tau = exp(-2.0 * b->aux);
+    for (size_t i = 0; i < b->n; i++) {
+        double r = b->y[i] - b->eta[i];
+        d_eta[i] = r * tau;
+        if (d_aux) d_aux[i] = r * r * tau - 1.0;
+    }
+}
+
+static void linear_curvature(const batch *b, double *ee, double *ea, double *aa)
+{
+    double tau = exp(-2.0 * b->aux);
+    for (size_t i = 0; i < b->n; i++) {
+        double r = b->y[i] - b->eta[i];
+        ee[i] = -tau;
+        if (ea) ea[i] = -2.0 * r * tau;
+        if (aa) aa[i] = -2.0 * r * r * tau;
+    }
+}
+
+static double linear_simulate(rng *r, double eta, double aux)
+{
+    return eta + exp(aux) * rng_normal(r);
+}
+
+const model_kind model_linear = {
+    .name = "linear",
+    .summary = "Linear regression: y is normal around a line in the columns, sd sigma unknown.",
+    .aux_name = "sigma",
+    .check = linear_check,
+    .loglik = linear_loglik,
+    .slope = linear_slope,
+    .gradient = linear_gradient,
+    .curvature = linear_curvature,
+    .simulate = linear_simulate,
+    .scales_with_target = true,
+};

@@ -1,0 +1,88 @@
+/* Logistic regression, y in {0,1}, p = 1/(1 + e^-eta):
+ *
+ *   log p(y)      = y eta - log(1 + e^eta) = -log(1 + e^z),  z = (1 - 2y) eta     (1)
+ *   d/d eta       = y - p                                                        (2)
+ *   d^2/d eta^2   = -p (1 - p)                                                   (3)
+ *
+ * McCullagh, Nelder (1989), Generalized Linear Models, chapter 4. */
+#include "model/kinds.h"
+
+#include <math.h>
+
+#define CHUNK 64
+
+static sbps_status logistic_check(const rows *r, sbps_error *err)
+{
+    bool seen[2] = {false, false};
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->y[i] != 0.0 && r->y[i] != 1.0)
+            return fail(err, SBPS_BAD_DATA, "target '%.80s' holds %g; logistic wants 0 or 1",
+                        r->target ? r->target : "y", r->y[i]);
+        seen[r->y[i] == 1.0] = true;
+    }
+    if (seen[0] && seen[1]) return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_DATA,
+        "target '%.80s' is %d in every row: only one class; logistic wants both 0 and 1",
+        r->target ? r->target : "y", seen[1] ? 1 : 0);
+}
+
+/* log(1 + e^z) without overflow, and without loss where e^z is small. */
+static double softplus(double z)
+{
+    return fmax(z, 0.0) + log1p(exp(-fabs(z)));
+}
+
+static void logistic_loglik(const batch *b, double *out)
+{
+    for (size_t i = 0; i < b->n; i++) out[i] = -softplus((1.0 - 2.0 * b->y[i]) * b->eta[i]);
+}
+
+static void logistic_slope(const batch *b, double *out)
+{
+    b->k->sigmoid(b->n, b->eta, out);
+    for (size_t i = 0; i < b->n; i++) out[i] = (b->y[i] - out[i]) * b->deta[i];
+}
+
+static void zero(size_t n, double *out)
+{
+    for (size_t i = 0; i < n; i++) out[i] = 0.0;
+}
+
+static void logistic_gradient(const batch *b, double *d_eta, double *d_aux)
+{
+    b->k->sigmoid(b->n, b->eta, d_eta);
+    for (size_t i = 0; i < b->n; i++) d_eta[i] = b->y[i] - d_eta[i];
+    if (d_aux) zero(b->n, d_aux);
+}
+
+/* (3) is even in eta: at -|eta| the probability is the small one and 1 - p loses nothing. */
+static void logistic_curvature(const batch *b, double *ee, double *ea, double *aa)
+{
+    double mirrored[CHUNK];
+    for (size_t first = 0; first < b->n; first += CHUNK) {
+        size_t n = b->n - first < CHUNK ? b->n - first : CHUNK;
+        for (size_t i = 0; i < n; i++) mirrored[i] = -fabs(b->eta[first + i]);
+        b->k->sigmoid(n, mirrored, ee + first);
+    }
+    for (size_t i = 0; i < b->n; i++) ee[i] = -ee[i] * (1.0 - ee[i]);
+    if (ea) zero(b->n, ea);
+    if (aa) zero(b->n, aa);
+}
+
+static double logistic_simulate(rng *r, double eta, double aux)
+{
+    (void)aux;
+    return rng_uniform(r) < 1.0 / (1.0 + exp(-eta)) ? 1.0 : 0.0;
+}
+
+const model_kind model_logistic = {
+    .name = "logistic",
+    .summary = "Logistic regression: y is 0 or 1, log odds linear in the columns.",
+    .check = logistic_check,
+    .loglik = logistic_loglik,
+    .slope = logistic_slope,
+    .gradient = logistic_gradient,
+    .curvature = logistic_curvature,
+    .simulate = logistic_simulate,
+};

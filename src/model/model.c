@@ -1,0 +1,18 @@
+/* The registry of models. */
+#include "model/model.h"
+#include "model/kinds.h"
+
+#include <string.h>
+
+const model_kind *const model_kinds[] = {
+    &model_logistic,
+    &model_linear,
+    NULL,
+};
+
+const model_kind *model_find(const char *name)
+{
+    for (size_t i = 0; model_kinds[i]; i++)
+        if (strcmp(model_kinds[i]->name, name) == 0) return model_kinds[i];
+    return NULL;
+}

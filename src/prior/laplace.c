@@ -1,0 +1,52 @@
+/* Laplace (double exponential) prior, theta = (m, s):
+ *
+ *   log p(x) = -|x - m|/s - log(2 s)
+ *
+ * Its slope jumps at the kink x = m, where the mode of a posterior may sit; there the slope is
+ * said to be 0, the middle of the jump. */
+#include "prior/kinds.h"
+
+#include <math.h>
+
+static bool laplace_valid(const double *theta)
+{
+    return isfinite(theta[0]) && isfinite(theta[1]) && theta[1] > 0.0;
+}
+
+static double laplace_logpdf(const double *theta, double x)
+{
+    return -fabs(x - theta[0]) / theta[1] - log(2.0 * theta[1]);
+}
+
+static double laplace_slope(const double *theta, double x)
+{
+    if (x == theta[0]) return 0.0;
+    return (x < theta[0] ? 1.0 : -1.0) / theta[1];
+}
+
+static double laplace_curvature(const double *theta, double x)
+{
+    (void)theta;
+    (void)x;
+    return 0.0;
+}
+
+static double laplace_kink(const double *theta)
+{
+    return theta[0];
+}
+
+static const char *const laplace_numbers[] = {"location", "scale"};
+
+const prior_kind prior_laplace = {
+    .name = "laplace",
+    .summary = "Double exponential with a location and a scale; its mode shrinks weights to "
+               "the location.",
+    .numbers = 2,
+    .number_names = laplace_numbers,
+    .valid = laplace_valid,
+    .logpdf = laplace_logpdf,
+    .slope = laplace_slope,
+    .curvature = laplace_curvature,
+    .kink = laplace_kink,
+};

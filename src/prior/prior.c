@@ -1,0 +1,174 @@
+/* The registry of priors, their text, and their densities on the scale of a coordinate.
+ *
+ * A coordinate w on the log scale stands for x = exp(w) with density f on x:
+ *
+ *   log p(w) = f(e^w) + w                                     (1)
+ *   slope      f'(e^w) e^w + 1                                (2)
+ *   curvature  f''(e^w) e^2w + f'(e^w) e^w                    (3) */
+#include "prior/prior.h"
+#include "prior/kinds.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const prior_kind *const prior_kinds[] = {
+    &prior_normal,      &prior_student_t, &prior_cauchy, &prior_laplace,
+    &prior_exponential, &prior_flat,      NULL,
+};
+
+#define MAX_KINDS   32
+#define MAX_PATTERN 96
+
+static size_t kind_names(const char *names[MAX_KINDS])
+{
+    size_t count = 0;
+    while (prior_kinds[count] && count < MAX_KINDS) {
+        names[count] = prior_kinds[count]->name;
+        count++;
+    }
+    return count;
+}
+
+static const char *skip_space(const char *text)
+{
+    while (isspace((unsigned char)*text)) text++;
+    return text;
+}
+
+/* "normal(mean,sd)", "flat": the form a kind wants. */
+static void pattern_of(const prior_kind *kind, char pattern[MAX_PATTERN])
+{
+    int used = snprintf(pattern, MAX_PATTERN, "%s", kind->name);
+    for (size_t i = 0; i < kind->numbers; i++)
+        used += snprintf(pattern + used, MAX_PATTERN - (size_t)used, "%c%s", i ? ',' : '(',
+                         kind->number_names[i]);
+    if (kind->numbers) snprintf(pattern + used, MAX_PATTERN - (size_t)used, ")");
+}
+
+static sbps_status unknown_name(const char *text, const char *word, sbps_error *err)
+{
+    const char *names[MAX_KINDS];
+    size_t count = kind_names(names);
+    const char *near = nearest_name(word, names, count);
+    if (near)
+        return fail(err, SBPS_BAD_ARG,
+                    "prior '%.80s': no prior is called '%s'; did you mean '%s'?", text, word,
+                    near);
+    char all[256] = "";
+    for (size_t i = 0, used = 0; i < count && used < sizeof all; i++)
+        used +=
+            (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names[i]);
+    return fail(err, SBPS_BAD_ARG, "prior '%.80s': no prior is called '%s'; there are %s", text,
+                word, all);
+}
+
+static sbps_status wrong_form(const char *text, const prior_kind *kind, sbps_error *err)
+{
+    char pattern[MAX_PATTERN];
+    pattern_of(kind, pattern);
+    return fail(err, SBPS_BAD_ARG, "prior '%.80s': want %s", text, pattern);
+}
+
+/* Says which number keeps the density from being one: the one whose replacement by 1 mends it.
+ */
+static sbps_status bad_number(const char *text, const prior *p, sbps_error *err)
+{
+    for (size_t i = 0; i < p->kind->numbers; i++) {
+        const char *name = p->kind->number_names[i];
+        if (!isfinite(p->theta[i]))
+            return fail(err, SBPS_BAD_ARG, "prior '%.80s': %s must be finite", text, name);
+        prior mended = *p;
+        mended.theta[i] = 1.0;
+        if (p->kind->valid(mended.theta))
+            return fail(err, SBPS_BAD_ARG, "prior '%.80s': %s must be positive", text, name);
+    }
+    return fail(err, SBPS_BAD_ARG, "prior '%.80s': its numbers are out of range", text);
+}
+
+/* Reads "(a, b, ...)" with exactly `count` numbers; *end is left after it. */
+static bool read_numbers(const char *text, size_t count, double *theta, const char **end)
+{
+    if (*text++ != '(') return false;
+    for (size_t i = 0; i < count; i++) {
+        char *stop;
+        theta[i] = strtod(text, &stop);
+        if (stop == text) return false;
+        text = skip_space(stop);
+        if (i + 1 < count && *text++ != ',') return false;
+    }
+    text = skip_space(text);
+    if (*text != ')') return false;
+    *end = text + 1;
+    return true;
+}
+
+static const prior_kind *find_kind(const char *word)
+{
+    for (size_t i = 0; prior_kinds[i]; i++)
+        if (strcmp(prior_kinds[i]->name, word) == 0) return prior_kinds[i];
+    return NULL;
+}
+
+sbps_status prior_parse(const char *text, prior *out, sbps_error *err)
+{
+    char word[32];
+    const char *at = skip_space(text);
+    size_t length = strcspn(at, "( \t\r\n");
+    snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : 31, at);
+    const prior_kind *kind = find_kind(word);
+    if (!kind) return unknown_name(text, word, err);
+
+    prior p = {.kind = kind};
+    at = skip_space(at + length);
+    bool bare = kind->numbers == 0 && *at != '(';
+    if (!bare && !read_numbers(at, kind->numbers, p.theta, &at))
+        return wrong_form(text, kind, err);
+    if (*skip_space(at) != '\0') return wrong_form(text, kind, err);
+    if (!kind->valid(p.theta)) return bad_number(text, &p, err);
+    *out = p;
+    return SBPS_OK;
+}
+
+/* The fewest digits that read back as the same double. */
+static void shortest(double x, size_t size, char *text)
+{
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, size, "%.*g", digits, x);
+        if (strtod(text, NULL) == x) return;
+    }
+}
+
+void prior_format(const prior *p, size_t size, char *text)
+{
+    char whole[32 + 32 * PRIOR_MAX_NUMBERS], number[32];
+    size_t used = (size_t)snprintf(whole, sizeof whole, "%s", p->kind->name);
+    for (size_t i = 0; i < p->kind->numbers; i++) {
+        shortest(p->theta[i], sizeof number, number);
+        used +=
+            (size_t)snprintf(whole + used, sizeof whole - used, "%c%s", i ? ',' : '(', number);
+    }
+    snprintf(text, size, "%s%s", whole, p->kind->numbers ? ")" : "");
+}
+
+double prior_logpdf(const prior *p, coordinate_scale scale, double w)
+{
+    if (scale == SCALE_PLAIN) return p->kind->logpdf(p->theta, w);
+    return p->kind->logpdf(p->theta, exp(w)) + w;
+}
+
+double prior_slope(const prior *p, coordinate_scale scale, double w)
+{
+    if (scale == SCALE_PLAIN) return p->kind->slope(p->theta, w);
+    double x = exp(w);
+    return p->kind->slope(p->theta, x) * x + 1.0;
+}
+
+double prior_curvature(const prior *p, coordinate_scale scale, double w)
+{
+    if (scale == SCALE_PLAIN) return p->kind->curvature(p->theta, w);
+    double x = exp(w);
+    return p->kind->curvature(p->theta, x) * x * x + p->kind->slope(p->theta, x) * x;
+}

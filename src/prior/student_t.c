@@ -1,0 +1,54 @@
+/* Student's t prior, theta = (nu, m, s):
+ *
+ *   log p(x) = log Gamma((nu+1)/2) - log Gamma(nu/2) - log(nu pi)/2 - log s
+ *              - (nu+1)/2 log(1 + z^2/nu),   z = (x - m)/s
+ *
+ * Not log-concave: beyond |z| = sqrt(nu) its curvature is positive. */
+#include "prior/kinds.h"
+
+#include <math.h>
+
+static bool student_t_valid(const double *theta)
+{
+    return isfinite(theta[0]) && theta[0] > 0.0 && isfinite(theta[1]) && isfinite(theta[2]) &&
+           theta[2] > 0.0;
+}
+
+/* lgamma writes a global, lgamma_r does not. */
+static double log_gamma(double x)
+{
+    int sign;
+    return lgamma_r(x, &sign);
+}
+
+static double student_t_logpdf(const double *theta, double x)
+{
+    double nu = theta[0], z = (x - theta[1]) / theta[2];
+    return log_gamma(0.5 * (nu + 1.0)) - log_gamma(0.5 * nu) - 0.5 * log(nu * M_PI) -
+           log(theta[2]) - 0.5 * (nu + 1.0) * log1p(z * z / nu);
+}
+
+static double student_t_slope(const double *theta, double x)
+{
+    double nu = theta[0], z = (x - theta[1]) / theta[2];
+    return -(nu + 1.0) * z / ((nu + z * z) * theta[2]);
+}
+
+static double student_t_curvature(const double *theta, double x)
+{
+    double nu = theta[0], z = (x - theta[1]) / theta[2], q = nu + z * z;
+    return -(nu + 1.0) * ((nu - z * z) / q) / q / (theta[2] * theta[2]);
+}
+
+static const char *const student_t_numbers[] = {"df", "mean", "scale"};
+
+const prior_kind prior_student_t = {
+    .name = "student_t",
+    .summary = "Student's t with degrees of freedom, a mean and a scale; heavy tails.",
+    .numbers = 3,
+    .number_names = student_t_numbers,
+    .valid = student_t_valid,
+    .logpdf = student_t_logpdf,
+    .slope = student_t_slope,
+    .curvature = student_t_curvature,
+};
