@@ -9,7 +9,7 @@ typedef struct metric_kind metric_kind;
 typedef struct {
     const metric_kind *kind;
     size_t d;
-    double *data; /* kind's own: nothing, d, or d*d numbers */
+    double *data; /* kind's own: nothing, d, or 2*d*d numbers */
 } metric;
 
 struct metric_kind {
@@ -18,6 +18,7 @@ struct metric_kind {
     sbps_status (*build)(metric *m, const double *hessian, sbps_error *err);
     void (*forward)(const metric *m, const double *v, double *u);   /* u = A v */
     void (*transpose)(const metric *m, const double *g, double *h); /* h = A' g */
+    void (*precision)(const metric *m, const double *x, double *y); /* y = (A A')^-1 x */
 };
 
 extern const metric_kind *const metric_kinds[]; /* NULL at the end: none, diagonal, dense */

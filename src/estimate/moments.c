@@ -1,0 +1,203 @@
+/* Time averages and their errors.
+ *
+ *   E f = (1/T) int f(w(t)) dt,   along w = c + a p + b q:
+ *   int x = A p + B q,  int x^2 = AA p^2 + 2 AB p q + BB q^2   with the flow's integrals.
+ *
+ * Batches of length L with means m_i around the grand mean m give the asymptotic variance
+ * s2 = L mean (m_i - m)^2, mcse^2 = s2 / T, ESS = var f / mcse^2. The grand mean is that of all
+ * chains, so that chains which disagree lower the ESS. */
+#include "estimate/moments.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MIN_BATCHES ((size_t)16) /* per chain, before an error is stated */
+
+void moments_carve(moments *m, size_t dim, const reported_value *report, const double *centre,
+                   arena *memory)
+{
+    m->dim = dim;
+    m->report = report;
+    m->centre = centre;
+    m->state = arena_take(memory, sizeof *m->state);
+    m->sum = arena_doubles(memory, 4 * dim);
+    m->part = arena_doubles(memory, 2 * dim);
+    m->batches = arena_doubles(memory, MOMENT_BATCHES * 2 * dim);
+}
+
+void moments_start(moments *m, double length)
+{
+    *m->state = (moments_state){.length = length};
+    memset(m->sum, 0, 4 * m->dim * sizeof *m->sum);
+    memset(m->part, 0, 2 * m->dim * sizeof *m->part);
+}
+
+/* Batch i becomes the sum of 2i and 2i+1. */
+static void halve(moments *m)
+{
+    size_t wide = 2 * m->dim;
+    for (size_t i = 0; i < MOMENT_BATCHES / 2; i++)
+        for (size_t j = 0; j < wide; j++)
+            m->batches[i * wide + j] =
+                m->batches[2 * i * wide + j] + m->batches[(2 * i + 1) * wide + j];
+    m->state->full = MOMENT_BATCHES / 2;
+    m->state->length *= 2.0;
+}
+
+static void close_batch(moments *m)
+{
+    size_t wide = 2 * m->dim;
+    if (m->state->full == MOMENT_BATCHES) {
+        /* the batch just closed is half of one of the new length: go on filling it */
+        double length = m->state->length;
+        halve(m);
+        m->state->filled = length;
+        return;
+    }
+    memcpy(m->batches + m->state->full * wide, m->part, wide * sizeof *m->part);
+    memset(m->part, 0, wide * sizeof *m->part);
+    m->state->full++;
+    m->state->filled = 0.0;
+}
+
+/* int x and int x^2 of a reported function over t0..t1 by Gauss-Legendre with five nodes. */
+static void quadrature(const moments *m, const segment *s, size_t j, double t0, double t1,
+                       double *x1, double *x2)
+{
+    static const double node[5] = {-0.906179845938664, -0.538469310105683, 0.0,
+                                   0.538469310105683, 0.906179845938664};
+    static const double weight[5] = {0.236926885056189, 0.478628670499366, 0.568888888888889,
+                                     0.478628670499366, 0.236926885056189};
+    double half = 0.5 * (t1 - t0), mid = 0.5 * (t0 + t1), zero = m->report[j](m->centre[j]);
+    *x1 = *x2 = 0.0;
+    for (size_t i = 0; i < 5; i++) {
+        double a, b;
+        s->flow->at(mid + half * node[i], &a, &b);
+        double x = m->report[j](m->centre[j] + a * s->p[j] + b * s->q[j]) - zero;
+        *x1 += half * weight[i] * x;
+        *x2 += half * weight[i] * x * x;
+    }
+}
+
+static void add_piece(moments *m, const segment *s, double t0, double t1)
+{
+    size_t d = m->dim;
+    double h = t1 - t0;
+    flow_integrals f;
+    s->flow->integrate(t0, t1, &f);
+    for (size_t j = 0; j < d; j++) {
+        double p = s->p[j], q = s->q[j], x1 = f.a * p + f.b * q;
+        double x2 = f.aa * p * p + 2.0 * f.ab * p * q + f.bb * q * q;
+        if (m->report[j]) quadrature(m, s, j, t0, t1, &x1, &x2);
+        m->part[j] += x1;
+        m->part[d + j] += x2;
+        double mid = h > 0.0 ? x1 / h : 0.0, cube = x1 * mid * mid;
+        m->sum[j] += x1;
+        m->sum[d + j] += x2;
+        m->sum[2 * d + j] += cube;
+        m->sum[3 * d + j] += cube * mid;
+    }
+    m->state->filled += h;
+    m->state->time += h;
+}
+
+void moments_take(void *self, const segment *s)
+{
+    moments *m = self;
+    double t = 0.0;
+    while (t < s->dt) {
+        double left = m->state->length - m->state->filled;
+        if (s->dt - t < left) {
+            add_piece(m, s, t, s->dt);
+            return;
+        }
+        add_piece(m, s, t, t + left);
+        t += left;
+        close_batch(m);
+    }
+}
+
+/* ---- estimates ---- */
+
+typedef struct {
+    double mean, variance, square_variance; /* of x; of (x - mean)^2 */
+    double time;
+} pooled;
+
+static pooled pool(const moments *chains, size_t count, size_t j)
+{
+    double s[4] = {0}, time = 0.0;
+    for (size_t c = 0; c < count; c++) {
+        for (size_t k = 0; k < 4; k++) s[k] += chains[c].sum[k * chains[c].dim + j];
+        time += chains[c].state->time;
+    }
+    for (size_t k = 0; k < 4; k++) s[k] /= time;
+    double m = s[0], var = s[1] - m * m;
+    double fourth = s[3] - 4.0 * m * s[2] + 6.0 * m * m * s[1] - 3.0 * m * m * m * m;
+    /* the midpoint rule misses a little; a Gaussian's 2 var^2 keeps it in bounds */
+    double square = fmin(fmax(fourth - var * var, 0.5 * var * var), 50.0 * var * var);
+    return (pooled){.mean = m, .variance = var, .square_variance = square, .time = time};
+}
+
+/* Asymptotic variances of x and of (x - mean)^2 from the batches of all chains; false when there
+ * are too few. */
+static bool scatter(const moments *chains, size_t count, size_t j, const pooled *all, double *s1,
+                    double *s2)
+{
+    double sum1 = 0.0, sum2 = 0.0, n = 0.0, m = all->mean;
+    for (size_t c = 0; c < count; c++) {
+        const moments *chain = &chains[c];
+        double length = chain->state->length;
+        if (chain->state->full < MIN_BATCHES) return false;
+        for (size_t i = 0; i < chain->state->full; i++) {
+            const double *batch = chain->batches + i * 2 * chain->dim;
+            double b1 = batch[j] / length, b2 = batch[chain->dim + j] / length;
+            double e1 = b1 - m, e2 = b2 - 2.0 * m * b1 + m * m - all->variance;
+            sum1 += length * e1 * e1;
+            sum2 += length * e2 * e2;
+            n += 1.0;
+        }
+    }
+    *s1 = sum1 / (n - 1.0);
+    *s2 = sum2 / (n - 1.0);
+    return true;
+}
+
+static double path_rhat(const moments *chains, size_t count, size_t j, const pooled *all)
+{
+    if (count < 2) return NAN;
+    double between = 0.0, within = 0.0;
+    for (size_t c = 0; c < count; c++) {
+        double time = chains[c].state->time, mean = chains[c].sum[j] / time;
+        double square = chains[c].sum[chains[c].dim + j] / time;
+        between += (mean - all->mean) * (mean - all->mean) / ((double)count - 1.0);
+        within += (square - mean * mean) / (double)count;
+    }
+    return sqrt(1.0 + between / within);
+}
+
+moment_summary moments_summarize(const moments *chains, size_t count, size_t j)
+{
+    pooled all = pool(chains, count, j);
+    double s1, s2, zero = chains->centre[j];
+    if (chains->report[j]) zero = chains->report[j](zero);
+    moment_summary out = {.mean = zero + all.mean,
+                          .sd = sqrt(fmax(all.variance, 0.0)),
+                          .mcse = NAN,
+                          .rhat = path_rhat(chains, count, j, &all)};
+    if (!(all.time > 0.0) || !scatter(chains, count, j, &all, &s1, &s2)) return out;
+    out.mcse = sqrt(s1 / all.time);
+    out.ess_mean = all.variance / (s1 / all.time);
+    out.ess_square = all.square_variance / (s2 / all.time);
+    return out;
+}
+
+double moments_min_ess(const moments *chains, size_t count)
+{
+    double least = INFINITY;
+    for (size_t j = 0; j < chains->dim; j++) {
+        moment_summary s = moments_summarize(chains, count, j);
+        least = fmin(least, fmin(s.ess_mean, s.ess_square));
+    }
+    return isfinite(least) ? least : 0.0;
+}

@@ -1,0 +1,98 @@
+/* A = L^(-T) with H = L L^T, so that A' H A = I: the posterior is white in z where it is
+ * Gaussian. A is upper triangular and stored whole, row-major, with (A A')^-1 = H behind it. */
+#include "base/memory.h"
+#include "metric/kinds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* L in the lower triangle of a. */
+static bool factor(size_t d, double *a)
+{
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            double s = a[i * d + j];
+            for (size_t k = 0; k < j; k++) s -= a[i * d + k] * a[j * d + k];
+            if (i > j) {
+                a[i * d + j] = s / a[j * d + j];
+            } else {
+                if (!(s > 0.0) || !isfinite(s)) return false;
+                a[i * d + i] = sqrt(s);
+            }
+        }
+    }
+    return true;
+}
+
+/* out = L^(-T): column j of L^(-1) becomes row j of its transpose. */
+static void invert_transposed(size_t d, const double *l, double *out)
+{
+    for (size_t j = 0; j < d; j++) {
+        double *row = out + j * d; /* row[i] = (L^-1)_ij */
+        for (size_t i = 0; i < j; i++) row[i] = 0.0;
+        row[j] = 1.0 / l[j * d + j];
+        for (size_t i = j + 1; i < d; i++) {
+            double s = 0.0;
+            for (size_t k = j; k < i; k++) s -= l[i * d + k] * row[k];
+            row[i] = s / l[i * d + i];
+        }
+    }
+}
+
+static sbps_status build(metric *m, const double *hessian, sbps_error *err)
+{
+    size_t d = m->d;
+    double *l = new_doubles(d * d);
+    m->data = new_doubles(2 * d * d);
+    sbps_status status = SBPS_OK;
+    if (!l || !m->data) {
+        status = fail_memory(err);
+        goto done;
+    }
+    memcpy(l, hessian, d * d * sizeof *l);
+    if (!factor(d, l)) {
+        status = fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
+        goto done;
+    }
+    invert_transposed(d, l, m->data);
+    memcpy(m->data + d * d, hessian, d * d * sizeof *hessian);
+done:
+    free(l);
+    return status;
+}
+
+static void forward(const metric *m, const double *v, double *u)
+{
+    size_t d = m->d;
+    for (size_t i = 0; i < d; i++) {
+        double s = 0.0;
+        for (size_t j = i; j < d; j++) s += m->data[i * d + j] * v[j];
+        u[i] = s;
+    }
+}
+
+static void transpose(const metric *m, const double *g, double *h)
+{
+    size_t d = m->d;
+    memset(h, 0, d * sizeof *h);
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = i; j < d; j++) h[j] += m->data[i * d + j] * g[i];
+}
+
+static void precision(const metric *m, const double *x, double *y)
+{
+    const double *h = m->data + m->d * m->d;
+    for (size_t i = 0; i < m->d; i++) {
+        y[i] = 0.0;
+        for (size_t j = 0; j < m->d; j++) y[i] += h[i * m->d + j] * x[j];
+    }
+}
+
+const metric_kind metric_dense = {
+    .name = "dense",
+    .build = build,
+    .forward = forward,
+    .transpose = transpose,
+    .precision = precision,
+};

@@ -1,0 +1,36 @@
+/* A = diag(H)^(-1/2). */
+#include "base/memory.h"
+#include "metric/kinds.h"
+
+#include <math.h>
+
+static sbps_status build(metric *m, const double *hessian, sbps_error *err)
+{
+    m->data = new_doubles(m->d);
+    if (!m->data) return fail_memory(err);
+    for (size_t j = 0; j < m->d; j++) {
+        double h = hessian[j * m->d + j];
+        if (!(h > 0.0) || !isfinite(h))
+            return fail(err, SBPS_NO_MODE, "the curvature along parameter %zu is %g", j + 1, h);
+        m->data[j] = 1.0 / sqrt(h);
+    }
+    return SBPS_OK;
+}
+
+static void map(const metric *m, const double *from, double *to)
+{
+    for (size_t j = 0; j < m->d; j++) to[j] = m->data[j] * from[j];
+}
+
+static void precision(const metric *m, const double *x, double *y)
+{
+    for (size_t j = 0; j < m->d; j++) y[j] = x[j] / (m->data[j] * m->data[j]);
+}
+
+const metric_kind metric_diagonal = {
+    .name = "diagonal",
+    .build = build,
+    .forward = map,
+    .transpose = map,
+    .precision = precision,
+};

@@ -1,0 +1,31 @@
+/* The registry of metrics, and what all of them share. */
+#include "metric/metric.h"
+#include "metric/kinds.h"
+
+#include <stdlib.h>
+
+const metric_kind *const metric_kinds[] = {&metric_none, &metric_diagonal, &metric_dense, NULL};
+
+sbps_status metric_create(const metric_kind *kind, size_t d, const double *hessian, metric **out,
+                          sbps_error *err)
+{
+    *out = NULL;
+    metric *m = calloc(1, sizeof *m);
+    if (!m) return fail_memory(err);
+    m->kind = kind;
+    m->d = d;
+    sbps_status status = kind->build(m, hessian, err);
+    if (status != SBPS_OK) {
+        metric_destroy(m);
+        return status;
+    }
+    *out = m;
+    return SBPS_OK;
+}
+
+void metric_destroy(metric *m)
+{
+    if (!m) return;
+    free(m->data);
+    free(m);
+}

@@ -1,0 +1,30 @@
+/* The straight line: a(t) = 1, b(t) = t. */
+#include "path/path.h"
+
+static void line_at(double t, double *a, double *b)
+{
+    *a = 1.0;
+    *b = t;
+}
+
+static void line_rate(double t, double *da, double *db)
+{
+    (void)t;
+    *da = 0.0;
+    *db = 1.0;
+}
+
+static void line_integrate(double t0, double t1, flow_integrals *out)
+{
+    double h = t1 - t0;
+    out->a = out->aa = h;
+    out->b = out->ab = h * 0.5 * (t0 + t1);
+    out->bb = h * (t0 * t0 + t0 * t1 + t1 * t1) / 3.0;
+}
+
+const flow_kind flow_line = {
+    .name = "line",
+    .at = line_at,
+    .rate = line_rate,
+    .integrate = line_integrate,
+};

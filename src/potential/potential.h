@@ -1,0 +1,71 @@
+/* The potential U = -log prior - sum log p, seen through noise. Three calls are the heart: aim
+ * along a line once per velocity, observe the slope at a time with a fresh mini-batch, and ask
+ * for the gradient on that batch. Samplers cannot tell the kinds apart. */
+#ifndef POTENTIAL_POTENTIAL_H
+#define POTENTIAL_POTENTIAL_H
+
+#include "base/memory.h"
+#include "base/rng.h"
+#include "potential/posterior.h"
+
+typedef struct {
+    double slope;    /* G~ = dU~/dt */
+    double variance; /* c^2, eq. (10): of the mini-batch noise in G~; 0 on the full data */
+    size_t rows;     /* rows touched */
+} observation;
+
+typedef struct potential potential;
+
+typedef struct {
+    const char *name; /* as --minibatch says it */
+    const char *summary;
+    /* Chooses the rows of the next batch. */
+    void (*pick)(potential *u);
+    bool uses_list;   /* rows are listed in `list`; else they run from `first`, wrapping round */
+} potential_kind;
+
+extern const potential_kind *const potential_kinds[]; /* NULL at the end: full, window, random */
+extern const potential_kind potential_full, potential_window, potential_random;
+
+/* A batch's scratch holds at most this many rows; larger ones go through in blocks. */
+#define POTENTIAL_BLOCK ((size_t)1024)
+
+typedef struct {
+    rng random;
+    size_t first;       /* first row of the batch when it is a window */
+    double time;        /* of the last observation */
+    double prior_slope, prior_rate; /* quadratic priors along the line: slope + rate t */
+} potential_state;
+
+struct potential {
+    const potential_kind *kind;
+    const posterior *target;
+    size_t n;               /* rows a batch */
+    size_t curved_count;    /* coordinates whose prior is not quadratic */
+    size_t *curved;
+    /* in the chain's arena */
+    potential_state *state;
+    double *p, *q;          /* the line w = p + t q, padded for the row kernels */
+    size_t *list;           /* a permutation of all rows, its first n the batch; or NULL */
+    /* scratch, nothing to remember */
+    double *eta, *deta, *y, *out, *aux, *point;
+};
+
+/* Two-pass carving (see arena): the handle is the caller's, its state lies in `memory`. */
+void potential_carve(potential *u, const potential_kind *kind, const posterior *target, size_t n,
+                     arena *memory);
+/* Fills the state of a carved potential; not on resume. */
+void potential_start(potential *u, rng random);
+
+/* The line w(t) = p + t q from now on (dim entries each, copied). */
+void potential_aim(potential *u, const double *p, const double *q);
+/* G~ and c^2 at time t on a fresh batch. */
+observation potential_observe(potential *u, double t);
+/* The same on the batch of the last observation, along the line aimed at now. */
+observation potential_observe_again(potential *u, double t);
+/* grad U~ on the batch and at the time of the last observation: dim entries. */
+void potential_gradient(potential *u, double *gradient);
+/* U~ at w on a fresh batch, and the sd of its noise. */
+void potential_value(potential *u, const double *w, double *value, double *sd);
+
+#endif

@@ -1,0 +1,30 @@
+/* The proposal intensity lambda(t) = band over the regression, and its first arrival. */
+#ifndef SAMPLER_ARRIVAL_H
+#define SAMPLER_ARRIVAL_H
+
+#include "sampler/regression.h"
+
+typedef struct {
+    regression_fit fit;
+    double k;
+    double floor; /* of lambda; 0: none, the band is clipped at 0 */
+} band;
+
+/* How the band is interpolated: nodes at start, start + step, and so on, steps growing by
+ * `growth`, none beyond `limit`. Nothing here may depend on the exponential drawn. */
+typedef struct {
+    double start, step, growth, limit;
+} chord_grid;
+
+typedef struct {
+    bool arrived; /* before grid.limit */
+    double time;  /* of the arrival, or the limit */
+    double rate;  /* lambda there */
+} arrival;
+
+/* max(b0 + b1 t + k sd(t), floor), or without a floor the band itself, negative or not. */
+double band_at(const band *b, double t);
+/* First arrival of the Poisson process whose rate is the positive part of the chords. */
+arrival band_arrival(const band *b, const chord_grid *grid, double exponential);
+
+#endif

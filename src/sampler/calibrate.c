@@ -1,0 +1,35 @@
+/* See calibrate.h. */
+#include "sampler/calibrate.h"
+
+#include <math.h>
+
+#define WIDTH_FIRST 1.0
+#define WIDTH_RATIO 1.06
+
+double band_width(size_t index)
+{
+    return WIDTH_FIRST * pow(WIDTH_RATIO, (double)index);
+}
+
+void band_curve_add(double *curve, const band *b, double t, double g, double rate)
+{
+    double mean = fit_mean(&b->fit, t), sd = fit_sd(&b->fit, t), k = WIDTH_FIRST;
+    for (size_t i = 0; i < BAND_CURVE; i++, k *= WIDTH_RATIO) {
+        double lambda = fmax(mean + k * sd, b->floor);
+        if (g <= lambda) return;
+        curve[i] += (g - lambda) / rate;
+    }
+}
+
+double band_choose(const double *curve, double time, double goal)
+{
+    double budget = goal * time;
+    for (size_t i = 0; i < BAND_CURVE; i++) {
+        if (curve[i] > budget) continue;
+        if (i == 0) return WIDTH_FIRST;
+        double above = curve[i - 1], below = fmax(curve[i], 1e-3 * budget);
+        double share = log(above / budget) / log(above / below);
+        return band_width(i - 1) * pow(WIDTH_RATIO, share);
+    }
+    return band_width(BAND_CURVE - 1);
+}

@@ -1,0 +1,110 @@
+/* G_i = b0 + b1 t_i + e_i,  e_i ~ N(0, unit/w_i),  b1 ~ N(mu, s2), b0 flat        (9)-(11)
+ *
+ * With the sums W = sum w, T = sum w t, ... the posterior precision of (b0, b1) is
+ *     [ W/unit          T/unit        ]
+ *     [ T/unit   TT/unit + 1/s2       ].
+ * Integrating b0 out leaves the weighted least squares slope b = S_tg / S_tt as sufficient,
+ *     b ~ N(mu, V),   V = s2 + unit / S_tt,
+ * so that  log p = -1/2 log V - (b - mu)^2 / (2 V) + const,
+ *     d/dmu = (b - mu)/V,     d/ds2 = ((b - mu)^2/V - 1) / (2 V). */
+#include "sampler/regression.h"
+
+#include <math.h>
+
+void regression_clear(regression *r)
+{
+    *r = (regression){0};
+}
+
+void regression_add(regression *r, double t, double g, double weight)
+{
+    r->w += weight;
+    r->t += weight * t;
+    r->tt += weight * t * t;
+    r->g += weight * g;
+    r->tg += weight * t * g;
+    r->gg += weight * g * g;
+    r->count++;
+}
+
+regression_fit regression_solve(const regression *r, slope_prior prior, double unit, double next)
+{
+    double p00 = r->w / unit, p01 = r->t / unit, p11 = r->tt / unit + 1.0 / prior.variance;
+    double h0 = r->g / unit, h1 = r->tg / unit + prior.mean / prior.variance;
+    double det = p00 * p11 - p01 * p01;
+    regression_fit fit = {.v00 = p11 / det, .v01 = -p01 / det, .v11 = p00 / det, .noise = next};
+    fit.b0 = fit.v00 * h0 + fit.v01 * h1;
+    fit.b1 = fit.v01 * h0 + fit.v11 * h1;
+    return fit;
+}
+
+/* The spread of the times: weighted mean of (t - mean t)^2. */
+static double time_variance(const regression *r)
+{
+    double mean = r->t / r->w;
+    return fmax(r->tt / r->w - mean * mean, 0.0);
+}
+
+void regression_admit_misfit(const regression *r, double unit, regression_fit *fit)
+{
+    if (r->count < 3) return;
+    double b0 = fit->b0, b1 = fit->b1, freedom = (double)r->count - 2.0;
+    double rss = r->gg - 2.0 * (b0 * r->g + b1 * r->tg) + b0 * b0 * r->w + 2.0 * b0 * b1 * r->t +
+                 b1 * b1 * r->tt;
+    /* two standard deviations of chi^2 noise are not yet evidence of misfit */
+    double excess = rss / freedom - unit * (1.0 + 2.0 * sqrt(2.0 / freedom));
+    double spread = time_variance(r);
+    if (!(excess > 0.0) || !(spread > 0.0)) return;
+    fit->v11 += excess / spread;
+    fit->noise += excess;
+}
+
+double fit_mean(const regression_fit *fit, double t)
+{
+    return fit->b0 + fit->b1 * t;
+}
+
+double fit_sd(const regression_fit *fit, double t)
+{
+    return sqrt(fit->v00 + t * (2.0 * fit->v01 + t * fit->v11) + fit->noise);
+}
+
+/* Least squares slope b and S_tt / unit, its precision; false without two distinct times. */
+static bool slope_statistic(const regression *r, double unit, double *b, double *precision)
+{
+    if (r->count < 2) return false;
+    double s_tt = r->tt - r->t * r->t / r->w, s_tg = r->tg - r->t * r->g / r->w;
+    if (!(s_tt > 1e-12 * r->tt)) return false;
+    *b = s_tg / s_tt;
+    *precision = s_tt / unit;
+    return true;
+}
+
+double slope_evidence(const regression *r, slope_prior prior, double unit)
+{
+    double b, precision;
+    if (!slope_statistic(r, unit, &b, &precision)) return 0.0;
+    double v = prior.variance + 1.0 / precision, z = b - prior.mean;
+    return -0.5 * log(v) - 0.5 * z * z / v;
+}
+
+void slope_evidence_gradient(const regression *r, slope_prior prior, double unit, double *d_mean,
+                             double *d_variance)
+{
+    double b, precision;
+    *d_mean = *d_variance = 0.0;
+    if (!slope_statistic(r, unit, &b, &precision)) return;
+    double v = prior.variance + 1.0 / precision, z = b - prior.mean;
+    *d_mean = z / v;
+    *d_variance = 0.5 * (z * z / v - 1.0) / v;
+}
+
+void slope_prior_learn(slope_prior *prior, const regression *r, double unit, double rate)
+{
+    double d_mean, d_variance, s2 = prior->variance;
+    slope_evidence_gradient(r, *prior, unit, &d_mean, &d_variance);
+    /* d/d log s2 is bounded below by -1/2 but not above: one odd flight may not run away with it */
+    double step = fmin(s2 * d_variance, 4.0);
+    prior->mean += rate * fmax(-4.0 * sqrt(s2), fmin(4.0 * sqrt(s2), s2 * d_mean));
+    prior->variance = s2 * exp(rate * step);
+}

@@ -1,0 +1,76 @@
+/* The registry of samplers, and the moves they share: reflection (7) and refreshment. */
+#include "sampler/sampler.h"
+#include "sampler/kinds.h"
+
+#include <math.h>
+#include <string.h>
+
+const sampler_kind *const sampler_kinds[] = {&sampler_sbps, NULL};
+
+const sampler_kind *sampler_find(const char *name)
+{
+    for (size_t i = 0; sampler_kinds[i]; i++)
+        if (!strcmp(sampler_kinds[i]->name, name)) return sampler_kinds[i];
+    return NULL;
+}
+
+void sampler_carve(sampler *s, const sampler_kind *kind, const metric *a, const double *hessian,
+                   const double *centre, potential *u, arena *memory)
+{
+    size_t d = u->target->dim;
+    *s = (sampler){.kind = kind, .a = a, .hessian = hessian, .centre = centre, .u = u, .dim = d};
+    s->settings = arena_take(memory, sizeof *s->settings);
+    s->state = arena_take(memory, kind->state_bytes);
+    s->p = arena_doubles(memory, d);
+    s->q = arena_doubles(memory, d);
+    s->p_next = arena_doubles(memory, d);
+    s->q_next = arena_doubles(memory, d);
+    s->v = arena_doubles(memory, d);
+    s->gradient = arena_doubles(memory, d);
+    s->scratch = arena_doubles(memory, d);
+}
+
+double sampler_curvature(const sampler *s, const double *q)
+{
+    if (!s->hessian) return 1.0;
+    double sum = 0.0;
+    for (size_t i = 0; i < s->dim; i++) {
+        double row = 0.0;
+        for (size_t j = 0; j < s->dim; j++) row += s->hessian[i * s->dim + j] * q[j];
+        sum += row * q[i];
+    }
+    return sum;
+}
+
+static double dot(size_t d, const double *x, const double *y)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < d; i++) sum += x[i] * y[i];
+    return sum;
+}
+
+/* Rounding would let |v| drift over millions of bounces. */
+static void set_velocity(sampler *s)
+{
+    double scale = 1.0 / sqrt(dot(s->dim, s->v, s->v));
+    for (size_t i = 0; i < s->dim; i++) s->v[i] *= scale;
+    s->a->kind->forward(s->a, s->v, s->q_next);
+}
+
+void sampler_reflect(sampler *s)
+{
+    double *h = s->scratch;
+    s->a->kind->transpose(s->a, s->gradient, h);
+    double hh = dot(s->dim, h, h);
+    if (hh > 0.0) {
+        double c = 2.0 * dot(s->dim, s->v, h) / hh;
+        for (size_t i = 0; i < s->dim; i++) s->v[i] -= c * h[i];
+    }
+    set_velocity(s);
+}
+
+void sampler_refresh(sampler *s, rng *random)
+{
+    rng_sphere(random, s->dim, s->v);
+    set_velocity(s);
+}

@@ -1,0 +1,31 @@
+/* Draws at equal times along the path. The buffer holds twice the number asked for; when it is
+ * full every second draw is dropped and the spacing doubles. */
+#ifndef STORE_DRAWS_H
+#define STORE_DRAWS_H
+
+#include "base/memory.h"
+#include "path/path.h"
+
+/* Per draw, since the draw before. */
+typedef struct {
+    double proposals, bounces, missing;
+} draw_counts;
+
+typedef struct {
+    double spacing, time, next; /* time flown; time of the next draw */
+    uint64_t count;
+    draw_counts since;          /* the last draw */
+} draws_state;
+
+typedef struct {
+    size_t dim, capacity;
+    draws_state *state;
+    double *w;          /* capacity*dim, in coordinates of w */
+    draw_counts *counts; /* capacity */
+} draws;
+
+void draws_carve(draws *d, size_t dim, size_t wanted, arena *memory);
+void draws_start(draws *d, double spacing);
+void draws_take(void *self, const segment *s);
+
+#endif
