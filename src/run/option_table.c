@@ -125,7 +125,7 @@ const option_spec option_specs[] = {
     {TEXT("output", output, "FILE", "run.nc"), FILES,
      .help =
          "Where the draws go, by the ending: .nc NetCDF for ArviZ, .stan.csv Stan's CSV, one "
-         "file a chain, .csv one table. Short: -o."},
+         "file a chain, .csv one table."},
     {TEXT("checkpoint", checkpoint, "FILE", ""), FILES,
      .help = "Write the state of the run here from time to time."},
     {TEXT("resume", resume, "FILE", ""), FILES,

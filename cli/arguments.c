@@ -1,0 +1,189 @@
+/* GNU long options: --name value, --name=value, switches --name or --name=true|false; -o for
+ * --output and -h for --help; -- ends options. Abbreviations are not accepted: a script written
+ * today must not change its meaning when an option is added. */
+#include "cli/cli.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t flag_count(const command *c)
+{
+    return c->flags || c->flag_count ? c->flag_count : sbps_option_count();
+}
+
+sbps_option_info flag_at(const command *c, size_t index)
+{
+    return c->flags ? c->flags[index] : sbps_option_at(index);
+}
+
+static const char *flag_name(const void *of, size_t index)
+{
+    const command *c = of;
+    return index < flag_count(c) ? flag_at(c, index).name : NULL;
+}
+
+static int unknown_flag(const command *c, const char *text, size_t length)
+{
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    const char *near = nearest(word, flag_name, c);
+    if (near)
+        complain("%s: unknown option '--%s', did you mean '--%s'?", c->name, word, near);
+    else
+        complain("%s: unknown option '--%s'; `sbps %s --help` lists them", c->name, word,
+                 c->name);
+    return CODE_USAGE;
+}
+
+/* False when there is none of the name text[0..length). */
+static bool find_flag(const command *c, const char *text, size_t length, sbps_option_info *out)
+{
+    for (size_t i = 0; i < flag_count(c); i++) {
+        *out = flag_at(c, i);
+        if (strlen(out->name) == length && !strncmp(out->name, text, length)) return true;
+    }
+    return false;
+}
+
+static int keep_flag(arguments *given, const sbps_option_info *flag, const char *value)
+{
+    bool on_or_off = !value || !strcmp(value, "true") || !strcmp(value, "false");
+    if (flag->argument && !value) {
+        complain("%s: --%s: a value is missing: want %s", given->command->name, flag->name,
+                 flag->argument);
+        return CODE_USAGE;
+    }
+    if (!flag->argument && !on_or_off) {
+        complain("%s: --%s is a switch: it takes no value but true or false, not '%s'",
+                 given->command->name, flag->name, value);
+        return CODE_USAGE;
+    }
+    given->flags[given->flag_count++] = (given_flag){flag->name, value};
+    return CODE_OK;
+}
+
+/* argv[*at] opens with --; moves `at` past a value that stands by itself. */
+static int take_long(arguments *given, int argc, char **argv, int *at)
+{
+    const char *name = argv[*at] + 2, *equals = strchr(name, '=');
+    size_t length = equals ? (size_t)(equals - name) : strlen(name);
+    sbps_option_info flag;
+    if (length == 4 && !strncmp(name, "help", 4)) {
+        given->help = true;
+        return CODE_OK;
+    }
+    if (!find_flag(given->command, name, length, &flag))
+        return unknown_flag(given->command, name, length);
+    const char *value = equals ? equals + 1 : NULL;
+    if (!value && flag.argument && *at + 1 < argc) value = argv[++*at];
+    return keep_flag(given, &flag, value);
+}
+
+/* -o FILE, -oFILE, -h. */
+static int take_short(arguments *given, int argc, char **argv, int *at)
+{
+    const char *text = argv[*at];
+    sbps_option_info flag;
+    if (!strcmp(text, "-h")) {
+        given->help = true;
+        return CODE_OK;
+    }
+    if (text[1] != 'o' || !find_flag(given->command, "output", 6, &flag)) {
+        complain("%s: unknown option '%s'; `sbps %s --help` lists them", given->command->name,
+                 text, given->command->name);
+        return CODE_USAGE;
+    }
+    const char *value = text[2] ? text + 2 : *at + 1 < argc ? argv[++*at] : NULL;
+    return keep_flag(given, &flag, value);
+}
+
+static int check_operands(const arguments *given)
+{
+    const command *c = given->command;
+    if (given->help) return CODE_OK;
+    if (given->operand_count < c->least) {
+        complain("%s: %s", c->name, c->why);
+        return CODE_USAGE;
+    }
+    if (given->operand_count > c->most) {
+        complain("%s: '%s' is one operand too many: want `sbps %s %s`", c->name,
+                 given->operands[c->most], c->name, c->operands);
+        return CODE_USAGE;
+    }
+    return CODE_OK;
+}
+
+int arguments_parse(const command *c, int argc, char **argv, arguments *out)
+{
+    int code = CODE_OK;
+    bool options_ended = false;
+    size_t room = argc > 0 ? (size_t)argc : 1;
+    *out = (arguments){.command = c};
+    out->operands = calloc(room, sizeof *out->operands);
+    out->flags = calloc(room, sizeof *out->flags);
+    if (!out->operands || !out->flags) {
+        complain("%s", sbps_status_text(SBPS_NO_MEM));
+        code = CODE_FAILED;
+    }
+    for (int i = 0; i < argc && code == CODE_OK && !out->help; i++) {
+        if (!options_ended && !strcmp(argv[i], "--"))
+            options_ended = true;
+        else if (!options_ended && !strncmp(argv[i], "--", 2))
+            code = take_long(out, argc, argv, &i);
+        else if (!options_ended && argv[i][0] == '-' && argv[i][1])
+            code = take_short(out, argc, argv, &i);
+        else
+            out->operands[out->operand_count++] = argv[i];
+    }
+    if (code == CODE_OK) code = check_operands(out);
+    if (code != CODE_OK) arguments_release(out);
+    return code;
+}
+
+void arguments_release(arguments *given)
+{
+    free(given->operands);
+    free(given->flags);
+    *given = (arguments){0};
+}
+
+const char *flag_value(const arguments *given, const char *name, const char *fallback)
+{
+    for (size_t i = given->flag_count; i-- > 0;)
+        if (!strcmp(given->flags[i].name, name))
+            return given->flags[i].value ? given->flags[i].value : "true";
+    return fallback;
+}
+
+bool flag_is_on(const arguments *given, const char *name)
+{
+    return !strcmp(flag_value(given, name, "false"), "true");
+}
+
+/* Digits up to 2^64 - 1, or a float such as 1e6 that is whole and at most 2^53. */
+static bool read_count(const char *text, size_t *out)
+{
+    char *end;
+    if (*text && strspn(text, "0123456789") == strlen(text)) {
+        errno = 0;
+        *out = strtoull(text, &end, 10);
+        return errno == 0;
+    }
+    double value = strtod(text, &end);
+    if (end == text || *end || !(value >= 0 && value <= 0x1p53) || value != floor(value))
+        return false;
+    *out = (size_t)value;
+    return true;
+}
+
+bool flag_count_value(const arguments *given, const char *name, size_t fallback, size_t least,
+                      size_t *out)
+{
+    const char *text = flag_value(given, name, NULL);
+    *out = fallback;
+    if (!text || (read_count(text, out) && *out >= least)) return true;
+    complain("%s: --%s: '%s' will not do: want a whole number >= %zu", given->command->name,
+             name, text, least);
+    return false;
+}

@@ -1,0 +1,85 @@
+/* The command line: argv -> options -> library. All printing and exit codes live in this
+ * folder; it knows the library by sbps.h alone.
+ *
+ * Messages go to standard error as `sbps: sentence`, results to standard output or to a file.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "sbps.h"
+#include <stdio.h>
+
+enum { CODE_OK = 0, CODE_FAILED = 1, CODE_USAGE = 2, CODE_INTERRUPTED = 130 };
+
+typedef struct command command;
+
+typedef struct {
+    const char *name;  /* as in the table */
+    const char *value; /* NULL: a switch, on */
+} given_flag;
+
+typedef struct {
+    const command *command;
+    size_t operand_count, flag_count;
+    const char **operands;
+    given_flag *flags; /* in the order given */
+    bool help;         /* --help was among them */
+} arguments;
+
+/* A subcommand. */
+struct command {
+    const char *name, *operands, *summary;
+    const char *detail;            /* paragraphs of its help page, split by \n\n; NULL: none */
+    size_t least, most;            /* operands */
+    const char *why;               /* what is missing when there are fewer than `least` */
+    const sbps_option_info *flags; /* NULL: the library's option table */
+    size_t flag_count;
+    int (*run)(const arguments *given); /* the exit code */
+};
+
+/* main.c: walks the subcommands; NULL past the end. */
+const command *command_at(size_t index);
+const command *command_find(const char *name);
+
+/* arguments.c */
+size_t flag_count(const command *c);
+sbps_option_info flag_at(const command *c, size_t index);
+/* Complains and returns CODE_USAGE when argv (after the subcommand) does not fit. */
+int arguments_parse(const command *c, int argc, char **argv, arguments *out);
+void arguments_release(arguments *given);
+/* The last value given, or `fallback`. */
+const char *flag_value(const arguments *given, const char *name, const char *fallback);
+bool flag_is_on(const arguments *given, const char *name);
+/* Reads a count between `least` and SIZE_MAX; complains and returns false otherwise. */
+bool flag_count_value(const arguments *given, const char *name, size_t fallback, size_t least,
+                      size_t *out);
+
+/* help.c */
+void help_overview(FILE *to);
+void help_command(FILE *to, const command *c);
+
+/* reference.c: the option table as a page. */
+void reference_markdown(FILE *to);
+void reference_manual(FILE *to);
+
+/* text.c */
+size_t terminal_width(FILE *to); /* columns; 80 when it is none and COLUMNS does not say */
+/* Prints words wrapped to `width`, the first line already standing at `column`, later lines
+ * indented by `indent`; a tab is a blank that does not break; ends with a newline. */
+void print_wrapped(FILE *to, const char *text, size_t column, size_t indent, size_t width);
+/* The name nearest to `word`, or NULL when none is near; `name_at(index)` is NULL past the end.
+ */
+const char *nearest(const char *word, const char *(*name_at)(const void *of, size_t index),
+                    const void *of);
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Fills err like the library does. */
+sbps_status refuse(sbps_error *err, sbps_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Complains unless the status is SBPS_OK; the exit code that goes with it. */
+int report_status(sbps_status status, const sbps_error *err);
+
+/* The subcommands, each at the foot of its file. */
+extern const command command_sample, command_summary, command_diagnose, command_simulate,
+    command_list, command_help;
+
+#endif

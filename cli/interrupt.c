@@ -1,0 +1,38 @@
+/* Signals. The handler needs to know the run, so this file holds the program's only globals. */
+#include "cli/interrupt.h"
+#include "cli/cli.h"
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static sbps_run *volatile watched;
+static volatile sig_atomic_t signals_seen;
+
+static void on_signal(int number)
+{
+    static const char words[] = "\nsbps: interrupted\n";
+    (void)number;
+    if (++signals_seen > 1 || !watched) {
+        if (write(STDERR_FILENO, words, sizeof words - 1) < 0) _exit(CODE_INTERRUPTED);
+        _exit(CODE_INTERRUPTED);
+    }
+    sbps_run_interrupt(watched);
+}
+
+void interrupt_catch(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+void interrupt_watch(sbps_run *run)
+{
+    watched = run;
+}
+
+bool interrupt_came(void)
+{
+    return signals_seen > 0;
+}

@@ -1,0 +1,11 @@
+/* Ctrl-C and SIGTERM: the first ends the run early, the second ends the program. */
+#ifndef CLI_INTERRUPT_H
+#define CLI_INTERRUPT_H
+
+#include "sbps.h"
+
+void interrupt_catch(void);          /* from now on; without a run to end, the first exits */
+void interrupt_watch(sbps_run *run); /* this is the run to end; NULL: none */
+bool interrupt_came(void);
+
+#endif

@@ -1,0 +1,65 @@
+/* sbps list: names that can be asked for, each with its sentence. */
+#include "cli/cli.h"
+#include <string.h>
+
+static const char *const families[] = {"models", "samplers", "priors"};
+
+static const char *family_name(const void *of, size_t index)
+{
+    (void)of;
+    return index < sizeof families / sizeof *families ? families[index] : NULL;
+}
+
+static bool is_family(const char *name)
+{
+    for (size_t i = 0; family_name(NULL, i); i++)
+        if (!strcmp(name, family_name(NULL, i))) return true;
+    return false;
+}
+
+static void list_family(const char *family)
+{
+    sbps_kind_info kind;
+    size_t longest = 0;
+    for (size_t i = 0; sbps_kind_at(family, i, &kind); i++)
+        if (strlen(kind.name) > longest) longest = strlen(kind.name);
+    for (size_t i = 0; sbps_kind_at(family, i, &kind); i++)
+        printf("%-*s  %s\n", (int)longest, kind.name, kind.summary);
+}
+
+static int list_run(const arguments *given)
+{
+    const char *family = given->operands[0];
+    if (!strcmp(family, "options")) { /* for the documentation */
+        if (flag_is_on(given, "manual"))
+            reference_manual(stdout);
+        else
+            reference_markdown(stdout);
+        return CODE_OK;
+    }
+    if (is_family(family)) {
+        list_family(family);
+        return CODE_OK;
+    }
+    const char *near = nearest(family, family_name, NULL);
+    if (near)
+        complain("list: unknown family '%s', did you mean '%s'?", family, near);
+    else
+        complain("list: unknown family '%s': want models, samplers or priors", family);
+    return CODE_USAGE;
+}
+
+/* Without help text: not shown to users. */
+static const sbps_option_info list_flags[] = {{.name = "manual"}};
+
+const command command_list = {
+    .name = "list",
+    .operands = "models|samplers|priors",
+    .summary = "Name the models, samplers or priors there are, one a line.",
+    .least = 1,
+    .most = 1,
+    .why = "what shall be listed? Want models, samplers or priors",
+    .flags = list_flags,
+    .flag_count = 1,
+    .run = list_run,
+};

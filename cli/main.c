@@ -1,0 +1,80 @@
+/* sbps SUBCOMMAND ...: finds the subcommand and lets it run. */
+#include "cli/cli.h"
+#include <errno.h>
+#include <string.h>
+
+static const command *const commands[] = {
+    &command_sample,   &command_summary, &command_diagnose,
+    &command_simulate, &command_list,    &command_help,
+};
+
+const command *command_at(size_t index)
+{
+    return index < sizeof commands / sizeof *commands ? commands[index] : NULL;
+}
+
+static const char *command_name(const void *of, size_t index)
+{
+    (void)of;
+    return command_at(index) ? command_at(index)->name : NULL;
+}
+
+const command *command_find(const char *name)
+{
+    for (size_t i = 0; command_at(i); i++)
+        if (!strcmp(command_at(i)->name, name)) return command_at(i);
+    const char *near = nearest(name, command_name, NULL);
+    if (near)
+        complain("unknown subcommand '%s', did you mean '%s'?", name, near);
+    else
+        complain("unknown subcommand '%s'; `sbps help` lists them", name);
+    return NULL;
+}
+
+/* A result that did not reach the disk or the pipe is a failed run. */
+static int close_output(int code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    complain("standard output: %s", strerror(errno));
+    return code == CODE_OK ? CODE_FAILED : code;
+}
+
+static int run_command(const command *c, int argc, char **argv)
+{
+    arguments given;
+    int code = arguments_parse(c, argc, argv, &given);
+    if (code != CODE_OK) return code;
+    if (given.help)
+        help_command(stdout, c);
+    else
+        code = c->run(&given);
+    arguments_release(&given);
+    return code;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2) {
+        help_overview(stderr);
+        return CODE_USAGE;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
+        help_overview(stdout);
+        return CODE_OK;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        printf("sbps %s\n", SBPS_VERSION);
+        return CODE_OK;
+    }
+    if (argv[1][0] == '-') {
+        complain("want a subcommand before '%s'; `sbps help` lists them", argv[1]);
+        return CODE_USAGE;
+    }
+    const command *c = command_find(argv[1]);
+    return c ? run_command(c, argc - 2, argv + 2) : CODE_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    return close_output(dispatch(argc, argv));
+}

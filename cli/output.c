@@ -1,0 +1,109 @@
+/* Files a run writes. */
+#include "cli/output.h"
+#include "cli/cli.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), tail = strlen(ending);
+    return length > tail && !strcmp(text + length - tail, ending);
+}
+
+bool output_is_netcdf(const char *path)
+{
+    return ends_with(path, ".nc");
+}
+
+/* Stan's format has one file a chain: run.stan_1.csv, ... */
+void output_tell(const char *path)
+{
+    size_t stem = strlen(path) - strlen(".csv");
+    if (ends_with(path, ".stan.csv"))
+        complain("the draws are in %.*s_1.csv, one file a chain", (int)stem, path);
+    else
+        complain("the draws are in %s", path);
+}
+
+sbps_status output_check_ending(const char *path, sbps_error *err)
+{
+    if (output_is_netcdf(path) || ends_with(path, ".csv")) return SBPS_OK;
+    return refuse(err, SBPS_BAD_ARG,
+                  "--output: '%s' has an unknown ending: want .nc, .csv or .stan.csv", path);
+}
+
+bool is_same_file(const char *path, const char *other)
+{
+    struct stat a, b;
+    if (stat(path, &a) != 0 || stat(other, &b) != 0) return false;
+    return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* The folder of `path`: "." when it names none. */
+static void folder_of(const char *path, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    if (!slash)
+        strcpy(folder, ".");
+    else if (length == 0)
+        strcpy(folder, "/");
+    else
+        snprintf(folder, PATH_MAX, "%.*s", (int)length, path);
+}
+
+/* Makes a file and removes it: permissions, full disks and read-only mounts all show. */
+static bool can_create_in(const char *folder)
+{
+    char probe[PATH_MAX + 16];
+    snprintf(probe, sizeof probe, "%s/.sbps-XXXXXX", folder);
+    int fd = mkstemp(probe);
+    if (fd < 0) return false;
+    close(fd);
+    unlink(probe);
+    return true;
+}
+
+sbps_status output_check(const char *name, const char *path, sbps_error *err)
+{
+    char folder[PATH_MAX];
+    struct stat about;
+    if (strlen(path) >= PATH_MAX)
+        return refuse(err, SBPS_NO_FILE, "%s: the path is too long", name);
+    if (stat(path, &about) == 0) {
+        if (S_ISDIR(about.st_mode))
+            return refuse(err, SBPS_NO_FILE, "%s: %s is a directory", name, path);
+        if (!S_ISREG(about.st_mode)) return SBPS_OK; /* a pipe or device: as the user wishes */
+    }
+    folder_of(path, folder);
+    if (stat(folder, &about) != 0 || !S_ISDIR(about.st_mode))
+        return refuse(err, SBPS_NO_FILE, "%s: cannot write %s: there is no directory %s", name,
+                      path, folder);
+    if (!can_create_in(folder))
+        return refuse(err, SBPS_NO_FILE, "%s: cannot write %s: %s", name, path,
+                      strerror(errno));
+    return SBPS_OK;
+}
+
+sbps_status output_write(const sbps_result *result, const char *path, size_t room, char *where,
+                         sbps_error *err)
+{
+    sbps_error again = {0};
+    snprintf(where, room, "%s", path);
+    sbps_status status = sbps_result_write(result, path, err);
+    if (status == SBPS_OK) return SBPS_OK;
+    const char *folder = getenv("TMPDIR");
+    snprintf(where, room, "%s/sbps-%ld.nc", folder && *folder ? folder : "/tmp",
+             (long)getpid());
+    if (sbps_result_write(result, where, &again) == SBPS_OK) {
+        complain("%s could not be written; the draws were saved to %s", path, where);
+    } else {
+        complain("the draws could not be saved to %s either: %s", where, again.text);
+        *where = '\0';
+    }
+    return status;
+}

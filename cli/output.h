@@ -1,0 +1,19 @@
+/* Files a run writes: checked before anything is computed, and not lost when writing fails. */
+#ifndef CLI_OUTPUT_H
+#define CLI_OUTPUT_H
+
+#include "sbps.h"
+
+/* Can a file be made at `path`? `name` is the option that named it. */
+sbps_status output_check(const char *name, const char *path, sbps_error *err);
+bool is_same_file(const char *path, const char *other);
+/* Is it a name sbps_result_write knows the format of? */
+sbps_status output_check_ending(const char *path, sbps_error *err);
+bool output_is_netcdf(const char *path);
+void output_tell(const char *path); /* says where the draws are */
+/* Writes the result; when that fails, to a file in $TMPDIR, and says so. `*where` gets the file
+ * that holds it (`room` bytes), or "" when there is none. */
+sbps_status output_write(const sbps_result *result, const char *path, size_t room, char *where,
+                         sbps_error *err);
+
+#endif

@@ -1,0 +1,135 @@
+/* Progress: on a terminal one line, redrawn at most five times a second; elsewhere a plain line
+ * every ten seconds and one at the end. */
+#include "cli/progress.h"
+#include "cli/cli.h"
+#include <math.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BAR_SECONDS  0.2
+#define LINE_SECONDS 10.0
+enum { BAR_CELLS = 20, LINE_SIZE = 256, FIELD_SIZE = 48, FIELDS = 7 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void format_count(double count, size_t room, char *out)
+{
+    static const char units[] = " kMGT";
+    size_t unit = 0;
+    if (!isfinite(count)) {
+        snprintf(out, room, "?");
+        return;
+    }
+    while (count >= 999.5 && units[unit + 1]) {
+        count /= 1000;
+        unit++;
+    }
+    if (unit == 0)
+        snprintf(out, room, "%.0f", count);
+    else
+        snprintf(out, room, "%.*f%c", count < 9.95 ? 1 : 0, count, units[unit]);
+}
+
+void format_duration(double seconds, size_t room, char *out)
+{
+    if (!isfinite(seconds) || seconds < 0) {
+        snprintf(out, room, "?");
+        return;
+    }
+    unsigned long long s = seconds < 1e15 ? (unsigned long long)ceil(seconds) : 0;
+    if (s < 60)
+        snprintf(out, room, "%llus", s);
+    else if (s < 3600)
+        snprintf(out, room, "%llum%02llus", s / 60, s % 60);
+    else if (s < 48 * 3600)
+        snprintf(out, room, "%lluh%02llum", s / 3600, s / 60 % 60);
+    else
+        snprintf(out, room, "%llud%02lluh", s / 86400, s / 3600 % 24);
+}
+
+static void draw_bar(double share, char out[BAR_CELLS + 3])
+{
+    size_t full = (size_t)(fmin(fmax(share, 0), 1) * BAR_CELLS);
+    out[0] = '[';
+    for (size_t i = 0; i < BAR_CELLS; i++) out[1 + i] = i < full ? '#' : '.';
+    strcpy(out + 1 + BAR_CELLS, "]");
+}
+
+/* What is known, the most wanted first; unknown ones stay empty. */
+static void fill_fields(const sbps_progress *s, bool bar, char field[FIELDS][FIELD_SIZE])
+{
+    char text[32];
+    double share = isfinite(s->share_done) ? s->share_done : 0;
+    memset(field, 0, FIELDS * sizeof *field);
+    if (bar) draw_bar(s->warming_up ? 0 : share, field[0]);
+    if (s->warming_up)
+        snprintf(field[1], FIELD_SIZE, "warming up");
+    else
+        snprintf(field[1], FIELD_SIZE, "%3.0f%%", floor(100 * fmin(fmax(share, 0), 1)));
+    format_duration(s->seconds_left, sizeof text, text);
+    if (*text != '?') snprintf(field[2], FIELD_SIZE, "%s left", text);
+    if (!s->warming_up && s->min_ess > 0)
+        snprintf(field[3], FIELD_SIZE, "ESS %.0f", s->min_ess);
+    if (isfinite(s->max_rhat)) snprintf(field[4], FIELD_SIZE, "R-hat %.3f", s->max_rhat);
+    if (isfinite(s->bias_estimate))
+        snprintf(field[5], FIELD_SIZE, "bias %.3f", s->bias_estimate);
+    format_count(s->proposals_per_second, sizeof text, text);
+    if (*text != '?') snprintf(field[6], FIELD_SIZE, "%s proposals/s", text);
+}
+
+void progress_line(const sbps_progress *state, bool bar, size_t width, size_t room, char *out)
+{
+    char field[FIELDS][FIELD_SIZE];
+    size_t used = 0, limit = width && width < room ? width - 1 : room - 1;
+    fill_fields(state, bar, field);
+    *out = '\0';
+    for (size_t i = 0; i < FIELDS; i++) {
+        size_t gap = used ? 2 : 0, length = strlen(field[i]);
+        if (!length || used + gap + length > limit) continue;
+        used += (size_t)snprintf(out + used, room - used, "%*s%s", (int)gap, "", field[i]);
+    }
+}
+
+progress progress_open(const char *mode)
+{
+    bool bar = isatty(STDERR_FILENO);
+    return (progress){.silent = !strcmp(mode, "off"),
+                      .bar = bar,
+                      .next = now() + (bar ? BAR_SECONDS : LINE_SECONDS)};
+}
+
+static void show(progress *p, const sbps_run *run)
+{
+    sbps_progress state;
+    char line[LINE_SIZE];
+    sbps_run_progress(run, &state);
+    progress_line(&state, p->bar, p->bar ? terminal_width(stderr) : 0, sizeof line, line);
+    if (p->bar)
+        fprintf(stderr, "\r%s\033[K", line);
+    else
+        complain("%s", line);
+    fflush(stderr);
+    p->drawn = p->bar;
+}
+
+void progress_tick(progress *p, const sbps_run *run)
+{
+    double time = p->silent ? 0 : now();
+    if (p->silent || time < p->next) return;
+    show(p, run);
+    p->next = time + (p->bar ? BAR_SECONDS : LINE_SECONDS);
+}
+
+void progress_close(progress *p, const sbps_run *run)
+{
+    if (p->silent) return;
+    if (p->drawn) fputs("\r\033[K", stderr);
+    if (!p->bar) show(p, run);
+    p->drawn = false;
+}

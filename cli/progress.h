@@ -1,0 +1,26 @@
+/* How far a run is, on standard error. */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include "sbps.h"
+
+typedef struct {
+    bool silent;
+    bool bar;    /* one line redrawn, for terminals; otherwise a line now and then */
+    bool drawn;  /* the bar stands on the terminal */
+    double next; /* monotonic seconds at which to show again */
+} progress;
+
+/* mode: auto, on or off. */
+progress progress_open(const char *mode);
+/* Cheap unless it is time to show something. */
+void progress_tick(progress *p, const sbps_run *run);
+/* Takes the bar away, or prints the last line. */
+void progress_close(progress *p, const sbps_run *run);
+/* "1.2M", "1m05s"; "?" for NAN. */
+void format_count(double count, size_t room, char *out);
+void format_duration(double seconds, size_t room, char *out);
+/* The line without its newline, at most width - 1 columns, or everything when width is 0. */
+void progress_line(const sbps_progress *state, bool bar, size_t width, size_t room, char *out);
+
+#endif

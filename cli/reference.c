@@ -1,0 +1,76 @@
+/* The option table as a page: Markdown for docs/options.md, roff for the OPTIONS section of the
+ * man page. A test holds both files to what is printed here. */
+#include "cli/cli.h"
+#include <string.h>
+
+/* A | would end a cell. */
+static void print_cell(FILE *to, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '|') fputc('\\', to);
+        fputc(*text, to);
+    }
+}
+
+static void print_row(FILE *to, const sbps_option_info *flag)
+{
+    bool brief = !strcmp(flag->name, "output");
+    fprintf(to, "| %s`--%s` | ", brief ? "`-o`, " : "", flag->name);
+    print_cell(to, flag->argument ? flag->argument : "");
+    fprintf(to, " | %s | ", flag->argument ? flag->fallback : "");
+    print_cell(to, flag->help);
+    fputs(" |\n", to);
+}
+
+void reference_markdown(FILE *to)
+{
+    const char *group = "";
+    fputs("# Options of `sbps sample`\n\n"
+          "Made from the option table by `sbps list options`; do not edit. The same names are "
+          "the\n"
+          "keys of a config file (`name = value` a line) and of `sbps_options_set`.\n",
+          to);
+    for (size_t i = 0; i < sbps_option_count(); i++) {
+        sbps_option_info flag = sbps_option_at(i);
+        if (strcmp(group, flag.group))
+            fprintf(to, "\n## %s\n\n| option | value | default | |\n|---|---|---|---|\n",
+                    flag.group);
+        group = flag.group;
+        print_row(to, &flag);
+    }
+}
+
+/* Hyphens are minus signs, and a dot or quote may not open a line. */
+static void print_roff(FILE *to, const char *text)
+{
+    if (*text == '.' || *text == '\'') fputs("\\&", to);
+    for (; *text; text++) {
+        if (*text == '-' || *text == '\\') fputc('\\', to);
+        fputc(*text, to);
+    }
+}
+
+static void print_entry(FILE *to, const sbps_option_info *flag)
+{
+    fputs(".TP\n", to);
+    fputs(strcmp(flag->name, "output") ? "\\fB" : "\\fB\\-o\\fR, \\fB", to);
+    print_roff(to, "--");
+    print_roff(to, flag->name);
+    fputs("\\fR", to);
+    if (flag->argument) fprintf(to, " \\fI%s\\fR", flag->argument);
+    fputc('\n', to);
+    print_roff(to, flag->help);
+    fputc('\n', to);
+    if (flag->argument && *flag->fallback) fprintf(to, "Default: %s.\n", flag->fallback);
+}
+
+void reference_manual(FILE *to)
+{
+    const char *group = "";
+    for (size_t i = 0; i < sbps_option_count(); i++) {
+        sbps_option_info flag = sbps_option_at(i);
+        if (strcmp(group, flag.group)) fprintf(to, ".SS %s\n", flag.group);
+        group = flag.group;
+        print_entry(to, &flag);
+    }
+}

@@ -1,0 +1,202 @@
+/* sbps sample: a table and options become a run; the run advances until it is done; what it
+ * drew is written. Whatever goes wrong after the first draw, the draws are kept. */
+#include "cli/cli.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RHAT_CONVERGED 1.01 /* Vehtari et al. (2021) */
+
+/* The command line first, so that the config file only fills the gaps. */
+static sbps_status take_options(const arguments *given, sbps_options *options, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    for (size_t i = 0; i < given->flag_count && status == SBPS_OK; i++)
+        status = sbps_options_set(options, given->flags[i].name, given->flags[i].value, err);
+    if (status != SBPS_OK) return status;
+    const char *config = sbps_options_get(options, "config");
+    return *config ? sbps_options_read(options, config, err) : SBPS_OK;
+}
+
+static bool is_on(const sbps_options *options, const char *name)
+{
+    return !strcmp(sbps_options_get(options, name), "true");
+}
+
+/* Hours of sampling shall not end at a file that cannot be made. */
+static sbps_status check_files(const sbps_options *options, const char *data, sbps_error *err)
+{
+    static const char *const names[] = {"output", "checkpoint", "skeleton"};
+    sbps_status status = output_check_ending(sbps_options_get(options, "output"), err);
+    for (size_t i = 0; status == SBPS_OK && i < sizeof names / sizeof *names; i++) {
+        const char *path = sbps_options_get(options, names[i]);
+        char flag[32];
+        snprintf(flag, sizeof flag, "--%s", names[i]);
+        if (*path) status = output_check(flag, path, err);
+        if (*path && status == SBPS_OK && is_same_file(path, data))
+            status = refuse(err, SBPS_BAD_ARG, "%s: %s is the data file", flag, path);
+    }
+    return status;
+}
+
+static const char *kind_name(const void *of, size_t index)
+{
+    sbps_kind_info kind;
+    return sbps_kind_at(of, index, &kind) ? kind.name : NULL;
+}
+
+/* Asked before the table is read: that can take minutes. */
+static sbps_status check_kind(const sbps_options *options, const char *option,
+                              const char *family, sbps_error *err)
+{
+    const char *name = sbps_options_get(options, option), *known;
+    if (!strcmp(name, "auto")) return SBPS_OK;
+    for (size_t i = 0; (known = kind_name(family, i)); i++)
+        if (!strcmp(known, name)) return SBPS_OK;
+    const char *near = nearest(name, kind_name, family);
+    if (near)
+        return refuse(err, SBPS_BAD_ARG, "--%s: unknown %s '%s', did you mean '%s'?", option,
+                      option, name, near);
+    return refuse(err, SBPS_BAD_ARG, "--%s: unknown %s '%s'; `sbps list %s` names them", option,
+                  option, name, family);
+}
+
+static sbps_status check_options(const sbps_options *options, const char *data, sbps_error *err)
+{
+    if (!*sbps_options_get(options, "model"))
+        return refuse(err, SBPS_BAD_ARG,
+                      "sample: --model NAME is missing; `sbps list models` names the models");
+    sbps_status status = check_kind(options, "model", "models", err);
+    if (status == SBPS_OK) status = check_kind(options, "sampler", "samplers", err);
+    if (status != SBPS_OK || is_on(options, "dry-run")) return status;
+    return check_files(options, data, err);
+}
+
+static sbps_status describe(const sbps_run *run, FILE *to, sbps_error *err)
+{
+    char *text = NULL;
+    sbps_status status = sbps_run_describe(run, &text, err);
+    if (status == SBPS_OK) fputs(text, to);
+    sbps_free(text);
+    return status;
+}
+
+static sbps_status fly(sbps_run *run, const sbps_options *options, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    bool finished = false;
+    progress p = progress_open(sbps_options_get(options, "progress"));
+    if (!p.silent) status = describe(run, stderr, err);
+    while (status == SBPS_OK && !finished) {
+        status = sbps_run_advance(run, &finished, err);
+        if (status == SBPS_OK && !finished) progress_tick(&p, run);
+    }
+    progress_close(&p, run);
+    return status;
+}
+
+static void print_verdict(const sbps_progress *state)
+{
+    char rhat[32] = "unknown", bias[64] = "unknown";
+    if (isfinite(state->max_rhat)) snprintf(rhat, sizeof rhat, "%.4f", state->max_rhat);
+    if (isfinite(state->bias_estimate))
+        snprintf(bias, sizeof bias, "%.4f posterior sd", state->bias_estimate);
+    complain("smallest ESS %.0f, largest R-hat %s, stated bias %s", state->min_ess, rhat, bias);
+}
+
+/* `where`: the file the draws are in; only NetCDF can be read back. */
+static void warn(const sbps_progress *state, const sbps_options *options, const char *where)
+{
+    char more[PATH_MAX + 64] = "";
+    if (output_is_netcdf(where))
+        snprintf(more, sizeof more, "; `sbps diagnose %s` says more", where);
+    double budget = strtod(sbps_options_get(options, "bias-budget"), NULL);
+    if (isnan(state->max_rhat))
+        complain("warning: too few draws to tell whether the chains agree");
+    else if (state->max_rhat > RHAT_CONVERGED)
+        complain("warning: the chains have not converged: R-hat %.3f > %.2f%s", state->max_rhat,
+                 RHAT_CONVERGED, more);
+    if (state->bias_estimate > budget)
+        complain("warning: the stated bias of %.3f posterior sd is above the budget of %g%s",
+                 state->bias_estimate, budget, more);
+}
+
+/* Writes what there is and says how good it is. */
+static sbps_status keep(const sbps_run *run, const sbps_options *options, sbps_error *err)
+{
+    char where[PATH_MAX];
+    sbps_progress state;
+    sbps_result *result = NULL;
+    bool quiet = !strcmp(sbps_options_get(options, "progress"), "off");
+    sbps_status status = sbps_result_from_run(run, &result, err);
+    if (status != SBPS_OK) return status;
+    status =
+        output_write(result, sbps_options_get(options, "output"), sizeof where, where, err);
+    sbps_result_destroy(result);
+    sbps_run_progress(run, &state);
+    if (!quiet && status == SBPS_OK) output_tell(where);
+    if (!quiet) print_verdict(&state);
+    if (*where) warn(&state, options, where);
+    return status;
+}
+
+/* The exit code of a run that was made. */
+static int sample_and_keep(sbps_run *run, const sbps_options *options)
+{
+    sbps_error err = {0}, kept = {0};
+    interrupt_watch(run);
+    int code = report_status(fly(run, options, &err), &err);
+    bool interrupted = interrupt_came();
+    if (interrupted) complain("interrupted: writing what there is");
+    sbps_status status = keep(run, options, &kept);
+    interrupt_watch(NULL);
+    if (status != SBPS_OK) complain("%s", kept.text);
+    if (interrupted) return CODE_INTERRUPTED;
+    if (code != CODE_OK) return code;
+    return status == SBPS_OK ? CODE_OK : CODE_FAILED;
+}
+
+static int sample_run(const arguments *given)
+{
+    int code = CODE_OK;
+    sbps_error err = {0};
+    sbps_options *options = NULL;
+    sbps_table *table = NULL;
+    sbps_run *run = NULL;
+    interrupt_catch();
+    sbps_status status = sbps_options_create(&options, &err);
+    if (status == SBPS_OK) status = take_options(given, options, &err);
+    if (status == SBPS_OK) status = check_options(options, given->operands[0], &err);
+    if (status == SBPS_OK) status = sbps_table_read(given->operands[0], options, &table, &err);
+    if (status == SBPS_OK) status = sbps_run_create(table, options, &run, &err);
+    if (status != SBPS_OK)
+        code = report_status(status, &err);
+    else if (is_on(options, "dry-run"))
+        code = report_status(describe(run, stdout, &err), &err);
+    else
+        code = sample_and_keep(run, options);
+    sbps_run_destroy(run);
+    sbps_table_destroy(table);
+    sbps_options_destroy(options);
+    return code;
+}
+
+const command command_sample = {
+    .name = "sample",
+    .operands = "DATA --model NAME --target COLUMN [-o RUN.nc] [options]",
+    .summary = "Draw from the posterior of a model given a table.",
+    .detail = "DATA is CSV with a header (plain or gzip) or libsvm text. Nothing needs tuning: "
+              "what says "
+              "auto is chosen by the program, and `--dry-run` tells what that would be. Ctrl-C "
+              "ends the "
+              "run early and writes what there is.\n\n"
+              "  sbps sample flights.csv --model logistic --target delayed",
+    .least = 1,
+    .most = 1,
+    .why = "the data file is missing: want `sbps sample DATA --model NAME --target COLUMN`",
+    .run = sample_run,
+};

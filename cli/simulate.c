@@ -1,0 +1,50 @@
+/* sbps simulate: a synthetic table by the paper's recipe. */
+#include "cli/cli.h"
+#include "cli/output.h"
+#include <stdlib.h>
+
+enum { ROWS_USUAL = 1000, DIM_USUAL = 20, SEED_USUAL = 1 };
+
+static int simulate_run(const arguments *given)
+{
+    size_t rows, dim, seed;
+    const char *path = flag_value(given, "output", NULL),
+               *truth = flag_value(given, "truth", NULL);
+    if (!flag_count_value(given, "rows", ROWS_USUAL, 1, &rows) ||
+        !flag_count_value(given, "dim", DIM_USUAL, 1, &dim) ||
+        !flag_count_value(given, "seed", SEED_USUAL, 0, &seed))
+        return CODE_USAGE;
+    if (!path) {
+        complain("simulate: -o FILE is missing: where shall the table go?");
+        return CODE_USAGE;
+    }
+    sbps_error err = {0};
+    sbps_status status = output_check("--output", path, &err);
+    if (status == SBPS_OK && truth) status = output_check("--truth", truth, &err);
+    if (status == SBPS_OK)
+        status = sbps_simulate(given->operands[0], rows, dim, seed, path, truth, &err);
+    return report_status(status, &err);
+}
+
+static const sbps_option_info simulate_flags[] = {
+    {"rows", "N", "1000", "Options", "Rows of the table."},
+    {"dim", "D", "20", "Options", "Features of a row."},
+    {"seed", "S", "1", "Options", "Seed: the same seed gives the same file."},
+    {"output", "FILE", "", "Options", "Where the table goes, as CSV. Required."},
+    {"truth", "FILE", "", "Options", "Where the weights that made it go, as CSV: name,value."},
+};
+
+const command command_simulate = {
+    .name = "simulate",
+    .operands = "NAME --rows N --dim D --seed S -o FILE [--truth FILE]",
+    .summary = "Write a synthetic table whose weights are known.",
+    .detail =
+        "NAME is a model that can simulate, such as logistic; `sbps list models` names the "
+        "models.",
+    .least = 1,
+    .most = 1,
+    .why = "the model's name is missing: want `sbps simulate NAME -o FILE`",
+    .flags = simulate_flags,
+    .flag_count = sizeof simulate_flags / sizeof *simulate_flags,
+    .run = simulate_run,
+};

@@ -1,0 +1,77 @@
+/* sbps summary, sbps diagnose: what a stored run says. */
+#include "cli/cli.h"
+
+/* Prints a text of the library's and gives it back. */
+static int print_text(sbps_status status, char *text, const sbps_error *err)
+{
+    if (status == SBPS_OK) fputs(text, stdout);
+    sbps_free(text);
+    return report_status(status, err);
+}
+
+static int summary_run(const arguments *given)
+{
+    bool csv = flag_is_on(given, "csv"), json = flag_is_on(given, "json");
+    if (csv && json) {
+        complain("summary: --csv and --json exclude each other");
+        return CODE_USAGE;
+    }
+    sbps_error err = {0};
+    sbps_result *result = NULL;
+    char *text = NULL;
+    sbps_format format = csv ? SBPS_CSV : json ? SBPS_JSON : SBPS_TEXT;
+    sbps_status status = sbps_result_read(given->operands[0], &result, &err);
+    if (status == SBPS_OK) status = sbps_result_summary(result, format, &text, &err);
+    sbps_result_destroy(result);
+    return print_text(status, text, &err);
+}
+
+static int diagnose_run(const arguments *given)
+{
+    sbps_error err = {0};
+    sbps_result *result = NULL;
+    char *text = NULL;
+    size_t findings;
+    sbps_status status = sbps_result_read(given->operands[0], &result, &err);
+    if (status == SBPS_OK) status = sbps_result_diagnose(result, &text, &findings, &err);
+    sbps_result_destroy(result);
+    return print_text(status, text, &err);
+}
+
+static const sbps_option_info summary_flags[] = {
+    {.name = "csv",
+     .fallback = "",
+     .group = "Format",
+     .help = "Comma-separated, full precision."},
+    {.name = "json",
+     .fallback = "",
+     .group = "Format",
+     .help = "JSON: the run and its parameters."},
+};
+
+const command command_summary = {
+    .name = "summary",
+    .operands = "RUN.nc [--csv|--json]",
+    .summary = "Print the table of the posterior.",
+    .detail =
+        "Columns: name, mean, mcse, sd, q5, q50, q95, ess_bulk, ess_tail, rhat, bias. Mean, "
+        "mcse and sd come from the whole path, the others from the stored draws; bias is the "
+        "stated bias in posterior standard deviations.",
+    .least = 1,
+    .most = 1,
+    .why = "the run's file is missing: want `sbps summary RUN.nc`",
+    .flags = summary_flags,
+    .flag_count = 2,
+    .run = summary_run,
+};
+
+const command command_diagnose = {
+    .name = "diagnose",
+    .operands = "RUN.nc",
+    .summary = "Say in words what is wrong with a run, and what to do about it.",
+    .least = 1,
+    .most = 1,
+    .why = "the run's file is missing: want `sbps diagnose RUN.nc`",
+    .flags = (const sbps_option_info[]){{0}}, /* none */
+    .run = diagnose_run,
+};
