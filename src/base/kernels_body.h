@@ -26,6 +26,8 @@
 #define EXP_LEAST   -708.0                 /* above it results are normal numbers */
 #define EXP_MOST    0x1.62e42fefa39efp+9   /* the last x whose exp is finite */
 
+#define QUADS_MOST 8 /* quads of a row that row_combine holds in registers */
+
 /* (1) */
 static inline double fold(const double lane[KERNEL_LANES])
 {
@@ -152,6 +154,7 @@ static void row_products(const double *x, size_t stride, const size_t *rows, siz
     const double *row[ROW_BLOCK];
     size_t i = 0;
     for (; i + ROW_BLOCK <= n; i += ROW_BLOCK) {
+#pragma GCC unroll 8
         for (size_t b = 0; b < ROW_BLOCK; b++) row[b] = row_at(x, stride, rows, first, i + b);
         row_block(row, stride, p, q, eta + i, q ? deta + i : NULL);
     }
@@ -160,31 +163,45 @@ static void row_products(const double *x, size_t stride, const size_t *rows, siz
                  q ? deta + i : NULL);
 }
 
-/* `quads` lanes-wide columns of row_combine, held in registers over all rows: it is a constant
- * at every call, so that the loops over it unroll. */
+/* Columns of row_combine, held in registers over all rows: `quads` is a constant at every call,
+ * so that what is left of the unrolled loops is straight code. */
 static inline __attribute__((always_inline)) void
 combine_columns(size_t quads, const double *x, size_t stride, const size_t *rows, size_t first,
                 size_t n, const double *r, double *out)
 {
-    quad sum[8];
-    for (size_t j = 0; j < quads; j++) sum[j] = quad_load(out + KERNEL_LANES * j);
+    quad sum[QUADS_MOST];
+#pragma GCC unroll 8
+    for (size_t j = 0; j < QUADS_MOST; j++)
+        if (j < quads) sum[j] = quad_load(out + KERNEL_LANES * j);
     for (size_t i = 0; i < n; i++) {
         const double *row = row_at(x, stride, rows, first, i);
         const quad factor = quad_set(r[i]);
-        for (size_t j = 0; j < quads; j++)
-            sum[j] = quad_fma(factor, quad_load(row + KERNEL_LANES * j), sum[j]);
+#pragma GCC unroll 8
+        for (size_t j = 0; j < QUADS_MOST; j++)
+            if (j < quads) sum[j] = quad_fma(factor, quad_load(row + KERNEL_LANES * j), sum[j]);
     }
-    for (size_t j = 0; j < quads; j++) quad_store(out + KERNEL_LANES * j, sum[j]);
+#pragma GCC unroll 8
+    for (size_t j = 0; j < QUADS_MOST; j++)
+        if (j < quads) quad_store(out + KERNEL_LANES * j, sum[j]);
 }
 
 static void row_combine(const double *x, size_t stride, const size_t *rows, size_t first,
                         size_t n, const double *r, double *out)
 {
     size_t left = stride / KERNEL_LANES;
-    for (; left >= 4; left -= 4, x += 4 * KERNEL_LANES, out += 4 * KERNEL_LANES)
-        combine_columns(4, x, stride, rows, first, n, r, out);
-    for (; left >= 1; left -= 1, x += KERNEL_LANES, out += KERNEL_LANES)
-        combine_columns(1, x, stride, rows, first, n, r, out);
+    for (; left > QUADS_MOST; left -= QUADS_MOST) {
+        combine_columns(QUADS_MOST, x, stride, rows, first, n, r, out);
+        x += QUADS_MOST * KERNEL_LANES;
+        out += QUADS_MOST * KERNEL_LANES;
+    }
+    switch (left) {
+#define COMBINE(quads)                                                                         \
+    case quads:                                                                                \
+        combine_columns(quads, x, stride, rows, first, n, r, out);                             \
+        break;
+        COMBINE(1) COMBINE(2) COMBINE(3) COMBINE(4) COMBINE(5) COMBINE(6) COMBINE(7) COMBINE(8)
+#undef COMBINE
+    }
 }
 
 const kernels KERNEL_TABLE = {

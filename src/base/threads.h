@@ -1,0 +1,18 @@
+/* A few threads that share out numbered tasks. */
+#ifndef BASE_THREADS_H
+#define BASE_THREADS_H
+
+#include "base/status.h"
+
+typedef struct thread_pool thread_pool;
+
+/* count >= 1, the caller being one of them. */
+sbps_status thread_pool_create(size_t count, thread_pool **out, sbps_error *err);
+/* Calls task(self, i) for every i < tasks, each once, and returns when all are done. */
+void thread_pool_run(thread_pool *pool, size_t tasks, void (*task)(void *self, size_t index),
+                     void *self);
+void thread_pool_destroy(thread_pool *pool);
+/* Processors this process may use. */
+size_t processors(void);
+
+#endif
