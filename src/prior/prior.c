@@ -10,6 +10,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,12 +133,16 @@ sbps_status prior_parse(const char *text, prior *out, sbps_error *err)
     return SBPS_OK;
 }
 
-/* The fewest digits that read back as the same double. */
-static void shortest(double x, size_t size, char *text)
+/* The shortest text that reads back as the same double: 10 rather than 1e+01. */
+static void shortest(double x, char text[32])
 {
+    char attempt[32];
+    size_t best = SIZE_MAX;
     for (int digits = 1; digits <= 17; digits++) {
-        snprintf(text, size, "%.*g", digits, x);
-        if (strtod(text, NULL) == x) return;
+        snprintf(attempt, sizeof attempt, "%.*g", digits, x);
+        if (strtod(attempt, NULL) != x || strlen(attempt) >= best) continue;
+        best = strlen(attempt);
+        strcpy(text, attempt);
     }
 }
 
@@ -146,7 +151,7 @@ void prior_format(const prior *p, size_t size, char *text)
     char whole[32 + 32 * PRIOR_MAX_NUMBERS], number[32];
     size_t used = (size_t)snprintf(whole, sizeof whole, "%s", p->kind->name);
     for (size_t i = 0; i < p->kind->numbers; i++) {
-        shortest(p->theta[i], sizeof number, number);
+        shortest(p->theta[i], number);
         used +=
             (size_t)snprintf(whole + used, sizeof whole - used, "%c%s", i ? ',' : '(', number);
     }
