@@ -1,0 +1,308 @@
+/* The checks of `sbps diagnose`. Thresholds: R-hat 1.01 and ESS 400 are those of Vehtari et al.
+ * (2021); the others are where, by experience with these samplers, a run starts to waste its
+ * work or to mislead. */
+#include "report/checks.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#define RHAT_LIMIT      1.01
+#define ESS_LIMIT       400.0
+#define VIOLATION_LIMIT 0.01   /* share of proposals above the band */
+#define BOUNCE_LIMIT    0.02   /* bounces per proposal */
+#define BAND_LIMIT      10.0   /* k that only wild mini-batches need */
+#define PASSES_LIMIT    100.0  /* passes over the data per effective sample */
+#define SQUARE_LIMIT    0.1    /* ESS of squares over ESS of means */
+#define EVENTS_LIMIT    1000.0 /* bounces a chain */
+#define MCSE_LIMIT      0.1    /* posterior sd */
+#define MOST_NAMED      5
+
+double wanted_ess(const result_info *info)
+{
+    return info->ess_goal > ESS_LIMIT ? info->ess_goal : ESS_LIMIT;
+}
+
+/* How bad parameter j is: at most 0 when it is fine, NAN when that cannot be said. `shown` is
+ * the number to print. */
+typedef double badness(const evidence *e, size_t j, double *shown);
+
+/* The worst parameter that comes after (worse_than, after) in order of badness, then of place;
+ * dim when none is left. */
+static size_t next_worst(const evidence *e, badness *of, double worse_than, size_t after)
+{
+    size_t worst = e->r->dim;
+    double most = 0.0, shown;
+    for (size_t j = 0; j < e->r->dim; j++) {
+        double b = of(e, j, &shown);
+        bool left = b < worse_than || (b == worse_than && j > after);
+        if (!(b > most) || !left) continue;
+        worst = j;
+        most = b;
+    }
+    return worst;
+}
+
+static size_t count_bad(const evidence *e, badness *of)
+{
+    size_t count = 0;
+    double shown;
+    for (size_t j = 0; j < e->r->dim; j++) count += of(e, j, &shown) > 0.0;
+    return count;
+}
+
+/* "3 of 21 parameters, worst first: a (1.3), ..."; false when there is none. */
+static bool name_worst(const evidence *e, badness *of, text *seen)
+{
+    size_t count = count_bad(e, of), last = 0;
+    double worse_than = INFINITY, shown;
+    if (count == 0) return false;
+    text_add(seen, "%zu of %zu parameters%s", count, e->r->dim,
+             count > 1 ? ", worst first:" : ":");
+    for (size_t k = 0; k < count && k < MOST_NAMED; k++) {
+        size_t j = next_worst(e, of, worse_than, k ? last : SIZE_MAX);
+        worse_than = of(e, j, &shown);
+        last = j;
+        text_add(seen, "%s %s", k ? "," : "", e->parameters[j].name);
+        if (!isnan(shown)) text_add(seen, " (%.4g)", shown);
+    }
+    if (count > MOST_NAMED) text_add(seen, " and %zu more", count - MOST_NAMED);
+    return true;
+}
+
+static double bad_rhat(const evidence *e, size_t j, double *shown)
+{
+    *shown = e->parameters[j].rhat;
+    return isinf(*shown) ? 1e300 : *shown - RHAT_LIMIT;
+}
+
+static double bad_undefined(const evidence *e, size_t j, double *shown)
+{
+    const sbps_parameter *p = &e->parameters[j];
+    *shown = NAN;
+    return isnan(p->rhat) || !isfinite(p->mean) || !isfinite(p->sd) ? 1.0 : 0.0;
+}
+
+static double bad_path_ess(const evidence *e, size_t j, double *shown)
+{
+    *shown = fmin(e->r->ess_mean[j], e->r->ess_square[j]);
+    return wanted_ess(&e->r->info) - *shown;
+}
+
+static double bad_draw_ess(const evidence *e, size_t j, double *shown)
+{
+    *shown = fmin(e->parameters[j].ess_bulk, e->parameters[j].ess_tail);
+    return ESS_LIMIT - *shown;
+}
+
+static double bad_bias(const evidence *e, size_t j, double *shown)
+{
+    *shown = e->parameters[j].bias;
+    return fabs(*shown) - e->r->info.bias_budget;
+}
+
+static double bad_squares(const evidence *e, size_t j, double *shown)
+{
+    *shown = e->r->ess_square[j];
+    return SQUARE_LIMIT * e->r->ess_mean[j] - *shown;
+}
+
+static double bad_mcse(const evidence *e, size_t j, double *shown)
+{
+    *shown = e->parameters[j].mcse / e->parameters[j].sd;
+    return *shown - MCSE_LIMIT;
+}
+
+static bool interrupted(const evidence *e, text *seen)
+{
+    text_add(seen, "The run was interrupted before it had finished");
+    return e->r->info.interrupted;
+}
+
+static bool undefined(const evidence *e, text *seen)
+{
+    text_add(seen, "R-hat, mean or sd cannot be worked out for ");
+    return name_worst(e, bad_undefined, seen);
+}
+
+static bool chains_disagree(const evidence *e, text *seen)
+{
+    text_add(seen, "The chains disagree: R-hat is above %.4g for ", RHAT_LIMIT);
+    return name_worst(e, bad_rhat, seen);
+}
+
+static bool too_few_effective(const evidence *e, text *seen)
+{
+    const result_info *info = &e->r->info;
+    text_add(seen, "The effective sample size of the path is ");
+    text_count(seen, info->min_ess);
+    text_add(seen, ", wanted are %.0f", wanted_ess(info));
+    size_t length = seen->length;
+    text_add(seen, "; too few for ");
+    bool named = name_worst(e, bad_path_ess, seen);
+    if (!named) text_cut(seen, length);
+    return named || info->min_ess < wanted_ess(info);
+}
+
+static bool too_few_draws(const evidence *e, text *seen)
+{
+    text_add(seen, "The stored draws are worth fewer than %.0f independent ones for ",
+             ESS_LIMIT);
+    return name_worst(e, bad_draw_ess, seen);
+}
+
+static bool over_budget(const evidence *e, text *seen)
+{
+    const result_info *info = &e->r->info;
+    text_add(seen, "The stated bias, in posterior sd, is ");
+    text_measure(seen, info->bias_estimate);
+    text_add(seen, ", the budget is %.3g", info->bias_budget);
+    size_t length = seen->length;
+    text_add(seen, "; above it are ");
+    bool named = name_worst(e, bad_bias, seen);
+    if (!named) text_cut(seen, length);
+    return named || info->bias_estimate > info->bias_budget;
+}
+
+static bool bias_unknown(const evidence *e, text *seen)
+{
+    text_add(seen, "The run states no bias");
+    return isnan(e->r->info.bias_estimate) && !e->r->info.paper;
+}
+
+static bool as_published(const evidence *e, text *seen)
+{
+    text_add(seen,
+             "The published method was asked for (--paper), which holds to no bias budget");
+    return e->r->info.paper;
+}
+
+static bool band_violated(const evidence *e, text *seen)
+{
+    const result_info *info = &e->r->info;
+    text_add(seen,
+             "%.3g%% of the proposals (%.0f of %.0f) found a slope above the band of k = %.3g",
+             100.0 * info->violations / info->proposals, info->violations, info->proposals,
+             info->band);
+    return info->violations > VIOLATION_LIMIT * info->proposals;
+}
+
+static bool proposals_wasted(const evidence *e, text *seen)
+{
+    const result_info *info = &e->r->info;
+    text_add(seen, "Only %.3g%% of the proposals (%.0f of %.0f) became bounces",
+             100.0 * info->bounces / info->proposals, info->bounces, info->proposals);
+    return info->bounces > 0.0 && info->bounces < BOUNCE_LIMIT * info->proposals;
+}
+
+static bool batch_too_small(const evidence *e, text *seen)
+{
+    const result_info *info = &e->r->info;
+    double passes = rows_per_sample(info) / info->rows;
+    text_add(seen, "Mini-batches of %.0f rows are noisy: the band k is ", info->batch_size);
+    text_measure(seen, info->band);
+    text_add(seen, ", and the passes over all rows that one effective sample costs are ");
+    text_measure(seen, passes);
+    return info->batch_size < info->rows && (info->band > BAND_LIMIT || passes > PASSES_LIMIT);
+}
+
+static bool squares_lag(const evidence *e, text *seen)
+{
+    text_add(seen, "Spreads are known much worse than means: the ESS of squares is less than a "
+                   "tenth of that of means for ");
+    return name_worst(e, bad_squares, seen);
+}
+
+static bool chains_short(const evidence *e, text *seen)
+{
+    const result_info *info = &e->r->info;
+    bool bouncy = info->bounces > 0.0;
+    double events = (bouncy ? info->bounces : info->proposals) / (double)e->r->chains;
+    text_add(seen, "The chains are short: %.0f %s each, %.0f are wanted", events,
+             bouncy ? "bounces" : "proposals", EVENTS_LIMIT);
+    return events < EVENTS_LIMIT;
+}
+
+static bool errors_large(const evidence *e, text *seen)
+{
+    text_add(seen,
+             "The Monte Carlo error of the mean is more than a tenth of the posterior sd for ");
+    return name_worst(e, bad_mcse, seen);
+}
+
+static bool refreshed_too_often(const evidence *e, text *seen)
+{
+    const result_info *info = &e->r->info;
+    text_add(seen, "The path was refreshed %.0f times but bounced only %.0f times",
+             info->refreshments, info->bounces);
+    return info->refreshments > info->bounces;
+}
+
+const check run_checks[] = {
+    {interrupted, "What there was at that moment is in the file; it may be too little.",
+     "Run it again to the end, or go on from its checkpoint with --resume if it kept one."},
+    {undefined,
+     "Either the draws never moved, or they are not finite numbers, or there are fewer than "
+     "four "
+     "of them in a chain.",
+     "Look for columns that hold a single value or huge numbers (--standardize helps), and "
+     "keep "
+     "more draws with --draws."},
+    {chains_disagree,
+     "R-hat compares chains that started in different places; at 1.00 they tell the same "
+     "story. "
+     "Above 1.01 some of them have not yet seen the whole posterior, and the numbers of these "
+     "parameters cannot be trusted.",
+     "Run longer (a larger --ess or --warmup). If it stays, two columns may say the same "
+     "thing, or "
+     "the posterior may have several separate peaks."},
+    {too_few_effective,
+     "Successive positions resemble each other, so that a long path counts as few independent "
+     "samples. With so few, means and spreads are still rough.",
+     "Run longer: --ess, --epochs or --seconds. If that is slow, try --metric dense or "
+     "--control-variate hessian."},
+    {too_few_draws,
+     "Quantiles, R-hat and both ess columns are worked out from the stored draws, and these "
+     "are too few or too alike. Means and sd come from the whole path and do not suffer.",
+     "Keep more draws with --draws, or run longer."},
+    {over_budget,
+     "Looking at a part of the rows at a time makes the sampler miss some bounces. By its own "
+     "estimate the means are off by this much, which no longer run will mend.",
+     "Use a larger --batch-size or a wider --band (or leave both to auto), or a better "
+     "--control-variate. If you can live with it, raise --bias-budget."},
+    {bias_unknown, "Nothing was measured that tells how far the means are off.",
+     "Treat the numbers as approximate, or compare with a run of the sbps sampler, which "
+     "measures "
+     "its bias."},
+    {as_published,
+     "The band is three standard deviations wide whatever the noise; the bias is estimated but "
+     "nothing is done about it.",
+     "Run without --paper unless you want to compare with the publication."},
+    {band_violated,
+     "The sampler needs an upper bound of the slope and guesses it from what it saw. Each time "
+     "the slope exceeds it, part of a bounce is lost, which biases the result.",
+     "Use a wider --band or leave it to auto, or a larger --batch-size."},
+    {proposals_wasted,
+     "Every proposal costs a mini-batch, and most of them changed nothing: the bound lies far "
+     "above the slope. The result is not wrong, only dear.",
+     "Leave --band to auto, use a larger --batch-size or a better --control-variate."},
+    {batch_too_small,
+     "The noise of the mini-batches drowns the slope it should measure, and the path wriggles "
+     "instead of travelling.",
+     "Use a larger --batch-size, or --control-variate hessian, which takes most of the noise "
+     "away."},
+    {squares_lag,
+     "The path crosses the middle often but keeps its distance from it for long, so that means "
+     "settle before spreads and quantiles do.",
+     "Raise --refresh-rate, and judge the run by the smaller of the two."},
+    {chains_short,
+     "Everything said about this run, its warnings too, rests on little evidence.",
+     "Run longer: --ess, --epochs or --seconds."},
+    {errors_large, "Another run with another seed would give visibly different means.",
+     "Run longer; the error falls with the square root of the time."},
+    {refreshed_too_often,
+     "A refreshment forgets the direction of travel. When it happens more often than bounces "
+     "the "
+     "path becomes a slow random walk.",
+     "Lower --refresh-rate or leave it to auto."},
+    {NULL, NULL, NULL},
+};

@@ -1,0 +1,39 @@
+/* The summary as CSV (RFC 4180, lines end with a line feed alone): ten digits, NaN as NaN. */
+#include "report/summary.h"
+
+#include <math.h>
+#include <string.h>
+
+static void add_field(text *t, const char *bytes)
+{
+    if (!bytes[strcspn(bytes, ",\"\r\n")]) {
+        text_add(t, "%s", bytes);
+        return;
+    }
+    text_add(t, "\"");
+    for (; *bytes; bytes++) text_add(t, *bytes == '"' ? "\"\"" : "%c", *bytes);
+    text_add(t, "\"");
+}
+
+static void add_number(text *t, double value)
+{
+    if (isnan(value))
+        text_add(t, ",NaN");
+    else if (isinf(value))
+        text_add(t, value > 0.0 ? ",Inf" : ",-Inf");
+    else
+        text_add(t, ",%.10g", value);
+}
+
+void write_csv(text *t, const result *r, const sbps_parameter *parameters)
+{
+    text_add(t, "name");
+    for (size_t k = 0; k < SUMMARY_COLUMNS; k++) text_add(t, ",%s", summary_columns[k].name);
+    text_add(t, "\n");
+    for (size_t j = 0; j < r->dim; j++) {
+        add_field(t, parameters[j].name);
+        for (size_t k = 0; k < SUMMARY_COLUMNS; k++)
+            add_number(t, column_value(&summary_columns[k], &parameters[j]));
+        text_add(t, "\n");
+    }
+}

@@ -1,0 +1,115 @@
+/* What is wrong with a run, in words: every check in turn, its findings numbered. */
+#include "report/checks.h"
+
+#include "store/text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define COLUMNS 79
+#define INDENT  3
+
+static void add_finding(text *t, size_t number, const char *seen, const check *c)
+{
+    text sentence = {0};
+    text_add(&sentence, "%zu. %s.", number, seen);
+    if (sentence.failed)
+        t->failed = true;
+    else
+        text_paragraph(t, COLUMNS, INDENT, sentence.data);
+    text_free(&sentence);
+    text_spaces(t, INDENT);
+    text_add(t, "What it means: ");
+    text_paragraph(t, COLUMNS, INDENT, c->meaning);
+    text_spaces(t, INDENT);
+    text_add(t, "What to do: ");
+    text_paragraph(t, COLUMNS, INDENT, c->remedy);
+    text_add(t, "\n");
+}
+
+/* The extreme of a column; NAN when there is none. */
+static double extreme(const evidence *e, size_t offset, double (*worse)(double, double))
+{
+    double worst = NAN; /* fmin and fmax pass over NAN */
+    for (size_t j = 0; j < e->r->dim; j++)
+        worst = worse(worst, *(const double *)((const char *)&e->parameters[j] + offset));
+    return worst;
+}
+
+static double farther(double a, double b)
+{
+    return fmax(a, fabs(b));
+}
+
+static void add_measured(text *t, const char *what, double value, const char *unit)
+{
+    text_add(t, "   %-26s ", what);
+    text_measure(t, value);
+    text_add(t, "%s\n", unit);
+}
+
+static void add_all_clear(text *t, const evidence *e)
+{
+    const result_info *info = &e->r->info;
+    double draws_ess = fmin(extreme(e, offsetof(sbps_parameter, ess_bulk), fmin),
+                            extreme(e, offsetof(sbps_parameter, ess_tail), fmin));
+    text_add(t, "Nothing wrong was found. Looked at, among others:\n");
+    text_add(t, "   %-26s %.4g\n", "largest R-hat",
+             extreme(e, offsetof(sbps_parameter, rhat), fmax));
+    text_add(t, "   %-26s ", "smallest ESS of the path");
+    text_count(t, info->min_ess);
+    text_add(t, " (wanted %.0f)\n   %-26s ", wanted_ess(info), "smallest ESS of the draws");
+    text_count(t, draws_ess);
+    text_add(t, "\n");
+    add_measured(t, "stated bias", info->bias_estimate, " posterior sd");
+    add_measured(t, "bias budget", info->bias_budget, " posterior sd");
+    add_measured(t, "largest bias of one mean",
+                 extreme(e, offsetof(sbps_parameter, bias), farther), " posterior sd");
+    add_measured(t, "slopes above the band", 100.0 * info->violations / info->proposals,
+                 "% of proposals");
+    add_measured(t, "bounces", 100.0 * info->bounces / info->proposals, "% of proposals");
+    add_measured(t, "refreshments", 100.0 * info->refreshments / info->bounces, "% of bounces");
+    text_add(t, "\n");
+}
+
+static void add_counts(text *t, size_t findings, size_t checks, const result *r)
+{
+    text_add(t, "%zu %s in %zu checks of %zu parameters, %zu chains, %zu draws.\n", findings,
+             findings == 1 ? "finding" : "findings", checks, r->dim, r->chains,
+             r->chains * r->draws);
+}
+
+/* Returns the number of findings. */
+static size_t add_diagnosis(text *t, const evidence *e)
+{
+    size_t findings = 0, checks = 0;
+    text seen = {0};
+    for (const check *c = run_checks; c->found; c++, checks++) {
+        text_cut(&seen, 0);
+        bool found = c->found(e, &seen);
+        if (seen.failed) t->failed = true;
+        if (found && !seen.failed) add_finding(t, ++findings, seen.data, c);
+    }
+    if (findings == 0) add_all_clear(t, e);
+    add_counts(t, findings, checks, e->r);
+    text_free(&seen);
+    return findings;
+}
+
+sbps_status report_diagnose(const result *r, char **out, size_t *findings, sbps_error *err)
+{
+    text t = {0};
+    number_locale locale;
+    sbps_parameter *parameters;
+    *out = NULL;
+    sbps_status status = summarize_parameters(r, &parameters, err);
+    if (status != SBPS_OK) return status;
+    if ((status = numbers_begin(&locale, err)) != SBPS_OK) goto done;
+    size_t count = add_diagnosis(&t, &(evidence){r, parameters});
+    numbers_end(&locale);
+    if (findings) *findings = count;
+    status = text_give(&t, out, err);
+done:
+    free(parameters);
+    return status;
+}

@@ -1,0 +1,149 @@
+/* The summary as JSON (RFC 8259): {"run": {...}, "parameters": [...]}. Numbers give the same
+ * double back; what JSON cannot write (NaN, infinities) is null. Bytes that are no UTF-8 become
+ * the replacement character. */
+#include "report/summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct {
+    const char *key;
+    void (*add)(text *t, const void *value);
+    size_t offset; /* in result */
+} run_field;
+
+/* Bytes of the UTF-8 character that starts here, 0 when it is none (overlong forms and
+ * surrogates included). */
+static size_t character_bytes(const unsigned char *s)
+{
+    size_t more = s[0] < 0x80 ? 0 : s[0] < 0xC2 ? 9 : s[0] < 0xE0 ? 1 : s[0] < 0xF0 ? 2 : 3;
+    if (more > 3 || s[0] > 0xF4) return 0;
+    for (size_t i = 1; i <= more; i++)
+        if ((s[i] & 0xC0) != 0x80) return 0;
+    if (s[0] == 0xE0 && s[1] < 0xA0) return 0;
+    if (s[0] == 0xED && s[1] > 0x9F) return 0;
+    if (s[0] == 0xF0 && s[1] < 0x90) return 0;
+    if (s[0] == 0xF4 && s[1] > 0x8F) return 0;
+    return more + 1;
+}
+
+static void add_string(text *t, const char *string)
+{
+    const unsigned char *s = (const unsigned char *)string;
+    text_add(t, "\"");
+    while (*s) {
+        size_t bytes = character_bytes(s);
+        if (*s == '"' || *s == '\\')
+            text_add(t, "\\%c", *s);
+        else if (*s < 0x20 || *s == 0x7F)
+            text_add(t, "\\u%04x", (unsigned)*s);
+        else if (bytes)
+            text_add(t, "%.*s", (int)bytes, (const char *)s);
+        else
+            text_add(t, "\\ufffd");
+        s += bytes ? bytes : 1;
+    }
+    text_add(t, "\"");
+}
+
+static void add_number(text *t, const void *value)
+{
+    double x = *(const double *)value;
+    char digits[40];
+    if (!isfinite(x)) {
+        text_add(t, "null");
+        return;
+    }
+    snprintf(digits, sizeof digits, "%.15g", x);
+    if (strtod(digits, NULL) != x) snprintf(digits, sizeof digits, "%.17g", x);
+    text_add(t, "%s", digits);
+}
+
+static void add_text(text *t, const void *value)
+{
+    const char *string = *(char *const *)value;
+    if (string)
+        add_string(t, string);
+    else
+        text_add(t, "null");
+}
+
+static void add_size(text *t, const void *value)
+{
+    text_add(t, "%zu", *(const size_t *)value);
+}
+
+static void add_flag(text *t, const void *value)
+{
+    text_add(t, *(const bool *)value ? "true" : "false");
+}
+
+/* The order up to seconds_sampling is promised; further keys may follow. */
+static const run_field run_fields[] = {
+    {"sampler", add_text, offsetof(result, info.sampler)},
+    {"model", add_text, offsetof(result, info.model)},
+    {"rows", add_number, offsetof(result, info.rows)},
+    {"dim", add_size, offsetof(result, dim)},
+    {"chains", add_size, offsetof(result, chains)},
+    {"seed", add_number, offsetof(result, info.seed)},
+    {"batch_size", add_number, offsetof(result, info.batch_size)},
+    {"band", add_number, offsetof(result, info.band)},
+    {"control_variate", add_text, offsetof(result, info.control_variate)},
+    {"metric", add_text, offsetof(result, info.metric)},
+    {"proposals", add_number, offsetof(result, info.proposals)},
+    {"bounces", add_number, offsetof(result, info.bounces)},
+    {"refreshments", add_number, offsetof(result, info.refreshments)},
+    {"violations", add_number, offsetof(result, info.violations)},
+    {"missing_bounces", add_number, offsetof(result, info.missing_bounces)},
+    {"rows_touched", add_number, offsetof(result, info.rows_touched)},
+    {"bias_estimate", add_number, offsetof(result, info.bias_estimate)},
+    {"min_ess", add_number, offsetof(result, info.min_ess)},
+    {"seconds_setup", add_number, offsetof(result, info.seconds_setup)},
+    {"seconds_warmup", add_number, offsetof(result, info.seconds_warmup)},
+    {"seconds_sampling", add_number, offsetof(result, info.seconds_sampling)},
+    {"eta", add_number, offsetof(result, info.eta)},
+    {"refresh_rate", add_number, offsetof(result, info.refresh_rate)},
+    {"minibatch", add_text, offsetof(result, info.minibatch)},
+    {"bias_budget", add_number, offsetof(result, info.bias_budget)},
+    {"ess_goal", add_number, offsetof(result, info.ess_goal)},
+    {"paper", add_flag, offsetof(result, info.paper)},
+    {"interrupted", add_flag, offsetof(result, info.interrupted)},
+    {"draws", add_size, offsetof(result, draws)},
+    {"target", add_text, offsetof(result, info.target)},
+    {"created_at", add_text, offsetof(result, info.created_at)},
+};
+
+static void add_run(text *t, const result *r)
+{
+    text_add(t, "  \"run\": {\n");
+    for (size_t i = 0; i < sizeof run_fields / sizeof *run_fields; i++) {
+        text_add(t, "    \"%s\": ", run_fields[i].key);
+        run_fields[i].add(t, (const char *)r + run_fields[i].offset);
+        text_add(t, ",\n");
+    }
+    text_add(t, "    \"version\": \"%s\"\n  },\n", SBPS_VERSION);
+}
+
+static void add_parameter(text *t, const sbps_parameter *p)
+{
+    text_add(t, "    {\"name\": ");
+    add_string(t, p->name);
+    for (size_t k = 0; k < SUMMARY_COLUMNS; k++) {
+        text_add(t, ", \"%s\": ", summary_columns[k].name);
+        add_number(t, (const char *)p + summary_columns[k].offset);
+    }
+    text_add(t, "}");
+}
+
+void write_json(text *t, const result *r, const sbps_parameter *parameters)
+{
+    text_add(t, "{\n");
+    add_run(t, r);
+    text_add(t, "  \"parameters\": [\n");
+    for (size_t j = 0; j < r->dim; j++) {
+        add_parameter(t, &parameters[j]);
+        text_add(t, j + 1 < r->dim ? ",\n" : "\n");
+    }
+    text_add(t, "  ]\n}\n");
+}
