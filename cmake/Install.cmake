@@ -6,9 +6,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sbps)
 set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 install(TARGETS sbps-static sbps-shared EXPORT sbps FILE_SET HEADERS)
-if(TARGET sbps)
-    install(TARGETS sbps)
-endif()
+install(TARGETS sbps)
 install(EXPORT sbps NAMESPACE sbps:: DESTINATION ${package_dir} FILE sbps-targets.cmake)
 
 configure_package_config_file(cmake/sbps-config.cmake.in sbps-config.cmake
