@@ -94,12 +94,23 @@ failed:
     return outcome;
 }
 
+bool file_fine(atomic_file *file)
+{
+    if (!file->error && ferror(file->stream)) file->error = errno ? errno : EIO;
+    return !file->error;
+}
+
+void file_write(atomic_file *file, const void *bytes, size_t size)
+{
+    if (file_fine(file) && fwrite(bytes, 1, size, file->stream) != size) file_fine(file);
+}
+
 sbps_status file_seal(atomic_file *file, sbps_error *err)
 {
     if (!file->stream) return SBPS_OK;
     errno = 0;
-    int error = 0;
-    if (fflush(file->stream) != 0 || ferror(file->stream)) error = errno ? errno : EIO;
+    int error = file_fine(file) ? 0 : file->error;
+    if (!error && fflush(file->stream) != 0) error = errno;
     if (!error) error = sync_descriptor(fileno(file->stream));
     if (fclose(file->stream) != 0 && !error) error = errno;
     file->stream = NULL;

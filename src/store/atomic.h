@@ -14,10 +14,16 @@ typedef struct {
     char *path;   /* as the caller named it, for messages */
     char *target; /* the same with symbolic links resolved */
     char *temp;   /* NULL: written directly */
+    int error;    /* errno of the first write that failed and was noted */
 } atomic_file;
 
 /* On success end with commit or abandon; on failure nothing is left to end. */
 sbps_status file_begin(const char *path, atomic_file *file, sbps_error *err);
+/* Notes why the stream has failed, while errno still tells; false once it has. To be asked now
+ * and then by those who print to the stream; seal sees a failure in any case, if not its cause.
+ */
+bool file_fine(atomic_file *file);
+void file_write(atomic_file *file, const void *bytes, size_t size);
 /* Everything written so far reaches the disk and the stream is closed, the target still as it
  * was: for sets of files of which all or none should appear. */
 sbps_status file_seal(atomic_file *file, sbps_error *err);

@@ -29,24 +29,24 @@
 /* ---- writing ---- */
 
 typedef struct {
-    FILE *stream;
+    atomic_file *file;
     uLong crc;
-} summed_stream;
+} summed_file;
 
-/* A failed write shows in the stream at commit. */
-static void put(summed_stream *s, const void *bytes, size_t size)
+/* A failed write shows at commit. */
+static void put(summed_file *s, const void *bytes, size_t size)
 {
     if (size == 0) return;
     s->crc = crc32_z(s->crc, bytes, size);
-    fwrite(bytes, 1, size, s->stream);
+    file_write(s->file, bytes, size);
 }
 
-static void put_u32(summed_stream *s, uint32_t value)
+static void put_u32(summed_file *s, uint32_t value)
 {
     put(s, &value, sizeof value);
 }
 
-static void put_u64(summed_stream *s, uint64_t value)
+static void put_u64(summed_file *s, uint64_t value)
 {
     put(s, &value, sizeof value);
 }
@@ -58,7 +58,7 @@ static uint64_t total_size(const checkpoint_block *blocks, size_t count)
     return total;
 }
 
-static void put_blocks(summed_stream *s, const checkpoint_block *blocks, size_t count)
+static void put_blocks(summed_file *s, const checkpoint_block *blocks, size_t count)
 {
     put(s, MAGIC, MAGIC_SIZE);
     put_u32(s, BYTE_ORDER_IS);
@@ -80,7 +80,7 @@ sbps_status checkpoint_write(const char *path, const checkpoint_block *blocks, s
     atomic_file file;
     sbps_status status = file_begin(path, &file, err);
     if (status != SBPS_OK) return status;
-    summed_stream s = {file.stream, crc32_z(0, NULL, 0)};
+    summed_file s = {&file, crc32_z(0, NULL, 0)};
     put_blocks(&s, blocks, count);
     return file_commit(&file, err);
 }

@@ -35,7 +35,7 @@ sbps_status result_write_csv(const result *r, const char *path, sbps_error *err)
     if ((status = file_begin(path, &file, err)) != SBPS_OK) goto done;
     put_header(r, file.stream);
     for (size_t chain = 0; chain < r->chains; chain++)
-        for (size_t draw = 0; draw < r->draws && !ferror(file.stream); draw++)
+        for (size_t draw = 0; draw < r->draws && file_fine(&file); draw++)
             put_draw(r, chain, draw, file.stream);
     status = file_commit(&file, err);
 done:

@@ -15,6 +15,7 @@ typedef struct {
     double spacing, time, next; /* time flown; time of the next draw */
     uint64_t count;
     draw_counts since;          /* the last draw */
+    event_kind begun;           /* what began the segment now flown */
 } draws_state;
 
 typedef struct {

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "store/atomic.h"
+#include "store/trailer.h"
 
 #include <errno.h>
 #include <math.h>
@@ -30,24 +31,42 @@ static sbps_status bad(const reader *f, const char *what, int rc)
                 f->path, what, rc ? ": " : "", rc ? nc_strerror(rc) : "");
 }
 
-/* Sees to the file before NetCDF does: nothing but a local HDF5 file goes on. */
+/* Sees to the file before NetCDF does: nothing but a whole local HDF5 file goes on. */
 static sbps_status check_file(reader *f)
 {
-    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    unsigned char start[sizeof signature];
     struct stat status;
     if (stat(f->path, &status) != 0) return fail_file(f->err, f->path, "read", errno);
     if (!S_ISREG(status.st_mode))
         return fail_file(f->err, f->path, "read", S_ISDIR(status.st_mode) ? EISDIR : ESPIPE);
     f->bytes = (size_t)status.st_size;
-    if (f->bytes == 0) return bad(f, "the file is empty", 0);
-    FILE *stream = fopen(f->path, "rb");
+    FILE *stream = fopen(f->path, "rbe");
     if (!stream) return fail_file(f->err, f->path, "read", errno);
-    size_t got = fread(start, 1, sizeof start, stream);
+    const char *wrong = trailer_check(stream, f->bytes);
     fclose(stream);
-    if (got != sizeof start || memcmp(start, signature, sizeof start) != 0)
-        return bad(f, "it does not begin as a NetCDF-4 file does", 0);
-    return SBPS_OK;
+    return wrong ? bad(f, wrong, 0) : SBPS_OK;
+}
+
+static int copy_string_attribute(const reader *f, const char *name, char **out)
+{
+    char *text = NULL;
+    int rc = nc_get_att_string(f->root, NC_GLOBAL, name, &text);
+    if (rc) return rc;
+    *out = copy_text(text ? text : "");
+    nc_free_string(1, &text);
+    return *out ? NC_NOERR : NC_ENOMEM;
+}
+
+static int copy_char_attribute(const reader *f, const char *name, size_t length, char **out)
+{
+    if (length > f->bytes) return NC_EBADTYPE;
+    *out = calloc(length + 1, 1);
+    if (!*out) return NC_ENOMEM;
+    int rc = length ? nc_get_att_text(f->root, NC_GLOBAL, name, *out) : NC_NOERR;
+    if (rc) {
+        free(*out);
+        *out = NULL;
+    }
+    return rc;
 }
 
 /* *out is NULL when there is no such attribute. */
@@ -58,15 +77,12 @@ static sbps_status get_text(const reader *f, const char *name, char **out)
     *out = NULL;
     int rc = nc_inq_att(f->root, NC_GLOBAL, name, &type, &length);
     if (rc == NC_ENOTATT) return SBPS_OK;
-    if (rc || type != NC_CHAR || length > f->bytes) return bad(f, name, rc ? rc : NC_EBADTYPE);
-    char *text = calloc(length + 1, 1);
-    if (!text) return fail_memory(f->err);
-    if (length && (rc = nc_get_att_text(f->root, NC_GLOBAL, name, text))) {
-        free(text);
-        return bad(f, name, rc);
-    }
-    *out = text;
-    return SBPS_OK;
+    if (!rc && type == NC_STRING && length == 1)
+        rc = copy_string_attribute(f, name, out);
+    else if (!rc)
+        rc = type == NC_CHAR ? copy_char_attribute(f, name, length, out) : NC_EBADTYPE;
+    if (rc == NC_ENOMEM) return fail_memory(f->err);
+    return rc ? bad(f, name, rc) : SBPS_OK;
 }
 
 /* One number; `fallback` when there is no such attribute, as in a file of an older version. */

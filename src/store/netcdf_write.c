@@ -16,6 +16,7 @@
 #include "store/layout.h"
 
 #include "store/atomic.h"
+#include "store/trailer.h"
 
 #include <netcdf.h>
 #include <netcdf_mem.h>
@@ -24,6 +25,7 @@
 
 #define DEFLATE_LEVEL 1
 #define IMAGE_START   65536 /* bytes; the image grows as needed */
+#define TEXT_MAX      32768 /* HDF5 holds no plain attribute above 64 KiB */
 
 typedef struct {
     int root;
@@ -38,7 +40,11 @@ typedef struct {
 
 static void put_text(writer *w, int id, int variable, const char *name, const char *text)
 {
-    if (!w->rc) w->rc = nc_put_att_text(id, variable, name, strlen(text), text);
+    if (w->rc) return;
+    if (strlen(text) <= TEXT_MAX)
+        w->rc = nc_put_att_text(id, variable, name, strlen(text), text);
+    else
+        w->rc = nc_put_att_string(id, variable, name, 1, &text);
 }
 
 static void put_option(writer *w, int id, const result_option *option)
@@ -168,6 +174,18 @@ static int make_image(const result *r, NC_memio *image)
     return w.rc;
 }
 
+/* The image is grown in steps: what lies behind the end HDF5 knows of is left out. */
+static void put_image(const NC_memio *image, atomic_file *file)
+{
+    unsigned char trailer[TRAILER_SIZE];
+    size_t size = image->size;
+    uint64_t end = size >= HDF5_HEAD ? hdf5_end(image->memory) : 0;
+    if (end && end < size) size = (size_t)end;
+    trailer_make(image->memory, size, trailer);
+    file_write(file, image->memory, size);
+    file_write(file, trailer, sizeof trailer);
+}
+
 sbps_status result_write_netcdf(const result *r, const char *path, sbps_error *err)
 {
     atomic_file file;
@@ -180,7 +198,7 @@ sbps_status result_write_netcdf(const result *r, const char *path, sbps_error *e
         if (rc == NC_ENOMEM) return fail_memory(err);
         return fail(err, SBPS_NO_FILE, "%s: cannot be written: %s", path, nc_strerror(rc));
     }
-    fwrite(image.memory, 1, image.size, file.stream); /* commit sees a failure */
+    put_image(&image, &file);
     free(image.memory);
     return file_commit(&file, err);
 }

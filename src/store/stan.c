@@ -143,7 +143,7 @@ static sbps_status write_chain(const result *r, const char *path, size_t chain,
     free(own_path);
     if (status != SBPS_OK) return status;
     put_head(r, chain, names, file->stream);
-    for (size_t draw = 0; draw < r->draws && !ferror(file->stream); draw++)
+    for (size_t draw = 0; draw < r->draws && file_fine(file); draw++)
         put_draw(r, chain, draw, file->stream);
     put_times(&r->info, file->stream);
     return file_seal(file, err);

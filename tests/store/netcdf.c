@@ -1,0 +1,286 @@
+/* NetCDF files: what is written is read, bit for bit, by us and by xarray; what is not a run
+ * file is refused with a sentence. */
+#include "check.h"
+
+#include "store/sample.h"
+#include "store/trailer.h"
+
+#include <netcdf.h>
+
+static void check_round_trip(size_t chains, size_t draws, size_t dim)
+{
+    const char *path = sample_path("round.nc");
+    sbps_error err = {0};
+    result *r = sample_result(chains, draws, dim), *back = NULL;
+    CHECK(result_write_netcdf(r, path, &err) == SBPS_OK);
+    CHECK(result_read_netcdf(path, &back, &err) == SBPS_OK);
+    if (err.text[0]) printf("%s\n", err.text);
+    CHECK(back && same_result(r, back));
+    CHECK(sample_files() == 1);
+    result_destroy(back);
+    result_destroy(r);
+    unlink(path);
+}
+
+TEST(a_result_comes_back_bit_for_bit)
+{
+    check_round_trip(4, 50, 9);
+    check_round_trip(1, 1, 1);
+    check_round_trip(3, 700, 40);
+}
+
+TEST(a_run_without_draws_chains_or_parameters_comes_back)
+{
+    check_round_trip(4, 0, 9);
+    check_round_trip(0, 0, 0);
+    check_round_trip(2, 5, 0);
+}
+
+TEST(long_option_values_come_back)
+{
+    const char *path = sample_path("long.nc");
+    size_t length =
+        300000; /* a list of many features: past HDF5's 64 KiB for a plain attribute */
+    sbps_error err = {0};
+    result *r = sample_result(1, 2, 3), *back = NULL;
+    free(r->options[1].value);
+    r->options[1].value = calloc(length + 1, 1);
+    memset(r->options[1].value, 'x', length);
+    CHECK(result_write_netcdf(r, path, &err) == SBPS_OK);
+    CHECK(result_read_netcdf(path, &back, &err) == SBPS_OK);
+    CHECK(back && same_result(r, back));
+    result_destroy(back);
+    result_destroy(r);
+    unlink(path);
+}
+
+TEST(a_second_write_replaces_the_first)
+{
+    const char *path = sample_path("twice.nc");
+    result *a = sample_result(1, 2, 3), *b = sample_result(2, 3, 4), *back = NULL;
+    CHECK(result_write_netcdf(a, path, NULL) == SBPS_OK);
+    CHECK(result_write_netcdf(b, path, NULL) == SBPS_OK);
+    CHECK(result_read_netcdf(path, &back, NULL) == SBPS_OK);
+    CHECK(back && same_result(b, back));
+    CHECK(sample_files() == 1);
+    result_destroy(a);
+    result_destroy(b);
+    result_destroy(back);
+    unlink(path);
+}
+
+static void check_refused(const char *path, sbps_status want, const char *words)
+{
+    sbps_error err = {0};
+    result *r = (result *)&err; /* must become NULL */
+    CHECK(result_read_netcdf(path, &r, &err) == want);
+    CHECK(r == NULL);
+    CHECK(strstr(err.text, words) != NULL);
+    CHECK(strncmp(err.text, path, strlen(path)) == 0);
+    CHECK(result_read_netcdf(path, &r, NULL) == want); /* without anyone listening */
+}
+
+/* 50 lengths over the whole, then the last bytes one by one. */
+TEST(a_file_cut_short_anywhere_is_refused)
+{
+    const char *whole = sample_path("whole.nc"), *cut = sample_path("cut.nc");
+    size_t size;
+    result *r = sample_result(2, 40, 5);
+    REQUIRE(result_write_netcdf(r, whole, NULL) == SBPS_OK);
+    char *bytes = sample_bytes(whole, &size);
+    for (size_t i = 0; i < 80; i++) {
+        sample_store(cut, bytes, i < 50 ? i * size / 50 : size - (80 - i));
+        check_refused(cut, SBPS_BAD_FILE, "not a run file of sbps, or cut short: ");
+    }
+    free(bytes);
+    result_destroy(r);
+    unlink(whole);
+    unlink(cut);
+}
+
+TEST(a_flipped_bit_anywhere_is_refused)
+{
+    const char *path = sample_path("flip.nc");
+    size_t size;
+    uint64_t state = 11;
+    result *r = sample_result(2, 40, 5);
+    REQUIRE(result_write_netcdf(r, path, NULL) == SBPS_OK);
+    char *bytes = sample_bytes(path, &size);
+    for (int i = 0; i < 200; i++) {
+        size_t at = sample_word(&state) % (size - TRAILER_SIZE);
+        bytes[at] ^= (char)(1u << i % 8);
+        sample_store(path, bytes, size);
+        bytes[at] ^= (char)(1u << i % 8);
+        check_refused(path, SBPS_BAD_FILE, "not a run file of sbps, or cut short: ");
+    }
+    free(bytes);
+    result_destroy(r);
+    unlink(path);
+}
+
+/* A NetCDF file made by hand, with a good checksum: what the shapes are checked for. */
+typedef struct {
+    const char *author;
+    size_t chains, draws, dim, stats_draws; /* stats_draws: of sample_stats */
+    nc_type type;                           /* of posterior's w */
+} foreign;
+
+static void put_doubles(int group, const char *name, int rank, const int *dimensions,
+                        nc_type type)
+{
+    int variable;
+    nc_def_var(group, name, type, rank, dimensions, &variable);
+}
+
+static void make_foreign(const char *path, const foreign *f)
+{
+    int root, group, d[3], variable;
+    REQUIRE(nc_create(path, NC_NETCDF4 | NC_CLOBBER, &root) == NC_NOERR);
+    if (f->author)
+        nc_put_att_text(root, NC_GLOBAL, "inference_library", strlen(f->author), f->author);
+    nc_def_grp(root, "posterior", &group);
+    nc_def_dim(group, "chain", f->chains, &d[0]);
+    nc_def_dim(group, "draw", f->draws, &d[1]);
+    nc_def_dim(group, "coef", f->dim, &d[2]);
+    nc_def_var(group, "coef", NC_STRING, 1, &d[2], &variable);
+    put_doubles(group, "w", 3, d, f->type);
+    nc_def_grp(root, "sample_stats", &group);
+    nc_def_dim(group, "chain", f->chains, &d[0]);
+    nc_def_dim(group, "draw", f->stats_draws, &d[1]);
+    for (const array_field *a = layout_stats; a->name; a++)
+        put_doubles(group, a->name, 2, d, NC_DOUBLE);
+    nc_def_grp(root, "path", &group);
+    nc_def_dim(group, "coef", f->dim, &d[0]);
+    for (const array_field *a = layout_path; a->name; a++)
+        put_doubles(group, a->name, 1, d, NC_DOUBLE);
+    nc_close(root);
+
+    size_t size;
+    unsigned char trailer[TRAILER_SIZE];
+    char *bytes = sample_bytes(path, &size);
+    trailer_make(bytes, size, trailer);
+    bytes = realloc(bytes, size + sizeof trailer);
+    memcpy(bytes + size, trailer, sizeof trailer);
+    sample_store(path, bytes, size + sizeof trailer);
+    free(bytes);
+}
+
+static void check_foreign(foreign f, const char *words)
+{
+    const char *path = sample_path("foreign.nc");
+    make_foreign(path, &f);
+    check_refused(path, SBPS_BAD_FILE, words);
+    unlink(path);
+}
+
+TEST(other_shapes_than_ours_are_refused)
+{
+    const foreign ours = {"sbps", 2, 3, 4, 3, NC_DOUBLE};
+    foreign f = ours;
+    result *r = NULL;
+    make_foreign(sample_path("ours.nc"),
+                 &ours); /* the rest differs from it in one thing each */
+    CHECK(result_read_netcdf(sample_path("ours.nc"), &r, NULL) == SBPS_OK);
+    CHECK(r && r->dim == 4 && isnan(r->info.seed)); /* numbers that are not there are unknown */
+    result_destroy(r);
+    unlink(sample_path("ours.nc"));
+
+    f.author = NULL;
+    check_foreign(f, "inference_library is not sbps");
+    f.author = "pymc";
+    check_foreign(f, "inference_library is not sbps");
+    f = ours, f.stats_draws = 2;
+    check_foreign(f, "proposals");
+    f = ours, f.type = NC_FLOAT;
+    check_foreign(f, ": w: ");
+    f = ours, f.draws = f.stats_draws = (size_t)1 << 60;
+    check_foreign(f, "more than it can");
+    f = ours, f.dim = 10000000;
+    check_foreign(f, "more than it can");
+}
+
+TEST(what_is_no_run_file_is_refused)
+{
+    const char *path = sample_path("foreign.nc");
+    sample_store(path, "", 0);
+    check_refused(path, SBPS_BAD_FILE, "the file is empty");
+    sample_store(path, "chain,draw,x\n0,0,1\n", 19);
+    check_refused(path, SBPS_BAD_FILE, "does not begin as");
+    sample_store(path, "\x89HDF\r\n\x1a\n", 8);
+    check_refused(path, SBPS_BAD_FILE, "does not begin as");
+    check_refused(sample_path("none.nc"), SBPS_NO_FILE, "No such file");
+    check_refused("/dev/null", SBPS_NO_FILE, "cannot be read");
+    char folder[600];
+    snprintf(folder, sizeof folder, "%s", sample_folder);
+    check_refused(folder, SBPS_NO_FILE, "directory");
+    unlink(path);
+}
+
+TEST(a_place_that_cannot_be_written_is_named)
+{
+    result *r = sample_result(1, 2, 3);
+    sbps_error err = {0};
+    size_t before = sample_files();
+    CHECK(result_write_netcdf(r, sample_path("no/such/run.nc"), &err) == SBPS_NO_FILE);
+    CHECK(strstr(err.text, "No such file") != NULL);
+    CHECK(result_write_netcdf(r, "/dev/full", &err) == SBPS_NO_FILE);
+    CHECK(strstr(err.text, strerror(ENOSPC)) != NULL);
+    CHECK(result_write_netcdf(r, "/proc/run.nc", &err) == SBPS_NO_FILE);
+    CHECK(sample_files() == before);
+    result_destroy(r);
+}
+
+/* 0: refused with a reason. */
+static int write_over(void)
+{
+    result *r = sample_result(4, 100, 20);
+    sbps_error err = {0};
+    sbps_status status = result_write_netcdf(r, sample_path("full.nc"), &err);
+    result_destroy(r);
+    return status == SBPS_NO_FILE && strstr(err.text, strerror(EFBIG)) ? 0 : 1;
+}
+
+TEST(a_full_disk_leaves_the_old_file_and_nothing_else)
+{
+    const char *path = sample_path("full.nc");
+    result *r = sample_result(1, 2, 3), *back = NULL;
+    REQUIRE(result_write_netcdf(r, path, NULL) == SBPS_OK);
+    CHECK(with_small_disk(4096, write_over) == 0);
+    CHECK(sample_files() == 1);
+    CHECK(result_read_netcdf(path, &back, NULL) == SBPS_OK);
+    CHECK(back && same_result(r, back));
+    result_destroy(back);
+    result_destroy(r);
+    unlink(path);
+}
+
+static bool has_xarray(void)
+{
+    return system("/usr/bin/python3 -c 'import xarray, netCDF4' >/dev/null 2>&1") == 0;
+}
+
+static void check_xarray(size_t chains, size_t draws, size_t dim)
+{
+    const char *path = sample_path("xarray.nc"), *csv = sample_path("xarray.csv");
+    const char *source = getenv("SBPS_SOURCE_DIR");
+    char command[2000];
+    result *r = sample_result(chains, draws, dim);
+    CHECK(result_write_netcdf(r, path, NULL) == SBPS_OK);
+    CHECK(result_write_csv(r, csv, NULL) == SBPS_OK);
+    snprintf(command, sizeof command,
+             "/usr/bin/python3 '%s/tests/store/xarray_reads.py' '%s' '%s' %zu %zu %zu",
+             source ? source : ".", path, csv, chains, draws, dim);
+    CHECK(system(command) == 0);
+    result_destroy(r);
+    unlink(path);
+    unlink(csv);
+}
+
+TEST(xarray_reads_the_groups_and_their_coordinates)
+{
+    if (!has_xarray()) SKIP("no xarray with netCDF4 for /usr/bin/python3");
+    check_xarray(3, 20, 8);
+    check_xarray(2, 0, 4);
+}
+
+CHECK_MAIN
