@@ -1,4 +1,4 @@
-/* AVX2 and FMA: four doubles at a time. */
+/* AVX2 and FMA: four doubles at a time, in element-wise kernels as in sums. */
 #include "base/kernels.h"
 
 #if defined(__x86_64__)
@@ -8,7 +8,6 @@
 #define KERNEL_TABLE kernels_avx2
 #define KERNEL_ISA   "avx2"
 #define WIDE         4
-#define ROW_BLOCK    4
 
 typedef __m256d wide;
 
@@ -61,33 +60,6 @@ static inline wide wide_times_power(wide y, wide t)
 {
     const __m256i power = _mm256_slli_epi64(_mm256_castpd_si256(t), 52);
     return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(y), power));
-}
-
-static inline void row_block_single(const double *const row[ROW_BLOCK], size_t stride,
-                                    const double *p, double *eta)
-{
-    four_rows_single(row, stride, p, eta);
-}
-
-static inline void row_block_pair(const double *const row[ROW_BLOCK], size_t stride,
-                                  const double *p, const double *q, double *eta, double *deta)
-{
-    quad a = quad_set(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
-    for (size_t j = 0; j < stride; j += KERNEL_LANES) {
-        const quad along_p = quad_load(p + j), along_q = quad_load(q + j);
-        const quad row0 = quad_load(row[0] + j), row1 = quad_load(row[1] + j);
-        const quad row2 = quad_load(row[2] + j), row3 = quad_load(row[3] + j);
-        a = quad_fma(row0, along_p, a);
-        b = quad_fma(row1, along_p, b);
-        c = quad_fma(row2, along_p, c);
-        d = quad_fma(row3, along_p, d);
-        e = quad_fma(row0, along_q, e);
-        f = quad_fma(row1, along_q, f);
-        g = quad_fma(row2, along_q, g);
-        h = quad_fma(row3, along_q, h);
-    }
-    quad_store(eta, quad_fold4(a, b, c, d));
-    quad_store(deta, quad_fold4(e, f, g, h));
 }
 
 #include "base/kernels_body.h"
