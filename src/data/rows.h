@@ -6,24 +6,24 @@
 #include <stdint.h>
 
 typedef struct {
-    size_t n, d;       /* rows; coefficients per row, the intercept's 1 (first) included */
-    size_t stride;     /* doubles from row to row: d rounded up to KERNEL_LANES, zero padded */
-    bool intercept;    /* column 0 is the constant 1, named "intercept" */
-    double *x;         /* n * stride */
-    double *y;         /* n */
-    double *weight;    /* n, or NULL: 1 each */
-    double *offset;    /* n, or NULL: 0 each; added to the linear predictor */
-    char **names;      /* d: "intercept", column, or column=level */
-    double *sd;        /* d: population sd of each column as stored (0 for the intercept) */
-    double *mean;      /* d */
-    char *target;      /* name of the target */
-    uint64_t hash;     /* of everything above */
+    size_t n, d;    /* rows; coefficients per row, the intercept's 1 (first) included */
+    size_t stride;  /* doubles from row to row: d rounded up to KERNEL_LANES, zero padded */
+    bool intercept; /* column 0 is the constant 1, named "intercept" */
+    double *x;      /* n * stride */
+    double *y;      /* n */
+    double *weight; /* n, or NULL: 1 each */
+    double *offset; /* n, or NULL: 0 each; added to the linear predictor */
+    char **names;   /* d: "intercept", column, or column=level */
+    double *sd;     /* d: population sd of each column as stored (0 for the intercept) */
+    double *mean;   /* d */
+    char *target;   /* name of the target */
+    uint64_t hash;  /* of everything above */
 } rows;
 
 typedef struct {
-    const char *target;      /* NULL: for libsvm the label; else an error */
-    const char *features;    /* comma list; NULL: every column not named elsewhere */
-    const char *categorical; /* comma list of columns to one-hot, first level dropped */
+    const char *target;           /* NULL: for libsvm the label; else an error */
+    const char *features;         /* comma list; NULL: every column not named elsewhere */
+    const char *categorical;      /* comma list of columns to one-hot, first level dropped */
     const char *weights, *offset; /* column names or NULL */
     bool intercept, standardize;
     bool drop_missing; /* rows with an empty or NA cell: dropped, else an error */

@@ -1,0 +1,28 @@
+/* Looking columns up by name. */
+#ifndef DATA_COLUMNS_H
+#define DATA_COLUMNS_H
+
+#include "data/plan.h"
+
+typedef struct {
+    const char *name;
+    size_t column;
+} named_column;
+
+/* The named columns sorted by name. */
+typedef struct {
+    named_column *entry;
+    size_t count;
+} column_index;
+
+/* Fails for a name that occurs twice. */
+sbps_status column_index_create(const char *path, const columns *c, column_index *out,
+                                sbps_error *err);
+/* The column that `option` calls [begin, end), or a sentence with the nearest name. */
+sbps_status column_index_find(const column_index *x, const char *path, const char *option,
+                              const char *begin, const char *end, size_t *column,
+                              sbps_error *err);
+/* The next name of a comma list, trimmed; false past the end. *list moves on. */
+bool next_in_list(const char **list, const char **begin, const char **end);
+
+#endif

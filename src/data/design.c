@@ -1,0 +1,296 @@
+/* The design matrix: [1 |] numbers and one-hot columns, rows in a random order.
+ *
+ *   category with levels l_0 < l_1 < ... < l_m:  columns 1{l_1}, ..., 1{l_m}                (1)
+ *   standardised column:  (x - mean) / sd, population sd                                    (2)
+ *
+ * Rows go straight from where they were read to their place in the shuffle, a uniform permutation
+ * (Fisher-Yates) that depends on the seed and the number of rows alone. */
+#include "data/design.h"
+
+#include "base/kernels.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "data/moments.h"
+#include "data/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a feature goes: one column, or one for each level but the first. */
+typedef struct {
+    size_t column;
+    size_t *rank; /* of each level code, 0 for the first; NULL: a number */
+} placing;
+
+typedef struct {
+    const plan *plan;
+    const rows_spec *spec;
+    placing *place; /* one a feature */
+    rows *r;
+} design;
+
+static const char *feature_name(const plan *p, size_t f)
+{
+    return p->columns->name[p->feature[f]];
+}
+
+/* Ranks the levels of a category and names the columns (1); names are appended at r->d. */
+static sbps_status place_category(design *g, size_t f, sbps_error *err)
+{
+    const plan *p = g->plan;
+    const levels *l = p->use[p->feature[f]].levels;
+    rows *r = g->r;
+    size_t used = 0, *order = malloc((l->count + 1) * sizeof *order);
+    g->place[f].rank = calloc(l->count + 1, sizeof *order);
+    char **names = NULL;
+    sbps_status status = SBPS_OK;
+    if (!order || !g->place[f].rank)
+        status = fail_memory(err);
+    else
+        status = levels_order(l, order, &used, err);
+    if (status == SBPS_OK && used < 2)
+        status =
+            fail(err, SBPS_BAD_DATA, "%s: column '%s' has a single level ('%s'): leave it out",
+                 p->path, show_name(feature_name(p, f)).text,
+                 used ? show_name(l->item[order[0]].text).text : "");
+    if (status == SBPS_OK && !(names = realloc(r->names, (r->d + used) * sizeof *names)))
+        status = fail_memory(err);
+    if (names) r->names = names;
+    for (size_t i = 0; status == SBPS_OK && i < used; i++) {
+        g->place[f].rank[order[i]] = i;
+        if (i == 0) continue;
+        if (asprintf(&names[r->d], "%s=%s", feature_name(p, f), l->item[order[i]].text) < 0)
+            status = fail_memory(err);
+        else
+            r->d++;
+    }
+    free(order);
+    return status;
+}
+
+static sbps_status add_name(rows *r, const char *name, sbps_error *err)
+{
+    char **names = realloc(r->names, (r->d + 1) * sizeof *names);
+    if (!names) return fail_memory(err);
+    r->names = names;
+    if (!(names[r->d] = copy_text(name))) return fail_memory(err);
+    r->d++;
+    return SBPS_OK;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static sbps_status check_names(const plan *p, const rows *r, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    const char **sorted = malloc(r->d * sizeof *sorted);
+    if (!sorted) return fail_memory(err);
+    memcpy(sorted, r->names, r->d * sizeof *sorted);
+    qsort(sorted, r->d, sizeof *sorted, by_text);
+    for (size_t j = 1; status == SBPS_OK && j < r->d; j++)
+        if (strcmp(sorted[j - 1], sorted[j]) == 0)
+            status = fail(err, SBPS_BAD_DATA,
+                          "%s: two coefficients would be named '%s'; rename the column",
+                          p->path, show_name(sorted[j]).text);
+    free(sorted);
+    return status;
+}
+
+/* Names and places of all columns; d and stride. */
+static sbps_status place_columns(design *g, sbps_error *err)
+{
+    const plan *p = g->plan;
+    rows *r = g->r;
+    sbps_status status = SBPS_OK;
+    r->intercept = g->spec->intercept;
+    if (r->intercept) status = add_name(r, "intercept", err);
+    for (size_t f = 0; status == SBPS_OK && f < p->features; f++) {
+        g->place[f].column = r->d;
+        if (p->use[p->feature[f]].levels)
+            status = place_category(g, f, err);
+        else
+            status = add_name(r, feature_name(p, f), err);
+    }
+    r->stride = (r->d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+    return status != SBPS_OK ? status : check_names(p, r, err);
+}
+
+static sbps_status allocate(design *g, const chunks *read, sbps_error *err)
+{
+    const plan *p = g->plan;
+    rows *r = g->r;
+    double n = (double)read->rows, kept = (double)(read->width + r->stride);
+    sbps_status status = memory_holds(p->path, n, (double)r->d, n * kept * sizeof(double), err);
+    if (status != SBPS_OK) return status;
+    r->n = read->rows;
+    r->x = new_doubles(r->n * r->stride);
+    r->y = new_doubles(r->n);
+    r->mean = new_doubles(r->d);
+    r->sd = new_doubles(r->d);
+    if (p->weight != SIZE_MAX) r->weight = new_doubles(r->n);
+    if (p->offset != SIZE_MAX) r->offset = new_doubles(r->n);
+    r->target = copy_text(p->columns->name[p->target]);
+    bool ready = r->x && r->y && r->mean && r->sd && r->target;
+    ready = ready && (p->weight == SIZE_MAX || r->weight);
+    ready = ready && (p->offset == SIZE_MAX || r->offset);
+    return ready ? SBPS_OK : fail_memory(err);
+}
+
+/* One row as read to row `to` of the table. */
+static void put_row(const design *g, const double *row, size_t to)
+{
+    const plan *p = g->plan;
+    rows *r = g->r;
+    double *x = r->x + to * r->stride;
+    if (r->intercept) x[0] = 1.0;
+    r->y[to] = row[0];
+    if (r->weight) r->weight[to] = row[p->use[p->weight].slot];
+    if (r->offset) r->offset[to] = row[p->use[p->offset].slot];
+    row += p->first;
+    if (p->categories == 0) {
+        memcpy(x + r->intercept, row, p->features * sizeof *x);
+        return;
+    }
+    for (size_t f = 0; f < p->features; f++) {
+        const placing *at = &g->place[f];
+        if (!at->rank)
+            x[at->column] = row[f];
+        else if (at->rank[(size_t)row[f]] > 0)
+            x[at->column + at->rank[(size_t)row[f]] - 1] = 1.0;
+    }
+}
+
+static sbps_status shuffle_rows(design *g, chunks *read, sbps_error *err)
+{
+    size_t n = read->rows, *to = malloc(n * sizeof *to);
+    if (!to) return fail_memory(err);
+    rng random = rng_stream(g->spec->seed, 0, RNG_SHUFFLE);
+    for (size_t i = 0; i < n; i++) to[i] = i;
+    for (size_t i = n - 1; i > 0; i--) {
+        size_t j = rng_below(&random, i + 1), swap = to[i];
+        to[i] = to[j];
+        to[j] = swap;
+    }
+    for (size_t i = 0; i < n; i++) {
+        put_row(g, chunks_row(read, i), to[i]);
+        if (i % read->per_chunk == 0) chunks_forget(read, i);
+    }
+    free(to);
+    return SBPS_OK;
+}
+
+static bool is_constant(const rows *r, size_t j)
+{
+    for (size_t i = 1; i < r->n; i++)
+        if (r->x[i * r->stride + j] != r->x[j]) return false;
+    return true;
+}
+
+/* Without an intercept one constant column may take its place. */
+static sbps_status check_constant(const design *g, size_t j, bool *allowed, sbps_error *err)
+{
+    const rows *r = g->r;
+    const char *why = r->intercept           ? "it cannot be told from the intercept"
+                      : r->x[j] == 0         ? "its coefficient does nothing"
+                      : g->spec->standardize ? "it cannot be standardised"
+                      : !*allowed            ? "another column is constant too"
+                                             : NULL;
+    *allowed = false;
+    if (!why) return SBPS_OK;
+    return fail(err, SBPS_BAD_DATA,
+                "%s: column '%s' is constant (value %g): leave it out with --features, %s",
+                g->plan->path, show_name(r->names[j]).text, r->x[j], why);
+}
+
+static sbps_status check_columns(const design *g, sbps_error *err)
+{
+    const rows *r = g->r;
+    sbps_status status = SBPS_OK;
+    bool allowed = true;
+    for (size_t j = r->intercept; status == SBPS_OK && j < r->d; j++) {
+        if (r->sd[j] > 0 && isfinite(r->sd[j]) && isfinite(r->mean[j])) continue;
+        if (is_constant(r, j))
+            status = check_constant(g, j, &allowed, err);
+        else
+            status = fail(err, SBPS_BAD_DATA,
+                          "%s: column '%s' has values too large or too small to compute their "
+                          "spread: rescale it",
+                          g->plan->path, show_name(r->names[j]).text);
+    }
+    return status;
+}
+
+/* (2), the intercept left alone. */
+static void standardize(rows *r)
+{
+    for (size_t i = 0; i < r->n; i++) {
+        double *x = r->x + i * r->stride;
+        for (size_t j = r->intercept; j < r->d; j++) x[j] = (x[j] - r->mean[j]) / r->sd[j];
+    }
+}
+
+static sbps_status check_weights(const plan *p, const rows *r, sbps_error *err)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (!r->weight || r->weight[i] > 0) return SBPS_OK;
+    return fail(err, SBPS_BAD_DATA, "%s: column '%s': every weight is 0", p->path,
+                show_name(p->columns->name[p->weight]).text);
+}
+
+/* Labels that are -1 and +1, both and nothing else, become 0 and 1. */
+static void map_signs(rows *r)
+{
+    size_t minus = 0, plus = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        minus += r->y[i] == -1;
+        plus += r->y[i] == 1;
+    }
+    if (minus == 0 || plus == 0 || minus + plus < r->n) return;
+    for (size_t i = 0; i < r->n; i++) r->y[i] = r->y[i] > 0;
+}
+
+static sbps_status finish(const design *g, sbps_error *err)
+{
+    rows *r = g->r;
+    const columns *c = g->plan->columns;
+    sbps_status status = check_weights(g->plan, r, err);
+    if (status != SBPS_OK) return status;
+    if (c->target && c->name[g->plan->target] == c->target) map_signs(r);
+    status = column_moments(r->n, r->d, r->stride, r->x, r->mean, r->sd, err);
+    if (status == SBPS_OK) status = check_columns(g, err);
+    if (status == SBPS_OK && g->spec->standardize) {
+        standardize(r);
+        status = column_moments(r->n, r->d, r->stride, r->x, r->mean, r->sd, err);
+    }
+    if (status == SBPS_OK) r->hash = rows_hash(r);
+    return status;
+}
+
+sbps_status design_create(const plan *p, const rows_spec *spec, chunks *read, rows **out,
+                          sbps_error *err)
+{
+    sbps_status status;
+    design g = {.plan = p,
+                .spec = spec,
+                .place = calloc(p->features + 1, sizeof *g.place),
+                .r = calloc(1, sizeof *g.r)};
+    *out = NULL;
+    if (!g.place || !g.r)
+        status = fail_memory(err);
+    else if ((status = place_columns(&g, err)) != SBPS_OK) {
+    } else if ((status = allocate(&g, read, err)) != SBPS_OK) {
+    } else if ((status = shuffle_rows(&g, read, err)) != SBPS_OK) {
+    } else
+        status = finish(&g, err);
+    for (size_t f = 0; g.place && f < p->features; f++) free(g.place[f].rank);
+    free(g.place);
+    if (status == SBPS_OK)
+        *out = g.r;
+    else
+        rows_destroy(g.r);
+    return status;
+}
