@@ -40,13 +40,21 @@ void reference_markdown(FILE *to)
     }
 }
 
-/* Hyphens are minus signs, and a dot or quote may not open a line. */
+/* Hyphens are minus signs, quotes are upright, and a dot may not open a line. */
 static void print_roff(FILE *to, const char *text)
 {
-    if (*text == '.' || *text == '\'') fputs("\\&", to);
+    if (*text == '.') fputs("\\&", to);
     for (; *text; text++) {
-        if (*text == '-' || *text == '\\') fputc('\\', to);
-        fputc(*text, to);
+        if (*text == '`')
+            fputs("\\(ga", to);
+        else if (*text == '\'')
+            fputs("\\(aq", to);
+        else if (*text == '-')
+            fputs("\\-", to);
+        else if (*text == '\\')
+            fputs("\\e", to);
+        else
+            fputc(*text, to);
     }
 }
 

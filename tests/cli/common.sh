@@ -1,0 +1,46 @@
+# Read by the scripts beside it: finds the program, makes a folder to work in, counts failures.
+#   $sbps     the program            $work   an empty folder, removed at the end
+#   try NAME CODE STDOUT STDERR COMMAND...   runs it and holds exit code and both streams to
+#                                            extended regular expressions ('' : must be empty)
+set -uo pipefail
+
+root=${SBPS_SOURCE_DIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
+sbps=$(realpath "${SBPS_PROGRAM:-$root/build/sbps}")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export LC_ALL=C COLUMNS=80
+cases=0
+failures=0
+
+if ! [ -x "$sbps" ]; then
+    echo "no program at $sbps: build it or set SBPS_PROGRAM"
+    exit 1
+fi
+
+fault() { # NAME SENTENCE
+    echo "FAILED $1: $2"
+    failures=$((failures + 1))
+}
+
+matches() { # FILE REGEX: the whole stream, its lines joined by blanks
+    if [ -z "$2" ]; then ! [ -s "$1" ]; else tr '\n' ' ' <"$1" | grep -qE -- "$2"; fi
+}
+
+try() {
+    local name=$1 code=$2 out=$3 err=$4 got
+    shift 4
+    cases=$((cases + 1))
+    timeout 100 "$@" >"$work/.out" 2>"$work/.err" </dev/null
+    got=$?
+    [[ $got =~ ^$code$ ]] || fault "$name" "exit $got, want $code: $(head -c 300 "$work/.err")"
+    matches "$work/.out" "$out" ||
+        fault "$name" "stdout '$(head -c 300 "$work/.out")' does not match '$out'"
+    matches "$work/.err" "$err" ||
+        fault "$name" "stderr '$(head -c 300 "$work/.err")' does not match '$err'"
+}
+
+finish() {
+    echo "$(basename "$0"): $cases cases, $failures failures"
+    [ "$failures" -eq 0 ]
+}

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Data and run files that will not do: each gets a sentence that names file, line and column.
+. "$(dirname "$0")/common.sh"
+
+# A table of N rows that has a posterior: y is 0/1 noise that leans on x.
+table() { # N
+    awk -v n="$1" 'BEGIN {
+        print "x,z,y"
+        for (i = 1; i <= n; i++)
+            printf "%.6f,%.6f,%d\n", sin(7 * i), cos(3 * i + 1), sin(7 * i) + 2 * sin(19 * i) > 0
+    }'
+}
+
+table 200 >good.csv
+printf '' >empty.csv
+printf 'x,z,y\n' >header.csv
+awk -F, 'NR == 5 { $1 = "high" } { print $1 "," $2 "," $3 }' good.csv >text.csv
+awk -F, 'NR == 6 { $2 = "nan" } { print $1 "," $2 "," $3 }' good.csv >nan.csv
+awk -F, 'NR == 7 { $2 = "-inf" } { print $1 "," $2 "," $3 }' good.csv >inf.csv
+awk -F, 'NR == 8 { $2 = "" } { print $1 "," $2 "," $3 }' good.csv >hole.csv
+awk -F, 'NR == 9 { print $1 "," $2; next } { print }' good.csv >short.csv
+awk -F, 'NR == 9 { print $0 ",1"; next } { print }' good.csv >long.csv
+awk -F, 'NR == 10 { $3 = 2 } { print $1 "," $2 "," $3 }' good.csv >target2.csv
+awk -F, 'NR == 10 { $3 = 0.5 } { print $1 "," $2 "," $3 }' good.csv >target-half.csv
+awk -F, 'NR > 1 { $2 = 4 } { print $1 "," $2 "," $3 }' good.csv >constant.csv
+awk -F, 'NR > 1 { $3 = ($1 > 0) } { print $1 "," $2 "," $3 }' good.csv >separable.csv
+awk -F, 'NR > 1 { $3 = 1 } { print $1 "," $2 "," $3 }' good.csv >ones.csv
+head -n 2 good.csv >one-row.csv
+sed '1s/z/x/' good.csv >twins.csv
+gzip -c good.csv | head -c 300 >torn.csv.gz
+head -c 4096 /dev/urandom >noise.csv
+
+sample() { # DATA: with the usual options; more may follow
+    local data=$1
+    shift
+    echo "$sbps" sample "$data" --model logistic --target y --dry-run "$@"
+}
+refused() { # NAME CODE STDERR DATA [OPTION...]
+    local name=$1 code=$2 words=$3
+    shift 3
+    try "$name" "$code" '' "^sbps: .*$words" $(sample "$@")
+}
+
+try 'a good table'         0 '[^ ]' '' $(sample good.csv)
+refused 'missing file'     1 'none.csv: No such file' none.csv
+refused 'a folder'         1 '\.' .
+refused 'empty file'       1 'empty.csv' empty.csv
+refused 'header only'      1 'header.csv.*no rows|header.csv' header.csv
+refused 'missing column'   '[12]' "colour" good.csv --target colour
+refused 'misspelt column'  '[12]' "'Z'|Z.*z" good.csv --features x,Z
+refused 'misspelt target'  '[12]' 'did you mean' good.csv --target yy
+refused 'misspelt weights' '[12]' 'zz' good.csv --weights zz
+refused 'misspelt offset'  '[12]' 'zz' good.csv --offset zz
+refused 'text in a number' 1 "text.csv:5.*x.*high|text.csv:5.*high.*x" text.csv
+refused 'NaN'              1 'nan.csv:6.*z' nan.csv
+refused 'infinity'         1 'inf.csv:7.*z' inf.csv
+refused 'empty cell'       1 'hole.csv:8.*z' hole.csv
+try 'empty cell, dropped'  0 '199' '' $(sample hole.csv --missing drop)
+refused 'short line'       1 'short.csv:9' short.csv
+refused 'long line'        1 'long.csv:9' long.csv
+refused 'column twice'     1 'twins.csv.*x' twins.csv
+refused 'torn gzip'        1 'torn.csv.gz' torn.csv.gz
+refused 'noise'            1 'noise.csv' noise.csv
+refused 'target not 0/1'   1 "0.*1.*2|2.*0.*1" target2.csv
+refused 'target 0.5'       1 '0\.5' target-half.csv
+refused 'constant column'  1 'z.*constant|constant.*z' constant.csv
+try 'one row'              0 '[^ ]' '' $(sample one-row.csv --prior 'normal(0,1)' --no-intercept --features x)
+refused 'batch above N'    2 'batch-size.*201.*200' good.csv --batch-size 201
+try 'batch of all rows'    0 '[^ ]' '' $(sample good.csv --batch-size 200)
+
+# Posteriors that do not exist.
+refused 'separable, flat'  1 'separa' separable.csv --prior flat --prior-intercept flat
+refused 'all ones, flat'   1 '[a-z]' ones.csv --prior flat --prior-intercept flat
+try 'separable, proper'    0 '[^ ]' '' $(sample separable.csv)
+refused 'positive prior'   2 'exponential.*positive|positive.*exponential' good.csv --prior 'exponential(1)'
+refused 'unknown prior'    2 "did you mean 'normal'" good.csv --prior 'nromal(0,1)'
+refused 'prior, bad scale' 2 'normal' good.csv --prior 'normal(0,-1)'
+refused 'prior, arguments' 2 'normal' good.csv --prior 'normal(0'
+
+# Stored runs.
+try 'missing run'          1 '' '^sbps: .*none.nc' "$sbps" summary none.nc
+try 'missing run, words'   1 '' '^sbps: .*none.nc' "$sbps" diagnose none.nc
+try 'not a NetCDF'         1 '' '^sbps: .*good.csv' "$sbps" summary good.csv
+try 'not a NetCDF, words'  1 '' '^sbps: .*good.csv' "$sbps" diagnose good.csv
+try 'empty run'            1 '' '^sbps: .*empty.csv' "$sbps" summary empty.csv
+"$sbps" sample good.csv --model logistic --target y -o run.nc --draws 50 --ess 50 --progress off \
+    2>.err || fault 'make a run' "$(cat .err)"
+size=$(stat -c %s run.nc 2>/dev/null || echo 0)
+for part in 10 50 90 99; do
+    head -c $((size * part / 100)) run.nc >torn.nc
+    try "torn at $part%"   1 '' '^sbps: .*torn.nc' "$sbps" summary torn.nc
+done
+finish

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# docs/options.md and the options of the man page are what the option table says.
+#   docs.sh            compares
+#   docs.sh --update   writes them anew
+set -euo pipefail
+
+root=${SBPS_SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}
+program=${SBPS_PROGRAM:-$root/build/sbps}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+begin='.\" options: made by `sbps list options --manual`, do not edit'
+end='.\" end of options'
+
+"$program" list options >"$work/options.md"
+"$program" list options --manual >"$work/options.roff"
+
+# The man page with the part between the two comments replaced.
+awk -v begin="${begin//\\/\\\\}" -v end="${end//\\/\\\\}" -v options="$work/options.roff" '
+    $0 == end { skip = 0 }
+    !skip { print }
+    $0 == begin { skip = 1; found++; while ((getline line < options) > 0) print line }
+    END { if (found != 1) exit 1 }' "$root/docs/sbps.1" >"$work/sbps.1"
+
+if [ "${1:-}" = --update ]; then
+    cp "$work/options.md" "$root/docs/options.md"
+    cp "$work/sbps.1" "$root/docs/sbps.1"
+    exit 0
+fi
+
+failures=0
+check() { # FILE: is it as made just now?
+    cmp -s "$root/docs/$1" "$work/$1" && return
+    echo "docs/$1 is not what the option table says; run tests/cli/docs.sh --update"
+    diff "$root/docs/$1" "$work/$1" | head -n 10 || true
+    failures=$((failures + 1))
+}
+check options.md
+check sbps.1
+version=$("$program" --version)
+if ! grep -qF "\"$version\"" "$root/docs/sbps.1"; then
+    echo "docs/sbps.1 does not name the version: $version"
+    failures=$((failures + 1))
+fi
+for page in "" sample summary diagnose simulate list; do # what help shows, the man page knows
+    { "$program" help $page | grep -oE -- "--[a-z][a-z-]+" || true; } | sort -u |
+        sed "s/-/\\\\-/g" |
+        while read -r flag; do
+            [ "$flag" = '\-\-help' ] || grep -qF -- "$flag" "$root/docs/sbps.1" ||
+                { echo "docs/sbps.1 does not name $flag"; exit 1; }
+        done || failures=$((failures + 1))
+done
+echo "docs: $failures failures"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Whole runs: what is written where, what is said, and that no draw is lost.
+. "$(dirname "$0")/common.sh"
+
+quick=(--draws 100 --ess 100 --chains 2 --threads 2)
+columns='name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat,bias'
+try 'simulate'             0 '' '' "$sbps" simulate logistic --rows 2000 --dim 3 --seed 4 -o data.csv --truth truth.csv
+[ "$(wc -l <data.csv)" -eq 2001 ] || fault 'simulate' "data.csv has $(wc -l <data.csv) lines"
+[ "$(head -n 1 truth.csv)" = name,value ] || fault 'simulate' 'truth.csv has another header'
+cp data.csv before.csv
+try 'simulate again'       0 '' '' "$sbps" simulate logistic --rows 2e3 --dim 3 --seed 4 -o data.csv
+cmp -s data.csv before.csv || fault 'simulate again' 'the same seed gave another file'
+sample=("$sbps" sample data.csv --model logistic --target y)
+
+try 'dry run'              0 'normal'  '' "${sample[@]}" --dry-run
+[ -e run.nc ] && fault 'dry run' 'run.nc was written'
+
+try 'plain run'            0 '' 'the draws are in run.nc.*smallest ESS [0-9]+, largest R-hat [0-9.]+, stated bias [0-9.]+ posterior sd' \
+    "${sample[@]}" "${quick[@]}"
+try 'summary'              0 'name +mean.*rhat +bias' '' "$sbps" summary run.nc
+try 'summary --csv'        0 "^$columns .*(x|w)1," '' "$sbps" summary run.nc --csv
+try 'summary --json'       0 '"run": *\{.*"sampler".*"parameters": *\[' '' "$sbps" summary run.nc --json
+try 'diagnose'             0 '[a-z]' '' "$sbps" diagnose run.nc
+"$sbps" summary run.nc --csv >first.csv
+
+# The same seed gives the same numbers, whatever the threads; another seed does not.
+"${sample[@]}" "${quick[@]}" --threads 1 --progress off -o again.nc 2>.err
+"$sbps" summary again.nc --csv | cmp -s - first.csv || fault 'same seed' 'one thread gave other numbers'
+"${sample[@]}" "${quick[@]}" --seed 2 --progress off -o other.nc 2>.err
+"$sbps" summary other.nc --csv | cmp -s - first.csv && fault 'other seed' 'gave the same numbers'
+
+# Silence: nothing but warnings on stderr, nothing on stdout.
+try 'progress off'         0 '' '^(sbps: warning: [^\n]*)?$|^$' true
+"${sample[@]}" "${quick[@]}" --progress off -o quiet.nc >.out 2>.err
+[ -s .out ] && fault 'progress off' 'something on stdout'
+grep -v '^sbps: warning: ' .err >.left && fault 'progress off' "said: $(head -n 1 .left)"
+try 'progress on'          0 '' 'sbps: +100%.*ESS' "${sample[@]}" "${quick[@]}" --progress on -o loud.nc
+
+# A config file fills what the command line leaves open.
+cat >run.conf <<'CONF'
+# a run
+model  = logistic
+target = "y"
+chains = 3
+draws  = 20     # few
+ess    = 50
+output = 'conf.csv'
+CONF
+try 'config'               0 '' 'the draws are in conf.csv' "$sbps" sample data.csv --config run.conf
+[ "$(cut -d, -f1 conf.csv | tail -n +2 | sort -u | wc -l)" -eq 3 ] || fault 'config' 'conf.csv has not 3 chains'
+try 'config loses'         0 '' 'the draws are in cli.csv' "$sbps" sample data.csv --config run.conf --chains=2 -o cli.csv
+[ "$(cut -d, -f1 cli.csv | tail -n +2 | sort -u | wc -l)" -eq 2 ] || fault 'config loses' 'cli.csv has not 2 chains'
+
+# Formats.
+try 'csv'                  0 '' 'the draws are in draws.csv' "${sample[@]}" "${quick[@]}" -odraws.csv
+[ "$(wc -l <draws.csv)" -ge 201 ] || fault 'csv' "draws.csv has $(wc -l <draws.csv) lines"
+try 'stan'                 0 '' 'the draws are in run.stan_1.csv, one file a chain' "${sample[@]}" "${quick[@]}" --output=run.stan.csv
+for chain in 1 2; do
+    grep -q '^lp__,' run.stan_$chain.csv || fault 'stan' "run.stan_$chain.csv has no header lp__"
+done
+
+# Stopping rules: --epochs alone switches the goal of --ess off.
+try 'epochs'               0 '' 'the draws are in few.nc' "${sample[@]}" --chains 1 --draws 10 --epochs 20 -o few.nc
+try 'seconds'              0 '' 'the draws are in short.nc' timeout 60 "${sample[@]}" --seconds 0.5 -o short.nc
+try 'options after data, --' 0 '' 'the draws are in dashes.nc' "$sbps" sample --model=logistic --target=y "${quick[@]}" -o dashes.nc -- data.csv
+
+# A file of another day is replaced, not kept beside.
+try 'replace'              0 '' 'the draws are in run.nc' "${sample[@]}" "${quick[@]}"
+[ "$(find . -name '*.nc*' -newer first.csv -name 'run.nc*' | wc -l)" -eq 1 ] || fault 'replace' 'left something beside run.nc'
+
+# The folder of the output vanishes while the run flies: the draws go to $TMPDIR.
+mkdir gone spare
+TMPDIR=$work/spare "${sample[@]}" --seconds 2 -o gone/run.nc 2>.err &
+pid=$!
+sleep 1
+rm -rf gone
+wait $pid
+code=$?
+[ $code -eq 1 ] || fault 'folder vanishes' "exit $code, want 1"
+saved=$(sed -n 's/.*the draws were saved to \(.*\)$/\1/p' .err)
+[ -n "$saved" ] || fault 'folder vanishes' "said: $(tail -n 3 .err)"
+try 'saved draws'          0 "^$columns" '' "$sbps" summary "${saved:-none}" --csv
+
+# Checkpoint and resume.
+try 'checkpoint'           0 '' '' "${sample[@]}" "${quick[@]}" --progress off --checkpoint state -o half.nc
+[ -s state ] || fault 'checkpoint' 'no file'
+try 'resume'               0 '' 'the draws are in whole.nc' "${sample[@]}" "${quick[@]}" --ess 200 --resume state -o whole.nc
+try 'resume: other run'    1 '' '^sbps: ' "${sample[@]}" "${quick[@]}" --seed 9 --resume state -o no.nc --progress off
+try 'resume: no file'      1 '' '^sbps: .*nostate' "${sample[@]}" "${quick[@]}" --resume nostate -o no.nc --progress off
+printf 'rubbish' >rubbish
+try 'resume: rubbish'      1 '' '^sbps: .*rubbish' "${sample[@]}" "${quick[@]}" --resume rubbish -o no.nc --progress off
+finish
