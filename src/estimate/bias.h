@@ -7,7 +7,7 @@
 
 typedef struct {
     double time;
-    double missing;     /* bounces */
+    double missing; /* bounces */
     uint64_t proposals, bounces, refreshments, violations, rows;
 } bias_state;
 

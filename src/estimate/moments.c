@@ -9,6 +9,7 @@
 #include "estimate/moments.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define MIN_BATCHES ((size_t)16) /* per chain, before an error is stated */
@@ -141,8 +142,8 @@ static pooled pool(const moments *chains, size_t count, size_t j)
 
 /* Asymptotic variances of x and of (x - mean)^2 from the batches of all chains; false when there
  * are too few. */
-static bool scatter(const moments *chains, size_t count, size_t j, const pooled *all, double *s1,
-                    double *s2)
+static bool scatter(const moments *chains, size_t count, size_t j, const pooled *all,
+                    double *s1, double *s2)
 {
     double sum1 = 0.0, sum2 = 0.0, n = 0.0, m = all->mean;
     for (size_t c = 0; c < count; c++) {

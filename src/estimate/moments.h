@@ -24,9 +24,9 @@ typedef struct {
     const reported_value *report; /* dim */
     const double *centre;
     moments_state *state;
-    double *sum;           /* 4*dim: x, x^2 (exact), x^3, x^4 (midpoint rule), whole run */
-    double *part;          /* 2*dim: x, x^2 of the batch under way */
-    double *batches;       /* MOMENT_BATCHES * 2*dim */
+    double *sum;     /* 4*dim: x, x^2 (exact), x^3, x^4 (midpoint rule), whole run */
+    double *part;    /* 2*dim: x, x^2 of the batch under way */
+    double *batches; /* MOMENT_BATCHES * 2*dim */
 } moments;
 
 void moments_carve(moments *m, size_t dim, const reported_value *report, const double *centre,
@@ -38,7 +38,7 @@ void moments_take(void *self, const segment *s);
 typedef struct {
     double mean, sd, mcse;
     double ess_mean, ess_square; /* of x and of (x - mean)^2 */
-    double rhat;                 /* between and within chains, from the path; NAN for one chain */
+    double rhat; /* between and within chains, from the path; NAN for one chain */
 } moment_summary;
 
 /* Pools the chains by time. NAN where there is too little. */

@@ -6,8 +6,8 @@
 
 const metric_kind *const metric_kinds[] = {&metric_none, &metric_diagonal, &metric_dense, NULL};
 
-sbps_status metric_create(const metric_kind *kind, size_t d, const double *hessian, metric **out,
-                          sbps_error *err)
+sbps_status metric_create(const metric_kind *kind, size_t d, const double *hessian,
+                          metric **out, sbps_error *err)
 {
     *out = NULL;
     metric *m = calloc(1, sizeof *m);

@@ -23,8 +23,8 @@ struct metric_kind {
 
 extern const metric_kind *const metric_kinds[]; /* NULL at the end: none, diagonal, dense */
 
-sbps_status metric_create(const metric_kind *kind, size_t d, const double *hessian, metric **out,
-                          sbps_error *err);
+sbps_status metric_create(const metric_kind *kind, size_t d, const double *hessian,
+                          metric **out, sbps_error *err);
 void metric_destroy(metric *m);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct {
     uint64_t proposals;  /* in the segment it ends */
     uint64_t violations; /* proposals with G > lambda */
     uint64_t rows;       /* rows touched */
-    double missing;      /* (G/lambda - 1)+ summed over the proposals: bounces that did not happen */
+    double missing; /* (G/lambda - 1)+ summed over the proposals: bounces that did not happen */
 } event;
 
 typedef struct {

@@ -61,8 +61,8 @@ const potential_kind *const potential_kinds[] = {&potential_full, &potential_win
 
 /* ---- memory ---- */
 
-void potential_carve(potential *u, const potential_kind *kind, const posterior *target, size_t n,
-                     arena *memory)
+void potential_carve(potential *u, const potential_kind *kind, const posterior *target,
+                     size_t n, arena *memory)
 {
     size_t total = target->data->n, wide = target->data->stride + 1;
     size_t block = n < POTENTIAL_BLOCK ? n : POTENTIAL_BLOCK;
@@ -207,7 +207,8 @@ static void sum_rows(potential *u, double t, row_values values, double sums[2])
     sums[0] = sums[1] = 0.0;
     for (size_t done = 0; done < u->n;) {
         size_t filled = 0, room = u->n < POTENTIAL_BLOCK ? u->n : POTENTIAL_BLOCK;
-        while (filled < room && done < u->n) { /* a wrapped window fills the block in two goes */
+        while (filled < room &&
+               done < u->n) { /* a wrapped window fills the block in two goes */
             stretch s = next_stretch(u, done);
             if (s.n > room - filled) s.n = room - filled;
             predict(u, &s, t, filled);

@@ -21,10 +21,11 @@ typedef struct {
     const char *summary;
     /* Chooses the rows of the next batch. */
     void (*pick)(potential *u);
-    bool uses_list;   /* rows are listed in `list`; else they run from `first`, wrapping round */
+    bool uses_list; /* rows are listed in `list`; else they run from `first`, wrapping round */
 } potential_kind;
 
-extern const potential_kind *const potential_kinds[]; /* NULL at the end: full, window, random */
+extern const potential_kind
+    *const potential_kinds[]; /* NULL at the end: full, window, random */
 extern const potential_kind potential_full, potential_window, potential_random;
 
 /* A batch's scratch holds at most this many rows; larger ones go through in blocks. */
@@ -32,28 +33,28 @@ extern const potential_kind potential_full, potential_window, potential_random;
 
 typedef struct {
     rng random;
-    size_t first;       /* first row of the batch when it is a window */
-    double time;        /* of the last observation */
+    size_t first;                   /* first row of the batch when it is a window */
+    double time;                    /* of the last observation */
     double prior_slope, prior_rate; /* quadratic priors along the line: slope + rate t */
 } potential_state;
 
 struct potential {
     const potential_kind *kind;
     const posterior *target;
-    size_t n;               /* rows a batch */
-    size_t curved_count;    /* coordinates whose prior is not quadratic */
+    size_t n;            /* rows a batch */
+    size_t curved_count; /* coordinates whose prior is not quadratic */
     size_t *curved;
     /* in the chain's arena */
     potential_state *state;
-    double *p, *q;          /* the line w = p + t q, padded for the row kernels */
-    size_t *list;           /* a permutation of all rows, its first n the batch; or NULL */
+    double *p, *q; /* the line w = p + t q, padded for the row kernels */
+    size_t *list;  /* a permutation of all rows, its first n the batch; or NULL */
     /* scratch, nothing to remember */
     double *eta, *deta, *y, *out, *aux, *point;
 };
 
 /* Two-pass carving (see arena): the handle is the caller's, its state lies in `memory`. */
-void potential_carve(potential *u, const potential_kind *kind, const posterior *target, size_t n,
-                     arena *memory);
+void potential_carve(potential *u, const potential_kind *kind, const posterior *target,
+                     size_t n, arena *memory);
 /* Fills the state of a carved potential; not on resume. */
 void potential_start(potential *u, rng random);
 

@@ -27,7 +27,8 @@ void regression_add(regression *r, double t, double g, double weight)
     r->count++;
 }
 
-regression_fit regression_solve(const regression *r, slope_prior prior, double unit, double next)
+regression_fit regression_solve(const regression *r, slope_prior prior, double unit,
+                                double next)
 {
     double p00 = r->w / unit, p01 = r->t / unit, p11 = r->tt / unit + 1.0 / prior.variance;
     double h0 = r->g / unit, h1 = r->tg / unit + prior.mean / prior.variance;
@@ -49,8 +50,8 @@ void regression_admit_misfit(const regression *r, double unit, regression_fit *f
 {
     if (r->count < 3) return;
     double b0 = fit->b0, b1 = fit->b1, freedom = (double)r->count - 2.0;
-    double rss = r->gg - 2.0 * (b0 * r->g + b1 * r->tg) + b0 * b0 * r->w + 2.0 * b0 * b1 * r->t +
-                 b1 * b1 * r->tt;
+    double rss = r->gg - 2.0 * (b0 * r->g + b1 * r->tg) + b0 * b0 * r->w +
+                 2.0 * b0 * b1 * r->t + b1 * b1 * r->tt;
     /* two standard deviations of chi^2 noise are not yet evidence of misfit */
     double excess = rss / freedom - unit * (1.0 + 2.0 * sqrt(2.0 / freedom));
     double spread = time_variance(r);
@@ -88,8 +89,8 @@ double slope_evidence(const regression *r, slope_prior prior, double unit)
     return -0.5 * log(v) - 0.5 * z * z / v;
 }
 
-void slope_evidence_gradient(const regression *r, slope_prior prior, double unit, double *d_mean,
-                             double *d_variance)
+void slope_evidence_gradient(const regression *r, slope_prior prior, double unit,
+                             double *d_mean, double *d_variance)
 {
     double b, precision;
     *d_mean = *d_variance = 0.0;

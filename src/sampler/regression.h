@@ -27,7 +27,8 @@ void regression_clear(regression *r);
 void regression_add(regression *r, double t, double g, double weight);
 
 /* Observation i has variance unit / weight_i; the next one will have variance `next`. */
-regression_fit regression_solve(const regression *r, slope_prior prior, double unit, double next);
+regression_fit regression_solve(const regression *r, slope_prior prior, double unit,
+                                double next);
 /* Adds what a straight line leaves unexplained: the excess of the residual variance over `unit`
  * (weights 1) widens slope and noise. */
 void regression_admit_misfit(const regression *r, double unit, regression_fit *fit);
@@ -39,8 +40,8 @@ double fit_sd(const regression_fit *fit, double t);
  * that does not depend on the prior; 0 with fewer than two distinct times. */
 double slope_evidence(const regression *r, slope_prior prior, double unit);
 /* Its derivatives in mean and in variance. */
-void slope_evidence_gradient(const regression *r, slope_prior prior, double unit, double *d_mean,
-                             double *d_variance);
+void slope_evidence_gradient(const regression *r, slope_prior prior, double unit,
+                             double *d_mean, double *d_variance);
 /* One gradient step, preconditioned by the prior's variance so that it is free of scale. */
 void slope_prior_learn(slope_prior *prior, const regression *r, double unit, double rate);
 

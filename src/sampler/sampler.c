@@ -18,7 +18,8 @@ void sampler_carve(sampler *s, const sampler_kind *kind, const metric *a, const 
                    const double *centre, potential *u, arena *memory)
 {
     size_t d = u->target->dim;
-    *s = (sampler){.kind = kind, .a = a, .hessian = hessian, .centre = centre, .u = u, .dim = d};
+    *s =
+        (sampler){.kind = kind, .a = a, .hessian = hessian, .centre = centre, .u = u, .dim = d};
     s->settings = arena_take(memory, sizeof *s->settings);
     s->state = arena_take(memory, kind->state_bytes);
     s->p = arena_doubles(memory, d);

@@ -17,7 +17,7 @@ typedef struct {
     double pool;          /* batches the running variance counts for; 0: last batch alone */
     double learning_rate; /* of the slope prior, per flight */
     bool lack_of_fit;
-    bool keep_variance;   /* c_t carried over a bounce as printed, else recomputed */
+    bool keep_variance; /* c_t carried over a bounce as printed, else recomputed */
 } sampler_settings;
 
 typedef struct sampler_kind sampler_kind;
@@ -30,8 +30,8 @@ typedef struct {
     sampler_settings *settings; /* in the arena: chosen in warm-up */
     potential *u;
     size_t dim;
-    void *state;           /* kind's own, in the arena */
-    double *p, *q;         /* the segment flown last: in the arena */
+    void *state;   /* kind's own, in the arena */
+    double *p, *q; /* the segment flown last: in the arena */
     double *p_next, *v, *q_next, *gradient, *scratch;
 } sampler;
 

@@ -27,11 +27,11 @@
 
 typedef struct {
     rng random;
-    event end;           /* that ended the last segment */
+    event end; /* that ended the last segment */
     observation last;
     regression fit;
-    double curvature;    /* u'Hu of this flight */
-    double running;      /* mean of c^2 / u'Hu */
+    double curvature; /* u'Hu of this flight */
+    double running;   /* mean of c^2 / u'Hu */
     double running_count;
     double variance_sum; /* of c^2 over this flight */
     slope_prior prior;   /* in units of u'Hu */
@@ -75,7 +75,8 @@ static double pooled_variance(const sampler *s, const sbps_state *state)
 static slope_prior scaled_prior(const sbps_state *state)
 {
     double c = state->curvature;
-    return (slope_prior){.mean = state->prior.mean * c, .variance = state->prior.variance * c * c};
+    return (slope_prior){.mean = state->prior.mean * c,
+                         .variance = state->prior.variance * c * c};
 }
 
 /* Variance of an observation of weight 1: pooled, or 1 where weights are 1/c^2 themselves. */
@@ -195,11 +196,18 @@ static void sbps_step(sampler *s, segment *out)
     double c = state->curvature, unit = unit_variance(s, state);
     slope_prior learned = scaled_prior(state);
     slope_prior_learn(&learned, &state->fit, unit, s->settings->learning_rate);
-    state->prior = (slope_prior){.mean = learned.mean / c, .variance = learned.variance / (c * c)};
+    state->prior =
+        (slope_prior){.mean = learned.mean / c, .variance = learned.variance / (c * c)};
     if (state->calibrating) state->curve_time += dt;
     state->end = e;
-    *out = (segment){.flow = &flow_line, .dim = s->dim, .dt = dt, .centre = s->centre, .p = s->p,
-                     .q = s->q, .end = &state->end, .q_next = s->q_next};
+    *out = (segment){.flow = &flow_line,
+                     .dim = s->dim,
+                     .dt = dt,
+                     .centre = s->centre,
+                     .p = s->p,
+                     .q = s->q,
+                     .end = &state->end,
+                     .q_next = s->q_next};
 }
 
 /* ---- calibration ---- */

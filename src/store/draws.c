@@ -54,5 +54,4 @@ void draws_take(void *self, const segment *s)
     d->state->since.proposals += (double)s->end->proposals;
     d->state->since.bounces += s->end->kind == EVENT_BOUNCE;
     d->state->since.missing += s->end->missing;
-    d->state->begun = s->end->kind;
 }

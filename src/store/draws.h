@@ -14,14 +14,13 @@ typedef struct {
 typedef struct {
     double spacing, time, next; /* time flown; time of the next draw */
     uint64_t count;
-    draw_counts since;          /* the last draw */
-    event_kind begun;           /* what began the segment now flown */
+    draw_counts since; /* the last draw */
 } draws_state;
 
 typedef struct {
     size_t dim, capacity;
     draws_state *state;
-    double *w;          /* capacity*dim, in coordinates of w */
+    double *w;           /* capacity*dim, in coordinates of w */
     draw_counts *counts; /* capacity */
 } draws;
 

@@ -1,0 +1,138 @@
+/* Chains: one block of memory each, over-dispersed starts, rounds shared out over threads. */
+#include "run/run.h"
+
+#include <math.h>
+#include <string.h>
+
+#define START_SPREAD  2.0  /* posterior sds, by the curvature at the mode */
+#define FIRST_BATCH   0.25 /* first length of a batch of moments, natural units */
+#define FIRST_SPACING 0.25 /* first distance of draws, natural units */
+
+static void carve(const sbps_run *run, chain *c)
+{
+    size_t d = run->target->dim;
+    /* with a dense metric from the same Hessian u'Hu is 1 for every velocity */
+    const double *hessian =
+        strcmp(run->plan.metric->name, "dense") ? run->reference->hessian : NULL;
+    c->memory.used = 0;
+    c->state = arena_take(&c->memory, sizeof *c->state);
+    potential_carve(&c->flight, run->plan.minibatch, run->target, run->plan.batch, &c->memory);
+    sampler_carve(&c->s, run->plan.sampler, run->a, hessian, run->reference->w, &c->flight,
+                  &c->memory);
+    moments_carve(&c->m, d, run->report, run->reference->w, &c->memory);
+    bias_carve(&c->b, d, &c->memory);
+    draws_carve(&c->d, d, run->options->draws, &c->memory);
+}
+
+static sbps_status chain_create(const sbps_run *run, chain *c, sbps_error *err)
+{
+    carve(run, c);
+    c->memory.size = c->memory.used;
+    c->memory.base = aligned_zeroed(c->memory.size);
+    if (!c->memory.base) return fail_memory(err);
+    carve(run, c);
+    if (!run->options->skeleton) return SBPS_OK;
+    c->skeleton = new_doubles(ROUND_EVENTS * (2 + 2 * run->target->dim));
+    return c->skeleton ? SBPS_OK : fail_memory(err);
+}
+
+sbps_status chains_create(sbps_run *run, sbps_error *err)
+{
+    run->chain_count = run->options->chains;
+    run->chains = calloc(run->chain_count, sizeof *run->chains);
+    run->moments_of = calloc(run->chain_count, sizeof *run->moments_of);
+    run->bias_of = calloc(run->chain_count, sizeof *run->bias_of);
+    if (!run->chains || !run->moments_of || !run->bias_of) return fail_memory(err);
+    for (size_t i = 0; i < run->chain_count; i++) {
+        sbps_status status = chain_create(run, &run->chains[i], err);
+        if (status != SBPS_OK) return status;
+        run->moments_of[i] = run->chains[i].m;
+        run->bias_of[i] = run->chains[i].b;
+    }
+    return SBPS_OK;
+}
+
+void chains_destroy(sbps_run *run)
+{
+    for (size_t i = 0; run->chains && i < run->chain_count; i++) {
+        free(run->chains[i].memory.base);
+        free(run->chains[i].skeleton);
+    }
+    free(run->chains);
+    free(run->moments_of);
+    free(run->bias_of);
+}
+
+/* p = spread A z / scale with z standard normal: twice as wide as the posterior at the mode. */
+static void start_chain(sbps_run *run, chain *c, size_t index)
+{
+    uint64_t seed = run->options->seed;
+    size_t d = run->target->dim;
+    rng random = rng_stream(seed, index, RNG_START);
+    double *z = c->s.scratch, *p = c->s.gradient;
+    for (size_t j = 0; j < d; j++) z[j] = START_SPREAD / run->plan.scale * rng_normal(&random);
+    run->a->kind->forward(run->a, z, p);
+    *c->s.settings = run->plan.settings;
+    potential_start(&c->flight, rng_stream(seed, index, RNG_BATCH));
+    *c->state = (chain_state){.events = ROUND_EVENTS, .begun = EVENT_START};
+    c->s.kind->start(&c->s, p, rng_stream(seed, index, RNG_FLIGHT));
+}
+
+void chains_start(sbps_run *run)
+{
+    for (size_t i = 0; i < run->chain_count; i++) start_chain(run, &run->chains[i], i);
+    chains_reset_estimates(run);
+}
+
+void chains_reset_estimates(sbps_run *run)
+{
+    for (size_t i = 0; i < run->chain_count; i++) {
+        chain *c = &run->chains[i];
+        moments_start(&c->m, FIRST_BATCH / run->plan.scale);
+        bias_start(&c->b);
+        draws_start(&c->d, FIRST_SPACING / run->plan.scale);
+    }
+}
+
+static void keep_event(chain *c, const segment *s, double time, event_kind begun)
+{
+    double *record = c->skeleton + c->skeleton_count++ * (2 + 2 * s->dim);
+    record[0] = time;
+    record[1] = (double)begun;
+    for (size_t j = 0; j < s->dim; j++) record[2 + j] = s->centre[j] + s->p[j];
+    memcpy(record + 2 + s->dim, s->q, s->dim * sizeof *s->q);
+}
+
+static void advance_chain(void *self, size_t index)
+{
+    sbps_run *run = self;
+    chain *c = &run->chains[index];
+    bool keep = c->skeleton && run->state.phase == PHASE_SAMPLING;
+    c->skeleton_count = 0;
+    for (; c->state->events < ROUND_EVENTS; c->state->events++) {
+        segment s;
+        if (atomic_load_explicit(&run->interrupt, memory_order_relaxed)) return;
+        c->s.kind->step(&c->s, &s);
+        if (keep) keep_event(c, &s, c->b.state->time, c->state->begun);
+        c->state->begun = s.end->kind;
+        moments_take(&c->m, &s);
+        bias_take(&c->b, &s);
+        draws_take(&c->d, &s);
+    }
+}
+
+static bool round_complete(const sbps_run *run)
+{
+    for (size_t i = 0; i < run->chain_count; i++)
+        if (run->chains[i].state->events < ROUND_EVENTS) return false;
+    return true;
+}
+
+bool chains_round(sbps_run *run)
+{
+    /* a round cut short by an interrupt is completed by the run that resumes it */
+    if (round_complete(run))
+        for (size_t i = 0; i < run->chain_count; i++) run->chains[i].state->events = 0;
+    thread_pool_run(run->pool, run->chain_count, advance_chain, run);
+    return round_complete(run);
+}

@@ -1,0 +1,72 @@
+/* What was chosen, in a few lines. */
+#include "run/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One line for each run of parameters with the same prior. */
+static void describe_priors(const sbps_run *run, FILE *out)
+{
+    char text[128], next[128];
+    size_t d = run->target->dim;
+    for (size_t j = 0; j < d;) {
+        size_t end = j + 1;
+        prior_format(&run->target->priors[j], sizeof text, text);
+        for (; end < d; end++) {
+            prior_format(&run->target->priors[end], sizeof next, next);
+            if (strcmp(text, next)) break;
+        }
+        if (end - j == 1)
+            fprintf(out, "  prior     %s ~ %s\n", run->names[j], text);
+        else
+            fprintf(out, "  prior     %s .. %s (%zu) ~ %s\n", run->names[j],
+                    run->names[end - 1], end - j, text);
+        j = end;
+    }
+}
+
+static void describe_sampler(const sbps_run *run, FILE *out)
+{
+    const run_plan *p = &run->plan;
+    fprintf(out, "  sampler   %s%s, %s metric, refresh rate %.3g\n", p->sampler->name,
+            run->options->paper ? " as published" : "", p->metric->name,
+            p->settings.refresh_rate);
+    fprintf(out, "  batches   %zu of %zu rows: %s\n", p->batch, run->table->data->n,
+            p->minibatch->summary);
+    if (p->choose_band)
+        fprintf(out, "  band      chosen in warm-up for a bias within %g posterior sd\n",
+                run->options->bias_budget);
+    else
+        fprintf(out, "  band      k = %g\n", p->settings.band);
+}
+
+static void describe_size(const sbps_run *run, FILE *out)
+{
+    const rows *data = run->table->data;
+    double table = 8.0 * (double)data->n * (double)(data->stride + 1), chains = 0.0;
+    for (size_t i = 0; i < run->chain_count; i++) chains += (double)run->chains[i].memory.size;
+    fprintf(out, "  data      %zu rows, %zu parameters, %.3g MB; %zu chains, %.3g MB\n",
+            data->n, run->target->dim, table / 1e6, run->chain_count, chains / 1e6);
+    fprintf(out, "  mode      found in %zu steps, U = %.8g, gradient %.1e\n",
+            run->reference->iterations, run->reference->value, run->reference->gradient_norm);
+}
+
+sbps_status sbps_run_describe(const sbps_run *run, char **out, sbps_error *err)
+{
+    size_t size = 0;
+    *out = NULL;
+    FILE *text = open_memstream(out, &size);
+    if (!text) return fail_memory(err);
+    fprintf(text, "%s regression of '%s'\n", run->plan.model->name,
+            run->table->data->target ? run->table->data->target : "label");
+    describe_size(run, text);
+    describe_priors(run, text);
+    describe_sampler(run, text);
+    if (fclose(text)) {
+        free(*out);
+        *out = NULL;
+        return fail_memory(err);
+    }
+    return SBPS_OK;
+}

@@ -1,0 +1,192 @@
+/* Checkpoints and skeletons: written between rounds, read back when a run is resumed.
+ *
+ * A checkpoint is the run's state and every chain's memory, with the data's hash and the options
+ * that decide the path; another run's is refused. */
+#include "run/run.h"
+#include "store/checkpoint.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define CHECKPOINT_SECONDS 1.0  /* apart at least */
+#define CHECKPOINT_SHARE   20.0 /* and so many times as long as writing one takes */
+
+/* `name=value` lines of the options that decide the path. */
+static char *path_options(const sbps_options *options)
+{
+    char *text = NULL, value[4096];
+    size_t size = 0;
+    const char *name;
+    bool path;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    fprintf(out, "version=%s\n", SBPS_VERSION);
+    for (size_t i = 0; option_text(options, i, &name, &path, sizeof value, value); i++)
+        if (path) fprintf(out, "%s=%s\n", name, value);
+    if (fclose(out)) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+/* ---- blocks ---- */
+
+typedef struct {
+    checkpoint_block *list;
+    char (*names)[32];
+    size_t count;
+} block_list;
+
+static void blocks_free(block_list *b)
+{
+    free(b->list);
+    free(b->names);
+}
+
+static sbps_status blocks_make(const sbps_run *run, block_list *b, sbps_error *err)
+{
+    *b = (block_list){.list = calloc(run->chain_count + 2, sizeof *b->list),
+                      .names = calloc(run->chain_count, sizeof *b->names)};
+    if (!b->list || !b->names) {
+        blocks_free(b);
+        return fail_memory(err);
+    }
+    b->list[b->count++] = (checkpoint_block){"run", (void *)&run->state, sizeof run->state};
+    for (size_t i = 0; i < run->chain_count; i++) {
+        const arena *memory = &run->chains[i].memory;
+        snprintf(b->names[i], sizeof b->names[i], "chain %zu", i + 1);
+        b->list[b->count++] = (checkpoint_block){b->names[i], memory->base, memory->size};
+    }
+    return SBPS_OK;
+}
+
+static sbps_status checkpoint_save(sbps_run *run, sbps_error *err)
+{
+    block_list b;
+    uint64_t hash = run->table->data->hash;
+    char *options = path_options(run->options);
+    if (!options) return fail_memory(err);
+    sbps_status status = blocks_make(run, &b, err);
+    if (status == SBPS_OK) {
+        checkpoint_block whole[b.count + 2];
+        memcpy(whole, b.list, b.count * sizeof *whole);
+        whole[b.count] = (checkpoint_block){"data", &hash, sizeof hash};
+        whole[b.count + 1] = (checkpoint_block){"options", options, strlen(options)};
+        status = checkpoint_write(run->options->checkpoint, whole, b.count + 2, err);
+        blocks_free(&b);
+    }
+    free(options);
+    return status;
+}
+
+/* ---- resume ---- */
+
+/* The first line in which two option texts differ, for the refusal. */
+static sbps_status refuse_options(const char *path, const char *theirs, const char *ours,
+                                  sbps_error *err)
+{
+    while (*theirs && *theirs == *ours) theirs++, ours++;
+    return fail(err, SBPS_MISMATCH,
+                "%s: written by a run with other options (near '%.*s' there, "
+                "'%.*s' here)",
+                path, (int)strcspn(theirs, "\n"), theirs, (int)strcspn(ours, "\n"), ours);
+}
+
+static sbps_status check_owner(const sbps_run *run, const char *path, char *ours,
+                               sbps_error *err)
+{
+    char *theirs = NULL, *hash = NULL;
+    size_t size;
+    sbps_status status = checkpoint_peek(path, "options", &theirs, &size, err);
+    if (status != SBPS_OK) goto done;
+    if ((status = checkpoint_peek(path, "data", &hash, &size, err)) != SBPS_OK) goto done;
+    if (strcmp(theirs, ours))
+        status = refuse_options(path, theirs, ours, err);
+    else if (size != sizeof run->table->data->hash ||
+             memcmp(hash, &run->table->data->hash, size))
+        status = fail(err, SBPS_MISMATCH, "%s: written by a run on other data", path);
+done:
+    free(theirs);
+    free(hash);
+    return status;
+}
+
+sbps_status files_resume(sbps_run *run, sbps_error *err)
+{
+    const char *path = run->options->resume;
+    block_list b;
+    uint64_t hash;
+    char *ours = path_options(run->options);
+    if (!ours) return fail_memory(err);
+    size_t length = strlen(ours);
+    sbps_status status = check_owner(run, path, ours, err);
+    if (status == SBPS_OK) status = blocks_make(run, &b, err);
+    if (status == SBPS_OK) {
+        checkpoint_block whole[b.count + 2];
+        memcpy(whole, b.list, b.count * sizeof *whole);
+        whole[b.count] = (checkpoint_block){"data", &hash, sizeof hash};
+        whole[b.count + 1] = (checkpoint_block){"options", ours, length};
+        status = checkpoint_read(path, whole, b.count + 2, err);
+        blocks_free(&b);
+    }
+    free(ours);
+    if (status != SBPS_OK) return status;
+    /* a longer goal may have been set since */
+    if (run->state.phase == PHASE_DONE) run->state.phase = PHASE_SAMPLING;
+    return SBPS_OK;
+}
+
+/* ---- between rounds ---- */
+
+sbps_status files_open(sbps_run *run, sbps_error *err)
+{
+    sbps_options *o = run->options;
+    sbps_status status = SBPS_OK;
+    if (o->dry_run) return SBPS_OK;
+    if (o->resume && *o->resume) {
+        if ((status = files_resume(run, err)) != SBPS_OK) return status;
+        if (!o->checkpoint || !*o->checkpoint)
+            status = sbps_options_set(o, "checkpoint", o->resume, err);
+        if (status != SBPS_OK) return status;
+    }
+    if (o->skeleton && *o->skeleton)
+        status = skeleton_open(o->skeleton, (const char *const *)run->names, run->target->dim,
+                               run->state.skeleton_bytes, &run->skeleton, err);
+    return status;
+}
+
+static sbps_status append_skeleton(sbps_run *run, sbps_error *err)
+{
+    for (size_t i = 0; run->skeleton && i < run->chain_count; i++) {
+        const chain *c = &run->chains[i];
+        if (!c->skeleton_count) continue;
+        sbps_status status =
+            skeleton_append(run->skeleton, i, c->skeleton_count, c->skeleton, err);
+        if (status != SBPS_OK) return status;
+    }
+    return SBPS_OK;
+}
+
+sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err)
+{
+    sbps_status status = append_skeleton(run, err);
+    if (status != SBPS_OK) return status;
+    double begin = now(), wait = run->checkpoint_cost * CHECKPOINT_SHARE;
+    if (wait < CHECKPOINT_SECONDS) wait = CHECKPOINT_SECONDS;
+    bool asked = run->options->checkpoint && *run->options->checkpoint;
+    bool due = asked && (last || begin - run->last_checkpoint >= wait);
+    if (run->skeleton && (due || last))
+        status = skeleton_sync(run->skeleton, &run->state.skeleton_bytes, err);
+    if (status != SBPS_OK || !due) return status;
+    status = checkpoint_save(run, err);
+    run->last_checkpoint = now();
+    run->checkpoint_cost = run->last_checkpoint - begin;
+    return status;
+}
+
+void files_close(sbps_run *run)
+{
+    skeleton_close(run->skeleton);
+    run->skeleton = NULL;
+}

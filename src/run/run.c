@@ -1,0 +1,158 @@
+/* A run from set-up to its last round. */
+#include "run/run.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- set-up ---- */
+
+static sbps_status copy_options(const sbps_options *from, sbps_options **out, sbps_error *err)
+{
+    sbps_status status = sbps_options_create(out, err);
+    for (size_t i = 0; status == SBPS_OK && i < sbps_option_count(); i++) {
+        const char *name = sbps_option_at(i).name;
+        if (option_given(from, name))
+            status = sbps_options_set(*out, name, sbps_options_get(from, name), err);
+    }
+    return status;
+}
+
+static sbps_status name_parameters(sbps_run *run, sbps_error *err)
+{
+    const posterior *u = run->target;
+    run->names = calloc(u->dim, sizeof *run->names);
+    run->report = calloc(u->dim, sizeof *run->report);
+    if (!run->names || !run->report) return fail_memory(err);
+    for (size_t j = 0; j < u->dim; j++) {
+        run->names[j] = copy_text(j < u->data->d ? u->data->names[j] : u->model->aux_name);
+        if (!run->names[j]) return fail_memory(err);
+        run->report[j] = u->scale[j] == SCALE_LOG ? exp : NULL;
+    }
+    return SBPS_OK;
+}
+
+static sbps_status make_target(sbps_run *run, sbps_error *err)
+{
+    const rows *data = run->table->data;
+    sbps_status status = plan_make(run, data, &run->plan, err);
+    if (status != SBPS_OK) return status;
+    if ((status = run->plan.model->check(data, err)) != SBPS_OK) return status;
+    prior *priors = calloc(data->d + 1, sizeof *priors);
+    if (!priors) return fail_memory(err);
+    status = priors_choose(run->options, data, run->plan.model, priors, err);
+    if (status == SBPS_OK)
+        status = posterior_create(data, run->plan.model, priors, &run->target, err);
+    free(priors);
+    return status;
+}
+
+static sbps_status set_up(sbps_run *run, sbps_error *err)
+{
+    sbps_status status;
+    size_t threads = run->options->threads == SIZE_AUTO ? processors() : run->options->threads;
+    if (threads > run->options->chains) threads = run->options->chains;
+    if ((status = make_target(run, err)) != SBPS_OK) return status;
+    if ((status = name_parameters(run, err)) != SBPS_OK) return status;
+    if ((status = mode_find(run->target, NULL, &run->reference, err)) != SBPS_OK) return status;
+    if ((status = metric_create(run->plan.metric, run->target->dim, run->reference->hessian,
+                                &run->a, err)) != SBPS_OK)
+        return status;
+    if ((status = plan_finish(run, err)) != SBPS_OK) return status;
+    if ((status = chains_create(run, err)) != SBPS_OK) return status;
+    if ((status = thread_pool_create(threads, &run->pool, err)) != SBPS_OK) return status;
+    chains_start(run);
+    warmup_begin(run);
+    return files_open(run, err);
+}
+
+sbps_status sbps_run_create(const sbps_table *table, const sbps_options *options,
+                            sbps_run **out, sbps_error *err)
+{
+    *out = NULL;
+    double begin = now();
+    sbps_run *run = calloc(1, sizeof *run);
+    if (!run) return fail_memory(err);
+    run->table = table;
+    atomic_init(&run->interrupt, false);
+    sbps_status status = copy_options(options, &run->options, err);
+    if (status == SBPS_OK) status = set_up(run, err);
+    if (status != SBPS_OK) {
+        sbps_run_destroy(run);
+        return status;
+    }
+    run->seconds_setup = now() - begin;
+    *out = run;
+    return SBPS_OK;
+}
+
+void sbps_run_destroy(sbps_run *run)
+{
+    if (!run) return;
+    files_close(run);
+    thread_pool_destroy(run->pool);
+    chains_destroy(run);
+    metric_destroy(run->a);
+    mode_destroy(run->reference);
+    for (size_t j = 0; run->names && j < run->target->dim; j++) free(run->names[j]);
+    free(run->names);
+    free(run->report);
+    posterior_destroy(run->target);
+    sbps_options_destroy(run->options);
+    free(run);
+}
+
+/* ---- advance ---- */
+
+sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error *err)
+{
+    run_state *s = &run->state;
+    double begin = now(), share;
+    bool warming_up = s->phase == PHASE_WARMUP;
+    *finished = s->phase == PHASE_DONE;
+    if (*finished) return SBPS_OK;
+    bool whole = chains_round(run);
+    *(warming_up ? &s->seconds_warmup : &s->seconds_sampling) += now() - begin;
+    if (whole) {
+        s->rounds++;
+        if (warming_up) warmup_after_round(run);
+        if (!warming_up && stop_now(run, &share)) s->phase = PHASE_DONE;
+    }
+    *finished = !whole || s->phase == PHASE_DONE;
+    return files_after_round(run, *finished, err);
+}
+
+void sbps_run_interrupt(sbps_run *run)
+{
+    atomic_store(&run->interrupt, true);
+}
+
+void sbps_run_progress(const sbps_run *run, sbps_progress *out)
+{
+    const run_state *s = &run->state;
+    double share, proposals = s->warmup_proposals;
+    stop_now(run, &share);
+    *out = (sbps_progress){.warming_up = s->phase == PHASE_WARMUP, .rounds = s->rounds};
+    out->share_done = s->phase == PHASE_WARMUP ? 0.0 : fmin(share, 1.0);
+    out->seconds = s->seconds_warmup + s->seconds_sampling;
+    out->seconds_left = share > 0.0 && s->phase == PHASE_SAMPLING
+                            ? s->seconds_sampling * fmax(1.0 / share - 1.0, 0.0)
+                            : NAN;
+    out->max_rhat = NAN;
+    for (size_t i = 0; i < run->chain_count; i++)
+        proposals += (double)run->chains[i].b.state->proposals;
+    for (size_t j = 0; j < run->target->dim; j++)
+        out->max_rhat =
+            fmax(out->max_rhat, moments_summarize(run->moments_of, run->chain_count, j).rhat);
+    out->proposals = proposals;
+    out->proposals_per_second = out->seconds > 0.0 ? proposals / out->seconds : 0.0;
+    out->min_ess = moments_min_ess(run->moments_of, run->chain_count);
+    out->bias_estimate = run_bias_quick(run);
+}

@@ -1,0 +1,121 @@
+/* A run: everything wired together. Only `run` knows all stages; it decides and measures, the
+ * stages do the work. */
+#ifndef RUN_RUN_H
+#define RUN_RUN_H
+
+#include "base/threads.h"
+#include "estimate/bias.h"
+#include "estimate/moments.h"
+#include "mode/mode.h"
+#include "run/options.h"
+#include "sampler/sampler.h"
+#include "store/draws.h"
+#include "store/result.h"
+#include "store/skeleton.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* Chains advance together by so many events; all decisions fall between rounds. */
+#define ROUND_EVENTS ((size_t)1024)
+
+struct sbps_table {
+    rows *data;
+};
+
+/* Pointer-free, in the chain's memory. */
+typedef struct {
+    uint64_t events;  /* of this round that are done */
+    event_kind begun; /* what began the segment to be flown next */
+} chain_state;
+
+typedef struct {
+    arena memory; /* all that changes while the chain runs */
+    chain_state *state;
+    potential flight;
+    sampler s;
+    moments m;
+    bias b;
+    draws d;
+    double *skeleton; /* records of this round; NULL when none is asked for */
+    size_t skeleton_count;
+} chain;
+
+typedef enum { PHASE_WARMUP, PHASE_SAMPLING, PHASE_DONE } run_phase;
+
+/* Pointer-free: part of the checkpoint. */
+typedef struct {
+    run_phase phase;
+    uint64_t rounds, epoch, epoch_rounds; /* in all; warm-up epochs and rounds into this one */
+    double warmup_proposals;              /* all chains */
+    double seconds_warmup, seconds_sampling;
+    uint64_t skeleton_bytes;
+    uint64_t sampling_rounds;
+} run_state;
+
+/* What was decided at set-up and stays. */
+typedef struct {
+    const model_kind *model;
+    const sampler_kind *sampler;
+    const metric_kind *metric;
+    const potential_kind *minibatch;
+    size_t batch;
+    sampler_settings settings;
+    bool choose_band;
+    double scale; /* sqrt(mean v'Hv): natural units per unit time */
+    bool ess_rule, epochs_rule, seconds_rule;
+} run_plan;
+
+struct sbps_run {
+    const sbps_table *table;
+    sbps_options *options; /* own copy */
+    run_plan plan;
+    posterior *target;
+    mode *reference;
+    metric *a;
+    reported_value *report; /* dim */
+    char **names;           /* dim */
+    size_t chain_count;
+    chain *chains;
+    moments *moments_of; /* chain_count, handles side by side for pooling */
+    bias *bias_of;
+    run_state state;
+    thread_pool *pool;
+    skeleton_file *skeleton;
+    atomic_bool interrupt;
+    double seconds_setup;
+    double clock; /* when this process began to advance */
+    double last_checkpoint, checkpoint_cost;
+};
+
+double now(void); /* seconds, monotonic */
+
+/* plan.c */
+sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbps_error *err);
+/* Settings that need the mode: metric scale, refreshment. */
+sbps_status plan_finish(sbps_run *run, sbps_error *err);
+/* priors.c: dim priors, the last for the auxiliary coordinate. */
+sbps_status priors_choose(const sbps_options *options, const rows *data,
+                          const model_kind *model, prior *out, sbps_error *err);
+/* chain.c */
+sbps_status chains_create(sbps_run *run, sbps_error *err);
+void chains_start(sbps_run *run);
+void chains_destroy(sbps_run *run);
+void chains_reset_estimates(sbps_run *run);
+/* False when an interrupt cut the round short. */
+bool chains_round(sbps_run *run);
+/* warmup.c */
+void warmup_begin(sbps_run *run);
+void warmup_after_round(sbps_run *run);
+/* stop.c */
+bool stop_now(const sbps_run *run, double *share);
+/* collect.c */
+double run_bias_quick(const sbps_run *run);
+sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err);
+/* files.c */
+sbps_status files_open(sbps_run *run, sbps_error *err);
+sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err);
+sbps_status files_resume(sbps_run *run, sbps_error *err);
+void files_close(sbps_run *run);
+
+#endif

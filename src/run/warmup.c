@@ -1,0 +1,87 @@
+/* Warm-up: epochs that double in length. At the end of each the band is chosen anew from what the
+ * epoch's proposals say any band would have missed, and the estimates are thrown away. It ends with
+ * an epoch in which the slowest of all parameters and squares was seen often enough. */
+#include "run/run.h"
+#include "sampler/calibrate.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WARMUP_ESS    100.0 /* of the last epoch, all chains together */
+#define WARMUP_EPOCHS 24    /* at most */
+/* Missing bounces per natural unit of time that keep the worst mean within the budget: its error
+ * was two to six times that rate wherever it was measured. */
+#define MISSING_SHARE 0.2
+
+static void calibrate_all(sbps_run *run, bool on)
+{
+    for (size_t i = 0; i < run->chain_count; i++) {
+        sampler *s = &run->chains[i].s;
+        if (s->kind->calibrate) s->kind->calibrate(s, on);
+    }
+}
+
+void warmup_begin(sbps_run *run)
+{
+    run->state = (run_state){.phase = PHASE_WARMUP};
+    calibrate_all(run, true);
+}
+
+static void choose_band(sbps_run *run)
+{
+    double curve[BAND_CURVE] = {0}, time = 0.0;
+    if (!run->plan.choose_band || !run->plan.sampler->curve) return;
+    for (size_t i = 0; i < run->chain_count; i++) {
+        double t;
+        const double *part = run->plan.sampler->curve(&run->chains[i].s, &t);
+        for (size_t k = 0; k < BAND_CURVE; k++) curve[k] += part[k];
+        time += t;
+    }
+    double goal = MISSING_SHARE * run->options->bias_budget * run->plan.scale;
+    double k = band_choose(curve, time, goal);
+    for (size_t i = 0; i < run->chain_count; i++) run->chains[i].s.settings->band = k;
+}
+
+static double proposals_so_far(const sbps_run *run)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < run->chain_count; i++)
+        sum += (double)run->chains[i].b.state->proposals;
+    return sum;
+}
+
+/* A warm-up may not eat what a run bounded in time or data was given for sampling. */
+static bool out_of_means(const sbps_run *run, double proposals)
+{
+    const sbps_options *o = run->options;
+    double rows_used = proposals * (double)run->plan.batch;
+    double epochs = rows_used / (double)run->table->data->n / (double)run->chain_count;
+    if (run->plan.epochs_rule && epochs > 0.5 * o->epochs) return true;
+    return run->plan.seconds_rule && run->state.seconds_warmup > 0.3 * o->seconds;
+}
+
+static bool long_enough(const sbps_run *run, double proposals)
+{
+    const sbps_options *o = run->options;
+    if (o->warmup != SIZE_AUTO) return proposals >= (double)(o->warmup * run->chain_count);
+    if (run->state.epoch >= WARMUP_EPOCHS) return true;
+    return run->state.epoch >= 2 &&
+           moments_min_ess(run->moments_of, run->chain_count) >= WARMUP_ESS;
+}
+
+void warmup_after_round(sbps_run *run)
+{
+    run_state *s = &run->state;
+    double proposals = s->warmup_proposals + proposals_so_far(run);
+    bool cut = out_of_means(run, proposals);
+    bool asked = run->options->warmup != SIZE_AUTO && long_enough(run, proposals);
+    if (++s->epoch_rounds < (uint64_t)1 << s->epoch && !cut && !asked) return;
+    bool done = cut || long_enough(run, proposals);
+    s->warmup_proposals = proposals;
+    s->epoch_rounds = 0;
+    s->epoch++;
+    choose_band(run);
+    calibrate_all(run, !done);
+    chains_reset_estimates(run);
+    if (done) s->phase = PHASE_SAMPLING;
+}
