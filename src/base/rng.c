@@ -1,14 +1,17 @@
 /* Counter-based random numbers.
  *
- *   word(i) = word i mod 4 of Philox4x64-10(counter = i div 4, key = (seed, 256 chain + use))
- * (1) uniform       (floor(word / 2^12) + 1/2) 2^-52, in the open interval (0, 1) (2)
- *   exponential   -log(uniform) (3) normal        a sqrt(-2 log(s) / s) for (a, b) uniform in
- * the unit disc, s = a^2 + b^2     (4) below         the high word of word x bound, low words
- * under 2^64 mod bound refused        (5)
+ *   word i        word i mod 4 of Philox4x64-10 with counter i div 4 and       (1)
+ *                 key (seed, 256 chain + use)
+ *   uniform       (floor(word / 2^12) + 1/2) 2^-52, in the open interval       (2)
+ *   exponential   -log(uniform)                                                (3)
+ *   normal        a sqrt(-2 log(s) / s), (a, b) uniform in the unit disc,      (4)
+ *                 s = a^2 + b^2
+ *   below         the high half of word x bound, refused when its low half     (5)
+ *                 is under 2^64 mod bound
  *
- * Salmon, Moraes, Dror, Shaw (2011), SC11 (1); Marsaglia, Bray (1964), SIAM Review 6, 260-264
- * (4), whose second number is dropped so that the state stays that of the counter;
- * Lemire (2019), ACM TOMACS 29, 3 (5). */
+ * (1) Salmon, Moraes, Dror, Shaw (2011), SC11. (4) Marsaglia, Bray (1964), SIAM Review 6,
+ * 260-264; the second number is dropped, so that a stream is no more than its counter.
+ * (5) Lemire (2019), ACM TOMACS 29, 3. */
 #include "base/rng.h"
 
 #include <Random123/philox.h>

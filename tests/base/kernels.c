@@ -1,5 +1,4 @@
-/* Vector kernels: every variant gives the bits of the scalar one, and the scalar one is right.
- */
+/* Vector kernels: all variants give the same bits, and the scalar one is right. */
 #include "base/kernels.h"
 
 #include "check.h"
