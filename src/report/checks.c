@@ -262,7 +262,7 @@ const check run_checks[] = {
      "--control-variate hessian."},
     {too_few_draws,
      "Quantiles, R-hat and both ess columns are worked out from the stored draws, and these "
-     "are too few or too alike. Means and sd come from the whole path and do not suffer.",
+     "are too few or too alike. Means and sd come from the whole path, which holds more.",
      "Keep more draws with --draws, or run longer."},
     {over_budget,
      "Looking at a part of the rows at a time makes the sampler miss some bounces. By its own "

@@ -22,7 +22,7 @@ static void add_number(text *t, double value)
     else if (isinf(value))
         text_add(t, value > 0.0 ? ",Inf" : ",-Inf");
     else
-        text_add(t, ",%.10g", value);
+        text_add(t, ",%.10g", value + 0.0); /* -0 becomes 0 */
 }
 
 void write_csv(text *t, const result *r, const sbps_parameter *parameters)

@@ -49,7 +49,7 @@ static void add_string(text *t, const char *string)
 
 static void add_number(text *t, const void *value)
 {
-    double x = *(const double *)value;
+    double x = *(const double *)value + 0.0; /* -0 becomes 0 */
     char digits[40];
     if (!isfinite(x)) {
         text_add(t, "null");

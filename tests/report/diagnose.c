@@ -1,0 +1,260 @@
+/* The diagnosis: silent about a good run, and one finding for each thing broken in it. */
+#include "check.h"
+
+#include "report/fixture.h"
+
+static const char all_clear[] =
+    "Nothing wrong was found. Looked at, among others:\n"
+    "   largest R-hat              1.001\n"
+    "   smallest ESS of the path   1600 (wanted 400)\n"
+    "   smallest ESS of the draws  1802\n"
+    "   stated bias                0.0125 posterior sd\n"
+    "   bias budget                0.02 posterior sd\n"
+    "   largest bias of one mean   0.02 posterior sd\n"
+    "   slopes above the band      0.04% of proposals\n"
+    "   bounces                    20% of proposals\n"
+    "   refreshments               7% of bounces\n"
+    "\n"
+    "0 findings in 15 checks of 3 parameters, 4 chains, 2000 draws.\n";
+
+TEST(nothing_is_said_against_a_good_run)
+{
+    char *got;
+    size_t findings = 99;
+    result *r = make_result(4, 500, 3);
+    REQUIRE(report_diagnose(r, &got, &findings, NULL) == SBPS_OK);
+    if (strcmp(got, all_clear) != 0) printf("%s\n", got);
+    CHECK(strcmp(got, all_clear) == 0);
+    CHECK(findings == 0);
+    sbps_free(got);
+    result_destroy(r);
+}
+
+static void interrupt(result *r)
+{
+    r->info.interrupted = true;
+}
+
+static void freeze(result *r)
+{
+    for (size_t i = 0; i < r->chains * r->draws; i++) r->w[i * r->dim + 1] = 0.5;
+}
+
+static void shift_a_chain(result *r)
+{
+    for (size_t i = 0; i < r->draws; i++) r->w[i * r->dim] += 2.0 * r->sd[0];
+}
+
+static void lower_path_ess(result *r)
+{
+    r->info.min_ess = 120;
+    r->ess_mean[1] = 130;
+    r->ess_square[1] = 120;
+}
+
+static void ask_for_more(result *r)
+{
+    r->info.ess_goal = 1700;
+}
+
+/* Every draw eight times: worth about an eighth. */
+static void repeat_draws(result *r)
+{
+    for (size_t c = 0; c < r->chains; c++)
+        for (size_t i = 0; i < r->draws; i++)
+            r->w[(c * r->draws + i) * r->dim + 2] =
+                r->w[(c * r->draws + i / 8 * 8) * r->dim + 2];
+}
+
+static void exceed_budget(result *r)
+{
+    r->info.bias_estimate = 0.3;
+}
+
+static void exceed_budget_in_one(result *r)
+{
+    r->bias[1] = -0.5;
+}
+
+static void forget_bias(result *r)
+{
+    r->info.bias_estimate = NAN;
+}
+
+static void publish(result *r)
+{
+    r->info.paper = true;
+}
+
+static void violate(result *r)
+{
+    r->info.violations = 650;
+}
+
+static void waste_proposals(result *r)
+{
+    r->info.proposals = 1e6;
+}
+
+static void widen_band(result *r)
+{
+    r->info.band = 12;
+}
+
+static void touch_many_rows(result *r)
+{
+    r->info.rows_touched = 2.4e11;
+}
+
+static void lag_squares(result *r)
+{
+    r->ess_mean[2] = 20000;
+}
+
+static void shorten(result *r)
+{
+    r->info.bounces = 3200;
+    r->info.proposals = 16000;
+}
+
+static void enlarge_error(result *r)
+{
+    r->mcse[0] = 0.2 * r->sd[0];
+}
+
+static void refresh_often(result *r)
+{
+    r->info.refreshments = 30000;
+}
+
+/* The sentence that each change should bring about, and how many findings. Chains that disagree
+ * also have few effective draws, and now and then the reverse. */
+static const struct {
+    const char *name;
+    void (*spoil)(result *r);
+    size_t findings;
+    const char *want;
+} faults[] = {
+    {"interrupt", interrupt, 1, "1. The run was interrupted before it had finished.\n"},
+    {"shift a chain", shift_a_chain, 2,
+     "1. The chains disagree: R-hat is above 1.01 for 1 of 3 parameters: intercept\n"},
+    {"lower path ESS", lower_path_ess, 1,
+     "1. The effective sample size of the path is 120, wanted are 400; too few for 1\n"
+     "   of 3 parameters: dist,\"km\" (120).\n"},
+    {"ask for more", ask_for_more, 1,
+     "1. The effective sample size of the path is 1600, wanted are 1700; too few for\n"
+     "   3 of 3 parameters, worst first: intercept (1600), dist,\"km\" (1600), h\xc3\xb6he\n"
+     "   (1600).\n"},
+    {"repeat draws", repeat_draws, 2,
+     "2. The stored draws are worth fewer than 400 independent ones for 1 of 3\n"
+     "   parameters: h\xc3\xb6he ("},
+    {"exceed budget", exceed_budget, 1,
+     "1. The stated bias, in posterior sd, is 0.3, the budget is 0.02.\n"},
+    {"exceed budget in one", exceed_budget_in_one, 1,
+     "1. The stated bias, in posterior sd, is 0.0125, the budget is 0.02; above it\n"
+     "   are 1 of 3 parameters: dist,\"km\" (-0.5).\n"},
+    {"forget bias", forget_bias, 1, "1. The run states no bias.\n"},
+    {"publish", publish, 1,
+     "1. The published method was asked for (--paper), which holds to no bias budget.\n"},
+    {"violate", violate, 1,
+     "1. 1.3% of the proposals (650 of 50000) found a slope above the band of k =\n   3.5.\n"},
+    {"waste proposals", waste_proposals, 1,
+     "1. Only 1% of the proposals (10000 of 1000000) became bounces.\n"},
+    {"widen band", widen_band, 1,
+     "1. Mini-batches of 16 rows are noisy: the band k is 12, and the passes over all\n"},
+    {"touch many rows", touch_many_rows, 1,
+     "1. Mini-batches of 16 rows are noisy: the band k is 3.5, and the passes over\n"
+     "   all rows that one effective sample costs are 150.\n"},
+    {"lag squares", lag_squares, 1,
+     "1. Spreads are known much worse than means: the ESS of squares is less than a\n"
+     "   tenth of that of means for 1 of 3 parameters: h\xc3\xb6he (1600).\n"},
+    {"shorten", shorten, 1, "1. The chains are short: 800 bounces each, 1000 are wanted.\n"},
+    {"enlarge error", enlarge_error, 1,
+     "1. The Monte Carlo error of the mean is more than a tenth of the posterior sd\n"
+     "   for 1 of 3 parameters: intercept (0.2).\n"},
+    {"refresh often", refresh_often, 1,
+     "1. The path was refreshed 30000 times but bounced only 10000 times.\n"},
+    {"freeze", freeze, 1,
+     "1. R-hat, mean or sd cannot be worked out for 1 of 3 parameters: dist,\"km\".\n"},
+};
+
+TEST(each_fault_makes_its_finding)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        char *got;
+        size_t findings;
+        result *r = make_result(4, 500, 3);
+        faults[i].spoil(r);
+        REQUIRE(report_diagnose(r, &got, &findings, NULL) == SBPS_OK);
+        bool right = findings == faults[i].findings && strstr(got, faults[i].want);
+        if (!right) printf("%s, %zu findings:\n%s\n", faults[i].name, findings, got);
+        CHECK(right);
+        CHECK(strstr(got, "   What it means: ") && strstr(got, "   What to do: "));
+        sbps_free(got);
+        result_destroy(r);
+    }
+}
+
+TEST(findings_are_numbered_and_told_in_full)
+{
+    static const char want[] =
+        "1. The chains are short: 800 bounces each, 1000 are wanted.\n"
+        "   What it means: Everything said about this run, its warnings too, rests on\n"
+        "   little evidence.\n"
+        "   What to do: Run longer: --ess, --epochs or --seconds.\n"
+        "\n"
+        "2. The path was refreshed 30000 times but bounced only 3200 times.\n"
+        "   What it means: A refreshment forgets the direction of travel. When it\n"
+        "   happens more often than bounces the path becomes a slow random walk.\n"
+        "   What to do: Lower --refresh-rate or leave it to auto.\n"
+        "\n"
+        "2 findings in 15 checks of 3 parameters, 4 chains, 2000 draws.\n";
+    char *got;
+    size_t findings;
+    result *r = make_result(4, 500, 3);
+    shorten(r);
+    refresh_often(r);
+    REQUIRE(report_diagnose(r, &got, &findings, NULL) == SBPS_OK);
+    if (strcmp(got, want) != 0) printf("%s\n", got);
+    CHECK(strcmp(got, want) == 0);
+    CHECK(findings == 2);
+    sbps_free(got);
+    result_destroy(r);
+}
+
+TEST(five_parameters_are_named_worst_first)
+{
+    char *got;
+    result *r = make_result(4, 500, 7);
+    for (size_t j = 0; j < 7; j++) {
+        char name[] = {'p', (char)('0' + j), '\0'};
+        free(r->names[j]);
+        r->names[j] = copy_text(name);
+        r->bias[j] = j == 3 ? 0.0 : (j % 2 ? -1.0 : 1.0) * (double)(7 - j) / 10.0;
+    }
+    r->bias[5] = 0.7; /* as bad as the first */
+    REQUIRE(report_diagnose(r, &got, NULL, NULL) == SBPS_OK);
+    CHECK(strstr(got,
+                 "6 of 7 parameters, worst first: p0 (0.7), p5 (0.7), p1 (-0.6), p2 (0.5),\n"
+                 "   p4 (0.3) and 1 more.\n"));
+    sbps_free(got);
+    result_destroy(r);
+}
+
+TEST(empty_and_broken_results_are_told_without_numbers_that_are_none)
+{
+    char *got;
+    size_t findings;
+    result *r;
+    REQUIRE(result_create(1, 2, 1, &r, NULL) == SBPS_OK);
+    r->info.min_ess = r->info.band = r->info.bias_estimate = NAN;
+    r->mean[0] = r->sd[0] = r->mcse[0] = r->bias[0] = NAN;
+    r->ess_mean[0] = r->ess_square[0] = NAN;
+    REQUIRE(report_diagnose(r, &got, &findings, NULL) == SBPS_OK);
+    CHECK(findings == 3); /* undefined, bias unknown, short */
+    CHECK(!strstr(got, "nan"));
+    sbps_free(got);
+    result_destroy(r);
+}
+
+CHECK_MAIN
