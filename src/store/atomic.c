@@ -57,6 +57,7 @@ static int open_beside(const atomic_file *file, const struct stat *old)
 static sbps_status name_files(const char *path, atomic_file *file, struct stat *status,
                               bool *old, sbps_error *err)
 {
+    if (!*path) return fail(err, SBPS_NO_FILE, "an empty file name cannot be written to");
     *old = stat(path, status) == 0;
     file->path = copy_text(path);
     file->target = *old ? realpath(path, NULL) : copy_text(path);

@@ -1,0 +1,129 @@
+/* Atomic files: the target is the old or the new one, whole, and nothing else is left. */
+#include "check.h"
+
+#include "store/atomic.h"
+#include "store/sample.h"
+
+static bool holds(const char *path, const char *want)
+{
+    size_t size = 0;
+    char *text = sample_bytes(path, &size);
+    bool same = text && size == strlen(want) && strcmp(text, want) == 0;
+    free(text);
+    return same;
+}
+
+TEST(the_target_changes_only_at_commit)
+{
+    const char *path = sample_path("a.txt");
+    atomic_file f;
+    sample_store(path, "old", 3);
+    REQUIRE(file_begin(path, &f, NULL) == SBPS_OK);
+    fputs("new", f.stream);
+    CHECK(file_seal(&f, NULL) == SBPS_OK);
+    CHECK(holds(path, "old"));
+    CHECK(sample_files() == 2);
+    CHECK(file_commit(&f, NULL) == SBPS_OK);
+    CHECK(holds(path, "new"));
+    CHECK(sample_files() == 1);
+    unlink(path);
+}
+
+TEST(an_abandoned_file_leaves_no_trace)
+{
+    const char *path = sample_path("a.txt");
+    atomic_file f;
+    REQUIRE(file_begin(path, &f, NULL) == SBPS_OK);
+    fputs("new", f.stream);
+    file_abandon(&f);
+    file_abandon(&f); /* once more is fine */
+    CHECK(sample_files() == 0);
+}
+
+TEST(the_temporary_file_lies_beside_with_the_process_number)
+{
+    char want[700];
+    const char *path = sample_path("a.txt");
+    atomic_file f;
+    REQUIRE(file_begin(path, &f, NULL) == SBPS_OK);
+    snprintf(want, sizeof want, "%s.tmp.%ld", path, (long)getpid());
+    CHECK(strcmp(f.temp, want) == 0);
+    CHECK(access(want, F_OK) == 0);
+    file_abandon(&f);
+}
+
+TEST(a_symbolic_link_stays_and_its_file_is_replaced)
+{
+    const char *path = sample_path("real.txt"), *link = sample_path("link.txt");
+    struct stat status;
+    atomic_file f;
+    sample_store(path, "old", 3);
+    REQUIRE(symlink(path, link) == 0);
+    REQUIRE(file_begin(link, &f, NULL) == SBPS_OK);
+    fputs("new", f.stream);
+    CHECK(file_commit(&f, NULL) == SBPS_OK);
+    CHECK(holds(path, "new"));
+    CHECK(lstat(link, &status) == 0 && S_ISLNK(status.st_mode));
+    unlink(link);
+    unlink(path);
+}
+
+TEST(the_mode_of_the_old_file_is_kept)
+{
+    const char *path = sample_path("a.txt");
+    struct stat status;
+    atomic_file f;
+    sample_store(path, "old", 3);
+    chmod(path, 0640);
+    REQUIRE(file_begin(path, &f, NULL) == SBPS_OK);
+    CHECK(file_commit(&f, NULL) == SBPS_OK);
+    CHECK(stat(path, &status) == 0 && (status.st_mode & 0777) == 0640 && status.st_size == 0);
+    unlink(path);
+}
+
+TEST(a_device_is_written_not_replaced)
+{
+    struct stat status;
+    atomic_file f;
+    sbps_error err = {0};
+    REQUIRE(file_begin("/dev/null", &f, &err) == SBPS_OK);
+    fputs("gone", f.stream);
+    CHECK(file_commit(&f, &err) == SBPS_OK);
+    CHECK(stat("/dev/null", &status) == 0 && S_ISCHR(status.st_mode));
+    REQUIRE(file_begin("/dev/full", &f, &err) == SBPS_OK);
+    fputs("no room", f.stream); /* fails only when it is flushed */
+    CHECK(file_commit(&f, &err) == SBPS_NO_FILE);
+    CHECK(strcmp(err.text, "/dev/full: cannot be written: No space left on device") == 0);
+}
+
+TEST(a_folder_is_no_target)
+{
+    atomic_file f;
+    sbps_error err = {0};
+    sample_path("");
+    CHECK(file_begin(sample_folder, &f, &err) == SBPS_NO_FILE);
+    CHECK(strstr(err.text, strerror(EISDIR)));
+    CHECK(file_begin("", &f, &err) == SBPS_NO_FILE);
+}
+
+/* 0: refused. Root may write anywhere, so it becomes somebody else first. */
+static int write_in_locked_folder(void)
+{
+    atomic_file f;
+    sbps_error err = {0};
+    if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0)) return 2;
+    if (file_begin(sample_path("a.txt"), &f, &err) != SBPS_NO_FILE) return 1;
+    return strstr(err.text, strerror(EACCES)) ? 0 : 1;
+}
+
+TEST(a_folder_without_permission_is_named)
+{
+    sample_path("");
+    chmod(sample_folder, 0555);
+    int outcome = with_small_disk(RLIM_INFINITY, write_in_locked_folder);
+    chmod(sample_folder, 0755);
+    if (outcome == 2) SKIP("this root cannot become somebody else");
+    CHECK(outcome == 0);
+}
+
+CHECK_MAIN

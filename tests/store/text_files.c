@@ -1,0 +1,217 @@
+/* Draws as CSV and as Stan CSV: columns, quoting, exact numbers, all files or none. */
+#include "check.h"
+
+#include "store/sample.h"
+
+#include <locale.h>
+
+/* One field of a CSV line, quotes undone; the rest of the text after it and its separator. */
+static const char *next_field(const char *text, char *out, size_t room)
+{
+    size_t n = 0;
+    bool quoted = *text == '"';
+    if (quoted) text++;
+    while (*text && (quoted || (*text != ',' && *text != '\n')) && n + 1 < room) {
+        if (quoted && *text == '"' && *++text != '"') break;
+        out[n++] = *text++;
+    }
+    out[n] = '\0';
+    return *text ? text + 1 : text;
+}
+
+static bool same_number(const char *text, double value)
+{
+    char *end;
+    double read = strtod(text, &end);
+    return end != text && *end == '\0' &&
+           (isnan(value) ? isnan(read) : memcmp(&read, &value, sizeof value) == 0);
+}
+
+static void check_csv(const result *r, const char *path)
+{
+    char field[400], want[40];
+    size_t size;
+    char *bytes = sample_bytes(path, &size);
+    const char *text = next_field(bytes, field, sizeof field);
+    CHECK(strcmp(field, "chain") == 0);
+    text = next_field(text, field, sizeof field);
+    CHECK(strcmp(field, "draw") == 0);
+    for (size_t j = 0; j < r->dim; j++) {
+        text = next_field(text, field, sizeof field);
+        CHECK(strcmp(field, r->names[j]) == 0);
+    }
+    for (size_t i = 0; i < r->chains * r->draws; i++) {
+        text = next_field(text, field, sizeof field);
+        snprintf(want, sizeof want, "%zu", i / r->draws);
+        CHECK(strcmp(field, want) == 0);
+        text = next_field(text, field, sizeof field);
+        snprintf(want, sizeof want, "%zu", i % r->draws);
+        CHECK(strcmp(field, want) == 0);
+        for (size_t j = 0; j < r->dim; j++) {
+            text = next_field(text, field, sizeof field);
+            CHECK(same_number(field, r->w[i * r->dim + j]));
+        }
+    }
+    CHECK(*text == '\0');
+    free(bytes);
+}
+
+TEST(csv_gives_names_and_doubles_back_exactly)
+{
+    const char *path = sample_path("draws.csv");
+    result *r = sample_result(3, 30, 9);
+    REQUIRE(result_write_csv(r, path, NULL) == SBPS_OK);
+    check_csv(r, path);
+    result_destroy(r);
+    r = sample_result(2, 0, 3);
+    REQUIRE(result_write_csv(r, path, NULL) == SBPS_OK);
+    check_csv(r, path);
+    result_destroy(r);
+    unlink(path);
+}
+
+TEST(a_host_with_decimal_commas_changes_nothing)
+{
+    if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
+        SKIP("no locale with a decimal comma is installed");
+    const char *path = sample_path("comma.csv");
+    result *r = sample_result(1, 5, 2);
+    CHECK(result_write_csv(r, path, NULL) == SBPS_OK);
+    CHECK(strcmp(localeconv()->decimal_point, ",") == 0); /* given back */
+    setlocale(LC_NUMERIC, "C");
+    check_csv(r, path);
+    result_destroy(r);
+    unlink(path);
+}
+
+/* The value of "key = value" in the comments, "" when there is none. */
+static const char *setting(const char *text, const char *key)
+{
+    static char value[64];
+    char line[64];
+    value[0] = '\0';
+    snprintf(line, sizeof line, " %s = ", key);
+    const char *at = strstr(text, line);
+    if (at) sscanf(at + strlen(line), "%63[^\n]", value);
+    return value;
+}
+
+/* Names as stan.c says: nothing but [A-Za-z0-9_], distinct, none but the sampler's ending in __ */
+static const char stan_header[] =
+    "\nlp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__,"
+    "intercept,a_b,say__x_,colour_red,__ge,x_1,colour_red_7,lp___8,x8\n";
+
+static void check_stan_rows(const result *r, size_t chain, const char *text)
+{
+    char field[64];
+    for (size_t d = 0; d < r->draws; d++) {
+        size_t row = chain * r->draws + d;
+        const double want[] = {-r->potential[row], 1, 1, 0, r->proposals[row], 0,
+                               r->potential[row]};
+        for (size_t j = 0; j < 7 + r->dim; j++) {
+            text = next_field(text, field, sizeof field);
+            CHECK(same_number(field, j < 7 ? want[j] : r->w[row * r->dim + j - 7]));
+        }
+    }
+    CHECK(strncmp(text, "# \n#  Elapsed Time: 1.500000 seconds (Warm-up)\n", 46) == 0);
+}
+
+TEST(stan_csv_has_one_file_a_chain_in_cmdstans_layout)
+{
+    result *r = sample_result(3, 20, 9);
+    REQUIRE(result_write_stan(r, sample_path("run.stan.csv"), NULL) == SBPS_OK);
+    CHECK(sample_files() == 3);
+    for (size_t chain = 0; chain < 3; chain++) {
+        char name[40], number[8];
+        size_t size;
+        snprintf(name, sizeof name, "run.stan_%zu.csv", chain + 1);
+        snprintf(number, sizeof number, "%zu", chain + 1);
+        char *text = sample_bytes(sample_path(name), &size);
+        REQUIRE(text != NULL);
+        CHECK(strncmp(text, "# stan_version_major = 2\n", 25) == 0);
+        CHECK(strcmp(setting(text, "model"), "model") == 0);
+        CHECK(strcmp(setting(text, "num_samples"), "20") == 0);
+        CHECK(strcmp(setting(text, "num_warmup"), "0") == 0);
+        CHECK(strcmp(setting(text, "save_warmup"), "0") == 0);
+        CHECK(strcmp(setting(text, "id"), number) == 0);
+        CHECK(strcmp(setting(text, "seed"), "7") == 0);
+        const char *header = strstr(text, stan_header);
+        CHECK(header != NULL);
+        if (header) check_stan_rows(r, chain, header + strlen(stan_header));
+        free(text);
+        unlink(sample_path(name));
+    }
+    result_destroy(r);
+}
+
+/* 0: refused with a reason. The first chain's file may still fit; none may appear. */
+static int write_stan_over(void)
+{
+    result *r = sample_result(3, 20, 9);
+    sbps_error err = {0};
+    sbps_status status = result_write_stan(r, sample_path("run.stan.csv"), &err);
+    result_destroy(r);
+    return status == SBPS_NO_FILE && strstr(err.text, strerror(EFBIG)) ? 0 : 1;
+}
+
+static int write_csv_over(void)
+{
+    result *r = sample_result(4, 100, 20);
+    sbps_error err = {0};
+    sbps_status status = result_write_csv(r, sample_path("run.csv"), &err);
+    result_destroy(r);
+    return status == SBPS_NO_FILE && strstr(err.text, strerror(EFBIG)) ? 0 : 1;
+}
+
+TEST(a_full_disk_leaves_no_file)
+{
+    size_t before = sample_files();
+    CHECK(with_small_disk(2000, write_stan_over) == 0);
+    CHECK(with_small_disk(10000, write_csv_over) == 0);
+    CHECK(sample_files() == before);
+}
+
+TEST(a_place_that_cannot_be_written_is_named)
+{
+    result *r = sample_result(2, 100, 20);
+    sbps_error err = {0};
+    CHECK(result_write_csv(r, "/dev/full", &err) == SBPS_NO_FILE);
+    CHECK(strstr(err.text, "/dev/full: cannot be written: ") == err.text);
+    CHECK(strstr(err.text, strerror(ENOSPC)) != NULL);
+    CHECK(result_write_stan(r, sample_path("no/run.stan.csv"), &err) == SBPS_NO_FILE);
+    CHECK(strstr(err.text, "run.stan_1.csv: cannot be written: No such file") != NULL);
+    result_destroy(r);
+}
+
+static void check_reader(const char *probe, const char *script, const char *missing)
+{
+    if (system(probe) != 0) SKIP(missing);
+    const char *source = getenv("SBPS_SOURCE_DIR");
+    char command[3000];
+    result *r = sample_result(2, 25, 9);
+    for (size_t i = 0; i < 2 * 25 * 9; i++) r->w[i] = (double)i / 7; /* readers need no NaN */
+    for (size_t i = 0; i < 2 * 25; i++) r->proposals[i] = r->potential[i] = (double)i;
+    CHECK(result_write_stan(r, sample_path("run.stan.csv"), NULL) == SBPS_OK);
+    snprintf(command, sizeof command, script, source ? source : ".",
+             sample_path("run.stan_1.csv"), sample_path("run.stan_2.csv"));
+    CHECK(system(command) == 0);
+    result_destroy(r);
+    unlink(sample_path("run.stan_1.csv"));
+    unlink(sample_path("run.stan_2.csv"));
+}
+
+TEST(rstan_reads_stan_csv)
+{
+    check_reader("Rscript -e 'library(rstan)' >/dev/null 2>&1",
+                 "Rscript '%s/tests/store/rstan_reads.R' '%s' '%s' >/dev/null",
+                 "no rstan for R");
+}
+
+TEST(arviz_reads_stan_csv)
+{
+    check_reader("/usr/bin/python3 -c 'import arviz' >/dev/null 2>&1",
+                 "/usr/bin/python3 '%s/tests/store/arviz_reads.py' '%s' '%s'",
+                 "no arviz for /usr/bin/python3");
+}
+
+CHECK_MAIN
