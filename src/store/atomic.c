@@ -74,7 +74,7 @@ static sbps_status name_files(const char *path, atomic_file *file, struct stat *
 sbps_status file_begin(const char *path, atomic_file *file, sbps_error *err)
 {
     struct stat status;
-    bool old;
+    bool old = false;
     *file = (atomic_file){0};
     sbps_status outcome = name_files(path, file, &status, &old, err);
     if (outcome != SBPS_OK) goto failed;
