@@ -6,18 +6,16 @@
 long=("$sbps" sample data.csv --model logistic --target y --seconds 500)
 
 # Starts COMMAND, sends SIGNAL after SECONDS, and leaves its exit code in $code.
+# (timeout hands the signal on, once.)
 stop() { # SIGNAL SECONDS COMMAND...
-    local signal=$1 seconds=$2 pid watchdog
+    local signal=$1 seconds=$2 pid
     shift 2
-    "$@" >.out 2>.err &
+    timeout --foreground -s KILL 60 "$@" >.out 2>.err &
     pid=$!
     sleep "$seconds"
     kill "-$signal" $pid || fault "$signal" "the run was over: $(tail -n 1 .err)"
-    (sleep 60 && kill -KILL $pid) 2>/dev/null &
-    watchdog=$!
     wait $pid
     code=$?
-    kill $watchdog 2>/dev/null
 }
 
 for signal in INT TERM; do
