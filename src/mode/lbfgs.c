@@ -1,0 +1,112 @@
+/* L-BFGS: gets near a mode where Newton's start is bad, at the price of gradients only.
+ *
+ *   s_k = w_k+1 - w_k,  y_k = g_k+1 - g_k,  step = -H_k g_k by the two-loop recursion       (1)
+ *
+ * from H_0 = D^-2, D the scales in `root`; Armijo backtracking; pairs with s.y <= 0 are left out.
+ *
+ * Nocedal (1980), Updating quasi-Newton matrices with limited storage, Math. Comp. 35, 773-782. */
+#include "base/memory.h"
+#include "mode/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAIRS          10
+#define MAX_ITERATIONS 200
+#define ENOUGH         1e-3 /* of g' D^-2 g, nats: Newton takes over */
+
+typedef struct {
+    double *memory, *s, *y, *next; /* PAIRS * dim, PAIRS * dim, dim */
+    double rho[PAIRS];
+    size_t count; /* pairs seen; the last PAIRS are kept */
+} history;
+
+static double product(size_t n, const double *a, const double *b)
+{
+    double total = 0.0;
+    for (size_t i = 0; i < n; i++) total += a[i] * b[i];
+    return total;
+}
+
+static void add(size_t n, double a, const double *x, double *y)
+{
+    for (size_t i = 0; i < n; i++) y[i] += a * x[i];
+}
+
+/* (1) into s->step */
+static void recurse(search *s, const history *h)
+{
+    size_t d = s->dim, kept = h->count < PAIRS ? h->count : PAIRS;
+    double alpha[PAIRS];
+    for (size_t j = 0; j < d; j++) s->step[j] = -s->gradient[j];
+    for (size_t i = 0; i < kept; i++) {
+        size_t at = (h->count - 1 - i) % PAIRS;
+        alpha[at] = h->rho[at] * product(d, h->s + at * d, s->step);
+        add(d, -alpha[at], h->y + at * d, s->step);
+    }
+    for (size_t j = 0; j < d; j++) s->step[j] /= s->root[j] * s->root[j];
+    for (size_t i = kept; i-- > 0;) {
+        size_t at = (h->count - 1 - i) % PAIRS;
+        double beta = h->rho[at] * product(d, h->y + at * d, s->step);
+        add(d, alpha[at] - beta, h->s + at * d, s->step);
+    }
+}
+
+static void remember(search *s, history *h)
+{
+    size_t d = s->dim, at = h->count % PAIRS;
+    double *step = h->s + at * d, *change = h->y + at * d;
+    for (size_t j = 0; j < d; j++) {
+        step[j] = s->trial[j] - s->w[j];
+        change[j] = h->next[j] - s->gradient[j];
+    }
+    double sy = product(d, step, change);
+    if (!(sy > 0.0)) return;
+    h->rho[at] = 1.0 / sy;
+    h->count++;
+}
+
+/* Halves the step until it is downhill enough; false when it never is. */
+static bool search_line(search *s, history *h, sbps_status *status, sbps_error *err)
+{
+    double slope = product(s->dim, s->gradient, s->step), value;
+    if (!(slope < 0.0)) return false;
+    for (double t = 1.0; t > 1e-12; t *= 0.5) {
+        for (size_t j = 0; j < s->dim; j++) s->trial[j] = s->w[j] + t * s->step[j];
+        *status = posterior_gradient(s->u, s->trial, &value, h->next, err);
+        if (*status != SBPS_OK) return false;
+        if (!(value <= s->value + 1e-4 * t * slope)) continue;
+        remember(s, h);
+        memcpy(s->w, s->trial, s->dim * sizeof *s->w);
+        memcpy(s->gradient, h->next, s->dim * sizeof *s->w);
+        s->value = value;
+        return true;
+    }
+    return false;
+}
+
+static bool near(const search *s)
+{
+    double total = 0.0;
+    for (size_t j = 0; j < s->dim; j++)
+        total += s->gradient[j] * s->gradient[j] / (s->root[j] * s->root[j]);
+    return total < ENOUGH;
+}
+
+sbps_status lbfgs_search(search *s, sbps_error *err)
+{
+    history h = {.memory = new_doubles((2 * PAIRS + 1) * s->dim)};
+    if (!h.memory) return fail_memory(err);
+    h.s = h.memory;
+    h.y = h.s + PAIRS * s->dim;
+    h.next = h.y + PAIRS * s->dim;
+    sbps_status status = posterior_gradient(s->u, s->w, &s->value, s->gradient, err);
+    for (size_t i = 0; i < MAX_ITERATIONS && status == SBPS_OK && !near(s); i++) {
+        recurse(s, &h);
+        if (!search_line(s, &h, &status, err)) break;
+        s->iterations++;
+    }
+    free(h.memory);
+    return status;
+}

@@ -1,0 +1,144 @@
+/* The mode: a start, Newton's method, L-BFGS where Newton cannot begin, and the curvature made
+ * fit for use. */
+#include "mode/mode.h"
+#include "base/memory.h"
+#include "mode/search.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static sbps_status search_open(search *s, const posterior *u, sbps_error *err)
+{
+    size_t d = u->dim;
+    *s = (search){.u = u, .dim = d, .memory = new_doubles(7 * d + 2 * d * d)};
+    if (!s->memory) return fail_memory(err);
+    double **const parts[] = {&s->w,    &s->trial, &s->gradient, &s->step,
+                              &s->root, &s->kink,  &s->side};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) *parts[i] = s->memory + i * d;
+    s->hessian = s->memory + 7 * d;
+    s->factor = s->hessian + d * d;
+    return SBPS_OK;
+}
+
+/* Weighted mean and sd of the target less its offset. */
+static void target_moments(const rows *data, double *mean, double *sd)
+{
+    double mass = 0.0, m = 0.0, m2 = 0.0;
+    for (size_t i = 0; i < data->n; i++) {
+        double c = data->weight ? data->weight[i] : 1.0;
+        double y = data->y[i] - (data->offset ? data->offset[i] : 0.0), before = y - m;
+        if (!(c > 0.0)) continue;
+        mass += c;
+        m += before * c / mass;
+        m2 += c * before * (y - m);
+    }
+    *mean = m;
+    *sd = mass > 0.0 && m2 > 0.0 ? sqrt(m2 / mass) : 1.0;
+}
+
+/* Zeros; where the target has a scale, the intercept at its mean and sigma at its spread. */
+static void place(search *s)
+{
+    const rows *data = s->u->data;
+    double mean, sd;
+    target_moments(data, &mean, &sd);
+    s->log_spread = log(sd);
+    memset(s->w, 0, s->dim * sizeof *s->w);
+    if (!s->u->model->scales_with_target) return;
+    if (data->intercept) s->w[0] = mean;
+    double spread = data->intercept ? sd : hypot(mean, sd);
+    if (s->dim > data->d) s->w[data->d] = log(spread);
+}
+
+/* The user's start where it makes sense, else our own. */
+static sbps_status begin(search *s, const double *start, sbps_error *err)
+{
+    place(s);
+    kinks_find(s);
+    double value;
+    if (!start) return SBPS_OK;
+    sbps_status status = posterior_value(s->u, start, &value, err);
+    if (status == SBPS_OK && isfinite(value)) memcpy(s->w, start, s->dim * sizeof *start);
+    return status;
+}
+
+static sbps_status run_search(search *s, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    search_end end = newton_search(s, true, &status, err);
+    if (end == SEARCH_STUCK) {
+        if ((status = lbfgs_search(s, err)) != SBPS_OK) return status;
+        end = newton_search(s, false, &status, err);
+    }
+    if (end == SEARCH_FOUND) return SBPS_OK;
+    if (end == SEARCH_FAILED) return status;
+    return fail(
+        err, SBPS_NO_MODE,
+        "no mode found after %zu iterations: %.3g nats seem to be left; a tighter prior "
+        "or --standardize may help",
+        s->iterations, 0.5 * s->decrement);
+}
+
+/* Is the Hessian plus ridge times its diagonal safely positive definite? */
+static bool definite(search *s, double ridge)
+{
+    size_t d = s->dim;
+    for (size_t i = 0; i < d * d; i++)
+        s->factor[i] = s->hessian[i] / (s->root[i / d] * s->root[i % d]);
+    for (size_t i = 0; i < d; i++) s->factor[i * d + i] += ridge;
+    return cholesky_pivot(d, s->factor, 4.0 * DBL_EPSILON * (double)d) == d;
+}
+
+/* The least ridge, relative to the diagonal, that makes the Hessian positive definite. */
+static double add_ridge(search *s)
+{
+    double ridge = 0.0;
+    while (!definite(s, ridge) && ridge < 1e6)
+        ridge = ridge == 0.0 ? 32.0 * DBL_EPSILON * (double)s->dim : 10.0 * ridge;
+    for (size_t j = 0; j < s->dim; j++)
+        s->hessian[j * s->dim + j] += ridge * s->root[j] * s->root[j];
+    return ridge;
+}
+
+static sbps_status keep(search *s, mode **out, sbps_error *err)
+{
+    mode *m = calloc(1, sizeof *m);
+    if (!m) return fail_memory(err);
+    m->w = new_doubles(s->dim);
+    m->hessian = new_doubles(s->dim * s->dim);
+    if (!m->w || !m->hessian) {
+        mode_destroy(m);
+        return fail_memory(err);
+    }
+    m->ridge = add_ridge(s);
+    m->value = s->value;
+    m->gradient_norm = sqrt(fmax(s->decrement, 0.0));
+    m->iterations = s->iterations;
+    memcpy(m->w, s->w, s->dim * sizeof *m->w);
+    memcpy(m->hessian, s->hessian, s->dim * s->dim * sizeof *m->hessian);
+    *out = m;
+    return SBPS_OK;
+}
+
+sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err)
+{
+    *out = NULL;
+    search s;
+    sbps_status status = search_open(&s, u, err);
+    if (status != SBPS_OK) return status;
+    status = begin(&s, start, err);
+    if (status == SBPS_OK) status = run_search(&s, err);
+    if (status == SBPS_OK) status = keep(&s, out, err);
+    free(s.memory);
+    return status;
+}
+
+void mode_destroy(mode *m)
+{
+    if (!m) return;
+    free(m->hessian);
+    free(m->w);
+    free(m);
+}

@@ -1,0 +1,207 @@
+/* Newton's method with damping. With D^2 the Hessian's diagonal, so that columns in metres and in
+ * millimetres are alike, a step solves
+ *
+ *   (D^-1 H D^-1 + lambda I) D s = -D^-1 g                                        (1)
+ *
+ * and lambda follows the ratio of the decrease got to the decrease promised (Levenberg 1944,
+ * Marquardt 1963); it is 0 near a mode, where convergence is quadratic. The search ends when the
+ * Newton decrement g'H^-1 g, twice the decrease still to be had in nats, is nil, or when rounding
+ * in sums over all rows hides what is left. */
+#include "mode/search.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define MAX_ITERATIONS 200
+#define GOAL           1e-16 /* of the decrement: 1e-8 posterior sd from the mode */
+#define GOOD_ENOUGH    1e-6  /* where rounding or a kink stops progress */
+#define MAX_DAMPING    1e12
+#define BAD_START      1e-2 /* damping that the Hessian at the start should not need */
+#define MAX_AUX_STEP   3.0  /* log sigma is exponential in its effect: no leaps */
+
+static size_t aux_index(const search *s)
+{
+    return s->dim > s->u->data->d ? s->u->data->d : s->dim;
+}
+
+/* D of (1). A diagonal of 0 happens under a kinked prior with no data: its slope is its scale. */
+static void set_roots(search *s)
+{
+    for (size_t j = 0; j < s->dim; j++) {
+        double size = fabs(s->hessian[j * s->dim + j]);
+        if (isfinite(s->kink[j])) {
+            double slope = prior_slope(&s->u->priors[j], s->u->scale[j], s->kink[j] + 1.0);
+            size = fmax(size, slope * slope);
+        }
+        s->root[j] = size > 0.0 ? sqrt(size) : 1.0;
+    }
+}
+
+/* Left of (1), lower triangle; weights held on a kink are taken out. `crossed` false drops the
+ * terms between weights and the auxiliary: without them regressions are convex everywhere. */
+static void scale_hessian(search *s, double damping, bool crossed)
+{
+    size_t d = s->dim, aux = aux_index(s);
+    for (size_t i = 0; i < d; i++) {
+        for (size_t j = 0; j < i; j++) {
+            bool keep = s->side[i] != 0.0 && s->side[j] != 0.0 && (crossed || i != aux);
+            s->factor[i * d + j] =
+                keep ? s->hessian[i * d + j] / (s->root[i] * s->root[j]) : 0.0;
+        }
+        double own = s->hessian[i * d + i] / (s->root[i] * s->root[i]);
+        s->factor[i * d + i] = (s->side[i] != 0.0 ? own : 1.0) + damping;
+    }
+}
+
+/* Right of (1) and its solution. */
+static void solve_step(search *s)
+{
+    double *x = s->step;
+    for (size_t j = 0; j < s->dim; j++) x[j] = -s->gradient[j] / s->root[j];
+    cholesky_solve(s->dim, s->factor, x);
+    s->decrement = 0.0;
+    for (size_t j = 0; j < s->dim; j++) {
+        x[j] /= s->root[j];
+        s->decrement -= x[j] * s->gradient[j];
+    }
+    size_t aux = aux_index(s);
+    double leap = aux < s->dim ? fabs(x[aux]) / MAX_AUX_STEP : 0.0;
+    for (size_t j = 0; j < s->dim && leap > 1.0; j++) x[j] /= leap;
+}
+
+/* Factors (1), damped as little as makes it positive definite. */
+static sbps_status find_step(search *s, sbps_error *err)
+{
+    double least = 16.0 * DBL_EPSILON * (double)s->dim;
+    if (s->damping == 0.0) {
+        scale_hessian(s, 0.0, true);
+        size_t pivot = cholesky_pivot(s->dim, s->factor, least);
+        if (pivot < s->dim) {
+            sbps_status status = check_collinear(s, pivot, err);
+            if (status != SBPS_OK) return status;
+            scale_hessian(s, 0.0, false);
+            bool rescued =
+                aux_index(s) < s->dim && cholesky_pivot(s->dim, s->factor, least) == s->dim;
+            if (!rescued) s->damping = least;
+        }
+    }
+    while (s->damping > 0.0 && s->damping <= MAX_DAMPING) {
+        scale_hessian(s, s->damping, true);
+        if (cholesky_pivot(s->dim, s->factor, 0.25 * s->damping) == s->dim) break;
+        s->damping *= 10.0;
+    }
+    solve_step(s);
+    return SBPS_OK;
+}
+
+/* Decrease promised by the quadratic model for the step from w to trial. */
+static double promised(const search *s)
+{
+    double total = 0.0;
+    for (size_t i = 0; i < s->dim; i++) {
+        double row = 0.0, si = s->trial[i] - s->w[i];
+        for (size_t j = 0; j < s->dim; j++)
+            row += s->hessian[i * s->dim + j] * (s->trial[j] - s->w[j]);
+        total -= si * (s->gradient[i] + 0.5 * row);
+    }
+    return total;
+}
+
+typedef enum { TRIED_BETTER, TRIED_QUIET, TRIED_WORSE, TRIED_FAILED } tried;
+
+/* Tries the step and sets the next damping. QUIET: what there is to gain drowns in rounding. */
+static tried try_step(search *s, sbps_status *status, sbps_error *err)
+{
+    double value, noise = 256.0 * DBL_EPSILON * fmax(1.0, fabs(s->value));
+    for (size_t j = 0; j < s->dim; j++) s->trial[j] = s->w[j] + s->step[j];
+    kinks_project(s);
+    *status = posterior_value(s->u, s->trial, &value, err);
+    if (*status != SBPS_OK) return TRIED_FAILED;
+    double promise = promised(s), got = s->value - value;
+    bool quiet = promise <= noise && got >= -noise;
+    bool better = isfinite(value) && got > 0.0 && got >= 1e-4 * promise;
+    if (!quiet && !better) {
+        s->damping = fmax(10.0 * s->damping, 1e-4);
+        return TRIED_WORSE;
+    }
+    if (quiet || got > 0.75 * promise)
+        s->damping = s->damping > 1e-9 ? 0.1 * s->damping : 0.0;
+    else if (got < 0.25 * promise)
+        s->damping = fmax(4.0 * s->damping, 1e-3);
+    memcpy(s->w, s->trial, s->dim * sizeof *s->w);
+    s->value = value;
+    return quiet ? TRIED_QUIET : TRIED_BETTER;
+}
+
+static sbps_status look(search *s, sbps_error *err)
+{
+    sbps_status status = posterior_gradient(s->u, s->w, &s->value, s->gradient, err);
+    if (status == SBPS_OK) status = posterior_hessian(s->u, s->w, s->hessian, err);
+    if (status != SBPS_OK) return status;
+    kinks_resolve(s);
+    set_roots(s);
+    return SBPS_OK;
+}
+
+static bool finite_all(size_t n, const double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i])) return false;
+    return true;
+}
+
+/* The step at the least damping that is needed, and what it says of the distance to the mode;
+ * then the step at the damping that the last ones taught. */
+static search_end judge(search *s, bool quiet, sbps_status *status, sbps_error *err)
+{
+    double taught = s->damping, before = s->decrement;
+    s->damping = 0.0;
+    if ((*status = find_step(s, err)) != SBPS_OK) return SEARCH_FAILED;
+    bool done = s->decrement <= GOAL;
+    bool floored = quiet && s->decrement <= GOOD_ENOUGH && s->decrement > 0.25 * before;
+    if ((*status = check_separation(s, done || floored, err)) != SBPS_OK) return SEARCH_FAILED;
+    if (done || floored) return SEARCH_FOUND;
+    double decrement = s->decrement;
+    if (taught > s->damping) {
+        s->damping = taught;
+        if ((*status = find_step(s, err)) != SBPS_OK) return SEARCH_FAILED;
+    }
+    s->decrement = decrement;
+    return SEARCH_ON;
+}
+
+/* Steps until one is better; damps on the way. */
+static search_end advance(search *s, bool *quiet, sbps_status *status, sbps_error *err)
+{
+    double decrement = s->decrement;
+    for (;;) {
+        tried outcome = try_step(s, status, err);
+        if (outcome == TRIED_FAILED) return SEARCH_FAILED;
+        *quiet = outcome == TRIED_QUIET;
+        if (outcome != TRIED_WORSE) break;
+        if (s->damping > MAX_DAMPING)
+            return decrement <= GOOD_ENOUGH ? SEARCH_FOUND : SEARCH_STUCK;
+        if ((*status = find_step(s, err)) != SBPS_OK) return SEARCH_FAILED;
+        s->decrement = decrement;
+    }
+    *status = check_perfect_fit(s, err);
+    return *status == SBPS_OK ? SEARCH_ON : SEARCH_FAILED;
+}
+
+search_end newton_search(search *s, bool picky, sbps_status *status, sbps_error *err)
+{
+    search_end end = SEARCH_ON;
+    bool quiet = false;
+    s->damping = 0.0;
+    s->decrement = INFINITY;
+    for (size_t i = 0; i < MAX_ITERATIONS && end == SEARCH_ON; i++, s->iterations++) {
+        if ((*status = look(s, err)) != SBPS_OK) return SEARCH_FAILED;
+        if (!finite_all(s->dim, s->gradient) || !finite_all(s->dim * s->dim, s->hessian))
+            return SEARCH_STUCK;
+        end = judge(s, quiet, status, err);
+        if (picky && i == 0 && end == SEARCH_ON && s->damping > BAD_START) return SEARCH_STUCK;
+        if (end == SEARCH_ON) end = advance(s, &quiet, status, err);
+    }
+    return end == SEARCH_ON ? SEARCH_STUCK : end;
+}

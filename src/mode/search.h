@@ -1,0 +1,51 @@
+/* The state of a search for the mode, shared by its parts. */
+#ifndef MODE_SEARCH_H
+#define MODE_SEARCH_H
+
+#include "mode/mode.h"
+
+typedef struct {
+    const posterior *u;
+    size_t dim;
+    double *memory;
+    double *w, *trial, *gradient, *step; /* dim */
+    double *root;      /* dim: square roots of the Hessian's diagonal, the scale of a weight */
+    double *kink;      /* dim: where a prior's slope jumps, NAN for none */
+    double *side;      /* dim: -1 or +1: side of its kink a weight may move on; 0: it stays */
+    double *hessian;   /* dim*dim */
+    double *factor;    /* dim*dim: Cholesky of the scaled Hessian, damped */
+    double value;      /* U(w) */
+    double decrement;  /* g' H^-1 g of the weights that may move */
+    double damping;    /* added to the scaled Hessian's unit diagonal */
+    double log_spread; /* log sd of the target */
+    size_t iterations;
+} search;
+
+/* A search goes on, ends at a mode, is stuck short of one, or fails with a status. */
+typedef enum { SEARCH_ON, SEARCH_FOUND, SEARCH_STUCK, SEARCH_FAILED } search_end;
+
+/* picky: stuck at once where the Hessian at the start is far from positive definite. */
+search_end newton_search(search *s, bool picky, sbps_status *status, sbps_error *err);
+/* Gets nearer from a bad start; never leaves w worse. s->root scales it. */
+sbps_status lbfgs_search(search *s, sbps_error *err);
+
+/* gradient (at w) becomes the one-sided one at kinks, and `side` says where weights may move. */
+void kinks_find(search *s);
+void kinks_resolve(search *s);
+/* Stops trial weights that would cross their kink on it. */
+void kinks_project(const search *s);
+
+/* As cholesky, and says at which pivot it stopped: the first not above `least`; d when done. */
+size_t cholesky_pivot(size_t d, double *a, double least);
+/* x <- (L L')^-1 x */
+void cholesky_solve(size_t d, const double *factor, double *x);
+
+/* Does the posterior run off along s->step for ever? Fails with the sentence that explains it. */
+sbps_status check_separation(const search *s, bool certain, sbps_error *err);
+/* Are columns up to `pivot` dependent, and nothing in the prior holds them? The leading part of
+ * s->factor is whole. */
+sbps_status check_collinear(search *s, size_t pivot, sbps_error *err);
+/* Has sigma run to zero? */
+sbps_status check_perfect_fit(const search *s, sbps_error *err);
+
+#endif

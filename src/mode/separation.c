@@ -1,0 +1,238 @@
+/* Posteriors without a mode, told in words.
+ *
+ * Separation. With flat priors along v, U falls for ever along v when no row objects:
+ *
+ *   d log p_i/d eta * (x_i.v) >= 0 for every row i, > 0 for some                       (1)
+ *
+ * (complete or quasi-complete separation). Newton finds such v by itself: each of its steps then
+ * raises the margins of the separated rows by 1 and leaves the others alone, while the decrement
+ * falls by e only; at a mode x.step vanishes with the decrement.
+ *
+ * Albert, Anderson (1984), On the existence of maximum likelihood estimates in logistic
+ * regression models, Biometrika 71, 1-10. */
+#include "base/memory.h"
+#include "mode/search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK         512
+#define SMALL         1e-3 /* decrement below which a step should no longer move predictors */
+#define MOVES         0.3  /* nats of log odds: a step that still does */
+#define NEAR_ZERO     1e-4 /* relative: an objection that is only rounding */
+#define NAMES_MAX     6
+#define DEPENDENT     1e-6 /* relative length of X v below which v is in the null space */
+#define SIGMA_NOTHING 16.0 /* log of sd(y)/sigma that no noise explains */
+
+/* What happens to the rows' predictors along a direction. */
+typedef struct {
+    double largest;   /* max |x_i.v| */
+    double objection; /* max of -sign(d log p/d eta) x_i.v */
+    double mean_square;
+} journey;
+
+static sbps_status travel(const posterior *u, const double *w, const double *v, journey *out,
+                          sbps_error *err)
+{
+    const rows *data = u->data;
+    double *memory = new_doubles(2 * data->stride + 3 * BLOCK);
+    if (!memory) return fail_memory(err);
+    double *p = memory, *q = p + data->stride, *eta = q + data->stride, *along = eta + BLOCK,
+           *pull = along + BLOCK;
+    memcpy(p, w, data->d * sizeof *w);
+    memcpy(q, v, data->d * sizeof *v);
+    *out = (journey){.objection = -INFINITY};
+    for (size_t first = 0; first < data->n; first += BLOCK) {
+        size_t n = data->n - first < BLOCK ? data->n - first : BLOCK;
+        batch b = {.k = u->k, .n = n, .eta = eta, .y = data->y + first};
+        b.aux = u->dim > data->d ? w[data->d] : 0.0;
+        u->k->row_products(data->x, data->stride, NULL, first, n, p, q, eta, along);
+        if (data->offset)
+            for (size_t i = 0; i < n; i++) eta[i] += data->offset[first + i];
+        u->model->gradient(&b, pull, NULL);
+        for (size_t i = 0; i < n; i++) {
+            if (data->weight && data->weight[first + i] == 0.0) continue;
+            out->largest = fmax(out->largest, fabs(along[i]));
+            if (pull[i] != 0.0)
+                out->objection = fmax(out->objection, pull[i] > 0.0 ? -along[i] : along[i]);
+            out->mean_square += along[i] * along[i] / (double)data->n;
+        }
+    }
+    free(memory);
+    return SBPS_OK;
+}
+
+/* No prior holds weight j. */
+static bool is_flat(const search *s, size_t j)
+{
+    const prior *p = &s->u->priors[j];
+    if (s->u->scale[j] != SCALE_PLAIN) return false;
+    for (int i = -1; i <= 1; i++)
+        if (prior_slope(p, SCALE_PLAIN, s->w[j] + i) != 0.0 ||
+            prior_curvature(p, SCALE_PLAIN, s->w[j] + i) != 0.0)
+            return false;
+    return true;
+}
+
+/* How much weight j contributes to predictors when it moves by v_j. */
+static double share(const search *s, const double *v, size_t j)
+{
+    const rows *data = s->u->data;
+    return fabs(v[j]) * hypot(data->mean[j], data->sd[j]);
+}
+
+/* Every weight that v moves by more than `limit` in predictors is free of a prior. */
+static bool moves_only_flat(const search *s, const double *v, double limit)
+{
+    for (size_t j = 0; j < s->u->data->d; j++)
+        if (share(s, v, j) > limit && !is_flat(s, j)) return false;
+    return true;
+}
+
+/* "'a', 'b' and 3 more": columns whose share is above `limit`, the intercept left out; `but` is
+ * left out too. */
+static void list_columns(const search *s, const double *v, double limit, size_t but,
+                         size_t size, char *text)
+{
+    const rows *data = s->u->data;
+    size_t named = 0, more = 0, used = 0;
+    text[0] = '\0';
+    for (size_t j = data->intercept ? 1 : 0; j < data->d; j++) {
+        if (j == but || share(s, v, j) <= limit) continue;
+        if (named == NAMES_MAX) {
+            more++;
+            continue;
+        }
+        int wrote = snprintf(text + used, size - used, "%s'%.24s'", named ? ", " : "",
+                             data->names ? data->names[j] : "?");
+        used += (size_t)wrote;
+        named++;
+    }
+    if (more) snprintf(text + used, size - used, " and %zu more", more);
+}
+
+/* The column that does it alone: its values in one class do not lie among those of the other. */
+static size_t lone_separator(const search *s, double limit)
+{
+    const rows *data = s->u->data;
+    for (size_t j = data->intercept ? 1 : 0; j < data->d; j++) {
+        if (share(s, s->step, j) <= limit || data->sd[j] == 0.0) continue;
+        double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+        for (size_t i = 0; i < data->n; i++) {
+            double x = data->x[i * data->stride + j];
+            size_t class = data->y[i] > 0.5;
+            low[class] = fmin(low[class], x);
+            high[class] = fmax(high[class], x);
+        }
+        if (high[0] <= low[1] || high[1] <= low[0]) return j;
+    }
+    return data->d;
+}
+
+static sbps_status explain_separation(const search *s, const journey *j, sbps_error *err)
+{
+    double largest = j->largest;
+    bool whole = j->objection < -NEAR_ZERO * largest; /* every row's margin grows */
+    const rows *data = s->u->data;
+    char columns[NAMES_MAX * 32 + 32], who[sizeof columns + 32];
+    size_t alone = lone_separator(s, NEAR_ZERO * largest);
+    list_columns(s, s->step, 0.05 * largest, data->d, sizeof columns, columns);
+    if (alone < data->d)
+        snprintf(who, sizeof who, "column '%.80s' alone", data->names[alone]);
+    else
+        snprintf(who, sizeof who, "a combination of columns %s", columns);
+    return fail(err, SBPS_NO_MODE,
+                "the classes of '%.40s' can be separated perfectly%s by %s, so "
+                "with a flat prior the posterior is improper: weights run to infinity; give a "
+                "proper prior, e.g. --prior \"normal(0,2.5)\"",
+                data->target ? data->target : "y", whole ? "" : " in part of the rows", who);
+}
+
+sbps_status check_separation(const search *s, bool certain, sbps_error *err)
+{
+    if (s->u->dim > s->u->data->d || s->decrement > SMALL) return SBPS_OK;
+    journey j;
+    sbps_status status = travel(s->u, s->w, s->step, &j, err);
+    if (status != SBPS_OK || j.largest < MOVES) return status;
+    bool flat = moves_only_flat(s, s->step, (certain ? 0.1 : NEAR_ZERO) * j.largest);
+    if (!flat || (!certain && j.objection > NEAR_ZERO * j.largest)) return SBPS_OK;
+    return explain_separation(s, &j, err);
+}
+
+/* ---- columns that depend on each other ---- */
+
+/* v with H v = 0 from the leading factor: v_pivot = 1, the rest solves for it. Into s->step. */
+static void null_vector(search *s, size_t pivot)
+{
+    size_t d = s->dim;
+    double *v = s->step;
+    memset(v, 0, d * sizeof *v);
+    /* The factor's row holds L^-1 of the pivot's column already: only L' is left to solve. */
+    for (size_t i = 0; i < pivot; i++) v[i] = -s->factor[pivot * d + i];
+    for (size_t i = pivot; i-- > 0;) {
+        v[i] /= s->factor[i * d + i];
+        for (size_t k = 0; k < i; k++) v[k] -= v[i] * s->factor[i * d + k];
+    }
+    v[pivot] = 1.0;
+    for (size_t i = 0; i <= pivot; i++) v[i] /= s->root[i];
+}
+
+static sbps_status explain_collinear(const search *s, size_t pivot, double largest,
+                                     double residual, sbps_error *err)
+{
+    const rows *data = s->u->data;
+    const char *name = data->names ? data->names[pivot] : "?";
+    static const char *const cure =
+        "with a flat prior the posterior is improper; drop the column "
+        "or give a proper prior, e.g. --prior \"normal(0,2.5)\"";
+    char others[NAMES_MAX * 32 + 32];
+    if (data->n < data->d)
+        return fail(err, SBPS_NO_MODE, "%zu rows cannot tell %zu weights apart: %s", data->n,
+                    data->d, cure);
+    if (data->sd[pivot] == 0.0)
+        return fail(err, SBPS_NO_MODE, "column '%.80s' is %g in every row: %s", name,
+                    data->mean[pivot], cure);
+    if (residual > 1e-3 * data->sd[pivot] * fabs(s->step[pivot]))
+        return fail(err, SBPS_NO_MODE,
+                    "column '%.80s' (mean %g, sd %g) varies too little for its size to be told "
+                    "from a constant: use --standardize",
+                    name, data->mean[pivot], data->sd[pivot]);
+    list_columns(s, s->step, 1e-5 * largest, pivot, sizeof others, others);
+    return fail(err, SBPS_NO_MODE, "column '%.80s' is a linear combination of %s%s: %s", name,
+                others[0] ? others : "the intercept",
+                others[0] && data->intercept && share(s, s->step, 0) > 1e-5 * largest
+                    ? " and the intercept"
+                    : "",
+                cure);
+}
+
+sbps_status check_collinear(search *s, size_t pivot, sbps_error *err)
+{
+    if (pivot >= s->u->data->d) return SBPS_OK;
+    null_vector(s, pivot);
+    double largest = 0.0;
+    for (size_t j = 0; j <= pivot; j++) largest = fmax(largest, share(s, s->step, j));
+    if (!moves_only_flat(s, s->step, DEPENDENT * largest)) return SBPS_OK;
+    journey j;
+    sbps_status status = travel(s->u, s->w, s->step, &j, err);
+    if (status != SBPS_OK) return status;
+    double residual = sqrt(j.mean_square);
+    if (largest > 0.0 && residual > DEPENDENT * largest) return SBPS_OK;
+    return explain_collinear(s, pivot, largest, residual, err);
+}
+
+/* ---- sigma ---- */
+
+sbps_status check_perfect_fit(const search *s, sbps_error *err)
+{
+    const rows *data = s->u->data;
+    if (s->dim == data->d || s->w[data->d] > s->log_spread - SIGMA_NOTHING) return SBPS_OK;
+    return fail(
+        err, SBPS_NO_MODE,
+        "the columns predict '%.80s' perfectly, so %s runs to 0 and the posterior has no "
+        "mode; is the target, or a copy of it, among the columns, or are there too few "
+        "rows (%zu) for %zu weights?",
+        data->target ? data->target : "y", s->u->model->aux_name, data->n, data->d);
+}
