@@ -24,14 +24,23 @@ static bool aligned(const void *block)
     return (uintptr_t)block % CACHE_LINE == 0;
 }
 
+/* Leaves used memory for the next block to be made of. */
+static void soil_the_heap(void)
+{
+    enum { BYTES = 1 << 16 };
+    unsigned char *volatile block = malloc(BYTES);
+    if (block) memset(block, 0xff, BYTES);
+    free(block);
+}
+
 TEST(blocks_are_aligned_and_zeroed)
 {
-    for (size_t bytes = 0; bytes < 300; bytes += 7) {
+    for (size_t bytes = 0; bytes < 5000; bytes += 77) {
+        soil_the_heap();
         unsigned char *block = aligned_zeroed(bytes);
         REQUIRE(block != NULL);
         CHECK(aligned(block));
         for (size_t i = 0; i < bytes; i++) CHECK(block[i] == 0);
-        memset(block, 0xff, bytes);
         free(block);
     }
     double *doubles = new_doubles(17);
