@@ -36,8 +36,8 @@ static fit fit_rows(rows *data, const char *model, const char *weights, const ch
     return f;
 }
 
-static rows *make_rows(size_t n, size_t columns, const double *x, const double *y,
-                       const double *weight, bool intercept)
+static inline rows *make_rows(size_t n, size_t columns, const double *x, const double *y,
+                              const double *weight, bool intercept)
 {
     rows *data = NULL;
     rows_spec spec = {.target = "y", .intercept = intercept, .seed = 1};
@@ -46,8 +46,8 @@ static rows *make_rows(size_t n, size_t columns, const double *x, const double *
 }
 
 /* Columns N(0,1), targets from the model with weights 1, -1, 1, ... / sqrt(columns), sigma 1. */
-static void simulate(const char *model, size_t n, size_t columns, uint64_t seed, double *x,
-                     double *y)
+static inline void simulate(const char *model, size_t n, size_t columns, uint64_t seed,
+                            double *x, double *y)
 {
     rng r = rng_stream(seed, 0, RNG_TEST);
     for (size_t i = 0; i < n; i++) {
@@ -61,7 +61,7 @@ static void simulate(const char *model, size_t n, size_t columns, uint64_t seed,
 }
 
 /* g and sqrt(g' H^-1 g) afresh at the mode found. */
-static double distance_to_mode(const fit *f)
+static inline double distance_to_mode(const fit *f)
 {
     size_t d = f->u->dim;
     double g[DIM_MAX], z[DIM_MAX], *a = malloc(d * d * sizeof *a), total = 0.0;
