@@ -149,6 +149,8 @@ TEST(a_flipped_bit_in_any_byte_is_refused)
     unlink(path);
 }
 
+#define HEAD 32 /* bytes before the table */
+
 static void put_sum(char *bytes, size_t size)
 {
     uint32_t crc = (uint32_t)crc32(0, (const unsigned char *)bytes, (unsigned)(size - 4));
@@ -164,7 +166,7 @@ TEST(a_table_that_lies_is_refused)
     size_t size;
     written(path);
     char *bytes = sample_bytes(path, &size), *copy = malloc(size);
-    for (size_t at = 24; at + 8 <= 24 + 8 + 4 * 16 + 28; at++)
+    for (size_t at = HEAD - 8; at + 8 <= HEAD + 4 * (16 + 7); at++)
         for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
             memcpy(copy, bytes, size);
             memcpy(copy + at, &lies[i], 8);
@@ -179,6 +181,22 @@ TEST(a_table_that_lies_is_refused)
             CHECK(status == SBPS_BAD_FILE || status == SBPS_MISMATCH);
         }
     free(copy);
+    free(bytes);
+    unlink(path);
+}
+
+/* Two sizes that are each far too large and whose sum wraps round to the right one. */
+TEST(sizes_that_wrap_round_are_refused)
+{
+    const char *path = sample_path("run.ckpt");
+    size_t size;
+    written(path);
+    char *bytes = sample_bytes(path, &size);
+    bytes[HEAD + 8 + 7] ^= (char)0x80;                /* size of `numbers` */
+    bytes[HEAD + 2 * (16 + 7) + 8 + 7] ^= (char)0x80; /* size of `counter` */
+    put_sum(bytes, size);
+    sample_store(path, bytes, size);
+    check_damaged(path, SBPS_BAD_FILE);
     free(bytes);
     unlink(path);
 }

@@ -29,6 +29,29 @@ TEST(a_result_comes_back_bit_for_bit)
     check_round_trip(3, 700, 40);
 }
 
+/* A member of result_info that no table lists would be lost unseen: count their bytes. */
+TEST(the_tables_list_every_member)
+{
+    size_t words = 0, switches = 0;
+    for (const info_field *f = layout_texts; f->name; f++) words++;
+    for (const info_field *f = layout_numbers; f->name; f++) words++;
+    for (const info_field *f = layout_switches; f->name; f++) switches++;
+    CHECK(words * 8 + (switches + 7) / 8 * 8 == sizeof(result_info));
+}
+
+TEST(the_file_ends_behind_the_end_of_hdf5)
+{
+    const char *path = sample_path("end.nc");
+    size_t size;
+    result *r = sample_result(2, 40, 5);
+    REQUIRE(result_write_netcdf(r, path, NULL) == SBPS_OK);
+    char *bytes = sample_bytes(path, &size);
+    CHECK(hdf5_end((const unsigned char *)bytes) + TRAILER_SIZE == size);
+    free(bytes);
+    result_destroy(r);
+    unlink(path);
+}
+
 TEST(a_run_without_draws_chains_or_parameters_comes_back)
 {
     check_round_trip(4, 0, 9);

@@ -171,6 +171,17 @@ TEST(a_full_disk_leaves_no_file)
     CHECK(sample_files() == before);
 }
 
+TEST(no_chain_appears_when_another_cannot)
+{
+    result *r = sample_result(2, 3, 4);
+    const char *blocked = sample_path("run.stan_2.csv");
+    REQUIRE(mkdir(blocked, 0777) == 0);
+    CHECK(result_write_stan(r, sample_path("run.stan.csv"), NULL) == SBPS_NO_FILE);
+    CHECK(sample_files() == 1);
+    rmdir(blocked);
+    result_destroy(r);
+}
+
 TEST(a_place_that_cannot_be_written_is_named)
 {
     result *r = sample_result(2, 100, 20);
