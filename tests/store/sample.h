@@ -62,6 +62,7 @@ UNUSED static size_t sample_files(void)
 UNUSED static char *sample_bytes(const char *path, size_t *size)
 {
     struct stat status;
+    *size = 0;
     FILE *stream = fopen(path, "rb");
     if (!stream || fstat(fileno(stream), &status) != 0) return NULL;
     char *bytes = calloc((size_t)status.st_size + 1, 1);
