@@ -99,48 +99,74 @@ static sbps_status fly(sbps_run *run, const sbps_options *options, sbps_error *e
     return status;
 }
 
-static void print_verdict(const sbps_progress *state)
+/* The figures of the last line; they agree with what `sbps summary` will say. */
+typedef struct {
+    double min_ess;  /* of every parameter and its square, from the path */
+    double max_rhat; /* NAN: unknown */
+    double bias;     /* the largest stated one, in posterior sd; NAN: unknown */
+} verdict;
+
+static sbps_status judge(const sbps_run *run, const sbps_result *result, verdict *out,
+                         sbps_error *err)
+{
+    sbps_progress state;
+    sbps_parameter w;
+    sbps_run_progress(run, &state);
+    *out = (verdict){.min_ess = state.min_ess, .max_rhat = NAN, .bias = NAN};
+    for (size_t j = 0; j < sbps_result_dim(result); j++) {
+        sbps_status status = sbps_result_parameter(result, j, &w, err);
+        if (status != SBPS_OK) return status;
+        out->max_rhat = fmax(out->max_rhat, w.rhat); /* fmax leaves NAN out */
+        out->bias = fmax(out->bias, fabs(w.bias));
+    }
+    return SBPS_OK;
+}
+
+static void print_verdict(const verdict *v)
 {
     char rhat[32] = "unknown", bias[64] = "unknown";
-    if (isfinite(state->max_rhat)) snprintf(rhat, sizeof rhat, "%.4f", state->max_rhat);
-    if (isfinite(state->bias_estimate))
-        snprintf(bias, sizeof bias, "%.4f posterior sd", state->bias_estimate);
-    complain("smallest ESS %.0f, largest R-hat %s, stated bias %s", state->min_ess, rhat, bias);
+    if (!isnan(v->max_rhat)) snprintf(rhat, sizeof rhat, "%.3f", v->max_rhat);
+    if (!isnan(v->bias)) snprintf(bias, sizeof bias, "%.4f posterior sd", v->bias);
+    complain("smallest ESS %.0f, largest R-hat %s, stated bias %s", v->min_ess, rhat, bias);
 }
 
 /* `where`: the file the draws are in; only NetCDF can be read back. */
-static void warn(const sbps_progress *state, const sbps_options *options, const char *where)
+static void warn(const verdict *v, const sbps_options *options, const char *where)
 {
     char more[PATH_MAX + 64] = "";
     if (output_is_netcdf(where))
         snprintf(more, sizeof more, "; `sbps diagnose %s` says more", where);
     double budget = strtod(sbps_options_get(options, "bias-budget"), NULL);
-    if (isnan(state->max_rhat))
+    if (isnan(v->max_rhat))
         complain("warning: too few draws to tell whether the chains agree");
-    else if (state->max_rhat > RHAT_CONVERGED)
-        complain("warning: the chains have not converged: R-hat %.3f > %.2f%s", state->max_rhat,
+    else if (v->max_rhat > RHAT_CONVERGED)
+        complain("warning: the chains have not converged: R-hat %.3f > %.2f%s", v->max_rhat,
                  RHAT_CONVERGED, more);
-    if (state->bias_estimate > budget)
-        complain("warning: the stated bias of %.3f posterior sd is above the budget of %g%s",
-                 state->bias_estimate, budget, more);
+    if (v->bias > budget)
+        complain("warning: the stated bias of %.4f posterior sd is above the budget of %g%s",
+                 v->bias, budget, more);
 }
 
 /* Writes what there is and says how good it is. */
 static sbps_status keep(const sbps_run *run, const sbps_options *options, sbps_error *err)
 {
     char where[PATH_MAX];
-    sbps_progress state;
+    verdict v;
+    sbps_error unjudged = {0};
     sbps_result *result = NULL;
     bool quiet = !strcmp(sbps_options_get(options, "progress"), "off");
     sbps_status status = sbps_result_from_run(run, &result, err);
     if (status != SBPS_OK) return status;
     status =
         output_write(result, sbps_options_get(options, "output"), sizeof where, where, err);
-    sbps_result_destroy(result);
-    sbps_run_progress(run, &state);
     if (!quiet && status == SBPS_OK) output_tell(where);
-    if (!quiet) print_verdict(&state);
-    if (*where) warn(&state, options, where);
+    if (judge(run, result, &v, &unjudged) == SBPS_OK) {
+        if (!quiet) print_verdict(&v);
+        if (*where) warn(&v, options, where);
+    } else {
+        complain("warning: the draws could not be judged: %s", unjudged.text);
+    }
+    sbps_result_destroy(result);
     return status;
 }
 

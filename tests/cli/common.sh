@@ -24,7 +24,7 @@ fault() { # NAME SENTENCE
 }
 
 matches() { # FILE REGEX: the whole stream, its lines joined by blanks
-    if [ -z "$2" ]; then ! [ -s "$1" ]; else tr '\n' ' ' <"$1" | grep -qE -- "$2"; fi
+    if [ -z "$2" ]; then ! [ -s "$1" ]; else grep -qE -- "$2" <<<"$(tr '\n' ' ' <"$1")"; fi
 }
 
 try() {

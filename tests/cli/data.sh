@@ -7,7 +7,7 @@ table() { # N
     awk -v n="$1" 'BEGIN {
         print "x,z,y"
         for (i = 1; i <= n; i++)
-            printf "%.6f,%.6f,%d\n", sin(7 * i), cos(3 * i + 1), sin(7 * i) + 2 * sin(19 * i) > 0
+            printf "%.6f,%.6f,%d\n", sin(7 * i), cos(3 * i + 1), (sin(7 * i) + 2 * sin(19 * i) > 0)
     }'
 }
 
@@ -64,7 +64,7 @@ refused 'noise'            1 'noise.csv' noise.csv
 refused 'target not 0/1'   1 "0.*1.*2|2.*0.*1" target2.csv
 refused 'target 0.5'       1 '0\.5' target-half.csv
 refused 'constant column'  1 'z.*constant|constant.*z' constant.csv
-try 'one row'              0 '[^ ]' '' $(sample one-row.csv --prior 'normal(0,1)' --no-intercept --features x)
+refused 'one row'          1 'one-row.csv.*one row' one-row.csv
 refused 'batch above N'    2 'batch-size.*201.*200' good.csv --batch-size 201
 try 'batch of all rows'    0 '[^ ]' '' $(sample good.csv --batch-size 200)
 

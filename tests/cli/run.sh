@@ -81,7 +81,7 @@ saved=$(sed -n 's/.*the draws were saved to \(.*\)$/\1/p' .err)
 try 'saved draws'          0 "^$columns" '' "$sbps" summary "${saved:-none}" --csv
 
 # Checkpoint and resume.
-try 'checkpoint'           0 '' '' "${sample[@]}" "${quick[@]}" --progress off --checkpoint state -o half.nc
+try 'checkpoint'           0 '' '^(sbps: warning: .*)?$' "${sample[@]}" "${quick[@]}" --progress off --checkpoint state -o half.nc
 [ -s state ] || fault 'checkpoint' 'no file'
 try 'resume'               0 '' 'the draws are in whole.nc' "${sample[@]}" "${quick[@]}" --ess 200 --resume state -o whole.nc
 try 'resume: other run'    1 '' '^sbps: ' "${sample[@]}" "${quick[@]}" --seed 9 --resume state -o no.nc --progress off

@@ -119,7 +119,7 @@ try 'skeleton: no folder'  1 '' '--skeleton: cannot write none/s.csv' "${sample[
 # The other subcommands.
 try 'list: nothing'        2 '' 'what shall be listed' "$sbps" list
 try 'list: misspelt'       2 '' "unknown family 'modles', did you mean 'models'" "$sbps" list modles
-try 'list models'          0 'linear +[^ ].*logistic +[^ ]' '' "$sbps" list models
+try 'list models'          0 'logistic +[A-Z].*linear +[A-Z]' '' "$sbps" list models
 try 'list samplers'        0 'sbps +[^ ]'              '' "$sbps" list samplers
 try 'list priors'          0 'normal +[^ ]'            '' "$sbps" list priors
 try 'full standard output' 1 ''                        'standard output: No space left' bash -c '"$0" list models >/dev/full' "$sbps"
