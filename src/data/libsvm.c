@@ -7,6 +7,7 @@
 #include "data/format.h"
 
 #include "data/chunks.h"
+#include "data/index_set.h"
 #include "data/number.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +15,8 @@
 
 typedef struct {
     text *source;
-    size_t rows, most;    /* data lines; largest index */
-    unsigned char *seen;  /* bit i: index i is written somewhere */
-    size_t seen_size;     /* bytes */
+    size_t rows;          /* data lines */
+    index_set seen;       /* indices written somewhere; f<i> is the column of its rank */
     const char *at, *end; /* what is left of the current line */
     size_t index;         /* the last one read on it */
     size_t line;
@@ -80,6 +80,8 @@ static sbps_status check_index(const libsvm *s, size_t index, sbps_error *err)
     const char *path = s->source->path;
     if (index == 0)
         return fail(err, SBPS_BAD_FILE, "%s:%zu: index 0: indices begin at 1", path, s->line);
+    if (index > INDEX_MAX)
+        return fail(err, SBPS_BAD_FILE, "%s:%zu: an index above %zu", path, s->line, INDEX_MAX);
     if (index <= s->index)
         return fail(err, SBPS_BAD_FILE, "%s:%zu: index %zu after %zu: indices must increase",
                     path, s->line, index, s->index);
@@ -105,31 +107,12 @@ static sbps_status next_pair(libsvm *s, const char **begin, const char **end, sb
     return status;
 }
 
-/* Dense, each row kept once as read and once as stored. */
+/* Dense, each row kept once as read and once as stored; a column's name and use besides. */
 static sbps_status check_memory(const libsvm *s, sbps_error *err)
 {
-    double n = (double)s->rows, d = (double)s->most + 1;
-    return memory_holds(s->source->path, n, d, 2 * n * d * sizeof(double), err);
-}
-
-static sbps_status mark_seen(libsvm *s, sbps_error *err)
-{
-    size_t byte = s->index / 8;
-    if (s->index > s->most) {
-        s->most = s->index;
-        sbps_status status = check_memory(s, err);
-        if (status != SBPS_OK) return status;
-    }
-    if (byte >= s->seen_size) {
-        size_t size = 2 * byte + 64;
-        unsigned char *seen = realloc(s->seen, size);
-        if (!seen) return fail_memory(err);
-        memset(seen + s->seen_size, 0, size - s->seen_size);
-        s->seen = seen;
-        s->seen_size = size;
-    }
-    s->seen[byte] |= (unsigned char)(1u << s->index % 8);
-    return SBPS_OK;
+    const double n = (double)s->rows, d = (double)s->seen.count + 1, column_bytes = 128;
+    return memory_holds(s->source->path, n, d, d * (2 * n * sizeof(double) + column_bytes),
+                        err);
 }
 
 /* The first reading: which indices are there, and how many rows. */
@@ -145,21 +128,22 @@ static sbps_status survey(libsvm *s, sbps_error *err)
             const char *begin, *end;
             if ((status = next_pair(s, &begin, &end, err)) != SBPS_OK) return status;
             if (!begin) break;
-            if ((status = mark_seen(s, err)) != SBPS_OK) return status;
+            if (!index_set_add(&s->seen, s->index)) return fail_memory(err);
         }
     }
 }
 
-static sbps_status name_columns(const libsvm *s, columns *out, sbps_error *err)
+static sbps_status name_columns(libsvm *s, columns *out, sbps_error *err)
 {
-    sbps_status status = columns_create(s->most + 1, out, err);
+    sbps_status status = columns_create(s->seen.count + 1, out, err);
     if (status != SBPS_OK) return status;
     out->target = out->name[0] = strdup("label");
-    if (!out->target) return fail_memory(err);
-    for (size_t i = 1; i <= s->most; i++) {
-        if (!(s->seen[i / 8] >> i % 8 & 1)) continue;
-        if (asprintf(&out->name[i], "f%zu", i) < 0) {
-            out->name[i] = NULL;
+    if (!out->target || !index_set_seal(&s->seen)) return fail_memory(err);
+    size_t index = 0;
+    for (size_t column = 1; column < out->count; column++) {
+        index = index_set_from(&s->seen, index + 1);
+        if (asprintf(&out->name[column], "f%zu", index) < 0) {
+            out->name[column] = NULL;
             return fail_memory(err);
         }
     }
@@ -170,7 +154,7 @@ static void libsvm_close(void *self)
 {
     libsvm *s = self;
     if (!s) return;
-    free(s->seen);
+    index_set_clear(&s->seen);
     free(s);
 }
 
@@ -216,11 +200,11 @@ static sbps_status libsvm_next(void *self, const plan *p, double *row, row_fate 
     if ((status = fill_zeros(p, row, err)) != SBPS_OK) return status;
     const char *begin = s->at, *end = skip_word(s->at, s->end);
     s->at = end;
-    while (begin) {
-        status = plan_cell(p, s->index, begin, end, s->line, row, &missing, err);
+    for (size_t column = 0; begin;) {
+        status = plan_cell(p, column, begin, end, s->line, row, &missing, err);
         if (status == SBPS_OK) status = next_pair(s, &begin, &end, err);
         if (status != SBPS_OK) return status;
-        if (s->index > s->most || !p->columns->name[s->index])
+        if (begin && (column = index_set_rank(&s->seen, s->index)) == 0)
             return fail(err, SBPS_BAD_FILE, "%s:%zu: the file changed while it was read",
                         s->source->path, s->line);
     }

@@ -162,6 +162,19 @@ TEST(libsvm_text_is_made_dense)
     rows_destroy(r);
 }
 
+TEST(libsvm_indices_far_apart_cost_only_their_columns)
+{
+    const rows_spec spec = {.intercept = true};
+    rows *r = rows_of("1 64:1 2147483647:2\n2 63:3 64:4\n3 65:1 128:1\n", &spec);
+    REQUIRE(r);
+    CHECK(r->n == 3 && r->d == 6 && strcmp(r->names[1], "f63") == 0);
+    CHECK(strcmp(r->names[2], "f64") == 0 && strcmp(r->names[5], "f2147483647") == 0);
+    const double *x = row_with(r, 1);
+    REQUIRE(x);
+    CHECK(x[1] == 0 && x[2] == 1 && x[3] == 0 && x[4] == 0 && x[5] == 2);
+    rows_destroy(r);
+}
+
 TEST(libsvm_signs_become_zero_and_one_only_when_both_and_nothing_else_occur)
 {
     static const struct {

@@ -122,8 +122,14 @@ static const refusal refusals[] = {
      {.intercept = true, .features = "f2"},
      SBPS_BAD_ARG,
      "'f2'; did you mean"},
-    {"1 1:2\n2 1:3 99999999999999:1\n", {.intercept = true}, SBPS_NO_MEM, "GiB"},
-    {"1 1:2\n2 1:3 99999999999999999999999999:1\n", {.intercept = true}, SBPS_NO_MEM, "GiB"},
+    {"1 1:2\n2 1:3 2147483648:1\n",
+     {.intercept = true},
+     SBPS_BAD_FILE,
+     "@:2: an index above 2147483647"},
+    {"1 1:2\n2 1:3 99999999999999999999999999:1\n",
+     {.intercept = true},
+     SBPS_BAD_FILE,
+     "@:2: an index above 2147483647"},
 };
 
 /* The sentence with @ replaced by the path of the last file written. */
@@ -156,6 +162,22 @@ TEST(every_bad_table_gets_its_sentence)
 {
     for (size_t k = 0; k < sizeof refusals / sizeof *refusals; k++)
         CHECK(refuses(&refusals[k]));
+}
+
+/* n rows of one index each: n^2 cells, two copies of 8 bytes. */
+TEST(a_sparse_file_too_big_to_be_dense_is_refused)
+{
+    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    size_t n = (size_t)(1.1 * sqrt(memory / 16)), size;
+    const rows_spec spec = {.intercept = true};
+    char *text;
+    rows *r;
+    FILE *file = open_memstream(&text, &size);
+    for (size_t i = 1; i <= n; i++) fprintf(file, "%zu %zu:1\n", i, i);
+    fclose(file);
+    CHECK(rows_read(put("wide.svm", text, size), &spec, &r, &error) == SBPS_NO_MEM && !r);
+    CHECK(strstr(error.text, "wide.svm: ") && strstr(error.text, "GiB"));
+    free(text);
 }
 
 TEST(one_constant_column_may_stand_for_the_intercept)
