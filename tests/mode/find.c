@@ -100,9 +100,9 @@ TEST(logistic_on_a_two_by_two_table_is_log_odds)
     fit_close(&f);
 }
 
-TEST(columns_on_scales_from_1e_minus_3_to_1e6_change_nothing)
+TEST(columns_on_scales_from_1e_minus_9_to_1e6_change_nothing)
 {
-    static const double unit[D] = {1e-3, 1.0, 1e3, 1e6, 10.0},
+    static const double unit[D] = {1e-9, 1.0, 1e3, 1e6, 10.0},
                         shift[D] = {0, 0, 7e3, 1e7, -40.0};
     static const char *const models[] = {"logistic", "linear"};
     for (size_t k = 0; k < 2; k++) {

@@ -2,6 +2,7 @@
 #ifndef TESTS_MODE_HELPERS_H
 #define TESTS_MODE_HELPERS_H
 
+#include "base/cholesky.h"
 #include "check.h"
 #include "mode/mode.h"
 
