@@ -23,14 +23,14 @@ extern "C" {
 #define SBPS_API
 #endif
 
-#define SBPS_STATUSES(X)                                            \
-    X(SBPS_OK, "ok")                                                \
-    X(SBPS_BAD_ARG, "argument out of range")                        \
-    X(SBPS_BAD_FILE, "malformed input file")                        \
-    X(SBPS_BAD_DATA, "data do not fit the model")                   \
-    X(SBPS_NO_FILE, "file cannot be opened, read or written")       \
-    X(SBPS_NO_MEM, "out of memory")                                 \
-    X(SBPS_NO_MODE, "the posterior has no mode that could be found") \
+#define SBPS_STATUSES(X)                                                                       \
+    X(SBPS_OK, "ok")                                                                           \
+    X(SBPS_BAD_ARG, "argument out of range")                                                   \
+    X(SBPS_BAD_FILE, "malformed input file")                                                   \
+    X(SBPS_BAD_DATA, "data do not fit the model")                                              \
+    X(SBPS_NO_FILE, "file cannot be opened, read or written")                                  \
+    X(SBPS_NO_MEM, "out of memory")                                                            \
+    X(SBPS_NO_MODE, "the posterior has no mode that could be found")                           \
     X(SBPS_MISMATCH, "checkpoint belongs to another run")
 
 typedef enum {
@@ -68,10 +68,11 @@ SBPS_API sbps_option_info sbps_option_at(size_t index);
 SBPS_API sbps_status sbps_options_create(sbps_options **out, sbps_error *err);
 /* value: text; for a switch "true" or "false", NULL meaning "true". Unknown names fail with a
  * suggestion. */
-SBPS_API sbps_status sbps_options_set(sbps_options *options, const char *name, const char *value,
-                                      sbps_error *err);
+SBPS_API sbps_status sbps_options_set(sbps_options *options, const char *name,
+                                      const char *value, sbps_error *err);
 /* Reads `name = value` lines (# starts a comment). Options already set stay as they are. */
-SBPS_API sbps_status sbps_options_read(sbps_options *options, const char *path, sbps_error *err);
+SBPS_API sbps_status sbps_options_read(sbps_options *options, const char *path,
+                                       sbps_error *err);
 /* The value in force as text, borrowed until the next set; NULL for an unknown name. */
 SBPS_API const char *sbps_options_get(const sbps_options *options, const char *name);
 SBPS_API void sbps_options_destroy(sbps_options *options);
@@ -92,8 +93,8 @@ typedef struct sbps_table sbps_table;
 
 /* Reads CSV (plain or gzip) or libsvm text as the options say (target, features, categorical,
  * no-intercept, standardize, weights, offset, missing, seed) and shuffles its rows. */
-SBPS_API sbps_status sbps_table_read(const char *path, const sbps_options *options, sbps_table **out,
-                                     sbps_error *err);
+SBPS_API sbps_status sbps_table_read(const char *path, const sbps_options *options,
+                                     sbps_table **out, sbps_error *err);
 /* Copies `rows` x `columns` numbers (row-major) and the target; names may be NULL. Options as
  * above except for those that name columns. */
 SBPS_API sbps_status sbps_table_copy(size_t rows, size_t columns, const double *x,
@@ -114,14 +115,14 @@ typedef struct sbps_run sbps_run;
 
 typedef struct {
     bool warming_up;
-    double share_done;     /* 0..1, of the stopping rule nearest to being met */
-    double seconds;        /* since sampling began, set-up excluded */
-    double seconds_left;   /* guess; NAN while unknown */
-    double proposals;      /* since the start, all chains, warm-up included */
+    double share_done;   /* 0..1, of the stopping rule nearest to being met */
+    double seconds;      /* since sampling began, set-up excluded */
+    double seconds_left; /* guess; NAN while unknown */
+    double proposals;    /* since the start, all chains, warm-up included */
     double proposals_per_second;
-    double min_ess;        /* of every parameter and its square, from the path */
-    double max_rhat;       /* NAN while unknown */
-    double bias_estimate;  /* posterior sd; NAN while unknown */
+    double min_ess;       /* of every parameter and its square, from the path */
+    double max_rhat;      /* NAN while unknown */
+    double bias_estimate; /* posterior sd; NAN while unknown */
     size_t rounds;
 } sbps_progress;
 
@@ -153,7 +154,8 @@ typedef struct {
 
 typedef enum { SBPS_TEXT, SBPS_CSV, SBPS_JSON } sbps_format;
 
-SBPS_API sbps_status sbps_result_from_run(const sbps_run *run, sbps_result **out, sbps_error *err);
+SBPS_API sbps_status sbps_result_from_run(const sbps_run *run, sbps_result **out,
+                                          sbps_error *err);
 SBPS_API sbps_status sbps_result_read(const char *path, sbps_result **out, sbps_error *err);
 /* By the ending of `path`: .nc NetCDF-4, .stan.csv one Stan CSV a chain, .csv draws. The file
  * appears whole or not at all. */
@@ -167,11 +169,11 @@ SBPS_API const double *sbps_result_values(const sbps_result *result);
 SBPS_API sbps_status sbps_result_parameter(const sbps_result *result, size_t index,
                                            sbps_parameter *out, sbps_error *err);
 /* The summary table. Give back with sbps_free. */
-SBPS_API sbps_status sbps_result_summary(const sbps_result *result, sbps_format format, char **out,
-                                         sbps_error *err);
+SBPS_API sbps_status sbps_result_summary(const sbps_result *result, sbps_format format,
+                                         char **out, sbps_error *err);
 /* What is wrong with the run, in words, with what to do about it; `*findings` counts them. */
-SBPS_API sbps_status sbps_result_diagnose(const sbps_result *result, char **out, size_t *findings,
-                                          sbps_error *err);
+SBPS_API sbps_status sbps_result_diagnose(const sbps_result *result, char **out,
+                                          size_t *findings, sbps_error *err);
 SBPS_API void sbps_result_destroy(sbps_result *result);
 
 #ifdef __cplusplus

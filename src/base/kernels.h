@@ -25,8 +25,8 @@ typedef struct {
     void (*row_products)(const double *x, size_t stride, const size_t *rows, size_t first,
                          size_t n, const double *p, const double *q, double *eta, double *deta);
     /* out += sum_i r[i] x_row(i), `stride` entries. */
-    void (*row_combine)(const double *x, size_t stride, const size_t *rows, size_t first, size_t n,
-                        const double *r, double *out);
+    void (*row_combine)(const double *x, size_t stride, const size_t *rows, size_t first,
+                        size_t n, const double *r, double *out);
 } kernels;
 
 /* The variant in force: the best this processor has, or what SBPS_ISA names. */

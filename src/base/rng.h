@@ -7,7 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum { RNG_SHUFFLE, RNG_SIMULATE, RNG_START, RNG_FLIGHT, RNG_BATCH, RNG_VALUE, RNG_TEST } rng_use;
+typedef enum {
+    RNG_SHUFFLE,
+    RNG_SIMULATE,
+    RNG_START,
+    RNG_FLIGHT,
+    RNG_BATCH,
+    RNG_VALUE,
+    RNG_TEST
+} rng_use;
 
 typedef struct {
     uint64_t key[2], counter[4], block[4];

@@ -10,8 +10,8 @@
 typedef struct {
     const rows *data;
     const model_kind *model;
-    size_t dim;             /* data->d, plus 1 when the model has an auxiliary coordinate (last) */
-    prior *priors;          /* dim */
+    size_t dim;    /* data->d, plus 1 when the model has an auxiliary coordinate (last) */
+    prior *priors; /* dim */
     coordinate_scale *scale; /* dim */
     const kernels *k;
 } posterior;
@@ -23,9 +23,10 @@ void posterior_destroy(posterior *u);
 
 /* Full-data calls allocate their scratch and stream the rows in blocks. They return SBPS_NO_MEM
  * or SBPS_OK; values may be infinite where w is absurd. */
-sbps_status posterior_value(const posterior *u, const double *w, double *value, sbps_error *err);
-sbps_status posterior_gradient(const posterior *u, const double *w, double *value, double *gradient,
-                               sbps_error *err);
+sbps_status posterior_value(const posterior *u, const double *w, double *value,
+                            sbps_error *err);
+sbps_status posterior_gradient(const posterior *u, const double *w, double *value,
+                               double *gradient, sbps_error *err);
 /* d*d, symmetric, row-major. */
 sbps_status posterior_hessian(const posterior *u, const double *w, double *hessian,
                               sbps_error *err);

@@ -24,22 +24,23 @@ typedef struct {
 /* The struct behind sbps_result. */
 typedef struct sbps_result {
     size_t chains, draws, dim;
-    char **names;                 /* dim */
-    double *w;                    /* [chain][draw][dim], as reported (sigma, not log sigma) */
-    double *mean, *sd, *mcse;     /* dim, from the path */
-    double *bias;                 /* dim, stated, in posterior sd */
+    char **names;                  /* dim */
+    double *w;                     /* [chain][draw][dim], as reported (sigma, not log sigma) */
+    double *mean, *sd, *mcse;      /* dim, from the path */
+    double *bias;                  /* dim, stated, in posterior sd */
     double *ess_mean, *ess_square; /* dim, from the path */
     /* per draw, [chain][draw]: since the draw before */
     double *proposals, *bounces, *missing;
-    double *band;                 /* k in force */
+    double *band; /* k in force */
     double *potential, *potential_sd;
     result_info info;
     size_t option_count;
-    result_option *options;       /* every option in force */
+    result_option *options; /* every option in force */
 } result;
 
 /* All arrays allocated and zeroed, names NULL. */
-sbps_status result_create(size_t chains, size_t draws, size_t dim, result **out, sbps_error *err);
+sbps_status result_create(size_t chains, size_t draws, size_t dim, result **out,
+                          sbps_error *err);
 void result_destroy(result *r);
 
 /* Store: each file appears whole or not at all (written beside, synced, renamed). */
