@@ -52,7 +52,6 @@ static cell_state scan_quoted(const text *t, const char *p, cell *out)
         const char *quote = memchr(p, '"', (size_t)(t->limit - p));
         if (!quote) return t->finished ? CELL_OPEN_QUOTE : CELL_CUT;
         for (; p < quote; p++) out->newlines += *p == '\n';
-        if (quote + 1 == t->limit && !t->finished) return CELL_CUT;
         if (quote[1] != '"') break;
         out->doubled = true;
         p = quote + 1;

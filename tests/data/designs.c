@@ -1,6 +1,7 @@
 /* Rows become the design that the options ask for. */
 #include "check.h"
 
+#include "data/moments.h"
 #include "fixture.h"
 
 static const char table[] = "y,w,o,size,colour,day\n"
@@ -128,6 +129,21 @@ TEST(mean_and_sd_are_those_of_the_columns_as_stored)
     CHECK_NEAR(r->mean[2], 3.75, TOL_ROUND);
     CHECK_NEAR(r->sd[2], sqrt(85 / 4.0 - 3.75 * 3.75), TOL_ROUND);
     rows_destroy(r);
+}
+
+/* The first row is the shift of the first pass, so an outlier there is its worst case. */
+TEST(moments_stay_accurate_when_the_first_row_is_an_outlier)
+{
+    enum { N = 100000 };
+    double *x = malloc(N * sizeof *x), mean, sd;
+    REQUIRE(x);
+    for (size_t i = 0; i < N; i++) x[i] = i ? 0.3 : 1e15;
+    CHECK(column_moments(N, 1, 1, x, &mean, &sd, &error) == SBPS_OK);
+    long double m = (1e15L + (N - 1) * (long double)0.3) / N;
+    long double s = sqrtl((powl(1e15L - m, 2) + (N - 1) * powl((long double)0.3 - m, 2)) / N);
+    CHECK_NEAR(mean, (double)m, TOL_SUM);
+    CHECK_NEAR(sd, (double)s, TOL_SUM);
+    free(x);
 }
 
 TEST(standardised_columns_have_mean_zero_and_sd_one)

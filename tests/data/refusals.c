@@ -91,6 +91,10 @@ static const refusal refusals[] = {
      "column 'x' is constant (value 3): leave it out with --features, it cannot be told from "
      "the "
      "intercept"},
+    {"y,x\n1,.1\n2,.1\n3,.1\n4,.1\n5,.1\n6,.1\n",
+     {Y},
+     SBPS_BAD_DATA,
+     "column 'x' is constant (value 0.1)"},
     {"y,a,x\n1,1,0\n2,2,0\n", {ND}, SBPS_BAD_DATA, "column 'x' is constant (value 0)"},
     {"y,a,x\n1,1,3\n2,1,3\n", {ND}, SBPS_BAD_DATA, "column 'x' is constant (value 3)"},
     {"y,a,x\n1,1,3\n2,2,3\n", {ND, .standardize = true}, SBPS_BAD_DATA, "standardised"},
