@@ -41,4 +41,15 @@ for moment in 0.2 0.5 1; do
     left=$(find . -name '*early*' ! -name early.nc)
     [ -z "$left" ] || fault "after $moment s" "left $left"
 done
+
+# Twice: the program ends at once, and what stands there is whole.
+cases=$((cases + 1))
+"${long[@]}" -o twice.nc >.out 2>.err &
+pid=$!
+sleep 1
+kill -INT $pid && kill -INT $pid
+wait $pid
+code=$?
+[ $code -eq 130 ] || fault 'twice' "exit $code, want 130"
+! [ -e twice.nc ] || "$sbps" summary twice.nc >.out || fault 'twice' 'twice.nc is torn'
 finish
