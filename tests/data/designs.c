@@ -146,6 +146,17 @@ TEST(moments_stay_accurate_when_the_first_row_is_an_outlier)
     free(x);
 }
 
+TEST(equal_values_have_an_sd_of_exactly_zero)
+{
+    enum { MOST = 3000 };
+    double x[MOST], mean, sd;
+    for (size_t i = 0; i < MOST; i++) x[i] = 0.1;
+    for (size_t n = 1; n <= MOST; n += 7) {
+        CHECK(column_moments(n, 1, 1, x, &mean, &sd, &error) == SBPS_OK);
+        CHECK(mean == 0.1 && sd == 0);
+    }
+}
+
 TEST(standardised_columns_have_mean_zero_and_sd_one)
 {
     rows_spec spec = {.target = "y", .categorical = "colour", .intercept = true, .seed = 4};
