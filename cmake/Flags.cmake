@@ -19,7 +19,6 @@ option(SBPS_COVERAGE "Count executed lines for gcov" OFF)
 add_compile_definitions(_GNU_SOURCE)
 add_compile_options(
     -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
-    -Wcast-qual
     -ffp-contract=off -fno-math-errno
     # No build directory in __FILE__: the same sources give the same bytes anywhere.
     -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
