@@ -61,9 +61,8 @@ sbps_status memory_holds(const char *source, double rows, double columns, double
 {
     double have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     if (bytes <= MEMORY_SHARE * have) return SBPS_OK;
-    return fail(
-        err, SBPS_NO_MEM,
-        "%s: %.0f rows of %.0f columns, none left out, need %.1f GiB of memory while they "
-        "are read; this machine has %.1f GiB",
-        source, rows, columns, bytes / 0x1p30, have / 0x1p30);
+    return fail(err, SBPS_NO_MEM,
+                "%s: %.0f rows of %.0f columns need %.1f GiB of memory while they are read; "
+                "this machine has %.1f GiB",
+                source, rows, columns, bytes / 0x1p30, have / 0x1p30);
 }

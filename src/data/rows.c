@@ -25,7 +25,7 @@ void rows_destroy(rows *r)
     free(r);
 }
 
-/* A posterior needs two rows. `what` says what the source is: "has", "is left with". */
+/* A posterior needs two rows. */
 static sbps_status check_count(const char *path, size_t kept, size_t dropped, sbps_error *err)
 {
     char after[80] = "";
@@ -38,15 +38,26 @@ static sbps_status check_count(const char *path, size_t kept, size_t dropped, sb
                 kept ? "one" : "no", kept ? "" : "s", after);
 }
 
+/* Before each new chunk: what is read so far will be there twice before the end. A file's rows
+ * cannot be counted beforehand, and Linux kills where malloc should have failed. */
+static sbps_status check_memory(const plan *p, const chunks *read, sbps_error *err)
+{
+    if (read->rows % read->per_chunk != 0) return SBPS_OK;
+    double n = (double)read->rows, d = (double)read->width;
+    return memory_holds(p->path, n, d, 2 * n * d * sizeof(double), err);
+}
+
 static sbps_status read_rows(const format_kind *kind, void *self, const plan *p, chunks *read,
                              sbps_error *err)
 {
     size_t dropped = 0;
     row_fate fate = ROW_KEPT;
     while (fate != ROW_END) {
+        sbps_status status = check_memory(p, read, err);
+        if (status != SBPS_OK) return status;
         double *row = chunks_next(read);
         if (!row) return fail_memory(err);
-        sbps_status status = kind->next(self, p, row, &fate, err);
+        status = kind->next(self, p, row, &fate, err);
         if (status != SBPS_OK) return status;
         read->rows += fate == ROW_KEPT;
         dropped += fate == ROW_DROPPED;
