@@ -34,7 +34,7 @@ static sbps_status read_plain(text *t, void *out, size_t room, size_t *got, sbps
 /* More packed bytes; *ended when there are none and none are owed. */
 static sbps_status refill_packed(text *t, bool *ended, sbps_error *err)
 {
-    size_t got;
+    size_t got = 0;
     sbps_status status = read_plain(t, t->packed, PACKED, &got, err);
     if (status != SBPS_OK) return status;
     if (got == 0 && !t->member_ended)

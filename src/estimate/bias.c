@@ -1,16 +1,23 @@
 /* Linear response of the means to missing bounces.
  *
- * Let h solve L h = -(w_j - E w_j) for the exact process. The biased one lacks the reflection
- * v -> v_r with weight m = (G~/lambda - 1)+ at each violation, so to first order
- *     bias_j = (1/T) sum m (h(w, u) - h(w, u_r)).                                        (a)
- * Take h linear in the velocity: h = b.u with b = Cov(u)^-1 C_j,
- *     C_aj = int_0^inf Cov(u_a(0), w_j(s)) ds.                                            (b)
- * By stationarity Cov(u_a(0), w_j(s)) = -d/ds Cov(w_a(0), w_j(s)), because u = dw/dt: the
- * integral telescopes and C is the posterior covariance, no correlation time has to be known.
- * With Cov(u) = A A'/d:
- *     bias = Sigma (A A')^-1 (d/T) sum m (u - u_r).                                        (c) */
+ * Let h_j solve L h_j = -(w_j - E w_j) for the exact process. The biased one lacks the reflection
+ * u -> u_r with weight m = (G~/lambda - 1)+ at each violation, so to first order in m
+ *     bias_j = (1/T) sum m (h_j(w, u) - h_j(w, u_r)).                                     (a)
+ * Expand h_j in functions phi of the velocity: coefficients are Cov(phi)^-1 C,
+ *     C = int_0^inf Cov(phi(0), w_j(s)) ds.                                                (b)
+ * For phi = u_a this telescopes: by stationarity Cov(u_a(0), w_j(s)) = -d/ds Cov(w_a(0), w_j(s))
+ * because u = dw/dt, so C = Cov(w_a, w_j). No correlation time has to be known. For the products
+ * phi = (x_a u_b + x_b u_a)/2 = d/dt (x_a x_b)/2, x = w - E w, likewise C = E x_a x_b x_j / 2. They
+ * matter where the posterior is skew: a wider spread then shifts the mean. With Cov(u) = A A'/d,
+ * P = (A A')^-1, M = (1/T) sum m (u - u_r) and Q = (1/T) sum m x (u - u_r)',
+ *     bias_j = d (S P M)_j + (d/2) E[x_j x' S^-1 Q P x],      S = Cov(w),                  (c)
+ * and for the squares, h = d x_j (S P u)_j to the same order,
+ *     bias of Var w_j = d (Q P S)_jj.                                                      (d) */
 #include "estimate/bias.h"
+#include "base/cholesky.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void bias_carve(bias *b, size_t dim, arena *memory)
@@ -18,14 +25,26 @@ void bias_carve(bias *b, size_t dim, arena *memory)
     b->dim = dim;
     b->state = arena_take(memory, sizeof *b->state);
     b->push = arena_doubles(memory, dim);
-    b->square = arena_doubles(memory, dim);
+    b->second = dim <= BIAS_SECOND_ORDER ? arena_doubles(memory, dim * dim) : NULL;
 }
 
 void bias_start(bias *b)
 {
     *b->state = (bias_state){0};
     memset(b->push, 0, b->dim * sizeof *b->push);
-    memset(b->square, 0, b->dim * sizeof *b->square);
+    if (b->second) memset(b->second, 0, b->dim * b->dim * sizeof *b->second);
+}
+
+static void add_push(bias *b, const segment *s)
+{
+    double a, c, m = s->end->missing;
+    s->flow->at(s->dt, &a, &c);
+    for (size_t j = 0; j < b->dim; j++) b->push[j] += m * (s->q[j] - s->q_next[j]);
+    for (size_t i = 0; b->second && i < b->dim; i++) {
+        double mx = m * (a * s->p[i] + c * s->q[i]);
+        for (size_t j = 0; j < b->dim; j++)
+            b->second[i * b->dim + j] += mx * (s->q[j] - s->q_next[j]);
+    }
 }
 
 void bias_take(void *self, const segment *s)
@@ -39,28 +58,135 @@ void bias_take(void *self, const segment *s)
     b->state->rows += e->rows;
     b->state->bounces += e->kind == EVENT_BOUNCE;
     b->state->refreshments += e->kind == EVENT_REFRESH;
-    if (!(e->missing > 0.0)) return;
-    for (size_t j = 0; j < b->dim; j++) {
-        double m = e->missing * (s->q[j] - s->q_next[j]);
-        b->push[j] += m;
-        b->square[j] += m * m;
+    if (e->missing > 0.0) add_push(b, s);
+}
+
+/* ---- response ---- */
+
+typedef struct {
+    size_t d;
+    double *memory;
+    double *mean, *push, *x, *y, *z;         /* d */
+    double *covariance, *factor, *k, *third; /* d*d; third: d */
+} workspace;
+
+static bool workspace_make(workspace *w, size_t d)
+{
+    *w = (workspace){.d = d, .memory = new_doubles(3 * d * d + 6 * d)};
+    if (!w->memory) return false;
+    double **parts[] = {&w->mean, &w->push, &w->x, &w->y, &w->z, &w->third};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) *parts[i] = w->memory + i * d;
+    w->covariance = w->memory + 6 * d;
+    w->factor = w->covariance + d * d;
+    w->k = w->factor + d * d;
+    return true;
+}
+
+static void covariance_of(workspace *w, const draw_block *blocks, size_t count)
+{
+    size_t d = w->d;
+    double n = 0.0;
+    for (size_t c = 0; c < count; c++) {
+        for (size_t i = 0; i < blocks[c].count; i++)
+            for (size_t j = 0; j < d; j++) w->mean[j] += blocks[c].x[i * d + j];
+        n += (double)blocks[c].count;
+    }
+    for (size_t j = 0; j < d; j++) w->mean[j] /= n;
+    for (size_t c = 0; c < count; c++)
+        for (size_t i = 0; i < blocks[c].count; i++) {
+            const double *x = blocks[c].x + i * d;
+            for (size_t j = 0; j < d; j++)
+                for (size_t k = 0; k <= j; k++)
+                    w->covariance[j * d + k] +=
+                        (x[j] - w->mean[j]) * (x[k] - w->mean[k]) / (n - 1.0);
+        }
+    for (size_t j = 0; j < d; j++)
+        for (size_t k = 0; k < j; k++) w->covariance[k * d + j] = w->covariance[j * d + k];
+}
+
+/* M into push and, with `second`, Q P about the mean into k. */
+static void pool_pushes(workspace *w, const bias *chains, size_t count, precision_map map,
+                        bool second)
+{
+    size_t d = w->d;
+    double time = 0.0;
+    for (size_t c = 0; c < count; c++) {
+        for (size_t j = 0; j < d; j++) w->push[j] += chains[c].push[j];
+        for (size_t i = 0; second && i < d * d; i++) w->k[i] += chains[c].second[i];
+        time += chains[c].state->time;
+    }
+    for (size_t j = 0; j < d; j++) w->push[j] /= time;
+    for (size_t i = 0; second && i < d; i++) {
+        double *row = w->k + i * d;
+        for (size_t j = 0; j < d; j++) w->x[j] = row[j] / time - w->mean[i] * w->push[j];
+        map.apply(map.self, w->x, row);
     }
 }
 
-void bias_shift(const bias *chains, size_t count, precision_map map, const double *covariance,
-                double *scratch, double *shift)
+/* x' S^-1 K x of a draw; x is left in w->x. */
+static double quadratic_form(workspace *w, const double *draw)
 {
-    size_t d = chains->dim;
-    double *push = scratch, *y = scratch + d, time = 0.0;
-    memset(push, 0, d * sizeof *push);
-    for (size_t c = 0; c < count; c++) {
-        for (size_t j = 0; j < d; j++) push[j] += chains[c].push[j];
-        time += chains[c].state->time;
+    size_t d = w->d;
+    double s = 0.0;
+    for (size_t j = 0; j < d; j++) w->x[j] = w->y[j] = draw[j] - w->mean[j];
+    cholesky_solve(d, w->factor, w->y);
+    for (size_t a = 0; a < d; a++) {
+        double row = 0.0;
+        for (size_t b = 0; b < d; b++) row += w->k[a * d + b] * w->x[b];
+        s += w->y[a] * row;
     }
-    map.apply(map.self, push, y);
+    return s;
+}
+
+/* third_j = E[x_j s], s = x' S^-1 K x. E s = trace K is taken off: it drops out because
+ * E x = 0, and the sums stay small. */
+static void third_moments(workspace *w, const draw_block *blocks, size_t count)
+{
+    double n = 0.0, shift = 0.0;
+    for (size_t c = 0; c < count; c++) n += (double)blocks[c].count;
+    for (size_t j = 0; j < w->d; j++) shift += w->k[j * w->d + j];
+    for (size_t c = 0; c < count; c++)
+        for (size_t i = 0; i < blocks[c].count; i++) {
+            double s = quadratic_form(w, blocks[c].x + i * w->d) - shift;
+            for (size_t j = 0; j < w->d; j++) w->third[j] += w->x[j] * s / n;
+        }
+}
+
+static void respond(workspace *w, bool second, precision_map map, double *mean_shift,
+                    double *sd_shift)
+{
+    size_t d = w->d;
+    double dim = (double)d;
+    map.apply(map.self, w->push, w->z);
     for (size_t j = 0; j < d; j++) {
-        shift[j] = 0.0;
-        for (size_t a = 0; a < d; a++) shift[j] += covariance[j * d + a] * y[a];
-        shift[j] *= time > 0.0 ? (double)d / time : 0.0;
+        double shift = 0.0, spread = 0.0, variance = w->covariance[j * d + j];
+        for (size_t a = 0; a < d; a++) {
+            shift += w->covariance[j * d + a] * w->z[a];
+            spread += w->k[j * d + a] * w->covariance[a * d + j];
+        }
+        mean_shift[j] = dim * (shift + 0.5 * w->third[j]) / sqrt(variance);
+        sd_shift[j] = second ? 0.5 * dim * spread / variance : NAN;
     }
+}
+
+sbps_status bias_respond(const bias *chains, size_t count, const draw_block *blocks,
+                         precision_map map, double *mean_shift, double *sd_shift,
+                         sbps_error *err)
+{
+    workspace w;
+    bool second = chains->second;
+    sbps_status status = SBPS_OK;
+    if (!workspace_make(&w, chains->dim)) return fail_memory(err);
+    covariance_of(&w, blocks, count);
+    memcpy(w.factor, w.covariance, w.d * w.d * sizeof *w.factor);
+    if (!cholesky(w.d, w.factor)) {
+        status = fail(err, SBPS_BAD_ARG, "the draws do not span the space of the parameters");
+        goto done;
+    }
+    pool_pushes(&w, chains, count, map, second);
+    if (second) third_moments(&w, blocks, count);
+    respond(&w, second, map, mean_shift, sd_shift);
+done:
+    free(w.memory);
+    return status;
 }

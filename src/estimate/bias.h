@@ -3,7 +3,11 @@
 #define ESTIMATE_BIAS_H
 
 #include "base/memory.h"
+#include "base/status.h"
 #include "path/path.h"
+
+/* Up to this dimension the response keeps the second order: d*d numbers a chain. */
+#define BIAS_SECOND_ORDER ((size_t)256)
 
 typedef struct {
     double time;
@@ -14,8 +18,9 @@ typedef struct {
 typedef struct {
     size_t dim;
     bias_state *state;
-    double *push;   /* dim: sum over violations of m (u - u_r) */
-    double *square; /* dim: sum of its squares, for the error */
+    double *push; /* dim: sum over violations of m (u - u_r) */
+    double
+        *second; /* dim*dim: sum of m x_a (u - u_r)_b, x = w - centre; NULL when dim is large */
 } bias;
 
 void bias_carve(bias *b, size_t dim, arena *memory);
@@ -28,9 +33,17 @@ typedef struct {
     void (*apply)(const void *self, const double *x, double *y);
 } precision_map;
 
-/* Shift of every mean in w, pooled over chains; covariance is dim*dim, of the posterior.
- * `scratch` has 2*dim numbers. */
-void bias_shift(const bias *chains, size_t count, precision_map map, const double *covariance,
-                double *scratch, double *shift);
+/* Draws of the posterior in w, less the centre: `count` rows of dim numbers. */
+typedef struct {
+    const double *x;
+    size_t count;
+} draw_block;
+
+/* In units of the posterior sd, pooled over the chains: shift of every mean and, where the second
+ * order is kept, relative error of every sd (else NAN). There are as many blocks as chains.
+ * SBPS_BAD_ARG when the draws do not span the space. */
+sbps_status bias_respond(const bias *chains, size_t count, const draw_block *blocks,
+                         precision_map map, double *mean_shift, double *sd_shift,
+                         sbps_error *err);
 
 #endif

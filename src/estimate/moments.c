@@ -3,9 +3,11 @@
  *   E f = (1/T) int f(w(t)) dt,   along w = c + a p + b q:
  *   int x = A p + B q,  int x^2 = AA p^2 + 2 AB p q + BB q^2   with the flow's integrals.
  *
- * Batches of length L with means m_i around the grand mean m give the asymptotic variance
- * s2 = L mean (m_i - m)^2, mcse^2 = s2 / T, ESS = var f / mcse^2. The grand mean is that of all
- * chains, so that chains which disagree lower the ESS. */
+ * The means of batches of length L, taken about the grand mean of all chains so that chains which
+ * disagree lower the ESS, have autocovariances g_k; s2 = L (g_0 + 2 sum g_k) is the asymptotic
+ * variance, mcse^2 = s2 / T, ESS = var f / mcse^2. The sum is cut by Geyer's initial monotone
+ * sequence (1992, Statistical Science 7, 473-483): short runs have batches no longer than the
+ * correlation, whose scatter alone would flatter the ESS. */
 #include "estimate/moments.h"
 
 #include <math.h>
@@ -140,28 +142,49 @@ static pooled pool(const moments *chains, size_t count, size_t j)
     return (pooled){.mean = m, .variance = var, .square_variance = square, .time = time};
 }
 
-/* Asymptotic variances of x and of (x - mean)^2 from the batches of all chains; false when there
- * are too few. */
+/* Mean over a batch of x - m (which 0), or of (x - m)^2 - variance (which 1). */
+static double batch_value(const moments *chain, size_t batch, size_t j, size_t which,
+                          const pooled *all)
+{
+    const double *sums = chain->batches + batch * 2 * chain->dim;
+    double length = chain->state->length, m = all->mean, b1 = sums[j] / length;
+    if (which == 0) return b1 - m;
+    return sums[chain->dim + j] / length - 2.0 * m * b1 + m * m - all->variance;
+}
+
+/* Asymptotic variance of a chain's time average: L (g_0 + 2 sum g_k) over the autocovariances of
+ * its batch means, summed in pairs while these are positive and falling. */
+static double chain_scatter(const moments *chain, size_t j, size_t which, const pooled *all)
+{
+    size_t n = chain->state->full;
+    double x[MOMENT_BATCHES], sum = 0.0, last = INFINITY;
+    for (size_t i = 0; i < n; i++) x[i] = batch_value(chain, i, j, which, all);
+    for (size_t lag = 0; lag + 1 < n; lag += 2) {
+        double pair = 0.0;
+        for (size_t i = 0; i + lag < n; i++) pair += x[i] * x[i + lag];
+        for (size_t i = 0; i + lag + 1 < n; i++) pair += x[i] * x[i + lag + 1];
+        if (lag > 0 && !(pair > 0.0)) break;
+        last = fmin(last, pair);
+        sum += 2.0 * last;
+        if (lag == 0)
+            for (size_t i = 0; i < n; i++) sum -= x[i] * x[i];
+    }
+    return chain->state->length * sum / ((double)n - 1.0);
+}
+
+/* Asymptotic variances of x and of (x - mean)^2, means over the chains by time; false when there
+ * are too few batches. */
 static bool scatter(const moments *chains, size_t count, size_t j, const pooled *all,
                     double *s1, double *s2)
 {
-    double sum1 = 0.0, sum2 = 0.0, n = 0.0, m = all->mean;
+    *s1 = *s2 = 0.0;
     for (size_t c = 0; c < count; c++) {
-        const moments *chain = &chains[c];
-        double length = chain->state->length;
-        if (chain->state->full < MIN_BATCHES) return false;
-        for (size_t i = 0; i < chain->state->full; i++) {
-            const double *batch = chain->batches + i * 2 * chain->dim;
-            double b1 = batch[j] / length, b2 = batch[chain->dim + j] / length;
-            double e1 = b1 - m, e2 = b2 - 2.0 * m * b1 + m * m - all->variance;
-            sum1 += length * e1 * e1;
-            sum2 += length * e2 * e2;
-            n += 1.0;
-        }
+        if (chains[c].state->full < MIN_BATCHES) return false;
+        double share = chains[c].state->time / all->time;
+        *s1 += share * chain_scatter(&chains[c], j, 0, all);
+        *s2 += share * chain_scatter(&chains[c], j, 1, all);
     }
-    *s1 = sum1 / (n - 1.0);
-    *s2 = sum2 / (n - 1.0);
-    return true;
+    return *s1 > 0.0 && *s2 > 0.0;
 }
 
 static double path_rhat(const moments *chains, size_t count, size_t j, const pooled *all)

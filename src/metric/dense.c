@@ -1,29 +1,11 @@
 /* A = L^(-T) with H = L L^T, so that A' H A = I: the posterior is white in z where it is
  * Gaussian. A is upper triangular and stored whole, row-major, with (A A')^-1 = H behind it. */
+#include "base/cholesky.h"
 #include "base/memory.h"
 #include "metric/kinds.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* L in the lower triangle of a. */
-static bool factor(size_t d, double *a)
-{
-    for (size_t i = 0; i < d; i++) {
-        for (size_t j = 0; j <= i; j++) {
-            double s = a[i * d + j];
-            for (size_t k = 0; k < j; k++) s -= a[i * d + k] * a[j * d + k];
-            if (i > j) {
-                a[i * d + j] = s / a[j * d + j];
-            } else {
-                if (!(s > 0.0) || !isfinite(s)) return false;
-                a[i * d + i] = sqrt(s);
-            }
-        }
-    }
-    return true;
-}
 
 /* out = L^(-T): column j of L^(-1) becomes row j of its transpose. */
 static void invert_transposed(size_t d, const double *l, double *out)
@@ -51,7 +33,7 @@ static sbps_status build(metric *m, const double *hessian, sbps_error *err)
         goto done;
     }
     memcpy(l, hessian, d * d * sizeof *l);
-    if (!factor(d, l)) {
+    if (!cholesky(d, l)) {
         status = fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
         goto done;
     }

@@ -19,8 +19,4 @@ typedef struct {
 sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err);
 void mode_destroy(mode *m);
 
-/* Cholesky of a symmetric positive definite d*d matrix, lower triangle, row-major, in place.
- * Returns false when it is not positive definite. */
-bool cholesky(size_t d, double *a);
-
 #endif

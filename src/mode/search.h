@@ -2,6 +2,7 @@
 #ifndef MODE_SEARCH_H
 #define MODE_SEARCH_H
 
+#include "base/cholesky.h"
 #include "mode/mode.h"
 
 typedef struct {
@@ -34,11 +35,6 @@ void kinks_find(search *s);
 void kinks_resolve(search *s);
 /* Stops trial weights that would cross their kink on it. */
 void kinks_project(const search *s);
-
-/* As cholesky, and says at which pivot it stopped: the first not above `least`; d when done. */
-size_t cholesky_pivot(size_t d, double *a, double least);
-/* x <- (L L')^-1 x */
-void cholesky_solve(size_t d, const double *factor, double *x);
 
 /* Does the posterior run off along s->step for ever? Fails with the sentence that explains it. */
 sbps_status check_separation(const search *s, bool certain, sbps_error *err);

@@ -16,86 +16,59 @@ static void apply_precision(const void *self, const double *x, double *y)
     a->kind->precision(a, x, y);
 }
 
-/* Where the covariance is A A' the shift is (d/T) sum m (u - u_r): no matrices. */
-double run_bias_quick(const sbps_run *run)
+/* Where the covariance is A A' the first order is (d/T) sum m (u - u_r): no matrices. */
+static double quick_shift(const sbps_run *run, size_t j)
 {
     size_t d = run->target->dim;
-    double worst = 0.0, time = 0.0;
-    for (size_t i = 0; i < run->chain_count; i++) time += run->chains[i].b.state->time;
-    if (!(time > 0.0)) return NAN;
-    for (size_t j = 0; j < d; j++) {
-        double push = 0.0, h = run->reference->hessian[j * d + j];
-        double sd = moments_summarize(run->moments_of, run->chain_count, j).sd;
-        if (run->report[j]) sd = 1.0 / sqrt(h); /* moments are of exp(w), the push is of w */
-        for (size_t i = 0; i < run->chain_count; i++) push += run->chains[i].b.push[j];
-        if (sd > 0.0) worst = fmax(worst, fabs(push * (double)d / time) / sd);
+    double push = 0.0, time = 0.0,
+           sd = moments_summarize(run->moments_of, run->chain_count, j).sd;
+    /* moments are of what is reported, the push is of w */
+    if (run->report[j]) sd = 1.0 / sqrt(run->reference->hessian[j * d + j]);
+    for (size_t i = 0; i < run->chain_count; i++) {
+        push += run->chains[i].b.push[j];
+        time += run->chains[i].b.state->time;
     }
+    return (double)d * push / time / sd;
+}
+
+double run_bias_quick(const sbps_run *run)
+{
+    double worst = 0.0;
+    for (size_t j = 0; j < run->target->dim; j++)
+        worst = fmax(worst, fabs(quick_shift(run, j)));
     return worst;
 }
 
-/* Means and covariance of all stored draws, in w. */
-static void draw_covariance(const sbps_run *run, double *mean, double *covariance)
+/* Before there are draws enough to know the covariance, the metric's is taken. */
+static void fill_bias_quick(const sbps_run *run, result *r)
 {
-    size_t d = run->target->dim;
-    double n = 0.0;
-    memset(mean, 0, d * sizeof *mean);
-    memset(covariance, 0, d * d * sizeof *covariance);
-    for (size_t c = 0; c < run->chain_count; c++) {
-        const draws *from = &run->chains[c].d;
-        for (size_t i = 0; i < from->state->count; i++)
-            for (size_t j = 0; j < d; j++) mean[j] += from->w[i * d + j];
-        n += (double)from->state->count;
-    }
-    for (size_t j = 0; j < d; j++) mean[j] /= n;
-    for (size_t c = 0; c < run->chain_count; c++) {
-        const draws *from = &run->chains[c].d;
-        for (size_t i = 0; i < from->state->count; i++) {
-            const double *w = from->w + i * d;
-            for (size_t j = 0; j < d; j++)
-                for (size_t k = 0; k <= j; k++)
-                    covariance[j * d + k] += (w[j] - mean[j]) * (w[k] - mean[k]) / (n - 1.0);
-        }
-    }
-    for (size_t j = 0; j < d; j++)
-        for (size_t k = 0; k < j; k++) covariance[k * d + j] = covariance[j * d + k];
-}
-
-/* A A', column by column. */
-static void metric_covariance(const sbps_run *run, double *scratch, double *covariance)
-{
-    size_t d = run->target->dim;
-    double *h = scratch, *u = scratch + d, *e = scratch + 2 * d;
-    for (size_t j = 0; j < d; j++) {
-        memset(e, 0, d * sizeof *e);
-        e[j] = 1.0 / (run->plan.scale * run->plan.scale);
-        run->a->kind->transpose(run->a, e, h);
-        run->a->kind->forward(run->a, h, u);
-        for (size_t i = 0; i < d; i++) covariance[i * d + j] = u[i];
-    }
+    for (size_t j = 0; j < r->dim; j++) r->bias[j] = quick_shift(run, j);
 }
 
 static sbps_status fill_bias(const sbps_run *run, result *r, sbps_error *err)
 {
-    size_t d = r->dim;
-    double *covariance = new_doubles(d * d + 4 * d), *scratch = covariance + d * d,
-           draws_kept = 0;
-    if (!covariance) return fail_memory(err);
-    for (size_t c = 0; c < run->chain_count; c++)
-        draws_kept += (double)run->chains[c].d.state->count;
-    if (draws_kept >= DRAWS_PER_DIM * (double)d)
-        draw_covariance(run, scratch, covariance);
-    else
-        metric_covariance(run, scratch, covariance);
-    precision_map map = {run->a, apply_precision};
-    bias_shift(run->bias_of, run->chain_count, map, covariance, scratch, r->bias);
-    r->info.bias_estimate = 0.0;
-    for (size_t j = 0; j < d; j++) {
-        double sd = sqrt(covariance[j * d + j]);
-        r->bias[j] = sd > 0.0 ? r->bias[j] / sd : NAN;
-        r->info.bias_estimate = fmax(r->info.bias_estimate, fabs(r->bias[j]));
+    size_t d = r->dim, kept = 0, chains = run->chain_count;
+    for (size_t c = 0; c < chains; c++) kept += run->chains[c].d.state->count;
+    double *x = new_doubles(kept * d + d), *sd_shift = x + kept * d, *next = x;
+    draw_block *blocks = calloc(chains, sizeof *blocks);
+    sbps_status status = x && blocks ? SBPS_OK : fail_memory(err);
+    for (size_t c = 0; status == SBPS_OK && c < chains; c++) {
+        const draws *from = &run->chains[c].d;
+        blocks[c] = (draw_block){next, from->state->count};
+        for (size_t i = 0; i < from->state->count * d; i++)
+            *next++ = from->w[i] - run->reference->w[i % d];
     }
-    free(covariance);
-    return SBPS_OK;
+    precision_map map = {run->a, apply_precision};
+    if (status == SBPS_OK &&
+        ((double)kept < DRAWS_PER_DIM * (double)d ||
+         bias_respond(run->bias_of, chains, blocks, map, r->bias, sd_shift, NULL) != SBPS_OK))
+        fill_bias_quick(run, r);
+    r->info.bias_estimate = 0.0;
+    for (size_t j = 0; status == SBPS_OK && j < d; j++)
+        r->info.bias_estimate = fmax(r->info.bias_estimate, fabs(r->bias[j]));
+    free(x);
+    free(blocks);
+    return status;
 }
 
 /* ---- draws ---- */

@@ -44,7 +44,7 @@ static void blocks_free(block_list *b)
     free(b->names);
 }
 
-static sbps_status blocks_make(const sbps_run *run, block_list *b, sbps_error *err)
+static sbps_status blocks_make(sbps_run *run, block_list *b, sbps_error *err)
 {
     *b = (block_list){.list = calloc(run->chain_count + 2, sizeof *b->list),
                       .names = calloc(run->chain_count, sizeof *b->names)};
@@ -52,7 +52,7 @@ static sbps_status blocks_make(const sbps_run *run, block_list *b, sbps_error *e
         blocks_free(b);
         return fail_memory(err);
     }
-    b->list[b->count++] = (checkpoint_block){"run", (void *)&run->state, sizeof run->state};
+    b->list[b->count++] = (checkpoint_block){"run", &run->state, sizeof run->state};
     for (size_t i = 0; i < run->chain_count; i++) {
         const arena *memory = &run->chains[i].memory;
         snprintf(b->names[i], sizeof b->names[i], "chain %zu", i + 1);

@@ -11,7 +11,7 @@
 #define WARMUP_EPOCHS 24    /* at most */
 /* Missing bounces per natural unit of time that keep the worst mean within the budget: its error
  * was two to six times that rate wherever it was measured. */
-#define MISSING_SHARE 0.2
+#define MISSING_SHARE 0.08
 
 static void calibrate_all(sbps_run *run, bool on)
 {

@@ -1,0 +1,15 @@
+/* Cholesky factors of symmetric positive definite matrices: d*d, row-major, lower triangle. */
+#ifndef BASE_CHOLESKY_H
+#define BASE_CHOLESKY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* In place; false when the matrix is not positive definite. */
+bool cholesky(size_t d, double *a);
+/* As cholesky, and says at which pivot it stopped: the first not above `least`; d when done. */
+size_t cholesky_pivot(size_t d, double *a, double least);
+/* x <- (L L')^-1 x */
+void cholesky_solve(size_t d, const double *factor, double *x);
+
+#endif
