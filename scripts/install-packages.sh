@@ -22,7 +22,7 @@ if ! command -v dpkg-query >/dev/null; then
 fi
 
 is_installed() {
-    [ "$(dpkg-query -W -f='${db:Status-Status}\n' "$1" 2>/dev/null | head -n 1)" = installed ]
+    [ "$(dpkg-query -W -f='${db:Status-Status}\n' "$1" 2>/dev/null | sed -n 1p)" = installed ]
 }
 
 missing=()

@@ -15,7 +15,7 @@ export PKG_CONFIG_PATH=$library/pkgconfig
 export LD_LIBRARY_PATH=$library
 
 run() { echo "$1: $("$2")"; }
-needs_shared() { ldd "$1" | grep -q 'libsbps\.so'; }
+needs_shared() { [[ $(ldd "$1") == *libsbps.so* ]]; } # no pipe: grep -q would break ldd's
 die() { echo "$1" >&2; exit 1; }
 
 # shellcheck disable=SC2046 # pkg-config prints several words
