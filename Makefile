@@ -51,6 +51,10 @@ test: test-packages
 	@$(MAKE) --no-print-directory asan
 	$(call say,thread sanitizer: unit and law tests)
 	@$(MAKE) --no-print-directory tsan
+	$(call say,clang: unit and law tests)
+	@cmake --preset clang >/dev/null
+	@cmake --build --preset clang
+	@ctest --preset clang -L '^(unit|law)$$'
 	$(call say,lint)
 	@scripts/lint.sh . $(BUILD)
 	$(call say,all is well)
