@@ -8,17 +8,21 @@
  *                 s = a^2 + b^2
  *   below         the high half of word x bound, refused when its low half     (5)
  *                 is under 2^64 mod bound
+ *   several       from one word: the low half of each product goes on to the   (6)
+ *                 next, the last is refused as in (5) for the product of bounds
  *
  * (1) Salmon, Moraes, Dror, Shaw (2011), SC11. (4) Marsaglia, Bray (1964), SIAM Review 6,
  * 260-264; the second number is dropped, so that a stream is no more than its counter.
- * (5) Lemire (2019), ACM TOMACS 29, 3. */
+ * (5) Lemire (2019), ACM TOMACS 29, 3. (6) Brackett-Rozinsky, Lemire (2024), Software: Practice
+ * and Experience 55, 293-306. */
 #include "base/rng.h"
 
 #include <Random123/philox.h>
 #include <assert.h>
 #include <math.h>
 
-#define BLOCK_WORDS 4
+#define COUNTER_WORDS 4
+#define PRODUCT_BITS  52 /* of bounds answered by one word: refused once in 4096 at most */
 
 __extension__ typedef unsigned __int128 wide_word;
 
@@ -29,19 +33,21 @@ rng rng_stream(uint64_t seed, uint64_t chain, rng_use use)
 
 static void next_block(rng *r)
 {
-    const philox4x64_ctr_t counter = {
-        {r->counter[0], r->counter[1], r->counter[2], r->counter[3]}};
     const philox4x64_key_t key = {{r->key[0], r->key[1]}};
-    const philox4x64_ctr_t block = philox4x64_R(10, counter, key);
-    for (size_t i = 0; i < BLOCK_WORDS; i++) r->block[i] = block.v[i];
-    r->left = BLOCK_WORDS;
-    for (size_t i = 0; i < BLOCK_WORDS && ++r->counter[i] == 0; i++) continue;
+    for (size_t b = 0; b < RNG_BLOCK; b += COUNTER_WORDS) {
+        philox4x64_ctr_t counter;
+        for (size_t i = 0; i < COUNTER_WORDS; i++) counter.v[i] = r->counter[i];
+        const philox4x64_ctr_t block = philox4x64_R(10, counter, key);
+        for (size_t i = 0; i < COUNTER_WORDS; i++) r->block[b + i] = block.v[i];
+        for (size_t i = 0; i < COUNTER_WORDS && ++r->counter[i] == 0; i++) continue;
+    }
+    r->left = RNG_BLOCK;
 }
 
 uint64_t rng_word(rng *r)
 {
     if (r->left == 0) next_block(r);
-    return r->block[BLOCK_WORDS - r->left--];
+    return r->block[RNG_BLOCK - r->left--];
 }
 
 double rng_uniform(rng *r)
@@ -75,6 +81,37 @@ size_t rng_below(rng *r, size_t bound)
         while ((uint64_t)product < refused) product = (wide_word)rng_word(r) * bound;
     }
     return (size_t)(product >> 64);
+}
+
+/* `count` indices below bound, bound - 1, ...: (6). */
+static void batch_below(rng *r, size_t bound, size_t count, size_t *out)
+{
+    uint64_t product = 1, low;
+    for (size_t i = 0; i < count; i++) product *= bound - i;
+    do {
+        low = rng_word(r);
+        for (size_t i = 0; i < count; i++) {
+            wide_word p = (wide_word)low * (bound - i);
+            out[i] = (size_t)(p >> 64);
+            low = (uint64_t)p;
+        }
+    } while (low < product && low < -product % product);
+}
+
+void rng_choose(rng *r, size_t total, size_t n, size_t *list)
+{
+    size_t bits = 1, index[PRODUCT_BITS];
+    while (bits < PRODUCT_BITS && total >> bits) bits++;
+    const size_t batch = PRODUCT_BITS / bits;
+    for (size_t done = 0; done < n;) {
+        const size_t count = n - done < batch ? n - done : batch;
+        batch_below(r, total - done, count, index);
+        for (size_t i = 0; i < count; i++, done++) {
+            const size_t j = done + index[i], kept = list[j];
+            list[j] = list[done];
+            list[done] = kept;
+        }
+    }
 }
 
 void rng_sphere(rng *r, size_t d, double *v)

@@ -17,8 +17,10 @@ typedef enum {
     RNG_TEST
 } rng_use;
 
+#define RNG_BLOCK 16 /* words made at a time: four counters, whose rounds overlap */
+
 typedef struct {
-    uint64_t key[2], counter[4], block[4];
+    uint64_t key[2], counter[4], block[RNG_BLOCK];
     uint64_t left; /* words of the block not yet used */
 } rng;
 
@@ -28,6 +30,9 @@ double rng_uniform(rng *r);     /* in the open interval (0,1) */
 double rng_exponential(rng *r); /* mean 1 */
 double rng_normal(rng *r);
 size_t rng_below(rng *r, size_t bound); /* uniform on 0..bound-1, without modulo bias */
+/* n random entries of list[0..total-1] come to its front, every ordered choice as likely as any
+ * other whatever the order before: the first n steps of a Fisher-Yates shuffle. */
+void rng_choose(rng *r, size_t total, size_t n, size_t *list);
 /* A uniform direction: v on the unit sphere in R^d. */
 void rng_sphere(rng *r, size_t d, double *v);
 

@@ -25,16 +25,10 @@ static void pick_window(potential *u)
     u->state->first = rng_below(&u->state->random, u->target->data->n);
 }
 
-/* The first n steps of a Fisher-Yates shuffle of a permutation that is kept from batch to batch. */
+/* The permutation is kept from batch to batch: any order is as good as another to choose from. */
 static void pick_random(potential *u)
 {
-    size_t total = u->target->data->n;
-    for (size_t i = 0; i < u->n; i++) {
-        size_t j = i + rng_below(&u->state->random, total - i);
-        size_t row = u->list[j];
-        u->list[j] = u->list[i];
-        u->list[i] = row;
-    }
+    rng_choose(&u->state->random, u->target->data->n, u->n, u->list);
 }
 
 const potential_kind potential_full = {
@@ -133,8 +127,7 @@ static void predict(potential *u, const stretch *s, double t, size_t at)
     double *eta = u->eta + at, *deta = u->deta + at;
     u->target->k->row_products(data->x, data->stride, s->list, s->first, s->n, u->p, u->q, eta,
                                deta);
-    if (t != 0.0)
-        for (size_t i = 0; i < s->n; i++) eta[i] = fma(t, deta[i], eta[i]);
+    if (t != 0.0) u->target->k->axpy(s->n, t, deta, eta);
     if (s->list)
         for (size_t i = 0; i < s->n; i++) u->y[at + i] = data->y[s->list[i]];
     else

@@ -88,7 +88,7 @@ TEST(normal_has_its_moments)
 
 TEST(uniform_stays_inside_the_open_interval)
 {
-    rng r = {.block = {0, UINT64_MAX, 0, UINT64_MAX}, .left = 4};
+    rng r = {.block = {[RNG_BLOCK - 4] = 0, UINT64_MAX, 0, UINT64_MAX}, .left = 4};
     for (size_t i = 0; i < 4; i++) {
         const double u = rng_uniform(&r);
         CHECK(u > 0 && u < 1);
@@ -179,6 +179,40 @@ TEST(directions_have_no_preferred_one)
         for (size_t k = 0; k < D; k++)
             CHECK_Z(second[j][k], j == k ? 1.0 / D : 0, j == k ? same : cross, MAX_Z);
     }
+}
+
+/* All 60 ordered choices of 3 from 5, whatever order the list is in. */
+TEST(choose_gives_every_ordered_choice_equally_often)
+{
+    rng r = rng_stream(8, 0, RNG_TEST);
+    size_t list[5] = {0, 1, 2, 3, 4}, counts[125] = {0}, seen[60], used = 0;
+    for (size_t i = 0; i < DRAWS; i++) {
+        rng_choose(&r, 5, 3, list);
+        counts[25 * list[0] + 5 * list[1] + list[2]]++;
+    }
+    for (size_t i = 0; i < 125; i++) {
+        size_t a = i / 25, b = i / 5 % 5, c = i % 5;
+        if (a == b || b == c || a == c)
+            CHECK(counts[i] == 0);
+        else
+            seen[used++] = counts[i];
+    }
+    CHECK(fabs(uniformity(60, seen, DRAWS)) < MAX_Z);
+}
+
+/* Bounds too wide to share a word, and as many numbers as there are. */
+TEST(choose_keeps_a_permutation)
+{
+    rng r = rng_stream(9, 0, RNG_TEST);
+    size_t n = 70001, sum = 0;
+    size_t *list = calloc(n, sizeof *list), *seen = calloc(n, sizeof *seen);
+    for (size_t i = 0; i < n; i++) list[i] = i;
+    rng_choose(&r, n, 100, list);
+    rng_choose(&r, n, n, list);
+    for (size_t i = 0; i < n; i++) sum += seen[list[i]]++ == 0;
+    CHECK(sum == n);
+    free(list);
+    free(seen);
 }
 
 CHECK_MAIN
