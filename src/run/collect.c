@@ -1,4 +1,5 @@
 /* What a run has to say, gathered from its chains into a result. */
+#include "base/cholesky.h"
 #include "run/run.h"
 
 #include <math.h>
@@ -16,33 +17,36 @@ static void apply_precision(const void *self, const double *x, double *y)
     a->kind->precision(a, x, y);
 }
 
-/* Where the covariance is A A' the first order is (d/T) sum m (u - u_r): no matrices. */
-static double quick_shift(const sbps_run *run, size_t j)
+/* First order of the response alone, with the covariance the mode promises: H^-1 P (d/T) sum m
+ * (u - u_r), in posterior sd. `shift` and `scratch` have dim numbers. */
+static void quick_shift(const sbps_run *run, double *scratch, double *shift)
 {
     size_t d = run->target->dim;
-    double push = 0.0, time = 0.0,
-           sd = moments_summarize(run->moments_of, run->chain_count, j).sd;
-    /* moments are of what is reported, the push is of w */
-    if (run->report[j]) sd = 1.0 / sqrt(run->reference->hessian[j * d + j]);
+    double time = 0.0;
+    memset(scratch, 0, d * sizeof *scratch);
     for (size_t i = 0; i < run->chain_count; i++) {
-        push += run->chains[i].b.push[j];
+        for (size_t j = 0; j < d; j++) scratch[j] += run->chains[i].b.push[j];
         time += run->chains[i].b.state->time;
     }
-    return (double)d * push / time / sd;
+    apply_precision(run->a, scratch, shift);
+    cholesky_solve(d, run->factor, shift);
+    for (size_t j = 0; j < d; j++) {
+        double sd = moments_summarize(run->moments_of, run->chain_count, j).sd;
+        /* moments are of what is reported, the push is of w */
+        if (run->report[j]) sd = 1.0 / sqrt(run->reference->hessian[j * d + j]);
+        shift[j] *= (double)d / time / sd;
+    }
 }
 
 double run_bias_quick(const sbps_run *run)
 {
-    double worst = 0.0;
-    for (size_t j = 0; j < run->target->dim; j++)
-        worst = fmax(worst, fabs(quick_shift(run, j)));
+    size_t d = run->target->dim;
+    double worst = 0.0, *shift = new_doubles(2 * d);
+    if (!shift) return NAN;
+    quick_shift(run, shift + d, shift);
+    for (size_t j = 0; j < d; j++) worst = fmax(worst, fabs(shift[j]));
+    free(shift);
     return worst;
-}
-
-/* Before there are draws enough to know the covariance, the metric's is taken. */
-static void fill_bias_quick(const sbps_run *run, result *r)
-{
-    for (size_t j = 0; j < r->dim; j++) r->bias[j] = quick_shift(run, j);
 }
 
 static sbps_status fill_bias(const sbps_run *run, result *r, sbps_error *err)
@@ -62,7 +66,7 @@ static sbps_status fill_bias(const sbps_run *run, result *r, sbps_error *err)
     if (status == SBPS_OK &&
         ((double)kept < DRAWS_PER_DIM * (double)d ||
          bias_respond(run->bias_of, chains, blocks, map, r->bias, sd_shift, NULL) != SBPS_OK))
-        fill_bias_quick(run, r);
+        quick_shift(run, sd_shift, r->bias);
     r->info.bias_estimate = 0.0;
     for (size_t j = 0; status == SBPS_OK && j < d; j++)
         r->info.bias_estimate = fmax(r->info.bias_estimate, fabs(r->bias[j]));

@@ -5,6 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Four digits are enough to read; the file keeps them all. */
+static void short_prior(const prior *p, size_t size, char *text)
+{
+    size_t used = (size_t)snprintf(text, size, "%s", p->kind->name);
+    for (size_t i = 0; i < p->kind->numbers && used < size; i++)
+        used +=
+            (size_t)snprintf(text + used, size - used, "%s%.4g", i ? ", " : "(", p->theta[i]);
+    if (p->kind->numbers && used < size) snprintf(text + used, size - used, ")");
+}
+
 /* One line for each run of parameters with the same prior. */
 static void describe_priors(const sbps_run *run, FILE *out)
 {
@@ -12,9 +22,9 @@ static void describe_priors(const sbps_run *run, FILE *out)
     size_t d = run->target->dim;
     for (size_t j = 0; j < d;) {
         size_t end = j + 1;
-        prior_format(&run->target->priors[j], sizeof text, text);
+        short_prior(&run->target->priors[j], sizeof text, text);
         for (; end < d; end++) {
-            prior_format(&run->target->priors[end], sizeof next, next);
+            short_prior(&run->target->priors[end], sizeof next, next);
             if (strcmp(text, next)) break;
         }
         if (end - j == 1)

@@ -1,5 +1,6 @@
 /* A run from set-up to its last round. */
 #include "run/run.h"
+#include "base/cholesky.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,6 +55,16 @@ static sbps_status make_target(sbps_run *run, sbps_error *err)
     return status;
 }
 
+static sbps_status factor_hessian(sbps_run *run, sbps_error *err)
+{
+    size_t d = run->target->dim;
+    run->factor = new_doubles(d * d);
+    if (!run->factor) return fail_memory(err);
+    memcpy(run->factor, run->reference->hessian, d * d * sizeof *run->factor);
+    if (cholesky(d, run->factor)) return SBPS_OK;
+    return fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
+}
+
 static sbps_status set_up(sbps_run *run, sbps_error *err)
 {
     sbps_status status;
@@ -62,6 +73,7 @@ static sbps_status set_up(sbps_run *run, sbps_error *err)
     if ((status = make_target(run, err)) != SBPS_OK) return status;
     if ((status = name_parameters(run, err)) != SBPS_OK) return status;
     if ((status = mode_find(run->target, NULL, &run->reference, err)) != SBPS_OK) return status;
+    if ((status = factor_hessian(run, err)) != SBPS_OK) return status;
     if ((status = metric_create(run->plan.metric, run->target->dim, run->reference->hessian,
                                 &run->a, err)) != SBPS_OK)
         return status;
@@ -101,6 +113,7 @@ void sbps_run_destroy(sbps_run *run)
     chains_destroy(run);
     metric_destroy(run->a);
     mode_destroy(run->reference);
+    free(run->factor);
     for (size_t j = 0; run->names && j < run->target->dim; j++) free(run->names[j]);
     free(run->names);
     free(run->report);

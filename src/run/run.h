@@ -72,6 +72,7 @@ struct sbps_run {
     run_plan plan;
     posterior *target;
     mode *reference;
+    double *factor; /* Cholesky of the Hessian there */
     metric *a;
     reported_value *report; /* dim */
     char **names;           /* dim */
