@@ -25,6 +25,10 @@
 
 #include <math.h>
 
+#define LINE_DOUBLES  8
+#define AHEAD_ROWS    16
+#define AHEAD_DOUBLES 32
+
 #define LOG2_E      0x1.71547652b82fep+0
 #define MINUS_LN2_A -0x1.62e42fefa3800p-1  /* 42 bits: k times it is exact */
 #define MINUS_LN2_B -0x1.ef35793c76730p-45 /* ln 2 = A + B */
@@ -154,6 +158,16 @@ static void row_tail(const double *x, size_t stride, const size_t *rows, size_t 
     for (size_t b = 0; q && b < m; b++) deta[b] = along_q[b];
 }
 
+/* Gathered rows come from anywhere: ask for those a few blocks ahead. The processor itself follows
+ * a row once it is begun, so the first lines are enough. */
+static inline void ask_ahead(const double *x, size_t stride, const size_t *rows, size_t n)
+{
+    const size_t doubles = stride < AHEAD_DOUBLES ? stride : AHEAD_DOUBLES;
+    for (size_t b = 0; b < n; b++)
+        for (size_t j = 0; j < doubles; j += LINE_DOUBLES)
+            __builtin_prefetch(x + rows[b] * stride + j);
+}
+
 static void row_products(const double *x, size_t stride, const size_t *rows, size_t first,
                          size_t n, const double *p, const double *q, double *eta, double *deta)
 {
@@ -162,6 +176,8 @@ static void row_products(const double *x, size_t stride, const size_t *rows, siz
     for (; i + ROW_BLOCK <= n; i += ROW_BLOCK) {
 #pragma GCC unroll 8
         for (size_t b = 0; b < ROW_BLOCK; b++) row[b] = row_at(x, stride, rows, first, i + b);
+        if (rows && i + ROW_BLOCK + AHEAD_ROWS <= n)
+            ask_ahead(x, stride, rows + i + AHEAD_ROWS, ROW_BLOCK);
         row_block(row, stride, p, q, eta + i, q ? deta + i : NULL);
     }
     if (i < n)

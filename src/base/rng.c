@@ -20,8 +20,10 @@
 #include <Random123/philox.h>
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 
 #define COUNTER_WORDS 4
+#define CHOOSE_BLOCK  128
 #define PRODUCT_BITS  52 /* of bounds answered by one word: refused once in 4096 at most */
 
 __extension__ typedef unsigned __int128 wide_word;
@@ -83,11 +85,18 @@ size_t rng_below(rng *r, size_t bound)
     return (size_t)(product >> 64);
 }
 
-/* `count` indices below bound, bound - 1, ...: (6). */
-static void batch_below(rng *r, size_t bound, size_t count, size_t *out)
+/* The exact test of (6): is `low` one of the 2^64 mod product values that come once too often? */
+static bool refused(uint64_t low, size_t bound, size_t count)
 {
-    uint64_t product = 1, low;
+    uint64_t product = 1;
     for (size_t i = 0; i < count; i++) product *= bound - i;
+    return low < product && low < -product % product;
+}
+
+/* `count` indices below bound, bound - 1, ...: (6). `most` is no less than their product. */
+static void batch_below(rng *r, size_t bound, size_t count, uint64_t most, size_t *out)
+{
+    uint64_t low;
     do {
         low = rng_word(r);
         for (size_t i = 0; i < count; i++) {
@@ -95,18 +104,25 @@ static void batch_below(rng *r, size_t bound, size_t count, size_t *out)
             out[i] = (size_t)(p >> 64);
             low = (uint64_t)p;
         }
-    } while (low < product && low < -product % product);
+    } while (low < most && refused(low, bound, count));
 }
 
+/* Indices are made in blocks before any is used: products overlap, swaps depend on each other. */
 void rng_choose(rng *r, size_t total, size_t n, size_t *list)
 {
-    size_t bits = 1, index[PRODUCT_BITS];
+    size_t bits = 1, index[CHOOSE_BLOCK + PRODUCT_BITS];
     while (bits < PRODUCT_BITS && total >> bits) bits++;
     const size_t batch = PRODUCT_BITS / bits;
+    uint64_t most = 1;
+    for (size_t i = 0; i < batch; i++) most *= total;
     for (size_t done = 0; done < n;) {
-        const size_t count = n - done < batch ? n - done : batch;
-        batch_below(r, total - done, count, index);
-        for (size_t i = 0; i < count; i++, done++) {
+        const size_t left = n - done, want = left < CHOOSE_BLOCK ? left : CHOOSE_BLOCK;
+        size_t made = 0;
+        for (; made < want; made += batch) {
+            const size_t count = want - made < batch ? want - made : batch;
+            batch_below(r, total - done - made, count, most, index + made);
+        }
+        for (size_t i = 0; i < want; i++, done++) {
             const size_t j = done + index[i], kept = list[j];
             list[j] = list[done];
             list[done] = kept;

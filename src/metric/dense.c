@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "metric/kinds.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,9 @@ static sbps_status build(metric *m, const double *hessian, sbps_error *err)
         goto done;
     }
     memcpy(l, hessian, d * d * sizeof *l);
-    if (!cholesky(d, l)) {
+    bool definite = cholesky(d, l);
+    for (size_t j = 0; j < d; j++) definite = definite && isfinite(l[j * d + j]);
+    if (!definite) {
         status = fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
         goto done;
     }

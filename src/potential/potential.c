@@ -7,6 +7,7 @@
  * Var_i is the sample variance (n - 1). Rows are without replacement within a batch and batches
  * are independent, as Theorem 1 of the paper needs. */
 #include "potential/potential.h"
+#include "base/real.h"
 
 #include <math.h>
 #include <string.h>
@@ -224,7 +225,7 @@ static double batch_variance(const potential *u, const double sums[2])
     double total = (double)u->target->data->n, n = (double)u->n;
     if (u->n >= u->target->data->n || u->n < 2) return 0.0;
     double scatter = sums[1] - sums[0] * sums[0] / n;
-    return fmax(scatter, 0.0) / (n - 1.0) * (total * total / n) * (1.0 - n / total);
+    return larger(scatter, 0.0) / (n - 1.0) * (total * total / n) * (1.0 - n / total);
 }
 
 observation potential_observe_again(potential *u, double t)

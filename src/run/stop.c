@@ -17,8 +17,7 @@ bool stop_now(const sbps_run *run, double *share)
     if (run->plan.ess_rule)
         *share = fmax(*share, moments_min_ess(run->moments_of, run->chain_count) / o->ess);
     if (run->plan.epochs_rule) {
-        double epochs =
-            rows_touched(run) / (double)run->table->data->n / (double)run->chain_count;
+        double epochs = rows_touched(run) / (double)run->table->data->n;
         *share = fmax(*share, epochs / o->epochs);
     }
     if (run->plan.seconds_rule)

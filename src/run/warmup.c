@@ -55,7 +55,7 @@ static bool out_of_means(const sbps_run *run, double proposals)
 {
     const sbps_options *o = run->options;
     double rows_used = proposals * (double)run->plan.batch;
-    double epochs = rows_used / (double)run->table->data->n / (double)run->chain_count;
+    double epochs = rows_used / (double)run->table->data->n;
     if (run->plan.epochs_rule && epochs > 0.5 * o->epochs) return true;
     return run->plan.seconds_rule && run->state.seconds_warmup > 0.3 * o->seconds;
 }

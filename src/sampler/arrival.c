@@ -2,13 +2,14 @@
  * with a constant: chords between any nodes bound it from above. On a chord with rate a + b s
  * the arrival solves a s + b s^2/2 = E:   s = 2 E / (a + sqrt(a^2 + 2 b E)). */
 #include "sampler/arrival.h"
+#include "base/real.h"
 
 #include <math.h>
 
 double band_at(const band *b, double t)
 {
     double gamma = fit_mean(&b->fit, t) + b->k * fit_sd(&b->fit, t);
-    return b->floor > 0.0 ? fmax(gamma, b->floor) : gamma;
+    return b->floor > 0.0 ? larger(gamma, b->floor) : gamma;
 }
 
 /* Time into a chord of length h from rate r0 to r1 at which its positive part has integrated to
@@ -19,22 +20,22 @@ static double chord_time(double r0, double r1, double h, double *left)
     if (r0 <= 0.0 && r1 <= 0.0) return h;
     if (r0 < 0.0) from = -r0 / slope;
     if (r1 < 0.0) to = -r0 / slope;
-    double a = fmax(r0, 0.0), mass = 0.5 * (a + fmax(r1, 0.0)) * (to - from);
+    double a = larger(r0, 0.0), mass = 0.5 * (a + larger(r1, 0.0)) * (to - from);
     if (mass < *left) {
         *left -= mass;
         return h;
     }
     double root = a * a + 2.0 * slope * *left;
-    double s = from + 2.0 * *left / (a + sqrt(fmax(root, 0.0)));
+    double s = from + 2.0 * *left / (a + sqrt(larger(root, 0.0)));
     *left = 0.0;
-    return fmin(s, h);
+    return smaller(s, h);
 }
 
 arrival band_arrival(const band *b, const chord_grid *grid, double exponential)
 {
     double t = grid->start, step = grid->step, left = exponential, r0 = band_at(b, t);
     while (t < grid->limit) {
-        double next = fmin(t + step, grid->limit), h = next - t, r1 = band_at(b, next);
+        double next = smaller(t + step, grid->limit), h = next - t, r1 = band_at(b, next);
         double s = chord_time(r0, r1, h, &left);
         if (left == 0.0)
             return (arrival){.arrived = true, .time = t + s, .rate = r0 + (r1 - r0) * (s / h)};
@@ -43,5 +44,5 @@ arrival band_arrival(const band *b, const chord_grid *grid, double exponential)
         r0 = r1;
         step *= grid->growth;
     }
-    return (arrival){.arrived = false, .time = grid->limit, .rate = fmax(r0, 0.0)};
+    return (arrival){.arrived = false, .time = grid->limit, .rate = larger(r0, 0.0)};
 }

@@ -1,5 +1,6 @@
 /* See calibrate.h. */
 #include "sampler/calibrate.h"
+#include "base/real.h"
 
 #include <math.h>
 
@@ -15,7 +16,7 @@ void band_curve_add(double *curve, const band *b, double t, double g, double rat
 {
     double mean = fit_mean(&b->fit, t), sd = fit_sd(&b->fit, t), k = WIDTH_FIRST;
     for (size_t i = 0; i < BAND_CURVE; i++, k *= WIDTH_RATIO) {
-        double lambda = fmax(mean + k * sd, b->floor);
+        double lambda = larger(mean + k * sd, b->floor);
         if (g <= lambda) return;
         curve[i] += (g - lambda) / rate;
     }
@@ -27,7 +28,7 @@ double band_choose(const double *curve, double time, double goal)
     for (size_t i = 0; i < BAND_CURVE; i++) {
         if (curve[i] > budget) continue;
         if (i == 0) return WIDTH_FIRST;
-        double above = curve[i - 1], below = fmax(curve[i], 1e-3 * budget);
+        double above = curve[i - 1], below = larger(curve[i], 1e-3 * budget);
         double share = log(above / budget) / log(above / below);
         return band_width(i - 1) * pow(WIDTH_RATIO, share);
     }

@@ -8,6 +8,7 @@
  * so that  log p = -1/2 log V - (b - mu)^2 / (2 V) + const,
  *     d/dmu = (b - mu)/V,     d/ds2 = ((b - mu)^2/V - 1) / (2 V). */
 #include "sampler/regression.h"
+#include "base/real.h"
 
 #include <math.h>
 
@@ -43,7 +44,7 @@ regression_fit regression_solve(const regression *r, slope_prior prior, double u
 static double time_variance(const regression *r)
 {
     double mean = r->t / r->w;
-    return fmax(r->tt / r->w - mean * mean, 0.0);
+    return larger(r->tt / r->w - mean * mean, 0.0);
 }
 
 void regression_admit_misfit(const regression *r, double unit, regression_fit *fit)
@@ -105,7 +106,7 @@ void slope_prior_learn(slope_prior *prior, const regression *r, double unit, dou
     double d_mean, d_variance, s2 = prior->variance;
     slope_evidence_gradient(r, *prior, unit, &d_mean, &d_variance);
     /* d/d log s2 is bounded below by -1/2 but not above: one odd flight may not run away with it */
-    double step = fmin(s2 * d_variance, 4.0);
-    prior->mean += rate * fmax(-4.0 * sqrt(s2), fmin(4.0 * sqrt(s2), s2 * d_mean));
+    double step = smaller(s2 * d_variance, 4.0);
+    prior->mean += rate * larger(-4.0 * sqrt(s2), smaller(4.0 * sqrt(s2), s2 * d_mean));
     prior->variance = s2 * exp(rate * step);
 }

@@ -14,6 +14,7 @@
  * observation at its end, chords on the scale of the band itself.
  *
  * Pakman, Gilboa, Carlson, Paninski (2017), ICML, section 4 and Supplement C. */
+#include "base/real.h"
 #include "sampler/calibrate.h"
 #include "sampler/kinds.h"
 
@@ -57,11 +58,11 @@ static double noise_floor(const sbps_state *state)
 
 static void remember(const sampler *s, sbps_state *state, double t, observation o)
 {
-    double c2 = fmax(o.variance, noise_floor(state));
+    double c2 = larger(o.variance, noise_floor(state));
     regression_add(&state->fit, t, o.slope, s->settings->pool > 0.0 ? 1.0 : 1.0 / c2);
     state->variance_sum += c2;
     state->last = o;
-    double memory = fmin(++state->running_count, VARIANCE_MEMORY);
+    double memory = smaller(++state->running_count, VARIANCE_MEMORY);
     state->running += (c2 / state->curvature - state->running) / memory;
 }
 
@@ -89,7 +90,7 @@ static band make_band(const sampler *s, const sbps_state *state)
 {
     const sampler_settings *set = s->settings;
     double unit = unit_variance(s, state);
-    double next = set->pool > 0.0 ? unit : fmax(state->last.variance, noise_floor(state));
+    double next = set->pool > 0.0 ? unit : larger(state->last.variance, noise_floor(state));
     band b = {.k = set->band, .floor = set->floor * sqrt(state->curvature)};
     b.fit = regression_solve(&state->fit, scaled_prior(state), unit, next);
     if (set->lack_of_fit) regression_admit_misfit(&state->fit, unit, &b.fit);
@@ -127,11 +128,11 @@ static chord_grid make_grid(const sampler *s, const sbps_state *state, const ban
     const sampler_settings *set = s->settings;
     bool fixed = !isnan(set->chord);
     double reach = set->horizon / sqrt(state->curvature);
-    if (fixed) reach = fmin(reach, CHORDS_AT_MOST * set->chord);
-    chord_grid grid = {.start = t, .limit = fmin(t + reach, refresh_at)};
+    if (fixed) reach = smaller(reach, CHORDS_AT_MOST * set->chord);
+    chord_grid grid = {.start = t, .limit = smaller(t + reach, refresh_at)};
     grid.growth = fixed ? 1.0 : 2.0;
     grid.step = set->chord;
-    if (!fixed) grid.step = fmin(0.5 / band_at(b, t), CHORD_SHARE * (grid.limit - t));
+    if (!fixed) grid.step = smaller(0.5 / band_at(b, t), CHORD_SHARE * (grid.limit - t));
     return grid;
 }
 
