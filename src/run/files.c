@@ -132,8 +132,10 @@ sbps_status files_resume(sbps_run *run, sbps_error *err)
     }
     free(ours);
     if (status != SBPS_OK) return status;
-    /* a longer goal may have been set since */
-    if (run->state.phase == PHASE_DONE) run->state.phase = PHASE_SAMPLING;
+    /* a longer goal may have been set since; if not, not one round more is flown */
+    double share;
+    if (run->state.phase == PHASE_DONE && !stop_now(run, &share))
+        run->state.phase = PHASE_SAMPLING;
     return SBPS_OK;
 }
 
