@@ -32,23 +32,29 @@ static char *path_options(const sbps_options *options)
 
 /* ---- blocks ---- */
 
+/* Everything a checkpoint holds: the run, its chains, the data's hash, the options. */
 typedef struct {
     checkpoint_block *list;
     char (*names)[32];
     size_t count;
+    char *options;
+    uint64_t hash;
 } block_list;
 
 static void blocks_free(block_list *b)
 {
     free(b->list);
     free(b->names);
+    free(b->options);
 }
 
 static sbps_status blocks_make(sbps_run *run, block_list *b, sbps_error *err)
 {
-    *b = (block_list){.list = calloc(run->chain_count + 2, sizeof *b->list),
-                      .names = calloc(run->chain_count, sizeof *b->names)};
-    if (!b->list || !b->names) {
+    *b = (block_list){.list = calloc(run->chain_count + 3, sizeof *b->list),
+                      .names = calloc(run->chain_count, sizeof *b->names),
+                      .options = path_options(run->options),
+                      .hash = run->table->data->hash};
+    if (!b->list || !b->names || !b->options) {
         blocks_free(b);
         return fail_memory(err);
     }
@@ -58,25 +64,18 @@ static sbps_status blocks_make(sbps_run *run, block_list *b, sbps_error *err)
         snprintf(b->names[i], sizeof b->names[i], "chain %zu", i + 1);
         b->list[b->count++] = (checkpoint_block){b->names[i], memory->base, memory->size};
     }
+    b->list[b->count++] = (checkpoint_block){"data", &b->hash, sizeof b->hash};
+    b->list[b->count++] = (checkpoint_block){"options", b->options, strlen(b->options)};
     return SBPS_OK;
 }
 
 static sbps_status checkpoint_save(sbps_run *run, sbps_error *err)
 {
     block_list b;
-    uint64_t hash = run->table->data->hash;
-    char *options = path_options(run->options);
-    if (!options) return fail_memory(err);
     sbps_status status = blocks_make(run, &b, err);
-    if (status == SBPS_OK) {
-        checkpoint_block whole[b.count + 2];
-        memcpy(whole, b.list, b.count * sizeof *whole);
-        whole[b.count] = (checkpoint_block){"data", &hash, sizeof hash};
-        whole[b.count + 1] = (checkpoint_block){"options", options, strlen(options)};
-        status = checkpoint_write(run->options->checkpoint, whole, b.count + 2, err);
-        blocks_free(&b);
-    }
-    free(options);
+    if (status != SBPS_OK) return status;
+    status = checkpoint_write(run->options->checkpoint, b.list, b.count, err);
+    blocks_free(&b);
     return status;
 }
 
@@ -116,26 +115,15 @@ sbps_status files_resume(sbps_run *run, sbps_error *err)
 {
     const char *path = run->options->resume;
     block_list b;
-    uint64_t hash;
-    char *ours = path_options(run->options);
-    if (!ours) return fail_memory(err);
-    size_t length = strlen(ours);
-    sbps_status status = check_owner(run, path, ours, err);
-    if (status == SBPS_OK) status = blocks_make(run, &b, err);
-    if (status == SBPS_OK) {
-        checkpoint_block whole[b.count + 2];
-        memcpy(whole, b.list, b.count * sizeof *whole);
-        whole[b.count] = (checkpoint_block){"data", &hash, sizeof hash};
-        whole[b.count + 1] = (checkpoint_block){"options", ours, length};
-        status = checkpoint_read(path, whole, b.count + 2, err);
-        blocks_free(&b);
-    }
-    free(ours);
+    sbps_status status = blocks_make(run, &b, err);
     if (status != SBPS_OK) return status;
+    status = check_owner(run, path, b.options, err);
+    if (status == SBPS_OK) status = checkpoint_read(path, b.list, b.count, err);
+    blocks_free(&b);
+    if (status != SBPS_OK || run->state.phase != PHASE_DONE) return status;
     /* a longer goal may have been set since; if not, not one round more is flown */
-    double share;
-    if (run->state.phase == PHASE_DONE && !stop_now(run, &share))
-        run->state.phase = PHASE_SAMPLING;
+    run->state.next_look = 0.0;
+    if (!stop_now(run)) run->state.phase = PHASE_SAMPLING;
     return SBPS_OK;
 }
 

@@ -127,7 +127,7 @@ void sbps_run_destroy(sbps_run *run)
 sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error *err)
 {
     run_state *s = &run->state;
-    double begin = now(), share;
+    double begin = now();
     bool warming_up = s->phase == PHASE_WARMUP;
     *finished = s->phase == PHASE_DONE;
     if (*finished) return SBPS_OK;
@@ -136,7 +136,7 @@ sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error *err)
     if (whole) {
         s->rounds++;
         if (warming_up) warmup_after_round(run);
-        if (!warming_up && stop_now(run, &share)) s->phase = PHASE_DONE;
+        if (!warming_up && stop_now(run)) s->phase = PHASE_DONE;
     }
     *finished = !whole || s->phase == PHASE_DONE;
     return files_after_round(run, *finished, err);
@@ -150,10 +150,9 @@ void sbps_run_interrupt(sbps_run *run)
 void sbps_run_progress(const sbps_run *run, sbps_progress *out)
 {
     const run_state *s = &run->state;
-    double share, proposals = s->warmup_proposals;
-    stop_now(run, &share);
+    double share = stop_share(run), proposals = s->warmup_proposals;
     *out = (sbps_progress){.warming_up = s->phase == PHASE_WARMUP, .rounds = s->rounds};
-    out->share_done = s->phase == PHASE_WARMUP ? 0.0 : fmin(share, 1.0);
+    out->share_done = s->phase == PHASE_WARMUP ? 0.0 : share;
     out->seconds = s->seconds_warmup + s->seconds_sampling;
     out->seconds_left = share > 0.0 && s->phase == PHASE_SAMPLING
                             ? s->seconds_sampling * fmax(1.0 / share - 1.0, 0.0)

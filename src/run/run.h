@@ -49,8 +49,8 @@ typedef struct {
     uint64_t rounds, epoch, epoch_rounds; /* in all; warm-up epochs and rounds into this one */
     double warmup_proposals;              /* all chains */
     double seconds_warmup, seconds_sampling;
+    double next_look; /* ESS over its goal at which R-hat is looked at next */
     uint64_t skeleton_bytes;
-    uint64_t sampling_rounds;
 } run_state;
 
 /* What was decided at set-up and stays. */
@@ -109,7 +109,8 @@ bool chains_round(sbps_run *run);
 void warmup_begin(sbps_run *run);
 void warmup_after_round(sbps_run *run);
 /* stop.c */
-bool stop_now(const sbps_run *run, double *share);
+double stop_share(const sbps_run *run); /* 0..1 of the rule nearest to being met */
+bool stop_now(sbps_run *run);
 /* collect.c */
 double run_bias_quick(const sbps_run *run);
 sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err);
