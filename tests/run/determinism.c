@@ -1,0 +1,137 @@
+/* The same seed gives the same bits: on any number of threads, in any instruction set. */
+#include "check.h"
+#include "stat/sample.h"
+
+#include "base/rng.h"
+
+#define ROWS    700
+#define COLUMNS 5
+
+static void make_rows(double x[ROWS][COLUMNS], double y[ROWS], bool logistic)
+{
+    rng random = rng_stream(8, 0, RNG_TEST);
+    for (size_t i = 0; i < ROWS; i++) {
+        double eta = 0.3;
+        for (size_t j = 0; j < COLUMNS; j++) {
+            x[i][j] = rng_normal(&random);
+            eta += x[i][j] * ((double)j - 1.5);
+        }
+        y[i] = logistic ? rng_uniform(&random) < 1.0 / (1.0 + exp(-eta))
+                        : eta + rng_normal(&random);
+    }
+}
+
+static sbps_result *sample(const char *model, const char *settings)
+{
+    double x[ROWS][COLUMNS], y[ROWS];
+    char all[256];
+    make_rows(x, y, !strcmp(model, "logistic"));
+    snprintf(all, sizeof all, "model=%s ess=100 draws=200 %s", model, settings);
+    return sample_arrays(ROWS, COLUMNS, x[0], y, all);
+}
+
+static bool same_bits(size_t n, const double *a, const double *b)
+{
+    return !memcmp(a, b, n * sizeof *a);
+}
+
+static bool same_draws(const sbps_result *a, const sbps_result *b)
+{
+    size_t n = a->chains * a->draws;
+    return a->chains == b->chains && a->draws == b->draws && a->dim == b->dim &&
+           same_bits(n * a->dim, a->w, b->w) && same_bits(n, a->proposals, b->proposals) &&
+           same_bits(n, a->bounces, b->bounces) && same_bits(n, a->missing, b->missing) &&
+           same_bits(n, a->band, b->band) && same_bits(n, a->potential, b->potential) &&
+           same_bits(n, a->potential_sd, b->potential_sd);
+}
+
+static bool same_path(const sbps_result *a, const sbps_result *b)
+{
+    const result_info *p = &a->info, *q = &b->info;
+    return same_bits(a->dim, a->mean, b->mean) && same_bits(a->dim, a->sd, b->sd) &&
+           same_bits(a->dim, a->mcse, b->mcse) && same_bits(a->dim, a->bias, b->bias) &&
+           same_bits(a->dim, a->ess_mean, b->ess_mean) &&
+           same_bits(a->dim, a->ess_square, b->ess_square) && p->proposals == q->proposals &&
+           p->bounces == q->bounces && p->refreshments == q->refreshments &&
+           p->violations == q->violations && p->missing_bounces == q->missing_bounces &&
+           p->rows_touched == q->rows_touched && p->band == q->band &&
+           p->min_ess == q->min_ess && p->bias_estimate == q->bias_estimate;
+}
+
+static void check_same(const char *model, const char *settings, const char *other, bool same)
+{
+    sbps_result *a = sample(model, settings), *b = sample(model, other);
+    bool equal = same_draws(a, b) && same_path(a, b);
+    if (equal != same) {
+        printf("%s: '%s' and '%s' %s\n", model, settings, other,
+               same ? "differ" : "are the same");
+        check_failures++;
+    }
+    sbps_result_destroy(a);
+    sbps_result_destroy(b);
+}
+
+TEST(same_seed_gives_the_same_bits_on_any_thread_count)
+{
+    check_same("logistic", "seed=1 threads=1", "seed=1 threads=2", true);
+    check_same("logistic", "seed=1 threads=1", "seed=1 threads=4", true);
+    check_same("linear", "seed=1 threads=1", "seed=1 threads=4", true);
+    check_same("logistic", "paper threads=1", "paper threads=3", true);
+    check_same("logistic", "minibatch=window threads=1", "minibatch=window threads=4", true);
+    check_same("logistic", "chains=7 metric=diagonal threads=1",
+               "chains=7 metric=diagonal threads=4", true);
+}
+
+TEST(another_seed_gives_another_path)
+{
+    check_same("logistic", "seed=1", "seed=2", false);
+    check_same("linear", "seed=1", "seed=2", false);
+}
+
+/* Kernels are chosen when a run is made, from the environment: SBPS_ISA. Where the processor
+ * lacks one the next best is taken, and nothing can differ. */
+TEST(every_instruction_set_gives_the_same_bits)
+{
+    static const char *const sets[] = {"avx2", "avx512"}, *const models[] = {"logistic",
+                                                                             "linear"};
+    for (size_t m = 0; m < 2; m++)
+        for (size_t i = 0; i < 2; i++) {
+            setenv("SBPS_ISA", "scalar", 1);
+            sbps_result *a = sample(models[m], "");
+            setenv("SBPS_ISA", sets[i], 1);
+            sbps_result *b = sample(models[m], "");
+            unsetenv("SBPS_ISA");
+            CHECK(same_draws(a, b) && same_path(a, b));
+            sbps_result_destroy(a);
+            sbps_result_destroy(b);
+        }
+}
+
+/* What is stored after rounds does not depend on being watched. */
+TEST(progress_and_results_underway_leave_the_path_alone)
+{
+    double x[ROWS][COLUMNS], y[ROWS];
+    sbps_error err = {0};
+    sbps_table *table;
+    sbps_run *run;
+    sbps_result *a = sample("logistic", "seed=4"), *b;
+    sbps_options *options = options_of("model=logistic ess=100 draws=200 seed=4");
+    make_rows(x, y, true);
+    REQUIRE(sbps_table_copy(ROWS, COLUMNS, x[0], NULL, y, options, &table, &err) == SBPS_OK);
+    REQUIRE(sbps_run_create(table, options, &run, &err) == SBPS_OK);
+    for (bool finished = false; !finished;) {
+        sbps_progress p;
+        REQUIRE(sbps_run_advance(run, &finished, &err) == SBPS_OK);
+        sbps_run_progress(run, &p);
+        REQUIRE(sbps_result_from_run(run, &b, &err) == SBPS_OK);
+        if (!finished) sbps_result_destroy(b);
+    }
+    CHECK(same_draws(a, b) && same_path(a, b));
+    sbps_result_destroy(a);
+    sbps_result_destroy(b);
+    sbps_run_destroy(run);
+    sbps_table_destroy(table);
+    sbps_options_destroy(options);
+}
+
+CHECK_MAIN
