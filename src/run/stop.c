@@ -20,8 +20,8 @@ static double rows_touched(const sbps_run *run)
 static double bounded_share(const sbps_run *run)
 {
     const sbps_options *o = run->options;
-    double share = 0.0, passes = (double)run->table->data->n * (double)run->chain_count;
-    if (run->plan.epochs_rule) share = rows_touched(run) / passes / o->epochs;
+    double share = 0.0, pass = (double)run->table->data->n;
+    if (run->plan.epochs_rule) share = rows_touched(run) / pass / o->epochs; /* all chains */
     if (run->plan.seconds_rule)
         share =
             fmax(share, (run->state.seconds_warmup + run->state.seconds_sampling) / o->seconds);
