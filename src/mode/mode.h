@@ -5,11 +5,11 @@
 #include "potential/posterior.h"
 
 typedef struct {
-    double *w;             /* dim: the mode */
-    double *hessian;       /* dim*dim there, made positive definite by a ridge where it was not */
-    double value;          /* U at the mode */
-    double gradient_norm;  /* in the metric of the Hessian: sqrt(g' H^-1 g) */
-    double ridge;          /* added to the diagonal, relative to it; 0 mostly */
+    double *w;       /* dim: the mode */
+    double *hessian; /* dim*dim there, made positive definite by a ridge where it was not */
+    double value;    /* U at the mode */
+    double gradient_norm; /* in the metric of the Hessian: sqrt(g' H^-1 g) */
+    double ridge;         /* added to the diagonal, relative to it; 0 mostly */
     size_t iterations;
 } mode;
 
