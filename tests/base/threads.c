@@ -1,0 +1,106 @@
+/* What a pool of threads owes: every task once, whatever the number of threads, run after run. */
+#include "base/threads.h"
+#include "check.h"
+
+#include <pthread.h>
+
+#define TASKS 1000
+
+typedef struct {
+    unsigned calls[TASKS];
+    double result[TASKS];
+} job;
+
+static void count_call(void *self, size_t index)
+{
+    job *j = self;
+    j->calls[index]++;
+    j->result[index] = sqrt((double)index);
+}
+
+static const size_t thread_counts[] = {1, 2, 3, 8};
+
+static bool each_once(const job *j, size_t tasks, unsigned times)
+{
+    for (size_t i = 0; i < TASKS; i++) {
+        if (j->calls[i] != (i < tasks ? times : 0)) return false;
+        if (i < tasks && j->result[i] != sqrt((double)i)) return false;
+    }
+    return true;
+}
+
+TEST(every_task_runs_once_on_any_number_of_threads)
+{
+    static const size_t tasks[] = {0, 1, 2, 7, TASKS};
+    for (size_t c = 0; c < sizeof thread_counts / sizeof *thread_counts; c++)
+        for (size_t t = 0; t < sizeof tasks / sizeof *tasks; t++) {
+            thread_pool *pool = NULL;
+            job j = {0};
+            REQUIRE(thread_pool_create(thread_counts[c], &pool, NULL) == SBPS_OK);
+            thread_pool_run(pool, tasks[t], count_call, &j);
+            CHECK(each_once(&j, tasks[t], 1)); /* read without a lock: the run is over */
+            thread_pool_destroy(pool);
+        }
+}
+
+TEST(a_pool_may_be_used_again_and_again)
+{
+    for (size_t c = 0; c < sizeof thread_counts / sizeof *thread_counts; c++) {
+        thread_pool *pool = NULL;
+        REQUIRE(thread_pool_create(thread_counts[c], &pool, NULL) == SBPS_OK);
+        for (size_t tasks = 0; tasks < 20; tasks++) { /* another job and size each time */
+            job j = {0};
+            for (unsigned times = 1; times <= 10; times++) {
+                thread_pool_run(pool, tasks, count_call, &j);
+                CHECK(each_once(&j, tasks, times));
+            }
+        }
+        thread_pool_destroy(pool);
+    }
+}
+
+typedef struct {
+    pthread_mutex_t lock;
+    pthread_cond_t met;
+    size_t waiting, wanted;
+} meeting;
+
+/* Returns when `wanted` tasks are under way at once. */
+static void meet(void *self, size_t index)
+{
+    meeting *m = self;
+    (void)index;
+    pthread_mutex_lock(&m->lock);
+    if (++m->waiting == m->wanted) pthread_cond_broadcast(&m->met);
+    while (m->waiting < m->wanted) pthread_cond_wait(&m->met, &m->lock);
+    pthread_mutex_unlock(&m->lock);
+}
+
+/* Hangs, and so times out, when the pool runs fewer tasks at a time than it has threads. */
+TEST(as_many_tasks_run_at_once_as_there_are_threads)
+{
+    thread_pool *pool = NULL;
+    meeting m = {
+        .lock = PTHREAD_MUTEX_INITIALIZER, .met = PTHREAD_COND_INITIALIZER, .wanted = 4};
+    REQUIRE(thread_pool_create(m.wanted, &pool, NULL) == SBPS_OK);
+    thread_pool_run(pool, m.wanted, meet, &m);
+    CHECK(m.waiting == m.wanted);
+    thread_pool_destroy(pool);
+}
+
+TEST(a_pool_that_never_ran_can_be_destroyed)
+{
+    for (size_t i = 0; i < 50; i++) {
+        thread_pool *pool = NULL;
+        REQUIRE(thread_pool_create(4, &pool, NULL) == SBPS_OK);
+        thread_pool_destroy(pool);
+    }
+    thread_pool_destroy(NULL);
+}
+
+TEST(there_is_at_least_one_processor)
+{
+    CHECK(processors() >= 1);
+}
+
+CHECK_MAIN
