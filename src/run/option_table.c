@@ -73,7 +73,7 @@ const option_spec option_specs[] = {
     {CHOICE("control-variate", control_variate, "auto|none|gradient|hessian", "auto"), SAMPLER,
      .help =
          "What is known exactly at the mode and taken out of the mini-batch noise: nothing, "
-         "the gradient, or gradient and Hessian."},
+         "the gradient, or gradient and Hessian. This version has none."},
     {CHOICE("metric", metric, "auto|none|diagonal|dense", "auto"), SAMPLER,
      .help = "Scaling of the directions the path moves in."},
     {REAL("refresh-rate", refresh_rate, "RATE", "auto", 0, DBL_MAX), .closed = true,
@@ -114,7 +114,8 @@ const option_spec option_specs[] = {
          "chains. When --epochs or --seconds is given and --ess is not, this rule is off; of "
          "several rules the first that is met stops the run."},
     {REAL("epochs", epochs, "E", "none", 0, DBL_MAX), .word = "none", STOP,
-     .help = "Stop when the chains together have touched the table's rows this many times."},
+     .help = "Stop when the chains have each touched the table's rows this many times, on "
+             "average."},
     {REAL("seconds", seconds, "S", "none", 0, DBL_MAX), .word = "none", STOP,
      .help = "Stop after sampling for this long. Such a run cannot be repeated draw for draw."},
     {SIZE("draws", draws, "N", "1000", 4, SIZE_MAX), CHAINS,
