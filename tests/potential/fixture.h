@@ -1,0 +1,129 @@
+/* Small tables, posteriors and potentials made from numbers in a test. */
+#ifndef TESTS_POTENTIAL_FIXTURE_H
+#define TESTS_POTENTIAL_FIXTURE_H
+
+#include "check.h"
+#include "potential/potential.h"
+
+#define DIM_MAX 32
+
+typedef struct {
+    size_t n, columns;
+    const char *weights, *sigma; /* priors */
+    bool weighted;               /* row weights and offsets */
+    uint64_t shuffle;
+} table_spec;
+
+typedef struct {
+    rows *data;
+    posterior *u;
+    double p[DIM_MAX], q[DIM_MAX]; /* a point and a direction that touch every coordinate */
+} table;
+
+/* The simulated targets: column j has mean j/4, weights alternate, sigma is e^0.2. */
+static inline void fill_rows(const model_kind *model, const table_spec *spec, double *x,
+                             double *y, double *weight, double *offset)
+{
+    rng r = rng_stream(11, spec->n, RNG_TEST);
+    for (size_t i = 0; i < spec->n; i++) {
+        double eta = 0.3;
+        for (size_t j = 0; j < spec->columns; j++) {
+            double *cell = &x[i * spec->columns + j];
+            *cell = rng_normal(&r) + (double)j / 4.0;
+            eta += (j % 2 ? -0.7 : 0.5) * *cell;
+        }
+        y[i] = i < 2 ? (double)i : model->simulate(&r, eta, 0.2); /* both classes */
+        weight[i] = 0.2 + 2.0 * rng_uniform(&r);
+        offset[i] = 0.5 * rng_normal(&r);
+    }
+}
+
+static inline void table_close(table *t)
+{
+    posterior_destroy(t->u);
+    rows_destroy(t->data);
+}
+
+static inline table table_make(const model_kind *model, table_spec spec)
+{
+    table t = {0};
+    size_t n = spec.n;
+    double *x = calloc(n, (spec.columns + 3) * sizeof *x), *y = x + n * spec.columns;
+    rows_spec as = {.target = "y", .intercept = true, .seed = spec.shuffle};
+    prior priors[DIM_MAX];
+    fill_rows(model, &spec, x, y, y + n, y + 2 * n);
+    rows_copy(n, spec.columns, x, NULL, y, spec.weighted ? y + n : NULL,
+              spec.weighted ? y + 2 * n : NULL, &as, &t.data, NULL);
+    free(x);
+    if (!t.data) return t;
+    for (size_t j = 0; j <= t.data->d; j++)
+        prior_parse(j < t.data->d ? spec.weights : spec.sigma, &priors[j], NULL);
+    posterior_create(t.data, model, priors, &t.u, NULL);
+    rng r = rng_stream(12, 0, RNG_TEST);
+    for (size_t j = 0; j < DIM_MAX; j++) {
+        t.p[j] = 0.3 * rng_normal(&r);
+        t.q[j] = 0.5 * rng_normal(&r);
+    }
+    return t;
+}
+
+typedef struct {
+    potential u;
+    arena memory;
+} carved;
+
+static inline carved carve(const potential_kind *kind, const posterior *target, size_t n,
+                           uint64_t seed)
+{
+    carved c = {0};
+    potential_carve(&c.u, kind, target, n, &c.memory);
+    c.memory = (arena){.base = aligned_zeroed(c.memory.used), .size = c.memory.used};
+    potential_carve(&c.u, kind, target, n, &c.memory);
+    potential_start(&c.u, rng_stream(seed, 0, RNG_BATCH));
+    return c;
+}
+
+static inline double dot(size_t d, const double *x, const double *y)
+{
+    double s = 0.0;
+    for (size_t j = 0; j < d; j++) s += x[j] * y[j];
+    return s;
+}
+
+/* Running mean and central moments of a few numbers. */
+typedef struct {
+    double n, sum, squares, fourths, about;
+} tally;
+
+static inline void tally_add(tally *t, double x)
+{
+    double d = x - t->about;
+    t->n++;
+    t->sum += d;
+    t->squares += d * d;
+    t->fourths += d * d * d * d;
+}
+
+static inline double tally_mean(const tally *t)
+{
+    return t->about + t->sum / t->n;
+}
+
+static inline double tally_variance(const tally *t)
+{
+    return (t->squares - t->sum * t->sum / t->n) / (t->n - 1.0);
+}
+
+static inline double tally_error(const tally *t)
+{
+    return sqrt(tally_variance(t) / t->n);
+}
+
+/* Standard error of the mean of (x - about)^2. */
+static inline double tally_square_error(const tally *t)
+{
+    double m = t->squares / t->n;
+    return sqrt((t->fourths / t->n - m * m) / t->n);
+}
+
+#endif
