@@ -19,11 +19,10 @@ option(SBPS_COVERAGE "Count executed lines for gcov" OFF)
 add_compile_definitions(_GNU_SOURCE)
 add_compile_options(
     -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
+    -Wcast-qual
     -ffp-contract=off -fno-math-errno
     # No build directory in __FILE__: the same sources give the same bytes anywhere.
     -ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
-# A guess that depends on how much was inlined: wrong too often at -O3, asked at -O1 and of clang.
-add_compile_options($<$<AND:$<C_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-maybe-uninitialized>)
 if(SBPS_WERROR)
     add_compile_options(-Werror)
 endif()
