@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# A run that is killed and resumed, however often, ends with the bits of one that was left alone:
+# draws, path estimates, counts and skeleton. SBPS_KILLS says how often (50), SBPS_SEED when.
+. "$(dirname "$0")/common.sh"
+
+kills=${SBPS_KILLS:-50}
+RANDOM=${SBPS_SEED:-1}
+
+"$sbps" simulate logistic --rows 20000 --dim 5 --seed 3 -o data.csv || exit 1
+# A round takes about a tenth of a second, the whole run some twenty.
+sample=("$sbps" sample data.csv --model logistic --target y --batch-size 1000 --chains 2 --threads 2
+    --draws 100 --progress off)
+
+# All that a run says but when and how long: RUN.nc and its checkpoint STATE into FOLDER.
+tell() { # RUN STATE FOLDER
+    mkdir -p "$3"
+    "$sbps" summary "$1" --csv >"$3/summary.csv" || return 1
+    "$sbps" summary "$1" --json | grep -vE '"(seconds_|created_at)' >"$3/run.json"
+    # a finished run is resumed: nothing more is flown, the draws are written as text
+    cp "$2" "$3/again"
+    "${sample[@]}" "${@:4}" --resume "$3/again" -o "$3/draws.csv" 2>.err || return 1
+    rm "$3/again"
+}
+
+same() { # NAME FOLDER FOLDER
+    local file
+    for file in summary.csv run.json draws.csv; do
+        cmp -s "$2/$file" "$3/$file" ||
+            fault "$1" "$file differs: $(diff "$2/$file" "$3/$file" | head -n 3 | cut -c 1-200)"
+    done
+}
+
+# ---- the reference: never stopped, no files beside its own ----
+"${sample[@]}" -o plain.nc 2>.err || fault 'reference' "$(tail -n 1 .err)"
+"${sample[@]}" -o whole.nc --checkpoint whole.state --skeleton whole.csv 2>.err ||
+    fault 'reference' "$(tail -n 1 .err)"
+tell whole.nc whole.state whole || fault 'reference' 'could not be told'
+[ "$(wc -l <whole/draws.csv)" -gt 200 ] || fault 'reference' 'has few draws'
+"$sbps" summary plain.nc --csv | cmp -s - whole/summary.csv ||
+    fault 'reference' 'a checkpoint or skeleton changes the path'
+
+# ---- killed ----
+# Starts the run, or resumes it where there is a state, and kills it after SECONDS ('': never).
+# True when it finished.
+fly() { # SECONDS OPTIONS...
+    local seconds=$1 resume=() pid code
+    shift
+    [ -e killed.state ] && resume=(--resume killed.state)
+    "${sample[@]}" -o killed.nc --checkpoint killed.state "${resume[@]}" "$@" 2>.err &
+    pid=$!
+    if [ -n "$seconds" ]; then
+        sleep "$seconds"
+        kill -KILL $pid 2>/dev/null
+    fi
+    wait $pid 2>/dev/null
+    code=$?
+    [ $code -eq 137 ] && return 1
+    [ $code -eq 0 ] || fault 'killed' "exit $code: $(head -n 1 .err)"
+    return 0
+}
+
+# Kills one run again and again until it finishes or the kills are spent; then it may finish.
+haunt() { # OPTIONS...
+    while [ $count -lt "$kills" ]; do
+        fly "0.$(printf %03d $((RANDOM % 450)))" "$@" && return
+        count=$((count + 1))
+    done
+    fly '' "$@"
+}
+
+# Odd runs with a skeleton, even runs without.
+count=0
+runs=0
+while [ $count -lt "$kills" ] && [ $failures -eq 0 ]; do
+    cases=$((cases + 1))
+    runs=$((runs + 1))
+    before=$count
+    extra=()
+    [ $((runs % 2)) -eq 1 ] && extra=(--skeleton killed.csv)
+    haunt "${extra[@]}"
+    name="run $runs, killed $((count - before)) times"
+    tell killed.nc killed.state killed || fault "$name" "could not be told: $(head -n 1 .err)"
+    same "$name" killed whole
+    [ ${#extra[@]} -eq 0 ] || cmp -s killed.csv whole.csv || fault "$name" 'the skeleton differs'
+    rm -rf killed killed.state killed.nc
+done
+echo "killed $count times in $runs runs"
+
+# ---- Ctrl-C ----
+# The round under way is cut short: chains may then lie in the skeleton in other turns.
+cases=$((cases + 1))
+for moment in 0.3 1.2 0.7; do
+    resume=()
+    [ -e int.state ] && resume=(--resume int.state)
+    "${sample[@]}" -o int.nc --checkpoint int.state --skeleton int.csv "${resume[@]}" 2>.err &
+    pid=$!
+    sleep $moment
+    kill -INT $pid
+    wait $pid
+    code=$?
+    [ $code -eq 130 ] || fault 'Ctrl-C' "exit $code, want 130: $(tail -n 1 .err)"
+done
+"${sample[@]}" -o int.nc --resume int.state --skeleton int.csv 2>.err || fault 'Ctrl-C' "$(tail -n 1 .err)"
+tell int.nc int.state int || fault 'Ctrl-C' "could not be told: $(head -n 1 .err)"
+same 'Ctrl-C' int whole
+by_chain() { tail -n +2 "$1" | sort -s -t, -k1,1; }
+cmp -s <(by_chain int.csv) <(by_chain whole.csv) || fault 'Ctrl-C' 'the skeleton differs'
+
+# ---- a longer goal ----
+cases=$((cases + 1))
+"${sample[@]}" --ess 800 -o far.nc --checkpoint far.state 2>.err || fault 'longer goal' "$(tail -n 1 .err)"
+tell far.nc far.state far --ess 800 || fault 'longer goal' 'could not be told'
+cp whole.state more.state
+"${sample[@]}" --ess 800 -o more.nc --resume more.state 2>.err || fault 'longer goal' "$(tail -n 1 .err)"
+tell more.nc more.state more --ess 800 || fault 'longer goal' 'could not be told'
+same 'longer goal' more far
+cmp -s more/summary.csv whole/summary.csv && fault 'longer goal' 'nothing more was flown'
+
+# ---- refusals ----
+refuse() { # NAME WORDS COMMAND...
+    local name=$1 words=$2
+    shift 2
+    rm -f no.nc
+    try "$name" 1 '' "^sbps: .*$words" "$@" -o no.nc
+    [ -e no.nc ] && fault "$name" 'no.nc was written'
+}
+
+refuse 'other seed'    'other options' "${sample[@]}" --seed 2 --resume whole.state
+refuse 'other prior'   'other options' "${sample[@]}" --prior 'normal(0,1)' --resume whole.state
+refuse 'other chains'  'other options' "${sample[@]}" --chains 3 --resume whole.state
+sed '2s/^0/2/;2s/^1/0/;2s/^2/1/' data.csv >other.csv
+cmp -s data.csv other.csv && fault 'other data' 'the data are not other'
+other=("${sample[@]}")
+other[2]=other.csv
+refuse 'other data'    'other data' "${other[@]}" --resume whole.state
+refuse 'no checkpoint' 'nowhere' "${sample[@]}" --resume nowhere
+size=$(stat -c %s whole.state)
+head -c $((size / 2)) whole.state >torn.state
+refuse 'torn'          'torn.state' "${sample[@]}" --resume torn.state
+: >empty.state
+refuse 'empty'         'empty.state' "${sample[@]}" --resume empty.state
+for at in 0 9 $((size / 3)) $((size / 2)) $((size - 1)); do
+    cp whole.state bad.state
+    byte=$(od -An -tu1 -j $at -N 1 whole.state)
+    printf "\\x$(printf %02x $((byte ^ 64)))" | dd of=bad.state bs=1 seek=$at conv=notrunc status=none
+    cmp -s bad.state whole.state && fault "byte $at" 'was not changed'
+    refuse "byte $at"  '' "${sample[@]}" --resume bad.state
+done
+# the skeleton that a checkpoint was made with must be there, and be that one
+cp whole.state skeleton.state
+refuse 'skeleton gone'  'gone.csv' "${sample[@]}" --resume skeleton.state --skeleton gone.csv
+head -n 5 whole.csv >short.csv
+refuse 'skeleton short' 'short.csv' "${sample[@]}" --resume skeleton.state --skeleton short.csv
+finish
