@@ -1,0 +1,96 @@
+/* A step never allocates. The linker sends every allocation of the library through the counters
+ * below (--wrap). */
+#include "sampler/fixture.h"
+
+static size_t allocations;
+
+void *__real_malloc(size_t bytes);
+void *__real_calloc(size_t count, size_t bytes);
+void *__real_realloc(void *block, size_t bytes);
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+int __real_posix_memalign(void **block, size_t alignment, size_t bytes);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_realloc(void *block, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+int __wrap_posix_memalign(void **block, size_t alignment, size_t bytes);
+char *__wrap_strdup(const char *text);
+
+void *__wrap_malloc(size_t bytes)
+{
+    allocations++;
+    return __real_malloc(bytes);
+}
+
+void *__wrap_calloc(size_t count, size_t bytes)
+{
+    allocations++;
+    return __real_calloc(count, bytes);
+}
+
+void *__wrap_realloc(void *block, size_t bytes)
+{
+    allocations++;
+    return __real_realloc(block, bytes);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes)
+{
+    allocations++;
+    return __real_aligned_alloc(alignment, bytes);
+}
+
+int __wrap_posix_memalign(void **block, size_t alignment, size_t bytes)
+{
+    allocations++;
+    return __real_posix_memalign(block, alignment, bytes);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    allocations++;
+    return __real_strdup(text);
+}
+
+TEST(allocations_of_the_library_are_counted)
+{
+    recipe made = {sampler_kinds[0], metric_kinds[0], &potential_full, model_kinds[0], 40};
+    problem p = problem_make(made);
+    REQUIRE(p.a);
+    double value;
+    allocations = 0;
+    posterior_value(p.t.u, p.m->w, &value, NULL); /* known to take scratch */
+    CHECK(allocations == 1);
+    problem_close(&p);
+}
+
+static void silent_law(const problem *p)
+{
+    flyer f;
+    segment s;
+    flyer_make(&f, p, &ours, 1);
+    REQUIRE(f.memory.base);
+    if (f.s.kind->calibrate) f.s.kind->calibrate(&f.s, true);
+    allocations = 0;
+    for (size_t i = 0; i < 10000; i++) flyer_step(&f, &s);
+    CHECK(allocations == 0);
+    CHECK(f.d.state->spacing > 0.0 && f.m.state->full > 0 && f.b.state->bounces > 0);
+    free(f.memory.base);
+}
+
+TEST(a_step_never_allocates)
+{
+    for (size_t k = 0; sampler_kinds[k]; k++)
+        for (size_t b = 0; potential_kinds[b]; b++)
+            for (size_t m = 0; model_kinds[m]; m++) {
+                recipe made = {sampler_kinds[k], metric_kinds[2], potential_kinds[b],
+                               model_kinds[m], 40};
+                problem p = problem_make(made);
+                REQUIRE(p.a);
+                silent_law(&p);
+                problem_close(&p);
+            }
+}
+
+CHECK_MAIN

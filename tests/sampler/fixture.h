@@ -1,0 +1,141 @@
+/* A chain made by hand: table, mode, metric, potential and sampler, with every sink there is. */
+#ifndef TESTS_SAMPLER_FIXTURE_H
+#define TESTS_SAMPLER_FIXTURE_H
+
+#include "estimate/bias.h"
+#include "estimate/moments.h"
+#include "mode/mode.h"
+#include "potential/fixture.h"
+#include "sampler/sampler.h"
+#include "store/draws.h"
+
+/* As a run chooses them, and as the paper has them. */
+static const sampler_settings ours = {.band = 4.0,
+                                      .refresh_rate = 0.5,
+                                      .horizon = 1.0,
+                                      .floor = 0.1,
+                                      .chord = NAN,
+                                      .pool = 3.0,
+                                      .learning_rate = 0.01,
+                                      .lack_of_fit = true};
+static const sampler_settings papers = {.band = 3.0,
+                                        .refresh_rate = 0.05,
+                                        .horizon = INFINITY,
+                                        .chord = 0.01,
+                                        .learning_rate = 0.01,
+                                        .keep_variance = true};
+
+typedef struct {
+    const sampler_kind *kind;
+    const metric_kind *metric;
+    const potential_kind *batches;
+    const model_kind *model;
+    size_t take; /* rows a batch */
+} recipe;
+
+typedef struct {
+    table t;
+    mode *m;
+    metric *a;
+    recipe made;
+} problem;
+
+typedef struct {
+    arena memory;
+    potential u;
+    sampler s;
+    moments m;
+    bias b;
+    draws d;
+} flyer;
+
+static inline problem problem_make(recipe made)
+{
+    problem p = {.made = made};
+    table_spec spec = {
+        .n = 300, .columns = 3, .weights = "normal(0,2)", .sigma = "exponential(1)"};
+    p.t = table_make(made.model, spec);
+    if (!p.t.u || mode_find(p.t.u, NULL, &p.m, NULL) != SBPS_OK) return p;
+    metric_create(made.metric, p.t.u->dim, p.m->hessian, &p.a, NULL);
+    return p;
+}
+
+static inline void problem_close(problem *p)
+{
+    metric_destroy(p->a);
+    mode_destroy(p->m);
+    table_close(&p->t);
+}
+
+static inline void flyer_carve(flyer *f, const problem *p)
+{
+    static const reported_value none[DIM_MAX];
+    size_t d = p->t.u->dim, full = p->made.batches == &potential_full;
+    f->memory.used = 0;
+    potential_carve(&f->u, p->made.batches, p->t.u, full ? p->t.data->n : p->made.take,
+                    &f->memory);
+    sampler_carve(&f->s, p->made.kind, p->a, p->m->hessian, p->m->w, &f->u, &f->memory);
+    moments_carve(&f->m, d, none, p->m->w, &f->memory);
+    bias_carve(&f->b, d, &f->memory);
+    draws_carve(&f->d, d, 100, &f->memory);
+}
+
+/* Mean of u'Hu over the velocities: natural units of time. */
+static inline double natural_scale(const problem *p)
+{
+    size_t d = p->t.u->dim;
+    double e[DIM_MAX] = {0}, u[DIM_MAX], sum = 0.0;
+    for (size_t j = 0; j < d; j++) {
+        e[j] = 1.0;
+        p->a->kind->forward(p->a, e, u);
+        for (size_t i = 0; i < d; i++) sum += u[i] * dot(d, p->m->hessian + i * d, u);
+        e[j] = 0.0;
+    }
+    return sqrt(sum / (double)d);
+}
+
+/* A block of its own for the chain, placed at the mode. */
+static inline void flyer_make(flyer *f, const problem *p, const sampler_settings *settings,
+                              uint64_t seed)
+{
+    double zero[DIM_MAX] = {0}, scale = natural_scale(p);
+    *f = (flyer){0};
+    flyer_carve(f, p);
+    f->memory.size = f->memory.used;
+    f->memory.base = aligned_zeroed(f->memory.size);
+    flyer_carve(f, p);
+    *f->s.settings = *settings;
+    f->s.settings->refresh_rate *= scale;
+    if (!isnan(settings->chord)) f->s.settings->chord /= scale;
+    potential_start(&f->u, rng_stream(seed, 0, RNG_BATCH));
+    f->s.kind->start(&f->s, zero, rng_stream(seed, 0, RNG_FLIGHT));
+    moments_start(&f->m, 0.25 / scale);
+    bias_start(&f->b);
+    draws_start(&f->d, 0.25 / scale);
+}
+
+static inline void flyer_step(flyer *f, segment *s)
+{
+    f->s.kind->step(&f->s, s);
+    moments_take(&f->m, s);
+    bias_take(&f->b, s);
+    draws_take(&f->d, s);
+}
+
+/* Runs `law` for every sampler, metric, kind of batch and model. */
+static inline void for_each_recipe(void (*law)(const problem *p))
+{
+    for (size_t k = 0; sampler_kinds[k]; k++)
+        for (size_t a = 0; metric_kinds[a]; a++)
+            for (size_t b = 0; potential_kinds[b]; b++)
+                for (size_t m = 0; model_kinds[m]; m++) {
+                    recipe made = {sampler_kinds[k], metric_kinds[a], potential_kinds[b],
+                                   model_kinds[m], 40};
+                    problem p = problem_make(made);
+                    CHECK(p.a);
+                    if (p.a) law(&p);
+                    problem_close(&p);
+                }
+}
+
+#endif
