@@ -1,0 +1,139 @@
+/* The meter of missing bounces sees where the band is zero.
+ *
+ * U is Student's t alone (the rows weigh nothing), flown from far out towards the mode without
+ * noise: the slope G falls at first, so the regression draws a steep line downwards, and the band
+ * over it is negative for the rest of the flight. Past the mode G is positive all the same. A
+ * sampler without a floor and a horizon flies on for ever and sees nothing; ours looks, and says
+ * how much it missed. */
+#include "potential/fixture.h"
+#include "sampler/sampler.h"
+
+#define START   8.0
+#define FLIGHTS 4000
+#define NU      3.0
+
+typedef struct {
+    table t;
+    metric *a;
+} problem;
+
+static problem make_problem(void)
+{
+    problem p = {0};
+    const double x[2] = {1.0, 1.0}, y[2] = {0.0, 1.0}, weight[2] = {1e-12, 1e-12};
+    rows_spec as = {.target = "y", .seed = 1};
+    prior t3;
+    prior_parse("student_t(3,0,1)", &t3, NULL);
+    rows_copy(2, 1, x, NULL, y, weight, NULL, &as, &p.t.data, NULL);
+    if (p.t.data) posterior_create(p.t.data, model_find("logistic"), &t3, &p.t.u, NULL);
+    metric_create(metric_kinds[0], 1, NULL, &p.a, NULL);
+    return p;
+}
+
+static double energy(double w)
+{
+    return 0.5 * (NU + 1.0) * log1p(w * w / NU);
+}
+
+typedef struct {
+    double missing;  /* as the events say */
+    double climbed;  /* integral of G+: bounces that should have happened */
+    double bounces;  /* that did */
+    double farthest; /* below zero */
+} outcome;
+
+/* First flights from START towards the mode. */
+static outcome fly(const problem *p, const sampler_kind *kind, const sampler_settings *settings)
+{
+    static const double centre[1];
+    outcome sum = {0};
+    arena memory = {0};
+    potential u;
+    sampler s;
+    potential_carve(&u, &potential_full, p->t.u, 2, &memory);
+    sampler_carve(&s, kind, p->a, NULL, centre, &u, &memory);
+    memory = (arena){.base = aligned_zeroed(memory.used), .size = memory.used};
+    potential_carve(&u, &potential_full, p->t.u, 2, &memory);
+    sampler_carve(&s, kind, p->a, NULL, centre, &u, &memory);
+    *s.settings = *settings;
+    for (uint64_t seed = 0; seed < FLIGHTS; seed++) {
+        segment flown;
+        potential_start(&u, rng_stream(seed, 0, RNG_BATCH));
+        s.kind->start(&s, (double[]){START}, rng_stream(seed, 0, RNG_FLIGHT));
+        if (s.v[0] > 0.0) continue;
+        s.kind->step(&s, &flown);
+        double end = flown.p[0] + flown.dt * flown.q[0];
+        sum.missing += flown.end->missing;
+        sum.climbed += end < 0.0 ? energy(end) : 0.0;
+        sum.bounces += flown.end->kind == EVENT_BOUNCE;
+        sum.farthest = fmax(sum.farthest, -end);
+    }
+    free(memory.base);
+    return sum;
+}
+
+/* The published settings with refreshment, so that every flight ends; chords fit either. */
+static const sampler_settings blind = {.band = 5.0,
+                                       .refresh_rate = 0.02,
+                                       .horizon = INFINITY,
+                                       .chord = 0.05,
+                                       .learning_rate = 0.01};
+
+TEST(without_a_floor_missing_bounces_go_unseen)
+{
+    problem p = make_problem();
+    REQUIRE(p.t.u && p.a);
+    for (size_t k = 0; sampler_kinds[k]; k++) {
+        outcome o = fly(&p, sampler_kinds[k], &blind);
+        double unseen = o.climbed - o.bounces; /* by the balance of a right sampler about 0 */
+        CHECK(unseen > 0.5 * o.climbed);
+        CHECK(o.missing < 0.02 * unseen);
+        CHECK(o.farthest > 100.0);
+    }
+    metric_destroy(p.a);
+    table_close(&p.t);
+}
+
+/* What was climbed is bounces plus missing ones, up to the noise of the proposals, whose variance
+ * is the integral of G^2/lambda where G > lambda: at most G/lambda <= 1.16/0.1 times what was climbed. */
+static void check_balance(const outcome *o)
+{
+    CHECK_Z(o->bounces + o->missing, o->climbed, sqrt(12.0 * o->climbed), MAX_Z);
+}
+
+TEST(a_floor_makes_the_meter_fire_where_the_band_is_zero)
+{
+    problem p = make_problem();
+    sampler_settings floored = blind;
+    floored.floor = 0.1;
+    REQUIRE(p.t.u && p.a);
+    for (size_t k = 0; sampler_kinds[k]; k++) {
+        outcome o = fly(&p, sampler_kinds[k], &floored);
+        CHECK(o.missing > 0.5 * o.climbed);
+        check_balance(&o);
+    }
+    metric_destroy(p.a);
+    table_close(&p.t);
+}
+
+TEST(lack_of_fit_and_horizon_leave_nothing_to_miss)
+{
+    problem p = make_problem();
+    sampler_settings ours = blind;
+    ours.floor = 0.1;
+    ours.horizon = 1.0;
+    ours.chord = NAN;
+    ours.pool = 3.0;
+    ours.lack_of_fit = true;
+    REQUIRE(p.t.u && p.a);
+    for (size_t k = 0; sampler_kinds[k]; k++) {
+        outcome o = fly(&p, sampler_kinds[k], &ours);
+        CHECK(o.missing < 0.01 * o.climbed);
+        CHECK(o.farthest < 20.0);
+        check_balance(&o);
+    }
+    metric_destroy(p.a);
+    table_close(&p.t);
+}
+
+CHECK_MAIN
