@@ -1,0 +1,347 @@
+/* The linear response against processes whose shift is known.
+ *
+ * A bouncy particle whose bounces are suppressed with probability e(x, v) has the bounce rate
+ * (1 - e) G+ and says at every bounce that e/(1 - e) more should have happened. Where e is constant
+ * its law is exp(-(1 - e) U). In one dimension, with e for v > 0 alone, it is the Gaussian with
+ * precision 1 - e on the right and 1 on the left: rate(x,+) - rate(x,-) is the slope of minus its
+ * log density. */
+#include "estimate/bias.h"
+#include "base/rng.h"
+#include "check.h"
+#include "estimate/moments.h"
+#include "store/draws.h"
+
+#define DIM_MAX 3
+#define NEAR    0.25 /* first order in e, and an expansion cut short */
+
+typedef struct {
+    size_t d;
+    double refresh;
+    double a[DIM_MAX][DIM_MAX]; /* metric: u = A v */
+    double h[DIM_MAX][DIM_MAX]; /* Gaussian: U = x'Hx/2; unused with `shape` */
+    double shape;               /* > 0: U = e^x - shape x in one dimension, skew */
+    double up, down;            /* suppression for v_0 > 0 and for v_0 <= 0 */
+} target;
+
+typedef struct {
+    arena memory;
+    bias b;
+    moments m;
+    draws d;
+} sinks;
+
+static void sinks_carve(sinks *k, size_t d)
+{
+    static const reported_value plain[DIM_MAX];
+    static const double centre[DIM_MAX];
+    k->memory.used = 0;
+    bias_carve(&k->b, d, &k->memory);
+    moments_carve(&k->m, d, plain, centre, &k->memory);
+    draws_carve(&k->d, d, 4000, &k->memory);
+}
+
+static void sinks_make(sinks *k, size_t d)
+{
+    *k = (sinks){0};
+    sinks_carve(k, d);
+    k->memory = (arena){.base = aligned_zeroed(k->memory.used), .size = k->memory.used};
+    sinks_carve(k, d);
+    bias_start(&k->b);
+    moments_start(&k->m, 0.5);
+    draws_start(&k->d, 0.5);
+}
+
+static double dot(size_t d, const double *x, const double *y)
+{
+    double s = 0.0;
+    for (size_t j = 0; j < d; j++) s += x[j] * y[j];
+    return s;
+}
+
+static void gradient(const target *t, const double *x, double *g)
+{
+    if (t->shape > 0.0)
+        g[0] = exp(x[0]) - t->shape;
+    else
+        for (size_t i = 0; i < t->d; i++) g[i] = dot(t->d, t->h[i], x);
+}
+
+/* Time at which the integral of G+ reaches `mass`. */
+static double bounce_time(const target *t, const double *x, const double *u, double mass)
+{
+    if (t->shape > 0.0) { /* U(x + ut) - U(x or mode) = mass, by bisection */
+        double mode = log(t->shape), from = u[0] * (mode - x[0]) > 0.0 ? mode : x[0];
+        double goal = exp(from) - t->shape * from + mass, near = from, far = from + 1e3 * u[0];
+        for (size_t i = 0; i < 80; i++) {
+            double mid = 0.5 * (near + far);
+            if (exp(mid) - t->shape * mid < goal)
+                near = mid;
+            else
+                far = mid;
+        }
+        return (near - x[0]) / u[0];
+    }
+    double g[DIM_MAX], hu[DIM_MAX];
+    gradient(t, x, g);
+    gradient(t, u, hu);
+    double at = dot(t->d, u, g), rise = dot(t->d, u, hu);
+    return (-at + sqrt(fmax(at, 0.0) * fmax(at, 0.0) + 2.0 * rise * mass)) / rise;
+}
+
+static void reflect(const target *t, const double *g, double *v)
+{
+    double h[DIM_MAX] = {0};
+    for (size_t i = 0; i < t->d; i++)
+        for (size_t j = 0; j < t->d; j++) h[j] += t->a[i][j] * g[i];
+    double c = 2.0 * dot(t->d, v, h) / dot(t->d, h, h);
+    for (size_t j = 0; j < t->d; j++) v[j] -= c * h[j];
+}
+
+static void forward(const target *t, const double *v, double *u)
+{
+    for (size_t i = 0; i < t->d; i++) u[i] = dot(t->d, t->a[i], v);
+}
+
+/* Exact flights of the suppressed process for so much time. */
+static void fly(const target *t, sinks *k, double time, uint64_t seed)
+{
+    static const double centre[DIM_MAX];
+    rng r = rng_stream(seed, 0, RNG_TEST);
+    double x[DIM_MAX] = {t->shape > 0.0 ? log(t->shape) : 0.0}, v[DIM_MAX], u[DIM_MAX];
+    double next[DIM_MAX], g[DIM_MAX];
+    rng_sphere(&r, t->d, v);
+    forward(t, v, u);
+    while (k->b.state->time < time) {
+        double e = v[0] > 0.0 ? t->up : t->down;
+        double bounce = bounce_time(t, x, u, rng_exponential(&r) / (1.0 - e));
+        double refresh = rng_exponential(&r) / t->refresh, dt = fmin(bounce, refresh);
+        double from[DIM_MAX];
+        event end = {.kind = bounce < refresh ? EVENT_BOUNCE : EVENT_REFRESH, .proposals = 1};
+        memcpy(from, x, sizeof from);
+        for (size_t j = 0; j < t->d; j++) x[j] += dt * u[j];
+        if (end.kind == EVENT_BOUNCE) {
+            gradient(t, x, g);
+            reflect(t, g, v);
+            end.missing = e / (1.0 - e);
+        } else {
+            rng_sphere(&r, t->d, v);
+        }
+        forward(t, v, next);
+        segment s = {.flow = &flow_line,
+                     .dim = t->d,
+                     .dt = dt,
+                     .centre = centre,
+                     .p = from,
+                     .q = u,
+                     .end = &end,
+                     .q_next = next};
+        bias_take(&k->b, &s);
+        moments_take(&k->m, &s);
+        draws_take(&k->d, &s);
+        memcpy(u, next, sizeof u);
+    }
+}
+
+/* (A A')^-1 for at most two dimensions, or for A = I. */
+static void precision(const void *self, const double *x, double *y)
+{
+    const target *t = self;
+    if (t->d == 2) {
+        double p = t->a[0][0], q = t->a[0][1], r = t->a[1][0], s = t->a[1][1];
+        double m00 = p * p + q * q, m01 = p * r + q * s, m11 = r * r + s * s;
+        double det = m00 * m11 - m01 * m01;
+        y[0] = (m11 * x[0] - m01 * x[1]) / det;
+        y[1] = (m00 * x[1] - m01 * x[0]) / det;
+    } else {
+        memcpy(y, x, t->d * sizeof *y);
+    }
+}
+
+typedef struct {
+    double mean[DIM_MAX], sd[DIM_MAX]; /* stated shifts, in sds */
+    moment_summary path[DIM_MAX];
+} response;
+
+static response respond(const target *t, double time, uint64_t seed)
+{
+    response r;
+    sinks k;
+    sinks_make(&k, t->d);
+    fly(t, &k, time, seed);
+    draw_block block = {k.d.w, k.d.state->count};
+    precision_map map = {t, precision};
+    CHECK(bias_respond(&k.b, 1, &block, map, r.mean, r.sd, NULL) == SBPS_OK);
+    for (size_t j = 0; j < t->d; j++) r.path[j] = moments_summarize(&k.m, 1, j);
+    free(k.memory.base);
+    return r;
+}
+
+/* |stated - truth| within NEAR of it and the noise of the run. */
+static void check_near(const char *what, double stated, double truth, double noise)
+{
+    if (fabs(stated - truth) <= NEAR * fabs(truth) + MAX_Z * noise) return;
+    printf("%s: stated %g, true %g\n", what, stated, truth);
+    check_failures++;
+}
+
+static const target line = {.d = 1, .refresh = 0.3, .a = {{1}}, .h = {{1}}};
+
+TEST(bounces_missed_on_one_side_shift_the_mean_as_stated)
+{
+    static const double cases[][2] = {{0.1, 0.0}, {0.0, 0.1}, {0.15, 0.0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        target t = line;
+        t.up = cases[i][0];
+        t.down = cases[i][1];
+        double right = 1.0 / sqrt(1.0 - t.up), left = 1.0 / sqrt(1.0 - t.down);
+        double mean = sqrt(2.0 / M_PI) * (right - left);
+        double square = (pow(right, 3.0) + pow(left, 3.0)) / (right + left);
+        response r = respond(&t, 1e5, i);
+        CHECK_Z(r.path->mean, mean, r.path->mcse, MAX_Z); /* the simulation is right */
+        check_near("mean", r.mean[0], mean / sqrt(square - mean * mean), 0.0);
+        check_near("sd", r.sd[0], sqrt(square - mean * mean) - 1.0, 0.002);
+    }
+}
+
+TEST(bounces_missed_everywhere_widen_the_spread_and_leave_the_mean)
+{
+    for (size_t d = 1; d <= DIM_MAX; d++) {
+        target t = {.d = d, .refresh = 0.5, .up = 0.1, .down = 0.1};
+        for (size_t j = 0; j < d; j++) t.a[j][j] = t.h[j][j] = 1.0;
+        response r = respond(&t, 1e5, 10 + d);
+        for (size_t j = 0; j < d; j++) {
+            double noise =
+                0.1 / sqrt(r.path[j].ess_mean); /* of the push, a tenth of all bounces */
+            CHECK_Z(r.path[j].sd, 1.0 / sqrt(0.9), 3.0 * r.path[j].mcse, MAX_Z);
+            check_near("mean", r.mean[j], 0.0, 2.0 * noise);
+            check_near("sd", r.sd[j], 1.0 / sqrt(0.9) - 1.0, noise);
+        }
+    }
+}
+
+/* A wider spread moves the mean of a skew law: x = log of a Gamma(shape) variable, for which
+ * exp(-(1 - e) U) has the mean digamma((1 - e) shape) - log(1 - e). */
+TEST(a_skew_law_shifts_its_mean_when_it_widens)
+{
+    const double e = 0.1, shape = 3.0;
+    /* digamma by the asymptotic series at x + 8 */
+    double x = (1.0 - e) * shape, mean = -log(1.0 - e);
+    for (size_t i = 0; i < 8; i++) mean -= 1.0 / x++;
+    mean += log(x) - 0.5 / x - 1.0 / (12 * x * x) + 1.0 / (120 * pow(x, 4));
+    const double exact = 0.92278433509846714,
+                 sd = sqrt(0.39493406684822644); /* digamma, trigamma(3) */
+    target t = {.d = 1, .refresh = 0.3, .a = {{1}}, .shape = shape, .up = e, .down = e};
+    response r = respond(&t, 2e5, 20);
+    CHECK_Z(r.path->mean, mean, r.path->mcse, MAX_Z);
+    check_near("skew", r.mean[0], (mean - exact) / sd, 0.1 / sqrt(r.path->ess_mean));
+}
+
+/* A correlated Gaussian and velocities that are not its own. */
+static const target leaning = {
+    .d = 2, .refresh = 0.5, .a = {{1.5, 0.0}, {-0.4, 0.6}}, .h = {{1.0, 0.5}, {0.5, 2.0}}};
+
+TEST(covariance_and_metric_count_in_the_spread)
+{
+    target t = leaning;
+    t.up = t.down = 0.1;
+    response r = respond(&t, 2e5, 30);
+    for (size_t j = 0; j < 2; j++) {
+        double noise = 0.1 / sqrt(r.path[j].ess_mean);
+        check_near("sd", r.sd[j], 1.0 / sqrt(0.9) - 1.0, noise);
+        check_near("mean", r.mean[j], 0.0, 2.0 * noise);
+    }
+}
+
+/* The truth is the simulation itself, whose mean would be 0. With frequent refreshments the response
+ * is linear in the velocity, as the expansion has it. */
+TEST(covariance_and_metric_count_in_the_mean)
+{
+    target t = leaning;
+    t.up = 0.3;
+    t.refresh = 4.0;
+    response r = respond(&t, 4e5, 31);
+    for (size_t j = 0; j < 2; j++) {
+        double truth = r.path[j].mean / r.path[j].sd, noise = r.path[j].mcse / r.path[j].sd;
+        if (j == 0) CHECK(truth > 10.0 * noise); /* or nothing was tested */
+        check_near("mean", r.mean[j], truth, noise * 0.6);
+    }
+}
+
+/* With few of them a shifted flight is soon bounced back, which the expansion does not know: it
+ * states too much, by a factor of up to the dimension, never too little. */
+TEST(with_few_refreshments_the_stated_shift_errs_on_the_safe_side)
+{
+    for (size_t d = 2; d <= DIM_MAX; d++) {
+        target t = {.d = d, .refresh = 0.1, .up = 0.2};
+        for (size_t j = 0; j < d; j++) t.a[j][j] = t.h[j][j] = 1.0;
+        response r = respond(&t, 2e5, 32);
+        double truth = r.path->mean / r.path->sd, noise = r.path->mcse / r.path->sd;
+        CHECK(truth > 4.0 * noise);
+        CHECK(r.mean[0] > truth - 2.0 * noise);
+        CHECK(r.mean[0] < 2.0 * (double)d * truth);
+    }
+}
+
+TEST(chains_are_pooled_by_time)
+{
+    target t = line, none = line;
+    t.up = 0.2;
+    sinks k[2];
+    for (size_t c = 0; c < 2; c++) sinks_make(&k[c], 1);
+    fly(&t, &k[0], 2e4, 40);
+    fly(&none, &k[1], 6e4, 41);
+    double one, both, sd;
+    draw_block blocks[2] = {{k[0].d.w, k[0].d.state->count}, {k[1].d.w, k[1].d.state->count}};
+    bias handles[2] = {k[0].b, k[1].b};
+    precision_map map = {&t, precision};
+    CHECK(bias_respond(handles, 1, blocks, map, &one, &sd, NULL) == SBPS_OK);
+    CHECK(bias_respond(handles, 2, blocks, map, &both, &sd, NULL) == SBPS_OK);
+    CHECK(one > 0.05);
+    check_near("pooled", both, 0.25 * one, 0.0);
+    for (size_t c = 0; c < 2; c++) free(k[c].memory.base);
+}
+
+TEST(events_are_counted)
+{
+    static const double centre[1];
+    sinks k;
+    sinks_make(&k, 1);
+    double p = 0.5, q = 1.0, next = -1.0;
+    event e = {
+        .kind = EVENT_BOUNCE, .proposals = 3, .violations = 1, .rows = 70, .missing = 0.5};
+    segment s = {.flow = &flow_line,
+                 .dim = 1,
+                 .dt = 2.0,
+                 .centre = centre,
+                 .p = &p,
+                 .q = &q,
+                 .end = &e,
+                 .q_next = &next};
+    bias_take(&k.b, &s);
+    e = (event){.kind = EVENT_REFRESH, .proposals = 2, .rows = 30};
+    bias_take(&k.b, &s);
+    const bias_state *b = k.b.state;
+    CHECK(b->time == 4.0 && b->missing == 0.5 && b->rows == 100);
+    CHECK(b->proposals == 5 && b->violations == 1 && b->bounces == 1 && b->refreshments == 1);
+    CHECK(k.b.push[0] == 0.5 * 2.0);         /* m (u - u_r) */
+    CHECK(k.b.second[0] == 0.5 * 2.5 * 2.0); /* at x = p + dt q */
+    free(k.memory.base);
+}
+
+TEST(draws_that_do_not_span_the_space_are_refused_with_a_sentence)
+{
+    target t = {.d = 2, .refresh = 1.0, .a = {{1, 0}, {0, 1}}, .h = {{1, 0}, {0, 1}}};
+    sinks k;
+    sinks_make(&k, 2);
+    fly(&t, &k, 10.0, 50);
+    const double flat[8] = {1, 1, 2, 2, 3, 3, 4, 4};
+    draw_block block = {flat, 4};
+    double mean[2], sd[2];
+    sbps_error err = {0};
+    precision_map map = {&t, precision};
+    CHECK(bias_respond(&k.b, 1, &block, map, mean, sd, &err) == SBPS_BAD_ARG);
+    CHECK(strlen(err.text) > 20);
+    free(k.memory.base);
+}
+
+CHECK_MAIN
