@@ -20,6 +20,17 @@ typedef struct {
     uint64_t hash;  /* of everything above */
 } rows;
 
+/* Some rows of a table: those listed, or `n` consecutive ones. */
+typedef struct {
+    const size_t *list; /* NULL: first, first + 1, ... */
+    size_t first, n;
+} row_range;
+
+static inline size_t row_index(row_range r, size_t i)
+{
+    return r.list ? r.list[i] : r.first + i;
+}
+
 typedef struct {
     const char *target;           /* NULL: for libsvm the label; else an error */
     const char *features;         /* comma list; NULL: every column not named elsewhere */

@@ -85,4 +85,6 @@ const model_kind model_logistic = {
     .gradient = logistic_gradient,
     .curvature = logistic_curvature,
     .simulate = logistic_simulate,
+    .slope_bound = 1.0,
+    .curvature_bound = 0.25,
 };

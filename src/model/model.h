@@ -17,10 +17,52 @@ typedef struct {
     double aux, daux;   /* the auxiliary coordinate and its rate; 0 without one */
 } batch;
 
+/* What the options say about a model's shape; each model reads what concerns it. */
+typedef struct {
+    const char *hidden;     /* network: sizes of its layers, "4" or "8,8" */
+    const char *activation; /* network: tanh, relu */
+    const char *head;       /* network: softmax, gaussian */
+    const char *covariance; /* gaussian: file with a square matrix, or NULL */
+    size_t dim;             /* gaussian: without a file */
+    double condition;       /* gaussian: of the covariance without a file */
+    const char *library;    /* a model of the user's own: the file that was named */
+} model_shape;
+
+/* A general model is given w itself. `self` is what open made; calls do not allocate. Row weights
+ * are the caller's: `factor` multiplies each row's contribution. */
+typedef struct general_model {
+    bool rowless; /* a density given in closed form: no table, one pseudo-row */
+    sbps_status (*open)(const rows *data, const model_shape *shape, void **self,
+                        sbps_error *err);
+    void (*close)(void *self); /* NULL self is fine */
+    size_t (*dim)(const void *self);
+    void (*name)(const void *self, size_t j, size_t size, char *text);
+    /* Default prior of coordinate j: normal(0, this); INFINITY: flat. */
+    double (*prior_sd)(const void *self, size_t j);
+    /* Doubles of scratch that a call on n rows needs. */
+    size_t (*scratch)(const void *self, size_t n);
+    /* log p per row at w */
+    void (*loglik)(const void *self, row_range r, const double *w, double *scratch,
+                   double *out);
+    /* d/dt log p per row at w along u */
+    void (*slope)(const void *self, row_range r, const double *w, const double *u,
+                  double *scratch, double *out);
+    /* out += sum_i factor_i grad log p_i */
+    void (*gradient)(const void *self, row_range r, const double *w, const double *factor,
+                     double *scratch, double *out);
+    /* Optional: out += sum_i factor_i Hess log p_i v. NULL: differences of the gradient. */
+    void (*hessian_vector)(const void *self, row_range r, const double *w, const double *v,
+                           const double *factor, double *scratch, double *out);
+    /* Optional: where the search for the mode begins. NULL: at 0. */
+    void (*start)(const void *self, double *w);
+} general_model;
+
 typedef struct model_kind {
     const char *name;
     const char *summary;
     const char *aux_name; /* NULL: the model has none. Reported as exp(aux). */
+    /* NULL: a predictor model, which has the members below. Else they are not called. */
+    const general_model *general;
     /* Are these targets possible? Names the row (before the shuffle unknown: the value). */
     sbps_status (*check)(const rows *r, sbps_error *err);
     /* log p(y | eta, aux) per row, every constant included */
@@ -35,6 +77,9 @@ typedef struct model_kind {
     double (*simulate)(rng *r, double eta, double aux);
     /* Scale of y for default priors: sd(y) for linear, 1 (NULL) otherwise. */
     bool scales_with_target;
+    /* Bounds of |d log p/d eta| and |d^2 log p/d eta^2| over all eta and y; 0: there is none. Exact
+     * samplers need them. */
+    double slope_bound, curvature_bound;
 } model_kind;
 
 extern const model_kind *const model_kinds[]; /* NULL at the end */

@@ -10,8 +10,10 @@
  * and five times as fast at d = 1000 as products of columns by our own kernels. */
 #include "potential/posterior.h"
 #include "base/memory.h"
+#include "potential/general.h"
 
 #include <cblas.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,48 +22,60 @@
 
 /* ---- making one ---- */
 
-static const char *coordinate_name(const posterior *u, size_t j)
+void posterior_name(const posterior *u, size_t j, size_t size, char *text)
 {
-    if (j == u->data->d) return u->model->aux_name;
-    return u->data->names ? u->data->names[j] : "column";
+    if (u->model->general)
+        u->model->general->name(u->self, j, size, text);
+    else if (j == u->data->d)
+        snprintf(text, size, "%s", u->model->aux_name);
+    else
+        snprintf(text, size, "%s", u->data->names ? u->data->names[j] : "column");
 }
 
-static sbps_status check_priors(const posterior *u, sbps_error *err)
+sbps_status posterior_set_priors(posterior *u, const prior *priors, sbps_error *err)
 {
     for (size_t j = 0; j < u->dim; j++) {
-        if (!u->priors[j].kind->positive || u->scale[j] == SCALE_LOG) continue;
-        char text[128];
-        prior_format(&u->priors[j], sizeof text, text);
-        return fail(
-            err, SBPS_BAD_ARG,
-            "prior %s is for positive parameters such as sigma, but the weight of '%.80s' "
-            "may be negative; take for example normal(0,2.5)",
-            text, coordinate_name(u, j));
+        u->priors[j] = priors[j];
+        if (!priors[j].kind->positive || u->scale[j] == SCALE_LOG) continue;
+        char text[128], name[81];
+        prior_format(&priors[j], sizeof text, text);
+        posterior_name(u, j, sizeof name, name);
+        return fail(err, SBPS_BAD_ARG,
+                    "prior %s is for positive parameters such as sigma, but the weight of '%s' "
+                    "may be negative; take for example normal(0,2.5)",
+                    text, name);
     }
     return SBPS_OK;
 }
 
-sbps_status posterior_create(const rows *data, const model_kind *model, const prior *priors,
-                             posterior **out, sbps_error *err)
+static sbps_status open_model(posterior *u, const model_shape *shape, sbps_error *err)
+{
+    const general_model *general = u->model->general;
+    static const model_shape no_shape = {0};
+    u->dim = u->data->d + (u->model->aux_name ? 1 : 0);
+    if (!general) return u->model->check(u->data, err);
+    sbps_status status = general->open(u->data, shape ? shape : &no_shape, &u->self, err);
+    if (status == SBPS_OK) u->dim = general->dim(u->self);
+    return status;
+}
+
+sbps_status posterior_open(const rows *data, const model_kind *model, const model_shape *shape,
+                           posterior **out, sbps_error *err)
 {
     *out = NULL;
-    sbps_status status = model->check(data, err);
-    if (status != SBPS_OK) return status;
     posterior *u = calloc(1, sizeof *u);
     if (!u) return fail_memory(err);
-    u->data = data;
-    u->model = model;
-    u->dim = data->d + (model->aux_name ? 1 : 0);
-    u->k = kernels_best();
-    u->priors = malloc(u->dim * sizeof *u->priors + 1);
+    *u = (posterior){.data = data, .model = model, .k = kernels_best()};
+    sbps_status status = open_model(u, shape, err);
+    if (status != SBPS_OK) goto undo;
+    u->priors = calloc(u->dim + 1, sizeof *u->priors);
     u->scale = calloc(u->dim + 1, sizeof *u->scale);
     if (!u->priors || !u->scale) {
         status = fail_memory(err);
         goto undo;
     }
-    memcpy(u->priors, priors, u->dim * sizeof *priors);
-    for (size_t j = data->d; j < u->dim; j++) u->scale[j] = SCALE_LOG;
-    if ((status = check_priors(u, err)) != SBPS_OK) goto undo;
+    for (size_t j = 0; j < u->dim; j++) prior_parse("flat", &u->priors[j], NULL);
+    if (model->aux_name) u->scale[data->d] = SCALE_LOG;
     *out = u;
     return SBPS_OK;
 undo:
@@ -69,9 +83,22 @@ undo:
     return status;
 }
 
+sbps_status posterior_create(const rows *data, const model_kind *model, const prior *priors,
+                             posterior **out, sbps_error *err)
+{
+    sbps_status status = posterior_open(data, model, NULL, out, err);
+    if (status != SBPS_OK) return status;
+    status = posterior_set_priors(*out, priors, err);
+    if (status == SBPS_OK) return SBPS_OK;
+    posterior_destroy(*out);
+    *out = NULL;
+    return status;
+}
+
 void posterior_destroy(posterior *u)
 {
     if (!u) return;
+    if (u->model->general) u->model->general->close(u->self);
     free(u->scale);
     free(u->priors);
     free(u);
@@ -168,7 +195,7 @@ static double block_loglik(sweep *s, double *scratch)
     return sum(s->b.n, scratch);
 }
 
-static double log_prior(const posterior *u, const double *w)
+double posterior_log_prior(const posterior *u, const double *w)
 {
     double total = 0.0;
     for (size_t j = 0; j < u->dim; j++) total += prior_logpdf(&u->priors[j], u->scale[j], w[j]);
@@ -179,12 +206,13 @@ static double log_prior(const posterior *u, const double *w)
 
 sbps_status posterior_value(const posterior *u, const double *w, double *value, sbps_error *err)
 {
+    if (u->model->general) return general_value(u, w, value, err);
     sweep s;
     sbps_status status = sweep_open(&s, u, w, NULL, err);
     if (status != SBPS_OK) return status;
     double total = 0.0;
     while (sweep_next(&s)) total += block_loglik(&s, s.r[0]);
-    *value = -log_prior(u, w) - total;
+    *value = -posterior_log_prior(u, w) - total;
     free(s.memory);
     return SBPS_OK;
 }
@@ -192,6 +220,7 @@ sbps_status posterior_value(const posterior *u, const double *w, double *value, 
 sbps_status posterior_gradient(const posterior *u, const double *w, double *value,
                                double *gradient, sbps_error *err)
 {
+    if (u->model->general) return general_gradient(u, w, value, gradient, err);
     sweep s;
     sbps_status status = sweep_open(&s, u, w, NULL, err);
     if (status != SBPS_OK) return status;
@@ -210,7 +239,7 @@ sbps_status posterior_gradient(const posterior *u, const double *w, double *valu
     for (size_t j = 0; j < u->dim; j++)
         gradient[j] =
             -prior_slope(&u->priors[j], u->scale[j], w[j]) - (j < d ? s.total[j] : total_aux);
-    if (value) *value = -log_prior(u, w) - loglik;
+    if (value) *value = -posterior_log_prior(u, w) - loglik;
     free(s.memory);
     return SBPS_OK;
 }
@@ -258,6 +287,7 @@ static void finish_hessian(const sweep *s, const double *w, double total_aux, do
 sbps_status posterior_hessian(const posterior *u, const double *w, double *hessian,
                               sbps_error *err)
 {
+    if (u->model->general) return general_hessian(u, w, hessian, err);
     sweep s;
     sbps_status status = sweep_open(&s, u, w, NULL, err);
     if (status != SBPS_OK) return status;
@@ -287,6 +317,7 @@ sbps_status posterior_hessian(const posterior *u, const double *w, double *hessi
 sbps_status posterior_hessian_vector(const posterior *u, const double *w, const double *v,
                                      double *hv, sbps_error *err)
 {
+    if (u->model->general) return general_hessian_vector(u, w, v, hv, err);
     sweep s;
     sbps_status status = sweep_open(&s, u, w, v, err);
     if (status != SBPS_OK) return status;

@@ -10,16 +10,24 @@
 typedef struct {
     const rows *data;
     const model_kind *model;
+    void *self;    /* of a general model */
     size_t dim;    /* data->d, plus 1 when the model has an auxiliary coordinate (last) */
     prior *priors; /* dim */
     coordinate_scale *scale; /* dim */
     const kernels *k;
 } posterior;
 
-/* Copies priors (dim of them); data is borrowed. */
+/* Every prior flat until it is set; data is borrowed. shape may be NULL for predictor models. */
+sbps_status posterior_open(const rows *data, const model_kind *model, const model_shape *shape,
+                           posterior **out, sbps_error *err);
+/* Copies dim priors. */
+sbps_status posterior_set_priors(posterior *u, const prior *priors, sbps_error *err);
+/* Both, for a predictor model. */
 sbps_status posterior_create(const rows *data, const model_kind *model, const prior *priors,
                              posterior **out, sbps_error *err);
 void posterior_destroy(posterior *u);
+/* Name of a coordinate. */
+void posterior_name(const posterior *u, size_t j, size_t size, char *text);
 
 /* Full-data calls allocate their scratch and stream the rows in blocks. They return SBPS_NO_MEM
  * or SBPS_OK; values may be infinite where w is absurd. */

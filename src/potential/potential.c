@@ -4,78 +4,36 @@
  *   G~    = dU~/dt = -d/dt log prior - (N/n) sum_i g_i,      g_i = d/dt log p_i
  *   c^2   = (N^2/n) (1 - n/N) Var_i g_i                                        (10)
  *
- * Var_i is the sample variance (n - 1). Rows are without replacement within a batch and batches
- * are independent, as Theorem 1 of the paper needs. */
+ * Var_i is the sample variance (n - 1). With a control variate g_i(w) - g_i(w_hat) takes the place
+ * of g_i and the exact sum at w_hat is added. Gaussian noise of sd s on each component of the
+ * gradient, where it is asked for, adds s^2 |u|^2 to c^2. */
 #include "potential/potential.h"
 #include "base/real.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- which rows ---- */
-
-static void pick_all(potential *u)
-{
-    u->state->first = 0;
-}
-
-/* A window of consecutive shuffled rows at a uniform start, wrapping round: without the wrap the
- * rows at the ends would be seen less often. */
-static void pick_window(potential *u)
-{
-    u->state->first = rng_below(&u->state->random, u->target->data->n);
-}
-
-/* The permutation is kept from batch to batch: any order is as good as another to choose from. */
-static void pick_random(potential *u)
-{
-    rng_choose(&u->state->random, u->target->data->n, u->n, u->list);
-}
-
-const potential_kind potential_full = {
-    .name = "full",
-    .summary = "every row, no noise",
-    .pick = pick_all,
-};
-
-const potential_kind potential_window = {
-    .name = "window",
-    .summary = "consecutive shuffled rows from a random start, wrapping round",
-    .pick = pick_window,
-};
-
-const potential_kind potential_random = {
-    .name = "random",
-    .summary = "random rows without replacement",
-    .pick = pick_random,
-    .uses_list = true,
-};
-
-const potential_kind *const potential_kinds[] = {&potential_full, &potential_window,
-                                                 &potential_random, NULL};
-
 /* ---- memory ---- */
 
 void potential_carve(potential *u, const potential_kind *kind, const posterior *target,
                      size_t n, arena *memory)
 {
-    size_t total = target->data->n, wide = target->data->stride + 1;
+    const general_model *general = target->model->general;
+    size_t total = target->data->n, wide = general ? target->dim : target->data->stride + 1;
     size_t block = n < POTENTIAL_BLOCK ? n : POTENTIAL_BLOCK;
-    u->kind = kind;
-    u->target = target;
-    u->n = n;
+    *u = (potential){.kind = kind, .target = target, .n = n};
     u->state = arena_take(memory, sizeof *u->state);
     u->p = arena_doubles(memory, wide);
     u->q = arena_doubles(memory, wide);
+    u->shake = arena_doubles(memory, target->dim);
     u->list = kind->uses_list ? arena_take(memory, total * sizeof(size_t)) : NULL;
     u->curved = arena_take(memory, target->dim * sizeof(size_t));
-    u->curved_count = 0;
-    u->eta = arena_doubles(memory, block);
-    u->deta = arena_doubles(memory, block);
-    u->y = arena_doubles(memory, block);
-    u->out = arena_doubles(memory, block);
-    u->aux = arena_doubles(memory, block);
+    double **blocks[] = {&u->eta, &u->deta, &u->y, &u->out, &u->aux};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        *blocks[i] = arena_doubles(memory, block);
     u->point = arena_doubles(memory, wide);
+    u->total = arena_doubles(memory, wide);
+    u->scratch = arena_doubles(memory, general ? general->scratch(target->self, block) : 0);
     for (size_t j = 0; j < target->dim; j++) {
         if (target->scale[j] == SCALE_PLAIN && target->priors[j].kind->quadratic) continue;
         if (u->curved) u->curved[u->curved_count] = j;
@@ -86,137 +44,131 @@ void potential_carve(potential *u, const potential_kind *kind, const posterior *
 void potential_start(potential *u, rng random)
 {
     *u->state = (potential_state){.random = random};
+    memset(u->shake, 0, u->target->dim * sizeof *u->shake);
     for (size_t i = 0; u->list && i < u->target->data->n; i++) u->list[i] = i;
 }
 
-/* ---- rows of the batch, block by block ---- */
+/* ---- w as the rows want it ---- */
 
-/* The auxiliary coordinate follows the coefficients; the row kernels want zeros behind those. */
+/* Predictor models: the auxiliary coordinate follows the padding, which is zero. */
 static void spread(const potential *u, const double *from, double *to)
 {
     const rows *data = u->target->data;
+    if (u->target->model->general) {
+        memcpy(to, from, u->target->dim * sizeof *to);
+        return;
+    }
     memset(to, 0, (data->stride + 1) * sizeof *to);
     memcpy(to, from, data->d * sizeof *to);
     if (u->target->dim > data->d) to[data->stride] = from[data->d];
 }
 
-typedef struct {
-    const size_t *list; /* NULL: consecutive */
-    size_t first, n;
-} stretch;
-
-/* The rows done..done+block of the batch, cut where a window wraps round. */
-static stretch next_stretch(const potential *u, size_t done)
-{
-    size_t left = u->n - done, total = u->target->data->n;
-    size_t n = left < POTENTIAL_BLOCK ? left : POTENTIAL_BLOCK;
-    if (u->list) return (stretch){u->list + done, 0, n};
-    size_t first = u->state->first + done;
-    if (first >= total) first -= total;
-    return (stretch){NULL, first, n < total - first ? n : total - first};
-}
-
-static size_t row_of(const stretch *s, size_t i)
-{
-    return s->list ? s->list[i] : s->first + i;
-}
-
-/* eta, deta and y of a stretch at time t into the scratch at `at`. */
-static void predict(potential *u, const stretch *s, double t, size_t at)
+static double coordinate(const potential *u, const double *x, size_t j)
 {
     const rows *data = u->target->data;
-    double *eta = u->eta + at, *deta = u->deta + at;
-    u->target->k->row_products(data->x, data->stride, s->list, s->first, s->n, u->p, u->q, eta,
-                               deta);
-    if (t != 0.0) u->target->k->axpy(s->n, t, deta, eta);
-    if (s->list)
-        for (size_t i = 0; i < s->n; i++) u->y[at + i] = data->y[s->list[i]];
+    return x[u->target->model->general || j < data->d ? j : data->stride];
+}
+
+/* w(t) of a general model into point. */
+static void place(potential *u, double t)
+{
+    for (size_t j = 0; j < u->target->dim; j++) u->point[j] = u->p[j] + t * u->q[j];
+}
+
+/* ---- rows of the batch ---- */
+
+/* Predictor models: eta, deta and y of a range at time t into the scratch at `at`. */
+static batch predict(potential *u, row_range r, double t, size_t at)
+{
+    const rows *data = u->target->data;
+    double *eta = u->eta + at, *deta = u->deta + at, *y = u->y + at;
+    const kernels *k = u->target->k;
+    k->row_products(data->x, data->stride, r.list, r.first, r.n, u->p, u->q, eta, deta);
+    if (t != 0.0) k->axpy(r.n, t, deta, eta);
+    if (r.list)
+        for (size_t i = 0; i < r.n; i++) y[i] = data->y[r.list[i]];
     else
-        memcpy(u->y + at, data->y + s->first, s->n * sizeof *u->y);
+        memcpy(y, data->y + r.first, r.n * sizeof *y);
     if (data->offset)
-        for (size_t i = 0; i < s->n; i++) eta[i] += data->offset[row_of(s, i)];
-}
-
-static void weigh(const potential *u, const stretch *s, double *values)
-{
-    const double *weight = u->target->data->weight;
-    if (!weight) return;
-    for (size_t i = 0; i < s->n; i++) values[i] *= weight[row_of(s, i)];
-}
-
-static batch batch_of(const potential *u, size_t at, size_t n, double t)
-{
-    size_t stride = u->target->data->stride;
-    return (batch){.k = u->target->k,
-                   .n = n,
-                   .eta = u->eta + at,
-                   .deta = u->deta + at,
-                   .y = u->y + at,
+        for (size_t i = 0; i < r.n; i++) eta[i] += data->offset[row_index(r, i)];
+    size_t stride = data->stride;
+    return (batch){.k = k,
+                   .n = r.n,
+                   .eta = eta,
+                   .deta = deta,
+                   .y = y,
                    .aux = u->p[stride] + t * u->q[stride],
                    .daux = u->q[stride]};
 }
 
-/* ---- the line ---- */
-
-static double coordinate(const potential *u, const double *x, size_t j)
+static void weigh(const potential *u, row_range r, double *values)
 {
-    const rows *data = u->target->data;
-    return x[j < data->d ? j : data->stride];
+    const double *weight = u->target->data->weight;
+    if (!weight) return;
+    for (size_t i = 0; i < r.n; i++) values[i] *= weight[row_index(r, i)];
 }
 
-void potential_aim(potential *u, const double *p, const double *q)
-{
-    const posterior *target = u->target;
-    spread(u, p, u->p);
-    spread(u, q, u->q);
-    u->state->prior_slope = u->state->prior_rate = 0.0;
-    for (size_t j = 0; j < target->dim; j++) {
-        const prior *of = &target->priors[j];
-        if (target->scale[j] != SCALE_PLAIN || !of->kind->quadratic) continue;
-        u->state->prior_slope -= q[j] * of->kind->slope(of->theta, p[j]);
-        u->state->prior_rate -= q[j] * q[j] * of->kind->curvature(of->theta, p[j]);
-    }
-}
+/* What is asked of every row of a batch, into out. */
+typedef void (*row_values)(potential *u, row_range r, double t, size_t at);
 
-/* -d/dt log prior at time t. */
-static double prior_part(const potential *u, double t)
+static void row_slopes(potential *u, row_range r, double t, size_t at)
 {
     const posterior *target = u->target;
-    double slope = u->state->prior_slope + t * u->state->prior_rate;
-    for (size_t c = 0; c < u->curved_count; c++) {
-        size_t j = u->curved[c];
-        double q = coordinate(u, u->q, j), w = coordinate(u, u->p, j) + t * q;
-        slope -= q * prior_slope(&target->priors[j], target->scale[j], w);
+    double *out = u->out + at;
+    if (target->model->general) {
+        const general_model *g = target->model->general;
+        g->slope(target->self, r, u->point, u->q, u->scratch, out);
+        if (!u->cv) return;
+        g->slope(target->self, r, u->cv->w, u->q, u->scratch, u->aux);
+        for (size_t i = 0; i < r.n; i++) out[i] -= u->aux[i];
+        return;
     }
-    return slope;
+    batch b = predict(u, r, t, at);
+    target->model->slope(&b, out);
+    if (!u->cv) return;
+    for (size_t i = 0; i < r.n; i++) out[i] -= u->cv->d_eta[row_index(r, i)] * b.deta[i];
+    if (u->cv->d_aux)
+        for (size_t i = 0; i < r.n; i++) out[i] -= u->cv->d_aux[row_index(r, i)] * b.daux;
 }
 
-/* ---- observe ---- */
+static void row_logliks(potential *u, row_range r, double t, size_t at)
+{
+    const posterior *target = u->target;
+    if (target->model->general) {
+        target->model->general->loglik(target->self, r, u->point, u->scratch, u->out + at);
+        return;
+    }
+    batch b = predict(u, r, t, at);
+    target->model->loglik(&b, u->out + at);
+}
 
-/* sums of `u->out` over the batch: 0 the values, 1 their squares. */
-typedef void (*row_values)(const batch *b, double *out);
-
+/* Sum of the values over the batch, and of their squares. A wrapped window fills a block in two
+ * goes, so that sums do not depend on where it wraps. */
 static void sum_rows(potential *u, double t, row_values values, double sums[2])
 {
+    size_t room = u->n < POTENTIAL_BLOCK ? u->n : POTENTIAL_BLOCK;
     sums[0] = sums[1] = 0.0;
+    if (u->target->model->general) place(u, t);
     for (size_t done = 0; done < u->n;) {
-        size_t filled = 0, room = u->n < POTENTIAL_BLOCK ? u->n : POTENTIAL_BLOCK;
-        while (filled < room &&
-               done < u->n) { /* a wrapped window fills the block in two goes */
-            stretch s = next_stretch(u, done);
-            if (s.n > room - filled) s.n = room - filled;
-            predict(u, &s, t, filled);
-            batch b = batch_of(u, filled, s.n, t);
-            values(&b, u->out + filled);
-            weigh(u, &s, u->out + filled);
-            filled += s.n;
-            done += s.n;
+        size_t filled = 0;
+        while (filled < room && done < u->n) {
+            row_range r = potential_rows(u, done);
+            if (r.n > room - filled) r.n = room - filled;
+            values(u, r, t, filled);
+            weigh(u, r, u->out + filled);
+            filled += r.n;
+            done += r.n;
         }
         double part[2];
         u->target->k->sum_squares(filled, u->out, 0.0, part);
         sums[0] += part[0];
         sums[1] += part[1];
     }
+}
+
+static double row_scale(const potential *u)
+{
+    return (double)u->target->data->n / (double)u->n;
 }
 
 /* (N^2/n) (1 - n/N) Var_i, eq. (10). */
@@ -228,62 +180,167 @@ static double batch_variance(const potential *u, const double sums[2])
     return larger(scatter, 0.0) / (n - 1.0) * (total * total / n) * (1.0 - n / total);
 }
 
+/* ---- the line ---- */
+
+void potential_aim(potential *u, const double *p, const double *q)
+{
+    const posterior *target = u->target;
+    spread(u, p, u->p);
+    spread(u, q, u->q);
+    potential_state *state = u->state;
+    state->prior_slope = state->prior_rate = state->exact_slope = state->speed2 = 0.0;
+    for (size_t j = 0; j < target->dim; j++) {
+        const prior *of = &target->priors[j];
+        if (u->cv) state->exact_slope -= q[j] * u->cv->gradient[j];
+        state->speed2 += q[j] * q[j];
+        if (target->scale[j] != SCALE_PLAIN || !of->kind->quadratic) continue;
+        state->prior_slope -= q[j] * of->kind->slope(of->theta, p[j]);
+        state->prior_rate -= q[j] * q[j] * of->kind->curvature(of->theta, p[j]);
+    }
+}
+
+/* What is known without rows: -d/dt log prior at time t, and a control variate's exact part. */
+static double exact_part(const potential *u, double t)
+{
+    const posterior *target = u->target;
+    const potential_state *state = u->state;
+    double slope = state->exact_slope + state->prior_slope + t * state->prior_rate;
+    for (size_t c = 0; c < u->curved_count; c++) {
+        size_t j = u->curved[c];
+        double q = coordinate(u, u->q, j), w = coordinate(u, u->p, j) + t * q;
+        slope -= q * prior_slope(&target->priors[j], target->scale[j], w);
+    }
+    return slope;
+}
+
 observation potential_observe_again(potential *u, double t)
 {
     double sums[2];
-    sum_rows(u, t, u->target->model->slope, sums);
+    sum_rows(u, t, row_slopes, sums);
     u->state->time = t;
-    double scale = (double)u->target->data->n / (double)u->n;
-    return (observation){.slope = prior_part(u, t) - scale * sums[0],
-                         .variance = batch_variance(u, sums),
-                         .rows = u->n};
+    observation o = {.slope = exact_part(u, t) - row_scale(u) * sums[0],
+                     .variance = batch_variance(u, sums),
+                     .rows = u->n};
+    if (u->noise > 0.0) {
+        for (size_t j = 0; j < u->target->dim; j++)
+            o.slope += u->shake[j] * coordinate(u, u->q, j);
+        o.variance += u->noise * u->noise * u->state->speed2;
+    }
+    return o;
+}
+
+static void pick(potential *u)
+{
+    u->kind->pick(u);
+    if (u->noise > 0.0)
+        for (size_t j = 0; j < u->target->dim; j++)
+            u->shake[j] = u->noise * rng_normal(&u->state->random);
 }
 
 observation potential_observe(potential *u, double t)
 {
-    u->kind->pick(u);
+    pick(u);
     return potential_observe_again(u, t);
 }
 
-/* ---- gradient and value ---- */
+/* ---- gradient ---- */
+
+/* total += sum over a range of weight_i grad log p_i, less the control variate's. */
+static void general_rows(potential *u, row_range r)
+{
+    const posterior *target = u->target;
+    const general_model *g = target->model->general;
+    for (size_t i = 0; i < r.n; i++) u->aux[i] = 1.0;
+    weigh(u, r, u->aux);
+    g->gradient(target->self, r, u->point, u->aux, u->scratch, u->total);
+    if (!u->cv) return;
+    for (size_t i = 0; i < r.n; i++) u->aux[i] = -u->aux[i];
+    g->gradient(target->self, r, u->cv->w, u->aux, u->scratch, u->total);
+}
+
+static void predictor_rows(potential *u, row_range r, double t)
+{
+    const posterior *target = u->target;
+    const rows *data = target->data;
+    bool aux = target->model->aux_name;
+    batch b = predict(u, r, t, 0);
+    target->model->gradient(&b, u->out, aux ? u->aux : NULL);
+    if (u->cv)
+        for (size_t i = 0; i < r.n; i++) u->out[i] -= u->cv->d_eta[row_index(r, i)];
+    weigh(u, r, u->out);
+    target->k->row_combine(data->x, data->stride, r.list, r.first, r.n, u->out, u->total);
+    if (!aux) return;
+    if (u->cv)
+        for (size_t i = 0; i < r.n; i++) u->aux[i] -= u->cv->d_aux[row_index(r, i)];
+    weigh(u, r, u->aux);
+    for (size_t i = 0; i < r.n; i++) u->total[data->stride] += u->aux[i];
+}
 
 void potential_gradient(potential *u, double *gradient)
 {
     const posterior *target = u->target;
-    const rows *data = target->data;
-    double t = u->state->time, aux = 0.0, scale = (double)data->n / (double)u->n;
-    memset(u->point, 0, (data->stride + 1) * sizeof *u->point);
+    bool general = target->model->general;
+    double t = u->state->time;
+    memset(u->total, 0, (general ? target->dim : target->data->stride + 1) * sizeof *u->total);
+    if (general) place(u, t);
     for (size_t done = 0; done < u->n;) {
-        stretch s = next_stretch(u, done);
-        predict(u, &s, t, 0);
-        batch b = batch_of(u, 0, s.n, t);
-        target->model->gradient(&b, u->out, target->model->aux_name ? u->aux : NULL);
-        weigh(u, &s, u->out);
-        target->k->row_combine(data->x, data->stride, s.list, s.first, s.n, u->out, u->point);
-        if (target->model->aux_name) {
-            weigh(u, &s, u->aux);
-            for (size_t i = 0; i < s.n; i++) aux += u->aux[i];
-        }
-        done += s.n;
+        row_range r = potential_rows(u, done);
+        if (general)
+            general_rows(u, r);
+        else
+            predictor_rows(u, r, t);
+        done += r.n;
     }
-    u->point[data->stride] = aux;
     for (size_t j = 0; j < target->dim; j++) {
         double w = coordinate(u, u->p, j) + t * coordinate(u, u->q, j);
-        gradient[j] = -scale * coordinate(u, u->point, j) -
+        gradient[j] = -row_scale(u) * coordinate(u, u->total, j) -
                       prior_slope(&target->priors[j], target->scale[j], w);
+        if (u->cv) gradient[j] -= u->cv->gradient[j];
+        if (u->noise > 0.0) gradient[j] += u->shake[j];
     }
+}
+
+/* A line that stands still at w. */
+static void stand(potential *u, const double *w)
+{
+    spread(u, w, u->p);
+    memset(u->q, 0,
+           (u->target->model->general ? u->target->dim : u->target->data->stride + 1) *
+               sizeof *u->q);
+    u->state->time = 0.0;
+    pick(u);
+}
+
+void potential_fresh_gradient(potential *u, const double *w, double *gradient)
+{
+    stand(u, w);
+    potential_gradient(u, gradient);
+}
+
+/* ---- value ---- */
+
+static double value_at(potential *u, double t, double sums[2])
+{
+    const posterior *target = u->target;
+    double logprior = 0.0;
+    sum_rows(u, t, row_logliks, sums);
+    for (size_t j = 0; j < target->dim; j++) {
+        double w = coordinate(u, u->p, j) + t * coordinate(u, u->q, j);
+        logprior += prior_logpdf(&target->priors[j], target->scale[j], w);
+    }
+    return -logprior - row_scale(u) * sums[0];
+}
+
+double potential_line_value(potential *u, double t)
+{
+    double sums[2];
+    return value_at(u, t, sums);
 }
 
 void potential_value(potential *u, const double *w, double *value, double *sd)
 {
-    const posterior *target = u->target;
-    double sums[2], logprior = 0.0, scale = (double)target->data->n / (double)u->n;
-    spread(u, w, u->p);
-    memset(u->q, 0, (target->data->stride + 1) * sizeof *u->q);
-    u->kind->pick(u);
-    sum_rows(u, 0.0, target->model->loglik, sums);
-    for (size_t j = 0; j < target->dim; j++)
-        logprior += prior_logpdf(&target->priors[j], target->scale[j], w[j]);
-    *value = -logprior - scale * sums[0];
+    double sums[2];
+    stand(u, w);
+    *value = value_at(u, 0.0, sums);
     *sd = sqrt(batch_variance(u, sums));
 }

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
+#include "potential/control.h"
 #include "potential/posterior.h"
 
 typedef struct {
@@ -36,6 +37,8 @@ typedef struct {
     size_t first;                   /* first row of the batch when it is a window */
     double time;                    /* of the last observation */
     double prior_slope, prior_rate; /* quadratic priors along the line: slope + rate t */
+    double exact_slope;             /* of a control variate */
+    double speed2;                  /* |q|^2 */
 } potential_state;
 
 struct potential {
@@ -44,12 +47,17 @@ struct potential {
     size_t n;            /* rows a batch */
     size_t curved_count; /* coordinates whose prior is not quadratic */
     size_t *curved;
+    /* set after carving, when wanted */
+    const control *cv; /* NULL: no control variate */
+    double noise;      /* sd of Gaussian noise on every component of the gradient; 0: none */
     /* in the chain's arena */
     potential_state *state;
-    double *p, *q; /* the line w = p + t q, padded for the row kernels */
+    double *p, *q; /* the line w = p + t q; for predictor models padded for the row kernels */
+    double *shake; /* dim: the noise of the last observation */
     size_t *list;  /* a permutation of all rows, its first n the batch; or NULL */
     /* scratch, nothing to remember */
-    double *eta, *deta, *y, *out, *aux, *point;
+    double *eta, *deta, *y, *out, *aux; /* a block of rows each */
+    double *point, *total, *scratch;    /* as p; as p; what a general model asks for */
 };
 
 /* Two-pass carving (see arena): the handle is the caller's, its state lies in `memory`. */
@@ -66,7 +74,15 @@ observation potential_observe(potential *u, double t);
 observation potential_observe_again(potential *u, double t);
 /* grad U~ on the batch and at the time of the last observation: dim entries. */
 void potential_gradient(potential *u, double *gradient);
-/* U~ at w on a fresh batch, and the sd of its noise. */
+/* U~ at w on a fresh batch, and the sd of its noise. Aims anew, along nothing. */
 void potential_value(potential *u, const double *w, double *value, double *sd);
+/* grad U~ at w on a fresh batch. Aims anew, along nothing. */
+void potential_fresh_gradient(potential *u, const double *w, double *gradient);
+/* U~ at time t of the line on the batch of the last observation; exact on the full data. */
+double potential_line_value(potential *u, double t);
+
+/* For the files of this folder: rows done.. of the batch, at most a block, cut where a window
+ * wraps round. */
+row_range potential_rows(const potential *u, size_t done);
 
 #endif
