@@ -21,6 +21,7 @@ typedef struct {
     double h[DIM_MAX][DIM_MAX]; /* Gaussian: U = x'Hx/2; unused with `shape` */
     double shape;               /* > 0: U = e^x - shape x in one dimension, skew */
     double up, down;            /* suppression for v_0 > 0 and for v_0 <= 0 */
+    double centre[DIM_MAX];     /* positions are kept relative to it */
 } target;
 
 typedef struct {
@@ -30,22 +31,21 @@ typedef struct {
     draws d;
 } sinks;
 
-static void sinks_carve(sinks *k, size_t d)
+static void sinks_carve(sinks *k, size_t d, const double *centre)
 {
     static const reported_value plain[DIM_MAX];
-    static const double centre[DIM_MAX];
     k->memory.used = 0;
     bias_carve(&k->b, d, &k->memory);
     moments_carve(&k->m, d, plain, centre, &k->memory);
     draws_carve(&k->d, d, 4000, &k->memory);
 }
 
-static void sinks_make(sinks *k, size_t d)
+static void sinks_make(sinks *k, size_t d, const double *centre)
 {
     *k = (sinks){0};
-    sinks_carve(k, d);
+    sinks_carve(k, d, centre);
     k->memory = (arena){.base = aligned_zeroed(k->memory.used), .size = k->memory.used};
-    sinks_carve(k, d);
+    sinks_carve(k, d, centre);
     bias_start(&k->b);
     moments_start(&k->m, 0.5);
     draws_start(&k->d, 0.5);
@@ -105,7 +105,6 @@ static void forward(const target *t, const double *v, double *u)
 /* Exact flights of the suppressed process for so much time. */
 static void fly(const target *t, sinks *k, double time, uint64_t seed)
 {
-    static const double centre[DIM_MAX];
     rng r = rng_stream(seed, 0, RNG_TEST);
     double x[DIM_MAX] = {t->shape > 0.0 ? log(t->shape) : 0.0}, v[DIM_MAX], u[DIM_MAX];
     double next[DIM_MAX], g[DIM_MAX];
@@ -117,7 +116,7 @@ static void fly(const target *t, sinks *k, double time, uint64_t seed)
         double refresh = rng_exponential(&r) / t->refresh, dt = fmin(bounce, refresh);
         double from[DIM_MAX];
         event end = {.kind = bounce < refresh ? EVENT_BOUNCE : EVENT_REFRESH, .proposals = 1};
-        memcpy(from, x, sizeof from);
+        for (size_t j = 0; j < t->d; j++) from[j] = x[j] - t->centre[j];
         for (size_t j = 0; j < t->d; j++) x[j] += dt * u[j];
         if (end.kind == EVENT_BOUNCE) {
             gradient(t, x, g);
@@ -130,7 +129,7 @@ static void fly(const target *t, sinks *k, double time, uint64_t seed)
         segment s = {.flow = &flow_line,
                      .dim = t->d,
                      .dt = dt,
-                     .centre = centre,
+                     .centre = t->centre,
                      .p = from,
                      .q = u,
                      .end = &end,
@@ -166,8 +165,9 @@ static response respond(const target *t, double time, uint64_t seed)
 {
     response r;
     sinks k;
-    sinks_make(&k, t->d);
+    sinks_make(&k, t->d, t->centre);
     fly(t, &k, time, seed);
+    for (size_t i = 0; i < k.d.state->count * t->d; i++) k.d.w[i] -= t->centre[i % t->d];
     draw_block block = {k.d.w, k.d.state->count};
     precision_map map = {t, precision};
     CHECK(bias_respond(&k.b, 1, &block, map, r.mean, r.sd, NULL) == SBPS_OK);
@@ -267,6 +267,31 @@ TEST(covariance_and_metric_count_in_the_mean)
     }
 }
 
+TEST(dimension_counts_in_the_mean)
+{
+    target t = {.d = 3, .refresh = 2.0, .up = 0.15};
+    for (size_t j = 0; j < 3; j++) t.a[j][j] = t.h[j][j] = 1.0;
+    response r = respond(&t, 2e6, 33);
+    double truth = r.path->mean / r.path->sd, noise = r.path->mcse / r.path->sd;
+    CHECK(truth > 10.0 * noise);
+    check_near("mean", r.mean[0], truth, noise * 0.6);
+}
+
+TEST(the_centre_does_not_count)
+{
+    target t = leaning, moved;
+    t.up = 0.2;
+    moved = t;
+    moved.centre[0] = 7.0;
+    moved.centre[1] = -3.0;
+    response a = respond(&t, 1e4, 34), b = respond(&moved, 1e4, 34);
+    for (size_t j = 0; j < 2; j++) {
+        CHECK_NEAR(a.mean[j], b.mean[j], 1e-9);
+        CHECK_NEAR(a.sd[j], b.sd[j], 1e-9);
+        CHECK_NEAR(a.path[j].mean, b.path[j].mean, 1e-9);
+    }
+}
+
 /* With few of them a shifted flight is soon bounced back, which the expansion does not know: it
  * states too much, by a factor of up to the dimension, never too little. */
 TEST(with_few_refreshments_the_stated_shift_errs_on_the_safe_side)
@@ -287,7 +312,7 @@ TEST(chains_are_pooled_by_time)
     target t = line, none = line;
     t.up = 0.2;
     sinks k[2];
-    for (size_t c = 0; c < 2; c++) sinks_make(&k[c], 1);
+    for (size_t c = 0; c < 2; c++) sinks_make(&k[c], 1, line.centre);
     fly(&t, &k[0], 2e4, 40);
     fly(&none, &k[1], 6e4, 41);
     double one, both, sd;
@@ -305,7 +330,7 @@ TEST(events_are_counted)
 {
     static const double centre[1];
     sinks k;
-    sinks_make(&k, 1);
+    sinks_make(&k, 1, centre);
     double p = 0.5, q = 1.0, next = -1.0;
     event e = {
         .kind = EVENT_BOUNCE, .proposals = 3, .violations = 1, .rows = 70, .missing = 0.5};
@@ -332,7 +357,7 @@ TEST(draws_that_do_not_span_the_space_are_refused_with_a_sentence)
 {
     target t = {.d = 2, .refresh = 1.0, .a = {{1, 0}, {0, 1}}, .h = {{1, 0}, {0, 1}}};
     sinks k;
-    sinks_make(&k, 2);
+    sinks_make(&k, 2, t.centre);
     fly(&t, &k, 10.0, 50);
     const double flat[8] = {1, 1, 2, 2, 3, 3, 4, 4};
     draw_block block = {flat, 4};

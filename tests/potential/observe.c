@@ -10,7 +10,7 @@ static const double times[] = {0.0, 0.31, 1.7};
 /* Runs `law` for every model, prior and presence of weights. */
 static void for_each_table(void (*law)(const table *t))
 {
-    for (size_t k = 0; model_kinds[k]; k++)
+    for (size_t k = 0; predictor(k); k++)
         for (size_t i = 0; i < sizeof weight_priors / sizeof *weight_priors; i++)
             for (size_t weighted = 0; weighted < 2; weighted++) {
                 table_spec spec = {.n = 307,
@@ -18,7 +18,7 @@ static void for_each_table(void (*law)(const table *t))
                                    .weights = weight_priors[i],
                                    .sigma = sigma_priors[i % 2],
                                    .weighted = weighted};
-                table t = table_make(model_kinds[k], spec);
+                table t = table_make(predictor(k), spec);
                 CHECK(t.u);
                 if (t.u) law(&t);
                 table_close(&t);
@@ -188,10 +188,10 @@ static void check_batch(potential *u, const table *t, double time, bool *wrapped
 TEST(sums_do_not_depend_on_blocks_or_on_where_a_window_wraps_round)
 {
     static const size_t sizes[] = {2, 7, 1023, 1024, 1025, 2500, MANY - 1, MANY};
-    for (size_t m = 0; model_kinds[m]; m++) {
+    for (size_t m = 0; predictor(m); m++) {
         table_spec spec = {
             .n = MANY, .columns = 6, .weights = "flat", .sigma = "flat", .weighted = true};
-        table t = table_make(model_kinds[m], spec);
+        table t = table_make(predictor(m), spec);
         REQUIRE(t.u);
         for (size_t k = 0; potential_kinds[k]; k++)
             for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {

@@ -55,7 +55,7 @@ char *__wrap_strdup(const char *text)
 
 TEST(allocations_of_the_library_are_counted)
 {
-    recipe made = {sampler_kinds[0], metric_kinds[0], &potential_full, model_kinds[0], 40};
+    recipe made = {sampler_kinds[0], metric_kinds[0], &potential_full, predictor(0), 40};
     problem p = problem_make(made);
     REQUIRE(p.a);
     double value;
@@ -83,9 +83,9 @@ TEST(a_step_never_allocates)
 {
     for (size_t k = 0; sampler_kinds[k]; k++)
         for (size_t b = 0; potential_kinds[b]; b++)
-            for (size_t m = 0; model_kinds[m]; m++) {
+            for (size_t m = 0; predictor(m); m++) {
                 recipe made = {sampler_kinds[k], metric_kinds[2], potential_kinds[b],
-                               model_kinds[m], 40};
+                               predictor(m), 40};
                 problem p = problem_make(made);
                 REQUIRE(p.a);
                 silent_law(&p);

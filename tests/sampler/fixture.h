@@ -128,9 +128,9 @@ static inline void for_each_recipe(void (*law)(const problem *p))
     for (size_t k = 0; sampler_kinds[k]; k++)
         for (size_t a = 0; metric_kinds[a]; a++)
             for (size_t b = 0; potential_kinds[b]; b++)
-                for (size_t m = 0; model_kinds[m]; m++) {
+                for (size_t m = 0; predictor(m); m++) {
                     recipe made = {sampler_kinds[k], metric_kinds[a], potential_kinds[b],
-                                   model_kinds[m], 40};
+                                   predictor(m), 40};
                     problem p = problem_make(made);
                     CHECK(p.a);
                     if (p.a) law(&p);

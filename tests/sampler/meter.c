@@ -48,7 +48,7 @@ static outcome fly(const problem *p, const sampler_kind *kind, const sampler_set
     static const double centre[1];
     outcome sum = {0};
     arena memory = {0};
-    potential u;
+    potential u = {0};
     sampler s;
     potential_carve(&u, &potential_full, p->t.u, 2, &memory);
     sampler_carve(&s, kind, p->a, NULL, centre, &u, &memory);
