@@ -11,12 +11,15 @@
 #include "base/cholesky.h"
 #include "base/rng.h"
 
-#define ROWS  300
-#define DIM   3 /* intercept and two features */
-#define GRID  2001
-#define REACH 0.8 /* of log sigma about the residual sd; its posterior sd is about 0.04 */
+#define ROWS 300
+#define DIM  3  /* intercept and two features */
+#define FEW  12 /* rows that leave sigma to its prior, too */
+#define GRID 4001
+#define REACH                                                                                  \
+    3.0 /* of log sigma about the residual sd; its posterior sd is 0.04 or, of FEW, 0.25 */
 
 typedef struct {
+    size_t rows;
     double x[ROWS][DIM], y[ROWS], weight[ROWS], offset[ROWS];
     double mean[DIM], sd[DIM], y_mean, y_sd; /* population sds */
 } table;
@@ -26,11 +29,12 @@ typedef struct {
     double (*log_sigma_prior)(double sigma, double y_sd);
 } priors;
 
-static table simulate(bool weighted)
+static table simulate(size_t rows, bool weighted)
 {
-    table t = {.weight = {0}};
+    table t = {.rows = rows};
+    double n = (double)rows;
     rng random = rng_stream(3, 0, RNG_TEST);
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < rows; i++) {
         double *x = t.x[i];
         x[0] = 1.0;
         x[1] = 4.0 + 2.0 * rng_normal(&random);
@@ -39,13 +43,13 @@ static table simulate(bool weighted)
         t.offset[i] = weighted ? rng_normal(&random) : 0.0;
         t.y[i] = 10.0 + 1.5 * x[1] - x[2] + t.offset[i] + 3.0 * rng_normal(&random);
     }
-    for (size_t i = 0; i < ROWS; i++) {
-        for (size_t j = 0; j < DIM; j++) t.mean[j] += t.x[i][j] / ROWS;
-        t.y_mean += t.y[i] / ROWS;
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t j = 0; j < DIM; j++) t.mean[j] += t.x[i][j] / n;
+        t.y_mean += t.y[i] / n;
     }
-    for (size_t i = 0; i < ROWS; i++) {
-        for (size_t j = 0; j < DIM; j++) t.sd[j] += pow(t.x[i][j] - t.mean[j], 2.0) / ROWS;
-        t.y_sd += pow(t.y[i] - t.y_mean, 2.0) / ROWS;
+    for (size_t i = 0; i < rows; i++) {
+        for (size_t j = 0; j < DIM; j++) t.sd[j] += pow(t.x[i][j] - t.mean[j], 2.0) / n;
+        t.y_sd += pow(t.y[i] - t.y_mean, 2.0) / n;
     }
     for (size_t j = 0; j < DIM; j++) t.sd[j] = sqrt(t.sd[j]);
     t.y_sd = sqrt(t.y_sd);
@@ -60,7 +64,7 @@ static double conditional(const table *t, const priors *p, double sigma, double 
 {
     double factor[DIM * DIM] = {0}, b[DIM] = {0}, square = 0.0, count = 0.0,
                         tau = pow(sigma, -2);
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < t->rows; i++) {
         double c = t->weight[i], z = t->y[i] - t->offset[i];
         for (size_t j = 0; j < DIM; j++) {
             b[j] += tau * c * t->x[i][j] * z;
@@ -94,7 +98,7 @@ static double residual_sd(const table *t, const priors *p)
 {
     double w[DIM], s[DIM * DIM], sum = 0.0, count = 0.0;
     conditional(t, p, 3.0, w, s);
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < t->rows; i++) {
         double r = t->y[i] - t->offset[i];
         for (size_t j = 0; j < DIM; j++) r -= w[j] * t->x[i][j];
         sum += t->weight[i] * r * r;
@@ -146,7 +150,7 @@ static sbps_result *run(const table *t, bool weighted, const char *settings)
     temporary_name(sizeof path, path);
     FILE *file = fopen(path, "w");
     fprintf(file, "y,a,b%s\n", weighted ? ",count,shift" : "");
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < t->rows; i++) {
         fprintf(file, "%.17g,%.17g,%.17g", t->y[i], t->x[i][1], t->x[i][2]);
         if (weighted) fprintf(file, ",%.17g,%.17g", t->weight[i], t->offset[i]);
         fputc('\n', file);
@@ -207,7 +211,7 @@ TEST(quadrature_recovers_the_conjugate_case)
 {
     /* flat priors and p(sigma) = 1: sigma^2 is inverse gamma((n - d - 1)/2, rss/2), so
      * E sigma = sqrt(rss/2) G((n-d-2)/2) / G((n-d-1)/2) */
-    table t = simulate(false);
+    table t = simulate(ROWS, false);
     priors p = {.sd = {INFINITY, INFINITY, INFINITY}, .log_sigma_prior = exponential_auto};
     known truth[DIM + 1];
     t.y_sd = INFINITY;
@@ -220,7 +224,7 @@ TEST(quadrature_recovers_the_conjugate_case)
 
 TEST(default_run_agrees_with_quadrature)
 {
-    table t = simulate(false);
+    table t = simulate(ROWS, false);
     priors p = usual(&t);
     compare(&t, &p, false, "");
     compare(&t, &p, false, "batch-size=300");
@@ -230,7 +234,7 @@ TEST(default_run_agrees_with_quadrature)
 /* Priors that pull: an error in their densities or in log sigma's Jacobian shows. */
 TEST(priors_of_sigma_are_in_its_own_scale)
 {
-    table t = simulate(false);
+    table t = simulate(ROWS, false);
     priors p = usual(&t);
     p.log_sigma_prior = exponential_four;
     compare(&t, &p, false, "prior-sigma=exponential(4)");
@@ -242,7 +246,7 @@ TEST(priors_of_sigma_are_in_its_own_scale)
 
 TEST(priors_of_coefficients_pull_as_they_say)
 {
-    table t = simulate(false);
+    table t = simulate(ROWS, false);
     priors p = usual(&t);
     p.mean[0] = 5.0;
     p.sd[0] = 0.5;
@@ -251,9 +255,19 @@ TEST(priors_of_coefficients_pull_as_they_say)
     compare(&t, &p, false, "prior-intercept=normal(5,0.5) prior=normal(1,0.1)");
 }
 
+/* Of few rows the posterior of sigma is wide and skew: its Jacobian moves it by a quarter sd. */
+TEST(few_rows_agree_with_quadrature)
+{
+    table t = simulate(FEW, false);
+    priors p = usual(&t);
+    compare(&t, &p, false, "");
+    p.log_sigma_prior = student_half;
+    compare(&t, &p, false, "prior-sigma=student_t(3,0,0.5)");
+}
+
 TEST(weights_and_offsets_count)
 {
-    table t = simulate(true);
+    table t = simulate(ROWS, true);
     priors p = usual(&t);
     compare(&t, &p, true, "");
 }
@@ -262,7 +276,7 @@ TEST(weights_and_offsets_count)
  * coefficient = standardised coefficient / sd(x). */
 TEST(standardised_coefficients_are_scaled_by_the_sd_of_x)
 {
-    table t = simulate(false);
+    table t = simulate(ROWS, false);
     priors p = usual(&t);
     known truth[DIM + 1];
     p.sd[0] = INFINITY;
