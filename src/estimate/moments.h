@@ -41,7 +41,7 @@ typedef struct {
     double rhat; /* between and within chains, from the path; NAN for one chain */
 } moment_summary;
 
-/* Pools the chains by time. NAN where there is too little. */
+/* Pools the chains by time. With too little path mcse is NAN and the ESS 0. */
 moment_summary moments_summarize(const moments *chains, size_t count, size_t j);
 /* The smallest ESS of all coordinates and their squares; 0 while there is too little. */
 double moments_min_ess(const moments *chains, size_t count);

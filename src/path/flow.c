@@ -1,4 +1,4 @@
-/* The straight line: a(t) = 1, b(t) = t. */
+/* The straight line, a(t) = 1, b(t) = t, and standing still, a = 1, b = 0. */
 #include "path/path.h"
 
 static void line_at(double t, double *a, double *b)
@@ -27,4 +27,29 @@ const flow_kind flow_line = {
     .at = line_at,
     .rate = line_rate,
     .integrate = line_integrate,
+};
+
+static void still_at(double t, double *a, double *b)
+{
+    (void)t;
+    *a = 1.0;
+    *b = 0.0;
+}
+
+static void still_rate(double t, double *da, double *db)
+{
+    (void)t;
+    *da = *db = 0.0;
+}
+
+static void still_integrate(double t0, double t1, flow_integrals *out)
+{
+    *out = (flow_integrals){.a = t1 - t0, .aa = t1 - t0};
+}
+
+const flow_kind flow_still = {
+    .name = "still",
+    .at = still_at,
+    .rate = still_rate,
+    .integrate = still_integrate,
 };

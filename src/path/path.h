@@ -17,8 +17,10 @@ typedef struct {
 } flow_kind;
 
 extern const flow_kind flow_line; /* a = 1, b = t */
+extern const flow_kind
+    flow_still; /* a = 1, b = 0: a discrete sampler's state, held for dt = 1 */
 
-typedef enum { EVENT_START, EVENT_BOUNCE, EVENT_REFRESH } event_kind;
+typedef enum { EVENT_START, EVENT_BOUNCE, EVENT_REFRESH, EVENT_STEP } event_kind;
 
 typedef struct {
     event_kind kind;

@@ -22,6 +22,8 @@ static void carve(const sbps_run *run, chain *c)
     moments_carve(&c->m, d, run->report, run->reference->w, &c->memory);
     bias_carve(&c->b, d, &c->memory);
     draws_carve(&c->d, d, run->options->draws, &c->memory);
+    c->flight.cv = run->cv;
+    c->flight.noise = run->options->gradient_noise;
 }
 
 static sbps_status chain_create(const sbps_run *run, chain *c, sbps_error *err)
@@ -32,7 +34,7 @@ static sbps_status chain_create(const sbps_run *run, chain *c, sbps_error *err)
     if (!c->memory.base) return fail_memory(err);
     carve(run, c);
     if (!run->options->skeleton) return SBPS_OK;
-    c->skeleton = new_doubles(ROUND_EVENTS * (2 + 2 * run->target->dim));
+    c->skeleton = new_doubles(run->plan.round_events * (2 + 2 * run->target->dim));
     return c->skeleton ? SBPS_OK : fail_memory(err);
 }
 
@@ -74,7 +76,7 @@ static void start_chain(sbps_run *run, chain *c, size_t index)
     run->a->kind->forward(run->a, z, p);
     *c->s.settings = run->plan.settings;
     potential_start(&c->flight, rng_stream(seed, index, RNG_BATCH));
-    *c->state = (chain_state){.events = ROUND_EVENTS, .begun = EVENT_START};
+    *c->state = (chain_state){.events = run->plan.round_events, .begun = EVENT_START};
     c->s.kind->start(&c->s, p, rng_stream(seed, index, RNG_FLIGHT));
 }
 
@@ -88,9 +90,10 @@ void chains_reset_estimates(sbps_run *run)
 {
     for (size_t i = 0; i < run->chain_count; i++) {
         chain *c = &run->chains[i];
-        moments_start(&c->m, FIRST_BATCH / run->plan.scale);
+        bool discrete = run->plan.sampler->discrete;
+        moments_start(&c->m, discrete ? 1.0 : FIRST_BATCH / run->plan.scale);
         bias_start(&c->b);
-        draws_start(&c->d, FIRST_SPACING / run->plan.scale);
+        draws_start(&c->d, discrete ? 1.0 : FIRST_SPACING / run->plan.scale);
     }
 }
 
@@ -109,7 +112,7 @@ static void advance_chain(void *self, size_t index)
     chain *c = &run->chains[index];
     bool keep = c->skeleton && run->state.phase == PHASE_SAMPLING;
     c->skeleton_count = 0;
-    for (; c->state->events < ROUND_EVENTS; c->state->events++) {
+    for (; c->state->events < run->plan.round_events; c->state->events++) {
         segment s;
         if (atomic_load_explicit(&run->interrupt, memory_order_relaxed)) return;
         c->s.kind->step(&c->s, &s);
@@ -124,7 +127,7 @@ static void advance_chain(void *self, size_t index)
 static bool round_complete(const sbps_run *run)
 {
     for (size_t i = 0; i < run->chain_count; i++)
-        if (run->chains[i].state->events < ROUND_EVENTS) return false;
+        if (run->chains[i].state->events < run->plan.round_events) return false;
     return true;
 }
 

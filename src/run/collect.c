@@ -164,7 +164,7 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
     const sbps_options *o = run->options;
     info->sampler = copy_text(run->plan.sampler->name);
     info->model = copy_text(run->plan.model->name);
-    info->control_variate = copy_text("none");
+    info->control_variate = copy_text(run->plan.control_variate);
     info->metric = copy_text(run->plan.metric->name);
     info->minibatch = copy_text(run->plan.minibatch->name);
     info->target = copy_text(run->table->data->target ? run->table->data->target : "");

@@ -42,8 +42,8 @@ static void describe_sampler(const sbps_run *run, FILE *out)
     fprintf(out, "  sampler   %s%s, %s metric, refresh rate %.3g\n", p->sampler->name,
             run->options->paper ? " as published" : "", p->metric->name,
             p->settings.refresh_rate);
-    fprintf(out, "  batches   %zu of %zu rows: %s\n", p->batch, run->table->data->n,
-            p->minibatch->summary);
+    fprintf(out, "  batches   %zu of %zu rows: %s; control variate %s\n", p->batch,
+            run->table->data->n, p->minibatch->summary, p->control_variate);
     if (p->choose_band)
         fprintf(out, "  band      chosen in warm-up for a bias within %g posterior sd\n",
                 run->options->bias_budget);

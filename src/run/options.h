@@ -23,8 +23,18 @@ struct sbps_options {
     double bias_budget;
     bool paper;
     char *lack_of_fit, *pool_variance; /* auto, on, off */
-    double horizon; /* auto, or in units of the posterior's scale; inf: none */
-    double dt;      /* auto (scale-free chords), or a fixed chord length */
+    double horizon;                  /* auto, or in units of the posterior's scale; inf: none */
+    double dt;                       /* auto (scale-free chords), or a fixed chord length */
+    char *regression, *weight_decay; /* linear, gp; off, on */
+    bool slope_repair, adapt_forever;
+    size_t auxiliary;
+    double step_size, step_decay; /* auto: the sampler's own */
+    double metric_beta, metric_eps;
+    double gradient_noise;
+    /* shape of a model */
+    char *hidden, *activation, *head, *covariance;
+    size_t dim;
+    double condition;
     /* chains and stopping */
     size_t chains, threads, warmup, draws; /* threads, warmup: SIZE_AUTO */
     uint64_t seed;

@@ -8,6 +8,7 @@
 #define BATCH_DEFAULT ((size_t)104) /* thirteen cache lines of doubles */
 #define WINDOW_FROM   100.0 /* rows per batch row, from which windows replace random rows */
 #define BAND_FIRST    5.0   /* before warm-up has chosen */
+#define DT_LEAST      1e-6  /* of the posterior's scale */
 #define PAPER_BATCH   ((size_t)100)
 
 static const sampler_settings settings_default = {
@@ -64,16 +65,26 @@ static sbps_status choose_sampler(const sbps_options *o, run_plan *plan, sbps_er
     return unknown("sampler", word, names, count, err);
 }
 
+/* For predictor models the gradient at the mode costs one number a row and takes out most of the
+ * noise; a general model would pay twice for every slope. */
+static const char *usual_control_variate(const sbps_options *o, const run_plan *plan)
+{
+    if (plan->sampler->control_variate) return plan->sampler->control_variate;
+    if (o->paper || plan->sampler->full || plan->model->general) return "none";
+    return "gradient";
+}
+
 static sbps_status choose_metric(const sbps_options *o, run_plan *plan, sbps_error *err)
 {
-    const char *word = is_auto(o->metric) ? (o->paper ? "none" : "dense") : o->metric;
+    const char *usual = plan->sampler->metric ? plan->sampler->metric : "dense";
+    const char *word = is_auto(o->metric) ? (o->paper ? "none" : usual) : o->metric;
     for (size_t i = 0; metric_kinds[i]; i++)
         if (!strcmp(metric_kinds[i]->name, word)) plan->metric = metric_kinds[i];
     if (!plan->metric) return fail(err, SBPS_BAD_ARG, "--metric: there is no '%s'", word);
-    if (!is_auto(o->control_variate) && strcmp(o->control_variate, "none"))
-        return fail(err, SBPS_BAD_ARG,
-                    "--control-variate: '%s' is not in this version, only none",
-                    o->control_variate);
+    plan->control_variate = usual_control_variate(o, plan);
+    if (!is_auto(o->control_variate)) plan->control_variate = o->control_variate;
+    if (!strcmp(plan->control_variate, "hessian"))
+        return fail(err, SBPS_BAD_ARG, "--control-variate: hessian is not in this version");
     return SBPS_OK;
 }
 
@@ -86,7 +97,11 @@ static sbps_status choose_batch(const sbps_options *o, const rows *data, run_pla
     if (n > data->n)
         return fail(err, SBPS_BAD_ARG, "--batch-size: %zu is more than the table's %zu rows", n,
                     data->n);
-    if (n == SIZE_AUTO) n = data->n < 2 * usual ? data->n : usual;
+    if (plan->sampler->full && n != SIZE_AUTO && n < data->n)
+        return fail(err, SBPS_BAD_ARG,
+                    "--batch-size: %s looks at every row; sbps takes batches",
+                    plan->sampler->name);
+    if (n == SIZE_AUTO) n = plan->sampler->full || data->n < 2 * usual ? data->n : usual;
     plan->batch = n;
     if (n == data->n)
         plan->minibatch = &potential_full;
@@ -108,9 +123,30 @@ static void choose_settings(const sbps_options *o, run_plan *plan)
     if (!isnan(o->band)) s->band = o->band;
     if (!isnan(o->horizon)) s->horizon = o->horizon;
     if (!isnan(o->dt)) s->chord = o->dt;
+    s->slope_repair = o->slope_repair;
+    s->process = !strcmp(o->regression, "gp");
+    s->weight_decay = !strcmp(o->weight_decay, "on");
+    s->auxiliary = o->auxiliary;
+    s->step_size = o->step_size;
+    s->step_decay = o->step_decay;
+    s->metric_beta = o->metric_beta;
+    s->metric_eps = o->metric_eps;
+    s->adapt_forever = o->adapt_forever;
     if (!is_auto(o->lack_of_fit)) s->lack_of_fit = !strcmp(o->lack_of_fit, "on");
     if (!is_auto(o->pool_variance))
         s->pool = strcmp(o->pool_variance, "on") ? 0.0 : settings_default.pool;
+}
+
+/* Chains advance together by so many events; all decisions fall between rounds. A round of
+ * full-data trajectories is kept as short as one of mini-batch flights. */
+#define ROUND_EVENTS ((size_t)1024)
+#define ROUND_ROWS   1e7
+
+static size_t round_events(const run_plan *plan)
+{
+    double events = ROUND_ROWS / (10.0 * (double)plan->batch);
+    if (events >= (double)ROUND_EVENTS) return ROUND_EVENTS;
+    return events < 16.0 ? 16 : (size_t)events;
 }
 
 sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbps_error *err)
@@ -123,6 +159,7 @@ sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbp
     if ((status = choose_metric(o, plan, err)) != SBPS_OK) return status;
     if ((status = choose_batch(o, data, plan, err)) != SBPS_OK) return status;
     choose_settings(o, plan);
+    plan->round_events = round_events(plan);
     plan->epochs_rule = !isnan(o->epochs);
     plan->seconds_rule = !isnan(o->seconds);
     plan->ess_rule = option_given(o, "ess") || !(plan->epochs_rule || plan->seconds_rule);
@@ -155,6 +192,11 @@ sbps_status plan_finish(sbps_run *run, sbps_error *err)
     if (!scratch) return fail_memory(err);
     run->plan.scale = sqrt(mean_curvature(run, scratch, scratch + d, scratch + 2 * d));
     free(scratch);
+    if (o->dt * run->plan.scale < DT_LEAST)
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--dt: %g is too short: the posterior is %.3g wide, and a flight would never end",
+            o->dt, 1.0 / run->plan.scale);
     double usual = o->paper ? 0.0 : run->plan.scale / sqrt((double)d);
     run->plan.settings.refresh_rate = isnan(o->refresh_rate) ? usual : o->refresh_rate;
     return SBPS_OK;

@@ -35,22 +35,53 @@ static sbps_status asked_or(const char *option, const char *text, prior fallback
     return fail(err, SBPS_BAD_ARG, "--%s: %s", option, why.text);
 }
 
-sbps_status priors_choose(const sbps_options *options, const rows *data,
-                          const model_kind *model, prior *out, sbps_error *err)
+/* A coefficient's default: 2.5 of the target's scale per sd of its column. */
+static prior usual_prior(const rows *data, size_t j, double mean, double scale)
 {
-    const prior_kind *normal = kind_named("normal"), *exponential = kind_named("exponential");
+    const prior_kind *normal = kind_named("normal");
+    if (data->intercept && j == 0) return (prior){normal, {mean, 10.0 * scale}};
+    return (prior){normal, {0.0, 2.5 * scale / (data->sd[j] > 0.0 ? data->sd[j] : 1.0)}};
+}
+
+static sbps_status predictor_priors(const sbps_options *o, const posterior *target, prior *out,
+                                    sbps_error *err)
+{
+    const rows *data = target->data;
     double mean = 0.0, scale = 1.0;
     sbps_status status = SBPS_OK;
-    if (model->scales_with_target) target_scale(data, &mean, &scale);
+    if (target->model->scales_with_target) target_scale(data, &mean, &scale);
     for (size_t j = 0; j < data->d && status == SBPS_OK; j++) {
+        prior usual = usual_prior(data, j, mean, scale);
         bool intercept = data->intercept && j == 0;
-        prior usual = {normal, {0.0, 2.5 * scale / (data->sd[j] > 0.0 ? data->sd[j] : 1.0)}};
-        if (intercept) usual = (prior){normal, {mean, 10.0 * scale}};
-        status = intercept ? asked_or("prior-intercept", options->prior_intercept, usual,
-                                      out + j, err)
-                           : asked_or("prior", options->prior, usual, out + j, err);
+        status = asked_or(intercept ? "prior-intercept" : "prior",
+                          intercept ? o->prior_intercept : o->prior, usual, out + j, err);
     }
-    if (status != SBPS_OK || !model->aux_name) return status;
-    return asked_or("prior-sigma", options->prior_sigma, (prior){exponential, {1.0 / scale}},
-                    out + data->d, err);
+    if (status != SBPS_OK || !target->model->aux_name) return status;
+    prior usual = {kind_named("exponential"), {1.0 / scale}};
+    return asked_or("prior-sigma", o->prior_sigma, usual, out + data->d, err);
+}
+
+static sbps_status general_priors(const sbps_options *o, const posterior *target, prior *out,
+                                  sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    for (size_t j = 0; j < target->dim && status == SBPS_OK; j++) {
+        double sd = target->model->general->prior_sd(target->self, j);
+        prior usual = {kind_named("flat"), {0.0}};
+        if (isfinite(sd)) usual = (prior){kind_named("normal"), {0.0, sd}};
+        status = asked_or("prior", o->prior, usual, out + j, err);
+    }
+    return status;
+}
+
+sbps_status priors_choose(const sbps_options *options, posterior *target, sbps_error *err)
+{
+    prior *priors = calloc(target->dim + 1, sizeof *priors);
+    if (!priors) return fail_memory(err);
+    sbps_status status = target->model->general
+                             ? general_priors(options, target, priors, err)
+                             : predictor_priors(options, target, priors, err);
+    if (status == SBPS_OK) status = posterior_set_priors(target, priors, err);
+    free(priors);
+    return status;
 }

@@ -33,7 +33,9 @@ static sbps_status name_parameters(sbps_run *run, sbps_error *err)
     run->report = calloc(u->dim, sizeof *run->report);
     if (!run->names || !run->report) return fail_memory(err);
     for (size_t j = 0; j < u->dim; j++) {
-        run->names[j] = copy_text(j < u->data->d ? u->data->names[j] : u->model->aux_name);
+        char name[256];
+        posterior_name(u, j, sizeof name, name);
+        run->names[j] = copy_text(name);
         if (!run->names[j]) return fail_memory(err);
         run->report[j] = u->scale[j] == SCALE_LOG ? exp : NULL;
     }
@@ -45,13 +47,30 @@ static sbps_status make_target(sbps_run *run, sbps_error *err)
     const rows *data = run->table->data;
     sbps_status status = plan_make(run, data, &run->plan, err);
     if (status != SBPS_OK) return status;
-    if ((status = run->plan.model->check(data, err)) != SBPS_OK) return status;
-    prior *priors = calloc(data->d + 1, sizeof *priors);
-    if (!priors) return fail_memory(err);
-    status = priors_choose(run->options, data, run->plan.model, priors, err);
-    if (status == SBPS_OK)
-        status = posterior_create(data, run->plan.model, priors, &run->target, err);
-    free(priors);
+    const sbps_options *o = run->options;
+    model_shape shape = {.hidden = o->hidden,
+                         .activation = o->activation,
+                         .head = o->head,
+                         .covariance = o->covariance,
+                         .dim = o->dim,
+                         .condition = o->condition,
+                         .library = o->model};
+    status = posterior_open(data, run->plan.model, &shape, &run->target, err);
+    if (status == SBPS_OK) status = priors_choose(o, run->target, err);
+    if (status == SBPS_OK && run->plan.sampler->check)
+        status = run->plan.sampler->check(run->target, &run->plan.settings, err);
+    return status;
+}
+
+static sbps_status find_reference(sbps_run *run, sbps_error *err)
+{
+    const general_model *general = run->plan.model->general;
+    if (!general || !general->start) return mode_find(run->target, NULL, &run->reference, err);
+    double *start = new_doubles(run->target->dim);
+    if (!start) return fail_memory(err);
+    general->start(run->target->self, start);
+    sbps_status status = mode_find(run->target, start, &run->reference, err);
+    free(start);
     return status;
 }
 
@@ -72,12 +91,15 @@ static sbps_status set_up(sbps_run *run, sbps_error *err)
     if (threads > run->options->chains) threads = run->options->chains;
     if ((status = make_target(run, err)) != SBPS_OK) return status;
     if ((status = name_parameters(run, err)) != SBPS_OK) return status;
-    if ((status = mode_find(run->target, NULL, &run->reference, err)) != SBPS_OK) return status;
+    if ((status = find_reference(run, err)) != SBPS_OK) return status;
     if ((status = factor_hessian(run, err)) != SBPS_OK) return status;
     if ((status = metric_create(run->plan.metric, run->target->dim, run->reference->hessian,
                                 &run->a, err)) != SBPS_OK)
         return status;
     if ((status = plan_finish(run, err)) != SBPS_OK) return status;
+    if (!strcmp(run->plan.control_variate, "gradient") &&
+        (status = control_create(run->target, run->reference->w, &run->cv, err)) != SBPS_OK)
+        return status;
     if ((status = chains_create(run, err)) != SBPS_OK) return status;
     if ((status = thread_pool_create(threads, &run->pool, err)) != SBPS_OK) return status;
     chains_start(run);
@@ -111,6 +133,7 @@ void sbps_run_destroy(sbps_run *run)
     files_close(run);
     thread_pool_destroy(run->pool);
     chains_destroy(run);
+    control_destroy(run->cv);
     metric_destroy(run->a);
     mode_destroy(run->reference);
     free(run->factor);

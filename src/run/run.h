@@ -16,9 +16,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Chains advance together by so many events; all decisions fall between rounds. */
-#define ROUND_EVENTS ((size_t)1024)
-
 struct sbps_table {
     rows *data;
 };
@@ -59,9 +56,11 @@ typedef struct {
     const sampler_kind *sampler;
     const metric_kind *metric;
     const potential_kind *minibatch;
+    const char *control_variate; /* none, gradient */
     size_t batch;
     sampler_settings settings;
     bool choose_band;
+    size_t round_events;
     double scale; /* sqrt(mean v'Hv): natural units per unit time */
     bool ess_rule, epochs_rule, seconds_rule;
 } run_plan;
@@ -72,6 +71,7 @@ struct sbps_run {
     run_plan plan;
     posterior *target;
     mode *reference;
+    control *cv;    /* NULL: none */
     double *factor; /* Cholesky of the Hessian there */
     metric *a;
     reported_value *report; /* dim */
@@ -95,9 +95,8 @@ double now(void); /* seconds, monotonic */
 sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbps_error *err);
 /* Settings that need the mode: metric scale, refreshment. */
 sbps_status plan_finish(sbps_run *run, sbps_error *err);
-/* priors.c: dim priors, the last for the auxiliary coordinate. */
-sbps_status priors_choose(const sbps_options *options, const rows *data,
-                          const model_kind *model, prior *out, sbps_error *err);
+/* priors.c: fills every prior of the target. */
+sbps_status priors_choose(const sbps_options *options, posterior *target, sbps_error *err);
 /* chain.c */
 sbps_status chains_create(sbps_run *run, sbps_error *err);
 void chains_start(sbps_run *run);

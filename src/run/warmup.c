@@ -21,10 +21,19 @@ static void calibrate_all(sbps_run *run, bool on)
     }
 }
 
+static void adapt_all(sbps_run *run, bool on)
+{
+    for (size_t i = 0; i < run->chain_count; i++) {
+        sampler *s = &run->chains[i].s;
+        if (s->kind->adapt) s->kind->adapt(s, on);
+    }
+}
+
 void warmup_begin(sbps_run *run)
 {
     run->state = (run_state){.phase = PHASE_WARMUP};
     calibrate_all(run, true);
+    adapt_all(run, true);
 }
 
 static void choose_band(sbps_run *run)
@@ -83,5 +92,7 @@ void warmup_after_round(sbps_run *run)
     choose_band(run);
     calibrate_all(run, !done);
     chains_reset_estimates(run);
-    if (done) s->phase = PHASE_SAMPLING;
+    if (!done) return;
+    s->phase = PHASE_SAMPLING;
+    if (!run->options->adapt_forever) adapt_all(run, false);
 }

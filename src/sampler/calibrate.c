@@ -25,6 +25,7 @@ void band_curve_add(double *curve, const band *b, double t, double g, double rat
 double band_choose(const double *curve, double time, double goal)
 {
     double budget = goal * time;
+    if (!(budget > 0.0)) return band_width(BAND_CURVE - 1);
     for (size_t i = 0; i < BAND_CURVE; i++) {
         if (curve[i] > budget) continue;
         if (i == 0) return WIDTH_FIRST;

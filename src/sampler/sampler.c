@@ -22,6 +22,7 @@ void sampler_carve(sampler *s, const sampler_kind *kind, const metric *a, const 
         (sampler){.kind = kind, .a = a, .hessian = hessian, .centre = centre, .u = u, .dim = d};
     s->settings = arena_take(memory, sizeof *s->settings);
     s->state = arena_take(memory, kind->state_bytes);
+    s->extra = arena_doubles(memory, kind->extra ? kind->extra(u->target) : 0);
     s->p = arena_doubles(memory, d);
     s->q = arena_doubles(memory, d);
     s->p_next = arena_doubles(memory, d);

@@ -18,6 +18,14 @@ typedef struct {
     double learning_rate; /* of the slope prior, per flight */
     bool lack_of_fit;
     bool keep_variance; /* c_t carried over a bounce as printed, else recomputed */
+    bool slope_repair;  /* a negative slope of the regression is set to 0 */
+    bool process;       /* Gaussian-process regression in place of the linear one */
+    bool weight_decay;  /* distant observations count less, scale learned */
+    size_t auxiliary;   /* auxiliary observations at 10 p mean proposal times, p = 1..this */
+    double step_size;   /* discrete samplers, as design says: w -= h (mean gradient per row) */
+    double step_decay;  /* h (1 + i)^-decay */
+    double metric_beta, metric_eps; /* adaptive diagonal metric */
+    bool adapt_forever;             /* go on adapting after warm-up */
 } sampler_settings;
 
 typedef struct sampler_kind sampler_kind;
@@ -31,6 +39,7 @@ typedef struct {
     potential *u;
     size_t dim;
     void *state;   /* kind's own, in the arena */
+    double *extra; /* kind's own, in the arena: as many doubles as it asks for */
     double *p, *q; /* the segment flown last: in the arena */
     double *p_next, *v, *q_next, *gradient, *scratch;
 } sampler;
@@ -39,10 +48,19 @@ struct sampler_kind {
     const char *name;
     const char *summary;
     size_t state_bytes;
-    /* Is this combination possible? */
+    size_t (*extra)(const posterior *target); /* doubles in the arena; NULL: none */
+    const char *metric;                       /* what auto means; NULL: dense */
+    const char *control_variate;              /* what auto means; NULL: none */
+    bool full;     /* looks at every row each time: mini-batches are not for it */
+    bool discrete; /* its segments stand still, dt = 1 */
+    /* Optional: can it do this? SBPS_BAD_ARG with a sentence that says which sampler can. */
+    sbps_status (*check)(const posterior *target, const sampler_settings *settings,
+                         sbps_error *err);
     void (*start)(sampler *s, const double *p, rng random);
     /* Flies to the next event; the segment borrows from the sampler until the next step. */
     void (*step)(sampler *s, segment *out);
+    /* Optional: warm-up begins (true), or ends and what was adapted is frozen (false). */
+    void (*adapt)(sampler *s, bool on);
     /* While calibrating, a sampler with a band keeps how many bounces other widths would have
      * missed. NULL: it has no band. `curve` has BAND_CURVE entries, see calibrate.h. */
     void (*calibrate)(sampler *s, bool on);

@@ -131,8 +131,9 @@ static chord_grid make_grid(const sampler *s, const sbps_state *state, const ban
     if (fixed) reach = smaller(reach, CHORDS_AT_MOST * set->chord);
     chord_grid grid = {.start = t, .limit = smaller(t + reach, refresh_at)};
     grid.growth = fixed ? 1.0 : 2.0;
-    grid.step = set->chord;
-    if (!fixed) grid.step = smaller(0.5 / band_at(b, t), CHORD_SHARE * (grid.limit - t));
+    double rate = band_at(b, t);
+    grid.step = fixed ? set->chord : CHORD_SHARE * (grid.limit - t);
+    if (!fixed && rate > 0.0) grid.step = smaller(grid.step, 0.5 / rate);
     return grid;
 }
 
