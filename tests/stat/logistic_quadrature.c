@@ -122,33 +122,46 @@ TEST(quadrature_of_a_gaussian_is_exact)
     CHECK_NEAR(truth[1].fourth, 3.0 * pow(0.7, 4.0), TOL_DIFF);
 }
 
+static void compare_all(const table *t, const char *const *settings)
+{
+    known truth[2];
+    integrate(t, truth);
+    for (; *settings; settings++) compare(t, truth, *settings);
+}
+
 TEST(a_hundred_rows_agree_with_quadrature)
 {
+    static const char *const settings[] = {
+        "",
+        "metric=none",
+        "metric=diagonal",
+        "metric=dense",
+        "batch-size=40 minibatch=random",
+        "batch-size=40 minibatch=window",
+        "batch-size=40 minibatch=random control-variate=none",
+        "batch-size=40 minibatch=window control-variate=none",
+        "batch-size=100",
+        NULL};
     table t = simulate(100, -0.5, 1.2);
-    known truth[2];
-    integrate(&t, truth);
-    compare(&t, truth, "");
-    compare(&t, truth, "metric=none");
-    compare(&t, truth, "metric=diagonal");
-    compare(&t, truth, "metric=dense");
-    compare(&t, truth, "batch-size=40 minibatch=random");
-    compare(&t, truth, "batch-size=40 minibatch=window");
-    compare(&t, truth, "batch-size=100");
+    compare_all(&t, settings);
     table_free(&t);
 }
 
 TEST(two_thousand_rows_agree_with_quadrature)
 {
+    static const char *const settings[] = {"",
+                                           "metric=none",
+                                           "metric=diagonal",
+                                           "batch-size=104 minibatch=window",
+                                           "control-variate=none",
+                                           "control-variate=none metric=none",
+                                           "control-variate=none metric=diagonal",
+                                           "control-variate=none minibatch=window",
+                                           "control-variate=none batch-size=1000",
+                                           "batch-size=2000",
+                                           NULL};
     table t = simulate(2000, 1.0, -0.8);
-    known truth[2];
-    integrate(&t, truth);
-    compare(&t, truth, "");
-    compare(&t, truth, "metric=none");
-    compare(&t, truth, "metric=diagonal");
-    compare(&t, truth, "batch-size=104 minibatch=random");
-    compare(&t, truth, "batch-size=104 minibatch=window");
-    compare(&t, truth, "batch-size=1000 minibatch=random");
-    compare(&t, truth, "batch-size=2000");
+    compare_all(&t, settings);
     table_free(&t);
 }
 
@@ -168,9 +181,9 @@ TEST(band_of_two_is_violated_as_often_as_its_noise_says)
     table t = simulate(2000, 1.0, -0.8);
     /* rows differ in more than Gaussian ways, so a few rows leave the band a little more often */
     double few = violation_rate(&t, "model=logistic band=2 batch-size=104 minibatch=random "
-                                    "lack-of-fit=off ess=1000");
+                                    "lack-of-fit=off control-variate=none ess=1000");
     double half = violation_rate(&t, "model=logistic band=2 batch-size=1000 minibatch=random "
-                                     "lack-of-fit=off ess=1000");
+                                     "lack-of-fit=off control-variate=none ess=1000");
     printf("violations at k = 2: %.4f of 104 rows, %.4f of 1000\n", few, half);
     CHECK(few > 0.012 && few < 0.06);
     CHECK(half > 0.012 && half < 0.045);
