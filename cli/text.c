@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { WIDTH_USUAL = 80, WIDTH_LEAST = 40, WIDTH_MOST = 1000, NAME_MOST = 31 };
+enum { WIDTH_USUAL = 80, WIDTH_LEAST = 40, WIDTH_MOST = 1000, NAMES_MOST = 256 };
 
 size_t terminal_width(FILE *to)
 {
@@ -38,44 +38,13 @@ void print_wrapped(FILE *to, const char *text, size_t column, size_t indent, siz
     fputc('\n', to);
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Levenshtein's distance; both at most NAME_MOST long. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t cost[NAME_MOST + 1][NAME_MOST + 1], m = strlen(a), n = strlen(b);
-    for (size_t i = 0; i <= m; i++) {
-        for (size_t j = 0; j <= n; j++) {
-            if (!i || !j) {
-                cost[i][j] = i + j;
-                continue;
-            }
-            size_t change = cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            cost[i][j] = smaller(change, 1 + smaller(cost[i - 1][j], cost[i][j - 1]));
-        }
-    }
-    return cost[m][n];
-}
-
-/* Near: at most one slip in three letters, or an abbreviation. */
 const char *nearest(const char *word, const char *(*name_at)(const void *of, size_t index),
                     const void *of)
 {
-    size_t length = strlen(word), best = 1 + smaller(length, NAME_MOST) / 3;
-    const char *found = NULL, *name;
-    if (length < 2 || length > NAME_MOST) return NULL;
-    for (size_t i = 0; (name = name_at(of, i)); i++) {
-        size_t far = strlen(name) > NAME_MOST ? NAME_MOST : distance(word, name);
-        if (far > best || (far == best && found)) continue;
-        best = far;
-        found = name;
-    }
-    for (size_t i = 0; !found && (name = name_at(of, i)); i++)
-        if (!strncmp(name, word, length)) found = name;
-    return found;
+    const char *names[NAMES_MOST], *name;
+    size_t count = 0;
+    for (; count < NAMES_MOST && (name = name_at(of, count)); count++) names[count] = name;
+    return sbps_nearest(word, names, count);
 }
 
 void complain(const char *format, ...)

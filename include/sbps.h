@@ -47,6 +47,9 @@ typedef struct {
 /* The general text of a status, never NULL. */
 SBPS_API const char *sbps_status_text(sbps_status status);
 
+/* The name nearest to a misspelt word, for a suggestion; NULL when none is near. */
+SBPS_API const char *sbps_nearest(const char *word, const char *const *names, size_t count);
+
 /* Frees a string the library gave to the caller. NULL is fine. */
 SBPS_API void sbps_free(char *text);
 
@@ -82,6 +85,7 @@ SBPS_API void sbps_options_destroy(sbps_options *options);
 typedef struct {
     const char *name;
     const char *summary; /* one sentence */
+    bool needs_table;    /* false: a model that is a density by itself */
 } sbps_kind_info;
 
 /* family: "models", "samplers", "priors". False past the end of the list or for an unknown family. */
@@ -101,6 +105,8 @@ SBPS_API sbps_status sbps_table_copy(size_t rows, size_t columns, const double *
                                      const char *const *names, const double *target,
                                      const sbps_options *options, sbps_table **out,
                                      sbps_error *err);
+/* For a model that needs none: one row that says nothing. */
+SBPS_API sbps_status sbps_table_none(sbps_table **out, sbps_error *err);
 SBPS_API size_t sbps_table_rows(const sbps_table *table);
 SBPS_API void sbps_table_destroy(sbps_table *table);
 

@@ -47,28 +47,32 @@ static size_t least(size_t a, size_t b, size_t c)
     return ab < c ? ab : c;
 }
 
-/* Levenshtein's distance, one row of the table at a time; b is at most NAME_LENGTH_MAX long. */
+/* Damerau's distance: letters put in, left out, replaced, or two neighbours exchanged. Three rows
+ * of the table at a time; b is at most NAME_LENGTH_MAX long. */
 static size_t edit_distance(const char *a, const char *b)
 {
-    size_t row[NAME_LENGTH_MAX + 1], length = strlen(b);
-    for (size_t j = 0; j <= length; j++) row[j] = j;
+    size_t rows[3][NAME_LENGTH_MAX + 1], *older = rows[0], *old = rows[1], *row = rows[2];
+    size_t length = strlen(b);
+    for (size_t j = 0; j <= length; j++) old[j] = j;
     for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= length; j++) {
-            size_t above = row[j];
-            row[j] = least(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-            diagonal = above;
+            row[j] = least(old[j] + 1, row[j - 1] + 1, old[j - 1] + (a[i - 1] != b[j - 1]));
+            bool exchanged = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (exchanged && older[j - 2] + 1 < row[j]) row[j] = older[j - 2] + 1;
         }
+        size_t *spare = older;
+        older = old;
+        old = row;
+        row = spare;
     }
-    return row[length];
+    return old[length];
 }
 
 const char *nearest_name(const char *word, const char *const *names, size_t count)
 {
     if (strlen(word) > NAME_LENGTH_MAX) return NULL;
-    /* One slip in four letters, and one more so that two swapped letters of four are near. */
-    size_t best = 2 + strlen(word) / 4;
+    size_t best = 2 + strlen(word) / 4; /* one slip, and one more in four letters */
     const char *nearest = NULL;
     for (size_t i = 0; i < count; i++) {
         size_t distance = edit_distance(names[i], word);
@@ -76,5 +80,12 @@ const char *nearest_name(const char *word, const char *const *names, size_t coun
         best = distance;
         nearest = names[i];
     }
+    for (size_t i = 0; !nearest && strlen(word) > 1 && i < count; i++) /* an abbreviation */
+        if (!strncmp(names[i], word, strlen(word))) nearest = names[i];
     return nearest;
+}
+
+const char *sbps_nearest(const char *word, const char *const *names, size_t count)
+{
+    return nearest_name(word, names, count);
 }

@@ -127,7 +127,7 @@ const option_spec option_specs[] = {
      .help = "Steps fall as h (1 + i)^-A; 0: they stay."},
     {REAL("metric-beta", metric_beta, "BETA", "0.99", 0, 1), SAMPLER,
      .help = "Adaptive metric: share of the old average of squared gradients that is kept."},
-    {REAL("metric-eps", metric_eps, "EPS", "1e-4", 0, DBL_MAX), SAMPLER,
+    {REAL("metric-eps", metric_eps, "EPS", "0.0001", 0, DBL_MAX), SAMPLER,
      .help = "Adaptive metric: added to the root of that average."},
     {SWITCH("adapt-forever", adapt_forever), SAMPLER,
      .help = "Go on adapting the metric after warm-up, as the paper does; it biases."},

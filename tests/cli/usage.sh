@@ -46,7 +46,7 @@ while read -r option word near list; do
 done <<'TABLE'
 missing         dorp     drop     error\|drop
 control-variate hesian   hessian  auto\|none\|gradient\|hessian
-metric          dens     dense    auto\|none\|diagonal\|dense
+metric          dens     dense    auto\|none\|diagonal\|adaptive\|dense
 minibatch       windw    window   auto\|window\|random
 lack-of-fit     onn      on       auto\|on\|off
 pool-variance   aut      auto     auto\|on\|off
