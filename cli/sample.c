@@ -37,7 +37,7 @@ static sbps_status check_files(const sbps_options *options, const char *data, sb
         char flag[32];
         snprintf(flag, sizeof flag, "--%s", names[i]);
         if (*path) status = output_check(flag, path, err);
-        if (*path && status == SBPS_OK && is_same_file(path, data))
+        if (*path && status == SBPS_OK && data && is_same_file(path, data))
             status = refuse(err, SBPS_BAD_ARG, "%s: %s is the data file", flag, path);
     }
     return status;
@@ -65,12 +65,38 @@ static sbps_status check_kind(const sbps_options *options, const char *option,
                   option, name, family);
 }
 
+static bool needs_table(const char *model)
+{
+    sbps_kind_info kind;
+    for (size_t i = 0; sbps_kind_at("models", i, &kind); i++)
+        if (!strcmp(kind.name, model)) return kind.needs_table;
+    return true;
+}
+
+/* `data` is NULL where none is named. */
+static sbps_status check_data(const sbps_options *options, const char *data, sbps_error *err)
+{
+    const char *model = sbps_options_get(options, "model");
+    if (needs_table(model) && !data)
+        return refuse(err, SBPS_BAD_ARG,
+                      "sample: the data file is missing: want `sbps sample DATA --model %s "
+                      "--target COLUMN`",
+                      *model ? model : "NAME");
+    if (!needs_table(model) && data)
+        return refuse(err, SBPS_BAD_ARG,
+                      "sample: %s is a density by itself: want `sbps sample --model %s`, "
+                      "without '%s'",
+                      model, model, data);
+    return SBPS_OK;
+}
+
 static sbps_status check_options(const sbps_options *options, const char *data, sbps_error *err)
 {
-    if (!*sbps_options_get(options, "model"))
+    if (!*sbps_options_get(options, "model") && data)
         return refuse(err, SBPS_BAD_ARG,
                       "sample: --model NAME is missing; `sbps list models` names the models");
-    sbps_status status = check_kind(options, "model", "models", err);
+    sbps_status status = check_data(options, data, err);
+    if (status == SBPS_OK) status = check_kind(options, "model", "models", err);
     if (status == SBPS_OK) status = check_kind(options, "sampler", "samplers", err);
     if (status != SBPS_OK || is_on(options, "dry-run")) return status;
     return check_files(options, data, err);
@@ -186,9 +212,16 @@ static int sample_and_keep(sbps_run *run, const sbps_options *options)
     return status == SBPS_OK ? CODE_OK : CODE_FAILED;
 }
 
+static sbps_status open_table(const char *data, const sbps_options *options, sbps_table **out,
+                              sbps_error *err)
+{
+    return data ? sbps_table_read(data, options, out, err) : sbps_table_none(out, err);
+}
+
 static int sample_run(const arguments *given)
 {
     int code = CODE_OK;
+    const char *data = given->operand_count ? given->operands[0] : NULL;
     sbps_error err = {0};
     sbps_options *options = NULL;
     sbps_table *table = NULL;
@@ -196,8 +229,8 @@ static int sample_run(const arguments *given)
     interrupt_catch();
     sbps_status status = sbps_options_create(&options, &err);
     if (status == SBPS_OK) status = take_options(given, options, &err);
-    if (status == SBPS_OK) status = check_options(options, given->operands[0], &err);
-    if (status == SBPS_OK) status = sbps_table_read(given->operands[0], options, &table, &err);
+    if (status == SBPS_OK) status = check_options(options, data, &err);
+    if (status == SBPS_OK) status = open_table(data, options, &table, &err);
     if (status == SBPS_OK) status = sbps_run_create(table, options, &run, &err);
     if (status != SBPS_OK)
         code = report_status(status, &err);
@@ -215,14 +248,14 @@ const command command_sample = {
     .name = "sample",
     .operands = "DATA --model NAME --target COLUMN [-o RUN.nc] [options]",
     .summary = "Draw from the posterior of a model given a table.",
-    .detail = "DATA is CSV with a header (plain or gzip) or libsvm text. Nothing needs tuning: "
+    .detail = "DATA is CSV with a header (plain or gzip) or libsvm text; models that are a "
+              "density by "
+              "themselves, such as gaussian, take none. Nothing needs tuning: "
               "what says "
               "auto is chosen by the program, and `--dry-run` tells what that would be. Ctrl-C "
               "ends the "
               "run early and writes what there is.\n\n"
               "  sbps sample flights.csv --model logistic --target delayed",
-    .least = 1,
     .most = 1,
-    .why = "the data file is missing: want `sbps sample DATA --model NAME --target COLUMN`",
     .run = sample_run,
 };

@@ -2,6 +2,7 @@
  * columns are planned, rows are checked one by one and kept in chunks, chunks become the table. */
 #include "data/rows.h"
 
+#include "base/kernels.h"
 #include "base/memory.h"
 #include "data/design.h"
 #include "data/format.h"
@@ -23,6 +24,23 @@ void rows_destroy(rows *r)
     free(r->mean);
     free(r->sd);
     free(r);
+}
+
+sbps_status rows_none(rows **out, sbps_error *err)
+{
+    rows *r = *out = calloc(1, sizeof *r);
+    if (!r) return fail_memory(err);
+    *r = (rows){.n = 1, .stride = KERNEL_LANES};
+    r->x = new_doubles(r->stride);
+    r->y = new_doubles(1);
+    r->target = copy_text("");
+    if (r->x && r->y && r->target) {
+        r->hash = rows_hash(r);
+        return SBPS_OK;
+    }
+    rows_destroy(r);
+    *out = NULL;
+    return fail_memory(err);
 }
 
 /* A posterior needs two rows. */

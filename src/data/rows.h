@@ -48,6 +48,8 @@ sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_
 sbps_status rows_copy(size_t n, size_t columns, const double *x, const char *const *names,
                       const double *y, const double *weight, const double *offset,
                       const rows_spec *spec, rows **out, sbps_error *err);
+/* One row without columns or target: for densities that need no table. */
+sbps_status rows_none(rows **out, sbps_error *err);
 void rows_destroy(rows *r);
 
 #endif

@@ -46,7 +46,7 @@ static void place(search *s)
     target_moments(data, &mean, &sd);
     s->log_spread = log(sd);
     memset(s->w, 0, s->dim * sizeof *s->w);
-    if (!s->u->model->scales_with_target) return;
+    if (s->u->model->general || !s->u->model->scales_with_target) return;
     if (data->intercept) s->w[0] = mean;
     double spread = data->intercept ? sd : hypot(mean, sd);
     if (s->dim > data->d) s->w[data->d] = log(spread);

@@ -22,7 +22,7 @@
 
 static size_t aux_index(const search *s)
 {
-    return s->dim > s->u->data->d ? s->u->data->d : s->dim;
+    return s->u->model->aux_name ? s->u->data->d : s->dim;
 }
 
 /* D of (1). A diagonal of 0 happens under a kinked prior with no data: its slope is its scale. */

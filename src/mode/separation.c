@@ -6,7 +6,8 @@
  *
  * (complete or quasi-complete separation). Newton finds such v by itself: each of its steps then
  * raises the margins of the separated rows by 1 and leaves the others alone, while the decrement
- * falls by e only; at a mode x.step vanishes with the decrement.
+ * falls by e only; at a mode x.step vanishes with the decrement. Of counts only zeros can be
+ * separated: (1) needs x_i.v = 0 wherever y_i > 0.
  *
  * Albert, Anderson (1984), On the existence of maximum likelihood estimates in logistic
  * regression models, Biometrika 71, 1-10. */
@@ -113,7 +114,8 @@ static void list_columns(const search *s, const double *v, double limit, size_t 
     if (more) snprintf(text + used, size - used, " and %zu more", more);
 }
 
-/* The column that does it alone: its values in one class do not lie among those of the other. */
+/* The column that does it alone: its values in one class do not lie among those of the other. Of
+ * counts the classes are zeros and others, and among the others the column must be constant. */
 static size_t lone_separator(const search *s, double limit)
 {
     const rows *data = s->u->data;
@@ -126,6 +128,7 @@ static size_t lone_separator(const search *s, double limit)
             low[class] = fmin(low[class], x);
             high[class] = fmax(high[class], x);
         }
+        if (s->u->model->counts && low[1] != high[1]) continue;
         if (high[0] <= low[1] || high[1] <= low[0]) return j;
     }
     return data->d;
@@ -143,21 +146,46 @@ static sbps_status explain_separation(const search *s, const journey *j, sbps_er
         snprintf(who, sizeof who, "column '%.80s' alone", data->names[alone]);
     else
         snprintf(who, sizeof who, "a combination of columns %s", columns);
+    const char *target = data->target ? data->target : "y";
+    static const char *const cure =
+        "so with a flat prior the posterior is improper: weights run to infinity; give a "
+        "proper prior, e.g. --prior \"normal(0,2.5)\"";
+    if (s->u->model->counts)
+        return fail(err, SBPS_NO_MODE,
+                    "%.40s is 0 in every row that %s sets apart: their rate runs to 0, %s",
+                    target, who, cure);
     return fail(err, SBPS_NO_MODE,
-                "the classes of '%.40s' can be separated perfectly%s by %s, so "
-                "with a flat prior the posterior is improper: weights run to infinity; give a "
-                "proper prior, e.g. --prior \"normal(0,2.5)\"",
-                data->target ? data->target : "y", whole ? "" : " in part of the rows", who);
+                "the classes of '%.40s' can be separated perfectly%s by %s, %s", target,
+                whole ? "" : " in part of the rows", who, cure);
+}
+
+static bool all_zero(size_t n, const double *y)
+{
+    for (size_t i = 0; i < n; i++)
+        if (y[i] != 0.0) return false;
+    return true;
+}
+
+static sbps_status explain_no_events(const search *s, sbps_error *err)
+{
+    const char *target = s->u->data->target;
+    return fail(err, SBPS_NO_MODE,
+                "target '%.80s' is 0 in every row, so with a flat prior the posterior is "
+                "improper: the rate runs to 0; give a proper prior to the intercept and the "
+                "weights, e.g. --prior-intercept \"normal(0,10)\" --prior \"normal(0,2.5)\"",
+                target ? target : "y");
 }
 
 sbps_status check_separation(const search *s, bool certain, sbps_error *err)
 {
-    if (s->u->dim > s->u->data->d || s->decrement > SMALL) return SBPS_OK;
+    if (s->u->model->general || s->u->model->aux_name || s->decrement > SMALL) return SBPS_OK;
     journey j;
     sbps_status status = travel(s->u, s->w, s->step, &j, err);
     if (status != SBPS_OK || j.largest < MOVES) return status;
     bool flat = moves_only_flat(s, s->step, (certain ? 0.1 : NEAR_ZERO) * j.largest);
     if (!flat || (!certain && j.objection > NEAR_ZERO * j.largest)) return SBPS_OK;
+    if (s->u->model->counts && all_zero(s->u->data->n, s->u->data->y))
+        return explain_no_events(s, err);
     return explain_separation(s, &j, err);
 }
 
@@ -210,7 +238,7 @@ static sbps_status explain_collinear(const search *s, size_t pivot, double large
 
 sbps_status check_collinear(search *s, size_t pivot, sbps_error *err)
 {
-    if (pivot >= s->u->data->d) return SBPS_OK;
+    if (s->u->model->general || pivot >= s->u->data->d) return SBPS_OK;
     null_vector(s, pivot);
     double largest = 0.0;
     for (size_t j = 0; j <= pivot; j++) largest = fmax(largest, share(s, s->step, j));
@@ -228,7 +256,7 @@ sbps_status check_collinear(search *s, size_t pivot, sbps_error *err)
 sbps_status check_perfect_fit(const search *s, sbps_error *err)
 {
     const rows *data = s->u->data;
-    if (s->dim == data->d || s->w[data->d] > s->log_spread - SIGMA_NOTHING) return SBPS_OK;
+    if (!s->u->model->aux_name || s->w[data->d] > s->log_spread - SIGMA_NOTHING) return SBPS_OK;
     return fail(
         err, SBPS_NO_MODE,
         "the columns predict '%.80s' perfectly, so %s runs to 0 and the posterior has no "

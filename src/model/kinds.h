@@ -4,6 +4,7 @@
 
 #include "model/model.h"
 
-extern const model_kind model_logistic, model_linear;
+extern const model_kind model_gaussian, model_banana;
+extern const model_kind model_logistic, model_linear, model_poisson;
 
 #endif

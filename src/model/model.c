@@ -7,6 +7,9 @@
 const model_kind *const model_kinds[] = {
     &model_logistic,
     &model_linear,
+    &model_poisson,
+    &model_gaussian,
+    &model_banana,
     NULL,
 };
 

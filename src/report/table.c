@@ -105,7 +105,7 @@ static void add_setting(text *t, const result *r)
 {
     const result_info *info = &r->info;
     text_add(t, "model         %s", or_unknown(info->model));
-    if (info->target) text_add(t, ", target %s", info->target);
+    if (info->target && *info->target) text_add(t, ", target %s", info->target);
     text_add(t, "\nrows          ");
     text_count(t, info->rows);
     text_add(t, "\nparameters    %zu\nsampler       %s", r->dim, or_unknown(info->sampler));

@@ -15,6 +15,12 @@ _Static_assert(offsetof(model_kind, summary) == offsetof(named_kind, summary), "
 _Static_assert(offsetof(sampler_kind, summary) == offsetof(named_kind, summary), "kinds");
 _Static_assert(offsetof(prior_kind, summary) == offsetof(named_kind, summary), "kinds");
 
+static bool needs_table(const void *kind)
+{
+    const model_kind *model = kind;
+    return !model->general || !model->general->rowless;
+}
+
 bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out)
 {
     const struct {
@@ -27,7 +33,8 @@ bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out)
         const named_kind *const *kinds = families[i].kinds;
         for (size_t k = 0; k <= index; k++)
             if (!kinds[k]) return false;
-        *out = (sbps_kind_info){kinds[index]->name, kinds[index]->summary};
+        *out = (sbps_kind_info){kinds[index]->name, kinds[index]->summary, true};
+        if (families[i].kinds == model_kinds) out->needs_table = needs_table(kinds[index]);
         return true;
     }
     return false;
@@ -83,6 +90,14 @@ sbps_status sbps_table_copy(size_t row_count, size_t columns, const double *x,
     *out = NULL;
     sbps_status status =
         rows_copy(row_count, columns, x, names, target, NULL, NULL, &spec, &data, err);
+    return status == SBPS_OK ? wrap(data, out, err) : status;
+}
+
+sbps_status sbps_table_none(sbps_table **out, sbps_error *err)
+{
+    rows *data;
+    *out = NULL;
+    sbps_status status = rows_none(&data, err);
     return status == SBPS_OK ? wrap(data, out, err) : status;
 }
 

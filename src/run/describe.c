@@ -36,14 +36,20 @@ static void describe_priors(const sbps_run *run, FILE *out)
     }
 }
 
+static bool is_rowless(const sbps_run *run)
+{
+    return run->plan.model->general && run->plan.model->general->rowless;
+}
+
 static void describe_sampler(const sbps_run *run, FILE *out)
 {
     const run_plan *p = &run->plan;
     fprintf(out, "  sampler   %s%s, %s metric, refresh rate %.3g\n", p->sampler->name,
             run->options->paper ? " as published" : "", p->metric->name,
             p->settings.refresh_rate);
-    fprintf(out, "  batches   %zu of %zu rows: %s; control variate %s\n", p->batch,
-            run->table->data->n, p->minibatch->summary, p->control_variate);
+    if (!is_rowless(run))
+        fprintf(out, "  batches   %zu of %zu rows: %s; control variate %s\n", p->batch,
+                run->table->data->n, p->minibatch->summary, p->control_variate);
     if (p->choose_band)
         fprintf(out, "  band      chosen in warm-up for a bias within %g posterior sd\n",
                 run->options->bias_budget);
@@ -56,10 +62,24 @@ static void describe_size(const sbps_run *run, FILE *out)
     const rows *data = run->table->data;
     double table = 8.0 * (double)data->n * (double)(data->stride + 1), chains = 0.0;
     for (size_t i = 0; i < run->chain_count; i++) chains += (double)run->chains[i].memory.size;
-    fprintf(out, "  data      %zu rows, %zu parameters, %.3g MB; %zu chains, %.3g MB\n",
-            data->n, run->target->dim, table / 1e6, run->chain_count, chains / 1e6);
+    if (is_rowless(run))
+        fprintf(out, "  size      %zu parameters; %zu chains, %.3g MB\n", run->target->dim,
+                run->chain_count, chains / 1e6);
+    else
+        fprintf(out, "  data      %zu rows, %zu parameters, %.3g MB; %zu chains, %.3g MB\n",
+                data->n, run->target->dim, table / 1e6, run->chain_count, chains / 1e6);
     fprintf(out, "  mode      found in %zu steps, U = %.8g, gradient %.1e\n",
             run->reference->iterations, run->reference->value, run->reference->gradient_norm);
+}
+
+static void describe_model(const sbps_run *run, FILE *out)
+{
+    const char *name = run->plan.model->name, *target = run->table->data->target;
+    if (is_rowless(run))
+        fprintf(out, "%s density\n", name);
+    else
+        fprintf(out, "%s %s of '%s'\n", name, run->plan.model->general ? "model" : "regression",
+                target ? target : "label");
 }
 
 sbps_status sbps_run_describe(const sbps_run *run, char **out, sbps_error *err)
@@ -68,8 +88,7 @@ sbps_status sbps_run_describe(const sbps_run *run, char **out, sbps_error *err)
     *out = NULL;
     FILE *text = open_memstream(out, &size);
     if (!text) return fail_memory(err);
-    fprintf(text, "%s regression of '%s'\n", run->plan.model->name,
-            run->table->data->target ? run->table->data->target : "label");
+    describe_model(run, text);
     describe_size(run, text);
     describe_priors(run, text);
     describe_sampler(run, text);

@@ -54,6 +54,18 @@ static sbps_status choose_model(const sbps_options *o, run_plan *plan, sbps_erro
     return unknown("model", o->model, names, count, err);
 }
 
+/* A table has at least two rows; one row stands for none. */
+static sbps_status check_table(const model_kind *model, const rows *data, sbps_error *err)
+{
+    bool rowless = model->general && model->general->rowless;
+    if (rowless && data->n > 1)
+        return fail(err, SBPS_BAD_ARG, "model %s is a density by itself and takes no table",
+                    model->name);
+    if (!rowless && data->n == 1)
+        return fail(err, SBPS_BAD_ARG, "model %s needs a table", model->name);
+    return SBPS_OK;
+}
+
 static sbps_status choose_sampler(const sbps_options *o, run_plan *plan, sbps_error *err)
 {
     const char *names[64], *word = is_auto(o->sampler) ? "sbps" : o->sampler;
@@ -155,6 +167,7 @@ sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbp
     sbps_status status;
     *plan = (run_plan){0};
     if ((status = choose_model(o, plan, err)) != SBPS_OK) return status;
+    if ((status = check_table(plan->model, data, err)) != SBPS_OK) return status;
     if ((status = choose_sampler(o, plan, err)) != SBPS_OK) return status;
     if ((status = choose_metric(o, plan, err)) != SBPS_OK) return status;
     if ((status = choose_batch(o, data, plan, err)) != SBPS_OK) return status;
