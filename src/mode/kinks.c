@@ -52,3 +52,15 @@ void kinks_project(const search *s)
         if (isfinite(s->kink[j]) && (s->trial[j] - s->kink[j]) * s->side[j] <= 0.0)
             s->trial[j] = s->kink[j];
 }
+
+/* A Laplace prior of scale s alone has variance 2 s^2, slopes +-1/s: a weight that sits on its kink
+ * gets that precision, where second derivatives see none. */
+double kink_curvature(const search *s, size_t j)
+{
+    const prior *p = &s->u->priors[j];
+    coordinate_scale scale = s->u->scale[j];
+    double at = s->w[j], nudge = NUDGE * fmax(1.0, fabs(at));
+    if (!isfinite(s->kink[j]) || at != s->kink[j]) return 0.0;
+    double jump = prior_slope(p, scale, at - nudge) - prior_slope(p, scale, at + nudge);
+    return 0.125 * jump * jump;
+}

@@ -118,6 +118,7 @@ static sbps_status keep(search *s, mode **out, sbps_error *err)
     m->iterations = s->iterations;
     memcpy(m->w, s->w, s->dim * sizeof *m->w);
     memcpy(m->hessian, s->hessian, s->dim * s->dim * sizeof *m->hessian);
+    for (size_t j = 0; j < s->dim; j++) m->hessian[j * s->dim + j] += kink_curvature(s, j);
     *out = m;
     return SBPS_OK;
 }

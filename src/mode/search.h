@@ -35,6 +35,8 @@ void kinks_find(search *s);
 void kinks_resolve(search *s);
 /* Stops trial weights that would cross their kink on it. */
 void kinks_project(const search *s);
+/* What a weight that sits on its kink lacks in curvature; 0 for any other. */
+double kink_curvature(const search *s, size_t j);
 
 /* Does the posterior run off along s->step for ever? Fails with the sentence that explains it. */
 sbps_status check_separation(const search *s, bool certain, sbps_error *err);

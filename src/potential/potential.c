@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+#define KINK_NUDGE 1e-9 /* relative; slopes are smooth beside a kink */
+
 /* ---- memory ---- */
 
 void potential_carve(potential *u, const potential_kind *kind, const posterior *target,
@@ -199,6 +201,26 @@ void potential_aim(potential *u, const double *p, const double *q)
     }
 }
 
+double potential_next_kink(const potential *u, double t, double *jump)
+{
+    double first = INFINITY;
+    *jump = 0.0;
+    for (size_t c = 0; c < u->curved_count; c++) {
+        size_t j = u->curved[c];
+        const prior *of = &u->target->priors[j];
+        coordinate_scale scale = u->target->scale[j];
+        double p = coordinate(u, u->p, j), q = coordinate(u, u->q, j);
+        double kink = of->kind->kink ? of->kind->kink(of->theta) : NAN;
+        if (scale == SCALE_LOG) kink = log(kink);
+        double when = (kink - p) / q, nudge = copysign(KINK_NUDGE * larger(1.0, fabs(kink)), q);
+        if (!(when > t) || !(when < first)) continue;
+        first = when;
+        *jump =
+            q * (prior_slope(of, scale, kink - nudge) - prior_slope(of, scale, kink + nudge));
+    }
+    return first;
+}
+
 /* What is known without rows: -d/dt log prior at time t, and a control variate's exact part. */
 static double exact_part(const potential *u, double t)
 {
@@ -245,11 +267,25 @@ observation potential_observe(potential *u, double t)
 
 /* ---- gradient ---- */
 
-/* total += sum over a range of weight_i grad log p_i, less the control variate's. */
-static void general_rows(potential *u, row_range r)
+/* Of the values of a range in out. */
+static double weighted_sum(potential *u, row_range r)
+{
+    double sums[2];
+    weigh(u, r, u->out);
+    u->target->k->sum_squares(r.n, u->out, 0.0, sums);
+    return sums[0];
+}
+
+/* total += sum over a range of weight_i grad log p_i, less the control variate's; loglik, unless
+ * NULL, += sum of weight_i log p_i. */
+static void general_rows(potential *u, row_range r, double *loglik)
 {
     const posterior *target = u->target;
     const general_model *g = target->model->general;
+    if (loglik) {
+        g->loglik(target->self, r, u->point, u->scratch, u->out);
+        *loglik += weighted_sum(u, r);
+    }
     for (size_t i = 0; i < r.n; i++) u->aux[i] = 1.0;
     weigh(u, r, u->aux);
     g->gradient(target->self, r, u->point, u->aux, u->scratch, u->total);
@@ -258,12 +294,16 @@ static void general_rows(potential *u, row_range r)
     g->gradient(target->self, r, u->cv->w, u->aux, u->scratch, u->total);
 }
 
-static void predictor_rows(potential *u, row_range r, double t)
+static void predictor_rows(potential *u, row_range r, double t, double *loglik)
 {
     const posterior *target = u->target;
     const rows *data = target->data;
     bool aux = target->model->aux_name;
     batch b = predict(u, r, t, 0);
+    if (loglik) {
+        target->model->loglik(&b, u->out);
+        *loglik += weighted_sum(u, r);
+    }
     target->model->gradient(&b, u->out, aux ? u->aux : NULL);
     if (u->cv)
         for (size_t i = 0; i < r.n; i++) u->out[i] -= u->cv->d_eta[row_index(r, i)];
@@ -276,7 +316,7 @@ static void predictor_rows(potential *u, row_range r, double t)
     for (size_t i = 0; i < r.n; i++) u->total[data->stride] += u->aux[i];
 }
 
-void potential_gradient(potential *u, double *gradient)
+static void gradient_at(potential *u, double *gradient, double *loglik)
 {
     const posterior *target = u->target;
     bool general = target->model->general;
@@ -286,9 +326,9 @@ void potential_gradient(potential *u, double *gradient)
     for (size_t done = 0; done < u->n;) {
         row_range r = potential_rows(u, done);
         if (general)
-            general_rows(u, r);
+            general_rows(u, r, loglik);
         else
-            predictor_rows(u, r, t);
+            predictor_rows(u, r, t, loglik);
         done += r.n;
     }
     for (size_t j = 0; j < target->dim; j++) {
@@ -298,6 +338,11 @@ void potential_gradient(potential *u, double *gradient)
         if (u->cv) gradient[j] -= u->cv->gradient[j];
         if (u->noise > 0.0) gradient[j] += u->shake[j];
     }
+}
+
+void potential_gradient(potential *u, double *gradient)
+{
+    gradient_at(u, gradient, NULL);
 }
 
 /* A line that stands still at w. */
@@ -319,16 +364,29 @@ void potential_fresh_gradient(potential *u, const double *w, double *gradient)
 
 /* ---- value ---- */
 
-static double value_at(potential *u, double t, double sums[2])
+static double log_prior(const potential *u, double t)
 {
     const posterior *target = u->target;
-    double logprior = 0.0;
-    sum_rows(u, t, row_logliks, sums);
+    double sum = 0.0;
     for (size_t j = 0; j < target->dim; j++) {
         double w = coordinate(u, u->p, j) + t * coordinate(u, u->q, j);
-        logprior += prior_logpdf(&target->priors[j], target->scale[j], w);
+        sum += prior_logpdf(&target->priors[j], target->scale[j], w);
     }
-    return -logprior - row_scale(u) * sums[0];
+    return sum;
+}
+
+static double value_at(potential *u, double t, double sums[2])
+{
+    sum_rows(u, t, row_logliks, sums);
+    return -log_prior(u, t) - row_scale(u) * sums[0];
+}
+
+double potential_fresh_both(potential *u, const double *w, double *gradient)
+{
+    double loglik = 0.0;
+    stand(u, w);
+    gradient_at(u, gradient, &loglik);
+    return -log_prior(u, 0.0) - row_scale(u) * loglik;
 }
 
 double potential_line_value(potential *u, double t)

@@ -68,6 +68,9 @@ void potential_start(potential *u, rng random);
 
 /* The line w(t) = p + t q from now on (dim entries each, copied). */
 void potential_aim(potential *u, const double *p, const double *q);
+/* The first time after t at which the line crosses a kink of a prior, INFINITY when it crosses
+ * none, and by how much dU/dt jumps there. */
+double potential_next_kink(const potential *u, double t, double *jump);
 /* G~ and c^2 at time t on a fresh batch. */
 observation potential_observe(potential *u, double t);
 /* The same on the batch of the last observation, along the line aimed at now. */
@@ -78,6 +81,8 @@ void potential_gradient(potential *u, double *gradient);
 void potential_value(potential *u, const double *w, double *value, double *sd);
 /* grad U~ at w on a fresh batch. Aims anew, along nothing. */
 void potential_fresh_gradient(potential *u, const double *w, double *gradient);
+/* The same, and U~ there: one pass over the rows gives both. */
+double potential_fresh_both(potential *u, const double *w, double *gradient);
 /* U~ at time t of the line on the batch of the last observation; exact on the full data. */
 double potential_line_value(potential *u, double t);
 

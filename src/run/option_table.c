@@ -75,9 +75,9 @@ const option_spec option_specs[] = {
 
     {TEXT("sampler", sampler, "NAME", "auto"), SAMPLER,
      .help = "Sampler; `sbps list samplers` names them."},
-    {SIZE("batch-size", batch_size, "N", "auto", 2, SIZE_MAX), .word = "auto", SAMPLER,
-     .help =
-         "Rows in a mini-batch. At least 2, since their spread is what the band is made of."},
+    {SIZE("batch-size", batch_size, "N", "auto", 1, SIZE_MAX), .word = "auto", SAMPLER,
+     .help = "Rows in a mini-batch. A sampler with a band needs at least 2, since their spread "
+             "is what it is made of."},
     {REAL("band", band, "K", "auto", 0, 100), .word = "auto", SAMPLER,
      .help =
          "Width of the band over the predicted rate, in standard errors. Wider is less biased "
@@ -149,8 +149,7 @@ const option_spec option_specs[] = {
          "chains. When --epochs or --seconds is given and --ess is not, this rule is off; of "
          "several rules the first that is met stops the run."},
     {REAL("epochs", epochs, "E", "none", 0, DBL_MAX), .word = "none", STOP,
-     .help = "Stop when the chains have each touched the table's rows this many times, on "
-             "average."},
+     .help = "Stop when the chains together have touched the table's rows this many times."},
     {REAL("seconds", seconds, "S", "none", 0, DBL_MAX), .word = "none", STOP,
      .help = "Stop after sampling for this long. Such a run cannot be repeated draw for draw."},
     {SIZE("draws", draws, "N", "1000", 4, SIZE_MAX), CHAINS,

@@ -28,6 +28,13 @@ void regression_add(regression *r, double t, double g, double weight)
     r->count++;
 }
 
+void regression_shift(regression *r, double jump)
+{
+    r->gg += jump * (2.0 * r->g + jump * r->w);
+    r->g += jump * r->w;
+    r->tg += jump * r->t;
+}
+
 regression_fit regression_solve(const regression *r, slope_prior prior, double unit,
                                 double next)
 {

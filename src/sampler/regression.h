@@ -25,6 +25,8 @@ typedef struct {
 
 void regression_clear(regression *r);
 void regression_add(regression *r, double t, double g, double weight);
+/* As if every G so far had been seen higher by `jump`. */
+void regression_shift(regression *r, double jump);
 
 /* Observation i has variance unit / weight_i; the next one will have variance `next`. */
 regression_fit regression_solve(const regression *r, slope_prior prior, double unit,

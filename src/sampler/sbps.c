@@ -123,13 +123,13 @@ static void take_off(sampler *s, sbps_state *state, event *e)
 }
 
 static chord_grid make_grid(const sampler *s, const sbps_state *state, const band *b, double t,
-                            double refresh_at)
+                            double until)
 {
     const sampler_settings *set = s->settings;
     bool fixed = !isnan(set->chord);
     double reach = set->horizon / sqrt(state->curvature);
     if (fixed) reach = smaller(reach, CHORDS_AT_MOST * set->chord);
-    chord_grid grid = {.start = t, .limit = smaller(t + reach, refresh_at)};
+    chord_grid grid = {.start = t, .limit = smaller(t + reach, until)};
     grid.growth = fixed ? 1.0 : 2.0;
     double rate = band_at(b, t);
     grid.step = fixed ? set->chord : CHORD_SHARE * (grid.limit - t);
@@ -162,9 +162,10 @@ static double fly(sampler *s, sbps_state *state, event *e)
 {
     double rate = s->settings->refresh_rate, t = 0.0;
     double refresh_at = rate > 0.0 ? rng_exponential(&state->random) / rate : INFINITY;
+    double jump, kink_at = potential_next_kink(s->u, 0.0, &jump);
     for (;;) {
         band b = make_band(s, state);
-        chord_grid grid = make_grid(s, state, &b, t, refresh_at);
+        chord_grid grid = make_grid(s, state, &b, t, smaller(refresh_at, kink_at));
         arrival a = band_arrival(&b, &grid, rng_exponential(&state->random));
         t = a.time;
         if (a.arrived) {
@@ -175,6 +176,11 @@ static double fly(sampler *s, sbps_state *state, event *e)
         if (t >= refresh_at) {
             e->kind = EVENT_REFRESH;
             return t;
+        }
+        if (t >= kink_at) {
+            regression_shift(&state->fit, jump); /* a prior's slope jumps: known, not noise */
+            kink_at = potential_next_kink(s->u, t, &jump);
+            continue;
         }
         observation o = potential_observe(s->u, t); /* the horizon's end: look again */
         e->rows += o.rows;

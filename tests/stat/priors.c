@@ -83,6 +83,16 @@ TEST(student_prior_comes_back)
     recovers("student_t(5,-2,3)", "ess=3000", -2.0, 3.0, 5, q);
 }
 
+TEST(laplace_prior_comes_back)
+{
+    static const quantile q[] = {{0.05, -2.3025851},
+                                 {0.25, -0.6931472},
+                                 {0.5, 0.0},
+                                 {0.75, 0.6931472},
+                                 {0.95, 2.3025851}};
+    recovers("laplace(0.5,2)", "ess=3000", 0.5, 2.0, 5, q);
+}
+
 /* It has no moments, so no ESS to stop at. */
 TEST(quartiles_of_a_cauchy_prior_come_back)
 {
