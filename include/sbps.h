@@ -31,7 +31,8 @@ extern "C" {
     X(SBPS_NO_FILE, "file cannot be opened, read or written")                                  \
     X(SBPS_NO_MEM, "out of memory")                                                            \
     X(SBPS_NO_MODE, "the posterior has no mode that could be found")                           \
-    X(SBPS_MISMATCH, "checkpoint belongs to another run")
+    X(SBPS_MISMATCH, "checkpoint belongs to another run")                                      \
+    X(SBPS_DIVERGED, "the path left the finite numbers")
 
 typedef enum {
 #define SBPS_STATUS_NAME(name, text) name,

@@ -2,6 +2,7 @@
 #ifndef PATH_PATH_H
 #define PATH_PATH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ typedef enum { EVENT_START, EVENT_BOUNCE, EVENT_REFRESH, EVENT_STEP } event_kind
 
 typedef struct {
     event_kind kind;
+    bool failed;         /* where it leads is not a number: the path ends here */
     uint64_t proposals;  /* in the segment it ends */
     uint64_t violations; /* proposals with G > lambda */
     uint64_t rows;       /* rows touched */

@@ -165,7 +165,9 @@ static bool over_budget(const evidence *e, text *seen)
 
 static bool bias_unknown(const evidence *e, text *seen)
 {
-    text_add(seen, "The run states no bias");
+    const char *sampler = e->r->info.sampler;
+    text_add(seen, "This sampler%s%s%s cannot say how biased it is", sampler ? " (" : "",
+             sampler ? sampler : "", sampler ? ")" : "");
     return isnan(e->r->info.bias_estimate) && !e->r->info.paper;
 }
 
@@ -269,10 +271,11 @@ const check run_checks[] = {
      "estimate the means are off by this much, which no longer run will mend.",
      "Use a larger --batch-size or a wider --band (or leave both to auto), or a better "
      "--control-variate. If you can live with it, raise --bias-budget."},
-    {bias_unknown, "Nothing was measured that tells how far the means are off.",
-     "Treat the numbers as approximate, or compare with a run of the sbps sampler, which "
-     "measures "
-     "its bias."},
+    {bias_unknown,
+     "Nothing was measured that tells how far the means and spreads are off. A longer run will "
+     "not mend it.",
+     "Treat the numbers as approximate and see how they change with half the --step-size, or "
+     "compare with a run of the sbps sampler, which measures its bias."},
     {as_published,
      "The band is three standard deviations wide whatever the noise; the bias is estimated but "
      "nothing is done about it.",

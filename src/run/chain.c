@@ -2,6 +2,7 @@
 #include "run/run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define START_SPREAD  2.0  /* posterior sds, by the curvature at the mode */
@@ -112,7 +113,7 @@ static void advance_chain(void *self, size_t index)
     chain *c = &run->chains[index];
     bool keep = c->skeleton && run->state.phase == PHASE_SAMPLING;
     c->skeleton_count = 0;
-    for (; c->state->events < run->plan.round_events; c->state->events++) {
+    for (; c->state->events < run->plan.round_events && !c->state->failed; c->state->events++) {
         segment s;
         if (atomic_load_explicit(&run->interrupt, memory_order_relaxed)) return;
         c->s.kind->step(&c->s, &s);
@@ -121,6 +122,7 @@ static void advance_chain(void *self, size_t index)
         moments_take(&c->m, &s);
         bias_take(&c->b, &s);
         draws_take(&c->d, &s);
+        c->state->failed = s.end->failed;
     }
 }
 
@@ -138,4 +140,18 @@ bool chains_round(sbps_run *run)
         for (size_t i = 0; i < run->chain_count; i++) run->chains[i].state->events = 0;
     thread_pool_run(run->pool, run->chain_count, advance_chain, run);
     return round_complete(run);
+}
+
+sbps_status chains_check(const sbps_run *run, sbps_error *err)
+{
+    const char *remedy = run->plan.sampler->remedy;
+    for (size_t i = 0; i < run->chain_count; i++) {
+        if (!run->chains[i].state->failed) continue;
+        char size[64] = "";
+        double h = run->chains[i].s.settings->step_size;
+        if (!isnan(h)) snprintf(size, sizeof size, " with step size %g", h);
+        return fail(err, SBPS_DIVERGED, "chain %zu of %s diverged%s%s%s", i + 1,
+                    run->plan.sampler->name, size, remedy ? ": " : "", remedy ? remedy : "");
+    }
+    return SBPS_OK;
 }

@@ -41,6 +41,7 @@ static void quick_shift(const sbps_run *run, double *scratch, double *shift)
 double run_bias_quick(const sbps_run *run)
 {
     size_t d = run->target->dim;
+    if (run->plan.sampler->unmetered) return NAN;
     double worst = 0.0, *shift = new_doubles(2 * d);
     if (!shift) return NAN;
     quick_shift(run, shift + d, shift);
@@ -49,8 +50,18 @@ double run_bias_quick(const sbps_run *run)
     return worst;
 }
 
+static void admit_no_meter(result *r)
+{
+    for (size_t j = 0; j < r->dim; j++) r->bias[j] = NAN;
+    r->info.bias_estimate = r->info.eta = NAN;
+}
+
 static sbps_status fill_bias(const sbps_run *run, result *r, sbps_error *err)
 {
+    if (run->plan.sampler->unmetered) {
+        admit_no_meter(r);
+        return SBPS_OK;
+    }
     size_t d = r->dim, kept = 0, chains = run->chain_count;
     for (size_t c = 0; c < chains; c++) kept += run->chains[c].d.state->count;
     double *x = new_doubles(kept * d + d), *sd_shift = x + kept * d, *next = x;

@@ -41,16 +41,27 @@ static bool is_rowless(const sbps_run *run)
     return run->plan.model->general && run->plan.model->general->rowless;
 }
 
+static void describe_steps(const sbps_run *run, FILE *out)
+{
+    double h = run->chains->s.settings->step_size;
+    if (!isnan(h)) fprintf(out, "  steps     of size %.4g\n", h);
+    if (run->plan.sampler->unmetered)
+        fprintf(out, "  bias      this sampler cannot say how biased it is\n");
+}
+
 static void describe_sampler(const sbps_run *run, FILE *out)
 {
     const run_plan *p = &run->plan;
-    fprintf(out, "  sampler   %s%s, %s metric, refresh rate %.3g\n", p->sampler->name,
-            run->options->paper ? " as published" : "", p->metric->name,
-            p->settings.refresh_rate);
+    fprintf(out, "  sampler   %s%s, %s metric", p->sampler->name,
+            run->options->paper ? " as published" : "", p->metric->name);
+    if (!p->sampler->discrete) fprintf(out, ", refresh rate %.3g", p->settings.refresh_rate);
+    fprintf(out, "\n");
     if (!is_rowless(run))
         fprintf(out, "  batches   %zu of %zu rows: %s; control variate %s\n", p->batch,
                 run->table->data->n, p->minibatch->summary, p->control_variate);
-    if (p->choose_band)
+    if (p->sampler->discrete)
+        describe_steps(run, out);
+    else if (p->choose_band)
         fprintf(out, "  band      chosen in warm-up for a bias within %g posterior sd\n",
                 run->options->bias_budget);
     else

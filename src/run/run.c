@@ -155,6 +155,8 @@ sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error *err)
     *finished = s->phase == PHASE_DONE;
     if (*finished) return SBPS_OK;
     bool whole = chains_round(run);
+    sbps_status status = chains_check(run, err);
+    if (status != SBPS_OK) return status;
     *(warming_up ? &s->seconds_warmup : &s->seconds_sampling) += now() - begin;
     if (whole) {
         s->rounds++;

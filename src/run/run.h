@@ -24,6 +24,7 @@ struct sbps_table {
 typedef struct {
     uint64_t events;  /* of this round that are done */
     event_kind begun; /* what began the segment to be flown next */
+    bool failed;      /* its path has ended, see event */
 } chain_state;
 
 typedef struct {
@@ -104,6 +105,8 @@ void chains_destroy(sbps_run *run);
 void chains_reset_estimates(sbps_run *run);
 /* False when an interrupt cut the round short. */
 bool chains_round(sbps_run *run);
+/* SBPS_DIVERGED when a chain's path has ended where there are no numbers. */
+sbps_status chains_check(const sbps_run *run, sbps_error *err);
 /* warmup.c */
 void warmup_begin(sbps_run *run);
 void warmup_after_round(sbps_run *run);

@@ -5,5 +5,7 @@
 #include "sampler/sampler.h"
 
 extern const sampler_kind sampler_sbps;
+extern const sampler_kind sampler_sgld, sampler_psgld, sampler_sghmc, sampler_msgnht;
+extern const sampler_kind sampler_mh;
 
 #endif

@@ -5,7 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-const sampler_kind *const sampler_kinds[] = {&sampler_sbps, NULL};
+const sampler_kind *const sampler_kinds[] = {
+    &sampler_sbps,                                                  /* continuous time */
+    &sampler_sgld, &sampler_psgld, &sampler_sghmc, &sampler_msgnht, /* discrete, biased */
+    &sampler_mh,                                                    /* discrete, exact */
+    NULL};
 
 const sampler_kind *sampler_find(const char *name)
 {

@@ -51,8 +51,10 @@ struct sampler_kind {
     size_t (*extra)(const posterior *target); /* doubles in the arena; NULL: none */
     const char *metric;                       /* what auto means; NULL: dense */
     const char *control_variate;              /* what auto means; NULL: none */
-    bool full;     /* looks at every row each time: mini-batches are not for it */
-    bool discrete; /* its segments stand still, dt = 1 */
+    bool full;          /* looks at every row each time: mini-batches are not for it */
+    bool discrete;      /* its segments stand still, dt = 1 */
+    bool unmetered;     /* cannot say how biased it is: no bias is stated */
+    const char *remedy; /* what helps when a step failed; NULL: nothing known */
     /* Optional: can it do this? SBPS_BAD_ARG with a sentence that says which sampler can. */
     sbps_status (*check)(const posterior *target, const sampler_settings *settings,
                          sbps_error *err);

@@ -153,7 +153,7 @@ static const struct {
     {"exceed budget in one", exceed_budget_in_one, 1,
      "1. The stated bias, in posterior sd, is 0.0125, the budget is 0.02; above it\n"
      "   are 1 of 3 parameters: dist,\"km\" (-0.5).\n"},
-    {"forget bias", forget_bias, 1, "1. The run states no bias.\n"},
+    {"forget bias", forget_bias, 1, "1. This sampler (sbps) cannot say how biased it is.\n"},
     {"publish", publish, 1,
      "1. The published method was asked for (--paper), which holds to no bias budget.\n"},
     {"violate", violate, 1,
