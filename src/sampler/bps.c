@@ -1,0 +1,132 @@
+/* Bouncy Particle Sampler on the full data.
+ *
+ *   w(t) = w + t A v,   bounces at rate G+,   G(t) = dU/dt                                (1)
+ *   at a bounce  v <- v - 2 (v.h / h.h) h,    h = A' grad U                               (2)
+ *   refreshments at a constant rate: v uniform on the sphere
+ *
+ * Where U is convex along the line the arrival is exact (line.c). Else it is thinned from bounds
+ * that are verified at every proposal (cells.c). With Gaussian noise of sd s on every component of
+ * the gradient the rate is E (G + y)+ with y ~ N(0, sigma^2), sigma = s |A v|; on a convex line it
+ * is thinned from
+ *
+ *   E (G + y)+ <= G+ + sigma phi(0),                                                      (3)
+ *
+ * two clocks, one climbing U and one ticking evenly, of which the first to ring proposes.
+ *
+ * Pakman, Gilboa, Carlson, Paninski (2017), ICML, Algorithm 1 and Theorem 1.
+ * Bouchard-Cote, Vollmer, Doucet (2018), JASA 113, 855-867. */
+#include "sampler/bps.h"
+#include "base/real.h"
+#include "sampler/kinds.h"
+#include "sampler/noise.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FARTHEST 1e9 /* flight, natural units: no proper posterior is so wide */
+
+void bps_start(sampler *s, const double *p, rng random)
+{
+    bps_state *state = s->state;
+    *state = (bps_state){.random = random, .thinning = cells_start()};
+    memcpy(s->p_next, p, s->dim * sizeof *p);
+    sampler_refresh(s, &state->random);
+    state->end.kind = EVENT_START;
+}
+
+static line take_off(sampler *s, event *e)
+{
+    memcpy(s->p, s->p_next, s->dim * sizeof *s->p);
+    memcpy(s->q, s->q_next, s->dim * sizeof *s->q);
+    for (size_t j = 0; j < s->dim; j++) s->scratch[j] = s->centre[j] + s->p[j];
+    potential_aim(s->u, s->scratch, s->q);
+    return (line){
+        .u = s->u, .e = e, .curvature = sampler_curvature(s, s->q), .time = NAN, .slope = NAN};
+}
+
+/* First arrival on a convex line: (3). Without noise the climbing clock is right by itself. */
+static bool two_clocks(line *l, double sigma, rng *random, double limit, double *time)
+{
+    double even = noisy_excess(sigma), height = rng_exponential(random);
+    double tick = even > 0.0 ? rng_exponential(random) / even : INFINITY;
+    climb c = climb_start(l);
+    for (;;) {
+        double end = smaller(tick, limit);
+        bool climbed = climb_to(l, &c, height, end, time);
+        if (!climbed) *time = end;
+        if (!climbed && end == limit) return false;
+        l->e->proposals++;
+        if (even == 0.0) return true;
+        double g = line_slope(l, *time), bound = larger(g, 0.0) + even;
+        if (rng_uniform(random) * bound < noisy_rate(g, sigma)) return true;
+        if (climbed)
+            height += rng_exponential(random);
+        else
+            tick += rng_exponential(random) / even;
+    }
+}
+
+double bps_fly(sampler *s, double noise)
+{
+    bps_state *state = s->state;
+    event e = {.kind = EVENT_REFRESH};
+    line l = take_off(s, &e);
+    double sigma = noise * sqrt(s->u->state->speed2), rate = s->settings->refresh_rate;
+    double limit = FARTHEST / sqrt(l.curvature), dt;
+    if (rate > 0.0) limit = smaller(limit, rng_exponential(&state->random) / rate);
+    bool bounce = line_convex(s->u->target)
+                      ? two_clocks(&l, sigma, &state->random, limit, &dt)
+                      : cells_arrival(&l, &state->thinning, sigma, &state->random, limit, &dt);
+    for (size_t j = 0; j < s->dim; j++) s->p_next[j] = s->p[j] + dt * s->q[j];
+    if (bounce) {
+        e.kind = EVENT_BOUNCE;
+        state->slope = line_slope(&l, dt);
+        potential_gradient(s->u, s->gradient);
+    } else {
+        sampler_refresh(s, &state->random);
+    }
+    state->end = e;
+    return dt;
+}
+
+segment bps_segment(const sampler *s, double dt)
+{
+    const bps_state *state = s->state;
+    return (segment){.flow = &flow_line,
+                     .dim = s->dim,
+                     .dt = dt,
+                     .centre = s->centre,
+                     .p = s->p,
+                     .q = s->q,
+                     .end = &state->end,
+                     .q_next = s->q_next};
+}
+
+static void bps_step(sampler *s, segment *out)
+{
+    double dt = bps_fly(s, 0.0);
+    const bps_state *state = s->state;
+    if (state->end.kind == EVENT_BOUNCE) sampler_reflect(s);
+    *out = bps_segment(s, dt);
+}
+
+static sbps_status bps_check(const posterior *target, const sampler_settings *settings,
+                             sbps_error *err)
+{
+    (void)target;
+    if (settings->gradient_noise == 0.0) return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_ARG,
+        "--gradient-noise: bps has none; noisy-bps is bps with it, and sbps takes it too");
+}
+
+const sampler_kind sampler_bps = {
+    .name = "bps",
+    .summary = "bouncy particle sampler on the full data: straight flights, exact arrivals",
+    .state_bytes = sizeof(bps_state),
+    .full = true,
+    .own_noise = true,
+    .check = bps_check,
+    .start = bps_start,
+    .step = bps_step,
+};

@@ -1,0 +1,110 @@
+/* Thinning with local bounds that are verified. The line is cut into cells; in a cell of length h
+ * the slope is looked at four times, h/3 apart. With second differences D1, D2 of those looks a
+ * parabola through them leaves the chord G_0 -> G_3 by at most (9/8) max |D|; twice that and the
+ * change of D make the margin
+ *
+ *   M = (9/4) (max(|D1|, |D2|) + |D1 - D2|)                                              (1)
+ *   lambda(t) = chord of max(r(G_0 + M), floor) -> max(r(G_3 + M), floor)                (2)
+ *
+ * where r is the rate as a function of the slope: convex and rising, so the chord of r lies above r
+ * of the chord. A cell whose margin would cost more than WASTE proposals is halved. Every
+ * proposal looks at the slope; where r(G) > lambda the bound was violated, the event carries
+ * r(G)/lambda - 1 bounces that did not happen, and cells become shorter. The floor keeps proposals
+ * coming where no bounce is expected, so that a rise between the looks does not go unseen.
+ *
+ * Cells are chosen from slopes alone, never from the exponentials drawn. */
+#include "sampler/cells.h"
+#include "base/real.h"
+#include "sampler/noise.h"
+
+#include <math.h>
+
+#define WASTE    0.5           /* nats of margin in a cell, at most */
+#define FLOOR    0.05          /* of lambda, natural units */
+#define LONGEST  1.0           /* cell, natural units */
+#define LEAST    0x1p-6        /* what violations may shorten the longest cell to */
+#define SHORTEST 0x1p-40       /* next to a wall: there the rate is larger still */
+#define RECOVERY 1.001         /* of the longest cell, per flight */
+#define MOST     ((size_t)1e6) /* cells in a flight */
+
+typedef struct {
+    node from, to;
+    double r0, r1; /* lambda at its ends */
+} cell;
+
+cells cells_start(void)
+{
+    return (cells){.length = 0.5 * LONGEST, .most = LONGEST};
+}
+
+/* (1) of four slopes */
+static double margin(const double g[4])
+{
+    double d1 = g[0] - 2.0 * g[1] + g[2], d2 = g[1] - 2.0 * g[2] + g[3];
+    return 2.25 * (larger(fabs(d1), fabs(d2)) + fabs(d1 - d2));
+}
+
+/* Looks from `from` as far as the slopes allow, at most to the limit. */
+static cell next_cell(line *l, cells *c, double sigma, node from, double limit)
+{
+    double unit = 1.0 / sqrt(l->curvature), m, h;
+    double g[4] = {from.slope};
+    c->length = smaller(c->length, c->most);
+    for (;;) {
+        h = smaller(c->length * unit, limit - from.time);
+        for (int i = 1; i < 4; i++) g[i] = line_slope(l, from.time + h * i / 3.0);
+        m = margin(g);
+        if (m * h <= WASTE || c->length <= SHORTEST) break; /* a NaN is not */
+        c->length *= 0.5;
+    }
+    if (m * h <= 0.1 * WASTE) c->length = smaller(2.0 * c->length, c->most);
+    double least = FLOOR / unit;
+    return (cell){.from = from,
+                  .to = {from.time + h, g[3]},
+                  .r0 = larger(noisy_rate(g[0] + m, sigma), least),
+                  .r1 = larger(noisy_rate(g[3] + m, sigma), least)};
+}
+
+/* First arrival in the cell after time t of the rate (2); INFINITY when there is none. */
+static double propose(const cell *k, double t, double exponential)
+{
+    double bend = (k->r1 - k->r0) / (k->to.time - k->from.time);
+    double rate = k->r0 + bend * (t - k->from.time);
+    double root = rate * rate + 2.0 * bend * exponential;
+    if (root < 0.0) return INFINITY;
+    t += 2.0 * exponential / (rate + sqrt(root));
+    return t < k->to.time ? t : INFINITY;
+}
+
+/* True when the proposal at t becomes a bounce. */
+static bool accept(line *l, cells *c, const cell *k, double sigma, double t, double uniform)
+{
+    double share = (t - k->from.time) / (k->to.time - k->from.time);
+    double bound = k->r0 + (k->r1 - k->r0) * share;
+    double ratio = noisy_rate(line_slope(l, t), sigma) / bound;
+    l->e->proposals++;
+    if (ratio > 1.0) {
+        l->e->violations++;
+        l->e->missing += ratio - 1.0;
+        c->most = larger(0.5 * c->most, LEAST);
+    }
+    return uniform < ratio;
+}
+
+bool cells_arrival(line *l, cells *c, double sigma, rng *random, double limit, double *time)
+{
+    node at = {0.0, line_slope(l, 0.0)};
+    c->most = smaller(RECOVERY * c->most, LONGEST);
+    for (size_t i = 0; i < MOST && at.time < limit; i++) {
+        cell k = next_cell(l, c, sigma, at, limit);
+        double t = at.time;
+        while (t = propose(&k, t, rng_exponential(random)), t < k.to.time) {
+            *time = t;
+            if (accept(l, c, &k, sigma, t, rng_uniform(random))) return true;
+        }
+        if (k.to.time <= at.time) break; /* the cell is lost in rounding */
+        at = k.to;
+    }
+    *time = at.time;
+    return false;
+}
