@@ -31,7 +31,9 @@ typedef struct {
 /* A general model is given w itself. `self` is what open made; calls do not allocate. Row weights
  * are the caller's: `factor` multiplies each row's contribution. */
 typedef struct general_model {
-    bool rowless; /* a density given in closed form: no table, one pseudo-row */
+    bool rowless;    /* a density given in closed form: no table, one pseudo-row */
+    bool no_columns; /* rows hold a target only; other columns are passed over */
+    bool no_target;  /* rows hold columns only, and no intercept */
     sbps_status (*open)(const rows *data, const model_shape *shape, void **self,
                         sbps_error *err);
     void (*close)(void *self); /* NULL self is fine */
@@ -55,6 +57,12 @@ typedef struct general_model {
                            const double *factor, double *scratch, double *out);
     /* Optional: where the search for the mode begins. NULL: at 0. */
     void (*start)(const void *self, double *w);
+    /* Optional: where a chain begins, give or take twice the spread at the mode, when there are
+     * several modes. NULL: around the mode that was found. */
+    void (*scatter)(const void *self, size_t chain, double *w);
+    /* Optional, both or none: columns of a synthetic row for a dimension, and one such row. */
+    size_t (*columns)(size_t dim);
+    void (*simulate)(rng *r, size_t columns, double *x, double *y);
 } general_model;
 
 typedef struct model_kind {
@@ -77,6 +85,8 @@ typedef struct model_kind {
     double (*simulate)(rng *r, double eta, double aux);
     /* Scale of y for default priors: sd(y) for linear, 1 (NULL) otherwise. */
     bool scales_with_target;
+    bool log_concave; /* log p of every row is concave in w */
+    bool counts; /* y counts events of log rate eta: weights can run off only where y is 0 */
     /* Bounds of |d log p/d eta| and |d^2 log p/d eta^2| over all eta and y; 0: there is none. Exact
      * samplers need them. */
     double slope_bound, curvature_bound;

@@ -2,6 +2,11 @@
  *
  *   w ~ U[-5,5]^d,   x ~ N(0, diag(6, 1, ..., 1)),   y ~ p(. | w.x), sigma = 1
  *
+ * Counts have rates exp(w.x), which weights of that size would send to e^50: for them w ~ U[-r,r]^d,
+ * r = 1/2, and (1/2) sqrt(20/d) from d = 20 on, so that w.x has an sd of 1.4 at most.
+ *
+ * General models say themselves what a row of theirs is.
+ *
  * x is rounded to the 6 decimals that are written before y is drawn, so that the table is an
  * exact sample of the model. */
 #include "base/memory.h"
@@ -107,7 +112,7 @@ static char *put_fixed(char *at, double x)
 /* Targets that are counts or classes need no decimals. */
 static char *put_target(char *at, const model_kind *model, double y)
 {
-    if (model->scales_with_target) return put_fixed(at, y);
+    if (model->scales_with_target || model->general) return put_fixed(at, y);
     return at + snprintf(at, NUMBER_MAX, "%.0f", y);
 }
 
@@ -115,31 +120,50 @@ static char *put_target(char *at, const model_kind *model, double y)
 
 typedef struct {
     const model_kind *model;
-    size_t rows, dim;
+    size_t rows, dim, columns;
     rng random;
     double *w, *x;
     char *line;
 } recipe;
 
+static bool has_target(const model_kind *model)
+{
+    return !model->general || !model->general->no_target;
+}
+
 static void put_header(recipe *r, writer *to)
 {
-    writer_put(to, "y", 1);
-    for (size_t j = 0; j < r->dim; j++)
-        writer_put(to, r->line, (size_t)snprintf(r->line, NUMBER_MAX, ",x%zu", j + 1));
+    bool target = has_target(r->model);
+    if (target) writer_put(to, "y", 1);
+    for (size_t j = 0; j < r->columns; j++)
+        writer_put(
+            to, r->line,
+            (size_t)snprintf(r->line, NUMBER_MAX, "%sx%zu", target || j ? "," : "", j + 1));
     writer_put(to, "\n", 1);
 }
 
-static void put_row(recipe *r, writer *to)
+/* x of the recipe into r->x; returns the target. */
+static double draw_row(recipe *r)
 {
-    double eta = 0.0;
-    for (size_t j = 0; j < r->dim; j++) {
+    double eta = 0.0, y;
+    if (r->model->general) {
+        r->model->general->simulate(&r->random, r->columns, r->x, &y);
+        return y;
+    }
+    for (size_t j = 0; j < r->columns; j++) {
         double x = rng_normal(&r->random) * (j == 0 ? sqrt(6.0) : 1.0);
         r->x[j] = nearbyint(x * DECIMALS) / DECIMALS;
         eta += r->w[j] * r->x[j];
     }
-    char *at = put_target(r->line, r->model, r->model->simulate(&r->random, eta, 0.0));
-    for (size_t j = 0; j < r->dim; j++) {
-        *at++ = ',';
+    return r->model->simulate(&r->random, eta, 0.0);
+}
+
+static void put_row(recipe *r, writer *to)
+{
+    double y = draw_row(r);
+    char *at = has_target(r->model) ? put_target(r->line, r->model, y) : r->line;
+    for (size_t j = 0; j < r->columns; j++) {
+        if (at > r->line) *at++ = ',';
         at = put_fixed(at, r->x[j]);
     }
     *at++ = '\n';
@@ -185,13 +209,18 @@ done:
     return status;
 }
 
+static bool can_simulate(const model_kind *model)
+{
+    return model->simulate || (model->general && model->general->simulate);
+}
+
 static sbps_status unknown_name(const char *name, sbps_error *err)
 {
     const char *names[NAMES_MAX];
     char all[256] = "";
     size_t count = 0, used = 0;
     for (size_t i = 0; model_kinds[i] && count < NAMES_MAX; i++) {
-        if (!model_kinds[i]->simulate) continue;
+        if (!can_simulate(model_kinds[i])) continue;
         names[count++] = model_kinds[i]->name;
         if (used < sizeof all)
             used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "",
@@ -208,14 +237,22 @@ static sbps_status check_request(const char *name, size_t row_count, size_t dim,
                                  const char *path, const char *truth, sbps_error *err)
 {
     const model_kind *model = model_find(name);
-    if (!model || !model->simulate) return unknown_name(name, err);
+    if (!model || !can_simulate(model)) return unknown_name(name, err);
     if (row_count == 0) return fail(err, SBPS_BAD_ARG, "rows must be at least 1");
     if (dim == 0 || dim > DIM_MAX)
         return fail(err, SBPS_BAD_ARG, "dim must be between 1 and %d, not %zu", DIM_MAX, dim);
+    if (truth && model->general)
+        return fail(err, SBPS_BAD_ARG, "%s draws no weights that truth could tell", name);
     if (truth && strcmp(path, truth) == 0)
         return fail(err, SBPS_BAD_ARG, "table and truth cannot both be written to %.200s",
                     path);
     return SBPS_OK;
+}
+
+/* Half-width of the weights' distribution. */
+static double weight_reach(const model_kind *model, size_t dim)
+{
+    return model->counts ? 0.5 * fmin(1.0, sqrt(20.0 / (double)dim)) : 5.0;
 }
 
 sbps_status sbps_simulate(const char *name, size_t row_count, size_t dim, uint64_t seed,
@@ -225,11 +262,13 @@ sbps_status sbps_simulate(const char *name, size_t row_count, size_t dim, uint64
     if (status != SBPS_OK) return status;
     recipe r = {.model = model_find(name), .rows = row_count, .dim = dim};
     r.random = rng_stream(seed, 0, RNG_SIMULATE);
-    r.w = new_doubles(2 * dim);
-    r.line = malloc((dim + 1) * NUMBER_MAX);
+    r.columns = r.model->general ? r.model->general->columns(dim) : dim;
+    r.w = new_doubles(dim + r.columns);
+    r.line = malloc((r.columns + 2) * NUMBER_MAX);
     if (r.w && r.line) {
         r.x = r.w + dim;
-        for (size_t j = 0; j < dim; j++) r.w[j] = 10.0 * rng_uniform(&r.random) - 5.0;
+        double reach = weight_reach(r.model, dim);
+        for (size_t j = 0; j < dim; j++) r.w[j] = 2.0 * reach * rng_uniform(&r.random) - reach;
         status = write_files(&r, path, truth, err);
     } else {
         status = fail_memory(err);

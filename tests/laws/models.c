@@ -121,9 +121,11 @@ static void check_scores(const model_kind *model, double eta, double aux)
         sums[3] += (a * a + aa) / draws;
         CHECK(isfinite(e) && isfinite(a));
     }
-    double unit = model->aux_name ? exp(-aux) : 0.5; /* no score of these models spreads more */
+    /* no score of these models spreads more; counts have variance mu and fourth moment mu + 3mu^2 */
+    double mu = exp(eta), unit = model->counts ? sqrt(mu) : model->aux_name ? exp(-aux) : 0.5;
+    double square = model->counts ? sqrt(mu + 2.0 * mu * mu) : 2.0 * unit * unit;
     CHECK_Z(sums[0], 0.0, unit / sqrt(draws), MAX_Z);
-    CHECK_Z(sums[1], 0.0, 2.0 * unit * unit / sqrt(draws), MAX_Z);
+    CHECK_Z(sums[1], 0.0, square / sqrt(draws), MAX_Z);
     CHECK_Z(sums[2], 0.0, 2.0 / sqrt(draws), MAX_Z);
     CHECK_Z(sums[3], 0.0, 10.0 / sqrt(draws), MAX_Z);
 }
@@ -134,6 +136,7 @@ TEST(simulated_targets_have_mean_score_zero)
         if (!model_kinds[k]->simulate) continue;
         check_scores(model_kinds[k], 0.8, model_kinds[k]->aux_name ? 0.3 : 0.0);
         check_scores(model_kinds[k], -2.0, model_kinds[k]->aux_name ? -0.5 : 0.0);
+        if (model_kinds[k]->counts) check_scores(model_kinds[k], 3.5, 0.0);
     }
 }
 
@@ -145,7 +148,7 @@ static double probability(const model_kind *model, double eta, double aux, doubl
     return exp(out);
 }
 
-/* "every constant included": targets 0 and 1, or the whole line where targets scale. */
+/* "every constant included": targets 0 and 1, all counts, or the whole line where targets scale. */
 TEST(loglik_is_a_normalised_density_of_the_target)
 {
     for (size_t k = 0; model_kinds[k]; k++) {
@@ -156,7 +159,8 @@ TEST(loglik_is_a_normalised_density_of_the_target)
             for (double y = -40.0; y < 40.0; y += h)
                 total += h * probability(model, 0.8, 0.3, y);
         else
-            for (int y = 0; y < 2; y++) total += probability(model, 0.8, 0.0, y);
+            for (int y = 0; y < (model->counts ? 100 : 2); y++)
+                total += probability(model, 0.8, 0.0, y);
         CHECK_NEAR(total, 1.0, TOL_DIFF);
     }
 }
@@ -207,6 +211,13 @@ TEST(impossible_targets_are_refused_by_value)
     CHECK(check_targets("linear", 3, (double[]){2, 2, 2}, &err) == SBPS_BAD_DATA);
     CHECK(strstr(err.text, "is 2 in every row"));
     CHECK(check_targets("linear", 3, (double[]){1, 2, INFINITY}, &err) == SBPS_BAD_DATA);
+    CHECK(check_targets("poisson", 3, (double[]){0, 0, 0}, &err) == SBPS_OK);
+    CHECK(check_targets("poisson", 3, (double[]){0, 7, 1e6}, &err) == SBPS_OK);
+    CHECK(check_targets("poisson", 3, (double[]){0, 1.5, 2}, &err) == SBPS_BAD_DATA);
+    CHECK(strcmp(err.text, "target 'outcome' holds 1.5; poisson wants counts: 0, 1, 2, ...") ==
+          0);
+    CHECK(check_targets("poisson", 3, (double[]){0, -1, 2}, &err) == SBPS_BAD_DATA);
+    CHECK(check_targets("poisson", 3, (double[]){0, INFINITY, 2}, &err) == SBPS_BAD_DATA);
 }
 
 CHECK_MAIN
