@@ -212,6 +212,7 @@ static const general_model gaussian_general = {
 
 const model_kind model_gaussian = {
     .name = "gaussian",
+    .log_concave = true,
     .summary = "Normal density of a given covariance, mean 0; needs no table.",
     .general = &gaussian_general,
 };

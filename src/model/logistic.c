@@ -78,6 +78,7 @@ static double logistic_simulate(rng *r, double eta, double aux)
 
 const model_kind model_logistic = {
     .name = "logistic",
+    .log_concave = true,
     .summary = "Logistic regression: y is 0 or 1, log odds linear in the columns.",
     .check = logistic_check,
     .loglik = logistic_loglik,

@@ -108,7 +108,6 @@ static double poisson_simulate(rng *r, double eta, double aux)
 
 const model_kind model_poisson = {
     .name = "poisson",
-    .log_concave = true,
     .summary = "Poisson regression: y counts events, log rate linear in the columns.",
     .check = poisson_check,
     .loglik = poisson_loglik,

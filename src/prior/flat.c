@@ -19,6 +19,7 @@ const prior_kind prior_flat = {
     .name = "flat",
     .summary = "Constant; no density, so the data alone must make the posterior proper.",
     .quadratic = true,
+    .log_concave = true,
     .valid = flat_valid,
     .logpdf = flat_zero,
     .slope = flat_zero,

@@ -36,6 +36,11 @@ static double laplace_kink(const double *theta)
     return theta[0];
 }
 
+static double laplace_slope_bound(const double *theta)
+{
+    return 1.0 / theta[1];
+}
+
 static const char *const laplace_numbers[] = {"location", "scale"};
 
 const prior_kind prior_laplace = {
@@ -44,9 +49,11 @@ const prior_kind prior_laplace = {
                "the location.",
     .numbers = 2,
     .number_names = laplace_numbers,
+    .log_concave = true,
     .valid = laplace_valid,
     .logpdf = laplace_logpdf,
     .slope = laplace_slope,
     .curvature = laplace_curvature,
     .kink = laplace_kink,
+    .slope_bound = laplace_slope_bound,
 };

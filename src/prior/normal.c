@@ -35,6 +35,7 @@ const prior_kind prior_normal = {
     .numbers = 2,
     .number_names = normal_numbers,
     .quadratic = true,
+    .log_concave = true,
     .valid = normal_valid,
     .logpdf = normal_logpdf,
     .slope = normal_slope,

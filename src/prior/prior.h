@@ -13,6 +13,7 @@ typedef struct prior_kind {
     const char *const *number_names;
     bool positive;  /* support x > 0: only for parameters that are positive, such as sigma */
     bool quadratic; /* log density is quadratic in x: its slope is linear in x */
+    bool log_concave; /* log density is concave in x */
     /* True when the numbers make a density (scales > 0, all finite). */
     bool (*valid)(const double *theta);
     /* log density up to a constant that depends on theta only, and its derivatives in x */
@@ -21,6 +22,8 @@ typedef struct prior_kind {
     double (*curvature)(const double *theta, double x);
     /* Optional: where the slope jumps (laplace: its location). NULL: nowhere. */
     double (*kink)(const double *theta);
+    /* Optional: bound of |slope| over all x. NULL: there is none. */
+    double (*slope_bound)(const double *theta);
 } prior_kind;
 
 extern const prior_kind *const prior_kinds[]; /* NULL at the end */
