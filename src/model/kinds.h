@@ -4,7 +4,7 @@
 
 #include "model/model.h"
 
-extern const model_kind model_gaussian, model_banana;
-extern const model_kind model_logistic, model_linear, model_poisson;
+extern const model_kind model_gaussian, model_banana, model_hyperboloid, model_multimodal;
+extern const model_kind model_logistic, model_linear, model_poisson, model_softmax, model_network;
 
 #endif

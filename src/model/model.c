@@ -8,8 +8,12 @@ const model_kind *const model_kinds[] = {
     &model_logistic,
     &model_linear,
     &model_poisson,
+    &model_softmax,
+    &model_network,
     &model_gaussian,
     &model_banana,
+    &model_hyperboloid,
+    &model_multimodal,
     NULL,
 };
 

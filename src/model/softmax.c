@@ -1,0 +1,67 @@
+/* Softmax regression, y one of the classes 0, ..., K-1, a vector of weights w_k for each:
+ *
+ *   p_k = e^(x.w_k) / sum_l e^(x.w_l)                                                     (1)
+ *
+ * One layer of K units. Adding the same vector to every w_k changes nothing: only the prior holds
+ * those directions. Bohning (1992), Multinomial logistic regression algorithm, Annals of the
+ * Institute of Statistical Mathematics 44, 197-200. */
+#include "model/classes.h"
+#include "model/kinds.h"
+#include "model/layers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static sbps_status softmax_open(const rows *data, const model_shape *shape, void **self,
+                                sbps_error *err)
+{
+    (void)shape;
+    *self = NULL;
+    layers *net = calloc(1, sizeof *net);
+    if (!net) return fail_memory(err);
+    net->top = &head_softmax;
+    net->count = 1;
+    sbps_status status = classes_count(data, "softmax", &net->units[0], err);
+    if (status == SBPS_OK) status = layers_open(net, data, err);
+    if (status == SBPS_OK)
+        *self = net;
+    else
+        free(net);
+    return status;
+}
+
+static void softmax_name(const void *self, size_t j, size_t size, char *text)
+{
+    const layers *net = self;
+    size_t layer, class, column;
+    layers_locate(net, j, &layer, &class, &column);
+    snprintf(text, size, "%zu:%s", class,
+             net->data->names ? net->data->names[column] : "column");
+}
+
+static double softmax_prior_sd(const void *self, size_t j)
+{
+    size_t layer, class, column;
+    layers_locate(self, j, &layer, &class, &column);
+    return layers_column_sd(self, column, 2.5, 10.0);
+}
+
+static const general_model softmax_general = {
+    .open = softmax_open,
+    .close = layers_close,
+    .dim = layers_dim,
+    .name = softmax_name,
+    .prior_sd = softmax_prior_sd,
+    .scratch = layers_scratch,
+    .loglik = layers_loglik,
+    .slope = layers_slope,
+    .gradient = layers_gradient,
+    .hessian_vector = layers_hessian_vector,
+};
+
+const model_kind model_softmax = {
+    .name = "softmax",
+    .summary = "Softmax regression: y is a class 0, 1, 2, ..., each with weights of its own.",
+    .general = &softmax_general,
+    .log_concave = true,
+};
