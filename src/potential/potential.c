@@ -85,7 +85,9 @@ static batch predict(potential *u, row_range r, double t, size_t at)
     const rows *data = u->target->data;
     double *eta = u->eta + at, *deta = u->deta + at, *y = u->y + at;
     const kernels *k = u->target->k;
-    k->row_products(data->x, data->stride, r.list, r.first, r.n, u->p, u->q, eta, deta);
+    k->row_products(data->x, data->stride, r.list, r.first, r.n, u->p,
+                    u->state->still ? NULL : u->q, eta, deta);
+    if (u->state->still) memset(deta, 0, r.n * sizeof *deta);
     if (t != 0.0) k->axpy(r.n, t, deta, eta);
     if (r.list)
         for (size_t i = 0; i < r.n; i++) y[i] = data->y[r.list[i]];
@@ -190,6 +192,7 @@ void potential_aim(potential *u, const double *p, const double *q)
     spread(u, p, u->p);
     spread(u, q, u->q);
     potential_state *state = u->state;
+    state->still = false;
     state->prior_slope = state->prior_rate = state->exact_slope = state->speed2 = 0.0;
     for (size_t j = 0; j < target->dim; j++) {
         const prior *of = &target->priors[j];
@@ -353,6 +356,7 @@ static void stand(potential *u, const double *w)
            (u->target->model->general ? u->target->dim : u->target->data->stride + 1) *
                sizeof *u->q);
     u->state->time = 0.0;
+    u->state->still = true;
     pick(u);
 }
 

@@ -39,6 +39,7 @@ typedef struct {
     double prior_slope, prior_rate; /* quadratic priors along the line: slope + rate t */
     double exact_slope;             /* of a control variate */
     double speed2;                  /* |q|^2 */
+    uint64_t still;                 /* q is 0: rows need their products with p alone */
 } potential_state;
 
 struct potential {
