@@ -72,10 +72,12 @@ static void silent_law(const problem *p)
     flyer_make(&f, p, &ours, 1);
     REQUIRE(f.memory.base);
     if (f.s.kind->calibrate) f.s.kind->calibrate(&f.s, true);
+    if (f.s.kind->adapt) f.s.kind->adapt(&f.s, true);
     allocations = 0;
     for (size_t i = 0; i < 10000; i++) flyer_step(&f, &s);
     CHECK(allocations == 0);
-    CHECK(f.d.state->spacing > 0.0 && f.m.state->full > 0 && f.b.state->bounces > 0);
+    CHECK(f.d.state->spacing > 0.0 && f.m.state->full > 0);
+    CHECK(f.b.state->bounces > 0 || f.s.kind->discrete);
     free(f.memory.base);
 }
 
@@ -84,11 +86,12 @@ TEST(a_step_never_allocates)
     for (size_t k = 0; sampler_kinds[k]; k++)
         for (size_t b = 0; potential_kinds[b]; b++)
             for (size_t m = 0; predictor(m); m++) {
+                if (!takes(sampler_kinds[k], potential_kinds[b])) continue;
                 recipe made = {sampler_kinds[k], metric_kinds[2], potential_kinds[b],
                                predictor(m), 40};
                 problem p = problem_make(made);
                 REQUIRE(p.a);
-                silent_law(&p);
+                if (can(&p)) silent_law(&p);
                 problem_close(&p);
             }
 }
