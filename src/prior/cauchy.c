@@ -30,6 +30,12 @@ static double cauchy_curvature(const double *theta, double x)
     return -2.0 * ((1.0 - z * z) / q) / q / (theta[1] * theta[1]);
 }
 
+/* at |z| = 1 */
+static double cauchy_slope_bound(const double *theta)
+{
+    return 1.0 / theta[1];
+}
+
 static const char *const cauchy_numbers[] = {"location", "scale"};
 
 const prior_kind prior_cauchy = {
@@ -41,4 +47,5 @@ const prior_kind prior_cauchy = {
     .logpdf = cauchy_logpdf,
     .slope = cauchy_slope,
     .curvature = cauchy_curvature,
+    .slope_bound = cauchy_slope_bound,
 };

@@ -40,6 +40,12 @@ static double student_t_curvature(const double *theta, double x)
     return -(nu + 1.0) * ((nu - z * z) / q) / q / (theta[2] * theta[2]);
 }
 
+/* at |z| = sqrt(nu) */
+static double student_t_slope_bound(const double *theta)
+{
+    return (theta[0] + 1.0) / (2.0 * sqrt(theta[0]) * theta[2]);
+}
+
 static const char *const student_t_numbers[] = {"df", "mean", "scale"};
 
 const prior_kind prior_student_t = {
@@ -51,4 +57,5 @@ const prior_kind prior_student_t = {
     .logpdf = student_t_logpdf,
     .slope = student_t_slope,
     .curvature = student_t_curvature,
+    .slope_bound = student_t_slope_bound,
 };

@@ -63,6 +63,10 @@ static sbps_status check_table(const model_kind *model, const rows *data, sbps_e
                     model->name);
     if (!rowless && data->n == 1)
         return fail(err, SBPS_BAD_ARG, "model %s needs a table", model->name);
+    if (model->general && data->offset)
+        return fail(err, SBPS_BAD_ARG,
+                    "--offset: model %s has no linear predictor that it could be added to",
+                    model->name);
     return SBPS_OK;
 }
 
@@ -86,6 +90,22 @@ static const char *usual_control_variate(const sbps_options *o, const run_plan *
     return "gradient";
 }
 
+/* What a sampler's exact bounds do not cover. */
+static sbps_status check_bounded(const sbps_options *o, const run_plan *plan, sbps_error *err)
+{
+    const sampler_kind *kind = plan->sampler;
+    if (strcmp(plan->control_variate, kind->control_variate))
+        return fail(err, SBPS_BAD_ARG,
+                    "--control-variate: the bounds of %s are for '%s'; sbps takes others",
+                    kind->name, kind->control_variate);
+    if (o->gradient_noise > 0.0)
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--gradient-noise: %s needs bounds, and added noise has none; sbps takes it",
+            kind->name);
+    return SBPS_OK;
+}
+
 static sbps_status choose_metric(const sbps_options *o, run_plan *plan, sbps_error *err)
 {
     const char *usual = plan->sampler->metric ? plan->sampler->metric : "dense";
@@ -95,28 +115,49 @@ static sbps_status choose_metric(const sbps_options *o, run_plan *plan, sbps_err
     if (!plan->metric) return fail(err, SBPS_BAD_ARG, "--metric: there is no '%s'", word);
     plan->control_variate = usual_control_variate(o, plan);
     if (!is_auto(o->control_variate)) plan->control_variate = o->control_variate;
+    if (plan->sampler->bounded) return check_bounded(o, plan, err);
     if (!strcmp(plan->control_variate, "hessian"))
         return fail(err, SBPS_BAD_ARG, "--control-variate: hessian is not in this version");
     return SBPS_OK;
 }
 
+static sbps_status check_batch(size_t n, const rows *data, const sampler_kind *kind,
+                               sbps_error *err)
+{
+    if (n > data->n)
+        return fail(err, SBPS_BAD_ARG, "--batch-size: %zu is more than the table's %zu rows", n,
+                    data->n);
+    if (kind->full && n < data->n)
+        return fail(err, SBPS_BAD_ARG,
+                    "--batch-size: %s looks at every row; sbps takes batches", kind->name);
+    if (kind->single && n != 1)
+        return fail(err, SBPS_BAD_ARG,
+                    "--batch-size: %s takes one row at a time; sbps and lipsbps take batches",
+                    kind->name);
+    if (kind->curve && n == 1 && data->n > 1)
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--batch-size: %s needs at least 2 rows, since their spread is what the band "
+            "is made of; lipsbps takes 1",
+            kind->name);
+    return SBPS_OK;
+}
+
 /* Windows stream, but eq. (10) holds for them only on average over shuffles: with few windows in
- * the table random rows are right. */
+ * the table random rows are right. A single row is the same either way. */
 static sbps_status choose_batch(const sbps_options *o, const rows *data, run_plan *plan,
                                 sbps_error *err)
 {
     size_t n = o->batch_size, usual = o->paper ? PAPER_BATCH : BATCH_DEFAULT;
-    if (n > data->n)
-        return fail(err, SBPS_BAD_ARG, "--batch-size: %zu is more than the table's %zu rows", n,
-                    data->n);
-    if (plan->sampler->full && n != SIZE_AUTO && n < data->n)
-        return fail(err, SBPS_BAD_ARG,
-                    "--batch-size: %s looks at every row; sbps takes batches",
-                    plan->sampler->name);
+    if (plan->sampler->batch) usual = plan->sampler->batch;
     if (n == SIZE_AUTO) n = plan->sampler->full || data->n < 2 * usual ? data->n : usual;
+    sbps_status status = check_batch(n, data, plan->sampler, err);
+    if (status != SBPS_OK) return status;
     plan->batch = n;
     if (n == data->n)
         plan->minibatch = &potential_full;
+    else if (n == 1)
+        plan->minibatch = &potential_window;
     else if (is_auto(o->minibatch))
         plan->minibatch = o->paper || (double)data->n / (double)n < WINDOW_FROM
                               ? &potential_random
@@ -144,6 +185,7 @@ static void choose_settings(const sbps_options *o, run_plan *plan)
     s->metric_beta = o->metric_beta;
     s->metric_eps = o->metric_eps;
     s->adapt_forever = o->adapt_forever;
+    s->gradient_noise = o->gradient_noise;
     if (!is_auto(o->lack_of_fit)) s->lack_of_fit = !strcmp(o->lack_of_fit, "on");
     if (!is_auto(o->pool_variance))
         s->pool = strcmp(o->pool_variance, "on") ? 0.0 : settings_default.pool;
@@ -210,7 +252,8 @@ sbps_status plan_finish(sbps_run *run, sbps_error *err)
             err, SBPS_BAD_ARG,
             "--dt: %g is too short: the posterior is %.3g wide, and a flight would never end",
             o->dt, 1.0 / run->plan.scale);
-    double usual = o->paper ? 0.0 : run->plan.scale / sqrt((double)d);
+    double usual =
+        o->paper || run->plan.sampler->ergodic ? 0.0 : run->plan.scale / sqrt((double)d);
     run->plan.settings.refresh_rate = isnan(o->refresh_rate) ? usual : o->refresh_rate;
     return SBPS_OK;
 }

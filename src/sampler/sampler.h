@@ -25,6 +25,7 @@ typedef struct {
     double step_size;   /* discrete samplers, as design says: w -= h (mean gradient per row) */
     double step_decay;  /* h (1 + i)^-decay */
     double metric_beta, metric_eps; /* adaptive diagonal metric */
+    double gradient_noise;          /* sd on every component, for kinds with own_noise */
     bool adapt_forever;             /* go on adapting after warm-up */
 } sampler_settings;
 
@@ -55,6 +56,12 @@ struct sampler_kind {
     bool discrete;      /* its segments stand still, dt = 1 */
     bool unmetered;     /* cannot say how biased it is: no bias is stated */
     const char *remedy; /* what helps when a step failed; NULL: nothing known */
+    size_t batch; /* rows a batch that auto means; 0: what is usual */
+    bool single;  /* of one row, which it chooses itself: no other batch will do */
+    bool bounded; /* thins under exact bounds: its control variate is part of them, and noise that
+                     is added to gradients would break them */
+    bool ergodic; /* without refreshment: auto is 0 */
+    bool own_noise; /* deals with settings->gradient_noise itself: the potential adds none */
     /* Optional: can it do this? SBPS_BAD_ARG with a sentence that says which sampler can. */
     sbps_status (*check)(const posterior *target, const sampler_settings *settings,
                          sbps_error *err);

@@ -1,0 +1,59 @@
+/* Exact bounds on what rows and priors can say, and single rows on demand: what samplers need
+ * that thin under a bound in place of a band. Only for predictor models that state how steep and
+ * how curved a row's log-likelihood can be. */
+#ifndef POTENTIAL_BOUNDS_H
+#define POTENTIAL_BOUNDS_H
+
+#include "potential/potential.h"
+
+/* x~ = A'x, with A the map from the coordinates in which a sampler moves. */
+typedef struct {
+    const void *self;
+    void (*transpose)(const void *self, const double *x, double *out);
+} row_map;
+
+/* SBPS_BAD_ARG with a sentence where a model or a prior has no bounds. */
+sbps_status bounds_check(const posterior *target, const char *sampler, sbps_error *err);
+size_t bounds_row_count(const posterior *target);
+
+/* ---- over all rows; x~ is `scratch` (dim) ---- */
+
+/* b_i = weight_i L |x~_i|, L the bound of |d log p/d eta|: no row's slope along a unit velocity
+ * is larger. Returns the largest; `each` gets all of them unless NULL. */
+double bounds_norms(const posterior *target, row_map map, double *scratch, double *each);
+
+typedef struct {
+    double *largest; /* max_i weight_i (L + |r_i|) |x~_ij|, r_i the row's d log p/d eta at the
+                        control variate's reference, 0 without one */
+    double *total;   /* sum_i weight_i L |x~_ij| */
+    double *lever;   /* max_i weight_i K |x~_ij| |x~_i|, K the bound of |d^2 log p/d eta^2| */
+} column_bounds;     /* dim entries each */
+
+void bounds_columns(const potential *u, row_map map, double *scratch, column_bounds out);
+/* H_ = K sum_i weight_i x~_i x~_i', dim*dim: the likelihood's Hessian is never larger. */
+void bounds_hessian(const posterior *target, row_map map, double *scratch, double *out);
+
+/* ---- the prior along the line aimed at ---- */
+
+/* d/dt -log prior <= slope + rate t + rest: quadratic priors exactly, the others by their bound. */
+typedef struct {
+    double slope, rate, rest;
+} prior_line;
+
+prior_line bounds_prior_line(const potential *u);
+/* -grad log prior = slope + rate t for quadratic priors, less a control variate's exact gradient;
+ * dim entries each, 0 for coordinates with other priors. */
+void bounds_exact_gradient(const potential *u, double *slope, double *rate);
+/* The same for the other priors, at time t. False, and nothing written, when there are none. */
+bool bounds_curved_gradient(const potential *u, double t, double *out);
+/* Bound of |sum_j a_j d/dw_j log prior_j| over those. */
+double bounds_curved_slope(const potential *u, const double *a);
+
+/* ---- one row ---- */
+
+/* Makes row i the batch, for potentials of one row a batch: the next is `observe_again`'s. */
+void bounds_look_at(potential *u, size_t row);
+/* -N weight_i d log p_i along `a` (dim) at time t of the line, less the control variate's part. */
+double bounds_row_partial(potential *u, size_t row, double t, const double *a);
+
+#endif

@@ -1,0 +1,67 @@
+/* Rate a + b t: a s + b s^2/2 = E has the root   s = 2 E / (a + sqrt(a^2 + 2 b E)). */
+#include "sampler/thinning.h"
+
+#include <math.h>
+#include <string.h>
+
+double linear_arrival(double a, double b, double exponential)
+{
+    double wait = 0.0;
+    if (a < 0.0) {
+        if (b <= 0.0) return INFINITY;
+        wait = -a / b;
+        a = 0.0;
+    }
+    double root = a * a + 2.0 * b * exponential;
+    if (root < 0.0 || (a == 0.0 && b <= 0.0)) return INFINITY;
+    return wait + 2.0 * exponential / (a + sqrt(root));
+}
+
+static void transpose(const void *self, const double *x, double *out)
+{
+    const metric *a = self;
+    a->kind->transpose(a, x, out);
+}
+
+row_map thinning_map(const sampler *s)
+{
+    return (row_map){s->a, transpose};
+}
+
+void thinning_take_off(sampler *s)
+{
+    memcpy(s->p, s->p_next, s->dim * sizeof *s->p);
+    memcpy(s->q, s->q_next, s->dim * sizeof *s->q);
+    for (size_t j = 0; j < s->dim; j++) s->scratch[j] = s->centre[j] + s->p[j];
+    potential_aim(s->u, s->scratch, s->q);
+}
+
+double thinning_refresh_at(const sampler *s, rng *random)
+{
+    double rate = s->settings->refresh_rate;
+    return rate > 0.0 ? rng_exponential(random) / rate : INFINITY;
+}
+
+bool thinning_accept(double rate, double bound, rng *random, event *e)
+{
+    double ratio = rate / bound;
+    e->proposals++;
+    if (ratio > 1.0) {
+        e->violations++;
+        e->missing += ratio - 1.0;
+    }
+    return rng_uniform(random) < ratio;
+}
+
+void thinning_land(sampler *s, double dt, const event *end, segment *out)
+{
+    for (size_t j = 0; j < s->dim; j++) s->p_next[j] = s->p[j] + dt * s->q[j];
+    *out = (segment){.flow = &flow_line,
+                     .dim = s->dim,
+                     .dt = dt,
+                     .centre = s->centre,
+                     .p = s->p,
+                     .q = s->q,
+                     .end = end,
+                     .q_next = s->q_next};
+}
