@@ -21,6 +21,7 @@
 
 #define BOTTOM       1e-14 /* nats that U(t*) may be off by */
 #define HEIGHT       1e-12 /* nats that F may be off by, beside the rounding of U */
+#define KINK         1e-13 /* beside it: of the time and the natural unit of time */
 #define TIME         1e-14 /* relative: a step that changes nothing */
 #define ROUNDING     (16 * DBL_EPSILON)
 #define LOOKS        200 /* at most, per search: bisection alone needs a third of them */
@@ -97,17 +98,40 @@ static double above_bottom(node low, node high)
     return isfinite(high.slope) ? g * g / secant(low, high) : INFINITY;
 }
 
+/* The slope jumps at the kinks of priors. Looks on both sides leave a bracket without kinks, or one
+ * so narrow around the kink that is the bottom that nothing is left to do. */
+static void rule_out_kinks(line *l, node *low, node *high)
+{
+    double jump, beside = KINK * (1.0 / sqrt(l->curvature) + high->time);
+    while (high->time - low->time > 4.0 * beside) {
+        double kink = potential_next_kink(l->u, low->time, &jump);
+        if (!(kink < high->time)) return;
+        node after = {smaller(kink + beside, high->time), 0.0};
+        after.slope = slope_or_infinity(l, after.time);
+        if (after.slope < 0.0) {
+            *low = after;
+            continue;
+        }
+        *high = after;
+        node before = {larger(kink - beside, low->time), 0.0};
+        before.slope = slope_or_infinity(l, before.time);
+        *(before.slope < 0.0 ? low : high) = before;
+    }
+}
+
 /* Shrinks low.slope < 0 <= high.slope; the end nearer to the bottom goes to c->low. */
 static void refine(line *l, climb *c, node high)
 {
     node low = c->low;
+    rule_out_kinks(l, &low, &high);
     double low_weight = 1.0, high_weight = 1.0; /* halved for an end that is kept again */
     int moved = 0;                              /* -1: low, +1: high */
     for (int looks = 0; looks < LOOKS && above_bottom(low, high) > BOTTOM; looks++) {
         double a = low_weight * low.slope, b = high_weight * high.slope;
         double t = isfinite(b) ? low.time - a * (high.time - low.time) / (b - a) : NAN;
         if (!(t > low.time && t < high.time)) t = 0.5 * (low.time + high.time);
-        if (t <= low.time || t >= high.time) break; /* neighbours: a kink */
+        if (t <= low.time || t >= high.time) break; /* neighbours */
+        if (high.time - low.time <= 4.0 * KINK * high.time) break;
         node next = {t, slope_or_infinity(l, t)};
         if (next.slope < 0.0) {
             low = next;
