@@ -201,7 +201,12 @@ static int sample_and_keep(sbps_run *run, const sbps_options *options)
 {
     sbps_error err = {0}, kept = {0};
     interrupt_watch(run);
-    int code = report_status(fly(run, options, &err), &err);
+    sbps_status flown = fly(run, options, &err);
+    int code = report_status(flown, &err);
+    if (flown == SBPS_DIVERGED) { /* there is nothing worth keeping */
+        interrupt_watch(NULL);
+        return code;
+    }
     bool interrupted = interrupt_came();
     if (interrupted) complain("interrupted: writing what there is");
     sbps_status status = keep(run, options, &kept);

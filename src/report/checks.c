@@ -200,9 +200,9 @@ static bool batch_too_small(const evidence *e, text *seen)
 {
     const result_info *info = &e->r->info;
     double passes = rows_per_sample(info) / info->rows;
-    text_add(seen, "Mini-batches of %.0f rows are noisy: the band k is ", info->batch_size);
-    text_measure(seen, info->band);
-    text_add(seen, ", and the passes over all rows that one effective sample costs are ");
+    text_add(seen, "Mini-batches of %.0f rows are noisy: ", info->batch_size);
+    if (!isnan(info->band)) text_add(seen, "the band k is %.3g, and ", info->band);
+    text_add(seen, "the passes over all rows that one effective sample costs are ");
     text_measure(seen, passes);
     return info->batch_size < info->rows && (info->band > BAND_LIMIT || passes > PASSES_LIMIT);
 }

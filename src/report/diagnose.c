@@ -65,6 +65,10 @@ static void add_all_clear(text *t, const evidence *e)
     add_measured(t, "bias budget", info->bias_budget, " posterior sd");
     add_measured(t, "largest bias of one mean",
                  extreme(e, offsetof(sbps_parameter, bias), farther), " posterior sd");
+    if (!(info->bounces > 0.0)) { /* a sampler in discrete time */
+        text_add(t, "\n");
+        return;
+    }
     add_measured(t, "slopes above the band", 100.0 * info->violations / info->proposals,
                  "% of proposals");
     add_measured(t, "bounces", 100.0 * info->bounces / info->proposals, "% of proposals");

@@ -115,7 +115,9 @@ static void add_setting(text *t, const result *r)
     text_add(t, "chains        %zu x %zu draws, seed %.0f\n", r->chains, r->draws, info->seed);
     text_add(t, "batch size    ");
     text_count(t, info->batch_size);
-    text_add(t, " rows (%s)\nband k        ", or_unknown(info->minibatch));
+    text_add(t, " rows (%s)\n", or_unknown(info->minibatch));
+    if (isnan(info->band)) return; /* the sampler has none */
+    text_add(t, "band k        ");
     text_measure(t, info->band);
     text_add(t, "\n");
 }

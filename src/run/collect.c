@@ -124,7 +124,7 @@ static void fill_draws(const sbps_run *run, result *r)
             r->proposals[at] = from->d.counts[i].proposals;
             r->bounces[at] = from->d.counts[i].bounces;
             r->missing[at] = from->d.counts[i].missing;
-            r->band[at] = from->s.settings->band;
+            r->band[at] = from->s.kind->curve ? from->s.settings->band : NAN;
         }
     }
 }
@@ -183,9 +183,9 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
     info->seed = (double)o->seed;
     info->rows = (double)run->table->data->n;
     info->batch_size = (double)run->plan.batch;
-    info->band = run->chains->s.settings->band;
+    info->band = run->plan.sampler->curve ? run->chains->s.settings->band : NAN;
     info->bias_budget = o->bias_budget;
-    info->refresh_rate = run->plan.settings.refresh_rate;
+    info->refresh_rate = run->plan.sampler->discrete ? NAN : run->plan.settings.refresh_rate;
     info->seconds_setup = run->seconds_setup;
     info->seconds_warmup = run->state.seconds_warmup;
     info->seconds_sampling = run->state.seconds_sampling;
@@ -231,10 +231,12 @@ sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err)
 {
     size_t least = SIZE_MAX;
     *out = NULL;
+    sbps_status status = chains_check(run, err);
+    if (status != SBPS_OK) return status;
     /* chains fly for different times: the shortest says how many draws all of them have */
     for (size_t c = 0; c < run->chain_count; c++)
         if (run->chains[c].d.state->count < least) least = run->chains[c].d.state->count;
-    sbps_status status = result_create(run->chain_count, least, run->target->dim, out, err);
+    status = result_create(run->chain_count, least, run->target->dim, out, err);
     if (status == SBPS_OK) status = fill(run, *out, err);
     if (status != SBPS_OK) {
         result_destroy(*out);
