@@ -24,7 +24,7 @@ static void carve(const sbps_run *run, chain *c)
     bias_carve(&c->b, d, &c->memory);
     draws_carve(&c->d, d, run->options->draws, &c->memory);
     c->flight.cv = run->cv;
-    c->flight.noise = run->options->gradient_noise;
+    c->flight.noise = run->plan.sampler->own_noise ? 0.0 : run->options->gradient_noise;
 }
 
 static sbps_status chain_create(const sbps_run *run, chain *c, sbps_error *err)
