@@ -40,13 +40,15 @@ void bias_start(bias *b)
 
 static void add_push(bias *b, const segment *s)
 {
-    double a, c, m = s->end->missing;
+    double a, c, da, dc, m = s->end->missing;
     s->flow->at(s->dt, &a, &c);
-    for (size_t j = 0; j < b->dim; j++) b->push[j] += m * (s->q[j] - s->q_next[j]);
+    s->flow->rate(s->dt, &da, &dc);
+    for (size_t j = 0; j < b->dim; j++)
+        b->push[j] += m * (da * s->p[j] + dc * s->q[j] - s->q_next[j]);
     for (size_t i = 0; b->second && i < b->dim; i++) {
         double mx = m * (a * s->p[i] + c * s->q[i]);
         for (size_t j = 0; j < b->dim; j++)
-            b->second[i * b->dim + j] += mx * (s->q[j] - s->q_next[j]);
+            b->second[i * b->dim + j] += mx * (da * s->p[j] + dc * s->q[j] - s->q_next[j]);
     }
 }
 

@@ -27,7 +27,7 @@ void bias_carve(bias *b, size_t dim, arena *memory);
 void bias_start(bias *b);
 void bias_take(void *self, const segment *s);
 
-/* y = (A A')^-1 x, the inverse of d Cov(u): the metric's, handed in by whoever knows it. */
+/* y = (d Cov(u))^-1 x, for velocities on the sphere (A A')^-1 x: handed in by whoever knows it. */
 typedef struct {
     const void *self;
     void (*apply)(const void *self, const double *x, double *y);

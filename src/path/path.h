@@ -12,12 +12,14 @@ typedef struct {
 
 typedef struct {
     const char *name;
+    double stretch; /* longest stretch of time whose mean may stand for it; 0: any */
     void (*at)(double t, double *a, double *b);
     void (*rate)(double t, double *da, double *db);
     void (*integrate)(double t0, double t1, flow_integrals *out);
 } flow_kind;
 
-extern const flow_kind flow_line; /* a = 1, b = t */
+extern const flow_kind flow_line;    /* a = 1, b = t */
+extern const flow_kind flow_ellipse; /* a = cos t, b = sin t */
 extern const flow_kind
     flow_still; /* a = 1, b = 0: a discrete sampler's state, held for dt = 1 */
 

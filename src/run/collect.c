@@ -11,10 +11,13 @@
 
 /* ---- bias ---- */
 
+/* (d Cov(u))^-1 x: Cov(u) is A A'/d, or A A' where velocities are Gaussian. */
 static void apply_precision(const void *self, const double *x, double *y)
 {
-    const metric *a = self;
-    a->kind->precision(a, x, y);
+    const sbps_run *run = self;
+    run->a->kind->precision(run->a, x, y);
+    for (size_t j = 0; run->plan.sampler->gaussian && j < run->a->d; j++)
+        y[j] /= (double)run->a->d;
 }
 
 /* First order of the response alone, with the covariance the mode promises: H^-1 P (d/T) sum m
@@ -28,7 +31,7 @@ static void quick_shift(const sbps_run *run, double *scratch, double *shift)
         for (size_t j = 0; j < d; j++) scratch[j] += run->chains[i].b.push[j];
         time += run->chains[i].b.state->time;
     }
-    apply_precision(run->a, scratch, shift);
+    apply_precision(run, scratch, shift);
     cholesky_solve(d, run->factor, shift);
     for (size_t j = 0; j < d; j++) {
         double sd = moments_summarize(run->moments_of, run->chain_count, j).sd;
@@ -73,7 +76,7 @@ static sbps_status fill_bias(const sbps_run *run, result *r, sbps_error *err)
         for (size_t i = 0; i < from->state->count * d; i++)
             *next++ = from->w[i] - run->reference->w[i % d];
     }
-    precision_map map = {run->a, apply_precision};
+    precision_map map = {run, apply_precision};
     if (status == SBPS_OK &&
         ((double)kept < DRAWS_PER_DIM * (double)d ||
          bias_respond(run->bias_of, chains, blocks, map, r->bias, sd_shift, NULL) != SBPS_OK))

@@ -5,11 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-#define BATCH_DEFAULT ((size_t)104) /* thirteen cache lines of doubles */
-#define WINDOW_FROM   100.0 /* rows per batch row, from which windows replace random rows */
-#define BAND_FIRST    5.0   /* before warm-up has chosen */
-#define DT_LEAST      1e-6  /* of the posterior's scale */
-#define PAPER_BATCH   ((size_t)100)
+#define BATCH_DEFAULT    ((size_t)104) /* thirteen cache lines of doubles */
+#define WINDOW_FROM      100.0 /* rows per batch row, from which windows replace random rows */
+#define BAND_FIRST       5.0   /* before warm-up has chosen */
+#define DT_LEAST         1e-6  /* of the posterior's scale */
+#define PAPER_BATCH      ((size_t)100)
+#define GAUSSIAN_REFRESH 0.5 /* per radian of a turn: 0.2 to 1 cost the same within a quarter */
 
 static const sampler_settings settings_default = {
     .band = BAND_FIRST,
@@ -254,6 +255,7 @@ sbps_status plan_finish(sbps_run *run, sbps_error *err)
             o->dt, 1.0 / run->plan.scale);
     double usual =
         o->paper || run->plan.sampler->ergodic ? 0.0 : run->plan.scale / sqrt((double)d);
+    if (run->plan.sampler->gaussian) usual = GAUSSIAN_REFRESH;
     run->plan.settings.refresh_rate = isnan(o->refresh_rate) ? usual : o->refresh_rate;
     return SBPS_OK;
 }

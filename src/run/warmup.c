@@ -47,6 +47,7 @@ static void choose_band(sbps_run *run)
         time += t;
     }
     double goal = MISSING_SHARE * run->options->bias_budget * run->plan.scale;
+    if (run->plan.sampler->gaussian) goal *= sqrt((double)run->target->dim); /* its speed */
     double k = band_choose(curve, time, goal);
     for (size_t i = 0; i < run->chain_count; i++) run->chains[i].s.settings->band = k;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const sampler_kind *const sampler_kinds[] = {
-    &sampler_sbps,                                                  /* continuous time */
+    &sampler_sbps, &sampler_boomerang,                              /* continuous time */
     &sampler_bps, &sampler_noisy_bps,     /* on the full data */
     &sampler_lipsbps, &sampler_local_bps, /* exact under bounds */
     &sampler_zigzag, &sampler_zigzag_ss, &sampler_zigzag_cv,

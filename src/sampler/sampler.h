@@ -54,6 +54,7 @@ struct sampler_kind {
     const char *control_variate;              /* what auto means; NULL: none */
     bool full;          /* looks at every row each time: mini-batches are not for it */
     bool discrete;      /* its segments stand still, dt = 1 */
+    bool gaussian; /* v ~ N(0, I), about sqrt(d) long, instead of |v| = 1 */
     bool unmetered;     /* cannot say how biased it is: no bias is stated */
     const char *remedy; /* what helps when a step failed; NULL: nothing known */
     size_t batch; /* rows a batch that auto means; 0: what is usual */

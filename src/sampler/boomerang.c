@@ -1,0 +1,335 @@
+/* The Boomerang Sampler: turns around a Gaussian instead of straight flights.
+ *
+ *   U(w) = |z|^2 / 2 + R(w),   z = A^-1 (w - centre),   v ~ N(0, I)                            (1)
+ *   z(t) = cos t z + sin t v,  v(t) = -sin t z + cos t v                                        (2)
+ *
+ * keeps the Gaussian N(centre, A A'); what the posterior is beyond it comes in by bounces at the
+ * rate max(0, G), off the gradient of R:
+ *   G(t) = d/dt R = d/dt U - z(t).v(t),      z.v = (|v|^2 - |z|^2) sin t cos t + z.v cos 2t      (3)
+ *   at a bounce  v <- v - 2 (v.h / h.h) h,   h = A' grad R~ = A' grad U~ - z(t)                  (4)
+ * and v is drawn anew at the times of a Poisson process. Along (2) the posterior is seen through
+ * the tangent of the path, w(t) + s dw/dt: a potential knows straight lines, and so need not know
+ * more. G~ comes from mini-batches; the intensity of proposals is the band over a regression of G~
+ * on the time since the last event as in sbps.c, with the same meter of what it missed. In t the
+ * whole turn is 2 pi and the speed about sqrt(d) in the metric.
+ *
+ * Bierkens, Grazzi, Kamatani, Roberts (2020), ICML, PMLR 119, 908-918. */
+#include "base/real.h"
+#include "sampler/calibrate.h"
+#include "sampler/kinds.h"
+
+#include <math.h>
+#include <string.h>
+
+#define VARIANCE_MEMORY 1000.0 /* observations the running variance looks back on */
+#define NOISE_FLOOR     1e-6   /* of c^2 / E: keeps the regression solvable without noise */
+#define CHORD_SHARE     0.25   /* of the way to the horizon: longest first chord */
+#define ARC_MOST        0.5    /* radians between two observations: beyond, no line fits G */
+/* A Gaussian is left alone by (2) and (4): without refreshment a flight might never end. */
+#define REFRESH_LEAST 0.1
+
+typedef struct {
+    rng random;
+    event end; /* that ended the last segment */
+    observation last;
+    regression fit;
+    double zz, zv, vv; /* of z and v at the start of this flight */
+    double scale;      /* E: mean of u'Hu over a whole turn */
+    double running;    /* mean of c^2 / E */
+    double running_count;
+    double variance_sum; /* of c^2 over this flight */
+    slope_prior prior;   /* in units of E */
+    double curve[BAND_CURVE], curve_time;
+    uint64_t calibrating;
+} boomerang_state;
+
+/* Extra: z, position in the metric; the tangent's point and direction in w. */
+static size_t boomerang_extra(const posterior *target)
+{
+    return 3 * target->dim;
+}
+
+static double dot(size_t d, const double *x, const double *y)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < d; i++) sum += x[i] * y[i];
+    return sum;
+}
+
+static void refresh(sampler *s, boomerang_state *state)
+{
+    for (size_t j = 0; j < s->dim; j++) s->v[j] = rng_normal(&state->random);
+    s->a->kind->forward(s->a, s->v, s->q_next);
+}
+
+static void boomerang_start(sampler *s, const double *p, rng random)
+{
+    boomerang_state *state = s->state;
+    *state = (boomerang_state){.random = random, .prior = {.variance = 1.0}};
+    memcpy(s->p_next, p, s->dim * sizeof *p);
+    /* z = A^-1 p = A' (A A')^-1 p */
+    s->a->kind->precision(s->a, p, s->scratch);
+    s->a->kind->transpose(s->a, s->scratch, s->extra);
+    refresh(s, state);
+    state->end.kind = EVENT_START;
+}
+
+/* ---- what is seen along the ellipse ---- */
+
+/* The tangent at time t of the flight. */
+static void aim(sampler *s, double t)
+{
+    double a, b, da, db, *at = s->extra + s->dim, *along = s->extra + 2 * s->dim;
+    flow_ellipse.at(t, &a, &b);
+    flow_ellipse.rate(t, &da, &db);
+    for (size_t j = 0; j < s->dim; j++) {
+        at[j] = s->centre[j] + a * s->p[j] + b * s->q[j];
+        along[j] = da * s->p[j] + db * s->q[j];
+    }
+    potential_aim(s->u, at, along);
+}
+
+/* (3): what the reference has of a slope of U. */
+static observation without_reference(const boomerang_state *state, double t, observation o)
+{
+    double a = cos(t), b = sin(t);
+    o.slope -= (state->vv - state->zz) * a * b + state->zv * (a * a - b * b);
+    return o;
+}
+
+static observation observe(sampler *s, const boomerang_state *state, double t)
+{
+    aim(s, t);
+    return without_reference(state, t, potential_observe(s->u, 0.0));
+}
+
+/* ---- the regression of this flight ---- */
+
+static double noise_floor(const boomerang_state *state)
+{
+    return NOISE_FLOOR * state->scale;
+}
+
+static void remember(const sampler *s, boomerang_state *state, double t, observation o)
+{
+    double c2 = larger(o.variance, noise_floor(state));
+    regression_add(&state->fit, t, o.slope, s->settings->pool > 0.0 ? 1.0 : 1.0 / c2);
+    state->variance_sum += c2;
+    state->last = o;
+    double memory = smaller(++state->running_count, VARIANCE_MEMORY);
+    state->running += (c2 / state->scale - state->running) / memory;
+}
+
+static slope_prior scaled_prior(const boomerang_state *state)
+{
+    double c = state->scale;
+    return (slope_prior){.mean = state->prior.mean * c,
+                         .variance = state->prior.variance * c * c};
+}
+
+/* Variance of an observation of weight 1: pooled, or 1 where weights are 1/c^2 themselves. */
+static double unit_variance(const sampler *s, const boomerang_state *state)
+{
+    double pool = s->settings->pool, count = (double)state->fit.count;
+    if (!(pool > 0.0)) return 1.0;
+    return (pool * state->running * state->scale + state->variance_sum) / (pool + count);
+}
+
+static void learn(const sampler *s, boomerang_state *state)
+{
+    double c = state->scale;
+    slope_prior learned = scaled_prior(state);
+    slope_prior_learn(&learned, &state->fit, unit_variance(s, state),
+                      s->settings->learning_rate);
+    state->prior =
+        (slope_prior){.mean = learned.mean / c, .variance = learned.variance / (c * c)};
+}
+
+static band make_band(const sampler *s, const boomerang_state *state)
+{
+    const sampler_settings *set = s->settings;
+    double unit = unit_variance(s, state);
+    double next = set->pool > 0.0 ? unit : larger(state->last.variance, noise_floor(state));
+    band b = {.k = set->band, .floor = set->floor * sqrt(state->scale)};
+    b.fit = regression_solve(&state->fit, scaled_prior(state), unit, next);
+    if (set->lack_of_fit) regression_admit_misfit(&state->fit, unit, &b.fit);
+    return b;
+}
+
+static chord_grid make_grid(const sampler *s, const boomerang_state *state, const band *b,
+                            double t, double refresh_at)
+{
+    const sampler_settings *set = s->settings;
+    bool fixed = !isnan(set->chord);
+    double reach = smaller(set->horizon / sqrt(state->scale), ARC_MOST);
+    chord_grid grid = {.start = t, .limit = smaller(t + reach, refresh_at)};
+    grid.growth = fixed ? 1.0 : 2.0;
+    double rate = band_at(b, t);
+    grid.step = fixed ? set->chord : CHORD_SHARE * (grid.limit - t);
+    if (!fixed && rate > 0.0) grid.step = smaller(grid.step, 0.5 / rate);
+    return grid;
+}
+
+/* ---- flight ---- */
+
+/* Mean of u'Hu over a whole turn: half that of p and q. */
+static double turn_scale(const sampler *s, const boomerang_state *state)
+{
+    if (!s->hessian) return 0.5 * (state->zz + state->vv);
+    return 0.5 * (sampler_curvature(s, s->p) + sampler_curvature(s, s->q));
+}
+
+/* The first observation of a flight; after a bounce on the bounce's own batch. */
+static void take_off(sampler *s, boomerang_state *state, event *e)
+{
+    const double *z = s->extra;
+    memcpy(s->p, s->p_next, s->dim * sizeof *s->p);
+    memcpy(s->q, s->q_next, s->dim * sizeof *s->q);
+    state->zz = dot(s->dim, z, z);
+    state->zv = dot(s->dim, z, s->v);
+    state->vv = dot(s->dim, s->v, s->v);
+    state->scale = turn_scale(s, state);
+    state->variance_sum = 0.0;
+    regression_clear(&state->fit);
+    observation first = state->last;
+    if (state->end.kind != EVENT_BOUNCE) {
+        first = observe(s, state, 0.0);
+        e->rows += first.rows;
+    } else if (s->settings->keep_variance) {
+        first.slope = -first.slope;
+    } else {
+        aim(s, 0.0);
+        first = without_reference(state, 0.0, potential_observe_again(s->u, 0.0));
+    }
+    remember(s, state, 0.0, first);
+}
+
+/* True when the proposal becomes a bounce. */
+static bool propose(sampler *s, boomerang_state *state, const band *b, const arrival *a,
+                    event *e)
+{
+    observation o = observe(s, state, a->time);
+    double ratio = o.slope / a->rate;
+    e->proposals++;
+    e->rows += o.rows;
+    if (ratio > 1.0) {
+        e->violations++;
+        e->missing += ratio - 1.0;
+    }
+    if (state->calibrating) band_curve_add(state->curve, b, a->time, o.slope, a->rate);
+    if (rng_uniform(&state->random) < ratio) {
+        state->last = o;
+        return true;
+    }
+    remember(s, state, a->time, o);
+    return false;
+}
+
+/* Flies until a bounce or a refreshment; returns the time flown. */
+static double fly(sampler *s, boomerang_state *state, event *e)
+{
+    double t = 0.0, rate = s->settings->refresh_rate;
+    if (!(rate > 0.0)) rate = REFRESH_LEAST;
+    double refresh_at = rng_exponential(&state->random) / rate;
+    for (;;) {
+        band b = make_band(s, state);
+        chord_grid grid = make_grid(s, state, &b, t, refresh_at);
+        arrival a = band_arrival(&b, &grid, rng_exponential(&state->random));
+        t = a.time;
+        if (a.arrived) {
+            if (!propose(s, state, &b, &a, e)) continue;
+            e->kind = EVENT_BOUNCE;
+            return t;
+        }
+        if (t >= refresh_at) {
+            e->kind = EVENT_REFRESH;
+            return t;
+        }
+        observation o = observe(s, state, t); /* the horizon's end: look again */
+        e->rows += o.rows;
+        remember(s, state, t, o);
+    }
+}
+
+/* z, v and p at the end of a flight by (2). */
+static void land(sampler *s, double dt)
+{
+    double a, b, *z = s->extra, *v = s->v;
+    flow_ellipse.at(dt, &a, &b);
+    for (size_t j = 0; j < s->dim; j++) {
+        double from = z[j];
+        z[j] = a * from + b * v[j];
+        v[j] = a * v[j] - b * from;
+        s->p_next[j] = a * s->p[j] + b * s->q[j];
+    }
+}
+
+/* (4), with the batch of the last observation. */
+static void bounce(sampler *s)
+{
+    double *h = s->scratch;
+    const double *z = s->extra;
+    potential_gradient(s->u, s->gradient);
+    s->a->kind->transpose(s->a, s->gradient, h);
+    for (size_t j = 0; j < s->dim; j++) h[j] -= z[j];
+    double hh = dot(s->dim, h, h), c = hh > 0.0 ? 2.0 * dot(s->dim, s->v, h) / hh : 0.0;
+    for (size_t j = 0; j < s->dim; j++) s->v[j] -= c * h[j];
+    s->a->kind->forward(s->a, s->v, s->q_next);
+}
+
+static void boomerang_step(sampler *s, segment *out)
+{
+    boomerang_state *state = s->state;
+    event e = {0};
+    take_off(s, state, &e);
+    double dt = fly(s, state, &e);
+    land(s, dt);
+    if (e.kind == EVENT_BOUNCE)
+        bounce(s);
+    else
+        refresh(s, state);
+    learn(s, state);
+    if (state->calibrating) state->curve_time += dt;
+    state->end = e;
+    *out = (segment){.flow = &flow_ellipse,
+                     .dim = s->dim,
+                     .dt = dt,
+                     .centre = s->centre,
+                     .p = s->p,
+                     .q = s->q,
+                     .end = &state->end,
+                     .q_next = s->q_next};
+}
+
+/* ---- calibration ---- */
+
+static void boomerang_calibrate(sampler *s, bool on)
+{
+    boomerang_state *state = s->state;
+    state->calibrating = on;
+    state->curve_time = 0.0;
+    memset(state->curve, 0, sizeof state->curve);
+}
+
+static const double *boomerang_curve(const sampler *s, double *time)
+{
+    const boomerang_state *state = s->state;
+    *time = state->curve_time;
+    return state->curve;
+}
+
+const sampler_kind sampler_boomerang = {
+    .name = "boomerang",
+    .summary =
+        "Boomerang sampler: turns around the Gaussian at the mode, bounces off mini-batch "
+        "gradients of what the posterior is beyond it",
+    .state_bytes = sizeof(boomerang_state),
+    .extra = boomerang_extra,
+    .metric = "dense",
+    .control_variate = "gradient",
+    .gaussian = true,
+    .start = boomerang_start,
+    .step = boomerang_step,
+    .calibrate = boomerang_calibrate,
+    .curve = boomerang_curve,
+};
