@@ -14,6 +14,7 @@
 
 #define PAIRS          10
 #define MAX_ITERATIONS 200
+#define MAX_GENERAL    2000 /* of a general model, whose Hessian costs as much as many gradients */
 #define ENOUGH         1e-3 /* of g' D^-2 g, nats: Newton takes over */
 
 typedef struct {
@@ -101,8 +102,9 @@ sbps_status lbfgs_search(search *s, sbps_error *err)
     h.s = h.memory;
     h.y = h.s + PAIRS * s->dim;
     h.next = h.y + PAIRS * s->dim;
+    size_t most = s->u->model->general ? MAX_GENERAL : MAX_ITERATIONS;
     sbps_status status = posterior_gradient(s->u, s->w, &s->value, s->gradient, err);
-    for (size_t i = 0; i < MAX_ITERATIONS && status == SBPS_OK && !near(s); i++) {
+    for (size_t i = 0; i < most && status == SBPS_OK && !near(s); i++) {
         recurse(s, &h);
         if (!search_line(s, &h, &status, err)) break;
         s->iterations++;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SETTLED_RIDGE 1e-3
+
 static sbps_status search_open(search *s, const posterior *u, sbps_error *err)
 {
     size_t d = u->dim;
@@ -64,6 +66,23 @@ static sbps_status begin(search *s, const double *start, sbps_error *err)
     return status;
 }
 
+static bool finite_all(size_t n, const double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i])) return false;
+    return true;
+}
+
+/* The surface of a network may have no mode within reach, and a ReLU's has creases where Newton
+ * stops. A reference need not be a mode: the best point reached will do. False when it will not. */
+static bool settle(search *s, sbps_status *status, sbps_error *err)
+{
+    if (!s->u->model->general) return false;
+    *status = search_look(s, err);
+    s->settled = true;
+    return *status == SBPS_OK && isfinite(s->value) && finite_all(s->dim * s->dim, s->hessian);
+}
+
 static sbps_status run_search(search *s, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
@@ -73,7 +92,7 @@ static sbps_status run_search(search *s, sbps_error *err)
         end = newton_search(s, false, &status, err);
     }
     if (end == SEARCH_FOUND) return SBPS_OK;
-    if (end == SEARCH_FAILED) return status;
+    if (end == SEARCH_FAILED || settle(s, &status, err) || status != SBPS_OK) return status;
     return fail(
         err, SBPS_NO_MODE,
         "no mode found after %zu iterations: %.3g nats seem to be left; a tighter prior "
@@ -84,19 +103,21 @@ static sbps_status run_search(search *s, sbps_error *err)
 /* Is the Hessian plus ridge times its diagonal safely positive definite? */
 static bool definite(search *s, double ridge)
 {
+    double least = fmax(4.0 * DBL_EPSILON * (double)s->dim, s->settled ? 0.25 * ridge : 0.0);
     size_t d = s->dim;
     for (size_t i = 0; i < d * d; i++)
         s->factor[i] = s->hessian[i] / (s->root[i / d] * s->root[i % d]);
     for (size_t i = 0; i < d; i++) s->factor[i * d + i] += ridge;
-    return cholesky_pivot(d, s->factor, 4.0 * DBL_EPSILON * (double)d) == d;
+    return cholesky_pivot(d, s->factor, least) == d;
 }
 
-/* The least ridge, relative to the diagonal, that makes the Hessian positive definite. */
+/* The least ridge, relative to the diagonal, that makes the Hessian positive definite. Away from a
+ * mode directions without curvature are no rounding: there it is large enough to give them a scale. */
 static double add_ridge(search *s)
 {
-    double ridge = 0.0;
-    while (!definite(s, ridge) && ridge < 1e6)
-        ridge = ridge == 0.0 ? 32.0 * DBL_EPSILON * (double)s->dim : 10.0 * ridge;
+    double ridge = 0.0,
+           first = s->settled ? SETTLED_RIDGE : 32.0 * DBL_EPSILON * (double)s->dim;
+    while (!definite(s, ridge) && ridge < 1e6) ridge = ridge == 0.0 ? first : 10.0 * ridge;
     for (size_t j = 0; j < s->dim; j++)
         s->hessian[j * s->dim + j] += ridge * s->root[j] * s->root[j];
     return ridge;

@@ -13,7 +13,10 @@ typedef struct {
     size_t iterations;
 } mode;
 
-/* Newton with line search where the Hessian is affordable, L-BFGS to get near first. Starts from
+/* For a general model, whose surface may have no mode within reach, the best point reached takes its
+ * place: then `gradient_norm` is large and a ridge of 1e-3 or more shows in `ridge`.
+ *
+ * Newton with line search where the Hessian is affordable, L-BFGS to get near first. Starts from
  * `start` (NULL: zeros, log sigma at log sd(y)). SBPS_NO_MODE with a sentence that explains a
  * separable table with a flat prior (names the columns whose weights run away) and what to do. */
 sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err);

@@ -134,7 +134,7 @@ static tried try_step(search *s, sbps_status *status, sbps_error *err)
     return quiet ? TRIED_QUIET : TRIED_BETTER;
 }
 
-static sbps_status look(search *s, sbps_error *err)
+sbps_status search_look(search *s, sbps_error *err)
 {
     sbps_status status = posterior_gradient(s->u, s->w, &s->value, s->gradient, err);
     if (status == SBPS_OK) status = posterior_hessian(s->u, s->w, s->hessian, err);
@@ -196,7 +196,7 @@ search_end newton_search(search *s, bool picky, sbps_status *status, sbps_error 
     s->damping = 0.0;
     s->decrement = INFINITY;
     for (size_t i = 0; i < MAX_ITERATIONS && end == SEARCH_ON; i++, s->iterations++) {
-        if ((*status = look(s, err)) != SBPS_OK) return SEARCH_FAILED;
+        if ((*status = search_look(s, err)) != SBPS_OK) return SEARCH_FAILED;
         if (!finite_all(s->dim, s->gradient) || !finite_all(s->dim * s->dim, s->hessian))
             return SEARCH_STUCK;
         end = judge(s, quiet, status, err);

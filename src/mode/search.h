@@ -19,6 +19,7 @@ typedef struct {
     double decrement;  /* g' H^-1 g of the weights that may move */
     double damping;    /* added to the scaled Hessian's unit diagonal */
     double log_spread; /* log sd of the target */
+    bool settled;      /* at a point that is no mode but serves as a reference */
     size_t iterations;
 } search;
 
@@ -27,6 +28,8 @@ typedef enum { SEARCH_ON, SEARCH_FOUND, SEARCH_STUCK, SEARCH_FAILED } search_end
 
 /* picky: stuck at once where the Hessian at the start is far from positive definite. */
 search_end newton_search(search *s, bool picky, sbps_status *status, sbps_error *err);
+/* Value, gradient, Hessian and scales at w. */
+sbps_status search_look(search *s, sbps_error *err);
 /* Gets nearer from a bad start; never leaves w worse. s->root scales it. */
 sbps_status lbfgs_search(search *s, sbps_error *err);
 

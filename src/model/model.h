@@ -55,6 +55,8 @@ typedef struct general_model {
     /* Optional: out += sum_i factor_i Hess log p_i v. NULL: differences of the gradient. */
     void (*hessian_vector)(const void *self, row_range r, const double *w, const double *v,
                            const double *factor, double *scratch, double *out);
+    /* Why a flat prior leaves no proper posterior, whatever the rows; NULL: it may leave one. */
+    const char *needs_prior;
     /* Optional: where the search for the mode begins. NULL: at 0. */
     void (*start)(const void *self, double *w);
     /* Optional: where a chain begins, give or take twice the spread at the mode, when there are

@@ -166,6 +166,7 @@ static const general_model network_general = {
     .slope = layers_slope,
     .gradient = layers_gradient,
     .hessian_vector = layers_hessian_vector,
+    .needs_prior = "its weights can grow for ever and change what it says by nothing",
     .start = network_start,
 };
 

@@ -57,6 +57,7 @@ static const general_model softmax_general = {
     .slope = layers_slope,
     .gradient = layers_gradient,
     .hessian_vector = layers_hessian_vector,
+    .needs_prior = "adding the same to the weights of every class changes nothing",
 };
 
 const model_kind model_softmax = {
