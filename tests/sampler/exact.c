@@ -1,0 +1,431 @@
+/* Samplers that thin under exact bounds: arrivals under linear rates, bounds that hold for every
+ * row and are met by some, local-bps as lipsbps of one row, and Zig-Zag's moves. */
+#include "sampler/fixture.h"
+#include "sampler/kinds.h"
+#include "sampler/thinning.h"
+
+/* ---- arrivals ---- */
+
+/* The integral of (a + b s)+ up to t. */
+static double mass(double a, double b, double t)
+{
+    double from = 0.0, to = t;
+    if (a < 0.0) from = b > 0.0 ? fmin(-a / b, t) : t;
+    if (a > 0.0 && a + b * t < 0.0) to = -a / b;
+    return a * (to - from) + 0.5 * b * (to * to - from * from);
+}
+
+TEST(an_arrival_uses_up_its_exponential)
+{
+    rng r = rng_stream(21, 0, RNG_TEST);
+    size_t never = 0;
+    for (size_t i = 0; i < 10000; i++) {
+        double a = 3.0 * rng_normal(&r), b = 3.0 * rng_normal(&r), e = rng_exponential(&r);
+        if (i % 10 == 0) b = 0.0;
+        double t = linear_arrival(a, b, e);
+        if (isfinite(t)) {
+            CHECK(t > 0.0);
+            CHECK_NEAR(mass(a, b, t), e, 1e-9);
+            continue;
+        }
+        never++;
+        CHECK(b <= 0.0 && mass(a, b, 1e6) <= e);
+    }
+    CHECK(never > 1000 && never < 9000);
+    CHECK(linear_arrival(0.0, 0.0, 1.0) == INFINITY);
+    CHECK_NEAR(linear_arrival(2.0, 0.0, 1.0), 0.5, TOL_ROUND);
+}
+
+/* ---- bounds ---- */
+
+static const model_kind *bounded_model(void)
+{
+    return model_find("logistic");
+}
+
+/* Weighted rows with offsets, a metric from their Hessian, and a potential of one row a batch. */
+typedef struct {
+    problem p;
+    carved c;
+    control *cv;
+    sampler s;
+    double columns[DIM_MAX * DIM_MAX]; /* row j: A e_j */
+} bench;
+
+static bool bench_make(bench *b, const metric_kind *kind, const char *prior_text, bool with_cv)
+{
+    *b = (bench){0};
+    table_spec spec = {.n = 60,
+                       .columns = 3,
+                       .weights = prior_text,
+                       .sigma = "exponential(1)",
+                       .weighted = true};
+    b->p.t = table_make(bounded_model(), spec);
+    const posterior *u = b->p.t.u;
+    if (!u || mode_find(u, NULL, &b->p.m, NULL) != SBPS_OK) return false;
+    metric_create(kind, u->dim, b->p.m->hessian, &b->p.a, NULL);
+    if (with_cv) control_create(u, b->p.m->w, &b->cv, NULL);
+    b->c = carve(&potential_window, u, 1, 1);
+    b->c.u.cv = b->cv;
+    b->s = (sampler){.a = b->p.a, .u = &b->c.u, .dim = u->dim};
+    for (size_t j = 0; j < u->dim; j++) {
+        double e[DIM_MAX] = {0};
+        e[j] = 1.0;
+        b->p.a->kind->forward(b->p.a, e, b->columns + j * u->dim);
+    }
+    return b->p.a && (!with_cv || b->cv);
+}
+
+static void bench_close(bench *b)
+{
+    free(b->c.memory.base);
+    control_destroy(b->cv);
+    problem_close(&b->p);
+}
+
+/* w = mode + A z with |z| about `far`, aimed along A v. */
+static void aim_at_random(bench *b, rng *r, double far, double *z, double *v)
+{
+    size_t d = b->s.dim;
+    double p[DIM_MAX], q[DIM_MAX];
+    for (size_t j = 0; j < d; j++) z[j] = far * rng_normal(r);
+    rng_sphere(r, d, v);
+    b->p.a->kind->forward(b->p.a, z, p);
+    b->p.a->kind->forward(b->p.a, v, q);
+    for (size_t j = 0; j < d; j++) p[j] += b->p.m->w[j];
+    potential_aim(&b->c.u, p, q);
+}
+
+/* The largest of many ratios may not pass 1, and must come near it or the bound is too wide. */
+static void check_sharp(const char *what, const metric_kind *kind, double most, double least)
+{
+    if (most <= 1.0 + TOL_SUM && most >= least) return;
+    printf("%s under %s metric: largest ratio %.6g\n", what, kind->name, most);
+    check_failures++;
+}
+
+static void slopes_of_rows(const metric_kind *kind)
+{
+    bench b;
+    REQUIRE(bench_make(&b, kind, "flat", false));
+    size_t n = bounds_row_count(b.p.t.u), d = b.s.dim;
+    double each[64], scratch[DIM_MAX], z[DIM_MAX], v[DIM_MAX], most = 0.0, largest = 0.0;
+    double top = bounds_norms(b.p.t.u, thinning_map(&b.s), scratch, each);
+    rng r = rng_stream(22, 0, RNG_TEST);
+    for (size_t k = 0; k < 2000; k++) {
+        aim_at_random(&b, &r, 30.0, z, v);
+        for (size_t i = 0; i < n; i++) {
+            bounds_look_at(&b.c.u, i);
+            double slope = potential_observe_again(&b.c.u, 0.5).slope / (double)n;
+            most = fmax(most, fabs(slope) / each[i]);
+            CHECK(each[i] <= top);
+        }
+    }
+    for (size_t i = 0; i < n; i++) largest = fmax(largest, each[i]);
+    CHECK(largest == top);
+    check_sharp("slope of a row", kind, most, d > 2 ? 0.9 : 0.99);
+    bench_close(&b);
+}
+
+TEST(no_row_is_steeper_than_its_norm)
+{
+    for (size_t a = 0; metric_kinds[a]; a++) slopes_of_rows(metric_kinds[a]);
+}
+
+static void partials_of_rows(const metric_kind *kind, bool with_cv)
+{
+    bench b;
+    REQUIRE(bench_make(&b, kind, "normal(0,1)", with_cv));
+    size_t n = bounds_row_count(b.p.t.u), d = b.s.dim;
+    double largest[DIM_MAX], total[DIM_MAX], lever[DIM_MAX], scratch[DIM_MAX], z[DIM_MAX],
+        v[DIM_MAX];
+    double top[DIM_MAX] = {0}, near[DIM_MAX] = {0}, sums[DIM_MAX] = {0};
+    bounds_columns(&b.c.u, thinning_map(&b.s), scratch, (column_bounds){largest, total, lever});
+    rng r = rng_stream(23, with_cv, RNG_TEST);
+    for (size_t k = 0; k < 4000; k++) {
+        aim_at_random(&b, &r, k % 2 ? 30.0 : 0.3, z, v);
+        double far = sqrt(dot(d, z, z));
+        memset(sums, 0, sizeof sums);
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < d; j++) {
+                const double *a = b.columns + j * d;
+                double g = fabs(bounds_row_partial(&b.c.u, i, 0.0, a)) / (double)n;
+                top[j] = fmax(top[j], g / largest[j]);
+                near[j] = fmax(near[j], g / (lever[j] * far));
+                sums[j] += g;
+            }
+        for (size_t j = 0; j < d && !with_cv; j++) CHECK(sums[j] <= total[j]);
+    }
+    for (size_t j = 0; j < d; j++) {
+        /* with r = 1/2 at the reference max(r, 1 - r) / (1 + r) of the ceiling can be reached */
+        check_sharp("partial of a row", kind, top[j], with_cv ? 0.33 : 0.95);
+        if (with_cv) check_sharp("change of a partial", kind, near[j], 0.1);
+    }
+    bench_close(&b);
+}
+
+TEST(partial_derivatives_of_rows_keep_their_bounds)
+{
+    for (size_t a = 0; metric_kinds[a]; a++) {
+        partials_of_rows(metric_kinds[a], false);
+        partials_of_rows(metric_kinds[a], true);
+    }
+}
+
+/* sum_i of what single rows say, over N, and the exact part are the full gradient. */
+static void gradients_add_up(const metric_kind *kind, const char *prior_text, bool with_cv)
+{
+    bench b;
+    REQUIRE(bench_make(&b, kind, prior_text, with_cv));
+    size_t n = bounds_row_count(b.p.t.u), d = b.s.dim;
+    rng r = rng_stream(24, 0, RNG_TEST);
+    for (size_t k = 0; k < 20; k++) {
+        double z[DIM_MAX], v[DIM_MAX], w[DIM_MAX], want[DIM_MAX], slope[DIM_MAX], rate[DIM_MAX],
+            curved[DIM_MAX] = {0}, t = 0.7;
+        aim_at_random(&b, &r, 2.0, z, v);
+        for (size_t j = 0; j < d; j++) w[j] = b.c.u.p[j] + t * b.c.u.q[j];
+        posterior_gradient(b.p.t.u, w, NULL, want, NULL);
+        bounds_exact_gradient(&b.c.u, slope, rate);
+        bounds_curved_gradient(&b.c.u, t, curved);
+        for (size_t j = 0; j < d; j++) slope[j] += rate[j] * t + curved[j];
+        for (size_t j = 0; j < d; j++) {
+            const double *a = b.columns + j * d;
+            double got = dot(d, a, slope);
+            for (size_t i = 0; i < n; i++)
+                got += bounds_row_partial(&b.c.u, i, t, a) / (double)n;
+            CHECK_NEAR(got, dot(d, a, want), 1e-10);
+        }
+        /* the prior's slope along the line stays under what is said of it */
+        prior_line line = bounds_prior_line(&b.c.u);
+        CHECK(dot(d, b.c.u.q, curved) <= line.rest + TOL_SUM);
+    }
+    bench_close(&b);
+}
+
+TEST(rows_and_exact_part_add_up_to_the_gradient)
+{
+    static const char *const priors[] = {"flat", "normal(1,0.5)", "laplace(0,1)", "cauchy(0,2)",
+                                         "student_t(3,1,2)"};
+    for (size_t a = 0; metric_kinds[a]; a++)
+        for (size_t i = 0; i < sizeof priors / sizeof *priors; i++)
+            for (int cv = 0; cv < 2; cv++) gradients_add_up(metric_kinds[a], priors[i], cv);
+}
+
+TEST(bounds_of_prior_slopes_hold_and_are_met)
+{
+    static const char *const priors[] = {"laplace(1,0.7)", "cauchy(-1,2)",
+                                         "student_t(4,0.5,3)"};
+    for (size_t i = 0; i < sizeof priors / sizeof *priors; i++) {
+        prior of;
+        double most = 0.0;
+        REQUIRE(prior_parse(priors[i], &of, NULL) == SBPS_OK && of.kind->slope_bound);
+        double bound = of.kind->slope_bound(of.theta);
+        for (double x = -20.0; x < 20.0; x += 0.001)
+            most = fmax(most, fabs(of.kind->slope(of.theta, x)));
+        CHECK(most <= bound * (1.0 + TOL_ROUND));
+        CHECK(most > 0.9999 * bound);
+    }
+}
+
+/* theta_j (H theta)_j <= (sqrt(H_jj theta'H theta) + theta_j (H theta)_j)/2, H_ for H on the right. */
+TEST(the_largest_hessian_is_never_passed)
+{
+    for (size_t a = 0; metric_kinds[a]; a++) {
+        bench b;
+        REQUIRE(bench_make(&b, metric_kinds[a], "flat", false));
+        size_t d = b.s.dim;
+        double largest[DIM_MAX * DIM_MAX], h[DIM_MAX * DIM_MAX], scratch[DIM_MAX], most = 0.0;
+        bounds_hessian(b.p.t.u, thinning_map(&b.s), scratch, largest);
+        rng r = rng_stream(25, 0, RNG_TEST);
+        for (size_t k = 0; k < 2000; k++) {
+            double z[DIM_MAX], v[DIM_MAX], q[DIM_MAX], hq[DIM_MAX], pull[DIM_MAX];
+            aim_at_random(&b, &r, 0.5, z, v);
+            for (size_t j = 0; j < d; j++) v[j] = v[j] < 0.0 ? -1.0 : 1.0;
+            posterior_hessian(b.p.t.u, b.c.u.p, h, NULL);
+            b.p.a->kind->forward(b.p.a, v, q);
+            for (size_t j = 0; j < d; j++) hq[j] = dot(d, h + j * d, q);
+            for (size_t j = 0; j < d; j++) pull[j] = dot(d, largest + j * d, v);
+            for (size_t j = 0; j < d; j++) {
+                double turn = v[j] * dot(d, b.columns + j * d, hq);
+                double bound =
+                    0.5 * (sqrt(largest[j * d + j] * dot(d, v, pull)) + v[j] * pull[j]);
+                most = fmax(most, turn / bound);
+            }
+        }
+        check_sharp("turn of the gradient", metric_kinds[a], most, 0.5);
+        bench_close(&b);
+    }
+}
+
+/* ---- never above ---- */
+
+static const char *const hard_priors[] = {"normal(2,0.3)", "laplace(0,0.2)", "cauchy(1,0.3)"};
+
+/* Flies from far away, where rows are saturated and priors steep. */
+static void never_above(const sampler_kind *kind, const metric_kind *metric_used,
+                        const char *prior_text)
+{
+    bench b;
+    REQUIRE(
+        bench_make(&b, metric_used, prior_text, !strcmp(kind->control_variate, "gradient")));
+    b.p.made = (recipe){.kind = kind,
+                        .metric = metric_used,
+                        .batches = kind->full ? &potential_full : &potential_window,
+                        .take = 1};
+    flyer f;
+    segment s;
+    double start[DIM_MAX];
+    uint64_t violations = 0, proposals = 0, bounces = 0;
+    flyer_make(&f, &b.p, &ours, 1);
+    f.u.cv = b.cv;
+    for (size_t j = 0; j < b.s.dim; j++) start[j] = j % 2 ? 3.0 : -3.0;
+    kind->start(&f.s, start, rng_stream(26, 0, RNG_FLIGHT));
+    for (size_t k = 0; k < 3000; k++) {
+        flyer_step(&f, &s);
+        violations += s.end->violations;
+        proposals += s.end->proposals;
+        bounces += s.end->kind == EVENT_BOUNCE;
+        CHECK(s.end->missing == 0.0);
+        CHECK(kind->full ? s.end->rows % f.u.n == 0 : s.end->rows == s.end->proposals);
+    }
+    CHECK(violations == 0);
+    CHECK(bounces > 1000 && proposals > bounces);
+    free(f.memory.base);
+    bench_close(&b);
+}
+
+TEST(no_proposal_lies_above_its_bound)
+{
+    for (size_t k = 0; sampler_kinds[k]; k++)
+        for (size_t a = 0; sampler_kinds[k]->bounded && metric_kinds[a]; a++)
+            for (size_t i = 0; i < sizeof hard_priors / sizeof *hard_priors; i++)
+                never_above(sampler_kinds[k], metric_kinds[a], hard_priors[i]);
+}
+
+/* ---- local-bps is lipsbps of one row ---- */
+
+#define FLIGHTS 6000
+
+typedef struct {
+    double time[FLIGHTS];
+    tally turn, bounce; /* velocity before . after; was it a bounce? */
+} first_events;
+
+/* First events from one place with fresh velocities: independent, and the law of the process. */
+static void fly_first(const problem *p, const sampler_kind *kind, uint64_t seed,
+                      first_events *out)
+{
+    problem of = *p;
+    flyer f;
+    segment s;
+    double start[DIM_MAX];
+    of.made.kind = kind;
+    *out = (first_events){0};
+    flyer_make(&f, &of, &ours, seed);
+    for (size_t j = 0; j < f.s.dim; j++) start[j] = j % 2 ? 0.4 : -0.4;
+    for (size_t k = 0; k < FLIGHTS; k++) {
+        kind->start(&f.s, start, rng_stream(seed, k, RNG_FLIGHT));
+        kind->step(&f.s, &s);
+        out->time[k] = s.dt;
+        tally_add(&out->turn, dot(s.dim, s.q, s.q_next) * s.dt);
+        tally_add(&out->bounce, s.end->kind == EVENT_BOUNCE);
+    }
+    free(f.memory.base);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Largest distance of two empirical distributions, in units of its scale under equality. */
+static double distance_of(double *x, double *y)
+{
+    size_t i = 0, j = 0;
+    double most = 0.0;
+    qsort(x, FLIGHTS, sizeof *x, ascending);
+    qsort(y, FLIGHTS, sizeof *y, ascending);
+    while (i < FLIGHTS && j < FLIGHTS) {
+        *(x[i] < y[j] ? &i : &j) += 1;
+        most = fmax(most, fabs((double)i - (double)j) / FLIGHTS);
+    }
+    return most * sqrt(FLIGHTS / 2.0);
+}
+
+static void check_same(const tally *x, const tally *y)
+{
+    double mx = tally_mean(x), my = tally_mean(y);
+    double error = sqrt(((x->squares / x->n - mx * mx) + (y->squares / y->n - my * my)) / x->n);
+    CHECK_Z(mx, my, error, MAX_Z);
+}
+
+TEST(local_bps_is_lipsbps_of_one_row)
+{
+    static first_events local, lips, other;
+    for (size_t a = 0; metric_kinds[a]; a++) {
+        bench b;
+        REQUIRE(bench_make(&b, metric_kinds[a], "normal(0.5,0.2)", false));
+        b.p.made = (recipe){.metric = metric_kinds[a], .batches = &potential_window, .take = 1};
+        fly_first(&b.p, &sampler_local_bps, 27, &local);
+        fly_first(&b.p, &sampler_lipsbps, 28, &lips);
+        check_same(&local.turn, &lips.turn);
+        check_same(&local.bounce, &lips.bounce);
+        CHECK(tally_mean(&local.bounce) > 0.5);
+        double same = distance_of(local.time, lips.time);
+        /* batches of two rows are another process, and it shows */
+        b.p.made.take = 2;
+        fly_first(&b.p, &sampler_lipsbps, 29, &other);
+        double different = distance_of(local.time, other.time);
+        CHECK(same < 2.2); /* one in ten thousand */
+        CHECK(different > 2.2);
+        bench_close(&b);
+    }
+}
+
+/* ---- Zig-Zag's moves ---- */
+
+static void zigzag_moves(const sampler_kind *kind, const metric_kind *metric_used)
+{
+    bench b;
+    REQUIRE(
+        bench_make(&b, metric_used, "normal(0,2)", !strcmp(kind->control_variate, "gradient")));
+    size_t d = b.s.dim;
+    b.p.made = (recipe){.kind = kind,
+                        .metric = metric_used,
+                        .batches = kind->full ? &potential_full : &potential_window,
+                        .take = 1};
+    flyer f;
+    segment s;
+    double end[DIM_MAX], before[DIM_MAX], q[DIM_MAX];
+    flyer_make(&f, &b.p, &ours, 3);
+    f.u.cv = b.cv;
+    double zero[DIM_MAX] = {0};
+    kind->start(&f.s, zero, rng_stream(30, 0, RNG_FLIGHT));
+    for (size_t k = 0; k < 500; k++) {
+        memcpy(before, f.s.v, sizeof before[0] * d);
+        flyer_step(&f, &s);
+        size_t flips = 0;
+        b.p.a->kind->forward(b.p.a, f.s.v, q);
+        for (size_t j = 0; j < d; j++) {
+            CHECK(fabs(f.s.v[j]) == 1.0 && s.q_next[j] == q[j]);
+            if (k) CHECK(s.p[j] == end[j]);
+            flips += f.s.v[j] != before[j];
+            end[j] = s.p[j] + s.dt * s.q[j];
+        }
+        CHECK(s.end->kind == EVENT_REFRESH || flips == 1);
+        CHECK(s.dt > 0.0 && isfinite(s.dt));
+    }
+    CHECK(f.b.state->bounces > 100 && f.b.state->refreshments > 0);
+    free(f.memory.base);
+    bench_close(&b);
+}
+
+TEST(zigzag_flips_one_sign_at_a_time)
+{
+    for (size_t k = 0; sampler_kinds[k]; k++)
+        for (size_t a = 0; sampler_kinds[k]->bounded && metric_kinds[a]; a++)
+            if (sampler_kinds[k]->ergodic) zigzag_moves(sampler_kinds[k], metric_kinds[a]);
+}
+
+CHECK_MAIN
