@@ -78,8 +78,8 @@ static inline void flyer_carve(flyer *f, const problem *p)
     static const reported_value none[DIM_MAX];
     size_t d = p->t.u->dim, full = p->made.batches == &potential_full;
     f->memory.used = 0;
-    potential_carve(&f->u, p->made.batches, p->t.u, full ? p->t.data->n : p->made.take,
-                    &f->memory);
+    size_t take = p->made.kind->single ? 1 : p->made.take;
+    potential_carve(&f->u, p->made.batches, p->t.u, full ? p->t.data->n : take, &f->memory);
     sampler_carve(&f->s, p->made.kind, p->a, p->m->hessian, p->m->w, &f->u, &f->memory);
     moments_carve(&f->m, d, none, p->m->w, &f->memory);
     bias_carve(&f->b, d, &f->memory);
@@ -128,9 +128,10 @@ static inline void flyer_step(flyer *f, segment *s)
     draws_take(&f->d, s);
 }
 
-/* A sampler of the full data takes no batches. */
+/* A sampler of the full data takes no batches, one of single rows no others. */
 static inline bool takes(const sampler_kind *kind, const potential_kind *batches)
 {
+    if (kind->single) return batches == &potential_window;
     return !kind->full || batches == &potential_full;
 }
 
