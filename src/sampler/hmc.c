@@ -107,7 +107,7 @@ static void hmc_start(sampler *s, const double *p, rng random)
     double scale = natural_scale(s), given = s->settings->step_size;
     *state = (hmc_state){.random = random};
     state->length = QUARTER / scale;
-    state->step = given > 0.0 ? given : pow((double)s->dim, -0.25) / scale;
+    state->step = given > 0.0 ? given : 1.0 / (scale * sqrt((double)s->dim)); /* is stable */
     /* z = A^-1 p = A' (A A')^-1 p */
     s->a->kind->precision(s->a, p, s->scratch);
     s->a->kind->transpose(s->a, s->scratch, x.z);
@@ -220,11 +220,12 @@ static void hmc_step(sampler *s, segment *out)
     size_t d = s->dim;
     state->end = (event){.kind = EVENT_STEP, .proposals = 1, .rows = state->unpaid};
     state->unpaid = 0;
+    memcpy(s->p, s->p_next, d * sizeof *s->p); /* held until the next state is known */
     for (size_t j = 0; j < d; j++) s->v[j] = rng_normal(&state->random);
     double before = state->energy + 0.5 * dot(d, s->v, s->v);
     double energy = fly(s, state, &x, choose_steps(state));
-    double rise = energy + 0.5 * dot(d, s->v, s->v) - before;
-    double acceptance = isfinite(rise) ? exp(-larger(rise, 0.0)) : 0.0;
+    double after = energy + 0.5 * dot(d, s->v, s->v);
+    double acceptance = isfinite(after) ? exp(-larger(after - before, 0.0)) : 0.0;
     if (state->adapting) adapt(s, state, acceptance);
     if (rng_uniform(&state->random) < acceptance) {
         memcpy(x.z, x.at, d * sizeof *x.z);
@@ -232,7 +233,6 @@ static void hmc_step(sampler *s, segment *out)
         state->energy = energy;
         s->a->kind->forward(s->a, x.z, s->p_next);
     }
-    memcpy(s->p, s->p_next, d * sizeof *s->p);
     *out = (segment){.flow = &flow_still,
                      .dim = d,
                      .dt = 1.0,

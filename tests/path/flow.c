@@ -5,7 +5,7 @@
 
 #define PANELS 2000
 
-static const flow_kind *const flows[] = {&flow_line};
+static const flow_kind *const flows[] = {&flow_line, &flow_ellipse, &flow_still};
 static const double stretches[][2] = {{0, 1}, {0, 1e-3}, {0.7, 3.1}, {2, 2}, {-1.5, 0.4}};
 
 #define EACH_FLOW(f)                                                                           \
@@ -33,6 +33,34 @@ TEST(line_is_p_plus_t_q)
         flow_line.at(t, &a, &b);
         CHECK(a == 1.0 && b == t);
     }
+}
+
+/* |(a, b)| = 1, and a quarter turn makes position of velocity. */
+TEST(ellipse_turns)
+{
+    for (double t = -2.0; t < 5.0; t += 0.37) {
+        double a, b, da, db, a1, b1;
+        flow_ellipse.at(t, &a, &b);
+        flow_ellipse.rate(t, &da, &db);
+        flow_ellipse.at(t + acos(0.0), &a1, &b1);
+        CHECK_NEAR(a * a + b * b, 1.0, TOL_ROUND);
+        CHECK_NEAR(a1, da, TOL_ROUND);
+        CHECK_NEAR(b1, db, TOL_ROUND);
+    }
+}
+
+TEST(short_arcs_keep_their_digits)
+{
+    flow_integrals f;
+    double h = 1e-9, t = 0.8;
+    flow_ellipse.integrate(t, t + h, &f);
+    h = (t + h) - t;
+    double c = cos(t + 0.5 * h), s = sin(t + 0.5 * h);
+    CHECK_NEAR(f.a / h, c, TOL_ROUND);
+    CHECK_NEAR(f.b / h, s, TOL_ROUND);
+    CHECK_NEAR(f.aa / h, c * c, TOL_ROUND);
+    CHECK_NEAR(f.ab / h, s * c, TOL_ROUND);
+    CHECK_NEAR(f.bb / h, s * s, TOL_ROUND);
 }
 
 TEST(rate_is_the_finite_difference_of_at)

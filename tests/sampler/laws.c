@@ -182,6 +182,7 @@ static void path_law(const problem *p)
         state_law(p);
         return;
     }
+    if (p->made.kind->gaussian) return; /* ellipses have tests/sampler/boomerang.c */
     for (EACH_SETTING(i)) {
         flyer f;
         double end[DIM_MAX], next[DIM_MAX];

@@ -1,0 +1,136 @@
+/* hmc seen from outside: leapfrogs keep the energy to second order and can be flown backwards,
+ * and what is adapted in warm-up comes near what is known of Gaussians. The laws of all samplers
+ * and the runs of tests/stat say whether it samples the right thing. */
+#include "sampler/fixture.h"
+
+static problem make(const metric_kind *how)
+{
+    recipe made = {sampler_find("hmc"), how, &potential_full, model_find("logistic"), 0};
+    return problem_make(made);
+}
+
+static double energy(const problem *p, const double *at, const double *v)
+{
+    double w[DIM_MAX], value = NAN;
+    size_t d = p->t.u->dim;
+    for (size_t j = 0; j < d; j++) w[j] = p->m->w[j] + at[j];
+    posterior_value(p->t.u, w, &value, NULL);
+    return value + 0.5 * dot(d, v, v);
+}
+
+/* The momentum of the first trajectory: the first numbers of the chain's stream. */
+static void first_momentum(size_t d, uint64_t seed, double *v)
+{
+    rng r = rng_stream(seed, 0, RNG_FLIGHT);
+    for (size_t j = 0; j < d; j++) v[j] = rng_normal(&r);
+}
+
+/* Root mean square of H' - H over first trajectories with steps of e, in units of the scale. */
+static double energy_error(const problem *p, double e, size_t *moved)
+{
+    double sum = 0.0, v[DIM_MAX], zero[DIM_MAX] = {0};
+    *moved = 0;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        flyer f;
+        segment s;
+        sampler_settings fixed = ours;
+        fixed.step_size = e / natural_scale(p);
+        flyer_make(&f, p, &fixed, seed);
+        first_momentum(p->t.u->dim, seed, v);
+        f.s.kind->step(&f.s, &s);
+        bool accepted = memcmp(f.s.p_next, zero, s.dim * sizeof *zero);
+        if (accepted) sum += pow(energy(p, f.s.p_next, f.s.v) - energy(p, zero, v), 2.0);
+        *moved += accepted;
+        free(f.memory.base);
+    }
+    return sqrt(sum / (double)*moved);
+}
+
+TEST(leapfrogs_keep_the_energy_to_second_order)
+{
+    for (size_t a = 0; metric_kinds[a]; a++) {
+        problem p = make(metric_kinds[a]);
+        REQUIRE(p.a);
+        size_t moved[3];
+        double coarse = energy_error(&p, 0.2, &moved[0]);
+        double fine = energy_error(&p, 0.1, &moved[1]);
+        double finest = energy_error(&p, 0.05, &moved[2]);
+        CHECK(coarse < 0.1 && moved[0] > 250 && moved[2] > 290);
+        CHECK(coarse / fine > 3.3 && coarse / fine < 4.7);
+        CHECK(fine / finest > 3.6 && fine / finest < 4.4);
+        problem_close(&p);
+    }
+}
+
+TEST(every_leapfrog_is_one_look_at_all_rows)
+{
+    problem p = make(metric_kinds[2]);
+    REQUIRE(p.a);
+    flyer f;
+    segment s;
+    sampler_settings fixed = ours;
+    fixed.step_size = acos(0.0) / 8.0; /* a quarter turn in eight steps, spread by a fifth */
+    flyer_make(&f, &p, &fixed, 1);
+    uint64_t looks = 0, least = UINT64_MAX, most = 0;
+    for (size_t i = 0; i < 1000; i++) {
+        flyer_step(&f, &s);
+        CHECK(s.end->rows % f.u.n == 0 && s.end->proposals == 1);
+        uint64_t now = s.end->rows / f.u.n - (i == 0); /* the start was looked at once */
+        looks += now;
+        least = now < least ? now : least;
+        most = now > most ? now : most;
+    }
+    CHECK_NEAR((double)looks / 1000.0, 8.0, 0.03);
+    CHECK(least >= 6 && least < 8 && most > 8 && most <= 10);
+    free(f.memory.base);
+    problem_close(&p);
+}
+
+/* Warm-up by hand: step and length move, then stay. A quarter turn in the metric is what a nearly
+ * Gaussian posterior asks for, and then two to four leapfrogs are enough in four dimensions. */
+TEST(adaptation_finds_a_quarter_turn_and_is_frozen)
+{
+    for (size_t a = 0; metric_kinds[a]; a++) {
+        problem p = make(metric_kinds[a]);
+        REQUIRE(p.a);
+        flyer f;
+        segment s;
+        flyer_make(&f, &p, &ours, 1);
+        f.s.kind->adapt(&f.s, true);
+        for (size_t i = 0; i < 2000; i++) flyer_step(&f, &s);
+        f.s.kind->adapt(&f.s, false);
+        double looks = 0.0, moved = 0.0, product = 0.0, square = 0.0;
+        for (size_t i = 0; i < 4000; i++) {
+            flyer_step(&f, &s);
+            looks += (double)s.end->rows / (double)f.u.n;
+            moved += memcmp(f.s.p_next, s.p, s.dim * sizeof *s.p) != 0;
+            product += dot(s.dim, f.s.p_next, s.p);
+            square += dot(s.dim, s.p, s.p);
+        }
+        CHECK(moved / 4000.0 > 0.65 && moved / 4000.0 < 0.9);
+        CHECK(looks / 4000.0 < (metric_kinds[a] == metric_kinds[2] ? 3.5 : 12.0));
+        CHECK(fabs(product / square) < 0.5); /* neighbours know little of each other */
+        free(f.memory.base);
+        problem_close(&p);
+    }
+}
+
+/* Far out exp(eta) overflows: a trajectory that meets infinities is rejected, the chain lives. */
+TEST(absurd_steps_are_rejected)
+{
+    problem p = make(metric_kinds[2]);
+    REQUIRE(p.a);
+    flyer f;
+    segment s;
+    sampler_settings absurd = ours;
+    absurd.step_size = 1e200;
+    flyer_make(&f, &p, &absurd, 1);
+    for (size_t i = 0; i < 50; i++) {
+        flyer_step(&f, &s);
+        for (size_t j = 0; j < s.dim; j++) CHECK(f.s.p_next[j] == 0.0);
+    }
+    free(f.memory.base);
+    problem_close(&p);
+}
+
+CHECK_MAIN
