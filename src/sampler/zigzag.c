@@ -57,7 +57,8 @@ static size_t parts_split(size_t d, double *base, zigzag_parts *out)
 
 static size_t zigzag_extra(const posterior *target)
 {
-    return parts_split(target->dim, NULL, NULL);
+    zigzag_parts parts;
+    return parts_split(target->dim, NULL, &parts);
 }
 
 static zigzag_parts parts_of(const sampler *s)
