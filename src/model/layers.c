@@ -314,6 +314,14 @@ void layers_locate(const layers *net, size_t j, size_t *layer, size_t *unit, siz
     *input = j % inputs(net, l);
 }
 
+bool layers_intercept(const void *self, size_t j)
+{
+    const layers *net = self;
+    size_t layer, unit, input;
+    layers_locate(net, j, &layer, &unit, &input);
+    return input == 0 && (layer > 0 || net->data->intercept);
+}
+
 double layers_column_sd(const layers *net, size_t column, double sd, double intercept)
 {
     const rows *data = net->data;

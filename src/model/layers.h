@@ -62,6 +62,7 @@ double layers_column_sd(const layers *net, size_t column, double sd, double inte
 /* Members of a general model whose self is a `layers`. */
 void layers_close(void *self);
 size_t layers_dim(const void *self);
+bool layers_intercept(const void *self, size_t j);
 size_t layers_scratch(const void *self, size_t n);
 void layers_loglik(const void *self, row_range r, const double *w, double *scratch,
                    double *out);

@@ -41,6 +41,8 @@ typedef struct general_model {
     void (*name)(const void *self, size_t j, size_t size, char *text);
     /* Default prior of coordinate j: normal(0, this); INFINITY: flat. */
     double (*prior_sd)(const void *self, size_t j);
+    /* Optional: is coordinate j an intercept, which --prior-intercept is for? NULL: none is. */
+    bool (*intercept)(const void *self, size_t j);
     /* Doubles of scratch that a call on n rows needs. */
     size_t (*scratch)(const void *self, size_t n);
     /* log p per row at w */
@@ -59,9 +61,9 @@ typedef struct general_model {
     const char *needs_prior;
     /* Optional: where the search for the mode begins. NULL: at 0. */
     void (*start)(const void *self, double *w);
-    /* Optional: where a chain begins, give or take twice the spread at the mode, when there are
-     * several modes. NULL: around the mode that was found. */
-    void (*scatter)(const void *self, size_t chain, double *w);
+    /* Optional: where a chain begins, for posteriors unlike the normal one at their mode. NULL:
+     * around the mode, twice as wide as the curvature there says. */
+    void (*scatter)(const void *self, size_t chain, rng *random, double *w);
     /* Optional, both or none: columns of a synthetic row for a dimension, and one such row. */
     size_t (*columns)(size_t dim);
     void (*simulate)(rng *r, size_t columns, double *x, double *y);

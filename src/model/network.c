@@ -149,9 +149,8 @@ static void network_start(const void *self, double *w)
         layers_locate(net, j, &layer, &unit, &input);
         double inputs = layer == 0 ? (double)data->d : (double)net->units[layer - 1];
         double size = layer == 0 ? hypot(data->mean[input], data->sd[input]) : 1.0;
-        bool intercept = input == 0 && (layer > 0 || data->intercept);
         w[j] = START_SHARE * rng_normal(&r) / (sqrt(inputs) * (size > 0.0 ? size : 1.0));
-        if (intercept) w[j] = 0.0;
+        if (layers_intercept(net, j)) w[j] = 0.0;
     }
 }
 
@@ -161,6 +160,7 @@ static const general_model network_general = {
     .dim = layers_dim,
     .name = network_name,
     .prior_sd = network_prior_sd,
+    .intercept = layers_intercept,
     .scratch = layers_scratch,
     .loglik = layers_loglik,
     .slope = layers_slope,

@@ -52,6 +52,7 @@ static const general_model softmax_general = {
     .dim = layers_dim,
     .name = softmax_name,
     .prior_sd = softmax_prior_sd,
+    .intercept = layers_intercept,
     .scratch = layers_scratch,
     .loglik = layers_loglik,
     .slope = layers_slope,

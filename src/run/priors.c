@@ -64,18 +64,22 @@ static sbps_status predictor_priors(const sbps_options *o, const posterior *targ
 static sbps_status general_priors(const sbps_options *o, const posterior *target, prior *out,
                                   sbps_error *err)
 {
-    const char *why = target->model->general->needs_prior;
+    const general_model *general = target->model->general;
+    const char *why = general->needs_prior;
     sbps_status status = SBPS_OK;
     for (size_t j = 0; j < target->dim && status == SBPS_OK; j++) {
-        double sd = target->model->general->prior_sd(target->self, j);
+        double sd = general->prior_sd(target->self, j);
         prior usual = {kind_named("flat"), {0.0}};
         if (isfinite(sd)) usual = (prior){kind_named("normal"), {0.0, sd}};
-        status = asked_or("prior", o->prior, usual, out + j, err);
+        bool intercept = general->intercept && general->intercept(target->self, j);
+        const char *option = intercept ? "prior-intercept" : "prior";
+        status =
+            asked_or(option, intercept ? o->prior_intercept : o->prior, usual, out + j, err);
         if (status == SBPS_OK && why && out[j].kind == kind_named("flat"))
             return fail(err, SBPS_NO_MODE,
-                        "--prior: with flat the posterior of %s is improper: %s; give a proper "
-                        "prior, e.g. --prior \"normal(0,2.5)\"",
-                        target->model->name, why);
+                        "--%s: with flat the posterior of %s is improper: %s; give a proper "
+                        "prior, e.g. --%s \"normal(0,2.5)\"",
+                        option, target->model->name, why, option);
     }
     return status;
 }

@@ -114,9 +114,11 @@ TEST(two_classes_without_columns_agree_with_quadrature)
 {
     double y[N];
     for (size_t i = 0; i < N; i++) y[i] = (double)(i % 4 == 0);
-    compare(softmax_density, 0, NULL, y, "model=softmax prior=normal(0,1.5) ess=2500 seed=5");
     compare(softmax_density, 0, NULL, y,
-            "model=network hidden=0 prior=normal(0,1.5) ess=2500 seed=6 batch-size=50");
+            "model=softmax prior-intercept=normal(0,1.5) ess=2500 seed=5");
+    compare(
+        softmax_density, 0, NULL, y,
+        "model=network hidden=0 prior-intercept=normal(0,1.5) ess=2500 seed=6 batch-size=50");
 }
 
 /* Without hidden layers and with the gaussian head a network is a line with sd 1. */
@@ -135,8 +137,10 @@ TEST(a_network_of_one_gaussian_unit_agrees_with_quadrature)
         x[i] = rng_normal(&r);
         y[i] = 0.5 - x[i] + rng_normal(&r);
     }
-    compare(line_density, 1, x, y,
-            "model=network head=gaussian hidden=0 prior=normal(0,3) ess=2500 seed=7");
+    compare(
+        line_density, 1, x, y,
+        "model=network head=gaussian hidden=0 prior=normal(0,3) prior-intercept=normal(0,3) "
+        "ess=2500 seed=7");
 }
 
 /* Permuted and mirrored units give the same network, so marginals are no figures to compare with: a
