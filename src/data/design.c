@@ -87,6 +87,7 @@ static int by_text(const void *a, const void *b)
 static sbps_status check_names(const plan *p, const rows *r, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
+    if (r->d < 2) return SBPS_OK;
     const char **sorted = malloc(r->d * sizeof *sorted);
     if (!sorted) return fail_memory(err);
     memcpy(sorted, r->names, r->d * sizeof *sorted);
@@ -133,7 +134,7 @@ static sbps_status allocate(design *g, const chunks *read, sbps_error *err)
     r->sd = new_doubles(r->d);
     if (p->weight != SIZE_MAX) r->weight = new_doubles(r->n);
     if (p->offset != SIZE_MAX) r->offset = new_doubles(r->n);
-    r->target = copy_text(p->columns->name[p->target]);
+    r->target = copy_text(p->target == SIZE_MAX ? "" : p->columns->name[p->target]);
     bool ready = r->x && r->y && r->mean && r->sd && r->target;
     ready = ready && (p->weight == SIZE_MAX || r->weight);
     ready = ready && (p->offset == SIZE_MAX || r->offset);
@@ -147,7 +148,7 @@ static void put_row(const design *g, const double *row, size_t to)
     rows *r = g->r;
     double *x = r->x + to * r->stride;
     if (r->intercept) x[0] = 1.0;
-    r->y[to] = row[0];
+    r->y[to] = p->target == SIZE_MAX ? 0.0 : row[0];
     if (r->weight) r->weight[to] = row[p->use[p->weight].slot];
     if (r->offset) r->offset[to] = row[p->use[p->offset].slot];
     row += p->first;
@@ -259,7 +260,8 @@ static sbps_status finish(const design *g, sbps_error *err)
     const columns *c = g->plan->columns;
     sbps_status status = check_weights(g->plan, r, err);
     if (status != SBPS_OK) return status;
-    if (c->target && c->name[g->plan->target] == c->target) map_signs(r);
+    bool labelled = c->target && g->plan->target != SIZE_MAX;
+    if (labelled && c->name[g->plan->target] == c->target) map_signs(r);
     status = column_moments(r->n, r->d, r->stride, r->x, r->mean, r->sd, err);
     if (status == SBPS_OK) status = check_columns(g, err);
     if (status == SBPS_OK && g->spec->standardize) {

@@ -96,7 +96,10 @@ static sbps_status claim_rest(plan *p, sbps_error *err)
 static void assign_slots(plan *p)
 {
     size_t slot = 0;
-    p->use[p->target].slot = slot++;
+    if (p->target == SIZE_MAX)
+        slot++; /* stays 0 */
+    else
+        p->use[p->target].slot = slot++;
     if (p->weight != SIZE_MAX) p->use[p->weight].slot = slot++;
     if (p->offset != SIZE_MAX) p->use[p->offset].slot = slot++;
     p->first = slot;
@@ -119,10 +122,13 @@ static sbps_status find_target(plan *p, const column_index *x, const rows_spec *
                                sbps_error *err)
 {
     const char *name = given_text(spec->target) ? spec->target : p->columns->target;
+    if (spec->no_target && given_text(spec->target))
+        return fail(err, SBPS_BAD_ARG, "%s: --target: the model explains no column", p->path);
     if (header_is_numbers(p))
         return fail(err, SBPS_BAD_FILE,
                     "%s:1: the first line holds only numbers; it must name the columns",
                     p->path);
+    if (spec->no_target) return SBPS_OK;
     if (!name)
         return fail(err, SBPS_BAD_ARG,
                     "%s: no target: name its column with --target (the first is '%s')", p->path,
@@ -136,6 +142,10 @@ static sbps_status find_features(plan *p, const column_index *x, const rows_spec
                                  sbps_error *err)
 {
     const char *features = given_text(spec->features);
+    if (spec->no_columns && (features || given_text(spec->categorical)))
+        return fail(err, SBPS_BAD_ARG, "%s: --%s: the model uses no column but the target",
+                    p->path, features ? "features" : "categorical");
+    if (spec->no_columns) return SBPS_OK;
     sbps_status status =
         features ? claim_list(p, x, "features", features, false, err) : claim_rest(p, err);
     if (status == SBPS_OK)

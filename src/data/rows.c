@@ -134,7 +134,7 @@ static sbps_status name_numbers(const numbers *from, const char *const *names,
     rest[0] = copy_text(target);
     if (from->weight) rest[1] = copy_text(WEIGHTS);
     if (from->offset) rest[2] = copy_text(OFFSET);
-    ready = ready && rest[0] && (!from->weight || rest[1]) && (!from->offset || rest[2]);
+    ready = ready && (!target || rest[0]) && (!from->weight || rest[1]) && (!from->offset || rest[2]);
     return ready ? SBPS_OK : fail_memory(err);
 }
 
@@ -192,7 +192,7 @@ static sbps_status check_spec(const numbers *from, const rows_spec *spec, sbps_e
         if (given_text(of_files[k].value))
             return fail(err, SBPS_BAD_ARG, "--%s names columns of a file; this table has none",
                         of_files[k].name);
-    if (!from->y || (!from->x && from->columns > 0))
+    if ((!from->y && !spec->no_target) || (!from->x && from->columns > 0))
         return fail(err, SBPS_BAD_ARG, "the table's numbers or its target are NULL");
     return SBPS_OK;
 }
@@ -209,7 +209,7 @@ sbps_status rows_copy(size_t n, size_t column_count, const double *x, const char
     *out = NULL;
     sbps_status status = check_spec(&from, spec, err);
     if (status != SBPS_OK) return status;
-    if (!given_text(told.target)) told.target = "y";
+    if (!given_text(told.target)) told.target = spec->no_target ? NULL : "y";
     told.weights = weight ? WEIGHTS : NULL;
     told.offset = offset ? OFFSET : NULL;
     if ((status = name_numbers(&from, names, told.target, &named, err)) != SBPS_OK) goto done;

@@ -38,6 +38,8 @@ typedef struct {
     const char *weights, *offset; /* column names or NULL */
     bool intercept, standardize;
     bool drop_missing; /* rows with an empty or NA cell: dropped, else an error */
+    bool no_columns;   /* only the target is wanted, and weights */
+    bool no_target;    /* every column is a feature; y is 0 */
     uint64_t seed;     /* of the shuffle */
 } rows_spec;
 

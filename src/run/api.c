@@ -49,14 +49,19 @@ static const char *text_or_null(const char *text)
 
 static rows_spec spec_of(const sbps_options *o)
 {
+    const model_kind *model = o->model ? model_find(o->model) : NULL;
+    const general_model *general = model ? model->general : NULL;
+    bool bare = general && (general->no_columns || general->no_target);
     return (rows_spec){.target = text_or_null(o->target),
                        .features = text_or_null(o->features),
                        .categorical = text_or_null(o->categorical),
                        .weights = text_or_null(o->weights),
                        .offset = text_or_null(o->offset),
-                       .intercept = !o->no_intercept,
+                       .intercept = !o->no_intercept && !bare,
                        .standardize = o->standardize,
                        .drop_missing = !strcmp(o->missing, "drop"),
+                       .no_columns = general && general->no_columns,
+                       .no_target = general && general->no_target,
                        .seed = o->seed};
 }
 

@@ -66,6 +66,16 @@ void chains_destroy(sbps_run *run)
     free(run->bias_of);
 }
 
+/* Where the model wants this chain, from the mode; false where it leaves that to us. */
+static bool scatter(const sbps_run *run, size_t index, rng *random, double *p)
+{
+    const general_model *general = run->plan.model->general;
+    if (!general || !general->scatter) return false;
+    general->scatter(run->target->self, index, random, p);
+    for (size_t j = 0; j < run->target->dim; j++) p[j] -= run->reference->w[j];
+    return true;
+}
+
 /* p = spread A z / scale with z standard normal: twice as wide as the posterior at the mode. */
 static void start_chain(sbps_run *run, chain *c, size_t index)
 {
@@ -74,7 +84,7 @@ static void start_chain(sbps_run *run, chain *c, size_t index)
     rng random = rng_stream(seed, index, RNG_START);
     double *z = c->s.scratch, *p = c->s.gradient;
     for (size_t j = 0; j < d; j++) z[j] = START_SPREAD / run->plan.scale * rng_normal(&random);
-    run->a->kind->forward(run->a, z, p);
+    if (!scatter(run, index, &random, p)) run->a->kind->forward(run->a, z, p);
     *c->s.settings = run->plan.settings;
     potential_start(&c->flight, rng_stream(seed, index, RNG_BATCH));
     *c->state = (chain_state){.events = run->plan.round_events, .begun = EVENT_START};

@@ -89,6 +89,8 @@ static void describe_model(const sbps_run *run, FILE *out)
     const char *name = run->plan.model->name, *target = run->table->data->target;
     if (is_rowless(run))
         fprintf(out, "%s density\n", name);
+    else if (target && !*target)
+        fprintf(out, "%s model\n", name);
     else
         fprintf(out, "%s %s of '%s'\n", name, run->plan.model->general ? "model" : "regression",
                 target ? target : "label");

@@ -113,6 +113,8 @@ void warmup_after_round(sbps_run *run);
 /* stop.c */
 double stop_share(const sbps_run *run); /* 0..1 of the rule nearest to being met */
 bool stop_now(sbps_run *run);
+/* Has every chain settled, each in a place of its own? Then more of the same will not help. */
+bool chains_apart(const sbps_run *run, double ess);
 /* collect.c */
 double run_bias_quick(const sbps_run *run);
 sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err);

@@ -1,6 +1,7 @@
 /* Stopping rules: the first one met stops. An ESS counts only when the stored draws agree on it:
  * the rank-normalised R-hat of every parameter must be at most RHAT_GOAL, or the ESS so many
- * times its goal that waiting longer would not help. */
+ * times its goal that waiting longer would not help. Chains in separate modes never agree: when
+ * each has its share of RHAT_WAIT times the goal by itself, the run ends and says so. */
 #include "estimate/diagnostics.h"
 #include "run/run.h"
 
@@ -8,6 +9,7 @@
 
 #define RHAT_GOAL    1.01
 #define RHAT_WAIT    4.0 /* times the ESS goal, at most */
+#define RHAT_APART   1.5 /* of the path: chains that do not visit each other */
 #define RHAT_RECHECK 1.1 /* times the ESS of the last look */
 
 static double rows_touched(const sbps_run *run)
@@ -62,10 +64,21 @@ static double largest_rhat(const sbps_run *run)
     return worst;
 }
 
+bool chains_apart(const sbps_run *run, double ess)
+{
+    double own = 0.0, rhat = 0.0;
+    for (size_t i = 0; i < run->chain_count; i++)
+        own += moments_min_ess(&run->moments_of[i], 1);
+    for (size_t j = 0; j < run->target->dim; j++)
+        rhat = fmax(rhat, moments_summarize(run->moments_of, run->chain_count, j).rhat);
+    return rhat > RHAT_APART && own >= RHAT_WAIT * ess;
+}
+
 bool stop_now(sbps_run *run)
 {
     double ess = ess_share(run);
     if (bounded_share(run) >= 1.0) return true;
+    if (run->plan.ess_rule && chains_apart(run, run->options->ess)) return true;
     if (ess < fmax(1.0, run->state.next_look)) return false;
     run->state.next_look = RHAT_RECHECK * ess;
     return ess >= RHAT_WAIT || largest_rhat(run) <= RHAT_GOAL;

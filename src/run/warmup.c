@@ -75,8 +75,9 @@ static bool long_enough(const sbps_run *run, double proposals)
     const sbps_options *o = run->options;
     if (o->warmup != SIZE_AUTO) return proposals >= (double)(o->warmup * run->chain_count);
     if (run->state.epoch >= WARMUP_EPOCHS) return true;
-    return run->state.epoch >= 2 &&
-           moments_min_ess(run->moments_of, run->chain_count) >= WARMUP_ESS;
+    if (run->state.epoch < 2) return false;
+    return moments_min_ess(run->moments_of, run->chain_count) >= WARMUP_ESS ||
+           chains_apart(run, WARMUP_ESS);
 }
 
 void warmup_after_round(sbps_run *run)
