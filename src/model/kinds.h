@@ -5,6 +5,7 @@
 #include "model/model.h"
 
 extern const model_kind model_gaussian, model_banana, model_hyperboloid, model_multimodal;
-extern const model_kind model_logistic, model_linear, model_poisson, model_softmax, model_network;
+extern const model_kind model_logistic, model_linear, model_poisson, model_softmax,
+    model_network;
 
 #endif

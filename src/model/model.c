@@ -5,16 +5,8 @@
 #include <string.h>
 
 const model_kind *const model_kinds[] = {
-    &model_logistic,
-    &model_linear,
-    &model_poisson,
-    &model_softmax,
-    &model_network,
-    &model_gaussian,
-    &model_banana,
-    &model_hyperboloid,
-    &model_multimodal,
-    NULL,
+    &model_logistic, &model_linear, &model_poisson,     &model_softmax,    &model_network,
+    &model_gaussian, &model_banana, &model_hyperboloid, &model_multimodal, NULL,
 };
 
 const model_kind *model_find(const char *name)
