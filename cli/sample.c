@@ -55,6 +55,7 @@ static sbps_status check_kind(const sbps_options *options, const char *option,
 {
     const char *name = sbps_options_get(options, option), *known;
     if (!strcmp(name, "auto")) return SBPS_OK;
+    if (!strcmp(option, "model") && strchr(name, '/')) return SBPS_OK; /* a file: his own */
     for (size_t i = 0; (known = kind_name(family, i)); i++)
         if (!strcmp(known, name)) return SBPS_OK;
     const char *near = nearest(name, kind_name, family);

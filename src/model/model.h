@@ -99,5 +99,7 @@ typedef struct model_kind {
 extern const model_kind *const model_kinds[]; /* NULL at the end */
 
 const model_kind *model_find(const char *name); /* NULL when unknown */
+/* Does --model name a file, a model of the user's own? A name with a slash does. */
+bool model_is_file(const char *name);
 
 #endif

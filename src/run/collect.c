@@ -18,9 +18,16 @@
 static void apply_precision(const void *self, const double *x, double *y)
 {
     const sbps_run *run = self;
-    run->a->kind->precision(run->a, x, y);
-    for (size_t j = 0; run->plan.sampler->gaussian && j < run->a->d; j++)
-        y[j] /= (double)run->a->d;
+    const metric *a = run->chains->s.a; /* once frozen, that of every chain */
+    a->kind->precision(a, x, y);
+    for (size_t j = 0; run->plan.sampler->gaussian && j < a->d; j++) y[j] /= (double)a->d;
+}
+
+/* A metric that goes on adapting biases in a way that no meter of ours sees. */
+static bool unmetered(const sbps_run *run)
+{
+    bool adapting = run->options->adapt_forever && run->chains->s.own.kind;
+    return run->plan.sampler->unmetered || adapting;
 }
 
 /* First order of the response alone, with the covariance the mode promises: H^-1 P (d/T) sum m
@@ -47,7 +54,7 @@ static void quick_shift(const sbps_run *run, double *scratch, double *shift)
 double run_bias_quick(const sbps_run *run)
 {
     size_t d = run->target->dim;
-    if (run->plan.sampler->unmetered) return NAN;
+    if (unmetered(run)) return NAN;
     double worst = 0.0, *shift = new_doubles(2 * d);
     if (!shift) return NAN;
     quick_shift(run, shift + d, shift);
@@ -64,7 +71,7 @@ static void admit_no_meter(result *r)
 
 static sbps_status fill_bias(const sbps_run *run, result *r, sbps_error *err)
 {
-    if (run->plan.sampler->unmetered) {
+    if (unmetered(run)) {
         admit_no_meter(r);
         return SBPS_OK;
     }
@@ -181,7 +188,7 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
     result_info *info = &r->info;
     const sbps_options *o = run->options;
     info->sampler = copy_text(run->plan.sampler->name);
-    info->model = copy_text(run->plan.model->name);
+    info->model = copy_text(o->model);
     info->control_variate = copy_text(run->plan.control_variate);
     info->metric = copy_text(run->plan.metric->name);
     info->minibatch = copy_text(run->plan.minibatch->name);

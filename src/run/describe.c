@@ -86,7 +86,7 @@ static void describe_size(const sbps_run *run, FILE *out)
 
 static void describe_model(const sbps_run *run, FILE *out)
 {
-    const char *name = run->plan.model->name, *target = run->table->data->target;
+    const char *name = run->options->model, *target = run->table->data->target;
     if (is_rowless(run))
         fprintf(out, "%s density\n", name);
     else if (target && !*target)

@@ -30,7 +30,8 @@
 
 const option_spec option_specs[] = {
     {TEXT("model", model, "NAME", ""), DATA,
-     .help = "Likelihood of a row; `sbps list models` names them. Required."},
+     .help = "Likelihood of a row; `sbps list models` names them. A name with a slash, such as "
+             "./mine.so, is a model of your own: that file is loaded. Required."},
     {TEXT("target", target, "COLUMN", ""), DATA,
      .help = "Column to be explained. Required for CSV; libsvm files carry their own."},
     {TEXT("features", features, "A,B,...", ""), DATA,

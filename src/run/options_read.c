@@ -69,6 +69,10 @@ static sbps_status take_option(reader *r, const char *name, const char *value, s
     if (r->seen[index])
         return fail(err, SBPS_BAD_ARG, "%s'%s' was set already on line %zu", label, name,
                     r->seen[index]);
+    if (!strcmp(name, "model") && strchr(value, '/'))
+        return fail(err, SBPS_BAD_ARG,
+                    "%sa file cannot have code loaded: say --model %.80s on the command line",
+                    label, value);
     r->seen[index] = r->line;
     snprintf(label, sizeof label, "%.200s:%zu: %s", r->path, r->line, name);
     const option_spec *spec = &option_specs[index];

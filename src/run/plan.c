@@ -56,18 +56,19 @@ static sbps_status choose_model(const sbps_options *o, run_plan *plan, sbps_erro
 }
 
 /* A table has at least two rows; one row stands for none. */
-static sbps_status check_table(const model_kind *model, const rows *data, sbps_error *err)
+static sbps_status check_table(const char *name, const model_kind *model, const rows *data,
+                               sbps_error *err)
 {
     bool rowless = model->general && model->general->rowless;
     if (rowless && data->n > 1)
         return fail(err, SBPS_BAD_ARG, "model %s is a density by itself and takes no table",
-                    model->name);
+                    name);
     if (!rowless && data->n == 1)
-        return fail(err, SBPS_BAD_ARG, "model %s needs a table", model->name);
+        return fail(err, SBPS_BAD_ARG, "model %s needs a table", name);
     if (model->general && data->offset)
         return fail(err, SBPS_BAD_ARG,
                     "--offset: model %s has no linear predictor that it could be added to",
-                    model->name);
+                    name);
     return SBPS_OK;
 }
 
@@ -109,11 +110,19 @@ static sbps_status check_bounded(const sbps_options *o, const run_plan *plan, sb
 
 static sbps_status choose_metric(const sbps_options *o, run_plan *plan, sbps_error *err)
 {
-    const char *usual = plan->sampler->metric ? plan->sampler->metric : "dense";
-    const char *word = is_auto(o->metric) ? (o->paper ? "none" : usual) : o->metric;
+    const char *usual = plan->sampler->metric ? plan->sampler->metric
+                        : o->paper            ? "none"
+                                              : "dense";
+    const char *word = is_auto(o->metric) ? usual : o->metric;
     for (size_t i = 0; metric_kinds[i]; i++)
         if (!strcmp(metric_kinds[i]->name, word)) plan->metric = metric_kinds[i];
     if (!plan->metric) return fail(err, SBPS_BAD_ARG, "--metric: there is no '%s'", word);
+    if (plan->metric->see && !plan->sampler->adapts_metric)
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--metric: %s does not learn one; sbps and psbps do, %s takes none, diagonal "
+            "or dense",
+            plan->sampler->name, plan->sampler->name);
     plan->control_variate = usual_control_variate(o, plan);
     if (!is_auto(o->control_variate)) plan->control_variate = o->control_variate;
     if (plan->sampler->bounded) return check_bounded(o, plan, err);
@@ -210,7 +219,7 @@ sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbp
     sbps_status status;
     *plan = (run_plan){0};
     if ((status = choose_model(o, plan, err)) != SBPS_OK) return status;
-    if ((status = check_table(plan->model, data, err)) != SBPS_OK) return status;
+    if ((status = check_table(o->model, plan->model, data, err)) != SBPS_OK) return status;
     if ((status = choose_sampler(o, plan, err)) != SBPS_OK) return status;
     if ((status = choose_metric(o, plan, err)) != SBPS_OK) return status;
     if ((status = choose_batch(o, data, plan, err)) != SBPS_OK) return status;
