@@ -83,6 +83,7 @@ static void with_prior(const char *text)
 TEST(priors_count_along_the_flight)
 {
     with_prior("normal(0.3,0.3)");
+    with_prior("normal(0.3,0.005)");
     with_prior("laplace(0.2,0.5)");
     with_prior("student_t(3,0.5,0.4)");
     with_prior("cauchy(-0.2,0.6)");

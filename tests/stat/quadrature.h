@@ -61,6 +61,10 @@ static void laplace(const table *t, double w[2], double s[3])
     for (int step = 0; step < 50; step++) {
         double g[2] = {-w[0] / 100.0, -w[1] / (t->scale * t->scale)};
         double h[3] = {0.01, 0.0, 1.0 / (t->scale * t->scale)};
+        for (int c = 0; c < 2 && t->other && t->other->kind->quadratic; c++) {
+            g[c] = t->other->kind->slope(t->other->theta, w[c]);
+            h[2 * c] = -t->other->kind->curvature(t->other->theta, w[c]);
+        }
         for (size_t i = 0; i < t->n; i++) {
             double x = t->x[i], p = 1.0 / (1.0 + exp(-w[0] - w[1] * x)), v = p * (1.0 - p);
             g[0] += t->y[i] - p;
@@ -78,8 +82,8 @@ static void laplace(const table *t, double w[2], double s[3])
     }
 }
 
-/* The grid is along the axes of the Cholesky factor of the inverse Hessian under the default
- * priors, wide enough for others that are not far from them. */
+/* The grid is along the axes of the Cholesky factor of the inverse Hessian, for priors that
+ * are not quadratic of that under the default ones. */
 static void integrate(const table *t, known out[2])
 {
     double w[2], s[3], sums[2][5] = {{0}};
