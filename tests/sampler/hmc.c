@@ -11,7 +11,7 @@ static problem make(const metric_kind *how)
 
 static double energy(const problem *p, const double *at, const double *v)
 {
-    double w[DIM_MAX], value = NAN;
+    double w[DIM_MAX] = {0}, value = NAN;
     size_t d = p->t.u->dim;
     for (size_t j = 0; j < d; j++) w[j] = p->m->w[j] + at[j];
     posterior_value(p->t.u, w, &value, NULL);
