@@ -9,7 +9,9 @@
  *   half:   w += A v / 2,   alpha += (v^2 - eta) / 2,   v <- e^(-alpha / 2) v                  (2)
  *   whole:  v += -eta A' grad U~ + sqrt(2 a eta) xi                                          (3)
  *   half:   (2) backwards: v, then alpha and w.
- * One gradient a step; alpha wanders about a plus eta V / 2 where V is the noise's variance. h has the
+ * Once E v^2 = eta, as the thermostats see to, a Gaussian of curvature l has the stationary variance
+ *   (cosh(alpha / 2) - eta l / 4) / l                                                        (4)
+ * whatever the noise. One gradient a step; alpha wanders about a plus eta V / 2 where V is the noise's variance. h has the
  * meaning it has in SGLD and SGHMC: without thermostat and to first order (3) is their step.
  *
  * Ding, Fang, Babbush, Chen, Skeel, Neven (2014), NIPS; Li, Chen, Fan, Carin (2016), High-order

@@ -33,7 +33,7 @@ static void check_near(const char *settings, const table *t, const known truth[2
                        double mean_slack, double sd_slack)
 {
     char all[256];
-    snprintf(all, sizeof all, "model=logistic ess=1500 seed=5 %s", settings);
+    snprintf(all, sizeof all, "model=logistic ess=800 seed=5 %s", settings);
     sbps_result *r = sample_arrays(t->n, 1, t->x, t->y, all);
     for (size_t j = 0; j < 2; j++) {
         double sd = truth[j].sd, off = (r->mean[j] - truth[j].mean) / sd;
@@ -43,7 +43,7 @@ static void check_near(const char *settings, const table *t, const known truth[2
         CHECK(fabs(off) <= MAX_Z * r->mcse[j] / sd + mean_slack);
         CHECK(fabs(wide) <= MAX_Z * error + sd_slack);
     }
-    CHECK(r->info.min_ess >= 1500.0);
+    CHECK(r->info.min_ess >= 800.0);
     sbps_result_destroy(r);
 }
 
