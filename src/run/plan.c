@@ -10,7 +10,7 @@
 #define BAND_FIRST       5.0   /* before warm-up has chosen */
 #define DT_LEAST         1e-6  /* of the posterior's scale */
 #define PAPER_BATCH      ((size_t)100)
-#define GAUSSIAN_REFRESH 0.5 /* per radian of a turn: 0.2 to 1 cost the same within a quarter */
+#define GAUSSIAN_REFRESH 0.5 /* per radian of a turn: best of 0.1..1 on one table, d = 20 */
 
 static const sampler_settings settings_default = {
     .band = BAND_FIRST,
