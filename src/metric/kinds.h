@@ -4,6 +4,6 @@
 
 #include "metric/metric.h"
 
-extern const metric_kind metric_none, metric_diagonal, metric_dense;
+extern const metric_kind metric_none, metric_diagonal, metric_adaptive, metric_dense;
 
 #endif

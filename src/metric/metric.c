@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-const metric_kind *const metric_kinds[] = {&metric_none, &metric_diagonal, &metric_dense, NULL};
+const metric_kind *const metric_kinds[] = {&metric_none, &metric_diagonal, &metric_dense,
+                                           &metric_adaptive, NULL};
 
 sbps_status metric_create(const metric_kind *kind, size_t d, const double *hessian,
                           metric **out, sbps_error *err)

@@ -9,7 +9,7 @@ typedef struct metric_kind metric_kind;
 typedef struct {
     const metric_kind *kind;
     size_t d;
-    double *data; /* kind's own: nothing, d, or 2*d*d numbers */
+    double *data; /* kind's own: nothing, d, 2*d or 2*d*d numbers */
 } metric;
 
 struct metric_kind {
@@ -19,9 +19,17 @@ struct metric_kind {
     void (*forward)(const metric *m, const double *v, double *u);   /* u = A v */
     void (*transpose)(const metric *m, const double *g, double *h); /* h = A' g */
     void (*precision)(const metric *m, const double *x, double *y); /* y = (A A')^-1 x */
+    /* Optional: the metric learns, and every chain has one of its own. NULL: it is fixed. */
+    size_t (*numbers)(size_t d); /* of its data */
+    void (*see)(metric *m, const double *gradient, double beta);
+    /* A from what was seen. */
+    void (*settle)(metric *m, double eps);
+    /* What was seen moves by this share to what the other saw. */
+    void (*blend)(metric *into, const metric *other, double share);
 };
 
-extern const metric_kind *const metric_kinds[]; /* NULL at the end: none, diagonal, dense */
+/* NULL at the end: none, diagonal, dense, adaptive */
+extern const metric_kind *const metric_kinds[];
 
 sbps_status metric_create(const metric_kind *kind, size_t d, const double *hessian,
                           metric **out, sbps_error *err);

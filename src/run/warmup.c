@@ -29,6 +29,21 @@ static void adapt_all(sbps_run *run, bool on)
     }
 }
 
+/* All chains go on with the mean of what their metrics have learned: one metric, as the stated bias
+ * and the pooled moments want it. */
+static void share_metric(sbps_run *run)
+{
+    sampler *first = &run->chains->s;
+    if (!first->own.kind) return;
+    for (size_t i = 1; i < run->chain_count; i++)
+        first->own.kind->blend(&first->own, &run->chains[i].s.own, 1.0 / (double)(i + 1));
+    for (size_t i = 0; i < run->chain_count; i++) {
+        sampler *s = &run->chains[i].s;
+        if (s != first) sampler_start_metric(s, &first->own);
+        sampler_settle_metric(s);
+    }
+}
+
 void warmup_begin(sbps_run *run)
 {
     run->state = (run_state){.phase = PHASE_WARMUP};
@@ -96,5 +111,7 @@ void warmup_after_round(sbps_run *run)
     chains_reset_estimates(run);
     if (!done) return;
     s->phase = PHASE_SAMPLING;
-    if (!run->options->adapt_forever) adapt_all(run, false);
+    if (run->options->adapt_forever) return;
+    adapt_all(run, false);
+    share_metric(run);
 }

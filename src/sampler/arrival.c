@@ -1,15 +1,57 @@
 /* gamma(t) = b1 t + b0 + k sqrt(v00 + 2 v01 t + v11 t^2 + noise) is convex, and so is its maximum
  * with a constant: chords between any nodes bound it from above. On a chord with rate a + b s
- * the arrival solves a s + b s^2/2 = E:   s = 2 E / (a + sqrt(a^2 + 2 b E)). */
+ * the arrival solves a s + b s^2/2 = E:   s = 2 E / (a + sqrt(a^2 + 2 b E)).
+ *
+ * The band over a Gaussian process is not convex: there each chord is held against the band at points
+ * between its ends and lifted by twice what is missing. Should a little be missing still, the
+ * sampler's meter sees it, because it compares G with the chord. */
 #include "sampler/arrival.h"
 #include "base/real.h"
 
 #include <math.h>
 
+#define CHECKPOINTS 3 /* between the ends of a chord over a process */
+
+double band_mean(const band *b, double t)
+{
+    double mean, variance;
+    if (!b->curve) return fit_mean(&b->fit, t);
+    process_predict(b->curve, t, &mean, &variance);
+    return mean;
+}
+
+double band_sd(const band *b, double t)
+{
+    double mean, variance;
+    if (!b->curve) return fit_sd(&b->fit, t);
+    process_predict(b->curve, t, &mean, &variance);
+    return sqrt(variance);
+}
+
+static double gamma_at(const band *b, double t)
+{
+    double mean, variance;
+    if (!b->curve) return fit_mean(&b->fit, t) + b->k * fit_sd(&b->fit, t);
+    process_predict(b->curve, t, &mean, &variance);
+    return mean + b->k * sqrt(variance);
+}
+
 double band_at(const band *b, double t)
 {
-    double gamma = fit_mean(&b->fit, t) + b->k * fit_sd(&b->fit, t);
+    double gamma = gamma_at(b, t);
     return b->floor > 0.0 ? larger(gamma, b->floor) : gamma;
+}
+
+/* How much a chord from r0 at t to r1 at t + h has to be lifted. */
+static double shortfall(const band *b, double t, double h, double r0, double r1)
+{
+    double most = 0.0;
+    if (!b->curve) return 0.0;
+    for (int i = 1; i <= CHECKPOINTS; i++) {
+        double share = i / (CHECKPOINTS + 1.0);
+        most = larger(most, band_at(b, t + share * h) - (r0 + share * (r1 - r0)));
+    }
+    return 2.0 * most;
 }
 
 /* Time into a chord of length h from rate r0 to r1 at which its positive part has integrated to
@@ -36,13 +78,16 @@ arrival band_arrival(const band *b, const chord_grid *grid, double exponential)
     double t = grid->start, step = grid->step, left = exponential, r0 = band_at(b, t);
     while (t < grid->limit) {
         double next = smaller(t + step, grid->limit), h = next - t, r1 = band_at(b, next);
-        double s = chord_time(r0, r1, h, &left);
+        double lift = shortfall(b, t, h, r0, r1);
+        double s = chord_time(r0 + lift, r1 + lift, h, &left);
         if (left == 0.0)
-            return (arrival){.arrived = true, .time = t + s, .rate = r0 + (r1 - r0) * (s / h)};
+            return (arrival){
+                .arrived = true, .time = t + s, .rate = r0 + (r1 - r0) * (s / h) + lift};
         if (next == t) break; /* the step is lost in rounding: nowhere to go */
         t = next;
         r0 = r1;
         step *= grid->growth;
+        if (grid->longest > 0.0) step = smaller(step, grid->longest);
     }
     return (arrival){.arrived = false, .time = grid->limit, .rate = larger(r0, 0.0)};
 }

@@ -2,10 +2,11 @@
 #ifndef SAMPLER_ARRIVAL_H
 #define SAMPLER_ARRIVAL_H
 
-#include "sampler/regression.h"
+#include "sampler/process.h"
 
 typedef struct {
     regression_fit fit;
+    const process *curve; /* NULL: the line of `fit`; else this in its place */
     double k;
     double floor; /* of lambda; 0: none, the band is clipped at 0 */
 } band;
@@ -14,6 +15,7 @@ typedef struct {
  * `growth`, none beyond `limit`. Nothing here may depend on the exponential drawn. */
 typedef struct {
     double start, step, growth, limit;
+    double longest; /* chord; 0: any */
 } chord_grid;
 
 typedef struct {
@@ -22,6 +24,9 @@ typedef struct {
     double rate;  /* lambda there */
 } arrival;
 
+/* Predictive mean and sd of G. */
+double band_mean(const band *b, double t);
+double band_sd(const band *b, double t);
 /* max(b0 + b1 t + k sd(t), floor), or without a floor the band itself, negative or not. */
 double band_at(const band *b, double t);
 /* First arrival of the Poisson process whose rate is the positive part of the chords. */

@@ -14,7 +14,7 @@ double band_width(size_t index)
 
 void band_curve_add(double *curve, const band *b, double t, double g, double rate)
 {
-    double mean = fit_mean(&b->fit, t), sd = fit_sd(&b->fit, t), k = WIDTH_FIRST;
+    double mean = band_mean(b, t), sd = band_sd(b, t), k = WIDTH_FIRST;
     for (size_t i = 0; i < BAND_CURVE; i++, k *= WIDTH_RATIO) {
         double lambda = larger(mean + k * sd, b->floor);
         if (g <= lambda) return;

@@ -4,7 +4,7 @@
 
 #include "sampler/sampler.h"
 
-extern const sampler_kind sampler_sbps;
+extern const sampler_kind sampler_sbps, sampler_psbps;
 extern const sampler_kind sampler_bps, sampler_noisy_bps;
 extern const sampler_kind sampler_lipsbps, sampler_local_bps;
 extern const sampler_kind sampler_zigzag, sampler_zigzag_ss, sampler_zigzag_cv;

@@ -28,6 +28,16 @@ void regression_add(regression *r, double t, double g, double weight)
     r->count++;
 }
 
+void regression_scale(regression *r, double factor)
+{
+    r->w *= factor;
+    r->t *= factor;
+    r->tt *= factor;
+    r->g *= factor;
+    r->tg *= factor;
+    r->gg *= factor;
+}
+
 void regression_shift(regression *r, double jump)
 {
     r->gg += jump * (2.0 * r->g + jump * r->w);
@@ -66,6 +76,22 @@ void regression_admit_misfit(const regression *r, double unit, regression_fit *f
     if (!(excess > 0.0) || !(spread > 0.0)) return;
     fit->v11 += excess / spread;
     fit->noise += excess;
+}
+
+/* variance += kappa (t - t_last)^2 */
+void fit_admit_drift(regression_fit *fit, double kappa, double t_last)
+{
+    fit->v11 += kappa;
+    fit->v01 -= kappa * t_last;
+    fit->v00 += kappa * t_last * t_last;
+}
+
+/* E[b0 | b1] = b0 + (v01 / v11) (b1 - E b1); the variances stay, which is the safe side. */
+void fit_repair_slope(regression_fit *fit)
+{
+    if (fit->b1 >= 0.0) return;
+    fit->b0 -= fit->v01 / fit->v11 * fit->b1;
+    fit->b1 = 0.0;
 }
 
 double fit_mean(const regression_fit *fit, double t)

@@ -28,12 +28,19 @@ void regression_add(regression *r, double t, double g, double weight);
 /* As if every G so far had been seen higher by `jump`. */
 void regression_shift(regression *r, double jump);
 
+/* Every weight times `factor`. */
+void regression_scale(regression *r, double factor);
+
 /* Observation i has variance unit / weight_i; the next one will have variance `next`. */
 regression_fit regression_solve(const regression *r, slope_prior prior, double unit,
                                 double next);
 /* Adds what a straight line leaves unexplained: the excess of the residual variance over `unit`
  * (weights 1) widens slope and noise. */
 void regression_admit_misfit(const regression *r, double unit, regression_fit *fit);
+/* Lack of fit as flights teach it: beyond t_last the slope is off by a further N(0, kappa). */
+void fit_admit_drift(regression_fit *fit, double kappa, double t_last);
+/* Supp. C: a negative slope becomes 0, and b0 what it would be if that were known. */
+void fit_repair_slope(regression_fit *fit);
 
 double fit_mean(const regression_fit *fit, double t);
 double fit_sd(const regression_fit *fit, double t);

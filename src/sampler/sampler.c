@@ -6,7 +6,7 @@
 #include <string.h>
 
 const sampler_kind *const sampler_kinds[] = {
-    &sampler_sbps, &sampler_boomerang,                              /* continuous time */
+    &sampler_sbps, &sampler_psbps, &sampler_boomerang,              /* continuous time */
     &sampler_bps, &sampler_noisy_bps,     /* on the full data */
     &sampler_lipsbps, &sampler_local_bps, /* exact under bounds */
     &sampler_zigzag, &sampler_zigzag_ss, &sampler_zigzag_cv,
@@ -27,9 +27,15 @@ void sampler_carve(sampler *s, const sampler_kind *kind, const metric *a, const 
     size_t d = u->target->dim;
     *s =
         (sampler){.kind = kind, .a = a, .hessian = hessian, .centre = centre, .u = u, .dim = d};
+    s->shared = a;
     s->settings = arena_take(memory, sizeof *s->settings);
     s->state = arena_take(memory, kind->state_bytes);
     s->extra = arena_doubles(memory, kind->extra ? kind->extra(u->target) : 0);
+    if (kind->adapts_metric && a->kind->numbers) {
+        s->own = (metric){.kind = a->kind, .d = d};
+        s->own.data = arena_doubles(memory, a->kind->numbers(d));
+        s->a = &s->own;
+    }
     s->p = arena_doubles(memory, d);
     s->q = arena_doubles(memory, d);
     s->p_next = arena_doubles(memory, d);
@@ -82,4 +88,16 @@ void sampler_refresh(sampler *s, rng *random)
 {
     rng_sphere(random, s->dim, s->v);
     set_velocity(s);
+}
+
+void sampler_start_metric(sampler *s, const metric *from)
+{
+    if (!s->own.kind) return;
+    memcpy(s->own.data, from->data, s->own.kind->numbers(s->dim) * sizeof *s->own.data);
+}
+
+void sampler_settle_metric(sampler *s)
+{
+    s->own.kind->settle(&s->own, s->settings->metric_eps);
+    s->own.kind->forward(&s->own, s->v, s->q_next);
 }

@@ -33,7 +33,9 @@ typedef struct sampler_kind sampler_kind;
 
 typedef struct {
     const sampler_kind *kind;
-    const metric *a;
+    const metric *a;      /* `own` where there is one, else `shared` */
+    const metric *shared; /* by all chains */
+    metric own; /* kind NULL, or an adaptive metric whose numbers lie in the arena */
     const double *hessian; /* at the reference, dim*dim; NULL: u'Hu = 1 for every velocity */
     const double *centre;  /* reference point; positions are kept relative to it */
     sampler_settings *settings; /* in the arena: chosen in warm-up */
@@ -56,6 +58,7 @@ struct sampler_kind {
     bool discrete;      /* its segments stand still, dt = 1 */
     bool gaussian; /* v ~ N(0, I), about sqrt(d) long, instead of |v| = 1 */
     bool unmetered;     /* cannot say how biased it is: no bias is stated */
+    bool adapts_metric; /* an adaptive metric learns; others would hold it fixed */
     const char *remedy; /* what helps when a step failed; NULL: nothing known */
     size_t batch; /* rows a batch that auto means; 0: what is usual */
     bool single;  /* of one row, which it chooses itself: no other batch will do */
@@ -88,5 +91,9 @@ double sampler_curvature(const sampler *s, const double *q);
 /* v <- v - 2 (v.h / h.h) h with h = A' gradient, and q = A v. */
 void sampler_reflect(sampler *s);
 void sampler_refresh(sampler *s, rng *random);
+/* The sampler's own metric, if it has one, becomes a copy. */
+void sampler_start_metric(sampler *s, const metric *from);
+/* It takes up what it has seen, and q = A v. */
+void sampler_settle_metric(sampler *s);
 
 #endif

@@ -11,93 +11,64 @@
  * Two ways differ only in settings. As published (Supp. C, slips corrected): weights 1/c_t^2,
  * noise of the last batch, c_t kept at a bounce, fixed chords. Ours: variance pooled over the
  * flight with a running mean, lack of fit in the band, a floor under lambda and a horizon with an
- * observation at its end, chords on the scale of the band itself.
+ * observation at its end, chords on the scale of the band itself. The band is made in outlook.c.
+ *
+ * Auxiliary observations (Supp. E): after each look at t the same batch is looked at once more at
+ * t + 10 p t_mean, p = 1..P, t_mean being the mean time from look to proposal.
+ *
+ * psbps (section 5) is the same with a metric that learns from the gradient of every proposal
+ * while it adapts. A changes only at bounces, after the reflection.
  *
  * Pakman, Gilboa, Carlson, Paninski (2017), ICML, section 4 and Supplement C. */
 #include "base/real.h"
 #include "sampler/calibrate.h"
 #include "sampler/kinds.h"
+#include "sampler/outlook.h"
 
 #include <math.h>
 #include <string.h>
 
-#define VARIANCE_MEMORY 1000.0 /* observations the running variance looks back on */
-#define NOISE_FLOOR     1e-6   /* of c^2 / u'Hu: keeps the regression solvable without noise */
-#define CHORD_SHARE     0.25   /* of the way to the horizon: longest first chord */
-#define CHORDS_AT_MOST  1e5    /* fixed chords without a horizon: look again after so many */
+#define CHORD_SHARE    0.25 /* of the way to the horizon: longest first chord */
+#define CHORDS_AT_MOST 1e5  /* fixed chords without a horizon: look again after so many */
+
+#define AUXILIARY_STEP 10.0 /* mean proposal times */
 
 typedef struct {
     rng random;
     event end; /* that ended the last segment */
     observation last;
-    regression fit;
-    double curvature; /* u'Hu of this flight */
-    double running;   /* mean of c^2 / u'Hu */
-    double running_count;
-    double variance_sum; /* of c^2 over this flight */
-    slope_prior prior;   /* in units of u'Hu */
+    outlook view;
+    double wait_sum, wait_count; /* times from a look to the next proposal, all so far */
     double curve[BAND_CURVE], curve_time;
-    uint64_t calibrating;
+    uint64_t calibrating, adapting;
 } sbps_state;
 
 static void sbps_start(sampler *s, const double *p, rng random)
 {
     sbps_state *state = s->state;
-    *state = (sbps_state){.random = random, .prior = {.mean = 1.0, .variance = 1.0}};
+    *state = (sbps_state){.random = random};
+    outlook_start(&state->view);
+    sampler_start_metric(s, s->shared);
     memcpy(s->p_next, p, s->dim * sizeof *p);
     sampler_refresh(s, &state->random);
     state->end.kind = EVENT_START;
 }
 
-/* ---- the regression of this flight ---- */
-
-static double noise_floor(const sbps_state *state)
-{
-    return NOISE_FLOOR * state->curvature;
-}
-
-static void remember(const sampler *s, sbps_state *state, double t, observation o)
-{
-    double c2 = larger(o.variance, noise_floor(state));
-    regression_add(&state->fit, t, o.slope, s->settings->pool > 0.0 ? 1.0 : 1.0 / c2);
-    state->variance_sum += c2;
-    state->last = o;
-    double memory = smaller(++state->running_count, VARIANCE_MEMORY);
-    state->running += (c2 / state->curvature - state->running) / memory;
-}
-
-/* c^2 of the noise: the flight's observations and the running mean, which counts for `pool`. */
-static double pooled_variance(const sampler *s, const sbps_state *state)
-{
-    double pool = s->settings->pool, count = (double)state->fit.count;
-    return (pool * state->running * state->curvature + state->variance_sum) / (pool + count);
-}
-
-static slope_prior scaled_prior(const sbps_state *state)
-{
-    double c = state->curvature;
-    return (slope_prior){.mean = state->prior.mean * c,
-                         .variance = state->prior.variance * c * c};
-}
-
-/* Variance of an observation of weight 1: pooled, or 1 where weights are 1/c^2 themselves. */
-static double unit_variance(const sampler *s, const sbps_state *state)
-{
-    return s->settings->pool > 0.0 ? pooled_variance(s, state) : 1.0;
-}
-
-static band make_band(const sampler *s, const sbps_state *state)
-{
-    const sampler_settings *set = s->settings;
-    double unit = unit_variance(s, state);
-    double next = set->pool > 0.0 ? unit : larger(state->last.variance, noise_floor(state));
-    band b = {.k = set->band, .floor = set->floor * sqrt(state->curvature)};
-    b.fit = regression_solve(&state->fit, scaled_prior(state), unit, next);
-    if (set->lack_of_fit) regression_admit_misfit(&state->fit, unit, &b.fit);
-    return b;
-}
-
 /* ---- flight ---- */
+
+static void remember(sampler *s, sbps_state *state, double t, observation o, event *e)
+{
+    outlook_see(&state->view, s->settings, t, o);
+    state->last = o;
+    if (!s->settings->auxiliary || state->wait_count == 0.0) return;
+    double step = AUXILIARY_STEP * state->wait_sum / state->wait_count;
+    for (size_t p = 1; p <= s->settings->auxiliary; p++) {
+        double ahead = t + (double)p * step;
+        observation seen = potential_observe_again(s->u, ahead);
+        e->rows += seen.rows;
+        outlook_see_ahead(&state->view, s->settings, ahead, seen);
+    }
+}
 
 /* The first observation of a flight. After a bounce it is the bounce's own batch, seen along the
  * new velocity: G~ changes its sign there. */
@@ -107,9 +78,7 @@ static void take_off(sampler *s, sbps_state *state, event *e)
     memcpy(s->q, s->q_next, s->dim * sizeof *s->q);
     for (size_t j = 0; j < s->dim; j++) s->scratch[j] = s->centre[j] + s->p[j];
     potential_aim(s->u, s->scratch, s->q);
-    state->curvature = sampler_curvature(s, s->q);
-    state->variance_sum = 0.0;
-    regression_clear(&state->fit);
+    outlook_clear(&state->view, sampler_curvature(s, s->q));
     observation first = state->last;
     if (state->end.kind != EVENT_BOUNCE) {
         first = potential_observe(s->u, 0.0);
@@ -119,7 +88,7 @@ static void take_off(sampler *s, sbps_state *state, event *e)
     } else {
         first = potential_observe_again(s->u, 0.0);
     }
-    remember(s, state, 0.0, first);
+    remember(s, state, 0.0, first, e);
 }
 
 static chord_grid make_grid(const sampler *s, const sbps_state *state, const band *b, double t,
@@ -127,14 +96,23 @@ static chord_grid make_grid(const sampler *s, const sbps_state *state, const ban
 {
     const sampler_settings *set = s->settings;
     bool fixed = !isnan(set->chord);
-    double reach = set->horizon / sqrt(state->curvature);
+    double reach = set->horizon / sqrt(state->view.curvature);
     if (fixed) reach = smaller(reach, CHORDS_AT_MOST * set->chord);
     chord_grid grid = {.start = t, .limit = smaller(t + reach, until)};
     grid.growth = fixed ? 1.0 : 2.0;
     double rate = band_at(b, t);
     grid.step = fixed ? set->chord : CHORD_SHARE * (grid.limit - t);
     if (!fixed && rate > 0.0) grid.step = smaller(grid.step, 0.5 / rate);
+    grid.longest = outlook_longest_chord(&state->view, set);
+    grid.step = smaller(grid.step, grid.longest);
     return grid;
+}
+
+/* The metric learns from every proposal's gradient, and changes at the next bounce. */
+static void study_gradient(sampler *s)
+{
+    potential_gradient(s->u, s->gradient);
+    s->own.kind->see(&s->own, s->gradient, s->settings->metric_beta);
 }
 
 /* True when the proposal becomes a bounce. */
@@ -148,12 +126,16 @@ static bool propose(sampler *s, sbps_state *state, const band *b, const arrival 
         e->violations++;
         e->missing += ratio - 1.0;
     }
+    state->wait_sum += a->time - state->view.last_time;
+    state->wait_count++;
     if (state->calibrating) band_curve_add(state->curve, b, a->time, o.slope, a->rate);
+    if (state->adapting) study_gradient(s);
+    outlook_learn(&state->view, s->settings, b, a->time, o.slope);
     if (rng_uniform(&state->random) < ratio) {
         state->last = o;
         return true;
     }
-    remember(s, state, a->time, o);
+    remember(s, state, a->time, o, e);
     return false;
 }
 
@@ -164,7 +146,7 @@ static double fly(sampler *s, sbps_state *state, event *e)
     double refresh_at = rate > 0.0 ? rng_exponential(&state->random) / rate : INFINITY;
     double jump, kink_at = potential_next_kink(s->u, 0.0, &jump);
     for (;;) {
-        band b = make_band(s, state);
+        band b = outlook_band(&state->view, s->settings);
         chord_grid grid = make_grid(s, state, &b, t, smaller(refresh_at, kink_at));
         arrival a = band_arrival(&b, &grid, rng_exponential(&state->random));
         t = a.time;
@@ -178,13 +160,14 @@ static double fly(sampler *s, sbps_state *state, event *e)
             return t;
         }
         if (t >= kink_at) {
-            regression_shift(&state->fit, jump); /* a prior's slope jumps: known, not noise */
+            outlook_shift(&state->view, jump); /* a prior's slope jumps: known, not noise */
             kink_at = potential_next_kink(s->u, t, &jump);
             continue;
         }
         observation o = potential_observe(s->u, t); /* the horizon's end: look again */
         e->rows += o.rows;
-        remember(s, state, t, o);
+        outlook_learn(&state->view, s->settings, &b, t, o.slope);
+        remember(s, state, t, o, e);
     }
 }
 
@@ -198,14 +181,11 @@ static void sbps_step(sampler *s, segment *out)
     if (e.kind == EVENT_BOUNCE) {
         potential_gradient(s->u, s->gradient);
         sampler_reflect(s);
+        if (state->adapting) sampler_settle_metric(s);
     } else {
         sampler_refresh(s, &state->random);
     }
-    double c = state->curvature, unit = unit_variance(s, state);
-    slope_prior learned = scaled_prior(state);
-    slope_prior_learn(&learned, &state->fit, unit, s->settings->learning_rate);
-    state->prior =
-        (slope_prior){.mean = learned.mean / c, .variance = learned.variance / (c * c)};
+    outlook_learn_slope(&state->view, s->settings);
     if (state->calibrating) state->curve_time += dt;
     state->end = e;
     *out = (segment){.flow = &flow_line,
@@ -218,7 +198,13 @@ static void sbps_step(sampler *s, segment *out)
                      .q_next = s->q_next};
 }
 
-/* ---- calibration ---- */
+/* ---- adaptation and calibration ---- */
+
+static void sbps_adapt(sampler *s, bool on)
+{
+    sbps_state *state = s->state;
+    state->adapting = on && s->own.kind;
+}
 
 static void sbps_calibrate(sampler *s, bool on)
 {
@@ -240,8 +226,23 @@ const sampler_kind sampler_sbps = {
     .summary = "stochastic bouncy particle sampler: straight flights, bounces off mini-batch "
                "gradients, band from a local regression",
     .state_bytes = sizeof(sbps_state),
+    .adapts_metric = true,
     .start = sbps_start,
     .step = sbps_step,
+    .adapt = sbps_adapt,
+    .calibrate = sbps_calibrate,
+    .curve = sbps_curve,
+};
+
+const sampler_kind sampler_psbps = {
+    .name = "psbps",
+    .summary = "sbps with a diagonal metric learned from the gradients of its proposals",
+    .state_bytes = sizeof(sbps_state),
+    .metric = "adaptive",
+    .adapts_metric = true,
+    .start = sbps_start,
+    .step = sbps_step,
+    .adapt = sbps_adapt,
     .calibrate = sbps_calibrate,
     .curve = sbps_curve,
 };

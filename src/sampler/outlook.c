@@ -1,0 +1,251 @@
+/* The band over G, and what is learned about it.
+ *
+ * Noise: c^2 is pooled over the flight with a running mean in units of u'Hu. Slope: b1 ~ N(mu, s2),
+ * learned from the flights' evidence (regression.c). Lack of fit: a straight line is right only
+ * near what was seen. Beyond the latest observation at t_n the slope is off by a further
+ * delta ~ N(0, kappa), which adds kappa (t - t_n)^2 to the variance of G; that is quadratic
+ * in t, so the band stays convex. With S the variance that was predicted for a look at t,
+ * r the residual and h = t - t_n, the posterior of delta says (one step of EM)
+ *
+ *     kappa <- kappa (1 + rate share (r^2/S - 1)),    share = kappa h^2 / S.                (1)
+ *
+ * kappa follows the path: where flights bend it grows within a few looks, and the looks come closer.
+ * That lambda depends on the past does no harm, thinning asks only that it lies above G. Where noise
+ * dominates share is small, and kappa stays small too: it begins at its floor.
+ *
+ * Decaying weights: at a look the sums lose a factor exp(-h/tau). The scale climbs the predictive
+ * likelihood of each look, by its difference between two neighbouring scales:
+ *
+ *     log tau <- log tau + rate (l(tau e^D) - l(tau e^-D)) / 2D.                            (2)
+ *
+ * Weights are those at the latest look, not at t, so here too the band is convex in t. */
+#include "sampler/outlook.h"
+#include "base/real.h"
+
+#include <math.h>
+
+#define VARIANCE_MEMORY 1000.0 /* observations the running variance looks back on */
+#define NOISE_FLOOR     1e-6   /* of c^2 / u'Hu: keeps the regression solvable without noise */
+#define DRIFT_RATE      0.1
+#define DRIFT_MOST      10.0 /* of share (r^2/S - 1): one odd look may not run away with it */
+#define DRIFT_LEAST     0.01 /* of the slope prior's variance; also where it begins */
+#define TAU_FIRST       3.0  /* natural units */
+#define TAU_LEAST       0.05
+#define TAU_MOST        1e3
+#define SCALE_RATE      0.02
+#define SCALE_STEP      0.25 /* D */
+#define SCALE_MOST      4.0  /* of a difference quotient */
+
+void outlook_start(outlook *o)
+{
+    *o = (outlook){.prior = {.mean = 1.0, .variance = 1.0},
+                   .drift = DRIFT_LEAST,
+                   .decay = {.log_tau = log(TAU_FIRST)},
+                   .gp_scale = {.variance = 1.0, .length = 1.0}};
+}
+
+void outlook_clear(outlook *o, double curvature)
+{
+    o->curvature = curvature;
+    o->last_time = o->noise_sum = o->noise_count = 0.0;
+    regression_clear(&o->fit);
+    regression_clear(&o->decay.shorter);
+    regression_clear(&o->decay.longer);
+    process_clear(&o->gp);
+}
+
+/* ---- variances ---- */
+
+static double noise_floor(const outlook *o)
+{
+    return NOISE_FLOOR * o->curvature;
+}
+
+/* c^2 of the noise: the flight's observations and the running mean, which counts for `pool`. */
+static double pooled_variance(const outlook *o, double pool)
+{
+    return (pool * o->running * o->curvature + o->noise_sum) / (pool + o->noise_count);
+}
+
+/* Variance of an observation of weight 1: pooled, or 1 where weights are 1/c^2 themselves. */
+static double unit_variance(const outlook *o, const sampler_settings *set)
+{
+    return set->pool > 0.0 ? pooled_variance(o, set->pool) : 1.0;
+}
+
+static double next_variance(const outlook *o, const sampler_settings *set)
+{
+    return set->pool > 0.0 ? pooled_variance(o, set->pool)
+                           : larger(o->last_noise, noise_floor(o));
+}
+
+static slope_prior scaled_prior(const outlook *o)
+{
+    double c = o->curvature;
+    return (slope_prior){.mean = o->prior.mean * c, .variance = o->prior.variance * c * c};
+}
+
+/* ---- observations ---- */
+
+static double tau(const outlook *o, double offset)
+{
+    return exp(o->decay.log_tau + offset) / sqrt(o->curvature);
+}
+
+static void forget(outlook *o, double h)
+{
+    regression_scale(&o->fit, exp(-h / tau(o, 0.0)));
+    regression_scale(&o->decay.shorter, exp(-h / tau(o, -SCALE_STEP)));
+    regression_scale(&o->decay.longer, exp(-h / tau(o, SCALE_STEP)));
+}
+
+static void add(outlook *o, const sampler_settings *set, double t, double g, double c2)
+{
+    double weight = set->pool > 0.0 ? 1.0 : 1.0 / c2;
+    regression_add(&o->fit, t, g, weight);
+    if (set->weight_decay) {
+        regression_add(&o->decay.shorter, t, g, weight);
+        regression_add(&o->decay.longer, t, g, weight);
+    }
+    if (set->process) process_add(&o->gp, t, g);
+}
+
+void outlook_see(outlook *o, const sampler_settings *set, double t, observation seen)
+{
+    double c2 = larger(seen.variance, noise_floor(o));
+    if (set->weight_decay) forget(o, t - o->last_time);
+    add(o, set, t, seen.slope, c2);
+    o->noise_sum += c2;
+    o->noise_count++;
+    o->last_noise = seen.variance;
+    o->last_time = t;
+    double memory = smaller(++o->running_count, VARIANCE_MEMORY);
+    o->running += (c2 / o->curvature - o->running) / memory;
+}
+
+void outlook_see_ahead(outlook *o, const sampler_settings *set, double t, observation seen)
+{
+    add(o, set, t, seen.slope, larger(seen.variance, noise_floor(o)));
+}
+
+void outlook_shift(outlook *o, double jump)
+{
+    regression_shift(&o->fit, jump);
+    regression_shift(&o->decay.shorter, jump);
+    regression_shift(&o->decay.longer, jump);
+    process_shift(&o->gp, jump);
+}
+
+/* ---- the band ---- */
+
+static process_scale scaled_process(const outlook *o)
+{
+    double c = o->curvature;
+    return (process_scale){.variance = o->gp_scale.variance * c,
+                           .length = o->gp_scale.length / sqrt(c)};
+}
+
+band outlook_band(outlook *o, const sampler_settings *set)
+{
+    double unit = unit_variance(o, set), next = next_variance(o, set);
+    band b = {.k = set->band, .floor = set->floor * sqrt(o->curvature)};
+    if (set->process) {
+        process_fit(&o->gp, scaled_prior(o), scaled_process(o), next);
+        b.curve = &o->gp;
+        return b;
+    }
+    b.fit = regression_solve(&o->fit, scaled_prior(o), unit, next);
+    if (set->slope_repair) fit_repair_slope(&b.fit);
+    if (!set->lack_of_fit) return b;
+    regression_admit_misfit(&o->fit, unit, &b.fit);
+    fit_admit_drift(&b.fit, o->drift * o->curvature * o->curvature, o->last_time);
+    return b;
+}
+
+double outlook_longest_chord(const outlook *o, const sampler_settings *set)
+{
+    return set->process ? 0.5 * scaled_process(o).length : INFINITY;
+}
+
+/* ---- learning ---- */
+
+static void learn_drift(outlook *o, const band *b, double t, double g) /* (1) */
+{
+    double h = t - o->last_time, kappa = o->drift * o->curvature * o->curvature;
+    double r = g - fit_mean(&b->fit, t), sd = fit_sd(&b->fit, t), s2 = sd * sd;
+    double step = kappa * h * h / s2 * (r * r / s2 - 1.0);
+    o->drift *= exp(DRIFT_RATE * smaller(step, DRIFT_MOST));
+    o->drift = larger(o->drift, DRIFT_LEAST * o->prior.variance);
+}
+
+static double log_normal(double r, double variance)
+{
+    return -0.5 * (log(variance) + r * r / variance);
+}
+
+static double climb(double low, double high)
+{
+    double slope = (high - low) / (2.0 * SCALE_STEP);
+    return SCALE_RATE * larger(-SCALE_MOST, smaller(SCALE_MOST, slope));
+}
+
+/* Predictive log likelihood of g at t under the straight line through these sums. */
+static double predicted(const outlook *o, const sampler_settings *set, const regression *sums,
+                        double t, double g)
+{
+    regression_fit fit =
+        regression_solve(sums, scaled_prior(o), unit_variance(o, set), next_variance(o, set));
+    double sd = fit_sd(&fit, t);
+    return log_normal(g - fit_mean(&fit, t), sd * sd);
+}
+
+static void learn_tau(outlook *o, const sampler_settings *set, double t, double g) /* (2) */
+{
+    double low = predicted(o, set, &o->decay.shorter, t, g);
+    double high = predicted(o, set, &o->decay.longer, t, g);
+    double next = o->decay.log_tau + climb(low, high);
+    o->decay.log_tau = larger(log(TAU_LEAST), smaller(log(TAU_MOST), next));
+}
+
+/* The same for a process of this scale. */
+static double process_predicted(const outlook *o, const sampler_settings *set,
+                                process_scale scale, double t, double g)
+{
+    process trial = o->gp;
+    double mean, variance;
+    process_fit(&trial, scaled_prior(o), scale, next_variance(o, set));
+    process_predict(&trial, t, &mean, &variance);
+    return log_normal(g - mean, variance);
+}
+
+static void learn_process(outlook *o, const sampler_settings *set, double t, double g) /* (2) */
+{
+    double up = exp(SCALE_STEP);
+    process_scale at = scaled_process(o);
+    process_scale quiet = {at.variance / up, at.length}, loud = {at.variance * up, at.length};
+    process_scale near = {at.variance, at.length / up}, far = {at.variance, at.length * up};
+    double amount =
+        climb(process_predicted(o, set, quiet, t, g), process_predicted(o, set, loud, t, g));
+    double reach =
+        climb(process_predicted(o, set, near, t, g), process_predicted(o, set, far, t, g));
+    o->gp_scale.variance = larger(1e-6, smaller(1e8, o->gp_scale.variance * exp(amount)));
+    o->gp_scale.length = larger(TAU_LEAST, smaller(TAU_MOST, o->gp_scale.length * exp(reach)));
+}
+
+void outlook_learn(outlook *o, const sampler_settings *set, const band *b, double t, double g)
+{
+    if (!(t > o->last_time)) return;
+    if (set->weight_decay) learn_tau(o, set, t, g);
+    if (set->process)
+        learn_process(o, set, t, g);
+    else if (set->lack_of_fit)
+        learn_drift(o, b, t, g);
+}
+
+void outlook_learn_slope(outlook *o, const sampler_settings *set)
+{
+    double c = o->curvature;
+    slope_prior learned = scaled_prior(o);
+    slope_prior_learn(&learned, &o->fit, unit_variance(o, set), set->learning_rate);
+    o->prior = (slope_prior){.mean = learned.mean / c, .variance = learned.variance / (c * c)};
+}

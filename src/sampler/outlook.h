@@ -1,0 +1,50 @@
+/* Outlook: what the slopes G seen since the last event say about G ahead, as a band that shall lie
+ * over it, and what is learned from flight to flight to make that band honest. */
+#ifndef SAMPLER_OUTLOOK_H
+#define SAMPLER_OUTLOOK_H
+
+#include "sampler/arrival.h"
+#include "sampler/sampler.h"
+
+/* Decaying weights: an observation h before the latest one weighs exp(-h / tau). */
+typedef struct {
+    double log_tau;             /* natural units */
+    regression shorter, longer; /* the same flight under a shorter and a longer tau */
+} forgetting;
+
+/* Pointer-free: part of a chain's state. */
+typedef struct {
+    regression fit;     /* of this flight */
+    double curvature;   /* u'Hu of this flight */
+    double last_time;   /* of its latest observation */
+    double last_noise;  /* c^2 of it */
+    double noise_sum;   /* of c^2 over this flight */
+    double noise_count; /* and of how many observations */
+    double running;     /* mean of c^2 / u'Hu over flights */
+    double running_count;
+    slope_prior prior; /* in units of u'Hu */
+    double drift;      /* kappa in units of (u'Hu)^2 */
+    forgetting decay;
+    process gp;
+    process_scale gp_scale; /* natural units */
+} outlook;
+
+void outlook_start(outlook *o);
+/* A new flight along which u'Hu is `curvature`. */
+void outlook_clear(outlook *o, double curvature);
+/* An observation of the flight; times do not fall. */
+void outlook_see(outlook *o, const sampler_settings *set, double t, observation seen);
+/* One ahead of the particle, with the latest mini-batch. */
+void outlook_see_ahead(outlook *o, const sampler_settings *set, double t, observation seen);
+/* G jumps by a known amount here. */
+void outlook_shift(outlook *o, double jump);
+/* Borrows from the outlook until its next observation. */
+band outlook_band(outlook *o, const sampler_settings *set);
+/* What a look at G under this band teaches: before it is seen. */
+void outlook_learn(outlook *o, const sampler_settings *set, const band *b, double t, double g);
+/* The flight is over. */
+void outlook_learn_slope(outlook *o, const sampler_settings *set);
+/* Longest chord over which the band is straight enough. */
+double outlook_longest_chord(const outlook *o, const sampler_settings *set);
+
+#endif
