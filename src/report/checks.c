@@ -249,6 +249,13 @@ const check run_checks[] = {
      "Look for columns that hold a single value or huge numbers (--standardize helps), and "
      "keep "
      "more draws with --draws."},
+    {separate_modes,
+     "The posterior has several separate peaks, or chains are stuck. Each chain describes its "
+     "own place; how much of the posterior each place holds is not known, so that the numbers "
+     "of all chains together describe nothing. Running longer will not bring them together.",
+     "Look at the chains one by one (`chain` in the file). Peaks that are copies of each other, "
+     "as when labels can be exchanged, go away with a prior that tells them apart; to study "
+     "one peak, use --chains 1."},
     {chains_disagree,
      "R-hat compares chains that started in different places; at 1.00 they tell the same "
      "story. "

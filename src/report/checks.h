@@ -19,6 +19,9 @@ typedef struct {
 /* Ends with a NULL function. */
 extern const check run_checks[];
 
+/* modes.c */
+bool separate_modes(const evidence *e, text *seen);
+
 /* ESS that a run should reach: its own goal, and at least what R-hat and quantiles need. */
 double wanted_ess(const result_info *info);
 

@@ -21,7 +21,7 @@ typedef struct {
     sbps_error err;
 } subject;
 
-static void subject_close(subject *s)
+static inline void subject_close(subject *s)
 {
     free(s->w);
     free(s->v);
@@ -31,7 +31,8 @@ static void subject_close(subject *s)
 }
 
 /* Takes over `data`. The point has weights of order `size`. */
-static subject subject_of(rows *data, const char *model, const model_shape *shape, double size)
+static inline subject subject_of(rows *data, const char *model, const model_shape *shape,
+                                 double size)
 {
     subject s = {.data = data};
     s.status = posterior_open(data, model_find(model), shape, &s.u, &s.err);
@@ -50,7 +51,7 @@ static subject subject_of(rows *data, const char *model, const model_shape *shap
 }
 
 /* y = i mod classes, or normal when classes is 0; x normal around j/3. */
-static rows *make_table(size_t classes, bool intercept, const double *offset)
+static inline rows *make_table(size_t classes, bool intercept, const double *offset)
 {
     static double x[ROWS * COLUMNS], y[ROWS];
     rows *data = NULL;
@@ -67,24 +68,25 @@ static rows *make_table(size_t classes, bool intercept, const double *offset)
 
 static const row_range all_rows = {NULL, 0, ROWS};
 
-static void logliks(const subject *s, const double *w, double *out)
+static inline void logliks(const subject *s, const double *w, double *out)
 {
     s->general->loglik(s->u->self, all_rows, w, s->scratch, out);
 }
 
-static void gradient(const subject *s, const double *w, const double *factor, double *out)
+static inline void gradient(const subject *s, const double *w, const double *factor,
+                            double *out)
 {
     memset(out, 0, s->dim * sizeof *out);
     s->general->gradient(s->u->self, all_rows, w, factor, s->scratch, out);
 }
 
-static void move(const subject *s, double t, double *w)
+static inline void move(const subject *s, double t, double *w)
 {
     for (size_t j = 0; j < s->dim; j++) w[j] = s->w[j] + t * s->v[j];
 }
 
 /* Row slopes are differences of row log-likelihoods, and the row's gradient times the direction. */
-static void check_slopes(const subject *s)
+static inline void check_slopes(const subject *s)
 {
     double slope[ROWS], up[ROWS], down[ROWS], h = 1e-5;
     double *w = new_doubles(s->dim), *g = new_doubles(s->dim), only[ROWS] = {0};
@@ -107,7 +109,7 @@ static void check_slopes(const subject *s)
 }
 
 /* Factors count rows in the gradient, and the gradient is the difference of the weighed sum. */
-static void check_gradient(const subject *s)
+static inline void check_gradient(const subject *s)
 {
     double factor[ROWS], up[ROWS], down[ROWS], h = 1e-5;
     double *w = new_doubles(s->dim), *g = new_doubles(s->dim);
@@ -129,7 +131,7 @@ static void check_gradient(const subject *s)
     free(w);
 }
 
-static void check_products(const subject *s)
+static inline void check_products(const subject *s)
 {
     double factor[ROWS], h = 1e-5;
     double *memory = new_doubles(4 * s->dim), *w = memory, *up = w + s->dim,
@@ -147,7 +149,7 @@ static void check_products(const subject *s)
 }
 
 /* The same rows in another order give the same numbers, each to its own row; a shorter block too. */
-static void check_listed_rows(const subject *s)
+static inline void check_listed_rows(const subject *s)
 {
     double all[ROWS], some[ROWS];
     size_t list[ROWS], n = 50;
@@ -162,7 +164,7 @@ static void check_listed_rows(const subject *s)
     for (size_t i = 0; i < n; i++) CHECK(some[i] == all[list[i]]);
 }
 
-static void check_general(const subject *s)
+static inline void check_general(const subject *s)
 {
     check_slopes(s);
     check_gradient(s);

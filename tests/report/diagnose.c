@@ -15,7 +15,7 @@ static const char all_clear[] =
     "   bounces                    20% of proposals\n"
     "   refreshments               7% of bounces\n"
     "\n"
-    "0 findings in 15 checks of 3 parameters, 4 chains, 2000 draws.\n";
+    "0 findings in 16 checks of 3 parameters, 4 chains, 2000 draws.\n";
 
 TEST(nothing_is_said_against_a_good_run)
 {
@@ -43,6 +43,20 @@ static void freeze(result *r)
 static void shift_a_chain(result *r)
 {
     for (size_t i = 0; i < r->draws; i++) r->w[i * r->dim] += 2.0 * r->sd[0];
+}
+
+/* Chains 1 and 3 up by what no draw reaches. */
+static void part_chains(result *r)
+{
+    for (size_t c = 0; c < 4; c += 2)
+        for (size_t i = 0; i < r->draws; i++)
+            r->w[(c * r->draws + i) * r->dim] += 100.0 * r->sd[0];
+}
+
+/* One chain drifts away from the rest: it has settled nowhere. */
+static void drift(result *r)
+{
+    for (size_t i = 0; i < r->draws; i++) r->w[i * r->dim] += (100.0 + (double)i) * r->sd[0];
 }
 
 static void lower_path_ess(result *r)
@@ -138,6 +152,11 @@ static const struct {
     {"interrupt", interrupt, 1, "1. The run was interrupted before it had finished.\n"},
     {"shift a chain", shift_a_chain, 2,
      "1. The chains disagree: R-hat is above 1.01 for 1 of 3 parameters: intercept\n"},
+    {"part chains", part_chains, 3,
+     "1. The chains sit in separate places and none went from one to another:\n"
+     "   intercept is in "},
+    {"drift", drift, 2,
+     "1. The chains disagree: R-hat is above 1.01 for 1 of 3 parameters: intercept\n"},
     {"lower path ESS", lower_path_ess, 1,
      "1. The effective sample size of the path is 120, wanted are 400; too few for 1\n"
      "   of 3 parameters: dist,\"km\" (120).\n"},
@@ -208,7 +227,7 @@ TEST(findings_are_numbered_and_told_in_full)
         "   happens more often than bounces the path becomes a slow random walk.\n"
         "   What to do: Lower --refresh-rate or leave it to auto.\n"
         "\n"
-        "2 findings in 15 checks of 3 parameters, 4 chains, 2000 draws.\n";
+        "2 findings in 16 checks of 3 parameters, 4 chains, 2000 draws.\n";
     char *got;
     size_t findings;
     result *r = make_result(4, 500, 3);

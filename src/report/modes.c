@@ -1,0 +1,112 @@
+/* Chains in separate modes. Where a parameter's draws fall into ranges that no chain crosses,
+ *
+ *   max over the chains of one group  <  min over those of the next,                       (1)
+ *
+ * and every chain stays where it is (the means of its halves differ by less than its own sd), the
+ * posterior has several peaks, or chains are stuck: R-hat alone does not say which it is. */
+#include "report/checks.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define DRAWS_LEAST 50 /* a chain; fewer say nothing about ranges */
+#define NAMED_MOST  4  /* places */
+
+typedef struct {
+    size_t chain;
+    double low, high;
+    bool settled;
+} range;
+
+static double draw_at(const result *r, size_t chain, size_t i, size_t j)
+{
+    return r->w[(chain * r->draws + i) * r->dim + j];
+}
+
+static range range_of(const result *r, size_t chain, size_t j)
+{
+    range out = {.chain = chain, .low = INFINITY, .high = -INFINITY};
+    size_t half = r->draws / 2;
+    double first = 0.0, second = 0.0, square = 0.0;
+    for (size_t i = 0; i < 2 * half; i++) {
+        double x = draw_at(r, chain, i, j);
+        *(i < half ? &first : &second) += x / (double)half;
+        out.low = fmin(out.low, x);
+        out.high = fmax(out.high, x);
+    }
+    double mean = 0.5 * (first + second);
+    for (size_t i = 0; i < 2 * half; i++) {
+        double off = draw_at(r, chain, i, j) - mean;
+        square += off * off / (double)(2 * half);
+    }
+    out.settled = fabs(first - second) < sqrt(square);
+    return out;
+}
+
+static int by_low(const void *a, const void *b)
+{
+    double x = ((const range *)a)->low, y = ((const range *)b)->low;
+    return (x > y) - (x < y);
+}
+
+/* The ranges of parameter j, lowest first; returns how many groups (1) makes of them, 0 when a
+ * chain has not settled. */
+static size_t groups_of(const result *r, size_t j, range *ranges)
+{
+    size_t groups = 1;
+    for (size_t c = 0; c < r->chains; c++) ranges[c] = range_of(r, c, j);
+    qsort(ranges, r->chains, sizeof *ranges, by_low);
+    double high = ranges[0].high;
+    for (size_t c = 0; c < r->chains; c++) {
+        if (!ranges[c].settled) return 0;
+        groups += ranges[c].low > high;
+        high = fmax(high, ranges[c].high);
+    }
+    return groups;
+}
+
+/* "-1.02 to -0.97 (chains 2 and 4)" for the group that begins at `at`; where the next begins. */
+static size_t name_group(const result *r, const range *ranges, size_t at, text *seen)
+{
+    size_t end = at + 1;
+    double high = ranges[at].high;
+    for (; end < r->chains && ranges[end].low <= high; end++)
+        high = fmax(high, ranges[end].high);
+    text_add(seen, "%.4g to %.4g (chain%s", ranges[at].low, high, end - at > 1 ? "s" : "");
+    for (size_t c = at; c < end; c++)
+        text_add(seen, "%s %zu", c > at ? "," : "", ranges[c].chain + 1);
+    text_add(seen, ")");
+    return end;
+}
+
+static void name_groups(const evidence *e, size_t j, size_t groups, range *ranges, text *seen)
+{
+    size_t at = 0;
+    groups_of(e->r, j, ranges);
+    text_add(seen, "The chains sit in separate places and none went from one to another: %s is in ",
+             e->parameters[j].name);
+    for (size_t g = 0; g < groups && g < NAMED_MOST; g++) {
+        text_add(seen, "%s", g ? ", " : "");
+        at = name_group(e->r, ranges, at, seen);
+    }
+    if (groups > NAMED_MOST) text_add(seen, " and %zu more", groups - NAMED_MOST);
+}
+
+bool separate_modes(const evidence *e, text *seen)
+{
+    const result *r = e->r;
+    size_t most = 1, worst = 0;
+    if (r->chains < 2 || r->draws < DRAWS_LEAST) return false;
+    range *ranges = calloc(r->chains, sizeof *ranges);
+    if (!ranges) {
+        seen->failed = true;
+        return false;
+    }
+    for (size_t j = 0; j < r->dim; j++) {
+        size_t groups = groups_of(r, j, ranges);
+        if (groups > most) most = groups, worst = j;
+    }
+    if (most > 1) name_groups(e, worst, most, ranges, seen);
+    free(ranges);
+    return most > 1;
+}
