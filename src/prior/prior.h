@@ -11,8 +11,8 @@ typedef struct prior_kind {
     const char *summary; /* one sentence */
     size_t numbers;      /* how many in the parentheses */
     const char *const *number_names;
-    bool positive;  /* support x > 0: only for parameters that are positive, such as sigma */
-    bool quadratic; /* log density is quadratic in x: its slope is linear in x */
+    bool positive;    /* support x > 0: only for parameters that are positive, such as sigma */
+    bool quadratic;   /* log density is quadratic in x: its slope is linear in x */
     bool log_concave; /* log density is concave in x */
     /* True when the numbers make a density (scales > 0, all finite). */
     bool (*valid)(const double *theta);
