@@ -5,14 +5,23 @@
 #include <math.h>
 #include <string.h>
 
-const sampler_kind *const sampler_kinds[] = {
-    &sampler_sbps, &sampler_psbps, &sampler_boomerang,              /* continuous time */
-    &sampler_bps, &sampler_noisy_bps,     /* on the full data */
-    &sampler_lipsbps, &sampler_local_bps, /* exact under bounds */
-    &sampler_zigzag, &sampler_zigzag_ss, &sampler_zigzag_cv,
-    &sampler_sgld, &sampler_psgld, &sampler_sghmc, &sampler_msgnht, /* discrete, biased */
-    &sampler_mh, &sampler_hmc,                                      /* discrete, exact */
-    NULL};
+const sampler_kind *const sampler_kinds[] = {&sampler_sbps,
+                                             &sampler_psbps,
+                                             &sampler_boomerang, /* continuous time */
+                                             &sampler_bps,
+                                             &sampler_noisy_bps, /* on the full data */
+                                             &sampler_lipsbps,
+                                             &sampler_local_bps, /* exact under bounds */
+                                             &sampler_zigzag,
+                                             &sampler_zigzag_ss,
+                                             &sampler_zigzag_cv,
+                                             &sampler_sgld,
+                                             &sampler_psgld,
+                                             &sampler_sghmc,
+                                             &sampler_msgnht, /* discrete, biased */
+                                             &sampler_mh,
+                                             &sampler_hmc, /* discrete, exact */
+                                             NULL};
 
 const sampler_kind *sampler_find(const char *name)
 {

@@ -33,9 +33,9 @@ typedef struct sampler_kind sampler_kind;
 
 typedef struct {
     const sampler_kind *kind;
-    const metric *a;      /* `own` where there is one, else `shared` */
-    const metric *shared; /* by all chains */
-    metric own; /* kind NULL, or an adaptive metric whose numbers lie in the arena */
+    const metric *a;       /* `own` where there is one, else `shared` */
+    const metric *shared;  /* by all chains */
+    metric own;            /* kind NULL, or an adaptive metric whose numbers lie in the arena */
     const double *hessian; /* at the reference, dim*dim; NULL: u'Hu = 1 for every velocity */
     const double *centre;  /* reference point; positions are kept relative to it */
     sampler_settings *settings; /* in the arena: chosen in warm-up */
@@ -56,15 +56,16 @@ struct sampler_kind {
     const char *control_variate;              /* what auto means; NULL: none */
     bool full;          /* looks at every row each time: mini-batches are not for it */
     bool discrete;      /* its segments stand still, dt = 1 */
-    bool gaussian; /* v ~ N(0, I), about sqrt(d) long, instead of |v| = 1 */
+    bool gaussian;      /* v ~ N(0, I), about sqrt(d) long, instead of |v| = 1 */
     bool unmetered;     /* cannot say how biased it is: no bias is stated */
     bool adapts_metric; /* an adaptive metric learns; others would hold it fixed */
     const char *remedy; /* what helps when a step failed; NULL: nothing known */
-    size_t batch; /* rows a batch that auto means; 0: what is usual */
-    bool single;  /* of one row, which it chooses itself: no other batch will do */
-    bool bounded; /* thins under exact bounds: its control variate is part of them, and noise that
+    size_t batch;       /* rows a batch that auto means; 0: what is usual */
+    bool single;        /* of one row, which it chooses itself: no other batch will do */
+    bool
+        bounded; /* thins under exact bounds: its control variate is part of them, and noise that
                      is added to gradients would break them */
-    bool ergodic; /* without refreshment: auto is 0 */
+    bool ergodic;   /* without refreshment: auto is 0 */
     bool own_noise; /* deals with settings->gradient_noise itself: the potential adds none */
     /* Optional: can it do this? SBPS_BAD_ARG with a sentence that says which sampler can. */
     sbps_status (*check)(const posterior *target, const sampler_settings *settings,
