@@ -134,7 +134,8 @@ static sbps_status name_numbers(const numbers *from, const char *const *names,
     rest[0] = copy_text(target);
     if (from->weight) rest[1] = copy_text(WEIGHTS);
     if (from->offset) rest[2] = copy_text(OFFSET);
-    ready = ready && (!target || rest[0]) && (!from->weight || rest[1]) && (!from->offset || rest[2]);
+    ready = ready && (!target || rest[0]) && (!from->weight || rest[1]) &&
+            (!from->offset || rest[2]);
     return ready ? SBPS_OK : fail_memory(err);
 }
 

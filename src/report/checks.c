@@ -253,7 +253,8 @@ const check run_checks[] = {
      "The posterior has several separate peaks, or chains are stuck. Each chain describes its "
      "own place; how much of the posterior each place holds is not known, so that the numbers "
      "of all chains together describe nothing. Running longer will not bring them together.",
-     "Look at the chains one by one (`chain` in the file). Peaks that are copies of each other, "
+     "Look at the chains one by one (`chain` in the file). Peaks that are copies of each "
+     "other, "
      "as when labels can be exchanged, go away with a prior that tells them apart; to study "
      "one peak, use --chains 1."},
     {chains_disagree,

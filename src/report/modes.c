@@ -49,6 +49,12 @@ static int by_low(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static int by_chain(const void *a, const void *b)
+{
+    size_t x = ((const range *)a)->chain, y = ((const range *)b)->chain;
+    return (x > y) - (x < y);
+}
+
 /* The ranges of parameter j, lowest first; returns how many groups (1) makes of them, 0 when a
  * chain has not settled. */
 static size_t groups_of(const result *r, size_t j, range *ranges)
@@ -66,13 +72,14 @@ static size_t groups_of(const result *r, size_t j, range *ranges)
 }
 
 /* "-1.02 to -0.97 (chains 2 and 4)" for the group that begins at `at`; where the next begins. */
-static size_t name_group(const result *r, const range *ranges, size_t at, text *seen)
+static size_t name_group(const result *r, range *ranges, size_t at, text *seen)
 {
     size_t end = at + 1;
-    double high = ranges[at].high;
+    double low = ranges[at].low, high = ranges[at].high;
     for (; end < r->chains && ranges[end].low <= high; end++)
         high = fmax(high, ranges[end].high);
-    text_add(seen, "%.4g to %.4g (chain%s", ranges[at].low, high, end - at > 1 ? "s" : "");
+    qsort(ranges + at, end - at, sizeof *ranges, by_chain);
+    text_add(seen, "%.4g to %.4g (chain%s", low, high, end - at > 1 ? "s" : "");
     for (size_t c = at; c < end; c++)
         text_add(seen, "%s %zu", c > at ? "," : "", ranges[c].chain + 1);
     text_add(seen, ")");
@@ -83,7 +90,8 @@ static void name_groups(const evidence *e, size_t j, size_t groups, range *range
 {
     size_t at = 0;
     groups_of(e->r, j, ranges);
-    text_add(seen, "The chains sit in separate places and none went from one to another: %s is in ",
+    text_add(seen,
+             "The chains sit in separate places and none went from one to another: %s is in ",
              e->parameters[j].name);
     for (size_t g = 0; g < groups && g < NAMED_MOST; g++) {
         text_add(seen, "%s", g ? ", " : "");

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Models without a table, tables without columns or target, and separate modes.
+. "$(dirname "$0")/common.sh"
+
+quick=(--progress off --ess 100)
+try 'gaussian'          0 '' '' "$sbps" sample --model gaussian --dim 3 --condition 100 -o g.nc "${quick[@]}"
+try 'its summary'       0 'model +gaussian rows +1 parameters +3.*w1 .*w2 .*w3 ' '' "$sbps" summary g.nc
+try 'banana'            0 '' '.*' "$sbps" sample --model banana -o b.nc "${quick[@]}"
+try 'dry run'           0 '^gaussian density +size +2 parameters;.*w1 .. w2 \(2\) ~ flat' '' "$sbps" sample --model gaussian --dry-run
+try 'a table too many'  2 '' "gaussian is a density by itself: want .sbps sample --model gaussian., without 'x.csv'" "$sbps" sample x.csv --model gaussian
+try 'no table'          2 '' 'the data file is missing: want .sbps sample DATA --model hyperboloid' "$sbps" sample --model hyperboloid
+try 'no covariance'     '[12]' '' 'nothere.csv' "$sbps" sample --model gaussian --covariance nothere.csv
+printf 'a,b\n1,2\n2,1\n' >c.csv
+try 'indefinite'        '[12]' '' 'c.csv: not positive definite' "$sbps" sample --model gaussian --covariance c.csv
+
+try 'simulate'          0 '' '' "$sbps" simulate hyperboloid --rows 200 -o h.csv
+[ "$(head -1 h.csv)" = y ] || fault 'simulate' "header $(head -1 h.csv)"
+try 'hyperboloid'       0 '' '.*' "$sbps" sample h.csv --model hyperboloid --target y --metric none --epochs 200 --progress off -o h.nc
+try 'its names'         0 ' w0 .* w1 ' '' "$sbps" summary h.nc
+try 'its columns'       '[12]' '' '--features: the model uses no column but the target' "$sbps" sample h.csv --model hyperboloid --target y --features y
+try 'no offset'         '[12]' '' "no column.*'z'|--offset" "$sbps" sample h.csv --model hyperboloid --target y --offset z
+
+try 'simulate corners'  0 '' '' "$sbps" simulate multimodal --rows 500 --dim 2 -o m.csv
+[ "$(head -1 m.csv)" = x1,x2,x3,x4 ] || fault 'simulate corners' "header $(head -1 m.csv)"
+try 'no truth'          '[12]' '' 'multimodal draws no weights' "$sbps" simulate multimodal -o m2.csv --truth t.csv
+try 'multimodal'        0 '' 'the chains have not converged' "$sbps" sample m.csv --model multimodal -o m.nc "${quick[@]}"
+try 'separate modes'    0 '1\. The chains sit in separate places and none went from one to another: +w[12] +is +in -1.* \(chains' '' "$sbps" diagnose m.nc
+try 'one mode'          0 '' '' "$sbps" sample m.csv --model multimodal --chains 1 -o one.nc "${quick[@]}"
+try 'no target'         '[12]' '' '--target: the model explains no column' "$sbps" sample m.csv --model multimodal --target x1
+
+finish

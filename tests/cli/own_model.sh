@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# A model of the user's own: the worked example against the built-in logistic, and what is refused.
+. "$(dirname "$0")/common.sh"
+
+cc=$(command -v "${CC:-cc}") || exit 77
+compile() { "$cc" -O2 -shared -fPIC -I"$root/include" "$1" -o "$2" -lm; }
+
+compile "$root/examples/model.c" mine.so || exit 1
+"$sbps" simulate logistic --rows 500 --dim 3 --seed 2 -o data.csv
+same=(--target y --prior 'normal(0,2.5)' --prior-intercept 'normal(0,2.5)' --ess 1000 --progress off)
+try 'own'      0 '' '' "$sbps" sample data.csv --model ./mine.so "${same[@]}" -o own.nc
+try 'built-in' 0 '' '' "$sbps" sample data.csv --model logistic "${same[@]}" -o built.nc
+"$sbps" summary own.nc --csv >own.csv
+"$sbps" summary built.nc --csv >built.csv
+cases=$((cases + 1))
+paste -d, own.csv built.csv | awk -F, '
+    # name,mean,mcse,sd,...: 11 columns each
+    NR > 1 {
+        z = ($2 - $13) / sqrt($3 * $3 + $14 * $14)
+        if ($1 != $12) { print "name " $1 " against " $12; bad = 1 }
+        if (z < -5 || z > 5) { print $1 ": means differ by " z " standard errors"; bad = 1 }
+        if ($4 / $15 < 0.85 || $4 / $15 > 1.15) { print $1 ": sd " $4 " against " $15; bad = 1 }
+    }
+    END { if (NR != 5) { print NR - 1 " parameters, want 4"; bad = 1 }; exit bad }' ||
+    fault 'same posterior' 'own and built-in logistic disagree'
+
+run() { try "$1" "$2" '' "$3" "$sbps" sample data.csv --target y --progress off --ess 50 -o x.nc "${@:4}"; }
+run 'whole path'     0 '.*' --model "$PWD/mine.so"
+try 'the file is recorded' 0 "model +$PWD/mine.so, target y" '' "$sbps" summary x.nc
+run 'no such file'   '[12]' '--model: cannot load ./nothere.so' --model ./nothere.so
+run 'not a library'  '[12]' '--model: cannot load ./data.csv' --model ./data.csv
+try 'bad target' '[12]' '' './mine.so: a row whose target is .*: want 0 or 1' "$sbps" sample data.csv --model ./mine.so --target x1
+try 'offset'     '[12]' '' '--offset: model ./mine.so has no linear predictor' "$sbps" sample data.csv --model ./mine.so --target y --offset x1
+printf 'model = ./mine.so\n' >config
+try 'config'     '[12]' '' 'config:1: a file cannot have code loaded: say --model ./mine.so on the command line' "$sbps" sample data.csv --target y --config config
+try 'simulate'   '[12]' '' "cannot simulate './mine.so'" "$sbps" simulate ./mine.so -o y.csv
+
+refuse() { # NAME SENTENCE SED: the example, spoilt
+    sed "$3" "$root/examples/model.c" >spoilt.c
+    cmp -s spoilt.c "$root/examples/model.c" && fault "$1" 'nothing was spoilt'
+    compile spoilt.c spoilt.so || fault "$1" 'does not compile'
+    run "$1" '[12]' "$2" --model ./spoilt.so
+}
+refuse 'abi'       'says abi 7, this program knows abi 1' 's/\.abi = .*/.abi = 7,/'
+refuse 'size'      'says struct_size 8: want sizeof' 's/\.struct_size = .*/.struct_size = 8,/'
+refuse 'later'     'compiled for a later version' 's/\.struct_size = .*/.struct_size = 4096,/'
+refuse 'flags'     'has flags 0x4' 's/\.dim = dim,/.flags = 4, .dim = dim,/'
+refuse 'gradient'  'has no function .gradient.' 's/\.gradient = gradient,//; s/^static void gradient/void gradient/'
+refuse 'no table'  'exports no .sbps_model.' 's/sbps_model_table sbps_model =/sbps_model_table other =/'
+refuse 'sign'      'its gradient and its loglik do not belong together' 's/residual = y - 1.0/residual = 1.0 - y - 1.0/'
+refuse 'nan'       'its loglik is -?nan near' 's/return y \* eta/return sqrt(-1.0) * eta/'
+refuse 'dim'       'it has no parameters for rows of 4 columns' 's/return columns;/return columns - columns;/'
+
+finish
