@@ -72,6 +72,7 @@ void regression_admit_misfit(const regression *r, double unit, regression_fit *f
                  2.0 * b0 * b1 * r->t + b1 * b1 * r->tt;
     /* two standard deviations of chi^2 noise are not yet evidence of misfit */
     double excess = rss / freedom - unit * (1.0 + 2.0 * sqrt(2.0 / freedom));
+    excess *= (double)r->count / r->w; /* from units of the weights to those of G^2 */
     double spread = time_variance(r);
     if (!(excess > 0.0) || !(spread > 0.0)) return;
     fit->v11 += excess / spread;

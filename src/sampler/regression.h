@@ -35,7 +35,7 @@ void regression_scale(regression *r, double factor);
 regression_fit regression_solve(const regression *r, slope_prior prior, double unit,
                                 double next);
 /* Adds what a straight line leaves unexplained: the excess of the residual variance over `unit`
- * (weights 1) widens slope and noise. */
+ * widens slope and noise. */
 void regression_admit_misfit(const regression *r, double unit, regression_fit *fit);
 /* Lack of fit as flights teach it: beyond t_last the slope is off by a further N(0, kappa). */
 void fit_admit_drift(regression_fit *fit, double kappa, double t_last);
