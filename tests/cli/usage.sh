@@ -61,7 +61,7 @@ band	abc	'abc' is not a number: want 0 < K <= 100 or auto
 band	0	0 is out of range: want 0 < K <= 100 or auto
 band	101	out of range
 band	nan	not a number
-batch-size	1	1 is out of range: want a whole number N >= 2 or auto
+batch-size	1	needs at least 2 rows
 batch-size	10.5	'10.5' is not a whole number
 batch-size	-3	out of range
 refresh-rate	-1	want RATE >= 0 or auto

@@ -169,7 +169,7 @@ TEST(impossible_numbers_are_refused_with_what_is_wanted)
 
 TEST(impossible_counts_are_refused_with_what_is_wanted)
 {
-    CHECK(refuses("batch-size", "1", "want a whole number N >= 2 or auto"));
+    CHECK(refuses("batch-size", "0", "want a whole number N >= 1 or auto"));
     CHECK(refuses("batch-size", "2.5", "'2.5' is not a whole number"));
     CHECK(refuses("batch-size", "-5", "out of range"));
     CHECK(refuses("chains", "0", "want a whole number 1 <= N <= 1024"));
