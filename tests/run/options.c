@@ -189,7 +189,8 @@ TEST(unknown_words_get_a_suggestion)
     CHECK(refuses("bnad", "3", "unknown option 'bnad', did you mean 'band'?"));
     CHECK(refuses("batch_size", "3", "'batch-size'"));
     CHECK(refuses("zzzzzzzzzz", "3", "unknown option 'zzzzzzzzzz'"));
-    CHECK(refuses("metric", "dnse", "did you mean 'dense'? Want auto|none|diagonal|adaptive|dense"));
+    CHECK(refuses("metric", "dnse",
+                  "did you mean 'dense'? Want auto|none|diagonal|adaptive|dense"));
     CHECK(refuses("missing", "xyzzy", "unknown choice 'xyzzy': want error|drop"));
     CHECK(refuses("progress", "o", "unknown choice"));
     CHECK(refuses("progress", "on|off", "unknown choice"));

@@ -69,7 +69,8 @@ TEST(stated_bias_of_the_paper_is_its_true_one)
     printf("default: true bias %.4f sd (rms), stated %.4f\n", true_size(&ours),
            stated_size(&ours));
     CHECK(bias_slope_error(&paper) < 0.2);
-    CHECK(bias_slope(&paper) > 0.25 && bias_slope(&paper) < 2.0); /* stated: half to four times */
+    CHECK(bias_slope(&paper) > 0.25 &&
+          bias_slope(&paper) < 2.0); /* stated: half to four times */
     CHECK(true_size(&paper) > 0.03);
     CHECK(true_size(&paper) > 2.0 * true_size(&ours));
     CHECK(stated_size(&paper) > 5.0 * stated_size(&ours));
