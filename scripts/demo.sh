@@ -6,7 +6,7 @@ set -euo pipefail
 
 build=${1:-build}
 sbps=$build/sbps
-rows=10000
+rows=1000000
 dim=20
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
