@@ -37,35 +37,29 @@ TEST(drift_adds_to_the_variance_only_beyond_the_last_look)
     }
 }
 
-/* Looks at G(t) every 0.3 over many flights; what drift is learned? */
-static double learned_drift(double bend, double noise)
+/* kappa after one look at t = 1.5, its residual in predicted sd. */
+static double drift_after(double kappa, double residual, double noise)
 {
     outlook o;
-    rng r = rng_stream(31, 0, RNG_TEST);
     outlook_start(&o);
-    for (size_t flight = 0; flight < 2000; flight++) {
-        double sign = flight % 2 ? 1.0 : -1.0;
-        outlook_clear(&o, 1.0);
-        for (double t = 0.0; t < 2.0; t += 0.3) {
-            observation seen = {.slope = t + sign * bend * t * t + noise * rng_normal(&r),
-                                .variance = noise * noise};
-            if (t > 0.0) {
-                band b = outlook_band(&o, &ours);
-                outlook_learn(&o, &ours, &b, t, seen.slope);
-            }
-            outlook_see(&o, &ours, t, seen);
-        }
-        outlook_learn_slope(&o, &ours);
-    }
+    outlook_clear(&o, 1.0);
+    outlook_see(&o, &ours, 0.0, (observation){.slope = 1.0, .variance = noise});
+    outlook_see(&o, &ours, 0.5, (observation){.slope = 1.5, .variance = noise});
+    o.drift = kappa;
+    band b = outlook_band(&o, &ours);
+    double g = band_mean(&b, 1.5) + residual * band_sd(&b, 1.5);
+    outlook_learn(&o, &ours, &b, 1.5, g);
     return o.drift;
 }
 
-TEST(drift_is_learned_from_flights_that_bend_and_not_from_noise)
+TEST(drift_grows_with_surprises_and_falls_without_unless_noise_explains_them)
 {
-    double straight = learned_drift(0.0, 1.0);
-    CHECK(straight < 0.1);
-    CHECK(learned_drift(5.0, 0.01) > 10.0 * straight);
-    CHECK(learned_drift(5.0, 1.0) > 10.0 * straight);
+    CHECK_NEAR(drift_after(1.0, 1.0, 1e-8), 1.0, 1e-6); /* as predicted */
+    CHECK(drift_after(1.0, 2.0, 1e-8) > 1.2);
+    CHECK(drift_after(1.0, 0.0, 1e-8) < 0.95);
+    CHECK(drift_after(1.0, 100.0, 1e-8) < 3.0); /* one odd look is only one */
+    CHECK(drift_after(1.0, 2.0, 1e4) < 1.001);  /* noise could have done it */
+    CHECK(drift_after(1e-9, 0.0, 1e-8) > 1e-3); /* it never dies */
 }
 
 /* ---- decaying weights ---- */
