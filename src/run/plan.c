@@ -213,6 +213,14 @@ static size_t round_events(const run_plan *plan)
     return events < 16.0 ? 16 : (size_t)events;
 }
 
+/* Added noise is understood by samplers that meet the gradient through its slope along a flight. */
+static sbps_status check_noise(const sbps_options *o, const run_plan *plan, sbps_error *err)
+{
+    if (o->gradient_noise == 0.0 || !plan->sampler->discrete) return SBPS_OK;
+    return fail(err, SBPS_BAD_ARG, "--gradient-noise: %s takes none; sbps and noisy-bps do",
+                plan->sampler->name);
+}
+
 sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbps_error *err)
 {
     const sbps_options *o = run->options;
@@ -223,6 +231,7 @@ sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbp
     if ((status = choose_sampler(o, plan, err)) != SBPS_OK) return status;
     if ((status = choose_metric(o, plan, err)) != SBPS_OK) return status;
     if ((status = choose_batch(o, data, plan, err)) != SBPS_OK) return status;
+    if ((status = check_noise(o, plan, err)) != SBPS_OK) return status;
     choose_settings(o, plan);
     plan->round_events = round_events(plan);
     plan->epochs_rule = !isnan(o->epochs);

@@ -67,19 +67,19 @@ static void choose_band(sbps_run *run)
     for (size_t i = 0; i < run->chain_count; i++) run->chains[i].s.settings->band = k;
 }
 
-static double proposals_so_far(const sbps_run *run)
+/* Of this epoch, all chains. */
+static void count_work(const sbps_run *run, double *proposals, double *rows_used)
 {
-    double sum = 0.0;
-    for (size_t i = 0; i < run->chain_count; i++)
-        sum += (double)run->chains[i].b.state->proposals;
-    return sum;
+    for (size_t i = 0; i < run->chain_count; i++) {
+        *proposals += (double)run->chains[i].b.state->proposals;
+        *rows_used += (double)run->chains[i].b.state->rows;
+    }
 }
 
 /* A warm-up may not eat what a run bounded in time or data was given for sampling. */
-static bool out_of_means(const sbps_run *run, double proposals)
+static bool out_of_means(const sbps_run *run, double rows_used)
 {
     const sbps_options *o = run->options;
-    double rows_used = proposals * (double)run->plan.batch;
     double epochs = rows_used / (double)run->table->data->n;
     if (run->plan.epochs_rule && epochs > 0.5 * o->epochs) return true;
     return run->plan.seconds_rule && run->state.seconds_warmup > 0.3 * o->seconds;
@@ -98,12 +98,14 @@ static bool long_enough(const sbps_run *run, double proposals)
 void warmup_after_round(sbps_run *run)
 {
     run_state *s = &run->state;
-    double proposals = s->warmup_proposals + proposals_so_far(run);
-    bool cut = out_of_means(run, proposals);
+    double proposals = s->warmup_proposals, rows_used = s->warmup_rows;
+    count_work(run, &proposals, &rows_used);
+    bool cut = out_of_means(run, rows_used);
     bool asked = run->options->warmup != SIZE_AUTO && long_enough(run, proposals);
     if (++s->epoch_rounds < (uint64_t)1 << s->epoch && !cut && !asked) return;
     bool done = cut || long_enough(run, proposals);
     s->warmup_proposals = proposals;
+    s->warmup_rows = rows_used;
     s->epoch_rounds = 0;
     s->epoch++;
     choose_band(run);

@@ -23,6 +23,7 @@ static const char *const event_names[] = {
     [EVENT_START] = "start",
     [EVENT_BOUNCE] = "bounce",
     [EVENT_REFRESH] = "refresh",
+    [EVENT_STEP] = "step",
 };
 
 static sbps_status fail_written(const skeleton_file *f, sbps_error *err)
