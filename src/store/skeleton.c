@@ -149,7 +149,9 @@ static void put_record(const skeleton_file *f, size_t chain, const double *recor
 
 static bool known_event(double code)
 {
-    return code == EVENT_START || code == EVENT_BOUNCE || code == EVENT_REFRESH;
+    for (size_t i = 0; i < sizeof event_names / sizeof *event_names; i++)
+        if (code == (double)i) return true;
+    return false;
 }
 
 sbps_status skeleton_append(skeleton_file *f, size_t chain, size_t count, const double *records,

@@ -90,7 +90,7 @@ TEST(another_runs_skeleton_is_refused_and_left_alone)
 TEST(an_unknown_event_is_refused)
 {
     const char *path = sample_path("path.csv");
-    const double wrong[] = {0.0, 3.0, 0, 0, 0, 0, 0.0, -1.0, 0, 0, 0, 0, 0.0, NAN, 0, 0, 0, 0};
+    const double wrong[] = {0.0, 4.0, 0, 0, 0, 0, 0.0, -1.0, 0, 0, 0, 0, 0.0, NAN, 0, 0, 0, 0};
     skeleton_file *f;
     REQUIRE(skeleton_open(path, names, 2, 0, &f, NULL) == SBPS_OK);
     for (size_t i = 0; i < 3; i++)
