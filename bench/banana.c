@@ -18,7 +18,7 @@
 
 #define BINS         40
 #define WIDTH        1.5
-#define ROWS_PER_ESS 8e3  /* of a chain: more than any row of the table needs */
+#define ROWS_PER_ESS 2e4  /* of a chain: more than any row of the table needs */
 #define NODES        4001 /* of the integral over z in [-8, 8] */
 
 typedef struct {
