@@ -44,6 +44,18 @@ static void share_metric(sbps_run *run)
     }
 }
 
+/* Metrics stop learning before the rest does: the band is chosen once more for the one that stays.
+ * True when they had not stopped yet. */
+static bool freeze_metric(sbps_run *run)
+{
+    if (!run->chains->s.own.kind || run->options->adapt_forever || run->state.frozen)
+        return false;
+    adapt_all(run, false);
+    share_metric(run);
+    run->state.frozen = true;
+    return true;
+}
+
 void warmup_begin(sbps_run *run)
 {
     run->state = (run_state){.phase = PHASE_WARMUP};
@@ -104,6 +116,7 @@ void warmup_after_round(sbps_run *run)
     bool asked = run->options->warmup != SIZE_AUTO && long_enough(run, proposals);
     if (++s->epoch_rounds < (uint64_t)1 << s->epoch && !cut && !asked) return;
     bool done = cut || long_enough(run, proposals);
+    if (done && !cut && !asked && freeze_metric(run)) done = false;
     s->warmup_proposals = proposals;
     s->warmup_rows = rows_used;
     s->epoch_rounds = 0;
@@ -114,6 +127,6 @@ void warmup_after_round(sbps_run *run)
     if (!done) return;
     s->phase = PHASE_SAMPLING;
     if (run->options->adapt_forever) return;
+    freeze_metric(run);
     adapt_all(run, false);
-    share_metric(run);
 }
