@@ -45,7 +45,7 @@ typedef enum { PHASE_WARMUP, PHASE_SAMPLING, PHASE_DONE } run_phase;
 typedef struct {
     run_phase phase;
     uint64_t rounds, epoch, epoch_rounds; /* in all; warm-up epochs and rounds into this one */
-    uint64_t frozen; /* the chains' metrics have stopped learning */
+    uint64_t frozen;                      /* the chains' metrics have stopped learning */
     double warmup_proposals, warmup_rows; /* all chains, epochs before this one */
     double seconds_warmup, seconds_sampling;
     double next_look; /* ESS over its goal at which R-hat is looked at next */
