@@ -65,12 +65,7 @@ static void lipsbps_step(sampler *s, segment *out)
     event e = {0};
     thinning_take_off(s);
     double dt = fly(s, state, &e);
-    if (e.kind == EVENT_BOUNCE) {
-        potential_gradient(s->u, s->gradient);
-        sampler_reflect(s);
-    } else {
-        sampler_refresh(s, &state->random);
-    }
+    sampler_turn(s, e.kind, &state->random);
     state->end = e;
     thinning_land(s, dt, &state->end, out);
 }

@@ -110,3 +110,13 @@ void sampler_settle_metric(sampler *s)
     s->own.kind->settle(&s->own, s->settings->metric_eps);
     s->own.kind->forward(&s->own, s->v, s->q_next);
 }
+
+void sampler_turn(sampler *s, event_kind end, rng *random)
+{
+    if (end != EVENT_BOUNCE) {
+        sampler_refresh(s, random);
+        return;
+    }
+    potential_gradient(s->u, s->gradient);
+    sampler_reflect(s);
+}

@@ -92,6 +92,8 @@ double sampler_curvature(const sampler *s, const double *q);
 /* v <- v - 2 (v.h / h.h) h with h = A' gradient, and q = A v. */
 void sampler_reflect(sampler *s);
 void sampler_refresh(sampler *s, rng *random);
+/* The velocity after an event: reflected in the gradient of the last observation, or fresh. */
+void sampler_turn(sampler *s, event_kind end, rng *random);
 /* The sampler's own metric, if it has one, becomes a copy. */
 void sampler_start_metric(sampler *s, const metric *from);
 /* It takes up what it has seen, and q = A v. */
