@@ -116,6 +116,7 @@ static sbps_status place_columns(design *g, sbps_error *err)
         else
             status = add_name(r, feature_name(p, f), err);
     }
+    r->storage = &storage_dense;
     r->stride = (r->d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
     return status != SBPS_OK ? status : check_names(p, r, err);
 }

@@ -2,14 +2,18 @@
 #ifndef DATA_ROWS_H
 #define DATA_ROWS_H
 
+#include "base/kernels.h"
 #include "base/status.h"
 #include <stdint.h>
 
+typedef struct storage_kind storage_kind;
+
 typedef struct {
+    const storage_kind *storage; /* how the numbers of x lie in memory */
     size_t n, d;    /* rows; coefficients per row, the intercept's 1 (first) included */
     size_t stride;  /* doubles from row to row: d rounded up to KERNEL_LANES, zero padded */
     bool intercept; /* column 0 is the constant 1, named "intercept" */
-    double *x;      /* n * stride */
+    double *x;      /* n * stride where storage is dense; else NULL */
     double *y;      /* n */
     double *weight; /* n, or NULL: 1 each */
     double *offset; /* n, or NULL: 0 each; added to the linear predictor */
@@ -29,6 +33,39 @@ typedef struct {
 static inline size_t row_index(row_range r, size_t i)
 {
     return r.list ? r.list[i] : r.first + i;
+}
+
+/* The products of rows with vectors: all that anybody needs of x in a loop. Vectors have `stride`
+ * entries, zero past d. */
+struct storage_kind {
+    const char *name;
+    /* eta[i] = x_i . p, deta[i] = x_i . q (q NULL: only eta) */
+    void (*products)(const rows *data, const kernels *k, row_range r, const double *p,
+                     const double *q, double *eta, double *deta);
+    /* out += sum_i c[i] x_i */
+    void (*combine)(const rows *data, const kernels *k, row_range r, const double *c,
+                    double *out);
+    /* Row i as `stride` doubles, zero past d. */
+    void (*decode)(const rows *data, size_t i, double *out);
+};
+
+extern const storage_kind storage_dense; /* doubles, row after row */
+
+static inline void rows_products(const rows *data, const kernels *k, row_range r,
+                                 const double *p, const double *q, double *eta, double *deta)
+{
+    data->storage->products(data, k, r, p, q, eta, deta);
+}
+
+static inline void rows_combine(const rows *data, const kernels *k, row_range r,
+                                const double *c, double *out)
+{
+    data->storage->combine(data, k, r, c, out);
+}
+
+static inline row_range rows_from(size_t first, size_t n)
+{
+    return (row_range){NULL, first, n};
 }
 
 typedef struct {

@@ -49,7 +49,7 @@ static sbps_status travel(const posterior *u, const double *w, const double *v, 
         size_t n = data->n - first < BLOCK ? data->n - first : BLOCK;
         batch b = {.k = u->k, .n = n, .eta = eta, .y = data->y + first};
         b.aux = u->dim > data->d ? w[data->d] : 0.0;
-        u->k->row_products(data->x, data->stride, NULL, first, n, p, q, eta, along);
+        rows_products(data, u->k, rows_from(first, n), p, q, eta, along);
         if (data->offset)
             for (size_t i = 0; i < n; i++) eta[i] += data->offset[first + i];
         u->model->gradient(&b, pull, NULL);

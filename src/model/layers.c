@@ -101,8 +101,8 @@ static void look(const work *s, const double *w, const double *u)
     if (u) pad(net, u, s->u);
     for (size_t j = 0; j < net->units[0]; j++) {
         size_t at = j * data->stride, array = j * s->pitch;
-        net->k->row_products(data->x, data->stride, s->r.list, s->r.first, s->r.n, s->w + at,
-                             u ? s->u + at : NULL, s->a + array, u ? s->da + array : NULL);
+        rows_products(data, net->k, s->r, s->w + at, u ? s->u + at : NULL, s->a + array,
+                      u ? s->da + array : NULL);
     }
 }
 
@@ -232,8 +232,7 @@ static void combine(const work *s, const double *e, double *out)
     const rows *data = s->net->data;
     for (size_t j = 0; j < s->net->units[0]; j++) {
         memset(s->total, 0, data->stride * sizeof *s->total);
-        s->net->k->row_combine(data->x, data->stride, s->r.list, s->r.first, s->r.n,
-                               e + j * s->pitch, s->total);
+        rows_combine(data, s->net->k, s->r, e + j * s->pitch, s->total);
         for (size_t i = 0; i < data->d; i++) out[j * data->d + i] += s->total[i];
     }
 }

@@ -167,7 +167,7 @@ double bounds_row_partial(potential *u, size_t row, double t, const double *a)
     const rows *data = target->data;
     const double *x = data->x + row * data->stride;
     double eta, deta, d_eta, along = 0.0;
-    target->k->row_products(data->x, data->stride, NULL, row, 1, u->p, u->q, &eta, &deta);
+    rows_products(data, target->k, rows_from(row, 1), u->p, u->q, &eta, &deta);
     eta += t * deta + (data->offset ? data->offset[row] : 0.0);
     batch b = {.k = target->k, .n = 1, .eta = &eta, .y = data->y + row};
     target->model->gradient(&b, &d_eta, NULL);

@@ -32,7 +32,7 @@ static sbps_status row_residuals(const posterior *u, control *c, sbps_error *err
     memcpy(p, c->w, data->d * sizeof *p);
     for (size_t first = 0; first < data->n; first += BLOCK) {
         size_t n = data->n - first < BLOCK ? data->n - first : BLOCK;
-        u->k->row_products(data->x, data->stride, NULL, first, n, p, NULL, eta, NULL);
+        rows_products(data, u->k, rows_from(first, n), p, NULL, eta, NULL);
         for (size_t i = 0; data->offset && i < n; i++) eta[i] += data->offset[first + i];
         batch b = {.k = u->k, .n = n, .eta = eta, .y = data->y + first};
         if (c->d_aux) b.aux = c->w[data->d];

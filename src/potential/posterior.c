@@ -160,8 +160,8 @@ static bool sweep_next(sweep *s)
     s->b.n = left < BLOCK ? left : BLOCK;
     if (s->b.n == 0) return false;
     s->b.y = data->y + s->first;
-    s->u->k->row_products(data->x, data->stride, NULL, s->first, s->b.n, s->p,
-                          s->b.deta ? s->q : NULL, s->eta, s->b.deta ? s->deta : NULL);
+    rows_products(data, s->u->k, rows_from(s->first, s->b.n), s->p, s->b.deta ? s->q : NULL,
+                  s->eta, s->b.deta ? s->deta : NULL);
     if (data->offset)
         for (size_t i = 0; i < s->b.n; i++) s->eta[i] += data->offset[s->first + i];
     return true;
@@ -185,7 +185,7 @@ static double sum(size_t n, const double *values)
 static void combine(sweep *s, const double *r)
 {
     const rows *data = s->u->data;
-    s->u->k->row_combine(data->x, data->stride, NULL, s->first, s->b.n, r, s->total);
+    rows_combine(data, s->u->k, rows_from(s->first, s->b.n), r, s->total);
 }
 
 static double block_loglik(sweep *s, double *scratch)

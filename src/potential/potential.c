@@ -85,8 +85,7 @@ static batch predict(potential *u, row_range r, double t, size_t at)
     const rows *data = u->target->data;
     double *eta = u->eta + at, *deta = u->deta + at, *y = u->y + at;
     const kernels *k = u->target->k;
-    k->row_products(data->x, data->stride, r.list, r.first, r.n, u->p,
-                    u->state->still ? NULL : u->q, eta, deta);
+    rows_products(data, k, r, u->p, u->state->still ? NULL : u->q, eta, deta);
     if (u->state->still) memset(deta, 0, r.n * sizeof *deta);
     if (t != 0.0) k->axpy(r.n, t, deta, eta);
     if (r.list)
@@ -311,7 +310,7 @@ static void predictor_rows(potential *u, row_range r, double t, double *loglik)
     if (u->cv)
         for (size_t i = 0; i < r.n; i++) u->out[i] -= u->cv->d_eta[row_index(r, i)];
     weigh(u, r, u->out);
-    target->k->row_combine(data->x, data->stride, r.list, r.first, r.n, u->out, u->total);
+    rows_combine(data, target->k, r, u->out, u->total);
     if (!aux) return;
     if (u->cv)
         for (size_t i = 0; i < r.n; i++) u->aux[i] -= u->cv->d_aux[row_index(r, i)];

@@ -1,0 +1,28 @@
+/* Rows of doubles, one after another: the vector kernels' own layout. */
+#include "data/rows.h"
+
+#include <string.h>
+
+static void products(const rows *data, const kernels *k, row_range r, const double *p,
+                     const double *q, double *eta, double *deta)
+{
+    k->row_products(data->x, data->stride, r.list, r.first, r.n, p, q, eta, deta);
+}
+
+static void combine(const rows *data, const kernels *k, row_range r, const double *c,
+                    double *out)
+{
+    k->row_combine(data->x, data->stride, r.list, r.first, r.n, c, out);
+}
+
+static void decode(const rows *data, size_t i, double *out)
+{
+    memcpy(out, data->x + i * data->stride, data->stride * sizeof *out);
+}
+
+const storage_kind storage_dense = {
+    .name = "double",
+    .products = products,
+    .combine = combine,
+    .decode = decode,
+};
