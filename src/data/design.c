@@ -17,19 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a feature goes: one column, or one for each level but the first. */
-typedef struct {
-    size_t column;
-    size_t *rank; /* of each level code, 0 for the first; NULL: a number */
-} placing;
-
-typedef struct {
-    const plan *plan;
-    const rows_spec *spec;
-    placing *place; /* one a feature */
-    rows *r;
-} design;
-
 static const char *feature_name(const plan *p, size_t f)
 {
     return p->columns->name[p->feature[f]];
@@ -116,6 +103,8 @@ static sbps_status place_columns(design *g, sbps_error *err)
         else
             status = add_name(r, feature_name(p, f), err);
     }
+    r->target = copy_text(p->target == SIZE_MAX ? "" : p->columns->name[p->target]);
+    if (!r->target && status == SBPS_OK) status = fail_memory(err);
     r->storage = &storage_dense;
     r->stride = (r->d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
     return status != SBPS_OK ? status : check_names(p, r, err);
@@ -135,15 +124,13 @@ static sbps_status allocate(design *g, const chunks *read, sbps_error *err)
     r->sd = new_doubles(r->d);
     if (p->weight != SIZE_MAX) r->weight = new_doubles(r->n);
     if (p->offset != SIZE_MAX) r->offset = new_doubles(r->n);
-    r->target = copy_text(p->target == SIZE_MAX ? "" : p->columns->name[p->target]);
-    bool ready = r->x && r->y && r->mean && r->sd && r->target;
+    bool ready = r->x && r->y && r->mean && r->sd;
     ready = ready && (p->weight == SIZE_MAX || r->weight);
     ready = ready && (p->offset == SIZE_MAX || r->offset);
     return ready ? SBPS_OK : fail_memory(err);
 }
 
-/* One row as read to row `to` of the table. */
-static void put_row(const design *g, const double *row, size_t to)
+void design_put(const design *g, const double *row, size_t to)
 {
     const plan *p = g->plan;
     rows *r = g->r;
@@ -178,7 +165,7 @@ static sbps_status shuffle_rows(design *g, chunks *read, sbps_error *err)
         to[j] = swap;
     }
     for (size_t i = 0; i < n; i++) {
-        put_row(g, chunks_row(read, i), to[i]);
+        design_put(g, chunks_row(read, i), to[i]);
         if (i % read->per_chunk == 0) chunks_forget(read, i);
     }
     free(to);
@@ -255,7 +242,7 @@ static void map_signs(rows *r)
     for (size_t i = 0; i < r->n; i++) r->y[i] = r->y[i] > 0;
 }
 
-static sbps_status finish(const design *g, sbps_error *err)
+sbps_status design_finish(const design *g, sbps_error *err)
 {
     rows *r = g->r;
     const columns *c = g->plan->columns;
@@ -273,27 +260,35 @@ static sbps_status finish(const design *g, sbps_error *err)
     return status;
 }
 
+sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_error *err)
+{
+    *g = (design){.plan = p,
+                  .spec = spec,
+                  .place = calloc(p->features + 1, sizeof *g->place),
+                  .r = calloc(1, sizeof *g->r)};
+    return g->place && g->r ? place_columns(g, err) : fail_memory(err);
+}
+
+void design_close(design *g)
+{
+    for (size_t f = 0; g->place && f < g->plan->features; f++) free(g->place[f].rank);
+    free(g->place);
+    rows_destroy(g->r);
+}
+
 sbps_status design_create(const plan *p, const rows_spec *spec, chunks *read, rows **out,
                           sbps_error *err)
 {
-    sbps_status status;
-    design g = {.plan = p,
-                .spec = spec,
-                .place = calloc(p->features + 1, sizeof *g.place),
-                .r = calloc(1, sizeof *g.r)};
+    design g;
     *out = NULL;
-    if (!g.place || !g.r)
-        status = fail_memory(err);
-    else if ((status = place_columns(&g, err)) != SBPS_OK) {
-    } else if ((status = allocate(&g, read, err)) != SBPS_OK) {
-    } else if ((status = shuffle_rows(&g, read, err)) != SBPS_OK) {
-    } else
-        status = finish(&g, err);
-    for (size_t f = 0; g.place && f < p->features; f++) free(g.place[f].rank);
-    free(g.place);
-    if (status == SBPS_OK)
+    sbps_status status = design_open(p, spec, &g, err);
+    if (status == SBPS_OK) status = allocate(&g, read, err);
+    if (status == SBPS_OK) status = shuffle_rows(&g, read, err);
+    if (status == SBPS_OK) status = design_finish(&g, err);
+    if (status == SBPS_OK) {
         *out = g.r;
-    else
-        rows_destroy(g.r);
+        g.r = NULL;
+    }
+    design_close(&g);
     return status;
 }

@@ -5,6 +5,30 @@
 #include "data/chunks.h"
 #include "data/plan.h"
 
+/* Where a feature goes: one column, or one for each level but the first. */
+typedef struct {
+    size_t column;
+    size_t *rank; /* of each level code, 0 for the first; NULL: a number */
+} placing;
+
+/* A table being made. */
+typedef struct {
+    const plan *plan; /* borrowed, as is spec */
+    const rows_spec *spec;
+    placing *place; /* one a feature */
+    rows *r;
+} design;
+
+/* Names and places of the columns, once every row has been seen: d, stride, names and target of
+ * g->r. Close it also after a failure. */
+sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_error *err);
+/* One row as read to row `to` of the table, whose arrays the caller has made and zeroed. */
+void design_put(const design *g, const double *row, size_t to);
+/* Checks, standardises, takes the moments and the hash. */
+sbps_status design_finish(const design *g, sbps_error *err);
+/* Destroys the rows as well, unless g->r was set to NULL. */
+void design_close(design *g);
+
 /* Shuffles, expands categories, checks and standardises. Takes the rows out of `read`, chunk by
  * chunk. */
 sbps_status design_create(const plan *p, const rows_spec *spec, chunks *read, rows **out,
