@@ -1,7 +1,10 @@
-/*   g_i(w) - g_i(w_hat) + (1/N) sum g(w_hat)
+/* With P_i(w) the Taylor polynomial of log p_i at w_hat,
  *
- * is as unbiased as g_i(w) and its variance falls with |w - w_hat|^2. A predictor model needs only
- * r_i = d log p_i/d eta at the reference: the row's slope loses r_i d eta/dt. */
+ *   grad log p_i(w) - grad P_i(w) + (1/N) sum_j grad P_j(w)
+ *
+ * is as unbiased as grad log p_i(w). Its variance falls with |w - w_hat|^2 when P is linear (the
+ * gradient form) and with |w - w_hat|^4 when it is quadratic (the Hessian form). A predictor model
+ * needs only the derivatives of log p by eta: one number a row, or three. */
 #include "potential/control.h"
 #include "base/memory.h"
 
@@ -10,7 +13,8 @@
 
 #define BLOCK ((size_t)512)
 
-/* grad of the log-likelihood alone: the prior's part is taken off again. */
+/* ---- sums over all rows; the prior's part is taken off again ---- */
+
 static sbps_status likelihood_gradient(const posterior *u, control *c, sbps_error *err)
 {
     sbps_status status = posterior_gradient(u, c->w, NULL, c->gradient, err);
@@ -19,31 +23,71 @@ static sbps_status likelihood_gradient(const posterior *u, control *c, sbps_erro
     return status;
 }
 
-static sbps_status row_residuals(const posterior *u, control *c, sbps_error *err)
+static sbps_status likelihood_hessian(const posterior *u, control *c, sbps_error *err)
+{
+    size_t d = u->dim, stride = (d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+    double *h = new_doubles(d * d);
+    c->hessian = new_doubles(d * stride);
+    sbps_status status = h && c->hessian ? SBPS_OK : fail_memory(err);
+    if (status == SBPS_OK) status = posterior_hessian(u, c->w, h, err);
+    for (size_t i = 0; status == SBPS_OK && i < d; i++) {
+        h[i * d + i] += prior_curvature(&u->priors[i], u->scale[i], c->w[i]);
+        for (size_t j = 0; j < d; j++) c->hessian[i * stride + j] = -h[i * d + j];
+    }
+    free(h);
+    return status;
+}
+
+/* ---- each row of a predictor model ---- */
+
+static sbps_status allocate_rows(const posterior *u, control *c, control_order order,
+                                 sbps_error *err)
+{
+    bool aux = u->model->aux_name, second = order == CONTROL_HESSIAN;
+    double **arrays[] = {&c->d_eta, &c->d_aux, &c->eta, &c->ee, &c->ea, &c->aa};
+    bool wanted[] = {true, aux, second, second, second && aux, second && aux};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+        if (!wanted[i]) continue;
+        *arrays[i] = new_doubles(u->data->n);
+        if (!*arrays[i]) return fail_memory(err);
+    }
+    return SBPS_OK;
+}
+
+static double *part(double *array, size_t first)
+{
+    return array ? array + first : NULL;
+}
+
+static sbps_status row_derivatives(const posterior *u, control *c, control_order order,
+                                   sbps_error *err)
 {
     const rows *data = u->data;
+    sbps_status status = allocate_rows(u, c, order, err);
     double *p = new_doubles(data->stride + BLOCK), *eta = p + data->stride;
-    c->d_eta = new_doubles(data->n);
-    if (u->model->aux_name) c->d_aux = new_doubles(data->n);
-    if (!p || !c->d_eta || (u->model->aux_name && !c->d_aux)) {
-        free(p);
-        return fail_memory(err);
-    }
+    if (!p) status = fail_memory(err);
+    if (status != SBPS_OK) goto done;
     memcpy(p, c->w, data->d * sizeof *p);
+    if (c->d_aux) c->aux = c->w[data->d];
     for (size_t first = 0; first < data->n; first += BLOCK) {
         size_t n = data->n - first < BLOCK ? data->n - first : BLOCK;
         rows_products(data, u->k, rows_from(first, n), p, NULL, eta, NULL);
         for (size_t i = 0; data->offset && i < n; i++) eta[i] += data->offset[first + i];
-        batch b = {.k = u->k, .n = n, .eta = eta, .y = data->y + first};
-        if (c->d_aux) b.aux = c->w[data->d];
-        u->model->gradient(&b, c->d_eta + first, c->d_aux ? c->d_aux + first : NULL);
+        batch b = {.k = u->k, .n = n, .eta = eta, .y = data->y + first, .aux = c->aux};
+        u->model->gradient(&b, c->d_eta + first, part(c->d_aux, first));
+        if (order != CONTROL_HESSIAN) continue;
+        memcpy(c->eta + first, eta, n * sizeof *eta);
+        u->model->curvature(&b, c->ee + first, part(c->ea, first), part(c->aa, first));
     }
+done:
     free(p);
-    return SBPS_OK;
+    return status;
 }
 
-sbps_status control_create(const posterior *target, const double *w, control **out,
-                           sbps_error *err)
+/* ---- the whole ---- */
+
+sbps_status control_create(const posterior *target, const double *w, control_order order,
+                           control **out, sbps_error *err)
 {
     *out = NULL;
     control *c = calloc(1, sizeof *c);
@@ -55,7 +99,10 @@ sbps_status control_create(const posterior *target, const double *w, control **o
         memcpy(c->w, w, target->dim * sizeof *w);
         status = likelihood_gradient(target, c, err);
     }
-    if (status == SBPS_OK && !target->model->general) status = row_residuals(target, c, err);
+    if (status == SBPS_OK && order == CONTROL_HESSIAN)
+        status = likelihood_hessian(target, c, err);
+    if (status == SBPS_OK && !target->model->general)
+        status = row_derivatives(target, c, order, err);
     if (status != SBPS_OK) {
         control_destroy(c);
         return status;
@@ -67,9 +114,8 @@ sbps_status control_create(const posterior *target, const double *w, control **o
 void control_destroy(control *c)
 {
     if (!c) return;
-    free(c->d_aux);
-    free(c->d_eta);
-    free(c->gradient);
-    free(c->w);
+    double *arrays[] = {c->w,   c->gradient, c->hessian, c->d_eta, c->d_aux,
+                        c->eta, c->ee,       c->ea,      c->aa};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     free(c);
 }

@@ -1,19 +1,25 @@
-/* Gradient control variate: what is known exactly at a reference point is taken out of the
- * mini-batch noise. Immutable, shared by all chains. */
+/* Control variates: what is known exactly at a reference point is taken out of the mini-batch
+ * noise, to the first order (gradient) or the second (Hessian). Immutable, shared by all chains. */
 #ifndef POTENTIAL_CONTROL_H
 #define POTENTIAL_CONTROL_H
 
 #include "potential/posterior.h"
 
+typedef enum { CONTROL_GRADIENT, CONTROL_HESSIAN } control_order;
+
 typedef struct control {
     double *w;        /* dim: the reference */
     double *gradient; /* dim: sum over all rows of weight_i grad log p_i there */
-    /* predictor models: d log p/d eta and d log p/d aux of every row there (the second may be NULL) */
+    double *hessian; /* second order: of the same sum, rows padded to KERNEL_LANES; else NULL */
+    double aux;      /* the auxiliary coordinate there */
+    /* Predictor models, derivatives of log p of every row there: by eta and by the auxiliary (NULL
+     * without one); in the second order eta itself and the second derivatives. */
     double *d_eta, *d_aux;
+    double *eta, *ee, *ea, *aa;
 } control;
 
-sbps_status control_create(const posterior *target, const double *w, control **out,
-                           sbps_error *err);
+sbps_status control_create(const posterior *target, const double *w, control_order order,
+                           control **out, sbps_error *err);
 void control_destroy(control *c);
 
 #endif

@@ -4,11 +4,13 @@
  *   G~    = dU~/dt = -d/dt log prior - (N/n) sum_i g_i,      g_i = d/dt log p_i
  *   c^2   = (N^2/n) (1 - n/N) Var_i g_i                                        (10)
  *
- * Var_i is the sample variance (n - 1). With a control variate g_i(w) - g_i(w_hat) takes the place
- * of g_i and the exact sum at w_hat is added. Gaussian noise of sd s on each component of the
- * gradient, where it is asked for, adds s^2 |u|^2 to c^2. */
+ * Var_i is the sample variance (n - 1). A control variate takes its Taylor polynomial out of each g_i
+ * and adds the exact sum of it, known from p and q alone (control.c). Gaussian noise of sd s on each
+ * component of the gradient, where it is asked for, adds s^2 |u|^2 to c^2. What a range of rows says
+ * is in terms.c. */
 #include "potential/potential.h"
 #include "base/real.h"
+#include "potential/terms.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,8 +36,13 @@ void potential_carve(potential *u, const potential_kind *kind, const posterior *
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         *blocks[i] = arena_doubles(memory, block);
     u->point = arena_doubles(memory, wide);
+    u->aside = arena_doubles(memory, wide);
     u->total = arena_doubles(memory, wide);
     u->scratch = arena_doubles(memory, general ? general->scratch(target->self, block) : 0);
+    u->taylor.stride = (target->dim + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+    double **parts[] = {&u->taylor.p, &u->taylor.q, &u->taylor.hp, &u->taylor.hq};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        *parts[i] = arena_doubles(memory, u->taylor.stride);
     for (size_t j = 0; j < target->dim; j++) {
         if (target->scale[j] == SCALE_PLAIN && target->priors[j].kind->quadratic) continue;
         if (u->curved) u->curved[u->curved_count] = j;
@@ -71,94 +78,22 @@ static double coordinate(const potential *u, const double *x, size_t j)
     return x[u->target->model->general || j < data->d ? j : data->stride];
 }
 
-/* w(t) of a general model into point. */
-static void place(potential *u, double t)
-{
-    for (size_t j = 0; j < u->target->dim; j++) u->point[j] = u->p[j] + t * u->q[j];
-}
-
 /* ---- rows of the batch ---- */
-
-/* Predictor models: eta, deta and y of a range at time t into the scratch at `at`. */
-static batch predict(potential *u, row_range r, double t, size_t at)
-{
-    const rows *data = u->target->data;
-    double *eta = u->eta + at, *deta = u->deta + at, *y = u->y + at;
-    const kernels *k = u->target->k;
-    rows_products(data, k, r, u->p, u->state->still ? NULL : u->q, eta, deta);
-    if (u->state->still) memset(deta, 0, r.n * sizeof *deta);
-    if (t != 0.0) k->axpy(r.n, t, deta, eta);
-    if (r.list)
-        for (size_t i = 0; i < r.n; i++) y[i] = data->y[r.list[i]];
-    else
-        memcpy(y, data->y + r.first, r.n * sizeof *y);
-    if (data->offset)
-        for (size_t i = 0; i < r.n; i++) eta[i] += data->offset[row_index(r, i)];
-    size_t stride = data->stride;
-    return (batch){.k = k,
-                   .n = r.n,
-                   .eta = eta,
-                   .deta = deta,
-                   .y = y,
-                   .aux = u->p[stride] + t * u->q[stride],
-                   .daux = u->q[stride]};
-}
-
-static void weigh(const potential *u, row_range r, double *values)
-{
-    const double *weight = u->target->data->weight;
-    if (!weight) return;
-    for (size_t i = 0; i < r.n; i++) values[i] *= weight[row_index(r, i)];
-}
-
-/* What is asked of every row of a batch, into out. */
-typedef void (*row_values)(potential *u, row_range r, double t, size_t at);
-
-static void row_slopes(potential *u, row_range r, double t, size_t at)
-{
-    const posterior *target = u->target;
-    double *out = u->out + at;
-    if (target->model->general) {
-        const general_model *g = target->model->general;
-        g->slope(target->self, r, u->point, u->q, u->scratch, out);
-        if (!u->cv) return;
-        g->slope(target->self, r, u->cv->w, u->q, u->scratch, u->aux);
-        for (size_t i = 0; i < r.n; i++) out[i] -= u->aux[i];
-        return;
-    }
-    batch b = predict(u, r, t, at);
-    target->model->slope(&b, out);
-    if (!u->cv) return;
-    for (size_t i = 0; i < r.n; i++) out[i] -= u->cv->d_eta[row_index(r, i)] * b.deta[i];
-    if (u->cv->d_aux)
-        for (size_t i = 0; i < r.n; i++) out[i] -= u->cv->d_aux[row_index(r, i)] * b.daux;
-}
-
-static void row_logliks(potential *u, row_range r, double t, size_t at)
-{
-    const posterior *target = u->target;
-    if (target->model->general) {
-        target->model->general->loglik(target->self, r, u->point, u->scratch, u->out + at);
-        return;
-    }
-    batch b = predict(u, r, t, at);
-    target->model->loglik(&b, u->out + at);
-}
 
 /* Sum of the values over the batch, and of their squares. A wrapped window fills a block in two
  * goes, so that sums do not depend on where it wraps. */
-static void sum_rows(potential *u, double t, row_values values, double sums[2])
+static void sum_rows(potential *u, double t, terms_values values, double sums[2])
 {
     size_t room = u->n < POTENTIAL_BLOCK ? u->n : POTENTIAL_BLOCK;
     sums[0] = sums[1] = 0.0;
-    if (u->target->model->general) place(u, t);
+    terms_place(u, t);
     for (size_t done = 0; done < u->n;) {
         size_t filled = 0;
         while (filled < room && done < u->n) {
             row_range r = potential_rows(u, done);
             if (r.n > room - filled) r.n = room - filled;
             values(u, r, t, filled);
-            weigh(u, r, u->out + filled);
+            terms_weigh(u, r, u->out + filled);
             filled += r.n;
             done += r.n;
         }
@@ -185,6 +120,27 @@ static double batch_variance(const potential *u, const double sums[2])
 
 /* ---- the line ---- */
 
+/* The exact slope of a control variate, -q.(g + H (p - w_hat) + t H q). */
+static void aim_control(potential *u, const double *p, const double *q)
+{
+    potential_state *state = u->state;
+    const control *cv = u->cv;
+    state->exact_slope = state->exact_rate = 0.0;
+    if (!cv) return;
+    for (size_t j = 0; j < u->target->dim; j++) {
+        state->exact_slope -= q[j] * cv->gradient[j];
+        u->taylor.p[j] = p[j] - cv->w[j];
+        u->taylor.q[j] = q[j];
+    }
+    if (!cv->hessian) return;
+    size_t stride = u->taylor.stride;
+    const kernels *k = u->target->k;
+    k->row_products(cv->hessian, stride, NULL, 0, u->target->dim, u->taylor.p, u->taylor.q,
+                    u->taylor.hp, u->taylor.hq);
+    state->exact_slope -= k->dot(stride, u->taylor.q, u->taylor.hp);
+    state->exact_rate = -k->dot(stride, u->taylor.q, u->taylor.hq);
+}
+
 void potential_aim(potential *u, const double *p, const double *q)
 {
     const posterior *target = u->target;
@@ -192,10 +148,10 @@ void potential_aim(potential *u, const double *p, const double *q)
     spread(u, q, u->q);
     potential_state *state = u->state;
     state->still = false;
-    state->prior_slope = state->prior_rate = state->exact_slope = state->speed2 = 0.0;
+    state->prior_slope = state->prior_rate = state->speed2 = 0.0;
+    aim_control(u, p, q);
     for (size_t j = 0; j < target->dim; j++) {
         const prior *of = &target->priors[j];
-        if (u->cv) state->exact_slope -= q[j] * u->cv->gradient[j];
         state->speed2 += q[j] * q[j];
         if (target->scale[j] != SCALE_PLAIN || !of->kind->quadratic) continue;
         state->prior_slope -= q[j] * of->kind->slope(of->theta, p[j]);
@@ -228,7 +184,8 @@ static double exact_part(const potential *u, double t)
 {
     const posterior *target = u->target;
     const potential_state *state = u->state;
-    double slope = state->exact_slope + state->prior_slope + t * state->prior_rate;
+    double slope =
+        state->exact_slope + state->prior_slope + t * (state->exact_rate + state->prior_rate);
     for (size_t c = 0; c < u->curved_count; c++) {
         size_t j = u->curved[c];
         double q = coordinate(u, u->q, j), w = coordinate(u, u->p, j) + t * q;
@@ -240,7 +197,7 @@ static double exact_part(const potential *u, double t)
 observation potential_observe_again(potential *u, double t)
 {
     double sums[2];
-    sum_rows(u, t, row_slopes, sums);
+    sum_rows(u, t, terms_slopes, sums);
     u->state->time = t;
     observation o = {.slope = exact_part(u, t) - row_scale(u) * sums[0],
                      .variance = batch_variance(u, sums),
@@ -269,68 +226,16 @@ observation potential_observe(potential *u, double t)
 
 /* ---- gradient ---- */
 
-/* Of the values of a range in out. */
-static double weighted_sum(potential *u, row_range r)
-{
-    double sums[2];
-    weigh(u, r, u->out);
-    u->target->k->sum_squares(r.n, u->out, 0.0, sums);
-    return sums[0];
-}
-
-/* total += sum over a range of weight_i grad log p_i, less the control variate's; loglik, unless
- * NULL, += sum of weight_i log p_i. */
-static void general_rows(potential *u, row_range r, double *loglik)
-{
-    const posterior *target = u->target;
-    const general_model *g = target->model->general;
-    if (loglik) {
-        g->loglik(target->self, r, u->point, u->scratch, u->out);
-        *loglik += weighted_sum(u, r);
-    }
-    for (size_t i = 0; i < r.n; i++) u->aux[i] = 1.0;
-    weigh(u, r, u->aux);
-    g->gradient(target->self, r, u->point, u->aux, u->scratch, u->total);
-    if (!u->cv) return;
-    for (size_t i = 0; i < r.n; i++) u->aux[i] = -u->aux[i];
-    g->gradient(target->self, r, u->cv->w, u->aux, u->scratch, u->total);
-}
-
-static void predictor_rows(potential *u, row_range r, double t, double *loglik)
-{
-    const posterior *target = u->target;
-    const rows *data = target->data;
-    bool aux = target->model->aux_name;
-    batch b = predict(u, r, t, 0);
-    if (loglik) {
-        target->model->loglik(&b, u->out);
-        *loglik += weighted_sum(u, r);
-    }
-    target->model->gradient(&b, u->out, aux ? u->aux : NULL);
-    if (u->cv)
-        for (size_t i = 0; i < r.n; i++) u->out[i] -= u->cv->d_eta[row_index(r, i)];
-    weigh(u, r, u->out);
-    rows_combine(data, target->k, r, u->out, u->total);
-    if (!aux) return;
-    if (u->cv)
-        for (size_t i = 0; i < r.n; i++) u->aux[i] -= u->cv->d_aux[row_index(r, i)];
-    weigh(u, r, u->aux);
-    for (size_t i = 0; i < r.n; i++) u->total[data->stride] += u->aux[i];
-}
-
 static void gradient_at(potential *u, double *gradient, double *loglik)
 {
     const posterior *target = u->target;
     bool general = target->model->general;
     double t = u->state->time;
     memset(u->total, 0, (general ? target->dim : target->data->stride + 1) * sizeof *u->total);
-    if (general) place(u, t);
+    terms_place(u, t);
     for (size_t done = 0; done < u->n;) {
         row_range r = potential_rows(u, done);
-        if (general)
-            general_rows(u, r, loglik);
-        else
-            predictor_rows(u, r, t, loglik);
+        terms_gradient(u, r, t, loglik);
         done += r.n;
     }
     for (size_t j = 0; j < target->dim; j++) {
@@ -338,6 +243,7 @@ static void gradient_at(potential *u, double *gradient, double *loglik)
         gradient[j] = -row_scale(u) * coordinate(u, u->total, j) -
                       prior_slope(&target->priors[j], target->scale[j], w);
         if (u->cv) gradient[j] -= u->cv->gradient[j];
+        if (u->cv && u->cv->hessian) gradient[j] -= u->taylor.hp[j] + t * u->taylor.hq[j];
         if (u->noise > 0.0) gradient[j] += u->shake[j];
     }
 }
@@ -354,6 +260,7 @@ static void stand(potential *u, const double *w)
     memset(u->q, 0,
            (u->target->model->general ? u->target->dim : u->target->data->stride + 1) *
                sizeof *u->q);
+    if (u->cv && u->cv->hessian) aim_control(u, w, u->q);
     u->state->time = 0.0;
     u->state->still = true;
     pick(u);
@@ -380,7 +287,7 @@ static double log_prior(const potential *u, double t)
 
 static double value_at(potential *u, double t, double sums[2])
 {
-    sum_rows(u, t, row_logliks, sums);
+    sum_rows(u, t, terms_logliks, sums);
     return -log_prior(u, t) - row_scale(u) * sums[0];
 }
 

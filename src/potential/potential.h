@@ -37,10 +37,17 @@ typedef struct {
     size_t first;                   /* first row of the batch when it is a window */
     double time;                    /* of the last observation */
     double prior_slope, prior_rate; /* quadratic priors along the line: slope + rate t */
-    double exact_slope;             /* of a control variate */
+    double exact_slope, exact_rate; /* of a control variate: slope + rate t */
     double speed2;                  /* |q|^2 */
     uint64_t still;                 /* q is 0: rows need their products with p alone */
 } potential_state;
+
+/* What a control variate of the second order knows of the line; entries padded for the kernels. */
+typedef struct {
+    size_t stride;
+    double *p, *q;   /* p - w_hat and q */
+    double *hp, *hq; /* H of the log-likelihood at w_hat times those */
+} taylor_line;
 
 struct potential {
     const potential_kind *kind;
@@ -54,11 +61,12 @@ struct potential {
     /* in the chain's arena */
     potential_state *state;
     double *p, *q; /* the line w = p + t q; for predictor models padded for the row kernels */
+    taylor_line taylor;
     double *shake; /* dim: the noise of the last observation */
     size_t *list;  /* a permutation of all rows, its first n the batch; or NULL */
     /* scratch, nothing to remember */
-    double *eta, *deta, *y, *out, *aux; /* a block of rows each */
-    double *point, *total, *scratch;    /* as p; as p; what a general model asks for */
+    double *eta, *deta, *y, *out, *aux;      /* a block of rows each */
+    double *point, *aside, *total, *scratch; /* as p, thrice; what a general model asks for */
 };
 
 /* Two-pass carving (see arena): the handle is the caller's, its state lies in `memory`. */

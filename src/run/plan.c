@@ -125,10 +125,7 @@ static sbps_status choose_metric(const sbps_options *o, run_plan *plan, sbps_err
             plan->sampler->name, plan->sampler->name);
     plan->control_variate = usual_control_variate(o, plan);
     if (!is_auto(o->control_variate)) plan->control_variate = o->control_variate;
-    if (plan->sampler->bounded) return check_bounded(o, plan, err);
-    if (!strcmp(plan->control_variate, "hessian"))
-        return fail(err, SBPS_BAD_ARG, "--control-variate: hessian is not in this version");
-    return SBPS_OK;
+    return plan->sampler->bounded ? check_bounded(o, plan, err) : SBPS_OK;
 }
 
 static sbps_status check_batch(size_t n, const rows *data, const sampler_kind *kind,

@@ -84,6 +84,14 @@ static sbps_status factor_hessian(sbps_run *run, sbps_error *err)
     return fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
 }
 
+static sbps_status make_control(sbps_run *run, sbps_error *err)
+{
+    const char *word = run->plan.control_variate;
+    if (!strcmp(word, "none")) return SBPS_OK;
+    control_order order = strcmp(word, "hessian") ? CONTROL_GRADIENT : CONTROL_HESSIAN;
+    return control_create(run->target, run->reference->w, order, &run->cv, err);
+}
+
 static sbps_status set_up(sbps_run *run, sbps_error *err)
 {
     sbps_status status;
@@ -97,9 +105,7 @@ static sbps_status set_up(sbps_run *run, sbps_error *err)
                                 &run->a, err)) != SBPS_OK)
         return status;
     if ((status = plan_finish(run, err)) != SBPS_OK) return status;
-    if (!strcmp(run->plan.control_variate, "gradient") &&
-        (status = control_create(run->target, run->reference->w, &run->cv, err)) != SBPS_OK)
-        return status;
+    if ((status = make_control(run, err)) != SBPS_OK) return status;
     if ((status = chains_create(run, err)) != SBPS_OK) return status;
     if ((status = thread_pool_create(threads, &run->pool, err)) != SBPS_OK) return status;
     chains_start(run);

@@ -1,0 +1,212 @@
+/* Rows of a batch. With delta = w - w_hat the polynomial taken out of a row's slope along u is
+ *
+ *   u.(g_i + H_i delta),   g_i, H_i gradient and Hessian of log p_i at w_hat                      (1)
+ *
+ * (H_i only in the second order). For a predictor model, e = x_i.delta and a the change of the
+ * auxiliary, it needs a few numbers a row that are kept:
+ *
+ *   (l_e + l_ee e + l_ea a) d eta + (l_a + l_ea e + l_aa a) d aux.                               (2)
+ *
+ * A general model is asked for slopes at w_hat too; H_i delta is a central difference of them. */
+#include "potential/terms.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DIFFERENCE 1e-3 /* of delta: itself the posterior's scale */
+
+void terms_place(potential *u, double t)
+{
+    if (!u->target->model->general) return;
+    for (size_t j = 0; j < u->target->dim; j++) u->point[j] = u->p[j] + t * u->q[j];
+}
+
+void terms_weigh(const potential *u, row_range r, double *values)
+{
+    const double *weight = u->target->data->weight;
+    if (!weight) return;
+    for (size_t i = 0; i < r.n; i++) values[i] *= weight[row_index(r, i)];
+}
+
+/* ---- predictor models ---- */
+
+/* eta, deta and y of a range at time t into the scratch at `at`. */
+static batch predict(potential *u, row_range r, double t, size_t at)
+{
+    const rows *data = u->target->data;
+    double *eta = u->eta + at, *deta = u->deta + at, *y = u->y + at;
+    const kernels *k = u->target->k;
+    rows_products(data, k, r, u->p, u->state->still ? NULL : u->q, eta, deta);
+    if (u->state->still) memset(deta, 0, r.n * sizeof *deta);
+    if (t != 0.0) k->axpy(r.n, t, deta, eta);
+    if (r.list)
+        for (size_t i = 0; i < r.n; i++) y[i] = data->y[r.list[i]];
+    else
+        memcpy(y, data->y + r.first, r.n * sizeof *y);
+    if (data->offset)
+        for (size_t i = 0; i < r.n; i++) eta[i] += data->offset[row_index(r, i)];
+    size_t stride = data->stride;
+    return (batch){.k = k,
+                   .n = r.n,
+                   .eta = eta,
+                   .deta = deta,
+                   .y = y,
+                   .aux = u->p[stride] + t * u->q[stride],
+                   .daux = u->q[stride]};
+}
+
+/* (2), taken out of the slopes. */
+static void leave_slopes(const control *cv, row_range r, const batch *b, double *out)
+{
+    double da = cv->d_aux ? b->aux - cv->aux : 0.0;
+    for (size_t i = 0; i < r.n; i++) {
+        size_t row = row_index(r, i);
+        double along = cv->d_eta[row];
+        if (cv->hessian) along += cv->ee[row] * (b->eta[i] - cv->eta[row]);
+        out[i] -= along * b->deta[i];
+    }
+    for (size_t i = 0; cv->d_aux && i < r.n; i++) {
+        size_t row = row_index(r, i);
+        double along = cv->d_aux[row];
+        if (cv->hessian) {
+            out[i] -= cv->ea[row] * da * b->deta[i];
+            along += cv->ea[row] * (b->eta[i] - cv->eta[row]) + cv->aa[row] * da;
+        }
+        out[i] -= along * b->daux;
+    }
+}
+
+/* The same of the gradients d log p/d eta and, unless NULL, d log p/d aux. */
+static void leave_gradients(const control *cv, row_range r, const batch *b, double *d_eta,
+                            double *d_aux)
+{
+    double da = cv->d_aux ? b->aux - cv->aux : 0.0;
+    for (size_t i = 0; i < r.n; i++) {
+        size_t row = row_index(r, i);
+        d_eta[i] -= cv->d_eta[row];
+        if (d_aux) d_aux[i] -= cv->d_aux[row];
+        if (!cv->hessian) continue;
+        double e = b->eta[i] - cv->eta[row];
+        d_eta[i] -= cv->ee[row] * e;
+        if (!d_aux) continue;
+        d_eta[i] -= cv->ea[row] * da;
+        d_aux[i] -= cv->ea[row] * e + cv->aa[row] * da;
+    }
+}
+
+static double weighted_sum(potential *u, row_range r)
+{
+    double sums[2];
+    terms_weigh(u, r, u->out);
+    u->target->k->sum_squares(r.n, u->out, 0.0, sums);
+    return sums[0];
+}
+
+static void predictor_gradient(potential *u, row_range r, double t, double *loglik)
+{
+    const posterior *target = u->target;
+    const rows *data = target->data;
+    double *d_aux = target->model->aux_name ? u->aux : NULL;
+    batch b = predict(u, r, t, 0);
+    if (loglik) {
+        target->model->loglik(&b, u->out);
+        *loglik += weighted_sum(u, r);
+    }
+    target->model->gradient(&b, u->out, d_aux);
+    if (u->cv) leave_gradients(u->cv, r, &b, u->out, d_aux);
+    terms_weigh(u, r, u->out);
+    rows_combine(data, target->k, r, u->out, u->total);
+    if (!d_aux) return;
+    terms_weigh(u, r, d_aux);
+    for (size_t i = 0; i < r.n; i++) u->total[data->stride] += d_aux[i];
+}
+
+/* ---- general models ---- */
+
+/* w_hat + h delta at time t into `out`. */
+static void step_aside(const potential *u, double t, double h, double *out)
+{
+    for (size_t j = 0; j < u->target->dim; j++)
+        out[j] = u->cv->w[j] + h * (u->taylor.p[j] + t * u->taylor.q[j]);
+}
+
+/* (1), taken out of the slopes. */
+static void leave_general_slopes(potential *u, row_range r, double t, double *out)
+{
+    const general_model *g = u->target->model->general;
+    void *self = u->target->self;
+    g->slope(self, r, u->cv->w, u->q, u->scratch, u->aux);
+    for (size_t i = 0; i < r.n; i++) out[i] -= u->aux[i];
+    for (int side = -1; u->cv->hessian && side <= 1; side += 2) {
+        double c = side / (2.0 * DIFFERENCE);
+        step_aside(u, t, side * DIFFERENCE, u->aside);
+        g->slope(self, r, u->total, u->q, u->scratch, u->aux);
+        for (size_t i = 0; i < r.n; i++) out[i] -= c * u->aux[i];
+    }
+}
+
+/* The same of the summed gradient; the row weights are in u->aux. */
+static void leave_general_gradient(potential *u, row_range r, double t)
+{
+    const general_model *g = u->target->model->general;
+    void *self = u->target->self;
+    double *weight = u->aux, *factor = u->out;
+    for (size_t i = 0; i < r.n; i++) factor[i] = -weight[i];
+    g->gradient(self, r, u->cv->w, factor, u->scratch, u->total);
+    for (int side = -1; u->cv->hessian && side <= 1; side += 2) {
+        double c = side / (2.0 * DIFFERENCE);
+        for (size_t i = 0; i < r.n; i++) factor[i] = -c * weight[i];
+        step_aside(u, t, side * DIFFERENCE, u->aside);
+        g->gradient(self, r, u->aside, factor, u->scratch, u->total);
+    }
+}
+
+static void general_gradient_of(potential *u, row_range r, double t, double *loglik)
+{
+    const posterior *target = u->target;
+    const general_model *g = target->model->general;
+    if (loglik) {
+        g->loglik(target->self, r, u->point, u->scratch, u->out);
+        *loglik += weighted_sum(u, r);
+    }
+    for (size_t i = 0; i < r.n; i++) u->aux[i] = 1.0;
+    terms_weigh(u, r, u->aux);
+    g->gradient(target->self, r, u->point, u->aux, u->scratch, u->total);
+    if (u->cv) leave_general_gradient(u, r, t);
+}
+
+/* ---- either ---- */
+
+void terms_slopes(potential *u, row_range r, double t, size_t at)
+{
+    const posterior *target = u->target;
+    double *out = u->out + at;
+    if (target->model->general) {
+        const general_model *g = target->model->general;
+        g->slope(target->self, r, u->point, u->q, u->scratch, out);
+        if (u->cv) leave_general_slopes(u, r, t, out);
+        return;
+    }
+    batch b = predict(u, r, t, at);
+    target->model->slope(&b, out);
+    if (u->cv) leave_slopes(u->cv, r, &b, out);
+}
+
+void terms_logliks(potential *u, row_range r, double t, size_t at)
+{
+    const posterior *target = u->target;
+    if (target->model->general) {
+        target->model->general->loglik(target->self, r, u->point, u->scratch, u->out + at);
+        return;
+    }
+    batch b = predict(u, r, t, at);
+    target->model->loglik(&b, u->out + at);
+}
+
+void terms_gradient(potential *u, row_range r, double t, double *loglik)
+{
+    if (u->target->model->general)
+        general_gradient_of(u, r, t, loglik);
+    else
+        predictor_gradient(u, r, t, loglik);
+}
