@@ -4,9 +4,21 @@
 #ifndef BASE_KERNELS_H
 #define BASE_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define KERNEL_LANES 4
+
+/* Rows of which only the entries that are not 0 are kept. Row r has the entries start[r] to
+ * start[r + 1] - 1; columns of a row increase. With `constant` every row has a 1 in column 0
+ * besides, which is not among its entries. */
+typedef struct {
+    const uint64_t *start;
+    const uint32_t *column;
+    const double *value; /* NULL: 1 each */
+    bool constant;
+} sparse_rows;
 
 typedef struct {
     const char *isa;
@@ -27,6 +39,18 @@ typedef struct {
     /* out += sum_i r[i] x_row(i), `stride` entries. */
     void (*row_combine)(const double *x, size_t stride, const size_t *rows, size_t first,
                         size_t n, const double *r, double *out);
+    /* The same for rows of floats: the results are those of the floats as doubles. */
+    void (*row_products_float)(const float *x, size_t stride, const size_t *rows, size_t first,
+                               size_t n, const double *p, const double *q, double *eta,
+                               double *deta);
+    void (*row_combine_float)(const float *x, size_t stride, const size_t *rows, size_t first,
+                              size_t n, const double *r, double *out);
+    /* The same for sparse rows. Entry k of a row is a term of lane k mod 4; the constant's is
+     * added last. */
+    void (*sparse_products)(const sparse_rows *x, const size_t *rows, size_t first, size_t n,
+                            const double *p, const double *q, double *eta, double *deta);
+    void (*sparse_combine)(const sparse_rows *x, const size_t *rows, size_t first, size_t n,
+                           const double *r, double *out);
 } kernels;
 
 /* The variant in force: the best this processor has, or what SBPS_ISA names. */

@@ -4,9 +4,8 @@
  *               wide_set, wide_load, wide_store, wide_load_part, wide_store_part, wide_fma,
  *               wide_minus_abs, wide_where_le(a, b, yes, no), wide_times_power(y, t)
  *   quad        the KERNEL_LANES lanes of a sum
- *               quad_set, quad_load, quad_store, quad_add, quad_fma
- *   ROW_BLOCK   rows taken at once, with their products with p and q (or with p alone)
- *               row_block_pair, row_block_single
+ *               quad_set, quad_load, quad_load_floats, quad_gather(x, columns), quad_store,
+ *               quad_add, quad_fma, quad_fold4
  *
  * Sums: lane l holds the terms i = l mod 4 in order of i, added one by one by fma,
  *
@@ -25,9 +24,10 @@
 
 #include <math.h>
 
-#define LINE_DOUBLES  8
-#define AHEAD_ROWS    16
-#define AHEAD_DOUBLES 32
+#define LINE_BYTES  64
+#define AHEAD_ROWS  16
+#define AHEAD_BYTES 256
+#define ROW_BLOCK   4 /* rows taken at once, with their products with p and q */
 
 #define LOG2_E      0x1.71547652b82fep+0
 #define MINUS_LN2_A -0x1.62e42fefa3800p-1  /* 42 bits: k times it is exact */
@@ -130,101 +130,19 @@ static void sigmoid_all(size_t n, const double *x, double *out)
     if (i < n) wide_store_part(n - i, out + i, wide_sigmoid(wide_load_part(n - i, x + i)));
 }
 
-static inline const double *row_at(const double *x, size_t stride, const size_t *rows,
-                                   size_t first, size_t i)
-{
-    return x + (rows ? rows[i] : first + i) * stride;
-}
-
-static inline void row_block(const double *const row[ROW_BLOCK], size_t stride, const double *p,
-                             const double *q, double *eta, double *deta)
-{
-    if (q)
-        row_block_pair(row, stride, p, q, eta, deta);
-    else
-        row_block_single(row, stride, p, eta);
-}
-
-/* The last m < ROW_BLOCK rows: the block is filled up with the last of them. */
-static void row_tail(const double *x, size_t stride, const size_t *rows, size_t first, size_t m,
-                     const double *p, const double *q, double *eta, double *deta)
-{
-    const double *row[ROW_BLOCK];
-    double along_p[ROW_BLOCK], along_q[ROW_BLOCK];
-    for (size_t b = 0; b < ROW_BLOCK; b++)
-        row[b] = row_at(x, stride, rows, first, b < m ? b : m - 1);
-    row_block(row, stride, p, q, along_p, along_q);
-    for (size_t b = 0; b < m; b++) eta[b] = along_p[b];
-    for (size_t b = 0; q && b < m; b++) deta[b] = along_q[b];
-}
-
-/* Gathered rows come from anywhere: ask for those a few blocks ahead. The processor itself follows
- * a row once it is begun, so the first lines are enough. */
-static inline void ask_ahead(const double *x, size_t stride, const size_t *rows, size_t n)
-{
-    const size_t doubles = stride < AHEAD_DOUBLES ? stride : AHEAD_DOUBLES;
-    for (size_t b = 0; b < n; b++)
-        for (size_t j = 0; j < doubles; j += LINE_DOUBLES)
-            __builtin_prefetch(x + rows[b] * stride + j);
-}
-
-static void row_products(const double *x, size_t stride, const size_t *rows, size_t first,
-                         size_t n, const double *p, const double *q, double *eta, double *deta)
-{
-    const double *row[ROW_BLOCK];
-    size_t i = 0;
-    for (; i + ROW_BLOCK <= n; i += ROW_BLOCK) {
-#pragma GCC unroll 8
-        for (size_t b = 0; b < ROW_BLOCK; b++) row[b] = row_at(x, stride, rows, first, i + b);
-        if (rows && i + ROW_BLOCK + AHEAD_ROWS <= n)
-            ask_ahead(x, stride, rows + i + AHEAD_ROWS, ROW_BLOCK);
-        row_block(row, stride, p, q, eta + i, q ? deta + i : NULL);
-    }
-    if (i < n)
-        row_tail(x, stride, rows ? rows + i : NULL, first + i, n - i, p, q, eta + i,
-                 q ? deta + i : NULL);
-}
-
-/* Columns of row_combine, held in registers over all rows: `quads` is a constant at every call,
- * so that what is left of the unrolled loops is straight code. */
-static inline __attribute__((always_inline)) void
-combine_columns(size_t quads, const double *x, size_t stride, const size_t *rows, size_t first,
-                size_t n, const double *r, double *out)
-{
-    quad sum[QUADS_MOST];
-#pragma GCC unroll 8
-    for (size_t j = 0; j < QUADS_MOST; j++)
-        if (j < quads) sum[j] = quad_load(out + KERNEL_LANES * j);
-    for (size_t i = 0; i < n; i++) {
-        const double *row = row_at(x, stride, rows, first, i);
-        const quad factor = quad_set(r[i]);
-#pragma GCC unroll 8
-        for (size_t j = 0; j < QUADS_MOST; j++)
-            if (j < quads) sum[j] = quad_fma(factor, quad_load(row + KERNEL_LANES * j), sum[j]);
-    }
-#pragma GCC unroll 8
-    for (size_t j = 0; j < QUADS_MOST; j++)
-        if (j < quads) quad_store(out + KERNEL_LANES * j, sum[j]);
-}
-
-static void row_combine(const double *x, size_t stride, const size_t *rows, size_t first,
-                        size_t n, const double *r, double *out)
-{
-    size_t left = stride / KERNEL_LANES;
-    for (; left > QUADS_MOST; left -= QUADS_MOST) {
-        combine_columns(QUADS_MOST, x, stride, rows, first, n, r, out);
-        x += QUADS_MOST * KERNEL_LANES;
-        out += QUADS_MOST * KERNEL_LANES;
-    }
-    switch (left) {
-#define COMBINE(quads)                                                                         \
-    case quads:                                                                                \
-        combine_columns(quads, x, stride, rows, first, n, r, out);                             \
-        break;
-        COMBINE(1) COMBINE(2) COMBINE(3) COMBINE(4) COMBINE(5) COMBINE(6) COMBINE(7) COMBINE(8)
-#undef COMBINE
-    }
-}
+/* Rows of doubles, rows of floats, sparse rows. */
+#define CELL       double
+#define ROWS(name) name##_double
+#define QUAD_CELLS quad_load
+#include "base/kernels_rows.h"
+#undef CELL
+#undef ROWS
+#undef QUAD_CELLS
+#define CELL       float
+#define ROWS(name) name##_float
+#define QUAD_CELLS quad_load_floats
+#include "base/kernels_rows.h"
+#include "base/kernels_sparse.h"
 
 const kernels KERNEL_TABLE = {
     .isa = KERNEL_ISA,
@@ -233,6 +151,10 @@ const kernels KERNEL_TABLE = {
     .exp = exp_all,
     .sigmoid = sigmoid_all,
     .sum_squares = sum_squares,
-    .row_products = row_products,
-    .row_combine = row_combine,
+    .row_products = products_double,
+    .row_combine = combine_double,
+    .row_products_float = products_float,
+    .row_combine_float = combine_float,
+    .sparse_products = sparse_products,
+    .sparse_combine = sparse_combine,
 };

@@ -9,7 +9,6 @@
 #define KERNEL_TABLE kernels_scalar
 #define KERNEL_ISA   "scalar"
 #define WIDE         1
-#define ROW_BLOCK    1
 
 typedef double wide;
 
@@ -81,6 +80,28 @@ static inline quad quad_load(const double *x)
     return (quad){{x[0], x[1], x[2], x[3]}};
 }
 
+static inline quad quad_load_floats(const float *x)
+{
+    return (quad){{x[0], x[1], x[2], x[3]}};
+}
+
+static inline quad quad_gather(const double *x, const uint32_t *columns)
+{
+    return (quad){{x[columns[0]], x[columns[1]], x[columns[2]], x[columns[3]]}};
+}
+
+static inline quad quad_load_part(size_t m, const double *x)
+{
+    return (quad){{x[0], m > 1 ? x[1] : 0.0, m > 2 ? x[2] : 0.0, 0.0}};
+}
+
+/* The first 1 <= m < 4 of them; 0 in the other lanes. */
+static inline quad quad_gather_part(size_t m, const double *x, const uint32_t *columns)
+{
+    return (quad){
+        {x[columns[0]], m > 1 ? x[columns[1]] : 0.0, m > 2 ? x[columns[2]] : 0.0, 0.0}};
+}
+
 static inline void quad_store(double *out, quad a)
 {
     for (size_t l = 0; l < KERNEL_LANES; l++) out[l] = a.lane[l];
@@ -99,19 +120,15 @@ static inline quad quad_fma(quad a, quad b, quad c)
     return c;
 }
 
-static double dot(size_t n, const double *x, const double *y);
-
-static inline void row_block_single(const double *const row[ROW_BLOCK], size_t stride,
-                                    const double *p, double *eta)
+static inline double quad_sum(quad a)
 {
-    *eta = dot(stride, *row, p);
+    return (a.lane[0] + a.lane[1]) + (a.lane[2] + a.lane[3]);
 }
 
-static inline void row_block_pair(const double *const row[ROW_BLOCK], size_t stride,
-                                  const double *p, const double *q, double *eta, double *deta)
+/* The sums of a, b, c and d. */
+static inline quad quad_fold4(quad a, quad b, quad c, quad d)
 {
-    *eta = dot(stride, *row, p);
-    *deta = dot(stride, *row, q);
+    return (quad){{quad_sum(a), quad_sum(b), quad_sum(c), quad_sum(d)}};
 }
 
 #include "base/kernels_body.h"

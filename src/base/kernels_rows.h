@@ -1,0 +1,137 @@
+/* Rows of cells, one after another: products and combinations. Included once for each type of
+ * CELL, with ROWS(name) naming its functions and QUAD_CELLS loading four cells as doubles. */
+
+static inline const CELL *ROWS(row_at)(const CELL *x, size_t stride, const size_t *rows,
+                                       size_t first, size_t i)
+{
+    return x + (rows ? rows[i] : first + i) * stride;
+}
+
+static inline void ROWS(block_single)(const CELL *const row[ROW_BLOCK], size_t stride,
+                                      const double *p, double *eta)
+{
+    quad a = quad_set(0), b = a, c = a, d = a;
+    for (size_t j = 0; j < stride; j += KERNEL_LANES) {
+        const quad along = quad_load(p + j);
+        a = quad_fma(QUAD_CELLS(row[0] + j), along, a);
+        b = quad_fma(QUAD_CELLS(row[1] + j), along, b);
+        c = quad_fma(QUAD_CELLS(row[2] + j), along, c);
+        d = quad_fma(QUAD_CELLS(row[3] + j), along, d);
+    }
+    quad_store(eta, quad_fold4(a, b, c, d));
+}
+
+static inline void ROWS(block_pair)(const CELL *const row[ROW_BLOCK], size_t stride,
+                                    const double *p, const double *q, double *eta, double *deta)
+{
+    quad a = quad_set(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
+    for (size_t j = 0; j < stride; j += KERNEL_LANES) {
+        const quad along_p = quad_load(p + j), along_q = quad_load(q + j);
+        const quad row0 = QUAD_CELLS(row[0] + j), row1 = QUAD_CELLS(row[1] + j);
+        const quad row2 = QUAD_CELLS(row[2] + j), row3 = QUAD_CELLS(row[3] + j);
+        a = quad_fma(row0, along_p, a);
+        b = quad_fma(row1, along_p, b);
+        c = quad_fma(row2, along_p, c);
+        d = quad_fma(row3, along_p, d);
+        e = quad_fma(row0, along_q, e);
+        f = quad_fma(row1, along_q, f);
+        g = quad_fma(row2, along_q, g);
+        h = quad_fma(row3, along_q, h);
+    }
+    quad_store(eta, quad_fold4(a, b, c, d));
+    quad_store(deta, quad_fold4(e, f, g, h));
+}
+
+static inline void ROWS(block)(const CELL *const row[ROW_BLOCK], size_t stride, const double *p,
+                               const double *q, double *eta, double *deta)
+{
+    if (q)
+        ROWS(block_pair)(row, stride, p, q, eta, deta);
+    else
+        ROWS(block_single)(row, stride, p, eta);
+}
+
+/* The last m < ROW_BLOCK rows: the block is filled up with the last of them. */
+static void ROWS(tail)(const CELL *x, size_t stride, const size_t *rows, size_t first, size_t m,
+                       const double *p, const double *q, double *eta, double *deta)
+{
+    const CELL *row[ROW_BLOCK];
+    double along_p[ROW_BLOCK], along_q[ROW_BLOCK];
+    for (size_t b = 0; b < ROW_BLOCK; b++)
+        row[b] = ROWS(row_at)(x, stride, rows, first, b < m ? b : m - 1);
+    ROWS(block)(row, stride, p, q, along_p, along_q);
+    for (size_t b = 0; b < m; b++) eta[b] = along_p[b];
+    for (size_t b = 0; q && b < m; b++) deta[b] = along_q[b];
+}
+
+/* Gathered rows come from anywhere: ask for those a few blocks ahead. The processor itself follows
+ * a row once it is begun, so the first lines are enough. */
+static inline void ROWS(ask_ahead)(const CELL *x, size_t stride, const size_t *rows, size_t n)
+{
+    const size_t most = AHEAD_BYTES / sizeof(CELL), cells = stride < most ? stride : most;
+    for (size_t b = 0; b < n; b++)
+        for (size_t j = 0; j < cells; j += LINE_BYTES / sizeof(CELL))
+            __builtin_prefetch(x + rows[b] * stride + j);
+}
+
+static void ROWS(products)(const CELL *x, size_t stride, const size_t *rows, size_t first,
+                           size_t n, const double *p, const double *q, double *eta,
+                           double *deta)
+{
+    const CELL *row[ROW_BLOCK];
+    size_t i = 0;
+    for (; i + ROW_BLOCK <= n; i += ROW_BLOCK) {
+#pragma GCC unroll 8
+        for (size_t b = 0; b < ROW_BLOCK; b++)
+            row[b] = ROWS(row_at)(x, stride, rows, first, i + b);
+        if (rows && i + ROW_BLOCK + AHEAD_ROWS <= n)
+            ROWS(ask_ahead)(x, stride, rows + i + AHEAD_ROWS, ROW_BLOCK);
+        ROWS(block)(row, stride, p, q, eta + i, q ? deta + i : NULL);
+    }
+    if (i < n)
+        ROWS(tail)
+        (x, stride, rows ? rows + i : NULL, first + i, n - i, p, q, eta + i,
+         q ? deta + i : NULL);
+}
+
+/* Columns of a combination, held in registers over all rows: `quads` is a constant at every call,
+ * so that what is left of the unrolled loops is straight code. */
+static inline __attribute__((always_inline)) void
+ROWS(combine_columns)(size_t quads, const CELL *x, size_t stride, const size_t *rows,
+                      size_t first, size_t n, const double *r, double *out)
+{
+    quad sum[QUADS_MOST];
+#pragma GCC unroll 8
+    for (size_t j = 0; j < QUADS_MOST; j++)
+        if (j < quads) sum[j] = quad_load(out + KERNEL_LANES * j);
+    for (size_t i = 0; i < n; i++) {
+        const CELL *row = ROWS(row_at)(x, stride, rows, first, i);
+        const quad factor = quad_set(r[i]);
+#pragma GCC unroll 8
+        for (size_t j = 0; j < QUADS_MOST; j++)
+            if (j < quads)
+                sum[j] = quad_fma(factor, QUAD_CELLS(row + KERNEL_LANES * j), sum[j]);
+    }
+#pragma GCC unroll 8
+    for (size_t j = 0; j < QUADS_MOST; j++)
+        if (j < quads) quad_store(out + KERNEL_LANES * j, sum[j]);
+}
+
+static void ROWS(combine)(const CELL *x, size_t stride, const size_t *rows, size_t first,
+                          size_t n, const double *r, double *out)
+{
+    size_t left = stride / KERNEL_LANES;
+    for (; left > QUADS_MOST; left -= QUADS_MOST) {
+        ROWS(combine_columns)(QUADS_MOST, x, stride, rows, first, n, r, out);
+        x += QUADS_MOST * KERNEL_LANES;
+        out += QUADS_MOST * KERNEL_LANES;
+    }
+    switch (left) {
+#define COMBINE(quads)                                                                         \
+    case quads:                                                                                \
+        ROWS(combine_columns)(quads, x, stride, rows, first, n, r, out);                       \
+        break;
+        COMBINE(1) COMBINE(2) COMBINE(3) COMBINE(4) COMBINE(5) COMBINE(6) COMBINE(7) COMBINE(8)
+#undef COMBINE
+    }
+}
