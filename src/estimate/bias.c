@@ -58,6 +58,7 @@ void bias_take(void *self, const segment *s)
     const event *e = s->end;
     b->state->time += s->dt;
     b->state->missing += e->missing;
+    b->state->expected += e->expected;
     b->state->proposals += e->proposals;
     b->state->violations += e->violations;
     b->state->rows += e->rows;

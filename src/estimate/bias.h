@@ -11,7 +11,8 @@
 
 typedef struct {
     double time;
-    double missing; /* bounces */
+    double missing;  /* bounces */
+    double expected; /* violations, as the regression foresaw them */
     uint64_t proposals, bounces, refreshments, violations, rows;
 } bias_state;
 

@@ -32,6 +32,7 @@ typedef struct {
     uint64_t violations; /* proposals with G > lambda */
     uint64_t rows;       /* rows touched */
     double missing; /* (G/lambda - 1)+ summed over the proposals: bounces that did not happen */
+    double expected; /* violations that the predictive distributions of G foresaw */
 } event;
 
 typedef struct {

@@ -6,16 +6,15 @@
 #include <math.h>
 #include <stdint.h>
 
-#define RHAT_LIMIT      1.01
-#define ESS_LIMIT       400.0
-#define VIOLATION_LIMIT 0.01   /* share of proposals above the band */
-#define BOUNCE_LIMIT    0.02   /* bounces per proposal */
-#define BAND_LIMIT      10.0   /* k that only wild mini-batches need */
-#define PASSES_LIMIT    100.0  /* passes over the data per effective sample */
-#define SQUARE_LIMIT    0.1    /* ESS of squares over ESS of means */
-#define EVENTS_LIMIT    1000.0 /* bounces a chain */
-#define MCSE_LIMIT      0.1    /* posterior sd */
-#define MOST_NAMED      5
+#define RHAT_LIMIT   1.01
+#define ESS_LIMIT    400.0
+#define BOUNCE_LIMIT 0.02   /* bounces per proposal */
+#define BAND_LIMIT   10.0   /* k that only wild mini-batches need */
+#define PASSES_LIMIT 100.0  /* passes over the data per effective sample */
+#define SQUARE_LIMIT 0.1    /* ESS of squares over ESS of means */
+#define EVENTS_LIMIT 1000.0 /* bounces a chain */
+#define MCSE_LIMIT   0.1    /* posterior sd */
+#define MOST_NAMED   5
 
 double wanted_ess(const result_info *info)
 {
@@ -168,7 +167,10 @@ static bool bias_unknown(const evidence *e, text *seen)
     const char *sampler = e->r->info.sampler;
     text_add(seen, "This sampler%s%s%s cannot say how biased it is", sampler ? " (" : "",
              sampler ? sampler : "", sampler ? ")" : "");
-    return isnan(e->r->info.bias_estimate) && !e->r->info.paper;
+    text dropped = {0};
+    bool adapting = metric_adapting(e, &dropped); /* has a finding of its own */
+    text_free(&dropped);
+    return isnan(e->r->info.bias_estimate) && !e->r->info.paper && !adapting;
 }
 
 static bool as_published(const evidence *e, text *seen)
@@ -176,16 +178,6 @@ static bool as_published(const evidence *e, text *seen)
     text_add(seen,
              "The published method was asked for (--paper), which holds to no bias budget");
     return e->r->info.paper;
-}
-
-static bool band_violated(const evidence *e, text *seen)
-{
-    const result_info *info = &e->r->info;
-    text_add(seen,
-             "%.3g%% of the proposals (%.0f of %.0f) found a slope above the band of k = %.3g",
-             100.0 * info->violations / info->proposals, info->violations, info->proposals,
-             info->band);
-    return info->violations > VIOLATION_LIMIT * info->proposals;
 }
 
 static bool proposals_wasted(const evidence *e, text *seen)
@@ -231,89 +223,161 @@ static bool errors_large(const evidence *e, text *seen)
     return name_worst(e, bad_mcse, seen);
 }
 
-static bool refreshed_too_often(const evidence *e, text *seen)
-{
-    const result_info *info = &e->r->info;
-    text_add(seen, "The path was refreshed %.0f times but bounced only %.0f times",
-             info->refreshments, info->bounces);
-    return info->refreshments > info->bounces;
-}
-
 const check run_checks[] = {
     {interrupted, "What there was at that moment is in the file; it may be too little.",
-     "Run it again to the end, or go on from its checkpoint with --resume if it kept one."},
+     "Run it again to the end, or go on from its checkpoint with --resume if it kept one.",
+     NULL},
     {undefined,
      "Either the draws never moved, or they are not finite numbers, or there are fewer than "
-     "four "
-     "of them in a chain.",
+     "four of them in a chain.",
      "Look for columns that hold a single value or huge numbers (--standardize helps), and "
      "keep "
-     "more draws with --draws."},
+     "more draws with --draws.",
+     NULL},
     {separate_modes,
      "The posterior has several separate peaks, or chains are stuck. Each chain describes its "
      "own place; how much of the posterior each place holds is not known, so that the numbers "
      "of all chains together describe nothing. Running longer will not bring them together.",
      "Look at the chains one by one (`chain` in the file). Peaks that are copies of each "
-     "other, "
-     "as when labels can be exchanged, go away with a prior that tells them apart; to study "
-     "one peak, use --chains 1."},
+     "other, as when labels can be exchanged, go away with a prior that tells them apart; to "
+     "study one peak, use --chains 1.",
+     NULL},
     {chains_disagree,
      "R-hat compares chains that started in different places; at 1.00 they tell the same "
-     "story. "
-     "Above 1.01 some of them have not yet seen the whole posterior, and the numbers of these "
-     "parameters cannot be trusted.",
+     "story. Above 1.01 some of them have not yet seen the whole posterior, and the numbers of "
+     "these parameters cannot be trusted.",
      "Run longer (a larger --ess or --warmup). If it stays, two columns may say the same "
-     "thing, or "
-     "the posterior may have several separate peaks."},
+     "thing, or the posterior may have several separate peaks.",
+     NULL},
+    {never_settled,
+     "It goes on until the slowest parameter and its square have been seen a hundred times "
+     "over. "
+     "It was ended before, by --warmup, --seconds or --epochs or because that did not come "
+     "about: "
+     "where the chains started may still show, and what was tuned was tuned on little.",
+     "Leave --warmup to auto and give --seconds or --epochs more room. If it stays, something "
+     "mixes badly: see the other findings.",
+     NULL},
     {too_few_effective,
      "Successive positions resemble each other, so that a long path counts as few independent "
      "samples. With so few, means and spreads are still rough.",
-     "Run longer: --ess, --epochs or --seconds. If that is slow, try --metric dense or "
-     "--control-variate hessian."},
+     "Run longer: --ess, --epochs or --seconds. If that is slow, try --metric dense or a "
+     "better "
+     "--control-variate.",
+     "Run longer: --ess, --epochs or --seconds. If that is slow, try --metric dense, or the "
+     "samplers sbps and hmc."},
     {too_few_draws,
      "Quantiles, R-hat and both ess columns are worked out from the stored draws, and these "
      "are too few or too alike. Means and sd come from the whole path, which holds more.",
-     "Keep more draws with --draws, or run longer."},
+     "Keep more draws with --draws, or run longer.", NULL},
     {over_budget,
      "Looking at a part of the rows at a time makes the sampler miss some bounces. By its own "
      "estimate the means are off by this much, which no longer run will mend.",
      "Use a larger --batch-size or a wider --band (or leave both to auto), or a better "
-     "--control-variate. If you can live with it, raise --bias-budget."},
+     "--control-variate. If you can live with it, raise --bias-budget.",
+     "Use another sampler: sbps keeps to its budget, hmc has no such bias. If you can live "
+     "with "
+     "it, raise --bias-budget."},
+    {bounces_missing,
+     "This is the meter behind the stated bias, before anything is concluded from it: means "
+     "were "
+     "off by two to six posterior sd for each missing bounce per sd wherever it was measured. "
+     "So "
+     "many are missing that the stated bias is no more than its order of magnitude. Rare "
+     "events "
+     "do that: a mini-batch without one of them knows nothing of them.",
+     "Use a --control-variate, which knows all rows, or a much larger --batch-size; leave "
+     "--band "
+     "to auto.",
+     NULL},
     {bias_unknown,
      "Nothing was measured that tells how far the means and spreads are off. A longer run will "
      "not mend it.",
      "Treat the numbers as approximate and see how they change with half the --step-size, or "
-     "compare with a run of the sbps sampler, which measures its bias."},
+     "compare with a run of the sbps sampler, which measures its bias.",
+     NULL},
     {as_published,
      "The band is three standard deviations wide whatever the noise; the bias is estimated but "
-     "nothing is done about it.",
-     "Run without --paper unless you want to compare with the publication."},
+     "nothing is done about it. Without a floor under the proposal rate and a horizon the "
+     "estimate is blind where the band lies below zero.",
+     "Run without --paper unless you want to compare with the publication.", NULL},
     {band_violated,
      "The sampler needs an upper bound of the slope and guesses it from what it saw. Each time "
-     "the slope exceeds it, part of a bounce is lost, which biases the result.",
-     "Use a wider --band or leave it to auto, or a larger --batch-size."},
+     "the slope exceeds it, part of a bounce is lost, which biases the result. Far more of "
+     "that "
+     "than a normal law around the regression allows means that the noise is not normal, or "
+     "larger than was thought, or that the slope is no straight line.",
+     "Use a wider --band or leave it to auto, or a larger --batch-size; leave --pool-variance "
+     "and "
+     "--lack-of-fit to auto.",
+     NULL},
+    {last_batch_alone,
+     "The spread of one mini-batch is a rough estimate of the noise, and where it comes out "
+     "too "
+     "small the band is too low. This is the main cause of the published method's bias.",
+     "Leave --pool-variance to auto, without --paper.", NULL},
+    {line_unfit,
+     "Where the posterior bends, what a straight line leaves unexplained must widen the band. "
+     "A "
+     "larger k is no substitute.",
+     "Leave --lack-of-fit to auto, without --paper, or use --regression gp.", NULL},
+    {band_at_cap,
+     "No width that was tried kept the missing bounces within the budget: single rows or "
+     "events "
+     "can outweigh whole mini-batches, or the slope is far from a straight line. The stated "
+     "bias "
+     "is then no more than an order of magnitude.",
+     "Use a --control-variate and a larger --batch-size, with --lack-of-fit left to auto; or a "
+     "sampler without a band, such as hmc.",
+     NULL},
+    {few_windows,
+     "The variance estimated from a window is right only on average over shuffles of the "
+     "table; "
+     "with so few windows it may be off by half, and the band with it.",
+     "Leave --minibatch to auto, which takes random rows here, or use a smaller --batch-size.",
+     NULL},
+    {reference_far,
+     "A control variate takes out the noise near its reference point. So far off it adds "
+     "noise, which costs rows; it does not bias.",
+     "Use --control-variate gradient in place of hessian, or none. Where a prior or few rows "
+     "make "
+     "the posterior lopsided, a tighter --prior brings mean and mode together.",
+     "Use sbps with --control-variate none, or a sampler that needs no reference, such as "
+     "lipsbps, local-bps, zigzag-ss or hmc."},
+    {metric_adapting,
+     "A metric that depends on where the path has been leads it astray; how far is not "
+     "measured, and no bias is stated.",
+     "Leave --adapt-forever out: the metric is then frozen after warm-up.", NULL},
     {proposals_wasted,
      "Every proposal costs a mini-batch, and most of them changed nothing: the bound lies far "
      "above the slope. The result is not wrong, only dear.",
-     "Leave --band to auto, use a larger --batch-size or a better --control-variate."},
+     "Leave --band to auto, use a larger --batch-size or a better --control-variate.",
+     "The bound is exact and cannot be lowered. A sampler that learns its own, such as sbps, "
+     "or one with a control variate, such as zigzag-cv, wastes less."},
     {batch_too_small,
      "The noise of the mini-batches drowns the slope it should measure, and the path wriggles "
      "instead of travelling.",
-     "Use a larger --batch-size, or --control-variate hessian, which takes most of the noise "
-     "away."},
+     "Use a larger --batch-size, or a better --control-variate, which takes most of the noise "
+     "away.",
+     "Use zigzag-cv or sbps, whose control variates take most of the noise away."},
     {squares_lag,
      "The path crosses the middle often but keeps its distance from it for long, so that means "
      "settle before spreads and quantiles do.",
-     "Raise --refresh-rate, and judge the run by the smaller of the two."},
+     "Raise --refresh-rate, and judge the run by the smaller of the two.",
+     "Run longer, and judge the run by the smaller of the two; samplers that fly straight may "
+     "want a larger --refresh-rate."},
     {chains_short,
      "Everything said about this run, its warnings too, rests on little evidence.",
-     "Run longer: --ess, --epochs or --seconds."},
+     "Run longer: --ess, --epochs or --seconds.", NULL},
     {errors_large, "Another run with another seed would give visibly different means.",
-     "Run longer; the error falls with the square root of the time."},
+     "Run longer; the error falls with the square root of the time.", NULL},
     {refreshed_too_often,
      "A refreshment forgets the direction of travel. When it happens more often than bounces "
-     "the "
-     "path becomes a slow random walk.",
-     "Lower --refresh-rate or leave it to auto."},
-    {NULL, NULL, NULL},
+     "the path becomes a slow random walk.",
+     "Lower --refresh-rate or leave it to auto.", NULL},
+    {refreshed_too_rarely,
+     "Straight flights and exact reflections alone may never reach some part of the posterior, "
+     "and every number can look fine all the same.",
+     "Leave --refresh-rate to auto, or raise it.", NULL},
+    {NULL, NULL, NULL, NULL},
 };

@@ -14,6 +14,7 @@ typedef struct {
      * what it wrote is dropped when it is none. */
     bool (*found)(const evidence *e, text *seen);
     const char *meaning, *remedy;
+    const char *remedy_without_band; /* for samplers that have no band; NULL: the same */
 } check;
 
 /* Ends with a NULL function. */
@@ -21,6 +22,18 @@ extern const check run_checks[];
 
 /* modes.c */
 bool separate_modes(const evidence *e, text *seen);
+/* causes.c */
+bool band_violated(const evidence *e, text *seen);
+bool bounces_missing(const evidence *e, text *seen);
+bool last_batch_alone(const evidence *e, text *seen);
+bool line_unfit(const evidence *e, text *seen);
+bool band_at_cap(const evidence *e, text *seen);
+bool few_windows(const evidence *e, text *seen);
+bool reference_far(const evidence *e, text *seen);
+bool never_settled(const evidence *e, text *seen);
+bool metric_adapting(const evidence *e, text *seen);
+bool refreshed_too_often(const evidence *e, text *seen);
+bool refreshed_too_rarely(const evidence *e, text *seen);
 
 /* ESS that a run should reach: its own goal, and at least what R-hat and quantiles need. */
 double wanted_ess(const result_info *info);

@@ -9,9 +9,10 @@
 #define COLUMNS 79
 #define INDENT  3
 
-static void add_finding(text *t, size_t number, const char *seen, const check *c)
+static void add_finding(text *t, size_t number, const char *seen, const check *c, bool band)
 {
     text sentence = {0};
+    const char *remedy = band || !c->remedy_without_band ? c->remedy : c->remedy_without_band;
     text_add(&sentence, "%zu. %s.", number, seen);
     if (sentence.failed)
         t->failed = true;
@@ -23,7 +24,7 @@ static void add_finding(text *t, size_t number, const char *seen, const check *c
     text_paragraph(t, COLUMNS, INDENT, c->meaning);
     text_spaces(t, INDENT);
     text_add(t, "What to do: ");
-    text_paragraph(t, COLUMNS, INDENT, c->remedy);
+    text_paragraph(t, COLUMNS, INDENT, remedy);
     text_add(t, "\n");
 }
 
@@ -69,8 +70,11 @@ static void add_all_clear(text *t, const evidence *e)
         text_add(t, "\n");
         return;
     }
-    add_measured(t, "slopes above the band", 100.0 * info->violations / info->proposals,
-                 "% of proposals");
+    double share = 100.0 / info->proposals;
+    add_measured(t, "slopes above the band", share * info->violations, "% of proposals");
+    if (!isnan(info->expected_violations))
+        add_measured(t, "  expected by regression", share * info->expected_violations,
+                     "% of proposals");
     add_measured(t, "bounces", 100.0 * info->bounces / info->proposals, "% of proposals");
     add_measured(t, "refreshments", 100.0 * info->refreshments / info->bounces, "% of bounces");
     text_add(t, "\n");
@@ -88,11 +92,12 @@ static size_t add_diagnosis(text *t, const evidence *e)
 {
     size_t findings = 0, checks = 0;
     text seen = {0};
+    bool band = !isnan(e->r->info.band);
     for (const check *c = run_checks; c->found; c++, checks++) {
         text_cut(&seen, 0);
         bool found = c->found(e, &seen);
         if (seen.failed) t->failed = true;
-        if (found && !seen.failed) add_finding(t, ++findings, seen.data, c);
+        if (found && !seen.failed) add_finding(t, ++findings, seen.data, c, band);
     }
     if (findings == 0) add_all_clear(t, e);
     add_counts(t, findings, checks, e->r);

@@ -112,6 +112,11 @@ static const run_field run_fields[] = {
     {"draws", add_size, offsetof(result, draws)},
     {"target", add_text, offsetof(result, info.target)},
     {"created_at", add_text, offsetof(result, info.created_at)},
+    {"expected_violations", add_number, offsetof(result, info.expected_violations)},
+    {"refreshments_per_sd", add_number, offsetof(result, info.refreshments_per_sd)},
+    {"reference_distance", add_number, offsetof(result, info.reference_distance)},
+    {"unsettled", add_flag, offsetof(result, info.unsettled)},
+    {"band_capped", add_flag, offsetof(result, info.band_capped)},
 };
 
 static void add_run(text *t, const result *r)

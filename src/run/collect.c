@@ -1,6 +1,7 @@
 /* What a run has to say, gathered from its chains into a result. */
 #include "base/cholesky.h"
 #include "run/run.h"
+#include "sampler/calibrate.h"
 
 #include <math.h>
 #include <string.h>
@@ -158,6 +159,29 @@ static void fill_moments(const sbps_run *run, result *r)
     r->info.min_ess = moments_min_ess(run->moments_of, run->chain_count);
 }
 
+/* sqrt(x'Hx / d) of x = mean of the draws less the reference, less what chance alone would show:
+ * E x'Hx = d / ESS. */
+static sbps_status measure_reference(const sbps_run *run, result_info *info, sbps_error *err)
+{
+    size_t d = run->target->dim;
+    const double *h = run->reference->hessian;
+    double count = 0.0, square = 0.0, *x = new_doubles(d);
+    if (!x) return fail_memory(err);
+    for (size_t c = 0; c < run->chain_count; c++) {
+        const draws *from = &run->chains[c].d;
+        for (size_t i = 0; i < from->state->count * d; i++) x[i % d] += from->w[i];
+        count += (double)from->state->count;
+    }
+    for (size_t j = 0; j < d; j++) x[j] = x[j] / count - run->cv->w[j];
+    for (size_t j = 0; j < d; j++)
+        for (size_t k = 0; k < d; k++) square += x[j] * h[j * d + k] * x[k];
+    free(x);
+    if (count > 0.0)
+        info->reference_distance =
+            sqrt(fmax(square / (double)d - 1.0 / fmax(info->min_ess, 1.0), 0.0));
+    return SBPS_OK;
+}
+
 static void fill_counts(const sbps_run *run, result_info *info)
 {
     double time = 0.0;
@@ -168,10 +192,31 @@ static void fill_counts(const sbps_run *run, result_info *info)
         info->refreshments += (double)b->refreshments;
         info->violations += (double)b->violations;
         info->missing_bounces += b->missing;
+        info->expected_violations += b->expected;
         info->rows_touched += (double)b->rows;
         time += b->time;
     }
-    info->eta = time > 0.0 ? info->missing_bounces / time / run->plan.scale : NAN;
+    if (!run->plan.sampler->curve) info->expected_violations = NAN;
+    /* velocities are of length 1 or, where they are Gaussian, about sqrt(d) */
+    double speed = run->plan.sampler->gaussian ? sqrt((double)run->target->dim) : 1.0;
+    double flown = time * run->plan.scale * speed; /* posterior sd */
+    info->eta = flown > 0.0 ? info->missing_bounces / flown : NAN;
+    info->refreshments_per_sd =
+        flown > 0.0 && !run->plan.sampler->discrete ? info->refreshments / flown : NAN;
+}
+
+/* How well what a control variate or a warm-up rests on fits what was found. */
+static sbps_status fill_fitness(const sbps_run *run, result_info *info, sbps_error *err)
+{
+    const sampler_kind *kind = run->plan.sampler;
+    bool noise = run->plan.batch < run->table->data->n || run->options->gradient_noise > 0.0;
+    info->needs_refreshment =
+        !noise && !kind->ergodic && !kind->discrete && !kind->gaussian && run->target->dim > 1;
+    info->unsettled = !run->state.settled;
+    info->band_capped = kind->curve && run->plan.choose_band &&
+                        run->chains->s.settings->band >= band_width(BAND_CURVE - 1);
+    info->reference_distance = NAN;
+    return run->cv ? measure_reference(run, info, err) : SBPS_OK;
 }
 
 static char *time_text(void)
@@ -235,6 +280,7 @@ static sbps_status fill(const sbps_run *run, result *r, sbps_error *err)
     fill_draws(run, r);
     fill_moments(run, r);
     fill_counts(run, &r->info);
+    if ((status = fill_fitness(run, &r->info, err)) != SBPS_OK) return status;
     if ((status = fill_bias(run, r, err)) != SBPS_OK) return status;
     if ((status = fill_potential(run, r, err)) != SBPS_OK) return status;
     if ((status = fill_info(run, r, err)) != SBPS_OK) return status;

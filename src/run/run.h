@@ -45,6 +45,7 @@ typedef enum { PHASE_WARMUP, PHASE_SAMPLING, PHASE_DONE } run_phase;
 typedef struct {
     run_phase phase;
     uint64_t rounds, epoch, epoch_rounds; /* in all; warm-up epochs and rounds into this one */
+    uint64_t settled;                     /* an epoch of warm-up was long enough */
     uint64_t frozen;                      /* the chains' metrics have stopped learning */
     double warmup_proposals, warmup_rows; /* all chains, epochs before this one */
     double seconds_warmup, seconds_sampling;

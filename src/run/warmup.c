@@ -97,14 +97,20 @@ static bool out_of_means(const sbps_run *run, double rows_used)
     return run->plan.seconds_rule && run->state.seconds_warmup > 0.3 * o->seconds;
 }
 
+/* Has this epoch seen the slowest of all often enough, or each chain a place of its own? */
+static bool is_settled(const sbps_run *run)
+{
+    return moments_min_ess(run->moments_of, run->chain_count) >= WARMUP_ESS ||
+           chains_apart(run, WARMUP_ESS);
+}
+
 static bool long_enough(const sbps_run *run, double proposals)
 {
     const sbps_options *o = run->options;
     if (o->warmup != SIZE_AUTO) return proposals >= (double)(o->warmup * run->chain_count);
     if (run->state.epoch >= WARMUP_EPOCHS) return true;
     if (run->state.epoch < 2) return false;
-    return moments_min_ess(run->moments_of, run->chain_count) >= WARMUP_ESS ||
-           chains_apart(run, WARMUP_ESS);
+    return is_settled(run);
 }
 
 void warmup_after_round(sbps_run *run)
@@ -121,6 +127,7 @@ void warmup_after_round(sbps_run *run)
     s->warmup_rows = rows_used;
     s->epoch_rounds = 0;
     s->epoch++;
+    s->settled |= is_settled(run);
     choose_band(run);
     calibrate_all(run, !done);
     chains_reset_estimates(run);

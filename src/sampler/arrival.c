@@ -4,7 +4,18 @@
  *
  * The band over a Gaussian process is not convex: there each chord is held against the band at points
  * between its ends and lifted by twice what is missing. Should a little be missing still, the
- * sampler's meter sees it, because it compares G with the chord. */
+ * sampler's meter sees it, because it compares G with the chord.
+ *
+ * How often should G~ exceed lambda? Given the past and the time t of a proposal G~ comes from a fresh
+ * batch: it is N(mean, rho^2) if the regression is right, whatever thinning does with it, so that
+ *
+ *     P(G~ > lambda) = Q(z),   z = (lambda - mean(t)) / rho(t) >= k,                          (1)
+ *
+ * with lambda as it was used: chords and floor lie above the band, so that k alone would promise too
+ * many. The sum of (1) over proposals less the number of violations is a martingale. Q is the
+ * normal tail by Sampford's (1953) bound of Mills' ratio, which costs one exponential:
+ *
+ *     Q(z) < phi(z) 4 / (3 z + sqrt(z^2 + 8)). */
 #include "sampler/arrival.h"
 #include "base/real.h"
 
@@ -26,6 +37,22 @@ double band_sd(const band *b, double t)
     if (!b->curve) return fit_sd(&b->fit, t);
     process_predict(b->curve, t, &mean, &variance);
     return sqrt(variance);
+}
+
+#define INVERSE_ROOT_2PI 0.39894228040143267794
+
+double band_violation(const band *b, const arrival *a)
+{
+    double mean, variance;
+    if (b->curve) {
+        process_predict(b->curve, a->time, &mean, &variance);
+    } else {
+        double sd = fit_sd(&b->fit, a->time);
+        mean = fit_mean(&b->fit, a->time);
+        variance = sd * sd;
+    }
+    double z2 = (a->rate - mean) * (a->rate - mean) / variance, z = sqrt(z2);
+    return INVERSE_ROOT_2PI * exp(-0.5 * z2) * 4.0 / (3.0 * z + sqrt(z2 + 8.0));
 }
 
 static double gamma_at(const band *b, double t)

@@ -27,6 +27,9 @@ typedef struct {
 /* Predictive mean and sd of G. */
 double band_mean(const band *b, double t);
 double band_sd(const band *b, double t);
+/* Probability that G~ at an arrival lies above its rate, were G~ as predicted: within 2 % for
+ * widths of 1 and more. */
+double band_violation(const band *b, const arrival *a);
 /* max(b0 + b1 t + k sd(t), floor), or without a floor the band itself, negative or not. */
 double band_at(const band *b, double t);
 /* First arrival of the Poisson process whose rate is the positive part of the chords. */

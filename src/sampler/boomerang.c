@@ -211,6 +211,7 @@ static bool propose(sampler *s, boomerang_state *state, const band *b, const arr
     observation o = observe(s, state, a->time);
     double ratio = o.slope / a->rate;
     e->proposals++;
+    e->expected += band_violation(b, a);
     e->rows += o.rows;
     if (ratio > 1.0) {
         e->violations++;

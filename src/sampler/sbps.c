@@ -121,6 +121,7 @@ static bool propose(sampler *s, sbps_state *state, const band *b, const arrival 
     observation o = potential_observe(s->u, a->time);
     double ratio = o.slope / a->rate;
     e->proposals++;
+    e->expected += band_violation(b, a);
     e->rows += o.rows;
     if (ratio > 1.0) {
         e->violations++;

@@ -50,6 +50,7 @@ const info_field layout_numbers[] = {
     INFO(bounces),
     INFO(refreshments),
     INFO(violations),
+    INFO(expected_violations),
     INFO(missing_bounces),
     INFO(rows_touched),
     INFO(bias_estimate),
@@ -59,7 +60,11 @@ const info_field layout_numbers[] = {
     INFO(seconds_sampling),
     INFO(ess_goal),
     INFO(eta),
+    INFO(refreshments_per_sd),
+    INFO(reference_distance),
     END,
 };
 
-const info_field layout_switches[] = {INFO(paper), INFO(interrupted), END};
+const info_field layout_switches[] = {
+    INFO(paper),       INFO(interrupted),       INFO(unsettled),
+    INFO(band_capped), INFO(needs_refreshment), END};

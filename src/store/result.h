@@ -15,10 +15,18 @@ typedef struct {
     double proposals, bounces, refreshments, violations, missing_bounces, rows_touched;
     double bias_estimate, min_ess; /* NAN where unknown */
     double seconds_setup, seconds_warmup, seconds_sampling;
-    bool paper;       /* --paper */
-    bool interrupted; /* stopped by Ctrl-C */
-    double ess_goal;  /* what --ess asked for; 0 when another rule stopped it */
-    double eta;       /* missing bounces per unit time over sqrt(mean v'Hv) */
+    bool paper;                 /* --paper */
+    bool interrupted;           /* stopped by Ctrl-C */
+    bool unsettled;             /* warm-up ended before its chains had settled */
+    bool band_capped;           /* warm-up wanted a wider band than there is */
+    bool needs_refreshment;     /* no noise turns its velocity and nothing else does */
+    double ess_goal;            /* what --ess asked for; 0 when another rule stopped it */
+    double expected_violations; /* by the regression, at the proposals made; NAN: no band */
+    double refreshments_per_sd; /* of flight, posterior sd; NAN: no flights */
+    /* of the control variate from the mean, in posterior sd by the curvature at the mode, root
+     * mean square over directions, less its Monte Carlo error; NAN: none */
+    double reference_distance;
+    double eta; /* missing bounces per unit time over sqrt(mean v'Hv) */
 } result_info;
 
 /* The struct behind sbps_result. */

@@ -12,10 +12,11 @@ static const char all_clear[] =
     "   bias budget                0.02 posterior sd\n"
     "   largest bias of one mean   0.02 posterior sd\n"
     "   slopes above the band      0.04% of proposals\n"
+    "     expected by regression   0.03% of proposals\n"
     "   bounces                    20% of proposals\n"
     "   refreshments               7% of bounces\n"
     "\n"
-    "0 findings in 16 checks of 3 parameters, 4 chains, 2000 draws.\n";
+    "0 findings in 25 checks of 3 parameters, 4 chains, 2000 draws.\n";
 
 TEST(nothing_is_said_against_a_good_run)
 {
@@ -105,6 +106,72 @@ static void violate(result *r)
     r->info.violations = 650;
 }
 
+/* A share that would do no harm by itself, were it not ten times what is expected. */
+static void violate_unexpectedly(result *r)
+{
+    r->info.violations = 300;
+    r->info.expected_violations = 30;
+}
+
+static void violate_out_of_budget(result *r)
+{
+    r->info.violations = 100;
+    r->info.expected_violations = 0.01;
+    r->info.bias_estimate = 0.03;
+}
+
+static void miss_bounces(result *r)
+{
+    r->info.eta = 0.1;
+}
+
+static void set_option(result *r, const char *name, const char *value)
+{
+    r->options = realloc(r->options, (r->option_count + 1) * sizeof *r->options);
+    if (!r->options) abort();
+    r->options[r->option_count++] = (result_option){copy_text(name), copy_text(value)};
+}
+
+static void trust_the_last_batch(result *r)
+{
+    set_option(r, "pool-variance", "off");
+    r->info.violations = 100;
+}
+
+static void force_a_line(result *r)
+{
+    set_option(r, "lack-of-fit", "off");
+    violate_unexpectedly(r);
+}
+
+static void cap_band(result *r)
+{
+    r->info.band_capped = true;
+}
+
+static void few_rows(result *r)
+{
+    r->info.rows = 1000;
+}
+
+static void lose_reference(result *r)
+{
+    r->info.reference_distance = 1.5;
+}
+
+static void hurry_warmup(result *r)
+{
+    r->info.unsettled = true;
+}
+
+static void adapt_forever(result *r)
+{
+    free(r->info.metric);
+    r->info.metric = copy_text("adaptive");
+    r->info.bias_estimate = NAN;
+    set_option(r, "adapt-forever", "true");
+}
+
 static void waste_proposals(result *r)
 {
     r->info.proposals = 1e6;
@@ -139,6 +206,13 @@ static void enlarge_error(result *r)
 static void refresh_often(result *r)
 {
     r->info.refreshments = 30000;
+    r->info.refreshments_per_sd = 3;
+}
+
+static void refresh_rarely(result *r)
+{
+    r->info.needs_refreshment = true;
+    r->info.refreshments = 0;
 }
 
 /* The sentence that each change should bring about, and how many findings. Chains that disagree
@@ -176,7 +250,31 @@ static const struct {
     {"publish", publish, 1,
      "1. The published method was asked for (--paper), which holds to no bias budget.\n"},
     {"violate", violate, 1,
-     "1. 1.3% of the proposals (650 of 50000) found a slope above the band of k =\n   3.5.\n"},
+     "1. Violations: 1.3% of the proposals (650 of 50000) found a slope above the\n"
+     "   band of k = 3.5, where the regression expects 0.03%: 43.3 times as many.\n"},
+    {"violate unexpectedly", violate_unexpectedly, 1,
+     "1. Violations: 0.6% of the proposals (300 of 50000) found a slope above the\n"
+     "   band of k = 3.5, where the regression expects 0.06%: 10 times as many.\n"},
+    {"violate out of budget", violate_out_of_budget, 2,
+     "2. Violations: 0.2% of the proposals (100 of 50000) found a slope above the\n"
+     "   band of k = 3.5, where the regression expects none in so many.\n"},
+    {"miss bounces", miss_bounces, 1,
+     "1. Bounces are missing: 0.1 of them per posterior sd of flight should have\n"},
+    {"trust the last batch", trust_the_last_batch, 1,
+     "1. The noise was judged by the last mini-batch alone: 0.2% of the proposals\n"
+     "   violate the band, where the regression expects 0.03%: 6.67 times as many.\n"},
+    {"force a line", force_a_line, 2,
+     "2. The slope does not follow a straight line along a flight, and the band does\n"},
+    {"cap band", cap_band, 1,
+     "1. The band is as wide as it can be, k = 3.5, and warm-up wanted more.\n"},
+    {"few rows", few_rows, 1,
+     "1. Mini-batches are windows of consecutive rows, and the table holds only 62.5\n"
+     "   of them.\n"},
+    {"lose reference", lose_reference, 1,
+     "1. The reference point of the control variate lies 1.5 posterior sd from the\n"},
+    {"hurry warm-up", hurry_warmup, 1, "1. Warm-up ended before the chains had settled.\n"},
+    {"adapt forever", adapt_forever, 1,
+     "1. The metric went on adapting after warm-up (--adapt-forever).\n"},
     {"waste proposals", waste_proposals, 1,
      "1. Only 1% of the proposals (10000 of 1000000) became bounces.\n"},
     {"widen band", widen_band, 1,
@@ -192,7 +290,11 @@ static const struct {
      "1. The Monte Carlo error of the mean is more than a tenth of the posterior sd\n"
      "   for 1 of 3 parameters: intercept (0.2).\n"},
     {"refresh often", refresh_often, 1,
-     "1. The path was refreshed 30000 times but bounced only 10000 times.\n"},
+     "1. The path was refreshed 30000 times but bounced only 10000 times: 3\n"
+     "   refreshments per posterior sd of flight.\n"},
+    {"refresh rarely", refresh_rarely, 1,
+     "1. Nothing but refreshment turns this path off its course (gradients have no\n"
+     "   noise), and it was refreshed 0 times in all.\n"},
     {"freeze", freeze, 1,
      "1. R-hat, mean or sd cannot be worked out for 1 of 3 parameters: dist,\"km\".\n"},
 };
@@ -222,12 +324,13 @@ TEST(findings_are_numbered_and_told_in_full)
         "   little evidence.\n"
         "   What to do: Run longer: --ess, --epochs or --seconds.\n"
         "\n"
-        "2. The path was refreshed 30000 times but bounced only 3200 times.\n"
+        "2. The path was refreshed 30000 times but bounced only 3200 times: 3\n"
+        "   refreshments per posterior sd of flight.\n"
         "   What it means: A refreshment forgets the direction of travel. When it\n"
         "   happens more often than bounces the path becomes a slow random walk.\n"
         "   What to do: Lower --refresh-rate or leave it to auto.\n"
         "\n"
-        "2 findings in 16 checks of 3 parameters, 4 chains, 2000 draws.\n";
+        "2 findings in 25 checks of 3 parameters, 4 chains, 2000 draws.\n";
     char *got;
     size_t findings;
     result *r = make_result(4, 500, 3);
@@ -239,6 +342,24 @@ TEST(findings_are_numbered_and_told_in_full)
     CHECK(findings == 2);
     sbps_free(got);
     result_destroy(r);
+}
+
+/* A sampler without a band may not be advised to widen one, whatever is found. */
+TEST(advice_without_a_band_does_not_name_it)
+{
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        char *got;
+        size_t findings;
+        result *r = make_result(4, 500, 3);
+        r->info.band = r->info.expected_violations = NAN;
+        faults[i].spoil(r);
+        if (faults[i].spoil == widen_band) r->info.band = NAN;
+        REQUIRE(report_diagnose(r, &got, &findings, NULL) == SBPS_OK);
+        if (strstr(got, "--band")) printf("%s:\n%s\n", faults[i].name, got);
+        CHECK(!strstr(got, "--band") && !strstr(got, "above the band of"));
+        sbps_free(got);
+        result_destroy(r);
+    }
 }
 
 TEST(five_parameters_are_named_worst_first)

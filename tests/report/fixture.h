@@ -38,6 +38,9 @@ static void set_info(result *r)
         .seconds_sampling = 3,
         .ess_goal = 400,
         .eta = 0.003,
+        .expected_violations = 15,
+        .refreshments_per_sd = 0.2,
+        .reference_distance = 0.25,
     };
 }
 

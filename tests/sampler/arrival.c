@@ -209,4 +209,24 @@ TEST(thinned_arrivals_follow_the_law_of_the_band)
     }
 }
 
+/* Against the C library's tail, lambda on the band, above it, and over a Gaussian process. */
+TEST(the_chance_of_a_violation_is_the_normal_tail)
+{
+    static process gp;
+    process_clear(&gp);
+    for (size_t i = 0; i < 6; i++) process_add(&gp, 0.3 * (double)i, sin((double)i));
+    process_fit(&gp, (slope_prior){.mean = 1.0, .variance = 2.0}, (process_scale){1.0, 0.5},
+                0.3);
+    band line = {.fit = {.b0 = -1.0, .b1 = 0.5, .v00 = 0.1, .v11 = 0.5, .noise = 0.2}};
+    band curve = {.curve = &gp};
+    for (double z = 1.0; z < 9.0; z += 0.25)
+        for (double t = 0.0; t < 4.0; t += 0.5) {
+            double tail = 0.5 * erfc(z * M_SQRT1_2);
+            arrival a = {.time = t, .rate = band_mean(&line, t) + z * band_sd(&line, t)};
+            CHECK_NEAR(band_violation(&line, &a) / tail, 1.01, 0.01);
+            a.rate = band_mean(&curve, t) + z * band_sd(&curve, t);
+            CHECK_NEAR(band_violation(&curve, &a) / tail, 1.01, 0.01);
+        }
+}
+
 CHECK_MAIN
