@@ -14,7 +14,8 @@ typedef enum {
     RNG_FLIGHT,
     RNG_BATCH,
     RNG_VALUE,
-    RNG_TEST
+    RNG_TEST,
+    RNG_MODE
 } rng_use;
 
 #define RNG_BLOCK 16 /* words made at a time: four counters, whose rounds overlap */

@@ -2,12 +2,16 @@
  *
  *   s_k = w_k+1 - w_k,  y_k = g_k+1 - g_k,  step = -H_k g_k by the two-loop recursion       (1)
  *
- * from H_0 = D^-2, D the scales in `root`; Armijo backtracking; pairs with s.y <= 0 are left out.
+ * from H_0 = D^-2, D the scales in `root`; Armijo backtracking, by slopes where rounding hides what
+ * the values say; pairs with s.y <= 0 are left out.
  *
- * Nocedal (1980), Updating quasi-Newton matrices with limited storage, Math. Comp. 35, 773-782. */
+ * Nocedal (1980), Updating quasi-Newton matrices with limited storage, Math. Comp. 35, 773-782.
+ * Slopes: Hager, Zhang (2005), A new conjugate gradient method with guaranteed descent and an
+ * efficient line search, SIAM J. Optim. 16, 170-192, eq. 4.1. */
 #include "base/memory.h"
 #include "mode/search.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +19,6 @@
 #define PAIRS          10
 #define MAX_ITERATIONS 200
 #define MAX_GENERAL    2000 /* of a general model, whose Hessian costs as much as many gradients */
-#define ENOUGH         1e-3 /* of g' D^-2 g, nats: Newton takes over */
 
 typedef struct {
     double *memory, *s, *y, *next; /* PAIRS * dim, PAIRS * dim, dim */
@@ -72,12 +75,16 @@ static void remember(search *s, history *h)
 static bool search_line(search *s, history *h, sbps_status *status, sbps_error *err)
 {
     double slope = product(s->dim, s->gradient, s->step), value;
+    double noise = 64.0 * DBL_EPSILON * fmax(1.0, fabs(s->value));
     if (!(slope < 0.0)) return false;
     for (double t = 1.0; t > 1e-12; t *= 0.5) {
         for (size_t j = 0; j < s->dim; j++) s->trial[j] = s->w[j] + t * s->step[j];
         *status = posterior_gradient(s->u, s->trial, &value, h->next, err);
         if (*status != SBPS_OK) return false;
-        if (!(value <= s->value + 1e-4 * t * slope)) continue;
+        bool lower = value <= s->value + 1e-4 * t * slope;
+        bool flatter = value <= s->value + noise &&
+                       fabs(product(s->dim, h->next, s->step)) <= -0.9 * slope;
+        if (!lower && !flatter) continue;
         remember(s, h);
         memcpy(s->w, s->trial, s->dim * sizeof *s->w);
         memcpy(s->gradient, h->next, s->dim * sizeof *s->w);
@@ -87,15 +94,15 @@ static bool search_line(search *s, history *h, sbps_status *status, sbps_error *
     return false;
 }
 
-static bool near(const search *s)
+static bool near(const search *s, double goal)
 {
     double total = 0.0;
     for (size_t j = 0; j < s->dim; j++)
         total += s->gradient[j] * s->gradient[j] / (s->root[j] * s->root[j]);
-    return total < ENOUGH;
+    return total <= goal * goal;
 }
 
-sbps_status lbfgs_search(search *s, sbps_error *err)
+sbps_status lbfgs_search(search *s, double goal, sbps_error *err)
 {
     history h = {.memory = new_doubles((2 * PAIRS + 1) * s->dim)};
     if (!h.memory) return fail_memory(err);
@@ -104,7 +111,7 @@ sbps_status lbfgs_search(search *s, sbps_error *err)
     h.next = h.y + PAIRS * s->dim;
     size_t most = s->u->model->general ? MAX_GENERAL : MAX_ITERATIONS;
     sbps_status status = posterior_gradient(s->u, s->w, &s->value, s->gradient, err);
-    for (size_t i = 0; i < most && status == SBPS_OK && !near(s); i++) {
+    for (size_t i = 0; i < most && status == SBPS_OK && !near(s, goal); i++) {
         recurse(s, &h);
         if (!search_line(s, &h, &status, err)) break;
         s->iterations++;

@@ -1,5 +1,5 @@
-/* The mode: a start, Newton's method, L-BFGS where Newton cannot begin, and the curvature made
- * fit for use. */
+/* The mode: a start, a method, and the curvature made fit for use. Newton's method is the usual one,
+ * with L-BFGS where it cannot begin. */
 #include "mode/mode.h"
 #include "base/memory.h"
 #include "mode/search.h"
@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define SETTLED_RIDGE 1e-3
+#define NEAR_ENOUGH   0.03 /* |D^-1 g| at which L-BFGS hands over to Newton */
+#define MAX_ROUNDS    10   /* of L-BFGS, each with a memory of its own */
 
 static sbps_status search_open(search *s, const posterior *u, sbps_error *err)
 {
@@ -83,14 +85,8 @@ static bool settle(search *s, sbps_status *status, sbps_error *err)
     return *status == SBPS_OK && isfinite(s->value) && finite_all(s->dim * s->dim, s->hessian);
 }
 
-static sbps_status run_search(search *s, sbps_error *err)
+static sbps_status end_search(search *s, search_end end, sbps_status status, sbps_error *err)
 {
-    sbps_status status = SBPS_OK;
-    search_end end = newton_search(s, true, &status, err);
-    if (end == SEARCH_STUCK) {
-        if ((status = lbfgs_search(s, err)) != SBPS_OK) return status;
-        end = newton_search(s, false, &status, err);
-    }
     if (end == SEARCH_FOUND) return SBPS_OK;
     if (end == SEARCH_FAILED || settle(s, &status, err) || status != SBPS_OK) return status;
     return fail(
@@ -99,6 +95,119 @@ static sbps_status run_search(search *s, sbps_error *err)
         "or --standardize may help",
         s->iterations, 0.5 * s->decrement);
 }
+
+/* ---- methods ---- */
+
+static sbps_status find_auto(search *s, const mode_request *how, sbps_error *err)
+{
+    (void)how;
+    sbps_status status = SBPS_OK;
+    search_end end = newton_search(s, true, &status, err);
+    if (end == SEARCH_STUCK) {
+        s->method = "lbfgs, newton";
+        if ((status = lbfgs_search(s, NEAR_ENOUGH, err)) != SBPS_OK) return status;
+        end = newton_search(s, false, &status, err);
+    }
+    return end_search(s, end, status, err);
+}
+
+static sbps_status find_newton(search *s, const mode_request *how, sbps_error *err)
+{
+    (void)how;
+    sbps_status status = SBPS_OK;
+    search_end end = newton_search(s, false, &status, err);
+    return end_search(s, end, status, err);
+}
+
+static sbps_status refuse_kinks(const search *s, const char *method, sbps_error *err)
+{
+    for (size_t j = 0; j < s->dim; j++)
+        if (isfinite(s->kink[j]))
+            return fail(err, SBPS_BAD_ARG,
+                        "--method: %s goes by slopes, and the prior %s has a kink that a mode "
+                        "can sit on; newton takes it",
+                        method, s->u->priors[j].kind->name);
+    return SBPS_OK;
+}
+
+/* The decrement at w, and whether it will do. */
+static search_end measure(search *s, double tolerance, sbps_status *status, sbps_error *err)
+{
+    if ((*status = search_look(s, err)) != SBPS_OK) return SEARCH_FAILED;
+    if (!finite_all(s->dim, s->gradient) || !finite_all(s->dim * s->dim, s->hessian))
+        return SEARCH_STUCK;
+    search_end end = search_judge(s, status, err);
+    if (end == SEARCH_FAILED) return end;
+    return s->decrement <= tolerance * tolerance ? SEARCH_FOUND : SEARCH_ON;
+}
+
+/* The scaled gradient that goes with a decrement, by the last of either. */
+static double next_goal(const search *s, double goal, double tolerance)
+{
+    return s->decrement > 0.0 ? goal * fmin(0.5, 0.5 * tolerance / sqrt(s->decrement)) : goal;
+}
+
+static sbps_status find_lbfgs(search *s, const mode_request *how, sbps_error *err)
+{
+    double goal = how->tolerance;
+    sbps_status status = refuse_kinks(s, "lbfgs", err);
+    if (status != SBPS_OK) return status;
+    search_end end = measure(s, how->tolerance, &status, err);
+    for (size_t i = 0; i < MAX_ROUNDS && end == SEARCH_ON; i++) {
+        if ((status = lbfgs_search(s, goal, err)) != SBPS_OK) return status;
+        end = measure(s, how->tolerance, &status, err);
+        goal = next_goal(s, goal, how->tolerance);
+    }
+    return end_search(s, end, status, err);
+}
+
+static sbps_status find_sag(search *s, const mode_request *how, sbps_error *err)
+{
+    double goal = how->tolerance;
+    if (s->u->model->general)
+        return fail(err, SBPS_BAD_ARG,
+                    "--method: sag keeps one number a row, which model %s has not; newton and "
+                    "lbfgs find its mode",
+                    s->u->model->name);
+    sbps_status status = refuse_kinks(s, "sag", err);
+    if (status != SBPS_OK) return status;
+    search_end end = SEARCH_ON;
+    for (uint64_t i = 0; s->epochs < how->most_epochs && end == SEARCH_ON; i++) {
+        status = sag_search(s, goal, how->most_epochs, how->seed + i, err);
+        if (status != SBPS_OK) return status;
+        end = measure(s, how->tolerance, &status, err);
+        goal = next_goal(s, goal, how->tolerance);
+    }
+    if (end == SEARCH_FOUND || end == SEARCH_FAILED) return status;
+    return fail(err, SBPS_NO_MODE,
+                "sag is %.2g posterior sd from the mode after %.0f epochs, not %.2g; "
+                "--standardize may help, --max-epochs lets it go on, --method newton is faster",
+                sqrt(s->decrement), s->epochs, how->tolerance);
+}
+
+typedef struct {
+    const char *name, *told; /* as asked for, and as reported */
+    sbps_status (*find)(search *s, const mode_request *how, sbps_error *err);
+} mode_method;
+
+static const mode_method methods[] = {
+    {"auto", "newton", find_auto},
+    {"newton", "newton", find_newton},
+    {"lbfgs", "lbfgs", find_lbfgs},
+    {"sag", "sag", find_sag},
+};
+
+static sbps_status run_search(search *s, const mode_request *how, sbps_error *err)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (strcmp(methods[i].name, how->method)) continue;
+        s->method = methods[i].told;
+        return methods[i].find(s, how, err);
+    }
+    return fail(err, SBPS_BAD_ARG, "--method: there is no '%s'", how->method);
+}
+
+/* ---- the result ---- */
 
 /* Is the Hessian plus ridge times its diagonal safely positive definite? */
 static bool definite(search *s, double ridge)
@@ -123,6 +232,13 @@ static double add_ridge(search *s)
     return ridge;
 }
 
+static double squared(size_t n, const double *x)
+{
+    double total = 0.0;
+    for (size_t i = 0; i < n; i++) total += x[i] * x[i];
+    return total;
+}
+
 static sbps_status keep(search *s, mode **out, sbps_error *err)
 {
     mode *m = calloc(1, sizeof *m);
@@ -136,7 +252,10 @@ static sbps_status keep(search *s, mode **out, sbps_error *err)
     m->ridge = add_ridge(s);
     m->value = s->value;
     m->gradient_norm = sqrt(fmax(s->decrement, 0.0));
+    m->plain_norm = sqrt(squared(s->dim, s->gradient));
     m->iterations = s->iterations;
+    m->epochs = s->epochs;
+    m->method = s->method;
     memcpy(m->w, s->w, s->dim * sizeof *m->w);
     memcpy(m->hessian, s->hessian, s->dim * s->dim * sizeof *m->hessian);
     for (size_t j = 0; j < s->dim; j++) m->hessian[j * s->dim + j] += kink_curvature(s, j);
@@ -144,15 +263,44 @@ static sbps_status keep(search *s, mode **out, sbps_error *err)
     return SBPS_OK;
 }
 
-sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err)
+sbps_status mode_find_by(const posterior *u, const double *start, const mode_request *how,
+                         mode **out, sbps_error *err)
 {
     *out = NULL;
     search s;
     sbps_status status = search_open(&s, u, err);
     if (status != SBPS_OK) return status;
     status = begin(&s, start, err);
-    if (status == SBPS_OK) status = run_search(&s, err);
+    if (status == SBPS_OK) status = run_search(&s, how, err);
     if (status == SBPS_OK) status = keep(&s, out, err);
+    free(s.memory);
+    return status;
+}
+
+sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err)
+{
+    const mode_request how = {.method = "auto"};
+    return mode_find_by(u, start, &how, out, err);
+}
+
+sbps_status mode_take(const posterior *u, const double *w, const double *precision, mode **out,
+                      sbps_error *err)
+{
+    *out = NULL;
+    search s;
+    sbps_status status = search_open(&s, u, err);
+    if (status != SBPS_OK) return status;
+    place(&s);
+    kinks_find(&s);
+    memcpy(s.w, w, s.dim * sizeof *w);
+    s.settled = true;
+    s.method = "given";
+    search_end end = measure(&s, 0.0, &status, err);
+    if (end == SEARCH_STUCK || (status == SBPS_OK && !isfinite(s.value)))
+        status = fail(err, SBPS_BAD_ARG, "--start: the posterior there is no number");
+    if (status == SBPS_OK) status = keep(&s, out, err);
+    if (status == SBPS_OK && precision)
+        memcpy((*out)->hessian, precision, s.dim * s.dim * sizeof *precision);
     free(s.memory);
     return status;
 }

@@ -9,9 +9,21 @@ typedef struct {
     double *hessian; /* dim*dim there, made positive definite by a ridge where it was not */
     double value;    /* U at the mode */
     double gradient_norm; /* in the metric of the Hessian: sqrt(g' H^-1 g) */
+    double plain_norm;    /* |g| */
     double ridge;         /* added to the diagonal, relative to it; 0 mostly */
     size_t iterations;
+    double epochs;      /* passes through the rows of SAG; 0 for others */
+    const char *method; /* that found it */
 } mode;
+
+/* How a mode is to be found. */
+typedef struct {
+    const char *method; /* auto, newton, lbfgs, sag */
+    double
+        tolerance; /* of lbfgs and sag: they end at sqrt(g' H^-1 g) <= this; Newton at 1e-8 */
+    double most_epochs; /* of sag */
+    uint64_t seed;      /* of sag */
+} mode_request;
 
 /* For a general model, whose surface may have no mode within reach, the best point reached takes its
  * place: then `gradient_norm` is large and a ridge of 1e-3 or more shows in `ridge`.
@@ -20,6 +32,13 @@ typedef struct {
  * `start` (NULL: zeros, log sigma at log sd(y)). SBPS_NO_MODE with a sentence that explains a
  * separable table with a flat prior (names the columns whose weights run away) and what to do. */
 sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err);
+/* By the method asked for; one that cannot says which can. */
+sbps_status mode_find_by(const posterior *u, const double *start, const mode_request *how,
+                         mode **out, sbps_error *err);
+/* Takes w as it is for the mode. precision: dim*dim in the Hessian's place, positive definite; NULL:
+ * the Hessian at w. */
+sbps_status mode_take(const posterior *u, const double *w, const double *precision, mode **out,
+                      sbps_error *err);
 void mode_destroy(mode *m);
 
 #endif

@@ -171,6 +171,13 @@ static search_end judge(search *s, bool quiet, sbps_status *status, sbps_error *
     return SEARCH_ON;
 }
 
+search_end search_judge(search *s, sbps_status *status, sbps_error *err)
+{
+    s->damping = 0.0;
+    s->decrement = INFINITY;
+    return judge(s, false, status, err);
+}
+
 /* Steps until one is better; damps on the way. */
 static search_end advance(search *s, bool *quiet, sbps_status *status, sbps_error *err)
 {

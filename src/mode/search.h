@@ -21,6 +21,8 @@ typedef struct {
     double log_spread; /* log sd of the target */
     bool settled;      /* at a point that is no mode but serves as a reference */
     size_t iterations;
+    double epochs;      /* of SAG: passes through the rows */
+    const char *method; /* that got here */
 } search;
 
 /* A search goes on, ends at a mode, is stuck short of one, or fails with a status. */
@@ -30,8 +32,12 @@ typedef enum { SEARCH_ON, SEARCH_FOUND, SEARCH_STUCK, SEARCH_FAILED } search_end
 search_end newton_search(search *s, bool picky, sbps_status *status, sbps_error *err);
 /* Value, gradient, Hessian and scales at w. */
 sbps_status search_look(search *s, sbps_error *err);
-/* Gets nearer from a bad start; never leaves w worse. s->root scales it. */
-sbps_status lbfgs_search(search *s, sbps_error *err);
+/* Newton's step and decrement where search_look has looked: is this the mode, has it none? */
+search_end search_judge(search *s, sbps_status *status, sbps_error *err);
+/* Until |D^-1 g| <= goal, D being s->root, or nothing more is to be had; never leaves w worse. */
+sbps_status lbfgs_search(search *s, double goal, sbps_error *err);
+/* The same for predictor models with D as it finds it, or until `most` epochs. */
+sbps_status sag_search(search *s, double goal, double most, uint64_t seed, sbps_error *err);
 
 /* gradient (at w) becomes the one-sided one at kinks, and `side` says where weights may move. */
 void kinks_find(search *s);

@@ -1,0 +1,325 @@
+/* Stochastic average gradient. The rows lie in m blocks; with F_k minus the log-likelihood of block
+ * k and P minus the log prior, a step looks at one block k, drawn at random, and
+ *
+ *   y_k <- grad F_k(w),     w <- w - D^-2 (m/s sum_k y_k + grad P(w)) / c(L + 1)             (1)
+ *
+ * s the number of blocks seen so far. A row's part in y_k is d log p/d eta times the row, so one
+ * number a row is all that is kept (and one more where there is an auxiliary). D^2 is the diagonal
+ * of the Hessian, of which P has at most 1 after scaling; L the curvature of m F_k, doubled until
+ *
+ *   m F_k(w - q/L) <= m F_k(w) - q'D^2 q / 2L,    q = m D^-2 grad F_k(w)                       (2)
+ *
+ * and let down by 2^(-1/m) a step. c = 16 is enough where L is a bound, but (2) sees the curvature
+ * along one direction only, and a smaller c is mostly faster. So every few epochs all rows are surveyed
+ * at w: value, gradient and D become exact there, c is doubled when the gradient swings about instead
+ * of falling, and a path that has risen above its beginning starts again from its best point.
+ *
+ * Le Roux, Schmidt, Bach (2012), A stochastic gradient method with an exponential convergence rate
+ * for finite training sets, NIPS. Line search and s: Schmidt, Le Roux, Bach (2017), Minimizing
+ * finite sums with the stochastic average gradient, Math. Program. 162, 83-112, section 4. */
+#include "base/memory.h"
+#include "base/rng.h"
+#include "mode/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK   ((size_t)8) /* rows a step */
+#define SURVEY  5           /* epochs between surveys */
+#define IDLE    2           /* surveys without progress that call for caution */
+#define CAUTION 4.0 /* c at first: fewest epochs, of 1 to 16, on regressions of 1000 rows */
+#define MIN_L   1e-3
+#define MAX_L   0x1p100
+
+typedef struct {
+    search *s;
+    const posterior *u;
+    const rows *data;
+    size_t d, blocks, seen;
+    double *memory;
+    double *p;      /* stride: the weights, padded; the auxiliary is s->w[d] */
+    double *q;      /* stride: of (2) */
+    double *sum;    /* stride: of r x over the rows */
+    double *own;    /* stride: the same of one block */
+    double *row;    /* stride */
+    double *r, *ra; /* n: what each row last said, its weight included; ra NULL: no auxiliary */
+    double *inverse;    /* dim: D^-2 */
+    double *best;       /* dim */
+    unsigned char *met; /* blocks: has it been looked at? */
+    double sum_aux, own_aux;
+    double lipschitz, decay; /* L and its factor a step */
+    double caution;          /* c */
+    double first, best_value,
+        least;   /* U at the beginning and at best; least |D^-1 g| surveyed */
+    size_t idle; /* surveys since */
+    rng random;
+} sag;
+
+/* What a block says at w. */
+typedef struct {
+    row_range range;
+    double eta[BLOCK], r[BLOCK], ra[BLOCK];
+} saying;
+
+static sbps_status sag_open(sag *g, search *s, uint64_t seed, sbps_error *err)
+{
+    const rows *data = s->u->data;
+    size_t n = data->n, stride = data->stride, wide = (stride + 7) / 8 * 8;
+    bool aux = s->u->model->aux_name;
+    *g = (sag){
+        .s = s, .u = s->u, .data = data, .d = data->d, .lipschitz = 1.0, .caution = CAUTION};
+    g->blocks = (n + BLOCK - 1) / BLOCK;
+    g->decay = exp2(-1.0 / (double)g->blocks);
+    g->random = rng_stream(seed, 0, RNG_MODE);
+    g->memory = new_doubles(5 * wide + (aux ? 2 : 1) * n + 2 * s->dim);
+    g->met = calloc(g->blocks, 1);
+    if (!g->memory || !g->met) {
+        free(g->memory);
+        free(g->met);
+        return fail_memory(err);
+    }
+    double **const parts[] = {&g->p, &g->q, &g->sum, &g->own, &g->row};
+    for (size_t i = 0; i < 5; i++) *parts[i] = g->memory + i * wide;
+    g->inverse = g->memory + 5 * wide;
+    g->best = g->inverse + s->dim;
+    g->r = g->best + s->dim;
+    if (aux) g->ra = g->r + n;
+    memcpy(g->p, s->w, g->d * sizeof *g->p);
+    return SBPS_OK;
+}
+
+static double aux_of(const sag *g)
+{
+    return g->ra ? g->s->w[g->d] : 0.0;
+}
+
+static batch batch_of(const sag *g, const saying *b, const double *eta, double aux)
+{
+    return (batch){.k = g->u->k,
+                   .n = b->range.n,
+                   .eta = eta,
+                   .y = g->data->y + b->range.first,
+                   .aux = aux};
+}
+
+static void weigh(const sag *g, const saying *b, double *values)
+{
+    const double *weight = g->data->weight;
+    for (size_t i = 0; weight && i < b->range.n; i++) values[i] *= weight[b->range.first + i];
+}
+
+static void ask(const sag *g, size_t block, saying *b)
+{
+    size_t first = block * BLOCK, left = g->data->n - first;
+    b->range = rows_from(first, left < BLOCK ? left : BLOCK);
+    rows_products(g->data, g->u->k, b->range, g->p, NULL, b->eta, NULL);
+    for (size_t i = 0; g->data->offset && i < b->range.n; i++)
+        b->eta[i] += g->data->offset[first + i];
+    batch at = batch_of(g, b, b->eta, aux_of(g));
+    g->u->model->gradient(&at, b->r, g->ra ? b->ra : NULL);
+    weigh(g, b, b->r);
+    if (g->ra) weigh(g, b, b->ra);
+}
+
+/* The rows' table and its sum take what the block says now. */
+static void remember(sag *g, const saying *b)
+{
+    double change[BLOCK], *r = g->r + b->range.first;
+    for (size_t i = 0; i < b->range.n; i++) change[i] = b->r[i] - r[i];
+    rows_combine(g->data, g->u->k, b->range, change, g->sum);
+    memcpy(r, b->r, b->range.n * sizeof *r);
+    for (size_t i = 0; g->ra && i < b->range.n; i++) {
+        g->sum_aux += b->ra[i] - g->ra[b->range.first + i];
+        g->ra[b->range.first + i] = b->ra[i];
+    }
+}
+
+static double block_loglik(const sag *g, const saying *b, const double *eta, double aux)
+{
+    double value[BLOCK], total = 0.0;
+    batch at = batch_of(g, b, eta, aux);
+    g->u->model->loglik(&at, value);
+    weigh(g, b, value);
+    for (size_t i = 0; i < b->range.n; i++) total += value[i];
+    return total;
+}
+
+/* (2) */
+static void learn_curvature(sag *g, const saying *b)
+{
+    double m = (double)g->blocks, size = 0.0, q_aux = 0.0, deta[BLOCK], eta[BLOCK];
+    memset(g->own, 0, g->d * sizeof *g->own);
+    rows_combine(g->data, g->u->k, b->range, b->r, g->own);
+    for (size_t j = 0; j < g->d; j++) {
+        g->q[j] = m * g->own[j] * g->inverse[j];
+        size += g->q[j] * m * g->own[j];
+    }
+    if (g->ra) {
+        double own = 0.0;
+        for (size_t i = 0; i < b->range.n; i++) own += b->ra[i];
+        q_aux = m * own * g->inverse[g->d];
+        size += q_aux * m * own;
+    }
+    rows_products(g->data, g->u->k, b->range, g->q, NULL, deta, NULL);
+    double before = block_loglik(g, b, b->eta, aux_of(g));
+    for (; g->lipschitz < MAX_L; g->lipschitz *= 2.0) {
+        for (size_t i = 0; i < b->range.n; i++) eta[i] = b->eta[i] + deta[i] / g->lipschitz;
+        double after = block_loglik(g, b, eta, aux_of(g) + q_aux / g->lipschitz);
+        double want = size / (2.0 * g->lipschitz), rounding = 1e-12 * m * fabs(before);
+        if (want <= rounding || m * (after - before) >= want - rounding) break;
+    }
+}
+
+/* Minus the j-th component of the gradient as the table has it. */
+static double downhill(const sag *g, size_t j)
+{
+    double share = (double)g->blocks / (double)g->seen;
+    double at = j < g->d ? g->p[j] : g->s->w[j];
+    return share * (j < g->d ? g->sum[j] : g->sum_aux) +
+           prior_slope(&g->u->priors[j], g->u->scale[j], at);
+}
+
+/* (1) */
+static void step(sag *g)
+{
+    size_t k = rng_below(&g->random, g->blocks);
+    saying b;
+    ask(g, k, &b);
+    g->seen += !g->met[k];
+    g->met[k] = 1;
+    remember(g, &b);
+    learn_curvature(g, &b);
+    for (size_t j = 0; j < g->s->dim; j++) {
+        double move = downhill(g, j) * g->inverse[j] / (g->caution * (g->lipschitz + 1.0));
+        *(j < g->d ? &g->p[j] : &g->s->w[j]) += move;
+    }
+    g->lipschitz = fmax(MIN_L, g->lipschitz * g->decay);
+}
+
+/* Adds the block's part of D^2 to `diagonal`. */
+static void add_diagonal(sag *g, const saying *b, double *diagonal)
+{
+    double ee[BLOCK], ea[BLOCK], aa[BLOCK];
+    batch at = batch_of(g, b, b->eta, aux_of(g));
+    g->u->model->curvature(&at, ee, g->ra ? ea : NULL, g->ra ? aa : NULL);
+    weigh(g, b, ee);
+    if (g->ra) weigh(g, b, aa);
+    for (size_t i = 0; i < b->range.n; i++) {
+        g->data->storage->decode(g->data, b->range.first + i, g->row);
+        for (size_t j = 0; j < g->d; j++) diagonal[j] -= ee[i] * g->row[j] * g->row[j];
+        if (g->ra) diagonal[g->d] -= aa[i];
+    }
+}
+
+/* D^-2 from the likelihood's part of D^2. A prior that is not log-concave may take some away. */
+static void invert_diagonal(sag *g)
+{
+    for (size_t j = 0; j < g->s->dim; j++) {
+        double own = -prior_curvature(&g->u->priors[j], g->u->scale[j], g->s->w[j]);
+        double size = fmax(g->inverse[j], 0.0) + fmax(own, 0.0);
+        g->inverse[j] = size > 0.0 && isfinite(size) ? 1.0 / size : 1.0;
+    }
+}
+
+/* All rows at w: s->value and D; with `store` the table of what they say too. */
+static sbps_status survey(sag *g, bool store, sbps_error *err)
+{
+    saying b;
+    memcpy(g->s->w, g->p, g->d * sizeof *g->p);
+    memset(g->inverse, 0, g->s->dim * sizeof *g->inverse);
+    if (store) {
+        memset(g->r, 0, g->data->n * sizeof *g->r);
+        if (g->ra) memset(g->ra, 0, g->data->n * sizeof *g->ra);
+        memset(g->sum, 0, g->d * sizeof *g->sum);
+        g->sum_aux = 0.0;
+        memset(g->met, 1, g->blocks);
+        g->seen = g->blocks;
+    }
+    for (size_t k = 0; k < g->blocks; k++) {
+        ask(g, k, &b);
+        if (store) remember(g, &b);
+        add_diagonal(g, &b, g->inverse);
+    }
+    invert_diagonal(g);
+    g->s->epochs += 1.0;
+    return posterior_value(g->u, g->s->w, &g->s->value, err);
+}
+
+/* |D^-1 g| by the table. */
+static double gradient_size(const sag *g)
+{
+    double total = 0.0;
+    for (size_t j = 0; j < g->s->dim; j++) {
+        double slope = downhill(g, j);
+        total += slope * slope * g->inverse[j];
+    }
+    return sqrt(total);
+}
+
+/* Keeps the best point, and goes back to it when the path has run away. */
+static sbps_status look_back(sag *g, sbps_error *err)
+{
+    search *s = g->s;
+    double rounding = 1e-12 * fmax(1.0, fabs(g->first)), size = gradient_size(g);
+    if (!isfinite(size) || !(s->value <= g->first + rounding)) {
+        memcpy(s->w, g->best, s->dim * sizeof *s->w);
+        memcpy(g->p, g->best, g->d * sizeof *g->p);
+        g->caution *= 4.0;
+        return survey(g, true, err);
+    }
+    if (s->value <= g->best_value) {
+        g->best_value = s->value;
+        memcpy(g->best, s->w, s->dim * sizeof *g->best);
+    }
+    g->idle = size < g->least ? 0 : g->idle + 1;
+    g->least = fmin(g->least, size);
+    if (g->idle < IDLE) return SBPS_OK;
+    g->caution *= 2.0;
+    g->idle = 0;
+    return SBPS_OK;
+}
+
+/* From a start the table fills as blocks are seen, so that the first gradients, soon out of date, do
+ * not push for a whole epoch; a search that goes on has a point worth a whole table. */
+static sbps_status begin(sag *g, sbps_error *err)
+{
+    saying b;
+    bool goes_on = g->s->epochs > 0.0;
+    sbps_status status = survey(g, goes_on, err);
+    if (status != SBPS_OK) return status;
+    g->first = g->best_value = g->s->value;
+    g->least = INFINITY;
+    memcpy(g->best, g->s->w, g->s->dim * sizeof *g->best);
+    for (size_t k = 0; goes_on && k < g->blocks; k++) {
+        ask(g, k, &b);
+        learn_curvature(g, &b);
+    }
+    return SBPS_OK;
+}
+
+static sbps_status sag_run(sag *g, double goal, double most, sbps_error *err)
+{
+    search *s = g->s;
+    sbps_status status = begin(g, err);
+    for (size_t epoch = 1; status == SBPS_OK; epoch++) {
+        for (size_t k = 0; k < g->blocks; k++) step(g);
+        s->epochs += 1.0;
+        if (epoch % SURVEY && gradient_size(g) > goal && s->epochs < most) continue;
+        if ((status = survey(g, true, err)) != SBPS_OK) return status;
+        if ((status = look_back(g, err)) != SBPS_OK) return status;
+        if (gradient_size(g) <= goal || s->epochs >= most) return SBPS_OK;
+    }
+    return status;
+}
+
+sbps_status sag_search(search *s, double goal, double most, uint64_t seed, sbps_error *err)
+{
+    sag g;
+    sbps_status status = sag_open(&g, s, seed, err);
+    if (status != SBPS_OK) return status;
+    status = sag_run(&g, goal, most, err);
+    free(g.memory);
+    free(g.met);
+    return status;
+}
