@@ -12,9 +12,18 @@ size_t flag_count(const command *c)
     return c->flags || c->flag_count ? c->flag_count : sbps_option_count();
 }
 
+static sbps_option_info library_flag(const char *name)
+{
+    sbps_option_info flag = {.name = name};
+    for (size_t i = 0; i < sbps_option_count(); i++)
+        if (!strcmp(sbps_option_at(i).name, name)) flag = sbps_option_at(i);
+    return flag;
+}
+
 sbps_option_info flag_at(const command *c, size_t index)
 {
-    return c->flags ? c->flags[index] : sbps_option_at(index);
+    if (!c->flags) return sbps_option_at(index);
+    return c->flags[index].group ? c->flags[index] : library_flag(c->flags[index].name);
 }
 
 static const char *flag_name(const void *of, size_t index)

@@ -29,10 +29,11 @@ typedef struct {
 /* A subcommand. */
 struct command {
     const char *name, *operands, *summary;
-    const char *detail;            /* paragraphs of its help page, split by \n\n; NULL: none */
-    size_t least, most;            /* operands */
-    const char *why;               /* what is missing when there are fewer than `least` */
-    const sbps_option_info *flags; /* NULL: the library's option table */
+    const char *detail; /* paragraphs of its help page, split by \n\n; NULL: none */
+    size_t least, most; /* operands */
+    const char *why;    /* what is missing when there are fewer than `least` */
+    /* NULL: the library's option table. One without a group is that table's of its name. */
+    const sbps_option_info *flags;
     size_t flag_count;
     int (*run)(const arguments *given); /* the exit code */
 };
@@ -79,7 +80,7 @@ sbps_status refuse(sbps_error *err, sbps_status status, const char *format, ...)
 int report_status(sbps_status status, const sbps_error *err);
 
 /* The subcommands, each at the foot of its file. */
-extern const command command_sample, command_summary, command_diagnose, command_simulate,
-    command_list, command_help;
+extern const command command_sample, command_summary, command_diagnose, command_convert,
+    command_simulate, command_list, command_help;
 
 #endif

@@ -6,17 +6,17 @@
 #include <unistd.h>
 
 static sbps_run *volatile watched;
-static volatile sig_atomic_t signals_seen;
+static volatile sig_atomic_t signals_seen, held;
 
 static void on_signal(int number)
 {
     static const char words[] = "\nsbps: interrupted\n";
     (void)number;
-    if (++signals_seen > 1 || !watched) {
+    if (++signals_seen > 1 || (!watched && !held)) {
         if (write(STDERR_FILENO, words, sizeof words - 1) < 0) _exit(CODE_INTERRUPTED);
         _exit(CODE_INTERRUPTED);
     }
-    sbps_run_interrupt(watched);
+    if (watched) sbps_run_interrupt(watched);
 }
 
 void interrupt_catch(void)
@@ -25,6 +25,12 @@ void interrupt_catch(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+}
+
+void interrupt_hold(void)
+{
+    held = 1;
+    interrupt_catch();
 }
 
 void interrupt_watch(sbps_run *run)

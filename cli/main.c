@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const command *const commands[] = {
-    &command_sample,   &command_summary, &command_diagnose,
+    &command_sample,   &command_summary, &command_diagnose, &command_convert,
     &command_simulate, &command_list,    &command_help,
 };
 

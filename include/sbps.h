@@ -96,7 +96,7 @@ SBPS_API bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out
 
 typedef struct sbps_table sbps_table;
 
-/* Reads CSV (plain or gzip) or libsvm text as the options say (target, features, categorical,
+/* Maps what sbps_table_convert wrote, or reads CSV (plain or gzip) or libsvm text as the options say (target, features, categorical,
  * no-intercept, standardize, weights, offset, missing, seed) and shuffles its rows. */
 SBPS_API sbps_status sbps_table_read(const char *path, const sbps_options *options,
                                      sbps_table **out, sbps_error *err);
@@ -106,6 +106,17 @@ SBPS_API sbps_status sbps_table_copy(size_t rows, size_t columns, const double *
                                      const char *const *names, const double *target,
                                      const sbps_options *options, sbps_table **out,
                                      sbps_error *err);
+/* What a conversion tells now and then: a word for what it does, rows done, and the share of that
+ * stage (0..1, NAN unknown). False stops it. */
+typedef bool (*sbps_convert_watch)(void *self, const char *stage, size_t rows, double share);
+
+/* Writes the text table `from` to `to` as a file that sbps_table_read maps instead of reading: for
+ * tables larger than memory. Options as for sbps_table_read. `memory`: bytes the shuffle may use, 0
+ * for a usual share; the file does not depend on it. `watch` may be NULL. The file appears whole or
+ * not at all. */
+SBPS_API sbps_status sbps_table_convert(const char *from, const char *to,
+                                        const sbps_options *options, size_t memory,
+                                        sbps_convert_watch watch, void *self, sbps_error *err);
 /* For a model that needs none: one row that says nothing. */
 SBPS_API sbps_status sbps_table_none(sbps_table **out, sbps_error *err);
 SBPS_API size_t sbps_table_rows(const sbps_table *table);

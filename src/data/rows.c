@@ -5,7 +5,8 @@
 #include "base/kernels.h"
 #include "base/memory.h"
 #include "data/design.h"
-#include "data/format.h"
+#include "data/source.h"
+#include "data/table.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@ void rows_destroy(rows *r)
     for (size_t j = 0; j < r->d; j++) free(r->names[j]);
     free(r->names);
     free(r->target);
+    table_unmap(r);
     free(r->x);
     free(r->y);
     free(r->weight);
@@ -43,19 +45,6 @@ sbps_status rows_none(rows **out, sbps_error *err)
     return fail_memory(err);
 }
 
-/* A posterior needs two rows. */
-static sbps_status check_count(const char *path, size_t kept, size_t dropped, sbps_error *err)
-{
-    char after[80] = "";
-    if (kept >= 2) return SBPS_OK;
-    if (dropped > 0)
-        snprintf(after, sizeof after, " left after %zu with missing values were dropped",
-                 dropped);
-    return fail(err, SBPS_BAD_DATA,
-                "%s: the table has %s row%s%s; a posterior needs at least two", path,
-                kept ? "one" : "no", kept ? "" : "s", after);
-}
-
 /* Before each new chunk: what is read so far will be there twice before the end. A file's rows
  * cannot be counted beforehand, and Linux kills where malloc should have failed. */
 static sbps_status check_memory(const plan *p, const chunks *read, sbps_error *err)
@@ -65,48 +54,34 @@ static sbps_status check_memory(const plan *p, const chunks *read, sbps_error *e
     return memory_holds(p->path, n, d, 2 * n * d * sizeof(double), err);
 }
 
-static sbps_status read_rows(const format_kind *kind, void *self, const plan *p, chunks *read,
-                             sbps_error *err)
+static sbps_status read_rows(row_source *s, chunks *read, sbps_error *err)
 {
-    size_t dropped = 0;
     row_fate fate = ROW_KEPT;
     while (fate != ROW_END) {
-        sbps_status status = check_memory(p, read, err);
+        sbps_status status = check_memory(s->plan, read, err);
         if (status != SBPS_OK) return status;
         double *row = chunks_next(read);
         if (!row) return fail_memory(err);
-        status = kind->next(self, p, row, &fate, err);
-        if (status != SBPS_OK) return status;
-        read->rows += fate == ROW_KEPT;
-        dropped += fate == ROW_DROPPED;
+        if ((status = source_next(s, row, &fate, err)) != SBPS_OK) return status;
+        read->rows = s->kept;
     }
-    return check_count(p->path, read->rows, dropped, err);
+    return SBPS_OK;
 }
 
 sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_error *err)
 {
-    text *source = NULL;
-    columns names = {0};
-    void *self = NULL;
-    plan *p = NULL;
+    row_source s;
     chunks read = {0};
     *out = NULL;
-    sbps_status status = text_open(path, &source, err);
-    if (status != SBPS_OK) return status;
-    const format_kind *kind = format_of(source);
-    if ((status = kind->open(source, &names, &self, err)) != SBPS_OK) goto close_text;
-    if ((status = plan_create(path, &names, spec, &p, err)) != SBPS_OK) goto close_kind;
-    chunks_init(&read, p->width);
-    if ((status = read_rows(kind, self, p, &read, err)) != SBPS_OK) goto clear;
-    status = design_create(p, spec, &read, out, err);
-clear:
+    if (table_recognise(path)) return table_map(path, spec, out, err);
+    sbps_status status = source_open(path, spec, &s, err);
+    if (status != SBPS_OK) goto done;
+    chunks_init(&read, s.plan->width);
+    if ((status = read_rows(&s, &read, err)) != SBPS_OK) goto done;
+    status = design_create(s.plan, spec, &read, out, err);
+done:
     chunks_clear(&read);
-    plan_destroy(p);
-close_kind:
-    kind->close(self);
-close_text:
-    columns_clear(&names);
-    text_close(source);
+    source_close(&s);
     return status;
 }
 
@@ -177,7 +152,7 @@ static sbps_status copy_rows(const numbers *from, const plan *p, chunks *read, s
         read->rows += !missing;
         dropped += missing;
     }
-    return check_count(p->path, read->rows, dropped, err);
+    return check_row_count(p->path, read->rows, dropped, err);
 }
 
 /* Options that name columns of a file say nothing here, and are refused rather than ignored. */

@@ -22,6 +22,7 @@ typedef struct {
     double *mean;   /* d */
     char *target;   /* name of the target */
     uint64_t hash;  /* of everything above */
+    struct table_file *mapped; /* the file x, y, weight and offset lie in; NULL: in memory */
 } rows;
 
 /* Some rows of a table: those listed, or `n` consecutive ones. */

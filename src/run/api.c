@@ -47,7 +47,7 @@ static const char *text_or_null(const char *text)
     return text && *text ? text : NULL;
 }
 
-static rows_spec spec_of(const sbps_options *o)
+rows_spec table_spec(const sbps_options *o)
 {
     const model_kind *model = o->model ? model_find(o->model) : NULL;
     const general_model *general = model ? model->general : NULL;
@@ -80,7 +80,7 @@ sbps_status sbps_table_read(const char *path, const sbps_options *options, sbps_
                             sbps_error *err)
 {
     rows *data;
-    rows_spec spec = spec_of(options);
+    rows_spec spec = table_spec(options);
     *out = NULL;
     sbps_status status = rows_read(path, &spec, &data, err);
     return status == SBPS_OK ? wrap(data, out, err) : status;
@@ -91,7 +91,7 @@ sbps_status sbps_table_copy(size_t row_count, size_t columns, const double *x,
                             const sbps_options *options, sbps_table **out, sbps_error *err)
 {
     rows *data;
-    rows_spec spec = spec_of(options);
+    rows_spec spec = table_spec(options);
     *out = NULL;
     sbps_status status =
         rows_copy(row_count, columns, x, names, target, NULL, NULL, &spec, &data, err);

@@ -94,6 +94,8 @@ struct sbps_run {
 
 double now(void); /* seconds, monotonic */
 
+/* api.c: what the options say of a table. */
+rows_spec table_spec(const sbps_options *options);
 /* plan.c */
 sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbps_error *err);
 /* Settings that need the mode: metric scale, refreshment. */

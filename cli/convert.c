@@ -1,0 +1,141 @@
+/* sbps convert: a text table becomes a file that `sample` maps instead of reading. */
+#include "cli/cli.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SHOW_SECONDS 0.2
+
+typedef struct {
+    bool bar, drawn;
+    double next; /* monotonic seconds */
+} display;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static bool watch(void *self, const char *stage, size_t rows, double share)
+{
+    display *d = self;
+    char count[32], part[16] = "";
+    if (!d->bar || now() < d->next) return !interrupt_came();
+    format_count((double)rows, sizeof count, count);
+    if (isfinite(share)) snprintf(part, sizeof part, "%3.0f%%  ", floor(100 * share));
+    fprintf(stderr, "\r%s  %s%s rows\033[K", stage, part, count);
+    fflush(stderr);
+    d->drawn = true;
+    d->next = now() + SHOW_SECONDS;
+    return !interrupt_came();
+}
+
+/* Bytes with a unit of 1024: 500M, 1.5G. */
+static bool read_memory(const char *text, size_t *out)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || !(value > 0)) return false;
+    for (size_t i = 0; *end && units[i]; i++)
+        if ((*end & ~0x20) == units[i]) {
+            value = ldexp(value, 10 * (int)(i + 1));
+            end++;
+            break;
+        }
+    if (*end == 'B' || *end == 'b') end++;
+    if (*end || value >= 0x1p60 || value < 1) return false;
+    *out = (size_t)value;
+    return true;
+}
+
+static sbps_status take_options(const arguments *given, sbps_options *options, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    for (size_t i = 0; i < given->flag_count && status == SBPS_OK; i++)
+        if (strcmp(given->flags[i].name, "memory"))
+            status =
+                sbps_options_set(options, given->flags[i].name, given->flags[i].value, err);
+    return status;
+}
+
+static sbps_status check_paths(const char *from, const char *to, sbps_error *err)
+{
+    sbps_status status = output_check("convert", to, err);
+    if (status == SBPS_OK && is_same_file(from, to))
+        status = refuse(err, SBPS_BAD_ARG, "convert: %s is the data file itself", to);
+    return status;
+}
+
+static int convert_run(const arguments *given)
+{
+    const char *from = given->operands[0], *to = given->operands[1],
+               *asked = flag_value(given, "memory", NULL);
+    size_t memory = 0;
+    sbps_error err = {0};
+    sbps_options *options = NULL;
+    display shown = {.bar = isatty(STDERR_FILENO), .next = now() + SHOW_SECONDS};
+    if (asked && !read_memory(asked, &memory)) {
+        complain("convert: --memory: '%s' will not do: want bytes such as 500M or 1G", asked);
+        return CODE_USAGE;
+    }
+    interrupt_hold();
+    sbps_status status = sbps_options_create(&options, &err);
+    if (status == SBPS_OK) status = take_options(given, options, &err);
+    if (status == SBPS_OK) status = check_paths(from, to, &err);
+    if (status == SBPS_OK)
+        status = sbps_table_convert(from, to, options, memory, watch, &shown, &err);
+    if (shown.drawn) fputs("\r\033[K", stderr);
+    sbps_options_destroy(options);
+    if (status != SBPS_OK && interrupt_came()) {
+        complain("interrupted: nothing was written");
+        return CODE_INTERRUPTED;
+    }
+    return report_status(status, &err);
+}
+
+/* A flag without a group is the option of that name of the library's table. */
+static const sbps_option_info convert_flags[] = {
+    {.name = "target"},
+    {.name = "features"},
+    {.name = "categorical"},
+    {.name = "weights"},
+    {.name = "offset"},
+    {.name = "missing"},
+    {.name = "no-intercept"},
+    {.name = "standardize"},
+    {"seed", "S", "1", "Options", "Seed of the shuffle: the same seed gives the same file."},
+    {"memory", "SIZE", "", "Options",
+     "What the shuffle may use, such as 500M or 1G; the file does not depend on it. Without "
+     "it: "
+     "a quarter of the machine's memory, at most 1G."},
+};
+
+const command command_convert = {
+    .name = "convert",
+    .operands = "IN OUT --target COLUMN [options]",
+    .summary =
+        "Turn a text table into one that is mapped instead of read, for data larger than "
+        "memory.",
+    .detail =
+        "IN is CSV with a header or libsvm text, plain or gzip. OUT is a binary file that "
+        "`sbps sample OUT --model NAME` opens at once and of which it touches only what it "
+        "needs. Its rows are shuffled. Target, features and the other choices about the data "
+        "are made here and stay.\n\n"
+        "Room is needed beside OUT for twice the table while it is made.\n\n"
+        "  sbps convert flights.csv.gz flights.tbl --target delayed\n\n"
+        "  sbps sample flights.tbl --model logistic",
+    .least = 2,
+    .most = 2,
+    .why = "a file is missing: want `sbps convert IN OUT --target COLUMN`",
+    .flags = convert_flags,
+    .flag_count = sizeof convert_flags / sizeof *convert_flags,
+    .run = convert_run,
+};

@@ -1,0 +1,349 @@
+/* A uniform permutation in bounded memory.
+ *
+ *   key_i = word i of the shuffle's stream,  i = 0, 1, ... in the order of the source         (1)
+ *   the rows in the order of (key_i, i)                                                       (2)
+ *
+ * Keys are independent and uniform on 2^64 values, so every order is as likely as any other but
+ * for rows with equal keys, of which 10^9 rows have one pair in 40 tables. (2) does not depend on
+ * the memory there is.
+ *
+ * Rows are dealt to 128 buckets by the top bits of their keys. A bucket is a row of blocks in one
+ * temporary file; one that fits in memory is loaded and sorted, one that does not is dealt again by
+ * the next bits. Everything stays in memory while no bucket has filled its first block. */
+#include "data/shuffle.h"
+
+#include "base/rng.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BUCKET_BITS 7
+#define BUCKETS     ((size_t)1 << BUCKET_BITS)
+#define BLOCK_LEAST ((size_t)4096) /* bytes; smaller reads and writes do not pay */
+#define BLOCK_MOST  ((size_t)1 << 20)
+
+/* A record is its key and the row: 1 + width words. */
+typedef union {
+    uint64_t key;
+    double value;
+} word;
+
+typedef struct {
+    word *block; /* being filled; NULL: none yet, or all are written */
+    size_t rows;
+    uint64_t *at; /* where the written blocks lie in the file, all full but the last */
+    size_t count, capacity;
+} bucket;
+
+struct shuffle {
+    char *beside;
+    int file;                        /* -1 while everything is in memory */
+    uint64_t end;                    /* of what is written */
+    size_t width, record, per_block; /* doubles a row; bytes a record; records a block */
+    size_t memory, rows;
+    rng random;
+    bucket *first; /* the buckets of the first deal */
+};
+
+typedef struct {
+    uint64_t key;
+    size_t index; /* in the order of the source, within the bucket */
+} place;
+
+static sbps_status fail_spill(const shuffle *s, const char *verb, int error, sbps_error *err)
+{
+    return fail(err, SBPS_NO_FILE, "%s: the temporary file beside it cannot be %s: %s",
+                s->beside, verb, strerrordesc_np(error));
+}
+
+/* ---- blocks in the temporary file ---- */
+
+/* Without a name, so that it goes when the process does, however that ends. */
+static sbps_status open_spill(shuffle *s, sbps_error *err)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s.XXXXXX", s->beside) < 0) return fail_memory(err);
+    s->file = mkostemp(path, O_CLOEXEC);
+    int error = errno;
+    if (s->file >= 0) unlink(path);
+    free(path);
+    return s->file >= 0 ? SBPS_OK : fail_spill(s, "made", error, err);
+}
+
+static sbps_status write_all(const shuffle *s, const void *bytes, size_t size, uint64_t at,
+                             sbps_error *err)
+{
+    const char *from = bytes;
+    while (size > 0) {
+        ssize_t done = pwrite(s->file, from, size, (off_t)at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return fail_spill(s, "written", done < 0 ? errno : ENOSPC, err);
+        from += done;
+        at += (uint64_t)done;
+        size -= (size_t)done;
+    }
+    return SBPS_OK;
+}
+
+static sbps_status read_all(const shuffle *s, void *bytes, size_t size, uint64_t at,
+                            sbps_error *err)
+{
+    char *to = bytes;
+    while (size > 0) {
+        ssize_t done = pread(s->file, to, size, (off_t)at);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return fail_spill(s, "read", done < 0 ? errno : EIO, err);
+        to += done;
+        at += (uint64_t)done;
+        size -= (size_t)done;
+    }
+    return SBPS_OK;
+}
+
+static size_t block_bytes(const shuffle *s)
+{
+    return s->per_block * s->record;
+}
+
+/* Writes the block being filled, whole or not. */
+static sbps_status flush_block(shuffle *s, bucket *b, sbps_error *err)
+{
+    size_t left = b->rows - b->count * s->per_block;
+    sbps_status status = SBPS_OK;
+    if (left == 0) return SBPS_OK;
+    if (s->file < 0 && (status = open_spill(s, err)) != SBPS_OK) return status;
+    if (b->count == b->capacity) {
+        size_t capacity = b->capacity ? 2 * b->capacity : 8;
+        uint64_t *at = realloc(b->at, capacity * sizeof *at);
+        if (!at) return fail_memory(err);
+        b->at = at;
+        b->capacity = capacity;
+    }
+    status = write_all(s, b->block, left * s->record, s->end, err);
+    if (status != SBPS_OK) return status;
+    b->at[b->count++] = s->end;
+    s->end += block_bytes(s);
+    return SBPS_OK;
+}
+
+/* Block k of a bucket into memory, its room in the file given back; returns how many records. */
+static sbps_status take_block(const shuffle *s, const bucket *b, size_t k, word *to,
+                              size_t *records, sbps_error *err)
+{
+    size_t before = k * s->per_block, left = b->rows - before;
+    *records = left < s->per_block ? left : s->per_block;
+    if (k >= b->count) {
+        memcpy(to, b->block, *records * s->record);
+        return SBPS_OK;
+    }
+    sbps_status status = read_all(s, to, *records * s->record, b->at[k], err);
+    /* where holes cannot be made the file just stays large */
+    (void)!fallocate(s->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)b->at[k],
+                     (off_t)block_bytes(s));
+    return status;
+}
+
+/* ---- buckets ---- */
+
+static bucket *buckets_create(void)
+{
+    return calloc(BUCKETS, sizeof(bucket));
+}
+
+static void bucket_clear(bucket *b)
+{
+    free(b->block);
+    free(b->at);
+    *b = (bucket){0};
+}
+
+static void buckets_destroy(bucket *b)
+{
+    for (size_t i = 0; b && i < BUCKETS; i++) bucket_clear(&b[i]);
+    free(b);
+}
+
+/* Room for the next record of a bucket. */
+static sbps_status bucket_next(shuffle *s, bucket *b, word **out, sbps_error *err)
+{
+    if (!b->block && !(b->block = malloc(block_bytes(s)))) return fail_memory(err);
+    if (b->rows > 0 && b->rows == (b->count + 1) * s->per_block) {
+        sbps_status status = flush_block(s, b, err);
+        if (status != SBPS_OK) return status;
+    }
+    *out = b->block + (b->rows - b->count * s->per_block) * (s->width + 1);
+    b->rows++;
+    return SBPS_OK;
+}
+
+/* Which bucket of the deal number `level`. */
+static size_t bucket_of(uint64_t key, size_t level)
+{
+    return (size_t)(key >> (64 - BUCKET_BITS * (level + 1))) & (BUCKETS - 1);
+}
+
+/* A deal has ended. Once there is a file everything goes there: memory is for what comes next. */
+static sbps_status settle(shuffle *s, bucket *b, sbps_error *err)
+{
+    for (size_t i = 0; s->file >= 0 && i < BUCKETS; i++) {
+        sbps_status status = flush_block(s, &b[i], err);
+        if (status != SBPS_OK) return status;
+        free(b[i].block);
+        b[i].block = NULL;
+    }
+    return SBPS_OK;
+}
+
+/* Deals the records of a bucket to 128 others. */
+static sbps_status deal_again(shuffle *s, const bucket *from, bucket *to, size_t level,
+                              sbps_error *err)
+{
+    word *block = malloc(block_bytes(s));
+    sbps_status status = block ? SBPS_OK : fail_memory(err);
+    for (size_t k = 0; status == SBPS_OK && k * s->per_block < from->rows; k++) {
+        size_t records = 0;
+        status = take_block(s, from, k, block, &records, err);
+        for (size_t i = 0; status == SBPS_OK && i < records; i++) {
+            const word *record = block + i * (s->width + 1);
+            word *room = NULL;
+            status = bucket_next(s, &to[bucket_of(record->key, level)], &room, err);
+            if (status == SBPS_OK) memcpy(room, record, s->record);
+        }
+    }
+    free(block);
+    return status != SBPS_OK ? status : settle(s, to, err);
+}
+
+/* ---- sorting ---- */
+
+static int by_key(const void *a, const void *b)
+{
+    const place *p = a, *q = b;
+    if (p->key != q->key) return p->key < q->key ? -1 : 1;
+    return (p->index > q->index) - (p->index < q->index);
+}
+
+typedef struct {
+    shuffle *s;
+    shuffle_sink sink;
+    void *self;
+    bool all;
+} drain;
+
+/* A bucket that fits in memory, in order. */
+static sbps_status drain_small(drain *d, bucket *b, sbps_error *err)
+{
+    shuffle *s = d->s;
+    word *record = malloc(b->rows * s->record);
+    place *order = malloc(b->rows * sizeof *order);
+    sbps_status status = record && order ? SBPS_OK : fail_memory(err);
+    size_t done = 0;
+    for (size_t k = 0; status == SBPS_OK && done < b->rows; k++) {
+        size_t got = 0;
+        status = take_block(s, b, k, record + done * (s->width + 1), &got, err);
+        done += got;
+    }
+    for (size_t i = 0; status == SBPS_OK && i < b->rows; i++)
+        order[i] = (place){record[i * (s->width + 1)].key, i};
+    if (status == SBPS_OK) qsort(order, b->rows, sizeof *order, by_key);
+    for (size_t i = 0; status == SBPS_OK && d->all && i < b->rows; i++)
+        d->all = d->sink(d->self, &record[order[i].index * (s->width + 1) + 1].value);
+    free(record);
+    free(order);
+    return status;
+}
+
+static bool fits(const shuffle *s, const bucket *b)
+{
+    return b->rows <= s->memory / (s->record + sizeof(place));
+}
+
+static sbps_status drain_bucket(drain *d, bucket *b, size_t level, sbps_error *err)
+{
+    if (b->rows == 0 || !d->all) return SBPS_OK;
+    bool more_bits = BUCKET_BITS * (level + 1) <= 64;
+    if (fits(d->s, b) || !more_bits) return drain_small(d, b, err);
+    bucket *parts = buckets_create();
+    sbps_status status = parts ? deal_again(d->s, b, parts, level, err) : fail_memory(err);
+    bucket_clear(b);
+    for (size_t i = 0; status == SBPS_OK && i < BUCKETS; i++) {
+        status = drain_bucket(d, &parts[i], level + 1, err);
+        bucket_clear(&parts[i]);
+    }
+    buckets_destroy(parts);
+    return status;
+}
+
+/* ---- from outside ---- */
+
+sbps_status shuffle_create(const char *beside, size_t width, uint64_t seed, size_t memory,
+                           shuffle **out, sbps_error *err)
+{
+    *out = NULL;
+    size_t record = (width + 1) * sizeof(word), block = memory / (2 * BUCKETS);
+    if (block < BLOCK_LEAST) block = BLOCK_LEAST;
+    if (block > BLOCK_MOST) block = BLOCK_MOST;
+    if (block < record) block = record;
+    if (BUCKETS * block > memory)
+        return fail(err, SBPS_BAD_ARG,
+                    "%zu bytes of memory are too few to shuffle rows of %zu numbers: want at "
+                    "least %zu",
+                    memory, width, BUCKETS * block);
+    shuffle *s = calloc(1, sizeof *s);
+    if (!s) return fail_memory(err);
+    *s = (shuffle){.beside = strdup(beside),
+                   .file = -1,
+                   .width = width,
+                   .record = record,
+                   .per_block = block / record,
+                   .memory = memory,
+                   .random = rng_stream(seed, 0, RNG_SHUFFLE),
+                   .first = buckets_create()};
+    if (!s->beside || !s->first) {
+        shuffle_destroy(s);
+        return fail_memory(err);
+    }
+    *out = s;
+    return SBPS_OK;
+}
+
+sbps_status shuffle_add(shuffle *s, const double *row, sbps_error *err)
+{
+    word *room = NULL;
+    uint64_t key = rng_word(&s->random);
+    sbps_status status = bucket_next(s, &s->first[bucket_of(key, 0)], &room, err);
+    if (status != SBPS_OK) return status;
+    room->key = key;
+    memcpy(room + 1, row, s->width * sizeof *row);
+    s->rows++;
+    return SBPS_OK;
+}
+
+sbps_status shuffle_drain(shuffle *s, shuffle_sink sink, void *self, bool *all, sbps_error *err)
+{
+    drain d = {.s = s, .sink = sink, .self = self, .all = true};
+    sbps_status status = settle(s, s->first, err);
+    for (size_t i = 0; status == SBPS_OK && i < BUCKETS; i++) {
+        status = drain_bucket(&d, &s->first[i], 1, err);
+        bucket_clear(&s->first[i]);
+    }
+    *all = d.all;
+    return status;
+}
+
+size_t shuffle_rows_added(const shuffle *s)
+{
+    return s->rows;
+}
+
+void shuffle_destroy(shuffle *s)
+{
+    if (!s) return;
+    if (s->file >= 0) close(s->file);
+    buckets_destroy(s->first);
+    free(s->beside);
+    free(s);
+}

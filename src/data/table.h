@@ -1,0 +1,89 @@
+/* A table on disk as it lies in memory: mapped instead of read. docs/files.md describes the bytes. */
+#ifndef DATA_TABLE_H
+#define DATA_TABLE_H
+
+#include "data/design.h"
+
+#define TABLE_MAGIC   "\x89SBPS\r\n\x1a" /* as PNG's: text tools that mangle it are found out */
+#define TABLE_VERSION 1
+#define TABLE_PAGE    ((uint64_t)4096) /* sections begin at multiples of it */
+
+typedef enum {
+    SECTION_X,
+    SECTION_Y,
+    SECTION_WEIGHT,
+    SECTION_OFFSET,
+    SECTION_MEAN,
+    SECTION_SD,
+    SECTION_TEXT,
+    SECTIONS
+} section_name;
+
+typedef struct {
+    uint64_t at, size; /* bytes; size 0: not there */
+} table_section;
+
+enum { TABLE_INTERCEPT = 1, TABLE_STANDARDIZED = 2 };
+
+/* The first bytes of the file, little-endian. */
+typedef struct {
+    unsigned char magic[8];
+    uint32_t version;
+    uint32_t crc;   /* of this header, this field taken as 0 (CRC-32 of zlib) */
+    uint64_t bytes; /* of the whole file */
+    uint64_t rows, columns, stride;
+    uint64_t flags;
+    uint64_t hash; /* of the table, as a checkpoint wants it */
+    uint64_t seed; /* of the shuffle */
+    char storage[16];
+    table_section section[SECTIONS];
+    uint32_t tail_crc; /* of means, sds and text */
+    uint32_t unused;
+} table_header;
+
+/* What the text section holds: strings that end in NUL, these first, then the names of the columns.
+ * They are the options the table was made with, so that others are refused. */
+typedef enum {
+    TEXT_TARGET,
+    TEXT_FEATURES,    /* as named in the option, "" when it was not given */
+    TEXT_COLUMNS,     /* the features taken, comma between them */
+    TEXT_CATEGORICAL, /* as named in the option */
+    TEXT_WEIGHTS,
+    TEXT_OFFSET,
+    TEXTS
+} text_name;
+
+/* A mapped file. */
+struct table_file {
+    int file;            /* -1: somebody else's */
+    unsigned char *base; /* NULL: not mapped yet */
+    size_t size;
+};
+
+uint32_t table_crc(const table_header *h);
+uint32_t table_tail_crc(const table_header *h, const unsigned char *base);
+/* Numbers of a section that holds doubles; NULL when it is not there. */
+double *table_at(const table_header *h, unsigned char *base, section_name k);
+/* A comma list without the blanks around its names; NULL: no memory. */
+char *table_list(const char *list);
+
+/* Whether a file, which must be regular, begins like a table. */
+bool table_recognise(const char *path);
+/* Maps the file; options of `spec` that contradict those it was made with get a sentence. */
+sbps_status table_map(const char *path, const rows_spec *spec, rows **out, sbps_error *err);
+/* Releases the mapping, if there is one; x, y, weight and offset are NULL afterwards. */
+void table_unmap(rows *r);
+
+typedef struct {
+    const char *from, *to;    /* `to` is for sentences */
+    const char *beside;       /* a temporary file may lie beside this one */
+    int file;                 /* open for reading and writing, empty */
+    size_t memory;            /* bytes for the shuffle */
+    sbps_convert_watch watch; /* or NULL */
+    void *self;
+} table_job;
+
+/* Reads `from` and writes the table, rows shuffled by spec->seed. */
+sbps_status table_write(const table_job *job, const rows_spec *spec, sbps_error *err);
+
+#endif

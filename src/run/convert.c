@@ -1,0 +1,49 @@
+/* From text to a table on disk: written beside its name and renamed when it is whole. */
+#include "data/table.h"
+#include "run/run.h"
+#include "store/atomic.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* What the shuffle may use where nothing is said: the page cache wants the rest. */
+#define MEMORY_SHARE 0.25
+#define MEMORY_MOST  0x1p30
+
+static size_t usual_memory(void)
+{
+    double have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double share = MEMORY_SHARE * have;
+    return (size_t)(share < MEMORY_MOST ? share : MEMORY_MOST);
+}
+
+sbps_status sbps_table_convert(const char *from, const char *to, const sbps_options *options,
+                               size_t memory, sbps_convert_watch watch, void *self,
+                               sbps_error *err)
+{
+    atomic_file file;
+    rows_spec spec = table_spec(options);
+    if (table_recognise(from))
+        return fail(err, SBPS_BAD_FILE, "%s: is a converted table already", from);
+    sbps_status status = file_begin(to, &file, err);
+    if (status != SBPS_OK) return status;
+    table_job job = {.from = from,
+                     .to = to,
+                     .beside = file.temp,
+                     .file = -1,
+                     .memory = memory ? memory : usual_memory(),
+                     .watch = watch,
+                     .self = self};
+    if (!file.temp)
+        status =
+            fail(err, SBPS_NO_FILE, "%s: a table must be a file, not a device or a pipe", to);
+    else if ((job.file = open(file.temp, O_RDWR | O_CLOEXEC)) < 0) /* a map is read as well */
+        status = fail_file(err, to, "written", errno);
+    else
+        status = table_write(&job, &spec, err);
+    if (job.file >= 0) close(job.file);
+    if (status == SBPS_OK) return file_commit(&file, err);
+    file_abandon(&file);
+    return status;
+}
