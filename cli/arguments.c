@@ -7,9 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool serves(const command *c, size_t option)
+{
+    return c->library_options && sbps_option_serves(option, c->name);
+}
+
 size_t flag_count(const command *c)
 {
-    return c->flags || c->flag_count ? c->flag_count : sbps_option_count();
+    size_t count = c->flag_count;
+    for (size_t i = 0; i < sbps_option_count(); i++) count += serves(c, i);
+    return count;
 }
 
 static sbps_option_info library_flag(const char *name)
@@ -22,8 +29,12 @@ static sbps_option_info library_flag(const char *name)
 
 sbps_option_info flag_at(const command *c, size_t index)
 {
-    if (!c->flags) return sbps_option_at(index);
-    return c->flags[index].group ? c->flags[index] : library_flag(c->flags[index].name);
+    if (index < c->flag_count)
+        return c->flags[index].group ? c->flags[index] : library_flag(c->flags[index].name);
+    size_t option = 0;
+    for (index -= c->flag_count; !serves(c, option) || index > 0; option++)
+        index -= serves(c, option);
+    return sbps_option_at(option);
 }
 
 static const char *flag_name(const void *of, size_t index)

@@ -32,9 +32,10 @@ struct command {
     const char *detail; /* paragraphs of its help page, split by \n\n; NULL: none */
     size_t least, most; /* operands */
     const char *why;    /* what is missing when there are fewer than `least` */
-    /* NULL: the library's option table. One without a group is that table's of its name. */
+    /* Of its own; one without a group is that of its name in the library's option table. */
     const sbps_option_info *flags;
     size_t flag_count;
+    bool library_options;               /* it also takes all of that table that serve it */
     int (*run)(const arguments *given); /* the exit code */
 };
 
@@ -81,6 +82,6 @@ int report_status(sbps_status status, const sbps_error *err);
 
 /* The subcommands, each at the foot of its file. */
 extern const command command_sample, command_summary, command_diagnose, command_convert,
-    command_simulate, command_list, command_help;
+    command_map, command_laplace, command_simulate, command_list, command_help;
 
 #endif

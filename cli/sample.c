@@ -1,6 +1,7 @@
 /* sbps sample: a table and options become a run; the run advances until it is done; what it
  * drew is written. Whatever goes wrong after the first draw, the draws are kept. */
 #include "cli/cli.h"
+#include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -10,17 +11,6 @@
 #include <string.h>
 
 #define RHAT_CONVERGED 1.01 /* Vehtari et al. (2021) */
-
-/* The command line first, so that the config file only fills the gaps. */
-static sbps_status take_options(const arguments *given, sbps_options *options, sbps_error *err)
-{
-    sbps_status status = SBPS_OK;
-    for (size_t i = 0; i < given->flag_count && status == SBPS_OK; i++)
-        status = sbps_options_set(options, given->flags[i].name, given->flags[i].value, err);
-    if (status != SBPS_OK) return status;
-    const char *config = sbps_options_get(options, "config");
-    return *config ? sbps_options_read(options, config, err) : SBPS_OK;
-}
 
 static bool is_on(const sbps_options *options, const char *name)
 {
@@ -43,62 +33,10 @@ static sbps_status check_files(const sbps_options *options, const char *data, sb
     return status;
 }
 
-static const char *kind_name(const void *of, size_t index)
-{
-    sbps_kind_info kind;
-    return sbps_kind_at(of, index, &kind) ? kind.name : NULL;
-}
-
-/* Asked before the table is read: that can take minutes. */
-static sbps_status check_kind(const sbps_options *options, const char *option,
-                              const char *family, sbps_error *err)
-{
-    const char *name = sbps_options_get(options, option), *known;
-    if (!strcmp(name, "auto")) return SBPS_OK;
-    if (!strcmp(option, "model") && strchr(name, '/')) return SBPS_OK; /* a file: his own */
-    for (size_t i = 0; (known = kind_name(family, i)); i++)
-        if (!strcmp(known, name)) return SBPS_OK;
-    const char *near = nearest(name, kind_name, family);
-    if (near)
-        return refuse(err, SBPS_BAD_ARG, "--%s: unknown %s '%s', did you mean '%s'?", option,
-                      option, name, near);
-    return refuse(err, SBPS_BAD_ARG, "--%s: unknown %s '%s'; `sbps list %s` names them", option,
-                  option, name, family);
-}
-
-static bool needs_table(const char *model)
-{
-    sbps_kind_info kind;
-    for (size_t i = 0; sbps_kind_at("models", i, &kind); i++)
-        if (!strcmp(kind.name, model)) return kind.needs_table;
-    return true;
-}
-
-/* `data` is NULL where none is named. */
-static sbps_status check_data(const sbps_options *options, const char *data, sbps_error *err)
-{
-    const char *model = sbps_options_get(options, "model");
-    if (needs_table(model) && !data)
-        return refuse(err, SBPS_BAD_ARG,
-                      "sample: the data file is missing: want `sbps sample DATA --model %s "
-                      "--target COLUMN`",
-                      *model ? model : "NAME");
-    if (!needs_table(model) && data)
-        return refuse(err, SBPS_BAD_ARG,
-                      "sample: %s is a density by itself: want `sbps sample --model %s`, "
-                      "without '%s'",
-                      model, model, data);
-    return SBPS_OK;
-}
-
 static sbps_status check_options(const sbps_options *options, const char *data, sbps_error *err)
 {
-    if (!*sbps_options_get(options, "model") && data)
-        return refuse(err, SBPS_BAD_ARG,
-                      "sample: --model NAME is missing; `sbps list models` names the models");
-    sbps_status status = check_data(options, data, err);
-    if (status == SBPS_OK) status = check_kind(options, "model", "models", err);
-    if (status == SBPS_OK) status = check_kind(options, "sampler", "samplers", err);
+    sbps_status status = inputs_check("sample", options, data, err);
+    if (status == SBPS_OK) status = inputs_check_kind(options, "sampler", "samplers", err);
     if (status != SBPS_OK || is_on(options, "dry-run")) return status;
     return check_files(options, data, err);
 }
@@ -218,12 +156,6 @@ static int sample_and_keep(sbps_run *run, const sbps_options *options)
     return status == SBPS_OK ? CODE_OK : CODE_FAILED;
 }
 
-static sbps_status open_table(const char *data, const sbps_options *options, sbps_table **out,
-                              sbps_error *err)
-{
-    return data ? sbps_table_read(data, options, out, err) : sbps_table_none(out, err);
-}
-
 static int sample_run(const arguments *given)
 {
     int code = CODE_OK;
@@ -234,9 +166,9 @@ static int sample_run(const arguments *given)
     sbps_run *run = NULL;
     interrupt_catch();
     sbps_status status = sbps_options_create(&options, &err);
-    if (status == SBPS_OK) status = take_options(given, options, &err);
+    if (status == SBPS_OK) status = inputs_take(given, options, &err);
     if (status == SBPS_OK) status = check_options(options, data, &err);
-    if (status == SBPS_OK) status = open_table(data, options, &table, &err);
+    if (status == SBPS_OK) status = inputs_open(data, options, &table, &err);
     if (status == SBPS_OK) status = sbps_run_create(table, options, &run, &err);
     if (status != SBPS_OK)
         code = report_status(status, &err);
@@ -263,5 +195,6 @@ const command command_sample = {
               "run early and writes what there is.\n\n"
               "  sbps sample flights.csv --model logistic --target delayed",
     .most = 1,
+    .library_options = true,
     .run = sample_run,
 };

@@ -68,6 +68,8 @@ typedef struct {
 
 SBPS_API size_t sbps_option_count(void);
 SBPS_API sbps_option_info sbps_option_at(size_t index);
+/* Does it serve this subcommand: "sample", "map" or "laplace"? */
+SBPS_API bool sbps_option_serves(size_t index, const char *command);
 
 SBPS_API sbps_status sbps_options_create(sbps_options **out, sbps_error *err);
 /* value: text; for a switch "true" or "false", NULL meaning "true". Unknown names fail with a
@@ -193,6 +195,54 @@ SBPS_API sbps_status sbps_result_summary(const sbps_result *result, sbps_format 
 SBPS_API sbps_status sbps_result_diagnose(const sbps_result *result, char **out,
                                           size_t *findings, sbps_error *err);
 SBPS_API void sbps_result_destroy(sbps_result *result);
+
+/* ---- the mode, and the normal approximation there ---- */
+
+typedef struct sbps_mode sbps_mode;
+
+typedef struct {
+    const char *method; /* that found it */
+    double potential;   /* U at the mode */
+    double nll;         /* minus the log-likelihood there */
+    double gradient_norm; /* |grad U| */
+    double distance; /* sqrt(g' H^-1 g): posterior sd that may be left to the mode itself */
+    double ridge;    /* that the Hessian needed to be positive definite, relative; 0 mostly */
+    size_t iterations;
+    double epochs; /* passes through the table that sag made; NAN for other methods */
+} sbps_mode_info;
+
+/* As the options say (method, tolerance, max-epochs, start, seed; model and priors). Nothing is
+ * borrowed. */
+SBPS_API sbps_status sbps_mode_find(const sbps_table *table, const sbps_options *options,
+                                    sbps_mode **out, sbps_error *err);
+SBPS_API void sbps_mode_describe(const sbps_mode *mode, sbps_mode_info *out);
+SBPS_API size_t sbps_mode_dim(const sbps_mode *mode);
+/* Borrowed; NULL past the end. */
+SBPS_API const char *sbps_mode_name(const sbps_mode *mode, size_t index);
+/* dim, borrowed; a positive parameter such as sigma as itself. */
+SBPS_API const double *sbps_mode_values(const sbps_mode *mode);
+/* CSV: name,value, which the option `start` reads. Give back with sbps_free. */
+SBPS_API sbps_status sbps_mode_report(const sbps_mode *mode, sbps_format format, char **out,
+                                      sbps_error *err);
+SBPS_API void sbps_mode_destroy(sbps_mode *mode);
+
+typedef struct sbps_laplace sbps_laplace;
+
+/* The normal with the mode as its mean and the inverse Hessian as its covariance, positive parameters
+ * on the log scale: log(sigma). The mode is borrowed until destroy. */
+SBPS_API sbps_status sbps_laplace_create(const sbps_mode *mode, sbps_laplace **out,
+                                         sbps_error *err);
+SBPS_API const char *sbps_laplace_name(const sbps_laplace *laplace, size_t index);
+/* dim, dim and dim*dim, borrowed. */
+SBPS_API const double *sbps_laplace_mean(const sbps_laplace *laplace);
+SBPS_API const double *sbps_laplace_sd(const sbps_laplace *laplace);
+SBPS_API const double *sbps_laplace_covariance(const sbps_laplace *laplace);
+/* Quantile of minus the log-likelihood per row, NLL/N + chi^2(dim)/2N; NAN unless 0 < p < 1. */
+SBPS_API double sbps_laplace_nll(const sbps_laplace *laplace, double p);
+/* CSV: name,mean,sd and the columns of the covariance, which the option `start` reads. */
+SBPS_API sbps_status sbps_laplace_report(const sbps_laplace *laplace, sbps_format format,
+                                         char **out, sbps_error *err);
+SBPS_API void sbps_laplace_destroy(sbps_laplace *laplace);
 
 #ifdef __cplusplus
 }

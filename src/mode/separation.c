@@ -123,7 +123,7 @@ static size_t lone_separator(const search *s, double limit)
         if (share(s, s->step, j) <= limit || data->sd[j] == 0.0) continue;
         double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
         for (size_t i = 0; i < data->n; i++) {
-            double x = data->x[i * data->stride + j];
+            double x = data->storage->cell(data, i, j);
             size_t class = data->y[i] > 0.5;
             low[class] = fmin(low[class], x);
             high[class] = fmax(high[class], x);

@@ -1,10 +1,11 @@
 /* The summary as CSV (RFC 4180, lines end with a line feed alone): ten digits, NaN as NaN. */
+#include "report/fields.h"
 #include "report/summary.h"
 
 #include <math.h>
 #include <string.h>
 
-static void add_field(text *t, const char *bytes)
+void csv_field(text *t, const char *bytes)
 {
     if (!bytes[strcspn(bytes, ",\"\r\n")]) {
         text_add(t, "%s", bytes);
@@ -31,7 +32,7 @@ void write_csv(text *t, const result *r, const sbps_parameter *parameters)
     for (size_t k = 0; k < SUMMARY_COLUMNS; k++) text_add(t, ",%s", summary_columns[k].name);
     text_add(t, "\n");
     for (size_t j = 0; j < r->dim; j++) {
-        add_field(t, parameters[j].name);
+        csv_field(t, parameters[j].name);
         for (size_t k = 0; k < SUMMARY_COLUMNS; k++)
             add_number(t, column_value(&summary_columns[k], &parameters[j]));
         text_add(t, "\n");

@@ -1,6 +1,7 @@
 /* The summary as JSON (RFC 8259): {"run": {...}, "parameters": [...]}. Numbers give the same
  * double back; what JSON cannot write (NaN, infinities) is null. Bytes that are no UTF-8 become
  * the replacement character. */
+#include "report/fields.h"
 #include "report/summary.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ static size_t character_bytes(const unsigned char *s)
     return more + 1;
 }
 
-static void add_string(text *t, const char *string)
+void json_string(text *t, const char *string)
 {
     const unsigned char *s = (const unsigned char *)string;
     text_add(t, "\"");
@@ -47,24 +48,29 @@ static void add_string(text *t, const char *string)
     text_add(t, "\"");
 }
 
-static void add_number(text *t, const void *value)
+void json_number(text *t, double x)
 {
-    double x = *(const double *)value + 0.0; /* -0 becomes 0 */
     char digits[40];
     if (!isfinite(x)) {
         text_add(t, "null");
         return;
     }
+    x += 0.0; /* -0 becomes 0 */
     snprintf(digits, sizeof digits, "%.15g", x);
     if (strtod(digits, NULL) != x) snprintf(digits, sizeof digits, "%.17g", x);
     text_add(t, "%s", digits);
+}
+
+static void add_number(text *t, const void *value)
+{
+    json_number(t, *(const double *)value);
 }
 
 static void add_text(text *t, const void *value)
 {
     const char *string = *(char *const *)value;
     if (string)
-        add_string(t, string);
+        json_string(t, string);
     else
         text_add(t, "null");
 }
@@ -133,7 +139,7 @@ static void add_run(text *t, const result *r)
 static void add_parameter(text *t, const sbps_parameter *p)
 {
     text_add(t, "    {\"name\": ");
-    add_string(t, p->name);
+    json_string(t, p->name);
     for (size_t k = 0; k < SUMMARY_COLUMNS; k++) {
         text_add(t, ", \"%s\": ", summary_columns[k].name);
         add_number(t, (const char *)p + summary_columns[k].offset);

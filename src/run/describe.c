@@ -72,16 +72,23 @@ static void describe_sampler(const sbps_run *run, FILE *out)
 static void describe_size(const sbps_run *run, FILE *out)
 {
     const rows *data = run->table->data;
-    double table = 8.0 * (double)data->n * (double)(data->stride + 1), chains = 0.0;
+    double chains = 0.0;
     for (size_t i = 0; i < run->chain_count; i++) chains += (double)run->chains[i].memory.size;
     if (is_rowless(run))
         fprintf(out, "  size      %zu parameters; %zu chains, %.3g MB\n", run->target->dim,
                 run->chain_count, chains / 1e6);
     else
-        fprintf(out, "  data      %zu rows, %zu parameters, %.3g MB; %zu chains, %.3g MB\n",
-                data->n, run->target->dim, table / 1e6, run->chain_count, chains / 1e6);
-    fprintf(out, "  mode      found in %zu steps, U = %.8g, gradient %.1e\n",
-            run->reference->iterations, run->reference->value, run->reference->gradient_norm);
+        fprintf(out, "  data      %zu rows, %zu parameters, %.3g MB %s; %zu chains, %.3g MB\n",
+                data->n, run->target->dim, rows_bytes(data) / 1e6, data->storage->name,
+                run->chain_count, chains / 1e6);
+    if (run->start_hash)
+        fprintf(out, "  start     %s%s: U = %.8g, gradient %.1e\n", run->options->start,
+                run->start_metric ? " with its covariance" : "", run->reference->value,
+                run->reference->gradient_norm);
+    else
+        fprintf(out, "  mode      found in %zu steps, U = %.8g, gradient %.1e\n",
+                run->reference->iterations, run->reference->value,
+                run->reference->gradient_norm);
 }
 
 static void describe_model(const sbps_run *run, FILE *out)

@@ -5,6 +5,7 @@
 #include "run/run.h"
 #include "store/checkpoint.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 #define CHECKPOINT_SHARE   20.0 /* and so many times as long as writing one takes */
 
 /* `name=value` lines of the options that decide the path. */
-static char *path_options(const sbps_options *options)
+static char *path_options(const sbps_run *run)
 {
     char *text = NULL, value[4096];
     size_t size = 0;
@@ -21,8 +22,9 @@ static char *path_options(const sbps_options *options)
     FILE *out = open_memstream(&text, &size);
     if (!out) return NULL;
     fprintf(out, "version=%s\n", SBPS_VERSION);
-    for (size_t i = 0; option_text(options, i, &name, &path, sizeof value, value); i++)
+    for (size_t i = 0; option_text(run->options, i, &name, &path, sizeof value, value); i++)
         if (path) fprintf(out, "%s=%s\n", name, value);
+    if (run->start_hash) fprintf(out, "start=%016" PRIx64 "\n", run->start_hash);
     if (fclose(out)) {
         free(text);
         return NULL;
@@ -52,7 +54,7 @@ static sbps_status blocks_make(sbps_run *run, block_list *b, sbps_error *err)
 {
     *b = (block_list){.list = calloc(run->chain_count + 3, sizeof *b->list),
                       .names = calloc(run->chain_count, sizeof *b->names),
-                      .options = path_options(run->options),
+                      .options = path_options(run),
                       .hash = run->table->data->hash};
     if (!b->list || !b->names || !b->options) {
         blocks_free(b);

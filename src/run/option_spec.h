@@ -28,6 +28,8 @@ struct option_spec {
     size_t least, most; /* sizes, both included */
     const char *group, *help;
     bool affects_path;
+    bool for_mode;       /* of map and laplace too */
+    bool not_for_sample; /* of them alone */
 };
 
 extern const option_type option_text_type, option_choice_type, option_real_type,
@@ -36,7 +38,7 @@ extern const option_type option_text_type, option_choice_type, option_real_type,
 extern const option_spec option_specs[];
 extern const size_t option_spec_count;
 
-#define OPTION_MOST 64 /* more than there are options: room for one flag each on the stack */
+#define OPTION_MOST 96 /* more than there are options: room for one flag each on the stack */
 
 /* Index in option_specs, or option_spec_count. */
 size_t option_find(const char *name);

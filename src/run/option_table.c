@@ -22,9 +22,10 @@
 #define SWITCH(name_, member) .name = name_, FIELD(switch, member), .fallback = "false"
 
 /* Options that only say where and when a run ends leave the path as it is. */
-#define DATA    .group = "Data and model", .affects_path = true
+#define DATA    .group = "Data and model", .affects_path = true, .for_mode = true
 #define SAMPLER .group = "Sampler", .affects_path = true
 #define CHAINS  .group = "Chains and stopping", .affects_path = true
+#define MODE    .group = "Mode", .for_mode = true
 #define STOP    .group = "Chains and stopping"
 #define FILES   .group = "Files and output"
 
@@ -53,6 +54,11 @@ const option_spec option_specs[] = {
      .help =
          "Centre every feature and divide it by its standard deviation; coefficients are then "
          "those of the standardised features."},
+    {CHOICE("storage", storage, "auto|double|float|sparse", "auto"), DATA,
+     .help =
+         "How the table is kept in memory. float: half the size, values rounded to 7 digits, "
+         "sums still double. sparse: only what is not 0. auto: sparse where that is cheaper, "
+         "else double."},
     {TEXT("prior", prior, "PRIOR", "auto"), DATA,
      .help = "Prior of the coefficients, such as normal(0,2.5); `sbps list priors` names them. "
              "auto: normal(0, 2.5/sd(x)), for linear models times sd(y)."},
@@ -135,12 +141,28 @@ const option_spec option_specs[] = {
     {REAL("gradient-noise", gradient_noise, "SD", "0", 0, DBL_MAX), .closed = true, SAMPLER,
      .help = "Gaussian noise added to every component of the gradient, as in Figure 1."},
 
+    {TEXT("start", start, "FILE", ""), MODE,
+     .help =
+         "Point from a file, as `sbps map --csv` or `sbps laplace --csv` writes it. sample: it "
+         "takes the mode's place as start and reference, and its covariance, if it has one, "
+         "the "
+         "inverse Hessian's in the metric. map, laplace: where the search begins."},
+    {CHOICE("method", method, "auto|newton|lbfgs|sag", "auto"), MODE, .not_for_sample = true,
+     .help = "map, laplace: how the mode is found. auto: Newton, after L-BFGS where it cannot "
+             "begin. "
+             "sag: stochastic average gradient, as the paper did, for regressions."},
+    {REAL("tolerance", tolerance, "SD", "1e-06", 0, 1), MODE, .not_for_sample = true,
+     .help = "map, laplace: lbfgs and sag stop when the gradient says that the mode is so many "
+             "posterior standard deviations away. Newton goes to 1e-8."},
+    {REAL("max-epochs", max_epochs, "E", "1000", 0, DBL_MAX), MODE, .not_for_sample = true,
+     .help = "map, laplace: sag gives up after so many passes through the table."},
+
     {SIZE("chains", chains, "N", "4", 1, 1024), CHAINS,
      .help = "Independent chains, each from a start of its own."},
     {SIZE("threads", threads, "N", "auto", 1, 1024), .word = "auto", STOP,
      .help = "Threads that advance the chains; the draws do not depend on it. auto: one a "
              "processor, at most one a chain."},
-    {SIZE("seed", seed, "S", "1", 0, SIZE_MAX), CHAINS,
+    {SIZE("seed", seed, "S", "1", 0, SIZE_MAX), CHAINS, .for_mode = true,
      .help = "Seed: the same seed gives the same draws on any number of threads."},
     {SIZE("warmup", warmup, "N", "auto", 1, SIZE_MAX), .word = "auto", CHAINS,
      .help = "Proposals of each chain that tune it and are then thrown away."},
@@ -168,7 +190,7 @@ const option_spec option_specs[] = {
      .help = "Go on from this checkpoint; data and options must be those it was written with."},
     {TEXT("skeleton", skeleton, "FILE", ""), FILES,
      .help = "Write every event of the path here: time, position, velocity, kind."},
-    {TEXT("config", config, "FILE", ""), FILES,
+    {TEXT("config", config, "FILE", ""), FILES, .for_mode = true,
      .help = "Read options from this file, a `name = value` a line, # starting a comment. What "
              "the command line says wins."},
     {SWITCH("dry-run", dry_run), FILES,

@@ -22,6 +22,14 @@ sbps_option_info sbps_option_at(size_t index)
                               .help = spec->help};
 }
 
+bool sbps_option_serves(size_t index, const char *command)
+{
+    if (index >= option_spec_count) return false;
+    const option_spec *spec = &option_specs[index];
+    if (!strcmp(command, "sample")) return !spec->not_for_sample;
+    return spec->for_mode && (!strcmp(command, "map") || !strcmp(command, "laplace"));
+}
+
 size_t option_find(const char *name)
 {
     size_t index = 0;

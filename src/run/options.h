@@ -15,6 +15,7 @@ struct sbps_options {
     char *model, *target, *features, *categorical, *weights, *offset;
     char *missing; /* error, drop */
     bool no_intercept, standardize;
+    char *storage;                               /* auto, double, float, sparse */
     char *prior, *prior_intercept, *prior_sigma; /* "auto" or as prior_parse reads */
     /* sampler */
     char *sampler, *control_variate, *metric, *minibatch; /* "auto" or a name */
@@ -35,6 +36,9 @@ struct sbps_options {
     char *hidden, *activation, *head, *covariance;
     size_t dim;
     double condition;
+    /* the mode */
+    char *method, *start;
+    double tolerance, max_epochs;
     /* chains and stopping */
     size_t chains, threads, warmup, draws; /* threads, warmup: SIZE_AUTO */
     uint64_t seed;

@@ -72,6 +72,15 @@ static sbps_status check_table(const char *name, const model_kind *model, const 
     return SBPS_OK;
 }
 
+sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind **out,
+                       sbps_error *err)
+{
+    run_plan plan = {0};
+    sbps_status status = choose_model(o, &plan, err);
+    *out = plan.model;
+    return status == SBPS_OK ? check_table(o->model, plan.model, data, err) : status;
+}
+
 static sbps_status choose_sampler(const sbps_options *o, run_plan *plan, sbps_error *err)
 {
     const char *names[64], *word = is_auto(o->sampler) ? "sbps" : o->sampler;
@@ -223,8 +232,7 @@ sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbp
     const sbps_options *o = run->options;
     sbps_status status;
     *plan = (run_plan){0};
-    if ((status = choose_model(o, plan, err)) != SBPS_OK) return status;
-    if ((status = check_table(o->model, plan->model, data, err)) != SBPS_OK) return status;
+    if ((status = plan_model(o, data, &plan->model, err)) != SBPS_OK) return status;
     if ((status = choose_sampler(o, plan, err)) != SBPS_OK) return status;
     if ((status = choose_metric(o, plan, err)) != SBPS_OK) return status;
     if ((status = choose_batch(o, data, plan, err)) != SBPS_OK) return status;

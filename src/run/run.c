@@ -1,6 +1,7 @@
 /* A run from set-up to its last round. */
 #include "run/run.h"
 #include "base/cholesky.h"
+#include "run/target.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,31 +16,13 @@ double now(void)
 
 /* ---- set-up ---- */
 
-static sbps_status copy_options(const sbps_options *from, sbps_options **out, sbps_error *err)
-{
-    sbps_status status = sbps_options_create(out, err);
-    for (size_t i = 0; status == SBPS_OK && i < sbps_option_count(); i++) {
-        const char *name = sbps_option_at(i).name;
-        if (option_given(from, name))
-            status = sbps_options_set(*out, name, sbps_options_get(from, name), err);
-    }
-    return status;
-}
-
 static sbps_status name_parameters(sbps_run *run, sbps_error *err)
 {
     const posterior *u = run->target;
-    run->names = calloc(u->dim, sizeof *run->names);
     run->report = calloc(u->dim, sizeof *run->report);
-    if (!run->names || !run->report) return fail_memory(err);
-    for (size_t j = 0; j < u->dim; j++) {
-        char name[256];
-        posterior_name(u, j, sizeof name, name);
-        run->names[j] = copy_text(name);
-        if (!run->names[j]) return fail_memory(err);
-        run->report[j] = u->scale[j] == SCALE_LOG ? exp : NULL;
-    }
-    return SBPS_OK;
+    if (!run->report) return fail_memory(err);
+    for (size_t j = 0; j < u->dim; j++) run->report[j] = u->scale[j] == SCALE_LOG ? exp : NULL;
+    return target_names(u, &run->names, err);
 }
 
 static sbps_status make_target(sbps_run *run, sbps_error *err)
@@ -47,30 +30,24 @@ static sbps_status make_target(sbps_run *run, sbps_error *err)
     const rows *data = run->table->data;
     sbps_status status = plan_make(run, data, &run->plan, err);
     if (status != SBPS_OK) return status;
-    const sbps_options *o = run->options;
-    model_shape shape = {.hidden = o->hidden,
-                         .activation = o->activation,
-                         .head = o->head,
-                         .covariance = o->covariance,
-                         .dim = o->dim,
-                         .condition = o->condition,
-                         .library = o->model};
-    status = posterior_open(data, run->plan.model, &shape, &run->target, err);
-    if (status == SBPS_OK) status = priors_choose(o, run->target, err);
+    status = target_open(run->options, data, run->plan.model, &run->target, err);
     if (status == SBPS_OK && run->plan.sampler->check)
         status = run->plan.sampler->check(run->target, &run->plan.settings, err);
     return status;
 }
 
+/* The mode, or the point of a file in its place. */
 static sbps_status find_reference(sbps_run *run, sbps_error *err)
 {
-    const general_model *general = run->plan.model->general;
-    if (!general || !general->start) return mode_find(run->target, NULL, &run->reference, err);
-    double *start = new_doubles(run->target->dim);
-    if (!start) return fail_memory(err);
-    general->start(run->target->self, start);
-    sbps_status status = mode_find(run->target, start, &run->reference, err);
-    free(start);
+    start_point start;
+    sbps_status status = target_start(run->options, run->target, run->names, &start, err);
+    run->start_hash = start.hash;
+    run->start_metric = start.precision;
+    if (status == SBPS_OK)
+        status = start.hash
+                     ? mode_take(run->target, start.w, start.precision, &run->reference, err)
+                     : mode_find(run->target, start.w, &run->reference, err);
+    start_release(&start);
     return status;
 }
 
@@ -122,7 +99,7 @@ sbps_status sbps_run_create(const sbps_table *table, const sbps_options *options
     if (!run) return fail_memory(err);
     run->table = table;
     atomic_init(&run->interrupt, false);
-    sbps_status status = copy_options(options, &run->options, err);
+    sbps_status status = options_copy(options, &run->options, err);
     if (status == SBPS_OK) status = set_up(run, err);
     if (status != SBPS_OK) {
         sbps_run_destroy(run);
@@ -143,8 +120,7 @@ void sbps_run_destroy(sbps_run *run)
     metric_destroy(run->a);
     mode_destroy(run->reference);
     free(run->factor);
-    for (size_t j = 0; run->names && j < run->target->dim; j++) free(run->names[j]);
-    free(run->names);
+    if (run->names) names_free(run->names, run->target->dim);
     free(run->report);
     posterior_destroy(run->target);
     sbps_options_destroy(run->options);

@@ -74,8 +74,10 @@ struct sbps_run {
     run_plan plan;
     posterior *target;
     mode *reference;
-    control *cv;    /* NULL: none */
-    double *factor; /* Cholesky of the Hessian there */
+    uint64_t start_hash; /* of the file that gave it; 0: none did */
+    bool start_metric;   /* and it came with a covariance */
+    control *cv;         /* NULL: none */
+    double *factor;      /* Cholesky of the Hessian there */
     metric *a;
     reported_value *report; /* dim */
     char **names;           /* dim */
@@ -98,6 +100,9 @@ double now(void); /* seconds, monotonic */
 rows_spec table_spec(const sbps_options *options);
 /* plan.c */
 sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbps_error *err);
+/* The model alone, and whether the table is one for it. */
+sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind **out,
+                       sbps_error *err);
 /* Settings that need the mode: metric scale, refreshment. */
 sbps_status plan_finish(sbps_run *run, sbps_error *err);
 /* priors.c: fills every prior of the target. */

@@ -1,0 +1,86 @@
+/* Options and tables of the subcommands that look at a posterior. */
+#include "cli/inputs.h"
+#include <string.h>
+
+static bool is_own(const command *c, const char *name)
+{
+    for (size_t i = 0; i < c->flag_count; i++)
+        if (!strcmp(c->flags[i].name, name)) return true;
+    return false;
+}
+
+/* The command line first, so that the config file only fills the gaps. */
+sbps_status inputs_take(const arguments *given, sbps_options *options, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    for (size_t i = 0; i < given->flag_count && status == SBPS_OK; i++)
+        if (!is_own(given->command, given->flags[i].name))
+            status =
+                sbps_options_set(options, given->flags[i].name, given->flags[i].value, err);
+    if (status != SBPS_OK) return status;
+    const char *config = sbps_options_get(options, "config");
+    return *config ? sbps_options_read(options, config, err) : SBPS_OK;
+}
+
+static const char *kind_name(const void *of, size_t index)
+{
+    sbps_kind_info kind;
+    return sbps_kind_at(of, index, &kind) ? kind.name : NULL;
+}
+
+sbps_status inputs_check_kind(const sbps_options *options, const char *option,
+                              const char *family, sbps_error *err)
+{
+    const char *name = sbps_options_get(options, option), *known;
+    if (!strcmp(name, "auto")) return SBPS_OK;
+    if (!strcmp(option, "model") && strchr(name, '/')) return SBPS_OK; /* a file: his own */
+    for (size_t i = 0; (known = kind_name(family, i)); i++)
+        if (!strcmp(known, name)) return SBPS_OK;
+    const char *near = nearest(name, kind_name, family);
+    if (near)
+        return refuse(err, SBPS_BAD_ARG, "--%s: unknown %s '%s', did you mean '%s'?", option,
+                      option, name, near);
+    return refuse(err, SBPS_BAD_ARG, "--%s: unknown %s '%s'; `sbps list %s` names them", option,
+                  option, name, family);
+}
+
+static bool needs_table(const char *model)
+{
+    sbps_kind_info kind;
+    for (size_t i = 0; sbps_kind_at("models", i, &kind); i++)
+        if (!strcmp(kind.name, model)) return kind.needs_table;
+    return true;
+}
+
+static sbps_status check_data(const char *who, const char *model, const char *data,
+                              sbps_error *err)
+{
+    if (needs_table(model) && !data)
+        return refuse(err, SBPS_BAD_ARG,
+                      "%s: the data file is missing: want `sbps %s DATA --model %s "
+                      "--target COLUMN`",
+                      who, who, *model ? model : "NAME");
+    if (!needs_table(model) && data)
+        return refuse(err, SBPS_BAD_ARG,
+                      "%s: %s is a density by itself: want `sbps %s --model %s`, "
+                      "without '%s'",
+                      who, model, who, model, data);
+    return SBPS_OK;
+}
+
+sbps_status inputs_check(const char *who, const sbps_options *options, const char *data,
+                         sbps_error *err)
+{
+    const char *model = sbps_options_get(options, "model");
+    if (!*model && data)
+        return refuse(err, SBPS_BAD_ARG,
+                      "%s: --model NAME is missing; `sbps list models` names the models", who);
+    sbps_status status = check_data(who, model, data, err);
+    return status == SBPS_OK ? inputs_check_kind(options, "model", "models", err) : status;
+}
+
+sbps_status inputs_open(const char *data, const sbps_options *options, sbps_table **out,
+                        sbps_error *err)
+{
+    return data ? sbps_table_read(data, options, out, err) : sbps_table_none(out, err);
+}

@@ -1,0 +1,28 @@
+/* What the subcommands that look at a posterior have in common: options, their checks, the table. */
+#ifndef CLI_INPUTS_H
+#define CLI_INPUTS_H
+
+#include "cli/cli.h"
+
+/* Sets what the command line gives, but for the subcommand's own flags; a config file fills the gaps. */
+sbps_status inputs_take(const arguments *given, sbps_options *options, sbps_error *err);
+/* Is a model named, is it known, and does it go with the data? `data` is NULL where none is named.
+ * Asked before the table is read: that can take minutes. */
+sbps_status inputs_check(const char *who, const sbps_options *options, const char *data,
+                         sbps_error *err);
+/* Does the option name one of the family, or auto? */
+sbps_status inputs_check_kind(const sbps_options *options, const char *option,
+                              const char *family, sbps_error *err);
+sbps_status inputs_open(const char *data, const sbps_options *options, sbps_table **out,
+                        sbps_error *err);
+
+/* map.c: finds the mode as the command line says, lets `tell` make the report, and prints it or writes
+ * it to -o. The exit code. */
+int mode_command(const arguments *given,
+                 sbps_status (*tell)(const sbps_mode *mode, sbps_format format, char **out,
+                                     sbps_error *err));
+/* The flags of map and laplace. */
+extern const sbps_option_info mode_flags[];
+enum { MODE_FLAGS = 3 };
+
+#endif

@@ -1,0 +1,94 @@
+/* sbps map: the mode of the posterior. */
+#include "cli/inputs.h"
+#include "cli/output.h"
+#include <errno.h>
+#include <string.h>
+
+/* To standard output, or whole to the file. */
+static sbps_status hand_over(const char *text, const char *path, sbps_error *err)
+{
+    if (!path) {
+        fputs(text, stdout);
+        return SBPS_OK;
+    }
+    FILE *file = fopen(path, "w");
+    if (!file) return refuse(err, SBPS_NO_FILE, "%s: %s", path, strerror(errno));
+    bool written = fputs(text, file) >= 0;
+    if (fclose(file) == 0 && written) return SBPS_OK;
+    return refuse(err, SBPS_NO_FILE, "%s: cannot be written: %s", path, strerror(errno));
+}
+
+static sbps_status check_output(const char *path, const char *data, sbps_error *err)
+{
+    if (!path) return SBPS_OK;
+    if (data && is_same_file(path, data))
+        return refuse(err, SBPS_BAD_ARG, "--output: %s is the data file", path);
+    return output_check("--output", path, err);
+}
+
+/* CSV when the file's name says so. */
+static sbps_format format_of(const arguments *given, const char *path)
+{
+    size_t length = path ? strlen(path) : 0;
+    if (flag_is_on(given, "csv")) return SBPS_CSV;
+    if (flag_is_on(given, "json")) return SBPS_JSON;
+    if (length > 4 && !strcmp(path + length - 4, ".csv")) return SBPS_CSV;
+    if (length > 5 && !strcmp(path + length - 5, ".json")) return SBPS_JSON;
+    return SBPS_TEXT;
+}
+
+int mode_command(const arguments *given,
+                 sbps_status (*tell)(const sbps_mode *mode, sbps_format format, char **out,
+                                     sbps_error *err))
+{
+    const char *data = given->operand_count ? given->operands[0] : NULL;
+    const char *name = given->command->name, *path = flag_value(given, "output", NULL);
+    if (flag_is_on(given, "csv") && flag_is_on(given, "json")) {
+        complain("%s: --csv and --json exclude each other", name);
+        return CODE_USAGE;
+    }
+    sbps_error err = {0};
+    sbps_options *options = NULL;
+    sbps_table *table = NULL;
+    sbps_mode *mode = NULL;
+    char *text = NULL;
+    sbps_status status = sbps_options_create(&options, &err);
+    if (status == SBPS_OK) status = inputs_take(given, options, &err);
+    if (status == SBPS_OK) status = inputs_check(name, options, data, &err);
+    if (status == SBPS_OK) status = check_output(path, data, &err);
+    if (status == SBPS_OK) status = inputs_open(data, options, &table, &err);
+    if (status == SBPS_OK) status = sbps_mode_find(table, options, &mode, &err);
+    if (status == SBPS_OK) status = tell(mode, format_of(given, path), &text, &err);
+    if (status == SBPS_OK) status = hand_over(text, path, &err);
+    sbps_free(text);
+    sbps_mode_destroy(mode);
+    sbps_table_destroy(table);
+    sbps_options_destroy(options);
+    return report_status(status, &err);
+}
+
+static int map_run(const arguments *given)
+{
+    return mode_command(given, sbps_mode_report);
+}
+
+const sbps_option_info mode_flags[MODE_FLAGS] = {
+    {"output", "FILE", "", "Output",
+     "Where it goes instead of standard output; a name in .csv or .json chooses the format."},
+    {"csv", NULL, "", "Output", "Comma-separated, full precision: `sample --start` reads it."},
+    {"json", NULL, "", "Output", "JSON: how it was found, and the parameters."},
+};
+
+const command command_map = {
+    .name = "map",
+    .operands = "DATA --model NAME --target COLUMN [--csv|--json] [-o FILE] [options]",
+    .summary = "Find the mode of the posterior.",
+    .detail = "Tells the value of each parameter, the potential U there (minus the log "
+              "posterior), the norm of its gradient and what the search took.\n\n"
+              "  sbps map flights.csv --model logistic --target delayed --method sag",
+    .most = 1,
+    .flags = mode_flags,
+    .flag_count = MODE_FLAGS,
+    .library_options = true,
+    .run = map_run,
+};

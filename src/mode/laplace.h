@@ -1,0 +1,23 @@
+/* The normal approximation at the mode, and what it says of the likelihood. */
+#ifndef MODE_LAPLACE_H
+#define MODE_LAPLACE_H
+
+#include "mode/mode.h"
+
+/* covariance (dim*dim) and sd (dim) of the inverse Hessian at the mode. */
+sbps_status laplace_spread(size_t dim, const mode *m, double *covariance, double *sd,
+                           sbps_error *err);
+
+/* Minus the log-likelihood of a row, averaged over the rows, when w is drawn from the approximation:
+ * (nll + X)/N, X gamma distributed with shape d/2. */
+typedef struct {
+    double nll; /* at the mode, all rows together */
+    double rows, dim;
+} nll_law;
+
+sbps_status laplace_nll(const posterior *u, const mode *m, nll_law *out, sbps_error *err);
+double nll_mean(const nll_law *law);
+double nll_sd(const nll_law *law);
+double nll_quantile(const nll_law *law, double probability); /* 0 < probability < 1 */
+
+#endif

@@ -1,0 +1,65 @@
+/* From options and rows to a posterior with names and a place to begin. */
+#include "run/target.h"
+#include "base/memory.h"
+#include "run/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+sbps_status options_copy(const sbps_options *from, sbps_options **out, sbps_error *err)
+{
+    sbps_status status = sbps_options_create(out, err);
+    for (size_t i = 0; status == SBPS_OK && i < sbps_option_count(); i++) {
+        const char *name = sbps_option_at(i).name;
+        if (option_given(from, name))
+            status = sbps_options_set(*out, name, sbps_options_get(from, name), err);
+    }
+    return status;
+}
+
+sbps_status target_open(const sbps_options *o, const rows *data, const model_kind *model,
+                        posterior **out, sbps_error *err)
+{
+    model_shape shape = {.hidden = o->hidden,
+                         .activation = o->activation,
+                         .head = o->head,
+                         .covariance = o->covariance,
+                         .dim = o->dim,
+                         .condition = o->condition,
+                         .library = o->model};
+    sbps_status status = posterior_open(data, model, &shape, out, err);
+    return status == SBPS_OK ? priors_choose(o, *out, err) : status;
+}
+
+sbps_status target_names(const posterior *u, char ***out, sbps_error *err)
+{
+    char **names = *out = calloc(u->dim, sizeof *names);
+    if (!names) return fail_memory(err);
+    for (size_t j = 0; j < u->dim; j++) {
+        char name[256];
+        posterior_name(u, j, sizeof name, name);
+        names[j] = copy_text(name);
+        if (!names[j]) return fail_memory(err);
+    }
+    return SBPS_OK;
+}
+
+void names_free(char **names, size_t count)
+{
+    for (size_t j = 0; names && j < count; j++) free(names[j]);
+    free(names);
+}
+
+sbps_status target_start(const sbps_options *o, const posterior *u, char *const *names,
+                         start_point *out, sbps_error *err)
+{
+    const general_model *general = u->model->general;
+    *out = (start_point){0};
+    if (o->start && *o->start)
+        return start_read(o->start, u, (const char *const *)names, out, err);
+    if (!general || !general->start) return SBPS_OK;
+    out->w = new_doubles(u->dim);
+    if (!out->w) return fail_memory(err);
+    general->start(u->self, out->w);
+    return SBPS_OK;
+}
