@@ -36,7 +36,8 @@ static double dot(size_t d, const double *x, const double *y)
 
 static void apply(const gaussian *g, const double *v, double *out)
 {
-    for (size_t j = 0; j < g->d; j++) out[j] = dot(g->d, g->precision + j * g->d, v);
+    const kernels *k = kernels_best();
+    for (size_t j = 0; j < g->d; j++) out[j] = k->dot(g->d, g->precision + j * g->d, v);
 }
 
 /* ---- made ---- */
@@ -198,6 +199,7 @@ static void gaussian_gradient(const void *self, row_range r, const double *w,
 
 static const general_model gaussian_general = {
     .rowless = true,
+    .quadratic = true,
     .open = gaussian_open,
     .close = gaussian_close,
     .dim = gaussian_dim,

@@ -12,16 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-sbps_status bounds_check(const posterior *target, const char *sampler, sbps_error *err)
+sbps_status bounds_check_priors(const posterior *target, const char *sampler, sbps_error *err)
 {
-    const model_kind *m = target->model;
-    bool bounded = m->slope_bound > 0.0 && m->curvature_bound > 0.0 && m->log_concave;
-    if (!bounded || m->general || m->aux_name)
-        return fail(
-            err, SBPS_BAD_ARG,
-            "--sampler: %s needs an exact bound on every row's slope, which logistic has "
-            "and %s has not; sbps takes any model",
-            sampler, m->name);
     for (size_t j = 0; j < target->dim; j++) {
         const prior *of = &target->priors[j];
         if (target->scale[j] == SCALE_PLAIN && (of->kind->quadratic || of->kind->slope_bound))
@@ -33,6 +25,19 @@ sbps_status bounds_check(const posterior *target, const char *sampler, sbps_erro
             sampler, of->kind->name);
     }
     return SBPS_OK;
+}
+
+sbps_status bounds_check(const posterior *target, const char *sampler, sbps_error *err)
+{
+    const model_kind *m = target->model;
+    bool bounded = m->slope_bound > 0.0 && m->curvature_bound > 0.0 && m->log_concave;
+    if (!bounded || m->general || m->aux_name)
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--sampler: %s needs an exact bound on every row's slope, which logistic has "
+            "and %s has not; sbps takes any model",
+            sampler, m->name);
+    return bounds_check_priors(target, sampler, err);
 }
 
 size_t bounds_row_count(const posterior *target)
@@ -49,7 +54,10 @@ static double row_weight(const posterior *target, size_t i)
 
 static void map_row(const posterior *target, row_map map, size_t i, double *out)
 {
-    map.transpose(map.self, target->data->x + i * target->data->stride, out);
+    const rows *data = target->data;
+    const double *x = data->x ? data->x + i * data->stride : out + target->dim;
+    if (!data->x) data->storage->decode(data, i, out + target->dim);
+    map.transpose(map.self, x, out);
 }
 
 static double length(size_t d, const double *x)
@@ -155,7 +163,7 @@ bool bounds_curved_gradient(const potential *u, double t, double *out)
 
 void bounds_look_at(potential *u, size_t row)
 {
-    if (u->list)
+    if (u->kind->uses_list)
         u->list[0] = row;
     else
         u->state->first = row;
@@ -165,13 +173,14 @@ double bounds_row_partial(potential *u, size_t row, double t, const double *a)
 {
     const posterior *target = u->target;
     const rows *data = target->data;
-    const double *x = data->x + row * data->stride;
+    const double *x = data->x ? data->x + row * data->stride : u->point;
     double eta, deta, d_eta, along = 0.0;
     rows_products(data, target->k, rows_from(row, 1), u->p, u->q, &eta, &deta);
     eta += t * deta + (data->offset ? data->offset[row] : 0.0);
     batch b = {.k = target->k, .n = 1, .eta = &eta, .y = data->y + row};
     target->model->gradient(&b, &d_eta, NULL);
     if (u->cv) d_eta -= u->cv->d_eta[row];
+    if (!data->x) data->storage->decode(data, row, u->point);
     for (size_t j = 0; j < data->d; j++) along += x[j] * a[j];
     return -(double)data->n * row_weight(target, row) * d_eta * along;
 }

@@ -14,9 +14,11 @@ typedef struct {
 
 /* SBPS_BAD_ARG with a sentence where a model or a prior has no bounds. */
 sbps_status bounds_check(const posterior *target, const char *sampler, sbps_error *err);
+/* The same for the priors alone. */
+sbps_status bounds_check_priors(const posterior *target, const char *sampler, sbps_error *err);
 size_t bounds_row_count(const posterior *target);
 
-/* ---- over all rows; x~ is `scratch` (dim) ---- */
+/* ---- over all rows; x~ is `scratch` (dim), a decoded row comes after it (dim + KERNEL_LANES) ---- */
 
 /* b_i = weight_i L |x~_i|, L the bound of |d log p/d eta|: no row's slope along a unit velocity
  * is larger. Returns the largest; `each` gets all of them unless NULL. */

@@ -5,7 +5,8 @@
  *   the end of L leapfrogs is taken with probability min(1, exp(H - H'))                        (3)
  *
  * so a leapfrog costs one look at all rows, the last of which gives the energy, too. Where h is not
- * finite the trajectory ends there; then, and where H' is not, it is rejected.
+ * finite the trajectory ends there; then, and where H' is not, it is rejected. From a start without
+ * a finite U or h none could begin: the chain has failed.
  *
  * Adapted in warm-up, then frozen: log e by dual averaging towards the acceptance TARGET (Hoffman,
  * Gelman 2014, JMLR 15, 1593-1623, eq. 6), and the length T of a trajectory by climbing
@@ -213,14 +214,11 @@ static double fly(sampler *s, hmc_state *state, hmc_vectors *x, size_t steps)
     return energy;
 }
 
-static void hmc_step(sampler *s, segment *out)
+/* One trajectory, taken or rejected. */
+static void travel(sampler *s, hmc_state *state)
 {
-    hmc_state *state = s->state;
     hmc_vectors x = vectors(s);
     size_t d = s->dim;
-    state->end = (event){.kind = EVENT_STEP, .proposals = 1, .rows = state->unpaid};
-    state->unpaid = 0;
-    memcpy(s->p, s->p_next, d * sizeof *s->p); /* held until the next state is known */
     for (size_t j = 0; j < d; j++) s->v[j] = rng_normal(&state->random);
     double before = state->energy + 0.5 * dot(d, s->v, s->v);
     double energy = fly(s, state, &x, choose_steps(state));
@@ -233,6 +231,18 @@ static void hmc_step(sampler *s, segment *out)
         state->energy = energy;
         s->a->kind->forward(s->a, x.z, s->p_next);
     }
+}
+
+static void hmc_step(sampler *s, segment *out)
+{
+    hmc_state *state = s->state;
+    const double *h = vectors(s).h;
+    size_t d = s->dim;
+    state->end = (event){.kind = EVENT_STEP, .proposals = 1, .rows = state->unpaid};
+    state->unpaid = 0;
+    memcpy(s->p, s->p_next, d * sizeof *s->p); /* held until the next state is known */
+    state->end.failed = !isfinite(state->energy) || !isfinite(dot(d, h, h));
+    if (!state->end.failed) travel(s, state);
     *out = (segment){.flow = &flow_still,
                      .dim = d,
                      .dt = 1.0,
@@ -252,6 +262,8 @@ const sampler_kind sampler_hmc = {
     .extra = hmc_extra,
     .full = true,
     .discrete = true,
+    .remedy =
+        "where it started the posterior or its gradient is not finite; mh may start anywhere",
     .start = hmc_start,
     .step = hmc_step,
     .adapt = hmc_adapt,

@@ -5,6 +5,8 @@
  * zigzag      G on the full data. For log-concave rows 0 <= H <= H_ = K sum x~ x~', x~ = A'x, and
  *             then theta_j (H theta)_j <= (|a||b| + a.b)/2 with |a|^2 = H_jj, |b|^2 = theta'H_ theta
  *             and a.b = theta_j (H_ theta)_j: a linear bound from any point where G is known.  (2)
+ *             Where every row's log p is quadratic H is known, theta_j (H theta)_j itself, and all
+ *             proposals are flips.
  * zigzag-ss   one uniform row i: G_j = prior_j + N d_j(-log p_i), bounded by N max_i L |x~_ij|. (3)
  * zigzag-cv   G_j = prior_j + sum d_j(-log p)(w_hat) + N [d_j(-log p_i)(w) - d_j(-log p_i)(w_hat)],
  *             bounded by N max_i K |x~_ij||x~_i| (|z - z_hat| + t sqrt d), and wherever w is by
@@ -93,8 +95,38 @@ static void start(sampler *s, const double *p, rng random)
     draw_signs(s, &state->random);
 }
 
+static bool quadratic(const posterior *target)
+{
+    return target->model->general && target->model->general->quadratic;
+}
+
+/* A'HA of a model that is quadratic, and the slack of rounding in it. */
+static void exact_hessian(sampler *s, const zigzag_parts *parts)
+{
+    const general_model *general = s->u->target->model->general;
+    size_t d = s->dim;
+    const double minus = -1.0; /* U = -log p */
+    for (size_t j = 0; j < d; j++) {
+        memset(s->gradient, 0, d * sizeof *s->gradient);
+        for (size_t i = 0; i < s->u->target->data->n; i++)
+            general->hessian_vector(s->u->target->self, rows_from(i, 1), s->centre,
+                                    parts->columns + j * d, &minus, s->u->scratch, s->gradient);
+        double *row = parts->hessian + j * d;
+        s->a->kind->transpose(s->a, s->gradient, row);
+        parts->noise[j] = 0.0;
+        for (size_t k = 0; k < d; k++) parts->noise[j] += BOUND_SLACK * fabs(row[k]);
+        parts->noise[j] += BOUND_SLACK * sqrt(row[j]);
+    }
+}
+
 static void full_start(sampler *s, const double *p, rng random)
 {
+    if (quadratic(s->u->target)) {
+        zigzag_parts exact = parts_of(s);
+        start(s, p, random);
+        exact_hessian(s, &exact);
+        return;
+    }
     zigzag_parts parts = parts_of(s);
     column_bounds of = {parts.ceiling, parts.noise, parts.rate};
     start(s, p, random);
@@ -239,14 +271,17 @@ static void bound_full(sampler *s, const zigzag_parts *parts)
 {
     size_t d = s->dim;
     double energy = larger(dot(d, s->v, parts->pull), 0.0);
-    bool curved = bounds_curved_gradient(s->u, 0.0, s->scratch);
+    bool curved = bounds_curved_gradient(s->u, 0.0, s->scratch),
+         exact = quadratic(s->u->target);
     for (size_t j = 0; j < d; j++) {
-        double turn = sqrt(parts->hessian[j * d + j] * energy) + s->v[j] * parts->pull[j];
+        double along = s->v[j] * parts->pull[j];
+        double turn = sqrt(parts->hessian[j * d + j] * energy) + along;
         double known = parts->g[j];
         if (curved) known -= dot(d, parts->columns + j * d, s->scratch);
         parts->at[j] = s->v[j] * known + parts->rest[j] + parts->noise[j];
-        parts->growth[j] =
-            0.5 * (1.0 + BOUND_SLACK) * larger(turn, 0.0) + s->v[j] * parts->rate[j];
+        parts->growth[j] = exact ? along + BOUND_SLACK * fabs(along)
+                                 : 0.5 * (1.0 + BOUND_SLACK) * larger(turn, 0.0);
+        parts->growth[j] += s->v[j] * parts->rate[j];
     }
 }
 
@@ -325,6 +360,7 @@ static sbps_status full_check(const posterior *target, const sampler_settings *s
                               sbps_error *err)
 {
     (void)settings;
+    if (quadratic(target)) return bounds_check_priors(target, "zigzag", err);
     return bounds_check(target, "zigzag", err);
 }
 
@@ -344,7 +380,8 @@ static sbps_status cv_check(const posterior *target, const sampler_settings *set
 
 const sampler_kind sampler_zigzag = {
     .name = "zigzag",
-    .summary = "Zig-Zag on the full data: coordinates flip one by one; exact, logistic only",
+    .summary = "Zig-Zag on the full data: coordinates flip one by one; exact, logistic and "
+               "gaussian only",
     .state_bytes = sizeof(zigzag_state),
     .extra = zigzag_extra,
     .control_variate = "none",
