@@ -7,7 +7,7 @@
 
 sbps_status columns_create(size_t count, columns *out, sbps_error *err)
 {
-    *out = (columns){.name = calloc(count + 1, sizeof *out->name), .count = count};
+    *out = (columns){.name = calloc(count + 1, sizeof *out->name), .count = count, .filled = 1};
     return out->name ? SBPS_OK : fail_memory(err);
 }
 

@@ -20,9 +20,21 @@ static void decode(const rows *data, size_t i, double *out)
     memcpy(out, data->x + i * data->stride, data->stride * sizeof *out);
 }
 
+static double cell(const rows *data, size_t i, size_t j)
+{
+    return data->x[i * data->stride + j];
+}
+
+static double bytes(const rows *data)
+{
+    return (double)(data->n * data->stride * sizeof *data->x);
+}
+
 const storage_kind storage_dense = {
     .name = "double",
     .products = products,
     .combine = combine,
     .decode = decode,
+    .cell = cell,
+    .bytes = bytes,
 };

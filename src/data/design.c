@@ -11,6 +11,8 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "data/moments.h"
+#include "data/single.h"
+#include "data/sparse.h"
 #include "data/text.h"
 #include <math.h>
 #include <stdio.h>
@@ -114,20 +116,46 @@ static sbps_status allocate(design *g, const chunks *read, sbps_error *err)
 {
     const plan *p = g->plan;
     rows *r = g->r;
-    double n = (double)read->rows, kept = (double)(read->width + r->stride);
-    sbps_status status = memory_holds(p->path, n, (double)r->d, n * kept * sizeof(double), err);
+    double n = (double)read->rows, table = sizeof(double) * n * (double)r->stride;
+    if (r->start) table = storage_sparse.bytes(r);
+    sbps_status status =
+        memory_holds(p->path, n, (double)r->d, chunks_bytes(read) + table, err);
     if (status != SBPS_OK) return status;
-    r->n = read->rows;
-    r->x = new_doubles(r->n * r->stride);
+    if (!r->start) r->x = new_doubles(r->n * r->stride);
     r->y = new_doubles(r->n);
     r->mean = new_doubles(r->d);
     r->sd = new_doubles(r->d);
     if (p->weight != SIZE_MAX) r->weight = new_doubles(r->n);
     if (p->offset != SIZE_MAX) r->offset = new_doubles(r->n);
-    bool ready = r->x && r->y && r->mean && r->sd;
+    bool ready = (r->x || r->start) && r->y && r->mean && r->sd;
     ready = ready && (p->weight == SIZE_MAX || r->weight);
     ready = ready && (p->offset == SIZE_MAX || r->offset);
     return ready ? SBPS_OK : fail_memory(err);
+}
+
+/* What is not part of x. */
+static void put_beside(const design *g, const double *row, size_t to)
+{
+    const plan *p = g->plan;
+    rows *r = g->r;
+    r->y[to] = p->target == SIZE_MAX ? 0.0 : row[0];
+    if (r->weight) r->weight[to] = row[p->use[p->weight].slot];
+    if (r->offset) r->offset[to] = row[p->use[p->offset].slot];
+}
+
+size_t design_entries(const design *g, const double *row, uint32_t *column, double *value)
+{
+    const plan *p = g->plan;
+    size_t n = 0;
+    row += p->first;
+    for (size_t f = 0; f < p->features; f++) {
+        const placing *at = &g->place[f];
+        size_t rank = at->rank ? at->rank[(size_t)row[f]] : 0;
+        if (at->rank ? rank == 0 : row[f] == 0.0) continue;
+        column[n] = (uint32_t)(at->column + (at->rank ? rank - 1 : 0));
+        value[n++] = at->rank ? 1.0 : row[f];
+    }
+    return n;
 }
 
 void design_put(const design *g, const double *row, size_t to)
@@ -136,9 +164,7 @@ void design_put(const design *g, const double *row, size_t to)
     rows *r = g->r;
     double *x = r->x + to * r->stride;
     if (r->intercept) x[0] = 1.0;
-    r->y[to] = p->target == SIZE_MAX ? 0.0 : row[0];
-    if (r->weight) r->weight[to] = row[p->use[p->weight].slot];
-    if (r->offset) r->offset[to] = row[p->use[p->offset].slot];
+    put_beside(g, row, to);
     row += p->first;
     if (p->categories == 0) {
         memcpy(x + r->intercept, row, p->features * sizeof *x);
@@ -153,10 +179,11 @@ void design_put(const design *g, const double *row, size_t to)
     }
 }
 
-static sbps_status shuffle_rows(design *g, chunks *read, sbps_error *err)
+/* Where each row goes; NULL: no memory. */
+static size_t *permutation(const design *g, size_t n)
 {
-    size_t n = read->rows, *to = malloc(n * sizeof *to);
-    if (!to) return fail_memory(err);
+    size_t *to = malloc(n * sizeof *to);
+    if (!to) return NULL;
     rng random = rng_stream(g->spec->seed, 0, RNG_SHUFFLE);
     for (size_t i = 0; i < n; i++) to[i] = i;
     for (size_t i = n - 1; i > 0; i--) {
@@ -164,18 +191,26 @@ static sbps_status shuffle_rows(design *g, chunks *read, sbps_error *err)
         to[i] = to[j];
         to[j] = swap;
     }
-    for (size_t i = 0; i < n; i++) {
-        design_put(g, chunks_row(read, i), to[i]);
+    return to;
+}
+
+static void move_rows(design *g, chunks *read, const size_t *to, entries *each)
+{
+    for (size_t i = 0; i < read->rows; i++) {
+        const double *row = chunks_row(read, i);
+        if (g->r->start) {
+            put_beside(g, row, to[i]);
+            sparse_put(g, row, to[i], each);
+        } else
+            design_put(g, row, to[i]);
         if (i % read->per_chunk == 0) chunks_forget(read, i);
     }
-    free(to);
-    return SBPS_OK;
 }
 
 static bool is_constant(const rows *r, size_t j)
 {
     for (size_t i = 1; i < r->n; i++)
-        if (r->x[i * r->stride + j] != r->x[j]) return false;
+        if (r->storage->cell(r, i, j) != r->storage->cell(r, 0, j)) return false;
     return true;
 }
 
@@ -183,8 +218,9 @@ static bool is_constant(const rows *r, size_t j)
 static sbps_status check_constant(const design *g, size_t j, bool *allowed, sbps_error *err)
 {
     const rows *r = g->r;
+    const double value = r->storage->cell(r, 0, j);
     const char *why = r->intercept           ? "it cannot be told from the intercept"
-                      : r->x[j] == 0         ? "its coefficient does nothing"
+                      : value == 0           ? "its coefficient does nothing"
                       : g->spec->standardize ? "it cannot be standardised"
                       : !*allowed            ? "another column is constant too"
                                              : NULL;
@@ -192,7 +228,7 @@ static sbps_status check_constant(const design *g, size_t j, bool *allowed, sbps
     if (!why) return SBPS_OK;
     return fail(err, SBPS_BAD_DATA,
                 "%s: column '%s' is constant (value %g): leave it out with --features, %s",
-                g->plan->path, show_name(r->names[j]).text, r->x[j], why);
+                g->plan->path, show_name(r->names[j]).text, value, why);
 }
 
 static sbps_status check_columns(const design *g, sbps_error *err)
@@ -250,11 +286,11 @@ sbps_status design_finish(const design *g, sbps_error *err)
     if (status != SBPS_OK) return status;
     bool labelled = c->target && g->plan->target != SIZE_MAX;
     if (labelled && c->name[g->plan->target] == c->target) map_signs(r);
-    status = column_moments(r->n, r->d, r->stride, r->x, r->mean, r->sd, err);
+    status = column_moments(r, r->mean, r->sd, err);
     if (status == SBPS_OK) status = check_columns(g, err);
     if (status == SBPS_OK && g->spec->standardize) {
         standardize(r);
-        status = column_moments(r->n, r->d, r->stride, r->x, r->mean, r->sd, err);
+        status = column_moments(r, r->mean, r->sd, err);
     }
     if (status == SBPS_OK) r->hash = rows_hash(r);
     return status;
@@ -276,15 +312,41 @@ void design_close(design *g)
     rows_destroy(g->r);
 }
 
+/* Floats are made at the end: of what --standardize leaves, which has no large means. */
+static sbps_status make_single(const design *g, sbps_error *err)
+{
+    rows *r = g->r;
+    single_from_double(r);
+    sbps_status status = column_moments(r, r->mean, r->sd, err);
+    if (status == SBPS_OK) status = check_columns(g, err);
+    if (status == SBPS_OK) r->hash = rows_hash(r);
+    return status;
+}
+
+static sbps_status fill(design *g, chunks *read, sbps_error *err)
+{
+    entries each = {0};
+    const storage_kind *storage;
+    size_t *to = permutation(g, read->rows);
+    g->r->n = read->rows;
+    sbps_status status = to ? SBPS_OK : fail_memory(err);
+    if (status == SBPS_OK) status = storage_choose(g, read, to, &each, &storage, err);
+    if (status == SBPS_OK) status = allocate(g, read, err);
+    if (status == SBPS_OK) move_rows(g, read, to, &each);
+    entries_clear(&each);
+    free(to);
+    if (status == SBPS_OK) status = design_finish(g, err);
+    if (status == SBPS_OK && storage == &storage_float) status = make_single(g, err);
+    return status;
+}
+
 sbps_status design_create(const plan *p, const rows_spec *spec, chunks *read, rows **out,
                           sbps_error *err)
 {
     design g;
     *out = NULL;
     sbps_status status = design_open(p, spec, &g, err);
-    if (status == SBPS_OK) status = allocate(&g, read, err);
-    if (status == SBPS_OK) status = shuffle_rows(&g, read, err);
-    if (status == SBPS_OK) status = design_finish(&g, err);
+    if (status == SBPS_OK) status = fill(&g, read, err);
     if (status == SBPS_OK) {
         *out = g.r;
         g.r = NULL;

@@ -29,6 +29,10 @@ sbps_status design_finish(const design *g, sbps_error *err);
 /* Destroys the rows as well, unless g->r was set to NULL. */
 void design_close(design *g);
 
+/* Entries of the table: what is not 0 in the columns that a row as read becomes, the intercept left
+ * out. Room for one a feature. Returns how many. */
+size_t design_entries(const design *g, const double *row, uint32_t *column, double *value);
+
 /* Shuffles, expands categories, checks and standardises. Takes the rows out of `read`, chunk by
  * chunk. */
 sbps_status design_create(const plan *p, const rows_spec *spec, chunks *read, rows **out,

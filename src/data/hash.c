@@ -33,11 +33,22 @@ static uint64_t hash_doubles(uint64_t h, const double *x, size_t count)
     return x ? hash_bytes(h, x, count * sizeof *x) : mix(h, 1);
 }
 
+static uint64_t hash_entries(uint64_t h, const rows *r)
+{
+    size_t entries = r->start[r->n];
+    h = hash_bytes(h, r->start, (r->n + 1) * sizeof *r->start);
+    h = hash_bytes(h, r->column, entries * sizeof *r->column);
+    return hash_doubles(h, r->value, entries);
+}
+
 uint64_t rows_hash(const rows *r)
 {
     const uint64_t shape[] = {r->n, r->d, r->stride, r->intercept};
     uint64_t h = hash_bytes(0, shape, sizeof shape);
+    h = hash_bytes(h, r->storage->name, strlen(r->storage->name));
     h = hash_doubles(h, r->x, r->n * r->stride);
+    if (r->x_float) h = hash_bytes(h, r->x_float, r->n * r->stride * sizeof *r->x_float);
+    if (r->start) h = hash_entries(h, r);
     h = hash_doubles(h, r->y, r->n);
     h = hash_doubles(h, r->weight, r->n);
     h = hash_doubles(h, r->offset, r->n);

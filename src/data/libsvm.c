@@ -2,8 +2,7 @@
  * what is not written is 0, # starts a comment. Columns: label, f1, f2, ... An index that no row
  * writes is no column: its coefficient could not be known.
  *
- * The file is read twice, first for its columns. Rows are made dense, so a wide sparse file may be
- * refused for its size; sparse storage comes later. */
+ * The file is read twice, first for its columns and entries. */
 #include "data/format.h"
 
 #include "data/chunks.h"
@@ -15,7 +14,7 @@
 
 typedef struct {
     text *source;
-    size_t rows;          /* data lines */
+    size_t rows, entries; /* data lines; what they write */
     index_set seen;       /* indices written somewhere; f<i> is the column of its rank */
     const char *at, *end; /* what is left of the current line */
     size_t index;         /* the last one read on it */
@@ -107,12 +106,21 @@ static sbps_status next_pair(libsvm *s, const char **begin, const char **end, sb
     return status;
 }
 
-/* Dense, each row kept once as read and once as stored; a column's name and use besides. */
+/* Every entry once as read and once as stored, at best; a column's name and use besides. Whether
+ * rows made dense fit as well is seen when that has been decided. */
 static sbps_status check_memory(const libsvm *s, sbps_error *err)
 {
-    const double n = (double)s->rows, d = (double)s->seen.count + 1, column_bytes = 128;
-    return memory_holds(s->source->path, n, d, d * (2 * n * sizeof(double) + column_bytes),
+    const double n = (double)s->rows, d = (double)s->seen.count + 1;
+    const double entry_bytes = 16, row_bytes = 24, column_bytes = 128;
+    return memory_holds(s->source->path, n, d,
+                        entry_bytes * (double)s->entries + row_bytes * n + column_bytes * d,
                         err);
+}
+
+static double filled(const libsvm *s)
+{
+    double cells = (double)s->rows * (double)s->seen.count;
+    return cells > 0 ? (double)s->entries / cells : 1.0;
 }
 
 /* The first reading: which indices are there, and how many rows. */
@@ -128,6 +136,7 @@ static sbps_status survey(libsvm *s, sbps_error *err)
             const char *begin, *end;
             if ((status = next_pair(s, &begin, &end, err)) != SBPS_OK) return status;
             if (!begin) break;
+            s->entries++;
             if (!index_set_add(&s->seen, s->index)) return fail_memory(err);
         }
     }
@@ -137,6 +146,8 @@ static sbps_status name_columns(libsvm *s, columns *out, sbps_error *err)
 {
     sbps_status status = columns_create(s->seen.count + 1, out, err);
     if (status != SBPS_OK) return status;
+    out->rows = s->rows;
+    out->filled = filled(s);
     out->target = out->name[0] = strdup("label");
     if (!out->target || !index_set_seal(&s->seen)) return fail_memory(err);
     size_t index = 0;

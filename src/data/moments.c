@@ -14,44 +14,54 @@
 
 enum { BLOCK_ROWS = 1024 };
 
-/* sum[j] += sum over the rows of (x_j - shift_j), square[j] likewise of its square. */
-static void add_block(size_t rows, size_t d, size_t stride, const double *restrict x,
-                      const double *restrict shift, double *restrict sum,
-                      double *restrict square)
+/* Sums of x - shift and of its square over some rows, which are decoded into `line` unless they
+ * are doubles as they lie. */
+static void add_block(const rows *r, size_t first, size_t count, const double *shift,
+                      double *restrict sum, double *restrict square, double *line)
 {
-    for (size_t i = 0; i < rows; i++)
+    size_t d = r->d;
+    for (size_t i = first; i < first + count; i++) {
+        const double *x = r->x ? r->x + i * r->stride : line;
+        if (!r->x) r->storage->decode(r, i, line);
         for (size_t j = 0; j < d; j++) {
-            double t = x[i * stride + j] - shift[j];
+            double t = x[j] - shift[j];
             sum[j] += t;
             square[j] += t * t;
         }
-}
-
-/* total[0..d) and total[d..2d): sums of x - shift and of its square over all rows. */
-static void add_rows(size_t n, size_t d, size_t stride, const double *x, const double *shift,
-                     double *total, double *block)
-{
-    memset(total, 0, 2 * d * sizeof *total);
-    for (size_t i = 0; i < n; i += BLOCK_ROWS) {
-        size_t rows = n - i < BLOCK_ROWS ? n - i : BLOCK_ROWS;
-        memset(block, 0, 2 * d * sizeof *block);
-        add_block(rows, d, stride, x + i * stride, shift, block, block + d);
-        for (size_t j = 0; j < 2 * d; j++) total[j] += block[j];
     }
 }
 
-sbps_status column_moments(size_t n, size_t d, size_t stride, const double *x, double *mean,
-                           double *sd, sbps_error *err)
+/* total[0..d) and total[d..2d): sums of x - shift and of its square over all rows. `room` has
+ * 2 d + stride doubles. */
+static void add_rows(const rows *r, const double *shift, double *total, double *room)
 {
-    double *total = new_doubles(4 * d), *block = total + 2 * d;
+    size_t d = r->d;
+    if (r->storage->sums) {
+        r->storage->sums(r, shift, total, total + d, room);
+        return;
+    }
+    memset(total, 0, 2 * d * sizeof *total);
+    for (size_t i = 0; i < r->n; i += BLOCK_ROWS) {
+        size_t count = r->n - i < BLOCK_ROWS ? r->n - i : BLOCK_ROWS;
+        memset(room, 0, 2 * d * sizeof *room);
+        add_block(r, i, count, shift, room, room + d, room + 2 * d);
+        for (size_t j = 0; j < 2 * d; j++) total[j] += room[j];
+    }
+}
+
+sbps_status column_moments(const rows *r, double *mean, double *sd, sbps_error *err)
+{
+    size_t d = r->d;
+    double n = (double)r->n, *total = new_doubles(4 * d + r->stride), *room = total + 2 * d;
     if (!total) return fail_memory(err);
-    memcpy(mean, x, d * sizeof *mean);
-    add_rows(n, d, stride, x, mean, total, block);
-    for (size_t j = 0; j < d; j++) mean[j] += total[j] / (double)n;
-    add_rows(n, d, stride, x, mean, total, block);
+    r->storage->decode(r, 0, room);
+    memcpy(mean, room, d * sizeof *mean);
+    add_rows(r, mean, total, room);
+    for (size_t j = 0; j < d; j++) mean[j] += total[j] / n;
+    add_rows(r, mean, total, room);
     for (size_t j = 0; j < d; j++) {
-        double e = total[j] / (double)n;
-        double variance = total[d + j] / (double)n - e * e;
+        double e = total[j] / n;
+        double variance = total[d + j] / n - e * e;
         mean[j] += e;
         sd[j] = variance > 0 ? sqrt(variance) : isnan(variance) ? NAN : 0.0;
     }

@@ -2,10 +2,9 @@
 #ifndef DATA_MOMENTS_H
 #define DATA_MOMENTS_H
 
-#include "base/status.h"
+#include "data/rows.h"
 
-/* x has n >= 1 rows of d <= stride doubles. sd is exactly 0 for a column of equal values. */
-sbps_status column_moments(size_t n, size_t d, size_t stride, const double *x, double *mean,
-                           double *sd, sbps_error *err);
+/* Of n >= 1 rows, d doubles each. sd is exactly 0 for a column of equal values. */
+sbps_status column_moments(const rows *r, double *mean, double *sd, sbps_error *err);
 
 #endif

@@ -13,6 +13,9 @@ typedef struct {
     char **name; /* owned */
     size_t count;
     const char *target; /* taken when none is named, or NULL */
+    /* what a file tells before its rows are read; else 0 rows, and 1 */
+    size_t rows;
+    double filled; /* share of the cells that are not 0 */
 } columns;
 
 /* Room for `count` names, all NULL. */

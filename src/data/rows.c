@@ -5,12 +5,17 @@
 #include "base/kernels.h"
 #include "base/memory.h"
 #include "data/design.h"
+#include "data/sparse.h"
 #include "data/source.h"
 #include "data/table.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A packed entry takes a slot and a value, so that packing pays up to two thirds; it also costs
+ * time. */
+#define PACK_BELOW 0.5
 
 void rows_destroy(rows *r)
 {
@@ -20,6 +25,10 @@ void rows_destroy(rows *r)
     free(r->target);
     table_unmap(r);
     free(r->x);
+    free(r->x_float);
+    free(r->start);
+    free(r->column);
+    free(r->value);
     free(r->y);
     free(r->weight);
     free(r->offset);
@@ -51,7 +60,7 @@ static sbps_status check_memory(const plan *p, const chunks *read, sbps_error *e
 {
     if (read->rows % read->per_chunk != 0) return SBPS_OK;
     double n = (double)read->rows, d = (double)read->width;
-    return memory_holds(p->path, n, d, 2 * n * d * sizeof(double), err);
+    return memory_holds(p->path, n, d, 2 * chunks_bytes(read), err);
 }
 
 static sbps_status read_rows(row_source *s, chunks *read, sbps_error *err)
@@ -63,7 +72,7 @@ static sbps_status read_rows(row_source *s, chunks *read, sbps_error *err)
         double *row = chunks_next(read);
         if (!row) return fail_memory(err);
         if ((status = source_next(s, row, &fate, err)) != SBPS_OK) return status;
-        read->rows = s->kept;
+        if (fate == ROW_KEPT && !chunks_keep(read)) return fail_memory(err);
     }
     return SBPS_OK;
 }
@@ -76,7 +85,8 @@ sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_
     if (table_recognise(path)) return table_map(path, spec, out, err);
     sbps_status status = source_open(path, spec, &s, err);
     if (status != SBPS_OK) goto done;
-    chunks_init(&read, s.plan->width);
+    if ((status = storage_fits(s.plan, spec, err)) != SBPS_OK) goto done;
+    chunks_init(&read, s.plan->width, s.names.filled < PACK_BELOW);
     if ((status = read_rows(&s, &read, err)) != SBPS_OK) goto done;
     status = design_create(s.plan, spec, &read, out, err);
 done:
@@ -149,7 +159,7 @@ static sbps_status copy_rows(const numbers *from, const plan *p, chunks *read, s
         if (!row) return fail_memory(err);
         sbps_status status = copy_row(from, i, p, row, &missing, err);
         if (status != SBPS_OK) return status;
-        read->rows += !missing;
+        if (!missing && !chunks_keep(read)) return fail_memory(err);
         dropped += missing;
     }
     return check_row_count(p->path, read->rows, dropped, err);
@@ -190,7 +200,7 @@ sbps_status rows_copy(size_t n, size_t column_count, const double *x, const char
     told.offset = offset ? OFFSET : NULL;
     if ((status = name_numbers(&from, names, told.target, &named, err)) != SBPS_OK) goto done;
     if ((status = plan_create(NUMBERS, &named, &told, &p, err)) != SBPS_OK) goto done;
-    chunks_init(&read, p->width);
+    chunks_init(&read, p->width, false);
     if ((status = copy_rows(&from, p, &read, err)) != SBPS_OK) goto done;
     status = design_create(p, &told, &read, out, err);
 done:

@@ -14,6 +14,11 @@ typedef struct {
     size_t stride;  /* doubles from row to row: d rounded up to KERNEL_LANES, zero padded */
     bool intercept; /* column 0 is the constant 1, named "intercept" */
     double *x;      /* n * stride where storage is dense; else NULL */
+    float *x_float; /* n * stride where it is float; else NULL */
+    /* where it is sparse, else NULL: entries that are not 0, the intercept's 1 not among them */
+    uint64_t *start;  /* n + 1: row i has the entries start[i] to start[i + 1] - 1 */
+    uint32_t *column; /* increasing within a row */
+    double *value;    /* NULL: 1 each */
     double *y;      /* n */
     double *weight; /* n, or NULL: 1 each */
     double *offset; /* n, or NULL: 0 each; added to the linear predictor */
@@ -39,7 +44,7 @@ static inline size_t row_index(row_range r, size_t i)
 /* The products of rows with vectors: all that anybody needs of x in a loop. Vectors have `stride`
  * entries, zero past d. */
 struct storage_kind {
-    const char *name;
+    const char *name; /* as --storage says it */
     /* eta[i] = x_i . p, deta[i] = x_i . q (q NULL: only eta) */
     void (*products)(const rows *data, const kernels *k, row_range r, const double *p,
                      const double *q, double *eta, double *deta);
@@ -48,9 +53,29 @@ struct storage_kind {
                     double *out);
     /* Row i as `stride` doubles, zero past d. */
     void (*decode)(const rows *data, size_t i, double *out);
+    double (*cell)(const rows *data, size_t i, size_t j);
+    /* What x takes, in bytes. */
+    double (*bytes)(const rows *data);
+    /* Optional: sum[j] = sum_i (x_ij - shift_j), square[j] of its square; `room` has d doubles.
+     * NULL: rows are decoded one by one. */
+    void (*sums)(const rows *data, const double *shift, double *sum, double *square,
+                 double *room);
+    /* Optional: out += sum_i c[i] x_i x_i' over n rows from `first`, lower triangle, `pitch`
+     * doubles from row to row of out. NULL, or false for rows that are not worth it: rows are
+     * decoded and multiplied as matrices. */
+    bool (*outer)(const rows *data, size_t first, size_t n, const double *c, size_t pitch,
+                  double *out);
 };
 
-extern const storage_kind storage_dense; /* doubles, row after row */
+extern const storage_kind storage_dense;  /* doubles, row after row */
+extern const storage_kind storage_float;  /* floats, likewise */
+extern const storage_kind storage_sparse; /* entries that are not 0 */
+
+/* Numbers of x that a product with one row multiplies, on average. */
+static inline double rows_numbers(const rows *data)
+{
+    return data->start ? (double)data->start[data->n] / (double)data->n + 1.0 : (double)data->d;
+}
 
 static inline void rows_products(const rows *data, const kernels *k, row_range r,
                                  const double *p, const double *q, double *eta, double *deta)
@@ -69,6 +94,13 @@ static inline row_range rows_from(size_t first, size_t n)
     return (row_range){NULL, first, n};
 }
 
+/* What the table takes in memory. */
+static inline double rows_bytes(const rows *data)
+{
+    size_t beside = 1 + (data->weight != NULL) + (data->offset != NULL);
+    return data->storage->bytes(data) + (double)(data->n * beside * sizeof(double));
+}
+
 typedef struct {
     const char *target;           /* NULL: for libsvm the label; else an error */
     const char *features;         /* comma list; NULL: every column not named elsewhere */
@@ -78,6 +110,8 @@ typedef struct {
     bool drop_missing; /* rows with an empty or NA cell: dropped, else an error */
     bool no_columns;   /* only the target is wanted, and weights */
     bool no_target;    /* every column is a feature; y is 0 */
+    const char *storage; /* double, float, sparse; NULL or auto: what is cheapest */
+    bool needs_doubles;  /* the model reads x itself: auto is double, others are refused */
     uint64_t seed;     /* of the shuffle */
 } rows_spec;
 

@@ -155,6 +155,7 @@ static void network_start(const void *self, double *w)
 }
 
 static const general_model network_general = {
+    .any_storage = true,
     .open = network_open,
     .close = layers_close,
     .dim = layers_dim,

@@ -47,6 +47,7 @@ static double softmax_prior_sd(const void *self, size_t j)
 }
 
 static const general_model softmax_general = {
+    .any_storage = true,
     .open = softmax_open,
     .close = layers_close,
     .dim = layers_dim,

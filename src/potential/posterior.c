@@ -254,14 +254,21 @@ static void block_curvature(sweep *s)
     for (size_t i = 0; i < (aux ? 3 : 1); i++) weigh(s, s->r[i]);
 }
 
-/* hessian -= sum l_ee x x' over the block, lower triangle by panels (and a little above it). */
+/* hessian -= sum l_ee x x' over the block, lower triangle by panels (and a little above it).
+ * `scaled` has room for two blocks of rows. */
 static void add_products(const sweep *s, double *scaled, double *hessian)
 {
     const rows *data = s->u->data;
+    const storage_kind *storage = data->storage;
     size_t stride = data->stride, dim = s->u->dim, d = data->d, n = s->b.n;
-    const double *x = data->x + s->first * stride;
+    for (size_t i = 0; i < n; i++) s->r[0][i] = -s->r[0][i];
+    if (storage->outer && storage->outer(data, s->first, n, s->r[0], dim, hessian)) return;
+    double *rows_of_block = scaled + BLOCK * stride;
+    const double *x = data->x ? data->x + s->first * stride : rows_of_block;
+    for (size_t i = 0; !data->x && i < n; i++)
+        storage->decode(data, s->first + i, rows_of_block + i * stride);
     for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < d; j++) scaled[i * stride + j] = -s->r[0][i] * x[i * stride + j];
+        for (size_t j = 0; j < d; j++) scaled[i * stride + j] = s->r[0][i] * x[i * stride + j];
     for (size_t j = 0; j < d; j += PANEL) {
         size_t width = d - j < PANEL ? d - j : PANEL;
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)(d - j), (int)width, (int)n,
@@ -291,7 +298,7 @@ sbps_status posterior_hessian(const posterior *u, const double *w, double *hessi
     sweep s;
     sbps_status status = sweep_open(&s, u, w, NULL, err);
     if (status != SBPS_OK) return status;
-    double *scaled = new_doubles(BLOCK * u->data->stride);
+    double *scaled = new_doubles(2 * BLOCK * u->data->stride);
     if (!scaled) {
         free(s.memory);
         return fail_memory(err);

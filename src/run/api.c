@@ -62,6 +62,9 @@ rows_spec table_spec(const sbps_options *o)
                        .drop_missing = !strcmp(o->missing, "drop"),
                        .no_columns = general && general->no_columns,
                        .no_target = general && general->no_target,
+                       .storage = o->storage,
+                       .needs_doubles = (general && !general->any_storage) ||
+                                        (o->model && model_is_file(o->model)),
                        .seed = o->seed};
 }
 

@@ -51,7 +51,7 @@ void sampler_carve(sampler *s, const sampler_kind *kind, const metric *a, const 
     s->q_next = arena_doubles(memory, d);
     s->v = arena_doubles(memory, d);
     s->gradient = arena_doubles(memory, d);
-    s->scratch = arena_doubles(memory, d);
+    s->scratch = arena_doubles(memory, 2 * d + KERNEL_LANES); /* see bounds.h */
 }
 
 double sampler_curvature(const sampler *s, const double *q)
