@@ -1,21 +1,13 @@
 /* sbps map: the mode of the posterior. */
 #include "cli/inputs.h"
 #include "cli/output.h"
-#include <errno.h>
 #include <string.h>
 
-/* To standard output, or whole to the file. */
 static sbps_status hand_over(const char *text, const char *path, sbps_error *err)
 {
-    if (!path) {
-        fputs(text, stdout);
-        return SBPS_OK;
-    }
-    FILE *file = fopen(path, "w");
-    if (!file) return refuse(err, SBPS_NO_FILE, "%s: %s", path, strerror(errno));
-    bool written = fputs(text, file) >= 0;
-    if (fclose(file) == 0 && written) return SBPS_OK;
-    return refuse(err, SBPS_NO_FILE, "%s: cannot be written: %s", path, strerror(errno));
+    if (path) return sbps_text_write(text, path, err);
+    fputs(text, stdout);
+    return SBPS_OK;
 }
 
 static sbps_status check_output(const char *path, const char *data, sbps_error *err)

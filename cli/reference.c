@@ -25,10 +25,15 @@ static void print_row(FILE *to, const sbps_option_info *flag)
 void reference_markdown(FILE *to)
 {
     const char *group = "";
-    fputs("# Options of `sbps sample`\n\n"
+    fputs("# Options of `sbps sample`, `sbps map` and `sbps laplace`\n\n"
           "Made from the option table by `sbps list options`; do not edit. The same names are "
           "the\n"
-          "keys of a config file (`name = value` a line) and of `sbps_options_set`.\n",
+          "keys of a config file (`name = value` a line) and of `sbps_options_set`. `map` and "
+          "`laplace` "
+          "take\n"
+          "the groups Data and model and Mode, `--seed` and `--config`; `sample` takes all but "
+          "those "
+          "that say so.\n",
           to);
     for (size_t i = 0; i < sbps_option_count(); i++) {
         sbps_option_info flag = sbps_option_at(i);

@@ -244,6 +244,9 @@ SBPS_API sbps_status sbps_laplace_report(const sbps_laplace *laplace, sbps_forma
                                          char **out, sbps_error *err);
 SBPS_API void sbps_laplace_destroy(sbps_laplace *laplace);
 
+/* A report to a file, which appears whole or not at all. */
+SBPS_API sbps_status sbps_text_write(const char *text, const char *path, sbps_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,6 +4,7 @@
 #include "report/approximation.h"
 #include "run/run.h"
 #include "run/target.h"
+#include "store/atomic.h"
 
 #include <math.h>
 #include <string.h>
@@ -223,4 +224,15 @@ void sbps_laplace_destroy(sbps_laplace *laplace)
     free(laplace->covariance);
     free(laplace->sd);
     free(laplace);
+}
+
+/* ---- files ---- */
+
+sbps_status sbps_text_write(const char *text, const char *path, sbps_error *err)
+{
+    atomic_file file;
+    sbps_status status = file_begin(path, &file, err);
+    if (status != SBPS_OK) return status;
+    file_write(&file, text, strlen(text));
+    return file_commit(&file, err);
 }

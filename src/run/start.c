@@ -207,7 +207,8 @@ static sbps_status read_line(reader *r, sbps_error *err)
         double number = 0.0;
         sbps_status status = next_field(r, &field, &last, err);
         if (status != SBPS_OK) return status;
-        if (column == r->columns) break;
+        if (column == r->columns) last = true; /* and too many */
+        if (column == r->columns) continue;
         size_t role = r->roles[column], line_now = r->line;
         r->line = line; /* sentences name the line's first one */
         if (role == ROLE_NAME) status = take_name(r, field, &j, &is_coordinate, err);
@@ -220,7 +221,7 @@ static sbps_status read_line(reader *r, sbps_error *err)
         if (role >= ROLE_COVARIANCE)
             r->covariance[j * r->u->dim + (role - ROLE_COVARIANCE)] = number;
     }
-    if (column == r->columns && last) return SBPS_OK;
+    if (column == r->columns) return SBPS_OK;
     return fail(err, SBPS_BAD_FILE, "--start: %s:%zu: want %zu columns, as in the header",
                 r->path, line, r->columns);
 }
