@@ -15,6 +15,7 @@
 #define WINDOWS_LEAST   100.0 /* rows per batch row */
 #define REFRESH_MOST    1.5   /* refreshments per posterior sd of flight; auto is at most 1 */
 #define REFRESH_LEAST   100.0 /* refreshments of all chains, where nothing else turns the path */
+#define REFERENCE_ESS   100.0 /* below it the mean itself is not known */
 #define REFERENCE_LIMIT 1.0   /* posterior sd, root mean square over the directions */
 
 /* "" when the file does not say. */
@@ -51,12 +52,21 @@ static bool in_excess(const result_info *info)
            info->violations - expected > EXCESS_Z * sqrt(expected);
 }
 
-/* A band that was widened until the bias fits the budget may be violated more often than a normal
- * law says and do no harm. */
-static bool harmful_excess(const result_info *info)
+/* A band that warm-up made so wide that the bias fits the budget may be violated more often than a
+ * normal law says and do no harm: it was chosen by what was missed. */
+static bool is_harmless(const evidence *e)
 {
+    const result_info *info = &e->r->info;
+    bool chosen = !info->paper && !strcmp(option(e, "band"), "auto");
+    return chosen && info->bias_estimate <= info->bias_budget;
+}
+
+static bool harmful_excess(const evidence *e)
+{
+    const result_info *info = &e->r->info;
     bool many = info->violations > EXCESS_RATE * info->proposals;
-    return in_excess(info) && (many || !(info->bias_estimate <= info->bias_budget));
+    return in_excess(info) && !is_harmless(e) &&
+           (many || !(info->bias_estimate <= info->bias_budget));
 }
 
 static void tell_expected(const result_info *info, text *seen)
@@ -80,8 +90,8 @@ bool band_violated(const evidence *e, text *seen)
              100.0 * info->violations / info->proposals, info->violations, info->proposals,
              info->band);
     tell_expected(info, seen);
-    return has_band(e) &&
-           (info->violations > VIOLATION_LIMIT * info->proposals || harmful_excess(info));
+    bool many = info->violations > VIOLATION_LIMIT * info->proposals && !is_harmless(e);
+    return has_band(e) && (many || harmful_excess(e));
 }
 
 bool bounces_missing(const evidence *e, text *seen)
@@ -114,7 +124,7 @@ bool line_unfit(const evidence *e, text *seen)
                    "does not allow for it");
     bool other_cause = is_noisy(e) && is_off(e, "pool-variance");
     return has_band(e) && !other_cause && strcmp(option(e, "regression"), "gp") != 0 &&
-           is_off(e, "lack-of-fit") && harmful_excess(&e->r->info);
+           is_off(e, "lack-of-fit") && harmful_excess(e);
 }
 
 bool band_at_cap(const evidence *e, text *seen)
@@ -145,7 +155,7 @@ bool reference_far(const evidence *e, text *seen)
              "The reference point of the control variate lies %.3g posterior sd from the mean "
              "(root mean square over all directions)",
              info->reference_distance);
-    return info->reference_distance > REFERENCE_LIMIT;
+    return info->reference_distance > REFERENCE_LIMIT && info->min_ess >= REFERENCE_ESS;
 }
 
 /* ---- warm-up, metric, refreshment ---- */

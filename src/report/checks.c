@@ -8,12 +8,13 @@
 
 #define RHAT_LIMIT   1.01
 #define ESS_LIMIT    400.0
-#define BOUNCE_LIMIT 0.02   /* bounces per proposal */
-#define BAND_LIMIT   10.0   /* k that only wild mini-batches need */
-#define PASSES_LIMIT 100.0  /* passes over the data per effective sample */
-#define SQUARE_LIMIT 0.1    /* ESS of squares over ESS of means */
-#define EVENTS_LIMIT 1000.0 /* bounces a chain */
-#define MCSE_LIMIT   0.1    /* posterior sd */
+#define DRAWS_LIMIT  300.0 /* ESS of the stored draws: a path of 400 may keep a little less */
+#define BOUNCE_LIMIT 0.02  /* bounces per proposal */
+#define BAND_LIMIT   10.0  /* k that only wild mini-batches need */
+#define PASSES_LIMIT 100.0 /* passes over the data per effective sample */
+#define SQUARE_LIMIT 0.1   /* ESS of squares over ESS of means */
+#define EVENTS_LIMIT 100.0 /* bounces a chain */
+#define MCSE_LIMIT   0.1   /* posterior sd */
 #define MOST_NAMED   5
 
 double wanted_ess(const result_info *info)
@@ -90,7 +91,7 @@ static double bad_path_ess(const evidence *e, size_t j, double *shown)
 static double bad_draw_ess(const evidence *e, size_t j, double *shown)
 {
     *shown = fmin(e->parameters[j].ess_bulk, e->parameters[j].ess_tail);
-    return ESS_LIMIT - *shown;
+    return DRAWS_LIMIT - *shown;
 }
 
 static double bad_bias(const evidence *e, size_t j, double *shown)
@@ -145,7 +146,7 @@ static bool too_few_effective(const evidence *e, text *seen)
 static bool too_few_draws(const evidence *e, text *seen)
 {
     text_add(seen, "The stored draws are worth fewer than %.0f independent ones for ",
-             ESS_LIMIT);
+             DRAWS_LIMIT);
     return name_worst(e, bad_draw_ess, seen);
 }
 
@@ -192,7 +193,8 @@ static bool batch_too_small(const evidence *e, text *seen)
 {
     const result_info *info = &e->r->info;
     double passes = rows_per_sample(info) / info->rows;
-    text_add(seen, "Mini-batches of %.0f rows are noisy: ", info->batch_size);
+    text_add(seen, "Mini-batches of %.0f row%s are noisy: ", info->batch_size,
+             info->batch_size == 1.0 ? "" : "s");
     if (!isnan(info->band)) text_add(seen, "the band k is %.3g, and ", info->band);
     text_add(seen, "the passes over all rows that one effective sample costs are ");
     text_measure(seen, passes);
@@ -352,14 +354,15 @@ const check run_checks[] = {
      "Every proposal costs a mini-batch, and most of them changed nothing: the bound lies far "
      "above the slope. The result is not wrong, only dear.",
      "Leave --band to auto, use a larger --batch-size or a better --control-variate.",
-     "The bound is exact and cannot be lowered. A sampler that learns its own, such as sbps, "
-     "or one with a control variate, such as zigzag-cv, wastes less."},
+     "The bound is exact and cannot be lowered: a sampler that learns its own, such as sbps, "
+     "wastes less."},
     {batch_too_small,
      "The noise of the mini-batches drowns the slope it should measure, and the path wriggles "
      "instead of travelling.",
      "Use a larger --batch-size, or a better --control-variate, which takes most of the noise "
      "away.",
-     "Use zigzag-cv or sbps, whose control variates take most of the noise away."},
+     "Use sbps, whose batches and control variate take most of the noise away, or on a small "
+     "table hmc, which has none."},
     {squares_lag,
      "The path crosses the middle often but keeps its distance from it for long, so that means "
      "settle before spreads and quantiles do.",

@@ -194,8 +194,9 @@ static void lag_squares(result *r)
 
 static void shorten(result *r)
 {
-    r->info.bounces = 3200;
-    r->info.proposals = 16000;
+    r->info.bounces = 320;
+    r->info.proposals = 1600;
+    r->info.violations = 0;
 }
 
 static void enlarge_error(result *r)
@@ -239,7 +240,7 @@ static const struct {
      "   3 of 3 parameters, worst first: intercept (1600), dist,\"km\" (1600), h\xc3\xb6he\n"
      "   (1600).\n"},
     {"repeat draws", repeat_draws, 2,
-     "2. The stored draws are worth fewer than 400 independent ones for 1 of 3\n"
+     "2. The stored draws are worth fewer than 300 independent ones for 1 of 3\n"
      "   parameters: h\xc3\xb6he ("},
     {"exceed budget", exceed_budget, 1,
      "1. The stated bias, in posterior sd, is 0.3, the budget is 0.02.\n"},
@@ -285,7 +286,7 @@ static const struct {
     {"lag squares", lag_squares, 1,
      "1. Spreads are known much worse than means: the ESS of squares is less than a\n"
      "   tenth of that of means for 1 of 3 parameters: h\xc3\xb6he (1600).\n"},
-    {"shorten", shorten, 1, "1. The chains are short: 800 bounces each, 1000 are wanted.\n"},
+    {"shorten", shorten, 1, "1. The chains are short: 80 bounces each, 100 are wanted.\n"},
     {"enlarge error", enlarge_error, 1,
      "1. The Monte Carlo error of the mean is more than a tenth of the posterior sd\n"
      "   for 1 of 3 parameters: intercept (0.2).\n"},
@@ -319,12 +320,12 @@ TEST(each_fault_makes_its_finding)
 TEST(findings_are_numbered_and_told_in_full)
 {
     static const char want[] =
-        "1. The chains are short: 800 bounces each, 1000 are wanted.\n"
+        "1. The chains are short: 80 bounces each, 100 are wanted.\n"
         "   What it means: Everything said about this run, its warnings too, rests on\n"
         "   little evidence.\n"
         "   What to do: Run longer: --ess, --epochs or --seconds.\n"
         "\n"
-        "2. The path was refreshed 30000 times but bounced only 3200 times: 3\n"
+        "2. The path was refreshed 30000 times but bounced only 320 times: 3\n"
         "   refreshments per posterior sd of flight.\n"
         "   What it means: A refreshment forgets the direction of travel. When it\n"
         "   happens more often than bounces the path becomes a slow random walk.\n"
