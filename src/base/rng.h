@@ -15,7 +15,8 @@ typedef enum {
     RNG_BATCH,
     RNG_VALUE,
     RNG_TEST,
-    RNG_MODE
+    RNG_MODE,
+    RNG_AUDITION
 } rng_use;
 
 #define RNG_BLOCK 16 /* words made at a time: four counters, whose rounds overlap */

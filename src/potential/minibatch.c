@@ -46,7 +46,7 @@ row_range potential_rows(const potential *u, size_t done)
 {
     size_t left = u->n - done, total = u->target->data->n;
     size_t n = left < POTENTIAL_BLOCK ? left : POTENTIAL_BLOCK;
-    if (u->list) return (row_range){u->list + done, 0, n};
+    if (u->kind->uses_list) return (row_range){u->list + done, 0, n};
     size_t first = u->state->first + done;
     if (first >= total) first -= total;
     return (row_range){NULL, first, n < total - first ? n : total - first};

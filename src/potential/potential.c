@@ -24,7 +24,7 @@ void potential_carve(potential *u, const potential_kind *kind, const posterior *
 {
     const general_model *general = target->model->general;
     size_t total = target->data->n, wide = general ? target->dim : target->data->stride + 1;
-    size_t block = n < POTENTIAL_BLOCK ? n : POTENTIAL_BLOCK;
+    size_t block = total < POTENTIAL_BLOCK ? total : POTENTIAL_BLOCK;
     *u = (potential){.kind = kind, .target = target, .n = n};
     u->state = arena_take(memory, sizeof *u->state);
     u->p = arena_doubles(memory, wide);
@@ -50,9 +50,23 @@ void potential_carve(potential *u, const potential_kind *kind, const posterior *
     }
 }
 
+void potential_resize(potential *u, const potential_kind *kind, size_t n)
+{
+    u->state->n = n;
+    for (u->state->kind = 0; potential_kinds[u->state->kind] != kind;) u->state->kind++;
+    potential_restore(u);
+}
+
+void potential_restore(potential *u)
+{
+    u->n = u->state->n;
+    u->kind = potential_kinds[u->state->kind];
+}
+
 void potential_start(potential *u, rng random)
 {
     *u->state = (potential_state){.random = random};
+    potential_resize(u, u->kind, u->n);
     memset(u->shake, 0, u->target->dim * sizeof *u->shake);
     for (size_t i = 0; u->list && i < u->target->data->n; i++) u->list[i] = i;
 }
@@ -109,13 +123,20 @@ static double row_scale(const potential *u)
     return (double)u->target->data->n / (double)u->n;
 }
 
+/* N^2 Var_i */
+static double row_variance(const potential *u, const double sums[2])
+{
+    double total = (double)u->target->data->n, n = (double)u->n;
+    double scatter = sums[1] - sums[0] * sums[0] / n;
+    return larger(scatter, 0.0) / (n - 1.0) * total * total;
+}
+
 /* (N^2/n) (1 - n/N) Var_i, eq. (10). */
 static double batch_variance(const potential *u, const double sums[2])
 {
     double total = (double)u->target->data->n, n = (double)u->n;
     if (u->n >= u->target->data->n || u->n < 2) return 0.0;
-    double scatter = sums[1] - sums[0] * sums[0] / n;
-    return larger(scatter, 0.0) / (n - 1.0) * (total * total / n) * (1.0 - n / total);
+    return row_variance(u, sums) / n * (1.0 - n / total);
 }
 
 /* ---- the line ---- */
@@ -222,6 +243,14 @@ observation potential_observe(potential *u, double t)
 {
     pick(u);
     return potential_observe_again(u, t);
+}
+
+double potential_row_variance(potential *u)
+{
+    double sums[2];
+    pick(u);
+    sum_rows(u, 0.0, terms_slopes, sums);
+    return row_variance(u, sums);
 }
 
 /* ---- gradient ---- */

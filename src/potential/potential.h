@@ -34,6 +34,7 @@ extern const potential_kind potential_full, potential_window, potential_random;
 
 typedef struct {
     rng random;
+    uint64_t n, kind; /* rows a batch; index of the kind: both may change between flights */
     size_t first;                   /* first row of the batch when it is a window */
     double time;                    /* of the last observation */
     double prior_slope, prior_rate; /* quadratic priors along the line: slope + rate t */
@@ -75,6 +76,11 @@ void potential_carve(potential *u, const potential_kind *kind, const posterior *
 /* Fills the state of a carved potential; not on resume. */
 void potential_start(potential *u, rng random);
 
+/* Other batches from now on; a kind that lists rows must have been carved. */
+void potential_resize(potential *u, const potential_kind *kind, size_t n);
+/* The handle after its state was read back. */
+void potential_restore(potential *u);
+
 /* The line w(t) = p + t q from now on (dim entries each, copied). */
 void potential_aim(potential *u, const double *p, const double *q);
 /* The first time after t at which the line crosses a kink of a prior, INFINITY when it crosses
@@ -84,6 +90,8 @@ double potential_next_kink(const potential *u, double t, double *jump);
 observation potential_observe(potential *u, double t);
 /* The same on the batch of the last observation, along the line aimed at now. */
 observation potential_observe_again(potential *u, double t);
+/* N^2 times the variance of one row's slope at time 0, on a fresh batch of two rows or more. */
+double potential_row_variance(potential *u);
 /* grad U~ on the batch and at the time of the last observation: dim entries. */
 void potential_gradient(potential *u, double *gradient);
 /* U~ at w on a fresh batch, and the sd of its noise. Aims anew, along nothing. */

@@ -17,7 +17,7 @@ static void carve(const sbps_run *run, chain *c)
         strcmp(run->plan.metric->name, "dense") ? run->reference->hessian : NULL;
     c->memory.used = 0;
     c->state = arena_take(&c->memory, sizeof *c->state);
-    potential_carve(&c->flight, run->plan.minibatch, run->target, run->plan.batch, &c->memory);
+    potential_carve(&c->flight, audition_widest(run), run->target, run->plan.batch, &c->memory);
     sampler_carve(&c->s, run->plan.sampler, run->a, hessian, run->reference->w, &c->flight,
                   &c->memory);
     moments_carve(&c->m, d, run->report, run->reference->w, &c->memory);
@@ -87,6 +87,7 @@ static void start_chain(sbps_run *run, chain *c, size_t index)
     if (!scatter(run, index, &random, p)) run->a->kind->forward(run->a, z, p);
     *c->s.settings = run->plan.settings;
     potential_start(&c->flight, rng_stream(seed, index, RNG_BATCH));
+    potential_resize(&c->flight, run->plan.minibatch, run->plan.batch);
     *c->state = (chain_state){.events = run->plan.round_events, .begun = EVENT_START};
     c->s.kind->start(&c->s, p, rng_stream(seed, index, RNG_FLIGHT));
 }
@@ -106,6 +107,34 @@ void chains_reset_estimates(sbps_run *run)
         bias_start(&c->b);
         draws_start(&c->d, discrete ? 1.0 : FIRST_SPACING / run->plan.scale);
     }
+}
+
+void chains_take_control(sbps_run *run)
+{
+    for (size_t i = 0; i < run->chain_count; i++) run->chains[i].flight.cv = run->cv;
+    if (run->cv) memcpy(run->anchor, run->cv->w, run->target->dim * sizeof *run->anchor);
+}
+
+void chains_take_batch(sbps_run *run)
+{
+    for (size_t i = 0; i < run->chain_count; i++)
+        potential_resize(&run->chains[i].flight, run->plan.minibatch, run->plan.batch);
+}
+
+sbps_status chains_restore(sbps_run *run, sbps_error *err)
+{
+    for (size_t i = 0; i < run->chain_count; i++) potential_restore(&run->chains[i].flight);
+    run->plan.minibatch = run->chains->flight.kind;
+    run->plan.batch = run->chains->flight.n;
+    if (!run->cv || !memcmp(run->anchor, run->cv->w, run->target->dim * sizeof *run->anchor))
+        return SBPS_OK;
+    control *moved;
+    sbps_status status = control_make(run, run->plan.control_variate, run->anchor, &moved, err);
+    if (status != SBPS_OK) return status;
+    control_destroy(run->cv);
+    run->cv = moved;
+    chains_take_control(run);
+    return SBPS_OK;
 }
 
 static void keep_event(chain *c, const segment *s, double time, event_kind begun)

@@ -59,6 +59,7 @@ static void describe_sampler(const sbps_run *run, FILE *out)
     if (!is_rowless(run))
         fprintf(out, "  batches   %zu of %zu rows: %s; control variate %s\n", p->batch,
                 run->table->data->n, p->minibatch->summary, p->control_variate);
+    if (*p->why) fprintf(out, "  chosen    %s\n", p->why);
     if (p->sampler->bounded) return;
     if (p->sampler->discrete)
         describe_steps(run, out);

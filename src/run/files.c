@@ -66,6 +66,8 @@ static sbps_status blocks_make(sbps_run *run, block_list *b, sbps_error *err)
         snprintf(b->names[i], sizeof b->names[i], "chain %zu", i + 1);
         b->list[b->count++] = (checkpoint_block){b->names[i], memory->base, memory->size};
     }
+    b->list[b->count++] =
+        (checkpoint_block){"anchor", run->anchor, run->target->dim * sizeof *run->anchor};
     b->list[b->count++] = (checkpoint_block){"data", &b->hash, sizeof b->hash};
     b->list[b->count++] = (checkpoint_block){"options", b->options, strlen(b->options)};
     return SBPS_OK;
@@ -122,6 +124,7 @@ sbps_status files_resume(sbps_run *run, sbps_error *err)
     status = check_owner(run, path, b.options, err);
     if (status == SBPS_OK) status = checkpoint_read(path, b.list, b.count, err);
     blocks_free(&b);
+    if (status == SBPS_OK) status = chains_restore(run, err);
     if (status != SBPS_OK || run->state.phase != PHASE_DONE) return status;
     /* a longer goal may have been set since; if not, not one round more is flown */
     run->state.next_look = 0.0;

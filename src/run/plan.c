@@ -207,6 +207,14 @@ static void choose_settings(const sbps_options *o, run_plan *plan)
         s->pool = strcmp(o->pool_variance, "on") ? 0.0 : settings_default.pool;
 }
 
+/* Left to the audition of the candidates, which needs the mode. */
+static void choose_auto(const sbps_options *o, run_plan *plan)
+{
+    bool flights = !o->paper && plan->sampler->curve;
+    plan->auto_batch = flights && o->batch_size == SIZE_AUTO;
+    plan->auto_control = flights && is_auto(o->control_variate);
+}
+
 /* Chains advance together by so many events; all decisions fall between rounds. A round of
  * full-data trajectories is kept as short as one of mini-batch flights. */
 #define ROUND_EVENTS ((size_t)1024)
@@ -238,6 +246,7 @@ sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbp
     if ((status = choose_batch(o, data, plan, err)) != SBPS_OK) return status;
     if ((status = check_noise(o, plan, err)) != SBPS_OK) return status;
     choose_settings(o, plan);
+    choose_auto(o, plan);
     plan->round_events = round_events(plan);
     plan->epochs_rule = !isnan(o->epochs);
     plan->seconds_rule = !isnan(o->seconds);
@@ -281,4 +290,30 @@ sbps_status plan_finish(sbps_run *run, sbps_error *err)
     if (run->plan.sampler->gaussian) usual = GAUSSIAN_REFRESH;
     run->plan.settings.refresh_rate = isnan(o->refresh_rate) ? usual : o->refresh_rate;
     return SBPS_OK;
+}
+
+bool plan_may_take_hmc(const sbps_run *run)
+{
+    static const char *const of_flights[] = {
+        "band",          "batch-size",   "control-variate", "minibatch",      "refresh-rate",
+        "regression",    "weight-decay", "slope-repair",    "auxiliary",      "lack-of-fit",
+        "horizon",       "dt",           "pool-variance",   "gradient-noise", "skeleton",
+        "adapt-forever", "bias-budget"};
+    if (!is_auto(run->options->sampler) || run->plan.metric->see) return false;
+    for (size_t i = 0; i < sizeof of_flights / sizeof *of_flights; i++)
+        if (option_given(run->options, of_flights[i])) return false;
+    return true;
+}
+
+sbps_status plan_take_hmc(sbps_run *run, sbps_error *err)
+{
+    run_plan *plan = &run->plan;
+    plan->sampler = sampler_find("hmc");
+    plan->control_variate = "none";
+    plan->batch = run->target->data->n;
+    plan->minibatch = &potential_full;
+    plan->auto_batch = plan->auto_control = plan->choose_band = false;
+    plan->round_events = round_events(plan);
+    return plan->sampler->check ? plan->sampler->check(run->target, &plan->settings, err)
+                                : SBPS_OK;
 }

@@ -61,12 +61,22 @@ static sbps_status factor_hessian(sbps_run *run, sbps_error *err)
     return fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
 }
 
+sbps_status control_make(const sbps_run *run, const char *name, const double *w, control **out,
+                         sbps_error *err)
+{
+    *out = NULL;
+    if (!strcmp(name, "none")) return SBPS_OK;
+    control_order order = strcmp(name, "hessian") ? CONTROL_GRADIENT : CONTROL_HESSIAN;
+    return control_create(run->target, w, order, out, err);
+}
+
 static sbps_status make_control(sbps_run *run, sbps_error *err)
 {
-    const char *word = run->plan.control_variate;
-    if (!strcmp(word, "none")) return SBPS_OK;
-    control_order order = strcmp(word, "hessian") ? CONTROL_GRADIENT : CONTROL_HESSIAN;
-    return control_create(run->target, run->reference->w, order, &run->cv, err);
+    size_t d = run->target->dim;
+    run->anchor = new_doubles(d);
+    if (!run->anchor) return fail_memory(err);
+    memcpy(run->anchor, run->reference->w, d * sizeof *run->anchor);
+    return control_make(run, run->plan.control_variate, run->anchor, &run->cv, err);
 }
 
 static sbps_status set_up(sbps_run *run, sbps_error *err)
@@ -82,6 +92,7 @@ static sbps_status set_up(sbps_run *run, sbps_error *err)
                                 &run->a, err)) != SBPS_OK)
         return status;
     if ((status = plan_finish(run, err)) != SBPS_OK) return status;
+    if ((status = audition_set_up(run, err)) != SBPS_OK) return status;
     if ((status = make_control(run, err)) != SBPS_OK) return status;
     if ((status = chains_create(run, err)) != SBPS_OK) return status;
     if ((status = thread_pool_create(threads, &run->pool, err)) != SBPS_OK) return status;
@@ -117,6 +128,7 @@ void sbps_run_destroy(sbps_run *run)
     thread_pool_destroy(run->pool);
     chains_destroy(run);
     control_destroy(run->cv);
+    free(run->anchor);
     metric_destroy(run->a);
     mode_destroy(run->reference);
     free(run->factor);

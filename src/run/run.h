@@ -46,6 +46,7 @@ typedef struct {
     run_phase phase;
     uint64_t rounds, epoch, epoch_rounds; /* in all; warm-up epochs and rounds into this one */
     uint64_t settled;                     /* an epoch of warm-up was long enough */
+    uint64_t anchored;                    /* the mean was tried as a reference point */
     uint64_t frozen;                      /* the chains' metrics have stopped learning */
     double warmup_proposals, warmup_rows; /* all chains, epochs before this one */
     double seconds_warmup, seconds_sampling;
@@ -59,8 +60,10 @@ typedef struct {
     const sampler_kind *sampler;
     const metric_kind *metric;
     const potential_kind *minibatch;
-    const char *control_variate; /* none, gradient */
+    const char *control_variate; /* none, gradient, hessian */
     size_t batch;
+    bool auto_control, auto_batch; /* were left to us */
+    char why[160];                 /* what auto counted; empty when there was no choice */
     sampler_settings settings;
     bool choose_band;
     size_t round_events;
@@ -77,6 +80,7 @@ struct sbps_run {
     uint64_t start_hash; /* of the file that gave it; 0: none did */
     bool start_metric;   /* and it came with a covariance */
     control *cv;         /* NULL: none */
+    double *anchor;      /* dim: its reference point, as the checkpoint keeps it */
     double *factor;      /* Cholesky of the Hessian there */
     metric *a;
     reported_value *report; /* dim */
@@ -105,6 +109,19 @@ sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind
                        sbps_error *err);
 /* Settings that need the mode: metric scale, refreshment. */
 sbps_status plan_finish(sbps_run *run, sbps_error *err);
+/* Full-data hmc takes the place of a sampler that was left open. */
+sbps_status plan_take_hmc(sbps_run *run, sbps_error *err);
+/* May it? Not where an option was given that only flights have. */
+bool plan_may_take_hmc(const sbps_run *run);
+/* audition.c: what was left open, by counted work. */
+sbps_status audition_set_up(sbps_run *run, sbps_error *err);
+/* After an epoch of warm-up; true when something was changed that wants another. */
+bool audition_after_epoch(sbps_run *run);
+/* The kind of potential that chains must have memory for. */
+const potential_kind *audition_widest(const sbps_run *run);
+/* run.c: NULL for "none". */
+sbps_status control_make(const sbps_run *run, const char *name, const double *w, control **out,
+                         sbps_error *err);
 /* priors.c: fills every prior of the target. */
 sbps_status priors_choose(const sbps_options *options, posterior *target, sbps_error *err);
 /* chain.c */
@@ -112,6 +129,11 @@ sbps_status chains_create(sbps_run *run, sbps_error *err);
 void chains_start(sbps_run *run);
 void chains_destroy(sbps_run *run);
 void chains_reset_estimates(sbps_run *run);
+/* Another control variate or batch size, between rounds. */
+void chains_take_control(sbps_run *run);
+void chains_take_batch(sbps_run *run);
+/* After their memory was read back. */
+sbps_status chains_restore(sbps_run *run, sbps_error *err);
 /* False when an interrupt cut the round short. */
 bool chains_round(sbps_run *run);
 /* SBPS_DIVERGED when a chain's path has ended where there are no numbers. */

@@ -129,6 +129,7 @@ void warmup_after_round(sbps_run *run)
     s->epoch++;
     s->settled |= is_settled(run);
     choose_band(run);
+    if (!cut && !asked && audition_after_epoch(run)) done = false;
     calibrate_all(run, !done);
     chains_reset_estimates(run);
     if (!done) return;

@@ -222,6 +222,12 @@ static const double *sbps_curve(const sampler *s, double *time)
     return state->curve;
 }
 
+static double sbps_noise(sampler *s, double factor)
+{
+    sbps_state *state = s->state;
+    return state->view.running *= factor;
+}
+
 const sampler_kind sampler_sbps = {
     .name = "sbps",
     .summary = "stochastic bouncy particle sampler: straight flights, bounces off mini-batch "
@@ -233,6 +239,7 @@ const sampler_kind sampler_sbps = {
     .adapt = sbps_adapt,
     .calibrate = sbps_calibrate,
     .curve = sbps_curve,
+    .noise = sbps_noise,
 };
 
 const sampler_kind sampler_psbps = {
@@ -246,4 +253,5 @@ const sampler_kind sampler_psbps = {
     .adapt = sbps_adapt,
     .calibrate = sbps_calibrate,
     .curve = sbps_curve,
+    .noise = sbps_noise,
 };

@@ -1,0 +1,336 @@
+/* What `auto` means: control variate, rows a batch and sampler, by work counted and never by time,
+ * so that a seed decides.
+ *
+ * The mini-batch noise that a control variate leaves is measured at points spread like the
+ * posterior, along directions of the metric:
+ *
+ *   c1 = n c^2 / (1 - n/N) / u'Hu,  mean over points:  c^2 / u'Hu = c1 / n with n rows a batch.   (1)
+ *
+ * Looks per effective sample were measured on logistic regressions, d = 5 to 100, N = 1e3 to 1e6,
+ * n = 2 to 200: 9 sqrt(d) without noise, and with it (1 + 0.6 k c/sqrt(u'Hu)) times that, where k rises
+ * with the noise so that the product with k is about 12 c^2/u'Hu. So the work of an effective sample,
+ * in numbers of x multiplied, is about
+ *
+ *   9 sqrt(d) (1 + 7 c1/n) (n z + 320),   least at  n = sqrt(7 c1 320/z),                         (2)
+ *
+ * z numbers a row, 320 of them as long as the rest of a look. `hmc` takes 5.5 (d/20)^(1/4) gradients of
+ * N rows. In warm-up the band then found says how far (2) was wrong, and batches grow until the noise
+ * in the band no longer rules; a reference point at the mean of the path so far takes the mode's
+ * place where it leaves less noise. */
+#include "base/real.h"
+#include "run/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define POINTS      ((size_t)64)
+#define POINT_ROWS  ((size_t)512) /* at each: rare rows must be met */
+#define LOOKS       9.0
+#define NOISE_PRICE 7.0
+#define LOOK_WORK   320.0
+#define HMC_PASSES  5.5 /* at d = 20 */
+#define BATCH_LEAST ((size_t)4)
+#define BATCH_STEP  ((size_t)4)
+#define LIST_ROWS                                                                              \
+    ((size_t)100000)       /* up to here a chain keeps a list to draw random rows from */
+#define WINDOW_FROM  100.0 /* rows per batch row, from which windows replace random rows */
+#define NOISE_MOST   4.0   /* k c / sqrt(u'Hu) beyond which larger batches pay */
+#define BATCH_GROWTH 4.0   /* at most, at once */
+#define MEAN_ESS     50.0  /* of the path, before its mean is a better reference */
+#define MEAN_GAIN    0.8   /* of the noise: what a new reference must bring it down to */
+
+/* Slopes that one row's slope costs under each control variate: a predictor model keeps the numbers
+ * of each row, a general one is asked again. */
+typedef struct {
+    const char *name;
+    double general_cost;
+} candidate;
+
+static const candidate candidates[] = {{"none", 1.0}, {"gradient", 2.0}, {"hessian", 4.0}};
+
+static bool is_auto(const char *text)
+{
+    return !text || !strcmp(text, "auto");
+}
+
+static bool wanted(const sbps_run *run)
+{
+    const run_plan *p = &run->plan;
+    bool rowless = p->model->general && p->model->general->rowless;
+    return !run->options->paper && !rowless && p->sampler->curve;
+}
+
+/* ---- the noise that is left ---- */
+
+typedef struct {
+    const sbps_run *run;
+    arena memory;
+    potential u;
+    double *points; /* POINTS * dim: posterior draws, or what stands for them */
+    double *z, *q;  /* dim */
+    rng random;
+} stage;
+
+static void carve(stage *s)
+{
+    const sbps_run *run = s->run;
+    size_t n = run->target->data->n < POINT_ROWS ? run->target->data->n : POINT_ROWS;
+    size_t d = run->target->dim;
+    s->memory.used = 0;
+    potential_carve(&s->u, n < run->target->data->n ? &potential_window : &potential_full,
+                    run->target, n, &s->memory);
+    s->points = arena_doubles(&s->memory, POINTS * d);
+    s->z = arena_doubles(&s->memory, d);
+    s->q = arena_doubles(&s->memory, d);
+}
+
+static sbps_status stage_open(stage *s, const sbps_run *run, sbps_error *err)
+{
+    *s = (stage){.run = run};
+    carve(s);
+    s->memory = (arena){.base = aligned_zeroed(s->memory.used), .size = s->memory.used};
+    if (!s->memory.base) return fail_memory(err);
+    carve(s);
+    s->random = rng_stream(run->options->seed, 0, RNG_AUDITION);
+    return SBPS_OK;
+}
+
+static double curvature(const sbps_run *run, const double *q)
+{
+    size_t d = run->target->dim;
+    double sum = 0.0;
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) sum += q[i] * run->reference->hessian[i * d + j] * q[j];
+    return sum;
+}
+
+/* c1 of (1). Every candidate is seen with the same rows and directions. Nothing is left of batches
+ * of two rows or all of them. */
+static double noise_left(stage *s, const control *cv)
+{
+    const sbps_run *run = s->run;
+    size_t d = run->target->dim;
+    double n = (double)s->u.n, sum = 0.0, all = (double)run->target->data->n;
+    rng random = s->random;
+    potential_start(&s->u, rng_stream(run->options->seed, 1, RNG_AUDITION));
+    s->u.cv = cv;
+    if (n >= all) potential_resize(&s->u, &potential_full, s->u.n);
+    for (size_t i = 0; i < POINTS; i++) {
+        double norm = 0.0;
+        for (size_t j = 0; j < d; j++) {
+            s->z[j] = rng_normal(&random);
+            norm += s->z[j] * s->z[j];
+        }
+        for (size_t j = 0; j < d; j++) s->z[j] /= sqrt(norm);
+        run->a->kind->forward(run->a, s->z, s->q);
+        potential_aim(&s->u, s->points + i * d, s->q);
+        sum += potential_row_variance(&s->u) / curvature(run, s->q);
+    }
+    return sum / (double)POINTS;
+}
+
+/* Draws of the normal at the mode: L'(w - w_hat) = z with H = L L'. */
+static void stage_normal(stage *s)
+{
+    const sbps_run *run = s->run;
+    size_t d = run->target->dim;
+    for (size_t i = 0; i < POINTS; i++) {
+        double *w = s->points + i * d;
+        for (size_t j = 0; j < d; j++) w[j] = rng_normal(&s->random);
+        for (size_t j = d; j-- > 0;) {
+            for (size_t k = j + 1; k < d; k++) w[j] -= run->factor[k * d + j] * w[k];
+            w[j] /= run->factor[j * d + j];
+        }
+        for (size_t j = 0; j < d; j++) w[j] += run->reference->w[j];
+    }
+}
+
+/* Stored draws of all chains, evenly. False when there are too few. */
+static bool stage_draws(stage *s)
+{
+    const sbps_run *run = s->run;
+    size_t d = run->target->dim, each = POINTS / run->chain_count, at = 0;
+    for (size_t c = 0; each > 0 && c < run->chain_count; c++) {
+        const draws *from = &run->chains[c].d;
+        if (from->state->count < each) return false;
+        for (size_t i = 0; i < each; i++) {
+            size_t pick = i * from->state->count / each;
+            memcpy(s->points + at++ * d, from->w + pick * d, d * sizeof(double));
+        }
+    }
+    for (size_t i = at; at > 0 && i < POINTS; i++)
+        memcpy(s->points + i * d, s->points + (i - at) * d, d * sizeof(double));
+    return at > 0;
+}
+
+/* ---- what it costs ---- */
+
+/* Numbers of x that one row's slope multiplies. */
+static double row_work(const sbps_run *run, const char *control_variate)
+{
+    if (!run->plan.model->general) return rows_numbers(run->target->data);
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
+        if (!strcmp(candidates[i].name, control_variate))
+            return candidates[i].general_cost * (double)run->target->dim;
+    return (double)run->target->dim;
+}
+
+static size_t best_batch(const sbps_run *run, double noise, double work)
+{
+    double n = sqrt(NOISE_PRICE * noise * LOOK_WORK / work);
+    size_t all = run->target->data->n, steps = (size_t)smaller(n / BATCH_STEP + 0.5, 1e9);
+    size_t rounded = steps * BATCH_STEP;
+    if (rounded < BATCH_LEAST) rounded = BATCH_LEAST;
+    return rounded > all / 2 ? all : rounded;
+}
+
+static double look_count(const sbps_run *run, double noise, size_t n) /* (2), first half */
+{
+    bool all = n >= run->target->data->n;
+    return LOOKS * sqrt((double)run->target->dim) *
+           (all ? 1.0 : 1.0 + NOISE_PRICE * noise / (double)n);
+}
+
+static double hmc_work(const sbps_run *run)
+{
+    double passes = HMC_PASSES * pow((double)run->target->dim / 20.0, 0.25);
+    return passes * (double)run->target->data->n * row_work(run, "none");
+}
+
+/* ---- choosing ---- */
+
+static const potential_kind *minibatch_for(const sbps_run *run, size_t n)
+{
+    const rows *data = run->target->data;
+    const char *word = run->options->minibatch;
+    if (n == data->n) return &potential_full;
+    if (!is_auto(word)) return strcmp(word, "window") ? &potential_random : &potential_window;
+    if (n == 1 || data->n > LIST_ROWS) return &potential_window;
+    return (double)data->n / (double)n < WINDOW_FROM ? &potential_random : &potential_window;
+}
+
+const potential_kind *audition_widest(const sbps_run *run)
+{
+    const run_plan *p = &run->plan;
+    bool list = p->auto_batch && is_auto(run->options->minibatch) &&
+                run->target->data->n <= LIST_ROWS && !run->target->data->mapped;
+    return list ? &potential_random : p->minibatch;
+}
+
+typedef struct {
+    const candidate *c;
+    size_t batch;
+    double noise, work;
+} verdict;
+
+static sbps_status hear(const sbps_run *run, stage *s, const candidate *c, verdict *out,
+                        sbps_error *err)
+{
+    control *cv = NULL;
+    sbps_status status = control_make(run, c->name, run->reference->w, &cv, err);
+    if (status != SBPS_OK) return status;
+    double work = row_work(run, c->name), noise = noise_left(s, cv);
+    size_t n = run->plan.auto_batch ? best_batch(run, noise, work) : run->plan.batch;
+    *out = (verdict){c, n, noise, look_count(run, noise, n) * ((double)n * work + LOOK_WORK)};
+    control_destroy(cv);
+    return SBPS_OK;
+}
+
+static void say(sbps_run *run, const verdict *v, bool hmc)
+{
+    double unit = row_work(run, "none");
+    snprintf(run->plan.why, sizeof run->plan.why,
+             "about %.2g rows' work per effective sample, hmc about %.2g%s", v->work / unit,
+             hmc_work(run) / unit, hmc ? ": hmc it is" : "");
+}
+
+sbps_status audition_set_up(sbps_run *run, sbps_error *err)
+{
+    stage s;
+    if (!wanted(run)) return SBPS_OK;
+    sbps_status status = stage_open(&s, run, err);
+    if (status != SBPS_OK) return status;
+    stage_normal(&s);
+    verdict best = {.work = INFINITY};
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        verdict v;
+        bool fixed = !run->plan.auto_control;
+        if (fixed && strcmp(run->plan.control_variate, candidates[i].name)) continue;
+        if ((status = hear(run, &s, &candidates[i], &v, err)) != SBPS_OK) break;
+        if (v.work < best.work) best = v;
+    }
+    free(s.memory.base);
+    if (status != SBPS_OK || !best.c) return status;
+    run->plan.control_variate = best.c->name;
+    run->plan.batch = best.batch;
+    run->plan.minibatch = minibatch_for(run, best.batch);
+    bool hmc = plan_may_take_hmc(run) && hmc_work(run) < best.work;
+    say(run, &best, hmc);
+    return hmc ? plan_take_hmc(run, err) : SBPS_OK;
+}
+
+/* ---- in warm-up ---- */
+
+/* The mean of the path as a reference. True when it was taken. */
+static bool try_mean(sbps_run *run, stage *s)
+{
+    size_t d = run->target->dim;
+    double before = noise_left(s, run->cv);
+    for (size_t j = 0; j < d; j++) {
+        double mean = moments_summarize(run->moments_of, run->chain_count, j).mean;
+        s->z[j] = run->report[j] ? log(mean) : mean;
+    }
+    memcpy(s->q, s->z, d * sizeof *s->q); /* z and q are scratch of noise_left */
+    control *cv = NULL;
+    if (control_make(run, run->plan.control_variate, s->q, &cv, NULL) != SBPS_OK) return false;
+    if (!(noise_left(s, cv) < MEAN_GAIN * before)) {
+        control_destroy(cv);
+        return false;
+    }
+    control_destroy(run->cv);
+    run->cv = cv;
+    chains_take_control(run);
+    return true;
+}
+
+static bool move_reference(sbps_run *run)
+{
+    if (run->state.anchored || !run->cv || !run->plan.auto_control) return false;
+    if (moments_min_ess(run->moments_of, run->chain_count) < MEAN_ESS) return false;
+    stage s;
+    if (stage_open(&s, run, NULL) != SBPS_OK) return false;
+    bool taken = stage_draws(&s) && try_mean(run, &s);
+    free(s.memory.base);
+    run->state.anchored = true;
+    return taken;
+}
+
+/* Larger batches while the noise in the band rules. */
+static bool grow_batch(sbps_run *run)
+{
+    const sampler_kind *kind = run->plan.sampler;
+    size_t all = run->target->data->n, n = run->plan.batch;
+    if (!run->plan.auto_batch || !kind->noise || n >= all) return false;
+    double noise = 0.0, k = run->chains->s.settings->band;
+    for (size_t i = 0; i < run->chain_count; i++) noise += kind->noise(&run->chains[i].s, 1.0);
+    double ratio = k * sqrt(noise / (double)run->chain_count) / NOISE_MOST;
+    if (!(ratio > 1.0)) return false;
+    size_t larger_n = (size_t)(smaller(ratio * ratio, BATCH_GROWTH) * (double)n);
+    larger_n = (larger_n + BATCH_STEP - 1) / BATCH_STEP * BATCH_STEP;
+    if (larger_n > all / 2) larger_n = all;
+    if (larger_n == n) return false;
+    for (size_t i = 0; i < run->chain_count; i++)
+        kind->noise(&run->chains[i].s, (double)n / (double)larger_n);
+    run->plan.batch = larger_n;
+    run->plan.minibatch = minibatch_for(run, larger_n);
+    chains_take_batch(run);
+    return true;
+}
+
+bool audition_after_epoch(sbps_run *run)
+{
+    if (!wanted(run)) return false;
+    bool moved = move_reference(run);
+    return grow_batch(run) || moved;
+}
