@@ -304,8 +304,11 @@ static double fly_full(sampler *s, zigzag_state *state, event *e, size_t *j)
     rng *random = &state->random;
     double t = 0.0, refresh_at = thinning_refresh_at(s, random);
     exact_part(s, &parts);
-    for (size_t k = 0; k < s->dim; k++)
-        parts.pull[k] = dot(s->dim, parts.hessian + k * s->dim, s->v);
+    memset(parts.pull, 0, s->dim * sizeof *parts.pull);
+    for (size_t k = 0; k < s->dim;
+         k++) /* symmetric: column by column, which the compiler widens */
+        for (size_t i = 0; i < s->dim; i++)
+            parts.pull[i] += s->v[k] * parts.hessian[k * s->dim + i];
     if (!state->known) look(s, &parts, 0.0, e);
     for (;;) {
         bound_full(s, &parts);

@@ -81,6 +81,7 @@ TEST(psgld_is_sgld_with_its_own_step)
     chain c = {0};
     REQUIRE(open_chain(&c, &sampler_psgld, 1, "none", 10, step));
     double noise = batch_noise(&c, 10), gain = 1.0 / (1e-4 + sqrt(noise + l) / n);
+    c.s.kind->adapt(&c.s, true);
     settle(&c, 1000);
     advance(&c, 400000);
     check_law("psgld", &c, 0, langevin(l, step * gain / n, noise), 0.03);
@@ -92,6 +93,7 @@ TEST(psgld_weighs_coordinates_by_their_gradients)
 {
     chain c = {0};
     REQUIRE(open_chain(&c, &sampler_psgld, 3, "none", 40, NAN));
+    c.s.kind->adapt(&c.s, true);
     advance(&c, 20000);
     const double *h = c.m->hessian, *g = c.s.extra + 3;
     for (size_t j = 1; j < 3; j++)

@@ -103,7 +103,7 @@ static const expectation expectations[] = {
     {.sampler = "zigzag-ss"},
     {.sampler = "zigzag-cv"},
     {.sampler = "sgld", .law = langevin, .settings = "step-size=0.8", .tall = "metric=dense"},
-    {.sampler = "psgld", .law = preconditioned, .axes = true},
+    {.sampler = "psgld", .law = preconditioned, .settings = "step-size=0.6", .axes = true},
     {.sampler = "sghmc", .law = momentum, .settings = "step-size=0.8", .tall = "metric=dense"},
     {.sampler = "msgnht",
      .law = thermostats_measured,
