@@ -10,9 +10,10 @@
  *   m F_k(w - q/L) <= m F_k(w) - q'D^2 q / 2L,    q = m D^-2 grad F_k(w)                       (2)
  *
  * and let down by 2^(-1/m) a step. c = 16 is enough where L is a bound, but (2) sees the curvature
- * along one direction only, and a smaller c is mostly faster. So every few epochs all rows are surveyed
- * at w: value, gradient and D become exact there, c is doubled when the gradient swings about instead
- * of falling, and a path that has risen above its beginning starts again from its best point.
+ * along one direction only, and a smaller c can be faster. So every few epochs all rows are surveyed at
+ * w: value, gradient and D become exact there; c is doubled when the gradient swings about instead of
+ * falling and halved when it falls slowly; and a path that has risen above its beginning starts again
+ * from its best point.
  *
  * Le Roux, Schmidt, Bach (2012), A stochastic gradient method with an exponential convergence rate
  * for finite training sets, NIPS. Line search and s: Schmidt, Le Roux, Bach (2017), Minimizing
@@ -20,6 +21,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "mode/search.h"
+#include "potential/general.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,8 +29,8 @@
 
 #define BLOCK   ((size_t)8) /* rows a step */
 #define SURVEY  5           /* epochs between surveys */
-#define IDLE    2           /* surveys without progress that call for caution */
-#define CAUTION 4.0 /* c at first: fewest epochs, of 1 to 16, on regressions of 1000 rows */
+#define CAUTION 16.0        /* c at first */
+#define SLOW    0.5 /* a gradient that keeps more than this between surveys has too large a c */
 #define MIN_L   1e-3
 #define MAX_L   0x1p100
 
@@ -47,12 +49,11 @@ typedef struct {
     double *inverse;    /* dim: D^-2 */
     double *best;       /* dim */
     unsigned char *met; /* blocks: has it been looked at? */
-    double sum_aux, own_aux;
-    double lipschitz, decay; /* L and its factor a step */
-    double caution;          /* c */
-    double first, best_value,
-        least;   /* U at the beginning and at best; least |D^-1 g| surveyed */
-    size_t idle; /* surveys since */
+    double sum_aux;
+    double lipschitz, decay;  /* L and its factor a step */
+    double caution;           /* c */
+    double first, best_value; /* U at the beginning and at best */
+    double least;             /* |D^-1 g| surveyed */
     rng random;
 } sag;
 
@@ -223,9 +224,10 @@ static void invert_diagonal(sag *g)
 }
 
 /* All rows at w: s->value and D; with `store` the table of what they say too. */
-static sbps_status survey(sag *g, bool store, sbps_error *err)
+static void survey(sag *g, bool store)
 {
     saying b;
+    double loglik = 0.0;
     memcpy(g->s->w, g->p, g->d * sizeof *g->p);
     memset(g->inverse, 0, g->s->dim * sizeof *g->inverse);
     if (store) {
@@ -240,10 +242,11 @@ static sbps_status survey(sag *g, bool store, sbps_error *err)
         ask(g, k, &b);
         if (store) remember(g, &b);
         add_diagonal(g, &b, g->inverse);
+        loglik += block_loglik(g, &b, b.eta, aux_of(g));
     }
     invert_diagonal(g);
+    g->s->value = -posterior_log_prior(g->u, g->s->w) - loglik;
     g->s->epochs += 1.0;
-    return posterior_value(g->u, g->s->w, &g->s->value, err);
 }
 
 /* |D^-1 g| by the table. */
@@ -258,7 +261,7 @@ static double gradient_size(const sag *g)
 }
 
 /* Keeps the best point, and goes back to it when the path has run away. */
-static sbps_status look_back(sag *g, sbps_error *err)
+static void look_back(sag *g)
 {
     search *s = g->s;
     double rounding = 1e-12 * fmax(1.0, fabs(g->first)), size = gradient_size(g);
@@ -266,51 +269,50 @@ static sbps_status look_back(sag *g, sbps_error *err)
         memcpy(s->w, g->best, s->dim * sizeof *s->w);
         memcpy(g->p, g->best, g->d * sizeof *g->p);
         g->caution *= 4.0;
-        return survey(g, true, err);
+        survey(g, true);
+        return;
     }
     if (s->value <= g->best_value) {
         g->best_value = s->value;
         memcpy(g->best, s->w, s->dim * sizeof *g->best);
     }
-    g->idle = size < g->least ? 0 : g->idle + 1;
+    if (size >= g->least)
+        g->caution *= 2.0;
+    else if (size > SLOW * g->least)
+        g->caution = fmax(1.0, 0.5 * g->caution);
     g->least = fmin(g->least, size);
-    if (g->idle < IDLE) return SBPS_OK;
-    g->caution *= 2.0;
-    g->idle = 0;
-    return SBPS_OK;
 }
 
 /* From a start the table fills as blocks are seen, so that the first gradients, soon out of date, do
  * not push for a whole epoch; a search that goes on has a point worth a whole table. */
-static sbps_status begin(sag *g, sbps_error *err)
+static void begin(sag *g)
 {
     saying b;
     bool goes_on = g->s->epochs > 0.0;
-    sbps_status status = survey(g, goes_on, err);
-    if (status != SBPS_OK) return status;
+    survey(g, goes_on);
     g->first = g->best_value = g->s->value;
     g->least = INFINITY;
     memcpy(g->best, g->s->w, g->s->dim * sizeof *g->best);
-    for (size_t k = 0; goes_on && k < g->blocks; k++) {
+    if (!goes_on) return;
+    for (size_t k = 0; k < g->blocks; k++) {
         ask(g, k, &b);
         learn_curvature(g, &b);
     }
-    return SBPS_OK;
+    g->s->epochs += 1.0;
 }
 
-static sbps_status sag_run(sag *g, double goal, double most, sbps_error *err)
+static void run(sag *g, double goal, double most)
 {
     search *s = g->s;
-    sbps_status status = begin(g, err);
-    for (size_t epoch = 1; status == SBPS_OK; epoch++) {
+    begin(g);
+    for (size_t epoch = 1;; epoch++) {
         for (size_t k = 0; k < g->blocks; k++) step(g);
         s->epochs += 1.0;
         if (epoch % SURVEY && gradient_size(g) > goal && s->epochs < most) continue;
-        if ((status = survey(g, true, err)) != SBPS_OK) return status;
-        if ((status = look_back(g, err)) != SBPS_OK) return status;
-        if (gradient_size(g) <= goal || s->epochs >= most) return SBPS_OK;
+        survey(g, true);
+        look_back(g);
+        if (gradient_size(g) <= goal || s->epochs >= most) return;
     }
-    return status;
 }
 
 sbps_status sag_search(search *s, double goal, double most, uint64_t seed, sbps_error *err)
@@ -318,8 +320,8 @@ sbps_status sag_search(search *s, double goal, double most, uint64_t seed, sbps_
     sag g;
     sbps_status status = sag_open(&g, s, seed, err);
     if (status != SBPS_OK) return status;
-    status = sag_run(&g, goal, most, err);
+    run(&g, goal, most);
     free(g.memory);
     free(g.met);
-    return status;
+    return SBPS_OK;
 }
