@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# One run for each known failure, which `diagnose` must name, and runs by the default command, against
+# which it must say nothing. Every finding says what to do; the exit code is 0 either way.
+. "$(dirname "$0")/common.sh"
+
+logistic=(--model logistic --target y)
+plain=("${logistic[@]}" --sampler sbps --control-variate none --batch-size 104)
+published=(--no-intercept --prior 'normal(0,10)' --paper)
+"$sbps" simulate logistic --rows 1000 --dim 20 --seed 1 -o paper.csv || exit 1
+"$sbps" simulate logistic --rows 2000 --dim 3 --seed 4 -o small.csv || exit 1
+"$sbps" simulate multimodal --rows 500 --dim 2 -o corners.csv || exit 1
+# 33 positives in 20000 rows
+awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
+    BEGIN { s = 12345; print "a,b,y"
+        for (i = 0; i < 20000; i++) {
+            a = u() - 0.5; b = u() - 0.5
+            print a "," b "," (u() < 1 / (1 + exp(7 - 2 * a - 3 * b)))
+        } }' >rare.csv
+# one positive in 300 rows under a wide prior: a lopsided posterior
+awk 'BEGIN { print "a,b,y"; for (i = 0; i < 300; i++) print 1 "," (i % 7 == 0) "," (i == 0) }' >skew.csv
+
+run() { # NAME OPTIONS...: samples, then diagnoses into .diagnosis as one line
+    local name=$1
+    shift
+    cases=$((cases + 1))
+    rm -f run.nc
+    timeout -k 5 60 "$sbps" sample "$@" --progress off -o run.nc >.out 2>.err ||
+        fault "$name" "exit $?: $(tail -n 1 .err)"
+    "$sbps" diagnose run.nc >.out 2>.err || fault "$name" "diagnose: exit $?: $(head -n 1 .err)"
+    [ -s .err ] && fault "$name" "diagnose complains: $(head -n 1 .err)"
+    tr -s '\n ' '  ' <.out >.diagnosis
+    [ "$(grep -cE '^[0-9]+\. ' .out)" -eq "$(grep -c 'What to do: ' .out)" ] ||
+        fault "$name" 'a finding does not say what to do'
+}
+
+finds() { # NAME REGEX OPTIONS...
+    local name=$1 want=$2
+    shift 2
+    run "$name" "$@"
+    grep -qE -- "[0-9]+\. $want" .diagnosis ||
+        fault "$name" "'$want' is missing: $(grep -E '^[0-9]' .out | head -c 600)"
+}
+
+clean() { # NAME OPTIONS...
+    run "$@"
+    grep -qE 'Nothing wrong was found.* 0 findings' .diagnosis ||
+        fault "$1" "is blamed: $(grep -E '^[0-9]' .out | head -c 600)"
+}
+
+# ---- nothing wrong ----
+clean 'default, d = 20'     paper.csv "${logistic[@]}"
+clean 'default, d = 3'      small.csv "${logistic[@]}"
+clean 'default, rare'       rare.csv "${logistic[@]}"
+grep -q 'expected by regression' .diagnosis || fault 'default, rare' 'does not say what was expected'
+clean 'sbps, d = 20'        paper.csv "${logistic[@]}" --sampler sbps
+clean 'default, gaussian'   --model gaussian --dim 5
+clean 'default, noise'      --model gaussian --dim 5 --gradient-noise 3
+
+# ---- the published method and its parts ----
+finds 'as published'        'Violations: [0-9.]+% of the proposals .* where the regression expects 0\.1[0-9]*%: [0-9.]+ times as many' \
+    paper.csv "${logistic[@]}" "${published[@]}" --ess 100
+finds 'as published: bias'  'The stated bias'  paper.csv "${logistic[@]}" "${published[@]}" --ess 100
+finds 'as published: word'  'The published method was asked for' paper.csv "${logistic[@]}" "${published[@]}" --epochs 100
+finds 'small batches'       'Bounces are missing' paper.csv "${logistic[@]}" "${published[@]}" --batch-size 50 --epochs 1000
+finds 'tiny batches'        'The stated bias' paper.csv "${logistic[@]}" "${published[@]}" --batch-size 10 --epochs 200
+finds 'last batch'          'The noise was judged by the last mini-batch alone' \
+    paper.csv "${plain[@]}" --pool-variance off
+finds 'rare events'         'Bounces are missing.*Rare events' rare.csv "${plain[@]}" --band 3
+finds 'rare events, wide'   'Mini-batches of 104 rows are noisy: the band k is' rare.csv "${plain[@]}"
+finds 'banana'              'The slope does not follow a straight line' --model banana --lack-of-fit off --band 3
+finds 'band at its cap'     'The band is as wide as it can be' --model banana --lack-of-fit off
+finds 'wide open'           'Violations: ' paper.csv "${plain[@]}" --band 1
+finds 'reference far'       'The reference point of the control variate lies' \
+    skew.csv "${logistic[@]}" --sampler sbps --no-intercept --prior 'normal(0,30)' --control-variate gradient
+finds 'few windows'         'Mini-batches are windows .* only 19.2 of them' small.csv "${plain[@]}" --minibatch window
+
+# ---- metric, refreshment, warm-up, modes ----
+finds 'adapts forever'      'The metric went on adapting' small.csv "${logistic[@]}" --sampler psbps --adapt-forever
+grep -q 'cannot say how biased' .diagnosis && fault 'adapts forever' 'blames the sampler'
+finds 'no noise'            'Nothing but refreshment turns this path .* refreshed 0 times' \
+    --model gaussian --dim 5 --refresh-rate 0 --epochs 20000
+finds 'refreshed often'     'The path was refreshed' small.csv "${plain[@]}" --refresh-rate 30 --epochs 100
+finds 'refreshed rarely'    'Spreads are known much worse than means' small.csv "${logistic[@]}" --sampler sbps --refresh-rate 0
+finds 'separate modes'      'The chains sit in separate places' corners.csv --model multimodal --ess 100
+finds 'few effective'       'The effective sample size of the path is' paper.csv "${plain[@]}" --epochs 30
+finds 'unknown bias'        'This sampler \(sgld\) cannot say' small.csv "${logistic[@]}" --sampler sgld --epochs 200
+
+# ---- samplers without a band are not told to widen one ----
+for sampler in lipsbps local-bps zigzag-ss zigzag-cv; do
+    finds "hurried $sampler" 'Warm-up ended before' paper.csv "${logistic[@]}" --sampler $sampler --epochs 100
+    grep -qE -- '--band|the band' .diagnosis && fault "hurried $sampler" 'is told about a band'
+done
+finish
