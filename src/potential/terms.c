@@ -7,13 +7,14 @@
  *
  *   (l_e + l_ee e + l_ea a) d eta + (l_a + l_ea e + l_aa a) d aux.                               (2)
  *
- * A general model is asked for slopes at w_hat too; H_i delta is a central difference of them. */
+ * A general model is asked again, at w_hat or at w_hat +- h delta: half the sum of those is the
+ * gradient there and the difference over 2h the Hessian times delta, each to h^2. */
 #include "potential/terms.h"
 
 #include <math.h>
 #include <string.h>
 
-#define DIFFERENCE 1e-3 /* of delta: itself the posterior's scale */
+#define DIFFERENCE 1e-4 /* h; delta is itself on the scale of the posterior */
 
 void terms_place(potential *u, double t)
 {
@@ -130,34 +131,43 @@ static void step_aside(const potential *u, double t, double h, double *out)
         out[j] = u->cv->w[j] + h * (u->taylor.p[j] + t * u->taylor.q[j]);
 }
 
+/* Points at which a general model is asked for (1), and how much each counts. */
+static size_t askings(const potential *u, double h[2], double factor[2])
+{
+    const double side[2] = {-DIFFERENCE, DIFFERENCE};
+    h[0] = 0.0;
+    factor[0] = 1.0;
+    if (!u->cv->hessian) return 1;
+    for (size_t i = 0; i < 2; i++) {
+        h[i] = side[i];
+        factor[i] = 0.5 + 0.5 / side[i];
+    }
+    return 2;
+}
+
 /* (1), taken out of the slopes. */
 static void leave_general_slopes(potential *u, row_range r, double t, double *out)
 {
-    const general_model *g = u->target->model->general;
-    void *self = u->target->self;
-    g->slope(self, r, u->cv->w, u->q, u->scratch, u->aux);
-    for (size_t i = 0; i < r.n; i++) out[i] -= u->aux[i];
-    for (int side = -1; u->cv->hessian && side <= 1; side += 2) {
-        double c = side / (2.0 * DIFFERENCE);
-        step_aside(u, t, side * DIFFERENCE, u->aside);
-        g->slope(self, r, u->total, u->q, u->scratch, u->aux);
-        for (size_t i = 0; i < r.n; i++) out[i] -= c * u->aux[i];
+    const posterior *target = u->target;
+    double h[2], factor[2];
+    size_t count = askings(u, h, factor);
+    for (size_t a = 0; a < count; a++) {
+        step_aside(u, t, h[a], u->aside);
+        target->model->general->slope(target->self, r, u->aside, u->q, u->scratch, u->aux);
+        for (size_t i = 0; i < r.n; i++) out[i] -= factor[a] * u->aux[i];
     }
 }
 
 /* The same of the summed gradient; the row weights are in u->aux. */
 static void leave_general_gradient(potential *u, row_range r, double t)
 {
-    const general_model *g = u->target->model->general;
-    void *self = u->target->self;
-    double *weight = u->aux, *factor = u->out;
-    for (size_t i = 0; i < r.n; i++) factor[i] = -weight[i];
-    g->gradient(self, r, u->cv->w, factor, u->scratch, u->total);
-    for (int side = -1; u->cv->hessian && side <= 1; side += 2) {
-        double c = side / (2.0 * DIFFERENCE);
-        for (size_t i = 0; i < r.n; i++) factor[i] = -c * weight[i];
-        step_aside(u, t, side * DIFFERENCE, u->aside);
-        g->gradient(self, r, u->aside, factor, u->scratch, u->total);
+    const posterior *target = u->target;
+    double h[2], factor[2], *each = u->out;
+    size_t count = askings(u, h, factor);
+    for (size_t a = 0; a < count; a++) {
+        step_aside(u, t, h[a], u->aside);
+        for (size_t i = 0; i < r.n; i++) each[i] = -factor[a] * u->aux[i];
+        target->model->general->gradient(target->self, r, u->aside, each, u->scratch, u->total);
     }
 }
 

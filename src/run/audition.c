@@ -47,7 +47,7 @@ typedef struct {
     double general_cost;
 } candidate;
 
-static const candidate candidates[] = {{"none", 1.0}, {"gradient", 2.0}, {"hessian", 4.0}};
+static const candidate candidates[] = {{"none", 1.0}, {"gradient", 2.0}, {"hessian", 3.0}};
 
 static bool is_auto(const char *text)
 {

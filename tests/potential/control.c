@@ -1,0 +1,123 @@
+/* A control variate changes nothing but the noise: on the full data slopes and gradients stay, and
+ * the variance of a row's slope falls with the second or the fourth power of the distance. */
+#include "potential/fixture.h"
+
+/* The reference: not where p is, and not the mode. */
+static control *control_at(const posterior *u, size_t order)
+{
+    double w[DIM_MAX];
+    control *cv = NULL;
+    for (size_t j = 0; j < u->dim; j++) w[j] = j % 2 ? -0.4 : 0.2;
+    control_create(u, w, order ? CONTROL_HESSIAN : CONTROL_GRADIENT, &cv, NULL);
+    CHECK(cv);
+    return cv;
+}
+
+static void same_law(const posterior *u, const double *p, const double *q, double tolerance)
+{
+    for (size_t order = 0; order < 2; order++) {
+        control *cv = control_at(u, order);
+        carved plain = carve(&potential_full, u, u->data->n, 1);
+        carved with = carve(&potential_full, u, u->data->n, 1);
+        with.u.cv = cv;
+        potential_aim(&plain.u, p, q);
+        potential_aim(&with.u, p, q);
+        for (double t = 0.0; t < 2.0; t += 0.7) {
+            double a[DIM_MAX], b[DIM_MAX];
+            double slope = potential_observe(&plain.u, t).slope;
+            CHECK_NEAR(potential_observe(&with.u, t).slope / slope, 1.0, tolerance);
+            potential_gradient(&plain.u, a);
+            potential_gradient(&with.u, b);
+            double scale = sqrt(dot(u->dim, a, a));
+            for (size_t j = 0; j < u->dim; j++)
+                CHECK_NEAR(b[j] / scale, a[j] / scale, tolerance);
+        }
+        double a[DIM_MAX], b[DIM_MAX];
+        potential_fresh_gradient(&plain.u, p, a);
+        potential_fresh_gradient(&with.u, p, b);
+        for (size_t j = 0; j < u->dim; j++)
+            CHECK_NEAR(b[j], a[j], tolerance * sqrt(dot(u->dim, a, a)));
+        free(plain.memory.base);
+        free(with.memory.base);
+        control_destroy(cv);
+    }
+}
+
+static double variance_at(const posterior *u, const control *cv, const double *q, double far)
+{
+    double p[DIM_MAX];
+    carved c = carve(&potential_full, u, u->data->n, 1);
+    for (size_t j = 0; j < u->dim; j++) p[j] = cv->w[j] + far * (j % 3 ? 1.0 : -0.7);
+    c.u.cv = cv;
+    potential_aim(&c.u, p, q);
+    double variance = potential_row_variance(&c.u);
+    free(c.memory.base);
+    return variance;
+}
+
+/* Half the distance: a quarter of the variance, or a sixteenth. */
+static void power_law(const posterior *u, const double *q)
+{
+    for (size_t order = 0; order < 2; order++) {
+        control *cv = control_at(u, order);
+        double near = variance_at(u, cv, q, 0.005), far = variance_at(u, cv, q, 0.01);
+        if (far > 0.0) /* a quadratic model leaves nothing */
+            CHECK_NEAR(log2(far / near), order ? 4.0 : 2.0, 0.1);
+        control_destroy(cv);
+    }
+}
+
+TEST(predictor_models)
+{
+    for (size_t k = 0; predictor(k); k++)
+        for (size_t weighted = 0; weighted < 2; weighted++) {
+            table_spec spec = {.n = 307,
+                               .columns = 5,
+                               .weights = "student_t(3,0.2,1.1)",
+                               .sigma = "exponential(1.3)",
+                               .weighted = weighted};
+            table t = table_make(predictor(k), spec);
+            CHECK(t.u);
+            if (t.u) same_law(t.u, t.p, t.q, 1e-11);
+            if (t.u) power_law(t.u, t.q);
+            table_close(&t);
+        }
+}
+
+/* Differences stand for the Hessian there: to their own error. */
+static void general_law(const char *name, const model_shape *shape)
+{
+    double x[60 * 3], y[60];
+    rng r = rng_stream(21, 0, RNG_TEST);
+    for (size_t i = 0; i < 180; i++) x[i] = rng_normal(&r);
+    for (size_t i = 0; i < 60; i++) y[i] = (double)(i % 3);
+    rows_spec as = {.target = "y", .intercept = true};
+    rows *data = NULL;
+    posterior *u = NULL;
+    CHECK(rows_copy(60, 3, x, NULL, y, NULL, NULL, &as, &data, NULL) == SBPS_OK);
+    CHECK(posterior_open(data, model_find(name), shape, &u, NULL) == SBPS_OK);
+    if (u) {
+        double p[DIM_MAX], q[DIM_MAX];
+        prior priors[DIM_MAX];
+        CHECK(u->dim <= DIM_MAX);
+        for (size_t j = 0; j < u->dim; j++) {
+            p[j] = 0.5 * rng_normal(&r);
+            q[j] = rng_normal(&r);
+            prior_parse("normal(0,2)", &priors[j], NULL);
+        }
+        posterior_set_priors(u, priors, NULL);
+        same_law(u, p, q, 1e-6);
+        power_law(u, q);
+    }
+    posterior_destroy(u);
+    rows_destroy(data);
+}
+
+TEST(general_models)
+{
+    general_law("softmax", NULL);
+    general_law("network",
+                &(model_shape){.hidden = "2", .activation = "tanh", .head = "softmax"});
+}
+
+CHECK_MAIN
