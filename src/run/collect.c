@@ -139,7 +139,7 @@ static void fill_draws(const sbps_run *run, result *r)
             r->proposals[at] = from->d.counts[i].proposals;
             r->bounces[at] = from->d.counts[i].bounces;
             r->missing[at] = from->d.counts[i].missing;
-            r->band[at] = from->s.kind->curve ? from->s.settings->band : NAN;
+            r->k[at] = from->s.kind->curve ? from->s.settings->band : NAN;
         }
     }
 }

@@ -12,6 +12,23 @@
 #define CHECKPOINT_SECONDS 1.0  /* apart at least */
 #define CHECKPOINT_SHARE   20.0 /* and so many times as long as writing one takes */
 
+/* Options that may name a file whose content decides the path; a model of that kind has a slash. */
+static const char *const named_files[NAMED_FILES] = {"covariance", "model"};
+#define CONTENT_OF "content of --"
+
+/* As they are now, when the run is set up: later the files may change without harm. */
+static sbps_status digest_files(sbps_run *run, sbps_error *err)
+{
+    for (size_t i = 0; i < NAMED_FILES; i++) {
+        const char *path = sbps_options_get(run->options, named_files[i]);
+        bool named = *path && (strcmp(named_files[i], "model") || strchr(path, '/'));
+        if (!named) continue;
+        sbps_status status = checkpoint_digest(path, &run->file_digest[i], err);
+        if (status != SBPS_OK) return status;
+    }
+    return SBPS_OK;
+}
+
 /* `name=value` lines of the options that decide the path. */
 static char *path_options(const sbps_run *run)
 {
@@ -25,6 +42,9 @@ static char *path_options(const sbps_run *run)
     for (size_t i = 0; option_text(run->options, i, &name, &path, sizeof value, value); i++)
         if (path) fprintf(out, "%s=%s\n", name, value);
     if (run->start_hash) fprintf(out, "start=%016" PRIx64 "\n", run->start_hash);
+    for (size_t i = 0; i < NAMED_FILES; i++)
+        if (run->file_digest[i])
+            fprintf(out, CONTENT_OF "%s=%016" PRIx64 "\n", named_files[i], run->file_digest[i]);
     if (fclose(out)) {
         free(text);
         return NULL;
@@ -52,7 +72,7 @@ static void blocks_free(block_list *b)
 
 static sbps_status blocks_make(sbps_run *run, block_list *b, sbps_error *err)
 {
-    *b = (block_list){.list = calloc(run->chain_count + 3, sizeof *b->list),
+    *b = (block_list){.list = calloc(run->chain_count + 4, sizeof *b->list),
                       .names = calloc(run->chain_count, sizeof *b->names),
                       .options = path_options(run),
                       .hash = run->table->data->hash};
@@ -89,7 +109,13 @@ static sbps_status checkpoint_save(sbps_run *run, sbps_error *err)
 static sbps_status refuse_options(const char *path, const char *theirs, const char *ours,
                                   sbps_error *err)
 {
-    while (*theirs && *theirs == *ours) theirs++, ours++;
+    const char *line = ours; /* the one in which they part */
+    for (; *theirs && *theirs == *ours; theirs++, ours++)
+        if (*ours == '\n') line = ours + 1;
+    if (!strncmp(line, CONTENT_OF, strlen(CONTENT_OF)))
+        return fail(err, SBPS_MISMATCH, "%s: the file of %.*s has another content since", path,
+                    (int)(strcspn(line, "=") - strlen(CONTENT_OF) + 2),
+                    line + strlen(CONTENT_OF) - 2);
     return fail(err, SBPS_MISMATCH,
                 "%s: written by a run with other options (near '%.*s' there, "
                 "'%.*s' here)",
@@ -139,6 +165,7 @@ sbps_status files_open(sbps_run *run, sbps_error *err)
     sbps_options *o = run->options;
     sbps_status status = SBPS_OK;
     if (o->dry_run) return SBPS_OK;
+    if ((status = digest_files(run, err)) != SBPS_OK) return status;
     if (o->resume && *o->resume) {
         if ((status = files_resume(run, err)) != SBPS_OK) return status;
         if (!o->checkpoint || !*o->checkpoint)

@@ -71,6 +71,8 @@ typedef struct {
     bool ess_rule, epochs_rule, seconds_rule;
 } run_plan;
 
+#define NAMED_FILES 2 /* see files.c */
+
 struct sbps_run {
     const sbps_table *table;
     sbps_options *options; /* own copy */
@@ -92,6 +94,7 @@ struct sbps_run {
     run_state state;
     thread_pool *pool;
     skeleton_file *skeleton;
+    uint64_t file_digest[NAMED_FILES]; /* 0: no such file is named */
     atomic_bool interrupt;
     double seconds_setup;
     double clock; /* when this process began to advance */

@@ -8,11 +8,14 @@
 
 #include "base/memory.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,12 +40,62 @@ static void release(atomic_file *file)
     *file = (atomic_file){0};
 }
 
+/* ---- what processes that were killed have left ---- */
+
+/* The number at the end of STEM.tmp.NUMBER; 0 when the name is not of that form. */
+static long owner_of(const char *name, const char *stem)
+{
+    static const char middle[] = ".tmp.";
+    size_t length = strlen(stem);
+    if (strncmp(name, stem, length) || strncmp(name + length, middle, sizeof middle - 1))
+        return 0;
+    const char *digits = name + length + sizeof middle - 1;
+    if (!*digits || *digits == '0' || strspn(digits, "0123456789") != strlen(digits)) return 0;
+    errno = 0;
+    long owner = strtol(digits, NULL, 10);
+    return errno || owner != (pid_t)owner ? 0 : owner;
+}
+
+/* Its process is gone, and no process of another machine or container holds it either. */
+static bool is_stale(int folder, const char *name, long owner)
+{
+    struct stat status;
+    if (owner == getpid() || kill((pid_t)owner, 0) == 0 || errno != ESRCH) return false;
+    int descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) return false;
+    bool free = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+                flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    close(descriptor);
+    return free;
+}
+
+/* Whatever goes wrong here, nothing of ours depends on it. */
+static void remove_stale(const char *target)
+{
+    char *parent = copy_text(target), *own = copy_text(target);
+    DIR *folder = parent && own ? opendir(dirname(parent)) : NULL;
+    if (folder) {
+        const char *stem = basename(own);
+        for (const struct dirent *entry; (entry = readdir(folder));) {
+            long owner = owner_of(entry->d_name, stem);
+            if (owner && is_stale(dirfd(folder), entry->d_name, owner))
+                unlinkat(dirfd(folder), entry->d_name, 0);
+        }
+        closedir(folder);
+    }
+    free(parent);
+    free(own);
+}
+
+/* ---- writing ---- */
+
 /* A file of an earlier process with our number may lie there: it is nobody's now. O_EXCL so
  * that no link planted in a shared folder is followed. */
 static int open_beside(const atomic_file *file, const struct stat *old)
 {
     unlink(file->temp);
     int descriptor = open(file->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor >= 0) flock(descriptor, LOCK_EX | LOCK_NB); /* see is_stale */
     if (descriptor >= 0 && old && fchmod(descriptor, old->st_mode & 0777) != 0) {
         int error = errno;
         close(descriptor);
@@ -79,6 +132,7 @@ sbps_status file_begin(const char *path, atomic_file *file, sbps_error *err)
     sbps_status outcome = name_files(path, file, &status, &old, err);
     if (outcome != SBPS_OK) goto failed;
 
+    if (file->temp) remove_stale(file->target);
     int descriptor = file->temp ? open_beside(file, old ? &status : NULL)
                                 : open(file->target, O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) {

@@ -269,3 +269,21 @@ sbps_status checkpoint_peek(const char *path, const char *name, char **bytes, si
     free(m.bytes);
     return status;
 }
+
+/* ---- other files ---- */
+
+sbps_status checkpoint_digest(const char *path, uint64_t *out, sbps_error *err)
+{
+    unsigned char bytes[16384];
+    uint64_t length = 0;
+    uLong crc = crc32_z(0, NULL, 0);
+    FILE *stream = fopen(path, "rbe");
+    if (!stream) return fail_file(err, path, "read", errno);
+    for (size_t got; (got = fread(bytes, 1, sizeof bytes, stream)) > 0; length += got)
+        crc = crc32_z(crc, bytes, got);
+    int error = ferror(stream) ? errno : 0;
+    fclose(stream);
+    if (error) return fail_file(err, path, "read", error);
+    *out = (length + 1) << 32 ^ (uint64_t)crc;
+    return SBPS_OK;
+}

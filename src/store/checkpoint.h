@@ -22,4 +22,7 @@ sbps_status checkpoint_read(const char *path, const checkpoint_block *blocks, si
 sbps_status checkpoint_peek(const char *path, const char *name, char **bytes, size_t *size,
                             sbps_error *err);
 
+/* Of a file's length and content, never 0: to tell later whether it has changed. */
+sbps_status checkpoint_digest(const char *path, uint64_t *out, sbps_error *err);
+
 #endif

@@ -28,7 +28,7 @@ const array_field layout_stats[] = {
     ARRAY(proposals, "proposals since the draw before", "1"),
     ARRAY(bounces, "bounces since the draw before", "1"),
     ARRAY(missing, "estimated bounces that did not happen since the draw before", "1"),
-    ARRAY(band, "band width k in force", "1"),
+    ARRAY(k, "width of the band in force, in standard errors", "1"),
     ARRAY(potential, "estimate of the potential, minus log posterior", "nat"),
     ARRAY(potential_sd, "standard deviation of the estimate of the potential", "nat"),
     {NULL, 0, NULL, NULL},

@@ -2,7 +2,7 @@
  *
  *   /             attributes: the run, its options
  *   /posterior    w(chain, draw, coef); the attributes again, where ArviZ looks for them
- *   /sample_stats proposals, bounces, missing, band, potential, potential_sd (chain, draw)
+ *   /sample_stats proposals, bounces, missing, k, potential, potential_sd (chain, draw)
  *   /path         mean, sd, mcse, bias, ess_mean, ess_square (coef): integrals along the path
  *
  * each group with its own dimensions and their coordinates. A length of 0 is what NetCDF calls

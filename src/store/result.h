@@ -39,7 +39,7 @@ typedef struct sbps_result {
     double *ess_mean, *ess_square; /* dim, from the path */
     /* per draw, [chain][draw]: since the draw before */
     double *proposals, *bounces, *missing;
-    double *band; /* k in force */
+    double *k; /* width of the band in force */
     double *potential, *potential_sd;
     result_info info;
     size_t option_count;

@@ -18,7 +18,7 @@ except ImportError as missing:
 
 SBPS = os.path.realpath(os.environ.get("SBPS_PROGRAM", "build/sbps"))
 OPTIONS = ["--chains", "3", "--draws", "150", "--ess", "120", "--seed", "7", "--progress", "off"]
-STATS = ["proposals", "bounces", "missing", "band", "potential", "potential_sd"]
+STATS = ["proposals", "bounces", "missing", "k", "potential", "potential_sd"]
 failures = 0
 
 
@@ -72,7 +72,7 @@ def check_stats(path, w, run):
     for name in ("chain", "draw"):
         check((stats.coords[name].values == w.coords[name].values).all(), "coordinate %s" % name)
     if all(name in stats for name in STATS):
-        check((stats["band"].values == run["band"]).all(), "the band is another")
+        check((stats["k"].values == run["band"]).all(), "k is another")
         check(0 < stats["bounces"].values.sum() <= run["bounces"], "bounces")
         check(0 < stats["proposals"].values.sum() <= run["proposals"], "proposals")
         check((stats["potential"].values > 0).all(), "potential of a logistic table is above 0")

@@ -43,7 +43,7 @@ static bool same_draws(const sbps_result *a, const sbps_result *b)
     return a->chains == b->chains && a->draws == b->draws && a->dim == b->dim &&
            same_bits(n * a->dim, a->w, b->w) && same_bits(n, a->proposals, b->proposals) &&
            same_bits(n, a->bounces, b->bounces) && same_bits(n, a->missing, b->missing) &&
-           same_bits(n, a->band, b->band) && same_bits(n, a->potential, b->potential) &&
+           same_bits(n, a->k, b->k) && same_bits(n, a->potential, b->potential) &&
            same_bits(n, a->potential_sd, b->potential_sd);
 }
 

@@ -4,6 +4,10 @@
 #include "store/atomic.h"
 #include "store/sample.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+
 static bool holds(const char *path, const char *want)
 {
     size_t size = 0;
@@ -50,6 +54,35 @@ TEST(the_temporary_file_lies_beside_with_the_process_number)
     CHECK(strcmp(f.temp, want) == 0);
     CHECK(access(want, F_OK) == 0);
     file_abandon(&f);
+}
+
+/* A process that is surely gone: our own child. */
+static long dead_process(void)
+{
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    waitpid(child, NULL, 0);
+    return (long)child;
+}
+
+TEST(what_a_killed_process_left_is_removed_and_nothing_else)
+{
+    char dead[700], locked[700];
+    const char *path = sample_path("a.txt"), *other = sample_path("b.txt.tmp.1");
+    const char *living = sample_path("a.txt.tmp.1"), *word = sample_path("a.txt.tmp.1x");
+    atomic_file f;
+    snprintf(dead, sizeof dead, "%s.tmp.%ld", path, dead_process());
+    snprintf(locked, sizeof locked, "%s.tmp.%ld", path, dead_process());
+    const char *all[] = {dead, locked, other, living, word};
+    for (size_t i = 0; i < 5; i++) sample_store(all[i], "half", 4);
+    int held = open(locked, O_RDONLY); /* as by a process of another machine */
+    REQUIRE(held >= 0 && flock(held, LOCK_EX) == 0);
+    REQUIRE(file_begin(path, &f, NULL) == SBPS_OK);
+    CHECK(access(dead, F_OK) != 0);
+    for (size_t i = 1; i < 5; i++) CHECK(access(all[i], F_OK) == 0);
+    file_abandon(&f);
+    close(held);
+    for (size_t i = 1; i < 5; i++) unlink(all[i]);
 }
 
 TEST(a_symbolic_link_stays_and_its_file_is_replaced)

@@ -36,7 +36,7 @@ for attrs in (root.attrs, posterior.attrs):
     assert "metric" not in attrs and np.isnan(attrs["bias_estimate"])
 
 stats = xr.open_dataset(path, group="sample_stats")
-for name in ("proposals", "bounces", "missing", "band", "potential", "potential_sd"):
+for name in ("proposals", "bounces", "missing", "k", "potential", "potential_sd"):
     assert stats[name].dims == ("chain", "draw") and stats[name].shape == (chains, draws)
     assert stats[name].attrs["long_name"]
 

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# A checkpoint is refused when a file that the run names has another content than it had, and a
+# file that a killed run left half written is removed by the next.
+. "$(dirname "$0")/common.sh"
+
+cc=$(command -v "${CC:-cc}") || exit 77
+short=(--chains 2 --threads 2 --draws 20 --ess 50 --progress off)
+
+printf 'a,b\n1,0.5\n0.5,2\n' >covariance.csv
+sample=("$sbps" sample --model gaussian --covariance covariance.csv "${short[@]}")
+try 'covariance'           0 '' '.*' "${sample[@]}" --checkpoint state -o run.nc
+cp state again
+try 'unchanged'            0 '' '.*' "${sample[@]}" --resume again -o run.nc
+printf 'a,b\n1,0.5\n0.5,3\n' >covariance.csv
+cp state again
+try 'changed'              1 '' 'again: the file of --covariance has another content' "${sample[@]}" --resume again -o run.nc
+printf 'a,b\n1,0.5\n0.5,2\n' >covariance.csv
+try 'changed back'         0 '' '.*' "${sample[@]}" --resume again -o run.nc
+
+# ---- a model of one's own ----
+compile() { "$cc" -shared -fPIC "$@" -I"$root/include" "$root/examples/model.c" -o mine.so -lm; }
+compile -O1 || fault 'own model' 'does not compile'
+"$sbps" simulate logistic --rows 500 --dim 2 -o data.csv
+sample=("$sbps" sample data.csv --model ./mine.so --target y "${short[@]}")
+try 'own model'            0 '' '.*' "${sample[@]}" --checkpoint own -o run.nc
+compile -O2 -DMADE_ANEW -g
+try 'own model, made anew' 1 '' 'own: the file of --model has another content' "${sample[@]}" --resume own -o run.nc
+
+# ---- left by a killed run ----
+sleep 0 &
+dead=$!
+wait $dead
+echo half >run.nc.tmp.$dead
+echo half >other.nc.tmp.$dead
+echo half >run.nc.tmp.$$
+try 'after a kill'         0 '' '.*' "$sbps" sample --model gaussian "${short[@]}" -o run.nc
+[ -e run.nc.tmp.$dead ] && fault 'after a kill' 'what the killed run left is still there'
+[ -e other.nc.tmp.$dead ] || fault 'after a kill' "another run's file is gone"
+[ -e run.nc.tmp.$$ ] || fault 'after a kill' 'the file of a living process is gone'
+finish
