@@ -201,9 +201,9 @@ SBPS_API void sbps_result_destroy(sbps_result *result);
 typedef struct sbps_mode sbps_mode;
 
 typedef struct {
-    const char *method; /* that found it */
-    double potential;   /* U at the mode */
-    double nll;         /* minus the log-likelihood there */
+    const char *method;   /* that found it */
+    double potential;     /* U at the mode */
+    double nll;           /* minus the log-likelihood there */
     double gradient_norm; /* |grad U| */
     double distance; /* sqrt(g' H^-1 g): posterior sd that may be left to the mode itself */
     double ridge;    /* that the Hessian needed to be positive definite, relative; 0 mostly */

@@ -37,6 +37,7 @@ target = y') --csv
 # ---- the normal approximation ----
 try 'laplace'          0 "NLL per row +mean $number, sd $number; 5% .*plus chi\^2\(3\) / 4000\).*name +mean +sd x1 .*covariance x1 " '' "$sbps" laplace "${logistic[@]}"
 try 'its csv'          0 '^name,mean,sd,cov:x1,cov:x2,cov:x3 x1,' '' "$sbps" laplace "${logistic[@]}" --csv
+awk -F, 'NR > 1 { d = $3 * $3 - $(NR + 2); if (d * d > 1e-24) exit 1 }' .out || fault 'its csv' 'sd is not the root of the variance'
 try 'its json'         0 '"nll_per_row": .*"q95": .*"covariance": ' '' "$sbps" laplace "${logistic[@]}" --json
 cp .out laplace.json
 /usr/bin/python3 - laplace.json <<'END' || fault 'its json' 'is not what it should be'
@@ -53,11 +54,11 @@ try 'laplace to a file' 0 '' '' "$sbps" laplace "${linear[@]}" -o normal.csv
 # ---- runs that start there ----
 try 'a dry start'      0 'start +mode.csv: U = .*gradient' '' "$sbps" sample "${logistic[@]}" --start mode.csv --dry-run
 try 'with a metric'    0 'start +normal.csv with its covariance: U = ' '' "$sbps" sample "${linear[@]}" --start normal.csv --dry-run
-try 'from the truth'   0 '' '' "$sbps" sample "${logistic[@]}" --start truth.csv --ess 100 --progress off -o run.nc
+try 'from the truth'   0 '' '.*' "$sbps" sample "${logistic[@]}" --start truth.csv --ess 100 --progress off -o run.nc
 try 'from a summary'   0 'start +summary.csv: U' '' bash -c "'$sbps' summary run.nc --csv >summary.csv && '$sbps' sample ${logistic[*]} --start summary.csv --dry-run"
-try 'a checkpoint'     0 '' '' "$sbps" sample "${linear[@]}" --start normal.csv --ess 50 --checkpoint run.ckpt --progress off -o run.nc
+try 'a checkpoint'     0 '' '.*' "$sbps" sample "${linear[@]}" --start normal.csv --ess 50 --checkpoint run.ckpt --progress off -o run.nc
 cp normal.csv copy.csv
-try 'goes on'          0 '' '' "$sbps" sample "${linear[@]}" --start copy.csv --ess 100 --resume run.ckpt --progress off -o run.nc
+try 'goes on'          0 '' '.*' "$sbps" sample "${linear[@]}" --start copy.csv --ess 100 --resume run.ckpt --progress off -o run.nc
 sed 's|^intercept,-\{0,1\}|&1|' normal.csv >other.csv
 try 'another start'    1 '' 'run.ckpt: written by a run with other options' "$sbps" sample "${linear[@]}" --start other.csv --ess 100 --resume run.ckpt --progress off -o run.nc
 try 'without it'       1 '' 'run.ckpt: written by a run with other options' "$sbps" sample "${linear[@]}" --ess 100 --resume run.ckpt --progress off -o run.nc
