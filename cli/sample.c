@@ -20,7 +20,7 @@ static bool is_on(const sbps_options *options, const char *name)
 /* Hours of sampling shall not end at a file that cannot be made. */
 static sbps_status check_files(const sbps_options *options, const char *data, sbps_error *err)
 {
-    static const char *const names[] = {"output", "checkpoint", "skeleton"};
+    static const char *const names[] = {"output", "checkpoint", "skeleton", "trace"};
     sbps_status status = output_check_ending(sbps_options_get(options, "output"), err);
     for (size_t i = 0; status == SBPS_OK && i < sizeof names / sizeof *names; i++) {
         const char *path = sbps_options_get(options, names[i]);

@@ -60,6 +60,7 @@ void chains_destroy(sbps_run *run)
     for (size_t i = 0; run->chains && i < run->chain_count; i++) {
         free(run->chains[i].memory.base);
         free(run->chains[i].skeleton);
+        free(run->chains[i].trace.records);
     }
     free(run->chains);
     free(run->moments_of);
@@ -152,6 +153,7 @@ static void advance_chain(void *self, size_t index)
     chain *c = &run->chains[index];
     bool keep = c->skeleton && run->state.phase == PHASE_SAMPLING;
     c->skeleton_count = 0;
+    trace_watch(c, run->state.phase == PHASE_SAMPLING);
     for (; c->state->events < run->plan.round_events && !c->state->failed; c->state->events++) {
         segment s;
         if (atomic_load_explicit(&run->interrupt, memory_order_relaxed)) return;

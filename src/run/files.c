@@ -175,7 +175,7 @@ sbps_status files_open(sbps_run *run, sbps_error *err)
     if (o->skeleton && *o->skeleton)
         status = skeleton_open(o->skeleton, (const char *const *)run->names, run->target->dim,
                                run->state.skeleton_bytes, &run->skeleton, err);
-    return status;
+    return status == SBPS_OK ? trace_begin(run, err) : status;
 }
 
 static sbps_status append_skeleton(sbps_run *run, sbps_error *err)
@@ -193,6 +193,7 @@ static sbps_status append_skeleton(sbps_run *run, sbps_error *err)
 sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err)
 {
     sbps_status status = append_skeleton(run, err);
+    if (status == SBPS_OK) status = trace_after_round(run, err);
     if (status != SBPS_OK) return status;
     double begin = now(), wait = run->checkpoint_cost * CHECKPOINT_SHARE;
     if (wait < CHECKPOINT_SECONDS) wait = CHECKPOINT_SECONDS;
@@ -200,6 +201,8 @@ sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err)
     bool due = asked && (last || begin - run->last_checkpoint >= wait);
     if (run->skeleton && (due || last))
         status = skeleton_sync(run->skeleton, &run->state.skeleton_bytes, err);
+    if (status == SBPS_OK && run->trace.stream && (due || last))
+        status = growing_sync(&run->trace, &run->state.trace_bytes, err);
     if (status != SBPS_OK || !due) return status;
     status = checkpoint_save(run, err);
     run->last_checkpoint = now();
@@ -211,4 +214,5 @@ void files_close(sbps_run *run)
 {
     skeleton_close(run->skeleton);
     run->skeleton = NULL;
+    growing_close(&run->trace);
 }

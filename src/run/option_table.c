@@ -190,6 +190,12 @@ const option_spec option_specs[] = {
      .help = "Go on from this checkpoint; data and options must be those it was written with."},
     {TEXT("skeleton", skeleton, "FILE", ""), FILES,
      .help = "Write every event of the path here: time, position, velocity, kind."},
+    {TEXT("trace", trace, "FILE", ""), FILES,
+     .help =
+         "Write every look of one chain at the slope here: what was seen, what the regression "
+         "foresaw, the proposal rate and what became of it."},
+    {SIZE("trace-chain", trace_chain, "N", "1", 1, 1024), FILES,
+     .help = "The chain that --trace follows."},
     {TEXT("config", config, "FILE", ""), FILES, .for_mode = true,
      .help = "Read options from this file, a `name = value` a line, # starting a comment. What "
              "the command line says wins."},

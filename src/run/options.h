@@ -44,8 +44,9 @@ struct sbps_options {
     uint64_t seed;
     double ess, epochs, seconds; /* epochs, seconds: auto = not asked */
     /* files and talk */
-    char *output, *checkpoint, *resume, *skeleton, *config, *progress;
+    char *output, *checkpoint, *resume, *skeleton, *trace, *config, *progress;
     bool dry_run;
+    size_t trace_chain; /* from 1 */
     unsigned char *given; /* one flag an option: set by the user */
     char (*number)[32];   /* one slot an option: where sbps_options_get prints numbers */
 };

@@ -12,6 +12,7 @@
 #include "store/draws.h"
 #include "store/result.h"
 #include "store/skeleton.h"
+#include "store/trace.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -27,6 +28,14 @@ typedef struct {
     bool failed;      /* its path has ended, see event */
 } chain_state;
 
+/* What a chain looked at in this round, when that is asked for: see trace.c. */
+typedef struct {
+    bool wanted, lost; /* lost: out of memory */
+    size_t count, room;
+    trace_record *records;
+    watcher watch;
+} tracer;
+
 typedef struct {
     arena memory; /* all that changes while the chain runs */
     chain_state *state;
@@ -37,6 +46,7 @@ typedef struct {
     draws d;
     double *skeleton; /* records of this round; NULL when none is asked for */
     size_t skeleton_count;
+    tracer trace;
 } chain;
 
 typedef enum { PHASE_WARMUP, PHASE_SAMPLING, PHASE_DONE } run_phase;
@@ -51,7 +61,7 @@ typedef struct {
     double warmup_proposals, warmup_rows; /* all chains, epochs before this one */
     double seconds_warmup, seconds_sampling;
     double next_look; /* ESS over its goal at which R-hat is looked at next */
-    uint64_t skeleton_bytes;
+    uint64_t skeleton_bytes, trace_bytes;
 } run_state;
 
 /* What was decided at set-up and stays. */
@@ -94,6 +104,7 @@ struct sbps_run {
     run_state state;
     thread_pool *pool;
     skeleton_file *skeleton;
+    growing_file trace;                /* stream NULL: none is asked for */
     uint64_t file_digest[NAMED_FILES]; /* 0: no such file is named */
     atomic_bool interrupt;
     double seconds_setup;
@@ -152,6 +163,11 @@ bool chains_apart(const sbps_run *run, double ess);
 /* collect.c */
 double run_bias_quick(const sbps_run *run);
 sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err);
+/* trace.c */
+sbps_status trace_begin(sbps_run *run, sbps_error *err);
+/* At the start of a round: forgets the last one. */
+void trace_watch(chain *c, bool on);
+sbps_status trace_after_round(sbps_run *run, sbps_error *err);
 /* files.c */
 sbps_status files_open(sbps_run *run, sbps_error *err);
 sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err);

@@ -17,6 +17,7 @@
 #include "base/real.h"
 #include "sampler/calibrate.h"
 #include "sampler/kinds.h"
+#include "sampler/watch.h"
 
 #include <math.h>
 #include <string.h>
@@ -201,12 +202,13 @@ static void take_off(sampler *s, boomerang_state *state, event *e)
         aim(s, 0.0);
         first = without_reference(state, 0.0, potential_observe_again(s->u, 0.0));
     }
+    if (s->watch) watch_tell(s->watch, LOOK_START, 0.0, first);
     remember(s, state, 0.0, first);
 }
 
 /* True when the proposal becomes a bounce. */
-static bool propose(sampler *s, boomerang_state *state, const band *b, const arrival *a,
-                    event *e)
+static bool propose(sampler *s, boomerang_state *state, const band *b, double from,
+                    const arrival *a, event *e)
 {
     observation o = observe(s, state, a->time);
     double ratio = o.slope / a->rate;
@@ -218,7 +220,9 @@ static bool propose(sampler *s, boomerang_state *state, const band *b, const arr
         e->missing += ratio - 1.0;
     }
     if (state->calibrating) band_curve_add(state->curve, b, a->time, o.slope, a->rate);
-    if (rng_uniform(&state->random) < ratio) {
+    bool bounced = rng_uniform(&state->random) < ratio;
+    if (s->watch) watch_tell_band(s->watch, LOOK_PROPOSAL, b, from, a, &o, bounced);
+    if (bounced) {
         state->last = o;
         return true;
     }
@@ -238,16 +242,19 @@ static double fly(sampler *s, boomerang_state *state, event *e)
         arrival a = band_arrival(&b, &grid, rng_exponential(&state->random));
         t = a.time;
         if (a.arrived) {
-            if (!propose(s, state, &b, &a, e)) continue;
+            if (!propose(s, state, &b, grid.start, &a, e)) continue;
             e->kind = EVENT_BOUNCE;
             return t;
         }
         if (t >= refresh_at) {
+            if (s->watch)
+                watch_tell_band(s->watch, LOOK_REFRESH, &b, grid.start, &a, NULL, false);
             e->kind = EVENT_REFRESH;
             return t;
         }
         observation o = observe(s, state, t); /* the horizon's end: look again */
         e->rows += o.rows;
+        if (s->watch) watch_tell_band(s->watch, LOOK_HORIZON, &b, grid.start, &a, &o, false);
         remember(s, state, t, o);
     }
 }

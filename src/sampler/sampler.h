@@ -40,6 +40,7 @@ typedef struct {
     const double *centre;  /* reference point; positions are kept relative to it */
     sampler_settings *settings; /* in the arena: chosen in warm-up */
     potential *u;
+    const watcher *watch; /* of looks, by kinds with a band; NULL: nobody */
     size_t dim;
     void *state;   /* kind's own, in the arena */
     double *extra; /* kind's own, in the arena: as many doubles as it asks for */

@@ -24,6 +24,7 @@
 #include "sampler/calibrate.h"
 #include "sampler/kinds.h"
 #include "sampler/outlook.h"
+#include "sampler/watch.h"
 
 #include <math.h>
 #include <string.h>
@@ -66,6 +67,7 @@ static void remember(sampler *s, sbps_state *state, double t, observation o, eve
         double ahead = t + (double)p * step;
         observation seen = potential_observe_again(s->u, ahead);
         e->rows += seen.rows;
+        if (s->watch) watch_tell(s->watch, LOOK_AUXILIARY, ahead, seen);
         outlook_see_ahead(&state->view, s->settings, ahead, seen);
     }
 }
@@ -88,6 +90,7 @@ static void take_off(sampler *s, sbps_state *state, event *e)
     } else {
         first = potential_observe_again(s->u, 0.0);
     }
+    if (s->watch) watch_tell(s->watch, LOOK_START, 0.0, first);
     remember(s, state, 0.0, first, e);
 }
 
@@ -132,7 +135,10 @@ static bool propose(sampler *s, sbps_state *state, const band *b, const arrival 
     if (state->calibrating) band_curve_add(state->curve, b, a->time, o.slope, a->rate);
     if (state->adapting) study_gradient(s);
     outlook_learn(&state->view, s->settings, b, a->time, o.slope);
-    if (rng_uniform(&state->random) < ratio) {
+    bool bounced = rng_uniform(&state->random) < ratio;
+    if (s->watch)
+        watch_tell_band(s->watch, LOOK_PROPOSAL, b, state->view.last_time, a, &o, bounced);
+    if (bounced) {
         state->last = o;
         return true;
     }
@@ -157,6 +163,9 @@ static double fly(sampler *s, sbps_state *state, event *e)
             return t;
         }
         if (t >= refresh_at) {
+            if (s->watch)
+                watch_tell_band(s->watch, LOOK_REFRESH, &b, state->view.last_time, &a, NULL,
+                                false);
             e->kind = EVENT_REFRESH;
             return t;
         }
@@ -167,6 +176,8 @@ static double fly(sampler *s, sbps_state *state, event *e)
         }
         observation o = potential_observe(s->u, t); /* the horizon's end: look again */
         e->rows += o.rows;
+        if (s->watch)
+            watch_tell_band(s->watch, LOOK_HORIZON, &b, state->view.last_time, &a, &o, false);
         outlook_learn(&state->view, s->settings, &b, t, o.slope);
         remember(s, state, t, o, e);
     }

@@ -1,0 +1,26 @@
+/* See watch.h. Without an arrival lambda is the band itself, not a chord over it. */
+#include "sampler/watch.h"
+#include "base/real.h"
+
+#include <math.h>
+
+void watch_tell(const watcher *w, look_kind kind, double t, observation o)
+{
+    sighting l = {.kind = kind, .t = t, .slope = o.slope, .variance = o.variance};
+    if (!w) return;
+    l.mean = l.sd = l.rate = l.from = l.rate_from = NAN;
+    w->take(w->self, &l);
+}
+
+void watch_tell_band(const watcher *w, look_kind kind, const band *b, double from,
+                     const arrival *a, const observation *o, bool bounced)
+{
+    sighting l = {.kind = kind, .bounced = bounced, .t = a->time, .rate = a->rate, .from = from};
+    if (!w) return;
+    l.slope = o ? o->slope : NAN;
+    l.variance = o ? o->variance : NAN;
+    l.mean = band_mean(b, a->time);
+    l.sd = band_sd(b, a->time);
+    l.rate_from = larger(band_at(b, from), 0.0);
+    w->take(w->self, &l);
+}

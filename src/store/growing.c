@@ -1,0 +1,101 @@
+/* Text files that grow while a run flies. */
+#include "store/growing.h"
+
+#include "base/memory.h"
+#include "store/atomic.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static sbps_status fail_written(const growing_file *f, sbps_error *err)
+{
+    return fail_file(err, f->path, "written", errno);
+}
+
+/* The kept part must begin with our columns and end with a line. */
+static sbps_status check_kept(growing_file *f, uint64_t keep, const char *header, size_t length,
+                              sbps_error *err)
+{
+    if (keep < length)
+        return fail(err, SBPS_MISMATCH, "%s: the checkpoint keeps less than its first line",
+                    f->path);
+    for (size_t i = 0; i < length; i++)
+        if (fgetc(f->stream) != (unsigned char)header[i])
+            return fail(err, SBPS_MISMATCH, "%s: begins with other columns", f->path);
+    if (fseeko(f->stream, (off_t)keep - 1, SEEK_SET) != 0)
+        return fail_file(err, f->path, "read", errno);
+    if (fgetc(f->stream) != '\n')
+        return fail(err, SBPS_MISMATCH,
+                    "%s: no line ends at byte %llu, where the checkpoint does", f->path,
+                    (unsigned long long)keep);
+    return SBPS_OK;
+}
+
+static sbps_status resume(growing_file *f, uint64_t keep, const char *header, size_t length,
+                          sbps_error *err)
+{
+    struct stat status;
+    if (!(f->stream = fopen(f->path, "r+e"))) return fail_file(err, f->path, "resumed", errno);
+    if (fstat(fileno(f->stream), &status) != 0 || !S_ISREG(status.st_mode))
+        return fail_file(err, f->path, "resumed", ESPIPE);
+    f->regular = true;
+    if ((uint64_t)status.st_size < keep)
+        return fail(err, SBPS_MISMATCH, "%s: has %lld bytes, the checkpoint was made at %llu",
+                    f->path, (long long)status.st_size, (unsigned long long)keep);
+    sbps_status outcome = check_kept(f, keep, header, length, err);
+    if (outcome != SBPS_OK) return outcome;
+    if (ftruncate(fileno(f->stream), (off_t)keep) != 0 || fseeko(f->stream, 0, SEEK_END) != 0)
+        return fail_written(f, err);
+    return SBPS_OK;
+}
+
+static sbps_status start(growing_file *f, const char *header, size_t length, sbps_error *err)
+{
+    struct stat status;
+    if (!(f->stream = fopen(f->path, "we"))) return fail_written(f, err);
+    f->regular = fstat(fileno(f->stream), &status) == 0 && S_ISREG(status.st_mode);
+    if (fwrite(header, 1, length, f->stream) != length || fflush(f->stream) != 0)
+        return fail_written(f, err);
+    return SBPS_OK;
+}
+
+sbps_status growing_open(const char *path, const char *header, uint64_t resume_at,
+                         growing_file *out, sbps_error *err)
+{
+    *out = (growing_file){.path = copy_text(path)};
+    if (!out->path) return fail_memory(err);
+    size_t length = strlen(header);
+    sbps_status status = resume_at ? resume(out, resume_at, header, length, err)
+                                   : start(out, header, length, err);
+    if (status != SBPS_OK) growing_close(out);
+    return status;
+}
+
+sbps_status growing_check(const growing_file *f, sbps_error *err)
+{
+    return ferror(f->stream) ? fail_written(f, err) : SBPS_OK;
+}
+
+sbps_status growing_sync(growing_file *f, uint64_t *bytes, sbps_error *err)
+{
+    *bytes = 0;
+    errno = 0;
+    if (fflush(f->stream) != 0 || ferror(f->stream)) return fail_written(f, err);
+    int error = sync_descriptor(fileno(f->stream));
+    if (error) return fail_file(err, f->path, "synced to disk", error);
+    if (!f->regular) return SBPS_OK;
+    off_t length = ftello(f->stream);
+    if (length < 0) return fail_written(f, err);
+    *bytes = (uint64_t)length;
+    return SBPS_OK;
+}
+
+void growing_close(growing_file *f)
+{
+    if (f->stream) fclose(f->stream);
+    free(f->path);
+    *f = (growing_file){0};
+}

@@ -1,0 +1,48 @@
+/* The trace of one chain as CSV. */
+#include "store/trace.h"
+
+#include "store/text.h"
+
+#include <math.h>
+
+static const char header[] = "time,t,event,G,c2,mean,rho,lambda,from,lambda_from,accepted\n";
+
+static const char *const look_names[] = {
+    [LOOK_START] = "start",         [LOOK_PROPOSAL] = "proposal", [LOOK_HORIZON] = "horizon",
+    [LOOK_AUXILIARY] = "auxiliary", [LOOK_REFRESH] = "refresh",
+};
+
+sbps_status trace_open(const char *path, uint64_t resume_at, growing_file *out, sbps_error *err)
+{
+    return growing_open(path, header, resume_at, out, err);
+}
+
+static void put_record(FILE *stream, const trace_record *r)
+{
+    const sighting *l = &r->seen;
+    const double cells[] = {l->slope, l->variance, l->mean,     l->sd,
+                            l->rate,  l->from,     l->rate_from};
+    put_number(stream, r->time + l->t);
+    fputc(',', stream);
+    put_number(stream, l->t);
+    fprintf(stream, ",%s,", look_names[l->kind]);
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        if (!isnan(cells[i])) put_number(stream, cells[i]);
+        fputc(',', stream);
+    }
+    fputs(l->kind != LOOK_PROPOSAL ? "\n" : l->bounced ? "1\n" : "0\n", stream);
+}
+
+sbps_status trace_append(growing_file *f, size_t count, const trace_record *records,
+                         sbps_error *err)
+{
+    number_locale locale;
+    sbps_status status = numbers_begin(&locale, err);
+    if (status != SBPS_OK) return status;
+    for (size_t i = 0; i < count && status == SBPS_OK; i++) {
+        put_record(f->stream, &records[i]);
+        status = growing_check(f, err);
+    }
+    numbers_end(&locale);
+    return status;
+}
