@@ -33,6 +33,11 @@ rng rng_stream(uint64_t seed, uint64_t chain, rng_use use)
     return (rng){.key = {seed, chain << 8 | (uint64_t)use}};
 }
 
+rng rng_beside(const rng *r, rng_use use)
+{
+    return rng_stream(r->key[0], r->key[1] >> 8, use);
+}
+
 static void next_block(rng *r)
 {
     const philox4x64_key_t key = {{r->key[0], r->key[1]}};

@@ -16,7 +16,8 @@ typedef enum {
     RNG_VALUE,
     RNG_TEST,
     RNG_MODE,
-    RNG_AUDITION
+    RNG_AUDITION,
+    RNG_NOISE
 } rng_use;
 
 #define RNG_BLOCK 16 /* words made at a time: four counters, whose rounds overlap */
@@ -27,6 +28,8 @@ typedef struct {
 } rng;
 
 rng rng_stream(uint64_t seed, uint64_t chain, rng_use use);
+/* Another stream of the same seed and chain. */
+rng rng_beside(const rng *r, rng_use use);
 uint64_t rng_word(rng *r);
 double rng_uniform(rng *r);     /* in the open interval (0,1) */
 double rng_exponential(rng *r); /* mean 1 */

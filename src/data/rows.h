@@ -77,9 +77,15 @@ static inline double rows_numbers(const rows *data)
     return data->start ? (double)data->start[data->n] / (double)data->n + 1.0 : (double)data->d;
 }
 
+/* ahead.c: somebody goes through a mapped table and is at these rows. */
+void rows_sweep(const rows *data, size_t first, size_t n);
+
+#define SWEEP_ROWS ((size_t)256) /* more at a time than a window has */
+
 static inline void rows_products(const rows *data, const kernels *k, row_range r,
                                  const double *p, const double *q, double *eta, double *deta)
 {
+    if (data->mapped && !r.list && r.n >= SWEEP_ROWS) rows_sweep(data, r.first, r.n);
     data->storage->products(data, k, r, p, q, eta, deta);
 }
 

@@ -2,9 +2,52 @@
  * batch and batches are independent, as Theorem 1 of the paper needs. */
 #include "potential/potential.h"
 
+#include "data/ahead.h"
+
 static void pick_all(potential *u)
 {
     u->state->first = 0;
+}
+
+/* ---- windows ----
+ *
+ * The start of window k is number k of a stream of its own, so that windows to come can be asked for
+ * ahead: a second copy of the stream runs in front of the first. */
+
+/* Windows between asking for one and using it: on disk enough to keep its queue full. */
+static size_t windows_ahead(const rows *data)
+{
+    return data->mapped ? 256 : 1;
+}
+
+/* A table on disk may be in memory all the same. Then a window in PROBE_EVERY is looked for there;
+ * when one is missing, the next ASK_FOR are asked of the disk unseen. */
+enum { PROBE_EVERY = 16, ASK_FOR = 1024 };
+
+static void ask_disk(potential *u, size_t first)
+{
+    const rows *data = u->target->data;
+    if (u->asking == 0 && first % PROBE_EVERY == 0 && !rows_present(data, first))
+        u->asking = ASK_FOR;
+    if (u->asking == 0) return;
+    u->asking--;
+    rows_want(data, first, u->n);
+}
+
+static void look_ahead(potential *u)
+{
+    const rows *data = u->target->data;
+    size_t first = rng_below(&u->state->ahead, data->n);
+    if (data->mapped)
+        ask_disk(u, first);
+    else
+        rows_prefetch(data, first, u->n);
+}
+
+static void start_windows(potential *u)
+{
+    u->state->ahead = u->state->random;
+    for (size_t k = windows_ahead(u->target->data); k > 0; k--) look_ahead(u);
 }
 
 /* A window of consecutive shuffled rows at a uniform start, wrapping round: without the wrap the
@@ -12,6 +55,7 @@ static void pick_all(potential *u)
 static void pick_window(potential *u)
 {
     u->state->first = rng_below(&u->state->random, u->target->data->n);
+    look_ahead(u);
 }
 
 /* The permutation is kept from batch to batch: any order is as good as another to choose from. */
@@ -30,6 +74,7 @@ const potential_kind potential_window = {
     .name = "window",
     .summary = "consecutive shuffled rows from a random start, wrapping round",
     .pick = pick_window,
+    .start = start_windows,
 };
 
 const potential_kind potential_random = {

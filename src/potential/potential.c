@@ -55,6 +55,7 @@ void potential_resize(potential *u, const potential_kind *kind, size_t n)
     u->state->n = n;
     for (u->state->kind = 0; potential_kinds[u->state->kind] != kind;) u->state->kind++;
     potential_restore(u);
+    if (kind->start) kind->start(u);
 }
 
 void potential_restore(potential *u)
@@ -65,7 +66,7 @@ void potential_restore(potential *u)
 
 void potential_start(potential *u, rng random)
 {
-    *u->state = (potential_state){.random = random};
+    *u->state = (potential_state){.random = random, .noise = rng_beside(&random, RNG_NOISE)};
     potential_resize(u, u->kind, u->n);
     memset(u->shake, 0, u->target->dim * sizeof *u->shake);
     for (size_t i = 0; u->list && i < u->target->data->n; i++) u->list[i] = i;
@@ -236,7 +237,7 @@ static void pick(potential *u)
     u->kind->pick(u);
     if (u->noise > 0.0)
         for (size_t j = 0; j < u->target->dim; j++)
-            u->shake[j] = u->noise * rng_normal(&u->state->random);
+            u->shake[j] = u->noise * rng_normal(&u->state->noise);
 }
 
 observation potential_observe(potential *u, double t)

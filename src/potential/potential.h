@@ -22,6 +22,8 @@ typedef struct {
     const char *summary;
     /* Chooses the rows of the next batch. */
     void (*pick)(potential *u);
+    /* Optional: batches are of this kind from now on. */
+    void (*start)(potential *u);
     bool uses_list; /* rows are listed in `list`; else they run from `first`, wrapping round */
 } potential_kind;
 
@@ -33,10 +35,12 @@ extern const potential_kind potential_full, potential_window, potential_random;
 #define POTENTIAL_BLOCK ((size_t)1024)
 
 typedef struct {
-    rng random;
+    rng random;       /* which rows, and nothing else */
+    rng ahead;        /* the same stream, some windows further on */
+    rng noise;        /* of --gradient-noise */
     uint64_t n, kind; /* rows a batch; index of the kind: both may change between flights */
-    size_t first;                   /* first row of the batch when it is a window */
-    double time;                    /* of the last observation */
+    size_t first;     /* first row of the batch when it is a window */
+    double time;      /* of the last observation */
     double prior_slope, prior_rate; /* quadratic priors along the line: slope + rate t */
     double exact_slope, exact_rate; /* of a control variate: slope + rate t */
     double speed2;                  /* |q|^2 */
@@ -58,6 +62,7 @@ struct potential {
     size_t *curved;
     /* set after carving, when wanted */
     const control *cv; /* NULL: no control variate */
+    size_t asking;     /* windows still to be asked of the disk before it is probed again */
     double noise;      /* sd of Gaussian noise on every component of the gradient; 0: none */
     /* in the chain's arena */
     potential_state *state;
