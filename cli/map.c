@@ -1,6 +1,7 @@
 /* sbps map: the mode of the posterior. */
 #include "cli/inputs.h"
 #include "cli/output.h"
+#include <stdlib.h>
 #include <string.h>
 
 static sbps_status hand_over(const char *text, const char *path, sbps_error *err)
@@ -29,6 +30,16 @@ static sbps_format format_of(const arguments *given, const char *path)
     return SBPS_TEXT;
 }
 
+/* A surface without a mode within reach, such as a network's, gives the best point that was found. */
+static void warn(const sbps_mode *mode, const sbps_options *options)
+{
+    sbps_mode_info info;
+    sbps_mode_describe(mode, &info);
+    if (info.distance > strtod(sbps_options_get(options, "tolerance"), NULL))
+        complain("warning: %s ended %.2g posterior sd from the mode, by the gradient there",
+                 info.method, info.distance);
+}
+
 int mode_command(const arguments *given,
                  sbps_status (*tell)(const sbps_mode *mode, sbps_format format, char **out,
                                      sbps_error *err))
@@ -52,6 +63,7 @@ int mode_command(const arguments *given,
     if (status == SBPS_OK) status = sbps_mode_find(table, options, &mode, &err);
     if (status == SBPS_OK) status = tell(mode, format_of(given, path), &text, &err);
     if (status == SBPS_OK) status = hand_over(text, path, &err);
+    if (status == SBPS_OK) warn(mode, options);
     sbps_free(text);
     sbps_mode_destroy(mode);
     sbps_table_destroy(table);

@@ -31,6 +31,7 @@ cmp -s three.csv again.csv || fault 'seed' 'the same seed gave another mode'
 try 'from a start'     0 'sag, [0-9]{1,2} epochs' '' "$sbps" map "${logistic[@]}" --method sag --start mode.csv
 try 'sigma as itself'  0 'sigma,[0-9.]+ $' '' "$sbps" map "${linear[@]}" --csv
 try 'a density'        0 'model +gaussian parameters +2 ' '' "$sbps" map --model gaussian
+try 'short of a mode'  0 'method +lbfgs, newton' 'warning: lbfgs, newton ended .* posterior sd from the mode' "$sbps" map data.csv --model network --target y --activation relu --hidden 3
 try 'a config file'    0 '^name,value' '' "$sbps" map data.csv --config <(echo 'model = logistic
 target = y') --csv
 

@@ -135,6 +135,36 @@ TEST(what_is_wrong_with_a_covariance_is_said)
                   "not positive definite: given those before it, 'b, "));
 }
 
+/* Bytes changed, left out and doubled: a sentence or a point, never a crash. */
+TEST(a_damaged_file_is_read_or_refused)
+{
+    static const char whole[] = COLUMNS "intercept,1,1,0,0,0\na,1,0,1,0.5,0\n"
+                                        "\"b, \"\"c\"\"\",1,0,0.5,1,0\nlog(sigma),1,0,0,0,1\n";
+    static const char bytes[] = "\"\"\",,\n\r0-.e9acx:";
+    rng r = rng_stream(9, 0, RNG_TEST);
+    size_t fine = 0, told = 0;
+    for (size_t trial = 0; trial < 1000; trial++) {
+        char text[sizeof whole + 16];
+        size_t length = strlen(whole);
+        memcpy(text, whole, sizeof whole);
+        for (size_t k = 1 + rng_below(&r, 3); k > 0; k--) {
+            size_t at = rng_below(&r, length);
+            if (rng_below(&r, 3) == 0)
+                text[length = at] = '\0';
+            else
+                text[at] = bytes[rng_below(&r, sizeof bytes - 1)];
+            if (length == 0) break;
+        }
+        start_point s;
+        sbps_error err = {0};
+        sbps_status status = read_text(text, &s, &err);
+        fine += status == SBPS_OK;
+        told += status == SBPS_BAD_FILE && *err.text;
+        start_release(&s);
+    }
+    CHECK(fine > 0 && told > 0 && fine + told == 1000);
+}
+
 static char *report_of(const sbps_options *o, const sbps_table *table, bool laplace)
 {
     char *text = NULL;
