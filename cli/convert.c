@@ -111,6 +111,8 @@ static const sbps_option_info convert_flags[] = {
     {.name = "missing"},
     {.name = "no-intercept"},
     {.name = "standardize"},
+    {"storage", "double|float", "double", "Options",
+     "How numbers are kept. float: half the size, values rounded to 7 digits."},
     {"seed", "S", "1", "Options", "Seed of the shuffle: the same seed gives the same file."},
     {"memory", "SIZE", "", "Options",
      "What the shuffle may use, such as 500M or 1G; the file does not depend on it. Without "

@@ -312,8 +312,7 @@ void design_close(design *g)
     rows_destroy(g->r);
 }
 
-/* Floats are made at the end: of what --standardize leaves, which has no large means. */
-static sbps_status make_single(const design *g, sbps_error *err)
+sbps_status design_single(const design *g, sbps_error *err)
 {
     rows *r = g->r;
     single_from_double(r);
@@ -336,7 +335,7 @@ static sbps_status fill(design *g, chunks *read, sbps_error *err)
     entries_clear(&each);
     free(to);
     if (status == SBPS_OK) status = design_finish(g, err);
-    if (status == SBPS_OK && storage == &storage_float) status = make_single(g, err);
+    if (status == SBPS_OK && storage == &storage_float) status = design_single(g, err);
     return status;
 }
 

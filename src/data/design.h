@@ -26,6 +26,9 @@ sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_er
 void design_put(const design *g, const double *row, size_t to);
 /* Checks, standardises, takes the moments and the hash. */
 sbps_status design_finish(const design *g, sbps_error *err);
+/* Floats instead of doubles, in place; made at the end, of what --standardize leaves, which has no
+ * large means. Takes moments and hash anew. */
+sbps_status design_single(const design *g, sbps_error *err);
 /* Destroys the rows as well, unless g->r was set to NULL. */
 void design_close(design *g);
 

@@ -53,7 +53,7 @@ void single_from_double(rows *r)
         float less = (float)value;
         memcpy(at + i * sizeof less, &less, sizeof less);
     }
-    void *half = realloc(r->x, count * sizeof(float));
+    void *half = r->mapped ? NULL : realloc(r->x, count * sizeof(float));
     r->x_float = half ? half : (void *)r->x;
     r->x = NULL;
     r->storage = &storage_float;

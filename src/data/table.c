@@ -93,7 +93,7 @@ static sbps_status check_header(const char *path, const table_header *h, uint64_
 static const struct {
     const storage_kind *kind;
     size_t bytes;
-} storages[] = {{&storage_dense, sizeof(double)}};
+} storages[] = {{&storage_dense, sizeof(double)}, {&storage_float, sizeof(float)}};
 
 static size_t storage_index(const table_header *h)
 {
@@ -183,6 +183,13 @@ static sbps_status check_switches(const char *path, const table_header *h,
 {
     if (spec->standardize && !(h->flags & TABLE_STANDARDIZED))
         return refuse_option(path, "standardize", "", err);
+    const char *storage = given_text(spec->storage);
+    if (storage && strcmp(storage, "auto") && strcmp(storage, h->storage))
+        return refuse_option(path, "storage", h->storage, err);
+    if (spec->needs_doubles && strcmp(h->storage, storage_dense.name))
+        return fail(err, SBPS_BAD_ARG,
+                    "%s: the model reads rows of doubles and the table has %ss; convert again",
+                    path, h->storage);
     if (!spec->intercept && h->flags & TABLE_INTERCEPT)
         return refuse_option(path, "no-intercept", "", err);
     return SBPS_OK;
@@ -245,7 +252,10 @@ static sbps_status make_rows(const table_header *h, const table_text *t, rows *r
     r->n = h->rows;
     r->stride = h->stride;
     r->intercept = h->flags & TABLE_INTERCEPT;
-    r->x = table_at(h, base, SECTION_X);
+    if (r->storage == &storage_float)
+        r->x_float = (float *)(base + h->section[SECTION_X].at);
+    else
+        r->x = table_at(h, base, SECTION_X);
     r->y = table_at(h, base, SECTION_Y);
     r->weight = table_at(h, base, SECTION_WEIGHT);
     r->offset = table_at(h, base, SECTION_OFFSET);
@@ -312,4 +322,5 @@ void table_unmap(rows *r)
     free(r->mapped);
     r->mapped = NULL;
     r->x = r->y = r->weight = r->offset = NULL;
+    r->x_float = NULL;
 }

@@ -29,6 +29,11 @@ static sbps_status fail_written(const table_job *job, int error, sbps_error *err
                 strerrordesc_np(error));
 }
 
+static bool wants(const rows_spec *spec, const char *storage)
+{
+    return spec->storage && !strcmp(spec->storage, storage);
+}
+
 static bool watch(const table_job *job, const char *stage, size_t rows_done, double share)
 {
     return !job->watch || job->watch(job->self, stage, rows_done, share);
@@ -197,13 +202,17 @@ static sbps_status fill(const table_job *job, const design *g, shuffle *from, sb
     sbps_status status = shuffle_drain(from, put_next, &f, &all, err);
     if (status == SBPS_OK && (!all || !watch(job, "checking", f.next, NAN)))
         status = fail_stopped(job, err);
-    return status != SBPS_OK ? status : design_finish(g, err);
+    if (status == SBPS_OK) status = design_finish(g, err);
+    if (status == SBPS_OK && wants(g->spec, "float")) status = design_single(g, err);
+    return status;
 }
 
-/* Means, sds, text and at last the header. */
+/* Means, sds, text and at last the header. x, the last section, may have become shorter. */
 static void put_rest(table_header *h, const rows *r, const char *words)
 {
     unsigned char *base = r->mapped->base;
+    h->bytes = h->section[SECTION_X].at;
+    add_section(h, SECTION_X, (uint64_t)r->storage->bytes(r));
     if (r->d > 0) {
         memcpy(base + h->section[SECTION_MEAN].at, r->mean, r->d * sizeof *r->mean);
         memcpy(base + h->section[SECTION_SD].at, r->sd, r->d * sizeof *r->sd);
@@ -220,18 +229,21 @@ static sbps_status make_table(const table_job *job, const row_source *s, const r
                               shuffle *from, sbps_error *err)
 {
     design g;
+    table_header h = {0};
     size_t text_size = 0;
     char *words = NULL;
     sbps_status status = design_open(s->plan, spec, &g, err);
     if (status == SBPS_OK && !(words = make_text(&g, &text_size))) status = fail_memory(err);
     if (status == SBPS_OK) {
-        table_header h = lay_out(&g, s->kept, text_size);
+        h = lay_out(&g, s->kept, text_size);
         status = map_design(job, &h, &g, err);
         if (status == SBPS_OK) status = fill(job, &g, from, err);
         if (status == SBPS_OK) put_rest(&h, g.r, words);
     }
     free(words);
     design_close(&g);
+    if (status == SBPS_OK && ftruncate(job->file, (off_t)h.bytes) != 0)
+        status = fail_written(job, errno, err);
     return status;
 }
 
@@ -239,6 +251,9 @@ sbps_status table_write(const table_job *job, const rows_spec *spec, sbps_error 
 {
     row_source s;
     shuffle *order = NULL;
+    if (wants(spec, "sparse"))
+        return fail(err, SBPS_BAD_ARG,
+                    "--storage sparse: a converted table has rows of double or float");
     sbps_status status = source_open(job->from, spec, &s, err);
     if (status == SBPS_OK)
         status =
