@@ -1,6 +1,6 @@
 /* Checks of how a run was flown: is its band above the slopes as often as its regression says, and
  * if not, which of the known causes was at work? The thresholds are those at which the samplers'
- * measured errors leave the noise (docs/diagnose.md). */
+ * measured errors leave the noise (docs/samplers.md). */
 #include "report/checks.h"
 
 #include <math.h>
