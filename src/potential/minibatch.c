@@ -84,11 +84,52 @@ const potential_kind potential_random = {
     .uses_list = true,
 };
 
+/* A window in each stratum, wrapping round within it. */
+static void pick_strata(potential *u)
+{
+    for (size_t s = 0; s < u->parts->count; s++)
+        u->state->start[s] = u->allot[s] < u->parts->size[s]
+                                 ? rng_below(&u->state->random, u->parts->size[s])
+                                 : 0;
+}
+
+const potential_kind potential_strata = {
+    .name = "strata",
+    .summary = "rows by strata, those that make most noise most often",
+    .pick = pick_strata,
+};
+
 const potential_kind *const potential_kinds[] = {&potential_full, &potential_window,
-                                                 &potential_random, NULL};
+                                                 &potential_random, &potential_strata, NULL};
+
+size_t potential_part_count(const potential *u)
+{
+    return u->kind == &potential_strata ? u->parts->count : 1;
+}
+
+batch_part potential_part(const potential *u, size_t i)
+{
+    if (u->kind != &potential_strata) return (batch_part){0, u->n, (double)u->target->data->n};
+    size_t begin = 0;
+    for (size_t s = 0; s < i; s++) begin += u->allot[s];
+    return (batch_part){begin, begin + u->allot[i], (double)u->parts->size[i]};
+}
+
+static row_range stratum_rows(const potential *u, size_t done)
+{
+    size_t s = 0;
+    while (done >= u->allot[s]) done -= u->allot[s++];
+    size_t left = u->allot[s] - done, size = u->parts->size[s];
+    size_t at = u->state->start[s] + done;
+    if (at >= size) at -= size;
+    if (left > POTENTIAL_BLOCK) left = POTENTIAL_BLOCK;
+    if (left > size - at) left = size - at;
+    return (row_range){u->parts->order + u->parts->first[s] + at, 0, left};
+}
 
 row_range potential_rows(const potential *u, size_t done)
 {
+    if (u->kind == &potential_strata) return stratum_rows(u, done);
     size_t left = u->n - done, total = u->target->data->n;
     size_t n = left < POTENTIAL_BLOCK ? left : POTENTIAL_BLOCK;
     if (u->kind->uses_list) return (row_range){u->list + done, 0, n};

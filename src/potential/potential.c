@@ -25,7 +25,7 @@ void potential_carve(potential *u, const potential_kind *kind, const posterior *
     const general_model *general = target->model->general;
     size_t total = target->data->n, wide = general ? target->dim : target->data->stride + 1;
     size_t block = total < POTENTIAL_BLOCK ? total : POTENTIAL_BLOCK;
-    *u = (potential){.kind = kind, .target = target, .n = n};
+    *u = (potential){.kind = kind, .target = target, .n = n, .factor = 1.0};
     u->state = arena_take(memory, sizeof *u->state);
     u->p = arena_doubles(memory, wide);
     u->q = arena_doubles(memory, wide);
@@ -62,6 +62,7 @@ void potential_restore(potential *u)
 {
     u->n = u->state->n;
     u->kind = potential_kinds[u->state->kind];
+    if (u->kind == &potential_strata) u->n = strata_allot(u->parts, u->state->n, u->allot);
 }
 
 void potential_start(potential *u, rng random)
@@ -95,16 +96,15 @@ static double coordinate(const potential *u, const double *x, size_t j)
 
 /* ---- rows of the batch ---- */
 
-/* Sum of the values over the batch, and of their squares. A wrapped window fills a block in two
- * goes, so that sums do not depend on where it wraps. */
-static void sum_rows(potential *u, double t, terms_values values, double sums[2])
+/* Sum of the values over a part of the batch, and of their squares. A wrapped window fills a block
+ * in two goes, so that sums do not depend on where it wraps. */
+static void sum_part(potential *u, batch_part p, double t, terms_values values, double sums[2])
 {
-    size_t room = u->n < POTENTIAL_BLOCK ? u->n : POTENTIAL_BLOCK;
+    size_t room = p.end - p.begin < POTENTIAL_BLOCK ? p.end - p.begin : POTENTIAL_BLOCK;
     sums[0] = sums[1] = 0.0;
-    terms_place(u, t);
-    for (size_t done = 0; done < u->n;) {
+    for (size_t done = p.begin; done < p.end;) {
         size_t filled = 0;
-        while (filled < room && done < u->n) {
+        while (filled < room && done < p.end) {
             row_range r = potential_rows(u, done);
             if (r.n > room - filled) r.n = room - filled;
             values(u, r, t, filled);
@@ -119,25 +119,43 @@ static void sum_rows(potential *u, double t, terms_values values, double sums[2]
     }
 }
 
-static double row_scale(const potential *u)
-{
-    return (double)u->target->data->n / (double)u->n;
-}
-
 /* N^2 Var_i */
-static double row_variance(const potential *u, const double sums[2])
+static double row_variance(batch_part p, const double sums[2])
 {
-    double total = (double)u->target->data->n, n = (double)u->n;
-    double scatter = sums[1] - sums[0] * sums[0] / n;
-    return larger(scatter, 0.0) / (n - 1.0) * total * total;
+    double n = (double)(p.end - p.begin), scatter = sums[1] - sums[0] * sums[0] / n;
+    return larger(scatter, 0.0) / (n - 1.0) * p.from * p.from;
 }
 
 /* (N^2/n) (1 - n/N) Var_i, eq. (10). */
-static double batch_variance(const potential *u, const double sums[2])
+static double part_variance(batch_part p, const double sums[2])
 {
-    double total = (double)u->target->data->n, n = (double)u->n;
-    if (u->n >= u->target->data->n || u->n < 2) return 0.0;
-    return row_variance(u, sums) / n * (1.0 - n / total);
+    double n = (double)(p.end - p.begin);
+    return n >= p.from || n < 2.0 ? 0.0 : row_variance(p, sums) / n * (1.0 - n / p.from);
+}
+
+/* An estimate of the sum over all rows, and its variance. */
+typedef struct {
+    double total, variance;
+} estimate;
+
+static estimate sum_rows(potential *u, double t, terms_values values)
+{
+    estimate e = {0};
+    size_t count = potential_part_count(u);
+    terms_place(u, t);
+    for (size_t i = 0; i < count; i++) {
+        batch_part p = potential_part(u, i);
+        double sums[2];
+        sum_part(u, p, t, values, sums);
+        e.total += p.from / (double)(p.end - p.begin) * sums[0];
+        e.variance += part_variance(p, sums);
+    }
+    return e;
+}
+
+static double row_scale(const potential *u)
+{
+    return (double)u->target->data->n / (double)u->n;
 }
 
 /* ---- the line ---- */
@@ -218,12 +236,9 @@ static double exact_part(const potential *u, double t)
 
 observation potential_observe_again(potential *u, double t)
 {
-    double sums[2];
-    sum_rows(u, t, terms_slopes, sums);
+    estimate e = sum_rows(u, t, terms_slopes);
     u->state->time = t;
-    observation o = {.slope = exact_part(u, t) - row_scale(u) * sums[0],
-                     .variance = batch_variance(u, sums),
-                     .rows = u->n};
+    observation o = {.slope = exact_part(u, t) - e.total, .variance = e.variance, .rows = u->n};
     if (u->noise > 0.0) {
         for (size_t j = 0; j < u->target->dim; j++)
             o.slope += u->shake[j] * coordinate(u, u->q, j);
@@ -249,9 +264,24 @@ observation potential_observe(potential *u, double t)
 double potential_row_variance(potential *u)
 {
     double sums[2];
+    batch_part whole = {0, u->n, (double)u->target->data->n};
     pick(u);
-    sum_rows(u, 0.0, terms_slopes, sums);
-    return row_variance(u, sums);
+    terms_place(u, 0.0);
+    sum_part(u, whole, 0.0, terms_slopes, sums);
+    return row_variance(whole, sums);
+}
+
+void potential_add_squares(potential *u, double factor, double *squares)
+{
+    size_t n = u->target->data->n;
+    terms_place(u, 0.0);
+    for (size_t first = 0; first < n; first += POTENTIAL_BLOCK) {
+        size_t take = n - first < POTENTIAL_BLOCK ? n - first : POTENTIAL_BLOCK;
+        row_range r = rows_from(first, take);
+        terms_slopes(u, r, 0.0, 0);
+        terms_weigh(u, r, u->out);
+        for (size_t i = 0; i < take; i++) squares[first + i] += factor * u->out[i] * u->out[i];
+    }
 }
 
 /* ---- gradient ---- */
@@ -263,11 +293,16 @@ static void gradient_at(potential *u, double *gradient, double *loglik)
     double t = u->state->time;
     memset(u->total, 0, (general ? target->dim : target->data->stride + 1) * sizeof *u->total);
     terms_place(u, t);
-    for (size_t done = 0; done < u->n;) {
-        row_range r = potential_rows(u, done);
-        terms_gradient(u, r, t, loglik);
-        done += r.n;
+    for (size_t i = 0; i < potential_part_count(u); i++) {
+        batch_part p = potential_part(u, i);
+        u->factor = p.from / (double)(p.end - p.begin) / row_scale(u);
+        for (size_t done = p.begin; done < p.end;) {
+            row_range r = potential_rows(u, done);
+            terms_gradient(u, r, t, loglik);
+            done += r.n;
+        }
     }
+    u->factor = 1.0;
     for (size_t j = 0; j < target->dim; j++) {
         double w = coordinate(u, u->p, j) + t * coordinate(u, u->q, j);
         gradient[j] = -row_scale(u) * coordinate(u, u->total, j) -
@@ -315,10 +350,11 @@ static double log_prior(const potential *u, double t)
     return sum;
 }
 
-static double value_at(potential *u, double t, double sums[2])
+static double value_at(potential *u, double t, double *sd)
 {
-    sum_rows(u, t, terms_logliks, sums);
-    return -log_prior(u, t) - row_scale(u) * sums[0];
+    estimate e = sum_rows(u, t, terms_logliks);
+    if (sd) *sd = sqrt(e.variance);
+    return -log_prior(u, t) - e.total;
 }
 
 double potential_fresh_both(potential *u, const double *w, double *gradient)
@@ -331,14 +367,11 @@ double potential_fresh_both(potential *u, const double *w, double *gradient)
 
 double potential_line_value(potential *u, double t)
 {
-    double sums[2];
-    return value_at(u, t, sums);
+    return value_at(u, t, NULL);
 }
 
 void potential_value(potential *u, const double *w, double *value, double *sd)
 {
-    double sums[2];
     stand(u, w);
-    *value = value_at(u, 0.0, sums);
-    *sd = sqrt(batch_variance(u, sums));
+    *value = value_at(u, 0.0, sd);
 }

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "potential/control.h"
 #include "potential/posterior.h"
+#include "potential/strata.h"
 
 typedef struct {
     double slope;    /* G~ = dU~/dt */
@@ -28,8 +29,9 @@ typedef struct {
 } potential_kind;
 
 extern const potential_kind
-    *const potential_kinds[]; /* NULL at the end: full, window, random */
-extern const potential_kind potential_full, potential_window, potential_random;
+    *const potential_kinds[]; /* NULL at the end: full, window, random, strata */
+extern const potential_kind potential_full, potential_window, potential_random,
+    potential_strata;
 
 /* A batch's scratch holds at most this many rows; larger ones go through in blocks. */
 #define POTENTIAL_BLOCK ((size_t)1024)
@@ -39,8 +41,9 @@ typedef struct {
     rng ahead;        /* the same stream, some windows further on */
     rng noise;        /* of --gradient-noise */
     uint64_t n, kind; /* rows a batch; index of the kind: both may change between flights */
-    size_t first;     /* first row of the batch when it is a window */
-    double time;      /* of the last observation */
+    size_t start[STRATA_MAX];       /* where the window of each stratum begins */
+    size_t first;                   /* first row of the batch when it is a window */
+    double time;                    /* of the last observation */
     double prior_slope, prior_rate; /* quadratic priors along the line: slope + rate t */
     double exact_slope, exact_rate; /* of a control variate: slope + rate t */
     double speed2;                  /* |q|^2 */
@@ -61,9 +64,12 @@ struct potential {
     size_t curved_count; /* coordinates whose prior is not quadratic */
     size_t *curved;
     /* set after carving, when wanted */
-    const control *cv; /* NULL: no control variate */
-    size_t asking;     /* windows still to be asked of the disk before it is probed again */
-    double noise;      /* sd of Gaussian noise on every component of the gradient; 0: none */
+    const control *cv;        /* NULL: no control variate */
+    const strata *parts;      /* for batches by strata */
+    size_t allot[STRATA_MAX]; /* rows of each in a batch */
+    double factor;            /* of the rows at hand, over N/n: 1 but for strata */
+    size_t asking; /* windows still to be asked of the disk before it is probed again */
+    double noise;  /* sd of Gaussian noise on every component of the gradient; 0: none */
     /* in the chain's arena */
     potential_state *state;
     double *p, *q; /* the line w = p + t q; for predictor models padded for the row kernels */
@@ -97,6 +103,8 @@ observation potential_observe(potential *u, double t);
 observation potential_observe_again(potential *u, double t);
 /* N^2 times the variance of one row's slope at time 0, on a fresh batch of two rows or more. */
 double potential_row_variance(potential *u);
+/* squares[i] += factor g_i^2 for the slopes of all rows at time 0. */
+void potential_add_squares(potential *u, double factor, double *squares);
 /* grad U~ on the batch and at the time of the last observation: dim entries. */
 void potential_gradient(potential *u, double *gradient);
 /* U~ at w on a fresh batch, and the sd of its noise. Aims anew, along nothing. */
@@ -108,8 +116,14 @@ double potential_fresh_both(potential *u, const double *w, double *gradient);
 /* U~ at time t of the line on the batch of the last observation; exact on the full data. */
 double potential_line_value(potential *u, double t);
 
-/* For the files of this folder: rows done.. of the batch, at most a block, cut where a window
- * wraps round. */
+/* For the files of this folder: a batch is made of parts, each drawn from rows of its own. */
+typedef struct {
+    size_t begin, end; /* rows of the batch */
+    double from;       /* rows that they stand for */
+} batch_part;
+size_t potential_part_count(const potential *u);
+batch_part potential_part(const potential *u, size_t i);
+/* Rows done.. of the batch, at most a block, cut where a window wraps round or a part ends. */
 row_range potential_rows(const potential *u, size_t done);
 
 #endif

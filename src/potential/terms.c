@@ -25,8 +25,8 @@ void terms_place(potential *u, double t)
 void terms_weigh(const potential *u, row_range r, double *values)
 {
     const double *weight = u->target->data->weight;
-    if (!weight) return;
-    for (size_t i = 0; i < r.n; i++) values[i] *= weight[row_index(r, i)];
+    for (size_t i = 0; u->factor != 1.0 && i < r.n; i++) values[i] *= u->factor;
+    for (size_t i = 0; weight && i < r.n; i++) values[i] *= weight[row_index(r, i)];
 }
 
 /* ---- predictor models ---- */

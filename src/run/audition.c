@@ -14,7 +14,9 @@
  *   9 sqrt(d) (1 + 7 c1/n) (n z + 320),   least at  n = sqrt(7 c1 320/z),                         (2)
  *
  * z numbers a row, 320 of them as long as the rest of a look. `hmc` takes 5.5 (d/20)^(1/4) gradients of
- * N rows. In warm-up the band then found says how far (2) was wrong, and batches grow until the noise
+ * N rows. Where few rows make most of the noise, strata of rows of like influence (potential/strata.c)
+ * leave less of it; a row's influence is measured along as many flights as can be afforded.
+ * In warm-up the band then found says how far (2) was wrong, and batches grow until the noise
  * in the band no longer rules; a reference point at the mean of the path so far takes the mode's
  * place where it leaves less noise. */
 #include "base/real.h"
@@ -24,14 +26,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define POINTS      ((size_t)64)
-#define POINT_ROWS  ((size_t)512) /* at each: rare rows must be met */
-#define LOOKS       9.0
-#define NOISE_PRICE 7.0
-#define LOOK_WORK   320.0
-#define HMC_PASSES  5.5 /* at d = 20 */
-#define BATCH_LEAST ((size_t)4)
-#define BATCH_STEP  ((size_t)4)
+#define POINTS          ((size_t)64)
+#define POINT_ROWS      ((size_t)512) /* at each: rare rows must be met */
+#define LOOKS           9.0
+#define NOISE_PRICE     7.0
+#define STRATA_PRICE    4.0 /* without long tails the band is narrower */
+#define LOOK_WORK       320.0
+#define HMC_PASSES      5.5         /* at d = 20 */
+#define INFLUENCE_ROWS  4e6         /* rows looked at to tell their influence, */
+#define INFLUENCE_LEAST ((size_t)4) /* but each so often */
+#define INFLUENCE_FLOOR 0.1         /* of the root mean square: no row is thought quieter */
+#define STRATA_ROWS     ((size_t)4000000) /* tables up to here */
+#define BATCH_LEAST     ((size_t)4)
+#define BATCH_STEP      ((size_t)4)
 #define LIST_ROWS                                                                              \
     ((size_t)100000)       /* up to here a chain keeps a list to draw random rows from */
 #define WINDOW_FROM  100.0 /* rows per batch row, from which windows replace random rows */
@@ -105,6 +112,21 @@ static double curvature(const sbps_run *run, const double *q)
     return sum;
 }
 
+/* A direction of the metric into s->q; returns u'Hu. */
+static double draw_direction(stage *s, rng *random)
+{
+    const sbps_run *run = s->run;
+    size_t d = run->target->dim;
+    double norm = 0.0;
+    for (size_t j = 0; j < d; j++) {
+        s->z[j] = rng_normal(random);
+        norm += s->z[j] * s->z[j];
+    }
+    for (size_t j = 0; j < d; j++) s->z[j] /= sqrt(norm);
+    run->a->kind->forward(run->a, s->z, s->q);
+    return curvature(run, s->q);
+}
+
 /* c1 of (1). Every candidate is seen with the same rows and directions. Nothing is left of batches
  * of two rows or all of them. */
 static double noise_left(stage *s, const control *cv)
@@ -117,17 +139,33 @@ static double noise_left(stage *s, const control *cv)
     s->u.cv = cv;
     if (n >= all) potential_resize(&s->u, &potential_full, s->u.n);
     for (size_t i = 0; i < POINTS; i++) {
-        double norm = 0.0;
-        for (size_t j = 0; j < d; j++) {
-            s->z[j] = rng_normal(&random);
-            norm += s->z[j] * s->z[j];
-        }
-        for (size_t j = 0; j < d; j++) s->z[j] /= sqrt(norm);
-        run->a->kind->forward(run->a, s->z, s->q);
+        double natural = draw_direction(s, &random);
         potential_aim(&s->u, s->points + i * d, s->q);
-        sum += potential_row_variance(&s->u) / curvature(run, s->q);
+        sum += potential_row_variance(&s->u) / natural;
     }
     return sum / (double)POINTS;
+}
+
+/* Root mean square of every row's slope over some points, in units of sqrt(u'Hu). */
+static void measure_influence(stage *s, const control *cv, double *influence)
+{
+    const sbps_run *run = s->run;
+    size_t d = run->target->dim, n = run->target->data->n;
+    size_t points = (size_t)(INFLUENCE_ROWS / (double)n);
+    if (points < INFLUENCE_LEAST) points = INFLUENCE_LEAST;
+    if (points > POINTS) points = POINTS;
+    rng random = s->random;
+    potential_start(&s->u, random);
+    s->u.cv = cv;
+    for (size_t i = 0; i < points; i++) {
+        double natural = draw_direction(s, &random);
+        potential_aim(&s->u, s->points + i * d, s->q);
+        potential_add_squares(&s->u, 1.0 / natural / (double)points, influence);
+    }
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) sum += influence[i];
+    double least = INFLUENCE_FLOOR * INFLUENCE_FLOOR * sum / (double)n;
+    for (size_t i = 0; i < n; i++) influence[i] = sqrt(larger(influence[i], least));
 }
 
 /* Draws of the normal at the mode: L'(w - w_hat) = z with H = L L'. */
@@ -185,11 +223,10 @@ static size_t best_batch(const sbps_run *run, double noise, double work)
     return rounded > all / 2 ? all : rounded;
 }
 
-static double look_count(const sbps_run *run, double noise, size_t n) /* (2), first half */
+/* (2), first half: of what the noise costs. */
+static double looks_for(const sbps_run *run, double price)
 {
-    bool all = n >= run->target->data->n;
-    return LOOKS * sqrt((double)run->target->dim) *
-           (all ? 1.0 : 1.0 + NOISE_PRICE * noise / (double)n);
+    return LOOKS * sqrt((double)run->target->dim) * (1.0 + price);
 }
 
 static double hmc_work(const sbps_run *run)
@@ -205,6 +242,7 @@ static const potential_kind *minibatch_for(const sbps_run *run, size_t n)
     const rows *data = run->target->data;
     const char *word = run->options->minibatch;
     if (n == data->n) return &potential_full;
+    if (run->parts) return &potential_strata;
     if (!is_auto(word)) return strcmp(word, "window") ? &potential_random : &potential_window;
     if (n == 1 || data->n > LIST_ROWS) return &potential_window;
     return (double)data->n / (double)n < WINDOW_FROM ? &potential_random : &potential_window;
@@ -213,7 +251,7 @@ static const potential_kind *minibatch_for(const sbps_run *run, size_t n)
 const potential_kind *audition_widest(const sbps_run *run)
 {
     const run_plan *p = &run->plan;
-    bool list = p->auto_batch && is_auto(run->options->minibatch) &&
+    bool list = p->auto_batch && !run->parts && is_auto(run->options->minibatch) &&
                 run->target->data->n <= LIST_ROWS && !run->target->data->mapped;
     return list ? &potential_random : p->minibatch;
 }
@@ -222,7 +260,39 @@ typedef struct {
     const candidate *c;
     size_t batch;
     double noise, work;
+    strata *parts; /* NULL: rows are all alike */
 } verdict;
+
+/* Do strata make it cheaper? Batches of n then have the noise of strata_variance. */
+static sbps_status try_strata(const sbps_run *run, stage *s, const control *cv, double work,
+                              verdict *v, sbps_error *err)
+{
+    size_t n = run->target->data->n;
+    bool open = run->plan.auto_batch && is_auto(run->options->minibatch);
+    if (!open || n > STRATA_ROWS || run->target->data->mapped) return SBPS_OK;
+    double *influence = new_doubles(n);
+    strata *parts = NULL;
+    if (!influence) return fail_memory(err);
+    measure_influence(s, cv, influence);
+    sbps_status status = strata_create(n, influence, &parts, err);
+    free(influence);
+    if (status != SBPS_OK) return status;
+    bool better = false;
+    size_t take = 2 * STRATA_LEAST * parts->count;
+    for (; parts->count > 1 && take < n / 2; take += (take + 3) / 4) {
+        double variance = strata_variance(parts, take);
+        double total =
+            looks_for(run, STRATA_PRICE * variance) * ((double)take * work + LOOK_WORK);
+        if (!(total < v->work)) continue;
+        *v = (verdict){v->c, take, variance * (double)take, total, NULL};
+        better = true;
+    }
+    if (better)
+        v->parts = parts;
+    else
+        strata_destroy(parts);
+    return SBPS_OK;
+}
 
 static sbps_status hear(const sbps_run *run, stage *s, const candidate *c, verdict *out,
                         sbps_error *err)
@@ -232,9 +302,12 @@ static sbps_status hear(const sbps_run *run, stage *s, const candidate *c, verdi
     if (status != SBPS_OK) return status;
     double work = row_work(run, c->name), noise = noise_left(s, cv);
     size_t n = run->plan.auto_batch ? best_batch(run, noise, work) : run->plan.batch;
-    *out = (verdict){c, n, noise, look_count(run, noise, n) * ((double)n * work + LOOK_WORK)};
+    double price = n < run->target->data->n ? NOISE_PRICE * noise / (double)n : 0.0;
+    *out = (verdict){.c = c, .batch = n, .noise = noise};
+    out->work = looks_for(run, price) * ((double)n * work + LOOK_WORK);
+    status = try_strata(run, s, cv, work, out, err);
     control_destroy(cv);
-    return SBPS_OK;
+    return status;
 }
 
 static void say(sbps_run *run, const verdict *v, bool hmc)
@@ -258,9 +331,11 @@ sbps_status audition_set_up(sbps_run *run, sbps_error *err)
         bool fixed = !run->plan.auto_control;
         if (fixed && strcmp(run->plan.control_variate, candidates[i].name)) continue;
         if ((status = hear(run, &s, &candidates[i], &v, err)) != SBPS_OK) break;
+        strata_destroy(v.work < best.work ? best.parts : v.parts);
         if (v.work < best.work) best = v;
     }
     free(s.memory.base);
+    run->parts = best.parts;
     if (status != SBPS_OK || !best.c) return status;
     run->plan.control_variate = best.c->name;
     run->plan.batch = best.batch;

@@ -24,6 +24,7 @@ static void carve(const sbps_run *run, chain *c)
     bias_carve(&c->b, d, &c->memory);
     draws_carve(&c->d, d, run->options->draws, &c->memory);
     c->flight.cv = run->cv;
+    c->flight.parts = run->parts;
     c->flight.noise = run->plan.sampler->own_noise ? 0.0 : run->options->gradient_noise;
 }
 

@@ -128,6 +128,7 @@ void sbps_run_destroy(sbps_run *run)
     thread_pool_destroy(run->pool);
     chains_destroy(run);
     control_destroy(run->cv);
+    strata_destroy(run->parts);
     free(run->anchor);
     metric_destroy(run->a);
     mode_destroy(run->reference);

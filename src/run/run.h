@@ -92,6 +92,7 @@ struct sbps_run {
     uint64_t start_hash; /* of the file that gave it; 0: none did */
     bool start_metric;   /* and it came with a covariance */
     control *cv;         /* NULL: none */
+    strata *parts;       /* NULL: rows are all alike */
     double *anchor;      /* dim: its reference point, as the checkpoint keeps it */
     double *factor;      /* Cholesky of the Hessian there */
     metric *a;

@@ -81,6 +81,22 @@ typedef struct {
     arena memory;
 } carved;
 
+/* Strata of n rows by a made-up influence: the last tenth is loud, three of those very. */
+static inline const strata *fixture_strata(size_t n)
+{
+    static size_t order[4096];
+    static strata s;
+    CHECK(n <= 4096);
+    size_t loud = n / 10, very = 3;
+    s = (strata){.count = 3,
+                 .order = order,
+                 .first = {0, n - loud - very, n - very},
+                 .size = {n - loud - very, loud, very},
+                 .spread = {1.0, 5.0, 400.0}};
+    for (size_t i = 0; i < n; i++) order[i] = i;
+    return &s;
+}
+
 static inline carved carve(const potential_kind *kind, const posterior *target, size_t n,
                            uint64_t seed)
 {
@@ -88,6 +104,7 @@ static inline carved carve(const potential_kind *kind, const posterior *target, 
     potential_carve(&c.u, kind, target, n, &c.memory);
     c.memory = (arena){.base = aligned_zeroed(c.memory.used), .size = c.memory.used};
     potential_carve(&c.u, kind, target, n, &c.memory);
+    if (kind == &potential_strata) c.u.parts = fixture_strata(target->data->n);
     potential_start(&c.u, rng_stream(seed, 0, RNG_BATCH));
     return c;
 }

@@ -80,6 +80,7 @@ static inline void flyer_carve(flyer *f, const problem *p)
     f->memory.used = 0;
     size_t take = p->made.kind->single ? 1 : p->made.take;
     potential_carve(&f->u, p->made.batches, p->t.u, full ? p->t.data->n : take, &f->memory);
+    if (p->made.batches == &potential_strata) f->u.parts = fixture_strata(p->t.data->n);
     sampler_carve(&f->s, p->made.kind, p->a, p->m->hessian, p->m->w, &f->u, &f->memory);
     moments_carve(&f->m, d, none, p->m->w, &f->memory);
     bias_carve(&f->b, d, &f->memory);
