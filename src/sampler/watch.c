@@ -15,7 +15,8 @@ void watch_tell(const watcher *w, look_kind kind, double t, observation o)
 void watch_tell_band(const watcher *w, look_kind kind, const band *b, double from,
                      const arrival *a, const observation *o, bool bounced)
 {
-    sighting l = {.kind = kind, .bounced = bounced, .t = a->time, .rate = a->rate, .from = from};
+    sighting l = {
+        .kind = kind, .bounced = bounced, .t = a->time, .rate = a->rate, .from = from};
     if (!w) return;
     l.slope = o ? o->slope : NAN;
     l.variance = o ? o->variance : NAN;
