@@ -13,7 +13,7 @@ try '-h'                   0 'Usage: sbps'             '' "$sbps" -h
 try '--version'            0 '^sbps [0-9]+\.[0-9]+\.[0-9]+ $' '' "$sbps" --version
 try 'help of sample'       0 'Usage: sbps sample.*Data and model:.*--model NAME.*Sampler:.*--band K.*\[default: auto\].*Chains and stopping:.*Files and output:.*-o, --output FILE' \
     '' "$sbps" help sample
-for name in sample summary diagnose map laplace simulate list help; do
+for name in sample summary diagnose map laplace convert simulate list help; do
     try "$name --help"     0 "Usage: sbps $name"       '' "$sbps" $name --help
     try "$name -h"         0 "Usage: sbps $name"       '' "$sbps" $name -h
 done

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# convert: from text to a table that sample maps; what it refuses, and what it leaves behind.
+. "$(dirname "$0")/common.sh"
+
+"$sbps" simulate logistic --rows 3000 --dim 3 --seed 2 -o data.csv
+convert=("$sbps" convert data.csv t.tbl)
+quick=(--epochs 20 --progress off --chains 2)
+
+try 'convert'              0 '' '' "${convert[@]}" --target y
+try 'sample'               0 '' '' "$sbps" sample t.tbl --model logistic "${quick[@]}" -o a.nc
+try 'sample, same options' 0 '' '' "$sbps" sample t.tbl --model logistic --target y "${quick[@]}" -o b.nc
+try 'summary'              0 'rows +3000.*target y|target y.*rows +3000' '' "$sbps" summary a.nc
+"$sbps" summary --csv a.nc >a.csv
+"$sbps" summary --csv b.nc >b.csv
+cmp -s a.csv b.csv || fault 'the file knows its target' 'naming it changed the draws'
+"$sbps" sample data.csv --model logistic --target y --ess 1000 --progress off -o text.nc
+"$sbps" sample t.tbl --model logistic --ess 1000 --progress off -o table.nc
+"$sbps" summary --csv text.nc >text.csv
+"$sbps" summary --csv table.nc >table.csv
+paste -d, text.csv table.csv | awk -F, '
+    NR > 1 { z = ($2 - $13) / sqrt($3 ^ 2 + $14 ^ 2 + (0.04 * $4) ^ 2); if (z < -5 || z > 5) bad = 1; n++ }
+    END { exit bad || n != 4 }' || fault 'text and table' "the posteriors differ: $(paste -d, text.csv table.csv)"
+
+cp t.tbl first.tbl
+try 'again'                0 '' '' "${convert[@]}" --target y --memory 1M
+cmp -s t.tbl first.tbl || fault 'again' 'the same text gave other bytes'
+gzip -k data.csv
+try 'gzip'                 0 '' '' "$sbps" convert data.csv.gz t.tbl --target y
+cmp -s t.tbl first.tbl || fault 'gzip' 'the packed text gave other bytes'
+try 'float'                0 '' '' "$sbps" convert data.csv f.tbl --target y --storage float
+try 'sample of floats'     0 '' '' "$sbps" sample f.tbl --model logistic "${quick[@]}" -o f.nc
+[ "$(stat -c %s f.tbl)" -lt "$(stat -c %s t.tbl)" ] || fault 'float' 'is not smaller'
+
+# A checkpoint goes on bit for bit.
+long=(--model logistic --warmup 2000 --chains 2 --progress off)
+"$sbps" sample t.tbl "${long[@]}" --epochs 40 --checkpoint c -o half.nc
+"$sbps" sample t.tbl "${long[@]}" --epochs 80 --resume c -o resumed.nc
+"$sbps" sample t.tbl "${long[@]}" --epochs 80 -o whole.nc
+"$sbps" summary --csv resumed.nc >resumed.csv
+"$sbps" summary --csv whole.nc >whole.csv
+cmp -s resumed.csv whole.csv || fault 'resume' 'the resumed run is another'
+try 'resume on the text'   1 '' 'other options|other data' "$sbps" sample data.csv --target y "${long[@]}" --epochs 80 --resume c -o x.nc
+
+try 'no operands'          2 '' 'a file is missing: want .sbps convert IN OUT' "$sbps" convert
+try 'no target'            2 '' 'data.csv: no target: name its column' "${convert[@]}"
+try 'memory'               2 '' "--memory: 'lots' will not do: want bytes such as 500M" "${convert[@]}" --target y --memory lots
+try 'too little memory'    2 '' 'bytes of memory are too few to shuffle' "${convert[@]}" --target y --memory 4K
+try 'sparse'               2 '' 'rows of double or float' "${convert[@]}" --target y --storage sparse
+try 'not there'            1 '' 'none.csv: No such file' "$sbps" convert none.csv x.tbl --target y
+try 'onto itself'          2 '' 'data.csv is the data file itself' "$sbps" convert data.csv data.csv --target y
+try 'twice'                1 '' 't.tbl: is a converted table already' "$sbps" convert t.tbl x.tbl
+try 'no folder'            1 '' 'there is no directory none' "$sbps" convert data.csv none/t.tbl --target y
+try 'a device'             1 '' 'a table must be a file' "$sbps" convert data.csv /dev/null --target y
+try 'other target'         2 '' "t.tbl: --target: the table was converted with 'y'" "$sbps" sample t.tbl --model logistic --target x1
+try 'no intercept'         2 '' 'converted without --no-intercept' "$sbps" sample t.tbl --model logistic --no-intercept
+head -c 5000 t.tbl >cut.tbl
+try 'cut off'              1 '' 'cut.tbl: the table is cut off: it has 5000 bytes of' "$sbps" sample cut.tbl --model logistic
+printf '1,2\n' >bad.csv
+cp first.tbl keep.tbl
+try 'bad text'             1 '' 'bad.csv:1: the first line holds only numbers' "$sbps" convert bad.csv keep.tbl --target y
+cmp -s keep.tbl first.tbl || fault 'bad text' 'the old table was touched'
+# A disk that is full: no file may grow beyond 64 KiB.
+try 'full disk'            1 '' 't2.tbl: .*cannot be written: File too large' \
+    bash -c 'trap "" XFSZ; ulimit -f 64; exec "$0" convert data.csv t2.tbl --target y' "$sbps"
+[ -e t2.tbl ] && fault 'full disk' 'half a table was left'
+compgen -G '*.tmp.*' >/dev/null && fault 'temporary files' "left: $(ls)"
+finish
