@@ -5,8 +5,8 @@
 #include "base/kernels.h"
 #include "base/memory.h"
 #include "data/design.h"
-#include "data/sparse.h"
 #include "data/source.h"
+#include "data/sparse.h"
 #include "data/table.h"
 #include <math.h>
 #include <stdio.h>

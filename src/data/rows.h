@@ -19,14 +19,14 @@ typedef struct {
     uint64_t *start;  /* n + 1: row i has the entries start[i] to start[i + 1] - 1 */
     uint32_t *column; /* increasing within a row */
     double *value;    /* NULL: 1 each */
-    double *y;      /* n */
-    double *weight; /* n, or NULL: 1 each */
-    double *offset; /* n, or NULL: 0 each; added to the linear predictor */
-    char **names;   /* d: "intercept", column, or column=level */
-    double *sd;     /* d: population sd of each column as stored (0 for the intercept) */
-    double *mean;   /* d */
-    char *target;   /* name of the target */
-    uint64_t hash;  /* of everything above */
+    double *y;        /* n */
+    double *weight;   /* n, or NULL: 1 each */
+    double *offset;   /* n, or NULL: 0 each; added to the linear predictor */
+    char **names;     /* d: "intercept", column, or column=level */
+    double *sd;       /* d: population sd of each column as stored (0 for the intercept) */
+    double *mean;     /* d */
+    char *target;     /* name of the target */
+    uint64_t hash;    /* of everything above */
     struct table_file *mapped; /* the file x, y, weight and offset lie in; NULL: in memory */
 } rows;
 
@@ -113,12 +113,12 @@ typedef struct {
     const char *categorical;      /* comma list of columns to one-hot, first level dropped */
     const char *weights, *offset; /* column names or NULL */
     bool intercept, standardize;
-    bool drop_missing; /* rows with an empty or NA cell: dropped, else an error */
-    bool no_columns;   /* only the target is wanted, and weights */
-    bool no_target;    /* every column is a feature; y is 0 */
+    bool drop_missing;   /* rows with an empty or NA cell: dropped, else an error */
+    bool no_columns;     /* only the target is wanted, and weights */
+    bool no_target;      /* every column is a feature; y is 0 */
     const char *storage; /* double, float, sparse; NULL or auto: what is cheapest */
     bool needs_doubles;  /* the model reads x itself: auto is double, others are refused */
-    uint64_t seed;     /* of the shuffle */
+    uint64_t seed;       /* of the shuffle */
 } rows_spec;
 
 /* CSV with header (quotes, CRLF, gzip) or libsvm text, told apart by the first line. */
