@@ -10,22 +10,21 @@
  * and v is drawn anew at the times of a Poisson process. Along (2) the posterior is seen through
  * the tangent of the path, w(t) + s dw/dt: a potential knows straight lines, and so need not know
  * more. G~ comes from mini-batches; the intensity of proposals is the band over a regression of G~
- * on the time since the last event as in sbps.c, with the same meter of what it missed. In t the
- * whole turn is 2 pi and the speed about sqrt(d) in the metric.
+ * on the time since the last event (outlook.c), with the same meter of what it missed. In t the
+ * whole turn is 2 pi and the speed about sqrt(d) in the metric; what stands for u'Hu there is its
+ * mean over a whole turn.
  *
  * Bierkens, Grazzi, Kamatani, Roberts (2020), ICML, PMLR 119, 908-918. */
 #include "base/real.h"
 #include "sampler/calibrate.h"
 #include "sampler/kinds.h"
+#include "sampler/outlook.h"
 #include "sampler/watch.h"
 
 #include <math.h>
 #include <string.h>
 
-#define VARIANCE_MEMORY 1000.0 /* observations the running variance looks back on */
-#define NOISE_FLOOR     1e-6   /* of c^2 / E: keeps the regression solvable without noise */
-#define CHORD_SHARE     0.25   /* of the way to the horizon: longest first chord */
-#define ARC_MOST        0.5    /* radians between two observations: beyond, no line fits G */
+#define ARC_MOST 0.5 /* radians between two observations: beyond, no line fits G */
 /* A Gaussian is left alone by (2) and (4): without refreshment a flight might never end. */
 #define REFRESH_LEAST 0.1
 
@@ -33,13 +32,8 @@ typedef struct {
     rng random;
     event end; /* that ended the last segment */
     observation last;
-    regression fit;
+    outlook view;
     double zz, zv, vv; /* of z and v at the start of this flight */
-    double scale;      /* E: mean of u'Hu over a whole turn */
-    double running;    /* mean of c^2 / E */
-    double running_count;
-    double variance_sum; /* of c^2 over this flight */
-    slope_prior prior;   /* in units of E */
     double curve[BAND_CURVE], curve_time;
     uint64_t calibrating;
 } boomerang_state;
@@ -66,7 +60,9 @@ static void refresh(sampler *s, boomerang_state *state)
 static void boomerang_start(sampler *s, const double *p, rng random)
 {
     boomerang_state *state = s->state;
-    *state = (boomerang_state){.random = random, .prior = {.variance = 1.0}};
+    *state = (boomerang_state){.random = random};
+    outlook_start(&state->view);
+    state->view.prior.mean = 0.0; /* of a Gaussian nothing is left in G */
     memcpy(s->p_next, p, s->dim * sizeof *p);
     /* z = A^-1 p = A' (A A')^-1 p */
     s->a->kind->precision(s->a, p, s->scratch);
@@ -104,71 +100,10 @@ static observation observe(sampler *s, const boomerang_state *state, double t)
     return without_reference(state, t, potential_observe(s->u, 0.0));
 }
 
-/* ---- the regression of this flight ---- */
-
-static double noise_floor(const boomerang_state *state)
-{
-    return NOISE_FLOOR * state->scale;
-}
-
 static void remember(const sampler *s, boomerang_state *state, double t, observation o)
 {
-    double c2 = larger(o.variance, noise_floor(state));
-    regression_add(&state->fit, t, o.slope, s->settings->pool > 0.0 ? 1.0 : 1.0 / c2);
-    state->variance_sum += c2;
+    outlook_see(&state->view, s->settings, t, o);
     state->last = o;
-    double memory = smaller(++state->running_count, VARIANCE_MEMORY);
-    state->running += (c2 / state->scale - state->running) / memory;
-}
-
-static slope_prior scaled_prior(const boomerang_state *state)
-{
-    double c = state->scale;
-    return (slope_prior){.mean = state->prior.mean * c,
-                         .variance = state->prior.variance * c * c};
-}
-
-/* Variance of an observation of weight 1: pooled, or 1 where weights are 1/c^2 themselves. */
-static double unit_variance(const sampler *s, const boomerang_state *state)
-{
-    double pool = s->settings->pool, count = (double)state->fit.count;
-    if (!(pool > 0.0)) return 1.0;
-    return (pool * state->running * state->scale + state->variance_sum) / (pool + count);
-}
-
-static void learn(const sampler *s, boomerang_state *state)
-{
-    double c = state->scale;
-    slope_prior learned = scaled_prior(state);
-    slope_prior_learn(&learned, &state->fit, unit_variance(s, state),
-                      s->settings->learning_rate);
-    state->prior =
-        (slope_prior){.mean = learned.mean / c, .variance = learned.variance / (c * c)};
-}
-
-static band make_band(const sampler *s, const boomerang_state *state)
-{
-    const sampler_settings *set = s->settings;
-    double unit = unit_variance(s, state);
-    double next = set->pool > 0.0 ? unit : larger(state->last.variance, noise_floor(state));
-    band b = {.k = set->band, .floor = set->floor * sqrt(state->scale)};
-    b.fit = regression_solve(&state->fit, scaled_prior(state), unit, next);
-    if (set->lack_of_fit) regression_admit_misfit(&state->fit, unit, &b.fit);
-    return b;
-}
-
-static chord_grid make_grid(const sampler *s, const boomerang_state *state, const band *b,
-                            double t, double refresh_at)
-{
-    const sampler_settings *set = s->settings;
-    bool fixed = !isnan(set->chord);
-    double reach = smaller(set->horizon / sqrt(state->scale), ARC_MOST);
-    chord_grid grid = {.start = t, .limit = smaller(t + reach, refresh_at)};
-    grid.growth = fixed ? 1.0 : 2.0;
-    double rate = band_at(b, t);
-    grid.step = fixed ? set->chord : CHORD_SHARE * (grid.limit - t);
-    if (!fixed && rate > 0.0) grid.step = smaller(grid.step, 0.5 / rate);
-    return grid;
 }
 
 /* ---- flight ---- */
@@ -189,9 +124,7 @@ static void take_off(sampler *s, boomerang_state *state, event *e)
     state->zz = dot(s->dim, z, z);
     state->zv = dot(s->dim, z, s->v);
     state->vv = dot(s->dim, s->v, s->v);
-    state->scale = turn_scale(s, state);
-    state->variance_sum = 0.0;
-    regression_clear(&state->fit);
+    outlook_clear(&state->view, turn_scale(s, state));
     observation first = state->last;
     if (state->end.kind != EVENT_BOUNCE) {
         first = observe(s, state, 0.0);
@@ -220,6 +153,7 @@ static bool propose(sampler *s, boomerang_state *state, const band *b, double fr
         e->missing += ratio - 1.0;
     }
     if (state->calibrating) band_curve_add(state->curve, b, a->time, o.slope, a->rate);
+    outlook_learn(&state->view, s->settings, b, a->time, o.slope);
     bool bounced = rng_uniform(&state->random) < ratio;
     if (s->watch) watch_tell_band(s->watch, LOOK_PROPOSAL, b, from, a, &o, bounced);
     if (bounced) {
@@ -237,8 +171,8 @@ static double fly(sampler *s, boomerang_state *state, event *e)
     if (!(rate > 0.0)) rate = REFRESH_LEAST;
     double refresh_at = rng_exponential(&state->random) / rate;
     for (;;) {
-        band b = make_band(s, state);
-        chord_grid grid = make_grid(s, state, &b, t, refresh_at);
+        band b = outlook_band(&state->view, s->settings);
+        chord_grid grid = outlook_grid(&state->view, s->settings, &b, t, ARC_MOST, refresh_at);
         arrival a = band_arrival(&b, &grid, rng_exponential(&state->random));
         t = a.time;
         if (a.arrived) {
@@ -255,6 +189,7 @@ static double fly(sampler *s, boomerang_state *state, event *e)
         observation o = observe(s, state, t); /* the horizon's end: look again */
         e->rows += o.rows;
         if (s->watch) watch_tell_band(s->watch, LOOK_HORIZON, &b, grid.start, &a, &o, false);
+        outlook_learn(&state->view, s->settings, &b, t, o.slope);
         remember(s, state, t, o);
     }
 }
@@ -296,7 +231,7 @@ static void boomerang_step(sampler *s, segment *out)
         bounce(s);
     else
         refresh(s, state);
-    learn(s, state);
+    outlook_learn_slope(&state->view, s->settings);
     if (state->calibrating) state->curve_time += dt;
     state->end = e;
     *out = (segment){.flow = &flow_ellipse,

@@ -35,6 +35,8 @@
 #define SCALE_RATE      0.02
 #define SCALE_STEP      0.25 /* D */
 #define SCALE_MOST      4.0  /* of a difference quotient */
+#define CHORD_SHARE     0.25 /* of the way to the horizon: longest first chord */
+#define CHORDS_AT_MOST  1e5  /* fixed chords without a horizon: look again after so many */
 
 void outlook_start(outlook *o)
 {
@@ -162,9 +164,19 @@ band outlook_band(outlook *o, const sampler_settings *set)
     return b;
 }
 
-double outlook_longest_chord(const outlook *o, const sampler_settings *set)
+chord_grid outlook_grid(const outlook *o, const sampler_settings *set, const band *b, double t,
+                        double most, double until)
 {
-    return set->process ? 0.5 * scaled_process(o).length : INFINITY;
+    bool fixed = !isnan(set->chord);
+    double reach = smaller(set->horizon / sqrt(o->curvature), most), rate = band_at(b, t);
+    if (fixed) reach = smaller(reach, CHORDS_AT_MOST * set->chord);
+    chord_grid grid = {.start = t, .limit = smaller(t + reach, until)};
+    grid.growth = fixed ? 1.0 : 2.0;
+    grid.step = fixed ? set->chord : CHORD_SHARE * (grid.limit - t);
+    if (!fixed && rate > 0.0) grid.step = smaller(grid.step, 0.5 / rate);
+    grid.longest = set->process ? 0.5 * scaled_process(o).length : INFINITY;
+    grid.step = smaller(grid.step, grid.longest);
+    return grid;
 }
 
 /* ---- learning ---- */

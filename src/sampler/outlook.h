@@ -44,7 +44,9 @@ band outlook_band(outlook *o, const sampler_settings *set);
 void outlook_learn(outlook *o, const sampler_settings *set, const band *b, double t, double g);
 /* The flight is over. */
 void outlook_learn_slope(outlook *o, const sampler_settings *set);
-/* Longest chord over which the band is straight enough. */
-double outlook_longest_chord(const outlook *o, const sampler_settings *set);
+/* Chords over the band from t on, to the horizon, but for no longer than `most` and not beyond
+ * `until`. */
+chord_grid outlook_grid(const outlook *o, const sampler_settings *set, const band *b, double t,
+                        double most, double until);
 
 #endif

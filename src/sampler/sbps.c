@@ -29,9 +29,6 @@
 #include <math.h>
 #include <string.h>
 
-#define CHORD_SHARE    0.25 /* of the way to the horizon: longest first chord */
-#define CHORDS_AT_MOST 1e5  /* fixed chords without a horizon: look again after so many */
-
 #define AUXILIARY_STEP 10.0 /* mean proposal times */
 
 typedef struct {
@@ -94,23 +91,6 @@ static void take_off(sampler *s, sbps_state *state, event *e)
     remember(s, state, 0.0, first, e);
 }
 
-static chord_grid make_grid(const sampler *s, const sbps_state *state, const band *b, double t,
-                            double until)
-{
-    const sampler_settings *set = s->settings;
-    bool fixed = !isnan(set->chord);
-    double reach = set->horizon / sqrt(state->view.curvature);
-    if (fixed) reach = smaller(reach, CHORDS_AT_MOST * set->chord);
-    chord_grid grid = {.start = t, .limit = smaller(t + reach, until)};
-    grid.growth = fixed ? 1.0 : 2.0;
-    double rate = band_at(b, t);
-    grid.step = fixed ? set->chord : CHORD_SHARE * (grid.limit - t);
-    if (!fixed && rate > 0.0) grid.step = smaller(grid.step, 0.5 / rate);
-    grid.longest = outlook_longest_chord(&state->view, set);
-    grid.step = smaller(grid.step, grid.longest);
-    return grid;
-}
-
 /* The metric learns from every proposal's gradient, and changes at the next bounce. */
 static void study_gradient(sampler *s)
 {
@@ -154,7 +134,8 @@ static double fly(sampler *s, sbps_state *state, event *e)
     double jump, kink_at = potential_next_kink(s->u, 0.0, &jump);
     for (;;) {
         band b = outlook_band(&state->view, s->settings);
-        chord_grid grid = make_grid(s, state, &b, t, smaller(refresh_at, kink_at));
+        chord_grid grid = outlook_grid(&state->view, s->settings, &b, t, INFINITY,
+                                       smaller(refresh_at, kink_at));
         arrival a = band_arrival(&b, &grid, rng_exponential(&state->random));
         t = a.time;
         if (a.arrived) {
