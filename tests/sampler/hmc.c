@@ -133,4 +133,25 @@ TEST(absurd_steps_are_rejected)
     problem_close(&p);
 }
 
+/* From there no trajectory could begin; a chain that stays for ever would look converged. */
+TEST(a_start_without_a_finite_energy_fails)
+{
+    problem p = make(metric_kinds[2]);
+    REQUIRE(p.a);
+    flyer f;
+    segment s;
+    double far[DIM_MAX];
+    flyer_make(&f, &p, &ours, 1);
+    for (size_t j = 0; j < DIM_MAX; j++) far[j] = 1e200; /* its square overflows in the prior */
+    f.s.kind->start(&f.s, far, rng_stream(1, 0, RNG_FLIGHT));
+    f.s.kind->step(&f.s, &s);
+    CHECK(s.end->failed && f.s.p_next[0] == 1e200);
+    CHECK(f.s.kind->remedy && strstr(f.s.kind->remedy, "not finite"));
+    f.s.kind->start(&f.s, memset(far, 0, sizeof far), rng_stream(1, 0, RNG_FLIGHT));
+    f.s.kind->step(&f.s, &s);
+    CHECK(!s.end->failed);
+    free(f.memory.base);
+    problem_close(&p);
+}
+
 CHECK_MAIN
