@@ -20,25 +20,21 @@
  * in the band no longer rules; a reference point at the mean of the path so far takes the mode's
  * place where it leaves less noise. */
 #include "base/real.h"
-#include "run/run.h"
+#include "run/stage.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define POINTS          ((size_t)64)
-#define POINT_ROWS      ((size_t)512) /* at each: rare rows must be met */
-#define LOOKS           9.0
-#define NOISE_PRICE     7.0
-#define STRATA_PRICE    4.0 /* without long tails the band is narrower */
-#define LOOK_WORK       320.0
-#define HMC_PASSES      5.5         /* at d = 20 */
-#define INFLUENCE_ROWS  4e6         /* rows looked at to tell their influence, */
-#define INFLUENCE_LEAST ((size_t)4) /* but each so often */
-#define INFLUENCE_FLOOR 0.1         /* of the root mean square: no row is thought quieter */
-#define STRATA_ROWS     ((size_t)4000000) /* tables up to here */
-#define BATCH_LEAST     ((size_t)4)
-#define BATCH_STEP      ((size_t)4)
+#define LOOKS        9.0
+#define NOISE_PRICE  7.0
+#define STRATA_PRICE 4.0 /* without long tails the band is narrower */
+#define LOOK_WORK    320.0
+#define HMC_PASSES   5.5               /* at d = 20 */
+#define STRATA_ROWS  ((size_t)4000000) /* tables up to here */
+#define STRATA_NOISE 0.05              /* c^2 / u'Hu that is not worth the trouble */
+#define BATCH_LEAST  ((size_t)4)
+#define BATCH_STEP   ((size_t)4)
 #define LIST_ROWS                                                                              \
     ((size_t)100000)       /* up to here a chain keeps a list to draw random rows from */
 #define WINDOW_FROM  100.0 /* rows per batch row, from which windows replace random rows */
@@ -66,140 +62,6 @@ static bool wanted(const sbps_run *run)
     const run_plan *p = &run->plan;
     bool rowless = p->model->general && p->model->general->rowless;
     return !run->options->paper && !rowless && p->sampler->curve;
-}
-
-/* ---- the noise that is left ---- */
-
-typedef struct {
-    const sbps_run *run;
-    arena memory;
-    potential u;
-    double *points; /* POINTS * dim: posterior draws, or what stands for them */
-    double *z, *q;  /* dim */
-    rng random;
-} stage;
-
-static void carve(stage *s)
-{
-    const sbps_run *run = s->run;
-    size_t n = run->target->data->n < POINT_ROWS ? run->target->data->n : POINT_ROWS;
-    size_t d = run->target->dim;
-    s->memory.used = 0;
-    potential_carve(&s->u, n < run->target->data->n ? &potential_window : &potential_full,
-                    run->target, n, &s->memory);
-    s->points = arena_doubles(&s->memory, POINTS * d);
-    s->z = arena_doubles(&s->memory, d);
-    s->q = arena_doubles(&s->memory, d);
-}
-
-static sbps_status stage_open(stage *s, const sbps_run *run, sbps_error *err)
-{
-    *s = (stage){.run = run};
-    carve(s);
-    s->memory = (arena){.base = aligned_zeroed(s->memory.used), .size = s->memory.used};
-    if (!s->memory.base) return fail_memory(err);
-    carve(s);
-    s->random = rng_stream(run->options->seed, 0, RNG_AUDITION);
-    return SBPS_OK;
-}
-
-static double curvature(const sbps_run *run, const double *q)
-{
-    size_t d = run->target->dim;
-    double sum = 0.0;
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < d; j++) sum += q[i] * run->reference->hessian[i * d + j] * q[j];
-    return sum;
-}
-
-/* A direction of the metric into s->q; returns u'Hu. */
-static double draw_direction(stage *s, rng *random)
-{
-    const sbps_run *run = s->run;
-    size_t d = run->target->dim;
-    double norm = 0.0;
-    for (size_t j = 0; j < d; j++) {
-        s->z[j] = rng_normal(random);
-        norm += s->z[j] * s->z[j];
-    }
-    for (size_t j = 0; j < d; j++) s->z[j] /= sqrt(norm);
-    run->a->kind->forward(run->a, s->z, s->q);
-    return curvature(run, s->q);
-}
-
-/* c1 of (1). Every candidate is seen with the same rows and directions. Nothing is left of batches
- * of two rows or all of them. */
-static double noise_left(stage *s, const control *cv)
-{
-    const sbps_run *run = s->run;
-    size_t d = run->target->dim;
-    double n = (double)s->u.n, sum = 0.0, all = (double)run->target->data->n;
-    rng random = s->random;
-    potential_start(&s->u, rng_stream(run->options->seed, 1, RNG_AUDITION));
-    s->u.cv = cv;
-    if (n >= all) potential_resize(&s->u, &potential_full, s->u.n);
-    for (size_t i = 0; i < POINTS; i++) {
-        double natural = draw_direction(s, &random);
-        potential_aim(&s->u, s->points + i * d, s->q);
-        sum += potential_row_variance(&s->u) / natural;
-    }
-    return sum / (double)POINTS;
-}
-
-/* Root mean square of every row's slope over some points, in units of sqrt(u'Hu). */
-static void measure_influence(stage *s, const control *cv, double *influence)
-{
-    const sbps_run *run = s->run;
-    size_t d = run->target->dim, n = run->target->data->n;
-    size_t points = (size_t)(INFLUENCE_ROWS / (double)n);
-    if (points < INFLUENCE_LEAST) points = INFLUENCE_LEAST;
-    if (points > POINTS) points = POINTS;
-    rng random = s->random;
-    potential_start(&s->u, random);
-    s->u.cv = cv;
-    for (size_t i = 0; i < points; i++) {
-        double natural = draw_direction(s, &random);
-        potential_aim(&s->u, s->points + i * d, s->q);
-        potential_add_squares(&s->u, 1.0 / natural / (double)points, influence);
-    }
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) sum += influence[i];
-    double least = INFLUENCE_FLOOR * INFLUENCE_FLOOR * sum / (double)n;
-    for (size_t i = 0; i < n; i++) influence[i] = sqrt(larger(influence[i], least));
-}
-
-/* Draws of the normal at the mode: L'(w - w_hat) = z with H = L L'. */
-static void stage_normal(stage *s)
-{
-    const sbps_run *run = s->run;
-    size_t d = run->target->dim;
-    for (size_t i = 0; i < POINTS; i++) {
-        double *w = s->points + i * d;
-        for (size_t j = 0; j < d; j++) w[j] = rng_normal(&s->random);
-        for (size_t j = d; j-- > 0;) {
-            for (size_t k = j + 1; k < d; k++) w[j] -= run->factor[k * d + j] * w[k];
-            w[j] /= run->factor[j * d + j];
-        }
-        for (size_t j = 0; j < d; j++) w[j] += run->reference->w[j];
-    }
-}
-
-/* Stored draws of all chains, evenly. False when there are too few. */
-static bool stage_draws(stage *s)
-{
-    const sbps_run *run = s->run;
-    size_t d = run->target->dim, each = POINTS / run->chain_count, at = 0;
-    for (size_t c = 0; each > 0 && c < run->chain_count; c++) {
-        const draws *from = &run->chains[c].d;
-        if (from->state->count < each) return false;
-        for (size_t i = 0; i < each; i++) {
-            size_t pick = i * from->state->count / each;
-            memcpy(s->points + at++ * d, from->w + pick * d, d * sizeof(double));
-        }
-    }
-    for (size_t i = at; at > 0 && i < POINTS; i++)
-        memcpy(s->points + i * d, s->points + (i - at) * d, d * sizeof(double));
-    return at > 0;
 }
 
 /* ---- what it costs ---- */
@@ -269,11 +131,12 @@ static sbps_status try_strata(const sbps_run *run, stage *s, const control *cv, 
 {
     size_t n = run->target->data->n;
     bool open = run->plan.auto_batch && is_auto(run->options->minibatch);
-    if (!open || n > STRATA_ROWS || run->target->data->mapped) return SBPS_OK;
+    bool noisy = v->batch >= n || v->noise > STRATA_NOISE * (double)v->batch;
+    if (!open || !noisy || n > STRATA_ROWS || run->target->data->mapped) return SBPS_OK;
     double *influence = new_doubles(n);
     strata *parts = NULL;
     if (!influence) return fail_memory(err);
-    measure_influence(s, cv, influence);
+    stage_influence(s, cv, influence);
     sbps_status status = strata_create(n, influence, &parts, err);
     free(influence);
     if (status != SBPS_OK) return status;
@@ -300,7 +163,7 @@ static sbps_status hear(const sbps_run *run, stage *s, const candidate *c, verdi
     control *cv = NULL;
     sbps_status status = control_make(run, c->name, run->reference->w, &cv, err);
     if (status != SBPS_OK) return status;
-    double work = row_work(run, c->name), noise = noise_left(s, cv);
+    double work = row_work(run, c->name), noise = stage_noise(s, cv);
     size_t n = run->plan.auto_batch ? best_batch(run, noise, work) : run->plan.batch;
     double price = n < run->target->data->n ? NOISE_PRICE * noise / (double)n : 0.0;
     *out = (verdict){.c = c, .batch = n, .noise = noise};
@@ -334,7 +197,7 @@ sbps_status audition_set_up(sbps_run *run, sbps_error *err)
         strata_destroy(v.work < best.work ? best.parts : v.parts);
         if (v.work < best.work) best = v;
     }
-    free(s.memory.base);
+    stage_close(&s);
     run->parts = best.parts;
     if (status != SBPS_OK || !best.c) return status;
     run->plan.control_variate = best.c->name;
@@ -351,7 +214,7 @@ sbps_status audition_set_up(sbps_run *run, sbps_error *err)
 static bool try_mean(sbps_run *run, stage *s)
 {
     size_t d = run->target->dim;
-    double before = noise_left(s, run->cv);
+    double before = stage_noise(s, run->cv);
     for (size_t j = 0; j < d; j++) {
         double mean = moments_summarize(run->moments_of, run->chain_count, j).mean;
         s->z[j] = run->report[j] ? log(mean) : mean;
@@ -359,7 +222,7 @@ static bool try_mean(sbps_run *run, stage *s)
     memcpy(s->q, s->z, d * sizeof *s->q); /* z and q are scratch of noise_left */
     control *cv = NULL;
     if (control_make(run, run->plan.control_variate, s->q, &cv, NULL) != SBPS_OK) return false;
-    if (!(noise_left(s, cv) < MEAN_GAIN * before)) {
+    if (!(stage_noise(s, cv) < MEAN_GAIN * before)) {
         control_destroy(cv);
         return false;
     }
@@ -376,7 +239,7 @@ static bool move_reference(sbps_run *run)
     stage s;
     if (stage_open(&s, run, NULL) != SBPS_OK) return false;
     bool taken = stage_draws(&s) && try_mean(run, &s);
-    free(s.memory.base);
+    stage_close(&s);
     run->state.anchored = true;
     return taken;
 }

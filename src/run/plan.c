@@ -295,11 +295,10 @@ sbps_status plan_finish(sbps_run *run, sbps_error *err)
 bool plan_may_take_hmc(const sbps_run *run)
 {
     static const char *const of_flights[] = {
-        "band",          "batch-size",     "control-variate", "minibatch",
-        "refresh-rate",  "regression",     "weight-decay",    "slope-repair",
-        "auxiliary",     "lack-of-fit",    "horizon",         "dt",
-        "pool-variance", "gradient-noise", "skeleton",        "trace",
-        "adapt-forever", "bias-budget"};
+        "band",       "batch-size",   "control-variate", "minibatch",      "refresh-rate",
+        "regression", "weight-decay", "slope-repair",    "auxiliary",      "lack-of-fit",
+        "horizon",    "dt",           "pool-variance",   "gradient-noise", "skeleton",
+        "trace",      "adapt-forever"};
     if (!is_auto(run->options->sampler) || run->plan.metric->see) return false;
     for (size_t i = 0; i < sizeof of_flights / sizeof *of_flights; i++)
         if (option_given(run->options, of_flights[i])) return false;
