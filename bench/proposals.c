@@ -52,6 +52,7 @@ typedef struct {
     posterior *target;
     mode *at;
     metric *a;
+    control *cv; /* NULL: none */
     reported_value report[DIM];
     arena memory;
     potential u;
@@ -71,8 +72,19 @@ static void carve(bench_chain *c, const potential_kind *kind, size_t n)
     draws_carve(&c->d, DIM, 1000, &c->memory);
 }
 
-static bool chain_open(bench_chain *c, const rows *data, const potential_kind *kind, size_t n)
+/* Which control variate, and how many rows a batch. */
+typedef struct {
+    const char *name;
+    const potential_kind *kind;
+    size_t n;
+    bool controlled;
+    control_order order;
+} bench_case;
+
+static bool chain_open(bench_chain *c, const rows *data, const bench_case *of)
 {
+    const potential_kind *kind = of->kind;
+    size_t n = of->n;
     prior priors[DIM];
     double zero[DIM] = {0};
     const metric_kind *dense = metric_kinds[2];
@@ -87,6 +99,10 @@ static bool chain_open(bench_chain *c, const rows *data, const potential_kind *k
     c->memory = (arena){.base = aligned_zeroed(c->memory.used), .size = c->memory.used};
     if (!c->memory.base) return false;
     carve(c, kind, n);
+    if (of->controlled &&
+        control_create(c->target, c->at->w, of->order, &c->cv, NULL) != SBPS_OK)
+        return false;
+    c->u.cv = c->cv;
     *c->s.settings = (sampler_settings){.band = 3.5,
                                         .refresh_rate = 1.0 / sqrt(DIM),
                                         .horizon = 1.0,
@@ -106,6 +122,7 @@ static bool chain_open(bench_chain *c, const rows *data, const potential_kind *k
 static void chain_close(bench_chain *c)
 {
     free(c->memory.base);
+    control_destroy(c->cv);
     metric_destroy(c->a);
     mode_destroy(c->at);
     posterior_destroy(c->target);
@@ -179,17 +196,17 @@ static double whole_ns(bench_chain *c, double *per_flight)
     return best;
 }
 
-static void report(const rows *data, const potential_kind *kind, size_t n)
+static void report(const rows *data, const bench_case *of)
 {
     bench_chain c;
     double per_flight = 1.0;
-    if (!chain_open(&c, data, kind, n)) {
+    if (!chain_open(&c, data, of)) {
         fprintf(stderr, "bench: set-up failed\n");
         exit(EXIT_FAILURE);
     }
     double ns = whole_ns(&c, &per_flight);
-    printf("proposals %-7s N=%zu n=%zu d=%d %8.0f ns %10.0f per second, %.1f a flight\n",
-           kind->name, data->n, n, DIM, ns, 1e9 / ns, per_flight);
+    printf("proposals %-16s N=%zu n=%zu d=%d %6.0f ns %9.0f per second, %.1f a flight\n",
+           of->name, data->n, of->n, DIM, ns, 1e9 / ns, per_flight);
     double observe = best_ns(&c, part_observe, STEPS),
            gradient = best_ns(&c, part_gradient, STEPS);
     printf("  observe %.0f: pick %.0f, row products %.0f, slopes %.0f\n", observe,
@@ -200,6 +217,14 @@ static void report(const rows *data, const potential_kind *kind, size_t n)
     chain_close(&c);
 }
 
+static const bench_case bench_cases[] = {
+    {"random", &potential_random, 100, false, CONTROL_GRADIENT},
+    {"window", &potential_window, 100, false, CONTROL_GRADIENT},
+    {"window, gradient", &potential_window, 100, true, CONTROL_GRADIENT},
+    {"window, hessian", &potential_window, 100, true, CONTROL_HESSIAN},
+    {"window, hessian", &potential_window, 16, true, CONTROL_HESSIAN},
+};
+
 int main(void)
 {
     printf("kernels: %s\n", kernels_best()->isa);
@@ -207,8 +232,8 @@ int main(void)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         rows *data = make_rows(sizes[i]);
         if (!data) return EXIT_FAILURE;
-        report(data, &potential_random, 100);
-        report(data, &potential_window, 100);
+        for (size_t k = 0; k < sizeof bench_cases / sizeof *bench_cases; k++)
+            report(data, &bench_cases[k]);
         rows_destroy(data);
     }
     return EXIT_SUCCESS;

@@ -20,16 +20,39 @@ typedef struct {
     bool constant;
 } sparse_rows;
 
+/* Mean functions of models with d log p/d eta = y - mean(eta). */
+typedef enum {
+    MEAN_OTHER,   /* of models that are not of this form: there is no kernel */
+    MEAN_SIGMOID, /* 1 / (1 + exp(-eta)) */
+    MEAN_EXP,     /* exp(min(eta, MEAN_EXP_TOP)) */
+    MEAN_COUNT
+} mean_function;
+
+#define MEAN_EXP_TOP 300.0
+
+/* What makes slopes of products, one number a row of a batch each:
+ *   eta_i += t deta_i + offset_i                    (offset NULL: 0)
+ *   r_i    = weight_i (base_i - bend_i eta_i - mean(eta_i))   (weight NULL: 1, bend NULL: 0)
+ *   g_i    = r_i deta_i */
+typedef struct {
+    double t;
+    const double *base, *bend, *offset, *weight;
+} slope_terms;
+
 typedef struct {
     const char *isa;
     double (*dot)(size_t n, const double *x, const double *y);
     void (*axpy)(size_t n, double a, const double *x, double *y); /* y += a x */
     /* out[i] = exp(x[i]) to 2 ulp, 0 below -708, inf above 709.7; NaN stays NaN. */
     void (*exp)(size_t n, const double *x, double *out);
-    /* out[i] = 1 / (1 + exp(-x[i])), to a few ulp, no overflow. */
+    /* out[i] = 1 / (1 + exp(-x[i])), to a few ulp; below -708 as if x[i] were -708. */
     void (*sigmoid)(size_t n, const double *x, double *out);
     /* sums[0] = sum g, sums[1] = sum (g - shift)^2 */
     void (*sum_squares)(size_t n, const double *g, double shift, double sums[2]);
+    /* r, and sums[0] = sum g, sums[1] = sum g^2, of n rows. Terms of a sum run in eight lanes, i
+     * mod 8, of which the last four are added to the first. eta stays as it is. */
+    void (*slope_sums[MEAN_COUNT])(size_t n, const slope_terms *s, const double *eta,
+                                   const double *deta, double *r, double sums[2]);
     /* Row products: rows have `stride` doubles (a multiple of KERNEL_LANES, zero padded), row r
      * starts at x + r*stride. `rows` NULL means rows first, first+1, ...
      *   eta[i] = x_r . p,  deta[i] = x_r . q   (q NULL: only eta)

@@ -46,9 +46,9 @@ static inline wide wide_fma(wide a, wide b, wide c)
     return _mm256_fmadd_pd(a, b, c);
 }
 
-static inline wide wide_minus_abs(wide a)
+static inline wide wide_limit(wide a, double most)
 {
-    return _mm256_or_pd(a, _mm256_set1_pd(-0.0));
+    return _mm256_max_pd(_mm256_set1_pd(-most), _mm256_min_pd(_mm256_set1_pd(most), a));
 }
 
 static inline wide wide_where_le(wide a, wide b, wide yes, wide no)

@@ -48,9 +48,9 @@ static inline wide wide_fma(wide a, wide b, wide c)
     return _mm512_fmadd_pd(a, b, c);
 }
 
-static inline wide wide_minus_abs(wide a)
+static inline wide wide_limit(wide a, double most)
 {
-    return _mm512_or_pd(a, _mm512_set1_pd(-0.0));
+    return _mm512_max_pd(_mm512_set1_pd(-most), _mm512_min_pd(_mm512_set1_pd(most), a));
 }
 
 static inline wide wide_where_le(wide a, wide b, wide yes, wide no)

@@ -2,7 +2,7 @@
  *
  *   wide        WIDE doubles side by side; +, -, *, / work on it
  *               wide_set, wide_load, wide_store, wide_load_part, wide_store_part, wide_fma,
- *               wide_minus_abs, wide_where_le(a, b, yes, no), wide_times_power(y, t)
+ *               wide_limit(a, most), wide_where_le(a, b, yes, no), wide_times_power(y, t)
  *   quad        the KERNEL_LANES lanes of a sum
  *               quad_set, quad_load, quad_load_floats, quad_gather(x, columns), quad_store,
  *               quad_add, quad_fma, quad_fold4
@@ -14,7 +14,7 @@
  * Exponentials, for x = k ln 2 + r with |r| <= ln(2)/2,
  *
  *   exp(x)   = 2^k (1 + (r + r^2 q(r)))                                        (2)
- *   sigma(x) = (x >= 0 ? 1 : e) / (1 + e),  e = exp(-|x|)                      (3)
+ *   sigma(x) = 1 / (1 + e),  e = exp(-x), x at least -708 and at most 708      (3)
  *
  * where q, of degree 9, interpolates (e^r - 1 - r) / r^2 at Chebyshev's nodes. That leaves a
  * relative error below 1.7e-17; with the roundings (2) is within 1.1 ulp and (3) within 2.3.
@@ -109,11 +109,26 @@ static inline wide wide_exp(wide x)
     return wide_where_le(x, wide_set(EXP_MOST), tame, x * wide_set(INFINITY));
 }
 
-/* (3) */
+/* (3). exp(-x) by (2) in s = -r, without its limits; a NaN, which limits pass on, leaves by the
+ * numerator. */
 static inline wide wide_sigmoid(wide x)
 {
-    const wide one = wide_set(1), e = wide_exp(wide_minus_abs(x));
-    return wide_where_le(wide_set(0), x, one, e) / (one + e);
+    x = wide_limit(x, -EXP_LEAST);
+    const wide t = wide_fma(x, wide_set(-LOG2_E), wide_set(ROUNDER)), k = t - wide_set(ROUNDER);
+    wide s = wide_fma(k, wide_set(-MINUS_LN2_A), x);
+    s = wide_fma(k, wide_set(-MINUS_LN2_B), s);
+    wide q = wide_set(-0x1.af38d53857513p-26);
+    q = wide_fma(q, s, wide_set(0x1.2891a8c1d838dp-22));
+    q = wide_fma(q, s, wide_set(-0x1.71de0d9c145d0p-19));
+    q = wide_fma(q, s, wide_set(0x1.a019b8ef67c6cp-16));
+    q = wide_fma(q, s, wide_set(-0x1.a01a01a7c8d47p-13));
+    q = wide_fma(q, s, wide_set(0x1.6c16c17893833p-10));
+    q = wide_fma(q, s, wide_set(-0x1.11111111109adp-7));
+    q = wide_fma(q, s, wide_set(0x1.5555555553d4fp-5));
+    q = wide_fma(q, s, wide_set(-0x1.5555555555556p-3));
+    q = wide_fma(q, s, wide_set(0x1.0000000000001p-1));
+    const wide e = wide_times_power(wide_set(1) + wide_fma(s * s, q, -s), t);
+    return wide_fma(x, wide_set(0), wide_set(1)) / (wide_set(1) + e);
 }
 
 static void exp_all(size_t n, const double *x, double *out)
@@ -129,6 +144,8 @@ static void sigmoid_all(size_t n, const double *x, double *out)
     for (; i + WIDE <= n; i += WIDE) wide_store(out + i, wide_sigmoid(wide_load(x + i)));
     if (i < n) wide_store_part(n - i, out + i, wide_sigmoid(wide_load_part(n - i, x + i)));
 }
+
+#include "base/kernels_slopes.h"
 
 /* Rows of doubles, rows of floats, sparse rows. */
 #define CELL       double
@@ -151,6 +168,7 @@ const kernels KERNEL_TABLE = {
     .exp = exp_all,
     .sigmoid = sigmoid_all,
     .sum_squares = sum_squares,
+    .slope_sums = {NULL, slope_sums_sigmoid, slope_sums_exp},
     .row_products = products_double,
     .row_combine = combine_double,
     .row_products_float = products_float,

@@ -7,61 +7,30 @@ static inline const CELL *ROWS(row_at)(const CELL *x, size_t stride, const size_
     return x + (rows ? rows[i] : first + i) * stride;
 }
 
-static inline void ROWS(block_single)(const CELL *const row[ROW_BLOCK], size_t stride,
-                                      const double *p, double *eta)
-{
-    quad a = quad_set(0), b = a, c = a, d = a;
-    for (size_t j = 0; j < stride; j += KERNEL_LANES) {
-        const quad along = quad_load(p + j);
-        a = quad_fma(QUAD_CELLS(row[0] + j), along, a);
-        b = quad_fma(QUAD_CELLS(row[1] + j), along, b);
-        c = quad_fma(QUAD_CELLS(row[2] + j), along, c);
-        d = quad_fma(QUAD_CELLS(row[3] + j), along, d);
-    }
-    quad_store(eta, quad_fold4(a, b, c, d));
-}
-
-static inline void ROWS(block_pair)(const CELL *const row[ROW_BLOCK], size_t stride,
-                                    const double *p, const double *q, double *eta, double *deta)
+/* Products of ROW_BLOCK rows with p and, when `pair`, q. `stride` is a constant where a row is
+ * short: what is left is then straight code, p and q staying in registers where these suffice. */
+static inline __attribute__((always_inline)) void
+ROWS(block)(bool pair, const CELL *const row[ROW_BLOCK], size_t stride, const double *p,
+            const double *q, double *eta, double *deta)
 {
     quad a = quad_set(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
+#pragma GCC unroll 8
     for (size_t j = 0; j < stride; j += KERNEL_LANES) {
-        const quad along_p = quad_load(p + j), along_q = quad_load(q + j);
+        const quad along_p = quad_load(p + j), along_q = quad_load((pair ? q : p) + j);
         const quad row0 = QUAD_CELLS(row[0] + j), row1 = QUAD_CELLS(row[1] + j);
         const quad row2 = QUAD_CELLS(row[2] + j), row3 = QUAD_CELLS(row[3] + j);
         a = quad_fma(row0, along_p, a);
         b = quad_fma(row1, along_p, b);
         c = quad_fma(row2, along_p, c);
         d = quad_fma(row3, along_p, d);
+        if (!pair) continue;
         e = quad_fma(row0, along_q, e);
         f = quad_fma(row1, along_q, f);
         g = quad_fma(row2, along_q, g);
         h = quad_fma(row3, along_q, h);
     }
     quad_store(eta, quad_fold4(a, b, c, d));
-    quad_store(deta, quad_fold4(e, f, g, h));
-}
-
-static inline void ROWS(block)(const CELL *const row[ROW_BLOCK], size_t stride, const double *p,
-                               const double *q, double *eta, double *deta)
-{
-    if (q)
-        ROWS(block_pair)(row, stride, p, q, eta, deta);
-    else
-        ROWS(block_single)(row, stride, p, eta);
-}
-
-/* The last m < ROW_BLOCK rows: the block is filled up with the last of them. */
-static void ROWS(tail)(const CELL *x, size_t stride, const size_t *rows, size_t first, size_t m,
-                       const double *p, const double *q, double *eta, double *deta)
-{
-    const CELL *row[ROW_BLOCK];
-    double along_p[ROW_BLOCK], along_q[ROW_BLOCK];
-    for (size_t b = 0; b < ROW_BLOCK; b++)
-        row[b] = ROWS(row_at)(x, stride, rows, first, b < m ? b : m - 1);
-    ROWS(block)(row, stride, p, q, along_p, along_q);
-    for (size_t b = 0; b < m; b++) eta[b] = along_p[b];
-    for (size_t b = 0; q && b < m; b++) deta[b] = along_q[b];
+    if (pair) quad_store(deta, quad_fold4(e, f, g, h));
 }
 
 /* Gathered rows come from anywhere: ask for those a few blocks ahead. The processor itself follows
@@ -74,9 +43,9 @@ static inline void ROWS(ask_ahead)(const CELL *x, size_t stride, const size_t *r
             __builtin_prefetch(x + rows[b] * stride + j);
 }
 
-static void ROWS(products)(const CELL *x, size_t stride, const size_t *rows, size_t first,
-                           size_t n, const double *p, const double *q, double *eta,
-                           double *deta)
+static inline __attribute__((always_inline)) void
+ROWS(products_of)(bool pair, const CELL *x, size_t stride, const size_t *rows, size_t first,
+                  size_t n, const double *p, const double *q, double *eta, double *deta)
 {
     const CELL *row[ROW_BLOCK];
     size_t i = 0;
@@ -86,12 +55,36 @@ static void ROWS(products)(const CELL *x, size_t stride, const size_t *rows, siz
             row[b] = ROWS(row_at)(x, stride, rows, first, i + b);
         if (rows && i + ROW_BLOCK + AHEAD_ROWS <= n)
             ROWS(ask_ahead)(x, stride, rows + i + AHEAD_ROWS, ROW_BLOCK);
-        ROWS(block)(row, stride, p, q, eta + i, q ? deta + i : NULL);
+        ROWS(block)(pair, row, stride, p, q, eta + i, pair ? deta + i : NULL);
     }
-    if (i < n)
-        ROWS(tail)
-        (x, stride, rows ? rows + i : NULL, first + i, n - i, p, q, eta + i,
-         q ? deta + i : NULL);
+    if (i == n) return;
+    double along_p[ROW_BLOCK], along_q[ROW_BLOCK]; /* the last of the rows fills the block up */
+    for (size_t b = 0; b < ROW_BLOCK; b++)
+        row[b] = ROWS(row_at)(x, stride, rows, first, i + b < n ? i + b : n - 1);
+    ROWS(block)(pair, row, stride, p, q, along_p, along_q);
+    for (size_t b = 0; i + b < n; b++) eta[i + b] = along_p[b];
+    for (size_t b = 0; pair && i + b < n; b++) deta[i + b] = along_q[b];
+}
+
+static void ROWS(products)(const CELL *x, size_t stride, const size_t *rows, size_t first,
+                           size_t n, const double *p, const double *q, double *eta,
+                           double *deta)
+{
+    if (!q) {
+        ROWS(products_of)(false, x, stride, rows, first, n, p, q, eta, deta);
+        return;
+    }
+    switch (stride / KERNEL_LANES) {
+#define PRODUCTS(quads)                                                                        \
+    case quads:                                                                                \
+        ROWS(products_of)                                                                      \
+        (true, x, quads * KERNEL_LANES, rows, first, n, p, q, eta, deta);                      \
+        break;
+        PRODUCTS(1)
+        PRODUCTS(2) PRODUCTS(3) PRODUCTS(4) PRODUCTS(5) PRODUCTS(6) PRODUCTS(7) PRODUCTS(8)
+#undef PRODUCTS
+            default : ROWS(products_of)(true, x, stride, rows, first, n, p, q, eta, deta);
+    }
 }
 
 /* Columns of a combination, held in registers over all rows: `quads` is a constant at every call,

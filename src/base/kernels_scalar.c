@@ -49,9 +49,11 @@ static inline wide wide_fma(wide a, wide b, wide c)
     return __builtin_fma(a, b, c);
 }
 
-static inline wide wide_minus_abs(wide a)
+/* Into [-most, most]; a NaN stays. */
+static inline wide wide_limit(wide a, double most)
 {
-    return -fabs(a);
+    a = most < a ? most : a;
+    return -most > a ? -most : a;
 }
 
 static inline wide wide_where_le(wide a, wide b, wide yes, wide no)

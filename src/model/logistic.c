@@ -86,6 +86,7 @@ const model_kind model_logistic = {
     .gradient = logistic_gradient,
     .curvature = logistic_curvature,
     .simulate = logistic_simulate,
+    .mean = MEAN_SIGMOID,
     .slope_bound = 1.0,
     .curvature_bound = 0.25,
 };

@@ -92,6 +92,9 @@ typedef struct model_kind {
     /* Scale of y for default priors: sd(y) for linear, 1 (NULL) otherwise. */
     bool scales_with_target;
     bool log_concave; /* log p of every row is concave in w */
+    /* d log p/d eta = y - mean(eta), and no auxiliary: slopes are summed by one kernel. MEAN_OTHER:
+     * not so. */
+    mean_function mean;
     bool counts; /* y counts events of log rate eta: weights can run off only where y is 0 */
     /* Bounds of |d log p/d eta| and |d^2 log p/d eta^2| over all eta and y; 0: there is none. Exact
      * samplers need them. */

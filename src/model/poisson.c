@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-#define TOP 300.0
+#define TOP MEAN_EXP_TOP
 
 static sbps_status poisson_check(const rows *r, sbps_error *err)
 {
@@ -115,6 +115,7 @@ const model_kind model_poisson = {
     .gradient = poisson_gradient,
     .curvature = poisson_curvature,
     .simulate = poisson_simulate,
+    .mean = MEAN_EXP,
     .counts = true,
     .log_concave = true,
 };

@@ -163,6 +163,7 @@ bool bounds_curved_gradient(const potential *u, double t, double *out)
 
 void bounds_look_at(potential *u, size_t row)
 {
+    u->state->kept = u->state->turned = false;
     if (u->kind->uses_list)
         u->list[0] = row;
     else

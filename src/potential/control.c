@@ -44,8 +44,9 @@ static sbps_status allocate_rows(const posterior *u, control *c, control_order o
                                  sbps_error *err)
 {
     bool aux = u->model->aux_name, second = order == CONTROL_HESSIAN;
-    double **arrays[] = {&c->d_eta, &c->d_aux, &c->eta, &c->ee, &c->ea, &c->aa};
-    bool wanted[] = {true, aux, second, second, second && aux, second && aux};
+    bool mean = u->model->mean != MEAN_OTHER;
+    double **arrays[] = {&c->d_eta, &c->d_aux, &c->eta, &c->ee, &c->ea, &c->aa, &c->base};
+    bool wanted[] = {true, aux, second, second, second && aux, second && aux, mean};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         if (!wanted[i]) continue;
         *arrays[i] = new_doubles(u->data->n);
@@ -75,9 +76,12 @@ static sbps_status row_derivatives(const posterior *u, control *c, control_order
         for (size_t i = 0; data->offset && i < n; i++) eta[i] += data->offset[first + i];
         batch b = {.k = u->k, .n = n, .eta = eta, .y = data->y + first, .aux = c->aux};
         u->model->gradient(&b, c->d_eta + first, part(c->d_aux, first));
-        if (order != CONTROL_HESSIAN) continue;
-        memcpy(c->eta + first, eta, n * sizeof *eta);
-        u->model->curvature(&b, c->ee + first, part(c->ea, first), part(c->aa, first));
+        if (order == CONTROL_HESSIAN) {
+            memcpy(c->eta + first, eta, n * sizeof *eta);
+            u->model->curvature(&b, c->ee + first, part(c->ea, first), part(c->aa, first));
+        }
+        for (size_t i = first; c->base && i < first + n; i++)
+            c->base[i] = data->y[i] - c->d_eta[i] + (c->ee ? c->ee[i] * c->eta[i] : 0.0);
     }
 done:
     free(p);
@@ -115,7 +119,7 @@ void control_destroy(control *c)
 {
     if (!c) return;
     double *arrays[] = {c->w,   c->gradient, c->hessian, c->d_eta, c->d_aux,
-                        c->eta, c->ee,       c->ea,      c->aa};
+                        c->eta, c->ee,       c->ea,      c->aa,    c->base};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     free(c);
 }

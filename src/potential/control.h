@@ -16,6 +16,8 @@ typedef struct control {
      * without one); in the second order eta itself and the second derivatives. */
     double *d_eta, *d_aux;
     double *eta, *ee, *ea, *aa;
+    /* Models with a mean function, see slope_terms: y - d_eta, in the second order + ee eta. */
+    double *base;
 } control;
 
 sbps_status control_create(const posterior *target, const double *w, control_order order,

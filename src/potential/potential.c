@@ -10,6 +10,7 @@
  * is in terms.c. */
 #include "potential/potential.h"
 #include "base/real.h"
+#include "potential/slopes.h"
 #include "potential/terms.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ void potential_carve(potential *u, const potential_kind *kind, const posterior *
     u->shake = arena_doubles(memory, target->dim);
     u->list = kind->uses_list ? arena_take(memory, total * sizeof(size_t)) : NULL;
     u->curved = arena_take(memory, target->dim * sizeof(size_t));
-    double **blocks[] = {&u->eta, &u->deta, &u->y, &u->out, &u->aux};
+    double **blocks[] = {&u->eta, &u->deta, &u->y, &u->out, &u->aux, &u->room[0], &u->room[1]};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         *blocks[i] = arena_doubles(memory, block);
     u->point = arena_doubles(memory, wide);
@@ -53,6 +54,7 @@ void potential_carve(potential *u, const potential_kind *kind, const posterior *
 void potential_resize(potential *u, const potential_kind *kind, size_t n)
 {
     u->state->n = n;
+    u->state->kept = u->state->turned = false;
     for (u->state->kind = 0; potential_kinds[u->state->kind] != kind;) u->state->kind++;
     potential_restore(u);
     if (kind->start) kind->start(u);
@@ -102,6 +104,7 @@ static void sum_part(potential *u, batch_part p, double t, terms_values values, 
 {
     size_t room = p.end - p.begin < POTENTIAL_BLOCK ? p.end - p.begin : POTENTIAL_BLOCK;
     sums[0] = sums[1] = 0.0;
+    u->state->kept = false;
     for (size_t done = p.begin; done < p.end;) {
         size_t filled = 0;
         while (filled < room && done < p.end) {
@@ -117,6 +120,21 @@ static void sum_part(potential *u, batch_part p, double t, terms_values values, 
         sums[0] += part[0];
         sums[1] += part[1];
     }
+}
+
+static void sum_slopes(potential *u, batch_part p, double t, double sums[2])
+{
+    if (u->state->turned && t == 0.0)
+        slopes_turn(u, p.begin, p.end, sums);
+    else if (slopes_apply(u))
+        slopes_sum(u, p.begin, p.end, t, sums);
+    else
+        sum_part(u, p, t, terms_slopes, sums);
+}
+
+static void sum_logliks(potential *u, batch_part p, double t, double sums[2])
+{
+    sum_part(u, p, t, terms_logliks, sums);
 }
 
 /* N^2 Var_i */
@@ -138,7 +156,10 @@ typedef struct {
     double total, variance;
 } estimate;
 
-static estimate sum_rows(potential *u, double t, terms_values values)
+/* Sums over a part of the batch at time t, and of squares. */
+typedef void (*part_sum)(potential *u, batch_part p, double t, double sums[2]);
+
+static estimate sum_rows(potential *u, double t, part_sum sum)
 {
     estimate e = {0};
     size_t count = potential_part_count(u);
@@ -146,7 +167,7 @@ static estimate sum_rows(potential *u, double t, terms_values values)
     for (size_t i = 0; i < count; i++) {
         batch_part p = potential_part(u, i);
         double sums[2];
-        sum_part(u, p, t, values, sums);
+        sum(u, p, t, sums);
         e.total += p.from / (double)(p.end - p.begin) * sums[0];
         e.variance += part_variance(p, sums);
     }
@@ -187,7 +208,7 @@ void potential_aim(potential *u, const double *p, const double *q)
     spread(u, p, u->p);
     spread(u, q, u->q);
     potential_state *state = u->state;
-    state->still = false;
+    state->still = state->kept = state->turned = false;
     state->prior_slope = state->prior_rate = state->speed2 = 0.0;
     aim_control(u, p, q);
     for (size_t j = 0; j < target->dim; j++) {
@@ -197,6 +218,14 @@ void potential_aim(potential *u, const double *p, const double *q)
         state->prior_slope -= q[j] * of->kind->slope(of->theta, p[j]);
         state->prior_rate -= q[j] * q[j] * of->kind->curvature(of->theta, p[j]);
     }
+}
+
+void potential_turn(potential *u, const double *p, const double *q)
+{
+    bool kept = u->state->kept;
+    potential_aim(u, p, q);
+    u->state->kept = u->state->turned = kept;
+    u->state->time = 0.0;
 }
 
 double potential_next_kink(const potential *u, double t, double *jump)
@@ -236,7 +265,8 @@ static double exact_part(const potential *u, double t)
 
 observation potential_observe_again(potential *u, double t)
 {
-    estimate e = sum_rows(u, t, terms_slopes);
+    estimate e = sum_rows(u, t, sum_slopes);
+    u->state->turned = false;
     u->state->time = t;
     observation o = {.slope = exact_part(u, t) - e.total, .variance = e.variance, .rows = u->n};
     if (u->noise > 0.0) {
@@ -249,6 +279,7 @@ observation potential_observe_again(potential *u, double t)
 
 static void pick(potential *u)
 {
+    u->state->kept = u->state->turned = false;
     u->kind->pick(u);
     if (u->noise > 0.0)
         for (size_t j = 0; j < u->target->dim; j++)
@@ -267,13 +298,14 @@ double potential_row_variance(potential *u)
     batch_part whole = {0, u->n, (double)u->target->data->n};
     pick(u);
     terms_place(u, 0.0);
-    sum_part(u, whole, 0.0, terms_slopes, sums);
+    sum_slopes(u, whole, 0.0, sums);
     return row_variance(whole, sums);
 }
 
 void potential_add_squares(potential *u, double factor, double *squares)
 {
     size_t n = u->target->data->n;
+    u->state->kept = u->state->turned = false;
     terms_place(u, 0.0);
     for (size_t first = 0; first < n; first += POTENTIAL_BLOCK) {
         size_t take = n - first < POTENTIAL_BLOCK ? n - first : POTENTIAL_BLOCK;
@@ -286,16 +318,19 @@ void potential_add_squares(potential *u, double factor, double *squares)
 
 /* ---- gradient ---- */
 
-static void gradient_at(potential *u, double *gradient, double *loglik)
+/* What a row of a part counts for, over N/n. */
+static double part_factor(const potential *u, batch_part p)
 {
-    const posterior *target = u->target;
-    bool general = target->model->general;
-    double t = u->state->time;
-    memset(u->total, 0, (general ? target->dim : target->data->stride + 1) * sizeof *u->total);
+    return p.from / (double)(p.end - p.begin) / row_scale(u);
+}
+
+static void sum_gradients(potential *u, double t, double *loglik)
+{
+    u->state->kept = u->state->turned = false; /* `out` is written over */
     terms_place(u, t);
     for (size_t i = 0; i < potential_part_count(u); i++) {
         batch_part p = potential_part(u, i);
-        u->factor = p.from / (double)(p.end - p.begin) / row_scale(u);
+        u->factor = part_factor(u, p);
         for (size_t done = p.begin; done < p.end;) {
             row_range r = potential_rows(u, done);
             terms_gradient(u, r, t, loglik);
@@ -303,6 +338,26 @@ static void gradient_at(potential *u, double *gradient, double *loglik)
         }
     }
     u->factor = 1.0;
+}
+
+static void combine_kept(potential *u)
+{
+    for (size_t i = 0; i < potential_part_count(u); i++) {
+        batch_part p = potential_part(u, i);
+        slopes_combine(u, p.begin, p.end, part_factor(u, p));
+    }
+}
+
+static void gradient_at(potential *u, double *gradient, double *loglik)
+{
+    const posterior *target = u->target;
+    bool general = target->model->general;
+    double t = u->state->time;
+    memset(u->total, 0, (general ? target->dim : target->data->stride + 1) * sizeof *u->total);
+    if (u->state->kept && !loglik)
+        combine_kept(u);
+    else
+        sum_gradients(u, t, loglik);
     for (size_t j = 0; j < target->dim; j++) {
         double w = coordinate(u, u->p, j) + t * coordinate(u, u->q, j);
         gradient[j] = -row_scale(u) * coordinate(u, u->total, j) -
@@ -352,7 +407,7 @@ static double log_prior(const potential *u, double t)
 
 static double value_at(potential *u, double t, double *sd)
 {
-    estimate e = sum_rows(u, t, terms_logliks);
+    estimate e = sum_rows(u, t, sum_logliks);
     if (sd) *sd = sqrt(e.variance);
     return -log_prior(u, t) - e.total;
 }

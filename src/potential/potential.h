@@ -48,6 +48,8 @@ typedef struct {
     double exact_slope, exact_rate; /* of a control variate: slope + rate t */
     double speed2;                  /* |q|^2 */
     uint64_t still;                 /* q is 0: rows need their products with p alone */
+    uint64_t kept;   /* `out` holds r of every row at the last observation, see slopes.c */
+    uint64_t turned; /* p is the point of that observation, q is new */
 } potential_state;
 
 /* What a control variate of the second order knows of the line; entries padded for the kernels. */
@@ -77,7 +79,7 @@ struct potential {
     double *shake; /* dim: the noise of the last observation */
     size_t *list;  /* a permutation of all rows, its first n the batch; or NULL */
     /* scratch, nothing to remember */
-    double *eta, *deta, *y, *out, *aux;      /* a block of rows each */
+    double *eta, *deta, *y, *out, *aux, *room[2]; /* a block of rows each */
     double *point, *aside, *total, *scratch; /* as p, thrice; what a general model asks for */
 };
 
@@ -94,6 +96,9 @@ void potential_restore(potential *u);
 
 /* The line w(t) = p + t q from now on (dim entries each, copied). */
 void potential_aim(potential *u, const double *p, const double *q);
+/* The same after an observation, where p is the point it was made at: the batch need not be looked
+ * at again to be seen along q by potential_observe_again at time 0. */
+void potential_turn(potential *u, const double *p, const double *q);
 /* The first time after t at which the line crosses a kink of a prior, INFINITY when it crosses
  * none, and by how much dU/dt jumps there. */
 double potential_next_kink(const potential *u, double t, double *jump);

@@ -76,7 +76,10 @@ static void take_off(sampler *s, sbps_state *state, event *e)
     memcpy(s->p, s->p_next, s->dim * sizeof *s->p);
     memcpy(s->q, s->q_next, s->dim * sizeof *s->q);
     for (size_t j = 0; j < s->dim; j++) s->scratch[j] = s->centre[j] + s->p[j];
-    potential_aim(s->u, s->scratch, s->q);
+    if (state->end.kind == EVENT_BOUNCE)
+        potential_turn(s->u, s->scratch, s->q);
+    else
+        potential_aim(s->u, s->scratch, s->q);
     outlook_clear(&state->view, sampler_curvature(s, s->q));
     observation first = state->last;
     if (state->end.kind != EVENT_BOUNCE) {

@@ -249,13 +249,23 @@ TEST(exp_and_sigmoid_keep_their_limits)
     static const struct {
         double x, exp, sigmoid;
     } limits[] = {
-        {0.0, 1, 0.5},     {-0.0, 1, 0.5},        {INFINITY, INFINITY, 1},
-        {-INFINITY, 0, 0}, {NAN, NAN, NAN},       {745, INFINITY, 1},
-        {-745, 0, 0},      {800, INFINITY, 1},    {-800, 0, 0},
-        {-708.01, 0, 0},   {709.79, INFINITY, 1}, {1e300, INFINITY, 1},
-        {-1e300, 0, 0},    {5e-324, 1, 0.5},      {-NAN, NAN, NAN},
+        {0.0, 1, 0.5},      {-0.0, 1, 0.5},     {INFINITY, INFINITY, 1}, {NAN, NAN, NAN},
+        {745, INFINITY, 1}, {800, INFINITY, 1}, {709.79, INFINITY, 1},   {1e300, INFINITY, 1},
+        {5e-324, 1, 0.5},   {-NAN, NAN, NAN},
     };
+    static const double low[] = {-INFINITY, -745, -800, -708.01, -1e300};
+    const double lowest = -708;
+    double least;
+    kernels_at(0)->sigmoid(1, &lowest, &least);
+    CHECK(ulps(least, expl(-708)) <= 4);
     const kernels *k;
+    for (size_t v = 0; (k = kernels_at(v)); v++)
+        for (size_t i = 0; i < sizeof low / sizeof *low; i++) {
+            double e, s;
+            k->exp(1, &low[i], &e);
+            k->sigmoid(1, &low[i], &s);
+            CHECK(e == 0 && s == least);
+        }
     for (size_t v = 0; (k = kernels_at(v)); v++)
         for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
             double e, s;
@@ -291,6 +301,65 @@ TEST(exp_is_finite_up_to_the_last_x_that_allows_it)
     CHECK(isfinite(out) && ulps(out, expl(last)) <= 2);
     kernels_best()->exp(1, &past, &out);
     CHECK(isinf(out));
+}
+
+/* Rows of a batch with everything, with nothing beside, and what lies between. */
+static slope_terms some_terms(size_t which, double *base, double *bend, double *offset,
+                              double *weight)
+{
+    return (slope_terms){.t = which % 2 ? 0.3 : 0.0,
+                         .base = base,
+                         .bend = which & 2 ? bend : NULL,
+                         .offset = which & 4 ? offset : NULL,
+                         .weight = which & 8 ? weight : NULL};
+}
+
+TEST(slope_sums_give_the_same_bits_in_every_variant_and_are_right)
+{
+    enum { MOST = 70 };
+    rng r = rng_stream(9, 0, RNG_TEST);
+    double x[6][MOST], one[MOST + 1], two[MOST + 1], sums[2], other[2];
+    const kernels *scalar = kernels_at(0), *k;
+    for (size_t n = 0; n <= MOST; n++)
+        for (size_t which = 0; which < 16; which++)
+            for (mean_function f = MEAN_SIGMOID; f < MEAN_COUNT; f++) {
+                for (size_t a = 0; a < 6; a++)
+                    for (size_t i = 0; i < MOST; i++) x[a][i] = rng_normal(&r);
+                const slope_terms s = some_terms(which, x[2], x[3], x[4], x[5]);
+                one[n] = two[n] = 42;
+                scalar->slope_sums[f](n, &s, x[0], x[1], one, sums);
+                for (size_t v = 1; (k = kernels_at(v)); v++) {
+                    k->slope_sums[f](n, &s, x[0], x[1], two, other);
+                    CHECK(same_bits(n + 1, one, two) && same_bits(2, sums, other));
+                }
+                double sum = 0, square = 0, size = 1;
+                for (size_t i = 0; i < n; i++) {
+                    double eta = x[0][i] + s.t * x[1][i] + (s.offset ? s.offset[i] : 0);
+                    double mean = f == MEAN_EXP ? exp(eta) : 1 / (1 + exp(-eta));
+                    double want = s.base[i] - mean - (s.bend ? s.bend[i] * eta : 0);
+                    if (s.weight) want *= s.weight[i];
+                    CHECK_NEAR(one[i], want, TOL_ROUND);
+                    sum += want * x[1][i];
+                    square += pow(want * x[1][i], 2);
+                    size += fabs(want * x[1][i]);
+                }
+                CHECK(fabs(sum - sums[0]) <= TOL_ROUND * size);
+                CHECK(fabs(square - sums[1]) <= TOL_SUM * (1 + square));
+            }
+}
+
+TEST(slope_sums_keep_the_limits_of_the_means)
+{
+    const double eta[] = {INFINITY, -INFINITY, NAN, 400.0}, deta[] = {1, 1, 1, 1}, y[4] = {0};
+    const slope_terms s = {.base = y};
+    double r[4], sums[2];
+    const kernels *k;
+    for (size_t v = 0; (k = kernels_at(v)); v++) {
+        k->slope_sums[MEAN_SIGMOID](4, &s, eta, deta, r, sums);
+        CHECK(r[0] == -1 && fabs(r[1]) < 1e-307 && isnan(r[2]) && r[3] == -1);
+        k->slope_sums[MEAN_EXP](4, &s, eta, deta, r, sums);
+        CHECK(r[0] == r[3] && isfinite(r[3]) && r[1] == 0 && isnan(r[2]));
+    }
 }
 
 TEST(dot_and_sums_are_those_of_long_double)

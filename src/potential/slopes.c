@@ -1,0 +1,101 @@
+/*   g_i = r_i x_i.q,   r_i = weight_i (y_i - mean(eta_i) - l_e - l_ee (eta_i - eta_hat_i))        (1)
+ *
+ * in the notation of terms.c. What does not move is one number a row: y_i - l_e + l_ee eta_hat_i.
+ * r depends on the position alone, so that after a bounce, on the same batch, only x_i.q is new; and
+ * the gradient is sum r_i x_i. */
+#include "potential/slopes.h"
+
+#include <string.h>
+
+bool slopes_apply(const potential *u)
+{
+    return u->target->model->mean != MEAN_OTHER && !u->target->model->general &&
+           !u->state->still;
+}
+
+/* Part of an array of the table that belongs to rows of the batch: where it lies if they are
+ * consecutive, else gathered into `room`. */
+static const double *of_batch(const potential *u, size_t done, size_t n, const double *array,
+                              double *room)
+{
+    if (!array) return NULL;
+    row_range r = potential_rows(u, done);
+    if (!r.list && r.n >= n) return array + r.first;
+    for (size_t filled = 0; filled < n; filled += r.n) {
+        r = potential_rows(u, done + filled);
+        if (r.n > n - filled) r.n = n - filled;
+        if (r.list)
+            for (size_t i = 0; i < r.n; i++) room[filled + i] = array[r.list[i]];
+        else
+            memcpy(room + filled, array + r.first, r.n * sizeof *room);
+    }
+    return room;
+}
+
+/* Products of n rows of the batch from row `done` of it, with p and q or p alone. */
+static void multiply(const potential *u, size_t done, size_t n, const double *p,
+                     const double *q, double *eta, double *deta)
+{
+    const posterior *target = u->target;
+    for (size_t filled = 0; filled < n;) {
+        row_range r = potential_rows(u, done + filled);
+        if (r.n > n - filled) r.n = n - filled;
+        rows_products(target->data, target->k, r, p, q, eta + filled, q ? deta + filled : NULL);
+        filled += r.n;
+    }
+}
+
+/* Where r of row i of the batch is kept: all of them while they fit in a block. */
+static double *residuals(const potential *u, size_t i)
+{
+    return u->n <= POTENTIAL_BLOCK ? u->out + i : u->out;
+}
+
+void slopes_sum(potential *u, size_t begin, size_t end, double t, double sums[2])
+{
+    const posterior *target = u->target;
+    const rows *data = target->data;
+    const control *cv = u->cv;
+    sums[0] = sums[1] = 0.0;
+    for (size_t done = begin; done < end; done += POTENTIAL_BLOCK) {
+        size_t left = end - done, n = left < POTENTIAL_BLOCK ? left : POTENTIAL_BLOCK;
+        multiply(u, done, n, u->p, u->q, u->eta, u->deta);
+        const slope_terms s = {
+            .t = t,
+            .base = of_batch(u, done, n, cv ? cv->base : data->y, u->y),
+            .bend = of_batch(u, done, n, cv ? cv->ee : NULL, u->aux),
+            .offset = of_batch(u, done, n, data->offset, u->room[0]),
+            .weight = of_batch(u, done, n, data->weight, u->room[1]),
+        };
+        double part[2];
+        target->k->slope_sums[target->model->mean](n, &s, u->eta, u->deta, residuals(u, done),
+                                                   part);
+        sums[0] += part[0];
+        sums[1] += part[1];
+    }
+    u->state->kept = u->n <= POTENTIAL_BLOCK;
+}
+
+void slopes_turn(potential *u, size_t begin, size_t end, double sums[2])
+{
+    size_t n = end - begin;
+    const double *r = residuals(u, begin);
+    multiply(u, begin, n, u->q, NULL, u->deta, NULL);
+    for (size_t i = 0; i < n; i++) u->aux[i] = r[i] * u->deta[i];
+    u->target->k->sum_squares(n, u->aux, 0.0, sums);
+}
+
+void slopes_combine(potential *u, size_t begin, size_t end, double factor)
+{
+    double *r = residuals(u, begin);
+    if (factor != 1.0) {
+        for (size_t i = 0; i < end - begin; i++) u->aux[i] = factor * r[i];
+        r = u->aux;
+    }
+    for (size_t done = begin; done < end;) {
+        row_range range = potential_rows(u, done);
+        if (range.n > end - done) range.n = end - done;
+        rows_combine(u->target->data, u->target->k, range, r + (done - begin), u->total);
+        done += range.n;
+    }
+}
