@@ -6,7 +6,6 @@
  * DEPTH reads of BYTES each, from uniform starts that are multiples of the disk's sector, are under
  * way at all times: O_DIRECT and the kernel's asynchronous reads (io_submit), one thread. Prints
  * reads per second, bytes per second and the mean time a read took. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>

@@ -284,7 +284,7 @@ static sbps_status open_map(const char *path, struct table_file *f, table_header
                     strerrordesc_np(errno));
     f->base = map;
     f->size = h->bytes;
-    madvise(f->base + h->section[SECTION_X].at, h->section[SECTION_X].size, MADV_RANDOM);
+    madvise(map, h->bytes, MADV_RANDOM); /* see ahead.c */
     if (table_tail_crc(h, map) != h->tail_crc)
         return fail_damaged(path, "the checksum of its names and means is wrong", err);
     return SBPS_OK;
