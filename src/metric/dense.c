@@ -1,5 +1,6 @@
 /* A = L^(-T) with H = L L^T, so that A' H A = I: the posterior is white in z where it is
- * Gaussian. A is upper triangular and stored whole, row-major, with (A A')^-1 = H behind it. */
+ * Gaussian. A is upper triangular and stored whole, row-major, with (A A')^-1 = H behind it and A by
+ * columns after that: both maps then add multiples of what lies together, which vectorises. */
 #include "base/cholesky.h"
 #include "base/memory.h"
 #include "metric/kinds.h"
@@ -27,7 +28,7 @@ static sbps_status build(metric *m, const double *hessian, sbps_error *err)
 {
     size_t d = m->d;
     double *l = new_doubles(d * d);
-    m->data = new_doubles(2 * d * d);
+    m->data = new_doubles(3 * d * d);
     sbps_status status = SBPS_OK;
     if (!l || !m->data) {
         status = fail_memory(err);
@@ -42,6 +43,8 @@ static sbps_status build(metric *m, const double *hessian, sbps_error *err)
     }
     invert_transposed(d, l, m->data);
     memcpy(m->data + d * d, hessian, d * d * sizeof *hessian);
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = i; j < d; j++) m->data[2 * d * d + j * d + i] = m->data[i * d + j];
 done:
     free(l);
     return status;
@@ -50,11 +53,10 @@ done:
 static void forward(const metric *m, const double *v, double *u)
 {
     size_t d = m->d;
-    for (size_t i = 0; i < d; i++) {
-        double s = 0.0;
-        for (size_t j = i; j < d; j++) s += m->data[i * d + j] * v[j];
-        u[i] = s;
-    }
+    const double *by_columns = m->data + 2 * d * d;
+    memset(u, 0, d * sizeof *u);
+    for (size_t j = 0; j < d; j++)
+        for (size_t i = 0; i <= j; i++) u[i] += by_columns[j * d + i] * v[j];
 }
 
 static void transpose(const metric *m, const double *g, double *h)

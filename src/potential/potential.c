@@ -30,6 +30,8 @@ void potential_carve(potential *u, const potential_kind *kind, const posterior *
     u->state = arena_take(memory, sizeof *u->state);
     u->p = arena_doubles(memory, wide);
     u->q = arena_doubles(memory, wide);
+    u->centre = arena_doubles(memory, target->dim);
+    u->bend = arena_doubles(memory, target->dim);
     u->shake = arena_doubles(memory, target->dim);
     u->list = kind->uses_list ? arena_take(memory, total * sizeof(size_t)) : NULL;
     u->curved = arena_take(memory, target->dim * sizeof(size_t));
@@ -67,9 +69,25 @@ void potential_restore(potential *u)
     if (u->kind == &potential_strata) u->n = strata_allot(u->parts, u->state->n, u->allot);
 }
 
+static bool is_curved(const posterior *target, size_t j)
+{
+    return target->scale[j] != SCALE_PLAIN || !target->priors[j].kind->quadratic;
+}
+
+static void straighten_priors(potential *u)
+{
+    const posterior *target = u->target;
+    for (size_t j = 0; j < target->dim; j++) {
+        const prior *of = &target->priors[j];
+        u->bend[j] = is_curved(target, j) ? 0.0 : of->kind->curvature(of->theta, 0.0);
+        u->centre[j] = u->bend[j] < 0.0 ? -of->kind->slope(of->theta, 0.0) / u->bend[j] : 0.0;
+    }
+}
+
 void potential_start(potential *u, rng random)
 {
     *u->state = (potential_state){.random = random, .noise = rng_beside(&random, RNG_NOISE)};
+    straighten_priors(u);
     potential_resize(u, u->kind, u->n);
     memset(u->shake, 0, u->target->dim * sizeof *u->shake);
     for (size_t i = 0; u->list && i < u->target->data->n; i++) u->list[i] = i;
@@ -140,15 +158,17 @@ static void sum_logliks(potential *u, batch_part p, double t, double sums[2])
 /* N^2 Var_i */
 static double row_variance(batch_part p, const double sums[2])
 {
-    double n = (double)(p.end - p.begin), scatter = sums[1] - sums[0] * sums[0] / n;
-    return larger(scatter, 0.0) / (n - 1.0) * p.from * p.from;
+    /* what the sums do not enter comes first: it is done by the time they are */
+    double n = (double)(p.end - p.begin), share = 1.0 / n, factor = p.from * p.from / (n - 1.0);
+    return larger(sums[1] - sums[0] * sums[0] * share, 0.0) * factor;
 }
 
 /* (N^2/n) (1 - n/N) Var_i, eq. (10). */
 static double part_variance(batch_part p, const double sums[2])
 {
     double n = (double)(p.end - p.begin);
-    return n >= p.from || n < 2.0 ? 0.0 : row_variance(p, sums) / n * (1.0 - n / p.from);
+    double factor = (1.0 - n / p.from) / n;
+    return n >= p.from || n < 2.0 ? 0.0 : row_variance(p, sums) * factor;
 }
 
 /* An estimate of the sum over all rows, and its variance. */
@@ -212,11 +232,9 @@ void potential_aim(potential *u, const double *p, const double *q)
     state->prior_slope = state->prior_rate = state->speed2 = 0.0;
     aim_control(u, p, q);
     for (size_t j = 0; j < target->dim; j++) {
-        const prior *of = &target->priors[j];
         state->speed2 += q[j] * q[j];
-        if (target->scale[j] != SCALE_PLAIN || !of->kind->quadratic) continue;
-        state->prior_slope -= q[j] * of->kind->slope(of->theta, p[j]);
-        state->prior_rate -= q[j] * q[j] * of->kind->curvature(of->theta, p[j]);
+        state->prior_slope -= q[j] * u->bend[j] * (p[j] - u->centre[j]);
+        state->prior_rate -= q[j] * q[j] * u->bend[j];
     }
 }
 
@@ -358,13 +376,18 @@ static void gradient_at(potential *u, double *gradient, double *loglik)
         combine_kept(u);
     else
         sum_gradients(u, t, loglik);
+    double scale = row_scale(u);
     for (size_t j = 0; j < target->dim; j++) {
         double w = coordinate(u, u->p, j) + t * coordinate(u, u->q, j);
-        gradient[j] = -row_scale(u) * coordinate(u, u->total, j) -
-                      prior_slope(&target->priors[j], target->scale[j], w);
+        gradient[j] = -scale * coordinate(u, u->total, j) - u->bend[j] * (w - u->centre[j]);
         if (u->cv) gradient[j] -= u->cv->gradient[j];
         if (u->cv && u->cv->hessian) gradient[j] -= u->taylor.hp[j] + t * u->taylor.hq[j];
         if (u->noise > 0.0) gradient[j] += u->shake[j];
+    }
+    for (size_t c = 0; c < u->curved_count; c++) {
+        size_t j = u->curved[c];
+        double w = coordinate(u, u->p, j) + t * coordinate(u, u->q, j);
+        gradient[j] -= prior_slope(&target->priors[j], target->scale[j], w);
     }
 }
 

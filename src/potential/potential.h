@@ -75,6 +75,8 @@ struct potential {
     /* in the chain's arena */
     potential_state *state;
     double *p, *q; /* the line w = p + t q; for predictor models padded for the row kernels */
+    double *centre,
+        *bend; /* dim: d/dw log prior = bend (w - centre) where it is quadratic; else 0 */
     taylor_line taylor;
     double *shake; /* dim: the noise of the last observation */
     size_t *list;  /* a permutation of all rows, its first n the batch; or NULL */

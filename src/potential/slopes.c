@@ -13,13 +13,12 @@ bool slopes_apply(const potential *u)
            !u->state->still;
 }
 
-/* Part of an array of the table that belongs to rows of the batch: where it lies if they are
- * consecutive, else gathered into `room`. */
-static const double *of_batch(const potential *u, size_t done, size_t n, const double *array,
-                              double *room)
+/* Part of an array of the table that belongs to n rows of the batch, of which r are the first:
+ * where it lies if they are consecutive, else gathered into `room`. */
+static const double *of_batch(const potential *u, row_range r, size_t done, size_t n,
+                              const double *array, double *room)
 {
     if (!array) return NULL;
-    row_range r = potential_rows(u, done);
     if (!r.list && r.n >= n) return array + r.first;
     for (size_t filled = 0; filled < n; filled += r.n) {
         r = potential_rows(u, done + filled);
@@ -32,13 +31,14 @@ static const double *of_batch(const potential *u, size_t done, size_t n, const d
     return room;
 }
 
-/* Products of n rows of the batch from row `done` of it, with p and q or p alone. */
-static void multiply(const potential *u, size_t done, size_t n, const double *p,
+/* Products of n rows of the batch from row `done` of it, r being the first, with p and q or p
+ * alone. */
+static void multiply(const potential *u, row_range r, size_t done, size_t n, const double *p,
                      const double *q, double *eta, double *deta)
 {
     const posterior *target = u->target;
     for (size_t filled = 0; filled < n;) {
-        row_range r = potential_rows(u, done + filled);
+        if (filled > 0) r = potential_rows(u, done + filled);
         if (r.n > n - filled) r.n = n - filled;
         rows_products(target->data, target->k, r, p, q, eta + filled, q ? deta + filled : NULL);
         filled += r.n;
@@ -59,13 +59,14 @@ void slopes_sum(potential *u, size_t begin, size_t end, double t, double sums[2]
     sums[0] = sums[1] = 0.0;
     for (size_t done = begin; done < end; done += POTENTIAL_BLOCK) {
         size_t left = end - done, n = left < POTENTIAL_BLOCK ? left : POTENTIAL_BLOCK;
-        multiply(u, done, n, u->p, u->q, u->eta, u->deta);
+        row_range r = potential_rows(u, done);
+        multiply(u, r, done, n, u->p, u->q, u->eta, u->deta);
         const slope_terms s = {
             .t = t,
-            .base = of_batch(u, done, n, cv ? cv->base : data->y, u->y),
-            .bend = of_batch(u, done, n, cv ? cv->ee : NULL, u->aux),
-            .offset = of_batch(u, done, n, data->offset, u->room[0]),
-            .weight = of_batch(u, done, n, data->weight, u->room[1]),
+            .base = of_batch(u, r, done, n, cv ? cv->base : data->y, u->y),
+            .bend = of_batch(u, r, done, n, cv ? cv->ee : NULL, u->aux),
+            .offset = of_batch(u, r, done, n, data->offset, u->room[0]),
+            .weight = of_batch(u, r, done, n, data->weight, u->room[1]),
         };
         double part[2];
         target->k->slope_sums[target->model->mean](n, &s, u->eta, u->deta, residuals(u, done),
@@ -80,7 +81,7 @@ void slopes_turn(potential *u, size_t begin, size_t end, double sums[2])
 {
     size_t n = end - begin;
     const double *r = residuals(u, begin);
-    multiply(u, begin, n, u->q, NULL, u->deta, NULL);
+    multiply(u, potential_rows(u, begin), begin, n, u->q, NULL, u->deta, NULL);
     for (size_t i = 0; i < n; i++) u->aux[i] = r[i] * u->deta[i];
     u->target->k->sum_squares(n, u->aux, 0.0, sums);
 }

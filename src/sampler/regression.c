@@ -95,16 +95,6 @@ void fit_repair_slope(regression_fit *fit)
     fit->b1 = 0.0;
 }
 
-double fit_mean(const regression_fit *fit, double t)
-{
-    return fit->b0 + fit->b1 * t;
-}
-
-double fit_sd(const regression_fit *fit, double t)
-{
-    return sqrt(fit->v00 + t * (2.0 * fit->v01 + t * fit->v11) + fit->noise);
-}
-
 /* Least squares slope b and S_tt / unit, its precision; false without two distinct times. */
 static bool slope_statistic(const regression *r, double unit, double *b, double *precision)
 {

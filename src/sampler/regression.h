@@ -3,6 +3,7 @@
 #ifndef SAMPLER_REGRESSION_H
 #define SAMPLER_REGRESSION_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -42,8 +43,15 @@ void fit_admit_drift(regression_fit *fit, double kappa, double t_last);
 /* Supp. C: a negative slope becomes 0, and b0 what it would be if that were known. */
 void fit_repair_slope(regression_fit *fit);
 
-double fit_mean(const regression_fit *fit, double t);
-double fit_sd(const regression_fit *fit, double t);
+static inline double fit_mean(const regression_fit *fit, double t)
+{
+    return fit->b0 + fit->b1 * t;
+}
+
+static inline double fit_sd(const regression_fit *fit, double t)
+{
+    return sqrt(fit->v00 + t * (2.0 * fit->v01 + t * fit->v11) + fit->noise);
+}
 
 /* log p({G_i} | mean, variance) with beta_0 integrated out under a flat prior, up to a constant
  * that does not depend on the prior; 0 with fewer than two distinct times. */
