@@ -21,7 +21,8 @@ help:
 	@echo "make            build the program ($(BUILD)/sbps) and the library"
 	@echo "make demo       simulate a table, sample its posterior, compare with the truth"
 	@echo "make test       every test, the sanitizers and the lint; ends with a summary"
-	@echo "make bench      timings, one line a case"
+	@echo "make bench      rows and seconds per effective sample against the table's size, kernels; BENCH='--seeds 10'"
+	@echo "make bench-peers  the same beside RStan, importance sampling and our other samplers (BENCH likewise)"
 	@echo "make lint       formatting, folder rules, exported names, docs pages"
 	@echo "make install    into PREFIX=$(PREFIX); DESTDIR is honoured"
 	@echo "make asan       build with address and undefined sanitizers; unit and law tests"
@@ -31,11 +32,13 @@ help:
 	@echo "make packages   install the Debian packages that building needs"
 	@echo "make clean      remove every build directory"
 
-.PHONY: packages test-packages
+.PHONY: packages test-packages bench-packages
 packages:
 	@scripts/install-packages.sh build
 test-packages:
 	@scripts/install-packages.sh test
+bench-packages:
+	@scripts/install-packages.sh bench
 
 .PHONY: demo
 demo: packages
@@ -71,9 +74,16 @@ tsan:
 	@cmake --build --preset $@
 	@$(STILL) ctest --preset $@
 
-.PHONY: bench
-bench: all
-	@cmake --build $(BUILD) --target bench
+.PHONY: bench bench-peers
+# Options of bench/scale.py and bench/peers.py, such as --sizes 1e3,1e4 --seeds 10; both write bench/RESULTS.md.
+BENCH ?=
+bench: bench-packages all
+	@cmake --build $(BUILD) --target bench-kernels bench-proposals bench-parse bench-banana
+	@$(BUILD)/bench-parse
+	@$(BUILD)/bench-banana
+	@bench/scale.py --build $(BUILD) --write $(BENCH)
+bench-peers: bench-packages all
+	@bench/peers.py --write $(BENCH)
 
 .PHONY: lint
 lint: all
