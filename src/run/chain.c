@@ -6,6 +6,9 @@
 #include <string.h>
 
 #define START_SPREAD  2.0  /* posterior sds, by the curvature at the mode */
+#define START_DEPTH   10.0 /* above the mode, per coordinate: the normal there has 2 */
+#define START_EXTRA   10
+#define START_TRIES   60
 #define FIRST_BATCH   0.25 /* first length of a batch of moments, natural units */
 #define FIRST_SPACING 0.25 /* first distance of draws, natural units */
 
@@ -78,6 +81,20 @@ static bool scatter(const sbps_run *run, size_t index, rng *random, double *p)
     return true;
 }
 
+/* A posterior may be a wall where the normal at its mode is a slope: the start is moved towards the
+ * mode until it is not absurdly deep in it. `w` is scratch. */
+static void come_closer(const sbps_run *run, double *w, double *p)
+{
+    size_t d = run->target->dim;
+    double limit = run->reference->value + START_DEPTH * (double)(d + START_EXTRA);
+    for (size_t tries = 0; tries < START_TRIES; tries++) {
+        double value = NAN;
+        for (size_t j = 0; j < d; j++) w[j] = run->reference->w[j] + p[j];
+        if (posterior_value(run->target, w, &value, NULL) != SBPS_OK || value < limit) return;
+        for (size_t j = 0; j < d; j++) p[j] *= 0.5;
+    }
+}
+
 /* p = spread A z / scale with z standard normal: twice as wide as the posterior at the mode. */
 static void start_chain(sbps_run *run, chain *c, size_t index)
 {
@@ -86,7 +103,10 @@ static void start_chain(sbps_run *run, chain *c, size_t index)
     rng random = rng_stream(seed, index, RNG_START);
     double *z = c->s.scratch, *p = c->s.gradient;
     for (size_t j = 0; j < d; j++) z[j] = START_SPREAD / run->plan.scale * rng_normal(&random);
-    if (!scatter(run, index, &random, p)) run->a->kind->forward(run->a, z, p);
+    if (!scatter(run, index, &random, p)) {
+        run->a->kind->forward(run->a, z, p);
+        come_closer(run, z, p);
+    }
     *c->s.settings = run->plan.settings;
     potential_start(&c->flight, rng_stream(seed, index, RNG_BATCH));
     potential_resize(&c->flight, run->plan.minibatch, run->plan.batch);

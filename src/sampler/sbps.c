@@ -29,6 +29,10 @@
 #include <math.h>
 #include <string.h>
 
+/* A flight on which nothing was decided after so many looks will not end: slopes that are no
+ * numbers, or so steep that time stands still. */
+#define LOOKS_MOST ((size_t)100000)
+
 #define AUXILIARY_STEP 10.0 /* mean proposal times */
 
 typedef struct {
@@ -139,6 +143,11 @@ static double fly(sampler *s, sbps_state *state, event *e)
         band b = outlook_band(&state->view, s->settings);
         chord_grid grid = outlook_grid(&state->view, s->settings, &b, t, INFINITY,
                                        smaller(refresh_at, kink_at));
+        if (e->rows > LOOKS_MOST * s->u->n) {
+            e->failed = true;
+            e->kind = EVENT_REFRESH;
+            return t;
+        }
         arrival a = band_arrival(&b, &grid, rng_exponential(&state->random));
         t = a.time;
         if (a.arrived) {
@@ -223,12 +232,16 @@ static double sbps_noise(sampler *s, double factor)
     return state->view.running *= factor;
 }
 
+#define REMEDY                                                                                 \
+    "its slopes were too steep to fly along; a tighter --prior or scaled columns may help"
+
 const sampler_kind sampler_sbps = {
     .name = "sbps",
     .summary = "stochastic bouncy particle sampler: straight flights, bounces off mini-batch "
                "gradients, band from a local regression",
     .state_bytes = sizeof(sbps_state),
     .adapts_metric = true,
+    .remedy = REMEDY,
     .start = sbps_start,
     .step = sbps_step,
     .adapt = sbps_adapt,
@@ -243,6 +256,7 @@ const sampler_kind sampler_psbps = {
     .state_bytes = sizeof(sbps_state),
     .metric = "adaptive",
     .adapts_metric = true,
+    .remedy = REMEDY,
     .start = sbps_start,
     .step = sbps_step,
     .adapt = sbps_adapt,
