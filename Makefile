@@ -77,7 +77,7 @@ tsan:
 .PHONY: bench bench-peers
 # Options of bench/scale.py and bench/peers.py, such as --sizes 1e3,1e4 --seeds 10; both write bench/RESULTS.md.
 BENCH ?=
-bench: bench-packages all
+bench: test-packages all
 	@cmake --build $(BUILD) --target bench-kernels bench-proposals bench-parse bench-banana
 	@$(BUILD)/bench-parse
 	@$(BUILD)/bench-banana

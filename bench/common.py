@@ -178,7 +178,7 @@ def weights(log_posterior, z):
 def by_importance(args, data):
     """Posterior by importance sampling from the Laplace approximation with antithetic pairs: what is odd
     in w - mode cancels but for the weights, so the means are far better known than 1/sqrt(ESS)."""
-    pairs = int(min(100000, max(2000, 4e9 / data.rows)))
+    pairs = int(min(100000, max(2000, 2e9 / data.rows)))
     mode, cov, _ = laplace(args, data)
     root = numpy.linalg.cholesky(cov)
     z = numpy.random.default_rng(7).standard_normal((pairs, data.dim))

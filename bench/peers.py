@@ -101,29 +101,38 @@ def tail_index(w):
     return float(numpy.log1p(-(weight @ b) * x).mean())
 
 
-def importance(args, data):
-    """Batches of 256 draws until 1 / sum w^2 is what was asked for, or --seconds are over."""
-    mode, cov, before = laplace(args, data)
+def draw_weighted(args, data, mode, root, seed):
+    """Batches of draws until 1 / sum w^2 is what was asked for, or --seconds are over: seconds, seconds to an
+    ESS of 1000, draws and their weights."""
     goal = max(GOAL_ESS, args.ess / 5)
-    start, passed = time.perf_counter(), None
-    root, rng, value = numpy.linalg.cholesky(cov), numpy.random.default_rng(1), Posterior(data)
-    z, log_p, ess = numpy.empty((0, data.dim)), numpy.empty(0), 0.0
+    start, passed, ess = time.perf_counter(), None, 0.0
+    rng, value = numpy.random.default_rng(seed), Posterior(data)
+    z, log_p = numpy.empty((0, data.dim)), numpy.empty(0)
     while ess < goal and time.perf_counter() - start < args.seconds:
-        size = max(256, len(z) // 4)
-        more = rng.standard_normal((size, data.dim))
+        more = rng.standard_normal((max(256, len(z) // 4), data.dim))
         z, log_p = numpy.concatenate([z, more]), numpy.concatenate([log_p, value(mode + more @ root.T)])
         w = weights(log_p, z)
         ess = 1 / (w**2).sum()
         passed = passed or (time.perf_counter() - start if ess >= GOAL_ESS else None)
-    sampling = time.perf_counter() - start
-    x = mode + z @ root.T
-    mean = w @ x
-    sd = numpy.sqrt(w @ (x - mean) ** 2)
-    mcse = numpy.sqrt((w**2) @ (x - mean) ** 2)
-    return Peer("Laplace, importance sampling", before, sampling, ess,
-                before + (passed or sampling * GOAL_ESS / ess), mean, sd, mcse,
-                f"{len(z):,} draws, largest weight {100 * w.max():.2g} %, tail index {tail_index(w):.2f}"
-                " (above 0.7 the ESS is not to be believed)")
+    took = time.perf_counter() - start
+    return took, passed or took * GOAL_ESS / ess, mode + z @ root.T, w
+
+
+def importance(args, data):
+    """Medians of all seeds, errors of all pooled."""
+    mode, cov, before = laplace(args, data)
+    root = numpy.linalg.cholesky(cov)
+    found = [draw_weighted(args, data, mode, root, seed) for seed in range(1, args.seeds + 1)]
+    means = [w @ x for _, _, x, w in found]
+    sds = [numpy.sqrt(w @ (x - m) ** 2) for m, (_, _, x, w) in zip(means, found)]
+    variances = [(w**2) @ (x - m) ** 2 for m, (_, _, x, w) in zip(means, found)]
+    sampling, to_goal, ess, draws, largest, tail = (numpy.median(list(f)) for f in (
+        (f[0] for f in found), (f[1] for f in found), (1 / (f[3]**2).sum() for f in found),
+        (len(f[3]) for f in found), (f[3].max() for f in found), (tail_index(f[3]) for f in found)))
+    return Peer("Laplace, importance sampling", before, sampling, ess, before + to_goal, numpy.mean(means, axis=0),
+                numpy.mean(sds, axis=0), numpy.sqrt(numpy.sum(variances, axis=0)) / len(found),
+                f"medians of {args.seeds} seeds, errors of all pooled; {draws:,.0f} draws, largest weight "
+                f"{100 * largest:.2g} %, tail index {tail:.2f} (above 0.7 the ESS is not to be believed)")
 
 
 # ---------------------------------------------------------------- RStan

@@ -60,7 +60,8 @@ class Size:
         return [f"{self.rows:,}", number(self.median(lambda r: r.rows / r.ess)),
                 number(self.median(lambda r: r.rows / r.path_ess)), number(self.median(lambda r: r.ess / r.sampling)),
                 number(self.median(lambda r: r.ess / r.wall)), number(self.median(lambda r: r.tuning)),
-                number(self.median(lambda r: r.before - r.tuning)), number(self.median(lambda r: r.ess)), number(self.median(lambda r: r.path_ess)),
+                number(self.median(lambda r: r.before - r.tuning)), number(self.median(lambda r: r.ess)),
+                number(self.median(lambda r: r.path_ess)),
                 f"{self.median(lambda r: r.info['band']):.2f}", f"{self.median(lambda r: r.info['batch_size']):.0f}"
                 if "batch_size" in first else "-", ", ".join(variates), f"{self.stated:.4f}", f"{self.worst:.4f}",
                 f"{self.worst_noise:.4f}", f"{self.rms:.4f}", f"{self.stated_rms:.4f}", f"{100 * self.sd_error:+.1f} %"]
