@@ -4,8 +4,12 @@
  *
  * N is the rows of the table, n those of a call, d their doubles; GB/s counts the table's bytes
  * read. Windows and rows start at random places drawn beforehand, so N = 1000 runs from cache
- * and N = 1e6 (160 MB) from memory. `read` adds up the same windows: what memory allows. Times
- * are the best of REPEATS. */
+ * and N = 1e6 (160 MB) from memory. `read` adds up the same windows: what memory allows. `slopes`
+ * is what a proposal does with its window: both products, sigmoids, sums. With `ahead` the next
+ * window is asked for first. Times are of this thread on the processor, the best of REPEATS.
+ *
+ * A last line a table says which share of the bandwidth of `read` the slopes reach, reading and
+ * slopes taking turns so that a shared machine disturbs both alike: its median over REPEATS. */
 #include "base/kernels.h"
 #include "base/memory.h"
 #include "base/rng.h"
@@ -14,16 +18,17 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define BATCH   104
-#define DIM     20
-#define CALLS   4096
-#define REPEATS 25
+#define BATCH       104
+#define DIM         20
+#define CALLS       4096
+#define REPEATS     25
+#define AHEAD_LINES 16 /* the hardware follows a window once it is begun */
 
 typedef struct {
     const kernels *k;
     const double *x;
     const size_t *starts, *rows; /* CALLS windows; CALLS batches of rows */
-    double p[DIM], q[DIM], eta[BATCH], deta[BATCH], weights[BATCH];
+    double p[DIM], q[DIM], eta[BATCH], deta[BATCH], weights[BATCH], left[BATCH];
     rng r;
     double sink; /* keeps results alive */
 } state;
@@ -67,6 +72,33 @@ static void window_read(state *s, size_t i)
     for (size_t l = 0; l < 8; l++) s->sink += sum[l][0] + sum[l][1];
 }
 
+static void ask(const state *s, size_t i)
+{
+    const double *next = s->x + s->starts[(i + 1) % CALLS] * DIM;
+    for (size_t j = 0; j < AHEAD_LINES; j++) __builtin_prefetch(next + 8 * j);
+}
+
+static void window_slopes(state *s, size_t i)
+{
+    const slope_terms terms = {.t = 0.01, .base = s->weights, .bend = s->weights};
+    double sums[2];
+    s->k->row_products(s->x, DIM, NULL, s->starts[i], BATCH, s->p, s->q, s->eta, s->deta);
+    s->k->slope_sums[MEAN_SIGMOID](BATCH, &terms, s->eta, s->deta, s->left, sums);
+    s->sink += sums[0];
+}
+
+static void read_ahead(state *s, size_t i)
+{
+    ask(s, i);
+    window_read(s, i);
+}
+
+static void slopes_ahead(state *s, size_t i)
+{
+    ask(s, i);
+    window_slopes(s, i);
+}
+
 static void exp_batch(state *s, size_t i)
 {
     (void)i;
@@ -93,6 +125,9 @@ static void philox_block(state *s, size_t i)
 
 static const bench_case on_tables[] = {
     {"read", window_read, BATCH, BATCH *DIM},
+    {"read, ahead", read_ahead, BATCH, BATCH *DIM},
+    {"slopes", window_slopes, BATCH, BATCH *DIM},
+    {"slopes, ahead", slopes_ahead, BATCH, BATCH *DIM},
     {"row_products window", window_pair, BATCH, BATCH *DIM},
     {"row_products window, p only", window_single, BATCH, BATCH *DIM},
     {"row_products gathered", gathered_pair, BATCH, BATCH *DIM},
@@ -109,17 +144,42 @@ static const bench_case alone[] = {
 static double now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+/* ns a call */
+static double time_once(void (*call)(state *s, size_t i), state *s)
+{
+    const double start = now();
+    for (size_t i = 0; i < CALLS; i++) call(s, i);
+    return (now() - start) / CALLS;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void compare(state *s, const char *name, void (*read)(state *s, size_t i),
+                    size_t table_rows)
+{
+    double share[REPEATS];
+    for (size_t repeat = 0; repeat < REPEATS; repeat++) {
+        const double reading = time_once(read, s);
+        share[repeat] = reading / time_once(slopes_ahead, s);
+    }
+    qsort(share, REPEATS, sizeof *share, by_size);
+    printf("%-28s %-7s %8zu %4d %3d %8.0f%% of `%s`\n", "slopes, ahead: bandwidth", s->k->isa,
+           table_rows, BATCH, DIM, 100 * share[REPEATS / 2], name);
 }
 
 static void time_case(const bench_case *c, state *s, size_t table_rows)
 {
     double best = 1e300;
     for (size_t repeat = 0; repeat < REPEATS; repeat++) {
-        const double start = now();
-        for (size_t i = 0; i < CALLS; i++) c->call(s, i);
-        const double took = (now() - start) / CALLS;
+        const double took = time_once(c->call, s);
         if (took < best) best = took;
     }
     printf("%-28s %-7s %8zu %4zu %3d %9.1f %7.2f", c->name, s->k->isa, table_rows, c->rows, DIM,
@@ -146,6 +206,9 @@ static int bench_table(state *s, size_t table_rows)
     for (size_t v = 0; (s->k = kernels_at(v)); v++)
         for (size_t c = 0; c < sizeof on_tables / sizeof *on_tables; c++)
             time_case(&on_tables[c], s, table_rows);
+    s->k = kernels_best();
+    compare(s, "read", window_read, table_rows);
+    compare(s, "read, ahead", read_ahead, table_rows);
 done:
     free(rows);
     free(starts);

@@ -16,7 +16,7 @@ ROWS(block)(bool pair, const CELL *const row[ROW_BLOCK], size_t stride, const do
     quad a = quad_set(0), b = a, c = a, d = a, e = a, f = a, g = a, h = a;
 #pragma GCC unroll 8
     for (size_t j = 0; j < stride; j += KERNEL_LANES) {
-        const quad along_p = quad_load(p + j), along_q = quad_load((pair ? q : p) + j);
+        const quad along_p = quad_load(p + j);
         const quad row0 = QUAD_CELLS(row[0] + j), row1 = QUAD_CELLS(row[1] + j);
         const quad row2 = QUAD_CELLS(row[2] + j), row3 = QUAD_CELLS(row[3] + j);
         a = quad_fma(row0, along_p, a);
@@ -24,6 +24,7 @@ ROWS(block)(bool pair, const CELL *const row[ROW_BLOCK], size_t stride, const do
         c = quad_fma(row2, along_p, c);
         d = quad_fma(row3, along_p, d);
         if (!pair) continue;
+        const quad along_q = quad_load(q + j);
         e = quad_fma(row0, along_q, e);
         f = quad_fma(row1, along_q, f);
         g = quad_fma(row2, along_q, g);
@@ -66,25 +67,32 @@ ROWS(products_of)(bool pair, const CELL *x, size_t stride, const size_t *rows, s
     for (size_t b = 0; pair && i + b < n; b++) deta[i + b] = along_q[b];
 }
 
-static void ROWS(products)(const CELL *x, size_t stride, const size_t *rows, size_t first,
-                           size_t n, const double *p, const double *q, double *eta,
-                           double *deta)
+static inline __attribute__((always_inline)) void
+ROWS(products_by_stride)(bool pair, const CELL *x, size_t stride, const size_t *rows,
+                         size_t first, size_t n, const double *p, const double *q, double *eta,
+                         double *deta)
 {
-    if (!q) {
-        ROWS(products_of)(false, x, stride, rows, first, n, p, q, eta, deta);
-        return;
-    }
     switch (stride / KERNEL_LANES) {
 #define PRODUCTS(quads)                                                                        \
     case quads:                                                                                \
         ROWS(products_of)                                                                      \
-        (true, x, quads * KERNEL_LANES, rows, first, n, p, q, eta, deta);                      \
+        (pair, x, quads * KERNEL_LANES, rows, first, n, p, q, eta, deta);                      \
         break;
         PRODUCTS(1)
         PRODUCTS(2) PRODUCTS(3) PRODUCTS(4) PRODUCTS(5) PRODUCTS(6) PRODUCTS(7) PRODUCTS(8)
 #undef PRODUCTS
-            default : ROWS(products_of)(true, x, stride, rows, first, n, p, q, eta, deta);
+            default : ROWS(products_of)(pair, x, stride, rows, first, n, p, q, eta, deta);
     }
+}
+
+static void ROWS(products)(const CELL *x, size_t stride, const size_t *rows, size_t first,
+                           size_t n, const double *p, const double *q, double *eta,
+                           double *deta)
+{
+    if (q)
+        ROWS(products_by_stride)(true, x, stride, rows, first, n, p, q, eta, deta);
+    else
+        ROWS(products_by_stride)(false, x, stride, rows, first, n, p, q, eta, deta);
 }
 
 /* Columns of a combination, held in registers over all rows: `quads` is a constant at every call,
