@@ -86,7 +86,7 @@ figure() { grep -o "\"$1\": [^,]*" "$folder/run.json" | head -n 1 | cut -d' ' -f
 batch=$(figure batch_size)
 window=$(((batch * (size / rows)) / 4096 * 4096 + 4096))
 forget "$table"
-reads=$("$build/bench-random_reads" "$table" "$window" "$depth" 5)
+reads=$(limited "$half" "$build/bench-random_reads" "$table" "$window" "$depth" 5)
 echo "table $((size / 1000000)) MB, limit $((half / 1000000)) MB ($kind), peak $((peak / 1000000)) MB"
 echo "disk: $reads"
 awk -v p="$(figure proposals)" -v s="$(figure seconds_sampling)" -v setup="$(figure seconds_setup)" \

@@ -302,7 +302,9 @@ sbps_status table_map(const char *path, const rows_spec *spec, rows **out, sbps_
         return fail_memory(err);
     }
     r->mapped->file = -1;
-    sbps_status status = open_map(path, r->mapped, &h, err);
+    r->mapped->readers = readers_create();
+    sbps_status status = r->mapped->readers ? SBPS_OK : fail_memory(err);
+    if (status == SBPS_OK) status = open_map(path, r->mapped, &h, err);
     if (status == SBPS_OK && !read_text(&h, r->mapped->base, &t))
         status = fail_damaged(path, "its text does not hold what it should", err);
     if (status == SBPS_OK) status = check_spec(path, &h, &t, spec, err);
@@ -317,6 +319,7 @@ sbps_status table_map(const char *path, const rows_spec *spec, rows **out, sbps_
 void table_unmap(rows *r)
 {
     if (!r->mapped) return;
+    readers_destroy(r->mapped->readers);
     if (r->mapped->base) munmap(r->mapped->base, r->mapped->size);
     if (r->mapped->file >= 0) close(r->mapped->file);
     free(r->mapped);

@@ -58,6 +58,7 @@ struct table_file {
     int file;            /* -1: somebody else's */
     unsigned char *base; /* NULL: not mapped yet */
     size_t size;
+    struct reader_list *readers; /* NULL while it is written */
 };
 
 uint32_t table_crc(const table_header *h);
@@ -66,6 +67,10 @@ uint32_t table_tail_crc(const table_header *h, const unsigned char *base);
 double *table_at(const table_header *h, unsigned char *base, section_name k);
 /* A comma list without the blanks around its names; NULL: no memory. */
 char *table_list(const char *list);
+
+/* reader.c */
+struct reader_list *readers_create(void); /* NULL: no memory */
+void readers_destroy(struct reader_list *l);
 
 /* Whether a file, which must be regular, begins like a table. */
 bool table_recognise(const char *path);

@@ -17,18 +17,22 @@ static void pick_all(potential *u)
 /* Windows between asking for one and using it: on disk enough to keep its queue full. */
 static size_t windows_ahead(const rows *data)
 {
-    return data->mapped ? 256 : 1;
+    return data->mapped ? READER_DEPTH : 1;
 }
 
-/* A table on disk may be in memory all the same. Then a window in PROBE_EVERY is looked for there;
- * when one is missing, the next ASK_FOR are asked of the disk unseen. */
-enum { PROBE_EVERY = 16, ASK_FOR = 1024 };
+/* A table on disk may be in memory all the same. So a window in PROBE_EVERY is looked for there; when
+ * one is missing, the next ASK_FOR are asked of the disk unseen. Set-up has been through the whole
+ * table: when after DECIDE_AT windows some still are missing, it does not fit, and windows are read
+ * past the page cache from then on. */
+enum { PROBE_EVERY = 16, ASK_FOR = 1024, DECIDE_AT = 2048, MISSES_MOST = 10 /* of 128 */ };
 
 static void ask_disk(potential *u, size_t first)
 {
     const rows *data = u->target->data;
-    if (u->asking == 0 && first % PROBE_EVERY == 0 && !rows_present(data, first))
+    if (first % PROBE_EVERY == 0 && !rows_present(data, first)) {
+        u->misses++;
         u->asking = ASK_FOR;
+    }
     if (u->asking == 0) return;
     u->asking--;
     rows_want(data, first, u->n);
@@ -38,24 +42,50 @@ static void look_ahead(potential *u)
 {
     const rows *data = u->target->data;
     size_t first = rng_below(&u->state->ahead, data->n);
-    if (data->mapped)
+    if (u->reader)
+        reader_ask(u->reader, first);
+    else if (data->mapped)
         ask_disk(u, first);
     else
         rows_prefetch(data, first, u->n);
 }
 
-static void start_windows(potential *u)
+/* From the window to be picked next. */
+static void ask_anew(potential *u)
 {
     u->state->ahead = u->state->random;
     for (size_t k = windows_ahead(u->target->data); k > 0; k--) look_ahead(u);
+}
+
+static void start_windows(potential *u)
+{
+    reader_give(u->target->data, u->reader);
+    u->reader = NULL;
+    u->windows = u->misses = u->asking = 0;
+    ask_anew(u);
+}
+
+static void decide_reading(potential *u)
+{
+    if (u->misses <= MISSES_MOST || u->target->model->general) return;
+    u->reader = reader_take(u->target->data, u->n);
+    if (u->reader) ask_anew(u);
 }
 
 /* A window of consecutive shuffled rows at a uniform start, wrapping round: without the wrap the
  * rows at the ends would be seen less often. */
 static void pick_window(potential *u)
 {
-    u->state->first = rng_below(&u->state->random, u->target->data->n);
+    const rows *data = u->target->data;
+    if (data->mapped && ++u->windows == DECIDE_AT) decide_reading(u);
+    u->state->first = rng_below(&u->state->random, data->n);
+    if (u->reader) reader_next(u->reader);
     look_ahead(u);
+}
+
+const rows *potential_data(const potential *u, row_range *r)
+{
+    return u->reader ? reader_rows(u->reader, u->target->data, r) : u->target->data;
 }
 
 /* The permutation is kept from batch to batch: any order is as good as another to choose from. */

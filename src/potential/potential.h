@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
+#include "data/reader.h"
 #include "potential/control.h"
 #include "potential/posterior.h"
 #include "potential/strata.h"
@@ -70,8 +71,10 @@ struct potential {
     const strata *parts;      /* for batches by strata */
     size_t allot[STRATA_MAX]; /* rows of each in a batch */
     double factor;            /* of the rows at hand, over N/n: 1 but for strata */
-    size_t asking; /* windows still to be asked of the disk before it is probed again */
-    double noise;  /* sd of Gaussian noise on every component of the gradient; 0: none */
+    /* windows of a table on disk */
+    row_reader *reader;             /* NULL: from the map */
+    size_t windows, misses, asking; /* since the start; not in memory; to be asked for unseen */
+    double noise; /* sd of Gaussian noise on every component of the gradient; 0: none */
     /* in the chain's arena */
     potential_state *state;
     double *p, *q; /* the line w = p + t q; for predictor models padded for the row kernels */
@@ -132,5 +135,7 @@ size_t potential_part_count(const potential *u);
 batch_part potential_part(const potential *u, size_t i);
 /* Rows done.. of the batch, at most a block, cut where a window wraps round or a part ends. */
 row_range potential_rows(const potential *u, size_t done);
+/* The table to read x of these rows from, and in *r where they are there. */
+const rows *potential_data(const potential *u, row_range *r);
 
 #endif

@@ -40,7 +40,8 @@ static void multiply(const potential *u, row_range r, size_t done, size_t n, con
     for (size_t filled = 0; filled < n;) {
         if (filled > 0) r = potential_rows(u, done + filled);
         if (r.n > n - filled) r.n = n - filled;
-        rows_products(target->data, target->k, r, p, q, eta + filled, q ? deta + filled : NULL);
+        const rows *data = potential_data(u, &r);
+        rows_products(data, target->k, r, p, q, eta + filled, q ? deta + filled : NULL);
         filled += r.n;
     }
 }
@@ -96,7 +97,8 @@ void slopes_combine(potential *u, size_t begin, size_t end, double factor)
     for (size_t done = begin; done < end;) {
         row_range range = potential_rows(u, done);
         if (range.n > end - done) range.n = end - done;
-        rows_combine(u->target->data, u->target->k, range, r + (done - begin), u->total);
+        const rows *data = potential_data(u, &range);
+        rows_combine(data, u->target->k, range, r + (done - begin), u->total);
         done += range.n;
     }
 }

@@ -37,7 +37,9 @@ static batch predict(potential *u, row_range r, double t, size_t at)
     const rows *data = u->target->data;
     double *eta = u->eta + at, *deta = u->deta + at, *y = u->y + at;
     const kernels *k = u->target->k;
-    rows_products(data, k, r, u->p, u->state->still ? NULL : u->q, eta, deta);
+    row_range there = r;
+    const rows *x = potential_data(u, &there);
+    rows_products(x, k, there, u->p, u->state->still ? NULL : u->q, eta, deta);
     if (u->state->still) memset(deta, 0, r.n * sizeof *deta);
     if (t != 0.0) k->axpy(r.n, t, deta, eta);
     if (r.list)
@@ -116,7 +118,9 @@ static void predictor_gradient(potential *u, row_range r, double t, double *logl
     target->model->gradient(&b, u->out, d_aux);
     if (u->cv) leave_gradients(u->cv, r, &b, u->out, d_aux);
     terms_weigh(u, r, u->out);
-    rows_combine(data, target->k, r, u->out, u->total);
+    row_range there = r;
+    const rows *x = potential_data(u, &there);
+    rows_combine(x, target->k, there, u->out, u->total);
     if (!d_aux) return;
     terms_weigh(u, r, d_aux);
     for (size_t i = 0; i < r.n; i++) u->total[data->stride] += d_aux[i];

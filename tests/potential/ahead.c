@@ -96,11 +96,21 @@ TEST(a_mapped_table_says_the_same_as_memory_to_the_last_bit)
            in_memory = carve(&potential_window, b, 40, 6);
     potential_aim(&on_disk.u, t.p, t.q);
     potential_aim(&in_memory.u, t.p, t.q);
-    for (size_t k = 0; k < 1000; k++) {
+    on_disk.u.misses =
+        1000; /* as if it did not fit in memory: from window 2048 on it is read */
+    for (size_t k = 0; k < 6000; k++) {
+        double g[2][DIM_MAX];
         observation d = potential_observe(&on_disk.u, 0.2),
                     m = potential_observe(&in_memory.u, 0.2);
         CHECK(d.slope == m.slope && d.variance == m.variance);
+        potential_gradient(&on_disk.u, g[0]);
+        potential_gradient(&in_memory.u, g[1]);
+        CHECK(memcmp(g[0], g[1], a->dim * sizeof **g) == 0);
+        if (k == 4000) potential_resize(&on_disk.u, &potential_window, 50);
+        if (k == 4000) potential_resize(&in_memory.u, &potential_window, 50);
+        if (k == 3000 && !on_disk.u.reader) printf("no direct reads here\n");
     }
+    CHECK(!in_memory.u.reader);
     double value[2];
     CHECK(posterior_value(a, t.p, &value[0], NULL) == SBPS_OK);
     CHECK(posterior_value(b, t.p, &value[1], NULL) == SBPS_OK);

@@ -1,0 +1,213 @@
+/* Reads with O_DIRECT through the kernel's asynchronous interface (io_submit), into a ring of
+ * buffers. Nothing is mapped, so nothing has to be unmapped from other processors, which is what most
+ * of the time goes into when a mapped table is larger than memory. A window that could not be read is
+ * taken from the map instead: slower, and the same numbers. */
+#include "data/reader.h"
+
+#include "base/memory.h"
+#include "data/table.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SLOTS  (READER_DEPTH + 1) /* one more is being looked at */
+#define SUBMIT ((size_t)16)       /* reads handed over at a time */
+
+typedef struct {
+    size_t first, n; /* rows */
+    size_t skew;     /* bytes of the buffer before them */
+    bool under_way, good;
+} window;
+
+struct row_reader {
+    row_reader *next; /* of the table's list */
+    bool taken;
+    int file;
+    aio_context_t context;
+    size_t n, row, room; /* rows a window; bytes a row; bytes a buffer */
+    uint64_t begin;      /* of x in the file */
+    size_t total;        /* rows of the table */
+    size_t asked, used;  /* windows so far; SLOTS of them in turn */
+    size_t waiting;      /* asked for and not handed over yet */
+    struct iocb *request;
+    window *slot;
+    unsigned char *buffer;
+    rows view; /* the table as the window being looked at shows it */
+};
+
+/* The readers of a table, kept by table_file. */
+struct reader_list {
+    pthread_mutex_t lock;
+    row_reader *first;
+};
+
+static void hand_over(row_reader *r)
+{
+    struct iocb *list[SUBMIT];
+    while (r->waiting > 0) {
+        size_t count = r->waiting < SUBMIT ? r->waiting : SUBMIT;
+        for (size_t i = 0; i < count; i++)
+            list[i] = &r->request[(r->asked - r->waiting + i) % SLOTS];
+        long done = syscall(SYS_io_submit, r->context, (long)count, list);
+        if (done < 0 && errno == EAGAIN) continue;
+        if (done <= 0) { /* the map will do */
+            r->slot[(r->asked - r->waiting) % SLOTS].under_way = false;
+            done = 1;
+        }
+        r->waiting -= (size_t)done;
+    }
+}
+
+static void collect(row_reader *r)
+{
+    struct io_event events[32];
+    long got = syscall(SYS_io_getevents, r->context, 1L, 32L, events, NULL);
+    for (long i = 0; i < got; i++) {
+        window *w = &r->slot[events[i].data];
+        w->under_way = false;
+        w->good = events[i].res >= (int64_t)(w->skew + w->n * r->row);
+    }
+}
+
+void reader_ask(row_reader *r, size_t first)
+{
+    size_t at = r->asked++ % SLOTS, n = r->n < r->total - first ? r->n : r->total - first;
+    uint64_t from = r->begin + first * r->row, aligned = from / TABLE_PAGE * TABLE_PAGE;
+    uint64_t size = (from - aligned + n * r->row + TABLE_PAGE - 1) / TABLE_PAGE * TABLE_PAGE;
+    r->slot[at] = (window){first, n, from - aligned, true, false};
+    r->request[at] = (struct iocb){.aio_data = at,
+                                   .aio_lio_opcode = IOCB_CMD_PREAD,
+                                   .aio_fildes = (uint32_t)r->file,
+                                   .aio_buf = (uintptr_t)(r->buffer + at * r->room),
+                                   .aio_nbytes = size,
+                                   .aio_offset = (int64_t)aligned};
+    if (++r->waiting == SUBMIT) hand_over(r);
+}
+
+static void show(row_reader *r, const window *w, size_t at)
+{
+    void *x = r->buffer + at * r->room + w->skew;
+    r->view.n = w->n;
+    if (r->view.x_float)
+        r->view.x_float = x;
+    else
+        r->view.x = x;
+}
+
+void reader_next(row_reader *r)
+{
+    size_t at = r->used++ % SLOTS;
+    const window *w = &r->slot[at];
+    if (w->under_way && r->asked - r->used < r->waiting) hand_over(r);
+    while (w->under_way) collect(r);
+    if (w->good) show(r, w, at);
+}
+
+const rows *reader_rows(const row_reader *r, const rows *data, row_range *range)
+{
+    const window *w = &r->slot[(r->used + SLOTS - 1) % SLOTS];
+    if (range->list || !w->good || range->first < w->first ||
+        range->first + range->n > w->first + w->n)
+        return data;
+    range->first -= w->first;
+    return &r->view;
+}
+
+/* ---- from the table's list ---- */
+
+static void drain(row_reader *r)
+{
+    hand_over(r);
+    for (size_t i = 0; i < SLOTS; i++)
+        while (r->slot[i].under_way) collect(r);
+    r->asked = r->used = 0;
+}
+
+static void reader_destroy(row_reader *r)
+{
+    if (!r) return;
+    if (r->context) {
+        drain(r);
+        syscall(SYS_io_destroy, r->context);
+    }
+    if (r->file >= 0) close(r->file);
+    free(r->request);
+    free(r->slot);
+    free(r->buffer);
+    free(r);
+}
+
+static row_reader *reader_create(const rows *data, size_t n)
+{
+    char path[64];
+    const struct table_file *f = data->mapped;
+    row_reader *r = calloc(1, sizeof *r);
+    if (!r) return NULL;
+    const void *x = data->x ? (const void *)data->x : data->x_float;
+    *r = (row_reader){.n = n, .total = data->n, .view = *data};
+    r->view.mapped = NULL;
+    r->row = data->stride * (data->x ? sizeof *data->x : sizeof *data->x_float);
+    r->begin = (uint64_t)((const unsigned char *)x - f->base);
+    r->room = ((n * r->row + TABLE_PAGE - 1) / TABLE_PAGE + 1) * TABLE_PAGE;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", f->file);
+    r->file = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+    r->request = calloc(SLOTS, sizeof *r->request);
+    r->slot = calloc(SLOTS, sizeof *r->slot);
+    r->buffer = aligned_alloc(TABLE_PAGE, SLOTS * r->room);
+    if (r->file >= 0 && r->request && r->slot && r->buffer &&
+        syscall(SYS_io_setup, (unsigned)SLOTS, &r->context) == 0)
+        return r;
+    reader_destroy(r);
+    return NULL;
+}
+
+struct reader_list *readers_create(void)
+{
+    struct reader_list *l = calloc(1, sizeof *l);
+    if (l) pthread_mutex_init(&l->lock, NULL);
+    return l;
+}
+
+void readers_destroy(struct reader_list *l)
+{
+    if (!l) return;
+    for (row_reader *r = l->first, *next; r; r = next) {
+        next = r->next;
+        reader_destroy(r);
+    }
+    pthread_mutex_destroy(&l->lock);
+    free(l);
+}
+
+row_reader *reader_take(const rows *data, size_t n)
+{
+    struct reader_list *l = data->mapped->readers;
+    if (!data->x && !data->x_float) return NULL;
+    pthread_mutex_lock(&l->lock);
+    row_reader *r = l->first;
+    while (r && (r->taken || r->n != n)) r = r->next;
+    if (r) r->taken = true;
+    pthread_mutex_unlock(&l->lock);
+    if (r || !(r = reader_create(data, n))) return r;
+    pthread_mutex_lock(&l->lock);
+    r->taken = true;
+    r->next = l->first;
+    l->first = r;
+    pthread_mutex_unlock(&l->lock);
+    return r;
+}
+
+void reader_give(const rows *data, row_reader *r)
+{
+    if (!r) return;
+    drain(r);
+    pthread_mutex_lock(&data->mapped->readers->lock);
+    r->taken = false;
+    pthread_mutex_unlock(&data->mapped->readers->lock);
+}
