@@ -31,11 +31,11 @@ typedef struct {
 /* A general model is given w itself. `self` is what open made; calls do not allocate. Row weights
  * are the caller's: `factor` multiplies each row's contribution. */
 typedef struct general_model {
-    bool rowless;    /* a density given in closed form: no table, one pseudo-row */
-    bool no_columns; /* rows hold a target only; other columns are passed over */
-    bool no_target;  /* rows hold columns only, and no intercept */
+    bool rowless;     /* a density given in closed form: no table, one pseudo-row */
+    bool no_columns;  /* rows hold a target only; other columns are passed over */
+    bool no_target;   /* rows hold columns only, and no intercept */
     bool any_storage; /* asks for products of rows alone; else it reads rows of doubles */
-    bool quadratic;  /* log p of every row is quadratic in w; then hessian_vector is given */
+    bool quadratic;   /* log p of every row is quadratic in w; then hessian_vector is given */
     sbps_status (*open)(const rows *data, const model_shape *shape, void **self,
                         sbps_error *err);
     void (*close)(void *self); /* NULL self is fine */
