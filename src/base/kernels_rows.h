@@ -77,12 +77,12 @@ ROWS(products_by_stride)(bool pair, const CELL *x, size_t stride, const size_t *
     case quads:                                                                                \
         ROWS(products_of)                                                                      \
         (pair, x, quads * KERNEL_LANES, rows, first, n, p, q, eta, deta);                      \
-        break;
+        return;
         PRODUCTS(1)
         PRODUCTS(2) PRODUCTS(3) PRODUCTS(4) PRODUCTS(5) PRODUCTS(6) PRODUCTS(7) PRODUCTS(8)
 #undef PRODUCTS
-            default : ROWS(products_of)(pair, x, stride, rows, first, n, p, q, eta, deta);
     }
+    ROWS(products_of)(pair, x, stride, rows, first, n, p, q, eta, deta);
 }
 
 static void ROWS(products)(const CELL *x, size_t stride, const size_t *rows, size_t first,

@@ -16,8 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-#define KINK_NUDGE 1e-9 /* relative; slopes are smooth beside a kink */
-
 /* ---- memory ---- */
 
 void potential_carve(potential *u, const potential_kind *kind, const posterior *target,
@@ -69,25 +67,10 @@ void potential_restore(potential *u)
     if (u->kind == &potential_strata) u->n = strata_allot(u->parts, u->state->n, u->allot);
 }
 
-static bool is_curved(const posterior *target, size_t j)
-{
-    return target->scale[j] != SCALE_PLAIN || !target->priors[j].kind->quadratic;
-}
-
-static void straighten_priors(potential *u)
-{
-    const posterior *target = u->target;
-    for (size_t j = 0; j < target->dim; j++) {
-        const prior *of = &target->priors[j];
-        u->bend[j] = is_curved(target, j) ? 0.0 : of->kind->curvature(of->theta, 0.0);
-        u->centre[j] = u->bend[j] < 0.0 ? -of->kind->slope(of->theta, 0.0) / u->bend[j] : 0.0;
-    }
-}
-
 void potential_start(potential *u, rng random)
 {
     *u->state = (potential_state){.random = random, .noise = rng_beside(&random, RNG_NOISE)};
-    straighten_priors(u);
+    potential_straighten(u);
     potential_resize(u, u->kind, u->n);
     memset(u->shake, 0, u->target->dim * sizeof *u->shake);
     for (size_t i = 0; u->list && i < u->target->data->n; i++) u->list[i] = i;
@@ -106,12 +89,6 @@ static void spread(const potential *u, const double *from, double *to)
     memset(to, 0, (data->stride + 1) * sizeof *to);
     memcpy(to, from, data->d * sizeof *to);
     if (u->target->dim > data->d) to[data->stride] = from[data->d];
-}
-
-static double coordinate(const potential *u, const double *x, size_t j)
-{
-    const rows *data = u->target->data;
-    return x[u->target->model->general || j < data->d ? j : data->stride];
 }
 
 /* ---- rows of the batch ---- */
@@ -246,26 +223,6 @@ void potential_turn(potential *u, const double *p, const double *q)
     u->state->time = 0.0;
 }
 
-double potential_next_kink(const potential *u, double t, double *jump)
-{
-    double first = INFINITY;
-    *jump = 0.0;
-    for (size_t c = 0; c < u->curved_count; c++) {
-        size_t j = u->curved[c];
-        const prior *of = &u->target->priors[j];
-        coordinate_scale scale = u->target->scale[j];
-        double p = coordinate(u, u->p, j), q = coordinate(u, u->q, j);
-        double kink = of->kind->kink ? of->kind->kink(of->theta) : NAN;
-        if (scale == SCALE_LOG) kink = log(kink);
-        double when = (kink - p) / q, nudge = copysign(KINK_NUDGE * larger(1.0, fabs(kink)), q);
-        if (!(when > t) || !(when < first)) continue;
-        first = when;
-        *jump =
-            q * (prior_slope(of, scale, kink - nudge) - prior_slope(of, scale, kink + nudge));
-    }
-    return first;
-}
-
 /* What is known without rows: -d/dt log prior at time t, and a control variate's exact part. */
 static double exact_part(const potential *u, double t)
 {
@@ -275,7 +232,8 @@ static double exact_part(const potential *u, double t)
         state->exact_slope + state->prior_slope + t * (state->exact_rate + state->prior_rate);
     for (size_t c = 0; c < u->curved_count; c++) {
         size_t j = u->curved[c];
-        double q = coordinate(u, u->q, j), w = coordinate(u, u->p, j) + t * q;
+        double q = potential_coordinate(u, u->q, j),
+               w = potential_coordinate(u, u->p, j) + t * q;
         slope -= q * prior_slope(&target->priors[j], target->scale[j], w);
     }
     return slope;
@@ -289,7 +247,7 @@ observation potential_observe_again(potential *u, double t)
     observation o = {.slope = exact_part(u, t) - e.total, .variance = e.variance, .rows = u->n};
     if (u->noise > 0.0) {
         for (size_t j = 0; j < u->target->dim; j++)
-            o.slope += u->shake[j] * coordinate(u, u->q, j);
+            o.slope += u->shake[j] * potential_coordinate(u, u->q, j);
         o.variance += u->noise * u->noise * u->state->speed2;
     }
     return o;
@@ -378,15 +336,16 @@ static void gradient_at(potential *u, double *gradient, double *loglik)
         sum_gradients(u, t, loglik);
     double scale = row_scale(u);
     for (size_t j = 0; j < target->dim; j++) {
-        double w = coordinate(u, u->p, j) + t * coordinate(u, u->q, j);
-        gradient[j] = -scale * coordinate(u, u->total, j) - u->bend[j] * (w - u->centre[j]);
+        double w = potential_coordinate(u, u->p, j) + t * potential_coordinate(u, u->q, j);
+        gradient[j] =
+            -scale * potential_coordinate(u, u->total, j) - u->bend[j] * (w - u->centre[j]);
         if (u->cv) gradient[j] -= u->cv->gradient[j];
         if (u->cv && u->cv->hessian) gradient[j] -= u->taylor.hp[j] + t * u->taylor.hq[j];
         if (u->noise > 0.0) gradient[j] += u->shake[j];
     }
     for (size_t c = 0; c < u->curved_count; c++) {
         size_t j = u->curved[c];
-        double w = coordinate(u, u->p, j) + t * coordinate(u, u->q, j);
+        double w = potential_coordinate(u, u->p, j) + t * potential_coordinate(u, u->q, j);
         gradient[j] -= prior_slope(&target->priors[j], target->scale[j], w);
     }
 }
@@ -422,7 +381,7 @@ static double log_prior(const potential *u, double t)
     const posterior *target = u->target;
     double sum = 0.0;
     for (size_t j = 0; j < target->dim; j++) {
-        double w = coordinate(u, u->p, j) + t * coordinate(u, u->q, j);
+        double w = potential_coordinate(u, u->p, j) + t * potential_coordinate(u, u->q, j);
         sum += prior_logpdf(&target->priors[j], target->scale[j], w);
     }
     return sum;

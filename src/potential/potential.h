@@ -126,6 +126,14 @@ double potential_fresh_both(potential *u, const double *w, double *gradient);
 /* U~ at time t of the line on the batch of the last observation; exact on the full data. */
 double potential_line_value(potential *u, double t);
 
+/* For the files of this folder: coordinate j of a point as the rows want it. */
+static inline double potential_coordinate(const potential *u, const double *x, size_t j)
+{
+    const rows *data = u->target->data;
+    return x[u->target->model->general || j < data->d ? j : data->stride];
+}
+/* Fills centre and bend. */
+void potential_straighten(potential *u);
 /* For the files of this folder: a batch is made of parts, each drawn from rows of its own. */
 typedef struct {
     size_t begin, end; /* rows of the batch */
