@@ -22,6 +22,8 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tables are little-endian");
 _Static_assert(sizeof(table_header) <= TABLE_PAGE, "the header is the first page");
 
+#define KEPT_BYTES 32 /* a row: what control variates keep of it in memory */
+
 static const size_t COUNT_MOST = (size_t)1 << 48; /* products of two cannot be checked beyond */
 
 uint32_t table_crc(const table_header *h)
@@ -308,6 +310,9 @@ sbps_status table_map(const char *path, const rows_spec *spec, rows **out, sbps_
     if (status == SBPS_OK && !read_text(&h, r->mapped->base, &t))
         status = fail_damaged(path, "its text does not hold what it should", err);
     if (status == SBPS_OK) status = check_spec(path, &h, &t, spec, err);
+    if (status == SBPS_OK)
+        status = memory_holds(path, (double)h.rows, (double)h.columns,
+                              KEPT_BYTES * (double)h.rows, err);
     if (status == SBPS_OK) status = make_rows(&h, &t, r, err);
     if (status == SBPS_OK)
         *out = r;
