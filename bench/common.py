@@ -98,7 +98,7 @@ class Run:
             done = subprocess.run(command, capture_output=True, text=True)
             self.wall = time.perf_counter() - start
             if done.returncode:
-                raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()}")
+                raise RuntimeError(f"{' '.join(command)}: exit status {done.returncode}: {done.stderr.strip()}")
             with netCDF4.Dataset(path) as file:
                 self.info = {name: file.getncattr(name) for name in file.ncattrs()}
                 self.draws = numpy.array(file["posterior/w"][:])
