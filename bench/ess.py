@@ -64,11 +64,8 @@ def ess(x):
 
 def smallest(draws):
     """Of draws[chain, draw, coordinate]: the minimum over means and squares of all coordinates."""
-    least = numpy.inf
-    for j in range(draws.shape[2]):
-        x = draws[:, :, j]
-        least = min(least, ess(x), ess((x - x.mean()) ** 2))
-    return least
+    columns = (draws[:, :, j] for j in range(draws.shape[2]))
+    return float(numpy.min([[ess(x), ess((x - x.mean()) ** 2)] for x in columns]))  # NaN where one is
 
 
 def autoregressive(chains, n, phi, rng):

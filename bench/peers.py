@@ -49,12 +49,25 @@ class Peer:
 
     def line(self, truth):
         error = numpy.abs(self.mean - truth["mean"]) / truth["sd"]
+        if not numpy.isfinite(error).all() or not numpy.isfinite(self.ess):
+            return [self.name, number(self.before), number(self.sampling), *["-"] * 7,
+                    f"no draws to speak of; {self.remarks}"]
         worst = int(numpy.argmax(error))
         noise = numpy.hypot(self.mcse, truth["se"])[worst] / truth["sd"][worst]
         return [self.name, number(self.before), number(self.sampling), number(self.ess), number(self.rate),
                 number(self.ess / (self.before + self.sampling)),
                 number(self.to_goal) + ("" if self.is_measured else " (extrapolated)"), f"{error[worst]:.4f}",
                 f"{noise:.4f}", f"{100 * numpy.max(numpy.abs(self.sd / truth['sd'] - 1)):.1f} %", self.remarks]
+
+
+class Failure:
+    """The line of a peer that could not be run."""
+
+    def __init__(self, name, error):
+        self.name, self.error = name, " ".join(str(error).split())[-200:]
+
+    def line(self, _):
+        return [self.name, *["-"] * 9, f"failed: {self.error}"]
 
 
 # ---------------------------------------------------------------- the program
@@ -197,6 +210,7 @@ PEERS = {
 
 def goals(rows, peers):
     """Lines of the goals' table for one size."""
+    peers = {name: peer for name, peer in peers.items() if isinstance(peer, Peer)}
     if "sbps" not in peers:
         return
     own = peers["sbps"]
@@ -219,6 +233,21 @@ def verdict(ratio, wanted):
     return "" if wanted is None else "met" if ratio >= wanted else "missed"
 
 
+def compare(args, data, truth):
+    """Every peer on one table; one that fails says so in its line and the others go on."""
+    found = {}
+    for name in args.peers.split(","):
+        start = time.time()
+        try:
+            peer = found[name] = PEERS[name](args, data)
+            text = f"ESS {peer.ess:.0f}, {peer.rate:.4g} a second, {peer.to_goal:.3g} s to {GOAL_ESS}"
+        except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
+            found[name] = Failure(name, error)
+            text = f"failed: {error}"
+        say(f"  {data.rows} rows, {found[name].name}: {text} ({time.time() - start:.0f} s)")
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments(parser)
@@ -229,24 +258,21 @@ def main():
     args = parser.parse_args()
     load, start = os.getloadavg()[0], time.time()
     prepare(args)
+    head = [circumstances(args, load), "",
+            f"`--seeds {args.seeds} --ess {args.ess:g} --seconds {args.seconds:g}`. Time is from file on disk (in the page "
+            "cache) for the program, warm-up and sampling alone for RStan (R, compiling and data are free, and its time to "
+            f"ESS {GOAL_ESS} has one warm-up, of its chains' average), `sbps laplace` and evaluations for importance "
+            f"sampling. (extrapolated): the run stopped short of ESS {GOAL_ESS}."]
     parts, lines = [], []
     for rows in args.sizes:
         data = table(args, rows)
-        truth, found = reference(args, data), {}
-        for name in args.peers.split(","):
-            began = time.time()
-            found[name] = PEERS[name](args, data)
-            say(f"  {rows} rows, {found[name].name}: ESS {found[name].ess:.0f}, {found[name].rate:.4g} a second, "
-                f"{found[name].to_goal:.3g} s to {GOAL_ESS} ({time.time() - began:.0f} s)")
+        truth = reference(args, data)
+        found = compare(args, data, truth)
         parts += ["", f"N = {rows:,}; errors against {truth['how']} (error {max(truth['se'] / truth['sd']):.4f} sd):", "",
                   markdown(HEAD, [peer.line(truth) for peer in found.values()])]
         lines += goals(rows, found)
-    head = [circumstances(args, load), "",
-            "Time is from file on disk for the program, warm-up and sampling alone for RStan (R, compiling and data "
-            f"are free, and its time to ESS {GOAL_ESS} has one warm-up of its chains' average), `sbps laplace` and evaluations "
-            f"for importance sampling. (extrapolated): the run stopped short of ESS {GOAL_ESS}."]
-    tail = ["", markdown(["ratio", "goal", "found", ""], lines), "", f"({time.time() - start:.0f} s in all.)"]
-    publish(args, "bench/peers.py", "\n".join(head + parts + tail))
+        tail = ["", markdown(["ratio", "goal", "found", ""], lines), "", f"({time.time() - start:.0f} s in all.)"]
+        publish(args, "bench/peers.py", "\n".join(head + parts + tail))  # as far as we have come
 
 
 if __name__ == "__main__":
