@@ -46,7 +46,7 @@ struct sbps_options {
     /* files and talk */
     char *output, *checkpoint, *resume, *skeleton, *trace, *config, *progress;
     bool dry_run;
-    size_t trace_chain; /* from 1 */
+    size_t trace_chain;   /* from 1 */
     unsigned char *given; /* one flag an option: set by the user */
     char (*number)[32];   /* one slot an option: where sbps_options_get prints numbers */
 };

@@ -271,6 +271,7 @@ static void moved_law(const problem *p)
         REQUIRE(there.memory.base);
         memcpy(there.memory.base, here.memory.base, here.memory.size);
         flyer_carve(&there, p);
+        potential_restore(&there.u);
         unsigned char *want = malloc(here.memory.size);
         for (size_t k = 0; k < 200; k++) flyer_step(&here, &s);
         memcpy(want, here.memory.base, here.memory.size);
