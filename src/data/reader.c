@@ -1,6 +1,6 @@
 /* Reads with O_DIRECT through the kernel's asynchronous interface (io_submit), into a ring of
- * buffers. Nothing is mapped, so nothing has to be unmapped from other processors, which is what most
- * of the time goes into when a mapped table is larger than memory. A window that could not be read is
+ * buffers. Nothing is mapped, so nothing has to be unmapped from other processors, which costs time when a
+ * mapped table is larger than memory. A window that could not be read is
  * taken from the map instead: slower, and the same numbers. */
 #include "data/reader.h"
 
