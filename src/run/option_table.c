@@ -81,19 +81,21 @@ const option_spec option_specs[] = {
      .help = "gaussian without --covariance: ratio of its largest to its smallest variance."},
 
     {TEXT("sampler", sampler, "NAME", "auto"), SAMPLER,
-     .help = "Sampler; `sbps list samplers` names them."},
+     .help =
+         "Sampler; `sbps list samplers` names them. auto: sbps, or full-data hmc where that "
+         "is counted to be cheaper (docs/auto.md)."},
     {SIZE("batch-size", batch_size, "N", "auto", 1, SIZE_MAX), .word = "auto", SAMPLER,
      .help = "Rows in a mini-batch. A sampler with a band needs at least 2, since their spread "
-             "is what it is made of."},
+             "is what it is made of. auto: the cheapest by the noise measured (docs/auto.md)."},
     {REAL("band", band, "K", "auto", 0, 100), .word = "auto", SAMPLER,
      .help =
          "Width of the band over the predicted rate, in standard errors. Wider is less biased "
          "and slower. auto: tuned in warm-up to meet the bias budget."},
     {CHOICE("control-variate", control_variate, "auto|none|gradient|hessian", "auto"), SAMPLER,
      .help =
-         "What is known exactly at the mode and taken out of the mini-batch noise: nothing, "
-         "the gradient, or gradient and Hessian (not in this version). auto: the gradient "
-         "where a row's part in it is one number, as in regression."},
+         "What is known exactly at a reference point and taken out of the mini-batch noise: "
+         "nothing, the gradient, or gradient and Hessian. auto: whichever is counted to be "
+         "cheapest (docs/auto.md)."},
     {CHOICE("metric", metric, "auto|none|diagonal|adaptive|dense", "auto"), SAMPLER,
      .help = "Scaling of the directions the path moves in."},
     {REAL("refresh-rate", refresh_rate, "RATE", "auto", 0, DBL_MAX), .closed = true,
@@ -101,7 +103,8 @@ const option_spec option_specs[] = {
      .help = "Velocity refreshments per unit of time; 0 turns them off."},
     {CHOICE("minibatch", minibatch, "auto|window|random", "auto"), SAMPLER,
      .help = "Mini-batches are windows of consecutive shuffled rows, or rows drawn one by one. "
-             "auto: windows when the table is large against the batch."},
+             "auto: windows when the table is large against the batch; by strata where few "
+             "rows make most of the noise (docs/auto.md)."},
     {REAL("bias-budget", bias_budget, "SD", "0.02", 0, 1), SAMPLER,
      .help = "Bias that is tolerated, in posterior standard deviations."},
     {SWITCH("paper", paper), SAMPLER,
