@@ -82,4 +82,5 @@ const metric_kind metric_dense = {
     .forward = forward,
     .transpose = transpose,
     .precision = precision,
+    .white = true,
 };

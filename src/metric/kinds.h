@@ -4,6 +4,7 @@
 
 #include "metric/metric.h"
 
-extern const metric_kind metric_none, metric_diagonal, metric_adaptive, metric_dense;
+extern const metric_kind metric_none, metric_diagonal, metric_adaptive, metric_dense,
+    metric_lowrank;
 
 #endif

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-const metric_kind *const metric_kinds[] = {&metric_none, &metric_diagonal, &metric_dense,
-                                           &metric_adaptive, NULL};
+const metric_kind *const metric_kinds[] = {&metric_none,     &metric_diagonal, &metric_dense,
+                                           &metric_adaptive, &metric_lowrank,  NULL};
 
 sbps_status metric_create(const metric_kind *kind, size_t d, const double *hessian,
                           metric **out, sbps_error *err)
@@ -15,6 +15,7 @@ sbps_status metric_create(const metric_kind *kind, size_t d, const double *hessi
     if (!m) return fail_memory(err);
     m->kind = kind;
     m->d = d;
+    m->k = kernels_best();
     sbps_status status = kind->build(m, hessian, err);
     if (status != SBPS_OK) {
         metric_destroy(m);

@@ -2,6 +2,7 @@
 #ifndef METRIC_METRIC_H
 #define METRIC_METRIC_H
 
+#include "base/kernels.h"
 #include "base/status.h"
 
 typedef struct metric_kind metric_kind;
@@ -9,7 +10,8 @@ typedef struct metric_kind metric_kind;
 typedef struct {
     const metric_kind *kind;
     size_t d;
-    double *data; /* kind's own: nothing, d, 2*d or 2*d*d numbers */
+    const kernels *k;
+    double *data; /* kind's own: nothing, d, 2*d, 3*d*d numbers */
 } metric;
 
 struct metric_kind {
@@ -19,6 +21,11 @@ struct metric_kind {
     void (*forward)(const metric *m, const double *v, double *u);   /* u = A v */
     void (*transpose)(const metric *m, const double *g, double *h); /* h = A' g */
     void (*precision)(const metric *m, const double *x, double *y); /* y = (A A')^-1 x */
+    /* u'Hu = 1 for every velocity at the reference; or about 1: on average, and where d is large for
+     * most. */
+    bool white, nearly_white;
+    /* Optional: what was kept of the Hessian, in words. NULL: the name says it. */
+    void (*describe)(const metric *m, size_t size, char *text);
     /* Optional: the metric learns, and every chain has one of its own. NULL: it is fixed. */
     size_t (*numbers)(size_t d); /* of its data */
     void (*see)(metric *m, const double *gradient, double beta);
@@ -28,7 +35,7 @@ struct metric_kind {
     void (*blend)(metric *into, const metric *other, double share);
 };
 
-/* NULL at the end: none, diagonal, dense, adaptive */
+/* NULL at the end: none, diagonal, dense, adaptive, lowrank */
 extern const metric_kind *const metric_kinds[];
 
 sbps_status metric_create(const metric_kind *kind, size_t d, const double *hessian,

@@ -15,9 +15,11 @@
 static void carve(const sbps_run *run, chain *c)
 {
     size_t d = run->target->dim;
-    /* with a dense metric from the same Hessian u'Hu is 1 for every velocity */
-    const double *hessian =
-        strcmp(run->plan.metric->name, "dense") ? run->reference->hessian : NULL;
+    /* without it u'Hu is taken for 1; flights need it as a scale only, steps for the stiffest
+     * direction */
+    const metric_kind *a = run->plan.metric;
+    bool one = a->white || (a->nearly_white && !run->plan.sampler->discrete);
+    const double *hessian = one ? NULL : run->reference->hessian;
     c->memory.used = 0;
     c->state = arena_take(&c->memory, sizeof *c->state);
     potential_carve(&c->flight, audition_widest(run), run->target, run->plan.batch, &c->memory);

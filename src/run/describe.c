@@ -54,6 +54,11 @@ static void describe_sampler(const sbps_run *run, FILE *out)
     const run_plan *p = &run->plan;
     fprintf(out, "  sampler   %s%s, %s metric", p->sampler->name,
             run->options->paper ? " as published" : "", p->metric->name);
+    if (p->metric->describe) {
+        char kept[96];
+        p->metric->describe(run->a, sizeof kept, kept);
+        fprintf(out, " (%s)", kept);
+    }
     if (!p->sampler->discrete) fprintf(out, ", refresh rate %.3g", p->settings.refresh_rate);
     fprintf(out, "\n");
     if (!is_rowless(run))

@@ -96,8 +96,8 @@ const option_spec option_specs[] = {
          "What is known exactly at a reference point and taken out of the mini-batch noise: "
          "nothing, the gradient, or gradient and Hessian. auto: whichever is counted to be "
          "cheapest (docs/auto.md)."},
-    {CHOICE("metric", metric, "auto|none|diagonal|adaptive|dense", "auto"), SAMPLER,
-     .help = "Scaling of the directions the path moves in."},
+    {CHOICE("metric", metric, "auto|none|diagonal|adaptive|dense|lowrank", "auto"), SAMPLER,
+     .help = "Scaling of the directions the path moves in (docs/metrics.md)."},
     {REAL("refresh-rate", refresh_rate, "RATE", "auto", 0, DBL_MAX), .closed = true,
      .word = "auto", SAMPLER,
      .help = "Velocity refreshments per unit of time; 0 turns them off."},
