@@ -21,6 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SHARED = os.path.join(ROOT, "..", "shared", "reference")
 MODEL = ["--model", "logistic", "--prior", "normal(0,10)"]
 PRIOR_SD = 10.0
+PATIENCE = 1800  # seconds until a run is given up
 DIM = 20
 
 
@@ -95,7 +96,10 @@ class Run:
             command = [args.program, "sample", data.path, *MODEL, "--sampler", sampler, "--seed", str(seed), "--threads",
                        "1", "--ess", str(ess), "--draws", str(draws), "--progress", "off", "-o", path, *options]
             start = time.perf_counter()
-            done = subprocess.run(command, capture_output=True, text=True)
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+            except subprocess.TimeoutExpired as late:
+                raise RuntimeError(f"`{sampler}` given up after {PATIENCE} s") from late
             self.wall = time.perf_counter() - start
             if done.returncode:
                 raise RuntimeError(f"{' '.join(command)}: exit status {done.returncode}: {done.stderr.strip()}")

@@ -92,7 +92,7 @@ def ours(name, *options):
         limit = args.seconds * (5 if name == "hmc" and data.rows >= 1000000 else 1)
         goal = max(GOAL_ESS, args.ess / 5)
         r = Run(args, data, name, 1, goal, "--seconds", str(limit), *options)
-        remarks = "four chains" + (f"; stopped after {limit:g} s" if r.path_ess < goal else "")
+        remarks = "four chains" + (f"; wanted {limit:g} s, took {r.wall:.0f}" if r.path_ess < goal else "")
         return Peer(f"`{' '.join([name, *options])}`", r.before, r.sampling, r.ess,
                     time_to(GOAL_ESS, r.before, r.sampling, r.ess), r.mean, r.sd, r.mcse, remarks)
     return run
