@@ -28,6 +28,9 @@ static sbps_options *options_of(const char *settings)
         if (value) *value++ = '\0';
         if (sbps_options_set(options, word, value, &err) != SBPS_OK) give_up(word, &err);
     }
+    /* these tests are about flights unless they say otherwise: auto would take hmc for most */
+    if (!strcmp(sbps_options_get(options, "sampler"), "auto"))
+        sbps_options_set(options, "sampler", "sbps", &err);
     return options;
 }
 
@@ -47,15 +50,14 @@ __attribute__((unused)) static sbps_result *sample_table(const sbps_table *table
     return r;
 }
 
-/* x: rows x columns without the intercept. */
-__attribute__((unused)) static sbps_result *sample_arrays(size_t rows, size_t columns,
-                                                          const double *x, const double *y,
-                                                          const char *settings)
+/* x: n x columns without the intercept. */
+__attribute__((unused)) static sbps_result *
+sample_arrays(size_t n, size_t columns, const double *x, const double *y, const char *settings)
 {
     sbps_error err = {0};
     sbps_table *table;
     sbps_options *options = options_of(settings);
-    if (sbps_table_copy(rows, columns, x, NULL, y, options, &table, &err) != SBPS_OK)
+    if (sbps_table_copy(n, columns, x, NULL, y, options, &table, &err) != SBPS_OK)
         give_up("table", &err);
     sbps_result *r = sample_table(table, options);
     sbps_table_destroy(table);

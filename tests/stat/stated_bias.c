@@ -10,7 +10,7 @@ static sbps_result *sample(const char *data, const char *settings, unsigned seed
 {
     char all[512];
     snprintf(all, sizeof all,
-             "model=logistic target=y no-intercept control-variate=none seed=%u %s", seed,
+             "model=logistic target=y no-intercept control-variate=none batch-size=104 seed=%u %s", seed,
              settings);
     return sample_file(data, all);
 }

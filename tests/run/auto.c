@@ -1,0 +1,98 @@
+/* What auto chooses: by counted work, so the same on every machine and every number of threads. */
+#include "check.h"
+#include "run/run.h"
+
+#include "stat/sample.h"
+
+typedef struct {
+    char sampler[32], control[32], minibatch[32];
+    double batch;
+} choice;
+
+/* `settings` may name the sampler; "auto" is passed by not naming any. */
+static choice choose(const char *path, const char *settings)
+{
+    sbps_error err = {0};
+    sbps_options *options;
+    sbps_table *table;
+    sbps_run *run;
+    choice c = {0};
+    if (sbps_options_create(&options, &err) != SBPS_OK) give_up("options", &err);
+    char text[256], *rest = text, *word;
+    snprintf(text, sizeof text, "model=logistic target=y %s", settings);
+    while ((word = strsep(&rest, " "))) {
+        char *value = strchr(word, '=');
+        if (!*word) continue;
+        *value++ = '\0';
+        if (sbps_options_set(options, word, value, &err) != SBPS_OK) give_up(word, &err);
+    }
+    if (sbps_table_read(path, options, &table, &err) != SBPS_OK) give_up(path, &err);
+    if (sbps_run_create(table, options, &run, &err) != SBPS_OK) give_up("run", &err);
+    snprintf(c.sampler, sizeof c.sampler, "%s", run->plan.sampler->name);
+    snprintf(c.control, sizeof c.control, "%s", run->plan.control_variate);
+    snprintf(c.minibatch, sizeof c.minibatch, "%s", run->plan.minibatch->name);
+    c.batch = (double)run->plan.batch;
+    sbps_run_destroy(run);
+    sbps_table_destroy(table);
+    sbps_options_destroy(options);
+    return c;
+}
+
+static void simulate(size_t n, size_t d, char path[256])
+{
+    sbps_error err = {0};
+    temporary_name(256, path);
+    if (sbps_simulate("logistic", n, d, 4, path, NULL, &err) != SBPS_OK)
+        give_up("simulate", &err);
+}
+
+TEST(few_rows_a_parameter_are_left_to_hmc)
+{
+    char path[256];
+    simulate(300, 10, path);
+    choice c = choose(path, "");
+    CHECK(!strcmp(c.sampler, "hmc"));
+    CHECK(c.batch == 300.0);
+    c = choose(path, "batch-size=50"); /* only flights have that */
+    CHECK(!strcmp(c.sampler, "sbps") && c.batch == 50.0);
+    c = choose(path, "sampler=sbps");
+    CHECK(!strcmp(c.sampler, "sbps"));
+    unlink(path);
+}
+
+TEST(many_rows_are_flown_over_with_the_second_order)
+{
+    char path[256];
+    simulate(50000, 5, path);
+    choice one = choose(path, "threads=1"), four = choose(path, "threads=4");
+    CHECK(!strcmp(one.sampler, "sbps") && !strcmp(one.control, "hessian"));
+    CHECK(one.batch >= 4.0 && one.batch <= 64.0);
+    CHECK(!memcmp(&one, &four, sizeof one));
+    choice plain = choose(path, "control-variate=none");
+    CHECK(!strcmp(plain.control, "none") && plain.batch > 4.0 * one.batch);
+    unlink(path);
+}
+
+/* One row in two hundred is fifty times as long as the others. */
+TEST(loud_rows_make_strata)
+{
+    char path[256];
+    temporary_name(sizeof path, path);
+    FILE *f = fopen(path, "w");
+    REQUIRE(f);
+    rng r = rng_stream(3, 0, RNG_TEST);
+    fprintf(f, "y,a,b\n");
+    for (size_t i = 0; i < 20000; i++) {
+        double long_one = i % 200 ? 1.0 : 50.0, a = long_one * rng_normal(&r);
+        double b = long_one * rng_normal(&r), p = 1.0 / (1.0 + exp(0.03 * b - 0.02 * a));
+        fprintf(f, "%d,%.6f,%.6f\n", rng_uniform(&r) < p, a, b);
+    }
+    fclose(f);
+    choice c = choose(path, "");
+    CHECK(!strcmp(c.sampler, "sbps") && !strcmp(c.minibatch, "strata"));
+    c = choose(path, "minibatch=window");
+    CHECK(!strcmp(c.minibatch, "window"));
+    unlink(path);
+}
+
+CHECK_MAIN
