@@ -1,14 +1,19 @@
-/* Low rank plus diagonal, for many parameters. With D = diag(H)^(-1/2) and the eigenpairs (l, x) of
- * D H D, those that lie far from the rest are corrected one by one and the rest, of mean c, alike:
+/* Low rank plus diagonal, for many parameters. With D diagonal and the eigenpairs (l, x) of D H D,
+ * those that lie far from the rest are corrected one by one and the rest, of mean c, alike:
  *
  *   A = D c^(-1/2) (1 + sum_k (m_k^(-1/2) - 1) x_k x_k'),    m_k = l_k / c                    (1)
  *   (A A')^-1 = c D^-1 (1 + sum_k (m_k - 1) x_k x_k') D^-1                                    (2)
  *
  * Then A'HA has the eigenvalue 1 along each x_k and l/c along the others, whose mean is 1: u'Hu is 1
  * on average over velocities. A map takes 2 d r multiplications for r pairs, a dense one d^2/2.
+ *
  * Eigenvalues are sorted, so those left alike are a run of neighbours: the longest whose largest
  * is at most SPREAD times its least, which makes r the smallest; where r would be more than d/4 (a
- * dense map is then cheaper) the 3/4 of all that spread least. */
+ * dense map is then cheaper) the 3/4 of all that spread least.
+ *
+ * D is diag(H)^(-1/2) or diag(H^-1)^(1/2), whichever leaves fewer pairs: the first where the covariance
+ * is diagonal plus few factors (levels of many groups), the second where the precision is, as when
+ * columns share factors. 300 columns: 10 pairs against 77 and 66 against 5. */
 #include "base/cholesky.h"
 #include "base/memory.h"
 #include "metric/kinds.h"
@@ -70,79 +75,109 @@ static band choose(size_t d, const double *l)
     return longest.end - longest.first < least ? narrowest(d, l, least) : longest;
 }
 
-/* D H D into `scaled`, D into `roots`; false where H is not positive definite. `l` is scratch. */
-static bool scale(size_t d, const double *hessian, double *roots, double *scaled, double *l)
+typedef struct {
+    double *roots;   /* d: D */
+    double *values;  /* d: eigenvalues of D H D, increasing */
+    double *scaled;  /* d of d: D H D, lost when it is solved */
+    double *vectors; /* d of d: eigenvectors, one a row */
+} pairs;
+
+static sbps_status fail_definite(sbps_error *err)
+{
+    return fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
+}
+
+/* D = diag(H)^(-1/2); H is asked whether it is a number and positive definite. */
+static sbps_status begin(size_t d, const double *hessian, const pairs *p, sbps_error *err)
 {
     for (size_t j = 0; j < d; j++) {
         double h = hessian[j * d + j];
-        if (!(h > 0.0) || !isfinite(h)) return false;
-        roots[j] = 1.0 / sqrt(h);
+        if (!(h > 0.0) || !isfinite(h)) return fail_definite(err);
+        p->roots[j] = 1.0 / sqrt(h);
     }
-    for (size_t i = 0; i < d * d; i++) {
-        scaled[i] = hessian[i] * roots[i / d] * roots[i % d];
-        if (!isfinite(scaled[i])) return false;
-    }
-    memcpy(l, scaled, d * d * sizeof *l);
-    return cholesky(d, l);
+    for (size_t i = 0; i < d * d; i++)
+        if (!isfinite(hessian[i])) return fail_definite(err);
+    memcpy(p->vectors, hessian, d * d * sizeof *hessian);
+    return cholesky(d, p->vectors) ? SBPS_OK : fail_definite(err);
 }
 
-/* Eigenvalues in increasing order and eigenvectors, one a row. The smallest are no better known than
- * rounding allows. */
-static bool solve(size_t d, double *scaled, double *values, double *vectors)
+/* The smallest eigenvalues are no better known than rounding allows. */
+static sbps_status solve(size_t d, const double *hessian, const pairs *p, sbps_error *err)
 {
     lapack_int n = (lapack_int)d, found = 0, *support = calloc(2 * d, sizeof *support);
-    if (!support) return false;
+    if (!support) return fail_memory(err);
+    for (size_t i = 0; i < d * d; i++)
+        p->scaled[i] = hessian[i] * p->roots[i / d] * p->roots[i % d];
     openblas_set_num_threads(1); /* the same sums on every machine size */
-    lapack_int info = LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'A', 'L', n, scaled, n, 0.0, 0.0, 0,
-                                     0, 0.0, &found, values, vectors, n, support);
+    lapack_int info = LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'A', 'L', n, p->scaled, n, 0.0, 0.0,
+                                     0, 0, 0.0, &found, p->values, p->vectors, n, support);
     free(support);
-    if (info != 0 || found != n) return false;
-    double least = 4.0 * DBL_EPSILON * (double)d * values[d - 1];
-    for (size_t j = 0; j < d && values[j] < least; j++) values[j] = least;
-    return true;
+    if (info != 0 || found != n)
+        return fail(err, SBPS_NO_MODE, "the Hessian at the mode has no eigenvectors");
+    double least = 4.0 * DBL_EPSILON * (double)d * p->values[d - 1];
+    for (size_t j = 0; j < d && p->values[j] < least; j++) p->values[j] = least;
+    return SBPS_OK;
 }
 
-/* (1) from the eigenpairs. */
-static sbps_status keep(metric *m, const double *roots, const double *values,
-                        const double *vectors, sbps_error *err)
+/* D to diag(H^-1)^(1/2), from the eigenpairs under the D before. */
+static void take_variances(size_t d, const pairs *p)
 {
-    size_t d = m->d, at = 0;
-    band rest = choose(d, values);
-    size_t rank = d - (rest.end - rest.first);
+    double *sum = p->scaled;
+    memset(sum, 0, d * sizeof *sum);
+    for (size_t k = 0; k < d; k++)
+        for (size_t j = 0; j < d; j++)
+            sum[j] += p->vectors[k * d + j] * p->vectors[k * d + j] / p->values[k];
+    for (size_t j = 0; j < d; j++) p->roots[j] *= sqrt(sum[j]);
+}
+
+/* (1) from the eigenpairs, in place of what was kept before. */
+static sbps_status keep(metric *m, const pairs *from, band rest, sbps_error *err)
+{
+    size_t d = m->d, at = 0, rank = d - (rest.end - rest.first);
     double c = 0.0;
-    for (size_t k = rest.first; k < rest.end; k++) c += values[k] / (double)(d - rank);
+    for (size_t k = rest.first; k < rest.end; k++) c += from->values[k] / (double)(d - rank);
+    free(m->data);
     m->data = new_doubles(2 + d + rank + rank * d);
     if (!m->data) return fail_memory(err);
     parts p = parts_of(m->data, d, rank);
     p.counts[0] = (double)rank;
     p.counts[1] = rest.ratio;
-    for (size_t j = 0; j < d; j++) p.diagonal[j] = roots[j] / sqrt(c);
+    for (size_t j = 0; j < d; j++) p.diagonal[j] = from->roots[j] / sqrt(c);
     for (size_t k = 0; k < d; k++) {
         if (k >= rest.first && k < rest.end) continue;
-        p.weight[at] = values[k] / c;
-        memcpy(p.vector + at++ * d, vectors + k * d, d * sizeof *vectors);
+        p.weight[at] = from->values[k] / c;
+        memcpy(p.vector + at++ * d, from->vectors + k * d, d * sizeof *from->vectors);
     }
     return SBPS_OK;
+}
+
+static sbps_status try_both(metric *m, const double *hessian, const pairs *p, sbps_error *err)
+{
+    sbps_status status = begin(m->d, hessian, p, err);
+    if (status == SBPS_OK) status = solve(m->d, hessian, p, err);
+    if (status != SBPS_OK) return status;
+    band first = choose(m->d, p->values);
+    status = keep(m, p, first, err);
+    if (status != SBPS_OK || first.end - first.first == m->d) return status;
+    take_variances(m->d, p);
+    if ((status = solve(m->d, hessian, p, err)) != SBPS_OK) return status;
+    band second = choose(m->d, p->values);
+    size_t before = first.end - first.first, now = second.end - second.first;
+    bool better = now > before || (now == before && second.ratio < first.ratio);
+    return better ? keep(m, p, second, err) : SBPS_OK;
 }
 
 static sbps_status build(metric *m, const double *hessian, sbps_error *err)
 {
     size_t d = m->d;
-    double *roots = new_doubles(2 * d), *values = roots ? roots + d : NULL;
-    double *scaled = new_doubles(d * d), *vectors = new_doubles(d * d);
-    sbps_status status = SBPS_OK;
-    if (!roots || !scaled || !vectors)
-        status = fail_memory(err);
-    else if (!scale(d, hessian, roots, scaled, vectors))
-        status = fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
-    else if (!solve(d, scaled, values, vectors))
-        status =
-            fail(err, SBPS_NO_MODE, "no eigenvectors of the Hessian at the mode were found");
-    else
-        status = keep(m, roots, values, vectors, err);
-    free(vectors);
-    free(scaled);
-    free(roots);
+    pairs p = {new_doubles(d), new_doubles(d), new_doubles(d * d), new_doubles(d * d)};
+    sbps_status status = p.roots && p.values && p.scaled && p.vectors
+                             ? try_both(m, hessian, &p, err)
+                             : fail_memory(err);
+    free(p.vectors);
+    free(p.scaled);
+    free(p.values);
+    free(p.roots);
     return status;
 }
 
