@@ -100,7 +100,7 @@ static bool chain_open(bench_chain *c, const rows *data, const bench_case *of)
     if (!c->memory.base) return false;
     carve(c, kind, n);
     if (of->controlled &&
-        control_create(c->target, c->at->w, of->order, &c->cv, NULL) != SBPS_OK)
+        control_create(c->target, c->at->w, of->order, NULL, &c->cv, NULL) != SBPS_OK)
         return false;
     c->u.cv = c->cv;
     *c->s.settings = (sampler_settings){.band = 3.5,

@@ -76,6 +76,11 @@ static void precision(const metric *m, const double *x, double *y)
     }
 }
 
+static double work(const metric *m)
+{
+    return 0.5 * (double)m->d * (double)m->d;
+}
+
 const metric_kind metric_dense = {
     .name = "dense",
     .build = build,
@@ -83,4 +88,5 @@ const metric_kind metric_dense = {
     .transpose = transpose,
     .precision = precision,
     .white = true,
+    .work = work,
 };

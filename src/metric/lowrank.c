@@ -218,6 +218,11 @@ static void precision(const metric *m, const double *x, double *y)
     for (size_t j = 0; j < m->d; j++) y[j] /= p.diagonal[j];
 }
 
+static double work(const metric *m)
+{
+    return (double)m->d * (1.0 + 2.0 * m->data[0]);
+}
+
 static void describe(const metric *m, size_t size, char *text)
 {
     snprintf(text, size, "rank %.0f of %zu, the rest spread over a factor of %.3g", m->data[0],
@@ -231,5 +236,6 @@ const metric_kind metric_lowrank = {
     .transpose = transpose,
     .precision = precision,
     .nearly_white = true,
+    .work = work,
     .describe = describe,
 };

@@ -24,6 +24,8 @@ struct metric_kind {
     /* u'Hu = 1 for every velocity at the reference; or about 1: on average, and where d is large for
      * most. */
     bool white, nearly_white;
+    /* Optional: multiplications of a map. NULL: at most d. */
+    double (*work)(const metric *m);
     /* Optional: what was kept of the Hessian, in words. NULL: the name says it. */
     void (*describe)(const metric *m, size_t size, char *text);
     /* Optional: the metric learns, and every chain has one of its own. NULL: it is fixed. */

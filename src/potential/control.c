@@ -23,13 +23,17 @@ static sbps_status likelihood_gradient(const posterior *u, control *c, sbps_erro
     return status;
 }
 
-static sbps_status likelihood_hessian(const posterior *u, control *c, sbps_error *err)
+static sbps_status likelihood_hessian(const posterior *u, control *c, const double *known,
+                                      sbps_error *err)
 {
     size_t d = u->dim, stride = (d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
     double *h = new_doubles(d * d);
     c->hessian = new_doubles(d * stride);
     sbps_status status = h && c->hessian ? SBPS_OK : fail_memory(err);
-    if (status == SBPS_OK) status = posterior_hessian(u, c->w, h, err);
+    if (status == SBPS_OK && known)
+        memcpy(h, known, d * d * sizeof *h);
+    else if (status == SBPS_OK)
+        status = posterior_hessian(u, c->w, h, err);
     for (size_t i = 0; status == SBPS_OK && i < d; i++) {
         h[i * d + i] += prior_curvature(&u->priors[i], u->scale[i], c->w[i]);
         for (size_t j = 0; j < d; j++) c->hessian[i * stride + j] = -h[i * d + j];
@@ -91,7 +95,7 @@ done:
 /* ---- the whole ---- */
 
 sbps_status control_create(const posterior *target, const double *w, control_order order,
-                           control **out, sbps_error *err)
+                           const double *hessian, control **out, sbps_error *err)
 {
     *out = NULL;
     control *c = calloc(1, sizeof *c);
@@ -104,7 +108,7 @@ sbps_status control_create(const posterior *target, const double *w, control_ord
         status = likelihood_gradient(target, c, err);
     }
     if (status == SBPS_OK && order == CONTROL_HESSIAN)
-        status = likelihood_hessian(target, c, err);
+        status = likelihood_hessian(target, c, hessian, err);
     if (status == SBPS_OK && !target->model->general)
         status = row_derivatives(target, c, order, err);
     if (status != SBPS_OK) {

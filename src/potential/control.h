@@ -20,8 +20,9 @@ typedef struct control {
     double *base;
 } control;
 
+/* hessian: the posterior's at w, dim*dim, where it is known already, or NULL. */
 sbps_status control_create(const posterior *target, const double *w, control_order order,
-                           control **out, sbps_error *err);
+                           const double *hessian, control **out, sbps_error *err);
 void control_destroy(control *c);
 
 #endif

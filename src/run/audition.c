@@ -122,12 +122,20 @@ typedef struct {
     const candidate *c;
     size_t batch;
     double noise, work;
+    control *cv;
     strata *parts; /* NULL: rows are all alike */
 } verdict;
 
+static void verdict_clear(verdict *v)
+{
+    control_destroy(v->cv);
+    strata_destroy(v->parts);
+    *v = (verdict){.work = INFINITY};
+}
+
 /* Do strata make it cheaper? Batches of n then have the noise of strata_variance. */
-static sbps_status try_strata(const sbps_run *run, stage *s, const control *cv, double work,
-                              verdict *v, sbps_error *err)
+static sbps_status try_strata(const sbps_run *run, stage *s, double work, verdict *v,
+                              sbps_error *err)
 {
     size_t n = run->target->data->n;
     bool open = run->plan.auto_batch && is_auto(run->options->minibatch);
@@ -136,7 +144,7 @@ static sbps_status try_strata(const sbps_run *run, stage *s, const control *cv, 
     double *influence = new_doubles(n);
     strata *parts = NULL;
     if (!influence) return fail_memory(err);
-    stage_influence(s, cv, influence);
+    stage_influence(s, v->cv, influence);
     sbps_status status = strata_create(n, influence, &parts, err);
     free(influence);
     if (status != SBPS_OK) return status;
@@ -147,7 +155,9 @@ static sbps_status try_strata(const sbps_run *run, stage *s, const control *cv, 
         double total =
             looks_for(run, STRATA_PRICE * variance) * ((double)take * work + LOOK_WORK);
         if (!(total < v->work)) continue;
-        *v = (verdict){v->c, take, variance * (double)take, total, NULL};
+        v->batch = take;
+        v->noise = variance * (double)take;
+        v->work = total;
         better = true;
     }
     if (better)
@@ -160,17 +170,16 @@ static sbps_status try_strata(const sbps_run *run, stage *s, const control *cv, 
 static sbps_status hear(const sbps_run *run, stage *s, const candidate *c, verdict *out,
                         sbps_error *err)
 {
-    control *cv = NULL;
-    sbps_status status = control_make(run, c->name, run->reference->w, &cv, err);
+    *out = (verdict){.c = c, .work = INFINITY};
+    sbps_status status = control_make(run, c->name, run->reference->w, &out->cv, err);
     if (status != SBPS_OK) return status;
-    double work = row_work(run, c->name), noise = stage_noise(s, cv);
+    double work = row_work(run, c->name), noise = stage_noise(s, out->cv);
     size_t n = run->plan.auto_batch ? best_batch(run, noise, work) : run->plan.batch;
     double price = n < run->target->data->n ? NOISE_PRICE * noise / (double)n : 0.0;
-    *out = (verdict){.c = c, .batch = n, .noise = noise};
+    out->batch = n;
+    out->noise = noise;
     out->work = looks_for(run, price) * ((double)n * work + LOOK_WORK);
-    status = try_strata(run, s, cv, work, out, err);
-    control_destroy(cv);
-    return status;
+    return try_strata(run, s, work, out, err);
 }
 
 static void say(sbps_run *run, const verdict *v, bool hmc)
@@ -193,19 +202,28 @@ sbps_status audition_set_up(sbps_run *run, sbps_error *err)
         verdict v;
         bool fixed = !run->plan.auto_control;
         if (fixed && strcmp(run->plan.control_variate, candidates[i].name)) continue;
-        if ((status = hear(run, &s, &candidates[i], &v, err)) != SBPS_OK) break;
-        strata_destroy(v.work < best.work ? best.parts : v.parts);
-        if (v.work < best.work) best = v;
+        status = hear(run, &s, &candidates[i], &v, err);
+        verdict_clear(status == SBPS_OK && v.work < best.work ? &best : &v);
+        if (status != SBPS_OK) break;
+        if (v.c) best = v;
     }
     stage_close(&s);
-    run->parts = best.parts;
-    if (status != SBPS_OK || !best.c) return status;
+    if (status != SBPS_OK || !best.c) {
+        verdict_clear(&best);
+        return status;
+    }
     run->plan.control_variate = best.c->name;
     run->plan.batch = best.batch;
-    run->plan.minibatch = minibatch_for(run, best.batch);
     bool hmc = plan_may_take_hmc(run) && hmc_work(run) < best.work;
     say(run, &best, hmc);
-    return hmc ? plan_take_hmc(run, err) : SBPS_OK;
+    if (hmc) {
+        verdict_clear(&best);
+        return plan_take_hmc(run, err);
+    }
+    run->cv = best.cv;
+    run->parts = best.parts;
+    run->plan.minibatch = minibatch_for(run, best.batch);
+    return SBPS_OK;
 }
 
 /* ---- in warm-up ---- */
@@ -219,7 +237,7 @@ static bool try_mean(sbps_run *run, stage *s)
         double mean = moments_summarize(run->moments_of, run->chain_count, j).mean;
         s->z[j] = run->report[j] ? log(mean) : mean;
     }
-    memcpy(s->q, s->z, d * sizeof *s->q); /* z and q are scratch of noise_left */
+    memcpy(s->q, s->z, d * sizeof *s->q); /* z and q are scratch of stage_noise */
     control *cv = NULL;
     if (control_make(run, run->plan.control_variate, s->q, &cv, NULL) != SBPS_OK) return false;
     if (!(stage_noise(s, cv) < MEAN_GAIN * before)) {

@@ -149,7 +149,7 @@ sbps_status chains_restore(sbps_run *run, sbps_error *err)
 {
     for (size_t i = 0; i < run->chain_count; i++) potential_restore(&run->chains[i].flight);
     run->plan.minibatch = run->chains->flight.kind;
-    run->plan.batch = run->chains->flight.n;
+    run->plan.batch = run->chains->flight.state->n;
     if (!run->cv || !memcmp(run->anchor, run->cv->w, run->target->dim * sizeof *run->anchor))
         return SBPS_OK;
     control *moved;

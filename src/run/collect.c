@@ -10,8 +10,12 @@
 /* The linear response was 1.0 to 0.35 times the true bias wherever it was measured, least where
  * violations are rare and far out in the tails: twice of it is stated. */
 #define RESPONSE_SAFETY 2.0
-#define VALUE_ROWS      ((size_t)1000) /* rows behind each stored estimate of the potential */
-#define DRAWS_PER_DIM   10.0           /* stored draws a parameter, to trust their covariance */
+/* Rows behind each stored estimate of the potential: at most the first, and about the second in all,
+ * but at least the third. */
+#define VALUE_ROWS       ((size_t)1000)
+#define VALUE_ROWS_ALL   ((size_t)2000000)
+#define VALUE_ROWS_LEAST ((size_t)50)
+#define DRAWS_PER_DIM    10.0 /* stored draws a parameter, to trust their covariance */
 
 /* ---- bias ---- */
 
@@ -107,8 +111,11 @@ static sbps_status fill_bias(const sbps_run *run, result *r, sbps_error *err)
 static sbps_status fill_potential(const sbps_run *run, result *r, sbps_error *err)
 {
     size_t n = run->table->data->n;
-    const potential_kind *kind = n <= VALUE_ROWS ? &potential_full : &potential_window;
-    if (n > VALUE_ROWS) n = VALUE_ROWS;
+    size_t most = VALUE_ROWS_ALL / (r->chains * r->draws + 1);
+    if (most > VALUE_ROWS) most = VALUE_ROWS;
+    if (most < VALUE_ROWS_LEAST) most = VALUE_ROWS_LEAST;
+    const potential_kind *kind = n <= most ? &potential_full : &potential_window;
+    if (n > most) n = most;
     arena memory = {0};
     potential gauge;
     potential_carve(&gauge, kind, run->target, n, &memory);
@@ -241,7 +248,7 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
     info->created_at = time_text();
     info->seed = (double)o->seed;
     info->rows = (double)run->table->data->n;
-    info->batch_size = (double)run->plan.batch;
+    info->batch_size = (double)run->chains->flight.n;
     info->band = run->plan.sampler->curve ? run->chains->s.settings->band : NAN;
     info->bias_budget = o->bias_budget;
     info->refresh_rate = run->plan.sampler->discrete ? NAN : run->plan.settings.refresh_rate;

@@ -9,6 +9,8 @@
 #define WINDOW_FROM      100.0 /* rows per batch row, from which windows replace random rows */
 #define BAND_FIRST       5.0   /* before warm-up has chosen */
 #define DT_LEAST         1e-6  /* of the posterior's scale */
+#define LOWRANK_FROM     100.0 /* parameters: below, a bounce is cheap either way */
+#define LOWRANK_WORK     0.5   /* of a dense map, that it may cost at most */
 #define PAPER_BATCH      ((size_t)100)
 #define GAUSSIAN_REFRESH 0.5 /* per radian of a turn: best of 0.1..1 on one table, d = 20 */
 
@@ -117,15 +119,23 @@ static sbps_status check_bounded(const sbps_options *o, const run_plan *plan, sb
     return SBPS_OK;
 }
 
+static const metric_kind *metric_named(const char *name)
+{
+    for (size_t i = 0; metric_kinds[i]; i++)
+        if (!strcmp(metric_kinds[i]->name, name)) return metric_kinds[i];
+    return NULL;
+}
+
 static sbps_status choose_metric(const sbps_options *o, run_plan *plan, sbps_error *err)
 {
     const char *usual = plan->sampler->metric ? plan->sampler->metric
                         : o->paper            ? "none"
                                               : "dense";
     const char *word = is_auto(o->metric) ? usual : o->metric;
-    for (size_t i = 0; metric_kinds[i]; i++)
-        if (!strcmp(metric_kinds[i]->name, word)) plan->metric = metric_kinds[i];
+    plan->metric = metric_named(word);
     if (!plan->metric) return fail(err, SBPS_BAD_ARG, "--metric: there is no '%s'", word);
+    bool flights = plan->sampler->curve && !plan->sampler->full && !plan->sampler->metric;
+    plan->auto_metric = is_auto(o->metric) && flights && !o->paper;
     if (plan->metric->see && !plan->sampler->adapts_metric)
         return fail(
             err, SBPS_BAD_ARG,
@@ -219,12 +229,27 @@ static void choose_auto(const sbps_options *o, run_plan *plan)
  * full-data trajectories is kept as short as one of mini-batch flights. */
 #define ROUND_EVENTS ((size_t)1024)
 #define ROUND_ROWS   1e7
+#define ROUND_LEAST  ((size_t)16)
+#define ROUND_SHARE  0.01 /* of the seconds of a run bounded in time */
 
 static size_t round_events(const run_plan *plan)
 {
     double events = ROUND_ROWS / (10.0 * (double)plan->batch);
+    if (plan->seconds_rule) return ROUND_LEAST;
     if (events >= (double)ROUND_EVENTS) return ROUND_EVENTS;
-    return events < 16.0 ? 16 : (size_t)events;
+    return events < (double)ROUND_LEAST ? ROUND_LEAST : (size_t)events;
+}
+
+void plan_round_length(sbps_run *run, double seconds)
+{
+    size_t *events = &run->plan.round_events;
+    bool whole = true;
+    for (size_t i = 0; i < run->chain_count; i++)
+        whole = whole && run->chains[i].state->events == *events;
+    if (!whole || run->options->skeleton || *events >= ROUND_EVENTS) return;
+    if (seconds > ROUND_SHARE * run->options->seconds) return;
+    *events *= 2;
+    for (size_t i = 0; i < run->chain_count; i++) run->chains[i].state->events = *events;
 }
 
 /* Added noise is understood by samplers that meet the gradient through its slope along a flight. */
@@ -247,11 +272,30 @@ sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbp
     if ((status = check_noise(o, plan, err)) != SBPS_OK) return status;
     choose_settings(o, plan);
     choose_auto(o, plan);
-    plan->round_events = round_events(plan);
     plan->epochs_rule = !isnan(o->epochs);
     plan->seconds_rule = !isnan(o->seconds);
+    plan->round_events = round_events(plan);
     plan->ess_rule = option_given(o, "ess") || !(plan->epochs_rule || plan->seconds_rule);
     return SBPS_OK;
+}
+
+static sbps_status take_metric(sbps_run *run, const metric_kind *kind, sbps_error *err)
+{
+    metric_destroy(run->a);
+    run->plan.metric = kind;
+    return metric_create(kind, run->target->dim, run->reference->hessian, &run->a, err);
+}
+
+/* With the same bounces per effective sample, the metric with the cheaper maps. */
+sbps_status plan_metric(sbps_run *run, sbps_error *err)
+{
+    double d = (double)run->target->dim;
+    if (!run->plan.auto_metric || d < LOWRANK_FROM)
+        return take_metric(run, run->plan.metric, err);
+    sbps_status status = take_metric(run, metric_named("lowrank"), err);
+    if (status != SBPS_OK || run->a->kind->work(run->a) <= LOWRANK_WORK * 0.5 * d * d)
+        return status;
+    return take_metric(run, metric_named("dense"), err);
 }
 
 /* mean of v'A'HAv over directions: trace(H A A') / d, by applying both to the unit vectors. */
@@ -314,6 +358,11 @@ sbps_status plan_take_hmc(sbps_run *run, sbps_error *err)
     plan->minibatch = &potential_full;
     plan->auto_batch = plan->auto_control = plan->choose_band = false;
     plan->round_events = round_events(plan);
+    /* a map is little beside all rows, and no spread at all is better than a small one */
+    if (plan->auto_metric && !plan->metric->white) {
+        sbps_status status = take_metric(run, metric_named("dense"), err);
+        if (status != SBPS_OK) return status;
+    }
     return plan->sampler->check ? plan->sampler->check(run->target, &plan->settings, err)
                                 : SBPS_OK;
 }

@@ -67,7 +67,10 @@ sbps_status control_make(const sbps_run *run, const char *name, const double *w,
     *out = NULL;
     if (!strcmp(name, "none")) return SBPS_OK;
     control_order order = strcmp(name, "hessian") ? CONTROL_GRADIENT : CONTROL_HESSIAN;
-    return control_create(run->target, w, order, out, err);
+    /* a start with a covariance of its own brings no Hessian that control variates could use */
+    bool known = w == run->reference->w && !run->start_metric;
+    return control_create(run->target, w, order, known ? run->reference->hessian : NULL, out,
+                          err);
 }
 
 static sbps_status make_control(sbps_run *run, sbps_error *err)
@@ -76,7 +79,8 @@ static sbps_status make_control(sbps_run *run, sbps_error *err)
     run->anchor = new_doubles(d);
     if (!run->anchor) return fail_memory(err);
     memcpy(run->anchor, run->reference->w, d * sizeof *run->anchor);
-    return control_make(run, run->plan.control_variate, run->anchor, &run->cv, err);
+    if (run->cv) return SBPS_OK; /* the audition's winner */
+    return control_make(run, run->plan.control_variate, run->reference->w, &run->cv, err);
 }
 
 static sbps_status set_up(sbps_run *run, sbps_error *err)
@@ -88,9 +92,7 @@ static sbps_status set_up(sbps_run *run, sbps_error *err)
     if ((status = name_parameters(run, err)) != SBPS_OK) return status;
     if ((status = find_reference(run, err)) != SBPS_OK) return status;
     if ((status = factor_hessian(run, err)) != SBPS_OK) return status;
-    if ((status = metric_create(run->plan.metric, run->target->dim, run->reference->hessian,
-                                &run->a, err)) != SBPS_OK)
-        return status;
+    if ((status = plan_metric(run, err)) != SBPS_OK) return status;
     if ((status = plan_finish(run, err)) != SBPS_OK) return status;
     if ((status = audition_set_up(run, err)) != SBPS_OK) return status;
     if ((status = make_control(run, err)) != SBPS_OK) return status;
@@ -153,6 +155,7 @@ sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error *err)
     sbps_status status = chains_check(run, err);
     if (status != SBPS_OK) return status;
     *(warming_up ? &s->seconds_warmup : &s->seconds_sampling) += now() - begin;
+    if (run->plan.seconds_rule) plan_round_length(run, now() - begin);
     if (whole) {
         s->rounds++;
         if (warming_up) warmup_after_round(run);

@@ -72,8 +72,8 @@ typedef struct {
     const potential_kind *minibatch;
     const char *control_variate; /* none, gradient, hessian */
     size_t batch;
-    bool auto_control, auto_batch; /* were left to us */
-    char why[160];                 /* what auto counted; empty when there was no choice */
+    bool auto_control, auto_batch, auto_metric; /* were left to us */
+    char why[160]; /* what auto counted; empty when there was no choice */
     sampler_settings settings;
     bool choose_band;
     size_t round_events;
@@ -122,8 +122,12 @@ sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbp
 /* The model alone, and whether the table is one for it. */
 sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind **out,
                        sbps_error *err);
+/* The metric, from the Hessian at the mode. */
+sbps_status plan_metric(sbps_run *run, sbps_error *err);
 /* Settings that need the mode: metric scale, refreshment. */
 sbps_status plan_finish(sbps_run *run, sbps_error *err);
+/* A run bounded in time begins with short rounds; they grow while they are a small part of it. */
+void plan_round_length(sbps_run *run, double seconds);
 /* Full-data hmc takes the place of a sampler that was left open. */
 sbps_status plan_take_hmc(sbps_run *run, sbps_error *err);
 /* May it? Not where an option was given that only flights have. */

@@ -8,7 +8,7 @@ static control *control_at(const posterior *u, size_t order)
     double w[DIM_MAX];
     control *cv = NULL;
     for (size_t j = 0; j < u->dim; j++) w[j] = j % 2 ? -0.4 : 0.2;
-    control_create(u, w, order ? CONTROL_HESSIAN : CONTROL_GRADIENT, &cv, NULL);
+    control_create(u, w, order ? CONTROL_HESSIAN : CONTROL_GRADIENT, NULL, &cv, NULL);
     CHECK(cv);
     return cv;
 }

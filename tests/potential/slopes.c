@@ -11,7 +11,7 @@ static control *control_of(const posterior *u, size_t order)
     control *cv = NULL;
     for (size_t j = 0; j < u->dim; j++) w[j] = j % 2 ? -0.2 : 0.1;
     if (order > 0)
-        control_create(u, w, order == 2 ? CONTROL_HESSIAN : CONTROL_GRADIENT, &cv, NULL);
+        control_create(u, w, order == 2 ? CONTROL_HESSIAN : CONTROL_GRADIENT, NULL, &cv, NULL);
     return cv;
 }
 

@@ -121,7 +121,7 @@ static inline bool open_chain(chain *c, const sampler_kind *kind, size_t columns
     fill(c, columns);
     if (!c->m) return false;
     metric_create(metric_named(space), columns, c->m->hessian, &c->a, NULL);
-    if (cv) control_create(c->u, c->m->w, CONTROL_GRADIENT, &c->cv, NULL);
+    if (cv) control_create(c->u, c->m->w, CONTROL_GRADIENT, NULL, &c->cv, NULL);
     if (!c->a) return false;
     carve_chain(c, kind, take);
     c->memory = (arena){.base = aligned_zeroed(c->memory.used), .size = c->memory.used};

@@ -64,7 +64,7 @@ static bool bench_make(bench *b, const metric_kind *kind, const char *prior_text
     const posterior *u = b->p.t.u;
     if (!u || mode_find(u, NULL, &b->p.m, NULL) != SBPS_OK) return false;
     metric_create(kind, u->dim, b->p.m->hessian, &b->p.a, NULL);
-    if (with_cv) control_create(u, b->p.m->w, CONTROL_GRADIENT, &b->cv, NULL);
+    if (with_cv) control_create(u, b->p.m->w, CONTROL_GRADIENT, NULL, &b->cv, NULL);
     b->c = carve(&potential_window, u, 1, 1);
     b->c.u.cv = b->cv;
     b->s = (sampler){.a = b->p.a, .u = &b->c.u, .dim = u->dim};
