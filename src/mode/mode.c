@@ -260,7 +260,12 @@ static sbps_status keep(search *s, mode **out, sbps_error *err)
     m->method = s->method;
     memcpy(m->w, s->w, s->dim * sizeof *m->w);
     memcpy(m->hessian, s->hessian, s->dim * s->dim * sizeof *m->hessian);
-    for (size_t j = 0; j < s->dim; j++) m->hessian[j * s->dim + j] += kink_curvature(s, j);
+    m->bare = m->ridge == 0.0;
+    for (size_t j = 0; j < s->dim; j++) {
+        double kink = kink_curvature(s, j);
+        m->hessian[j * s->dim + j] += kink;
+        m->bare = m->bare && kink == 0.0;
+    }
     *out = m;
     return SBPS_OK;
 }
@@ -318,8 +323,10 @@ sbps_status mode_take(const posterior *u, const double *w, const double *precisi
     if (end == SEARCH_STUCK || (status == SBPS_OK && !isfinite(s.value)))
         status = fail(err, SBPS_BAD_ARG, "--start: the posterior there is no number");
     if (status == SBPS_OK) status = keep(&s, out, err);
-    if (status == SBPS_OK && precision)
+    if (status == SBPS_OK && precision) {
         memcpy((*out)->hessian, precision, s.dim * s.dim * sizeof *precision);
+        (*out)->bare = false;
+    }
     free(s.memory);
     return status;
 }

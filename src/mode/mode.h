@@ -11,6 +11,7 @@ typedef struct {
     double gradient_norm; /* in the metric of the Hessian: sqrt(g' H^-1 g) */
     double plain_norm;    /* |g| */
     double ridge;         /* added to the diagonal, relative to it; 0 mostly */
+    bool bare; /* `hessian` is that of U itself: no ridge, kink or covariance in it */
     size_t iterations;
     double epochs;      /* passes through the rows of SAG; 0 for others */
     const char *method; /* that found it */

@@ -67,8 +67,8 @@ sbps_status control_make(const sbps_run *run, const char *name, const double *w,
     *out = NULL;
     if (!strcmp(name, "none")) return SBPS_OK;
     control_order order = strcmp(name, "hessian") ? CONTROL_GRADIENT : CONTROL_HESSIAN;
-    /* a start with a covariance of its own brings no Hessian that control variates could use */
-    bool known = w == run->reference->w && !run->start_metric;
+    /* rows are compared with the sum of their own curvatures, to which nothing may be added */
+    bool known = w == run->reference->w && run->reference->bare;
     return control_create(run->target, w, order, known ? run->reference->hessian : NULL, out,
                           err);
 }
