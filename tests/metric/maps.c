@@ -164,6 +164,11 @@ TEST(a_hessian_that_is_not_positive_definite_is_refused_with_a_sentence)
     check_refused("dense", (double[]){-1, 0, 0, 1});
     check_refused("dense", (double[]){1, NAN, NAN, 1});
     check_refused("dense", (double[]){1, 0, 0, INFINITY});
+    check_refused("lowrank", (double[]){1, 2, 2, 1});
+    check_refused("lowrank", (double[]){1, 1, 1, 1});
+    check_refused("lowrank", (double[]){-1, 0, 0, 1});
+    check_refused("lowrank", (double[]){1, NAN, NAN, 1});
+    check_refused("lowrank", (double[]){1, 0, 0, INFINITY});
     check_refused("diagonal", (double[]){1, 0, 0, -1});
     check_refused("diagonal", (double[]){0, 0, 0, 1});
     check_refused("diagonal", (double[]){1, 0, 0, NAN});
