@@ -52,7 +52,7 @@ TEST(the_stream_in_front_tells_the_windows_to_come)
 
 static rows *mapped_copy(const rows *data, char *path)
 {
-    char text[64];
+    char text[128];
     rows *out = NULL;
     rows_spec spec = {.target = "y", .intercept = true, .seed = 1}, any = {.intercept = true};
     strcpy(path, "/tmp/sbps-ahead.XXXXXX");
