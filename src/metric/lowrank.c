@@ -9,7 +9,7 @@
  *
  * Eigenvalues are sorted, so those left alike are a run of neighbours: the longest whose largest
  * is at most SPREAD times its least, which makes r the smallest; where r would be more than d/4 (a
- * dense map is then cheaper) the 3/4 of all that spread least.
+ * dense map is then cheaper) and 8, the 3/4 of all that spread least.
  *
  * D is diag(H)^(-1/2) or diag(H^-1)^(1/2), whichever leaves fewer pairs: the first where the covariance
  * is diagonal plus few factors (levels of many groups), the second where the precision is, as when
@@ -26,7 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPREAD 4.0 /* within a factor of 2 of their middle */
+#define SPREAD    4.0         /* within a factor of 2 of their middle */
+#define RANK_FREE ((size_t)8) /* pairs that no one need save */
 
 /* What lies in metric.data, one after the other. */
 typedef struct {
@@ -71,7 +72,8 @@ static band choose(size_t d, const double *l)
         while (j < d && l[j] <= SPREAD * l[i]) j++;
         if (j - i > longest.end - longest.first) longest = (band){i, j, l[j - 1] / l[i]};
     }
-    size_t least = d - d / 4;
+    size_t most = d / 4 > RANK_FREE ? d / 4 : RANK_FREE;
+    size_t least = d > most ? d - most : 1;
     return longest.end - longest.first < least ? narrowest(d, l, least) : longest;
 }
 

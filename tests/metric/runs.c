@@ -131,6 +131,16 @@ TEST(twin_columns_under_a_proper_prior_are_right)
     check_twins(2.5, "metric=lowrank");
 }
 
+/* The prior's share of the Hessian is lost in rounding and a ridge takes its place, which no control
+ * variate may see. */
+TEST(a_ridge_stays_out_of_control_variates)
+{
+    make_twins();
+    check_twins(1e6, "metric=dense control-variate=gradient");
+    check_twins(1e6, "metric=dense control-variate=hessian");
+    check_twins(1e6, "metric=lowrank control-variate=hessian");
+}
+
 TEST(twin_columns_without_a_prior_are_refused_with_a_sentence)
 {
     static const char *const metrics[] = {"dense", "lowrank", "auto"};
