@@ -4,6 +4,7 @@
 #include "stat/sample.h"
 
 #include "base/rng.h"
+#include "estimate/diagnostics.h"
 
 #define DIM     50
 #define FACTORS 3
@@ -106,6 +107,17 @@ static known sum_known(double scale)
     return (known){.mean = mean, .sd = sqrt(second / total - mean * mean)};
 }
 
+static void check_rhat(const sbps_result *r, size_t j)
+{
+    size_t all = r->chains * r->draws;
+    double *x = calloc(all, sizeof *x);
+    draw_summary s = {0};
+    REQUIRE(x);
+    for (size_t i = 0; i < all; i++) x[i] = r->w[i * r->dim + j];
+    CHECK(summarize_draws(r->chains, r->draws, x, &s, NULL) == SBPS_OK && s.rhat < 1.02);
+    free(x);
+}
+
 /* The sum is known from the rows, the difference from the prior alone: N(0, 2 scale^2). */
 static void check_twins(double scale, const char *settings)
 {
@@ -120,6 +132,8 @@ static void check_twins(double scale, const char *settings)
     double error = sum.sd / sqrt(fmin(r->ess_mean[0], 1000.0));
     check_moments(all, r, 0, one, 0.0);
     check_moments(all, r, 1, one, 0.0);
+    check_rhat(r, 0);
+    check_rhat(r, 1);
     CHECK_Z(r->mean[0] + r->mean[1], sum.mean, error, MAX_Z);
     sbps_result_destroy(r);
 }
