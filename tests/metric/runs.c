@@ -150,9 +150,9 @@ TEST(twin_columns_under_a_proper_prior_are_right)
 TEST(a_ridge_stays_out_of_control_variates)
 {
     make_twins();
-    check_twins(1e6, "metric=dense control-variate=gradient");
-    check_twins(1e6, "metric=dense control-variate=hessian");
-    check_twins(1e6, "metric=lowrank control-variate=hessian");
+    check_twins(5e6, "metric=dense control-variate=gradient");
+    check_twins(5e6, "metric=dense control-variate=hessian");
+    check_twins(5e6, "metric=lowrank control-variate=hessian");
 }
 
 TEST(twin_columns_without_a_prior_are_refused_with_a_sentence)
