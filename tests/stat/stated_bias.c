@@ -9,9 +9,10 @@
 static sbps_result *sample(const char *data, const char *settings, unsigned seed)
 {
     char all[512];
-    snprintf(all, sizeof all,
-             "model=logistic target=y no-intercept control-variate=none batch-size=104 seed=%u %s", seed,
-             settings);
+    snprintf(
+        all, sizeof all,
+        "model=logistic target=y no-intercept control-variate=none batch-size=104 seed=%u %s",
+        seed, settings);
     return sample_file(data, all);
 }
 
