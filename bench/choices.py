@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Did auto choose well? The default command beside every single choice of sampler.
 
-    bench/choices.py [--program build/sbps] [--shared ../shared] [--seconds 30] [--ess 2000] [--write bench/RESULTS.md]
+    bench/choices.py [--program build/sbps] [--shared ../shared] [--seconds 30] [--ess 2000] [--only NAMES] [--write bench/RESULTS.md]
 
 For each table of ../shared: the default command, then `sbps`, `boomerang` and `hmc` by name (the
 others are slower on all of them, docs/samplers.md), all else left to the program. Effective samples
@@ -66,6 +66,8 @@ def table(arguments):
     with tempfile.TemporaryDirectory() as folder:
         for name, file, options in TABLES:
             path = os.path.join(arguments.shared, file)
+            if arguments.only and name not in arguments.only.split(","):
+                continue
             if not os.path.exists(path):
                 print(f"{path} is not there: passed over", file=sys.stderr)
                 continue
@@ -80,7 +82,7 @@ def table(arguments):
                     if info["sampler"] != "hmc":
                         took += f", {info['control_variate']}, n = {info['batch_size']:.0f}"
                 print(f"{name} {sampler}: {word}", file=sys.stderr)
-            ratio = f"{max(rates[1:]) / rates[0]:.2f}" if rates[0] > 0.0 else "-"
+            ratio = f"{max(rates[1:]) / rates[0]:.2f}" if rates[0] > 0.0 and max(rates[1:]) > 0.0 else "-"
             lines.append(f"| {name} | {took} | " + " | ".join(words) + f" | {ratio} |")
     return "\n".join(lines)
 
@@ -91,6 +93,7 @@ def main():
     parser.add_argument("--shared", default="../shared")
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--ess", type=float, default=2000.0)
+    parser.add_argument("--only", default="", help="names of tables, separated by commas")
     parser.add_argument("--write", help="a file with the markers " + BEGIN)
     arguments = parser.parse_args()
     text = table(arguments)
