@@ -27,7 +27,7 @@ static sbps_result *sample(const char *model, const char *settings)
     char all[256];
     make_rows(x, y, !strcmp(model, "logistic"));
     /* several epochs of warm-up and several rounds after it */
-    snprintf(all, sizeof all, "model=%s warmup=15000 epochs=10000 draws=50 %s", model,
+    snprintf(all, sizeof all, "model=%s warmup=15000 epochs=1500 draws=50 %s", model,
              settings);
     return sample_arrays(ROWS, COLUMNS, x[0], y, all);
 }
@@ -119,7 +119,7 @@ TEST(progress_and_results_underway_leave_the_path_alone)
     sbps_run *run;
     sbps_result *a = sample("logistic", "seed=4"), *b;
     sbps_options *options =
-        options_of("model=logistic warmup=15000 epochs=10000 draws=50 seed=4");
+        options_of("model=logistic warmup=15000 epochs=1500 draws=50 seed=4");
     make_rows(x, y, true);
     REQUIRE(sbps_table_copy(ROWS, COLUMNS, x[0], NULL, y, options, &table, &err) == SBPS_OK);
     REQUIRE(sbps_run_create(table, options, &run, &err) == SBPS_OK);
