@@ -27,8 +27,7 @@ static sbps_result *sample(const char *model, const char *settings)
     char all[256];
     make_rows(x, y, !strcmp(model, "logistic"));
     /* several epochs of warm-up and several rounds after it */
-    snprintf(all, sizeof all, "model=%s warmup=15000 epochs=1500 draws=50 %s", model,
-             settings);
+    snprintf(all, sizeof all, "model=%s warmup=15000 epochs=1500 draws=50 %s", model, settings);
     return sample_arrays(ROWS, COLUMNS, x[0], y, all);
 }
 
