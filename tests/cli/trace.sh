@@ -38,7 +38,7 @@ check() { # NAME TRACE RUN
         }' "$2" >.why || fault "$1" "$(head -n 3 .why | tr '\n' ';')"
 }
 
-try 'sbps'        0 '' '.*' "${sample[@]}" --chains 1 --ess 100 --control-variate none --trace sbps.csv -o sbps.nc
+try 'sbps'        0 '' '.*' "${sample[@]}" --chains 1 --ess 100 --control-variate hessian --trace sbps.csv -o sbps.nc
 check 'sbps' sbps.csv sbps.nc
 grep -q ',horizon,' sbps.csv || fault 'sbps' 'never looks at the end of its horizon'
 try 'psbps'       0 '' '.*' "${sample[@]}" --chains 1 --ess 50 --sampler psbps --trace psbps.csv -o psbps.nc
