@@ -42,7 +42,8 @@ bench-packages:
 
 .PHONY: demo
 demo: packages
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
+	@cmake --build --preset release --target sbps
 	@scripts/demo.sh $(BUILD)
 
 .PHONY: test
