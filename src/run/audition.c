@@ -35,13 +35,10 @@
 #define STRATA_NOISE 0.05              /* c^2 / u'Hu that is not worth the trouble */
 #define BATCH_LEAST  ((size_t)4)
 #define BATCH_STEP   ((size_t)4)
-#define LIST_ROWS                                                                              \
-    ((size_t)100000)       /* up to here a chain keeps a list to draw random rows from */
-#define WINDOW_FROM  100.0 /* rows per batch row, from which windows replace random rows */
-#define NOISE_MOST   4.0   /* k c / sqrt(u'Hu) beyond which larger batches pay */
-#define BATCH_GROWTH 4.0   /* at most, at once */
-#define MEAN_ESS     50.0  /* of the path, before its mean is a better reference */
-#define MEAN_GAIN    0.8   /* of the noise: what a new reference must bring it down to */
+#define NOISE_MOST   4.0  /* k c / sqrt(u'Hu) beyond which larger batches pay */
+#define BATCH_GROWTH 4.0  /* at most, at once */
+#define MEAN_ESS     50.0 /* of the path, before its mean is a better reference */
+#define MEAN_GAIN    0.8  /* of the noise: what a new reference must bring it down to */
 
 /* Slopes that one row's slope costs under each control variate: a predictor model keeps the numbers
  * of each row, a general one is asked again. */
@@ -51,11 +48,6 @@ typedef struct {
 } candidate;
 
 static const candidate candidates[] = {{"none", 1.0}, {"gradient", 2.0}, {"hessian", 3.0}};
-
-static bool is_auto(const char *text)
-{
-    return !text || !strcmp(text, "auto");
-}
 
 static bool wanted(const sbps_run *run)
 {
@@ -102,19 +94,15 @@ static double hmc_work(const sbps_run *run)
 static const potential_kind *minibatch_for(const sbps_run *run, size_t n)
 {
     const rows *data = run->target->data;
-    const char *word = run->options->minibatch;
-    if (n == data->n) return &potential_full;
-    if (run->parts) return &potential_strata;
-    if (!is_auto(word)) return strcmp(word, "window") ? &potential_random : &potential_window;
-    if (n == 1 || data->n > LIST_ROWS) return &potential_window;
-    return (double)data->n / (double)n < WINDOW_FROM ? &potential_random : &potential_window;
+    if (run->parts && n < data->n) return &potential_strata;
+    return plan_minibatch(run->options, data, &run->plan, n);
 }
 
 const potential_kind *audition_widest(const sbps_run *run)
 {
     const run_plan *p = &run->plan;
     bool list = p->auto_batch && !run->parts && is_auto(run->options->minibatch) &&
-                run->target->data->n <= LIST_ROWS && !run->target->data->mapped;
+                run->target->data->n <= PLAN_LIST_ROWS && !run->target->data->mapped;
     return list ? &potential_random : p->minibatch;
 }
 
@@ -269,7 +257,7 @@ static bool grow_batch(sbps_run *run)
     size_t all = run->target->data->n, n = run->plan.batch;
     if (!run->plan.auto_batch || !kind->noise || n >= all) return false;
     double noise = 0.0, k = run->chains->s.settings->band;
-    for (size_t i = 0; i < run->chain_count; i++) noise += kind->noise(&run->chains[i].s, 1.0);
+    for (size_t i = 0; i < run->chain_count; i++) noise += kind->noise(&run->chains[i].s);
     double ratio = k * sqrt(noise / (double)run->chain_count) / NOISE_MOST;
     if (!(ratio > 1.0)) return false;
     size_t larger_n = (size_t)(smaller(ratio * ratio, BATCH_GROWTH) * (double)n);
@@ -277,7 +265,7 @@ static bool grow_batch(sbps_run *run)
     if (larger_n > all / 2) larger_n = all;
     if (larger_n == n) return false;
     for (size_t i = 0; i < run->chain_count; i++)
-        kind->noise(&run->chains[i].s, (double)n / (double)larger_n);
+        kind->scale_noise(&run->chains[i].s, (double)n / (double)larger_n);
     run->plan.batch = larger_n;
     run->plan.minibatch = minibatch_for(run, larger_n);
     chains_take_batch(run);

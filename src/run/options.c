@@ -144,6 +144,11 @@ bool option_text(const sbps_options *options, size_t index, const char **name,
     return true;
 }
 
+bool is_auto(const char *word)
+{
+    return !word || !strcmp(word, "auto");
+}
+
 bool option_given(const sbps_options *options, const char *name)
 {
     size_t index = option_find(name);

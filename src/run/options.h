@@ -58,5 +58,7 @@ bool option_text(const sbps_options *options, size_t index, const char **name,
                  bool *affects_path, size_t size, char *text);
 /* Has the user set it (command line or config file)? */
 bool option_given(const sbps_options *options, const char *name);
+/* Is the choice left to us? */
+bool is_auto(const char *word);
 
 #endif

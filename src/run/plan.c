@@ -32,11 +32,6 @@ static const sampler_settings settings_paper = {
     .keep_variance = true,
 };
 
-static bool is_auto(const char *text)
-{
-    return !text || !strcmp(text, "auto");
-}
-
 static sbps_status unknown(const char *option, const char *word, const char *const *names,
                            size_t count, sbps_error *err)
 {
@@ -171,6 +166,19 @@ static sbps_status check_batch(size_t n, const rows *data, const sampler_kind *k
 
 /* Windows stream, but eq. (10) holds for them only on average over shuffles: with few windows in
  * the table random rows are right. A single row is the same either way. */
+const potential_kind *plan_minibatch(const sbps_options *o, const rows *data,
+                                     const run_plan *plan, size_t n)
+{
+    bool flights = !o->paper && plan->sampler->curve;
+    if (n == data->n) return &potential_full;
+    if (n == 1) return &potential_window;
+    if (!is_auto(o->minibatch))
+        return strcmp(o->minibatch, "window") ? &potential_random : &potential_window;
+    if (flights && data->n > PLAN_LIST_ROWS) return &potential_window;
+    return o->paper || (double)data->n / (double)n < WINDOW_FROM ? &potential_random
+                                                                 : &potential_window;
+}
+
 static sbps_status choose_batch(const sbps_options *o, const rows *data, run_plan *plan,
                                 sbps_error *err)
 {
@@ -180,17 +188,7 @@ static sbps_status choose_batch(const sbps_options *o, const rows *data, run_pla
     sbps_status status = check_batch(n, data, plan->sampler, err);
     if (status != SBPS_OK) return status;
     plan->batch = n;
-    if (n == data->n)
-        plan->minibatch = &potential_full;
-    else if (n == 1)
-        plan->minibatch = &potential_window;
-    else if (is_auto(o->minibatch))
-        plan->minibatch = o->paper || (double)data->n / (double)n < WINDOW_FROM
-                              ? &potential_random
-                              : &potential_window;
-    else
-        plan->minibatch =
-            strcmp(o->minibatch, "window") ? &potential_random : &potential_window;
+    plan->minibatch = plan_minibatch(o, data, plan, n);
     return SBPS_OK;
 }
 

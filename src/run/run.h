@@ -124,6 +124,10 @@ sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind
                        sbps_error *err);
 /* The metric, from the Hessian at the mode. */
 sbps_status plan_metric(sbps_run *run, sbps_error *err);
+/* Which rows batches of n hold. Flights over longer tables than this keep no list of rows. */
+#define PLAN_LIST_ROWS ((size_t)100000)
+const potential_kind *plan_minibatch(const sbps_options *o, const rows *data,
+                                     const run_plan *plan, size_t n);
 /* Settings that need the mode: metric scale, refreshment. */
 sbps_status plan_finish(sbps_run *run, sbps_error *err);
 /* A run bounded in time begins with short rounds; they grow while they are a small part of it. */

@@ -63,11 +63,10 @@ double stage_noise(stage *s, const control *cv)
 {
     const sbps_run *run = s->run;
     size_t d = run->target->dim;
-    double n = (double)s->u.n, sum = 0.0, all = (double)run->target->data->n;
+    double sum = 0.0;
     rng random = s->random;
     potential_start(&s->u, rng_stream(run->options->seed, 1, RNG_AUDITION));
     s->u.cv = cv;
-    if (n >= all) potential_resize(&s->u, &potential_full, s->u.n);
     for (size_t i = 0; i < STAGE_POINTS; i++) {
         double natural = draw_direction(s, &random);
         potential_aim(&s->u, s->points + i * d, s->q);

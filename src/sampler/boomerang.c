@@ -34,8 +34,7 @@ typedef struct {
     observation last;
     outlook view;
     double zz, zv, vv; /* of z and v at the start of this flight */
-    double curve[BAND_CURVE], curve_time;
-    uint64_t calibrating;
+    calibration widths;
 } boomerang_state;
 
 /* Extra: z, position in the metric; the tangent's point and direction in w. */
@@ -152,7 +151,7 @@ static bool propose(sampler *s, boomerang_state *state, const band *b, double fr
         e->violations++;
         e->missing += ratio - 1.0;
     }
-    if (state->calibrating) band_curve_add(state->curve, b, a->time, o.slope, a->rate);
+    if (state->widths.on) band_curve_add(state->widths.curve, b, a->time, o.slope, a->rate);
     outlook_learn(&state->view, s->settings, b, a->time, o.slope);
     bool bounced = rng_uniform(&state->random) < ratio;
     if (s->watch) watch_tell_band(s->watch, LOOK_PROPOSAL, b, from, a, &o, bounced);
@@ -232,7 +231,7 @@ static void boomerang_step(sampler *s, segment *out)
     else
         refresh(s, state);
     outlook_learn_slope(&state->view, s->settings);
-    if (state->calibrating) state->curve_time += dt;
+    if (state->widths.on) state->widths.time += dt;
     state->end = e;
     *out = (segment){.flow = &flow_ellipse,
                      .dim = s->dim,
@@ -249,16 +248,14 @@ static void boomerang_step(sampler *s, segment *out)
 static void boomerang_calibrate(sampler *s, bool on)
 {
     boomerang_state *state = s->state;
-    state->calibrating = on;
-    state->curve_time = 0.0;
-    memset(state->curve, 0, sizeof state->curve);
+    calibration_begin(&state->widths, on);
 }
 
 static const double *boomerang_curve(const sampler *s, double *time)
 {
     const boomerang_state *state = s->state;
-    *time = state->curve_time;
-    return state->curve;
+    *time = state->widths.time;
+    return state->widths.curve;
 }
 
 const sampler_kind sampler_boomerang = {

@@ -22,6 +22,11 @@ void band_curve_add(double *curve, const band *b, double t, double g, double rat
     }
 }
 
+void calibration_begin(calibration *c, bool on)
+{
+    *c = (calibration){.on = on};
+}
+
 double band_choose(const double *curve, double time, double goal)
 {
     double budget = goal * time;

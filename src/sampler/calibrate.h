@@ -8,6 +8,16 @@
 
 #define BAND_CURVE 64
 
+/* What a chain's proposals say; pointer-free. */
+typedef struct {
+    uint64_t on;
+    double time; /* flown */
+    double curve[BAND_CURVE];
+} calibration;
+
+/* Begins anew, or ends; what was gathered is gone either way. */
+void calibration_begin(calibration *c, bool on);
+
 /* The i-th width tried: 1 * 1.06^i, up to about 40. */
 double band_width(size_t index);
 /* Adds a proposal to the curve of missing bounces. */

@@ -80,8 +80,10 @@ struct sampler_kind {
      * missed. NULL: it has no band. `curve` has BAND_CURVE entries, see calibrate.h. */
     void (*calibrate)(sampler *s, bool on);
     const double *(*curve)(const sampler *s, double *time);
-    /* Optional: the running mean of c^2 / u'Hu, multiplied by a factor for batches to come. */
-    double (*noise)(sampler *s, double factor);
+    /* Optional, both or none: the running mean of c^2 / u'Hu; and for batches of another size, which
+     * make so many times as much. */
+    double (*noise)(const sampler *s);
+    void (*scale_noise)(sampler *s, double factor);
 };
 
 extern const sampler_kind *const sampler_kinds[]; /* NULL at the end */

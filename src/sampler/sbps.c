@@ -41,8 +41,8 @@ typedef struct {
     observation last;
     outlook view;
     double wait_sum, wait_count; /* times from a look to the next proposal, all so far */
-    double curve[BAND_CURVE], curve_time;
-    uint64_t calibrating, adapting;
+    calibration widths;
+    uint64_t adapting;
 } sbps_state;
 
 static void sbps_start(sampler *s, const double *p, rng random)
@@ -119,7 +119,7 @@ static bool propose(sampler *s, sbps_state *state, const band *b, const arrival 
     }
     state->wait_sum += a->time - state->view.last_time;
     state->wait_count++;
-    if (state->calibrating) band_curve_add(state->curve, b, a->time, o.slope, a->rate);
+    if (state->widths.on) band_curve_add(state->widths.curve, b, a->time, o.slope, a->rate);
     if (state->adapting) study_gradient(s);
     outlook_learn(&state->view, s->settings, b, a->time, o.slope);
     bool bounced = rng_uniform(&state->random) < ratio;
@@ -191,7 +191,7 @@ static void sbps_step(sampler *s, segment *out)
         sampler_refresh(s, &state->random);
     }
     outlook_learn_slope(&state->view, s->settings);
-    if (state->calibrating) state->curve_time += dt;
+    if (state->widths.on) state->widths.time += dt;
     state->end = e;
     *out = (segment){.flow = &flow_line,
                      .dim = s->dim,
@@ -214,22 +214,26 @@ static void sbps_adapt(sampler *s, bool on)
 static void sbps_calibrate(sampler *s, bool on)
 {
     sbps_state *state = s->state;
-    state->calibrating = on;
-    state->curve_time = 0.0;
-    memset(state->curve, 0, sizeof state->curve);
+    calibration_begin(&state->widths, on);
 }
 
 static const double *sbps_curve(const sampler *s, double *time)
 {
     const sbps_state *state = s->state;
-    *time = state->curve_time;
-    return state->curve;
+    *time = state->widths.time;
+    return state->widths.curve;
 }
 
-static double sbps_noise(sampler *s, double factor)
+static double sbps_noise(const sampler *s)
+{
+    const sbps_state *state = s->state;
+    return state->view.running;
+}
+
+static void sbps_scale_noise(sampler *s, double factor)
 {
     sbps_state *state = s->state;
-    return state->view.running *= factor;
+    state->view.running *= factor;
 }
 
 #define REMEDY                                                                                 \
@@ -248,6 +252,7 @@ const sampler_kind sampler_sbps = {
     .calibrate = sbps_calibrate,
     .curve = sbps_curve,
     .noise = sbps_noise,
+    .scale_noise = sbps_scale_noise,
 };
 
 const sampler_kind sampler_psbps = {
@@ -263,4 +268,5 @@ const sampler_kind sampler_psbps = {
     .calibrate = sbps_calibrate,
     .curve = sbps_curve,
     .noise = sbps_noise,
+    .scale_noise = sbps_scale_noise,
 };
