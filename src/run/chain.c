@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define START_SPREAD  2.0  /* posterior sds, by the curvature at the mode */
 #define START_DEPTH   10.0 /* above the mode, per coordinate: the normal there has 2 */
 #define START_EXTRA   10
 #define START_TRIES   60
@@ -41,7 +40,7 @@ static sbps_status chain_create(const sbps_run *run, chain *c, sbps_error *err)
     if (!c->memory.base) return fail_memory(err);
     carve(run, c);
     if (!run->options->skeleton) return SBPS_OK;
-    c->skeleton = new_doubles(run->plan.round_events * (2 + 2 * run->target->dim));
+    c->skeleton = new_doubles(run->plan.round_events * skeleton_width(run->target->dim));
     return c->skeleton ? SBPS_OK : fail_memory(err);
 }
 
@@ -97,15 +96,17 @@ static void come_closer(const sbps_run *run, double *w, double *p)
     }
 }
 
-/* p = spread A z / scale with z standard normal: twice as wide as the posterior at the mode. */
+/* p = spread A z / scale with z standard normal: by default twice as wide as the posterior at the
+ * mode. A spread of 0 also keeps the model from choosing. */
 static void start_chain(sbps_run *run, chain *c, size_t index)
 {
     uint64_t seed = run->options->seed;
     size_t d = run->target->dim;
     rng random = rng_stream(seed, index, RNG_START);
     double *z = c->s.scratch, *p = c->s.gradient;
-    for (size_t j = 0; j < d; j++) z[j] = START_SPREAD / run->plan.scale * rng_normal(&random);
-    if (!scatter(run, index, &random, p)) {
+    double spread = run->options->spread / run->plan.scale;
+    for (size_t j = 0; j < d; j++) z[j] = spread * rng_normal(&random);
+    if (spread == 0.0 || !scatter(run, index, &random, p)) {
         run->a->kind->forward(run->a, z, p);
         come_closer(run, z, p);
     }
@@ -161,13 +162,23 @@ sbps_status chains_restore(sbps_run *run, sbps_error *err)
     return SBPS_OK;
 }
 
-static void keep_event(chain *c, const segment *s, double time, event_kind begun)
+static void keep_event(chain *c, const segment *s)
 {
-    double *record = c->skeleton + c->skeleton_count++ * (2 + 2 * s->dim);
-    record[0] = time;
-    record[1] = (double)begun;
-    for (size_t j = 0; j < s->dim; j++) record[2 + j] = s->centre[j] + s->p[j];
-    memcpy(record + 2 + s->dim, s->q, s->dim * sizeof *s->q);
+    double *record = c->skeleton + c->skeleton_count++ * skeleton_width(s->dim);
+    *record++ = c->b.state->time;
+    *record++ = (double)c->state->begun;
+    *record++ = (double)c->b.state->rows;
+    for (size_t j = 0; j < s->dim; j++) record[j] = s->centre[j] + s->p[j];
+    memcpy(record + s->dim, s->q, s->dim * sizeof *s->q);
+}
+
+/* Its part of the round is flown, or its share of --epochs is used up. */
+static bool round_over(const sbps_run *run, const chain *c)
+{
+    double pass = (double)run->table->data->n, share = 1.0 / (double)run->chain_count;
+    if (c->state->events >= run->plan.round_events) return true;
+    return run->plan.epochs_rule && run->state.phase == PHASE_SAMPLING &&
+           (double)c->b.state->rows >= share * run->options->epochs * pass;
 }
 
 static void advance_chain(void *self, size_t index)
@@ -177,11 +188,11 @@ static void advance_chain(void *self, size_t index)
     bool keep = c->skeleton && run->state.phase == PHASE_SAMPLING;
     c->skeleton_count = 0;
     trace_watch(c, run->state.phase == PHASE_SAMPLING);
-    for (; c->state->events < run->plan.round_events && !c->state->failed; c->state->events++) {
+    for (; !round_over(run, c) && !c->state->failed; c->state->events++) {
         segment s;
         if (atomic_load_explicit(&run->interrupt, memory_order_relaxed)) return;
         c->s.kind->step(&c->s, &s);
-        if (keep) keep_event(c, &s, c->b.state->time, c->state->begun);
+        if (keep) keep_event(c, &s);
         c->state->begun = s.end->kind;
         moments_take(&c->m, &s);
         bias_take(&c->b, &s);
@@ -193,7 +204,7 @@ static void advance_chain(void *self, size_t index)
 static bool round_complete(const sbps_run *run)
 {
     for (size_t i = 0; i < run->chain_count; i++)
-        if (run->chains[i].state->events < run->plan.round_events) return false;
+        if (!round_over(run, &run->chains[i])) return false;
     return true;
 }
 

@@ -167,8 +167,14 @@ const option_spec option_specs[] = {
              "processor, at most one a chain."},
     {SIZE("seed", seed, "S", "1", 0, SIZE_MAX), CHAINS, .for_mode = true,
      .help = "Seed: the same seed gives the same draws on any number of threads."},
-    {SIZE("warmup", warmup, "N", "auto", 1, SIZE_MAX), .word = "auto", CHAINS,
-     .help = "Proposals of each chain that tune it and are then thrown away."},
+    {SIZE("warmup", warmup, "N", "auto", 0, SIZE_MAX), .word = "auto", CHAINS,
+     .help =
+         "Proposals of each chain that tune it and are then thrown away. 0: none; what would "
+         "be tuned keeps its first value, and the draws begin with the start."},
+    {REAL("spread", spread, "SD", "2", 0, DBL_MAX), .closed = true, CHAINS,
+     .help =
+         "Chains start so many posterior standard deviations around the mode, or around the "
+         "point of --start; 0: exactly there."},
     {REAL("ess", ess, "N", "400", 0, DBL_MAX), STOP,
      .help =
          "Stop when every parameter and its square has this effective sample size over all "

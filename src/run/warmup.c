@@ -56,11 +56,21 @@ static bool freeze_metric(sbps_run *run)
     return true;
 }
 
+static void end(sbps_run *run)
+{
+    run->state.phase = PHASE_SAMPLING;
+    calibrate_all(run, false);
+    if (run->options->adapt_forever) return;
+    freeze_metric(run);
+    adapt_all(run, false);
+}
+
 void warmup_begin(sbps_run *run)
 {
     run->state = (run_state){.phase = PHASE_WARMUP};
     calibrate_all(run, true);
     adapt_all(run, true);
+    if (run->options->warmup == 0) end(run);
 }
 
 static void choose_band(sbps_run *run)
@@ -130,11 +140,7 @@ void warmup_after_round(sbps_run *run)
     s->settled |= is_settled(run);
     choose_band(run);
     if (!cut && !asked && audition_after_epoch(run)) done = false;
-    calibrate_all(run, !done);
+    calibrate_all(run, true);
     chains_reset_estimates(run);
-    if (!done) return;
-    s->phase = PHASE_SAMPLING;
-    if (run->options->adapt_forever) return;
-    freeze_metric(run);
-    adapt_all(run, false);
+    if (done) end(run);
 }

@@ -23,7 +23,7 @@ static const char *const event_names[] = {
 /* u's columns are u:name, quoted as a whole. False when out of memory. */
 static bool put_header(FILE *stream, const char *const *names, size_t dim)
 {
-    fputs("chain,time,event", stream);
+    fputs("chain,time,event,rows", stream);
     for (size_t j = 0; j < dim; j++) {
         fputc(',', stream);
         put_field(stream, names[j]);
@@ -77,10 +77,10 @@ static void put_record(const skeleton_file *f, size_t chain, const double *recor
     FILE *stream = f->file.stream;
     fprintf(stream, "%zu,", chain);
     put_number(stream, record[0]);
-    fprintf(stream, ",%s", event_names[(size_t)record[1]]);
-    for (size_t j = 0; j < 2 * f->dim; j++) {
+    fprintf(stream, ",%s,%.0f", event_names[(size_t)record[1]], record[2]);
+    for (size_t j = 3; j < skeleton_width(f->dim); j++) {
         fputc(',', stream);
-        put_number(stream, record[2 + j]);
+        put_number(stream, record[j]);
     }
     fputc('\n', stream);
 }
@@ -96,7 +96,7 @@ sbps_status skeleton_append(skeleton_file *f, size_t chain, size_t count, const 
                             sbps_error *err)
 {
     number_locale locale;
-    size_t width = 2 + 2 * f->dim;
+    size_t width = skeleton_width(f->dim);
     sbps_status status = numbers_begin(&locale, err);
     if (status != SBPS_OK) return status;
     for (size_t i = 0; i < count && status == SBPS_OK; i++) {

@@ -15,19 +15,22 @@ run, parameters = summary["run"], summary["parameters"]
 names = [p["name"] for p in parameters]
 d = len(names)
 
+touched = {}
+
 def read(path):
     with open(path) as f:
         reader = csv.reader(f)
         header, chains = next(reader), {}
-        for chain, time, event, *x in reader:
+        for chain, time, event, count, *x in reader:
             x = [float(v) for v in x]
             chains.setdefault(int(chain), []).append((float(time), event, x[:d], x[d:]))
+            touched.setdefault(path, {}).setdefault(int(chain), []).append(int(count))
     return header, chains
 
 header, chains = read(skeleton)
 _, further = read(longer)
 rows = [row for path in chains.values() for row in path]
-if header != ["chain", "time", "event"] + names + ["u:" + n for n in names]:
+if header != ["chain", "time", "event", "rows"] + names + ["u:" + n for n in names]:
     print("header", header)
 if sorted(chains) != list(range(int(run["chains"]))):
     print("chains", sorted(chains))
@@ -60,6 +63,14 @@ for j, p in enumerate(parameters):
         print(p["name"], "mean", mean, "reported", p["mean"])
     if abs(sd - p["sd"]) > 1e-6 * p["sd"]:
         print(p["name"], "sd", sd, "reported", p["sd"])
+
+# rows: none before the first segment, never fewer, and at the event that ended the last one all that are counted
+for counts in touched[skeleton].values():
+    if counts[0] != 0 or counts != sorted(counts):
+        print("rows run back")
+all_rows = sum(counts[len(chains[chain])] for chain, counts in touched[longer].items())
+if all_rows != run["rows_touched"]:
+    print("rows", all_rows, "counted", run["rows_touched"])
 
 # counted are the events that end segments: all but each chain's first, and the next one
 events = [event for chain, path in chains.items() for _, event, _, _ in further[chain][1:len(path) + 1]]
@@ -95,6 +106,21 @@ check 'logistic'   '' "${sample[@]}" --chains 3
 check 'no metric'  '' "${sample[@]}" --chains 2 --metric none --minibatch window
 check 'paper'      '' "${sample[@]}" --chains 1 --paper
 check 'linear'     sigma "$sbps" sample line.csv --model linear --target y "${quick[@]}" --metric diagonal
+
+# Without warm-up and spread the path begins at the point given, and --epochs ends it at the first event past its goal.
+cases=$((cases + 1))
+printf 'name,value\nintercept,0.5\nx1,1\nx2,-2\nx3,3\nx4,-4\n' >point.csv
+"${sample[@]}" --paper --chains 2 --warmup 0 --spread 0 --start point.csv --epochs 20 -o short.nc --skeleton short.csv 2>.err ||
+    fault 'start' "$(tail -n 1 .err)"
+[ "$(grep -c ',start,0,0.5,1,-2,3,-4,' short.csv)" = 2 ] || fault 'start' "$(sed -n 2p short.csv)"
+"$sbps" summary short.nc --json >short.json
+$python - >.faults 2>&1 <<'PY' || fault 'epochs' "$(tail -n 1 .faults)"
+import csv, json
+rows = json.load(open("short.json"))["run"]["rows_touched"]
+last = {row["chain"]: int(row["rows"]) for row in csv.DictReader(open("short.csv"))}
+assert len(last) == 2 and all(count < 20000 for count in last.values()), last
+assert rows >= 40000 and rows - sum(last.values()) < 20000, rows
+PY
 
 # The same file on any number of threads.
 cases=$((cases + 1))

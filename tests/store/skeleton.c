@@ -8,15 +8,16 @@
 static const char *const names[] = {"intercept", "a,b"};
 
 static const double records[] = {
-    0.0,  EVENT_START,  0.1, -2.0,  1.0,  0.5, /* time, event, w, u */
-    1.25, EVENT_BOUNCE, 1.0, 1e300, -1.0, 5e-324, 1.5, EVENT_REFRESH, 0.3, 2.0, 0.0, -0.0,
+    0.0,  EVENT_START,   0.0,  0.1, -2.0,  1.0,  0.5, /* time, event, rows, w, u */
+    1.25, EVENT_BOUNCE,  1e15, 1.0, 1e300, -1.0, 5e-324,
+    1.5,  EVENT_REFRESH, 12.0, 0.3, 2.0,   0.0,  -0.0,
 };
 
-#define HEADER "chain,time,event,intercept,\"a,b\",u:intercept,\"u:a,b\"\n"
-#define FIRST  "0,0,start,0.10000000000000001,-2,1,0.5\n"
+#define HEADER "chain,time,event,rows,intercept,\"a,b\",u:intercept,\"u:a,b\"\n"
+#define FIRST  "0,0,start,0,0.10000000000000001,-2,1,0.5\n"
 #define SECOND                                                                                 \
-    "3,1.25,bounce,1,1.0000000000000001e+300,-1,4.9406564584124654e-324\n"                     \
-    "3,1.5,refresh,0.29999999999999999,2,0,-0\n"
+    "3,1.25,bounce,1000000000000000,1,1.0000000000000001e+300,-1,4.9406564584124654e-324\n"    \
+    "3,1.5,refresh,12,0.29999999999999999,2,0,-0\n"
 
 static bool holds(const char *path, const char *want)
 {
@@ -37,7 +38,7 @@ TEST(events_are_appended_line_by_line)
     CHECK(skeleton_sync(f, &bytes, NULL) == SBPS_OK && bytes == strlen(HEADER));
     CHECK(skeleton_append(f, 0, 1, records, NULL) == SBPS_OK);
     CHECK(skeleton_append(f, 1, 0, records, NULL) == SBPS_OK);
-    CHECK(skeleton_append(f, 3, 2, records + 6, NULL) == SBPS_OK);
+    CHECK(skeleton_append(f, 3, 2, records + 7, NULL) == SBPS_OK);
     CHECK(skeleton_sync(f, &bytes, NULL) == SBPS_OK);
     CHECK(bytes == strlen(HEADER FIRST SECOND));
     CHECK(holds(path, HEADER FIRST SECOND));
@@ -54,7 +55,7 @@ TEST(a_resumed_skeleton_continues_at_the_checkpoint)
     sample_store(path, after, strlen(after));
     REQUIRE(skeleton_open(path, names, 2, kept, &f, NULL) == SBPS_OK);
     CHECK(skeleton_sync(f, &bytes, NULL) == SBPS_OK && bytes == kept);
-    CHECK(skeleton_append(f, 3, 2, records + 6, NULL) == SBPS_OK);
+    CHECK(skeleton_append(f, 3, 2, records + 7, NULL) == SBPS_OK);
     CHECK(skeleton_sync(f, &bytes, NULL) == SBPS_OK);
     skeleton_close(f);
     CHECK(bytes == strlen(HEADER FIRST SECOND));
@@ -79,7 +80,7 @@ TEST(another_runs_skeleton_is_refused_and_left_alone)
     check_refused(HEADER FIRST, strlen(HEADER FIRST) + 1, "the checkpoint was made at");
     check_refused(HEADER FIRST, strlen(HEADER FIRST) - 2, "no line ends at byte");
     check_refused(HEADER FIRST, 5, "less than its first line");
-    check_refused("chain,time,event,slope\n" HEADER FIRST FIRST, 2 * strlen(HEADER),
+    check_refused("chain,time,event,rows,slope\n" HEADER FIRST FIRST, 2 * strlen(HEADER),
                   "other columns");
     sbps_error err = {0};
     skeleton_file *f;
