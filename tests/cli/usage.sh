@@ -80,7 +80,6 @@ threads	two	not a whole number
 seed	-1	out of range
 seed	18446744073709551616	out of range
 seed	0x1p-1	not a whole number
-warmup	0	want a whole number N >= 1 or auto
 warmup	long	not a whole number
 ess	0	want N > 0
 ess	lots	not a number
