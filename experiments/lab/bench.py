@@ -1,0 +1,96 @@
+"""The bench an experiment works at: settings of the level asked for, runs of the program side by side, tables,
+facts and claims as CSV files."""
+import concurrent.futures
+import csv
+import os
+import subprocess
+
+import numpy
+
+from lab.runs import Run
+
+LEVELS = ("smoke", "quick", "full")
+
+
+class Failure(Exception):
+    """A sentence for the user."""
+
+
+class Lab:
+    def __init__(self, name, level, out, work, program, jobs, data):
+        self.name, self.level, self.out, self.work = name, level, out, work
+        self.program, self.jobs = program, jobs
+        self.shared_data = data  # folder of prepared data sets, kept between runs
+        self.facts, self.claims = [], []
+        os.makedirs(out, exist_ok=True)
+        os.makedirs(work, exist_ok=True)
+
+    # ---- settings
+
+    def pick(self, smoke, quick, full):
+        """The value for the level asked for."""
+        return dict(zip(LEVELS, (smoke, quick, full)))[self.level]
+
+    def seeds(self, smoke=1, quick=3, full=5):
+        """Seeds 1, 2, ...; verdicts need at least five."""
+        return list(range(1, self.pick(smoke, quick, full) + 1))
+
+    # ---- work
+
+    def map(self, function, *items):
+        """As the builtin, `jobs` at a time: what takes time is the program, not Python."""
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            return list(pool.map(function, *items))
+
+    def call(self, *words):
+        """Runs the program; its standard output. A Failure when it fails."""
+        done = subprocess.run([self.program, *map(str, words)], capture_output=True, text=True)
+        if done.returncode:
+            raise Failure(f"sbps {' '.join(map(str, words))}: {done.stderr.strip()}")
+        return done.stdout
+
+    def sample(self, data, *options, skeleton=False, trace=False):
+        """One run on one thread; `data` is a file, or None for a density without a table. See Run."""
+        return Run(self, data, [str(word) for word in options], skeleton, trace)
+
+    def file(self, name):
+        return os.path.join(self.work, name)
+
+    # ---- results
+
+    def path(self, table):
+        return os.path.join(self.out, f"{table}.csv")
+
+    def table(self, name, head, rows):
+        """Writes a tidy CSV: `head` names the columns, a row is an observation."""
+        with open(self.path(name), "w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(head)
+            for row in rows:
+                writer.writerow([f"{cell:.7g}" if isinstance(cell, (float, numpy.floating)) else cell for cell in row])
+
+    def read(self, name):
+        """The rows of a table as dictionaries; numbers as floats."""
+        with open(self.path(name), newline="") as file:
+            return [{key: number(cell) for key, cell in row.items()} for row in csv.DictReader(file)]
+
+    def fact(self, key, value, error=None, unit=""):
+        """A number that page.md may name as {key}: shown with its standard error, {key.value} without."""
+        self.facts.append((key, value, "" if error is None else error, unit))
+
+    def claim(self, key, text, holds, found, why="", partly=False):
+        """One of the paper's claims: `text` in our words, `found` our numbers, `why` the reason for a verdict that is
+        not plain. `holds` and `partly` come from the numbers."""
+        verdict = "holds" if holds else "holds in part" if partly else "does not hold"
+        self.claims.append((key, text, verdict, found, why))
+
+    def finish(self):
+        self.table("facts", ["key", "value", "error", "unit"], self.facts)
+        self.table("claims", ["key", "claim", "verdict", "found", "why"], self.claims)
+
+
+def number(cell):
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
