@@ -23,6 +23,7 @@ help:
 	@echo "make test       every test, the sanitizers and the lint; ends with a summary"
 	@echo "make bench      rows and seconds per effective sample against the table's size, kernels; BENCH='--seeds 10'"
 	@echo "make bench-peers  the same beside RStan, importance sampling and our other samplers (BENCH likewise)"
+	@echo "make figures    every experiment of the paper, run and drawn into $(BUILD)/figures; FULL=1 for its own lengths"
 	@echo "make lint       formatting, folder rules, exported names, docs pages"
 	@echo "make install    into PREFIX=$(PREFIX); DESTDIR is honoured"
 	@echo "make asan       build with address and undefined sanitizers; unit and law tests"
@@ -32,13 +33,15 @@ help:
 	@echo "make packages   install the Debian packages that building needs"
 	@echo "make clean      remove every build directory"
 
-.PHONY: packages test-packages bench-packages
+.PHONY: packages test-packages bench-packages figures-packages
 packages:
 	@scripts/install-packages.sh build
 test-packages:
 	@scripts/install-packages.sh test
 bench-packages:
 	@scripts/install-packages.sh bench
+figures-packages:
+	@scripts/install-packages.sh figures
 
 .PHONY: demo
 demo: packages
@@ -85,6 +88,13 @@ bench: test-packages all
 	@bench/scale.py --build $(BUILD) --write $(BENCH)
 bench-peers: bench-packages all
 	@bench/peers.py --write $(BENCH)
+
+.PHONY: figures
+figures: figures-packages
+	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
+	@cmake --build --preset release --target sbps
+	@experiments/run --program $(BUILD)/sbps -o $(BUILD)/figures
+	@experiments/page $(BUILD)/figures
 
 .PHONY: lint
 lint: all

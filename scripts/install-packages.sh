@@ -3,20 +3,22 @@
 #   install-packages.sh build   to compile and run
 #   install-packages.sh test    the same, and what the tests and the checks use as referees
 #   install-packages.sh bench   to compile and run, and the benchmark's peers
+#   install-packages.sh figures to compile and run, and to draw the paper's figures
 # When nothing is missing it does nothing and needs no network.
 set -euo pipefail
 
 build=(gcc libc6-dev cmake ninja-build pkg-config libnetcdf-dev zlib1g-dev
        libopenblas-dev liblapacke-dev librandom123-dev)
-referees=(clang clang-format netcdf-bin python3 python3-xarray python3-netcdf4
-          r-base-core r-cran-posterior)
+painters=(python3 python3-numpy python3-netcdf4 gnuplot-nox fonts-dejavu-core)
+referees=(clang clang-format netcdf-bin python3-xarray r-base-core r-cran-posterior "${painters[@]}")
 peers=(python3 python3-numpy python3-netcdf4 g++ libboost-dev r-base-dev r-cran-posterior r-cran-rstan)
 
 case "${1:-build}" in
 build) wanted=("${build[@]}") ;;
 test) wanted=("${build[@]}" "${referees[@]}") ;;
 bench) wanted=("${build[@]}" "${peers[@]}") ;;
-*) echo "usage: install-packages.sh build|test|bench" >&2; exit 2 ;;
+figures) wanted=("${build[@]}" "${painters[@]}") ;;
+*) echo "usage: install-packages.sh build|test|bench|figures" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then
