@@ -15,6 +15,7 @@ class Run:
     w        draws [chain, draw, parameter], at equal times
     rows     rows touched up to each draw [chain, draw]
     mean, sd, mcse, bias   per parameter, from the path
+    cpu      seconds of processor time of the whole process, set-up included; other work on the machine hardly changes it
     paths    one Path a chain, where a skeleton was asked for
     looks    the trace (see docs/files.md) as a list of dictionaries, where asked for"""
 
@@ -24,10 +25,10 @@ class Run:
             words = [lab.program, "sample", *([data] if data else []), *options, "--threads", "1", "--progress", "off", "-o", file]
             words += ["--skeleton", os.path.join(folder, "path.csv")] if skeleton else []
             words += ["--trace", os.path.join(folder, "trace.csv")] if trace else []
-            done = subprocess.run(words, capture_output=True, text=True)
-            if done.returncode:
+            code, self.cpu, complaint = follow(words, os.path.join(folder, "stderr"))
+            if code:
                 from lab.bench import Failure
-                raise Failure(f"sbps {' '.join(words[1:])}: {done.stderr.strip()}")
+                raise Failure(f"sbps {' '.join(words[1:])}: {complaint}")
             self.read(file)
             self.paths = read_skeleton(os.path.join(folder, "path.csv"), len(self.names)) if skeleton else None
             self.looks = read_trace(os.path.join(folder, "trace.csv")) if trace else None
@@ -42,6 +43,16 @@ class Run:
             proposals = numpy.array(file["sample_stats/proposals"][:], float)
         per_proposal = self.info["rows_touched"] / max(self.info["proposals"], 1)
         self.rows = numpy.cumsum(proposals, axis=1) * per_proposal
+
+
+def follow(words, log):
+    """Runs a command: its exit status, seconds of processor time and what it said on standard error."""
+    with open(log, "w") as file:
+        process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=file)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    with open(log) as file:
+        return process.returncode, usage.ru_utime + usage.ru_stime, file.read().strip()
 
 
 class Path:
