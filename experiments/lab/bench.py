@@ -3,7 +3,9 @@ facts and claims as CSV files."""
 import concurrent.futures
 import csv
 import os
+import queue
 import subprocess
+import threading
 
 import numpy
 
@@ -22,6 +24,7 @@ class Lab:
         self.program, self.jobs = program, jobs
         self.shared_data = data  # folder of prepared data sets, kept between runs
         self.facts, self.claims = [], []
+        self.asked = queue.SimpleQueue()  # what the threads of `map` want done on the main thread
         os.makedirs(out, exist_ok=True)
         os.makedirs(work, exist_ok=True)
 
@@ -40,7 +43,30 @@ class Lab:
     def map(self, function, *items):
         """As the builtin, `jobs` at a time: what takes time is the program, not Python."""
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
-            return list(pool.map(function, *items))
+            futures = [pool.submit(function, *item) for item in zip(*items)]
+            for future in futures:
+                future.add_done_callback(lambda _: self.asked.put(None))
+            left = len(futures)
+            while left:
+                job = self.asked.get()
+                left -= job is None
+                if job:
+                    job()
+            return [future.result() for future in futures]
+
+    def on_main(self, function, *arguments):
+        """Calls it on the main thread, whichever this is: netCDF and HDF5 are not safe with several."""
+        if threading.current_thread() is threading.main_thread():
+            return function(*arguments)
+        answer = concurrent.futures.Future()
+
+        def job():
+            try:
+                answer.set_result(function(*arguments))
+            except Exception as problem:
+                answer.set_exception(problem)
+        self.asked.put(job)
+        return answer.result()
 
     def call(self, *words):
         """Runs the program; its standard output. A Failure when it fails."""

@@ -29,7 +29,7 @@ class Run:
             if code:
                 from lab.bench import Failure
                 raise Failure(f"sbps {' '.join(words[1:])}: {complaint}")
-            self.read(file)
+            lab.on_main(self.read, file)
             self.paths = read_skeleton(os.path.join(folder, "path.csv"), len(self.names)) if skeleton else None
             self.looks = read_trace(os.path.join(folder, "trace.csv")) if trace else None
 
