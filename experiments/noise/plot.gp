@@ -1,0 +1,80 @@
+# Above: exact and noisy trajectories on contours of 50, 90 and 99 % probability; the law under the test and its quantiles when
+# the noise is thinned by a band. Below: travel times, QQ plot, ACF per bounce and per path length.
+eval begin(1800, 920)
+s = 1.5
+cx(t, p) = s * sqrt(-2 * log(1 - p)) * cos(t)
+cy(t, p) = sqrt(-2 * log(1 - p)) * sin(t) + cx(t, p)**2 - s**2
+set samples 400
+set multiplot layout 2, 4 margins 0.045, 0.985, 0.085, 0.945 spacing 0.055, 0.145
+set title offset 0, -0.4
+set xlabel offset 0, 0.4
+set ylabel offset 1.2, 0
+
+set key off
+set xrange [-4.9:4.9]; set yrange [-6:20]
+set xlabel 'w_1'; set ylabel 'w_2'
+do for [way in 'exact noisy'] {
+    set title sprintf('%s gradients: 50 bounces', way eq 'exact' ? 'Exact' : 'Noisy')
+    plot sample [t=-pi:pi] '+' using (cx(t, 0.5)):(cy(t, 0.5)) with lines ls 8, \
+        [t=-pi:pi] '+' using (cx(t, 0.9)):(cy(t, 0.9)) with lines ls 8, \
+        [t=-pi:pi] '+' using (cx(t, 0.99)):(cy(t, 0.99)) with lines ls 8, \
+        dir.'/trajectory.csv' using (only(column('w1'), strcol('series'), way)):(column('w2')) \
+            with linespoints pt 7 ps 0.35 lc rgb (way eq 'exact' ? black : blue) lw 1.3
+}
+
+set title 'Is it the right law? 21 statistics'
+set xrange [-0.7:21]; set yrange [0:32]
+set xlabel 'mean and square, deciles of w_1, deciles of w_2'; set ylabel '|z| against the known law'
+set format x ''; unset xtics
+set key top left reverse Left
+set arrow 1 from -0.7, 5 to 21, 5 nohead dt 2 lc rgb '#555555' front
+set label 1 'limit' at 20.9, 6.1 right textcolor rgb '#555555' front
+set arrow 2 from 2.5, 0 to 2.5, 20 nohead lc rgb '#dddddd'
+set arrow 3 from 11.5, 0 to 11.5, 20 nohead lc rgb '#dddddd'
+z(way) = only(abs(column('z')), strcol('series'), way)
+plot dir.'/law.csv' using 'index':(z('wider')) with points pt 3 ps 0.9 lw 1.2 lc rgb pink title 'noisy, against a law 20 % wider in w_1', \
+    '' using 'index':(z('exact')) with points pt 6 ps 1.1 lw 1.5 lc rgb black title 'exact', \
+    '' using 'index':(z('noisy')) with points pt 7 ps 0.9 lc rgb blue title 'noisy', \
+    '' using 'index':(z('default')) with points pt 4 ps 1.0 lw 1.5 lc rgb green title 'noisy by the default band'
+set xtics
+unset arrow; unset label; set format x
+
+set title 'Noise thinned by a band: quantiles of w_1'
+set xlabel 'known quantile'; set ylabel 'quantile found'
+set xrange [-4.8:4.8]; set yrange [-12:12]
+set key bottom right
+plot x with lines lc rgb '#999999' lw 1 notitle, \
+    dir.'/qq.csv' using (only(column('theory'), strcol('series'), 'sbps')):'quantile':'error' with yerrorbars pt 2 ps 0.9 lc rgb red lw 1.5 title 'as published, k = 3', \
+    '' using (only(column('theory'), strcol('series'), 'default')):'quantile':'error' with yerrorbars pt 4 ps 0.9 lc rgb green lw 1.5 title 'default'
+
+set title 'Travel time until a bounce'
+set xlabel 'path length'; set ylabel 'density'
+set xrange [0:3]; set yrange [0:*]
+set key top right
+band(way, sign) = only(column('density') + sign * column('error'), strcol('series'), way)
+plot dir.'/travel.csv' using 'time':(band('exact', -2)):(band('exact', 2)) with filledcurves fs solid 0.2 noborder lc rgb black notitle, \
+    '' using 'time':(band('noisy', -2)):(band('noisy', 2)) with filledcurves fs solid 0.2 noborder lc rgb blue notitle, \
+    '' using 'time':(band('exact', 0)) with lines ls 7 title 'exact', \
+    '' using 'time':(band('noisy', 0)) with lines ls 1 title 'noisy'
+
+set title 'QQ plot of w_1'
+set xlabel 'known quantile'; set ylabel 'quantile found'
+set xrange [-4.8:4.8]; set yrange [-4.8:4.8]
+set key bottom right
+plot x with lines lc rgb '#999999' lw 1 notitle, \
+    dir.'/qq.csv' using (only(column('theory'), strcol('series'), 'exact')):'quantile':'error' with yerrorbars pt 6 ps 1.1 lc rgb black lw 1.2 title 'exact', \
+    '' using (only(column('theory'), strcol('series'), 'noisy')):'quantile':'error' with yerrorbars pt 7 ps 0.8 lc rgb blue lw 1.2 title 'noisy'
+
+set yrange [-0.1:1]; set ylabel 'autocorrelation of w_1'
+set key top right
+lag(way, of) = strcol('series') eq way && strcol('unit') eq of ? column('lag') : NaN
+do for [of in 'bounce time'] {
+    set title sprintf('ACF per %s', of eq 'bounce' ? 'bounce' : 'path length')
+    set xlabel (of eq 'bounce' ? 'bounces' : 'path length')
+    set xrange [0:(of eq 'bounce' ? 300 : 150)]
+    plot dir.'/acf.csv' using (lag('exact', of)):(column('acf') - 2 * column('error')):(column('acf') + 2 * column('error')) with filledcurves fs solid 0.2 noborder lc rgb black notitle, \
+        '' using (lag('noisy', of)):(column('acf') - 2 * column('error')):(column('acf') + 2 * column('error')) with filledcurves fs solid 0.2 noborder lc rgb blue notitle, \
+        '' using (lag('exact', of)):'acf' with lines ls 7 title 'exact', \
+        '' using (lag('noisy', of)):'acf' with lines ls 1 title 'noisy'
+}
+unset multiplot
