@@ -52,6 +52,13 @@ class Logistic:
         w = numpy.random.default_rng(1000 + seed).uniform(-5, 5, self.d)
         return ["--start", self.point(f"start_{seed}.csv", w), "--spread", "0", "--warmup", "0"]
 
+    def laplace_start(self, seed, factor=10.0):
+        """The same at a draw of the normal at the mode with `factor` times Laplace's covariance: the law that the authors'
+        public notebook starts from (the paper only says "random positions")."""
+        z = numpy.random.default_rng(2000 + seed).standard_normal(self.d)
+        w = self.mode + numpy.sqrt(factor) * numpy.linalg.cholesky(self.covariance) @ z
+        return ["--start", self.point(f"laplace_start_{seed}_{factor:g}.csv", w), "--spread", "0", "--warmup", "0"]
+
     def mode_start(self):
         """The same at the mode."""
         return ["--start", self.point("mode.csv", self.mode), "--spread", "0", "--warmup", "0"]
@@ -83,6 +90,17 @@ class Logistic:
             numpy.savetxt(new, numpy.column_stack([run.mean, run.sd, run.mcse]), delimiter=",", fmt="%.17g")
             os.replace(new, path)
         return numpy.loadtxt(path, delimiter=",").T
+
+    def truth_draws(self, ess=None):
+        """Draws [draw, parameter] of the same kind of run, for what moments do not say."""
+        goal = ess or self.lab.pick(500, 5000, 40000)
+        path = f"{self.data[:-4]}_draws_{goal}.npy"
+        if not os.path.exists(path):
+            run = self.sample("--sampler", "hmc", "--seed", 98, "--ess", goal, "--draws", max(1000, goal // 8))
+            new = f"{path}.{os.getpid()}.npy"
+            numpy.save(new, run.w.reshape(-1, self.d))
+            os.replace(new, path)
+        return numpy.load(path)
 
 
 def laplace(lab, data, model):
