@@ -23,20 +23,21 @@ do for [way in 'exact noisy'] {
 }
 
 set title 'Is it the right law? 21 statistics'
-set xrange [-0.7:21]; set yrange [0:32]
-set xlabel 'mean and square, deciles of w_1, deciles of w_2'; set ylabel '|z| against the known law'
+stats dir.'/law.csv' using (only(abs(column('z')), strcol('series'), 'wider')) nooutput
+set xrange [-0.7:21]; set yrange [0:1.6 * STATS_max]
+set xlabel 'means and square, deciles of w_1, deciles of w_2' offset 0, -0.7; set ylabel '|z| against the known law'
 set format x ''; unset xtics
 set key top left reverse Left
 set arrow 1 from -0.7, 5 to 21, 5 nohead dt 2 lc rgb '#555555' front
-set label 1 'limit' at 20.9, 6.1 right textcolor rgb '#555555' front
-set arrow 2 from 2.5, 0 to 2.5, 20 nohead lc rgb '#dddddd'
-set arrow 3 from 11.5, 0 to 11.5, 20 nohead lc rgb '#dddddd'
+set label 1 'limit' at 20.9, 5 + 0.05 * STATS_max right textcolor rgb '#555555' front
+set arrow 2 from 2.5, 0 to 2.5, 1.1 * STATS_max nohead lc rgb '#dddddd'
+set arrow 3 from 11.5, 0 to 11.5, 1.1 * STATS_max nohead lc rgb '#dddddd'
 z(way) = only(abs(column('z')), strcol('series'), way)
 plot dir.'/law.csv' using 'index':(z('wider')) with points pt 3 ps 0.9 lw 1.2 lc rgb pink title 'noisy, against a law 20 % wider in w_1', \
     '' using 'index':(z('exact')) with points pt 6 ps 1.1 lw 1.5 lc rgb black title 'exact', \
     '' using 'index':(z('noisy')) with points pt 7 ps 0.9 lc rgb blue title 'noisy', \
     '' using 'index':(z('default')) with points pt 4 ps 1.0 lw 1.5 lc rgb green title 'noisy by the default band'
-set xtics
+set xtics nomirror; set xlabel offset 0, 0.4
 unset arrow; unset label; set format x
 
 set title 'Noise thinned by a band: quantiles of w_1'

@@ -1,0 +1,48 @@
+# Above: running means of one path. Below: error after 1000 epochs against r/b, and the gain against b/r.
+eval begin(1500, 1060)
+set multiplot layout 2, 2 margins 0.06, 0.985, 0.07, 0.955 spacing 0.08, 0.125
+set title offset 0, -0.4
+set xlabel offset 0, 0.4
+set ylabel offset 1, 0
+set xlabel 'epochs'; set ylabel 'running mean of f'
+set logscale x
+set key top right
+of(ratio) = column('ratio') == ratio ? column('epochs') : NaN
+do for [ratio in '1 0.01'] {
+    set title sprintf('r/b = %s', ratio)
+    plot dir.'/running.csv' using (of(real(ratio))):'truth' with lines lc rgb black lw 1 dt 2 title 'expectation', \
+        '' using (of(real(ratio))):'discrete' with lines lc rgb red lw 2 title 'discrete, a sample a bounce', \
+        '' using (of(real(ratio))):'continuous' with lines lc rgb blue lw 2 title 'along the path'
+}
+
+set title 'Error after 1000 epochs (n = 100, as published)'
+set xlabel 'r/b'; set ylabel 'mean absolute error'
+set logscale xy
+set format '10^{%T}'
+set xrange [0.0022:4.5]
+set key bottom right
+paper = 0.02
+stats dir.'/error.csv' using (column('r') / column('ratio')) name 'B' nooutput
+set arrow 1 from 0.02 / B_mean, graph 0.42 to 0.02 / B_mean, graph 1 nohead dt 3 lc rgb '#777777'
+set label 1 'r = 0.02' at 0.02 / B_mean * 1.08, graph 0.96 textcolor rgb '#555555'
+plot dir.'/error.csv' using 'ratio':'points_abs':'points_abs_error' with yerrorlines lc rgb pink lw 1.5 pt 2 ps 0.8 title 'at the bounces', \
+    '' using 'ratio':'bounces_abs':'bounces_abs_error' with yerrorlines lc rgb red lw 2 pt 7 ps 0.9 title 'a sample a bounce, at equal times', \
+    '' using 'ratio':'batches_abs':'batches_abs_error' with yerrorlines lc rgb orange lw 2 pt 5 ps 0.8 title 'a sample a mini-batch', \
+    '' using 'ratio':'continuous_abs':'continuous_abs_error' with yerrorlines lc rgb blue lw 2 pt 7 ps 0.9 title 'along the path'
+unset arrow; unset label
+
+set title 'Gain over a sample a bounce'
+set xlabel 'b/r'; set ylabel 'ratio of root mean square errors'
+set xrange [8:6000]; set yrange [0.8:30]
+set format y '%g'
+set key top left reverse Left
+stats dir.'/theory.csv' using 'density' name 'D' nooutput
+line(x) = sqrt(x / (2 * pi * D_mean))
+with(way) = only(column('b') / column('r'), strcol('series'), way)
+plot [10:6000] line(x) with lines lc rgb '#888888' lw 1.5 title 'theory, r << b', \
+    dir.'/gain.csv' using (with('n=50')):'bounces':'bounces_error' with yerrorbars lc rgb sky lw 1.8 pt 9 ps 1.1 title 'n = 50', \
+    '' using (with('n=100')):'bounces':'bounces_error' with yerrorbars lc rgb blue lw 1.8 pt 7 ps 1.0 title 'n = 100', \
+    '' using (with('n=500')):'bounces':'bounces_error' with yerrorbars lc rgb orange lw 1.8 pt 5 ps 0.9 title 'n = 500', \
+    '' using (with('full')):'bounces':'bounces_error' with yerrorbars lc rgb black lw 1.8 pt 13 ps 1.2 title 'all rows (bps)', \
+    '' using (with('default')):'bounces':'bounces_error' with yerrorbars lc rgb green lw 1.8 pt 6 ps 1.1 title 'default'
+unset multiplot

@@ -1,0 +1,206 @@
+"""Sections 3 and 7.1, Supplement G: is velocity refreshment needed? There is no figure in the paper.
+
+The paper: refreshments are needed in general to prove ergodicity, but in its examples "the mini-batch noise was enough",
+so the rate was set to a very low value. It shows no numbers.
+
+Ours: the logistic example of Figure 4 (N = 1000, d = 20) as published (n = 100, k = 3) at rates from 0 to 100 per unit
+of time; a proposal comes every 0.02, a bounce every 0.15, and the posterior's sd is 0.08 to 1.8, depending on the direction.
+ESS per 1000 epochs of the mean and of the squared deviation along the extreme eigenvectors of Laplace's covariance, and
+the error of the worst mean. Beside it our default, whose control variate leaves little noise, and `bps` on the full data in the same
+metric, with none. Last the isotropic normal, where bps without refreshment never leaves a plane: how much noise is enough
+there? Noise is measured against the curvature, s = sqrt(E c^2 / mean v'Hv), so that the examples share one axis.
+
+A point is four chains and a seed; error bars are over seeds."""
+import numpy
+
+from lab import mean_error
+from lab.logistic import Logistic
+from lab.series import chains_ess
+
+TITLE = "Supplement G: refreshment"
+
+RATES = [0, 0.01, 0.1, 0.3, 1, 3, 10, 30, 100]
+METRIC_RATES = [0, 0.01, 0.03, 0.1, "auto", 0.5, 1, 3, 10]  # per posterior sd
+WAYS = {
+    "sbps": ["--paper"],
+    "default": [],
+    "bps": ["--sampler", "bps"],
+}
+WHAT = ["largest mean", "largest square", "smallest mean", "smallest square"]
+DIM = 20          # of the normal
+ENOUGH = 0.8      # 0 is as good as the best rate when its ESS is this share of it, within errors
+NOISES = [0, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3]
+
+
+def extremes(posterior, run, mean):
+    """ESS of means and squared deviations along the directions, in the order of WHAT."""
+    found = []
+    for name in ("largest", "smallest"):
+        x = (run.w - mean) @ posterior.directions[name]
+        found += [chains_ess(x), chains_ess(x * x)]
+    return numpy.array(found)
+
+
+def scan(lab, posterior, way, rates, epochs, truth):
+    """{rate: [seed, what]} ESS per 1000 epochs, {rate: [seed, parameter]} errors of the means in posterior sd, and
+    {rate: refreshments per posterior sd of flight}."""
+    jobs = [(rate, seed) for rate in rates for seed in lab.seeds(2, 3, 8)]
+
+    warmup = {"sbps": 5000, "default": lab.pick(2000, "auto", "auto"), "bps": 200}[way]
+
+    def one(job):
+        run = posterior.sample(*WAYS[way], "--refresh-rate", job[0], "--seed", job[1], "--chains", 4, "--spread", 1,
+                               "--warmup", warmup, "--epochs", epochs, "--draws", 2000)
+        rate = run.info["refresh_rate"], run.info["refreshments_per_sd"]
+        per = 1000 * posterior.n / run.info["rows_touched"]
+        return rate, extremes(posterior, run, truth[0]) * per, (run.mean - truth[0]) / truth[1]
+    found = lab.map(one, jobs)
+    speed, error, per_sd = {}, {}, {}
+    for rate in rates:
+        mine = [result for job, result in zip(jobs, found) if job[0] == rate]
+        used = float(numpy.mean([result[0][0] for result in mine]))
+        per_sd[used] = float(numpy.mean([result[0][1] for result in mine]))
+        speed[used] = numpy.array([result[1] for result in mine])
+        error[used] = numpy.array([result[2] for result in mine])
+    return speed, error, per_sd
+
+
+def noise_of(lab, posterior, way):
+    """s = sqrt(E c^2 / mean v'Hv) by the looks of a short run; the default's metric makes v'Hv 1."""
+    run = posterior.sample(*WAYS[way], "--refresh-rate", 0.2, "--chains", 1, "--seed", 1, "--epochs", 200, trace=True)
+    c2 = numpy.array([look["c2"] for look in run.looks])
+    curvature = 1.0 if run.info["metric"] == "dense" else numpy.trace(numpy.linalg.inv(posterior.covariance)) / posterior.d
+    return float(numpy.sqrt(numpy.nanmean(c2) / curvature))
+
+
+def worst(errors):
+    """Worst mean of [seed, parameter]: root mean square over seeds, and its error."""
+    square = errors ** 2
+    j = square.mean(axis=0).argmax()
+    mean, error = mean_error(square[:, j])
+    return float(numpy.sqrt(mean)), float(error / (2 * numpy.sqrt(mean)))
+
+
+def normal(lab):
+    """Isotropic normal: root mean square error of E w_j^2 (truth 1) of a chain of a given length, by noise and rate."""
+    rows, found = [], {}
+    noises, looks = lab.pick([0, 0.01, 0.1, 1], NOISES, NOISES), lab.pick(20000, 100000, 400000)
+    for rate in (0, "auto"):
+        def one(noise):
+            return lab.sample(None, "--model", "gaussian", "--dim", DIM, "--metric", "none", "--refresh-rate", rate,
+                              *(["--sampler", "bps"] if noise == 0 else ["--sampler", "noisy-bps", "--gradient-noise", noise]),
+                              "--chains", lab.pick(8, 16, 32), "--spread", 1, "--warmup", 100, "--seed", 5, "--epochs",
+                              looks, "--draws", 4000)
+        for noise, run in zip(noises, lab.map(one, noises)):
+            each = numpy.sqrt((((run.w ** 2).mean(axis=1) - 1) ** 2).mean(axis=1))  # per chain, over coordinates
+            found[rate, noise] = mean_error(each)
+            rows.append(["off" if rate == 0 else "auto", noise, *found[rate, noise]])
+    lab.table("normal", ["refreshment", "noise", "error", "error_error"], rows)
+    return found
+
+
+def orbits(lab):
+    """In the plane: what bps on an isotropic normal looks like without refreshment, and with a little noise."""
+    rows = []
+    for name, way in (("exact", ["--sampler", "bps"]), ("noisy", ["--sampler", "noisy-bps", "--gradient-noise", 0.1])):
+        path = lab.sample(None, "--model", "gaussian", "--dim", 2, "--metric", "none", "--refresh-rate", 0, *way, "--chains", 1,
+                          "--spread", 1, "--warmup", 0, "--seed", 3, "--epochs", 2000, skeleton=True).paths[0]
+        end = numpy.flatnonzero(path.bounce)[199] + 1
+        rows += [[name, round(a, 3), round(b, 3)] for a, b in path.w[:end]]
+    lab.table("orbit", ["series", "w1", "w2"], rows)
+
+
+def against_zero(speed):
+    """Per quantity: ESS without refreshment over the best with it, and the ratio's error."""
+    zero = speed[0.0]
+    best = max((rate for rate in speed if rate > 0), key=lambda rate: speed[rate].mean(axis=0).min())
+    result = []
+    for i in range(len(WHAT)):
+        rate = max((rate for rate in speed if rate > 0), key=lambda rate: speed[rate][:, i].mean())
+        a, b = mean_error(zero[:, i]), mean_error(speed[rate][:, i])
+        result.append((a[0] / b[0], a[0] / b[0] * numpy.hypot(a[1] / a[0], b[1] / b[0])))
+    return result, best
+
+
+def run(lab):
+    posterior = Logistic(lab)
+    truth = posterior.truth()
+    epochs = {"sbps": lab.pick(1000, 20000, 40000), "default": lab.pick(100, 1000, 4000), "bps": lab.pick(500, 5000, 20000)}
+    rates = {"sbps": lab.pick([0, 0.1, 10], RATES, RATES), "default": lab.pick([0, "auto"], METRIC_RATES, METRIC_RATES),
+             "bps": lab.pick([0, "auto"], METRIC_RATES[:-1], METRIC_RATES[:-1])}
+    rows, errors, ratios, biases = [], [], {}, {}
+    for way in WAYS:
+        speed, error, per_sd = scan(lab, posterior, way, rates[way], epochs[way], truth)
+        rows += [[way, rate, what, *mean_error(speed[rate][:, i])] for i, what in enumerate(WHAT) for rate in speed]
+        errors += [[way, rate, per_sd[rate], *worst(error[rate])] for rate in speed]
+        ratios[way], best = against_zero(speed)
+        biases[way] = {rate: worst(error[rate]) for rate in speed}
+        facts(lab, way, speed, ratios[way], biases[way], best)
+    lab.table("ess", ["series", "rate", "what", "ess", "error"], rows)
+    lab.table("mean", ["series", "rate", "per_sd", "off", "error"], errors)
+    noise = {way: noise_of(lab, posterior, way) for way in ("sbps", "default")}
+    lab.table("level", ["series", "noise"], noise.items())
+    for way in noise:
+        lab.fact(f"{way}_noise", noise[way])
+    orbits(lab)
+    claims(lab, ratios, biases, normal(lab))
+
+
+def facts(lab, way, speed, ratio, bias, best):
+    low = min(range(len(WHAT)), key=lambda i: ratio[i][0])
+    lab.fact(f"{way}_ratio", *ratio[low])
+    lab.fact(f"{way}_ratio_of", WHAT[low])
+    lab.fact(f"{way}_best", best)
+    for i, key in enumerate(("largest", "largest_square", "smallest", "smallest_square")):
+        lab.fact(f"{way}_{key}", *mean_error(speed[0.0][:, i]))
+        lab.fact(f"{way}_{key}_most", *mean_error(speed[max(speed)][:, i]))
+    lab.fact(f"{way}_bias", *bias[0.0], "sd")
+    auto = [rate for rate in speed if 0.2 < rate < 0.3]
+    if auto:
+        lab.fact(f"{way}_auto_rate", auto[0])
+        lab.fact(f"{way}_auto_bias", *bias[auto[0]], "sd")
+        low = [mean_error(speed[rate].min(axis=1)) for rate in (0.0, auto[0])]
+        lab.fact(f"{way}_low", *low[0])
+        lab.fact(f"{way}_auto_low", *low[1])
+
+
+def claims(lab, ratios, biases, found):
+    low = min(ratios["sbps"])
+    zero, one = biases["sbps"][0.0], biases["sbps"][max(rate for rate in biases["sbps"] if rate <= 1)]
+    lab.claim("refreshment-unnecessary", "With mini-batch noise refreshment is not needed, and its rate may be very low.",
+              low[0] + 2 * low[1] > ENOUGH,
+              f"As published, the worst of four ESS without refreshment is {low[0]:.2f} +- {low[1]:.2f} of the best at any rate above 0.",
+              f"The means are {zero[0]:.2f} +- {zero[1]:.2f} sd off without it and {one[0]:.2f} +- {one[1]:.2f} at rate 1: "
+              "that is the band's bias, not a lack of mixing." if zero[0] > 0.1 else "", partly=low[0] > 0.5)
+    off, on = found[0, 0], found["auto", 0]
+    lab.fact("normal_off", *off)
+    lab.fact("normal_on", *on)
+    enough = [noise for rate, noise in found if rate == 0 < noise and found[0, noise][0] < 1.5 * found["auto", 0][0]]
+    lab.fact("normal_enough", min(enough, default=numpy.inf))
+    for noise in (0.01, 0.1):
+        lab.fact(f"normal_{str(noise).replace('.', '')}", *found[0, noise])
+    lab.claim("needed-without-noise", "In general refreshment is needed for ergodicity.",
+              off[0] - 3 * off[1] > 2 * on[0],
+              f"Isotropic normal without noise: E w^2 is off by {off[0]:.2f} +- {off[1]:.2f} of its value without refreshment, "
+              f"{on[0]:.3f} +- {on[1]:.3f} with it.")
+
+
+def check(lab):
+    few = lab.level == "smoke"
+    ess = {(row["series"], row["rate"], row["what"]): row for row in lab.read("ess")}
+    for what in WHAT:  # mini-batch noise: 0 is no worse than 0.1, and much better than 10 along the wide direction
+        zero, low = ess["sbps", 0, what], ess["sbps", 0.1, what]
+        assert zero["ess"] > 0.5 * low["ess"] - 3 * numpy.hypot(zero["error"], low["error"]), (zero, low)
+    assert few or ess["sbps", 0, "largest mean"]["ess"] > 4 * ess["sbps", 10, "largest mean"]["ess"]
+    normal_rows = {(row["refreshment"], row["noise"]): row["error"] for row in lab.read("normal")}
+    assert normal_rows["off", 0] > 2 * normal_rows["auto", 0], normal_rows
+    assert normal_rows["off", 1] < 0.5 * normal_rows["off", 0], normal_rows
+    for row in lab.read("mean"):
+        if row["series"] == "default" and row["rate"] < 0.3:
+            assert row["off"] < (0.5 if few else 0.15), row
+    radius = {"exact": [], "noisy": []}
+    for row in lab.read("orbit"):
+        radius[row["series"]].append(numpy.hypot(row["w1"], row["w2"]))
+    assert min(radius["exact"]) > 1.5 * min(radius["noisy"]), (min(radius["exact"]), min(radius["noisy"]))
+    level = {row["series"]: row["noise"] for row in lab.read("level")}
+    assert 0.3 < level["sbps"] < 30 and level["default"] < level["sbps"], level
