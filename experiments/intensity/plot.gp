@@ -17,7 +17,7 @@ plot flight using 'from':'lambda_from':(column('t')-column('from')):(column('lam
 set origin 0.6, 0.42; set size 0.4, 0.58
 set title 'The path, over contours of Laplace''s approximation'
 set xlabel 'w_1'; set ylabel 'w_2'; unset xzeroaxis
-set key bottom right noreverse Right
+set key bottom right noreverse Right; set offsets 0, 0, 0, 0.1
 path = dir.'/path.csv'
 unset grid
 plot for [r in "0.5 1 1.5 2 2.5 3"] dir.'/contours.csv' using (column('sd') == r+0 ? column('x') : NaN):'y' with lines lw 1 lc rgb '#bbbbbb' notitle, \
@@ -25,7 +25,7 @@ plot for [r in "0.5 1 1.5 2 2.5 3"] dir.'/contours.csv' using (column('sd') == r
      path using (column('shown') == 1 ? column('x') : NaN):'y':'dx':'dy' with vectors head filled size graph 0.025,18 lw 2.5 lc rgb blue title 'this flight', \
      dir.'/looked.csv' using (column('accepted') == 0 ? column('x') : NaN):'y' with points pt 7 ps 1 lc rgb green title 'rejected', \
      dir.'/looked.csv' using (column('accepted') == 1 ? column('x') : NaN):'y' with points pt 7 ps 1.3 lc rgb red title 'bounce'
-set grid
+set grid; set offsets 0, 0, 0, 0
 # bounds
 set origin 0, 0; set size 0.36, 0.41
 set title 'Intensity at proposals, and constant bounds'

@@ -1,0 +1,140 @@
+"""Scans: the same runs for each of several settings, {name: options}, as Figures 3, 10 and 11 have them."""
+import numpy
+
+from lab.series import acf, ess, mean_error
+
+
+def descend(lab, model, settings, seeds, epochs):
+    """{name: [Path a seed]}, one chain each from starts that all settings share."""
+    jobs = [(name, seed) for name in settings for seed in seeds]
+    runs = lab.map(lambda job: model.sample(*settings[job[0]], "--chains", 1, "--seed", job[1], *model.laplace_start(job[1]),
+                                            "--epochs", epochs, skeleton=True), jobs)
+    return {name: [run.paths[0] for job, run in zip(jobs, runs) if job[0] == name] for name in settings}
+
+
+def tabulate_nll(lab, model, paths, epochs, points=80):
+    """nll.csv: mean, least and largest NLL per row over the seeds."""
+    grid = numpy.linspace(0, epochs, points + 1)
+    rows = []
+    for name, members in paths.items():
+        nll = model.nll(numpy.array([path.at_rows(grid * model.n) for path in members]))
+        rows += [(name, *row) for row in zip(grid, nll.mean(axis=0), nll.min(axis=0), nll.max(axis=0))]
+    lab.table("nll", ["setting", "epoch", "nll", "least", "largest"], rows)
+    mean, sd = model.laplace_nll()
+    lab.table("laplace", ["mode", "mean", "sd"], [(float(model.nll(model.mode)), mean, sd)])
+
+
+def arrival(model, path, epochs):
+    """Epochs until the NLL is first within 2 sd of Laplace's mean; inf when it never is."""
+    mean, sd = model.laplace_nll()
+    grid = numpy.linspace(0, epochs, int(10 * epochs) + 1)
+    there = model.nll(path.at_rows(grid * model.n)) < mean + 2 * sd
+    return float(grid[there.argmax()]) if there.any() else numpy.inf
+
+
+def tabulate_traces(lab, model, paths, epochs, points=150):
+    """traces.csv: the first seed's path along the directions, in Laplace's sd from the mode."""
+    grid = numpy.linspace(0, epochs, points + 1)
+    rows = []
+    for side, direction in model.directions.items():
+        sd = numpy.sqrt(direction @ model.covariance @ direction)
+        for name, members in paths.items():
+            rows += [(side, name, *row) for row in zip(grid, (members[0].at_rows(grid * model.n) - model.mode) @ direction / sd)]
+    lab.table("traces", ["side", "setting", "epoch", "sd"], rows)
+
+
+class Long:
+    """Long runs of one setting, one a seed, from around the mode.
+
+    offsets   (mean - truth)/sd [seed, parameter]
+    runs      the runs"""
+
+    def __init__(self, model, truth, runs):
+        mean, sd, self.truth_error = truth[0], truth[1], truth[2] / truth[1]
+        self.model, self.runs = model, runs
+        self.offsets = numpy.array([(run.mean - mean) / sd for run in runs])
+
+    def rate(self, count, per="proposals"):
+        return mean_error([run.info[count] / run.info[per] for run in self.runs])
+
+    def info(self, name):
+        return mean_error([run.info[name] for run in self.runs])
+
+    def price(self):
+        """Epochs per effective sample of the slowest parameter or square."""
+        return mean_error([run.info["rows_touched"] / run.info["rows"] / run.info["min_ess"] for run in self.runs])
+
+    def outward(self):
+        """Mean offset away from 0 over the parameters: where the bias of a logistic regression goes, without chance's sign."""
+        return mean_error((self.offsets * numpy.sign(self.model.mode)).mean(axis=1))
+
+    def rms(self):
+        """Root mean square offset of the parameters, what chance adds taken off; its error by leaving out a seed at a time."""
+        def once(offsets):
+            chance = offsets.var(axis=0, ddof=1) / len(offsets) if len(offsets) > 1 else 0.0
+            square = numpy.mean(offsets.mean(axis=0)**2 - chance - self.truth_error**2)
+            return numpy.sqrt(max(square, 0.0))
+        n = len(self.offsets)
+        if n < 3:
+            return float(once(self.offsets)), numpy.nan
+        out = [once(numpy.delete(self.offsets, i, axis=0)) for i in range(n)]
+        return float(once(self.offsets)), float(numpy.sqrt((n - 1) * numpy.var(out)))
+
+    def worst(self):
+        """Largest offset of a parameter and its standard error."""
+        mean = numpy.abs(self.offsets.mean(axis=0))
+        j = int(mean.argmax())
+        error = self.offsets[:, j].std(ddof=1) / numpy.sqrt(len(self.offsets)) if len(self.offsets) > 1 else numpy.nan
+        return float(mean[j]), float(numpy.hypot(error, self.truth_error[j]))
+
+    def series(self, side):
+        """Of each run: epochs from draw to draw, and equally spaced positions along a direction [chain, draw], the first tenth left out."""
+        for run in self.runs:
+            chains, draws, _ = run.w.shape
+            spacing = run.info["rows_touched"] / run.info["rows"] / chains / draws
+            yield spacing, (run.w @ self.model.directions[side])[:, draws // 10:]
+
+    def mixing(self, side):
+        """Effective samples per 1000 epochs along a direction, with its error over the seeds: the smaller of the position's and its square's,
+        since a path that swings to and fro flatters the first."""
+        def smaller(chain):
+            return min(ess(chain), ess((chain - chain.mean())**2))
+        return mean_error([numpy.mean([smaller(chain) for chain in kept]) / (kept.shape[1] * spacing) * 1000 for spacing, kept in self.series(side)])
+
+    def acf(self, side, reach, points=60):
+        """(lag in epochs, autocorrelation, its error) up to `reach` epochs, the mean over runs and chains."""
+        grid, each = numpy.linspace(0, reach, points + 1), []
+        for spacing, kept in self.series(side):
+            lags = min(int(reach / spacing) + 2, kept.shape[1])
+            each += [numpy.interp(grid, spacing * numpy.arange(lags), acf(chain, lags)) for chain in kept]
+        return list(zip(grid, numpy.mean(each, axis=0), numpy.std(each, axis=0, ddof=1) / numpy.sqrt(len(each))))
+
+
+def linger(lab, model, settings, seeds, epochs, draws=4000):
+    """{name: Long}; `epochs` may be a dictionary by name. A setting may be given with its own stopping rule, epochs None."""
+    truth = model.truth()
+    goal = epochs if isinstance(epochs, dict) else dict.fromkeys(settings, epochs)
+    jobs = [(name, seed) for name in settings for seed in seeds]
+
+    def one(job):
+        name, seed = job
+        stop = ["--epochs", goal[name]] if goal[name] else []
+        return model.sample(*settings[name], "--seed", seed, "--draws", draws, *stop)
+    runs = lab.map(one, jobs)
+    return {name: Long(model, truth, [run for job, run in zip(jobs, runs) if job[0] == name]) for name in settings}
+
+
+def tabulate_acf(lab, longs, reach):
+    """acf.csv, for `reach` epochs by side."""
+    rows = [(side, name, *row) for side in reach for name, long in longs.items() for row in long.acf(side, reach[side])]
+    lab.table("acf", ["side", "setting", "epochs", "acf", "error"], rows)
+
+
+def power_law(x, y, y_error):
+    """Exponent of y = a x^b and its error, by weighted least squares of the logarithms. The error is scaled up where the law does not fit."""
+    x, y, s = numpy.log(x), numpy.log(y), numpy.asarray(y_error) / numpy.asarray(y)
+    design = numpy.column_stack([numpy.ones_like(x), x]) / s[:, None]
+    inverse = numpy.linalg.inv(design.T @ design)
+    best = inverse @ design.T @ (y / s)
+    misfit = numpy.sum((y / s - design @ best)**2) / max(len(x) - 2, 1)
+    return float(best[1]), float(numpy.sqrt(inverse[1, 1] * max(misfit, 1.0)))
