@@ -102,7 +102,8 @@ class Lab:
 
     def fact(self, key, value, error=None, unit=""):
         """A number that page.md may name as {key}: shown with its standard error, {key.value} without."""
-        self.facts.append((key, value, "" if error is None else error, unit))
+        known = error is not None and numpy.isfinite(error)  # one seed has no standard error
+        self.facts.append((key, value, error if known else "", unit))
 
     def claim(self, key, text, holds, found, why="", partly=False):
         """One of the paper's claims: `text` in our words, `found` our numbers, `why` the reason for a verdict that is

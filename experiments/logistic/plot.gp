@@ -31,6 +31,15 @@ left1 = 0.045; right1 = 0.335; left2 = 0.385; right2 = 0.665; left3 = 0.715; rig
 top1 = 0.965; bottom1 = 0.60; top2 = 0.505; bottom2 = 0.14
 set title font ',12' offset 0,-0.6
 
+# The legend of all panels, below them: five columns, two rows.
+column_of(i) = 0.05 + 0.19 * int((i - 1) / 2)
+row_of(i) = 0.058 - 0.028 * ((i - 1) % 2)
+legend(i, colour, width, dash) = sprintf("set arrow %d from screen %g, %g to screen %g, %g nohead lc rgb '%s' lw %g dt %d", 100 + i, column_of(i), row_of(i), column_of(i) + 0.025, row_of(i), colour, width + 0.6, dash)
+entry(i, text) = sprintf("set label %d '%s' at screen %g, %g left", 100 + i, text, column_of(i) + 0.03, row_of(i))
+do for [i=1:8] { eval legend(i + 2, colour[i], wide[i], dash[i]); eval entry(i + 2, word(titles, i)) }
+eval legend(1, green, 2.6, 1); eval entry(1, 'our default command')
+eval legend(2, blue, 2, 4); eval entry(2, 'SBPS, refreshed at 0.05')
+
 # A: near starts
 set lmargin at screen left1; set rmargin at screen right1; set tmargin at screen top1; set bmargin at screen bottom1
 set title 'NLL per row, starts near the posterior'
@@ -38,13 +47,13 @@ set logscale xy
 set xrange [1:last]; set yrange [0.072:0.4]
 set ytics (0.08, 0.1, 0.15, 0.2, 0.3, 0.4); set mytics 1
 set ylabel 'NLL per row' offset 1.5,0; set xlabel 'epochs (rows touched / N)' offset 0,0.5
-unset key
+set key off
 set object 1 rectangle from graph 0, first laplace - sd to graph 1, first laplace + sd fc rgb '#d0d0d0' fs solid 0.8 noborder behind
 set arrow 1 from graph 0, first map to graph 1, first map nohead lc rgb '#444444' lw 1 dt 3 back
 set label 1 "Laplace: mean ± sd" at graph 0.02, first laplace + 0.0005 font ',9' tc rgb '#444444'
 set label 2 "NLL of the MAP" at graph 0.02, first map - 0.0022 font ',9' tc rgb '#444444'
 set arrow 2 from first first, graph 0.035 to first first, laplace - sd lc rgb green lw 1.6 head size screen 0.006,20
-set label 3 "first draw of our default" at first first, graph 0.02 center font ',9' tc rgb green
+set label 3 "first draw of our default" at first first * 1.2, graph 0.02 right font ',9' tc rgb green
 plot for [i=1:8] file('nll') using (near(i, column('epoch'))):(column('least')):(column('largest')) with filledcurves fc rgb colour[i] fs transparent solid (i == 1 || i == 2 || i == 8 ? 0.13 : 0.0) noborder notitle, \
      for [i=1:8] file('nll') using (near(i, column('epoch'))):(column('mean')) with lines lc rgb colour[i] lw wide[i] dt dash[i] notitle
 unset object 1; unset arrow; unset label
@@ -94,10 +103,8 @@ do for [k=1:2] {
     set tmargin at screen (k == 1 ? top1 : top2); set bmargin at screen (k == 1 ? bottom1 : bottom2)
     set title 'Autocorrelation, direction of '.side.' variance'
     set yrange [(k == 1 ? -1 : -0.3):1.02]
-    if (k == 2) { set key horizontal center at screen 0.515, 0.05 font ',11' samplen 2.4 width 2 height 0.5 maxrows 2 }
     plot for [i=1:8] file('acf') using (along(side, i, column('lag'))):(column('acf')-column('error')):(column('acf')+column('error')) with filledcurves fc rgb colour[i] fs transparent solid 0.15 noborder notitle, \
-         for [i=1:8] file('acf') using (along(side, i, column('lag'))):(column('acf')) with lines lc rgb colour[i] lw wide[i] dt dash[i] title word(titles, i), \
-         file('acf') using (own(side, 'default', column('lag'))):(column('acf')) with lines lc rgb green lw 2.6 title 'our default command', \
-         NaN with lines lc rgb blue lw 2 dt 4 title 'SBPS, refreshed at 0.05'
+         for [i=1:8] file('acf') using (along(side, i, column('lag'))):(column('acf')) with lines lc rgb colour[i] lw wide[i] dt dash[i] notitle, \
+         file('acf') using (own(side, 'default', column('lag'))):(column('acf')) with lines lc rgb green lw 2.6 notitle
 }
 unset multiplot

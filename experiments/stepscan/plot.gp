@@ -27,12 +27,12 @@ set title 'SGLD started at the mode'
 plot for [i=1:decades] file('scan') using (pick('sgld', i, column('step'))):(column('variance')):(column('error')) with yerrorbars lc rgb shade[i] pt mark[i] ps 1.1 lw 1.4 title sprintf('%g', epochs(i)), \
      for [i=1:decades] file('scan') using (pick('sgld', i, column('step'))):(column('variance')) with lines lc rgb shade[i] lw 1 notitle
 set title 'mSGNHT started at the mode'
-plot for [i=1:decades] file('scan') using (pick('msgnht', i, column('step'))):(column('variance')):(column('error')) with yerrorbars lc rgb shade2[i] pt mark[i] ps 1.1 lw 1.4 title sprintf('%g', epochs(i)), \
-     for [i=1:decades] file('scan') using (pick('msgnht', i, column('step'))):(column('variance')) with lines lc rgb shade2[i] lw 1 notitle, \
+plot for [i=1:(decades > 3 ? 3 : decades)] file('scan') using (pick('msgnht', i, column('step'))):(column('variance')):(column('error')) with yerrorbars lc rgb shade2[i] pt mark[i] ps 1.1 lw 1.4 title sprintf('%g', epochs(i)), \
+     for [i=1:(decades > 3 ? 3 : decades)] file('scan') using (pick('msgnht', i, column('step'))):(column('variance')) with lines lc rgb shade2[i] lw 1 notitle, \
      for [i=1:decades] file('scan') using (column('diverged') > 0 ? pick('msgnht', i, column('step')) : NaN):(top * 1.4) with points pt 2 lc rgb shade2[i] notitle
 unset logscale y; set format y '%g'; set mytics 5
 set title 'The same for SGLD around the line'
-set xrange [0.008:1.4]; set yrange [0:1.6]; set key bottom right
+set xrange [0.008:1.4]; set yrange [0:2]; set key bottom right
 set label 1 "Laplace" at graph 0.01, first 0.965 font ',9' tc rgb '#333333'
 set label 3 "posterior by hmc" at graph 0.01, first posterior + 0.03 font ',9' tc rgb green
 plot for [i=1:decades] file('scan') using (pick('sgld', i, column('step'))):(column('variance')):(column('error')) with yerrorbars lc rgb shade[i] pt mark[i] ps 1.1 lw 1.4 title sprintf('%g', epochs(i)), \
