@@ -3,6 +3,11 @@ set multiplot
 kinds = 'sbps auxiliary default'
 name(s) = s eq 'sbps' ? 'SBPS as published' : s eq 'auxiliary' ? 'SBPS, auxiliary observation' : 'default (4 chains, one a peak)'
 colour(s) = s eq 'sbps' ? 0x0072b2 : s eq 'auxiliary' ? 0x56b4e9 : 0x009e73
+array far[3]
+do for [i = 1:3] {
+    stats dir.'/scales.csv' using (column('scale') == 1 ? only(column('far'), strcol('sampler'), word(kinds, i)) : NaN) nooutput
+    far[i] = STATS_mean
+}
 # Rings of one and two standard deviations about the peaks.
 set parametric
 set trange [0:2 * pi]
@@ -15,8 +20,7 @@ do for [i = 1:3] {
     set size square 0.33, 0.54
     set origin 0.333 * (i - 1), 0.46
     set title name(s)
-    stats dir.'/scales.csv' using (column('scale') == 1 ? only(column('far'), strcol('sampler'), s) : NaN) nooutput
-    set label 1 sprintf('%.0f%% of the time farther out', 100 * STATS_mean) at graph 0.5, 0.98 center
+    set label 1 sprintf('%.0f%% of the time farther out', 100 * far[i]) at graph 0.5, 0.98 center
     plot dir.'/draws.csv' using (only(column('w1'), strcol('sampler'), s)):(column('w2')) with points pt 7 ps 0.35 lc rgb colour(s) + 0x60000000, \
          for [a = -1:1:2] for [b = -1:1:2] for [r = 1:2] a + 0.25 * r * cos(t), b + 0.25 * r * sin(t) with lines lc rgb '#555555' lw 1
 }
