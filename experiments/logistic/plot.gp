@@ -15,6 +15,8 @@ stats file('lines') using (column('laplace')) nooutput; laplace = STATS_mean
 stats file('lines') using (column('laplace_sd')) nooutput; sd = STATS_mean
 stats file('lines') using (column('map')) nooutput; map = STATS_mean
 stats file('lines') using (column('first')) nooutput; first = STATS_mean
+stats file('lines') using (column('lost')) nooutput; lost = STATS_mean
+stats file('lines') using (column('starts')) nooutput; starts = STATS_mean
 stats file('nll') using (column('epoch')) nooutput; last = STATS_max
 stats file('trajectories') using (column('epoch')) nooutput; reach = STATS_max
 stats file('acf') using (column('lag')) nooutput; lags = STATS_max
@@ -75,10 +77,11 @@ set logscale xy; set xrange [1:last]; set yrange [0.07:*]; set ytics (0.1, 1, 10
 set ylabel 'NLL per row' offset 1.5,0; set xlabel 'epochs (rows touched / N)' offset 0,0.5
 set object 1 rectangle from graph 0, first laplace - sd to graph 1, first laplace + sd fc rgb '#d0d0d0' fs solid 0.8 noborder behind
 set key off
+set label 4 sprintf("SBPS as published: %d of %d starts have\nnot arrived at the end", lost, starts) at graph 0.03, graph 0.93 font ',10' tc rgb blue
 plot file('nll') using (far(1, column('epoch'))):(column('least')):(column('largest')) with filledcurves fc rgb blue fs transparent solid 0.13 noborder notitle, \
      for [i=1:8] file('nll') using (far(i, column('epoch'))):(column('mean')) with lines lc rgb colour[i] lw wide[i] dt dash[i] notitle, \
      file('nll') using (strcol('start') eq 'far' ? only(column('epoch'), strcol('sampler'), 'sbps-refreshed') : NaN):(column('mean')) with lines lc rgb blue lw 2 dt 4 notitle
-unset object 1
+unset object 1; unset label 4
 
 # B, E: trajectories
 unset logscale; set ytics auto; set mytics 1; set ytics auto

@@ -395,9 +395,10 @@ def run(lab):
     mean, sd = problem.laplace_nll()
     first = setup + WARMUP * found[DEFAULT][0]["batch"] / problem.n
     fact(lab, "default-first", first, None, "epochs")
-    lab.table("lines", ["map", "laplace", "laplace_sd", "posterior", "first", "default"],
+    far = hits_of(lab, "far", "sbps")
+    lab.table("lines", ["map", "laplace", "laplace_sd", "posterior", "first", "default", "lost", "starts"],
               [(float(problem.nll(problem.mode)), mean, sd, truth["nll"]["mean"], first,
-                numpy.mean([run["nll"] for run in found[DEFAULT]]))])
+                numpy.mean([run["nll"] for run in found[DEFAULT]]), int(numpy.isinf(far).sum()), len(far))])
 
 
 def check(lab):
