@@ -10,8 +10,8 @@ stats dir.'/laplace.csv' using 3 nooutput name 'SD'
 set origin 0, 0.5; set size 0.34, 0.5
 set title 'NLL per row, mean over the starts'
 set xlabel 'epochs'; set ylabel 'NLL per row'
-set logscale y; set yrange [MODE_max*0.95:0.5]; set key top right
-set ytics (0.08, 0.1, 0.15, 0.2, 0.3, 0.5)
+set logscale y; set yrange [MODE_max*0.95:0.3]; set key top right
+set ytics (0.08, 0.1, 0.15, 0.2, 0.3)
 set object 1 rectangle from graph 0, first MEAN_max-SD_max to graph 1, first MEAN_max+SD_max behind fc rgb '#dddddd' fs solid noborder
 plot NaN with boxes lc rgb '#dddddd' fs solid title 'Laplace, mean +- sd', \
      for [i=1:5] dir.'/nll.csv' using 'epoch':(only(column('nll'), strcol('setting'), k(i))) with lines lw 2 lc rgb hue[i] title k(i)

@@ -74,8 +74,7 @@ def travel(lab, model):
     lab.claim("travel-time-linear", "The mean time between bounces is linear in n", straight,
               f"t ~ n to the power {whole[0]:.2f} +- {whole[1]:.2f} over all sizes and {small[0]:.2f} +- {small[1]:.2f} up to n = {SMALL}; a straight line a + b n "
               f"is off by up to {100 * off.max():.0f} %.",
-              f"The line has an intercept of {a:.2f}, so that time is not proportional to n: the sd of the noise falls only as n^(-1/2), and where it is small "
-              "the posterior's own slope ends the flights.", partly=off.max() < 0.25)
+              f"The line has an intercept of {a:.2f}: time is linear in n but not proportional to it.", partly=off.max() < 0.25)
 
 
 def measure(lab, model):

@@ -102,7 +102,8 @@ class Long:
         return mean_error([numpy.mean([smaller(chain) for chain in kept]) / (kept.shape[1] * spacing) * 1000 for spacing, kept in self.series(side)])
 
     def acf(self, side, reach, points=60):
-        """(lag in epochs, autocorrelation, its error) up to `reach` epochs, the mean over runs and chains."""
+        """(lag in epochs, autocorrelation, its error) up to `reach` epochs or a third of the chains' length, the mean over runs and chains."""
+        reach = min(reach, *(spacing * kept.shape[1] / 3 for spacing, kept in self.series(side)))
         grid, each = numpy.linspace(0, reach, points + 1), []
         for spacing, kept in self.series(side):
             lags = min(int(reach / spacing) + 2, kept.shape[1])
