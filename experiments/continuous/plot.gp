@@ -9,7 +9,8 @@ set logscale x
 set key top right
 of(ratio) = column('ratio') == ratio ? column('epochs') : NaN
 do for [ratio in '1 0.01'] {
-    set title sprintf('r/b = %s', ratio)
+    set title sprintf('Running means of one path, r/b = %s', ratio)
+    if (ratio eq '1') { set key top right } else { set key bottom right }
     plot dir.'/running.csv' using (of(real(ratio))):'truth' with lines lc rgb black lw 1 dt 2 title 'expectation', \
         '' using (of(real(ratio))):'discrete' with lines lc rgb red lw 2 title 'discrete, a sample a bounce', \
         '' using (of(real(ratio))):'continuous' with lines lc rgb blue lw 2 title 'along the path'
@@ -21,7 +22,6 @@ set logscale xy
 set format '10^{%T}'
 set xrange [0.0022:4.5]
 set key bottom right
-paper = 0.02
 stats dir.'/error.csv' using (column('r') / column('ratio')) name 'B' nooutput
 set arrow 1 from 0.02 / B_mean, graph 0.42 to 0.02 / B_mean, graph 1 nohead dt 3 lc rgb '#777777'
 set label 1 'r = 0.02' at 0.02 / B_mean * 1.08, graph 0.96 textcolor rgb '#555555'
