@@ -46,7 +46,7 @@ def measure(lab, model):
     """Long runs: rows of scan.csv, and the runs."""
     length = lab.pick(4000, 30000, 250000)
     ways = {**settings(), "default": []}
-    goals = {**{f"k={k}": length if k > 1 else length // 10 for k in WIDTHS}, "default": lab.pick(100, 1000, 4000)}
+    goals = {**{f"k={k}": length if k > 1 else length // 10 for k in WIDTHS}, "default": lab.pick(100, 5000, 40000)}
     longs = linger(lab, model, ways, lab.seeds(2, 3, 6), goals, lab.pick(500, 2000, 4000))
     rows = []
     for name, long in longs.items():

@@ -81,7 +81,7 @@ def measure(lab, model):
     length = lab.pick(4000, 30000, 250000)
     ways = {**settings(), "n=500 k=5": ["--paper", "--batch-size", 500, "--band", 5], "default": []}
     goals = {name: length for name in ways}
-    goals["default"] = lab.pick(100, 1000, 4000)
+    goals["default"] = lab.pick(100, 5000, 40000)
     longs = linger(lab, model, ways, lab.seeds(2, 3, 6), goals, lab.pick(500, 2000, 4000))
     rows = []
     for name, long in longs.items():

@@ -199,7 +199,7 @@ def processes(lab):
             each = numpy.array([numpy.sqrt(numpy.mean(((r.mean - truth) / sd)**2)) for r in mine])
             seconds = mean_error([1e6 * r.cpu / r.info["proposals"] for r in mine])
             rows.append((way, kind, *price, *broken, float(numpy.sqrt(numpy.mean(off**2))), mean_error(each)[1], float(numpy.abs(off).max()), seconds[0]))
-            for name, pair in (("price", price), ("broken", broken), ("time", seconds)):
+            for name, pair in (("price", [p / 1000 for p in price]), ("broken", broken), ("time", seconds)):
                 lab.fact(f"{name}_{way}_{kind}", *pair)
             lab.fact(f"off_{way}_{kind}", rows[-1][6], rows[-1][7])
     lab.table("processes", ["way", "kind", "price", "price_error", "broken", "broken_error", "off", "off_error", "worst", "microseconds"], rows)
