@@ -32,7 +32,7 @@ plot dir.'/error.csv' using 'ratio':'points_abs':'points_abs_error' with yerrorl
 unset arrow; unset label
 
 set title 'Gain over a sample a bounce'
-set xlabel 'b/r'; set ylabel 'ratio of root mean square errors'
+set xlabel 'b/r'; set ylabel 'ratio of root mean square errors' offset 0, 0
 set xrange [8:6000]; set yrange [0.8:30]
 set format y '%g'
 set key top left reverse Left

@@ -113,7 +113,7 @@ def running(lab, flight, b, truth):
     """Running means of one path at r/b = 1 and 10^-2 by epochs."""
     rows = []
     epochs = flight.path.rows / 1000
-    marks = numpy.geomspace(5, epochs[-1], 200)
+    marks = numpy.geomspace(10, epochs[-1], 200)
     cut = numpy.searchsorted(epochs, marks, side="right").clip(2, len(epochs)) - 1
     for ratio in (1, 0.01):
         r = ratio * b

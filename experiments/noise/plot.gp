@@ -37,7 +37,7 @@ plot dir.'/law.csv' using 'index':(z('wider')) with points pt 3 ps 0.9 lw 1.2 lc
     '' using 'index':(z('exact')) with points pt 6 ps 1.1 lw 1.5 lc rgb black title 'exact', \
     '' using 'index':(z('noisy')) with points pt 7 ps 0.9 lc rgb blue title 'noisy', \
     '' using 'index':(z('default')) with points pt 4 ps 1.0 lw 1.5 lc rgb green title 'noisy by the default band'
-set xtics nomirror; set xlabel offset 0, 0.4
+set xtics nomirror out scale 0.6; set xlabel offset 0, 0.4
 unset arrow; unset label; set format x
 
 set title 'Noise thinned by a band: quantiles of w_1'

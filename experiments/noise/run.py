@@ -158,13 +158,13 @@ def facts_of_law(lab, way, runs, w):
 
 
 def flights(lab):
-    """Paths of both ways: the first 50 bounces, travel times, ACFs; bounces per unit of time and times of decay."""
+    """Paths of both ways: the first 50 bounces of the one that begins nearest to the mode, travel times, ACFs; bounces per unit of time and times of decay."""
     times = numpy.linspace(0, 4, 161)
     travel, curves, trajectory, rate, slow = [], [], [], {}, {}
     for way, looks in (("exact", lab.pick(30000, 300000, 1500000)), ("noisy", lab.pick(60000, 800000, 6000000))):
         runs = sample(lab, way, looks, skeleton=True)
         paths = [path for run in runs for path in run.paths]
-        trajectory += first_bounces(way, paths[0], 50)
+        trajectory += first_bounces(way, min(paths, key=lambda path: numpy.hypot(path.w[0, 0], path.w[0, 1] + S * S)), 50)
         rate[way] = [path.bounce.sum() / path.time[-1] for path in paths]
         densities = [density(numpy.diff(path.time[path.bounce]), times) for path in paths]
         travel += [[way, t, *mean_error([d[i] for d in densities])] for i, t in enumerate(times)]
