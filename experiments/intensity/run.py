@@ -148,7 +148,7 @@ def straightness(lab, model, fly):
 
 def costs(lab):
     dims = lab.pick([5, 40], [5, 20, 80, 320], [5, 20, 80, 320])
-    short, long = lab.pick((20, 1000), (50, 1500), (100, 5000))
+    short, long = lab.pick((20, 1000), (50, 1500), (100, 3000))
     seeds = lab.seeds(2, 3, 7)
     kinds = {"slope": [], "gradient": ["--sampler", "psbps", "--adapt-forever"]}
     rows = []
