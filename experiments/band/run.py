@@ -48,7 +48,7 @@ def measure(lab, model):
     length = lab.pick(4000, 30000, 250000)
     ways = {**settings(), "default": []}
     goals = {**{f"k={k}": length if k > 1 else length // 10 for k in WIDTHS}, "default": lab.pick(100, 5000, 40000)}
-    longs = linger(lab, model, ways, lab.seeds(2, 3, 6), goals, lab.pick(500, 2000, 4000))
+    longs = linger(lab, model, ways, lab.seeds(2, 3, 6), goals, lab.pick(500, 4000, 20000))
     rows = []
     for name, long in longs.items():
         (seen, seen_error), (expected, _), eta = long.rate("violations"), long.rate("expected_violations"), long.info("eta")

@@ -82,7 +82,7 @@ def measure(lab, model):
     ways = {**settings(), "n=500 k=5": ["--paper", "--batch-size", 500, "--band", 5], "default": []}
     goals = {name: length for name in ways}
     goals["default"] = lab.pick(100, 5000, 40000)
-    longs = linger(lab, model, ways, lab.seeds(2, 3, 6), goals, lab.pick(500, 2000, 4000))
+    longs = linger(lab, model, ways, lab.seeds(2, 3, 6), goals, lab.pick(500, 4000, 20000))
     rows = []
     for name, long in longs.items():
         rows.append((name, long.info("batch_size")[0], *long.rate("violations"), *long.rms(), *long.worst(), *long.price(),

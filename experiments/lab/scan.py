@@ -47,7 +47,7 @@ class Long:
     """Long runs of one setting, one a seed, from around the mode.
 
     offsets   (mean - truth)/sd [seed, parameter]
-    runs      the runs"""
+    runs      the runs; in place of w they have along[side] [chain, draw], positions along the model's directions"""
 
     def __init__(self, model, truth, runs):
         mean, sd, self.truth_error = truth[0], truth[1], truth[2] / truth[1]
@@ -90,9 +90,9 @@ class Long:
     def series(self, side):
         """Of each run: epochs from draw to draw, and equally spaced positions along a direction [chain, draw], the first tenth left out."""
         for run in self.runs:
-            chains, draws, _ = run.w.shape
+            chains, draws = run.along[side].shape
             spacing = run.info["rows_touched"] / run.info["rows"] / chains / draws
-            yield spacing, (run.w @ self.model.directions[side])[:, draws // 10:]
+            yield spacing, run.along[side][:, draws // 10:]
 
     def mixing(self, side):
         """Effective samples per 1000 epochs along a direction, with its error over the seeds: the smaller of the position's and its square's,
@@ -120,7 +120,10 @@ def linger(lab, model, settings, seeds, epochs, draws=4000):
     def one(job):
         name, seed = job
         stop = ["--epochs", goal[name]] if goal[name] else []
-        return model.sample(*settings[name], "--seed", seed, "--draws", draws, *stop)
+        run = model.sample(*settings[name], "--seed", seed, "--draws", draws, *stop)
+        run.along = {side: run.w @ direction for side, direction in model.directions.items()}
+        run.w = None  # the draws of all runs would not fit into memory
+        return run
     runs = lab.map(one, jobs)
     return {name: Long(model, truth, [run for job, run in zip(jobs, runs) if job[0] == name]) for name in settings}
 

@@ -98,7 +98,7 @@ def converge(lab, name, model):
 def mix(lab, name, model):
     length = lab.pick(2000, 20000, 150000)
     goals = {SBPS: length, PSBPS: length, "default": lab.pick(100, 5000, 40000)}
-    longs = linger(lab, model, {**WAYS, "default": []}, lab.seeds(2, 3, 6), goals, lab.pick(500, 2000, 4000))
+    longs = linger(lab, model, {**WAYS, "default": []}, lab.seeds(2, 3, 6), goals, lab.pick(500, 4000, 20000))
     acf = [(name, way, *row) for way in WAYS for row in longs[way].acf("largest", REACH)]
     rows = []
     for way, long in longs.items():
