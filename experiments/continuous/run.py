@@ -216,7 +216,7 @@ def claims(lab, curve, gain, b):
               f"At r = {R:g} the gain over a sample a bounce is " + ", ".join(
                   f"{gain[way]['bounces'][0]:.1f} +- {gain[way]['bounces'][1]:.1f} ({way}, b = {b[way]:.2f})" for way in order) + ".",
               f"It is the discrete samples that become better. The error along a path of given length does not depend on noise: "
-              f"{min(unit):.3f} to {max(unit):.3f} for length 1." if max(unit) < 1.25 * min(unit) else "", partly=high[0] > low[0])
+              f"{min(unit):.4f} to {max(unit):.4f} for length 1." if max(unit) < 1.25 * min(unit) else "", partly=high[0] > low[0])
 
 
 def check(lab):

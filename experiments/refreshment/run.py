@@ -166,11 +166,11 @@ def facts(lab, way, speed, ratio, bias, best):
 
 def claims(lab, ratios, biases, found):
     low = min(ratios["sbps"])
-    zero, one = biases["sbps"][0.0], biases["sbps"][max(rate for rate in biases["sbps"] if rate <= 1)]
+    zero, low_rate = biases["sbps"][0.0], biases["sbps"][0.1]
     lab.claim("refreshment-unnecessary", "With mini-batch noise refreshment is not needed, and its rate may be very low.",
               low[0] + 2 * low[1] > ENOUGH,
               f"As published, the worst of four ESS without refreshment is {low[0]:.2f} +- {low[1]:.2f} of the best at any rate above 0.",
-              f"The means are {zero[0]:.2f} +- {zero[1]:.2f} sd off without it and {one[0]:.2f} +- {one[1]:.2f} at rate 1: "
+              f"The means are {zero[0]:.2f} +- {zero[1]:.2f} sd off without it and {low_rate[0]:.2f} +- {low_rate[1]:.2f} at rate 0.1: "
               "that is the band's bias, not a lack of mixing." if zero[0] > 0.1 else "", partly=low[0] > 0.5)
     off, on = found[0, 0], found["auto", 0]
     lab.fact("normal_off", *off)
