@@ -41,7 +41,7 @@ struct sbps_options {
     double tolerance, max_epochs;
     /* chains and stopping */
     size_t chains, threads, warmup, draws; /* threads, warmup: SIZE_AUTO */
-    double spread; /* posterior sds */
+    double spread;                         /* posterior sds */
     uint64_t seed;
     double ess, epochs, seconds; /* epochs, seconds: auto = not asked */
     /* files and talk */
