@@ -61,15 +61,24 @@ static void want(const void *at, size_t bytes)
     errno = kept;
 }
 
+static void want_beside(const rows *data, size_t first, size_t n)
+{
+    const double *const beside[] = {data->y, data->weight, data->offset};
+    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
+        if (beside[i]) want(beside[i] + first, n * sizeof **beside);
+}
+
 /* y too: it is used more often than x and mostly there, but a miss would be waited for. */
 void rows_want(const rows *data, size_t first, size_t n)
 {
     span s = rows_span(data, first, n);
-    if (n > data->n - first) n = data->n - first;
-    const double *const beside[] = {data->y, data->weight, data->offset};
     want(s.at, s.bytes);
-    for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
-        if (beside[i]) want(beside[i] + first, n * sizeof **beside);
+    want_beside(data, first, n < data->n - first ? n : data->n - first);
+}
+
+void rows_want_beside(const rows *data)
+{
+    want_beside(data, 0, data->n);
 }
 
 void rows_sweep(const rows *data, size_t first, size_t n)

@@ -11,5 +11,7 @@ void rows_prefetch(const rows *data, size_t first, size_t n);
 bool rows_present(const rows *data, size_t first);
 /* Rows on disk: asks for n of them from `first`; does not wait. */
 void rows_want(const rows *data, size_t first, size_t n);
+/* Rows on disk: asks for what lies beside x (y, weights, offset) of all rows. */
+void rows_want_beside(const rows *data);
 
 #endif

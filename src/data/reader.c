@@ -13,11 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SLOTS  (READER_DEPTH + 1) /* one more is being looked at */
-#define SUBMIT ((size_t)16)       /* reads handed over at a time */
+#define DEPTH_MOST ((size_t)256)     /* windows under way: more than disks do at a time */
+#define BYTES_MOST ((size_t)8 << 20) /* of a ring of large windows */
+#define PARTS      ((size_t)4) /* a ring is handed over in so many: fewer calls cost less */
+#define SUBMIT     (DEPTH_MOST / PARTS)
 
 typedef struct {
     size_t first, n; /* rows */
@@ -31,9 +34,11 @@ struct row_reader {
     int file;
     aio_context_t context;
     size_t n, row, room; /* rows a window; bytes a row; bytes a buffer */
+    uint64_t block;      /* bytes: reads begin and end at multiples of it */
     uint64_t begin;      /* of x in the file */
     size_t total;        /* rows of the table */
-    size_t asked, used;  /* windows so far; SLOTS of them in turn */
+    size_t slots;        /* windows under way, and one that is being looked at */
+    size_t asked, used;  /* windows so far; the slots in turn */
     size_t waiting;      /* asked for and not handed over yet */
     struct iocb *request;
     window *slot;
@@ -47,17 +52,29 @@ struct reader_list {
     row_reader *first;
 };
 
+static size_t row_bytes(const rows *data)
+{
+    return data->stride * (data->x_float ? sizeof *data->x_float : sizeof *data->x);
+}
+
+size_t reader_depth(const rows *data, size_t n)
+{
+    size_t depth = BYTES_MOST / (n * row_bytes(data) + TABLE_PAGE);
+    if (depth > DEPTH_MOST) return DEPTH_MOST;
+    return depth > 1 ? depth : 1;
+}
+
 static void hand_over(row_reader *r)
 {
     struct iocb *list[SUBMIT];
     while (r->waiting > 0) {
         size_t count = r->waiting < SUBMIT ? r->waiting : SUBMIT;
         for (size_t i = 0; i < count; i++)
-            list[i] = &r->request[(r->asked - r->waiting + i) % SLOTS];
+            list[i] = &r->request[(r->asked - r->waiting + i) % r->slots];
         long done = syscall(SYS_io_submit, r->context, (long)count, list);
         if (done < 0 && errno == EAGAIN) continue;
         if (done <= 0) { /* the map will do */
-            r->slot[(r->asked - r->waiting) % SLOTS].under_way = false;
+            r->slot[(r->asked - r->waiting) % r->slots].under_way = false;
             done = 1;
         }
         r->waiting -= (size_t)done;
@@ -77,9 +94,9 @@ static void collect(row_reader *r)
 
 void reader_ask(row_reader *r, size_t first)
 {
-    size_t at = r->asked++ % SLOTS, n = r->n < r->total - first ? r->n : r->total - first;
-    uint64_t from = r->begin + first * r->row, aligned = from / TABLE_PAGE * TABLE_PAGE;
-    uint64_t size = (from - aligned + n * r->row + TABLE_PAGE - 1) / TABLE_PAGE * TABLE_PAGE;
+    size_t at = r->asked++ % r->slots, n = r->n < r->total - first ? r->n : r->total - first;
+    uint64_t from = r->begin + first * r->row, aligned = from / r->block * r->block;
+    uint64_t size = (from - aligned + n * r->row + r->block - 1) / r->block * r->block;
     r->slot[at] = (window){first, n, from - aligned, true, false};
     r->request[at] = (struct iocb){.aio_data = at,
                                    .aio_lio_opcode = IOCB_CMD_PREAD,
@@ -87,7 +104,7 @@ void reader_ask(row_reader *r, size_t first)
                                    .aio_buf = (uintptr_t)(r->buffer + at * r->room),
                                    .aio_nbytes = size,
                                    .aio_offset = (int64_t)aligned};
-    if (++r->waiting == SUBMIT) hand_over(r);
+    if (++r->waiting * PARTS >= r->slots - 1) hand_over(r);
 }
 
 static void show(row_reader *r, const window *w, size_t at)
@@ -102,7 +119,7 @@ static void show(row_reader *r, const window *w, size_t at)
 
 void reader_next(row_reader *r)
 {
-    size_t at = r->used++ % SLOTS;
+    size_t at = r->used++ % r->slots;
     const window *w = &r->slot[at];
     if (w->under_way && r->asked - r->used < r->waiting) hand_over(r);
     while (w->under_way) collect(r);
@@ -111,7 +128,7 @@ void reader_next(row_reader *r)
 
 const rows *reader_rows(const row_reader *r, const rows *data, row_range *range)
 {
-    const window *w = &r->slot[(r->used + SLOTS - 1) % SLOTS];
+    const window *w = &r->slot[(r->used + r->slots - 1) % r->slots];
     if (range->list || !w->good || range->first < w->first ||
         range->first + range->n > w->first + w->n)
         return data;
@@ -124,8 +141,10 @@ const rows *reader_rows(const row_reader *r, const rows *data, row_range *range)
 static void drain(row_reader *r)
 {
     hand_over(r);
-    for (size_t i = 0; i < SLOTS; i++)
+    for (size_t i = 0; i < r->slots; i++) {
         while (r->slot[i].under_way) collect(r);
+        r->slot[i].good = false;
+    }
     r->asked = r->used = 0;
 }
 
@@ -143,6 +162,19 @@ static void reader_destroy(row_reader *r)
     free(r);
 }
 
+/* What direct reads must be multiples of: less than a page costs less, where the kernel can tell. */
+static uint64_t block_of(int file)
+{
+#ifdef STATX_DIOALIGN
+    struct statx about;
+    if (statx(file, "", AT_EMPTY_PATH, STATX_DIOALIGN, &about) == 0 &&
+        about.stx_dio_offset_align > 0 && TABLE_PAGE % about.stx_dio_offset_align == 0 &&
+        about.stx_dio_mem_align <= about.stx_dio_offset_align)
+        return about.stx_dio_offset_align;
+#endif
+    return TABLE_PAGE;
+}
+
 static row_reader *reader_create(const rows *data, size_t n)
 {
     char path[64];
@@ -150,18 +182,20 @@ static row_reader *reader_create(const rows *data, size_t n)
     row_reader *r = calloc(1, sizeof *r);
     if (!r) return NULL;
     const void *x = data->x ? (const void *)data->x : data->x_float;
-    *r = (row_reader){.n = n, .total = data->n, .view = *data};
+    *r = (row_reader){.n = n, .total = data->n, .view = *data, .row = row_bytes(data)};
     r->view.mapped = NULL;
-    r->row = data->stride * (data->x ? sizeof *data->x : sizeof *data->x_float);
+    r->slots = reader_depth(data, n) + 1;
     r->begin = (uint64_t)((const unsigned char *)x - f->base);
-    r->room = ((n * r->row + TABLE_PAGE - 1) / TABLE_PAGE + 1) * TABLE_PAGE;
     snprintf(path, sizeof path, "/proc/self/fd/%d", f->file);
     r->file = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
-    r->request = calloc(SLOTS, sizeof *r->request);
-    r->slot = calloc(SLOTS, sizeof *r->slot);
-    r->buffer = aligned_alloc(TABLE_PAGE, SLOTS * r->room);
+    r->block = block_of(r->file);
+    r->room = ((n * r->row + r->block - 1) / r->block + 1) * r->block;
+    r->request = calloc(r->slots, sizeof *r->request);
+    r->slot = calloc(r->slots, sizeof *r->slot);
+    r->buffer = aligned_alloc(TABLE_PAGE,
+                              (r->slots * r->room + TABLE_PAGE - 1) / TABLE_PAGE * TABLE_PAGE);
     if (r->file >= 0 && r->request && r->slot && r->buffer &&
-        syscall(SYS_io_setup, (unsigned)SLOTS, &r->context) == 0)
+        syscall(SYS_io_setup, (unsigned)r->slots, &r->context) == 0)
         return r;
     reader_destroy(r);
     return NULL;
@@ -183,6 +217,15 @@ void readers_destroy(struct reader_list *l)
     }
     pthread_mutex_destroy(&l->lock);
     free(l);
+}
+
+bool reader_known(const rows *data)
+{
+    struct reader_list *l = data->mapped->readers;
+    pthread_mutex_lock(&l->lock);
+    bool known = l->first;
+    pthread_mutex_unlock(&l->lock);
+    return known;
 }
 
 row_reader *reader_take(const rows *data, size_t n)

@@ -5,16 +5,18 @@
 
 #include "data/rows.h"
 
-#define READER_DEPTH ((size_t)256) /* windows under way */
-
 typedef struct row_reader row_reader;
 
+/* How many windows of n rows to ask for before they are used. */
+size_t reader_depth(const rows *data, size_t n);
 /* Windows of n rows; NULL where such reads cannot be had. Belongs to the table and ends with it. */
 row_reader *reader_take(const rows *data, size_t n);
+/* Whether somebody has taken one already: the table is known not to fit in memory. */
+bool reader_known(const rows *data);
 /* Gives it back for others to take; NULL is fine. */
 void reader_give(const rows *data, row_reader *r);
 
-/* Asks for the window at `first`; at most READER_DEPTH may be asked for and not taken. */
+/* Asks for the window at `first`; at most reader_depth may be asked for and not taken. */
 void reader_ask(row_reader *r, size_t first);
 /* Waits for the window asked for first, and lets go of the one before. */
 void reader_next(row_reader *r);

@@ -15,15 +15,16 @@ static void pick_all(potential *u)
  * ahead: a second copy of the stream runs in front of the first. */
 
 /* Windows between asking for one and using it: on disk enough to keep its queue full. */
-static size_t windows_ahead(const rows *data)
+static size_t windows_ahead(const potential *u)
 {
-    return data->mapped ? READER_DEPTH : 1;
+    const rows *data = u->target->data;
+    return data->mapped ? reader_depth(data, u->n) : 1;
 }
 
 /* A table on disk may be in memory all the same. So a window in PROBE_EVERY is looked for there; when
  * one is missing, the next ASK_FOR are asked of the disk unseen. Set-up has been through the whole
  * table: when after DECIDE_AT windows some still are missing, it does not fit, and windows are read
- * past the page cache from then on. */
+ * past the page cache from then on, everybody's. */
 enum { PROBE_EVERY = 16, ASK_FOR = 1024, DECIDE_AT = 2048, MISSES_MOST = 10 /* of 128 */ };
 
 static void ask_disk(potential *u, size_t first)
@@ -68,21 +69,37 @@ static void look_ahead(potential *u)
 static void ask_anew(potential *u)
 {
     u->state->ahead = u->state->random;
-    for (size_t k = windows_ahead(u->target->data); k > 0; k--) look_ahead(u);
+    for (size_t k = windows_ahead(u); k > 0; k--) look_ahead(u);
+}
+
+/* Past the page cache, where that can be. What lies beside x stays there: it is small, and a miss
+ * would be waited for. */
+static void read_directly(potential *u)
+{
+    if (u->target->model->general) return;
+    u->reader = reader_take(u->target->data, u->n);
+    if (u->reader) rows_want_beside(u->target->data);
+}
+
+void potential_release(potential *u)
+{
+    if (u->reader) reader_give(u->target->data, u->reader);
+    u->reader = NULL;
 }
 
 static void start_windows(potential *u)
 {
-    reader_give(u->target->data, u->reader);
-    u->reader = NULL;
+    const rows *data = u->target->data;
+    potential_release(u);
     u->windows = u->misses = u->asking = 0;
+    if (data->mapped && reader_known(data)) read_directly(u);
     ask_anew(u);
 }
 
 static void decide_reading(potential *u)
 {
-    if (u->misses <= MISSES_MOST || u->target->model->general) return;
-    u->reader = reader_take(u->target->data, u->n);
+    if (u->misses <= MISSES_MOST || u->reader) return;
+    read_directly(u);
     if (u->reader) ask_anew(u);
 }
 

@@ -93,6 +93,8 @@ void potential_carve(potential *u, const potential_kind *kind, const posterior *
                      size_t n, arena *memory);
 /* Fills the state of a carved potential; not on resume. */
 void potential_start(potential *u, rng random);
+/* Before its memory is freed: gives back what it holds of the table. One never carved is fine. */
+void potential_release(potential *u);
 
 /* Other batches from now on; a kind that lists rows must have been carved. */
 void potential_resize(potential *u, const potential_kind *kind, size_t n);

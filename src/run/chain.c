@@ -63,6 +63,7 @@ sbps_status chains_create(sbps_run *run, sbps_error *err)
 void chains_destroy(sbps_run *run)
 {
     for (size_t i = 0; run->chains && i < run->chain_count; i++) {
+        potential_release(&run->chains[i].flight);
         free(run->chains[i].memory.base);
         free(run->chains[i].skeleton);
         free(run->chains[i].trace.records);

@@ -129,6 +129,7 @@ static sbps_status fill_potential(const sbps_run *run, result *r, sbps_error *er
                             &r->potential[c * r->draws + i],
                             &r->potential_sd[c * r->draws + i]);
     }
+    potential_release(&gauge);
     free(memory.base);
     return SBPS_OK;
 }

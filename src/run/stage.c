@@ -132,5 +132,6 @@ bool stage_draws(stage *s)
 
 void stage_close(stage *s)
 {
+    potential_release(&s->u);
     free(s->memory.base);
 }

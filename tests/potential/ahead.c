@@ -82,6 +82,31 @@ static rows *copied(const rows *from)
     return out;
 }
 
+/* Once a table is known not to fit, the next one reads it directly from its first window, with the
+ * reader that was given back. */
+static void check_next(carved *before, const posterior *a, const posterior *b, const double *p,
+                       const double *q)
+{
+    const row_reader *reader = before->u.reader;
+    potential_release(&before->u);
+    CHECK(!before->u.reader);
+    carved on_disk = carve(&potential_window, a, before->u.n, 8),
+           in_memory = carve(&potential_window, b, before->u.n, 8);
+    CHECK(on_disk.u.reader == reader);
+    potential_aim(&on_disk.u, p, q);
+    potential_aim(&in_memory.u, p, q);
+    for (size_t k = 0; k < 3000; k++) {
+        observation d = potential_observe(&on_disk.u, 0.2),
+                    m = potential_observe(&in_memory.u, 0.2);
+        CHECK(d.slope == m.slope && d.variance == m.variance);
+    }
+    CHECK(on_disk.u.reader == reader);
+    potential_release(&on_disk.u);
+    potential_release(&on_disk.u);
+    free(on_disk.memory.base);
+    free(in_memory.memory.base);
+}
+
 TEST(a_mapped_table_says_the_same_as_memory_to_the_last_bit)
 {
     char path[64];
@@ -111,6 +136,7 @@ TEST(a_mapped_table_says_the_same_as_memory_to_the_last_bit)
         if (k == 3000 && !on_disk.u.reader) printf("no direct reads here\n");
     }
     CHECK(!in_memory.u.reader);
+    check_next(&on_disk, a, b, t.p, t.q);
     double value[2];
     CHECK(posterior_value(a, t.p, &value[0], NULL) == SBPS_OK);
     CHECK(posterior_value(b, t.p, &value[1], NULL) == SBPS_OK);
