@@ -89,10 +89,12 @@ forget "$table"
 reads=$(limited "$half" "$build/bench-random_reads" "$table" "$window" "$depth" 5)
 echo "table $((size / 1000000)) MB, limit $((half / 1000000)) MB ($kind), peak $((peak / 1000000)) MB"
 echo "disk: $reads"
-awk -v p="$(figure proposals)" -v s="$(figure seconds_sampling)" -v setup="$(figure seconds_setup)" \
+awk -v rows="$(figure rows_touched)" -v p="$(figure proposals)" -v s="$(figure seconds_sampling)" -v setup="$(figure seconds_setup)" \
     -v warm="$(figure seconds_warmup)" -v ess="$(figure min_ess)" -v n="$batch" -v reads="$reads" '
     BEGIN {
         split(reads, r, " ")
         printf "sample: set-up %.1f s, warm-up %.1f s, sampling %.1f s, ESS %.0f\n", setup, warm, s, ess
-        printf "windows of %d rows: %.0f a second, %.0f%% of the disk'"'"'s random reads\n", n, p / s, 100 * p / s / r[2]
+        w = rows / n # every look at fresh rows reads a window: proposals, starts and ends of horizons
+        printf "windows of %d rows: %.0f a second, %.0f%% of the disk'"'"'s random reads", n, w / s, 100 * w / s / r[2]
+        printf " (%.0f of them proposals)\n", p / s
     }'
