@@ -51,6 +51,20 @@ static void prefetch_numbers(const potential *u, size_t first)
             __builtin_prefetch(arrays[a] + first + i);
 }
 
+/* A window of a table in memory into the cache. */
+static void prefetch(const potential *u, size_t first)
+{
+    rows_prefetch(u->target->data, first, u->n);
+    prefetch_numbers(u, first);
+}
+
+/* The one picked next: the windows ahead of a mapped table are too far ahead for the cache. */
+static void prefetch_next(const potential *u)
+{
+    rng next = u->state->random;
+    prefetch(u, rng_below(&next, u->target->data->n));
+}
+
 static void look_ahead(potential *u)
 {
     const rows *data = u->target->data;
@@ -59,10 +73,8 @@ static void look_ahead(potential *u)
         reader_ask(u->reader, first);
     else if (data->mapped)
         ask_disk(u, first);
-    else {
-        rows_prefetch(data, first, u->n);
-        prefetch_numbers(u, first);
-    }
+    else
+        prefetch(u, first);
 }
 
 /* From the window to be picked next. */
@@ -112,6 +124,7 @@ static void pick_window(potential *u)
     u->state->first = rng_below(&u->state->random, data->n);
     if (u->reader) reader_next(u->reader);
     look_ahead(u);
+    if (data->mapped && !u->reader && u->asking == 0) prefetch_next(u);
 }
 
 const rows *potential_data(const potential *u, row_range *r)
