@@ -6,11 +6,10 @@ set xlabel offset 0, 0.4
 set ylabel offset 1, 0
 set xlabel 'epochs'; set ylabel 'running mean of f'
 set logscale x
-set key top right
+set key bottom right
 of(ratio) = column('ratio') == ratio ? column('epochs') : NaN
 do for [ratio in '1 0.01'] {
     set title sprintf('Running means of one path, r/b = %s', ratio)
-    if (ratio eq '1') { set key top right } else { set key bottom right }
     plot dir.'/running.csv' using (of(real(ratio))):'truth' with lines lc rgb black lw 1 dt 2 title 'expectation', \
         '' using (of(real(ratio))):'discrete' with lines lc rgb red lw 2 title 'discrete, a sample a bounce', \
         '' using (of(real(ratio))):'continuous' with lines lc rgb blue lw 2 title 'along the path'
