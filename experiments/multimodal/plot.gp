@@ -43,7 +43,7 @@ set logscale x; set xrange [0.15:3000]; set yrange [0:1.05]
 set xtics ('as printed' 1000, 'mean' 1, '0.25' 0.25, '10' 10, '100' 100)
 set xlabel 'scale of the sum (1: mean over rows, 1000: as printed)'
 set ylabel 'total variation of a marginal'
-set key at 700, 1.02
+set key top right maxrows auto
 plot dir.'/scales.csv' using (only(column('scale'), strcol('sampler'), 'sbps')):(column('tv')) with points pt 7 ps 0.8 lc rgb blue title 'SBPS', \
      '' using (only(column('scale') * 1.08, strcol('sampler'), 'auxiliary')):(column('tv')) with points pt 7 ps 0.8 lc rgb sky title 'auxiliary', \
      '' using (only(column('scale') / 1.08, strcol('sampler'), 'default')):(column('tv')) with points pt 7 ps 0.8 lc rgb green title 'default'
@@ -52,7 +52,7 @@ set title 'Against the length, mean over rows'
 set logscale xy; set xrange [*:*]; set yrange [0.001:1]
 set xtics autofreq; set format x '10^{%T}'; set ytics (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1)
 set xlabel 'epochs'; set ylabel 'total variation'
-set key bottom left Left reverse
+set key bottom left Left reverse maxrows auto
 plot dir.'/convergence.csv' using (only(column('epochs'), strcol('sampler'), 'auxiliary')):(column('tv')):(column('tv_error')) with yerrorlines ls 6 pt 7 title 'auxiliary', \
      '' using (only(column('epochs'), strcol('sampler'), 'default')):(column('tv')):(column('tv_error')) with yerrorlines ls 3 pt 7 title 'default', \
      '' using (only(column('epochs'), strcol('sampler'), 'auxiliary')):(column('shape')):(column('shape_error')) with yerrorlines ls 6 dt 2 pt 6 title 'auxiliary, shape of the peaks', \
