@@ -68,7 +68,7 @@ static void carve(bench_chain *c, const potential_kind *kind, size_t n)
     potential_carve(&c->u, kind, c->target, n, &c->memory);
     sampler_carve(&c->s, sampler_find("sbps"), c->a, NULL, c->at->w, &c->u, &c->memory);
     moments_carve(&c->m, DIM, c->report, c->at->w, &c->memory);
-    bias_carve(&c->b, DIM, &c->memory);
+    bias_carve(&c->b, DIM, NULL, &c->memory);
     draws_carve(&c->d, DIM, 1000, &c->memory);
 }
 

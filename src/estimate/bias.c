@@ -23,20 +23,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-void bias_carve(bias *b, size_t dim, arena *memory)
+#define SAMPLE_EVERY 8 /* segments; those with a violation count for (d) in any case */
+
+void bias_carve(bias *b, size_t dim, const double *hessian, arena *memory)
 {
+    bool second = dim <= BIAS_SECOND_ORDER, even = second && hessian;
     b->dim = dim;
     b->state = arena_take(memory, sizeof *b->state);
     b->push = arena_doubles(memory, dim);
-    b->second = dim <= BIAS_SECOND_ORDER ? arena_doubles(memory, dim * dim) : NULL;
+    b->second = second ? arena_doubles(memory, dim * dim) : NULL;
+    b->hessian = even ? hessian : NULL;
+    b->slope = even ? arena_doubles(memory, dim) : NULL;
+    b->turn = even ? arena_doubles(memory, dim) : NULL;
+    b->bend = even ? arena_doubles(memory, dim * dim) : NULL;
 }
 
 void bias_start(bias *b)
 {
+    size_t d = b->dim;
     *b->state = (bias_state){0};
-    memset(b->push, 0, b->dim * sizeof *b->push);
-    if (b->second) memset(b->second, 0, b->dim * b->dim * sizeof *b->second);
+    memset(b->push, 0, d * sizeof *b->push);
+    if (b->second) memset(b->second, 0, d * d * sizeof *b->second);
+    if (!b->hessian) return;
+    memset(b->turn, 0, d * sizeof *b->turn);
+    memset(b->bend, 0, d * d * sizeof *b->bend);
 }
+
+/* ---- sums along the path ---- */
 
 static void add_push(bias *b, const segment *s)
 {
@@ -52,6 +65,54 @@ static void add_push(bias *b, const segment *s)
     }
 }
 
+/* Slopes u'Hx at the end of a straight segment. */
+typedef struct {
+    double before, after; /* the event */
+    double rise;          /* u'Hu before it: s(t) = before - (dt - t) rise */
+} slopes;
+
+static slopes slopes_at(const bias *b, const segment *s, bool rise)
+{
+    size_t d = b->dim;
+    slopes out = {0};
+    for (size_t i = 0; i < d; i++) {
+        const double *h = b->hessian + i * d;
+        double row = 0.0, along = 0.0;
+        for (size_t j = 0; j < d; j++) row += h[j] * (s->p[j] + s->dt * s->q[j]);
+        for (size_t j = 0; rise && j < d; j++) along += h[j] * s->q[j];
+        out.before += row * s->q[i];
+        out.after += row * s->q_next[i];
+        out.rise += along * s->q[i];
+    }
+    return out;
+}
+
+/* The sums of (e), (f), (g). A violation counts for the bounces it stands for. */
+static void add_sample(bias *b, const segment *s, slopes at)
+{
+    size_t d = b->dim;
+    double weight = 1.0 + s->end->missing, square = at.before * at.before, t = s->dt;
+    double flown = t * (square - at.before * at.rise * t + at.rise * at.rise * t * t / 3.0);
+    b->state->sampled += t;
+    b->state->decay += weight * square * (at.after * at.after - square);
+    for (size_t j = 0; j < d; j++) b->turn[j] += weight * square * (s->q_next[j] - s->q[j]);
+    for (size_t i = 0; i < d; i++) {
+        double x = weight * square * (s->p[i] + t * s->q[i]), u = flown * s->q[i];
+        double *row = b->bend + i * d;
+        for (size_t j = 0; j < d; j++) row[j] += x * (s->q_next[j] - s->q[j]) + u * s->q[j];
+    }
+}
+
+static void watch_steepness(bias *b, const segment *s)
+{
+    double m = s->end->missing;
+    bool sampled = b->state->segments++ % SAMPLE_EVERY == 0;
+    if (!sampled && m == 0.0) return;
+    slopes at = slopes_at(b, s, sampled);
+    b->state->steepness += m * (at.before * at.before - at.after * at.after);
+    if (sampled) add_sample(b, s, at);
+}
+
 void bias_take(void *self, const segment *s)
 {
     bias *b = self;
@@ -65,6 +126,7 @@ void bias_take(void *self, const segment *s)
     b->state->bounces += e->kind == EVENT_BOUNCE;
     b->state->refreshments += e->kind == EVENT_REFRESH;
     if (e->missing > 0.0) add_push(b, s);
+    if (b->hessian && s->flow == &flow_line) watch_steepness(b, s);
 }
 
 /* ---- response ---- */
@@ -72,19 +134,20 @@ void bias_take(void *self, const segment *s)
 typedef struct {
     size_t d;
     double *memory;
-    double *mean, *push, *x, *y, *z;         /* d */
-    double *covariance, *factor, *k, *third; /* d*d; third: d */
+    double *mean, *push, *x, *y, *z;                 /* d */
+    double *covariance, *factor, *k, *third, *twice; /* d*d; third: d */
 } workspace;
 
 static bool workspace_make(workspace *w, size_t d)
 {
-    *w = (workspace){.d = d, .memory = new_doubles(3 * d * d + 6 * d)};
+    *w = (workspace){.d = d, .memory = new_doubles(4 * d * d + 6 * d)};
     if (!w->memory) return false;
     double **parts[] = {&w->mean, &w->push, &w->x, &w->y, &w->z, &w->third};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) *parts[i] = w->memory + i * d;
     w->covariance = w->memory + 6 * d;
     w->factor = w->covariance + d * d;
     w->k = w->factor + d * d;
+    w->twice = w->k + d * d;
     return true;
 }
 
@@ -110,21 +173,72 @@ static void covariance_of(workspace *w, const draw_block *blocks, size_t count)
         for (size_t k = 0; k < j; k++) w->covariance[k * d + j] = w->covariance[j * d + k];
 }
 
+/* (H C)^2, C = Cov(u), into twice; the factor of C^-1 / d is left in w->factor. */
+static bool square_map(workspace *w, const double *hessian, precision_map map)
+{
+    size_t d = w->d;
+    for (size_t i = 0; i < d; i++) {
+        memset(w->x, 0, d * sizeof *w->x);
+        w->x[i] = 1.0;
+        map.apply(map.self, w->x, w->factor + i * d);
+    }
+    if (!cholesky(d, w->factor)) return false;
+    for (size_t i = 0; i < d; i++) {
+        double *row = w->twice + i * d;
+        memcpy(row, hessian + i * d, d * sizeof *row);
+        cholesky_solve(d, w->factor, row);
+        memset(w->x, 0, d * sizeof *w->x);
+        for (size_t a = 0; a < d; a++)
+            for (size_t b = 0; b < d; b++) w->x[b] += row[a] * hessian[a * d + b];
+        cholesky_solve(d, w->factor, w->x);
+        for (size_t b = 0; b < d; b++) row[b] = w->x[b] / ((double)d * (double)d);
+    }
+    return true;
+}
+
+/* (g): what the changed slopes add to the pushes, on their way to becoming M and Q. */
+static void add_bends(workspace *w, const bias *chains, size_t count, precision_map map)
+{
+    size_t d = w->d;
+    double time = 0.0, sampled = 0.0, steepness = 0.0, decay = 0.0;
+    for (size_t c = 0; c < count; c++) {
+        time += chains[c].state->time;
+        sampled += chains[c].state->sampled;
+        steepness += chains[c].state->steepness;
+        decay += chains[c].state->decay;
+    }
+    if (!(decay < 0.0) || !square_map(w, chains->hessian, map)) return;
+    double excess = -(steepness / time) / (decay / sampled);
+    for (size_t c = 0; c < count; c++) {
+        for (size_t j = 0; j < d; j++) w->push[j] += excess / sampled * chains[c].turn[j];
+        for (size_t i = 0; i < d * d; i++) w->k[i] += excess / sampled * chains[c].bend[i];
+    }
+    for (size_t i = 0; i < d; i++)
+        for (size_t a = 0; a < d; a++) {
+            double both = w->covariance[i * d + a] + w->mean[i] * w->mean[a];
+            for (size_t j = 0; j < d; j++)
+                w->k[i * d + j] += 2.0 * excess * both * w->twice[a * d + j];
+        }
+    for (size_t a = 0; a < d; a++)
+        for (size_t j = 0; j < d; j++)
+            w->push[j] += 2.0 * excess * w->mean[a] * w->twice[a * d + j];
+}
+
 /* M into push and, with `second`, Q P about the mean into k. */
 static void pool_pushes(workspace *w, const bias *chains, size_t count, precision_map map,
                         bool second)
 {
     size_t d = w->d;
     double time = 0.0;
+    for (size_t c = 0; c < count; c++) time += chains[c].state->time;
     for (size_t c = 0; c < count; c++) {
-        for (size_t j = 0; j < d; j++) w->push[j] += chains[c].push[j];
-        for (size_t i = 0; second && i < d * d; i++) w->k[i] += chains[c].second[i];
-        time += chains[c].state->time;
+        for (size_t j = 0; j < d; j++) w->push[j] += chains[c].push[j] / time;
+        for (size_t i = 0; second && i < d * d; i++) w->k[i] += chains[c].second[i] / time;
     }
-    for (size_t j = 0; j < d; j++) w->push[j] /= time;
+    if (chains->hessian) add_bends(w, chains, count, map);
     for (size_t i = 0; second && i < d; i++) {
         double *row = w->k + i * d;
-        for (size_t j = 0; j < d; j++) w->x[j] = row[j] / time - w->mean[i] * w->push[j];
+        for (size_t j = 0; j < d; j++) w->x[j] = row[j] - w->mean[i] * w->push[j];
         map.apply(map.self, w->x, row);
     }
 }
@@ -184,12 +298,12 @@ sbps_status bias_respond(const bias *chains, size_t count, const draw_block *blo
     sbps_status status = SBPS_OK;
     if (!workspace_make(&w, chains->dim)) return fail_memory(err);
     covariance_of(&w, blocks, count);
+    pool_pushes(&w, chains, count, map, second);
     memcpy(w.factor, w.covariance, w.d * w.d * sizeof *w.factor);
     if (!cholesky(w.d, w.factor)) {
         status = fail(err, SBPS_BAD_ARG, "the draws do not span the space of the parameters");
         goto done;
     }
-    pool_pushes(&w, chains, count, map, second);
     if (second) third_moments(&w, blocks, count);
     respond(&w, second, map, mean_shift, sd_shift);
 done:

@@ -14,17 +14,26 @@ typedef struct {
     double missing;  /* bounces */
     double expected; /* violations, as the regression foresaw them */
     uint64_t proposals, bounces, refreshments, violations, rows;
+    uint64_t segments;
+    double steepness; /* sum over violations of m (s^2 - s_r^2), s = u'Hx */
+    double decay;     /* sum over sampled events of s^2 (s_r^2 - s^2) */
+    double sampled;   /* time of the sampled segments */
 } bias_state;
 
+/* x = w - centre. The last four are NULL when dim is large or no Hessian is given. */
 typedef struct {
     size_t dim;
     bias_state *state;
-    double *push; /* dim: sum over violations of m (u - u_r) */
-    double
-        *second; /* dim*dim: sum of m x_a (u - u_r)_b, x = w - centre; NULL when dim is large */
+    double *push;          /* dim: sum over violations of m (u - u_r) */
+    double *second;        /* dim*dim: sum of m x_a (u - u_r)_b; NULL when dim is large */
+    const double *hessian; /* dim*dim, of U at the centre; borrowed */
+    double *slope;         /* dim: Hx, scratch */
+    double *turn;          /* dim: sum over sampled events of s^2 (u_r - u) */
+    double *bend; /* dim*dim: of s^2 x (u_r - u)' there, and of the integral of s^2 u u' */
 } bias;
 
-void bias_carve(bias *b, size_t dim, arena *memory);
+/* The Hessian may be NULL: then what a changed slope does later on is left out. */
+void bias_carve(bias *b, size_t dim, const double *hessian, arena *memory);
 void bias_start(bias *b);
 void bias_take(void *self, const segment *s);
 

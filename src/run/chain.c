@@ -25,7 +25,7 @@ static void carve(const sbps_run *run, chain *c)
     sampler_carve(&c->s, run->plan.sampler, run->a, hessian, run->reference->w, &c->flight,
                   &c->memory);
     moments_carve(&c->m, d, run->report, run->reference->w, &c->memory);
-    bias_carve(&c->b, d, &c->memory);
+    bias_carve(&c->b, d, run->reference->hessian, &c->memory);
     draws_carve(&c->d, d, run->options->draws, &c->memory);
     c->flight.cv = run->cv;
     c->flight.parts = run->parts;

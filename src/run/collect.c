@@ -7,9 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-/* The linear response was 1.0 to 0.35 times the true bias wherever it was measured, least where
- * violations are rare and far out in the tails: twice of it is stated. */
-#define RESPONSE_SAFETY 2.0
 /* Rows behind each stored estimate of the potential: at most the first, and about the second in all,
  * but at least the third. */
 #define VALUE_ROWS       ((size_t)1000)
@@ -63,7 +60,7 @@ double run_bias_quick(const sbps_run *run)
     double worst = 0.0, *shift = new_doubles(2 * d);
     if (!shift) return NAN;
     quick_shift(run, shift + d, shift);
-    for (size_t j = 0; j < d; j++) worst = fmax(worst, RESPONSE_SAFETY * fabs(shift[j]));
+    for (size_t j = 0; j < d; j++) worst = fmax(worst, fabs(shift[j]));
     free(shift);
     return worst;
 }
@@ -97,7 +94,6 @@ static sbps_status fill_bias(const sbps_run *run, result *r, sbps_error *err)
          bias_respond(run->bias_of, chains, blocks, map, r->bias, sd_shift, NULL) != SBPS_OK))
         quick_shift(run, sd_shift, r->bias);
     r->info.bias_estimate = 0.0;
-    for (size_t j = 0; status == SBPS_OK && j < d; j++) r->bias[j] *= RESPONSE_SAFETY;
     for (size_t j = 0; status == SBPS_OK && j < d; j++)
         r->info.bias_estimate = fmax(r->info.bias_estimate, fabs(r->bias[j]));
     free(x);

@@ -35,7 +35,7 @@ static void sinks_carve(sinks *k, size_t d, const double *centre)
 {
     static const reported_value plain[DIM_MAX];
     k->memory.used = 0;
-    bias_carve(&k->b, d, &k->memory);
+    bias_carve(&k->b, d, NULL, &k->memory);
     moments_carve(&k->m, d, plain, centre, &k->memory);
     draws_carve(&k->d, d, 4000, &k->memory);
 }

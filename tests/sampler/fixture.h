@@ -83,7 +83,7 @@ static inline void flyer_carve(flyer *f, const problem *p)
     if (p->made.batches == &potential_strata) f->u.parts = fixture_strata(p->t.data->n);
     sampler_carve(&f->s, p->made.kind, p->a, p->m->hessian, p->m->w, &f->u, &f->memory);
     moments_carve(&f->m, d, none, p->m->w, &f->memory);
-    bias_carve(&f->b, d, &f->memory);
+    bias_carve(&f->b, d, NULL, &f->memory);
     draws_carve(&f->d, d, 100, &f->memory);
 }
 
