@@ -14,8 +14,22 @@
  * and for the squares, h = d x_j (S P u)_j to the same order,
  *     bias of Var w_j = d (Q P S)_jj.                                                      (d)
  *
- * The expansion is good where the velocity is forgotten quickly, by mini-batch noise or refreshment.
- * Without either it overstates the shift: twice in two dimensions, three times in three. */
+ * The velocity is not all. Let s = u'Hx be the slope (H the Hessian at the centre, x from there) and
+ * phi = s^2 - E[s^2 | w]. Only refreshments and noise change s^2, so what a missed bounce does to
+ * it lasts. Every coordinate of u is odd in u, phi is even, and E[phi | w] = 0. Galerkin's
+ * equations with the test functions F(w) and phi are then triangular: the coefficients above stay,
+ * and that of phi in h_j is -N_j / D,
+ *     D = <phi, L phi> = (1/T) sum over events of s^2 (s_r^2 - s^2) < 0,                   (e)
+ *     N_j = <phi, L h_j>, h_j as above,                                                    (f)
+ * that is, N_j is (c) with the integrals of phi du and of phi d(x u') in place of M and Q. So with
+ * R = (1/T) sum m (s^2 - s_r^2) over the violations, in (c) and (d)
+ *     M <- M - (R/D) (1/T) int phi du,    Q <- Q - (R/D) (1/T) int phi d(x u').            (g)
+ * The part of E[s^2 | w] = x'HCHx, C = Cov(u), is done by parts (the mean of du over velocities is
+ * -C grad U dt): it adds 2 CHCH E x to the one and 2 E[xx'] HCHC to the other integral of s^2 du,
+ * s^2 d(x u'). Those are taken on every eighth segment. In one dimension phi = 0.
+ *
+ * Where there is neither noise nor refreshment (c) overstates the shift: twice in two dimensions,
+ * three times in three. On paths that are not straight (boomerang) there is no (g). */
 #include "estimate/bias.h"
 #include "base/cholesky.h"
 
@@ -23,7 +37,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLE_EVERY 8 /* segments; those with a violation count for (d) in any case */
+#define SAMPLE_EVERY 8 /* segments; R sums over all violations in any case */
 
 void bias_carve(bias *b, size_t dim, const double *hessian, arena *memory)
 {

@@ -132,6 +132,12 @@ static void precision(const void *self, const double *x, double *y)
     for (size_t j = 0; j < DIM; j++) y[j] = curvature(t) / (t->speed * t->speed) * x[j];
 }
 
+static void precision_one(const void *self, const double *x, double *y)
+{
+    const double *variance = self;
+    *y = *x / *variance;
+}
+
 typedef struct {
     double mean, sd;           /* stated, averaged over coordinates, in sds */
     double true_mean, true_sd; /* of the path */
@@ -217,6 +223,34 @@ TEST(speed_does_not_count)
     CHECK_NEAR(a.true_mean, b.true_mean, 1e-9);
     CHECK_NEAR(a.mean, b.mean, 1e-9);
     CHECK_NEAR(a.sd, b.sd, 1e-9);
+}
+
+/* Equations (a) to (g) of bias.c in one dimension, with sums made up for them. */
+TEST(one_dimension_by_hand)
+{
+    const double h = 2.0, c = 0.4, x[5] = {-1.0, -0.5, 0.25, 1.0, 3.0};
+    const double mean = 0.55, square = 2.45, third = 1.97775; /* of x; over 5, 4 and 5 */
+    double shift, spread;
+    arena memory = {0};
+    bias b;
+    bias_carve(&b, 1, &h, &memory);
+    memory = (arena){.base = aligned_zeroed(memory.used), .size = memory.used};
+    bias_carve(&b, 1, &h, &memory);
+    bias_start(&b);
+    *b.state = (bias_state){.time = 10.0, .steepness = -3.0, .decay = -4.0, .sampled = 2.0};
+    b.push[0] = 0.7;
+    b.second[0] = 1.3;
+    b.turn[0] = -0.9;
+    b.bend[0] = 2.1;
+    draw_block block = {x, 5};
+    precision_map map = {&c, precision_one};
+    CHECK(bias_respond(&b, 1, &block, map, &shift, &spread, NULL) == SBPS_OK);
+    double excess = -0.15, twice = h * c * h * c; /* -(-3/10) / (-4/2) */
+    double m = 0.07 + excess * (-0.45 + 2.0 * mean * twice);
+    double q = 0.13 + excess * (1.05 + 2.0 * (square + mean * mean) * twice) - mean * m;
+    CHECK_NEAR(spread, 0.5 * q / c, 1e-12);
+    CHECK_NEAR(shift, (square * m / c + 0.5 * third * q / c / square) / sqrt(square), 1e-12);
+    free(memory.base);
 }
 
 CHECK_MAIN
