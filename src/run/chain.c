@@ -27,6 +27,7 @@ static void carve(const sbps_run *run, chain *c)
     moments_carve(&c->m, d, run->report, run->reference->w, &c->memory);
     bias_carve(&c->b, d, run->reference->hessian, &c->memory);
     draws_carve(&c->d, d, run->options->draws, &c->memory);
+    c->s.bent = run->bent;
     c->flight.cv = run->cv;
     c->flight.parts = run->parts;
     c->flight.noise = run->plan.sampler->own_noise ? 0.0 : run->options->gradient_noise;

@@ -49,6 +49,19 @@ static void describe_steps(const sbps_run *run, FILE *out)
         fprintf(out, "  bias      this sampler cannot say how biased it is\n");
 }
 
+#define NAMED_MOST ((size_t)6)
+
+static void describe_bends(const sbps_run *run, FILE *out)
+{
+    if (!run->bent) return;
+    fprintf(out, "  bent      a wall at one side:");
+    for (size_t i = 0; i < run->bent->count && i < NAMED_MOST; i++)
+        fprintf(out, "%s %s", i ? "," : "", run->names[run->bent->list[i].j]);
+    if (run->bent->count > NAMED_MOST)
+        fprintf(out, " and %zu more", run->bent->count - NAMED_MOST);
+    fprintf(out, "\n");
+}
+
 static void describe_sampler(const sbps_run *run, FILE *out)
 {
     const run_plan *p = &run->plan;
@@ -64,6 +77,7 @@ static void describe_sampler(const sbps_run *run, FILE *out)
     if (!is_rowless(run))
         fprintf(out, "  batches   %zu of %zu rows: %s; control variate %s\n", p->batch,
                 run->table->data->n, p->minibatch->summary, p->control_variate);
+    describe_bends(run, out);
     if (*p->why) fprintf(out, "  chosen    %s\n", p->why);
     if (p->sampler->bounded) return;
     if (p->sampler->discrete)

@@ -1,6 +1,7 @@
 /* A run from set-up to its last round. */
 #include "run/run.h"
 #include "base/cholesky.h"
+#include "mode/profile.h"
 #include "run/target.h"
 
 #include <math.h>
@@ -83,6 +84,12 @@ static sbps_status make_control(sbps_run *run, sbps_error *err)
     return control_make(run, run->plan.control_variate, run->reference->w, &run->cv, err);
 }
 
+static sbps_status find_bends(sbps_run *run, sbps_error *err)
+{
+    if (!run->plan.sampler->bends || run->options->paper) return SBPS_OK;
+    return profile_bends(run->target, run->reference, run->a, &run->bent, err);
+}
+
 static sbps_status set_up(sbps_run *run, sbps_error *err)
 {
     sbps_status status;
@@ -96,6 +103,7 @@ static sbps_status set_up(sbps_run *run, sbps_error *err)
     if ((status = plan_finish(run, err)) != SBPS_OK) return status;
     if ((status = audition_set_up(run, err)) != SBPS_OK) return status;
     if ((status = make_control(run, err)) != SBPS_OK) return status;
+    if ((status = find_bends(run, err)) != SBPS_OK) return status;
     if ((status = chains_create(run, err)) != SBPS_OK) return status;
     if ((status = thread_pool_create(threads, &run->pool, err)) != SBPS_OK) return status;
     chains_start(run);
@@ -133,6 +141,7 @@ void sbps_run_destroy(sbps_run *run)
     strata_destroy(run->parts);
     free(run->anchor);
     metric_destroy(run->a);
+    free(run->bent);
     mode_destroy(run->reference);
     free(run->factor);
     if (run->names) names_free(run->names, run->target->dim);

@@ -96,6 +96,7 @@ struct sbps_run {
     double *anchor;      /* dim: its reference point, as the checkpoint keeps it */
     double *factor;      /* Cholesky of the Hessian there */
     metric *a;
+    bends *bent;            /* NULL: no coordinate is */
     reported_value *report; /* dim */
     char **names;           /* dim */
     size_t chain_count;

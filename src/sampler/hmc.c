@@ -13,7 +13,12 @@
  *   C(T) = E[(|z' - m|^2 - |z - m|^2)^2] / 4,  dC/dT = E[(|z' - m|^2 - |z - m|^2) (z' - m).v']  (4)
  * (Hoffman, Radul, Sountsov 2021, AISTATS, PMLR 130, 3907-3915): where the posterior is Gaussian
  * and A its own metric, T = pi/2, a quarter turn, after which z' knows nothing of z. L is T/e,
- * jittered, and rounded up or down at random, so that no direction is met in its own period. */
+ * jittered, and rounded up or down at random, so that no direction is met in its own period.
+ *
+ * Where the posterior has a wall at one side of a coordinate, a leapfrog would have to be as short as the
+ * wall is thin. There x = A z is bent, w_j = centre_j + g(x_j) (metric/bend.h), and in (1) and (2)
+ *   U - sum log g'(x_j)  stands for U,   g'(x_j) dU/dw_j - d log g'/dx_j  for its gradient in x_j.  (5)
+ * That is another way to write the same posterior, so it changes how fast, not what is sampled. */
 #include "base/real.h"
 #include "sampler/kinds.h"
 
@@ -52,18 +57,19 @@ typedef struct {
     double *z, *h;     /* where the chain is, and A' grad U there */
     double *at, *h_at; /* the same along the trajectory; v is s->v */
     double *mean;      /* of z, while adapting */
+    double *x;         /* A z of the last look */
 } hmc_vectors;
 
 static size_t hmc_extra(const posterior *target)
 {
-    return 5 * target->dim;
+    return 6 * target->dim;
 }
 
 static hmc_vectors vectors(const sampler *s)
 {
     double *x = s->extra;
     size_t d = s->dim;
-    return (hmc_vectors){x, x + d, x + 2 * d, x + 3 * d, x + 4 * d};
+    return (hmc_vectors){x, x + d, x + 2 * d, x + 3 * d, x + 4 * d, x + 5 * d};
 }
 
 static double dot(size_t d, const double *x, const double *y)
@@ -73,16 +79,46 @@ static double dot(size_t d, const double *x, const double *y)
     return sum;
 }
 
+static size_t bent_count(const sampler *s)
+{
+    return s->bent ? s->bent->count : 0;
+}
+
+/* w - centre at z; x = A z is kept. */
+static void place(const sampler *s, const double *z, double *p)
+{
+    double *x = vectors(s).x;
+    s->a->kind->forward(s->a, z, x);
+    memcpy(p, x, s->dim * sizeof *p);
+    for (size_t i = 0; i < bent_count(s); i++) {
+        const bend *b = &s->bent->list[i];
+        p[b->j] = bend_at(b, x[b->j]).value;
+    }
+}
+
+/* From U and its gradient in w to those in x, (5). */
+static void bend_gradient(sampler *s, double *energy)
+{
+    const double *x = vectors(s).x;
+    for (size_t i = 0; i < bent_count(s); i++) {
+        size_t j = s->bent->list[i].j;
+        bent at = bend_at(&s->bent->list[i], x[j]);
+        s->gradient[j] = at.slope * s->gradient[j] - at.turn;
+        if (energy) *energy -= log(at.slope);
+    }
+}
+
 /* h = A' grad U at z and, where it is asked for, U: it costs as much again. */
 static void look(sampler *s, const double *z, double *h, double *energy)
 {
     double *w = s->scratch;
-    s->a->kind->forward(s->a, z, w);
+    place(s, z, w);
     for (size_t j = 0; j < s->dim; j++) w[j] += s->centre[j];
     if (energy)
         *energy = potential_fresh_both(s->u, w, s->gradient);
     else
         potential_fresh_gradient(s->u, w, s->gradient);
+    bend_gradient(s, energy);
     s->a->kind->transpose(s->a, s->gradient, h);
 }
 
@@ -109,8 +145,13 @@ static void hmc_start(sampler *s, const double *p, rng random)
     *state = (hmc_state){.random = random};
     state->length = QUARTER / scale;
     state->step = given > 0.0 ? given : 1.0 / (scale * sqrt((double)s->dim)); /* is stable */
-    /* z = A^-1 p = A' (A A')^-1 p */
-    s->a->kind->precision(s->a, p, s->scratch);
+    memcpy(x.x, p, s->dim * sizeof *p);
+    for (size_t i = 0; i < bent_count(s); i++) {
+        const bend *b = &s->bent->list[i];
+        x.x[b->j] = bend_back(b, p[b->j]);
+    }
+    /* z = A^-1 x = A' (A A')^-1 x */
+    s->a->kind->precision(s->a, x.x, s->scratch);
     s->a->kind->transpose(s->a, s->scratch, x.z);
     memcpy(s->p_next, p, s->dim * sizeof *p);
     memset(s->q, 0, s->dim * sizeof *s->q);
@@ -229,7 +270,7 @@ static void travel(sampler *s, hmc_state *state)
         memcpy(x.z, x.at, d * sizeof *x.z);
         memcpy(x.h, x.h_at, d * sizeof *x.h);
         state->energy = energy;
-        s->a->kind->forward(s->a, x.z, s->p_next);
+        place(s, x.z, s->p_next);
     }
 }
 
@@ -261,6 +302,7 @@ const sampler_kind sampler_hmc = {
     .state_bytes = sizeof(hmc_state),
     .extra = hmc_extra,
     .full = true,
+    .bends = true,
     .discrete = true,
     .remedy =
         "where it started the posterior or its gradient is not finite; mh may start anywhere",

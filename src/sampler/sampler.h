@@ -2,6 +2,7 @@
 #ifndef SAMPLER_SAMPLER_H
 #define SAMPLER_SAMPLER_H
 
+#include "metric/bend.h"
 #include "metric/metric.h"
 #include "path/path.h"
 #include "potential/potential.h"
@@ -38,6 +39,7 @@ typedef struct {
     metric own;            /* kind NULL, or an adaptive metric whose numbers lie in the arena */
     const double *hessian; /* at the reference, dim*dim; NULL: u'Hu = 1 for every velocity */
     const double *centre;  /* reference point; positions are kept relative to it */
+    const bends *bent;     /* of kinds that bend coordinates; NULL: all are straight */
     sampler_settings *settings; /* in the arena: chosen in warm-up */
     potential *u;
     const watcher *watch; /* of looks, by kinds with a band; NULL: nobody */
@@ -67,6 +69,7 @@ struct sampler_kind {
         bounded; /* thins under exact bounds: its control variate is part of them, and noise that
                      is added to gradients would break them */
     bool ergodic;   /* without refreshment: auto is 0 */
+    bool bends;     /* moves in bent coordinates where the posterior has walls */
     bool own_noise; /* deals with settings->gradient_noise itself: the potential adds none */
     /* Optional: can it do this? SBPS_BAD_ARG with a sentence that says which sampler can. */
     sbps_status (*check)(const posterior *target, const sampler_settings *settings,

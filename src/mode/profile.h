@@ -1,0 +1,14 @@
+/* What U does along single coordinates through the mode. */
+#ifndef MODE_PROFILE_H
+#define MODE_PROFILE_H
+
+#include "metric/bend.h"
+#include "metric/metric.h"
+#include "mode/mode.h"
+
+/* Coordinates with a wall at one side; NULL when there are none. Looks at all rows about twice a
+ * coordinate, and some dozens of times for each that is found. Give back with free. */
+sbps_status profile_bends(const posterior *u, const mode *m, const metric *a, bends **out,
+                          sbps_error *err);
+
+#endif

@@ -1,0 +1,84 @@
+/* Walls are found where they are, measured, and not where there are none. */
+#include "mode/profile.h"
+#include "mode/helpers.h"
+
+#define ROWS    400
+#define COLUMNS 3
+#define LONE    6 /* rows of the last column's level, all of one class */
+
+/* Two ordinary columns, and a rare level that `y` decides alone; NAN: that both classes have. */
+static fit rare_level(double y, double *x, double *target)
+{
+    rng r = rng_stream(3, 0, RNG_TEST);
+    for (size_t i = 0; i < ROWS; i++) {
+        double *row = x + i * COLUMNS;
+        row[0] = rng_normal(&r);
+        row[1] = rng_normal(&r);
+        row[2] = i < LONE;
+        target[i] = rng_uniform(&r) < 1.0 / (1.0 + exp(-row[0] + 0.5 * row[1]));
+        if (i < LONE) target[i] = isnan(y) ? (double)(i % 2) : y;
+    }
+    return fit_rows(make_rows(ROWS, COLUMNS, x, target, NULL, true), "logistic", "normal(0,20)",
+                    "exponential(1)", NULL);
+}
+
+static bends *find(const fit *f, const char *name)
+{
+    bends *found = NULL;
+    metric *a = NULL;
+    const metric_kind *kind = NULL;
+    for (size_t i = 0; metric_kinds[i]; i++)
+        if (!strcmp(metric_kinds[i]->name, name)) kind = metric_kinds[i];
+    if (metric_create(kind, f->u->dim, f->m->hessian, &a, NULL) != SBPS_OK) return NULL;
+    CHECK(profile_bends(f->u, f->m, a, &found, NULL) == SBPS_OK);
+    metric_destroy(a);
+    return found;
+}
+
+TEST(a_level_of_one_class_is_a_wall)
+{
+    double x[ROWS * COLUMNS], y[ROWS];
+    for (double class = 0.0; class < 2.0; class ++) {
+        fit f = rare_level(class, x, y);
+        REQUIRE(f.status == SBPS_OK);
+        bends *found = find(&f, "dense");
+        REQUIRE(found && found->count == 1);
+        const bend *b = &found->list[0];
+        CHECK(b->j == 3 && b->sign == (class > 0.5 ? 1.0 : -1.0));
+        /* the prior is what holds the far side, a wall e^t the near one */
+        CHECK_NEAR(b->reach / 20.0, 1.0, 0.05);
+        CHECK(b->wall > log(4.0) && b->wall < 1.5 * log(4.0));
+        /* sd at the mode by the Hessian, of which nearly all is the coordinate's own */
+        CHECK_NEAR(b->unit * sqrt(f.m->hessian[3 * f.u->dim + 3]), 1.0, 0.05);
+        free(found);
+        found = find(&f, "none");
+        REQUIRE(found && found->count == 1);
+        CHECK(found->list[0].unit == 1.0);
+        free(found);
+        fit_close(&f);
+    }
+}
+
+TEST(ordinary_posteriors_have_none)
+{
+    double x[ROWS * COLUMNS], y[ROWS];
+    fit f = rare_level(NAN, x, y);
+    REQUIRE(f.status == SBPS_OK);
+    bends *found = find(&f, "dense");
+    CHECK(!found);
+    free(found);
+    fit_close(&f);
+}
+
+/* What is not a mode has no sides. */
+TEST(away_from_the_mode_nothing_is_bent)
+{
+    double x[ROWS * COLUMNS], y[ROWS];
+    fit f = rare_level(1.0, x, y);
+    REQUIRE(f.status == SBPS_OK);
+    f.m->gradient_norm = 1.0;
+    CHECK(!find(&f, "dense"));
+    fit_close(&f);
+}
+
+CHECK_MAIN
