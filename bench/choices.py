@@ -24,7 +24,8 @@ TABLES = [
     ("concrete", "data/concrete_regression.csv", ["--model", "linear", "--target", "y"]),
     ("a9a", "data/a9a.libsvm", ["--model", "logistic"]),
     ("MNIST softmax", "data/mnist7x7_0123_train.csv",
-     ["--model", "softmax", "--target", "label", "--prior", "normal(0,31.622777)",
+     # normal(0,31.622777) for weights of value/4080, which lies between 0 and 1
+     ["--model", "softmax", "--target", "label", "--prior", "normal(0,0.00775068064)",
       "--prior-intercept", "normal(0,31.622777)"]),
 ]
 SAMPLERS = ["auto", "sbps", "boomerang", "hmc"]
