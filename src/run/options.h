@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#define REAL_AUTO NAN /* "auto": test with isnan */
-#define SIZE_AUTO ((size_t)0)
+#define REAL_AUTO NAN      /* "auto": test with isnan */
+#define SIZE_AUTO SIZE_MAX /* no number that can be given: 0 is one for --warmup */
 
 struct sbps_options {
     /* data and model */

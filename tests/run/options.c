@@ -136,6 +136,8 @@ TEST(values_reach_their_fields)
     CHECK(accepts(o, "horizon", "inf") && isinf(o->horizon));
     CHECK(accepts(o, "batch-size", "2") && o->batch_size == 2);
     CHECK(accepts(o, "batch-size", "auto") && o->batch_size == SIZE_AUTO);
+    CHECK(accepts(o, "warmup", "0") && o->warmup == 0 && o->warmup != SIZE_AUTO);
+    CHECK(accepts(o, "warmup", "auto") && o->warmup == SIZE_AUTO);
     CHECK(accepts(o, "warmup", "1e6") && o->warmup == 1000000);
     CHECK(accepts(o, "seed", "0") && o->seed == 0);
     CHECK(accepts(o, "seed", "18446744073709551615") && o->seed == UINT64_MAX);
