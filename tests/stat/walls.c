@@ -68,7 +68,7 @@ TEST(half_normals_agree_with_quadrature)
     compare(0.0, "", 10.0);
     compare(1.0, "", 10.0);
     compare(1.0, "metric=diagonal", 10.0);
-    compare(0.0, "metric=none", 200.0);
+    compare(0.0, "metric=none", 100.0);
 }
 
 CHECK_MAIN
