@@ -52,18 +52,11 @@ double band_violation(const band *b, const arrival *a)
     return INVERSE_ROOT_2PI * exp(-0.5 * z2) * 4.0 / (3.0 * z + sqrt(z2 + 8.0));
 }
 
-static double gamma_at(const band *b, double t)
+double band_at_curve(const band *b, double t)
 {
     double mean, variance;
-    if (!b->curve) return fit_mean(&b->fit, t) + b->k * fit_sd(&b->fit, t);
     process_predict(b->curve, t, &mean, &variance);
     return mean + b->k * sqrt(variance);
-}
-
-double band_at(const band *b, double t)
-{
-    double gamma = gamma_at(b, t);
-    return b->floor > 0.0 ? larger(gamma, b->floor) : gamma;
 }
 
 /* How much a chord from r0 at t to r1 at t + h has to be lifted. */
@@ -78,23 +71,22 @@ static double shortfall(const band *b, double t, double h, double r0, double r1)
     return 2.0 * most;
 }
 
-/* Time into a chord of length h from rate r0 to r1 at which its positive part has integrated to
- * `*left`; if it does not get that far, `*left` is reduced by the whole and h is returned. */
-static double chord_time(double r0, double r1, double h, double *left)
+/* Share of a chord of length h from rate r0 to r1 at which its positive part has integrated to
+ * `*left`; if it does not get that far, `*left` is reduced by the whole and 1 is returned. */
+static double chord_share(double r0, double r1, double h, double *left)
 {
-    double slope = (r1 - r0) / h, from = 0.0, to = h;
-    if (r0 <= 0.0 && r1 <= 0.0) return h;
-    if (r0 < 0.0) from = -r0 / slope;
-    if (r1 < 0.0) to = -r0 / slope;
-    double a = larger(r0, 0.0), mass = 0.5 * (a + larger(r1, 0.0)) * (to - from);
+    double rise = r1 - r0, from = 0.0, to = 1.0;
+    if (r0 <= 0.0 && r1 <= 0.0) return 1.0;
+    if (r0 < 0.0) from = -r0 / rise;
+    if (r1 < 0.0) to = -r0 / rise;
+    double a = larger(r0, 0.0), mass = 0.5 * (a + larger(r1, 0.0)) * (to - from) * h;
     if (mass < *left) {
         *left -= mass;
-        return h;
+        return 1.0;
     }
-    double root = a * a + 2.0 * slope * *left;
-    double s = from + 2.0 * *left / (a + sqrt(larger(root, 0.0)));
+    double rest = *left / h, root = a * a + 2.0 * rise * rest;
     *left = 0.0;
-    return smaller(s, h);
+    return smaller(from + 2.0 * rest / (a + sqrt(larger(root, 0.0))), 1.0);
 }
 
 arrival band_arrival(const band *b, const chord_grid *grid, double exponential)
@@ -103,10 +95,10 @@ arrival band_arrival(const band *b, const chord_grid *grid, double exponential)
     while (t < grid->limit) {
         double next = smaller(t + step, grid->limit), h = next - t, r1 = band_at(b, next);
         double lift = shortfall(b, t, h, r0, r1);
-        double s = chord_time(r0 + lift, r1 + lift, h, &left);
+        double share = chord_share(r0 + lift, r1 + lift, h, &left);
         if (left == 0.0)
             return (arrival){
-                .arrived = true, .time = t + s, .rate = r0 + (r1 - r0) * (s / h) + lift};
+                .arrived = true, .time = t + share * h, .rate = r0 + (r1 - r0) * share + lift};
         if (next == t) break; /* the step is lost in rounding: nowhere to go */
         t = next;
         r0 = r1;

@@ -2,6 +2,7 @@
 #ifndef SAMPLER_ARRIVAL_H
 #define SAMPLER_ARRIVAL_H
 
+#include "base/real.h"
 #include "sampler/process.h"
 
 typedef struct {
@@ -30,8 +31,17 @@ double band_sd(const band *b, double t);
 /* Probability that G~ at an arrival lies above its rate, were G~ as predicted: within 2 % for
  * widths of 1 and more. */
 double band_violation(const band *b, const arrival *a);
+/* mean + k sd of a process. */
+double band_at_curve(const band *b, double t);
+
 /* max(b0 + b1 t + k sd(t), floor), or without a floor the band itself, negative or not. */
-double band_at(const band *b, double t);
+static inline double band_at(const band *b, double t)
+{
+    double gamma =
+        b->curve ? band_at_curve(b, t) : fit_mean(&b->fit, t) + b->k * fit_sd(&b->fit, t);
+    return b->floor > 0.0 ? larger(gamma, b->floor) : gamma;
+}
+
 /* First arrival of the Poisson process whose rate is the positive part of the chords. */
 arrival band_arrival(const band *b, const chord_grid *grid, double exponential);
 

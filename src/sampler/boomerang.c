@@ -101,7 +101,7 @@ static observation observe(sampler *s, const boomerang_state *state, double t)
 
 static void remember(const sampler *s, boomerang_state *state, double t, observation o)
 {
-    outlook_see(&state->view, s->settings, t, o);
+    outlook_see(&state->view, s->settings, t, &o);
     state->last = o;
 }
 

@@ -49,6 +49,7 @@ void outlook_start(outlook *o)
 void outlook_clear(outlook *o, double curvature)
 {
     o->curvature = curvature;
+    o->speed = sqrt(curvature);
     o->last_time = o->noise_sum = o->noise_count = 0.0;
     regression_clear(&o->fit);
     regression_clear(&o->decay.shorter);
@@ -66,7 +67,8 @@ static double noise_floor(const outlook *o)
 /* c^2 of the noise: the flight's observations and the running mean, which counts for `pool`. */
 static double pooled_variance(const outlook *o, double pool)
 {
-    return (pool * o->running * o->curvature + o->noise_sum) / (pool + o->noise_count);
+    double share = 1.0 / (pool + o->noise_count); /* ready before the sum is */
+    return (pool * o->running * o->curvature + o->noise_sum) * share;
 }
 
 /* Variance of an observation of weight 1: pooled, or 1 where weights are 1/c^2 themselves. */
@@ -91,7 +93,7 @@ static slope_prior scaled_prior(const outlook *o)
 
 static double tau(const outlook *o, double offset)
 {
-    return exp(o->decay.log_tau + offset) / sqrt(o->curvature);
+    return exp(o->decay.log_tau + offset) / o->speed;
 }
 
 static void forget(outlook *o, double h)
@@ -112,22 +114,23 @@ static void add(outlook *o, const sampler_settings *set, double t, double g, dou
     if (set->process) process_add(&o->gp, t, g);
 }
 
-void outlook_see(outlook *o, const sampler_settings *set, double t, observation seen)
+void outlook_see(outlook *o, const sampler_settings *set, double t, const observation *seen)
 {
-    double c2 = larger(seen.variance, noise_floor(o));
+    double c2 = larger(seen->variance, noise_floor(o));
     if (set->weight_decay) forget(o, t - o->last_time);
-    add(o, set, t, seen.slope, c2);
+    add(o, set, t, seen->slope, c2);
     o->noise_sum += c2;
     o->noise_count++;
-    o->last_noise = seen.variance;
+    o->last_noise = seen->variance;
     o->last_time = t;
-    double memory = smaller(++o->running_count, VARIANCE_MEMORY);
-    o->running += (c2 / o->curvature - o->running) / memory;
+    double rate = 1.0 / smaller(++o->running_count, VARIANCE_MEMORY);
+    o->running += (c2 / o->curvature - o->running) * rate;
 }
 
-void outlook_see_ahead(outlook *o, const sampler_settings *set, double t, observation seen)
+void outlook_see_ahead(outlook *o, const sampler_settings *set, double t,
+                       const observation *seen)
 {
-    add(o, set, t, seen.slope, larger(seen.variance, noise_floor(o)));
+    add(o, set, t, seen->slope, larger(seen->variance, noise_floor(o)));
 }
 
 void outlook_shift(outlook *o, double jump)
@@ -144,13 +147,13 @@ static process_scale scaled_process(const outlook *o)
 {
     double c = o->curvature;
     return (process_scale){.variance = o->gp_scale.variance * c,
-                           .length = o->gp_scale.length / sqrt(c)};
+                           .length = o->gp_scale.length / o->speed};
 }
 
 band outlook_band(outlook *o, const sampler_settings *set)
 {
     double unit = unit_variance(o, set), next = next_variance(o, set);
-    band b = {.k = set->band, .floor = set->floor * sqrt(o->curvature)};
+    band b = {.k = set->band, .floor = set->floor * o->speed};
     if (set->process) {
         process_fit(&o->gp, scaled_prior(o), scaled_process(o), next);
         b.curve = &o->gp;
@@ -168,7 +171,7 @@ chord_grid outlook_grid(const outlook *o, const sampler_settings *set, const ban
                         double most, double until)
 {
     bool fixed = !isnan(set->chord);
-    double reach = smaller(set->horizon / sqrt(o->curvature), most), rate = band_at(b, t);
+    double reach = smaller(set->horizon / o->speed, most), rate = band_at(b, t);
     if (fixed) reach = smaller(reach, CHORDS_AT_MOST * set->chord);
     chord_grid grid = {.start = t, .limit = smaller(t + reach, until)};
     grid.growth = fixed ? 1.0 : 2.0;
@@ -184,9 +187,10 @@ chord_grid outlook_grid(const outlook *o, const sampler_settings *set, const ban
 static void learn_drift(outlook *o, const band *b, double t, double g) /* (1) */
 {
     double h = t - o->last_time, kappa = o->drift * o->curvature * o->curvature;
-    double r = g - fit_mean(&b->fit, t), sd = fit_sd(&b->fit, t), s2 = sd * sd;
-    double step = kappa * h * h / s2 * (r * r / s2 - 1.0);
-    o->drift *= exp(DRIFT_RATE * smaller(step, DRIFT_MOST));
+    double r = g - fit_mean(&b->fit, t), precision = 1.0 / fit_variance(&b->fit, t);
+    double step = kappa * h * h * precision * (r * r * precision - 1.0);
+    double x = DRIFT_RATE * smaller(step, DRIFT_MOST);
+    o->drift *= 1.0 + x * (1.0 + 0.5 * x); /* e^x, x from -0.1 to 1, without its price */
     o->drift = larger(o->drift, DRIFT_LEAST * o->prior.variance);
 }
 
@@ -207,8 +211,7 @@ static double predicted(const outlook *o, const sampler_settings *set, const reg
 {
     regression_fit fit =
         regression_solve(sums, scaled_prior(o), unit_variance(o, set), next_variance(o, set));
-    double sd = fit_sd(&fit, t);
-    return log_normal(g - fit_mean(&fit, t), sd * sd);
+    return log_normal(g - fit_mean(&fit, t), fit_variance(&fit, t));
 }
 
 static void learn_tau(outlook *o, const sampler_settings *set, double t, double g) /* (2) */

@@ -16,6 +16,7 @@ typedef struct {
 typedef struct {
     regression fit;     /* of this flight */
     double curvature;   /* u'Hu of this flight */
+    double speed;       /* its root: natural units of time a unit of time */
     double last_time;   /* of its latest observation */
     double last_noise;  /* c^2 of it */
     double noise_sum;   /* of c^2 over this flight */
@@ -33,9 +34,10 @@ void outlook_start(outlook *o);
 /* A new flight along which u'Hu is `curvature`. */
 void outlook_clear(outlook *o, double curvature);
 /* An observation of the flight; times do not fall. */
-void outlook_see(outlook *o, const sampler_settings *set, double t, observation seen);
+void outlook_see(outlook *o, const sampler_settings *set, double t, const observation *seen);
 /* One ahead of the particle, with the latest mini-batch. */
-void outlook_see_ahead(outlook *o, const sampler_settings *set, double t, observation seen);
+void outlook_see_ahead(outlook *o, const sampler_settings *set, double t,
+                       const observation *seen);
 /* G jumps by a known amount here. */
 void outlook_shift(outlook *o, double jump);
 /* Borrows from the outlook until its next observation. */

@@ -17,17 +17,6 @@ void regression_clear(regression *r)
     *r = (regression){0};
 }
 
-void regression_add(regression *r, double t, double g, double weight)
-{
-    r->w += weight;
-    r->t += weight * t;
-    r->tt += weight * t * t;
-    r->g += weight * g;
-    r->tg += weight * t * g;
-    r->gg += weight * g * g;
-    r->count++;
-}
-
 void regression_scale(regression *r, double factor)
 {
     r->w *= factor;
@@ -43,48 +32,6 @@ void regression_shift(regression *r, double jump)
     r->gg += jump * (2.0 * r->g + jump * r->w);
     r->g += jump * r->w;
     r->tg += jump * r->t;
-}
-
-regression_fit regression_solve(const regression *r, slope_prior prior, double unit,
-                                double next)
-{
-    double p00 = r->w / unit, p01 = r->t / unit, p11 = r->tt / unit + 1.0 / prior.variance;
-    double h0 = r->g / unit, h1 = r->tg / unit + prior.mean / prior.variance;
-    double det = p00 * p11 - p01 * p01;
-    regression_fit fit = {.v00 = p11 / det, .v01 = -p01 / det, .v11 = p00 / det, .noise = next};
-    fit.b0 = fit.v00 * h0 + fit.v01 * h1;
-    fit.b1 = fit.v01 * h0 + fit.v11 * h1;
-    return fit;
-}
-
-/* The spread of the times: weighted mean of (t - mean t)^2. */
-static double time_variance(const regression *r)
-{
-    double mean = r->t / r->w;
-    return larger(r->tt / r->w - mean * mean, 0.0);
-}
-
-void regression_admit_misfit(const regression *r, double unit, regression_fit *fit)
-{
-    if (r->count < 3) return;
-    double b0 = fit->b0, b1 = fit->b1, freedom = (double)r->count - 2.0;
-    double rss = r->gg - 2.0 * (b0 * r->g + b1 * r->tg) + b0 * b0 * r->w +
-                 2.0 * b0 * b1 * r->t + b1 * b1 * r->tt;
-    /* two standard deviations of chi^2 noise are not yet evidence of misfit */
-    double excess = rss / freedom - unit * (1.0 + 2.0 * sqrt(2.0 / freedom));
-    excess *= (double)r->count / r->w; /* from units of the weights to those of G^2 */
-    double spread = time_variance(r);
-    if (!(excess > 0.0) || !(spread > 0.0)) return;
-    fit->v11 += excess / spread;
-    fit->noise += excess;
-}
-
-/* variance += kappa (t - t_last)^2 */
-void fit_admit_drift(regression_fit *fit, double kappa, double t_last)
-{
-    fit->v11 += kappa;
-    fit->v01 -= kappa * t_last;
-    fit->v00 += kappa * t_last * t_last;
 }
 
 /* E[b0 | b1] = b0 + (v01 / v11) (b1 - E b1); the variances stay, which is the safe side. */

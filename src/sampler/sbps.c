@@ -60,7 +60,7 @@ static void sbps_start(sampler *s, const double *p, rng random)
 
 static void remember(sampler *s, sbps_state *state, double t, observation o, event *e)
 {
-    outlook_see(&state->view, s->settings, t, o);
+    outlook_see(&state->view, s->settings, t, &o);
     state->last = o;
     if (!s->settings->auxiliary || state->wait_count == 0.0) return;
     double step = AUXILIARY_STEP * state->wait_sum / state->wait_count;
@@ -69,7 +69,7 @@ static void remember(sampler *s, sbps_state *state, double t, observation o, eve
         observation seen = potential_observe_again(s->u, ahead);
         e->rows += seen.rows;
         if (s->watch) watch_tell(s->watch, LOOK_AUXILIARY, ahead, seen);
-        outlook_see_ahead(&state->view, s->settings, ahead, seen);
+        outlook_see_ahead(&state->view, s->settings, ahead, &seen);
     }
 }
 

@@ -43,8 +43,8 @@ static double drift_after(double kappa, double residual, double noise)
     outlook o;
     outlook_start(&o);
     outlook_clear(&o, 1.0);
-    outlook_see(&o, &ours, 0.0, (observation){.slope = 1.0, .variance = noise});
-    outlook_see(&o, &ours, 0.5, (observation){.slope = 1.5, .variance = noise});
+    outlook_see(&o, &ours, 0.0, &(observation){.slope = 1.0, .variance = noise});
+    outlook_see(&o, &ours, 0.5, &(observation){.slope = 1.5, .variance = noise});
     o.drift = kappa;
     band b = outlook_band(&o, &ours);
     double g = band_mean(&b, 1.5) + residual * band_sd(&b, 1.5);
@@ -73,7 +73,7 @@ TEST(weights_decay_with_the_distance_from_the_latest_look)
     outlook_clear(&o, 4.0); /* time is natural time / 2 */
     double tau = exp(o.decay.log_tau) / 2.0, times[3] = {0.0, 0.4, 1.1};
     for (size_t i = 0; i < 3; i++)
-        outlook_see(&o, &set, times[i], (observation){.slope = (double)i, .variance = 1.0});
+        outlook_see(&o, &set, times[i], &(observation){.slope = (double)i, .variance = 1.0});
     double w0 = exp(-1.1 / tau), w1 = exp(-0.7 / tau);
     CHECK_NEAR(o.fit.w, w0 + w1 + 1.0, TOL_SUM);
     CHECK_NEAR(o.fit.t, 0.4 * w1 + 1.1, TOL_SUM);
@@ -100,7 +100,7 @@ static double learned_tau(double rate)
                 band b = outlook_band(&o, &set);
                 outlook_learn(&o, &set, &b, t, g);
             }
-            outlook_see(&o, &set, t, (observation){.slope = g, .variance = 1.0});
+            outlook_see(&o, &set, t, &(observation){.slope = g, .variance = 1.0});
         }
     }
     return exp(o.decay.log_tau);
