@@ -176,20 +176,29 @@ const potential_kind potential_strata = {
 const potential_kind *const potential_kinds[] = {&potential_full, &potential_window,
                                                  &potential_random, &potential_strata, NULL};
 
-size_t potential_part_count(const potential *u)
+static batch_part part_of(size_t begin, size_t size, double from)
 {
-    return u->kind == &potential_strata ? u->parts->count : 1;
+    double n = (double)size;
+    bool noisy = n < from && n >= 2.0;
+    return (batch_part){.begin = begin,
+                        .end = begin + size,
+                        .from = from,
+                        .each = from / n,
+                        .share = 1.0 / n,
+                        .scatter = noisy ? from * (from - n) / (n * (n - 1.0)) : 0.0};
 }
 
-batch_part potential_part(const potential *u, size_t i)
+void potential_divide(potential *u)
 {
-    if (u->kind != &potential_strata) return (batch_part){0, u->n, (double)u->target->data->n};
-    size_t begin = 0;
-    for (size_t s = 0; s < i; s++) begin += u->allot[s];
-    return (batch_part){begin, begin + u->allot[i], (double)u->parts->size[i]};
+    u->part_count = 1;
+    u->part[0] = part_of(0, u->n, (double)u->target->data->n);
+    if (u->kind != &potential_strata) return;
+    u->part_count = u->parts->count;
+    for (size_t i = 0, begin = 0; i < u->part_count; begin += u->allot[i++])
+        u->part[i] = part_of(begin, u->allot[i], (double)u->parts->size[i]);
 }
 
-static row_range stratum_rows(const potential *u, size_t done)
+row_range potential_stratum_rows(const potential *u, size_t done)
 {
     size_t s = 0;
     while (done >= u->allot[s]) done -= u->allot[s++];
@@ -199,15 +208,4 @@ static row_range stratum_rows(const potential *u, size_t done)
     if (left > POTENTIAL_BLOCK) left = POTENTIAL_BLOCK;
     if (left > size - at) left = size - at;
     return (row_range){u->parts->order + u->parts->first[s] + at, 0, left};
-}
-
-row_range potential_rows(const potential *u, size_t done)
-{
-    if (u->kind == &potential_strata) return stratum_rows(u, done);
-    size_t left = u->n - done, total = u->target->data->n;
-    size_t n = left < POTENTIAL_BLOCK ? left : POTENTIAL_BLOCK;
-    if (u->kind->uses_list) return (row_range){u->list + done, 0, n};
-    size_t first = u->state->first + done;
-    if (first >= total) first -= total;
-    return (row_range){NULL, first, n < total - first ? n : total - first};
 }

@@ -65,6 +65,7 @@ void potential_restore(potential *u)
     u->n = u->state->n;
     u->kind = potential_kinds[u->state->kind];
     if (u->kind == &potential_strata) u->n = strata_allot(u->parts, u->state->n, u->allot);
+    potential_divide(u);
 }
 
 void potential_start(potential *u, rng random)
@@ -95,14 +96,15 @@ static void spread(const potential *u, const double *from, double *to)
 
 /* Sum of the values over a part of the batch, and of their squares. A wrapped window fills a block
  * in two goes, so that sums do not depend on where it wraps. */
-static void sum_part(potential *u, batch_part p, double t, terms_values values, double sums[2])
+static void sum_part(potential *u, const batch_part *p, double t, terms_values values,
+                     double sums[2])
 {
-    size_t room = p.end - p.begin < POTENTIAL_BLOCK ? p.end - p.begin : POTENTIAL_BLOCK;
+    size_t room = p->end - p->begin < POTENTIAL_BLOCK ? p->end - p->begin : POTENTIAL_BLOCK;
     sums[0] = sums[1] = 0.0;
     u->state->kept = false;
-    for (size_t done = p.begin; done < p.end;) {
+    for (size_t done = p->begin; done < p->end;) {
         size_t filled = 0;
-        while (filled < room && done < p.end) {
+        while (filled < room && done < p->end) {
             row_range r = potential_rows(u, done);
             if (r.n > room - filled) r.n = room - filled;
             values(u, r, t, filled);
@@ -117,35 +119,25 @@ static void sum_part(potential *u, batch_part p, double t, terms_values values, 
     }
 }
 
-static void sum_slopes(potential *u, batch_part p, double t, double sums[2])
+static void sum_slopes(potential *u, const batch_part *p, double t, double sums[2])
 {
     if (u->state->turned && t == 0.0)
-        slopes_turn(u, p.begin, p.end, sums);
+        slopes_turn(u, p->begin, p->end, sums);
     else if (slopes_apply(u))
-        slopes_sum(u, p.begin, p.end, t, sums);
+        slopes_sum(u, p->begin, p->end, t, sums);
     else
         sum_part(u, p, t, terms_slopes, sums);
 }
 
-static void sum_logliks(potential *u, batch_part p, double t, double sums[2])
+static void sum_logliks(potential *u, const batch_part *p, double t, double sums[2])
 {
     sum_part(u, p, t, terms_logliks, sums);
 }
 
-/* N^2 Var_i */
-static double row_variance(batch_part p, const double sums[2])
+/* sum (g_i - mean)^2 */
+static double scatter(const batch_part *p, const double sums[2])
 {
-    /* what the sums do not enter comes first: it is done by the time they are */
-    double n = (double)(p.end - p.begin), share = 1.0 / n, factor = p.from * p.from / (n - 1.0);
-    return larger(sums[1] - sums[0] * sums[0] * share, 0.0) * factor;
-}
-
-/* (N^2/n) (1 - n/N) Var_i, eq. (10). */
-static double part_variance(batch_part p, const double sums[2])
-{
-    double n = (double)(p.end - p.begin);
-    double factor = (1.0 - n / p.from) / n;
-    return n >= p.from || n < 2.0 ? 0.0 : row_variance(p, sums) * factor;
+    return larger(sums[1] - sums[0] * sums[0] * p->share, 0.0);
 }
 
 /* An estimate of the sum over all rows, and its variance. */
@@ -154,19 +146,18 @@ typedef struct {
 } estimate;
 
 /* Sums over a part of the batch at time t, and of squares. */
-typedef void (*part_sum)(potential *u, batch_part p, double t, double sums[2]);
+typedef void (*part_sum)(potential *u, const batch_part *p, double t, double sums[2]);
 
 static estimate sum_rows(potential *u, double t, part_sum sum)
 {
     estimate e = {0};
-    size_t count = potential_part_count(u);
     terms_place(u, t);
-    for (size_t i = 0; i < count; i++) {
-        batch_part p = potential_part(u, i);
+    for (size_t i = 0; i < u->part_count; i++) {
+        const batch_part *p = &u->part[i];
         double sums[2];
         sum(u, p, t, sums);
-        e.total += p.from / (double)(p.end - p.begin) * sums[0];
-        e.variance += part_variance(p, sums);
+        e.total += p->each * sums[0];
+        e.variance += p->scatter * scatter(p, sums); /* (10) */
     }
     return e;
 }
@@ -270,12 +261,12 @@ observation potential_observe(potential *u, double t)
 
 double potential_row_variance(potential *u)
 {
-    double sums[2];
-    batch_part whole = {0, u->n, (double)u->target->data->n};
+    double sums[2], n = (double)u->n, total = (double)u->target->data->n;
+    const batch_part whole = {.end = u->n, .share = 1.0 / n};
     pick(u);
     terms_place(u, 0.0);
-    sum_slopes(u, whole, 0.0, sums);
-    return row_variance(whole, sums);
+    sum_slopes(u, &whole, 0.0, sums);
+    return scatter(&whole, sums) * total * total / (n - 1.0);
 }
 
 void potential_add_squares(potential *u, double factor, double *squares)
@@ -295,19 +286,19 @@ void potential_add_squares(potential *u, double factor, double *squares)
 /* ---- gradient ---- */
 
 /* What a row of a part counts for, over N/n. */
-static double part_factor(const potential *u, batch_part p)
+static double part_factor(const potential *u, const batch_part *p)
 {
-    return p.from / (double)(p.end - p.begin) / row_scale(u);
+    return p->each / row_scale(u);
 }
 
 static void sum_gradients(potential *u, double t, double *loglik)
 {
     u->state->kept = u->state->turned = false; /* `out` is written over */
     terms_place(u, t);
-    for (size_t i = 0; i < potential_part_count(u); i++) {
-        batch_part p = potential_part(u, i);
+    for (size_t i = 0; i < u->part_count; i++) {
+        const batch_part *p = &u->part[i];
         u->factor = part_factor(u, p);
-        for (size_t done = p.begin; done < p.end;) {
+        for (size_t done = p->begin; done < p->end;) {
             row_range r = potential_rows(u, done);
             terms_gradient(u, r, t, loglik);
             done += r.n;
@@ -318,9 +309,9 @@ static void sum_gradients(potential *u, double t, double *loglik)
 
 static void combine_kept(potential *u)
 {
-    for (size_t i = 0; i < potential_part_count(u); i++) {
-        batch_part p = potential_part(u, i);
-        slopes_combine(u, p.begin, p.end, part_factor(u, p));
+    for (size_t i = 0; i < u->part_count; i++) {
+        const batch_part *p = &u->part[i];
+        slopes_combine(u, p->begin, p->end, part_factor(u, p));
     }
 }
 

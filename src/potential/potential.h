@@ -60,6 +60,14 @@ typedef struct {
     double *hp, *hq; /* H of the log-likelihood at w_hat times those */
 } taylor_line;
 
+/* A batch is made of parts, each drawn from rows of its own. */
+typedef struct {
+    size_t begin, end;           /* rows of the batch */
+    double from;                 /* rows that they stand for */
+    double each, share, scatter; /* from / n, 1 / n and, from sum (g - mean)^2 to c^2,
+                                    from^2 (1 - n / from) / (n (n - 1)); n = end - begin */
+} batch_part;
+
 struct potential {
     const potential_kind *kind;
     const posterior *target;
@@ -70,7 +78,9 @@ struct potential {
     const control *cv;        /* NULL: no control variate */
     const strata *parts;      /* for batches by strata */
     size_t allot[STRATA_MAX]; /* rows of each in a batch */
-    double factor;            /* of the rows at hand, over N/n: 1 but for strata */
+    size_t part_count;
+    batch_part part[STRATA_MAX];
+    double factor; /* of the rows at hand, over N/n: 1 but for strata */
     /* windows of a table on disk */
     row_reader *reader;             /* NULL: from the map */
     size_t windows, misses, asking; /* since the start; not in memory; to be asked for unseen */
@@ -136,15 +146,20 @@ static inline double potential_coordinate(const potential *u, const double *x, s
 }
 /* Fills centre and bend. */
 void potential_straighten(potential *u);
-/* For the files of this folder: a batch is made of parts, each drawn from rows of its own. */
-typedef struct {
-    size_t begin, end; /* rows of the batch */
-    double from;       /* rows that they stand for */
-} batch_part;
-size_t potential_part_count(const potential *u);
-batch_part potential_part(const potential *u, size_t i);
+/* For the files of this folder: fills the parts of a batch. */
+void potential_divide(potential *u);
 /* Rows done.. of the batch, at most a block, cut where a window wraps round or a part ends. */
-row_range potential_rows(const potential *u, size_t done);
+row_range potential_stratum_rows(const potential *u, size_t done);
+static inline row_range potential_rows(const potential *u, size_t done)
+{
+    if (u->kind == &potential_strata) return potential_stratum_rows(u, done);
+    size_t left = u->n - done, total = u->target->data->n;
+    size_t n = left < POTENTIAL_BLOCK ? left : POTENTIAL_BLOCK;
+    if (u->kind->uses_list) return (row_range){u->list + done, 0, n};
+    size_t first = u->state->first + done;
+    if (first >= total) first -= total;
+    return (row_range){NULL, first, n < total - first ? n : total - first};
+}
 /* The table to read x of these rows from, and in *r where they are there. */
 const rows *potential_data(const potential *u, row_range *r);
 

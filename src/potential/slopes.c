@@ -15,8 +15,8 @@ bool slopes_apply(const potential *u)
 
 /* Part of an array of the table that belongs to n rows of the batch, of which r are the first:
  * where it lies if they are consecutive, else gathered into `room`. */
-static const double *of_batch(const potential *u, row_range r, size_t done, size_t n,
-                              const double *array, double *room)
+static inline const double *of_batch(const potential *u, row_range r, size_t done, size_t n,
+                                     const double *array, double *room)
 {
     if (!array) return NULL;
     if (!r.list && r.n >= n) return array + r.first;
@@ -33,8 +33,8 @@ static const double *of_batch(const potential *u, row_range r, size_t done, size
 
 /* Products of n rows of the batch from row `done` of it, r being the first, with p and q or p
  * alone. */
-static void multiply(const potential *u, row_range r, size_t done, size_t n, const double *p,
-                     const double *q, double *eta, double *deta)
+static inline void multiply(const potential *u, row_range r, size_t done, size_t n,
+                            const double *p, const double *q, double *eta, double *deta)
 {
     const posterior *target = u->target;
     for (size_t filled = 0; filled < n;) {
@@ -52,26 +52,33 @@ static double *residuals(const potential *u, size_t i)
     return u->n <= POTENTIAL_BLOCK ? u->out + i : u->out;
 }
 
-void slopes_sum(potential *u, size_t begin, size_t end, double t, double sums[2])
+/* Sums over n rows of the batch from row `done` of it, no more than a block. */
+static void sum_block(potential *u, size_t done, size_t n, double t, double sums[2])
 {
     const posterior *target = u->target;
     const rows *data = target->data;
     const control *cv = u->cv;
-    sums[0] = sums[1] = 0.0;
-    for (size_t done = begin; done < end; done += POTENTIAL_BLOCK) {
-        size_t left = end - done, n = left < POTENTIAL_BLOCK ? left : POTENTIAL_BLOCK;
-        row_range r = potential_rows(u, done);
-        multiply(u, r, done, n, u->p, u->q, u->eta, u->deta);
-        const slope_terms s = {
-            .t = t,
-            .base = of_batch(u, r, done, n, cv ? cv->base : data->y, u->y),
-            .bend = of_batch(u, r, done, n, cv ? cv->ee : NULL, u->aux),
-            .offset = of_batch(u, r, done, n, data->offset, u->room[0]),
-            .weight = of_batch(u, r, done, n, data->weight, u->room[1]),
-        };
+    row_range r = potential_rows(u, done);
+    multiply(u, r, done, n, u->p, u->q, u->eta, u->deta);
+    const slope_terms s = {
+        .t = t,
+        .base = of_batch(u, r, done, n, cv ? cv->base : data->y, u->y),
+        .bend = of_batch(u, r, done, n, cv ? cv->ee : NULL, u->aux),
+        .offset = of_batch(u, r, done, n, data->offset, u->room[0]),
+        .weight = of_batch(u, r, done, n, data->weight, u->room[1]),
+    };
+    target->k->slope_sums[target->model->mean](n, &s, u->eta, u->deta, residuals(u, done),
+                                               sums);
+}
+
+void slopes_sum(potential *u, size_t begin, size_t end, double t, double sums[2])
+{
+    size_t n = end - begin;
+    sum_block(u, begin, n < POTENTIAL_BLOCK ? n : POTENTIAL_BLOCK, t, sums);
+    for (size_t done = begin + POTENTIAL_BLOCK; done < end; done += POTENTIAL_BLOCK) {
         double part[2];
-        target->k->slope_sums[target->model->mean](n, &s, u->eta, u->deta, residuals(u, done),
-                                                   part);
+        size_t left = end - done;
+        sum_block(u, done, left < POTENTIAL_BLOCK ? left : POTENTIAL_BLOCK, t, part);
         sums[0] += part[0];
         sums[1] += part[1];
     }
