@@ -82,23 +82,30 @@ static void quadrature(const moments *m, const segment *s, size_t j, double t0, 
     }
 }
 
+/* x1 = int x and x2 = int x^2 over a time h of coordinate j; x^3 and x^4 by the midpoint. */
+static inline void add_integrals(moments *m, size_t j, double share, double x1, double x2)
+{
+    size_t d = m->dim;
+    double mid = x1 * share, cube = x1 * mid * mid;
+    m->part[j] += x1;
+    m->part[d + j] += x2;
+    m->sum[j] += x1;
+    m->sum[d + j] += x2;
+    m->sum[2 * d + j] += cube;
+    m->sum[3 * d + j] += cube * mid;
+}
+
 static void add_piece(moments *m, const segment *s, double t0, double t1)
 {
     size_t d = m->dim;
-    double h = t1 - t0;
+    double h = t1 - t0, share = h > 0.0 ? 1.0 / h : 0.0;
     flow_integrals f;
     s->flow->integrate(t0, t1, &f);
     for (size_t j = 0; j < d; j++) {
         double p = s->p[j], q = s->q[j], x1 = f.a * p + f.b * q;
         double x2 = f.aa * p * p + 2.0 * f.ab * p * q + f.bb * q * q;
         if (m->report[j]) quadrature(m, s, j, t0, t1, &x1, &x2);
-        m->part[j] += x1;
-        m->part[d + j] += x2;
-        double mid = h > 0.0 ? x1 / h : 0.0, cube = x1 * mid * mid;
-        m->sum[j] += x1;
-        m->sum[d + j] += x2;
-        m->sum[2 * d + j] += cube;
-        m->sum[3 * d + j] += cube * mid;
+        add_integrals(m, j, share, x1, x2);
     }
     m->state->filled += h;
     m->state->time += h;
