@@ -29,7 +29,7 @@ do for [i=1:5] {
     print sprintf("%d,%g,%g", i, STATS_mean, STATS_stddev)
 }
 unset print
-left1 = 0.045; right1 = 0.335; left2 = 0.385; right2 = 0.665; left3 = 0.715; right3 = 0.99
+left1 = 0.045; right1 = 0.335; left2 = 0.385; right2 = 0.665; left3 = 0.715; right3 = 0.982
 top1 = 0.965; bottom1 = 0.60; top2 = 0.505; bottom2 = 0.14
 set title font ',12' offset 0,-0.6
 
