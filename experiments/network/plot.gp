@@ -12,8 +12,8 @@ stats dir.'/traces.csv' using 3 nooutput name 'T'
 set multiplot
 tic = 10**floor(log10(1.02 * T_max)) / 2
 kinds = 'sbps auxiliary sgld-small sgld sgld-large'
-name(s) = s eq 'sbps' ? 'SBPS as published' : s eq 'auxiliary' ? 'SBPS, auxiliary observation' : s eq 'sgld-small' ? 'SGLD, step 0.1' : \
-          s eq 'sgld' ? 'SGLD, step 1' : s eq 'sgld-large' ? 'SGLD, step 10' : s eq 'ours' ? 'our sbps' : s
+name(s) = s eq 'sbps' ? 'SBPS as published' : s eq 'auxiliary' ? 'SBPS, auxiliary observation' : s eq 'sgld-small' ? 'SGLD, step 0.03' : \
+          s eq 'sgld' ? 'SGLD, step 0.3' : s eq 'sgld-large' ? 'SGLD, step 3' : s eq 'ours' ? 'our sbps' : s
 style = '1 6 4 2 5'
 directions = 'smallest median largest'
 w = 0.253; h = 0.325
@@ -78,7 +78,7 @@ unset logscale
 set origin 0.75, 0.003
 set title 'Proposal variance for an acceptance of 0.43'
 set key off
-set logscale x; set xrange [1e-8:10]; set xtics (1e-8, 1e-6, 1e-4, 1e-2, 1); set format x '10^{%T}'
+set logscale x; set xrange [1e-7:100]; set xtics (1e-6, 1e-4, 1e-2, 1, 100); set format x '10^{%T}'
 set xlabel 'variance a coordinate (line: 0.2, as stated)'
 unset ylabel
 set yrange [-0.5:A_records - 0.5]; set ytics ()

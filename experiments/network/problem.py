@@ -54,12 +54,13 @@ class Problem:
         return self.lab.sample(data or self.data, *self.model, *options)
 
     def truth(self):
-        """Draws [draw, parameter] of `hmc` with its dense metric; made once."""
+        """Draws [draw, parameter] of `hmc` with its dense metric, one chain after the other, each without its first tenth; made once."""
         goal = self.lab.pick(200, 400, 3000)
         path = os.path.join(self.lab.shared_data, f"network_{self.lab.level}_truth_{goal}.npy")
         if not os.path.exists(path):
             run = self.sample("--sampler", "hmc", "--seed", 99, "--ess", goal, "--chains", 2)
-            numpy.save(f"{path}.{os.getpid()}.npy", run.w.reshape(-1, self.d).astype(numpy.float32))
+            kept = run.w[:, run.w.shape[1] // 10:]
+            numpy.save(f"{path}.{os.getpid()}.npy", kept.reshape(-1, self.d).astype(numpy.float32))
             os.replace(f"{path}.{os.getpid()}.npy", path)
         return numpy.load(path).astype(float)
 

@@ -24,7 +24,7 @@ from problem import PRIOR, Problem  # noqa: E402
 TITLE = "Figure 6: a softmax layer on MNIST"
 WANTED = 0.43  # the acceptance that the paper states
 VARIANCE = 0.2  # of its proposals
-SGLD = {"sgld-small": 0.1, "sgld": 1, "sgld-large": 10}
+SGLD = {"sgld-small": 0.03, "sgld": 0.3, "sgld-large": 3}
 DIRECTIONS = ("smallest", "median", "largest")
 CLAIMS = {
     "sbps-equals-tuned-sgld": "SBPS mixes as SGLD with an appropriate step does, without a scan over steps.",
@@ -39,10 +39,13 @@ class Directions:
     """Coordinates along the eigenvectors of the trusted covariance, in units of its standard deviations."""
 
     def __init__(self, draws):
-        self.mean = draws.mean(axis=0)
-        values, self.vectors = numpy.linalg.eigh(numpy.cov(draws.T))
-        self.sd = numpy.sqrt(values)
-        self.index = dict(zip(DIRECTIONS, (0, len(values) // 2, len(values) - 1)))
+        """One half of the draws (a chain) gives the directions, the other mean and sd along them: the extremes of a covariance of few draws
+        would flatter themselves."""
+        half = len(draws) // 2
+        self.vectors = numpy.linalg.eigh(numpy.cov(draws[:half].T))[1]
+        self.mean, self.sd = draws[half:].mean(axis=0), (draws[half:] @ self.vectors).std(axis=0)
+        d = draws.shape[1]
+        self.index = dict(zip(DIRECTIONS, (0, d // 2, d - 1)))
 
     def of(self, w):
         return (w - self.mean) @ self.vectors / self.sd
@@ -190,20 +193,21 @@ def laplace_claim(lab, problem, directions, truth):
     draws = mode + numpy.random.default_rng(1).standard_normal((100, problem.d)) @ root.T
     thin = truth[:: max(1, len(truth) // 100)]
     shift = numpy.abs(directions.of(mode))
+    worst = float((numpy.abs(mode - truth.mean(axis=0)) / truth.std(axis=0)).max())
     wide = directions.sd > 0.8 * 31.6228  # there the prior dominates
     nll, true_nll = problem.nll(draws), problem.nll(thin)
     off = (nll.mean() - true_nll.mean()) / true_nll.std()
     loss = problem.test_loss(draws), problem.test_loss(thin), problem.test_loss(mode[None])
-    lab.fact("laplace-shift", float(shift[~wide].max()), None, "sd")
+    lab.fact("laplace-shift", worst, None, "sd")
     lab.fact("laplace-shift-prior", float(shift[wide].mean()) if wide.any() else 0.0, None, "sd")
     lab.fact("laplace-nll", float(nll.mean()))
     lab.fact("true-nll", float(true_nll.mean()), float(true_nll.std()))
     for key, value in zip(("laplace", "true", "mode"), loss):
         lab.fact(f"loss-{key}", value)
-    lab.claim("laplace-not-effective", CLAIMS["laplace-not-effective"], bool(abs(off) > 3),
+    lab.claim("laplace-not-effective", CLAIMS["laplace-not-effective"], bool(abs(off) > 3 or worst > 1),
               f"NLL of draws of Laplace's normal {nll.mean():.0f}, of the posterior {true_nll.mean():.0f} +- {true_nll.std():.0f} (sd); the mode is up to "
-              f"{shift[~wide].max():.1f} sd off along a direction. Test loss per row {loss[0]:.4f} against {loss[1]:.4f}.",
-              "Weights of inputs that are almost always 0 have skewed posteriors between prior and likelihood.", bool(shift[~wide].max() > 0.5))
+              f"{worst:.1f} sd from the mean of a weight. Test loss per row {loss[0]:.4f} against {loss[1]:.4f}.",
+              "Weights of inputs that are almost always 0 have skewed posteriors between prior and likelihood.", bool(worst > 0.5))
 
 
 def no_bounds(lab, problem):
