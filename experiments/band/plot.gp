@@ -35,7 +35,7 @@ do for [j=1:2] {
     side = word('smallest largest', j)
     set origin 0.34 + 0.33*(j-1), 0.5; set size 0.33, 0.5
     set title 'Autocorrelation, direction of '.side.' variance'
-    set xlabel 'lag, epochs'; set ylabel ''; set yrange [-0.8:1]; set key top right; set xrange [0:j == 1 ? 150 : 1000]
+    set xlabel 'lag, epochs'; set ylabel ''; set yrange [-0.8:1]; set key top right; set xrange [0:j == 1 ? 80 : 1000]
     set xzeroaxis lt 1 lw 1 lc rgb '#888888'
     pick(v, s) = strcol('side') eq side && strcol('setting') eq s ? v : NaN
     plot for [i=2:5] dir.'/acf.csv' using 'epochs':(pick(column('acf')-2*column('error'), k(i))):(pick(column('acf')+2*column('error'), k(i))) \
@@ -45,7 +45,7 @@ do for [j=1:2] {
     set origin 0.34 + 0.33*(j-1), 0; set size 0.33, 0.5
     set title 'First start, direction of '.side.' variance'
     set xlabel 'epochs'; set ylabel 'Laplace sd from the mode'; set yrange [*:*]
-    plot for [i=1:5] dir.'/traces.csv' using 'epoch':(pick(column('sd'), k(i))) with lines lw 1.3 lc rgb hue[i] notitle
+    plot for [i=1:5] dir.'/traces.csv' using (pick(column('epoch'), k(i))):'sd' with lines lw 1.3 lc rgb hue[i] notitle
     set autoscale
 }
 unset multiplot

@@ -20,7 +20,7 @@ EXPECTED = 2.0            # violations up to so many times those expected count 
 TOLERANCE = 0.1           # posterior sd: a bias up to this counts as small
 BUDGET = 0.02             # our default's
 NEARLY = 0.2              # an exponent so near to 1 counts as nearly linear
-REACH = {"largest": 1000, "smallest": 150}
+REACH = {"largest": 1000, "smallest": 80}
 
 
 def tail(k):

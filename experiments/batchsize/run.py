@@ -16,7 +16,7 @@ SIZES = [50, 100, 200, 500, 900]
 SMALL = 200               # up to here n is small against N, and the finite-population factor 1 - n/N is near 1
 ALIKE = 1.5               # largest over smallest effective sample size per epoch that counts as alike
 TOLERANCE = 0.1           # posterior sd: a bias up to this counts as small
-REACH = {"largest": 1500, "smallest": 300}
+REACH = {"largest": 1500, "smallest": 100}
 
 
 def settings():
