@@ -61,7 +61,7 @@ TEST(every_storage_gives_the_posterior_of_doubles)
     sbps_result *want = sampled(path, "sampler=hmc seed=1 ess=400", "double");
     static const char *const samplers[] = {"sampler=sbps seed=2 ess=300",
                                            "sampler=sbps minibatch=random seed=3 ess=300",
-                                           "sampler=zigzag-cv seed=4 epochs=300"};
+                                           "sampler=zigzag-cv seed=4 epochs=5000"};
     for (size_t i = 0; i < sizeof samplers / sizeof *samplers; i++) {
         sbps_result *sparse = sampled(path, samplers[i], "sparse");
         agree(sparse, want, samplers[i]);
