@@ -93,7 +93,7 @@ class Target:
                 raise
             if numpy.abs(run.w).max() > AWAY:
                 return LOST
-            return {**self.truth.measure(run.w.reshape(-1, 2)), "warned": float(run.info["unsettled"] > 0),
+            return {**self.truth.measure(run.w.reshape(-1, 2)), "warned": float(run.info["unsettled"] > 0), "stated": float(run.info["bias_estimate"]),
                     "w0": run.w[..., 0].ravel()}
         return self.lab.map(one, seeds)
 
@@ -118,12 +118,13 @@ def scan(lab, target, epochs, seeds):
               [[name, step, *mean_error(column(m, "distance")), *mean_error(column(m, "low"))] for (name, step), m in found.items()])
 
 
-def series(small, large, thermostat):
+def series(lab, small, large, thermostat):
     """name: (options, own starts). The names are those of the plot."""
+    short = lab.pick(["--warmup", 100], [], [])
     return {"sbps": (["--paper", *COLD], False), "sgld-small": ([*SGLD, "--step-size", small], False),
             "sgld-large": ([*SGLD, "--step-size", large], False), "msgnht": ([*MSGNHT, "--step-size", thermostat], False),
             "auxiliary": (["--paper", "--auxiliary", 1, *COLD], False),
-            "ours": (["--sampler", "sbps", "--metric", "none"], False), "default": ([], True)}
+            "ours": (["--sampler", "sbps", "--metric", "none", *short], False), "default": (short, True)}
 
 
 def traces(lab, target, kinds, epochs):
@@ -200,6 +201,7 @@ def state(lab, found, epochs, longest, steps, bounded):
     away = lost(found["sbps", longest])
     best, ours = (mean_error(column(found[name, longest], "distance")) for name in ("sbps", "ours"))
     aided = lost(found["auxiliary", longest])
+    lab.fact("stated-ours", float(numpy.median(column(found["ours", longest], "stated"))), None, "sd")
     lab.fact("lost-auxiliary", 100 * aided, None, "%")
     lab.claim("sampled-correctly", "SBPS samples this posterior correctly.", away == 0 and best[0] < 0.05,
               f"After {longest} epochs {100 * away:.0f}% of its runs had flown off"
@@ -229,7 +231,7 @@ def run(lab):
     seeds = lab.seeds(2, 10, 20)
     epochs = lab.pick(100, 1000, 1000)
     scan(lab, target, epochs, seeds)
-    kinds = series(*CHOSEN)
+    kinds = series(lab, *CHOSEN)
     found = lengths(lab, target, kinds, seeds)
     traces(lab, target, kinds, epochs)
     law(lab, target, found, epochs)
