@@ -120,7 +120,7 @@ def scan(lab, target, epochs, seeds):
 
 def series(lab, small, large, thermostat):
     """name: (options, own starts). The names are those of the plot."""
-    short = lab.pick(["--warmup", 100], [], [])
+    short = lab.pick(["--warmup", 5], [], [])
     return {"sbps": (["--paper", *COLD], False), "sgld-small": ([*SGLD, "--step-size", small], False),
             "sgld-large": ([*SGLD, "--step-size", large], False), "msgnht": ([*MSGNHT, "--step-size", thermostat], False),
             "auxiliary": (["--paper", "--auxiliary", 1, *COLD], False),
@@ -142,8 +142,8 @@ def lengths(lab, target, kinds, seeds):
     found = {}
     for epochs in lab.pick([100], [100, 1000, 10000], [100, 1000, 10000, 100000]):
         few = seeds[: max(1, len(seeds) // 2)] if epochs > 10000 else seeds
-        for name, (options, own) in kinds.items():
-            found[name, epochs] = target.measures(options, epochs, few, own)
+        for name, (options, own) in kinds.items():  # hmc, the default, warms up for long
+            found[name, epochs] = target.measures(options, epochs, few[:3] if own else few, own)
     lab.table("lengths", ["sampler", "epochs", "distance", "distance_error", "low", "low_error", "reach", "lost"],
               [[name, epochs, *mean_error(column(m, "distance")), *mean_error(column(m, "low")), numpy.median(column(m, "reach")), lost(m)]
                for (name, epochs), m in sorted(found.items())])
