@@ -229,7 +229,7 @@ def no_bounds(lab, problem):
 
 
 def hidden(lab, problem):
-    """A real hidden layer: NLL of the second half of runs from 0, and of our default from its own start."""
+    """A real hidden layer: NLL of the second half of runs from 0, and of our `sbps` from its own start."""
     names = problem.hidden_names()
     start = problem.point("hidden.csv", names, numpy.zeros(len(names)), 0.01)
     model = ["--model", "network", "--hidden", 4, "--target", "label", "--prior", PRIOR, "--prior-intercept", PRIOR]
@@ -239,10 +239,10 @@ def hidden(lab, problem):
             w = lab.sample(problem.data, *model, *options, "--start", start, "--seed", seed, "--epochs", epochs).w[0]
             nll = problem.hidden_nll(w[numpy.linspace(0, len(w) - 1, 60).astype(int)])
             rows += [[name, seed, epochs * i / 60, value] for i, value in enumerate(nll)]
-    run = lab.sample(problem.data, *model, "--sampler", "hmc", "--seed", 1, "--epochs", lab.pick(200, 200, 4000))
-    own = problem.hidden_nll(run.w[:, len(run.w[0]) // 2:].reshape(-1, len(names))[:: 20])
+    run = lab.sample(problem.data, *model, "--sampler", "sbps", "--chains", 1, "--warmup", lab.pick(500, 5000, 20000), "--epochs", epochs)
+    own = problem.hidden_nll(run.w[0][len(run.w[0]) // 2:: 20])
     lab.table("hidden", ["sampler", "seed", "epochs", "nll"], rows)
-    lab.fact("hidden-hmc", float(own.mean()))
+    lab.fact("hidden-ours", float(own.mean()))
     lab.fact("hidden-epochs", epochs)
     for name in kinds(problem):
         ends = [numpy.mean([row[3] for row in rows if row[0] == name and row[1] == seed and row[2] > epochs / 2]) for seed in lab.seeds(1, 2, 3)]
