@@ -1,4 +1,4 @@
-eval begin(1700, 1000)
+eval begin(1600, 960)
 set multiplot
 array hue[5] = [pink, red, blue, green, black]
 size = '50 100 200 500 900'; k(i) = 'n='.word(size, i)
@@ -23,7 +23,7 @@ plot dir.'/line.csv' using 'n':'time' with lines lw 1.5 dt 2 lc rgb grey title '
      dir.'/travel.csv' using 'n':'time':'error' with yerrorbars ls 1 pt 7 ps 1.2 title 'measured'
 set origin 0, 0; set size 0.34, 0.26
 set title 'Bias: worst mean'
-set ylabel 'posterior sd'; set logscale y; set yrange [0.005:2]; set key top right
+set ylabel 'posterior sd'; set logscale y; set yrange [0.002:2]; set key top right
 plot dir.'/scan.csv' using (strcol('setting') eq 'default' || strcol('setting') eq 'n=500 k=5' ? NaN : column('n')):'worst':'worst_error' with yerrorlines ls 1 pt 7 ps 1.2 title 'as published, k = 3', \
      dir.'/scan.csv' using (strcol('setting') eq 'n=500 k=5' ? column('n') : NaN):'worst':'worst_error' with yerrorbars pt 4 ps 1.5 lw 2 lc rgb sky title 'k = 5', \
      dir.'/scan.csv' using (strcol('setting') eq 'default' ? column('n') : NaN):'worst':'worst_error' with yerrorbars pt 7 ps 1.5 lw 2 lc rgb green title 'default'

@@ -32,7 +32,7 @@ def arrival(model, path, epochs):
     return float(grid[there.argmax()]) if there.any() else numpy.inf
 
 
-def tabulate_traces(lab, model, paths, epochs, points=120):
+def tabulate_traces(lab, model, paths, epochs, points=100):
     """traces.csv: the first seed's path along the directions, in Laplace's sd from the mode; a fifth of it where variance is smallest."""
     rows = []
     for side, direction in model.directions.items():
@@ -88,26 +88,28 @@ class Long:
         return float(mean[j]), float(numpy.hypot(error, self.truth_error[j]))
 
     def series(self, side):
-        """Of each run: epochs from draw to draw, and equally spaced positions along a direction [chain, draw], the first tenth left out."""
+        """Of each run the list of its chains: epochs from draw to draw, and equally spaced positions along a direction, the first tenth left
+        out. Chains of one run may differ in spacing by a factor of two: each drops every second draw when it has twice as many as asked for."""
         for run in self.runs:
-            chains, draws = run.along[side].shape
-            spacing = run.info["rows_touched"] / run.info["rows"] / chains / draws
-            yield spacing, run.along[side][:, draws // 10:]
+            draws = run.along[side].shape[1]
+            spacing = run.rows[:, -1] / run.info["rows"] / draws
+            yield [(step, chain[draws // 10:]) for step, chain in zip(spacing, run.along[side])]
 
     def mixing(self, side):
         """Effective samples per 1000 epochs along a direction, with its error over the seeds: the smaller of the position's and its square's,
         since a path that swings to and fro flatters the first."""
         def smaller(chain):
             return min(ess(chain), ess((chain - chain.mean())**2))
-        return mean_error([numpy.mean([smaller(chain) for chain in kept]) / (kept.shape[1] * spacing) * 1000 for spacing, kept in self.series(side)])
+        return mean_error([numpy.mean([1000 * smaller(chain) / (len(chain) * step) for step, chain in chains]) for chains in self.series(side)])
 
     def acf(self, side, reach, points=60):
         """(lag in epochs, autocorrelation, its error) up to `reach` epochs or a third of the chains' length, the mean over runs and chains."""
-        reach = min(reach, *(spacing * kept.shape[1] / 3 for spacing, kept in self.series(side)))
-        grid, each = numpy.linspace(0, reach, points + 1), []
-        for spacing, kept in self.series(side):
-            lags = min(int(reach / spacing) + 2, kept.shape[1])
-            each += [numpy.interp(grid, spacing * numpy.arange(lags), acf(chain, lags)) for chain in kept]
+        every = [pair for chains in self.series(side) for pair in chains]
+        grid = numpy.linspace(0, min(reach, *(step * len(chain) / 3 for step, chain in every)), points + 1)
+        each = []
+        for step, chain in every:
+            lags = min(int(grid[-1] / step) + 2, len(chain))
+            each.append(numpy.interp(grid, step * numpy.arange(lags), acf(chain, lags)))
         return list(zip(grid, numpy.mean(each, axis=0), numpy.std(each, axis=0, ddof=1) / numpy.sqrt(len(each))))
 
 
