@@ -55,10 +55,10 @@ class Problem:
 
     def truth(self):
         """Draws [draw, parameter] of `hmc` with its dense metric, one chain after the other, each without its first tenth; made once."""
-        goal = self.lab.pick(200, 400, 3000)
+        goal = self.lab.pick(200, 3000, 16000)
         path = os.path.join(self.lab.shared_data, f"network_{self.lab.level}_truth_{goal}.npy")
         if not os.path.exists(path):
-            run = self.sample("--sampler", "hmc", "--seed", 99, "--ess", goal, "--chains", 2)
+            run = self.sample("--sampler", "hmc", "--seed", 99, "--ess", goal, "--chains", 2, "--draws", goal // 2)
             kept = run.w[:, run.w.shape[1] // 10:]
             numpy.save(f"{path}.{os.getpid()}.npy", kept.reshape(-1, self.d).astype(numpy.float32))
             os.replace(f"{path}.{os.getpid()}.npy", path)
