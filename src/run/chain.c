@@ -210,13 +210,24 @@ static bool round_complete(const sbps_run *run)
     return true;
 }
 
+/* Draw i of every chain is at the same time, so that they can be cut to the same number. */
+static void align_draws(sbps_run *run)
+{
+    double spacing = 0.0;
+    for (size_t i = 0; i < run->chain_count; i++)
+        spacing = fmax(spacing, run->chains[i].d.state->spacing);
+    for (size_t i = 0; i < run->chain_count; i++) draws_thin_to(&run->chains[i].d, spacing);
+}
+
 bool chains_round(sbps_run *run)
 {
     /* a round cut short by an interrupt is completed by the run that resumes it */
     if (round_complete(run))
         for (size_t i = 0; i < run->chain_count; i++) run->chains[i].state->events = 0;
     thread_pool_run(run->pool, run->chain_count, advance_chain, run);
-    return round_complete(run);
+    if (!round_complete(run)) return false;
+    align_draws(run);
+    return true;
 }
 
 sbps_status chains_check(const sbps_run *run, sbps_error *err)

@@ -185,9 +185,9 @@ const option_spec option_specs[] = {
     {REAL("seconds", seconds, "S", "none", 0, DBL_MAX), .word = "none", STOP,
      .help = "Stop after sampling for this long. Such a run cannot be repeated draw for draw."},
     {SIZE("draws", draws, "N", "1000", 4, SIZE_MAX), CHAINS,
-     .help =
-         "Draws kept of each chain, at least: when there are twice as many, every second is "
-         "dropped."},
+     .help = "Draws kept of each chain, at least: when there are more than twice as many, "
+             "every second is "
+             "dropped."},
 
     {TEXT("output", output, "FILE", "run.nc"), FILES,
      .help =

@@ -6,7 +6,7 @@
 void draws_carve(draws *d, size_t dim, size_t wanted, arena *memory)
 {
     d->dim = dim;
-    d->capacity = 2 * wanted;
+    d->capacity = 2 * (wanted + wanted / 8);
     d->state = arena_take(memory, sizeof *d->state);
     d->w = arena_doubles(memory, d->capacity * dim);
     d->counts = arena_take(memory, d->capacity * sizeof *d->counts);
@@ -17,18 +17,32 @@ void draws_start(draws *d, double spacing)
     *d->state = (draws_state){.spacing = spacing, .next = spacing};
 }
 
+static draw_counts add(draw_counts a, draw_counts b)
+{
+    return (draw_counts){a.proposals + b.proposals, a.bounces + b.bounces,
+                         a.missing + b.missing};
+}
+
 /* Keeps the draws at even multiples of the spacing. */
 static void thin(draws *d)
 {
-    size_t kept = d->capacity / 2;
+    size_t count = d->state->count, kept = count / 2;
     for (size_t i = 0; i < kept; i++) {
         memcpy(d->w + i * d->dim, d->w + (2 * i + 1) * d->dim, d->dim * sizeof *d->w);
-        draw_counts a = d->counts[2 * i], b = d->counts[2 * i + 1];
-        d->counts[i] = (draw_counts){a.proposals + b.proposals, a.bounces + b.bounces,
-                                     a.missing + b.missing};
+        d->counts[i] = add(d->counts[2 * i], d->counts[2 * i + 1]);
     }
+    if (count % 2) d->state->since = add(d->counts[count - 1], d->state->since);
     d->state->count = kept;
     d->state->spacing *= 2.0;
+}
+
+/* The next draw is at a multiple of the spacing: one that was odd is put off. */
+void draws_thin_to(draws *d, double spacing)
+{
+    while (d->state->spacing < spacing) {
+        if (d->state->count % 2 == 0) d->state->next += d->state->spacing;
+        thin(d);
+    }
 }
 
 static void keep(draws *d, const segment *s, double t)

@@ -1,5 +1,7 @@
-/* Draws at equal times along the path. The buffer holds twice the number asked for; when it is
- * full every second draw is dropped and the spacing doubles. */
+/* Draws at equal times along the path. The buffer holds twice the number asked for, and an eighth
+ * more; when it is full every second draw is dropped and the spacing doubles. Chains do that at
+ * different times, since they fly at different speeds; draws_thin_to brings them to one spacing,
+ * and the eighth is for those that have fewer. */
 #ifndef STORE_DRAWS_H
 #define STORE_DRAWS_H
 
@@ -27,5 +29,7 @@ typedef struct {
 void draws_carve(draws *d, size_t dim, size_t wanted, arena *memory);
 void draws_start(draws *d, double spacing);
 void draws_take(void *self, const segment *s);
+/* Drops every second draw until the spacing is this one, which is its own times a power of 2. */
+void draws_thin_to(draws *d, double spacing);
 
 #endif

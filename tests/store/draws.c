@@ -79,6 +79,26 @@ TEST(draws_lie_at_equal_times_from_the_first_spacing_to_the_last)
     free(r.memory.base);
 }
 
+/* Two paths of other lengths come to one spacing, at any moment, and go on from there. */
+TEST(draws_thinned_from_outside_stay_at_equal_times)
+{
+    rng random = rng_stream(2, 0, RNG_TEST);
+    recorder r = start_recorder(0.37);
+    for (size_t i = 0; i < 300; i++) {
+        event e = random_event(&random);
+        fly(&r, rng_exponential(&random), &e);
+        if (i % 37 == 0) draws_thin_to(&r.d, (i % 2 ? 2.0 : 4.0) * r.d.state->spacing);
+        check_times(&r);
+    }
+    double sum = r.d.state->since.proposals;
+    for (size_t i = 0; i < r.d.state->count; i++) sum += r.d.counts[i].proposals;
+    CHECK_NEAR(sum, r.total.proposals, 1e-9);
+    double spacing = r.d.state->spacing;
+    draws_thin_to(&r.d, spacing);
+    CHECK(r.d.state->spacing == spacing);
+    free(r.memory.base);
+}
+
 TEST(a_segment_longer_than_the_whole_buffer_is_thinned_on_the_way)
 {
     event e = {.kind = EVENT_REFRESH};
@@ -97,7 +117,7 @@ TEST(there_are_never_fewer_draws_than_wanted_once_there_were_enough)
     for (size_t i = 0; i < 5000; i++) {
         event e = random_event(&random);
         fly(&r, rng_exponential(&random), &e);
-        CHECK(r.d.state->count < 2 * WANTED);
+        CHECK(r.d.state->count < r.d.capacity && r.d.capacity <= 9 * WANTED / 4);
         if (r.time > (double)WANTED) CHECK(r.d.state->count >= WANTED);
     }
     free(r.memory.base);
