@@ -6,7 +6,7 @@ set key top left reverse Left
 set origin 0, 0.42; set size 0.6, 0.58
 set title 'A flight and its proposals'
 set xlabel 'time since the bounce'; set ylabel 'slope of the potential, G'
-set xzeroaxis lt 1 lw 1 lc rgb '#888888'
+set xzeroaxis lt 1 lw 1 lc rgb '#888888'; set offsets 0, 0, graph 0.3, 0
 plot flight using 'from':'lambda_from':(column('t')-column('from')):(column('lambda')-column('lambda_from')) with vectors nohead ls 1 title 'proposal intensity {/Symbol l}(t)', \
      flight using 't':'mean' with lines ls 6 lw 1.5 dt 2 title 'regression, foreseen', \
      dir.'/truth.csv' using 't':'G' with lines ls 7 title 'true G(t)', \
