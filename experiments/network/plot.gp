@@ -46,13 +46,15 @@ do for [i = 1:3] {
     set origin 0.25 * (i - 1), 0.003
     set title sprintf('Metropolis from 0, %s variance', d)
     set xlabel 'posterior sd from the mean'; set xrange [-5:5]; set yrange [0:*]; set xtics -4, 2, 4; set ytics autofreq
-    if (i == 1) { set ylabel 'density'; set key top right maxrows auto } else { unset ylabel; unset key }
+    if (i == 1) { set ylabel 'density'; set key top right maxrows auto samplen 1 } else { unset ylabel; unset key }
     set style fill solid 1 noborder
+    set offsets 0, 0, graph 0.25, 0
     plot dir.'/histogram.csv' using (strcol('direction') eq d ? only(column('z'), strcol('sampler'), 'hmc') : NaN):(column('density')) \
              with boxes lc rgb '#cfcfcf' title 'hmc, dense metric', \
          '' using (strcol('direction') eq d ? only(column('z'), strcol('sampler'), 'mh') : NaN):(column('density')) with steps lc rgb black lw 2 title 'Metropolis'
 }
 set xrange [*:*]
+set offsets 0, 0, 0, 0
 unset ylabel
 set size w, h
 set origin 0.75, 0.667
