@@ -20,7 +20,7 @@ unset object 1; unset logscale; set autoscale; set ytics auto
 set origin 0, 0; set size 0.34, 0.5
 set title 'Violations and bias'
 set xlabel 'k'; set ylabel 'share of proposals; posterior sd'
-set logscale y; set format y '10^{%T}'; set xrange [0.8:5.2]; set yrange [1e-7:10]; set xtics 1
+set logscale y; set format y '10^{%T}'; set xrange [0.8:*]; set offsets 0, 0.2, 0, 0; set yrange [1e-12:10]; set ytics 1e-12, 100; set xtics 1
 set key bottom left
 only_k(v) = strcol('setting') eq 'default' ? NaN : v
 plot dir.'/gauss.csv' using 'k':'tail' with lines lw 1.5 dt 2 lc rgb grey title 'expected of a Gaussian', \
@@ -29,7 +29,7 @@ plot dir.'/gauss.csv' using 'k':'tail' with lines lw 1.5 dt 2 lc rgb grey title 
      scan using (column('k') > 1.5 ? only_k(column('k')) : NaN):'worst':'worst_error' with yerrorlines ls 2 pt 7 title 'worst mean off by (sd)', \
      scan using (only(column('k'), strcol('setting'), 'default')):'violations' with points pt 7 ps 1.5 lc rgb green title 'default (its own k): violations', \
      scan using (only(column('k'), strcol('setting'), 'default')):'worst':'worst_error' with yerrorbars pt 5 ps 1.5 lc rgb green title 'default: worst mean off by'
-unset logscale; set autoscale; set format; set xtics auto
+unset logscale; set autoscale; set offsets 0, 0, 0, 0; set format; set tics auto
 # autocorrelations and traces
 do for [j=1:2] {
     side = word('smallest largest', j)
@@ -44,7 +44,7 @@ do for [j=1:2] {
     set autoscale
     set origin 0.34 + 0.33*(j-1), 0; set size 0.33, 0.5
     set title 'First start, direction of '.side.' variance'
-    set xlabel 'epochs'; set ylabel 'Laplace sd from the mode'; set yrange [*:*]
+    set xlabel 'epochs'; set ylabel 'Laplace sd from the mode'; set yrange [-10:6] # k = 1 leaves
     plot for [i=1:5] dir.'/traces.csv' using (pick(column('epoch'), k(i))):'sd' with lines lw 1.3 lc rgb hue[i] notitle
     set autoscale
 }
