@@ -58,7 +58,7 @@ def scan(lab, posterior, way, rates, epochs, truth):
     speed, error, per_sd = {}, {}, {}
     for rate in rates:
         mine = [result for job, result in zip(jobs, found) if job[0] == rate]
-        used = float(numpy.mean([result[0][0] for result in mine]))
+        used = round(float(numpy.mean([result[0][0] for result in mine])), 10)
         per_sd[used] = float(numpy.mean([result[0][1] for result in mine]))
         speed[used] = numpy.array([result[1] for result in mine])
         error[used] = numpy.array([result[2] for result in mine])
