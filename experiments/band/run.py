@@ -11,7 +11,7 @@ import numpy
 
 from lab import mean_error
 from lab.logistic import Logistic
-from lab.scan import arrival, descend, linger, power_law, tabulate_acf, tabulate_nll, tabulate_traces
+from lab.scan import approach, fact_of_arrival, linger, power_law, tabulate_acf
 
 TITLE = "Figure 11: the width of the band"
 WIDTHS = [1, 2, 3, 4, 5]
@@ -33,14 +33,9 @@ def settings():
 
 def converge(lab, model):
     epochs = lab.pick(60, 600, 600)
-    paths = descend(lab, model, settings(), lab.seeds(2, 5, 10), epochs)
-    tabulate_nll(lab, model, paths, epochs)
-    tabulate_traces(lab, model, paths, epochs)
-    rows = [(name, seed + 1, arrival(model, path, epochs)) for name, members in paths.items() for seed, path in enumerate(members)]
-    lab.table("arrivals", ["setting", "seed", "epochs"], rows)
+    times = approach(lab, model, settings(), epochs)
     for k in WIDTHS:
-        times = [row[2] for row in rows if row[0] == f"k={k}"]
-        lab.fact(f"arrive{k}", float(numpy.median(times)) if numpy.isfinite(numpy.median(times)) else f"more than {epochs}", None, "epochs")
+        fact_of_arrival(lab, f"arrive{k}", times[f"k={k}"], epochs)
 
 
 def measure(lab, model):

@@ -9,7 +9,7 @@ import numpy
 
 from lab import mean_error
 from lab.logistic import Logistic
-from lab.scan import arrival, descend, linger, power_law, tabulate_acf, tabulate_nll, tabulate_traces
+from lab.scan import approach, fact_of_arrival, linger, power_law, tabulate_acf
 
 TITLE = "Figure 10: the size of the mini-batch"
 SIZES = [50, 100, 200, 500, 900]
@@ -25,15 +25,11 @@ def settings():
 
 def converge(lab, model):
     epochs = lab.pick(60, 1500, 1500)
-    paths = descend(lab, model, settings(), lab.seeds(2, 5, 10), epochs)
-    tabulate_nll(lab, model, paths, epochs)
-    tabulate_traces(lab, model, paths, epochs)
-    rows = [(name, seed + 1, arrival(model, path, epochs)) for name, members in paths.items() for seed, path in enumerate(members)]
-    lab.table("arrivals", ["setting", "seed", "epochs"], rows)
-    times = {n: numpy.array([row[2] for row in rows if row[0] == f"n={n}"]) for n in SIZES}
+    arrivals = approach(lab, model, settings(), epochs)
+    times = {n: arrivals[f"n={n}"] for n in SIZES}
     middle = {n: float(numpy.median(times[n])) for n in SIZES}
     for n in SIZES:
-        lab.fact(f"arrive{n}", middle[n] if numpy.isfinite(middle[n]) else f"more than {epochs}", None, "epochs")
+        fact_of_arrival(lab, f"arrive{n}", times[n], epochs)
     # Starts are shared: of each pair of neighbouring sizes, how often the smaller one arrived first.
     pairs = [(a, b, float(numpy.mean(numpy.where(times[a] == times[b], 0.5, times[a] < times[b])))) for a, b in zip(SIZES, SIZES[1:])]
     ends = numpy.mean(times[SIZES[0]] < times[SIZES[-1]])

@@ -43,6 +43,23 @@ def tabulate_traces(lab, model, paths, epochs, points=100):
     lab.table("traces", ["side", "setting", "epoch", "sd"], rows)
 
 
+def approach(lab, model, settings, epochs):
+    """nll.csv, traces.csv and arrivals.csv of runs from shared starts; {name: arrival of each seed}."""
+    paths = descend(lab, model, settings, lab.seeds(2, 5, 10), epochs)
+    tabulate_nll(lab, model, paths, epochs)
+    tabulate_traces(lab, model, paths, epochs)
+    times = {name: numpy.array([arrival(model, path, epochs) for path in members]) for name, members in paths.items()}
+    rows = [(name, seed + 1, time) for name in times for seed, time in enumerate(times[name])]
+    lab.table("arrivals", ["setting", "seed", "epochs"], rows)
+    return times
+
+
+def fact_of_arrival(lab, key, times, epochs):
+    """The median of the seeds, where most have arrived."""
+    middle = float(numpy.median(times))
+    lab.fact(key, middle if numpy.isfinite(middle) else f"more than {epochs}", None, "epochs")
+
+
 class Long:
     """Long runs of one setting, one a seed, from around the mode.
 

@@ -23,6 +23,7 @@ do for [way in 'exact noisy'] {
 }
 
 set title 'Is it the right law? 21 statistics'
+set xrange [*:*]; set yrange [*:*] # stats leaves out what is outside
 stats dir.'/law.csv' using (only(abs(column('z')), strcol('series'), 'wider')) nooutput
 set xrange [-0.7:21]; set yrange [0:1.6 * STATS_max]
 set xlabel 'means and square, deciles of w_1, deciles of w_2' offset 0, -0.7; set ylabel 'z against the known law'
