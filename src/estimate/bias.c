@@ -47,7 +47,6 @@ void bias_carve(bias *b, size_t dim, const double *hessian, arena *memory)
     b->push = arena_doubles(memory, dim);
     b->second = second ? arena_doubles(memory, dim * dim) : NULL;
     b->hessian = even ? hessian : NULL;
-    b->slope = even ? arena_doubles(memory, dim) : NULL;
     b->turn = even ? arena_doubles(memory, dim) : NULL;
     b->bend = even ? arena_doubles(memory, dim * dim) : NULL;
 }

@@ -20,14 +20,13 @@ typedef struct {
     double sampled;   /* time of the sampled segments */
 } bias_state;
 
-/* x = w - centre. The last four are NULL when dim is large or no Hessian is given. */
+/* x = w - centre. The last three are NULL when dim is large or no Hessian is given. */
 typedef struct {
     size_t dim;
     bias_state *state;
     double *push;          /* dim: sum over violations of m (u - u_r) */
     double *second;        /* dim*dim: sum of m x_a (u - u_r)_b; NULL when dim is large */
     const double *hessian; /* dim*dim, of U at the centre; borrowed */
-    double *slope;         /* dim: Hx, scratch */
     double *turn;          /* dim: sum over sampled events of s^2 (u_r - u) */
     double *bend; /* dim*dim: of s^2 x (u_r - u)' there, and of the integral of s^2 u u' */
 } bias;

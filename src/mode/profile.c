@@ -89,12 +89,13 @@ static sbps_status see(const profile *p, size_t j, double sd, bend *b, sbps_erro
     double sign = below > above ? 1.0 : -1.0;
     status = see_flank(p, j, -sign, sd, &wall, err);
     if (status == SBPS_OK) status = see_flank(p, j, sign, sd, &open, err);
+    if (status != SBPS_OK) return status;
     b->wall = wall.far - wall.near;
     b->reach = open.far - open.near;
     b->start = b->wall - wall.near;
     /* NAN is no bend */
     if (b->wall > 0.0 && b->reach > BEND_LEAST * b->wall && isfinite(b->reach)) b->sign = sign;
-    return status;
+    return SBPS_OK;
 }
 
 /* Squares of the sds of x = A z, z standard normal. */
