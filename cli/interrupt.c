@@ -21,10 +21,12 @@ static void on_signal(int number)
 
 void interrupt_catch(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup's way */
+        sigaction(SIGHUP, &action, NULL);
 }
 
 void interrupt_hold(void)
@@ -41,4 +43,23 @@ void interrupt_watch(sbps_run *run)
 bool interrupt_came(void)
 {
     return signals_seen > 0;
+}
+
+static void set_action(int number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler};
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
+void failed_writes_report(void)
+{
+    set_action(SIGPIPE, SIG_IGN);
+    set_action(SIGXFSZ, SIG_IGN);
+}
+
+void broken_pipe(void)
+{
+    set_action(SIGPIPE, SIG_DFL);
+    raise(SIGPIPE);
 }

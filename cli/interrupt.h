@@ -1,4 +1,5 @@
-/* Ctrl-C and SIGTERM: the first ends the run early, the second ends the program. */
+/* Ctrl-C, SIGTERM and the terminal's hanging up: the first ends the run early, the second ends the
+ * program. */
 #ifndef CLI_INTERRUPT_H
 #define CLI_INTERRUPT_H
 
@@ -8,5 +9,10 @@ void interrupt_catch(void);          /* from now on; without a run to end, the f
 void interrupt_hold(void);           /* the first only shows in interrupt_came */
 void interrupt_watch(sbps_run *run); /* this is the run to end; NULL: none */
 bool interrupt_came(void);
+
+/* A reader that went away or a limit on a file's size is an error of the write, not the program's
+ * end: draws can still go elsewhere. */
+void failed_writes_report(void);
+void broken_pipe(void); /* ends as a program whose reader went away does */
 
 #endif

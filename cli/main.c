@@ -1,7 +1,10 @@
 /* sbps SUBCOMMAND ...: finds the subcommand and lets it run. */
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 static const command *const commands[] = {
     &command_sample,  &command_summary,  &command_diagnose, &command_map,  &command_laplace,
@@ -35,6 +38,7 @@ const command *command_find(const char *name)
 static int close_output(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    if (errno == EPIPE) broken_pipe(); /* who reads it has seen enough, as after `| head` */
     complain("standard output: %s", strerror(errno));
     return code == CODE_OK ? CODE_FAILED : code;
 }
@@ -74,7 +78,20 @@ static int dispatch(int argc, char **argv)
     return c ? run_command(c, argc - 2, argv + 2) : CODE_USAGE;
 }
 
+/* A standard stream that was closed must not become the number of a file of ours, or messages would
+ * end in it. What takes its place fails when it is used, as the closed one would. */
+static bool hold_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        int way = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", way) != fd) return false;
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
+    if (!hold_standard_streams()) return CODE_FAILED;
+    failed_writes_report();
     return close_output(dispatch(argc, argv));
 }

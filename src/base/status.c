@@ -2,6 +2,8 @@
  */
 #include "base/status.h"
 
+#include "base/decimal.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +33,8 @@ sbps_status fail(sbps_error *err, sbps_status status, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     err->status = status;
-    if (vsnprintf(err->text, sizeof err->text, format, arguments) < 0) err->text[0] = '\0';
+    if (decimal_print_list(err->text, sizeof err->text, format, arguments) < 0)
+        err->text[0] = '\0';
     va_end(arguments);
     return status;
 }

@@ -9,6 +9,7 @@
 #include "data/table.h"
 
 #include "base/memory.h"
+#include "base/words.h"
 #include "data/shuffle.h"
 #include "data/source.h"
 #include <errno.h>
@@ -75,15 +76,11 @@ static sbps_status read_rows(const table_job *job, row_source *s, shuffle *to, s
 /* The features taken, by name. */
 static char *feature_list(const plan *p)
 {
-    char *words = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&words, &size);
-    if (!out) return NULL;
+    word_stream w;
+    if (!words_open(&w)) return NULL;
     for (size_t f = 0; f < p->features; f++)
-        fprintf(out, "%s%s", f ? "," : "", p->columns->name[p->feature[f]]);
-    if (fclose(out) == 0) return words;
-    free(words);
-    return NULL;
+        fprintf(w.stream, "%s%s", f ? "," : "", p->columns->name[p->feature[f]]);
+    return words_close(&w);
 }
 
 static const char *column_name(const plan *p, size_t column)
@@ -95,7 +92,8 @@ static const char *column_name(const plan *p, size_t column)
 static char *make_text(const design *g, size_t *size)
 {
     const plan *p = g->plan;
-    char *words = NULL, *features = table_list(g->spec->features), *taken = feature_list(p),
+    word_stream w;
+    char *all = NULL, *features = table_list(g->spec->features), *taken = feature_list(p),
          *categories = table_list(g->spec->categorical);
     const char *const said[TEXTS] = {
         [TEXT_TARGET] = g->r->target,
@@ -105,19 +103,18 @@ static char *make_text(const design *g, size_t *size)
         [TEXT_WEIGHTS] = column_name(p, p->weight),
         [TEXT_OFFSET] = column_name(p, p->offset),
     };
-    FILE *out = features && taken && categories ? open_memstream(&words, size) : NULL;
-    for (size_t i = 0; out && i < TEXTS + g->r->d; i++) {
-        const char *string = i < TEXTS ? said[i] : g->r->names[i - TEXTS];
-        fwrite(string, 1, strlen(string) + 1, out);
-    }
-    if (out && fclose(out) != 0) {
-        free(words);
-        words = NULL;
+    if (features && taken && categories && words_open(&w)) {
+        for (size_t i = 0; i < TEXTS + g->r->d; i++) {
+            const char *string = i < TEXTS ? said[i] : g->r->names[i - TEXTS];
+            fwrite(string, 1, strlen(string) + 1, w.stream);
+        }
+        all = words_close(&w);
+        *size = w.size;
     }
     free(features);
     free(taken);
     free(categories);
-    return words;
+    return all;
 }
 
 /* ---- layout ---- */

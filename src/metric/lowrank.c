@@ -15,6 +15,7 @@
  * is diagonal plus few factors (levels of many groups), the second where the precision is, as when
  * columns share factors. 300 columns: 10 pairs against 77 and 66 against 5. */
 #include "base/cholesky.h"
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "metric/kinds.h"
 
@@ -227,8 +228,8 @@ static double work(const metric *m)
 
 static void describe(const metric *m, size_t size, char *text)
 {
-    snprintf(text, size, "rank %.0f of %zu, the rest spread over a factor of %.3g", m->data[0],
-             m->d, m->data[1]);
+    decimal_print(text, size, "rank %.0f of %zu, the rest spread over a factor of %.3g",
+                  m->data[0], m->d, m->data[1]);
 }
 
 const metric_kind metric_lowrank = {

@@ -6,6 +6,7 @@
  *   slope      f'(e^w) e^w + 1                                (2)
  *   curvature  f''(e^w) e^2w + f'(e^w) e^w                    (3) */
 #include "prior/prior.h"
+#include "base/decimal.h"
 #include "prior/kinds.h"
 
 #include <ctype.h>
@@ -95,7 +96,7 @@ static bool read_numbers(const char *text, size_t count, double *theta, const ch
     if (*text++ != '(') return false;
     for (size_t i = 0; i < count; i++) {
         char *stop;
-        theta[i] = strtod(text, &stop);
+        theta[i] = decimal_read(text, &stop);
         if (stop == text) return false;
         text = skip_space(stop);
         if (i + 1 < count && *text++ != ',') return false;
@@ -139,8 +140,8 @@ static void shortest(double x, char text[32])
     char attempt[32];
     size_t best = SIZE_MAX;
     for (int digits = 1; digits <= 17; digits++) {
-        snprintf(attempt, sizeof attempt, "%.*g", digits, x);
-        if (strtod(attempt, NULL) != x || strlen(attempt) >= best) continue;
+        decimal_print(attempt, sizeof attempt, "%.*g", digits, x);
+        if (decimal_read(attempt, NULL) != x || strlen(attempt) >= best) continue;
         best = strlen(attempt);
         strcpy(text, attempt);
     }

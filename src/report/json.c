@@ -1,6 +1,7 @@
 /* The summary as JSON (RFC 8259): {"run": {...}, "parameters": [...]}. Numbers give the same
  * double back; what JSON cannot write (NaN, infinities) is null. Bytes that are no UTF-8 become
  * the replacement character. */
+#include "base/decimal.h"
 #include "report/fields.h"
 #include "report/summary.h"
 
@@ -57,7 +58,7 @@ void json_number(text *t, double x)
     }
     x += 0.0; /* -0 becomes 0 */
     snprintf(digits, sizeof digits, "%.15g", x);
-    if (strtod(digits, NULL) != x) snprintf(digits, sizeof digits, "%.17g", x);
+    if (decimal_read(digits, NULL) != x) snprintf(digits, sizeof digits, "%.17g", x);
     text_add(t, "%s", digits);
 }
 

@@ -2,6 +2,7 @@
  *
  * Digits: a parameter's sd is shown to three significant digits and its mean and quantiles to
  * as many decimals, since more would be noise to a reader; errors to two significant digits. */
+#include "base/decimal.h"
 #include "report/summary.h"
 
 #include <math.h>
@@ -27,7 +28,8 @@ static void print_fixed(double x, int decimals, char *cell)
 {
     bool fixed = decimals >= 0 && decimals <= MOST_DECIMALS && fabs(x) < MOST_FIXED;
     snprintf(cell, CELL, fixed ? "%.*f" : "%.*g", fixed ? decimals : 4, x);
-    if (cell[0] == '-' && strtod(cell, NULL) == 0.0) memmove(cell, cell + 1, strlen(cell));
+    if (cell[0] == '-' && decimal_read(cell, NULL) == 0.0)
+        memmove(cell, cell + 1, strlen(cell));
 }
 
 static void print_cell(const column *c, const sbps_parameter *p, char *cell)

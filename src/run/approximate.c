@@ -32,9 +32,7 @@ static sbps_status name_coordinates(sbps_mode *found, sbps_error *err)
     found->coordinates = calloc(found->dim, sizeof *found->coordinates);
     if (!found->coordinates) return fail_memory(err);
     for (size_t j = 0; j < found->dim; j++) {
-        char name[300];
-        coordinate_name(found->u, found->names[j], j, sizeof name, name);
-        found->coordinates[j] = copy_text(name);
+        found->coordinates[j] = coordinate_name(found->u, found->names[j], j);
         if (!found->coordinates[j]) return fail_memory(err);
     }
     return SBPS_OK;

@@ -19,6 +19,7 @@
  * In warm-up the band then found says how far (2) was wrong, and batches grow until the noise
  * in the band no longer rules; a reference point at the mean of the path so far takes the mode's
  * place where it leaves less noise. */
+#include "base/decimal.h"
 #include "base/real.h"
 #include "run/stage.h"
 
@@ -173,9 +174,9 @@ static sbps_status hear(const sbps_run *run, stage *s, const candidate *c, verdi
 static void say(sbps_run *run, const verdict *v, bool hmc)
 {
     double unit = row_work(run, "none");
-    snprintf(run->plan.why, sizeof run->plan.why,
-             "about %.2g rows' work per effective sample, hmc about %.2g%s", v->work / unit,
-             hmc_work(run) / unit, hmc ? ": hmc it is" : "");
+    decimal_print(run->plan.why, sizeof run->plan.why,
+                  "about %.2g rows' work per effective sample, hmc about %.2g%s",
+                  v->work / unit, hmc_work(run) / unit, hmc ? ": hmc it is" : "");
 }
 
 sbps_status audition_set_up(sbps_run *run, sbps_error *err)

@@ -1,4 +1,5 @@
 /* Chains: one block of memory each, over-dispersed starts, rounds shared out over threads. */
+#include "base/decimal.h"
 #include "run/run.h"
 
 #include <math.h>
@@ -237,7 +238,7 @@ sbps_status chains_check(const sbps_run *run, sbps_error *err)
         if (!run->chains[i].state->failed) continue;
         char size[64] = "";
         double h = run->chains[i].s.settings->step_size;
-        if (!isnan(h)) snprintf(size, sizeof size, " with step size %g", h);
+        if (!isnan(h)) decimal_print(size, sizeof size, " with step size %g", h);
         return fail(err, SBPS_DIVERGED, "chain %zu of %s diverged%s%s%s", i + 1,
                     run->plan.sampler->name, size, remedy ? ": " : "", remedy ? remedy : "");
     }

@@ -1,5 +1,7 @@
 /* What was chosen, in a few lines. */
+#include "base/words.h"
 #include "run/run.h"
+#include "store/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -125,18 +127,18 @@ static void describe_model(const sbps_run *run, FILE *out)
 
 sbps_status sbps_run_describe(const sbps_run *run, char **out, sbps_error *err)
 {
-    size_t size = 0;
+    word_stream w;
+    number_locale locale;
     *out = NULL;
-    FILE *text = open_memstream(out, &size);
-    if (!text) return fail_memory(err);
-    describe_model(run, text);
-    describe_size(run, text);
-    describe_priors(run, text);
-    describe_sampler(run, text);
-    if (fclose(text)) {
-        free(*out);
-        *out = NULL;
-        return fail_memory(err);
+    sbps_status status = numbers_begin(&locale, err);
+    if (status != SBPS_OK) return status;
+    if (words_open(&w)) {
+        describe_model(run, w.stream);
+        describe_size(run, w.stream);
+        describe_priors(run, w.stream);
+        describe_sampler(run, w.stream);
+        *out = words_close(&w);
     }
-    return SBPS_OK;
+    numbers_end(&locale);
+    return *out ? SBPS_OK : fail_memory(err);
 }

@@ -2,6 +2,7 @@
  *
  * A checkpoint is the run's state and every chain's memory, with the data's hash and the options
  * that decide the path; another run's is refused. */
+#include "base/words.h"
 #include "run/run.h"
 #include "store/checkpoint.h"
 
@@ -32,12 +33,12 @@ static sbps_status digest_files(sbps_run *run, sbps_error *err)
 /* `name=value` lines of the options that decide the path. */
 static char *path_options(const sbps_run *run)
 {
-    char *text = NULL, value[4096];
-    size_t size = 0;
+    char value[4096];
+    word_stream w;
     const char *name;
     bool path;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return NULL;
+    if (!words_open(&w)) return NULL;
+    FILE *out = w.stream;
     fprintf(out, "version=%s\n", SBPS_VERSION);
     for (size_t i = 0; option_text(run->options, i, &name, &path, sizeof value, value); i++)
         if (path) fprintf(out, "%s=%s\n", name, value);
@@ -45,11 +46,7 @@ static char *path_options(const sbps_run *run)
     for (size_t i = 0; i < NAMED_FILES; i++)
         if (run->file_digest[i])
             fprintf(out, CONTENT_OF "%s=%016" PRIx64 "\n", named_files[i], run->file_digest[i]);
-    if (fclose(out)) {
-        free(text);
-        return NULL;
-    }
-    return text;
+    return words_close(&w);
 }
 
 /* ---- blocks ---- */

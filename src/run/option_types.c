@@ -2,6 +2,7 @@
  *
  * Every sentence has the form "label: what is wrong: what is wanted", so that a user can mend
  * the value without opening the manual. */
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "run/option_spec.h"
 #include <errno.h>
@@ -99,11 +100,11 @@ static void real_want(const option_spec *spec, char want[WANT_SIZE])
     const char * or = spec->word ? " or " : "", *word = spec->word ? spec->word : "";
     const char *name = spec->argument;
     if (spec->high >= DBL_MAX)
-        snprintf(want, WANT_SIZE, "%s %s %g%s%s", name, spec->closed ? ">=" : ">", spec->low,
-                 or, word);
+        decimal_print(want, WANT_SIZE, "%s %s %g%s%s", name, spec->closed ? ">=" : ">",
+                      spec->low, or, word);
     else
-        snprintf(want, WANT_SIZE, "%g %s %s <= %g%s%s", spec->low, spec->closed ? "<=" : "<",
-                 name, spec->high, or, word);
+        decimal_print(want, WANT_SIZE, "%g %s %s <= %g%s%s", spec->low,
+                      spec->closed ? "<=" : "<", name, spec->high, or, word);
 }
 
 static sbps_status real_parse(const option_spec *spec, const char *label, const char *text,
@@ -116,7 +117,7 @@ static sbps_status real_parse(const option_spec *spec, const char *label, const 
     }
     char want[WANT_SIZE], *end;
     real_want(spec, want);
-    double value = strtod(text, &end);
+    double value = decimal_read(text, &end);
     if (end == text || *end || isnan(value))
         return fail(err, SBPS_BAD_ARG, "%s: '%s' is not a number: want %s", label, text, want);
     bool above = spec->closed ? value >= spec->low : value > spec->low;
@@ -136,8 +137,8 @@ static void real_print(const option_spec *spec, const void *field, size_t size, 
         return;
     }
     for (int precision = 6; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, value);
-        if (strtod(digits, NULL) == value) break;
+        decimal_print(digits, sizeof digits, "%.*g", precision, value);
+        if (decimal_read(digits, NULL) == value) break;
     }
     snprintf(text, size, "%s", digits);
 }
@@ -168,7 +169,7 @@ static count_reading read_count(const char *text, size_t *out)
         *out = strtoull(text, &end, 10);
         return errno == ERANGE ? COUNT_OUT_OF_RANGE : COUNT_READ;
     }
-    double value = strtod(text, &end);
+    double value = decimal_read(text, &end);
     if (end == text || *end || isnan(value)) return COUNT_NO_NUMBER;
     if (value < 0 || value > 0x1p53) return COUNT_OUT_OF_RANGE;
     if (value != floor(value)) return COUNT_NO_NUMBER;

@@ -9,6 +9,7 @@
  *
  * x is rounded to the 6 decimals that are written before y is drawn, so that the table is an
  * exact sample of the model. */
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "model/model.h"
@@ -94,7 +95,7 @@ static void writer_close(writer *to)
 /* As printf's %.6f; several times as fast, and it is where the time goes. */
 static char *put_fixed(char *at, double x)
 {
-    if (!(fabs(x) < 1e12)) return at + snprintf(at, NUMBER_MAX, "%.6f", x);
+    if (!(fabs(x) < 1e12)) return at + decimal_print(at, NUMBER_MAX, "%.6f", x);
     uint64_t units = (uint64_t)llround(fabs(x) * DECIMALS);
     char digits[NUMBER_MAX];
     size_t count = 0;
@@ -183,7 +184,7 @@ static sbps_status write_truth(recipe *r, writer *to, sbps_error *err)
     writer_put(to, "name,value\n", 11);
     for (size_t j = 0; j < r->dim; j++)
         writer_put(to, text,
-                   (size_t)snprintf(text, sizeof text, "x%zu,%.17g\n", j + 1, r->w[j]));
+                   (size_t)decimal_print(text, sizeof text, "x%zu,%.17g\n", j + 1, r->w[j]));
     if (r->model->aux_name)
         writer_put(to, text, (size_t)snprintf(text, sizeof text, "%s,1\n", r->model->aux_name));
     return writer_seal(to, err);

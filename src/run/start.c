@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_SIZE 300
-#define SYMMETRY  1e-8 /* relative: what a file printed with few digits may be off by */
+#define SYMMETRY 1e-8 /* relative: what a file printed with few digits may be off by */
 
 /* A column is the name, the value, another, or ROLE_COVARIANCE + j. */
 enum { ROLE_OTHER, ROLE_NAME, ROLE_VALUE, ROLE_COVARIANCE };
@@ -30,10 +29,11 @@ typedef struct {
     double *w, *covariance;
 } reader;
 
-bool coordinate_name(const posterior *u, const char *name, size_t j, size_t size, char *out)
+char *coordinate_name(const posterior *u, const char *name, size_t j)
 {
-    int length = snprintf(out, size, u->scale[j] == SCALE_LOG ? "log(%s)" : "%s", name);
-    return length >= 0 && (size_t)length < size;
+    char *own;
+    if (u->scale[j] != SCALE_LOG) return copy_text(name);
+    return asprintf(&own, "log(%s)", name) < 0 ? NULL : own;
 }
 
 /* ---- fields ---- */
@@ -83,13 +83,20 @@ static void skip_blank_lines(reader *r)
 
 /* ---- names ---- */
 
+static bool names_coordinate(const reader *r, size_t j, const char *name)
+{
+    const char *own = r->names[j];
+    size_t length = strlen(own), log = strlen("log(");
+    if (r->u->scale[j] != SCALE_LOG) return !strcmp(own, name);
+    return !strncmp(name, "log(", log) && !strncmp(name + log, own, length) &&
+           !strcmp(name + log + length, ")");
+}
+
 /* The parameter or coordinate of that name, or dim. */
 static size_t find_name(const reader *r, const char *name, bool *is_coordinate)
 {
-    char own[NAME_SIZE];
     for (size_t j = 0; j < r->u->dim; j++) {
-        bool fits = coordinate_name(r->u, r->names[j], j, sizeof own, own);
-        *is_coordinate = fits && !strcmp(own, name);
+        *is_coordinate = names_coordinate(r, j, name);
         if (*is_coordinate || !strcmp(r->names[j], name)) return j;
     }
     return r->u->dim;

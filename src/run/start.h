@@ -17,7 +17,7 @@ sbps_status start_read(const char *path, const posterior *u, const char *const *
                        start_point *out, sbps_error *err);
 void start_release(start_point *s);
 
-/* Name of the coordinate: "log(sigma)" for the parameter sigma. False when it does not fit. */
-bool coordinate_name(const posterior *u, const char *name, size_t j, size_t size, char *out);
+/* Name of the coordinate: "log(sigma)" for the parameter sigma. To be freed; NULL: no memory. */
+char *coordinate_name(const posterior *u, const char *name, size_t j);
 
 #endif

@@ -31,17 +31,28 @@ sbps_status target_open(const sbps_options *o, const rows *data, const model_kin
     return status == SBPS_OK ? priors_choose(o, *out, err) : status;
 }
 
+#define NAME_MORE ((size_t)256) /* what a model adds: a class, a unit; or a name of its own */
+
+/* Bytes for any parameter's name. */
+static size_t name_room(const rows *data)
+{
+    size_t longest = 0;
+    for (size_t j = 0; data->names && j < data->d; j++)
+        if (strlen(data->names[j]) > longest) longest = strlen(data->names[j]);
+    return longest + NAME_MORE;
+}
+
 sbps_status target_names(const posterior *u, char ***out, sbps_error *err)
 {
-    char **names = *out = calloc(u->dim, sizeof *names);
-    if (!names) return fail_memory(err);
-    for (size_t j = 0; j < u->dim; j++) {
-        char name[256];
-        posterior_name(u, j, sizeof name, name);
-        names[j] = copy_text(name);
-        if (!names[j]) return fail_memory(err);
+    size_t room = name_room(u->data);
+    char *name = malloc(room), **names = *out = calloc(u->dim, sizeof *names);
+    bool whole = name && names;
+    for (size_t j = 0; whole && j < u->dim; j++) {
+        posterior_name(u, j, room, name);
+        whole = (names[j] = copy_text(name));
     }
-    return SBPS_OK;
+    free(name);
+    return whole ? SBPS_OK : fail_memory(err);
 }
 
 void names_free(char **names, size_t count)

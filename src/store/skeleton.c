@@ -1,6 +1,7 @@
 /* The skeleton of the path as CSV. */
 #include "store/skeleton.h"
 
+#include "base/words.h"
 #include "path/path.h"
 #include "store/growing.h"
 #include "store/text.h"
@@ -39,29 +40,26 @@ static bool put_header(FILE *stream, const char *const *names, size_t dim)
     return true;
 }
 
-static sbps_status make_header(const char *const *names, size_t dim, char **text,
-                               size_t *length, sbps_error *err)
+/* NULL: no memory. */
+static char *make_header(const char *const *names, size_t dim)
 {
-    *text = NULL;
-    FILE *stream = open_memstream(text, length);
-    if (!stream) return fail_memory(err);
-    bool whole = put_header(stream, names, dim) && !ferror(stream);
-    if (fclose(stream) == 0 && whole) return SBPS_OK;
-    free(*text);
-    *text = NULL;
-    return fail_memory(err);
+    word_stream w;
+    if (!words_open(&w)) return NULL;
+    bool whole = put_header(w.stream, names, dim);
+    char *text = words_close(&w);
+    if (whole) return text;
+    free(text);
+    return NULL;
 }
 
 sbps_status skeleton_open(const char *path, const char *const *names, size_t dim,
                           uint64_t resume_at, skeleton_file **out, sbps_error *err)
 {
-    char *header = NULL;
-    size_t length;
     *out = NULL;
-    sbps_status status = make_header(names, dim, &header, &length, err);
-    if (status != SBPS_OK) return status;
+    char *header = make_header(names, dim);
     skeleton_file *f = calloc(1, sizeof *f);
-    status = f ? growing_open(path, header, resume_at, &f->file, err) : fail_memory(err);
+    sbps_status status =
+        header && f ? growing_open(path, header, resume_at, &f->file, err) : fail_memory(err);
     free(header);
     if (status == SBPS_OK) {
         f->dim = dim;

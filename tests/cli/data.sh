@@ -90,4 +90,12 @@ for part in 10 50 90 99; do
     head -c $((size * part / 100)) run.nc >torn.nc
     try "torn at $part%"   1 '' '^sbps: .*torn.nc' "$sbps" summary torn.nc
 done
+
+# Names that differ only far behind stay apart in every output.
+long=$(printf 'x%.0s' {1..300})
+sed "1s/.*/${long}_a,${long}_b,y/" good.csv | cut -d, -f1-3 >long.csv
+head -n 1 good.csv | grep -q '^[^,]*,[^,]*,y$' || fault 'long names' "good.csv begins $(head -n 1 good.csv)"
+try 'long names, run'      0 '' '.' "$sbps" sample long.csv --model logistic --target y -o long.nc --draws 50 --ess 50
+try 'long names, summary'  0 "${long}_a,.* ${long}_b," '' "$sbps" summary long.nc --csv
+try 'long names, mode'     0 "${long}_a,.* ${long}_b," '' "$sbps" map long.csv --model logistic --target y --csv
 finish

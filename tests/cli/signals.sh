@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# What ends other programs does not cost draws: a reader of the messages that goes away, a terminal
+# that hangs up, a limit on a file's size, standard streams that are closed.
+. "$(dirname "$0")/common.sh"
+
+"$sbps" simulate logistic --rows 2000 --dim 3 -o data.csv || exit 1
+run=("$sbps" sample data.csv --model logistic --target y)
+
+# SIGPIPE: nobody reads the messages any more once the first line is out.
+cases=$((cases + 1))
+"${run[@]}" -o pipe.nc 2> >(head -n 1 >/dev/null)
+code=$?
+[ $code -eq 0 ] || fault 'SIGPIPE' "exit $code, want 0"
+try 'SIGPIPE: summary' 0 '^name,mean' '' "$sbps" summary pipe.nc --csv
+mkfifo early
+head -c 1 early >/dev/null &
+"$sbps" help sample >early
+code=$?
+wait $!
+cases=$((cases + 1))
+[ $code -eq 0 ] || [ $code -eq 141 ] || fault 'SIGPIPE on results' "exit $code, want 0 or 141"
+
+# SIGHUP: like Ctrl-C, once there is something to keep; nohup's wish is kept too.
+# The skeleton grows from the first round on.
+cases=$((cases + 1))
+"${run[@]}" --warmup 0 --seconds 500 --skeleton path.csv -o hup.nc 2>.err &
+pid=$!
+until [ -s path.csv ] && [ "$(wc -l <path.csv)" -gt 1 ]; do sleep 0.05; done
+kill -HUP $pid
+wait $pid
+code=$?
+[ $code -eq 130 ] || fault 'SIGHUP' "exit $code, want 130"
+grep -q 'interrupted: writing what there is' .err || fault 'SIGHUP' "said: $(tail -n 2 .err)"
+try 'SIGHUP: summary' 0 '^name,mean' '' "$sbps" summary hup.nc --csv
+
+cases=$((cases + 1))
+rm path.csv
+(trap '' HUP; exec "${run[@]}" --warmup 0 --epochs 3000 --skeleton path.csv -o nohup.nc 2>.err) &
+pid=$!
+until [ -s path.csv ] && [ "$(wc -l <path.csv)" -gt 1 ]; do sleep 0.05; done
+kill -HUP $pid
+wait $pid
+code=$?
+[ $code -eq 0 ] || fault 'nohup' "exit $code, want 0: $(tail -n 1 .err)"
+
+# SIGXFSZ: a sentence, nothing half-written, the earlier file as it was.
+cp pipe.nc before.nc
+cp before.nc limited.nc
+export TMPDIR=$work/elsewhere
+mkdir "$TMPDIR"
+try 'SIGXFSZ' 1 '' 'limited.nc: cannot be written: File too large' \
+    bash -c 'ulimit -f 8; exec "$@"' - "${run[@]}" -o limited.nc
+cmp -s limited.nc before.nc || fault 'SIGXFSZ' 'the earlier file has changed'
+left=$(find . -name '*.tmp.*' -o -path './elsewhere/*')
+[ -z "$left" ] || fault 'SIGXFSZ' "left $left"
+unset TMPDIR
+
+# Closed streams: messages go nowhere, and into no file of ours.
+closed() { # NAME REDIRECTIONS
+    cases=$((cases + 1))
+    eval '"${run[@]}" -o closed.nc --skeleton closed.csv' "$2"
+    local code=$?
+    [ $code -eq 0 ] || fault "$1" "exit $code, want 0"
+    grep -qv '^[0-9]*,\|^chain,' closed.csv && fault "$1" 'other lines in the skeleton'
+}
+closed 'closed messages' '2>&-'
+closed 'closed streams' '<&- >&- 2>&-'
+try 'closed streams: summary' 0 '^name,mean' '' "$sbps" summary closed.nc --csv
+cases=$((cases + 1))
+"$sbps" summary closed.nc >&- 2>.err
+code=$?
+[ $code -eq 1 ] || fault 'closed output' "exit $code, want 1"
+grep -q 'standard output: ' .err || fault 'closed output' "said: $(cat .err)"
+finish
