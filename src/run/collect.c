@@ -1,18 +1,14 @@
 /* What a run has to say, gathered from its chains into a result. */
 #include "base/cholesky.h"
 #include "run/run.h"
+#include "run/values.h"
 #include "sampler/calibrate.h"
 
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
-/* Rows behind each stored estimate of the potential: at most the first, and about the second in all,
- * but at least the third. */
-#define VALUE_ROWS       ((size_t)1000)
-#define VALUE_ROWS_ALL   ((size_t)2000000)
-#define VALUE_ROWS_LEAST ((size_t)50)
-#define DRAWS_PER_DIM    10.0 /* stored draws a parameter, to trust their covariance */
+#define DRAWS_PER_DIM 10.0 /* stored draws a parameter, to trust their covariance */
 
 /* ---- bias ---- */
 
@@ -102,33 +98,6 @@ static sbps_status fill_bias(const sbps_run *run, result *r, sbps_error *err)
 }
 
 /* ---- draws ---- */
-
-/* U at every stored draw, on batches of its own. */
-static sbps_status fill_potential(const sbps_run *run, result *r, sbps_error *err)
-{
-    size_t n = run->table->data->n;
-    size_t most = VALUE_ROWS_ALL / (r->chains * r->draws + 1);
-    if (most > VALUE_ROWS) most = VALUE_ROWS;
-    if (most < VALUE_ROWS_LEAST) most = VALUE_ROWS_LEAST;
-    const potential_kind *kind = n <= most ? &potential_full : &potential_window;
-    if (n > most) n = most;
-    arena memory = {0};
-    potential gauge;
-    potential_carve(&gauge, kind, run->target, n, &memory);
-    memory = (arena){.base = aligned_zeroed(memory.used), .size = memory.used};
-    if (!memory.base) return fail_memory(err);
-    potential_carve(&gauge, kind, run->target, n, &memory);
-    for (size_t c = 0; c < r->chains; c++) {
-        potential_start(&gauge, rng_stream(run->options->seed, c, RNG_VALUE));
-        for (size_t i = 0; i < r->draws; i++)
-            potential_value(&gauge, run->chains[c].d.w + i * r->dim,
-                            &r->potential[c * r->draws + i],
-                            &r->potential_sd[c * r->draws + i]);
-    }
-    potential_release(&gauge);
-    free(memory.base);
-    return SBPS_OK;
-}
 
 static void fill_draws(const sbps_run *run, result *r)
 {
@@ -286,7 +255,7 @@ static sbps_status fill(const sbps_run *run, result *r, sbps_error *err)
     fill_counts(run, &r->info);
     if ((status = fill_fitness(run, &r->info, err)) != SBPS_OK) return status;
     if ((status = fill_bias(run, r, err)) != SBPS_OK) return status;
-    if ((status = fill_potential(run, r, err)) != SBPS_OK) return status;
+    if ((status = values_fill(run, r, err)) != SBPS_OK) return status;
     if ((status = fill_info(run, r, err)) != SBPS_OK) return status;
     return fill_options(run, r, err);
 }

@@ -1,9 +1,10 @@
 /* Draws in CmdStan's CSV layout, one file a chain, for ArviZ (from_cmdstan), cmdstanr, rstan.
  *
- * Columns: lp__ = -potential, an estimate from the rows of one mini-batch; n_leapfrog__ counts
- * the proposals since the draw before, which like leapfrog steps ask for one gradient each.
- * What a bouncy particle has no notion of is constant and flags nothing: accept_stat__ 1,
- * stepsize__ 1, treedepth__ 0, divergent__ 0; energy__ = potential, the speed being constant.
+ * Columns: lp__ = -potential, with its standard error in the comments, and NaN throughout where
+ * that is more than a tenth of its scatter (rstan wants the column); n_leapfrog__ counts the
+ * proposals since the draw before, which like leapfrog steps ask for one gradient each. What a
+ * bouncy particle has no notion of (accept_stat__, stepsize__, treedepth__, divergent__,
+ * energy__) has no column.
  *
  * Names: Stan knows letters, digits and _; anything else becomes _, the dot too, since readers
  * take x.1 for an entry of an array x and fail on x.one. A name that then meets another, or
@@ -15,12 +16,37 @@
 #include "store/atomic.h"
 #include "store/text.h"
 
+#include <math.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char stan_columns[] =
-    "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__";
+#define NOISE_SHARE 0.1 /* of the scatter of lp__: more would be noise and no density */
+
+static const char stan_columns[] = "lp__,n_leapfrog__";
+
+/* Of all chains' lp__. */
+typedef struct {
+    double error, scatter; /* root mean square; standard deviation, of chance too */
+} density_quality;
+
+static density_quality judge(const result *r)
+{
+    size_t rows = r->chains * r->draws;
+    double mean = 0.0, square = 0.0, noise = 0.0, count = (double)rows;
+    for (size_t i = 0; i < rows; i++) mean += r->potential[i] / count;
+    for (size_t i = 0; i < rows; i++) {
+        double off = r->potential[i] - mean, sd = r->potential_sd[i];
+        square += off * off / count;
+        noise += sd * sd / count;
+    }
+    return (density_quality){sqrt(noise), sqrt(square)};
+}
+
+static bool trusted(density_quality q)
+{
+    return q.error == 0.0 || q.error <= NOISE_SHARE * q.scatter;
+}
 
 static int compare_names(const void *a, const void *b)
 {
@@ -76,6 +102,17 @@ static bool make_names(const result *r, char **names)
     return made;
 }
 
+static void put_quality(density_quality q, FILE *stream)
+{
+    if (q.error == 0.0)
+        fputs("# lp__ is exact, up to a constant\n", stream);
+    else if (trusted(q))
+        fprintf(stream, "# lp__ standard error = %.3g\n", q.error);
+    else
+        fprintf(stream, "# lp__ left out: standard error %.3g of a scatter of %.3g\n", q.error,
+                q.scatter);
+}
+
 static void put_head(const result *r, size_t chain, char *const *names, FILE *stream)
 {
     char *model = stan_name(r->info.model);
@@ -91,20 +128,18 @@ static void put_head(const result *r, size_t chain, char *const *names, FILE *st
     fprintf(stream, "# id = %zu\n", chain + 1);
     fprintf(stream, "# random\n#   seed = %.0f\n", r->info.seed);
     fprintf(stream, "# written_by = sbps %s\n", SBPS_VERSION);
+    put_quality(judge(r), stream);
     fputs(stan_columns, stream);
     for (size_t j = 0; j < r->dim; j++) fprintf(stream, ",%s", names[j]);
     fputc('\n', stream);
     free(model);
 }
 
-static void put_draw(const result *r, size_t chain, size_t draw, FILE *stream)
+static void put_draw(const result *r, size_t row, bool density, FILE *stream)
 {
-    size_t row = chain * r->draws + draw;
-    put_number(stream, -r->potential[row]);
-    fputs(",1,1,0,", stream);
+    put_number(stream, density ? -r->potential[row] : NAN);
+    fputc(',', stream);
     put_number(stream, r->proposals[row]);
-    fputs(",0,", stream);
-    put_number(stream, r->potential[row]);
     for (size_t j = 0; j < r->dim; j++) {
         fputc(',', stream);
         put_number(stream, r->w[row * r->dim + j]);
@@ -142,9 +177,10 @@ static sbps_status write_chain(const result *r, const char *path, size_t chain,
     sbps_status status = file_begin(own_path, file, err);
     free(own_path);
     if (status != SBPS_OK) return status;
+    bool density = trusted(judge(r));
     put_head(r, chain, names, file->stream);
     for (size_t draw = 0; draw < r->draws && file_fine(file); draw++)
-        put_draw(r, chain, draw, file->stream);
+        put_draw(r, chain * r->draws + draw, density, file->stream);
     put_times(&r->info, file->stream);
     return file_seal(file, err);
 }

@@ -98,19 +98,17 @@ static const char *setting(const char *text, const char *key)
 
 /* Names as stan.c says: nothing but [A-Za-z0-9_], distinct, none but the sampler's ending in __ */
 static const char stan_header[] =
-    "\nlp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__,"
-    "intercept,a_b,say__x_,colour_red,__ge,x_1,colour_red_7,lp___8,x8\n";
+    "\nlp__,n_leapfrog__,intercept,a_b,say__x_,colour_red,__ge,x_1,colour_red_7,lp___8,x8\n";
 
 static void check_stan_rows(const result *r, size_t chain, const char *text)
 {
     char field[64];
     for (size_t d = 0; d < r->draws; d++) {
         size_t row = chain * r->draws + d;
-        const double want[] = {-r->potential[row], 1, 1, 0, r->proposals[row], 0,
-                               r->potential[row]};
-        for (size_t j = 0; j < 7 + r->dim; j++) {
+        const double want[] = {-r->potential[row], r->proposals[row]};
+        for (size_t j = 0; j < 2 + r->dim; j++) {
             text = next_field(text, field, sizeof field);
-            CHECK(same_number(field, j < 7 ? want[j] : r->w[row * r->dim + j - 7]));
+            CHECK(same_number(field, j < 2 ? want[j] : r->w[row * r->dim + j - 2]));
         }
     }
     CHECK(strncmp(text, "# \n#  Elapsed Time: 1.500000 seconds (Warm-up)\n", 46) == 0);
@@ -119,6 +117,7 @@ static void check_stan_rows(const result *r, size_t chain, const char *text)
 TEST(stan_csv_has_one_file_a_chain_in_cmdstans_layout)
 {
     result *r = sample_result(3, 20, 9);
+    memset(r->potential_sd, 0, 3 * 20 * sizeof *r->potential_sd);
     REQUIRE(result_write_stan(r, sample_path("run.stan.csv"), NULL) == SBPS_OK);
     CHECK(sample_files() == 3);
     for (size_t chain = 0; chain < 3; chain++) {
@@ -129,6 +128,7 @@ TEST(stan_csv_has_one_file_a_chain_in_cmdstans_layout)
         char *text = sample_bytes(sample_path(name), &size);
         REQUIRE(text != NULL);
         CHECK(strncmp(text, "# stan_version_major = 2\n", 25) == 0);
+        CHECK(strstr(text, "\n# lp__ is exact, up to a constant\n") != NULL);
         CHECK(strcmp(setting(text, "model"), "model") == 0);
         CHECK(strcmp(setting(text, "num_samples"), "20") == 0);
         CHECK(strcmp(setting(text, "num_warmup"), "0") == 0);
@@ -142,6 +142,37 @@ TEST(stan_csv_has_one_file_a_chain_in_cmdstans_layout)
         unlink(sample_path(name));
     }
     result_destroy(r);
+}
+
+/* The first draw's line of chain 1, and in `text` the whole file; U is 0, 1, 2, ... over the draws. */
+static const char *write_with_error(double error, char **text)
+{
+    size_t size;
+    result *r = sample_result(2, 25, 9);
+    for (size_t i = 0; i < 2 * 25; i++) {
+        r->potential[i] = (double)i;
+        r->potential_sd[i] = error;
+    }
+    CHECK(result_write_stan(r, sample_path("run.stan.csv"), NULL) == SBPS_OK);
+    result_destroy(r);
+    *text = sample_bytes(sample_path("run.stan_1.csv"), &size);
+    unlink(sample_path("run.stan_1.csv"));
+    unlink(sample_path("run.stan_2.csv"));
+    const char *header = *text ? strstr(*text, stan_header) : NULL;
+    return header ? header + strlen(stan_header) : "";
+}
+
+TEST(a_noisy_density_is_stated_with_its_error_or_not_at_all)
+{
+    char *text;
+    const char *line = write_with_error(0.5, &text);
+    CHECK(strcmp(setting(text, "lp__ standard error"), "0.5") == 0);
+    CHECK(strncmp(line, "-0,", 3) == 0);
+    free(text);
+    line = write_with_error(400.0, &text);
+    CHECK(strstr(text, "# lp__ left out: standard error 400 of a scatter of 14.4\n") != NULL);
+    CHECK(strncmp(line, "NaN,", 4) == 0);
+    free(text);
 }
 
 /* 0: refused with a reason. The first chain's file may still fit; none may appear. */
@@ -201,7 +232,10 @@ static void check_reader(const char *probe, const char *script, const char *miss
     char command[3000];
     result *r = sample_result(2, 25, 9);
     for (size_t i = 0; i < 2 * 25 * 9; i++) r->w[i] = (double)i / 7; /* readers need no NaN */
-    for (size_t i = 0; i < 2 * 25; i++) r->proposals[i] = r->potential[i] = (double)i;
+    for (size_t i = 0; i < 2 * 25; i++) {
+        r->proposals[i] = r->potential[i] = (double)i;
+        r->potential_sd[i] = 0.25;
+    }
     CHECK(result_write_stan(r, sample_path("run.stan.csv"), NULL) == SBPS_OK);
     snprintf(command, sizeof command, script, source ? source : ".",
              sample_path("run.stan_1.csv"), sample_path("run.stan_2.csv"));

@@ -1,0 +1,209 @@
+/* U at every stored draw: exact where passes over the table are affordable, else from the
+ * reference w_0 along a line, with the likelihood's slope L = -d/dt sum log p on mini-batches,
+ *
+ *   U(w) = U(w_0) - log p(w) + log p(w_0) + sum_k c_k L~(t_k),    w_0 + t (w - w_0), 0 < t < 1,
+ *
+ * t_k and c_k those of Gauss and Legendre. L~ has the run's control variate, so that only what
+ * Taylor's polynomial leaves is noise. Batches grow until the noise is small beside the scatter
+ * of U over the draws; a few draws are then looked at exactly, and where they lie further off
+ * than the noise says, by quadrature or by rows that no batch met, the stated error is theirs. */
+#include "run/values.h"
+
+#include <math.h>
+#include <string.h>
+
+#define EXACT_WORK  4e8 /* rows x columns of all passes: at most so many for exact values, */
+#define NOISY_WORK  2e9 /* and so many for a round of batches */
+#define FIRST_BATCH ((size_t)64)
+#define GROWTH      4
+#define NOISE_SHARE 0.05 /* of the scatter of U: good enough */
+#define CHECKS      ((size_t)8)
+#define CHECK_LIMIT 3.0 /* root mean square of errors over stated ones that chance may bring */
+#define NODES       3
+
+static const double node[NODES] = {0.1127016653792583, 0.5, 0.8872983346207417};
+static const double share[NODES] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
+
+typedef struct {
+    const sbps_run *run;
+    result *r;
+    const control *cv;
+    control *own; /* made for this alone */
+    potential gauge;
+    arena memory;
+    double *q;      /* dim: w - w_0 */
+    double at_zero; /* U(w_0) + log p(w_0) */
+} valuer;
+
+static const double *draw_of(const valuer *v, size_t i)
+{
+    const result *r = v->r;
+    return v->run->chains[i / r->draws].d.w + i % r->draws * r->dim;
+}
+
+static size_t draw_count(const valuer *v)
+{
+    return v->r->chains * v->r->draws;
+}
+
+/* ---- exact ---- */
+
+static sbps_status value_exactly(const valuer *v, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    for (size_t i = 0; i < draw_count(v) && status == SBPS_OK; i++) {
+        status = posterior_value(v->run->target, draw_of(v, i), &v->r->potential[i], err);
+        v->r->potential_sd[i] = 0.0;
+    }
+    return status;
+}
+
+/* ---- on batches ---- */
+
+static double minus_log_prior(const posterior *u, const double *w)
+{
+    double sum = 0.0;
+    for (size_t j = 0; j < u->dim; j++) sum -= prior_logpdf(&u->priors[j], u->scale[j], w[j]);
+    return sum;
+}
+
+/* d/dt of that at time t of the line: part of every slope seen, and of no noise. */
+static double prior_part(const valuer *v, double t)
+{
+    const posterior *u = v->run->target;
+    double slope = 0.0;
+    for (size_t j = 0; j < u->dim; j++)
+        slope -= v->q[j] * prior_slope(&u->priors[j], u->scale[j], v->cv->w[j] + t * v->q[j]);
+    return slope;
+}
+
+static void value_draw(valuer *v, size_t i)
+{
+    const posterior *u = v->run->target;
+    const double *w = draw_of(v, i);
+    double value = v->at_zero + minus_log_prior(u, w), variance = 0.0;
+    for (size_t j = 0; j < u->dim; j++) v->q[j] = w[j] - v->cv->w[j];
+    potential_aim(&v->gauge, v->cv->w, v->q);
+    for (size_t k = 0; k < NODES; k++) {
+        observation o = potential_observe(&v->gauge, node[k]);
+        value += share[k] * (o.slope - prior_part(v, node[k]));
+        variance += share[k] * share[k] * o.variance;
+    }
+    v->r->potential[i] = value;
+    v->r->potential_sd[i] = sqrt(variance);
+}
+
+static void value_on_batches(valuer *v, size_t n)
+{
+    potential_resize(&v->gauge, v->gauge.kind, n);
+    for (size_t i = 0; i < draw_count(v); i++) value_draw(v, i);
+}
+
+/* ---- good enough? ---- */
+
+static double noise_of(const result *r)
+{
+    double count = (double)(r->chains * r->draws), noise = 0.0;
+    for (size_t i = 0; i < r->chains * r->draws; i++)
+        noise += r->potential_sd[i] * r->potential_sd[i] / count;
+    return sqrt(noise);
+}
+
+static bool quiet(const valuer *v)
+{
+    const double *u = v->r->potential;
+    double count = (double)draw_count(v), mean = 0.0, square = 0.0, noise = noise_of(v->r);
+    for (size_t i = 0; i < draw_count(v); i++) mean += u[i] / count;
+    for (size_t i = 0; i < draw_count(v); i++) square += (u[i] - mean) * (u[i] - mean) / count;
+    /* the scatter seen has the noise in it */
+    return noise * noise <= NOISE_SHARE * NOISE_SHARE * (square - noise * noise);
+}
+
+/* Some draws exactly; where they tell another tale, the stated errors grow to it. */
+static sbps_status check_some(valuer *v, sbps_error *err)
+{
+    size_t count = draw_count(v), checks = count < CHECKS ? count : CHECKS;
+    double square = 0.0, ratio = 0.0;
+    sbps_status status = SBPS_OK;
+    for (size_t c = 0; c < checks && status == SBPS_OK; c++) {
+        size_t i = c * count / checks;
+        double exact, sd = v->r->potential_sd[i];
+        status = posterior_value(v->run->target, draw_of(v, i), &exact, err);
+        double miss = v->r->potential[i] - exact;
+        square += miss * miss / (double)checks;
+        ratio += miss * miss / fmax(sd * sd, 1e-300) / (double)checks;
+        v->r->potential[i] = exact;
+        v->r->potential_sd[i] = 0.0;
+    }
+    if (status != SBPS_OK || sqrt(ratio) <= CHECK_LIMIT) return status;
+    for (size_t i = 0; i < count; i++)
+        if (v->r->potential_sd[i] > 0.0)
+            v->r->potential_sd[i] = fmax(v->r->potential_sd[i], sqrt(square));
+    return SBPS_OK;
+}
+
+/* ---- all of it ---- */
+
+static sbps_status valuer_open(valuer *v, sbps_error *err)
+{
+    const sbps_run *run = v->run;
+    const posterior *u = run->target;
+    sbps_status status = SBPS_OK;
+    if (!v->cv) {
+        status = control_make(run, "hessian", run->reference->w, &v->own, err);
+        v->cv = v->own;
+    }
+    if (status == SBPS_OK) status = posterior_value(u, v->cv->w, &v->at_zero, err);
+    if (status != SBPS_OK) return status;
+    v->at_zero -= minus_log_prior(u, v->cv->w);
+    const potential_kind *kind = run->parts ? &potential_strata : &potential_window;
+    potential_carve(&v->gauge, kind, u, FIRST_BATCH, &v->memory);
+    arena_doubles(&v->memory, u->dim);
+    v->memory = (arena){.base = aligned_zeroed(v->memory.used), .size = v->memory.used};
+    if (!v->memory.base) return fail_memory(err);
+    potential_carve(&v->gauge, kind, u, FIRST_BATCH, &v->memory);
+    v->q = arena_doubles(&v->memory, u->dim);
+    v->gauge.cv = v->cv;
+    v->gauge.parts = run->parts;
+    potential_start(&v->gauge, rng_stream(run->options->seed, 0, RNG_VALUE));
+    return SBPS_OK;
+}
+
+static void valuer_close(valuer *v)
+{
+    if (v->memory.base) potential_release(&v->gauge);
+    free(v->memory.base);
+    control_destroy(v->own);
+}
+
+static double work(const valuer *v, double looks)
+{
+    return looks * (double)draw_count(v) * (double)v->run->target->dim;
+}
+
+/* Larger batches until they are quiet, or a pass costs no more. */
+static sbps_status value_by_control(valuer *v, sbps_error *err)
+{
+    size_t total = v->run->table->data->n;
+    sbps_status status = valuer_open(v, err);
+    for (size_t n = FIRST_BATCH; status == SBPS_OK; n *= GROWTH) {
+        value_on_batches(v, n);
+        if (quiet(v)) break;
+        double next = (double)(n * GROWTH * NODES);
+        if (next >= (double)total && work(v, (double)total) <= NOISY_WORK)
+            return value_exactly(v, err);
+        if (next >= (double)total || work(v, next) > NOISY_WORK) break;
+    }
+    return status == SBPS_OK ? check_some(v, err) : status;
+}
+
+sbps_status values_fill(const sbps_run *run, result *r, sbps_error *err)
+{
+    valuer v = {.run = run, .r = r, .cv = run->cv};
+    size_t total = run->table->data->n;
+    if (work(&v, (double)total) <= EXACT_WORK || total <= FIRST_BATCH * NODES)
+        return value_exactly(&v, err);
+    sbps_status status = value_by_control(&v, err);
+    valuer_close(&v);
+    return status;
+}

@@ -1,0 +1,10 @@
+/* The potential U at the stored draws, and the standard error of what is stated of it. */
+#ifndef RUN_VALUES_H
+#define RUN_VALUES_H
+
+#include "run/run.h"
+
+/* Fills potential and potential_sd; 0 where a pass over all rows gave the value. */
+sbps_status values_fill(const sbps_run *run, result *r, sbps_error *err);
+
+#endif
