@@ -19,7 +19,10 @@ void help_overview(FILE *to)
     fputs("sbps: posterior sampling for big tables\n\n", to);
     fputs("Usage: sbps SUBCOMMAND ...\n\n", to);
     print_commands(to);
-    fputs("\n`sbps SUBCOMMAND --help` says more; `sbps --version` tells the version.\n\n", to);
+    fputs(
+        "\n`sbps SUBCOMMAND --help` says more; `sbps list options` tells all options at once;\n"
+        "`sbps --version` tells the version.\n\n",
+        to);
     fputs("Example:\n"
           "  sbps simulate logistic --rows 10000 --dim 20 -o data.csv\n"
           "  sbps sample data.csv --model logistic --target y\n"

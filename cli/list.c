@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include <string.h>
 
-static const char *const families[] = {"models", "samplers", "priors"};
+static const char *const families[] = {"models", "samplers", "priors", "options"};
 
 static const char *family_name(const void *of, size_t index)
 {
@@ -30,7 +30,7 @@ static void list_family(const char *family)
 static int list_run(const arguments *given)
 {
     const char *family = given->operands[0];
-    if (!strcmp(family, "options")) { /* for the documentation */
+    if (!strcmp(family, "options")) {
         if (flag_is_on(given, "manual"))
             reference_manual(stdout);
         else
@@ -45,7 +45,7 @@ static int list_run(const arguments *given)
     if (near)
         complain("list: unknown family '%s', did you mean '%s'?", family, near);
     else
-        complain("list: unknown family '%s': want models, samplers or priors", family);
+        complain("list: unknown family '%s': want models, samplers, priors or options", family);
     return CODE_USAGE;
 }
 
@@ -54,11 +54,12 @@ static const sbps_option_info list_flags[] = {{.name = "manual"}};
 
 const command command_list = {
     .name = "list",
-    .operands = "models|samplers|priors",
-    .summary = "Name the models, samplers or priors there are, one a line.",
+    .operands = "models|samplers|priors|options",
+    .summary =
+        "Name the models, samplers or priors there are, one a line, or tell all options.",
     .least = 1,
     .most = 1,
-    .why = "what shall be listed? Want models, samplers or priors",
+    .why = "what shall be listed? Want models, samplers, priors or options",
     .flags = list_flags,
     .flag_count = 1,
     .run = list_run,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define NAME_LENGTH_MAX 63 /* longer words are not misspelt names */
 
@@ -75,6 +76,8 @@ static size_t edit_distance(const char *a, const char *b)
 const char *nearest_name(const char *word, const char *const *names, size_t count)
 {
     if (strlen(word) > NAME_LENGTH_MAX) return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (!strcasecmp(names[i], word)) return names[i];
     size_t best = 2 + strlen(word) / 4; /* one slip, and one more in four letters */
     const char *nearest = NULL;
     for (size_t i = 0; i < count; i++) {

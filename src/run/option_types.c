@@ -5,11 +5,13 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "run/option_spec.h"
+#include <ctype.h>
 #include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define WANT_SIZE    128
 #define CHOICES_MOST 8
@@ -107,6 +109,16 @@ static void real_want(const option_spec *spec, char want[WANT_SIZE])
                       spec->closed ? "<=" : "<", name, spec->high, or, word);
 }
 
+/* A decimal number, whole: neither blanks around it nor 0x10, which strtod would take. */
+static bool read_decimal(const char *text, double *value)
+{
+    char *end;
+    size_t sign = *text == '-' || *text == '+';
+    if (isspace((unsigned char)*text) || !strncasecmp(text + sign, "0x", 2)) return false;
+    *value = decimal_read(text, &end);
+    return end != text && !*end && !isnan(*value);
+}
+
 static sbps_status real_parse(const option_spec *spec, const char *label, const char *text,
                               void *field, sbps_error *err)
 {
@@ -115,10 +127,10 @@ static sbps_status real_parse(const option_spec *spec, const char *label, const 
         if (slot) *slot = REAL_AUTO;
         return SBPS_OK;
     }
-    char want[WANT_SIZE], *end;
+    char want[WANT_SIZE];
+    double value;
     real_want(spec, want);
-    double value = decimal_read(text, &end);
-    if (end == text || *end || isnan(value))
+    if (!read_decimal(text, &value))
         return fail(err, SBPS_BAD_ARG, "%s: '%s' is not a number: want %s", label, text, want);
     bool above = spec->closed ? value >= spec->low : value > spec->low;
     if (!above || value > spec->high)
@@ -163,14 +175,13 @@ typedef enum { COUNT_READ, COUNT_NO_NUMBER, COUNT_OUT_OF_RANGE } count_reading;
 /* Digits, or a float such as 1e6 that is whole and exact in a double (<= 2^53). */
 static count_reading read_count(const char *text, size_t *out)
 {
-    char *end;
     if (strspn(text, "0123456789") == strlen(text) && *text) {
         errno = 0;
-        *out = strtoull(text, &end, 10);
+        *out = strtoull(text, NULL, 10);
         return errno == ERANGE ? COUNT_OUT_OF_RANGE : COUNT_READ;
     }
-    double value = decimal_read(text, &end);
-    if (end == text || *end || isnan(value)) return COUNT_NO_NUMBER;
+    double value;
+    if (!read_decimal(text, &value)) return COUNT_NO_NUMBER;
     if (value < 0 || value > 0x1p53) return COUNT_OUT_OF_RANGE;
     if (value != floor(value)) return COUNT_NO_NUMBER;
     *out = (size_t)value;

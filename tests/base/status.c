@@ -53,6 +53,14 @@ TEST(slips_of_the_finger_find_the_name)
     CHECK(suggests("linaer", "linear"));
 }
 
+TEST(another_case_is_the_same_name)
+{
+    const char *const columns[] = {"x", "y", "Income"};
+    CHECK(nearest_name("Y", columns, 3) == columns[1]);
+    CHECK(nearest_name("INCOME", columns, 3) == columns[2]);
+    CHECK(nearest_name("Z", columns, 3) == NULL);
+}
+
 TEST(words_far_from_every_name_find_none)
 {
     CHECK(suggests("", NULL));

@@ -88,6 +88,17 @@ TEST(table_is_aligned_and_shows_what_the_sd_allows)
     result_destroy(r);
 }
 
+/* ab, Japanese and Korean, an a with its dots apart, a picture. */
+TEST(wide_and_marked_letters_take_the_columns_they_take_on_a_screen)
+{
+    CHECK(text_columns("ab") == 2 && text_columns("h\xc3\xb6he") == 4);
+    CHECK(text_columns("\xe5\xb9\xb4\xe9\xbd\xa2") == 4);
+    CHECK(text_columns("\xeb\x82\x98x") == 3);
+    CHECK(text_columns("a\xcc\x88") == 1);
+    CHECK(text_columns("\xf0\x9f\x98\x80") == 2);
+    CHECK(text_columns("\xff") == 1);
+}
+
 TEST(csv_has_the_promised_columns_and_quotes_names)
 {
     result *r = awkward();

@@ -159,6 +159,11 @@ TEST(impossible_numbers_are_refused_with_what_is_wanted)
     CHECK(refuses("band", "inf", "out of range"));
     CHECK(refuses("band", "3x", "not a number"));
     CHECK(refuses("band", "", "not a number"));
+    CHECK(refuses("band", "0x2", "not a number"));
+    CHECK(refuses("band", " 1", "not a number"));
+    CHECK(refuses("warmup", "0x10", "not a whole number"));
+    CHECK(refuses("warmup", " 1", "not a whole number"));
+    CHECK(refuses("warmup", "+0X10", "not a whole number"));
     CHECK(refuses("bias-budget", "1.01", "want 0 < SD <= 1"));
     CHECK(refuses("bias-budget", "auto", "not a number"));
     CHECK(refuses("refresh-rate", "-0.1", "want RATE >= 0 or auto"));
