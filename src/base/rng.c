@@ -145,3 +145,11 @@ void rng_sphere(rng *r, size_t d, double *v)
     const double norm = sqrt(squares); /* never 0: 2 uniform - 1 is not 0 */
     for (size_t j = 0; j < d; j++) v[j] /= norm;
 }
+
+void rng_inspect(const rng *r, inspection *x)
+{
+    inspect_same(x, "the key of a random stream", r->key, sizeof r->key);
+    INSPECT_ANY(x, r->counter);
+    INSPECT_ANY(x, r->block);
+    inspect_count(x, "words left of a random stream", &r->left, RNG_BLOCK);
+}

@@ -4,6 +4,8 @@
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 
+#include "base/inspect.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,5 +42,7 @@ size_t rng_below(rng *r, size_t bound); /* uniform on 0..bound-1, without modulo
 void rng_choose(rng *r, size_t total, size_t n, size_t *list);
 /* A uniform direction: v on the unit sphere in R^d. */
 void rng_sphere(rng *r, size_t d, double *v);
+/* Read back: its key is that of the stream it began as. */
+void rng_inspect(const rng *r, inspection *x);
 
 #endif

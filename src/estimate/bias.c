@@ -33,6 +33,7 @@
 #include "estimate/bias.h"
 #include "base/cholesky.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -322,4 +323,19 @@ sbps_status bias_respond(const bias *chains, size_t count, const draw_block *blo
 done:
     free(w.memory);
     return status;
+}
+
+/* ---- read back ---- */
+
+/* Sums and counts: they are reported, and nothing is found by them. */
+void bias_inspect(const bias *b, inspection *x)
+{
+    size_t d = b->dim;
+    INSPECT_REAL(x, b->state->time, 0.0, DBL_MAX);
+    inspect_any(x, b->state, sizeof *b->state);
+    inspect_any(x, b->push, d * sizeof *b->push);
+    if (b->second) inspect_any(x, b->second, d * d * sizeof *b->second);
+    if (!b->hessian) return;
+    inspect_any(x, b->turn, d * sizeof *b->turn);
+    inspect_any(x, b->bend, d * d * sizeof *b->bend);
 }

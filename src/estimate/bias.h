@@ -2,6 +2,7 @@
 #ifndef ESTIMATE_BIAS_H
 #define ESTIMATE_BIAS_H
 
+#include "base/inspect.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "path/path.h"
@@ -54,5 +55,6 @@ typedef struct {
 sbps_status bias_respond(const bias *chains, size_t count, const draw_block *blocks,
                          precision_map map, double *mean_shift, double *sd_shift,
                          sbps_error *err);
+void bias_inspect(const bias *b, inspection *x);
 
 #endif

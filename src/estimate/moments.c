@@ -10,11 +10,14 @@
  * correlation, whose scatter alone would flatter the ESS. */
 #include "estimate/moments.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
 #define MIN_BATCHES ((size_t)16) /* per chain, before an error is stated */
+/* Of the time of all segments against that of all batches: a few million roundings. */
+#define TIME_ROUNDING 1e-6
 
 void moments_carve(moments *m, size_t dim, const reported_value *report, const double *centre,
                    arena *memory)
@@ -241,4 +244,24 @@ double moments_min_ess(const moments *chains, size_t count)
         least = fmin(least, fmin(s.ess_mean, s.ess_square));
     }
     return isfinite(least) ? least : 0.0;
+}
+
+/* ---- read back ---- */
+
+void moments_inspect(const moments *m, inspection *x)
+{
+    const moments_state *s = m->state;
+    INSPECT_REAL(x, s->length, DBL_MIN, DBL_MAX);
+    INSPECT_REAL(x, s->filled, 0.0, s->length);
+    INSPECT_REAL(x, s->time, 0.0, DBL_MAX);
+    inspect_count(x, "the number of batches", &s->full, MOMENT_BATCHES);
+    inspect_finite(x, "a sum of the path", m->sum, 4 * m->dim);
+    inspect_finite(x, "a sum of the path", m->part, 2 * m->dim);
+    inspect_any(x, m->batches, MOMENT_BATCHES * 2 * m->dim * sizeof *m->batches);
+    INSPECT_WHOLE(x, *s);
+    if (x->wrong[0]) return;
+    double told = (double)s->full * s->length + s->filled;
+    inspect_that(x, "batches that do not add up to the path",
+                 fabs(s->time - told) <= TIME_ROUNDING * told);
+    inspect_finite(x, "a sum of the path", m->batches, s->full * 2 * m->dim);
 }

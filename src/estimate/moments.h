@@ -3,6 +3,7 @@
 #ifndef ESTIMATE_MOMENTS_H
 #define ESTIMATE_MOMENTS_H
 
+#include "base/inspect.h"
 #include "base/memory.h"
 #include "path/path.h"
 
@@ -45,5 +46,6 @@ typedef struct {
 moment_summary moments_summarize(const moments *chains, size_t count, size_t j);
 /* The smallest ESS of all coordinates and their squares; 0 while there is too little. */
 double moments_min_ess(const moments *chains, size_t count);
+void moments_inspect(const moments *m, inspection *x);
 
 #endif

@@ -53,3 +53,15 @@ const flow_kind flow_still = {
     .rate = still_rate,
     .integrate = still_integrate,
 };
+
+void event_inspect(const event *e, inspection *x)
+{
+    INSPECT_KIND(x, e->kind, EVENT_STEP);
+    INSPECT_FLAG(x, e->failed);
+    if (!x->wrong[0]) inspect_that(x, "a path that has ended", !e->failed);
+    INSPECT_ANY(x, e->proposals);
+    INSPECT_ANY(x, e->violations);
+    INSPECT_ANY(x, e->rows);
+    INSPECT_ANY(x, e->missing);
+    INSPECT_ANY(x, e->expected);
+}

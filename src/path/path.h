@@ -2,6 +2,8 @@
 #ifndef PATH_PATH_H
 #define PATH_PATH_H
 
+#include "base/inspect.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -73,5 +75,8 @@ typedef struct {
     void *self;
     void (*take)(void *self, const segment *s);
 } sink;
+/* Of the segment flown last, read back: counts were passed on already, but what kind it was decides
+ * how the next one begins. */
+void event_inspect(const event *e, inspection *x);
 
 #endif

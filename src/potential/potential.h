@@ -4,6 +4,7 @@
 #ifndef POTENTIAL_POTENTIAL_H
 #define POTENTIAL_POTENTIAL_H
 
+#include "base/inspect.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "data/reader.h"
@@ -162,5 +163,8 @@ static inline row_range potential_rows(const potential *u, size_t done)
 }
 /* The table to read x of these rows from, and in *r where they are there. */
 const rows *potential_data(const potential *u, row_range *r);
+/* What was read back of a carved potential that was started: see inspect.h. */
+void potential_inspect(const potential *u, inspection *x);
+void observation_inspect(const observation *o, inspection *x);
 
 #endif

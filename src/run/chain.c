@@ -195,12 +195,13 @@ static void advance_chain(void *self, size_t index)
         segment s;
         if (atomic_load_explicit(&run->interrupt, memory_order_relaxed)) return;
         c->s.kind->step(&c->s, &s);
+        c->state->failed = s.end->failed || !isfinite(s.dt);
+        if (c->state->failed) return; /* a path without end has no averages either */
         if (keep) keep_event(c, &s);
         c->state->begun = s.end->kind;
         moments_take(&c->m, &s);
         bias_take(&c->b, &s);
         draws_take(&c->d, &s);
-        c->state->failed = s.end->failed;
     }
 }
 

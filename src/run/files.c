@@ -138,6 +138,39 @@ done:
     return status;
 }
 
+static void free_copies(unsigned char **copies)
+{
+    for (size_t i = 0; copies[i]; i++) free(copies[i]);
+    free(copies);
+}
+
+/* Copies of the chains' memory; NULL when there is none left. */
+static unsigned char **copy_chains(const sbps_run *run)
+{
+    unsigned char **copies = calloc(run->chain_count + 1, sizeof *copies);
+    for (size_t i = 0; copies && i < run->chain_count; i++) {
+        const arena *memory = &run->chains[i].memory;
+        if (!(copies[i] = aligned_zeroed(memory->size))) {
+            free_copies(copies);
+            return NULL;
+        }
+        memcpy(copies[i], memory->base, memory->size);
+    }
+    return copies;
+}
+
+static sbps_status read_back(sbps_run *run, const char *path, const block_list *b,
+                             sbps_error *err)
+{
+    unsigned char **fresh = copy_chains(run);
+    if (!fresh) return fail_memory(err);
+    sbps_status status = checkpoint_read(path, b->list, b->count, err);
+    if (status == SBPS_OK)
+        status = inspect_read_back(run, path, (const unsigned char *const *)fresh, err);
+    free_copies(fresh);
+    return status;
+}
+
 sbps_status files_resume(sbps_run *run, sbps_error *err)
 {
     const char *path = run->options->resume;
@@ -145,7 +178,7 @@ sbps_status files_resume(sbps_run *run, sbps_error *err)
     sbps_status status = blocks_make(run, &b, err);
     if (status != SBPS_OK) return status;
     status = check_owner(run, path, b.options, err);
-    if (status == SBPS_OK) status = checkpoint_read(path, b.list, b.count, err);
+    if (status == SBPS_OK) status = read_back(run, path, &b, err);
     blocks_free(&b);
     if (status == SBPS_OK) status = chains_restore(run, err);
     if (status != SBPS_OK || run->state.phase != PHASE_DONE) return status;

@@ -168,11 +168,19 @@ void warmup_after_round(sbps_run *run);
 /* stop.c */
 double stop_share(const sbps_run *run); /* 0..1 of the rule nearest to being met */
 bool stop_now(sbps_run *run);
+#define STOP_LOOK_MOST                                                                         \
+    10.0 /* next_look while sampling goes on: more than stop.c ever asks for */
 /* Has every chain settled, each in a place of its own? Then more of the same will not help. */
 bool chains_apart(const sbps_run *run, double ess);
 /* collect.c */
 double run_bias_quick(const sbps_run *run);
 sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err);
+/* inspect.c: what a checkpoint may hold. `fresh`: the chains' memory as set-up made it. */
+sbps_status inspect_read_back(const sbps_run *run, const char *path,
+                              const unsigned char *const *fresh, sbps_error *err);
+/* Its parts: every word of the run's state and of a chain's memory is spoken of. */
+void inspect_run(const sbps_run *run, inspection *x);
+void inspect_chain(const sbps_run *run, size_t index, inspection *x);
 /* trace.c */
 sbps_status trace_begin(sbps_run *run, sbps_error *err);
 /* At the start of a round: forgets the last one. */

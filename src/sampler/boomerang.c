@@ -27,6 +27,8 @@
 #define ARC_MOST 0.5 /* radians between two observations: beyond, no line fits G */
 /* A Gaussian is left alone by (2) and (4): without refreshment a flight might never end. */
 #define REFRESH_LEAST 0.1
+/* A flight on which nothing was decided after so many looks will not end. */
+#define LOOKS_MOST ((size_t)100000)
 
 typedef struct {
     rng random;
@@ -172,6 +174,11 @@ static double fly(sampler *s, boomerang_state *state, event *e)
     for (;;) {
         band b = outlook_band(&state->view, s->settings);
         chord_grid grid = outlook_grid(&state->view, s->settings, &b, t, ARC_MOST, refresh_at);
+        if (e->rows > LOOKS_MOST * s->u->n) {
+            e->failed = true;
+            e->kind = EVENT_REFRESH;
+            return t;
+        }
         arrival a = band_arrival(&b, &grid, rng_exponential(&state->random));
         t = a.time;
         if (a.arrived) {
@@ -258,6 +265,21 @@ static const double *boomerang_curve(const sampler *s, double *time)
     return state->widths.curve;
 }
 
+static void boomerang_inspect(const sampler *s, inspection *x)
+{
+    const boomerang_state *state = s->state;
+    rng_inspect(&state->random, x);
+    event_inspect(&state->end, x);
+    observation_inspect(&state->last, x);
+    outlook_inspect(&state->view, x);
+    INSPECT_ANY(x, state->zz);
+    INSPECT_ANY(x, state->zv);
+    INSPECT_ANY(x, state->vv);
+    calibration_inspect(&state->widths, x);
+    inspect_reals(x, "a position", s->extra, s->dim, -INSPECT_FARTHEST, INSPECT_FARTHEST);
+    inspect_any(x, s->extra + s->dim, 2 * s->dim * sizeof *s->extra);
+}
+
 const sampler_kind sampler_boomerang = {
     .name = "boomerang",
     .summary =
@@ -269,6 +291,7 @@ const sampler_kind sampler_boomerang = {
     .control_variate = "gradient",
     .gaussian = true,
     .start = boomerang_start,
+    .inspect = boomerang_inspect,
     .step = boomerang_step,
     .calibrate = boomerang_calibrate,
     .curve = boomerang_curve,

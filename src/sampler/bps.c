@@ -110,6 +110,15 @@ static void bps_step(sampler *s, segment *out)
     *out = bps_segment(s, dt);
 }
 
+void bps_inspect(const sampler *s, inspection *x)
+{
+    const bps_state *state = s->state;
+    rng_inspect(&state->random, x);
+    event_inspect(&state->end, x);
+    cells_inspect(&state->thinning, x);
+    INSPECT_ANY(x, state->slope);
+}
+
 static sbps_status bps_check(const posterior *target, const sampler_settings *settings,
                              sbps_error *err)
 {
@@ -128,5 +137,6 @@ const sampler_kind sampler_bps = {
     .own_noise = true,
     .check = bps_check,
     .start = bps_start,
+    .inspect = bps_inspect,
     .step = bps_step,
 };

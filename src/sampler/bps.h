@@ -19,5 +19,6 @@ void bps_start(sampler *s, const double *p, rng random);
 double bps_fly(sampler *s, double noise);
 /* Describes the segment flown, after the reflection. */
 segment bps_segment(const sampler *s, double dt);
+void bps_inspect(const sampler *s, inspection *x);
 
 #endif

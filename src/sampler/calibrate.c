@@ -2,6 +2,7 @@
 #include "sampler/calibrate.h"
 #include "base/real.h"
 
+#include <float.h>
 #include <math.h>
 
 #define WIDTH_FIRST 1.0
@@ -39,4 +40,11 @@ double band_choose(const double *curve, double time, double goal)
         return band_width(i - 1) * pow(WIDTH_RATIO, share);
     }
     return band_width(BAND_CURVE - 1);
+}
+
+void calibration_inspect(const calibration *c, inspection *x)
+{
+    INSPECT_COUNT(x, c->on, 1);
+    INSPECT_REAL(x, c->time, 0.0, DBL_MAX);
+    inspect_reals(x, "bounces that a band would miss", c->curve, BAND_CURVE, 0.0, INFINITY);
 }

@@ -4,6 +4,7 @@
 #ifndef SAMPLER_CALIBRATE_H
 #define SAMPLER_CALIBRATE_H
 
+#include "base/inspect.h"
 #include "sampler/arrival.h"
 
 #define BAND_CURVE 64
@@ -25,5 +26,6 @@ void band_curve_add(double *curve, const band *b, double t, double g, double rat
 /* The smallest width whose missing bounces per unit time stay under `goal`: interpolated
  * geometrically between widths; the largest width when none does. */
 double band_choose(const double *curve, double time, double goal);
+void calibration_inspect(const calibration *c, inspection *x);
 
 #endif

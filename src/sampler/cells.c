@@ -108,3 +108,9 @@ bool cells_arrival(line *l, cells *c, double sigma, rng *random, double limit, d
     *time = at.time;
     return false;
 }
+
+void cells_inspect(const cells *c, inspection *x)
+{
+    INSPECT_REAL(x, c->length, 0.5 * SHORTEST, LONGEST);
+    INSPECT_REAL(x, c->most, LEAST, LONGEST);
+}

@@ -15,5 +15,6 @@ cells cells_start(void);
 /* First arrival of the rate E (G + y)+, y ~ N(0, sigma^2), before `limit`, at *time, where the slope
  * was looked at last. Violations are counted in the line's event. */
 bool cells_arrival(line *l, cells *c, double sigma, rng *random, double limit, double *time);
+void cells_inspect(const cells *c, inspection *x);
 
 #endif

@@ -141,3 +141,17 @@ void discrete_end(sampler *s, discrete_state *state, segment *out)
                      .end = &state->end,
                      .q_next = s->q_next};
 }
+
+/* ---- read back ---- */
+
+void discrete_inspect(const discrete_state *state, inspection *x)
+{
+    rng_inspect(&state->random, x);
+    event_inspect(&state->end, x);
+    INSPECT_ANY(x, state->steps);
+}
+
+void discrete_inspect_kind(const sampler *s, inspection *x)
+{
+    discrete_inspect(s->state, x);
+}

@@ -33,6 +33,10 @@ void discrete_move(sampler *s, double c, const double *z);
 /* The segment of the old position; an event that failed when the new one is not a number. */
 void discrete_end(sampler *s, discrete_state *state, segment *out);
 
+void discrete_inspect(const discrete_state *state, inspection *x);
+/* For kinds that have no more state than that. */
+void discrete_inspect_kind(const sampler *s, inspection *x);
+
 /* What helps a step that failed. */
 #define DISCRETE_REMEDY                                                                        \
     "the step size is too large; give a smaller --step-size or leave it to auto"

@@ -22,6 +22,7 @@
 #include "base/real.h"
 #include "sampler/kinds.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -294,6 +295,25 @@ static void hmc_step(sampler *s, segment *out)
                      .q_next = s->q_next};
 }
 
+static void hmc_inspect(const sampler *s, inspection *x)
+{
+    const hmc_state *state = s->state;
+    rng_inspect(&state->random, x);
+    event_inspect(&state->end, x);
+    INSPECT_REAL(x, state->energy, -DBL_MAX, DBL_MAX);
+    INSPECT_REAL(x, state->step, DBL_MIN, DBL_MAX);
+    INSPECT_REAL(x, state->length, DBL_MIN, DBL_MAX);
+    INSPECT_COUNT(x, state->adapting, 1);
+    INSPECT_ANY(x, state->count);
+    const double *const learned[] = {&state->goal,   &state->error,    &state->slope,
+                                     &state->slope2, &state->log_step, &state->log_length};
+    for (size_t i = 0; i < sizeof learned / sizeof *learned; i++)
+        inspect_finite(x, "what hmc has learned", learned[i], 1);
+    INSPECT_ANY(x, state->unpaid);
+    inspect_any(x, s->extra, 6 * s->dim * sizeof *s->extra);
+    inspect_finite(x, "a position or gradient", s->extra, 2 * s->dim); /* z, h */
+}
+
 const sampler_kind sampler_hmc = {
     .name = "hmc",
     .summary =
@@ -307,6 +327,7 @@ const sampler_kind sampler_hmc = {
     .remedy =
         "where it started the posterior or its gradient is not finite; mh may start anywhere",
     .start = hmc_start,
+    .inspect = hmc_inspect,
     .step = hmc_step,
     .adapt = hmc_adapt,
 };

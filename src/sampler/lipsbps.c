@@ -47,7 +47,7 @@ static double fly(sampler *s, lipsbps_state *state, event *e)
     double start = state->bound + line.slope + line.rest;
     for (;;) {
         t += linear_arrival(start + line.rate * t, line.rate, rng_exponential(&state->random));
-        if (t >= refresh_at) {
+        if (!(t < refresh_at)) { /* no number is not */
             e->kind = EVENT_REFRESH;
             return refresh_at;
         }
@@ -70,6 +70,14 @@ static void lipsbps_step(sampler *s, segment *out)
     thinning_land(s, dt, &state->end, out);
 }
 
+static void lipsbps_inspect(const sampler *s, inspection *x)
+{
+    const lipsbps_state *state = s->state;
+    rng_inspect(&state->random, x);
+    event_inspect(&state->end, x);
+    inspect_made(x, "the bound of the rows", &state->bound, 1);
+}
+
 const sampler_kind sampler_lipsbps = {
     .name = "lipsbps",
     .summary = "SBPS with one row a batch under an exact bound: no bias, many proposals; "
@@ -80,5 +88,6 @@ const sampler_kind sampler_lipsbps = {
     .bounded = true,
     .check = lipsbps_check,
     .start = lipsbps_start,
+    .inspect = lipsbps_inspect,
     .step = lipsbps_step,
 };

@@ -74,7 +74,7 @@ static double fly(sampler *s, local_state *state, event *e)
         double of_prior =
             linear_arrival(start + line.rate * t, line.rate, rng_exponential(random));
         t += smaller(of_rows, of_prior);
-        if (t >= refresh_at) {
+        if (!(t < refresh_at)) { /* no number is not */
             e->kind = EVENT_REFRESH;
             return refresh_at;
         }
@@ -102,6 +102,14 @@ static void local_step(sampler *s, segment *out)
     thinning_land(s, dt, &state->end, out);
 }
 
+static void local_inspect(const sampler *s, inspection *x)
+{
+    const local_state *state = s->state;
+    rng_inspect(&state->random, x);
+    event_inspect(&state->end, x);
+    inspect_made(x, "the bound of the rows", s->extra, bounds_row_count(s->u->target));
+}
+
 const sampler_kind sampler_local_bps = {
     .name = "local-bps",
     .summary =
@@ -115,5 +123,6 @@ const sampler_kind sampler_local_bps = {
     .bounded = true,
     .check = local_check,
     .start = local_start,
+    .inspect = local_inspect,
     .step = local_step,
 };

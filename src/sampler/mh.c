@@ -12,6 +12,7 @@
 #include "sampler/discrete.h"
 #include "sampler/kinds.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -80,6 +81,17 @@ static void mh_adapt(sampler *s, bool on)
     state->adapting = on && isnan(s->settings->step_size);
 }
 
+/* From where U is infinite every finite place is welcome. */
+static void mh_inspect(const sampler *s, inspection *x)
+{
+    const mh_state *state = s->state;
+    discrete_inspect(&state->base, x);
+    INSPECT_ANY(x, state->value);
+    INSPECT_REAL(x, state->log_scale, -DBL_MAX, DBL_MAX);
+    INSPECT_COUNT(x, state->adapting, 1);
+    INSPECT_ANY(x, state->tuned);
+}
+
 const sampler_kind sampler_mh = {
     .name = "mh",
     .summary = "random-walk Metropolis on the full data: exact, slow, for every model",
@@ -88,6 +100,7 @@ const sampler_kind sampler_mh = {
     .full = true,
     .discrete = true,
     .start = mh_start,
+    .inspect = mh_inspect,
     .step = mh_step,
     .adapt = mh_adapt,
 };

@@ -63,6 +63,12 @@ static void msgnht_step(sampler *s, segment *out)
     discrete_end(s, state, out);
 }
 
+static void msgnht_inspect(const sampler *s, inspection *x)
+{
+    discrete_inspect(s->state, x);
+    inspect_finite(x, "a thermostat", s->extra, s->dim);
+}
+
 const sampler_kind sampler_msgnht = {
     .name = "msgnht",
     .summary = "stochastic gradient thermostats, one a coordinate, biased by their step size",
@@ -74,5 +80,6 @@ const sampler_kind sampler_msgnht = {
     .unmetered = true,
     .remedy = DISCRETE_REMEDY,
     .start = msgnht_start,
+    .inspect = msgnht_inspect,
     .step = msgnht_step,
 };

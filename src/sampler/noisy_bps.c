@@ -57,5 +57,6 @@ const sampler_kind sampler_noisy_bps = {
     .own_noise = true,
     .check = noisy_bps_check,
     .start = bps_start,
+    .inspect = bps_inspect,
     .step = noisy_bps_step,
 };

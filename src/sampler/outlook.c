@@ -22,6 +22,7 @@
 #include "sampler/outlook.h"
 #include "base/real.h"
 
+#include <float.h>
 #include <math.h>
 
 #define VARIANCE_MEMORY 1000.0 /* observations the running variance looks back on */
@@ -263,4 +264,32 @@ void outlook_learn_slope(outlook *o, const sampler_settings *set)
     slope_prior learned = scaled_prior(o);
     slope_prior_learn(&learned, &o->fit, unit_variance(o, set), set->learning_rate);
     o->prior = (slope_prior){.mean = learned.mean / c, .variance = learned.variance / (c * c)};
+}
+
+/* ---- read back ---- */
+
+static void inspect_learned(const outlook *o, inspection *x)
+{
+    INSPECT_REAL(x, o->running, 0.0, DBL_MAX);
+    INSPECT_REAL(x, o->running_count, 0.0, DBL_MAX);
+    INSPECT_REAL(x, o->prior.mean, -DBL_MAX, DBL_MAX);
+    INSPECT_REAL(x, o->prior.variance, DBL_MIN, DBL_MAX);
+    INSPECT_REAL(x, o->drift, 0.0, DBL_MAX);
+    INSPECT_REAL(x, o->decay.log_tau, log(TAU_LEAST) - 1.0, log(TAU_MOST) + 1.0);
+    INSPECT_REAL(x, o->gp_scale.variance, DBL_MIN, DBL_MAX);
+    INSPECT_REAL(x, o->gp_scale.length, DBL_MIN, DBL_MAX);
+}
+
+void outlook_inspect(const outlook *o, inspection *x)
+{
+    const double *const flight[] = {&o->curvature,  &o->speed,     &o->last_time,
+                                    &o->last_noise, &o->noise_sum, &o->noise_count};
+    for (size_t i = 0; i < sizeof flight / sizeof *flight; i++)
+        inspect_any(x, flight[i], sizeof *flight[i]);
+    INSPECT_ANY(x, o->fit);
+    INSPECT_ANY(x, o->decay.shorter);
+    INSPECT_ANY(x, o->decay.longer);
+    INSPECT_ANY(x, o->gp);
+    inspect_count(x, "the looks of a process", &o->gp.count, PROCESS_MOST);
+    inspect_learned(o, x);
 }

@@ -50,5 +50,7 @@ void outlook_learn_slope(outlook *o, const sampler_settings *set);
  * `until`. */
 chord_grid outlook_grid(const outlook *o, const sampler_settings *set, const band *b, double t,
                         double most, double until);
+/* Between flights: what was seen on the last one is forgotten at the start of the next. */
+void outlook_inspect(const outlook *o, inspection *x);
 
 #endif

@@ -20,6 +20,7 @@
 #include "sampler/discrete.h"
 #include "sampler/kinds.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -107,6 +108,15 @@ static void psgld_step(sampler *s, segment *out)
     discrete_end(s, base, out);
 }
 
+static void psgld_inspect(const sampler *s, inspection *x)
+{
+    const psgld_state *state = s->state;
+    discrete_inspect(&state->base, x);
+    INSPECT_COUNT(x, state->adapting, 1);
+    INSPECT_ANY(x, state->count);
+    inspect_reals(x, "a square of the gradient", s->extra, 3 * s->dim, 0.0, DBL_MAX);
+}
+
 const sampler_kind sampler_psgld = {
     .name = "psgld",
     .summary = "SGLD with the diagonal preconditioner of RMSprop, biased by its step size",
@@ -118,6 +128,7 @@ const sampler_kind sampler_psgld = {
     .unmetered = true,
     .remedy = DISCRETE_REMEDY,
     .start = psgld_start,
+    .inspect = psgld_inspect,
     .step = psgld_step,
     .adapt = psgld_adapt,
 };

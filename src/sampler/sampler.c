@@ -2,8 +2,11 @@
 #include "sampler/sampler.h"
 #include "sampler/kinds.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
+
+#define BAND_WIDEST 1e3 /* that warm-up or an option can ask for */
 
 const sampler_kind *const sampler_kinds[] = {&sampler_sbps,
                                              &sampler_psbps,
@@ -119,4 +122,43 @@ void sampler_turn(sampler *s, event_kind end, rng *random)
     }
     potential_gradient(s->u, s->gradient);
     sampler_reflect(s);
+}
+
+/* ---- read back ---- */
+
+/* Warm-up changes the width of the band; all else is what set-up chose. */
+static void inspect_settings(const sampler_settings *set, bool band, inspection *x)
+{
+    const double *const chosen[] = {&set->refresh_rate, &set->horizon,       &set->floor,
+                                    &set->chord,        &set->pool,          &set->step_size,
+                                    &set->step_decay,   &set->learning_rate, &set->metric_beta,
+                                    &set->metric_eps,   &set->gradient_noise};
+    const bool *const flags[] = {&set->lack_of_fit, &set->keep_variance, &set->slope_repair,
+                                 &set->process,     &set->weight_decay,  &set->adapt_forever};
+    if (band)
+        inspect_reals(x, "the width of the band", &set->band, 1, 0.0, BAND_WIDEST);
+    else
+        inspect_made(x, "the width of the band", &set->band, 1);
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
+        inspect_made(x, "a setting of the sampler", chosen[i], 1);
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        inspect_same(x, "a switch of the sampler", flags[i], sizeof *flags[i]);
+    inspect_same(x, "the number of auxiliary looks", &set->auxiliary, sizeof set->auxiliary);
+    INSPECT_WHOLE(x, *set);
+}
+
+void sampler_inspect(const sampler *s, bool band, inspection *x)
+{
+    const double *const places[] = {s->p, s->q, s->p_next, s->q_next, s->v};
+    inspect_settings(s->settings, band, x);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        inspect_reals(x, "a position or velocity", places[i], s->dim, -INSPECT_FARTHEST,
+                      INSPECT_FARTHEST);
+    inspect_any(x, s->gradient, s->dim * sizeof *s->gradient);
+    inspect_any(x, s->scratch, (2 * s->dim + KERNEL_LANES) * sizeof *s->scratch);
+    if (s->own.kind)
+        inspect_reals(x, "the metric", s->own.data, s->own.kind->numbers(s->dim), DBL_MIN,
+                      INSPECT_FARTHEST * INSPECT_FARTHEST);
+    s->kind->inspect(s, x);
+    inspect_whole(x, s->kind->name, s->state, s->kind->state_bytes);
 }

@@ -2,6 +2,7 @@
 #ifndef SAMPLER_SAMPLER_H
 #define SAMPLER_SAMPLER_H
 
+#include "base/inspect.h"
 #include "metric/bend.h"
 #include "metric/metric.h"
 #include "path/path.h"
@@ -75,6 +76,8 @@ struct sampler_kind {
     sbps_status (*check)(const posterior *target, const sampler_settings *settings,
                          sbps_error *err);
     void (*start)(sampler *s, const double *p, rng random);
+    /* What `state` and `extra` may hold when they were read from a file: every word of them. */
+    void (*inspect)(const sampler *s, inspection *x);
     /* Flies to the next event; the segment borrows from the sampler until the next step. */
     void (*step)(sampler *s, segment *out);
     /* Optional: warm-up begins (true), or ends and what was adapted is frozen (false). */
@@ -94,6 +97,9 @@ extern const sampler_kind *const sampler_kinds[]; /* NULL at the end */
 const sampler_kind *sampler_find(const char *name);
 void sampler_carve(sampler *s, const sampler_kind *kind, const metric *a, const double *hessian,
                    const double *centre, potential *u, arena *memory);
+
+/* All that was carved, the kind's own included. `band`: warm-up may have chosen its width. */
+void sampler_inspect(const sampler *s, bool band, inspection *x);
 
 /* u'Hu of a velocity in w. */
 double sampler_curvature(const sampler *s, const double *q);

@@ -26,6 +26,7 @@
 #include "sampler/outlook.h"
 #include "sampler/watch.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -236,6 +237,21 @@ static void sbps_scale_noise(sampler *s, double factor)
     state->view.running *= factor;
 }
 
+/* ---- read back ---- */
+
+static void sbps_inspect(const sampler *s, inspection *x)
+{
+    const sbps_state *state = s->state;
+    rng_inspect(&state->random, x);
+    event_inspect(&state->end, x);
+    observation_inspect(&state->last, x);
+    outlook_inspect(&state->view, x);
+    INSPECT_REAL(x, state->wait_sum, 0.0, DBL_MAX);
+    INSPECT_REAL(x, state->wait_count, 0.0, DBL_MAX);
+    calibration_inspect(&state->widths, x);
+    INSPECT_COUNT(x, state->adapting, s->own.kind ? 1 : 0);
+}
+
 #define REMEDY                                                                                 \
     "its slopes were too steep to fly along; a tighter --prior or scaled columns may help"
 
@@ -247,6 +263,7 @@ const sampler_kind sampler_sbps = {
     .adapts_metric = true,
     .remedy = REMEDY,
     .start = sbps_start,
+    .inspect = sbps_inspect,
     .step = sbps_step,
     .adapt = sbps_adapt,
     .calibrate = sbps_calibrate,
@@ -263,6 +280,7 @@ const sampler_kind sampler_psbps = {
     .adapts_metric = true,
     .remedy = REMEDY,
     .start = sbps_start,
+    .inspect = sbps_inspect,
     .step = sbps_step,
     .adapt = sbps_adapt,
     .calibrate = sbps_calibrate,

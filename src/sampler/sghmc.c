@@ -47,5 +47,6 @@ const sampler_kind sampler_sghmc = {
     .unmetered = true,
     .remedy = DISCRETE_REMEDY,
     .start = sghmc_start,
+    .inspect = discrete_inspect_kind,
     .step = sghmc_step,
 };

@@ -39,5 +39,6 @@ const sampler_kind sampler_sgld = {
     .unmetered = true,
     .remedy = DISCRETE_REMEDY,
     .start = sgld_start,
+    .inspect = discrete_inspect_kind,
     .step = sgld_step,
 };

@@ -241,7 +241,7 @@ static double fly_rows(sampler *s, zigzag_state *state, event *e, size_t *j)
         bound_rows(s, &parts, far, t, sums);
         double h = linear_arrival(sums[0], sums[1], rng_exponential(random));
         t += h;
-        if (t >= refresh_at) {
+        if (!(t < refresh_at)) { /* no number is not */
             e->kind = EVENT_REFRESH;
             return refresh_at;
         }
@@ -357,6 +357,21 @@ static void rows_step(sampler *s, segment *out)
     step(s, out, fly_rows);
 }
 
+static void zigzag_inspect(const sampler *s, inspection *x)
+{
+    const zigzag_state *state = s->state;
+    zigzag_parts parts = parts_of(s);
+    rng_inspect(&state->random, x);
+    event_inspect(&state->end, x);
+    INSPECT_COUNT(x, state->known, 1);
+    inspect_any(x, s->extra, zigzag_extra(s->u->target) * sizeof *s->extra);
+    const double *const bounds[] = {parts.rest, parts.noise, parts.ceiling};
+    for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
+        inspect_made(x, "the bound of a coordinate", bounds[i], s->dim);
+    inspect_made(x, "the metric", parts.columns, 2 * s->dim * s->dim); /* and the Hessian */
+    inspect_finite(x, "a slope that was seen", parts.g, s->dim);
+}
+
 /* ---- the kinds ---- */
 
 static sbps_status full_check(const posterior *target, const sampler_settings *settings,
@@ -393,6 +408,7 @@ const sampler_kind sampler_zigzag = {
     .ergodic = true,
     .check = full_check,
     .start = full_start,
+    .inspect = zigzag_inspect,
     .step = full_step,
 };
 
@@ -408,6 +424,7 @@ const sampler_kind sampler_zigzag_ss = {
     .ergodic = true,
     .check = ss_check,
     .start = rows_start,
+    .inspect = zigzag_inspect,
     .step = rows_step,
 };
 
@@ -425,5 +442,6 @@ const sampler_kind sampler_zigzag_cv = {
     .ergodic = true,
     .check = cv_check,
     .start = rows_start,
+    .inspect = zigzag_inspect,
     .step = rows_step,
 };

@@ -1,6 +1,8 @@
 /* See draws.h. */
 #include "store/draws.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 void draws_carve(draws *d, size_t dim, size_t wanted, arena *memory)
@@ -68,4 +70,27 @@ void draws_take(void *self, const segment *s)
     d->state->since.proposals += (double)s->end->proposals;
     d->state->since.bounces += s->end->kind == EVENT_BOUNCE;
     d->state->since.missing += s->end->missing;
+}
+
+/* Draw i was taken at (i + 1) times the spacing, and the next is less than one away. */
+static bool in_step(const draws_state *s)
+{
+    double taken = s->time / s->spacing, ahead = (s->next - s->time) / s->spacing;
+    return fabs(taken - (double)s->count) <= 2.0 && ahead >= 0.0 && ahead <= 1.0 + 1e-6;
+}
+
+void draws_inspect(const draws *d, inspection *x)
+{
+    const draws_state *s = d->state;
+    INSPECT_REAL(x, s->spacing, DBL_MIN, DBL_MAX);
+    INSPECT_REAL(x, s->time, 0.0, DBL_MAX);
+    INSPECT_REAL(x, s->next, 0.0, DBL_MAX);
+    inspect_count(x, "the number of draws", &s->count, d->capacity - 1);
+    INSPECT_ANY(x, s->since);
+    inspect_any(x, d->w, d->capacity * d->dim * sizeof *d->w);
+    inspect_any(x, d->counts, d->capacity * sizeof *d->counts);
+    INSPECT_WHOLE(x, *s);
+    if (x->wrong[0]) return;
+    inspect_that(x, "draws that are not at equal times", in_step(s));
+    inspect_finite(x, "a draw", d->w, s->count * d->dim);
 }

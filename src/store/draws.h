@@ -31,5 +31,6 @@ void draws_start(draws *d, double spacing);
 void draws_take(void *self, const segment *s);
 /* Drops every second draw until the spacing is this one, which is its own times a power of 2. */
 void draws_thin_to(draws *d, double spacing);
+void draws_inspect(const draws *d, inspection *x);
 
 #endif

@@ -1,0 +1,90 @@
+/* What a checkpoint may hold. It was told apart from another run's and found undamaged, but a checksum
+ * can be made right by whoever altered the rest: every count, index, kind and flag is held against what
+ * this run could have written before any of it is used, numbers against where they can lie. */
+#include "run/run.h"
+
+#include <float.h>
+#include <stdio.h>
+
+#define EPOCHS_MOST 62 /* of warm-up: they double, and are counted in 64 bits */
+
+static void inspect_chain_state(const chain_state *s, inspection *x)
+{
+    INSPECT_ANY(x, s->events);
+    INSPECT_KIND(x, s->begun, EVENT_STEP);
+    INSPECT_FLAG(x, s->failed);
+    if (!x->wrong[0]) inspect_that(x, "a path that has ended", !s->failed);
+    INSPECT_WHOLE(x, *s);
+}
+
+/* Batches that were not left to us are those that were asked for; one size serves all chains. */
+static void inspect_batch(const sbps_run *run, const potential_state *s, inspection *x)
+{
+    const potential_state *first = run->chains->flight.state;
+    if (!run->plan.auto_batch) {
+        inspect_same(x, "the rows of a batch", &s->n, sizeof s->n);
+        inspect_same(x, "the kind of batches", &s->kind, sizeof s->kind);
+    }
+    inspect_that(x, "chains with batches of their own",
+                 s->n == first->n && s->kind == first->kind);
+}
+
+void inspect_chain(const sbps_run *run, size_t index, inspection *x)
+{
+    const chain *c = &run->chains[index];
+    inspect_chain_state(c->state, x);
+    potential_inspect(&c->flight, x);
+    inspect_batch(run, c->flight.state, x);
+    sampler_inspect(&c->s, run->plan.choose_band && c->s.kind->curve, x);
+    moments_inspect(&c->m, x);
+    bias_inspect(&c->b, x);
+    draws_inspect(&c->d, x);
+}
+
+void inspect_run(const sbps_run *run, inspection *x)
+{
+    const run_state *s = &run->state;
+    INSPECT_KIND(x, s->phase, PHASE_DONE);
+    INSPECT_ANY(x, s->rounds);
+    INSPECT_COUNT(x, s->epoch, EPOCHS_MOST);
+    INSPECT_COUNT(x, s->epoch_rounds, ((uint64_t)1 << (s->epoch & 63)));
+    INSPECT_COUNT(x, s->settled, 1);
+    INSPECT_COUNT(x, s->anchored, 1);
+    INSPECT_COUNT(x, s->frozen, 1);
+    INSPECT_REAL(x, s->warmup_proposals, 0.0, DBL_MAX);
+    INSPECT_REAL(x, s->warmup_rows, 0.0, DBL_MAX);
+    INSPECT_REAL(x, s->seconds_warmup, 0.0, DBL_MAX);
+    INSPECT_REAL(x, s->seconds_sampling, 0.0, DBL_MAX);
+    INSPECT_REAL(x, s->next_look, 0.0, s->phase == PHASE_SAMPLING ? STOP_LOOK_MOST : DBL_MAX);
+    INSPECT_ANY(x, s->skeleton_bytes); /* held against the file itself */
+    INSPECT_ANY(x, s->trace_bytes);
+    INSPECT_WHOLE(x, *s);
+}
+
+static sbps_status refuse(const char *path, const char *what, const inspection *x,
+                          sbps_error *err)
+{
+    return fail(err, SBPS_BAD_FILE, "%s: %s holds what no run writes: %s", path, what,
+                x->wrong);
+}
+
+sbps_status inspect_read_back(const sbps_run *run, const char *path,
+                              const unsigned char *const *fresh, sbps_error *err)
+{
+    inspection x = {.base = (const unsigned char *)&run->state, .size = sizeof run->state};
+    inspect_run(run, &x);
+    if (x.wrong[0]) return refuse(path, "the run", &x, err);
+    for (size_t i = 0; i < run->chain_count; i++) {
+        const arena *memory = &run->chains[i].memory;
+        char name[32];
+        snprintf(name, sizeof name, "chain %zu", i + 1);
+        x = (inspection){.base = memory->base, .fresh = fresh[i], .size = memory->size};
+        inspect_chain(run, i, &x);
+        if (x.wrong[0]) return refuse(path, name, &x, err);
+    }
+    size_t anchor = run->target->dim * sizeof *run->anchor;
+    x = (inspection){.base = (const unsigned char *)run->anchor, .size = anchor};
+    inspect_reals(&x, "the reference point", run->anchor, run->target->dim, -INSPECT_FARTHEST,
+                  INSPECT_FARTHEST);
+    return x.wrong[0] ? refuse(path, "the anchor", &x, err) : SBPS_OK;
+}

@@ -1,0 +1,162 @@
+/* What is read from a checkpoint is looked at whole: every word of the run's state and of a chain's
+ * memory has someone who says what it may hold, and what cannot be is refused by name. */
+#include "check.h"
+#include "stat/sample.h"
+
+#include "base/rng.h"
+#include "run/run.h"
+
+#define ROWS    200
+#define COLUMNS 3
+#define WORD    sizeof(uint64_t)
+#define LINE    (CACHE_LINE / WORD)
+
+static sbps_run *run_of(const char *settings, sbps_table **table)
+{
+    static double x[ROWS][COLUMNS], y[ROWS];
+    sbps_error err = {0};
+    sbps_run *run;
+    rng random = rng_stream(8, 0, RNG_TEST);
+    for (size_t i = 0; i < ROWS; i++) {
+        for (size_t j = 0; j < COLUMNS; j++) x[i][j] = rng_normal(&random);
+        y[i] = rng_uniform(&random) < 1.0 / (1.0 + exp(-x[i][0]));
+    }
+    sbps_options *options = options_of(settings);
+    if (sbps_table_copy(ROWS, COLUMNS, x[0], NULL, y, options, table, &err) != SBPS_OK)
+        give_up("table", &err);
+    if (sbps_run_create(*table, options, &run, &err) != SBPS_OK) give_up(settings, &err);
+    sbps_options_destroy(options);
+    return run;
+}
+
+static inspection look_at(const sbps_run *run, size_t index)
+{
+    const arena *memory = &run->chains[index].memory;
+    inspection x = {.base = memory->base, .fresh = memory->base, .size = memory->size};
+    x.seen = calloc(memory->size / WORD + 1, 1);
+    inspect_chain(run, index, &x);
+    return x;
+}
+
+/* Pieces of an arena begin at cache lines: a line of which no word was seen is a piece left out. */
+static bool lines_seen(const inspection *x)
+{
+    for (size_t line = 0; line < x->size / CACHE_LINE; line++)
+        if (!memchr(x->seen + line * LINE, 1, LINE)) {
+            printf("line %zu of %zu of a chain's memory is looked at by nobody\n", line,
+                   x->size / CACHE_LINE);
+            return false;
+        }
+    return true;
+}
+
+/* As it was set up, and after some rounds: fine both times, and all of it seen. */
+static void check_whole(const char *settings)
+{
+    sbps_table *table;
+    sbps_run *run = run_of(settings, &table);
+    bool finished = false;
+    for (size_t round = 0; round < 3; round++) {
+        for (size_t c = 0; c < run->chain_count; c++) {
+            inspection x = look_at(run, c);
+            bool good = !x.wrong[0] && lines_seen(&x);
+            if (!good) printf("%s, round %zu: %s\n", settings, round, x.wrong);
+            CHECK(good);
+            free(x.seen);
+        }
+        inspection x = {.base = (const unsigned char *)&run->state, .size = sizeof run->state};
+        x.seen = calloc(sizeof run->state / WORD + 1, 1);
+        inspect_run(run, &x);
+        if (x.wrong[0]) printf("%s, round %zu: %s\n", settings, round, x.wrong);
+        CHECK(!x.wrong[0]);
+        free(x.seen);
+        CHECK(sbps_run_advance(run, &finished, NULL) == SBPS_OK);
+    }
+    sbps_run_destroy(run);
+    sbps_table_destroy(table);
+}
+
+TEST(every_word_of_every_samplers_memory_is_looked_at)
+{
+    for (size_t i = 0; sampler_kinds[i]; i++) {
+        char settings[160];
+        bool noisy = !strcmp(sampler_kinds[i]->name, "noisy-bps");
+        snprintf(settings, sizeof settings,
+                 "model=logistic chains=2 draws=20 seconds=50 warmup=500 sampler=%s%s",
+                 sampler_kinds[i]->name, noisy ? " gradient-noise=0.5" : "");
+        check_whole(settings);
+    }
+}
+
+TEST(every_word_is_looked_at_whatever_the_options)
+{
+    check_whole("model=linear chains=1 draws=20 seconds=50");
+    check_whole("model=logistic chains=1 draws=20 seconds=50 paper");
+    check_whole("model=logistic chains=1 draws=20 seconds=50 minibatch=random batch-size=20");
+    check_whole("model=logistic chains=1 draws=20 seconds=50 regression=gp weight-decay=on");
+    check_whole("model=logistic chains=1 draws=20 seconds=50 gradient-noise=0.5");
+    check_whole("model=logistic chains=1 draws=20 seconds=50 metric=adaptive");
+    check_whole("model=network chains=1 draws=20 seconds=50");
+}
+
+/* ---- what cannot be ---- */
+
+/* Sets one word, asks, and sets it back: the sentence must have the word in it. */
+static void refuse_word(const sbps_run *run, void *at, uint64_t value, const char *word)
+{
+    const arena *memory = &run->chains->memory;
+    unsigned char *fresh = malloc(memory->size);
+    uint64_t before;
+    memcpy(fresh, memory->base, memory->size);
+    memcpy(&before, at, WORD);
+    memcpy(at, &value, WORD);
+    inspection x = {.base = memory->base, .fresh = fresh, .size = memory->size};
+    inspect_chain(run, 0, &x);
+    if (!strstr(x.wrong, word)) printf("want '%s', have '%s'\n", word, x.wrong);
+    CHECK(x.wrong[0] && strstr(x.wrong, word));
+    memcpy(at, &before, WORD);
+    free(fresh);
+}
+
+static uint64_t bits(double value)
+{
+    uint64_t word;
+    memcpy(&word, &value, sizeof word);
+    return word;
+}
+
+TEST(counts_indices_and_kinds_that_cannot_be_are_refused_by_name)
+{
+    sbps_table *table;
+    sbps_run *run = run_of("model=logistic chains=2 draws=20 minibatch=random batch-size=20 "
+                           "epochs=50 warmup=0",
+                           &table);
+    chain *c = run->chains;
+    potential_state *u = c->flight.state;
+    bool finished;
+    CHECK(sbps_run_advance(run, &finished, NULL) == SBPS_OK);
+    refuse_word(run, &c->d.state->count, 3000, "draws");
+    refuse_word(run, &c->d.state->count, c->d.capacity, "draws");
+    refuse_word(run, &c->d.state->spacing, 0, "spacing");
+    refuse_word(run, &c->d.state->spacing, bits(1e-300), "equal times");
+    refuse_word(run, &c->d.state->next, bits(NAN), "next");
+    refuse_word(run, c->d.w, bits(INFINITY), "draw");
+    refuse_word(run, &c->m.state->full, MOMENT_BATCHES + 1, "batches");
+    refuse_word(run, &c->m.state->length, 0, "length");
+    refuse_word(run, &u->kind, 4, "kind");
+    refuse_word(run, &u->kind, 1, "kind"); /* of batches that were not asked for */
+    refuse_word(run, &u->n, ROWS + 1, "rows of a batch");
+    refuse_word(run, &u->n, 0, "batch");
+    refuse_word(run, &u->first, ROWS, "first");
+    refuse_word(run, &u->random.left, RNG_BLOCK + 1, "random stream");
+    refuse_word(run, &u->random.key[0], 99, "random stream");
+    refuse_word(run, &c->flight.list[7], ROWS, "row of a batch");
+    refuse_word(run, c->flight.bend, bits(1e9), "prior");
+    refuse_word(run, &c->state->begun, 77, "kind 77");
+    refuse_word(run, &c->s.settings->refresh_rate, bits(1e-300), "setting");
+    refuse_word(run, c->s.p_next, bits(1e300), "position");
+    sbps_run_destroy(run);
+    sbps_table_destroy(table);
+}
+
+CHECK_MAIN
