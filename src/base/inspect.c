@@ -1,9 +1,9 @@
 /* See inspect.h. */
 #include "base/inspect.h"
+#include "base/decimal.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define WORD     sizeof(uint64_t)
@@ -30,15 +30,15 @@ static const char *short_name(const char *what)
 
 void inspect_that(inspection *x, const char *what, bool holds)
 {
-    if (fine(x) && !holds) snprintf(x->wrong, sizeof x->wrong, "%s", what);
+    if (fine(x) && !holds) decimal_print(x->wrong, sizeof x->wrong, "%s", what);
 }
 
 void inspect_count(inspection *x, const char *what, const uint64_t *value, uint64_t most)
 {
     inspect_any(x, value, sizeof *value);
     if (fine(x) && *value > most)
-        snprintf(x->wrong, sizeof x->wrong, "%s is %llu, at most %llu can be", short_name(what),
-                 (unsigned long long)*value, (unsigned long long)most);
+        decimal_print(x->wrong, sizeof x->wrong, "%s is %llu, at most %llu can be",
+                      short_name(what), (unsigned long long)*value, (unsigned long long)most);
 }
 
 /* By its byte: a bool that is neither may not even be looked at. */
@@ -48,7 +48,8 @@ void inspect_flag(inspection *x, const char *what, const bool *value)
     inspect_any(x, value, sizeof *value);
     memcpy(&byte, value, sizeof byte);
     if (fine(x) && byte > 1)
-        snprintf(x->wrong, sizeof x->wrong, "%s is neither true nor false", short_name(what));
+        decimal_print(x->wrong, sizeof x->wrong, "%s is neither true nor false",
+                      short_name(what));
 }
 
 void inspect_kind(inspection *x, const char *what, const void *value, unsigned most)
@@ -57,8 +58,8 @@ void inspect_kind(inspection *x, const char *what, const void *value, unsigned m
     inspect_any(x, value, sizeof kind);
     memcpy(&kind, value, sizeof kind);
     if (fine(x) && kind > most)
-        snprintf(x->wrong, sizeof x->wrong, "%s is of kind %u, which there is not",
-                 short_name(what), kind);
+        decimal_print(x->wrong, sizeof x->wrong, "%s is of kind %u, which there is not",
+                      short_name(what), kind);
 }
 
 void inspect_reals(inspection *x, const char *what, const double *values, size_t n, double low,
@@ -67,8 +68,8 @@ void inspect_reals(inspection *x, const char *what, const double *values, size_t
     inspect_any(x, values, n * sizeof *values);
     for (size_t i = 0; i < n && fine(x); i++)
         if (!(values[i] >= low && values[i] <= high))
-            snprintf(x->wrong, sizeof x->wrong, "%s is %g, from %g to %g can be",
-                     short_name(what), values[i], low, high);
+            decimal_print(x->wrong, sizeof x->wrong, "%s is %g, from %g to %g can be",
+                          short_name(what), values[i], low, high);
 }
 
 void inspect_finite(inspection *x, const char *what, const double *values, size_t n)
@@ -90,8 +91,8 @@ void inspect_made(inspection *x, const char *what, const double *values, size_t 
     for (size_t i = 0; i < n && fine(x); i++) {
         bool same = !memcmp(&values[i], &ours[i], sizeof *ours);
         if (!same && !(fabs(values[i] - ours[i]) <= ROUNDING * largest))
-            snprintf(x->wrong, sizeof x->wrong, "%s is %g, set-up makes it %g",
-                     short_name(what), values[i], ours[i]);
+            decimal_print(x->wrong, sizeof x->wrong, "%s is %g, set-up makes it %g",
+                          short_name(what), values[i], ours[i]);
     }
 }
 
@@ -99,7 +100,8 @@ void inspect_same(inspection *x, const char *what, const void *bytes, size_t siz
 {
     inspect_any(x, bytes, size);
     if (fine(x) && memcmp(bytes, made(x, bytes), size))
-        snprintf(x->wrong, sizeof x->wrong, "%s is not what set-up makes it", short_name(what));
+        decimal_print(x->wrong, sizeof x->wrong, "%s is not what set-up makes it",
+                      short_name(what));
 }
 
 void inspect_whole(inspection *x, const char *what, const void *bytes, size_t size)
@@ -108,6 +110,6 @@ void inspect_whole(inspection *x, const char *what, const void *bytes, size_t si
     size_t first = (size_t)((const unsigned char *)bytes - x->base) / WORD;
     for (size_t i = 0; i < size / WORD && fine(x); i++)
         if (!x->seen[first + i])
-            snprintf(x->wrong, sizeof x->wrong, "word %zu of %s is looked at by nobody", i,
-                     what);
+            decimal_print(x->wrong, sizeof x->wrong, "word %zu of %s is looked at by nobody", i,
+                          what);
 }
