@@ -259,6 +259,14 @@ observation potential_observe(potential *u, double t)
     return potential_observe_again(u, t);
 }
 
+observation potential_observe_likelihood(potential *u, double t)
+{
+    pick(u);
+    estimate e = sum_rows(u, t, sum_slopes);
+    double exact = u->state->exact_slope + t * u->state->exact_rate;
+    return (observation){exact - e.total, e.variance, u->n};
+}
+
 double potential_row_variance(potential *u)
 {
     double sums[2], n = (double)u->n, total = (double)u->target->data->n;

@@ -124,6 +124,8 @@ double potential_next_kink(const potential *u, double t, double *jump);
 observation potential_observe(potential *u, double t);
 /* The same on the batch of the last observation, along the line aimed at now. */
 observation potential_observe_again(potential *u, double t);
+/* As potential_observe, of -sum log p alone: without the prior, and without --gradient-noise. */
+observation potential_observe_likelihood(potential *u, double t);
 /* N^2 times the variance of one row's slope at time 0, on a fresh batch of two rows or more. */
 double potential_row_variance(potential *u);
 /* squares[i] += factor g_i^2 for the slopes of all rows at time 0. */

@@ -8,6 +8,7 @@
  * of U over the draws; a few draws are then looked at exactly, and where they lie further off
  * than the noise says, by quadrature or by rows that no batch met, the stated error is theirs. */
 #include "run/values.h"
+#include "potential/general.h"
 
 #include <math.h>
 #include <string.h>
@@ -60,33 +61,16 @@ static sbps_status value_exactly(const valuer *v, sbps_error *err)
 
 /* ---- on batches ---- */
 
-static double minus_log_prior(const posterior *u, const double *w)
-{
-    double sum = 0.0;
-    for (size_t j = 0; j < u->dim; j++) sum -= prior_logpdf(&u->priors[j], u->scale[j], w[j]);
-    return sum;
-}
-
-/* d/dt of that at time t of the line: part of every slope seen, and of no noise. */
-static double prior_part(const valuer *v, double t)
-{
-    const posterior *u = v->run->target;
-    double slope = 0.0;
-    for (size_t j = 0; j < u->dim; j++)
-        slope -= v->q[j] * prior_slope(&u->priors[j], u->scale[j], v->cv->w[j] + t * v->q[j]);
-    return slope;
-}
-
 static void value_draw(valuer *v, size_t i)
 {
     const posterior *u = v->run->target;
     const double *w = draw_of(v, i);
-    double value = v->at_zero + minus_log_prior(u, w), variance = 0.0;
+    double value = v->at_zero - posterior_log_prior(u, w), variance = 0.0;
     for (size_t j = 0; j < u->dim; j++) v->q[j] = w[j] - v->cv->w[j];
     potential_aim(&v->gauge, v->cv->w, v->q);
     for (size_t k = 0; k < NODES; k++) {
-        observation o = potential_observe(&v->gauge, node[k]);
-        value += share[k] * (o.slope - prior_part(v, node[k]));
+        observation o = potential_observe_likelihood(&v->gauge, node[k]);
+        value += share[k] * o.slope;
         variance += share[k] * share[k] * o.variance;
     }
     v->r->potential[i] = value;
@@ -155,7 +139,7 @@ static sbps_status valuer_open(valuer *v, sbps_error *err)
     }
     if (status == SBPS_OK) status = posterior_value(u, v->cv->w, &v->at_zero, err);
     if (status != SBPS_OK) return status;
-    v->at_zero -= minus_log_prior(u, v->cv->w);
+    v->at_zero += posterior_log_prior(u, v->cv->w);
     const potential_kind *kind = run->parts ? &potential_strata : &potential_window;
     potential_carve(&v->gauge, kind, u, FIRST_BATCH, &v->memory);
     arena_doubles(&v->memory, u->dim);
