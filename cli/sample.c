@@ -68,7 +68,8 @@ static sbps_status fly(sbps_run *run, const sbps_options *options, sbps_error *e
 typedef struct {
     double min_ess;  /* of every parameter and its square, from the path */
     double max_rhat; /* NAN: unknown */
-    double bias;     /* the largest stated one, in posterior sd; NAN: unknown */
+    double bias, se; /* the largest stated one, in posterior sd, and its error; NAN: unknown */
+    double most;     /* of any parameter, with two errors */
 } verdict;
 
 static sbps_status judge(const sbps_run *run, const sbps_result *result, verdict *out,
@@ -77,12 +78,15 @@ static sbps_status judge(const sbps_run *run, const sbps_result *result, verdict
     sbps_progress state;
     sbps_parameter w;
     sbps_run_progress(run, &state);
-    *out = (verdict){.min_ess = state.min_ess, .max_rhat = NAN, .bias = NAN};
+    *out = (verdict){.min_ess = state.min_ess, .max_rhat = NAN, .bias = NAN, .se = NAN};
     for (size_t j = 0; j < sbps_result_dim(result); j++) {
         sbps_status status = sbps_result_parameter(result, j, &w, err);
         if (status != SBPS_OK) return status;
         out->max_rhat = fmax(out->max_rhat, w.rhat); /* fmax leaves NAN out */
-        out->bias = fmax(out->bias, fabs(w.bias));
+        out->most = fmax(out->most, fabs(w.bias) + 2.0 * w.bias_se);
+        if (fabs(w.bias) <= out->bias || isnan(w.bias)) continue;
+        out->bias = fabs(w.bias);
+        out->se = w.bias_se;
     }
     return SBPS_OK;
 }
@@ -91,7 +95,10 @@ static void print_verdict(const verdict *v)
 {
     char rhat[32] = "unknown", bias[64] = "unknown";
     if (!isnan(v->max_rhat)) snprintf(rhat, sizeof rhat, "%.3f", v->max_rhat);
-    if (!isnan(v->bias)) snprintf(bias, sizeof bias, "%.4f posterior sd", v->bias);
+    if (v->se > 0.0)
+        snprintf(bias, sizeof bias, "%.4f +- %.4f posterior sd", v->bias, v->se);
+    else if (!isnan(v->bias))
+        snprintf(bias, sizeof bias, "%.4f posterior sd", v->bias);
     complain("smallest ESS %.0f, largest R-hat %s, stated bias %s", v->min_ess, rhat, bias);
 }
 
@@ -110,6 +117,10 @@ static void warn(const verdict *v, const sbps_options *options, const char *wher
     if (v->bias > budget)
         complain("warning: the stated bias of %.4f posterior sd is above the budget of %g%s",
                  v->bias, budget, more);
+    else if (v->most > budget)
+        complain("warning: the stated bias of %.4f +- %.4f posterior sd may be above the "
+                 "budget of %g%s",
+                 v->bias, v->se, budget, more);
 }
 
 /* Writes what there is and says how good it is. */

@@ -56,7 +56,8 @@ const command command_summary = {
     .detail =
         "Columns: name, mean, mcse, sd, q5, q50, q95, ess_bulk, ess_tail, rhat, bias. Mean, "
         "mcse and sd come from the whole path, the others from the stored draws; bias is the "
-        "stated bias in posterior standard deviations.",
+        "stated bias in posterior standard deviations. --json adds bias_se, its standard "
+        "error, and sd_bias and sd_bias_se, the same of the sd, relative.",
     .least = 1,
     .most = 1,
     .why = "the run's file is missing: want `sbps summary RUN.nc`",

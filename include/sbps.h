@@ -170,6 +170,8 @@ typedef struct {
     double q5, q50, q95;             /* from the draws */
     double ess_bulk, ess_tail, rhat; /* from the draws, as R's posterior defines them */
     double bias;                     /* stated, in posterior sd */
+    double bias_se;                  /* its standard error */
+    double sd_bias, sd_bias_se;      /* of the sd, relative, and its standard error */
 } sbps_parameter;
 
 typedef enum { SBPS_TEXT, SBPS_CSV, SBPS_JSON } sbps_format;

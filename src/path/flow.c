@@ -63,5 +63,7 @@ void event_inspect(const event *e, inspection *x)
     INSPECT_ANY(x, e->violations);
     INSPECT_ANY(x, e->rows);
     INSPECT_ANY(x, e->missing);
+    INSPECT_ANY(x, e->near);
+    INSPECT_ANY(x, e->nears);
     INSPECT_ANY(x, e->expected);
 }

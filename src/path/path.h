@@ -34,8 +34,24 @@ typedef struct {
     uint64_t violations; /* proposals with G > lambda */
     uint64_t rows;       /* rows touched */
     double missing; /* (G/lambda - 1)+ summed over the proposals: bounces that did not happen */
+    double near;    /* (G/lambda - 1/2)+ summed over them, */
+    uint64_t nears; /* and how many had it */
     double expected; /* violations that the predictive distributions of G foresaw */
 } event;
+
+/* A proposal whose slope is so many times lambda. */
+static inline void event_count_ratio(event *e, double ratio)
+{
+    e->proposals++;
+    if (ratio > 0.5) {
+        e->nears++;
+        e->near += ratio - 0.5;
+    }
+    if (ratio > 1.0) {
+        e->violations++;
+        e->missing += ratio - 1.0;
+    }
+}
 
 typedef struct {
     const flow_kind *flow;

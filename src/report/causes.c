@@ -58,15 +58,14 @@ static bool is_harmless(const evidence *e)
 {
     const result_info *info = &e->r->info;
     bool chosen = !info->paper && !strcmp(option(e, "band"), "auto");
-    return chosen && info->bias_estimate <= info->bias_budget;
+    return chosen && bias_within_budget(e);
 }
 
 static bool harmful_excess(const evidence *e)
 {
     const result_info *info = &e->r->info;
     bool many = info->violations > EXCESS_RATE * info->proposals;
-    return in_excess(info) && !is_harmless(e) &&
-           (many || !(info->bias_estimate <= info->bias_budget));
+    return in_excess(info) && !is_harmless(e) && (many || !bias_within_budget(e));
 }
 
 static void tell_expected(const result_info *info, text *seen)
@@ -127,11 +126,12 @@ bool line_unfit(const evidence *e, text *seen)
            is_off(e, "lack-of-fit") && harmful_excess(e);
 }
 
+/* Judged by what it did: a wide band that keeps to the budget is only wide. */
 bool band_at_cap(const evidence *e, text *seen)
 {
     text_add(seen, "The band is as wide as it can be, k = %.3g, and warm-up wanted more",
              e->r->info.band);
-    return e->r->info.band_capped;
+    return e->r->info.band_capped && !bias_within_budget(e);
 }
 
 /* ---- what was looked at ---- */

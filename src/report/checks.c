@@ -10,8 +10,8 @@
 #define ESS_LIMIT    400.0
 #define DRAWS_LIMIT  300.0 /* ESS of the stored draws: a path of 400 may keep a little less */
 #define BOUNCE_LIMIT 0.02  /* bounces per proposal */
-#define BAND_LIMIT   10.0  /* k that only wild mini-batches need */
 #define PASSES_LIMIT 100.0 /* passes over the data per effective sample */
+#define PASSES_CHEAP 10.0  /* what hmc may take: below it nothing is wasted */
 #define SQUARE_LIMIT 0.1   /* ESS of squares over ESS of means */
 #define EVENTS_LIMIT 100.0 /* bounces a chain */
 #define MCSE_LIMIT   0.1   /* posterior sd */
@@ -21,10 +21,6 @@ double wanted_ess(const result_info *info)
 {
     return info->ess_goal > ESS_LIMIT ? info->ess_goal : ESS_LIMIT;
 }
-
-/* How bad parameter j is: at most 0 when it is fine, NAN when that cannot be said. `shown` is
- * the number to print. */
-typedef double badness(const evidence *e, size_t j, double *shown);
 
 /* The worst parameter that comes after (worse_than, after) in order of badness, then of place;
  * dim when none is left. */
@@ -50,8 +46,7 @@ static size_t count_bad(const evidence *e, badness *of)
     return count;
 }
 
-/* "3 of 21 parameters, worst first: a (1.3), ..."; false when there is none. */
-static bool name_worst(const evidence *e, badness *of, text *seen)
+bool name_worst(const evidence *e, badness *of, text *seen)
 {
     size_t count = count_bad(e, of), last = 0;
     double worse_than = INFINITY, shown;
@@ -92,12 +87,6 @@ static double bad_draw_ess(const evidence *e, size_t j, double *shown)
 {
     *shown = fmin(e->parameters[j].ess_bulk, e->parameters[j].ess_tail);
     return DRAWS_LIMIT - *shown;
-}
-
-static double bad_bias(const evidence *e, size_t j, double *shown)
-{
-    *shown = e->parameters[j].bias;
-    return fabs(*shown) - e->r->info.bias_budget;
 }
 
 static double bad_squares(const evidence *e, size_t j, double *shown)
@@ -150,30 +139,6 @@ static bool too_few_draws(const evidence *e, text *seen)
     return name_worst(e, bad_draw_ess, seen);
 }
 
-static bool over_budget(const evidence *e, text *seen)
-{
-    const result_info *info = &e->r->info;
-    text_add(seen, "The stated bias, in posterior sd, is ");
-    text_measure(seen, info->bias_estimate);
-    text_add(seen, ", the budget is %.3g", info->bias_budget);
-    size_t length = seen->length;
-    text_add(seen, "; above it are ");
-    bool named = name_worst(e, bad_bias, seen);
-    if (!named) text_cut(seen, length);
-    return named || info->bias_estimate > info->bias_budget;
-}
-
-static bool bias_unknown(const evidence *e, text *seen)
-{
-    const char *sampler = e->r->info.sampler;
-    text_add(seen, "This sampler%s%s%s cannot say how biased it is", sampler ? " (" : "",
-             sampler ? sampler : "", sampler ? ")" : "");
-    text dropped = {0};
-    bool adapting = metric_adapting(e, &dropped); /* has a finding of its own */
-    text_free(&dropped);
-    return isnan(e->r->info.bias_estimate) && !e->r->info.paper && !adapting;
-}
-
 static bool as_published(const evidence *e, text *seen)
 {
     text_add(seen,
@@ -186,7 +151,8 @@ static bool proposals_wasted(const evidence *e, text *seen)
     const result_info *info = &e->r->info;
     text_add(seen, "Only %.3g%% of the proposals (%.0f of %.0f) became bounces",
              100.0 * info->bounces / info->proposals, info->bounces, info->proposals);
-    return info->bounces > 0.0 && info->bounces < BOUNCE_LIMIT * info->proposals;
+    bool cheap = rows_per_sample(info) < PASSES_CHEAP * info->rows;
+    return info->bounces > 0.0 && info->bounces < BOUNCE_LIMIT * info->proposals && !cheap;
 }
 
 static bool batch_too_small(const evidence *e, text *seen)
@@ -198,7 +164,7 @@ static bool batch_too_small(const evidence *e, text *seen)
     if (!isnan(info->band)) text_add(seen, "the band k is %.3g, and ", info->band);
     text_add(seen, "the passes over all rows that one effective sample costs are ");
     text_measure(seen, passes);
-    return info->batch_size < info->rows && (info->band > BAND_LIMIT || passes > PASSES_LIMIT);
+    return info->batch_size < info->rows && passes > PASSES_LIMIT;
 }
 
 static bool squares_lag(const evidence *e, text *seen)
@@ -280,6 +246,20 @@ const check run_checks[] = {
      "Use another sampler: sbps keeps to its budget, hmc has no such bias. If you can live "
      "with "
      "it, raise --bias-budget."},
+    {bias_uncertain,
+     "The stated bias rests on the bounces that were missed, and these were few, or single "
+     "ones "
+     "were large. What is known of it leaves room for more than the budget.",
+     "Run longer: a larger --ess makes the error smaller. A better --control-variate, a larger "
+     "--batch-size or a wider --band makes bias and error smaller.",
+     "Run longer: a larger --ess makes the error smaller."},
+    {spreads_over_budget,
+     "Missed bounces let the path stray, and most often make spreads too wide: intervals are "
+     "off "
+     "by the same share.",
+     "Use a larger --batch-size or a wider --band (or leave both to auto), or a better "
+     "--control-variate. If you can live with it, raise --bias-budget.",
+     "Use another sampler: sbps keeps to its budget, hmc has no such bias."},
     {bounces_missing,
      "This is the meter behind the stated bias, before anything is concluded from it: means "
      "were "

@@ -17,11 +17,24 @@ typedef struct {
     const char *remedy_without_band; /* for samplers that have no band; NULL: the same */
 } check;
 
+/* How bad parameter j is: at most 0 when it is fine, NAN when that cannot be said. `shown` is
+ * the number to print. */
+typedef double badness(const evidence *e, size_t j, double *shown);
+/* "3 of 21 parameters, worst first: a (1.3), ..."; false when there is none. */
+bool name_worst(const evidence *e, badness *of, text *seen);
+
 /* Ends with a NULL function. */
 extern const check run_checks[];
 
 /* modes.c */
 bool separate_modes(const evidence *e, text *seen);
+/* bias.c */
+bool over_budget(const evidence *e, text *seen);
+bool bias_uncertain(const evidence *e, text *seen);
+bool spreads_over_budget(const evidence *e, text *seen);
+bool bias_unknown(const evidence *e, text *seen);
+/* Is every mean within the budget by two standard errors? False where that is not known. */
+bool bias_within_budget(const evidence *e);
 /* causes.c */
 bool band_violated(const evidence *e, text *seen);
 bool bounces_missing(const evidence *e, text *seen);

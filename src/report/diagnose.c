@@ -62,10 +62,14 @@ static void add_all_clear(text *t, const evidence *e)
     text_add(t, " (wanted %.0f)\n   %-26s ", wanted_ess(info), "smallest ESS of the draws");
     text_count(t, draws_ess);
     text_add(t, "\n");
-    add_measured(t, "stated bias", info->bias_estimate, " posterior sd");
+    text_add(t, "   %-26s ", "stated bias");
+    text_estimate(t, info->bias_estimate, info->bias_estimate_se);
+    text_add(t, " posterior sd\n");
     add_measured(t, "bias budget", info->bias_budget, " posterior sd");
     add_measured(t, "largest bias of one mean",
                  extreme(e, offsetof(sbps_parameter, bias), farther), " posterior sd");
+    add_measured(t, "largest bias of one sd",
+                 100.0 * extreme(e, offsetof(sbps_parameter, sd_bias), farther), "% of it");
     if (!(info->bounces > 0.0)) { /* a sampler in discrete time */
         text_add(t, "\n");
         return;

@@ -124,6 +124,7 @@ static const run_field run_fields[] = {
     {"reference_distance", add_number, offsetof(result, info.reference_distance)},
     {"unsettled", add_flag, offsetof(result, info.unsettled)},
     {"band_capped", add_flag, offsetof(result, info.band_capped)},
+    {"bias_estimate_se", add_number, offsetof(result, info.bias_estimate_se)},
 };
 
 static void add_run(text *t, const result *r)
@@ -137,14 +138,20 @@ static void add_run(text *t, const result *r)
     text_add(t, "    \"version\": \"%s\"\n  },\n", SBPS_VERSION);
 }
 
+static void add_columns(text *t, const column *columns, size_t count, const sbps_parameter *p)
+{
+    for (size_t k = 0; k < count; k++) {
+        text_add(t, ", \"%s\": ", columns[k].name);
+        add_number(t, (const char *)p + columns[k].offset);
+    }
+}
+
 static void add_parameter(text *t, const sbps_parameter *p)
 {
     text_add(t, "    {\"name\": ");
     json_string(t, p->name);
-    for (size_t k = 0; k < SUMMARY_COLUMNS; k++) {
-        text_add(t, ", \"%s\": ", summary_columns[k].name);
-        add_number(t, (const char *)p + summary_columns[k].offset);
-    }
+    add_columns(t, summary_columns, SUMMARY_COLUMNS, p);
+    add_columns(t, further_columns, FURTHER_COLUMNS, p);
     text_add(t, "}");
 }
 

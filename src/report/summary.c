@@ -20,6 +20,12 @@ const column summary_columns[SUMMARY_COLUMNS] = {
     {"bias", offsetof(sbps_parameter, bias), CELL_RATIO},
 };
 
+const column further_columns[FURTHER_COLUMNS] = {
+    {"bias_se", offsetof(sbps_parameter, bias_se), CELL_RATIO},
+    {"sd_bias", offsetof(sbps_parameter, sd_bias), CELL_RATIO},
+    {"sd_bias_se", offsetof(sbps_parameter, sd_bias_se), CELL_RATIO},
+};
+
 double column_value(const column *c, const sbps_parameter *p)
 {
     return *(const double *)((const char *)p + c->offset);
@@ -55,6 +61,9 @@ static sbps_status summarize_one(const result *r, size_t j, double *room, sbps_p
         .ess_tail = s.ess_tail,
         .rhat = s.rhat,
         .bias = r->bias[j],
+        .bias_se = r->bias_se[j],
+        .sd_bias = r->sd_bias[j],
+        .sd_bias_se = r->sd_bias_se[j],
     };
     return SBPS_OK;
 }

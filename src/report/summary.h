@@ -18,6 +18,9 @@ typedef struct {
 
 /* Everything but the name, which comes first. */
 extern const column summary_columns[SUMMARY_COLUMNS];
+/* What follows in JSON alone. */
+#define FURTHER_COLUMNS 3
+extern const column further_columns[FURTHER_COLUMNS];
 double column_value(const column *c, const sbps_parameter *p);
 
 /* All parameters of r, malloced; the names are borrowed from r. */

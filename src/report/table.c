@@ -127,7 +127,7 @@ static void add_setting(text *t, const result *r)
 static void add_outcome(text *t, const result_info *info)
 {
     text_add(t, "stated bias   ");
-    text_measure(t, info->bias_estimate);
+    text_estimate(t, info->bias_estimate, info->bias_estimate_se);
     text_add(t, " posterior sd (budget ");
     text_measure(t, info->bias_budget);
     text_add(t, ")\nmin ESS       ");

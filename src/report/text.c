@@ -62,6 +62,12 @@ void text_measure(text *t, double value)
         text_add(t, "%.3g", value);
 }
 
+void text_estimate(text *t, double value, double error)
+{
+    text_measure(t, value);
+    if (error > 0.0) text_add(t, " +- %.2g", error);
+}
+
 void text_spaces(text *t, size_t count)
 {
     for (size_t i = 0; i < count; i++) add_bytes(t, " ", 1);

@@ -14,6 +14,8 @@ void text_add(text *t, const char *format, ...) __attribute__((format(printf, 2,
 /* A whole number, or a measure to three digits; "unknown" when it is NAN. */
 void text_count(text *t, double count);
 void text_measure(text *t, double value);
+/* A measure and its standard error, which is left out when it is NAN or 0. */
+void text_estimate(text *t, double value, double error);
 void text_spaces(text *t, size_t count);
 /* Forgets everything after the first `length` bytes. */
 void text_cut(text *t, size_t length);

@@ -1,5 +1,4 @@
 /* What a run has to say, gathered from its chains into a result. */
-#include "base/cholesky.h"
 #include "run/run.h"
 #include "run/values.h"
 #include "sampler/calibrate.h"
@@ -7,95 +6,6 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
-
-#define DRAWS_PER_DIM 10.0 /* stored draws a parameter, to trust their covariance */
-
-/* ---- bias ---- */
-
-/* (d Cov(u))^-1 x: Cov(u) is A A'/d, or A A' where velocities are Gaussian. */
-static void apply_precision(const void *self, const double *x, double *y)
-{
-    const sbps_run *run = self;
-    const metric *a = run->chains->s.a; /* once frozen, that of every chain */
-    a->kind->precision(a, x, y);
-    for (size_t j = 0; run->plan.sampler->gaussian && j < a->d; j++) y[j] /= (double)a->d;
-}
-
-/* A metric that goes on adapting biases in a way that no meter of ours sees. */
-static bool unmetered(const sbps_run *run)
-{
-    bool adapting = run->options->adapt_forever && run->chains->s.own.kind;
-    return run->plan.sampler->unmetered || adapting;
-}
-
-/* First order of the response alone, with the covariance the mode promises: H^-1 P (d/T) sum m
- * (u - u_r), in posterior sd. `shift` and `scratch` have dim numbers. */
-static void quick_shift(const sbps_run *run, double *scratch, double *shift)
-{
-    size_t d = run->target->dim;
-    double time = 0.0;
-    memset(scratch, 0, d * sizeof *scratch);
-    for (size_t i = 0; i < run->chain_count; i++) {
-        for (size_t j = 0; j < d; j++) scratch[j] += run->chains[i].b.push[j];
-        time += run->chains[i].b.state->time;
-    }
-    apply_precision(run, scratch, shift);
-    cholesky_solve(d, run->factor, shift);
-    for (size_t j = 0; j < d; j++) {
-        double sd = moments_summarize(run->moments_of, run->chain_count, j).sd;
-        /* moments are of what is reported, the push is of w */
-        if (run->report[j]) sd = 1.0 / sqrt(run->reference->hessian[j * d + j]);
-        shift[j] *= (double)d / time / sd;
-    }
-}
-
-double run_bias_quick(const sbps_run *run)
-{
-    size_t d = run->target->dim;
-    if (unmetered(run)) return NAN;
-    double worst = 0.0, *shift = new_doubles(2 * d);
-    if (!shift) return NAN;
-    quick_shift(run, shift + d, shift);
-    for (size_t j = 0; j < d; j++) worst = fmax(worst, fabs(shift[j]));
-    free(shift);
-    return worst;
-}
-
-static void admit_no_meter(result *r)
-{
-    for (size_t j = 0; j < r->dim; j++) r->bias[j] = NAN;
-    r->info.bias_estimate = r->info.eta = NAN;
-}
-
-static sbps_status fill_bias(const sbps_run *run, result *r, sbps_error *err)
-{
-    if (unmetered(run)) {
-        admit_no_meter(r);
-        return SBPS_OK;
-    }
-    size_t d = r->dim, kept = 0, chains = run->chain_count;
-    for (size_t c = 0; c < chains; c++) kept += run->chains[c].d.state->count;
-    double *x = new_doubles(kept * d + d), *sd_shift = x + kept * d, *next = x;
-    draw_block *blocks = calloc(chains, sizeof *blocks);
-    sbps_status status = x && blocks ? SBPS_OK : fail_memory(err);
-    for (size_t c = 0; status == SBPS_OK && c < chains; c++) {
-        const draws *from = &run->chains[c].d;
-        blocks[c] = (draw_block){next, from->state->count};
-        for (size_t i = 0; i < from->state->count * d; i++)
-            *next++ = from->w[i] - run->reference->w[i % d];
-    }
-    precision_map map = {run, apply_precision};
-    if (status == SBPS_OK &&
-        ((double)kept < DRAWS_PER_DIM * (double)d ||
-         bias_respond(run->bias_of, chains, blocks, map, r->bias, sd_shift, NULL) != SBPS_OK))
-        quick_shift(run, sd_shift, r->bias);
-    r->info.bias_estimate = 0.0;
-    for (size_t j = 0; status == SBPS_OK && j < d; j++)
-        r->info.bias_estimate = fmax(r->info.bias_estimate, fabs(r->bias[j]));
-    free(x);
-    free(blocks);
-    return status;
-}
 
 /* ---- draws ---- */
 
@@ -254,7 +164,7 @@ static sbps_status fill(const sbps_run *run, result *r, sbps_error *err)
     fill_moments(run, r);
     fill_counts(run, &r->info);
     if ((status = fill_fitness(run, &r->info, err)) != SBPS_OK) return status;
-    if ((status = fill_bias(run, r, err)) != SBPS_OK) return status;
+    if ((status = run_state_bias(run, r, err)) != SBPS_OK) return status;
     if ((status = values_fill(run, r, err)) != SBPS_OK) return status;
     if ((status = fill_info(run, r, err)) != SBPS_OK) return status;
     return fill_options(run, r, err);

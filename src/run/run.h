@@ -172,8 +172,10 @@ bool stop_now(sbps_run *run);
     10.0 /* next_look while sampling goes on: more than stop.c ever asks for */
 /* Has every chain settled, each in a place of its own? Then more of the same will not help. */
 bool chains_apart(const sbps_run *run, double ess);
-/* collect.c */
+/* stated_bias.c */
 double run_bias_quick(const sbps_run *run);
+sbps_status run_state_bias(const sbps_run *run, result *r, sbps_error *err);
+/* collect.c */
 sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err);
 /* inspect.c: what a checkpoint may hold. `fresh`: the chains' memory as set-up made it. */
 sbps_status inspect_read_back(const sbps_run *run, const char *path,

@@ -146,13 +146,9 @@ static bool propose(sampler *s, boomerang_state *state, const band *b, double fr
 {
     observation o = observe(s, state, a->time);
     double ratio = o.slope / a->rate;
-    e->proposals++;
+    event_count_ratio(e, ratio);
     e->expected += band_violation(b, a);
     e->rows += o.rows;
-    if (ratio > 1.0) {
-        e->violations++;
-        e->missing += ratio - 1.0;
-    }
     if (state->widths.on) band_curve_add(state->widths.curve, b, a->time, o.slope, a->rate);
     outlook_learn(&state->view, s->settings, b, a->time, o.slope);
     bool bounced = rng_uniform(&state->random) < ratio;

@@ -82,12 +82,8 @@ static bool accept(line *l, cells *c, const cell *k, double sigma, double t, dou
     double share = (t - k->from.time) / (k->to.time - k->from.time);
     double bound = k->r0 + (k->r1 - k->r0) * share;
     double ratio = noisy_rate(line_slope(l, t), sigma) / bound;
-    l->e->proposals++;
-    if (ratio > 1.0) {
-        l->e->violations++;
-        l->e->missing += ratio - 1.0;
-        c->most = larger(0.5 * c->most, LEAST);
-    }
+    event_count_ratio(l->e, ratio);
+    if (ratio > 1.0) c->most = larger(0.5 * c->most, LEAST);
     return uniform < ratio;
 }
 

@@ -111,13 +111,9 @@ static bool propose(sampler *s, sbps_state *state, const band *b, const arrival 
 {
     observation o = potential_observe(s->u, a->time);
     double ratio = o.slope / a->rate;
-    e->proposals++;
+    event_count_ratio(e, ratio);
     e->expected += band_violation(b, a);
     e->rows += o.rows;
-    if (ratio > 1.0) {
-        e->violations++;
-        e->missing += ratio - 1.0;
-    }
     state->wait_sum += a->time - state->view.last_time;
     state->wait_count++;
     if (state->widths.on) band_curve_add(state->widths.curve, b, a->time, o.slope, a->rate);

@@ -45,11 +45,7 @@ double thinning_refresh_at(const sampler *s, rng *random)
 bool thinning_accept(double rate, double bound, rng *random, event *e)
 {
     double ratio = rate / bound;
-    e->proposals++;
-    if (ratio > 1.0) {
-        e->violations++;
-        e->missing += ratio - 1.0;
-    }
+    event_count_ratio(e, ratio);
     return rng_uniform(random) < ratio;
 }
 

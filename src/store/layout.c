@@ -3,7 +3,11 @@
 
 #define ARRAY(member, text, unit)                                                              \
     {                                                                                          \
-#member, offsetof(result, member), text, unit                                          \
+#member, offsetof(result, member), text, unit, false                                   \
+    }
+#define LATER(member, text, unit)                                                              \
+    {                                                                                          \
+#member, offsetof(result, member), text, unit, true                                    \
     }
 #define INFO(member)                                                                           \
     {                                                                                          \
@@ -19,9 +23,12 @@ const array_field layout_path[] = {
     ARRAY(sd, "posterior standard deviation, integrated along the path", "as w"),
     ARRAY(mcse, "Monte Carlo standard error of the mean", "as w"),
     ARRAY(bias, "stated bias of the mean", "posterior sd"),
+    LATER(bias_se, "standard error of the stated bias of the mean", "posterior sd"),
+    LATER(sd_bias, "stated bias of the standard deviation, relative", "1"),
+    LATER(sd_bias_se, "standard error of the stated bias of the standard deviation", "1"),
     ARRAY(ess_mean, "effective sample size of the mean, from the path", "1"),
     ARRAY(ess_square, "effective sample size of the squared deviation, from the path", "1"),
-    {NULL, 0, NULL, NULL},
+    {NULL, 0, NULL, NULL, false},
 };
 
 const array_field layout_stats[] = {
@@ -31,7 +38,7 @@ const array_field layout_stats[] = {
     ARRAY(k, "width of the band in force, in standard errors", "1"),
     ARRAY(potential, "estimate of the potential, minus log posterior", "nat"),
     ARRAY(potential_sd, "standard deviation of the estimate of the potential", "nat"),
-    {NULL, 0, NULL, NULL},
+    {NULL, 0, NULL, NULL, false},
 };
 
 const info_field layout_texts[] = {
@@ -54,6 +61,7 @@ const info_field layout_numbers[] = {
     INFO(missing_bounces),
     INFO(rows_touched),
     INFO(bias_estimate),
+    INFO(bias_estimate_se),
     INFO(min_ess),
     INFO(seconds_setup),
     INFO(seconds_warmup),

@@ -9,6 +9,7 @@ typedef struct {
     const char *name;              /* of the variable in the file */
     size_t offset;                 /* of a double * in result */
     const char *long_name, *units; /* units "1": a pure number */
+    bool later;                    /* files of earlier versions lack it: NAN */
 } array_field;
 
 extern const array_field layout_path[];  /* dim numbers each: group `path` */

@@ -181,6 +181,19 @@ static sbps_status get_array(const reader *f, int group, const char *name, int r
     return rc ? bad(f, name, rc) : SBPS_OK;
 }
 
+/* An array that a file of an earlier version may lack. */
+static sbps_status get_field(const reader *f, int group, const array_field *a, int rank,
+                             const size_t *lengths, double *out)
+{
+    int variable;
+    if (!a->later || nc_inq_varid(group, a->name, &variable) != NC_ENOTVAR)
+        return get_array(f, group, a->name, rank, lengths, out);
+    size_t count = 1;
+    for (int i = 0; i < rank; i++) count *= lengths[i];
+    for (size_t i = 0; i < count; i++) out[i] = NAN;
+    return SBPS_OK;
+}
+
 static sbps_status get_names(const reader *f, int group, result *r)
 {
     int variable;
@@ -238,9 +251,9 @@ static sbps_status get_groups(const reader *f, result **out)
     status = get_names(f, posterior, r);
     if (status == SBPS_OK) status = get_array(f, posterior, "w", 3, lengths, r->w);
     for (const array_field *a = layout_stats; a->name && status == SBPS_OK; a++)
-        status = get_array(f, stats, a->name, 2, lengths, *array_slot(r, a));
+        status = get_field(f, stats, a, 2, lengths, *array_slot(r, a));
     for (const array_field *a = layout_path; a->name && status == SBPS_OK; a++)
-        status = get_array(f, path, a->name, 1, &dim, *array_slot(r, a));
+        status = get_field(f, path, a, 1, &dim, *array_slot(r, a));
     return status;
 }
 

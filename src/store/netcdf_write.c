@@ -3,7 +3,8 @@
  *   /             attributes: the run, its options
  *   /posterior    w(chain, draw, coef); the attributes again, where ArviZ looks for them
  *   /sample_stats proposals, bounces, missing, k, potential, potential_sd (chain, draw)
- *   /path         mean, sd, mcse, bias, ess_mean, ess_square (coef): integrals along the path
+ *   /path         mean, sd, mcse, bias, bias_se, sd_bias, sd_bias_se, ess_mean, ess_square (coef):
+ *                 integrals along the path
  *
  * each group with its own dimensions and their coordinates. A length of 0 is what NetCDF calls
  * an unlimited dimension, and such a dimension without entries is just what a run without draws
@@ -134,7 +135,7 @@ static group put_group(writer *w, const char *name, bool draws, bool coef)
 
 static void put_posterior(writer *w)
 {
-    static const array_field draws = {"w", 0, "draws from the posterior", "as w"};
+    static const array_field draws = {"w", 0, "draws from the posterior", "as w", false};
     const result *r = w->r;
     group g = put_group(w, "posterior", true, true);
     put_attributes(w, g.id);

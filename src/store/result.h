@@ -14,6 +14,7 @@ typedef struct {
     double seed, rows, batch_size, band, bias_budget, refresh_rate;
     double proposals, bounces, refreshments, violations, missing_bounces, rows_touched;
     double bias_estimate, min_ess; /* NAN where unknown */
+    double bias_estimate_se;       /* of the parameter it is that of */
     double seconds_setup, seconds_warmup, seconds_sampling;
     bool paper;                 /* --paper */
     bool interrupted;           /* stopped by Ctrl-C */
@@ -35,7 +36,8 @@ typedef struct sbps_result {
     char **names;                  /* dim */
     double *w;                     /* [chain][draw][dim], as reported (sigma, not log sigma) */
     double *mean, *sd, *mcse;      /* dim, from the path */
-    double *bias;                  /* dim, stated, in posterior sd */
+    double *bias, *bias_se;        /* dim, stated, in posterior sd, and its standard error */
+    double *sd_bias, *sd_bias_se;  /* dim, stated, of the sd, relative; NAN where unknown */
     double *ess_mean, *ess_square; /* dim, from the path */
     /* per draw, [chain][draw]: since the draw before */
     double *proposals, *bounces, *missing;

@@ -15,7 +15,7 @@ sample=("$sbps" sample data.csv --model logistic --target y)
 try 'dry run'              0 'normal'  '' "${sample[@]}" --dry-run
 [ -e run.nc ] && fault 'dry run' 'run.nc was written'
 
-try 'plain run'            0 '' 'the draws are in run.nc.*smallest ESS [0-9]+, largest R-hat [0-9.]+, stated bias [0-9.]+ posterior sd' \
+try 'plain run'            0 '' 'the draws are in run.nc.*smallest ESS [0-9]+, largest R-hat [0-9.]+, stated bias [0-9.]+( \+- [0-9.]+)? posterior sd' \
     "${sample[@]}" "${quick[@]}"
 try 'summary'              0 'name +mean.*rhat +bias' '' "$sbps" summary run.nc
 try 'summary --csv'        0 "^$columns .*(x|w)1," '' "$sbps" summary run.nc --csv

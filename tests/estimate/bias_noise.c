@@ -161,7 +161,9 @@ static outcome compare(const target *t, bool even, uint64_t seed)
     for (size_t i = 0; i < k.d.state->count * DIM; i++) k.d.w[i] -= centre[i % DIM];
     draw_block block = {k.d.w, k.d.state->count};
     precision_map map = {t, precision};
-    CHECK(bias_respond(&k.b, 1, &block, map, mean, spread, NULL) == SBPS_OK);
+    double error[2 * DIM];
+    bias_statement out = {mean, error, spread, error + DIM};
+    CHECK(bias_respond(&k.b, 1, &block, map, &out, NULL) == SBPS_OK);
     for (size_t j = 0; j < DIM; j++) {
         moment_summary s = moments_summarize(&k.m, 1, j);
         o.mean += mean[j] / DIM;
@@ -244,7 +246,9 @@ TEST(one_dimension_by_hand)
     b.bend[0] = 2.1;
     draw_block block = {x, 5};
     precision_map map = {&c, precision_one};
-    CHECK(bias_respond(&b, 1, &block, map, &shift, &spread, NULL) == SBPS_OK);
+    double error[2];
+    bias_statement out = {&shift, &error[0], &spread, &error[1]};
+    CHECK(bias_respond(&b, 1, &block, map, &out, NULL) == SBPS_OK);
     double excess = -0.15, twice = h * c * h * c; /* -(-3/10) / (-4/2) */
     double m = 0.07 + excess * (-0.45 + 2.0 * mean * twice);
     double q = 0.13 + excess * (1.05 + 2.0 * (square + mean * mean) * twice) - mean * m;

@@ -114,7 +114,9 @@ TEST(json_starts_with_the_promised_keys_in_order)
     CHECK(strncmp(got, awkward_json_run, strlen(awkward_json_run)) == 0);
     CHECK(strstr(
         got, "{\"name\": \"dist,\\\"km\\\"\", \"mean\": 0.5, \"mcse\": null, \"sd\": 0.1,"));
-    CHECK(strstr(got, "\"bias\": null}\n  ]\n}\n"));
+    CHECK(strstr(got, "\"bias\": null, \"bias_se\": 0, \"sd_bias\": 0, \"sd_bias_se\": 0}\n"
+                      "  ]\n}\n"));
+    CHECK(strstr(got, "\"bias_estimate_se\": 0,\n"));
     sbps_free(got);
     result_destroy(r);
 }
@@ -124,6 +126,7 @@ static const char referee[] =
     "d = json.loads(sys.stdin.buffer.read().decode('utf-8'))\n"
     "assert list(d) == ['run', 'parameters']\n"
     "want = 'name mean mcse sd q5 q50 q95 ess_bulk ess_tail rhat bias'.split()\n"
+    "want += 'bias_se sd_bias sd_bias_se'.split()\n"
     "assert all(list(p) == want for p in d['parameters'])\n"
     "assert d['parameters'][0]['name'] == 'a\\\\tb' + chr(92) + '\\\\n' + chr(34) + "
     "chr(65533)\n"
