@@ -1,6 +1,7 @@
 /* Files a run writes. */
 #include "cli/output.h"
 #include "cli/cli.h"
+#include "cli/guard.h"
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -89,17 +90,58 @@ sbps_status output_check(const char *name, const char *path, sbps_error *err)
     return SBPS_OK;
 }
 
+typedef struct {
+    const sbps_result *result;
+    const char *path;
+} writing;
+
+static sbps_status write_here(const void *self, sbps_error *err)
+{
+    const writing *w = self;
+    return sbps_result_write(w->result, w->path, err);
+}
+
+static sbps_status write_result(const sbps_result *result, const char *path, sbps_error *err)
+{
+    writing w = {result, path};
+    return output_is_netcdf(path) ? guard(path, write_here, &w, err) : write_here(&w, err);
+}
+
+/* A folder that only this user can look into, and of a name that nobody could know before. */
+static bool make_refuge(size_t room, char *folder)
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(folder, room, "%s/sbps-XXXXXX", parent && *parent ? parent : "/tmp");
+    return mkdtemp(folder);
+}
+
+/* Text takes no memory to speak of: what is left when NetCDF fails too. */
+static bool save_elsewhere(const sbps_result *result, const char *path, size_t room,
+                           char *where, sbps_error *err)
+{
+    char folder[PATH_MAX - 32];
+    const char *const endings[] = {output_is_netcdf(path) ? "nc" : "csv", "csv"};
+    if (!make_refuge(sizeof folder, folder)) {
+        snprintf(where, room, "%s", folder);
+        refuse(err, SBPS_NO_FILE, "%s", strerror(errno));
+        return false;
+    }
+    for (size_t i = err->status == SBPS_NO_MEM; i < 2; i++) {
+        snprintf(where, room, "%s/run.%s", folder, endings[i]);
+        if (write_result(result, where, err) == SBPS_OK) return true;
+    }
+    rmdir(folder);
+    return false;
+}
+
 sbps_status output_write(const sbps_result *result, const char *path, size_t room, char *where,
                          sbps_error *err)
 {
-    sbps_error again = {0};
     snprintf(where, room, "%s", path);
-    sbps_status status = sbps_result_write(result, path, err);
+    sbps_status status = write_result(result, path, err);
     if (status == SBPS_OK) return SBPS_OK;
-    const char *folder = getenv("TMPDIR");
-    snprintf(where, room, "%s/sbps-%ld.nc", folder && *folder ? folder : "/tmp",
-             (long)getpid());
-    if (sbps_result_write(result, where, &again) == SBPS_OK) {
+    sbps_error again = *err;
+    if (save_elsewhere(result, path, room, where, &again)) {
         complain("%s could not be written; the draws were saved to %s", path, where);
     } else {
         complain("the draws could not be saved to %s either: %s", where, again.text);

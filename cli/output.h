@@ -11,7 +11,7 @@ bool is_same_file(const char *path, const char *other);
 sbps_status output_check_ending(const char *path, sbps_error *err);
 bool output_is_netcdf(const char *path);
 void output_tell(const char *path); /* says where the draws are */
-/* Writes the result; when that fails, to a file in $TMPDIR, and says so. `*where` gets the file
+/* Writes the result; when that fails, to a folder of its own in $TMPDIR, and says so. `*where` gets the file
  * that holds it (`room` bytes), or "" when there is none. */
 sbps_status output_write(const sbps_result *result, const char *path, size_t room, char *where,
                          sbps_error *err);

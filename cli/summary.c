@@ -1,12 +1,41 @@
 /* sbps summary, sbps diagnose: what a stored run says. */
 #include "cli/cli.h"
+#include "cli/guard.h"
+
+typedef struct {
+    const char *path;
+    sbps_format format;
+} request;
 
 /* Prints a text of the library's and gives it back. */
-static int print_text(sbps_status status, char *text, const sbps_error *err)
+static sbps_status print_text(sbps_status status, char *text)
 {
     if (status == SBPS_OK) fputs(text, stdout);
     sbps_free(text);
-    return report_status(status, err);
+    return status;
+}
+
+static sbps_status print_summary(const void *self, sbps_error *err)
+{
+    const request *r = self;
+    sbps_result *result = NULL;
+    char *text = NULL;
+    sbps_status status = sbps_result_read(r->path, &result, err);
+    if (status == SBPS_OK) status = sbps_result_summary(result, r->format, &text, err);
+    sbps_result_destroy(result);
+    return print_text(status, text);
+}
+
+static sbps_status print_diagnosis(const void *self, sbps_error *err)
+{
+    const request *r = self;
+    sbps_result *result = NULL;
+    char *text = NULL;
+    size_t findings;
+    sbps_status status = sbps_result_read(r->path, &result, err);
+    if (status == SBPS_OK) status = sbps_result_diagnose(result, &text, &findings, err);
+    sbps_result_destroy(result);
+    return print_text(status, text);
 }
 
 static int summary_run(const arguments *given)
@@ -17,25 +46,15 @@ static int summary_run(const arguments *given)
         return CODE_USAGE;
     }
     sbps_error err = {0};
-    sbps_result *result = NULL;
-    char *text = NULL;
-    sbps_format format = csv ? SBPS_CSV : json ? SBPS_JSON : SBPS_TEXT;
-    sbps_status status = sbps_result_read(given->operands[0], &result, &err);
-    if (status == SBPS_OK) status = sbps_result_summary(result, format, &text, &err);
-    sbps_result_destroy(result);
-    return print_text(status, text, &err);
+    request r = {given->operands[0], csv ? SBPS_CSV : json ? SBPS_JSON : SBPS_TEXT};
+    return report_status(guard(r.path, print_summary, &r, &err), &err);
 }
 
 static int diagnose_run(const arguments *given)
 {
     sbps_error err = {0};
-    sbps_result *result = NULL;
-    char *text = NULL;
-    size_t findings;
-    sbps_status status = sbps_result_read(given->operands[0], &result, &err);
-    if (status == SBPS_OK) status = sbps_result_diagnose(result, &text, &findings, &err);
-    sbps_result_destroy(result);
-    return print_text(status, text, &err);
+    request r = {.path = given->operands[0]};
+    return report_status(guard(r.path, print_diagnosis, &r, &err), &err);
 }
 
 static const sbps_option_info summary_flags[] = {

@@ -9,6 +9,7 @@
  * is a matrix product, the rows against the rows scaled. OpenBLAS does it in 0.03 s at 1e6 x 20
  * and five times as fast at d = 1000 as products of columns by our own kernels. */
 #include "potential/posterior.h"
+#include "base/blas.h"
 #include "base/memory.h"
 #include "potential/general.h"
 
@@ -63,10 +64,12 @@ sbps_status posterior_open(const rows *data, const model_kind *model, const mode
                            posterior **out, sbps_error *err)
 {
     *out = NULL;
+    sbps_status status = blas_begin(err);
+    if (status != SBPS_OK) return status;
     posterior *u = calloc(1, sizeof *u);
     if (!u) return fail_memory(err);
     *u = (posterior){.data = data, .model = model, .k = kernels_best()};
-    sbps_status status = open_model(u, shape, err);
+    status = open_model(u, shape, err);
     if (status != SBPS_OK) goto undo;
     u->priors = calloc(u->dim + 1, sizeof *u->priors);
     u->scale = calloc(u->dim + 1, sizeof *u->scale);
@@ -303,9 +306,6 @@ sbps_status posterior_hessian(const posterior *u, const double *w, double *hessi
         free(s.memory);
         return fail_memory(err);
     }
-    /* One thread: its sums are then the same on every machine size, and chains own the cores.
-     */
-    openblas_set_num_threads(1);
     memset(hessian, 0, u->dim * u->dim * sizeof *hessian);
     double total_aux = 0.0;
     while (sweep_next(&s)) {

@@ -190,16 +190,17 @@ static void put_image(const NC_memio *image, atomic_file *file)
 sbps_status result_write_netcdf(const result *r, const char *path, sbps_error *err)
 {
     atomic_file file;
-    sbps_status status = file_begin(path, &file, err);
-    if (status != SBPS_OK) return status;
     NC_memio image = {0};
     int rc = make_image(r, &image);
-    if (rc) {
-        file_abandon(&file);
-        if (rc == NC_ENOMEM) return fail_memory(err);
-        return fail(err, SBPS_NO_FILE, "%s: cannot be written: %s", path, nc_strerror(rc));
+    if (rc == NC_ENOMEM) return fail_memory(err);
+    if (rc) /* into memory: what else could there be too little of? */
+        return fail(err, SBPS_NO_MEM, "%s: cannot be written: %s: is memory short?", path,
+                    nc_strerror(rc));
+    sbps_status status = file_begin(path, &file, err);
+    if (status == SBPS_OK) {
+        put_image(&image, &file);
+        status = file_commit(&file, err);
     }
-    put_image(&image, &file);
     free(image.memory);
-    return file_commit(&file, err);
+    return status;
 }

@@ -1,0 +1,58 @@
+/* NetCDF's library ends in a segmentation fault, or refuses to go on, when an allocation inside it
+ * fails. In a child that costs a message; here it would cost the draws.
+ *
+ * The child hands its sbps_error back through a pipe: all of it, or it did not come to its end. */
+#include "cli/guard.h"
+#include "cli/cli.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void work_and_leave(int answer, sbps_status (*work)(const void *self, sbps_error *err),
+                           const void *self)
+{
+    sbps_error err = {0};
+    err.status = work(self, &err);
+    if (err.status == SBPS_OK && (fflush(stdout) != 0 || ferror(stdout)) && errno != EPIPE)
+        refuse(&err, SBPS_NO_FILE, "standard output: %s", strerror(errno));
+    /* less than PIPE_BUF, so all or nothing */
+    _exit(write(answer, &err, sizeof err) == sizeof err ? CODE_OK : CODE_FAILED);
+}
+
+static bool read_answer(int answer, sbps_error *err)
+{
+    ssize_t count;
+    do count = read(answer, err, sizeof *err);
+    while (count < 0 && errno == EINTR);
+    return count == sizeof *err;
+}
+
+static sbps_status tell_death(const char *path, int code, sbps_error *err)
+{
+    if (WIFSIGNALED(code))
+        return refuse(err, SBPS_NO_MEM, "%s: out of memory: the NetCDF library ended with %s",
+                      path, strsignal(WTERMSIG(code)));
+    return refuse(err, SBPS_NO_MEM, "%s: out of memory: the NetCDF library gave up", path);
+}
+
+sbps_status guard(const char *path, sbps_status (*work)(const void *self, sbps_error *err),
+                  const void *self, sbps_error *err)
+{
+    int ends[2], code = 0;
+    if (pipe(ends) != 0) return work(self, err);
+    fflush(stdout);
+    fflush(stderr);
+    pid_t child = fork();
+    if (child == 0) work_and_leave(ends[1], work, self);
+    close(ends[1]);
+    sbps_error answer = {0};
+    bool whole = child > 0 && read_answer(ends[0], &answer);
+    close(ends[0]);
+    if (child < 0) return work(self, err);
+    while (waitpid(child, &code, 0) < 0 && errno == EINTR) continue;
+    if (!whole) return tell_death(path, code, err);
+    if (answer.status != SBPS_OK) *err = answer;
+    return answer.status;
+}
