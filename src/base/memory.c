@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* Tables: on pages of 2 MiB a random window costs one look-up of an address instead of several, and
  * the hardware's prefetching does not stop every 4 KiB. */
@@ -46,6 +47,11 @@ double *new_doubles(size_t count)
 char *copy_text(const char *text)
 {
     return text ? strdup(text) : NULL;
+}
+
+double machine_memory(void)
+{
+    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 }
 
 void *arena_take(arena *memory, size_t bytes)

@@ -11,6 +11,9 @@
 void *aligned_zeroed(size_t bytes);
 double *new_doubles(size_t count);
 char *copy_text(const char *text); /* NULL in, NULL out */
+/* What this machine has, in bytes, and the part of it that may be asked for at once. */
+double machine_memory(void);
+#define MEMORY_SHARE 0.8
 
 /* An arena is carved twice by the same code: first with base NULL to add up the sizes, then over
  * the block. Carving a NULL base returns NULL and only counts. */

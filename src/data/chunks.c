@@ -2,14 +2,13 @@
  * move into their final table keeps the peak at twice the table. */
 #include "data/chunks.h"
 
+#include "base/memory.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { CHUNK_DOUBLES = 128 * 1024 };
-
-static const double MEMORY_SHARE = 0.8;
 
 void chunks_init(chunks *c, size_t width, bool packed)
 {
@@ -153,7 +152,7 @@ void chunks_clear(chunks *c)
 sbps_status memory_holds(const char *source, double rows, double columns, double bytes,
                          sbps_error *err)
 {
-    double have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double have = machine_memory();
     if (bytes <= MEMORY_SHARE * have) return SBPS_OK;
     return fail(err, SBPS_NO_MEM,
                 "%s: %.0f rows of %.0f columns need %.1f GiB of memory while they are read; "

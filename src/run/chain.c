@@ -46,8 +46,25 @@ static sbps_status chain_create(const sbps_run *run, chain *c, sbps_error *err)
     return c->skeleton ? SBPS_OK : fail_memory(err);
 }
 
+/* Before any of it is asked for. A result holds the draws once more, and so does the file's image. */
+static sbps_status check_memory(const sbps_run *run, sbps_error *err)
+{
+    chain first = {0};
+    double count = (double)run->options->chains, wanted = (double)run->options->draws;
+    carve(run, &first);
+    double kept = 2.0 * wanted * (double)run->target->dim * sizeof(double);
+    double need = count * ((double)first.memory.used + kept), have = machine_memory();
+    if (need <= MEMORY_SHARE * have) return SBPS_OK;
+    return fail(err, SBPS_NO_MEM,
+                "%.0f chains of %.3g draws of %zu parameters need %.3g GiB of memory, this "
+                "machine has %.3g GiB: ask for fewer with --draws or --chains",
+                count, wanted, run->target->dim, need / 0x1p30, have / 0x1p30);
+}
+
 sbps_status chains_create(sbps_run *run, sbps_error *err)
 {
+    sbps_status enough = check_memory(run, err);
+    if (enough != SBPS_OK) return enough;
     run->chain_count = run->options->chains;
     run->chains = calloc(run->chain_count, sizeof *run->chains);
     run->moments_of = calloc(run->chain_count, sizeof *run->moments_of);

@@ -1,4 +1,5 @@
 /* From text to a table on disk: written beside its name and renamed when it is whole. */
+#include "base/memory.h"
 #include "data/table.h"
 #include "run/run.h"
 #include "store/atomic.h"
@@ -8,13 +9,12 @@
 #include <unistd.h>
 
 /* What the shuffle may use where nothing is said: the page cache wants the rest. */
-#define MEMORY_SHARE 0.25
-#define MEMORY_MOST  0x1p30
+#define SHUFFLE_SHARE 0.25
+#define MEMORY_MOST   0x1p30
 
 static size_t usual_memory(void)
 {
-    double have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    double share = MEMORY_SHARE * have;
+    double share = SHUFFLE_SHARE * machine_memory();
     return (size_t)(share < MEMORY_MOST ? share : MEMORY_MOST);
 }
 

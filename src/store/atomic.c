@@ -1,6 +1,6 @@
 /* Files that appear whole or not at all.
  *
- *   write NAME.tmp.PID -> fflush -> fsync -> close -> rename -> fsync of the folder
+ *   write NAME.tmp.PID.sbps-XXXXXX -> fflush -> fsync -> close -> rename -> fsync of the folder
  *
  * rename replaces the target in one step (POSIX); the first fsync orders the bytes before the
  * name, the second makes the name last. */
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,15 +43,22 @@ static void release(atomic_file *file)
 
 /* ---- what processes that were killed have left ---- */
 
-/* The number at the end of STEM.tmp.NUMBER; 0 when the name is not of that form. */
+#define BEFORE_OWNER ".tmp."
+#define AFTER_OWNER  ".sbps-"
+#define RANDOM_HEX   8
+
+/* The number in STEM.tmp.NUMBER.sbps-XXXXXXXX; 0 when the name is not of that form. */
 static long owner_of(const char *name, const char *stem)
 {
-    static const char middle[] = ".tmp.";
-    size_t length = strlen(stem);
-    if (strncmp(name, stem, length) || strncmp(name + length, middle, sizeof middle - 1))
+    size_t length = strlen(stem), before = strlen(BEFORE_OWNER), after = strlen(AFTER_OWNER);
+    if (strncmp(name, stem, length) || strncmp(name + length, BEFORE_OWNER, before)) return 0;
+    const char *digits = name + length + before;
+    size_t count = strspn(digits, "0123456789");
+    const char *tail = digits + count;
+    if (!count || *digits == '0' || strncmp(tail, AFTER_OWNER, after)) return 0;
+    if (strlen(tail + after) != RANDOM_HEX ||
+        strspn(tail + after, "0123456789abcdef") != RANDOM_HEX)
         return 0;
-    const char *digits = name + length + sizeof middle - 1;
-    if (!*digits || *digits == '0' || strspn(digits, "0123456789") != strlen(digits)) return 0;
     errno = 0;
     long owner = strtol(digits, NULL, 10);
     return errno || owner != (pid_t)owner ? 0 : owner;
@@ -89,12 +97,12 @@ static void remove_stale(const char *target)
 
 /* ---- writing ---- */
 
-/* A file of an earlier process with our number may lie there: it is nobody's now. O_EXCL so
- * that no link planted in a shared folder is followed. */
+/* Never more open than the file it takes the place of. O_EXCL: what lies there already, a link planted
+ * in a shared folder or a file of the user's, is not touched. */
 static int open_beside(const atomic_file *file, const struct stat *old)
 {
-    unlink(file->temp);
-    int descriptor = open(file->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    mode_t mode = old ? old->st_mode & 0777 : 0666;
+    int descriptor = open(file->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (descriptor >= 0) flock(descriptor, LOCK_EX | LOCK_NB); /* see is_stale */
     if (descriptor >= 0 && old && fchmod(descriptor, old->st_mode & 0777) != 0) {
         int error = errno;
@@ -117,7 +125,11 @@ static sbps_status name_files(const char *path, atomic_file *file, struct stat *
     if (!file->path || !file->target) return fail_memory(err);
     if (*old && S_ISDIR(status->st_mode)) return fail_file(err, path, "written", EISDIR);
     if (*old && !S_ISREG(status->st_mode)) return SBPS_OK;
-    if (asprintf(&file->temp, "%s.tmp.%ld", file->target, (long)getpid()) < 0) {
+    uint32_t random = 0;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
+        random = (uint32_t)(uintptr_t)file; /* the name is then only a little harder to guess */
+    if (asprintf(&file->temp, "%s" BEFORE_OWNER "%ld" AFTER_OWNER "%0*x", file->target,
+                 (long)getpid(), RANDOM_HEX, random) < 0) {
         file->temp = NULL;
         return fail_memory(err);
     }

@@ -1,5 +1,5 @@
-/* Files that appear whole or not at all: written beside the target as NAME.tmp.PID, synced,
- * then renamed over it. A process killed on the way leaves the old target as it was, and its
+/* Files that appear whole or not at all: written beside the target as
+ * NAME.tmp.PID.sbps-XXXXXXXX, synced, then renamed over it. A process killed on the way leaves the old target as it was, and its
  * temporary file, which the next to write there removes: one whose process is gone and whose lock
  * is free. A target that is a device or a pipe cannot be replaced and is written
  * directly. */

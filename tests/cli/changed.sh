@@ -30,11 +30,14 @@ try 'own model, made anew' 1 '' 'own: the file of --model has another content' "
 sleep 0 &
 dead=$!
 wait $dead
-echo half >run.nc.tmp.$dead
-echo half >other.nc.tmp.$dead
-echo half >run.nc.tmp.$$
+tail=.sbps-0123abcd
+echo half >run.nc.tmp.$dead$tail
+echo half >other.nc.tmp.$dead$tail
+echo half >run.nc.tmp.$$$tail
+echo mine >run.nc.tmp.$dead
 try 'after a kill'         0 '' '.*' "$sbps" sample --model gaussian "${short[@]}" -o run.nc
-[ -e run.nc.tmp.$dead ] && fault 'after a kill' 'what the killed run left is still there'
-[ -e other.nc.tmp.$dead ] || fault 'after a kill' "another run's file is gone"
-[ -e run.nc.tmp.$$ ] || fault 'after a kill' 'the file of a living process is gone'
+[ -e run.nc.tmp.$dead$tail ] && fault 'after a kill' 'what the killed run left is still there'
+[ -e other.nc.tmp.$dead$tail ] || fault 'after a kill' "another run's file is gone"
+[ -e run.nc.tmp.$$$tail ] || fault 'after a kill' 'the file of a living process is gone'
+[ -e run.nc.tmp.$dead ] || fault 'after a kill' "a file of the user's is gone"
 finish

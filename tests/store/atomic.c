@@ -50,9 +50,9 @@ TEST(the_temporary_file_lies_beside_with_the_process_number)
     const char *path = sample_path("a.txt");
     atomic_file f;
     REQUIRE(file_begin(path, &f, NULL) == SBPS_OK);
-    snprintf(want, sizeof want, "%s.tmp.%ld", path, (long)getpid());
-    CHECK(strcmp(f.temp, want) == 0);
-    CHECK(access(want, F_OK) == 0);
+    snprintf(want, sizeof want, "%s.tmp.%ld.sbps-", path, (long)getpid());
+    CHECK(strncmp(f.temp, want, strlen(want)) == 0);
+    CHECK(access(f.temp, F_OK) == 0);
     file_abandon(&f);
 }
 
@@ -67,22 +67,26 @@ static long dead_process(void)
 
 TEST(what_a_killed_process_left_is_removed_and_nothing_else)
 {
-    char dead[700], locked[700];
-    const char *path = sample_path("a.txt"), *other = sample_path("b.txt.tmp.1");
-    const char *living = sample_path("a.txt.tmp.1"), *word = sample_path("a.txt.tmp.1x");
+    enum { FILES = 7 };
+    char dead[700], locked[700], users[700], own[700];
+    const char *path = sample_path("a.txt"), *other = sample_path("b.txt.tmp.1.sbps-00000000");
+    const char *living = sample_path("a.txt.tmp.1.sbps-00000000");
+    const char *word = sample_path("a.txt.tmp.1x.sbps-00000000");
     atomic_file f;
-    snprintf(dead, sizeof dead, "%s.tmp.%ld", path, dead_process());
-    snprintf(locked, sizeof locked, "%s.tmp.%ld", path, dead_process());
-    const char *all[] = {dead, locked, other, living, word};
-    for (size_t i = 0; i < 5; i++) sample_store(all[i], "half", 4);
+    snprintf(dead, sizeof dead, "%s.tmp.%ld.sbps-00a1b2c3", path, dead_process());
+    snprintf(locked, sizeof locked, "%s.tmp.%ld.sbps-00a1b2c3", path, dead_process());
+    snprintf(users, sizeof users, "%s.tmp.%ld", path, dead_process());
+    snprintf(own, sizeof own, "%s.tmp.%ld", path, (long)getpid());
+    const char *all[FILES] = {dead, locked, other, living, word, users, own};
+    for (size_t i = 0; i < FILES; i++) sample_store(all[i], "half", 4);
     int held = open(locked, O_RDONLY); /* as by a process of another machine */
     REQUIRE(held >= 0 && flock(held, LOCK_EX) == 0);
     REQUIRE(file_begin(path, &f, NULL) == SBPS_OK);
     CHECK(access(dead, F_OK) != 0);
-    for (size_t i = 1; i < 5; i++) CHECK(access(all[i], F_OK) == 0);
+    for (size_t i = 1; i < FILES; i++) CHECK(access(all[i], F_OK) == 0);
     file_abandon(&f);
     close(held);
-    for (size_t i = 1; i < 5; i++) unlink(all[i]);
+    for (size_t i = 1; i < FILES; i++) unlink(all[i]);
 }
 
 TEST(a_symbolic_link_stays_and_its_file_is_replaced)
@@ -111,6 +115,21 @@ TEST(the_mode_of_the_old_file_is_kept)
     REQUIRE(file_begin(path, &f, NULL) == SBPS_OK);
     CHECK(file_commit(&f, NULL) == SBPS_OK);
     CHECK(stat(path, &status) == 0 && (status.st_mode & 0777) == 0640 && status.st_size == 0);
+    unlink(path);
+}
+
+TEST(the_temporary_file_is_never_more_open_than_the_old_one)
+{
+    const char *path = sample_path("a.txt");
+    struct stat status;
+    atomic_file f;
+    sample_store(path, "old", 3);
+    chmod(path, 0600);
+    mode_t before = umask(0);
+    REQUIRE(file_begin(path, &f, NULL) == SBPS_OK);
+    umask(before);
+    CHECK(fstat(fileno(f.stream), &status) == 0 && (status.st_mode & 0777) == 0600);
+    file_abandon(&f);
     unlink(path);
 }
 
