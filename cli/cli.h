@@ -73,6 +73,9 @@ void print_wrapped(FILE *to, const char *text, size_t column, size_t indent, siz
  */
 const char *nearest(const char *word, const char *(*name_at)(const void *of, size_t index),
                     const void *of);
+/* Prints a text of several lines, control characters as '?'. */
+void print_plain(FILE *to, const char *text);
+/* Prints `sbps: sentence`, likewise, on standard error. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Fills err like the library does. */
 sbps_status refuse(sbps_error *err, sbps_status status, const char *format, ...)

@@ -3,11 +3,16 @@
 #include "cli/output.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static sbps_status hand_over(const char *text, const char *path, sbps_error *err)
+static sbps_status hand_over(const char *text, const char *path, sbps_format format,
+                             sbps_error *err)
 {
     if (path) return sbps_text_write(text, path, err);
-    fputs(text, stdout);
+    if (format == SBPS_TEXT || isatty(STDOUT_FILENO))
+        print_plain(stdout, text);
+    else
+        fputs(text, stdout);
     return SBPS_OK;
 }
 
@@ -62,7 +67,7 @@ int mode_command(const arguments *given,
     if (status == SBPS_OK) status = inputs_open(data, options, &table, &err);
     if (status == SBPS_OK) status = sbps_mode_find(table, options, &mode, &err);
     if (status == SBPS_OK) status = tell(mode, format_of(given, path), &text, &err);
-    if (status == SBPS_OK) status = hand_over(text, path, &err);
+    if (status == SBPS_OK) status = hand_over(text, path, format_of(given, path), &err);
     if (status == SBPS_OK) warn(mode, options);
     sbps_free(text);
     sbps_mode_destroy(mode);

@@ -45,7 +45,7 @@ static sbps_status describe(const sbps_run *run, FILE *to, sbps_error *err)
 {
     char *text = NULL;
     sbps_status status = sbps_run_describe(run, &text, err);
-    if (status == SBPS_OK) fputs(text, to);
+    if (status == SBPS_OK) print_plain(to, text);
     sbps_free(text);
     return status;
 }

@@ -1,6 +1,7 @@
 /* sbps summary, sbps diagnose: what a stored run says. */
 #include "cli/cli.h"
 #include "cli/guard.h"
+#include <unistd.h>
 
 typedef struct {
     const char *path;
@@ -8,9 +9,11 @@ typedef struct {
 } request;
 
 /* Prints a text of the library's and gives it back. */
-static sbps_status print_text(sbps_status status, char *text)
+static sbps_status print_text(sbps_status status, sbps_format format, char *text)
 {
-    if (status == SBPS_OK) fputs(text, stdout);
+    bool plain = format == SBPS_TEXT || isatty(STDOUT_FILENO);
+    if (status == SBPS_OK && plain) print_plain(stdout, text);
+    if (status == SBPS_OK && !plain) fputs(text, stdout);
     sbps_free(text);
     return status;
 }
@@ -23,7 +26,7 @@ static sbps_status print_summary(const void *self, sbps_error *err)
     sbps_status status = sbps_result_read(r->path, &result, err);
     if (status == SBPS_OK) status = sbps_result_summary(result, r->format, &text, err);
     sbps_result_destroy(result);
-    return print_text(status, text);
+    return print_text(status, r->format, text);
 }
 
 static sbps_status print_diagnosis(const void *self, sbps_error *err)
@@ -35,7 +38,7 @@ static sbps_status print_diagnosis(const void *self, sbps_error *err)
     sbps_status status = sbps_result_read(r->path, &result, err);
     if (status == SBPS_OK) status = sbps_result_diagnose(result, &text, &findings, err);
     sbps_result_destroy(result);
-    return print_text(status, text);
+    return print_text(status, SBPS_TEXT, text);
 }
 
 static int summary_run(const arguments *given)

@@ -6,7 +6,13 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { WIDTH_USUAL = 80, WIDTH_LEAST = 40, WIDTH_MOST = 1000, NAMES_MOST = 256 };
+enum {
+    MESSAGE_SIZE = 16384,
+    WIDTH_USUAL = 80,
+    WIDTH_LEAST = 40,
+    WIDTH_MOST = 1000,
+    NAMES_MOST = 256
+};
 
 size_t terminal_width(FILE *to)
 {
@@ -47,14 +53,34 @@ const char *nearest(const char *word, const char *(*name_at)(const void *of, siz
     return sbps_nearest(word, names, count);
 }
 
+/* C0 but those kept, DEL, and C1 in UTF-8: a name or a path that holds them could move the cursor or
+ * pretend to be a line of ours. */
+static void print_without_controls(FILE *to, const char *text, const char *kept)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text, next = (unsigned char)text[1];
+        bool c1 = c == 0xc2 && next >= 0x80 && next <= 0x9f;
+        bool control = (c < 0x20 && !strchr(kept, c)) || c == 0x7f || c1;
+        fputc(control ? '?' : c, to);
+        text += c1;
+    }
+}
+
+void print_plain(FILE *to, const char *text)
+{
+    print_without_controls(to, text, "\n\t");
+}
+
 void complain(const char *format, ...)
 {
+    char line[MESSAGE_SIZE];
     va_list values;
     va_start(values, format);
-    fputs("sbps: ", stderr);
-    vfprintf(stderr, format, values);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof line, format, values);
     va_end(values);
+    fputs("sbps: ", stderr);
+    print_without_controls(stderr, line, "");
+    fputc('\n', stderr);
 }
 
 sbps_status refuse(sbps_error *err, sbps_status status, const char *format, ...)

@@ -2,6 +2,8 @@
  * report success: the stream's error tells. */
 #include "base/words.h"
 
+#include "base/printable.h"
+
 #include <stdlib.h>
 
 bool words_open(word_stream *w)
@@ -17,4 +19,10 @@ char *words_close(word_stream *w)
     if (fclose(w->stream) == 0 && whole) return w->text;
     free(w->text);
     return NULL;
+}
+
+void put_name(FILE *stream, const char *name)
+{
+    for (size_t bytes; *name; name += bytes)
+        fputc(is_control(name, &bytes) ? '?' : *name, stream);
 }

@@ -13,6 +13,8 @@ typedef struct {
 } word_stream;
 
 bool words_open(word_stream *w); /* false: no memory */
+/* A name, its control characters as '?'. */
+void put_name(FILE *stream, const char *name);
 /* The text, to be freed; NULL unless all of it is there. */
 char *words_close(word_stream *w);
 

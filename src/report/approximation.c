@@ -15,7 +15,10 @@ static void add_heading(text *t, const approximation *a)
 {
     const sbps_mode_info *info = &a->info;
     text_add(t, "model         %s", a->model);
-    if (a->target && *a->target) text_add(t, ", target %s", a->target);
+    if (a->target && *a->target) {
+        text_add(t, ", target ");
+        text_name(t, a->target);
+    }
     if (a->rows > 1.0) text_add(t, "\nrows          %.0f", a->rows);
     text_add(t, "\nparameters    %zu\nmethod        %s, ", a->dim, info->method);
     if (isnan(info->epochs))
@@ -51,7 +54,7 @@ static size_t name_width(const approximation *a)
 
 static void add_name(text *t, const char *name, size_t width)
 {
-    text_add(t, "%s", name);
+    text_name(t, name);
     text_spaces(t, width - text_columns(name));
 }
 

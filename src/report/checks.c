@@ -57,7 +57,8 @@ bool name_worst(const evidence *e, badness *of, text *seen)
         size_t j = next_worst(e, of, worse_than, k ? last : SIZE_MAX);
         worse_than = of(e, j, &shown);
         last = j;
-        text_add(seen, "%s %s", k ? "," : "", e->parameters[j].name);
+        text_add(seen, "%s ", k ? "," : "");
+        text_name(seen, e->parameters[j].name);
         if (!isnan(shown)) text_add(seen, " (%.4g)", shown);
     }
     if (count > MOST_NAMED) text_add(seen, " and %zu more", count - MOST_NAMED);

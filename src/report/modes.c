@@ -90,9 +90,9 @@ static void name_groups(const evidence *e, size_t j, size_t groups, range *range
 {
     size_t at = 0;
     groups_of(e->r, j, ranges);
-    text_add(seen,
-             "The chains sit in separate places and none went from one to another: %s is in ",
-             e->parameters[j].name);
+    text_add(seen, "The chains sit in separate places and none went from one to another: ");
+    text_name(seen, e->parameters[j].name);
+    text_add(seen, " is in ");
     for (size_t g = 0; g < groups && g < NAMED_MOST; g++) {
         text_add(seen, "%s", g ? ", " : "");
         at = name_group(e->r, ranges, at, seen);

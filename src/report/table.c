@@ -79,7 +79,7 @@ static void add_cells(text *t, const size_t *widths, const sbps_parameter *p)
 
 static void add_name(text *t, const char *name, size_t width)
 {
-    text_add(t, "%s", name);
+    text_name(t, name);
     text_spaces(t, width - text_columns(name));
 }
 
@@ -106,8 +106,12 @@ static const char *or_unknown(const char *word)
 static void add_setting(text *t, const result *r)
 {
     const result_info *info = &r->info;
-    text_add(t, "model         %s", or_unknown(info->model));
-    if (info->target && *info->target) text_add(t, ", target %s", info->target);
+    text_add(t, "model         ");
+    text_name(t, or_unknown(info->model));
+    if (info->target && *info->target) {
+        text_add(t, ", target ");
+        text_name(t, info->target);
+    }
     text_add(t, "\nrows          ");
     text_count(t, info->rows);
     text_add(t, "\nparameters    %zu\nsampler       %s", r->dim, or_unknown(info->sampler));

@@ -1,6 +1,8 @@
 /* Text that grows by doubling. */
 #include "report/text.h"
 
+#include "base/printable.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -44,6 +46,12 @@ void text_add(text *t, const char *format, ...)
     }
     va_end(again);
     va_end(arguments);
+}
+
+void text_name(text *t, const char *name)
+{
+    for (size_t bytes; *name; name += bytes)
+        add_bytes(t, is_control(name, &bytes) ? "?" : name, 1);
 }
 
 void text_count(text *t, double count)

@@ -11,6 +11,8 @@ typedef struct {
 } text;
 
 void text_add(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A name, its control characters as '?'. */
+void text_name(text *t, const char *name);
 /* A whole number, or a measure to three digits; "unknown" when it is NAN. */
 void text_count(text *t, double count);
 void text_measure(text *t, double value);

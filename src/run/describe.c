@@ -1,6 +1,7 @@
 /* What was chosen, in a few lines. */
 #include "base/words.h"
 #include "run/run.h"
+#include "run/target.h"
 #include "store/text.h"
 
 #include <math.h>
@@ -120,25 +121,49 @@ static void describe_model(const sbps_run *run, FILE *out)
         fprintf(out, "%s density\n", name);
     else if (target && !*target)
         fprintf(out, "%s model\n", name);
-    else
-        fprintf(out, "%s %s of '%s'\n", name, run->plan.model->general ? "model" : "regression",
-                target ? target : "label");
+    else {
+        fprintf(out, "%s %s of '", name, run->plan.model->general ? "model" : "regression");
+        put_name(out, target ? target : "label");
+        fprintf(out, "'\n");
+    }
+}
+
+/* The parameters' names as a terminal may see them; NULL: no memory. */
+static char **printable_names(const sbps_run *run)
+{
+    size_t d = run->target->dim;
+    char **names = calloc(d, sizeof *names);
+    bool whole = names;
+    for (size_t j = 0; whole && j < d; j++) {
+        word_stream w;
+        if ((whole = words_open(&w))) {
+            put_name(w.stream, run->names[j]);
+            whole = (names[j] = words_close(&w));
+        }
+    }
+    if (whole) return names;
+    names_free(names, d);
+    return NULL;
 }
 
 sbps_status sbps_run_describe(const sbps_run *run, char **out, sbps_error *err)
 {
     word_stream w;
     number_locale locale;
+    sbps_run shown; /* the same run, its names fit to be seen */
     *out = NULL;
     sbps_status status = numbers_begin(&locale, err);
     if (status != SBPS_OK) return status;
-    if (words_open(&w)) {
-        describe_model(run, w.stream);
-        describe_size(run, w.stream);
-        describe_priors(run, w.stream);
-        describe_sampler(run, w.stream);
+    memcpy(&shown, run, sizeof shown);
+    shown.names = printable_names(run);
+    if (shown.names && words_open(&w)) {
+        describe_model(&shown, w.stream);
+        describe_size(&shown, w.stream);
+        describe_priors(&shown, w.stream);
+        describe_sampler(&shown, w.stream);
         *out = words_close(&w);
     }
+    names_free(shown.names, run->target->dim);
     numbers_end(&locale);
     return *out ? SBPS_OK : fail_memory(err);
 }

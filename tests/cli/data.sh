@@ -98,4 +98,23 @@ head -n 1 good.csv | grep -q '^[^,]*,[^,]*,y$' || fault 'long names' "good.csv b
 try 'long names, run'      0 '' '.' "$sbps" sample long.csv --model logistic --target y -o long.nc --draws 50 --ess 50
 try 'long names, summary'  0 "${long}_a,.* ${long}_b," '' "$sbps" summary long.nc --csv
 try 'long names, mode'     0 "${long}_a,.* ${long}_b," '' "$sbps" map long.csv --model logistic --target y --csv
+
+# Control characters in names: no escape sequence, and no line of the name's own making, is shown.
+{ printf '"x\033[31m1","x\nsbps: all is well",y\n'; tail -n +2 good.csv; } >control.csv
+shows_no_control() { # NAME FILE...
+    cases=$((cases + 1))
+    grep -qP '[\x00-\x08\x0b-\x1f\x7f]' "${@:2}" && fault "$1" 'an escape sequence'
+    grep -q '^sbps: all is well' "${@:2}" && fault "$1" 'a line of a name'
+}
+"$sbps" sample control.csv --model logistic --target y -o control.nc --draws 50 --ess 50 2>.err ||
+    fault 'control characters' "$(tail -n 1 .err)"
+"$sbps" summary control.nc >.out
+"$sbps" diagnose control.nc >.more
+"$sbps" map control.csv --model logistic --target y >.map
+shows_no_control 'control characters' .err .out .more .map
+"$sbps" sample control.csv --model logistic --target $'y\033[2J\nsbps: all is well' -o none.nc 2>.err
+shows_no_control 'control characters, refused' .err
+"$sbps" sample $'no\033[2J\nsbps: all is well' --model logistic --target y -o none.nc 2>.err
+shows_no_control 'control characters, path' .err
+try 'control characters, exact' 0 $'"x .*sbps: all is well",' '' "$sbps" summary control.nc --csv
 finish

@@ -1,0 +1,18 @@
+/* Names as a terminal may see them. */
+#ifndef BASE_PRINTABLE_H
+#define BASE_PRINTABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether a control character stands at `at`: C0, DEL, or C1 in UTF-8. *bytes is its length, or 1. A
+ * name that holds one could move the cursor, change colours or pretend to be a line of ours. */
+static inline bool is_control(const char *at, size_t *bytes)
+{
+    unsigned char c = (unsigned char)*at, next = c ? (unsigned char)at[1] : 0;
+    bool c1 = c == 0xc2 && next >= 0x80 && next <= 0x9f;
+    *bytes = c1 ? 2 : 1;
+    return c1 || c < 0x20 || c == 0x7f;
+}
+
+#endif
