@@ -108,9 +108,12 @@ const option_spec option_specs[] = {
     {REAL("bias-budget", bias_budget, "SD", "0.02", 0, 1), SAMPLER,
      .help = "Bias that is tolerated, in posterior standard deviations."},
     {SWITCH("paper", paper), SAMPLER,
-     .help = "The method as published and nothing else: k=3, 100 random rows a batch, variance "
-             "from the last batch, chords of 0.01, no lack of fit, horizon, control variate, "
-             "metric, refreshment or tuning. Options given beside it still count."},
+     .help =
+         "The method as published: k=3, 100 random rows a batch, variance from the last "
+         "batch, chords of 0.01, no lack of fit, horizon, control variate, metric, "
+         "refreshment or tuning. One thing of ours it keeps: the slope prior begins at the "
+         "scale of the Hessian (--slope-prior learned, wide: the paper's and the authors'). "
+         "Options given beside it still count."},
     {CHOICE("lack-of-fit", lack_of_fit, "auto|on|off", "auto"), SAMPLER,
      .help = "Widen the band by what a straight line fails to explain of the rate."},
     {CHOICE("pool-variance", pool_variance, "auto|on|off", "auto"), SAMPLER,
@@ -131,6 +134,21 @@ const option_spec option_specs[] = {
      .help =
          "Auxiliary observations ahead of the particle, at 10 p mean proposal times for p = "
          "1 to P, with the last mini-batch."},
+    {CHOICE("auxiliary-when", auxiliary_when, "needed|always", "needed"), SAMPLER,
+     .help =
+         "They are made where the band would fall for ever otherwise, or after every look."},
+    {CHOICE("slope-prior", slope_prior, "hessian|learned|wide", "hessian"), SAMPLER,
+     .help =
+         "Prior of the slope of the rate. hessian: begins at the curvature along the flight "
+         "and is learned in units of it. learned: one for all directions, begun uninformed, "
+         "as the paper has it. wide: variance 1e5, the mean of all slopes fitted so far, as "
+         "in the authors' program."},
+    {CHOICE("slope-evidence", slope_evidence, "all|rejected", "all"), SAMPLER,
+     .help = "The slope prior learns from all looks of a flight, or without the one that ended "
+             "it."},
+    {CHOICE("bounce-batch", bounce_batch, "reused|fresh", "reused"), SAMPLER,
+     .help = "A flight after a bounce begins with the bounce's own mini-batch, as the paper "
+             "has it, or with a fresh one."},
     {REAL("step-size", step_size, "H", "auto", 0, DBL_MAX), .word = "auto", SAMPLER,
      .help = "Step of the discrete samplers: w -= h times the mean gradient per row."},
     {REAL("step-decay", step_decay, "A", "0", 0, 1), .closed = true, SAMPLER,

@@ -29,7 +29,10 @@ struct sbps_options {
     char *regression, *weight_decay; /* linear, gp; off, on */
     bool slope_repair, adapt_forever;
     size_t auxiliary;
-    double step_size, step_decay; /* auto: the sampler's own */
+    char *auxiliary_when;               /* needed, always */
+    char *slope_prior, *slope_evidence; /* hessian, learned, wide; all, rejected */
+    char *bounce_batch;                 /* reused, fresh */
+    double step_size, step_decay;       /* auto: the sampler's own */
     double metric_beta, metric_eps;
     double gradient_noise;
     /* shape of a model */

@@ -192,6 +192,12 @@ static sbps_status choose_batch(const sbps_options *o, const rows *data, run_pla
     return SBPS_OK;
 }
 
+static slope_source slope_source_named(const char *word)
+{
+    if (!strcmp(word, "learned")) return SLOPE_LEARNED;
+    return strcmp(word, "wide") ? SLOPE_HESSIAN : SLOPE_WIDE;
+}
+
 static void choose_settings(const sbps_options *o, run_plan *plan)
 {
     sampler_settings *s = &plan->settings;
@@ -204,6 +210,10 @@ static void choose_settings(const sbps_options *o, run_plan *plan)
     s->process = !strcmp(o->regression, "gp");
     s->weight_decay = !strcmp(o->weight_decay, "on");
     s->auxiliary = o->auxiliary;
+    s->auxiliary_always = !strcmp(o->auxiliary_when, "always");
+    s->slope_prior = slope_source_named(o->slope_prior);
+    s->rejected_evidence = !strcmp(o->slope_evidence, "rejected");
+    s->fresh_bounce = !strcmp(o->bounce_batch, "fresh");
     s->step_size = o->step_size;
     s->step_decay = o->step_decay;
     s->metric_beta = o->metric_beta;
@@ -337,10 +347,12 @@ sbps_status plan_finish(sbps_run *run, sbps_error *err)
 bool plan_may_take_hmc(const sbps_run *run)
 {
     static const char *const of_flights[] = {
-        "band",       "batch-size",   "control-variate", "minibatch",      "refresh-rate",
-        "regression", "weight-decay", "slope-repair",    "auxiliary",      "lack-of-fit",
-        "horizon",    "dt",           "pool-variance",   "gradient-noise", "skeleton",
-        "trace",      "adapt-forever"};
+        "band",          "batch-size",     "control-variate", "minibatch",
+        "refresh-rate",  "regression",     "weight-decay",    "slope-repair",
+        "auxiliary",     "lack-of-fit",    "horizon",         "dt",
+        "pool-variance", "gradient-noise", "skeleton",        "trace",
+        "adapt-forever", "auxiliary-when", "slope-prior",     "slope-evidence",
+        "bounce-batch"};
     if (!is_auto(run->options->sampler) || run->plan.metric->see) return false;
     for (size_t i = 0; i < sizeof of_flights / sizeof *of_flights; i++)
         if (option_given(run->options, of_flights[i])) return false;

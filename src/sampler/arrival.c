@@ -52,6 +52,13 @@ double band_violation(const band *b, const arrival *a)
     return INVERSE_ROOT_2PI * exp(-0.5 * z2) * 4.0 / (3.0 * z + sqrt(z2 + 8.0));
 }
 
+double band_rise(const band *b)
+{
+    double mean = b->fit.b1, variance = b->fit.v11;
+    if (b->curve) process_slope(b->curve, &mean, &variance);
+    return mean + b->k * sqrt(variance);
+}
+
 double band_at_curve(const band *b, double t)
 {
     double mean, variance;

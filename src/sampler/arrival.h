@@ -31,6 +31,8 @@ double band_sd(const band *b, double t);
 /* Probability that G~ at an arrival lies above its rate, were G~ as predicted: within 2 % for
  * widths of 1 and more. */
 double band_violation(const band *b, const arrival *a);
+/* The linear term of the band: what it rises by per unit time far ahead. */
+double band_rise(const band *b);
 /* mean + k sd of a process. */
 double band_at_curve(const band *b, double t);
 

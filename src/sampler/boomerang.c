@@ -62,7 +62,7 @@ static void boomerang_start(sampler *s, const double *p, rng random)
 {
     boomerang_state *state = s->state;
     *state = (boomerang_state){.random = random};
-    outlook_start(&state->view);
+    outlook_start(&state->view, s->settings);
     state->view.prior.mean = 0.0; /* of a Gaussian nothing is left in G */
     memcpy(s->p_next, p, s->dim * sizeof *p);
     /* z = A^-1 p = A' (A A')^-1 p */
@@ -127,7 +127,7 @@ static void take_off(sampler *s, boomerang_state *state, event *e)
     state->vv = dot(s->dim, s->v, s->v);
     outlook_clear(&state->view, turn_scale(s, state));
     observation first = state->last;
-    if (state->end.kind != EVENT_BOUNCE) {
+    if (state->end.kind != EVENT_BOUNCE || s->settings->fresh_bounce) {
         first = observe(s, state, 0.0);
         e->rows += first.rows;
     } else if (s->settings->keep_variance) {
@@ -228,12 +228,12 @@ static void boomerang_step(sampler *s, segment *out)
     event e = {0};
     take_off(s, state, &e);
     double dt = fly(s, state, &e);
+    outlook_end(&state->view, s->settings, dt, e.kind == EVENT_BOUNCE ? &state->last : NULL);
     land(s, dt);
     if (e.kind == EVENT_BOUNCE)
         bounce(s);
     else
         refresh(s, state);
-    outlook_learn_slope(&state->view, s->settings);
     if (state->widths.on) state->widths.time += dt;
     state->end = e;
     *out = (segment){.flow = &flow_ellipse,

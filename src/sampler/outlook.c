@@ -1,7 +1,8 @@
 /* The band over G, and what is learned about it.
  *
  * Noise: c^2 is pooled over the flight with a running mean in units of u'Hu. Slope: b1 ~ N(mu, s2),
- * learned from the flights' evidence (regression.c). Lack of fit: a straight line is right only
+ * learned from the flights' evidence (regression.c). The look that ended a flight is part of its
+ * evidence: it bounced because G~ was large, and slopes fitted without it are too low. Lack of fit: a straight line is right only
  * near what was seen. Beyond the latest observation at t_n the slope is off by a further
  * delta ~ N(0, kappa), which adds kappa (t - t_n)^2 to the variance of G; that is quadratic
  * in t, so the band stays convex. With S the variance that was predicted for a look at t,
@@ -36,12 +37,14 @@
 #define SCALE_RATE      0.02
 #define SCALE_STEP      0.25 /* D */
 #define SCALE_MOST      4.0  /* of a difference quotient */
+#define SLOPE_VARIANCE  1e5  /* of a prior that begins wide: as in the authors' own program */
 #define CHORD_SHARE     0.25 /* of the way to the horizon: longest first chord */
 #define CHORDS_AT_MOST  1e5  /* fixed chords without a horizon: look again after so many */
 
-void outlook_start(outlook *o)
+void outlook_start(outlook *o, const sampler_settings *set)
 {
-    *o = (outlook){.prior = {.mean = 1.0, .variance = 1.0},
+    static const slope_prior first = {1.0, 1.0}, wide = {0.0, SLOPE_VARIANCE};
+    *o = (outlook){.prior = set->slope_prior == SLOPE_HESSIAN ? first : wide,
                    .drift = DRIFT_LEAST,
                    .decay = {.log_tau = log(TAU_FIRST)},
                    .gp_scale = {.variance = 1.0, .length = 1.0}};
@@ -84,9 +87,9 @@ static double next_variance(const outlook *o, const sampler_settings *set)
                            : larger(o->last_noise, noise_floor(o));
 }
 
-static slope_prior scaled_prior(const outlook *o)
+static slope_prior scaled_prior(const outlook *o, const sampler_settings *set)
 {
-    double c = o->curvature;
+    double c = set->slope_prior == SLOPE_HESSIAN ? o->curvature : 1.0;
     return (slope_prior){.mean = o->prior.mean * c, .variance = o->prior.variance * c * c};
 }
 
@@ -115,6 +118,13 @@ static void add(outlook *o, const sampler_settings *set, double t, double g, dou
     if (set->process) process_add(&o->gp, t, g);
 }
 
+/* The mean of a wide prior is that of all slopes fitted so far, one a look. */
+static void follow_slope(outlook *o, const sampler_settings *set)
+{
+    regression_fit fit = regression_solve(&o->fit, o->prior, unit_variance(o, set), 0.0);
+    o->prior.mean += (fit.b1 - o->prior.mean) / ++o->fitted;
+}
+
 void outlook_see(outlook *o, const sampler_settings *set, double t, const observation *seen)
 {
     double c2 = larger(seen->variance, noise_floor(o));
@@ -126,6 +136,7 @@ void outlook_see(outlook *o, const sampler_settings *set, double t, const observ
     o->last_time = t;
     double rate = 1.0 / smaller(++o->running_count, VARIANCE_MEMORY);
     o->running += (c2 / o->curvature - o->running) * rate;
+    if (set->slope_prior == SLOPE_WIDE) follow_slope(o, set);
 }
 
 void outlook_see_ahead(outlook *o, const sampler_settings *set, double t,
@@ -156,11 +167,11 @@ band outlook_band(outlook *o, const sampler_settings *set)
     double unit = unit_variance(o, set), next = next_variance(o, set);
     band b = {.k = set->band, .floor = set->floor * o->speed};
     if (set->process) {
-        process_fit(&o->gp, scaled_prior(o), scaled_process(o), next);
+        process_fit(&o->gp, scaled_prior(o, set), scaled_process(o), next);
         b.curve = &o->gp;
         return b;
     }
-    b.fit = regression_solve(&o->fit, scaled_prior(o), unit, next);
+    b.fit = regression_solve(&o->fit, scaled_prior(o, set), unit, next);
     if (set->slope_repair) fit_repair_slope(&b.fit);
     if (!set->lack_of_fit) return b;
     regression_admit_misfit(&o->fit, unit, &b.fit);
@@ -185,14 +196,15 @@ chord_grid outlook_grid(const outlook *o, const sampler_settings *set, const ban
 
 /* ---- learning ---- */
 
-static void learn_drift(outlook *o, const band *b, double t, double g) /* (1) */
+static void learn_drift(outlook *o, const sampler_settings *set, const band *b, double t,
+                        double g) /* (1) */
 {
-    double h = t - o->last_time, kappa = o->drift * o->curvature * o->curvature;
+    double unit = o->curvature * o->curvature, h = t - o->last_time, kappa = o->drift * unit;
     double r = g - fit_mean(&b->fit, t), precision = 1.0 / fit_variance(&b->fit, t);
     double step = kappa * h * h * precision * (r * r * precision - 1.0);
     double x = DRIFT_RATE * smaller(step, DRIFT_MOST);
     o->drift *= 1.0 + x * (1.0 + 0.5 * x); /* e^x, x from -0.1 to 1, without its price */
-    o->drift = larger(o->drift, DRIFT_LEAST * o->prior.variance);
+    o->drift = larger(o->drift, DRIFT_LEAST * scaled_prior(o, set).variance / unit);
 }
 
 static double log_normal(double r, double variance)
@@ -210,8 +222,8 @@ static double climb(double low, double high)
 static double predicted(const outlook *o, const sampler_settings *set, const regression *sums,
                         double t, double g)
 {
-    regression_fit fit =
-        regression_solve(sums, scaled_prior(o), unit_variance(o, set), next_variance(o, set));
+    regression_fit fit = regression_solve(sums, scaled_prior(o, set), unit_variance(o, set),
+                                          next_variance(o, set));
     return log_normal(g - fit_mean(&fit, t), fit_variance(&fit, t));
 }
 
@@ -229,7 +241,7 @@ static double process_predicted(const outlook *o, const sampler_settings *set,
 {
     process trial = o->gp;
     double mean, variance;
-    process_fit(&trial, scaled_prior(o), scale, next_variance(o, set));
+    process_fit(&trial, scaled_prior(o, set), scale, next_variance(o, set));
     process_predict(&trial, t, &mean, &variance);
     return log_normal(g - mean, variance);
 }
@@ -255,15 +267,27 @@ void outlook_learn(outlook *o, const sampler_settings *set, const band *b, doubl
     if (set->process)
         learn_process(o, set, t, g);
     else if (set->lack_of_fit)
-        learn_drift(o, b, t, g);
+        learn_drift(o, set, b, t, g);
 }
 
-void outlook_learn_slope(outlook *o, const sampler_settings *set)
+/* One gradient step on the flight's evidence. */
+static void learn_slope(outlook *o, const sampler_settings *set)
 {
-    double c = o->curvature;
-    slope_prior learned = scaled_prior(o);
+    double c = set->slope_prior == SLOPE_HESSIAN ? o->curvature : 1.0;
+    slope_prior learned = scaled_prior(o, set);
     slope_prior_learn(&learned, &o->fit, unit_variance(o, set), set->learning_rate);
     o->prior = (slope_prior){.mean = learned.mean / c, .variance = learned.variance / (c * c)};
+}
+
+void outlook_end(outlook *o, const sampler_settings *set, double t, const observation *last)
+{
+    /* its noise counts in the next flight, which begins with its batch */
+    if (last && !set->rejected_evidence) {
+        if (set->weight_decay) forget(o, t - o->last_time);
+        add(o, set, t, last->slope, larger(last->variance, noise_floor(o)));
+        if (set->slope_prior == SLOPE_WIDE) follow_slope(o, set);
+    }
+    if (set->slope_prior != SLOPE_WIDE) learn_slope(o, set);
 }
 
 /* ---- read back ---- */
@@ -274,6 +298,7 @@ static void inspect_learned(const outlook *o, inspection *x)
     INSPECT_REAL(x, o->running_count, 0.0, DBL_MAX);
     INSPECT_REAL(x, o->prior.mean, -DBL_MAX, DBL_MAX);
     INSPECT_REAL(x, o->prior.variance, DBL_MIN, DBL_MAX);
+    INSPECT_REAL(x, o->fitted, 0.0, DBL_MAX);
     INSPECT_REAL(x, o->drift, 0.0, DBL_MAX);
     INSPECT_REAL(x, o->decay.log_tau, log(TAU_LEAST) - 1.0, log(TAU_MOST) + 1.0);
     INSPECT_REAL(x, o->gp_scale.variance, DBL_MIN, DBL_MAX);

@@ -23,14 +23,15 @@ typedef struct {
     double noise_count; /* and of how many observations */
     double running;     /* mean of c^2 / u'Hu over flights */
     double running_count;
-    slope_prior prior; /* in units of u'Hu */
+    slope_prior prior; /* in units of u'Hu, if it comes from the Hessian */
+    double fitted;     /* slopes, so many, whose mean a wide prior has */
     double drift;      /* kappa in units of (u'Hu)^2 */
     forgetting decay;
     process gp;
     process_scale gp_scale; /* natural units */
 } outlook;
 
-void outlook_start(outlook *o);
+void outlook_start(outlook *o, const sampler_settings *set);
 /* A new flight along which u'Hu is `curvature`. */
 void outlook_clear(outlook *o, double curvature);
 /* An observation of the flight; times do not fall. */
@@ -44,8 +45,8 @@ void outlook_shift(outlook *o, double jump);
 band outlook_band(outlook *o, const sampler_settings *set);
 /* What a look at G under this band teaches: before it is seen. */
 void outlook_learn(outlook *o, const sampler_settings *set, const band *b, double t, double g);
-/* The flight is over. */
-void outlook_learn_slope(outlook *o, const sampler_settings *set);
+/* The flight is over at t, by the bounce of this look if it is not NULL: the slope prior learns. */
+void outlook_end(outlook *o, const sampler_settings *set, double t, const observation *last);
 /* Chords over the band from t on, to the horizon, but for no longer than `most` and not beyond
  * `until`. */
 chord_grid outlook_grid(const outlook *o, const sampler_settings *set, const band *b, double t,

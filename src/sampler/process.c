@@ -6,7 +6,8 @@
  *     b0   = 1'K^-1 (g - mu t_i) / 1'K^-1 1                                                (2)
  *     mean = b0 + mu t + k' K^-1 (g - mu t_i - b0)                                         (3)
  *     var  = s2 t^2 + k(0) + c^2 - k'K^-1 k + (1 - 1'K^-1 k)^2 / 1'K^-1 1,                 (4)
- * the last term being what an unknown level adds. Rasmussen, Williams (2006), section 2.7. */
+ * the last term being what an unknown level adds. Far ahead f is forgotten, k_i = s2 t t_i: of (3) and
+ * (4) remain the terms in t and t^2. Rasmussen, Williams (2006), section 2.7. */
 #include "sampler/process.h"
 #include "base/real.h"
 
@@ -109,4 +110,18 @@ void process_predict(const process *p, double t, double *mean, double *variance)
     for (size_t i = 0; i < p->count; i++) known += k[i] * k[i];
     double own = larger(covariance(p, t, t) - known, 0.0);
     *variance = own + p->noise + unknown * unknown / p->level_precision; /* (4) */
+}
+
+void process_slope(const process *p, double *mean, double *variance)
+{
+    double k[PROCESS_MOST], s2 = p->prior.variance, unknown = 0.0, known = 0.0;
+    *mean = p->prior.mean;
+    for (size_t i = 0; i < p->count; i++) {
+        k[i] = s2 * p->t[i];
+        *mean += k[i] * p->weight[i];
+        unknown += k[i] * p->ones[i];
+    }
+    solve_lower(p, k);
+    for (size_t i = 0; i < p->count; i++) known += k[i] * k[i];
+    *variance = larger(s2 - known, 0.0) + unknown * unknown / p->level_precision;
 }

@@ -31,5 +31,7 @@ void process_shift(process *p, double jump);
 void process_fit(process *p, slope_prior prior, process_scale scale, double noise);
 /* Predictive mean and variance of an observation at t. */
 void process_predict(const process *p, double t, double *mean, double *variance);
+/* Mean and variance of its slope far beyond the observations. */
+void process_slope(const process *p, double *mean, double *variance);
 
 #endif

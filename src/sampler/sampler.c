@@ -133,8 +133,10 @@ static void inspect_settings(const sampler_settings *set, bool band, inspection 
                                     &set->chord,        &set->pool,          &set->step_size,
                                     &set->step_decay,   &set->learning_rate, &set->metric_beta,
                                     &set->metric_eps,   &set->gradient_noise};
-    const bool *const flags[] = {&set->lack_of_fit, &set->keep_variance, &set->slope_repair,
-                                 &set->process,     &set->weight_decay,  &set->adapt_forever};
+    const bool *const flags[] = {
+        &set->lack_of_fit,      &set->keep_variance, &set->slope_repair,
+        &set->process,          &set->weight_decay,  &set->adapt_forever,
+        &set->auxiliary_always, &set->fresh_bounce,  &set->rejected_evidence};
     if (band)
         inspect_reals(x, "the width of the band", &set->band, 1, 0.0, BAND_WIDEST);
     else
@@ -143,6 +145,7 @@ static void inspect_settings(const sampler_settings *set, bool band, inspection 
         inspect_made(x, "a setting of the sampler", chosen[i], 1);
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         inspect_same(x, "a switch of the sampler", flags[i], sizeof *flags[i]);
+    inspect_same(x, "the prior of slopes", &set->slope_prior, sizeof set->slope_prior);
     inspect_same(x, "the number of auxiliary looks", &set->auxiliary, sizeof set->auxiliary);
     INSPECT_WHOLE(x, *set);
 }

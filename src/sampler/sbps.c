@@ -2,7 +2,7 @@
  *
  *   w(t) = w + t A v; proposals arrive with rate lambda(t), the band over a local regression of the
  *   slopes G~ observed since the last event; a proposal at t becomes a bounce with probability
- *   min(1, [G~(t)]+ / lambda(t)), v <- v - 2 (v.h / h.h) h, h = A' grad U~.       (3), (7), (12)
+ *   min(1, [G~(t)]+ / lambda(t)), v <- v - 2 (v.h / h.h) h, h = A' grad U~.      (4), (13), (16)
  *
  * The particle always keeps the distance flown. Regression time runs from the last event, the
  * Poisson clock restarts at each proposal. Where G~ > lambda the bound was violated and
@@ -13,8 +13,9 @@
  * flight with a running mean, lack of fit in the band, a floor under lambda and a horizon with an
  * observation at its end, chords on the scale of the band itself. The band is made in outlook.c.
  *
- * Auxiliary observations (Supp. E): after each look at t the same batch is looked at once more at
- * t + 10 p t_mean, p = 1..P, t_mean being the mean time from look to proposal.
+ * Auxiliary observations (Supp. E): where after a look at t the linear term of the band is negative,
+ * so that a long flight lies ahead, the same batch is looked at once more at t + 10 p t_mean,
+ * p = 1..P, t_mean being the mean time from look to proposal, until the term is negative no more.
  *
  * psbps (section 5) is the same with a metric that learns from the gradient of every proposal
  * while it adapts. A changes only at bounces, after the reflection.
@@ -50,7 +51,7 @@ static void sbps_start(sampler *s, const double *p, rng random)
 {
     sbps_state *state = s->state;
     *state = (sbps_state){.random = random};
-    outlook_start(&state->view);
+    outlook_start(&state->view, s->settings);
     sampler_start_metric(s, s->shared);
     memcpy(s->p_next, p, s->dim * sizeof *p);
     sampler_refresh(s, &state->random);
@@ -59,19 +60,41 @@ static void sbps_start(sampler *s, const double *p, rng random)
 
 /* ---- flight ---- */
 
-static void remember(sampler *s, sbps_state *state, double t, observation o, event *e)
+/* By how much G jumps at the kinks of a stretch of the flight. */
+static double jumps_between(const potential *u, double from, double to)
 {
-    outlook_see(&state->view, s->settings, t, &o);
-    state->last = o;
-    if (!s->settings->auxiliary || state->wait_count == 0.0) return;
+    double sum = 0.0, jump, at = potential_next_kink(u, from, &jump);
+    for (; at <= to; at = potential_next_kink(u, at, &jump)) sum += jump;
+    return sum;
+}
+
+static bool must_look_ahead(sbps_state *state, const sampler_settings *set)
+{
+    if (set->auxiliary_always) return true;
+    band b = outlook_band(&state->view, set);
+    return band_rise(&b) < 0.0;
+}
+
+static void look_ahead(sampler *s, sbps_state *state, double t, event *e)
+{
+    if (state->wait_count == 0.0) return;
     double step = AUXILIARY_STEP * state->wait_sum / state->wait_count;
     for (size_t p = 1; p <= s->settings->auxiliary; p++) {
+        if (!must_look_ahead(state, s->settings)) return;
         double ahead = t + (double)p * step;
         observation seen = potential_observe_again(s->u, ahead);
         e->rows += seen.rows;
         if (s->watch) watch_tell(s->watch, LOOK_AUXILIARY, ahead, seen);
+        seen.slope -= jumps_between(s->u, t, ahead); /* as if seen from this side of them */
         outlook_see_ahead(&state->view, s->settings, ahead, &seen);
     }
+}
+
+static void remember(sampler *s, sbps_state *state, double t, observation o, event *e)
+{
+    outlook_see(&state->view, s->settings, t, &o);
+    state->last = o;
+    if (s->settings->auxiliary) look_ahead(s, state, t, e);
 }
 
 /* The first observation of a flight. After a bounce it is the bounce's own batch, seen along the
@@ -81,13 +104,14 @@ static void take_off(sampler *s, sbps_state *state, event *e)
     memcpy(s->p, s->p_next, s->dim * sizeof *s->p);
     memcpy(s->q, s->q_next, s->dim * sizeof *s->q);
     for (size_t j = 0; j < s->dim; j++) s->scratch[j] = s->centre[j] + s->p[j];
-    if (state->end.kind == EVENT_BOUNCE)
+    bool same_batch = state->end.kind == EVENT_BOUNCE && !s->settings->fresh_bounce;
+    if (same_batch)
         potential_turn(s->u, s->scratch, s->q);
     else
         potential_aim(s->u, s->scratch, s->q);
     outlook_clear(&state->view, sampler_curvature(s, s->q));
     observation first = state->last;
-    if (state->end.kind != EVENT_BOUNCE) {
+    if (!same_batch) {
         first = potential_observe(s->u, 0.0);
         e->rows += first.rows;
     } else if (s->settings->keep_variance) {
@@ -179,6 +203,7 @@ static void sbps_step(sampler *s, segment *out)
     event e = {0};
     take_off(s, state, &e);
     double dt = fly(s, state, &e);
+    outlook_end(&state->view, s->settings, dt, e.kind == EVENT_BOUNCE ? &state->last : NULL);
     for (size_t j = 0; j < s->dim; j++) s->p_next[j] = s->p[j] + dt * s->q[j];
     if (e.kind == EVENT_BOUNCE) {
         potential_gradient(s->u, s->gradient);
@@ -187,7 +212,6 @@ static void sbps_step(sampler *s, segment *out)
     } else {
         sampler_refresh(s, &state->random);
     }
-    outlook_learn_slope(&state->view, s->settings);
     if (state->widths.on) state->widths.time += dt;
     state->end = e;
     *out = (segment){.flow = &flow_line,

@@ -45,7 +45,7 @@ try 'psbps'       0 '' '.*' "${sample[@]}" --chains 1 --ess 50 --sampler psbps -
 check 'psbps' psbps.csv psbps.nc
 try 'boomerang'   0 '' '.*' "${sample[@]}" --chains 1 --ess 50 --sampler boomerang --trace boomerang.csv -o boomerang.nc
 check 'boomerang' boomerang.csv boomerang.nc
-try 'auxiliary'   0 '' '.*' "${sample[@]}" --chains 1 --ess 50 --auxiliary 1 --trace auxiliary.csv -o auxiliary.nc
+try 'auxiliary'   0 '' '.*' "${sample[@]}" --chains 1 --ess 50 --auxiliary 1 --auxiliary-when always --trace auxiliary.csv -o auxiliary.nc
 check 'auxiliary' auxiliary.csv auxiliary.nc
 grep -q ',auxiliary,' auxiliary.csv || fault 'auxiliary' 'is not in the trace'
 

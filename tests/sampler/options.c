@@ -41,7 +41,7 @@ TEST(drift_adds_to_the_variance_only_beyond_the_last_look)
 static double drift_after(double kappa, double residual, double noise)
 {
     outlook o;
-    outlook_start(&o);
+    outlook_start(&o, &ours);
     outlook_clear(&o, 1.0);
     outlook_see(&o, &ours, 0.0, &(observation){.slope = 1.0, .variance = noise});
     outlook_see(&o, &ours, 0.5, &(observation){.slope = 1.5, .variance = noise});
@@ -69,7 +69,7 @@ TEST(weights_decay_with_the_distance_from_the_latest_look)
     sampler_settings set = ours;
     outlook o;
     set.weight_decay = true;
-    outlook_start(&o);
+    outlook_start(&o, &set);
     outlook_clear(&o, 4.0); /* time is natural time / 2 */
     double tau = exp(o.decay.log_tau) / 2.0, times[3] = {0.0, 0.4, 1.1};
     for (size_t i = 0; i < 3; i++)
@@ -90,7 +90,7 @@ static double learned_tau(double rate)
     rng r = rng_stream(32, 0, RNG_TEST);
     set.weight_decay = true;
     set.lack_of_fit = false;
-    outlook_start(&o);
+    outlook_start(&o, &set);
     for (size_t flight = 0; flight < 500; flight++) {
         double phase = 6.28 * rng_uniform(&r);
         outlook_clear(&o, 1.0);
@@ -231,6 +231,7 @@ static const sampler_settings *with(sampler_settings *set, size_t which)
     set->weight_decay = which == 1;
     set->process = which == 2;
     set->auxiliary = which == 3 ? 2 : 0;
+    set->auxiliary_always = true;
     return set;
 }
 
@@ -286,6 +287,7 @@ TEST(auxiliary_observations_count_their_rows)
     segment s;
     sampler_settings set = ours;
     set.auxiliary = 3;
+    set.auxiliary_always = true;
     flyer_make(&f, &p, &set, 8);
     for (size_t k = 0; k < 100; k++) flyer_step(&f, &s);
     for (size_t k = 0; k < 1000; k++) {

@@ -70,7 +70,7 @@ TEST(stated_bias_is_that_of_a_narrow_band)
     for (int seed = 1; seed <= (int)seeds; seed++) {
         char settings[128];
         snprintf(settings, sizeof settings,
-                 "seed=%d band=0.3 batch-size=20 control-variate=none", seed);
+                 "seed=%d band=0.2 batch-size=20 control-variate=none", seed);
         sbps_result *r = run(&t, 40000.0, settings);
         off += (r->mean[1] - truth[1].mean) / truth[1].sd / seeds;
         stated += r->bias[1] / seeds;

@@ -1,0 +1,318 @@
+/* The outlook by hand: pooled noise, jumps, the slope prior and what it learns from; and the same
+ * seen along whole flights by a watcher. */
+#include "sampler/outlook.h"
+#include "sampler/fixture.h"
+
+static observation seen(double slope, double variance)
+{
+    return (observation){.slope = slope, .variance = variance};
+}
+
+/* ---- pooled variance ---- */
+
+static const double variances[] = {3.0, 0.5, 2.0, 9.0, 1.0};
+
+/* The running mean is in units of u'Hu: a flight along which that is 4 times as large takes it 4
+ * times as large, beside its own observations, which are taken as they are. */
+TEST(noise_is_pooled_over_the_flight_with_a_running_mean_in_units_of_curvature)
+{
+    const double first = 2.0, second = 8.0;
+    sampler_settings set = ours;
+    outlook o;
+    double running = 0.0;
+    outlook_start(&o, &set);
+    outlook_clear(&o, first);
+    for (size_t i = 0; i < 5; i++) {
+        observation look = seen((double)i, variances[i]);
+        outlook_see(&o, &set, (double)i, &look);
+        running += variances[i] / first / 5.0;
+    }
+    outlook_clear(&o, second);
+    observation look = seen(1.0, 6.0);
+    outlook_see(&o, &set, 0.0, &look);
+    running += (6.0 / second - running) / 6.0;
+    band b = outlook_band(&o, &set);
+    CHECK_NEAR(o.running, running, TOL_SUM);
+    CHECK_NEAR(b.fit.noise, (set.pool * running * second + 6.0) / (set.pool + 1.0), TOL_SUM);
+    CHECK_NEAR(b.fit.v00, b.fit.noise, TOL_SUM); /* of the level, after one look */
+    set.pool = 0.0;
+    b = outlook_band(&o, &set);
+    CHECK(b.fit.noise == 6.0); /* the last batch alone */
+}
+
+/* ---- kinks ---- */
+
+static band band_after(const sampler_settings *set, double raise, double jump)
+{
+    static outlook o; /* a band over a process borrows from it */
+    outlook_start(&o, set);
+    outlook_clear(&o, 1.0);
+    for (size_t i = 0; i < 4; i++) {
+        observation look = seen(raise + 0.5 * (double)i + sin(3.0 * (double)i), 0.3);
+        outlook_see(&o, set, 0.4 * (double)i, &look);
+    }
+    outlook_shift(&o, jump);
+    return outlook_band(&o, set);
+}
+
+TEST(behind_a_kink_the_band_is_that_of_slopes_seen_higher_by_the_jump)
+{
+    for (size_t which = 0; which < 3; which++) {
+        sampler_settings set = ours;
+        set.weight_decay = which == 1;
+        set.process = which == 2;
+        for (double t = 1.2; t < 3.0; t += 0.3) {
+            band before = band_after(&set, 0.0, 0.0);
+            double plain = band_mean(&before, t);
+            band jumped = band_after(&set, 0.0, 2.5);
+            double mean = band_mean(&jumped, t), top = band_at(&jumped, t);
+            band raised = band_after(&set, 2.5, 0.0);
+            CHECK_NEAR(mean, plain + 2.5, TOL_SUM);
+            CHECK_NEAR(top, band_at(&raised, t), TOL_SUM);
+        }
+    }
+}
+
+typedef struct {
+    const flyer *f;
+    double residual, jump, count; /* sums of squares behind kinks */
+} kink_watch;
+
+/* Looks foreseen from this side of exactly one kink. */
+static void see_kink(void *self, const sighting *l)
+{
+    kink_watch *k = self;
+    double jump, other, at;
+    if (isnan(l->mean) || isnan(l->slope)) return;
+    at = potential_next_kink(&k->f->u, 0.0, &jump);
+    if (!(at < l->t) || potential_next_kink(&k->f->u, at, &other) < l->t) return;
+    k->residual += (l->slope - l->mean) * (l->slope - l->mean);
+    k->jump += jump * jump;
+    k->count++;
+}
+
+/* Without noise what is foreseen behind a kink is right to a part of the jump: with the wrong sign,
+ * or none, it would be off by twice or once the jump. */
+TEST(flights_foresee_the_slope_behind_a_kink)
+{
+    problem p = {.made = {sampler_find("sbps"), metric_kinds[2], &potential_full,
+                          model_find("logistic"), 300}};
+    table_spec spec = {
+        .n = 300, .columns = 3, .weights = "laplace(0,0.05)", .sigma = "exponential(1)"};
+    p.t = table_make(p.made.model, spec);
+    REQUIRE(p.t.u && mode_find(p.t.u, NULL, &p.m, NULL) == SBPS_OK);
+    metric_create(p.made.metric, p.t.u->dim, p.m->hessian, &p.a, NULL);
+    REQUIRE(p.a);
+    flyer f;
+    segment s;
+    kink_watch k = {.f = &f};
+    watcher watch = {&k, see_kink};
+    flyer_make(&f, &p, &ours, 11);
+    f.s.watch = &watch;
+    for (size_t i = 0; i < 2000; i++) flyer_step(&f, &s);
+    CHECK(k.count > 200.0);
+    printf("behind %.0f kinks: residual %.3f of the jump\n", k.count,
+           sqrt(k.residual / k.jump));
+    CHECK(k.residual < 0.1 * k.jump);
+    free(f.memory.base);
+    problem_close(&p);
+}
+
+/* ---- the evidence ---- */
+
+/* A flight of three looks that rise ever faster; the third ends it. */
+static outlook ended_flight(const sampler_settings *set, const observation *last)
+{
+    static const double g[2] = {-2.0, -1.0};
+    outlook o;
+    outlook_start(&o, set);
+    outlook_clear(&o, 4.0);
+    for (size_t i = 0; i < 2; i++) {
+        observation look = seen(g[i], 0.25);
+        outlook_see(&o, set, 0.3 * (double)i, &look);
+    }
+    outlook_end(&o, set, 0.6, last);
+    return o;
+}
+
+TEST(the_look_that_ends_a_flight_belongs_to_its_evidence)
+{
+    const observation last = seen(5.0, 0.25);
+    const sampler_settings *both[] = {&ours, &papers};
+    for (size_t i = 0; i < 2; i++) {
+        sampler_settings set = *both[i], without = set;
+        without.rejected_evidence = true;
+        outlook bounced = ended_flight(&set, &last), refreshed = ended_flight(&set, NULL);
+        outlook old = ended_flight(&without, &last);
+        regression r = {0};
+        slope_prior want = {4.0, 16.0};
+        double unit = set.pool > 0.0 ? 0.25 : 1.0, weight = set.pool > 0.0 ? 1.0 : 4.0;
+        regression_add(&r, 0.0, -2.0, weight);
+        regression_add(&r, 0.3, -1.0, weight);
+        regression_add(&r, 0.6, 5.0, weight);
+        slope_prior_learn(&want, &r, unit, set.learning_rate);
+        CHECK_NEAR(bounced.prior.mean, want.mean / 4.0, TOL_SUM);
+        CHECK_NEAR(bounced.prior.variance, want.variance / 16.0, TOL_SUM);
+        CHECK(bounced.prior.mean > refreshed.prior.mean);
+        CHECK(old.prior.mean == refreshed.prior.mean);
+        CHECK(bounced.running == refreshed.running); /* its noise counts in the next flight */
+    }
+}
+
+/* A flight of G = level + slope t under normal noise, slopes from 0.5 to 1.5, thinned under its own band, to its bounce. */
+static void fly_to_bounce(outlook *o, const sampler_settings *set, rng *r)
+{
+    double level = -20.0 * rng_uniform(r), slope = 0.5 + rng_uniform(r), t = 0.0;
+    observation look = seen(level + 2.0 * rng_normal(r), 4.0);
+    arrival a = {0};
+    outlook_clear(o, 1.0);
+    do {
+        if (t == 0.0 || a.arrived) outlook_see(o, set, t, &look);
+        band b = outlook_band(o, set);
+        chord_grid grid = outlook_grid(o, set, &b, t, INFINITY, INFINITY);
+        a = band_arrival(&b, &grid, rng_exponential(r));
+        t = a.time;
+        look = seen(level + slope * t + 2.0 * rng_normal(r), 4.0);
+    } while (!a.arrived || rng_uniform(r) >= look.slope / a.rate);
+    outlook_end(o, set, t, &look);
+}
+
+/* Mean of the slope prior over the second half of so many flights. */
+static double learned_mean(const sampler_settings *set, size_t flights)
+{
+    outlook o;
+    rng r = rng_stream(35, 0, RNG_TEST);
+    double sum = 0.0;
+    outlook_start(&o, set);
+    for (size_t k = 0; k < flights; k++) {
+        fly_to_bounce(&o, set, &r);
+        if (2 * k >= flights) sum += o.prior.mean;
+    }
+    return 2.0 * sum / (double)flights;
+}
+
+/* A flight ends because its last look was high. With that look the evidence is whole: when a flight
+ * ends depends on nothing that was not seen. Without it slopes seem lower than they are. */
+TEST(the_slope_prior_learns_the_mean_slope)
+{
+    sampler_settings all = papers, without = papers;
+    without.rejected_evidence = true;
+    double mean = learned_mean(&all, 40000), low = learned_mean(&without, 40000);
+    printf("mean slope 1: learned %.3f, %.3f without the looks that bounced\n", mean, low);
+    CHECK_NEAR(mean, 1.0, 0.03);
+    CHECK(low < 0.95);
+}
+
+/* ---- where the prior begins ---- */
+
+TEST(the_slope_prior_begins_at_the_curvature_or_wide)
+{
+    static const slope_source sources[] = {SLOPE_HESSIAN, SLOPE_LEARNED, SLOPE_WIDE};
+    for (size_t i = 0; i < 3; i++) {
+        sampler_settings set = papers;
+        outlook o;
+        set.slope_prior = sources[i];
+        outlook_start(&o, &set);
+        outlook_clear(&o, 7.0);
+        observation look = seen(-3.0, 1.0);
+        outlook_see(&o, &set, 0.0, &look);
+        band b = outlook_band(&o, &set);
+        CHECK_NEAR(b.fit.b1, sources[i] == SLOPE_HESSIAN ? 7.0 : 0.0, TOL_SUM);
+        CHECK_NEAR(b.fit.v11, sources[i] == SLOPE_HESSIAN ? 49.0 : 1e5, TOL_SUM);
+    }
+}
+
+/* Flights with slope 20, whatever u'Hu is; each ends by a bounce. */
+static slope_prior prior_after(slope_source source, size_t flights)
+{
+    sampler_settings set = papers;
+    outlook o;
+    rng r = rng_stream(36, 0, RNG_TEST);
+    set.slope_prior = source;
+    outlook_start(&o, &set);
+    for (size_t k = 0; k < flights; k++) {
+        outlook_clear(&o, 1.0 + 9.0 * rng_uniform(&r));
+        for (double t = 0.0; t < 0.8; t += 0.2) {
+            observation look = seen(20.0 * t - 5.0 + 0.3 * rng_normal(&r), 0.09);
+            outlook_see(&o, &set, t, &look);
+        }
+        observation last = seen(11.0 + 0.3 * rng_normal(&r), 0.09);
+        outlook_end(&o, &set, 0.8, &last);
+    }
+    return o.prior;
+}
+
+TEST(a_global_prior_learns_mean_and_spread_and_a_wide_one_the_mean)
+{
+    slope_prior learned = prior_after(SLOPE_LEARNED, 4000),
+                wide = prior_after(SLOPE_WIDE, 4000);
+    CHECK_NEAR(learned.mean, 20.0, 0.01);
+    CHECK(learned.variance < 1.0);
+    CHECK(wide.variance == 1e5);
+    CHECK_NEAR(wide.mean, 20.0, 0.02);
+}
+
+/* ---- looking ahead ---- */
+
+TEST(the_rise_of_a_band_is_its_slope_far_ahead)
+{
+    for (size_t which = 0; which < 2; which++)
+        for (size_t points = 1; points <= 5; points++) {
+            static outlook o;
+            sampler_settings set = papers;
+            set.process = which == 1;
+            outlook_start(&o, &set);
+            outlook_clear(&o, 2.0);
+            for (size_t i = 0; i < points; i++) {
+                observation look = seen(4.0 - 9.0 * (double)i + cos(5.0 * (double)i), 0.5);
+                outlook_see(&o, &set, 0.3 * (double)i, &look);
+            }
+            band b = outlook_band(&o, &set);
+            double far = 1e7, slope = (band_at(&b, 2.0 * far) - band_at(&b, far)) / far;
+            CHECK_NEAR(band_rise(&b), slope, 1e-6);
+        }
+}
+
+typedef struct {
+    size_t ahead, looks;
+} ahead_watch;
+
+static void see_ahead(void *self, const sighting *l)
+{
+    ahead_watch *a = self;
+    a->ahead += l->kind == LOOK_AUXILIARY;
+    a->looks += l->kind != LOOK_REFRESH && !l->bounced;
+}
+
+static ahead_watch looks_ahead(const problem *p, const sampler_settings *set)
+{
+    flyer f;
+    segment s;
+    ahead_watch a = {0};
+    watcher watch = {&a, see_ahead};
+    flyer_make(&f, p, set, 13);
+    for (size_t k = 0; k < 200; k++) flyer_step(&f, &s);
+    f.s.watch = &watch;
+    for (size_t k = 0; k < 5000; k++) flyer_step(&f, &s);
+    free(f.memory.base);
+    a.looks -= a.ahead;
+    return a;
+}
+
+/* In a posterior without valleys the band of as many standard errors rises: nothing is to be seen. */
+TEST(the_particle_looks_ahead_only_where_its_band_falls)
+{
+    problem p = problem_make((recipe){sampler_find("sbps"), metric_kinds[2], &potential_random,
+                                      model_find("logistic"), 40});
+    REQUIRE(p.a);
+    sampler_settings set = papers;
+    set.auxiliary = 1;
+    ahead_watch needed = looks_ahead(&p, &set);
+    set.auxiliary_always = true;
+    ahead_watch always = looks_ahead(&p, &set);
+    CHECK(needed.ahead == 0 && needed.looks > 5000);
+    CHECK(always.ahead == always.looks);
+    problem_close(&p);
+}
+
+CHECK_MAIN
