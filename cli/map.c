@@ -1,4 +1,5 @@
 /* sbps map: the mode of the posterior. */
+#include "cli/apart.h"
 #include "cli/inputs.h"
 #include "cli/output.h"
 #include <stdlib.h>
@@ -16,12 +17,21 @@ static sbps_status hand_over(const char *text, const char *path, sbps_format for
     return SBPS_OK;
 }
 
-static sbps_status check_output(const char *path, const char *data, sbps_error *err)
+static sbps_status check_output(const char *path, const char *data, const sbps_options *options,
+                                sbps_error *err)
 {
+    const char *model = sbps_options_get(options, "model");
+    const named_file files[] = {
+        {"--output", path, true},
+        {"--start", sbps_options_get(options, "start"), false},
+        {"--covariance", sbps_options_get(options, "covariance"), false},
+        {"--config", sbps_options_get(options, "config"), false},
+        {"--model", strchr(model, '/') ? model : NULL, false},
+        {NULL, data, false},
+    };
     if (!path) return SBPS_OK;
-    if (data && is_same_file(path, data))
-        return refuse(err, SBPS_BAD_ARG, "--output: %s is the data file", path);
-    return output_check("--output", path, err);
+    sbps_status status = apart_check(files, sizeof files / sizeof *files, err);
+    return status == SBPS_OK ? output_check("--output", path, err) : status;
 }
 
 /* CSV when the file's name says so. */
@@ -63,7 +73,7 @@ int mode_command(const arguments *given,
     sbps_status status = sbps_options_create(&options, &err);
     if (status == SBPS_OK) status = inputs_take(given, options, &err);
     if (status == SBPS_OK) status = inputs_check(name, options, data, &err);
-    if (status == SBPS_OK) status = check_output(path, data, &err);
+    if (status == SBPS_OK) status = check_output(path, data, options, &err);
     if (status == SBPS_OK) status = inputs_open(data, options, &table, &err);
     if (status == SBPS_OK) status = sbps_mode_find(table, options, &mode, &err);
     if (status == SBPS_OK) status = tell(mode, format_of(given, path), &text, &err);

@@ -20,11 +20,16 @@ bool output_is_netcdf(const char *path)
     return ends_with(path, ".nc");
 }
 
+bool output_is_stan(const char *path)
+{
+    return ends_with(path, ".stan.csv");
+}
+
 /* Stan's format has one file a chain: run.stan_1.csv, ... */
 void output_tell(const char *path)
 {
     size_t stem = strlen(path) - strlen(".csv");
-    if (ends_with(path, ".stan.csv"))
+    if (output_is_stan(path))
         complain("the draws are in %.*s_1.csv, one file a chain", (int)stem, path);
     else
         complain("the draws are in %s", path);
@@ -44,8 +49,7 @@ bool is_same_file(const char *path, const char *other)
     return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* The folder of `path`: "." when it names none. */
-static void folder_of(const char *path, char folder[PATH_MAX])
+void folder_of(const char *path, char *folder)
 {
     const char *slash = strrchr(path, '/');
     size_t length = slash ? (size_t)(slash - path) : 0;

@@ -10,6 +10,9 @@ bool is_same_file(const char *path, const char *other);
 /* Is it a name sbps_result_write knows the format of? */
 sbps_status output_check_ending(const char *path, sbps_error *err);
 bool output_is_netcdf(const char *path);
+bool output_is_stan(const char *path); /* one file a chain */
+/* The folder of `path`, PATH_MAX bytes: "." when it names none. */
+void folder_of(const char *path, char *folder);
 void output_tell(const char *path); /* says where the draws are */
 /* Writes the result; when that fails, to a folder of its own in $TMPDIR, and says so. `*where` gets the file
  * that holds it (`room` bytes), or "" when there is none. */

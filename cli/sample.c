@@ -1,5 +1,6 @@
 /* sbps sample: a table and options become a run; the run advances until it is done; what it
  * drew is written. Whatever goes wrong after the first draw, the draws are kept. */
+#include "cli/apart.h"
 #include "cli/cli.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
@@ -9,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RHAT_CONVERGED 1.01 /* Vehtari et al. (2021) */
 
@@ -27,10 +29,8 @@ static sbps_status check_files(const sbps_options *options, const char *data, sb
         char flag[32];
         snprintf(flag, sizeof flag, "--%s", names[i]);
         if (*path) status = output_check(flag, path, err);
-        if (*path && status == SBPS_OK && data && is_same_file(path, data))
-            status = refuse(err, SBPS_BAD_ARG, "%s: %s is the data file", flag, path);
     }
-    return status;
+    return status == SBPS_OK ? apart_check_sample(options, data, err) : status;
 }
 
 static sbps_status check_options(const sbps_options *options, const char *data, sbps_error *err)
@@ -50,6 +50,15 @@ static sbps_status describe(const sbps_run *run, FILE *to, sbps_error *err)
     return status;
 }
 
+static void tell_warning(sbps_run *run, progress *p)
+{
+    sbps_error warning;
+    if (!sbps_run_warning(run, &warning)) return;
+    if (p->drawn) fputs("\r\033[K", stderr); /* a line of its own */
+    p->drawn = false;
+    complain("warning: no checkpoint: %s", warning.text);
+}
+
 static sbps_status fly(sbps_run *run, const sbps_options *options, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
@@ -58,6 +67,7 @@ static sbps_status fly(sbps_run *run, const sbps_options *options, sbps_error *e
     if (!p.silent) status = describe(run, stderr, err);
     while (status == SBPS_OK && !finished) {
         status = sbps_run_advance(run, &finished, err);
+        tell_warning(run, &p);
         if (status == SBPS_OK && !finished) progress_tick(&p, run);
     }
     progress_close(&p, run);
@@ -123,6 +133,13 @@ static void warn(const verdict *v, const sbps_options *options, const char *wher
                  v->bias, v->se, budget, more);
 }
 
+/* Nothing was drawn: an earlier run's file is worth more than an empty one. */
+static void tell_nothing(const char *path)
+{
+    complain("no draws were made yet: %s is %s", path,
+             access(path, F_OK) == 0 ? "left as it was" : "not written");
+}
+
 /* Writes what there is and says how good it is. */
 static sbps_status keep(const sbps_run *run, const sbps_options *options, sbps_error *err)
 {
@@ -133,6 +150,11 @@ static sbps_status keep(const sbps_run *run, const sbps_options *options, sbps_e
     bool quiet = !strcmp(sbps_options_get(options, "progress"), "off");
     sbps_status status = sbps_result_from_run(run, &result, err);
     if (status != SBPS_OK) return status;
+    if (sbps_result_draws(result) == 0) {
+        tell_nothing(sbps_options_get(options, "output"));
+        sbps_result_destroy(result);
+        return SBPS_OK;
+    }
     status =
         output_write(result, sbps_options_get(options, "output"), sizeof where, where, err);
     if (!quiet && status == SBPS_OK) output_tell(where);

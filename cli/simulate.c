@@ -1,4 +1,5 @@
 /* sbps simulate: a synthetic table by the paper's recipe. */
+#include "cli/apart.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include <stdlib.h>
@@ -21,6 +22,8 @@ static int simulate_run(const arguments *given)
     sbps_error err = {0};
     sbps_status status = output_check("--output", path, &err);
     if (status == SBPS_OK && truth) status = output_check("--truth", truth, &err);
+    const named_file files[] = {{"--output", path, true}, {"--truth", truth, true}};
+    if (status == SBPS_OK) status = apart_check(files, 2, &err);
     if (status == SBPS_OK)
         status = sbps_simulate(given->operands[0], rows, dim, seed, path, truth, &err);
     return report_status(status, &err);

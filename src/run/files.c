@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define CHECKPOINT_SECONDS 1.0  /* apart at least */
 #define CHECKPOINT_SHARE   20.0 /* and so many times as long as writing one takes */
@@ -188,6 +189,47 @@ sbps_status files_resume(sbps_run *run, sbps_error *err)
     return SBPS_OK;
 }
 
+/* ---- files that grow with the path ---- */
+
+/* Something is averaged over already: what is written from now on is not all of it. */
+static bool path_begun(const sbps_run *run)
+{
+    return run->state.phase != PHASE_WARMUP && run->chains->b.state->time > 0.0;
+}
+
+/* A pipe or a device takes what comes; a file holds the whole path. `written` is what the checkpoint
+ * says was in it. */
+static sbps_status refuse_gap(const sbps_run *run, const char *option, const char *path,
+                              uint64_t written, bool gap, sbps_error *err)
+{
+    struct stat status;
+    bool file = stat(path, &status) != 0 || S_ISREG(status.st_mode);
+    if (!*path || !path_begun(run) || !(gap || (file && written == 0))) return SBPS_OK;
+    return fail(err, SBPS_MISMATCH,
+                "--%s: %s would have a gap: part of this run's path was flown without it; "
+                "resume without --%s, or begin anew",
+                option, path, option);
+}
+
+static sbps_status check_gaps(const sbps_run *run, sbps_error *err)
+{
+    const sbps_options *o = run->options;
+    const run_state *s = &run->state;
+    sbps_status status = refuse_gap(run, "skeleton", o->skeleton ? o->skeleton : "",
+                                    s->skeleton_bytes, s->skeleton_gap, err);
+    if (status != SBPS_OK) return status;
+    return refuse_gap(run, "trace", o->trace ? o->trace : "", s->trace_bytes, s->trace_gap,
+                      err);
+}
+
+/* What is flown without a file that grows cannot be written to it later. */
+static void note_gaps(sbps_run *run)
+{
+    if (!path_begun(run)) return;
+    run->state.skeleton_gap |= !run->skeleton;
+    run->state.trace_gap |= !run->trace.stream;
+}
+
 /* ---- between rounds ---- */
 
 sbps_status files_open(sbps_run *run, sbps_error *err)
@@ -200,6 +242,7 @@ sbps_status files_open(sbps_run *run, sbps_error *err)
         if ((status = files_resume(run, err)) != SBPS_OK) return status;
         if (!o->checkpoint || !*o->checkpoint)
             status = sbps_options_set(o, "checkpoint", o->resume, err);
+        if (status == SBPS_OK) status = check_gaps(run, err);
         if (status != SBPS_OK) return status;
     }
     if (o->skeleton && *o->skeleton)
@@ -220,11 +263,33 @@ static sbps_status append_skeleton(sbps_run *run, sbps_error *err)
     return SBPS_OK;
 }
 
+/* A run is worth more than its checkpoint: it goes on, and warns when they begin to fail and when the
+ * last one does. */
+static void save_or_warn(sbps_run *run, bool last)
+{
+    double begin = now();
+    sbps_error why = {0};
+    bool failed = checkpoint_save(run, &why) != SBPS_OK;
+    if (failed && (last || !run->checkpoint_failed)) run->warning = why;
+    run->checkpoint_failed = failed;
+    run->last_checkpoint = now();
+    run->checkpoint_cost = run->last_checkpoint - begin;
+}
+
+bool sbps_run_warning(sbps_run *run, sbps_error *out)
+{
+    if (run->warning.status == SBPS_OK) return false;
+    *out = run->warning;
+    run->warning = (sbps_error){0};
+    return true;
+}
+
 sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err)
 {
     sbps_status status = append_skeleton(run, err);
     if (status == SBPS_OK) status = trace_after_round(run, err);
     if (status != SBPS_OK) return status;
+    note_gaps(run);
     double begin = now(), wait = run->checkpoint_cost * CHECKPOINT_SHARE;
     if (wait < CHECKPOINT_SECONDS) wait = CHECKPOINT_SECONDS;
     bool asked = run->options->checkpoint && *run->options->checkpoint;
@@ -233,10 +298,7 @@ sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err)
         status = skeleton_sync(run->skeleton, &run->state.skeleton_bytes, err);
     if (status == SBPS_OK && run->trace.stream && (due || last))
         status = growing_sync(&run->trace, &run->state.trace_bytes, err);
-    if (status != SBPS_OK || !due) return status;
-    status = checkpoint_save(run, err);
-    run->last_checkpoint = now();
-    run->checkpoint_cost = run->last_checkpoint - begin;
+    if (status == SBPS_OK && due) save_or_warn(run, last);
     return status;
 }
 

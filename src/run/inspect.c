@@ -58,6 +58,8 @@ void inspect_run(const sbps_run *run, inspection *x)
     INSPECT_REAL(x, s->next_look, 0.0, s->phase == PHASE_SAMPLING ? STOP_LOOK_MOST : DBL_MAX);
     INSPECT_ANY(x, s->skeleton_bytes); /* held against the file itself */
     INSPECT_ANY(x, s->trace_bytes);
+    INSPECT_COUNT(x, s->skeleton_gap, 1);
+    INSPECT_COUNT(x, s->trace_gap, 1);
     INSPECT_WHOLE(x, *s);
 }
 

@@ -62,6 +62,7 @@ typedef struct {
     double seconds_warmup, seconds_sampling;
     double next_look; /* ESS over its goal at which R-hat is looked at next */
     uint64_t skeleton_bytes, trace_bytes;
+    uint64_t skeleton_gap, trace_gap; /* some of the path was flown without */
 } run_state;
 
 /* What was decided at set-up and stays. */
@@ -112,6 +113,8 @@ struct sbps_run {
     double seconds_setup;
     double clock; /* when this process began to advance */
     double last_checkpoint, checkpoint_cost;
+    bool checkpoint_failed; /* the last one */
+    sbps_error warning;     /* not told yet; SBPS_OK: none */
 };
 
 double now(void); /* seconds, monotonic */

@@ -5,8 +5,10 @@
 #include "store/atomic.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +36,14 @@ static sbps_status check_kept(growing_file *f, uint64_t keep, const char *header
     return SBPS_OK;
 }
 
+/* Two runs that write one file would mix their lines. Where files cannot be locked nobody is refused. */
+static sbps_status take_alone(const growing_file *f, sbps_error *err)
+{
+    if (flock(fileno(f->stream), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return SBPS_OK;
+    return fail(err, SBPS_NO_FILE, "%s: another run is writing it", f->path);
+}
+
 static sbps_status resume(growing_file *f, uint64_t keep, const char *header, size_t length,
                           sbps_error *err)
 {
@@ -42,10 +52,12 @@ static sbps_status resume(growing_file *f, uint64_t keep, const char *header, si
     if (fstat(fileno(f->stream), &status) != 0 || !S_ISREG(status.st_mode))
         return fail_file(err, f->path, "resumed", ESPIPE);
     f->regular = true;
+    sbps_status outcome = take_alone(f, err);
+    if (outcome != SBPS_OK) return outcome;
     if ((uint64_t)status.st_size < keep)
         return fail(err, SBPS_MISMATCH, "%s: has %lld bytes, the checkpoint was made at %llu",
                     f->path, (long long)status.st_size, (unsigned long long)keep);
-    sbps_status outcome = check_kept(f, keep, header, length, err);
+    outcome = check_kept(f, keep, header, length, err);
     if (outcome != SBPS_OK) return outcome;
     if (ftruncate(fileno(f->stream), (off_t)keep) != 0 || fseeko(f->stream, 0, SEEK_END) != 0)
         return fail_written(f, err);
@@ -55,8 +67,17 @@ static sbps_status resume(growing_file *f, uint64_t keep, const char *header, si
 static sbps_status start(growing_file *f, const char *header, size_t length, sbps_error *err)
 {
     struct stat status;
-    if (!(f->stream = fopen(f->path, "we"))) return fail_written(f, err);
-    f->regular = fstat(fileno(f->stream), &status) == 0 && S_ISREG(status.st_mode);
+    int descriptor =
+        open(f->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666); /* emptied once alone */
+    if (descriptor < 0) return fail_written(f, err);
+    if (!(f->stream = fdopen(descriptor, "w"))) {
+        close(descriptor);
+        return fail_memory(err);
+    }
+    f->regular = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    sbps_status outcome = f->regular ? take_alone(f, err) : SBPS_OK;
+    if (outcome != SBPS_OK) return outcome;
+    if (f->regular && ftruncate(descriptor, 0) != 0) return fail_written(f, err);
     if (fwrite(header, 1, length, f->stream) != length || fflush(f->stream) != 0)
         return fail_written(f, err);
     return SBPS_OK;

@@ -14,8 +14,8 @@ typedef struct {
 } growing_file;
 
 /* resume_at 0: a new file that begins with `header`, an old one is overwritten. Else that many bytes
- * are kept and appended to; SBPS_MISMATCH when the file is shorter or begins otherwise. On failure
- * nothing is left to close. */
+ * are kept and appended to; SBPS_MISMATCH when the file is shorter or begins otherwise;
+ * SBPS_NO_FILE when another run is writing it. On failure nothing is left to close. */
 sbps_status growing_open(const char *path, const char *header, uint64_t resume_at,
                          growing_file *out, sbps_error *err);
 /* SBPS_OK while every write so far went well. */

@@ -1,52 +1,75 @@
 #!/usr/bin/env bash
-# Ctrl-C: the run ends early, what there is is written and can be read; twice ends at once.
+# Ctrl-C: the run ends early, what there is is written and can be read; twice ends at once. Signals are
+# sent when something has happened that shows where the run is, never by the clock.
 . "$(dirname "$0")/common.sh"
 
 "$sbps" simulate logistic --rows 2000 --dim 3 -o data.csv || exit 1
 long=("$sbps" sample data.csv --model logistic --target y --seconds 500)
 
-# Starts COMMAND, sends SIGNAL after SECONDS, and leaves its exit code in $code.
-# (timeout hands the signal on, once.)
-stop() { # SIGNAL SECONDS COMMAND...
-    local signal=$1 seconds=$2 pid
-    shift 2
-    timeout --foreground -s KILL 60 "$@" >.out 2>.err &
+# Starts COMMAND and waits for CONDITION to hold; $pid is its process.
+start_until() { # CONDITION COMMAND...
+    local condition=$1
+    shift
+    rm -f .err path.csv
+    "$@" >.out 2>.err &
     pid=$!
-    sleep "$seconds"
-    kill "-$signal" $pid || fault "$signal" "the run was over: $(tail -n 1 .err)"
+    until eval "$condition"; do
+        kill -0 $pid 2>/dev/null || { fault "$*" "ended: $(tail -n 1 .err)"; return; }
+        sleep 0.02
+    done
+}
+
+# Sends SIGNAL and leaves the exit code in $code.
+stop() { # SIGNAL
+    kill "-$1" $pid || fault "$1" "the run was over: $(tail -n 1 .err)"
     wait $pid
     code=$?
 }
 
+# A skeleton of more than its header: sampling has begun.
+sampling='[ "$(head -n 2 path.csv 2>/dev/null | wc -l)" -eq 2 ]'
+
 for signal in INT TERM; do
     cases=$((cases + 1))
+    start_until "$sampling" "${long[@]}" -o $signal.nc --skeleton path.csv
     start=$(date +%s)
-    stop $signal 2 "${long[@]}" -o $signal.nc
+    stop $signal
     [ $code -eq 130 ] || fault "$signal" "exit $code, want 130"
-    [ $(($(date +%s) - start)) -lt 20 ] || fault "$signal" 'took long to stop'
+    [ $(($(date +%s) - start)) -lt 60 ] || fault "$signal" 'took long to stop'
     grep -q 'interrupted: writing what there is' .err || fault "$signal" "said: $(tail -n 3 .err)"
     grep -q "the draws are in $signal.nc" .err || fault "$signal" "said: $(tail -n 3 .err)"
     try "$signal: summary"  0 '^name,mean' '' "$sbps" summary $signal.nc --csv
     try "$signal: diagnose" 0 'interrupt' '' "$sbps" diagnose $signal.nc
 done
 
-# Within the first moments: 130 with a file or with a sentence, never a crash.
-for moment in 0.2 0.5 1; do
-    cases=$((cases + 1))
-    rm -f early.nc
-    stop INT $moment "${long[@]}" -o early.nc --progress off
-    [ $code -eq 130 ] || fault "after $moment s" "exit $code, want 130: $(tail -n 1 .err)"
-    grep -q '^sbps: ' .err || fault "after $moment s" 'said nothing'
-    ! [ -e early.nc ] || "$sbps" summary early.nc >.out || fault "after $moment s" 'early.nc is torn'
+# Within the first moments, from when signals are caught: the program reads from a pipe that gives it the
+# table line by line, or has just said what it will do. 130 with a file or with a sentence, never a crash.
+check_early() { # NAME
+    [ $code -eq 130 ] || fault "$1" "exit $code, want 130: $(tail -n 1 .err)"
+    grep -q '^sbps: ' .err || fault "$1" 'said nothing'
+    ! [ -e early.nc ] || "$sbps" summary early.nc >.out || fault "$1" 'early.nc is torn'
     left=$(find . -name '*early*' ! -name early.nc)
-    [ -z "$left" ] || fault "after $moment s" "left $left"
-done
+    [ -z "$left" ] || fault "$1" "left $left"
+}
+
+cases=$((cases + 1))
+mkfifo slow.csv
+"$sbps" sample slow.csv --model logistic --target y -o early.nc >.out 2>.err &
+pid=$!
+exec 3>slow.csv # both ends are open: main has begun
+head -n 50 data.csv >&3
+stop INT
+exec 3>&-
+check_early 'while it reads'
+
+cases=$((cases + 1))
+start_until '[ -s .err ]' "${long[@]}" -o early.nc
+stop INT
+check_early 'as it takes off'
 
 # Twice: the program ends at once, and what stands there is whole.
 cases=$((cases + 1))
-"${long[@]}" -o twice.nc >.out 2>.err &
-pid=$!
-sleep 1
+start_until "$sampling" "${long[@]}" -o twice.nc --skeleton path.csv
 kill -INT $pid && kill -INT $pid
 wait $pid
 code=$?

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# What stands on the disk is not lost: a failing checkpoint, a run without draws, files that name each
+# other or an input, a skeleton with a gap or with two writers.
+. "$(dirname "$0")/common.sh"
+
+"$sbps" simulate logistic --rows 2000 --dim 3 -o data.csv || exit 1
+sample=("$sbps" sample data.csv --model logistic --target y --progress off)
+quick=("${sample[@]}" --chains 2 --draws 50)
+
+# Waits for CONDITION... to hold; false when the process PID is gone before.
+await() { # PID CONDITION...
+    local pid=$1
+    shift
+    until "$@"; do
+        kill -0 "$pid" 2>/dev/null || return 1
+        sleep 0.05
+    done
+}
+
+# ---- a checkpoint that cannot be written ----
+"${quick[@]}" --ess 100 -o good.nc 2>.err || fault 'good' "$(tail -n 1 .err)"
+try 'full disk' 0 '' 'warning: no checkpoint: /dev/full: cannot be written' \
+    "${quick[@]}" --ess 200 -o full.nc --checkpoint /dev/full
+try 'full disk: draws' 0 '^name,mean' '' "$sbps" summary full.nc --csv
+
+# ---- no draws: the earlier run stays ----
+# A signal comes at once or a little later: there are draws, or the earlier run is left as it was.
+for _ in 1 2 3; do
+    cases=$((cases + 1))
+    cp good.nc kept.nc
+    rm -f .err
+    "${sample[@]/off/on}" --warmup 1000000000 -o kept.nc >.out 2>.err &
+    pid=$!
+    await $pid test -s .err || fault 'no draws' "ended: $(tail -n 1 .err)"
+    kill -INT $pid
+    wait $pid
+    code=$?
+    [ $code -eq 130 ] || fault 'no draws' "exit $code, want 130: $(tail -n 1 .err)"
+    if grep -q 'no draws were made yet: kept.nc is left as it was' .err; then
+        cmp -s good.nc kept.nc || fault 'no draws' 'the earlier run was replaced'
+    else
+        "$sbps" summary kept.nc 2>&1 | grep -q ' x 0 draws' && fault 'no draws' 'replaced the earlier run'
+    fi
+done
+
+# ---- names that are used twice ----
+printf 'name,value\nintercept,0\nx1,0\nx2,0\nx3,0\n' >start.csv
+echo 'chains = 2' >options.conf
+"${quick[@]}" --ess 100 -o run.nc --checkpoint state 2>.err || fault 'state' "$(tail -n 1 .err)"
+mkdir -p folder
+ln -s ../state folder/link
+sum() { cat data.csv start.csv options.conf state good.nc | cksum; }
+before=$(sum)
+twice() { # NAME OPTIONS...
+    local name=$1
+    shift
+    try "twice: $name" 2 '' '^sbps: --[a-z]*: .* is the (data file|file of --[a-z]*)' "${quick[@]}" --ess 100 "$@"
+    [ "$(sum)" = "$before" ] || fault "twice: $name" 'an input was changed'
+}
+twice 'skeleton is resumed'    --resume state --skeleton state
+twice 'by another name'        --resume state --skeleton folder/link
+twice 'trace is resumed'       --resume state --trace ./state
+twice 'skeleton is the start'  --start start.csv --skeleton start.csv
+twice 'checkpoint is the start' --start start.csv --checkpoint start.csv
+twice 'output is the start'    --start start.csv -o start.csv
+twice 'skeleton is the trace'  --skeleton new --trace new
+twice 'and in another folder'  --skeleton new --trace folder/../new
+twice 'output is checkpoint'   -o new.nc --checkpoint new.nc
+twice 'old output'             -o good.nc --checkpoint good.nc
+twice 'skeleton is the config' --config options.conf --skeleton options.conf
+twice 'output is the data'     -o data.csv
+twice 'a chain of Stan'        -o run.stan.csv --skeleton run.stan_2.csv
+[ -e new ] && fault 'twice' 'a file was made'
+try 'resume is checkpoint' 0 '' '' "${quick[@]}" --ess 150 --resume state --checkpoint state -o run.nc
+try 'devices may be shared' 0 '' '' "${quick[@]}" --sampler sbps --ess 100 --skeleton /dev/null --trace /dev/null -o run.nc
+try 'map: start'      2 '' 'start.csv is the file of --start' "$sbps" map data.csv --model logistic --target y \
+    --start start.csv -o start.csv
+try 'simulate: truth' 2 '' 'both.csv is the file of --output' "$sbps" simulate logistic -o both.csv --truth both.csv
+
+# ---- a skeleton has no gap ----
+whole=("${quick[@]}" --sampler sbps --checkpoint gap.state)
+"${whole[@]}" --ess 100 -o gap.nc --skeleton gap.csv 2>.err || fault 'gap' "$(tail -n 1 .err)"
+cp gap.csv first.csv
+cp gap.state first.state
+"${whole[@]}" --ess 600 -o gap.nc --resume gap.state 2>.err || fault 'gap' "$(tail -n 1 .err)"
+try 'gap' 1 '' 'gap.csv would have a gap' "${whole[@]}" --ess 2000 -o gap.nc --resume gap.state --skeleton gap.csv
+cmp -s gap.csv first.csv || fault 'gap' 'the skeleton was changed'
+try 'late skeleton' 1 '' 'late.csv would have a gap' "${whole[@]}" --ess 2000 -o gap.nc --resume gap.state --skeleton late.csv
+[ -e late.csv ] && fault 'late skeleton' 'was begun'
+try 'late trace' 1 '' 'late.csv would have a gap' "${whole[@]}" --ess 2000 -o gap.nc --resume gap.state --trace late.csv
+cp first.state gap.state
+try 'no gap' 0 '' '' "${whole[@]}" --ess 600 -o gap.nc --resume gap.state --skeleton gap.csv
+[ "$(stat -c %s gap.csv)" -gt "$(stat -c %s first.csv)" ] || fault 'no gap' 'nothing was added'
+
+# ---- a skeleton has one writer ----
+cases=$((cases + 1))
+"${sample[@]}" --seconds 500 -o one.nc --skeleton both.skeleton >.out 2>.first &
+pid=$!
+await $pid test -s both.skeleton || fault 'two writers' "the first ended: $(tail -n 1 .first)"
+try 'two writers' 1 '' 'both.skeleton: another run is writing it' "${quick[@]}" --ess 100 -o two.nc --skeleton both.skeleton
+[ -e two.nc ] && fault 'two writers' 'the second run was made'
+kill -INT $pid
+wait $pid
+[ "$(head -c 5 both.skeleton)" = chain ] || fault 'two writers' 'the skeleton was emptied'
+finish
