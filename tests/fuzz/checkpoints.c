@@ -149,6 +149,7 @@ static model_file make_file(const char *of, bool warm_up)
     sbps_options *options = options_of(f.settings);
     sbps_options_set(options, "checkpoint", path, &err);
     sbps_options_set(options, "epochs", "1e6", &err);
+    sbps_options_set(options, "skeleton", "/dev/null", &err);
     sbps_table *table = the_table(options);
     if (sbps_run_create(table, options, &run, &err) != SBPS_OK) give_up(of, &err);
     run->plan.round_events = 100;
