@@ -14,7 +14,7 @@
 #include "mode/laplace.h"
 #include "base/cholesky.h"
 #include "base/memory.h"
-#include "potential/general.h"
+#include "potential/log_prior.h"
 
 #include <float.h>
 #include <math.h>
@@ -45,7 +45,7 @@ sbps_status laplace_nll(const posterior *u, const mode *m, nll_law *out, sbps_er
 {
     double value;
     sbps_status status = posterior_value(u, m->w, &value, err);
-    *out = (nll_law){.nll = value + posterior_log_prior(u, m->w),
+    *out = (nll_law){.nll = value + log_prior_value(u, m->w),
                      .rows = (double)u->data->n,
                      .dim = (double)u->dim};
     return status;

@@ -21,7 +21,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "mode/search.h"
-#include "potential/general.h"
+#include "potential/log_prior.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,6 +48,7 @@ typedef struct {
     double *r, *ra; /* n: what each row last said, its weight included; ra NULL: no auxiliary */
     double *inverse;    /* dim: D^-2 */
     double *best;       /* dim */
+    double *prior;      /* dim: what the log prior says, its gradient or its curvatures */
     unsigned char *met; /* blocks: has it been looked at? */
     double sum_aux;
     double lipschitz, decay;  /* L and its factor a step */
@@ -73,7 +74,7 @@ static sbps_status sag_open(sag *g, search *s, uint64_t seed, sbps_error *err)
     g->blocks = (n + BLOCK - 1) / BLOCK;
     g->decay = exp2(-1.0 / (double)g->blocks);
     g->random = rng_stream(seed, 0, RNG_MODE);
-    g->memory = new_doubles(5 * wide + (aux ? 2 : 1) * n + 2 * s->dim);
+    g->memory = new_doubles(5 * wide + (aux ? 2 : 1) * n + 3 * s->dim);
     g->met = calloc(g->blocks, 1);
     if (!g->memory || !g->met) {
         free(g->memory);
@@ -84,7 +85,8 @@ static sbps_status sag_open(sag *g, search *s, uint64_t seed, sbps_error *err)
     for (size_t i = 0; i < 5; i++) *parts[i] = g->memory + i * wide;
     g->inverse = g->memory + 5 * wide;
     g->best = g->inverse + s->dim;
-    g->r = g->best + s->dim;
+    g->prior = g->best + s->dim;
+    g->r = g->prior + s->dim;
     if (aux) g->ra = g->r + n;
     memcpy(g->p, s->w, g->d * sizeof *g->p);
     return SBPS_OK;
@@ -172,13 +174,18 @@ static void learn_curvature(sag *g, const saying *b)
     }
 }
 
-/* Minus the j-th component of the gradient as the table has it. */
+static void ask_priors(sag *g)
+{
+    memcpy(g->s->w, g->p, g->d * sizeof *g->p);
+    memset(g->prior, 0, g->s->dim * sizeof *g->prior);
+    log_prior_gradient(g->u, g->s->w, 1.0, g->prior);
+}
+
+/* Minus the j-th component of the gradient as the table has it, priors having been asked. */
 static double downhill(const sag *g, size_t j)
 {
     double share = (double)g->blocks / (double)g->seen;
-    double at = j < g->d ? g->p[j] : g->s->w[j];
-    return share * (j < g->d ? g->sum[j] : g->sum_aux) +
-           prior_slope(&g->u->priors[j], g->u->scale[j], at);
+    return share * (j < g->d ? g->sum[j] : g->sum_aux) + g->prior[j];
 }
 
 /* (1) */
@@ -191,6 +198,7 @@ static void step(sag *g)
     g->met[k] = 1;
     remember(g, &b);
     learn_curvature(g, &b);
+    ask_priors(g);
     for (size_t j = 0; j < g->s->dim; j++) {
         double move = downhill(g, j) * g->inverse[j] / (g->caution * (g->lipschitz + 1.0));
         *(j < g->d ? &g->p[j] : &g->s->w[j]) += move;
@@ -216,9 +224,10 @@ static void add_diagonal(sag *g, const saying *b, double *diagonal)
 /* D^-2 from the likelihood's part of D^2. A prior that is not log-concave may take some away. */
 static void invert_diagonal(sag *g)
 {
+    memset(g->prior, 0, g->s->dim * sizeof *g->prior);
+    log_prior_diagonal(g->u, g->s->w, -1.0, g->prior);
     for (size_t j = 0; j < g->s->dim; j++) {
-        double own = -prior_curvature(&g->u->priors[j], g->u->scale[j], g->s->w[j]);
-        double size = fmax(g->inverse[j], 0.0) + fmax(own, 0.0);
+        double size = fmax(g->inverse[j], 0.0) + fmax(g->prior[j], 0.0);
         g->inverse[j] = size > 0.0 && isfinite(size) ? 1.0 / size : 1.0;
     }
 }
@@ -245,14 +254,15 @@ static void survey(sag *g, bool store)
         loglik += block_loglik(g, &b, b.eta, aux_of(g));
     }
     invert_diagonal(g);
-    g->s->value = -posterior_log_prior(g->u, g->s->w) - loglik;
+    g->s->value = -log_prior_value(g->u, g->s->w) - loglik;
     g->s->epochs += 1.0;
 }
 
 /* |D^-1 g| by the table. */
-static double gradient_size(const sag *g)
+static double gradient_size(sag *g)
 {
     double total = 0.0;
+    ask_priors(g);
     for (size_t j = 0; j < g->s->dim; j++) {
         double slope = downhill(g, j);
         total += slope * slope * g->inverse[j];

@@ -13,6 +13,7 @@
  * regression models, Biometrika 71, 1-10. */
 #include "base/memory.h"
 #include "mode/search.h"
+#include "potential/log_prior.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -84,11 +85,17 @@ static double share(const search *s, const double *v, size_t j)
     return fabs(v[j]) * hypot(data->mean[j], data->sd[j]);
 }
 
+/* How much of v the prior of weight j sees, in predictors. */
+static double resisted(const search *s, const double *v, size_t j)
+{
+    return log_prior_leans(s->u, j) ? fabs(log_prior_seen(s->u, v, j)) : share(s, v, j);
+}
+
 /* Every weight that v moves by more than `limit` in predictors is free of a prior. */
 static bool moves_only_flat(const search *s, const double *v, double limit)
 {
     for (size_t j = 0; j < s->u->data->d; j++)
-        if (share(s, v, j) > limit && !is_flat(s, j)) return false;
+        if (resisted(s, v, j) > limit && !is_flat(s, j)) return false;
     return true;
 }
 

@@ -35,7 +35,9 @@ typedef struct general_model {
     bool no_columns;  /* rows hold a target only; other columns are passed over */
     bool no_target;   /* rows hold columns only, and no intercept */
     bool any_storage; /* asks for products of rows alone; else it reads rows of doubles */
-    bool quadratic;   /* log p of every row is quadratic in w; then hessian_vector is given */
+    /* w is a vector of weights for each of its outputs, one weight a column, one vector after another */
+    bool weights_by_column;
+    bool quadratic; /* log p of every row is quadratic in w; then hessian_vector is given */
     sbps_status (*open)(const rows *data, const model_shape *shape, void **self,
                         sbps_error *err);
     void (*close)(void *self); /* NULL self is fine */

@@ -48,6 +48,7 @@ static double softmax_prior_sd(const void *self, size_t j)
 
 static const general_model softmax_general = {
     .any_storage = true,
+    .weights_by_column = true,
     .open = softmax_open,
     .close = layers_close,
     .dim = layers_dim,

@@ -126,7 +126,7 @@ double bounds_curved_slope(const potential *u, const double *a)
 {
     double sum = 0.0;
     for (size_t c = 0; c < u->curved_count; c++)
-        sum += fabs(a[u->curved[c]]) * curved_bound(u, u->curved[c]);
+        sum += fabs(potential_seen(u, a, u->curved[c])) * curved_bound(u, u->curved[c]);
     return sum;
 }
 
@@ -141,10 +141,16 @@ void bounds_exact_gradient(const potential *u, double *slope, double *rate)
 {
     for (size_t j = 0; j < u->target->dim; j++) {
         const prior *of = &u->target->priors[j];
-        bool exact = of->kind->quadratic;
+        bool exact = of->kind->quadratic && !log_prior_leans(u->target, j);
         slope[j] = exact ? -of->kind->slope(of->theta, u->p[j]) : 0.0;
         rate[j] = exact ? -of->kind->curvature(of->theta, u->p[j]) * u->q[j] : 0.0;
         if (u->cv) slope[j] -= u->cv->gradient[j];
+    }
+    for (size_t i = 0; i < u->target->centred; i++) {
+        const prior_lead *lead = &u->leads[i];
+        size_t j = i * u->target->data->d;
+        log_prior_spread(u->target, j, -lead->bend * (lead->p - lead->centre), slope);
+        log_prior_spread(u->target, j, -lead->bend * lead->q, rate);
     }
 }
 
@@ -154,7 +160,8 @@ bool bounds_curved_gradient(const potential *u, double t, double *out)
     memset(out, 0, u->target->dim * sizeof *out);
     for (size_t c = 0; c < u->curved_count; c++) {
         size_t j = u->curved[c];
-        out[j] = -prior_slope(&u->target->priors[j], SCALE_PLAIN, u->p[j] + t * u->q[j]);
+        double w = potential_seen(u, u->p, j) + t * potential_seen(u, u->q, j);
+        potential_spread(u, j, -prior_slope(&u->target->priors[j], SCALE_PLAIN, w), out);
     }
     return true;
 }

@@ -7,6 +7,7 @@
  * needs only the derivatives of log p by eta: one number a row, or three. */
 #include "potential/control.h"
 #include "base/memory.h"
+#include "potential/log_prior.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +19,8 @@
 static sbps_status likelihood_gradient(const posterior *u, control *c, sbps_error *err)
 {
     sbps_status status = posterior_gradient(u, c->w, NULL, c->gradient, err);
-    for (size_t j = 0; j < u->dim; j++)
-        c->gradient[j] = -c->gradient[j] - prior_slope(&u->priors[j], u->scale[j], c->w[j]);
+    for (size_t j = 0; j < u->dim; j++) c->gradient[j] = -c->gradient[j];
+    log_prior_gradient(u, c->w, -1.0, c->gradient);
     return status;
 }
 
@@ -34,10 +35,9 @@ static sbps_status likelihood_hessian(const posterior *u, control *c, const doub
         memcpy(h, known, d * d * sizeof *h);
     else if (status == SBPS_OK)
         status = posterior_hessian(u, c->w, h, err);
-    for (size_t i = 0; status == SBPS_OK && i < d; i++) {
-        h[i * d + i] += prior_curvature(&u->priors[i], u->scale[i], c->w[i]);
+    if (status == SBPS_OK) log_prior_hessian(u, c->w, 1.0, h);
+    for (size_t i = 0; status == SBPS_OK && i < d; i++)
         for (size_t j = 0; j < d; j++) c->hessian[i * stride + j] = -h[i * d + j];
-    }
     free(h);
     return status;
 }

@@ -4,6 +4,7 @@
  *   H v = (grad U(w + h v) - grad U(w - h v)) / 2h + O(h^2),   h = eps^(1/3) (1 + |w|) / |v|. */
 #include "potential/general.h"
 #include "base/memory.h"
+#include "potential/log_prior.h"
 
 #include <float.h>
 #include <math.h>
@@ -44,7 +45,7 @@ static row_range block_at(pass *p, size_t first)
 
 static double pass_value(pass *p, const double *w)
 {
-    double total = -posterior_log_prior(p->u, w);
+    double total = -log_prior_value(p->u, w);
     for (size_t first = 0; first < p->u->data->n; first += BLOCK) {
         row_range r = block_at(p, first);
         p->general->loglik(p->u->self, r, w, p->scratch, p->values);
@@ -56,8 +57,8 @@ static double pass_value(pass *p, const double *w)
 static void pass_gradient(pass *p, const double *w, double *gradient)
 {
     const posterior *u = p->u;
-    for (size_t j = 0; j < u->dim; j++)
-        gradient[j] = -prior_slope(&u->priors[j], u->scale[j], w[j]);
+    memset(gradient, 0, u->dim * sizeof *gradient);
+    log_prior_gradient(u, w, -1.0, gradient);
     for (size_t first = 0; first < u->data->n; first += BLOCK) {
         row_range r = block_at(p, first);
         p->general->gradient(u->self, r, w, p->factor, p->scratch, gradient);
@@ -89,8 +90,8 @@ static void pass_product(pass *p, const double *w, const double *v, double *hv)
         difference_product(p, w, v, hv);
         return;
     }
-    for (size_t j = 0; j < u->dim; j++)
-        hv[j] = -prior_curvature(&u->priors[j], u->scale[j], w[j]) * v[j];
+    memset(hv, 0, u->dim * sizeof *hv);
+    log_prior_product(u, w, v, -1.0, hv);
     for (size_t first = 0; first < u->data->n; first += BLOCK) {
         row_range r = block_at(p, first);
         p->general->hessian_vector(u->self, r, w, v, p->factor, p->scratch, hv);

@@ -4,8 +4,6 @@
 
 #include "potential/posterior.h"
 
-double posterior_log_prior(const posterior *u, const double *w);
-
 sbps_status general_value(const posterior *u, const double *w, double *value, sbps_error *err);
 sbps_status general_gradient(const posterior *u, const double *w, double *value,
                              double *gradient, sbps_error *err);

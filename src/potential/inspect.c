@@ -86,6 +86,17 @@ static void inspect_scratch(const potential *u, inspection *x)
         inspect_any(x, u->scratch, general->scratch(u->target->self, block) * sizeof(double));
 }
 
+static void inspect_leads(const potential *u, inspection *x)
+{
+    for (size_t i = 0; i < u->target->centred; i++) {
+        const prior_lead *lead = &u->leads[i];
+        inspect_made(x, "the middle of a prior", &lead->centre, 1);
+        inspect_made(x, "the curvature of a prior", &lead->bend, 1);
+        INSPECT_ANY(x, lead->p);
+        INSPECT_ANY(x, lead->q);
+    }
+}
+
 void potential_inspect(const potential *u, inspection *x)
 {
     size_t d = u->target->dim;
@@ -99,6 +110,7 @@ void potential_inspect(const potential *u, inspection *x)
     inspect_scratch(u, x);
     inspect_made(x, "the middle of a prior", u->centre, d);
     inspect_made(x, "the curvature of a prior", u->bend, d);
+    inspect_leads(u, x);
     inspect_same(x, "the list of curved priors", u->curved, d * sizeof *u->curved);
     inspect_finite(x, "the noise of a gradient", u->shake, d);
     if (u->state->kept && !x->wrong[0])

@@ -12,6 +12,7 @@
 #include "base/blas.h"
 #include "base/memory.h"
 #include "potential/general.h"
+#include "potential/log_prior.h"
 
 #include <cblas.h>
 #include <stdio.h>
@@ -47,6 +48,14 @@ sbps_status posterior_set_priors(posterior *u, const prior *priors, sbps_error *
                     text, name);
     }
     return SBPS_OK;
+}
+
+void posterior_centre(posterior *u)
+{
+    const general_model *general = u->model->general;
+    size_t d = u->data->d;
+    if (!u->data->intercept || d < 2 || (general && !general->weights_by_column)) return;
+    u->centred = general ? u->dim / d : 1;
 }
 
 static sbps_status open_model(posterior *u, const model_shape *shape, sbps_error *err)
@@ -198,13 +207,6 @@ static double block_loglik(sweep *s, double *scratch)
     return sum(s->b.n, scratch);
 }
 
-double posterior_log_prior(const posterior *u, const double *w)
-{
-    double total = 0.0;
-    for (size_t j = 0; j < u->dim; j++) total += prior_logpdf(&u->priors[j], u->scale[j], w[j]);
-    return total;
-}
-
 /* ---- value, gradient ---- */
 
 sbps_status posterior_value(const posterior *u, const double *w, double *value, sbps_error *err)
@@ -215,7 +217,7 @@ sbps_status posterior_value(const posterior *u, const double *w, double *value, 
     if (status != SBPS_OK) return status;
     double total = 0.0;
     while (sweep_next(&s)) total += block_loglik(&s, s.r[0]);
-    *value = -posterior_log_prior(u, w) - total;
+    *value = -log_prior_value(u, w) - total;
     free(s.memory);
     return SBPS_OK;
 }
@@ -239,10 +241,9 @@ sbps_status posterior_gradient(const posterior *u, const double *w, double *valu
         weigh(&s, s.r[1]);
         total_aux += sum(s.b.n, s.r[1]);
     }
-    for (size_t j = 0; j < u->dim; j++)
-        gradient[j] =
-            -prior_slope(&u->priors[j], u->scale[j], w[j]) - (j < d ? s.total[j] : total_aux);
-    if (value) *value = -posterior_log_prior(u, w) - loglik;
+    for (size_t j = 0; j < u->dim; j++) gradient[j] = j < d ? -s.total[j] : -total_aux;
+    log_prior_gradient(u, w, -1.0, gradient);
+    if (value) *value = -log_prior_value(u, w) - loglik;
     free(s.memory);
     return SBPS_OK;
 }
@@ -288,10 +289,9 @@ static void finish_hessian(const sweep *s, const double *w, double total_aux, do
         for (size_t j = 0; j < d; j++) hessian[d * dim + j] = -s->total[j];
         hessian[d * dim + d] = -total_aux;
     }
-    for (size_t j = 0; j < dim; j++) {
-        hessian[j * dim + j] -= prior_curvature(&u->priors[j], u->scale[j], w[j]);
+    for (size_t j = 0; j < dim; j++)
         for (size_t i = 0; i < j; i++) hessian[i * dim + j] = hessian[j * dim + i];
-    }
+    log_prior_hessian(u, w, -1.0, hessian);
 }
 
 sbps_status posterior_hessian(const posterior *u, const double *w, double *hessian,
@@ -340,9 +340,8 @@ sbps_status posterior_hessian_vector(const posterior *u, const double *w, const 
         }
         combine(&s, s.r[0]);
     }
-    for (size_t j = 0; j < u->dim; j++)
-        hv[j] = -prior_curvature(&u->priors[j], u->scale[j], w[j]) * v[j] -
-                (j < d ? s.total[j] : total_aux);
+    for (size_t j = 0; j < u->dim; j++) hv[j] = j < d ? -s.total[j] : -total_aux;
+    log_prior_product(u, w, v, -1.0, hv);
     free(s.memory);
     return SBPS_OK;
 }

@@ -14,6 +14,9 @@ typedef struct {
     size_t dim;    /* data->d, plus 1 when the model has an auxiliary coordinate (last) */
     prior *priors; /* dim */
     coordinate_scale *scale; /* dim */
+    /* Intercepts whose prior is of the predictor at the means of the columns: coordinates 0, data->d,
+     * 2 data->d, ..., so many; 0: none. See log_prior.c. */
+    size_t centred;
     const kernels *k;
 } posterior;
 
@@ -22,6 +25,9 @@ sbps_status posterior_open(const rows *data, const model_kind *model, const mode
                            posterior **out, sbps_error *err);
 /* Copies dim priors. */
 sbps_status posterior_set_priors(posterior *u, const prior *priors, sbps_error *err);
+/* The priors of its intercepts are of the predictor at the means of the columns from now on, where
+ * the model has intercepts of columns. */
+void posterior_centre(posterior *u);
 /* Both, for a predictor model. */
 sbps_status posterior_create(const rows *data, const model_kind *model, const prior *priors,
                              posterior **out, sbps_error *err);

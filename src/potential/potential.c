@@ -30,6 +30,7 @@ void potential_carve(potential *u, const potential_kind *kind, const posterior *
     u->q = arena_doubles(memory, wide);
     u->centre = arena_doubles(memory, target->dim);
     u->bend = arena_doubles(memory, target->dim);
+    u->leads = arena_take(memory, target->centred * sizeof *u->leads);
     u->shake = arena_doubles(memory, target->dim);
     u->list = kind->uses_list ? arena_take(memory, total * sizeof(size_t)) : NULL;
     u->curved = arena_take(memory, target->dim * sizeof(size_t));
@@ -204,6 +205,7 @@ void potential_aim(potential *u, const double *p, const double *q)
         state->prior_slope -= q[j] * u->bend[j] * (p[j] - u->centre[j]);
         state->prior_rate -= q[j] * q[j] * u->bend[j];
     }
+    potential_aim_leads(u);
 }
 
 void potential_turn(potential *u, const double *p, const double *q)
@@ -223,8 +225,7 @@ static double exact_part(const potential *u, double t)
         state->exact_slope + state->prior_slope + t * (state->exact_rate + state->prior_rate);
     for (size_t c = 0; c < u->curved_count; c++) {
         size_t j = u->curved[c];
-        double q = potential_coordinate(u, u->q, j),
-               w = potential_coordinate(u, u->p, j) + t * q;
+        double q = potential_seen(u, u->q, j), w = potential_seen(u, u->p, j) + t * q;
         slope -= q * prior_slope(&target->priors[j], target->scale[j], w);
     }
     return slope;
@@ -342,10 +343,11 @@ static void gradient_at(potential *u, double *gradient, double *loglik)
         if (u->cv && u->cv->hessian) gradient[j] -= u->taylor.hp[j] + t * u->taylor.hq[j];
         if (u->noise > 0.0) gradient[j] += u->shake[j];
     }
+    potential_pull_leads(u, t, gradient);
     for (size_t c = 0; c < u->curved_count; c++) {
         size_t j = u->curved[c];
-        double w = potential_coordinate(u, u->p, j) + t * potential_coordinate(u, u->q, j);
-        gradient[j] -= prior_slope(&target->priors[j], target->scale[j], w);
+        double w = potential_seen(u, u->p, j) + t * potential_seen(u, u->q, j);
+        potential_spread(u, j, -prior_slope(&target->priors[j], target->scale[j], w), gradient);
     }
 }
 
@@ -362,6 +364,7 @@ static void stand(potential *u, const double *w)
            (u->target->model->general ? u->target->dim : u->target->data->stride + 1) *
                sizeof *u->q);
     if (u->cv && u->cv->hessian) aim_control(u, w, u->q);
+    potential_aim_leads(u);
     u->state->time = 0.0;
     u->state->still = true;
     pick(u);
@@ -380,7 +383,7 @@ static double log_prior(const potential *u, double t)
     const posterior *target = u->target;
     double sum = 0.0;
     for (size_t j = 0; j < target->dim; j++) {
-        double w = potential_coordinate(u, u->p, j) + t * potential_coordinate(u, u->q, j);
+        double w = potential_seen(u, u->p, j) + t * potential_seen(u, u->q, j);
         sum += prior_logpdf(&target->priors[j], target->scale[j], w);
     }
     return sum;

@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "data/reader.h"
 #include "potential/control.h"
-#include "potential/posterior.h"
+#include "potential/log_prior.h"
 #include "potential/strata.h"
 
 typedef struct {
@@ -54,6 +54,11 @@ typedef struct {
     uint64_t turned; /* p is the point of that observation, q is new */
 } potential_state;
 
+/* A centred intercept's prior, if it is quadratic, and what it sees of the line. */
+typedef struct {
+    double centre, bend, p, q;
+} prior_lead;
+
 /* What a control variate of the second order knows of the line; entries padded for the kernels. */
 typedef struct {
     size_t stride;
@@ -91,6 +96,7 @@ struct potential {
     double *p, *q; /* the line w = p + t q; for predictor models padded for the row kernels */
     double *centre,
         *bend; /* dim: d/dw log prior = bend (w - centre) where it is quadratic; else 0 */
+    prior_lead *leads; /* target->centred of them: the same of centred intercepts */
     taylor_line taylor;
     double *shake; /* dim: the noise of the last observation */
     size_t *list;  /* a permutation of all rows, its first n the batch; or NULL */
@@ -147,8 +153,25 @@ static inline double potential_coordinate(const potential *u, const double *x, s
     const rows *data = u->target->data;
     return x[u->target->model->general || j < data->d ? j : data->stride];
 }
-/* Fills centre and bend. */
+/* What prior j sees of such a point, see log_prior.h. */
+static inline double potential_seen(const potential *u, const double *x, size_t j)
+{
+    return log_prior_leans(u->target, j) ? log_prior_seen(u->target, x, j)
+                                         : potential_coordinate(u, x, j);
+}
+/* out[j] += slope, or for a centred intercept that times the gradient of what its prior sees. */
+static inline void potential_spread(const potential *u, size_t j, double slope, double *out)
+{
+    if (log_prior_leans(u->target, j))
+        log_prior_spread(u->target, j, slope, out);
+    else
+        out[j] += slope;
+}
+/* Fills centre, bend and those of leads. */
 void potential_straighten(potential *u);
+/* straight.c: what leads see of the line, their slope along it, their part of the gradient. */
+void potential_aim_leads(potential *u);
+void potential_pull_leads(const potential *u, double t, double *gradient);
 /* For the files of this folder: fills the parts of a batch. */
 void potential_divide(potential *u);
 /* Rows done.. of the batch, at most a block, cut where a window wraps round or a part ends. */

@@ -1,5 +1,6 @@
-/* Priors along a line. A quadratic one has the slope bend (w - centre), in w and so in t; of the
- * others some have kinks, which a flight must not pass unseen. */
+/* Priors along a line. A quadratic one has the slope bend (w - centre), in w and so in t; a centred
+ * intercept's sees p + t q of the line in place of a coordinate; of the others some have kinks, which
+ * a flight must not pass unseen. */
 #include "base/real.h"
 #include "potential/potential.h"
 
@@ -17,8 +18,33 @@ void potential_straighten(potential *u)
     const posterior *target = u->target;
     for (size_t j = 0; j < target->dim; j++) {
         const prior *of = &target->priors[j];
-        u->bend[j] = is_curved(target, j) ? 0.0 : of->kind->curvature(of->theta, 0.0);
-        u->centre[j] = u->bend[j] < 0.0 ? -of->kind->slope(of->theta, 0.0) / u->bend[j] : 0.0;
+        double bend = is_curved(target, j) ? 0.0 : of->kind->curvature(of->theta, 0.0);
+        double centre = bend < 0.0 ? -of->kind->slope(of->theta, 0.0) / bend : 0.0;
+        bool leans = log_prior_leans(target, j);
+        u->bend[j] = leans ? 0.0 : bend;
+        u->centre[j] = leans ? 0.0 : centre;
+        if (leans) u->leads[j / target->data->d] = (prior_lead){centre, bend, 0.0, 0.0};
+    }
+}
+
+void potential_aim_leads(potential *u)
+{
+    for (size_t i = 0; i < u->target->centred; i++) {
+        prior_lead *lead = &u->leads[i];
+        size_t j = i * u->target->data->d;
+        lead->p = log_prior_seen(u->target, u->p, j);
+        lead->q = log_prior_seen(u->target, u->q, j);
+        u->state->prior_slope -= lead->q * lead->bend * (lead->p - lead->centre);
+        u->state->prior_rate -= lead->q * lead->q * lead->bend;
+    }
+}
+
+void potential_pull_leads(const potential *u, double t, double *gradient)
+{
+    for (size_t i = 0; i < u->target->centred; i++) {
+        const prior_lead *lead = &u->leads[i];
+        double slope = lead->bend * (lead->p + t * lead->q - lead->centre);
+        log_prior_spread(u->target, i * u->target->data->d, -slope, gradient);
     }
 }
 
@@ -30,7 +56,7 @@ double potential_next_kink(const potential *u, double t, double *jump)
         size_t j = u->curved[c];
         const prior *of = &u->target->priors[j];
         coordinate_scale scale = u->target->scale[j];
-        double p = potential_coordinate(u, u->p, j), q = potential_coordinate(u, u->q, j);
+        double p = potential_seen(u, u->p, j), q = potential_seen(u, u->q, j);
         double kink = of->kind->kink ? of->kind->kink(of->theta) : NAN;
         if (scale == SCALE_LOG) kink = log(kink);
         double when = (kink - p) / q, nudge = copysign(KINK_NUDGE * larger(1.0, fabs(kink)), q);

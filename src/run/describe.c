@@ -1,5 +1,6 @@
 /* What was chosen, in a few lines. */
 #include "base/words.h"
+#include "potential/log_prior.h"
 #include "run/run.h"
 #include "run/target.h"
 #include "store/text.h"
@@ -8,35 +9,101 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Four digits are enough to read; the file keeps them all. */
-static void short_prior(const prior *p, size_t size, char *text)
+#define PRIOR_LINES ((size_t)12) /* priors are listed while they take no more */
+
+/* Parameters whose priors are told in one line. */
+typedef struct {
+    size_t first, last, count;
+    double low[PRIOR_MAX_NUMBERS], high[PRIOR_MAX_NUMBERS]; /* of each number */
+} prior_group;
+
+static bool same_kind(const posterior *u, size_t a, size_t b)
 {
-    size_t used = (size_t)snprintf(text, size, "%s", p->kind->name);
-    for (size_t i = 0; i < p->kind->numbers && used < size; i++)
-        used +=
-            (size_t)snprintf(text + used, size - used, "%s%.4g", i ? ", " : "(", p->theta[i]);
-    if (p->kind->numbers && used < size) snprintf(text + used, size - used, ")");
+    return u->priors[a].kind == u->priors[b].kind && u->scale[a] == u->scale[b] &&
+           log_prior_leans(u, a) == log_prior_leans(u, b);
 }
 
-/* One line for each run of parameters with the same prior. */
+static bool same_prior(const posterior *u, size_t a, size_t b)
+{
+    const prior *p = &u->priors[a], *q = &u->priors[b];
+    for (size_t i = 0; i < p->kind->numbers; i++)
+        if (!same_kind(u, a, b) || p->theta[i] != q->theta[i]) return false;
+    return same_kind(u, a, b);
+}
+
+static void join(prior_group *g, const prior *p, size_t j)
+{
+    g->last = j;
+    g->count++;
+    for (size_t i = 0; i < p->kind->numbers; i++) {
+        g->low[i] = fmin(g->low[i], p->theta[i]);
+        g->high[i] = fmax(g->high[i], p->theta[i]);
+    }
+}
+
+static prior_group group_of(const posterior *u, size_t j)
+{
+    prior_group g = {.first = j, .last = j, .count = 1};
+    memcpy(g.low, u->priors[j].theta, sizeof g.low);
+    memcpy(g.high, u->priors[j].theta, sizeof g.high);
+    return g;
+}
+
+/* Four digits are enough to read; the file keeps them all. */
+static void describe_group(const sbps_run *run, const prior_group *g, FILE *out)
+{
+    const prior *p = &run->target->priors[g->first];
+    fprintf(out, "  prior     %s", run->names[g->first]);
+    if (g->count > 1) fprintf(out, " .. %s (%zu)", run->names[g->last], g->count);
+    if (log_prior_leans(run->target, g->first)) fprintf(out, " at the means of the columns");
+    fprintf(out, " ~ %s", p->kind->name);
+    for (size_t i = 0; i < p->kind->numbers; i++) {
+        fprintf(out, "%s%.4g", i ? ", " : "(", g->low[i]);
+        if (g->high[i] > g->low[i]) fprintf(out, " to %.4g", g->high[i]);
+    }
+    fprintf(out, "%s\n", p->kind->numbers ? ")" : "");
+}
+
+/* Neighbours with the same prior take one line. Writes nothing to NULL; returns the lines. */
+static size_t list_priors(const sbps_run *run, FILE *out)
+{
+    const posterior *u = run->target;
+    size_t lines = 0;
+    for (size_t j = 0; j < u->dim; lines++) {
+        prior_group g = group_of(u, j++);
+        for (; j < u->dim && same_prior(u, g.first, j); j++) join(&g, &u->priors[j], j);
+        if (out) describe_group(run, &g, out);
+    }
+    return lines;
+}
+
+/* Is this the first parameter with such a kind of prior? */
+static bool leads_kind(const posterior *u, size_t j)
+{
+    for (size_t i = 0; i < j; i++)
+        if (same_kind(u, i, j)) return false;
+    return true;
+}
+
+/* One line for each kind of prior, numbers by their range. */
+static void group_priors(const sbps_run *run, FILE *out)
+{
+    const posterior *u = run->target;
+    for (size_t j = 0; j < u->dim; j++) {
+        if (!leads_kind(u, j)) continue;
+        prior_group g = group_of(u, j);
+        for (size_t i = j + 1; i < u->dim; i++)
+            if (same_kind(u, j, i)) join(&g, &u->priors[i], i);
+        describe_group(run, &g, out);
+    }
+}
+
 static void describe_priors(const sbps_run *run, FILE *out)
 {
-    char text[128], next[128];
-    size_t d = run->target->dim;
-    for (size_t j = 0; j < d;) {
-        size_t end = j + 1;
-        short_prior(&run->target->priors[j], sizeof text, text);
-        for (; end < d; end++) {
-            short_prior(&run->target->priors[end], sizeof next, next);
-            if (strcmp(text, next)) break;
-        }
-        if (end - j == 1)
-            fprintf(out, "  prior     %s ~ %s\n", run->names[j], text);
-        else
-            fprintf(out, "  prior     %s .. %s (%zu) ~ %s\n", run->names[j],
-                    run->names[end - 1], end - j, text);
-        j = end;
-    }
+    if (list_priors(run, NULL) > PRIOR_LINES)
+        group_priors(run, out);
+    else
+        list_priors(run, out);
 }
 
 static bool is_rowless(const sbps_run *run)

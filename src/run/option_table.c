@@ -64,7 +64,12 @@ const option_spec option_specs[] = {
              "auto: normal(0, 2.5/sd(x)), for linear models times sd(y)."},
     {TEXT("prior-intercept", prior_intercept, "PRIOR", "auto"), DATA,
      .help = "Prior of the intercept. auto: normal(0,10), for linear models normal(mean(y), 10 "
-             "sd(y))."},
+             "sd(y)), of the intercept at the means of the columns."},
+    {CHOICE("prior-intercept-at", prior_intercept_at, "auto|mean|zero", "auto"), DATA,
+     .help =
+         "Which intercept that prior is of: the one at the means of the columns, or the one "
+         "at x = 0, which is the one reported. auto: mean for the default prior, zero for "
+         "one that was given."},
     {TEXT("prior-sigma", prior_sigma, "PRIOR", "auto"), DATA,
      .help = "Prior of the residual standard deviation. auto: exponential(1/sd(y))."},
     {TEXT("hidden", hidden, "N,N,...", "4"), DATA,

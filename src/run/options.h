@@ -17,6 +17,7 @@ struct sbps_options {
     bool no_intercept, standardize;
     char *storage;                               /* auto, double, float, sparse */
     char *prior, *prior_intercept, *prior_sigma; /* "auto" or as prior_parse reads */
+    char *prior_intercept_at;                    /* auto, mean, zero */
     /* sampler */
     char *sampler, *control_variate, *metric, *minibatch; /* "auto" or a name */
     size_t batch_size;

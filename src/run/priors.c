@@ -2,7 +2,8 @@
  *
  * Defaults: coefficients normal(0, 2.5 s / sd(x)), intercept normal(0, 10) or for a model on the
  * target's own scale normal(mean y, 10 s), sigma exponential(1/s); s = sd(y) for such a model,
- * else 1. */
+ * else 1. The intercept is the one at the means of the columns: at x = 0, far from the data of a
+ * column such as a year, its prior would hold the slope back. */
 #include "run/run.h"
 
 #include <math.h>
@@ -84,6 +85,21 @@ static sbps_status general_priors(const sbps_options *o, const posterior *target
     return status;
 }
 
+/* A prior that was given is of the intercept as it is reported, the default of the one in the middle
+ * of the data. */
+static sbps_status centre(const sbps_options *o, posterior *target, sbps_error *err)
+{
+    bool given = !is_auto(o->prior_intercept);
+    if (is_auto(o->prior_intercept_at) ? given : !strcmp(o->prior_intercept_at, "zero"))
+        return SBPS_OK;
+    posterior_centre(target);
+    if (!target->centred || !target->priors[0].kind->kink) return SBPS_OK;
+    return fail(err, SBPS_BAD_ARG,
+                "--prior-intercept-at: mean: %s has a kink, which must be at x = 0; take zero, "
+                "with --standardize if need be",
+                target->priors[0].kind->name);
+}
+
 sbps_status priors_choose(const sbps_options *options, posterior *target, sbps_error *err)
 {
     prior *priors = calloc(target->dim + 1, sizeof *priors);
@@ -92,6 +108,7 @@ sbps_status priors_choose(const sbps_options *options, posterior *target, sbps_e
                              ? general_priors(options, target, priors, err)
                              : predictor_priors(options, target, priors, err);
     if (status == SBPS_OK) status = posterior_set_priors(target, priors, err);
+    if (status == SBPS_OK) status = centre(options, target, err);
     free(priors);
     return status;
 }

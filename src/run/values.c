@@ -8,7 +8,7 @@
  * of U over the draws; a few draws are then looked at exactly, and where they lie further off
  * than the noise says, by quadrature or by rows that no batch met, the stated error is theirs. */
 #include "run/values.h"
-#include "potential/general.h"
+#include "potential/log_prior.h"
 
 #include <math.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static void value_draw(valuer *v, size_t i)
 {
     const posterior *u = v->run->target;
     const double *w = draw_of(v, i);
-    double value = v->at_zero - posterior_log_prior(u, w), variance = 0.0;
+    double value = v->at_zero - log_prior_value(u, w), variance = 0.0;
     for (size_t j = 0; j < u->dim; j++) v->q[j] = w[j] - v->cv->w[j];
     potential_aim(&v->gauge, v->cv->w, v->q);
     for (size_t k = 0; k < NODES; k++) {
@@ -139,7 +139,7 @@ static sbps_status valuer_open(valuer *v, sbps_error *err)
     }
     if (status == SBPS_OK) status = posterior_value(u, v->cv->w, &v->at_zero, err);
     if (status != SBPS_OK) return status;
-    v->at_zero += posterior_log_prior(u, v->cv->w);
+    v->at_zero += log_prior_value(u, v->cv->w);
     const potential_kind *kind = run->parts ? &potential_strata : &potential_window;
     potential_carve(&v->gauge, kind, u, FIRST_BATCH, &v->memory);
     arena_doubles(&v->memory, u->dim);

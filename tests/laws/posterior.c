@@ -55,7 +55,7 @@ static rows *make_rows(const problem *p, size_t n, const double *weight, const d
     return data;
 }
 
-/* Runs `law` for every model on weighted rows with offsets. */
+/* Runs `law` for every model on weighted rows with offsets, the intercept as it is and centred. */
 static void for_each_model(void (*law)(const posterior *u, const problem *p))
 {
     for (size_t k = 0; model_kinds[k]; k++) {
@@ -64,6 +64,8 @@ static void for_each_model(void (*law)(const posterior *u, const problem *p))
         rows *data = make_rows(p, N, p->weight, p->offset);
         posterior *u = NULL;
         CHECK(data && posterior_create(data, model_kinds[k], p->priors, &u, NULL) == SBPS_OK);
+        if (u) law(u, p);
+        if (u) posterior_centre(u);
         if (u) law(u, p);
         posterior_destroy(u);
         rows_destroy(data);
@@ -201,12 +203,22 @@ TEST(a_constant_offset_equals_a_shifted_intercept)
     }
 }
 
+/* The mean over rows of x.w: what a centred intercept's prior is of. */
+static double mean_predictor(const problem *p)
+{
+    double total = 0.0;
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < COLUMNS; j++) total += p->w[j + 1] * p->x[i * COLUMNS + j];
+    return p->w[0] + total / N;
+}
+
 /* U by the letter of its definition, one row at a time. */
 static void definition_law(const posterior *u, const problem *p)
 {
     double want = 0.0, value;
     for (size_t j = 0; j < u->dim; j++)
-        want -= prior_logpdf(&p->priors[j], j < u->data->d ? SCALE_PLAIN : SCALE_LOG, p->w[j]);
+        want -= prior_logpdf(&p->priors[j], j < u->data->d ? SCALE_PLAIN : SCALE_LOG,
+                             j == 0 && u->centred ? mean_predictor(p) : p->w[j]);
     for (size_t i = 0; i < N; i++) {
         double eta = p->offset[i] + p->w[0], out;
         for (size_t j = 0; j < COLUMNS; j++) eta += p->w[j + 1] * p->x[i * COLUMNS + j];

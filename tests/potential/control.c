@@ -75,7 +75,8 @@ TEST(predictor_models)
                                .columns = 5,
                                .weights = "student_t(3,0.2,1.1)",
                                .sigma = "exponential(1.3)",
-                               .weighted = weighted};
+                               .weighted = weighted,
+                               .centred = weighted};
             table t = table_make(predictor(k), spec);
             CHECK(t.u);
             if (t.u) same_law(t.u, t.p, t.q, 1e-11);

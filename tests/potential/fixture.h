@@ -11,6 +11,7 @@ typedef struct {
     size_t n, columns;
     const char *weights, *sigma; /* priors */
     bool weighted;               /* row weights and offsets */
+    bool centred;                /* the intercept's prior is of the predictor at the means */
     uint64_t shuffle;
 } table_spec;
 
@@ -68,6 +69,7 @@ static inline table table_make(const model_kind *model, table_spec spec)
     for (size_t j = 0; j <= t.data->d; j++)
         prior_parse(j < t.data->d ? spec.weights : spec.sigma, &priors[j], NULL);
     posterior_create(t.data, model, priors, &t.u, NULL);
+    if (t.u && spec.centred) posterior_centre(t.u);
     rng r = rng_stream(12, 0, RNG_TEST);
     for (size_t j = 0; j < DIM_MAX; j++) {
         t.p[j] = 0.3 * rng_normal(&r);

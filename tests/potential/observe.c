@@ -7,7 +7,7 @@ static const char *const weight_priors[] = {"normal(0.3,1.2)", "student_t(3,0.2,
 static const char *const sigma_priors[] = {"exponential(1.3)", "normal(0,2)"};
 static const double times[] = {0.0, 0.31, 1.7};
 
-/* Runs `law` for every model, prior and presence of weights. */
+/* Runs `law` for every model, prior and presence of weights, the intercept centred with them. */
 static void for_each_table(void (*law)(const table *t))
 {
     for (size_t k = 0; predictor(k); k++)
@@ -17,7 +17,8 @@ static void for_each_table(void (*law)(const table *t))
                                    .columns = 5,
                                    .weights = weight_priors[i],
                                    .sigma = sigma_priors[i % 2],
-                                   .weighted = weighted};
+                                   .weighted = weighted,
+                                   .centred = weighted};
                 table t = table_make(predictor(k), spec);
                 CHECK(t.u);
                 if (t.u) law(&t);

@@ -59,7 +59,8 @@ static bool bench_make(bench *b, const metric_kind *kind, const char *prior_text
                        .columns = 3,
                        .weights = prior_text,
                        .sigma = "exponential(1)",
-                       .weighted = true};
+                       .weighted = true,
+                       .centred = !with_cv};
     b->p.t = table_make(bounded_model(), spec);
     const posterior *u = b->p.t.u;
     if (!u || mode_find(u, NULL, &b->p.m, NULL) != SBPS_OK) return false;

@@ -1,6 +1,7 @@
 /* Linear regression with unknown sigma against quadrature over sigma alone.
  *
- * Row i counts c_i times, z_i = y_i - offset_i, w ~ N(m, D^-1). Given sigma,
+ * Row i counts c_i times, z_i = y_i - offset_i, w ~ N(m, D^-1); the intercept's default prior is of
+ * the line at the means of the columns, which adds to D outside its diagonal. Given sigma,
  *   P = X'CX / sigma^2 + D,   b = X'Cz / sigma^2 + D m,   w | sigma, y ~ N(P^-1 b, P^-1)      (1)
  *   log p(y | sigma) = -(sum c) log sigma - log det P / 2 - (z'Cz / sigma^2 - b'P^-1 b) / 2   (2)
  * up to a constant. With a = log sigma the density of a is p(y | sigma) p(sigma) sigma: a sum over
@@ -27,6 +28,7 @@ typedef struct {
 typedef struct {
     double mean[DIM], sd[DIM]; /* INFINITY: flat */
     double (*log_sigma_prior)(double sigma, double y_sd);
+    bool centred; /* the first is of the line at the means of the columns */
 } priors;
 
 static table simulate(size_t rows, bool weighted)
@@ -74,9 +76,12 @@ static double conditional(const table *t, const priors *p, double sigma, double 
         square += c * z * z;
         count += c;
     }
-    for (size_t j = 0; j < DIM; j++) {
-        factor[j * DIM + j] += pow(p->sd[j], -2.0);
-        b[j] += p->mean[j] * pow(p->sd[j], -2.0);
+    for (size_t i = 0; i < DIM; i++) {
+        double own = pow(p->sd[i], -2.0), c[DIM] = {0};
+        c[i] = 1.0;
+        for (size_t j = 1; p->centred && i == 0 && j < DIM; j++) c[j] = t->mean[j];
+        for (size_t j = 0; j < DIM; j++) b[j] += own * p->mean[i] * c[j];
+        for (size_t j = 0; j < DIM * DIM; j++) factor[j] += own * c[j / DIM] * c[j % DIM];
     }
     cholesky(DIM, factor);
     memcpy(mean, b, sizeof b);
@@ -198,11 +203,13 @@ static double student_half(double sigma, double y_sd)
     return -2.0 * log1p(pow(sigma / 0.5, 2.0) / 3.0);
 }
 
-/* The defaults: intercept normal(mean y, 10 sd y), coefficients normal(0, 2.5 sd y / sd x). */
+/* The defaults: intercept at the mean of x normal(mean y, 10 sd y), coefficients normal(0, 2.5 sd y / sd x). */
 static priors usual(const table *t)
 {
-    priors p = {
-        .mean = {t->y_mean}, .sd = {10.0 * t->y_sd}, .log_sigma_prior = exponential_auto};
+    priors p = {.mean = {t->y_mean},
+                .sd = {10.0 * t->y_sd},
+                .log_sigma_prior = exponential_auto,
+                .centred = true};
     for (size_t j = 1; j < DIM; j++) p.sd[j] = 2.5 * t->y_sd / t->sd[j];
     return p;
 }
@@ -252,7 +259,24 @@ TEST(priors_of_coefficients_pull_as_they_say)
     p.sd[0] = 0.5;
     p.mean[1] = p.mean[2] = 1.0;
     p.sd[1] = p.sd[2] = 0.1;
-    compare(&t, &p, false, "prior-intercept=normal(5,0.5) prior=normal(1,0.1)");
+    static const char given[] = "prior-intercept=normal(5,0.5) prior=normal(1,0.1)";
+    char settings[128];
+    snprintf(settings, sizeof settings, "%s prior-intercept-at=mean", given);
+    compare(&t, &p, false, settings);
+    p.centred = false; /* one that is given is of the intercept that is reported */
+    compare(&t, &p, false, given);
+}
+
+/* As a year is: with its default prior at x = 0 the intercept would hold the slope back. */
+TEST(a_column_far_from_zero_keeps_its_slope)
+{
+    table t = simulate(ROWS, false);
+    for (size_t i = 0; i < ROWS; i++) t.x[i][1] += 2000.0;
+    t.mean[1] += 2000.0;
+    priors p = usual(&t);
+    compare(&t, &p, false, "");
+    compare(&t, &p, false, "storage=float");
+    compare(&t, &p, false, "sampler=hmc");
 }
 
 /* Of few rows the posterior of sigma is wide and skew: its Jacobian moves it by a quarter sd. */

@@ -52,6 +52,22 @@ TEST(a_hundred_rows_agree_with_quadrature)
     table_free(&t);
 }
 
+/* As a year is: with the intercept's prior at x = 0 the slope would be a third of what it is. */
+TEST(a_column_far_from_zero_agrees_with_quadrature)
+{
+    static const char *const settings[] = {"",
+                                           "sampler=zigzag",
+                                           "sampler=boomerang",
+                                           "batch-size=40 control-variate=gradient",
+                                           "sampler=hmc",
+                                           NULL};
+    table t = simulate(500, -0.5, 0.3);
+    for (size_t i = 0; i < t.n; i++) t.x[i] += 2000.0;
+    t.mean += 2000.0;
+    compare_all(&t, settings);
+    table_free(&t);
+}
+
 TEST(two_thousand_rows_agree_with_quadrature)
 {
     static const char *const settings[] = {"",

@@ -1,8 +1,8 @@
 /* Logistic regression in two dimensions by quadrature.
  *
- * intercept ~ normal(0, 10), slope ~ normal(0, 2.5 / sd(x)) as the program's defaults are, so
- *   log p(a, b | y) = -a^2/200 - b^2 sd(x)^2/12.5 + sum_i [y_i eta_i - log(1 + e^eta_i)] + const,
- * eta = a + b x. The trapezium rule on a grid of +-8 sd about the mode, 4 steps an sd, has
+ * intercept at mean(x) ~ normal(0, 10), slope ~ normal(0, 2.5 / sd(x)) as the program's defaults are,
+ *   log p(a, b | y) = -(a + b mean(x))^2/200 - b^2 sd(x)^2/12.5
+ *                     + sum_i [y_i eta_i - log(1 + e^eta_i)] + const,   eta = a + b x. The trapezium rule on a grid of +-8 sd about the mode, 4 steps an sd, has
  * no error to speak of for so smooth a density. */
 #ifndef TESTS_STAT_QUADRATURE_H
 #define TESTS_STAT_QUADRATURE_H
@@ -17,8 +17,8 @@
 
 typedef struct {
     size_t n;
-    double *x, *y, scale; /* scale: of the slope's prior */
-    const prior *other;   /* of both coefficients, in place of the defaults; NULL: those */
+    double *x, *y, mean, scale; /* scale: of the slope's prior */
+    const prior *other; /* of both coefficients, in place of the defaults; NULL: those */
 } table;
 
 static table simulate(size_t n, double intercept, double slope)
@@ -31,7 +31,8 @@ static table simulate(size_t n, double intercept, double slope)
         t.y[i] = rng_uniform(&random) < 1.0 / (1.0 + exp(-intercept - slope * t.x[i]));
         sum += t.x[i];
     }
-    for (size_t i = 0; i < n; i++) square += pow(t.x[i] - sum / (double)n, 2.0);
+    t.mean = sum / (double)n;
+    for (size_t i = 0; i < n; i++) square += pow(t.x[i] - t.mean, 2.0);
     t.scale = 2.5 / sqrt(square / (double)n);
     return t;
 }
@@ -44,7 +45,8 @@ static void table_free(table *t)
 
 static double log_density(const table *t, double a, double b)
 {
-    double sum = -a * a / 200.0 - 0.5 * b * b / (t->scale * t->scale);
+    double middle = a + b * t->mean,
+           sum = -middle * middle / 200.0 - 0.5 * b * b / (t->scale * t->scale);
     if (t->other)
         sum = prior_logpdf(t->other, SCALE_PLAIN, a) + prior_logpdf(t->other, SCALE_PLAIN, b);
     for (size_t i = 0; i < t->n; i++) {
@@ -59,11 +61,13 @@ static void laplace(const table *t, double w[2], double s[3])
 {
     w[0] = w[1] = 0.0;
     for (int step = 0; step < 50; step++) {
-        double g[2] = {-w[0] / 100.0, -w[1] / (t->scale * t->scale)};
-        double h[3] = {0.01, 0.0, 1.0 / (t->scale * t->scale)};
+        double m = t->mean, pull = -0.01 * (w[0] + w[1] * m), own = pow(t->scale, -2.0);
+        double g[2] = {pull, pull * m - w[1] * own};
+        double h[3] = {0.01, 0.01 * m, 0.01 * m * m + own};
         for (int c = 0; c < 2 && t->other && t->other->kind->quadratic; c++) {
             g[c] = t->other->kind->slope(t->other->theta, w[c]);
             h[2 * c] = -t->other->kind->curvature(t->other->theta, w[c]);
+            h[1] = 0.0;
         }
         for (size_t i = 0; i < t->n; i++) {
             double x = t->x[i], p = 1.0 / (1.0 + exp(-w[0] - w[1] * x)), v = p * (1.0 - p);
