@@ -109,6 +109,7 @@ static const sbps_option_info convert_flags[] = {
     {.name = "weights"},
     {.name = "offset"},
     {.name = "missing"},
+    {.name = "header"},
     {.name = "no-intercept"},
     {.name = "standardize"},
     {"storage", "double|float", "double", "Options",

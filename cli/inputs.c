@@ -79,8 +79,19 @@ sbps_status inputs_check(const char *who, const sbps_options *options, const cha
     return status == SBPS_OK ? inputs_check_kind(options, "model", "models", err) : status;
 }
 
+static void tell_notes(const char *data, const char *notes)
+{
+    for (size_t length; *notes; notes += length + 1) {
+        length = strcspn(notes, "\n");
+        complain("%s: %.*s", data, (int)length, notes);
+    }
+}
+
 sbps_status inputs_open(const char *data, const sbps_options *options, sbps_table **out,
                         sbps_error *err)
 {
-    return data ? sbps_table_read(data, options, out, err) : sbps_table_none(out, err);
+    if (!data) return sbps_table_none(out, err);
+    sbps_status status = sbps_table_read(data, options, out, err);
+    if (status == SBPS_OK) tell_notes(data, sbps_table_notes(*out));
+    return status;
 }

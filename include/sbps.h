@@ -99,7 +99,7 @@ SBPS_API bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out
 typedef struct sbps_table sbps_table;
 
 /* Maps what sbps_table_convert wrote, or reads CSV (plain or gzip) or libsvm text as the options say (target, features, categorical,
- * no-intercept, standardize, weights, offset, missing, seed) and shuffles its rows. */
+ * no-intercept, standardize, weights, offset, missing, header, seed) and shuffles its rows. */
 SBPS_API sbps_status sbps_table_read(const char *path, const sbps_options *options,
                                      sbps_table **out, sbps_error *err);
 /* Copies `rows` x `columns` numbers (row-major) and the target; names may be NULL. Options as
@@ -122,6 +122,8 @@ SBPS_API sbps_status sbps_table_convert(const char *from, const char *to,
 /* For a model that needs none: one row that says nothing. */
 SBPS_API sbps_status sbps_table_none(sbps_table **out, sbps_error *err);
 SBPS_API size_t sbps_table_rows(const sbps_table *table);
+/* What the user should know of how it was read, a line each; "" when there is nothing to tell. */
+SBPS_API const char *sbps_table_notes(const sbps_table *table);
 SBPS_API void sbps_table_destroy(sbps_table *table);
 
 /* Writes a synthetic CSV by the paper's recipe (7.1); `name` is a model that can simulate. The

@@ -1,7 +1,10 @@
 /* Columns by name: a sorted index, so that wide tables stay cheap. */
 #include "data/columns.h"
 
+#include "data/encoding.h"
 #include "data/text.h"
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +18,24 @@ void columns_clear(columns *c)
 {
     for (size_t i = 0; c->name && i < c->count; i++) free(c->name[i]);
     free(c->name);
+    free(c->notes);
     *c = (columns){0};
+}
+
+sbps_status columns_note(columns *c, sbps_error *err, const char *format, ...)
+{
+    char *sentence, *all;
+    va_list values;
+    va_start(values, format);
+    int made = vasprintf(&sentence, format, values);
+    va_end(values);
+    if (made < 0) return fail_memory(err);
+    made = asprintf(&all, "%s%s\n", c->notes ? c->notes : "", sentence);
+    free(sentence);
+    if (made < 0) return fail_memory(err);
+    free(c->notes);
+    c->notes = all;
+    return SBPS_OK;
 }
 
 static int by_name(const void *a, const void *b)
@@ -24,6 +44,11 @@ static int by_name(const void *a, const void *b)
     int sign = strcmp(p->name, q->name);
     if (sign != 0) return sign;
     return p->column < q->column ? -1 : 1;
+}
+
+static int by_name_alone(const void *a, const void *b)
+{
+    return strcmp(((const named_column *)a)->name, ((const named_column *)b)->name);
 }
 
 sbps_status column_index_create(const char *path, const columns *c, column_index *out,
@@ -48,59 +73,85 @@ sbps_status column_index_create(const char *path, const columns *c, column_index
     return SBPS_OK;
 }
 
-static int compare_span(const char *begin, size_t length, const char *name)
-{
-    int sign = strncmp(begin, name, length);
-    return sign != 0 ? sign : (name[length] ? -1 : 0);
-}
-
 static sbps_status fail_unknown(const column_index *x, const char *path, const char *option,
-                                const char *begin, const char *end, sbps_error *err)
+                                const char *word, sbps_error *err)
 {
-    shown word = show(begin, end);
     const char **names = malloc((x->count + 1) * sizeof *names);
     if (!names) return fail_memory(err);
     for (size_t i = 0; i < x->count; i++) names[i] = x->entry[i].name;
-    const char *near = nearest_name(word.text, names, x->count);
+    const char *near = nearest_name(word, names, x->count);
     free(names);
     if (near)
         return fail(err, SBPS_BAD_ARG, "%s: --%s: no column is named '%s'; did you mean '%s'?",
-                    path, option, word.text, show_name(near).text);
+                    path, option, show_name(word).text, show_name(near).text);
     return fail(err, SBPS_BAD_ARG, "%s: --%s: no column is named '%s'", path, option,
-                word.text);
+                show_name(word).text);
+}
+
+static const named_column *find_name(const column_index *x, const char *word)
+{
+    const named_column wanted = {word, 0};
+    return bsearch(&wanted, x->entry, x->count, sizeof *x->entry, by_name_alone);
 }
 
 sbps_status column_index_find(const column_index *x, const char *path, const char *option,
-                              const char *begin, const char *end, size_t *column,
-                              sbps_error *err)
+                              const char *word, size_t *column, sbps_error *err)
 {
-    size_t low = 0, high = x->count, length = (size_t)(end - begin);
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int sign = compare_span(begin, length, x->entry[middle].name);
-        if (sign == 0) return *column = x->entry[middle].column, SBPS_OK;
-        if (sign < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return fail_unknown(x, path, option, begin, end, err);
+    char *clean = utf8_copy(word, strlen(word)); /* as the names are */
+    if (!clean) return fail_memory(err);
+    const named_column *found = find_name(x, clean);
+    sbps_status status = found ? SBPS_OK : fail_unknown(x, path, option, clean, err);
+    if (found) *column = found->column;
+    free(clean);
+    return status;
 }
+
+/* ---- lists ---- */
 
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-bool next_in_list(const char **list, const char **begin, const char **end)
+static const char *skip_blanks(const char *p)
+{
+    while (is_blank(*p)) p++;
+    return p;
+}
+
+/* A name in quotes, doubled where it holds some. NULL: it is no such name. */
+static const char *take_quoted(const char *p, char *word)
+{
+    for (p++; *p; p++) {
+        if (*p == '"' && *++p != '"') {
+            *word = '\0';
+            p = skip_blanks(p);
+            return *p == ',' || !*p ? p : NULL;
+        }
+        *word++ = *p;
+    }
+    return NULL;
+}
+
+/* Up to the next comma that has no backslash before it. */
+static const char *take_plain(const char *p, char *word)
+{
+    char *begin = word;
+    for (; *p && *p != ','; p++) {
+        if (p[0] == '\\' && p[1] == ',') p++;
+        *word++ = *p;
+    }
+    while (word > begin && is_blank(word[-1])) word--;
+    *word = '\0';
+    return p;
+}
+
+bool next_in_list(const char **list, char *word)
 {
     if (!*list) return false;
-    const char *p = *list, *q = strchrnul(p, ',');
-    *list = *q ? q + 1 : NULL;
-    while (p < q && is_blank(*p)) p++;
-    while (p < q && is_blank(q[-1])) q--;
-    *begin = p;
-    *end = q;
+    const char *p = skip_blanks(*list), *end = *p == '"' ? take_quoted(p, word) : NULL;
+    if (!end) end = take_plain(p, word);
+    *list = *end ? end + 1 : NULL;
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include "base/kernels.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "data/encoding.h"
 #include "data/moments.h"
 #include "data/single.h"
 #include "data/sparse.h"
@@ -22,6 +23,14 @@
 static const char *feature_name(const plan *p, size_t f)
 {
     return p->columns->name[p->feature[f]];
+}
+
+static sbps_status name_level(const char *column, const level *l, char **out, sbps_error *err)
+{
+    char *level_name = utf8_copy(l->text, l->length);
+    int made = level_name ? asprintf(out, "%s=%s", column, level_name) : -1;
+    free(level_name);
+    return made < 0 ? fail_memory(err) : SBPS_OK;
 }
 
 /* Ranks the levels of a category and names the columns (1); names are appended at r->d. */
@@ -49,10 +58,8 @@ static sbps_status place_category(design *g, size_t f, sbps_error *err)
     for (size_t i = 0; status == SBPS_OK && i < used; i++) {
         g->place[f].rank[order[i]] = i;
         if (i == 0) continue;
-        if (asprintf(&names[r->d], "%s=%s", feature_name(p, f), l->item[order[i]].text) < 0)
-            status = fail_memory(err);
-        else
-            r->d++;
+        status = name_level(feature_name(p, f), &l->item[order[i]], &names[r->d], err);
+        if (status == SBPS_OK) r->d++;
     }
     free(order);
     return status;
@@ -106,7 +113,9 @@ static sbps_status place_columns(design *g, sbps_error *err)
             status = add_name(r, feature_name(p, f), err);
     }
     r->target = copy_text(p->target == SIZE_MAX ? "" : p->columns->name[p->target]);
-    if (!r->target && status == SBPS_OK) status = fail_memory(err);
+    r->notes = copy_text(p->columns->notes);
+    bool whole = r->target && (r->notes || !p->columns->notes);
+    if (!whole && status == SBPS_OK) status = fail_memory(err);
     r->storage = &storage_dense;
     r->stride = (r->d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
     return status != SBPS_OK ? status : check_names(p, r, err);

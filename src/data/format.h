@@ -12,7 +12,8 @@ typedef struct {
     /* Whether a file that begins with [begin, end) is of this format. */
     bool (*recognise)(const char *begin, const char *end);
     /* Reads what comes before the rows and tells the columns. The text is borrowed. */
-    sbps_status (*open)(text *source, columns *out, void **self, sbps_error *err);
+    sbps_status (*open)(text *source, const rows_spec *spec, columns *out, void **self,
+                        sbps_error *err);
     /* One row into p->width doubles, unless it is dropped or there is none left. */
     sbps_status (*next)(void *self, const plan *p, double *row, row_fate *fate,
                         sbps_error *err);

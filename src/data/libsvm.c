@@ -169,8 +169,10 @@ static void libsvm_close(void *self)
     free(s);
 }
 
-static sbps_status libsvm_open(text *source, columns *out, void **self, sbps_error *err)
+static sbps_status libsvm_open(text *source, const rows_spec *spec, columns *out, void **self,
+                               sbps_error *err)
 {
+    (void)spec;
     *self = NULL;
     libsvm *s = calloc(1, sizeof *s);
     if (!s) return fail_memory(err);

@@ -33,7 +33,10 @@ static sbps_status claim_one(plan *p, const column_index *x, const char *option,
     /* a name may hold commas, so it is trimmed as a whole */
     for (begin = list; *begin == ' ' || *begin == '\t'; begin++) {}
     for (end = begin + strlen(begin); end[-1] == ' ' || end[-1] == '\t'; end--) {}
-    sbps_status status = column_index_find(x, p->path, option, begin, end, &found, err);
+    char *word = strndup(begin, (size_t)(end - begin));
+    sbps_status status =
+        word ? column_index_find(x, p->path, option, word, &found, err) : fail_memory(err);
+    free(word);
     if (status == SBPS_OK) status = claim(p, found, option, err);
     if (status == SBPS_OK) *column = found;
     return status;
@@ -53,26 +56,32 @@ static sbps_status make_category(plan *p, size_t column, sbps_error *err)
 
 /* Claims every column of a list as a feature; `category` when they are to be one-hot. A feature
  * may be named again as a category: that says what it is, not that it comes twice. */
+static sbps_status claim_listed(plan *p, const column_index *x, const char *option,
+                                const char *word, bool category, sbps_error *err)
+{
+    size_t column;
+    if (!*word)
+        return fail(err, SBPS_BAD_ARG, "%s: --%s: an empty name in the list", p->path, option);
+    sbps_status status = column_index_find(x, p->path, option, word, &column, err);
+    if (status != SBPS_OK) return status;
+    bool feature = column != p->target && column != p->weight && column != p->offset &&
+                   p->use[column].kind != USE_NONE;
+    if (!category || !feature) {
+        if ((status = claim(p, column, option, err)) != SBPS_OK) return status;
+        p->feature[p->features++] = column;
+    }
+    return category ? make_category(p, column, err) : SBPS_OK;
+}
+
 static sbps_status claim_list(plan *p, const column_index *x, const char *option,
                               const char *list, bool category, sbps_error *err)
 {
-    const char *begin, *end;
-    sbps_status status = SBPS_OK;
-    while (status == SBPS_OK && next_in_list(&list, &begin, &end)) {
-        size_t column;
-        if (begin == end)
-            return fail(err, SBPS_BAD_ARG, "%s: --%s: an empty name in the list", p->path,
-                        option);
-        status = column_index_find(x, p->path, option, begin, end, &column, err);
-        if (status != SBPS_OK) break;
-        bool feature = column != p->target && column != p->weight && column != p->offset &&
-                       p->use[column].kind != USE_NONE;
-        if (!category || !feature) {
-            if ((status = claim(p, column, option, err)) != SBPS_OK) break;
-            p->feature[p->features++] = column;
-        }
-        if (category) status = make_category(p, column, err);
-    }
+    if (!list) return SBPS_OK;
+    char *word = malloc(strlen(list) + 1);
+    sbps_status status = word ? SBPS_OK : fail_memory(err);
+    while (status == SBPS_OK && next_in_list(&list, word))
+        status = claim_listed(p, x, option, word, category, err);
+    free(word);
     return status;
 }
 
@@ -126,7 +135,8 @@ static sbps_status find_target(plan *p, const column_index *x, const rows_spec *
         return fail(err, SBPS_BAD_ARG, "%s: --target: the model explains no column", p->path);
     if (header_is_numbers(p))
         return fail(err, SBPS_BAD_FILE,
-                    "%s:1: the first line holds only numbers; it must name the columns",
+                    "%s:1: the first line holds only numbers; it must name the columns, or say "
+                    "--header no: they are then x1, x2, ...",
                     p->path);
     if (spec->no_target) return SBPS_OK;
     if (!name)

@@ -16,11 +16,15 @@ typedef struct {
     /* what a file tells before its rows are read; else 0 rows, and 1 */
     size_t rows;
     double filled; /* share of the cells that are not 0 */
+    char *notes; /* what the user should know of how it was read, a line each; NULL: nothing */
 } columns;
 
 /* Room for `count` names, all NULL. */
 sbps_status columns_create(size_t count, columns *out, sbps_error *err);
 void columns_clear(columns *c);
+/* Adds a line to the notes. */
+sbps_status columns_note(columns *c, sbps_error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 typedef enum { USE_NONE, USE_NUMBER, USE_CATEGORY } use_kind;
 

@@ -4,6 +4,7 @@
 #include "data/number.h"
 #include "data/text.h"
 #include <math.h>
+#include <string.h>
 
 static sbps_status fail_missing(const plan *p, size_t column, size_t line, sbps_error *err)
 {
@@ -16,6 +17,13 @@ static sbps_status fail_number(const plan *p, size_t column, const char *begin, 
                                size_t line, sbps_error *err)
 {
     bool feature = p->use[column].slot >= p->first;
+    double value;
+    const char *comma = memchr(begin, ',', (size_t)(end - begin));
+    if (comma && number_read(begin, p->c_locale, &value) == comma)
+        return fail(err, SBPS_BAD_FILE,
+                    "%s:%zu: column '%s': '%s' has a decimal comma; numbers need a point",
+                    p->path, line, show_name(p->columns->name[column]).text,
+                    show(begin, end).text);
     return fail(err, SBPS_BAD_FILE, "%s:%zu: column '%s': '%s' is not a number%s", p->path,
                 line, show_name(p->columns->name[column]).text, show(begin, end).text,
                 feature ? "; name it in --categorical if it is a category" : "");

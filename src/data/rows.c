@@ -23,6 +23,7 @@ void rows_destroy(rows *r)
     for (size_t j = 0; j < r->d; j++) free(r->names[j]);
     free(r->names);
     free(r->target);
+    free(r->notes);
     table_unmap(r);
     free(r->x);
     free(r->x_float);

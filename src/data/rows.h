@@ -26,6 +26,7 @@ typedef struct {
     double *sd;       /* d: population sd of each column as stored (0 for the intercept) */
     double *mean;     /* d */
     char *target;     /* name of the target */
+    char *notes;      /* on how it was read, for the user, a line each; NULL: nothing to tell */
     uint64_t hash;    /* of everything above */
     struct table_file *mapped; /* the file x, y, weight and offset lie in; NULL: in memory */
 } rows;
@@ -114,6 +115,7 @@ typedef struct {
     const char *weights, *offset; /* column names or NULL */
     bool intercept, standardize;
     bool drop_missing;   /* rows with an empty or NA cell: dropped, else an error */
+    bool no_header;      /* of CSV: columns are x1, x2, ... */
     bool no_columns;     /* only the target is wanted, and weights */
     bool no_target;      /* every column is a feature; y is 0 */
     const char *storage; /* double, float, sparse; NULL or auto: what is cheapest */
@@ -121,7 +123,8 @@ typedef struct {
     uint64_t seed;       /* of the shuffle */
 } rows_spec;
 
-/* CSV with header (quotes, CRLF, gzip) or libsvm text, told apart by the first line. */
+/* CSV (quotes, CRLF, gzip; commas, tabs, semicolons or blanks between cells) or libsvm text, told
+ * apart by the first line. */
 sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_error *err);
 /* From numbers in memory: x is n * columns, row-major, without the intercept. weight and offset
  * may be NULL; names may be NULL (x1, x2, ...). */

@@ -21,7 +21,7 @@ sbps_status source_open(const char *path, const rows_spec *spec, row_source *s, 
     sbps_status status = text_open(path, &s->source, err);
     if (status != SBPS_OK) return status;
     s->kind = format_of(s->source);
-    status = s->kind->open(s->source, &s->names, &s->self, err);
+    status = s->kind->open(s->source, spec, &s->names, &s->self, err);
     return status != SBPS_OK ? status : plan_create(path, &s->names, spec, &s->plan, err);
 }
 

@@ -43,12 +43,17 @@ uint32_t table_tail_crc(const table_header *h, const unsigned char *base)
 
 char *table_list(const char *list)
 {
-    const char *begin, *end;
-    char *out = calloc(1, (list ? strlen(list) : 0) + 2), *to = out;
-    while (out && list && next_in_list(&list, &begin, &end)) {
+    size_t room = (list ? strlen(list) : 0) + 2;
+    char *out = calloc(1, room), *word = malloc(room), *to = out;
+    while (out && word && list && next_in_list(&list, word)) {
         if (to > out) *to++ = ',';
-        to = (char *)memcpy(to, begin, (size_t)(end - begin)) + (end - begin);
+        to = stpcpy(to, word);
     }
+    if (!word) {
+        free(out);
+        out = NULL;
+    }
+    free(word);
     return out;
 }
 

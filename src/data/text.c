@@ -3,6 +3,8 @@
  * fast as a mapping and serves pipes too. */
 #include "data/text.h"
 
+#include "data/foreign.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -172,6 +174,8 @@ static sbps_status start(text *t, sbps_error *err)
     } else {
         status = refuse_nul(t, total, err);
     }
+    sbps_status known = foreign_refuse(t->path, t->at, (size_t)(t->limit - t->at), err);
+    if (known != SBPS_OK) return known;
     while (status == SBPS_OK && !t->finished && t->limit - t->at < 3)
         status = text_more(t, err);
     if (status == SBPS_OK && t->limit - t->at >= 3 && memcmp(t->at, "\xef\xbb\xbf", 3) == 0)

@@ -59,6 +59,7 @@ rows_spec table_spec(const sbps_options *o)
                        .offset = text_or_null(o->offset),
                        .intercept = !o->no_intercept && !bare,
                        .standardize = o->standardize,
+                       .no_header = !strcmp(o->header, "no"),
                        .drop_missing = !strcmp(o->missing, "drop"),
                        .no_columns = general && general->no_columns,
                        .no_target = general && general->no_target,
@@ -107,6 +108,11 @@ sbps_status sbps_table_none(sbps_table **out, sbps_error *err)
     *out = NULL;
     sbps_status status = rows_none(&data, err);
     return status == SBPS_OK ? wrap(data, out, err) : status;
+}
+
+const char *sbps_table_notes(const sbps_table *table)
+{
+    return table->data->notes ? table->data->notes : "";
 }
 
 size_t sbps_table_rows(const sbps_table *table)

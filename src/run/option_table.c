@@ -36,7 +36,8 @@ const option_spec option_specs[] = {
     {TEXT("target", target, "COLUMN", ""), DATA,
      .help = "Column to be explained. Required for CSV; libsvm files carry their own."},
     {TEXT("features", features, "A,B,...", ""), DATA,
-     .help = "Columns that explain it. Without it: every column that has no other part."},
+     .help = "Columns that explain it. Without it: every column that has no other part. A name "
+             "with a comma stands in quotes, '\"a,b\",c', or has a backslash before it."},
     {TEXT("categorical", categorical, "A,B,...", ""), DATA,
      .help =
          "Columns that are categories. Each level but the first becomes a 0/1 feature named "
@@ -49,6 +50,9 @@ const option_spec option_specs[] = {
      .help =
          "What to do with a row that has an empty or NA cell: stop and say where, or leave the "
          "row out."},
+    {CHOICE("header", header, "yes|no", "yes"), DATA,
+     .help =
+         "Whether the first line of a CSV file names its columns. no: they are x1, x2, ..."},
     {SWITCH("no-intercept", no_intercept), DATA, .help = "Leave the intercept out."},
     {SWITCH("standardize", standardize), DATA,
      .help =

@@ -14,6 +14,7 @@ struct sbps_options {
     /* data and model */
     char *model, *target, *features, *categorical, *weights, *offset;
     char *missing; /* error, drop */
+    char *header;  /* yes, no */
     bool no_intercept, standardize;
     char *storage;                               /* auto, double, float, sparse */
     char *prior, *prior_intercept, *prior_sigma; /* "auto" or as prior_parse reads */

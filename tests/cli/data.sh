@@ -27,6 +27,9 @@ awk -F, 'NR > 1 { $3 = ($1 > 0) } { print $1 "," $2 "," $3 }' good.csv >separabl
 awk -F, 'NR > 1 { $3 = 1 } { print $1 "," $2 "," $3 }' good.csv >ones.csv
 head -n 2 good.csv >one-row.csv
 sed '1s/z/x/' good.csv >twins.csv
+tail -n +2 good.csv >bare.csv
+tr , ';' <good.csv >semicolons.csv
+printf 'PK\003\004\024\000a.csv' >packed.zip
 gzip -c good.csv | head -c 300 >torn.csv.gz
 head -c 4096 /dev/urandom >noise.csv
 
@@ -58,7 +61,12 @@ refused 'empty cell'       1 'hole.csv:8.*z' hole.csv
 try 'empty cell, dropped'  0 '199' '' $(sample hole.csv --missing drop)
 refused 'short line'       1 'short.csv:9' short.csv
 refused 'long line'        1 'long.csv:9' long.csv
-refused 'column twice'     1 'twins.csv.*x' twins.csv
+try 'column twice'         0 'x_2 ~' "^sbps: twins.csv: column 2 .*'x'.* is called 'x_2'" $(sample twins.csv)
+try 'no header'            0 "regression of 'x3'" '' $(sample bare.csv --header no --target x3)
+refused 'no header, unsaid' 1 'bare.csv:1: the first line holds only numbers.*--header no' bare.csv
+try 'semicolons'           0 '[^ ]' '^sbps: semicolons.csv: cells are separated by semicolons' $(sample semicolons.csv)
+refused 'another case'     2 "no column is named 'Y'; did you mean 'y'" good.csv --target Y
+refused 'a zip archive'    1 'packed.zip: this is a zip archive' packed.zip
 refused 'torn gzip'        1 'torn.csv.gz' torn.csv.gz
 refused 'noise'            1 'noise.csv' noise.csv
 refused 'target not 0/1'   1 "target 'y' holds 2; logistic wants 0 or 1" target2.csv
