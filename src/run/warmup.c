@@ -12,6 +12,7 @@
 /* Missing bounces per natural unit of time that keep the worst mean well within the budget: its error
  * was two to nine times that rate wherever it was measured, most where noise is small. */
 #define MISSING_SHARE 0.03
+#define MISSING_MOST  0.1 /* the same with two standard errors: a ninth of the budget and less */
 
 static void calibrate_all(sbps_run *run, bool on)
 {
@@ -75,17 +76,13 @@ void warmup_begin(sbps_run *run)
 
 static void choose_band(sbps_run *run)
 {
-    double curve[BAND_CURVE] = {0}, time = 0.0;
+    calibration all = {0};
     if (!run->plan.choose_band || !run->plan.sampler->curve) return;
-    for (size_t i = 0; i < run->chain_count; i++) {
-        double t;
-        const double *part = run->plan.sampler->curve(&run->chains[i].s, &t);
-        for (size_t k = 0; k < BAND_CURVE; k++) curve[k] += part[k];
-        time += t;
-    }
-    double goal = MISSING_SHARE * run->options->bias_budget * run->plan.scale;
-    if (run->plan.sampler->gaussian) goal *= sqrt((double)run->target->dim); /* its speed */
-    double k = band_choose(curve, time, goal);
+    for (size_t i = 0; i < run->chain_count; i++)
+        calibration_add(&all, run->plan.sampler->curve(&run->chains[i].s));
+    double unit = run->options->bias_budget * run->plan.scale;
+    if (run->plan.sampler->gaussian) unit *= sqrt((double)run->target->dim); /* its speed */
+    double k = band_choose(&all, (band_goal){MISSING_SHARE * unit, MISSING_MOST * unit});
     for (size_t i = 0; i < run->chain_count; i++) run->chains[i].s.settings->band = k;
 }
 

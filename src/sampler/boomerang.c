@@ -149,7 +149,7 @@ static bool propose(sampler *s, boomerang_state *state, const band *b, double fr
     event_count_ratio(e, ratio);
     e->expected += band_violation(b, a);
     e->rows += o.rows;
-    if (state->widths.on) band_curve_add(state->widths.curve, b, a->time, o.slope, a->rate);
+    if (state->widths.on) calibration_see(&state->widths, b, a->time, o.slope, a->rate);
     outlook_learn(&state->view, s->settings, b, a->time, o.slope);
     bool bounced = rng_uniform(&state->random) < ratio;
     if (s->watch) watch_tell_band(s->watch, LOOK_PROPOSAL, b, from, a, &o, bounced);
@@ -254,11 +254,10 @@ static void boomerang_calibrate(sampler *s, bool on)
     calibration_begin(&state->widths, on);
 }
 
-static const double *boomerang_curve(const sampler *s, double *time)
+static const calibration *boomerang_curve(const sampler *s)
 {
     const boomerang_state *state = s->state;
-    *time = state->widths.time;
-    return state->widths.curve;
+    return &state->widths;
 }
 
 static void boomerang_inspect(const sampler *s, inspection *x)

@@ -7,19 +7,35 @@
 
 #define WIDTH_FIRST 1.0
 #define WIDTH_RATIO 1.06
+/* As for the stated bias (estimate/bias.c): two of them are the rule of three. */
+#define UNSEEN_COUNT 1.5
+#define ENOUGH_SEEN  4.0 /* misses, to know how large they are */
+#define LOOKS_MORE   1.05
 
 double band_width(size_t index)
 {
     return WIDTH_FIRST * pow(WIDTH_RATIO, (double)index);
 }
 
-void band_curve_add(double *curve, const band *b, double t, double g, double rate)
+void calibration_see(calibration *c, const band *b, double t, double g, double rate)
 {
     double mean = band_mean(b, t), sd = band_sd(b, t), k = WIDTH_FIRST;
     for (size_t i = 0; i < BAND_CURVE; i++, k *= WIDTH_RATIO) {
-        double lambda = larger(mean + k * sd, b->floor);
-        if (g <= lambda) return;
-        curve[i] += (g - lambda) / rate;
+        double lambda = larger(mean + k * sd, b->floor), missed = (g - lambda) / rate;
+        c->looks[i] += lambda / rate;
+        if (!(missed > 0.0)) continue;
+        c->missed[i] += missed;
+        c->squares[i] += missed * missed;
+    }
+}
+
+void calibration_add(calibration *c, const calibration *other)
+{
+    c->time += other->time;
+    for (size_t i = 0; i < BAND_CURVE; i++) {
+        c->missed[i] += other->missed[i];
+        c->squares[i] += other->squares[i];
+        c->looks[i] += other->looks[i];
     }
 }
 
@@ -28,10 +44,22 @@ void calibration_begin(calibration *c, bool on)
     *c = (calibration){.on = on};
 }
 
-double band_choose(const double *curve, double time, double goal)
+/* Missed bounces with two standard errors: those of a Poisson number of proposals, and of UNSEEN_COUNT
+ * more which nobody saw, as large as those at the widest band that missed a few. */
+static void bound_missed(const calibration *c, double *most)
 {
-    double budget = goal * time;
-    if (!(budget > 0.0)) return band_width(BAND_CURVE - 1);
+    double size = 0.0;
+    for (size_t i = 0; i < BAND_CURVE; i++) {
+        bool few = c->missed[i] * c->missed[i] < ENOUGH_SEEN * c->squares[i];
+        if (!few && c->missed[i] > 0.0) size = c->squares[i] / c->missed[i];
+        double unseen = UNSEEN_COUNT * size;
+        most[i] = c->missed[i] + 2.0 * sqrt(c->squares[i] + unseen * unseen);
+    }
+}
+
+/* The width at which a falling curve reaches the budget. */
+static double width_at(const double *curve, double budget)
+{
     for (size_t i = 0; i < BAND_CURVE; i++) {
         if (curve[i] > budget) continue;
         if (i == 0) return WIDTH_FIRST;
@@ -42,9 +70,32 @@ double band_choose(const double *curve, double time, double goal)
     return band_width(BAND_CURVE - 1);
 }
 
+/* As wide as LOOKS_MORE allows: there the seed that saw no rare miss does as the one that did. The
+ * widest is left to those who need it. */
+static double widen(const calibration *c, double k)
+{
+    size_t i = 0, best;
+    while (i + 1 < BAND_CURVE && band_width(i + 1) <= k) i++;
+    for (best = i; best + 2 < BAND_CURVE; best++)
+        if (!(c->looks[best + 1] <= LOOKS_MORE * c->looks[i])) break;
+    return larger(k, band_width(best));
+}
+
+double band_choose(const calibration *c, band_goal goal)
+{
+    double most[BAND_CURVE];
+    if (!(goal.wanted * c->time > 0.0)) return band_width(BAND_CURVE - 1);
+    bound_missed(c, most);
+    double k =
+        larger(width_at(c->missed, goal.wanted * c->time), width_at(most, goal.most * c->time));
+    return widen(c, k);
+}
+
 void calibration_inspect(const calibration *c, inspection *x)
 {
     INSPECT_COUNT(x, c->on, 1);
     INSPECT_REAL(x, c->time, 0.0, DBL_MAX);
-    inspect_reals(x, "bounces that a band would miss", c->curve, BAND_CURVE, 0.0, INFINITY);
+    inspect_reals(x, "bounces that a band would miss", c->missed, BAND_CURVE, 0.0, INFINITY);
+    inspect_reals(x, "their squares", c->squares, BAND_CURVE, 0.0, INFINITY);
+    inspect_reals(x, "proposals that a band would make", c->looks, BAND_CURVE, 0.0, INFINITY);
 }

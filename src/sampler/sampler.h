@@ -94,9 +94,9 @@ struct sampler_kind {
     /* Optional: warm-up begins (true), or ends and what was adapted is frozen (false). */
     void (*adapt)(sampler *s, bool on);
     /* While calibrating, a sampler with a band keeps how many bounces other widths would have
-     * missed. NULL: it has no band. `curve` has BAND_CURVE entries, see calibrate.h. */
+     * missed, see calibrate.h. NULL: it has no band. */
     void (*calibrate)(sampler *s, bool on);
-    const double *(*curve)(const sampler *s, double *time);
+    const struct calibration *(*curve)(const sampler *s);
     /* Optional, both or none: the running mean of c^2 / u'Hu; and for batches of another size, which
      * make so many times as much. */
     double (*noise)(const sampler *s);

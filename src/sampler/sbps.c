@@ -140,7 +140,7 @@ static bool propose(sampler *s, sbps_state *state, const band *b, const arrival 
     e->rows += o.rows;
     state->wait_sum += a->time - state->view.last_time;
     state->wait_count++;
-    if (state->widths.on) band_curve_add(state->widths.curve, b, a->time, o.slope, a->rate);
+    if (state->widths.on) calibration_see(&state->widths, b, a->time, o.slope, a->rate);
     if (state->adapting) study_gradient(s);
     outlook_learn(&state->view, s->settings, b, a->time, o.slope);
     bool bounced = rng_uniform(&state->random) < ratio;
@@ -238,11 +238,10 @@ static void sbps_calibrate(sampler *s, bool on)
     calibration_begin(&state->widths, on);
 }
 
-static const double *sbps_curve(const sampler *s, double *time)
+static const calibration *sbps_curve(const sampler *s)
 {
     const sbps_state *state = s->state;
-    *time = state->widths.time;
-    return state->widths.curve;
+    return &state->widths;
 }
 
 static double sbps_noise(const sampler *s)

@@ -1,5 +1,6 @@
 /* What every sampler owes: a continuous path of constant speed, bounces that mirror the gradient,
  * refreshments uniform on the sphere, and the same path from the same seed. */
+#include "sampler/calibrate.h"
 #include "sampler/fixture.h"
 
 static const sampler_settings *const settings[] = {&ours, &papers};
@@ -301,23 +302,22 @@ TEST(calibration_counts_only_while_it_is_on)
         REQUIRE(p.a);
         flyer f;
         segment s;
-        double time, flown = 0.0;
+        double flown = 0.0;
         flyer_make(&f, &p, &ours, 6);
         for (size_t i = 0; i < 100; i++) flyer_step(&f, &s);
-        made.kind->curve(&f.s, &time);
-        CHECK(time == 0.0);
+        const calibration *c = made.kind->curve(&f.s);
+        CHECK(c->time == 0.0);
         made.kind->calibrate(&f.s, true);
         for (size_t i = 0; i < 1000; i++) {
             flyer_step(&f, &s);
             flown += s.dt;
         }
-        const double *curve = made.kind->curve(&f.s, &time);
-        CHECK_NEAR(time, flown, TOL_SUM);
-        CHECK(curve[0] > curve[10] && curve[10] > 0.0);
+        CHECK_NEAR(c->time, flown, TOL_SUM);
+        CHECK(c->missed[0] > c->missed[10] && c->missed[10] > 0.0);
+        CHECK(c->looks[0] > 0.0 && c->looks[10] > c->looks[0]);
         made.kind->calibrate(&f.s, false);
         flyer_step(&f, &s);
-        made.kind->curve(&f.s, &time);
-        CHECK(time == 0.0 && curve[0] == 0.0);
+        CHECK(c->time == 0.0 && c->missed[0] == 0.0);
         free(f.memory.base);
         problem_close(&p);
     }
