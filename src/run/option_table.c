@@ -203,18 +203,19 @@ const option_spec option_specs[] = {
          "Chains start so many posterior standard deviations around the mode, or around the "
          "point of --start; 0: exactly there."},
     {REAL("ess", ess, "N", "400", 0, DBL_MAX), STOP,
-     .help =
-         "Stop when every parameter and its square has this effective sample size over all "
-         "chains. When --epochs or --seconds is given and --ess is not, this rule is off; of "
-         "several rules the first that is met stops the run."},
+     .help = "Stop when every parameter and its square has this effective sample size over all "
+             "chains, along the path and in the stored draws (bulk and tail). When --epochs or "
+             "--seconds is given and --ess is not, this rule is off; of "
+             "several rules the first that is met stops the run."},
     {REAL("epochs", epochs, "E", "none", 0, DBL_MAX), .word = "none", STOP,
      .help = "Stop when the chains together have touched the table's rows this many times."},
     {REAL("seconds", seconds, "S", "none", 0, DBL_MAX), .word = "none", STOP,
      .help = "Stop after sampling for this long. Such a run cannot be repeated draw for draw."},
     {SIZE("draws", draws, "N", "1000", 4, SIZE_MAX), CHAINS,
-     .help = "Draws kept of each chain, at least: when there are more than twice as many, "
-             "every second is "
-             "dropped."},
+     .help =
+         "Draws kept of each chain, at least: when there are more than twice as many, "
+         "every second is dropped. Of an --ess above the draws of all chains the path alone "
+         "has it."},
 
     {TEXT("output", output, "FILE", "run.nc"), FILES,
      .help =

@@ -178,6 +178,8 @@ bool chains_apart(const sbps_run *run, double ess);
 /* stated_bias.c */
 double run_bias_quick(const sbps_run *run);
 sbps_status run_state_bias(const sbps_run *run, result *r, sbps_error *err);
+/* Do two standard errors take the bias out of its budget, and would less error bring it back? */
+bool run_bias_unsure(const sbps_run *run);
 /* collect.c */
 sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err);
 /* inspect.c: what a checkpoint may hold. `fresh`: the chains' memory as set-up made it. */

@@ -178,3 +178,25 @@ sbps_status run_state_bias(const sbps_run *run, result *r, sbps_error *err)
     }
     return status;
 }
+
+static bool is_unsure(const result *r, double budget)
+{
+    bool unsure = false;
+    for (size_t j = 0; j < r->dim; j++) {
+        double size = fabs(r->bias[j]), errors = 2.0 * r->bias_se[j];
+        if (size - errors > budget) return false;
+        unsure |= size + errors > budget;
+    }
+    return unsure;
+}
+
+bool run_bias_unsure(const sbps_run *run)
+{
+    result *r;
+    if (!run->plan.sampler->curve || unmetered(run)) return false;
+    if (result_create(run->chain_count, 0, run->target->dim, &r, NULL) != SBPS_OK) return false;
+    bool known = run_state_bias(run, r, NULL) == SBPS_OK;
+    bool unsure = known && is_unsure(r, run->options->bias_budget);
+    result_destroy(r);
+    return unsure;
+}

@@ -1,16 +1,21 @@
-/* Stopping rules: the first one met stops. An ESS counts only when the stored draws agree on it:
- * the rank-normalised R-hat of every parameter must be at most RHAT_GOAL, or the ESS so many
- * times its goal that waiting longer would not help. Chains in separate modes never agree: when
+/* Stopping rules: the first one met stops. An ESS counts only when the stored draws bear it out: of every
+ * parameter the rank-normalised R-hat must be at most RHAT_GOAL, and bulk and tail ESS what was asked
+ * for (at most as many as --draws asks for); or the path's ESS so many times its goal that waiting longer would not help. Where the band was
+ * ours to choose the stated bias with two errors must be within its budget, or the run goes on for
+ * BIAS_WAIT times the goal, which makes the error smaller. Chains in separate modes never agree: when
  * each has its share of RHAT_WAIT times the goal by itself, the run ends and says so. */
 #include "estimate/diagnostics.h"
 #include "run/run.h"
 
 #include <math.h>
 
-#define RHAT_GOAL    1.01
-#define RHAT_WAIT    4.0 /* times the ESS goal, at most */
-#define RHAT_APART   1.5 /* of the path: chains that do not visit each other */
-#define RHAT_RECHECK 1.1 /* times the ESS of the last look */
+#define RHAT_GOAL  1.01
+#define RHAT_WAIT  4.0 /* times the ESS goal, at most */
+#define RHAT_APART 1.5 /* of the path: chains that do not visit each other */
+#define RECHECK    1.1 /* times the ESS of the last look */
+#define BIAS_WAIT  2.0 /* times the ESS goal, at most */
+#define DRAWS_ENOUGH                                                                           \
+    0.5 /* effective ones a stored draw, which is all that few of them can give */
 
 static double rows_touched(const sbps_run *run)
 {
@@ -43,25 +48,44 @@ double stop_share(const sbps_run *run)
     return fmin(fmax(bounded_share(run), ess), 1.0);
 }
 
-/* Largest R-hat of the draws of all parameters; INFINITY when it cannot be told. */
-static double largest_rhat(const sbps_run *run)
+/* Of the stored draws, over all parameters. */
+typedef struct {
+    double rhat; /* largest; INFINITY when it cannot be told */
+    double ess;  /* smallest, bulk or tail; known where R-hat is what it should be */
+} agreement;
+
+static void add_parameter(const sbps_run *run, size_t j, size_t least, double *room,
+                          agreement *all)
 {
-    size_t d = run->target->dim, count = run->chain_count, least = SIZE_MAX;
-    double worst = 0.0;
+    size_t d = run->target->dim, count = run->chain_count;
+    draw_summary s;
     for (size_t c = 0; c < count; c++)
+        for (size_t i = 0; i < least; i++) room[c * least + i] = run->chains[c].d.w[i * d + j];
+    sbps_status status = summarize_draws(count, least, room, &s, NULL);
+    bool known = status == SBPS_OK && !isnan(s.rhat);
+    all->rhat = known ? fmax(all->rhat, s.rhat) : INFINITY;
+    if (known) all->ess = fmin(all->ess, fmin(s.ess_bulk, s.ess_tail));
+}
+
+static agreement look_at_draws(const sbps_run *run)
+{
+    size_t least = SIZE_MAX;
+    agreement all = {.ess = INFINITY};
+    for (size_t c = 0; c < run->chain_count; c++)
         if (run->chains[c].d.state->count < least) least = run->chains[c].d.state->count;
-    double *x = new_doubles(count * least);
-    if (!x) return INFINITY;
-    for (size_t j = 0; j < d && worst <= RHAT_GOAL; j++) {
-        draw_summary s;
-        for (size_t c = 0; c < count; c++)
-            for (size_t i = 0; i < least; i++) x[c * least + i] = run->chains[c].d.w[i * d + j];
-        sbps_status status = summarize_draws(count, least, x, &s, NULL);
-        bool known = status == SBPS_OK && !isnan(s.rhat);
-        worst = known ? fmax(worst, s.rhat) : INFINITY;
-    }
-    free(x);
-    return worst;
+    double *room = new_doubles(run->chain_count * least);
+    if (!room) return (agreement){.rhat = INFINITY};
+    for (size_t j = 0; j < run->target->dim && all.rhat <= RHAT_GOAL; j++)
+        add_parameter(run, j, least, room, &all);
+    free(room);
+    return all;
+}
+
+/* What was asked for, as far as --draws of every chain can have it. */
+static double wanted_of_draws(const sbps_run *run)
+{
+    double kept = (double)run->options->draws * (double)run->chain_count;
+    return fmin(run->options->ess, kept);
 }
 
 bool chains_apart(const sbps_run *run, double ess)
@@ -74,12 +98,22 @@ bool chains_apart(const sbps_run *run, double ess)
     return rhat > RHAT_APART && own >= RHAT_WAIT * ess;
 }
 
+/* Looks are dear, so the next one is when as much as is lacking may have come. */
+static bool draws_suffice(sbps_run *run, double ess)
+{
+    agreement found = look_at_draws(run);
+    double wanted = wanted_of_draws(run), lacking = wanted / fmax(found.ess, 1.0);
+    run->state.next_look = fmax(RECHECK, fmin(lacking, 2.0)) * ess;
+    return found.rhat <= RHAT_GOAL && found.ess >= wanted;
+}
+
 bool stop_now(sbps_run *run)
 {
     double ess = ess_share(run);
     if (bounded_share(run) >= 1.0) return true;
     if (run->plan.ess_rule && chains_apart(run, run->options->ess)) return true;
     if (ess < fmax(1.0, run->state.next_look)) return false;
-    run->state.next_look = RHAT_RECHECK * ess;
-    return ess >= RHAT_WAIT || largest_rhat(run) <= RHAT_GOAL;
+    if (ess >= RHAT_WAIT) return true;
+    if (!draws_suffice(run, ess)) return false;
+    return ess >= BIAS_WAIT || !run->plan.choose_band || !run_bias_unsure(run);
 }

@@ -56,4 +56,22 @@ __attribute__((unused)) static bool true_size_within(const bias_fit *fit, double
            (1.0 + scatter) * fit->error_squares + (double)fit->count * size * size;
 }
 
+/* How many errors of its own a stated bias is off. */
+typedef struct {
+    double squares, within, count; /* sum of z^2; |z| < 2; all */
+} bias_cover;
+
+__attribute__((unused)) static void bias_cover_add(bias_cover *cover, const sbps_result *truth,
+                                                   const sbps_result *r)
+{
+    for (size_t j = 0; j < r->dim; j++) {
+        double sd = truth->sd[j], off = (r->mean[j] - truth->mean[j]) / sd;
+        double error = hypot(hypot(r->mcse[j], truth->mcse[j]) / sd, r->bias_se[j]);
+        double z = (off - r->bias[j]) / error;
+        cover->squares += z * z;
+        cover->within += fabs(z) < 2.0;
+        cover->count++;
+    }
+}
+
 #endif

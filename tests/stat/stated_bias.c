@@ -21,6 +21,7 @@ TEST(stated_bias_predicts_the_error_of_the_means)
     char data[256];
     sbps_error err = {0};
     bias_fit low = {0}, high = {0};
+    bias_cover cover = {0};
     temporary_name(sizeof data, data);
     if (sbps_simulate("logistic", 1000, 10, 2, data, NULL, &err) != SBPS_OK)
         give_up("simulate", &err);
@@ -28,6 +29,7 @@ TEST(stated_bias_predicts_the_error_of_the_means)
     for (unsigned seed = 1; seed <= SEEDS; seed++) {
         sbps_result *r = sample(data, PLAIN "band=2.2 ess=2000", seed);
         bias_fit_add(&low, truth, r);
+        bias_cover_add(&cover, truth, r);
         sbps_result_destroy(r);
     }
     sbps_result *other = sample(data, PLAIN "band=8 ess=4000", 1);
@@ -36,7 +38,11 @@ TEST(stated_bias_predicts_the_error_of_the_means)
            true_size(&low), stated_size(&low), bias_slope(&low), bias_slope_error(&low));
     printf("k = 8: true bias %.4f sd (rms), stated %.4f\n", true_size(&high),
            stated_size(&high));
+    printf("with their errors: z^2 %.2f, %.0f of %.0f within two\n",
+           cover.squares / cover.count, cover.within, cover.count);
     CHECK(bias_slope_error(&low) < 0.25);
+    /* z^2 of ten parameters and four runs that share a truth has the mean 1, and scatters by 0.3 */
+    CHECK(cover.squares < 2.0 * cover.count && cover.within > 0.85 * cover.count);
     CHECK(bias_slope(&low) > 0.6 && bias_slope(&low) < 1.6);
     CHECK(true_size_within(&high, 0.01));
     CHECK(stated_size(&high) < 0.01 && other->info.bias_estimate < 0.01);
