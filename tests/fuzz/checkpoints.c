@@ -14,7 +14,7 @@
 #include <sys/time.h>
 #include <zlib.h>
 
-#define ROWS     300
+#define ROWS     120
 #define COLUMNS  3
 #define WORD     sizeof(uint64_t)
 #define FEW      200
@@ -31,7 +31,7 @@ static const char *const settings[] = {
     "model=logistic sampler=sbps paper",
     "model=logistic sampler=sbps gradient-noise=0.5 prior=laplace(0,1)",
     "model=linear sampler=sbps",
-    "model=network sampler=sbps batch-size=50",
+    "model=network hidden=2 sampler=sbps batch-size=50",
     "model=logistic sampler=psbps",
     "model=logistic sampler=boomerang batch-size=20",
     "model=logistic sampler=bps",

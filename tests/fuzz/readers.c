@@ -3,9 +3,10 @@
 
 #include "base/rng.h"
 #include "case.h"
+#include "mutate.h"
 #include <zlib.h>
 
-enum { CASES = 20000, LARGEST = 4096 };
+enum { CASES = 20000 };
 
 static const char *const seeds[] = {
     "y,a,b\n1,0.5,-2\n2,1.5,1e3\n3,-0.25,.75\n4,7,12345678.901234567\n",
@@ -55,50 +56,7 @@ static const char *const tokens[] = {
     "\x1f\x8b",
 };
 
-typedef struct {
-    unsigned char bytes[LARGEST];
-    size_t size;
-} document;
-
-/* Replaces `drop` bytes at `at` by `size` others, when the result fits. */
-static void splice(document *d, size_t at, size_t drop, const void *bytes, size_t size)
-{
-    if (at > d->size) at = d->size;
-    if (drop > d->size - at) drop = d->size - at;
-    if (d->size - drop + size > LARGEST) return;
-    memmove(d->bytes + at + size, d->bytes + at + drop, d->size - at - drop);
-    memcpy(d->bytes + at, bytes, size);
-    d->size = d->size - drop + size;
-}
-
-static void mutate(document *d, rng *r)
-{
-    size_t at = rng_below(r, d->size + 1), length = rng_below(r, 12);
-    unsigned char byte = (unsigned char)rng_word(r), part[64];
-    const char *token = tokens[rng_below(r, sizeof tokens / sizeof *tokens)];
-    switch (rng_below(r, 6)) {
-    case 0:
-        splice(d, at, 1, &byte, 1);
-        break;
-    case 1:
-        splice(d, at, length, "", 0);
-        break;
-    case 2:
-        splice(d, at, 0, token, strlen(token));
-        break;
-    case 3:
-        splice(d, at, 1, token, strlen(token));
-        break;
-    case 4:
-        d->size = at;
-        break;
-    default: /* a piece of it again, somewhere else */
-        length = rng_below(r, sizeof part);
-        if (length > d->size - at) length = d->size - at;
-        memcpy(part, d->bytes + at, length);
-        splice(d, rng_below(r, d->size + 1), 0, part, length);
-    }
-}
+static const token_list all_tokens = {tokens, sizeof tokens / sizeof *tokens};
 
 static void start_from(document *d, const char *text)
 {
@@ -113,7 +71,7 @@ static void pack(document *d)
     z_stream z = {.next_in = d->bytes,
                   .avail_in = (uInt)d->size,
                   .next_out = packed.bytes,
-                  .avail_out = LARGEST};
+                  .avail_out = DOCUMENT_MOST};
     if (deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) return;
     deflate(&z, Z_FINISH);
     packed.size = z.total_out;
@@ -132,7 +90,7 @@ TEST(mutated_files_become_a_table_or_a_sentence)
         start_from(&d, seeds[rng_below(&r, sizeof seeds / sizeof *seeds)]);
         bool gzip = rng_below(&r, 8) == 0, before = rng_below(&r, 2);
         if (gzip && before) pack(&d);
-        for (size_t i = 0; i < edits; i++) mutate(&d, &r);
+        for (size_t i = 0; i < edits; i++) mutate(&d, &all_tokens, &r);
         if (gzip && !before) pack(&d);
         const char *wrong = fuzz_case(spec, d.bytes, d.size, &good);
         if (wrong) printf("case %zu, spec %zu: %s\n", k, spec, wrong);
