@@ -10,7 +10,6 @@
 #include "base/kernels.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "data/encoding.h"
 #include "data/moments.h"
 #include "data/single.h"
 #include "data/sparse.h"
@@ -19,107 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *feature_name(const plan *p, size_t f)
-{
-    return p->columns->name[p->feature[f]];
-}
-
-static sbps_status name_level(const char *column, const level *l, char **out, sbps_error *err)
-{
-    char *level_name = utf8_copy(l->text, l->length);
-    int made = level_name ? asprintf(out, "%s=%s", column, level_name) : -1;
-    free(level_name);
-    return made < 0 ? fail_memory(err) : SBPS_OK;
-}
-
-/* Ranks the levels of a category and names the columns (1); names are appended at r->d. */
-static sbps_status place_category(design *g, size_t f, sbps_error *err)
-{
-    const plan *p = g->plan;
-    const levels *l = p->use[p->feature[f]].levels;
-    rows *r = g->r;
-    size_t used = 0, *order = malloc((l->count + 1) * sizeof *order);
-    g->place[f].rank = calloc(l->count + 1, sizeof *order);
-    char **names = NULL;
-    sbps_status status = SBPS_OK;
-    if (!order || !g->place[f].rank)
-        status = fail_memory(err);
-    else
-        status = levels_order(l, order, &used, err);
-    if (status == SBPS_OK && used < 2)
-        status =
-            fail(err, SBPS_BAD_DATA, "%s: column '%s' has a single level ('%s'): leave it out",
-                 p->path, show_name(feature_name(p, f)).text,
-                 used ? show_name(l->item[order[0]].text).text : "");
-    if (status == SBPS_OK && !(names = realloc(r->names, (r->d + used) * sizeof *names)))
-        status = fail_memory(err);
-    if (names) r->names = names;
-    for (size_t i = 0; status == SBPS_OK && i < used; i++) {
-        g->place[f].rank[order[i]] = i;
-        if (i == 0) continue;
-        status = name_level(feature_name(p, f), &l->item[order[i]], &names[r->d], err);
-        if (status == SBPS_OK) r->d++;
-    }
-    free(order);
-    return status;
-}
-
-static sbps_status add_name(rows *r, const char *name, sbps_error *err)
-{
-    char **names = realloc(r->names, (r->d + 1) * sizeof *names);
-    if (!names) return fail_memory(err);
-    r->names = names;
-    if (!(names[r->d] = copy_text(name))) return fail_memory(err);
-    r->d++;
-    return SBPS_OK;
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static sbps_status check_names(const plan *p, const rows *r, sbps_error *err)
-{
-    sbps_status status = SBPS_OK;
-    if (r->d < 2) return SBPS_OK;
-    const char **sorted = malloc(r->d * sizeof *sorted);
-    if (!sorted) return fail_memory(err);
-    memcpy(sorted, r->names, r->d * sizeof *sorted);
-    qsort(sorted, r->d, sizeof *sorted, by_text);
-    for (size_t j = 1; status == SBPS_OK && j < r->d; j++)
-        if (strcmp(sorted[j - 1], sorted[j]) == 0)
-            status = fail(err, SBPS_BAD_DATA,
-                          "%s: two coefficients would be named '%s'; rename the column",
-                          p->path, show_name(sorted[j]).text);
-    free(sorted);
-    return status;
-}
-
-/* Names and places of all columns; d and stride. */
-static sbps_status place_columns(design *g, sbps_error *err)
-{
-    const plan *p = g->plan;
-    rows *r = g->r;
-    sbps_status status = SBPS_OK;
-    r->intercept = g->spec->intercept;
-    if (r->intercept) status = add_name(r, "intercept", err);
-    for (size_t f = 0; status == SBPS_OK && f < p->features; f++) {
-        g->place[f].column = r->d;
-        if (p->use[p->feature[f]].levels)
-            status = place_category(g, f, err);
-        else
-            status = add_name(r, feature_name(p, f), err);
-    }
-    r->target = copy_text(p->target == SIZE_MAX ? "" : p->columns->name[p->target]);
-    r->notes = copy_text(p->columns->notes);
-    bool whole = r->target && (r->notes || !p->columns->notes);
-    if (!whole && status == SBPS_OK) status = fail_memory(err);
-    r->storage = &storage_dense;
-    r->stride = (r->d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
-    return status != SBPS_OK ? status : check_names(p, r, err);
-}
 
 static sbps_status allocate(design *g, const chunks *read, sbps_error *err)
 {
@@ -261,6 +159,10 @@ static sbps_status check_columns(const design *g, sbps_error *err)
 /* (2), the intercept left alone. */
 static void standardize(rows *r)
 {
+    for (size_t j = r->intercept; j < r->d; j++) {
+        r->origin[j].mean = r->mean[j];
+        r->origin[j].sd = r->sd[j];
+    }
     for (size_t i = 0; i < r->n; i++) {
         double *x = r->x + i * r->stride;
         for (size_t j = r->intercept; j < r->d; j++) x[j] = (x[j] - r->mean[j]) / r->sd[j];
@@ -311,7 +213,7 @@ sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_er
                   .spec = spec,
                   .place = calloc(p->features + 1, sizeof *g->place),
                   .r = calloc(1, sizeof *g->r)};
-    return g->place && g->r ? place_columns(g, err) : fail_memory(err);
+    return g->place && g->r ? design_place(g, err) : fail_memory(err);
 }
 
 void design_close(design *g)

@@ -22,6 +22,8 @@ typedef struct {
 /* Names and places of the columns, once every row has been seen: d, stride, names and target of
  * g->r. Close it also after a failure. */
 sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_error *err);
+/* place.c: names, places and origins of all columns; d and stride. */
+sbps_status design_place(design *g, sbps_error *err);
 /* One row as read to row `to` of the table, whose arrays the caller has made and zeroed. */
 void design_put(const design *g, const double *row, size_t to);
 /* Checks, standardises, takes the moments and the hash. */

@@ -22,8 +22,15 @@ void rows_destroy(rows *r)
     if (!r) return;
     for (size_t j = 0; j < r->d; j++) free(r->names[j]);
     free(r->names);
+    for (size_t j = 0; r->origin && j < r->d; j++) {
+        free(r->origin[j].column);
+        free(r->origin[j].level);
+        free(r->origin[j].reference);
+    }
+    free(r->origin);
     free(r->target);
     free(r->notes);
+    free(r->source);
     table_unmap(r);
     free(r->x);
     free(r->x_float);
@@ -55,6 +62,13 @@ sbps_status rows_none(rows **out, sbps_error *err)
     return fail_memory(err);
 }
 
+static sbps_status sign(rows *r, const char *source, size_t dropped, sbps_error *err)
+{
+    r->dropped = dropped;
+    r->source = copy_text(source);
+    return source && !r->source ? fail_memory(err) : SBPS_OK;
+}
+
 /* Before each new chunk: what is read so far will be there twice before the end. A file's rows
  * cannot be counted beforehand, and Linux kills where malloc should have failed. */
 static sbps_status check_memory(const plan *p, const chunks *read, sbps_error *err)
@@ -78,18 +92,37 @@ static sbps_status read_rows(row_source *s, chunks *read, sbps_error *err)
     return SBPS_OK;
 }
 
+/* Signed, or destroyed. */
+static sbps_status sign_or_destroy(rows **r, const char *source, size_t dropped,
+                                   sbps_error *err)
+{
+    sbps_status status = sign(*r, source, dropped, err);
+    if (status == SBPS_OK) return SBPS_OK;
+    rows_destroy(*r);
+    *r = NULL;
+    return status;
+}
+
+static sbps_status read_map(const char *path, const rows_spec *spec, rows **out,
+                            sbps_error *err)
+{
+    sbps_status status = table_map(path, spec, out, err);
+    return status == SBPS_OK ? sign_or_destroy(out, path, SIZE_MAX, err) : status;
+}
+
 sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_error *err)
 {
     row_source s;
     chunks read = {0};
     *out = NULL;
-    if (table_recognise(path)) return table_map(path, spec, out, err);
+    if (table_recognise(path)) return read_map(path, spec, out, err);
     sbps_status status = source_open(path, spec, &s, err);
     if (status != SBPS_OK) goto done;
     if ((status = storage_fits(s.plan, spec, err)) != SBPS_OK) goto done;
     chunks_init(&read, s.plan->width, s.names.filled < PACK_BELOW);
     if ((status = read_rows(&s, &read, err)) != SBPS_OK) goto done;
     status = design_create(s.plan, spec, &read, out, err);
+    if (status == SBPS_OK) status = sign_or_destroy(out, path, s.dropped, err);
 done:
     chunks_clear(&read);
     source_close(&s);
@@ -151,9 +184,10 @@ static sbps_status copy_row(const numbers *from, size_t i, const plan *p, double
     return SBPS_OK;
 }
 
-static sbps_status copy_rows(const numbers *from, const plan *p, chunks *read, sbps_error *err)
+static sbps_status copy_rows(const numbers *from, const plan *p, chunks *read, size_t *dropped,
+                             sbps_error *err)
 {
-    size_t dropped = 0;
+    *dropped = 0;
     for (size_t i = 0; i < from->n; i++) {
         bool missing;
         double *row = chunks_next(read);
@@ -161,9 +195,9 @@ static sbps_status copy_rows(const numbers *from, const plan *p, chunks *read, s
         sbps_status status = copy_row(from, i, p, row, &missing, err);
         if (status != SBPS_OK) return status;
         if (!missing && !chunks_keep(read)) return fail_memory(err);
-        dropped += missing;
+        *dropped += missing;
     }
-    return check_row_count(p->path, read->rows, dropped, err);
+    return check_row_count(p->path, read->rows, *dropped, err);
 }
 
 /* Options that name columns of a file say nothing here, and are refused rather than ignored. */
@@ -190,6 +224,7 @@ sbps_status rows_copy(size_t n, size_t column_count, const double *x, const char
 {
     const numbers from = {n, column_count, x, y, weight, offset};
     columns named = {0};
+    size_t dropped;
     plan *p = NULL;
     chunks read = {0};
     rows_spec told = *spec;
@@ -202,8 +237,9 @@ sbps_status rows_copy(size_t n, size_t column_count, const double *x, const char
     if ((status = name_numbers(&from, names, told.target, &named, err)) != SBPS_OK) goto done;
     if ((status = plan_create(NUMBERS, &named, &told, &p, err)) != SBPS_OK) goto done;
     chunks_init(&read, p->width, false);
-    if ((status = copy_rows(&from, p, &read, err)) != SBPS_OK) goto done;
+    if ((status = copy_rows(&from, p, &read, &dropped, err)) != SBPS_OK) goto done;
     status = design_create(p, &told, &read, out, err);
+    if (status == SBPS_OK) (*out)->dropped = dropped;
 done:
     chunks_clear(&read);
     plan_destroy(p);

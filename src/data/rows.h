@@ -8,6 +8,14 @@
 
 typedef struct storage_kind storage_kind;
 
+/* Where a column of the design comes from. The intercept comes from none. */
+typedef struct {
+    char *column;    /* of the source; NULL: none */
+    char *level;     /* that the column is 1 for; NULL: it holds numbers */
+    char *reference; /* level that has no column of its own; NULL likewise */
+    double mean, sd; /* that --standardize took out; 0 and 1: nothing */
+} column_origin;
+
 typedef struct {
     const storage_kind *storage; /* how the numbers of x lie in memory */
     size_t n, d;    /* rows; coefficients per row, the intercept's 1 (first) included */
@@ -27,7 +35,10 @@ typedef struct {
     double *mean;     /* d */
     char *target;     /* name of the target */
     char *notes;      /* on how it was read, for the user, a line each; NULL: nothing to tell */
-    uint64_t hash;    /* of everything above */
+    char *source;     /* name of the file; NULL: none */
+    size_t dropped;   /* rows left out for missing cells; SIZE_MAX: unknown */
+    column_origin *origin;     /* d, or NULL: unknown */
+    uint64_t hash;             /* of everything above but where it comes from */
     struct table_file *mapped; /* the file x, y, weight and offset lie in; NULL: in memory */
 } rows;
 

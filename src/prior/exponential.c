@@ -28,6 +28,16 @@ static double exponential_curvature(const double *theta, double x)
     return 0.0;
 }
 
+static double exponential_mean(const double *theta)
+{
+    return 1.0 / theta[0];
+}
+
+static double exponential_sd(const double *theta)
+{
+    return 1.0 / theta[0];
+}
+
 static const char *const exponential_numbers[] = {"rate"};
 
 const prior_kind prior_exponential = {
@@ -40,4 +50,6 @@ const prior_kind prior_exponential = {
     .logpdf = exponential_logpdf,
     .slope = exponential_slope,
     .curvature = exponential_curvature,
+    .mean = exponential_mean,
+    .sd = exponential_sd,
 };

@@ -41,6 +41,16 @@ static double laplace_slope_bound(const double *theta)
     return 1.0 / theta[1];
 }
 
+static double laplace_mean(const double *theta)
+{
+    return theta[0];
+}
+
+static double laplace_sd(const double *theta)
+{
+    return M_SQRT2 * theta[1];
+}
+
 static const char *const laplace_numbers[] = {"location", "scale"};
 
 const prior_kind prior_laplace = {
@@ -54,6 +64,8 @@ const prior_kind prior_laplace = {
     .logpdf = laplace_logpdf,
     .slope = laplace_slope,
     .curvature = laplace_curvature,
+    .mean = laplace_mean,
+    .sd = laplace_sd,
     .kink = laplace_kink,
     .slope_bound = laplace_slope_bound,
 };

@@ -27,6 +27,16 @@ static double normal_curvature(const double *theta, double x)
     return -1.0 / (theta[1] * theta[1]);
 }
 
+static double normal_mean(const double *theta)
+{
+    return theta[0];
+}
+
+static double normal_sd(const double *theta)
+{
+    return theta[1];
+}
+
 static const char *const normal_numbers[] = {"mean", "sd"};
 
 const prior_kind prior_normal = {
@@ -40,4 +50,6 @@ const prior_kind prior_normal = {
     .logpdf = normal_logpdf,
     .slope = normal_slope,
     .curvature = normal_curvature,
+    .mean = normal_mean,
+    .sd = normal_sd,
 };

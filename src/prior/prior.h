@@ -20,6 +20,10 @@ typedef struct prior_kind {
     double (*logpdf)(const double *theta, double x);
     double (*slope)(const double *theta, double x);
     double (*curvature)(const double *theta, double x);
+    /* Optional, both or none: mean and standard deviation; NAN where there is none. NULL: no density,
+     * or none for any numbers. */
+    double (*mean)(const double *theta);
+    double (*sd)(const double *theta);
     /* Optional: where the slope jumps (laplace: its location). NULL: nowhere. */
     double (*kink)(const double *theta);
     /* Optional: bound of |slope| over all x. NULL: there is none. */

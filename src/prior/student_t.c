@@ -46,6 +46,16 @@ static double student_t_slope_bound(const double *theta)
     return (theta[0] + 1.0) / (2.0 * sqrt(theta[0]) * theta[2]);
 }
 
+static double student_t_mean(const double *theta)
+{
+    return theta[0] > 1.0 ? theta[1] : NAN;
+}
+
+static double student_t_sd(const double *theta)
+{
+    return theta[0] > 2.0 ? theta[2] * sqrt(theta[0] / (theta[0] - 2.0)) : NAN;
+}
+
 static const char *const student_t_numbers[] = {"df", "mean", "scale"};
 
 const prior_kind prior_student_t = {
@@ -57,5 +67,7 @@ const prior_kind prior_student_t = {
     .logpdf = student_t_logpdf,
     .slope = student_t_slope,
     .curvature = student_t_curvature,
+    .mean = student_t_mean,
+    .sd = student_t_sd,
     .slope_bound = student_t_slope_bound,
 };

@@ -261,6 +261,24 @@ const check run_checks[] = {
      "Use a larger --batch-size or a wider --band (or leave both to auto), or a better "
      "--control-variate. If you can live with it, raise --bias-budget.",
      "Use another sampler: sbps keeps to its budget, hmc has no such bias."},
+    {prior_fights,
+     "What came out is a compromise between the two that neither supports. Mostly the prior is "
+     "not "
+     "about what it was thought to be: an intercept at x = 0 far from all rows, a coefficient "
+     "in "
+     "other units.",
+     "Look at the prior in force (`sbps sample --dry-run`, or the group `model` of the file). "
+     "Widen "
+     "--prior or --prior-intercept; columns far from 0 want --prior-intercept-at mean or "
+     "--standardize.",
+     NULL},
+    {prior_alone,
+     "Their columns are the same in all rows, or several say the same together, as copies do: "
+     "the "
+     "posterior of each is what its prior made it. What the model says of rows like these is "
+     "not "
+     "harmed.",
+     "Read nothing into them; leave such columns out with --features.", NULL},
     {bounces_missing,
      "This is the meter behind the stated bias, before anything is concluded from it: means "
      "were "

@@ -26,6 +26,9 @@ bool name_worst(const evidence *e, badness *of, text *seen);
 /* Ends with a NULL function. */
 extern const check run_checks[];
 
+/* priors.c */
+bool prior_fights(const evidence *e, text *seen);
+bool prior_alone(const evidence *e, text *seen);
 /* modes.c */
 bool separate_modes(const evidence *e, text *seen);
 /* bias.c */

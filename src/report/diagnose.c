@@ -74,11 +74,10 @@ static void add_all_clear(text *t, const evidence *e)
         text_add(t, "\n");
         return;
     }
-    double share = 100.0 / info->proposals;
-    add_measured(t, "slopes above the band", share * info->violations, "% of proposals");
-    if (!isnan(info->expected_violations))
-        add_measured(t, "  expected by regression", share * info->expected_violations,
-                     "% of proposals");
+    if (!isnan(
+            info->band)) /* what exceeds the band matters by this alone: the bias is made of it */
+        add_measured(t, "bounces that were missed",
+                     100.0 * info->missing_bounces / info->bounces, "% of bounces");
     add_measured(t, "bounces", 100.0 * info->bounces / info->proposals, "% of proposals");
     add_measured(t, "refreshments", 100.0 * info->refreshments / info->bounces, "% of bounces");
     text_add(t, "\n");

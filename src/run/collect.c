@@ -167,6 +167,7 @@ static sbps_status fill(const sbps_run *run, result *r, sbps_error *err)
     if ((status = run_state_bias(run, r, err)) != SBPS_OK) return status;
     if ((status = values_fill(run, r, err)) != SBPS_OK) return status;
     if ((status = fill_info(run, r, err)) != SBPS_OK) return status;
+    if ((status = run_record(run, r, err)) != SBPS_OK) return status;
     return fill_options(run, r, err);
 }
 

@@ -188,6 +188,8 @@ sbps_status inspect_read_back(const sbps_run *run, const char *path,
 /* Its parts: every word of the run's state and of a chain's memory is spoken of. */
 void inspect_run(const sbps_run *run, inspection *x);
 void inspect_chain(const sbps_run *run, size_t index, inspection *x);
+/* record.c: what the run was made of; moments and draws are there already. */
+sbps_status run_record(const sbps_run *run, result *r, sbps_error *err);
 /* trace.c */
 sbps_status trace_begin(sbps_run *run, sbps_error *err);
 /* At the start of a round: forgets the last one. */

@@ -31,6 +31,33 @@ const array_field layout_path[] = {
     {NULL, 0, NULL, NULL, false},
 };
 
+const array_field layout_model[] = {
+    LATER(prior_mean, "mean of the prior", "as w"),
+    LATER(prior_sd, "standard deviation of the prior", "as w"),
+    LATER(seen_mean, "posterior mean of what the prior is of", "as w"),
+    LATER(seen_sd, "posterior standard deviation of what the prior is of", "as w"),
+    LATER(prior_share, "share of the posterior variance that the priors alone hold", "1"),
+    LATER(column_mean, "mean of the column as the model sees it", "1"),
+    LATER(column_sd, "standard deviation of the column as the model sees it", "1"),
+    LATER(standardize_mean, "mean that --standardize took out of the column", "1"),
+    LATER(standardize_sd, "standard deviation that --standardize divided by", "1"),
+    {NULL, 0, NULL, NULL, false},
+};
+
+#define LABEL(member, text)                                                                    \
+    {                                                                                          \
+#member, offsetof(result, member), text                                                \
+    }
+
+const label_field layout_labels[] = {
+    LABEL(prior, "prior in force"),
+    LABEL(prior_of, "what the prior is of"),
+    LABEL(column, "column of the table"),
+    LABEL(level, "level that the column is 1 for"),
+    LABEL(reference, "level of the category that is 0 in all its columns"),
+    {NULL, 0, NULL},
+};
+
 const array_field layout_stats[] = {
     ARRAY(proposals, "proposals since the draw before", "1"),
     ARRAY(bounces, "bounces since the draw before", "1"),
@@ -42,13 +69,16 @@ const array_field layout_stats[] = {
 };
 
 const info_field layout_texts[] = {
-    INFO(sampler),   INFO(model),      INFO(control_variate), INFO(metric),
-    INFO(minibatch), INFO(created_at), INFO(target),          END,
+    INFO(sampler), INFO(model),     INFO(control_variate),
+    INFO(metric),  INFO(minibatch), INFO(created_at),
+    INFO(target),  INFO(data),      INFO(formula),
+    END,
 };
 
 const info_field layout_numbers[] = {
     INFO(seed),
     INFO(rows),
+    INFO(rows_dropped),
     INFO(batch_size),
     INFO(band),
     INFO(bias_budget),

@@ -13,7 +13,16 @@ typedef struct {
 } array_field;
 
 extern const array_field layout_path[];  /* dim numbers each: group `path` */
+extern const array_field layout_model[]; /* dim numbers each: group `model` */
 extern const array_field layout_stats[]; /* chains x draws numbers each: group `sample_stats` */
+
+typedef struct {
+    const char *name; /* of the variable in the file */
+    size_t offset;    /* of a char ** in result */
+    const char *long_name;
+} label_field;
+
+extern const label_field layout_labels[]; /* dim texts each: group `model` */
 
 typedef struct {
     const char *name; /* of the attribute in the file */
@@ -35,6 +44,16 @@ static inline double **array_slot(result *r, const array_field *f)
 static inline const double *array_of(const result *r, const array_field *f)
 {
     return *(double *const *)((const char *)r + f->offset);
+}
+
+static inline char ***label_slot(result *r, const label_field *f)
+{
+    return (char ***)((char *)r + f->offset);
+}
+
+static inline char **label_of(const result *r, const label_field *f)
+{
+    return *(char **const *)((const char *)r + f->offset);
 }
 
 static inline char **info_text(result_info *info, const info_field *f)

@@ -194,23 +194,40 @@ static sbps_status get_field(const reader *f, int group, const array_field *a, i
     return SBPS_OK;
 }
 
-static sbps_status get_names(const reader *f, int group, result *r)
+/* A text for each parameter. */
+static sbps_status get_strings(const reader *f, int group, const char *name, size_t dim,
+                               char **out)
 {
     int variable;
-    sbps_status status = find_variable(f, group, "coef", NC_STRING, 1, &r->dim, &variable);
-    if (status != SBPS_OK || r->dim == 0) return status;
-    char **texts = calloc(r->dim, sizeof *texts);
+    sbps_status status = find_variable(f, group, name, NC_STRING, 1, &dim, &variable);
+    if (status != SBPS_OK || dim == 0) return status;
+    char **texts = calloc(dim, sizeof *texts);
     if (!texts) return fail_memory(f->err);
     int rc = nc_get_var_string(group, variable, texts);
-    if (rc) status = bad(f, "coef", rc);
-    for (size_t i = 0; i < r->dim && status == SBPS_OK; i++) {
+    if (rc) status = bad(f, name, rc);
+    for (size_t i = 0; i < dim && status == SBPS_OK; i++) {
         if (!texts[i])
-            status = bad(f, "coef", NC_ECHAR);
-        else if (!(r->names[i] = copy_text(texts[i])))
+            status = bad(f, name, NC_ECHAR);
+        else if (!(out[i] = copy_text(texts[i])))
             status = fail_memory(f->err);
     }
-    nc_free_string(r->dim, texts);
+    nc_free_string(dim, texts);
     free(texts);
+    return status;
+}
+
+/* What the parameters are; files of earlier versions do not say. */
+static sbps_status get_model(const reader *f, result *r)
+{
+    int group;
+    sbps_status status = SBPS_OK;
+    bool there = nc_inq_grp_ncid(f->root, "model", &group) == NC_NOERR;
+    for (const label_field *l = layout_labels; there && l->name && status == SBPS_OK; l++)
+        status = get_strings(f, group, l->name, r->dim, label_of(r, l));
+    for (const array_field *a = layout_model; a->name && status == SBPS_OK; a++) {
+        for (size_t j = 0; !there && j < r->dim; j++) (*array_slot(r, a))[j] = NAN;
+        if (there) status = get_field(f, group, a, 1, &r->dim, *array_slot(r, a));
+    }
     return status;
 }
 
@@ -248,12 +265,13 @@ static sbps_status get_groups(const reader *f, result **out)
 
     result *r = *out; /* the caller destroys it when this fails */
     const size_t lengths[3] = {chains, draws, dim};
-    status = get_names(f, posterior, r);
+    status = get_strings(f, posterior, "coef", dim, r->names);
     if (status == SBPS_OK) status = get_array(f, posterior, "w", 3, lengths, r->w);
     for (const array_field *a = layout_stats; a->name && status == SBPS_OK; a++)
         status = get_field(f, stats, a, 2, lengths, *array_slot(r, a));
     for (const array_field *a = layout_path; a->name && status == SBPS_OK; a++)
         status = get_field(f, path, a, 1, &dim, *array_slot(r, a));
+    if (status == SBPS_OK) status = get_model(f, r);
     return status;
 }
 

@@ -5,6 +5,7 @@
  *   /sample_stats proposals, bounces, missing, k, potential, potential_sd (chain, draw)
  *   /path         mean, sd, mcse, bias, bias_se, sd_bias, sd_bias_se, ess_mean, ess_square (coef):
  *                 integrals along the path
+ *   /model        what the parameters are and the priors in force (coef): layout_model, layout_labels
  *
  * each group with its own dimensions and their coordinates. A length of 0 is what NetCDF calls
  * an unlimited dimension, and such a dimension without entries is just what a run without draws
@@ -96,18 +97,26 @@ static int put_count(writer *w, int id, const char *name, size_t length)
     return dimension;
 }
 
+/* A text for each parameter; NULL: "". Returns the variable. */
+static int put_strings(writer *w, int id, const char *name, int coef, char *const *texts)
+{
+    int variable = 0;
+    size_t dim = w->r->dim;
+    const char **whole = calloc(dim ? dim : 1, sizeof *whole);
+    if (!whole && !w->rc) w->rc = NC_ENOMEM;
+    for (size_t i = 0; whole && i < dim; i++) whole[i] = texts[i] ? texts[i] : "";
+    if (!w->rc) w->rc = nc_def_var(id, name, NC_STRING, 1, &coef, &variable);
+    if (!w->rc && dim) w->rc = nc_put_var_string(id, variable, whole);
+    free(whole);
+    return variable;
+}
+
 /* The dimension of the parameters with their names. */
 static int put_names(writer *w, int id)
 {
-    int dimension = 0, variable;
-    size_t dim = w->r->dim;
-    const char **names = calloc(dim ? dim : 1, sizeof *names);
-    if (!names && !w->rc) w->rc = NC_ENOMEM;
-    for (size_t i = 0; names && i < dim; i++) names[i] = w->r->names[i] ? w->r->names[i] : "";
-    if (!w->rc) w->rc = nc_def_dim(id, "coef", dim, &dimension);
-    if (!w->rc) w->rc = nc_def_var(id, "coef", NC_STRING, 1, &dimension, &variable);
-    if (!w->rc && dim) w->rc = nc_put_var_string(id, variable, names);
-    free(names);
+    int dimension = 0;
+    if (!w->rc) w->rc = nc_def_dim(id, "coef", w->r->dim, &dimension);
+    put_strings(w, id, "coef", dimension, w->r->names);
     return dimension;
 }
 
@@ -159,6 +168,17 @@ static void put_path(writer *w)
         put_array(w, g.id, f, 1, &g.coef, array_of(w->r, f), w->r->dim);
 }
 
+static void put_model(writer *w)
+{
+    group g = put_group(w, "model", false, true);
+    for (const label_field *f = layout_labels; f->name; f++) {
+        int variable = put_strings(w, g.id, f->name, g.coef, label_of(w->r, f));
+        put_text(w, g.id, variable, "long_name", f->long_name);
+    }
+    for (const array_field *f = layout_model; f->name; f++)
+        put_array(w, g.id, f, 1, &g.coef, array_of(w->r, f), w->r->dim);
+}
+
 /* The whole file as bytes; give back with free(). */
 static int make_image(const result *r, NC_memio *image)
 {
@@ -169,6 +189,7 @@ static int make_image(const result *r, NC_memio *image)
     put_posterior(&w);
     put_stats(&w);
     put_path(&w);
+    put_model(&w);
     int rc = nc_close_memio(w.root, image);
     if (!w.rc) w.rc = rc;
     if (w.rc) free(image->memory);

@@ -20,6 +20,13 @@ static bool make_arrays(result *r, const array_field *fields, size_t count)
     return true;
 }
 
+static bool make_labels(result *r)
+{
+    for (const label_field *f = layout_labels; f->name; f++)
+        if (!(*label_slot(r, f) = calloc(r->dim ? r->dim : 1, sizeof(char *)))) return false;
+    return true;
+}
+
 sbps_status result_create(size_t chains, size_t draws, size_t dim, result **out,
                           sbps_error *err)
 {
@@ -35,7 +42,8 @@ sbps_status result_create(size_t chains, size_t draws, size_t dim, result **out,
     r->names = calloc(dim ? dim : 1, sizeof *r->names);
     r->w = new_doubles(values);
     if (!r->names || !r->w || !make_arrays(r, layout_path, dim) ||
-        !make_arrays(r, layout_stats, rows)) {
+        !make_arrays(r, layout_model, dim) || !make_arrays(r, layout_stats, rows) ||
+        !make_labels(r)) {
         result_destroy(r);
         return fail_memory(err);
     }
@@ -48,13 +56,20 @@ static void free_arrays(result *r, const array_field *fields)
     for (const array_field *f = fields; f->name; f++) free(*array_slot(r, f));
 }
 
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; texts && i < count; i++) free(texts[i]);
+    free(texts);
+}
+
 void result_destroy(result *r)
 {
     if (!r) return;
-    for (size_t i = 0; r->names && i < r->dim; i++) free(r->names[i]);
-    free(r->names);
+    free_texts(r->names, r->dim);
+    for (const label_field *f = layout_labels; f->name; f++) free_texts(label_of(r, f), r->dim);
     free(r->w);
     free_arrays(r, layout_path);
+    free_arrays(r, layout_model);
     free_arrays(r, layout_stats);
     for (const info_field *f = layout_texts; f->name; f++) free(*info_text(&r->info, f));
     for (size_t i = 0; i < r->option_count; i++) {

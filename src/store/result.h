@@ -11,6 +11,9 @@ typedef struct {
 
 typedef struct {
     char *sampler, *model, *control_variate, *metric, *minibatch, *created_at, *target;
+    char *data;          /* name of the table's file; NULL: it had none */
+    char *formula;       /* target ~ columns, categories with their levels; NULL: no columns */
+    double rows_dropped; /* for missing cells; NAN: unknown */
     double seed, rows, batch_size, band, bias_budget, refresh_rate;
     double proposals, bounces, refreshments, violations, missing_bounces, rows_touched;
     double bias_estimate, min_ess; /* NAN where unknown */
@@ -39,6 +42,16 @@ typedef struct sbps_result {
     double *bias, *bias_se;        /* dim, stated, in posterior sd, and its standard error */
     double *sd_bias, *sd_bias_se;  /* dim, stated, of the sd, relative; NAN where unknown */
     double *ess_mean, *ess_square; /* dim, from the path */
+    /* dim: of the prior, and of what it is the prior of under the posterior; NAN: none, or unknown */
+    double *prior_mean, *prior_sd, *seen_mean, *seen_sd;
+    double *
+        prior_share; /* dim: of the posterior variance, what the priors alone hold; NAN: unknown, or
+                            little */
+    /* dim: of the column as the model sees it, and what --standardize took out; NAN: no column */
+    double *column_mean, *column_sd, *standardize_mean, *standardize_sd;
+    /* dim, each NULL when unknown: prior as an option says it, what it is of; column, level and
+     * reference level of the table, "" where there is none */
+    char **prior, **prior_of, **column, **level, **reference;
     /* per draw, [chain][draw]: since the draw before */
     double *proposals, *bounces, *missing;
     double *k; /* width of the band in force */
@@ -48,7 +61,7 @@ typedef struct sbps_result {
     result_option *options; /* every option in force */
 } result;
 
-/* All arrays allocated and zeroed, names NULL. */
+/* All arrays allocated and zeroed, names and labels NULL. */
 sbps_status result_create(size_t chains, size_t draws, size_t dim, result **out,
                           sbps_error *err);
 void result_destroy(result *r);

@@ -51,7 +51,7 @@ clean() { # NAME OPTIONS...
 clean 'default, d = 20'     paper.csv "${logistic[@]}"
 clean 'default, d = 3'      small.csv "${logistic[@]}"
 clean 'default, rare'       rare.csv "${logistic[@]}"
-grep -q 'expected by regression' .diagnosis || fault 'default, rare' 'does not say what was expected'
+grep -q 'bounces that were missed' .diagnosis || fault 'default, rare' 'does not say what was missed'
 clean 'sbps, d = 20'        paper.csv "${logistic[@]}" --sampler sbps
 clean 'default, gaussian'   --model gaussian --dim 5
 clean 'default, noise'      --model gaussian --dim 5 --gradient-noise 3

@@ -116,6 +116,11 @@ UNUSED static result *sample_result(size_t chains, size_t draws, size_t dim)
     sample_fill(r->w, chains * draws * dim, &state);
     for (const array_field *f = layout_path; f->name; f++)
         sample_fill(*array_slot(r, f), dim, &state);
+    for (const array_field *f = layout_model; f->name; f++)
+        sample_fill(*array_slot(r, f), dim, &state);
+    for (const label_field *f = layout_labels; f->name; f++)
+        for (size_t j = 0; j < dim; j++)
+            label_of(r, f)[j] = copy_text(j % 3 ? r->names[j] : "");
     for (const array_field *f = layout_stats; f->name; f++)
         sample_fill(*array_slot(r, f), chains * draws, &state);
     for (const info_field *f = layout_texts; f->name; f++)
@@ -169,6 +174,8 @@ UNUSED static bool same_arrays(const result *a, const result *b)
     bool same = same_bits(a->w, b->w, rows * a->dim);
     for (const array_field *f = layout_path; f->name; f++)
         same = same && same_bits(array_of(a, f), array_of(b, f), a->dim);
+    for (const array_field *f = layout_model; f->name; f++)
+        same = same && same_bits(array_of(a, f), array_of(b, f), a->dim);
     for (const array_field *f = layout_stats; f->name; f++)
         same = same && same_bits(array_of(a, f), array_of(b, f), rows);
     return same;
@@ -178,6 +185,9 @@ UNUSED static bool same_result(const result *a, const result *b)
 {
     bool same = same_arrays(a, b) && same_info(&a->info, &b->info);
     for (size_t j = 0; same && j < a->dim; j++) same = same_text(a->names[j], b->names[j]);
+    for (const label_field *f = layout_labels; f->name; f++)
+        for (size_t j = 0; same && j < a->dim; j++)
+            same = same_text(label_of(a, f)[j], label_of(b, f)[j]);
     same = same && a->option_count == b->option_count;
     for (size_t i = 0; same && i < a->option_count; i++)
         same = same_text(a->options[i].name, b->options[i].name) &&

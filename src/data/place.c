@@ -1,0 +1,139 @@
+/* Names and places of the design's columns, and where they come from. */
+#include "data/design.h"
+
+#include "base/kernels.h"
+#include "base/memory.h"
+#include "data/encoding.h"
+#include "data/text.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *feature_name(const plan *p, size_t f)
+{
+    return p->columns->name[p->feature[f]];
+}
+
+static char *name_of(const level *l)
+{
+    return utf8_copy(l->text, l->length);
+}
+
+static sbps_status name_level(const char *column, const level *l, char **out, sbps_error *err)
+{
+    char *level_name = name_of(l);
+    int made = level_name ? asprintf(out, "%s=%s", column, level_name) : -1;
+    free(level_name);
+    return made < 0 ? fail_memory(err) : SBPS_OK;
+}
+
+/* The column named last comes from here, and belongs to the table from now on. */
+static sbps_status add_origin(rows *r, const char *column, const char *own,
+                              const char *reference, sbps_error *err)
+{
+    column_origin *all = realloc(r->origin, (r->d + 1) * sizeof *all);
+    if (!all) {
+        free(r->names[r->d]);
+        return fail_memory(err);
+    }
+    r->origin = all;
+    all[r->d] =
+        (column_origin){copy_text(column), copy_text(own), copy_text(reference), 0.0, 1.0};
+    const column_origin *made = &all[r->d++];
+    bool whole = (!column || made->column) && (!own || (made->level && made->reference));
+    return whole ? SBPS_OK : fail_memory(err);
+}
+
+/* Ranks the levels of a category and names the columns (1); names are appended at r->d. */
+static sbps_status place_category(design *g, size_t f, sbps_error *err)
+{
+    const plan *p = g->plan;
+    const levels *l = p->use[p->feature[f]].levels;
+    rows *r = g->r;
+    size_t used = 0, *order = malloc((l->count + 1) * sizeof *order);
+    g->place[f].rank = calloc(l->count + 1, sizeof *order);
+    char **names = NULL, *reference = NULL;
+    const char *column = feature_name(p, f);
+    sbps_status status = SBPS_OK;
+    if (!order || !g->place[f].rank)
+        status = fail_memory(err);
+    else
+        status = levels_order(l, order, &used, err);
+    if (status == SBPS_OK && used < 2)
+        status =
+            fail(err, SBPS_BAD_DATA, "%s: column '%s' has a single level ('%s'): leave it out",
+                 p->path, show_name(feature_name(p, f)).text,
+                 used ? show_name(l->item[order[0]].text).text : "");
+    if (status == SBPS_OK && !(names = realloc(r->names, (r->d + used) * sizeof *names)))
+        status = fail_memory(err);
+    if (names) r->names = names;
+    if (status == SBPS_OK && !(reference = name_of(&l->item[order[0]])))
+        status = fail_memory(err);
+    for (size_t i = 0; status == SBPS_OK && i < used; i++) {
+        g->place[f].rank[order[i]] = i;
+        if (i == 0) continue;
+        status = name_level(column, &l->item[order[i]], &names[r->d], err);
+        const char *own = names[r->d];
+        if (status == SBPS_OK)
+            status = add_origin(r, column, own + strlen(column) + 1, reference, err);
+    }
+    free(reference);
+    free(order);
+    return status;
+}
+
+/* A column that is the source's own, or the intercept. */
+static sbps_status add_name(rows *r, const char *name, const char *column, sbps_error *err)
+{
+    char **names = realloc(r->names, (r->d + 1) * sizeof *names);
+    if (!names) return fail_memory(err);
+    r->names = names;
+    if (!(names[r->d] = copy_text(name))) return fail_memory(err);
+    return add_origin(r, column, NULL, NULL, err);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static sbps_status check_names(const plan *p, const rows *r, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    if (r->d < 2) return SBPS_OK;
+    const char **sorted = malloc(r->d * sizeof *sorted);
+    if (!sorted) return fail_memory(err);
+    memcpy(sorted, r->names, r->d * sizeof *sorted);
+    qsort(sorted, r->d, sizeof *sorted, by_text);
+    for (size_t j = 1; status == SBPS_OK && j < r->d; j++)
+        if (strcmp(sorted[j - 1], sorted[j]) == 0)
+            status = fail(err, SBPS_BAD_DATA,
+                          "%s: two coefficients would be named '%s'; rename the column",
+                          p->path, show_name(sorted[j]).text);
+    free(sorted);
+    return status;
+}
+
+sbps_status design_place(design *g, sbps_error *err)
+{
+    const plan *p = g->plan;
+    rows *r = g->r;
+    sbps_status status = SBPS_OK;
+    r->intercept = g->spec->intercept;
+    if (r->intercept) status = add_name(r, "intercept", NULL, err);
+    for (size_t f = 0; status == SBPS_OK && f < p->features; f++) {
+        g->place[f].column = r->d;
+        if (p->use[p->feature[f]].levels)
+            status = place_category(g, f, err);
+        else
+            status = add_name(r, feature_name(p, f), feature_name(p, f), err);
+    }
+    r->target = copy_text(p->target == SIZE_MAX ? "" : p->columns->name[p->target]);
+    r->notes = copy_text(p->columns->notes);
+    bool whole = r->target && (r->notes || !p->columns->notes);
+    if (!whole && status == SBPS_OK) status = fail_memory(err);
+    r->storage = &storage_dense;
+    r->stride = (r->d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+    return status != SBPS_OK ? status : check_names(p, r, err);
+}
