@@ -36,7 +36,7 @@ static const variant variants[] = {
     {"decaying weights", "weight-decay=on", false},
     {"decaying weights, lack of fit off", "weight-decay=on lack-of-fit=off", false},
     {"Gaussian process", "regression=gp", false},
-    {"auxiliary observation", "auxiliary=1", false},
+    {"auxiliary observation, always", "auxiliary=1 auxiliary-when=always", false},
     {"slope repair", "slope-repair=true", false},
     {"k = 3, lack of fit off", "band=3 lack-of-fit=off", false},
     {"as published", "paper refresh-rate=0.7", false},

@@ -9,7 +9,7 @@
  * (2), as in SBPS, and nothing is ever missed. The printed bound sqrt(d) N max |x_ij| is (2)
  * without a metric and a little looser.
  *
- * Pakman, Gilboa, Carlson, Paninski (2017), ICML, section 6.1 and Supplement H. */
+ * Pakman, Gilboa, Carlson, Paninski (2017), ICML, section 7.1 and Supplement H. */
 #include "sampler/kinds.h"
 #include "sampler/thinning.h"
 

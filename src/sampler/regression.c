@@ -1,4 +1,4 @@
-/* G_i = b0 + b1 t_i + e_i,  e_i ~ N(0, unit/w_i),  b1 ~ N(mu, s2), b0 flat        (9)-(11)
+/* G_i = b0 + b1 t_i + e_i,  e_i ~ N(0, unit/w_i),  b1 ~ N(mu, s2), b0 flat  (9), (11), (12)
  *
  * With the sums W = sum w, T = sum w t, ... the posterior precision of (b0, b1) is
  *     [ W/unit          T/unit        ]

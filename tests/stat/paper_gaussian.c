@@ -8,12 +8,12 @@
  * slope,
  *   lambda(t) = [gm + B (t - tm) + k sqrt(1 + 1/m + V (t - tm)^2)]+,
  *   V = 1 / (1/s2 + S),   B = V (mu / s2 + S b)                                               (1)
- * and after every flight the prior climbs log N(b; mu, s2 + 1/S) with rate 0.01 (section 4.2, in the
- * steps of mu s2 and of log s2 that regression.h states).
+ * and after every flight the prior climbs log N(b; mu, s2 + 1/S) of all that was seen, the bounce
+ * included, with rate 0.01 (section 4, in the steps of mu s2 and of log s2 that regression.h states).
  *
- * E w^2, 1 without bias, was measured once over 4 10^6 units of time: it is stored, the reference is
- * run again for a while to see that it is the one that was, and the library is held to it. k = 2, a
- * band that is violated often, has a bias far above the noise; k = 3 is the published one. */
+ * E w^2, 1 without bias, was measured once over 4 10^6 units of time and more, seeds 11 to 16: it is
+ * stored, the reference is run again for a while to see that it is the one that was, and the library is
+ * held to it. k = 2, a band that is violated often, has a bias; k = 3 is the published one. */
 #include "check.h"
 #include "stat/sample.h"
 
@@ -22,7 +22,7 @@
 static const struct {
     double k, square, error;
     const char *settings;
-} stored[] = {{2.0, 1.0619, 0.0013, "paper band=2"}, {3.0, 0.9998, 0.0011, "paper"}};
+} stored[] = {{2.0, 1.0233, 0.0018, "paper band=2"}, {3.0, 0.9993, 0.0011, "paper"}};
 
 #define STEP 0.002
 
@@ -83,6 +83,7 @@ static void propose(walker *x, double lambda)
         return;
     }
     for (int j = 0; j < 2; j++) x->v[j] -= 2.0 * along / square * g[j];
+    remember(x, along);
     learn(x);
     x->t = x->m = x->time = x->time2 = x->g = x->time_g = 0.0;
     remember(x, -along);
@@ -132,17 +133,48 @@ TEST(the_reference_is_the_one_that_was_measured)
     }
 }
 
+static sbps_result *sample_gaussian(const char *settings)
+{
+    sbps_error err = {0};
+    sbps_table *none;
+    sbps_options *options = options_of(settings);
+    if (sbps_table_none(&none, &err) != SBPS_OK) give_up("table", &err);
+    sbps_result *r = sample_table(none, options);
+    sbps_table_destroy(none);
+    sbps_options_destroy(options);
+    return r;
+}
+
+/* How many violations there are, in standard errors from what the predictions promise: violations less
+ * expected ones are a martingale, of variance about that sum. */
+static double violation_z(const char *settings)
+{
+    char all[256];
+    snprintf(all, sizeof all,
+             "model=gaussian dim=10 gradient-noise=5 paper epochs=200000 seed=1 %s", settings);
+    sbps_result *r = sample_gaussian(all);
+    double seen = r->info.violations, expected = r->info.expected_violations;
+    printf("%-44s: %.0f violations, %.1f expected\n", settings, seen, expected);
+    sbps_result_destroy(r);
+    return (seen - expected) / sqrt(expected);
+}
+
+/* On a Gaussian under Gaussian noise the regression is right, but for two things: the batch of a bounce was
+ * accepted because its G~ was large, and a slope learned without it is too low. */
+TEST(without_its_two_selections_the_method_violates_as_often_as_it_promises)
+{
+    CHECK(fabs(violation_z("bounce-batch=fresh")) < MAX_Z);
+    CHECK(violation_z("") > MAX_Z);
+    CHECK(violation_z("bounce-batch=fresh slope-evidence=rejected") > MAX_Z);
+}
+
 TEST(the_published_method_has_the_bias_that_was_measured)
 {
     for (size_t i = 0; i < 2; i++) {
         char all[256];
-        sbps_error err = {0};
-        sbps_table *none;
         snprintf(all, sizeof all, "model=gaussian gradient-noise=1 ess=20000 seed=3 %s",
                  stored[i].settings);
-        sbps_options *options = options_of(all);
-        if (sbps_table_none(&none, &err) != SBPS_OK) give_up("table", &err);
-        sbps_result *r = sample_table(none, options);
+        sbps_result *r = sample_gaussian(all);
         CHECK(r->info.paper && r->info.min_ess >= 20000.0 && r->info.refreshments == 0.0);
         for (size_t j = 0; j < 2; j++) {
             double got = r->sd[j] * r->sd[j], law = stored[i].square;
@@ -153,8 +185,6 @@ TEST(the_published_method_has_the_bias_that_was_measured)
             CHECK_Z(got, law, hypot(error, stored[i].error), MAX_Z);
         }
         sbps_result_destroy(r);
-        sbps_table_destroy(none);
-        sbps_options_destroy(options);
     }
 }
 

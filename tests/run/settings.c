@@ -1,0 +1,52 @@
+/* What a run without options settles on, what --paper does, and that each option of the band arrives
+ * at the sampler. */
+#include "check.h"
+#include "run/run.h"
+
+#include "stat/sample.h"
+
+static sampler_settings settle(const char *settings)
+{
+    char all[256];
+    sbps_error err = {0};
+    sbps_table *none;
+    sbps_run *run;
+    snprintf(all, sizeof all, "model=gaussian %s", settings);
+    sbps_options *options = options_of(all);
+    if (sbps_table_none(&none, &err) != SBPS_OK) give_up("table", &err);
+    if (sbps_run_create(none, options, &run, &err) != SBPS_OK) give_up(settings, &err);
+    sampler_settings s = run->plan.settings;
+    sbps_run_destroy(run);
+    sbps_table_destroy(none);
+    sbps_options_destroy(options);
+    return s;
+}
+
+TEST(the_default_pools_the_variance_and_the_paper_does_not)
+{
+    sampler_settings ours = settle(""), paper = settle("paper");
+    CHECK(ours.pool == 3.0 && ours.lack_of_fit && ours.floor > 0.0 && isfinite(ours.horizon));
+    CHECK(!ours.keep_variance);
+    CHECK(paper.pool == 0.0 && !paper.lack_of_fit && paper.floor == 0.0);
+    CHECK(isinf(paper.horizon) && paper.band == 3.0 && paper.keep_variance);
+    CHECK(settle("pool-variance=off").pool == 0.0);
+    CHECK(settle("paper pool-variance=on").pool == ours.pool);
+}
+
+/* Both ways: from the Hessian, of all looks, the bounce's batch again, a look ahead where needed. */
+TEST(how_slopes_are_learned_is_the_same_in_both_ways_unless_asked_for)
+{
+    for (size_t i = 0; i < 2; i++) {
+        sampler_settings s = settle(i ? "paper" : "");
+        CHECK(s.slope_prior == SLOPE_HESSIAN && !s.rejected_evidence && !s.fresh_bounce);
+        CHECK(s.auxiliary == 0 && !s.auxiliary_always);
+    }
+    CHECK(settle("slope-prior=learned").slope_prior == SLOPE_LEARNED);
+    CHECK(settle("paper slope-prior=wide").slope_prior == SLOPE_WIDE);
+    CHECK(settle("slope-evidence=rejected").rejected_evidence);
+    CHECK(settle("bounce-batch=fresh").fresh_bounce);
+    sampler_settings s = settle("auxiliary=2 auxiliary-when=always");
+    CHECK(s.auxiliary == 2 && s.auxiliary_always);
+}
+
+CHECK_MAIN
