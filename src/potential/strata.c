@@ -4,7 +4,7 @@
  *
  * is then that of rows alike within a stratum: the few loud rows of a table (outliers, rare columns,
  * rare events) are seen often or always instead of now and then, and the noise has no long tails.
- * Borders lie where the influence reaches powers of 4 above its root mean square.
+ * Borders lie where they leave the least of (1), found by dynamic programming over cells of half an octave.
  *
  * Neyman (1934), Journal of the Royal Statistical Society 97, 558-625. */
 #include "potential/strata.h"
@@ -13,76 +13,155 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP 4.0 /* of influence, from stratum to stratum */
+#define FLOOR                                                                                  \
+    0.1 /* of the mean influence: no row is thought quieter, the measure is for a normal */
 
-/* Stratum 0 holds the quiet rows. */
-static size_t stratum_of(double influence, double unit)
+/* Half octaves; a row without influence lies in the first. */
+static size_t cell_of(float influence)
 {
-    double level = influence;
-    size_t s = 0;
-    while (level > unit && s + 1 < STRATA_MAX) {
-        level /= STEP;
-        s++;
-    }
-    return s;
+    int exponent;
+    float mantissa = frexpf(influence, &exponent);
+    int cell = 2 * (exponent + 160) + (mantissa >= (float)M_SQRT1_2);
+    if (!(influence > 0.0F) || cell < 0) return 0;
+    return (size_t)cell < STRATA_CELLS ? (size_t)cell : STRATA_CELLS - 1;
 }
 
-static double mean_square(size_t n, const double *x)
+/* Of the quietest row that a cell may hold. */
+static double cell_from(size_t cell)
+{
+    double mantissa = cell % 2 ? M_SQRT1_2 : 0.5;
+    return cell == 0 ? 0.0 : ldexp(mantissa, (int)(cell / 2) - 160);
+}
+
+void strata_count(size_t n, const float *influence, strata_tally *out)
+{
+    *out = (strata_tally){0};
+    for (size_t i = 0; i < n; i++) {
+        double x = influence[i];
+        size_t cell = cell_of(influence[i]);
+        out->rows[cell]++;
+        out->sum += x;
+        out->squares[cell] += x * x;
+    }
+}
+
+double strata_squares(const strata_tally *tally)
 {
     double sum = 0.0;
-    for (size_t i = 0; i < n; i++) sum += x[i] * x[i];
-    return sum / (double)n;
+    for (size_t c = 0; c < STRATA_CELLS; c++) sum += tally->squares[c];
+    return sum;
 }
 
-/* Strata too small to be told apart join the next quieter one. */
-static void join_small(size_t size[STRATA_MAX], size_t into[STRATA_MAX])
+/* ---- borders ---- */
+
+/* Occupied cells, and sums over those before each. */
+typedef struct {
+    size_t count, cell[STRATA_CELLS];
+    double rows[STRATA_CELLS + 1], squares[STRATA_CELLS + 1];
+} ladder;
+
+static void climb(const strata_tally *tally, ladder *l)
 {
-    for (size_t s = 0; s < STRATA_MAX; s++) into[s] = s;
-    for (size_t s = STRATA_MAX; s-- > 1;) {
-        if (size[s] >= STRATA_LEAST) continue;
-        size[s - 1] += size[s];
-        size[s] = 0;
-        for (size_t k = s; k < STRATA_MAX; k++)
-            if (into[k] == s) into[k] = s - 1;
+    double total = 0.0;
+    for (size_t c = 0; c < STRATA_CELLS; c++) total += (double)tally->rows[c];
+    double least = FLOOR * tally->sum / total;
+    *l = (ladder){0};
+    for (size_t c = 0; c < STRATA_CELLS; c++) {
+        double n = (double)tally->rows[c];
+        if (!tally->rows[c]) continue;
+        l->cell[l->count++] = c;
+        l->rows[l->count] = l->rows[l->count - 1] + n;
+        l->squares[l->count] =
+            l->squares[l->count - 1] + fmax(tally->squares[c], n * least * least);
     }
 }
 
-static void fill(strata *out, size_t n, const double *influence, double unit,
-                 const size_t into[STRATA_MAX], const size_t place[STRATA_MAX])
+/* N_s spread_s of the cells a to b - 1: with Neyman's allotment the noise is the square of its sum over
+ * strata, over n. */
+static double loudness(const ladder *l, size_t a, size_t b)
 {
-    size_t at[STRATA_MAX];
-    memcpy(at, out->first, sizeof at);
-    for (size_t i = 0; i < n; i++) {
-        size_t s = place[into[stratum_of(influence[i], unit)]];
-        out->order[at[s]++] = i;
-        out->spread[s] += influence[i] * influence[i];
-    }
-    for (size_t s = 0; s < out->count; s++)
-        out->spread[s] = sqrt(out->spread[s] / (double)out->size[s]);
+    return sqrt((l->rows[b] - l->rows[a]) * (l->squares[b] - l->squares[a]));
 }
 
-sbps_status strata_create(size_t n, const double *influence, strata **out, sbps_error *err)
+static void put_stratum(const ladder *l, size_t a, size_t b, strata *out)
 {
-    size_t size[STRATA_MAX] = {0}, into[STRATA_MAX], place[STRATA_MAX] = {0}, first = 0;
-    double unit = sqrt(mean_square(n, influence));
-    strata *s = *out = calloc(1, sizeof *s);
-    if (s) s->order = malloc(n * sizeof *s->order);
-    if (!s || !s->order) {
+    size_t s = out->count++;
+    double rows_of = l->rows[b] - l->rows[a];
+    out->first[s] = (size_t)l->rows[a];
+    out->size[s] = (size_t)rows_of;
+    out->from[s] = a == 0 ? 0.0 : cell_from(l->cell[a]);
+    out->spread[s] = sqrt((l->squares[b] - l->squares[a]) / rows_of);
+}
+
+/* least[k][b]: of the cells before b in k + 1 strata, the last of which begins at start[k][b]. */
+void strata_divide(const strata_tally *tally, size_t count, strata *out)
+{
+    ladder l;
+    double least[STRATA_MAX][STRATA_CELLS + 1];
+    size_t start[STRATA_MAX][STRATA_CELLS + 1], border[STRATA_MAX + 1];
+    climb(tally, &l);
+    if (count > STRATA_MAX) count = STRATA_MAX;
+    if (count > l.count) count = l.count;
+    *out = (strata){0};
+    for (size_t b = 0; b <= l.count; b++) {
+        least[0][b] = loudness(&l, 0, b);
+        start[0][b] = 0;
+    }
+    for (size_t k = 1; k < count; k++)
+        for (size_t b = k + 1; b <= l.count; b++) {
+            least[k][b] = INFINITY;
+            for (size_t a = k; a < b; a++) {
+                double sum = least[k - 1][a] + loudness(&l, a, b);
+                if (!(sum < least[k][b])) continue;
+                least[k][b] = sum;
+                start[k][b] = a;
+            }
+        }
+    border[count] = l.count;
+    for (size_t k = count; k-- > 0;) border[k] = start[k][border[k + 1]];
+    for (size_t k = 0; k < count; k++) put_stratum(&l, border[k], border[k + 1], out);
+}
+
+/* ---- rows ---- */
+
+static void fill(strata *s, size_t n, const float *influence)
+{
+    size_t at[STRATA_MAX], stratum = 0;
+    unsigned char of[STRATA_CELLS];
+    for (size_t c = 0; c < STRATA_CELLS; c++) {
+        while (stratum + 1 < s->count && cell_from(c) >= s->from[stratum + 1]) stratum++;
+        of[c] = (unsigned char)stratum;
+    }
+    memcpy(at, s->first, sizeof at);
+    for (size_t i = 0; i < n; i++) s->order[at[of[cell_of(influence[i])]]++] = i;
+}
+
+sbps_status strata_create(const strata *plan, size_t n, const float *influence, strata **out,
+                          sbps_error *err)
+{
+    strata *s = *out = malloc(sizeof *s);
+    if (!s) return fail_memory(err);
+    *s = *plan;
+    s->order = malloc(n * sizeof *s->order);
+    if (!s->order) {
         strata_destroy(s);
         *out = NULL;
         return fail_memory(err);
     }
-    for (size_t i = 0; i < n; i++) size[stratum_of(influence[i], unit)]++;
-    join_small(size, into);
-    for (size_t k = 0; k < STRATA_MAX; k++) {
-        if (!size[k]) continue;
-        place[k] = s->count;
-        s->first[s->count] = first;
-        s->size[s->count++] = size[k];
-        first += size[k];
-    }
-    fill(s, n, influence, unit, into, place);
+    fill(s, n, influence);
     return SBPS_OK;
+}
+
+void strata_listen(strata *s, const float *influence)
+{
+    for (size_t k = 0; k < s->count; k++) {
+        double sum = 0.0;
+        for (size_t i = 0; i < s->size[k]; i++) {
+            double x = influence[s->order[s->first[k] + i]];
+            sum += x * x;
+        }
+        s->spread[k] = sqrt(sum / (double)s->size[k]);
+    }
 }
 
 void strata_destroy(strata *s)

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#define STRATA_MAX   ((size_t)6)
+#define STRATA_MAX   ((size_t)8)
 #define STRATA_LEAST ((size_t)2) /* rows of each in a batch: their spread is wanted */
 
 typedef struct strata {
@@ -15,11 +15,28 @@ typedef struct strata {
     size_t *order;             /* all rows, stratum by stratum, increasing within each */
     size_t first[STRATA_MAX];  /* in order */
     size_t size[STRATA_MAX];   /* rows */
+    double from[STRATA_MAX];   /* influence of its quietest row, at least; 0 for the first */
     double spread[STRATA_MAX]; /* root mean square influence */
 } strata;
 
-/* influence: n numbers, root mean squares of what each row adds to the noise. */
-sbps_status strata_create(size_t n, const double *influence, strata **out, sbps_error *err);
+/* Rows counted by their influence, the root mean square of what each adds to the noise: cells are half
+ * an octave wide. */
+#define STRATA_CELLS ((size_t)512)
+typedef struct {
+    size_t rows[STRATA_CELLS];
+    double sum, squares[STRATA_CELLS];
+} strata_tally;
+
+void strata_count(size_t n, const float *influence, strata_tally *out);
+/* sum of influence^2 over all rows */
+double strata_squares(const strata_tally *tally);
+/* At most `count` strata with the least noise a batch; `order` is left NULL. */
+void strata_divide(const strata_tally *tally, size_t count, strata *out);
+/* The same strata with the rows sorted into them. */
+sbps_status strata_create(const strata *plan, size_t n, const float *influence, strata **out,
+                          sbps_error *err);
+/* How loud its rows are by another measure: spread of each. */
+void strata_listen(strata *s, const float *influence);
 void strata_destroy(strata *s);
 /* Rows of each stratum in a batch of about n, by Neyman; returns how many there are in all. A stratum
  * of which all rows are taken makes no noise. */

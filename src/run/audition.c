@@ -1,10 +1,10 @@
 /* What `auto` means: control variate, rows a batch and sampler, by work counted and never by time,
  * so that a seed decides.
  *
- * The mini-batch noise that a control variate leaves is measured at points spread like the
- * posterior, along directions of the metric:
+ * The mini-batch noise that a control variate leaves is the sum over all rows of what each makes at points
+ * and along directions of the posterior (potential/influence.c):
  *
- *   c1 = n c^2 / (1 - n/N) / u'Hu,  mean over points:  c^2 / u'Hu = c1 / n with n rows a batch.   (1)
+ *   c1 = N sum influence_i^2,   c^2 / u'Hu = (c1 / n) (1 - n/N) with n rows a batch.              (1)
  *
  * Looks per effective sample were measured on logistic regressions, d = 5 to 100, N = 1e3 to 1e6,
  * n = 2 to 200: 9 sqrt(d) without noise, and with it (1 + 0.6 k c/sqrt(u'Hu)) times that, where k rises
@@ -15,12 +15,13 @@
  *
  * z numbers a row, 320 of them as long as the rest of a look. `hmc` takes 5.5 (d/20)^(1/4) gradients of
  * N rows. Where few rows make most of the noise, strata of rows of like influence (potential/strata.c)
- * leave less of it; a row's influence is measured along as many flights as can be afforded.
- * In warm-up the band then found says how far (2) was wrong, and batches grow until the noise
- * in the band no longer rules; a reference point at the mean of the path so far takes the mode's
- * place where it leaves less noise. */
+ * leave less of it, down to single rows that are in every batch. Warm-up then says how far (2) was wrong
+ * (replan.c). */
+#include "run/audition.h"
+
 #include "base/decimal.h"
 #include "base/real.h"
+#include "potential/influence.h"
 #include "run/stage.h"
 
 #include <math.h>
@@ -31,15 +32,11 @@
 #define NOISE_PRICE  7.0
 #define STRATA_PRICE 4.0 /* without long tails the band is narrower */
 #define LOOK_WORK    320.0
-#define HMC_PASSES   5.5               /* at d = 20 */
-#define STRATA_ROWS  ((size_t)4000000) /* tables up to here */
-#define STRATA_NOISE 0.05              /* c^2 / u'Hu that is not worth the trouble */
+#define PART_WORK    40.0 /* of each stratum */
+#define HMC_PASSES   5.5  /* at d = 20 */
+#define STRATA_NOISE 0.05 /* c^2 / u'Hu that is not worth the trouble */
 #define BATCH_LEAST  ((size_t)4)
 #define BATCH_STEP   ((size_t)4)
-#define NOISE_MOST   4.0  /* k c / sqrt(u'Hu) beyond which larger batches pay */
-#define BATCH_GROWTH 4.0  /* at most, at once */
-#define MEAN_ESS     50.0 /* of the path, before its mean is a better reference */
-#define MEAN_GAIN    0.8  /* of the noise: what a new reference must bring it down to */
 
 /* Slopes that one row's slope costs under each control variate: a predictor model keeps the numbers
  * of each row, a general one is asked again. */
@@ -50,7 +47,14 @@ typedef struct {
 
 static const candidate candidates[] = {{"none", 1.0}, {"gradient", 2.0}, {"hessian", 3.0}};
 
-static bool wanted(const sbps_run *run)
+size_t audition_order(const sbps_run *run)
+{
+    size_t i = 0;
+    while (strcmp(candidates[i].name, run->plan.control_variate)) i++;
+    return i;
+}
+
+bool audition_wanted(const sbps_run *run)
 {
     const run_plan *p = &run->plan;
     bool rowless = p->model->general && p->model->general->rowless;
@@ -84,15 +88,28 @@ static double looks_for(const sbps_run *run, double price)
     return LOOKS * sqrt((double)run->target->dim) * (1.0 + price);
 }
 
-static double hmc_work(const sbps_run *run)
+double audition_hmc_work(const sbps_run *run)
 {
     double passes = HMC_PASSES * pow((double)run->target->dim / 20.0, 0.25);
     return passes * (double)run->target->data->n * row_work(run, "none");
 }
 
+double audition_work(const sbps_run *run, double rows_touched)
+{
+    size_t parts = run->parts ? run->parts->count : 0;
+    double looks = rows_touched / (double)run->plan.batch;
+    return rows_touched * row_work(run, run->plan.control_variate) +
+           looks * (LOOK_WORK + PART_WORK * (double)parts);
+}
+
+double audition_in_rows(const sbps_run *run, double work)
+{
+    return work / row_work(run, "none");
+}
+
 /* ---- choosing ---- */
 
-static const potential_kind *minibatch_for(const sbps_run *run, size_t n)
+const potential_kind *audition_minibatch(const sbps_run *run, size_t n)
 {
     const rows *data = run->target->data;
     if (run->parts && n < data->n) return &potential_strata;
@@ -110,172 +127,127 @@ const potential_kind *audition_widest(const sbps_run *run)
 typedef struct {
     const candidate *c;
     size_t batch;
-    double noise, work;
-    control *cv;
-    strata *parts; /* NULL: rows are all alike */
+    double noise; /* c1 */
+    double work;
+    strata parts; /* count 0: rows are all alike */
 } verdict;
 
-static void verdict_clear(verdict *v)
-{
-    control_destroy(v->cv);
-    strata_destroy(v->parts);
-    *v = (verdict){.work = INFINITY};
-}
-
 /* Do strata make it cheaper? Batches of n then have the noise of strata_variance. */
-static sbps_status try_strata(const sbps_run *run, stage *s, double work, verdict *v,
-                              sbps_error *err)
+static void try_strata(const sbps_run *run, const strata_tally *tally, double work, verdict *v)
 {
     size_t n = run->target->data->n;
     bool open = run->plan.auto_batch && is_auto(run->options->minibatch);
     bool noisy = v->batch >= n || v->noise > STRATA_NOISE * (double)v->batch;
-    if (!open || !noisy || n > STRATA_ROWS || run->target->data->mapped) return SBPS_OK;
-    double *influence = new_doubles(n);
-    strata *parts = NULL;
-    if (!influence) return fail_memory(err);
-    stage_influence(s, v->cv, influence);
-    sbps_status status = strata_create(n, influence, &parts, err);
-    free(influence);
-    if (status != SBPS_OK) return status;
-    bool better = false;
-    size_t take = 2 * STRATA_LEAST * parts->count;
-    for (; parts->count > 1 && take < n / 2; take += (take + 3) / 4) {
-        double variance = strata_variance(parts, take);
-        double total =
-            looks_for(run, STRATA_PRICE * variance) * ((double)take * work + LOOK_WORK);
-        if (!(total < v->work)) continue;
-        v->batch = take;
-        v->noise = variance * (double)take;
-        v->work = total;
-        better = true;
+    strata parts;
+    for (size_t count = 2; open && noisy && count <= STRATA_MAX; count++) {
+        size_t taken[STRATA_MAX], least = STRATA_LEAST * count;
+        strata_divide(tally, count, &parts);
+        if (parts.count < count) return;
+        for (size_t take = least; take < n / 2; take += (take + 3) / 4) {
+            size_t all = strata_allot(&parts, take, taken);
+            double variance = strata_variance(&parts, take);
+            double look = (double)all * work + LOOK_WORK + PART_WORK * (double)count;
+            double total = looks_for(run, STRATA_PRICE * variance) * look;
+            if (!(total < v->work)) continue;
+            *v = (verdict){v->c, take, variance * (double)all, total, parts};
+        }
     }
-    if (better)
-        v->parts = parts;
-    else
-        strata_destroy(parts);
-    return SBPS_OK;
 }
 
-static sbps_status hear(const sbps_run *run, stage *s, const candidate *c, verdict *out,
-                        sbps_error *err)
+static verdict hear(const sbps_run *run, const candidate *c, const float *influence)
 {
-    *out = (verdict){.c = c, .work = INFINITY};
-    sbps_status status = control_make(run, c->name, run->reference->w, &out->cv, err);
-    if (status != SBPS_OK) return status;
-    double work = row_work(run, c->name), noise = stage_noise(s, out->cv);
+    strata_tally tally;
+    size_t rows_all = run->target->data->n;
+    strata_count(rows_all, influence, &tally);
+    double work = row_work(run, c->name), noise = (double)rows_all * strata_squares(&tally);
     size_t n = run->plan.auto_batch ? best_batch(run, noise, work) : run->plan.batch;
-    double price = n < run->target->data->n ? NOISE_PRICE * noise / (double)n : 0.0;
-    out->batch = n;
-    out->noise = noise;
-    out->work = looks_for(run, price) * ((double)n * work + LOOK_WORK);
-    return try_strata(run, s, work, out, err);
+    double price = n < rows_all ? NOISE_PRICE * noise / (double)n : 0.0;
+    verdict v = {.c = c, .batch = n, .noise = noise};
+    v.work = looks_for(run, price) * ((double)n * work + LOOK_WORK);
+    try_strata(run, &tally, work, &v);
+    return v;
 }
 
 static void say(sbps_run *run, const verdict *v, bool hmc)
 {
-    double unit = row_work(run, "none");
     decimal_print(run->plan.why, sizeof run->plan.why,
                   "about %.2g rows' work per effective sample, hmc about %.2g%s",
-                  v->work / unit, hmc_work(run) / unit, hmc ? ": hmc it is" : "");
+                  audition_in_rows(run, v->work), audition_in_rows(run, audition_hmc_work(run)),
+                  hmc ? ": hmc it is" : "");
+}
+
+/* Every row's influence under each candidate; those not open are left NULL. */
+typedef struct {
+    float *of[INFLUENCE_ORDERS];
+} hearing;
+
+static void hearing_close(hearing *h)
+{
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) free(h->of[i]);
+}
+
+static sbps_status measure_at_points(const sbps_run *run, hearing *h, sbps_error *err)
+{
+    stage s;
+    sbps_status status = stage_open(&s, run, err);
+    if (status == SBPS_OK) stage_normal(&s);
+    for (size_t i = 0; status == SBPS_OK && i < INFLUENCE_ORDERS; i++) {
+        control *cv = NULL;
+        if (!h->of[i]) continue;
+        status = control_make(run, candidates[i].name, run->reference->w, &cv, err);
+        if (status == SBPS_OK) status = stage_influence(&s, cv, h->of[i], err);
+        control_destroy(cv);
+    }
+    stage_close(&s);
+    return status;
+}
+
+static sbps_status hearing_open(const sbps_run *run, hearing *h, sbps_error *err)
+{
+    *h = (hearing){0};
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
+        bool fixed = !run->plan.auto_control;
+        if (fixed && strcmp(run->plan.control_variate, candidates[i].name)) continue;
+        h->of[i] = malloc(run->target->data->n * sizeof *h->of[i]);
+        if (!h->of[i]) return fail_memory(err);
+    }
+    const influence_place at = {run->reference->w, run->reference->w, run->factor};
+    return influence_applies(run->target) ? influence_measure(run->target, &at, h->of, err)
+                                          : measure_at_points(run, h, err);
+}
+
+/* The cheapest candidate; its strata, where it has some. */
+static sbps_status choose(sbps_run *run, const hearing *h, sbps_error *err)
+{
+    verdict best = {.work = INFINITY};
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
+        if (!h->of[i]) continue;
+        verdict v = hear(run, &candidates[i], h->of[i]);
+        if (v.work < best.work) best = v;
+    }
+    if (!best.c) return SBPS_OK;
+    run->plan.control_variate = best.c->name;
+    run->plan.batch = best.batch;
+    run->plan.promised = best.work;
+    bool hmc = plan_may_take_hmc(run) && audition_hmc_work(run) < best.work;
+    say(run, &best, hmc);
+    if (hmc) return plan_take_hmc(run, err);
+    if (best.parts.count > 1) {
+        const float *influence = h->of[best.c - candidates];
+        sbps_status status =
+            strata_create(&best.parts, run->target->data->n, influence, &run->parts, err);
+        if (status != SBPS_OK) return status;
+    }
+    run->plan.minibatch = audition_minibatch(run, best.batch);
+    return SBPS_OK;
 }
 
 sbps_status audition_set_up(sbps_run *run, sbps_error *err)
 {
-    stage s;
-    if (!wanted(run)) return SBPS_OK;
-    sbps_status status = stage_open(&s, run, err);
-    if (status != SBPS_OK) return status;
-    stage_normal(&s);
-    verdict best = {.work = INFINITY};
-    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
-        verdict v;
-        bool fixed = !run->plan.auto_control;
-        if (fixed && strcmp(run->plan.control_variate, candidates[i].name)) continue;
-        status = hear(run, &s, &candidates[i], &v, err);
-        verdict_clear(status == SBPS_OK && v.work < best.work ? &best : &v);
-        if (status != SBPS_OK) break;
-        if (v.c) best = v;
-    }
-    stage_close(&s);
-    if (status != SBPS_OK || !best.c) {
-        verdict_clear(&best);
-        return status;
-    }
-    run->plan.control_variate = best.c->name;
-    run->plan.batch = best.batch;
-    bool hmc = plan_may_take_hmc(run) && hmc_work(run) < best.work;
-    say(run, &best, hmc);
-    if (hmc) {
-        verdict_clear(&best);
-        return plan_take_hmc(run, err);
-    }
-    run->cv = best.cv;
-    run->parts = best.parts;
-    run->plan.minibatch = minibatch_for(run, best.batch);
-    return SBPS_OK;
-}
-
-/* ---- in warm-up ---- */
-
-/* The mean of the path as a reference. True when it was taken. */
-static bool try_mean(sbps_run *run, stage *s)
-{
-    size_t d = run->target->dim;
-    double before = stage_noise(s, run->cv);
-    for (size_t j = 0; j < d; j++) {
-        double mean = moments_summarize(run->moments_of, run->chain_count, j).mean;
-        s->z[j] = run->report[j] ? log(mean) : mean;
-    }
-    memcpy(s->q, s->z, d * sizeof *s->q); /* z and q are scratch of stage_noise */
-    control *cv = NULL;
-    if (control_make(run, run->plan.control_variate, s->q, &cv, NULL) != SBPS_OK) return false;
-    if (!(stage_noise(s, cv) < MEAN_GAIN * before)) {
-        control_destroy(cv);
-        return false;
-    }
-    control_destroy(run->cv);
-    run->cv = cv;
-    chains_take_control(run);
-    return true;
-}
-
-static bool move_reference(sbps_run *run)
-{
-    if (run->state.anchored || !run->cv || !run->plan.auto_control) return false;
-    if (moments_min_ess(run->moments_of, run->chain_count) < MEAN_ESS) return false;
-    stage s;
-    if (stage_open(&s, run, NULL) != SBPS_OK) return false;
-    bool taken = stage_draws(&s) && try_mean(run, &s);
-    stage_close(&s);
-    run->state.anchored = true;
-    return taken;
-}
-
-/* Larger batches while the noise in the band rules. */
-static bool grow_batch(sbps_run *run)
-{
-    const sampler_kind *kind = run->plan.sampler;
-    size_t all = run->target->data->n, n = run->plan.batch;
-    if (!run->plan.auto_batch || !kind->noise || n >= all) return false;
-    double noise = 0.0, k = run->chains->s.settings->band;
-    for (size_t i = 0; i < run->chain_count; i++) noise += kind->noise(&run->chains[i].s);
-    double ratio = k * sqrt(noise / (double)run->chain_count) / NOISE_MOST;
-    if (!(ratio > 1.0)) return false;
-    size_t larger_n = (size_t)(smaller(ratio * ratio, BATCH_GROWTH) * (double)n);
-    larger_n = (larger_n + BATCH_STEP - 1) / BATCH_STEP * BATCH_STEP;
-    if (larger_n > all / 2) larger_n = all;
-    if (larger_n == n) return false;
-    for (size_t i = 0; i < run->chain_count; i++)
-        kind->scale_noise(&run->chains[i].s, (double)n / (double)larger_n);
-    run->plan.batch = larger_n;
-    run->plan.minibatch = minibatch_for(run, larger_n);
-    chains_take_batch(run);
-    return true;
-}
-
-bool audition_after_epoch(sbps_run *run)
-{
-    if (!wanted(run)) return false;
-    bool moved = move_reference(run);
-    return grow_batch(run) || moved;
+    hearing h;
+    if (!audition_wanted(run)) return SBPS_OK;
+    sbps_status status = hearing_open(run, &h, err);
+    if (status == SBPS_OK) status = choose(run, &h, err);
+    hearing_close(&h);
+    return status;
 }

@@ -1,6 +1,7 @@
 /* Chains: one block of memory each, over-dispersed starts, rounds shared out over threads. */
+#include "run/audition.h"
+
 #include "base/decimal.h"
-#include "run/run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -90,6 +91,9 @@ void chains_destroy(sbps_run *run)
     free(run->chains);
     free(run->moments_of);
     free(run->bias_of);
+    run->chains = NULL;
+    run->moments_of = NULL;
+    run->bias_of = NULL;
 }
 
 /* Where the model wants this chain, from the mode; false where it leaves that to us. */
@@ -116,6 +120,24 @@ static void come_closer(const sbps_run *run, double *w, double *p)
     }
 }
 
+/* At p from the reference, with random numbers of stream `index`. */
+static void start_at(sbps_run *run, chain *c, const double *p, size_t index)
+{
+    uint64_t seed = run->options->seed;
+    *c->s.settings = run->plan.settings;
+    potential_start(&c->flight, rng_stream(seed, index, RNG_BATCH));
+    potential_resize(&c->flight, run->plan.minibatch, run->plan.batch);
+    *c->state = (chain_state){.events = run->plan.round_events, .begun = EVENT_START};
+    c->s.kind->start(&c->s, p, rng_stream(seed, index, RNG_FLIGHT));
+}
+
+void chains_start_at(sbps_run *run, const double *points)
+{
+    for (size_t i = 0; i < run->chain_count; i++)
+        start_at(run, &run->chains[i], points + i * run->target->dim, run->chain_count + i);
+    chains_reset_estimates(run);
+}
+
 /* p = spread A z / scale with z standard normal: by default twice as wide as the posterior at the
  * mode. A spread of 0 also keeps the model from choosing. */
 static void start_chain(sbps_run *run, chain *c, size_t index)
@@ -130,11 +152,7 @@ static void start_chain(sbps_run *run, chain *c, size_t index)
         run->a->kind->forward(run->a, z, p);
         come_closer(run, z, p);
     }
-    *c->s.settings = run->plan.settings;
-    potential_start(&c->flight, rng_stream(seed, index, RNG_BATCH));
-    potential_resize(&c->flight, run->plan.minibatch, run->plan.batch);
-    *c->state = (chain_state){.events = run->plan.round_events, .begun = EVENT_START};
-    c->s.kind->start(&c->s, p, rng_stream(seed, index, RNG_FLIGHT));
+    start_at(run, c, p, index);
 }
 
 void chains_start(sbps_run *run)
@@ -156,8 +174,10 @@ void chains_reset_estimates(sbps_run *run)
 
 void chains_take_control(sbps_run *run)
 {
-    for (size_t i = 0; i < run->chain_count; i++) run->chains[i].flight.cv = run->cv;
-    if (run->cv) memcpy(run->anchor, run->cv->w, run->target->dim * sizeof *run->anchor);
+    for (size_t i = 0; i < run->chain_count; i++) {
+        run->chains[i].flight.cv = run->cv;
+        run->chains[i].flight.parts = run->parts;
+    }
 }
 
 void chains_take_batch(sbps_run *run)
@@ -168,17 +188,14 @@ void chains_take_batch(sbps_run *run)
 
 sbps_status chains_restore(sbps_run *run, sbps_error *err)
 {
+    size_t bytes = run->target->dim * sizeof *run->anchor;
+    if (run->cv && memcmp(run->anchor, run->cv->w, bytes)) {
+        sbps_status status = replan_reanchor(run, err);
+        if (status != SBPS_OK) return status;
+    }
     for (size_t i = 0; i < run->chain_count; i++) potential_restore(&run->chains[i].flight);
     run->plan.minibatch = run->chains->flight.kind;
     run->plan.batch = run->chains->flight.state->n;
-    if (!run->cv || !memcmp(run->anchor, run->cv->w, run->target->dim * sizeof *run->anchor))
-        return SBPS_OK;
-    control *moved;
-    sbps_status status = control_make(run, run->plan.control_variate, run->anchor, &moved, err);
-    if (status != SBPS_OK) return status;
-    control_destroy(run->cv);
-    run->cv = moved;
-    chains_take_control(run);
     return SBPS_OK;
 }
 

@@ -3,7 +3,7 @@
  * A checkpoint is the run's state and every chain's memory, with the data's hash and the options
  * that decide the path; another run's is refused. */
 #include "base/words.h"
-#include "run/run.h"
+#include "run/audition.h"
 #include "store/checkpoint.h"
 
 #include <inttypes.h>
@@ -172,12 +172,27 @@ static sbps_status read_back(sbps_run *run, const char *path, const block_list *
     return status;
 }
 
+/* The chains of the checkpoint may be those of hmc, which took over from what set-up chose. */
+static sbps_status follow_sampler(sbps_run *run, const char *path, sbps_error *err)
+{
+    char *bytes = NULL;
+    run_state kept;
+    size_t size;
+    sbps_status status = checkpoint_peek(path, "run", &bytes, &size, err);
+    if (status != SBPS_OK) return status;
+    memset(&kept, 0, sizeof kept);
+    if (size == sizeof kept) memcpy(&kept, bytes, size);
+    free(bytes);
+    return kept.hmc_took_over && plan_may_take_hmc(run) ? replan_take_hmc(run, err) : SBPS_OK;
+}
+
 sbps_status files_resume(sbps_run *run, sbps_error *err)
 {
     const char *path = run->options->resume;
     block_list b;
-    sbps_status status = blocks_make(run, &b, err);
+    sbps_status status = follow_sampler(run, path, err);
     if (status != SBPS_OK) return status;
+    if ((status = blocks_make(run, &b, err)) != SBPS_OK) return status;
     status = check_owner(run, path, b.options, err);
     if (status == SBPS_OK) status = read_back(run, path, &b, err);
     blocks_free(&b);

@@ -2,6 +2,7 @@
 #include "run/run.h"
 #include "base/cholesky.h"
 #include "mode/profile.h"
+#include "run/audition.h"
 #include "run/target.h"
 
 #include <math.h>
@@ -84,8 +85,10 @@ static sbps_status make_control(sbps_run *run, sbps_error *err)
     return control_make(run, run->plan.control_variate, run->reference->w, &run->cv, err);
 }
 
-static sbps_status find_bends(sbps_run *run, sbps_error *err)
+sbps_status run_find_bends(sbps_run *run, sbps_error *err)
 {
+    free(run->bent);
+    run->bent = NULL;
     if (!run->plan.sampler->bends || run->options->paper) return SBPS_OK;
     return profile_bends(run->target, run->reference, run->a, &run->bent, err);
 }
@@ -103,7 +106,7 @@ static sbps_status set_up(sbps_run *run, sbps_error *err)
     if ((status = plan_finish(run, err)) != SBPS_OK) return status;
     if ((status = audition_set_up(run, err)) != SBPS_OK) return status;
     if ((status = make_control(run, err)) != SBPS_OK) return status;
-    if ((status = find_bends(run, err)) != SBPS_OK) return status;
+    if ((status = run_find_bends(run, err)) != SBPS_OK) return status;
     if ((status = chains_create(run, err)) != SBPS_OK) return status;
     if ((status = thread_pool_create(threads, &run->pool, err)) != SBPS_OK) return status;
     chains_start(run);
@@ -169,6 +172,7 @@ sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error *err)
         s->rounds++;
         if (warming_up) warmup_after_round(run);
         if (!warming_up && stop_now(run)) s->phase = PHASE_DONE;
+        if (warming_up && (status = replan_after_round(run, err)) != SBPS_OK) return status;
     }
     *finished = !whole || s->phase == PHASE_DONE;
     return files_after_round(run, *finished, err);

@@ -58,6 +58,7 @@ typedef struct {
     uint64_t settled;                     /* an epoch of warm-up was long enough */
     uint64_t anchored;                    /* the mean was tried as a reference point */
     uint64_t frozen;                      /* the chains' metrics have stopped learning */
+    uint64_t hmc_took_over;               /* from flights, in warm-up */
     double warmup_proposals, warmup_rows; /* all chains, epochs before this one */
     double seconds_warmup, seconds_sampling;
     double next_look; /* ESS over its goal at which R-hat is looked at next */
@@ -74,7 +75,8 @@ typedef struct {
     const char *control_variate; /* none, gradient, hessian */
     size_t batch;
     bool auto_control, auto_batch, auto_metric; /* were left to us */
-    char why[160]; /* what auto counted; empty when there was no choice */
+    char why[160];   /* what auto counted; empty when there was no choice */
+    double promised; /* work per effective sample, by that count */
     sampler_settings settings;
     bool choose_band;
     size_t round_events;
@@ -140,20 +142,18 @@ void plan_round_length(sbps_run *run, double seconds);
 sbps_status plan_take_hmc(sbps_run *run, sbps_error *err);
 /* May it? Not where an option was given that only flights have. */
 bool plan_may_take_hmc(const sbps_run *run);
-/* audition.c: what was left open, by counted work. */
-sbps_status audition_set_up(sbps_run *run, sbps_error *err);
-/* After an epoch of warm-up; true when something was changed that wants another. */
-bool audition_after_epoch(sbps_run *run);
-/* The kind of potential that chains must have memory for. */
-const potential_kind *audition_widest(const sbps_run *run);
 /* run.c: NULL for "none". */
 sbps_status control_make(const sbps_run *run, const char *name, const double *w, control **out,
                          sbps_error *err);
+/* run.c: coordinates that end at a wall, for samplers that bend them. */
+sbps_status run_find_bends(sbps_run *run, sbps_error *err);
 /* priors.c: fills every prior of the target. */
 sbps_status priors_choose(const sbps_options *options, posterior *target, sbps_error *err);
 /* chain.c */
 sbps_status chains_create(sbps_run *run, sbps_error *err);
 void chains_start(sbps_run *run);
+/* Each at its point, chain_count * dim numbers from the reference. */
+void chains_start_at(sbps_run *run, const double *points);
 void chains_destroy(sbps_run *run);
 void chains_reset_estimates(sbps_run *run);
 /* Another control variate or batch size, between rounds. */

@@ -1,7 +1,6 @@
 /* The noise of a row's slope, measured where the posterior is, along directions u = A v with v uniform
  * on the sphere, in units of the posterior's own curvature u'Hu. */
 #include "run/stage.h"
-#include "base/real.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #define POINT_ROWS      ((size_t)512) /* at each point: rare rows must be met */
 #define INFLUENCE_ROWS  1e7           /* rows looked at to tell their influence, */
 #define INFLUENCE_LEAST ((size_t)4)   /* but each so often */
-#define INFLUENCE_FLOOR 0.1           /* of the root mean square: no row is thought quieter */
 
 static void carve(stage *s)
 {
@@ -75,25 +73,26 @@ double stage_noise(stage *s, const control *cv)
     return sum / (double)STAGE_POINTS;
 }
 
-void stage_influence(stage *s, const control *cv, double *influence)
+sbps_status stage_influence(stage *s, const control *cv, float *influence, sbps_error *err)
 {
     const sbps_run *run = s->run;
     size_t d = run->target->dim, n = run->target->data->n;
     size_t points = (size_t)(INFLUENCE_ROWS / (double)n);
     if (points < INFLUENCE_LEAST) points = INFLUENCE_LEAST;
     if (points > STAGE_POINTS) points = STAGE_POINTS;
+    double *squares = new_doubles(n);
+    if (!squares) return fail_memory(err);
     rng random = s->random;
     potential_start(&s->u, random);
     s->u.cv = cv;
     for (size_t i = 0; i < points; i++) {
         double natural = draw_direction(s, &random);
         potential_aim(&s->u, s->points + i * d, s->q);
-        potential_add_squares(&s->u, 1.0 / natural / (double)points, influence);
+        potential_add_squares(&s->u, 1.0 / natural / (double)points, squares);
     }
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) sum += influence[i];
-    double least = INFLUENCE_FLOOR * INFLUENCE_FLOOR * sum / (double)n;
-    for (size_t i = 0; i < n; i++) influence[i] = sqrt(larger(influence[i], least));
+    for (size_t i = 0; i < n; i++) influence[i] = (float)sqrt(squares[i]);
+    free(squares);
+    return SBPS_OK;
 }
 
 /* Draws of the normal at the mode: L'(w - w_hat) = z with H = L L'. */

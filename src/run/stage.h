@@ -3,6 +3,7 @@
 #ifndef RUN_STAGE_H
 #define RUN_STAGE_H
 
+#include "potential/influence.h"
 #include "run/run.h"
 
 #define STAGE_POINTS ((size_t)64)
@@ -25,7 +26,7 @@ bool stage_draws(stage *s);
 /* Mean over the points of N^2 Var_i / u'Hu, Var_i of one row's slope: divided by n it is c^2 / u'Hu of
  * batches of n rows. Every control variate is heard with the same rows and directions. */
 double stage_noise(stage *s, const control *cv);
-/* Root mean square over some points of every row's slope in units of sqrt(u'Hu); n numbers, 0 before. */
-void stage_influence(stage *s, const control *cv, double *influence);
+/* Root mean square over some points of every row's slope in units of sqrt(u'Hu); n numbers. */
+sbps_status stage_influence(stage *s, const control *cv, float *influence, sbps_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* Warm-up: epochs that double in length. At the end of each the band is chosen anew from what the
  * epoch's proposals say any band would have missed, and the estimates are thrown away. It ends with
  * an epoch in which the slowest of all parameters and squares was seen often enough. */
-#include "run/run.h"
+#include "run/audition.h"
 #include "sampler/calibrate.h"
 
 #include <math.h>
@@ -136,7 +136,7 @@ void warmup_after_round(sbps_run *run)
     s->epoch++;
     s->settled |= is_settled(run);
     choose_band(run);
-    if (!cut && !asked && audition_after_epoch(run)) done = false;
+    if (!cut && !asked && replan_after_epoch(run)) done = false;
     calibrate_all(run, true);
     chains_reset_estimates(run);
     if (done) end(run);

@@ -3,38 +3,84 @@
 
 #define ROWS 1000
 
-/* Nine hundred quiet rows, ninety loud ones, ten very loud, in a fixed disorder. */
-static void make_influence(double influence[ROWS])
+/* Nine hundred quiet rows, ninety loud ones, nine very loud and one louder than all, in a fixed disorder. */
+static void make_influence(float influence[ROWS])
 {
     for (size_t i = 0; i < ROWS; i++) {
         size_t place = i * 7 % ROWS;
-        influence[i] = place < 10 ? 300.0 : place < 100 ? 12.0 : 0.1;
+        influence[i] = place < 1 ? 5e4F : place < 10 ? 300.0F : place < 100 ? 12.0F : 0.1F;
     }
+}
+
+static strata *make_strata(const float influence[ROWS], size_t count)
+{
+    strata_tally count_of;
+    strata plan, *s = NULL;
+    strata_count(ROWS, influence, &count_of);
+    strata_divide(&count_of, count, &plan);
+    CHECK(strata_create(&plan, ROWS, influence, &s, NULL) == SBPS_OK);
+    return s;
 }
 
 TEST(every_row_lies_in_one_stratum_with_its_likes)
 {
-    double influence[ROWS];
+    float influence[ROWS];
     bool seen[ROWS] = {false};
-    strata *s = NULL;
     make_influence(influence);
-    REQUIRE(strata_create(ROWS, influence, &s, NULL) == SBPS_OK);
+    strata *s = make_strata(influence, STRATA_MAX);
+    REQUIRE(s && s->count == 4);
     size_t all = 0;
     for (size_t k = 0; k < s->count; k++) {
-        double squares = 0.0;
-        CHECK(s->first[k] == all && s->size[k] >= STRATA_LEAST);
+        CHECK(s->first[k] == all);
         for (size_t i = 0; i < s->size[k]; i++) {
             size_t row = s->order[s->first[k] + i];
-            CHECK(row < ROWS && !seen[row]);
+            CHECK(row < ROWS && !seen[row] && influence[row] >= s->from[k]);
+            CHECK(influence[row] == influence[s->order[s->first[k]]]);
             seen[row] = true;
-            squares += influence[row] * influence[row];
             if (i > 0) CHECK(s->order[s->first[k] + i - 1] < row);
         }
-        CHECK_NEAR(s->spread[k], sqrt(squares / (double)s->size[k]), 1e-12 * s->spread[k]);
         all += s->size[k];
     }
-    CHECK(all == ROWS && s->count >= 2);
+    CHECK(all == ROWS);
+    for (size_t k = 1; k < s->count; k++)
+        CHECK_NEAR(s->spread[k], influence[s->order[s->first[k]]], 1e-6);
+    double mean = (5e4 + 9.0 * 300.0 + 90.0 * 12.0 + 90.0) / ROWS;
+    CHECK_NEAR(s->spread[0], 0.1 * mean, 1e-6); /* no row is thought quieter than that */
     strata_destroy(s);
+}
+
+/* One row among a thousand rules: it is in every batch, however small. */
+TEST(a_single_loud_row_is_always_there)
+{
+    float influence[ROWS];
+    size_t taken[STRATA_MAX];
+    make_influence(influence);
+    for (size_t count = 2; count <= STRATA_MAX; count++) {
+        strata *s = make_strata(influence, count);
+        REQUIRE(s);
+        CHECK(s->size[s->count - 1] == 1 && s->order[s->first[s->count - 1]] == 0);
+        strata_allot(s, 2 * count, taken);
+        CHECK(taken[s->count - 1] == 1);
+        strata_destroy(s);
+    }
+}
+
+/* More strata, less noise. */
+TEST(borders_leave_the_least_noise)
+{
+    float influence[ROWS];
+    rng r = rng_stream(3, 0, RNG_TEST);
+    for (size_t i = 0; i < ROWS; i++) influence[i] = (float)exp(2.0 * rng_normal(&r));
+    double last = INFINITY;
+    for (size_t count = 1; count <= STRATA_MAX; count++) {
+        strata *s = make_strata(influence, count);
+        REQUIRE(s);
+        double sum = 0.0;
+        for (size_t k = 0; k < s->count; k++) sum += (double)s->size[k] * s->spread[k];
+        CHECK(sum < last);
+        last = sum;
+        strata_destroy(s);
+    }
 }
 
 /* No batch of as many rows with one more here and one less there is quieter. */
@@ -60,11 +106,11 @@ TEST(allotment_is_the_best)
 /* Rows all alike make one stratum, and a batch is then what it always was. */
 TEST(equal_rows_are_one_stratum)
 {
-    double influence[ROWS];
-    strata *s = NULL;
+    float influence[ROWS];
     size_t taken[STRATA_MAX];
-    for (size_t i = 0; i < ROWS; i++) influence[i] = 2.0;
-    REQUIRE(strata_create(ROWS, influence, &s, NULL) == SBPS_OK);
+    for (size_t i = 0; i < ROWS; i++) influence[i] = 2.0F;
+    strata *s = make_strata(influence, STRATA_MAX);
+    REQUIRE(s);
     CHECK(s->count == 1 && strata_allot(s, 50, taken) == 50);
     CHECK_NEAR(strata_variance(s, 50), 1e6 * 4.0 / 50.0 * 0.95, 1e-6);
     strata_destroy(s);

@@ -1,0 +1,35 @@
+/* What `auto` means: at set-up (audition.c), and once warm-up has shown what it costs (replan.c). */
+#ifndef RUN_AUDITION_H
+#define RUN_AUDITION_H
+
+#include "run/run.h"
+
+/* What was left open, by counted work. */
+sbps_status audition_set_up(sbps_run *run, sbps_error *err);
+/* The kind of potential that chains must have memory for. */
+const potential_kind *audition_widest(const sbps_run *run);
+/* Of batches of n rows, with the strata there are. */
+const potential_kind *audition_minibatch(const sbps_run *run, size_t n);
+/* Is anything left open that flights have? */
+bool audition_wanted(const sbps_run *run);
+/* Numbers of x multiplied: by the looks that touched so many rows, and by full-data hmc for an effective
+ * sample. */
+double audition_work(const sbps_run *run, double rows_touched);
+double audition_hmc_work(const sbps_run *run);
+/* In rows, as users are told. */
+double audition_in_rows(const sbps_run *run, double work);
+/* Which of the orders of influence.h the control variate in force is. */
+size_t audition_order(const sbps_run *run);
+
+/* ---- in warm-up ---- */
+
+/* After an epoch; true when something was changed that wants another. */
+bool replan_after_epoch(sbps_run *run);
+/* After a round: hmc takes over where flights turn out far dearer than was promised. */
+sbps_status replan_after_round(sbps_run *run, sbps_error *err);
+/* The chains become those of hmc, each where it is; also before a checkpoint of such is read. */
+sbps_status replan_take_hmc(sbps_run *run, sbps_error *err);
+/* Control variate and strata, with the reference at run->anchor. */
+sbps_status replan_reanchor(sbps_run *run, sbps_error *err);
+
+#endif

@@ -1,0 +1,242 @@
+/* What is measured in warm-up goes before what was promised at set-up.
+ *
+ * The mean of the path takes the mode's place as the reference of the control variate where that leaves less
+ * noise; batches grow while the noise in the band rules. Where flights have spent a good part of what hmc
+ * would take for the whole run, and an effective sample still costs several times hmc's, the chains go
+ * on with hmc from where they are: the run then costs little more than if it had begun with it. */
+#include "potential/influence.h"
+#include "run/audition.h"
+
+#include "base/real.h"
+#include "run/stage.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NOISE_MOST   4.0 /* k c / sqrt(u'Hu) beyond which larger batches pay */
+#define BATCH_GROWTH 4.0 /* at most, at once */
+#define BATCH_STEP   ((size_t)4)
+#define MEAN_ESS     50.0 /* of the path, before its mean is a better reference */
+#define MEAN_GAIN    0.8  /* of the noise: what a new reference must bring it down to */
+#define PATIENCE     0.3  /* of hmc's work for the whole run, before it may take over */
+#define SETTLED_FROM 2    /* epochs after which the band is worth judging, */
+#define PATIENCE_END 1.0  /* or so much work */
+#define DEARER       2.0  /* times hmc's work per effective sample */
+#define HMC_WARMUP   100.0
+
+/* ---- the reference ---- */
+
+static void path_mean(const sbps_run *run, double *w)
+{
+    for (size_t j = 0; j < run->target->dim; j++) {
+        double mean = moments_summarize(run->moments_of, run->chain_count, j).mean;
+        w[j] = run->report[j] ? log(mean) : mean;
+    }
+}
+
+static sbps_status influence_from(const sbps_run *run, const double *reference,
+                                  const double *centre, float *influence, sbps_error *err)
+{
+    const influence_place at = {reference, centre, run->factor};
+    float *out[INFLUENCE_ORDERS] = {NULL};
+    out[audition_order(run)] = influence;
+    return influence_measure(run->target, &at, out, err);
+}
+
+/* c^2 / u'Hu of the batches in force, by a measure of their rows; `again`: with strata made anew. */
+static double batch_noise(const sbps_run *run, const float *influence, bool again)
+{
+    strata_tally tally;
+    size_t n = run->target->data->n;
+    strata_count(n, influence, &tally);
+    if (!run->parts) return (double)n * strata_squares(&tally) / (double)run->plan.batch;
+    strata parts = *run->parts;
+    if (again)
+        strata_divide(&tally, run->parts->count, &parts);
+    else
+        strata_listen(&parts, influence);
+    return strata_variance(&parts, run->plan.batch);
+}
+
+/* Is the noise around the mean so much less with the reference there? */
+static bool mean_is_quieter(const sbps_run *run, const double *mean)
+{
+    float *influence = malloc(run->target->data->n * sizeof *influence);
+    bool known =
+        influence && influence_from(run, run->anchor, mean, influence, NULL) == SBPS_OK;
+    double before = known ? batch_noise(run, influence, false) : 0.0;
+    known = known && influence_from(run, mean, mean, influence, NULL) == SBPS_OK;
+    bool quieter = known && batch_noise(run, influence, true) < MEAN_GAIN * before;
+    free(influence);
+    return quieter;
+}
+
+/* The same for a model whose rows must be asked. */
+static bool mean_sounds_quieter(const sbps_run *run, const double *mean)
+{
+    stage s;
+    control *cv = NULL;
+    if (stage_open(&s, run, NULL) != SBPS_OK) return false;
+    bool known = stage_draws(&s) &&
+                 control_make(run, run->plan.control_variate, mean, &cv, NULL) == SBPS_OK;
+    bool quieter = known && stage_noise(&s, cv) < MEAN_GAIN * stage_noise(&s, run->cv);
+    control_destroy(cv);
+    stage_close(&s);
+    return quieter;
+}
+
+static sbps_status remake_strata(const sbps_run *run, strata **out, sbps_error *err)
+{
+    *out = NULL;
+    if (!run->parts || !influence_applies(run->target)) return SBPS_OK;
+    strata_tally tally;
+    strata plan;
+    size_t n = run->target->data->n;
+    float *influence = malloc(n * sizeof *influence);
+    sbps_status status = influence
+                             ? influence_from(run, run->anchor, run->anchor, influence, err)
+                             : fail_memory(err);
+    if (status == SBPS_OK) {
+        strata_count(n, influence, &tally);
+        strata_divide(&tally, run->parts->count, &plan);
+        status = strata_create(&plan, n, influence, out, err);
+    }
+    free(influence);
+    return status;
+}
+
+sbps_status replan_reanchor(sbps_run *run, sbps_error *err)
+{
+    control *cv;
+    strata *parts;
+    sbps_status status = control_make(run, run->plan.control_variate, run->anchor, &cv, err);
+    if (status != SBPS_OK) return status;
+    if ((status = remake_strata(run, &parts, err)) != SBPS_OK) {
+        control_destroy(cv);
+        return status;
+    }
+    control_destroy(run->cv);
+    run->cv = cv;
+    if (parts) {
+        strata_destroy(run->parts);
+        run->parts = parts;
+    }
+    chains_take_control(run);
+    return SBPS_OK;
+}
+
+static bool move_reference(sbps_run *run)
+{
+    size_t bytes = run->target->dim * sizeof(double);
+    if (run->state.anchored || !run->cv || !run->plan.auto_control) return false;
+    if (moments_min_ess(run->moments_of, run->chain_count) < MEAN_ESS) return false;
+    run->state.anchored = true;
+    double *mean = malloc(2 * bytes), *before = mean ? mean + run->target->dim : NULL;
+    if (!mean) return false;
+    path_mean(run, mean);
+    memcpy(before, run->anchor, bytes);
+    bool taken = influence_applies(run->target) ? mean_is_quieter(run, mean)
+                                                : mean_sounds_quieter(run, mean);
+    if (taken) {
+        memcpy(run->anchor, mean, bytes);
+        taken = replan_reanchor(run, NULL) == SBPS_OK;
+        if (!taken) memcpy(run->anchor, before, bytes);
+    }
+    if (taken) chains_take_batch(run);
+    free(mean);
+    return taken;
+}
+
+/* ---- the batch ---- */
+
+/* Larger batches while the noise in the band rules. */
+static bool grow_batch(sbps_run *run)
+{
+    const sampler_kind *kind = run->plan.sampler;
+    size_t all = run->target->data->n, n = run->plan.batch;
+    if (!run->plan.auto_batch || !kind->noise || n >= all) return false;
+    double noise = 0.0, k = run->chains->s.settings->band;
+    for (size_t i = 0; i < run->chain_count; i++) noise += kind->noise(&run->chains[i].s);
+    double ratio = k * sqrt(noise / (double)run->chain_count) / NOISE_MOST;
+    if (!(ratio > 1.0)) return false;
+    size_t larger_n = (size_t)(smaller(ratio * ratio, BATCH_GROWTH) * (double)n);
+    larger_n = (larger_n + BATCH_STEP - 1) / BATCH_STEP * BATCH_STEP;
+    if (larger_n > all / 2) larger_n = all;
+    if (larger_n == n) return false;
+    for (size_t i = 0; i < run->chain_count; i++)
+        kind->scale_noise(&run->chains[i].s, (double)n / (double)larger_n);
+    run->plan.batch = larger_n;
+    run->plan.minibatch = audition_minibatch(run, larger_n);
+    chains_take_batch(run);
+    return true;
+}
+
+bool replan_after_epoch(sbps_run *run)
+{
+    if (!audition_wanted(run)) return false;
+    bool moved = move_reference(run);
+    return grow_batch(run) || moved;
+}
+
+/* ---- the sampler ---- */
+
+/* What the flights of this epoch cost an effective sample, and all of them so far. */
+static double price_found(const sbps_run *run, double *spent)
+{
+    double touched = 0.0;
+    for (size_t i = 0; i < run->chain_count; i++)
+        touched += (double)run->chains[i].b.state->rows;
+    *spent = audition_work(run, run->state.warmup_rows + touched);
+    double ess = moments_min_ess(run->moments_of, run->chain_count);
+    return audition_work(run, touched) / larger(ess, 1.0);
+}
+
+static bool hmc_is_due(const sbps_run *run, double *found, double *spent)
+{
+    if (run->state.phase != PHASE_WARMUP || run->options->warmup != SIZE_AUTO) return false;
+    if (!audition_wanted(run) || !run->plan.ess_rule || !plan_may_take_hmc(run)) return false;
+    double hmc = audition_hmc_work(run), whole = hmc * (run->options->ess + HMC_WARMUP);
+    *found = price_found(run, spent);
+    bool judged = run->state.epoch >= SETTLED_FROM || *spent > PATIENCE_END * whole;
+    return judged && *spent > PATIENCE * whole && *found > DEARER * hmc;
+}
+
+sbps_status replan_take_hmc(sbps_run *run, sbps_error *err)
+{
+    size_t d = run->target->dim, count = run->chain_count;
+    double *at = new_doubles(count * d);
+    if (!at) return fail_memory(err);
+    for (size_t i = 0; i < count; i++)
+        memcpy(at + i * d, run->chains[i].s.p_next, d * sizeof *at);
+    chains_destroy(run);
+    control_destroy(run->cv);
+    strata_destroy(run->parts);
+    run->cv = NULL;
+    run->parts = NULL;
+    sbps_status status = plan_take_hmc(run, err);
+    if (status == SBPS_OK) status = run_find_bends(run, err);
+    if (status == SBPS_OK) status = chains_create(run, err);
+    if (status == SBPS_OK) chains_start_at(run, at);
+    free(at);
+    return status;
+}
+
+sbps_status replan_after_round(sbps_run *run, sbps_error *err)
+{
+    double found, spent;
+    if (!hmc_is_due(run, &found, &spent)) return SBPS_OK;
+    run_state before = run->state;
+    snprintf(
+        run->plan.why, sizeof run->plan.why,
+        "flights took about %.2g rows' work per effective sample in warm-up, not %.2g: hmc "
+        "takes over (%.2g rows' work spent)",
+        audition_in_rows(run, found), audition_in_rows(run, run->plan.promised),
+        audition_in_rows(run, spent));
+    sbps_status status = replan_take_hmc(run, err);
+    if (status != SBPS_OK) return status;
+    warmup_begin(run);
+    run->state.rounds = before.rounds;
+    run->state.seconds_warmup = before.seconds_warmup;
+    run->state.hmc_took_over = true;
+    return SBPS_OK;
+}
