@@ -3,14 +3,15 @@
  *   category with levels l_0 < l_1 < ... < l_m:  columns 1{l_1}, ..., 1{l_m}                (1)
  *   standardised column:  (x - mean) / sd, population sd                                    (2)
  *
- * Rows go straight from where they were read to their place in the shuffle, a uniform permutation
- * (Fisher-Yates) that depends on the seed and the number of rows alone. */
+ * Rows go straight from where they were read to their place in the shuffle (origin.c). */
 #include "data/design.h"
 
 #include "base/kernels.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "data/encoding.h"
 #include "data/moments.h"
+#include "data/origin.h"
 #include "data/single.h"
 #include "data/sparse.h"
 #include "data/text.h"
@@ -84,21 +85,6 @@ void design_put(const design *g, const double *row, size_t to)
         else if (at->rank[(size_t)row[f]] > 0)
             x[at->column + at->rank[(size_t)row[f]] - 1] = 1.0;
     }
-}
-
-/* Where each row goes; NULL: no memory. */
-static size_t *permutation(const design *g, size_t n)
-{
-    size_t *to = malloc(n * sizeof *to);
-    if (!to) return NULL;
-    rng random = rng_stream(g->spec->seed, 0, RNG_SHUFFLE);
-    for (size_t i = 0; i < n; i++) to[i] = i;
-    for (size_t i = n - 1; i > 0; i--) {
-        size_t j = rng_below(&random, i + 1), swap = to[i];
-        to[i] = to[j];
-        to[j] = swap;
-    }
-    return to;
 }
 
 static void move_rows(design *g, chunks *read, const size_t *to, entries *each)
@@ -237,8 +223,9 @@ static sbps_status fill(design *g, chunks *read, sbps_error *err)
 {
     entries each = {0};
     const storage_kind *storage;
-    size_t *to = permutation(g, read->rows);
+    size_t *to = shuffled_places(g->spec->seed, read->rows);
     g->r->n = read->rows;
+    g->r->seed = g->spec->seed;
     sbps_status status = to ? SBPS_OK : fail_memory(err);
     if (status == SBPS_OK) status = storage_choose(g, read, to, &each, &storage, err);
     if (status == SBPS_OK) status = allocate(g, read, err);

@@ -267,6 +267,7 @@ static sbps_status make_rows(const table_header *h, const table_text *t, rows *r
     r->weight = table_at(h, base, SECTION_WEIGHT);
     r->offset = table_at(h, base, SECTION_OFFSET);
     r->hash = h->hash;
+    r->seed = h->seed;
     r->d = h->columns;
     if (copy_small(h, base, t, r)) return SBPS_OK;
     if (!r->names) r->d = 0;

@@ -26,7 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK ((size_t)256)
+#define BLOCK      ((size_t)256)
+#define LEFT_LEAST 0.01 /* of the curvature, without a row: the first order knows no more */
 
 /* Abramowitz, Stegun (1964), table 25.10, for the standard normal. */
 typedef struct {
@@ -196,41 +197,17 @@ static void visit_node(block *b, double s, double t, double weight)
     for (size_t i = 0; i < b->n; i++) add_squares(b, i, b->moved[i] - b->eta[i], a, weight);
 }
 
-sbps_status influence_measure(const posterior *u, const influence_place *at,
-                              float *const out[INFLUENCE_ORDERS], sbps_error *err)
-{
-    block b;
-    sbps_status status = block_open(&b, u, at, err);
-    if (status != SBPS_OK) return status;
-    const nodes *of_aux = b.aux ? &five_nodes : &one_node;
-    const nodes *of_eta = b.aux ? &five_nodes : &seven_nodes;
-    while (block_next(&b)) {
-        for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
-            memset(b.sum[order], 0, b.n * sizeof(double));
-        for (size_t k = 0; k < of_aux->count; k++)
-            for (size_t l = 0; l < of_eta->count; l++)
-                visit_node(&b, of_aux->at[k], of_eta->at[l],
-                           of_aux->weight[k] * of_eta->weight[l]);
-        for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
-            for (size_t i = 0; out[order] && i < b.n; i++)
-                out[order][b.first + i] =
-                    (float)(row_weight(&b, i) * sqrt(b.sum[order][i] / (double)u->dim));
-    }
-    free(b.memory);
-    return SBPS_OK;
-}
-
 /* ---- (3) ---- */
 
 /* In order, the largest first. */
-static void keep_effect(row_effect e, size_t most, row_effect *out, size_t *count)
+static void keep_effect(row_effects *kept, row_effect e)
 {
-    size_t at = *count;
-    while (at > 0 && fabs(out[at - 1].shift) < fabs(e.shift)) at--;
-    if (at == most) return;
-    if (*count < most) ++*count;
-    for (size_t i = *count - 1; i > at; i--) out[i] = out[i - 1];
-    out[at] = e;
+    size_t at = kept->count;
+    while (at > 0 && fabs(kept->list[at - 1].shift) < fabs(e.shift)) at--;
+    if (at == kept->most) return;
+    if (kept->count < kept->most) kept->count++;
+    for (size_t i = kept->count - 1; i > at; i--) kept->list[i] = kept->list[i - 1];
+    kept->list[at] = e;
 }
 
 /* sd_j = |L^-1 e_j|, the posterior's at the mode. `room`: dim. */
@@ -263,27 +240,49 @@ static row_effect effect_of(const block *b, size_t i, double scale, const double
     return e;
 }
 
-sbps_status influence_effects(const posterior *u, const double *mode, const double *factor,
-                              double least, size_t most, row_effect *out, size_t *count,
+/* Rows of the block that may be among them. `room`: dim. */
+static void add_effects(const block *b, const double *sd, double *room, row_effects *kept)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        double weight = row_weight(b, i);
+        double left = larger(1.0 + weight * b->ee[i] * b->lever[i], LEFT_LEAST);
+        double most =
+            fabs(b->g0[i]) * sqrt(b->lever[i]) + (b->aux ? fabs(b->ga0[i]) * b->aux_unit : 0.0);
+        if (!(weight * most >= kept->least * left)) continue;
+        row_effect e = effect_of(b, i, weight / left, sd, room);
+        if (fabs(e.shift) >= kept->least) keep_effect(kept, e);
+    }
+}
+
+/* ---- all rows ---- */
+
+static void integrate(block *b)
+{
+    const nodes *of_aux = b->aux ? &five_nodes : &one_node;
+    const nodes *of_eta = b->aux ? &five_nodes : &seven_nodes;
+    for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
+        memset(b->sum[order], 0, b->n * sizeof(double));
+    for (size_t k = 0; k < of_aux->count; k++)
+        for (size_t l = 0; l < of_eta->count; l++)
+            visit_node(b, of_aux->at[k], of_eta->at[l], of_aux->weight[k] * of_eta->weight[l]);
+}
+
+sbps_status influence_measure(const posterior *u, const influence_place *at,
+                              float *const out[INFLUENCE_ORDERS], row_effects *effects,
                               sbps_error *err)
 {
     block b;
-    const influence_place at = {mode, mode, factor};
     double *room = new_doubles(2 * u->dim), *sd = room + u->dim;
-    *count = 0;
     if (!room) return fail_memory(err);
-    sbps_status status = block_open(&b, u, &at, err);
-    if (status == SBPS_OK) marginal_sds(u->dim, factor, room, sd);
+    sbps_status status = block_open(&b, u, at, err);
+    if (status == SBPS_OK && effects) marginal_sds(u->dim, at->factor, room, sd);
     while (status == SBPS_OK && block_next(&b)) {
-        for (size_t i = 0; i < b.n; i++) {
-            double weight = row_weight(&b, i);
-            double left = larger(1.0 + weight * b.ee[i] * b.lever[i], 0.01);
-            double most_it_can =
-                fabs(b.g0[i]) * sqrt(b.lever[i]) + (b.aux ? fabs(b.ga0[i]) * b.aux_unit : 0.0);
-            if (!(weight * most_it_can >= least * left)) continue;
-            row_effect e = effect_of(&b, i, weight / left, sd, room);
-            if (fabs(e.shift) >= least) keep_effect(e, most, out, count);
-        }
+        integrate(&b);
+        for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
+            for (size_t i = 0; out[order] && i < b.n; i++)
+                out[order][b.first + i] =
+                    (float)(row_weight(&b, i) * sqrt(b.sum[order][i] / (double)u->dim));
+        if (effects) add_effects(&b, sd, room, effects);
     }
     free(b.memory);
     free(room);

@@ -19,10 +19,6 @@ typedef struct {
 
 /* Is the model one whose rows see w through their predictor, and small enough? */
 bool influence_applies(const posterior *u);
-/* In units of sqrt(u'Hu), along directions uniform in the metric of H. n numbers for each order; NULL:
- * not wanted. */
-sbps_status influence_measure(const posterior *u, const influence_place *at,
-                              float *const out[INFLUENCE_ORDERS], sbps_error *err);
 
 /* A row whose removal would move a parameter. */
 typedef struct {
@@ -30,9 +26,17 @@ typedef struct {
     double shift; /* of the mode, in posterior sd, to the first order */
 } row_effect;
 
-/* The `most` rows with the largest effects of at least `least`, largest first; returns how many. */
-sbps_status influence_effects(const posterior *u, const double *mode, const double *factor,
-                              double least, size_t most, row_effect *out, size_t *count,
+/* Those with the largest effects, largest first, none below `least`. */
+typedef struct {
+    double least;
+    size_t count, most;
+    row_effect *list; /* room for `most` */
+} row_effects;
+
+/* In units of sqrt(u'Hu), along directions uniform in the metric of H. n numbers for each order; NULL:
+ * not wanted. effects: NULL, or to be filled where the reference is the mode. */
+sbps_status influence_measure(const posterior *u, const influence_place *at,
+                              float *const out[INFLUENCE_ORDERS], row_effects *effects,
                               sbps_error *err);
 
 #endif

@@ -213,3 +213,27 @@ double strata_variance(const strata *s, size_t n)
     }
     return sum;
 }
+
+/* How often a batch of n counts each row of a cell; 0 where it holds all of them. */
+static double times_counted(const strata *parts, const size_t taken[STRATA_MAX], size_t cell)
+{
+    size_t s = parts->count - 1;
+    while (s > 0 && cell_from(cell) < parts->from[s]) s--;
+    return taken[s] == parts->size[s] ? 0.0 : (double)parts->size[s] / (double)taken[s];
+}
+
+double strata_beyond(const strata_tally *tally, const strata *parts, size_t n, double width)
+{
+    size_t taken[STRATA_MAX];
+    double sum = 0.0, all = 0.0;
+    for (size_t c = 0; c < STRATA_CELLS; c++) all += (double)tally->rows[c];
+    if (parts) strata_allot(parts, n, taken);
+    double alike = (double)n < all ? all / (double)n : 0.0;
+    for (size_t c = 0; c < STRATA_CELLS; c++) {
+        if (!tally->rows[c]) continue;
+        double count = (double)tally->rows[c], each = sqrt(tally->squares[c] / count);
+        double times = parts ? times_counted(parts, taken, c) : alike;
+        if (times * each > width) sum += count * each;
+    }
+    return sum;
+}

@@ -44,4 +44,8 @@ size_t strata_allot(const strata *s, size_t n, size_t rows[STRATA_MAX]);
 /* sum N_s^2 spread_s^2 / n_s (1 - n_s/N_s) for such a batch. */
 double strata_variance(const strata *s, size_t n);
 
+/* Sum of the influences of those rows that, when a batch of n meets one, move its slope by more than
+ * `width`: a stratum's rows count N_s/n_s times. parts NULL: rows are all alike. */
+double strata_beyond(const strata_tally *tally, const strata *parts, size_t n, double width);
+
 #endif

@@ -193,3 +193,26 @@ bool refreshed_too_rarely(const evidence *e, text *seen)
         info->refreshments);
     return info->needs_refreshment && info->refreshments < REFRESH_LEAST;
 }
+
+bool rows_rule(const evidence *e, text *seen)
+{
+    const char *told = e->r->info.influential_rows;
+    if (!told || !*told) return false;
+    text_add(seen, "Single rows rule the answer: %s", told);
+    return true;
+}
+
+/* Means were off by two to six posterior sd for each missing bounce per sd. */
+#define UNMET_BIAS 4.0
+
+bool rows_unmet(const evidence *e, text *seen)
+{
+    const result_info *info = &e->r->info;
+    double could = UNMET_BIAS * info->eta_unmet;
+    text_add(seen, "The batches leave it to chance whether the loudest rows are met; where "
+                   "they are not, means "
+                   "may be off by about ");
+    text_measure(seen, could);
+    text_add(seen, " posterior sd, which the stated bias does not know");
+    return could > info->bias_budget;
+}

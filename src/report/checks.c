@@ -291,6 +291,23 @@ const check run_checks[] = {
      "--band "
      "to auto.",
      NULL},
+    {rows_unmet,
+     "What every row can do was worked out beforehand. Some can do more in one look than the "
+     "band "
+     "allows for, and a batch holds them so rarely that this run may not have seen it happen.",
+     "Leave --batch-size and --minibatch to auto, which has such rows in every batch, or use "
+     "hmc.",
+     NULL},
+    {rows_rule,
+     "The numbers are those of the posterior, but one row of the table decides part of them: "
+     "taken "
+     "away, a parameter would move by so much. Often such a row is a slip of the keyboard or "
+     "in "
+     "other units.",
+     "Look at these rows (counted from 1 below the header, without rows that were dropped). If "
+     "they "
+     "are right, say so with the result; a logarithm of the column often tames them.",
+     NULL},
     {bias_unknown,
      "Nothing was measured that tells how far the means and spreads are off. A longer run will "
      "not mend it.",

@@ -49,6 +49,8 @@ bool reference_far(const evidence *e, text *seen);
 bool never_settled(const evidence *e, text *seen);
 bool metric_adapting(const evidence *e, text *seen);
 bool refreshed_too_often(const evidence *e, text *seen);
+bool rows_rule(const evidence *e, text *seen);
+bool rows_unmet(const evidence *e, text *seen);
 bool refreshed_too_rarely(const evidence *e, text *seen);
 
 /* ESS that a run should reach: its own goal, and at least what R-hat and quantiles need. */

@@ -125,6 +125,9 @@ static const run_field run_fields[] = {
     {"unsettled", add_flag, offsetof(result, info.unsettled)},
     {"band_capped", add_flag, offsetof(result, info.band_capped)},
     {"bias_estimate_se", add_number, offsetof(result, info.bias_estimate_se)},
+    {"eta_unmet", add_number, offsetof(result, info.eta_unmet)},
+    {"influential_rows", add_text, offsetof(result, info.influential_rows)},
+    {"replanned", add_text, offsetof(result, info.replanned)},
 };
 
 static void add_run(text *t, const result *r)

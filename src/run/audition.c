@@ -35,6 +35,7 @@
 #define PART_WORK    40.0 /* of each stratum */
 #define HMC_PASSES   5.5  /* at d = 20 */
 #define STRATA_NOISE 0.05 /* c^2 / u'Hu that is not worth the trouble */
+#define EFFECT_LEAST 1.0  /* posterior sd: rows that users are told of */
 #define BATCH_LEAST  ((size_t)4)
 #define BATCH_STEP   ((size_t)4)
 
@@ -202,7 +203,7 @@ static sbps_status measure_at_points(const sbps_run *run, hearing *h, sbps_error
     return status;
 }
 
-static sbps_status hearing_open(const sbps_run *run, hearing *h, sbps_error *err)
+static sbps_status hearing_open(sbps_run *run, hearing *h, sbps_error *err)
 {
     *h = (hearing){0};
     for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
@@ -212,8 +213,10 @@ static sbps_status hearing_open(const sbps_run *run, hearing *h, sbps_error *err
         if (!h->of[i]) return fail_memory(err);
     }
     const influence_place at = {run->reference->w, run->reference->w, run->factor};
-    return influence_applies(run->target) ? influence_measure(run->target, &at, h->of, err)
-                                          : measure_at_points(run, h, err);
+    run->moving = (row_effects){EFFECT_LEAST, 0, EFFECTS_MOST, run->moving_rows};
+    return influence_applies(run->target)
+               ? influence_measure(run->target, &at, h->of, &run->moving, err)
+               : measure_at_points(run, h, err);
 }
 
 /* The cheapest candidate; its strata, where it has some. */
@@ -232,8 +235,9 @@ static sbps_status choose(sbps_run *run, const hearing *h, sbps_error *err)
     bool hmc = plan_may_take_hmc(run) && audition_hmc_work(run) < best.work;
     say(run, &best, hmc);
     if (hmc) return plan_take_hmc(run, err);
+    const float *influence = h->of[best.c - candidates];
+    strata_count(run->target->data->n, influence, &run->tally);
     if (best.parts.count > 1) {
-        const float *influence = h->of[best.c - candidates];
         sbps_status status =
             strata_create(&best.parts, run->target->data->n, influence, &run->parts, err);
         if (status != SBPS_OK) return status;

@@ -186,17 +186,11 @@ void chains_take_batch(sbps_run *run)
         potential_resize(&run->chains[i].flight, run->plan.minibatch, run->plan.batch);
 }
 
-sbps_status chains_restore(sbps_run *run, sbps_error *err)
+void chains_restore(sbps_run *run)
 {
-    size_t bytes = run->target->dim * sizeof *run->anchor;
-    if (run->cv && memcmp(run->anchor, run->cv->w, bytes)) {
-        sbps_status status = replan_reanchor(run, err);
-        if (status != SBPS_OK) return status;
-    }
     for (size_t i = 0; i < run->chain_count; i++) potential_restore(&run->chains[i].flight);
     run->plan.minibatch = run->chains->flight.kind;
     run->plan.batch = run->chains->flight.state->n;
-    return SBPS_OK;
 }
 
 static void keep_event(chain *c, const segment *s)

@@ -1,5 +1,5 @@
 /* What a run has to say, gathered from its chains into a result. */
-#include "run/run.h"
+#include "run/audition.h"
 #include "run/values.h"
 #include "sampler/calibrate.h"
 
@@ -134,8 +134,11 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
     info->paper = o->paper;
     info->interrupted = run->state.phase != PHASE_DONE;
     info->ess_goal = run->plan.ess_rule ? o->ess : 0.0;
-    bool whole = info->sampler && info->model && info->control_variate && info->metric &&
-                 info->minibatch && info->target && info->created_at;
+    char told[256];
+    replan_told(run, sizeof told, told);
+    info->replanned = copy_text(told);
+    bool whole = info->sampler && info->replanned && info->model && info->control_variate &&
+                 info->metric && info->minibatch && info->target && info->created_at;
     return whole ? SBPS_OK : fail_memory(err);
 }
 
@@ -168,6 +171,7 @@ static sbps_status fill(const sbps_run *run, result *r, sbps_error *err)
     if ((status = values_fill(run, r, err)) != SBPS_OK) return status;
     if ((status = fill_info(run, r, err)) != SBPS_OK) return status;
     if ((status = run_record(run, r, err)) != SBPS_OK) return status;
+    if ((status = loud_rows_fill(run, &r->info, err)) != SBPS_OK) return status;
     return fill_options(run, r, err);
 }
 

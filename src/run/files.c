@@ -196,7 +196,7 @@ sbps_status files_resume(sbps_run *run, sbps_error *err)
     status = check_owner(run, path, b.options, err);
     if (status == SBPS_OK) status = read_back(run, path, &b, err);
     blocks_free(&b);
-    if (status == SBPS_OK) status = chains_restore(run, err);
+    if (status == SBPS_OK) chains_restore(run);
     if (status != SBPS_OK || run->state.phase != PHASE_DONE) return status;
     /* a longer goal may have been set since; if not, not one round more is flown */
     run->state.next_look = 0.0;

@@ -1,10 +1,11 @@
 /* What a checkpoint may hold. It was told apart from another run's and found undamaged, but a checksum
  * can be made right by whoever altered the rest: every count, index, kind and flag is held against what
  * this run could have written before any of it is used, numbers against where they can lie. */
-#include "run/run.h"
+#include "run/audition.h"
 
 #include <float.h>
 #include <stdio.h>
+#include <string.h>
 
 #define EPOCHS_MOST 62 /* of warm-up: they double, and are counted in 64 bits */
 
@@ -51,6 +52,9 @@ void inspect_run(const sbps_run *run, inspection *x)
     INSPECT_COUNT(x, s->settled, 1);
     INSPECT_COUNT(x, s->anchored, 1);
     INSPECT_COUNT(x, s->frozen, 1);
+    INSPECT_COUNT(x, s->hmc_took_over, 1);
+    INSPECT_REAL(x, s->found, 0.0, DBL_MAX);
+    INSPECT_REAL(x, s->spent, 0.0, DBL_MAX);
     INSPECT_REAL(x, s->warmup_proposals, 0.0, DBL_MAX);
     INSPECT_REAL(x, s->warmup_rows, 0.0, DBL_MAX);
     INSPECT_REAL(x, s->seconds_warmup, 0.0, DBL_MAX);
@@ -70,23 +74,38 @@ static sbps_status refuse(const char *path, const char *what, const inspection *
                 x->wrong);
 }
 
-sbps_status inspect_read_back(const sbps_run *run, const char *path,
+static sbps_status inspect_anchor(const sbps_run *run, const char *path, sbps_error *err)
+{
+    size_t d = run->target->dim;
+    inspection x = {.base = (const unsigned char *)run->anchor, .size = d * sizeof(double)};
+    inspect_reals(&x, "the reference point", run->anchor, d, -INSPECT_FARTHEST,
+                  INSPECT_FARTHEST);
+    return x.wrong[0] ? refuse(path, "the anchor", &x, err) : SBPS_OK;
+}
+
+/* Control variate and strata follow the reference point, and batches are held against them. */
+static sbps_status follow_anchor(sbps_run *run, sbps_error *err)
+{
+    size_t bytes = run->target->dim * sizeof *run->anchor;
+    bool moved = run->cv && memcmp(run->anchor, run->cv->w, bytes);
+    return moved ? replan_reanchor(run, err) : SBPS_OK;
+}
+
+sbps_status inspect_read_back(sbps_run *run, const char *path,
                               const unsigned char *const *fresh, sbps_error *err)
 {
     inspection x = {.base = (const unsigned char *)&run->state, .size = sizeof run->state};
     inspect_run(run, &x);
     if (x.wrong[0]) return refuse(path, "the run", &x, err);
-    for (size_t i = 0; i < run->chain_count; i++) {
+    sbps_status status = inspect_anchor(run, path, err);
+    if (status == SBPS_OK) status = follow_anchor(run, err);
+    for (size_t i = 0; status == SBPS_OK && i < run->chain_count; i++) {
         const arena *memory = &run->chains[i].memory;
         char name[32];
         snprintf(name, sizeof name, "chain %zu", i + 1);
         x = (inspection){.base = memory->base, .fresh = fresh[i], .size = memory->size};
         inspect_chain(run, i, &x);
-        if (x.wrong[0]) return refuse(path, name, &x, err);
+        if (x.wrong[0]) status = refuse(path, name, &x, err);
     }
-    size_t anchor = run->target->dim * sizeof *run->anchor;
-    x = (inspection){.base = (const unsigned char *)run->anchor, .size = anchor};
-    inspect_reals(&x, "the reference point", run->anchor, run->target->dim, -INSPECT_FARTHEST,
-                  INSPECT_FARTHEST);
-    return x.wrong[0] ? refuse(path, "the anchor", &x, err) : SBPS_OK;
+    return status;
 }

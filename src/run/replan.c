@@ -7,6 +7,7 @@
 #include "potential/influence.h"
 #include "run/audition.h"
 
+#include "base/decimal.h"
 #include "base/real.h"
 #include "run/stage.h"
 
@@ -40,7 +41,7 @@ static sbps_status influence_from(const sbps_run *run, const double *reference,
     const influence_place at = {reference, centre, run->factor};
     float *out[INFLUENCE_ORDERS] = {NULL};
     out[audition_order(run)] = influence;
-    return influence_measure(run->target, &at, out, err);
+    return influence_measure(run->target, &at, out, NULL, err);
 }
 
 /* c^2 / u'Hu of the batches in force, by a measure of their rows; `again`: with strata made anew. */
@@ -85,20 +86,20 @@ static bool mean_sounds_quieter(const sbps_run *run, const double *mean)
     return quieter;
 }
 
-static sbps_status remake_strata(const sbps_run *run, strata **out, sbps_error *err)
+/* Rows are counted anew, and sorted into as many strata as before. */
+static sbps_status remake_strata(sbps_run *run, strata **out, sbps_error *err)
 {
     *out = NULL;
-    if (!run->parts || !influence_applies(run->target)) return SBPS_OK;
-    strata_tally tally;
+    if (!influence_applies(run->target)) return SBPS_OK;
     strata plan;
     size_t n = run->target->data->n;
     float *influence = malloc(n * sizeof *influence);
     sbps_status status = influence
                              ? influence_from(run, run->anchor, run->anchor, influence, err)
                              : fail_memory(err);
-    if (status == SBPS_OK) {
-        strata_count(n, influence, &tally);
-        strata_divide(&tally, run->parts->count, &plan);
+    if (status == SBPS_OK) strata_count(n, influence, &run->tally);
+    if (status == SBPS_OK && run->parts) {
+        strata_divide(&run->tally, run->parts->count, &plan);
         status = strata_create(&plan, n, influence, out, err);
     }
     free(influence);
@@ -226,17 +227,26 @@ sbps_status replan_after_round(sbps_run *run, sbps_error *err)
     double found, spent;
     if (!hmc_is_due(run, &found, &spent)) return SBPS_OK;
     run_state before = run->state;
-    snprintf(
-        run->plan.why, sizeof run->plan.why,
-        "flights took about %.2g rows' work per effective sample in warm-up, not %.2g: hmc "
-        "takes over (%.2g rows' work spent)",
-        audition_in_rows(run, found), audition_in_rows(run, run->plan.promised),
-        audition_in_rows(run, spent));
     sbps_status status = replan_take_hmc(run, err);
     if (status != SBPS_OK) return status;
     warmup_begin(run);
     run->state.rounds = before.rounds;
     run->state.seconds_warmup = before.seconds_warmup;
     run->state.hmc_took_over = true;
+    run->state.found = found;
+    run->state.spent = spent;
     return SBPS_OK;
+}
+
+bool replan_told(const sbps_run *run, size_t size, char *text)
+{
+    *text = '\0';
+    if (!run->state.hmc_took_over) return false;
+    decimal_print(
+        text, size,
+        "flights cost about %.2g rows' work per effective sample in warm-up, not the %.2g "
+        "expected: hmc took over after %.2g",
+        audition_in_rows(run, run->state.found), audition_in_rows(run, run->plan.promised),
+        audition_in_rows(run, run->state.spent));
+    return true;
 }

@@ -7,6 +7,7 @@
 #include "estimate/bias.h"
 #include "estimate/moments.h"
 #include "mode/mode.h"
+#include "potential/influence.h"
 #include "run/options.h"
 #include "sampler/sampler.h"
 #include "store/draws.h"
@@ -58,7 +59,8 @@ typedef struct {
     uint64_t settled;                     /* an epoch of warm-up was long enough */
     uint64_t anchored;                    /* the mean was tried as a reference point */
     uint64_t frozen;                      /* the chains' metrics have stopped learning */
-    uint64_t hmc_took_over;               /* from flights, in warm-up */
+    uint64_t hmc_took_over;               /* from flights, in warm-up, which had found */
+    double found, spent; /* this work per effective sample after so much of it */
     double warmup_proposals, warmup_rows; /* all chains, epochs before this one */
     double seconds_warmup, seconds_sampling;
     double next_look; /* ESS over its goal at which R-hat is looked at next */
@@ -84,7 +86,8 @@ typedef struct {
     bool ess_rule, epochs_rule, seconds_rule;
 } run_plan;
 
-#define NAMED_FILES 2 /* see files.c */
+#define EFFECTS_MOST ((size_t)5)
+#define NAMED_FILES  2 /* see files.c */
 
 struct sbps_run {
     const sbps_table *table;
@@ -96,10 +99,13 @@ struct sbps_run {
     bool start_metric;   /* and it came with a covariance */
     control *cv;         /* NULL: none */
     strata *parts;       /* NULL: rows are all alike */
+    strata_tally tally;  /* of the rows' influence; all 0 where it was not measured */
     double *anchor;      /* dim: its reference point, as the checkpoint keeps it */
     double *factor;      /* Cholesky of the Hessian there */
     metric *a;
-    bends *bent;            /* NULL: no coordinate is */
+    bends *bent;        /* NULL: no coordinate is */
+    row_effects moving; /* rows that move the answer by themselves, as far as was looked */
+    row_effect moving_rows[EFFECTS_MOST];
     reported_value *report; /* dim */
     char **names;           /* dim */
     size_t chain_count;
@@ -160,7 +166,7 @@ void chains_reset_estimates(sbps_run *run);
 void chains_take_control(sbps_run *run);
 void chains_take_batch(sbps_run *run);
 /* After their memory was read back. */
-sbps_status chains_restore(sbps_run *run, sbps_error *err);
+void chains_restore(sbps_run *run);
 /* False when an interrupt cut the round short. */
 bool chains_round(sbps_run *run);
 /* SBPS_DIVERGED when a chain's path has ended where there are no numbers. */
@@ -183,13 +189,15 @@ bool run_bias_unsure(const sbps_run *run);
 /* collect.c */
 sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err);
 /* inspect.c: what a checkpoint may hold. `fresh`: the chains' memory as set-up made it. */
-sbps_status inspect_read_back(const sbps_run *run, const char *path,
+sbps_status inspect_read_back(sbps_run *run, const char *path,
                               const unsigned char *const *fresh, sbps_error *err);
 /* Its parts: every word of the run's state and of a chain's memory is spoken of. */
 void inspect_run(const sbps_run *run, inspection *x);
 void inspect_chain(const sbps_run *run, size_t index, inspection *x);
 /* record.c: what the run was made of; moments and draws are there already. */
 sbps_status run_record(const sbps_run *run, result *r, sbps_error *err);
+/* loud_rows.c: rows that say more than others. */
+sbps_status loud_rows_fill(const sbps_run *run, result_info *info, sbps_error *err);
 /* trace.c */
 sbps_status trace_begin(sbps_run *run, sbps_error *err);
 /* At the start of a round: forgets the last one. */

@@ -73,6 +73,8 @@ const info_field layout_texts[] = {
     INFO(metric),  INFO(minibatch), INFO(created_at),
     INFO(target),  INFO(data),      INFO(formula),
     END,
+    INFO(sampler),    INFO(model),  INFO(control_variate),  INFO(metric),    INFO(minibatch),
+    INFO(created_at), INFO(target), INFO(influential_rows), INFO(replanned), END,
 };
 
 const info_field layout_numbers[] = {
@@ -98,6 +100,7 @@ const info_field layout_numbers[] = {
     INFO(seconds_sampling),
     INFO(ess_goal),
     INFO(eta),
+    INFO(eta_unmet),
     INFO(refreshments_per_sd),
     INFO(reference_distance),
     END,

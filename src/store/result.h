@@ -31,6 +31,11 @@ typedef struct {
      * mean square over directions, less its Monte Carlo error; NAN: none */
     double reference_distance;
     double eta; /* missing bounces per unit time over sqrt(mean v'Hv) */
+    /* the same of rows that no batch may ever have met: what they would have missed, by every row's
+     * influence; NAN: not measured */
+    double eta_unmet;
+    char *influential_rows; /* those that move a parameter by a posterior sd or more, in words; "" */
+    char *replanned;        /* what warm-up changed of what was chosen, in words; "" */
 } result_info;
 
 /* The struct behind sbps_result. */

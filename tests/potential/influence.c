@@ -66,7 +66,7 @@ static void agrees_with_draws(const place *p, size_t order, const double *centre
     double sum[ROWS] = {0}, square[ROWS] = {0}, w[DIM_MAX], u[DIM_MAX];
     control *cv = NULL;
     out[order] = influence;
-    REQUIRE(influence_measure(p->t.u, &at, out, NULL) == SBPS_OK);
+    REQUIRE(influence_measure(p->t.u, &at, out, NULL, NULL) == SBPS_OK);
     if (order)
         control_create(p->t.u, p->m->w, order == 2 ? CONTROL_HESSIAN : CONTROL_GRADIENT, NULL,
                        &cv, NULL);
@@ -135,11 +135,12 @@ TEST(effects_are_what_taking_a_row_away_does)
     for (size_t k = 0; (model = predictor(k)); k++) {
         place p = place_make(model, true);
         row_effect found[8];
-        size_t count;
-        REQUIRE(influence_effects(p.t.u, p.m->w, p.factor, 0.1, 8, found, &count, NULL) ==
-                SBPS_OK);
-        CHECK(count > 2);
-        for (size_t i = 0; i < count; i++) {
+        row_effects effects = {.least = 0.1, .most = 8, .list = found};
+        const influence_place at = {p.m->w, p.m->w, p.factor};
+        float *none[INFLUENCE_ORDERS] = {NULL};
+        REQUIRE(influence_measure(p.t.u, &at, none, &effects, NULL) == SBPS_OK);
+        CHECK(effects.count > 2);
+        for (size_t i = 0; i < effects.count; i++) {
             mode *without = mode_without(&p, found[i].row);
             double e[DIM_MAX] = {0};
             e[found[i].parameter] = 1.0;
