@@ -1,4 +1,5 @@
 /* The diagnosis: silent about a good run, and one finding for each thing broken in it. */
+#include "base/memory.h"
 #include "check.h"
 
 #include "report/fixture.h"
@@ -177,6 +178,16 @@ static void lose_reference(result *r)
     r->info.reference_distance = 1.5;
 }
 
+static void let_a_row_rule(result *r)
+{
+    r->info.influential_rows = copy_text("row 731204 moves 'amount' by +1.3 posterior sd");
+}
+
+static void miss_loud_rows(result *r)
+{
+    r->info.eta_unmet = 0.1;
+}
+
 static void hurry_warmup(result *r)
 {
     r->info.unsettled = true;
@@ -302,6 +313,10 @@ static const struct {
     {"few rows", few_rows, 1,
      "1. Mini-batches are windows of consecutive rows, and the table holds only 62.5\n"
      "   of them.\n"},
+    {"let a row rule", let_a_row_rule, 1,
+     "1. Single rows rule the answer: row 731204 moves 'amount' by +1.3 posterior sd.\n"},
+    {"miss loud rows", miss_loud_rows, 1,
+     "1. The batches leave it to chance whether the loudest rows are met; where they\n"},
     {"lose reference", lose_reference, 1,
      "1. The reference point of the control variate lies 1.5 posterior sd from the\n"},
     {"hurry warm-up", hurry_warmup, 1, "1. Warm-up ended before the chains had settled.\n"},
