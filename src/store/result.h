@@ -34,8 +34,9 @@ typedef struct {
     /* the same of rows that no batch may ever have met: what they would have missed, by every row's
      * influence; NAN: not measured */
     double eta_unmet;
-    char *influential_rows; /* those that move a parameter by a posterior sd or more, in words; "" */
-    char *replanned;        /* what warm-up changed of what was chosen, in words; "" */
+    char *
+        influential_rows; /* those that move a parameter by a posterior sd or more, in words; "" */
+    char *replanned;      /* what warm-up changed of what was chosen, in words; "" */
 } result_info;
 
 /* The struct behind sbps_result. */
