@@ -8,8 +8,6 @@
 
 #include "base/kernels.h"
 #include "base/memory.h"
-#include "base/rng.h"
-#include "data/encoding.h"
 #include "data/moments.h"
 #include "data/origin.h"
 #include "data/single.h"

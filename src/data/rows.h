@@ -39,8 +39,7 @@ typedef struct {
     size_t dropped;   /* rows left out for missing cells; SIZE_MAX: unknown */
     column_origin *origin;     /* d, or NULL: unknown */
     uint64_t hash;             /* of everything above but where it comes from */
-    uint64_t hash;    /* of everything above */
-    uint64_t seed;    /* of the shuffle */
+    uint64_t seed;             /* of the shuffle */
     struct table_file *mapped; /* the file x, y, weight and offset lie in; NULL: in memory */
 } rows;
 
