@@ -105,39 +105,63 @@ static bool is_constant(const rows *r, size_t j)
     return true;
 }
 
+#define NAMED_MOST 5
+
+typedef struct {
+    size_t count;
+    char names[NAMED_MOST * 96];
+} constants;
+
+static void name_constant(const rows *r, size_t j, constants *c)
+{
+    size_t used = strlen(c->names);
+    if (c->count++ >= NAMED_MOST) return;
+    snprintf(c->names + used, sizeof c->names - used, "%s'%.80s'", used ? ", " : "",
+             show_name(r->names[j]).text);
+}
+
 /* Without an intercept one constant column may take its place. */
-static sbps_status check_constant(const design *g, size_t j, bool *allowed, sbps_error *err)
+static bool is_own_intercept(const design *g, size_t j, bool taken)
 {
     const rows *r = g->r;
-    const double value = r->storage->cell(r, 0, j);
-    const char *why = r->intercept           ? "it cannot be told from the intercept"
-                      : value == 0           ? "its coefficient does nothing"
-                      : g->spec->standardize ? "it cannot be standardised"
-                      : !*allowed            ? "another column is constant too"
-                                             : NULL;
-    *allowed = false;
-    if (!why) return SBPS_OK;
-    return fail(err, SBPS_BAD_DATA,
-                "%s: column '%s' is constant (value %g): leave it out with --features, %s",
-                g->plan->path, show_name(r->names[j]).text, value, why);
+    return !r->intercept && !g->spec->standardize && !taken && r->storage->cell(r, 0, j) != 0.0;
+}
+
+/* Rows say nothing of them, but priors do: they are kept, and told. */
+static sbps_status note_constants(const design *g, const constants *c, sbps_error *err)
+{
+    char more[48] = "";
+    if (c->count == 0 || (g->r->notes && strstr(g->r->notes, c->names))) return SBPS_OK;
+    if (c->count > NAMED_MOST)
+        snprintf(more, sizeof more, " and %zu more", c->count - NAMED_MOST);
+    return rows_note(
+        g->r, err,
+        "%s %s%s: the same in all rows, which so say nothing of the coefficient: its "
+        "posterior is its prior%s",
+        c->count > 1 ? "columns" : "column", c->names, more,
+        g->r->intercept
+            ? ", and the intercept at x = 0 is as unsure; --features leaves columns out"
+            : "");
 }
 
 static sbps_status check_columns(const design *g, sbps_error *err)
 {
     const rows *r = g->r;
-    sbps_status status = SBPS_OK;
-    bool allowed = true;
-    for (size_t j = r->intercept; status == SBPS_OK && j < r->d; j++) {
+    constants found = {0};
+    bool taken = false;
+    for (size_t j = r->intercept; j < r->d; j++) {
         if (r->sd[j] > 0 && isfinite(r->sd[j]) && isfinite(r->mean[j])) continue;
-        if (is_constant(r, j))
-            status = check_constant(g, j, &allowed, err);
+        if (!is_constant(r, j))
+            return fail(err, SBPS_BAD_DATA,
+                        "%s: column '%s' has values too large or too small to compute their "
+                        "spread: rescale it",
+                        g->plan->path, show_name(r->names[j]).text);
+        if (is_own_intercept(g, j, taken))
+            taken = true;
         else
-            status = fail(err, SBPS_BAD_DATA,
-                          "%s: column '%s' has values too large or too small to compute their "
-                          "spread: rescale it",
-                          g->plan->path, show_name(r->names[j]).text);
+            name_constant(r, j, &found);
     }
-    return status;
+    return note_constants(g, &found, err);
 }
 
 /* (2), the intercept left alone. */
@@ -149,7 +173,8 @@ static void standardize(rows *r)
     }
     for (size_t i = 0; i < r->n; i++) {
         double *x = r->x + i * r->stride;
-        for (size_t j = r->intercept; j < r->d; j++) x[j] = (x[j] - r->mean[j]) / r->sd[j];
+        for (size_t j = r->intercept; j < r->d; j++)
+            x[j] = r->sd[j] > 0.0 ? (x[j] - r->mean[j]) / r->sd[j] : 0.0;
     }
 }
 

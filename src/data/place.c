@@ -45,6 +45,18 @@ static sbps_status add_origin(rows *r, const char *column, const char *own,
     return whole ? SBPS_OK : fail_memory(err);
 }
 
+/* A category of one level has no column. Without an intercept that level would get lost. */
+static sbps_status note_single(design *g, size_t f, const char *level_text, sbps_error *err)
+{
+    const plan *p = g->plan;
+    shown column = show_name(feature_name(p, f)), only = show_name(level_text);
+    if (g->spec->intercept)
+        return rows_note(g->r, err, "column '%s' has a single level ('%s') and is left out",
+                         column.text, only.text);
+    return fail(err, SBPS_BAD_DATA, "%s: column '%s' has a single level ('%s'): leave it out",
+                p->path, column.text, only.text);
+}
+
 /* Ranks the levels of a category and names the columns (1); names are appended at r->d. */
 static sbps_status place_category(design *g, size_t f, sbps_error *err)
 {
@@ -61,10 +73,7 @@ static sbps_status place_category(design *g, size_t f, sbps_error *err)
     else
         status = levels_order(l, order, &used, err);
     if (status == SBPS_OK && used < 2)
-        status =
-            fail(err, SBPS_BAD_DATA, "%s: column '%s' has a single level ('%s'): leave it out",
-                 p->path, show_name(feature_name(p, f)).text,
-                 used ? show_name(l->item[order[0]].text).text : "");
+        status = note_single(g, f, used ? l->item[order[0]].text : "", err);
     if (status == SBPS_OK && !(names = realloc(r->names, (r->d + used) * sizeof *names)))
         status = fail_memory(err);
     if (names) r->names = names;
@@ -121,6 +130,7 @@ sbps_status design_place(design *g, sbps_error *err)
     rows *r = g->r;
     sbps_status status = SBPS_OK;
     r->intercept = g->spec->intercept;
+    r->notes = copy_text(p->columns->notes);
     if (r->intercept) status = add_name(r, "intercept", NULL, err);
     for (size_t f = 0; status == SBPS_OK && f < p->features; f++) {
         g->place[f].column = r->d;
@@ -130,7 +140,6 @@ sbps_status design_place(design *g, sbps_error *err)
             status = add_name(r, feature_name(p, f), feature_name(p, f), err);
     }
     r->target = copy_text(p->target == SIZE_MAX ? "" : p->columns->name[p->target]);
-    r->notes = copy_text(p->columns->notes);
     bool whole = r->target && (r->notes || !p->columns->notes);
     if (!whole && status == SBPS_OK) status = fail_memory(err);
     r->storage = &storage_dense;

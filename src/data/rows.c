@@ -9,6 +9,7 @@
 #include "data/sparse.h"
 #include "data/table.h"
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,22 @@ sbps_status rows_none(rows **out, sbps_error *err)
     rows_destroy(r);
     *out = NULL;
     return fail_memory(err);
+}
+
+sbps_status rows_note(rows *r, sbps_error *err, const char *format, ...)
+{
+    char *sentence, *all;
+    va_list values;
+    va_start(values, format);
+    int made = vasprintf(&sentence, format, values);
+    va_end(values);
+    if (made < 0) return fail_memory(err);
+    made = asprintf(&all, "%s%s\n", r->notes ? r->notes : "", sentence);
+    free(sentence);
+    if (made < 0) return fail_memory(err);
+    free(r->notes);
+    r->notes = all;
+    return SBPS_OK;
 }
 
 static sbps_status sign(rows *r, const char *source, size_t dropped, sbps_error *err)

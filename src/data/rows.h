@@ -146,5 +146,8 @@ sbps_status rows_copy(size_t n, size_t columns, const double *x, const char *con
 /* One row without columns or target: for densities that need no table. */
 sbps_status rows_none(rows **out, sbps_error *err);
 void rows_destroy(rows *r);
+/* Adds a line to the notes. */
+sbps_status rows_note(rows *r, sbps_error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #define SAYS_LITTLE 0.1 /* s^2/s_l^2: below it (1) is a difference of nearly equal numbers */
-#define FAR_APART   4.0 /* m_l - m_0 over the root of s_l^2 + s_0^2: chance does not do it */
+#define FAR_APART   5.0 /* m_l - m_0 over the root of s_l^2 + s_0^2: chance does not do it */
 #define MOVED       0.5 /* |m - m_l| / s: what a prior may do unnamed */
 #define HELD        0.9 /* share of the variance that is the priors' alone */
 

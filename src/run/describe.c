@@ -121,15 +121,39 @@ static void describe_steps(const sbps_run *run, FILE *out)
 
 #define NAMED_MOST ((size_t)6)
 
+/* Why column j may have a wall: all its rows, those where it is not 0, have the same target. */
+static void describe_wall(const sbps_run *run, size_t j, FILE *out)
+{
+    const rows *data = run->table->data;
+    size_t count = 0;
+    double low = INFINITY, high = -INFINITY;
+    if (run->plan.model->general || j >= data->d) return;
+    for (size_t i = 0; i < data->n && !(low < high); i++) {
+        if (data->storage->cell(data, i, j) == 0.0) continue;
+        count++;
+        low = fmin(low, data->y[i]);
+        high = fmax(high, data->y[i]);
+    }
+    if (count > 0 && count < data->n && low == high)
+        fprintf(out, " (%s %g in %s %zu of its rows)", data->target ? data->target : "target",
+                low, count > 1 ? "all" : "the", count);
+}
+
+/* In words: which, why, and what would help. */
 static void describe_bends(const sbps_run *run, FILE *out)
 {
     if (!run->bent) return;
     fprintf(out, "  bent      a wall at one side:");
-    for (size_t i = 0; i < run->bent->count && i < NAMED_MOST; i++)
+    for (size_t i = 0; i < run->bent->count && i < NAMED_MOST; i++) {
         fprintf(out, "%s %s", i ? "," : "", run->names[run->bent->list[i].j]);
+        describe_wall(run, run->bent->list[i].j, out);
+    }
     if (run->bent->count > NAMED_MOST)
         fprintf(out, " and %zu more", run->bent->count - NAMED_MOST);
-    fprintf(out, "\n");
+    fprintf(out,
+            "\n            The rows hold these at one side only; at the other the prior does, "
+            "however wide it is.\n            Levels of few rows are better put together, or "
+            "given a prior that says how far is too far: --prior \"normal(0,2.5)\"\n");
 }
 
 static void describe_sampler(const sbps_run *run, FILE *out)

@@ -28,6 +28,7 @@ awk -F, 'NR > 1 { $3 = 1 } { print $1 "," $2 "," $3 }' good.csv >ones.csv
 head -n 2 good.csv >one-row.csv
 sed '1s/z/x/' good.csv >twins.csv
 tail -n +2 good.csv >bare.csv
+awk -F, 'NR == 1 { print $0 ",hood"; next } NR % 20 { print $0 ",common"; next } { print $1 "," $2 ",0,rare" }' good.csv >rare.csv
 tr , ';' <good.csv >semicolons.csv
 printf 'PK\003\004\024\000a.csv' >packed.zip
 gzip -c good.csv | head -c 300 >torn.csv.gz
@@ -71,7 +72,10 @@ refused 'torn gzip'        1 'torn.csv.gz' torn.csv.gz
 refused 'noise'            1 'noise.csv' noise.csv
 refused 'target not 0/1'   1 "target 'y' holds 2; logistic wants 0 or 1" target2.csv
 refused 'target 0.5'       1 "holds 0.5; logistic wants" target-half.csv
-refused 'constant column'  1 'z.*constant|constant.*z' constant.csv
+try 'constant column'      0 'z ~ normal' "^sbps: constant.csv: column 'z': the same in all rows" $(sample constant.csv)
+try 'a rare level'         0 'hood=rare .y 0 in all 10 of its rows' '' $(sample rare.csv --categorical hood --sampler hmc)
+try 'a rare level, helped' 0 'better put together, or given a prior' '' $(sample rare.csv --categorical hood --sampler hmc)
+refused 'constant, flat'   1 "column 'z' is 4 in every row" constant.csv --prior flat
 refused 'one row'          1 'one-row.csv.*one row' one-row.csv
 refused 'batch above N'    2 'batch-size.*201.*200' good.csv --batch-size 201
 try 'batch of all rows'    0 '[^ ]' '' $(sample good.csv --batch-size 200)

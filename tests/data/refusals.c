@@ -93,21 +93,8 @@ static const refusal refusals[] = {
      "@:3: column 'w': the weight -1 is negative"},
     {"y,a,w\n1,2,0\n2,3,0\n", {Y, .weights = "w"}, SBPS_BAD_DATA, "every weight is 0"},
     {"y,a,w\n1,2,1\n2,3,inf\n", {Y, .weights = "w"}, SBPS_BAD_DATA, "@:3: column 'w': 'inf'"},
-    {"y,a,x\n1,1,3\n2,2,3\n",
-     {Y},
-     SBPS_BAD_DATA,
-     "column 'x' is constant (value 3): leave it out with --features, it cannot be told from "
-     "the "
-     "intercept"},
-    {"y,x\n1,.1\n2,.1\n3,.1\n4,.1\n5,.1\n6,.1\n",
-     {Y},
-     SBPS_BAD_DATA,
-     "column 'x' is constant (value 0.1)"},
-    {"y,a,x\n1,1,0\n2,2,0\n", {ND}, SBPS_BAD_DATA, "column 'x' is constant (value 0)"},
-    {"y,a,x\n1,1,3\n2,1,3\n", {ND}, SBPS_BAD_DATA, "column 'x' is constant (value 3)"},
-    {"y,a,x\n1,1,3\n2,2,3\n", {ND, .standardize = true}, SBPS_BAD_DATA, "standardised"},
     {"y,c\n1,p\n2,p\n",
-     {Y, .categorical = "c"},
+     {ND, .categorical = "c"},
      SBPS_BAD_DATA,
      "column 'c' has a single level ('p')"},
     {"y,a\n1,1e300\n2,-1e300\n", {Y}, SBPS_BAD_DATA, "rescale"},
@@ -199,6 +186,36 @@ TEST(one_constant_column_may_stand_for_the_intercept)
     REQUIRE(r);
     CHECK(r->d == 2 && r->sd[0] == 0 && r->mean[0] == 3);
     rows_destroy(r);
+}
+
+/* Their posterior is their prior, which is better than no answer. */
+TEST(constant_columns_are_kept_and_told)
+{
+    static const struct {
+        const char *text;
+        rows_spec spec;
+        size_t d;
+        const char *note;
+    } cases[] = {
+        {"y,a,x\n1,1,3\n2,2,3\n", {Y}, 3, "column 'x': the same in all rows"},
+        {"y,x\n1,.1\n2,.1\n3,.1\n4,.1\n5,.1\n6,.1\n", {Y}, 2, "column 'x'"},
+        {"y,a,x\n1,1,0\n2,2,0\n", {ND}, 2, "column 'x'"},
+        {"y,a,x\n1,1,3\n2,1,3\n", {ND}, 2, "column 'x'"},
+        {"y,a,x\n1,1,3\n2,2,3\n", {ND, .standardize = true}, 2, "column 'x'"},
+        {"y,a,b\n1,1,3\n2,1,3\n", {Y, .storage = "float"}, 3, "columns 'a', 'b': the"},
+        {"y,c,a\n1,p,1\n2,p,2\n",
+         {Y, .categorical = "c"},
+         2,
+         "column 'c' has a single level ('p') and is left out"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rows *r = rows_of(cases[i].text, &cases[i].spec);
+        REQUIRE(r);
+        CHECK(r->d == cases[i].d);
+        CHECK(r->notes && strstr(r->notes, cases[i].note));
+        for (size_t j = 0; j < r->d; j++) CHECK(isfinite(r->storage->cell(r, 0, j)));
+        rows_destroy(r);
+    }
 }
 
 TEST(a_row_index_without_a_name_may_be_left_out)
