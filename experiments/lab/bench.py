@@ -75,9 +75,10 @@ class Lab:
             raise Failure(f"sbps {' '.join(map(str, words))}: {done.stderr.strip()}")
         return done.stdout
 
-    def sample(self, data, *options, skeleton=False, trace=False):
-        """One run on one thread; `data` is a file, or None for a density without a table. See Run."""
-        return Run(self, data, [str(word) for word in options], skeleton, trace)
+    def sample(self, data, *options, skeleton=False, trace=False, limit=None):
+        """One run on one thread; `data` is a file, or None for a density without a table. See Run. With a `limit` a run that takes more seconds of
+        processor time is a Failure: some flights have no end."""
+        return Run(self, data, [str(word) for word in options], skeleton, trace, limit)
 
     def file(self, name):
         return os.path.join(self.work, name)
@@ -105,6 +106,10 @@ class Lab:
         known = error is not None and numpy.isfinite(error)  # one seed has no standard error
         self.facts.append((key, value, error if known else "", unit))
 
+    def condition(self, key, true):
+        """What page.md may ask by {if:key} ... {else} ... {end}: a sentence that states a result stands or falls with it."""
+        self.facts.append((key, "yes" if true else "no", "", "condition"))
+
     def claim(self, key, text, holds, found, why="", partly=False):
         """One of the paper's claims: `text` in our words, `found` our numbers, `why` the reason for a verdict that is
         not plain. `holds` and `partly` come from the numbers."""
@@ -112,6 +117,7 @@ class Lab:
         self.claims.append((key, text, verdict, found, why))
 
     def finish(self):
+        self.fact("level", self.level)
         self.table("facts", ["key", "value", "error", "unit"], self.facts)
         self.table("claims", ["key", "claim", "verdict", "found", "why"], self.claims)
 

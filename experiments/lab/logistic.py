@@ -52,9 +52,9 @@ class Logistic:
         w = numpy.random.default_rng(1000 + seed).uniform(-5, 5, self.d)
         return ["--start", self.point(f"start_{seed}.csv", w), "--spread", "0", "--warmup", "0"]
 
-    def laplace_start(self, seed, factor=10.0):
-        """The same at a draw of the normal at the mode with `factor` times Laplace's covariance: the law that the authors'
-        public notebook starts from (the paper only says "random positions")."""
+    def laplace_start(self, seed, factor):
+        """The same at a draw of the normal at the mode with `factor` times Laplace's covariance. The authors' public notebook
+        starts from this law with 100 (the paper only says "random positions")."""
         z = numpy.random.default_rng(2000 + seed).standard_normal(self.d)
         w = self.mode + numpy.sqrt(factor) * numpy.linalg.cholesky(self.covariance) @ z
         return ["--start", self.point(f"laplace_start_{seed}_{factor:g}.csv", w), "--spread", "0", "--warmup", "0"]

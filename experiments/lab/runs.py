@@ -1,5 +1,6 @@
 """Runs of the program: what a run says of itself, its draws and its path."""
 import os
+import signal
 import subprocess
 import tempfile
 
@@ -19,13 +20,16 @@ class Run:
     paths    one Path a chain, where a skeleton was asked for
     looks    the trace (see docs/files.md) as a list of dictionaries, where asked for"""
 
-    def __init__(self, lab, data, options, skeleton, trace):
+    def __init__(self, lab, data, options, skeleton, trace, limit):
         with tempfile.TemporaryDirectory(dir=lab.work) as folder:
             file = os.path.join(folder, "run.nc")
             words = [lab.program, "sample", *([data] if data else []), *options, "--threads", "1", "--progress", "off", "-o", file]
             words += ["--skeleton", os.path.join(folder, "path.csv")] if skeleton else []
             words += ["--trace", os.path.join(folder, "trace.csv")] if trace else []
-            code, self.cpu, complaint = follow(words, os.path.join(folder, "stderr"))
+            bound = ["prlimit", f"--cpu={limit}"] if limit else []
+            code, self.cpu, complaint = follow([*bound, *words], os.path.join(folder, "stderr"))
+            if code == -signal.SIGXCPU or code == -signal.SIGKILL and limit:
+                complaint = f"no end after {limit} seconds of processor time"
             if code:
                 from lab.bench import Failure
                 raise Failure(f"sbps {' '.join(words[1:])}: {complaint}")

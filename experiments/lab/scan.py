@@ -3,23 +3,26 @@ import numpy
 
 from lab.series import acf, ess, mean_error
 
+FACTORS = {"notebook": 100, "near": 10}  # starts: times Laplace's covariance; the first is the law in the authors' public notebook
 
-def descend(lab, model, settings, seeds, epochs):
-    """{name: [Path a seed]}, one chain each from starts that all settings share."""
+
+def descend(lab, model, settings, seeds, epochs, factor):
+    """{name: [Path a seed]}, one chain each from starts that all settings share, of `factor` times Laplace's covariance."""
     jobs = [(name, seed) for name in settings for seed in seeds]
-    runs = lab.map(lambda job: model.sample(*settings[job[0]], "--chains", 1, "--seed", job[1], *model.laplace_start(job[1]),
+    runs = lab.map(lambda job: model.sample(*settings[job[0]], "--chains", 1, "--seed", job[1], *model.laplace_start(job[1], factor),
                                             "--epochs", epochs, skeleton=True), jobs)
     return {name: [run.paths[0] for job, run in zip(jobs, runs) if job[0] == name] for name in settings}
 
 
 def tabulate_nll(lab, model, paths, epochs, points=80):
-    """nll.csv: mean, least and largest NLL per row over the seeds."""
+    """nll.csv: median, least and largest NLL per row over the seeds, of {law: {name: paths}}; a start that was lost does not drown the others."""
     grid = numpy.linspace(0, epochs, points + 1)
     rows = []
-    for name, members in paths.items():
-        nll = model.nll(numpy.array([path.at_rows(grid * model.n) for path in members]))
-        rows += [(name, *row) for row in zip(grid, nll.mean(axis=0), nll.min(axis=0), nll.max(axis=0))]
-    lab.table("nll", ["setting", "epoch", "nll", "least", "largest"], rows)
+    for law, settings in paths.items():
+        for name, members in settings.items():
+            nll = model.nll(numpy.array([path.at_rows(grid * model.n) for path in members]))
+            rows += [(law, name, *row) for row in zip(grid, numpy.median(nll, axis=0), nll.min(axis=0), nll.max(axis=0))]
+    lab.table("nll", ["start", "setting", "epoch", "nll", "least", "largest"], rows)
     mean, sd = model.laplace_nll()
     lab.table("laplace", ["mode", "mean", "sd"], [(float(model.nll(model.mode)), mean, sd)])
 
@@ -44,20 +47,21 @@ def tabulate_traces(lab, model, paths, epochs, points=100):
 
 
 def approach(lab, model, settings, epochs):
-    """nll.csv, traces.csv and arrivals.csv of runs from shared starts; {name: arrival of each seed}."""
-    paths = descend(lab, model, settings, lab.seeds(2, 5, 10), epochs)
+    """nll.csv, traces.csv and arrivals.csv of runs from shared starts; {law: {name: arrival of each seed}}."""
+    paths = {law: descend(lab, model, settings, lab.seeds(2, 5, 10), epochs, factor) for law, factor in FACTORS.items()}
     tabulate_nll(lab, model, paths, epochs)
-    tabulate_traces(lab, model, paths, epochs)
-    times = {name: numpy.array([arrival(model, path, epochs) for path in members]) for name, members in paths.items()}
-    rows = [(name, seed + 1, time) for name in times for seed, time in enumerate(times[name])]
-    lab.table("arrivals", ["setting", "seed", "epochs"], rows)
+    tabulate_traces(lab, model, paths["near"], epochs)
+    times = {law: {name: numpy.array([arrival(model, path, epochs) for path in members]) for name, members in found.items()} for law, found in paths.items()}
+    rows = [(law, name, seed + 1, time) for law in times for name in times[law] for seed, time in enumerate(times[law][name])]
+    lab.table("arrivals", ["start", "setting", "seed", "epochs"], rows)
     return times
 
 
 def fact_of_arrival(lab, key, times, epochs):
-    """The median of the seeds, where most have arrived."""
-    middle = float(numpy.median(times))
-    lab.fact(key, middle if numpy.isfinite(middle) else f"more than {epochs}", None, "epochs")
+    """The median of the seeds, where most have arrived; of each law."""
+    for law in FACTORS:
+        middle = float(numpy.median(times[law]))
+        lab.fact(f"{law}_{key}", middle if numpy.isfinite(middle) else f"more than {epochs}", None, "epochs")
 
 
 class Long:
@@ -68,7 +72,7 @@ class Long:
 
     def __init__(self, model, truth, runs):
         mean, sd, self.truth_error = truth[0], truth[1], truth[2] / truth[1]
-        self.model, self.runs = model, runs
+        self.model, self.runs, self.sd = model, runs, sd
         self.offsets = numpy.array([(run.mean - mean) / sd for run in runs])
 
     def rate(self, count, per="proposals"):
@@ -96,6 +100,18 @@ class Long:
             return float(once(self.offsets)), numpy.nan
         out = [once(numpy.delete(self.offsets, i, axis=0)) for i in range(n)]
         return float(once(self.offsets)), float(numpy.sqrt((n - 1) * numpy.var(out)))
+
+    def shift(self):
+        """Length of the vector by which the means are off, in units of the parameters; its error over the seeds along that direction."""
+        off = self.offsets * self.sd
+        mean = off.mean(axis=0)
+        length = float(numpy.linalg.norm(mean))
+        return length, mean_error(off @ mean / length)[1]
+
+    def reach(self):
+        """2 d |S e| for the direction e of that vector, S Laplace's covariance: Supplement B's constant for it, to first order in the velocity."""
+        mean = (self.offsets * self.sd).mean(axis=0)
+        return 2 * self.model.d * float(numpy.linalg.norm(self.model.covariance @ mean) / numpy.linalg.norm(mean)), numpy.nan
 
     def worst(self):
         """Largest offset of a parameter and its standard error."""
