@@ -15,20 +15,24 @@ do for [ratio in '1 0.01'] {
         '' using (of(real(ratio))):'continuous' with lines lc rgb blue lw 2 title 'along the path'
 }
 
-set title 'Error after 1000 epochs (n = 100, as published)'
+
 set xlabel 'r/b'; set ylabel 'mean absolute error'
 set logscale xy
 set format '10^{%T}'
-set xrange [0.0022:4.5]
+stats dir.'/lengths.csv' using 1 name 'B' nooutput
+stats dir.'/lengths.csv' using 2 name 'STEP' nooutput
+set xrange [0.0007:4.5]
 set key bottom right
-stats dir.'/error.csv' using (column('r') / column('ratio')) name 'B' nooutput
-set arrow 1 from 0.02 / B_mean, graph 0.42 to 0.02 / B_mean, graph 1 nohead dt 3 lc rgb '#777777'
-set label 1 'r = 0.02' at 0.02 / B_mean * 1.08, graph 0.96 textcolor rgb '#555555'
+# The second axis measures r by the way from proposal to proposal.
+set x2range [0.0007 * B_mean / STEP_mean:4.5 * B_mean / STEP_mean]; set logscale x2; set format x2 '10^{%T}'; set x2tics nomirror out scale 0.6; set xtics nomirror
+set title sprintf('Error after 1000 epochs (n = 100, as published); upper axis: b = %.3f, proposal to proposal', STEP_mean) offset 0, 0.6
+set xlabel sprintf('r/b, b = %.3f from bounce to bounce', B_mean)
 plot dir.'/error.csv' using 'ratio':'points_abs':'points_abs_error' with yerrorlines lc rgb pink lw 1.5 pt 2 ps 0.8 title 'at the bounces', \
     '' using 'ratio':'bounces_abs':'bounces_abs_error' with yerrorlines lc rgb red lw 2 pt 7 ps 0.9 title 'a sample a bounce, at equal times', \
     '' using 'ratio':'batches_abs':'batches_abs_error' with yerrorlines lc rgb orange lw 2 pt 5 ps 0.8 title 'a sample a mini-batch', \
     '' using 'ratio':'continuous_abs':'continuous_abs_error' with yerrorlines lc rgb blue lw 2 pt 7 ps 0.9 title 'along the path'
-unset arrow; unset label
+unset x2tics; unset logscale x2
+set title offset 0, -0.4
 
 set title 'Gain over a sample a bounce'
 set xlabel 'b/r'; set ylabel 'ratio of root mean square errors' offset 0, 0

@@ -19,7 +19,7 @@ do for [i = 1:3] {
     s = word(kinds, i)
     set size square 0.33, 0.54
     set origin 0.333 * (i - 1), 0.46
-    set title name(s)
+    set title name(s).(i == 1 ? ' (circles: 1 and 2 sd of a peak)' : '')
     set label 1 sprintf('%.0f%% of the time farther out', 100 * far[i]) at graph 0.5, 0.98 center
     plot dir.'/draws.csv' using (only(column('w1'), strcol('sampler'), s)):(column('w2')) with points pt 7 ps 0.35 lc rgb colour(s) + 0x60000000, \
          for [a = -1:1:2] for [b = -1:1:2] for [r = 1:2] a + 0.25 * r * cos(t), b + 0.25 * r * sin(t) with lines lc rgb '#555555' lw 1
@@ -29,13 +29,14 @@ unset label 1
 set size nosquare 0.33, 0.45
 set origin 0, 0.01
 set title 'Marginal of w_1, mean over rows, 1000 epochs'
-set xrange [-2.4:2.4]; set yrange [0:1.2]; set ytics autofreq
+set xrange [-2.4:2.4]; set yrange [0:1.35]; set ytics autofreq
 set ylabel 'density'
-set key top center maxrows 2
+set key top center maxrows 3
 set style fill solid 1 noborder
 plot dir.'/histogram.csv' using (only(column('w1'), strcol('sampler'), 'exact')):(column('density')) with boxes lc rgb '#d8d8d8' title 'exact', \
      '' using (only(column('w1'), strcol('sampler'), 'sbps')):(column('density')):(column('error')) with yerrorlines ls 1 pt 7 ps 0.5 lw 1.5 title 'SBPS', \
      '' using (only(column('w1'), strcol('sampler'), 'auxiliary')):(column('density')):(column('error')) with yerrorlines ls 6 pt 7 ps 0.5 lw 1.5 title 'auxiliary', \
+     '' using (only(column('w1'), strcol('sampler'), 'always')):(column('density')):(column('error')) with yerrorlines ls 4 pt 7 ps 0.5 lw 1.5 title 'after every look', \
      '' using (only(column('w1'), strcol('sampler'), 'default')):(column('density')):(column('error')) with yerrorlines ls 3 pt 7 ps 0.5 lw 1.5 title 'default'
 set origin 0.335, 0.01
 set title 'Against the height of the barriers, 1000 epochs'
@@ -54,6 +55,8 @@ set xtics autofreq; set format x '10^{%T}'; set ytics (0.001, 0.003, 0.01, 0.03,
 set xlabel 'epochs'; set ylabel 'total variation'
 set key bottom left Left reverse maxrows auto
 plot dir.'/convergence.csv' using (only(column('epochs'), strcol('sampler'), 'auxiliary')):(column('tv')):(column('tv_error')) with yerrorlines ls 6 pt 7 title 'auxiliary', \
+     '' using (only(column('epochs'), strcol('sampler'), 'always')):(column('tv')):(column('tv_error')) with yerrorlines ls 4 pt 7 title 'after every look', \
+     '' using (only(column('epochs') * 1.08, strcol('sampler'), 'four')):(column('tv')):(column('tv_error')) with yerrorbars ls 5 pt 6 ps 1.3 title 'four observations (beside)', \
      '' using (only(column('epochs'), strcol('sampler'), 'default')):(column('tv')):(column('tv_error')) with yerrorlines ls 3 pt 7 title 'default', \
      '' using (only(column('epochs'), strcol('sampler'), 'auxiliary')):(column('shape')):(column('shape_error')) with yerrorlines ls 6 dt 2 pt 6 title 'auxiliary, shape of the peaks', \
      '' using (only(column('epochs'), strcol('sampler'), 'default')):(column('shape')):(column('shape_error')) with yerrorlines ls 3 dt 2 pt 6 title 'default, shape of the peaks'

@@ -68,13 +68,15 @@ set title 'Width of the narrowest direction'
 set format y '%g'
 set ylabel 'sd over the exact one' offset 1, 0
 set xlabel 'effective samples per 1000 epochs'
-set logscale xy; set yrange [0.3:30]; set xrange [*:*]; set ytics (0.3, 1, 3, 10, 30)
-set key top left maxrows auto
+set logscale xy; set yrange [0.3:100]; set xrange [*:*]; set ytics (0.3, 1, 3, 10, 30, 100)
+set key top left reverse Left maxrows 7 font ',9' spacing 0.95
 set arrow 1 from graph 0, first 1 to graph 1, first 1 nohead lc rgb black lw 1
 plot for [k = 1:5] dir.'/errors.csv' using (strcol('start') eq 'posterior' && strcol('direction') eq 'smallest' ? \
-        only(column('ess_per_1000_epochs'), strcol('sampler'), word(kinds, k)) : NaN):(column('sd')) with points ls word(style, k) + 0 pt 7 ps 1 notitle, \
-     for [s in 'ours default'] dir.'/errors.csv' using (strcol('direction') eq 'smallest' ? only(column('ess_per_1000_epochs'), strcol('sampler'), s) : NaN) \
-        :(column('sd')) with points ls 3 pt (s eq 'ours' ? 7 : 9) ps 1.2 title name(s)
+        only(column('ess_per_1000_epochs'), strcol('sampler'), word(kinds, k)) : NaN):(column('sd')) with points ls word(style, k) + 0 pt 7 ps 1 title name(word(kinds, k)), \
+     dir.'/errors.csv' using (strcol('direction') eq 'smallest' ? only(column('ess_per_1000_epochs'), strcol('sampler'), 'ours') : NaN):(column('sd')) \
+        with points pt 5 ps 1.1 lc rgb green title 'our sbps', \
+     '' using (strcol('direction') eq 'smallest' ? only(column('ess_per_1000_epochs'), strcol('sampler'), 'default') : NaN):(column('sd')) \
+        with points pt 8 ps 2.6 lw 2.5 lc rgb black title 'default command'
 unset arrow 1
 unset logscale
 set origin 0.75, 0.003

@@ -14,6 +14,7 @@ set ylabel 'effective samples per 1000 epochs'
 set key bottom left reverse Left
 set xtics ('0' none, '0.01' 0.01, '0.1' 0.1, '1' 1, '10' 10, '100' 100)
 set arrow 1 from 0.0055, graph 0 to 0.0055, graph 1 nohead lw 1 dt 3 lc rgb '#999999'
+set label 3 'left of the dots: rate 0' at 0.0058, graph 1.015 left font ',8' textcolor rgb '#777777'
 set arrow 2 from 0.2236, graph 0.27 to 0.2236, graph 1 nohead dt 2 lc rgb '#999999'
 set label 2 'auto' at 0.25, graph 0.95 textcolor rgb '#555555'
 
@@ -43,11 +44,12 @@ set format y '%g'
 none = 0.001
 set xtics ('0' none, '0.01' 0.01, '0.1' 0.1, '1' 1, '10' 10)
 set arrow 1 from 0.003, graph 0 to 0.003, graph 1 nohead lw 1 dt 3 lc rgb '#999999'
+set label 3 'left of the dots: rate 0' at 0.0032, graph 1.015 left font ',8' textcolor rgb '#777777'
 set key top left reverse Left
 of(way) = only(at(column('per_sd')), strcol('series'), way)
 plot dir.'/mean.csv' using (of('sbps')):'off':'error' with yerrorlines ls 1 pt 7 ps 0.9 title 'as published', \
     '' using (of('default')):'off':'error' with yerrorlines ls 3 pt 7 ps 0.9 title 'default'
-unset arrow 1
+unset arrow 1; unset label 3
 unset logscale; set xtics auto; set format '%g'
 
 set title 'Isotropic normal in the plane, 200 bounces'
@@ -66,6 +68,7 @@ none = 0.001
 set xrange [0.0008:10]; set yrange [0.02:2]
 set xtics ('0' none, '0.01' 0.01, '0.1' 0.1, '1' 1, '10' 10)
 set arrow 1 from 0.003, graph 0 to 0.003, graph 1 nohead lw 1 dt 3 lc rgb '#999999'
+set label 3 'left of the dots: no noise' at 0.0032, graph 1.015 left font ',8' textcolor rgb '#777777'
 set key bottom left reverse Left
 of(way) = only(at(column('noise')), strcol('refreshment'), way)
 plot dir.'/normal.csv' using (of('off')):'error':'error_error' with yerrorlines lc rgb black lw 2 pt 7 ps 0.9 title 'without refreshment', \

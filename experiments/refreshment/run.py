@@ -143,7 +143,7 @@ def run(lab):
     for way in noise:
         lab.fact(f"{way}_noise", noise[way])
     orbits(lab)
-    claims(lab, ratios, biases, normal(lab))
+    claims(lab, ratios, biases, normal(lab), noise)
 
 
 def facts(lab, way, speed, ratio, bias, best):
@@ -164,7 +164,7 @@ def facts(lab, way, speed, ratio, bias, best):
         lab.fact(f"{way}_auto_low", *low[1])
 
 
-def claims(lab, ratios, biases, found):
+def claims(lab, ratios, biases, found, noise):
     low = min(ratios["sbps"])
     zero, low_rate = biases["sbps"][0.0], biases["sbps"][0.1]
     lab.claim("refreshment-unnecessary", "With mini-batch noise refreshment is not needed, and its rate may be very low.",
@@ -177,6 +177,12 @@ def claims(lab, ratios, biases, found):
     lab.fact("normal_on", *on)
     enough = [noise for rate, noise in found if rate == 0 < noise and found[0, noise][0] < 1.5 * found["auto", 0][0]]
     lab.fact("normal_enough", min(enough, default=numpy.inf))
+    lab.condition("published_enough", noise["sbps"] >= min(enough, default=numpy.inf))
+    lab.condition("default_enough", noise["default"] >= min(enough, default=numpy.inf))
+    values = {key: value for key, value, _, _ in lab.facts}
+    lab.condition("squares_gain", values["default_auto_low"] > values["default_low"])
+    lab.condition("ruinous", values["sbps_largest_most"] < 0.1 * values["sbps_largest"])
+    lab.condition("band_bias", biases["sbps"][0.0][0] > 3 * biases["default"][0.0][0])
     for noise in (0.01, 0.1):
         lab.fact(f"normal_{str(noise).replace('.', '')}", *found[0, noise])
     lab.claim("needed-without-noise", "In general refreshment is needed for ergodicity.",

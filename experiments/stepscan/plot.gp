@@ -20,7 +20,7 @@ set xlabel 'step size h' offset 0,0.3; set ylabel 'variance of the NLL / Laplace
 set arrow 1 from 0.1, graph 0 to 0.1, graph 1 nohead lc rgb '#777777' dt 3 lw 1.2 back
 set arrow 2 from graph 0, first 1 to graph 1, first 1 nohead lc rgb black lw 1.3 back
 set arrow 3 from graph 0, first posterior to graph 1, first posterior nohead lc rgb green lw 1.3 dt 2 back
-set label 1 "Laplace (solid), posterior by hmc (dashed)" at graph 0.02, first 1.5 font ',9' tc rgb '#333333'
+set label 1 "lines: Laplace (solid) and posterior by hmc (dashed)" at graph 0.02, graph 0.95 font ',9' tc rgb '#333333'
 set label 2 "0.1" at 0.092, graph 0.03 right font ',9' tc rgb '#555555'
 set key bottom right font ',10' title 'epochs a run' width -1
 set title 'SGLD started at the mode'
@@ -33,11 +33,9 @@ plot for [i=1:(decades > 3 ? 3 : decades)] file('scan') using (pick('msgnht', i,
 unset logscale y; set format y '%g'; set mytics 5
 set title 'The same for SGLD around the line'
 set xrange [0.008:1.4]; set yrange [0:2]; set key bottom right
-set label 1 "Laplace" at graph 0.01, first 0.965 font ',9' tc rgb '#333333'
-set label 3 "posterior by hmc" at graph 0.01, first posterior + 0.03 font ',9' tc rgb green
+set label 1 "lines: Laplace (solid) and posterior by hmc (dashed)" at graph 0.02, graph 0.95 font ',9' tc rgb '#333333'
 plot for [i=1:decades] file('scan') using (pick('sgld', i, column('step'))):(column('variance')):(column('error')) with yerrorbars lc rgb shade[i] pt mark[i] ps 1.1 lw 1.4 title sprintf('%g', epochs(i)), \
      for [i=1:decades] file('scan') using (pick('sgld', i, column('step'))):(column('variance')) with lines lc rgb shade[i] lw 1 notitle
-unset label 3
 unset arrow 2; unset arrow 3; unset label 1; set key title ''
 set title 'What the large steps cost (started in the posterior)'
 set xrange [0.06:1.7]; set xtics (0.1, 0.316, 1); set format x '%g'; set mxtics 1

@@ -115,6 +115,10 @@ def state(lab, problem, nll):
         fact(lab, f"bias-{sampler}-{side}-{step:.4g}", row["bias"], row["error"], "posterior sd")
         fact(lab, f"sd-{sampler}-{side}-{step:.4g}", row["sd_ratio"], row["sd_error"])
     diverged = {row["step"] for row in scan_rows if row["diverged"] and row["sampler"] == "msgnht"}
+    first, long = lengths[0], lengths[min(2, len(lengths) - 1)]
+    smallest = {row["epochs"]: row["variance"] for row in scan_rows if row["sampler"] == "sgld" and abs(row["step"] / 0.001 - 1) < 0.01}
+    lab.condition("small-steps-stay", smallest[first] < 0.5 < smallest[long] if smallest else False)
+    lab.condition("line-is-not-truth", abs(truth - 1) > 0.02)
     fact(lab, "msgnht-diverged", min(diverged) if diverged else "none")
     last = lengths[-1]
     pairs = [choice["sgld", length] for length in lengths]
