@@ -1,5 +1,6 @@
 /* Options and tables of the subcommands that look at a posterior. */
 #include "cli/inputs.h"
+#include "cli/interrupt.h"
 #include <string.h>
 
 static bool is_own(const command *c, const char *name)
@@ -91,6 +92,7 @@ sbps_status inputs_open(const char *data, const sbps_options *options, sbps_tabl
                         sbps_error *err)
 {
     if (!data) return sbps_table_none(out, err);
+    interrupt_mapped(data);
     sbps_status status = sbps_table_read(data, options, out, err);
     if (status == SBPS_OK) tell_notes(data, sbps_table_notes(*out));
     return status;

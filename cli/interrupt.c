@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 static sbps_run *volatile watched;
+static const char *volatile mapped;
 static volatile sig_atomic_t signals_seen, held;
 
 static void on_signal(int number)
@@ -45,11 +46,33 @@ bool interrupt_came(void)
     return signals_seen > 0;
 }
 
+static void say(const char *words)
+{
+    if (write(STDERR_FILENO, words, strlen(words)) < 0) _exit(CODE_FAILED);
+}
+
+/* Pages behind the end of a mapped file. There is no way back into what was reading them. */
+static void on_lost_page(int number)
+{
+    (void)number;
+    say("\nsbps: ");
+    say(mapped ? mapped : "a mapped file");
+    say(": cannot be read any more: was it cut short while it was in use, or did its disk "
+        "fail?\n");
+    _exit(CODE_FAILED);
+}
+
 static void set_action(int number, void (*handler)(int))
 {
     struct sigaction action = {.sa_handler = handler};
     sigemptyset(&action.sa_mask);
     sigaction(number, &action, NULL);
+}
+
+void interrupt_mapped(const char *path)
+{
+    mapped = path;
+    set_action(SIGBUS, on_lost_page);
 }
 
 void failed_writes_report(void)

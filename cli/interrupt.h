@@ -10,6 +10,10 @@ void interrupt_hold(void);           /* the first only shows in interrupt_came *
 void interrupt_watch(sbps_run *run); /* this is the run to end; NULL: none */
 bool interrupt_came(void);
 
+/* A mapped table that is cut short while it is in use ends the program with a sentence; `path` is the
+ * table, kept. */
+void interrupt_mapped(const char *path);
+
 /* A reader that went away or a limit on a file's size is an error of the write, not the program's
  * end: draws can still go elsewhere. */
 void failed_writes_report(void);

@@ -205,7 +205,8 @@ sbps_status design_finish(const design *g, sbps_error *err)
     sbps_status status = check_weights(g->plan, r, err);
     if (status != SBPS_OK) return status;
     bool labelled = c->target && g->plan->target != SIZE_MAX;
-    if (labelled && c->name[g->plan->target] == c->target) map_signs(r);
+    if (labelled && !g->spec->real_target && c->name[g->plan->target] == c->target)
+        map_signs(r);
     status = column_moments(r, r->mean, r->sd, err);
     if (status == SBPS_OK) status = check_columns(g, err);
     if (status == SBPS_OK && g->spec->standardize) {

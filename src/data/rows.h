@@ -131,6 +131,7 @@ typedef struct {
     bool no_columns;     /* only the target is wanted, and weights */
     bool no_target;      /* every column is a feature; y is 0 */
     const char *storage; /* double, float, sparse; NULL or auto: what is cheapest */
+    bool real_target;    /* labels -1 and +1 are numbers, not classes */
     bool needs_doubles;  /* the model reads x itself: auto is double, others are refused */
     uint64_t seed;       /* of the shuffle */
 } rows_spec;

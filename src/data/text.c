@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -65,17 +66,19 @@ static sbps_status next_member(text *t, sbps_error *err)
     return inflateReset(z) == Z_OK ? SBPS_OK : fail_memory(err);
 }
 
+/* Fills the room, which grows with what is kept: so often as that doubles, and no more, it is moved. */
 static sbps_status read_gzip(text *t, void *out, size_t room, size_t *got, sbps_error *err)
 {
     z_stream *z = t->gzip;
+    uInt asked = room < UINT_MAX ? (uInt)room : UINT_MAX;
     z->next_out = out;
-    z->avail_out = (uInt)(room < BLOCK ? room : BLOCK);
-    size_t asked = z->avail_out;
+    z->avail_out = asked;
     bool ended = false;
-    while (z->avail_out == asked) {
+    while (z->avail_out > 0 && !ended) {
         sbps_status status = SBPS_OK;
         if (z->avail_in == 0) status = refill_packed(t, &ended, err);
-        if (status != SBPS_OK || ended) return status;
+        if (status != SBPS_OK) return status;
+        if (ended) break;
         if (t->member_ended && (status = next_member(t, err)) != SBPS_OK) return status;
         if (z->avail_in == 0) continue;
         int code = inflate(z, Z_NO_FLUSH);

@@ -35,35 +35,76 @@ typedef struct {
     double mean_square;
 } journey;
 
+/* Room for a walk through the rows: their predictors, how these move along v, and what pulls. */
+typedef struct {
+    double *memory, *p, *q, *row, *eta, *along, *pull;
+} walk;
+
+static sbps_status walk_open(walk *k, const posterior *u, const double *w, const double *v,
+                             sbps_error *err)
+{
+    size_t stride = u->data->stride;
+    k->memory = k->p = new_doubles(3 * stride + 3 * BLOCK);
+    if (!k->memory) return fail_memory(err);
+    k->q = k->p + stride;
+    k->row = k->q + stride;
+    k->eta = k->row + stride;
+    k->along = k->eta + BLOCK;
+    k->pull = k->along + BLOCK;
+    memcpy(k->p, w, u->data->d * sizeof *w);
+    memcpy(k->q, v, u->data->d * sizeof *v);
+    return SBPS_OK;
+}
+
+/* The block of rows from `first`; its length. */
+static size_t walk_block(walk *k, const posterior *u, const double *w, size_t first)
+{
+    const rows *data = u->data;
+    size_t n = data->n - first < BLOCK ? data->n - first : BLOCK;
+    batch b = {.k = u->k, .n = n, .eta = k->eta, .y = data->y + first};
+    b.aux = u->dim > data->d ? w[data->d] : 0.0;
+    rows_products(data, u->k, rows_from(first, n), k->p, k->q, k->eta, k->along);
+    if (data->offset)
+        for (size_t i = 0; i < n; i++) k->eta[i] += data->offset[first + i];
+    u->model->gradient(&b, k->pull, NULL);
+    for (size_t i = 0; i < n; i++)
+        if (data->weight && data->weight[first + i] == 0.0) k->along[i] = k->pull[i] = 0.0;
+    return n;
+}
+
+/* How far row i of the block would rather go the other way. */
+static double objection(const walk *k, size_t i)
+{
+    if (k->pull[i] == 0.0) return -INFINITY;
+    return k->pull[i] > 0.0 ? -k->along[i] : k->along[i];
+}
+
 static sbps_status travel(const posterior *u, const double *w, const double *v, journey *out,
                           sbps_error *err)
 {
-    const rows *data = u->data;
-    double *memory = new_doubles(2 * data->stride + 3 * BLOCK);
-    if (!memory) return fail_memory(err);
-    double *p = memory, *q = p + data->stride, *eta = q + data->stride, *along = eta + BLOCK,
-           *pull = along + BLOCK;
-    memcpy(p, w, data->d * sizeof *w);
-    memcpy(q, v, data->d * sizeof *v);
+    walk k;
+    sbps_status status = walk_open(&k, u, w, v, err);
+    if (status != SBPS_OK) return status;
     *out = (journey){.objection = -INFINITY};
-    for (size_t first = 0; first < data->n; first += BLOCK) {
-        size_t n = data->n - first < BLOCK ? data->n - first : BLOCK;
-        batch b = {.k = u->k, .n = n, .eta = eta, .y = data->y + first};
-        b.aux = u->dim > data->d ? w[data->d] : 0.0;
-        rows_products(data, u->k, rows_from(first, n), p, q, eta, along);
-        if (data->offset)
-            for (size_t i = 0; i < n; i++) eta[i] += data->offset[first + i];
-        u->model->gradient(&b, pull, NULL);
+    for (size_t first = 0, n; first < u->data->n; first += n) {
+        n = walk_block(&k, u, w, first);
         for (size_t i = 0; i < n; i++) {
-            if (data->weight && data->weight[first + i] == 0.0) continue;
-            out->largest = fmax(out->largest, fabs(along[i]));
-            if (pull[i] != 0.0)
-                out->objection = fmax(out->objection, pull[i] > 0.0 ? -along[i] : along[i]);
-            out->mean_square += along[i] * along[i] / (double)data->n;
+            out->largest = fmax(out->largest, fabs(k.along[i]));
+            out->objection = fmax(out->objection, objection(&k, i));
+            out->mean_square += k.along[i] * k.along[i] / (double)u->data->n;
         }
     }
-    free(memory);
+    free(k.memory);
     return SBPS_OK;
+}
+
+/* Sum of |x_ij v_j|: what the row's predictor is rounded against. */
+static double magnitude(const posterior *u, walk *k, size_t row)
+{
+    double sum = 0.0;
+    u->data->storage->decode(u->data, row, k->row);
+    for (size_t j = 0; j < u->data->d; j++) sum += fabs(k->row[j] * k->q[j]);
+    return sum;
 }
 
 /* No prior holds weight j. */
@@ -91,9 +132,41 @@ static double resisted(const search *s, const double *v, size_t j)
     return log_prior_leans(s->u, j) ? fabs(log_prior_seen(s->u, v, j)) : share(s, v, j);
 }
 
-/* Every weight that v moves by more than `limit` in predictors is free of a prior. */
-static bool moves_only_flat(const search *s, const double *v, double limit)
+static double largest_share(const search *s, const double *v)
 {
+    double largest = 0.0;
+    for (size_t j = 0; j < s->u->data->d; j++) largest = fmax(largest, share(s, v, j));
+    return largest;
+}
+
+/* Does a row object by more than rounding, measured by its own terms? Beside one cell of 1e10 the
+ * objections of all other rows look like nothing, and yet they hold the weight. Weights that hardly
+ * move are left where they are: what is left of the search in them is no journey. */
+static sbps_status anyone_objects(const search *s, bool *out, sbps_error *err)
+{
+    walk k;
+    const posterior *u = s->u;
+    double limit = NEAR_ZERO * largest_share(s, s->step);
+    *out = false;
+    sbps_status status = walk_open(&k, u, s->w, s->step, err);
+    if (status != SBPS_OK) return status;
+    for (size_t j = 0; j < u->data->d; j++)
+        if (share(s, s->step, j) <= limit) k.q[j] = 0.0;
+    for (size_t first = 0, n; first < u->data->n && !*out; first += n) {
+        n = walk_block(&k, u, s->w, first);
+        for (size_t i = 0; i < n && !*out; i++) {
+            double against = objection(&k, i);
+            *out = against > 0.0 && against > NEAR_ZERO * magnitude(u, &k, first + i);
+        }
+    }
+    free(k.memory);
+    return SBPS_OK;
+}
+
+/* Every weight that matters to v, by `part` of the one that matters most, is free of a prior. */
+static bool moves_only_flat(const search *s, const double *v, double part)
+{
+    double limit = part * largest_share(s, v);
     for (size_t j = 0; j < s->u->data->d; j++)
         if (resisted(s, v, j) > limit && !is_flat(s, j)) return false;
     return true;
@@ -148,7 +221,8 @@ static sbps_status explain_separation(const search *s, const journey *j, sbps_er
     const rows *data = s->u->data;
     char columns[NAMES_MAX * 32 + 32], who[sizeof columns + 32];
     size_t alone = lone_separator(s, NEAR_ZERO * largest);
-    list_columns(s, s->step, 0.05 * largest, data->d, sizeof columns, columns);
+    list_columns(s, s->step, 0.05 * largest_share(s, s->step), data->d, sizeof columns,
+                 columns);
     if (alone < data->d)
         snprintf(who, sizeof who, "column '%.80s' alone", data->names[alone]);
     else
@@ -189,8 +263,10 @@ sbps_status check_separation(const search *s, bool certain, sbps_error *err)
     journey j;
     sbps_status status = travel(s->u, s->w, s->step, &j, err);
     if (status != SBPS_OK || j.largest < MOVES) return status;
-    bool flat = moves_only_flat(s, s->step, (certain ? 0.1 : NEAR_ZERO) * j.largest);
+    bool held, flat = moves_only_flat(s, s->step, certain ? 0.1 : NEAR_ZERO);
     if (!flat || (!certain && j.objection > NEAR_ZERO * j.largest)) return SBPS_OK;
+    status = anyone_objects(s, &held, err);
+    if (status != SBPS_OK || held) return status;
     if (s->u->model->counts && all_zero(s->u->data->n, s->u->data->y))
         return explain_no_events(s, err);
     return explain_separation(s, &j, err);
@@ -247,9 +323,8 @@ sbps_status check_collinear(search *s, size_t pivot, sbps_error *err)
 {
     if (s->u->model->general || pivot >= s->u->data->d) return SBPS_OK;
     null_vector(s, pivot);
-    double largest = 0.0;
-    for (size_t j = 0; j <= pivot; j++) largest = fmax(largest, share(s, s->step, j));
-    if (!moves_only_flat(s, s->step, DEPENDENT * largest)) return SBPS_OK;
+    double largest = largest_share(s, s->step);
+    if (!moves_only_flat(s, s->step, DEPENDENT)) return SBPS_OK;
     journey j;
     sbps_status status = travel(s->u, s->w, s->step, &j, err);
     if (status != SBPS_OK) return status;

@@ -51,12 +51,14 @@ rows_spec table_spec(const sbps_options *o)
 {
     const model_kind *model = o->model ? model_find(o->model) : NULL;
     const general_model *general = model ? model->general : NULL;
+    bool real = model && (model->aux_name || (general && !strcmp(o->head, "gaussian")));
     bool bare = general && (general->no_columns || general->no_target);
     return (rows_spec){.target = text_or_null(o->target),
                        .features = text_or_null(o->features),
                        .categorical = text_or_null(o->categorical),
                        .weights = text_or_null(o->weights),
                        .offset = text_or_null(o->offset),
+                       .real_target = real,
                        .intercept = !o->no_intercept && !bare,
                        .standardize = o->standardize,
                        .no_header = !strcmp(o->header, "no"),

@@ -188,6 +188,12 @@ static count_reading read_count(const char *text, size_t *out)
     return COUNT_READ;
 }
 
+/* Where a word stands for SIZE_AUTO, the number behind it cannot be asked for. */
+static size_t largest_size(const option_spec *spec)
+{
+    return spec->word && spec->most == SIZE_AUTO ? SIZE_AUTO - 1 : spec->most;
+}
+
 static sbps_status size_parse(const option_spec *spec, const char *label, const char *text,
                               void *field, sbps_error *err)
 {
@@ -199,7 +205,7 @@ static sbps_status size_parse(const option_spec *spec, const char *label, const 
         if (reading == COUNT_NO_NUMBER)
             return fail(err, SBPS_BAD_ARG, "%s: '%s' is not a whole number: want %s", label,
                         text, want);
-        if (reading == COUNT_OUT_OF_RANGE || value < spec->least || value > spec->most)
+        if (reading == COUNT_OUT_OF_RANGE || value < spec->least || value > largest_size(spec))
             return fail(err, SBPS_BAD_ARG, "%s: %s is out of range: want %s", label, text,
                         want);
     }

@@ -13,6 +13,8 @@
 #include <string.h>
 
 #define LABEL_SIZE 300
+#define LINE_SIZE  65536
+#define LINES_MOST 1000000
 
 typedef struct {
     sbps_options *options;
@@ -96,28 +98,43 @@ static sbps_status take_line(reader *r, char *line, sbps_error *err)
     return take_option(r, name, value, err);
 }
 
+/* The next line without its end; *ended when none follows it. Files without lines, as devices are, are
+ * refused before they fill the memory. */
+static sbps_status read_line(const reader *r, FILE *file, char line[LINE_SIZE], bool *ended,
+                             sbps_error *err)
+{
+    size_t length = 0;
+    int c;
+    while ((c = getc(file)) != EOF && c != '\n') {
+        if (c == '\0')
+            return fail(err, SBPS_BAD_FILE, "%s:%zu: holds a zero byte: is this a text file?",
+                        r->path, r->line);
+        if (length == LINE_SIZE - 1 || r->line > LINES_MOST)
+            return fail(err, SBPS_BAD_FILE, "%s:%zu: too long: is this a text file?", r->path,
+                        r->line);
+        line[length++] = (char)c;
+    }
+    line[length] = '\0';
+    *ended = c == EOF;
+    if (ferror(file)) return fail(err, SBPS_NO_FILE, "%s: %s", r->path, strerror(errno));
+    return SBPS_OK;
+}
+
 sbps_status sbps_options_read(sbps_options *options, const char *path, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
-    char *line = NULL;
-    size_t room = 0;
-    ssize_t length;
+    char line[LINE_SIZE];
+    bool ended = false;
     reader r = {.options = options, .path = path};
     memcpy(r.before, options->given, option_spec_count);
     FILE *file = fopen(path, "r");
     if (!file) return fail(err, SBPS_NO_FILE, "%s: %s", path, strerror(errno));
     errno = 0;
-    while (status == SBPS_OK && (length = getline(&line, &room, file)) >= 0) {
+    while (status == SBPS_OK && !ended) {
         r.line++;
-        if (strlen(line) != (size_t)length)
-            status = fail(err, SBPS_BAD_FILE, "%s:%zu: holds a zero byte: is this a text file?",
-                          path, r.line);
-        else
-            status = take_line(&r, line, err);
+        status = read_line(&r, file, line, &ended, err);
+        if (status == SBPS_OK) status = take_line(&r, line, err);
     }
-    if (status == SBPS_OK && !feof(file))
-        status = fail(err, SBPS_NO_FILE, "%s: %s", path, strerror(errno));
-    free(line);
     fclose(file);
     return status;
 }

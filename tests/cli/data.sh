@@ -129,4 +129,15 @@ shows_no_control 'control characters, refused' .err
 "$sbps" sample $'no\033[2J\nsbps: all is well' --model logistic --target y -o none.nc 2>.err
 shows_no_control 'control characters, path' .err
 try 'control characters, exact' 0 $'"x .*sbps: all is well",' '' "$sbps" summary control.nc --csv
+
+# Files without an end or a line, counts that stand for a word.
+refused 'endless config'   1 '/dev/zero:1: holds a zero byte' good.csv --config /dev/zero
+yes | tr -d '\n' | head -c 100000 >endless.cfg
+refused 'a line too long'  1 'endless.cfg:1: too long' good.csv --config endless.cfg
+refused 'all bits set'     2 '18446744073709551615 is out of range' good.csv --batch-size 18446744073709551615
+
+# Labels -1 and +1 are classes for logistic and numbers for linear: the mean of y is 1/3 or -1/3.
+awk 'BEGIN { for (i = 0; i < 300; i++) print (i % 3 ? -1 : 1), "1:" i % 2 }' >signs.svm
+try 'labels as numbers'    0 'intercept,-0.33' '' "$sbps" map signs.svm --model linear --csv
+try 'labels as classes'    0 'intercept,-0.69' '' "$sbps" map signs.svm --model logistic --csv
 finish

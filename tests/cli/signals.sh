@@ -71,4 +71,18 @@ cases=$((cases + 1))
 code=$?
 [ $code -eq 1 ] || fault 'closed output' "exit $code, want 1"
 grep -q 'standard output: ' .err || fault 'closed output' "said: $(cat .err)"
+
+# SIGBUS: the table is cut short while it is in use.
+"$sbps" simulate logistic --rows 50000 --dim 5 -o large.csv &&
+    "$sbps" convert large.csv cut.tbl --target y || fault 'cut table' 'no table'
+cases=$((cases + 1))
+rm -f path.csv
+"$sbps" sample cut.tbl --model logistic --warmup 0 --seconds 500 --skeleton path.csv -o cut.nc 2>.err &
+pid=$!
+until [ -s path.csv ] && [ "$(wc -l <path.csv)" -gt 1 ]; do sleep 0.05; done
+truncate -s 4096 cut.tbl
+wait $pid
+code=$?
+[ $code -eq 1 ] || fault 'cut table' "exit $code, want 1"
+grep -q '^sbps: cut.tbl: cannot be read any more: was it cut short' .err || fault 'cut table' "said: $(tail -n 1 .err)"
 finish

@@ -59,6 +59,24 @@ TEST(quasi_separation_by_a_single_row_is_seen)
     EXPLAINED(f, "'x4'");
 }
 
+/* Beside one huge cell all other rows hardly move, and yet their weight is held by them. */
+TEST(one_huge_cell_is_not_called_separation)
+{
+    static const char *const priors[] = {"flat", "normal(0,2.5)", "cauchy(0,2.5)"};
+    const double cells[] = {1e6, 1e10, -1e10, 1e12};
+    double x[N * D], y[N];
+    for (size_t p = 0; p < 3; p++)
+        for (size_t k = 0; k < 4; k++) {
+            simulate("logistic", N, D, 4, x, y);
+            x[17 * D] = cells[k];
+            rows *data = make_rows(N, D, x, y, NULL, true);
+            fit f = fit_rows(data, "logistic", priors[p], "flat", NULL);
+            CHECK(f.status == SBPS_OK);
+            if (f.status != SBPS_OK) printf("%g, %s: %s\n", cells[k], priors[p], f.err.text);
+            fit_close(&f);
+        }
+}
+
 TEST(rare_overlap_is_not_called_separation)
 {
     double x[N * D], y[N];
