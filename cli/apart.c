@@ -69,10 +69,9 @@ sbps_status apart_check(const named_file *files, size_t count, sbps_error *err)
 static sbps_status check_stan(const named_file *files, size_t count, const char *path,
                               size_t chains, sbps_error *err)
 {
-    size_t stem = strlen(path) - strlen(".csv");
     for (size_t c = 1; c <= chains; c++) {
         char name[PATH_MAX + 32];
-        snprintf(name, sizeof name, "%.*s_%zu.csv", (int)stem, path, c);
+        output_name_chain(path, c, sizeof name, name);
         const named_file own = {"--output", name, true};
         for (size_t i = 0; i < count; i++) {
             sbps_status status = check_pair(&own, &files[i], err);

@@ -42,6 +42,12 @@ sbps_status output_check_ending(const char *path, sbps_error *err)
                   "--output: '%s' has an unknown ending: want .nc, .csv or .stan.csv", path);
 }
 
+void output_name_chain(const char *path, size_t chain, size_t room, char *name)
+{
+    size_t stem = strlen(path) - strlen(".csv");
+    snprintf(name, room, "%.*s_%zu.csv", (int)stem, path, chain);
+}
+
 bool is_same_file(const char *path, const char *other)
 {
     struct stat a, b;
@@ -92,6 +98,28 @@ sbps_status output_check(const char *name, const char *path, sbps_error *err)
         return refuse(err, SBPS_NO_FILE, "%s: cannot write %s: %s", name, path,
                       strerror(errno));
     return SBPS_OK;
+}
+
+static sbps_status check_earlier(const char *path, sbps_error *err)
+{
+    struct stat about;
+    bool there = stat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0;
+    if (!there || sbps_result_recognise(path)) return SBPS_OK;
+    return refuse(
+        err, SBPS_NO_FILE,
+        "--output: %s is there and is no run of sbps: want another name, or remove it", path);
+}
+
+sbps_status output_check_earlier(const char *path, size_t chains, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    if (!output_is_stan(path)) return check_earlier(path, err);
+    for (size_t c = 1; c <= chains && status == SBPS_OK; c++) {
+        char name[PATH_MAX + 32];
+        output_name_chain(path, c, sizeof name, name);
+        status = check_earlier(name, err);
+    }
+    return status;
 }
 
 typedef struct {

@@ -9,8 +9,12 @@ sbps_status output_check(const char *name, const char *path, sbps_error *err);
 bool is_same_file(const char *path, const char *other);
 /* Is it a name sbps_result_write knows the format of? */
 sbps_status output_check_ending(const char *path, sbps_error *err);
+/* Is what lies there a run of ours, or nothing? Another file is not written over. `chains`: Stan's format
+ * has a file for each. */
+sbps_status output_check_earlier(const char *path, size_t chains, sbps_error *err);
 bool output_is_netcdf(const char *path);
 bool output_is_stan(const char *path); /* one file a chain */
+void output_name_chain(const char *path, size_t chain, size_t room, char *name); /* from 1 */
 /* The folder of `path`, PATH_MAX bytes: "." when it names none. */
 void folder_of(const char *path, char *folder);
 void output_tell(const char *path); /* says where the draws are */

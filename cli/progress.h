@@ -4,6 +4,16 @@
 
 #include "sbps.h"
 
+/* What takes long and cannot be asked how far it is: a thread says every now and then that it goes on. */
+typedef struct waiting waiting;
+
+/* mode as below; NULL: nothing will be said. */
+waiting *waiting_begin(const char *mode, const char *what);
+/* From now on it is this; the clock starts anew. Strings are kept. NULL is fine. */
+void waiting_for(waiting *w, const char *what);
+/* Ends the thread and takes its line away. NULL is fine. */
+void waiting_end(waiting *w);
+
 typedef struct {
     bool silent;
     bool bar;    /* one line redrawn, for terminals; otherwise a line now and then */

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define ROUND          "a round is under way"
 #define RHAT_CONVERGED 1.01 /* Vehtari et al. (2021) */
 
 static bool is_on(const sbps_options *options, const char *name)
@@ -30,7 +31,10 @@ static sbps_status check_files(const sbps_options *options, const char *data, sb
         snprintf(flag, sizeof flag, "--%s", names[i]);
         if (*path) status = output_check(flag, path, err);
     }
-    return status == SBPS_OK ? apart_check_sample(options, data, err) : status;
+    if (status == SBPS_OK) status = apart_check_sample(options, data, err);
+    if (status != SBPS_OK) return status;
+    size_t chains = strtoul(sbps_options_get(options, "chains"), NULL, 10);
+    return output_check_earlier(sbps_options_get(options, "output"), chains, err);
 }
 
 static sbps_status check_options(const sbps_options *options, const char *data, sbps_error *err)
@@ -64,12 +68,16 @@ static sbps_status fly(sbps_run *run, const sbps_options *options, sbps_error *e
     sbps_status status = SBPS_OK;
     bool finished = false;
     progress p = progress_open(sbps_options_get(options, "progress"));
-    if (!p.silent) status = describe(run, stderr, err);
+    /* a bar stays where it is; lines would stay away while a round lasts */
+    waiting *w = waiting_begin(p.bar ? "off" : sbps_options_get(options, "progress"), ROUND);
+    status = describe(run, stderr, err); /* what was chosen is no progress: it is told always */
     while (status == SBPS_OK && !finished) {
         status = sbps_run_advance(run, &finished, err);
+        waiting_for(w, ROUND);
         tell_warning(run, &p);
         if (status == SBPS_OK && !finished) progress_tick(&p, run);
     }
+    waiting_end(w);
     progress_close(&p, run);
     return status;
 }
@@ -189,6 +197,20 @@ static int sample_and_keep(sbps_run *run, const sbps_options *options)
     return status == SBPS_OK ? CODE_OK : CODE_FAILED;
 }
 
+/* The table and the run; what takes long is told. */
+static sbps_status set_up(const char *data, const sbps_options *options, sbps_table **table,
+                          sbps_run **run, sbps_error *err)
+{
+    char reading[PATH_MAX + 16];
+    snprintf(reading, sizeof reading, "reading %s", data ? data : "nothing");
+    waiting *w = waiting_begin(sbps_options_get(options, "progress"), reading);
+    sbps_status status = inputs_open(data, options, table, err);
+    waiting_for(w, "setting up: the mode, control variates, what to choose");
+    if (status == SBPS_OK) status = sbps_run_create(*table, options, run, err);
+    waiting_end(w);
+    return status;
+}
+
 static int sample_run(const arguments *given)
 {
     int code = CODE_OK;
@@ -201,8 +223,7 @@ static int sample_run(const arguments *given)
     sbps_status status = sbps_options_create(&options, &err);
     if (status == SBPS_OK) status = inputs_take(given, options, &err);
     if (status == SBPS_OK) status = check_options(options, data, &err);
-    if (status == SBPS_OK) status = inputs_open(data, options, &table, &err);
-    if (status == SBPS_OK) status = sbps_run_create(table, options, &run, &err);
+    if (status == SBPS_OK) status = set_up(data, options, &table, &run, &err);
     if (status != SBPS_OK)
         code = report_status(status, &err);
     else if (is_on(options, "dry-run"))

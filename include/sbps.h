@@ -137,7 +137,7 @@ typedef struct sbps_run sbps_run;
 
 typedef struct {
     bool warming_up;
-    double share_done;   /* 0..1, of the stopping rule nearest to being met */
+    double share_done;   /* 0..1, of the stopping rule nearest to being met; never falls */
     double seconds;      /* since sampling began, set-up excluded */
     double seconds_left; /* guess; NAN while unknown */
     double proposals;    /* since the start, all chains, warm-up included */
@@ -188,6 +188,8 @@ SBPS_API sbps_status sbps_result_read(const char *path, sbps_result **out, sbps_
  * appears whole or not at all. */
 SBPS_API sbps_status sbps_result_write(const sbps_result *result, const char *path,
                                        sbps_error *err);
+/* Whether a file looks like one that sbps_result_write made, of any of its formats. */
+SBPS_API bool sbps_result_recognise(const char *path);
 SBPS_API size_t sbps_result_dim(const sbps_result *result);
 SBPS_API size_t sbps_result_chains(const sbps_result *result);
 SBPS_API size_t sbps_result_draws(const sbps_result *result); /* per chain */

@@ -65,6 +65,7 @@ static sbps_status summarize_one(const result *r, size_t j, double *room, sbps_p
         .sd_bias = r->sd_bias[j],
         .sd_bias_se = r->sd_bias_se[j],
     };
+    if (r->draws == 0) out->mean = out->mcse = out->sd = out->bias = NAN; /* of a warm-up */
     return SBPS_OK;
 }
 

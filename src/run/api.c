@@ -160,6 +160,11 @@ sbps_status sbps_result_write(const sbps_result *r, const char *path, sbps_error
     return fail(err, SBPS_BAD_ARG, "%s: the name must end in .nc, .csv or .stan.csv", path);
 }
 
+bool sbps_result_recognise(const char *path)
+{
+    return result_recognise(path);
+}
+
 size_t sbps_result_dim(const sbps_result *r)
 {
     return r->dim;

@@ -2,6 +2,7 @@
 #include "run/audition.h"
 #include "run/values.h"
 #include "sampler/calibrate.h"
+#include "store/layout.h"
 
 #include <math.h>
 #include <string.h>
@@ -175,17 +176,28 @@ static sbps_status fill(const sbps_run *run, result *r, sbps_error *err)
     return fill_options(run, r, err);
 }
 
+/* Without draws there is nothing to estimate from. */
+static void unknown_estimates(result *r)
+{
+    for (const array_field *f = layout_path; f->name; f++)
+        for (size_t j = 0; j < r->dim; j++) (*array_slot(r, f))[j] = NAN;
+    r->info.bias_estimate = r->info.min_ess = NAN;
+}
+
 sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err)
 {
     size_t least = SIZE_MAX;
     *out = NULL;
     sbps_status status = chains_check(run, err);
     if (status != SBPS_OK) return status;
-    /* chains fly for different times: the shortest says how many draws all of them have */
+    /* chains fly for different times: the shortest says how many draws all of them have; what a
+     * warm-up keeps for itself is none */
+    if (run->state.phase == PHASE_WARMUP) least = 0;
     for (size_t c = 0; c < run->chain_count; c++)
         if (run->chains[c].d.state->count < least) least = run->chains[c].d.state->count;
     status = result_create(run->chain_count, least, run->target->dim, out, err);
     if (status == SBPS_OK) status = fill(run, *out, err);
+    if (status == SBPS_OK && least == 0) unknown_estimates(*out);
     if (status != SBPS_OK) {
         result_destroy(*out);
         *out = NULL;

@@ -215,7 +215,9 @@ const option_spec option_specs[] = {
      .help =
          "Draws kept of each chain, at least: when there are more than twice as many, "
          "every second is dropped. Of an --ess above the draws of all chains the path alone "
-         "has it."},
+         "has it. A sampler that makes one draw a step, such as hmc, may reach --ess with "
+         "fewer and end, unless this option is given; --epochs and --seconds end it in any "
+         "case."},
 
     {TEXT("output", output, "FILE", "run.nc"), FILES,
      .help =
@@ -241,7 +243,7 @@ const option_spec option_specs[] = {
     {CHOICE("progress", progress, "auto|on|off", "auto"), FILES,
      .help =
          "Progress on standard error: a bar on a terminal, else a line every 10 seconds. off "
-         "leaves only warnings and errors."},
+         "leaves only what was chosen, warnings and errors."},
 };
 
 const size_t option_spec_count = sizeof option_specs / sizeof *option_specs;

@@ -174,6 +174,7 @@ sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error *err)
         if (!warming_up && stop_now(run)) s->phase = PHASE_DONE;
         if (warming_up && (status = replan_after_round(run, err)) != SBPS_OK) return status;
     }
+    if (s->phase != PHASE_WARMUP) run->share = fmax(run->share, stop_share(run));
     *finished = !whole || s->phase == PHASE_DONE;
     return files_after_round(run, *finished, err);
 }
@@ -186,7 +187,7 @@ void sbps_run_interrupt(sbps_run *run)
 void sbps_run_progress(const sbps_run *run, sbps_progress *out)
 {
     const run_state *s = &run->state;
-    double share = stop_share(run), proposals = s->warmup_proposals;
+    double share = fmax(run->share, stop_share(run)), proposals = s->warmup_proposals;
     *out = (sbps_progress){.warming_up = s->phase == PHASE_WARMUP, .rounds = s->rounds};
     out->share_done = s->phase == PHASE_WARMUP ? 0.0 : share;
     out->seconds = s->seconds_warmup + s->seconds_sampling;

@@ -118,6 +118,8 @@ struct sbps_run {
     growing_file trace;                /* stream NULL: none is asked for */
     uint64_t file_digest[NAMED_FILES]; /* 0: no such file is named */
     atomic_bool interrupt;
+    double
+        share; /* done, as far as it was ever told: an estimate that falls takes nothing back */
     double seconds_setup;
     double clock; /* when this process began to advance */
     double last_checkpoint, checkpoint_cost;

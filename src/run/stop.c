@@ -41,9 +41,20 @@ static double ess_share(const sbps_run *run)
     return moments_min_ess(run->moments_of, run->chain_count) / run->options->ess;
 }
 
+/* Of those the user asked for. What is kept by default is what the rules leave: a sampler that makes one
+ * draw a step may have what is wanted of it before. */
+static double draws_share(const sbps_run *run)
+{
+    double share = 1.0, wanted = (double)run->options->draws;
+    if (!option_given(run->options, "draws")) return 1.0;
+    for (size_t i = 0; i < run->chain_count; i++)
+        share = fmin(share, (double)run->chains[i].d.state->count / wanted);
+    return share;
+}
+
 double stop_share(const sbps_run *run)
 {
-    double ess = ess_share(run);
+    double ess = fmin(ess_share(run), draws_share(run));
     if (run->state.phase == PHASE_SAMPLING) ess = fmin(ess, 0.99);
     return fmin(fmax(bounded_share(run), ess), 1.0);
 }
@@ -113,6 +124,7 @@ bool stop_now(sbps_run *run)
     if (bounded_share(run) >= 1.0) return true;
     if (run->plan.ess_rule && chains_apart(run, run->options->ess)) return true;
     if (ess < fmax(1.0, run->state.next_look)) return false;
+    if (draws_share(run) < 1.0) return false;
     if (ess >= RHAT_WAIT) return true;
     if (!draws_suffice(run, ess)) return false;
     return ess >= BIAS_WAIT || !run->plan.choose_band || !run_bias_unsure(run);

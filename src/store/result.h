@@ -79,4 +79,7 @@ sbps_status result_write_csv(const result *r, const char *path, sbps_error *err)
 /* One file a chain: run.stan.csv -> run.stan_1.csv, ... in CmdStan's layout. */
 sbps_status result_write_stan(const result *r, const char *path, sbps_error *err);
 
+/* By its first and last bytes; see sbps_result_recognise. */
+bool result_recognise(const char *path);
+
 #endif

@@ -35,6 +35,11 @@ void trailer_make(const void *bytes, size_t size, unsigned char out[TRAILER_SIZE
     for (size_t i = 0; i < 4; i++) out[MAGIC_SIZE + i] = (unsigned char)(crc >> 8 * i);
 }
 
+bool trailer_begins(const unsigned char tail[TRAILER_SIZE])
+{
+    return memcmp(tail, MAGIC, MAGIC_SIZE) == 0;
+}
+
 /* CRC-32 of the first `size` bytes; false when they cannot be read. */
 static bool sum_of(FILE *stream, uint64_t size, uLong *crc)
 {

@@ -21,4 +21,7 @@ void trailer_make(const void *bytes, size_t size, unsigned char out[TRAILER_SIZE
  * else what is wrong with it. */
 const char *trailer_check(FILE *stream, uint64_t size);
 
+/* Whether these bytes begin as a trailer does. */
+bool trailer_begins(const unsigned char tail[TRAILER_SIZE]);
+
 #endif

@@ -7,8 +7,8 @@ convert=("$sbps" convert data.csv t.tbl)
 quick=(--epochs 20 --progress off --chains 2)
 
 try 'convert'              0 '' '' "${convert[@]}" --target y
-try 'sample'               0 '' '' "$sbps" sample t.tbl --model logistic "${quick[@]}" -o a.nc
-try 'sample, same options' 0 '' '' "$sbps" sample t.tbl --model logistic --target y "${quick[@]}" -o b.nc
+try 'sample'               0 '' '^logistic regression of .y. ' "$sbps" sample t.tbl --model logistic "${quick[@]}" -o a.nc
+try 'sample, same options' 0 '' '^logistic regression of .y. ' "$sbps" sample t.tbl --model logistic --target y "${quick[@]}" -o b.nc
 try 'summary'              0 'rows +3000.*target y|target y.*rows +3000' '' "$sbps" summary a.nc
 "$sbps" summary --csv a.nc >a.csv
 "$sbps" summary --csv b.nc >b.csv
@@ -28,7 +28,7 @@ gzip -k data.csv
 try 'gzip'                 0 '' '' "$sbps" convert data.csv.gz t.tbl --target y
 cmp -s t.tbl first.tbl || fault 'gzip' 'the packed text gave other bytes'
 try 'float'                0 '' '' "$sbps" convert data.csv f.tbl --target y --storage float
-try 'sample of floats'     0 '' '' "$sbps" sample f.tbl --model logistic "${quick[@]}" -o f.nc
+try 'sample of floats'     0 '' '^logistic regression of .y. ' "$sbps" sample f.tbl --model logistic "${quick[@]}" -o f.nc
 [ "$(stat -c %s f.tbl)" -lt "$(stat -c %s t.tbl)" ] || fault 'float' 'is not smaller'
 
 # A checkpoint goes on bit for bit.

@@ -71,8 +71,8 @@ twice 'skeleton is the config' --config options.conf --skeleton options.conf
 twice 'output is the data'     -o data.csv
 twice 'a chain of Stan'        -o run.stan.csv --skeleton run.stan_2.csv
 [ -e new ] && fault 'twice' 'a file was made'
-try 'resume is checkpoint' 0 '' '' "${quick[@]}" --ess 150 --resume state --checkpoint state -o run.nc
-try 'devices may be shared' 0 '' '' "${quick[@]}" --sampler sbps --ess 100 --skeleton /dev/null --trace /dev/null -o run.nc
+try 'resume is checkpoint' 0 '' '^logistic regression' "${quick[@]}" --ess 150 --resume state --checkpoint state -o run.nc
+try 'devices may be shared' 0 '' '^logistic regression' "${quick[@]}" --sampler sbps --ess 100 --skeleton /dev/null --trace /dev/null -o run.nc
 try 'map: start'      2 '' 'start.csv is the file of --start' "$sbps" map data.csv --model logistic --target y \
     --start start.csv -o start.csv
 try 'simulate: truth' 2 '' 'both.csv is the file of --output' "$sbps" simulate logistic -o both.csv --truth both.csv
@@ -89,7 +89,7 @@ try 'late skeleton' 1 '' 'late.csv would have a gap' "${whole[@]}" --ess 2000 -o
 [ -e late.csv ] && fault 'late skeleton' 'was begun'
 try 'late trace' 1 '' 'late.csv would have a gap' "${whole[@]}" --ess 2000 -o gap.nc --resume gap.state --trace late.csv
 cp first.state gap.state
-try 'no gap' 0 '' '' "${whole[@]}" --ess 600 -o gap.nc --resume gap.state --skeleton gap.csv
+try 'no gap' 0 '' '^logistic regression' "${whole[@]}" --ess 600 -o gap.nc --resume gap.state --skeleton gap.csv
 [ "$(stat -c %s gap.csv)" -gt "$(stat -c %s first.csv)" ] || fault 'no gap' 'nothing was added'
 
 # ---- a skeleton has one writer ----

@@ -29,10 +29,11 @@ try 'diagnose'             0 '[a-z]' '' "$sbps" diagnose run.nc
 "${sample[@]}" "${quick[@]}" --seed 2 --progress off -o other.nc 2>.err
 "$sbps" summary other.nc --csv | cmp -s - first.csv && fault 'other seed' 'gave the same numbers'
 
-# Silence: nothing but warnings on stderr, nothing on stdout.
+# Silence: nothing but what was chosen and warnings on stderr, nothing on stdout.
 "${sample[@]}" "${quick[@]}" --progress off -o quiet.nc >.out 2>.err
 [ -s .out ] && fault 'progress off' 'something on stdout'
-grep -v '^sbps: warning: ' .err >.left && fault 'progress off' "said: $(head -n 1 .left)"
+grep -q '^  sampler ' .err && grep -q '^  prior ' .err || fault 'progress off' 'hides what was chosen'
+grep -v '^sbps: warning: \|^  [a-z]\|^logistic regression of' .err >.left && fault 'progress off' "said: $(head -n 1 .left)"
 try 'progress on'          0 '' 'sbps: +100%.*ESS' "${sample[@]}" "${quick[@]}" --progress on -o loud.nc
 
 # A config file fills what the command line leaves open.
@@ -81,7 +82,7 @@ saved=$(sed -n 's/.*the draws were saved to \(.*\)$/\1/p' .err)
 try 'saved draws'          0 "^$columns" '' "$sbps" summary "${saved:-none}" --csv
 
 # Checkpoint and resume.
-try 'checkpoint'           0 '' '^(sbps: warning: .*)?$' "${sample[@]}" "${quick[@]}" --progress off --checkpoint state -o half.nc
+try 'checkpoint'           0 '' '^logistic regression of [^%]*$' "${sample[@]}" "${quick[@]}" --progress off --checkpoint state -o half.nc
 [ -s state ] || fault 'checkpoint' 'no file'
 try 'resume'               0 '' 'the draws are in whole.nc' "${sample[@]}" "${quick[@]}" --ess 200 --resume state -o whole.nc
 try 'resume: other run'    1 '' '^sbps: ' "${sample[@]}" "${quick[@]}" --seed 9 --resume state -o no.nc --progress off

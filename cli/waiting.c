@@ -1,0 +1,105 @@
+/* Reading a table, setting up and rounds of long flights give no sign of themselves. A thread beside
+ * them tells what goes on and for how long: on a terminal a line redrawn each second, elsewhere a line
+ * every ten seconds. What is over sooner is never mentioned. */
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BAR_SECONDS  1
+#define LINE_SECONDS 10
+
+struct waiting {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    const char *what; /* NULL: to be ended */
+    struct timespec since, next;
+    bool bar, drawn;
+};
+
+static void set_clock(waiting *w)
+{
+    clock_gettime(CLOCK_MONOTONIC, &w->since);
+    w->next = w->since;
+    w->next.tv_sec += w->bar ? BAR_SECONDS : LINE_SECONDS;
+}
+
+static void clear_line(waiting *w)
+{
+    if (w->drawn) fputs("\r\033[K", stderr);
+    w->drawn = false;
+}
+
+static void tell(waiting *w)
+{
+    char time[32];
+    format_duration((double)(w->next.tv_sec - w->since.tv_sec), sizeof time, time);
+    if (w->bar)
+        fprintf(stderr, "\r%s, %s\033[K", w->what, time);
+    else
+        complain("%s, %s", w->what, time);
+    w->drawn = w->bar;
+    w->next.tv_sec += w->bar ? BAR_SECONDS : LINE_SECONDS;
+}
+
+static void *watch(void *self)
+{
+    waiting *w = self;
+    pthread_mutex_lock(&w->lock);
+    while (w->what) {
+        struct timespec until = w->next;
+        int code = pthread_cond_timedwait(&w->change, &w->lock, &until);
+        if (code && w->what) tell(w);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+static bool start(waiting *w)
+{
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->change, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    return pthread_create(&w->thread, NULL, watch, w) == 0;
+}
+
+waiting *waiting_begin(const char *mode, const char *what)
+{
+    waiting *w = strcmp(mode, "off") ? calloc(1, sizeof *w) : NULL;
+    if (!w) return NULL;
+    w->what = what;
+    w->bar = isatty(STDERR_FILENO);
+    set_clock(w);
+    if (start(w)) return w;
+    free(w);
+    return NULL;
+}
+
+void waiting_for(waiting *w, const char *what)
+{
+    if (!w) return;
+    pthread_mutex_lock(&w->lock);
+    clear_line(w);
+    w->what = what;
+    set_clock(w);
+    pthread_cond_signal(&w->change);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void waiting_end(waiting *w)
+{
+    if (!w) return;
+    waiting_for(w, NULL);
+    pthread_join(w->thread, NULL);
+    pthread_cond_destroy(&w->change);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+}

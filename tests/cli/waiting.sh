@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# A line every ten seconds also where nothing else is said: while a table is read and in long rounds.
+# Pipes make both last until the line was seen: one that is not written to, one that is not read.
+. "$(dirname "$0")/common.sh"
+
+said() { # PATTERN PID: waits for the line, or for the end of the process
+    until grep -q "$1" .err 2>/dev/null; do
+        kill -0 "$2" 2>/dev/null || { fault "$1" "never said: $(tail -n 1 .err)"; return; }
+        sleep 0.2
+    done
+}
+
+cases=$((cases + 1))
+"$sbps" simulate logistic --rows 500 --dim 2 -o data.csv || exit 1
+mkfifo slow.csv
+"$sbps" sample slow.csv --model logistic --target y --ess 50 -o run.nc 2>.err &
+pid=$!
+exec 3>slow.csv
+head -n 100 data.csv >&3
+said '^sbps: reading slow.csv, 10s' $pid
+tail -n +101 data.csv >&3
+exec 3>&-
+wait $pid
+code=$?
+[ $code -eq 0 ] || fault 'reading' "exit $code: $(tail -n 1 .err)"
+
+cases=$((cases + 1))
+: >.err
+mkfifo path
+"$sbps" sample data.csv --model logistic --target y --warmup 0 --ess 1e9 --skeleton path -o run.nc 2>.err &
+pid=$!
+exec 4<path # opened and not read: the skeleton fills the pipe and the round waits
+said '^sbps: a round is under way, 10s' $pid
+kill -KILL $pid
+wait $pid 2>/dev/null
+exec 4<&-
+
+cases=$((cases + 1))
+"$sbps" sample data.csv --model logistic --target y --ess 50 --progress off -o run.nc 2>.err
+grep -q '^sbps: \(reading\|setting\|a round\)' .err && fault 'progress off' "said: $(cat .err)"
+finish
