@@ -69,16 +69,10 @@ const array_field layout_stats[] = {
 };
 
 const info_field layout_texts[] = {
-    INFO(sampler),         INFO(model),
-    INFO(control_variate), INFO(metric),
-    INFO(minibatch),       INFO(created_at),
-    INFO(target),          INFO(data),
-    INFO(formula),         END,
-    INFO(sampler),         INFO(model),
-    INFO(control_variate), INFO(metric),
-    INFO(minibatch),       INFO(created_at),
-    INFO(target),          INFO(influential_rows),
-    INFO(replanned),       END,
+    INFO(sampler),          INFO(model),     INFO(control_variate),
+    INFO(metric),           INFO(minibatch), INFO(created_at),
+    INFO(target),           INFO(data),      INFO(formula),
+    INFO(influential_rows), INFO(replanned), END,
 };
 
 const info_field layout_numbers[] = {
