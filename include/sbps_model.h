@@ -47,6 +47,9 @@ typedef struct {
     void (*start)(size_t columns, double *w);
     /* What is wrong with a row, a short text without a full stop; NULL: nothing. */
     const char *(*check)(size_t columns, const double *x, double y);
+    /* As `name`, with the names of the columns; goes before it. NULL: `name` is asked. */
+    void (*name_by_columns)(size_t columns, const char *const *column_names, size_t j,
+                            size_t size, char *text);
 } sbps_model_table;
 
 #if defined(__GNUC__)

@@ -94,8 +94,12 @@ static sbps_status end_search(search *s, search_end end, sbps_status status, sbp
     return fail(
         err, SBPS_NO_MODE,
         "no mode found after %zu iterations: %.3g nats seem to be left; a tighter prior "
-        "or --standardize may help",
-        s->iterations, 0.5 * s->decrement);
+        "or --standardize may help%s",
+        s->iterations, 0.5 * s->decrement,
+        s->u->data->offset && s->u->model->counts
+            ? "; the offset is added to the log of the mean: of an exposure it should be the "
+              "logarithm"
+            : "");
 }
 
 /* ---- methods ---- */

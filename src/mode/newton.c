@@ -18,7 +18,10 @@
 #define GOOD_ENOUGH    1e-6  /* where rounding or a kink stops progress */
 #define MAX_DAMPING    1e12
 #define BAD_START      1e-2 /* damping that the Hessian at the start should not need */
-#define MAX_AUX_STEP   3.0  /* log sigma is exponential in its effect: no leaps */
+#define PACE_STEPS     10   /* over which a gain is measured */
+#define RUNAWAY_STEPS  20
+#define RUNAWAY_GAIN   1.0 /* nats a step */
+#define MAX_AUX_STEP   3.0 /* log sigma is exponential in its effect: no leaps */
 
 static size_t aux_index(const search *s)
 {
@@ -196,14 +199,50 @@ static search_end advance(search *s, bool *quiet, sbps_status *status, sbps_erro
     return *status == SBPS_OK ? SEARCH_ON : SEARCH_FAILED;
 }
 
+/* The parameter that moves most. */
+static size_t farthest(const search *s)
+{
+    size_t most = 0;
+    for (size_t j = 1; j < s->dim; j++)
+        if (fabs(s->step[j]) > fabs(s->step[most])) most = j;
+    return most;
+}
+
+static sbps_status fail_runaway(const search *s, size_t steps, double gain, sbps_error *err)
+{
+    char name[81];
+    size_t j = farthest(s);
+    posterior_name(s->u, j, sizeof name, name);
+    return fail(
+        err, SBPS_NO_MODE,
+        "no mode within reach: after %zu Newton steps each still gains %.2g nats, and "
+        "'%s' has run to %.3g. Where a scale goes to 0 with all that it scales, as that "
+        "of random effects does, the density grows for ever: make each effect its scale "
+        "times a parameter that is standard normal",
+        steps, gain, name, s->w[j]);
+}
+
+/* Newton ends in a few steps where there is a mode. A general model whose density grows for ever would
+ * take it to where nothing is left to sample; regressions have checks of their own. */
+static sbps_status check_pace(const search *s, size_t steps, double *mark, sbps_error *err)
+{
+    if (!s->u->model->general || steps % PACE_STEPS != 0) return SBPS_OK;
+    double gain = (*mark - s->value) / PACE_STEPS;
+    *mark = s->value;
+    return steps < RUNAWAY_STEPS || gain < RUNAWAY_GAIN ? SBPS_OK
+                                                        : fail_runaway(s, steps, gain, err);
+}
+
 search_end newton_search(search *s, bool picky, sbps_status *status, sbps_error *err)
 {
     search_end end = SEARCH_ON;
     bool quiet = false;
+    double mark = INFINITY;
     s->damping = 0.0;
     s->decrement = INFINITY;
     for (size_t i = 0; i < MAX_ITERATIONS && end == SEARCH_ON; i++, s->iterations++) {
         if ((*status = search_look(s, err)) != SBPS_OK) return SEARCH_FAILED;
+        if ((*status = check_pace(s, i, &mark, err)) != SBPS_OK) return SEARCH_FAILED;
         if (!finite_all(s->dim, s->gradient) || !finite_all(s->dim * s->dim, s->hessian))
             return SEARCH_STUCK;
         end = judge(s, quiet, status, err);

@@ -124,6 +124,21 @@ static sbps_status load(plugin *m, const char *path, sbps_error *err)
     return take_table(m, path, from, err);
 }
 
+static void plugin_name(const void *self, size_t j, size_t size, char *text)
+{
+    const plugin *m = self;
+    const char *const *names = (const char *const *)m->data->names;
+    if (m->call.name_by_columns && names)
+        m->call.name_by_columns(m->data->d, names, j, size, text);
+    else if (m->call.name)
+        m->call.name(m->data->d, j, size, text);
+    else if (m->dim == m->data->d && m->data->names)
+        snprintf(text, size, "%s", m->data->names[j]);
+    else
+        snprintf(text, size, "w%zu", j + 1);
+    text[size - 1] = '\0';
+}
+
 /* ---- does it fit the rows, and itself? ---- */
 
 static sbps_status check_rows(const plugin *m, const char *path, sbps_error *err)
@@ -137,24 +152,61 @@ static sbps_status check_rows(const plugin *m, const char *path, sbps_error *err
     return SBPS_OK;
 }
 
-/* `given` against the central difference of loglik along u; `what` names it. */
-static sbps_status compare(const plugin *m, const char *path, size_t i, const double *w,
-                           const double *u, double given, const char *what, double *at,
-                           sbps_error *err)
+/* Does `given` agree with the central difference of loglik along u? */
+static bool agrees(const plugin *m, size_t i, const double *w, const double *u, double given,
+                   double *at, double *difference)
 {
     double h = cbrt(DBL_EPSILON), value[2];
     for (int side = 0; side < 2; side++) {
         for (size_t j = 0; j < m->dim; j++) at[j] = w[j] + (side ? h : -h) * u[j];
         value[side] = row_loglik(m, i, at);
     }
-    double difference = (value[1] - value[0]) / (2.0 * h);
+    *difference = (value[1] - value[0]) / (2.0 * h);
     double rounding = DBL_EPSILON * (fabs(value[0]) + fabs(value[1])) / h;
-    double size = fmax(1.0, fmax(fabs(given), fabs(difference)));
-    if (fabs(given - difference) <= AGREE * size + 100.0 * rounding) return SBPS_OK;
+    double size = fmax(1.0, fmax(fabs(given), fabs(*difference)));
+    return fabs(given - *difference) <= AGREE * size + 100.0 * rounding;
+}
+
+/* The gradient g of row i is wrong: says in which parameter first. `u` and `at` are scratch. */
+static sbps_status fail_gradient(const plugin *m, const char *path, size_t i, const double *w,
+                                 const double *g, double *u, double *at, sbps_error *err)
+{
+    char name[81];
+    double difference = 0.0;
+    size_t j = 0;
+    memset(u, 0, m->dim * sizeof *u);
+    for (; j < m->dim; j++) {
+        u[j] = 1.0;
+        if (!agrees(m, i, w, u, g[j], at, &difference)) break;
+        u[j] = 0.0;
+    }
+    if (j == m->dim)
+        return fail(err, SBPS_BAD_FILE,
+                    "%s: its gradient and its loglik do not belong together, each parameter by "
+                    "a little",
+                    path);
+    plugin_name(m, j, sizeof name, name);
+    return fail(
+        err, SBPS_BAD_FILE,
+        "%s: its gradient and its loglik do not belong together: by parameter %zu, '%s', "
+        "the gradient is %g, but differences of loglik say %g",
+        path, j, name, g[j], difference);
+}
+
+static sbps_status check_row(const plugin *m, const char *path, size_t i, const double *w,
+                             double *u, double *at, double *g, sbps_error *err)
+{
+    double along = 0.0, difference;
+    row_gradient(m, i, w, g);
+    for (size_t j = 0; j < m->dim; j++) along += g[j] * u[j];
+    if (!agrees(m, i, w, u, along, at, &difference))
+        return fail_gradient(m, path, i, w, g, u, at, err);
+    double slope = row_slope(m, i, w, u, g);
+    if (agrees(m, i, w, u, slope, at, &difference)) return SBPS_OK;
     return fail(err, SBPS_BAD_FILE,
-                "%s: its %s and its loglik do not belong together: %g, but differences of "
+                "%s: its slope and its loglik do not belong together: %g, but differences of "
                 "loglik say %g",
-                path, what, given, difference);
+                path, slope, difference);
 }
 
 /* Some rows at a random point near the start. `memory` has 4 dim numbers. */
@@ -167,17 +219,13 @@ static sbps_status check_derivatives(const plugin *m, const char *path, double *
     if (m->call.start) m->call.start(m->data->d, w);
     for (size_t j = 0; j < m->dim; j++) w[j] += 0.1 * rng_normal(&random);
     for (size_t i = 0; status == SBPS_OK && i < m->data->n && i < ROWS_TRIED; i++) {
-        double along = 0.0, value = row_loglik(m, i, w);
+        double value = row_loglik(m, i, w);
         if (!isfinite(value))
             return fail(err, SBPS_BAD_DATA,
                         "%s: its loglik is %g near where the search for the mode begins", path,
                         value);
         rng_sphere(&random, m->dim, u);
-        row_gradient(m, i, w, g);
-        for (size_t j = 0; j < m->dim; j++) along += g[j] * u[j];
-        status = compare(m, path, i, w, u, along, "gradient", at, err);
-        if (status == SBPS_OK)
-            status = compare(m, path, i, w, u, row_slope(m, i, w, u, g), "slope", at, err);
+        status = check_row(m, path, i, w, u, at, g, err);
     }
     return status;
 }
@@ -223,18 +271,6 @@ static sbps_status plugin_open(const rows *data, const model_shape *shape, void 
 static size_t plugin_dim(const void *self)
 {
     return ((const plugin *)self)->dim;
-}
-
-static void plugin_name(const void *self, size_t j, size_t size, char *text)
-{
-    const plugin *m = self;
-    if (m->call.name)
-        m->call.name(m->data->d, j, size, text);
-    else if (m->dim == m->data->d && m->data->names)
-        snprintf(text, size, "%s", m->data->names[j]);
-    else
-        snprintf(text, size, "w%zu", j + 1);
-    text[size - 1] = '\0';
 }
 
 static double plugin_prior_sd(const void *self, size_t j)

@@ -1,5 +1,6 @@
 /* What was chosen, in a few lines. */
 #include "base/words.h"
+#include "model/kinds.h"
 #include "potential/log_prior.h"
 #include "run/run.h"
 #include "run/target.h"
@@ -205,6 +206,42 @@ static void describe_size(const sbps_run *run, FILE *out)
                 run->reference->gradient_norm);
 }
 
+/* What to know before the parameters of a model are looked at. */
+static const struct {
+    const model_kind *model;
+    const char *sentence;
+} cautions[] = {
+    {&model_network, "hidden units can be exchanged and mirrored: what the network says is "
+                     "identified, its weights are not, and their R-hat may stay large"},
+};
+
+#define MOST_OFFSET 20.0 /* of counts: e^20 times as many are no longer plausible */
+
+/* An exposure as it was measured has no negative values and large ones. */
+static void describe_offset(const rows *data, FILE *out)
+{
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < data->n; i++) {
+        least = fmin(least, data->offset[i]);
+        most = fmax(most, data->offset[i]);
+    }
+    if (least >= 0.0 && most > MOST_OFFSET)
+        fprintf(out,
+                "  mind      the offset runs from %.3g to %.3g and is added to the log of the "
+                "mean: "
+                "of an exposure it should be the logarithm\n",
+                least, most);
+}
+
+static void describe_cautions(const sbps_run *run, FILE *out)
+{
+    for (size_t i = 0; i < sizeof cautions / sizeof *cautions; i++)
+        if (cautions[i].model == run->plan.model)
+            fprintf(out, "  mind      %s\n", cautions[i].sentence);
+    if (run->table->data->offset && run->plan.model->counts)
+        describe_offset(run->table->data, out);
+}
+
 static void describe_model(const sbps_run *run, FILE *out)
 {
     const char *name = run->options->model, *target = run->table->data->target;
@@ -249,6 +286,7 @@ sbps_status sbps_run_describe(const sbps_run *run, char **out, sbps_error *err)
     shown.names = printable_names(run);
     if (shown.names && words_open(&w)) {
         describe_model(&shown, w.stream);
+        describe_cautions(&shown, w.stream);
         describe_size(&shown, w.stream);
         describe_priors(&shown, w.stream);
         describe_sampler(&shown, w.stream);

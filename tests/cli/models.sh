@@ -20,6 +20,18 @@ try 'its names'         0 ' w0 .* w1 ' '' "$sbps" summary h.nc
 try 'its columns'       '[12]' '' '--features: the model uses no column but the target' "$sbps" sample h.csv --model hyperboloid --target y --features y
 try 'no offset'         '[12]' '' "no column.*'z'|--offset" "$sbps" sample h.csv --model hyperboloid --target y --offset z
 
+# The example of the network's page, word for word.
+sed -n '/^## Example/,/^## References/s/^    //p' "$root/docs/models/network.md" >example.sh
+sbps() { "$sbps" "$@"; }
+[ "$(wc -l <example.sh)" -eq 3 ] || fault 'network example' "$(wc -l <example.sh) lines, want 3"
+( . ./example.sh ) >example.out 2>example.err || fault 'network example' "$(head -c 300 example.err)"
+grep -q '^  mind .*its weights are not' example.err || fault 'network example' 'no word on what is identified'
+grep -q 'warning' example.err && fault 'network example' "$(grep warning example.err)"
+grep -Eq '^l2:1:u1 +-(5[.]9|6[.]0)' example.out || fault 'network example' "$(tail -5 example.out)"
+
+printf 'n,x,days\n1,0.5,90\n3,0.2,120\n2,0.1,200\n9,0.7,365\n' >exposure.csv
+try 'raw exposure'      0 'mind +the offset runs from 90 to 365 .* it should be the logarithm' '' "$sbps" sample exposure.csv --model poisson --target n --offset days --dry-run
+
 try 'simulate corners'  0 '' '' "$sbps" simulate multimodal --rows 500 --dim 2 -o m.csv
 [ "$(head -1 m.csv)" = x1,x2,x3,x4 ] || fault 'simulate corners' "header $(head -1 m.csv)"
 try 'no truth'          '[12]' '' 'multimodal draws no weights' "$sbps" simulate multimodal -o m2.csv --truth t.csv

@@ -47,8 +47,45 @@ refuse 'later'     'compiled for a later version' 's/\.struct_size = .*/.struct_
 refuse 'flags'     'has flags 0x4' 's/\.dim = dim,/.flags = 4, .dim = dim,/'
 refuse 'gradient'  'has no function .gradient.' 's/\.gradient = gradient,//; s/^static void gradient/void gradient/'
 refuse 'no table'  'exports no .sbps_model.' 's/sbps_model_table sbps_model =/sbps_model_table other =/'
-refuse 'sign'      'its gradient and its loglik do not belong together' 's/residual = y - 1.0/residual = 1.0 - y - 1.0/'
+refuse 'sign'      "its gradient and its loglik do not belong together: by parameter 0, .intercept.," 's/residual = y - 1.0/residual = 1.0 - y - 1.0/'
 refuse 'nan'       'its loglik is -?nan near' 's/return y \* eta/return sqrt(-1.0) * eta/'
 refuse 'dim'       'it has no parameters for rows of 4 columns' 's/return columns;/return columns - columns;/'
+
+refuse 'one part'  "by parameter 2, .x2., the gradient is" 's/out\[j\] = residual \* x\[j\];/out[j] = (j == 2 ? 1.5 : 1.0) * residual * x[j];/'
+
+# Names made of the columns'.
+sed 's/\.check = check,/.check = check, .name_by_columns = name_it,/; s/^const sbps_model_table/#include <stdio.h>\nstatic void name_it(size_t columns, const char *const *names, size_t j, size_t size, char *text)\n{ (void)columns; snprintf(text, size, "slope of %s", names[j]); }\n&/' \
+    "$root/examples/model.c" >named.c
+compile named.c named.so || fault 'named' 'does not compile'
+try 'names'        0 'slope of intercept .*slope of x3 ' '' "$sbps" map data.csv --model ./named.so --target y --prior 'normal(0,2.5)'
+
+# Random effects with their scale: no mode, and a sentence instead of minutes.
+cat >effects.c <<'CODE'
+#include "sbps_model.h"
+#include <math.h>
+#define EACH 20.0 /* rows of a group, which share its prior */
+static size_t dim(size_t columns) { return columns ? 32 : 0; }
+static double loglik(size_t d, const double *w, size_t columns, const double *x, double y)
+{
+    double u = w[2 + (size_t)x[1]], eta = w[0] + u;
+    (void)d, (void)columns;
+    return y * eta - log1p(exp(eta)) - (0.5 * u * u * exp(-2.0 * w[1]) + w[1]) / EACH;
+}
+static void gradient(size_t d, const double *w, size_t columns, const double *x, double y, double *out)
+{
+    double u = w[2 + (size_t)x[1]], r = y - 1.0 / (1.0 + exp(-w[0] - u)), v = exp(-2.0 * w[1]);
+    (void)columns;
+    for (size_t j = 0; j < d; j++) out[j] = 0.0;
+    out[0] = r;
+    out[1] = (u * u * v - 1.0) / EACH;
+    out[2 + (size_t)x[1]] = r - u * v / EACH;
+}
+static double prior_sd(size_t columns, size_t j) { return columns && j == 1 ? 1.0 : 5.0; }
+const sbps_model_table sbps_model = {.abi = SBPS_MODEL_ABI, .struct_size = sizeof(sbps_model_table),
+    .dim = dim, .loglik = loglik, .gradient = gradient, .prior_sd = prior_sd};
+CODE
+compile effects.c effects.so || fault 'effects' 'does not compile'
+awk 'BEGIN { srand(4); print "y,g"; for (i = 0; i < 600; i++) print (rand() < 0.3 + 0.4 * (i % 30 > 14)) "," i % 30 }' >groups.csv
+try 'runs away'  1 '' "no mode within reach: after 20 Newton steps .*'w2' has run to -.*standard normal" "$sbps" map groups.csv --model ./effects.so --target y
 
 finish
