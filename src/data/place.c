@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WIDE         ((size_t)2000) /* columns, from which their number is worth a word */
+#define WIDE_MINUTES 1.3 /* of a search for the mode with 10,000; the cube of it else */
+
 static const char *feature_name(const plan *p, size_t f)
 {
     return p->columns->name[p->feature[f]];
@@ -124,6 +127,45 @@ static sbps_status check_names(const plan *p, const rows *r, sbps_error *err)
     return status;
 }
 
+/* The category with the most levels; NULL: there is none. */
+static const char *widest_category(const design *g, size_t *count)
+{
+    const char *name = NULL;
+    *count = 0;
+    for (size_t f = 0; f < g->plan->features; f++) {
+        const levels *l = g->plan->use[g->plan->feature[f]].levels;
+        if (!l || l->count <= *count) continue;
+        *count = l->count;
+        name = feature_name(g->plan, f);
+    }
+    return name;
+}
+
+/* What a wide table means, while there is time to think again. */
+static sbps_status note_width(design *g, sbps_error *err)
+{
+    rows *r = g->r;
+    double d = (double)r->d, share = d / 10000.0;
+    size_t count;
+    char *all, of[120] = "";
+    if (r->d < WIDE) return SBPS_OK;
+    const char *name = widest_category(g, &count);
+    if (name)
+        snprintf(of, sizeof of, ", most of them levels of '%s' (%zu)", show_name(name).text,
+                 count);
+    if (asprintf(
+            &all,
+            "%s%zu coefficients%s: set-up makes matrices of %zu x %zu numbers, %.2g GB each "
+            "and up to six at a time, and takes about %.2g minutes of one processor; merging "
+            "rare levels makes it shorter\n",
+            r->notes ? r->notes : "", r->d, of, r->d, r->d, d * d * 8e-9,
+            WIDE_MINUTES * share * share * share) < 0)
+        return fail_memory(err);
+    free(r->notes);
+    r->notes = all;
+    return SBPS_OK;
+}
+
 sbps_status design_place(design *g, sbps_error *err)
 {
     const plan *p = g->plan;
@@ -144,5 +186,6 @@ sbps_status design_place(design *g, sbps_error *err)
     if (!whole && status == SBPS_OK) status = fail_memory(err);
     r->storage = &storage_dense;
     r->stride = (r->d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+    if (status == SBPS_OK) status = note_width(g, err);
     return status != SBPS_OK ? status : check_names(p, r, err);
 }

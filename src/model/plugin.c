@@ -56,27 +56,6 @@ static double row_slope(const plugin *m, size_t i, const double *w, const double
     return sum;
 }
 
-/* By its own function, or by central differences of gradients. `scratch` has 2 dim numbers. */
-static void row_product(const plugin *m, size_t i, const double *w, const double *v,
-                        double *scratch, double *out)
-{
-    double *at = scratch, *low = scratch + m->dim, size = 1.0, speed = 0.0;
-    if (m->call.hessian_vector) {
-        m->call.hessian_vector(m->dim, w, v, m->data->d, row_at(m, i), m->data->y[i], out);
-        return;
-    }
-    for (size_t j = 0; j < m->dim; j++) {
-        size = fmax(size, fabs(w[j]));
-        speed = fmax(speed, fabs(v[j]));
-    }
-    double h = speed > 0.0 ? cbrt(DBL_EPSILON) * size / speed : 1.0;
-    for (size_t j = 0; j < m->dim; j++) at[j] = w[j] - h * v[j];
-    row_gradient(m, i, at, low);
-    for (size_t j = 0; j < m->dim; j++) at[j] = w[j] + h * v[j];
-    row_gradient(m, i, at, out);
-    for (size_t j = 0; j < m->dim; j++) out[j] = (out[j] - low[j]) / (2.0 * h);
-}
-
 /* ---- the table it exports ---- */
 
 /* Members that a shorter, older table does not have stay NULL. */
@@ -308,13 +287,43 @@ static void plugin_gradient(const void *self, row_range r, const double *w,
     }
 }
 
+/* By differences of gradients, at two points that are the same for all rows: points has 3 dim
+ * numbers. */
+static void add_differences(const plugin *m, row_range r, const double *w, const double *v,
+                            const double *factor, double *points, double *out)
+{
+    double *low = points, *high = low + m->dim, *g = high + m->dim, size = 1.0, speed = 0.0;
+    for (size_t j = 0; j < m->dim; j++) {
+        size = fmax(size, fabs(w[j]));
+        speed = fmax(speed, fabs(v[j]));
+    }
+    double h = speed > 0.0 ? cbrt(DBL_EPSILON) * size / speed : 1.0;
+    for (size_t j = 0; j < m->dim; j++) {
+        low[j] = w[j] - h * v[j];
+        high[j] = w[j] + h * v[j];
+    }
+    for (size_t i = 0; i < r.n; i++) {
+        double each = factor[i] / (2.0 * h);
+        row_gradient(m, row_index(r, i), low, g);
+        for (size_t j = 0; j < m->dim; j++) out[j] -= each * g[j];
+        row_gradient(m, row_index(r, i), high, g);
+        for (size_t j = 0; j < m->dim; j++) out[j] += each * g[j];
+    }
+}
+
 static void plugin_hessian_vector(const void *self, row_range r, const double *w,
                                   const double *v, const double *factor, double *scratch,
                                   double *out)
 {
     const plugin *m = self;
+    if (!m->call.hessian_vector) {
+        add_differences(m, r, w, v, factor, scratch, out);
+        return;
+    }
     for (size_t i = 0; i < r.n; i++) {
-        row_product(m, row_index(r, i), w, v, scratch + m->dim, scratch);
+        size_t row = row_index(r, i);
+        m->call.hessian_vector(m->dim, w, v, m->data->d, row_at(m, row), m->data->y[row],
+                               scratch);
         for (size_t j = 0; j < m->dim; j++) out[j] += factor[i] * scratch[j];
     }
 }

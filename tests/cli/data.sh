@@ -80,6 +80,9 @@ refused 'one row'          1 'one-row.csv.*one row' one-row.csv
 refused 'batch above N'    2 'batch-size.*201.*200' good.csv --batch-size 201
 try 'batch of all rows'    0 '[^ ]' '' $(sample good.csv --batch-size 200)
 
+awk 'BEGIN { for (r = 0; r < 2; r++) { printf "%d", r; for (j = 1; j <= 200000; j++) if (j % 2 == r) printf " %d:1", j; print "" } }' >wide.svm
+refused 'too wide'         1 '2000.. parameters are too many for this machine: up to 6 matrices of 2000.. x 2000.. numbers take 1788' wide.svm --target label
+
 # Posteriors that do not exist.
 refused 'separable, flat'  1 'separa' separable.csv --prior flat --prior-intercept flat
 refused 'all ones, flat'   1 'only one class' ones.csv --prior flat --prior-intercept flat

@@ -79,6 +79,20 @@ TEST(names_with_commas_can_be_listed)
     CHECK(!r && strstr(error.text, "no column is named 'a'"));
 }
 
+TEST(a_category_of_many_levels_is_told_before_it_costs)
+{
+    char *content = malloc(60000), *to = stpcpy(content, "y,c\n");
+    for (int i = 0; i < 4000; i++) to += sprintf(to, "%d,l%d\n", i % 2, i % 2500);
+    rows *r =
+        rows_of(content, &(rows_spec){.target = "y", .categorical = "c", .intercept = true});
+    free(content);
+    REQUIRE(r);
+    CHECK(r->storage == &storage_sparse);
+    CHECK(strstr(r->notes, "2500 coefficients, most of them levels of 'c' (2500): set-up makes "
+                           "matrices of 2500 x 2500 numbers, 0.05 GB each"));
+    rows_destroy(r);
+}
+
 TEST(latin_1_becomes_utf_8)
 {
     rows *r = rows_of("y,h\xf6he,c\n1,2,gr\xfcn\n2,3,rot\n3,5,rot\n",
