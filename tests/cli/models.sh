@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 
 quick=(--progress off --ess 100)
-try 'gaussian'          0 '' '' "$sbps" sample --model gaussian --dim 3 --condition 100 -o g.nc "${quick[@]}"
+try 'gaussian'          0 '' '.*' "$sbps" sample --model gaussian --dim 3 --condition 100 -o g.nc "${quick[@]}"
 try 'its summary'       0 'model +gaussian rows +1 parameters +3.*w1 .*w2 .*w3 ' '' "$sbps" summary g.nc
 try 'banana'            0 '' '.*' "$sbps" sample --model banana -o b.nc "${quick[@]}"
 try 'dry run'           0 '^gaussian density +size +2 parameters;.*w1 .. w2 \(2\) ~ flat' '' "$sbps" sample --model gaussian --dry-run
@@ -37,7 +37,7 @@ try 'simulate corners'  0 '' '' "$sbps" simulate multimodal --rows 500 --dim 2 -
 try 'no truth'          '[12]' '' 'multimodal draws no weights' "$sbps" simulate multimodal -o m2.csv --truth t.csv
 try 'multimodal'        0 '' 'the chains have not converged' "$sbps" sample m.csv --model multimodal -o m.nc "${quick[@]}"
 try 'separate modes'    0 '1\. The chains sit in separate places and none went from one to another: +w[12] +is +in -1.* \(chains' '' "$sbps" diagnose m.nc
-try 'one mode'          0 '' '' "$sbps" sample m.csv --model multimodal --chains 1 -o one.nc "${quick[@]}"
+try 'one mode'          0 '' '.*' "$sbps" sample m.csv --model multimodal --chains 1 -o one.nc "${quick[@]}"
 try 'no target'         '[12]' '' '--target: the model explains no column' "$sbps" sample m.csv --model multimodal --target x1
 
 finish

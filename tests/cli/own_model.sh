@@ -8,8 +8,8 @@ compile() { "$cc" -O2 -shared -fPIC -I"$root/include" "$1" -o "$2" -lm; }
 compile "$root/examples/model.c" mine.so || exit 1
 "$sbps" simulate logistic --rows 500 --dim 3 --seed 2 -o data.csv
 same=(--target y --prior 'normal(0,2.5)' --prior-intercept 'normal(0,2.5)' --ess 1000 --progress off)
-try 'own'      0 '' '' "$sbps" sample data.csv --model ./mine.so "${same[@]}" -o own.nc
-try 'built-in' 0 '' '' "$sbps" sample data.csv --model logistic "${same[@]}" -o built.nc
+try 'own'      0 '' '.*' "$sbps" sample data.csv --model ./mine.so "${same[@]}" -o own.nc
+try 'built-in' 0 '' '.*' "$sbps" sample data.csv --model logistic "${same[@]}" -o built.nc
 "$sbps" summary own.nc --csv >own.csv
 "$sbps" summary built.nc --csv >built.csv
 cases=$((cases + 1))
