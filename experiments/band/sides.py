@@ -17,6 +17,7 @@ DTS = [0.001, 0.01, 0.03, 0.1, 0.3, 1]
 USED = 0.01           # the paper's dt
 PRIORS = {"hessian": "ours", "learned": "the paper's", "wide": "the authors' program's"}
 CHEAP = 0.2           # share of the time of a proposal up to which learning counts as cheap
+LEFT = 5.0            # posterior sd: a run whose mean is off by more has left the posterior
 ALIKE = 2.0           # errors within which two results are alike
 
 
@@ -44,10 +45,24 @@ def resolutions(lab, model):
               [(float(name), *long.rate("violations"), *long.outward(), *long.worst(), *long.price(), long.rate("bounces")[0]) for name, long in longs.items()])
 
 
+def stayed(long):
+    """Leaves the runs that left the posterior out of it; how many there are."""
+    kept = [i for i, offsets in enumerate(long.offsets) if numpy.abs(offsets).max() < LEFT]
+    left = len(long.runs) - len(kept)
+    if kept:
+        long.runs, long.offsets = [long.runs[i] for i in kept], long.offsets[kept]
+    return left
+
+
 def priors(lab, model):
     """priors.csv: the three slope priors, and microseconds a proposal: of a long run less a short one, one after another."""
     goals = dict.fromkeys(PRIORS, lab.pick(2000, 20000, 100000))
     longs = linger(lab, model, {name: ["--paper", "--slope-prior", name] for name in PRIORS}, lab.seeds(2, 3, 6), goals, lab.pick(500, 2000, 4000))
+    left = {name: stayed(long) for name, long in longs.items()}
+    for name, count in left.items():
+        lab.fact(f"prior_{name}_left", count)
+    lab.fact("prior_runs", len(lab.seeds(2, 3, 6)))
+    lab.condition("prior_leaves", any(left.values()))
     times = {name: [] for name in PRIORS}
     for seed in lab.seeds(2, 5, 9):
         for name in PRIORS:
@@ -101,7 +116,7 @@ def claim_learning(lab, ratio, error):
     lab.fact("learning_cost", 100 * (ratio - 1), 100 * error, "%")
     lab.claim("learning-cheap", "Learning mu and sigma^2 of the slope prior does not raise the cost much", ratio + 2 * error < 1 + CHEAP,
               f"processor time of a proposal with the learned prior over that with a fixed variance and a running mean: {ratio:.2f} +- {error:.2f}; violations and worst mean: " +
-              "; ".join(f"{words} {100 * rows[name]['violations']:.2f} %, {rows[name]['worst']:.3f} +- {rows[name]['worst_error']:.3f} sd" for name, words in PRIORS.items()) + ".",
+              "; ".join(f"{words} {100 * rows[name]['violations']:.2f} %, {rows[name]['worst']:.3f} +- {numpy.nan_to_num(rows[name]['worst_error']):.3f} sd" for name, words in PRIORS.items()) + ".",
               "" if ratio + 2 * error < 1 + CHEAP else f"We call up to {100 * CHEAP:.0f} % little; errors leave it open." if ratio - 2 * error < 1 + CHEAP else "",
               partly=ratio - 2 * error < 1 + CHEAP)
 
