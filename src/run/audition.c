@@ -34,7 +34,8 @@
 #define LOOK_WORK    320.0
 #define PART_WORK    40.0 /* of each stratum */
 #define HMC_PASSES   5.5  /* at d = 20 */
-#define STRATA_NOISE 0.05 /* c^2 / u'Hu that is not worth the trouble */
+#define BAND_USUAL   4.0  /* k */
+#define UNMET_SHARE  0.5  /* of the bounces that may be missed */
 #define EFFECT_LEAST 1.0  /* posterior sd: rows that users are told of */
 #define BATCH_LEAST  ((size_t)4)
 #define BATCH_STEP   ((size_t)4)
@@ -133,14 +134,25 @@ typedef struct {
     strata parts; /* count 0: rows are all alike */
 } verdict;
 
+/* Rows that lie beyond any band when they are met are missed at the rate of their influence, however wide
+ * the band; beyond their share of the budget they count against the batches that leave them to chance. */
+static double dearer_by_misses(const sbps_run *run, const strata_tally *tally,
+                               const strata *parts, size_t n, double variance)
+{
+    double width = AUDITION_SLOPE + BAND_USUAL * sqrt(variance);
+    double limit = UNMET_SHARE * MISSING_SHARE * run->options->bias_budget;
+    return larger(strata_beyond(tally, parts, n, width) / limit, 1.0);
+}
+
 /* Do strata make it cheaper? Batches of n then have the noise of strata_variance. */
 static void try_strata(const sbps_run *run, const strata_tally *tally, double work, verdict *v)
 {
     size_t n = run->target->data->n;
     bool open = run->plan.auto_batch && is_auto(run->options->minibatch);
-    bool noisy = v->batch >= n || v->noise > STRATA_NOISE * (double)v->batch;
+    double noise = v->noise / (double)v->batch;
+    if (open && v->batch < n) v->work *= dearer_by_misses(run, tally, NULL, v->batch, noise);
     strata parts;
-    for (size_t count = 2; open && noisy && count <= STRATA_MAX; count++) {
+    for (size_t count = 2; open && count <= STRATA_MAX; count++) {
         size_t taken[STRATA_MAX], least = STRATA_LEAST * count;
         strata_divide(tally, count, &parts);
         if (parts.count < count) return;
@@ -149,6 +161,7 @@ static void try_strata(const sbps_run *run, const strata_tally *tally, double wo
             double variance = strata_variance(&parts, take);
             double look = (double)all * work + LOOK_WORK + PART_WORK * (double)count;
             double total = looks_for(run, STRATA_PRICE * variance) * look;
+            if (total < v->work) total *= dearer_by_misses(run, tally, &parts, take, variance);
             if (!(total < v->work)) continue;
             *v = (verdict){v->c, take, variance * (double)all, total, parts};
         }

@@ -3,13 +3,11 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "data/origin.h"
-#include "run/run.h"
+#include "run/audition.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define SLOPE_WIDTH 0.5 /* of the band where there is no noise, natural units */
 
 /* "row 12 moves 'amount' by +1.3 posterior sd; ..." */
 static sbps_status name_rows(const sbps_run *run, result_info *info, sbps_error *err)
@@ -41,7 +39,7 @@ static double unmet(const sbps_run *run)
     double width = run->chains->s.settings->band * sqrt(noise / (double)run->chain_count);
     bool parts = run->plan.minibatch == &potential_strata;
     return strata_beyond(&run->tally, parts ? run->parts : NULL, run->plan.batch,
-                         width + SLOPE_WIDTH);
+                         width + AUDITION_SLOPE);
 }
 
 sbps_status loud_rows_fill(const sbps_run *run, result_info *info, sbps_error *err)

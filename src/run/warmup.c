@@ -9,10 +9,8 @@
 
 #define WARMUP_ESS    100.0 /* of the last epoch, all chains together */
 #define WARMUP_EPOCHS 24    /* at most */
-/* Missing bounces per natural unit of time that keep the worst mean well within the budget: its error
- * was two to nine times that rate wherever it was measured, most where noise is small. */
-#define MISSING_SHARE 0.03
-#define MISSING_MOST  0.1 /* the same with two standard errors: a ninth of the budget and less */
+#define MISSING_MOST                                                                           \
+    0.1 /* as MISSING_SHARE, with two standard errors: a ninth of the budget and less */
 
 static void calibrate_all(sbps_run *run, bool on)
 {
