@@ -79,6 +79,7 @@ code=$?
 [ $code -eq 1 ] || fault 'folder vanishes' "exit $code, want 1"
 saved=$(sed -n 's/.*the draws were saved to \(.*\)$/\1/p' .err)
 [ -n "$saved" ] || fault 'folder vanishes' "said: $(tail -n 3 .err)"
+[ "$(stat -c %a "$(dirname "${saved:-none}")")" = 700 ] || fault 'folder vanishes' 'others can look at it'
 try 'saved draws'          0 "^$columns" '' "$sbps" summary "${saved:-none}" --csv
 
 # Checkpoint and resume.
@@ -89,4 +90,28 @@ try 'resume: other run'    1 '' '^sbps: ' "${sample[@]}" "${quick[@]}" --seed 9 
 try 'resume: no file'      1 '' '^sbps: .*nostate' "${sample[@]}" "${quick[@]}" --resume nostate -o no.nc --progress off
 printf 'rubbish' >rubbish
 try 'resume: rubbish'      1 '' '^sbps: .*rubbish' "${sample[@]}" "${quick[@]}" --resume rubbish -o no.nc --progress off
+
+# A file that is no run of ours is not written over; an earlier run is.
+for ending in nc csv; do
+    echo 'notes of mine' >notes.$ending
+    try "another file, .$ending" 1 '' "--output: notes.$ending is there and is no run of sbps" \
+        "${sample[@]}" "${quick[@]}" -o notes.$ending
+    [ "$(cat notes.$ending)" = 'notes of mine' ] || fault "another file, .$ending" 'is written over'
+done
+echo 'notes of mine' >chain.stan_2.csv
+try 'another file, a chain' 1 '' 'chain.stan_2.csv is there and is no run' "${sample[@]}" "${quick[@]}" -o chain.stan.csv
+for file in twice.nc twice.csv twice.stan.csv; do
+    try "$file"             0 '' "the draws are in" "${sample[@]}" "${quick[@]}" -o $file
+    try "$file, again"      0 '' "the draws are in" "${sample[@]}" "${quick[@]}" -o $file
+done
+: >empty.nc
+try 'an empty file'        0 '' 'the draws are in empty.nc' "${sample[@]}" "${quick[@]}" -o empty.nc
+
+# What cannot be written where it should be goes to a folder that only the user can look into.
+cases=$((cases + 1))
+mkdir refuge
+(trap '' XFSZ; ulimit -f 1; TMPDIR=$work/refuge exec "${sample[@]}" "${quick[@]}" -o small.nc) >.out 2>.err
+grep -q 'the draws could not be saved to .*/refuge/sbps-....../run.csv either' .err ||
+    fault 'refuge' "said: $(tail -n 2 .err)"
+[ -z "$(ls refuge)" ] || fault 'refuge' "left $(ls refuge)"
 finish
