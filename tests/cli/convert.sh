@@ -31,15 +31,15 @@ try 'float'                0 '' '' "$sbps" convert data.csv f.tbl --target y --s
 try 'sample of floats'     0 '' '^logistic regression of .y. ' "$sbps" sample f.tbl --model logistic "${quick[@]}" -o f.nc
 [ "$(stat -c %s f.tbl)" -lt "$(stat -c %s t.tbl)" ] || fault 'float' 'is not smaller'
 
-# A checkpoint goes on bit for bit.
+# A checkpoint goes on bit for bit. Warm-up takes less than half of the epochs, so that it is not cut short.
 long=(--model logistic --warmup 2000 --chains 2 --progress off)
-"$sbps" sample t.tbl "${long[@]}" --epochs 40 --checkpoint c -o half.nc
-"$sbps" sample t.tbl "${long[@]}" --epochs 80 --resume c -o resumed.nc
-"$sbps" sample t.tbl "${long[@]}" --epochs 80 -o whole.nc
+"$sbps" sample t.tbl "${long[@]}" --epochs 100 --checkpoint c -o half.nc
+"$sbps" sample t.tbl "${long[@]}" --epochs 200 --resume c -o resumed.nc
+"$sbps" sample t.tbl "${long[@]}" --epochs 200 -o whole.nc
 "$sbps" summary --csv resumed.nc >resumed.csv
 "$sbps" summary --csv whole.nc >whole.csv
 cmp -s resumed.csv whole.csv || fault 'resume' 'the resumed run is another'
-try 'resume on the text'   1 '' 'other options|other data' "$sbps" sample data.csv --target y "${long[@]}" --epochs 80 --resume c -o x.nc
+try 'resume on the text'   1 '' 'other options|other data' "$sbps" sample data.csv --target y "${long[@]}" --epochs 200 --resume c -o x.nc
 
 try 'no operands'          2 '' 'a file is missing: want .sbps convert IN OUT' "$sbps" convert
 try 'no target'            2 '' 'data.csv: no target: name its column' "${convert[@]}"
