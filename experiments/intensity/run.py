@@ -50,8 +50,14 @@ def flights(run):
 
 # ---- the flight that is shown
 
+def down_and_up(model, flight):
+    first, last = flight.truth(model, numpy.array([0.0, flight.time]))
+    return first < 0 < last
+
+
 def show(lab, model, fly):
-    flight = max(fly[:FLIGHTS], key=lambda f: f.time)
+    """The longest of those that begin downhill and end uphill."""
+    flight = max((f for f in fly[:FLIGHTS] if down_and_up(model, f)), key=lambda f: f.time)
     rows = [(look["t"], look["event"], look["G"], numpy.sqrt(look["c2"]), look["mean"], look["rho"], look["from"], look["lambda_from"],
              look["lambda"], look["accepted"]) for look in flight.looks]
     lab.table("flight", ["t", "event", "G", "c", "mean", "rho", "from", "lambda_from", "lambda", "accepted"], rows)

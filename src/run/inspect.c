@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FARTHEST    1e9
 #define EPOCHS_MOST 62 /* of warm-up: they double, and are counted in 64 bits */
 
 static void inspect_chain_state(const chain_state *s, inspection *x)
@@ -30,6 +31,18 @@ static void inspect_batch(const sbps_run *run, const potential_state *s, inspect
                  s->n == first->n && s->kind == first->kind);
 }
 
+/* No path of a proper posterior leads so far from its mode, in posterior sds there; one that begins so far out
+ * would never come back. */
+static void inspect_distance(const sbps_run *run, const sampler *s, inspection *x)
+{
+    size_t d = run->target->dim;
+    double square = 0.0;
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++)
+            square += s->p_next[i] * run->reference->hessian[i * d + j] * s->p_next[j];
+    inspect_that(x, "a position out of all reach", square < FARTHEST * FARTHEST);
+}
+
 void inspect_chain(const sbps_run *run, size_t index, inspection *x)
 {
     const chain *c = &run->chains[index];
@@ -37,6 +50,7 @@ void inspect_chain(const sbps_run *run, size_t index, inspection *x)
     potential_inspect(&c->flight, x);
     inspect_batch(run, c->flight.state, x);
     sampler_inspect(&c->s, run->plan.choose_band && c->s.kind->curve, x);
+    if (!x->wrong[0]) inspect_distance(run, &c->s, x);
     moments_inspect(&c->m, x);
     bias_inspect(&c->b, x);
     draws_inspect(&c->d, x);

@@ -25,7 +25,7 @@
 #define LEAST    0x1p-6        /* what violations may shorten the longest cell to */
 #define SHORTEST 0x1p-40       /* next to a wall: there the rate is larger still */
 #define RECOVERY 1.001         /* of the longest cell, per flight */
-#define MOST     ((size_t)1e6) /* cells in a flight */
+#define MOST     ((size_t)1e6) /* cells and proposals in a flight: more will not end it */
 
 typedef struct {
     node from, to;
@@ -94,10 +94,11 @@ bool cells_arrival(line *l, cells *c, double sigma, rng *random, double limit, d
     for (size_t i = 0; i < MOST && at.time < limit; i++) {
         cell k = next_cell(l, c, sigma, at, limit);
         double t = at.time;
-        while (t = propose(&k, t, rng_exponential(random)), t < k.to.time) {
+        while (t = propose(&k, t, rng_exponential(random)), t < k.to.time && i++ < MOST) {
             *time = t;
             if (accept(l, c, &k, sigma, t, rng_uniform(random))) return true;
         }
+        l->e->failed = i >= MOST;
         if (k.to.time <= at.time) break; /* the cell is lost in rounding */
         at = k.to;
     }

@@ -24,7 +24,8 @@
 #include <math.h>
 #include <string.h>
 
-#define ROUNDING 1e-14 /* of a few sums */
+#define ROUNDING       1e-14         /* of a few sums */
+#define PROPOSALS_MOST ((size_t)1e7) /* in a flight: more will not end it */
 
 typedef struct {
     rng random;
@@ -241,9 +242,10 @@ static double fly_rows(sampler *s, zigzag_state *state, event *e, size_t *j)
         bound_rows(s, &parts, far, t, sums);
         double h = linear_arrival(sums[0], sums[1], rng_exponential(random));
         t += h;
-        if (!(t < refresh_at)) { /* no number is not */
+        e->failed = e->rows > PROPOSALS_MOST;
+        if (e->failed || !(t < refresh_at)) { /* no number is not */
             e->kind = EVENT_REFRESH;
-            return refresh_at;
+            return e->failed ? t : refresh_at;
         }
         *j = choose(s, &parts, h, rng_uniform(random) * (sums[0] + sums[1] * h));
         double g = s->v[*j] * row_partial(s, &parts, *j, rng_below(random, n), t);
