@@ -60,7 +60,7 @@ static void tell_warning(sbps_run *run, progress *p)
     if (!sbps_run_warning(run, &warning)) return;
     if (p->drawn) fputs("\r\033[K", stderr); /* a line of its own */
     p->drawn = false;
-    complain("warning: no checkpoint: %s", warning.text);
+    complain("warning: %s", warning.text);
 }
 
 static sbps_status fly(sbps_run *run, const sbps_options *options, sbps_error *err)

@@ -156,8 +156,8 @@ SBPS_API sbps_status sbps_run_describe(const sbps_run *run, char **out, sbps_err
 /* One round of every chain; `*finished` when a stopping rule is met. Checkpoints and skeletons
  * are written here when the options ask for them. */
 SBPS_API sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error *err);
-/* Something went wrong on the way that does not end the run, such as a checkpoint that could not be
- * written: true when there is news of that kind, which is told once. */
+/* Something went otherwise than expected and does not end the run, such as a checkpoint that could not be
+ * written, or another sampler that took over: true when there is news of that kind, which is told once. */
 SBPS_API bool sbps_run_warning(sbps_run *run, sbps_error *out);
 /* May be called from another thread or a signal handler: the round under way ends early at the
  * end of the segment being flown, and advance reports it finished. */

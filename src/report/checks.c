@@ -23,14 +23,14 @@ double wanted_ess(const result_info *info)
 }
 
 /* The worst parameter that comes after (worse_than, after) in order of badness, then of place;
- * dim when none is left. */
+ * dim when none is left. `after` SIZE_MAX: the worst of all, be it infinite. */
 static size_t next_worst(const evidence *e, badness *of, double worse_than, size_t after)
 {
     size_t worst = e->r->dim;
     double most = 0.0, shown;
     for (size_t j = 0; j < e->r->dim; j++) {
         double b = of(e, j, &shown);
-        bool left = b < worse_than || (b == worse_than && j > after);
+        bool left = after == SIZE_MAX || b < worse_than || (b == worse_than && j > after);
         if (!(b > most) || !left) continue;
         worst = j;
         most = b;

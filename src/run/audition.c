@@ -24,6 +24,7 @@
 #include "potential/influence.h"
 #include "run/stage.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -148,15 +149,21 @@ static double dearer_by_misses(const sbps_run *run, const strata_tally *tally,
 static void try_strata(const sbps_run *run, const strata_tally *tally, double work, verdict *v)
 {
     size_t n = run->target->data->n;
-    bool open = run->plan.auto_batch && is_auto(run->options->minibatch);
+    bool asked = !strcmp(run->options->minibatch, "strata");
+    bool open = asked || (run->plan.auto_batch && is_auto(run->options->minibatch));
     double noise = v->noise / (double)v->batch;
     if (open && v->batch < n) v->work *= dearer_by_misses(run, tally, NULL, v->batch, noise);
+    if (asked) v->work = DBL_MAX; /* what is left when rows are all alike */
     strata parts;
     for (size_t count = 2; open && count <= STRATA_MAX; count++) {
-        size_t taken[STRATA_MAX], least = STRATA_LEAST * count;
+        size_t taken[STRATA_MAX], least = STRATA_LEAST * count, most = n / 2;
+        if (!run->plan.auto_batch) {
+            least = run->plan.batch;
+            most = least + 1;
+        }
         strata_divide(tally, count, &parts);
         if (parts.count < count) return;
-        for (size_t take = least; take < n / 2; take += (take + 3) / 4) {
+        for (size_t take = least; take < most; take += (take + 3) / 4) {
             size_t all = strata_allot(&parts, take, taken);
             double variance = strata_variance(&parts, take);
             double look = (double)all * work + LOOK_WORK + PART_WORK * (double)count;

@@ -285,7 +285,8 @@ static void save_or_warn(sbps_run *run, bool last)
     double begin = now();
     sbps_error why = {0};
     bool failed = checkpoint_save(run, &why) != SBPS_OK;
-    if (failed && (last || !run->checkpoint_failed)) run->warning = why;
+    if (failed && (last || !run->checkpoint_failed))
+        fail(&run->warning, why.status, "no checkpoint: %s", why.text);
     run->checkpoint_failed = failed;
     run->last_checkpoint = now();
     run->checkpoint_cost = run->last_checkpoint - begin;

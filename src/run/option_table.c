@@ -110,10 +110,12 @@ const option_spec option_specs[] = {
     {REAL("refresh-rate", refresh_rate, "RATE", "auto", 0, DBL_MAX), .closed = true,
      .word = "auto", SAMPLER,
      .help = "Velocity refreshments per unit of time; 0 turns them off."},
-    {CHOICE("minibatch", minibatch, "auto|window|random", "auto"), SAMPLER,
-     .help = "Mini-batches are windows of consecutive shuffled rows, or rows drawn one by one. "
-             "auto: windows when the table is large against the batch; by strata where few "
-             "rows make most of the noise (docs/auto.md)."},
+    {CHOICE("minibatch", minibatch, "auto|window|random|strata", "auto"), SAMPLER,
+     .help =
+         "Mini-batches are windows of consecutive shuffled rows, rows drawn one by one, or so "
+         "many of each stratum of rows that make about as much noise. auto: strata where they "
+         "are cheaper or a row could be missed, else windows when the table is large against "
+         "the batch (docs/auto.md)."},
     {REAL("bias-budget", bias_budget, "SD", "0.02", 0, 1), SAMPLER,
      .help = "Bias that is tolerated, in posterior standard deviations."},
     {SWITCH("paper", paper), SAMPLER,

@@ -172,7 +172,7 @@ const potential_kind *plan_minibatch(const sbps_options *o, const rows *data,
     bool flights = !o->paper && plan->sampler->curve;
     if (n == data->n) return &potential_full;
     if (n == 1) return &potential_window;
-    if (!is_auto(o->minibatch))
+    if (!is_auto(o->minibatch) && strcmp(o->minibatch, "strata"))
         return strcmp(o->minibatch, "window") ? &potential_random : &potential_window;
     if (flights && data->n > PLAN_LIST_ROWS) return &potential_window;
     return o->paper || (double)data->n / (double)n < WINDOW_FROM ? &potential_random
@@ -268,6 +268,16 @@ static sbps_status check_noise(const sbps_options *o, const run_plan *plan, sbps
                 plan->sampler->name);
 }
 
+/* Strata are made from what rows do to a flight. */
+static sbps_status check_strata(const sbps_options *o, const run_plan *plan, sbps_error *err)
+{
+    bool flights = plan->sampler->curve && !o->paper;
+    if (strcmp(o->minibatch, "strata") || flights) return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_ARG,
+        "--minibatch: strata are for samplers with a band, such as sbps, without --paper");
+}
+
 sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbps_error *err)
 {
     const sbps_options *o = run->options;
@@ -278,6 +288,7 @@ sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbp
     if ((status = choose_metric(o, plan, err)) != SBPS_OK) return status;
     if ((status = choose_batch(o, data, plan, err)) != SBPS_OK) return status;
     if ((status = check_noise(o, plan, err)) != SBPS_OK) return status;
+    if ((status = check_strata(o, plan, err)) != SBPS_OK) return status;
     choose_settings(o, plan);
     choose_auto(o, plan);
     plan->epochs_rule = !isnan(o->epochs);

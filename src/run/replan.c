@@ -235,6 +235,9 @@ sbps_status replan_after_round(sbps_run *run, sbps_error *err)
     run->state.hmc_took_over = true;
     run->state.found = found;
     run->state.spent = spent;
+    char told[256];
+    replan_told(run, sizeof told, told);
+    fail(&run->warning, SBPS_MISMATCH, "%s", told);
     return SBPS_OK;
 }
 
