@@ -34,6 +34,9 @@
 /* A flight on which nothing was decided after so many looks will not end: slopes that are no
  * numbers, or so steep that time stands still. */
 #define LOOKS_MOST ((size_t)100000)
+/* Nor will one without a horizon that was looked at so often because its chords had run out: the particle
+ * flies away. */
+#define REACHES_MOST ((size_t)3000)
 
 #define AUXILIARY_STEP 10.0 /* mean proposal times */
 
@@ -160,11 +163,12 @@ static double fly(sampler *s, sbps_state *state, event *e)
     double rate = s->settings->refresh_rate, t = 0.0;
     double refresh_at = rate > 0.0 ? rng_exponential(&state->random) / rate : INFINITY;
     double jump, kink_at = potential_next_kink(s->u, 0.0, &jump);
+    size_t reaches = 0;
     for (;;) {
         band b = outlook_band(&state->view, s->settings);
         chord_grid grid = outlook_grid(&state->view, s->settings, &b, t, INFINITY,
                                        smaller(refresh_at, kink_at));
-        if (e->rows > LOOKS_MOST * s->u->n) {
+        if (e->rows > LOOKS_MOST * s->u->n || reaches > REACHES_MOST) {
             e->failed = true;
             e->kind = EVENT_REFRESH;
             return t;
@@ -189,6 +193,7 @@ static double fly(sampler *s, sbps_state *state, event *e)
             continue;
         }
         observation o = potential_observe(s->u, t); /* the horizon's end: look again */
+        reaches += isinf(s->settings->horizon);
         e->rows += o.rows;
         if (s->watch)
             watch_tell_band(s->watch, LOOK_HORIZON, &b, state->view.last_time, &a, &o, false);
