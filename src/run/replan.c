@@ -20,7 +20,7 @@
 #define MEAN_ESS     50.0 /* of the path, before its mean is a better reference */
 #define MEAN_GAIN    0.8  /* of the noise: what a new reference must bring it down to */
 #define PATIENCE     0.3  /* of hmc's work for the whole run, before it may take over */
-#define SETTLED_FROM 1    /* epochs after which the band is worth judging, */
+#define SETTLED_FROM 2    /* epochs after which the band is worth judging, */
 #define PATIENCE_END 1.0  /* or so much work */
 #define DEARER       1.5  /* times hmc's work per effective sample */
 #define HMC_WARMUP   100.0

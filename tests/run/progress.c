@@ -5,6 +5,7 @@
 #include "base/rng.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 
 #define ROWS    2000
@@ -172,10 +173,16 @@ TEST(warm_up_of_so_many_proposals_is_no_shorter_and_one_round_longer_at_most)
 
 /* ---- interrupts ---- */
 
-static void *interrupt_later(void *run)
+typedef struct {
+    sbps_run *run;
+    atomic_bool sampling; /* warm-up is over, there are draws */
+} interrupted_run;
+
+static void *interrupt_later(void *self)
 {
-    usleep(300000);
-    sbps_run_interrupt(run);
+    interrupted_run *it = self;
+    while (!atomic_load(&it->sampling)) usleep(1000);
+    sbps_run_interrupt(it->run);
     return NULL;
 }
 
@@ -208,13 +215,15 @@ static void check_readable(const sbps_result *r)
 TEST(interrupt_from_another_thread_finishes_the_run)
 {
     flight f = start("ess=1e9");
+    interrupted_run it = {.run = f.run};
+    size_t rounds = 0; /* of sampling */
     pthread_t thread;
-    REQUIRE(pthread_create(&thread, NULL, interrupt_later, f.run) == 0);
-    double begin = clock_now();
-    while (!advance(&f)) {
-        if (clock_now() - begin < 30.0) continue;
-        CHECK(!"the interrupt was not heeded");
-        break;
+    REQUIRE(pthread_create(&thread, NULL, interrupt_later, &it) == 0);
+    while (!advance(&f)) { /* for ever, were the interrupt not heeded */
+        sbps_progress p;
+        sbps_run_progress(f.run, &p);
+        rounds += !p.warming_up;
+        if (rounds > 2) atomic_store(&it.sampling, true);
     }
     pthread_join(thread, NULL);
     sbps_result *r = result_of(&f);
