@@ -22,20 +22,26 @@ void columns_clear(columns *c)
     *c = (columns){0};
 }
 
-sbps_status columns_note(columns *c, sbps_error *err, const char *format, ...)
+sbps_status notes_add(char **notes, const char *format, va_list values, sbps_error *err)
 {
     char *sentence, *all;
-    va_list values;
-    va_start(values, format);
     int made = vasprintf(&sentence, format, values);
-    va_end(values);
     if (made < 0) return fail_memory(err);
-    made = asprintf(&all, "%s%s\n", c->notes ? c->notes : "", sentence);
+    made = asprintf(&all, "%s%s\n", *notes ? *notes : "", sentence);
     free(sentence);
     if (made < 0) return fail_memory(err);
-    free(c->notes);
-    c->notes = all;
+    free(*notes);
+    *notes = all;
     return SBPS_OK;
+}
+
+sbps_status columns_note(columns *c, sbps_error *err, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    sbps_status status = notes_add(&c->notes, format, values, err);
+    va_end(values);
+    return status;
 }
 
 static int by_name(const void *a, const void *b)

@@ -7,6 +7,7 @@
 #include "data/levels.h"
 #include "data/rows.h"
 #include <locale.h>
+#include <stdarg.h>
 
 /* The columns of a file, in file order. A NULL name is a place without a column. */
 typedef struct {
@@ -22,6 +23,9 @@ typedef struct {
 /* Room for `count` names, all NULL. */
 sbps_status columns_create(size_t count, columns *out, sbps_error *err);
 void columns_clear(columns *c);
+/* One more line of notes for the user; NULL: there were none. */
+sbps_status notes_add(char **notes, const char *format, va_list values, sbps_error *err)
+    __attribute__((format(printf, 2, 0)));
 /* Adds a line to the notes. */
 sbps_status columns_note(columns *c, sbps_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

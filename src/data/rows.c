@@ -65,18 +65,11 @@ sbps_status rows_none(rows **out, sbps_error *err)
 
 sbps_status rows_note(rows *r, sbps_error *err, const char *format, ...)
 {
-    char *sentence, *all;
     va_list values;
     va_start(values, format);
-    int made = vasprintf(&sentence, format, values);
+    sbps_status status = notes_add(&r->notes, format, values, err);
     va_end(values);
-    if (made < 0) return fail_memory(err);
-    made = asprintf(&all, "%s%s\n", r->notes ? r->notes : "", sentence);
-    free(sentence);
-    if (made < 0) return fail_memory(err);
-    free(r->notes);
-    r->notes = all;
-    return SBPS_OK;
+    return status;
 }
 
 static sbps_status sign(rows *r, const char *source, size_t dropped, sbps_error *err)
