@@ -32,12 +32,13 @@ check_includes() {
             may["base"] = ""
             may["data"] = may["prior"] = may["metric"] = may["path"] = "base"
             may["model"] = "base data"
-            may["potential"] = "base data prior model path"
-            may["mode"] = "base potential metric"
+            may["posterior"] = "base data prior model"
+            may["potential"] = "base data prior model posterior path"
+            may["mode"] = "base posterior metric"
             may["sampler"] = "base potential metric path"
             may["estimate"] = may["store"] = "base path"
             may["report"] = "base estimate store"
-            may["run"] = "base data prior model metric potential mode path sampler estimate" \
+            may["run"] = "base data prior model metric posterior potential mode path sampler estimate" \
                          " store report"
             may["cli"] = ""
         }

@@ -14,7 +14,7 @@
 #include "mode/laplace.h"
 #include "base/cholesky.h"
 #include "base/memory.h"
-#include "potential/log_prior.h"
+#include "posterior/log_prior.h"
 
 #include <float.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef MODE_MODE_H
 #define MODE_MODE_H
 
-#include "potential/posterior.h"
+#include "posterior/posterior.h"
 
 typedef struct {
     double *w;       /* dim: the mode */

@@ -21,7 +21,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "mode/search.h"
-#include "potential/log_prior.h"
+#include "posterior/log_prior.h"
 
 #include <math.h>
 #include <stdlib.h>

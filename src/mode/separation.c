@@ -13,7 +13,7 @@
  * regression models, Biometrika 71, 1-10. */
 #include "base/memory.h"
 #include "mode/search.h"
-#include "potential/log_prior.h"
+#include "posterior/log_prior.h"
 
 #include <math.h>
 #include <stdio.h>

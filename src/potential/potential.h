@@ -8,8 +8,8 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "data/reader.h"
-#include "potential/control.h"
-#include "potential/log_prior.h"
+#include "posterior/control.h"
+#include "posterior/log_prior.h"
 #include "potential/strata.h"
 
 typedef struct {

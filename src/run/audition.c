@@ -2,7 +2,7 @@
  * so that a seed decides.
  *
  * The mini-batch noise that a control variate leaves is the sum over all rows of what each makes at points
- * and along directions of the posterior (potential/influence.c):
+ * and along directions of the posterior (posterior/influence.c):
  *
  *   c1 = N sum influence_i^2,   c^2 / u'Hu = (c1 / n) (1 - n/N) with n rows a batch.              (1)
  *
@@ -21,7 +21,7 @@
 
 #include "base/decimal.h"
 #include "base/real.h"
-#include "potential/influence.h"
+#include "posterior/influence.h"
 #include "run/stage.h"
 
 #include <float.h>

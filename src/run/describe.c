@@ -1,7 +1,7 @@
 /* What was chosen, in a few lines. */
 #include "base/words.h"
 #include "model/kinds.h"
-#include "potential/log_prior.h"
+#include "posterior/log_prior.h"
 #include "run/run.h"
 #include "run/target.h"
 #include "store/text.h"

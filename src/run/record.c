@@ -7,7 +7,7 @@
  * is 1 where rows say nothing of j, as of an empty column or of one of two that are the same, and near
  * 0 where they say all. */
 #include "base/cholesky.h"
-#include "potential/log_prior.h"
+#include "posterior/log_prior.h"
 #include "report/text.h"
 #include "run/run.h"
 

@@ -4,7 +4,7 @@
  * noise; batches grow while the noise in the band rules. Where flights have spent a good part of what hmc
  * would take for the whole run, and an effective sample still costs several times hmc's, the chains go
  * on with hmc from where they are: the run then costs little more than if it had begun with it. */
-#include "potential/influence.h"
+#include "posterior/influence.h"
 #include "run/audition.h"
 
 #include "base/decimal.h"

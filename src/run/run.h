@@ -7,7 +7,7 @@
 #include "estimate/bias.h"
 #include "estimate/moments.h"
 #include "mode/mode.h"
-#include "potential/influence.h"
+#include "posterior/influence.h"
 #include "run/options.h"
 #include "sampler/sampler.h"
 #include "store/draws.h"

@@ -3,7 +3,7 @@
 #ifndef RUN_STAGE_H
 #define RUN_STAGE_H
 
-#include "potential/influence.h"
+#include "posterior/influence.h"
 #include "run/run.h"
 
 #define STAGE_POINTS ((size_t)64)

@@ -2,7 +2,7 @@
 #ifndef RUN_START_H
 #define RUN_START_H
 
-#include "potential/posterior.h"
+#include "posterior/posterior.h"
 
 typedef struct {
     double *w;         /* dim, in the coordinates of the posterior: log sigma */

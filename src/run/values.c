@@ -8,7 +8,7 @@
  * of U over the draws; a few draws are then looked at exactly, and where they lie further off
  * than the noise says, by quadrature or by rows that no batch met, the stated error is theirs. */
 #include "run/values.h"
-#include "potential/log_prior.h"
+#include "posterior/log_prior.h"
 
 #include <math.h>
 #include <string.h>

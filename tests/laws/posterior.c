@@ -1,7 +1,7 @@
 /* What the posterior owes, for every model: its gradient and Hessian are derivatives, row
  * weights count rows, offsets shift the predictor. Priors are taken from the registry in turn.
  */
-#include "potential/posterior.h"
+#include "posterior/posterior.h"
 #include "check.h"
 
 #define N       1203 /* more than two blocks, the last one ragged */

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "potential/posterior.h"
+#include "posterior/posterior.h"
 
 #define ROWS    137 /* no multiple of any vector length */
 #define COLUMNS 5

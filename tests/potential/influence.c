@@ -1,6 +1,6 @@
 /* A row's influence is what its slope really does over the posterior, and an effect is what happens when
  * the row is taken away. */
-#include "potential/influence.h"
+#include "posterior/influence.h"
 #include "base/cholesky.h"
 #include "mode/mode.h"
 #include "potential/fixture.h"

@@ -2,9 +2,9 @@
  * central differences of the gradient,
  *
  *   H v = (grad U(w + h v) - grad U(w - h v)) / 2h + O(h^2),   h = eps^(1/3) (1 + |w|) / |v|. */
-#include "potential/general.h"
+#include "posterior/general.h"
 #include "base/memory.h"
-#include "potential/log_prior.h"
+#include "posterior/log_prior.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The posterior as a function of w on the full data: U(w) = -log prior - sum log p. Immutable;
  * what the mode is found with and what the potentials look at through noise. */
-#ifndef POTENTIAL_POSTERIOR_H
-#define POTENTIAL_POSTERIOR_H
+#ifndef POSTERIOR_POSTERIOR_H
+#define POSTERIOR_POSTERIOR_H
 
 #include "data/rows.h"
 #include "model/model.h"

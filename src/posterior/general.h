@@ -1,8 +1,8 @@
 /* Full-data calls of posteriors whose model is a general one; posterior.c hands them over. */
-#ifndef POTENTIAL_GENERAL_H
-#define POTENTIAL_GENERAL_H
+#ifndef POSTERIOR_GENERAL_H
+#define POSTERIOR_GENERAL_H
 
-#include "potential/posterior.h"
+#include "posterior/posterior.h"
 
 sbps_status general_value(const posterior *u, const double *w, double *value, sbps_error *err);
 sbps_status general_gradient(const posterior *u, const double *w, double *value,

@@ -1,9 +1,9 @@
 /* The prior of a posterior as a function of w. The prior of a coordinate is of what it sees: of w_j
  * itself, or, for an intercept that is centred, of the linear predictor at the means of the columns. */
-#ifndef POTENTIAL_LOG_PRIOR_H
-#define POTENTIAL_LOG_PRIOR_H
+#ifndef POSTERIOR_LOG_PRIOR_H
+#define POSTERIOR_LOG_PRIOR_H
 
-#include "potential/posterior.h"
+#include "posterior/posterior.h"
 
 double log_prior_value(const posterior *u, const double *w);
 /* out += factor times the gradient, the Hessian (dim*dim), its diagonal, the Hessian times v.

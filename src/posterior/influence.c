@@ -16,7 +16,7 @@
  *   H^-1 x_i l_e / (1 + l_ee |z_i|^2),   at most |z_i l_e| / (1 + l_ee |z_i|^2) posterior sds          (3)
  *
  * (Cook, Weisberg 1982, Residuals and Influence in Regression, sections 3.5 and 5.6). */
-#include "potential/influence.h"
+#include "posterior/influence.h"
 #include "base/cholesky.h"
 #include "base/memory.h"
 #include "base/real.h"

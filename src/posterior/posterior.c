@@ -8,11 +8,11 @@
  * Rows are streamed in blocks: the vector kernels give eta and sum r_i x_i, and a block of (3)
  * is a matrix product, the rows against the rows scaled. OpenBLAS does it in 0.03 s at 1e6 x 20
  * and five times as fast at d = 1000 as products of columns by our own kernels. */
-#include "potential/posterior.h"
+#include "posterior/posterior.h"
 #include "base/blas.h"
 #include "base/memory.h"
-#include "potential/general.h"
-#include "potential/log_prior.h"
+#include "posterior/general.h"
+#include "posterior/log_prior.h"
 
 #include <cblas.h>
 #include <stdio.h>

@@ -5,9 +5,9 @@
  * is as unbiased as grad log p_i(w). Its variance falls with |w - w_hat|^2 when P is linear (the
  * gradient form) and with |w - w_hat|^4 when it is quadratic (the Hessian form). A predictor model
  * needs only the derivatives of log p by eta: one number a row, or three. */
-#include "potential/control.h"
+#include "posterior/control.h"
 #include "base/memory.h"
-#include "potential/log_prior.h"
+#include "posterior/log_prior.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* How much noise each row makes: the root mean square of its slope, less what a control variate takes
  * out of it, over points and directions of the posterior. Every row is looked at: one in a million may
  * rule the answer, and a sample would not meet it. */
-#ifndef POTENTIAL_INFLUENCE_H
-#define POTENTIAL_INFLUENCE_H
+#ifndef POSTERIOR_INFLUENCE_H
+#define POSTERIOR_INFLUENCE_H
 
-#include "potential/posterior.h"
+#include "posterior/posterior.h"
 
 /* Control variates: none, of the first and of the second order. */
 #define INFLUENCE_ORDERS ((size_t)3)

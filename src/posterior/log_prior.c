@@ -5,7 +5,7 @@
  * c_j is the j-th unit vector. For a centred intercept with the columns' means m it is (1, m), in the
  * coordinates of that intercept and of the weights after it: s_j is the predictor at x = m, where the
  * data are, and a column like a year, far from 0, does not meet the intercept's prior in its slope. */
-#include "potential/log_prior.h"
+#include "posterior/log_prior.h"
 
 double log_prior_seen(const posterior *u, const double *w, size_t j)
 {

@@ -1,9 +1,9 @@
 /* Control variates: what is known exactly at a reference point is taken out of the mini-batch
  * noise, to the first order (gradient) or the second (Hessian). Immutable, shared by all chains. */
-#ifndef POTENTIAL_CONTROL_H
-#define POTENTIAL_CONTROL_H
+#ifndef POSTERIOR_CONTROL_H
+#define POSTERIOR_CONTROL_H
 
-#include "potential/posterior.h"
+#include "posterior/posterior.h"
 
 typedef enum { CONTROL_GRADIENT, CONTROL_HESSIAN } control_order;
 
