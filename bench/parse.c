@@ -5,7 +5,7 @@
  * gzip, into a temporary folder, and reads those. One line a file: name, rows, columns, bytes of
  * plain text, seconds (the best of three), rows a second, MB of text a second. */
 #include "base/rng.h"
-#include "data/rows.h"
+#include "read/read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 #include "estimate/bias.h"
 #include "estimate/moments.h"
 #include "mode/mode.h"
+#include "read/read.h"
 #include "sampler/sampler.h"
 #include "store/draws.h"
 

@@ -31,15 +31,15 @@ check_includes() {
         BEGIN {
             may["base"] = ""
             may["data"] = may["prior"] = may["metric"] = may["path"] = "base"
-            may["model"] = "base data"
+            may["read"] = may["model"] = "base data"
             may["posterior"] = "base data prior model"
             may["potential"] = "base data prior model posterior path"
             may["mode"] = "base posterior metric"
             may["sampler"] = "base potential metric path"
             may["estimate"] = may["store"] = "base path"
             may["report"] = "base estimate store"
-            may["run"] = "base data prior model metric posterior potential mode path sampler estimate" \
-                         " store report"
+            may["run"] = "base data read prior model metric posterior potential mode path sampler" \
+                         " estimate store report"
             may["cli"] = ""
         }
         FNR == 1 {

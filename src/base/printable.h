@@ -15,4 +15,12 @@ static inline bool is_control(const char *at, size_t *bytes)
     return c1 || c < 0x20 || c == 0x7f;
 }
 
+/* [begin, end) fit for a sentence: at most 40 bytes, control characters as '?'. */
+typedef struct {
+    char text[48];
+} shown;
+
+shown show(const char *begin, const char *end);
+shown show_name(const char *name);
+
 #endif

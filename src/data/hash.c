@@ -1,7 +1,7 @@
 /* A 64-bit hash of a table, to tell whether a checkpoint belongs to it. Words go round-robin
  * through four lanes, each h <- rotate((h ^ word) K, 29); the lanes are folded the same way.
  * Fast and well mixed; no defence against an adversary. */
-#include "data/design.h"
+#include "data/rows.h"
 
 #include <string.h>
 

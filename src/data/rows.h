@@ -90,7 +90,7 @@ static inline double rows_numbers(const rows *data)
     return data->start ? (double)data->start[data->n] / (double)data->n + 1.0 : (double)data->d;
 }
 
-/* ahead.c: somebody goes through a mapped table and is at these rows. */
+/* read_ahead.c: somebody goes through a mapped table and is at these rows. */
 void rows_sweep(const rows *data, size_t first, size_t n);
 
 #define SWEEP_ROWS ((size_t)256) /* more at a time than a window has */
@@ -120,33 +120,11 @@ static inline double rows_bytes(const rows *data)
     return data->storage->bytes(data) + (double)(data->n * beside * sizeof(double));
 }
 
-typedef struct {
-    const char *target;           /* NULL: for libsvm the label; else an error */
-    const char *features;         /* comma list; NULL: every column not named elsewhere */
-    const char *categorical;      /* comma list of columns to one-hot, first level dropped */
-    const char *weights, *offset; /* column names or NULL */
-    bool intercept, standardize;
-    bool drop_missing;   /* rows with an empty or NA cell: dropped, else an error */
-    bool no_header;      /* of CSV: columns are x1, x2, ... */
-    bool no_columns;     /* only the target is wanted, and weights */
-    bool no_target;      /* every column is a feature; y is 0 */
-    const char *storage; /* double, float, sparse; NULL or auto: what is cheapest */
-    bool real_target;    /* labels -1 and +1 are numbers, not classes */
-    bool needs_doubles;  /* the model reads x itself: auto is double, others are refused */
-    uint64_t seed;       /* of the shuffle */
-} rows_spec;
-
-/* CSV (quotes, CRLF, gzip; commas, tabs, semicolons or blanks between cells) or libsvm text, told
- * apart by the first line. */
-sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_error *err);
-/* From numbers in memory: x is n * columns, row-major, without the intercept. weight and offset
- * may be NULL; names may be NULL (x1, x2, ...). */
-sbps_status rows_copy(size_t n, size_t columns, const double *x, const char *const *names,
-                      const double *y, const double *weight, const double *offset,
-                      const rows_spec *spec, rows **out, sbps_error *err);
 /* One row without columns or target: for densities that need no table. */
 sbps_status rows_none(rows **out, sbps_error *err);
 void rows_destroy(rows *r);
+/* r->hash of everything else in r. */
+uint64_t rows_hash(const rows *r);
 /* Adds a line to the notes. */
 sbps_status rows_note(rows *r, sbps_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -7,8 +7,7 @@
 #include "data/table.h"
 
 #include "base/memory.h"
-#include "data/columns.h"
-#include "data/text.h"
+#include "base/printable.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,8 +20,6 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tables are little-endian");
 _Static_assert(sizeof(table_header) <= TABLE_PAGE, "the header is the first page");
-
-#define KEPT_BYTES 32 /* a row: what control variates keep of it in memory */
 
 static const size_t COUNT_MOST = (size_t)1 << 48; /* products of two cannot be checked beyond */
 
@@ -39,22 +36,6 @@ uint32_t table_tail_crc(const table_header *h, const unsigned char *base)
     for (section_name k = SECTION_MEAN; k <= SECTION_TEXT; k++)
         crc = crc32_z(crc, base + h->section[k].at, h->section[k].size);
     return (uint32_t)crc;
-}
-
-char *table_list(const char *list)
-{
-    size_t room = (list ? strlen(list) : 0) + 2;
-    char *out = calloc(1, room), *word = malloc(room), *to = out;
-    while (out && word && list && next_in_list(&list, word)) {
-        if (to > out) *to++ = ',';
-        to = stpcpy(to, word);
-    }
-    if (!word) {
-        free(out);
-        out = NULL;
-    }
-    free(word);
-    return out;
 }
 
 bool table_recognise(const char *path)
@@ -141,7 +122,7 @@ static sbps_status check_sections(const char *path, const table_header *h, sbps_
 /* ---- what its text says ---- */
 
 typedef struct {
-    const char *said[TEXTS];
+    table_making how;
     const char *names; /* the first of the columns' names, each ending in NUL */
 } table_text;
 
@@ -152,81 +133,11 @@ static bool read_text(const table_header *h, const unsigned char *base, table_te
     if (p == end || end[-1] != '\0') return false;
     for (size_t i = 0; i < TEXTS + h->columns; i++) {
         if (p >= end) return false;
-        if (i < TEXTS) out->said[i] = p;
+        if (i < TEXTS) out->how.said[i] = p;
         if (i == TEXTS) out->names = p;
         p += strlen(p) + 1;
     }
     return p == end;
-}
-
-static sbps_status refuse_option(const char *path, const char *option, const char *was,
-                                 sbps_error *err)
-{
-    if (!*was)
-        return fail(err, SBPS_BAD_ARG,
-                    "%s: the table was converted without --%s: leave it out here, or convert "
-                    "again with it",
-                    path, option);
-    return fail(err, SBPS_BAD_ARG,
-                "%s: --%s: the table was converted with '%s': that cannot be changed now; "
-                "convert again",
-                path, option, show_name(was).text);
-}
-
-/* An option that lists columns against what was asked for then. */
-static sbps_status check_list(const char *path, const char *option, const char *given,
-                              const char *was, const char *also, sbps_error *err)
-{
-    if (!given_text(given)) return SBPS_OK;
-    char *list = table_list(given);
-    if (!list) return fail_memory(err);
-    bool same = !strcmp(list, was) || (also && !strcmp(list, also));
-    free(list);
-    return same ? SBPS_OK : refuse_option(path, option, *was ? was : also ? also : "", err);
-}
-
-static sbps_status check_switches(const char *path, const table_header *h,
-                                  const rows_spec *spec, sbps_error *err)
-{
-    if (spec->standardize && !(h->flags & TABLE_STANDARDIZED))
-        return refuse_option(path, "standardize", "", err);
-    const char *storage = given_text(spec->storage);
-    if (storage && strcmp(storage, "auto") && strcmp(storage, h->storage))
-        return refuse_option(path, "storage", h->storage, err);
-    if (spec->needs_doubles && strcmp(h->storage, storage_dense.name))
-        return fail(err, SBPS_BAD_ARG,
-                    "%s: the model reads rows of doubles and the table has %ss; convert again",
-                    path, h->storage);
-    if (!spec->intercept && h->flags & TABLE_INTERCEPT)
-        return refuse_option(path, "no-intercept", "", err);
-    return SBPS_OK;
-}
-
-/* What is not said here is as it was then. */
-static sbps_status check_spec(const char *path, const table_header *h, const table_text *t,
-                              const rows_spec *spec, sbps_error *err)
-{
-    const char *target = t->said[TEXT_TARGET];
-    if (spec->no_target || spec->no_columns)
-        return fail(err, SBPS_BAD_ARG,
-                    "%s: a converted table is for models that explain a target by columns; "
-                    "this one reads text",
-                    path);
-    const struct {
-        const char *option, *given, *was, *also;
-    } lists[] = {
-        {"target", spec->target, target, NULL},
-        {"features", spec->features, t->said[TEXT_FEATURES], t->said[TEXT_COLUMNS]},
-        {"categorical", spec->categorical, t->said[TEXT_CATEGORICAL], NULL},
-        {"weights", spec->weights, t->said[TEXT_WEIGHTS], NULL},
-        {"offset", spec->offset, t->said[TEXT_OFFSET], NULL},
-    };
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        sbps_status status =
-            check_list(path, lists[i].option, lists[i].given, lists[i].was, lists[i].also, err);
-        if (status != SBPS_OK) return status;
-    }
-    return check_switches(path, h, spec, err);
 }
 
 /* ---- rows over the map ---- */
@@ -241,7 +152,7 @@ static bool copy_small(const table_header *h, unsigned char *base, const table_t
     r->mean = new_doubles(r->d);
     r->sd = new_doubles(r->d);
     r->names = calloc(r->d + 1, sizeof *r->names);
-    r->target = copy_text(t->said[TEXT_TARGET]);
+    r->target = copy_text(t->how.said[TEXT_TARGET]);
     if (!r->mean || !r->sd || !r->names || !r->target) return false;
     if (r->d > 0) memcpy(r->mean, table_at(h, base, SECTION_MEAN), r->d * sizeof *r->mean);
     if (r->d > 0) memcpy(r->sd, table_at(h, base, SECTION_SD), r->d * sizeof *r->sd);
@@ -292,13 +203,13 @@ static sbps_status open_map(const char *path, struct table_file *f, table_header
                     strerrordesc_np(errno));
     f->base = map;
     f->size = h->bytes;
-    madvise(map, h->bytes, MADV_RANDOM); /* see ahead.c */
+    madvise(map, h->bytes, MADV_RANDOM); /* see read_ahead.c */
     if (table_tail_crc(h, map) != h->tail_crc)
         return fail_damaged(path, "the checksum of its names and means is wrong", err);
     return SBPS_OK;
 }
 
-sbps_status table_map(const char *path, const rows_spec *spec, rows **out, sbps_error *err)
+sbps_status table_map(const char *path, rows **out, table_making *how, sbps_error *err)
 {
     table_header h;
     table_text t = {0};
@@ -315,14 +226,12 @@ sbps_status table_map(const char *path, const rows_spec *spec, rows **out, sbps_
     if (status == SBPS_OK) status = open_map(path, r->mapped, &h, err);
     if (status == SBPS_OK && !read_text(&h, r->mapped->base, &t))
         status = fail_damaged(path, "its text does not hold what it should", err);
-    if (status == SBPS_OK) status = check_spec(path, &h, &t, spec, err);
-    if (status == SBPS_OK)
-        status = memory_holds(path, (double)h.rows, (double)h.columns,
-                              KEPT_BYTES * (double)h.rows, err);
     if (status == SBPS_OK) status = make_rows(&h, &t, r, err);
-    if (status == SBPS_OK)
+    if (status == SBPS_OK) {
+        t.how.standardized = h.flags & TABLE_STANDARDIZED;
+        *how = t.how;
         *out = r;
-    else
+    } else
         rows_destroy(r);
     return status;
 }

@@ -2,7 +2,7 @@
 #ifndef DATA_TABLE_H
 #define DATA_TABLE_H
 
-#include "data/design.h"
+#include "data/rows.h"
 
 #define TABLE_MAGIC   "\x89SBPS\r\n\x1a" /* as PNG's: text tools that mangle it are found out */
 #define TABLE_VERSION 1
@@ -53,6 +53,12 @@ typedef enum {
     TEXTS
 } text_name;
 
+/* How a table was made. */
+typedef struct {
+    const char *said[TEXTS]; /* these texts, valid as long as the rows */
+    bool standardized;
+} table_making;
+
 /* A mapped file. */
 struct table_file {
     int file;            /* -1: somebody else's */
@@ -65,8 +71,6 @@ uint32_t table_crc(const table_header *h);
 uint32_t table_tail_crc(const table_header *h, const unsigned char *base);
 /* Numbers of a section that holds doubles; NULL when it is not there. */
 double *table_at(const table_header *h, unsigned char *base, section_name k);
-/* A comma list without the blanks around its names; NULL: no memory. */
-char *table_list(const char *list);
 
 /* reader.c */
 struct reader_list *readers_create(void); /* NULL: no memory */
@@ -74,21 +78,9 @@ void readers_destroy(struct reader_list *l);
 
 /* Whether a file, which must be regular, begins like a table. */
 bool table_recognise(const char *path);
-/* Maps the file; options of `spec` that contradict those it was made with get a sentence. */
-sbps_status table_map(const char *path, const rows_spec *spec, rows **out, sbps_error *err);
+/* Maps the file, and tells how it was made. */
+sbps_status table_map(const char *path, rows **out, table_making *how, sbps_error *err);
 /* Releases the mapping, if there is one; x, y, weight and offset are NULL afterwards. */
 void table_unmap(rows *r);
-
-typedef struct {
-    const char *from, *to;    /* `to` is for sentences */
-    const char *beside;       /* a temporary file may lie beside this one */
-    int file;                 /* open for reading and writing, empty */
-    size_t memory;            /* bytes for the shuffle */
-    sbps_convert_watch watch; /* or NULL */
-    void *self;
-} table_job;
-
-/* Reads `from` and writes the table, rows shuffled by spec->seed. */
-sbps_status table_write(const table_job *job, const rows_spec *spec, sbps_error *err);
 
 #endif

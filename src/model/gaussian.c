@@ -11,7 +11,6 @@
  * every d in every run. */
 #include "base/cholesky.h"
 #include "base/memory.h"
-#include "data/matrix.h"
 #include "model/density.h"
 #include "model/kinds.h"
 
@@ -134,7 +133,7 @@ static sbps_status gaussian_open(const rows *data, const model_shape *shape, voi
     gaussian *g = *self = calloc(1, sizeof *g);
     if (!g) return fail_memory(err);
     g->d = shape->dim;
-    sbps_status status = path ? matrix_read(path, &g->d, &s, err) : SBPS_OK;
+    sbps_status status = path ? shape->read_matrix(path, &g->d, &s, err) : SBPS_OK;
     if (status != SBPS_OK) goto done;
     if (g->d > DIM_MAX)
         status = fail(err, SBPS_BAD_ARG,

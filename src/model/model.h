@@ -23,9 +23,11 @@ typedef struct {
     const char *activation; /* network: tanh, relu */
     const char *head;       /* network: softmax, gaussian */
     const char *covariance; /* gaussian: file with a square matrix, or NULL */
-    size_t dim;             /* gaussian: without a file */
-    double condition;       /* gaussian: of the covariance without a file */
-    const char *library;    /* a model of the user's own: the file that was named */
+    /* how such a file is read: d * d values, to be freed */
+    sbps_status (*read_matrix)(const char *path, size_t *d, double **values, sbps_error *err);
+    size_t dim;          /* gaussian: without a file */
+    double condition;    /* gaussian: of the covariance without a file */
+    const char *library; /* a model of the user's own: the file that was named */
 } model_shape;
 
 /* A general model is given w itself. `self` is what open made; calls do not allocate. Row weights

@@ -2,7 +2,7 @@
  * batch and batches are independent, as Theorem 1 of the paper needs. */
 #include "potential/potential.h"
 
-#include "data/ahead.h"
+#include "data/read_ahead.h"
 
 static void pick_all(potential *u)
 {

@@ -1,4 +1,5 @@
 /* From text to a table on disk: written beside its name and renamed when it is whole. */
+#include "read/convert.h"
 #include "base/memory.h"
 #include "data/table.h"
 #include "run/run.h"

@@ -8,6 +8,7 @@
 #include "estimate/moments.h"
 #include "mode/mode.h"
 #include "posterior/influence.h"
+#include "read/read.h"
 #include "run/options.h"
 #include "sampler/sampler.h"
 #include "store/draws.h"

@@ -3,8 +3,9 @@
 #include "run/start.h"
 #include "base/cholesky.h"
 #include "base/memory.h"
-#include "data/number.h"
-#include "data/text.h"
+#include "base/printable.h"
+#include "read/number.h"
+#include "read/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* From options and rows to a posterior with names and a place to begin. */
 #include "run/target.h"
 #include "base/memory.h"
+#include "read/matrix.h"
 #include "run/run.h"
 
 #include <stdlib.h>
@@ -24,6 +25,7 @@ sbps_status target_open(const sbps_options *o, const rows *data, const model_kin
                          .activation = o->activation,
                          .head = o->head,
                          .covariance = o->covariance,
+                         .read_matrix = matrix_read,
                          .dim = o->dim,
                          .condition = o->condition,
                          .library = o->model};

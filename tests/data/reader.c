@@ -2,8 +2,9 @@
 #include "data/reader.h"
 #include "base/rng.h"
 #include "check.h"
-#include "data/fixture.h"
 #include "data/table.h"
+#include "read/convert.h"
+#include "read/fixture.h"
 #include <fcntl.h>
 
 #define N ((size_t)3000)

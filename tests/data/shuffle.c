@@ -2,7 +2,7 @@
 #include "data/shuffle.h"
 #include "base/rng.h"
 #include "check.h"
-#include "data/fixture.h"
+#include "read/fixture.h"
 
 #define LEAST_MEMORY ((size_t)128 * 4096)
 

@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 #include "base/rng.h"
-#include "data/chunks.h"
-#include "data/fixture.h"
+#include "read/chunks.h"
+#include "read/fixture.h"
 
 #define ROWS    157
 #define COLUMNS 61

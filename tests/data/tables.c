@@ -1,8 +1,9 @@
 /* Tables on disk: what they hold is what the text holds, and nothing else is taken for one. */
 #include "base/rng.h"
 #include "check.h"
-#include "data/fixture.h"
 #include "data/table.h"
+#include "read/convert.h"
+#include "read/fixture.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 

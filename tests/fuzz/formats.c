@@ -8,11 +8,13 @@
  * it is understood. */
 #include "check.h"
 #include "mutate.h"
+#include "read/convert.h"
+#include "read/read.h"
 #include "stat/sample.h"
 #include "store/sample.h"
 
-#include "data/matrix.h"
 #include "data/table.h"
+#include "read/matrix.h"
 #include "run/run.h"
 #include "run/target.h"
 #include "store/checkpoint.h"

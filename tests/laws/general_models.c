@@ -2,6 +2,7 @@
  * Hessian products are derivatives, factors weigh rows, and rows listed or in a run are alike. */
 #include "check.h"
 #include "model/general.h"
+#include "read/read.h"
 
 static const model_shape shape = {
     .hidden = "3", .activation = "tanh", .head = "softmax", .dim = 4, .condition = 50.0};

@@ -1,7 +1,7 @@
 /* Synthetic tables: read back they are what the recipe says, for every model that can simulate. */
 #include "check.h"
-#include "data/rows.h"
 #include "model/model.h"
+#include "read/read.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

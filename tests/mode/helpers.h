@@ -5,6 +5,7 @@
 #include "base/cholesky.h"
 #include "check.h"
 #include "mode/mode.h"
+#include "read/read.h"
 
 #define DIM_MAX 64
 

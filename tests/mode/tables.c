@@ -1,5 +1,6 @@
 /* The mode on tables that exist, where they are at hand. */
 #include "mode/helpers.h"
+#include "read/read.h"
 
 #define SHARED "../shared/"
 

@@ -4,6 +4,8 @@
 #include "check.h"
 #include "mode/mode.h"
 #include "model/general.h"
+#include "read/matrix.h"
+#include "read/read.h"
 
 #include <unistd.h>
 
@@ -60,7 +62,8 @@ static const char *covariance_file(const char *text)
 
 TEST(a_covariance_from_a_file_is_inverted)
 {
-    model_shape shape = {.covariance = covariance_file("a, b\r\n4,1\n\n 1 ,0.5\n")};
+    model_shape shape = {.covariance = covariance_file("a, b\r\n4,1\n\n 1 ,0.5\n"),
+                         .read_matrix = matrix_read};
     subject s = density("gaussian", &shape);
     REQUIRE(s.status == SBPS_OK);
     double w[2] = {3.0, -0.5}, value, g[2];
@@ -91,7 +94,8 @@ TEST(files_that_are_no_covariance_are_refused_in_words)
         {"a,b\n1,0\n0,0\n", "not positive definite"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        model_shape shape = {.covariance = covariance_file(bad[i].text)};
+        model_shape shape = {.covariance = covariance_file(bad[i].text),
+                             .read_matrix = matrix_read};
         subject s = density("gaussian", &shape);
         bool right = s.status != SBPS_OK && strstr(s.err.text, bad[i].want) && !s.u;
         if (!right) printf("case %zu: '%s'\n", i, s.err.text);
@@ -99,7 +103,7 @@ TEST(files_that_are_no_covariance_are_refused_in_words)
         subject_close(&s);
     }
     unlink("covariance.csv");
-    model_shape shape = {.covariance = "no-such-file.csv"};
+    model_shape shape = {.covariance = "no-such-file.csv", .read_matrix = matrix_read};
     subject s = density("gaussian", &shape);
     CHECK(s.status == SBPS_NO_FILE && strstr(s.err.text, "no-such-file.csv"));
     subject_close(&s);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "posterior/posterior.h"
+#include "read/read.h"
 
 #define ROWS    137 /* no multiple of any vector length */
 #define COLUMNS 5

@@ -1,6 +1,7 @@
 /* Poisson regression: closed forms, absurd predictors, draws of small and large rates, and tables
  * whose posterior is improper. */
 #include "mode/helpers.h"
+#include "read/read.h"
 
 #define N 200
 

@@ -3,6 +3,7 @@
 #include "check.h"
 #include "mode/mode.h"
 #include "model/general.h"
+#include "read/read.h"
 
 TEST(derivatives_are_derivatives)
 {

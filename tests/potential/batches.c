@@ -1,6 +1,7 @@
 /* The law of mini-batches: which rows they hold, that what they say is right on average, and that
  * the variance they state is the one they have. */
 #include "potential/fixture.h"
+#include "read/read.h"
 
 static bool noisy(const potential_kind *kind)
 {

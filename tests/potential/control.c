@@ -1,6 +1,7 @@
 /* A control variate changes nothing but the noise: on the full data slopes and gradients stay, and
  * the variance of a row's slope falls with the second or the fourth power of the distance. */
 #include "potential/fixture.h"
+#include "read/read.h"
 
 /* The reference: not where p is, and not the mode. */
 static control *control_at(const posterior *u, size_t order)

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "potential/potential.h"
+#include "read/read.h"
 
 #define DIM_MAX 32
 

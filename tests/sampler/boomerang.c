@@ -1,5 +1,6 @@
 /* The Boomerang sampler's path: ellipses that keep |z|^2 + |v|^2, bounces that mirror the gradient
  * of what the posterior is beyond the reference, Gaussian velocities. */
+#include "read/read.h"
 #include "sampler/fixture.h"
 
 static const sampler_kind *kind(void)

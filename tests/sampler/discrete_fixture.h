@@ -7,6 +7,7 @@
 #include "estimate/moments.h"
 #include "mode/mode.h"
 #include "potential/fixture.h"
+#include "read/read.h"
 #include "sampler/discrete.h"
 #include "sampler/kinds.h"
 

@@ -6,6 +6,7 @@
  * sampler without a floor and a horizon flies on for ever and sees nothing; ours looks, and says
  * how much it missed. */
 #include "potential/fixture.h"
+#include "read/read.h"
 #include "sampler/sampler.h"
 
 #define START   8.0

@@ -170,14 +170,14 @@ UNUSED static bool same_info(const result_info *a, const result_info *b)
 UNUSED static bool same_arrays(const result *a, const result *b)
 {
     if (a->chains != b->chains || a->draws != b->draws || a->dim != b->dim) return false;
-    size_t rows = a->chains * a->draws;
-    bool same = same_bits(a->w, b->w, rows * a->dim);
+    size_t draws = a->chains * a->draws;
+    bool same = same_bits(a->w, b->w, draws * a->dim);
     for (const array_field *f = layout_path; f->name; f++)
         same = same && same_bits(array_of(a, f), array_of(b, f), a->dim);
     for (const array_field *f = layout_model; f->name; f++)
         same = same && same_bits(array_of(a, f), array_of(b, f), a->dim);
     for (const array_field *f = layout_stats; f->name; f++)
-        same = same && same_bits(array_of(a, f), array_of(b, f), rows);
+        same = same && same_bits(array_of(a, f), array_of(b, f), draws);
     return same;
 }
 

@@ -1,0 +1,266 @@
+/* Tables on disk, from the writer's side.
+ *
+ *   text -> rows as read -> shuffle (on disk) -> design matrix in the mapped file -> header
+ *
+ * Two sweeps over the text's rows: levels of categories, and with them the columns, are known only
+ * after the last row. The design is made by the code that makes it in memory, over arrays that lie
+ * in the file; its room on the disk is taken beforehand, because a write to a mapped page has no
+ * way to say that the disk is full. x comes last, so that it can shrink. */
+#include "read/convert.h"
+
+#include "base/memory.h"
+#include "base/words.h"
+#include "data/shuffle.h"
+#include "data/table.h"
+#include "read/converted.h"
+#include "read/design.h"
+#include "read/source.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WATCH_ROWS ((size_t)16384) /* between two looks at the watch */
+
+static sbps_status fail_written(const table_job *job, int error, sbps_error *err)
+{
+    return fail(err, SBPS_NO_FILE, "%s: cannot be written: %s", job->to,
+                strerrordesc_np(error));
+}
+
+static bool wants(const rows_spec *spec, const char *storage)
+{
+    return spec->storage && !strcmp(spec->storage, storage);
+}
+
+static bool watch(const table_job *job, const char *stage, size_t rows_done, double share)
+{
+    return !job->watch || job->watch(job->self, stage, rows_done, share);
+}
+
+static sbps_status fail_stopped(const table_job *job, sbps_error *err)
+{
+    return fail(err, SBPS_NO_FILE, "%s: not written: stopped on request", job->to);
+}
+
+/* ---- reading ---- */
+
+/* How much of the text has been read, packed as it is; NAN for a pipe. */
+static double share_read(const row_source *s)
+{
+    struct stat about;
+    off_t at = lseek(s->source->file, 0, SEEK_CUR);
+    if (at < 0 || fstat(s->source->file, &about) != 0 || about.st_size <= 0) return NAN;
+    return (double)at / (double)about.st_size;
+}
+
+static sbps_status read_rows(const table_job *job, row_source *s, shuffle *to, sbps_error *err)
+{
+    row_fate fate = ROW_KEPT;
+    double *row = new_doubles(s->plan->width);
+    sbps_status status = row ? SBPS_OK : fail_memory(err);
+    while (status == SBPS_OK && fate != ROW_END) {
+        if (s->kept % WATCH_ROWS == 0 && !watch(job, "reading", s->kept, share_read(s)))
+            status = fail_stopped(job, err);
+        if (status == SBPS_OK) status = source_next(s, row, &fate, err);
+        if (status == SBPS_OK && fate == ROW_KEPT) status = shuffle_add(to, row, err);
+    }
+    free(row);
+    return status;
+}
+
+/* ---- text section ---- */
+
+/* The features taken, by name. */
+static char *feature_list(const plan *p)
+{
+    word_stream w;
+    if (!words_open(&w)) return NULL;
+    for (size_t f = 0; f < p->features; f++)
+        fprintf(w.stream, "%s%s", f ? "," : "", p->columns->name[p->feature[f]]);
+    return words_close(&w);
+}
+
+static const char *column_name(const plan *p, size_t column)
+{
+    return column == SIZE_MAX ? "" : p->columns->name[column];
+}
+
+/* All strings one after another; NULL: no memory. */
+static char *make_text(const design *g, size_t *size)
+{
+    const plan *p = g->plan;
+    word_stream w;
+    char *all = NULL, *features = table_list(g->spec->features), *taken = feature_list(p),
+         *categories = table_list(g->spec->categorical);
+    const char *const said[TEXTS] = {
+        [TEXT_TARGET] = g->r->target,
+        [TEXT_FEATURES] = features,
+        [TEXT_COLUMNS] = taken,
+        [TEXT_CATEGORICAL] = categories,
+        [TEXT_WEIGHTS] = column_name(p, p->weight),
+        [TEXT_OFFSET] = column_name(p, p->offset),
+    };
+    if (features && taken && categories && words_open(&w)) {
+        for (size_t i = 0; i < TEXTS + g->r->d; i++) {
+            const char *string = i < TEXTS ? said[i] : g->r->names[i - TEXTS];
+            fwrite(string, 1, strlen(string) + 1, w.stream);
+        }
+        all = words_close(&w);
+        *size = w.size;
+    }
+    free(features);
+    free(taken);
+    free(categories);
+    return all;
+}
+
+/* ---- layout ---- */
+
+static void add_section(table_header *h, section_name k, uint64_t size)
+{
+    h->section[k] = (table_section){.at = h->bytes, .size = size};
+    h->bytes = (h->bytes + size + TABLE_PAGE - 1) / TABLE_PAGE * TABLE_PAGE;
+}
+
+static table_header lay_out(const design *g, size_t n, size_t text_size)
+{
+    const rows *r = g->r;
+    table_header h = {.version = TABLE_VERSION,
+                      .bytes = TABLE_PAGE,
+                      .rows = n,
+                      .columns = r->d,
+                      .stride = r->stride,
+                      .seed = g->spec->seed};
+    memcpy(h.magic, TABLE_MAGIC, sizeof h.magic);
+    if (r->intercept) h.flags |= TABLE_INTERCEPT;
+    if (g->spec->standardize) h.flags |= TABLE_STANDARDIZED;
+    add_section(&h, SECTION_Y, n * sizeof(double));
+    add_section(&h, SECTION_WEIGHT, g->plan->weight == SIZE_MAX ? 0 : n * sizeof(double));
+    add_section(&h, SECTION_OFFSET, g->plan->offset == SIZE_MAX ? 0 : n * sizeof(double));
+    add_section(&h, SECTION_MEAN, r->d * sizeof(double));
+    add_section(&h, SECTION_SD, r->d * sizeof(double));
+    add_section(&h, SECTION_TEXT, text_size);
+    add_section(&h, SECTION_X, n * r->stride * sizeof(double));
+    return h;
+}
+
+/* Takes the room on the disk, maps it, and makes it the arrays of the design. */
+static sbps_status map_design(const table_job *job, const table_header *h, design *g,
+                              sbps_error *err)
+{
+    rows *r = g->r;
+    int error;
+    do error = posix_fallocate(job->file, 0, (off_t)h->bytes);
+    while (error == EINTR);
+    if (error) return fail_written(job, error, err);
+    r->mapped = calloc(1, sizeof *r->mapped);
+    if (!r->mapped) return fail_memory(err);
+    r->mapped->file = -1;
+    void *base = mmap(NULL, h->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, job->file, 0);
+    if (base == MAP_FAILED) return fail_written(job, errno, err);
+    r->mapped->base = base;
+    r->mapped->size = h->bytes;
+    madvise(base, h->bytes, MADV_SEQUENTIAL);
+    r->n = h->rows;
+    r->x = table_at(h, base, SECTION_X);
+    r->y = table_at(h, base, SECTION_Y);
+    r->weight = table_at(h, base, SECTION_WEIGHT);
+    r->offset = table_at(h, base, SECTION_OFFSET);
+    r->mean = new_doubles(r->d);
+    r->sd = new_doubles(r->d);
+    return r->mean && r->sd ? SBPS_OK : fail_memory(err);
+}
+
+/* ---- filling ---- */
+
+typedef struct {
+    const table_job *job;
+    const design *g;
+    size_t next;
+} filling;
+
+static bool put_next(void *self, const double *row)
+{
+    filling *f = self;
+    if (f->next % WATCH_ROWS == 0 &&
+        !watch(f->job, "shuffling", f->next, (double)f->next / (double)f->g->r->n))
+        return false;
+    design_put(f->g, row, f->next++);
+    return true;
+}
+
+static sbps_status fill(const table_job *job, const design *g, shuffle *from, sbps_error *err)
+{
+    bool all = true;
+    filling f = {.job = job, .g = g};
+    sbps_status status = shuffle_drain(from, put_next, &f, &all, err);
+    if (status == SBPS_OK && (!all || !watch(job, "checking", f.next, NAN)))
+        status = fail_stopped(job, err);
+    if (status == SBPS_OK) status = design_finish(g, err);
+    if (status == SBPS_OK && wants(g->spec, "float")) status = design_to_floats(g, err);
+    return status;
+}
+
+/* Means, sds, text and at last the header. x, the last section, may have become shorter. */
+static void put_rest(table_header *h, const rows *r, const char *words)
+{
+    unsigned char *base = r->mapped->base;
+    h->bytes = h->section[SECTION_X].at;
+    add_section(h, SECTION_X, (uint64_t)r->storage->bytes(r));
+    if (r->d > 0) {
+        memcpy(base + h->section[SECTION_MEAN].at, r->mean, r->d * sizeof *r->mean);
+        memcpy(base + h->section[SECTION_SD].at, r->sd, r->d * sizeof *r->sd);
+    }
+    memcpy(base + h->section[SECTION_TEXT].at, words, h->section[SECTION_TEXT].size);
+    snprintf(h->storage, sizeof h->storage, "%s", r->storage->name);
+    h->hash = r->hash;
+    h->tail_crc = table_tail_crc(h, base);
+    h->crc = table_crc(h);
+    memcpy(base, h, sizeof *h);
+}
+
+static sbps_status make_table(const table_job *job, const row_source *s, const rows_spec *spec,
+                              shuffle *from, sbps_error *err)
+{
+    design g;
+    table_header h = {0};
+    size_t text_size = 0;
+    char *words = NULL;
+    sbps_status status = design_open(s->plan, spec, &g, err);
+    if (status == SBPS_OK && !(words = make_text(&g, &text_size))) status = fail_memory(err);
+    if (status == SBPS_OK) {
+        h = lay_out(&g, s->kept, text_size);
+        status = map_design(job, &h, &g, err);
+        if (status == SBPS_OK) status = fill(job, &g, from, err);
+        if (status == SBPS_OK) put_rest(&h, g.r, words);
+    }
+    free(words);
+    design_close(&g);
+    if (status == SBPS_OK && ftruncate(job->file, (off_t)h.bytes) != 0)
+        status = fail_written(job, errno, err);
+    return status;
+}
+
+sbps_status table_write(const table_job *job, const rows_spec *spec, sbps_error *err)
+{
+    row_source s;
+    shuffle *order = NULL;
+    if (wants(spec, "sparse"))
+        return fail(err, SBPS_BAD_ARG,
+                    "--storage sparse: a converted table has rows of double or float");
+    sbps_status status = source_open(job->from, spec, &s, err);
+    if (status == SBPS_OK)
+        status =
+            shuffle_create(job->beside, s.plan->width, spec->seed, job->memory, &order, err);
+    if (status == SBPS_OK) status = read_rows(job, &s, order, err);
+    if (status == SBPS_OK) status = make_table(job, &s, spec, order, err);
+    shuffle_destroy(order);
+    source_close(&s);
+    return status;
+}

@@ -1,0 +1,111 @@
+/* A converted table: the options it was made with stand, and others are refused. */
+#include "read/converted.h"
+
+#include "base/printable.h"
+#include "data/table.h"
+#include "read/chunks.h"
+#include "read/columns.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define KEPT_BYTES 32 /* a row: what control variates keep of it in memory */
+
+char *table_list(const char *list)
+{
+    size_t room = (list ? strlen(list) : 0) + 2;
+    char *out = calloc(1, room), *word = malloc(room), *to = out;
+    while (out && word && list && next_in_list(&list, word)) {
+        if (to > out) *to++ = ',';
+        to = stpcpy(to, word);
+    }
+    if (!word) {
+        free(out);
+        out = NULL;
+    }
+    free(word);
+    return out;
+}
+
+static sbps_status refuse_option(const char *path, const char *option, const char *was,
+                                 sbps_error *err)
+{
+    if (!*was)
+        return fail(err, SBPS_BAD_ARG,
+                    "%s: the table was converted without --%s: leave it out here, or convert "
+                    "again with it",
+                    path, option);
+    return fail(err, SBPS_BAD_ARG,
+                "%s: --%s: the table was converted with '%s': that cannot be changed now; "
+                "convert again",
+                path, option, show_name(was).text);
+}
+
+/* An option that lists columns against what was asked for then. */
+static sbps_status check_list(const char *path, const char *option, const char *given,
+                              const char *was, const char *also, sbps_error *err)
+{
+    if (!given_text(given)) return SBPS_OK;
+    char *list = table_list(given);
+    if (!list) return fail_memory(err);
+    bool same = !strcmp(list, was) || (also && !strcmp(list, also));
+    free(list);
+    return same ? SBPS_OK : refuse_option(path, option, *was ? was : also ? also : "", err);
+}
+
+static sbps_status check_switches(const char *path, const rows *r, const table_making *how,
+                                  const rows_spec *spec, sbps_error *err)
+{
+    if (spec->standardize && !how->standardized)
+        return refuse_option(path, "standardize", "", err);
+    const char *storage = given_text(spec->storage), *was = r->storage->name;
+    if (storage && strcmp(storage, "auto") && strcmp(storage, was))
+        return refuse_option(path, "storage", was, err);
+    if (spec->needs_doubles && r->storage != &storage_dense)
+        return fail(err, SBPS_BAD_ARG,
+                    "%s: the model reads rows of doubles and the table has %ss; convert again",
+                    path, was);
+    if (!spec->intercept && r->intercept) return refuse_option(path, "no-intercept", "", err);
+    return SBPS_OK;
+}
+
+/* What is not said here is as it was then. */
+static sbps_status check_spec(const char *path, const rows *r, const table_making *how,
+                              const rows_spec *spec, sbps_error *err)
+{
+    const char *target = how->said[TEXT_TARGET];
+    if (spec->no_target || spec->no_columns)
+        return fail(err, SBPS_BAD_ARG,
+                    "%s: a converted table is for models that explain a target by columns; "
+                    "this one reads text",
+                    path);
+    const struct {
+        const char *option, *given, *was, *also;
+    } lists[] = {
+        {"target", spec->target, target, NULL},
+        {"features", spec->features, how->said[TEXT_FEATURES], how->said[TEXT_COLUMNS]},
+        {"categorical", spec->categorical, how->said[TEXT_CATEGORICAL], NULL},
+        {"weights", spec->weights, how->said[TEXT_WEIGHTS], NULL},
+        {"offset", spec->offset, how->said[TEXT_OFFSET], NULL},
+    };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        sbps_status status =
+            check_list(path, lists[i].option, lists[i].given, lists[i].was, lists[i].also, err);
+        if (status != SBPS_OK) return status;
+    }
+    return check_switches(path, r, how, spec, err);
+}
+
+sbps_status converted_read(const char *path, const rows_spec *spec, rows **out, sbps_error *err)
+{
+    table_making how;
+    sbps_status status = table_map(path, out, &how, err);
+    if (status != SBPS_OK) return status;
+    const rows *r = *out;
+    status = check_spec(path, r, &how, spec, err);
+    if (status == SBPS_OK)
+        status = memory_holds(path, (double)r->n, (double)r->d, KEPT_BYTES * (double)r->n, err);
+    if (status == SBPS_OK) return SBPS_OK;
+    rows_destroy(*out);
+    *out = NULL;
+    return status;
+}

@@ -1,0 +1,277 @@
+/* The design matrix: [1 |] numbers and one-hot columns, rows in a random order.
+ *
+ *   category with levels l_0 < l_1 < ... < l_m:  columns 1{l_1}, ..., 1{l_m}                (1)
+ *   standardised column:  (x - mean) / sd, population sd                                    (2)
+ *
+ * Rows go straight from where they were read to their place in the shuffle (origin.c). */
+#include "read/design.h"
+
+#include "base/kernels.h"
+#include "base/memory.h"
+#include "base/printable.h"
+#include "data/float.h"
+#include "data/moments.h"
+#include "data/origin.h"
+#include "read/storage.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static sbps_status allocate(design *g, const chunks *read, sbps_error *err)
+{
+    const plan *p = g->plan;
+    rows *r = g->r;
+    double n = (double)read->rows, table = sizeof(double) * n * (double)r->stride;
+    if (r->start) table = storage_sparse.bytes(r);
+    sbps_status status =
+        memory_holds(p->path, n, (double)r->d, chunks_bytes(read) + table, err);
+    if (status != SBPS_OK) return status;
+    if (!r->start) r->x = new_doubles(r->n * r->stride);
+    r->y = new_doubles(r->n);
+    r->mean = new_doubles(r->d);
+    r->sd = new_doubles(r->d);
+    if (p->weight != SIZE_MAX) r->weight = new_doubles(r->n);
+    if (p->offset != SIZE_MAX) r->offset = new_doubles(r->n);
+    bool ready = (r->x || r->start) && r->y && r->mean && r->sd;
+    ready = ready && (p->weight == SIZE_MAX || r->weight);
+    ready = ready && (p->offset == SIZE_MAX || r->offset);
+    return ready ? SBPS_OK : fail_memory(err);
+}
+
+/* What is not part of x. */
+static void put_beside(const design *g, const double *row, size_t to)
+{
+    const plan *p = g->plan;
+    rows *r = g->r;
+    r->y[to] = p->target == SIZE_MAX ? 0.0 : row[0];
+    if (r->weight) r->weight[to] = row[p->use[p->weight].slot];
+    if (r->offset) r->offset[to] = row[p->use[p->offset].slot];
+}
+
+size_t design_entries(const design *g, const double *row, uint32_t *column, double *value)
+{
+    const plan *p = g->plan;
+    size_t n = 0;
+    row += p->first;
+    for (size_t f = 0; f < p->features; f++) {
+        const placing *at = &g->place[f];
+        size_t rank = at->rank ? at->rank[(size_t)row[f]] : 0;
+        if (at->rank ? rank == 0 : row[f] == 0.0) continue;
+        column[n] = (uint32_t)(at->column + (at->rank ? rank - 1 : 0));
+        value[n++] = at->rank ? 1.0 : row[f];
+    }
+    return n;
+}
+
+void design_put(const design *g, const double *row, size_t to)
+{
+    const plan *p = g->plan;
+    rows *r = g->r;
+    double *x = r->x + to * r->stride;
+    if (r->intercept) x[0] = 1.0;
+    put_beside(g, row, to);
+    row += p->first;
+    if (p->categories == 0) {
+        memcpy(x + r->intercept, row, p->features * sizeof *x);
+        return;
+    }
+    for (size_t f = 0; f < p->features; f++) {
+        const placing *at = &g->place[f];
+        if (!at->rank)
+            x[at->column] = row[f];
+        else if (at->rank[(size_t)row[f]] > 0)
+            x[at->column + at->rank[(size_t)row[f]] - 1] = 1.0;
+    }
+}
+
+static void move_rows(design *g, chunks *read, const size_t *to, entries *each)
+{
+    for (size_t i = 0; i < read->rows; i++) {
+        const double *row = chunks_row(read, i);
+        if (g->r->start) {
+            put_beside(g, row, to[i]);
+            sparse_put(g, row, to[i], each);
+        } else
+            design_put(g, row, to[i]);
+        if (i % read->per_chunk == 0) chunks_forget(read, i);
+    }
+}
+
+static bool is_constant(const rows *r, size_t j)
+{
+    for (size_t i = 1; i < r->n; i++)
+        if (r->storage->cell(r, i, j) != r->storage->cell(r, 0, j)) return false;
+    return true;
+}
+
+#define NAMED_MOST 5
+
+typedef struct {
+    size_t count;
+    char names[NAMED_MOST * 96];
+} constants;
+
+static void name_constant(const rows *r, size_t j, constants *c)
+{
+    size_t used = strlen(c->names);
+    if (c->count++ >= NAMED_MOST) return;
+    snprintf(c->names + used, sizeof c->names - used, "%s'%.80s'", used ? ", " : "",
+             show_name(r->names[j]).text);
+}
+
+/* Without an intercept one constant column may take its place. */
+static bool is_own_intercept(const design *g, size_t j, bool taken)
+{
+    const rows *r = g->r;
+    return !r->intercept && !g->spec->standardize && !taken && r->storage->cell(r, 0, j) != 0.0;
+}
+
+/* Rows say nothing of them, but priors do: they are kept, and told. */
+static sbps_status note_constants(const design *g, const constants *c, sbps_error *err)
+{
+    char more[48] = "";
+    if (c->count == 0 || (g->r->notes && strstr(g->r->notes, c->names))) return SBPS_OK;
+    if (c->count > NAMED_MOST)
+        snprintf(more, sizeof more, " and %zu more", c->count - NAMED_MOST);
+    return rows_note(
+        g->r, err,
+        "%s %s%s: the same in all rows, which so say nothing of the coefficient: its "
+        "posterior is its prior%s",
+        c->count > 1 ? "columns" : "column", c->names, more,
+        g->r->intercept
+            ? ", and the intercept at x = 0 is as unsure; --features leaves columns out"
+            : "");
+}
+
+static sbps_status check_columns(const design *g, sbps_error *err)
+{
+    const rows *r = g->r;
+    constants found = {0};
+    bool taken = false;
+    for (size_t j = r->intercept; j < r->d; j++) {
+        if (r->sd[j] > 0 && isfinite(r->sd[j]) && isfinite(r->mean[j])) continue;
+        if (!is_constant(r, j))
+            return fail(err, SBPS_BAD_DATA,
+                        "%s: column '%s' has values too large or too small to compute their "
+                        "spread: rescale it",
+                        g->plan->path, show_name(r->names[j]).text);
+        if (is_own_intercept(g, j, taken))
+            taken = true;
+        else
+            name_constant(r, j, &found);
+    }
+    return note_constants(g, &found, err);
+}
+
+/* (2), the intercept left alone. */
+static void standardize(rows *r)
+{
+    for (size_t j = r->intercept; j < r->d; j++) {
+        r->origin[j].mean = r->mean[j];
+        r->origin[j].sd = r->sd[j];
+    }
+    for (size_t i = 0; i < r->n; i++) {
+        double *x = r->x + i * r->stride;
+        for (size_t j = r->intercept; j < r->d; j++)
+            x[j] = r->sd[j] > 0.0 ? (x[j] - r->mean[j]) / r->sd[j] : 0.0;
+    }
+}
+
+static sbps_status check_weights(const plan *p, const rows *r, sbps_error *err)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (!r->weight || r->weight[i] > 0) return SBPS_OK;
+    return fail(err, SBPS_BAD_DATA, "%s: column '%s': every weight is 0", p->path,
+                show_name(p->columns->name[p->weight]).text);
+}
+
+/* Labels that are -1 and +1, both and nothing else, become 0 and 1. */
+static void map_signs(rows *r)
+{
+    size_t minus = 0, plus = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        minus += r->y[i] == -1;
+        plus += r->y[i] == 1;
+    }
+    if (minus == 0 || plus == 0 || minus + plus < r->n) return;
+    for (size_t i = 0; i < r->n; i++) r->y[i] = r->y[i] > 0;
+}
+
+sbps_status design_finish(const design *g, sbps_error *err)
+{
+    rows *r = g->r;
+    const columns *c = g->plan->columns;
+    sbps_status status = check_weights(g->plan, r, err);
+    if (status != SBPS_OK) return status;
+    bool labelled = c->target && g->plan->target != SIZE_MAX;
+    if (labelled && !g->spec->real_target && c->name[g->plan->target] == c->target)
+        map_signs(r);
+    status = column_moments(r, r->mean, r->sd, err);
+    if (status == SBPS_OK) status = check_columns(g, err);
+    if (status == SBPS_OK && g->spec->standardize) {
+        standardize(r);
+        status = column_moments(r, r->mean, r->sd, err);
+    }
+    if (status == SBPS_OK) r->hash = rows_hash(r);
+    return status;
+}
+
+sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_error *err)
+{
+    *g = (design){.plan = p,
+                  .spec = spec,
+                  .place = calloc(p->features + 1, sizeof *g->place),
+                  .r = calloc(1, sizeof *g->r)};
+    return g->place && g->r ? design_place(g, err) : fail_memory(err);
+}
+
+void design_close(design *g)
+{
+    for (size_t f = 0; g->place && f < g->plan->features; f++) free(g->place[f].rank);
+    free(g->place);
+    rows_destroy(g->r);
+}
+
+sbps_status design_to_floats(const design *g, sbps_error *err)
+{
+    rows *r = g->r;
+    floats_from_doubles(r);
+    sbps_status status = column_moments(r, r->mean, r->sd, err);
+    if (status == SBPS_OK) status = check_columns(g, err);
+    if (status == SBPS_OK) r->hash = rows_hash(r);
+    return status;
+}
+
+static sbps_status fill(design *g, chunks *read, sbps_error *err)
+{
+    entries each = {0};
+    const storage_kind *storage;
+    size_t *to = shuffled_places(g->spec->seed, read->rows);
+    g->r->n = read->rows;
+    g->r->seed = g->spec->seed;
+    sbps_status status = to ? SBPS_OK : fail_memory(err);
+    if (status == SBPS_OK) status = storage_choose(g, read, to, &each, &storage, err);
+    if (status == SBPS_OK) status = allocate(g, read, err);
+    if (status == SBPS_OK) move_rows(g, read, to, &each);
+    entries_clear(&each);
+    free(to);
+    if (status == SBPS_OK) status = design_finish(g, err);
+    if (status == SBPS_OK && storage == &storage_float) status = design_to_floats(g, err);
+    return status;
+}
+
+sbps_status design_create(const plan *p, const rows_spec *spec, chunks *read, rows **out,
+                          sbps_error *err)
+{
+    design g;
+    *out = NULL;
+    sbps_status status = design_open(p, spec, &g, err);
+    if (status == SBPS_OK) status = fill(&g, read, err);
+    if (status == SBPS_OK) {
+        *out = g.r;
+        g.r = NULL;
+    }
+    design_close(&g);
+    return status;
+}

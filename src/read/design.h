@@ -1,0 +1,46 @@
+/* From rows as they were read to the design matrix. */
+#ifndef READ_DESIGN_H
+#define READ_DESIGN_H
+
+#include "read/chunks.h"
+#include "read/plan.h"
+
+/* Where a feature goes: one column, or one for each level but the first. */
+typedef struct {
+    size_t column;
+    size_t *rank; /* of each level code, 0 for the first; NULL: a number */
+} placing;
+
+/* A table being made. */
+typedef struct {
+    const plan *plan; /* borrowed, as is spec */
+    const rows_spec *spec;
+    placing *place; /* one a feature */
+    rows *r;
+} design;
+
+/* Names and places of the columns, once every row has been seen: d, stride, names and target of
+ * g->r. Close it also after a failure. */
+sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_error *err);
+/* place.c: names, places and origins of all columns; d and stride. */
+sbps_status design_place(design *g, sbps_error *err);
+/* One row as read to row `to` of the table, whose arrays the caller has made and zeroed. */
+void design_put(const design *g, const double *row, size_t to);
+/* Checks, standardises, takes the moments and the hash. */
+sbps_status design_finish(const design *g, sbps_error *err);
+/* Floats instead of doubles, in place; made at the end, of what --standardize leaves, which has no
+ * large means. Takes moments and hash anew. */
+sbps_status design_to_floats(const design *g, sbps_error *err);
+/* Destroys the rows as well, unless g->r was set to NULL. */
+void design_close(design *g);
+
+/* Entries of the table: what is not 0 in the columns that a row as read becomes, the intercept left
+ * out. Room for one a feature. Returns how many. */
+size_t design_entries(const design *g, const double *row, uint32_t *column, double *value);
+
+/* Shuffles, expands categories, checks and standardises. Takes the rows out of `read`, chunk by
+ * chunk. */
+sbps_status design_create(const plan *p, const rows_spec *spec, chunks *read, rows **out,
+                          sbps_error *err);
+
+#endif

@@ -1,0 +1,65 @@
+/* UTF-8 as RFC 3629 has it. Text that is not is nearly always Latin-1 or Windows-1252, which differ
+ * in 0x80 to 0x9f only, where Latin-1 has no letters; a byte without a character becomes '?'. */
+#include "read/encoding.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* 0x80 to 0x9f of Windows-1252; 0: no character. */
+static const uint16_t windows[32] = {
+    0x20ac, 0,      0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
+    0x2039, 0x0152, 0,      0x017d, 0,      0,      0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
+    0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0,      0x017e, 0x0178};
+
+/* Bytes of the character that begins here; 0: none does. */
+static size_t character_length(const unsigned char *p, size_t left)
+{
+    size_t length = *p < 0x80 ? 1 : *p < 0xc2 ? 0 : *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
+    if (length == 0 || *p > 0xf4 || length > left) return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80) return 0;
+    bool too_long = (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xf0 && p[1] < 0x90);
+    bool no_character = (*p == 0xed && p[1] > 0x9f) || (*p == 0xf4 && p[1] > 0x8f);
+    return too_long || no_character ? 0 : length;
+}
+
+bool is_utf8(const char *bytes, size_t length)
+{
+    const unsigned char *p = (const unsigned char *)bytes, *end = p + length;
+    while (p < end) {
+        size_t step = character_length(p, (size_t)(end - p));
+        if (step == 0) return false;
+        p += step;
+    }
+    return true;
+}
+
+static char *put_code(char *to, unsigned code)
+{
+    if (code < 0x80) {
+        *to++ = (char)code;
+    } else if (code < 0x800) {
+        *to++ = (char)(0xc0 | code >> 6);
+        *to++ = (char)(0x80 | (code & 0x3f));
+    } else {
+        *to++ = (char)(0xe0 | code >> 12);
+        *to++ = (char)(0x80 | (code >> 6 & 0x3f));
+        *to++ = (char)(0x80 | (code & 0x3f));
+    }
+    return to;
+}
+
+char *utf8_copy(const char *bytes, size_t length)
+{
+    if (is_utf8(bytes, length)) return strndup(bytes, length);
+    char *out = malloc(3 * length + 1), *to = out;
+    for (size_t i = 0; out && i < length; i++) {
+        unsigned code = (unsigned char)bytes[i];
+        if (code >= 0x80 && code < 0xa0)
+            code = windows[code - 0x80] ? windows[code - 0x80] : '?';
+        to = put_code(to, code);
+    }
+    if (out) *to = '\0';
+    return out;
+}

@@ -1,0 +1,28 @@
+/* File formats: a kind turns text into rows of a plan. */
+#ifndef READ_FORMAT_H
+#define READ_FORMAT_H
+
+#include "read/plan.h"
+#include "read/text.h"
+
+typedef enum { ROW_KEPT, ROW_DROPPED, ROW_END } row_fate;
+
+typedef struct {
+    const char *name;
+    /* Whether a file that begins with [begin, end) is of this format. */
+    bool (*recognise)(const char *begin, const char *end);
+    /* Reads what comes before the rows and tells the columns. The text is borrowed. */
+    sbps_status (*open)(text *source, const rows_spec *spec, columns *out, void **self,
+                        sbps_error *err);
+    /* One row into p->width doubles, unless it is dropped or there is none left. */
+    sbps_status (*next)(void *self, const plan *p, double *row, row_fate *fate,
+                        sbps_error *err);
+    void (*close)(void *self);
+} format_kind;
+
+extern const format_kind format_csv, format_libsvm;
+
+/* The kind that recognises the text; CSV when no other does. */
+const format_kind *format_of(const text *source);
+
+#endif

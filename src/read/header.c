@@ -1,0 +1,135 @@
+/* The header of a delimited file.
+ *
+ * The separator is the first of comma, tab, semicolon and runs of blanks that stands in the first line
+ * and equally often in the second, quotes left out; a comma where none does, so that what is wrong with
+ * a file is said of commas. */
+#include "read/header.h"
+
+#include "base/printable.h"
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RENAMED_MOST 5 /* of which each is told */
+
+static bool is_gap(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* How often the separator stands in the line at `p`, outside quotes; *next: the line after. */
+static size_t count_in_line(const char *p, const char *end, char separator, const char **next)
+{
+    size_t count = 0;
+    bool quoted = false, cell = false; /* has begun */
+    for (; p < end && (quoted || *p != '\n'); p++) {
+        bool gap = separator == ' ' ? is_gap(*p) : *p == separator;
+        if (separator != ' ')
+            count += !quoted && gap;
+        else if (!gap && *p != '\r' && cell && !quoted && is_gap(p[-1]))
+            count++;
+        cell = cell || !gap;
+        if (*p == '"') quoted = !quoted;
+    }
+    *next = p < end ? p + 1 : end;
+    return count;
+}
+
+char header_separator(const char *begin, const char *end)
+{
+    static const char candidates[] = ",\t; ";
+    size_t others = 0;
+    for (const char *c = candidates; *c; c++) {
+        const char *second, *third;
+        size_t count = count_in_line(begin, end, *c, &second);
+        if (*c == ' ' && others) break; /* blanks stand in names, too */
+        others += *c == '\t' ? 0 : count;
+        if (count > 0 && second < end && count_in_line(second, end, *c, &third) == count)
+            return *c;
+    }
+    return ',';
+}
+
+sbps_status header_number(columns *c, sbps_error *err)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        if (asprintf(&c->name[i], "x%zu", i + 1) >= 0) continue;
+        c->name[i] = NULL;
+        return fail_memory(err);
+    }
+    return SBPS_OK;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static void keep(void *name)
+{
+    (void)name; /* the tree borrows its names */
+}
+
+/* name_2, name_3, ...: the first that nobody has. NULL: no memory. */
+static char *another_name(const char *name, void *const *taken)
+{
+    for (size_t k = 2;; k++) {
+        char *other;
+        if (asprintf(&other, "%s_%zu", name, k) < 0) return NULL;
+        if (!tfind(other, taken, by_text)) return other;
+        free(other);
+    }
+}
+
+/* `before` columns were renamed already: the first few are told one by one. */
+static sbps_status rename_column(columns *c, size_t i, size_t before, void *const *taken,
+                                 sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    char *other = another_name(c->name[i], taken);
+    if (!other) return fail_memory(err);
+    if (before < RENAMED_MOST)
+        status = columns_note(
+            c, err, "column %zu has the name of an earlier one, '%s', and is called '%s'",
+            i + 1, show_name(c->name[i]).text, show_name(other).text);
+    free(c->name[i]);
+    c->name[i] = other;
+    return status;
+}
+
+/* Marks the first bearer of every name, which keeps it; later ones must also not take another's. */
+static bool mark_first(const columns *c, void **taken, char *first)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        if (!c->name[i] || !*c->name[i]) continue;
+        char **at = tsearch(c->name[i], taken, by_text);
+        if (!at) return false;
+        first[i] = *at == c->name[i];
+    }
+    return true;
+}
+
+static sbps_status rename_others(columns *c, void **taken, const char *first, sbps_error *err)
+{
+    size_t renamed = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        if (!c->name[i] || !*c->name[i] || first[i]) continue;
+        sbps_status status = rename_column(c, i, renamed++, taken, err);
+        if (status != SBPS_OK) return status;
+        if (!tsearch(c->name[i], taken, by_text)) return fail_memory(err);
+    }
+    if (renamed <= RENAMED_MOST) return SBPS_OK;
+    return columns_note(c, err, "and so are %zu more columns", renamed - RENAMED_MOST);
+}
+
+sbps_status header_distinguish(columns *c, sbps_error *err)
+{
+    void *taken = NULL;
+    char *first = calloc(c->count + 1, 1);
+    bool ready = first && mark_first(c, &taken, first);
+    sbps_status status = ready ? rename_others(c, &taken, first, err) : fail_memory(err);
+    tdestroy(taken, keep);
+    free(first);
+    return status;
+}

@@ -1,0 +1,29 @@
+/* The levels of a category: each distinct text gets a code in order of appearance. */
+#ifndef READ_LEVELS_H
+#define READ_LEVELS_H
+
+#include "base/status.h"
+
+typedef struct {
+    char *text;
+    size_t length;
+    size_t rows; /* kept rows that hold it */
+} level;
+
+typedef struct {
+    level *item;
+    size_t count, capacity;
+    size_t *slot; /* open addressing: code + 1, 0 when free */
+    size_t slots; /* a power of two */
+} levels;
+
+levels *levels_create(void); /* NULL: no memory */
+/* The code of [begin, end), a new one when it is not known; false: no memory. */
+bool levels_code(levels *l, const char *begin, const char *end, size_t *code);
+/* Codes of the levels that occur in kept rows, in order: by value when all are numbers, else
+ * naturally (digits by value: a2 before a10). `order` has room for l->count;
+ * `*used` of it are filled. */
+sbps_status levels_order(const levels *l, size_t *order, size_t *used, sbps_error *err);
+void levels_destroy(levels *l);
+
+#endif

@@ -1,0 +1,218 @@
+/* The plan of a table: which column is target, weight, offset, number or category. */
+#include "read/plan.h"
+
+#include "base/printable.h"
+#include "read/columns.h"
+#include "read/number.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Marks a column, which nothing else may have claimed. */
+static sbps_status claim(plan *p, size_t column, const char *option, sbps_error *err)
+{
+    if (p->use[column].kind == USE_NONE) {
+        p->use[column].kind = USE_NUMBER;
+        return SBPS_OK;
+    }
+    const char *as = column == p->target   ? "the target"
+                     : column == p->weight ? "the weights"
+                     : column == p->offset ? "the offset"
+                                           : "a feature";
+    return fail(err, SBPS_BAD_ARG, "%s: --%s: column '%s' is already %s", p->path, option,
+                show_name(p->columns->name[column]).text, as);
+}
+
+/* Finds and claims the one column an option names; leaves *column alone when none is named. */
+static sbps_status claim_one(plan *p, const column_index *x, const char *option,
+                             const char *name, size_t *column, sbps_error *err)
+{
+    const char *list = given_text(name), *begin, *end;
+    size_t found;
+    if (!list) return SBPS_OK;
+    /* a name may hold commas, so it is trimmed as a whole */
+    for (begin = list; *begin == ' ' || *begin == '\t'; begin++) {}
+    for (end = begin + strlen(begin); end[-1] == ' ' || end[-1] == '\t'; end--) {}
+    char *word = strndup(begin, (size_t)(end - begin));
+    sbps_status status =
+        word ? column_index_find(x, p->path, option, word, &found, err) : fail_memory(err);
+    free(word);
+    if (status == SBPS_OK) status = claim(p, found, option, err);
+    if (status == SBPS_OK) *column = found;
+    return status;
+}
+
+static sbps_status make_category(plan *p, size_t column, sbps_error *err)
+{
+    column_use *use = &p->use[column];
+    if (use->levels)
+        return fail(err, SBPS_BAD_ARG, "%s: --categorical: column '%s' is named twice", p->path,
+                    show_name(p->columns->name[column]).text);
+    use->levels = levels_create();
+    use->kind = USE_CATEGORY;
+    p->categories++;
+    return use->levels ? SBPS_OK : fail_memory(err);
+}
+
+/* Claims every column of a list as a feature; `category` when they are to be one-hot. A feature
+ * may be named again as a category: that says what it is, not that it comes twice. */
+static sbps_status claim_listed(plan *p, const column_index *x, const char *option,
+                                const char *word, bool category, sbps_error *err)
+{
+    size_t column;
+    if (!*word)
+        return fail(err, SBPS_BAD_ARG, "%s: --%s: an empty name in the list", p->path, option);
+    sbps_status status = column_index_find(x, p->path, option, word, &column, err);
+    if (status != SBPS_OK) return status;
+    bool feature = column != p->target && column != p->weight && column != p->offset &&
+                   p->use[column].kind != USE_NONE;
+    if (!category || !feature) {
+        if ((status = claim(p, column, option, err)) != SBPS_OK) return status;
+        p->feature[p->features++] = column;
+    }
+    return category ? make_category(p, column, err) : SBPS_OK;
+}
+
+static sbps_status claim_list(plan *p, const column_index *x, const char *option,
+                              const char *list, bool category, sbps_error *err)
+{
+    if (!list) return SBPS_OK;
+    char *word = malloc(strlen(list) + 1);
+    sbps_status status = word ? SBPS_OK : fail_memory(err);
+    while (status == SBPS_OK && next_in_list(&list, word))
+        status = claim_listed(p, x, option, word, category, err);
+    free(word);
+    return status;
+}
+
+/* Every named column not claimed so far becomes a feature, in file order. */
+static sbps_status claim_rest(plan *p, sbps_error *err)
+{
+    for (size_t i = 0; i < p->columns->count; i++) {
+        const char *name = p->columns->name[i];
+        if (!name || p->use[i].kind != USE_NONE) continue;
+        if (!name[0])
+            return fail(
+                err, SBPS_BAD_FILE,
+                "%s:1: column %zu has no name: name it, or list those to use in --features",
+                p->path, i + 1);
+        p->use[i].kind = USE_NUMBER;
+        p->feature[p->features++] = i;
+    }
+    return SBPS_OK;
+}
+
+static void assign_slots(plan *p)
+{
+    size_t slot = 0;
+    if (p->target == SIZE_MAX)
+        slot++; /* stays 0 */
+    else
+        p->use[p->target].slot = slot++;
+    if (p->weight != SIZE_MAX) p->use[p->weight].slot = slot++;
+    if (p->offset != SIZE_MAX) p->use[p->offset].slot = slot++;
+    p->first = slot;
+    for (size_t f = 0; f < p->features; f++) p->use[p->feature[f]].slot = slot++;
+    p->width = slot;
+}
+
+static bool header_is_numbers(const plan *p)
+{
+    double value;
+    for (size_t i = 0; i < p->columns->count; i++) {
+        const char *name = p->columns->name[i];
+        const char *end = name ? number_read(name, p->c_locale, &value) : NULL;
+        if (!end || *end) return false;
+    }
+    return true;
+}
+
+static sbps_status find_target(plan *p, const column_index *x, const rows_spec *spec,
+                               sbps_error *err)
+{
+    const char *name = given_text(spec->target) ? spec->target : p->columns->target;
+    if (spec->no_target && given_text(spec->target))
+        return fail(err, SBPS_BAD_ARG, "%s: --target: the model explains no column", p->path);
+    if (header_is_numbers(p))
+        return fail(err, SBPS_BAD_FILE,
+                    "%s:1: the first line holds only numbers; it must name the columns, or say "
+                    "--header no: they are then x1, x2, ...",
+                    p->path);
+    if (spec->no_target) return SBPS_OK;
+    if (!name)
+        return fail(err, SBPS_BAD_ARG,
+                    "%s: no target: name its column with --target (the first is '%s')", p->path,
+                    show_name(p->columns->name[0]).text);
+    return claim_one(p, x, "target", name, &p->target, err);
+}
+
+/* With no features named, categories take their place in file order; else they follow the
+ * features unless they are among them. */
+static sbps_status find_features(plan *p, const column_index *x, const rows_spec *spec,
+                                 sbps_error *err)
+{
+    const char *features = given_text(spec->features);
+    if (spec->no_columns && (features || given_text(spec->categorical)))
+        return fail(err, SBPS_BAD_ARG, "%s: --%s: the model uses no column but the target",
+                    p->path, features ? "features" : "categorical");
+    if (spec->no_columns) return SBPS_OK;
+    sbps_status status =
+        features ? claim_list(p, x, "features", features, false, err) : claim_rest(p, err);
+    if (status == SBPS_OK)
+        status = claim_list(p, x, "categorical", given_text(spec->categorical), true, err);
+    if (status == SBPS_OK && p->features == 0 && !spec->intercept)
+        status = fail(err, SBPS_BAD_ARG,
+                      "%s: no features and no intercept: nothing to estimate", p->path);
+    return status;
+}
+
+static sbps_status fill_plan(plan *p, const rows_spec *spec, sbps_error *err)
+{
+    column_index x;
+    sbps_status status = column_index_create(p->path, p->columns, &x, err);
+    if (status != SBPS_OK) return status;
+    if ((status = find_target(p, &x, spec, err)) != SBPS_OK) goto done;
+    if ((status = claim_one(p, &x, "weights", spec->weights, &p->weight, err)) != SBPS_OK)
+        goto done;
+    if ((status = claim_one(p, &x, "offset", spec->offset, &p->offset, err)) != SBPS_OK)
+        goto done;
+    if ((status = find_features(p, &x, spec, err)) != SBPS_OK) goto done;
+    assign_slots(p);
+done:
+    free(x.entry);
+    return status;
+}
+
+sbps_status plan_create(const char *path, const columns *c, const rows_spec *spec, plan **out,
+                        sbps_error *err)
+{
+    *out = NULL;
+    plan *p = calloc(1, sizeof *p);
+    if (!p) return fail_memory(err);
+    *p = (plan){.path = path,
+                .columns = c,
+                .use = calloc(c->count + 1, sizeof *p->use),
+                .feature = calloc(c->count + 1, sizeof *p->feature),
+                .target = SIZE_MAX,
+                .weight = SIZE_MAX,
+                .offset = SIZE_MAX,
+                .drop_missing = spec->drop_missing,
+                .c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
+    bool ready = p->use && p->feature && p->c_locale;
+    sbps_status status = ready ? fill_plan(p, spec, err) : fail_memory(err);
+    if (status == SBPS_OK)
+        *out = p;
+    else
+        plan_destroy(p);
+    return status;
+}
+
+void plan_destroy(plan *p)
+{
+    if (!p) return;
+    for (size_t i = 0; p->use && i < p->columns->count; i++) levels_destroy(p->use[i].levels);
+    if (p->c_locale) freelocale(p->c_locale);
+    free(p->use);
+    free(p->feature);
+    free(p);
+}

@@ -1,0 +1,64 @@
+/* What becomes of each column of a file. A row being read is `width` doubles:
+ *   target | weight, if any | offset, if any | features, from slot `first` on
+ * where a category holds the code of its level. */
+#ifndef READ_PLAN_H
+#define READ_PLAN_H
+
+#include "read/levels.h"
+#include "read/read.h"
+#include <locale.h>
+
+/* The columns of a file, in file order. A NULL name is a place without a column. */
+typedef struct {
+    char **name; /* owned */
+    size_t count;
+    const char *target; /* taken when none is named, or NULL */
+    /* what a file tells before its rows are read; else 0 rows, and 1 */
+    size_t rows;
+    double filled; /* share of the cells that are not 0 */
+    char *notes; /* what the user should know of how it was read, a line each; NULL: nothing */
+} columns;
+
+/* Room for `count` names, all NULL. */
+sbps_status columns_create(size_t count, columns *out, sbps_error *err);
+void columns_clear(columns *c);
+/* Adds a line to the notes. */
+sbps_status columns_note(columns *c, sbps_error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+typedef enum { USE_NONE, USE_NUMBER, USE_CATEGORY } use_kind;
+
+typedef struct {
+    use_kind kind;
+    size_t slot;
+    levels *levels; /* of a category; owned by the plan */
+} column_use;
+
+typedef struct {
+    const char *path;       /* what sentences call the source; borrowed */
+    const columns *columns; /* borrowed */
+    column_use *use;        /* one a column */
+    size_t *feature;        /* columns of the features, in the order of the design */
+    size_t features;
+    size_t target, weight, offset; /* columns; SIZE_MAX: none */
+    size_t first, width;           /* slots */
+    bool drop_missing;
+    size_t categories; /* how many features are categories */
+    locale_t c_locale;
+} plan;
+
+sbps_status plan_create(const char *path, const columns *c, const rows_spec *spec, plan **out,
+                        sbps_error *err);
+/* The cell [begin, end) of `column` at `line` into its slot of `row`. A missing cell sets
+ * *missing where such rows are dropped and fails where not. The byte at `end` must not continue a
+ * number. */
+sbps_status plan_cell(const plan *p, size_t column, const char *begin, const char *end,
+                      size_t line, double *row, bool *missing, sbps_error *err);
+/* A row is complete and will be kept: checks its weight and counts its levels. */
+sbps_status plan_keep(const plan *p, const double *row, size_t line, sbps_error *err);
+void plan_destroy(plan *p);
+
+/* NULL for an option that is NULL or blank: not given. */
+const char *given_text(const char *option);
+
+#endif

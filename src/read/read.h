@@ -1,0 +1,33 @@
+/* From files, and from numbers in memory, to a table. */
+#ifndef READ_READ_H
+#define READ_READ_H
+
+#include "data/rows.h"
+
+/* What is asked of a table. */
+typedef struct {
+    const char *target;           /* NULL: for libsvm the label; else an error */
+    const char *features;         /* comma list; NULL: every column not named elsewhere */
+    const char *categorical;      /* comma list of columns to one-hot, first level dropped */
+    const char *weights, *offset; /* column names or NULL */
+    bool intercept, standardize;
+    bool drop_missing;   /* rows with an empty or NA cell: dropped, else an error */
+    bool no_header;      /* of CSV: columns are x1, x2, ... */
+    bool no_columns;     /* only the target is wanted, and weights */
+    bool no_target;      /* every column is a feature; y is 0 */
+    const char *storage; /* double, float, sparse; NULL or auto: what is cheapest */
+    bool real_target;    /* labels -1 and +1 are numbers, not classes */
+    bool needs_doubles;  /* the model reads x itself: auto is double, others are refused */
+    uint64_t seed;       /* of the shuffle */
+} rows_spec;
+
+/* CSV (quotes, CRLF, gzip; commas, tabs, semicolons or blanks between cells) or libsvm text, told
+ * apart by the first line. */
+sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_error *err);
+/* From numbers in memory: x is n * columns, row-major, without the intercept. weight and offset
+ * may be NULL; names may be NULL (x1, x2, ...). */
+sbps_status rows_copy(size_t n, size_t columns, const double *x, const char *const *names,
+                      const double *y, const double *weight, const double *offset,
+                      const rows_spec *spec, rows **out, sbps_error *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* Text files: format, columns and plan opened in order and closed in reverse. */
+#include "read/source.h"
+
+#include <stdio.h>
+
+sbps_status check_row_count(const char *path, size_t kept, size_t dropped, sbps_error *err)
+{
+    char after[80] = "";
+    if (kept >= 2) return SBPS_OK;
+    if (dropped > 0)
+        snprintf(after, sizeof after, " left after %zu with missing values were dropped",
+                 dropped);
+    return fail(err, SBPS_BAD_DATA,
+                "%s: the table has %s row%s%s; a posterior needs at least two", path,
+                kept ? "one" : "no", kept ? "" : "s", after);
+}
+
+sbps_status source_open(const char *path, const rows_spec *spec, row_source *s, sbps_error *err)
+{
+    *s = (row_source){0};
+    sbps_status status = text_open(path, &s->source, err);
+    if (status != SBPS_OK) return status;
+    s->kind = format_of(s->source);
+    status = s->kind->open(s->source, spec, &s->names, &s->self, err);
+    return status != SBPS_OK ? status : plan_create(path, &s->names, spec, &s->plan, err);
+}
+
+sbps_status source_next(row_source *s, double *row, row_fate *fate, sbps_error *err)
+{
+    sbps_status status = s->kind->next(s->self, s->plan, row, fate, err);
+    if (status != SBPS_OK) return status;
+    s->kept += *fate == ROW_KEPT;
+    s->dropped += *fate == ROW_DROPPED;
+    return *fate == ROW_END ? check_row_count(s->plan->path, s->kept, s->dropped, err)
+                            : SBPS_OK;
+}
+
+void source_close(row_source *s)
+{
+    plan_destroy(s->plan);
+    if (s->self) s->kind->close(s->self);
+    columns_clear(&s->names);
+    text_close(s->source);
+}

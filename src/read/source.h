@@ -1,0 +1,27 @@
+/* A text file being read row by row. */
+#ifndef READ_SOURCE_H
+#define READ_SOURCE_H
+
+#include "read/format.h"
+
+typedef struct {
+    text *source;
+    columns names;
+    const format_kind *kind;
+    void *self; /* the kind's */
+    plan *plan;
+    size_t kept, dropped; /* rows so far */
+} row_source;
+
+/* Tells the format and plans the columns. Close it also after a failure. */
+sbps_status source_open(const char *path, const rows_spec *spec, row_source *s,
+                        sbps_error *err);
+/* The next row into plan->width doubles, unless it is dropped or there is none left; at the end
+ * fails when too few were kept. */
+sbps_status source_next(row_source *s, double *row, row_fate *fate, sbps_error *err);
+void source_close(row_source *s);
+
+/* A posterior needs two rows. */
+sbps_status check_row_count(const char *path, size_t kept, size_t dropped, sbps_error *err);
+
+#endif

@@ -1,0 +1,26 @@
+/* How a table is to be stored, and the making of a sparse one. */
+#ifndef READ_STORAGE_H
+#define READ_STORAGE_H
+
+#include "read/design.h"
+
+/* One row's entries, and how many there are of all rows. */
+typedef struct {
+    uint32_t *column; /* room for one a feature */
+    double *value;
+    size_t total;
+    bool ones; /* every value is 1 */
+} entries;
+
+void entries_clear(entries *e);
+
+/* Before the rows are read, where their number is known: will they fit in memory? */
+sbps_status storage_fits(const plan *p, const rows_spec *spec, sbps_error *err);
+/* What spec->storage asks for, or what is cheapest. Where that is sparse, start, column and value
+ * of g->r are made, start being filled for rows that go to to[0], to[1], ... */
+sbps_status storage_choose(design *g, chunks *read, const size_t *to, entries *e,
+                           const storage_kind **out, sbps_error *err);
+/* The entries of a row as read to row `to` of a sparse table. */
+void sparse_put(design *g, const double *row, size_t to, entries *e);
+
+#endif

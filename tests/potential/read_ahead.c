@@ -1,0 +1,157 @@
+/* Windows to come: known ahead, and the same whatever is asked for ahead of them. */
+#include "potential/fixture.h"
+
+#include "data/table.h"
+#include "read/convert.h"
+#include "read/read.h"
+#include <fcntl.h>
+#include <unistd.h>
+
+static const table_spec wide = {
+    .n = 3000, .columns = 3, .weights = "normal(0,1)", .sigma = "flat"};
+
+TEST(the_start_of_a_window_depends_on_seed_and_number_alone)
+{
+    table t = table_make(model_find("logistic"), wide);
+    REQUIRE(t.u);
+    rng starts = rng_stream(4, 0, RNG_BATCH);
+    carved quiet = carve(&potential_window, t.u, 10, 4),
+           noisy = carve(&potential_window, t.u, 30, 4);
+    noisy.u.noise = 1.0;
+    potential_aim(&quiet.u, t.p, t.q);
+    potential_aim(&noisy.u, t.p, t.q);
+    for (size_t k = 0; k < 1000; k++) {
+        size_t start = rng_below(&starts, t.data->n);
+        potential_observe(&quiet.u, 0.1);
+        potential_observe(&noisy.u, 0.1);
+        CHECK(quiet.u.state->first == start && noisy.u.state->first == start);
+    }
+    free(quiet.memory.base);
+    free(noisy.memory.base);
+    table_close(&t);
+}
+
+/* Number k + 1 of the windows has been asked for at window k, also after batches of another kind. */
+TEST(the_stream_in_front_tells_the_windows_to_come)
+{
+    table t = table_make(model_find("logistic"), wide);
+    REQUIRE(t.u);
+    carved c = carve(&potential_random, t.u, 10, 5);
+    potential_aim(&c.u, t.p, t.q);
+    for (size_t k = 0; k < 10; k++) potential_observe(&c.u, 0.1);
+    potential_resize(&c.u, &potential_window, 20);
+    for (size_t k = 0; k < 100; k++) {
+        rng in_front = c.u.state->ahead, next = c.u.state->random;
+        rng_below(&next, t.data->n);
+        CHECK(rng_below(&in_front, t.data->n) == rng_below(&next, t.data->n));
+        potential_observe(&c.u, 0.1);
+    }
+    free(c.memory.base);
+    table_close(&t);
+}
+
+/* ---- a table on disk ---- */
+
+static rows *mapped_copy(const rows *data, char *path)
+{
+    char text[128];
+    rows *out = NULL;
+    rows_spec spec = {.target = "y", .intercept = true, .seed = 1}, any = {.intercept = true};
+    strcpy(path, "/tmp/sbps-ahead.XXXXXX");
+    int file = mkstemp(path);
+    snprintf(text, sizeof text, "%s.csv", path);
+    FILE *csv = fopen(text, "w");
+    fprintf(csv, "y,x1,x2,x3\n");
+    for (size_t i = 0; i < data->n; i++) {
+        const double *x = data->x + i * data->stride;
+        fprintf(csv, "%.17g,%.17g,%.17g,%.17g\n", data->y[i], x[1], x[2], x[3]);
+    }
+    fclose(csv);
+    table_job job = {.from = text, .to = path, .beside = path, .file = file, .memory = 1 << 20};
+    if (table_write(&job, &spec, NULL) == SBPS_OK) rows_read(path, &any, &out, NULL);
+    close(file);
+    unlink(text);
+    unlink(path);
+    return out;
+}
+
+/* The same rows in the same order from memory. */
+static rows *copied(const rows *from)
+{
+    rows *out = calloc(1, sizeof *out);
+    *out = *from;
+    out->mapped = NULL;
+    return out;
+}
+
+/* Once a table is known not to fit, the next one reads it directly from its first window, with the
+ * reader that was given back. */
+static void check_next(carved *before, const posterior *a, const posterior *b, const double *p,
+                       const double *q)
+{
+    const row_reader *reader = before->u.reader;
+    potential_release(&before->u);
+    CHECK(!before->u.reader);
+    carved on_disk = carve(&potential_window, a, before->u.n, 8),
+           in_memory = carve(&potential_window, b, before->u.n, 8);
+    CHECK(on_disk.u.reader == reader);
+    potential_aim(&on_disk.u, p, q);
+    potential_aim(&in_memory.u, p, q);
+    for (size_t k = 0; k < 3000; k++) {
+        observation d = potential_observe(&on_disk.u, 0.2),
+                    m = potential_observe(&in_memory.u, 0.2);
+        CHECK(d.slope == m.slope && d.variance == m.variance);
+    }
+    CHECK(on_disk.u.reader == reader);
+    potential_release(&on_disk.u);
+    potential_release(&on_disk.u);
+    free(on_disk.memory.base);
+    free(in_memory.memory.base);
+}
+
+TEST(a_mapped_table_says_the_same_as_memory_to_the_last_bit)
+{
+    char path[64];
+    table t = table_make(model_find("logistic"), wide);
+    REQUIRE(t.u);
+    rows *disk = mapped_copy(t.data, path), *memory = disk ? copied(disk) : NULL;
+    REQUIRE(disk && memory && disk->mapped);
+    posterior *a, *b;
+    REQUIRE(posterior_create(disk, model_find("logistic"), t.u->priors, &a, NULL) == SBPS_OK);
+    REQUIRE(posterior_create(memory, model_find("logistic"), t.u->priors, &b, NULL) == SBPS_OK);
+    carved on_disk = carve(&potential_window, a, 40, 6),
+           in_memory = carve(&potential_window, b, 40, 6);
+    potential_aim(&on_disk.u, t.p, t.q);
+    potential_aim(&in_memory.u, t.p, t.q);
+    bool direct = false;
+    on_disk.u.misses =
+        1000; /* as if it did not fit in memory: from window 2048 on it is read */
+    for (size_t k = 0; k < 6000; k++) {
+        double g[2][DIM_MAX];
+        observation d = potential_observe(&on_disk.u, 0.2),
+                    m = potential_observe(&in_memory.u, 0.2);
+        CHECK(d.slope == m.slope && d.variance == m.variance);
+        potential_gradient(&on_disk.u, g[0]);
+        potential_gradient(&in_memory.u, g[1]);
+        CHECK(memcmp(g[0], g[1], a->dim * sizeof **g) == 0);
+        if (k == 4000) potential_resize(&on_disk.u, &potential_window, 50);
+        if (k == 4000) potential_resize(&in_memory.u, &potential_window, 50);
+        if (k == 3000) direct = on_disk.u.reader;
+    }
+    if (!direct) printf("no direct reads here\n");
+    CHECK(!in_memory.u.reader && (bool)on_disk.u.reader == direct); /* after the resize too */
+    check_next(&on_disk, a, b, t.p, t.q);
+    double value[2];
+    CHECK(posterior_value(a, t.p, &value[0], NULL) == SBPS_OK);
+    CHECK(posterior_value(b, t.p, &value[1], NULL) == SBPS_OK);
+    CHECK(value[0] == value[1]);
+    posterior_destroy(a);
+    posterior_destroy(b);
+    free(on_disk.memory.base);
+    free(in_memory.memory.base);
+    free(memory);
+    rows_destroy(disk);
+    table_close(&t);
+}
+
+CHECK_MAIN

@@ -1,0 +1,160 @@
+/* Files that are not quite CSV as it should be get in all the same, and what was done is told. */
+#include "check.h"
+
+#include "fixture.h"
+#include "read/columns.h"
+#include "read/encoding.h"
+#include "read/foreign.h"
+#include "read/read.h"
+
+static const rows_spec plain = {.target = "y"};
+
+static void check_numbers(const char *content, const rows_spec *spec, const char *note)
+{
+    static const double want[2][2] = {{2, 3}, {5, -6.5}};
+    rows *r = rows_of(content, spec);
+    REQUIRE(r);
+    CHECK(r->n == 2 && r->d == 2);
+    for (size_t i = 0; i < 2 && r->d == 2; i++) {
+        const double *x = row_with(r, i ? 4 : 1);
+        CHECK(x && x[0] == want[i][0] && x[1] == want[i][1]);
+    }
+    CHECK(note ? r->notes && strstr(r->notes, note) : !r->notes);
+    rows_destroy(r);
+}
+
+TEST(the_separator_is_found)
+{
+    check_numbers("y,a,b\n1,2,3\n4,5,-6.5\n", &plain, NULL);
+    check_numbers("y\ta\tb\n1\t2\t3\n4\t5\t-6.5\n", &plain, "tabs");
+    check_numbers("y;a;b\n1;2;3\n4; 5 ;-6.5", &plain, "semicolons");
+    check_numbers("y a b\n1 2 3\n4 5 -6.5\n", &plain, "blanks");
+    check_numbers("  y   a\tb \r\n 1  2   3\r\n 4  5 -6.5 ", &plain, "blanks");
+    check_numbers("y;\"a, c; d\";b\n1;2;3\n4;5;-6.5\n", &plain, "semicolons");
+    check_numbers("y;\"a\"\"\";b,c\n1;\"2\";3\n4;5;-6.5\n", &plain, "semicolons");
+    check_numbers("y, net worth, b\n1, 2, 3\n4, 5, -6.5\n", &plain, NULL);
+    check_numbers("\"y\" \"net worth\" \"b\"\n1 2 3\n4 5 -6.5\n", &plain, "blanks");
+}
+
+TEST(a_tab_file_may_have_empty_cells)
+{
+    rows *r = rows_of("y\ta\tb\n1\t2\t\n4\t\t6\n7\t8\t9\n1\t2\t4\n",
+                      &(rows_spec){.target = "y", .drop_missing = true});
+    REQUIRE(r);
+    CHECK(r->n == 2);
+    rows_destroy(r);
+}
+
+TEST(a_file_without_a_header_has_numbered_columns)
+{
+    const rows_spec spec = {.target = "x1", .no_header = true};
+    check_numbers("1,2,3\n4,5,-6.5\n", &spec, NULL);
+    check_numbers(" 1 2 3\n 4 5 -6.5\n", &spec, "blanks");
+    rows *r = rows_of("1,2,3\n4,5,-6.5\n", &spec);
+    REQUIRE(r);
+    CHECK(!strcmp(r->names[0], "x2") && !strcmp(r->target, "x1"));
+    rows_destroy(r);
+}
+
+TEST(columns_of_one_name_are_told_apart)
+{
+    rows *r = rows_of("y,a,a,a_2,a\n1,2,3,4,5\n2,3,5,1,7\n4,4,4,5,5\n", &plain);
+    static const char *const want[] = {"a", "a_3", "a_2", "a_4"};
+    REQUIRE(r && r->d == 4);
+    for (size_t j = 0; j < 4; j++) CHECK(!strcmp(r->names[j], want[j]));
+    CHECK(
+        strstr(r->notes, "column 3 has the name of an earlier one, 'a', and is called 'a_3'"));
+    rows_destroy(r);
+}
+
+TEST(names_with_commas_can_be_listed)
+{
+    const char *content = "y,\"a,b\",c,\"say \"\"x\"\"\"\n1,2,p,3\n4,5,q,-6.5\n";
+    const rows_spec quoted = {.target = "y", .features = "\"a,b\", \"say \"\"x\"\"\""};
+    const rows_spec slashed = {.target = "y", .features = " a\\,b ,say \"x\""};
+    check_numbers(content, &quoted, NULL);
+    check_numbers(content, &slashed, NULL);
+    rows *r = rows_of(content, &(rows_spec){.target = "y", .features = "c,\"a,b\""});
+    CHECK(!r && strstr(error.text, "column 'c': 'p' is not a number"));
+    r = rows_of(content, &(rows_spec){.target = "y", .features = "a,b"});
+    CHECK(!r && strstr(error.text, "no column is named 'a'"));
+}
+
+TEST(a_category_of_many_levels_is_told_before_it_costs)
+{
+    char *content = malloc(60000), *to = stpcpy(content, "y,c\n");
+    for (int i = 0; i < 4000; i++) to += sprintf(to, "%d,l%d\n", i % 2, i % 2500);
+    rows *r =
+        rows_of(content, &(rows_spec){.target = "y", .categorical = "c", .intercept = true});
+    free(content);
+    REQUIRE(r);
+    CHECK(r->storage == &storage_sparse);
+    CHECK(strstr(r->notes, "2500 coefficients, most of them levels of 'c' (2500): set-up makes "
+                           "matrices of 2500 x 2500 numbers, 0.05 GB each"));
+    rows_destroy(r);
+}
+
+TEST(latin_1_becomes_utf_8)
+{
+    rows *r = rows_of("y,h\xf6he,c\n1,2,gr\xfcn\n2,3,rot\n3,5,rot\n",
+                      &(rows_spec){.target = "y", .categorical = "c"});
+    REQUIRE(r && r->d == 2);
+    CHECK(!strcmp(r->names[0], "h\xc3\xb6he"));
+    CHECK(!strcmp(r->names[1], "c=rot"));
+    CHECK(strstr(r->notes, "Latin-1"));
+    rows_destroy(r);
+    r = rows_of("h\xf6he,a,c\n1,2,rot\n2,3,gr\xfcn\n3,5,blau\n",
+                &(rows_spec){.target = "h\xc3\xb6he", .categorical = "c"});
+    REQUIRE(r && r->d == 3);
+    CHECK(!strcmp(r->names[1], "c=gr\xc3\xbcn"));
+    rows_destroy(r);
+}
+
+TEST(utf_8_is_left_as_it_is)
+{
+    static const char *const good[] = {"", "a", "h\xc3\xb6he", "\xe5\xb9\xb4",
+                                       "\xf0\x9f\x98\x80"};
+    static const char *const bad[] = {"\xff",         "\xc3",         "\xc0\x80",
+                                      "\xed\xa0\x80", "\xe0\x80\x80", "\xf5\x80\x80\x80"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        CHECK(is_utf8(good[i], strlen(good[i])));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        CHECK(!is_utf8(bad[i], strlen(bad[i])));
+    char *euro = utf8_copy("\x80\x81", 2);
+    CHECK(euro && !strcmp(euro, "\xe2\x82\xac?"));
+    free(euro);
+}
+
+TEST(other_formats_are_called_by_their_name)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *sentence;
+    } files[] = {
+        {"\x28\xb5\x2f\xfd\x24", 5, "packed by zstd"},
+        {"\xfd"
+         "7zXZ\0",
+         6, "packed by xz"},
+        {"\x93NUMPY\x01", 7, "a numpy array (npy)"},
+        {"PAR1\x15\x04", 6, "a Parquet file"},
+        {"ARROW1\0\0", 8, "a Feather file"},
+        {"PK\x03\x04\x14\0\0\0xl/workbook.xml", 23, "an Excel sheet (xlsx)"},
+        {"PK\x03\x04\x14\0\0\0a.csv", 13, "a zip archive"},
+        {"BZh91AY&SY\x01", 11, "packed by bzip2"},
+        {"\x89HDF\r\n\x1a\n", 8, "an HDF5 or NetCDF file"},
+        {"\xff\xfey\0,\0", 6, "UTF-16"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        rows *r;
+        const char *path = put("f.csv", files[i].bytes, files[i].size);
+        CHECK(rows_read(path, &plain, &r, &error) == SBPS_BAD_FILE && !r);
+        CHECK(strstr(error.text, files[i].sentence) && strstr(error.text, "which is not read"));
+    }
+    rows *r;
+    const char *path = put_gzip("f.rds", "X\n\0\0\0\3", 6);
+    CHECK(rows_read(path, &plain, &r, &error) == SBPS_BAD_FILE);
+    CHECK(strstr(error.text, "an R object (rds)"));
+}
+
+CHECK_MAIN
