@@ -139,7 +139,7 @@ static void sample(const variant *v, const char *ess, const char *noise,
     if (sbps_table_none(&table, &err) != SBPS_OK) give_up(&err);
     if (sbps_run_create(table, o, &run, &err) != SBPS_OK) give_up(&err);
     for (size_t c = 0; v->fixed_prior && c < run->chain_count; c++)
-        run->chains[c].s.settings->learning_rate = 0.0;
+        run->chains[c].s.settings->band.learning_rate = 0.0;
     while (!finished)
         if (sbps_run_advance(run, &finished, &err) != SBPS_OK) give_up(&err);
     print_row(v, run, edges);

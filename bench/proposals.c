@@ -104,14 +104,14 @@ static bool chain_open(bench_chain *c, const rows *data, const bench_case *of)
         control_create(c->target, c->at->w, of->order, NULL, &c->cv, NULL) != SBPS_OK)
         return false;
     c->u.cv = c->cv;
-    *c->s.settings = (sampler_settings){.band = 3.5,
+    *c->s.settings = (sampler_settings){.band.width = 3.5,
                                         .refresh_rate = 1.0 / sqrt(DIM),
-                                        .horizon = 1.0,
-                                        .floor = 0.1,
-                                        .chord = NAN,
-                                        .pool = 3.0,
-                                        .learning_rate = 0.01,
-                                        .lack_of_fit = true};
+                                        .band.horizon = 1.0,
+                                        .band.floor = 0.1,
+                                        .band.chord = NAN,
+                                        .band.pool = 3.0,
+                                        .band.learning_rate = 0.01,
+                                        .band.lack_of_fit = true};
     potential_start(&c->u, rng_stream(1, 0, RNG_BATCH));
     c->s.kind->start(&c->s, zero, rng_stream(1, 0, RNG_FLIGHT));
     moments_start(&c->m, 1.0);

@@ -35,10 +35,11 @@ check_includes() {
             may["posterior"] = "base data prior model"
             may["potential"] = "base data prior model posterior path"
             may["mode"] = "base posterior metric"
-            may["sampler"] = "base potential metric path"
+            may["band"] = "base path"
+            may["sampler"] = "base band potential metric path"
             may["estimate"] = may["store"] = "base path"
             may["report"] = "base estimate store"
-            may["run"] = "base data read prior model metric posterior potential mode path sampler" \
+            may["run"] = "base data read prior model metric posterior potential mode path band sampler" \
                          " estimate store report"
             may["cli"] = ""
         }

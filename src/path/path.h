@@ -62,30 +62,6 @@ typedef struct {
     const double *q_next; /* the velocity after the event, for the same flow kind */
 } segment;
 
-/* One look at the slope along a flight, for who wants to watch how a band is made and used. */
-typedef enum {
-    LOOK_START,
-    LOOK_PROPOSAL,
-    LOOK_HORIZON,
-    LOOK_AUXILIARY,
-    LOOK_REFRESH
-} look_kind;
-
-typedef struct {
-    look_kind kind;
-    bool bounced;           /* a proposal that was accepted */
-    double t;               /* since the flight began */
-    double slope, variance; /* G~ and c^2; NAN at a refreshment, which looks at nothing */
-    double mean, sd, rate;  /* predicted for t, and lambda there; NAN where no band was made */
-    double from, rate_from; /* the band began at this t, and lambda there */
-} sighting;
-
-/* NULL where nobody watches: then a look costs one comparison. */
-typedef struct {
-    void *self;
-    void (*take)(void *self, const sighting *l);
-} watcher;
-
 /* A sink receives segments in order. Its mutable state is in an arena without pointers. */
 typedef struct {
     void *self;

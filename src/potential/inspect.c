@@ -116,10 +116,3 @@ void potential_inspect(const potential *u, inspection *x)
     if (u->state->kept && !x->wrong[0])
         inspect_finite(x, "a row's residual", u->out, batch_rows(u));
 }
-
-void observation_inspect(const observation *o, inspection *x)
-{
-    inspect_finite(x, "a slope that was seen", &o->slope, 1);
-    inspect_reals(x, "a variance that was seen", &o->variance, 1, 0.0, DBL_MAX);
-    INSPECT_ANY(x, o->rows);
-}

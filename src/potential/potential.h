@@ -8,15 +8,10 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "data/reader.h"
+#include "path/look.h"
 #include "posterior/control.h"
 #include "posterior/log_prior.h"
 #include "potential/strata.h"
-
-typedef struct {
-    double slope;    /* G~ = dU~/dt */
-    double variance; /* c^2, eq. (10): of the mini-batch noise in G~; 0 on the full data */
-    size_t rows;     /* rows touched */
-} observation;
 
 typedef struct potential potential;
 
@@ -190,6 +185,5 @@ static inline row_range potential_rows(const potential *u, size_t done)
 const rows *potential_data(const potential *u, row_range *r);
 /* What was read back of a carved potential that was started: see inspect.h. */
 void potential_inspect(const potential *u, inspection *x);
-void observation_inspect(const observation *o, inspection *x);
 
 #endif

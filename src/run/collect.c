@@ -1,7 +1,7 @@
 /* What a run has to say, gathered from its chains into a result. */
+#include "band/calibration.h"
 #include "run/audition.h"
 #include "run/values.h"
-#include "sampler/calibrate.h"
 #include "store/layout.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static void fill_draws(const sbps_run *run, result *r)
             r->proposals[at] = from->d.counts[i].proposals;
             r->bounces[at] = from->d.counts[i].bounces;
             r->missing[at] = from->d.counts[i].missing;
-            r->k[at] = from->s.kind->curve ? from->s.settings->band : NAN;
+            r->k[at] = from->s.kind->curve ? from->s.settings->band.width : NAN;
         }
     }
 }
@@ -98,7 +98,7 @@ static sbps_status fill_fitness(const sbps_run *run, result_info *info, sbps_err
         !noise && !kind->ergodic && !kind->discrete && !kind->gaussian && run->target->dim > 1;
     info->unsettled = !run->state.settled;
     info->band_capped = kind->curve && run->plan.choose_band &&
-                        run->chains->s.settings->band >= band_width(BAND_CURVE - 1);
+                        run->chains->s.settings->band.width >= band_width(BAND_CURVE - 1);
     info->reference_distance = NAN;
     return run->cv ? measure_reference(run, info, err) : SBPS_OK;
 }
@@ -126,7 +126,7 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
     info->seed = (double)o->seed;
     info->rows = (double)run->table->data->n;
     info->batch_size = (double)run->chains->flight.n;
-    info->band = run->plan.sampler->curve ? run->chains->s.settings->band : NAN;
+    info->band = run->plan.sampler->curve ? run->chains->s.settings->band.width : NAN;
     info->bias_budget = o->bias_budget;
     info->refresh_rate = run->plan.sampler->discrete ? NAN : run->plan.settings.refresh_rate;
     info->seconds_setup = run->seconds_setup;

@@ -181,7 +181,7 @@ static void describe_sampler(const sbps_run *run, FILE *out)
         fprintf(out, "  band      chosen in warm-up for a bias within %g posterior sd\n",
                 run->options->bias_budget);
     else
-        fprintf(out, "  band      k = %g\n", p->settings.band);
+        fprintf(out, "  band      k = %g\n", p->settings.band.width);
 }
 
 static void describe_size(const sbps_run *run, FILE *out)

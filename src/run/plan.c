@@ -14,23 +14,23 @@
 #define PAPER_BATCH      ((size_t)100)
 #define GAUSSIAN_REFRESH 0.5 /* per radian of a turn: best of 0.1..1 on one table, d = 20 */
 
-static const sampler_settings settings_default = {
-    .band = BAND_FIRST,
-    .horizon = 1.0,
-    .floor = 0.1,
-    .chord = NAN,
-    .pool = 3.0,
-    .learning_rate = 0.01,
-    .lack_of_fit = true,
-};
+static const sampler_settings settings_default = {.band = {
+                                                      .width = BAND_FIRST,
+                                                      .horizon = 1.0,
+                                                      .floor = 0.1,
+                                                      .chord = NAN,
+                                                      .pool = 3.0,
+                                                      .learning_rate = 0.01,
+                                                      .lack_of_fit = true,
+                                                  }};
 
-static const sampler_settings settings_paper = {
-    .band = 3.0,
-    .horizon = INFINITY,
-    .chord = 0.01,
-    .learning_rate = 0.01,
-    .keep_variance = true,
-};
+static const sampler_settings settings_paper = {.band = {
+                                                    .width = 3.0,
+                                                    .horizon = INFINITY,
+                                                    .chord = 0.01,
+                                                    .learning_rate = 0.01,
+                                                    .keep_variance = true,
+                                                }};
 
 static sbps_status unknown(const char *option, const char *word, const char *const *names,
                            size_t count, sbps_error *err)
@@ -201,28 +201,29 @@ static slope_source slope_source_named(const char *word)
 static void choose_settings(const sbps_options *o, run_plan *plan)
 {
     sampler_settings *s = &plan->settings;
+    band_settings *b = &s->band;
     *s = o->paper ? settings_paper : settings_default;
     plan->choose_band = isnan(o->band) && !o->paper;
-    if (!isnan(o->band)) s->band = o->band;
-    if (!isnan(o->horizon)) s->horizon = o->horizon;
-    if (!isnan(o->dt)) s->chord = o->dt;
-    s->slope_repair = o->slope_repair;
-    s->process = !strcmp(o->regression, "gp");
-    s->weight_decay = !strcmp(o->weight_decay, "on");
-    s->auxiliary = o->auxiliary;
-    s->auxiliary_always = !strcmp(o->auxiliary_when, "always");
-    s->slope_prior = slope_source_named(o->slope_prior);
-    s->rejected_evidence = !strcmp(o->slope_evidence, "rejected");
-    s->fresh_bounce = !strcmp(o->bounce_batch, "fresh");
+    if (!isnan(o->band)) b->width = o->band;
+    if (!isnan(o->horizon)) b->horizon = o->horizon;
+    if (!isnan(o->dt)) b->chord = o->dt;
+    b->slope_repair = o->slope_repair;
+    b->process = !strcmp(o->regression, "gp");
+    b->weight_decay = !strcmp(o->weight_decay, "on");
+    b->auxiliary = o->auxiliary;
+    b->auxiliary_always = !strcmp(o->auxiliary_when, "always");
+    b->slope_prior = slope_source_named(o->slope_prior);
+    b->rejected_evidence = !strcmp(o->slope_evidence, "rejected");
+    b->fresh_bounce = !strcmp(o->bounce_batch, "fresh");
     s->step_size = o->step_size;
     s->step_decay = o->step_decay;
     s->metric_beta = o->metric_beta;
     s->metric_eps = o->metric_eps;
     s->adapt_forever = o->adapt_forever;
     s->gradient_noise = o->gradient_noise;
-    if (!is_auto(o->lack_of_fit)) s->lack_of_fit = !strcmp(o->lack_of_fit, "on");
+    if (!is_auto(o->lack_of_fit)) b->lack_of_fit = !strcmp(o->lack_of_fit, "on");
     if (!is_auto(o->pool_variance))
-        s->pool = strcmp(o->pool_variance, "on") ? 0.0 : settings_default.pool;
+        b->pool = strcmp(o->pool_variance, "on") ? 0.0 : settings_default.band.pool;
 }
 
 /* Left to the audition of the candidates, which needs the mode. */

@@ -156,7 +156,7 @@ static bool grow_batch(sbps_run *run)
     const sampler_kind *kind = run->plan.sampler;
     size_t all = run->target->data->n, n = run->plan.batch;
     if (!run->plan.auto_batch || !kind->noise || n >= all) return false;
-    double noise = 0.0, k = run->chains->s.settings->band;
+    double noise = 0.0, k = run->chains->s.settings->band.width;
     for (size_t i = 0; i < run->chain_count; i++) noise += kind->noise(&run->chains[i].s);
     double ratio = k * sqrt(noise / (double)run->chain_count) / NOISE_MOST;
     if (!(ratio > 1.0)) return false;

@@ -35,7 +35,7 @@ typedef struct {
     bool wanted, lost; /* lost: out of memory */
     size_t count, room;
     trace_record *records;
-    watcher watch;
+    look_sink watch;
 } tracer;
 
 typedef struct {

@@ -1,10 +1,10 @@
 /* What one chain looked at and foresaw, kept in memory for the length of a round. Only a run that
- * asks for it pays: its chain's watcher is set, and its buffer grows to the longest round. */
+ * asks for it pays: its chain's look_sink is set, and its buffer grows to the longest round. */
 #include "run/run.h"
 
 #include <string.h>
 
-static void take(void *self, const sighting *seen)
+static void take(void *self, const slope_look *seen)
 {
     chain *c = self;
     tracer *t = &c->trace;
@@ -24,8 +24,8 @@ static void take(void *self, const sighting *seen)
 void trace_watch(chain *c, bool on)
 {
     c->trace.count = 0;
-    c->trace.watch = (watcher){c, take};
-    c->s.watch = on && c->trace.wanted ? &c->trace.watch : NULL;
+    c->trace.watch = (look_sink){c, take};
+    c->s.looks = on && c->trace.wanted ? &c->trace.watch : NULL;
 }
 
 sbps_status trace_begin(sbps_run *run, sbps_error *err)

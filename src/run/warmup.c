@@ -1,8 +1,8 @@
 /* Warm-up: epochs that double in length. At the end of each the band is chosen anew from what the
  * epoch's proposals say any band would have missed, and the estimates are thrown away. It ends with
  * an epoch in which the slowest of all parameters and squares was seen often enough. */
+#include "band/calibration.h"
 #include "run/audition.h"
-#include "sampler/calibrate.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static void choose_band(sbps_run *run)
     double unit = run->options->bias_budget * run->plan.scale;
     if (run->plan.sampler->gaussian) unit *= sqrt((double)run->target->dim); /* its speed */
     double k = band_choose(&all, (band_goal){MISSING_SHARE * unit, MISSING_MOST * unit});
-    for (size_t i = 0; i < run->chain_count; i++) run->chains[i].s.settings->band = k;
+    for (size_t i = 0; i < run->chain_count; i++) run->chains[i].s.settings->band.width = k;
 }
 
 /* Of this epoch, all chains. */

@@ -10,16 +10,16 @@
  * and v is drawn anew at the times of a Poisson process. Along (2) the posterior is seen through
  * the tangent of the path, w(t) + s dw/dt: a potential knows straight lines, and so need not know
  * more. G~ comes from mini-batches; the intensity of proposals is the band over a regression of G~
- * on the time since the last event (outlook.c), with the same meter of what it missed. In t the
+ * on the time since the last event (forecast.c), with the same meter of what it missed. In t the
  * whole turn is 2 pi and the speed about sqrt(d) in the metric; what stands for u'Hu there is its
  * mean over a whole turn.
  *
  * Bierkens, Grazzi, Kamatani, Roberts (2020), ICML, PMLR 119, 908-918. */
+#include "band/calibration.h"
+#include "band/forecast.h"
+#include "band/tell.h"
 #include "base/real.h"
-#include "sampler/calibrate.h"
 #include "sampler/kinds.h"
-#include "sampler/outlook.h"
-#include "sampler/watch.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,7 +34,7 @@ typedef struct {
     rng random;
     event end; /* that ended the last segment */
     observation last;
-    outlook view;
+    forecast view;
     double zz, zv, vv; /* of z and v at the start of this flight */
     calibration widths;
 } boomerang_state;
@@ -62,7 +62,7 @@ static void boomerang_start(sampler *s, const double *p, rng random)
 {
     boomerang_state *state = s->state;
     *state = (boomerang_state){.random = random};
-    outlook_start(&state->view, s->settings);
+    forecast_start(&state->view, &s->settings->band);
     state->view.prior.mean = 0.0; /* of a Gaussian nothing is left in G */
     memcpy(s->p_next, p, s->dim * sizeof *p);
     /* z = A^-1 p = A' (A A')^-1 p */
@@ -103,7 +103,7 @@ static observation observe(sampler *s, const boomerang_state *state, double t)
 
 static void remember(const sampler *s, boomerang_state *state, double t, observation o)
 {
-    outlook_see(&state->view, s->settings, t, &o);
+    forecast_see(&state->view, &s->settings->band, t, &o);
     state->last = o;
 }
 
@@ -125,18 +125,18 @@ static void take_off(sampler *s, boomerang_state *state, event *e)
     state->zz = dot(s->dim, z, z);
     state->zv = dot(s->dim, z, s->v);
     state->vv = dot(s->dim, s->v, s->v);
-    outlook_clear(&state->view, turn_scale(s, state));
+    forecast_clear(&state->view, turn_scale(s, state));
     observation first = state->last;
-    if (state->end.kind != EVENT_BOUNCE || s->settings->fresh_bounce) {
+    if (state->end.kind != EVENT_BOUNCE || s->settings->band.fresh_bounce) {
         first = observe(s, state, 0.0);
         e->rows += first.rows;
-    } else if (s->settings->keep_variance) {
+    } else if (s->settings->band.keep_variance) {
         first.slope = -first.slope;
     } else {
         aim(s, 0.0);
         first = without_reference(state, 0.0, potential_observe_again(s->u, 0.0));
     }
-    if (s->watch) watch_tell(s->watch, LOOK_START, 0.0, first);
+    if (s->looks) tell_look(s->looks, LOOK_START, 0.0, first);
     remember(s, state, 0.0, first);
 }
 
@@ -150,9 +150,9 @@ static bool propose(sampler *s, boomerang_state *state, const band *b, double fr
     e->expected += band_violation(b, a);
     e->rows += o.rows;
     if (state->widths.on) calibration_see(&state->widths, b, a->time, o.slope, a->rate);
-    outlook_learn(&state->view, s->settings, b, a->time, o.slope);
+    forecast_learn(&state->view, &s->settings->band, b, a->time, o.slope);
     bool bounced = rng_uniform(&state->random) < ratio;
-    if (s->watch) watch_tell_band(s->watch, LOOK_PROPOSAL, b, from, a, &o, bounced);
+    if (s->looks) tell_look_under(s->looks, LOOK_PROPOSAL, b, from, a, &o, bounced);
     if (bounced) {
         state->last = o;
         return true;
@@ -168,8 +168,9 @@ static double fly(sampler *s, boomerang_state *state, event *e)
     if (!(rate > 0.0)) rate = REFRESH_LEAST;
     double refresh_at = rng_exponential(&state->random) / rate;
     for (;;) {
-        band b = outlook_band(&state->view, s->settings);
-        chord_grid grid = outlook_grid(&state->view, s->settings, &b, t, ARC_MOST, refresh_at);
+        band b = forecast_band(&state->view, &s->settings->band);
+        chord_grid grid =
+            forecast_grid(&state->view, &s->settings->band, &b, t, ARC_MOST, refresh_at);
         if (e->rows > LOOKS_MOST * s->u->n) {
             e->failed = true;
             e->kind = EVENT_REFRESH;
@@ -183,15 +184,15 @@ static double fly(sampler *s, boomerang_state *state, event *e)
             return t;
         }
         if (t >= refresh_at) {
-            if (s->watch)
-                watch_tell_band(s->watch, LOOK_REFRESH, &b, grid.start, &a, NULL, false);
+            if (s->looks)
+                tell_look_under(s->looks, LOOK_REFRESH, &b, grid.start, &a, NULL, false);
             e->kind = EVENT_REFRESH;
             return t;
         }
         observation o = observe(s, state, t); /* the horizon's end: look again */
         e->rows += o.rows;
-        if (s->watch) watch_tell_band(s->watch, LOOK_HORIZON, &b, grid.start, &a, &o, false);
-        outlook_learn(&state->view, s->settings, &b, t, o.slope);
+        if (s->looks) tell_look_under(s->looks, LOOK_HORIZON, &b, grid.start, &a, &o, false);
+        forecast_learn(&state->view, &s->settings->band, &b, t, o.slope);
         remember(s, state, t, o);
     }
 }
@@ -228,7 +229,8 @@ static void boomerang_step(sampler *s, segment *out)
     event e = {0};
     take_off(s, state, &e);
     double dt = fly(s, state, &e);
-    outlook_end(&state->view, s->settings, dt, e.kind == EVENT_BOUNCE ? &state->last : NULL);
+    forecast_end(&state->view, &s->settings->band, dt,
+                 e.kind == EVENT_BOUNCE ? &state->last : NULL);
     land(s, dt);
     if (e.kind == EVENT_BOUNCE)
         bounce(s);
@@ -266,7 +268,7 @@ static void boomerang_inspect(const sampler *s, inspection *x)
     rng_inspect(&state->random, x);
     event_inspect(&state->end, x);
     observation_inspect(&state->last, x);
-    outlook_inspect(&state->view, x);
+    forecast_inspect(&state->view, x);
     INSPECT_ANY(x, state->zz);
     INSPECT_ANY(x, state->zv);
     INSPECT_ANY(x, state->vv);

@@ -129,24 +129,26 @@ void sampler_turn(sampler *s, event_kind end, rng *random)
 /* Warm-up changes the width of the band; all else is what set-up chose. */
 static void inspect_settings(const sampler_settings *set, bool band, inspection *x)
 {
-    const double *const chosen[] = {&set->refresh_rate, &set->horizon,       &set->floor,
-                                    &set->chord,        &set->pool,          &set->step_size,
-                                    &set->step_decay,   &set->learning_rate, &set->metric_beta,
-                                    &set->metric_eps,   &set->gradient_noise};
+    const double *const chosen[] = {
+        &set->refresh_rate, &set->band.horizon, &set->band.floor,    &set->band.chord,
+        &set->band.pool,    &set->step_size,    &set->step_decay,    &set->band.learning_rate,
+        &set->metric_beta,  &set->metric_eps,   &set->gradient_noise};
     const bool *const flags[] = {
-        &set->lack_of_fit,      &set->keep_variance, &set->slope_repair,
-        &set->process,          &set->weight_decay,  &set->adapt_forever,
-        &set->auxiliary_always, &set->fresh_bounce,  &set->rejected_evidence};
+        &set->band.lack_of_fit,      &set->band.keep_variance, &set->band.slope_repair,
+        &set->band.process,          &set->band.weight_decay,  &set->adapt_forever,
+        &set->band.auxiliary_always, &set->band.fresh_bounce,  &set->band.rejected_evidence};
     if (band)
-        inspect_reals(x, "the width of the band", &set->band, 1, 0.0, BAND_WIDEST);
+        inspect_reals(x, "the width of the band", &set->band.width, 1, 0.0, BAND_WIDEST);
     else
-        inspect_made(x, "the width of the band", &set->band, 1);
+        inspect_made(x, "the width of the band", &set->band.width, 1);
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++)
         inspect_made(x, "a setting of the sampler", chosen[i], 1);
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         inspect_same(x, "a switch of the sampler", flags[i], sizeof *flags[i]);
-    inspect_same(x, "the prior of slopes", &set->slope_prior, sizeof set->slope_prior);
-    inspect_same(x, "the number of auxiliary looks", &set->auxiliary, sizeof set->auxiliary);
+    inspect_same(x, "the prior of slopes", &set->band.slope_prior,
+                 sizeof set->band.slope_prior);
+    inspect_same(x, "the number of auxiliary looks", &set->band.auxiliary,
+                 sizeof set->band.auxiliary);
     INSPECT_WHOLE(x, *set);
 }
 

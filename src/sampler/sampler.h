@@ -2,41 +2,19 @@
 #ifndef SAMPLER_SAMPLER_H
 #define SAMPLER_SAMPLER_H
 
+#include "band/settings.h"
 #include "base/inspect.h"
 #include "metric/bend.h"
 #include "metric/metric.h"
+#include "path/look.h"
 #include "path/path.h"
 #include "potential/potential.h"
 
-/* Time is length in the metric, |v| = 1. "Natural" units divide it by sqrt(u'Hu), the posterior's
- * own scale along the flight. */
-/* Where the prior of a flight's slope comes from. */
-typedef enum {
-    SLOPE_HESSIAN, /* N(1, 1) in units of u'Hu, then learned in them */
-    SLOPE_LEARNED, /* one for all directions, begun wide, then learned */
-    SLOPE_WIDE,    /* the same, but it stays wide: its mean alone follows the slopes fitted */
-} slope_source;
-
 typedef struct {
-    double band;          /* k */
-    double refresh_rate;  /* refreshments per unit time */
-    double horizon;       /* longest flight between two observations, natural units */
-    double floor;         /* of lambda, natural units; 0: none */
-    double chord;         /* NAN: scale-free; else fixed chord length in time */
-    double pool;          /* batches the running variance counts for; 0: last batch alone */
-    double learning_rate; /* of the slope prior, per flight */
-    bool lack_of_fit;
-    bool keep_variance;    /* c_t carried over a bounce as printed, else recomputed */
-    bool fresh_bounce;     /* a flight after a bounce begins with a batch of its own */
-    bool slope_repair;     /* a negative slope of the regression is set to 0 */
-    bool process;          /* Gaussian-process regression in place of the linear one */
-    bool weight_decay;     /* distant observations count less, scale learned */
-    size_t auxiliary;      /* auxiliary observations at 10 p mean proposal times, p = 1..this */
-    bool auxiliary_always; /* after every look, not only under a band that falls */
-    bool rejected_evidence; /* the slope prior learns without the look that ended the flight */
-    slope_source slope_prior; /* of the regression */
-    double step_size;  /* discrete samplers, as design says: w -= h (mean gradient per row) */
-    double step_decay; /* h (1 + i)^-decay */
+    band_settings band;  /* of samplers that have one */
+    double refresh_rate; /* refreshments per unit time */
+    double step_size;    /* discrete samplers, as design says: w -= h (mean gradient per row) */
+    double step_decay;   /* h (1 + i)^-decay */
     double metric_beta, metric_eps; /* adaptive diagonal metric */
     double gradient_noise;          /* sd on every component, for kinds with own_noise */
     bool adapt_forever;             /* go on adapting after warm-up */
@@ -54,7 +32,7 @@ typedef struct {
     const bends *bent;     /* of kinds that bend coordinates; NULL: all are straight */
     sampler_settings *settings; /* in the arena: chosen in warm-up */
     potential *u;
-    const watcher *watch; /* of looks, by kinds with a band; NULL: nobody */
+    const look_sink *looks; /* told of them by kinds with a band; NULL: nobody is */
     size_t dim;
     void *state;   /* kind's own, in the arena */
     double *extra; /* kind's own, in the arena: as many doubles as it asks for */
@@ -94,7 +72,7 @@ struct sampler_kind {
     /* Optional: warm-up begins (true), or ends and what was adapted is frozen (false). */
     void (*adapt)(sampler *s, bool on);
     /* While calibrating, a sampler with a band keeps how many bounces other widths would have
-     * missed, see calibrate.h. NULL: it has no band. */
+     * missed, see calibration.h. NULL: it has no band. */
     void (*calibrate)(sampler *s, bool on);
     const struct calibration *(*curve)(const sampler *s);
     /* Optional, both or none: the running mean of c^2 / u'Hu; and for batches of another size, which

@@ -11,7 +11,7 @@
  * Two ways differ only in settings. As published (Supp. C, slips corrected): weights 1/c_t^2,
  * noise of the last batch, c_t kept at a bounce, fixed chords. Ours: variance pooled over the
  * flight with a running mean, lack of fit in the band, a floor under lambda and a horizon with an
- * observation at its end, chords on the scale of the band itself. The band is made in outlook.c.
+ * observation at its end, chords on the scale of the band itself. The band is made in forecast.c.
  *
  * Auxiliary observations (Supp. E): where after a look at t the linear term of the band is negative,
  * so that a long flight lies ahead, the same batch is looked at once more at t + 10 p t_mean,
@@ -21,11 +21,11 @@
  * while it adapts. A changes only at bounces, after the reflection.
  *
  * Pakman, Gilboa, Carlson, Paninski (2017), ICML, section 4 and Supplement C. */
+#include "band/calibration.h"
+#include "band/forecast.h"
+#include "band/tell.h"
 #include "base/real.h"
-#include "sampler/calibrate.h"
 #include "sampler/kinds.h"
-#include "sampler/outlook.h"
-#include "sampler/watch.h"
 
 #include <float.h>
 #include <math.h>
@@ -44,7 +44,7 @@ typedef struct {
     rng random;
     event end; /* that ended the last segment */
     observation last;
-    outlook view;
+    forecast view;
     double wait_sum, wait_count; /* times from a look to the next proposal, all so far */
     calibration widths;
     uint64_t adapting;
@@ -54,7 +54,7 @@ static void sbps_start(sampler *s, const double *p, rng random)
 {
     sbps_state *state = s->state;
     *state = (sbps_state){.random = random};
-    outlook_start(&state->view, s->settings);
+    forecast_start(&state->view, &s->settings->band);
     sampler_start_metric(s, s->shared);
     memcpy(s->p_next, p, s->dim * sizeof *p);
     sampler_refresh(s, &state->random);
@@ -71,10 +71,10 @@ static double jumps_between(const potential *u, double from, double to)
     return sum;
 }
 
-static bool must_look_ahead(sbps_state *state, const sampler_settings *set)
+static bool must_look_ahead(sbps_state *state, const band_settings *set)
 {
     if (set->auxiliary_always) return true;
-    band b = outlook_band(&state->view, set);
+    band b = forecast_band(&state->view, set);
     return band_rise(&b) < 0.0;
 }
 
@@ -82,22 +82,22 @@ static void look_ahead(sampler *s, sbps_state *state, double t, event *e)
 {
     if (state->wait_count == 0.0) return;
     double step = AUXILIARY_STEP * state->wait_sum / state->wait_count;
-    for (size_t p = 1; p <= s->settings->auxiliary; p++) {
-        if (!must_look_ahead(state, s->settings)) return;
+    for (size_t p = 1; p <= s->settings->band.auxiliary; p++) {
+        if (!must_look_ahead(state, &s->settings->band)) return;
         double ahead = t + (double)p * step;
         observation seen = potential_observe_again(s->u, ahead);
         e->rows += seen.rows;
-        if (s->watch) watch_tell(s->watch, LOOK_AUXILIARY, ahead, seen);
+        if (s->looks) tell_look(s->looks, LOOK_AUXILIARY, ahead, seen);
         seen.slope -= jumps_between(s->u, t, ahead); /* as if seen from this side of them */
-        outlook_see_ahead(&state->view, s->settings, ahead, &seen);
+        forecast_see_ahead(&state->view, &s->settings->band, ahead, &seen);
     }
 }
 
 static void remember(sampler *s, sbps_state *state, double t, observation o, event *e)
 {
-    outlook_see(&state->view, s->settings, t, &o);
+    forecast_see(&state->view, &s->settings->band, t, &o);
     state->last = o;
-    if (s->settings->auxiliary) look_ahead(s, state, t, e);
+    if (s->settings->band.auxiliary) look_ahead(s, state, t, e);
 }
 
 /* The first observation of a flight. After a bounce it is the bounce's own batch, seen along the
@@ -107,22 +107,22 @@ static void take_off(sampler *s, sbps_state *state, event *e)
     memcpy(s->p, s->p_next, s->dim * sizeof *s->p);
     memcpy(s->q, s->q_next, s->dim * sizeof *s->q);
     for (size_t j = 0; j < s->dim; j++) s->scratch[j] = s->centre[j] + s->p[j];
-    bool same_batch = state->end.kind == EVENT_BOUNCE && !s->settings->fresh_bounce;
+    bool same_batch = state->end.kind == EVENT_BOUNCE && !s->settings->band.fresh_bounce;
     if (same_batch)
         potential_turn(s->u, s->scratch, s->q);
     else
         potential_aim(s->u, s->scratch, s->q);
-    outlook_clear(&state->view, sampler_curvature(s, s->q));
+    forecast_clear(&state->view, sampler_curvature(s, s->q));
     observation first = state->last;
     if (!same_batch) {
         first = potential_observe(s->u, 0.0);
         e->rows += first.rows;
-    } else if (s->settings->keep_variance) {
+    } else if (s->settings->band.keep_variance) {
         first.slope = -first.slope;
     } else {
         first = potential_observe_again(s->u, 0.0);
     }
-    if (s->watch) watch_tell(s->watch, LOOK_START, 0.0, first);
+    if (s->looks) tell_look(s->looks, LOOK_START, 0.0, first);
     remember(s, state, 0.0, first, e);
 }
 
@@ -145,10 +145,10 @@ static bool propose(sampler *s, sbps_state *state, const band *b, const arrival 
     state->wait_count++;
     if (state->widths.on) calibration_see(&state->widths, b, a->time, o.slope, a->rate);
     if (state->adapting) study_gradient(s);
-    outlook_learn(&state->view, s->settings, b, a->time, o.slope);
+    forecast_learn(&state->view, &s->settings->band, b, a->time, o.slope);
     bool bounced = rng_uniform(&state->random) < ratio;
-    if (s->watch)
-        watch_tell_band(s->watch, LOOK_PROPOSAL, b, state->view.last_time, a, &o, bounced);
+    if (s->looks)
+        tell_look_under(s->looks, LOOK_PROPOSAL, b, state->view.last_time, a, &o, bounced);
     if (bounced) {
         state->last = o;
         return true;
@@ -165,9 +165,9 @@ static double fly(sampler *s, sbps_state *state, event *e)
     double jump, kink_at = potential_next_kink(s->u, 0.0, &jump);
     size_t reaches = 0;
     for (;;) {
-        band b = outlook_band(&state->view, s->settings);
-        chord_grid grid = outlook_grid(&state->view, s->settings, &b, t, INFINITY,
-                                       smaller(refresh_at, kink_at));
+        band b = forecast_band(&state->view, &s->settings->band);
+        chord_grid grid = forecast_grid(&state->view, &s->settings->band, &b, t, INFINITY,
+                                        smaller(refresh_at, kink_at));
         if (e->rows > LOOKS_MOST * s->u->n || reaches > REACHES_MOST) {
             e->failed = true;
             e->kind = EVENT_REFRESH;
@@ -181,23 +181,23 @@ static double fly(sampler *s, sbps_state *state, event *e)
             return t;
         }
         if (t >= refresh_at) {
-            if (s->watch)
-                watch_tell_band(s->watch, LOOK_REFRESH, &b, state->view.last_time, &a, NULL,
+            if (s->looks)
+                tell_look_under(s->looks, LOOK_REFRESH, &b, state->view.last_time, &a, NULL,
                                 false);
             e->kind = EVENT_REFRESH;
             return t;
         }
         if (t >= kink_at) {
-            outlook_shift(&state->view, jump); /* a prior's slope jumps: known, not noise */
+            forecast_shift(&state->view, jump); /* a prior's slope jumps: known, not noise */
             kink_at = potential_next_kink(s->u, t, &jump);
             continue;
         }
         observation o = potential_observe(s->u, t); /* the horizon's end: look again */
-        reaches += isinf(s->settings->horizon);
+        reaches += isinf(s->settings->band.horizon);
         e->rows += o.rows;
-        if (s->watch)
-            watch_tell_band(s->watch, LOOK_HORIZON, &b, state->view.last_time, &a, &o, false);
-        outlook_learn(&state->view, s->settings, &b, t, o.slope);
+        if (s->looks)
+            tell_look_under(s->looks, LOOK_HORIZON, &b, state->view.last_time, &a, &o, false);
+        forecast_learn(&state->view, &s->settings->band, &b, t, o.slope);
         remember(s, state, t, o, e);
     }
 }
@@ -208,7 +208,8 @@ static void sbps_step(sampler *s, segment *out)
     event e = {0};
     take_off(s, state, &e);
     double dt = fly(s, state, &e);
-    outlook_end(&state->view, s->settings, dt, e.kind == EVENT_BOUNCE ? &state->last : NULL);
+    forecast_end(&state->view, &s->settings->band, dt,
+                 e.kind == EVENT_BOUNCE ? &state->last : NULL);
     for (size_t j = 0; j < s->dim; j++) s->p_next[j] = s->p[j] + dt * s->q[j];
     if (e.kind == EVENT_BOUNCE) {
         potential_gradient(s->u, s->gradient);
@@ -269,7 +270,7 @@ static void sbps_inspect(const sampler *s, inspection *x)
     rng_inspect(&state->random, x);
     event_inspect(&state->end, x);
     observation_inspect(&state->last, x);
-    outlook_inspect(&state->view, x);
+    forecast_inspect(&state->view, x);
     INSPECT_REAL(x, state->wait_sum, 0.0, DBL_MAX);
     INSPECT_REAL(x, state->wait_count, 0.0, DBL_MAX);
     calibration_inspect(&state->widths, x);

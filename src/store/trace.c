@@ -19,7 +19,7 @@ sbps_status trace_open(const char *path, uint64_t resume_at, growing_file *out, 
 
 static void put_record(FILE *stream, const trace_record *r)
 {
-    const sighting *l = &r->seen;
+    const slope_look *l = &r->seen;
     const double cells[] = {l->slope, l->variance, l->mean,     l->sd,
                             l->rate,  l->from,     l->rate_from};
     put_number(stream, r->time + l->t);

@@ -7,12 +7,12 @@
 #ifndef STORE_TRACE_H
 #define STORE_TRACE_H
 
-#include "path/path.h"
+#include "path/look.h"
 #include "store/growing.h"
 
 typedef struct {
     double time; /* of the path, when the flight began */
-    sighting seen;
+    slope_look seen;
 } trace_record;
 
 sbps_status trace_open(const char *path, uint64_t resume_at, growing_file *out,

@@ -5,7 +5,7 @@
 
 #include "stat/sample.h"
 
-static sampler_settings settle(const char *settings)
+static band_settings settle(const char *settings)
 {
     char all[256];
     sbps_error err = {0};
@@ -15,7 +15,7 @@ static sampler_settings settle(const char *settings)
     sbps_options *options = options_of(all);
     if (sbps_table_none(&none, &err) != SBPS_OK) give_up("table", &err);
     if (sbps_run_create(none, options, &run, &err) != SBPS_OK) give_up(settings, &err);
-    sampler_settings s = run->plan.settings;
+    band_settings s = run->plan.settings.band;
     sbps_run_destroy(run);
     sbps_table_destroy(none);
     sbps_options_destroy(options);
@@ -24,11 +24,11 @@ static sampler_settings settle(const char *settings)
 
 TEST(the_default_pools_the_variance_and_the_paper_does_not)
 {
-    sampler_settings ours = settle(""), paper = settle("paper");
+    band_settings ours = settle(""), paper = settle("paper");
     CHECK(ours.pool == 3.0 && ours.lack_of_fit && ours.floor > 0.0 && isfinite(ours.horizon));
     CHECK(!ours.keep_variance);
     CHECK(paper.pool == 0.0 && !paper.lack_of_fit && paper.floor == 0.0);
-    CHECK(isinf(paper.horizon) && paper.band == 3.0 && paper.keep_variance);
+    CHECK(isinf(paper.horizon) && paper.width == 3.0 && paper.keep_variance);
     CHECK(settle("pool-variance=off").pool == 0.0);
     CHECK(settle("paper pool-variance=on").pool == ours.pool);
 }
@@ -37,7 +37,7 @@ TEST(the_default_pools_the_variance_and_the_paper_does_not)
 TEST(how_slopes_are_learned_is_the_same_in_both_ways_unless_asked_for)
 {
     for (size_t i = 0; i < 2; i++) {
-        sampler_settings s = settle(i ? "paper" : "");
+        band_settings s = settle(i ? "paper" : "");
         CHECK(s.slope_prior == SLOPE_HESSIAN && !s.rejected_evidence && !s.fresh_bounce);
         CHECK(s.auxiliary == 0 && !s.auxiliary_always);
     }
@@ -45,7 +45,7 @@ TEST(how_slopes_are_learned_is_the_same_in_both_ways_unless_asked_for)
     CHECK(settle("paper slope-prior=wide").slope_prior == SLOPE_WIDE);
     CHECK(settle("slope-evidence=rejected").rejected_evidence);
     CHECK(settle("bounce-batch=fresh").fresh_bounce);
-    sampler_settings s = settle("auxiliary=2 auxiliary-when=always");
+    band_settings s = settle("auxiliary=2 auxiliary-when=always");
     CHECK(s.auxiliary == 2 && s.auxiliary_always);
 }
 

@@ -10,23 +10,23 @@
 #include "store/draws.h"
 
 /* As a run chooses them, and as the paper has them. */
-static const sampler_settings ours = {.band = 4.0,
+static const sampler_settings ours = {.band.width = 4.0,
                                       .refresh_rate = 0.5,
-                                      .horizon = 1.0,
-                                      .floor = 0.1,
-                                      .chord = NAN,
-                                      .pool = 3.0,
-                                      .learning_rate = 0.01,
-                                      .lack_of_fit = true,
+                                      .band.horizon = 1.0,
+                                      .band.floor = 0.1,
+                                      .band.chord = NAN,
+                                      .band.pool = 3.0,
+                                      .band.learning_rate = 0.01,
+                                      .band.lack_of_fit = true,
                                       .step_size = NAN,
                                       .metric_beta = 0.99,
                                       .metric_eps = 1e-4};
-static const sampler_settings papers = {.band = 3.0,
+static const sampler_settings papers = {.band.width = 3.0,
                                         .refresh_rate = 0.05,
-                                        .horizon = INFINITY,
-                                        .chord = 0.01,
-                                        .learning_rate = 0.01,
-                                        .keep_variance = true,
+                                        .band.horizon = INFINITY,
+                                        .band.chord = 0.01,
+                                        .band.learning_rate = 0.01,
+                                        .band.keep_variance = true,
                                         .step_size = NAN,
                                         .metric_beta = 0.99,
                                         .metric_eps = 1e-4};
@@ -113,7 +113,7 @@ static inline void flyer_make(flyer *f, const problem *p, const sampler_settings
     flyer_carve(f, p);
     *f->s.settings = *settings;
     f->s.settings->refresh_rate *= scale;
-    if (!isnan(settings->chord)) f->s.settings->chord /= scale;
+    if (!isnan(settings->band.chord)) f->s.settings->band.chord /= scale;
     potential_start(&f->u, rng_stream(seed, 0, RNG_BATCH));
     f->s.kind->start(&f->s, zero, rng_stream(seed, 0, RNG_FLIGHT));
     moments_start(&f->m, 0.25 / scale);

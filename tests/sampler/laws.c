@@ -1,6 +1,6 @@
 /* What every sampler owes: a continuous path of constant speed, bounces that mirror the gradient,
  * refreshments uniform on the sphere, and the same path from the same seed. */
-#include "sampler/calibrate.h"
+#include "band/calibration.h"
 #include "sampler/fixture.h"
 
 static const sampler_settings *const settings[] = {&ours, &papers};

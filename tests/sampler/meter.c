@@ -74,11 +74,11 @@ static outcome fly(const problem *p, const sampler_kind *kind, const sampler_set
 }
 
 /* The published settings with refreshment, so that every flight ends; chords fit either. */
-static const sampler_settings blind = {.band = 5.0,
+static const sampler_settings blind = {.band.width = 5.0,
                                        .refresh_rate = 0.02,
-                                       .horizon = INFINITY,
-                                       .chord = 0.05,
-                                       .learning_rate = 0.01};
+                                       .band.horizon = INFINITY,
+                                       .band.chord = 0.05,
+                                       .band.learning_rate = 0.01};
 
 /* Flies lines under a band. */
 static bool metered(const sampler_kind *kind)
@@ -113,7 +113,7 @@ TEST(a_floor_makes_the_meter_fire_where_the_band_is_zero)
 {
     problem p = make_problem();
     sampler_settings floored = blind;
-    floored.floor = 0.1;
+    floored.band.floor = 0.1;
     REQUIRE(p.t.u && p.a);
     for (size_t k = 0; sampler_kinds[k]; k++) {
         if (!metered(sampler_kinds[k])) continue;
@@ -129,11 +129,11 @@ TEST(lack_of_fit_and_horizon_leave_nothing_to_miss)
 {
     problem p = make_problem();
     sampler_settings ours = blind;
-    ours.floor = 0.1;
-    ours.horizon = 1.0;
-    ours.chord = NAN;
-    ours.pool = 3.0;
-    ours.lack_of_fit = true;
+    ours.band.floor = 0.1;
+    ours.band.horizon = 1.0;
+    ours.band.chord = NAN;
+    ours.band.pool = 3.0;
+    ours.band.lack_of_fit = true;
     REQUIRE(p.t.u && p.a);
     for (size_t k = 0; sampler_kinds[k]; k++) {
         if (!metered(sampler_kinds[k])) continue;

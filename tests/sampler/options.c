@@ -1,6 +1,6 @@
 /* The options of sbps: each does what its name says and nothing when it is off. */
+#include "band/forecast.h"
 #include "sampler/fixture.h"
-#include "sampler/outlook.h"
 
 /* ---- slope repair ---- */
 
@@ -40,15 +40,15 @@ TEST(drift_adds_to_the_variance_only_beyond_the_last_look)
 /* kappa after one look at t = 1.5, its residual in predicted sd. */
 static double drift_after(double kappa, double residual, double noise)
 {
-    outlook o;
-    outlook_start(&o, &ours);
-    outlook_clear(&o, 1.0);
-    outlook_see(&o, &ours, 0.0, &(observation){.slope = 1.0, .variance = noise});
-    outlook_see(&o, &ours, 0.5, &(observation){.slope = 1.5, .variance = noise});
+    forecast o;
+    forecast_start(&o, &ours.band);
+    forecast_clear(&o, 1.0);
+    forecast_see(&o, &ours.band, 0.0, &(observation){.slope = 1.0, .variance = noise});
+    forecast_see(&o, &ours.band, 0.5, &(observation){.slope = 1.5, .variance = noise});
     o.drift = kappa;
-    band b = outlook_band(&o, &ours);
+    band b = forecast_band(&o, &ours.band);
     double g = band_mean(&b, 1.5) + residual * band_sd(&b, 1.5);
-    outlook_learn(&o, &ours, &b, 1.5, g);
+    forecast_learn(&o, &ours.band, &b, 1.5, g);
     return o.drift;
 }
 
@@ -67,13 +67,14 @@ TEST(drift_grows_with_surprises_and_falls_without_unless_noise_explains_them)
 TEST(weights_decay_with_the_distance_from_the_latest_look)
 {
     sampler_settings set = ours;
-    outlook o;
-    set.weight_decay = true;
-    outlook_start(&o, &set);
-    outlook_clear(&o, 4.0); /* time is natural time / 2 */
+    forecast o;
+    set.band.weight_decay = true;
+    forecast_start(&o, &set.band);
+    forecast_clear(&o, 4.0); /* time is natural time / 2 */
     double tau = exp(o.decay.log_tau) / 2.0, times[3] = {0.0, 0.4, 1.1};
     for (size_t i = 0; i < 3; i++)
-        outlook_see(&o, &set, times[i], &(observation){.slope = (double)i, .variance = 1.0});
+        forecast_see(&o, &set.band, times[i],
+                     &(observation){.slope = (double)i, .variance = 1.0});
     double w0 = exp(-1.1 / tau), w1 = exp(-0.7 / tau);
     CHECK_NEAR(o.fit.w, w0 + w1 + 1.0, TOL_SUM);
     CHECK_NEAR(o.fit.t, 0.4 * w1 + 1.1, TOL_SUM);
@@ -86,21 +87,21 @@ TEST(weights_decay_with_the_distance_from_the_latest_look)
 static double learned_tau(double rate)
 {
     sampler_settings set = ours;
-    outlook o;
+    forecast o;
     rng r = rng_stream(32, 0, RNG_TEST);
-    set.weight_decay = true;
-    set.lack_of_fit = false;
-    outlook_start(&o, &set);
+    set.band.weight_decay = true;
+    set.band.lack_of_fit = false;
+    forecast_start(&o, &set.band);
     for (size_t flight = 0; flight < 500; flight++) {
         double phase = 6.28 * rng_uniform(&r);
-        outlook_clear(&o, 1.0);
+        forecast_clear(&o, 1.0);
         for (double t = 0.0; t < 4.0; t += 0.1) {
             double g = 3.0 * sin(rate * t + phase) + rng_normal(&r);
             if (t > 0.0) {
-                band b = outlook_band(&o, &set);
-                outlook_learn(&o, &set, &b, t, g);
+                band b = forecast_band(&o, &set.band);
+                forecast_learn(&o, &set.band, &b, t, g);
             }
-            outlook_see(&o, &set, t, &(observation){.slope = g, .variance = 1.0});
+            forecast_see(&o, &set.band, t, &(observation){.slope = g, .variance = 1.0});
         }
     }
     return exp(o.decay.log_tau);
@@ -227,11 +228,11 @@ TEST(chords_over_a_process_lie_above_its_band)
 static const sampler_settings *with(sampler_settings *set, size_t which)
 {
     *set = ours;
-    set->slope_repair = which == 0;
-    set->weight_decay = which == 1;
-    set->process = which == 2;
-    set->auxiliary = which == 3 ? 2 : 0;
-    set->auxiliary_always = true;
+    set->band.slope_repair = which == 0;
+    set->band.weight_decay = which == 1;
+    set->band.process = which == 2;
+    set->band.auxiliary = which == 3 ? 2 : 0;
+    set->band.auxiliary_always = true;
     return set;
 }
 
@@ -286,8 +287,8 @@ TEST(auxiliary_observations_count_their_rows)
     flyer f;
     segment s;
     sampler_settings set = ours;
-    set.auxiliary = 3;
-    set.auxiliary_always = true;
+    set.band.auxiliary = 3;
+    set.band.auxiliary_always = true;
     flyer_make(&f, &p, &set, 8);
     for (size_t k = 0; k < 100; k++) flyer_step(&f, &s);
     for (size_t k = 0; k < 1000; k++) {

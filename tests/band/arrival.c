@@ -1,6 +1,6 @@
 /* The first arrival under the chords of a band: chords lie over it, and the mass of the chord rate
  * up to the arrival is the exponential drawn. */
-#include "sampler/arrival.h"
+#include "band/arrival.h"
 #include "base/rng.h"
 #include "check.h"
 

@@ -7,7 +7,7 @@
  *     b ~ N(mu, V),   V = s2 + unit / S_tt,
  * so that  log p = -1/2 log V - (b - mu)^2 / (2 V) + const,
  *     d/dmu = (b - mu)/V,     d/ds2 = ((b - mu)^2/V - 1) / (2 V). */
-#include "sampler/regression.h"
+#include "band/regression.h"
 #include "base/real.h"
 
 #include <math.h>

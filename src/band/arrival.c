@@ -16,7 +16,7 @@
  * normal tail by Sampford's (1953) bound of Mills' ratio, which costs one exponential:
  *
  *     Q(z) < phi(z) 4 / (3 z + sqrt(z^2 + 8)). */
-#include "sampler/arrival.h"
+#include "band/arrival.h"
 #include "base/real.h"
 
 #include <math.h>

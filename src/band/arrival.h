@@ -1,9 +1,9 @@
 /* The proposal intensity lambda(t) = band over the regression, and its first arrival. */
-#ifndef SAMPLER_ARRIVAL_H
-#define SAMPLER_ARRIVAL_H
+#ifndef BAND_ARRIVAL_H
+#define BAND_ARRIVAL_H
 
+#include "band/process.h"
 #include "base/real.h"
-#include "sampler/process.h"
 
 typedef struct {
     regression_fit fit;

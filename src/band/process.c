@@ -8,7 +8,7 @@
  *     var  = s2 t^2 + k(0) + c^2 - k'K^-1 k + (1 - 1'K^-1 k)^2 / 1'K^-1 1,                 (4)
  * the last term being what an unknown level adds. Far ahead f is forgotten, k_i = s2 t t_i: of (3) and
  * (4) remain the terms in t and t^2. Rasmussen, Williams (2006), section 2.7. */
-#include "sampler/process.h"
+#include "band/process.h"
 #include "base/real.h"
 
 #include <math.h>

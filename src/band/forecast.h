@@ -1,10 +1,12 @@
-/* Outlook: what the slopes G seen since the last event say about G ahead, as a band that shall lie
+/* Forecast: what the slopes G seen since the last event say about G ahead, as a band that shall lie
  * over it, and what is learned from flight to flight to make that band honest. */
-#ifndef SAMPLER_OUTLOOK_H
-#define SAMPLER_OUTLOOK_H
+#ifndef BAND_FORECAST_H
+#define BAND_FORECAST_H
 
-#include "sampler/arrival.h"
-#include "sampler/sampler.h"
+#include "band/arrival.h"
+#include "band/settings.h"
+#include "base/inspect.h"
+#include "path/look.h"
 
 /* Decaying weights: an observation h before the latest one weighs exp(-h / tau). */
 typedef struct {
@@ -29,29 +31,29 @@ typedef struct {
     forgetting decay;
     process gp;
     process_scale gp_scale; /* natural units */
-} outlook;
+} forecast;
 
-void outlook_start(outlook *o, const sampler_settings *set);
+void forecast_start(forecast *f, const band_settings *set);
 /* A new flight along which u'Hu is `curvature`. */
-void outlook_clear(outlook *o, double curvature);
+void forecast_clear(forecast *f, double curvature);
 /* An observation of the flight; times do not fall. */
-void outlook_see(outlook *o, const sampler_settings *set, double t, const observation *seen);
+void forecast_see(forecast *f, const band_settings *set, double t, const observation *seen);
 /* One ahead of the particle, with the latest mini-batch. */
-void outlook_see_ahead(outlook *o, const sampler_settings *set, double t,
-                       const observation *seen);
+void forecast_see_ahead(forecast *f, const band_settings *set, double t,
+                        const observation *seen);
 /* G jumps by a known amount here. */
-void outlook_shift(outlook *o, double jump);
-/* Borrows from the outlook until its next observation. */
-band outlook_band(outlook *o, const sampler_settings *set);
+void forecast_shift(forecast *f, double jump);
+/* Borrows from the forecast until its next observation. */
+band forecast_band(forecast *f, const band_settings *set);
 /* What a look at G under this band teaches: before it is seen. */
-void outlook_learn(outlook *o, const sampler_settings *set, const band *b, double t, double g);
+void forecast_learn(forecast *f, const band_settings *set, const band *b, double t, double g);
 /* The flight is over at t, by the bounce of this look if it is not NULL: the slope prior learns. */
-void outlook_end(outlook *o, const sampler_settings *set, double t, const observation *last);
+void forecast_end(forecast *f, const band_settings *set, double t, const observation *last);
 /* Chords over the band from t on, to the horizon, but for no longer than `most` and not beyond
  * `until`. */
-chord_grid outlook_grid(const outlook *o, const sampler_settings *set, const band *b, double t,
-                        double most, double until);
+chord_grid forecast_grid(const forecast *f, const band_settings *set, const band *b, double t,
+                         double most, double until);
 /* Between flights: what was seen on the last one is forgotten at the start of the next. */
-void outlook_inspect(const outlook *o, inspection *x);
+void forecast_inspect(const forecast *f, inspection *x);
 
 #endif

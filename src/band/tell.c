@@ -1,21 +1,21 @@
-/* See watch.h. Without an arrival lambda is the band itself, not a chord over it. */
-#include "sampler/watch.h"
+/* See tell.h. Without an arrival lambda is the band itself, not a chord over it. */
+#include "band/tell.h"
 #include "base/real.h"
 
 #include <math.h>
 
-void watch_tell(const watcher *w, look_kind kind, double t, observation o)
+void tell_look(const look_sink *w, look_kind kind, double t, observation o)
 {
-    sighting l = {.kind = kind, .t = t, .slope = o.slope, .variance = o.variance};
+    slope_look l = {.kind = kind, .t = t, .slope = o.slope, .variance = o.variance};
     if (!w) return;
     l.mean = l.sd = l.rate = l.from = l.rate_from = NAN;
     w->take(w->self, &l);
 }
 
-void watch_tell_band(const watcher *w, look_kind kind, const band *b, double from,
+void tell_look_under(const look_sink *w, look_kind kind, const band *b, double from,
                      const arrival *a, const observation *o, bool bounced)
 {
-    sighting l = {
+    slope_look l = {
         .kind = kind, .bounced = bounced, .t = a->time, .rate = a->rate, .from = from};
     if (!w) return;
     l.slope = o ? o->slope : NAN;

@@ -1,8 +1,8 @@
 /* Gaussian-process regression of the slopes G of one flight, over a straight line. */
-#ifndef SAMPLER_PROCESS_H
-#define SAMPLER_PROCESS_H
+#ifndef BAND_PROCESS_H
+#define BAND_PROCESS_H
 
-#include "sampler/regression.h"
+#include "band/regression.h"
 
 #define PROCESS_MOST 32 /* latest observations that are kept */
 

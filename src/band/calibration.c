@@ -1,5 +1,5 @@
-/* See calibrate.h. */
-#include "sampler/calibrate.h"
+/* See calibration.h. */
+#include "band/calibration.h"
 #include "base/real.h"
 
 #include <float.h>

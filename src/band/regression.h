@@ -1,7 +1,7 @@
 /* Local Bayesian regression of the observed slopes G on the time since the last event, and the
  * prior on its slope that is learned from flight to flight. */
-#ifndef SAMPLER_REGRESSION_H
-#define SAMPLER_REGRESSION_H
+#ifndef BAND_REGRESSION_H
+#define BAND_REGRESSION_H
 
 #include "base/real.h"
 

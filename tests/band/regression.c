@@ -1,5 +1,5 @@
 /* The regression of a flight against explicit matrices and integrals, and the prior it learns. */
-#include "sampler/regression.h"
+#include "band/regression.h"
 #include "base/rng.h"
 #include "check.h"
 

@@ -2,11 +2,11 @@
  * what would have been missed: a proposal at (t, G) stands for 1/lambda of flight time, in which a
  * band gamma_k would have missed bounces at the rate (G - gamma_k)+ and made proposals at the rate
  * gamma_k. */
-#ifndef SAMPLER_CALIBRATE_H
-#define SAMPLER_CALIBRATE_H
+#ifndef BAND_CALIBRATION_H
+#define BAND_CALIBRATION_H
 
+#include "band/arrival.h"
 #include "base/inspect.h"
-#include "sampler/arrival.h"
 
 #define BAND_CURVE 64
 

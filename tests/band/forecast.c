@@ -1,6 +1,6 @@
-/* The outlook by hand: pooled noise, jumps, the slope prior and what it learns from; and the same
- * seen along whole flights by a watcher. */
-#include "sampler/outlook.h"
+/* The forecast by hand: pooled noise, jumps, the slope prior and what it learns from; and the same
+ * seen along whole flights by whoever asked for their looks. */
+#include "band/forecast.h"
 #include "sampler/fixture.h"
 
 static observation seen(double slope, double variance)
@@ -17,48 +17,48 @@ static const double variances[] = {3.0, 0.5, 2.0, 9.0, 1.0};
 TEST(noise_is_pooled_over_the_flight_with_a_running_mean_in_units_of_curvature)
 {
     const double first = 2.0, second = 8.0;
-    sampler_settings set = ours;
-    outlook o;
+    band_settings set = ours.band;
+    forecast o;
     double running = 0.0;
-    outlook_start(&o, &set);
-    outlook_clear(&o, first);
+    forecast_start(&o, &set);
+    forecast_clear(&o, first);
     for (size_t i = 0; i < 5; i++) {
         observation look = seen((double)i, variances[i]);
-        outlook_see(&o, &set, (double)i, &look);
+        forecast_see(&o, &set, (double)i, &look);
         running += variances[i] / first / 5.0;
     }
-    outlook_clear(&o, second);
+    forecast_clear(&o, second);
     observation look = seen(1.0, 6.0);
-    outlook_see(&o, &set, 0.0, &look);
+    forecast_see(&o, &set, 0.0, &look);
     running += (6.0 / second - running) / 6.0;
-    band b = outlook_band(&o, &set);
+    band b = forecast_band(&o, &set);
     CHECK_NEAR(o.running, running, TOL_SUM);
     CHECK_NEAR(b.fit.noise, (set.pool * running * second + 6.0) / (set.pool + 1.0), TOL_SUM);
     CHECK_NEAR(b.fit.v00, b.fit.noise, TOL_SUM); /* of the level, after one look */
     set.pool = 0.0;
-    b = outlook_band(&o, &set);
+    b = forecast_band(&o, &set);
     CHECK(b.fit.noise == 6.0); /* the last batch alone */
 }
 
 /* ---- kinks ---- */
 
-static band band_after(const sampler_settings *set, double raise, double jump)
+static band band_after(const band_settings *set, double raise, double jump)
 {
-    static outlook o; /* a band over a process borrows from it */
-    outlook_start(&o, set);
-    outlook_clear(&o, 1.0);
+    static forecast o; /* a band over a process borrows from it */
+    forecast_start(&o, set);
+    forecast_clear(&o, 1.0);
     for (size_t i = 0; i < 4; i++) {
         observation look = seen(raise + 0.5 * (double)i + sin(3.0 * (double)i), 0.3);
-        outlook_see(&o, set, 0.4 * (double)i, &look);
+        forecast_see(&o, set, 0.4 * (double)i, &look);
     }
-    outlook_shift(&o, jump);
-    return outlook_band(&o, set);
+    forecast_shift(&o, jump);
+    return forecast_band(&o, set);
 }
 
 TEST(behind_a_kink_the_band_is_that_of_slopes_seen_higher_by_the_jump)
 {
     for (size_t which = 0; which < 3; which++) {
-        sampler_settings set = ours;
+        band_settings set = ours.band;
         set.weight_decay = which == 1;
         set.process = which == 2;
         for (double t = 1.2; t < 3.0; t += 0.3) {
@@ -79,7 +79,7 @@ typedef struct {
 } kink_watch;
 
 /* Looks foreseen from this side of exactly one kink. */
-static void see_kink(void *self, const sighting *l)
+static void see_kink(void *self, const slope_look *l)
 {
     kink_watch *k = self;
     double jump, other, at;
@@ -106,9 +106,9 @@ TEST(flights_foresee_the_slope_behind_a_kink)
     flyer f;
     segment s;
     kink_watch k = {.f = &f};
-    watcher watch = {&k, see_kink};
+    look_sink watch = {&k, see_kink};
     flyer_make(&f, &p, &ours, 11);
-    f.s.watch = &watch;
+    f.s.looks = &watch;
     for (size_t i = 0; i < 2000; i++) flyer_step(&f, &s);
     CHECK(k.count > 200.0);
     printf("behind %.0f kinks: residual %.3f of the jump\n", k.count,
@@ -121,29 +121,29 @@ TEST(flights_foresee_the_slope_behind_a_kink)
 /* ---- the evidence ---- */
 
 /* A flight of three looks that rise ever faster; the third ends it. */
-static outlook ended_flight(const sampler_settings *set, const observation *last)
+static forecast ended_flight(const band_settings *set, const observation *last)
 {
     static const double g[2] = {-2.0, -1.0};
-    outlook o;
-    outlook_start(&o, set);
-    outlook_clear(&o, 4.0);
+    forecast o;
+    forecast_start(&o, set);
+    forecast_clear(&o, 4.0);
     for (size_t i = 0; i < 2; i++) {
         observation look = seen(g[i], 0.25);
-        outlook_see(&o, set, 0.3 * (double)i, &look);
+        forecast_see(&o, set, 0.3 * (double)i, &look);
     }
-    outlook_end(&o, set, 0.6, last);
+    forecast_end(&o, set, 0.6, last);
     return o;
 }
 
 TEST(the_look_that_ends_a_flight_belongs_to_its_evidence)
 {
     const observation last = seen(5.0, 0.25);
-    const sampler_settings *both[] = {&ours, &papers};
+    const band_settings *both[] = {&ours.band, &papers.band};
     for (size_t i = 0; i < 2; i++) {
-        sampler_settings set = *both[i], without = set;
+        band_settings set = *both[i], without = set;
         without.rejected_evidence = true;
-        outlook bounced = ended_flight(&set, &last), refreshed = ended_flight(&set, NULL);
-        outlook old = ended_flight(&without, &last);
+        forecast bounced = ended_flight(&set, &last), refreshed = ended_flight(&set, NULL);
+        forecast old = ended_flight(&without, &last);
         regression r = {0};
         slope_prior want = {4.0, 16.0};
         double unit = set.pool > 0.0 ? 0.25 : 1.0, weight = set.pool > 0.0 ? 1.0 : 4.0;
@@ -160,30 +160,30 @@ TEST(the_look_that_ends_a_flight_belongs_to_its_evidence)
 }
 
 /* A flight of G = level + slope t under normal noise, slopes from 0.5 to 1.5, thinned under its own band, to its bounce. */
-static void fly_to_bounce(outlook *o, const sampler_settings *set, rng *r)
+static void fly_to_bounce(forecast *o, const band_settings *set, rng *r)
 {
     double level = -20.0 * rng_uniform(r), slope = 0.5 + rng_uniform(r), t = 0.0;
     observation look = seen(level + 2.0 * rng_normal(r), 4.0);
     arrival a = {0};
-    outlook_clear(o, 1.0);
+    forecast_clear(o, 1.0);
     do {
-        if (t == 0.0 || a.arrived) outlook_see(o, set, t, &look);
-        band b = outlook_band(o, set);
-        chord_grid grid = outlook_grid(o, set, &b, t, INFINITY, INFINITY);
+        if (t == 0.0 || a.arrived) forecast_see(o, set, t, &look);
+        band b = forecast_band(o, set);
+        chord_grid grid = forecast_grid(o, set, &b, t, INFINITY, INFINITY);
         a = band_arrival(&b, &grid, rng_exponential(r));
         t = a.time;
         look = seen(level + slope * t + 2.0 * rng_normal(r), 4.0);
     } while (!a.arrived || rng_uniform(r) >= look.slope / a.rate);
-    outlook_end(o, set, t, &look);
+    forecast_end(o, set, t, &look);
 }
 
 /* Mean of the slope prior over the second half of so many flights. */
-static double learned_mean(const sampler_settings *set, size_t flights)
+static double learned_mean(const band_settings *set, size_t flights)
 {
-    outlook o;
+    forecast o;
     rng r = rng_stream(35, 0, RNG_TEST);
     double sum = 0.0;
-    outlook_start(&o, set);
+    forecast_start(&o, set);
     for (size_t k = 0; k < flights; k++) {
         fly_to_bounce(&o, set, &r);
         if (2 * k >= flights) sum += o.prior.mean;
@@ -195,7 +195,7 @@ static double learned_mean(const sampler_settings *set, size_t flights)
  * ends depends on nothing that was not seen. Without it slopes seem lower than they are. */
 TEST(the_slope_prior_learns_the_mean_slope)
 {
-    sampler_settings all = papers, without = papers;
+    band_settings all = papers.band, without = papers.band;
     without.rejected_evidence = true;
     double mean = learned_mean(&all, 40000), low = learned_mean(&without, 40000);
     printf("mean slope 1: learned %.3f, %.3f without the looks that bounced\n", mean, low);
@@ -209,14 +209,14 @@ TEST(the_slope_prior_begins_at_the_curvature_or_wide)
 {
     static const slope_source sources[] = {SLOPE_HESSIAN, SLOPE_LEARNED, SLOPE_WIDE};
     for (size_t i = 0; i < 3; i++) {
-        sampler_settings set = papers;
-        outlook o;
+        band_settings set = papers.band;
+        forecast o;
         set.slope_prior = sources[i];
-        outlook_start(&o, &set);
-        outlook_clear(&o, 7.0);
+        forecast_start(&o, &set);
+        forecast_clear(&o, 7.0);
         observation look = seen(-3.0, 1.0);
-        outlook_see(&o, &set, 0.0, &look);
-        band b = outlook_band(&o, &set);
+        forecast_see(&o, &set, 0.0, &look);
+        band b = forecast_band(&o, &set);
         CHECK_NEAR(b.fit.b1, sources[i] == SLOPE_HESSIAN ? 7.0 : 0.0, TOL_SUM);
         CHECK_NEAR(b.fit.v11, sources[i] == SLOPE_HESSIAN ? 49.0 : 1e5, TOL_SUM);
     }
@@ -225,19 +225,19 @@ TEST(the_slope_prior_begins_at_the_curvature_or_wide)
 /* Flights with slope 20, whatever u'Hu is; each ends by a bounce. */
 static slope_prior prior_after(slope_source source, size_t flights)
 {
-    sampler_settings set = papers;
-    outlook o;
+    band_settings set = papers.band;
+    forecast o;
     rng r = rng_stream(36, 0, RNG_TEST);
     set.slope_prior = source;
-    outlook_start(&o, &set);
+    forecast_start(&o, &set);
     for (size_t k = 0; k < flights; k++) {
-        outlook_clear(&o, 1.0 + 9.0 * rng_uniform(&r));
+        forecast_clear(&o, 1.0 + 9.0 * rng_uniform(&r));
         for (double t = 0.0; t < 0.8; t += 0.2) {
             observation look = seen(20.0 * t - 5.0 + 0.3 * rng_normal(&r), 0.09);
-            outlook_see(&o, &set, t, &look);
+            forecast_see(&o, &set, t, &look);
         }
         observation last = seen(11.0 + 0.3 * rng_normal(&r), 0.09);
-        outlook_end(&o, &set, 0.8, &last);
+        forecast_end(&o, &set, 0.8, &last);
     }
     return o.prior;
 }
@@ -258,16 +258,16 @@ TEST(the_rise_of_a_band_is_its_slope_far_ahead)
 {
     for (size_t which = 0; which < 2; which++)
         for (size_t points = 1; points <= 5; points++) {
-            static outlook o;
-            sampler_settings set = papers;
+            static forecast o;
+            band_settings set = papers.band;
             set.process = which == 1;
-            outlook_start(&o, &set);
-            outlook_clear(&o, 2.0);
+            forecast_start(&o, &set);
+            forecast_clear(&o, 2.0);
             for (size_t i = 0; i < points; i++) {
                 observation look = seen(4.0 - 9.0 * (double)i + cos(5.0 * (double)i), 0.5);
-                outlook_see(&o, &set, 0.3 * (double)i, &look);
+                forecast_see(&o, &set, 0.3 * (double)i, &look);
             }
-            band b = outlook_band(&o, &set);
+            band b = forecast_band(&o, &set);
             double far = 1e7, slope = (band_at(&b, 2.0 * far) - band_at(&b, far)) / far;
             CHECK_NEAR(band_rise(&b), slope, 1e-6);
         }
@@ -277,7 +277,7 @@ typedef struct {
     size_t ahead, looks;
 } ahead_watch;
 
-static void see_ahead(void *self, const sighting *l)
+static void see_ahead(void *self, const slope_look *l)
 {
     ahead_watch *a = self;
     a->ahead += l->kind == LOOK_AUXILIARY;
@@ -289,10 +289,10 @@ static ahead_watch looks_ahead(const problem *p, const sampler_settings *set)
     flyer f;
     segment s;
     ahead_watch a = {0};
-    watcher watch = {&a, see_ahead};
+    look_sink watch = {&a, see_ahead};
     flyer_make(&f, p, set, 13);
     for (size_t k = 0; k < 200; k++) flyer_step(&f, &s);
-    f.s.watch = &watch;
+    f.s.looks = &watch;
     for (size_t k = 0; k < 5000; k++) flyer_step(&f, &s);
     free(f.memory.base);
     a.looks -= a.ahead;
@@ -306,9 +306,9 @@ TEST(the_particle_looks_ahead_only_where_its_band_falls)
                                       model_find("logistic"), 40});
     REQUIRE(p.a);
     sampler_settings set = papers;
-    set.auxiliary = 1;
+    set.band.auxiliary = 1;
     ahead_watch needed = looks_ahead(&p, &set);
-    set.auxiliary_always = true;
+    set.band.auxiliary_always = true;
     ahead_watch always = looks_ahead(&p, &set);
     CHECK(needed.ahead == 0 && needed.looks > 5000);
     CHECK(always.ahead == always.looks);

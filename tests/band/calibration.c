@@ -1,6 +1,6 @@
 /* The width of the band is the one whose missing bounces meet the goal. For G ~ N(m, s^2) under a
  * band of width k they come at the rate s (phi(k) - k Q(k)). */
-#include "sampler/calibrate.h"
+#include "band/calibration.h"
 #include "base/rng.h"
 #include "check.h"
 
