@@ -56,17 +56,17 @@ typedef struct {
     control *cv; /* NULL: none */
     reported_value report[DIM];
     arena memory;
-    potential u;
+    minibatch u;
     sampler s;
     moments m;
     bias b;
     draws d;
 } bench_chain;
 
-static void carve(bench_chain *c, const potential_kind *kind, size_t n)
+static void carve(bench_chain *c, const batch_kind *kind, size_t n)
 {
     c->memory.used = 0;
-    potential_carve(&c->u, kind, c->target, n, &c->memory);
+    minibatch_carve(&c->u, kind, c->target, n, &c->memory);
     sampler_carve(&c->s, sampler_find("sbps"), c->a, NULL, c->at->w, &c->u, &c->memory);
     moments_carve(&c->m, DIM, c->report, c->at->w, &c->memory);
     bias_carve(&c->b, DIM, NULL, &c->memory);
@@ -76,7 +76,7 @@ static void carve(bench_chain *c, const potential_kind *kind, size_t n)
 /* Which control variate, and how many rows a batch. */
 typedef struct {
     const char *name;
-    const potential_kind *kind;
+    const batch_kind *kind;
     size_t n;
     bool controlled;
     control_order order;
@@ -84,7 +84,7 @@ typedef struct {
 
 static bool chain_open(bench_chain *c, const rows *data, const bench_case *of)
 {
-    const potential_kind *kind = of->kind;
+    const batch_kind *kind = of->kind;
     size_t n = of->n;
     prior priors[DIM];
     double zero[DIM] = {0};
@@ -103,7 +103,7 @@ static bool chain_open(bench_chain *c, const rows *data, const bench_case *of)
     if (of->controlled &&
         control_create(c->target, c->at->w, of->order, NULL, &c->cv, NULL) != SBPS_OK)
         return false;
-    c->u.cv = c->cv;
+    minibatch_equip(&c->u, c->cv, c->u.is.noise);
     *c->s.settings = (sampler_settings){.band.width = 3.5,
                                         .refresh_rate = 1.0 / sqrt(DIM),
                                         .band.horizon = 1.0,
@@ -112,7 +112,7 @@ static bool chain_open(bench_chain *c, const rows *data, const bench_case *of)
                                         .band.pool = 3.0,
                                         .band.learning_rate = 0.01,
                                         .band.lack_of_fit = true};
-    potential_start(&c->u, rng_stream(1, 0, RNG_BATCH));
+    minibatch_start(&c->u, rng_stream(1, 0, RNG_BATCH));
     c->s.kind->start(&c->s, zero, rng_stream(1, 0, RNG_FLIGHT));
     moments_start(&c->m, 1.0);
     bias_start(&c->b);
@@ -142,7 +142,7 @@ static void part_step(bench_chain *c)
 
 static void part_observe(bench_chain *c)
 {
-    potential_observe(&c->u, 0.01);
+    potential_observe(&c->u.is, 0.01);
 }
 
 static void part_pick(bench_chain *c)
@@ -155,7 +155,7 @@ static void part_products(bench_chain *c)
     const rows *data = c->target->data;
     c->target->k->row_products(data->x, data->stride, c->u.list,
                                c->u.state->first % (data->n / 2),
-                               c->u.n < POTENTIAL_BLOCK ? c->u.n : POTENTIAL_BLOCK, c->u.p,
+                               c->u.n < MINIBATCH_BLOCK ? c->u.n : MINIBATCH_BLOCK, c->u.p,
                                c->u.q, c->u.eta, c->u.deta);
 }
 
@@ -167,7 +167,7 @@ static void part_slope(bench_chain *c)
 
 static void part_gradient(bench_chain *c)
 {
-    potential_gradient(&c->u, c->s.gradient);
+    potential_gradient(&c->u.is, c->s.gradient);
     sampler_reflect(&c->s);
 }
 
@@ -219,11 +219,11 @@ static void report(const rows *data, const bench_case *of)
 }
 
 static const bench_case bench_cases[] = {
-    {"random", &potential_random, 100, false, CONTROL_GRADIENT},
-    {"window", &potential_window, 100, false, CONTROL_GRADIENT},
-    {"window, gradient", &potential_window, 100, true, CONTROL_GRADIENT},
-    {"window, hessian", &potential_window, 100, true, CONTROL_HESSIAN},
-    {"window, hessian", &potential_window, 16, true, CONTROL_HESSIAN},
+    {"random", &batch_random, 100, false, CONTROL_GRADIENT},
+    {"window", &batch_window, 100, false, CONTROL_GRADIENT},
+    {"window, gradient", &batch_window, 100, true, CONTROL_GRADIENT},
+    {"window, hessian", &batch_window, 100, true, CONTROL_HESSIAN},
+    {"window, hessian", &batch_window, 16, true, CONTROL_HESSIAN},
 };
 
 int main(void)

@@ -50,6 +50,13 @@ sbps_status posterior_set_priors(posterior *u, const prior *priors, sbps_error *
     return SBPS_OK;
 }
 
+bool posterior_bounded(const posterior *u)
+{
+    const model_kind *m = u->model;
+    bool bounded = m->slope_bound > 0.0 && m->curvature_bound > 0.0 && m->log_concave;
+    return bounded && !m->general && !m->aux_name;
+}
+
 void posterior_centre(posterior *u)
 {
     const general_model *general = u->model->general;
@@ -63,9 +70,11 @@ static sbps_status open_model(posterior *u, const model_shape *shape, sbps_error
     const general_model *general = u->model->general;
     static const model_shape no_shape = {0};
     u->dim = u->data->d + (u->model->aux_name ? 1 : 0);
+    u->columns = u->data->d;
+    u->width = u->data->stride + 1;
     if (!general) return u->model->check(u->data, err);
     sbps_status status = general->open(u->data, shape ? shape : &no_shape, &u->self, err);
-    if (status == SBPS_OK) u->dim = general->dim(u->self);
+    if (status == SBPS_OK) u->dim = u->columns = u->width = general->dim(u->self);
     return status;
 }
 

@@ -10,9 +10,12 @@
 typedef struct {
     const rows *data;
     const model_kind *model;
-    void *self;    /* of a general model */
-    size_t dim;    /* data->d, plus 1 when the model has an auxiliary coordinate (last) */
-    prior *priors; /* dim */
+    void *self; /* of a general model */
+    size_t dim; /* data->d, plus 1 when the model has an auxiliary coordinate (last) */
+    /* A point as the rows want it has `width` doubles: `columns` coordinates, padding, and last the
+     * auxiliary where there is one. */
+    size_t columns, width;
+    prior *priors;           /* dim */
     coordinate_scale *scale; /* dim */
     /* Intercepts whose prior is of the predictor at the means of the columns: coordinates 0, data->d,
      * 2 data->d, ..., so many; 0: none. See log_prior.c. */
@@ -32,6 +35,8 @@ void posterior_centre(posterior *u);
 sbps_status posterior_create(const rows *data, const model_kind *model, const prior *priors,
                              posterior **out, sbps_error *err);
 void posterior_destroy(posterior *u);
+/* Has every row's slope and curvature a bound? */
+bool posterior_bounded(const posterior *u);
 /* Name of a coordinate. */
 void posterior_name(const posterior *u, size_t j, size_t size, char *text);
 

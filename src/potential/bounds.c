@@ -8,41 +8,28 @@
  * each times the row's weight. Bierkens, Fearnhead, Roberts (2019), Annals of Statistics 47. */
 #include "potential/bounds.h"
 #include "base/real.h"
+#include "potential/minibatch.h"
 
 #include <math.h>
 #include <string.h>
 
-sbps_status bounds_check_priors(const posterior *target, const char *sampler, sbps_error *err)
+sbps_status bounds_check_priors(const potential_facts *facts, const char *sampler,
+                                sbps_error *err)
 {
-    for (size_t j = 0; j < target->dim; j++) {
-        const prior *of = &target->priors[j];
-        if (target->scale[j] == SCALE_PLAIN && (of->kind->quadratic || of->kind->slope_bound))
-            continue;
-        return fail(
-            err, SBPS_BAD_ARG,
-            "--sampler: %s needs an exact bound on the prior's slope, which %s has not; "
-            "sbps takes any prior",
-            sampler, of->kind->name);
-    }
-    return SBPS_OK;
+    if (!facts->unbounded_prior) return SBPS_OK;
+    return fail(err, SBPS_BAD_ARG,
+                "--sampler: %s needs an exact bound on the prior's slope, which %s has not; "
+                "sbps takes any prior",
+                sampler, facts->unbounded_prior);
 }
 
-sbps_status bounds_check(const posterior *target, const char *sampler, sbps_error *err)
+sbps_status bounds_check(const potential_facts *facts, const char *sampler, sbps_error *err)
 {
-    const model_kind *m = target->model;
-    bool bounded = m->slope_bound > 0.0 && m->curvature_bound > 0.0 && m->log_concave;
-    if (!bounded || m->general || m->aux_name)
-        return fail(
-            err, SBPS_BAD_ARG,
-            "--sampler: %s needs an exact bound on every row's slope, which logistic has "
-            "and %s has not; sbps takes any model",
-            sampler, m->name);
-    return bounds_check_priors(target, sampler, err);
-}
-
-size_t bounds_row_count(const posterior *target)
-{
-    return target->data->n;
+    if (facts->bounded) return bounds_check_priors(facts, sampler, err);
+    return fail(err, SBPS_BAD_ARG,
+                "--sampler: %s needs an exact bound on every row's slope, which logistic has "
+                "and %s has not; sbps takes any model",
+                sampler, facts->model);
 }
 
 /* ---- over all rows ---- */
@@ -67,8 +54,9 @@ static double length(size_t d, const double *x)
     return sqrt(sum);
 }
 
-double bounds_norms(const posterior *target, row_map map, double *scratch, double *each)
+double bounds_norms(const potential *of, row_map map, double *scratch, double *each)
 {
+    const posterior *target = minibatch_seen_by(of)->target;
     double most = 0.0;
     for (size_t i = 0; i < target->data->n; i++) {
         map_row(target, map, i, scratch);
@@ -80,8 +68,9 @@ double bounds_norms(const posterior *target, row_map map, double *scratch, doubl
     return most;
 }
 
-void bounds_columns(const potential *u, row_map map, double *scratch, column_bounds out)
+void bounds_columns(const potential *of, row_map map, double *scratch, column_bounds out)
 {
+    const minibatch *u = minibatch_seen_by(of);
     const posterior *target = u->target;
     const model_kind *m = target->model;
     size_t d = target->dim;
@@ -102,8 +91,9 @@ void bounds_columns(const potential *u, row_map map, double *scratch, column_bou
     }
 }
 
-void bounds_hessian(const posterior *target, row_map map, double *scratch, double *out)
+void bounds_hessian(const potential *of, row_map map, double *scratch, double *out)
 {
+    const posterior *target = minibatch_seen_by(of)->target;
     size_t d = target->dim;
     memset(out, 0, d * d * sizeof *out);
     for (size_t i = 0; i < target->data->n; i++) {
@@ -114,36 +104,50 @@ void bounds_hessian(const posterior *target, row_map map, double *scratch, doubl
     }
 }
 
+void bounds_curvature(potential *of, const double *at, const double *a, double *out)
+{
+    const minibatch *u = minibatch_of(of);
+    const posterior *target = u->target;
+    const double minus = -1.0; /* U = -log p */
+    memset(out, 0, target->dim * sizeof *out);
+    for (size_t i = 0; i < target->data->n; i++)
+        target->model->general->hessian_vector(target->self, rows_from(i, 1), at, a, &minus,
+                                               u->scratch, out);
+}
+
 /* ---- the prior along the line ---- */
 
-static double curved_bound(const potential *u, size_t j)
+static double curved_bound(const minibatch *u, size_t j)
 {
     const prior *of = &u->target->priors[j];
     return of->kind->slope_bound(of->theta);
 }
 
-double bounds_curved_slope(const potential *u, const double *a)
+double bounds_curved_slope(const potential *of, const double *a)
 {
+    const minibatch *u = minibatch_seen_by(of);
     double sum = 0.0;
     for (size_t c = 0; c < u->curved_count; c++)
-        sum += fabs(potential_seen(u, a, u->curved[c])) * curved_bound(u, u->curved[c]);
+        sum += fabs(minibatch_seen(u, a, u->curved[c])) * curved_bound(u, u->curved[c]);
     return sum;
 }
 
-prior_line bounds_prior_line(const potential *u)
+prior_line bounds_prior_line(const potential *of)
 {
+    const minibatch *u = minibatch_seen_by(of);
     return (prior_line){.slope = u->state->prior_slope,
                         .rate = u->state->prior_rate,
-                        .rest = bounds_curved_slope(u, u->q)};
+                        .rest = bounds_curved_slope(of, u->q)};
 }
 
-void bounds_exact_gradient(const potential *u, double *slope, double *rate)
+void bounds_exact_gradient(const potential *of, double *slope, double *rate)
 {
+    const minibatch *u = minibatch_seen_by(of);
     for (size_t j = 0; j < u->target->dim; j++) {
-        const prior *of = &u->target->priors[j];
-        bool exact = of->kind->quadratic && !log_prior_leans(u->target, j);
-        slope[j] = exact ? -of->kind->slope(of->theta, u->p[j]) : 0.0;
-        rate[j] = exact ? -of->kind->curvature(of->theta, u->p[j]) * u->q[j] : 0.0;
+        const prior *own = &u->target->priors[j];
+        bool exact = own->kind->quadratic && !log_prior_leans(u->target, j);
+        slope[j] = exact ? -own->kind->slope(own->theta, u->p[j]) : 0.0;
+        rate[j] = exact ? -own->kind->curvature(own->theta, u->p[j]) * u->q[j] : 0.0;
         if (u->cv) slope[j] -= u->cv->gradient[j];
     }
     for (size_t i = 0; i < u->target->centred; i++) {
@@ -154,22 +158,24 @@ void bounds_exact_gradient(const potential *u, double *slope, double *rate)
     }
 }
 
-bool bounds_curved_gradient(const potential *u, double t, double *out)
+bool bounds_curved_gradient(const potential *of, double t, double *out)
 {
+    const minibatch *u = minibatch_seen_by(of);
     if (!u->curved_count) return false;
     memset(out, 0, u->target->dim * sizeof *out);
     for (size_t c = 0; c < u->curved_count; c++) {
         size_t j = u->curved[c];
-        double w = potential_seen(u, u->p, j) + t * potential_seen(u, u->q, j);
-        potential_spread(u, j, -prior_slope(&u->target->priors[j], SCALE_PLAIN, w), out);
+        double w = minibatch_seen(u, u->p, j) + t * minibatch_seen(u, u->q, j);
+        minibatch_spread(u, j, -prior_slope(&u->target->priors[j], SCALE_PLAIN, w), out);
     }
     return true;
 }
 
 /* ---- one row ---- */
 
-void bounds_look_at(potential *u, size_t row)
+void bounds_look_at(potential *of, size_t row)
 {
+    minibatch *u = minibatch_of(of);
     u->state->kept = u->state->turned = false;
     if (u->kind->uses_list)
         u->list[0] = row;
@@ -177,8 +183,9 @@ void bounds_look_at(potential *u, size_t row)
         u->state->first = row;
 }
 
-double bounds_row_partial(potential *u, size_t row, double t, const double *a)
+double bounds_row_partial(potential *of, size_t row, double t, const double *a)
 {
+    minibatch *u = minibatch_of(of);
     const posterior *target = u->target;
     const rows *data = target->data;
     const double *x = data->x ? data->x + row * data->stride : u->point;

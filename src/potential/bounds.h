@@ -4,6 +4,7 @@
 #ifndef POTENTIAL_BOUNDS_H
 #define POTENTIAL_BOUNDS_H
 
+#include "base/status.h"
 #include "potential/potential.h"
 
 /* x~ = A'x, with A the map from the coordinates in which a sampler moves. */
@@ -13,16 +14,16 @@ typedef struct {
 } row_map;
 
 /* SBPS_BAD_ARG with a sentence where a model or a prior has no bounds. */
-sbps_status bounds_check(const posterior *target, const char *sampler, sbps_error *err);
+sbps_status bounds_check(const potential_facts *facts, const char *sampler, sbps_error *err);
 /* The same for the priors alone. */
-sbps_status bounds_check_priors(const posterior *target, const char *sampler, sbps_error *err);
-size_t bounds_row_count(const posterior *target);
+sbps_status bounds_check_priors(const potential_facts *facts, const char *sampler,
+                                sbps_error *err);
 
 /* ---- over all rows; x~ is `scratch` (dim), a decoded row comes after it (dim + KERNEL_LANES) ---- */
 
 /* b_i = weight_i L |x~_i|, L the bound of |d log p/d eta|: no row's slope along a unit velocity
  * is larger. Returns the largest; `each` gets all of them unless NULL. */
-double bounds_norms(const posterior *target, row_map map, double *scratch, double *each);
+double bounds_norms(const potential *u, row_map map, double *scratch, double *each);
 
 typedef struct {
     double *largest; /* max_i weight_i (L + |r_i|) |x~_ij|, r_i the row's d log p/d eta at the
@@ -33,7 +34,10 @@ typedef struct {
 
 void bounds_columns(const potential *u, row_map map, double *scratch, column_bounds out);
 /* H_ = K sum_i weight_i x~_i x~_i', dim*dim: the likelihood's Hessian is never larger. */
-void bounds_hessian(const posterior *target, row_map map, double *scratch, double *out);
+void bounds_hessian(const potential *u, row_map map, double *scratch, double *out);
+
+/* out = the likelihood's part of Hess U along `a`, exactly, where the rows are quadratic; dim. */
+void bounds_curvature(potential *u, const double *at, const double *a, double *out);
 
 /* ---- the prior along the line aimed at ---- */
 

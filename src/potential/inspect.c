@@ -1,41 +1,39 @@
 /* What a potential's memory may hold when it was read from a file. The line it was aimed along is given
  * anew before the next look, but the batch of the last look is looked at again after a bounce. */
-#include "potential/potential.h"
+#include "potential/terms.h"
 
 #include <float.h>
 
 static size_t kind_count(void)
 {
     size_t count = 0;
-    while (potential_kinds[count]) count++;
+    while (batch_kinds[count]) count++;
     return count;
 }
 
 /* Batches of this kind can be made with what was carved and set up. */
-static bool possible(const potential *u, const potential_kind *kind)
+static bool possible(const minibatch *u, const batch_kind *kind)
 {
     if (kind->uses_list) return u->list;
-    return kind != &potential_strata || u->parts;
+    return kind != &batch_strata || u->parts;
 }
 
-static size_t batch_rows(const potential *u)
+static size_t batch_rows(const minibatch *u)
 {
     size_t each[STRATA_MAX], n = u->state->n;
-    bool parted = potential_kinds[u->state->kind] == &potential_strata;
+    bool parted = batch_kinds[u->state->kind] == &batch_strata;
     return parted ? strata_allot(u->parts, n, each) : n;
 }
 
 /* r of every row is kept for predictor models alone, and while a batch fits in a block. */
-static bool can_keep(const potential *u)
+static bool can_keep(const minibatch *u)
 {
-    const model_kind *model = u->target->model;
-    bool kept = !model->general && model->mean != MEAN_OTHER;
-    return kept && batch_rows(u) <= POTENTIAL_BLOCK;
+    return u->target->model->mean != MEAN_OTHER && batch_rows(u) <= MINIBATCH_BLOCK;
 }
 
-static void inspect_batch(const potential *u, inspection *x)
+static void inspect_batch(const minibatch *u, inspection *x)
 {
-    const potential_state *s = u->state;
+    const minibatch_state *s = u->state;
     size_t all = u->target->data->n;
     inspect_count(x, "the rows of a batch", &s->n, all);
     inspect_count(x, "the kind of batches", &s->kind, kind_count() - 1);
@@ -50,28 +48,25 @@ static void inspect_batch(const potential *u, inspection *x)
     INSPECT_COUNT(x, s->turned, 1);
     if (x->wrong[0]) return;
     inspect_that(x, "a batch without rows", s->n > 0);
-    inspect_that(x, "batches of a kind this run has not",
-                 possible(u, potential_kinds[s->kind]));
+    inspect_that(x, "batches of a kind this run has not", possible(u, batch_kinds[s->kind]));
     if (x->wrong[0]) return;
     inspect_that(x, "a batch that keeps what it cannot", !s->kept || can_keep(u));
     inspect_that(x, "a batch that was turned and not kept", !s->turned || s->kept);
 }
 
-static void inspect_line(const potential *u, inspection *x)
+static void inspect_line(const minibatch *u, inspection *x)
 {
-    const potential_state *s = u->state;
+    const minibatch_state *s = u->state;
     const double *const line[] = {&s->time,        &s->prior_slope, &s->prior_rate,
                                   &s->exact_slope, &s->exact_rate,  &s->speed2};
     for (size_t i = 0; i < sizeof line / sizeof *line; i++)
         inspect_any(x, line[i], sizeof *line[i]);
 }
 
-static void inspect_scratch(const potential *u, inspection *x)
+static void inspect_scratch(const minibatch *u, inspection *x)
 {
-    const general_model *general = u->target->model->general;
-    size_t d = u->target->dim, wide = general ? d : u->target->data->stride + 1;
-    size_t total = u->target->data->n,
-           block = total < POTENTIAL_BLOCK ? total : POTENTIAL_BLOCK;
+    size_t wide = u->target->width, total = u->target->data->n,
+           block = total < MINIBATCH_BLOCK ? total : MINIBATCH_BLOCK;
     const double *const blocks[] = {u->eta, u->deta, u->y, u->aux, u->room[0], u->room[1]};
     const double *const points[] = {u->p, u->q, u->point, u->aside, u->total};
     const double *const taylor[] = {u->taylor.p, u->taylor.q, u->taylor.hp, u->taylor.hq};
@@ -82,11 +77,10 @@ static void inspect_scratch(const potential *u, inspection *x)
     for (size_t i = 0; i < sizeof taylor / sizeof *taylor; i++)
         inspect_any(x, taylor[i], u->taylor.stride * sizeof(double));
     inspect_any(x, u->out, block * sizeof(double));
-    if (general)
-        inspect_any(x, u->scratch, general->scratch(u->target->self, block) * sizeof(double));
+    inspect_any(x, u->scratch, u->terms->scratch(u->target, block) * sizeof(double));
 }
 
-static void inspect_leads(const potential *u, inspection *x)
+static void inspect_leads(const minibatch *u, inspection *x)
 {
     for (size_t i = 0; i < u->target->centred; i++) {
         const prior_lead *lead = &u->leads[i];
@@ -97,7 +91,7 @@ static void inspect_leads(const potential *u, inspection *x)
     }
 }
 
-void potential_inspect(const potential *u, inspection *x)
+void minibatch_inspect(const minibatch *u, inspection *x)
 {
     size_t d = u->target->dim;
     rng_inspect(&u->state->random, x);

@@ -1,211 +1,484 @@
-/* Which rows a batch holds: all, a window, or random ones. Rows are without replacement within a
- * batch and batches are independent, as Theorem 1 of the paper needs. */
-#include "potential/potential.h"
-
-#include "data/read_ahead.h"
-
-static void pick_all(potential *u)
-{
-    u->state->first = 0;
-}
-
-/* ---- windows ----
+/* Mini-batch estimates of the slope and gradient of U along a line.
  *
- * The start of window k is number k of a stream of its own, so that windows to come can be asked for
- * ahead: a second copy of the stream runs in front of the first. */
+ *   U~(w) = -log prior(w) - (N/n) sum_{i in batch} log p_i(w)
+ *   G~    = dU~/dt = -d/dt log prior - (N/n) sum_i g_i,      g_i = d/dt log p_i
+ *   c^2   = (N^2/n) (1 - n/N) Var_i g_i                                        (10)
+ *
+ * Var_i is the sample variance (n - 1). A control variate takes its Taylor polynomial out of each g_i
+ * and adds the exact sum of it, known from p and q alone (control.c). Gaussian noise of sd s on each
+ * component of the gradient, where it is asked for, adds s^2 |u|^2 to c^2. What a range of rows says
+ * is in terms.c. */
+#include "potential/minibatch.h"
+#include "base/real.h"
+#include "potential/slopes.h"
+#include "potential/terms.h"
 
-/* Windows between asking for one and using it: on disk enough to keep its queue full. */
-static size_t windows_ahead(const potential *u)
+#include <math.h>
+#include <string.h>
+
+/* ---- memory ---- */
+
+static const potential_calls calls;
+
+static bool convex(const posterior *target)
 {
-    const rows *data = u->target->data;
-    return data->mapped ? reader_depth(data, u->n) : 1;
+    if (!target->model->log_concave) return false;
+    for (size_t j = 0; j < target->dim; j++)
+        if (target->scale[j] != SCALE_PLAIN || !target->priors[j].kind->log_concave)
+            return false;
+    return true;
 }
 
-/* A table on disk may be in memory all the same. So a window in PROBE_EVERY is looked for there; when
- * one is missing, the next ASK_FOR are asked of the disk unseen. Set-up has been through the whole
- * table: when after DECIDE_AT windows some still are missing, it does not fit, and windows are read
- * past the page cache from then on, everybody's. */
-enum { PROBE_EVERY = 16, ASK_FOR = 1024, DECIDE_AT = 2048, MISSES_MOST = 10 /* of 128 */ };
-
-static void ask_disk(potential *u, size_t first)
+static const char *unbounded_prior(const posterior *target)
 {
-    const rows *data = u->target->data;
-    if (first % PROBE_EVERY == 0 && !rows_present(data, first)) {
-        u->misses++;
-        u->asking = ASK_FOR;
+    for (size_t j = 0; j < target->dim; j++) {
+        const prior_kind *kind = target->priors[j].kind;
+        bool known = kind->quadratic || kind->slope_bound;
+        if (target->scale[j] != SCALE_PLAIN || !known) return kind->name;
     }
-    if (u->asking == 0) return;
-    u->asking--;
-    rows_want(data, first, u->n);
+    return NULL;
 }
 
-/* What a control variate keeps of each row of a small window; the hardware follows long ones. */
-static void prefetch_numbers(const potential *u, size_t first)
+potential_facts minibatch_facts(const posterior *target)
 {
-    enum { LINE = 8, ROWS_MOST = 64 };
-    const double *arrays[] = {u->cv ? u->cv->base : u->target->data->y,
-                              u->cv ? u->cv->ee : NULL};
-    if (u->n > ROWS_MOST) return;
-    for (size_t a = 0; a < sizeof arrays / sizeof *arrays; a++)
-        for (size_t i = 0; arrays[a] && i < u->n + LINE; i += LINE)
-            __builtin_prefetch(arrays[a] + first + i);
+    return (potential_facts){
+        .dim = target->dim,
+        .rows = target->data->n,
+        .model = target->model->name,
+        .convex = convex(target),
+        .quadratic = target->model->general && target->model->general->quadratic,
+        .bounded = posterior_bounded(target),
+        .unbounded_prior = unbounded_prior(target),
+    };
 }
 
-/* A window of a table in memory into the cache. */
-static void prefetch(const potential *u, size_t first)
+void minibatch_equip(minibatch *u, const control *cv, double noise)
 {
-    rows_prefetch(u->target->data, first, u->n);
-    prefetch_numbers(u, first);
+    u->cv = cv;
+    u->is.reference = cv ? cv->w : NULL;
+    u->is.noise = noise;
 }
 
-/* The one picked next: the windows ahead of a mapped table are too far ahead for the cache. */
-static void prefetch_next(const potential *u)
+void minibatch_carve(minibatch *u, const batch_kind *kind, const posterior *target, size_t n,
+                     arena *memory)
 {
-    rng next = u->state->random;
-    prefetch(u, rng_below(&next, u->target->data->n));
+    size_t total = target->data->n, wide = target->width;
+    size_t block = total < MINIBATCH_BLOCK ? total : MINIBATCH_BLOCK;
+    *u = (minibatch){.kind = kind, .target = target, .terms = terms_of(target), .factor = 1.0};
+    u->is = (potential){.call = &calls, .facts = minibatch_facts(target), .batch = n};
+    u->state = arena_take(memory, sizeof *u->state);
+    u->p = arena_doubles(memory, wide);
+    u->q = arena_doubles(memory, wide);
+    u->centre = arena_doubles(memory, target->dim);
+    u->bend = arena_doubles(memory, target->dim);
+    u->leads = arena_take(memory, target->centred * sizeof *u->leads);
+    u->shake = arena_doubles(memory, target->dim);
+    u->list = kind->uses_list ? arena_take(memory, total * sizeof(size_t)) : NULL;
+    u->curved = arena_take(memory, target->dim * sizeof(size_t));
+    double **blocks[] = {&u->eta, &u->deta, &u->y, &u->out, &u->aux, &u->room[0], &u->room[1]};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        *blocks[i] = arena_doubles(memory, block);
+    u->point = arena_doubles(memory, wide);
+    u->aside = arena_doubles(memory, wide);
+    u->total = arena_doubles(memory, wide);
+    u->scratch = arena_doubles(memory, u->terms->scratch(target, block));
+    u->taylor.stride = (target->dim + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+    double **parts[] = {&u->taylor.p, &u->taylor.q, &u->taylor.hp, &u->taylor.hq};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        *parts[i] = arena_doubles(memory, u->taylor.stride);
+    for (size_t j = 0; j < target->dim; j++) {
+        if (target->scale[j] == SCALE_PLAIN && target->priors[j].kind->quadratic) continue;
+        if (u->curved) u->curved[u->curved_count] = j;
+        u->curved_count++;
+    }
 }
 
-static void look_ahead(potential *u)
+void minibatch_resize(minibatch *u, const batch_kind *kind, size_t n)
 {
-    const rows *data = u->target->data;
-    size_t first = rng_below(&u->state->ahead, data->n);
-    if (u->reader)
-        reader_ask(u->reader, first);
-    else if (data->mapped)
-        ask_disk(u, first);
+    u->state->n = n;
+    u->state->kept = u->state->turned = false;
+    for (u->state->kind = 0; batch_kinds[u->state->kind] != kind;) u->state->kind++;
+    minibatch_restore(u);
+    if (kind->start) kind->start(u);
+}
+
+void minibatch_restore(minibatch *u)
+{
+    u->is.batch = u->state->n;
+    u->kind = batch_kinds[u->state->kind];
+    if (u->kind == &batch_strata) u->is.batch = strata_allot(u->parts, u->state->n, u->allot);
+    minibatch_divide(u);
+}
+
+void minibatch_start(minibatch *u, rng random)
+{
+    *u->state = (minibatch_state){.random = random, .noise = rng_beside(&random, RNG_NOISE)};
+    minibatch_straighten(u);
+    minibatch_resize(u, u->kind, u->is.batch);
+    memset(u->shake, 0, u->target->dim * sizeof *u->shake);
+    for (size_t i = 0; u->list && i < u->target->data->n; i++) u->list[i] = i;
+}
+
+/* ---- w as the rows want it ---- */
+
+/* An auxiliary coordinate follows the padding, which is zero. */
+static void spread(const minibatch *u, const double *from, double *to)
+{
+    const posterior *target = u->target;
+    memset(to, 0, target->width * sizeof *to);
+    memcpy(to, from, target->columns * sizeof *to);
+    if (target->dim > target->columns) to[target->width - 1] = from[target->columns];
+}
+
+/* ---- rows of the batch ---- */
+
+/* Sum of the values over a part of the batch, and of their squares. A wrapped window fills a block
+ * in two goes, so that sums do not depend on where it wraps. */
+static void sum_part(minibatch *u, const batch_part *p, double t, terms_values values,
+                     double sums[2])
+{
+    size_t room = p->end - p->begin < MINIBATCH_BLOCK ? p->end - p->begin : MINIBATCH_BLOCK;
+    sums[0] = sums[1] = 0.0;
+    u->state->kept = false;
+    for (size_t done = p->begin; done < p->end;) {
+        size_t filled = 0;
+        while (filled < room && done < p->end) {
+            row_range r = minibatch_rows(u, done);
+            if (r.n > room - filled) r.n = room - filled;
+            values(u, r, t, filled);
+            terms_weigh(u, r, u->out + filled);
+            filled += r.n;
+            done += r.n;
+        }
+        double part[2];
+        u->target->k->sum_squares(filled, u->out, 0.0, part);
+        sums[0] += part[0];
+        sums[1] += part[1];
+    }
+}
+
+static void sum_slopes(minibatch *u, const batch_part *p, double t, double sums[2])
+{
+    if (u->state->turned && t == 0.0)
+        slopes_turn(u, p->begin, p->end, sums);
+    else if (slopes_apply(u))
+        slopes_sum(u, p->begin, p->end, t, sums);
     else
-        prefetch(u, first);
+        sum_part(u, p, t, u->terms->slopes, sums);
 }
 
-/* From the window to be picked next. */
-static void ask_anew(potential *u)
+static void sum_logliks(minibatch *u, const batch_part *p, double t, double sums[2])
 {
-    u->state->ahead = u->state->random;
-    for (size_t k = windows_ahead(u); k > 0; k--) look_ahead(u);
+    sum_part(u, p, t, u->terms->logliks, sums);
 }
 
-/* Past the page cache, where that can be. What lies beside x stays there: it is small, and a miss
- * would be waited for. */
-static void read_directly(potential *u)
+/* sum (g_i - mean)^2 */
+static double scatter(const batch_part *p, const double sums[2])
 {
-    if (u->target->model->general) return;
-    u->reader = reader_take(u->target->data, u->n);
-    if (u->reader) rows_want_beside(u->target->data);
+    return larger(sums[1] - sums[0] * sums[0] * p->share, 0.0);
 }
 
-void potential_release(potential *u)
+/* An estimate of the sum over all rows, and its variance. */
+typedef struct {
+    double total, variance;
+} estimate;
+
+/* Sums over a part of the batch at time t, and of squares. */
+typedef void (*part_sum)(minibatch *u, const batch_part *p, double t, double sums[2]);
+
+static estimate sum_rows(minibatch *u, double t, part_sum sum)
 {
-    if (u->reader) reader_give(u->target->data, u->reader);
-    u->reader = NULL;
+    estimate e = {0};
+    u->terms->place(u, t);
+    for (size_t i = 0; i < u->part_count; i++) {
+        const batch_part *p = &u->part[i];
+        double sums[2];
+        sum(u, p, t, sums);
+        e.total += p->each * sums[0];
+        e.variance += p->scatter * scatter(p, sums); /* (10) */
+    }
+    return e;
 }
 
-static void start_windows(potential *u)
+static double row_scale(const minibatch *u)
 {
-    const rows *data = u->target->data;
-    potential_release(u);
-    u->windows = u->misses = u->asking = 0;
-    if (data->mapped && reader_known(data)) read_directly(u);
-    ask_anew(u);
+    return (double)u->target->data->n / (double)u->is.batch;
 }
 
-static void decide_reading(potential *u)
+/* ---- the line ---- */
+
+/* The exact slope of a control variate, -q.(g + H (p - w_hat) + t H q). */
+static void aim_control(minibatch *u, const double *p, const double *q)
 {
-    if (u->misses <= MISSES_MOST || u->reader) return;
-    read_directly(u);
-    if (u->reader) ask_anew(u);
+    minibatch_state *state = u->state;
+    const control *cv = u->cv;
+    state->exact_slope = state->exact_rate = 0.0;
+    if (!cv) return;
+    for (size_t j = 0; j < u->target->dim; j++) {
+        state->exact_slope -= q[j] * cv->gradient[j];
+        u->taylor.p[j] = p[j] - cv->w[j];
+        u->taylor.q[j] = q[j];
+    }
+    if (!cv->hessian) return;
+    size_t stride = u->taylor.stride;
+    const kernels *k = u->target->k;
+    k->row_products(cv->hessian, stride, NULL, 0, u->target->dim, u->taylor.p, u->taylor.q,
+                    u->taylor.hp, u->taylor.hq);
+    state->exact_slope -= k->dot(stride, u->taylor.q, u->taylor.hp);
+    state->exact_rate = -k->dot(stride, u->taylor.q, u->taylor.hq);
 }
 
-/* A window of consecutive shuffled rows at a uniform start, wrapping round: without the wrap the
- * rows at the ends would be seen less often. */
-static void pick_window(potential *u)
+static void aim(potential *of, const double *p, const double *q)
 {
-    const rows *data = u->target->data;
-    if (data->mapped && ++u->windows == DECIDE_AT) decide_reading(u);
-    u->state->first = rng_below(&u->state->random, data->n);
-    if (u->reader) reader_next(u->reader);
-    look_ahead(u);
-    if (data->mapped && !u->reader && u->asking == 0) prefetch_next(u);
+    minibatch *u = minibatch_of(of);
+    const posterior *target = u->target;
+    spread(u, p, u->p);
+    spread(u, q, u->q);
+    minibatch_state *state = u->state;
+    state->still = state->kept = state->turned = false;
+    state->prior_slope = state->prior_rate = state->speed2 = 0.0;
+    aim_control(u, p, q);
+    for (size_t j = 0; j < target->dim; j++) {
+        state->speed2 += q[j] * q[j];
+        state->prior_slope -= q[j] * u->bend[j] * (p[j] - u->centre[j]);
+        state->prior_rate -= q[j] * q[j] * u->bend[j];
+    }
+    minibatch_aim_leads(u);
 }
 
-const rows *potential_data(const potential *u, row_range *r)
+static void turn(potential *of, const double *p, const double *q)
 {
-    return u->reader ? reader_rows(u->reader, u->target->data, r) : u->target->data;
+    minibatch *u = minibatch_of(of);
+    bool kept = u->state->kept;
+    aim(of, p, q);
+    u->state->kept = u->state->turned = kept;
+    u->state->time = 0.0;
 }
 
-/* The permutation is kept from batch to batch: any order is as good as another to choose from. */
-static void pick_random(potential *u)
+/* What is known without rows: -d/dt log prior at time t, and a control variate's exact part. */
+static double exact_part(const minibatch *u, double t)
 {
-    rng_choose(&u->state->random, u->target->data->n, u->n, u->list);
+    const posterior *target = u->target;
+    const minibatch_state *state = u->state;
+    double slope =
+        state->exact_slope + state->prior_slope + t * (state->exact_rate + state->prior_rate);
+    for (size_t c = 0; c < u->curved_count; c++) {
+        size_t j = u->curved[c];
+        double q = minibatch_seen(u, u->q, j), w = minibatch_seen(u, u->p, j) + t * q;
+        slope -= q * prior_slope(&target->priors[j], target->scale[j], w);
+    }
+    return slope;
 }
 
-const potential_kind potential_full = {
-    .name = "full",
-    .summary = "every row, no noise",
-    .pick = pick_all,
+static observation observe_again(potential *of, double t)
+{
+    minibatch *u = minibatch_of(of);
+    estimate e = sum_rows(u, t, sum_slopes);
+    u->state->turned = false;
+    u->state->time = t;
+    observation o = {
+        .slope = exact_part(u, t) - e.total, .variance = e.variance, .rows = u->is.batch};
+    if (u->is.noise > 0.0) {
+        for (size_t j = 0; j < u->target->dim; j++)
+            o.slope += u->shake[j] * minibatch_coordinate(u, u->q, j);
+        o.variance += u->is.noise * u->is.noise * u->state->speed2;
+    }
+    return o;
+}
+
+static void pick(minibatch *u)
+{
+    u->state->kept = u->state->turned = false;
+    u->kind->pick(u);
+    if (u->is.noise > 0.0)
+        for (size_t j = 0; j < u->target->dim; j++)
+            u->shake[j] = u->is.noise * rng_normal(&u->state->noise);
+}
+
+static observation observe(potential *of, double t)
+{
+    minibatch *u = minibatch_of(of);
+    pick(u);
+    return observe_again(of, t);
+}
+
+observation minibatch_observe_likelihood(minibatch *u, double t)
+{
+    pick(u);
+    estimate e = sum_rows(u, t, sum_slopes);
+    double exact = u->state->exact_slope + t * u->state->exact_rate;
+    return (observation){exact - e.total, e.variance, u->is.batch};
+}
+
+double minibatch_row_variance(minibatch *u)
+{
+    double sums[2], n = (double)u->is.batch, total = (double)u->target->data->n;
+    const batch_part whole = {.end = u->is.batch, .share = 1.0 / n};
+    pick(u);
+    u->terms->place(u, 0.0);
+    sum_slopes(u, &whole, 0.0, sums);
+    return scatter(&whole, sums) * total * total / (n - 1.0);
+}
+
+void minibatch_add_squares(minibatch *u, double factor, double *squares)
+{
+    size_t n = u->target->data->n;
+    u->state->kept = u->state->turned = false;
+    u->terms->place(u, 0.0);
+    for (size_t first = 0; first < n; first += MINIBATCH_BLOCK) {
+        size_t take = n - first < MINIBATCH_BLOCK ? n - first : MINIBATCH_BLOCK;
+        row_range r = rows_from(first, take);
+        u->terms->slopes(u, r, 0.0, 0);
+        terms_weigh(u, r, u->out);
+        for (size_t i = 0; i < take; i++) squares[first + i] += factor * u->out[i] * u->out[i];
+    }
+}
+
+/* ---- gradient ---- */
+
+/* What a row of a part counts for, over N/n. */
+static double part_factor(const minibatch *u, const batch_part *p)
+{
+    return p->each / row_scale(u);
+}
+
+static void sum_gradients(minibatch *u, double t, double *loglik)
+{
+    u->state->kept = u->state->turned = false; /* `out` is written over */
+    u->terms->place(u, t);
+    for (size_t i = 0; i < u->part_count; i++) {
+        const batch_part *p = &u->part[i];
+        u->factor = part_factor(u, p);
+        for (size_t done = p->begin; done < p->end;) {
+            row_range r = minibatch_rows(u, done);
+            u->terms->gradient(u, r, t, loglik);
+            done += r.n;
+        }
+    }
+    u->factor = 1.0;
+}
+
+static void combine_kept(minibatch *u)
+{
+    for (size_t i = 0; i < u->part_count; i++) {
+        const batch_part *p = &u->part[i];
+        slopes_combine(u, p->begin, p->end, part_factor(u, p));
+    }
+}
+
+static void gradient_at(minibatch *u, double *gradient, double *loglik)
+{
+    const posterior *target = u->target;
+    double t = u->state->time;
+    memset(u->total, 0, target->width * sizeof *u->total);
+    if (u->state->kept && !loglik)
+        combine_kept(u);
+    else
+        sum_gradients(u, t, loglik);
+    double scale = row_scale(u);
+    for (size_t j = 0; j < target->dim; j++) {
+        double w = minibatch_coordinate(u, u->p, j) + t * minibatch_coordinate(u, u->q, j);
+        gradient[j] =
+            -scale * minibatch_coordinate(u, u->total, j) - u->bend[j] * (w - u->centre[j]);
+        if (u->cv) gradient[j] -= u->cv->gradient[j];
+        if (u->cv && u->cv->hessian) gradient[j] -= u->taylor.hp[j] + t * u->taylor.hq[j];
+        if (u->is.noise > 0.0) gradient[j] += u->shake[j];
+    }
+    minibatch_pull_leads(u, t, gradient);
+    for (size_t c = 0; c < u->curved_count; c++) {
+        size_t j = u->curved[c];
+        double w = minibatch_seen(u, u->p, j) + t * minibatch_seen(u, u->q, j);
+        minibatch_spread(u, j, -prior_slope(&target->priors[j], target->scale[j], w), gradient);
+    }
+}
+
+static void gradient(potential *of, double *gradient)
+{
+    minibatch *u = minibatch_of(of);
+    gradient_at(u, gradient, NULL);
+}
+
+/* A line that stands still at w. */
+static void stand(minibatch *u, const double *w)
+{
+    spread(u, w, u->p);
+    memset(u->q, 0, u->target->width * sizeof *u->q);
+    if (u->cv && u->cv->hessian) aim_control(u, w, u->q);
+    minibatch_aim_leads(u);
+    u->state->time = 0.0;
+    u->state->still = true;
+    pick(u);
+}
+
+static void fresh_gradient(potential *of, const double *w, double *gradient)
+{
+    minibatch *u = minibatch_of(of);
+    stand(u, w);
+    gradient_at(u, gradient, NULL);
+}
+
+/* ---- value ---- */
+
+static double log_prior(const minibatch *u, double t)
+{
+    const posterior *target = u->target;
+    double sum = 0.0;
+    for (size_t j = 0; j < target->dim; j++) {
+        double w = minibatch_seen(u, u->p, j) + t * minibatch_seen(u, u->q, j);
+        sum += prior_logpdf(&target->priors[j], target->scale[j], w);
+    }
+    return sum;
+}
+
+static double value_at(minibatch *u, double t, double *sd)
+{
+    estimate e = sum_rows(u, t, sum_logliks);
+    if (sd) *sd = sqrt(e.variance);
+    return -log_prior(u, t) - e.total;
+}
+
+static double fresh_both(potential *of, const double *w, double *gradient)
+{
+    minibatch *u = minibatch_of(of);
+    double loglik = 0.0;
+    stand(u, w);
+    gradient_at(u, gradient, &loglik);
+    return -log_prior(u, 0.0) - row_scale(u) * loglik;
+}
+
+static double line_value(potential *of, double t)
+{
+    minibatch *u = minibatch_of(of);
+    return value_at(u, t, NULL);
+}
+
+static void value(potential *of, const double *w, double *value, double *sd)
+{
+    minibatch *u = minibatch_of(of);
+    stand(u, w);
+    *value = value_at(u, 0.0, sd);
+}
+
+static double speed2(const potential *of)
+{
+    return minibatch_seen_by(of)->state->speed2;
+}
+
+static double next_kink(const potential *of, double t, double *jump)
+{
+    return minibatch_next_kink(minibatch_seen_by(of), t, jump);
+}
+
+static const potential_calls calls = {
+    .aim = aim,
+    .turn = turn,
+    .speed2 = speed2,
+    .next_kink = next_kink,
+    .observe = observe,
+    .observe_again = observe_again,
+    .gradient = gradient,
+    .value = value,
+    .fresh_gradient = fresh_gradient,
+    .fresh_both = fresh_both,
+    .line_value = line_value,
 };
-
-const potential_kind potential_window = {
-    .name = "window",
-    .summary = "consecutive shuffled rows from a random start, wrapping round",
-    .pick = pick_window,
-    .start = start_windows,
-};
-
-const potential_kind potential_random = {
-    .name = "random",
-    .summary = "random rows without replacement",
-    .pick = pick_random,
-    .uses_list = true,
-};
-
-/* A window in each stratum, wrapping round within it. */
-static void pick_strata(potential *u)
-{
-    for (size_t s = 0; s < u->parts->count; s++)
-        u->state->start[s] = u->allot[s] < u->parts->size[s]
-                                 ? rng_below(&u->state->random, u->parts->size[s])
-                                 : 0;
-}
-
-const potential_kind potential_strata = {
-    .name = "strata",
-    .summary = "rows by strata, those that make most noise most often",
-    .pick = pick_strata,
-};
-
-const potential_kind *const potential_kinds[] = {&potential_full, &potential_window,
-                                                 &potential_random, &potential_strata, NULL};
-
-static batch_part part_of(size_t begin, size_t size, double from)
-{
-    double n = (double)size;
-    bool noisy = n < from && n >= 2.0;
-    return (batch_part){.begin = begin,
-                        .end = begin + size,
-                        .from = from,
-                        .each = from / n,
-                        .share = 1.0 / n,
-                        .scatter = noisy ? from * (from - n) / (n * (n - 1.0)) : 0.0};
-}
-
-void potential_divide(potential *u)
-{
-    u->part_count = 1;
-    u->part[0] = part_of(0, u->n, (double)u->target->data->n);
-    if (u->kind != &potential_strata) return;
-    u->part_count = u->parts->count;
-    for (size_t i = 0, begin = 0; i < u->part_count; begin += u->allot[i++])
-        u->part[i] = part_of(begin, u->allot[i], (double)u->parts->size[i]);
-}
-
-row_range potential_stratum_rows(const potential *u, size_t done)
-{
-    size_t s = 0;
-    while (done >= u->allot[s]) done -= u->allot[s++];
-    size_t left = u->allot[s] - done, size = u->parts->size[s];
-    size_t at = u->state->start[s] + done;
-    if (at >= size) at -= size;
-    if (left > POTENTIAL_BLOCK) left = POTENTIAL_BLOCK;
-    if (left > size - at) left = size - at;
-    return (row_range){u->parts->order + u->parts->first[s] + at, 0, left};
-}

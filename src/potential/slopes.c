@@ -7,21 +7,20 @@
 
 #include <string.h>
 
-bool slopes_apply(const potential *u)
+bool slopes_apply(const minibatch *u)
 {
-    return u->target->model->mean != MEAN_OTHER && !u->target->model->general &&
-           !u->state->still;
+    return u->target->model->mean != MEAN_OTHER && !u->state->still;
 }
 
 /* Part of an array of the table that belongs to n rows of the batch, of which r are the first:
  * where it lies if they are consecutive, else gathered into `room`. */
-static inline const double *of_batch(const potential *u, row_range r, size_t done, size_t n,
+static inline const double *of_batch(const minibatch *u, row_range r, size_t done, size_t n,
                                      const double *array, double *room)
 {
     if (!array) return NULL;
     if (!r.list && r.n >= n) return array + r.first;
     for (size_t filled = 0; filled < n; filled += r.n) {
-        r = potential_rows(u, done + filled);
+        r = minibatch_rows(u, done + filled);
         if (r.n > n - filled) r.n = n - filled;
         if (r.list)
             for (size_t i = 0; i < r.n; i++) room[filled + i] = array[r.list[i]];
@@ -33,32 +32,32 @@ static inline const double *of_batch(const potential *u, row_range r, size_t don
 
 /* Products of n rows of the batch from row `done` of it, r being the first, with p and q or p
  * alone. */
-static inline void multiply(const potential *u, row_range r, size_t done, size_t n,
+static inline void multiply(const minibatch *u, row_range r, size_t done, size_t n,
                             const double *p, const double *q, double *eta, double *deta)
 {
     const posterior *target = u->target;
     for (size_t filled = 0; filled < n;) {
-        if (filled > 0) r = potential_rows(u, done + filled);
+        if (filled > 0) r = minibatch_rows(u, done + filled);
         if (r.n > n - filled) r.n = n - filled;
-        const rows *data = potential_data(u, &r);
+        const rows *data = minibatch_data(u, &r);
         rows_products(data, target->k, r, p, q, eta + filled, q ? deta + filled : NULL);
         filled += r.n;
     }
 }
 
 /* Where r of row i of the batch is kept: all of them while they fit in a block. */
-static double *residuals(const potential *u, size_t i)
+static double *residuals(const minibatch *u, size_t i)
 {
-    return u->n <= POTENTIAL_BLOCK ? u->out + i : u->out;
+    return u->is.batch <= MINIBATCH_BLOCK ? u->out + i : u->out;
 }
 
 /* Sums over n rows of the batch from row `done` of it, no more than a block. */
-static void sum_block(potential *u, size_t done, size_t n, double t, double sums[2])
+static void sum_block(minibatch *u, size_t done, size_t n, double t, double sums[2])
 {
     const posterior *target = u->target;
     const rows *data = target->data;
     const control *cv = u->cv;
-    row_range r = potential_rows(u, done);
+    row_range r = minibatch_rows(u, done);
     multiply(u, r, done, n, u->p, u->q, u->eta, u->deta);
     const slope_terms s = {
         .t = t,
@@ -71,30 +70,30 @@ static void sum_block(potential *u, size_t done, size_t n, double t, double sums
                                                sums);
 }
 
-void slopes_sum(potential *u, size_t begin, size_t end, double t, double sums[2])
+void slopes_sum(minibatch *u, size_t begin, size_t end, double t, double sums[2])
 {
     size_t n = end - begin;
-    sum_block(u, begin, n < POTENTIAL_BLOCK ? n : POTENTIAL_BLOCK, t, sums);
-    for (size_t done = begin + POTENTIAL_BLOCK; done < end; done += POTENTIAL_BLOCK) {
+    sum_block(u, begin, n < MINIBATCH_BLOCK ? n : MINIBATCH_BLOCK, t, sums);
+    for (size_t done = begin + MINIBATCH_BLOCK; done < end; done += MINIBATCH_BLOCK) {
         double part[2];
         size_t left = end - done;
-        sum_block(u, done, left < POTENTIAL_BLOCK ? left : POTENTIAL_BLOCK, t, part);
+        sum_block(u, done, left < MINIBATCH_BLOCK ? left : MINIBATCH_BLOCK, t, part);
         sums[0] += part[0];
         sums[1] += part[1];
     }
-    u->state->kept = u->n <= POTENTIAL_BLOCK;
+    u->state->kept = u->is.batch <= MINIBATCH_BLOCK;
 }
 
-void slopes_turn(potential *u, size_t begin, size_t end, double sums[2])
+void slopes_turn(minibatch *u, size_t begin, size_t end, double sums[2])
 {
     size_t n = end - begin;
     const double *r = residuals(u, begin);
-    multiply(u, potential_rows(u, begin), begin, n, u->q, NULL, u->deta, NULL);
+    multiply(u, minibatch_rows(u, begin), begin, n, u->q, NULL, u->deta, NULL);
     for (size_t i = 0; i < n; i++) u->aux[i] = r[i] * u->deta[i];
     u->target->k->sum_squares(n, u->aux, 0.0, sums);
 }
 
-void slopes_combine(potential *u, size_t begin, size_t end, double factor)
+void slopes_combine(minibatch *u, size_t begin, size_t end, double factor)
 {
     double *r = residuals(u, begin);
     if (factor != 1.0) {
@@ -102,9 +101,9 @@ void slopes_combine(potential *u, size_t begin, size_t end, double factor)
         r = u->aux;
     }
     for (size_t done = begin; done < end;) {
-        row_range range = potential_rows(u, done);
+        row_range range = minibatch_rows(u, done);
         if (range.n > end - done) range.n = end - done;
-        const rows *data = potential_data(u, &range);
+        const rows *data = minibatch_data(u, &range);
         rows_combine(data, u->target->k, range, r + (done - begin), u->total);
         done += range.n;
     }

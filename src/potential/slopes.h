@@ -3,17 +3,17 @@
 #ifndef POTENTIAL_SLOPES_H
 #define POTENTIAL_SLOPES_H
 
-#include "potential/potential.h"
+#include "potential/minibatch.h"
 
 /* Can these rows be summed this way? */
-bool slopes_apply(const potential *u);
+bool slopes_apply(const minibatch *u);
 /* Of rows `begin` to `end` of the batch: sums[0] = sum of their slopes at time t, sums[1] of their
  * squares. */
-void slopes_sum(potential *u, size_t begin, size_t end, double t, double sums[2]);
+void slopes_sum(minibatch *u, size_t begin, size_t end, double t, double sums[2]);
 /* The same along another direction from the point of the last slopes_sum, on the same batch. */
-void slopes_turn(potential *u, size_t begin, size_t end, double sums[2]);
+void slopes_turn(minibatch *u, size_t begin, size_t end, double sums[2]);
 /* u->total += factor sum of weight_i grad log p_i, less the control variate's, at the last
  * slopes_sum. */
-void slopes_combine(potential *u, size_t begin, size_t end, double factor);
+void slopes_combine(minibatch *u, size_t begin, size_t end, double factor);
 
 #endif

@@ -3,19 +3,27 @@
 #ifndef POTENTIAL_TERMS_H
 #define POTENTIAL_TERMS_H
 
-#include "potential/potential.h"
-
-/* Readies a pass at time t: a general model is given w itself. */
-void terms_place(potential *u, double t);
-void terms_weigh(const potential *u, row_range r, double *values);
+#include "potential/minibatch.h"
 
 /* Something of every row of a range at time t, into u->out from `at`; row weights are not in it. */
-typedef void (*terms_values)(potential *u, row_range r, double t, size_t at);
-void terms_slopes(potential *u, row_range r, double t, size_t at);
-void terms_logliks(potential *u, row_range r, double t, size_t at);
+typedef void (*terms_values)(minibatch *u, row_range r, double t, size_t at);
 
-/* u->total += sum of weight_i grad log p_i, less the control variate's; loglik, unless NULL, += sum
- * of weight_i log p_i. */
-void terms_gradient(potential *u, row_range r, double t, double *loglik);
+/* One for each form that a model may have. */
+typedef struct row_terms {
+    size_t (*scratch)(const posterior *target, size_t n); /* doubles that n rows need */
+    void (*place)(minibatch *u, double t);                /* readies a pass at time t */
+    terms_values slopes, logliks;
+    /* u->total += sum of weight_i grad log p_i, less the control variate's; loglik, unless NULL, += sum
+     * of weight_i log p_i. */
+    void (*gradient)(minibatch *u, row_range r, double t, double *loglik);
+    bool by_products; /* x is seen through products alone, wherever it was read to */
+} row_terms;
+
+extern const row_terms terms_predictor, terms_general;
+
+const row_terms *terms_of(const posterior *target);
+void terms_weigh(const minibatch *u, row_range r, double *values);
+/* u->out, weighed, and summed. */
+double terms_sum(minibatch *u, row_range r);
 
 #endif

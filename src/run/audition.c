@@ -112,19 +112,19 @@ double audition_in_rows(const sbps_run *run, double work)
 
 /* ---- choosing ---- */
 
-const potential_kind *audition_minibatch(const sbps_run *run, size_t n)
+const batch_kind *audition_minibatch(const sbps_run *run, size_t n)
 {
     const rows *data = run->target->data;
-    if (run->parts && n < data->n) return &potential_strata;
+    if (run->parts && n < data->n) return &batch_strata;
     return plan_minibatch(run->options, data, &run->plan, n);
 }
 
-const potential_kind *audition_widest(const sbps_run *run)
+const batch_kind *audition_widest(const sbps_run *run)
 {
     const run_plan *p = &run->plan;
     bool list = p->auto_batch && !run->parts && is_auto(run->options->minibatch) &&
                 run->target->data->n <= PLAN_LIST_ROWS && !run->target->data->mapped;
-    return list ? &potential_random : p->minibatch;
+    return list ? &batch_random : p->minibatch;
 }
 
 typedef struct {

@@ -12,10 +12,10 @@
 
 /* What was left open, by counted work. */
 sbps_status audition_set_up(sbps_run *run, sbps_error *err);
-/* The kind of potential that chains must have memory for. */
-const potential_kind *audition_widest(const sbps_run *run);
+/* The kind of minibatch that chains must have memory for. */
+const batch_kind *audition_widest(const sbps_run *run);
 /* Of batches of n rows, with the strata there are. */
-const potential_kind *audition_minibatch(const sbps_run *run, size_t n);
+const batch_kind *audition_minibatch(const sbps_run *run, size_t n);
 /* Is anything left open that flights have? */
 bool audition_wanted(const sbps_run *run);
 /* Numbers of x multiplied: by the looks that touched so many rows, and by full-data hmc for an effective

@@ -23,16 +23,16 @@ static void carve(const sbps_run *run, chain *c)
     const double *hessian = one ? NULL : run->reference->hessian;
     c->memory.used = 0;
     c->state = arena_take(&c->memory, sizeof *c->state);
-    potential_carve(&c->flight, audition_widest(run), run->target, run->plan.batch, &c->memory);
-    sampler_carve(&c->s, run->plan.sampler, run->a, hessian, run->reference->w, &c->flight,
+    minibatch_carve(&c->flight, audition_widest(run), run->target, run->plan.batch, &c->memory);
+    sampler_carve(&c->s, run->plan.sampler, run->a, hessian, run->reference->w, &c->flight.is,
                   &c->memory);
     moments_carve(&c->m, d, run->report, run->reference->w, &c->memory);
     bias_carve(&c->b, d, run->reference->hessian, &c->memory);
     draws_carve(&c->d, d, run->options->draws, &c->memory);
     c->s.bent = run->bent;
-    c->flight.cv = run->cv;
     c->flight.parts = run->parts;
-    c->flight.noise = run->plan.sampler->own_noise ? 0.0 : run->options->gradient_noise;
+    minibatch_equip(&c->flight, run->cv,
+                    run->plan.sampler->own_noise ? 0.0 : run->options->gradient_noise);
 }
 
 static sbps_status chain_create(const sbps_run *run, chain *c, sbps_error *err)
@@ -83,7 +83,7 @@ sbps_status chains_create(sbps_run *run, sbps_error *err)
 void chains_destroy(sbps_run *run)
 {
     for (size_t i = 0; run->chains && i < run->chain_count; i++) {
-        potential_release(&run->chains[i].flight);
+        minibatch_release(&run->chains[i].flight);
         free(run->chains[i].memory.base);
         free(run->chains[i].skeleton);
         free(run->chains[i].trace.records);
@@ -125,8 +125,8 @@ static void start_at(sbps_run *run, chain *c, const double *p, size_t index)
 {
     uint64_t seed = run->options->seed;
     *c->s.settings = run->plan.settings;
-    potential_start(&c->flight, rng_stream(seed, index, RNG_BATCH));
-    potential_resize(&c->flight, run->plan.minibatch, run->plan.batch);
+    minibatch_start(&c->flight, rng_stream(seed, index, RNG_BATCH));
+    minibatch_resize(&c->flight, run->plan.minibatch, run->plan.batch);
     *c->state = (chain_state){.events = run->plan.round_events, .begun = EVENT_START};
     c->s.kind->start(&c->s, p, rng_stream(seed, index, RNG_FLIGHT));
 }
@@ -175,7 +175,7 @@ void chains_reset_estimates(sbps_run *run)
 void chains_take_control(sbps_run *run)
 {
     for (size_t i = 0; i < run->chain_count; i++) {
-        run->chains[i].flight.cv = run->cv;
+        minibatch_equip(&run->chains[i].flight, run->cv, run->chains[i].flight.is.noise);
         run->chains[i].flight.parts = run->parts;
     }
 }
@@ -183,12 +183,12 @@ void chains_take_control(sbps_run *run)
 void chains_take_batch(sbps_run *run)
 {
     for (size_t i = 0; i < run->chain_count; i++)
-        potential_resize(&run->chains[i].flight, run->plan.minibatch, run->plan.batch);
+        minibatch_resize(&run->chains[i].flight, run->plan.minibatch, run->plan.batch);
 }
 
 void chains_restore(sbps_run *run)
 {
-    for (size_t i = 0; i < run->chain_count; i++) potential_restore(&run->chains[i].flight);
+    for (size_t i = 0; i < run->chain_count; i++) minibatch_restore(&run->chains[i].flight);
     run->plan.minibatch = run->chains->flight.kind;
     run->plan.batch = run->chains->flight.state->n;
 }

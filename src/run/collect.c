@@ -125,7 +125,7 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
     info->created_at = time_text();
     info->seed = (double)o->seed;
     info->rows = (double)run->table->data->n;
-    info->batch_size = (double)run->chains->flight.n;
+    info->batch_size = (double)run->chains->flight.is.batch;
     info->band = run->plan.sampler->curve ? run->chains->s.settings->band.width : NAN;
     info->bias_budget = o->bias_budget;
     info->refresh_rate = run->plan.sampler->discrete ? NAN : run->plan.settings.refresh_rate;

@@ -20,9 +20,9 @@ static void inspect_chain_state(const chain_state *s, inspection *x)
 }
 
 /* Batches that were not left to us are those that were asked for; one size serves all chains. */
-static void inspect_batch(const sbps_run *run, const potential_state *s, inspection *x)
+static void inspect_batch(const sbps_run *run, const minibatch_state *s, inspection *x)
 {
-    const potential_state *first = run->chains->flight.state;
+    const minibatch_state *first = run->chains->flight.state;
     if (!run->plan.auto_batch) {
         inspect_same(x, "the rows of a batch", &s->n, sizeof s->n);
         inspect_same(x, "the kind of batches", &s->kind, sizeof s->kind);
@@ -47,7 +47,7 @@ void inspect_chain(const sbps_run *run, size_t index, inspection *x)
 {
     const chain *c = &run->chains[index];
     inspect_chain_state(c->state, x);
-    potential_inspect(&c->flight, x);
+    minibatch_inspect(&c->flight, x);
     inspect_batch(run, c->flight.state, x);
     sampler_inspect(&c->s, run->plan.choose_band && c->s.kind->curve, x);
     if (!x->wrong[0]) inspect_distance(run, &c->s, x);

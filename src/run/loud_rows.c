@@ -37,7 +37,7 @@ static double unmet(const sbps_run *run)
     if (!(run->tally.sum > 0.0) || !kind->curve || !kind->noise) return NAN;
     for (size_t i = 0; i < run->chain_count; i++) noise += kind->noise(&run->chains[i].s);
     double width = run->chains->s.settings->band.width * sqrt(noise / (double)run->chain_count);
-    bool parts = run->plan.minibatch == &potential_strata;
+    bool parts = run->plan.minibatch == &batch_strata;
     return strata_beyond(&run->tally, parts ? run->parts : NULL, run->plan.batch,
                          width + AUDITION_SLOPE);
 }

@@ -166,17 +166,17 @@ static sbps_status check_batch(size_t n, const rows *data, const sampler_kind *k
 
 /* Windows stream, but eq. (10) holds for them only on average over shuffles: with few windows in
  * the table random rows are right. A single row is the same either way. */
-const potential_kind *plan_minibatch(const sbps_options *o, const rows *data,
-                                     const run_plan *plan, size_t n)
+const batch_kind *plan_minibatch(const sbps_options *o, const rows *data, const run_plan *plan,
+                                 size_t n)
 {
     bool flights = !o->paper && plan->sampler->curve;
-    if (n == data->n) return &potential_full;
-    if (n == 1) return &potential_window;
+    if (n == data->n) return &batch_full;
+    if (n == 1) return &batch_window;
     if (!is_auto(o->minibatch) && strcmp(o->minibatch, "strata"))
-        return strcmp(o->minibatch, "window") ? &potential_random : &potential_window;
-    if (flights && data->n > PLAN_LIST_ROWS) return &potential_window;
-    return o->paper || (double)data->n / (double)n < WINDOW_FROM ? &potential_random
-                                                                 : &potential_window;
+        return strcmp(o->minibatch, "window") ? &batch_random : &batch_window;
+    if (flights && data->n > PLAN_LIST_ROWS) return &batch_window;
+    return o->paper || (double)data->n / (double)n < WINDOW_FROM ? &batch_random
+                                                                 : &batch_window;
 }
 
 static sbps_status choose_batch(const sbps_options *o, const rows *data, run_plan *plan,
@@ -371,13 +371,20 @@ bool plan_may_take_hmc(const sbps_run *run)
     return true;
 }
 
+sbps_status plan_check_sampler(const sbps_run *run, sbps_error *err)
+{
+    const potential_facts facts = minibatch_facts(run->target);
+    const sampler_kind *kind = run->plan.sampler;
+    return kind->check ? kind->check(&facts, &run->plan.settings, err) : SBPS_OK;
+}
+
 sbps_status plan_take_hmc(sbps_run *run, sbps_error *err)
 {
     run_plan *plan = &run->plan;
     plan->sampler = sampler_find("hmc");
     plan->control_variate = "none";
     plan->batch = run->target->data->n;
-    plan->minibatch = &potential_full;
+    plan->minibatch = &batch_full;
     plan->auto_batch = plan->auto_control = plan->choose_band = false;
     plan->round_events = round_events(plan);
     /* a map is little beside all rows, and no spread at all is better than a small one */
@@ -385,6 +392,5 @@ sbps_status plan_take_hmc(sbps_run *run, sbps_error *err)
         sbps_status status = take_metric(run, metric_named("dense"), err);
         if (status != SBPS_OK) return status;
     }
-    return plan->sampler->check ? plan->sampler->check(run->target, &plan->settings, err)
-                                : SBPS_OK;
+    return plan_check_sampler(run, err);
 }

@@ -33,9 +33,7 @@ static sbps_status make_target(sbps_run *run, sbps_error *err)
     sbps_status status = plan_make(run, data, &run->plan, err);
     if (status != SBPS_OK) return status;
     status = target_open(run->options, data, run->plan.model, &run->target, err);
-    if (status == SBPS_OK && run->plan.sampler->check)
-        status = run->plan.sampler->check(run->target, &run->plan.settings, err);
-    return status;
+    return status == SBPS_OK ? plan_check_sampler(run, err) : status;
 }
 
 /* The mode, or the point of a file in its place. */

@@ -8,6 +8,7 @@
 #include "estimate/moments.h"
 #include "mode/mode.h"
 #include "posterior/influence.h"
+#include "potential/minibatch.h"
 #include "read/read.h"
 #include "run/options.h"
 #include "sampler/sampler.h"
@@ -41,7 +42,7 @@ typedef struct {
 typedef struct {
     arena memory; /* all that changes while the chain runs */
     chain_state *state;
-    potential flight;
+    minibatch flight;
     sampler s;
     moments m;
     bias b;
@@ -74,7 +75,7 @@ typedef struct {
     const model_kind *model;
     const sampler_kind *sampler;
     const metric_kind *metric;
-    const potential_kind *minibatch;
+    const batch_kind *minibatch;
     const char *control_variate; /* none, gradient, hessian */
     size_t batch;
     bool auto_control, auto_batch, auto_metric; /* were left to us */
@@ -134,6 +135,8 @@ double now(void); /* seconds, monotonic */
 rows_spec table_spec(const sbps_options *options);
 /* plan.c */
 sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbps_error *err);
+/* Can the sampler do this? */
+sbps_status plan_check_sampler(const sbps_run *run, sbps_error *err);
 /* The model alone, and whether the table is one for it. */
 sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind **out,
                        sbps_error *err);
@@ -141,8 +144,8 @@ sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind
 sbps_status plan_metric(sbps_run *run, sbps_error *err);
 /* Which rows batches of n hold. Flights over longer tables than this keep no list of rows. */
 #define PLAN_LIST_ROWS ((size_t)100000)
-const potential_kind *plan_minibatch(const sbps_options *o, const rows *data,
-                                     const run_plan *plan, size_t n);
+const batch_kind *plan_minibatch(const sbps_options *o, const rows *data, const run_plan *plan,
+                                 size_t n);
 /* Settings that need the mode: metric scale, refreshment. */
 sbps_status plan_finish(sbps_run *run, sbps_error *err);
 /* A run bounded in time begins with short rounds; they grow while they are a small part of it. */

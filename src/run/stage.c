@@ -15,8 +15,8 @@ static void carve(stage *s)
     size_t n = run->target->data->n < POINT_ROWS ? run->target->data->n : POINT_ROWS;
     size_t d = run->target->dim;
     s->memory.used = 0;
-    potential_carve(&s->u, n < run->target->data->n ? &potential_window : &potential_full,
-                    run->target, n, &s->memory);
+    minibatch_carve(&s->u, n < run->target->data->n ? &batch_window : &batch_full, run->target,
+                    n, &s->memory);
     s->points = arena_doubles(&s->memory, STAGE_POINTS * d);
     s->z = arena_doubles(&s->memory, d);
     s->q = arena_doubles(&s->memory, d);
@@ -63,12 +63,12 @@ double stage_noise(stage *s, const control *cv)
     size_t d = run->target->dim;
     double sum = 0.0;
     rng random = s->random;
-    potential_start(&s->u, rng_stream(run->options->seed, 1, RNG_AUDITION));
+    minibatch_start(&s->u, rng_stream(run->options->seed, 1, RNG_AUDITION));
     s->u.cv = cv;
     for (size_t i = 0; i < STAGE_POINTS; i++) {
         double natural = draw_direction(s, &random);
-        potential_aim(&s->u, s->points + i * d, s->q);
-        sum += potential_row_variance(&s->u) / natural;
+        potential_aim(&s->u.is, s->points + i * d, s->q);
+        sum += minibatch_row_variance(&s->u) / natural;
     }
     return sum / (double)STAGE_POINTS;
 }
@@ -83,12 +83,12 @@ sbps_status stage_influence(stage *s, const control *cv, float *influence, sbps_
     double *squares = new_doubles(n);
     if (!squares) return fail_memory(err);
     rng random = s->random;
-    potential_start(&s->u, random);
+    minibatch_start(&s->u, random);
     s->u.cv = cv;
     for (size_t i = 0; i < points; i++) {
         double natural = draw_direction(s, &random);
-        potential_aim(&s->u, s->points + i * d, s->q);
-        potential_add_squares(&s->u, 1.0 / natural / (double)points, squares);
+        potential_aim(&s->u.is, s->points + i * d, s->q);
+        minibatch_add_squares(&s->u, 1.0 / natural / (double)points, squares);
     }
     for (size_t i = 0; i < n; i++) influence[i] = (float)sqrt(squares[i]);
     free(squares);
@@ -131,6 +131,6 @@ bool stage_draws(stage *s)
 
 void stage_close(stage *s)
 {
-    potential_release(&s->u);
+    minibatch_release(&s->u);
     free(s->memory.base);
 }

@@ -11,7 +11,7 @@
 typedef struct {
     const sbps_run *run;
     arena memory;
-    potential u;
+    minibatch u;
     double *points; /* STAGE_POINTS * dim: posterior draws, or what stands for them */
     double *z, *q;  /* dim: scratch of the calls below */
     rng random;

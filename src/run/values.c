@@ -30,7 +30,7 @@ typedef struct {
     result *r;
     const control *cv;
     control *own; /* made for this alone */
-    potential gauge;
+    minibatch gauge;
     arena memory;
     double *q;      /* dim: w - w_0 */
     double at_zero; /* U(w_0) + log p(w_0) */
@@ -67,9 +67,9 @@ static void value_draw(valuer *v, size_t i)
     const double *w = draw_of(v, i);
     double value = v->at_zero - log_prior_value(u, w), variance = 0.0;
     for (size_t j = 0; j < u->dim; j++) v->q[j] = w[j] - v->cv->w[j];
-    potential_aim(&v->gauge, v->cv->w, v->q);
+    potential_aim(&v->gauge.is, v->cv->w, v->q);
     for (size_t k = 0; k < NODES; k++) {
-        observation o = potential_observe_likelihood(&v->gauge, node[k]);
+        observation o = minibatch_observe_likelihood(&v->gauge, node[k]);
         value += share[k] * o.slope;
         variance += share[k] * share[k] * o.variance;
     }
@@ -79,7 +79,7 @@ static void value_draw(valuer *v, size_t i)
 
 static void value_on_batches(valuer *v, size_t n)
 {
-    potential_resize(&v->gauge, v->gauge.kind, n);
+    minibatch_resize(&v->gauge, v->gauge.kind, n);
     for (size_t i = 0; i < draw_count(v); i++) value_draw(v, i);
 }
 
@@ -140,22 +140,22 @@ static sbps_status valuer_open(valuer *v, sbps_error *err)
     if (status == SBPS_OK) status = posterior_value(u, v->cv->w, &v->at_zero, err);
     if (status != SBPS_OK) return status;
     v->at_zero += log_prior_value(u, v->cv->w);
-    const potential_kind *kind = run->parts ? &potential_strata : &potential_window;
-    potential_carve(&v->gauge, kind, u, FIRST_BATCH, &v->memory);
+    const batch_kind *kind = run->parts ? &batch_strata : &batch_window;
+    minibatch_carve(&v->gauge, kind, u, FIRST_BATCH, &v->memory);
     arena_doubles(&v->memory, u->dim);
     v->memory = (arena){.base = aligned_zeroed(v->memory.used), .size = v->memory.used};
     if (!v->memory.base) return fail_memory(err);
-    potential_carve(&v->gauge, kind, u, FIRST_BATCH, &v->memory);
+    minibatch_carve(&v->gauge, kind, u, FIRST_BATCH, &v->memory);
     v->q = arena_doubles(&v->memory, u->dim);
     v->gauge.cv = v->cv;
     v->gauge.parts = run->parts;
-    potential_start(&v->gauge, rng_stream(run->options->seed, 0, RNG_VALUE));
+    minibatch_start(&v->gauge, rng_stream(run->options->seed, 0, RNG_VALUE));
     return SBPS_OK;
 }
 
 static void valuer_close(valuer *v)
 {
-    if (v->memory.base) potential_release(&v->gauge);
+    if (v->memory.base) minibatch_release(&v->gauge);
     free(v->memory.base);
     control_destroy(v->own);
 }

@@ -40,9 +40,9 @@ typedef struct {
 } boomerang_state;
 
 /* Extra: z, position in the metric; the tangent's point and direction in w. */
-static size_t boomerang_extra(const posterior *target)
+static size_t boomerang_extra(const potential_facts *facts)
 {
-    return 3 * target->dim;
+    return 3 * facts->dim;
 }
 
 static double dot(size_t d, const double *x, const double *y)
@@ -171,7 +171,7 @@ static double fly(sampler *s, boomerang_state *state, event *e)
         band b = forecast_band(&state->view, &s->settings->band);
         chord_grid grid =
             forecast_grid(&state->view, &s->settings->band, &b, t, ARC_MOST, refresh_at);
-        if (e->rows > LOOKS_MOST * s->u->n) {
+        if (e->rows > LOOKS_MOST * s->u->batch) {
             e->failed = true;
             e->kind = EVENT_REFRESH;
             return t;

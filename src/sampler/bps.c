@@ -71,10 +71,10 @@ double bps_fly(sampler *s, double noise)
     bps_state *state = s->state;
     event e = {.kind = EVENT_REFRESH};
     line l = take_off(s, &e);
-    double sigma = noise * sqrt(s->u->state->speed2), rate = s->settings->refresh_rate;
+    double sigma = noise * sqrt(potential_speed2(s->u)), rate = s->settings->refresh_rate;
     double limit = FARTHEST / sqrt(l.curvature), dt;
     if (rate > 0.0) limit = smaller(limit, rng_exponential(&state->random) / rate);
-    bool bounce = line_convex(s->u->target)
+    bool bounce = s->u->facts.convex
                       ? two_clocks(&l, sigma, &state->random, limit, &dt)
                       : cells_arrival(&l, &state->thinning, sigma, &state->random, limit, &dt);
     for (size_t j = 0; j < s->dim; j++) s->p_next[j] = s->p[j] + dt * s->q[j];
@@ -119,10 +119,10 @@ void bps_inspect(const sampler *s, inspection *x)
     INSPECT_ANY(x, state->slope);
 }
 
-static sbps_status bps_check(const posterior *target, const sampler_settings *settings,
+static sbps_status bps_check(const potential_facts *facts, const sampler_settings *settings,
                              sbps_error *err)
 {
-    (void)target;
+    (void)facts;
     if (settings->gradient_noise == 0.0) return SBPS_OK;
     return fail(
         err, SBPS_BAD_ARG,

@@ -37,13 +37,13 @@ void discrete_start(sampler *s, discrete_state *state, const double *p, rng rand
 
 static double row_count(const sampler *s)
 {
-    return (double)s->u->target->data->n;
+    return (double)s->u->facts.rows;
 }
 
 double discrete_noise(const sampler *s)
 {
-    double n = (double)s->u->n, total = row_count(s);
-    return (s->u->cv ? (double)s->dim : total) / n * (1.0 - n / total);
+    double n = (double)s->u->batch, total = row_count(s);
+    return (s->u->reference ? (double)s->dim : total) / n * (1.0 - n / total);
 }
 
 /* out = A' (curvature H + ridge) A x. A dense metric comes without a Hessian: A'HA = 1. */
@@ -111,7 +111,7 @@ void discrete_gradient(sampler *s, discrete_state *state)
     for (size_t j = 0; j < s->dim; j++) s->scratch[j] = s->centre[j] + s->p_next[j];
     potential_fresh_gradient(s->u, s->scratch, s->gradient);
     s->a->kind->transpose(s->a, s->gradient, s->scratch);
-    state->end.rows += s->u->n;
+    state->end.rows += s->u->batch;
 }
 
 void discrete_move(sampler *s, double c, const double *z)

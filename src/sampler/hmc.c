@@ -61,9 +61,9 @@ typedef struct {
     double *x;         /* A z of the last look */
 } hmc_vectors;
 
-static size_t hmc_extra(const posterior *target)
+static size_t hmc_extra(const potential_facts *facts)
 {
-    return 6 * target->dim;
+    return 6 * facts->dim;
 }
 
 static hmc_vectors vectors(const sampler *s)
@@ -158,7 +158,7 @@ static void hmc_start(sampler *s, const double *p, rng random)
     memset(s->q, 0, s->dim * sizeof *s->q);
     memset(s->q_next, 0, s->dim * sizeof *s->q_next);
     look(s, x.z, x.h, &state->energy);
-    state->unpaid = s->u->n;
+    state->unpaid = s->u->batch;
 }
 
 /* ---- adaptation ---- */
@@ -249,7 +249,7 @@ static double fly(sampler *s, hmc_state *state, hmc_vectors *x, size_t steps)
     for (size_t i = 1; i <= steps; i++) {
         for (size_t j = 0; j < d; j++) x->at[j] += e * s->v[j];
         look(s, x->at, x->h_at, i < steps ? NULL : &energy);
-        state->end.rows += s->u->n;
+        state->end.rows += s->u->batch;
         if (!isfinite(dot(d, x->h_at, x->h_at))) return NAN;
         kick(d, s->v, i < steps ? e : 0.5 * e, x->h_at);
     }

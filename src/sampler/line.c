@@ -40,17 +40,8 @@ double line_slope(line *l, double t)
 
 double line_value(line *l, double t)
 {
-    l->e->rows += l->u->n;
+    l->e->rows += l->u->batch;
     return potential_line_value(l->u, t);
-}
-
-bool line_convex(const posterior *target)
-{
-    if (!target->model->log_concave) return false;
-    for (size_t j = 0; j < target->dim; j++)
-        if (target->scale[j] != SCALE_PLAIN || !target->priors[j].kind->log_concave)
-            return false;
-    return true;
 }
 
 /* ---- the bottom ---- */

@@ -17,9 +17,6 @@ typedef struct {
 double line_slope(line *l, double t);
 double line_value(line *l, double t);
 
-/* Is U convex along every line? Only where model and priors are known to be log-concave. */
-bool line_convex(const posterior *target);
-
 typedef struct {
     double time, slope;
 } node;

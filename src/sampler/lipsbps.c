@@ -21,20 +21,19 @@ typedef struct {
     double bound; /* of the rows' part */
 } lipsbps_state;
 
-static sbps_status lipsbps_check(const posterior *target, const sampler_settings *settings,
+static sbps_status lipsbps_check(const potential_facts *facts, const sampler_settings *settings,
                                  sbps_error *err)
 {
     (void)settings;
-    return bounds_check(target, "lipsbps", err);
+    return bounds_check(facts, "lipsbps", err);
 }
 
 static void lipsbps_start(sampler *s, const double *p, rng random)
 {
     lipsbps_state *state = s->state;
-    const posterior *target = s->u->target;
-    double most = bounds_norms(target, thinning_map(s), s->scratch, NULL);
+    double most = bounds_norms(s->u, thinning_map(s), s->scratch, NULL);
     *state = (lipsbps_state){.random = random};
-    state->bound = (1.0 + BOUND_SLACK) * (double)bounds_row_count(target) * most;
+    state->bound = (1.0 + BOUND_SLACK) * (double)s->u->facts.rows * most;
     memcpy(s->p_next, p, s->dim * sizeof *p);
     sampler_refresh(s, &state->random);
 }

@@ -22,11 +22,17 @@ typedef struct {
     event end;
 } local_state;
 
-static sbps_status local_check(const posterior *target, const sampler_settings *settings,
+/* A bound for each. */
+static size_t row_count(const potential_facts *facts)
+{
+    return facts->rows;
+}
+
+static sbps_status local_check(const potential_facts *facts, const sampler_settings *settings,
                                sbps_error *err)
 {
     (void)settings;
-    return bounds_check(target, "local-bps", err);
+    return bounds_check(facts, "local-bps", err);
 }
 
 /* extra[i] = b_0 + ... + b_i. A share of the largest on every row makes up for what the sum loses
@@ -34,9 +40,8 @@ static sbps_status local_check(const posterior *target, const sampler_settings *
 static void local_start(sampler *s, const double *p, rng random)
 {
     local_state *state = s->state;
-    const posterior *target = s->u->target;
-    size_t n = bounds_row_count(target);
-    double most = bounds_norms(target, thinning_map(s), s->scratch, s->extra), sum = 0.0;
+    size_t n = s->u->facts.rows;
+    double most = bounds_norms(s->u, thinning_map(s), s->scratch, s->extra), sum = 0.0;
     for (size_t i = 0; i < n; i++) {
         sum += s->extra[i] + BOUND_SLACK * most;
         s->extra[i] = sum;
@@ -64,7 +69,7 @@ static size_t find_row(const double *sums, size_t n, double x)
 static double fly(sampler *s, local_state *state, event *e)
 {
     rng *random = &state->random;
-    size_t n = bounds_row_count(s->u->target);
+    size_t n = s->u->facts.rows;
     const double *sums = s->extra;
     double t = 0.0, refresh_at = thinning_refresh_at(s, random);
     prior_line line = bounds_prior_line(s->u);
@@ -107,7 +112,7 @@ static void local_inspect(const sampler *s, inspection *x)
     const local_state *state = s->state;
     rng_inspect(&state->random, x);
     event_inspect(&state->end, x);
-    inspect_made(x, "the bound of the rows", s->extra, bounds_row_count(s->u->target));
+    inspect_made(x, "the bound of the rows", s->extra, s->u->facts.rows);
 }
 
 const sampler_kind sampler_local_bps = {
@@ -116,7 +121,7 @@ const sampler_kind sampler_local_bps = {
         "local bouncy particle sampler: every row bounces on its own under a bound of its "
         "own; exact, logistic only",
     .state_bytes = sizeof(local_state),
-    .extra = bounds_row_count,
+    .extra = row_count,
     .control_variate = "none",
     .batch = 1,
     .single = true,

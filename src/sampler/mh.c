@@ -70,7 +70,7 @@ static void mh_step(sampler *s, segment *out)
     else
         memcpy(s->p_next, s->p, s->dim * sizeof *s->p);
     if (state->adapting) tune(s, state, accepted);
-    state->base.end.rows = s->u->n;
+    state->base.end.rows = s->u->batch;
     discrete_end(s, &state->base, out);
 }
 

@@ -23,9 +23,9 @@
 
 #define FRICTION 0.1 /* a */
 
-static size_t msgnht_extra(const posterior *target)
+static size_t msgnht_extra(const potential_facts *facts)
 {
-    return target->dim; /* alpha */
+    return facts->dim; /* alpha */
 }
 
 static void msgnht_start(sampler *s, const double *p, rng random)

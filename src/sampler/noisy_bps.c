@@ -19,7 +19,7 @@
 static void shake(sampler *s, double noise)
 {
     bps_state *state = s->state;
-    double speed2 = s->u->state->speed2, along = 0.0;
+    double speed2 = potential_speed2(s->u), along = 0.0;
     double y = noisy_draw(&state->random, state->slope, noise * sqrt(speed2));
     for (size_t j = 0; j < s->dim; j++) {
         s->scratch[j] = noise * rng_normal(&state->random);
@@ -40,10 +40,10 @@ static void noisy_bps_step(sampler *s, segment *out)
     *out = bps_segment(s, dt);
 }
 
-static sbps_status noisy_bps_check(const posterior *target, const sampler_settings *settings,
-                                   sbps_error *err)
+static sbps_status noisy_bps_check(const potential_facts *facts,
+                                   const sampler_settings *settings, sbps_error *err)
 {
-    (void)target;
+    (void)facts;
     if (settings->gradient_noise > 0.0) return SBPS_OK;
     return fail(err, SBPS_BAD_ARG,
                 "noisy-bps needs --gradient-noise above 0; without noise the sampler is bps");

@@ -31,9 +31,9 @@ typedef struct {
     uint64_t adapting, count; /* steps since adaptation began */
 } psgld_state;
 
-static size_t psgld_extra(const posterior *target)
+static size_t psgld_extra(const potential_facts *facts)
 {
-    return 3 * target->dim; /* V, G, V_ */
+    return 3 * facts->dim; /* V, G, V_ */
 }
 
 static double gain(const sampler *s, double v)
@@ -44,7 +44,7 @@ static double gain(const sampler *s, double v)
 /* Expected squares of the gradient per row at the mode. */
 static void expect_squares(sampler *s, double *v)
 {
-    double n = (double)s->u->target->data->n, noise = discrete_noise(s);
+    double n = (double)s->u->facts.rows, noise = discrete_noise(s);
     double *e = s->scratch, *u = s->gradient;
     memset(e, 0, s->dim * sizeof *e);
     for (size_t j = 0; j < s->dim; j++) {
@@ -82,7 +82,7 @@ static void psgld_adapt(sampler *s, bool on)
 /* (1) and (3). z: the gradient, all rows. */
 static void learn(sampler *s, psgld_state *state, const double *z)
 {
-    double n = (double)s->u->target->data->n, beta = s->settings->metric_beta;
+    double n = (double)s->u->facts.rows, beta = s->settings->metric_beta;
     double *v = s->extra, *g = v + s->dim, *mean = g + s->dim;
     double share = pow((double)++state->count, -FORGET);
     for (size_t j = 0; j < s->dim; j++) {

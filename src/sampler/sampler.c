@@ -36,13 +36,13 @@ const sampler_kind *sampler_find(const char *name)
 void sampler_carve(sampler *s, const sampler_kind *kind, const metric *a, const double *hessian,
                    const double *centre, potential *u, arena *memory)
 {
-    size_t d = u->target->dim;
+    size_t d = u->facts.dim;
     *s =
         (sampler){.kind = kind, .a = a, .hessian = hessian, .centre = centre, .u = u, .dim = d};
     s->shared = a;
     s->settings = arena_take(memory, sizeof *s->settings);
     s->state = arena_take(memory, kind->state_bytes);
-    s->extra = arena_doubles(memory, kind->extra ? kind->extra(u->target) : 0);
+    s->extra = arena_doubles(memory, kind->extra ? kind->extra(&u->facts) : 0);
     if (kind->adapts_metric && a->kind->numbers) {
         s->own = (metric){.kind = a->kind, .d = d};
         s->own.data = arena_doubles(memory, a->kind->numbers(d));

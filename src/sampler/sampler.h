@@ -4,6 +4,8 @@
 
 #include "band/settings.h"
 #include "base/inspect.h"
+#include "base/memory.h"
+#include "base/rng.h"
 #include "metric/bend.h"
 #include "metric/metric.h"
 #include "path/look.h"
@@ -44,9 +46,9 @@ struct sampler_kind {
     const char *name;
     const char *summary;
     size_t state_bytes;
-    size_t (*extra)(const posterior *target); /* doubles in the arena; NULL: none */
-    const char *metric;                       /* what auto means; NULL: dense */
-    const char *control_variate;              /* what auto means; NULL: none */
+    size_t (*extra)(const potential_facts *facts); /* doubles in the arena; NULL: none */
+    const char *metric;                            /* what auto means; NULL: dense */
+    const char *control_variate;                   /* what auto means; NULL: none */
     bool full;          /* looks at every row each time: mini-batches are not for it */
     bool discrete;      /* its segments stand still, dt = 1 */
     bool gaussian;      /* v ~ N(0, I), about sqrt(d) long, instead of |v| = 1 */
@@ -62,7 +64,7 @@ struct sampler_kind {
     bool bends;     /* moves in bent coordinates where the posterior has walls */
     bool own_noise; /* deals with settings->gradient_noise itself: the potential adds none */
     /* Optional: can it do this? SBPS_BAD_ARG with a sentence that says which sampler can. */
-    sbps_status (*check)(const posterior *target, const sampler_settings *settings,
+    sbps_status (*check)(const potential_facts *facts, const sampler_settings *settings,
                          sbps_error *err);
     void (*start)(sampler *s, const double *p, rng random);
     /* What `state` and `extra` may hold when they were read from a file: every word of them. */

@@ -168,7 +168,7 @@ static double fly(sampler *s, sbps_state *state, event *e)
         band b = forecast_band(&state->view, &s->settings->band);
         chord_grid grid = forecast_grid(&state->view, &s->settings->band, &b, t, INFINITY,
                                         smaller(refresh_at, kink_at));
-        if (e->rows > LOOKS_MOST * s->u->n || reaches > REACHES_MOST) {
+        if (e->rows > LOOKS_MOST * s->u->batch || reaches > REACHES_MOST) {
             e->failed = true;
             e->kind = EVENT_REFRESH;
             return t;

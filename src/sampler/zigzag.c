@@ -58,10 +58,10 @@ static size_t parts_split(size_t d, double *base, zigzag_parts *out)
     return count * d + 2 * d * d;
 }
 
-static size_t zigzag_extra(const posterior *target)
+static size_t zigzag_extra(const potential_facts *facts)
 {
     zigzag_parts parts;
-    return parts_split(target->dim, NULL, &parts);
+    return parts_split(facts->dim, NULL, &parts);
 }
 
 static zigzag_parts parts_of(const sampler *s)
@@ -96,22 +96,12 @@ static void start(sampler *s, const double *p, rng random)
     draw_signs(s, &state->random);
 }
 
-static bool quadratic(const posterior *target)
-{
-    return target->model->general && target->model->general->quadratic;
-}
-
 /* A'HA of a model that is quadratic, and the slack of rounding in it. */
 static void exact_hessian(sampler *s, const zigzag_parts *parts)
 {
-    const general_model *general = s->u->target->model->general;
     size_t d = s->dim;
-    const double minus = -1.0; /* U = -log p */
     for (size_t j = 0; j < d; j++) {
-        memset(s->gradient, 0, d * sizeof *s->gradient);
-        for (size_t i = 0; i < s->u->target->data->n; i++)
-            general->hessian_vector(s->u->target->self, rows_from(i, 1), s->centre,
-                                    parts->columns + j * d, &minus, s->u->scratch, s->gradient);
+        bounds_curvature(s->u, s->centre, parts->columns + j * d, s->gradient);
         double *row = parts->hessian + j * d;
         s->a->kind->transpose(s->a, s->gradient, row);
         parts->noise[j] = 0.0;
@@ -122,7 +112,7 @@ static void exact_hessian(sampler *s, const zigzag_parts *parts)
 
 static void full_start(sampler *s, const double *p, rng random)
 {
-    if (quadratic(s->u->target)) {
+    if (s->u->facts.quadratic) {
         zigzag_parts exact = parts_of(s);
         start(s, p, random);
         exact_hessian(s, &exact);
@@ -131,7 +121,7 @@ static void full_start(sampler *s, const double *p, rng random)
     zigzag_parts parts = parts_of(s);
     column_bounds of = {parts.ceiling, parts.noise, parts.rate};
     start(s, p, random);
-    bounds_hessian(s->u->target, thinning_map(s), s->scratch, parts.hessian);
+    bounds_hessian(s->u, thinning_map(s), s->scratch, parts.hessian);
     bounds_columns(s->u, thinning_map(s), s->scratch, of);
     for (size_t j = 0; j < s->dim; j++) parts.noise[j] *= BOUND_SLACK;
 }
@@ -141,12 +131,12 @@ static void rows_start(sampler *s, const double *p, rng random)
 {
     zigzag_parts parts = parts_of(s);
     column_bounds of = {parts.ceiling, parts.rate, parts.noise};
-    double scale = (1.0 + BOUND_SLACK) * (double)bounds_row_count(s->u->target);
+    double scale = (1.0 + BOUND_SLACK) * (double)s->u->facts.rows;
     start(s, p, random);
     bounds_columns(s->u, thinning_map(s), s->scratch, of);
     for (size_t j = 0; j < s->dim; j++) {
         parts.ceiling[j] *= scale;
-        parts.noise[j] = s->u->cv ? scale * parts.noise[j] : parts.ceiling[j];
+        parts.noise[j] = s->u->reference ? scale * parts.noise[j] : parts.ceiling[j];
     }
 }
 
@@ -176,8 +166,8 @@ typedef struct {
 static remoteness measure(sampler *s)
 {
     double *x = s->gradient;
-    if (!s->u->cv) return (remoteness){0};
-    for (size_t j = 0; j < s->dim; j++) x[j] = s->centre[j] - s->u->cv->w[j] + s->p[j];
+    if (!s->u->reference) return (remoteness){0};
+    for (size_t j = 0; j < s->dim; j++) x[j] = s->centre[j] - s->u->reference[j] + s->p[j];
     s->a->kind->precision(s->a, x, s->scratch);
     return (remoteness){dot(s->dim, x, s->scratch), dot(s->dim, s->q, s->scratch)};
 }
@@ -186,8 +176,8 @@ static remoteness measure(sampler *s)
 static double growing(const sampler *s, remoteness far, double t, double *speed)
 {
     double d = (double)s->dim, slack = 1.0 + BOUND_SLACK;
-    *speed = s->u->cv ? slack * sqrt(d) : 0.0;
-    if (!s->u->cv) return 1.0;
+    *speed = s->u->reference ? slack * sqrt(d) : 0.0;
+    if (!s->u->reference) return 1.0;
     double outer = far.square + d * t * t; /* what the difference may lose a little of */
     return slack * sqrt(larger(outer + 2.0 * far.along * t, 0.0) + ROUNDING * outer);
 }
@@ -235,7 +225,7 @@ static double fly_rows(sampler *s, zigzag_state *state, event *e, size_t *j)
     zigzag_parts parts = parts_of(s);
     rng *random = &state->random;
     double t = 0.0, sums[2], refresh_at = thinning_refresh_at(s, random);
-    size_t n = bounds_row_count(s->u->target);
+    size_t n = s->u->facts.rows;
     exact_part(s, &parts);
     remoteness far = measure(s);
     for (;;) {
@@ -265,7 +255,7 @@ static void look(sampler *s, const zigzag_parts *parts, double t, event *e)
     for (size_t j = 0; j < s->dim; j++) w[j] = s->centre[j] + s->p[j] + t * s->q[j];
     potential_fresh_gradient(s->u, w, s->gradient);
     s->a->kind->transpose(s->a, s->gradient, parts->g);
-    e->rows += bounds_row_count(s->u->target);
+    e->rows += s->u->facts.rows;
 }
 
 /* (2), from where G is known. What non-quadratic priors add to G now gives way to their bound. */
@@ -273,8 +263,7 @@ static void bound_full(sampler *s, const zigzag_parts *parts)
 {
     size_t d = s->dim;
     double energy = larger(dot(d, s->v, parts->pull), 0.0);
-    bool curved = bounds_curved_gradient(s->u, 0.0, s->scratch),
-         exact = quadratic(s->u->target);
+    bool curved = bounds_curved_gradient(s->u, 0.0, s->scratch), exact = s->u->facts.quadratic;
     for (size_t j = 0; j < d; j++) {
         double along = s->v[j] * parts->pull[j];
         double turn = sqrt(parts->hessian[j * d + j] * energy) + along;
@@ -366,7 +355,7 @@ static void zigzag_inspect(const sampler *s, inspection *x)
     rng_inspect(&state->random, x);
     event_inspect(&state->end, x);
     INSPECT_COUNT(x, state->known, 1);
-    inspect_any(x, s->extra, zigzag_extra(s->u->target) * sizeof *s->extra);
+    inspect_any(x, s->extra, zigzag_extra(&s->u->facts) * sizeof *s->extra);
     const double *const bounds[] = {parts.rest, parts.noise, parts.ceiling};
     for (size_t i = 0; i < sizeof bounds / sizeof *bounds; i++)
         inspect_made(x, "the bound of a coordinate", bounds[i], s->dim);
@@ -376,26 +365,26 @@ static void zigzag_inspect(const sampler *s, inspection *x)
 
 /* ---- the kinds ---- */
 
-static sbps_status full_check(const posterior *target, const sampler_settings *settings,
+static sbps_status full_check(const potential_facts *facts, const sampler_settings *settings,
                               sbps_error *err)
 {
     (void)settings;
-    if (quadratic(target)) return bounds_check_priors(target, "zigzag", err);
-    return bounds_check(target, "zigzag", err);
+    if (facts->quadratic) return bounds_check_priors(facts, "zigzag", err);
+    return bounds_check(facts, "zigzag", err);
 }
 
-static sbps_status ss_check(const posterior *target, const sampler_settings *settings,
+static sbps_status ss_check(const potential_facts *facts, const sampler_settings *settings,
                             sbps_error *err)
 {
     (void)settings;
-    return bounds_check(target, "zigzag-ss", err);
+    return bounds_check(facts, "zigzag-ss", err);
 }
 
-static sbps_status cv_check(const posterior *target, const sampler_settings *settings,
+static sbps_status cv_check(const potential_facts *facts, const sampler_settings *settings,
                             sbps_error *err)
 {
     (void)settings;
-    return bounds_check(target, "zigzag-cv", err);
+    return bounds_check(facts, "zigzag-cv", err);
 }
 
 const sampler_kind sampler_zigzag = {

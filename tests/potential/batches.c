@@ -3,15 +3,15 @@
 #include "potential/fixture.h"
 #include "read/read.h"
 
-static bool noisy(const potential_kind *kind)
+static bool noisy(const batch_kind *kind)
 {
-    return kind != &potential_full;
+    return kind != &batch_full;
 }
 
 /* Are all rows alike to it? */
-static bool fair(const potential_kind *kind)
+static bool fair(const batch_kind *kind)
 {
-    return kind == &potential_window || kind == &potential_random;
+    return kind == &batch_window || kind == &batch_random;
 }
 
 static const table_spec small = {.n = 200,
@@ -44,18 +44,19 @@ static table unit_rows(void)
 }
 
 /* Which stored rows are in the next batch; returns how many. */
-static size_t rows_seen(potential *u, const table *t, bool seen[ROWS])
+static size_t rows_seen(minibatch *u, const table *t, bool seen[ROWS])
 {
     double g[ROWS + 1];
     size_t count = 0;
-    potential_observe(u, 0.0);
-    potential_gradient(u, g);
+    potential_observe(&u->is, 0.0);
+    potential_gradient(&u->is, g);
     for (size_t i = 0; i < ROWS; i++) {
         size_t column = 0;
         while (t->data->x[i * t->data->stride + column] == 0.0) column++;
         seen[i] = g[column] != 0.0;
         /* each row once: a row taken twice would weigh double */
-        if (seen[i]) CHECK_NEAR(g[column], -t->data->y[i] * ROWS / (double)u->n, TOL_SUM);
+        if (seen[i])
+            CHECK_NEAR(g[column], -t->data->y[i] * ROWS / (double)u->is.batch, TOL_SUM);
         count += seen[i];
     }
     return count;
@@ -65,12 +66,12 @@ TEST(a_batch_holds_n_different_rows)
 {
     table t = unit_rows();
     REQUIRE(t.u);
-    for (size_t k = 0; potential_kinds[k]; k++)
+    for (size_t k = 0; batch_kinds[k]; k++)
         for (size_t n = 1; n <= ROWS; n++) {
-            if (!fair(potential_kinds[k])) continue;
-            carved c = carve(potential_kinds[k], t.u, n, 1);
+            if (!fair(batch_kinds[k])) continue;
+            carved c = carve(batch_kinds[k], t.u, n, 1);
             bool seen[ROWS];
-            potential_aim(&c.u, t.p, t.q);
+            potential_aim(&c.u.is, t.p, t.q);
             for (size_t i = 0; i < 100; i++) CHECK(rows_seen(&c.u, &t, seen) == n);
             free(c.memory.base);
         }
@@ -82,12 +83,12 @@ TEST(every_row_is_used_equally_often)
     const double batches = 40000, share = (double)TAKE / ROWS;
     table t = unit_rows();
     REQUIRE(t.u);
-    for (size_t k = 0; potential_kinds[k]; k++) {
-        if (!fair(potential_kinds[k])) continue;
-        carved c = carve(potential_kinds[k], t.u, TAKE, 2);
+    for (size_t k = 0; batch_kinds[k]; k++) {
+        if (!fair(batch_kinds[k])) continue;
+        carved c = carve(batch_kinds[k], t.u, TAKE, 2);
         double used[ROWS] = {0};
         bool seen[ROWS];
-        potential_aim(&c.u, t.p, t.q);
+        potential_aim(&c.u.is, t.p, t.q);
         for (size_t i = 0; i < (size_t)batches; i++) {
             rows_seen(&c.u, &t, seen);
             for (size_t r = 0; r < ROWS; r++) used[r] += seen[r];
@@ -103,9 +104,9 @@ TEST(windows_are_consecutive_and_wrap_round)
 {
     table t = unit_rows();
     REQUIRE(t.u);
-    carved c = carve(&potential_window, t.u, TAKE, 3);
+    carved c = carve(&batch_window, t.u, TAKE, 3);
     bool seen[ROWS], wrapped = false;
-    potential_aim(&c.u, t.p, t.q);
+    potential_aim(&c.u.is, t.p, t.q);
     for (size_t i = 0; i < 1000; i++) {
         size_t edges = 0;
         rows_seen(&c.u, &t, seen);
@@ -124,10 +125,10 @@ TEST(random_rows_come_in_every_pair_equally_often_and_batches_are_independent)
     const double pair = share * (TAKE - 1) / (ROWS - 1);
     table t = unit_rows();
     REQUIRE(t.u);
-    carved c = carve(&potential_random, t.u, TAKE, 4);
+    carved c = carve(&batch_random, t.u, TAKE, 4);
     double together[ROWS][ROWS] = {0}, after[ROWS][ROWS] = {0};
     bool seen[ROWS], before[ROWS];
-    potential_aim(&c.u, t.p, t.q);
+    potential_aim(&c.u.is, t.p, t.q);
     rows_seen(&c.u, &t, before);
     for (size_t i = 0; i < (size_t)batches; i++) {
         rows_seen(&c.u, &t, seen);
@@ -157,20 +158,20 @@ TEST(slope_and_gradient_of_batches_are_unbiased)
     for (size_t m = 0; predictor(m); m++) {
         table t = table_make(predictor(m), small);
         REQUIRE(t.u);
-        carved all = carve(&potential_full, t.u, t.data->n, 1);
+        carved all = carve(&batch_full, t.u, t.data->n, 1);
         double exact[DIM_MAX], g[DIM_MAX];
-        potential_aim(&all.u, t.p, t.q);
-        double slope = potential_observe(&all.u, 0.4).slope;
-        potential_gradient(&all.u, exact);
-        for (size_t k = 0; potential_kinds[k]; k++) {
-            if (!noisy(potential_kinds[k])) continue;
-            carved c = carve(potential_kinds[k], t.u, 10, 5);
+        potential_aim(&all.u.is, t.p, t.q);
+        double slope = potential_observe(&all.u.is, 0.4).slope;
+        potential_gradient(&all.u.is, exact);
+        for (size_t k = 0; batch_kinds[k]; k++) {
+            if (!noisy(batch_kinds[k])) continue;
+            carved c = carve(batch_kinds[k], t.u, 10, 5);
             tally slopes = {.about = slope}, gradient[DIM_MAX];
             for (size_t j = 0; j < t.u->dim; j++) gradient[j] = (tally){.about = exact[j]};
-            potential_aim(&c.u, t.p, t.q);
+            potential_aim(&c.u.is, t.p, t.q);
             for (size_t i = 0; i < 20000; i++) {
-                tally_add(&slopes, potential_observe(&c.u, 0.4).slope);
-                potential_gradient(&c.u, g);
+                tally_add(&slopes, potential_observe(&c.u.is, 0.4).slope);
+                potential_gradient(&c.u.is, g);
                 for (size_t j = 0; j < t.u->dim; j++) tally_add(&gradient[j], g[j]);
             }
             CHECK_Z(tally_mean(&slopes), slope, tally_error(&slopes), MAX_Z);
@@ -192,13 +193,13 @@ TEST(stated_variance_of_random_rows_is_the_one_they_have)
         for (size_t s = 0; s < 2; s++) {
             table t = table_make(predictor(m), small);
             REQUIRE(t.u);
-            carved all = carve(&potential_full, t.u, t.data->n, 1);
-            carved c = carve(&potential_random, t.u, takes[s], 6);
-            potential_aim(&all.u, t.p, t.q);
-            potential_aim(&c.u, t.p, t.q);
-            tally slopes = {.about = potential_observe(&all.u, 0.4).slope}, stated = {0};
+            carved all = carve(&batch_full, t.u, t.data->n, 1);
+            carved c = carve(&batch_random, t.u, takes[s], 6);
+            potential_aim(&all.u.is, t.p, t.q);
+            potential_aim(&c.u.is, t.p, t.q);
+            tally slopes = {.about = potential_observe(&all.u.is, 0.4).slope}, stated = {0};
             for (size_t i = 0; i < 40000; i++) {
-                observation o = potential_observe(&c.u, 0.4);
+                observation o = potential_observe(&c.u.is, 0.4);
                 tally_add(&slopes, o.slope);
                 tally_add(&stated, o.variance);
             }
@@ -212,7 +213,7 @@ TEST(stated_variance_of_random_rows_is_the_one_they_have)
 }
 
 /* Eq. (10) holds for windows on average over shuffles only. */
-static void windows_law(const potential_kind *kind)
+static void windows_law(const batch_kind *kind)
 {
     tally excess = {0}, stated = {0};
     for (uint64_t shuffle = 0; shuffle < 300; shuffle++) {
@@ -220,13 +221,13 @@ static void windows_law(const potential_kind *kind)
         spec.shuffle = shuffle;
         table t = table_make(model_find("logistic"), spec);
         REQUIRE(t.u);
-        carved all = carve(&potential_full, t.u, t.data->n, 1);
+        carved all = carve(&batch_full, t.u, t.data->n, 1);
         carved c = carve(kind, t.u, 50, shuffle);
-        potential_aim(&all.u, t.p, t.q);
-        potential_aim(&c.u, t.p, t.q);
-        double slope = potential_observe(&all.u, 0.4).slope, square = 0.0, variance = 0.0;
+        potential_aim(&all.u.is, t.p, t.q);
+        potential_aim(&c.u.is, t.p, t.q);
+        double slope = potential_observe(&all.u.is, 0.4).slope, square = 0.0, variance = 0.0;
         for (size_t i = 0; i < 200; i++) {
-            observation o = potential_observe(&c.u, 0.4);
+            observation o = potential_observe(&c.u.is, 0.4);
             square += (o.slope - slope) * (o.slope - slope) / 200;
             variance += o.variance / 200;
         }
@@ -242,8 +243,8 @@ static void windows_law(const potential_kind *kind)
 
 TEST(stated_variance_of_windows_is_right_on_average_over_shuffles)
 {
-    windows_law(&potential_window);
-    windows_law(&potential_strata); /* a window in each */
+    windows_law(&batch_window);
+    windows_law(&batch_strata); /* a window in each */
 }
 
 TEST(value_of_batches_is_unbiased_with_the_sd_it_states)
@@ -253,18 +254,18 @@ TEST(value_of_batches_is_unbiased_with_the_sd_it_states)
         REQUIRE(t.u);
         double exact, value, sd;
         posterior_value(t.u, t.p, &exact, NULL);
-        for (size_t k = 0; potential_kinds[k]; k++) {
-            if (!noisy(potential_kinds[k])) continue;
-            carved c = carve(potential_kinds[k], t.u, 50, 7);
+        for (size_t k = 0; batch_kinds[k]; k++) {
+            if (!noisy(batch_kinds[k])) continue;
+            carved c = carve(batch_kinds[k], t.u, 50, 7);
             tally values = {.about = exact}, stated = {0};
             for (size_t i = 0; i < 20000; i++) {
-                potential_value(&c.u, t.p, &value, &sd);
+                potential_value(&c.u.is, t.p, &value, &sd);
                 tally_add(&values, value);
                 tally_add(&stated, sd * sd);
             }
             double error = hypot(tally_square_error(&values), tally_error(&stated));
             CHECK_Z(tally_mean(&values), exact, tally_error(&values), MAX_Z);
-            if (potential_kinds[k] == &potential_random)
+            if (batch_kinds[k] == &batch_random)
                 CHECK_Z(tally_mean(&stated), values.squares / values.n, error, MAX_Z);
             free(c.memory.base);
         }

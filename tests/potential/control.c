@@ -18,24 +18,24 @@ static void same_law(const posterior *u, const double *p, const double *q, doubl
 {
     for (size_t order = 0; order < 2; order++) {
         control *cv = control_at(u, order);
-        carved plain = carve(&potential_full, u, u->data->n, 1);
-        carved with = carve(&potential_full, u, u->data->n, 1);
-        with.u.cv = cv;
-        potential_aim(&plain.u, p, q);
-        potential_aim(&with.u, p, q);
+        carved plain = carve(&batch_full, u, u->data->n, 1);
+        carved with = carve(&batch_full, u, u->data->n, 1);
+        minibatch_equip(&with.u, cv, with.u.is.noise);
+        potential_aim(&plain.u.is, p, q);
+        potential_aim(&with.u.is, p, q);
         for (double t = 0.0; t < 2.0; t += 0.7) {
             double a[DIM_MAX], b[DIM_MAX];
-            double slope = potential_observe(&plain.u, t).slope;
-            CHECK_NEAR(potential_observe(&with.u, t).slope / slope, 1.0, tolerance);
-            potential_gradient(&plain.u, a);
-            potential_gradient(&with.u, b);
+            double slope = potential_observe(&plain.u.is, t).slope;
+            CHECK_NEAR(potential_observe(&with.u.is, t).slope / slope, 1.0, tolerance);
+            potential_gradient(&plain.u.is, a);
+            potential_gradient(&with.u.is, b);
             double scale = sqrt(dot(u->dim, a, a));
             for (size_t j = 0; j < u->dim; j++)
                 CHECK_NEAR(b[j] / scale, a[j] / scale, tolerance);
         }
         double a[DIM_MAX], b[DIM_MAX];
-        potential_fresh_gradient(&plain.u, p, a);
-        potential_fresh_gradient(&with.u, p, b);
+        potential_fresh_gradient(&plain.u.is, p, a);
+        potential_fresh_gradient(&with.u.is, p, b);
         for (size_t j = 0; j < u->dim; j++)
             CHECK_NEAR(b[j], a[j], tolerance * sqrt(dot(u->dim, a, a)));
         free(plain.memory.base);
@@ -47,11 +47,11 @@ static void same_law(const posterior *u, const double *p, const double *q, doubl
 static double variance_at(const posterior *u, const control *cv, const double *q, double far)
 {
     double p[DIM_MAX];
-    carved c = carve(&potential_full, u, u->data->n, 1);
+    carved c = carve(&batch_full, u, u->data->n, 1);
     for (size_t j = 0; j < u->dim; j++) p[j] = cv->w[j] + far * (j % 3 ? 1.0 : -0.7);
-    c.u.cv = cv;
-    potential_aim(&c.u, p, q);
-    double variance = potential_row_variance(&c.u);
+    minibatch_equip(&c.u, cv, c.u.is.noise);
+    potential_aim(&c.u.is, p, q);
+    double variance = minibatch_row_variance(&c.u);
     free(c.memory.base);
     return variance;
 }

@@ -3,7 +3,7 @@
 #define TESTS_POTENTIAL_FIXTURE_H
 
 #include "check.h"
-#include "potential/potential.h"
+#include "potential/minibatch.h"
 #include "read/read.h"
 
 #define DIM_MAX 32
@@ -80,7 +80,7 @@ static inline table table_make(const model_kind *model, table_spec spec)
 }
 
 typedef struct {
-    potential u;
+    minibatch u;
     arena memory;
 } carved;
 
@@ -100,15 +100,15 @@ static inline const strata *fixture_strata(size_t n)
     return &s;
 }
 
-static inline carved carve(const potential_kind *kind, const posterior *target, size_t n,
+static inline carved carve(const batch_kind *kind, const posterior *target, size_t n,
                            uint64_t seed)
 {
     carved c = {0};
-    potential_carve(&c.u, kind, target, n, &c.memory);
+    minibatch_carve(&c.u, kind, target, n, &c.memory);
     c.memory = (arena){.base = aligned_zeroed(c.memory.used), .size = c.memory.used};
-    potential_carve(&c.u, kind, target, n, &c.memory);
-    if (kind == &potential_strata) c.u.parts = fixture_strata(target->data->n);
-    potential_start(&c.u, rng_stream(seed, 0, RNG_BATCH));
+    minibatch_carve(&c.u, kind, target, n, &c.memory);
+    if (kind == &batch_strata) c.u.parts = fixture_strata(target->data->n);
+    minibatch_start(&c.u, rng_stream(seed, 0, RNG_BATCH));
     return c;
 }
 

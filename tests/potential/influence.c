@@ -70,14 +70,14 @@ static void agrees_with_draws(const place *p, size_t order, const double *centre
     if (order)
         control_create(p->t.u, p->m->w, order == 2 ? CONTROL_HESSIAN : CONTROL_GRADIENT, NULL,
                        &cv, NULL);
-    carved c = carve(&potential_full, p->t.u, ROWS, 1);
-    c.u.cv = cv;
+    carved c = carve(&batch_full, p->t.u, ROWS, 1);
+    minibatch_equip(&c.u, cv, c.u.is.noise);
     rng r = rng_stream(5, order, RNG_TEST);
     for (size_t i = 0; i < POINTS; i++) {
         double each[ROWS] = {0};
         draw(p, &r, centre, w, u);
-        potential_aim(&c.u, w, u);
-        potential_add_squares(&c.u, 1.0, each);
+        potential_aim(&c.u.is, w, u);
+        minibatch_add_squares(&c.u, 1.0, each);
         for (size_t k = 0; k < ROWS; k++) {
             sum[k] += each[k] / POINTS;
             square[k] += each[k] * each[k] / POINTS;

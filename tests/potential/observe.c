@@ -1,4 +1,4 @@
-/* What every potential owes on a given batch: the slope is the derivative of the value, the
+/* What every minibatch owes on a given batch: the slope is the derivative of the value, the
  * gradient is the gradient, and sums do not depend on how the batch is cut into blocks. */
 #include "potential/fixture.h"
 
@@ -47,10 +47,10 @@ static double value_at(const table *t, double time)
 static void full_slope_law(const table *t)
 {
     const double h = 1e-5;
-    carved c = carve(&potential_full, t->u, t->data->n, 1);
-    potential_aim(&c.u, t->p, t->q);
+    carved c = carve(&batch_full, t->u, t->data->n, 1);
+    potential_aim(&c.u.is, t->p, t->q);
     for (EACH_TIME(i)) {
-        observation o = potential_observe(&c.u, times[i]);
+        observation o = potential_observe(&c.u.is, times[i]);
         double want = (value_at(t, times[i] + h) - value_at(t, times[i] - h)) / (2 * h);
         CHECK_NEAR(o.slope, want, TOL_DIFF);
         CHECK(o.variance == 0.0 && o.rows == t->data->n);
@@ -65,14 +65,14 @@ TEST(full_slope_is_the_finite_difference_of_the_posterior)
 
 static void full_gradient_law(const table *t)
 {
-    carved c = carve(&potential_full, t->u, t->data->n, 1);
-    potential_aim(&c.u, t->p, t->q);
+    carved c = carve(&batch_full, t->u, t->data->n, 1);
+    potential_aim(&c.u.is, t->p, t->q);
     for (EACH_TIME(i)) {
         double w[DIM_MAX], want[DIM_MAX], got[DIM_MAX];
         move(t, times[i], w);
         posterior_gradient(t->u, w, NULL, want, NULL);
-        potential_observe(&c.u, times[i]);
-        potential_gradient(&c.u, got);
+        potential_observe(&c.u.is, times[i]);
+        potential_gradient(&c.u.is, got);
         double scale = sqrt(dot(t->u->dim, want, want));
         for (size_t j = 0; j < t->u->dim; j++)
             CHECK_NEAR(got[j] / scale, want[j] / scale, TOL_SUM);
@@ -87,9 +87,9 @@ TEST(full_gradient_is_that_of_the_posterior)
 
 static void full_value_law(const table *t)
 {
-    carved c = carve(&potential_full, t->u, t->data->n, 1);
+    carved c = carve(&batch_full, t->u, t->data->n, 1);
     double value, sd;
-    potential_value(&c.u, t->p, &value, &sd);
+    potential_value(&c.u.is, t->p, &value, &sd);
     CHECK_NEAR(value, value_at(t, 0.0), TOL_SUM);
     CHECK(sd == 0.0);
     free(c.memory.base);
@@ -102,14 +102,14 @@ TEST(full_value_is_that_of_the_posterior)
 
 static void batch_slope_law(const table *t)
 {
-    for (size_t k = 0; potential_kinds[k]; k++) {
-        size_t n = potential_kinds[k] == &potential_full ? t->data->n : 40;
-        carved c = carve(potential_kinds[k], t->u, n, 2);
+    for (size_t k = 0; batch_kinds[k]; k++) {
+        size_t n = batch_kinds[k] == &batch_full ? t->data->n : 40;
+        carved c = carve(batch_kinds[k], t->u, n, 2);
         double g[DIM_MAX];
-        potential_aim(&c.u, t->p, t->q);
+        potential_aim(&c.u.is, t->p, t->q);
         for (size_t repeat = 0; repeat < 30; repeat++) {
-            observation o = potential_observe(&c.u, times[repeat % 3]);
-            potential_gradient(&c.u, g);
+            observation o = potential_observe(&c.u.is, times[repeat % 3]);
+            potential_gradient(&c.u.is, g);
             double scale = sqrt(dot(t->u->dim, g, g) * dot(t->u->dim, t->q, t->q));
             CHECK_NEAR(o.slope / scale, dot(t->u->dim, g, t->q) / scale, TOL_SUM);
             CHECK(o.rows == n);
@@ -127,7 +127,7 @@ TEST(slope_is_the_gradient_along_the_line_on_every_batch)
 
 #define MANY 3001 /* nearly three blocks */
 
-static size_t row_in_batch(const potential *u, size_t i)
+static size_t row_in_batch(const minibatch *u, size_t i)
 {
     return u->list ? u->list[i] : (u->state->first + i) % u->target->data->n;
 }
@@ -137,14 +137,14 @@ typedef struct {
 } expected;
 
 /* The likelihood's part, prior left out: the tables here have flat priors. */
-static expected one_by_one(const potential *u, const table *t, double time)
+static expected one_by_one(const minibatch *u, const table *t, double time)
 {
     const rows *data = t->data;
     size_t dim = t->u->dim, d = data->d;
     bool aux = dim > d;
-    double n = (double)u->n, total = (double)data->n, sum = 0.0, squares = 0.0;
+    double n = (double)u->is.batch, total = (double)data->n, sum = 0.0, squares = 0.0;
     expected e = {0};
-    for (size_t i = 0; i < u->n; i++) {
+    for (size_t i = 0; i < u->is.batch; i++) {
         size_t row = row_in_batch(u, i);
         const double *x = data->x + row * data->stride;
         double deta = dot(d, x, t->q), g, d_eta, d_aux = 0.0;
@@ -162,7 +162,7 @@ static expected one_by_one(const potential *u, const table *t, double time)
         if (aux) e.gradient[d] -= total / n * data->weight[row] * d_aux;
     }
     e.slope = -total / n * sum;
-    if (u->n > 1 && u->n < data->n)
+    if (u->is.batch > 1 && u->is.batch < data->n)
         e.variance =
             (squares - sum * sum / n) / (n - 1.0) * total * total / n * (1 - n / total);
     /* sigma's Jacobian: log p(w) = w for a flat prior on exp(w) */
@@ -171,19 +171,19 @@ static expected one_by_one(const potential *u, const table *t, double time)
     return e;
 }
 
-static void check_batch(potential *u, const table *t, double time, bool *wrapped)
+static void check_batch(minibatch *u, const table *t, double time, bool *wrapped)
 {
     double g[DIM_MAX];
-    observation o = potential_observe(u, time);
-    potential_gradient(u, g);
+    observation o = potential_observe(&u->is, time);
+    potential_gradient(&u->is, g);
     expected e = one_by_one(u, t, time);
     double scale = fmax(1.0, sqrt(dot(t->u->dim, e.gradient, e.gradient)));
     CHECK_NEAR(o.slope / scale, e.slope / scale, TOL_SUM);
     CHECK_NEAR(o.variance, e.variance, 1e-10);
     for (size_t j = 0; j < t->u->dim; j++)
         CHECK_NEAR(g[j] / scale, e.gradient[j] / scale, TOL_SUM);
-    size_t end = u->state->first + u->n;
-    if (!u->list && end > MANY && (MANY - u->state->first) % POTENTIAL_BLOCK) *wrapped = true;
+    size_t end = u->state->first + u->is.batch;
+    if (!u->list && end > MANY && (MANY - u->state->first) % MINIBATCH_BLOCK) *wrapped = true;
 }
 
 TEST(sums_do_not_depend_on_blocks_or_on_where_a_window_wraps_round)
@@ -194,15 +194,15 @@ TEST(sums_do_not_depend_on_blocks_or_on_where_a_window_wraps_round)
             .n = MANY, .columns = 6, .weights = "flat", .sigma = "flat", .weighted = true};
         table t = table_make(predictor(m), spec);
         REQUIRE(t.u);
-        for (size_t k = 0; potential_kinds[k]; k++)
+        for (size_t k = 0; batch_kinds[k]; k++)
             for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-                if (potential_kinds[k] == &potential_full && sizes[s] != MANY) continue;
-                if (potential_kinds[k] == &potential_strata) continue;
-                carved c = carve(potential_kinds[k], t.u, sizes[s], 3);
+                if (batch_kinds[k] == &batch_full && sizes[s] != MANY) continue;
+                if (batch_kinds[k] == &batch_strata) continue;
+                carved c = carve(batch_kinds[k], t.u, sizes[s], 3);
                 bool wrapped = false;
-                potential_aim(&c.u, t.p, t.q);
+                potential_aim(&c.u.is, t.p, t.q);
                 for (size_t i = 0; i < 12; i++) check_batch(&c.u, &t, times[i % 3], &wrapped);
-                if (potential_kinds[k] == &potential_window && sizes[s] >= 1023)
+                if (batch_kinds[k] == &batch_window && sizes[s] >= 1023)
                     CHECK(wrapped); /* or nothing was tested */
                 free(c.memory.base);
             }
@@ -215,21 +215,21 @@ TEST(observe_again_keeps_the_rows_and_observe_does_not)
     table_spec spec = {.n = 500, .columns = 3, .weights = "normal(0,1)", .sigma = "flat"};
     table t = table_make(model_find("logistic"), spec);
     REQUIRE(t.u);
-    for (size_t k = 0; potential_kinds[k]; k++) {
-        bool full = potential_kinds[k] == &potential_full;
-        carved c = carve(potential_kinds[k], t.u, full ? 500 : 20, 4);
+    for (size_t k = 0; batch_kinds[k]; k++) {
+        bool full = batch_kinds[k] == &batch_full;
+        carved c = carve(batch_kinds[k], t.u, full ? 500 : 20, 4);
         double g[DIM_MAX], other[DIM_MAX] = {0.3, -1.0, 0.2, 0.9};
         size_t fresh = 0;
         for (size_t i = 0; i < 20; i++) {
-            potential_aim(&c.u, t.p, t.q);
-            double slope = potential_observe(&c.u, 0.0).slope;
-            potential_gradient(&c.u, g);
-            potential_aim(&c.u, t.p, other); /* from the same point another way */
-            double turned = potential_observe_again(&c.u, 0.0).slope;
+            potential_aim(&c.u.is, t.p, t.q);
+            double slope = potential_observe(&c.u.is, 0.0).slope;
+            potential_gradient(&c.u.is, g);
+            potential_aim(&c.u.is, t.p, other); /* from the same point another way */
+            double turned = potential_observe_again(&c.u.is, 0.0).slope;
             CHECK_NEAR(turned, dot(t.u->dim, g, other), 1e-10);
-            potential_aim(&c.u, t.p, t.q);
-            CHECK(potential_observe_again(&c.u, 0.0).slope == slope);
-            fresh += potential_observe(&c.u, 0.0).slope != slope;
+            potential_aim(&c.u.is, t.p, t.q);
+            CHECK(potential_observe_again(&c.u.is, 0.0).slope == slope);
+            fresh += potential_observe(&c.u.is, 0.0).slope != slope;
         }
         CHECK(full ? fresh == 0 : fresh >= 18);
         free(c.memory.base);

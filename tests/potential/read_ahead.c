@@ -15,15 +15,14 @@ TEST(the_start_of_a_window_depends_on_seed_and_number_alone)
     table t = table_make(model_find("logistic"), wide);
     REQUIRE(t.u);
     rng starts = rng_stream(4, 0, RNG_BATCH);
-    carved quiet = carve(&potential_window, t.u, 10, 4),
-           noisy = carve(&potential_window, t.u, 30, 4);
-    noisy.u.noise = 1.0;
-    potential_aim(&quiet.u, t.p, t.q);
-    potential_aim(&noisy.u, t.p, t.q);
+    carved quiet = carve(&batch_window, t.u, 10, 4), noisy = carve(&batch_window, t.u, 30, 4);
+    minibatch_equip(&noisy.u, NULL, 1.0);
+    potential_aim(&quiet.u.is, t.p, t.q);
+    potential_aim(&noisy.u.is, t.p, t.q);
     for (size_t k = 0; k < 1000; k++) {
         size_t start = rng_below(&starts, t.data->n);
-        potential_observe(&quiet.u, 0.1);
-        potential_observe(&noisy.u, 0.1);
+        potential_observe(&quiet.u.is, 0.1);
+        potential_observe(&noisy.u.is, 0.1);
         CHECK(quiet.u.state->first == start && noisy.u.state->first == start);
     }
     free(quiet.memory.base);
@@ -36,15 +35,15 @@ TEST(the_stream_in_front_tells_the_windows_to_come)
 {
     table t = table_make(model_find("logistic"), wide);
     REQUIRE(t.u);
-    carved c = carve(&potential_random, t.u, 10, 5);
-    potential_aim(&c.u, t.p, t.q);
-    for (size_t k = 0; k < 10; k++) potential_observe(&c.u, 0.1);
-    potential_resize(&c.u, &potential_window, 20);
+    carved c = carve(&batch_random, t.u, 10, 5);
+    potential_aim(&c.u.is, t.p, t.q);
+    for (size_t k = 0; k < 10; k++) potential_observe(&c.u.is, 0.1);
+    minibatch_resize(&c.u, &batch_window, 20);
     for (size_t k = 0; k < 100; k++) {
         rng in_front = c.u.state->ahead, next = c.u.state->random;
         rng_below(&next, t.data->n);
         CHECK(rng_below(&in_front, t.data->n) == rng_below(&next, t.data->n));
-        potential_observe(&c.u, 0.1);
+        potential_observe(&c.u.is, 0.1);
     }
     free(c.memory.base);
     table_close(&t);
@@ -90,21 +89,21 @@ static void check_next(carved *before, const posterior *a, const posterior *b, c
                        const double *q)
 {
     const row_reader *reader = before->u.reader;
-    potential_release(&before->u);
+    minibatch_release(&before->u);
     CHECK(!before->u.reader);
-    carved on_disk = carve(&potential_window, a, before->u.n, 8),
-           in_memory = carve(&potential_window, b, before->u.n, 8);
+    carved on_disk = carve(&batch_window, a, before->u.is.batch, 8),
+           in_memory = carve(&batch_window, b, before->u.is.batch, 8);
     CHECK(on_disk.u.reader == reader);
-    potential_aim(&on_disk.u, p, q);
-    potential_aim(&in_memory.u, p, q);
+    potential_aim(&on_disk.u.is, p, q);
+    potential_aim(&in_memory.u.is, p, q);
     for (size_t k = 0; k < 3000; k++) {
-        observation d = potential_observe(&on_disk.u, 0.2),
-                    m = potential_observe(&in_memory.u, 0.2);
+        observation d = potential_observe(&on_disk.u.is, 0.2),
+                    m = potential_observe(&in_memory.u.is, 0.2);
         CHECK(d.slope == m.slope && d.variance == m.variance);
     }
     CHECK(on_disk.u.reader == reader);
-    potential_release(&on_disk.u);
-    potential_release(&on_disk.u);
+    minibatch_release(&on_disk.u);
+    minibatch_release(&on_disk.u);
     free(on_disk.memory.base);
     free(in_memory.memory.base);
 }
@@ -119,23 +118,22 @@ TEST(a_mapped_table_says_the_same_as_memory_to_the_last_bit)
     posterior *a, *b;
     REQUIRE(posterior_create(disk, model_find("logistic"), t.u->priors, &a, NULL) == SBPS_OK);
     REQUIRE(posterior_create(memory, model_find("logistic"), t.u->priors, &b, NULL) == SBPS_OK);
-    carved on_disk = carve(&potential_window, a, 40, 6),
-           in_memory = carve(&potential_window, b, 40, 6);
-    potential_aim(&on_disk.u, t.p, t.q);
-    potential_aim(&in_memory.u, t.p, t.q);
+    carved on_disk = carve(&batch_window, a, 40, 6), in_memory = carve(&batch_window, b, 40, 6);
+    potential_aim(&on_disk.u.is, t.p, t.q);
+    potential_aim(&in_memory.u.is, t.p, t.q);
     bool direct = false;
     on_disk.u.misses =
         1000; /* as if it did not fit in memory: from window 2048 on it is read */
     for (size_t k = 0; k < 6000; k++) {
         double g[2][DIM_MAX];
-        observation d = potential_observe(&on_disk.u, 0.2),
-                    m = potential_observe(&in_memory.u, 0.2);
+        observation d = potential_observe(&on_disk.u.is, 0.2),
+                    m = potential_observe(&in_memory.u.is, 0.2);
         CHECK(d.slope == m.slope && d.variance == m.variance);
-        potential_gradient(&on_disk.u, g[0]);
-        potential_gradient(&in_memory.u, g[1]);
+        potential_gradient(&on_disk.u.is, g[0]);
+        potential_gradient(&in_memory.u.is, g[1]);
         CHECK(memcmp(g[0], g[1], a->dim * sizeof **g) == 0);
-        if (k == 4000) potential_resize(&on_disk.u, &potential_window, 50);
-        if (k == 4000) potential_resize(&in_memory.u, &potential_window, 50);
+        if (k == 4000) minibatch_resize(&on_disk.u, &batch_window, 50);
+        if (k == 4000) minibatch_resize(&in_memory.u, &batch_window, 50);
         if (k == 3000) direct = on_disk.u.reader;
     }
     if (!direct) printf("no direct reads here\n");

@@ -16,12 +16,12 @@ static control *control_of(const posterior *u, size_t order)
 }
 
 /* Row by row, by terms.c. */
-static void sums_of_terms(potential *u, double t, double sums[2])
+static void sums_of_terms(minibatch *u, double t, double sums[2])
 {
     sums[0] = sums[1] = 0.0;
-    for (size_t done = 0; done < u->n;) {
-        row_range r = potential_rows(u, done);
-        terms_slopes(u, r, t, 0);
+    for (size_t done = 0; done < u->is.batch;) {
+        row_range r = minibatch_rows(u, done);
+        u->terms->slopes(u, r, t, 0);
         terms_weigh(u, r, u->out);
         for (size_t i = 0; i < r.n; i++) {
             sums[0] += u->out[i];
@@ -32,43 +32,43 @@ static void sums_of_terms(potential *u, double t, double sums[2])
     u->state->kept = u->state->turned = false;
 }
 
-static void slope_law(potential *u)
+static void slope_law(minibatch *u)
 {
     double sums[2], want[2];
     if (!slopes_apply(u)) return;
-    slopes_sum(u, 0, u->n, 0.4, sums);
+    slopes_sum(u, 0, u->is.batch, 0.4, sums);
     sums_of_terms(u, 0.4, want);
     CHECK_NEAR(sums[0], want[0], 1e-11);
     CHECK_NEAR(sums[1], want[1], 1e-11);
 }
 
-static void gradient_law(potential *u)
+static void gradient_law(minibatch *u)
 {
     double kept[DIM_MAX], fresh[DIM_MAX];
-    potential_observe_again(u, 0.4);
-    potential_gradient(u, kept);
+    potential_observe_again(&u->is, 0.4);
+    potential_gradient(&u->is, kept);
     u->state->kept = false;
-    potential_gradient(u, fresh);
+    potential_gradient(&u->is, fresh);
     double scale = sqrt(dot(u->target->dim, fresh, fresh));
     for (size_t j = 0; j < u->target->dim; j++)
         CHECK_NEAR(kept[j] / scale, fresh[j] / scale, 1e-11);
 }
 
 /* After 0.4 along q, in another direction. */
-static void turn_law(potential *u, const double *p, const double *q)
+static void turn_law(minibatch *u, const double *p, const double *q)
 {
     double at[DIM_MAX], along[DIM_MAX], kept[DIM_MAX], fresh[DIM_MAX];
     for (size_t j = 0; j < u->target->dim; j++) {
         at[j] = p[j] + 0.4 * q[j];
         along[j] = q[j] * (j % 2 ? 0.8 : -1.1);
     }
-    potential_observe_again(u, 0.4);
-    potential_turn(u, at, along);
-    observation one = potential_observe_again(u, 0.0);
-    potential_gradient(u, kept);
-    potential_aim(u, at, along);
-    observation two = potential_observe_again(u, 0.0);
-    potential_gradient(u, fresh);
+    potential_observe_again(&u->is, 0.4);
+    potential_turn(&u->is, at, along);
+    observation one = potential_observe_again(&u->is, 0.0);
+    potential_gradient(&u->is, kept);
+    potential_aim(&u->is, at, along);
+    observation two = potential_observe_again(&u->is, 0.0);
+    potential_gradient(&u->is, fresh);
     CHECK_NEAR(one.slope / two.slope, 1.0, 1e-10);
     CHECK(two.variance == 0.0 || fabs(one.variance / two.variance - 1.0) < 1e-9);
     double scale = sqrt(dot(u->target->dim, fresh, fresh));
@@ -76,15 +76,15 @@ static void turn_law(potential *u, const double *p, const double *q)
         CHECK_NEAR(kept[j] / scale, fresh[j] / scale, 1e-11);
 }
 
-static void laws_of(const table *t, const potential_kind *kind, size_t n)
+static void laws_of(const table *t, const batch_kind *kind, size_t n)
 {
     for (size_t order = 0; order < 3; order++) {
         control *cv = control_of(t->u, order);
         carved c = carve(kind, t->u, n, 5);
-        c.u.cv = cv;
+        minibatch_equip(&c.u, cv, c.u.is.noise);
         for (size_t k = 0; k < 20; k++) { /* some windows wrap round */
-            potential_aim(&c.u, t->p, t->q);
-            potential_observe(&c.u, 0.1);
+            potential_aim(&c.u.is, t->p, t->q);
+            potential_observe(&c.u.is, 0.1);
             slope_law(&c.u);
             gradient_law(&c.u);
             turn_law(&c.u, t->p, t->q);
@@ -107,9 +107,9 @@ static void for_each_table(bool weighted)
         CHECK(t.u);
         if (!t.u) continue;
         summed += t.u->model->mean != MEAN_OTHER;
-        laws_of(&t, &potential_full, t.data->n);
-        laws_of(&t, &potential_window, 17);
-        laws_of(&t, &potential_random, 17);
+        laws_of(&t, &batch_full, t.data->n);
+        laws_of(&t, &batch_window, 17);
+        laws_of(&t, &batch_random, 17);
         table_close(&t);
     }
     CHECK(summed >= 2); /* logistic and poisson */
@@ -135,8 +135,8 @@ TEST(large_batches_go_through_in_blocks)
                                                               .weighted = true,
                                                               .shuffle = 1});
     REQUIRE(t.u);
-    laws_of(&t, &potential_window, 1500);
-    laws_of(&t, &potential_full, 2500);
+    laws_of(&t, &batch_window, 1500);
+    laws_of(&t, &batch_full, 2500);
     table_close(&t);
 }
 

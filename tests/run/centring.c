@@ -1,7 +1,7 @@
 /* Default priors do not depend on where a column has its zero: the intercept's is of the predictor at
  * the means of the columns. Given ones are of the intercept that is reported, at x = 0. */
 #include "check.h"
-#include "potential/potential.h"
+#include "potential/minibatch.h"
 #include "run/run.h"
 #include "run/target.h"
 
@@ -148,23 +148,23 @@ TEST(potentials_see_the_centred_prior)
         posterior *u = NULL;
         REQUIRE(target_open(o, table->data, model_find(c->model), &u, NULL) == SBPS_OK);
         arena memory = {0};
-        potential full;
-        potential_carve(&full, &potential_full, u, ROWS, &memory);
+        minibatch full;
+        minibatch_carve(&full, &batch_full, u, ROWS, &memory);
         memory = (arena){.base = aligned_zeroed(memory.used), .size = memory.used};
-        potential_carve(&full, &potential_full, u, ROWS, &memory);
-        potential_start(&full, rng_stream(1, 0, RNG_BATCH));
+        minibatch_carve(&full, &batch_full, u, ROWS, &memory);
+        minibatch_start(&full, rng_stream(1, 0, RNG_BATCH));
         double w[MOST], want[MOST], got[MOST], value, exact, slope = 0.0;
         for (size_t j = 0; j < u->dim; j++) w[j] = 0.2 * (double)(j + 1);
         posterior_gradient(u, w, &exact, want, NULL);
-        potential_value(&full, w, &value, &slope);
+        potential_value(&full.is, w, &value, &slope);
         CHECK_NEAR(value, exact, TOL_SUM);
-        potential_fresh_gradient(&full, w, got);
+        potential_fresh_gradient(&full.is, w, got);
         for (size_t j = 0; j < u->dim; j++) CHECK_NEAR(got[j], want[j], TOL_SUM);
-        potential_aim(&full, w, want);
-        slope = potential_observe(&full, 0.0).slope;
+        potential_aim(&full.is, w, want);
+        slope = potential_observe(&full.is, 0.0).slope;
         for (size_t j = 0; j < u->dim; j++) slope -= want[j] * want[j];
         CHECK_NEAR(slope / exact, 0.0, TOL_DIFF);
-        potential_release(&full);
+        minibatch_release(&full);
         free(memory.base);
         posterior_destroy(u);
         sbps_table_destroy(table);

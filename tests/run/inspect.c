@@ -132,7 +132,7 @@ TEST(counts_indices_and_kinds_that_cannot_be_are_refused_by_name)
                            "epochs=50 warmup=0",
                            &table);
     chain *c = run->chains;
-    potential_state *u = c->flight.state;
+    minibatch_state *u = c->flight.state;
     bool finished;
     CHECK(sbps_run_advance(run, &finished, NULL) == SBPS_OK);
     refuse_word(run, &c->d.state->count, 3000, "draws");

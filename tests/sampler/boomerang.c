@@ -66,9 +66,9 @@ static void check_segment(const problem *p, flyer *f, double *end, double *next,
 static void for_each(void (*law)(const problem *p))
 {
     for (size_t a = 0; metric_kinds[a]; a++)
-        for (size_t b = 0; potential_kinds[b]; b++)
+        for (size_t b = 0; batch_kinds[b]; b++)
             for (size_t m = 0; predictor(m); m++) {
-                recipe made = {kind(), metric_kinds[a], potential_kinds[b], predictor(m), 40};
+                recipe made = {kind(), metric_kinds[a], batch_kinds[b], predictor(m), 40};
                 problem p = problem_make(made);
                 CHECK(p.a);
                 if (p.a) law(&p);
@@ -101,7 +101,7 @@ static problem gaussian_problem(void)
     const double x[] = {1.0, 1.0, -1.0, 0.5}, y[] = {0.0, 1.0}, weight[] = {1e-13, 1e-13};
     rows_spec as = {.target = "y", .seed = 1};
     prior priors[2];
-    problem p = {.made = {kind(), metric_kinds[2], &potential_full, model_find("logistic"), 2}};
+    problem p = {.made = {kind(), metric_kinds[2], &batch_full, model_find("logistic"), 2}};
     prior_parse("normal(0.3,2)", &priors[0], NULL);
     prior_parse("normal(-1,0.01)", &priors[1], NULL);
     rows_copy(2, 2, x, NULL, y, weight, NULL, &as, &p.t.data, NULL);

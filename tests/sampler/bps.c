@@ -137,7 +137,7 @@ static const model_kind wall = {.name = "wall", .general = &wall_general};
 static problem density_make(const sampler_kind *kind, const model_kind *model, size_t d,
                             double condition)
 {
-    problem p = {.made = {kind, metric_kinds[0], &potential_full, model, 1}};
+    problem p = {.made = {kind, metric_kinds[0], &batch_full, model, 1}};
     model_shape shape = {.dim = d, .condition = condition};
     double start[DIM_MAX] = {0};
     rows_none(&p.t.data, NULL);
@@ -151,7 +151,7 @@ static problem density_make(const sampler_kind *kind, const model_kind *model, s
 static problem table_problem(const sampler_kind *kind, const model_kind *model,
                              const char *weights)
 {
-    problem p = {.made = {kind, metric_kinds[2], &potential_full, model, 40}};
+    problem p = {.made = {kind, metric_kinds[2], &batch_full, model, 40}};
     table_spec spec = {.n = 300, .columns = 3, .weights = weights, .sigma = "exponential(1)"};
     p.t = table_make(model, spec);
     if (!p.t.u || mode_find(p.t.u, NULL, &p.m, NULL) != SBPS_OK) return p;
@@ -162,31 +162,32 @@ static problem table_problem(const sampler_kind *kind, const model_kind *model,
 /* ---- lines ---- */
 
 /* Integral of the rate from a to b by the midpoint rule. */
-static double stretch(potential *u, double a, double b, double sigma, size_t steps)
+static double stretch(minibatch *u, double a, double b, double sigma, size_t steps)
 {
     double sum = 0.0, h = (b - a) / (double)steps;
     for (size_t i = 0; i < steps; i++)
-        sum += h * noisy_rate(potential_observe(u, a + h * ((double)i + 0.5)).slope, sigma);
+        sum +=
+            h * noisy_rate(potential_observe(&u->is, a + h * ((double)i + 0.5)).slope, sigma);
     return sum;
 }
 
 /* Over a flight, from kink to kink. */
-static double integrated(potential *u, double t, double sigma, size_t steps)
+static double integrated(minibatch *u, double t, double sigma, size_t steps)
 {
     double sum = 0.0, from = 0.0, jump;
     while (from < t) {
-        double to = smaller(potential_next_kink(u, from, &jump), t);
+        double to = smaller(potential_next_kink(&u->is, from, &jump), t);
         sum += stretch(u, from, to, sigma, steps);
         from = to;
     }
     return sum;
 }
 
-static void aim(potential *u, const problem *p, const double *from, const double *q)
+static void aim(minibatch *u, const problem *p, const double *from, const double *q)
 {
     double w[DIM_MAX];
     for (size_t j = 0; j < p->t.u->dim; j++) w[j] = p->m->w[j] + from[j];
-    potential_aim(u, w, q);
+    potential_aim(&u->is, w, q);
 }
 
 /* Climbs of several heights from several starts, in one go and in two. */
@@ -195,8 +196,8 @@ static void climb_law(const problem *p)
     size_t d = p->t.u->dim, n = p->t.data->n;
     double scale = natural_scale(p);
     rng r = rng_stream(3, 0, RNG_TEST);
-    carved c = carve(&potential_full, p->t.u, n, 1);
-    CHECK(line_convex(p->t.u));
+    carved c = carve(&batch_full, p->t.u, n, 1);
+    CHECK(c.u.is.facts.convex);
     for (size_t k = 0; k < 24; k++) {
         double v[DIM_MAX], from[DIM_MAX], q[DIM_MAX], t, again;
         for (size_t j = 0; j < d; j++) v[j] = (k % 4 ? 2.0 : 8.0) * rng_normal(&r) / scale;
@@ -206,7 +207,7 @@ static void climb_law(const problem *p)
         aim(&c.u, p, from, q);
         double height = rng_exponential(&r) * (k % 5 ? 1.0 : 1e-4);
         event e = {0};
-        line l = {.u = &c.u, .e = &e, .curvature = scale * scale, .time = NAN};
+        line l = {.u = &c.u.is, .e = &e, .curvature = scale * scale, .time = NAN};
         climb one = climb_start(&l);
         REQUIRE(climb_to(&l, &one, height, INFINITY, &t));
         CHECK(l.time == t && t > 0.0 && e.rows > 0 && e.rows % n == 0);
@@ -245,11 +246,11 @@ TEST(only_log_concave_targets_count_as_convex)
 {
     problem p = table_problem(&sampler_bps, &model_logistic, "student_t(3,0,1)");
     REQUIRE(p.a);
-    CHECK(!line_convex(p.t.u));
+    CHECK(!minibatch_facts(p.t.u).convex);
     problem_close(&p);
     p = table_problem(&sampler_bps, &model_linear, "normal(0,2)");
     REQUIRE(p.a);
-    CHECK(!line_convex(p.t.u));
+    CHECK(!minibatch_facts(p.t.u).convex);
     problem_close(&p);
 }
 
@@ -306,7 +307,7 @@ static void arrival_law(problem p, double noise)
     static double x[FLIGHTS];
     sampler_settings set = ours;
     size_t n = p.t.data->n, steps = n == 1 ? 2000 : 150;
-    carved c = carve(&potential_full, p.t.u, n, 1);
+    carved c = carve(&batch_full, p.t.u, n, 1);
     flyer f;
     segment s;
     REQUIRE(p.a);
@@ -321,7 +322,7 @@ static void arrival_law(problem p, double noise)
     }
     check_exponential(FLIGHTS, x);
     CHECK(f.b.state->missing <= 1e-3 * (double)FLIGHTS);
-    if (line_convex(p.t.u)) CHECK(f.b.state->violations == 0);
+    if (minibatch_facts(p.t.u).convex) CHECK(f.b.state->violations == 0);
     free(c.memory.base);
     free(f.memory.base);
     problem_close(&p);

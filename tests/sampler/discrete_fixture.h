@@ -64,7 +64,7 @@ typedef struct {
     control *cv;
     double scatter; /* Var(x y), over n - 1 */
     arena memory;
-    potential flight;
+    minibatch flight;
     sampler s;
     moments sums;
 } chain;
@@ -95,14 +95,14 @@ static inline void fill(chain *c, size_t columns)
 static inline void carve_chain(chain *c, const sampler_kind *kind, size_t take)
 {
     static const reported_value none[DIM_MAX];
-    const potential_kind *batches = take < ROWS ? &potential_random : &potential_full;
+    const batch_kind *batches = take < ROWS ? &batch_random : &batch_full;
     bool dense = !strcmp(c->a->kind->name, "dense");
     c->memory.used = 0;
-    potential_carve(&c->flight, batches, c->u, take, &c->memory);
-    sampler_carve(&c->s, kind, c->a, dense ? NULL : c->m->hessian, c->m->w, &c->flight,
+    minibatch_carve(&c->flight, batches, c->u, take, &c->memory);
+    sampler_carve(&c->s, kind, c->a, dense ? NULL : c->m->hessian, c->m->w, &c->flight.is,
                   &c->memory);
     moments_carve(&c->sums, c->u->dim, none, c->m->w, &c->memory);
-    c->flight.cv = c->cv;
+    minibatch_equip(&c->flight, c->cv, c->flight.is.noise);
 }
 
 static inline const metric_kind *metric_named(const char *name)
@@ -130,7 +130,7 @@ static inline bool open_chain(chain *c, const sampler_kind *kind, size_t columns
     carve_chain(c, kind, take);
     *c->s.settings =
         (sampler_settings){.step_size = step, .metric_beta = 0.99, .metric_eps = 1e-4};
-    potential_start(&c->flight, rng_stream(7, 0, RNG_BATCH));
+    minibatch_start(&c->flight, rng_stream(7, 0, RNG_BATCH));
     kind->start(&c->s, zero, rng_stream(7, 0, RNG_FLIGHT));
     moments_start(&c->sums, 1.0);
     return true;

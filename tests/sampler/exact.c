@@ -66,9 +66,9 @@ static bool bench_make(bench *b, const metric_kind *kind, const char *prior_text
     if (!u || mode_find(u, NULL, &b->p.m, NULL) != SBPS_OK) return false;
     metric_create(kind, u->dim, b->p.m->hessian, &b->p.a, NULL);
     if (with_cv) control_create(u, b->p.m->w, CONTROL_GRADIENT, NULL, &b->cv, NULL);
-    b->c = carve(&potential_window, u, 1, 1);
-    b->c.u.cv = b->cv;
-    b->s = (sampler){.a = b->p.a, .u = &b->c.u, .dim = u->dim};
+    b->c = carve(&batch_window, u, 1, 1);
+    minibatch_equip(&b->c.u, b->cv, b->c.u.is.noise);
+    b->s = (sampler){.a = b->p.a, .u = &b->c.u.is, .dim = u->dim};
     for (size_t j = 0; j < u->dim; j++) {
         double e[DIM_MAX] = {0};
         e[j] = 1.0;
@@ -94,7 +94,7 @@ static void aim_at_random(bench *b, rng *r, double far, double *z, double *v)
     b->p.a->kind->forward(b->p.a, z, p);
     b->p.a->kind->forward(b->p.a, v, q);
     for (size_t j = 0; j < d; j++) p[j] += b->p.m->w[j];
-    potential_aim(&b->c.u, p, q);
+    potential_aim(&b->c.u.is, p, q);
 }
 
 /* The largest of many ratios may not pass 1, and must come near it or the bound is too wide. */
@@ -109,15 +109,15 @@ static void slopes_of_rows(const metric_kind *kind)
 {
     bench b;
     REQUIRE(bench_make(&b, kind, "flat", false));
-    size_t n = bounds_row_count(b.p.t.u), d = b.s.dim;
+    size_t n = b.c.u.is.facts.rows, d = b.s.dim;
     double each[64], scratch[DIM_MAX], z[DIM_MAX], v[DIM_MAX], most = 0.0, largest = 0.0;
-    double top = bounds_norms(b.p.t.u, thinning_map(&b.s), scratch, each);
+    double top = bounds_norms(\& b.c.u.is, thinning_map(&b.s), scratch, each);
     rng r = rng_stream(22, 0, RNG_TEST);
     for (size_t k = 0; k < 2000; k++) {
         aim_at_random(&b, &r, 30.0, z, v);
         for (size_t i = 0; i < n; i++) {
-            bounds_look_at(&b.c.u, i);
-            double slope = potential_observe_again(&b.c.u, 0.5).slope / (double)n;
+            bounds_look_at(&b.c.u.is, i);
+            double slope = potential_observe_again(&b.c.u.is, 0.5).slope / (double)n;
             most = fmax(most, fabs(slope) / each[i]);
             CHECK(each[i] <= top);
         }
@@ -137,11 +137,12 @@ static void partials_of_rows(const metric_kind *kind, bool with_cv)
 {
     bench b;
     REQUIRE(bench_make(&b, kind, "normal(0,1)", with_cv));
-    size_t n = bounds_row_count(b.p.t.u), d = b.s.dim;
+    size_t n = b.c.u.is.facts.rows, d = b.s.dim;
     double largest[DIM_MAX], total[DIM_MAX], lever[DIM_MAX], scratch[DIM_MAX], z[DIM_MAX],
         v[DIM_MAX];
     double top[DIM_MAX] = {0}, near[DIM_MAX] = {0}, sums[DIM_MAX] = {0};
-    bounds_columns(&b.c.u, thinning_map(&b.s), scratch, (column_bounds){largest, total, lever});
+    bounds_columns(&b.c.u.is, thinning_map(&b.s), scratch,
+                   (column_bounds){largest, total, lever});
     rng r = rng_stream(23, with_cv, RNG_TEST);
     for (size_t k = 0; k < 4000; k++) {
         aim_at_random(&b, &r, k % 2 ? 30.0 : 0.3, z, v);
@@ -150,7 +151,7 @@ static void partials_of_rows(const metric_kind *kind, bool with_cv)
         for (size_t i = 0; i < n; i++)
             for (size_t j = 0; j < d; j++) {
                 const double *a = b.columns + j * d;
-                double g = fabs(bounds_row_partial(&b.c.u, i, 0.0, a)) / (double)n;
+                double g = fabs(bounds_row_partial(&b.c.u.is, i, 0.0, a)) / (double)n;
                 top[j] = fmax(top[j], g / largest[j]);
                 near[j] = fmax(near[j], g / (lever[j] * far));
                 sums[j] += g;
@@ -178,7 +179,7 @@ static void gradients_add_up(const metric_kind *kind, const char *prior_text, bo
 {
     bench b;
     REQUIRE(bench_make(&b, kind, prior_text, with_cv));
-    size_t n = bounds_row_count(b.p.t.u), d = b.s.dim;
+    size_t n = b.c.u.is.facts.rows, d = b.s.dim;
     rng r = rng_stream(24, 0, RNG_TEST);
     for (size_t k = 0; k < 20; k++) {
         double z[DIM_MAX], v[DIM_MAX], w[DIM_MAX], want[DIM_MAX], slope[DIM_MAX], rate[DIM_MAX],
@@ -186,18 +187,18 @@ static void gradients_add_up(const metric_kind *kind, const char *prior_text, bo
         aim_at_random(&b, &r, 2.0, z, v);
         for (size_t j = 0; j < d; j++) w[j] = b.c.u.p[j] + t * b.c.u.q[j];
         posterior_gradient(b.p.t.u, w, NULL, want, NULL);
-        bounds_exact_gradient(&b.c.u, slope, rate);
-        bounds_curved_gradient(&b.c.u, t, curved);
+        bounds_exact_gradient(&b.c.u.is, slope, rate);
+        bounds_curved_gradient(&b.c.u.is, t, curved);
         for (size_t j = 0; j < d; j++) slope[j] += rate[j] * t + curved[j];
         for (size_t j = 0; j < d; j++) {
             const double *a = b.columns + j * d;
             double got = dot(d, a, slope);
             for (size_t i = 0; i < n; i++)
-                got += bounds_row_partial(&b.c.u, i, t, a) / (double)n;
+                got += bounds_row_partial(&b.c.u.is, i, t, a) / (double)n;
             CHECK_NEAR(got, dot(d, a, want), 1e-10);
         }
         /* the prior's slope along the line stays under what is said of it */
-        prior_line line = bounds_prior_line(&b.c.u);
+        prior_line line = bounds_prior_line(&b.c.u.is);
         CHECK(dot(d, b.c.u.q, curved) <= line.rest + TOL_SUM);
     }
     bench_close(&b);
@@ -236,7 +237,7 @@ TEST(the_largest_hessian_is_never_passed)
         REQUIRE(bench_make(&b, metric_kinds[a], "flat", false));
         size_t d = b.s.dim;
         double largest[DIM_MAX * DIM_MAX], h[DIM_MAX * DIM_MAX], scratch[DIM_MAX], most = 0.0;
-        bounds_hessian(b.p.t.u, thinning_map(&b.s), scratch, largest);
+        bounds_hessian(\& b.c.u.is, thinning_map(&b.s), scratch, largest);
         rng r = rng_stream(25, 0, RNG_TEST);
         for (size_t k = 0; k < 2000; k++) {
             double z[DIM_MAX], v[DIM_MAX], q[DIM_MAX], hq[DIM_MAX], pull[DIM_MAX];
@@ -272,14 +273,14 @@ static void never_above(const sampler_kind *kind, const metric_kind *metric_used
         bench_make(&b, metric_used, prior_text, !strcmp(kind->control_variate, "gradient")));
     b.p.made = (recipe){.kind = kind,
                         .metric = metric_used,
-                        .batches = kind->full ? &potential_full : &potential_window,
+                        .batches = kind->full ? &batch_full : &batch_window,
                         .take = 1};
     flyer f;
     segment s;
     double start[DIM_MAX];
     uint64_t violations = 0, proposals = 0, bounces = 0;
     flyer_make(&f, &b.p, &ours, 1);
-    f.u.cv = b.cv;
+    minibatch_equip(&f.u, b.cv, f.u.is.noise);
     for (size_t j = 0; j < b.s.dim; j++) start[j] = j % 2 ? 3.0 : -3.0;
     kind->start(&f.s, start, rng_stream(26, 0, RNG_FLIGHT));
     for (size_t k = 0; k < 3000; k++) {
@@ -288,7 +289,7 @@ static void never_above(const sampler_kind *kind, const metric_kind *metric_used
         proposals += s.end->proposals;
         bounces += s.end->kind == EVENT_BOUNCE;
         CHECK(s.end->missing == 0.0);
-        CHECK(kind->full ? s.end->rows % f.u.n == 0 : s.end->rows == s.end->proposals);
+        CHECK(kind->full ? s.end->rows % f.u.is.batch == 0 : s.end->rows == s.end->proposals);
     }
     CHECK(violations == 0);
     CHECK(bounces > 1000 && proposals >= bounces);
@@ -373,7 +374,7 @@ static void compare_first_events(const metric_kind *kind, const char *prior_text
     static first_events local, lips, other;
     bench b;
     REQUIRE(bench_make(&b, kind, prior_text, false));
-    b.p.made = (recipe){.metric = kind, .batches = &potential_window, .take = 1};
+    b.p.made = (recipe){.metric = kind, .batches = &batch_window, .take = 1};
     fly_first(&b.p, &sampler_local_bps, 27, &local);
     fly_first(&b.p, &sampler_lipsbps, 28, &lips);
     CHECK(tally_mean(&local.bounce) > 0.5);
@@ -411,13 +412,13 @@ static void zigzag_moves(const sampler_kind *kind, const metric_kind *metric_use
     size_t d = b.s.dim;
     b.p.made = (recipe){.kind = kind,
                         .metric = metric_used,
-                        .batches = kind->full ? &potential_full : &potential_window,
+                        .batches = kind->full ? &batch_full : &batch_window,
                         .take = 1};
     flyer f;
     segment s;
     double end[DIM_MAX], before[DIM_MAX], q[DIM_MAX];
     flyer_make(&f, &b.p, &ours, 3);
-    f.u.cv = b.cv;
+    minibatch_equip(&f.u, b.cv, f.u.is.noise);
     double zero[DIM_MAX] = {0};
     kind->start(&f.s, zero, rng_stream(30, 0, RNG_FLIGHT));
     for (size_t k = 0; k < 500; k++) {

@@ -34,7 +34,7 @@ static const sampler_settings papers = {.band.width = 3.0,
 typedef struct {
     const sampler_kind *kind;
     const metric_kind *metric;
-    const potential_kind *batches;
+    const batch_kind *batches;
     const model_kind *model;
     size_t take; /* rows a batch */
 } recipe;
@@ -48,7 +48,7 @@ typedef struct {
 
 typedef struct {
     arena memory;
-    potential u;
+    minibatch u;
     sampler s;
     moments m;
     bias b;
@@ -76,12 +76,12 @@ static inline void problem_close(problem *p)
 static inline void flyer_carve(flyer *f, const problem *p)
 {
     static const reported_value none[DIM_MAX];
-    size_t d = p->t.u->dim, full = p->made.batches == &potential_full;
+    size_t d = p->t.u->dim, full = p->made.batches == &batch_full;
     f->memory.used = 0;
     size_t take = p->made.kind->single ? 1 : p->made.take;
-    potential_carve(&f->u, p->made.batches, p->t.u, full ? p->t.data->n : take, &f->memory);
-    if (p->made.batches == &potential_strata) f->u.parts = fixture_strata(p->t.data->n);
-    sampler_carve(&f->s, p->made.kind, p->a, p->m->hessian, p->m->w, &f->u, &f->memory);
+    minibatch_carve(&f->u, p->made.batches, p->t.u, full ? p->t.data->n : take, &f->memory);
+    if (p->made.batches == &batch_strata) f->u.parts = fixture_strata(p->t.data->n);
+    sampler_carve(&f->s, p->made.kind, p->a, p->m->hessian, p->m->w, &f->u.is, &f->memory);
     moments_carve(&f->m, d, none, p->m->w, &f->memory);
     bias_carve(&f->b, d, NULL, &f->memory);
     draws_carve(&f->d, d, 100, &f->memory);
@@ -114,7 +114,7 @@ static inline void flyer_make(flyer *f, const problem *p, const sampler_settings
     *f->s.settings = *settings;
     f->s.settings->refresh_rate *= scale;
     if (!isnan(settings->band.chord)) f->s.settings->band.chord /= scale;
-    potential_start(&f->u, rng_stream(seed, 0, RNG_BATCH));
+    minibatch_start(&f->u, rng_stream(seed, 0, RNG_BATCH));
     f->s.kind->start(&f->s, zero, rng_stream(seed, 0, RNG_FLIGHT));
     moments_start(&f->m, 0.25 / scale);
     bias_start(&f->b);
@@ -130,16 +130,17 @@ static inline void flyer_step(flyer *f, segment *s)
 }
 
 /* A sampler of the full data takes no batches, one of single rows no others. */
-static inline bool takes(const sampler_kind *kind, const potential_kind *batches)
+static inline bool takes(const sampler_kind *kind, const batch_kind *batches)
 {
-    if (kind->single) return batches == &potential_window;
-    return !kind->full || batches == &potential_full;
+    if (kind->single) return batches == &batch_window;
+    return !kind->full || batches == &batch_full;
 }
 
 /* The sampler can do this model and these priors. */
 static inline bool can(const problem *p)
 {
-    return !p->made.kind->check || p->made.kind->check(p->t.u, &ours, NULL) == SBPS_OK;
+    const potential_facts facts = minibatch_facts(p->t.u);
+    return !p->made.kind->check || p->made.kind->check(&facts, &ours, NULL) == SBPS_OK;
 }
 
 /* Runs `law` for every sampler, metric, kind of batch and model that go together. */
@@ -147,10 +148,10 @@ static inline void for_each_recipe(void (*law)(const problem *p))
 {
     for (size_t k = 0; sampler_kinds[k]; k++)
         for (size_t a = 0; metric_kinds[a]; a++)
-            for (size_t b = 0; potential_kinds[b]; b++)
+            for (size_t b = 0; batch_kinds[b]; b++)
                 for (size_t m = 0; predictor(m); m++) {
-                    if (!takes(sampler_kinds[k], potential_kinds[b])) continue;
-                    recipe made = {sampler_kinds[k], metric_kinds[a], potential_kinds[b],
+                    if (!takes(sampler_kinds[k], batch_kinds[b])) continue;
+                    recipe made = {sampler_kinds[k], metric_kinds[a], batch_kinds[b],
                                    predictor(m), 40};
                     problem p = problem_make(made);
                     CHECK(p.a);

@@ -5,7 +5,7 @@
 
 static problem make(const metric_kind *how)
 {
-    recipe made = {sampler_find("hmc"), how, &potential_full, model_find("logistic"), 0};
+    recipe made = {sampler_find("hmc"), how, &batch_full, model_find("logistic"), 0};
     return problem_make(made);
 }
 
@@ -74,8 +74,8 @@ TEST(every_leapfrog_is_one_look_at_all_rows)
     uint64_t looks = 0, least = UINT64_MAX, most = 0;
     for (size_t i = 0; i < 1000; i++) {
         flyer_step(&f, &s);
-        CHECK(s.end->rows % f.u.n == 0 && s.end->proposals == 1);
-        uint64_t now = s.end->rows / f.u.n - (i == 0); /* the start was looked at once */
+        CHECK(s.end->rows % f.u.is.batch == 0 && s.end->proposals == 1);
+        uint64_t now = s.end->rows / f.u.is.batch - (i == 0); /* the start was looked at once */
         looks += now;
         least = now < least ? now : least;
         most = now > most ? now : most;
@@ -102,7 +102,7 @@ TEST(adaptation_finds_a_quarter_turn_and_is_frozen)
         double looks = 0.0, moved = 0.0, product = 0.0, square = 0.0;
         for (size_t i = 0; i < 4000; i++) {
             flyer_step(&f, &s);
-            looks += (double)s.end->rows / (double)f.u.n;
+            looks += (double)s.end->rows / (double)f.u.is.batch;
             moved += memcmp(f.s.p_next, s.p, s.dim * sizeof *s.p) != 0;
             product += dot(s.dim, f.s.p_next, s.p);
             square += dot(s.dim, s.p, s.p);

@@ -210,11 +210,11 @@ static void rows_law(const problem *p)
     uint64_t looks = 0;
     for (size_t k = 0; k < 300; k++) {
         flyer_step(&f, &s);
-        CHECK(s.end->rows % f.u.n == 0);
-        CHECK(s.end->rows >= s.end->proposals * f.u.n);
-        looks += s.end->rows / f.u.n;
+        CHECK(s.end->rows % f.u.is.batch == 0);
+        CHECK(s.end->rows >= s.end->proposals * f.u.is.batch);
+        looks += s.end->rows / f.u.is.batch;
     }
-    CHECK(f.b.state->rows == looks * f.u.n);
+    CHECK(f.b.state->rows == looks * f.u.is.batch);
     /* besides proposals only starts of flights without a bounce and horizons look at rows */
     if (p->made.kind->curve) CHECK(looks > f.b.state->proposals);
     free(f.memory.base);
@@ -272,7 +272,7 @@ static void moved_law(const problem *p)
         REQUIRE(there.memory.base);
         memcpy(there.memory.base, here.memory.base, here.memory.size);
         flyer_carve(&there, p);
-        potential_restore(&there.u);
+        minibatch_restore(&there.u);
         unsigned char *want = malloc(here.memory.size);
         for (size_t k = 0; k < 200; k++) flyer_step(&here, &s);
         memcpy(want, here.memory.base, here.memory.size);
@@ -297,7 +297,7 @@ TEST(calibration_counts_only_while_it_is_on)
 {
     for (size_t k = 0; sampler_kinds[k]; k++) {
         if (!sampler_kinds[k]->calibrate) continue;
-        recipe made = {sampler_kinds[k], metric_kinds[0], &potential_random, predictor(0), 40};
+        recipe made = {sampler_kinds[k], metric_kinds[0], &batch_random, predictor(0), 40};
         problem p = problem_make(made);
         REQUIRE(p.a);
         flyer f;

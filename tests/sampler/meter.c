@@ -49,17 +49,17 @@ static outcome fly(const problem *p, const sampler_kind *kind, const sampler_set
     static const double centre[1];
     outcome sum = {0};
     arena memory = {0};
-    potential u = {0};
+    minibatch u = {0};
     sampler s;
-    potential_carve(&u, &potential_full, p->t.u, 2, &memory);
-    sampler_carve(&s, kind, p->a, NULL, centre, &u, &memory);
+    minibatch_carve(&u, &batch_full, p->t.u, 2, &memory);
+    sampler_carve(&s, kind, p->a, NULL, centre, &u.is, &memory);
     memory = (arena){.base = aligned_zeroed(memory.used), .size = memory.used};
-    potential_carve(&u, &potential_full, p->t.u, 2, &memory);
-    sampler_carve(&s, kind, p->a, NULL, centre, &u, &memory);
+    minibatch_carve(&u, &batch_full, p->t.u, 2, &memory);
+    sampler_carve(&s, kind, p->a, NULL, centre, &u.is, &memory);
     *s.settings = *settings;
     for (uint64_t seed = 0; seed < FLIGHTS; seed++) {
         segment flown;
-        potential_start(&u, rng_stream(seed, 0, RNG_BATCH));
+        minibatch_start(&u, rng_stream(seed, 0, RNG_BATCH));
         s.kind->start(&s, (double[]){START}, rng_stream(seed, 0, RNG_FLIGHT));
         if (s.v[0] > 0.0) continue;
         s.kind->step(&s, &flown);

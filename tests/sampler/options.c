@@ -239,8 +239,8 @@ static const sampler_settings *with(sampler_settings *set, size_t which)
 /* Each option changes the path, and its means agree with those of the plain sampler. */
 TEST(every_option_flies_another_path_to_the_same_posterior)
 {
-    recipe made = {sampler_find("sbps"), metric_kinds[2], &potential_random,
-                   model_find("logistic"), 100};
+    recipe made = {sampler_find("sbps"), metric_kinds[2], &batch_random, model_find("logistic"),
+                   100};
     problem p = problem_make(made);
     REQUIRE(p.a);
     size_t d = p.t.u->dim;
@@ -256,8 +256,8 @@ TEST(every_option_flies_another_path_to_the_same_posterior)
         uint64_t looks = 0;
         for (size_t k = 0; k < 60000; k++) {
             flyer_step(&f, &s);
-            looks += s.end->rows / f.u.n;
-            CHECK(s.end->rows % f.u.n == 0 && isfinite(s.dt) && s.dt > 0.0);
+            looks += s.end->rows / f.u.is.batch;
+            CHECK(s.end->rows % f.u.is.batch == 0 && isfinite(s.dt) && s.dt > 0.0);
             if (k > 50) continue;
             flyer_step(&plain, &t);
             differs = differs || s.dt != t.dt;
@@ -280,8 +280,8 @@ TEST(every_option_flies_another_path_to_the_same_posterior)
 
 TEST(auxiliary_observations_count_their_rows)
 {
-    recipe made = {sampler_find("sbps"), metric_kinds[2], &potential_random,
-                   model_find("logistic"), 40};
+    recipe made = {sampler_find("sbps"), metric_kinds[2], &batch_random, model_find("logistic"),
+                   40};
     problem p = problem_make(made);
     REQUIRE(p.a);
     flyer f;
@@ -296,7 +296,7 @@ TEST(auxiliary_observations_count_their_rows)
         bool bounce = s.end->kind == EVENT_BOUNCE;
         uint64_t rejected =
             s.end->proposals - bounce; /* each of them, and the start, looks ahead */
-        CHECK(s.end->rows / f.u.n >= s.end->proposals + 3 * (rejected + 1));
+        CHECK(s.end->rows / f.u.is.batch >= s.end->proposals + 3 * (rejected + 1));
     }
     free(f.memory.base);
     problem_close(&p);
@@ -332,7 +332,7 @@ TEST(adaptive_metric_is_the_inverse_root_of_mean_squares_with_mean_one)
 /* A is what it was until the next bounce, stands still when frozen, and starts as the shared one. */
 TEST(the_metric_changes_only_at_bounces_and_only_while_it_adapts)
 {
-    recipe made = {sampler_find("psbps"), adaptive(), &potential_random, model_find("logistic"),
+    recipe made = {sampler_find("psbps"), adaptive(), &batch_random, model_find("logistic"),
                    40};
     problem p = problem_make(made);
     REQUIRE(p.a);

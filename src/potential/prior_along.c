@@ -2,7 +2,7 @@
  * intercept's sees p + t q of the line in place of a coordinate; of the others some have kinks, which
  * a flight must not pass unseen. */
 #include "base/real.h"
-#include "potential/potential.h"
+#include "potential/minibatch.h"
 
 #include <math.h>
 
@@ -13,7 +13,7 @@ static bool is_curved(const posterior *target, size_t j)
     return target->scale[j] != SCALE_PLAIN || !target->priors[j].kind->quadratic;
 }
 
-void potential_straighten(potential *u)
+void minibatch_straighten(minibatch *u)
 {
     const posterior *target = u->target;
     for (size_t j = 0; j < target->dim; j++) {
@@ -27,7 +27,7 @@ void potential_straighten(potential *u)
     }
 }
 
-void potential_aim_leads(potential *u)
+void minibatch_aim_leads(minibatch *u)
 {
     for (size_t i = 0; i < u->target->centred; i++) {
         prior_lead *lead = &u->leads[i];
@@ -39,7 +39,7 @@ void potential_aim_leads(potential *u)
     }
 }
 
-void potential_pull_leads(const potential *u, double t, double *gradient)
+void minibatch_pull_leads(const minibatch *u, double t, double *gradient)
 {
     for (size_t i = 0; i < u->target->centred; i++) {
         const prior_lead *lead = &u->leads[i];
@@ -48,7 +48,7 @@ void potential_pull_leads(const potential *u, double t, double *gradient)
     }
 }
 
-double potential_next_kink(const potential *u, double t, double *jump)
+double minibatch_next_kink(const minibatch *u, double t, double *jump)
 {
     double first = INFINITY;
     *jump = 0.0;
@@ -56,7 +56,7 @@ double potential_next_kink(const potential *u, double t, double *jump)
         size_t j = u->curved[c];
         const prior *of = &u->target->priors[j];
         coordinate_scale scale = u->target->scale[j];
-        double p = potential_seen(u, u->p, j), q = potential_seen(u, u->q, j);
+        double p = minibatch_seen(u, u->p, j), q = minibatch_seen(u, u->q, j);
         double kink = of->kind->kink ? of->kind->kink(of->theta) : NAN;
         if (scale == SCALE_LOG) kink = log(kink);
         double when = (kink - p) / q, nudge = copysign(KINK_NUDGE * larger(1.0, fabs(kink)), q);
