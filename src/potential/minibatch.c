@@ -20,38 +20,6 @@
 
 static const potential_calls calls;
 
-static bool convex(const posterior *target)
-{
-    if (!target->model->log_concave) return false;
-    for (size_t j = 0; j < target->dim; j++)
-        if (target->scale[j] != SCALE_PLAIN || !target->priors[j].kind->log_concave)
-            return false;
-    return true;
-}
-
-static const char *unbounded_prior(const posterior *target)
-{
-    for (size_t j = 0; j < target->dim; j++) {
-        const prior_kind *kind = target->priors[j].kind;
-        bool known = kind->quadratic || kind->slope_bound;
-        if (target->scale[j] != SCALE_PLAIN || !known) return kind->name;
-    }
-    return NULL;
-}
-
-potential_facts minibatch_facts(const posterior *target)
-{
-    return (potential_facts){
-        .dim = target->dim,
-        .rows = target->data->n,
-        .model = target->model->name,
-        .convex = convex(target),
-        .quadratic = target->model->general && target->model->general->quadratic,
-        .bounded = posterior_bounded(target),
-        .unbounded_prior = unbounded_prior(target),
-    };
-}
-
 void minibatch_equip(minibatch *u, const control *cv, double noise)
 {
     u->cv = cv;
@@ -318,20 +286,6 @@ double minibatch_row_variance(minibatch *u)
     u->terms->place(u, 0.0);
     sum_slopes(u, &whole, 0.0, sums);
     return scatter(&whole, sums) * total * total / (n - 1.0);
-}
-
-void minibatch_add_squares(minibatch *u, double factor, double *squares)
-{
-    size_t n = u->target->data->n;
-    u->state->kept = u->state->turned = false;
-    u->terms->place(u, 0.0);
-    for (size_t first = 0; first < n; first += MINIBATCH_BLOCK) {
-        size_t take = n - first < MINIBATCH_BLOCK ? n - first : MINIBATCH_BLOCK;
-        row_range r = rows_from(first, take);
-        u->terms->slopes(u, r, 0.0, 0);
-        terms_weigh(u, r, u->out);
-        for (size_t i = 0; i < take; i++) squares[first + i] += factor * u->out[i] * u->out[i];
-    }
 }
 
 /* ---- gradient ---- */

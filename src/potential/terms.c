@@ -20,3 +20,17 @@ double terms_sum(minibatch *u, row_range r)
     u->target->k->sum_squares(r.n, u->out, 0.0, sums);
     return sums[0];
 }
+
+void minibatch_add_squares(minibatch *u, double factor, double *squares)
+{
+    size_t n = u->target->data->n;
+    u->state->kept = u->state->turned = false;
+    u->terms->place(u, 0.0);
+    for (size_t first = 0; first < n; first += MINIBATCH_BLOCK) {
+        size_t take = n - first < MINIBATCH_BLOCK ? n - first : MINIBATCH_BLOCK;
+        row_range r = rows_from(first, take);
+        u->terms->slopes(u, r, 0.0, 0);
+        terms_weigh(u, r, u->out);
+        for (size_t i = 0; i < take; i++) squares[first + i] += factor * u->out[i] * u->out[i];
+    }
+}

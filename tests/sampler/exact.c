@@ -111,7 +111,7 @@ static void slopes_of_rows(const metric_kind *kind)
     REQUIRE(bench_make(&b, kind, "flat", false));
     size_t n = b.c.u.is.facts.rows, d = b.s.dim;
     double each[64], scratch[DIM_MAX], z[DIM_MAX], v[DIM_MAX], most = 0.0, largest = 0.0;
-    double top = bounds_norms(\& b.c.u.is, thinning_map(&b.s), scratch, each);
+    double top = bounds_norms(&b.c.u.is, thinning_map(&b.s), scratch, each);
     rng r = rng_stream(22, 0, RNG_TEST);
     for (size_t k = 0; k < 2000; k++) {
         aim_at_random(&b, &r, 30.0, z, v);
@@ -237,7 +237,7 @@ TEST(the_largest_hessian_is_never_passed)
         REQUIRE(bench_make(&b, metric_kinds[a], "flat", false));
         size_t d = b.s.dim;
         double largest[DIM_MAX * DIM_MAX], h[DIM_MAX * DIM_MAX], scratch[DIM_MAX], most = 0.0;
-        bounds_hessian(\& b.c.u.is, thinning_map(&b.s), scratch, largest);
+        bounds_hessian(&b.c.u.is, thinning_map(&b.s), scratch, largest);
         rng r = rng_stream(25, 0, RNG_TEST);
         for (size_t k = 0; k < 2000; k++) {
             double z[DIM_MAX], v[DIM_MAX], q[DIM_MAX], hq[DIM_MAX], pull[DIM_MAX];

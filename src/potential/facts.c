@@ -1,0 +1,34 @@
+/* What samplers may know of a posterior. */
+#include "potential/minibatch.h"
+
+static bool convex(const posterior *target)
+{
+    if (!target->model->log_concave) return false;
+    for (size_t j = 0; j < target->dim; j++)
+        if (target->scale[j] != SCALE_PLAIN || !target->priors[j].kind->log_concave)
+            return false;
+    return true;
+}
+
+static const char *unbounded_prior(const posterior *target)
+{
+    for (size_t j = 0; j < target->dim; j++) {
+        const prior_kind *kind = target->priors[j].kind;
+        bool known = kind->quadratic || kind->slope_bound;
+        if (target->scale[j] != SCALE_PLAIN || !known) return kind->name;
+    }
+    return NULL;
+}
+
+potential_facts minibatch_facts(const posterior *target)
+{
+    return (potential_facts){
+        .dim = target->dim,
+        .rows = target->data->n,
+        .model = target->model->name,
+        .convex = convex(target),
+        .quadratic = target->model->general && target->model->general->quadratic,
+        .bounded = posterior_bounded(target),
+        .unbounded_prior = unbounded_prior(target),
+    };
+}
