@@ -1,6 +1,6 @@
 /* Which rows a batch holds: all, a window, or random ones. Rows are without replacement within a
  * batch and batches are independent, as Theorem 1 of the paper needs. */
-#include "potential/read_ahead.h"
+#include "potential/windows.h"
 
 static void pick_all(minibatch *u)
 {
@@ -11,9 +11,9 @@ static void pick_all(minibatch *u)
  * rows at the ends would be seen less often. */
 static void pick_window(minibatch *u)
 {
-    read_ahead_turn(u);
+    windows_turn(u);
     u->state->first = rng_below(&u->state->random, u->target->data->n);
-    read_ahead_next(u);
+    windows_next(u);
 }
 
 /* The permutation is kept from batch to batch: any order is as good as another to choose from. */
@@ -32,7 +32,7 @@ const batch_kind batch_window = {
     .name = "window",
     .summary = "consecutive shuffled rows from a random start, wrapping round",
     .pick = pick_window,
-    .start = read_ahead_start,
+    .start = windows_start,
 };
 
 const batch_kind batch_random = {

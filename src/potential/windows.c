@@ -2,7 +2,7 @@
  *
  * The start of window k is number k of a stream of its own, so that windows to come can be asked for
  * ahead: a second copy of the stream runs in front of the first. */
-#include "potential/read_ahead.h"
+#include "potential/windows.h"
 
 #include "data/read_ahead.h"
 #include "potential/terms.h"
@@ -92,7 +92,7 @@ void minibatch_release(minibatch *u)
     u->reader = NULL;
 }
 
-void read_ahead_start(minibatch *u)
+void windows_start(minibatch *u)
 {
     const rows *data = u->target->data;
     minibatch_release(u);
@@ -108,12 +108,12 @@ static void decide_reading(minibatch *u)
     if (u->reader) ask_anew(u);
 }
 
-void read_ahead_turn(minibatch *u)
+void windows_turn(minibatch *u)
 {
     if (u->target->data->mapped && ++u->windows == DECIDE_AT) decide_reading(u);
 }
 
-void read_ahead_next(minibatch *u)
+void windows_next(minibatch *u)
 {
     if (u->reader) reader_next(u->reader);
     look_ahead(u);
