@@ -5,11 +5,13 @@
 
 #include "base/memory.h"
 #include "store/atomic.h"
+#include "store/netcdf.h"
 #include "store/trailer.h"
 
 #include <errno.h>
 #include <math.h>
 #include <netcdf.h>
+#include <netcdf_mem.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -219,9 +221,9 @@ static sbps_status get_strings(const reader *f, int group, const char *name, siz
 /* What the parameters are; files of earlier versions do not say. */
 static sbps_status get_model(const reader *f, result *r)
 {
-    int group;
-    sbps_status status = SBPS_OK;
-    bool there = nc_inq_grp_ncid(f->root, "model", &group) == NC_NOERR;
+    int group, rc = nc_inq_grp_ncid(f->root, "model", &group);
+    bool there = rc != NC_ENOGRP;
+    sbps_status status = rc && there ? bad(f, "model", rc) : SBPS_OK;
     for (const label_field *l = layout_labels; there && l->name && status == SBPS_OK; l++)
         status = get_strings(f, group, l->name, r->dim, label_of(r, l));
     for (const array_field *a = layout_model; a->name && status == SBPS_OK; a++) {
@@ -285,6 +287,28 @@ static sbps_status check_author(const reader *f)
     return status;
 }
 
+/* The result in the open file, which is closed. */
+static sbps_status read_open(const reader *f, result **out)
+{
+    sbps_status status;
+    if ((status = check_author(f)) != SBPS_OK) goto done;
+    if ((status = get_groups(f, out)) != SBPS_OK) goto done;
+    if ((status = get_info(f, &(*out)->info)) != SBPS_OK) goto done;
+    status = get_options(f, *out);
+done:
+    nc_close(f->root);
+    if (status != SBPS_OK) {
+        result_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+static sbps_status tell_opening(const reader *f, int rc)
+{
+    return rc == NC_ENOMEM ? fail_memory(f->err) : bad(f, "it cannot be opened", rc);
+}
+
 sbps_status result_read_netcdf(const char *path, result **out, sbps_error *err)
 {
     reader f = {.path = path, .err = err};
@@ -292,18 +316,14 @@ sbps_status result_read_netcdf(const char *path, result **out, sbps_error *err)
     sbps_status status = check_file(&f);
     if (status != SBPS_OK) return status;
     int rc = nc_open(path, NC_NOWRITE, &f.root);
-    if (rc == NC_ENOMEM) return fail_memory(err);
-    if (rc) return bad(&f, "it cannot be opened", rc);
+    return rc ? tell_opening(&f, rc) : read_open(&f, out);
+}
 
-    if ((status = check_author(&f)) != SBPS_OK) goto done;
-    if ((status = get_groups(&f, out)) != SBPS_OK) goto done;
-    if ((status = get_info(&f, &(*out)->info)) != SBPS_OK) goto done;
-    status = get_options(&f, *out);
-done:
-    nc_close(f.root);
-    if (status != SBPS_OK) {
-        result_destroy(*out);
-        *out = NULL;
-    }
-    return status;
+sbps_status netcdf_read_image(void *image, size_t size, const char *path, result **out,
+                              sbps_error *err)
+{
+    reader f = {.path = path, .bytes = size, .err = err};
+    *out = NULL;
+    int rc = nc_open_mem("sbps.nc", NC_NOWRITE, size, image, &f.root);
+    return rc ? tell_opening(&f, rc) : read_open(&f, out);
 }

@@ -13,11 +13,14 @@
  * data.
  *
  * The file is built in memory and its image goes through atomic.h: HDF5 does not say why a
- * write to a full disk failed, and cannot close such a file cleanly. It costs memory for one
- * more copy of the draws. Not thread-safe: main thread only. */
+ * write to a full disk failed, and cannot close such a file cleanly. Nor does it always say that
+ * memory was short while it made the file, so the image is read back and compared before any of it
+ * is written; no matter then what kind of file it goes to. It costs memory for two more copies of
+ * the draws. Not thread-safe: main thread only. */
 #include "store/layout.h"
 
 #include "store/atomic.h"
+#include "store/netcdf.h"
 #include "store/trailer.h"
 
 #include <netcdf.h>
@@ -197,31 +200,50 @@ static int make_image(const result *r, NC_memio *image)
 }
 
 /* The image is grown in steps: what lies behind the end HDF5 knows of is left out. */
-static void put_image(const NC_memio *image, atomic_file *file)
+static void cut_image(NC_memio *image)
 {
+    uint64_t end = image->size >= HDF5_HEAD ? hdf5_end(image->memory) : 0;
+    if (end && end < image->size) image->size = (size_t)end;
+}
+
+static sbps_status check_image(const NC_memio *image, const result *r, const char *path,
+                               sbps_error *err)
+{
+    result *back;
+    sbps_status status = netcdf_read_image(image->memory, image->size, path, &back, NULL);
+    bool same = status == SBPS_OK && result_same(r, back);
+    result_destroy(back);
+    if (same) return SBPS_OK;
+    if (status == SBPS_NO_MEM) return fail_memory(err);
+    return fail(
+        err, SBPS_NO_MEM,
+        "%s: cannot be written: what NetCDF made of it does not read back: is memory short?",
+        path);
+}
+
+static sbps_status put_image(const NC_memio *image, const char *path, sbps_error *err)
+{
+    atomic_file file;
     unsigned char trailer[TRAILER_SIZE];
-    size_t size = image->size;
-    uint64_t end = size >= HDF5_HEAD ? hdf5_end(image->memory) : 0;
-    if (end && end < size) size = (size_t)end;
-    trailer_make(image->memory, size, trailer);
-    file_write(file, image->memory, size);
-    file_write(file, trailer, sizeof trailer);
+    sbps_status status = file_begin(path, &file, err);
+    if (status != SBPS_OK) return status;
+    trailer_make(image->memory, image->size, trailer);
+    file_write(&file, image->memory, image->size);
+    file_write(&file, trailer, sizeof trailer);
+    return file_commit(&file, err);
 }
 
 sbps_status result_write_netcdf(const result *r, const char *path, sbps_error *err)
 {
-    atomic_file file;
     NC_memio image = {0};
     int rc = make_image(r, &image);
     if (rc == NC_ENOMEM) return fail_memory(err);
     if (rc) /* into memory: what else could there be too little of? */
         return fail(err, SBPS_NO_MEM, "%s: cannot be written: %s: is memory short?", path,
                     nc_strerror(rc));
-    sbps_status status = file_begin(path, &file, err);
-    if (status == SBPS_OK) {
-        put_image(&image, &file);
-        status = file_commit(&file, err);
-    }
+    cut_image(&image);
+    sbps_status status = check_image(&image, r, path, err);
+    if (status == SBPS_OK) status = put_image(&image, path, err);
     free(image.memory);
     return status;
 }

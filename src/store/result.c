@@ -1,10 +1,11 @@
-/* A result's memory: plain arrays, zeroed. */
+/* A result as plain arrays, zeroed: made, freed, compared. */
 #include "store/result.h"
 
 #include "base/memory.h"
 #include "store/layout.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Empty products are allowed: a run stopped at once has no draws. */
 static bool product(size_t a, size_t b, size_t c, size_t *out)
@@ -78,4 +79,69 @@ void result_destroy(result *r)
     }
     free(r->options);
     free(r);
+}
+
+/* ---- comparing ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static bool same_texts(char *const *a, char *const *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!same_text(a[i], b[i])) return false;
+    return true;
+}
+
+static bool same_arrays(const result *a, const result *b, const array_field *fields,
+                        size_t count)
+{
+    for (const array_field *f = fields; f->name; f++)
+        if (memcmp(array_of(a, f), array_of(b, f), count * sizeof(double)) != 0) return false;
+    return true;
+}
+
+static bool same_numbers(const result *a, const result *b)
+{
+    size_t rows = a->chains * a->draws;
+    return memcmp(a->w, b->w, rows * a->dim * sizeof *a->w) == 0 &&
+           same_arrays(a, b, layout_path, a->dim) && same_arrays(a, b, layout_model, a->dim) &&
+           same_arrays(a, b, layout_stats, rows);
+}
+
+static bool same_labels(const result *a, const result *b)
+{
+    for (const label_field *f = layout_labels; f->name; f++)
+        if (!same_texts(label_of(a, f), label_of(b, f), a->dim)) return false;
+    return same_texts(a->names, b->names, a->dim);
+}
+
+static bool same_info(result_info a, result_info b)
+{
+    for (const info_field *f = layout_texts; f->name; f++)
+        if (!same_text(*info_text(&a, f), *info_text(&b, f))) return false;
+    for (const info_field *f = layout_numbers; f->name; f++)
+        if (memcmp(info_number(&a, f), info_number(&b, f), sizeof(double)) != 0) return false;
+    for (const info_field *f = layout_switches; f->name; f++)
+        if (*info_switch(&a, f) != *info_switch(&b, f)) return false;
+    return true;
+}
+
+static bool same_options(const result *a, const result *b)
+{
+    if (a->option_count != b->option_count) return false;
+    for (size_t i = 0; i < a->option_count; i++)
+        if (!same_text(a->options[i].name, b->options[i].name) ||
+            !same_text(a->options[i].value, b->options[i].value))
+            return false;
+    return true;
+}
+
+bool result_same(const result *a, const result *b)
+{
+    return a->chains == b->chains && a->draws == b->draws && a->dim == b->dim &&
+           same_numbers(a, b) && same_labels(a, b) && same_info(a->info, b->info) &&
+           same_options(a, b);
 }

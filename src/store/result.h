@@ -71,6 +71,8 @@ typedef struct sbps_result {
 sbps_status result_create(size_t chains, size_t draws, size_t dim, result **out,
                           sbps_error *err);
 void result_destroy(result *r);
+/* Bit for bit; a text that is NULL counts as "". */
+bool result_same(const result *a, const result *b);
 
 /* Store: each file appears whole or not at all (written beside, synced, renamed). */
 sbps_status result_write_netcdf(const result *r, const char *path, sbps_error *err);

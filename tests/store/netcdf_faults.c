@@ -1,0 +1,180 @@
+/* NetCDF fails: one call after the other, or, worse, it says nothing and its bytes are wrong. Writing
+ * says so and leaves the earlier file as it was; reading says so and gives nothing.
+ *
+ * The linker puts __wrap_CALL in the place of every CALL named here: see tests/CMakeLists.txt. */
+#include "check.h"
+
+#include "store/sample.h"
+
+#include <netcdf.h>
+#include <netcdf_mem.h>
+
+static size_t calls, fail_at; /* the fail_at-th call fails, from 1; 0: none does */
+static int failure;
+
+#define TRIES 64 /* of the calls, spread evenly */
+
+static bool refused(void)
+{
+    return ++calls == fail_at;
+}
+
+#define WRAP(name, parameters, arguments)                                                      \
+    int __real_##name parameters;                                                              \
+    int __wrap_##name parameters;                                                              \
+    int __wrap_##name parameters                                                               \
+    {                                                                                          \
+        return refused() ? failure : __real_##name arguments;                                  \
+    }
+
+WRAP(nc_create_mem, (const char *path, int mode, size_t size, int *id), (path, mode, size, id))
+WRAP(nc_open, (const char *path, int mode, int *id), (path, mode, id))
+WRAP(nc_open_mem, (const char *path, int mode, size_t size, void *memory, int *id),
+     (path, mode, size, memory, id))
+WRAP(nc_def_grp, (int id, const char *name, int *out), (id, name, out))
+WRAP(nc_def_dim, (int id, const char *name, size_t size, int *out), (id, name, size, out))
+WRAP(nc_def_var, (int id, const char *name, nc_type type, int rank, const int *dims, int *out),
+     (id, name, type, rank, dims, out))
+WRAP(nc_def_var_deflate, (int id, int v, int shuffle, int deflate, int level),
+     (id, v, shuffle, deflate, level))
+WRAP(nc_def_var_fletcher32, (int id, int v, int on), (id, v, on))
+WRAP(nc_put_att_text, (int id, int v, const char *name, size_t size, const char *text),
+     (id, v, name, size, text))
+WRAP(nc_put_att_string, (int id, int v, const char *name, size_t size, const char **texts),
+     (id, v, name, size, texts))
+WRAP(nc_put_att_double,
+     (int id, int v, const char *name, nc_type type, size_t size, const double *x),
+     (id, v, name, type, size, x))
+WRAP(nc_put_att_int, (int id, int v, const char *name, nc_type type, size_t size, const int *x),
+     (id, v, name, type, size, x))
+WRAP(nc_put_var_double, (int id, int v, const double *x), (id, v, x))
+WRAP(nc_put_var_longlong, (int id, int v, const long long *x), (id, v, x))
+WRAP(nc_put_var_string, (int id, int v, const char **x), (id, v, x))
+WRAP(nc_inq_att, (int id, int v, const char *name, nc_type *type, size_t *size),
+     (id, v, name, type, size))
+WRAP(nc_inq_attname, (int id, int v, int index, char *name), (id, v, index, name))
+WRAP(nc_inq_natts, (int id, int *count), (id, count))
+WRAP(nc_inq_dimid, (int id, const char *name, int *out), (id, name, out))
+WRAP(nc_inq_dimlen, (int id, int dimension, size_t *out), (id, dimension, out))
+WRAP(nc_inq_grp_ncid, (int id, const char *name, int *out), (id, name, out))
+WRAP(nc_inq_varid, (int id, const char *name, int *out), (id, name, out))
+WRAP(nc_inq_var, (int id, int v, char *name, nc_type *type, int *rank, int *dims, int *atts),
+     (id, v, name, type, rank, dims, atts))
+WRAP(nc_get_att_text, (int id, int v, const char *name, char *out), (id, v, name, out))
+WRAP(nc_get_att_string, (int id, int v, const char *name, char **out), (id, v, name, out))
+WRAP(nc_get_att_double, (int id, int v, const char *name, double *out), (id, v, name, out))
+WRAP(nc_get_var_double, (int id, int v, double *out), (id, v, out))
+WRAP(nc_get_var_string, (int id, int v, char **out), (id, v, out))
+
+/* What is done to the image on the way: `blot` bytes from `blot_at`, in parts per thousand of it, are
+ * wiped out. */
+static size_t blot, blot_at;
+
+int __real_nc_close_memio(int id, NC_memio *image);
+int __wrap_nc_close_memio(int id, NC_memio *image);
+int __wrap_nc_close_memio(int id, NC_memio *image)
+{
+    int rc = __real_nc_close_memio(id, image);
+    if (refused()) return failure;
+    size_t from = image->size / 1000 * blot_at;
+    if (!rc && from + blot <= image->size) memset((char *)image->memory + from, 0, blot);
+    return rc;
+}
+
+static result *small_result(void)
+{
+    result *r = sample_result(1, 2, 3);
+    size_t length = 40000; /* an attribute of texts, not of characters */
+    free(r->options[1].value);
+    r->options[1].value = calloc(length + 1, 1);
+    memset(r->options[1].value, 'x', length);
+    return r;
+}
+
+static void check_holds(const char *path, const result *want)
+{
+    result *back = NULL;
+    CHECK(result_read_netcdf(path, &back, NULL) == SBPS_OK);
+    CHECK(back && same_result(want, back));
+    result_destroy(back);
+}
+
+/* A call more than was needed may fail: what is there then is right all the same. */
+static void check_written(sbps_status status, const sbps_error *err, const char *path,
+                          const result *r, const result *earlier)
+{
+    fail_at = 0;
+    check_holds(path, status == SBPS_OK ? r : earlier);
+    if (status == SBPS_OK)
+        CHECK(result_write_netcdf(earlier, path, NULL) == SBPS_OK);
+    else
+        CHECK(status == SBPS_NO_MEM && err->text[0]);
+}
+
+TEST(whichever_call_fails_writing_says_so_and_keeps_the_earlier_file)
+{
+    const char *path = sample_path("write.nc");
+    result *earlier = sample_result(1, 1, 1), *r = small_result();
+    REQUIRE(result_write_netcdf(r, path, NULL) == SBPS_OK);
+    size_t all = calls, stopped = 0, tried = 0;
+    REQUIRE(result_write_netcdf(earlier, path, NULL) == SBPS_OK);
+    for (size_t k = 1; k <= all; k += all / TRIES + 1) {
+        sbps_error err = {0};
+        calls = 0, fail_at = k, failure = k % 3 ? NC_EHDFERR : NC_ENOMEM;
+        sbps_status status = result_write_netcdf(r, path, &err);
+        check_written(status, &err, path, r, earlier);
+        stopped += status != SBPS_OK;
+        tried++;
+    }
+    CHECK(tried > TRIES / 2 && stopped + 5 > tried);
+    CHECK(sample_files() == 1);
+    result_destroy(earlier);
+    result_destroy(r);
+    unlink(path);
+}
+
+TEST(whichever_call_fails_reading_says_so)
+{
+    const char *path = sample_path("read.nc");
+    result *r = small_result(), *back;
+    REQUIRE(result_write_netcdf(r, path, NULL) == SBPS_OK);
+    calls = 0;
+    check_holds(path, r);
+    size_t all = calls;
+    for (size_t k = 1; k <= all; k += all / TRIES + 1) {
+        sbps_error err = {0};
+        calls = 0, fail_at = k, failure = k % 3 ? NC_EHDFERR : NC_ENOMEM;
+        sbps_status status = result_read_netcdf(path, &back, &err);
+        if (status == SBPS_OK)
+            CHECK(same_result(r, back));
+        else
+            CHECK(back == NULL && err.text[0]);
+        result_destroy(back);
+    }
+    fail_at = 0;
+    result_destroy(r);
+    unlink(path);
+}
+
+TEST(bytes_that_do_not_read_back_replace_no_file)
+{
+    const char *path = sample_path("blot.nc");
+    result *earlier = sample_result(1, 1, 1), *r = sample_result(2, 40, 5);
+    size_t stopped = 0;
+    REQUIRE(result_write_netcdf(earlier, path, NULL) == SBPS_OK);
+    for (blot_at = 0; blot_at < 1000; blot_at += 29) {
+        sbps_error err = {0};
+        blot = 64;
+        sbps_status status = result_write_netcdf(r, path, &err);
+        blot = 0;
+        check_written(status, &err, path, r, earlier);
+        stopped += status != SBPS_OK && strstr(err.text, "does not read back");
+    }
+    CHECK(stopped > 5); /* the rest hit what HDF5 has reserved and not used */
+    CHECK(sample_files() == 1);
+    result_destroy(earlier);
+    result_destroy(r);
+    unlink(path);
+}
+
+CHECK_MAIN
