@@ -47,12 +47,9 @@ static int unknown_flag(const command *c, const char *text, size_t length)
 {
     char word[64];
     snprintf(word, sizeof word, "%.*s", (int)length, text);
-    const char *near = nearest(word, flag_name, c);
-    if (near)
-        complain("%s: unknown option '--%s', did you mean '--%s'?", c->name, word, near);
-    else
-        complain("%s: unknown option '--%s'; `sbps %s --help` lists them", c->name, word,
-                 c->name);
+    const name_list flags = {flag_name, c, "--"};
+    name_hint hint = suggest_name(word, flags, "; `sbps %s --help` lists them", c->name);
+    complain("%s: unknown option '--%s'%s", c->name, word, hint.text);
     return CODE_USAGE;
 }
 

@@ -69,10 +69,21 @@ size_t terminal_width(FILE *to); /* columns; 80 when it is none and COLUMNS does
 /* Prints words wrapped to `width`, the first line already standing at `column`, later lines
  * indented by `indent`; a tab is a blank that does not break; ends with a newline. */
 void print_wrapped(FILE *to, const char *text, size_t column, size_t indent, size_t width);
-/* The name nearest to `word`, or NULL when none is near; `name_at(index)` is NULL past the end.
- */
-const char *nearest(const char *word, const char *(*name_at)(const void *of, size_t index),
-                    const void *of);
+/* How a sentence goes on that began with an unknown word. */
+typedef struct {
+    char text[160];
+} name_hint;
+
+/* The names a word could have been: `at(of, index)` is NULL past the end. */
+typedef struct {
+    const char *(*at)(const void *of, size_t index);
+    const void *of;
+    const char *before; /* put before each name: "--" */
+} name_list;
+
+/* ", did you mean 'sample'?", or what is said otherwise when no name is near. */
+name_hint suggest_name(const char *word, name_list names, const char *otherwise, ...)
+    __attribute__((format(printf, 3, 4)));
 /* Prints a text of several lines, control characters as '?'. */
 void print_plain(FILE *to, const char *text);
 /* Prints `sbps: sentence`, likewise, on standard error. */

@@ -37,12 +37,10 @@ sbps_status inputs_check_kind(const sbps_options *options, const char *option,
     if (!strcmp(option, "model") && strchr(name, '/')) return SBPS_OK; /* a file: his own */
     for (size_t i = 0; (known = kind_name(family, i)); i++)
         if (!strcmp(known, name)) return SBPS_OK;
-    const char *near = nearest(name, kind_name, family);
-    if (near)
-        return refuse(err, SBPS_BAD_ARG, "--%s: unknown %s '%s', did you mean '%s'?", option,
-                      option, name, near);
-    return refuse(err, SBPS_BAD_ARG, "--%s: unknown %s '%s'; `sbps list %s` names them", option,
-                  option, name, family);
+    const name_list kinds = {kind_name, family, ""};
+    name_hint hint = suggest_name(name, kinds, "; `sbps list %s` names them", family);
+    return refuse(err, SBPS_BAD_ARG, "--%s: unknown %s '%s'%s", option, option, name,
+                  hint.text);
 }
 
 static bool needs_table(const char *model)

@@ -41,11 +41,9 @@ static int list_run(const arguments *given)
         list_family(family);
         return CODE_OK;
     }
-    const char *near = nearest(family, family_name, NULL);
-    if (near)
-        complain("list: unknown family '%s', did you mean '%s'?", family, near);
-    else
-        complain("list: unknown family '%s': want models, samplers, priors or options", family);
+    const name_list names = {family_name, NULL, ""};
+    name_hint hint = suggest_name(family, names, ": want models, samplers, priors or options");
+    complain("list: unknown family '%s'%s", family, hint.text);
     return CODE_USAGE;
 }
 

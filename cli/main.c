@@ -26,11 +26,9 @@ const command *command_find(const char *name)
 {
     for (size_t i = 0; command_at(i); i++)
         if (!strcmp(command_at(i)->name, name)) return command_at(i);
-    const char *near = nearest(name, command_name, NULL);
-    if (near)
-        complain("unknown subcommand '%s', did you mean '%s'?", name, near);
-    else
-        complain("unknown subcommand '%s'; `sbps help` lists them", name);
+    const name_list names = {command_name, NULL, ""};
+    name_hint hint = suggest_name(name, names, "; `sbps help` lists them");
+    complain("unknown subcommand '%s'%s", name, hint.text);
     return NULL;
 }
 

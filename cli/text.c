@@ -44,13 +44,21 @@ void print_wrapped(FILE *to, const char *text, size_t column, size_t indent, siz
     fputc('\n', to);
 }
 
-const char *nearest(const char *word, const char *(*name_at)(const void *of, size_t index),
-                    const void *of)
+name_hint suggest_name(const char *word, name_list from, const char *otherwise, ...)
 {
+    name_hint hint;
     const char *names[NAMES_MOST], *name;
     size_t count = 0;
-    for (; count < NAMES_MOST && (name = name_at(of, count)); count++) names[count] = name;
-    return sbps_nearest(word, names, count);
+    for (; count < NAMES_MOST && (name = from.at(from.of, count)); count++) names[count] = name;
+    const char *near = sbps_nearest(word, names, count);
+    va_list values;
+    va_start(values, otherwise);
+    if (near)
+        snprintf(hint.text, sizeof hint.text, ", did you mean '%s%s'?", from.before, near);
+    else
+        vsnprintf(hint.text, sizeof hint.text, otherwise, values);
+    va_end(values);
+    return hint;
 }
 
 /* C0 but those kept, DEL, and C1 in UTF-8: a name or a path that holds them could move the cursor or

@@ -4,8 +4,12 @@
 
 #include <stdlib.h>
 
-const metric_kind *const metric_kinds[] = {&metric_none,     &metric_diagonal, &metric_dense,
-                                           &metric_adaptive, &metric_lowrank,  NULL};
+const metric_kind *const metric_kinds[] = {METRIC_KINDS(KIND_LISTED) NULL};
+
+const metric_kind *metric_find(const char *name)
+{
+    return kind_find(metric_kinds, name);
+}
 
 sbps_status metric_create(const metric_kind *kind, size_t d, const double *hessian,
                           metric **out, sbps_error *err)

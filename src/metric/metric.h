@@ -37,8 +37,9 @@ struct metric_kind {
     void (*blend)(metric *into, const metric *other, double share);
 };
 
-/* NULL at the end: none, diagonal, dense, adaptive, lowrank */
-extern const metric_kind *const metric_kinds[];
+extern const metric_kind *const metric_kinds[]; /* NULL at the end */
+
+const metric_kind *metric_find(const char *name); /* NULL when unknown */
 
 sbps_status metric_create(const metric_kind *kind, size_t d, const double *hessian,
                           metric **out, sbps_error *err);

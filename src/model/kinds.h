@@ -1,13 +1,24 @@
-/* The kinds of model, one file each; the registry in model.c lists them. */
+/* The kinds of model: a line and a file each. */
 #ifndef MODEL_KINDS_H
 #define MODEL_KINDS_H
 
+#include "base/kinds.h"
 #include "model/model.h"
 
-extern const model_kind model_gaussian, model_banana, model_hyperboloid, model_multimodal;
-extern const model_kind model_logistic, model_linear, model_poisson, model_softmax,
-    model_network;
-/* Not in the registry: --model names its file. */
+#define MODEL_KINDS(X)                                                                         \
+    X(model, logistic)                                                                         \
+    X(model, linear)                                                                           \
+    X(model, poisson)                                                                          \
+    X(model, softmax)                                                                          \
+    X(model, network)                                                                          \
+    X(model, gaussian)                                                                         \
+    X(model, banana)                                                                           \
+    X(model, hyperboloid)                                                                      \
+    X(model, multimodal)
+
+MODEL_KINDS(KIND_DECLARED)
+
+/* Not listed: --model names its file. */
 extern const model_kind model_plugin;
 
 #endif

@@ -1,10 +1,18 @@
-/* The kinds of prior, one file each; the registry in prior.c lists them. */
+/* The kinds of prior: a line and a file each. */
 #ifndef PRIOR_KINDS_H
 #define PRIOR_KINDS_H
 
+#include "base/kinds.h"
 #include "prior/prior.h"
 
-extern const prior_kind prior_normal, prior_student_t, prior_cauchy, prior_laplace,
-    prior_exponential, prior_flat;
+#define PRIOR_KINDS(X)                                                                         \
+    X(prior, normal)                                                                           \
+    X(prior, student_t)                                                                        \
+    X(prior, cauchy)                                                                           \
+    X(prior, laplace)                                                                          \
+    X(prior, exponential)                                                                      \
+    X(prior, flat)
+
+PRIOR_KINDS(KIND_DECLARED)
 
 #endif

@@ -7,6 +7,7 @@
  *   curvature  f''(e^w) e^2w + f'(e^w) e^w                    (3) */
 #include "prior/prior.h"
 #include "base/decimal.h"
+#include "base/names.h"
 #include "prior/kinds.h"
 
 #include <ctype.h>
@@ -16,22 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-const prior_kind *const prior_kinds[] = {
-    &prior_normal,      &prior_student_t, &prior_cauchy, &prior_laplace,
-    &prior_exponential, &prior_flat,      NULL,
-};
+const prior_kind *const prior_kinds[] = {PRIOR_KINDS(KIND_LISTED) NULL};
 
-#define MAX_KINDS   32
 #define MAX_PATTERN 96
 
-static size_t kind_names(const char *names[MAX_KINDS])
+const prior_kind *prior_find(const char *name)
 {
-    size_t count = 0;
-    while (prior_kinds[count] && count < MAX_KINDS) {
-        names[count] = prior_kinds[count]->name;
-        count++;
-    }
-    return count;
+    return kind_find(prior_kinds, name);
 }
 
 static const char *skip_space(const char *text)
@@ -52,19 +44,10 @@ static void pattern_of(const prior_kind *kind, char pattern[MAX_PATTERN])
 
 static sbps_status unknown_name(const char *text, const char *word, sbps_error *err)
 {
-    const char *names[MAX_KINDS];
-    size_t count = kind_names(names);
-    const char *near = nearest_name(word, names, count);
-    if (near)
-        return fail(err, SBPS_BAD_ARG,
-                    "prior '%.80s': no prior is called '%s'; did you mean '%s'?", text, word,
-                    near);
-    char all[256] = "";
-    for (size_t i = 0, used = 0; i < count && used < sizeof all; i++)
-        used +=
-            (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", names[i]);
-    return fail(err, SBPS_BAD_ARG, "prior '%.80s': no prior is called '%s'; there are %s", text,
-                word, all);
+    const char *names[KINDS_MOST];
+    size_t count = kind_names(prior_kinds, names);
+    return fail(err, SBPS_BAD_ARG, "prior '%.80s': no prior is called '%s'%s", text, word,
+                nearest_or_all(word, names, count).text);
 }
 
 static sbps_status wrong_form(const char *text, const prior_kind *kind, sbps_error *err)
@@ -107,20 +90,13 @@ static bool read_numbers(const char *text, size_t count, double *theta, const ch
     return true;
 }
 
-static const prior_kind *find_kind(const char *word)
-{
-    for (size_t i = 0; prior_kinds[i]; i++)
-        if (strcmp(prior_kinds[i]->name, word) == 0) return prior_kinds[i];
-    return NULL;
-}
-
 sbps_status prior_parse(const char *text, prior *out, sbps_error *err)
 {
     char word[32];
     const char *at = skip_space(text);
     size_t length = strcspn(at, "( \t\r\n");
     snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : 31, at);
-    const prior_kind *kind = find_kind(word);
+    const prior_kind *kind = prior_find(word);
     if (!kind) return unknown_name(text, word, err);
 
     prior p = {.kind = kind};

@@ -32,6 +32,8 @@ typedef struct prior_kind {
 
 extern const prior_kind *const prior_kinds[]; /* NULL at the end */
 
+const prior_kind *prior_find(const char *name); /* NULL when unknown */
+
 typedef struct {
     const prior_kind *kind;
     double theta[PRIOR_MAX_NUMBERS];

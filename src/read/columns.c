@@ -1,6 +1,7 @@
 /* Columns by name: a sorted index, so that wide tables stay cheap. */
 #include "read/columns.h"
 
+#include "base/names.h"
 #include "base/notes.h"
 #include "base/printable.h"
 #include "read/encoding.h"
@@ -73,13 +74,10 @@ static sbps_status fail_unknown(const column_index *x, const char *path, const c
     const char **names = malloc((x->count + 1) * sizeof *names);
     if (!names) return fail_memory(err);
     for (size_t i = 0; i < x->count; i++) names[i] = x->entry[i].name;
-    const char *near = nearest_name(word, names, x->count);
+    name_hint hint = did_you_mean(";", word, names, x->count);
     free(names);
-    if (near)
-        return fail(err, SBPS_BAD_ARG, "%s: --%s: no column is named '%s'; did you mean '%s'?",
-                    path, option, show_name(word).text, show_name(near).text);
-    return fail(err, SBPS_BAD_ARG, "%s: --%s: no column is named '%s'", path, option,
-                show_name(word).text);
+    return fail(err, SBPS_BAD_ARG, "%s: --%s: no column is named '%s'%s", path, option,
+                show_name(word).text, hint.text);
 }
 
 static const named_column *find_name(const column_index *x, const char *word)

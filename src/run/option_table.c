@@ -1,5 +1,6 @@
 /* The option table: defaults, ranges, flags, help, config-file keys and the reference page all
  * come from here. A new option is a field in options.h and a line in this file. */
+#include "metric/kinds.h"
 #include "run/option_spec.h"
 #include <float.h>
 #include <math.h>
@@ -105,7 +106,7 @@ const option_spec option_specs[] = {
          "What is known exactly at a reference point and taken out of the mini-batch noise: "
          "nothing, the gradient, or gradient and Hessian. auto: whichever is counted to be "
          "cheapest (docs/auto.md)."},
-    {CHOICE("metric", metric, "auto|none|diagonal|adaptive|dense|lowrank", "auto"), SAMPLER,
+    {CHOICE("metric", metric, "auto" METRIC_KINDS(KIND_CHOICE), "auto"), SAMPLER,
      .help = "Scaling of the directions the path moves in (docs/metrics.md)."},
     {REAL("refresh-rate", refresh_rate, "RATE", "auto", 0, DBL_MAX), .closed = true,
      .word = "auto", SAMPLER,

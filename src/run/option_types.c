@@ -4,6 +4,7 @@
  * the value without opening the manual. */
 #include "base/decimal.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "run/option_spec.h"
 #include <ctype.h>
 #include <errno.h>
@@ -72,12 +73,9 @@ static sbps_status choice_unknown(const option_spec *spec, const char *label, co
     for (char *w = strtok_r(words, "|", &rest); w && count < CHOICES_MOST;
          w = strtok_r(NULL, "|", &rest))
         names[count++] = w;
-    const char *near = nearest_name(text, names, count);
-    if (near)
-        return fail(err, SBPS_BAD_ARG, "%s: unknown choice '%s', did you mean '%s'? Want %s",
-                    label, text, near, spec->argument);
-    return fail(err, SBPS_BAD_ARG, "%s: unknown choice '%s': want %s", label, text,
-                spec->argument);
+    name_hint hint = did_you_mean(",", text, names, count);
+    return fail(err, SBPS_BAD_ARG, "%s: unknown choice '%s'%s %s %s", label, text,
+                *hint.text ? hint.text : ":", *hint.text ? "Want" : "want", spec->argument);
 }
 
 static sbps_status choice_parse(const option_spec *spec, const char *label, const char *text,

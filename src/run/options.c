@@ -1,5 +1,6 @@
 /* Options set, read and told by name. The table is in option_table.c, what a value may be in
  * option_types.c. */
+#include "base/names.h"
 #include "run/option_spec.h"
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +42,8 @@ sbps_status option_unknown(const char *label, const char *name, sbps_error *err)
 {
     const char *names[OPTION_MOST];
     for (size_t i = 0; i < option_spec_count; i++) names[i] = option_specs[i].name;
-    const char *near = nearest_name(name, names, option_spec_count);
-    if (!near) return fail(err, SBPS_BAD_ARG, "%sunknown option '%s'", label, name);
-    return fail(err, SBPS_BAD_ARG, "%sunknown option '%s', did you mean '%s'?", label, name,
-                near);
+    return fail(err, SBPS_BAD_ARG, "%sunknown option '%s'%s", label, name,
+                did_you_mean(",", name, names, option_spec_count).text);
 }
 
 static void *field_of(sbps_options *options, const option_spec *spec)

@@ -1,5 +1,7 @@
 /* What the options leave open is decided here: model, sampler, metric, mini-batch, settings.
  * `--paper` is a row of settings like ours; what the user gives goes before either. */
+#include "base/kinds.h"
+#include "base/names.h"
 #include "run/run.h"
 
 #include <math.h>
@@ -32,24 +34,21 @@ static const sampler_settings settings_paper = {.band = {
                                                     .keep_variance = true,
                                                 }};
 
-static sbps_status unknown(const char *option, const char *word, const char *const *names,
-                           size_t count, sbps_error *err)
+static sbps_status unknown(const char *option, const char *word, const void *kinds,
+                           sbps_error *err)
 {
-    const char *near = nearest_name(word, names, count);
-    return fail(err, SBPS_BAD_ARG, "--%s: there is no '%s'%s%s%s", option, word,
-                near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    const char *names[KINDS_MOST];
+    size_t count = kind_names(kinds, names);
+    return fail(err, SBPS_BAD_ARG, "--%s: there is no '%s'%s", option, word,
+                did_you_mean(";", word, names, count).text);
 }
 
 static sbps_status choose_model(const sbps_options *o, run_plan *plan, sbps_error *err)
 {
-    const char *names[64];
-    size_t count = 0;
     if (!o->model || !*o->model)
         return fail(err, SBPS_BAD_ARG, "--model is missing; 'sbps list models' names them");
     plan->model = model_find(o->model);
-    if (plan->model) return SBPS_OK;
-    for (; model_kinds[count] && count < 64; count++) names[count] = model_kinds[count]->name;
-    return unknown("model", o->model, names, count, err);
+    return plan->model ? SBPS_OK : unknown("model", o->model, model_kinds, err);
 }
 
 /* A table has at least two rows; one row stands for none. */
@@ -80,13 +79,9 @@ sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind
 
 static sbps_status choose_sampler(const sbps_options *o, run_plan *plan, sbps_error *err)
 {
-    const char *names[64], *word = is_auto(o->sampler) ? "sbps" : o->sampler;
-    size_t count = 0;
+    const char *word = is_auto(o->sampler) ? "sbps" : o->sampler;
     plan->sampler = sampler_find(word);
-    if (plan->sampler) return SBPS_OK;
-    for (; sampler_kinds[count] && count < 64; count++)
-        names[count] = sampler_kinds[count]->name;
-    return unknown("sampler", word, names, count, err);
+    return plan->sampler ? SBPS_OK : unknown("sampler", word, sampler_kinds, err);
 }
 
 /* For predictor models the gradient at the mode costs one number a row and takes out most of the
@@ -114,20 +109,13 @@ static sbps_status check_bounded(const sbps_options *o, const run_plan *plan, sb
     return SBPS_OK;
 }
 
-static const metric_kind *metric_named(const char *name)
-{
-    for (size_t i = 0; metric_kinds[i]; i++)
-        if (!strcmp(metric_kinds[i]->name, name)) return metric_kinds[i];
-    return NULL;
-}
-
 static sbps_status choose_metric(const sbps_options *o, run_plan *plan, sbps_error *err)
 {
     const char *usual = plan->sampler->metric ? plan->sampler->metric
                         : o->paper            ? "none"
                                               : "dense";
     const char *word = is_auto(o->metric) ? usual : o->metric;
-    plan->metric = metric_named(word);
+    plan->metric = metric_find(word);
     if (!plan->metric) return fail(err, SBPS_BAD_ARG, "--metric: there is no '%s'", word);
     bool flights = plan->sampler->curve && !plan->sampler->full && !plan->sampler->metric;
     plan->auto_metric = is_auto(o->metric) && flights && !o->paper;
@@ -312,10 +300,10 @@ sbps_status plan_metric(sbps_run *run, sbps_error *err)
     double d = (double)run->target->dim;
     if (!run->plan.auto_metric || d < LOWRANK_FROM)
         return take_metric(run, run->plan.metric, err);
-    sbps_status status = take_metric(run, metric_named("lowrank"), err);
+    sbps_status status = take_metric(run, metric_find("lowrank"), err);
     if (status != SBPS_OK || run->a->kind->work(run->a) <= LOWRANK_WORK * 0.5 * d * d)
         return status;
-    return take_metric(run, metric_named("dense"), err);
+    return take_metric(run, metric_find("dense"), err);
 }
 
 /* mean of v'A'HAv over directions: trace(H A A') / d, by applying both to the unit vectors. */
@@ -389,7 +377,7 @@ sbps_status plan_take_hmc(sbps_run *run, sbps_error *err)
     plan->round_events = round_events(plan);
     /* a map is little beside all rows, and no spread at all is better than a small one */
     if (plan->auto_metric && !plan->metric->white) {
-        sbps_status status = take_metric(run, metric_named("dense"), err);
+        sbps_status status = take_metric(run, metric_find("dense"), err);
         if (status != SBPS_OK) return status;
     }
     return plan_check_sampler(run, err);

@@ -18,13 +18,6 @@ static void target_scale(const rows *data, double *mean, double *sd)
     *sd = sqrt(square / (double)data->n);
 }
 
-static const prior_kind *kind_named(const char *name)
-{
-    for (size_t i = 0; prior_kinds[i]; i++)
-        if (!strcmp(prior_kinds[i]->name, name)) return prior_kinds[i];
-    return NULL;
-}
-
 /* The option's prior, or `fallback` where the option says auto. */
 static sbps_status asked_or(const char *option, const char *text, prior fallback, prior *out,
                             sbps_error *err)
@@ -39,7 +32,7 @@ static sbps_status asked_or(const char *option, const char *text, prior fallback
 /* A coefficient's default: 2.5 of the target's scale per sd of its column. */
 static prior usual_prior(const rows *data, size_t j, double mean, double scale)
 {
-    const prior_kind *normal = kind_named("normal");
+    const prior_kind *normal = prior_find("normal");
     if (data->intercept && j == 0) return (prior){normal, {mean, 10.0 * scale}};
     return (prior){normal, {0.0, 2.5 * scale / (data->sd[j] > 0.0 ? data->sd[j] : 1.0)}};
 }
@@ -58,7 +51,7 @@ static sbps_status predictor_priors(const sbps_options *o, const posterior *targ
                           intercept ? o->prior_intercept : o->prior, usual, out + j, err);
     }
     if (status != SBPS_OK || !target->model->aux_name) return status;
-    prior usual = {kind_named("exponential"), {1.0 / scale}};
+    prior usual = {prior_find("exponential"), {1.0 / scale}};
     return asked_or("prior-sigma", o->prior_sigma, usual, out + data->d, err);
 }
 
@@ -70,13 +63,13 @@ static sbps_status general_priors(const sbps_options *o, const posterior *target
     sbps_status status = SBPS_OK;
     for (size_t j = 0; j < target->dim && status == SBPS_OK; j++) {
         double sd = general->prior_sd(target->self, j);
-        prior usual = {kind_named("flat"), {0.0}};
-        if (isfinite(sd)) usual = (prior){kind_named("normal"), {0.0, sd}};
+        prior usual = {prior_find("flat"), {0.0}};
+        if (isfinite(sd)) usual = (prior){prior_find("normal"), {0.0, sd}};
         bool intercept = general->intercept && general->intercept(target->self, j);
         const char *option = intercept ? "prior-intercept" : "prior";
         status =
             asked_or(option, intercept ? o->prior_intercept : o->prior, usual, out + j, err);
-        if (status == SBPS_OK && why && out[j].kind == kind_named("flat"))
+        if (status == SBPS_OK && why && out[j].kind == prior_find("flat"))
             return fail(err, SBPS_NO_MODE,
                         "--%s: with flat the posterior of %s is improper: %s; give a proper "
                         "prior, e.g. --%s \"normal(0,2.5)\"",

@@ -10,7 +10,9 @@
  * x is rounded to the 6 decimals that are written before y is drawn, so that the table is an
  * exact sample of the model. */
 #include "base/decimal.h"
+#include "base/kinds.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/rng.h"
 #include "model/model.h"
 #include "store/atomic.h"
@@ -25,7 +27,6 @@
 #define NUMBER_MAX 32    /* characters of one number and its comma */
 #define DECIMALS   1e6   /* one over the last place written */
 #define ROW_BYTES  65536 /* pressed at a time */
-#define NAMES_MAX  32
 
 /* ---- bytes to a file, pressed by gzip where its name ends in .gz ---- */
 
@@ -217,21 +218,12 @@ static bool can_simulate(const model_kind *model)
 
 static sbps_status unknown_name(const char *name, sbps_error *err)
 {
-    const char *names[NAMES_MAX];
-    char all[256] = "";
-    size_t count = 0, used = 0;
-    for (size_t i = 0; model_kinds[i] && count < NAMES_MAX; i++) {
-        if (!can_simulate(model_kinds[i])) continue;
-        names[count++] = model_kinds[i]->name;
-        if (used < sizeof all)
-            used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "",
-                                     model_kinds[i]->name);
-    }
-    const char *near = nearest_name(name, names, count);
-    if (near)
-        return fail(err, SBPS_BAD_ARG, "cannot simulate '%.80s'; did you mean '%s'?", name,
-                    near);
-    return fail(err, SBPS_BAD_ARG, "cannot simulate '%.80s'; there are %s", name, all);
+    const char *names[KINDS_MOST];
+    size_t count = 0;
+    for (size_t i = 0; model_kinds[i] && count < KINDS_MOST; i++)
+        if (can_simulate(model_kinds[i])) names[count++] = model_kinds[i]->name;
+    return fail(err, SBPS_BAD_ARG, "cannot simulate '%.80s'%s", name,
+                nearest_or_all(name, names, count).text);
 }
 
 static sbps_status check_request(const char *name, size_t row_count, size_t dim,

@@ -3,6 +3,7 @@
 #include "run/start.h"
 #include "base/cholesky.h"
 #include "base/memory.h"
+#include "base/names.h"
 #include "base/printable.h"
 #include "read/number.h"
 #include "read/text.h"
@@ -105,10 +106,9 @@ static size_t find_name(const reader *r, const char *name, bool *is_coordinate)
 
 static sbps_status unknown_name(const reader *r, size_t line, const char *name, sbps_error *err)
 {
-    const char *near = nearest_name(name, r->names, r->u->dim);
-    return fail(err, SBPS_BAD_FILE, "--start: %s:%zu: the model has no parameter '%s'%s%s%s",
-                r->path, line, show_name(name).text, near ? "; did you mean '" : "",
-                near ? show_name(near).text : "", near ? "'?" : "");
+    return fail(err, SBPS_BAD_FILE, "--start: %s:%zu: the model has no parameter '%s'%s",
+                r->path, line, show_name(name).text,
+                did_you_mean(";", name, r->names, r->u->dim).text);
 }
 
 /* ---- header ---- */

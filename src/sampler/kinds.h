@@ -1,15 +1,28 @@
-/* The samplers that exist; only sampler.c lists them. */
+/* The kinds of sampler: a line each, and a file of its own or one with the kinds it is a setting of. */
 #ifndef SAMPLER_KINDS_H
 #define SAMPLER_KINDS_H
 
+#include "base/kinds.h"
 #include "sampler/sampler.h"
 
-extern const sampler_kind sampler_sbps, sampler_psbps;
-extern const sampler_kind sampler_bps, sampler_noisy_bps;
-extern const sampler_kind sampler_lipsbps, sampler_local_bps;
-extern const sampler_kind sampler_zigzag, sampler_zigzag_ss, sampler_zigzag_cv;
-extern const sampler_kind sampler_sgld, sampler_psgld, sampler_sghmc, sampler_msgnht;
-extern const sampler_kind sampler_mh;
-extern const sampler_kind sampler_hmc, sampler_boomerang;
+#define SAMPLER_KINDS(X)                                                                       \
+    X(sampler, sbps) /* continuous time */                                                     \
+    X(sampler, psbps)                                                                          \
+    X(sampler, boomerang)                                                                      \
+    X(sampler, bps) /* on the full data */                                                     \
+    X(sampler, noisy_bps)                                                                      \
+    X(sampler, lipsbps) /* exact under bounds */                                               \
+    X(sampler, local_bps)                                                                      \
+    X(sampler, zigzag)                                                                         \
+    X(sampler, zigzag_ss)                                                                      \
+    X(sampler, zigzag_cv)                                                                      \
+    X(sampler, sgld) /* discrete, biased */                                                    \
+    X(sampler, psgld)                                                                          \
+    X(sampler, sghmc)                                                                          \
+    X(sampler, msgnht)                                                                         \
+    X(sampler, mh) /* discrete, exact */                                                       \
+    X(sampler, hmc)
+
+SAMPLER_KINDS(KIND_DECLARED)
 
 #endif

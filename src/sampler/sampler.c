@@ -8,29 +8,11 @@
 
 #define BAND_WIDEST 1e3 /* that warm-up or an option can ask for */
 
-const sampler_kind *const sampler_kinds[] = {&sampler_sbps,
-                                             &sampler_psbps,
-                                             &sampler_boomerang, /* continuous time */
-                                             &sampler_bps,
-                                             &sampler_noisy_bps, /* on the full data */
-                                             &sampler_lipsbps,
-                                             &sampler_local_bps, /* exact under bounds */
-                                             &sampler_zigzag,
-                                             &sampler_zigzag_ss,
-                                             &sampler_zigzag_cv,
-                                             &sampler_sgld,
-                                             &sampler_psgld,
-                                             &sampler_sghmc,
-                                             &sampler_msgnht, /* discrete, biased */
-                                             &sampler_mh,
-                                             &sampler_hmc, /* discrete, exact */
-                                             NULL};
+const sampler_kind *const sampler_kinds[] = {SAMPLER_KINDS(KIND_LISTED) NULL};
 
 const sampler_kind *sampler_find(const char *name)
 {
-    for (size_t i = 0; sampler_kinds[i]; i++)
-        if (!strcmp(sampler_kinds[i]->name, name)) return sampler_kinds[i];
-    return NULL;
+    return kind_find(sampler_kinds, name);
 }
 
 void sampler_carve(sampler *s, const sampler_kind *kind, const metric *a, const double *hessian,

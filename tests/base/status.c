@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include "base/memory.h"
+#include "base/names.h"
 
 static const char *const names[] = {"logistic", "linear", "poisson",
                                     "softmax",  "sbps",   "zigzag"};

@@ -1,0 +1,85 @@
+/* Names the user misspelt get a suggestion by edit distance. */
+#include "base/names.h"
+
+#include "base/printable.h"
+#include "sbps.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#define NAME_LENGTH_MAX 63 /* longer words are not misspelt names */
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+    size_t ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/* Damerau's distance: letters put in, left out, replaced, or two neighbours exchanged. Three rows
+ * of the table at a time; b is at most NAME_LENGTH_MAX long. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t rows[3][NAME_LENGTH_MAX + 1], *older = rows[0], *old = rows[1], *row = rows[2];
+    size_t length = strlen(b);
+    for (size_t j = 0; j <= length; j++) old[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        row[0] = i;
+        for (size_t j = 1; j <= length; j++) {
+            row[j] = least(old[j] + 1, row[j - 1] + 1, old[j - 1] + (a[i - 1] != b[j - 1]));
+            bool exchanged = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (exchanged && older[j - 2] + 1 < row[j]) row[j] = older[j - 2] + 1;
+        }
+        size_t *spare = older;
+        older = old;
+        old = row;
+        row = spare;
+    }
+    return old[length];
+}
+
+const char *nearest_name(const char *word, const char *const *names, size_t count)
+{
+    if (strlen(word) > NAME_LENGTH_MAX) return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (!strcasecmp(names[i], word)) return names[i];
+    size_t best = 2 + strlen(word) / 4; /* one slip, and one more in four letters */
+    const char *nearest = NULL;
+    for (size_t i = 0; i < count; i++) {
+        size_t distance = edit_distance(names[i], word);
+        if (distance >= best || distance >= strlen(word)) continue;
+        best = distance;
+        nearest = names[i];
+    }
+    for (size_t i = 0; !nearest && strlen(word) > 1 && i < count; i++) /* an abbreviation */
+        if (!strncmp(names[i], word, strlen(word))) nearest = names[i];
+    return nearest;
+}
+
+const char *sbps_nearest(const char *word, const char *const *names, size_t count)
+{
+    return nearest_name(word, names, count);
+}
+
+name_hint did_you_mean(const char *mark, const char *word, const char *const *names,
+                       size_t count)
+{
+    name_hint hint = {""};
+    const char *near = nearest_name(word, names, count);
+    if (near)
+        snprintf(hint.text, sizeof hint.text, "%s did you mean '%s'?", mark,
+                 show_name(near).text);
+    return hint;
+}
+
+name_hint nearest_or_all(const char *word, const char *const *names, size_t count)
+{
+    name_hint hint = did_you_mean(";", word, names, count);
+    if (*hint.text) return hint;
+    size_t room = sizeof hint.text;
+    size_t used = (size_t)snprintf(hint.text, room, "; there are ");
+    for (size_t i = 0; i < count && used < room; i++)
+        used +=
+            (size_t)snprintf(hint.text + used, room - used, "%s%s", i ? ", " : "", names[i]);
+    return hint;
+}
