@@ -7,6 +7,7 @@
 #include "base/kernels.h"
 
 #include <math.h>
+#include <string.h>
 
 size_t cholesky_pivot(size_t d, double *a, double least)
 {
@@ -36,4 +37,24 @@ void cholesky_solve(size_t d, const double *factor, double *x)
         x[i] /= factor[i * d + i];
         k->axpy(i, -x[i], factor + i * d, x);
     }
+}
+
+void cholesky_back(size_t d, const double *factor, double *x)
+{
+    for (size_t j = d; j-- > 0;) {
+        for (size_t k = j + 1; k < d; k++) x[j] -= factor[k * d + j] * x[k];
+        x[j] /= factor[j * d + j];
+    }
+}
+
+/* Row j solves for unit j; rounding makes the two halves differ, and the upper one stands. */
+void cholesky_inverse(size_t d, const double *factor, double *out)
+{
+    memset(out, 0, d * d * sizeof *out);
+    for (size_t j = 0; j < d; j++) {
+        out[j * d + j] = 1.0;
+        cholesky_solve(d, factor, out + j * d);
+    }
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < i; j++) out[i * d + j] = out[j * d + i];
 }

@@ -11,5 +11,9 @@ bool cholesky(size_t d, double *a);
 size_t cholesky_pivot(size_t d, double *a, double least);
 /* x <- (L L')^-1 x */
 void cholesky_solve(size_t d, const double *factor, double *x);
+/* x <- L'^-1 x */
+void cholesky_back(size_t d, const double *factor, double *x);
+/* (L L')^-1, exactly symmetric */
+void cholesky_inverse(size_t d, const double *factor, double *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* What the path says of missing bounces: sums over violations and over sampled events, marks between
  * stretches of the path, and a few bounces as they are. response.c has the mathematics. */
 #include "estimate/bias.h"
+#include "base/dense.h"
 
 #include <float.h>
 #include <string.h>
@@ -78,12 +79,11 @@ static slopes slopes_at(const bias *b, const segment *s, bool rise)
     slopes out = {0};
     for (size_t i = 0; i < d; i++) {
         const double *h = b->hessian + i * d;
-        double row = 0.0, along = 0.0;
+        double row = 0.0;
         for (size_t j = 0; j < d; j++) row += h[j] * (s->p[j] + s->dt * s->q[j]);
-        for (size_t j = 0; rise && j < d; j++) along += h[j] * s->q[j];
         out.before += row * s->q[i];
         out.after += row * s->q_next[i];
-        out.rise += along * s->q[i];
+        if (rise) out.rise += dot(d, h, s->q) * s->q[i];
     }
     return out;
 }

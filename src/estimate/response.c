@@ -39,6 +39,7 @@
  * Where there is neither noise nor refreshment (c) overstates the shift: twice in two dimensions,
  * three times in three. On paths that are not straight (boomerang) there is no (g). */
 #include "base/cholesky.h"
+#include "base/dense.h"
 #include "estimate/bias.h"
 
 #include <math.h>
@@ -177,18 +178,11 @@ static void make_pushes(workspace *w)
 }
 
 /* x'Bx of a draw, B in scratch; x is left in w->x. */
-static double quadratic_form(workspace *w, const double *draw)
+static double form_at(workspace *w, const double *draw)
 {
     size_t d = w->d;
-    double s = 0.0;
     for (size_t j = 0; j < d; j++) w->x[j] = draw[j] - w->mean[j];
-    for (size_t a = 0; a < d; a++) {
-        const double *row = w->scratch + a * d;
-        double sum = 0.0;
-        for (size_t b = 0; b < d; b++) sum += row[b] * w->x[b];
-        s += w->x[a] * sum;
-    }
-    return s;
+    return quadratic_form(d, w->scratch, w->x);
 }
 
 /* third_j = E[x_j s], s = x' S^-1 K x. E s = trace K is taken off: it drops out because
@@ -206,7 +200,7 @@ static void third_moments(workspace *w)
     memset(w->third, 0, d * sizeof *w->third);
     for (size_t c = 0; c < w->count; c++)
         for (size_t i = 0; i < w->blocks[c].count; i += w->stride, seen++) {
-            double s = quadratic_form(w, w->blocks[c].x + i * d) - shift;
+            double s = form_at(w, w->blocks[c].x + i * d) - shift;
             for (size_t j = 0; j < d; j++) w->third[j] += w->x[j] * s;
         }
     for (size_t j = 0; j < d; j++) w->third[j] /= (double)seen;

@@ -1,6 +1,7 @@
 /* A = L^(-T) with H = L L^T, so that A' H A = I: the posterior is white in z where it is
  * Gaussian. A is upper triangular and stored whole, row-major, with (A A')^-1 = H behind it and A by
  * columns after that: both maps then add multiples of what lies together, which vectorises. */
+#include "base/dense.h"
 #include "base/cholesky.h"
 #include "base/memory.h"
 #include "metric/kinds.h"
@@ -92,11 +93,7 @@ static void transpose(const metric *m, const double *g, double *h)
 
 static void precision(const metric *m, const double *x, double *y)
 {
-    const double *h = m->data + m->d * m->d;
-    for (size_t i = 0; i < m->d; i++) {
-        y[i] = 0.0;
-        for (size_t j = 0; j < m->d; j++) y[i] += h[i * m->d + j] * x[j];
-    }
+    apply_matrix(m->d, m->data + m->d * m->d, x, y);
 }
 
 static double work(const metric *m)

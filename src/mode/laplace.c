@@ -28,14 +28,8 @@ sbps_status laplace_spread(size_t d, const mode *m, double *covariance, double *
     if (!factor) return fail_memory(err);
     memcpy(factor, m->hessian, d * d * sizeof *factor);
     bool definite = cholesky(d, factor);
-    memset(covariance, 0, d * d * sizeof *covariance);
-    for (size_t j = 0; j < d && definite; j++) {
-        covariance[j * d + j] = 1.0;
-        cholesky_solve(d, factor, covariance + j * d);
-        sd[j] = sqrt(covariance[j * d + j]);
-    }
-    for (size_t i = 0; i < d; i++) /* symmetric to rounding; exactly, so that it reads back */
-        for (size_t j = 0; j < i; j++) covariance[i * d + j] = covariance[j * d + i];
+    if (definite) cholesky_inverse(d, factor, covariance);
+    for (size_t j = 0; j < d && definite; j++) sd[j] = sqrt(covariance[j * d + j]);
     free(factor);
     if (definite) return SBPS_OK;
     return fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");

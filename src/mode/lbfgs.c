@@ -8,6 +8,7 @@
  * Nocedal (1980), Updating quasi-Newton matrices with limited storage, Math. Comp. 35, 773-782.
  * Slopes: Hager, Zhang (2005), A new conjugate gradient method with guaranteed descent and an
  * efficient line search, SIAM J. Optim. 16, 170-192, eq. 4.1. */
+#include "base/dense.h"
 #include "base/memory.h"
 #include "mode/search.h"
 
@@ -26,18 +27,6 @@ typedef struct {
     size_t count; /* pairs seen; the last PAIRS are kept */
 } history;
 
-static double product(size_t n, const double *a, const double *b)
-{
-    double total = 0.0;
-    for (size_t i = 0; i < n; i++) total += a[i] * b[i];
-    return total;
-}
-
-static void add(size_t n, double a, const double *x, double *y)
-{
-    for (size_t i = 0; i < n; i++) y[i] += a * x[i];
-}
-
 /* (1) into s->step */
 static void recurse(search *s, const history *h)
 {
@@ -46,14 +35,14 @@ static void recurse(search *s, const history *h)
     for (size_t j = 0; j < d; j++) s->step[j] = -s->gradient[j];
     for (size_t i = 0; i < kept; i++) {
         size_t at = (h->count - 1 - i) % PAIRS;
-        alpha[at] = h->rho[at] * product(d, h->s + at * d, s->step);
-        add(d, -alpha[at], h->y + at * d, s->step);
+        alpha[at] = h->rho[at] * dot(d, h->s + at * d, s->step);
+        add_scaled(d, -alpha[at], h->y + at * d, s->step);
     }
     for (size_t j = 0; j < d; j++) s->step[j] /= s->root[j] * s->root[j];
     for (size_t i = kept; i-- > 0;) {
         size_t at = (h->count - 1 - i) % PAIRS;
-        double beta = h->rho[at] * product(d, h->y + at * d, s->step);
-        add(d, alpha[at] - beta, h->s + at * d, s->step);
+        double beta = h->rho[at] * dot(d, h->y + at * d, s->step);
+        add_scaled(d, alpha[at] - beta, h->s + at * d, s->step);
     }
 }
 
@@ -65,7 +54,7 @@ static void remember(search *s, history *h)
         step[j] = s->trial[j] - s->w[j];
         change[j] = h->next[j] - s->gradient[j];
     }
-    double sy = product(d, step, change);
+    double sy = dot(d, step, change);
     if (!(sy > 0.0)) return;
     h->rho[at] = 1.0 / sy;
     h->count++;
@@ -74,7 +63,7 @@ static void remember(search *s, history *h)
 /* Halves the step until it is downhill enough; false when it never is. */
 static bool search_line(search *s, history *h, sbps_status *status, sbps_error *err)
 {
-    double slope = product(s->dim, s->gradient, s->step), value;
+    double slope = dot(s->dim, s->gradient, s->step), value;
     double noise = 64.0 * DBL_EPSILON * fmax(1.0, fabs(s->value));
     if (!(slope < 0.0)) return false;
     for (double t = 1.0; t > 1e-12; t *= 0.5) {
@@ -82,8 +71,8 @@ static bool search_line(search *s, history *h, sbps_status *status, sbps_error *
         *status = posterior_gradient(s->u, s->trial, &value, h->next, err);
         if (*status != SBPS_OK) return false;
         bool lower = value <= s->value + 1e-4 * t * slope;
-        bool flatter = value <= s->value + noise &&
-                       fabs(product(s->dim, h->next, s->step)) <= -0.9 * slope;
+        bool flatter =
+            value <= s->value + noise && fabs(dot(s->dim, h->next, s->step)) <= -0.9 * slope;
         if (!lower && !flatter) continue;
         remember(s, h);
         memcpy(s->w, s->trial, s->dim * sizeof *s->w);

@@ -1,6 +1,7 @@
 /* The mode: a start, a method, and the curvature made fit for use. Newton's method is the usual one,
  * with L-BFGS where it cannot begin. */
 #include "mode/mode.h"
+#include "base/dense.h"
 #include "base/memory.h"
 #include "mode/search.h"
 
@@ -258,13 +259,6 @@ static double add_ridge(search *s)
     return ridge;
 }
 
-static double squared(size_t n, const double *x)
-{
-    double total = 0.0;
-    for (size_t i = 0; i < n; i++) total += x[i] * x[i];
-    return total;
-}
-
 static sbps_status keep(search *s, mode **out, sbps_error *err)
 {
     mode *m = calloc(1, sizeof *m);
@@ -278,7 +272,7 @@ static sbps_status keep(search *s, mode **out, sbps_error *err)
     m->ridge = add_ridge(s);
     m->value = s->value;
     m->gradient_norm = sqrt(fmax(s->decrement, 0.0));
-    m->plain_norm = sqrt(squared(s->dim, s->gradient));
+    m->plain_norm = norm(s->dim, s->gradient);
     m->iterations = s->iterations;
     m->epochs = s->epochs;
     m->method = s->method;

@@ -28,11 +28,6 @@ typedef struct {
     double *precision; /* d*d */
 } gaussian;
 
-static double dot(size_t d, const double *x, const double *y)
-{
-    return kernels_best()->dot(d, x, y);
-}
-
 static void apply(const gaussian *g, const double *v, double *out)
 {
     const kernels *k = kernels_best();
@@ -47,8 +42,8 @@ static void orthogonalise(size_t d, double *q, size_t i)
     const kernels *k = kernels_best();
     double *row = q + i * d;
     for (int pass = 0; pass < 2; pass++)
-        for (size_t j = 0; j < i; j++) k->axpy(d, -dot(d, row, q + j * d), q + j * d, row);
-    double length = sqrt(dot(d, row, row));
+        for (size_t j = 0; j < i; j++) k->axpy(d, -k->dot(d, row, q + j * d), q + j * d, row);
+    double length = sqrt(k->dot(d, row, row));
     for (size_t j = 0; j < d; j++) row[j] /= length;
 }
 
@@ -98,13 +93,8 @@ static sbps_status invert(gaussian *g, const char *path, double *s, sbps_error *
                     "%s: not positive definite: given the columns before it, column %zu has no "
                     "variance left",
                     path, pivot + 1);
-    for (size_t j = 0; j < d; j++) {
-        g->constant -= log(s[j * d + j]) + 0.5 * log(2.0 * M_PI);
-        g->precision[j * d + j] = 1.0;
-        cholesky_solve(d, s, g->precision + j * d);
-    }
-    for (size_t i = 0; i < d; i++) /* symmetric to rounding; exactly, so that (2) agrees */
-        for (size_t j = 0; j < i; j++) g->precision[i * d + j] = g->precision[j * d + i];
+    for (size_t j = 0; j < d; j++) g->constant -= log(s[j * d + j]) + 0.5 * log(2.0 * M_PI);
+    cholesky_inverse(d, s, g->precision);
     return SBPS_OK;
 }
 
@@ -166,7 +156,7 @@ static void gaussian_loglik(const void *self, row_range r, const double *w, doub
 {
     const gaussian *g = self;
     apply(g, w, scratch);
-    double value = g->constant - 0.5 * dot(g->d, w, scratch);
+    double value = g->constant - 0.5 * kernels_best()->dot(g->d, w, scratch);
     for (size_t i = 0; i < r.n; i++) out[i] = value;
 }
 
@@ -175,7 +165,7 @@ static void gaussian_slope(const void *self, row_range r, const double *w, const
 {
     const gaussian *g = self;
     apply(g, w, scratch);
-    double value = -dot(g->d, u, scratch);
+    double value = -kernels_best()->dot(g->d, u, scratch);
     for (size_t i = 0; i < r.n; i++) out[i] = value;
 }
 

@@ -7,6 +7,7 @@
  *   gradient  += f_i grad_i,   Hessian times v likewise
  *
  * and before anything is drawn its derivatives are held against differences of its values. */
+#include "base/dense.h"
 #include "base/memory.h"
 #include "model/kinds.h"
 #include "sbps_model.h"
@@ -50,10 +51,8 @@ static double row_slope(const plugin *m, size_t i, const double *w, const double
 {
     if (m->call.slope)
         return m->call.slope(m->dim, w, u, m->data->d, row_at(m, i), m->data->y[i]);
-    double sum = 0.0;
     row_gradient(m, i, w, scratch);
-    for (size_t j = 0; j < m->dim; j++) sum += scratch[j] * u[j];
-    return sum;
+    return dot(m->dim, scratch, u);
 }
 
 /* ---- the table it exports ---- */
@@ -175,10 +174,9 @@ static sbps_status fail_gradient(const plugin *m, const char *path, size_t i, co
 static sbps_status check_row(const plugin *m, const char *path, size_t i, const double *w,
                              double *u, double *at, double *g, sbps_error *err)
 {
-    double along = 0.0, difference;
+    double difference;
     row_gradient(m, i, w, g);
-    for (size_t j = 0; j < m->dim; j++) along += g[j] * u[j];
-    if (!agrees(m, i, w, u, along, at, &difference))
+    if (!agrees(m, i, w, u, dot(m->dim, g, u), at, &difference))
         return fail_gradient(m, path, i, w, g, u, at, err);
     double slope = row_slope(m, i, w, u, g);
     if (agrees(m, i, w, u, slope, at, &difference)) return SBPS_OK;

@@ -3,6 +3,7 @@
  *
  *   H v = (grad U(w + h v) - grad U(w - h v)) / 2h + O(h^2),   h = eps^(1/3) (1 + |w|) / |v|. */
 #include "posterior/general.h"
+#include "base/dense.h"
 #include "base/memory.h"
 #include "posterior/log_prior.h"
 
@@ -63,13 +64,6 @@ static void pass_gradient(pass *p, const double *w, double *gradient)
         row_range r = block_at(p, first);
         p->general->gradient(u->self, r, w, p->factor, p->scratch, gradient);
     }
-}
-
-static double norm(size_t d, const double *x)
-{
-    double sum = 0.0;
-    for (size_t j = 0; j < d; j++) sum += x[j] * x[j];
-    return sqrt(sum);
 }
 
 static void difference_product(pass *p, const double *w, const double *v, double *hv)

@@ -229,10 +229,7 @@ static row_effect effect_of(const block *b, size_t i, double scale, const double
     const double *factor = b->at->factor, *z = b->z + i * b->pitch;
     for (size_t j = 0; j < dim; j++) move[j] = b->g0[i] * z[j] * scale;
     if (b->aux) move[dim - 1] += b->ga0[i] * b->aux_unit * scale;
-    for (size_t j = dim; j-- > 0;) {
-        for (size_t k = j + 1; k < dim; k++) move[j] -= factor[k * dim + j] * move[k];
-        move[j] /= factor[j * dim + j];
-    }
+    cholesky_back(dim, factor, move);
     row_effect e = {.row = b->first + i};
     for (size_t j = 0; j < dim; j++)
         if (fabs(move[j]) > fabs(e.shift) * sd[j])

@@ -7,6 +7,7 @@
  *
  * each times the row's weight. Bierkens, Fearnhead, Roberts (2019), Annals of Statistics 47. */
 #include "potential/bounds.h"
+#include "base/dense.h"
 #include "base/real.h"
 #include "potential/minibatch.h"
 
@@ -47,13 +48,6 @@ static void map_row(const posterior *target, row_map map, size_t i, double *out)
     map.transpose(map.self, x, out);
 }
 
-static double length(size_t d, const double *x)
-{
-    double sum = 0.0;
-    for (size_t j = 0; j < d; j++) sum += x[j] * x[j];
-    return sqrt(sum);
-}
-
 double bounds_norms(const potential *of, row_map map, double *scratch, double *each)
 {
     const posterior *target = minibatch_seen_by(of)->target;
@@ -61,7 +55,7 @@ double bounds_norms(const potential *of, row_map map, double *scratch, double *e
     for (size_t i = 0; i < target->data->n; i++) {
         map_row(target, map, i, scratch);
         double b =
-            row_weight(target, i) * target->model->slope_bound * length(target->dim, scratch);
+            row_weight(target, i) * target->model->slope_bound * norm(target->dim, scratch);
         if (each) each[i] = b;
         most = larger(b, most);
     }
@@ -81,7 +75,7 @@ void bounds_columns(const potential *of, row_map map, double *scratch, column_bo
         map_row(target, map, i, scratch);
         double weight = row_weight(target, i), steep = weight * m->slope_bound;
         double apart = steep + (u->cv ? weight * fabs(u->cv->d_eta[i]) : 0.0);
-        double curved = weight * m->curvature_bound * length(d, scratch);
+        double curved = weight * m->curvature_bound * norm(d, scratch);
         for (size_t j = 0; j < d; j++) {
             double x = fabs(scratch[j]);
             out.largest[j] = larger(apart * x, out.largest[j]);
@@ -189,13 +183,12 @@ double bounds_row_partial(potential *of, size_t row, double t, const double *a)
     const posterior *target = u->target;
     const rows *data = target->data;
     const double *x = data->x ? data->x + row * data->stride : u->point;
-    double eta, deta, d_eta, along = 0.0;
+    double eta, deta, d_eta;
     rows_products(data, target->k, rows_from(row, 1), u->p, u->q, &eta, &deta);
     eta += t * deta + (data->offset ? data->offset[row] : 0.0);
     batch b = {.k = target->k, .n = 1, .eta = &eta, .y = data->y + row};
     target->model->gradient(&b, &d_eta, NULL);
     if (u->cv) d_eta -= u->cv->d_eta[row];
     if (!data->x) data->storage->decode(data, row, u->point);
-    for (size_t j = 0; j < data->d; j++) along += x[j] * a[j];
-    return -(double)data->n * row_weight(target, row) * d_eta * along;
+    return -(double)data->n * row_weight(target, row) * d_eta * dot(data->d, x, a);
 }

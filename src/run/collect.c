@@ -1,5 +1,6 @@
 /* What a run has to say, gathered from its chains into a result. */
 #include "band/calibration.h"
+#include "base/dense.h"
 #include "run/audition.h"
 #include "run/values.h"
 #include "store/layout.h"
@@ -48,8 +49,7 @@ static void fill_moments(const sbps_run *run, result *r)
 static sbps_status measure_reference(const sbps_run *run, result_info *info, sbps_error *err)
 {
     size_t d = run->target->dim;
-    const double *h = run->reference->hessian;
-    double count = 0.0, square = 0.0, *x = new_doubles(d);
+    double count = 0.0, *x = new_doubles(d);
     if (!x) return fail_memory(err);
     for (size_t c = 0; c < run->chain_count; c++) {
         const draws *from = &run->chains[c].d;
@@ -57,8 +57,7 @@ static sbps_status measure_reference(const sbps_run *run, result_info *info, sbp
         count += (double)from->state->count;
     }
     for (size_t j = 0; j < d; j++) x[j] = x[j] / count - run->cv->w[j];
-    for (size_t j = 0; j < d; j++)
-        for (size_t k = 0; k < d; k++) square += x[j] * h[j * d + k] * x[k];
+    double square = quadratic_terms(d, run->reference->hessian, x);
     free(x);
     if (count > 0.0)
         info->reference_distance =

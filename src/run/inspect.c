@@ -1,6 +1,7 @@
 /* What a checkpoint may hold. It was told apart from another run's and found undamaged, but a checksum
  * can be made right by whoever altered the rest: every count, index, kind and flag is held against what
  * this run could have written before any of it is used, numbers against where they can lie. */
+#include "base/dense.h"
 #include "run/audition.h"
 
 #include <float.h>
@@ -35,11 +36,7 @@ static void inspect_batch(const sbps_run *run, const minibatch_state *s, inspect
  * would never come back. */
 static void inspect_distance(const sbps_run *run, const sampler *s, inspection *x)
 {
-    size_t d = run->target->dim;
-    double square = 0.0;
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < d; j++)
-            square += s->p_next[i] * run->reference->hessian[i * d + j] * s->p_next[j];
+    double square = quadratic_terms(run->target->dim, run->reference->hessian, s->p_next);
     inspect_that(x, "a position out of all reach", square < FARTHEST * FARTHEST);
 }
 

@@ -7,6 +7,7 @@
  * is 1 where rows say nothing of j, as of an empty column or of one of two that are the same, and near
  * 0 where they say all. */
 #include "base/cholesky.h"
+#include "base/dense.h"
 #include "posterior/log_prior.h"
 #include "report/text.h"
 #include "run/run.h"
@@ -138,14 +139,12 @@ static sbps_status record_prior(const sbps_run *run, result *r, size_t j, sbps_e
 static double share_of_priors(const sbps_run *run, size_t j, double *x, double *y)
 {
     const posterior *u = run->target;
-    double held = 0.0;
     memset(x, 0, u->dim * sizeof *x);
     memset(y, 0, u->dim * sizeof *y);
     x[j] = 1.0;
     cholesky_solve(u->dim, run->factor, x);
     log_prior_product(u, run->reference->w, x, -1.0, y);
-    for (size_t k = 0; k < u->dim; k++) held += x[k] * y[k];
-    return held / x[j];
+    return dot(u->dim, x, y) / x[j];
 }
 
 /* Where it can be told: a softmax has directions that are the priors' by its nature. */

@@ -1,6 +1,8 @@
 /* The noise of a row's slope, measured where the posterior is, along directions u = A v with v uniform
  * on the sphere, in units of the posterior's own curvature u'Hu. */
 #include "run/stage.h"
+#include "base/cholesky.h"
+#include "base/dense.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,11 +37,7 @@ sbps_status stage_open(stage *s, const sbps_run *run, sbps_error *err)
 
 static double curvature(const sbps_run *run, const double *q)
 {
-    size_t d = run->target->dim;
-    double sum = 0.0;
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < d; j++) sum += q[i] * run->reference->hessian[i * d + j] * q[j];
-    return sum;
+    return quadratic_terms(run->target->dim, run->reference->hessian, q);
 }
 
 /* A direction of the metric into s->q; returns u'Hu. */
@@ -103,10 +101,7 @@ void stage_normal(stage *s)
     for (size_t i = 0; i < STAGE_POINTS; i++) {
         double *w = s->points + i * d;
         for (size_t j = 0; j < d; j++) w[j] = rng_normal(&s->random);
-        for (size_t j = d; j-- > 0;) {
-            for (size_t k = j + 1; k < d; k++) w[j] -= run->factor[k * d + j] * w[k];
-            w[j] /= run->factor[j * d + j];
-        }
+        cholesky_back(d, run->factor, w);
         for (size_t j = 0; j < d; j++) w[j] += run->reference->w[j];
     }
 }

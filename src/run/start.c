@@ -280,12 +280,7 @@ static sbps_status invert(const reader *r, double **out, sbps_error *err)
             r->path, show_name(r->names[pivot]).text);
     double *precision = *out = new_doubles(d * d);
     if (!precision) return fail_memory(err);
-    for (size_t j = 0; j < d; j++) {
-        precision[j * d + j] = 1.0;
-        cholesky_solve(d, r->covariance, precision + j * d);
-    }
-    for (size_t i = 0; i < d; i++)
-        for (size_t j = 0; j < i; j++) precision[i * d + j] = precision[j * d + i];
+    cholesky_inverse(d, r->covariance, precision);
     return SBPS_OK;
 }
 

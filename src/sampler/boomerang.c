@@ -18,6 +18,7 @@
 #include "band/calibration.h"
 #include "band/forecast.h"
 #include "band/tell.h"
+#include "base/dense.h"
 #include "base/real.h"
 #include "sampler/kinds.h"
 
@@ -43,13 +44,6 @@ typedef struct {
 static size_t boomerang_extra(const potential_facts *facts)
 {
     return 3 * facts->dim;
-}
-
-static double dot(size_t d, const double *x, const double *y)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < d; i++) sum += x[i] * y[i];
-    return sum;
 }
 
 static void refresh(sampler *s, boomerang_state *state)

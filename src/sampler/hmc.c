@@ -19,6 +19,7 @@
  * wall is thin. There x = A z is bent, w_j = centre_j + g(x_j) (metric/bend.h), and in (1) and (2)
  *   U - sum log g'(x_j)  stands for U,   g'(x_j) dU/dw_j - d log g'/dx_j  for its gradient in x_j.  (5)
  * That is another way to write the same posterior, so it changes how fast, not what is sampled. */
+#include "base/dense.h"
 #include "base/real.h"
 #include "sampler/kinds.h"
 
@@ -71,13 +72,6 @@ static hmc_vectors vectors(const sampler *s)
     double *x = s->extra;
     size_t d = s->dim;
     return (hmc_vectors){x, x + d, x + 2 * d, x + 3 * d, x + 4 * d, x + 5 * d};
-}
-
-static double dot(size_t d, const double *x, const double *y)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < d; i++) sum += x[i] * y[i];
-    return sum;
 }
 
 static size_t bent_count(const sampler *s)

@@ -17,6 +17,7 @@
  *
  * Li, Chen, Carlson, Carin (2016). Preconditioned stochastic gradient Langevin dynamics for deep
  * neural networks. AAAI. */
+#include "base/dense.h"
 #include "sampler/discrete.h"
 #include "sampler/kinds.h"
 
@@ -51,8 +52,7 @@ static void expect_squares(sampler *s, double *v)
         e[j] = 1.0;
         s->a->kind->forward(s->a, e, u);
         e[j] = 0.0;
-        double length = 0.0;
-        for (size_t i = 0; i < s->dim; i++) length += u[i] * u[i];
+        double length = dot(s->dim, u, u);
         v[j] = (1.0 + noise) * sampler_curvature(s, u) + s->u->noise * s->u->noise * length;
         v[j] /= n * n;
     }

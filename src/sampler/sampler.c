@@ -1,5 +1,6 @@
 /* The registry of samplers, and the moves they share: reflection (7) and refreshment. */
 #include "sampler/sampler.h"
+#include "base/dense.h"
 #include "sampler/kinds.h"
 
 #include <float.h>
@@ -41,21 +42,7 @@ void sampler_carve(sampler *s, const sampler_kind *kind, const metric *a, const 
 
 double sampler_curvature(const sampler *s, const double *q)
 {
-    if (!s->hessian) return 1.0;
-    double sum = 0.0;
-    for (size_t i = 0; i < s->dim; i++) {
-        double row = 0.0;
-        for (size_t j = 0; j < s->dim; j++) row += s->hessian[i * s->dim + j] * q[j];
-        sum += row * q[i];
-    }
-    return sum;
-}
-
-static double dot(size_t d, const double *x, const double *y)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < d; i++) sum += x[i] * y[i];
-    return sum;
+    return s->hessian ? quadratic_form(s->dim, s->hessian, q) : 1.0;
 }
 
 /* Rounding would let |v| drift over millions of bounces. */

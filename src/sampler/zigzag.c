@@ -17,6 +17,7 @@
  * and belongs to j in proportion. Refreshment, off unless asked for, draws all signs anew.
  *
  * Bierkens, Fearnhead, Roberts (2019), Annals of Statistics 47, 1288-1320. */
+#include "base/dense.h"
 #include "base/real.h"
 #include "sampler/kinds.h"
 #include "sampler/thinning.h"
@@ -141,13 +142,6 @@ static void rows_start(sampler *s, const double *p, rng random)
 }
 
 /* ---- flight ---- */
-
-static double dot(size_t d, const double *x, const double *y)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < d; i++) sum += x[i] * y[i];
-    return sum;
-}
 
 /* The exact part of G along this flight, in z. */
 static void exact_part(sampler *s, const zigzag_parts *parts)
