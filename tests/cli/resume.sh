@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # A run that is killed and resumed, however often, ends with the bits of one that was left alone:
-# draws, path estimates, counts and skeleton. SBPS_KILLS says how often (50), SBPS_SEED when.
+# draws, path estimates, counts and skeleton. SBPS_KILLS says how often (24), SBPS_SEED when.
 . "$(dirname "$0")/common.sh"
 
-kills=${SBPS_KILLS:-50}
+kills=${SBPS_KILLS:-24}
 RANDOM=${SBPS_SEED:-1}
 
 "$sbps" simulate logistic --rows 20000 --dim 5 --seed 3 -o data.csv || exit 1
@@ -40,16 +40,25 @@ tell whole.nc whole.state whole || fault 'reference' 'could not be told'
     fault 'reference' 'a checkpoint or skeleton changes the path'
 
 # ---- killed ----
-# Starts the run, or resumes it where there is a state, and kills it after SECONDS ('': never).
-# True when it finished.
-fly() { # SECONDS OPTIONS...
-    local seconds=$1 resume=() pid code
+stamp() { stat -c '%i %y' "$1" 2>/dev/null; }
+# Waits until FILE is another than that of STAMP, or the process has ended. The first checkpoint is
+# written after the first round, however long that takes.
+until_replaced() { # PID FILE STAMP
+    while [ "$(stamp "$2")" = "$3" ] && kill -0 "$1" 2>/dev/null; do sleep 0.02; done
+}
+
+# Starts the run, or resumes it where there is a state, and kills it: `early`, before or after its first
+# checkpoint; `late`, at some time after it; `never`. True when it finished.
+fly() { # WHEN OPTIONS...
+    local when=$1 resume=() pid code before
     shift
+    before=$(stamp killed.state)
     [ -e killed.state ] && resume=(--resume killed.state)
     "${sample[@]}" -o killed.nc --checkpoint killed.state "${resume[@]}" "$@" 2>.err &
     pid=$!
-    if [ -n "$seconds" ]; then
-        sleep "$seconds"
+    if [ "$when" != never ]; then
+        [ "$when" = early ] || until_replaced $pid killed.state "$before"
+        sleep "0.$(printf %03d $((RANDOM % 150)))"
         kill -KILL $pid 2>/dev/null
     fi
     wait $pid 2>/dev/null
@@ -62,10 +71,10 @@ fly() { # SECONDS OPTIONS...
 # Kills one run again and again until it finishes or the kills are spent; then it may finish.
 haunt() { # OPTIONS...
     while [ $count -lt "$kills" ]; do
-        fly "0.$(printf %03d $((RANDOM % 450)))" "$@" && return
+        fly $([ $((count % 4)) -eq 0 ] && echo early || echo late) "$@" && return
         count=$((count + 1))
     done
-    fly '' "$@"
+    fly never "$@"
 }
 
 # Odd runs with a skeleton, even runs without.
@@ -89,14 +98,14 @@ echo "killed $count times in $runs runs"
 # ---- Ctrl-C ----
 # The round under way is cut short: chains may then lie in the skeleton in other turns.
 cases=$((cases + 1))
-# A run on a fast machine may end before the signal comes; that is no fault, but one must be caught.
 caught=0
-for moment in 0.3 0.1 0.2 0.05 0.7; do
+for again in 1 2 3 4 5; do
     resume=()
+    before=$(stamp int.state)
     [ -e int.state ] && resume=(--resume int.state)
     "${sample[@]}" -o int.nc --checkpoint int.state --skeleton int.csv "${resume[@]}" 2>.err &
     pid=$!
-    sleep $moment
+    until_replaced $pid int.state "$before"
     kill -INT $pid 2>.kill
     wait $pid
     code=$?
@@ -118,12 +127,13 @@ awk -F, 'NR > 1 && NR % 50 == 0 {for (i = 2; i <= NF; i++) $i *= 8} 1' OFS=, dat
 auto=("$sbps" sample auto.csv --model logistic --target y --sampler sbps --chains 2 --threads 2
     --draws 100 --ess 30000 --progress off)
 "${auto[@]}" -o plain.nc 2>.err || fault 'auto' "$(tail -n 1 .err)"
-for moment in 0.1 0.2 0.4 0.3 0.2 0.5; do
+for again in 1 2 3 4 5 6; do
     resume=()
+    before=$(stamp auto.state)
     [ -e auto.state ] && resume=(--resume auto.state)
     "${auto[@]}" -o auto.nc --checkpoint auto.state "${resume[@]}" 2>.err &
     pid=$!
-    sleep $moment
+    until_replaced $pid auto.state "$before"
     kill -INT $pid 2>.kill
     wait $pid
     code=$?

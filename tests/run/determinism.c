@@ -27,7 +27,7 @@ static sbps_result *sample(const char *model, const char *settings)
     char all[256];
     make_rows(x, y, !strcmp(model, "logistic"));
     /* several epochs of warm-up and several rounds after it */
-    snprintf(all, sizeof all, "model=%s warmup=15000 epochs=1500 draws=50 %s", model, settings);
+    snprintf(all, sizeof all, "model=%s warmup=6000 epochs=600 draws=50 %s", model, settings);
     return sample_arrays(ROWS, COLUMNS, x[0], y, all);
 }
 
@@ -117,18 +117,19 @@ TEST(progress_and_results_underway_leave_the_path_alone)
     sbps_table *table;
     sbps_run *run;
     sbps_result *a = sample("logistic", "seed=4"), *b;
-    sbps_options *options =
-        options_of("model=logistic warmup=15000 epochs=1500 draws=50 seed=4");
+    sbps_options *options = options_of("model=logistic warmup=6000 epochs=600 draws=50 seed=4");
     make_rows(x, y, true);
     REQUIRE(sbps_table_copy(ROWS, COLUMNS, x[0], NULL, y, options, &table, &err) == SBPS_OK);
     REQUIRE(sbps_run_create(table, options, &run, &err) == SBPS_OK);
-    for (bool finished = false; !finished;) {
+    size_t rounds = 0;
+    for (bool finished = false; !finished; rounds++) {
         sbps_progress p;
         REQUIRE(sbps_run_advance(run, &finished, &err) == SBPS_OK);
         sbps_run_progress(run, &p);
         REQUIRE(sbps_result_from_run(run, &b, &err) == SBPS_OK);
         if (!finished) sbps_result_destroy(b);
     }
+    CHECK(rounds >= 6); /* in warm-up and after it */
     CHECK(same_draws(a, b) && same_path(a, b));
     sbps_result_destroy(a);
     sbps_result_destroy(b);
