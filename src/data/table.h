@@ -51,7 +51,7 @@ typedef enum {
     TEXT_WEIGHTS,
     TEXT_OFFSET,
     TEXTS
-} text_name;
+} table_text_name;
 
 /* How a table was made. */
 typedef struct {

@@ -9,7 +9,7 @@
 #include "read/convert.h"
 
 #include "base/memory.h"
-#include "base/words.h"
+#include "base/text.h"
 #include "data/shuffle.h"
 #include "data/table.h"
 #include "read/converted.h"
@@ -79,11 +79,10 @@ static sbps_status read_rows(const table_job *job, row_source *s, shuffle *to, s
 /* The features taken, by name. */
 static char *feature_list(const plan *p)
 {
-    word_stream w;
-    if (!words_open(&w)) return NULL;
+    text list = {0};
     for (size_t f = 0; f < p->features; f++)
-        fprintf(w.stream, "%s%s", f ? "," : "", p->columns->name[p->feature[f]]);
-    return words_close(&w);
+        text_add(&list, "%s%s", f ? "," : "", p->columns->name[p->feature[f]]);
+    return text_take(&list);
 }
 
 static const char *column_name(const plan *p, size_t column)
@@ -95,8 +94,8 @@ static const char *column_name(const plan *p, size_t column)
 static char *make_text(const design *g, size_t *size)
 {
     const plan *p = g->plan;
-    word_stream w;
-    char *all = NULL, *features = table_list(g->spec->features), *taken = feature_list(p),
+    text all = {0};
+    char *features = table_list(g->spec->features), *taken = feature_list(p),
          *categories = table_list(g->spec->categorical);
     const char *const said[TEXTS] = {
         [TEXT_TARGET] = g->r->target,
@@ -106,18 +105,16 @@ static char *make_text(const design *g, size_t *size)
         [TEXT_WEIGHTS] = column_name(p, p->weight),
         [TEXT_OFFSET] = column_name(p, p->offset),
     };
-    if (features && taken && categories && words_open(&w)) {
-        for (size_t i = 0; i < TEXTS + g->r->d; i++) {
-            const char *string = i < TEXTS ? said[i] : g->r->names[i - TEXTS];
-            fwrite(string, 1, strlen(string) + 1, w.stream);
-        }
-        all = words_close(&w);
-        *size = w.size;
+    all.failed = !features || !taken || !categories;
+    for (size_t i = 0; !all.failed && i < TEXTS + g->r->d; i++) {
+        const char *string = i < TEXTS ? said[i] : g->r->names[i - TEXTS];
+        text_bytes(&all, string, strlen(string) + 1);
     }
+    *size = all.length;
     free(features);
     free(taken);
     free(categories);
-    return all;
+    return text_take(&all);
 }
 
 /* ---- layout ---- */

@@ -18,7 +18,7 @@
 #define LINES_MOST (16 << 20) /* bytes in which the separator is looked for */
 
 typedef struct {
-    text *source;
+    text_file *source;
     size_t columns;
     char separator;    /* ' ': any run of blanks */
     size_t blank_line; /* the first of the blank lines just passed; 0: none */
@@ -50,7 +50,7 @@ static bool is_end(const csv *c, char byte)
 /* At the separator `p`, or the end of all text. */
 static cell_state end_cell(const csv *c, const char *p, cell *out)
 {
-    const text *t = c->source;
+    const text_file *t = c->source;
     while (c->separator == ' ' && is_blank(c, *p)) p++;
     if (p == t->limit && !t->finished) return CELL_CUT;
     if (c->separator == ' ' && p != t->limit && *p != '\n') {
@@ -65,7 +65,7 @@ static cell_state end_cell(const csv *c, const char *p, cell *out)
 /* `p` is behind the opening quote. */
 static cell_state scan_quoted(const csv *c, const char *p, cell *out)
 {
-    const text *t = c->source;
+    const text_file *t = c->source;
     out->begin = p;
     for (;; p++) {
         const char *quote = memchr(p, '"', (size_t)(t->limit - p));
@@ -83,7 +83,7 @@ static cell_state scan_quoted(const csv *c, const char *p, cell *out)
 
 static cell_state scan_cell(const csv *c, const char *p, cell *out)
 {
-    const text *t = c->source;
+    const text_file *t = c->source;
     *out = (cell){0};
     while (is_blank(c, *p)) p++;
     if (*p == '"') return scan_quoted(c, p + 1, out);
@@ -149,7 +149,7 @@ static sbps_status fail_count(const csv *c, bool *cut, sbps_error *err)
 static sbps_status try_record(csv *c, const plan *p, double *row, bool *missing, bool *cut,
                               sbps_error *err)
 {
-    text *t = c->source;
+    text_file *t = c->source;
     const char *at = t->at;
     const char separator = c->separator;
     size_t newlines = 0;
@@ -186,12 +186,12 @@ static sbps_status try_record(csv *c, const plan *p, double *row, bool *missing,
 /* Passes blank lines; only the end of the file may follow them. */
 static sbps_status pass_blank_lines(csv *c, sbps_error *err)
 {
-    text *t = c->source;
+    text_file *t = c->source;
     for (;;) {
         char *p = t->at;
         while (*p == ' ' || *p == '\t' || *p == '\r') p++;
         if (p == t->limit && !t->finished) {
-            sbps_status status = text_more(t, err);
+            sbps_status status = text_file_more(t, err);
             if (status != SBPS_OK) return status;
             continue;
         }
@@ -207,7 +207,7 @@ static sbps_status csv_next(void *self, const plan *p, double *row, row_fate *fa
                             sbps_error *err)
 {
     csv *c = self;
-    text *t = c->source;
+    text_file *t = c->source;
     bool missing, cut;
     size_t line;
     sbps_status status = pass_blank_lines(c, err);
@@ -221,7 +221,7 @@ static sbps_status csv_next(void *self, const plan *p, double *row, row_fate *fa
     for (;;) {
         status = try_record(c, p, row, &missing, &cut, err);
         if (status != SBPS_OK || !cut) break;
-        if ((status = text_more(t, err)) != SBPS_OK) break;
+        if ((status = text_file_more(t, err)) != SBPS_OK) break;
     }
     if (status != SBPS_OK) return status;
     *fate = missing ? ROW_DROPPED : ROW_KEPT;
@@ -231,12 +231,12 @@ static sbps_status csv_next(void *self, const plan *p, double *row, row_fate *fa
 /* Counts the header's cells, reading on until it is whole. */
 static sbps_status measure_header(csv *c, sbps_error *err)
 {
-    text *t = c->source;
+    text_file *t = c->source;
     for (;;) {
         cell_state state = count_cells(c, t->at, &c->columns);
         if (state == CELL_READY) return SBPS_OK;
         if (state != CELL_CUT) return fail_quote(c, state, t->line, err);
-        sbps_status status = text_more(t, err);
+        sbps_status status = text_file_more(t, err);
         if (status != SBPS_OK) return status;
     }
 }
@@ -244,7 +244,7 @@ static sbps_status measure_header(csv *c, sbps_error *err)
 /* The cells of the header become names. */
 static sbps_status read_names(csv *c, columns *out, sbps_error *err)
 {
-    text *t = c->source;
+    text_file *t = c->source;
     const char *p = t->at;
     bool foreign = false;
     for (size_t i = 0; i < c->columns; i++) {
@@ -267,11 +267,11 @@ static sbps_status read_names(csv *c, columns *out, sbps_error *err)
 /* Looks at the first two lines, as far as memory sees them. */
 static sbps_status choose_separator(csv *c, sbps_error *err)
 {
-    text *t = c->source;
+    text_file *t = c->source;
     for (size_t lines = 0; !t->finished && t->limit - t->at < LINES_MOST; lines = 0) {
         for (const char *p = t->at; p < t->limit && lines < 2; p++) lines += *p == '\n';
         if (lines == 2) break;
-        sbps_status status = text_more(t, err);
+        sbps_status status = text_file_more(t, err);
         if (status != SBPS_OK) return status;
     }
     c->separator = header_separator(t->at, t->limit);
@@ -306,7 +306,7 @@ static void csv_close(void *self)
     free(c);
 }
 
-static sbps_status csv_open(text *source, const rows_spec *spec, columns *out, void **self,
+static sbps_status csv_open(text_file *source, const rows_spec *spec, columns *out, void **self,
                             sbps_error *err)
 {
     *self = NULL;

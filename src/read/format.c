@@ -3,7 +3,7 @@
 
 static const format_kind *const formats[] = {&format_libsvm, &format_csv};
 
-const format_kind *format_of(const text *source)
+const format_kind *format_of(const text_file *source)
 {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (formats[i]->recognise(source->at, source->limit)) return formats[i];

@@ -3,7 +3,7 @@
 #define READ_FORMAT_H
 
 #include "read/plan.h"
-#include "read/text.h"
+#include "read/text_file.h"
 
 typedef enum { ROW_KEPT, ROW_DROPPED, ROW_END } row_fate;
 
@@ -12,7 +12,7 @@ typedef struct {
     /* Whether a file that begins with [begin, end) is of this format. */
     bool (*recognise)(const char *begin, const char *end);
     /* Reads what comes before the rows and tells the columns. The text is borrowed. */
-    sbps_status (*open)(text *source, const rows_spec *spec, columns *out, void **self,
+    sbps_status (*open)(text_file *source, const rows_spec *spec, columns *out, void **self,
                         sbps_error *err);
     /* One row into p->width doubles, unless it is dropped or there is none left. */
     sbps_status (*next)(void *self, const plan *p, double *row, row_fate *fate,
@@ -23,6 +23,6 @@ typedef struct {
 extern const format_kind format_csv, format_libsvm;
 
 /* The kind that recognises the text; CSV when no other does. */
-const format_kind *format_of(const text *source);
+const format_kind *format_of(const text_file *source);
 
 #endif

@@ -14,7 +14,7 @@
 #include <string.h>
 
 typedef struct {
-    text *source;
+    text_file *source;
     size_t rows, entries; /* data lines; what they write */
     index_set seen;       /* indices written somewhere; f<i> is the column of its rank */
     const char *at, *end; /* what is left of the current line */
@@ -42,11 +42,11 @@ static const char *skip_word(const char *p, const char *end)
 /* Moves to the next line that holds data; *found is false at the end of the file. */
 static sbps_status next_line(libsvm *s, bool *found, sbps_error *err)
 {
-    text *t = s->source;
+    text_file *t = s->source;
     for (*found = false; !*found;) {
         char *stop = memchr(t->at, '\n', (size_t)(t->limit - t->at));
         if (!stop && !t->finished) {
-            sbps_status status = text_more(t, err);
+            sbps_status status = text_file_more(t, err);
             if (status != SBPS_OK) return status;
             continue;
         }
@@ -170,8 +170,8 @@ static void libsvm_close(void *self)
     free(s);
 }
 
-static sbps_status libsvm_open(text *source, const rows_spec *spec, columns *out, void **self,
-                               sbps_error *err)
+static sbps_status libsvm_open(text_file *source, const rows_spec *spec, columns *out,
+                               void **self, sbps_error *err)
 {
     (void)spec;
     *self = NULL;
@@ -181,7 +181,7 @@ static sbps_status libsvm_open(text *source, const rows_spec *spec, columns *out
     sbps_status status = survey(s, err);
     if (status == SBPS_OK) status = check_memory(s, err);
     if (status == SBPS_OK) status = name_columns(s, out, err);
-    if (status == SBPS_OK) status = text_rewind(source, err);
+    if (status == SBPS_OK) status = text_file_rewind(source, err);
     if (status == SBPS_OK)
         *self = s;
     else

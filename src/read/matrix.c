@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/printable.h"
 #include "read/number.h"
-#include "read/text.h"
+#include "read/text_file.h"
 
 #include <locale.h>
 #include <math.h>
@@ -13,15 +13,15 @@
 
 #define DIM_MAX ((size_t)20000) /* 3.2 GB */
 
-static sbps_status load(const char *path, text **out, sbps_error *err)
+static sbps_status load(const char *path, text_file **out, sbps_error *err)
 {
-    sbps_status status = text_open(path, out, err);
-    while (status == SBPS_OK && !(*out)->finished) status = text_more(*out, err);
+    sbps_status status = text_file_open(path, out, err);
+    while (status == SBPS_OK && !(*out)->finished) status = text_file_more(*out, err);
     return status;
 }
 
 /* The line at *at, ended by a NUL in its place; NULL after the last. Blank lines do not count. */
-static char *next_line(text *t, char **at)
+static char *next_line(text_file *t, char **at)
 {
     while (*at < t->limit) {
         char *line = *at, *end = strchr(line, '\n');
@@ -46,7 +46,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t");
 }
 
-static sbps_status read_line(const text *t, const char *line, size_t d, locale_t c_locale,
+static sbps_status read_line(const text_file *t, const char *line, size_t d, locale_t c_locale,
                              double *row, sbps_error *err)
 {
     for (size_t j = 0; j < d; j++) {
@@ -60,14 +60,14 @@ static sbps_status read_line(const text *t, const char *line, size_t d, locale_t
     return SBPS_OK;
 }
 
-static sbps_status wrong_width(const text *t, const char *line, size_t d, sbps_error *err)
+static sbps_status wrong_width(const text_file *t, const char *line, size_t d, sbps_error *err)
 {
     return fail(err, SBPS_BAD_FILE, "%s:%zu: want %zu columns, as in the header, found %zu",
                 t->path, t->line, d, cells(line));
 }
 
-static sbps_status read_rows(text *t, char *at, size_t d, locale_t c_locale, double *values,
-                             sbps_error *err)
+static sbps_status read_rows(text_file *t, char *at, size_t d, locale_t c_locale,
+                             double *values, sbps_error *err)
 {
     size_t i = 0;
     sbps_status status = SBPS_OK;
@@ -86,7 +86,7 @@ static sbps_status read_rows(text *t, char *at, size_t d, locale_t c_locale, dou
 }
 
 /* The first line must name columns: a matrix without a header would lose its first row. */
-static sbps_status read_header(text *t, char **at, locale_t c_locale, size_t *d,
+static sbps_status read_header(text_file *t, char **at, locale_t c_locale, size_t *d,
                                sbps_error *err)
 {
     double value;
@@ -104,7 +104,7 @@ static sbps_status read_header(text *t, char **at, locale_t c_locale, size_t *d,
 
 sbps_status matrix_read(const char *path, size_t *d, double **values, sbps_error *err)
 {
-    text *t = NULL;
+    text_file *t = NULL;
     *values = NULL;
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!c_locale) return fail_memory(err);
@@ -119,7 +119,7 @@ sbps_status matrix_read(const char *path, size_t *d, double **values, sbps_error
     free(*values);
     *values = NULL;
 done:
-    text_close(t);
+    text_file_close(t);
     freelocale(c_locale);
     return status;
 }

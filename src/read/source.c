@@ -18,7 +18,7 @@ sbps_status check_row_count(const char *path, size_t kept, size_t dropped, sbps_
 sbps_status source_open(const char *path, const rows_spec *spec, row_source *s, sbps_error *err)
 {
     *s = (row_source){0};
-    sbps_status status = text_open(path, &s->source, err);
+    sbps_status status = text_file_open(path, &s->source, err);
     if (status != SBPS_OK) return status;
     s->kind = format_of(s->source);
     status = s->kind->open(s->source, spec, &s->names, &s->self, err);
@@ -40,5 +40,5 @@ void source_close(row_source *s)
     plan_destroy(s->plan);
     if (s->self) s->kind->close(s->self);
     columns_clear(&s->names);
-    text_close(s->source);
+    text_file_close(s->source);
 }

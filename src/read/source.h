@@ -5,7 +5,7 @@
 #include "read/format.h"
 
 typedef struct {
-    text *source;
+    text_file *source;
     columns names;
     const format_kind *kind;
     void *self; /* the kind's */

@@ -99,7 +99,7 @@ static void write_csv_header(text *t, const approximation *a)
         if (column.failed)
             t->failed = true;
         else
-            csv_field(t, column.data);
+            text_csv_field(t, column.data);
     }
     text_add(t, "\n");
     text_free(&column);
@@ -109,7 +109,7 @@ static void write_approximation_csv(text *t, const approximation *a)
 {
     write_csv_header(t, a);
     for (size_t i = 0; i < a->dim; i++) {
-        csv_field(t, a->names[i]);
+        text_csv_field(t, a->names[i]);
         text_add(t, ",%.17g", a->values[i] + 0.0);
         if (a->sd) text_add(t, ",%.17g", a->sd[i]);
         for (size_t j = 0; a->sd && j < a->dim; j++)

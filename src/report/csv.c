@@ -3,18 +3,6 @@
 #include "report/summary.h"
 
 #include <math.h>
-#include <string.h>
-
-void csv_field(text *t, const char *bytes)
-{
-    if (!bytes[strcspn(bytes, ",\"\r\n")]) {
-        text_add(t, "%s", bytes);
-        return;
-    }
-    text_add(t, "\"");
-    for (; *bytes; bytes++) text_add(t, *bytes == '"' ? "\"\"" : "%c", *bytes);
-    text_add(t, "\"");
-}
 
 static void add_number(text *t, double value)
 {
@@ -32,7 +20,7 @@ void write_csv(text *t, const result *r, const sbps_parameter *parameters)
     for (size_t k = 0; k < SUMMARY_COLUMNS; k++) text_add(t, ",%s", summary_columns[k].name);
     text_add(t, "\n");
     for (size_t j = 0; j < r->dim; j++) {
-        csv_field(t, parameters[j].name);
+        text_csv_field(t, parameters[j].name);
         for (size_t k = 0; k < SUMMARY_COLUMNS; k++)
             add_number(t, column_value(&summary_columns[k], &parameters[j]));
         text_add(t, "\n");

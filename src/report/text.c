@@ -1,58 +1,9 @@
-/* Text that grows by doubling. */
+/* Numbers and paragraphs of a report. */
 #include "report/text.h"
 
-#include "base/printable.h"
-
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
-
-/* Room for `more` bytes and the closing zero. */
-static bool reserve(text *t, size_t more)
-{
-    size_t want = t->length + more + 1, room = t->room ? t->room : 256;
-    if (t->failed) return false;
-    if (want <= t->room) return true;
-    while (room < want) room *= 2;
-    char *data = realloc(t->data, room);
-    if (!data) {
-        t->failed = true;
-        return false;
-    }
-    t->data = data;
-    t->room = room;
-    return true;
-}
-
-static void add_bytes(text *t, const char *bytes, size_t count)
-{
-    if (!reserve(t, count)) return;
-    memcpy(t->data + t->length, bytes, count);
-    t->length += count;
-    t->data[t->length] = '\0';
-}
-
-void text_add(text *t, const char *format, ...)
-{
-    va_list arguments, again;
-    va_start(arguments, format);
-    va_copy(again, arguments);
-    int need = vsnprintf(NULL, 0, format, arguments);
-    if (need >= 0 && reserve(t, (size_t)need)) {
-        vsnprintf(t->data + t->length, (size_t)need + 1, format, again);
-        t->length += (size_t)need;
-    }
-    va_end(again);
-    va_end(arguments);
-}
-
-void text_name(text *t, const char *name)
-{
-    for (size_t bytes; *name; name += bytes)
-        add_bytes(t, is_control(name, &bytes) ? "?" : name, 1);
-}
 
 void text_count(text *t, double count)
 {
@@ -74,18 +25,6 @@ void text_estimate(text *t, double value, double error)
 {
     text_measure(t, value);
     if (error > 0.0) text_add(t, " +- %.2g", error);
-}
-
-void text_spaces(text *t, size_t count)
-{
-    for (size_t i = 0; i < count; i++) add_bytes(t, " ", 1);
-}
-
-void text_cut(text *t, size_t length)
-{
-    if (!t->data || length >= t->length) return;
-    t->length = length;
-    t->data[length] = '\0';
 }
 
 /* ---- columns of a terminal ---- */
@@ -148,36 +87,17 @@ void text_paragraph(text *t, size_t columns, size_t indent, const char *words)
     while (*words) {
         size_t length = strcspn(words, " ");
         if (!first && place + 1 + length > columns) {
-            add_bytes(t, "\n", 1);
+            text_bytes(t, "\n", 1);
             text_spaces(t, indent);
             place = indent;
             first = true;
         }
-        if (!first) add_bytes(t, " ", 1);
-        add_bytes(t, words, length);
+        if (!first) text_bytes(t, " ", 1);
+        text_bytes(t, words, length);
         place += length + !first;
         first = false;
         words += length;
         words += strspn(words, " ");
     }
-    add_bytes(t, "\n", 1);
-}
-
-sbps_status text_give(text *t, char **out, sbps_error *err)
-{
-    add_bytes(t, "", 0);
-    *out = NULL;
-    if (t->failed) {
-        text_free(t);
-        return fail_memory(err);
-    }
-    *out = t->data;
-    *t = (text){0};
-    return SBPS_OK;
-}
-
-void text_free(text *t)
-{
-    free(t->data);
-    *t = (text){0};
+    text_bytes(t, "\n", 1);
 }

@@ -1,5 +1,5 @@
 /* What was chosen, in a few lines. */
-#include "base/words.h"
+#include "base/text.h"
 #include "model/kinds.h"
 #include "posterior/log_prior.h"
 #include "run/run.h"
@@ -51,22 +51,22 @@ static prior_group group_of(const posterior *u, size_t j)
 }
 
 /* Four digits are enough to read; the file keeps them all. */
-static void describe_group(const sbps_run *run, const prior_group *g, FILE *out)
+static void describe_group(const sbps_run *run, const prior_group *g, text *out)
 {
     const prior *p = &run->target->priors[g->first];
-    fprintf(out, "  prior     %s", run->names[g->first]);
-    if (g->count > 1) fprintf(out, " .. %s (%zu)", run->names[g->last], g->count);
-    if (log_prior_leans(run->target, g->first)) fprintf(out, " at the means of the columns");
-    fprintf(out, " ~ %s", p->kind->name);
+    text_add(out, "  prior     %s", run->names[g->first]);
+    if (g->count > 1) text_add(out, " .. %s (%zu)", run->names[g->last], g->count);
+    if (log_prior_leans(run->target, g->first)) text_add(out, " at the means of the columns");
+    text_add(out, " ~ %s", p->kind->name);
     for (size_t i = 0; i < p->kind->numbers; i++) {
-        fprintf(out, "%s%.4g", i ? ", " : "(", g->low[i]);
-        if (g->high[i] > g->low[i]) fprintf(out, " to %.4g", g->high[i]);
+        text_add(out, "%s%.4g", i ? ", " : "(", g->low[i]);
+        if (g->high[i] > g->low[i]) text_add(out, " to %.4g", g->high[i]);
     }
-    fprintf(out, "%s\n", p->kind->numbers ? ")" : "");
+    text_add(out, "%s\n", p->kind->numbers ? ")" : "");
 }
 
 /* Neighbours with the same prior take one line. Writes nothing to NULL; returns the lines. */
-static size_t list_priors(const sbps_run *run, FILE *out)
+static size_t list_priors(const sbps_run *run, text *out)
 {
     const posterior *u = run->target;
     size_t lines = 0;
@@ -87,7 +87,7 @@ static bool leads_kind(const posterior *u, size_t j)
 }
 
 /* One line for each kind of prior, numbers by their range. */
-static void group_priors(const sbps_run *run, FILE *out)
+static void group_priors(const sbps_run *run, text *out)
 {
     const posterior *u = run->target;
     for (size_t j = 0; j < u->dim; j++) {
@@ -99,7 +99,7 @@ static void group_priors(const sbps_run *run, FILE *out)
     }
 }
 
-static void describe_priors(const sbps_run *run, FILE *out)
+static void describe_priors(const sbps_run *run, text *out)
 {
     if (list_priors(run, NULL) > PRIOR_LINES)
         group_priors(run, out);
@@ -112,18 +112,18 @@ static bool is_rowless(const sbps_run *run)
     return run->plan.model->general && run->plan.model->general->rowless;
 }
 
-static void describe_steps(const sbps_run *run, FILE *out)
+static void describe_steps(const sbps_run *run, text *out)
 {
     double h = run->chains->s.settings->step_size;
-    if (!isnan(h)) fprintf(out, "  steps     of size %.4g\n", h);
+    if (!isnan(h)) text_add(out, "  steps     of size %.4g\n", h);
     if (run->plan.sampler->unmetered)
-        fprintf(out, "  bias      this sampler cannot say how biased it is\n");
+        text_add(out, "  bias      this sampler cannot say how biased it is\n");
 }
 
 #define NAMED_MOST ((size_t)6)
 
 /* Why column j may have a wall: all its rows, those where it is not 0, have the same target. */
-static void describe_wall(const sbps_run *run, size_t j, FILE *out)
+static void describe_wall(const sbps_run *run, size_t j, text *out)
 {
     const rows *data = run->table->data;
     size_t count = 0;
@@ -136,74 +136,74 @@ static void describe_wall(const sbps_run *run, size_t j, FILE *out)
         high = fmax(high, data->y[i]);
     }
     if (count > 0 && count < data->n && low == high)
-        fprintf(out, " (%s %g in %s %zu of its rows)", data->target ? data->target : "target",
-                low, count > 1 ? "all" : "the", count);
+        text_add(out, " (%s %g in %s %zu of its rows)", data->target ? data->target : "target",
+                 low, count > 1 ? "all" : "the", count);
 }
 
 /* In words: which, why, and what would help. */
-static void describe_bends(const sbps_run *run, FILE *out)
+static void describe_bends(const sbps_run *run, text *out)
 {
     if (!run->bent) return;
-    fprintf(out, "  bent      a wall at one side:");
+    text_add(out, "  bent      a wall at one side:");
     for (size_t i = 0; i < run->bent->count && i < NAMED_MOST; i++) {
-        fprintf(out, "%s %s", i ? "," : "", run->names[run->bent->list[i].j]);
+        text_add(out, "%s %s", i ? "," : "", run->names[run->bent->list[i].j]);
         describe_wall(run, run->bent->list[i].j, out);
     }
     if (run->bent->count > NAMED_MOST)
-        fprintf(out, " and %zu more", run->bent->count - NAMED_MOST);
-    fprintf(out,
-            "\n            The rows hold these at one side only; at the other the prior does, "
-            "however wide it is.\n            Levels of few rows are better put together, or "
-            "given a prior that says how far is too far: --prior \"normal(0,2.5)\"\n");
+        text_add(out, " and %zu more", run->bent->count - NAMED_MOST);
+    text_add(out,
+             "\n            The rows hold these at one side only; at the other the prior does, "
+             "however wide it is.\n            Levels of few rows are better put together, or "
+             "given a prior that says how far is too far: --prior \"normal(0,2.5)\"\n");
 }
 
-static void describe_sampler(const sbps_run *run, FILE *out)
+static void describe_sampler(const sbps_run *run, text *out)
 {
     const run_plan *p = &run->plan;
-    fprintf(out, "  sampler   %s%s, %s metric", p->sampler->name,
-            run->options->paper ? " as published" : "", p->metric->name);
+    text_add(out, "  sampler   %s%s, %s metric", p->sampler->name,
+             run->options->paper ? " as published" : "", p->metric->name);
     if (p->metric->describe) {
         char kept[96];
         p->metric->describe(run->a, sizeof kept, kept);
-        fprintf(out, " (%s)", kept);
+        text_add(out, " (%s)", kept);
     }
-    if (!p->sampler->discrete) fprintf(out, ", refresh rate %.3g", p->settings.refresh_rate);
-    fprintf(out, "\n");
+    if (!p->sampler->discrete) text_add(out, ", refresh rate %.3g", p->settings.refresh_rate);
+    text_add(out, "\n");
     if (!is_rowless(run))
-        fprintf(out, "  batches   %zu of %zu rows: %s; control variate %s\n", p->batch,
-                run->table->data->n, p->minibatch->summary, p->control_variate);
+        text_add(out, "  batches   %zu of %zu rows: %s; control variate %s\n", p->batch,
+                 run->table->data->n, p->minibatch->summary, p->control_variate);
     describe_bends(run, out);
-    if (*p->why) fprintf(out, "  chosen    %s\n", p->why);
+    if (*p->why) text_add(out, "  chosen    %s\n", p->why);
     if (p->sampler->bounded) return;
     if (p->sampler->discrete)
         describe_steps(run, out);
     else if (p->choose_band)
-        fprintf(out, "  band      chosen in warm-up for a bias within %g posterior sd\n",
-                run->options->bias_budget);
+        text_add(out, "  band      chosen in warm-up for a bias within %g posterior sd\n",
+                 run->options->bias_budget);
     else
-        fprintf(out, "  band      k = %g\n", p->settings.band.width);
+        text_add(out, "  band      k = %g\n", p->settings.band.width);
 }
 
-static void describe_size(const sbps_run *run, FILE *out)
+static void describe_size(const sbps_run *run, text *out)
 {
     const rows *data = run->table->data;
     double chains = 0.0;
     for (size_t i = 0; i < run->chain_count; i++) chains += (double)run->chains[i].memory.size;
     if (is_rowless(run))
-        fprintf(out, "  size      %zu parameters; %zu chains, %.3g MB\n", run->target->dim,
-                run->chain_count, chains / 1e6);
+        text_add(out, "  size      %zu parameters; %zu chains, %.3g MB\n", run->target->dim,
+                 run->chain_count, chains / 1e6);
     else
-        fprintf(out, "  data      %zu rows, %zu parameters, %.3g MB %s; %zu chains, %.3g MB\n",
-                data->n, run->target->dim, rows_bytes(data) / 1e6, data->storage->name,
-                run->chain_count, chains / 1e6);
+        text_add(out, "  data      %zu rows, %zu parameters, %.3g MB %s; %zu chains, %.3g MB\n",
+                 data->n, run->target->dim, rows_bytes(data) / 1e6, data->storage->name,
+                 run->chain_count, chains / 1e6);
     if (run->start_hash)
-        fprintf(out, "  start     %s%s: U = %.8g, gradient %.1e\n", run->options->start,
-                run->start_metric ? " with its covariance" : "", run->reference->value,
-                run->reference->gradient_norm);
+        text_add(out, "  start     %s%s: U = %.8g, gradient %.1e\n", run->options->start,
+                 run->start_metric ? " with its covariance" : "", run->reference->value,
+                 run->reference->gradient_norm);
     else
-        fprintf(out, "  mode      found in %zu steps, U = %.8g, gradient %.1e\n",
-                run->reference->iterations, run->reference->value,
-                run->reference->gradient_norm);
+        text_add(out, "  mode      found in %zu steps, U = %.8g, gradient %.1e\n",
+                 run->reference->iterations, run->reference->value,
+                 run->reference->gradient_norm);
 }
 
 /* What to know before the parameters of a model are looked at. */
@@ -218,7 +218,7 @@ static const struct {
 #define MOST_OFFSET 20.0 /* of counts: e^20 times as many are no longer plausible */
 
 /* An exposure as it was measured has no negative values and large ones. */
-static void describe_offset(const rows *data, FILE *out)
+static void describe_offset(const rows *data, text *out)
 {
     double least = INFINITY, most = -INFINITY;
     for (size_t i = 0; i < data->n; i++) {
@@ -226,33 +226,33 @@ static void describe_offset(const rows *data, FILE *out)
         most = fmax(most, data->offset[i]);
     }
     if (least >= 0.0 && most > MOST_OFFSET)
-        fprintf(out,
-                "  mind      the offset runs from %.3g to %.3g and is added to the log of the "
-                "mean: "
-                "of an exposure it should be the logarithm\n",
-                least, most);
+        text_add(out,
+                 "  mind      the offset runs from %.3g to %.3g and is added to the log of the "
+                 "mean: "
+                 "of an exposure it should be the logarithm\n",
+                 least, most);
 }
 
-static void describe_cautions(const sbps_run *run, FILE *out)
+static void describe_cautions(const sbps_run *run, text *out)
 {
     for (size_t i = 0; i < sizeof cautions / sizeof *cautions; i++)
         if (cautions[i].model == run->plan.model)
-            fprintf(out, "  mind      %s\n", cautions[i].sentence);
+            text_add(out, "  mind      %s\n", cautions[i].sentence);
     if (run->table->data->offset && run->plan.model->counts)
         describe_offset(run->table->data, out);
 }
 
-static void describe_model(const sbps_run *run, FILE *out)
+static void describe_model(const sbps_run *run, text *out)
 {
     const char *name = run->options->model, *target = run->table->data->target;
     if (is_rowless(run))
-        fprintf(out, "%s density\n", name);
+        text_add(out, "%s density\n", name);
     else if (target && !*target)
-        fprintf(out, "%s model\n", name);
+        text_add(out, "%s model\n", name);
     else {
-        fprintf(out, "%s %s of '", name, run->plan.model->general ? "model" : "regression");
-        put_name(out, target ? target : "label");
-        fprintf(out, "'\n");
+        text_add(out, "%s %s of '", name, run->plan.model->general ? "model" : "regression");
+        text_name(out, target ? target : "label");
+        text_add(out, "'\n");
     }
 }
 
@@ -263,11 +263,9 @@ static char **printable_names(const sbps_run *run)
     char **names = calloc(d, sizeof *names);
     bool whole = names;
     for (size_t j = 0; whole && j < d; j++) {
-        word_stream w;
-        if ((whole = words_open(&w))) {
-            put_name(w.stream, run->names[j]);
-            whole = (names[j] = words_close(&w));
-        }
+        text name = {0};
+        text_name(&name, run->names[j]);
+        whole = (names[j] = text_take(&name));
     }
     if (whole) return names;
     names_free(names, d);
@@ -276,7 +274,7 @@ static char **printable_names(const sbps_run *run)
 
 sbps_status sbps_run_describe(const sbps_run *run, char **out, sbps_error *err)
 {
-    word_stream w;
+    text all = {0};
     number_locale locale;
     sbps_run shown; /* the same run, its names fit to be seen */
     *out = NULL;
@@ -284,13 +282,13 @@ sbps_status sbps_run_describe(const sbps_run *run, char **out, sbps_error *err)
     if (status != SBPS_OK) return status;
     memcpy(&shown, run, sizeof shown);
     shown.names = printable_names(run);
-    if (shown.names && words_open(&w)) {
-        describe_model(&shown, w.stream);
-        describe_cautions(&shown, w.stream);
-        describe_size(&shown, w.stream);
-        describe_priors(&shown, w.stream);
-        describe_sampler(&shown, w.stream);
-        *out = words_close(&w);
+    if (shown.names) {
+        describe_model(&shown, &all);
+        describe_cautions(&shown, &all);
+        describe_size(&shown, &all);
+        describe_priors(&shown, &all);
+        describe_sampler(&shown, &all);
+        *out = text_take(&all);
     }
     names_free(shown.names, run->target->dim);
     numbers_end(&locale);

@@ -2,7 +2,7 @@
  *
  * A checkpoint is the run's state and every chain's memory, with the data's hash and the options
  * that decide the path; another run's is refused. */
-#include "base/words.h"
+#include "base/text.h"
 #include "run/audition.h"
 #include "store/checkpoint.h"
 
@@ -35,19 +35,18 @@ static sbps_status digest_files(sbps_run *run, sbps_error *err)
 static char *path_options(const sbps_run *run)
 {
     char value[4096];
-    word_stream w;
+    text out = {0};
     const char *name;
     bool path;
-    if (!words_open(&w)) return NULL;
-    FILE *out = w.stream;
-    fprintf(out, "version=%s\n", SBPS_VERSION);
+    text_add(&out, "version=%s\n", SBPS_VERSION);
     for (size_t i = 0; option_text(run->options, i, &name, &path, sizeof value, value); i++)
-        if (path) fprintf(out, "%s=%s\n", name, value);
-    if (run->start_hash) fprintf(out, "start=%016" PRIx64 "\n", run->start_hash);
+        if (path) text_add(&out, "%s=%s\n", name, value);
+    if (run->start_hash) text_add(&out, "start=%016" PRIx64 "\n", run->start_hash);
     for (size_t i = 0; i < NAMED_FILES; i++)
         if (run->file_digest[i])
-            fprintf(out, CONTENT_OF "%s=%016" PRIx64 "\n", named_files[i], run->file_digest[i]);
-    return words_close(&w);
+            text_add(&out, CONTENT_OF "%s=%016" PRIx64 "\n", named_files[i],
+                     run->file_digest[i]);
+    return text_take(&out);
 }
 
 /* ---- blocks ---- */

@@ -6,7 +6,7 @@
 #include "base/names.h"
 #include "base/printable.h"
 #include "read/number.h"
-#include "read/text.h"
+#include "read/text_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ typedef struct {
     const char *path;
     const posterior *u;
     const char *const *names;
-    text *source;
+    text_file *source;
     char *at;
     size_t line;
     locale_t c_locale;
@@ -296,8 +296,8 @@ static uint64_t hash_text(const char *at, const char *end)
 
 static sbps_status load(reader *r, uint64_t *hash, sbps_error *err)
 {
-    sbps_status status = text_open(r->path, &r->source, err);
-    while (status == SBPS_OK && !r->source->finished) status = text_more(r->source, err);
+    sbps_status status = text_file_open(r->path, &r->source, err);
+    while (status == SBPS_OK && !r->source->finished) status = text_file_more(r->source, err);
     if (status != SBPS_OK) return status;
     r->at = r->source->at;
     *hash = hash_text(r->at, r->source->limit);
@@ -325,7 +325,7 @@ sbps_status start_read(const char *path, const posterior *u, const char *const *
     free(r.covariance);
     free(r.roles);
     free(r.seen);
-    text_close(r.source);
+    text_file_close(r.source);
     if (r.c_locale) freelocale(r.c_locale);
     return status;
 }

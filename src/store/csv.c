@@ -2,17 +2,22 @@
  * the NetCDF file. */
 #include "store/result.h"
 
+#include "base/text.h"
 #include "store/atomic.h"
 #include "store/text.h"
 
-static void put_header(const result *r, FILE *stream)
+#include <stdlib.h>
+
+static sbps_status make_header(const result *r, char **out, sbps_error *err)
 {
-    fputs("chain,draw", stream);
+    text header = {0};
+    text_add(&header, "chain,draw");
     for (size_t j = 0; j < r->dim; j++) {
-        fputc(',', stream);
-        put_field(stream, r->names[j] ? r->names[j] : "");
+        text_add(&header, ",");
+        text_csv_field(&header, r->names[j] ? r->names[j] : "");
     }
-    fputc('\n', stream);
+    text_add(&header, "\n");
+    return text_give(&header, out, err);
 }
 
 static void put_draw(const result *r, size_t chain, size_t draw, FILE *stream)
@@ -28,17 +33,21 @@ static void put_draw(const result *r, size_t chain, size_t draw, FILE *stream)
 
 sbps_status result_write_csv(const result *r, const char *path, sbps_error *err)
 {
+    char *header;
     number_locale locale;
     atomic_file file;
-    sbps_status status = numbers_begin(&locale, err);
+    sbps_status status = make_header(r, &header, err);
     if (status != SBPS_OK) return status;
+    if ((status = numbers_begin(&locale, err)) != SBPS_OK) goto free_header;
     if ((status = file_begin(path, &file, err)) != SBPS_OK) goto done;
-    put_header(r, file.stream);
+    fputs(header, file.stream);
     for (size_t chain = 0; chain < r->chains; chain++)
         for (size_t draw = 0; draw < r->draws && file_fine(&file); draw++)
             put_draw(r, chain, draw, file.stream);
     status = file_commit(&file, err);
 done:
     numbers_end(&locale);
+free_header:
+    free(header);
     return status;
 }

@@ -1,7 +1,7 @@
 /* The skeleton of the path as CSV. */
 #include "store/skeleton.h"
 
-#include "base/words.h"
+#include "base/text.h"
 #include "path/path.h"
 #include "store/growing.h"
 #include "store/text.h"
@@ -21,35 +21,25 @@ static const char *const event_names[] = {
     [EVENT_STEP] = "step",
 };
 
-/* u's columns are u:name, quoted as a whole. False when out of memory. */
-static bool put_header(FILE *stream, const char *const *names, size_t dim)
-{
-    fputs("chain,time,event,rows", stream);
-    for (size_t j = 0; j < dim; j++) {
-        fputc(',', stream);
-        put_field(stream, names[j]);
-    }
-    for (size_t j = 0; j < dim; j++) {
-        char *velocity;
-        if (asprintf(&velocity, "u:%s", names[j]) < 0) return false;
-        fputc(',', stream);
-        put_field(stream, velocity);
-        free(velocity);
-    }
-    fputc('\n', stream);
-    return true;
-}
-
-/* NULL: no memory. */
+/* u's columns are u:name, quoted as a whole. NULL: no memory. */
 static char *make_header(const char *const *names, size_t dim)
 {
-    word_stream w;
-    if (!words_open(&w)) return NULL;
-    bool whole = put_header(w.stream, names, dim);
-    char *text = words_close(&w);
-    if (whole) return text;
-    free(text);
-    return NULL;
+    text header = {0}, velocity = {0};
+    text_add(&header, "chain,time,event,rows");
+    for (size_t j = 0; j < dim; j++) {
+        text_add(&header, ",");
+        text_csv_field(&header, names[j]);
+    }
+    for (size_t j = 0; j < dim; j++) {
+        text_cut(&velocity, 0);
+        text_add(&velocity, "u:%s", names[j]);
+        text_add(&header, ",");
+        if (!velocity.failed) text_csv_field(&header, velocity.data);
+    }
+    text_add(&header, "\n");
+    header.failed |= velocity.failed;
+    text_free(&velocity);
+    return text_take(&header);
 }
 
 sbps_status skeleton_open(const char *path, const char *const *names, size_t dim,

@@ -2,7 +2,6 @@
 #include "store/text.h"
 
 #include <math.h>
-#include <string.h>
 
 sbps_status numbers_begin(number_locale *locale, sbps_error *err)
 {
@@ -26,18 +25,4 @@ void put_number(FILE *stream, double value)
         fputs(value < 0.0 ? "-Inf" : "Inf", stream);
     else
         fprintf(stream, "%.17g", value);
-}
-
-void put_field(FILE *stream, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, stream);
-        return;
-    }
-    fputc('"', stream);
-    for (const char *c = text; *c; c++) {
-        if (*c == '"') fputc('"', stream);
-        fputc(*c, stream);
-    }
-    fputc('"', stream);
 }

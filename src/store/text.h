@@ -19,7 +19,5 @@ void numbers_end(number_locale *locale);
 
 /* 17 digits, which give the same double back; NaN, Inf and -Inf as R and pandas spell them. */
 void put_number(FILE *stream, double value);
-/* Quoted as RFC 4180 asks when it holds a comma, a quote or a line break. */
-void put_field(FILE *stream, const char *text);
 
 #endif

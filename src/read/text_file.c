@@ -1,7 +1,7 @@
 /* Text files. Plain and gzip files are told apart by the magic bytes 1f 8b (RFC 1952); members of
  * a gzip file follow each other without a seam. read() into one buffer that stays in cache is as
  * fast as a mapping and serves pipes too. */
-#include "read/text.h"
+#include "read/text_file.h"
 
 #include "read/foreign.h"
 
@@ -19,12 +19,13 @@ enum { BLOCK = 256 * 1024, PACKED = 64 * 1024 };
 /* A record longer than this is a quote left open, not a row. */
 static const size_t RECORD_LIMIT = (size_t)256 << 20;
 
-static sbps_status fail_file(const text *t, int number, sbps_error *err)
+static sbps_status fail_file(const text_file *t, int number, sbps_error *err)
 {
     return fail(err, SBPS_NO_FILE, "%s: %s", t->path, strerrordesc_np(number));
 }
 
-static sbps_status read_plain(text *t, void *out, size_t room, size_t *got, sbps_error *err)
+static sbps_status read_plain(text_file *t, void *out, size_t room, size_t *got,
+                              sbps_error *err)
 {
     ssize_t count;
     do count = read(t->file, out, room);
@@ -35,7 +36,7 @@ static sbps_status read_plain(text *t, void *out, size_t room, size_t *got, sbps
 }
 
 /* More packed bytes; *ended when there are none and none are owed. */
-static sbps_status refill_packed(text *t, bool *ended, sbps_error *err)
+static sbps_status refill_packed(text_file *t, bool *ended, sbps_error *err)
 {
     size_t got = 0;
     sbps_status status = read_plain(t, t->packed, PACKED, &got, err);
@@ -51,7 +52,7 @@ static sbps_status refill_packed(text *t, bool *ended, sbps_error *err)
 }
 
 /* After a member: zero padding is skipped, another member begins, anything else is damage. */
-static sbps_status next_member(text *t, sbps_error *err)
+static sbps_status next_member(text_file *t, sbps_error *err)
 {
     z_stream *z = t->gzip;
     while (z->avail_in > 0 && *z->next_in == 0) {
@@ -67,7 +68,7 @@ static sbps_status next_member(text *t, sbps_error *err)
 }
 
 /* Fills the room, which grows with what is kept: so often as that doubles, and no more, it is moved. */
-static sbps_status read_gzip(text *t, void *out, size_t room, size_t *got, sbps_error *err)
+static sbps_status read_gzip(text_file *t, void *out, size_t room, size_t *got, sbps_error *err)
 {
     z_stream *z = t->gzip;
     uInt asked = room < UINT_MAX ? (uInt)room : UINT_MAX;
@@ -93,7 +94,7 @@ static sbps_status read_gzip(text *t, void *out, size_t room, size_t *got, sbps_
     return SBPS_OK;
 }
 
-static sbps_status make_room(text *t, size_t unread, sbps_error *err)
+static sbps_status make_room(text_file *t, size_t unread, sbps_error *err)
 {
     if (unread + BLOCK + 1 <= t->capacity) return SBPS_OK;
     if (unread > RECORD_LIMIT)
@@ -109,7 +110,7 @@ static sbps_status make_room(text *t, size_t unread, sbps_error *err)
 }
 
 /* A NUL marks the buffer's end, so the text may hold none; neither does any text file. */
-static sbps_status refuse_nul(const text *t, size_t fresh, sbps_error *err)
+static sbps_status refuse_nul(const text_file *t, size_t fresh, sbps_error *err)
 {
     const char *nul = memchr(t->limit - fresh, '\0', fresh);
     if (!nul) return SBPS_OK;
@@ -119,7 +120,7 @@ static sbps_status refuse_nul(const text *t, size_t fresh, sbps_error *err)
                 line);
 }
 
-sbps_status text_more(text *t, sbps_error *err)
+sbps_status text_file_more(text_file *t, sbps_error *err)
 {
     size_t unread = (size_t)(t->limit - t->at), got = 0;
     memmove(t->buffer, t->at, unread);
@@ -139,7 +140,7 @@ sbps_status text_more(text *t, sbps_error *err)
     return status != SBPS_OK ? status : refuse_nul(t, got, err);
 }
 
-static sbps_status start_gzip(text *t, size_t got, sbps_error *err)
+static sbps_status start_gzip(text_file *t, size_t got, sbps_error *err)
 {
     z_stream *z = calloc(1, sizeof *z);
     t->packed = malloc(PACKED);
@@ -153,11 +154,11 @@ static sbps_status start_gzip(text *t, size_t got, sbps_error *err)
     z->avail_in = (uInt)got;
     t->limit = t->buffer;
     *t->limit = '\0';
-    return text_more(t, err);
+    return text_file_more(t, err);
 }
 
 /* The first bytes: gzip or not, byte order mark or not. Pipes may give them one by one. */
-static sbps_status start(text *t, sbps_error *err)
+static sbps_status start(text_file *t, sbps_error *err)
 {
     size_t total = 0, got = 1;
     sbps_status status = SBPS_OK;
@@ -180,13 +181,13 @@ static sbps_status start(text *t, sbps_error *err)
     sbps_status known = foreign_refuse(t->path, t->at, (size_t)(t->limit - t->at), err);
     if (known != SBPS_OK) return known;
     while (status == SBPS_OK && !t->finished && t->limit - t->at < 3)
-        status = text_more(t, err);
+        status = text_file_more(t, err);
     if (status == SBPS_OK && t->limit - t->at >= 3 && memcmp(t->at, "\xef\xbb\xbf", 3) == 0)
         t->at += 3;
     return status;
 }
 
-static void drop_gzip(text *t)
+static void drop_gzip(text_file *t)
 {
     if (t->gzip) inflateEnd(t->gzip);
     free(t->gzip);
@@ -196,12 +197,12 @@ static void drop_gzip(text *t)
     t->member_ended = false;
 }
 
-sbps_status text_open(const char *path, text **out, sbps_error *err)
+sbps_status text_file_open(const char *path, text_file **out, sbps_error *err)
 {
     struct stat about;
     sbps_status status = SBPS_OK;
     *out = NULL;
-    text *t = calloc(1, sizeof *t);
+    text_file *t = calloc(1, sizeof *t);
     if (!t) return fail_memory(err);
     t->path = path;
     t->capacity = BLOCK + 1;
@@ -218,11 +219,11 @@ sbps_status text_open(const char *path, text **out, sbps_error *err)
     if (status == SBPS_OK)
         *out = t;
     else
-        text_close(t);
+        text_file_close(t);
     return status;
 }
 
-sbps_status text_rewind(text *t, sbps_error *err)
+sbps_status text_file_rewind(text_file *t, sbps_error *err)
 {
     drop_gzip(t);
     if (lseek(t->file, 0, SEEK_SET) != 0)
@@ -231,7 +232,7 @@ sbps_status text_rewind(text *t, sbps_error *err)
     return start(t, err);
 }
 
-void text_close(text *t)
+void text_file_close(text_file *t)
 {
     if (!t) return;
     drop_gzip(t);

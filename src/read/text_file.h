@@ -1,6 +1,6 @@
 /* A text file, plain or gzip, seen through a buffer that slides over it. */
-#ifndef READ_TEXT_H
-#define READ_TEXT_H
+#ifndef READ_TEXT_FILE_H
+#define READ_TEXT_FILE_H
 
 #include "base/status.h"
 
@@ -17,14 +17,14 @@ typedef struct {
     struct z_stream_s *gzip; /* NULL for a plain file */
     unsigned char *packed;   /* gzip's input */
     bool member_ended;       /* between two members of a gzip file */
-} text;
+} text_file;
 
 /* Opens `path`, skips a UTF-8 byte order mark and reads the first block. */
-sbps_status text_open(const char *path, text **out, sbps_error *err);
+sbps_status text_file_open(const char *path, text_file **out, sbps_error *err);
 /* Reads on. What lies between `at` and `limit` is kept but moves: pointers into it are void. */
-sbps_status text_more(text *t, sbps_error *err);
+sbps_status text_file_more(text_file *t, sbps_error *err);
 /* Back to the first byte; fails for a pipe. */
-sbps_status text_rewind(text *t, sbps_error *err);
-void text_close(text *t);
+sbps_status text_file_rewind(text_file *t, sbps_error *err);
+void text_file_close(text_file *t);
 
 #endif
