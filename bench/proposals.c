@@ -8,6 +8,7 @@
 #include "estimate/bias.h"
 #include "estimate/moments.h"
 #include "mode/mode.h"
+#include "potential/minibatch.h"
 #include "read/read.h"
 #include "sampler/sampler.h"
 #include "store/draws.h"
@@ -67,7 +68,7 @@ static void carve(bench_chain *c, const batch_kind *kind, size_t n)
 {
     c->memory.used = 0;
     minibatch_carve(&c->u, kind, c->target, n, &c->memory);
-    sampler_carve(&c->s, sampler_find("sbps"), c->a, NULL, c->at->w, &c->u, &c->memory);
+    sampler_carve(&c->s, sampler_find("sbps"), c->a, NULL, c->at->w, &c->u.is, &c->memory);
     moments_carve(&c->m, DIM, c->report, c->at->w, &c->memory);
     bias_carve(&c->b, DIM, NULL, &c->memory);
     draws_carve(&c->d, DIM, 1000, &c->memory);
@@ -153,15 +154,16 @@ static void part_pick(bench_chain *c)
 static void part_products(bench_chain *c)
 {
     const rows *data = c->target->data;
-    c->target->k->row_products(data->x, data->stride, c->u.list,
-                               c->u.state->first % (data->n / 2),
-                               c->u.n < MINIBATCH_BLOCK ? c->u.n : MINIBATCH_BLOCK, c->u.p,
-                               c->u.q, c->u.eta, c->u.deta);
+    c->target->k->row_products(
+        data->x, data->stride, c->u.list, c->u.state->first % (data->n / 2),
+        c->u.is.batch < MINIBATCH_BLOCK ? c->u.is.batch : MINIBATCH_BLOCK, c->u.p, c->u.q,
+        c->u.eta, c->u.deta);
 }
 
 static void part_slope(bench_chain *c)
 {
-    batch b = {.k = c->target->k, .n = c->u.n, .eta = c->u.eta, .deta = c->u.deta, .y = c->u.y};
+    batch b = {
+        .k = c->target->k, .n = c->u.is.batch, .eta = c->u.eta, .deta = c->u.deta, .y = c->u.y};
     c->target->model->slope(&b, c->u.out);
 }
 
