@@ -74,7 +74,8 @@ static sbps_status start(growing_file *f, const char *header, size_t length, sbp
         close(descriptor);
         return fail_memory(err);
     }
-    f->regular = fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    if (fstat(descriptor, &status) != 0) return fail_written(f, err);
+    f->regular = S_ISREG(status.st_mode);
     sbps_status outcome = f->regular ? take_alone(f, err) : SBPS_OK;
     if (outcome != SBPS_OK) return outcome;
     if (f->regular && ftruncate(descriptor, 0) != 0) return fail_written(f, err);

@@ -58,17 +58,16 @@ static void keep(void *name)
     (void)name; /* the tree borrows its names */
 }
 
-static bool plain(char c)
+static char plain_form(char c)
 {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-           c == '_';
+    bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    return plain ? c : '_';
 }
 
 static char *stan_name(const char *name)
 {
     char *copy = copy_text(name && *name ? name : "_");
-    for (char *c = copy; c && *c; c++)
-        if (!plain(*c)) *c = '_';
+    for (char *c = copy; c && *c; c++) *c = plain_form(*c);
     return copy;
 }
 
@@ -113,12 +112,18 @@ static void put_quality(density_quality q, FILE *stream)
                 q.scatter);
 }
 
+static void put_model(const char *name, FILE *stream)
+{
+    fputs("# model = ", stream);
+    for (const char *c = name && *name ? name : "_"; *c; c++) fputc(plain_form(*c), stream);
+    fputc('\n', stream);
+}
+
 static void put_head(const result *r, size_t chain, char *const *names, FILE *stream)
 {
-    char *model = stan_name(r->info.model);
     fprintf(stream, "# stan_version_major = 2\n# stan_version_minor = 33\n"
                     "# stan_version_patch = 0\n");
-    fprintf(stream, "# model = %s\n", model ? model : "_");
+    put_model(r->info.model, stream);
     fprintf(stream, "# start_datetime = %s\n", r->info.created_at ? r->info.created_at : "");
     fprintf(stream, "# method = sample (Default)\n#   sample\n");
     fprintf(stream, "#     num_samples = %zu\n#     num_warmup = 0\n#     save_warmup = 0\n",
@@ -132,7 +137,6 @@ static void put_head(const result *r, size_t chain, char *const *names, FILE *st
     fputs(stan_columns, stream);
     for (size_t j = 0; j < r->dim; j++) fprintf(stream, ",%s", names[j]);
     fputc('\n', stream);
-    free(model);
 }
 
 static void put_draw(const result *r, size_t row, bool density, FILE *stream)

@@ -3,8 +3,43 @@
 #include "check.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
 
 #define TASKS 1000
+
+/* ---- what the system may refuse: the linker puts these in the place of its own ---- */
+
+static size_t calls, fail_from = SIZE_MAX; /* calls from this one on fail, from 0 */
+
+static bool refused(void)
+{
+    return calls++ >= fail_from;
+}
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return refused() ? NULL : __real_calloc(count, size);
+}
+
+int __real_pthread_create(pthread_t *out, const pthread_attr_t *how, void *(*run)(void *),
+                          void *self);
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *how, void *(*run)(void *),
+                          void *self);
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *how, void *(*run)(void *),
+                          void *self)
+{
+    return refused() ? 11 : __real_pthread_create(out, how, run, self);
+}
+
+int __real_sched_getaffinity(pid_t process, size_t size, cpu_set_t *out);
+int __wrap_sched_getaffinity(pid_t process, size_t size, cpu_set_t *out);
+int __wrap_sched_getaffinity(pid_t process, size_t size, cpu_set_t *out)
+{
+    return refused() ? -1 : __real_sched_getaffinity(process, size, out);
+}
 
 typedef struct {
     unsigned calls[TASKS];
@@ -101,6 +136,28 @@ TEST(a_pool_that_never_ran_can_be_destroyed)
 TEST(there_is_at_least_one_processor)
 {
     CHECK(processors() >= 1);
+    calls = fail_from = 0;
+    CHECK(processors() == 1); /* where the system does not say */
+    fail_from = SIZE_MAX;
+}
+
+/* Two blocks of memory, then three threads: without memory there is no pool, with fewer threads the
+ * tasks are done all the same. */
+TEST(a_pool_does_with_the_threads_it_gets)
+{
+    for (size_t granted = 0; granted <= 5; granted++) {
+        thread_pool *pool = NULL;
+        job j = {0};
+        calls = 0, fail_from = granted;
+        sbps_status status = thread_pool_create(4, &pool, NULL);
+        fail_from = SIZE_MAX;
+        CHECK(status == (granted < 2 ? SBPS_NO_MEM : SBPS_OK));
+        CHECK((pool != NULL) == (granted >= 2));
+        if (!pool) continue;
+        thread_pool_run(pool, 100, count_call, &j);
+        CHECK(each_once(&j, 100, 1));
+        thread_pool_destroy(pool);
+    }
 }
 
 CHECK_MAIN
