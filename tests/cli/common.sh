@@ -31,7 +31,7 @@ try() {
     local name=$1 code=$2 out=$3 err=$4 got
     shift 4
     cases=$((cases + 1))
-    timeout 100 "$@" >"$work/.out" 2>"$work/.err" </dev/null
+    timeout 600 "$@" >"$work/.out" 2>"$work/.err" </dev/null
     got=$?
     [[ $got =~ ^$code$ ]] || fault "$name" "exit $got, want $code: $(head -c 300 "$work/.err")"
     matches "$work/.out" "$out" ||

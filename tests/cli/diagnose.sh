@@ -24,7 +24,7 @@ run() { # NAME OPTIONS...: samples, then diagnoses into .diagnosis as one line
     shift
     cases=$((cases + 1))
     rm -f run.nc
-    timeout -k 5 60 "$sbps" sample "$@" --progress off -o run.nc >.out 2>.err ||
+    timeout -k 5 600 "$sbps" sample "$@" --progress off -o run.nc >.out 2>.err ||
         fault "$name" "exit $?: $(tail -n 1 .err)"
     "$sbps" diagnose run.nc >.out 2>.err || fault "$name" "diagnose: exit $?: $(head -n 1 .err)"
     [ -s .err ] && fault "$name" "diagnose complains: $(head -n 1 .err)"

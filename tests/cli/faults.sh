@@ -54,7 +54,7 @@ haunt() { # KIND ERROR OUTPUT GOOD WHOLE COMMAND...
         cases=$((cases + 1))
         rm -f state path.csv
         [ "$good" = "$output" ] || cp "$good" "$output"
-        timeout 100 strace -f -qq -o .log -e trace="$kind" -e inject="$kind:error=$error:when=$k" "$@" >.out 2>.err </dev/null
+        timeout 600 strace -f -qq -o .log -e trace="$kind" -e inject="$kind:error=$error:when=$k" "$@" >.out 2>.err </dev/null
         code=$?
         # shellcheck disable=SC2086 # a command and its words
         check_output "$kind $k of ${*:2:1}" $code "$output" "$good" $whole

@@ -17,7 +17,7 @@ if [ -n "${SBPS_BUILD_DIR:-}" ] && nm "$sbps" 2>/dev/null | grep -q __asan_init;
 fi
 for limit in 150000 200000 250000 300000; do
     cases=$((cases + 1))
-    timeout -s KILL 100 bash -c 'ulimit -v $1; shift; exec "$@"' - $limit "${sample[@]}" -o run.nc >.out 2>.err
+    timeout -s KILL 600 bash -c 'ulimit -v $1; shift; exec "$@"' - $limit "${sample[@]}" -o run.nc >.out 2>.err
     code=$?
     case $code in
     0) "$sbps" summary run.nc >/dev/null || fault "$limit KiB" 'no run' ;;

@@ -61,19 +61,25 @@ done
 
 # Stopping rules: --epochs alone switches the goal of --ess off.
 try 'epochs'               0 '' 'the draws are in few.nc' "${sample[@]}" --chains 1 --draws 10 --epochs 20 -o few.nc
-try 'seconds'              0 '' 'the draws are in short.nc' timeout 60 "${sample[@]}" --seconds 0.5 -o short.nc
+try 'seconds'              0 '' 'the draws are in short.nc' "${sample[@]}" --seconds 0.5 -o short.nc
 try 'options after data, --' 0 '' 'the draws are in dashes.nc' "$sbps" sample --model=logistic --target=y "${quick[@]}" -o dashes.nc -- data.csv
 
 # A file of another day is replaced, not kept beside.
 try 'replace'              0 '' 'the draws are in run.nc' "${sample[@]}" "${quick[@]}"
 [ "$(find . -name '*.nc*' -newer first.csv -name 'run.nc*' | wc -l)" -eq 1 ] || fault 'replace' 'left something beside run.nc'
 
-# The folder of the output vanishes while the run flies: the draws go to $TMPDIR.
+# The folder of the output vanishes while the run flies: the draws go to $TMPDIR. A skeleton that is not read
+# holds the run until it has.
 mkdir gone spare
-TMPDIR=$work/spare "${sample[@]}" --seconds 2 -o gone/run.nc 2>.err &
+mkfifo hold
+TMPDIR=$work/spare "${sample[@]}" --skeleton hold -o gone/run.nc 2>.err &
 pid=$!
-sleep 1
+exec 3<hold
+read -r _ <&3
+read -r _ <&3
 rm -rf gone
+cat <&3 >/dev/null
+exec 3<&-
 wait $pid
 code=$?
 [ $code -eq 1 ] || fault 'folder vanishes' "exit $code, want 1"

@@ -30,7 +30,7 @@ def check(condition, words):
 
 
 def sbps(*arguments):
-    done = subprocess.run([SBPS, *arguments], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([SBPS, *arguments], capture_output=True, text=True, timeout=600)
     if done.returncode != 0:
         print("FAILED", " ".join(arguments), done.stderr)
         sys.exit(1)

@@ -46,7 +46,7 @@ one() { # K COMMAND...
     cp draws.csv out.csv
     cp before out.json
     cp before out.tbl
-    timeout -s KILL 100 env FAIL_COUNT="$work/count" FAIL_AT="$k" LD_PRELOAD="$preload" \
+    timeout -s KILL 600 env FAIL_COUNT="$work/count" FAIL_AT="$k" LD_PRELOAD="$preload" \
         "$sbps" "$@" >.out 2>.err </dev/null
     code=$?
     tested=$((tested + 1))
