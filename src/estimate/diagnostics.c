@@ -22,6 +22,7 @@
 #include "estimate/diagnostics.h"
 
 #include "base/memory.h"
+#include "base/real.h"
 #include "estimate/fft.h"
 #include "estimate/ranks.h"
 
@@ -237,17 +238,6 @@ static double ess_of(halves *h, const double *x)
     return (double)n / fmax(tau, 1.0 / log10((double)n));
 }
 
-/* The larger or smaller of two, NAN when either is. */
-static double larger(double a, double b)
-{
-    return isnan(a) || isnan(b) ? NAN : fmax(a, b);
-}
-
-static double smaller(double a, double b)
-{
-    return isnan(a) || isnan(b) ? NAN : fmin(a, b);
-}
-
 static bool score(halves *h)
 {
     size_t n = h->count * h->length;
@@ -284,9 +274,12 @@ static void summarize_halves(halves *h, size_t draws, const double *x, draw_summ
         out->ess_bulk = ess_of(h, h->scores);
         out->rhat = rhat_of(h, h->scores);
     }
-    out->rhat = larger(out->rhat, folded_rhat(h, draws, x, median_sorted(n, h->sorted)));
+    /* each is unknown when either of its two is */
+    double folded = folded_rhat(h, draws, x, median_sorted(n, h->sorted));
+    if (!isnan(out->rhat)) out->rhat = larger(out->rhat, folded);
     if (is_degenerate(n, x)) return;
-    out->ess_tail = smaller(ess_below(h, draws, x, out->q5), ess_below(h, draws, x, out->q95));
+    double low = ess_below(h, draws, x, out->q5), high = ess_below(h, draws, x, out->q95);
+    out->ess_tail = isnan(low) ? NAN : smaller(low, high);
 }
 
 sbps_status summarize_draws(size_t chains, size_t draws, const double *x, draw_summary *out,

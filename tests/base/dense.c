@@ -1,0 +1,98 @@
+/* Small dense algebra, Cholesky factors and comparisons. */
+#include "base/dense.h"
+#include "base/cholesky.h"
+#include "base/real.h"
+#include "base/rng.h"
+
+#include "check.h"
+
+enum { D = 7 };
+
+static void draw(double *x, size_t n, uint64_t seed)
+{
+    rng random = rng_stream(seed, 0, RNG_SIMULATE);
+    for (size_t i = 0; i < n; i++) x[i] = rng_normal(&random);
+}
+
+/* B B' + 1 */
+static void draw_definite(double *a)
+{
+    double b[D * D];
+    draw(b, D * D, 2);
+    for (size_t i = 0; i < D; i++)
+        for (size_t j = 0; j < D; j++)
+            a[i * D + j] = dot(D, b + i * D, b + j * D) + (i == j ? 1.0 : 0.0);
+}
+
+/* 1 is lost beside 1e16, but not once 1e16 has gone again. */
+TEST(terms_of_a_dot_product_are_added_in_their_order)
+{
+    const double x[] = {1e16, 1.0, -1e16, 1.0}, ones[] = {1.0, 1.0, 1.0, 1.0};
+    const double y[] = {1e16, -1e16, 1.0, 1.0};
+    CHECK(dot(4, x, ones) == 1.0);
+    CHECK(dot(4, y, ones) == 2.0);
+    CHECK(dot(0, x, ones) == 0.0);
+}
+
+TEST(a_quadratic_form_is_the_same_by_rows_and_by_terms)
+{
+    double a[D * D], x[D], ax[D];
+    draw_definite(a);
+    draw(x, D, 3);
+    apply_matrix(D, a, x, ax);
+    CHECK_NEAR(quadratic_form(D, a, x), dot(D, x, ax), TOL_ROUND);
+    CHECK_NEAR(quadratic_form(D, a, x), quadratic_terms(D, a, x), TOL_SUM);
+}
+
+TEST(adding_a_multiple_is_undone_by_taking_it_away)
+{
+    const double x[] = {1.0, -2.0, 4.0};
+    double y[] = {8.0, 0.5, -1.0};
+    add_scaled(3, 2.0, x, y);
+    CHECK(y[0] == 10.0 && y[1] == -3.5 && y[2] == 7.0);
+    add_scaled(3, -2.0, x, y);
+    CHECK(y[0] == 8.0 && y[1] == 0.5 && y[2] == -1.0);
+    CHECK(norm(2, (const double[]){3.0, 4.0}) == 5.0);
+}
+
+TEST(the_inverse_of_a_factored_matrix_is_symmetric_and_inverts_it)
+{
+    double a[D * D], factor[D * D], inverse[D * D], column[D];
+    draw_definite(a);
+    memcpy(factor, a, sizeof a);
+    REQUIRE(cholesky(D, factor));
+    draw(inverse, D * D, 5); /* what was there does not matter */
+    cholesky_inverse(D, factor, inverse);
+    for (size_t i = 0; i < D; i++) {
+        apply_matrix(D, a, inverse + i * D, column);
+        for (size_t j = 0; j < D; j++) {
+            CHECK(inverse[i * D + j] == inverse[j * D + i]);
+            CHECK_NEAR(column[j], i == j ? 1.0 : 0.0, TOL_SUM);
+        }
+    }
+}
+
+TEST(back_substitution_solves_with_the_transposed_factor)
+{
+    double a[D * D], x[D], z[D];
+    draw_definite(a);
+    REQUIRE(cholesky(D, a));
+    draw(z, D, 4);
+    memcpy(x, z, sizeof x);
+    cholesky_back(D, a, x);
+    for (size_t j = 0; j < D; j++) {
+        double sum = 0.0;
+        for (size_t k = j; k < D; k++) sum += a[k * D + j] * x[k];
+        CHECK_NEAR(sum, z[j], TOL_SUM);
+    }
+}
+
+TEST(a_first_number_that_is_unknown_gives_way_and_a_second_does_not)
+{
+    CHECK(larger(1.0, 2.0) == 2.0 && larger(2.0, 1.0) == 2.0);
+    CHECK(smaller(1.0, 2.0) == 1.0 && smaller(2.0, 1.0) == 1.0);
+    CHECK(larger(NAN, 1.0) == 1.0 && smaller(NAN, 1.0) == 1.0);
+    CHECK(isnan(larger(1.0, NAN)) && isnan(smaller(1.0, NAN)));
+}
+
+CHECK_MAIN
