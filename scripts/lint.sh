@@ -39,8 +39,9 @@ check_includes() {
             may["sampler"] = "base band potential metric path"
             may["estimate"] = may["store"] = "base path"
             may["report"] = "base estimate store"
-            may["run"] = "base data read prior model metric posterior potential mode path band sampler" \
-                         " estimate store report"
+            may["choose"] = "base data read prior model metric posterior potential mode path band sampler run"
+            may["run"] = may["choose"] " choose estimate store report"
+            may["api"] = may["run"] " run"
             may["cli"] = ""
         }
         FNR == 1 {

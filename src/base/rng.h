@@ -18,7 +18,7 @@ typedef enum {
     RNG_VALUE,
     RNG_TEST,
     RNG_MODE,
-    RNG_AUDITION,
+    RNG_AUTO,
     RNG_NOISE
 } rng_use;
 

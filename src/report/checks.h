@@ -38,7 +38,7 @@ bool spreads_over_budget(const evidence *e, text *seen);
 bool bias_unknown(const evidence *e, text *seen);
 /* Is every mean within the budget by two standard errors? False where that is not known. */
 bool bias_within_budget(const evidence *e);
-/* causes.c */
+/* flight_checks.c */
 bool band_violated(const evidence *e, text *seen);
 bool bounces_missing(const evidence *e, text *seen);
 bool last_batch_alone(const evidence *e, text *seen);

@@ -1,5 +1,5 @@
 /* Chains: one block of memory each, over-dispersed starts, rounds shared out over threads. */
-#include "run/audition.h"
+#include "choose/auto.h"
 
 #include "base/decimal.h"
 
@@ -23,7 +23,7 @@ static void carve(const sbps_run *run, chain *c)
     const double *hessian = one ? NULL : run->reference->hessian;
     c->memory.used = 0;
     c->state = arena_take(&c->memory, sizeof *c->state);
-    minibatch_carve(&c->flight, audition_widest(run), run->target, run->plan.batch, &c->memory);
+    minibatch_carve(&c->flight, auto_widest(run), run->target, run->plan.batch, &c->memory);
     sampler_carve(&c->s, run->plan.sampler, run->a, hessian, run->reference->w, &c->flight.is,
                   &c->memory);
     moments_carve(&c->m, d, run->report, run->reference->w, &c->memory);

@@ -1,7 +1,7 @@
 /* What a run has to say, gathered from its chains into a result. */
 #include "band/calibration.h"
 #include "base/dense.h"
-#include "run/audition.h"
+#include "choose/auto.h"
 #include "run/values.h"
 #include "store/layout.h"
 
@@ -171,7 +171,7 @@ static sbps_status fill(const sbps_run *run, result *r, sbps_error *err)
     if ((status = values_fill(run, r, err)) != SBPS_OK) return status;
     if ((status = fill_info(run, r, err)) != SBPS_OK) return status;
     if ((status = run_record(run, r, err)) != SBPS_OK) return status;
-    if ((status = loud_rows_fill(run, &r->info, err)) != SBPS_OK) return status;
+    if ((status = influential_rows_fill(run, &r->info, err)) != SBPS_OK) return status;
     return fill_options(run, r, err);
 }
 

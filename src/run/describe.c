@@ -1,9 +1,9 @@
 /* What was chosen, in a few lines. */
 #include "base/text.h"
+#include "choose/target.h"
 #include "model/kinds.h"
 #include "posterior/log_prior.h"
 #include "run/run.h"
-#include "run/target.h"
 #include "store/text.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * A checkpoint is the run's state and every chain's memory, with the data's hash and the options
  * that decide the path; another run's is refused. */
 #include "base/text.h"
-#include "run/audition.h"
+#include "choose/auto.h"
 #include "store/checkpoint.h"
 
 #include <inttypes.h>

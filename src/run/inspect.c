@@ -2,7 +2,7 @@
  * can be made right by whoever altered the rest: every count, index, kind and flag is held against what
  * this run could have written before any of it is used, numbers against where they can lie. */
 #include "base/dense.h"
-#include "run/audition.h"
+#include "choose/auto.h"
 
 #include <float.h>
 #include <stdio.h>

@@ -4,12 +4,12 @@
  * noise; batches grow while the noise in the band rules. Where flights have spent a good part of what hmc
  * would take for the whole run, and an effective sample still costs several times hmc's, the chains go
  * on with hmc from where they are: the run then costs little more than if it had begun with it. */
+#include "choose/auto.h"
 #include "posterior/influence.h"
-#include "run/audition.h"
 
 #include "base/decimal.h"
 #include "base/real.h"
-#include "run/stage.h"
+#include "choose/stage.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static sbps_status influence_from(const sbps_run *run, const double *reference,
 {
     const influence_place at = {reference, centre, run->factor};
     float *out[INFLUENCE_ORDERS] = {NULL};
-    out[audition_order(run)] = influence;
+    out[auto_order(run)] = influence;
     return influence_measure(run->target, &at, out, NULL, err);
 }
 
@@ -167,14 +167,14 @@ static bool grow_batch(sbps_run *run)
     for (size_t i = 0; i < run->chain_count; i++)
         kind->scale_noise(&run->chains[i].s, (double)n / (double)larger_n);
     run->plan.batch = larger_n;
-    run->plan.minibatch = audition_minibatch(run, larger_n);
+    run->plan.minibatch = auto_minibatch(run, larger_n);
     chains_take_batch(run);
     return true;
 }
 
 bool replan_after_epoch(sbps_run *run)
 {
-    if (!audition_wanted(run)) return false;
+    if (!auto_wanted(run)) return false;
     bool moved = move_reference(run);
     return grow_batch(run) || moved;
 }
@@ -187,16 +187,16 @@ static double price_found(const sbps_run *run, double *spent)
     double touched = 0.0;
     for (size_t i = 0; i < run->chain_count; i++)
         touched += (double)run->chains[i].b.state->rows;
-    *spent = audition_work(run, run->state.warmup_rows + touched);
+    *spent = auto_flight_work(run, run->state.warmup_rows + touched);
     double ess = moments_min_ess(run->moments_of, run->chain_count);
-    return audition_work(run, touched) / larger(ess, 1.0);
+    return auto_flight_work(run, touched) / larger(ess, 1.0);
 }
 
 static bool hmc_is_due(const sbps_run *run, double *found, double *spent)
 {
     if (run->state.phase != PHASE_WARMUP || run->options->warmup != SIZE_AUTO) return false;
-    if (!audition_wanted(run) || !run->plan.ess_rule || !plan_may_take_hmc(run)) return false;
-    double hmc = audition_hmc_work(run), whole = hmc * (run->options->ess + HMC_WARMUP);
+    if (!auto_wanted(run) || !run->plan.ess_rule || !plan_may_take_hmc(run)) return false;
+    double hmc = auto_hmc_work(run), whole = hmc * (run->options->ess + HMC_WARMUP);
     *found = price_found(run, spent);
     bool judged = run->state.epoch >= SETTLED_FROM || *spent > PATIENCE_END * whole;
     return judged && *spent > PATIENCE * whole && *found > DEARER * hmc;
@@ -249,7 +249,7 @@ bool replan_told(const sbps_run *run, size_t size, char *text)
         text, size,
         "flights cost about %.2g rows' work per effective sample in warm-up, not the %.2g "
         "expected: hmc took over after %.2g",
-        audition_in_rows(run, run->state.found), audition_in_rows(run, run->plan.promised),
-        audition_in_rows(run, run->state.spent));
+        auto_in_rows(run, run->state.found), auto_in_rows(run, run->plan.promised),
+        auto_in_rows(run, run->state.spent));
     return true;
 }

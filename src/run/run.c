@@ -1,9 +1,9 @@
 /* A run from set-up to its last round. */
 #include "run/run.h"
 #include "base/cholesky.h"
+#include "choose/auto.h"
+#include "choose/target.h"
 #include "mode/profile.h"
-#include "run/audition.h"
-#include "run/target.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static sbps_status make_control(sbps_run *run, sbps_error *err)
     run->anchor = new_doubles(d);
     if (!run->anchor) return fail_memory(err);
     memcpy(run->anchor, run->reference->w, d * sizeof *run->anchor);
-    if (run->cv) return SBPS_OK; /* the audition's winner */
+    if (run->cv) return SBPS_OK; /* that of the choice */
     return control_make(run, run->plan.control_variate, run->reference->w, &run->cv, err);
 }
 
@@ -102,7 +102,7 @@ static sbps_status set_up(sbps_run *run, sbps_error *err)
     if ((status = factor_hessian(run, err)) != SBPS_OK) return status;
     if ((status = plan_metric(run, err)) != SBPS_OK) return status;
     if ((status = plan_finish(run, err)) != SBPS_OK) return status;
-    if ((status = audition_set_up(run, err)) != SBPS_OK) return status;
+    if ((status = auto_choose(run, err)) != SBPS_OK) return status;
     if ((status = make_control(run, err)) != SBPS_OK) return status;
     if ((status = run_find_bends(run, err)) != SBPS_OK) return status;
     if ((status = chains_create(run, err)) != SBPS_OK) return status;

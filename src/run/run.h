@@ -4,13 +4,13 @@
 #define RUN_RUN_H
 
 #include "base/threads.h"
+#include "choose/options.h"
 #include "estimate/bias.h"
 #include "estimate/moments.h"
 #include "mode/mode.h"
 #include "posterior/influence.h"
 #include "potential/minibatch.h"
 #include "read/read.h"
-#include "run/options.h"
 #include "sampler/sampler.h"
 #include "store/draws.h"
 #include "store/result.h"
@@ -131,8 +131,6 @@ struct sbps_run {
 
 double now(void); /* seconds, monotonic */
 
-/* api.c: what the options say of a table. */
-rows_spec table_spec(const sbps_options *options);
 /* plan.c */
 sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbps_error *err);
 /* Can the sampler do this? */
@@ -202,8 +200,8 @@ void inspect_run(const sbps_run *run, inspection *x);
 void inspect_chain(const sbps_run *run, size_t index, inspection *x);
 /* record.c: what the run was made of; moments and draws are there already. */
 sbps_status run_record(const sbps_run *run, result *r, sbps_error *err);
-/* loud_rows.c: rows that say more than others. */
-sbps_status loud_rows_fill(const sbps_run *run, result_info *info, sbps_error *err);
+/* influential_rows.c: rows that say more than others. */
+sbps_status influential_rows_fill(const sbps_run *run, result_info *info, sbps_error *err);
 /* trace.c */
 sbps_status trace_begin(sbps_run *run, sbps_error *err);
 /* At the start of a round: forgets the last one. */

@@ -2,7 +2,7 @@
  * epoch's proposals say any band would have missed, and the estimates are thrown away. It ends with
  * an epoch in which the slowest of all parameters and squares was seen often enough. */
 #include "band/calibration.h"
-#include "run/audition.h"
+#include "choose/auto.h"
 
 #include <math.h>
 #include <string.h>

@@ -13,10 +13,10 @@
 #include "stat/sample.h"
 #include "store/sample.h"
 
+#include "choose/target.h"
 #include "data/table.h"
 #include "read/matrix.h"
 #include "run/run.h"
-#include "run/target.h"
 #include "store/checkpoint.h"
 
 #include <zlib.h>

@@ -1,7 +1,7 @@
 /* Points from files: what map and laplace write is read back, and what cannot be is said. */
 #include "check.h"
+#include "choose/target.h"
 #include "run/run.h"
-#include "run/target.h"
 #include <unistd.h>
 
 #define ROWS 200

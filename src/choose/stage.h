@@ -1,7 +1,7 @@
 /* A stage on which control variates are heard: points spread like the posterior, directions of the
  * metric, and the mini-batch noise that is left there. */
-#ifndef RUN_STAGE_H
-#define RUN_STAGE_H
+#ifndef CHOOSE_STAGE_H
+#define CHOOSE_STAGE_H
 
 #include "posterior/influence.h"
 #include "run/run.h"

@@ -1,6 +1,6 @@
 /* The option table: defaults, checks, sentences, and files of options. */
 #include "check.h"
-#include "run/option_spec.h"
+#include "choose/option_spec.h"
 #include <unistd.h>
 
 static sbps_options *fresh(void)

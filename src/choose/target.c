@@ -1,5 +1,5 @@
-/* From options and rows to a posterior with names and a place to begin. */
-#include "run/target.h"
+/* From options to the rows that are wanted, and from rows to a posterior with names and a place to begin. */
+#include "choose/target.h"
 #include "base/memory.h"
 #include "read/matrix.h"
 #include "run/run.h"
@@ -16,6 +16,35 @@ sbps_status options_copy(const sbps_options *from, sbps_options **out, sbps_erro
             status = sbps_options_set(*out, name, sbps_options_get(from, name), err);
     }
     return status;
+}
+
+static const char *text_or_null(const char *text)
+{
+    return text && *text ? text : NULL;
+}
+
+rows_spec table_spec(const sbps_options *o)
+{
+    const model_kind *model = o->model ? model_find(o->model) : NULL;
+    const general_model *general = model ? model->general : NULL;
+    bool real = model && (model->aux_name || (general && !strcmp(o->head, "gaussian")));
+    bool bare = general && (general->no_columns || general->no_target);
+    return (rows_spec){.target = text_or_null(o->target),
+                       .features = text_or_null(o->features),
+                       .categorical = text_or_null(o->categorical),
+                       .weights = text_or_null(o->weights),
+                       .offset = text_or_null(o->offset),
+                       .real_target = real,
+                       .intercept = !o->no_intercept && !bare,
+                       .standardize = o->standardize,
+                       .no_header = !strcmp(o->header, "no"),
+                       .drop_missing = !strcmp(o->missing, "drop"),
+                       .no_columns = general && general->no_columns,
+                       .no_target = general && general->no_target,
+                       .storage = o->storage,
+                       .needs_doubles = (general && !general->any_storage) ||
+                                        (o->model && model_is_file(o->model)),
+                       .seed = o->seed};
 }
 
 sbps_status target_open(const sbps_options *o, const rows *data, const model_kind *model,

@@ -1,6 +1,6 @@
 /* Points from files: what `sbps map --csv`, `sbps laplace --csv`, `sbps simulate --truth` and
  * `sbps summary --csv` write. Small beside a table, so the file is held whole. */
-#include "run/start.h"
+#include "choose/start.h"
 #include "base/cholesky.h"
 #include "base/memory.h"
 #include "base/names.h"

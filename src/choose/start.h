@@ -1,6 +1,6 @@
 /* A point from a file: start and reference of a run, with a covariance also its metric. */
-#ifndef RUN_START_H
-#define RUN_START_H
+#ifndef CHOOSE_START_H
+#define CHOOSE_START_H
 
 #include "posterior/posterior.h"
 

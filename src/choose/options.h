@@ -1,7 +1,7 @@
 /* Options are one table: it yields defaults, range checks, command-line flags, help,
  * config-file keys and the reference page. */
-#ifndef RUN_OPTIONS_H
-#define RUN_OPTIONS_H
+#ifndef CHOOSE_OPTIONS_H
+#define CHOOSE_OPTIONS_H
 
 #include "base/status.h"
 #include <math.h>

@@ -2,8 +2,8 @@
  * have met would have missed. */
 #include "base/decimal.h"
 #include "base/memory.h"
+#include "choose/auto.h"
 #include "data/origin.h"
-#include "run/audition.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -39,10 +39,10 @@ static double unmet(const sbps_run *run)
     double width = run->chains->s.settings->band.width * sqrt(noise / (double)run->chain_count);
     bool parts = run->plan.minibatch == &batch_strata;
     return strata_beyond(&run->tally, parts ? run->parts : NULL, run->plan.batch,
-                         width + AUDITION_SLOPE);
+                         width + AUTO_SLOPE);
 }
 
-sbps_status loud_rows_fill(const sbps_run *run, result_info *info, sbps_error *err)
+sbps_status influential_rows_fill(const sbps_run *run, result_info *info, sbps_error *err)
 {
     info->eta_unmet = unmet(run);
     return name_rows(run, info, err);

@@ -1,6 +1,6 @@
-/* What `auto` means: at set-up (audition.c), and once warm-up has shown what it costs (replan.c). */
-#ifndef RUN_AUDITION_H
-#define RUN_AUDITION_H
+/* What `auto` means: at set-up (auto.c), and once warm-up has shown what it costs (replan.c). */
+#ifndef CHOOSE_AUTO_H
+#define CHOOSE_AUTO_H
 
 #include "run/run.h"
 
@@ -8,24 +8,24 @@
  * error was two to nine times that rate wherever it was measured, most where noise is small. */
 #define MISSING_SHARE 0.03
 /* Of the band where there is no noise, natural units. */
-#define AUDITION_SLOPE 0.5
+#define AUTO_SLOPE 0.5
 
 /* What was left open, by counted work. */
-sbps_status audition_set_up(sbps_run *run, sbps_error *err);
+sbps_status auto_choose(sbps_run *run, sbps_error *err);
 /* The kind of minibatch that chains must have memory for. */
-const batch_kind *audition_widest(const sbps_run *run);
+const batch_kind *auto_widest(const sbps_run *run);
 /* Of batches of n rows, with the strata there are. */
-const batch_kind *audition_minibatch(const sbps_run *run, size_t n);
+const batch_kind *auto_minibatch(const sbps_run *run, size_t n);
 /* Is anything left open that flights have? */
-bool audition_wanted(const sbps_run *run);
+bool auto_wanted(const sbps_run *run);
 /* Numbers of x multiplied: by the looks that touched so many rows, and by full-data hmc for an effective
  * sample. */
-double audition_work(const sbps_run *run, double rows_touched);
-double audition_hmc_work(const sbps_run *run);
+double auto_flight_work(const sbps_run *run, double rows_touched);
+double auto_hmc_work(const sbps_run *run);
 /* In rows, as users are told. */
-double audition_in_rows(const sbps_run *run, double work);
+double auto_in_rows(const sbps_run *run, double work);
 /* Which of the orders of influence.h the control variate in force is. */
-size_t audition_order(const sbps_run *run);
+size_t auto_order(const sbps_run *run);
 
 /* ---- in warm-up ---- */
 

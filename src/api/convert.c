@@ -1,8 +1,8 @@
 /* From text to a table on disk: written beside its name and renamed when it is whole. */
 #include "read/convert.h"
 #include "base/memory.h"
+#include "choose/target.h"
 #include "data/table.h"
-#include "run/run.h"
 #include "store/atomic.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* The noise of a row's slope, measured where the posterior is, along directions u = A v with v uniform
  * on the sphere, in units of the posterior's own curvature u'Hu. */
-#include "run/stage.h"
+#include "choose/stage.h"
 #include "base/cholesky.h"
 #include "base/dense.h"
 
@@ -31,7 +31,7 @@ sbps_status stage_open(stage *s, const sbps_run *run, sbps_error *err)
     s->memory = (arena){.base = aligned_zeroed(s->memory.used), .size = s->memory.used};
     if (!s->memory.base) return fail_memory(err);
     carve(s);
-    s->random = rng_stream(run->options->seed, 0, RNG_AUDITION);
+    s->random = rng_stream(run->options->seed, 0, RNG_AUTO);
     return SBPS_OK;
 }
 
@@ -61,7 +61,7 @@ double stage_noise(stage *s, const control *cv)
     size_t d = run->target->dim;
     double sum = 0.0;
     rng random = s->random;
-    minibatch_start(&s->u, rng_stream(run->options->seed, 1, RNG_AUDITION));
+    minibatch_start(&s->u, rng_stream(run->options->seed, 1, RNG_AUTO));
     s->u.cv = cv;
     for (size_t i = 0; i < STAGE_POINTS; i++) {
         double natural = draw_direction(s, &random);

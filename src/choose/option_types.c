@@ -5,7 +5,7 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "base/names.h"
-#include "run/option_spec.h"
+#include "choose/option_spec.h"
 #include <ctype.h>
 #include <errno.h>
 #include <float.h>

@@ -1,8 +1,8 @@
 /* One line of the option table, and the types its values can have. */
-#ifndef RUN_OPTION_SPEC_H
-#define RUN_OPTION_SPEC_H
+#ifndef CHOOSE_OPTION_SPEC_H
+#define CHOOSE_OPTION_SPEC_H
 
-#include "run/options.h"
+#include "choose/options.h"
 
 typedef struct option_spec option_spec;
 

@@ -1,7 +1,7 @@
 /* Options set, read and told by name. The table is in option_table.c, what a value may be in
  * option_types.c. */
 #include "base/names.h"
-#include "run/option_spec.h"
+#include "choose/option_spec.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -214,7 +214,7 @@ static void choose_settings(const sbps_options *o, run_plan *plan)
         b->pool = strcmp(o->pool_variance, "on") ? 0.0 : settings_default.band.pool;
 }
 
-/* Left to the audition of the candidates, which needs the mode. */
+/* Left to auto.c, which needs the mode. */
 static void choose_auto(const sbps_options *o, run_plan *plan)
 {
     bool flights = !o->paper && plan->sampler->curve;

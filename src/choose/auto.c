@@ -17,12 +17,12 @@
  * N rows. Where few rows make most of the noise, strata of rows of like influence (potential/strata.c)
  * leave less of it, down to single rows that are in every batch. Warm-up then says how far (2) was wrong
  * (replan.c). */
-#include "run/audition.h"
+#include "choose/auto.h"
 
 #include "base/decimal.h"
 #include "base/real.h"
+#include "choose/stage.h"
 #include "posterior/influence.h"
-#include "run/stage.h"
 
 #include <float.h>
 #include <math.h>
@@ -50,14 +50,14 @@ typedef struct {
 
 static const candidate candidates[] = {{"none", 1.0}, {"gradient", 2.0}, {"hessian", 3.0}};
 
-size_t audition_order(const sbps_run *run)
+size_t auto_order(const sbps_run *run)
 {
     size_t i = 0;
     while (strcmp(candidates[i].name, run->plan.control_variate)) i++;
     return i;
 }
 
-bool audition_wanted(const sbps_run *run)
+bool auto_wanted(const sbps_run *run)
 {
     const run_plan *p = &run->plan;
     bool rowless = p->model->general && p->model->general->rowless;
@@ -91,13 +91,13 @@ static double looks_for(const sbps_run *run, double price)
     return LOOKS * sqrt((double)run->target->dim) * (1.0 + price);
 }
 
-double audition_hmc_work(const sbps_run *run)
+double auto_hmc_work(const sbps_run *run)
 {
     double passes = HMC_PASSES * pow((double)run->target->dim / 20.0, 0.25);
     return passes * (double)run->target->data->n * row_work(run, "none");
 }
 
-double audition_work(const sbps_run *run, double rows_touched)
+double auto_flight_work(const sbps_run *run, double rows_touched)
 {
     size_t parts = run->parts ? run->parts->count : 0;
     double looks = rows_touched / (double)run->plan.batch;
@@ -105,21 +105,21 @@ double audition_work(const sbps_run *run, double rows_touched)
            looks * (LOOK_WORK + PART_WORK * (double)parts);
 }
 
-double audition_in_rows(const sbps_run *run, double work)
+double auto_in_rows(const sbps_run *run, double work)
 {
     return work / row_work(run, "none");
 }
 
 /* ---- choosing ---- */
 
-const batch_kind *audition_minibatch(const sbps_run *run, size_t n)
+const batch_kind *auto_minibatch(const sbps_run *run, size_t n)
 {
     const rows *data = run->target->data;
     if (run->parts && n < data->n) return &batch_strata;
     return plan_minibatch(run->options, data, &run->plan, n);
 }
 
-const batch_kind *audition_widest(const sbps_run *run)
+const batch_kind *auto_widest(const sbps_run *run)
 {
     const run_plan *p = &run->plan;
     bool list = p->auto_batch && !run->parts && is_auto(run->options->minibatch) &&
@@ -140,7 +140,7 @@ typedef struct {
 static double dearer_by_misses(const sbps_run *run, const strata_tally *tally,
                                const strata *parts, size_t n, double variance)
 {
-    double width = AUDITION_SLOPE + BAND_USUAL * sqrt(variance);
+    double width = AUTO_SLOPE + BAND_USUAL * sqrt(variance);
     double limit = UNMET_SHARE * MISSING_SHARE * run->options->bias_budget;
     return larger(strata_beyond(tally, parts, n, width) / limit, 1.0);
 }
@@ -193,7 +193,7 @@ static void say(sbps_run *run, const verdict *v, bool hmc)
 {
     decimal_print(run->plan.why, sizeof run->plan.why,
                   "about %.2g rows' work per effective sample, hmc about %.2g%s",
-                  audition_in_rows(run, v->work), audition_in_rows(run, audition_hmc_work(run)),
+                  auto_in_rows(run, v->work), auto_in_rows(run, auto_hmc_work(run)),
                   hmc ? ": hmc it is" : "");
 }
 
@@ -252,7 +252,7 @@ static sbps_status choose(sbps_run *run, const hearing *h, sbps_error *err)
     run->plan.control_variate = best.c->name;
     run->plan.batch = best.batch;
     run->plan.promised = best.work;
-    bool hmc = plan_may_take_hmc(run) && audition_hmc_work(run) < best.work;
+    bool hmc = plan_may_take_hmc(run) && auto_hmc_work(run) < best.work;
     say(run, &best, hmc);
     if (hmc) return plan_take_hmc(run, err);
     const float *influence = h->of[best.c - candidates];
@@ -262,14 +262,14 @@ static sbps_status choose(sbps_run *run, const hearing *h, sbps_error *err)
             strata_create(&best.parts, run->target->data->n, influence, &run->parts, err);
         if (status != SBPS_OK) return status;
     }
-    run->plan.minibatch = audition_minibatch(run, best.batch);
+    run->plan.minibatch = auto_minibatch(run, best.batch);
     return SBPS_OK;
 }
 
-sbps_status audition_set_up(sbps_run *run, sbps_error *err)
+sbps_status auto_choose(sbps_run *run, sbps_error *err)
 {
     hearing h;
-    if (!audition_wanted(run)) return SBPS_OK;
+    if (!auto_wanted(run)) return SBPS_OK;
     sbps_status status = hearing_open(run, &h, err);
     if (status == SBPS_OK) status = choose(run, &h, err);
     hearing_close(&h);

@@ -1,13 +1,16 @@
 /* What every subcommand that looks at a posterior needs first: the options copied, the posterior, its
  * names, its mode. */
-#ifndef RUN_TARGET_H
-#define RUN_TARGET_H
+#ifndef CHOOSE_TARGET_H
+#define CHOOSE_TARGET_H
 
+#include "choose/options.h"
+#include "choose/start.h"
 #include "mode/mode.h"
-#include "run/options.h"
-#include "run/start.h"
+#include "read/read.h"
 
 sbps_status options_copy(const sbps_options *from, sbps_options **out, sbps_error *err);
+/* What they say of a table. */
+rows_spec table_spec(const sbps_options *options);
 /* The posterior with its priors; `data` is borrowed. */
 sbps_status target_open(const sbps_options *o, const rows *data, const model_kind *model,
                         posterior **out, sbps_error *err);

@@ -6,7 +6,7 @@
  *   standardize = true
  *
  * What was given before the file is read stays; the file's value is still checked. */
-#include "run/option_spec.h"
+#include "choose/option_spec.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* The option table: defaults, ranges, flags, help, config-file keys and the reference page all
  * come from here. A new option is a field in options.h and a line in this file. */
+#include "choose/option_spec.h"
 #include "metric/kinds.h"
-#include "run/option_spec.h"
 #include <float.h>
 #include <math.h>
 #include <stddef.h>

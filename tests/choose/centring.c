@@ -1,9 +1,9 @@
 /* Default priors do not depend on where a column has its zero: the intercept's is of the predictor at
  * the means of the columns. Given ones are of the intercept that is reported, at x = 0. */
 #include "check.h"
+#include "choose/target.h"
 #include "potential/minibatch.h"
 #include "run/run.h"
-#include "run/target.h"
 
 #define ROWS    400
 #define COLUMNS 2

@@ -1,9 +1,9 @@
 /* The mode and Laplace's approximation as sbps.h offers them. */
 #include "base/memory.h"
+#include "choose/target.h"
 #include "mode/laplace.h"
 #include "report/approximation.h"
 #include "run/run.h"
-#include "run/target.h"
 #include "store/atomic.h"
 
 #include <math.h>

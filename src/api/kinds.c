@@ -1,0 +1,38 @@
+/* The kinds there are, by family. */
+#include "run/run.h"
+
+#include <string.h>
+
+/* Registries differ in type but every kind begins with its name and its sentence. */
+typedef struct {
+    const char *name, *summary;
+} named_kind;
+
+_Static_assert(offsetof(model_kind, summary) == offsetof(named_kind, summary), "kinds");
+_Static_assert(offsetof(sampler_kind, summary) == offsetof(named_kind, summary), "kinds");
+_Static_assert(offsetof(prior_kind, summary) == offsetof(named_kind, summary), "kinds");
+
+static bool needs_table(const void *kind)
+{
+    const model_kind *model = kind;
+    return !model->general || !model->general->rowless;
+}
+
+bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out)
+{
+    const struct {
+        const char *family;
+        const void *kinds;
+    } families[] = {
+        {"models", model_kinds}, {"samplers", sampler_kinds}, {"priors", prior_kinds}};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        if (strcmp(families[i].family, family)) continue;
+        const named_kind *const *kinds = families[i].kinds;
+        for (size_t k = 0; k <= index; k++)
+            if (!kinds[k]) return false;
+        *out = (sbps_kind_info){kinds[index]->name, kinds[index]->summary, true};
+        if (families[i].kinds == model_kinds) out->needs_table = needs_table(kinds[index]);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,84 @@
+/* Results for a caller: of a run or a file, read, told and written. */
+#include "report/report.h"
+#include "run/run.h"
+
+#include <string.h>
+
+sbps_status sbps_result_from_run(const sbps_run *run, sbps_result **out, sbps_error *err)
+{
+    return run_collect(run, out, err);
+}
+
+sbps_status sbps_result_read(const char *path, sbps_result **out, sbps_error *err)
+{
+    return result_read_netcdf(path, out, err);
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+
+sbps_status sbps_result_write(const sbps_result *r, const char *path, sbps_error *err)
+{
+    static const struct {
+        const char *ending;
+        sbps_status (*write)(const sbps_result *r, const char *path, sbps_error *err);
+    } formats[] = {{".nc", result_write_netcdf},
+                   {".stan.csv", result_write_stan},
+                   {".csv", result_write_csv}};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (ends_with(path, formats[i].ending)) return formats[i].write(r, path, err);
+    return fail(err, SBPS_BAD_ARG, "%s: the name must end in .nc, .csv or .stan.csv", path);
+}
+
+bool sbps_result_recognise(const char *path)
+{
+    return result_recognise(path);
+}
+
+size_t sbps_result_dim(const sbps_result *r)
+{
+    return r->dim;
+}
+
+size_t sbps_result_chains(const sbps_result *r)
+{
+    return r->chains;
+}
+
+size_t sbps_result_draws(const sbps_result *r)
+{
+    return r->draws;
+}
+
+const double *sbps_result_values(const sbps_result *r)
+{
+    return r->w;
+}
+
+sbps_status sbps_result_parameter(const sbps_result *r, size_t index, sbps_parameter *out,
+                                  sbps_error *err)
+{
+    if (index >= r->dim)
+        return fail(err, SBPS_BAD_ARG, "there is no parameter %zu of %zu", index, r->dim);
+    return report_parameter(r, index, out, err);
+}
+
+sbps_status sbps_result_summary(const sbps_result *r, sbps_format format, char **out,
+                                sbps_error *err)
+{
+    return report_summary(r, format, out, err);
+}
+
+sbps_status sbps_result_diagnose(const sbps_result *r, char **out, size_t *findings,
+                                 sbps_error *err)
+{
+    return report_diagnose(r, out, findings, err);
+}
+
+void sbps_result_destroy(sbps_result *r)
+{
+    result_destroy(r);
+}

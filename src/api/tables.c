@@ -1,0 +1,61 @@
+/* Tables for a caller: read, copied or none at all. */
+#include "choose/target.h"
+#include "run/run.h"
+
+static sbps_status wrap(rows *data, sbps_table **out, sbps_error *err)
+{
+    *out = calloc(1, sizeof **out);
+    if (!*out) {
+        rows_destroy(data);
+        return fail_memory(err);
+    }
+    (*out)->data = data;
+    return SBPS_OK;
+}
+
+sbps_status sbps_table_read(const char *path, const sbps_options *options, sbps_table **out,
+                            sbps_error *err)
+{
+    rows *data;
+    rows_spec spec = table_spec(options);
+    *out = NULL;
+    sbps_status status = rows_read(path, &spec, &data, err);
+    return status == SBPS_OK ? wrap(data, out, err) : status;
+}
+
+sbps_status sbps_table_copy(size_t row_count, size_t columns, const double *x,
+                            const char *const *names, const double *target,
+                            const sbps_options *options, sbps_table **out, sbps_error *err)
+{
+    rows *data;
+    rows_spec spec = table_spec(options);
+    *out = NULL;
+    sbps_status status =
+        rows_copy(row_count, columns, x, names, target, NULL, NULL, &spec, &data, err);
+    return status == SBPS_OK ? wrap(data, out, err) : status;
+}
+
+sbps_status sbps_table_none(sbps_table **out, sbps_error *err)
+{
+    rows *data;
+    *out = NULL;
+    sbps_status status = rows_none(&data, err);
+    return status == SBPS_OK ? wrap(data, out, err) : status;
+}
+
+const char *sbps_table_notes(const sbps_table *table)
+{
+    return table->data->notes ? table->data->notes : "";
+}
+
+size_t sbps_table_rows(const sbps_table *table)
+{
+    return table->data->n;
+}
+
+void sbps_table_destroy(sbps_table *table)
+{
+    if (!table) return;
+    rows_destroy(table->data);
+    free(table);
+}
