@@ -267,6 +267,8 @@ static void travel(sampler *s, hmc_state *state)
         state->energy = energy;
         place(s, x.z, s->p_next);
     }
+    /* gone astray: nobody flies on with that velocity, and no checkpoint may hold one so large */
+    if (!(acceptance > 0.0)) memset(s->v, 0, d * sizeof *s->v);
 }
 
 static void hmc_step(sampler *s, segment *out)

@@ -16,6 +16,10 @@ try 'indefinite'        '[12]' '' 'c.csv: not positive definite' "$sbps" sample 
 try 'simulate'          0 '' '' "$sbps" simulate hyperboloid --rows 200 -o h.csv
 [ "$(head -1 h.csv)" = y ] || fault 'simulate' "header $(head -1 h.csv)"
 try 'hyperboloid'       0 '' '.*' "$sbps" sample h.csv --model hyperboloid --target y --metric none --epochs 200 --progress off -o h.nc
+# hmc steps of this size go astray, as far as no checkpoint may hold: it is resumed all the same.
+astray=("$sbps" sample h.csv --model hyperboloid --target y --metric none --epochs 40 --chains 2 --warmup 600 --progress off -o a.nc)
+try 'astray'            0 '' '.*' "${astray[@]}" --checkpoint astray.state
+try 'astray, resumed'   0 '' '.*' "${astray[@]}" --resume astray.state
 try 'its names'         0 ' w0 .* w1 ' '' "$sbps" summary h.nc
 try 'its columns'       '[12]' '' '--features: the model uses no column but the target' "$sbps" sample h.csv --model hyperboloid --target y --features y
 try 'no offset'         '[12]' '' "no column.*'z'|--offset" "$sbps" sample h.csv --model hyperboloid --target y --offset z
