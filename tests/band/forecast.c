@@ -95,7 +95,7 @@ static void see_kink(void *self, const slope_look *l)
  * or none, it would be off by twice or once the jump. */
 TEST(flights_foresee_the_slope_behind_a_kink)
 {
-    problem p = {.made = {sampler_find("sbps"), metric_kinds[2], &batch_full,
+    problem p = {.made = {sampler_find("sbps"), metric_find("dense"), &batch_full,
                           model_find("logistic"), 300}};
     table_spec spec = {
         .n = 300, .columns = 3, .weights = "laplace(0,0.05)", .sigma = "exponential(1)"};
@@ -302,7 +302,7 @@ static ahead_watch looks_ahead(const problem *p, const sampler_settings *set)
 /* In a posterior without valleys the band of as many standard errors rises: nothing is to be seen. */
 TEST(the_particle_looks_ahead_only_where_its_band_falls)
 {
-    problem p = problem_make((recipe){sampler_find("sbps"), metric_kinds[2], &batch_random,
+    problem p = problem_make((recipe){sampler_find("sbps"), metric_find("dense"), &batch_random,
                                       model_find("logistic"), 40});
     REQUIRE(p.a);
     sampler_settings set = papers;

@@ -55,7 +55,7 @@ char *__wrap_strdup(const char *text)
 
 TEST(allocations_of_the_library_are_counted)
 {
-    recipe made = {sampler_kinds[0], metric_kinds[0], &batch_full, predictor(0), 40};
+    recipe made = {sampler_kinds[0], metric_find("none"), &batch_full, predictor(0), 40};
     problem p = problem_make(made);
     REQUIRE(p.a);
     double value;
@@ -87,8 +87,8 @@ TEST(a_step_never_allocates)
         for (size_t b = 0; batch_kinds[b]; b++)
             for (size_t m = 0; predictor(m); m++) {
                 if (!takes(sampler_kinds[k], batch_kinds[b])) continue;
-                recipe made = {sampler_kinds[k], metric_kinds[2], batch_kinds[b], predictor(m),
-                               40};
+                recipe made = {sampler_kinds[k], metric_find("dense"), batch_kinds[b],
+                               predictor(m), 40};
                 problem p = problem_make(made);
                 REQUIRE(p.a);
                 if (can(&p)) silent_law(&p);

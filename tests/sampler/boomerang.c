@@ -101,7 +101,8 @@ static problem gaussian_problem(void)
     const double x[] = {1.0, 1.0, -1.0, 0.5}, y[] = {0.0, 1.0}, weight[] = {1e-13, 1e-13};
     rows_spec as = {.target = "y", .seed = 1};
     prior priors[2];
-    problem p = {.made = {kind(), metric_kinds[2], &batch_full, model_find("logistic"), 2}};
+    problem p = {
+        .made = {kind(), metric_find("dense"), &batch_full, model_find("logistic"), 2}};
     prior_parse("normal(0.3,2)", &priors[0], NULL);
     prior_parse("normal(-1,0.01)", &priors[1], NULL);
     rows_copy(2, 2, x, NULL, y, weight, NULL, &as, &p.t.data, NULL);

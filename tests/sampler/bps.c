@@ -137,7 +137,7 @@ static const model_kind wall = {.name = "wall", .general = &wall_general};
 static problem density_make(const sampler_kind *kind, const model_kind *model, size_t d,
                             double condition)
 {
-    problem p = {.made = {kind, metric_kinds[0], &batch_full, model, 1}};
+    problem p = {.made = {kind, metric_find("none"), &batch_full, model, 1}};
     model_shape shape = {.dim = d, .condition = condition};
     double start[DIM_MAX] = {0};
     rows_none(&p.t.data, NULL);
@@ -151,7 +151,7 @@ static problem density_make(const sampler_kind *kind, const model_kind *model, s
 static problem table_problem(const sampler_kind *kind, const model_kind *model,
                              const char *weights)
 {
-    problem p = {.made = {kind, metric_kinds[2], &batch_full, model, 40}};
+    problem p = {.made = {kind, metric_find("dense"), &batch_full, model, 40}};
     table_spec spec = {.n = 300, .columns = 3, .weights = weights, .sigma = "exponential(1)"};
     p.t = table_make(model, spec);
     if (!p.t.u || mode_find(p.t.u, NULL, &p.m, NULL) != SBPS_OK) return p;

@@ -64,7 +64,7 @@ TEST(leapfrogs_keep_the_energy_to_second_order)
 
 TEST(every_leapfrog_is_one_look_at_all_rows)
 {
-    problem p = make(metric_kinds[2]);
+    problem p = make(metric_find("dense"));
     REQUIRE(p.a);
     flyer f;
     segment s;
@@ -108,7 +108,7 @@ TEST(adaptation_finds_a_quarter_turn_and_is_frozen)
             square += dot(s.dim, s.p, s.p);
         }
         CHECK(moved / 4000.0 > 0.65 && moved / 4000.0 < 0.9);
-        CHECK(looks / 4000.0 < (metric_kinds[a] == metric_kinds[2] ? 3.5 : 12.0));
+        CHECK(looks / 4000.0 < (metric_kinds[a] == metric_find("dense") ? 3.5 : 12.0));
         CHECK(fabs(product / square) < 0.5); /* neighbours know little of each other */
         free(f.memory.base);
         problem_close(&p);
@@ -118,7 +118,7 @@ TEST(adaptation_finds_a_quarter_turn_and_is_frozen)
 /* Far out exp(eta) overflows: a trajectory that meets infinities is rejected, the chain lives. */
 TEST(absurd_steps_are_rejected)
 {
-    problem p = make(metric_kinds[2]);
+    problem p = make(metric_find("dense"));
     REQUIRE(p.a);
     flyer f;
     segment s;
@@ -136,7 +136,7 @@ TEST(absurd_steps_are_rejected)
 /* From there no trajectory could begin; a chain that stays for ever would look converged. */
 TEST(a_start_without_a_finite_energy_fails)
 {
-    problem p = make(metric_kinds[2]);
+    problem p = make(metric_find("dense"));
     REQUIRE(p.a);
     flyer f;
     segment s;

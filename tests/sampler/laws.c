@@ -67,7 +67,7 @@ TEST(reflection_preserves_speed_and_turns_the_slope_round)
 TEST(a_gradient_of_zero_leaves_the_velocity)
 {
     double memory[4][DIM_MAX] = {{0.6, 0.8}};
-    metric *a = make_metric(metric_kinds[0], 2);
+    metric *a = make_metric(metric_find("none"), 2);
     REQUIRE(a);
     sampler s;
     velocity_only(&s, a, memory);
@@ -83,7 +83,7 @@ TEST(refreshed_velocities_are_uniform_on_the_sphere)
     const double n = 40000;
     for (size_t d = 1; d <= 5; d++) {
         double memory[4][DIM_MAX], dim = (double)d, fourth = 3.0 / (dim * (dim + 2.0));
-        metric *a = make_metric(metric_kinds[0], d);
+        metric *a = make_metric(metric_find("none"), d);
         REQUIRE(a);
         sampler s;
         velocity_only(&s, a, memory);
@@ -297,7 +297,7 @@ TEST(calibration_counts_only_while_it_is_on)
 {
     for (size_t k = 0; sampler_kinds[k]; k++) {
         if (!sampler_kinds[k]->calibrate) continue;
-        recipe made = {sampler_kinds[k], metric_kinds[0], &batch_random, predictor(0), 40};
+        recipe made = {sampler_kinds[k], metric_find("none"), &batch_random, predictor(0), 40};
         problem p = problem_make(made);
         REQUIRE(p.a);
         flyer f;

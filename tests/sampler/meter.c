@@ -27,7 +27,7 @@ static problem make_problem(void)
     prior_parse("student_t(3,0,1)", &t3, NULL);
     rows_copy(2, 1, x, NULL, y, weight, NULL, &as, &p.t.data, NULL);
     if (p.t.data) posterior_create(p.t.data, model_find("logistic"), &t3, &p.t.u, NULL);
-    metric_create(metric_kinds[0], 1, NULL, &p.a, NULL);
+    metric_create(metric_find("none"), 1, NULL, &p.a, NULL);
     return p;
 }
 

@@ -239,8 +239,8 @@ static const sampler_settings *with(sampler_settings *set, size_t which)
 /* Each option changes the path, and its means agree with those of the plain sampler. */
 TEST(every_option_flies_another_path_to_the_same_posterior)
 {
-    recipe made = {sampler_find("sbps"), metric_kinds[2], &batch_random, model_find("logistic"),
-                   100};
+    recipe made = {sampler_find("sbps"), metric_find("dense"), &batch_random,
+                   model_find("logistic"), 100};
     problem p = problem_make(made);
     REQUIRE(p.a);
     size_t d = p.t.u->dim;
@@ -280,8 +280,8 @@ TEST(every_option_flies_another_path_to_the_same_posterior)
 
 TEST(auxiliary_observations_count_their_rows)
 {
-    recipe made = {sampler_find("sbps"), metric_kinds[2], &batch_random, model_find("logistic"),
-                   40};
+    recipe made = {sampler_find("sbps"), metric_find("dense"), &batch_random,
+                   model_find("logistic"), 40};
     problem p = problem_make(made);
     REQUIRE(p.a);
     flyer f;
