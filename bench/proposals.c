@@ -164,7 +164,7 @@ static void part_slope(bench_chain *c)
 {
     batch b = {
         .k = c->target->k, .n = c->u.is.batch, .eta = c->u.eta, .deta = c->u.deta, .y = c->u.y};
-    c->target->model->slope(&b, c->u.out);
+    c->target->model->predictor->slope(&b, c->u.out);
 }
 
 static void part_gradient(bench_chain *c)

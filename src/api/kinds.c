@@ -15,7 +15,7 @@ _Static_assert(offsetof(prior_kind, summary) == offsetof(named_kind, summary), "
 static bool needs_table(const void *kind)
 {
     const model_kind *model = kind;
-    return !model->general || !model->general->rowless;
+    return !model->rowless;
 }
 
 bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out)

@@ -42,7 +42,7 @@
 #define BATCH_STEP   ((size_t)4)
 
 /* Slopes that one row's slope costs under each control variate: a predictor model keeps the numbers
- * of each row, a general one is asked again. */
+ * of each row, one given w itself is asked again. */
 typedef struct {
     const char *name;
     double general_cost;
@@ -60,7 +60,7 @@ size_t auto_order(const sbps_run *run)
 bool auto_wanted(const sbps_run *run)
 {
     const run_plan *p = &run->plan;
-    bool rowless = p->model->general && p->model->general->rowless;
+    bool rowless = p->model->rowless;
     return !run->options->paper && !rowless && p->sampler->curve;
 }
 
@@ -69,7 +69,7 @@ bool auto_wanted(const sbps_run *run)
 /* Numbers of x that one row's slope multiplies. */
 static double row_work(const sbps_run *run, const char *control_variate)
 {
-    if (!run->plan.model->general) return rows_numbers(run->target->data);
+    if (run->plan.model->regression) return rows_numbers(run->target->data);
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
         if (!strcmp(candidates[i].name, control_variate))
             return candidates[i].general_cost * (double)run->target->dim;

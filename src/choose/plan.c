@@ -55,13 +55,13 @@ static sbps_status choose_model(const sbps_options *o, run_plan *plan, sbps_erro
 static sbps_status check_table(const char *name, const model_kind *model, const rows *data,
                                sbps_error *err)
 {
-    bool rowless = model->general && model->general->rowless;
+    bool rowless = model->rowless;
     if (rowless && data->n > 1)
         return fail(err, SBPS_BAD_ARG, "model %s is a density by itself and takes no table",
                     name);
     if (!rowless && data->n == 1)
         return fail(err, SBPS_BAD_ARG, "model %s needs a table", name);
-    if (model->general && data->offset)
+    if (!model->regression && data->offset)
         return fail(err, SBPS_BAD_ARG,
                     "--offset: model %s has no linear predictor that it could be added to",
                     name);
@@ -85,11 +85,11 @@ static sbps_status choose_sampler(const sbps_options *o, run_plan *plan, sbps_er
 }
 
 /* For predictor models the gradient at the mode costs one number a row and takes out most of the
- * noise; a general model would pay twice for every slope. */
+ * noise; a model given w itself would pay twice for every slope. */
 static const char *usual_control_variate(const sbps_options *o, const run_plan *plan)
 {
     if (plan->sampler->control_variate) return plan->sampler->control_variate;
-    if (o->paper || plan->sampler->full || plan->model->general) return "none";
+    if (o->paper || plan->sampler->full || !plan->model->regression) return "none";
     return "gradient";
 }
 

@@ -1,22 +1,12 @@
 /* Which prior each coordinate gets.
  *
- * Defaults: coefficients normal(0, 2.5 s / sd(x)), intercept normal(0, 10) or for a model on the
- * target's own scale normal(mean y, 10 s), sigma exponential(1/s); s = sd(y) for such a model,
- * else 1. The intercept is the one at the means of the columns: at x = 0, far from the data of a
+ * Defaults are the model's: see predictor.c for those of regressions; an auxiliary of scale s gets
+ * exponential(1/s). The intercept is the one at the means of the columns: at x = 0, far from the data of a
  * column such as a year, its prior would hold the slope back. */
 #include "run/run.h"
 
 #include <math.h>
 #include <string.h>
-
-static void target_scale(const rows *data, double *mean, double *sd)
-{
-    double sum = 0.0, square = 0.0;
-    for (size_t i = 0; i < data->n; i++) sum += data->y[i];
-    *mean = sum / (double)data->n;
-    for (size_t i = 0; i < data->n; i++) square += (data->y[i] - *mean) * (data->y[i] - *mean);
-    *sd = sqrt(square / (double)data->n);
-}
 
 /* The option's prior, or `fallback` where the option says auto. */
 static sbps_status asked_or(const char *option, const char *text, prior fallback, prior *out,
@@ -29,53 +19,50 @@ static sbps_status asked_or(const char *option, const char *text, prior fallback
     return fail(err, SBPS_BAD_ARG, "--%s: %s", option, why.text);
 }
 
-/* A coefficient's default: 2.5 of the target's scale per sd of its column. */
-static prior usual_prior(const rows *data, size_t j, double mean, double scale)
+/* The model's own. */
+static prior usual_prior(const posterior *target, size_t j)
 {
-    const prior_kind *normal = prior_find("normal");
-    if (data->intercept && j == 0) return (prior){normal, {mean, 10.0 * scale}};
-    return (prior){normal, {0.0, 2.5 * scale / (data->sd[j] > 0.0 ? data->sd[j] : 1.0)}};
+    const model_kind *model = target->model;
+    double sd = model->prior_sd(target->self, j);
+    double mean = model->prior_mean ? model->prior_mean(target->self, j) : 0.0;
+    if (!isfinite(sd)) return (prior){prior_find("flat"), {0.0}};
+    return (prior){prior_find("normal"), {mean, sd}};
 }
 
-static sbps_status predictor_priors(const sbps_options *o, const posterior *target, prior *out,
-                                    sbps_error *err)
+static sbps_status auxiliary_prior(const sbps_options *o, const posterior *target, prior *out,
+                                   sbps_error *err)
 {
-    const rows *data = target->data;
-    double mean = 0.0, scale = 1.0;
-    sbps_status status = SBPS_OK;
-    if (target->model->scales_with_target) target_scale(data, &mean, &scale);
-    for (size_t j = 0; j < data->d && status == SBPS_OK; j++) {
-        prior usual = usual_prior(data, j, mean, scale);
-        bool intercept = data->intercept && j == 0;
-        status = asked_or(intercept ? "prior-intercept" : "prior",
-                          intercept ? o->prior_intercept : o->prior, usual, out + j, err);
-    }
-    if (status != SBPS_OK || !target->model->aux_name) return status;
-    prior usual = {prior_find("exponential"), {1.0 / scale}};
-    return asked_or("prior-sigma", o->prior_sigma, usual, out + data->d, err);
+    const model_kind *model = target->model;
+    prior usual = {prior_find("exponential"), {1.0 / model->auxiliary_scale(target->self)}};
+    return asked_or(model->auxiliary->option, sbps_options_get(o, model->auxiliary->option),
+                    usual, out, err);
 }
 
-static sbps_status general_priors(const sbps_options *o, const posterior *target, prior *out,
-                                  sbps_error *err)
+static sbps_status weight_prior(const sbps_options *o, const posterior *target, size_t j,
+                                prior *out, sbps_error *err)
 {
-    const general_model *general = target->model->general;
-    const char *why = general->needs_prior;
+    const model_kind *model = target->model;
+    bool intercept = model->intercept && model->intercept(target->self, j);
+    const char *option = intercept ? "prior-intercept" : "prior";
+    sbps_status status = asked_or(option, intercept ? o->prior_intercept : o->prior,
+                                  usual_prior(target, j), out, err);
+    if (status != SBPS_OK || !model->needs_prior || out->kind != prior_find("flat"))
+        return status;
+    return fail(err, SBPS_NO_MODE,
+                "--%s: with flat the posterior of %s is improper: %s; give a proper "
+                "prior, e.g. --%s \"normal(0,2.5)\"",
+                option, model->name, model->needs_prior, option);
+}
+
+static sbps_status choose_all(const sbps_options *o, const posterior *target, prior *out,
+                              sbps_error *err)
+{
+    size_t weights = target->dim - (target->model->auxiliary ? 1 : 0);
     sbps_status status = SBPS_OK;
-    for (size_t j = 0; j < target->dim && status == SBPS_OK; j++) {
-        double sd = general->prior_sd(target->self, j);
-        prior usual = {prior_find("flat"), {0.0}};
-        if (isfinite(sd)) usual = (prior){prior_find("normal"), {0.0, sd}};
-        bool intercept = general->intercept && general->intercept(target->self, j);
-        const char *option = intercept ? "prior-intercept" : "prior";
-        status =
-            asked_or(option, intercept ? o->prior_intercept : o->prior, usual, out + j, err);
-        if (status == SBPS_OK && why && out[j].kind == prior_find("flat"))
-            return fail(err, SBPS_NO_MODE,
-                        "--%s: with flat the posterior of %s is improper: %s; give a proper "
-                        "prior, e.g. --%s \"normal(0,2.5)\"",
-                        option, target->model->name, why, option);
-    }
-    return status;
+    for (size_t j = 0; j < weights && status == SBPS_OK; j++)
+        status = weight_prior(o, target, j, out + j, err);
+    if (status != SBPS_OK || weights == target->dim) return status;
+    return auxiliary_prior(o, target, out + weights, err);
 }
 
 /* A prior that was given is of the intercept as it is reported, the default of the one in the middle
@@ -97,9 +84,7 @@ sbps_status priors_choose(const sbps_options *options, posterior *target, sbps_e
 {
     prior *priors = calloc(target->dim + 1, sizeof *priors);
     if (!priors) return fail_memory(err);
-    sbps_status status = target->model->general
-                             ? general_priors(options, target, priors, err)
-                             : predictor_priors(options, target, priors, err);
+    sbps_status status = choose_all(options, target, priors, err);
     if (status == SBPS_OK) status = posterior_set_priors(target, priors, err);
     if (status == SBPS_OK) status = centre(options, target, err);
     free(priors);

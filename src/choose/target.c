@@ -26,24 +26,23 @@ static const char *text_or_null(const char *text)
 rows_spec table_spec(const sbps_options *o)
 {
     const model_kind *model = o->model ? model_find(o->model) : NULL;
-    const general_model *general = model ? model->general : NULL;
-    bool real = model && (model->aux_name || (general && !strcmp(o->head, "gaussian")));
-    bool bare = general && (general->no_columns || general->no_target);
+    const model_shape shape = {.head = o->head};
+    target_support support = model ? model_support(model, &shape) : SUPPORT_ANY;
+    bool no_columns = model && model->no_columns, no_target = support == SUPPORT_NONE;
     return (rows_spec){.target = text_or_null(o->target),
                        .features = text_or_null(o->features),
                        .categorical = text_or_null(o->categorical),
                        .weights = text_or_null(o->weights),
                        .offset = text_or_null(o->offset),
-                       .real_target = real,
-                       .intercept = !o->no_intercept && !bare,
+                       .real_target = support == SUPPORT_REAL,
+                       .intercept = !o->no_intercept && !no_columns && !no_target,
                        .standardize = o->standardize,
                        .no_header = !strcmp(o->header, "no"),
                        .drop_missing = !strcmp(o->missing, "drop"),
-                       .no_columns = general && general->no_columns,
-                       .no_target = general && general->no_target,
+                       .no_columns = no_columns,
+                       .no_target = no_target,
                        .storage = o->storage,
-                       .needs_doubles = (general && !general->any_storage) ||
-                                        (o->model && model_is_file(o->model)),
+                       .needs_doubles = model && !model->any_storage,
                        .seed = o->seed};
 }
 
@@ -95,13 +94,12 @@ void names_free(char **names, size_t count)
 sbps_status target_start(const sbps_options *o, const posterior *u, char *const *names,
                          start_point *out, sbps_error *err)
 {
-    const general_model *general = u->model->general;
     *out = (start_point){0};
     if (o->start && *o->start)
         return start_read(o->start, u, (const char *const *)names, out, err);
-    if (!general || !general->start) return SBPS_OK;
+    if (!u->model->start) return SBPS_OK;
     out->w = new_doubles(u->dim);
     if (!out->w) return fail_memory(err);
-    general->start(u->self, out->w);
+    u->model->start(u->self, out->w);
     return SBPS_OK;
 }

@@ -19,7 +19,7 @@
 
 #define PAIRS          10
 #define MAX_ITERATIONS 200
-#define MAX_GENERAL    2000 /* of a general model, whose Hessian costs as much as many gradients */
+#define MAX_UNEVEN     2000 /* of an uneven model, whose Hessian costs as much as many gradients */
 
 typedef struct {
     double *memory, *s, *y, *next; /* PAIRS * dim, PAIRS * dim, dim */
@@ -98,7 +98,7 @@ sbps_status lbfgs_search(search *s, double goal, sbps_error *err)
     h.s = h.memory;
     h.y = h.s + PAIRS * s->dim;
     h.next = h.y + PAIRS * s->dim;
-    size_t most = s->u->model->general ? MAX_GENERAL : MAX_ITERATIONS;
+    size_t most = s->u->model->uneven ? MAX_UNEVEN : MAX_ITERATIONS;
     sbps_status status = posterior_gradient(s->u, s->w, &s->value, s->gradient, err);
     for (size_t i = 0; i < most && status == SBPS_OK && !near(s, goal); i++) {
         recurse(s, &h);

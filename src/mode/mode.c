@@ -4,6 +4,7 @@
 #include "base/dense.h"
 #include "base/memory.h"
 #include "mode/search.h"
+#include "posterior/sag.h"
 
 #include <float.h>
 #include <math.h>
@@ -73,10 +74,10 @@ static void place(search *s)
     target_moments(data, &mean, &sd);
     s->log_spread = log(sd);
     memset(s->w, 0, s->dim * sizeof *s->w);
-    if (s->u->model->general || !s->u->model->scales_with_target) return;
+    if (!s->u->model->scales_with_target) return;
     if (data->intercept) s->w[0] = mean;
     double spread = data->intercept ? sd : hypot(mean, sd);
-    if (s->dim > data->d) s->w[data->d] = log(spread);
+    if (s->u->model->auxiliary) s->w[data->d] = log(spread);
 }
 
 /* The user's start where it makes sense, else our own. */
@@ -102,7 +103,7 @@ static bool finite_all(size_t n, const double *x)
  * stops. A reference need not be a mode: the best point reached will do. False when it will not. */
 static bool settle(search *s, sbps_status *status, sbps_error *err)
 {
-    if (!s->u->model->general) return false;
+    if (!s->u->model->uneven) return false;
     *status = search_look(s, err);
     s->settled = true;
     return *status == SBPS_OK && isfinite(s->value) && finite_all(s->dim * s->dim, s->hessian);
@@ -117,7 +118,7 @@ static sbps_status end_search(search *s, search_end end, sbps_status status, sbp
         "no mode found after %zu iterations: %.3g nats seem to be left; a tighter prior "
         "or --standardize may help%s",
         s->iterations, 0.5 * s->decrement,
-        s->u->data->offset && s->u->model->counts
+        s->u->data->offset && s->u->model->support == SUPPORT_COUNTS
             ? "; the offset is added to the log of the mean: of an exposure it should be the "
               "logarithm"
             : "");
@@ -191,7 +192,7 @@ static sbps_status find_lbfgs(search *s, const mode_request *how, sbps_error *er
 static sbps_status find_sag(search *s, const mode_request *how, sbps_error *err)
 {
     double goal = how->tolerance;
-    if (s->u->model->general)
+    if (!sag_applies(s->u))
         return fail(err, SBPS_BAD_ARG,
                     "--method: sag keeps one number a row, which model %s has not; newton and "
                     "lbfgs find its mode",
@@ -200,7 +201,10 @@ static sbps_status find_sag(search *s, const mode_request *how, sbps_error *err)
     if (status != SBPS_OK) return status;
     search_end end = SEARCH_ON;
     for (uint64_t i = 0; s->epochs < how->most_epochs && end == SEARCH_ON; i++) {
-        status = sag_search(s, goal, how->most_epochs, how->seed + i, err);
+        sag_point at = {s->w, s->value, s->epochs};
+        status = sag_descend(s->u, &at, goal, how->most_epochs, how->seed + i, err);
+        s->value = at.value;
+        s->epochs = at.epochs;
         if (status != SBPS_OK) return status;
         end = measure(s, how->tolerance, &status, err);
         goal = next_goal(s, goal, how->tolerance);
@@ -307,7 +311,7 @@ sbps_status mode_find_by(const posterior *u, const double *start, const mode_req
 static mode *sample_mode(const posterior *u, const mode_request *how)
 {
     mode *near = NULL;
-    if (u->model->general || u->data->n < SAMPLE_PAYS * SAMPLE_ROWS) return NULL;
+    if (u->model->uneven || u->data->n < SAMPLE_PAYS * SAMPLE_ROWS) return NULL;
     rows first = *u->data;
     first.n = SAMPLE_ROWS;
     posterior sample = *u;

@@ -26,7 +26,7 @@ typedef struct {
     uint64_t seed;      /* of sag */
 } mode_request;
 
-/* For a general model, whose surface may have no mode within reach, the best point reached takes its
+/* For a model whose surface may have no mode within reach, the best point reached takes its
  * place: then `gradient_norm` is large and a ridge of 1e-3 or more shows in `ridge`.
  *
  * Newton with line search where the Hessian is affordable, L-BFGS to get near first. Starts from

@@ -25,7 +25,7 @@
 
 static size_t aux_index(const search *s)
 {
-    return s->u->model->aux_name ? s->u->data->d : s->dim;
+    return s->u->columns;
 }
 
 /* D of (1). A diagonal of 0 happens under a kinked prior with no data: its slope is its scale. */
@@ -222,11 +222,11 @@ static sbps_status fail_runaway(const search *s, size_t steps, double gain, sbps
         steps, gain, name, s->w[j]);
 }
 
-/* Newton ends in a few steps where there is a mode. A general model whose density grows for ever would
+/* Newton ends in a few steps where there is a mode. A model whose density grows for ever would
  * take it to where nothing is left to sample; regressions have checks of their own. */
 static sbps_status check_pace(const search *s, size_t steps, double *mark, sbps_error *err)
 {
-    if (!s->u->model->general || steps % PACE_STEPS != 0) return SBPS_OK;
+    if (!s->u->model->uneven || steps % PACE_STEPS != 0) return SBPS_OK;
     double gain = (*mark - s->value) / PACE_STEPS;
     *mark = s->value;
     return steps < RUNAWAY_STEPS || gain < RUNAWAY_GAIN ? SBPS_OK

@@ -36,8 +36,6 @@ sbps_status search_look(search *s, sbps_error *err);
 search_end search_judge(search *s, sbps_status *status, sbps_error *err);
 /* Until |D^-1 g| <= goal, D being s->root, or nothing more is to be had; never leaves w worse. */
 sbps_status lbfgs_search(search *s, double goal, sbps_error *err);
-/* The same for predictor models with D as it finds it, or until `most` epochs. */
-sbps_status sag_search(search *s, double goal, double most, uint64_t seed, sbps_error *err);
 
 /* gradient (at w) becomes the one-sided one at kinks, and `side` says where weights may move. */
 void kinks_find(search *s);

@@ -13,6 +13,7 @@
  * regression models, Biometrika 71, 1-10. */
 #include "base/memory.h"
 #include "mode/search.h"
+#include "posterior/journey.h"
 #include "posterior/log_prior.h"
 
 #include <math.h>
@@ -20,92 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK         512
 #define SMALL         1e-3 /* decrement below which a step should no longer move predictors */
 #define MOVES         0.3  /* nats of log odds: a step that still does */
 #define NEAR_ZERO     1e-4 /* relative: an objection that is only rounding */
 #define NAMES_MAX     6
 #define DEPENDENT     1e-6 /* relative length of X v below which v is in the null space */
 #define SIGMA_NOTHING 16.0 /* log of sd(y)/sigma that no noise explains */
-
-/* What happens to the rows' predictors along a direction. */
-typedef struct {
-    double largest;   /* max |x_i.v| */
-    double objection; /* max of -sign(d log p/d eta) x_i.v */
-    double mean_square;
-} journey;
-
-/* Room for a walk through the rows: their predictors, how these move along v, and what pulls. */
-typedef struct {
-    double *memory, *p, *q, *row, *eta, *along, *pull;
-} walk;
-
-static sbps_status walk_open(walk *k, const posterior *u, const double *w, const double *v,
-                             sbps_error *err)
-{
-    size_t stride = u->data->stride;
-    k->memory = k->p = new_doubles(3 * stride + 3 * BLOCK);
-    if (!k->memory) return fail_memory(err);
-    k->q = k->p + stride;
-    k->row = k->q + stride;
-    k->eta = k->row + stride;
-    k->along = k->eta + BLOCK;
-    k->pull = k->along + BLOCK;
-    memcpy(k->p, w, u->data->d * sizeof *w);
-    memcpy(k->q, v, u->data->d * sizeof *v);
-    return SBPS_OK;
-}
-
-/* The block of rows from `first`; its length. */
-static size_t walk_block(walk *k, const posterior *u, const double *w, size_t first)
-{
-    const rows *data = u->data;
-    size_t n = data->n - first < BLOCK ? data->n - first : BLOCK;
-    batch b = {.k = u->k, .n = n, .eta = k->eta, .y = data->y + first};
-    b.aux = u->dim > data->d ? w[data->d] : 0.0;
-    rows_products(data, u->k, rows_from(first, n), k->p, k->q, k->eta, k->along);
-    if (data->offset)
-        for (size_t i = 0; i < n; i++) k->eta[i] += data->offset[first + i];
-    u->model->gradient(&b, k->pull, NULL);
-    for (size_t i = 0; i < n; i++)
-        if (data->weight && data->weight[first + i] == 0.0) k->along[i] = k->pull[i] = 0.0;
-    return n;
-}
-
-/* How far row i of the block would rather go the other way. */
-static double objection(const walk *k, size_t i)
-{
-    if (k->pull[i] == 0.0) return -INFINITY;
-    return k->pull[i] > 0.0 ? -k->along[i] : k->along[i];
-}
-
-static sbps_status travel(const posterior *u, const double *w, const double *v, journey *out,
-                          sbps_error *err)
-{
-    walk k;
-    sbps_status status = walk_open(&k, u, w, v, err);
-    if (status != SBPS_OK) return status;
-    *out = (journey){.objection = -INFINITY};
-    for (size_t first = 0, n; first < u->data->n; first += n) {
-        n = walk_block(&k, u, w, first);
-        for (size_t i = 0; i < n; i++) {
-            out->largest = fmax(out->largest, fabs(k.along[i]));
-            out->objection = fmax(out->objection, objection(&k, i));
-            out->mean_square += k.along[i] * k.along[i] / (double)u->data->n;
-        }
-    }
-    free(k.memory);
-    return SBPS_OK;
-}
-
-/* Sum of |x_ij v_j|: what the row's predictor is rounded against. */
-static double magnitude(const posterior *u, walk *k, size_t row)
-{
-    double sum = 0.0;
-    u->data->storage->decode(u->data, row, k->row);
-    for (size_t j = 0; j < u->data->d; j++) sum += fabs(k->row[j] * k->q[j]);
-    return sum;
-}
 
 /* No prior holds weight j. */
 static bool is_flat(const search *s, size_t j)
@@ -139,28 +60,17 @@ static double largest_share(const search *s, const double *v)
     return largest;
 }
 
-/* Does a row object by more than rounding, measured by its own terms? Beside one cell of 1e10 the
- * objections of all other rows look like nothing, and yet they hold the weight. Weights that hardly
- * move are left where they are: what is left of the search in them is no journey. */
+/* Weights that hardly move are left where they are: what is left of the search in them is no journey. */
 static sbps_status anyone_objects(const search *s, bool *out, sbps_error *err)
 {
-    walk k;
-    const posterior *u = s->u;
-    double limit = NEAR_ZERO * largest_share(s, s->step);
+    size_t d = s->u->data->d;
+    double limit = NEAR_ZERO * largest_share(s, s->step), *v = new_doubles(d);
     *out = false;
-    sbps_status status = walk_open(&k, u, s->w, s->step, err);
-    if (status != SBPS_OK) return status;
-    for (size_t j = 0; j < u->data->d; j++)
-        if (share(s, s->step, j) <= limit) k.q[j] = 0.0;
-    for (size_t first = 0, n; first < u->data->n && !*out; first += n) {
-        n = walk_block(&k, u, s->w, first);
-        for (size_t i = 0; i < n && !*out; i++) {
-            double against = objection(&k, i);
-            *out = against > 0.0 && against > NEAR_ZERO * magnitude(u, &k, first + i);
-        }
-    }
-    free(k.memory);
-    return SBPS_OK;
+    if (!v) return fail_memory(err);
+    for (size_t j = 0; j < d; j++) v[j] = share(s, s->step, j) <= limit ? 0.0 : s->step[j];
+    sbps_status status = journey_objected(s->u, s->w, v, NEAR_ZERO, out, err);
+    free(v);
+    return status;
 }
 
 /* Every weight that matters to v, by `part` of the one that matters most, is free of a prior. */
@@ -208,7 +118,7 @@ static size_t lone_separator(const search *s, double limit)
             low[class] = fmin(low[class], x);
             high[class] = fmax(high[class], x);
         }
-        if (s->u->model->counts && low[1] != high[1]) continue;
+        if (s->u->model->support == SUPPORT_COUNTS && low[1] != high[1]) continue;
         if (high[0] <= low[1] || high[1] <= low[0]) return j;
     }
     return data->d;
@@ -231,7 +141,7 @@ static sbps_status explain_separation(const search *s, const journey *j, sbps_er
     static const char *const cure =
         "so with a flat prior the posterior is improper: weights run to infinity; give a "
         "proper prior, e.g. --prior \"normal(0,2.5)\"";
-    if (s->u->model->counts)
+    if (s->u->model->support == SUPPORT_COUNTS)
         return fail(err, SBPS_NO_MODE,
                     "%.40s is 0 in every row that %s sets apart: their rate runs to 0, %s",
                     target, who, cure);
@@ -259,15 +169,16 @@ static sbps_status explain_no_events(const search *s, sbps_error *err)
 
 sbps_status check_separation(const search *s, bool certain, sbps_error *err)
 {
-    if (s->u->model->general || s->u->model->aux_name || s->decrement > SMALL) return SBPS_OK;
+    if (!s->u->model->regression || s->u->model->auxiliary || s->decrement > SMALL)
+        return SBPS_OK;
     journey j;
-    sbps_status status = travel(s->u, s->w, s->step, &j, err);
+    sbps_status status = journey_take(s->u, s->w, s->step, &j, err);
     if (status != SBPS_OK || j.largest < MOVES) return status;
     bool held, flat = moves_only_flat(s, s->step, certain ? 0.1 : NEAR_ZERO);
     if (!flat || (!certain && j.objection > NEAR_ZERO * j.largest)) return SBPS_OK;
     status = anyone_objects(s, &held, err);
     if (status != SBPS_OK || held) return status;
-    if (s->u->model->counts && all_zero(s->u->data->n, s->u->data->y))
+    if (s->u->model->support == SUPPORT_COUNTS && all_zero(s->u->data->n, s->u->data->y))
         return explain_no_events(s, err);
     return explain_separation(s, &j, err);
 }
@@ -321,12 +232,12 @@ static sbps_status explain_collinear(const search *s, size_t pivot, double large
 
 sbps_status check_collinear(search *s, size_t pivot, sbps_error *err)
 {
-    if (s->u->model->general || pivot >= s->u->data->d) return SBPS_OK;
+    if (!s->u->model->regression || pivot >= s->u->data->d) return SBPS_OK;
     null_vector(s, pivot);
     double largest = largest_share(s, s->step);
     if (!moves_only_flat(s, s->step, DEPENDENT)) return SBPS_OK;
     journey j;
-    sbps_status status = travel(s->u, s->w, s->step, &j, err);
+    sbps_status status = journey_take(s->u, s->w, s->step, &j, err);
     if (status != SBPS_OK) return status;
     double residual = sqrt(j.mean_square);
     if (largest > 0.0 && residual > DEPENDENT * largest) return SBPS_OK;
@@ -338,11 +249,13 @@ sbps_status check_collinear(search *s, size_t pivot, sbps_error *err)
 sbps_status check_perfect_fit(const search *s, sbps_error *err)
 {
     const rows *data = s->u->data;
-    if (!s->u->model->aux_name || s->w[data->d] > s->log_spread - SIGMA_NOTHING) return SBPS_OK;
+    const model_auxiliary *sigma = s->u->model->auxiliary;
+    if (!sigma || !sigma->of_target) return SBPS_OK;
+    if (s->w[data->d] > s->log_spread - SIGMA_NOTHING) return SBPS_OK;
     return fail(
         err, SBPS_NO_MODE,
         "the columns predict '%.80s' perfectly, so %s runs to 0 and the posterior has no "
         "mode; is the target, or a copy of it, among the columns, or are there too few "
         "rows (%zu) for %zu weights?",
-        data->target ? data->target : "y", s->u->model->aux_name, data->n, data->d);
+        data->target ? data->target : "y", sigma->name, data->n, data->d);
 }

@@ -15,9 +15,10 @@
 #define BEND   1.0         /* b */
 
 /* The density has no state; its handle only has to be there. */
-static sbps_status banana_open(const rows *data, const model_shape *shape, void **self,
-                               sbps_error *err)
+static sbps_status banana_open(const model_kind *kind, const rows *data,
+                               const model_shape *shape, void **self, sbps_error *err)
 {
+    (void)kind;
     (void)data;
     (void)shape;
     (void)err;
@@ -111,12 +112,16 @@ static void banana_start(const void *self, double *w)
     w[1] = -BEND * WIDTH2;
 }
 
-static const general_model banana_general = {
+const model_kind model_banana = {
+    .name = "banana",
+    .summary = "Bent 2-D density with known marginals; needs no table.",
+    .support = SUPPORT_NONE,
+    .uneven = true,
     .rowless = true,
     .open = banana_open,
     .close = banana_close,
     .dim = banana_dim,
-    .name = density_name,
+    .name_of = density_name,
     .prior_sd = density_flat,
     .scratch = banana_scratch,
     .loglik = banana_loglik,
@@ -124,10 +129,4 @@ static const general_model banana_general = {
     .gradient = banana_gradient,
     .hessian_vector = banana_hessian_vector,
     .start = banana_start,
-};
-
-const model_kind model_banana = {
-    .name = "banana",
-    .summary = "Bent 2-D density with known marginals; needs no table.",
-    .general = &banana_general,
 };

@@ -114,9 +114,10 @@ static void gaussian_close(void *self)
     free(g);
 }
 
-static sbps_status gaussian_open(const rows *data, const model_shape *shape, void **self,
-                                 sbps_error *err)
+static sbps_status gaussian_open(const model_kind *kind, const rows *data,
+                                 const model_shape *shape, void **self, sbps_error *err)
 {
+    (void)kind;
     (void)data;
     double *s = NULL;
     const char *path = shape->covariance && *shape->covariance ? shape->covariance : NULL;
@@ -186,24 +187,22 @@ static void gaussian_gradient(const void *self, row_range r, const double *w,
     gaussian_hessian_vector(self, r, w, w, factor, scratch, out);
 }
 
-static const general_model gaussian_general = {
+const model_kind model_gaussian = {
+    .name = "gaussian",
+    .log_concave = true,
+    .summary = "Normal density of a given covariance, mean 0; needs no table.",
+    .support = SUPPORT_NONE,
+    .uneven = true,
     .rowless = true,
     .quadratic = true,
     .open = gaussian_open,
     .close = gaussian_close,
     .dim = gaussian_dim,
-    .name = density_name,
+    .name_of = density_name,
     .prior_sd = density_flat,
     .scratch = gaussian_scratch,
     .loglik = gaussian_loglik,
     .slope = gaussian_slope,
     .gradient = gaussian_gradient,
     .hessian_vector = gaussian_hessian_vector,
-};
-
-const model_kind model_gaussian = {
-    .name = "gaussian",
-    .log_concave = true,
-    .summary = "Normal density of a given covariance, mean 0; needs no table.",
-    .general = &gaussian_general,
 };

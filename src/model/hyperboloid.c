@@ -20,9 +20,10 @@ typedef struct {
     double mean;
 } hyperboloid;
 
-static sbps_status hyperboloid_open(const rows *data, const model_shape *shape, void **self,
-                                    sbps_error *err)
+static sbps_status hyperboloid_open(const model_kind *kind, const rows *data,
+                                    const model_shape *shape, void **self, sbps_error *err)
 {
+    (void)kind;
     (void)shape;
     hyperboloid *h = *self = calloc(1, sizeof *h);
     if (!h) return fail_memory(err);
@@ -147,12 +148,16 @@ static void hyperboloid_simulate(rng *random, size_t columns, double *x, double 
     *y = rng_normal(random);
 }
 
-static const general_model hyperboloid_general = {
+const model_kind model_hyperboloid = {
+    .name = "hyperboloid",
+    .summary = "The target is normal around the product of two weights, sd 1 (Supp. D).",
+    .support = SUPPORT_REAL,
+    .uneven = true,
     .no_columns = true,
     .open = hyperboloid_open,
     .close = hyperboloid_close,
     .dim = hyperboloid_dim,
-    .name = hyperboloid_name,
+    .name_of = hyperboloid_name,
     .prior_sd = hyperboloid_prior_sd,
     .scratch = hyperboloid_scratch,
     .loglik = hyperboloid_loglik,
@@ -163,10 +168,4 @@ static const general_model hyperboloid_general = {
     .scatter = hyperboloid_scatter,
     .columns = hyperboloid_columns,
     .simulate = hyperboloid_simulate,
-};
-
-const model_kind model_hyperboloid = {
-    .name = "hyperboloid",
-    .summary = "The target is normal around the product of two weights, sd 1 (Supp. D).",
-    .general = &hyperboloid_general,
 };

@@ -59,7 +59,7 @@ void layers_locate(const layers *net, size_t j, size_t *layer, size_t *unit, siz
 /* Default prior of a weight of the first layer: `sd` per sd of its column, `intercept` of that. */
 double layers_column_sd(const layers *net, size_t column, double sd, double intercept);
 
-/* Members of a general model whose self is a `layers`. */
+/* Members of a model whose self is a `layers`. */
 void layers_close(void *self);
 size_t layers_dim(const void *self);
 bool layers_intercept(const void *self, size_t j);

@@ -71,15 +71,22 @@ static double linear_simulate(rng *r, double eta, double aux)
     return eta + exp(aux) * rng_normal(r);
 }
 
-const model_kind model_linear = {
-    .name = "linear",
-    .summary = "Linear regression: y is normal around a line in the columns, sd sigma unknown.",
-    .aux_name = "sigma",
+static const model_auxiliary sigma = {"sigma", "prior-sigma", .of_target = true};
+
+static const predictor rows_of = {
     .check = linear_check,
     .loglik = linear_loglik,
     .slope = linear_slope,
     .gradient = linear_gradient,
     .curvature = linear_curvature,
     .simulate = linear_simulate,
+};
+
+const model_kind model_linear = {
+    .name = "linear",
+    .summary = "Linear regression: y is normal around a line in the columns, sd sigma unknown.",
+    .support = SUPPORT_REAL,
     .scales_with_target = true,
+    .auxiliary = &sigma,
+    PREDICTOR_MODEL(rows_of),
 };

@@ -76,10 +76,7 @@ static double logistic_simulate(rng *r, double eta, double aux)
     return rng_uniform(r) < 1.0 / (1.0 + exp(-eta)) ? 1.0 : 0.0;
 }
 
-const model_kind model_logistic = {
-    .name = "logistic",
-    .log_concave = true,
-    .summary = "Logistic regression: y is 0 or 1, log odds linear in the columns.",
+static const predictor rows_of = {
     .check = logistic_check,
     .loglik = logistic_loglik,
     .slope = logistic_slope,
@@ -89,4 +86,12 @@ const model_kind model_logistic = {
     .mean = MEAN_SIGMOID,
     .slope_bound = 1.0,
     .curvature_bound = 0.25,
+};
+
+const model_kind model_logistic = {
+    .name = "logistic",
+    .summary = "Logistic regression: y is 0 or 1, log odds linear in the columns.",
+    .support = SUPPORT_BINARY,
+    .log_concave = true,
+    PREDICTOR_MODEL(rows_of),
 };

@@ -2,6 +2,7 @@
 #include "model/model.h"
 #include "model/kinds.h"
 
+#include <math.h>
 #include <string.h>
 
 const model_kind *const model_kinds[] = {MODEL_KINDS(KIND_LISTED) NULL};
@@ -15,4 +16,37 @@ const model_kind *model_find(const char *name)
 {
     if (model_is_file(name)) return &model_plugin;
     return kind_find(model_kinds, name);
+}
+
+target_support model_support(const model_kind *kind, const model_shape *shape)
+{
+    return kind->support_of ? kind->support_of(shape) : kind->support;
+}
+
+size_t model_columns(const model_kind *kind, size_t dim)
+{
+    return kind->columns ? kind->columns(dim) : dim;
+}
+
+/* Columns of a regression are standard normal, but the first, whose variance is 6 (section 7.1 of the
+ * paper). */
+void model_simulate(const model_kind *kind, rng *r, size_t columns, const double *w, double *x,
+                    double *y)
+{
+    double eta = 0.0;
+    if (kind->simulate) {
+        kind->simulate(r, columns, x, y);
+        return;
+    }
+    for (size_t j = 0; j < columns; j++) {
+        double value = rng_normal(r) * (j == 0 ? sqrt(6.0) : 1.0);
+        x[j] = nearbyint(value * MODEL_DECIMALS) / MODEL_DECIMALS;
+        eta += w[j] * x[j];
+    }
+    *y = kind->predictor->simulate(r, eta, 0.0);
+}
+
+bool model_simulates(const model_kind *kind)
+{
+    return kind->simulate || (kind->predictor && kind->predictor->simulate);
 }

@@ -1,7 +1,7 @@
-/* Models: what one row says about w. A predictor model sees batches of the linear predictor
- * eta = x.w (+ offset), of its rate d eta/dt along a flight, and of y; a model may also have one
- * auxiliary coordinate `aux` that is no coefficient (linear: log sigma). It knows nothing of
- * mini-batches, N/n, priors, samplers or files. */
+/* Models: what one row says about w. Most see w through the linear predictor eta = x.w (+ offset): they
+ * are written for batches of it, of its rate d eta/dt along a flight, and of y, with one auxiliary
+ * coordinate `aux` where they have one (linear: log sigma). Others are given w itself. None knows
+ * of mini-batches, N/n, priors, samplers or files. */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
@@ -30,25 +30,92 @@ typedef struct {
     const char *library; /* a model of the user's own: the file that was named */
 } model_shape;
 
-/* A general model is given w itself. `self` is what open made; calls do not allocate. Row weights
- * are the caller's: `factor` multiplies each row's contribution. */
-typedef struct general_model {
+/* What a target may be. */
+typedef enum {
+    SUPPORT_ANY, /* the model checks it itself, or nobody does */
+    SUPPORT_NONE,
+    SUPPORT_REAL,
+    SUPPORT_POSITIVE,
+    SUPPORT_BINARY, /* 0 or 1 */
+    SUPPORT_COUNTS, /* 0, 1, 2, ... */
+    SUPPORT_CLASSES /* likewise, as names */
+} target_support;
+
+/* A coordinate that is no weight, the last of w: the log of a positive parameter. */
+typedef struct {
+    const char *name;   /* of the parameter, as it is reported */
+    const char *option; /* that gives its prior; exponential(1/s) by default, s its scale */
+    bool of_target;     /* it has the scale of the target, sd(y), and starts there; else 1 */
+} model_auxiliary;
+
+/* A model that sees w through the linear predictor alone. */
+typedef struct predictor {
+    /* Are these targets possible? Names the row (before the shuffle unknown: the value). */
+    sbps_status (*check)(const rows *r, sbps_error *err);
+    /* log p(y | eta, aux) per row, every constant included */
+    void (*loglik)(const batch *b, double *out);
+    /* d/dt log p along the flight, per row */
+    void (*slope)(const batch *b, double *out);
+    /* d log p / d eta per row; d log p / d aux per row unless d_aux is NULL */
+    void (*gradient)(const batch *b, double *d_eta, double *d_aux);
+    /* second derivatives per row: eta-eta; eta-aux and aux-aux unless NULL */
+    void (*curvature)(const batch *b, double *ee, double *ea, double *aa);
+    /* Optional: one y given eta and aux. NULL: cannot be simulated. */
+    double (*simulate)(rng *r, double eta, double aux);
+    /* d log p/d eta = y - mean(eta), and no auxiliary: slopes are summed by one kernel. MEAN_OTHER:
+     * not so. */
+    mean_function mean;
+    /* Bounds of |d log p/d eta| and |d^2 log p/d eta^2| over all eta and y; 0: there is none. Exact
+     * samplers need them. */
+    double slope_bound, curvature_bound;
+} predictor;
+
+/* `self` is what open made; calls do not allocate. Row weights are the caller's: `factor` multiplies
+ * each row's contribution. */
+typedef struct model_kind {
+    const char *name;
+    const char *summary;
+    target_support support;
+    /* Optional: the same where the shape decides it. */
+    target_support (*support_of)(const model_shape *shape);
+    const model_auxiliary *auxiliary; /* NULL: the model has none */
     bool rowless;     /* a density given in closed form: no table, one pseudo-row */
     bool no_columns;  /* rows hold a target only; other columns are passed over */
-    bool no_target;   /* rows hold columns only, and no intercept */
     bool any_storage; /* asks for products of rows alone; else it reads rows of doubles */
     /* w is a vector of weights for each of its outputs, one weight a column, one vector after another */
     bool weights_by_column;
-    bool quadratic; /* log p of every row is quadratic in w; then hessian_vector is given */
-    sbps_status (*open)(const rows *data, const model_shape *shape, void **self,
-                        sbps_error *err);
+    bool quadratic;   /* log p of every row is quadratic in w; then hessian_vector is given */
+    bool log_concave; /* log p of every row is concave in w */
+    bool scales_with_target; /* w has the scale of the target: sd(y), and 1 for others */
+    bool regression; /* w is seen through a linear predictor, to which an offset may be added */
+    bool uneven; /* its surface may have no mode within reach: the best point found will do */
+    const char
+        *needs_prior; /* why a flat prior leaves no proper posterior, whatever the rows; NULL:
+                                it may leave one */
+    /* NULL, or the model is a predictor's: see PREDICTOR_MODEL, and the calls with rows are not given. */
+    const predictor *predictor;
+
+    sbps_status (*open)(const struct model_kind *kind, const rows *data,
+                        const model_shape *shape, void **self, sbps_error *err);
     void (*close)(void *self); /* NULL self is fine */
     size_t (*dim)(const void *self);
-    void (*name)(const void *self, size_t j, size_t size, char *text);
-    /* Default prior of coordinate j: normal(0, this); INFINITY: flat. */
+    void (*name_of)(const void *self, size_t j, size_t size, char *text);
+    /* Default prior of a coordinate that is no auxiliary: normal around its mean (NULL: 0) with this sd;
+     * INFINITY: flat. */
     double (*prior_sd)(const void *self, size_t j);
+    double (*prior_mean)(const void *self, size_t j);
+    /* Of models with an auxiliary: its scale. */
+    double (*auxiliary_scale)(const void *self);
     /* Optional: is coordinate j an intercept, which --prior-intercept is for? NULL: none is. */
     bool (*intercept)(const void *self, size_t j);
+    /* Optional: where the search for the mode begins. NULL: at 0. */
+    void (*start)(const void *self, double *w);
+    /* Optional: where a chain begins, for posteriors unlike the normal one at their mode. NULL:
+     * around the mode, twice as wide as the curvature there says. */
+    void (*scatter)(const void *self, size_t chain, rng *random, double *w);
+
+    /* ---- with rows, given w itself ---- */
+
     /* Doubles of scratch that a call on n rows needs. */
     size_t (*scratch)(const void *self, size_t n);
     /* log p per row at w */
@@ -63,47 +130,40 @@ typedef struct general_model {
     /* Optional: out += sum_i factor_i Hess log p_i v. NULL: differences of the gradient. */
     void (*hessian_vector)(const void *self, row_range r, const double *w, const double *v,
                            const double *factor, double *scratch, double *out);
-    /* Why a flat prior leaves no proper posterior, whatever the rows; NULL: it may leave one. */
-    const char *needs_prior;
-    /* Optional: where the search for the mode begins. NULL: at 0. */
-    void (*start)(const void *self, double *w);
-    /* Optional: where a chain begins, for posteriors unlike the normal one at their mode. NULL:
-     * around the mode, twice as wide as the curvature there says. */
-    void (*scatter)(const void *self, size_t chain, rng *random, double *w);
+
+    /* ---- made-up tables ---- */
+
     /* Optional, both or none: columns of a synthetic row for a dimension, and one such row. */
     size_t (*columns)(size_t dim);
     void (*simulate)(rng *r, size_t columns, double *x, double *y);
-} general_model;
-
-typedef struct model_kind {
-    const char *name;
-    const char *summary;
-    const char *aux_name; /* NULL: the model has none. Reported as exp(aux). */
-    /* NULL: a predictor model, which has the members below. Else they are not called. */
-    const general_model *general;
-    /* Are these targets possible? Names the row (before the shuffle unknown: the value). */
-    sbps_status (*check)(const rows *r, sbps_error *err);
-    /* log p(y | eta, aux) per row, every constant included */
-    void (*loglik)(const batch *b, double *out);
-    /* d/dt log p along the flight, per row */
-    void (*slope)(const batch *b, double *out);
-    /* d log p / d eta per row; d log p / d aux per row unless d_aux is NULL */
-    void (*gradient)(const batch *b, double *d_eta, double *d_aux);
-    /* second derivatives per row: eta-eta; eta-aux and aux-aux unless NULL */
-    void (*curvature)(const batch *b, double *ee, double *ea, double *aa);
-    /* Optional: one y given eta and aux. NULL: cannot be simulated. */
-    double (*simulate)(rng *r, double eta, double aux);
-    /* Scale of y for default priors: sd(y) for linear, 1 (NULL) otherwise. */
-    bool scales_with_target;
-    bool log_concave; /* log p of every row is concave in w */
-    /* d log p/d eta = y - mean(eta), and no auxiliary: slopes are summed by one kernel. MEAN_OTHER:
-     * not so. */
-    mean_function mean;
-    bool counts; /* y counts events of log rate eta: weights can run off only where y is 0 */
-    /* Bounds of |d log p/d eta| and |d^2 log p/d eta^2| over all eta and y; 0: there is none. Exact
-     * samplers need them. */
-    double slope_bound, curvature_bound;
 } model_kind;
+
+/* What every predictor's model has in common: one weight a column of the table, and the auxiliary. */
+#define PREDICTOR_MODEL(of)                                                                    \
+    .predictor = &(of), .regression = true, .any_storage = true, .weights_by_column = true,    \
+    .open = predictor_open, .close = predictor_close, .dim = predictor_dim,                    \
+    .name_of = predictor_name, .prior_sd = predictor_prior_sd,                                 \
+    .prior_mean = predictor_prior_mean, .auxiliary_scale = predictor_auxiliary_scale,          \
+    .intercept = predictor_intercept
+sbps_status predictor_open(const model_kind *kind, const rows *data, const model_shape *shape,
+                           void **self, sbps_error *err);
+void predictor_close(void *self);
+size_t predictor_dim(const void *self);
+void predictor_name(const void *self, size_t j, size_t size, char *text);
+double predictor_prior_sd(const void *self, size_t j);
+double predictor_prior_mean(const void *self, size_t j);
+double predictor_auxiliary_scale(const void *self);
+bool predictor_intercept(const void *self, size_t j);
+
+target_support model_support(const model_kind *kind, const model_shape *shape);
+/* Can its tables be made up? Then one has so many columns, and a row of it is x and, given weights w (only
+ * regressions ask for them), y. */
+bool model_simulates(const model_kind *kind);
+size_t model_columns(const model_kind *kind, size_t dim);
+void model_simulate(const model_kind *kind, rng *r, size_t columns, const double *w, double *x,
+                    double *y);
+#define MODEL_DECIMALS                                                                         \
+    1e6 /* of x, whose target must be drawn at the numbers that are written */
 
 extern const model_kind *const model_kinds[]; /* NULL at the end */
 

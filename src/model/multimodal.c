@@ -21,9 +21,10 @@ typedef struct {
     size_t dim;
 } multimodal;
 
-static sbps_status multimodal_open(const rows *data, const model_shape *shape, void **self,
-                                   sbps_error *err)
+static sbps_status multimodal_open(const model_kind *kind, const rows *data,
+                                   const model_shape *shape, void **self, sbps_error *err)
 {
+    (void)kind;
     (void)shape;
     *self = NULL;
     if (data->d % 2 || data->d == 0)
@@ -149,12 +150,15 @@ static void multimodal_simulate(rng *random, size_t columns, double *x, double *
     for (size_t j = 0; j < columns; j++) x[j] = SIGMA_MU * rng_normal(random);
 }
 
-static const general_model multimodal_general = {
-    .no_target = true,
+const model_kind model_multimodal = {
+    .name = "multimodal",
+    .summary = "Density with a peak near every corner of [-1,1]^D (Supp. E).",
+    .support = SUPPORT_NONE,
+    .uneven = true,
     .open = multimodal_open,
     .close = multimodal_close,
     .dim = multimodal_dim,
-    .name = density_name,
+    .name_of = density_name,
     .prior_sd = density_flat,
     .scratch = multimodal_scratch,
     .loglik = multimodal_loglik,
@@ -165,10 +169,4 @@ static const general_model multimodal_general = {
     .scatter = multimodal_scatter,
     .columns = multimodal_columns,
     .simulate = multimodal_simulate,
-};
-
-const model_kind model_multimodal = {
-    .name = "multimodal",
-    .summary = "Density with a peak near every corner of [-1,1]^D (Supp. E).",
-    .general = &multimodal_general,
 };

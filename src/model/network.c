@@ -93,9 +93,10 @@ static sbps_status shape_layers(const rows *data, const model_shape *shape, laye
     return status == SBPS_OK ? layers_open(net, data, err) : status;
 }
 
-static sbps_status network_open(const rows *data, const model_shape *shape, void **self,
-                                sbps_error *err)
+static sbps_status network_open(const model_kind *kind, const rows *data,
+                                const model_shape *shape, void **self, sbps_error *err)
 {
+    (void)kind;
     *self = NULL;
     layers *net = calloc(1, sizeof *net);
     if (!net) return fail_memory(err);
@@ -154,12 +155,24 @@ static void network_start(const void *self, double *w)
     }
 }
 
-static const general_model network_general = {
+static target_support network_support(const model_shape *shape)
+{
+    bool gaussian = shape->head && !strcmp(shape->head, "gaussian");
+    return gaussian ? SUPPORT_REAL : SUPPORT_CLASSES;
+}
+
+const model_kind model_network = {
+    .name = "network",
+    .summary =
+        "Feed-forward network: --hidden layers of tanh or ReLU units, softmax or gaussian "
+        "--head.",
+    .support_of = network_support,
+    .uneven = true,
     .any_storage = true,
     .open = network_open,
     .close = layers_close,
     .dim = layers_dim,
-    .name = network_name,
+    .name_of = network_name,
     .prior_sd = network_prior_sd,
     .intercept = layers_intercept,
     .scratch = layers_scratch,
@@ -169,12 +182,4 @@ static const general_model network_general = {
     .hessian_vector = layers_hessian_vector,
     .needs_prior = "its weights can grow for ever and change what it says by nothing",
     .start = network_start,
-};
-
-const model_kind model_network = {
-    .name = "network",
-    .summary =
-        "Feed-forward network: --hidden layers of tanh or ReLU units, softmax or gaussian "
-        "--head.",
-    .general = &network_general,
 };

@@ -217,7 +217,7 @@ static sbps_status check_itself(const plugin *m, const char *path, sbps_error *e
     return status;
 }
 
-/* ---- as a general model ---- */
+/* ---- as a model ---- */
 
 static void plugin_close(void *self)
 {
@@ -227,9 +227,10 @@ static void plugin_close(void *self)
     free(m);
 }
 
-static sbps_status plugin_open(const rows *data, const model_shape *shape, void **self,
-                               sbps_error *err)
+static sbps_status plugin_open(const model_kind *kind, const rows *data,
+                               const model_shape *shape, void **self, sbps_error *err)
 {
+    (void)kind;
     const char *path = shape->library;
     plugin *m = *self = calloc(1, sizeof *m);
     if (!m) return fail_memory(err);
@@ -333,11 +334,15 @@ static void plugin_start(const void *self, double *w)
     if (m->call.start) m->call.start(m->data->d, w);
 }
 
-static const general_model plugin_general = {
+const model_kind model_plugin = {
+    .name = "plugin",
+    .summary = "A model of the user's own, from a shared object.",
+    .support = SUPPORT_ANY,
+    .uneven = true,
     .open = plugin_open,
     .close = plugin_close,
     .dim = plugin_dim,
-    .name = plugin_name,
+    .name_of = plugin_name,
     .prior_sd = plugin_prior_sd,
     .scratch = plugin_scratch,
     .loglik = plugin_loglik,
@@ -345,10 +350,4 @@ static const general_model plugin_general = {
     .gradient = plugin_gradient,
     .hessian_vector = plugin_hessian_vector,
     .start = plugin_start,
-};
-
-const model_kind model_plugin = {
-    .name = "plugin",
-    .summary = "A model of the user's own, from a shared object.",
-    .general = &plugin_general,
 };

@@ -106,9 +106,7 @@ static double poisson_simulate(rng *r, double eta, double aux)
     return mu < 10.0 ? count_arrivals(r, mu) : reject_transformed(r, mu);
 }
 
-const model_kind model_poisson = {
-    .name = "poisson",
-    .summary = "Poisson regression: y counts events, log rate linear in the columns.",
+static const predictor rows_of = {
     .check = poisson_check,
     .loglik = poisson_loglik,
     .slope = poisson_slope,
@@ -116,6 +114,12 @@ const model_kind model_poisson = {
     .curvature = poisson_curvature,
     .simulate = poisson_simulate,
     .mean = MEAN_EXP,
-    .counts = true,
+};
+
+const model_kind model_poisson = {
+    .name = "poisson",
+    .summary = "Poisson regression: y counts events, log rate linear in the columns.",
+    .support = SUPPORT_COUNTS,
     .log_concave = true,
+    PREDICTOR_MODEL(rows_of),
 };

@@ -12,9 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static sbps_status softmax_open(const rows *data, const model_shape *shape, void **self,
-                                sbps_error *err)
+static sbps_status softmax_open(const model_kind *kind, const rows *data,
+                                const model_shape *shape, void **self, sbps_error *err)
 {
+    (void)kind;
     (void)shape;
     *self = NULL;
     layers *net = calloc(1, sizeof *net);
@@ -46,13 +47,18 @@ static double softmax_prior_sd(const void *self, size_t j)
     return layers_column_sd(self, column, 2.5, 10.0);
 }
 
-static const general_model softmax_general = {
+const model_kind model_softmax = {
+    .name = "softmax",
+    .summary = "Softmax regression: y is a class 0, 1, 2, ..., each with weights of its own.",
+    .log_concave = true,
+    .support = SUPPORT_CLASSES,
+    .uneven = true,
     .any_storage = true,
     .weights_by_column = true,
     .open = softmax_open,
     .close = layers_close,
     .dim = layers_dim,
-    .name = softmax_name,
+    .name_of = softmax_name,
     .prior_sd = softmax_prior_sd,
     .intercept = layers_intercept,
     .scratch = layers_scratch,
@@ -61,11 +67,4 @@ static const general_model softmax_general = {
     .gradient = layers_gradient,
     .hessian_vector = layers_hessian_vector,
     .needs_prior = "adding the same to the weights of every class changes nothing",
-};
-
-const model_kind model_softmax = {
-    .name = "softmax",
-    .summary = "Softmax regression: y is a class 0, 1, 2, ..., each with weights of its own.",
-    .general = &softmax_general,
-    .log_concave = true,
 };

@@ -7,12 +7,12 @@
  * needs only the derivatives of log p by eta: one number a row, or three. */
 #include "posterior/control.h"
 #include "base/memory.h"
+#include "posterior/forms.h"
 #include "posterior/log_prior.h"
+#include "posterior/row_sums.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define BLOCK ((size_t)512)
 
 /* ---- sums over all rows; the prior's part is taken off again ---- */
 
@@ -47,8 +47,8 @@ static sbps_status likelihood_hessian(const posterior *u, control *c, const doub
 static sbps_status allocate_rows(const posterior *u, control *c, control_order order,
                                  sbps_error *err)
 {
-    bool aux = u->model->aux_name, second = order == CONTROL_HESSIAN;
-    bool mean = u->model->mean != MEAN_OTHER;
+    bool aux = u->model->auxiliary, second = order == CONTROL_HESSIAN;
+    bool mean = u->model->predictor->mean != MEAN_OTHER;
     double **arrays[] = {&c->d_eta, &c->d_aux, &c->eta, &c->ee, &c->ea, &c->aa, &c->base};
     bool wanted[] = {true, aux, second, second, second && aux, second && aux, mean};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
@@ -64,29 +64,44 @@ static double *part(double *array, size_t first)
     return array ? array + first : NULL;
 }
 
-static sbps_status row_derivatives(const posterior *u, control *c, control_order order,
-                                   sbps_error *err)
+typedef struct {
+    const posterior *u;
+    control *c;
+    const double *p; /* the reference, padded to the stride */
+} keeping;
+
+static void keep_rows(const void *self, row_range r, double *eta, double *total)
+{
+    const keeping *k = self;
+    const rows *data = k->u->data;
+    const predictor *model = k->u->model->predictor;
+    control *c = k->c;
+    size_t first = r.first;
+    (void)total;
+    rows_products(data, k->u->k, r, k->p, NULL, eta, NULL);
+    for (size_t i = 0; data->offset && i < r.n; i++) eta[i] += data->offset[first + i];
+    batch b = {.k = k->u->k, .n = r.n, .eta = eta, .y = data->y + first, .aux = c->aux};
+    model->gradient(&b, c->d_eta + first, part(c->d_aux, first));
+    if (c->eta) {
+        memcpy(c->eta + first, eta, r.n * sizeof *eta);
+        model->curvature(&b, c->ee + first, part(c->ea, first), part(c->aa, first));
+    }
+    for (size_t i = first; c->base && i < first + r.n; i++)
+        c->base[i] = data->y[i] - c->d_eta[i] + (c->ee ? c->ee[i] * c->eta[i] : 0.0);
+}
+
+sbps_status control_rows(const posterior *u, control *c, control_order order, sbps_error *err)
 {
     const rows *data = u->data;
     sbps_status status = allocate_rows(u, c, order, err);
-    double *p = new_doubles(data->stride + BLOCK), *eta = p + data->stride;
+    double *p = new_doubles(data->stride);
     if (!p) status = fail_memory(err);
     if (status != SBPS_OK) goto done;
     memcpy(p, c->w, data->d * sizeof *p);
     if (c->d_aux) c->aux = c->w[data->d];
-    for (size_t first = 0; first < data->n; first += BLOCK) {
-        size_t n = data->n - first < BLOCK ? data->n - first : BLOCK;
-        rows_products(data, u->k, rows_from(first, n), p, NULL, eta, NULL);
-        for (size_t i = 0; data->offset && i < n; i++) eta[i] += data->offset[first + i];
-        batch b = {.k = u->k, .n = n, .eta = eta, .y = data->y + first, .aux = c->aux};
-        u->model->gradient(&b, c->d_eta + first, part(c->d_aux, first));
-        if (order == CONTROL_HESSIAN) {
-            memcpy(c->eta + first, eta, n * sizeof *eta);
-            u->model->curvature(&b, c->ee + first, part(c->ea, first), part(c->aa, first));
-        }
-        for (size_t i = first; c->base && i < first + n; i++)
-            c->base[i] = data->y[i] - c->d_eta[i] + (c->ee ? c->ee[i] * c->eta[i] : 0.0);
-    }
+    const keeping k = {u, c, p};
+    const row_sum what = {.self = &k, .scratch = ROW_BLOCK, .add = keep_rows};
+    status = row_sums(data, &what, NULL, err);
 done:
     free(p);
     return status;
@@ -109,8 +124,8 @@ sbps_status control_create(const posterior *target, const double *w, control_ord
     }
     if (status == SBPS_OK && order == CONTROL_HESSIAN)
         status = likelihood_hessian(target, c, hessian, err);
-    if (status == SBPS_OK && !target->model->general)
-        status = row_derivatives(target, c, order, err);
+    if (status == SBPS_OK && target->form->rows)
+        status = target->form->rows(target, c, order, err);
     if (status != SBPS_OK) {
         control_destroy(c);
         return status;

@@ -20,6 +20,7 @@
 #include "base/cholesky.h"
 #include "base/memory.h"
 #include "base/real.h"
+#include "posterior/row_sums.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -52,7 +53,7 @@ static const nodes seven_nodes = {
 
 bool influence_applies(const posterior *u)
 {
-    return !u->model->general && u->dim <= INFLUENCE_DIM;
+    return u->model->predictor && u->dim <= INFLUENCE_DIM;
 }
 
 /* ---- a block of rows ---- */
@@ -139,21 +140,20 @@ static batch look(const block *b, const double *eta, double aux)
                    .aux = b->aux ? b->at->reference[b->u->dim - 1] + aux : 0.0};
 }
 
-/* The next block of rows, and the model's derivatives at the reference; false after the last. */
-static bool block_next(block *b)
+/* A block of rows, and the model's derivatives at the reference. */
+static void block_take(block *b, size_t first, size_t n)
 {
     const rows *data = b->u->data;
-    b->first += b->n;
-    b->n = data->n - b->first < BLOCK ? data->n - b->first : BLOCK;
-    if (b->n == 0) return false;
+    b->first = first;
+    b->n = n;
     rows_products(data, b->u->k, rows_from(b->first, b->n), b->reference, b->away, b->eta,
                   b->shift);
     for (size_t i = 0; data->offset && i < b->n; i++) b->eta[i] += data->offset[b->first + i];
     whiten(b);
     batch here = look(b, b->eta, 0.0);
-    b->u->model->gradient(&here, b->g0, b->aux ? b->ga0 : NULL);
-    b->u->model->curvature(&here, b->ee, b->aux ? b->ea : NULL, b->aux ? b->aa : NULL);
-    return true;
+    b->u->model->predictor->gradient(&here, b->g0, b->aux ? b->ga0 : NULL);
+    b->u->model->predictor->curvature(&here, b->ee, b->aux ? b->ea : NULL,
+                                      b->aux ? b->aa : NULL);
 }
 
 static double row_weight(const block *b, size_t i)
@@ -193,7 +193,7 @@ static void visit_node(block *b, double s, double t, double weight)
         b->moved[i] = b->eta[i] + b->shift[i] + b->z_aux[i] * s + sqrt(rest) * t;
     }
     batch there = look(b, b->moved, a);
-    b->u->model->gradient(&there, b->g, b->aux ? b->ga : NULL);
+    b->u->model->predictor->gradient(&there, b->g, b->aux ? b->ga : NULL);
     for (size_t i = 0; i < b->n; i++) add_squares(b, i, b->moved[i] - b->eta[i], a, weight);
 }
 
@@ -264,6 +264,31 @@ static void integrate(block *b)
             visit_node(b, of_aux->at[k], of_eta->at[l], of_aux->weight[k] * of_eta->weight[l]);
 }
 
+/* What is wanted of every row. */
+typedef struct {
+    block *b;
+    float *const *out;
+    row_effects *effects; /* NULL: not wanted */
+    double *sd, *room;    /* dim each, of those */
+} measuring;
+
+static void measure_rows(const void *self, row_range r, double *scratch, double *total)
+{
+    const measuring *m = self;
+    block *b = m->b;
+    (void)scratch;
+    (void)total;
+    for (size_t done = 0; done < r.n; done += BLOCK) {
+        block_take(b, r.first + done, r.n - done < BLOCK ? r.n - done : BLOCK);
+        integrate(b);
+        for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
+            for (size_t i = 0; m->out[order] && i < b->n; i++)
+                m->out[order][b->first + i] =
+                    (float)(row_weight(b, i) * sqrt(b->sum[order][i] / (double)b->u->dim));
+        if (m->effects) add_effects(b, m->sd, m->room, m->effects);
+    }
+}
+
 sbps_status influence_measure(const posterior *u, const influence_place *at,
                               float *const out[INFLUENCE_ORDERS], row_effects *effects,
                               sbps_error *err)
@@ -273,14 +298,9 @@ sbps_status influence_measure(const posterior *u, const influence_place *at,
     if (!room) return fail_memory(err);
     sbps_status status = block_open(&b, u, at, err);
     if (status == SBPS_OK && effects) marginal_sds(u->dim, at->factor, room, sd);
-    while (status == SBPS_OK && block_next(&b)) {
-        integrate(&b);
-        for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
-            for (size_t i = 0; out[order] && i < b.n; i++)
-                out[order][b.first + i] =
-                    (float)(row_weight(&b, i) * sqrt(b.sum[order][i] / (double)u->dim));
-        if (effects) add_effects(&b, sd, room, effects);
-    }
+    const measuring m = {&b, out, effects, sd, room};
+    const row_sum what = {.self = &m, .add = measure_rows};
+    if (status == SBPS_OK) status = row_sums(u->data, &what, NULL, err);
     free(b.memory);
     free(room);
     return status;

@@ -10,8 +10,9 @@
 typedef struct {
     const rows *data;
     const model_kind *model;
-    void *self; /* of a general model */
-    size_t dim; /* data->d, plus 1 when the model has an auxiliary coordinate (last) */
+    void *self;                        /* of the model */
+    const struct posterior_form *form; /* how its sums are made, see forms.h */
+    size_t dim;
     /* A point as the rows want it has `width` doubles: `columns` coordinates, padding, and last the
      * auxiliary where there is one. */
     size_t columns, width;
@@ -20,10 +21,11 @@ typedef struct {
     /* Intercepts whose prior is of the predictor at the means of the columns: coordinates 0, data->d,
      * 2 data->d, ..., so many; 0: none. See log_prior.c. */
     size_t centred;
+    mean_function mean; /* of a predictor; MEAN_OTHER: there is none */
     const kernels *k;
 } posterior;
 
-/* Every prior flat until it is set; data is borrowed. shape may be NULL for predictor models. */
+/* Every prior flat until it is set; data is borrowed. shape may be NULL where the model has none. */
 sbps_status posterior_open(const rows *data, const model_kind *model, const model_shape *shape,
                            posterior **out, sbps_error *err);
 /* Copies dim priors. */
@@ -37,6 +39,8 @@ sbps_status posterior_create(const rows *data, const model_kind *model, const pr
 void posterior_destroy(posterior *u);
 /* Has every row's slope and curvature a bound? */
 bool posterior_bounded(const posterior *u);
+/* The column of the table that coordinate j is the weight of; data->d: of none. */
+size_t posterior_column(const posterior *u, size_t j);
 /* Name of a coordinate. */
 void posterior_name(const posterior *u, size_t j, size_t size, char *text);
 

@@ -54,8 +54,8 @@ double bounds_norms(const potential *of, row_map map, double *scratch, double *e
     double most = 0.0;
     for (size_t i = 0; i < target->data->n; i++) {
         map_row(target, map, i, scratch);
-        double b =
-            row_weight(target, i) * target->model->slope_bound * norm(target->dim, scratch);
+        double b = row_weight(target, i) * target->model->predictor->slope_bound *
+                   norm(target->dim, scratch);
         if (each) each[i] = b;
         most = larger(b, most);
     }
@@ -66,7 +66,7 @@ void bounds_columns(const potential *of, row_map map, double *scratch, column_bo
 {
     const minibatch *u = minibatch_seen_by(of);
     const posterior *target = u->target;
-    const model_kind *m = target->model;
+    const predictor *m = target->model->predictor;
     size_t d = target->dim;
     memset(out.largest, 0, d * sizeof *out.largest);
     memset(out.total, 0, d * sizeof *out.total);
@@ -92,7 +92,7 @@ void bounds_hessian(const potential *of, row_map map, double *scratch, double *o
     memset(out, 0, d * d * sizeof *out);
     for (size_t i = 0; i < target->data->n; i++) {
         map_row(target, map, i, scratch);
-        double k = row_weight(target, i) * target->model->curvature_bound;
+        double k = row_weight(target, i) * target->model->predictor->curvature_bound;
         for (size_t j = 0; j < d; j++)
             for (size_t l = 0; l < d; l++) out[j * d + l] += k * scratch[j] * scratch[l];
     }
@@ -105,8 +105,8 @@ void bounds_curvature(potential *of, const double *at, const double *a, double *
     const double minus = -1.0; /* U = -log p */
     memset(out, 0, target->dim * sizeof *out);
     for (size_t i = 0; i < target->data->n; i++)
-        target->model->general->hessian_vector(target->self, rows_from(i, 1), at, a, &minus,
-                                               u->scratch, out);
+        target->model->hessian_vector(target->self, rows_from(i, 1), at, a, &minus, u->scratch,
+                                      out);
 }
 
 /* ---- the prior along the line ---- */
@@ -187,7 +187,7 @@ double bounds_row_partial(potential *of, size_t row, double t, const double *a)
     rows_products(data, target->k, rows_from(row, 1), u->p, u->q, &eta, &deta);
     eta += t * deta + (data->offset ? data->offset[row] : 0.0);
     batch b = {.k = target->k, .n = 1, .eta = &eta, .y = data->y + row};
-    target->model->gradient(&b, &d_eta, NULL);
+    target->model->predictor->gradient(&b, &d_eta, NULL);
     if (u->cv) d_eta -= u->cv->d_eta[row];
     if (!data->x) data->storage->decode(data, row, u->point);
     return -(double)data->n * row_weight(target, row) * d_eta * dot(data->d, x, a);

@@ -27,7 +27,7 @@ potential_facts minibatch_facts(const posterior *target)
         .rows = target->data->n,
         .model = target->model->name,
         .convex = convex(target),
-        .quadratic = target->model->general && target->model->general->quadratic,
+        .quadratic = target->model->quadratic,
         .bounded = posterior_bounded(target),
         .unbounded_prior = unbounded_prior(target),
     };

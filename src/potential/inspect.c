@@ -28,7 +28,7 @@ static size_t batch_rows(const minibatch *u)
 /* r of every row is kept for predictor models alone, and while a batch fits in a block. */
 static bool can_keep(const minibatch *u)
 {
-    return u->target->model->mean != MEAN_OTHER && batch_rows(u) <= MINIBATCH_BLOCK;
+    return u->target->mean != MEAN_OTHER && batch_rows(u) <= MINIBATCH_BLOCK;
 }
 
 static void inspect_batch(const minibatch *u, inspection *x)

@@ -95,7 +95,7 @@ struct minibatch {
     size_t *list;  /* a permutation of all rows, its first n the batch; or NULL */
     /* scratch, nothing to remember */
     double *eta, *deta, *y, *out, *aux, *room[2]; /* a block of rows each */
-    double *point, *aside, *total, *scratch; /* as p, thrice; what a general model asks for */
+    double *point, *aside, *total, *scratch;      /* as p, thrice; what the model asks for */
 };
 
 /* What samplers may know of a posterior. */

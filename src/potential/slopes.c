@@ -9,7 +9,7 @@
 
 bool slopes_apply(const minibatch *u)
 {
-    return u->target->model->mean != MEAN_OTHER && !u->state->still;
+    return u->target->mean != MEAN_OTHER && !u->state->still;
 }
 
 /* Part of an array of the table that belongs to n rows of the batch, of which r are the first:
@@ -66,8 +66,7 @@ static void sum_block(minibatch *u, size_t done, size_t n, double t, double sums
         .offset = of_batch(u, r, done, n, data->offset, u->room[0]),
         .weight = of_batch(u, r, done, n, data->weight, u->room[1]),
     };
-    target->k->slope_sums[target->model->mean](n, &s, u->eta, u->deta, residuals(u, done),
-                                               sums);
+    target->k->slope_sums[target->mean](n, &s, u->eta, u->deta, residuals(u, done), sums);
 }
 
 void slopes_sum(minibatch *u, size_t begin, size_t end, double t, double sums[2])

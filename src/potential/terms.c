@@ -3,7 +3,7 @@
 
 const row_terms *terms_of(const posterior *target)
 {
-    return target->model->general ? &terms_general : &terms_predictor;
+    return target->model->predictor ? &terms_predictor : &terms_given;
 }
 
 void terms_weigh(const minibatch *u, row_range r, double *values)

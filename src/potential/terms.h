@@ -19,7 +19,7 @@ typedef struct row_terms {
     bool by_products; /* x is seen through products alone, wherever it was read to */
 } row_terms;
 
-extern const row_terms terms_predictor, terms_general;
+extern const row_terms terms_predictor, terms_given;
 
 const row_terms *terms_of(const posterior *target);
 void terms_weigh(const minibatch *u, row_range r, double *values);

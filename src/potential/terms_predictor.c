@@ -94,13 +94,13 @@ static void gradient(minibatch *u, row_range r, double t, double *loglik)
 {
     const posterior *target = u->target;
     const rows *data = target->data;
-    double *d_aux = target->model->aux_name ? u->aux : NULL;
+    double *d_aux = target->model->auxiliary ? u->aux : NULL;
     batch b = predict(u, r, t, 0);
     if (loglik) {
-        target->model->loglik(&b, u->out);
+        target->model->predictor->loglik(&b, u->out);
         *loglik += terms_sum(u, r);
     }
-    target->model->gradient(&b, u->out, d_aux);
+    target->model->predictor->gradient(&b, u->out, d_aux);
     if (u->cv) leave_gradients(u->cv, r, &b, u->out, d_aux);
     terms_weigh(u, r, u->out);
     row_range there = r;
@@ -114,14 +114,14 @@ static void gradient(minibatch *u, row_range r, double t, double *loglik)
 static void slopes(minibatch *u, row_range r, double t, size_t at)
 {
     batch b = predict(u, r, t, at);
-    u->target->model->slope(&b, u->out + at);
+    u->target->model->predictor->slope(&b, u->out + at);
     if (u->cv) leave_slopes(u->cv, r, &b, u->out + at);
 }
 
 static void logliks(minibatch *u, row_range r, double t, size_t at)
 {
     batch b = predict(u, r, t, at);
-    u->target->model->loglik(&b, u->out + at);
+    u->target->model->predictor->loglik(&b, u->out + at);
 }
 
 const row_terms terms_predictor = {

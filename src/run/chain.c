@@ -99,9 +99,9 @@ void chains_destroy(sbps_run *run)
 /* Where the model wants this chain, from the mode; false where it leaves that to us. */
 static bool scatter(const sbps_run *run, size_t index, rng *random, double *p)
 {
-    const general_model *general = run->plan.model->general;
-    if (!general || !general->scatter) return false;
-    general->scatter(run->target->self, index, random, p);
+    const model_kind *model = run->plan.model;
+    if (!model->scatter) return false;
+    model->scatter(run->target->self, index, random, p);
     for (size_t j = 0; j < run->target->dim; j++) p[j] -= run->reference->w[j];
     return true;
 }

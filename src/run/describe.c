@@ -109,7 +109,7 @@ static void describe_priors(const sbps_run *run, text *out)
 
 static bool is_rowless(const sbps_run *run)
 {
-    return run->plan.model->general && run->plan.model->general->rowless;
+    return run->plan.model->rowless;
 }
 
 static void describe_steps(const sbps_run *run, text *out)
@@ -128,7 +128,7 @@ static void describe_wall(const sbps_run *run, size_t j, text *out)
     const rows *data = run->table->data;
     size_t count = 0;
     double low = INFINITY, high = -INFINITY;
-    if (run->plan.model->general || j >= data->d) return;
+    if (!run->plan.model->regression || j >= data->d) return;
     for (size_t i = 0; i < data->n && !(low < high); i++) {
         if (data->storage->cell(data, i, j) == 0.0) continue;
         count++;
@@ -238,7 +238,7 @@ static void describe_cautions(const sbps_run *run, text *out)
     for (size_t i = 0; i < sizeof cautions / sizeof *cautions; i++)
         if (cautions[i].model == run->plan.model)
             text_add(out, "  mind      %s\n", cautions[i].sentence);
-    if (run->table->data->offset && run->plan.model->counts)
+    if (run->table->data->offset && run->plan.model->support == SUPPORT_COUNTS)
         describe_offset(run->table->data, out);
 }
 
@@ -250,7 +250,7 @@ static void describe_model(const sbps_run *run, text *out)
     else if (target && !*target)
         text_add(out, "%s model\n", name);
     else {
-        text_add(out, "%s %s of '", name, run->plan.model->general ? "model" : "regression");
+        text_add(out, "%s %s of '", name, run->plan.model->regression ? "regression" : "model");
         text_name(out, target ? target : "label");
         text_add(out, "'\n");
     }

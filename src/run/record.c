@@ -21,7 +21,7 @@
 
 static bool is_rowless(const sbps_run *run)
 {
-    return run->plan.model->general && run->plan.model->general->rowless;
+    return run->plan.model->rowless;
 }
 
 /* ---- columns ---- */
@@ -53,14 +53,6 @@ static sbps_status write_formula(const rows *data, char **out, sbps_error *err)
     return text_give(&t, out, err);
 }
 
-/* The column of the design that parameter j is the weight of; d: of none. */
-static size_t column_index(const posterior *u, size_t j)
-{
-    size_t d = u->data->d;
-    if (!u->model->general) return j;
-    return u->model->general->weights_by_column ? j % d : d;
-}
-
 static bool label(char **slot, const char *value)
 {
     *slot = copy_text(value ? value : "");
@@ -70,7 +62,7 @@ static bool label(char **slot, const char *value)
 static sbps_status record_column(const sbps_run *run, result *r, size_t j, sbps_error *err)
 {
     const rows *data = run->table->data;
-    size_t c = column_index(run->target, j);
+    size_t c = posterior_column(run->target, j);
     bool known = c < data->d, scaled = known && run->options->standardize && data->origin;
     column_origin from = {0};
     if (known && data->origin)
@@ -155,7 +147,7 @@ static sbps_status record_shares(const sbps_run *run, result *r, sbps_error *err
     if (!x) return fail_memory(err);
     for (size_t j = 0; j < d; j++) {
         bool wide = r->seen_sd[j] > WIDE * r->prior_sd[j];
-        bool can = !run->target->model->general && work <= MOST_WORK;
+        bool can = run->target->model->regression && work <= MOST_WORK;
         r->prior_share[j] = wide && can ? share_of_priors(run, j, x, x + d) : NAN;
         if (can && wide) work += 2.0 * (double)d * (double)d;
     }

@@ -114,7 +114,7 @@ static char *put_fixed(char *at, double x)
 /* Targets that are counts or classes need no decimals. */
 static char *put_target(char *at, const model_kind *model, double y)
 {
-    if (model->scales_with_target || model->general) return put_fixed(at, y);
+    if (model->support == SUPPORT_REAL) return put_fixed(at, y);
     return at + snprintf(at, NUMBER_MAX, "%.0f", y);
 }
 
@@ -130,7 +130,7 @@ typedef struct {
 
 static bool has_target(const model_kind *model)
 {
-    return !model->general || !model->general->no_target;
+    return model->support != SUPPORT_NONE;
 }
 
 static void put_header(recipe *r, writer *to)
@@ -147,17 +147,9 @@ static void put_header(recipe *r, writer *to)
 /* x of the recipe into r->x; returns the target. */
 static double draw_row(recipe *r)
 {
-    double eta = 0.0, y;
-    if (r->model->general) {
-        r->model->general->simulate(&r->random, r->columns, r->x, &y);
-        return y;
-    }
-    for (size_t j = 0; j < r->columns; j++) {
-        double x = rng_normal(&r->random) * (j == 0 ? sqrt(6.0) : 1.0);
-        r->x[j] = nearbyint(x * DECIMALS) / DECIMALS;
-        eta += r->w[j] * r->x[j];
-    }
-    return r->model->simulate(&r->random, eta, 0.0);
+    double y;
+    model_simulate(r->model, &r->random, r->columns, r->w, r->x, &y);
+    return y;
 }
 
 static void put_row(recipe *r, writer *to)
@@ -186,8 +178,9 @@ static sbps_status write_truth(recipe *r, writer *to, sbps_error *err)
     for (size_t j = 0; j < r->dim; j++)
         writer_put(to, text,
                    (size_t)decimal_print(text, sizeof text, "x%zu,%.17g\n", j + 1, r->w[j]));
-    if (r->model->aux_name)
-        writer_put(to, text, (size_t)snprintf(text, sizeof text, "%s,1\n", r->model->aux_name));
+    const model_auxiliary *auxiliary = r->model->auxiliary;
+    if (auxiliary)
+        writer_put(to, text, (size_t)snprintf(text, sizeof text, "%s,1\n", auxiliary->name));
     return writer_seal(to, err);
 }
 
@@ -213,7 +206,7 @@ done:
 
 static bool can_simulate(const model_kind *model)
 {
-    return model->simulate || (model->general && model->general->simulate);
+    return model_simulates(model);
 }
 
 static sbps_status unknown_name(const char *name, sbps_error *err)
@@ -234,7 +227,7 @@ static sbps_status check_request(const char *name, size_t row_count, size_t dim,
     if (row_count == 0) return fail(err, SBPS_BAD_ARG, "rows must be at least 1");
     if (dim == 0 || dim > DIM_MAX)
         return fail(err, SBPS_BAD_ARG, "dim must be between 1 and %d, not %zu", DIM_MAX, dim);
-    if (truth && model->general)
+    if (truth && !model->regression)
         return fail(err, SBPS_BAD_ARG, "%s draws no weights that truth could tell", name);
     if (truth && strcmp(path, truth) == 0)
         return fail(err, SBPS_BAD_ARG, "table and truth cannot both be written to %.200s",
@@ -245,7 +238,7 @@ static sbps_status check_request(const char *name, size_t row_count, size_t dim,
 /* Half-width of the weights' distribution. */
 static double weight_reach(const model_kind *model, size_t dim)
 {
-    return model->counts ? 0.5 * fmin(1.0, sqrt(20.0 / (double)dim)) : 5.0;
+    return model->support == SUPPORT_COUNTS ? 0.5 * fmin(1.0, sqrt(20.0 / (double)dim)) : 5.0;
 }
 
 sbps_status sbps_simulate(const char *name, size_t row_count, size_t dim, uint64_t seed,
@@ -255,7 +248,7 @@ sbps_status sbps_simulate(const char *name, size_t row_count, size_t dim, uint64
     if (status != SBPS_OK) return status;
     recipe r = {.model = model_find(name), .rows = row_count, .dim = dim};
     r.random = rng_stream(seed, 0, RNG_SIMULATE);
-    r.columns = r.model->general ? r.model->general->columns(dim) : dim;
+    r.columns = model_columns(r.model, dim);
     r.w = new_doubles(dim + r.columns);
     r.line = malloc((r.columns + 2) * NUMBER_MAX);
     if (r.w && r.line) {

@@ -8,20 +8,20 @@ static const model_shape shape = {
     .hidden = "3", .activation = "tanh", .head = "softmax", .dim = 4, .condition = 50.0};
 
 /* None, the rows it simulates, or three classes. */
-static rows *table_for(const general_model *general)
+static rows *table_for(const model_kind *kind)
 {
     static double x[ROWS * 2 * COLUMNS], y[ROWS];
     rows *data = NULL;
-    if (general->rowless) {
+    if (kind->rowless) {
         rows_none(&data, NULL);
         return data;
     }
-    if (!general->simulate) return make_table(3, true, NULL);
+    if (!kind->simulate) return make_table(3, true, NULL);
     rng r = rng_stream(9, 0, RNG_TEST);
-    size_t columns = general->columns(2);
-    for (size_t i = 0; i < ROWS; i++) general->simulate(&r, columns, x + i * columns, y + i);
+    size_t columns = kind->columns(2);
+    for (size_t i = 0; i < ROWS; i++) kind->simulate(&r, columns, x + i * columns, y + i);
     rows_spec spec = {
-        .no_columns = general->no_columns, .no_target = general->no_target, .seed = 1};
+        .no_columns = kind->no_columns, .no_target = kind->support == SUPPORT_NONE, .seed = 1};
     rows_copy(ROWS, columns, x, NULL, y, NULL, NULL, &spec, &data, NULL);
     return data;
 }
@@ -30,8 +30,8 @@ static void for_each_general(void (*law)(const subject *s))
 {
     size_t seen = 0;
     for (size_t k = 0; model_kinds[k]; k++) {
-        if (!model_kinds[k]->general) continue;
-        rows *data = table_for(model_kinds[k]->general);
+        if (model_kinds[k]->predictor) continue;
+        rows *data = table_for(model_kinds[k]);
         REQUIRE(data);
         subject s = subject_of(data, model_kinds[k]->name, &shape, 0.7);
         int before = check_failures;
@@ -56,7 +56,7 @@ TEST(gradient_is_the_difference_of_the_weighed_sum)
 
 static void products_if_any(const subject *s)
 {
-    if (s->general->hessian_vector) check_products(s);
+    if (s->kind->hessian_vector) check_products(s);
 }
 
 TEST(hessian_product_is_the_difference_of_gradient)
@@ -78,7 +78,7 @@ static void parts_law(const subject *s)
     gradient(s, s->w, factor, whole);
     for (size_t c = 0; c + 1 < sizeof cuts / sizeof *cuts; c++) {
         row_range r = {NULL, cuts[c], cuts[c + 1] - cuts[c]};
-        s->general->gradient(s->u->self, r, s->w, factor + cuts[c], s->scratch, parts);
+        s->kind->gradient(s->u->self, r, s->w, factor + cuts[c], s->scratch, parts);
     }
     double size = 0.0;
     for (size_t j = 0; j < s->dim; j++) size = fmax(size, fabs(whole[j]));
@@ -100,19 +100,19 @@ static void manners_law(const subject *s)
         posterior_name(s->u, j, sizeof name[0], name[j % 2]);
         CHECK(name[j % 2][0]);
         if (j > 0) CHECK(strcmp(name[0], name[1]) != 0);
-        CHECK(s->general->prior_sd(s->u->self, j) > 0.0);
+        CHECK(s->kind->prior_sd(s->u->self, j) > 0.0);
     }
     double value, *w = new_doubles(s->dim);
     rng random = rng_stream(1, 0, RNG_TEST);
-    if (s->general->start) s->general->start(s->u->self, w);
+    if (s->kind->start) s->kind->start(s->u->self, w);
     posterior_value(s->u, w, &value, NULL);
     CHECK(isfinite(value));
-    for (size_t chain = 0; s->general->scatter && chain < 5; chain++) {
-        s->general->scatter(s->u->self, chain, &random, w);
+    for (size_t chain = 0; s->kind->scatter && chain < 5; chain++) {
+        s->kind->scatter(s->u->self, chain, &random, w);
         posterior_value(s->u, w, &value, NULL);
         CHECK(isfinite(value));
     }
-    CHECK(!s->general->columns == !s->general->simulate);
+    CHECK(!s->kind->columns == !s->kind->simulate);
     free(w);
 }
 

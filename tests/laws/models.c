@@ -14,12 +14,13 @@ typedef struct {
 static void draw(const model_kind *model, double spread, sample *s)
 {
     rng r = rng_stream(11, 0, RNG_TEST);
-    s->aux = model->aux_name ? -0.4 : 0.0;
-    s->daux = model->aux_name ? 0.7 : 0.0;
+    s->aux = model->auxiliary ? -0.4 : 0.0;
+    s->daux = model->auxiliary ? 0.7 : 0.0;
     for (size_t i = 0; i < N; i++) {
         s->eta[i] = spread * rng_normal(&r);
         s->deta[i] = rng_normal(&r);
-        s->y[i] = model->simulate ? model->simulate(&r, s->eta[i], s->aux) : (double)(i % 2);
+        s->y[i] = model->predictor->simulate ? model->predictor->simulate(&r, s->eta[i], s->aux)
+                                             : (double)(i % 2);
     }
     s->b = (batch){kernels_best(), N, s->eta, s->y, s->deta, s->aux, s->daux};
 }
@@ -38,7 +39,7 @@ static const double spreads[] = {0.5, 3.0};
 #define FOR_EACH_SAMPLE(s)                                                                     \
     for (size_t kind = 0; model_kinds[kind]; kind++)                                           \
         for (size_t spread = 0; spread < 2; spread++)                                          \
-            if (!model_kinds[kind]->general &&                                                 \
+            if (model_kinds[kind]->predictor &&                                                \
                 (draw(model_kinds[kind], spreads[spread], &(s)), true))
 
 TEST(slope_is_the_finite_difference_of_loglik)
@@ -49,9 +50,9 @@ TEST(slope_is_the_finite_difference_of_loglik)
     {
         at_time(&s, h, &ahead);
         at_time(&s, -h, &behind);
-        model_kinds[kind]->slope(&s.b, slope);
-        model_kinds[kind]->loglik(&ahead.b, up);
-        model_kinds[kind]->loglik(&behind.b, down);
+        model_kinds[kind]->predictor->slope(&s.b, slope);
+        model_kinds[kind]->predictor->loglik(&ahead.b, up);
+        model_kinds[kind]->predictor->loglik(&behind.b, down);
         for (size_t i = 0; i < N; i++)
             CHECK_NEAR(slope[i], (up[i] - down[i]) / (2.0 * h), TOL_DIFF);
     }
@@ -63,9 +64,9 @@ TEST(slope_is_the_gradient_along_the_flight)
     double slope[N], d_eta[N], d_aux[N], alone[N];
     FOR_EACH_SAMPLE(s)
     {
-        model_kinds[kind]->slope(&s.b, slope);
-        model_kinds[kind]->gradient(&s.b, d_eta, d_aux);
-        model_kinds[kind]->gradient(&s.b, alone, NULL);
+        model_kinds[kind]->predictor->slope(&s.b, slope);
+        model_kinds[kind]->predictor->gradient(&s.b, d_eta, d_aux);
+        model_kinds[kind]->predictor->gradient(&s.b, alone, NULL);
         for (size_t i = 0; i < N; i++) {
             CHECK_NEAR(slope[i], d_eta[i] * s.deta[i] + d_aux[i] * s.daux, TOL_ROUND);
             CHECK(alone[i] == d_eta[i]);
@@ -77,18 +78,18 @@ TEST(slope_is_the_gradient_along_the_flight)
 static void check_curvature(const model_kind *model, const sample *s)
 {
     double ee[N], ea[N], aa[N], alone[N], h = 1e-5;
-    model->curvature(&s->b, ee, ea, aa);
-    model->curvature(&s->b, alone, NULL, NULL);
+    model->predictor->curvature(&s->b, ee, ea, aa);
+    model->predictor->curvature(&s->b, alone, NULL, NULL);
     for (int direction = 0; direction < 2; direction++) {
-        if (direction == 1 && !model->aux_name) continue;
+        if (direction == 1 && !model->auxiliary) continue;
         sample along = *s, ahead, behind;
         double e[2][N], a[2][N];
         for (size_t i = 0; i < N; i++) along.deta[i] = direction == 0;
         along.daux = direction;
         at_time(&along, h, &ahead);
         at_time(&along, -h, &behind);
-        model->gradient(&ahead.b, e[0], a[0]);
-        model->gradient(&behind.b, e[1], a[1]);
+        model->predictor->gradient(&ahead.b, e[0], a[0]);
+        model->predictor->gradient(&behind.b, e[1], a[1]);
         for (size_t i = 0; i < N; i++) {
             CHECK_NEAR((e[0][i] - e[1][i]) / (2.0 * h), direction ? ea[i] : ee[i], TOL_DIFF);
             CHECK_NEAR((a[0][i] - a[1][i]) / (2.0 * h), direction ? aa[i] : ea[i], TOL_DIFF);
@@ -111,10 +112,10 @@ static void check_scores(const model_kind *model, double eta, double aux)
     enum { draws = 40000 };
     double sums[4] = {0};
     for (size_t i = 0; i < draws; i++) {
-        double y = model->simulate(&r, eta, aux), e, a, ee, ea, aa;
+        double y = model->predictor->simulate(&r, eta, aux), e, a, ee, ea, aa;
         batch b = {kernels_best(), 1, &eta, &y, NULL, aux, 0.0};
-        model->gradient(&b, &e, &a);
-        model->curvature(&b, &ee, &ea, &aa);
+        model->predictor->gradient(&b, &e, &a);
+        model->predictor->curvature(&b, &ee, &ea, &aa);
         sums[0] += e / draws;
         sums[1] += (e * e + ee) / draws;
         sums[2] += a / draws;
@@ -122,8 +123,11 @@ static void check_scores(const model_kind *model, double eta, double aux)
         CHECK(isfinite(e) && isfinite(a));
     }
     /* no score of these models spreads more; counts have variance mu and fourth moment mu + 3mu^2 */
-    double mu = exp(eta), unit = model->counts ? sqrt(mu) : model->aux_name ? exp(-aux) : 0.5;
-    double square = model->counts ? sqrt(mu + 2.0 * mu * mu) : 2.0 * unit * unit;
+    double mu = exp(eta), unit = model->support == SUPPORT_COUNTS ? sqrt(mu)
+                                 : model->auxiliary               ? exp(-aux)
+                                                                  : 0.5;
+    double square =
+        model->support == SUPPORT_COUNTS ? sqrt(mu + 2.0 * mu * mu) : 2.0 * unit * unit;
     CHECK_Z(sums[0], 0.0, unit / sqrt(draws), MAX_Z);
     CHECK_Z(sums[1], 0.0, square / sqrt(draws), MAX_Z);
     CHECK_Z(sums[2], 0.0, 2.0 / sqrt(draws), MAX_Z);
@@ -133,10 +137,10 @@ static void check_scores(const model_kind *model, double eta, double aux)
 TEST(simulated_targets_have_mean_score_zero)
 {
     for (size_t k = 0; model_kinds[k]; k++) {
-        if (!model_kinds[k]->simulate) continue;
-        check_scores(model_kinds[k], 0.8, model_kinds[k]->aux_name ? 0.3 : 0.0);
-        check_scores(model_kinds[k], -2.0, model_kinds[k]->aux_name ? -0.5 : 0.0);
-        if (model_kinds[k]->counts) check_scores(model_kinds[k], 3.5, 0.0);
+        if (!model_kinds[k]->predictor || !model_kinds[k]->predictor->simulate) continue;
+        check_scores(model_kinds[k], 0.8, model_kinds[k]->auxiliary ? 0.3 : 0.0);
+        check_scores(model_kinds[k], -2.0, model_kinds[k]->auxiliary ? -0.5 : 0.0);
+        if (model_kinds[k]->support == SUPPORT_COUNTS) check_scores(model_kinds[k], 3.5, 0.0);
     }
 }
 
@@ -144,7 +148,7 @@ static double probability(const model_kind *model, double eta, double aux, doubl
 {
     double out;
     batch b = {kernels_best(), 1, &eta, &y, NULL, aux, 0.0};
-    model->loglik(&b, &out);
+    model->predictor->loglik(&b, &out);
     return exp(out);
 }
 
@@ -153,13 +157,13 @@ TEST(loglik_is_a_normalised_density_of_the_target)
 {
     for (size_t k = 0; model_kinds[k]; k++) {
         const model_kind *model = model_kinds[k];
-        if (model->general) continue;
+        if (!model->predictor) continue;
         double total = 0.0, h = 1e-3;
         if (model->scales_with_target)
             for (double y = -40.0; y < 40.0; y += h)
                 total += h * probability(model, 0.8, 0.3, y);
         else
-            for (int y = 0; y < (model->counts ? 100 : 2); y++)
+            for (int y = 0; y < (model->support == SUPPORT_COUNTS ? 100 : 2); y++)
                 total += probability(model, 0.8, 0.0, y);
         CHECK_NEAR(total, 1.0, TOL_DIFF);
     }
@@ -172,9 +176,9 @@ TEST(logistic_stays_finite_and_sharp_at_absurd_predictors)
     double eta[] = {-2000.0, -800.0, -50.0, 50.0, 800.0, 2000.0}, out[6], g[6], c[6];
     double y[] = {1, 0, 0, 1, 0, 1};
     batch b = {kernels_best(), 6, eta, y, eta, 0.0, 0.0};
-    model->loglik(&b, out);
-    model->gradient(&b, g, NULL);
-    model->curvature(&b, c, NULL, NULL);
+    model->predictor->loglik(&b, out);
+    model->predictor->gradient(&b, g, NULL);
+    model->predictor->curvature(&b, c, NULL, NULL);
     CHECK(out[0] == -2000.0 && out[4] == -800.0 && out[1] == 0.0 && out[5] == 0.0);
     CHECK_NEAR(out[2] * exp(50.0), -1.0, TOL_SUM);
     CHECK_NEAR(c[2] * exp(50.0), -1.0, TOL_SUM);
@@ -195,7 +199,7 @@ TEST(find_knows_every_listed_name_and_no_other)
 static sbps_status check_targets(const char *name, size_t n, double *y, sbps_error *err)
 {
     rows r = {.n = n, .y = y, .target = "outcome"};
-    return model_find(name)->check(&r, err);
+    return model_find(name)->predictor->check(&r, err);
 }
 
 TEST(impossible_targets_are_refused_by_value)

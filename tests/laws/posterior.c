@@ -42,7 +42,8 @@ static problem *make_problem(const model_kind *model)
         }
         p->offset[i] = rng_normal(&r);
         p->weight[i] = 2.0 * rng_uniform(&r);
-        p->y[i] = model->simulate ? model->simulate(&r, eta, 0.2) : (double)(i % 2);
+        p->y[i] = model->predictor->simulate ? model->predictor->simulate(&r, eta, 0.2)
+                                             : (double)(i % 2);
     }
     choose_priors(p, COLUMNS + 1);
     return p;
@@ -60,7 +61,7 @@ static rows *make_rows(const problem *p, size_t n, const double *weight, const d
 static void for_each_model(void (*law)(const posterior *u, const problem *p))
 {
     for (size_t k = 0; model_kinds[k]; k++) {
-        if (model_kinds[k]->general) continue;
+        if (!model_kinds[k]->predictor) continue;
         problem *p = make_problem(model_kinds[k]);
         rows *data = make_rows(p, N, p->weight, p->offset);
         posterior *u = NULL;
@@ -164,7 +165,7 @@ static void compare(const model_kind *model, const problem *p, const rows *a, co
 TEST(weight_two_equals_the_row_twice)
 {
     for (size_t k = 0; model_kinds[k]; k++) {
-        if (model_kinds[k]->general) continue;
+        if (!model_kinds[k]->predictor) continue;
         problem *p = make_problem(model_kinds[k]);
         size_t half = N / 2;
         memcpy(p->x + half * COLUMNS, p->x, half * COLUMNS * sizeof *p->x);
@@ -183,7 +184,7 @@ TEST(weight_two_equals_the_row_twice)
 TEST(a_constant_offset_equals_a_shifted_intercept)
 {
     for (size_t k = 0; model_kinds[k]; k++) {
-        if (model_kinds[k]->general) continue;
+        if (!model_kinds[k]->predictor) continue;
         problem *p = make_problem(model_kinds[k]);
         for (size_t i = 0; i < N; i++) p->offset[i] = 0.75;
         prior_parse("flat", &p->priors[0], NULL);
@@ -225,7 +226,7 @@ static void definition_law(const posterior *u, const problem *p)
         for (size_t j = 0; j < COLUMNS; j++) eta += p->w[j + 1] * p->x[i * COLUMNS + j];
         double aux = u->dim > u->data->d ? p->w[u->data->d] : 0.0;
         batch b = {u->k, 1, &eta, &p->y[i], NULL, aux, 0.0};
-        u->model->loglik(&b, &out);
+        u->model->predictor->loglik(&b, &out);
         want -= p->weight[i] * out;
     }
     posterior_value(u, p->w, &value, NULL);
@@ -240,7 +241,7 @@ TEST(value_is_minus_log_prior_minus_weighted_loglik)
 TEST(a_prior_for_positive_parameters_is_refused_on_a_weight)
 {
     for (size_t k = 0; model_kinds[k]; k++) {
-        if (model_kinds[k]->general) continue;
+        if (!model_kinds[k]->predictor) continue;
         problem *p = make_problem(model_kinds[k]);
         rows *data = make_rows(p, N, NULL, NULL);
         prior_parse("exponential(2)", &p->priors[1], NULL);

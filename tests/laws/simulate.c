@@ -79,8 +79,8 @@ static void check_score(const model_kind *model, const rows *data, const double 
         double eta = 0.0, e, ee;
         for (size_t j = 0; j < D; j++) eta += w[j] * x[j];
         batch b = {kernels_best(), 1, &eta, &data->y[i], NULL, 0.0, 0.0};
-        model->gradient(&b, &e, NULL);
-        model->curvature(&b, &ee, NULL, NULL);
+        model->predictor->gradient(&b, &e, NULL);
+        model->predictor->curvature(&b, &ee, NULL, NULL);
         for (size_t j = 0; j < D; j++) {
             score[j] += e * x[j];
             information[j] -= ee * x[j] * x[j];
@@ -92,19 +92,19 @@ static void check_score(const model_kind *model, const rows *data, const double 
 TEST(a_simulated_table_follows_the_recipe)
 {
     for (size_t k = 0; model_kinds[k]; k++) {
-        if (!model_kinds[k]->simulate) continue;
+        if (!model_kinds[k]->predictor || !model_kinds[k]->predictor->simulate) continue;
         char table[256], truth[256];
         double w[D + 2];
         in_folder("table.csv", table);
         in_folder("truth.csv", truth);
         sbps_error err = {0};
         REQUIRE(sbps_simulate(model_kinds[k]->name, N, D, 3, table, truth, &err) == SBPS_OK);
-        CHECK(read_truth(truth, w) == D + (model_kinds[k]->aux_name ? 1 : 0));
+        CHECK(read_truth(truth, w) == D + (model_kinds[k]->auxiliary ? 1 : 0));
         for (size_t j = 0; j < D; j++)
-            CHECK(fabs(w[j]) <= (model_kinds[k]->counts ? 0.5 : 5.0));
+            CHECK(fabs(w[j]) <= (model_kinds[k]->support == SUPPORT_COUNTS ? 0.5 : 5.0));
         rows *data = read_back(table);
         REQUIRE(data);
-        CHECK(model_kinds[k]->check(data, NULL) == SBPS_OK);
+        CHECK(model_kinds[k]->predictor->check(data, NULL) == SBPS_OK);
         check_columns(data);
         check_score(model_kinds[k], data, w);
         rows_destroy(data);

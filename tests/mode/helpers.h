@@ -58,7 +58,7 @@ static inline void simulate(const char *model, size_t n, size_t columns, uint64_
             x[i * columns + j] = rng_normal(&r);
             eta += (j % 2 ? -1.0 : 1.0) / sqrt((double)columns) * x[i * columns + j];
         }
-        y[i] = model_find(model)->simulate(&r, eta, 0.0);
+        y[i] = model_find(model)->predictor->simulate(&r, eta, 0.0);
     }
 }
 

@@ -120,7 +120,7 @@ TEST(the_banana_has_the_moments_its_page_states)
     for (double a = -9.0; a <= 9.0; a += h)
         for (double b = -12.0; b <= 90.0; b += h) {
             double w[2] = {a, b}, value;
-            s.general->loglik(s.u->self, (row_range){NULL, 0, 1}, w, s.scratch, &value);
+            s.kind->loglik(s.u->self, (row_range){NULL, 0, 1}, w, s.scratch, &value);
             double p = h * h * exp(value), f[] = {1.0, a, b, a * a, b * b, a * b};
             for (size_t i = 0; i < 6; i++) sum[i] += p * f[i];
         }
@@ -138,7 +138,7 @@ TEST(the_banana_starts_at_its_mode)
     subject s = density("banana", NULL);
     REQUIRE(s.status == SBPS_OK);
     double w[2], g[2];
-    s.general->start(s.u->self, w);
+    s.kind->start(s.u->self, w);
     posterior_gradient(s.u, w, NULL, g, NULL);
     CHECK(g[0] == 0.0 && g[1] == 0.0);
     mode *m = NULL;
@@ -159,15 +159,15 @@ TEST(the_hyperboloid_by_the_letter_and_its_mode)
     CHECK(data->d == 0);
     subject s = subject_of(data, "hyperboloid", NULL, 1.0);
     REQUIRE(s.status == SBPS_OK);
-    s.general->loglik(s.u->self, (row_range){NULL, 0, 3}, w, s.scratch, out);
+    s.kind->loglik(s.u->self, (row_range){NULL, 0, 3}, w, s.scratch, out);
     for (size_t i = 0; i < 3; i++)
         CHECK_NEAR(out[i], -0.5 * log(2.0 * M_PI) - 0.5 * pow(data->y[i] + 0.75, 2), TOL_SUM);
     double start[2];
-    s.general->start(s.u->self, start); /* the mean is 1 */
+    s.kind->start(s.u->self, start); /* the mean is 1 */
     mode *m = NULL;
     REQUIRE(mode_find(s.u, start, &m, NULL) == SBPS_OK);
     CHECK_NEAR(m->w[0] * m->w[1], 1.0, 1e-6);
-    CHECK(s.general->prior_sd(s.u->self, 0) == 100.0);
+    CHECK(s.kind->prior_sd(s.u->self, 0) == 100.0);
     mode_destroy(m);
     subject_close(&s);
 }
@@ -189,17 +189,17 @@ TEST(the_multimodal_density_by_the_letter)
     REQUIRE(rows_copy(2, 4, x, NULL, NULL, NULL, NULL, &spec, &data, NULL) == SBPS_OK);
     subject s = subject_of(data, "multimodal", NULL, 1.0);
     REQUIRE(s.status == SBPS_OK && s.dim == 2);
-    s.general->loglik(s.u->self, (row_range){NULL, 0, 2}, w, s.scratch, out);
+    s.kind->loglik(s.u->self, (row_range){NULL, 0, 2}, w, s.scratch, out);
     for (size_t i = 0; i < 2; i++) {
         const double *mu = data->x + i * data->stride;
         CHECK_NEAR(out[i], letter(w[0], mu[0], mu[2]) + letter(w[1], mu[1], mu[3]), TOL_SUM);
     }
     double far[2] = {60.0, -80.0}, u[2] = {1.0, 0.0}, slope[2];
-    s.general->slope(s.u->self, (row_range){NULL, 0, 2}, far, u, s.scratch, slope);
+    s.kind->slope(s.u->self, (row_range){NULL, 0, 2}, far, u, s.scratch, slope);
     CHECK_NEAR(slope[0], -(60.0 - 1.0 - data->x[0]) / 0.0625, TOL_SUM);
     rng random = rng_stream(1, 0, RNG_TEST);
     for (size_t chain = 0; chain < 4; chain++) { /* the four corners in turn */
-        s.general->scatter(s.u->self, chain, &random, w);
+        s.kind->scatter(s.u->self, chain, &random, w);
         CHECK((w[0] < 0.0) == (chain % 2 == 1) && (w[1] < 0.0) == (chain / 2 == 1));
     }
     subject_close(&s);

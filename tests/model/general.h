@@ -14,7 +14,7 @@
 typedef struct {
     rows *data;
     posterior *u;
-    const general_model *general;
+    const model_kind *kind;
     double *w, *v;   /* dim: a point and a direction */
     double *scratch; /* of ROWS rows */
     size_t dim;
@@ -39,11 +39,11 @@ static inline subject subject_of(rows *data, const char *model, const model_shap
     s.status = posterior_open(data, model_find(model), shape, &s.u, &s.err);
     if (s.status != SBPS_OK) return s;
     rng r = rng_stream(5, 0, RNG_TEST);
-    s.general = s.u->model->general;
+    s.kind = s.u->model;
     s.dim = s.u->dim;
     s.w = new_doubles(s.dim);
     s.v = new_doubles(s.dim);
-    s.scratch = new_doubles(s.general->scratch(s.u->self, ROWS));
+    s.scratch = new_doubles(s.kind->scratch(s.u->self, ROWS));
     for (size_t j = 0; j < s.dim; j++) {
         s.w[j] = size * rng_normal(&r);
         s.v[j] = rng_normal(&r);
@@ -71,14 +71,14 @@ static const row_range all_rows = {NULL, 0, ROWS};
 
 static inline void logliks(const subject *s, const double *w, double *out)
 {
-    s->general->loglik(s->u->self, all_rows, w, s->scratch, out);
+    s->kind->loglik(s->u->self, all_rows, w, s->scratch, out);
 }
 
 static inline void gradient(const subject *s, const double *w, const double *factor,
                             double *out)
 {
     memset(out, 0, s->dim * sizeof *out);
-    s->general->gradient(s->u->self, all_rows, w, factor, s->scratch, out);
+    s->kind->gradient(s->u->self, all_rows, w, factor, s->scratch, out);
 }
 
 static inline void move(const subject *s, double t, double *w)
@@ -91,7 +91,7 @@ static inline void check_slopes(const subject *s)
 {
     double slope[ROWS], up[ROWS], down[ROWS], h = 1e-5;
     double *w = new_doubles(s->dim), *g = new_doubles(s->dim), only[ROWS] = {0};
-    s->general->slope(s->u->self, all_rows, s->w, s->v, s->scratch, slope);
+    s->kind->slope(s->u->self, all_rows, s->w, s->v, s->scratch, slope);
     move(s, h, w);
     logliks(s, w, up);
     move(s, -h, w);
@@ -139,7 +139,7 @@ static inline void check_products(const subject *s)
            *down = up + s->dim, *hv = down + s->dim;
     rng r = rng_stream(8, 0, RNG_TEST);
     for (size_t i = 0; i < ROWS; i++) factor[i] = rng_normal(&r);
-    s->general->hessian_vector(s->u->self, all_rows, s->w, s->v, factor, s->scratch, hv);
+    s->kind->hessian_vector(s->u->self, all_rows, s->w, s->v, factor, s->scratch, hv);
     move(s, h, w);
     gradient(s, w, factor, up);
     move(s, -h, w);
@@ -155,13 +155,13 @@ static inline void check_listed_rows(const subject *s)
     double all[ROWS], some[ROWS];
     size_t list[ROWS], n = 50;
     for (size_t i = 0; i < n; i++) list[i] = (i * 31 + 7) % ROWS;
-    s->general->slope(s->u->self, all_rows, s->w, s->v, s->scratch, all);
-    s->general->slope(s->u->self, (row_range){list, 0, n}, s->w, s->v, s->scratch, some);
+    s->kind->slope(s->u->self, all_rows, s->w, s->v, s->scratch, all);
+    s->kind->slope(s->u->self, (row_range){list, 0, n}, s->w, s->v, s->scratch, some);
     for (size_t i = 0; i < n; i++) CHECK(some[i] == all[list[i]]);
-    s->general->slope(s->u->self, (row_range){NULL, 40, 1}, s->w, s->v, s->scratch, some);
+    s->kind->slope(s->u->self, (row_range){NULL, 40, 1}, s->w, s->v, s->scratch, some);
     CHECK(some[0] == all[40]);
     logliks(s, s->w, all);
-    s->general->loglik(s->u->self, (row_range){list, 0, n}, s->w, s->scratch, some);
+    s->kind->loglik(s->u->self, (row_range){list, 0, n}, s->w, s->scratch, some);
     for (size_t i = 0; i < n; i++) CHECK(some[i] == all[list[i]]);
 }
 

@@ -87,7 +87,7 @@ TEST(without_hidden_layers_it_is_softmax_regression)
     logliks(&plain, s.w, b);
     for (size_t i = 0; i < ROWS; i++) CHECK(a[i] == b[i]);
     for (size_t j = 0; j < s.dim; j++)
-        CHECK(s.general->prior_sd(s.u->self, j) == plain.general->prior_sd(plain.u->self, j));
+        CHECK(s.kind->prior_sd(s.u->self, j) == plain.kind->prior_sd(plain.u->self, j));
     subject_close(&plain);
     subject_close(&s);
 }
@@ -150,7 +150,7 @@ static void check_reference(const model_shape *shape)
     double before, after;
     for (size_t j = 0; j < s.dim; j++) prior_parse("normal(0,2)", &priors[j], NULL);
     posterior_set_priors(s.u, priors, NULL);
-    s.general->start(s.u->self, s.w);
+    s.kind->start(s.u->self, s.w);
     posterior_value(s.u, s.w, &before, NULL);
     CHECK(mode_find(s.u, s.w, &m, &s.err) == SBPS_OK);
     if (m) {
@@ -174,8 +174,8 @@ TEST(the_start_is_no_saddle)
     subject s = network(&shapes[1], true, 1.0);
     REQUIRE(s.status == SBPS_OK);
     double *again = new_doubles(s.dim);
-    s.general->start(s.u->self, s.w);
-    s.general->start(s.u->self, again);
+    s.kind->start(s.u->self, s.w);
+    s.kind->start(s.u->self, again);
     CHECK(memcmp(again, s.w, s.dim * sizeof *again) == 0);
     for (size_t j = 0; j < COLUMNS; j++) CHECK(s.w[1 + j] != s.w[7 + j]); /* units differ */
     free(again);

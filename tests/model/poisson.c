@@ -13,7 +13,7 @@ TEST(the_mode_of_an_intercept_is_the_log_of_events_per_exposure)
     rng r = rng_stream(31, 0, RNG_TEST);
     for (size_t i = 0; i < N; i++) {
         offset[i] = rng_normal(&r);
-        y[i] = model_find("poisson")->simulate(&r, 0.7 + offset[i], 0.0);
+        y[i] = model_find("poisson")->predictor->simulate(&r, 0.7 + offset[i], 0.0);
         events += y[i];
         exposure += exp(offset[i]);
     }
@@ -35,8 +35,8 @@ TEST(the_mode_is_found_far_from_zero)
         rng r = rng_stream(32, 0, RNG_TEST);
         for (size_t i = 0; i < N; i++) {
             x[i] = rng_normal(&r);
-            y[i] =
-                model_find("poisson")->simulate(&r, log(10.0) * size / 2.0 + 0.3 * x[i], 0.0);
+            y[i] = model_find("poisson")->predictor->simulate(
+                &r, log(10.0) * size / 2.0 + 0.3 * x[i], 0.0);
         }
         y[0] += 1.0; /* small rates: some event */
         fit f = fit_rows(make_rows(N, 1, x, y, NULL, true), "poisson", "normal(0,10)", "flat",
@@ -53,14 +53,14 @@ TEST(absurd_predictors_give_finite_numbers)
     double eta[] = {-1e6, -800.0, 299.0, 301.0, 800.0, 1e6}, still[6] = {0};
     double y[] = {3, 0, 1, 0, 1e9, 0}, out[6];
     batch b = {kernels_best(), 6, eta, y, still, 0.0, 0.0};
-    model->slope(&b, out);
+    model->predictor->slope(&b, out);
     for (size_t i = 0; i < 6; i++) CHECK(out[i] == 0.0);
-    model->loglik(&b, out);
+    model->predictor->loglik(&b, out);
     for (size_t i = 0; i < 6; i++) CHECK(isfinite(out[i]));
     CHECK(out[1] == 0.0 && out[4] < -1e130 && out[5] < out[3] && out[3] < out[2]);
-    model->gradient(&b, out, NULL);
+    model->predictor->gradient(&b, out, NULL);
     CHECK(out[0] == 3.0 && out[1] == 0.0 && isfinite(out[5] * out[5]));
-    model->curvature(&b, out, NULL, NULL);
+    model->predictor->curvature(&b, out, NULL, NULL);
     CHECK(out[0] == 0.0 && isfinite(out[5]));
 }
 
@@ -73,14 +73,14 @@ static void check_draws(double mu)
     static double count[most];
     memset(count, 0, sizeof count);
     for (size_t i = 0; i < draws; i++) {
-        double y = model->simulate(&r, log(mu), 0.0);
+        double y = model->predictor->simulate(&r, log(mu), 0.0);
         REQUIRE(y >= 0.0 && y < most && y == floor(y));
         count[(size_t)y]++;
     }
     for (size_t k = 0; k < most; k++) {
         double eta = log(mu), y = (double)k, p;
         batch b = {kernels_best(), 1, &eta, &y, NULL, 0.0, 0.0};
-        model->loglik(&b, &p);
+        model->predictor->loglik(&b, &p);
         p = exp(p);
         if (p * draws < 20.0) continue;
         CHECK_Z(count[k] / draws, p, sqrt(p * (1.0 - p) / draws), MAX_Z);
@@ -119,7 +119,7 @@ TEST(an_indicator_of_zeros_is_named)
     rng r = rng_stream(34, 0, RNG_TEST);
     for (size_t i = 0; i < N; i++) {
         x[2 * i] = rng_normal(&r);
-        y[i] = model_find("poisson")->simulate(&r, 0.3 * x[2 * i], 0.0);
+        y[i] = model_find("poisson")->predictor->simulate(&r, 0.3 * x[2 * i], 0.0);
         x[2 * i + 1] = y[i] == 0.0 && i % 2;
     }
     fit f = fit_rows(make_rows(N, 2, x, y, NULL, true), "poisson", "flat", "flat", NULL);

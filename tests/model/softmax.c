@@ -78,7 +78,7 @@ TEST(absurd_weights_give_finite_numbers)
     REQUIRE(s.status == SBPS_OK);
     double out[ROWS], slope[ROWS];
     logliks(&s, s.w, out);
-    s.general->slope(s.u->self, all_rows, s.w, s.v, s.scratch, slope);
+    s.kind->slope(s.u->self, all_rows, s.w, s.v, s.scratch, slope);
     for (size_t i = 0; i < ROWS; i++) CHECK(isfinite(out[i]) && isfinite(slope[i]));
     subject_close(&s);
 }

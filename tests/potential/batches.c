@@ -155,8 +155,8 @@ TEST(random_rows_come_in_every_pair_equally_often_and_batches_are_independent)
 
 TEST(slope_and_gradient_of_batches_are_unbiased)
 {
-    for (size_t m = 0; predictor(m); m++) {
-        table t = table_make(predictor(m), small);
+    for (size_t m = 0; regression_model(m); m++) {
+        table t = table_make(regression_model(m), small);
         REQUIRE(t.u);
         carved all = carve(&batch_full, t.u, t.data->n, 1);
         double exact[DIM_MAX], g[DIM_MAX];
@@ -189,9 +189,9 @@ TEST(slope_and_gradient_of_batches_are_unbiased)
 TEST(stated_variance_of_random_rows_is_the_one_they_have)
 {
     static const size_t takes[] = {50, 4};
-    for (size_t m = 0; predictor(m); m++)
+    for (size_t m = 0; regression_model(m); m++)
         for (size_t s = 0; s < 2; s++) {
-            table t = table_make(predictor(m), small);
+            table t = table_make(regression_model(m), small);
             REQUIRE(t.u);
             carved all = carve(&batch_full, t.u, t.data->n, 1);
             carved c = carve(&batch_random, t.u, takes[s], 6);
@@ -249,8 +249,8 @@ TEST(stated_variance_of_windows_is_right_on_average_over_shuffles)
 
 TEST(value_of_batches_is_unbiased_with_the_sd_it_states)
 {
-    for (size_t m = 0; predictor(m); m++) {
-        table t = table_make(predictor(m), small);
+    for (size_t m = 0; regression_model(m); m++) {
+        table t = table_make(regression_model(m), small);
         REQUIRE(t.u);
         double exact, value, sd;
         posterior_value(t.u, t.p, &exact, NULL);

@@ -70,7 +70,7 @@ static void power_law(const posterior *u, const double *q)
 
 TEST(predictor_models)
 {
-    for (size_t k = 0; predictor(k); k++)
+    for (size_t k = 0; regression_model(k); k++)
         for (size_t weighted = 0; weighted < 2; weighted++) {
             table_spec spec = {.n = 307,
                                .columns = 5,
@@ -78,7 +78,7 @@ TEST(predictor_models)
                                .sigma = "exponential(1.3)",
                                .weighted = weighted,
                                .centred = weighted};
-            table t = table_make(predictor(k), spec);
+            table t = table_make(regression_model(k), spec);
             CHECK(t.u);
             if (t.u) same_law(t.u, t.p, t.q, 1e-11);
             if (t.u) power_law(t.u, t.q);

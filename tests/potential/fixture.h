@@ -23,10 +23,10 @@ typedef struct {
 } table;
 
 /* Models that see the linear predictor; general ones need tables of their own. */
-static inline const model_kind *predictor(size_t k)
+static inline const model_kind *regression_model(size_t k)
 {
     for (size_t i = 0; model_kinds[i]; i++)
-        if (!model_kinds[i]->general && k-- == 0) return model_kinds[i];
+        if (model_kinds[i]->predictor && k-- == 0) return model_kinds[i];
     return NULL;
 }
 
@@ -42,8 +42,8 @@ static inline void fill_rows(const model_kind *model, const table_spec *spec, do
             *cell = rng_normal(&r) + (double)j / 4.0;
             eta += (j % 2 ? -0.7 : 0.5) * *cell;
         }
-        bool drawn = i > 1 && model->simulate; /* the first two make both classes */
-        y[i] = drawn ? model->simulate(&r, eta, 0.2) : (double)(i % 2);
+        bool drawn = i > 1 && model->predictor->simulate; /* the first two make both classes */
+        y[i] = drawn ? model->predictor->simulate(&r, eta, 0.2) : (double)(i % 2);
         weight[i] = 0.2 + 2.0 * rng_uniform(&r);
         offset[i] = 0.5 * rng_normal(&r);
     }

@@ -99,7 +99,7 @@ static void agrees_with_draws(const place *p, size_t order, const double *centre
 TEST(influence_is_the_mean_square_slope_over_the_posterior)
 {
     const model_kind *model;
-    for (size_t k = 0; (model = predictor(k)); k++) {
+    for (size_t k = 0; (model = regression_model(k)); k++) {
         place p = place_make(model, k % 2);
         for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
             agrees_with_draws(&p, order, p.m->w);
@@ -110,7 +110,7 @@ TEST(influence_is_the_mean_square_slope_over_the_posterior)
 /* The reference need not be where the posterior is. */
 TEST(influence_knows_a_reference_that_is_off)
 {
-    place p = place_make(predictor(0), false);
+    place p = place_make(regression_model(0), false);
     double centre[DIM_MAX];
     for (size_t j = 0; j < p.d; j++) centre[j] = p.m->w[j] + 0.1 * (double)(j + 1);
     for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
@@ -132,7 +132,7 @@ static mode *mode_without(place *p, size_t k)
 TEST(effects_are_what_taking_a_row_away_does)
 {
     const model_kind *model;
-    for (size_t k = 0; (model = predictor(k)); k++) {
+    for (size_t k = 0; (model = regression_model(k)); k++) {
         place p = place_make(model, true);
         row_effect found[8];
         row_effects effects = {.least = 0.1, .most = 8, .list = found};

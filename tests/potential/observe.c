@@ -10,7 +10,7 @@ static const double times[] = {0.0, 0.31, 1.7};
 /* Runs `law` for every model, prior and presence of weights, the intercept centred with them. */
 static void for_each_table(void (*law)(const table *t))
 {
-    for (size_t k = 0; predictor(k); k++)
+    for (size_t k = 0; regression_model(k); k++)
         for (size_t i = 0; i < sizeof weight_priors / sizeof *weight_priors; i++)
             for (size_t weighted = 0; weighted < 2; weighted++) {
                 table_spec spec = {.n = 307,
@@ -19,7 +19,7 @@ static void for_each_table(void (*law)(const table *t))
                                    .sigma = sigma_priors[i % 2],
                                    .weighted = weighted,
                                    .centred = weighted};
-                table t = table_make(predictor(k), spec);
+                table t = table_make(regression_model(k), spec);
                 CHECK(t.u);
                 if (t.u) law(&t);
                 table_close(&t);
@@ -152,8 +152,8 @@ static expected one_by_one(const minibatch *u, const table *t, double time)
         batch b = {.k = t->u->k, .n = 1, .eta = &eta, .y = data->y + row, .deta = &deta};
         if (aux) b.aux = t->p[d] + time * t->q[d];
         if (aux) b.daux = t->q[d];
-        t->u->model->slope(&b, &g);
-        t->u->model->gradient(&b, &d_eta, aux ? &d_aux : NULL);
+        t->u->model->predictor->slope(&b, &g);
+        t->u->model->predictor->gradient(&b, &d_eta, aux ? &d_aux : NULL);
         g *= data->weight[row];
         sum += g;
         squares += g * g;
@@ -189,10 +189,10 @@ static void check_batch(minibatch *u, const table *t, double time, bool *wrapped
 TEST(sums_do_not_depend_on_blocks_or_on_where_a_window_wraps_round)
 {
     static const size_t sizes[] = {2, 7, 1023, 1024, 1025, 2500, MANY - 1, MANY};
-    for (size_t m = 0; predictor(m); m++) {
+    for (size_t m = 0; regression_model(m); m++) {
         table_spec spec = {
             .n = MANY, .columns = 6, .weights = "flat", .sigma = "flat", .weighted = true};
-        table t = table_make(predictor(m), spec);
+        table t = table_make(regression_model(m), spec);
         REQUIRE(t.u);
         for (size_t k = 0; batch_kinds[k]; k++)
             for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {

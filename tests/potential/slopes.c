@@ -97,16 +97,16 @@ static void laws_of(const table *t, const batch_kind *kind, size_t n)
 static void for_each_table(bool weighted)
 {
     size_t summed = 0;
-    for (size_t k = 0; predictor(k); k++) {
-        table t = table_make(predictor(k), (table_spec){.n = 61,
-                                                        .columns = 4,
-                                                        .weights = "normal(0.3,2)",
-                                                        .sigma = "exponential(1)",
-                                                        .weighted = weighted,
-                                                        .shuffle = 3});
+    for (size_t k = 0; regression_model(k); k++) {
+        table t = table_make(regression_model(k), (table_spec){.n = 61,
+                                                               .columns = 4,
+                                                               .weights = "normal(0.3,2)",
+                                                               .sigma = "exponential(1)",
+                                                               .weighted = weighted,
+                                                               .shuffle = 3});
         CHECK(t.u);
         if (!t.u) continue;
-        summed += t.u->model->mean != MEAN_OTHER;
+        summed += t.u->mean != MEAN_OTHER;
         laws_of(&t, &batch_full, t.data->n);
         laws_of(&t, &batch_window, 17);
         laws_of(&t, &batch_random, 17);

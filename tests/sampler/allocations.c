@@ -55,7 +55,7 @@ char *__wrap_strdup(const char *text)
 
 TEST(allocations_of_the_library_are_counted)
 {
-    recipe made = {sampler_kinds[0], metric_find("none"), &batch_full, predictor(0), 40};
+    recipe made = {sampler_kinds[0], metric_find("none"), &batch_full, regression_model(0), 40};
     problem p = problem_make(made);
     REQUIRE(p.a);
     double value;
@@ -85,10 +85,10 @@ TEST(a_step_never_allocates)
 {
     for (size_t k = 0; sampler_kinds[k]; k++)
         for (size_t b = 0; batch_kinds[b]; b++)
-            for (size_t m = 0; predictor(m); m++) {
+            for (size_t m = 0; regression_model(m); m++) {
                 if (!takes(sampler_kinds[k], batch_kinds[b])) continue;
                 recipe made = {sampler_kinds[k], metric_find("dense"), batch_kinds[b],
-                               predictor(m), 40};
+                               regression_model(m), 40};
                 problem p = problem_make(made);
                 REQUIRE(p.a);
                 if (can(&p)) silent_law(&p);

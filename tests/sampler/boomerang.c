@@ -67,8 +67,9 @@ static void for_each(void (*law)(const problem *p))
 {
     for (size_t a = 0; metric_kinds[a]; a++)
         for (size_t b = 0; batch_kinds[b]; b++)
-            for (size_t m = 0; predictor(m); m++) {
-                recipe made = {kind(), metric_kinds[a], batch_kinds[b], predictor(m), 40};
+            for (size_t m = 0; regression_model(m); m++) {
+                recipe made = {kind(), metric_kinds[a], batch_kinds[b], regression_model(m),
+                               40};
                 problem p = problem_make(made);
                 CHECK(p.a);
                 if (p.a) law(&p);

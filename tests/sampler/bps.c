@@ -65,10 +65,10 @@ TEST(noise_of_a_bounce_has_the_density_of_the_positive_part)
 /* ---- targets ---- */
 
 /* A wall of tanh((w1 - 1)/0.01) nats in a standard normal: too thin for any grid. */
-static sbps_status wall_open(const rows *data, const model_shape *shape, void **self,
-                             sbps_error *err)
+static sbps_status wall_open(const model_kind *kind, const rows *data, const model_shape *shape,
+                             void **self, sbps_error *err)
 {
-    (void)data, (void)shape, (void)err;
+    (void)kind, (void)data, (void)shape, (void)err;
     *self = NULL;
     return SBPS_OK;
 }
@@ -124,15 +124,16 @@ static void wall_gradient(const void *self, row_range r, const double *w, const 
         for (size_t j = 0; j < 2; j++) out[j] += factor[i] * g[j];
 }
 
-static const general_model wall_general = {.rowless = true,
-                                           .open = wall_open,
-                                           .close = wall_close,
-                                           .dim = wall_dim,
-                                           .scratch = wall_scratch,
-                                           .loglik = wall_loglik,
-                                           .slope = wall_slope,
-                                           .gradient = wall_gradient};
-static const model_kind wall = {.name = "wall", .general = &wall_general};
+static const model_kind wall = {.name = "wall",
+                                .rowless = true,
+                                .uneven = true,
+                                .open = wall_open,
+                                .close = wall_close,
+                                .dim = wall_dim,
+                                .scratch = wall_scratch,
+                                .loglik = wall_loglik,
+                                .slope = wall_slope,
+                                .gradient = wall_gradient};
 
 static problem density_make(const sampler_kind *kind, const model_kind *model, size_t d,
                             double condition)
@@ -142,7 +143,7 @@ static problem density_make(const sampler_kind *kind, const model_kind *model, s
     double start[DIM_MAX] = {0};
     rows_none(&p.t.data, NULL);
     if (!p.t.data || posterior_open(p.t.data, model, &shape, &p.t.u, NULL) != SBPS_OK) return p;
-    if (model->general->start) model->general->start(p.t.u->self, start);
+    if (model->start) model->start(p.t.u->self, start);
     if (mode_find(p.t.u, start, &p.m, NULL) != SBPS_OK) return p;
     metric_create(p.made.metric, d, p.m->hessian, &p.a, NULL);
     return p;

@@ -45,12 +45,12 @@ static inline sbps_status unit_check(const rows *r, sbps_error *err)
     return SBPS_OK;
 }
 
-static const model_kind unit = {.name = "unit",
-                                .check = unit_check,
-                                .loglik = unit_loglik,
-                                .slope = unit_slope,
-                                .gradient = unit_gradient,
-                                .curvature = unit_curvature};
+static const predictor unit_rows = {.check = unit_check,
+                                    .loglik = unit_loglik,
+                                    .slope = unit_slope,
+                                    .gradient = unit_gradient,
+                                    .curvature = unit_curvature};
+static const model_kind unit = {.name = "unit", PREDICTOR_MODEL(unit_rows)};
 
 /* ---- a chain ---- */
 

@@ -149,10 +149,10 @@ static inline void for_each_recipe(void (*law)(const problem *p))
     for (size_t k = 0; sampler_kinds[k]; k++)
         for (size_t a = 0; metric_kinds[a]; a++)
             for (size_t b = 0; batch_kinds[b]; b++)
-                for (size_t m = 0; predictor(m); m++) {
+                for (size_t m = 0; regression_model(m); m++) {
                     if (!takes(sampler_kinds[k], batch_kinds[b])) continue;
                     recipe made = {sampler_kinds[k], metric_kinds[a], batch_kinds[b],
-                                   predictor(m), 40};
+                                   regression_model(m), 40};
                     problem p = problem_make(made);
                     CHECK(p.a);
                     if (p.a && can(&p)) law(&p);

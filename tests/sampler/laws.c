@@ -297,7 +297,8 @@ TEST(calibration_counts_only_while_it_is_on)
 {
     for (size_t k = 0; sampler_kinds[k]; k++) {
         if (!sampler_kinds[k]->calibrate) continue;
-        recipe made = {sampler_kinds[k], metric_find("none"), &batch_random, predictor(0), 40};
+        recipe made = {sampler_kinds[k], metric_find("none"), &batch_random,
+                       regression_model(0), 40};
         problem p = problem_make(made);
         REQUIRE(p.a);
         flyer f;

@@ -7,7 +7,7 @@
 
 static size_t scratch(const posterior *target, size_t n)
 {
-    return target->model->general->scratch(target->self, n);
+    return target->model->scratch(target->self, n);
 }
 
 static void place(minibatch *u, double t)
@@ -44,7 +44,7 @@ static void leave_slopes(minibatch *u, row_range r, double t, double *out)
     size_t count = askings(u, h, factor);
     for (size_t a = 0; a < count; a++) {
         step_aside(u, t, h[a], u->aside);
-        target->model->general->slope(target->self, r, u->aside, u->q, u->scratch, u->aux);
+        target->model->slope(target->self, r, u->aside, u->q, u->scratch, u->aux);
         for (size_t i = 0; i < r.n; i++) out[i] -= factor[a] * u->aux[i];
     }
 }
@@ -58,14 +58,14 @@ static void leave_gradient(minibatch *u, row_range r, double t)
     for (size_t a = 0; a < count; a++) {
         step_aside(u, t, h[a], u->aside);
         for (size_t i = 0; i < r.n; i++) each[i] = -factor[a] * u->aux[i];
-        target->model->general->gradient(target->self, r, u->aside, each, u->scratch, u->total);
+        target->model->gradient(target->self, r, u->aside, each, u->scratch, u->total);
     }
 }
 
 static void gradient(minibatch *u, row_range r, double t, double *loglik)
 {
     const posterior *target = u->target;
-    const general_model *g = target->model->general;
+    const model_kind *g = target->model;
     if (loglik) {
         g->loglik(target->self, r, u->point, u->scratch, u->out);
         *loglik += terms_sum(u, r);
@@ -79,7 +79,7 @@ static void gradient(minibatch *u, row_range r, double t, double *loglik)
 static void slopes(minibatch *u, row_range r, double t, size_t at)
 {
     const posterior *target = u->target;
-    target->model->general->slope(target->self, r, u->point, u->q, u->scratch, u->out + at);
+    target->model->slope(target->self, r, u->point, u->q, u->scratch, u->out + at);
     if (u->cv) leave_slopes(u, r, t, u->out + at);
 }
 
@@ -87,10 +87,10 @@ static void logliks(minibatch *u, row_range r, double t, size_t at)
 {
     const posterior *target = u->target;
     (void)t;
-    target->model->general->loglik(target->self, r, u->point, u->scratch, u->out + at);
+    target->model->loglik(target->self, r, u->point, u->scratch, u->out + at);
 }
 
-const row_terms terms_general = {
+const row_terms terms_given = {
     .scratch = scratch,
     .place = place,
     .slopes = slopes,

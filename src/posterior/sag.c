@@ -18,10 +18,11 @@
  * Le Roux, Schmidt, Bach (2012), A stochastic gradient method with an exponential convergence rate
  * for finite training sets, NIPS. Line search and s: Schmidt, Le Roux, Bach (2017), Minimizing
  * finite sums with the stochastic average gradient, Math. Program. 162, 83-112, section 4. */
+#include "posterior/sag.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "mode/search.h"
 #include "posterior/log_prior.h"
+#include "posterior/row_sums.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@
 #define MAX_L   0x1p100
 
 typedef struct {
-    search *s;
+    sag_point *s;
     const posterior *u;
     const rows *data;
     size_t d, blocks, seen;
@@ -64,17 +65,18 @@ typedef struct {
     double eta[BLOCK], r[BLOCK], ra[BLOCK];
 } saying;
 
-static sbps_status sag_open(sag *g, search *s, uint64_t seed, sbps_error *err)
+static sbps_status sag_open(sag *g, const posterior *u, sag_point *s, uint64_t seed,
+                            sbps_error *err)
 {
-    const rows *data = s->u->data;
+    const rows *data = u->data;
     size_t n = data->n, stride = data->stride, wide = (stride + 7) / 8 * 8;
-    bool aux = s->u->model->aux_name;
-    *g = (sag){
-        .s = s, .u = s->u, .data = data, .d = data->d, .lipschitz = 1.0, .caution = CAUTION};
+    bool aux = u->model->auxiliary;
+    *g =
+        (sag){.s = s, .u = u, .data = data, .d = data->d, .lipschitz = 1.0, .caution = CAUTION};
     g->blocks = (n + BLOCK - 1) / BLOCK;
     g->decay = exp2(-1.0 / (double)g->blocks);
     g->random = rng_stream(seed, 0, RNG_MODE);
-    g->memory = new_doubles(5 * wide + (aux ? 2 : 1) * n + 3 * s->dim);
+    g->memory = new_doubles(5 * wide + (aux ? 2 : 1) * n + 3 * u->dim);
     g->met = calloc(g->blocks, 1);
     if (!g->memory || !g->met) {
         free(g->memory);
@@ -84,9 +86,9 @@ static sbps_status sag_open(sag *g, search *s, uint64_t seed, sbps_error *err)
     double **const parts[] = {&g->p, &g->q, &g->sum, &g->own, &g->row};
     for (size_t i = 0; i < 5; i++) *parts[i] = g->memory + i * wide;
     g->inverse = g->memory + 5 * wide;
-    g->best = g->inverse + s->dim;
-    g->prior = g->best + s->dim;
-    g->r = g->prior + s->dim;
+    g->best = g->inverse + u->dim;
+    g->prior = g->best + u->dim;
+    g->r = g->prior + u->dim;
     if (aux) g->ra = g->r + n;
     memcpy(g->p, s->w, g->d * sizeof *g->p);
     return SBPS_OK;
@@ -120,7 +122,7 @@ static void ask(const sag *g, size_t block, saying *b)
     for (size_t i = 0; g->data->offset && i < b->range.n; i++)
         b->eta[i] += g->data->offset[first + i];
     batch at = batch_of(g, b, b->eta, aux_of(g));
-    g->u->model->gradient(&at, b->r, g->ra ? b->ra : NULL);
+    g->u->model->predictor->gradient(&at, b->r, g->ra ? b->ra : NULL);
     weigh(g, b, b->r);
     if (g->ra) weigh(g, b, b->ra);
 }
@@ -142,7 +144,7 @@ static double block_loglik(const sag *g, const saying *b, const double *eta, dou
 {
     double value[BLOCK], total = 0.0;
     batch at = batch_of(g, b, eta, aux);
-    g->u->model->loglik(&at, value);
+    g->u->model->predictor->loglik(&at, value);
     weigh(g, b, value);
     for (size_t i = 0; i < b->range.n; i++) total += value[i];
     return total;
@@ -177,7 +179,7 @@ static void learn_curvature(sag *g, const saying *b)
 static void ask_priors(sag *g)
 {
     memcpy(g->s->w, g->p, g->d * sizeof *g->p);
-    memset(g->prior, 0, g->s->dim * sizeof *g->prior);
+    memset(g->prior, 0, g->u->dim * sizeof *g->prior);
     log_prior_gradient(g->u, g->s->w, 1.0, g->prior);
 }
 
@@ -199,7 +201,7 @@ static void step(sag *g)
     remember(g, &b);
     learn_curvature(g, &b);
     ask_priors(g);
-    for (size_t j = 0; j < g->s->dim; j++) {
+    for (size_t j = 0; j < g->u->dim; j++) {
         double move = downhill(g, j) * g->inverse[j] / (g->caution * (g->lipschitz + 1.0));
         *(j < g->d ? &g->p[j] : &g->s->w[j]) += move;
     }
@@ -211,7 +213,7 @@ static void add_diagonal(sag *g, const saying *b, double *diagonal)
 {
     double ee[BLOCK], ea[BLOCK], aa[BLOCK];
     batch at = batch_of(g, b, b->eta, aux_of(g));
-    g->u->model->curvature(&at, ee, g->ra ? ea : NULL, g->ra ? aa : NULL);
+    g->u->model->predictor->curvature(&at, ee, g->ra ? ea : NULL, g->ra ? aa : NULL);
     weigh(g, b, ee);
     if (g->ra) weigh(g, b, aa);
     for (size_t i = 0; i < b->range.n; i++) {
@@ -224,9 +226,9 @@ static void add_diagonal(sag *g, const saying *b, double *diagonal)
 /* D^-2 from the likelihood's part of D^2. A prior that is not log-concave may take some away. */
 static void invert_diagonal(sag *g)
 {
-    memset(g->prior, 0, g->s->dim * sizeof *g->prior);
+    memset(g->prior, 0, g->u->dim * sizeof *g->prior);
     log_prior_diagonal(g->u, g->s->w, -1.0, g->prior);
-    for (size_t j = 0; j < g->s->dim; j++) {
+    for (size_t j = 0; j < g->u->dim; j++) {
         double size = fmax(g->inverse[j], 0.0) + fmax(g->prior[j], 0.0);
         g->inverse[j] = size > 0.0 && isfinite(size) ? 1.0 / size : 1.0;
     }
@@ -238,7 +240,7 @@ static void survey(sag *g, bool store)
     saying b;
     double loglik = 0.0;
     memcpy(g->s->w, g->p, g->d * sizeof *g->p);
-    memset(g->inverse, 0, g->s->dim * sizeof *g->inverse);
+    memset(g->inverse, 0, g->u->dim * sizeof *g->inverse);
     if (store) {
         memset(g->r, 0, g->data->n * sizeof *g->r);
         if (g->ra) memset(g->ra, 0, g->data->n * sizeof *g->ra);
@@ -263,7 +265,7 @@ static double gradient_size(sag *g)
 {
     double total = 0.0;
     ask_priors(g);
-    for (size_t j = 0; j < g->s->dim; j++) {
+    for (size_t j = 0; j < g->u->dim; j++) {
         double slope = downhill(g, j);
         total += slope * slope * g->inverse[j];
     }
@@ -273,10 +275,10 @@ static double gradient_size(sag *g)
 /* Keeps the best point, and goes back to it when the path has run away. */
 static void look_back(sag *g)
 {
-    search *s = g->s;
+    sag_point *s = g->s;
     double rounding = 1e-12 * fmax(1.0, fabs(g->first)), size = gradient_size(g);
     if (!isfinite(size) || !(s->value <= g->first + rounding)) {
-        memcpy(s->w, g->best, s->dim * sizeof *s->w);
+        memcpy(s->w, g->best, g->u->dim * sizeof *s->w);
         memcpy(g->p, g->best, g->d * sizeof *g->p);
         g->caution *= 4.0;
         survey(g, true);
@@ -284,7 +286,7 @@ static void look_back(sag *g)
     }
     if (s->value <= g->best_value) {
         g->best_value = s->value;
-        memcpy(g->best, s->w, s->dim * sizeof *g->best);
+        memcpy(g->best, s->w, g->u->dim * sizeof *g->best);
     }
     if (size >= g->least)
         g->caution *= 2.0;
@@ -302,7 +304,7 @@ static void begin(sag *g)
     survey(g, goes_on);
     g->first = g->best_value = g->s->value;
     g->least = INFINITY;
-    memcpy(g->best, g->s->w, g->s->dim * sizeof *g->best);
+    memcpy(g->best, g->s->w, g->u->dim * sizeof *g->best);
     if (!goes_on) return;
     for (size_t k = 0; k < g->blocks; k++) {
         ask(g, k, &b);
@@ -313,7 +315,7 @@ static void begin(sag *g)
 
 static void run(sag *g, double goal, double most)
 {
-    search *s = g->s;
+    sag_point *s = g->s;
     begin(g);
     for (size_t epoch = 1;; epoch++) {
         for (size_t k = 0; k < g->blocks; k++) step(g);
@@ -325,10 +327,16 @@ static void run(sag *g, double goal, double most)
     }
 }
 
-sbps_status sag_search(search *s, double goal, double most, uint64_t seed, sbps_error *err)
+bool sag_applies(const posterior *u)
+{
+    return u->model->predictor;
+}
+
+sbps_status sag_descend(const posterior *u, sag_point *at, double goal, double most,
+                        uint64_t seed, sbps_error *err)
 {
     sag g;
-    sbps_status status = sag_open(&g, s, seed, err);
+    sbps_status status = sag_open(&g, u, at, seed, err);
     if (status != SBPS_OK) return status;
     run(&g, goal, most);
     free(g.memory);

@@ -1,0 +1,85 @@
+/* Predictors' models as models like others: their coordinates are the weights of the table's columns, one
+ * after another, and the auxiliary where there is one.
+ *
+ * Default priors: weights normal(0, 2.5 s / sd(x)), the intercept normal(0, 10) or, on the target's own
+ * scale, normal(mean y, 10 s); s = sd(y) there, else 1. */
+#include "base/memory.h"
+#include "model/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct {
+    const model_kind *kind;
+    const rows *data;
+    double mean, scale; /* of the target; 0 and 1 where w does not scale with it */
+} fitted;
+
+static void measure_target(fitted *f)
+{
+    const rows *data = f->data;
+    double sum = 0.0, square = 0.0;
+    for (size_t i = 0; i < data->n; i++) sum += data->y[i];
+    f->mean = sum / (double)data->n;
+    for (size_t i = 0; i < data->n; i++)
+        square += (data->y[i] - f->mean) * (data->y[i] - f->mean);
+    f->scale = sqrt(square / (double)data->n);
+}
+
+sbps_status predictor_open(const model_kind *kind, const rows *data, const model_shape *shape,
+                           void **self, sbps_error *err)
+{
+    (void)shape;
+    sbps_status status = kind->predictor->check(data, err);
+    if (status != SBPS_OK) return status;
+    fitted *f = malloc(sizeof *f);
+    if (!f) return fail_memory(err);
+    *f = (fitted){kind, data, 0.0, 1.0};
+    if (kind->scales_with_target) measure_target(f);
+    *self = f;
+    return SBPS_OK;
+}
+
+void predictor_close(void *self)
+{
+    free(self);
+}
+
+size_t predictor_dim(const void *self)
+{
+    const fitted *f = self;
+    return f->data->d + (f->kind->auxiliary ? 1 : 0);
+}
+
+void predictor_name(const void *self, size_t j, size_t size, char *text)
+{
+    const fitted *f = self;
+    const char *column = f->data->names && j < f->data->d ? f->data->names[j] : "column";
+    snprintf(text, size, "%s", j == f->data->d ? f->kind->auxiliary->name : column);
+}
+
+bool predictor_intercept(const void *self, size_t j)
+{
+    const fitted *f = self;
+    return f->data->intercept && j == 0;
+}
+
+double predictor_prior_mean(const void *self, size_t j)
+{
+    const fitted *f = self;
+    return predictor_intercept(self, j) ? f->mean : 0.0;
+}
+
+double predictor_prior_sd(const void *self, size_t j)
+{
+    const fitted *f = self;
+    if (predictor_intercept(self, j)) return 10.0 * f->scale;
+    return 2.5 * f->scale / (f->data->sd[j] > 0.0 ? f->data->sd[j] : 1.0);
+}
+
+double predictor_auxiliary_scale(const void *self)
+{
+    const fitted *f = self;
+    return f->kind->auxiliary->of_target ? f->scale : 1.0;
+}

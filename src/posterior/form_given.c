@@ -1,0 +1,145 @@
+/* Sums over all rows of a model that is given w itself. Where it gives no Hessian products they are
+ * central differences of the gradient,
+ *
+ *   H v = (grad U(w + h v) - grad U(w - h v)) / 2h + O(h^2),   h = eps^(1/3) (1 + |w|) / |v|. */
+#include "base/memory.h"
+#include "posterior/forms.h"
+#include "posterior/log_prior.h"
+#include "posterior/row_sums.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is asked of every block, and where. */
+typedef struct {
+    const posterior *u;
+    const double *w, *v; /* v: of a product */
+} question;
+
+/* The rows' weights, with the sign of U, into the scratch; what is left of it is the model's. */
+static double *weights(const posterior *u, row_range r, double *scratch)
+{
+    const double *weight = u->data->weight;
+    for (size_t i = 0; i < r.n; i++) scratch[i] = weight ? -weight[r.first + i] : -1.0;
+    return scratch + 2 * ROW_BLOCK;
+}
+
+static void add_value(const void *self, row_range r, double *scratch, double *total)
+{
+    const question *q = self;
+    double *own = weights(q->u, r, scratch), *values = scratch + ROW_BLOCK;
+    q->u->model->loglik(q->u->self, r, q->w, own, values);
+    for (size_t i = 0; i < r.n; i++) *total += scratch[i] * values[i];
+}
+
+static void add_gradient(const void *self, row_range r, double *scratch, double *total)
+{
+    const question *q = self;
+    double *own = weights(q->u, r, scratch);
+    q->u->model->gradient(q->u->self, r, q->w, scratch, own, total);
+}
+
+static void add_product(const void *self, row_range r, double *scratch, double *total)
+{
+    const question *q = self;
+    double *own = weights(q->u, r, scratch);
+    q->u->model->hessian_vector(q->u->self, r, q->w, q->v, scratch, own, total);
+}
+
+static sbps_status ask(const question *q, size_t width,
+                       void (*add)(const void *, row_range, double *, double *), double *total,
+                       sbps_error *err)
+{
+    const posterior *u = q->u;
+    const row_sum what = {
+        .self = q,
+        .width = width,
+        .scratch = 2 * ROW_BLOCK + u->model->scratch(u->self, ROW_BLOCK),
+        .add = add,
+    };
+    return row_sums(u->data, &what, total, err);
+}
+
+static sbps_status value_of(const posterior *u, const double *w, double *value, sbps_error *err)
+{
+    const question q = {.u = u, .w = w};
+    *value = -log_prior_value(u, w);
+    return ask(&q, 1, add_value, value, err);
+}
+
+static sbps_status slopes_of(const posterior *u, const double *w, double *gradient,
+                             sbps_error *err)
+{
+    const question q = {.u = u, .w = w};
+    memset(gradient, 0, u->dim * sizeof *gradient);
+    log_prior_gradient(u, w, -1.0, gradient);
+    return ask(&q, u->dim, add_gradient, gradient, err);
+}
+
+static sbps_status gradient_of(const posterior *u, const double *w, double *value,
+                               double *gradient, sbps_error *err)
+{
+    sbps_status status = value ? value_of(u, w, value, err) : SBPS_OK;
+    return status == SBPS_OK ? slopes_of(u, w, gradient, err) : status;
+}
+
+static double norm(size_t d, const double *x)
+{
+    double sum = 0.0;
+    for (size_t j = 0; j < d; j++) sum += x[j] * x[j];
+    return sqrt(sum);
+}
+
+static sbps_status difference_product(const posterior *u, const double *w, const double *v,
+                                      double *hv, sbps_error *err)
+{
+    size_t d = u->dim;
+    double h = cbrt(DBL_EPSILON) * (1.0 + norm(d, w)) / norm(d, v);
+    double *at = new_doubles(2 * d), *low = at + d;
+    if (!at) return fail_memory(err);
+    for (size_t j = 0; j < d; j++) at[j] = w[j] - h * v[j];
+    sbps_status status = slopes_of(u, at, low, err);
+    for (size_t j = 0; j < d; j++) at[j] = w[j] + h * v[j];
+    if (status == SBPS_OK) status = slopes_of(u, at, hv, err);
+    for (size_t j = 0; j < d; j++) hv[j] = (hv[j] - low[j]) / (2.0 * h);
+    free(at);
+    return status;
+}
+
+static sbps_status product_of(const posterior *u, const double *w, const double *v, double *hv,
+                              sbps_error *err)
+{
+    const question q = {.u = u, .w = w, .v = v};
+    if (!u->model->hessian_vector) return difference_product(u, w, v, hv, err);
+    memset(hv, 0, u->dim * sizeof *hv);
+    log_prior_product(u, w, v, -1.0, hv);
+    return ask(&q, u->dim, add_product, hv, err);
+}
+
+static sbps_status hessian_of(const posterior *u, const double *w, double *hessian,
+                              sbps_error *err)
+{
+    size_t d = u->dim;
+    double *unit = new_doubles(d);
+    sbps_status status = unit ? SBPS_OK : fail_memory(err);
+    for (size_t j = 0; j < d && status == SBPS_OK; j++) {
+        unit[j] = 1.0;
+        status = product_of(u, w, unit, hessian + j * d, err);
+        unit[j] = 0.0;
+    }
+    for (size_t j = 0; j < d; j++) /* differences are symmetric only to rounding */
+        for (size_t i = 0; i < j; i++)
+            hessian[i * d + j] = hessian[j * d + i] =
+                0.5 * (hessian[i * d + j] + hessian[j * d + i]);
+    free(unit);
+    return status;
+}
+
+const posterior_form form_given = {
+    .value = value_of,
+    .gradient = gradient_of,
+    .hessian = hessian_of,
+    .hessian_vector = product_of,
+};

@@ -1,0 +1,27 @@
+/* The one way in which sums over all rows are made. Rows come in blocks; the blocks of a part are added to
+ * one total after another, and the parts' totals in their order, so that a sum has the same bits
+ * whoever makes its parts. */
+#ifndef POSTERIOR_ROW_SUMS_H
+#define POSTERIOR_ROW_SUMS_H
+
+#include "data/rows.h"
+
+#define ROW_BLOCK ((size_t)512)     /* rows of a block, at most */
+#define PART_ROWS (128 * ROW_BLOCK) /* rows of a part */
+
+typedef struct {
+    const void *self; /* what is the same for every block */
+    size_t width;     /* numbers of the total; 0: rows are only visited */
+    size_t scratch;   /* doubles that a block needs, on a cache line of their own */
+    /* total += what the rows of the block say */
+    void (*add)(const void *self, row_range block, double *scratch, double *total);
+    /* Optional, both or none: where a part's total begins (NULL: at 0), and how it becomes one with the
+     * total (NULL: they are added). */
+    const double *begin;
+    void (*merge)(double *total, const double *part);
+} row_sum;
+
+/* total += the sum; NULL for a width of 0. */
+sbps_status row_sums(const rows *data, const row_sum *what, double *total, sbps_error *err);
+
+#endif
