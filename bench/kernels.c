@@ -80,7 +80,7 @@ static void ask(const state *s, size_t i)
 
 static void window_slopes(state *s, size_t i)
 {
-    const slope_terms terms = {.t = 0.01, .base = s->weights, .bend = s->weights};
+    const slope_terms terms = {.t = 0.01, .base = s->weights, .curvature = s->weights};
     double sums[2];
     s->k->row_products(s->x, DIM, NULL, s->starts[i], BATCH, s->p, s->q, s->eta, s->deta);
     s->k->slope_sums[MEAN_SIGMOID](BATCH, &terms, s->eta, s->deta, s->left, sums);

@@ -2,7 +2,7 @@
  * fail. */
 #include "base/decimal.h"
 
-#include <locale.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -35,4 +35,28 @@ int decimal_print(char *text, size_t size, const char *format, ...)
     int length = decimal_print_list(text, size, format, values);
     va_end(values);
     return length;
+}
+
+sbps_status numbers_begin(number_locale *locale, sbps_error *err)
+{
+    locale->plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (!locale->plain) return fail_memory(err);
+    locale->before = uselocale(locale->plain);
+    return SBPS_OK;
+}
+
+void numbers_end(number_locale *locale)
+{
+    uselocale(locale->before);
+    freelocale(locale->plain);
+}
+
+void put_number(FILE *stream, double value)
+{
+    if (isnan(value))
+        fputs("NaN", stream);
+    else if (isinf(value))
+        fputs(value < 0.0 ? "-Inf" : "Inf", stream);
+    else
+        fprintf(stream, "%.17g", value);
 }

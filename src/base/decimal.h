@@ -2,8 +2,11 @@
 #ifndef BASE_DECIMAL_H
 #define BASE_DECIMAL_H
 
+#include "base/status.h"
+
+#include <locale.h>
 #include <stdarg.h>
-#include <stddef.h>
+#include <stdio.h>
 
 /* As strtod. */
 double decimal_read(const char *text, char **end);
@@ -12,5 +15,17 @@ int decimal_print(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 int decimal_print_list(char *text, size_t size, const char *format, va_list values)
     __attribute__((format(printf, 3, 0)));
+
+/* Between begin and end this thread prints all numbers so: for what is printed to streams. */
+typedef struct {
+    locale_t plain, before;
+} number_locale;
+
+sbps_status numbers_begin(number_locale *locale, sbps_error *err);
+void numbers_end(number_locale *locale);
+
+/* 17 digits, which give the same double back; NaN, Inf and -Inf as R and pandas spell them. Errors stay in
+ * the stream (ferror). */
+void put_number(FILE *stream, double value);
 
 #endif

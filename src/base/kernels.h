@@ -32,11 +32,11 @@ typedef enum {
 
 /* What makes slopes of products, one number a row of a batch each:
  *   eta_i += t deta_i + offset_i                    (offset NULL: 0)
- *   r_i    = weight_i (base_i - bend_i eta_i - mean(eta_i))   (weight NULL: 1, bend NULL: 0)
+ *   r_i    = weight_i (base_i - curvature_i eta_i - mean(eta_i))   (weight NULL: 1, curvature NULL: 0)
  *   g_i    = r_i deta_i */
 typedef struct {
     double t;
-    const double *base, *bend, *offset, *weight;
+    const double *base, *curvature, *offset, *weight;
 } slope_terms;
 
 typedef struct {

@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) wide slope_part(bool sigmoid, size_
             ? wide_sigmoid(at)
             : wide_exp(wide_where_le(wide_set(MEAN_EXP_TOP), at, wide_set(MEAN_EXP_TOP), at));
     wide left = slope_load(s->base, i, m, 0) - mean;
-    if (s->bend) left = wide_fma(-slope_load(s->bend, i, m, 0), at, left);
+    if (s->curvature) left = wide_fma(-slope_load(s->curvature, i, m, 0), at, left);
     if (s->weight) left = left * slope_load(s->weight, i, m, 0);
     if (m == WIDE)
         wide_store(r + i, left);

@@ -62,7 +62,7 @@ static void sum_block(minibatch *u, size_t done, size_t n, double t, double sums
     const slope_terms s = {
         .t = t,
         .base = of_batch(u, r, done, n, cv ? cv->base : data->y, u->y),
-        .bend = of_batch(u, r, done, n, cv ? cv->ee : NULL, u->aux),
+        .curvature = of_batch(u, r, done, n, cv ? cv->ee : NULL, u->aux),
         .offset = of_batch(u, r, done, n, data->offset, u->room[0]),
         .weight = of_batch(u, r, done, n, data->weight, u->room[1]),
     };

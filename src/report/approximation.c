@@ -1,8 +1,8 @@
 /* The mode, or the normal approximation at it: for people some lines and a table, for programs CSV
  * that `--start` reads back to the same bits, or JSON. */
 #include "report/approximation.h"
+#include "base/decimal.h"
 #include "report/fields.h"
-#include "store/text.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* What is wrong with a run, in words: every check in turn, its findings numbered. */
+#include "base/decimal.h"
 #include "report/checks.h"
-
-#include "store/text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * ESS and R-hat are worked out from the stored draws. */
 #include "report/summary.h"
 
-#include "store/text.h"
+#include "base/decimal.h"
 
 #include <math.h>
 #include <stdlib.h>

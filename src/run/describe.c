@@ -1,10 +1,10 @@
 /* What was chosen, in a few lines. */
+#include "base/decimal.h"
 #include "base/text.h"
 #include "choose/target.h"
 #include "model/kinds.h"
 #include "posterior/log_prior.h"
 #include "run/run.h"
-#include "store/text.h"
 
 #include <math.h>
 #include <stdio.h>

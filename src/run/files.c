@@ -312,7 +312,7 @@ sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err)
     if (run->skeleton && (due || last))
         status = skeleton_sync(run->skeleton, &run->state.skeleton_bytes, err);
     if (status == SBPS_OK && run->trace.stream && (due || last))
-        status = growing_sync(&run->trace, &run->state.trace_bytes, err);
+        status = append_file_sync(&run->trace, &run->state.trace_bytes, err);
     if (status == SBPS_OK && due) save_or_warn(run, last);
     return status;
 }
@@ -321,5 +321,5 @@ void files_close(sbps_run *run)
 {
     skeleton_close(run->skeleton);
     run->skeleton = NULL;
-    growing_close(&run->trace);
+    append_file_close(&run->trace);
 }

@@ -117,7 +117,7 @@ struct sbps_run {
     run_state state;
     thread_pool *pool;
     skeleton_file *skeleton;
-    growing_file trace;                /* stream NULL: none is asked for */
+    append_file trace;                 /* stream NULL: none is asked for */
     uint64_t file_digest[NAMED_FILES]; /* 0: no such file is named */
     atomic_bool interrupt;
     double

@@ -1,10 +1,10 @@
 /* Draws as CSV (RFC 4180 with plain line feeds): chain,draw,<names...>, counted from 0 as in
  * the NetCDF file. */
+#include "base/decimal.h"
 #include "store/result.h"
 
 #include "base/text.h"
 #include "store/atomic.h"
-#include "store/text.h"
 
 #include <stdlib.h>
 

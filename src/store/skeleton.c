@@ -1,16 +1,16 @@
 /* The skeleton of the path as CSV. */
 #include "store/skeleton.h"
 
+#include "base/decimal.h"
 #include "base/text.h"
 #include "path/path.h"
-#include "store/growing.h"
-#include "store/text.h"
+#include "store/append_file.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 struct skeleton_file {
-    growing_file file;
+    append_file file;
     size_t dim;
 };
 
@@ -48,8 +48,8 @@ sbps_status skeleton_open(const char *path, const char *const *names, size_t dim
     *out = NULL;
     char *header = make_header(names, dim);
     skeleton_file *f = calloc(1, sizeof *f);
-    sbps_status status =
-        header && f ? growing_open(path, header, resume_at, &f->file, err) : fail_memory(err);
+    sbps_status status = header && f ? append_file_open(path, header, resume_at, &f->file, err)
+                                     : fail_memory(err);
     free(header);
     if (status == SBPS_OK) {
         f->dim = dim;
@@ -96,7 +96,7 @@ sbps_status skeleton_append(skeleton_file *f, size_t chain, size_t count, const 
         }
         errno = 0;
         put_record(f, chain, record);
-        status = growing_check(&f->file, err);
+        status = append_file_check(&f->file, err);
     }
     numbers_end(&locale);
     return status;
@@ -104,12 +104,12 @@ sbps_status skeleton_append(skeleton_file *f, size_t chain, size_t count, const 
 
 sbps_status skeleton_sync(skeleton_file *f, uint64_t *bytes, sbps_error *err)
 {
-    return growing_sync(&f->file, bytes, err);
+    return append_file_sync(&f->file, bytes, err);
 }
 
 void skeleton_close(skeleton_file *f)
 {
     if (!f) return;
-    growing_close(&f->file);
+    append_file_close(&f->file);
     free(f);
 }

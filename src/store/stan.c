@@ -10,11 +10,11 @@
  * take x.1 for an entry of an array x and fail on x.one. A name that then meets another, or
  * ends in __ as only the sampler's columns may, gets _ and its number (from 1) behind it.
  * Warm-up is not stored. Draws are declared unthinned. */
+#include "base/decimal.h"
 #include "store/result.h"
 
 #include "base/memory.h"
 #include "store/atomic.h"
-#include "store/text.h"
 
 #include <math.h>
 #include <search.h>

@@ -1,7 +1,7 @@
 /* The trace of one chain as CSV. */
 #include "store/trace.h"
 
-#include "store/text.h"
+#include "base/decimal.h"
 
 #include <math.h>
 
@@ -12,9 +12,9 @@ static const char *const look_names[] = {
     [LOOK_AUXILIARY] = "auxiliary", [LOOK_REFRESH] = "refresh",
 };
 
-sbps_status trace_open(const char *path, uint64_t resume_at, growing_file *out, sbps_error *err)
+sbps_status trace_open(const char *path, uint64_t resume_at, append_file *out, sbps_error *err)
 {
-    return growing_open(path, header, resume_at, out, err);
+    return append_file_open(path, header, resume_at, out, err);
 }
 
 static void put_record(FILE *stream, const trace_record *r)
@@ -33,7 +33,7 @@ static void put_record(FILE *stream, const trace_record *r)
     fputs(l->kind != LOOK_PROPOSAL ? "\n" : l->bounced ? "1\n" : "0\n", stream);
 }
 
-sbps_status trace_append(growing_file *f, size_t count, const trace_record *records,
+sbps_status trace_append(append_file *f, size_t count, const trace_record *records,
                          sbps_error *err)
 {
     number_locale locale;
@@ -41,7 +41,7 @@ sbps_status trace_append(growing_file *f, size_t count, const trace_record *reco
     if (status != SBPS_OK) return status;
     for (size_t i = 0; i < count && status == SBPS_OK; i++) {
         put_record(f->stream, &records[i]);
-        status = growing_check(f, err);
+        status = append_file_check(f, err);
     }
     numbers_end(&locale);
     return status;

@@ -8,16 +8,15 @@
 #define STORE_TRACE_H
 
 #include "path/look.h"
-#include "store/growing.h"
+#include "store/append_file.h"
 
 typedef struct {
     double time; /* of the path, when the flight began */
     slope_look seen;
 } trace_record;
 
-sbps_status trace_open(const char *path, uint64_t resume_at, growing_file *out,
-                       sbps_error *err);
-sbps_status trace_append(growing_file *f, size_t count, const trace_record *records,
+sbps_status trace_open(const char *path, uint64_t resume_at, append_file *out, sbps_error *err);
+sbps_status trace_append(append_file *f, size_t count, const trace_record *records,
                          sbps_error *err);
 
 #endif

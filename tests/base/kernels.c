@@ -304,12 +304,12 @@ TEST(exp_is_finite_up_to_the_last_x_that_allows_it)
 }
 
 /* Rows of a batch with everything, with nothing beside, and what lies between. */
-static slope_terms some_terms(size_t which, double *base, double *bend, double *offset,
+static slope_terms some_terms(size_t which, double *base, double *curvature, double *offset,
                               double *weight)
 {
     return (slope_terms){.t = which % 2 ? 0.3 : 0.0,
                          .base = base,
-                         .bend = which & 2 ? bend : NULL,
+                         .curvature = which & 2 ? curvature : NULL,
                          .offset = which & 4 ? offset : NULL,
                          .weight = which & 8 ? weight : NULL};
 }
@@ -336,7 +336,7 @@ TEST(slope_sums_give_the_same_bits_in_every_variant_and_are_right)
                 for (size_t i = 0; i < n; i++) {
                     double eta = x[0][i] + s.t * x[1][i] + (s.offset ? s.offset[i] : 0);
                     double mean = f == MEAN_EXP ? exp(eta) : 1 / (1 + exp(-eta));
-                    double want = s.base[i] - mean - (s.bend ? s.bend[i] * eta : 0);
+                    double want = s.base[i] - mean - (s.curvature ? s.curvature[i] * eta : 0);
                     if (s.weight) want *= s.weight[i];
                     CHECK_NEAR(one[i], want, TOL_ROUND);
                     sum += want * x[1][i];

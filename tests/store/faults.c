@@ -160,13 +160,13 @@ static sbps_status write_trace(sbps_error *err)
 {
     const trace_record looks[] = {{1.0, {.kind = LOOK_START, .mean = NAN}},
                                   {2.0, {.kind = LOOK_PROPOSAL, .bounced = true}}};
-    growing_file file;
+    append_file file;
     uint64_t bytes;
     sbps_status status = trace_open(sample_path("out"), 0, &file, err);
     if (status != SBPS_OK) return status;
     status = trace_append(&file, 2, looks, err);
-    if (status == SBPS_OK) status = growing_sync(&file, &bytes, err);
-    growing_close(&file);
+    if (status == SBPS_OK) status = append_file_sync(&file, &bytes, err);
+    append_file_close(&file);
     return status;
 }
 

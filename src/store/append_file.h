@@ -1,7 +1,7 @@
 /* Text files that grow while a run flies. Not atomic: a checkpoint holds their length, and a resumed
  * run cuts them there. Main thread only. */
-#ifndef STORE_GROWING_H
-#define STORE_GROWING_H
+#ifndef STORE_APPEND_FILE_H
+#define STORE_APPEND_FILE_H
 
 #include "base/status.h"
 
@@ -11,18 +11,18 @@ typedef struct {
     FILE *stream; /* write here */
     char *path;
     bool regular; /* not a pipe or a device */
-} growing_file;
+} append_file;
 
 /* resume_at 0: a new file that begins with `header`, an old one is overwritten. Else that many bytes
  * are kept and appended to; SBPS_MISMATCH when the file is shorter or begins otherwise;
  * SBPS_NO_FILE when another run is writing it. On failure nothing is left to close. */
-sbps_status growing_open(const char *path, const char *header, uint64_t resume_at,
-                         growing_file *out, sbps_error *err);
+sbps_status append_file_open(const char *path, const char *header, uint64_t resume_at,
+                             append_file *out, sbps_error *err);
 /* SBPS_OK while every write so far went well. */
-sbps_status growing_check(const growing_file *f, sbps_error *err);
+sbps_status append_file_check(const append_file *f, sbps_error *err);
 /* All appended so far is on disk; *bytes is the length for resume_at (0 for a pipe or a device,
  * which cannot be resumed). */
-sbps_status growing_sync(growing_file *f, uint64_t *bytes, sbps_error *err);
-void growing_close(growing_file *f);
+sbps_status append_file_sync(append_file *f, uint64_t *bytes, sbps_error *err);
+void append_file_close(append_file *f);
 
 #endif

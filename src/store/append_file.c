@@ -1,5 +1,5 @@
 /* Text files that grow while a run flies. */
-#include "store/growing.h"
+#include "store/append_file.h"
 
 #include "base/memory.h"
 #include "store/atomic.h"
@@ -12,13 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static sbps_status fail_written(const growing_file *f, sbps_error *err)
+static sbps_status fail_written(const append_file *f, sbps_error *err)
 {
     return fail_file(err, f->path, "written", errno);
 }
 
 /* The kept part must begin with our columns and end with a line. */
-static sbps_status check_kept(growing_file *f, uint64_t keep, const char *header, size_t length,
+static sbps_status check_kept(append_file *f, uint64_t keep, const char *header, size_t length,
                               sbps_error *err)
 {
     if (keep < length)
@@ -37,14 +37,14 @@ static sbps_status check_kept(growing_file *f, uint64_t keep, const char *header
 }
 
 /* Two runs that write one file would mix their lines. Where files cannot be locked nobody is refused. */
-static sbps_status take_alone(const growing_file *f, sbps_error *err)
+static sbps_status take_alone(const append_file *f, sbps_error *err)
 {
     if (flock(fileno(f->stream), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return SBPS_OK;
     return fail(err, SBPS_NO_FILE, "%s: another run is writing it", f->path);
 }
 
-static sbps_status resume(growing_file *f, uint64_t keep, const char *header, size_t length,
+static sbps_status resume(append_file *f, uint64_t keep, const char *header, size_t length,
                           sbps_error *err)
 {
     struct stat status;
@@ -64,7 +64,7 @@ static sbps_status resume(growing_file *f, uint64_t keep, const char *header, si
     return SBPS_OK;
 }
 
-static sbps_status start(growing_file *f, const char *header, size_t length, sbps_error *err)
+static sbps_status start(append_file *f, const char *header, size_t length, sbps_error *err)
 {
     struct stat status;
     int descriptor =
@@ -84,24 +84,24 @@ static sbps_status start(growing_file *f, const char *header, size_t length, sbp
     return SBPS_OK;
 }
 
-sbps_status growing_open(const char *path, const char *header, uint64_t resume_at,
-                         growing_file *out, sbps_error *err)
+sbps_status append_file_open(const char *path, const char *header, uint64_t resume_at,
+                             append_file *out, sbps_error *err)
 {
-    *out = (growing_file){.path = copy_text(path)};
+    *out = (append_file){.path = copy_text(path)};
     if (!out->path) return fail_memory(err);
     size_t length = strlen(header);
     sbps_status status = resume_at ? resume(out, resume_at, header, length, err)
                                    : start(out, header, length, err);
-    if (status != SBPS_OK) growing_close(out);
+    if (status != SBPS_OK) append_file_close(out);
     return status;
 }
 
-sbps_status growing_check(const growing_file *f, sbps_error *err)
+sbps_status append_file_check(const append_file *f, sbps_error *err)
 {
     return ferror(f->stream) ? fail_written(f, err) : SBPS_OK;
 }
 
-sbps_status growing_sync(growing_file *f, uint64_t *bytes, sbps_error *err)
+sbps_status append_file_sync(append_file *f, uint64_t *bytes, sbps_error *err)
 {
     *bytes = 0;
     errno = 0;
@@ -115,9 +115,9 @@ sbps_status growing_sync(growing_file *f, uint64_t *bytes, sbps_error *err)
     return SBPS_OK;
 }
 
-void growing_close(growing_file *f)
+void append_file_close(append_file *f)
 {
     if (f->stream) fclose(f->stream);
     free(f->path);
-    *f = (growing_file){0};
+    *f = (append_file){0};
 }
