@@ -221,7 +221,7 @@ def no_bounds(lab, problem):
     lab.fact("refused", len(refused))
     plain = problem.write("binary.csv", problem.x[:, 1:], labels=(problem.y > 0).astype(int))
     taken = lab.sample(plain, "--model", "logistic", "--target", "label", "--prior", PRIOR, "--prior-intercept", PRIOR, "--sampler", "lipsbps",
-                       "--warmup", 0, "--epochs", 5).info["violations"] == 0
+                       "--warmup", 0, "--epochs", 50).info["violations"] == 0
     lab.claim("no-bounds", CLAIMS["no-bounds"], len(refused) == 3 and not taken,
               f"{len(refused)} of 3 samplers with bounds refuse this model with a sentence.",
               "But the reason given, a prior whose slope has no bound, is none: that slope is known exactly along a flight, and `lipsbps` takes the "
@@ -333,12 +333,12 @@ def run(lab):
     directions = Directions(truth)
     for name, j in directions.index.items():
         lab.fact(f"sd-{name}", directions.sd[j])
+    no_bounds(lab, problem)
     scan = scan_acceptance(lab, problem)
     walk, worst, narrow = metropolis(lab, problem, directions, scan["0..1", "sum"][2], lab.seeds(1, 1, 2))
     acceptance_claim(lab, problem, scan, worst, narrow)
     histograms(lab, directions, truth, walk)
     laplace_claim(lab, problem, directions, truth)
-    no_bounds(lab, problem)
     epochs = lab.pick(50, 1000, 10000)
     lab.fact("epochs", epochs)
     true_nll = float(problem.nll(truth[:: max(1, len(truth) // 100)]).mean())
