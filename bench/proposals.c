@@ -59,9 +59,11 @@ typedef struct {
     arena memory;
     minibatch u;
     sampler s;
+    event_counts *counts;
     moments m;
     bias b;
     draws d;
+    path_sinks sinks;
 } bench_chain;
 
 static void carve(bench_chain *c, const batch_kind *kind, size_t n)
@@ -70,7 +72,8 @@ static void carve(bench_chain *c, const batch_kind *kind, size_t n)
     minibatch_carve(&c->u, kind, c->target, n, &c->memory);
     sampler_carve(&c->s, sampler_find("sbps"), c->a, NULL, c->at->w, &c->u.is, &c->memory);
     moments_carve(&c->m, DIM, c->report, c->at->w, &c->memory);
-    bias_carve(&c->b, DIM, NULL, &c->memory);
+    c->counts = arena_take(&c->memory, sizeof *c->counts);
+    bias_carve(&c->b, DIM, NULL, c->counts, &c->memory);
     draws_carve(&c->d, DIM, 1000, &c->memory);
 }
 
@@ -118,6 +121,10 @@ static bool chain_open(bench_chain *c, const rows *data, const bench_case *of)
     moments_start(&c->m, 1.0);
     bias_start(&c->b);
     draws_start(&c->d, 1.0);
+    sinks_add(&c->sinks, c->counts, event_counts_take);
+    sinks_add(&c->sinks, &c->m, moments_take);
+    sinks_add(&c->sinks, &c->b, bias_take);
+    sinks_add(&c->sinks, &c->d, draws_take);
     return true;
 }
 
@@ -136,9 +143,7 @@ static void part_step(bench_chain *c)
 {
     segment s;
     c->s.kind->step(&c->s, &s);
-    moments_take(&c->m, &s);
-    bias_take(&c->b, &s);
-    draws_take(&c->d, &s);
+    sinks_take(&c->sinks, &s);
 }
 
 static void part_observe(bench_chain *c)
@@ -190,9 +195,9 @@ static double whole_ns(bench_chain *c, double *per_flight)
     double best = INFINITY;
     for (size_t i = 0; i < STEPS; i++) part_step(c);
     for (size_t r = 0; r < REPEATS; r++) {
-        double before = (double)c->b.state->proposals, begin = processor_time();
+        double before = (double)c->counts->proposals, begin = processor_time();
         for (size_t i = 0; i < STEPS; i++) part_step(c);
-        double time = processor_time() - begin, made = (double)c->b.state->proposals - before;
+        double time = processor_time() - begin, made = (double)c->counts->proposals - before;
         best = fmin(best, 1e9 * time / made);
         *per_flight = made / STEPS;
     }

@@ -26,16 +26,18 @@ static size_t example_width(const bias *b)
     return 2 * b->dim + 1;
 }
 
-void bias_carve(bias *b, size_t dim, const double *hessian, arena *memory)
+void bias_carve(bias *b, size_t dim, const double *hessian, const event_counts *counts,
+                arena *memory)
 {
     bool second = dim <= BIAS_SECOND_ORDER, even = second && hessian;
     b->dim = dim;
+    b->counts = counts;
     b->state = arena_take(memory, sizeof *b->state);
     b->push = arena_doubles(memory, dim);
     b->second = second ? arena_doubles(memory, dim * dim) : NULL;
     b->hessian = even ? hessian : NULL;
     b->turn = even ? arena_doubles(memory, dim) : NULL;
-    b->bend = even ? arena_doubles(memory, dim * dim) : NULL;
+    b->turn_second = even ? arena_doubles(memory, dim * dim) : NULL;
     b->marks = arena_doubles(memory, BIAS_MARKS * mark_width(b));
     b->examples = arena_doubles(memory, BIAS_EXAMPLES * example_width(b));
 }
@@ -48,7 +50,7 @@ void bias_start(bias *b)
     if (b->second) memset(b->second, 0, d * d * sizeof *b->second);
     if (!b->hessian) return;
     memset(b->turn, 0, d * sizeof *b->turn);
-    memset(b->bend, 0, d * d * sizeof *b->bend);
+    memset(b->turn_second, 0, d * d * sizeof *b->turn_second);
 }
 
 /* ---- sums along the path ---- */
@@ -99,7 +101,7 @@ static void add_sample(bias *b, const segment *s, slopes at)
     for (size_t j = 0; j < d; j++) b->turn[j] += weight * square * (s->q_next[j] - s->q[j]);
     for (size_t i = 0; i < d; i++) {
         double x = weight * square * (s->p[i] + t * s->q[i]), u = flown * s->q[i];
-        double *row = b->bend + i * d;
+        double *row = b->turn_second + i * d;
         for (size_t j = 0; j < d; j++) row[j] += x * (s->q_next[j] - s->q[j]) + u * s->q[j];
     }
 }
@@ -132,7 +134,7 @@ static void make_mark(bias *b)
     if (b->state->marks >= BIAS_MARKS) drop_marks(b);
     double *mark = b->marks + b->state->marks++ * mark_width(b);
     b->state->stretched = 0;
-    mark[0] = b->state->time;
+    mark[0] = b->counts->time;
     mark[1] = b->state->steepness;
     memcpy(mark + 2, b->push, d * sizeof *mark);
     if (b->second) memcpy(mark + 2 + d, b->second, d * d * sizeof *mark);
@@ -142,7 +144,7 @@ static void keep_example(bias *b, const segment *s)
 {
     double a, c, da, dc, *x, *turn;
     bool straight = s->flow == &flow_line;
-    if (b->state->bounces % EXAMPLE_EVERY) return;
+    if (b->counts->bounces % EXAMPLE_EVERY) return;
     x = b->examples + b->state->examples++ % BIAS_EXAMPLES * example_width(b);
     turn = x + b->dim;
     s->flow->at(s->dt, &a, &c);
@@ -155,24 +157,9 @@ static void keep_example(bias *b, const segment *s)
     turn[b->dim] = at.before * at.before - at.after * at.after;
 }
 
-static void count(bias_state *b, const event *e)
-{
-    b->missing += e->missing;
-    b->expected += e->expected;
-    b->near += e->near;
-    b->nears += (double)e->nears;
-    b->proposals += e->proposals;
-    b->violations += e->violations;
-    b->rows += e->rows;
-    b->bounces += e->kind == EVENT_BOUNCE;
-    b->refreshments += e->kind == EVENT_REFRESH;
-}
-
 void bias_take(void *self, const segment *s)
 {
     bias *b = self;
-    b->state->time += s->dt;
-    count(b->state, s->end);
     if (s->end->missing > 0.0) add_push(b, s);
     if (b->hessian && s->flow == &flow_line) watch_steepness(b, s);
     if (s->end->kind == EVENT_BOUNCE) keep_example(b, s);
@@ -184,7 +171,7 @@ void bias_take(void *self, const segment *s)
 double bias_time(const bias *chains, size_t count)
 {
     double time = 0.0;
-    for (size_t c = 0; c < count; c++) time += chains[c].state->time;
+    for (size_t c = 0; c < count; c++) time += chains[c].counts->time;
     return time;
 }
 
@@ -210,7 +197,7 @@ static void add_mark(const bias *b, size_t index, double sign, bias_missed *out)
 static void add_all(const bias *b, bias_missed *out)
 {
     size_t d = b->dim;
-    out->time += b->state->time;
+    out->time += b->counts->time;
     out->steepness += b->state->steepness;
     for (size_t j = 0; j < d; j++) out->push[j] += b->push[j];
     for (size_t i = 0; out->second && i < d * d; i++) out->second[i] += b->second[i];
@@ -275,10 +262,10 @@ double bias_unseen(const bias *chains, size_t count)
 {
     double near = 0.5 * NEAR, nears = 1.0, missing = 0.0, violations = 0.0;
     for (size_t c = 0; c < count; c++) {
-        near += chains[c].state->near;
-        nears += chains[c].state->nears;
-        missing += chains[c].state->missing;
-        violations += (double)chains[c].state->violations;
+        near += chains[c].counts->near;
+        nears += chains[c].counts->nears;
+        missing += chains[c].counts->missing;
+        violations += (double)chains[c].counts->violations;
     }
     return UNSEEN_COUNT * (missing + near / nears / NEAR) / (violations + 1.0);
 }
@@ -289,7 +276,6 @@ double bias_unseen(const bias *chains, size_t count)
 void bias_inspect(const bias *b, inspection *x)
 {
     size_t d = b->dim;
-    INSPECT_REAL(x, b->state->time, 0.0, DBL_MAX);
     INSPECT_COUNT(x, b->state->marks, BIAS_MARKS);
     inspect_any(x, b->marks, BIAS_MARKS * mark_width(b) * sizeof *b->marks);
     inspect_any(x, b->examples, BIAS_EXAMPLES * example_width(b) * sizeof *b->examples);
@@ -298,5 +284,5 @@ void bias_inspect(const bias *b, inspection *x)
     if (b->second) inspect_any(x, b->second, d * d * sizeof *b->second);
     if (!b->hessian) return;
     inspect_any(x, b->turn, d * sizeof *b->turn);
-    inspect_any(x, b->bend, d * d * sizeof *b->bend);
+    inspect_any(x, b->turn_second, d * d * sizeof *b->turn_second);
 }

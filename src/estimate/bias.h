@@ -6,7 +6,7 @@
 #include "base/inspect.h"
 #include "base/memory.h"
 #include "base/status.h"
-#include "path/path.h"
+#include "estimate/event_counts.h"
 
 /* Up to this dimension the response keeps the second order: d*d numbers a chain. */
 #define BIAS_SECOND_ORDER ((size_t)256)
@@ -14,15 +14,10 @@
 #define BIAS_EXAMPLES     ((size_t)8)  /* bounces of a path that are kept */
 
 typedef struct {
-    double time;
-    double missing;  /* bounces */
-    double expected; /* violations, as the regression foresaw them */
-    uint64_t proposals, bounces, refreshments, violations, rows;
     uint64_t segments;
     double steepness;   /* sum over violations of m (s^2 - s_r^2), s = u'Hx */
     double decay;       /* sum over sampled events of s^2 (s_r^2 - s^2) */
     double sampled;     /* time of the sampled segments */
-    double near, nears; /* see event */
     uint64_t marks;     /* made */
     uint64_t stretch;   /* segments between two of them; doubles when all are made */
     uint64_t stretched; /* segments since the last */
@@ -32,18 +27,21 @@ typedef struct {
 /* x = w - centre. The last three are NULL when dim is large or no Hessian is given. */
 typedef struct {
     size_t dim;
+    const event_counts *counts; /* borrowed: of this path, taken before */
     bias_state *state;
     double *push;          /* dim: sum over violations of m (u - u_r) */
     double *second;        /* dim*dim: sum of m x_a (u - u_r)_b; NULL when dim is large */
     const double *hessian; /* dim*dim, of U at the centre; borrowed */
     double *turn;          /* dim: sum over sampled events of s^2 (u_r - u) */
-    double *bend;     /* dim*dim: of s^2 x (u_r - u)' there, and of the integral of s^2 u u' */
+    double
+        *turn_second; /* dim*dim: of s^2 x (u_r - u)' there, and of the integral of s^2 u u' */
     double *marks;    /* BIAS_MARKS: time, steepness, push, second as they stood then */
     double *examples; /* BIAS_EXAMPLES: x, u - u_r, s^2 - s_r^2 of a bounce */
 } bias;
 
 /* The Hessian may be NULL: then what a changed slope does later on is left out. */
-void bias_carve(bias *b, size_t dim, const double *hessian, arena *memory);
+void bias_carve(bias *b, size_t dim, const double *hessian, const event_counts *counts,
+                arena *memory);
 void bias_start(bias *b);
 void bias_take(void *self, const segment *s);
 

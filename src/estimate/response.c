@@ -56,8 +56,8 @@ typedef struct {
     const draw_block *blocks;
     size_t count;
     double *memory;
-    double *mean, *push, *x, *z, *third, *turn;       /* d */
-    double *covariance, *factor, *k, *bend, *scratch; /* d*d */
+    double *mean, *push, *x, *z, *third, *turn;              /* d */
+    double *covariance, *factor, *k, *turn_second, *scratch; /* d*d */
     bias_missed part;
     bias_statement answer; /* to the part; without errors */
 } workspace;
@@ -69,8 +69,8 @@ static bool workspace_make(workspace *w, size_t d, bool second)
     if (!w->memory) return false;
     double **rows[] = {&w->mean, &w->push,      &w->x,           &w->z,        &w->third,
                        &w->turn, &w->part.push, &w->answer.mean, &w->answer.sd};
-    double **squares[] = {&w->covariance, &w->factor,  &w->k,
-                          &w->bend,       &w->scratch, &w->part.second};
+    double **squares[] = {&w->covariance,  &w->factor,  &w->k,
+                          &w->turn_second, &w->scratch, &w->part.second};
     double *next = w->memory;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++, next += d) *rows[i] = next;
     for (size_t i = 0; i < sizeof squares / sizeof *squares; i++, next += d * d)
@@ -133,14 +133,15 @@ static void add_parts(workspace *w, const double *twice)
     for (size_t i = 0; i < d; i++)
         for (size_t a = 0; a < d; a++) {
             double both = w->covariance[i * d + a] + w->mean[i] * w->mean[a];
-            for (size_t j = 0; j < d; j++) w->bend[i * d + j] += 2.0 * both * twice[a * d + j];
+            for (size_t j = 0; j < d; j++)
+                w->turn_second[i * d + j] += 2.0 * both * twice[a * d + j];
         }
     for (size_t a = 0; a < d; a++)
         for (size_t j = 0; j < d; j++) w->turn[j] += 2.0 * w->mean[a] * twice[a * d + j];
 }
 
 /* (g): what a changed slope adds to the pushes, for R = 1. */
-static void learn_bends(workspace *w, const bias *chains)
+static void learn_turns(workspace *w, const bias *chains)
 {
     size_t d = w->d;
     double sampled = 0.0, decay = 0.0;
@@ -152,12 +153,13 @@ static void learn_bends(workspace *w, const bias *chains)
         return;
     for (size_t c = 0; c < w->count; c++) {
         for (size_t j = 0; j < d; j++) w->turn[j] += chains[c].turn[j] / sampled;
-        for (size_t i = 0; i < d * d; i++) w->bend[i] += chains[c].bend[i] / sampled;
+        for (size_t i = 0; i < d * d; i++)
+            w->turn_second[i] += chains[c].turn_second[i] / sampled;
     }
     add_parts(w, w->scratch);
     double excess = -sampled / decay;
     for (size_t j = 0; j < d; j++) w->turn[j] *= excess;
-    for (size_t i = 0; i < d * d; i++) w->bend[i] *= excess;
+    for (size_t i = 0; i < d * d; i++) w->turn_second[i] *= excess;
 }
 
 /* ---- response ---- */
@@ -171,8 +173,8 @@ static void make_pushes(workspace *w)
         w->push[j] = w->part.push[j] / w->time + steepness * w->turn[j];
     for (size_t i = 0; w->second && i < d; i++) {
         for (size_t j = 0; j < d; j++)
-            w->x[j] = w->part.second[i * d + j] / w->time + steepness * w->bend[i * d + j] -
-                      w->mean[i] * w->push[j];
+            w->x[j] = w->part.second[i * d + j] / w->time +
+                      steepness * w->turn_second[i * d + j] - w->mean[i] * w->push[j];
         w->map.apply(w->map.self, w->x, w->k + i * d);
     }
 }
@@ -312,7 +314,7 @@ sbps_status bias_respond(const bias *chains, size_t count, const draw_block *blo
     w.blocks = blocks;
     w.count = count;
     covariance_of(&w);
-    learn_bends(&w, chains);
+    learn_turns(&w, chains);
     memcpy(w.factor, w.covariance, w.d * w.d * sizeof *w.factor);
     if (!cholesky(w.d, w.factor)) {
         status = fail(err, SBPS_BAD_ARG, "the draws do not span the space of the parameters");

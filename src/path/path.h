@@ -4,6 +4,7 @@
 
 #include "base/inspect.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,6 +68,26 @@ typedef struct {
     void *self;
     void (*take)(void *self, const segment *s);
 } sink;
+
+#define SINKS_MOST 8
+
+/* All that receive one path, in this order. */
+typedef struct {
+    size_t count;
+    sink list[SINKS_MOST];
+} path_sinks;
+
+static inline void sinks_add(path_sinks *p, void *self, void (*take)(void *, const segment *))
+{
+    assert(p->count < SINKS_MOST);
+    p->list[p->count++] = (sink){self, take};
+}
+
+static inline void sinks_take(const path_sinks *p, const segment *s)
+{
+    for (size_t i = 0; i < p->count; i++) p->list[i].take(p->list[i].self, s);
+}
+
 /* Of the segment flown last, read back: counts were passed on already, but what kind it was decides
  * how the next one begins. */
 void event_inspect(const event *e, inspection *x);

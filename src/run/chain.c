@@ -27,7 +27,8 @@ static void carve(const sbps_run *run, chain *c)
     sampler_carve(&c->s, run->plan.sampler, run->a, hessian, run->reference->w, &c->flight.is,
                   &c->memory);
     moments_carve(&c->m, d, run->report, run->reference->w, &c->memory);
-    bias_carve(&c->b, d, run->reference->hessian, &c->memory);
+    c->counts = arena_take(&c->memory, sizeof *c->counts);
+    bias_carve(&c->b, d, run->reference->hessian, c->counts, &c->memory);
     draws_carve(&c->d, d, run->options->draws, &c->memory);
     c->s.bent = run->bent;
     c->flight.parts = run->parts;
@@ -167,6 +168,7 @@ void chains_reset_estimates(sbps_run *run)
         chain *c = &run->chains[i];
         bool discrete = run->plan.sampler->discrete;
         moments_start(&c->m, discrete ? 1.0 : FIRST_BATCH / run->plan.scale);
+        *c->counts = (event_counts){0};
         bias_start(&c->b);
         draws_start(&c->d, discrete ? 1.0 : FIRST_SPACING / run->plan.scale);
     }
@@ -193,12 +195,14 @@ void chains_restore(sbps_run *run)
     run->plan.batch = run->chains->flight.state->n;
 }
 
-static void keep_event(chain *c, const segment *s)
+/* As things stood when the segment began: before it is counted. */
+static void keep_event(void *self, const segment *s)
 {
+    chain *c = self;
     double *record = c->skeleton + c->skeleton_count++ * skeleton_width(s->dim);
-    *record++ = c->b.state->time;
+    *record++ = c->counts->time;
     *record++ = (double)c->state->begun;
-    *record++ = (double)c->b.state->rows;
+    *record++ = (double)c->counts->rows;
     for (size_t j = 0; j < s->dim; j++) record[j] = s->centre[j] + s->p[j];
     memcpy(record + s->dim, s->q, s->dim * sizeof *s->q);
 }
@@ -209,27 +213,34 @@ static bool round_over(const sbps_run *run, const chain *c)
     double pass = (double)run->table->data->n, share = 1.0 / (double)run->chain_count;
     if (c->state->events >= run->plan.round_events) return true;
     return run->plan.epochs_rule && run->state.phase == PHASE_SAMPLING &&
-           (double)c->b.state->rows >= share * run->options->epochs * pass;
+           (double)c->counts->rows >= share * run->options->epochs * pass;
+}
+
+static void attach_sinks(chain *c, bool sampling)
+{
+    c->sinks.count = c->skeleton_count = 0;
+    if (c->skeleton && sampling) sinks_add(&c->sinks, c, keep_event);
+    sinks_add(&c->sinks, c->counts, event_counts_take);
+    sinks_add(&c->sinks, &c->m, moments_take);
+    sinks_add(&c->sinks, &c->b, bias_take);
+    sinks_add(&c->sinks, &c->d, draws_take);
 }
 
 static void advance_chain(void *self, size_t index)
 {
     sbps_run *run = self;
     chain *c = &run->chains[index];
-    bool keep = c->skeleton && run->state.phase == PHASE_SAMPLING;
-    c->skeleton_count = 0;
-    trace_watch(c, run->state.phase == PHASE_SAMPLING);
+    bool sampling = run->state.phase == PHASE_SAMPLING;
+    attach_sinks(c, sampling);
+    trace_watch(c, sampling);
     for (; !round_over(run, c) && !c->state->failed; c->state->events++) {
         segment s;
         if (atomic_load_explicit(&run->interrupt, memory_order_relaxed)) return;
         c->s.kind->step(&c->s, &s);
         c->state->failed = s.end->failed || !isfinite(s.dt);
         if (c->state->failed) return; /* a path without end has no averages either */
-        if (keep) keep_event(c, &s);
+        sinks_take(&c->sinks, &s);
         c->state->begun = s.end->kind;
-        moments_take(&c->m, &s);
-        bias_take(&c->b, &s);
-        draws_take(&c->d, &s);
     }
 }
 

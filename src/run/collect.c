@@ -69,15 +69,15 @@ static void fill_counts(const sbps_run *run, result_info *info)
 {
     double time = 0.0;
     for (size_t c = 0; c < run->chain_count; c++) {
-        const bias_state *b = run->chains[c].b.state;
-        info->proposals += (double)b->proposals;
-        info->bounces += (double)b->bounces;
-        info->refreshments += (double)b->refreshments;
-        info->violations += (double)b->violations;
-        info->missing_bounces += b->missing;
-        info->expected_violations += b->expected;
-        info->rows_touched += (double)b->rows;
-        time += b->time;
+        const event_counts *happened = run->chains[c].counts;
+        info->proposals += (double)happened->proposals;
+        info->bounces += (double)happened->bounces;
+        info->refreshments += (double)happened->refreshments;
+        info->violations += (double)happened->violations;
+        info->missing_bounces += happened->missing;
+        info->expected_violations += happened->expected;
+        info->rows_touched += (double)happened->rows;
+        time += happened->time;
     }
     if (!run->plan.sampler->curve) info->expected_violations = NAN;
     /* velocities are of length 1 or, where they are Gaussian, about sqrt(d) */

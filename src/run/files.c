@@ -208,7 +208,7 @@ sbps_status files_resume(sbps_run *run, sbps_error *err)
 /* Something is averaged over already: what is written from now on is not all of it. */
 static bool path_begun(const sbps_run *run)
 {
-    return run->state.phase != PHASE_WARMUP && run->chains->b.state->time > 0.0;
+    return run->state.phase != PHASE_WARMUP && run->chains->counts->time > 0.0;
 }
 
 /* A pipe or a device takes what comes; a file holds the whole path. `written` is what the checkpoint

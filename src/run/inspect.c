@@ -49,6 +49,7 @@ void inspect_chain(const sbps_run *run, size_t index, inspection *x)
     sampler_inspect(&c->s, run->plan.choose_band && c->s.kind->curve, x);
     if (!x->wrong[0]) inspect_distance(run, &c->s, x);
     moments_inspect(&c->m, x);
+    event_counts_inspect(c->counts, x);
     bias_inspect(&c->b, x);
     draws_inspect(&c->d, x);
 }

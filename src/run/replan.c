@@ -186,7 +186,7 @@ static double price_found(const sbps_run *run, double *spent)
 {
     double touched = 0.0;
     for (size_t i = 0; i < run->chain_count; i++)
-        touched += (double)run->chains[i].b.state->rows;
+        touched += (double)run->chains[i].counts->rows;
     *spent = auto_flight_work(run, run->state.warmup_rows + touched);
     double ess = moments_min_ess(run->moments_of, run->chain_count);
     return auto_flight_work(run, touched) / larger(ess, 1.0);

@@ -194,7 +194,7 @@ void sbps_run_progress(const sbps_run *run, sbps_progress *out)
                             : NAN;
     out->max_rhat = NAN;
     for (size_t i = 0; i < run->chain_count; i++)
-        proposals += (double)run->chains[i].b.state->proposals;
+        proposals += (double)run->chains[i].counts->proposals;
     for (size_t j = 0; j < run->target->dim; j++)
         out->max_rhat =
             fmax(out->max_rhat, moments_summarize(run->moments_of, run->chain_count, j).rhat);

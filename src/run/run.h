@@ -44,9 +44,11 @@ typedef struct {
     chain_state *state;
     minibatch flight;
     sampler s;
+    event_counts *counts; /* in its memory, as what the next three point to */
     moments m;
     bias b;
     draws d;
+    path_sinks sinks; /* of this round */
     double *skeleton; /* records of this round; NULL when none is asked for */
     size_t skeleton_count;
     tracer trace;

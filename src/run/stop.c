@@ -20,7 +20,7 @@
 static double rows_touched(const sbps_run *run)
 {
     double sum = 0.0;
-    for (size_t i = 0; i < run->chain_count; i++) sum += (double)run->chains[i].b.state->rows;
+    for (size_t i = 0; i < run->chain_count; i++) sum += (double)run->chains[i].counts->rows;
     return sum;
 }
 

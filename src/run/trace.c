@@ -18,7 +18,7 @@ static void take(void *self, const slope_look *seen)
         t->records = more;
         t->room = room;
     }
-    t->records[t->count++] = (trace_record){.time = c->b.state->time, .seen = *seen};
+    t->records[t->count++] = (trace_record){.time = c->counts->time, .seen = *seen};
 }
 
 void trace_watch(chain *c, bool on)

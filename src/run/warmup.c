@@ -88,8 +88,8 @@ static void choose_band(sbps_run *run)
 static void count_work(const sbps_run *run, double *proposals, double *rows_used)
 {
     for (size_t i = 0; i < run->chain_count; i++) {
-        *proposals += (double)run->chains[i].b.state->proposals;
-        *rows_used += (double)run->chains[i].b.state->rows;
+        *proposals += (double)run->chains[i].counts->proposals;
+        *rows_used += (double)run->chains[i].counts->rows;
     }
 }
 

@@ -171,10 +171,10 @@ TEST(events_are_counted)
                  .q = &q,
                  .end = &e,
                  .q_next = &next};
-    bias_take(&k.b, &s);
+    sinks_take(&k.all, &s);
     e = (event){.kind = EVENT_REFRESH, .proposals = 2, .rows = 30};
-    bias_take(&k.b, &s);
-    const bias_state *b = k.b.state;
+    sinks_take(&k.all, &s);
+    const event_counts *b = k.counts;
     CHECK(b->time == 4.0 && b->missing == 0.5 && b->rows == 100);
     CHECK(b->proposals == 5 && b->violations == 1 && b->bounces == 1 && b->refreshments == 1);
     CHECK(k.b.push[0] == 0.5 * 2.0);         /* m (u - u_r) */

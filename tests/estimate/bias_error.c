@@ -101,7 +101,7 @@ TEST(stretches_and_their_rest_are_the_whole)
         squares += second;
     }
     CHECK(groups >= BIAS_MARKS / 2 && groups <= BIAS_MARKS + 1);
-    CHECK_NEAR(time, k.b.state->time, 1e-9 * time);
+    CHECK_NEAR(time, k.counts->time, 1e-9 * time);
     CHECK_NEAR(sum, k.b.push[0], 1e-9);
     CHECK_NEAR(squares, k.b.second[0], 1e-9);
     free(k.memory.base);

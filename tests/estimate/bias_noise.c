@@ -37,16 +37,19 @@ static double slope(const target *t, double x)
 
 typedef struct {
     arena memory;
+    event_counts *counts;
     bias b;
     moments m;
     draws d;
+    path_sinks all;
 } sinks;
 
 static void sinks_carve(sinks *k, const double *centre, const double *hessian)
 {
     static const reported_value plain[DIM];
     k->memory.used = 0;
-    bias_carve(&k->b, DIM, hessian, &k->memory);
+    k->counts = arena_take(&k->memory, sizeof *k->counts);
+    bias_carve(&k->b, DIM, hessian, k->counts, &k->memory);
     moments_carve(&k->m, DIM, plain, centre, &k->memory);
     draws_carve(&k->d, DIM, 10000, &k->memory);
 }
@@ -60,6 +63,10 @@ static void sinks_make(sinks *k, const double *centre, const double *hessian, do
     bias_start(&k->b);
     moments_start(&k->m, batch);
     draws_start(&k->d, batch);
+    sinks_add(&k->all, k->counts, event_counts_take);
+    sinks_add(&k->all, &k->b, bias_take);
+    sinks_add(&k->all, &k->m, moments_take);
+    sinks_add(&k->all, &k->d, draws_take);
 }
 
 /* Proposes at x along u; on a bounce u is reflected. */
@@ -117,9 +124,7 @@ static void fly(const target *t, sinks *k, const double *centre, uint64_t seed)
                      .q = q,
                      .end = &e,
                      .q_next = u};
-        bias_take(&k->b, &s);
-        moments_take(&k->m, &s);
-        draws_take(&k->d, &s);
+        sinks_take(&k->all, &s);
         for (size_t j = 0; j < DIM; j++) p[j] += now * q[j];
         memcpy(q, u, sizeof q);
         at += now;
@@ -235,15 +240,16 @@ TEST(one_dimension_by_hand)
     double shift, spread;
     arena memory = {0};
     bias b;
-    bias_carve(&b, 1, &h, &memory);
+    event_counts counts = {.time = 10.0};
+    bias_carve(&b, 1, &h, &counts, &memory);
     memory = (arena){.base = aligned_zeroed(memory.used), .size = memory.used};
-    bias_carve(&b, 1, &h, &memory);
+    bias_carve(&b, 1, &h, &counts, &memory);
     bias_start(&b);
-    *b.state = (bias_state){.time = 10.0, .steepness = -3.0, .decay = -4.0, .sampled = 2.0};
+    *b.state = (bias_state){.steepness = -3.0, .decay = -4.0, .sampled = 2.0};
     b.push[0] = 0.7;
     b.second[0] = 1.3;
     b.turn[0] = -0.9;
-    b.bend[0] = 2.1;
+    b.turn_second[0] = 2.1;
     draw_block block = {x, 5};
     precision_map map = {&c, precision_one};
     double error[2];

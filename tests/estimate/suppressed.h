@@ -29,16 +29,19 @@ typedef struct {
 
 typedef struct {
     arena memory;
+    event_counts *counts;
     bias b;
     moments m;
     draws d;
+    path_sinks all;
 } sinks;
 
 static void sinks_carve(sinks *k, size_t d, const double *centre)
 {
     static const reported_value plain[DIM_MAX];
     k->memory.used = 0;
-    bias_carve(&k->b, d, NULL, &k->memory);
+    k->counts = arena_take(&k->memory, sizeof *k->counts);
+    bias_carve(&k->b, d, NULL, k->counts, &k->memory);
     moments_carve(&k->m, d, plain, centre, &k->memory);
     draws_carve(&k->d, d, 4000, &k->memory);
 }
@@ -52,6 +55,10 @@ static void sinks_make(sinks *k, size_t d, const double *centre)
     bias_start(&k->b);
     moments_start(&k->m, 0.5);
     draws_start(&k->d, 0.5);
+    sinks_add(&k->all, k->counts, event_counts_take);
+    sinks_add(&k->all, &k->b, bias_take);
+    sinks_add(&k->all, &k->m, moments_take);
+    sinks_add(&k->all, &k->d, draws_take);
 }
 
 static double dot(size_t d, const double *x, const double *y)
@@ -127,7 +134,7 @@ static void fly(const target *t, sinks *k, double time, uint64_t seed)
     double next[DIM_MAX], g[DIM_MAX];
     rng_sphere(&r, t->d, v);
     forward(t, v, u);
-    while (k->b.state->time < time) {
+    while (k->counts->time < time) {
         double e = v[0] > 0.0 ? t->up : t->down;
         double bounce = bounce_time(t, x, u, rng_exponential(&r) / (1.0 - e));
         double refresh = rng_exponential(&r) / t->refresh, dt = fmin(bounce, refresh);
@@ -151,9 +158,7 @@ static void fly(const target *t, sinks *k, double time, uint64_t seed)
                      .q = u,
                      .end = &end,
                      .q_next = next};
-        bias_take(&k->b, &s);
-        moments_take(&k->m, &s);
-        draws_take(&k->d, &s);
+        sinks_take(&k->all, &s);
         memcpy(u, next, sizeof u);
     }
 }

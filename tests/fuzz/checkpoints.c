@@ -119,6 +119,7 @@ static void find_parts(model_file *f, const sbps_run *run)
     add_part(f, c, c->s.settings, sizeof *c->s.settings);
     add_part(f, c, c->s.state, c->s.kind->state_bytes);
     add_part(f, c, c->m.state, sizeof *c->m.state);
+    add_part(f, c, c->counts, sizeof *c->counts);
     add_part(f, c, c->b.state, sizeof *c->b.state);
     add_part(f, c, c->d.state, sizeof *c->d.state);
     add_part(f, c, c->s.p_next, COLUMNS * sizeof(double));

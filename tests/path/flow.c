@@ -126,4 +126,32 @@ TEST(integrals_of_two_halves_are_that_of_the_whole)
         }
 }
 
+/* ---- sinks ---- */
+
+typedef struct {
+    int *turn;
+    int mine;
+    double time;
+} clerk;
+
+static void note(void *self, const segment *s)
+{
+    clerk *c = self;
+    c->mine = ++*c->turn;
+    c->time += s->dt;
+}
+
+TEST(sinks_receive_every_segment_in_the_order_they_were_added)
+{
+    int turn = 0;
+    clerk clerks[3] = {{&turn, 0, 0.0}, {&turn, 0, 0.0}, {&turn, 0, 0.0}};
+    path_sinks sinks = {0};
+    segment s = {.flow = &flow_line, .dt = 0.5};
+    for (size_t i = 3; i-- > 0;) sinks_add(&sinks, &clerks[i], note);
+    sinks_take(&sinks, &s);
+    sinks_take(&sinks, &s);
+    CHECK(clerks[2].mine == 4 && clerks[1].mine == 5 && clerks[0].mine == 6);
+    for (size_t i = 0; i < 3; i++) CHECK(clerks[i].time == 1.0);
+}
+
 CHECK_MAIN

@@ -77,7 +77,7 @@ static void silent_law(const problem *p)
     for (size_t i = 0; i < 10000; i++) flyer_step(&f, &s);
     CHECK(allocations == 0);
     CHECK(f.d.state->spacing > 0.0 && f.m.state->full > 0);
-    CHECK(f.b.state->bounces > 0 || f.s.kind->discrete);
+    CHECK(f.counts->bounces > 0 || f.s.kind->discrete);
     free(f.memory.base);
 }
 

@@ -86,7 +86,7 @@ static void path_law(const problem *p)
         flyer_make(&f, p, settings[i], 1);
         REQUIRE(f.memory.base);
         for (size_t k = 0; k < 300; k++) check_segment(p, &f, end, next, k == 0);
-        CHECK(f.b.state->bounces > 5 && f.b.state->refreshments > 0);
+        CHECK(f.counts->bounces > 5 && f.counts->refreshments > 0);
         free(f.memory.base);
     }
 }
@@ -125,7 +125,7 @@ TEST(a_gaussian_posterior_is_flown_through_without_a_bounce)
         flyer_step(&f, &s);
         speed += squared(&p, s.q) / 4000.0;
     }
-    CHECK(f.b.state->bounces == 0 && f.b.state->violations == 0);
+    CHECK(f.counts->bounces == 0 && f.counts->violations == 0);
     CHECK_Z(speed, 2.0, 2.0 / sqrt(4000.0), MAX_Z); /* |v|^2 ~ chi^2 of 2, anew each time */
     for (size_t j = 0; j < 2; j++) {
         moment_summary m = moments_summarize(&f.m, 1, j);
@@ -149,7 +149,7 @@ TEST(a_refresh_rate_of_zero_is_not_taken_at_its_word)
     none.refresh_rate = 0.0;
     flyer_make(&f, &p, &none, 1);
     for (size_t i = 0; i < 100; i++) flyer_step(&f, &s);
-    CHECK(f.b.state->refreshments == 100);
+    CHECK(f.counts->refreshments == 100);
     free(f.memory.base);
     problem_close(&p);
 }

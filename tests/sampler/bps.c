@@ -322,8 +322,8 @@ static void arrival_law(problem p, double noise)
         x[i] = integrated(&c.u, s.dt, noise * sqrt(dot(s.dim, s.q, s.q)), steps);
     }
     check_exponential(FLIGHTS, x);
-    CHECK(f.b.state->missing <= 1e-3 * (double)FLIGHTS);
-    if (minibatch_facts(p.t.u).convex) CHECK(f.b.state->violations == 0);
+    CHECK(f.counts->missing <= 1e-3 * (double)FLIGHTS);
+    if (minibatch_facts(p.t.u).convex) CHECK(f.counts->violations == 0);
     free(c.memory.base);
     free(f.memory.base);
     problem_close(&p);
@@ -391,10 +391,10 @@ TEST(noise_makes_bounces_more_frequent_as_jensen_says)
         flyer_make(&f, &p, &set, 5);
         for (size_t i = 0; i < 4000; i++) flyer_step(&f, &s); /* from the mode */
         for (size_t part = 0; part < 40; part++) {
-            double bounces = (double)f.b.state->bounces, time = f.b.state->time;
-            while (f.b.state->time < time + 250.0) flyer_step(&f, &s);
-            bounces = (double)f.b.state->bounces - bounces;
-            tally_add(&rate, bounces / (f.b.state->time - time));
+            double bounces = (double)f.counts->bounces, time = f.counts->time;
+            while (f.counts->time < time + 250.0) flyer_step(&f, &s);
+            bounces = (double)f.counts->bounces - bounces;
+            tally_add(&rate, bounces / (f.counts->time - time));
         }
         double want = sqrt((1.0 + noise * noise) / (2.0 * M_PI));
         CHECK_Z(tally_mean(&rate), want, tally_error(&rate), MAX_Z);
@@ -418,7 +418,7 @@ TEST(a_wall_thinner_than_the_cells_is_seen_by_the_meter)
         CHECK((s.end->missing > 0.0) == (s.end->violations > 0));
         least = smaller(least, state->thinning.most);
     }
-    CHECK(f.b.state->violations > 0 && f.b.state->missing > 1.0);
+    CHECK(f.counts->violations > 0 && f.counts->missing > 1.0);
     CHECK(least < 0.6);
     free(f.memory.base);
     problem_close(&p);

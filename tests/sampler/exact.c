@@ -435,7 +435,7 @@ static void zigzag_moves(const sampler_kind *kind, const metric_kind *metric_use
         CHECK(s.end->kind == EVENT_REFRESH || flips == 1);
         CHECK(s.dt > 0.0 && isfinite(s.dt));
     }
-    CHECK(f.b.state->bounces > 100 && f.b.state->refreshments > 0);
+    CHECK(f.counts->bounces > 100 && f.counts->refreshments > 0);
     free(f.memory.base);
     bench_close(&b);
 }

@@ -50,9 +50,11 @@ typedef struct {
     arena memory;
     minibatch u;
     sampler s;
+    event_counts *counts;
     moments m;
     bias b;
     draws d;
+    path_sinks sinks;
 } flyer;
 
 static inline problem problem_make(recipe made)
@@ -83,7 +85,8 @@ static inline void flyer_carve(flyer *f, const problem *p)
     if (p->made.batches == &batch_strata) f->u.parts = fixture_strata(p->t.data->n);
     sampler_carve(&f->s, p->made.kind, p->a, p->m->hessian, p->m->w, &f->u.is, &f->memory);
     moments_carve(&f->m, d, none, p->m->w, &f->memory);
-    bias_carve(&f->b, d, NULL, &f->memory);
+    f->counts = arena_take(&f->memory, sizeof *f->counts);
+    bias_carve(&f->b, d, NULL, f->counts, &f->memory);
     draws_carve(&f->d, d, 100, &f->memory);
 }
 
@@ -119,14 +122,16 @@ static inline void flyer_make(flyer *f, const problem *p, const sampler_settings
     moments_start(&f->m, 0.25 / scale);
     bias_start(&f->b);
     draws_start(&f->d, 0.25 / scale);
+    sinks_add(&f->sinks, f->counts, event_counts_take);
+    sinks_add(&f->sinks, &f->m, moments_take);
+    sinks_add(&f->sinks, &f->b, bias_take);
+    sinks_add(&f->sinks, &f->d, draws_take);
 }
 
 static inline void flyer_step(flyer *f, segment *s)
 {
     f->s.kind->step(&f->s, s);
-    moments_take(&f->m, s);
-    bias_take(&f->b, s);
-    draws_take(&f->d, s);
+    sinks_take(&f->sinks, s);
 }
 
 /* A sampler of the full data takes no batches, one of single rows no others. */

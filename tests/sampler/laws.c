@@ -190,8 +190,8 @@ static void path_law(const problem *p)
         flyer_make(&f, p, settings[i], 1);
         REQUIRE(f.memory.base);
         for (size_t k = 0; k < 300; k++) check_segment(p, &f, end, next, k == 0);
-        CHECK(f.b.state->bounces > 50);
-        CHECK(f.b.state->refreshments > 0 || p->made.kind->ergodic);
+        CHECK(f.counts->bounces > 50);
+        CHECK(f.counts->refreshments > 0 || p->made.kind->ergodic);
         free(f.memory.base);
     }
 }
@@ -214,9 +214,9 @@ static void rows_law(const problem *p)
         CHECK(s.end->rows >= s.end->proposals * f.u.is.batch);
         looks += s.end->rows / f.u.is.batch;
     }
-    CHECK(f.b.state->rows == looks * f.u.is.batch);
+    CHECK(f.counts->rows == looks * f.u.is.batch);
     /* besides proposals only starts of flights without a bounce and horizons look at rows */
-    if (p->made.kind->curve) CHECK(looks > f.b.state->proposals);
+    if (p->made.kind->curve) CHECK(looks > f.counts->proposals);
     free(f.memory.base);
 }
 

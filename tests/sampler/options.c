@@ -263,7 +263,7 @@ TEST(every_option_flies_another_path_to_the_same_posterior)
             differs = differs || s.dt != t.dt;
         }
         CHECK(differs == (which < 4));
-        CHECK(looks >= f.b.state->proposals * (which == 3 ? 2 : 1));
+        CHECK(looks >= f.counts->proposals * (which == 3 ? 2 : 1));
         for (size_t j = 0; j < d; j++) {
             moment_summary m = moments_summarize(&f.m, 1, j);
             if (which == 4) {

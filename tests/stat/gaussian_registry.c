@@ -228,7 +228,7 @@ static void compare(const gaussian *g, const expectation *e, const char *what,
     CHECK(worst[0] <= MAX_Z);
     CHECK(worst[1] <= MAX_Z);
     for (size_t c = 0; c < run->chain_count; c++)
-        if (sampler_find(e->sampler)->bounded) CHECK(run->chains[c].b.state->violations == 0);
+        if (sampler_find(e->sampler)->bounded) CHECK(run->chains[c].counts->violations == 0);
 }
 
 static void check_refused(const expectation *e, sbps_status status, const sbps_error *err)
