@@ -29,7 +29,7 @@ help:
 	@echo "make asan       build with address and undefined sanitizers; unit and law tests"
 	@echo "make tsan       the same with the thread sanitizer"
 	@echo "make clang      build and test with clang"
-	@echo "make coverage   build and test with line counts"
+	@echo "make coverage   build and test with counts; the share of branches taken, room by room"
 	@echo "make packages   install the Debian packages that building needs"
 	@echo "make clean      remove every build directory"
 
@@ -69,10 +69,14 @@ test: test-packages
 	$(call say,all is well)
 
 .PHONY: dev asan tsan clang coverage
-dev asan clang coverage:
+dev asan clang:
 	@cmake --preset $@ >/dev/null
 	@cmake --build --preset $@
 	@ctest --preset $@
+coverage:
+	@cmake --preset $@ >/dev/null
+	@cmake --build --preset $@
+	@ctest --preset $@; failed=$$?; scripts/coverage.py build-$@; exit $$failed
 tsan:
 	@cmake --preset $@ >/dev/null
 	@cmake --build --preset $@

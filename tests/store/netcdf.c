@@ -2,7 +2,7 @@
  * file is refused with a sentence. */
 #include "check.h"
 
-#include "store/sample.h"
+#include "store/foreign.h"
 #include "store/trailer.h"
 
 #include <netcdf.h>
@@ -141,53 +141,6 @@ TEST(a_flipped_bit_anywhere_is_refused)
     unlink(path);
 }
 
-/* A NetCDF file made by hand, with a good checksum: what the shapes are checked for. */
-typedef struct {
-    const char *author;
-    size_t chains, draws, dim, stats_draws; /* stats_draws: of sample_stats */
-    nc_type type;                           /* of posterior's w */
-} foreign;
-
-static void put_doubles(int group, const char *name, int rank, const int *dimensions,
-                        nc_type type)
-{
-    int variable;
-    nc_def_var(group, name, type, rank, dimensions, &variable);
-}
-
-static void make_foreign(const char *path, const foreign *f)
-{
-    int root, group, d[3], variable;
-    REQUIRE(nc_create(path, NC_NETCDF4 | NC_CLOBBER, &root) == NC_NOERR);
-    if (f->author)
-        nc_put_att_text(root, NC_GLOBAL, "inference_library", strlen(f->author), f->author);
-    nc_def_grp(root, "posterior", &group);
-    nc_def_dim(group, "chain", f->chains, &d[0]);
-    nc_def_dim(group, "draw", f->draws, &d[1]);
-    nc_def_dim(group, "coef", f->dim, &d[2]);
-    nc_def_var(group, "coef", NC_STRING, 1, &d[2], &variable);
-    put_doubles(group, "w", 3, d, f->type);
-    nc_def_grp(root, "sample_stats", &group);
-    nc_def_dim(group, "chain", f->chains, &d[0]);
-    nc_def_dim(group, "draw", f->stats_draws, &d[1]);
-    for (const array_field *a = layout_stats; a->name; a++)
-        put_doubles(group, a->name, 2, d, NC_DOUBLE);
-    nc_def_grp(root, "path", &group);
-    nc_def_dim(group, "coef", f->dim, &d[0]);
-    for (const array_field *a = layout_path; a->name; a++)
-        put_doubles(group, a->name, 1, d, NC_DOUBLE);
-    nc_close(root);
-
-    size_t size;
-    unsigned char trailer[TRAILER_SIZE];
-    char *bytes = sample_bytes(path, &size);
-    trailer_make(bytes, size, trailer);
-    bytes = realloc(bytes, size + sizeof trailer);
-    memcpy(bytes + size, trailer, sizeof trailer);
-    sample_store(path, bytes, size + sizeof trailer);
-    free(bytes);
-}
-
 static void check_foreign(foreign f, const char *words)
 {
     const char *path = sample_path("foreign.nc");
@@ -198,7 +151,7 @@ static void check_foreign(foreign f, const char *words)
 
 TEST(other_shapes_than_ours_are_refused)
 {
-    const foreign ours = {"sbps", 2, 3, 4, 3, NC_DOUBLE};
+    const foreign ours = {"sbps", 2, 3, 4, 3, NC_DOUBLE, NULL};
     foreign f = ours;
     result *r = NULL;
     make_foreign(sample_path("ours.nc"),
