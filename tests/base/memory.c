@@ -49,6 +49,17 @@ TEST(blocks_are_aligned_and_zeroed)
     free(doubles);
 }
 
+/* Tables: from 16 MiB on, in pages of 2 MiB. */
+TEST(large_blocks_are_whole_huge_pages)
+{
+    const size_t page = (size_t)2 << 20, bytes = 8 * page + 1;
+    unsigned char *block = aligned_zeroed(bytes);
+    REQUIRE(block != NULL);
+    CHECK((uintptr_t)block % page == 0);
+    for (size_t i = 0; i < bytes; i += 4096) CHECK(block[i] == 0);
+    free(block);
+}
+
 TEST(sizes_that_overflow_are_refused)
 {
     volatile size_t most = SIZE_MAX; /* so that the compiler does not see through it */

@@ -1,0 +1,101 @@
+/* Products and combinations of rows over every length of row that has code of its own, every rest of a
+ * block, doubles and floats: in each variant what the definition says, to the bit. */
+#include "base/kernels.h"
+#include "base/rng.h"
+
+#include "check.h"
+
+enum { ROWS = 120, STRIDE_MOST = 40 };
+
+static const size_t counts[] = {0, 1, 2, 3, 4, 5, 7, 8, 65, ROWS};
+
+/* A table of both kinds of cell with the same numbers in them. */
+static double doubles[ROWS * STRIDE_MOST], p[STRIDE_MOST], q[STRIDE_MOST], weights[ROWS];
+static float floats[ROWS * STRIDE_MOST];
+static size_t chosen[ROWS];
+
+static void fill_tables(rng *r)
+{
+    for (size_t i = 0; i < ROWS * STRIDE_MOST; i++)
+        doubles[i] = floats[i] = (float)rng_normal(r);
+    for (size_t j = 0; j < STRIDE_MOST; j++) {
+        p[j] = rng_normal(r);
+        q[j] = rng_normal(r);
+    }
+    for (size_t i = 0; i < ROWS; i++) {
+        weights[i] = rng_normal(r);
+        chosen[i] = rng_below(r, ROWS);
+    }
+}
+
+static const double *row_of(size_t stride, const size_t *rows, size_t first, size_t i)
+{
+    return doubles + (rows ? rows[i] : first + i) * stride;
+}
+
+static bool are_products(const double *got, const double *with, size_t stride,
+                         const size_t *rows, size_t first, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (got[i] != kernels_at(0)->dot(stride, row_of(stride, rows, first, i), with))
+            return false;
+    return true;
+}
+
+static void check_products(const kernels *k, size_t stride, const size_t *rows, size_t n)
+{
+    double eta[ROWS + 1], deta[ROWS + 1];
+    size_t first = (ROWS - n) / 2;
+    eta[n] = deta[n] = 42.0; /* nothing is written behind the last row */
+    k->row_products(doubles, stride, rows, first, n, p, q, eta, deta);
+    CHECK(are_products(eta, p, stride, rows, first, n));
+    CHECK(are_products(deta, q, stride, rows, first, n));
+    k->row_products(doubles, stride, rows, first, n, q, NULL, eta, NULL);
+    CHECK(are_products(eta, q, stride, rows, first, n));
+    k->row_products_float(floats, stride, rows, first, n, p, q, eta, deta);
+    CHECK(are_products(eta, p, stride, rows, first, n));
+    CHECK(are_products(deta, q, stride, rows, first, n));
+    k->row_products_float(floats, stride, rows, first, n, q, NULL, eta, NULL);
+    CHECK(are_products(eta, q, stride, rows, first, n));
+    CHECK(eta[n] == 42.0 && deta[n] == 42.0);
+}
+
+static void check_combination(const kernels *k, size_t stride, const size_t *rows, size_t n)
+{
+    double want[STRIDE_MOST], got[STRIDE_MOST], of_floats[STRIDE_MOST];
+    size_t first = (ROWS - n) / 2, bytes = stride * sizeof *want;
+    for (size_t j = 0; j < stride; j++) want[j] = got[j] = of_floats[j] = (double)j;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < stride; j++)
+            want[j] = fma(weights[i], row_of(stride, rows, first, i)[j], want[j]);
+    k->row_combine(doubles, stride, rows, first, n, weights, got);
+    CHECK(!memcmp(want, got, bytes));
+    k->row_combine_float(floats, stride, rows, first, n, weights, of_floats);
+    CHECK(!memcmp(want, of_floats, bytes));
+}
+
+static void check_all(void (*check)(const kernels *k, size_t stride, const size_t *rows,
+                                    size_t n))
+{
+    const kernels *k;
+    rng r = rng_stream(11, 0, RNG_TEST);
+    fill_tables(&r);
+    for (size_t v = 0; (k = kernels_at(v)); v++)
+        for (size_t stride = KERNEL_LANES; stride <= STRIDE_MOST; stride += KERNEL_LANES)
+            for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+                check(k, stride, NULL, counts[c]);
+                check(k, stride, chosen, counts[c]);
+            }
+}
+
+TEST(products_are_dots_for_every_length_of_row)
+{
+    check_all(check_products);
+}
+
+TEST(combinations_add_rows_in_order_for_every_length_of_row)
+{
+    check_all(check_combination);
+}
+
+CHECK_MAIN
