@@ -120,7 +120,7 @@ static void print_row(const variant *v, const sbps_run *run, double edges[2][BIN
     if (run_collect(run, &r, &err) != SBPS_OK) give_up(&err);
     double time = 0.0; /* natural units */
     for (size_t c = 0; c < run->chain_count; c++)
-        time += run->chains[c].counts->time * run->plan.scale;
+        time += run->chains[c].counts->time * run->plan->scale;
     printf("| %s | %.4f | %.4f | %.2f | %.1f | %.4f | %.2g |\n", v->name,
            total_variation(run, 0, edges[0]), total_variation(run, 1, edges[1]), r->info.band,
            r->info.proposals / time, r->info.bias_estimate, r->info.min_ess);

@@ -39,7 +39,7 @@ check_includes() {
             may["sampler"] = "base band potential metric path"
             may["estimate"] = may["store"] = "base path"
             may["report"] = "base estimate store"
-            may["choose"] = "base data read prior model metric posterior potential mode path band sampler run"
+            may["choose"] = "base data read prior model metric posterior potential mode path band sampler"
             may["run"] = may["choose"] " choose estimate store report"
             may["api"] = may["run"] " run"
             may["cli"] = ""

@@ -1,5 +1,6 @@
 /* The mode and Laplace's approximation as sbps.h offers them. */
 #include "base/memory.h"
+#include "choose/plan.h"
 #include "choose/target.h"
 #include "mode/laplace.h"
 #include "report/approximation.h"

@@ -20,13 +20,15 @@
 #include "choose/auto.h"
 
 #include "base/decimal.h"
+#include "base/dense.h"
 #include "base/real.h"
-#include "choose/stage.h"
-#include "posterior/influence.h"
+#include "choose/target.h"
+#include "mode/laplace.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LOOKS        9.0
@@ -37,7 +39,6 @@
 #define HMC_PASSES   5.5  /* at d = 20 */
 #define BAND_USUAL   4.0  /* k */
 #define UNMET_SHARE  0.5  /* of the bounces that may be missed */
-#define EFFECT_LEAST 1.0  /* posterior sd: rows that users are told of */
 #define BATCH_LEAST  ((size_t)4)
 #define BATCH_STEP   ((size_t)4)
 
@@ -50,81 +51,83 @@ typedef struct {
 
 static const candidate candidates[] = {{"none", 1.0}, {"gradient", 2.0}, {"hessian", 3.0}};
 
-size_t auto_order(const sbps_run *run)
+size_t auto_order(const char *control_variate)
 {
     size_t i = 0;
-    while (strcmp(candidates[i].name, run->plan.control_variate)) i++;
+    while (strcmp(candidates[i].name, control_variate)) i++;
     return i;
 }
 
-bool auto_wanted(const sbps_run *run)
+bool auto_wanted(const sbps_options *o, const run_plan *p)
 {
-    const run_plan *p = &run->plan;
     bool rowless = p->model->rowless;
-    return !run->options->paper && !rowless && p->sampler->curve;
+    return !o->paper && !rowless && p->sampler->curve;
 }
 
 /* ---- what it costs ---- */
 
 /* Numbers of x that one row's slope multiplies. */
-static double row_work(const sbps_run *run, const char *control_variate)
+static double row_work(const posterior *u, const char *control_variate)
 {
-    if (run->plan.model->regression) return rows_numbers(run->target->data);
+    if (u->model->regression) return rows_numbers(u->data);
     for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
         if (!strcmp(candidates[i].name, control_variate))
-            return candidates[i].general_cost * (double)run->target->dim;
-    return (double)run->target->dim;
+            return candidates[i].general_cost * (double)u->dim;
+    return (double)u->dim;
 }
 
-static size_t best_batch(const sbps_run *run, double noise, double work)
+static size_t best_batch(const posterior *u, double noise, double work)
 {
     double n = sqrt(NOISE_PRICE * noise * LOOK_WORK / work);
-    size_t all = run->target->data->n, steps = (size_t)smaller(n / BATCH_STEP + 0.5, 1e9);
+    size_t all = u->data->n, steps = (size_t)smaller(n / BATCH_STEP + 0.5, 1e9);
     size_t rounded = steps * BATCH_STEP;
     if (rounded < BATCH_LEAST) rounded = BATCH_LEAST;
     return rounded > all / 2 ? all : rounded;
 }
 
 /* (2), first half: of what the noise costs. */
-static double looks_for(const sbps_run *run, double price)
+static double looks_for(const posterior *u, double price)
 {
-    return LOOKS * sqrt((double)run->target->dim) * (1.0 + price);
+    return LOOKS * sqrt((double)u->dim) * (1.0 + price);
 }
 
-double auto_hmc_work(const sbps_run *run)
+double auto_hmc_work(const posterior *target)
 {
-    double passes = HMC_PASSES * pow((double)run->target->dim / 20.0, 0.25);
-    return passes * (double)run->target->data->n * row_work(run, "none");
+    double passes = HMC_PASSES * pow((double)target->dim / 20.0, 0.25);
+    return passes * (double)target->data->n * row_work(target, "none");
 }
 
-double auto_flight_work(const sbps_run *run, double rows_touched)
+double auto_flight_work(const posterior *target, const char *control_variate, size_t each,
+                        const strata *parts, double rows_touched)
 {
-    size_t parts = run->parts ? run->parts->count : 0;
-    double looks = rows_touched / (double)run->plan.batch;
-    return rows_touched * row_work(run, run->plan.control_variate) +
-           looks * (LOOK_WORK + PART_WORK * (double)parts);
+    size_t count = parts ? parts->count : 0;
+    double looks = rows_touched / (double)each;
+    return rows_touched * row_work(target, control_variate) +
+           looks * (LOOK_WORK + PART_WORK * (double)count);
 }
 
-double auto_in_rows(const sbps_run *run, double work)
+double auto_in_rows(const posterior *target, double work)
 {
-    return work / row_work(run, "none");
+    return work / row_work(target, "none");
 }
 
 /* ---- choosing ---- */
 
-const batch_kind *auto_minibatch(const sbps_run *run, size_t n)
+const batch_kind *auto_minibatch(const auto_facts *f, const run_plan *plan, const strata *parts,
+                                 size_t n)
 {
-    const rows *data = run->target->data;
-    if (run->parts && n < data->n) return &batch_strata;
-    return plan_minibatch(run->options, data, &run->plan, n);
+    const rows *data = f->target->data;
+    if (parts && n < data->n) return &batch_strata;
+    return plan_minibatch(f->options, data, plan, n);
 }
 
-const batch_kind *auto_widest(const sbps_run *run)
+const batch_kind *auto_widest(const auto_facts *f, const run_plan *plan, const strata *parts,
+                              const batch_kind *first)
 {
-    const run_plan *p = &run->plan;
-    bool list = p->auto_batch && !run->parts && is_auto(run->options->minibatch) &&
-                run->target->data->n <= PLAN_LIST_ROWS && !run->target->data->mapped;
-    return list ? &batch_random : p->minibatch;
+    const rows *data = f->target->data;
+    bool list = plan->auto_batch && !parts && is_auto(f->options->minibatch) &&
+                data->n <= PLAN_LIST_ROWS && !data->mapped;
+    return list ? &batch_random : first;
 }
 
 typedef struct {
@@ -137,28 +140,30 @@ typedef struct {
 
 /* Rows that lie beyond any band when they are met are missed at the rate of their influence, however wide
  * the band; beyond their share of the budget they count against the batches that leave them to chance. */
-static double dearer_by_misses(const sbps_run *run, const strata_tally *tally,
+static double dearer_by_misses(const sbps_options *o, const strata_tally *tally,
                                const strata *parts, size_t n, double variance)
 {
     double width = AUTO_SLOPE + BAND_USUAL * sqrt(variance);
-    double limit = UNMET_SHARE * MISSING_SHARE * run->options->bias_budget;
+    double limit = UNMET_SHARE * MISSING_SHARE * o->bias_budget;
     return larger(strata_beyond(tally, parts, n, width) / limit, 1.0);
 }
 
 /* Do strata make it cheaper? Batches of n then have the noise of strata_variance. */
-static void try_strata(const sbps_run *run, const strata_tally *tally, double work, verdict *v)
+static void try_strata(const auto_facts *f, const run_plan *plan, const strata_tally *tally,
+                       double work, verdict *v)
 {
-    size_t n = run->target->data->n;
-    bool asked = !strcmp(run->options->minibatch, "strata");
-    bool open = asked || (run->plan.auto_batch && is_auto(run->options->minibatch));
+    size_t n = f->target->data->n;
+    bool asked = !strcmp(f->options->minibatch, "strata");
+    bool open = asked || (plan->auto_batch && is_auto(f->options->minibatch));
     double noise = v->noise / (double)v->batch;
-    if (open && v->batch < n) v->work *= dearer_by_misses(run, tally, NULL, v->batch, noise);
+    if (open && v->batch < n)
+        v->work *= dearer_by_misses(f->options, tally, NULL, v->batch, noise);
     if (asked) v->work = DBL_MAX; /* what is left when rows are all alike */
     strata parts;
     for (size_t count = 2; open && count <= STRATA_MAX; count++) {
         size_t taken[STRATA_MAX], least = STRATA_LEAST * count, most = n / 2;
-        if (!run->plan.auto_batch) {
-            least = run->plan.batch;
+        if (!plan->auto_batch) {
+            least = plan->batch;
             most = least + 1;
         }
         strata_divide(tally, count, &parts);
@@ -167,111 +172,132 @@ static void try_strata(const sbps_run *run, const strata_tally *tally, double wo
             size_t all = strata_allot(&parts, take, taken);
             double variance = strata_variance(&parts, take);
             double look = (double)all * work + LOOK_WORK + PART_WORK * (double)count;
-            double total = looks_for(run, STRATA_PRICE * variance) * look;
-            if (total < v->work) total *= dearer_by_misses(run, tally, &parts, take, variance);
+            double total = looks_for(f->target, STRATA_PRICE * variance) * look;
+            if (total < v->work)
+                total *= dearer_by_misses(f->options, tally, &parts, take, variance);
             if (!(total < v->work)) continue;
             *v = (verdict){v->c, take, variance * (double)all, total, parts};
         }
     }
 }
 
-static verdict hear(const sbps_run *run, const candidate *c, const float *influence)
+static verdict judge(const auto_facts *f, const run_plan *plan, const candidate *c,
+                     const float *influence)
 {
     strata_tally tally;
-    size_t rows_all = run->target->data->n;
+    size_t rows_all = f->target->data->n;
     strata_count(rows_all, influence, &tally);
-    double work = row_work(run, c->name), noise = (double)rows_all * strata_squares(&tally);
-    size_t n = run->plan.auto_batch ? best_batch(run, noise, work) : run->plan.batch;
+    double work = row_work(f->target, c->name),
+           noise = (double)rows_all * strata_squares(&tally);
+    size_t n = plan->auto_batch ? best_batch(f->target, noise, work) : plan->batch;
     double price = n < rows_all ? NOISE_PRICE * noise / (double)n : 0.0;
     verdict v = {.c = c, .batch = n, .noise = noise};
-    v.work = looks_for(run, price) * ((double)n * work + LOOK_WORK);
-    try_strata(run, &tally, work, &v);
+    v.work = looks_for(f->target, price) * ((double)n * work + LOOK_WORK);
+    try_strata(f, plan, &tally, work, &v);
     return v;
 }
 
-static void say(sbps_run *run, const verdict *v, bool hmc)
+static void say(const posterior *u, run_plan *plan, const verdict *v, bool hmc)
 {
-    decimal_print(run->plan.why, sizeof run->plan.why,
+    decimal_print(plan->why, sizeof plan->why,
                   "about %.2g rows' work per effective sample, hmc about %.2g%s",
-                  auto_in_rows(run, v->work), auto_in_rows(run, auto_hmc_work(run)),
+                  auto_in_rows(u, v->work), auto_in_rows(u, auto_hmc_work(u)),
                   hmc ? ": hmc it is" : "");
 }
 
 /* Every row's influence under each candidate; those not open are left NULL. */
 typedef struct {
     float *of[INFLUENCE_ORDERS];
-} hearing;
+} influences;
 
-static void hearing_close(hearing *h)
+static void influences_free(influences *m)
 {
-    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) free(h->of[i]);
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) free(m->of[i]);
 }
 
-static sbps_status measure_at_points(const sbps_run *run, hearing *h, sbps_error *err)
+void auto_aim_probe(const auto_facts *f, probe *p, rng random)
 {
-    stage s;
-    sbps_status status = stage_open(&s, run, err);
-    if (status == SBPS_OK) stage_normal(&s);
+    size_t d = f->target->dim;
+    for (size_t i = 0; i < PROBE_POINTS; i++) {
+        double *u = p->directions + i * d;
+        metric_draw_direction(f->a, &random, p->scratch, u);
+        p->natural[i] = quadratic_terms(d, f->reference->hessian, u);
+    }
+}
+
+/* Around the mode, where the normal there has draws. */
+static sbps_status measure_at_points(const auto_facts *f, influences *m, sbps_error *err)
+{
+    probe p;
+    size_t d = f->target->dim;
+    const double *at = f->reference->w;
+    rng random = rng_stream(f->options->seed, 0, RNG_AUTO);
+    sbps_status status = probe_open(&p, f->target, err);
+    for (size_t i = 0; status == SBPS_OK && i < PROBE_POINTS; i++)
+        laplace_draw(d, at, f->factor, &random, p.points + i * d);
+    if (status == SBPS_OK) auto_aim_probe(f, &p, random);
     for (size_t i = 0; status == SBPS_OK && i < INFLUENCE_ORDERS; i++) {
         control *cv = NULL;
-        if (!h->of[i]) continue;
-        status = control_make(run, candidates[i].name, run->reference->w, &cv, err);
-        if (status == SBPS_OK) status = stage_influence(&s, cv, h->of[i], err);
+        if (!m->of[i]) continue;
+        status = target_control(f->target, f->reference, candidates[i].name, at, &cv, err);
+        if (status == SBPS_OK) status = probe_influence(&p, cv, random, m->of[i], err);
         control_destroy(cv);
     }
-    stage_close(&s);
+    probe_close(&p);
     return status;
 }
 
-static sbps_status hearing_open(sbps_run *run, hearing *h, sbps_error *err)
+static sbps_status influences_measure(const auto_facts *f, const run_plan *plan, influences *m,
+                                      row_effects *moving, sbps_error *err)
 {
-    *h = (hearing){0};
+    *m = (influences){0};
     for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
-        bool fixed = !run->plan.auto_control;
-        if (fixed && strcmp(run->plan.control_variate, candidates[i].name)) continue;
-        h->of[i] = malloc(run->target->data->n * sizeof *h->of[i]);
-        if (!h->of[i]) return fail_memory(err);
+        bool fixed = !plan->auto_control;
+        if (fixed && strcmp(plan->control_variate, candidates[i].name)) continue;
+        m->of[i] = malloc(f->target->data->n * sizeof *m->of[i]);
+        if (!m->of[i]) return fail_memory(err);
     }
-    const influence_place at = {run->reference->w, run->reference->w, run->factor};
-    run->moving = (row_effects){EFFECT_LEAST, 0, EFFECTS_MOST, run->moving_rows};
-    return influence_applies(run->target)
-               ? influence_measure(run->target, &at, h->of, &run->moving, err)
-               : measure_at_points(run, h, err);
+    const influence_place at = {f->reference->w, f->reference->w, f->factor};
+    return influence_applies(f->target) ? influence_measure(f->target, &at, m->of, moving, err)
+                                        : measure_at_points(f, m, err);
 }
 
 /* The cheapest candidate; its strata, where it has some. */
-static sbps_status choose(sbps_run *run, const hearing *h, sbps_error *err)
+static sbps_status choose(const auto_facts *f, run_plan *plan, const influences *m,
+                          auto_choice *out, sbps_error *err)
 {
     verdict best = {.work = INFINITY};
+    size_t n = f->target->data->n;
     for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
-        if (!h->of[i]) continue;
-        verdict v = hear(run, &candidates[i], h->of[i]);
+        if (!m->of[i]) continue;
+        verdict v = judge(f, plan, &candidates[i], m->of[i]);
         if (v.work < best.work) best = v;
     }
     if (!best.c) return SBPS_OK;
-    run->plan.control_variate = best.c->name;
-    run->plan.batch = best.batch;
-    run->plan.promised = best.work;
-    bool hmc = plan_may_take_hmc(run) && auto_hmc_work(run) < best.work;
-    say(run, &best, hmc);
-    if (hmc) return plan_take_hmc(run, err);
-    const float *influence = h->of[best.c - candidates];
-    strata_count(run->target->data->n, influence, &run->tally);
+    plan->control_variate = best.c->name;
+    plan->batch = best.batch;
+    plan->promised = best.work;
+    out->hmc = plan_may_take_hmc(f->options, plan) && auto_hmc_work(f->target) < best.work;
+    say(f->target, plan, &best, out->hmc);
+    if (out->hmc) return SBPS_OK;
+    const float *influence = m->of[best.c - candidates];
+    strata_count(n, influence, &out->tally);
     if (best.parts.count > 1) {
-        sbps_status status =
-            strata_create(&best.parts, run->target->data->n, influence, &run->parts, err);
+        sbps_status status = strata_create(&best.parts, n, influence, &out->parts, err);
         if (status != SBPS_OK) return status;
     }
-    run->plan.minibatch = auto_minibatch(run, best.batch);
+    plan->minibatch = auto_minibatch(f, plan, out->parts, best.batch);
     return SBPS_OK;
 }
 
-sbps_status auto_choose(sbps_run *run, sbps_error *err)
+sbps_status auto_choose(const auto_facts *f, run_plan *plan, row_effects *moving,
+                        auto_choice *out, sbps_error *err)
 {
-    hearing h;
-    if (!auto_wanted(run)) return SBPS_OK;
-    sbps_status status = hearing_open(run, &h, err);
-    if (status == SBPS_OK) status = choose(run, &h, err);
-    hearing_close(&h);
+    influences m;
+    *out = (auto_choice){0};
+    if (!auto_wanted(f->options, plan)) return SBPS_OK;
+    sbps_status status = influences_measure(f, plan, &m, moving, err);
+    if (status == SBPS_OK) status = choose(f, plan, &m, out, err);
+    influences_free(&m);
     return status;
 }

@@ -1,8 +1,8 @@
 /* What the options leave open is decided here: model, sampler, metric, mini-batch, settings.
  * `--paper` is a row of settings like ours; what the user gives goes before either. */
+#include "choose/plan.h"
 #include "base/kinds.h"
 #include "base/names.h"
-#include "run/run.h"
 
 #include <math.h>
 #include <string.h>
@@ -222,31 +222,16 @@ static void choose_auto(const sbps_options *o, run_plan *plan)
     plan->auto_control = flights && is_auto(o->control_variate);
 }
 
-/* Chains advance together by so many events; all decisions fall between rounds. A round of
- * full-data trajectories is kept as short as one of mini-batch flights. */
-#define ROUND_EVENTS ((size_t)1024)
-#define ROUND_ROWS   1e7
-#define ROUND_LEAST  ((size_t)16)
-#define ROUND_SHARE  0.01 /* of the seconds of a run bounded in time */
+/* A round of full-data trajectories is kept as short as one of mini-batch flights. */
+#define ROUND_ROWS  1e7
+#define ROUND_LEAST ((size_t)16)
 
 static size_t round_events(const run_plan *plan)
 {
     double events = ROUND_ROWS / (10.0 * (double)plan->batch);
     if (plan->seconds_rule) return ROUND_LEAST;
-    if (events >= (double)ROUND_EVENTS) return ROUND_EVENTS;
+    if (events >= (double)PLAN_ROUND_EVENTS) return PLAN_ROUND_EVENTS;
     return events < (double)ROUND_LEAST ? ROUND_LEAST : (size_t)events;
-}
-
-void plan_round_length(sbps_run *run, double seconds)
-{
-    size_t *events = &run->plan.round_events;
-    bool whole = true;
-    for (size_t i = 0; i < run->chain_count; i++)
-        whole = whole && run->chains[i].state->events == *events;
-    if (!whole || run->options->skeleton || *events >= ROUND_EVENTS) return;
-    if (seconds > ROUND_SHARE * run->options->seconds) return;
-    *events *= 2;
-    for (size_t i = 0; i < run->chain_count; i++) run->chains[i].state->events = *events;
 }
 
 /* Added noise is understood by samplers that meet the gradient through its slope along a flight. */
@@ -267,9 +252,8 @@ static sbps_status check_strata(const sbps_options *o, const run_plan *plan, sbp
         "--minibatch: strata are for samplers with a band, such as sbps, without --paper");
 }
 
-sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbps_error *err)
+sbps_status plan_make(const sbps_options *o, const rows *data, run_plan *plan, sbps_error *err)
 {
-    const sbps_options *o = run->options;
     sbps_status status;
     *plan = (run_plan){0};
     if ((status = plan_model(o, data, &plan->model, err)) != SBPS_OK) return status;
@@ -287,64 +271,45 @@ sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbp
     return SBPS_OK;
 }
 
-static sbps_status take_metric(sbps_run *run, const metric_kind *kind, sbps_error *err)
+static sbps_status take_metric(run_plan *plan, const metric_kind *kind, const posterior *target,
+                               const mode *reference, metric **a, sbps_error *err)
 {
-    metric_destroy(run->a);
-    run->plan.metric = kind;
-    return metric_create(kind, run->target->dim, run->reference->hessian, &run->a, err);
+    metric_destroy(*a);
+    plan->metric = kind;
+    return metric_create(kind, target->dim, reference->hessian, a, err);
 }
 
 /* With the same bounces per effective sample, the metric with the cheaper maps. */
-sbps_status plan_metric(sbps_run *run, sbps_error *err)
+sbps_status plan_metric(run_plan *plan, const posterior *target, const mode *reference,
+                        metric **a, sbps_error *err)
 {
-    double d = (double)run->target->dim;
-    if (!run->plan.auto_metric || d < LOWRANK_FROM)
-        return take_metric(run, run->plan.metric, err);
-    sbps_status status = take_metric(run, metric_find("lowrank"), err);
-    if (status != SBPS_OK || run->a->kind->work(run->a) <= LOWRANK_WORK * 0.5 * d * d)
-        return status;
-    return take_metric(run, metric_find("dense"), err);
+    double d = (double)target->dim;
+    if (!plan->auto_metric || d < LOWRANK_FROM)
+        return take_metric(plan, plan->metric, target, reference, a, err);
+    sbps_status status = take_metric(plan, metric_find("lowrank"), target, reference, a, err);
+    if (status != SBPS_OK || (*a)->kind->work(*a) <= LOWRANK_WORK * 0.5 * d * d) return status;
+    return take_metric(plan, metric_find("dense"), target, reference, a, err);
 }
 
-/* mean of v'A'HAv over directions: trace(H A A') / d, by applying both to the unit vectors. */
-static double mean_curvature(const sbps_run *run, double *e, double *u, double *h)
+sbps_status plan_finish(run_plan *plan, const sbps_options *o, const mode *reference,
+                        const metric *a, sbps_error *err)
 {
-    size_t d = run->target->dim;
-    double sum = 0.0;
-    for (size_t j = 0; j < d; j++) {
-        memset(e, 0, d * sizeof *e);
-        e[j] = 1.0;
-        run->a->kind->forward(run->a, e, u);
-        for (size_t i = 0; i < d; i++) {
-            h[i] = 0.0;
-            for (size_t k = 0; k < d; k++) h[i] += run->reference->hessian[i * d + k] * u[k];
-        }
-        for (size_t i = 0; i < d; i++) sum += u[i] * h[i];
-    }
-    return sum / (double)d;
-}
-
-sbps_status plan_finish(sbps_run *run, sbps_error *err)
-{
-    const sbps_options *o = run->options;
-    size_t d = run->target->dim;
-    double *scratch = new_doubles(3 * d);
-    if (!scratch) return fail_memory(err);
-    run->plan.scale = sqrt(mean_curvature(run, scratch, scratch + d, scratch + 2 * d));
-    free(scratch);
-    if (o->dt * run->plan.scale < DT_LEAST)
+    double curvature;
+    sbps_status status = metric_mean_curvature(a, reference->hessian, &curvature, err);
+    if (status != SBPS_OK) return status;
+    plan->scale = sqrt(curvature);
+    if (o->dt * plan->scale < DT_LEAST)
         return fail(
             err, SBPS_BAD_ARG,
             "--dt: %g is too short: the posterior is %.3g wide, and a flight would never end",
-            o->dt, 1.0 / run->plan.scale);
-    double usual =
-        o->paper || run->plan.sampler->ergodic ? 0.0 : run->plan.scale / sqrt((double)d);
-    if (run->plan.sampler->gaussian) usual = GAUSSIAN_REFRESH;
-    run->plan.settings.refresh_rate = isnan(o->refresh_rate) ? usual : o->refresh_rate;
+            o->dt, 1.0 / plan->scale);
+    double usual = o->paper || plan->sampler->ergodic ? 0.0 : plan->scale / sqrt((double)a->d);
+    if (plan->sampler->gaussian) usual = GAUSSIAN_REFRESH;
+    plan->settings.refresh_rate = isnan(o->refresh_rate) ? usual : o->refresh_rate;
     return SBPS_OK;
 }
 
-bool plan_may_take_hmc(const sbps_run *run)
+bool plan_may_take_hmc(const sbps_options *o, const run_plan *plan)
 {
     static const char *const of_flights[] = {
         "band",          "batch-size",     "control-variate", "minibatch",
@@ -353,32 +318,33 @@ bool plan_may_take_hmc(const sbps_run *run)
         "pool-variance", "gradient-noise", "skeleton",        "trace",
         "adapt-forever", "auxiliary-when", "slope-prior",     "slope-evidence",
         "bounce-batch"};
-    if (!is_auto(run->options->sampler) || run->plan.metric->see) return false;
+    if (!is_auto(o->sampler) || plan->metric->see) return false;
     for (size_t i = 0; i < sizeof of_flights / sizeof *of_flights; i++)
-        if (option_given(run->options, of_flights[i])) return false;
+        if (option_given(o, of_flights[i])) return false;
     return true;
 }
 
-sbps_status plan_check_sampler(const sbps_run *run, sbps_error *err)
+sbps_status plan_check_sampler(const run_plan *plan, const posterior *target, sbps_error *err)
 {
-    const potential_facts facts = minibatch_facts(run->target);
-    const sampler_kind *kind = run->plan.sampler;
-    return kind->check ? kind->check(&facts, &run->plan.settings, err) : SBPS_OK;
+    const potential_facts facts = minibatch_facts(target);
+    const sampler_kind *kind = plan->sampler;
+    return kind->check ? kind->check(&facts, &plan->settings, err) : SBPS_OK;
 }
 
-sbps_status plan_take_hmc(sbps_run *run, sbps_error *err)
+sbps_status plan_take_hmc(const run_plan *from, const posterior *target, const mode *reference,
+                          metric **a, run_plan *out, sbps_error *err)
 {
-    run_plan *plan = &run->plan;
-    plan->sampler = sampler_find("hmc");
-    plan->control_variate = "none";
-    plan->batch = run->target->data->n;
-    plan->minibatch = &batch_full;
-    plan->auto_batch = plan->auto_control = plan->choose_band = false;
-    plan->round_events = round_events(plan);
+    *out = *from;
+    out->sampler = sampler_find("hmc");
+    out->control_variate = "none";
+    out->batch = target->data->n;
+    out->minibatch = &batch_full;
+    out->auto_batch = out->auto_control = out->choose_band = false;
+    out->round_events = round_events(out);
     /* a map is little beside all rows, and no spread at all is better than a small one */
-    if (plan->auto_metric && !plan->metric->white) {
-        sbps_status status = take_metric(run, metric_find("dense"), err);
+    if (out->auto_metric && !out->metric->white) {
+        sbps_status status = take_metric(out, metric_find("dense"), target, reference, a, err);
         if (status != SBPS_OK) return status;
     }
-    return plan_check_sampler(run, err);
+    return plan_check_sampler(out, target, err);
 }

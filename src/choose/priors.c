@@ -3,9 +3,10 @@
  * Defaults are the model's: see predictor.c for those of regressions; an auxiliary of scale s gets
  * exponential(1/s). The intercept is the one at the means of the columns: at x = 0, far from the data of a
  * column such as a year, its prior would hold the slope back. */
-#include "run/run.h"
+#include "choose/priors.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The option's prior, or `fallback` where the option says auto. */

@@ -1,8 +1,8 @@
 /* From options to the rows that are wanted, and from rows to a posterior with names and a place to begin. */
 #include "choose/target.h"
 #include "base/memory.h"
+#include "choose/priors.h"
 #include "read/matrix.h"
-#include "run/run.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +59,17 @@ sbps_status target_open(const sbps_options *o, const rows *data, const model_kin
                          .library = o->model};
     sbps_status status = posterior_open(data, model, &shape, out, err);
     return status == SBPS_OK ? priors_choose(o, *out, err) : status;
+}
+
+sbps_status target_control(const posterior *u, const mode *reference, const char *name,
+                           const double *w, control **out, sbps_error *err)
+{
+    *out = NULL;
+    if (!strcmp(name, "none")) return SBPS_OK;
+    control_order order = strcmp(name, "hessian") ? CONTROL_GRADIENT : CONTROL_HESSIAN;
+    /* rows are compared with the sum of their own curvatures, to which nothing may be added */
+    bool known = w == reference->w && reference->bare;
+    return control_create(u, w, order, known ? reference->hessian : NULL, out, err);
 }
 
 #define NAME_MORE ((size_t)256) /* what a model adds: a class, a unit; or a name of its own */

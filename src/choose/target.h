@@ -6,6 +6,7 @@
 #include "choose/options.h"
 #include "choose/start.h"
 #include "mode/mode.h"
+#include "posterior/control.h"
 #include "read/read.h"
 
 sbps_status options_copy(const sbps_options *from, sbps_options **out, sbps_error *err);
@@ -14,6 +15,9 @@ rows_spec table_spec(const sbps_options *options);
 /* The posterior with its priors; `data` is borrowed. */
 sbps_status target_open(const sbps_options *o, const rows *data, const model_kind *model,
                         posterior **out, sbps_error *err);
+/* The control variate of that name with its reference at w; NULL for "none". */
+sbps_status target_control(const posterior *u, const mode *reference, const char *name,
+                           const double *w, control **out, sbps_error *err);
 /* dim names. Give back with names_free. */
 sbps_status target_names(const posterior *u, char ***out, sbps_error *err);
 void names_free(char **names, size_t count);

@@ -3,6 +3,7 @@
 #define METRIC_METRIC_H
 
 #include "base/kernels.h"
+#include "base/rng.h"
 #include "base/status.h"
 
 typedef struct metric_kind metric_kind;
@@ -44,5 +45,11 @@ const metric_kind *metric_find(const char *name); /* NULL when unknown */
 sbps_status metric_create(const metric_kind *kind, size_t d, const double *hessian,
                           metric **out, sbps_error *err);
 void metric_destroy(metric *m);
+
+/* Mean of u'Hu over the velocities u = A v, v uniform on the unit sphere: trace(A'HA) / d. */
+sbps_status metric_mean_curvature(const metric *m, const double *hessian, double *out,
+                                  sbps_error *err);
+/* One of them into u; v is scratch. */
+void metric_draw_direction(const metric *m, rng *random, double *v, double *u);
 
 #endif

@@ -105,3 +105,11 @@ double nll_quantile(const nll_law *law, double probability)
 {
     return (law->nll + gamma_quantile(0.5 * law->dim, probability)) / law->rows;
 }
+
+void laplace_draw(size_t dim, const double *centre, const double *factor, rng *random,
+                  double *w)
+{
+    for (size_t j = 0; j < dim; j++) w[j] = rng_normal(random);
+    cholesky_back(dim, factor, w);
+    for (size_t j = 0; j < dim; j++) w[j] += centre[j];
+}

@@ -2,11 +2,16 @@
 #ifndef MODE_LAPLACE_H
 #define MODE_LAPLACE_H
 
+#include "base/rng.h"
 #include "mode/mode.h"
 
 /* covariance (dim*dim) and sd (dim) of the inverse Hessian at the mode. */
 sbps_status laplace_spread(size_t dim, const mode *m, double *covariance, double *sd,
                            sbps_error *err);
+
+/* A draw of it: w_hat + L^-T z, with H = L L' and z standard normal. */
+void laplace_draw(size_t dim, const double *centre, const double *factor, rng *random,
+                  double *w);
 
 /* Minus the log-likelihood of a row, averaged over the rows, when w is drawn from the approximation:
  * (nll + X)/N, X gamma distributed with shape d/2. */

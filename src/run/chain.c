@@ -1,5 +1,5 @@
 /* Chains: one block of memory each, over-dispersed starts, rounds shared out over threads. */
-#include "choose/auto.h"
+#include "run/run.h"
 
 #include "base/decimal.h"
 
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ROUND_SHARE   0.01 /* of the seconds of a run bounded in time */
 #define START_DEPTH   10.0 /* above the mode, per coordinate: the normal there has 2 */
 #define START_EXTRA   10
 #define START_TRIES   60
@@ -18,13 +19,16 @@ static void carve(const sbps_run *run, chain *c)
     size_t d = run->target->dim;
     /* without it u'Hu is taken for 1; flights need it as a scale only, steps for the stiffest
      * direction */
-    const metric_kind *a = run->plan.metric;
-    bool one = a->white || (a->nearly_white && !run->plan.sampler->discrete);
+    const metric_kind *a = run->plan->metric;
+    bool one = a->white || (a->nearly_white && !run->plan->sampler->discrete);
     const double *hessian = one ? NULL : run->reference->hessian;
+    auto_facts facts = run_facts(run);
     c->memory.used = 0;
     c->state = arena_take(&c->memory, sizeof *c->state);
-    minibatch_carve(&c->flight, auto_widest(run), run->target, run->plan.batch, &c->memory);
-    sampler_carve(&c->s, run->plan.sampler, run->a, hessian, run->reference->w, &c->flight.is,
+    minibatch_carve(&c->flight,
+                    auto_widest(&facts, run->plan, run->parts, run->tuned.minibatch),
+                    run->target, run->tuned.batch, &c->memory);
+    sampler_carve(&c->s, run->plan->sampler, run->a, hessian, run->reference->w, &c->flight.is,
                   &c->memory);
     moments_carve(&c->m, d, run->report, run->reference->w, &c->memory);
     c->counts = arena_take(&c->memory, sizeof *c->counts);
@@ -33,7 +37,7 @@ static void carve(const sbps_run *run, chain *c)
     c->s.bent = run->bent;
     c->flight.parts = run->parts;
     minibatch_equip(&c->flight, run->cv,
-                    run->plan.sampler->own_noise ? 0.0 : run->options->gradient_noise);
+                    run->plan->sampler->own_noise ? 0.0 : run->options->gradient_noise);
 }
 
 static sbps_status chain_create(const sbps_run *run, chain *c, sbps_error *err)
@@ -44,7 +48,7 @@ static sbps_status chain_create(const sbps_run *run, chain *c, sbps_error *err)
     if (!c->memory.base) return fail_memory(err);
     carve(run, c);
     if (!run->options->skeleton) return SBPS_OK;
-    c->skeleton = new_doubles(run->plan.round_events * skeleton_width(run->target->dim));
+    c->skeleton = new_doubles(run->tuned.round_events * skeleton_width(run->target->dim));
     return c->skeleton ? SBPS_OK : fail_memory(err);
 }
 
@@ -100,7 +104,7 @@ void chains_destroy(sbps_run *run)
 /* Where the model wants this chain, from the mode; false where it leaves that to us. */
 static bool scatter(const sbps_run *run, size_t index, rng *random, double *p)
 {
-    const model_kind *model = run->plan.model;
+    const model_kind *model = run->plan->model;
     if (!model->scatter) return false;
     model->scatter(run->target->self, index, random, p);
     for (size_t j = 0; j < run->target->dim; j++) p[j] -= run->reference->w[j];
@@ -125,10 +129,10 @@ static void come_closer(const sbps_run *run, double *w, double *p)
 static void start_at(sbps_run *run, chain *c, const double *p, size_t index)
 {
     uint64_t seed = run->options->seed;
-    *c->s.settings = run->plan.settings;
+    *c->s.settings = run->plan->settings;
     minibatch_start(&c->flight, rng_stream(seed, index, RNG_BATCH));
-    minibatch_resize(&c->flight, run->plan.minibatch, run->plan.batch);
-    *c->state = (chain_state){.events = run->plan.round_events, .begun = EVENT_START};
+    minibatch_resize(&c->flight, run->tuned.minibatch, run->tuned.batch);
+    *c->state = (chain_state){.events = run->tuned.round_events, .begun = EVENT_START};
     c->s.kind->start(&c->s, p, rng_stream(seed, index, RNG_FLIGHT));
 }
 
@@ -147,7 +151,7 @@ static void start_chain(sbps_run *run, chain *c, size_t index)
     size_t d = run->target->dim;
     rng random = rng_stream(seed, index, RNG_START);
     double *z = c->s.scratch, *p = c->s.gradient;
-    double spread = run->options->spread / run->plan.scale;
+    double spread = run->options->spread / run->plan->scale;
     for (size_t j = 0; j < d; j++) z[j] = spread * rng_normal(&random);
     if (spread == 0.0 || !scatter(run, index, &random, p)) {
         run->a->kind->forward(run->a, z, p);
@@ -166,11 +170,11 @@ void chains_reset_estimates(sbps_run *run)
 {
     for (size_t i = 0; i < run->chain_count; i++) {
         chain *c = &run->chains[i];
-        bool discrete = run->plan.sampler->discrete;
-        moments_start(&c->m, discrete ? 1.0 : FIRST_BATCH / run->plan.scale);
+        bool discrete = run->plan->sampler->discrete;
+        moments_start(&c->m, discrete ? 1.0 : FIRST_BATCH / run->plan->scale);
         *c->counts = (event_counts){0};
         bias_start(&c->b);
-        draws_start(&c->d, discrete ? 1.0 : FIRST_SPACING / run->plan.scale);
+        draws_start(&c->d, discrete ? 1.0 : FIRST_SPACING / run->plan->scale);
     }
 }
 
@@ -185,14 +189,14 @@ void chains_take_control(sbps_run *run)
 void chains_take_batch(sbps_run *run)
 {
     for (size_t i = 0; i < run->chain_count; i++)
-        minibatch_resize(&run->chains[i].flight, run->plan.minibatch, run->plan.batch);
+        minibatch_resize(&run->chains[i].flight, run->tuned.minibatch, run->tuned.batch);
 }
 
 void chains_restore(sbps_run *run)
 {
     for (size_t i = 0; i < run->chain_count; i++) minibatch_restore(&run->chains[i].flight);
-    run->plan.minibatch = run->chains->flight.kind;
-    run->plan.batch = run->chains->flight.state->n;
+    run->tuned.minibatch = run->chains->flight.kind;
+    run->tuned.batch = run->chains->flight.state->n;
 }
 
 /* As things stood when the segment began: before it is counted. */
@@ -211,8 +215,8 @@ static void keep_event(void *self, const segment *s)
 static bool round_over(const sbps_run *run, const chain *c)
 {
     double pass = (double)run->table->data->n, share = 1.0 / (double)run->chain_count;
-    if (c->state->events >= run->plan.round_events) return true;
-    return run->plan.epochs_rule && run->state.phase == PHASE_SAMPLING &&
+    if (c->state->events >= run->tuned.round_events) return true;
+    return run->plan->epochs_rule && run->state.phase == PHASE_SAMPLING &&
            (double)c->counts->rows >= share * run->options->epochs * pass;
 }
 
@@ -244,6 +248,18 @@ static void advance_chain(void *self, size_t index)
     }
 }
 
+void chains_lengthen_rounds(sbps_run *run, double seconds)
+{
+    size_t *events = &run->tuned.round_events;
+    bool whole = true;
+    for (size_t i = 0; i < run->chain_count; i++)
+        whole = whole && run->chains[i].state->events == *events;
+    if (!whole || run->options->skeleton || *events >= PLAN_ROUND_EVENTS) return;
+    if (seconds > ROUND_SHARE * run->options->seconds) return;
+    *events *= 2;
+    for (size_t i = 0; i < run->chain_count; i++) run->chains[i].state->events = *events;
+}
+
 static bool round_complete(const sbps_run *run)
 {
     for (size_t i = 0; i < run->chain_count; i++)
@@ -273,14 +289,14 @@ bool chains_round(sbps_run *run)
 
 sbps_status chains_check(const sbps_run *run, sbps_error *err)
 {
-    const char *remedy = run->plan.sampler->remedy;
+    const char *remedy = run->plan->sampler->remedy;
     for (size_t i = 0; i < run->chain_count; i++) {
         if (!run->chains[i].state->failed) continue;
         char size[64] = "";
         double h = run->chains[i].s.settings->step_size;
         if (!isnan(h)) decimal_print(size, sizeof size, " with step size %g", h);
         return fail(err, SBPS_DIVERGED, "chain %zu of %s diverged%s%s%s", i + 1,
-                    run->plan.sampler->name, size, remedy ? ": " : "", remedy ? remedy : "");
+                    run->plan->sampler->name, size, remedy ? ": " : "", remedy ? remedy : "");
     }
     return SBPS_OK;
 }

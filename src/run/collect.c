@@ -1,7 +1,7 @@
 /* What a run has to say, gathered from its chains into a result. */
 #include "band/calibration.h"
 #include "base/dense.h"
-#include "choose/auto.h"
+#include "run/replan.h"
 #include "run/values.h"
 #include "store/layout.h"
 
@@ -79,24 +79,24 @@ static void fill_counts(const sbps_run *run, result_info *info)
         info->rows_touched += (double)happened->rows;
         time += happened->time;
     }
-    if (!run->plan.sampler->curve) info->expected_violations = NAN;
+    if (!run->plan->sampler->curve) info->expected_violations = NAN;
     /* velocities are of length 1 or, where they are Gaussian, about sqrt(d) */
-    double speed = run->plan.sampler->gaussian ? sqrt((double)run->target->dim) : 1.0;
-    double flown = time * run->plan.scale * speed; /* posterior sd */
+    double speed = run->plan->sampler->gaussian ? sqrt((double)run->target->dim) : 1.0;
+    double flown = time * run->plan->scale * speed; /* posterior sd */
     info->eta = flown > 0.0 ? info->missing_bounces / flown : NAN;
     info->refreshments_per_sd =
-        flown > 0.0 && !run->plan.sampler->discrete ? info->refreshments / flown : NAN;
+        flown > 0.0 && !run->plan->sampler->discrete ? info->refreshments / flown : NAN;
 }
 
 /* How well what a control variate or a warm-up rests on fits what was found. */
 static sbps_status fill_fitness(const sbps_run *run, result_info *info, sbps_error *err)
 {
-    const sampler_kind *kind = run->plan.sampler;
-    bool noise = run->plan.batch < run->table->data->n || run->options->gradient_noise > 0.0;
+    const sampler_kind *kind = run->plan->sampler;
+    bool noise = run->tuned.batch < run->table->data->n || run->options->gradient_noise > 0.0;
     info->needs_refreshment =
         !noise && !kind->ergodic && !kind->discrete && !kind->gaussian && run->target->dim > 1;
     info->unsettled = !run->state.settled;
-    info->band_capped = kind->curve && run->plan.choose_band &&
+    info->band_capped = kind->curve && run->plan->choose_band &&
                         run->chains->s.settings->band.width >= band_width(BAND_CURVE - 1);
     info->reference_distance = NAN;
     return run->cv ? measure_reference(run, info, err) : SBPS_OK;
@@ -115,25 +115,25 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
 {
     result_info *info = &r->info;
     const sbps_options *o = run->options;
-    info->sampler = copy_text(run->plan.sampler->name);
+    info->sampler = copy_text(run->plan->sampler->name);
     info->model = copy_text(o->model);
-    info->control_variate = copy_text(run->plan.control_variate);
-    info->metric = copy_text(run->plan.metric->name);
-    info->minibatch = copy_text(run->plan.minibatch->name);
+    info->control_variate = copy_text(run->plan->control_variate);
+    info->metric = copy_text(run->plan->metric->name);
+    info->minibatch = copy_text(run->tuned.minibatch->name);
     info->target = copy_text(run->table->data->target ? run->table->data->target : "");
     info->created_at = time_text();
     info->seed = (double)o->seed;
     info->rows = (double)run->table->data->n;
     info->batch_size = (double)run->chains->flight.is.batch;
-    info->band = run->plan.sampler->curve ? run->chains->s.settings->band.width : NAN;
+    info->band = run->plan->sampler->curve ? run->chains->s.settings->band.width : NAN;
     info->bias_budget = o->bias_budget;
-    info->refresh_rate = run->plan.sampler->discrete ? NAN : run->plan.settings.refresh_rate;
+    info->refresh_rate = run->plan->sampler->discrete ? NAN : run->plan->settings.refresh_rate;
     info->seconds_setup = run->seconds_setup;
     info->seconds_warmup = run->state.seconds_warmup;
     info->seconds_sampling = run->state.seconds_sampling;
     info->paper = o->paper;
     info->interrupted = run->state.phase != PHASE_DONE;
-    info->ess_goal = run->plan.ess_rule ? o->ess : 0.0;
+    info->ess_goal = run->plan->ess_rule ? o->ess : 0.0;
     char told[256];
     replan_told(run, sizeof told, told);
     info->replanned = copy_text(told);

@@ -109,14 +109,14 @@ static void describe_priors(const sbps_run *run, text *out)
 
 static bool is_rowless(const sbps_run *run)
 {
-    return run->plan.model->rowless;
+    return run->plan->model->rowless;
 }
 
 static void describe_steps(const sbps_run *run, text *out)
 {
     double h = run->chains->s.settings->step_size;
     if (!isnan(h)) text_add(out, "  steps     of size %.4g\n", h);
-    if (run->plan.sampler->unmetered)
+    if (run->plan->sampler->unmetered)
         text_add(out, "  bias      this sampler cannot say how biased it is\n");
 }
 
@@ -128,7 +128,7 @@ static void describe_wall(const sbps_run *run, size_t j, text *out)
     const rows *data = run->table->data;
     size_t count = 0;
     double low = INFINITY, high = -INFINITY;
-    if (!run->plan.model->regression || j >= data->d) return;
+    if (!run->plan->model->regression || j >= data->d) return;
     for (size_t i = 0; i < data->n && !(low < high); i++) {
         if (data->storage->cell(data, i, j) == 0.0) continue;
         count++;
@@ -159,7 +159,7 @@ static void describe_bends(const sbps_run *run, text *out)
 
 static void describe_sampler(const sbps_run *run, text *out)
 {
-    const run_plan *p = &run->plan;
+    const run_plan *p = run->plan;
     text_add(out, "  sampler   %s%s, %s metric", p->sampler->name,
              run->options->paper ? " as published" : "", p->metric->name);
     if (p->metric->describe) {
@@ -170,8 +170,8 @@ static void describe_sampler(const sbps_run *run, text *out)
     if (!p->sampler->discrete) text_add(out, ", refresh rate %.3g", p->settings.refresh_rate);
     text_add(out, "\n");
     if (!is_rowless(run))
-        text_add(out, "  batches   %zu of %zu rows: %s; control variate %s\n", p->batch,
-                 run->table->data->n, p->minibatch->summary, p->control_variate);
+        text_add(out, "  batches   %zu of %zu rows: %s; control variate %s\n", run->tuned.batch,
+                 run->table->data->n, run->tuned.minibatch->summary, p->control_variate);
     describe_bends(run, out);
     if (*p->why) text_add(out, "  chosen    %s\n", p->why);
     if (p->sampler->bounded) return;
@@ -236,9 +236,9 @@ static void describe_offset(const rows *data, text *out)
 static void describe_cautions(const sbps_run *run, text *out)
 {
     for (size_t i = 0; i < sizeof cautions / sizeof *cautions; i++)
-        if (cautions[i].model == run->plan.model)
+        if (cautions[i].model == run->plan->model)
             text_add(out, "  mind      %s\n", cautions[i].sentence);
-    if (run->table->data->offset && run->plan.model->support == SUPPORT_COUNTS)
+    if (run->table->data->offset && run->plan->model->support == SUPPORT_COUNTS)
         describe_offset(run->table->data, out);
 }
 
@@ -250,7 +250,8 @@ static void describe_model(const sbps_run *run, text *out)
     else if (target && !*target)
         text_add(out, "%s model\n", name);
     else {
-        text_add(out, "%s %s of '", name, run->plan.model->regression ? "regression" : "model");
+        text_add(out, "%s %s of '", name,
+                 run->plan->model->regression ? "regression" : "model");
         text_name(out, target ? target : "label");
         text_add(out, "'\n");
     }

@@ -3,7 +3,7 @@
  * A checkpoint is the run's state and every chain's memory, with the data's hash and the options
  * that decide the path; another run's is refused. */
 #include "base/text.h"
-#include "choose/auto.h"
+#include "run/replan.h"
 #include "store/checkpoint.h"
 
 #include <inttypes.h>
@@ -182,7 +182,9 @@ static sbps_status follow_sampler(sbps_run *run, const char *path, sbps_error *e
     memset(&kept, 0, sizeof kept);
     if (size == sizeof kept) memcpy(&kept, bytes, size);
     free(bytes);
-    return kept.hmc_took_over && plan_may_take_hmc(run) ? replan_take_hmc(run, err) : SBPS_OK;
+    return kept.hmc_took_over && plan_may_take_hmc(run->options, run->plan)
+               ? replan_take_hmc(run, err)
+               : SBPS_OK;
 }
 
 sbps_status files_resume(sbps_run *run, sbps_error *err)

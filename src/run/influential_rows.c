@@ -2,8 +2,8 @@
  * have met would have missed. */
 #include "base/decimal.h"
 #include "base/memory.h"
-#include "choose/auto.h"
 #include "data/origin.h"
+#include "run/run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,13 +32,13 @@ static sbps_status name_rows(const sbps_run *run, result_info *info, sbps_error 
  * the rate of its influence per posterior sd of flight; the meter sees that only if it is met. */
 static double unmet(const sbps_run *run)
 {
-    const sampler_kind *kind = run->plan.sampler;
+    const sampler_kind *kind = run->plan->sampler;
     double noise = 0.0;
     if (!(run->tally.sum > 0.0) || !kind->curve || !kind->noise) return NAN;
     for (size_t i = 0; i < run->chain_count; i++) noise += kind->noise(&run->chains[i].s);
     double width = run->chains->s.settings->band.width * sqrt(noise / (double)run->chain_count);
-    bool parts = run->plan.minibatch == &batch_strata;
-    return strata_beyond(&run->tally, parts ? run->parts : NULL, run->plan.batch,
+    bool parts = run->tuned.minibatch == &batch_strata;
+    return strata_beyond(&run->tally, parts ? run->parts : NULL, run->tuned.batch,
                          width + AUTO_SLOPE);
 }
 

@@ -2,7 +2,7 @@
  * can be made right by whoever altered the rest: every count, index, kind and flag is held against what
  * this run could have written before any of it is used, numbers against where they can lie. */
 #include "base/dense.h"
-#include "choose/auto.h"
+#include "run/replan.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void inspect_chain_state(const chain_state *s, inspection *x)
 static void inspect_batch(const sbps_run *run, const minibatch_state *s, inspection *x)
 {
     const minibatch_state *first = run->chains->flight.state;
-    if (!run->plan.auto_batch) {
+    if (!run->plan->auto_batch) {
         inspect_same(x, "the rows of a batch", &s->n, sizeof s->n);
         inspect_same(x, "the kind of batches", &s->kind, sizeof s->kind);
     }
@@ -46,7 +46,7 @@ void inspect_chain(const sbps_run *run, size_t index, inspection *x)
     inspect_chain_state(c->state, x);
     minibatch_inspect(&c->flight, x);
     inspect_batch(run, c->flight.state, x);
-    sampler_inspect(&c->s, run->plan.choose_band && c->s.kind->curve, x);
+    sampler_inspect(&c->s, run->plan->choose_band && c->s.kind->curve, x);
     if (!x->wrong[0]) inspect_distance(run, &c->s, x);
     moments_inspect(&c->m, x);
     event_counts_inspect(c->counts, x);

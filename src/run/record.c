@@ -21,7 +21,7 @@
 
 static bool is_rowless(const sbps_run *run)
 {
-    return run->plan.model->rowless;
+    return run->plan->model->rowless;
 }
 
 /* ---- columns ---- */

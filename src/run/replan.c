@@ -4,12 +4,10 @@
  * noise; batches grow while the noise in the band rules. Where flights have spent a good part of what hmc
  * would take for the whole run, and an effective sample still costs several times hmc's, the chains go
  * on with hmc from where they are: the run then costs little more than if it had begun with it. */
-#include "choose/auto.h"
-#include "posterior/influence.h"
+#include "run/replan.h"
 
 #include "base/decimal.h"
 #include "base/real.h"
-#include "choose/stage.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,7 +38,7 @@ static sbps_status influence_from(const sbps_run *run, const double *reference,
 {
     const influence_place at = {reference, centre, run->factor};
     float *out[INFLUENCE_ORDERS] = {NULL};
-    out[auto_order(run)] = influence;
+    out[auto_order(run->plan->control_variate)] = influence;
     return influence_measure(run->target, &at, out, NULL, err);
 }
 
@@ -50,13 +48,13 @@ static double batch_noise(const sbps_run *run, const float *influence, bool agai
     strata_tally tally;
     size_t n = run->target->data->n;
     strata_count(n, influence, &tally);
-    if (!run->parts) return (double)n * strata_squares(&tally) / (double)run->plan.batch;
+    if (!run->parts) return (double)n * strata_squares(&tally) / (double)run->tuned.batch;
     strata parts = *run->parts;
     if (again)
         strata_divide(&tally, run->parts->count, &parts);
     else
         strata_listen(&parts, influence);
-    return strata_variance(&parts, run->plan.batch);
+    return strata_variance(&parts, run->tuned.batch);
 }
 
 /* Is the noise around the mean so much less with the reference there? */
@@ -72,17 +70,39 @@ static bool mean_is_quieter(const sbps_run *run, const double *mean)
     return quieter;
 }
 
-/* The same for a model whose rows must be asked. */
-static bool mean_sounds_quieter(const sbps_run *run, const double *mean)
+/* Points for a probe: stored draws, evenly, the same number of each chain; false when there are too few. */
+static bool probe_at_draws(const sbps_run *run, double *points)
 {
-    stage s;
+    size_t d = run->target->dim, each = PROBE_POINTS / run->chain_count, at = 0;
+    for (size_t c = 0; each > 0 && c < run->chain_count; c++) {
+        const draws *from = &run->chains[c].d;
+        if (from->state->count < each) return false;
+        for (size_t i = 0; i < each; i++) {
+            size_t pick = i * from->state->count / each;
+            memcpy(points + at++ * d, from->w + pick * d, d * sizeof *points);
+        }
+    }
+    for (size_t i = at; at > 0 && i < PROBE_POINTS; i++)
+        memcpy(points + i * d, points + (i - at) * d, d * sizeof *points);
+    return at > 0;
+}
+
+/* The same for a model whose rows must be asked. */
+static bool mean_probes_quieter(const sbps_run *run, const double *mean)
+{
+    probe p;
     control *cv = NULL;
-    if (stage_open(&s, run, NULL) != SBPS_OK) return false;
-    bool known = stage_draws(&s) &&
-                 control_make(run, run->plan.control_variate, mean, &cv, NULL) == SBPS_OK;
-    bool quieter = known && stage_noise(&s, cv) < MEAN_GAIN * stage_noise(&s, run->cv);
+    uint64_t seed = run->options->seed;
+    auto_facts facts = run_facts(run);
+    if (probe_open(&p, run->target, NULL) != SBPS_OK) return false;
+    auto_aim_probe(&facts, &p, rng_stream(seed, 0, RNG_AUTO));
+    bool known = probe_at_draws(run, p.points) &&
+                 run_control(run, run->plan->control_variate, mean, &cv, NULL) == SBPS_OK;
+    rng batches = rng_stream(seed, 1, RNG_AUTO);
+    bool quieter =
+        known && probe_noise(&p, cv, batches) < MEAN_GAIN * probe_noise(&p, run->cv, batches);
     control_destroy(cv);
-    stage_close(&s);
+    probe_close(&p);
     return quieter;
 }
 
@@ -110,7 +130,7 @@ sbps_status replan_reanchor(sbps_run *run, sbps_error *err)
 {
     control *cv;
     strata *parts;
-    sbps_status status = control_make(run, run->plan.control_variate, run->anchor, &cv, err);
+    sbps_status status = run_control(run, run->plan->control_variate, run->anchor, &cv, err);
     if (status != SBPS_OK) return status;
     if ((status = remake_strata(run, &parts, err)) != SBPS_OK) {
         control_destroy(cv);
@@ -129,7 +149,7 @@ sbps_status replan_reanchor(sbps_run *run, sbps_error *err)
 static bool move_reference(sbps_run *run)
 {
     size_t bytes = run->target->dim * sizeof(double);
-    if (run->state.anchored || !run->cv || !run->plan.auto_control) return false;
+    if (run->state.anchored || !run->cv || !run->plan->auto_control) return false;
     if (moments_min_ess(run->moments_of, run->chain_count) < MEAN_ESS) return false;
     run->state.anchored = true;
     double *mean = malloc(2 * bytes), *before = mean ? mean + run->target->dim : NULL;
@@ -137,7 +157,7 @@ static bool move_reference(sbps_run *run)
     path_mean(run, mean);
     memcpy(before, run->anchor, bytes);
     bool taken = influence_applies(run->target) ? mean_is_quieter(run, mean)
-                                                : mean_sounds_quieter(run, mean);
+                                                : mean_probes_quieter(run, mean);
     if (taken) {
         memcpy(run->anchor, mean, bytes);
         taken = replan_reanchor(run, NULL) == SBPS_OK;
@@ -153,9 +173,9 @@ static bool move_reference(sbps_run *run)
 /* Larger batches while the noise in the band rules. */
 static bool grow_batch(sbps_run *run)
 {
-    const sampler_kind *kind = run->plan.sampler;
-    size_t all = run->target->data->n, n = run->plan.batch;
-    if (!run->plan.auto_batch || !kind->noise || n >= all) return false;
+    const sampler_kind *kind = run->plan->sampler;
+    size_t all = run->target->data->n, n = run->tuned.batch;
+    if (!run->plan->auto_batch || !kind->noise || n >= all) return false;
     double noise = 0.0, k = run->chains->s.settings->band.width;
     for (size_t i = 0; i < run->chain_count; i++) noise += kind->noise(&run->chains[i].s);
     double ratio = k * sqrt(noise / (double)run->chain_count) / NOISE_MOST;
@@ -166,20 +186,27 @@ static bool grow_batch(sbps_run *run)
     if (larger_n == n) return false;
     for (size_t i = 0; i < run->chain_count; i++)
         kind->scale_noise(&run->chains[i].s, (double)n / (double)larger_n);
-    run->plan.batch = larger_n;
-    run->plan.minibatch = auto_minibatch(run, larger_n);
+    auto_facts facts = run_facts(run);
+    run->tuned.batch = larger_n;
+    run->tuned.minibatch = auto_minibatch(&facts, run->plan, run->parts, larger_n);
     chains_take_batch(run);
     return true;
 }
 
 bool replan_after_epoch(sbps_run *run)
 {
-    if (!auto_wanted(run)) return false;
+    if (!auto_wanted(run->options, run->plan)) return false;
     bool moved = move_reference(run);
     return grow_batch(run) || moved;
 }
 
 /* ---- the sampler ---- */
+
+static double work_of(const sbps_run *run, double touched)
+{
+    return auto_flight_work(run->target, run->plan->control_variate, run->tuned.batch,
+                            run->parts, touched);
+}
 
 /* What the flights of this epoch cost an effective sample, and all of them so far. */
 static double price_found(const sbps_run *run, double *spent)
@@ -187,16 +214,18 @@ static double price_found(const sbps_run *run, double *spent)
     double touched = 0.0;
     for (size_t i = 0; i < run->chain_count; i++)
         touched += (double)run->chains[i].counts->rows;
-    *spent = auto_flight_work(run, run->state.warmup_rows + touched);
+    *spent = work_of(run, run->state.warmup_rows + touched);
     double ess = moments_min_ess(run->moments_of, run->chain_count);
-    return auto_flight_work(run, touched) / larger(ess, 1.0);
+    return work_of(run, touched) / larger(ess, 1.0);
 }
 
 static bool hmc_is_due(const sbps_run *run, double *found, double *spent)
 {
     if (run->state.phase != PHASE_WARMUP || run->options->warmup != SIZE_AUTO) return false;
-    if (!auto_wanted(run) || !run->plan.ess_rule || !plan_may_take_hmc(run)) return false;
-    double hmc = auto_hmc_work(run), whole = hmc * (run->options->ess + HMC_WARMUP);
+    if (!auto_wanted(run->options, run->plan) || !run->plan->ess_rule ||
+        !plan_may_take_hmc(run->options, run->plan))
+        return false;
+    double hmc = auto_hmc_work(run->target), whole = hmc * (run->options->ess + HMC_WARMUP);
     *found = price_found(run, spent);
     bool judged = run->state.epoch >= SETTLED_FROM || *spent > PATIENCE_END * whole;
     return judged && *spent > PATIENCE * whole && *found > DEARER * hmc;
@@ -214,7 +243,9 @@ sbps_status replan_take_hmc(sbps_run *run, sbps_error *err)
     strata_destroy(run->parts);
     run->cv = NULL;
     run->parts = NULL;
-    sbps_status status = plan_take_hmc(run, err);
+    sbps_status status =
+        plan_take_hmc(run->plan, run->target, run->reference, &run->a, &run->plans[1], err);
+    run_follow(run, &run->plans[1]);
     if (status == SBPS_OK) status = run_find_bends(run, err);
     if (status == SBPS_OK) status = chains_create(run, err);
     if (status == SBPS_OK) chains_start_at(run, at);
@@ -249,7 +280,8 @@ bool replan_told(const sbps_run *run, size_t size, char *text)
         text, size,
         "flights cost about %.2g rows' work per effective sample in warm-up, not the %.2g "
         "expected: hmc took over after %.2g",
-        auto_in_rows(run, run->state.found), auto_in_rows(run, run->plan.promised),
-        auto_in_rows(run, run->state.spent));
+        auto_in_rows(run->target, run->state.found),
+        auto_in_rows(run->target, run->plan->promised),
+        auto_in_rows(run->target, run->state.spent));
     return true;
 }

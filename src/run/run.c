@@ -1,9 +1,9 @@
 /* A run from set-up to its last round. */
 #include "run/run.h"
 #include "base/cholesky.h"
-#include "choose/auto.h"
 #include "choose/target.h"
 #include "mode/profile.h"
+#include "run/replan.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,10 +30,11 @@ static sbps_status name_parameters(sbps_run *run, sbps_error *err)
 static sbps_status make_target(sbps_run *run, sbps_error *err)
 {
     const rows *data = run->table->data;
-    sbps_status status = plan_make(run, data, &run->plan, err);
+    run_plan *plan = run->plans;
+    sbps_status status = plan_make(run->options, data, plan, err);
     if (status != SBPS_OK) return status;
-    status = target_open(run->options, data, run->plan.model, &run->target, err);
-    return status == SBPS_OK ? plan_check_sampler(run, err) : status;
+    status = target_open(run->options, data, plan->model, &run->target, err);
+    return status == SBPS_OK ? plan_check_sampler(plan, run->target, err) : status;
 }
 
 /* The mode, or the point of a file in its place. */
@@ -61,16 +62,45 @@ static sbps_status factor_hessian(sbps_run *run, sbps_error *err)
     return fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
 }
 
-sbps_status control_make(const sbps_run *run, const char *name, const double *w, control **out,
-                         sbps_error *err)
+sbps_status run_control(const sbps_run *run, const char *name, const double *w, control **out,
+                        sbps_error *err)
 {
-    *out = NULL;
-    if (!strcmp(name, "none")) return SBPS_OK;
-    control_order order = strcmp(name, "hessian") ? CONTROL_GRADIENT : CONTROL_HESSIAN;
-    /* rows are compared with the sum of their own curvatures, to which nothing may be added */
-    bool known = w == run->reference->w && run->reference->bare;
-    return control_create(run->target, w, order, known ? run->reference->hessian : NULL, out,
-                          err);
+    return target_control(run->target, run->reference, name, w, out, err);
+}
+
+auto_facts run_facts(const sbps_run *run)
+{
+    return (auto_facts){run->options, run->target, run->reference, run->factor, run->a};
+}
+
+void run_follow(sbps_run *run, const run_plan *plan)
+{
+    run->plan = plan;
+    run->tuned = (run_tuning){plan->minibatch, plan->batch, plan->round_events};
+}
+
+/* The rest of the plan, which needs the mode; nothing of it is changed afterwards. */
+static sbps_status finish_plan(sbps_run *run, sbps_error *err)
+{
+    sbps_status status;
+    run_plan *plan = run->plans, chosen;
+    auto_choice choice;
+    status = plan_metric(plan, run->target, run->reference, &run->a, err);
+    if (status == SBPS_OK)
+        status = plan_finish(plan, run->options, run->reference, run->a, err);
+    if (status != SBPS_OK) return status;
+    auto_facts facts = run_facts(run);
+    run->moving = (row_effects){EFFECT_LEAST, 0, EFFECTS_MOST, run->moving_rows};
+    if ((status = auto_choose(&facts, plan, &run->moving, &choice, err)) != SBPS_OK)
+        return status;
+    run->parts = choice.parts;
+    run->tally = choice.tally;
+    if (choice.hmc) {
+        status = plan_take_hmc(plan, run->target, run->reference, &run->a, &chosen, err);
+        *plan = chosen;
+    }
+    run_follow(run, plan);
+    return status;
 }
 
 static sbps_status make_control(sbps_run *run, sbps_error *err)
@@ -79,15 +109,14 @@ static sbps_status make_control(sbps_run *run, sbps_error *err)
     run->anchor = new_doubles(d);
     if (!run->anchor) return fail_memory(err);
     memcpy(run->anchor, run->reference->w, d * sizeof *run->anchor);
-    if (run->cv) return SBPS_OK; /* that of the choice */
-    return control_make(run, run->plan.control_variate, run->reference->w, &run->cv, err);
+    return run_control(run, run->plan->control_variate, run->reference->w, &run->cv, err);
 }
 
 sbps_status run_find_bends(sbps_run *run, sbps_error *err)
 {
     free(run->bent);
     run->bent = NULL;
-    if (!run->plan.sampler->bends || run->options->paper) return SBPS_OK;
+    if (!run->plan->sampler->bends || run->options->paper) return SBPS_OK;
     return profile_bends(run->target, run->reference, run->a, &run->bent, err);
 }
 
@@ -100,9 +129,7 @@ static sbps_status set_up(sbps_run *run, sbps_error *err)
     if ((status = name_parameters(run, err)) != SBPS_OK) return status;
     if ((status = find_reference(run, err)) != SBPS_OK) return status;
     if ((status = factor_hessian(run, err)) != SBPS_OK) return status;
-    if ((status = plan_metric(run, err)) != SBPS_OK) return status;
-    if ((status = plan_finish(run, err)) != SBPS_OK) return status;
-    if ((status = auto_choose(run, err)) != SBPS_OK) return status;
+    if ((status = finish_plan(run, err)) != SBPS_OK) return status;
     if ((status = make_control(run, err)) != SBPS_OK) return status;
     if ((status = run_find_bends(run, err)) != SBPS_OK) return status;
     if ((status = chains_create(run, err)) != SBPS_OK) return status;
@@ -165,7 +192,7 @@ sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error *err)
     sbps_status status = chains_check(run, err);
     if (status != SBPS_OK) return status;
     *(warming_up ? &s->seconds_warmup : &s->seconds_sampling) += now() - begin;
-    if (run->plan.seconds_rule) plan_round_length(run, now() - begin);
+    if (run->plan->seconds_rule) chains_lengthen_rounds(run, now() - begin);
     if (whole) {
         s->rounds++;
         if (warming_up) warmup_after_round(run);

@@ -4,14 +4,9 @@
 #define RUN_RUN_H
 
 #include "base/threads.h"
-#include "choose/options.h"
+#include "choose/auto.h"
 #include "estimate/bias.h"
 #include "estimate/moments.h"
-#include "mode/mode.h"
-#include "posterior/influence.h"
-#include "potential/minibatch.h"
-#include "read/read.h"
-#include "sampler/sampler.h"
 #include "store/draws.h"
 #include "store/result.h"
 #include "store/skeleton.h"
@@ -72,23 +67,12 @@ typedef struct {
     uint64_t skeleton_gap, trace_gap; /* some of the path was flown without */
 } run_state;
 
-/* What was decided at set-up and stays. */
+/* What goes on being tuned between rounds. A checkpoint has it in the chains' memory. */
 typedef struct {
-    const model_kind *model;
-    const sampler_kind *sampler;
-    const metric_kind *metric;
     const batch_kind *minibatch;
-    const char *control_variate; /* none, gradient, hessian */
     size_t batch;
-    bool auto_control, auto_batch, auto_metric; /* were left to us */
-    char why[160];   /* what auto counted; empty when there was no choice */
-    double promised; /* work per effective sample, by that count */
-    sampler_settings settings;
-    bool choose_band;
     size_t round_events;
-    double scale; /* sqrt(mean v'Hv): natural units per unit time */
-    bool ess_rule, epochs_rule, seconds_rule;
-} run_plan;
+} run_tuning;
 
 #define EFFECTS_MOST ((size_t)5)
 #define NAMED_FILES  2 /* see files.c */
@@ -96,7 +80,9 @@ typedef struct {
 struct sbps_run {
     const sbps_table *table;
     sbps_options *options; /* own copy */
-    run_plan plan;
+    const run_plan *plan;  /* in force: one of these, and no longer changed */
+    run_plan plans[2];     /* as set up; and that of hmc, where it took over in warm-up */
+    run_tuning tuned;
     posterior *target;
     mode *reference;
     uint64_t start_hash; /* of the file that gave it; 0: none did */
@@ -133,34 +119,15 @@ struct sbps_run {
 
 double now(void); /* seconds, monotonic */
 
-/* plan.c */
-sbps_status plan_make(const sbps_run *run, const rows *data, run_plan *plan, sbps_error *err);
-/* Can the sampler do this? */
-sbps_status plan_check_sampler(const sbps_run *run, sbps_error *err);
-/* The model alone, and whether the table is one for it. */
-sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind **out,
-                       sbps_error *err);
-/* The metric, from the Hessian at the mode. */
-sbps_status plan_metric(sbps_run *run, sbps_error *err);
-/* Which rows batches of n hold. Flights over longer tables than this keep no list of rows. */
-#define PLAN_LIST_ROWS ((size_t)100000)
-const batch_kind *plan_minibatch(const sbps_options *o, const rows *data, const run_plan *plan,
-                                 size_t n);
-/* Settings that need the mode: metric scale, refreshment. */
-sbps_status plan_finish(sbps_run *run, sbps_error *err);
-/* A run bounded in time begins with short rounds; they grow while they are a small part of it. */
-void plan_round_length(sbps_run *run, double seconds);
-/* Full-data hmc takes the place of a sampler that was left open. */
-sbps_status plan_take_hmc(sbps_run *run, sbps_error *err);
-/* May it? Not where an option was given that only flights have. */
-bool plan_may_take_hmc(const sbps_run *run);
+/* run.c: what was known when the plan was made. */
+auto_facts run_facts(const sbps_run *run);
+/* run.c: the plan in force from now on, and what is tuned where it begins. */
+void run_follow(sbps_run *run, const run_plan *plan);
 /* run.c: NULL for "none". */
-sbps_status control_make(const sbps_run *run, const char *name, const double *w, control **out,
-                         sbps_error *err);
+sbps_status run_control(const sbps_run *run, const char *name, const double *w, control **out,
+                        sbps_error *err);
 /* run.c: coordinates that end at a wall, for samplers that bend them. */
 sbps_status run_find_bends(sbps_run *run, sbps_error *err);
-/* priors.c: fills every prior of the target. */
-sbps_status priors_choose(const sbps_options *options, posterior *target, sbps_error *err);
 /* chain.c */
 sbps_status chains_create(sbps_run *run, sbps_error *err);
 void chains_start(sbps_run *run);
@@ -173,6 +140,8 @@ void chains_take_control(sbps_run *run);
 void chains_take_batch(sbps_run *run);
 /* After their memory was read back. */
 void chains_restore(sbps_run *run);
+/* A run bounded in time begins with short rounds; they grow while they are a small part of it. */
+void chains_lengthen_rounds(sbps_run *run, double seconds);
 /* False when an interrupt cut the round short. */
 bool chains_round(sbps_run *run);
 /* SBPS_DIVERGED when a chain's path has ended where there are no numbers. */

@@ -13,14 +13,14 @@ static void apply_precision(const void *self, const double *x, double *y)
     const sbps_run *run = self;
     const metric *a = run->chains->s.a; /* once frozen, that of every chain */
     a->kind->precision(a, x, y);
-    for (size_t j = 0; run->plan.sampler->gaussian && j < a->d; j++) y[j] /= (double)a->d;
+    for (size_t j = 0; run->plan->sampler->gaussian && j < a->d; j++) y[j] /= (double)a->d;
 }
 
 /* A metric that goes on adapting biases in a way that no meter of ours sees. */
 static bool unmetered(const sbps_run *run)
 {
     bool adapting = run->options->adapt_forever && run->chains->s.own.kind;
-    return run->plan.sampler->unmetered || adapting;
+    return run->plan->sampler->unmetered || adapting;
 }
 
 /* ---- quick: the first order of the response alone ---- */
@@ -159,7 +159,7 @@ static void clear_errors(result *r)
 sbps_status run_state_bias(const sbps_run *run, result *r, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
-    bool guessed = run->plan.sampler->curve || r->info.violations > 0.0;
+    bool guessed = run->plan->sampler->curve || r->info.violations > 0.0;
     if (unmetered(run)) {
         admit_no_meter(r);
         return SBPS_OK;
@@ -193,7 +193,7 @@ static bool is_unsure(const result *r, double budget)
 bool run_bias_unsure(const sbps_run *run)
 {
     result *r;
-    if (!run->plan.sampler->curve || unmetered(run)) return false;
+    if (!run->plan->sampler->curve || unmetered(run)) return false;
     if (result_create(run->chain_count, 0, run->target->dim, &r, NULL) != SBPS_OK) return false;
     bool known = run_state_bias(run, r, NULL) == SBPS_OK;
     bool unsure = known && is_unsure(r, run->options->bias_budget);

@@ -28,8 +28,8 @@ static double bounded_share(const sbps_run *run)
 {
     const sbps_options *o = run->options;
     double share = 0.0, pass = (double)run->table->data->n;
-    if (run->plan.epochs_rule) share = rows_touched(run) / pass / o->epochs; /* all chains */
-    if (run->plan.seconds_rule)
+    if (run->plan->epochs_rule) share = rows_touched(run) / pass / o->epochs; /* all chains */
+    if (run->plan->seconds_rule)
         share =
             fmax(share, (run->state.seconds_warmup + run->state.seconds_sampling) / o->seconds);
     return share;
@@ -37,7 +37,7 @@ static double bounded_share(const sbps_run *run)
 
 static double ess_share(const sbps_run *run)
 {
-    if (!run->plan.ess_rule) return 0.0;
+    if (!run->plan->ess_rule) return 0.0;
     return moments_min_ess(run->moments_of, run->chain_count) / run->options->ess;
 }
 
@@ -122,10 +122,10 @@ bool stop_now(sbps_run *run)
 {
     double ess = ess_share(run);
     if (bounded_share(run) >= 1.0) return true;
-    if (run->plan.ess_rule && chains_apart(run, run->options->ess)) return true;
+    if (run->plan->ess_rule && chains_apart(run, run->options->ess)) return true;
     if (ess < fmax(1.0, run->state.next_look)) return false;
     if (draws_share(run) < 1.0) return false;
     if (ess >= RHAT_WAIT) return true;
     if (!draws_suffice(run, ess)) return false;
-    return ess >= BIAS_WAIT || !run->plan.choose_band || !run_bias_unsure(run);
+    return ess >= BIAS_WAIT || !run->plan->choose_band || !run_bias_unsure(run);
 }

@@ -32,11 +32,11 @@ sbps_status trace_begin(sbps_run *run, sbps_error *err)
 {
     const sbps_options *o = run->options;
     if (!o->trace || !*o->trace) return SBPS_OK;
-    if (!run->plan.sampler->curve)
+    if (!run->plan->sampler->curve)
         return fail(err, SBPS_BAD_ARG,
                     "--trace: %s has no band that could be traced; --sampler sbps, psbps and "
                     "boomerang have one",
-                    run->plan.sampler->name);
+                    run->plan->sampler->name);
     if (o->trace_chain > run->chain_count)
         return fail(err, SBPS_BAD_ARG, "--trace-chain: there is no chain %zu of %zu",
                     o->trace_chain, run->chain_count);

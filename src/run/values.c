@@ -134,7 +134,7 @@ static sbps_status valuer_open(valuer *v, sbps_error *err)
     const posterior *u = run->target;
     sbps_status status = SBPS_OK;
     if (!v->cv) {
-        status = control_make(run, "hessian", run->reference->w, &v->own, err);
+        status = run_control(run, "hessian", run->reference->w, &v->own, err);
         v->cv = v->own;
     }
     if (status == SBPS_OK) status = posterior_value(u, v->cv->w, &v->at_zero, err);

@@ -2,7 +2,7 @@
  * epoch's proposals say any band would have missed, and the estimates are thrown away. It ends with
  * an epoch in which the slowest of all parameters and squares was seen often enough. */
 #include "band/calibration.h"
-#include "choose/auto.h"
+#include "run/replan.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,11 +75,11 @@ void warmup_begin(sbps_run *run)
 static void choose_band(sbps_run *run)
 {
     calibration all = {0};
-    if (!run->plan.choose_band || !run->plan.sampler->curve) return;
+    if (!run->plan->choose_band || !run->plan->sampler->curve) return;
     for (size_t i = 0; i < run->chain_count; i++)
-        calibration_add(&all, run->plan.sampler->curve(&run->chains[i].s));
-    double unit = run->options->bias_budget * run->plan.scale;
-    if (run->plan.sampler->gaussian) unit *= sqrt((double)run->target->dim); /* its speed */
+        calibration_add(&all, run->plan->sampler->curve(&run->chains[i].s));
+    double unit = run->options->bias_budget * run->plan->scale;
+    if (run->plan->sampler->gaussian) unit *= sqrt((double)run->target->dim); /* its speed */
     double k = band_choose(&all, (band_goal){MISSING_SHARE * unit, MISSING_MOST * unit});
     for (size_t i = 0; i < run->chain_count; i++) run->chains[i].s.settings->band.width = k;
 }
@@ -98,8 +98,8 @@ static bool out_of_means(const sbps_run *run, double rows_used)
 {
     const sbps_options *o = run->options;
     double epochs = rows_used / (double)run->table->data->n;
-    if (run->plan.epochs_rule && epochs > 0.5 * o->epochs) return true;
-    return run->plan.seconds_rule && run->state.seconds_warmup > 0.3 * o->seconds;
+    if (run->plan->epochs_rule && epochs > 0.5 * o->epochs) return true;
+    return run->plan->seconds_rule && run->state.seconds_warmup > 0.3 * o->seconds;
 }
 
 /* Has this epoch seen the slowest of all often enough, or each chain a place of its own? */

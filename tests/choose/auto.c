@@ -28,10 +28,10 @@ static choice choose(const char *path, const char *settings)
     }
     if (sbps_table_read(path, options, &table, &err) != SBPS_OK) give_up(path, &err);
     if (sbps_run_create(table, options, &run, &err) != SBPS_OK) give_up("run", &err);
-    snprintf(c.sampler, sizeof c.sampler, "%s", run->plan.sampler->name);
-    snprintf(c.control, sizeof c.control, "%s", run->plan.control_variate);
-    snprintf(c.minibatch, sizeof c.minibatch, "%s", run->plan.minibatch->name);
-    c.batch = (double)run->plan.batch;
+    snprintf(c.sampler, sizeof c.sampler, "%s", run->plan->sampler->name);
+    snprintf(c.control, sizeof c.control, "%s", run->plan->control_variate);
+    snprintf(c.minibatch, sizeof c.minibatch, "%s", run->tuned.minibatch->name);
+    c.batch = (double)run->tuned.batch;
     sbps_run_destroy(run);
     sbps_table_destroy(table);
     sbps_options_destroy(options);

@@ -15,7 +15,7 @@ static band_settings settle(const char *settings)
     sbps_options *options = options_of(all);
     if (sbps_table_none(&none, &err) != SBPS_OK) give_up("table", &err);
     if (sbps_run_create(none, options, &run, &err) != SBPS_OK) give_up(settings, &err);
-    band_settings s = run->plan.settings.band;
+    band_settings s = run->plan->settings.band;
     sbps_run_destroy(run);
     sbps_table_destroy(none);
     sbps_options_destroy(options);

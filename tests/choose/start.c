@@ -229,7 +229,7 @@ TEST(a_covariance_of_a_file_is_the_metric_of_the_run)
         run->a->kind->forward(run->a, e, v);
         double length = 0.0; /* v' S^-1 v is the same whichever way it is whitened */
         for (size_t k = 0; k < 4; k++) length += v[k] * v[k] / variance[k];
-        CHECK_NEAR(length * run->plan.scale * run->plan.scale, 1.0, 1e-10);
+        CHECK_NEAR(length * run->plan->scale * run->plan->scale, 1.0, 1e-10);
     }
     unlink(path);
     sbps_run_destroy(run);

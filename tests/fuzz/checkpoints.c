@@ -153,7 +153,7 @@ static model_file make_file(const char *of, bool warm_up)
     sbps_options_set(options, "skeleton", "/dev/null", &err);
     sbps_table *table = the_table(options);
     if (sbps_run_create(table, options, &run, &err) != SBPS_OK) give_up(of, &err);
-    run->plan.round_events = 100;
+    run->tuned.round_events = 100;
     for (size_t i = 0; i < run->chain_count; i++) run->chains[i].state->events = 100;
     for (size_t round = 0; round < 3; round++) {
         run->last_checkpoint = -1e9; /* each round makes one */

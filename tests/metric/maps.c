@@ -175,4 +175,29 @@ TEST(a_hessian_that_is_not_positive_definite_is_refused_with_a_sentence)
     check_refused("diagonal", (double[]){INFINITY, 0, 0, 1});
 }
 
+/* Mean and standard error of u'Hu over drawn directions. */
+static void law_mean_curvature(const metric *m, const problem *p)
+{
+    enum { draws = 4000 };
+    double v[DIM_MAX], u[DIM_MAX], sum = 0.0, square = 0.0, told = 0.0;
+    rng r = rng_stream(6, p->d, RNG_TEST);
+    CHECK(metric_mean_curvature(m, p->hessian, &told, NULL) == SBPS_OK);
+    for (size_t i = 0; i < draws; i++) {
+        double x = 0.0;
+        metric_draw_direction(m, &r, v, u);
+        CHECK_NEAR(dot(p->d, v, v), 1.0, TOL_SUM);
+        for (size_t j = 0; j < p->d; j++) x += u[j] * dot(p->d, p->hessian + j * p->d, u);
+        sum += x / draws;
+        square += x * x / draws;
+    }
+    double error = sqrt(fmax(square - sum * sum, 0.0) / draws);
+    CHECK(fabs(sum - told) <= MAX_Z * error + 1e-9 * told);
+    if (m->kind->white) CHECK_NEAR(told, 1.0, 1e-9);
+}
+
+TEST(mean_curvature_is_that_of_drawn_directions)
+{
+    for_each_metric(law_mean_curvature);
+}
+
 CHECK_MAIN

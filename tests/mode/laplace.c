@@ -82,4 +82,24 @@ TEST(mean_and_sd_are_those_of_the_quantiles)
     CHECK_NEAR(nll_sd(&law) / sqrt(square - mean * mean), 1.0, 2e-3);
 }
 
+/* (w - c)'H(w - c) is a chi^2 of d degrees of freedom, and w has mean c. */
+TEST(draws_are_spread_as_the_hessian_says)
+{
+    enum { draws = 4000, d = 2 };
+    const double hessian[d * d] = {4.0, 3.0, 3.0, 9.0}, centre[d] = {10.0, -5.0};
+    double factor[d * d], w[d], mean[d] = {0}, square = 0.0;
+    memcpy(factor, hessian, sizeof factor);
+    REQUIRE(cholesky(d, factor));
+    rng r = rng_stream(8, 0, RNG_TEST);
+    for (size_t i = 0; i < draws; i++) {
+        laplace_draw(d, centre, factor, &r, w);
+        double x = w[0] - centre[0], y = w[1] - centre[1];
+        square += (4.0 * x * x + 6.0 * x * y + 9.0 * y * y) / draws;
+        for (size_t j = 0; j < d; j++) mean[j] += (w[j] - centre[j]) / draws;
+    }
+    CHECK(fabs(square - d) < MAX_Z * sqrt(2.0 * d / draws));
+    CHECK(fabs(mean[0]) < MAX_Z * sqrt(9.0 / 27.0 / draws)); /* H^-1 */
+    CHECK(fabs(mean[1]) < MAX_Z * sqrt(4.0 / 27.0 / draws));
+}
+
 CHECK_MAIN

@@ -198,7 +198,8 @@ static double expected(const gaussian *g, const expectation *e, const sbps_run *
         f[i] = 0.0;
         for (size_t c = 0; c < run->chain_count; c++) {
             const sampler *s = &run->chains[c].s;
-            double l = strcmp(run->plan.metric->name, "dense") ? 1.0 / g->s[i] : 1.0, one = 0.0;
+            double l = strcmp(run->plan->metric->name, "dense") ? 1.0 / g->s[i] : 1.0,
+                   one = 0.0;
             f[i] += e->law(s, i, s->settings->step_size * l, &one) / (double)run->chain_count;
             wander = fmax(wander, one);
         }

@@ -1,0 +1,73 @@
+/* See probe.h. */
+#include "potential/probe.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define POINT_ROWS      ((size_t)512) /* at each point: rare rows must be met */
+#define INFLUENCE_ROWS  1e7           /* rows looked at to tell their influence, */
+#define INFLUENCE_LEAST ((size_t)4)   /* but each so often */
+
+static void carve(probe *p, const posterior *target)
+{
+    size_t all = target->data->n, n = all < POINT_ROWS ? all : POINT_ROWS;
+    p->memory.used = 0;
+    minibatch_carve(&p->u, n < all ? &batch_window : &batch_full, target, n, &p->memory);
+    p->points = arena_doubles(&p->memory, PROBE_POINTS * target->dim);
+    p->directions = arena_doubles(&p->memory, PROBE_POINTS * target->dim);
+    p->natural = arena_doubles(&p->memory, PROBE_POINTS);
+    p->scratch = arena_doubles(&p->memory, target->dim);
+}
+
+sbps_status probe_open(probe *p, const posterior *target, sbps_error *err)
+{
+    *p = (probe){0};
+    carve(p, target);
+    p->memory = (arena){.base = aligned_zeroed(p->memory.used), .size = p->memory.used};
+    if (!p->memory.base) return fail_memory(err);
+    carve(p, target);
+    return SBPS_OK;
+}
+
+void probe_close(probe *p)
+{
+    minibatch_release(&p->u);
+    free(p->memory.base);
+}
+
+static void aim(probe *p, size_t i)
+{
+    size_t d = p->u.target->dim;
+    potential_aim(&p->u.is, p->points + i * d, p->directions + i * d);
+}
+
+double probe_noise(probe *p, const control *cv, rng batches)
+{
+    double sum = 0.0;
+    minibatch_start(&p->u, batches);
+    minibatch_equip(&p->u, cv, 0.0);
+    for (size_t i = 0; i < PROBE_POINTS; i++) {
+        aim(p, i);
+        sum += minibatch_row_variance(&p->u) / p->natural[i];
+    }
+    return sum / (double)PROBE_POINTS;
+}
+
+sbps_status probe_influence(probe *p, const control *cv, rng batches, float *influence,
+                            sbps_error *err)
+{
+    size_t n = p->u.target->data->n, points = (size_t)(INFLUENCE_ROWS / (double)n);
+    if (points < INFLUENCE_LEAST) points = INFLUENCE_LEAST;
+    if (points > PROBE_POINTS) points = PROBE_POINTS;
+    double *squares = new_doubles(n);
+    if (!squares) return fail_memory(err);
+    minibatch_start(&p->u, batches);
+    minibatch_equip(&p->u, cv, 0.0);
+    for (size_t i = 0; i < points; i++) {
+        aim(p, i);
+        minibatch_add_squares(&p->u, 1.0 / p->natural[i] / (double)points, squares);
+    }
+    for (size_t i = 0; i < n; i++) influence[i] = (float)sqrt(squares[i]);
+    free(squares);
+    return SBPS_OK;
+}
