@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SHOW_SECONDS 0.2
@@ -16,24 +15,17 @@ typedef struct {
     double next; /* monotonic seconds */
 } display;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static bool watch(void *self, const char *stage, size_t rows, double share)
 {
     display *d = self;
     char count[32], part[16] = "";
-    if (!d->bar || now() < d->next) return !interrupt_came();
+    if (!d->bar || clock_seconds() < d->next) return !interrupt_came();
     format_count((double)rows, sizeof count, count);
     if (isfinite(share)) snprintf(part, sizeof part, "%3.0f%%  ", floor(100 * share));
     fprintf(stderr, "\r%s  %s%s rows\033[K", stage, part, count);
     fflush(stderr);
     d->drawn = true;
-    d->next = now() + SHOW_SECONDS;
+    d->next = clock_seconds() + SHOW_SECONDS;
     return !interrupt_came();
 }
 
@@ -81,7 +73,7 @@ static int convert_run(const arguments *given)
     size_t memory = 0;
     sbps_error err = {0};
     sbps_options *options = NULL;
-    display shown = {.bar = isatty(STDERR_FILENO), .next = now() + SHOW_SECONDS};
+    display shown = {.bar = isatty(STDERR_FILENO), .next = clock_seconds() + SHOW_SECONDS};
     if (asked && !read_memory(asked, &memory)) {
         complain("convert: --memory: '%s' will not do: want bytes such as 500M or 1G", asked);
         return CODE_USAGE;

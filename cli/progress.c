@@ -11,7 +11,7 @@
 #define LINE_SECONDS 10.0
 enum { BAR_CELLS = 20, LINE_SIZE = 256, FIELD_SIZE = 48, FIELDS = 7 };
 
-static double now(void)
+double clock_seconds(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -101,7 +101,7 @@ progress progress_open(const char *mode)
     bool bar = isatty(STDERR_FILENO);
     return (progress){.silent = !strcmp(mode, "off"),
                       .bar = bar,
-                      .next = now() + (bar ? BAR_SECONDS : LINE_SECONDS)};
+                      .next = clock_seconds() + (bar ? BAR_SECONDS : LINE_SECONDS)};
 }
 
 static void show(progress *p, const sbps_run *run)
@@ -120,7 +120,7 @@ static void show(progress *p, const sbps_run *run)
 
 void progress_tick(progress *p, const sbps_run *run)
 {
-    double time = p->silent ? 0 : now();
+    double time = p->silent ? 0 : clock_seconds();
     if (p->silent || time < p->next) return;
     show(p, run);
     p->next = time + (p->bar ? BAR_SECONDS : LINE_SECONDS);

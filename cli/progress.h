@@ -32,5 +32,7 @@ void format_count(double count, size_t room, char *out);
 void format_duration(double seconds, size_t room, char *out);
 /* The line without its newline, at most width - 1 columns, or everything when width is 0. */
 void progress_line(const sbps_progress *state, bool bar, size_t width, size_t room, char *out);
+/* Seconds of a clock that nobody sets. */
+double clock_seconds(void);
 
 #endif

@@ -100,8 +100,8 @@ void sbps_mode_destroy(sbps_mode *found)
     if (!found) return;
     free(found->values);
     mode_destroy(found->m);
-    names_free(found->coordinates, found->dim);
-    names_free(found->names, found->dim);
+    free_texts(found->coordinates, found->dim);
+    free_texts(found->names, found->dim);
     free(found->target);
     sbps_options_destroy(found->options);
     free(found);

@@ -4,7 +4,22 @@
 #define BASE_DENSE_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
+
+static inline double sum(size_t n, const double *x)
+{
+    double total = 0.0;
+    for (size_t i = 0; i < n; i++) total += x[i];
+    return total;
+}
+
+static inline bool all_finite(size_t n, const double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i])) return false;
+    return true;
+}
 
 static inline double dot(size_t n, const double *x, const double *y)
 {

@@ -49,6 +49,12 @@ char *copy_text(const char *text)
     return text ? strdup(text) : NULL;
 }
 
+void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; texts && i < count; i++) free(texts[i]);
+    free(texts);
+}
+
 double machine_memory(void)
 {
     return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);

@@ -10,7 +10,8 @@
 /* Zeroed, aligned to a cache line; NULL when there is none left. Release with free(). */
 void *aligned_zeroed(size_t bytes);
 double *new_doubles(size_t count);
-char *copy_text(const char *text); /* NULL in, NULL out */
+char *copy_text(const char *text);           /* NULL in, NULL out */
+void free_texts(char **texts, size_t count); /* each and their list; NULL is fine */
 /* What this machine has, in bytes, and the part of it that may be asked for at once. */
 double machine_memory(void);
 #define MEMORY_SHARE 0.8

@@ -3,6 +3,8 @@
 #ifndef BASE_REAL_H
 #define BASE_REAL_H
 
+#include <math.h>
+
 static inline double larger(double a, double b)
 {
     return a > b ? a : b;
@@ -11,6 +13,13 @@ static inline double larger(double a, double b)
 static inline double smaller(double a, double b)
 {
     return a < b ? a : b;
+}
+
+/* lgamma writes a global that threads would share. */
+static inline double log_gamma(double x)
+{
+    int sign;
+    return lgamma_r(x, &sign);
 }
 
 #endif

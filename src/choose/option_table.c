@@ -1,6 +1,7 @@
 /* The option table: defaults, ranges, flags, help, config-file keys and the reference page all
  * come from here. A new option is a field in options.h and a line in this file. */
 #include "choose/option_spec.h"
+#include "data/rows.h"
 #include "metric/kinds.h"
 #include <float.h>
 #include <math.h>
@@ -59,7 +60,7 @@ const option_spec option_specs[] = {
      .help =
          "Centre every feature and divide it by its standard deviation; coefficients are then "
          "those of the standardised features."},
-    {CHOICE("storage", storage, "auto|double|float|sparse", "auto"), DATA,
+    {CHOICE("storage", storage, "auto" STORAGE_KINDS(KIND_CHOICE), "auto"), DATA,
      .help =
          "How the table is kept in memory. float: half the size, values rounded to 7 digits, "
          "sums still double. sparse: only what is not 0. auto: sparse where that is cheaper, "

@@ -96,12 +96,6 @@ sbps_status target_names(const posterior *u, char ***out, sbps_error *err)
     return whole ? SBPS_OK : fail_memory(err);
 }
 
-void names_free(char **names, size_t count)
-{
-    for (size_t j = 0; names && j < count; j++) free(names[j]);
-    free(names);
-}
-
 sbps_status target_start(const sbps_options *o, const posterior *u, char *const *names,
                          start_point *out, sbps_error *err)
 {

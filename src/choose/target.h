@@ -18,9 +18,8 @@ sbps_status target_open(const sbps_options *o, const rows *data, const model_kin
 /* The control variate of that name with its reference at w; NULL for "none". */
 sbps_status target_control(const posterior *u, const mode *reference, const char *name,
                            const double *w, control **out, sbps_error *err);
-/* dim names. Give back with names_free. */
+/* dim names. Give back with free_texts. */
 sbps_status target_names(const posterior *u, char ***out, sbps_error *err);
-void names_free(char **names, size_t count);
 /* Where the options say that the search begins: a file, the model's own place, or NULL for ours. */
 sbps_status target_start(const sbps_options *o, const posterior *u, char *const *names,
                          start_point *out, sbps_error *err);

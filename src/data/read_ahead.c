@@ -18,15 +18,10 @@ typedef struct {
     size_t bytes;
 } span;
 
-static size_t row_bytes(const rows *data)
-{
-    return data->stride * (data->x_float ? sizeof *data->x_float : sizeof *data->x);
-}
-
 /* Where dense rows lie; cut at the end of the table, because a window that wraps is rare. */
 static span rows_span(const rows *data, size_t first, size_t n)
 {
-    size_t row = row_bytes(data);
+    size_t row = rows_stride_bytes(data);
     if (n > data->n - first) n = data->n - first;
     const void *x = data->x ? (const void *)data->x : data->x_float;
     return x ? (span){(const unsigned char *)x + first * row, n * row} : (span){0};
@@ -83,7 +78,7 @@ void rows_want_beside(const rows *data)
 
 void rows_sweep(const rows *data, size_t first, size_t n)
 {
-    size_t per_part = SWEEP_BYTES / (row_bytes(data) + 1) + 1;
+    size_t per_part = SWEEP_BYTES / (rows_stride_bytes(data) + 1) + 1;
     size_t part = first / per_part, next = (first + n) / per_part;
     if (first > 0 && part == next) return;
     size_t from = first > 0 ? (next + 1) * per_part : 0, count = (first > 0 ? 1 : 2) * per_part;

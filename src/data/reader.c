@@ -52,14 +52,9 @@ struct reader_list {
     row_reader *first;
 };
 
-static size_t row_bytes(const rows *data)
-{
-    return data->stride * (data->x_float ? sizeof *data->x_float : sizeof *data->x);
-}
-
 size_t reader_depth(const rows *data, size_t n)
 {
-    size_t depth = BYTES_MOST / (n * row_bytes(data) + TABLE_PAGE);
+    size_t depth = BYTES_MOST / (n * rows_stride_bytes(data) + TABLE_PAGE);
     if (depth > DEPTH_MOST) return DEPTH_MOST;
     return depth > 1 ? depth : 1;
 }
@@ -182,7 +177,7 @@ static row_reader *reader_create(const rows *data, size_t n)
     row_reader *r = calloc(1, sizeof *r);
     if (!r) return NULL;
     const void *x = data->x ? (const void *)data->x : data->x_float;
-    *r = (row_reader){.n = n, .total = data->n, .view = *data, .row = row_bytes(data)};
+    *r = (row_reader){.n = n, .total = data->n, .view = *data, .row = rows_stride_bytes(data)};
     r->view.mapped = NULL;
     r->slots = reader_depth(data, n) + 1;
     r->begin = (uint64_t)((const unsigned char *)x - f->base);

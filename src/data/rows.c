@@ -40,7 +40,7 @@ sbps_status rows_none(rows **out, sbps_error *err)
 {
     rows *r = *out = calloc(1, sizeof *r);
     if (!r) return fail_memory(err);
-    *r = (rows){.storage = &storage_dense, .n = 1, .stride = KERNEL_LANES};
+    *r = (rows){.storage = &storage_double, .n = 1, .stride = KERNEL_LANES};
     r->x = new_doubles(r->stride);
     r->y = new_doubles(1);
     r->target = copy_text("");

@@ -3,6 +3,7 @@
 #define DATA_ROWS_H
 
 #include "base/kernels.h"
+#include "base/kinds.h"
 #include "base/status.h"
 #include <stdint.h>
 
@@ -21,7 +22,7 @@ typedef struct {
     size_t n, d;    /* rows; coefficients per row, the intercept's 1 (first) included */
     size_t stride;  /* doubles from row to row: d rounded up to KERNEL_LANES, zero padded */
     bool intercept; /* column 0 is the constant 1, named "intercept" */
-    double *x;      /* n * stride where storage is dense; else NULL */
+    double *x;      /* n * stride where storage is double; else NULL */
     float *x_float; /* n * stride where it is float; else NULL */
     /* where it is sparse, else NULL: entries that are not 0, the intercept's 1 not among them */
     uint64_t *start;  /* n + 1: row i has the entries start[i] to start[i + 1] - 1 */
@@ -80,9 +81,12 @@ struct storage_kind {
                   double *out);
 };
 
-extern const storage_kind storage_dense;  /* doubles, row after row */
-extern const storage_kind storage_float;  /* floats, likewise */
-extern const storage_kind storage_sparse; /* entries that are not 0 */
+#define STORAGE_KINDS(X)                                                                       \
+    X(storage, double) /* doubles, row after row */                                            \
+    X(storage, float)  /* floats, likewise */                                                  \
+    X(storage, sparse) /* entries that are not 0 */
+
+STORAGE_KINDS(KIND_DECLARED)
 
 /* Numbers of x that a product with one row multiplies, on average. */
 static inline double rows_numbers(const rows *data)
@@ -111,6 +115,12 @@ static inline void rows_combine(const rows *data, const kernels *k, row_range r,
 static inline row_range rows_from(size_t first, size_t n)
 {
     return (row_range){NULL, first, n};
+}
+
+/* From row to row of x, where it is not sparse. */
+static inline size_t rows_stride_bytes(const rows *data)
+{
+    return data->stride * (data->x_float ? sizeof *data->x_float : sizeof *data->x);
 }
 
 /* What the table takes in memory. */

@@ -81,7 +81,7 @@ static sbps_status check_header(const char *path, const table_header *h, uint64_
 static const struct {
     const storage_kind *kind;
     size_t bytes;
-} storages[] = {{&storage_dense, sizeof(double)}, {&storage_float, sizeof(float)}};
+} storages[] = {{&storage_double, sizeof(double)}, {&storage_float, sizeof(float)}};
 
 static size_t storage_index(const table_header *h)
 {

@@ -9,6 +9,7 @@
  * Section 5 of Pakman, Gilboa, Carlson, Paninski (2017); there beta weighs the new square and the
  * mean multiplies. */
 #include "base/memory.h"
+#include "metric/diagonal_maps.h"
 #include "metric/kinds.h"
 
 #include <math.h>
@@ -55,22 +56,12 @@ static sbps_status build(metric *m, const double *hessian, sbps_error *err)
     return SBPS_OK;
 }
 
-static void map(const metric *m, const double *from, double *to)
-{
-    for (size_t j = 0; j < m->d; j++) to[j] = m->data[j] * from[j];
-}
-
-static void precision(const metric *m, const double *x, double *y)
-{
-    for (size_t j = 0; j < m->d; j++) y[j] = x[j] / (m->data[j] * m->data[j]);
-}
-
 const metric_kind metric_adaptive = {
     .name = "adaptive",
     .build = build,
-    .forward = map,
-    .transpose = map,
-    .precision = precision,
+    .forward = diagonal_map,
+    .transpose = diagonal_map,
+    .precision = diagonal_precision,
     .numbers = numbers,
     .see = see,
     .settle = settle,

@@ -1,5 +1,6 @@
 /* A = diag(H)^(-1/2). */
 #include "base/memory.h"
+#include "metric/diagonal_maps.h"
 #include "metric/kinds.h"
 
 #include <math.h>
@@ -17,20 +18,10 @@ static sbps_status build(metric *m, const double *hessian, sbps_error *err)
     return SBPS_OK;
 }
 
-static void map(const metric *m, const double *from, double *to)
-{
-    for (size_t j = 0; j < m->d; j++) to[j] = m->data[j] * from[j];
-}
-
-static void precision(const metric *m, const double *x, double *y)
-{
-    for (size_t j = 0; j < m->d; j++) y[j] = x[j] / (m->data[j] * m->data[j]);
-}
-
 const metric_kind metric_diagonal = {
     .name = "diagonal",
     .build = build,
-    .forward = map,
-    .transpose = map,
-    .precision = precision,
+    .forward = diagonal_map,
+    .transpose = diagonal_map,
+    .precision = diagonal_precision,
 };

@@ -14,6 +14,7 @@
 #include "mode/laplace.h"
 #include "base/cholesky.h"
 #include "base/memory.h"
+#include "base/real.h"
 #include "posterior/log_prior.h"
 
 #include <float.h>
@@ -53,12 +54,6 @@ double nll_mean(const nll_law *law)
 double nll_sd(const nll_law *law)
 {
     return sqrt(0.5 * law->dim) / law->rows;
-}
-
-static double log_gamma(double x)
-{
-    int sign;
-    return lgamma_r(x, &sign);
 }
 
 /* (2), by its terms' ratio x/(a+k) */

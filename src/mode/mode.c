@@ -92,13 +92,6 @@ static sbps_status begin(search *s, const double *start, sbps_error *err)
     return status;
 }
 
-static bool finite_all(size_t n, const double *x)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i])) return false;
-    return true;
-}
-
 /* The surface of a network may have no mode within reach, and a ReLU's has creases where Newton
  * stops. A reference need not be a mode: the best point reached will do. False when it will not. */
 static bool settle(search *s, sbps_status *status, sbps_error *err)
@@ -106,7 +99,7 @@ static bool settle(search *s, sbps_status *status, sbps_error *err)
     if (!s->u->model->uneven) return false;
     *status = search_look(s, err);
     s->settled = true;
-    return *status == SBPS_OK && isfinite(s->value) && finite_all(s->dim * s->dim, s->hessian);
+    return *status == SBPS_OK && isfinite(s->value) && all_finite(s->dim * s->dim, s->hessian);
 }
 
 static sbps_status end_search(search *s, search_end end, sbps_status status, sbps_error *err)
@@ -162,7 +155,7 @@ static sbps_status refuse_kinks(const search *s, const char *method, sbps_error 
 static search_end measure(search *s, double tolerance, sbps_status *status, sbps_error *err)
 {
     if ((*status = search_look(s, err)) != SBPS_OK) return SEARCH_FAILED;
-    if (!finite_all(s->dim, s->gradient) || !finite_all(s->dim * s->dim, s->hessian))
+    if (!all_finite(s->dim, s->gradient) || !all_finite(s->dim * s->dim, s->hessian))
         return SEARCH_STUCK;
     search_end end = search_judge(s, status, err);
     if (end == SEARCH_FAILED) return end;

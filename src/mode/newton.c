@@ -7,6 +7,7 @@
  * Marquardt 1963); it is 0 near a mode, where convergence is quadratic. The search ends when the
  * Newton decrement g'H^-1 g, twice the decrease still to be had in nats, is nil, or when rounding
  * in sums over all rows hides what is left. */
+#include "base/dense.h"
 #include "mode/search.h"
 
 #include <float.h>
@@ -147,13 +148,6 @@ sbps_status search_look(search *s, sbps_error *err)
     return SBPS_OK;
 }
 
-static bool finite_all(size_t n, const double *x)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(x[i])) return false;
-    return true;
-}
-
 /* The step at the least damping that is needed, and what it says of the distance to the mode;
  * then the step at the damping that the last ones taught. */
 static search_end judge(search *s, bool quiet, sbps_status *status, sbps_error *err)
@@ -243,7 +237,7 @@ search_end newton_search(search *s, bool picky, sbps_status *status, sbps_error 
     for (size_t i = 0; i < MAX_ITERATIONS && end == SEARCH_ON; i++, s->iterations++) {
         if ((*status = search_look(s, err)) != SBPS_OK) return SEARCH_FAILED;
         if ((*status = check_pace(s, i, &mark, err)) != SBPS_OK) return SEARCH_FAILED;
-        if (!finite_all(s->dim, s->gradient) || !finite_all(s->dim * s->dim, s->hessian))
+        if (!all_finite(s->dim, s->gradient) || !all_finite(s->dim * s->dim, s->hessian))
             return SEARCH_STUCK;
         end = judge(s, quiet, status, err);
         if (picky && i == 0 && end == SEARCH_ON && s->damping > BAD_START) return SEARCH_STUCK;

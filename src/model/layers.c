@@ -11,6 +11,8 @@
  * the rest. Pearlmutter (1994), Fast exact multiplication by the Hessian, Neural Computation 6. */
 #include "model/layers.h"
 
+#include "base/dense.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,13 +182,6 @@ void layers_slope(const void *self, row_range r, const double *w, const double *
 }
 
 /* ---- backwards ---- */
-
-static double sum(size_t n, const double *x)
-{
-    double total = 0.0;
-    for (size_t i = 0; i < n; i++) total += x[i];
-    return total;
-}
 
 /* (2), or with rates (4), of one unit of a later layer; `before` is the first unit of its inputs. */
 static void collect(const work *s, size_t unit, size_t before, size_t in, bool rates,

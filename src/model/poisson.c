@@ -10,6 +10,7 @@
  * McCullagh, Nelder (1989), Generalized Linear Models, chapter 6. Draws for mu >= 10: Hormann
  * (1993), The transformed rejection method for generating Poisson random variables, Insurance:
  * Mathematics and Economics 12, 39-45, algorithm PTRS. */
+#include "base/real.h"
 #include "model/kinds.h"
 
 #include <math.h>
@@ -31,13 +32,6 @@ static void rates(const batch *b, double *mu)
 {
     for (size_t i = 0; i < b->n; i++) mu[i] = b->eta[i] > TOP ? TOP : b->eta[i];
     b->k->exp(b->n, mu, mu);
-}
-
-/* log Gamma without the C library's global sign */
-static double log_gamma(double x)
-{
-    int sign;
-    return lgamma_r(x, &sign);
 }
 
 static void poisson_loglik(const batch *b, double *out)

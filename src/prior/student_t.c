@@ -4,6 +4,7 @@
  *              - (nu+1)/2 log(1 + z^2/nu),   z = (x - m)/s
  *
  * Not log-concave: beyond |z| = sqrt(nu) its curvature is positive. */
+#include "base/real.h"
 #include "prior/kinds.h"
 
 #include <math.h>
@@ -12,13 +13,6 @@ static bool student_t_valid(const double *theta)
 {
     return isfinite(theta[0]) && theta[0] > 0.0 && isfinite(theta[1]) && isfinite(theta[2]) &&
            theta[2] > 0.0;
-}
-
-/* lgamma writes a global, lgamma_r does not. */
-static double log_gamma(double x)
-{
-    int sign;
-    return lgamma_r(x, &sign);
 }
 
 static double student_t_logpdf(const double *theta, double x)

@@ -60,7 +60,7 @@ static sbps_status check_switches(const char *path, const rows *r, const table_m
     const char *storage = given_text(spec->storage), *was = r->storage->name;
     if (storage && strcmp(storage, "auto") && strcmp(storage, was))
         return refuse_option(path, "storage", was, err);
-    if (spec->needs_doubles && r->storage != &storage_dense)
+    if (spec->needs_doubles && r->storage != &storage_double)
         return fail(err, SBPS_BAD_ARG,
                     "%s: the model reads rows of doubles and the table has %ss; convert again",
                     path, was);

@@ -1,11 +1,11 @@
 /* The registry of file formats. */
 #include "read/format.h"
 
-static const format_kind *const formats[] = {&format_libsvm, &format_csv};
+static const format_kind *const formats[] = {FORMAT_KINDS(KIND_LISTED) NULL};
 
 const format_kind *format_of(const text_file *source)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+    for (size_t i = 0; formats[i]; i++)
         if (formats[i]->recognise(source->at, source->limit)) return formats[i];
     return &format_csv;
 }

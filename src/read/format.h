@@ -2,6 +2,7 @@
 #ifndef READ_FORMAT_H
 #define READ_FORMAT_H
 
+#include "base/kinds.h"
 #include "read/plan.h"
 #include "read/text_file.h"
 
@@ -20,7 +21,11 @@ typedef struct {
     void (*close)(void *self);
 } format_kind;
 
-extern const format_kind format_csv, format_libsvm;
+#define FORMAT_KINDS(X)                                                                        \
+    X(format, libsvm)                                                                          \
+    X(format, csv)
+
+FORMAT_KINDS(KIND_DECLARED)
 
 /* The kind that recognises the text; CSV when no other does. */
 const format_kind *format_of(const text_file *source);

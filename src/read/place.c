@@ -184,7 +184,7 @@ sbps_status design_place(design *g, sbps_error *err)
     r->target = copy_text(p->target == SIZE_MAX ? "" : p->columns->name[p->target]);
     bool whole = r->target && (r->notes || !p->columns->notes);
     if (!whole && status == SBPS_OK) status = fail_memory(err);
-    r->storage = &storage_dense;
+    r->storage = &storage_double;
     r->stride = (r->d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
     if (status == SBPS_OK) status = note_width(g, err);
     return status != SBPS_OK ? status : check_names(p, r, err);

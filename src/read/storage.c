@@ -99,7 +99,7 @@ sbps_status storage_choose(design *g, chunks *read, const size_t *to, entries *e
     rows *r = g->r;
     const rows_spec *spec = g->spec;
     bool sparse = asks_for(spec, &storage_sparse), single = asks_for(spec, &storage_float);
-    *out = single ? &storage_float : &storage_dense;
+    *out = single ? &storage_float : &storage_double;
     if ((sparse || single) && spec->needs_doubles) return refuse(g, spec->storage, err);
     if (sparse && spec->standardize) return refuse(g, spec->storage, err);
     if (!sparse && !is_free(spec)) return SBPS_OK;

@@ -52,17 +52,11 @@ static size_t name_width(const approximation *a)
     return width;
 }
 
-static void add_name(text *t, const char *name, size_t width)
-{
-    text_name(t, name);
-    text_spaces(t, width - text_columns(name));
-}
-
 static void add_covariance(text *t, const approximation *a, size_t width)
 {
     text_add(t, "\ncovariance\n");
     for (size_t i = 0; i < a->dim; i++) {
-        add_name(t, a->names[i], width);
+        text_padded_name(t, a->names[i], width);
         for (size_t j = 0; j <= i; j++)
             text_add(t, "  %11.4g", a->covariance[i * a->dim + j] + 0.0);
         text_add(t, "\n");
@@ -75,10 +69,10 @@ static void write_text(text *t, const approximation *a)
     add_heading(t, a);
     if (a->sd) add_nll(t, a);
     text_add(t, "\n");
-    add_name(t, "name", width);
+    text_padded_name(t, "name", width);
     text_add(t, a->sd ? "  %14s  %11s\n" : "  %14s\n", a->sd ? "mean" : "value", "sd");
     for (size_t j = 0; j < a->dim; j++) {
-        add_name(t, a->names[j], width);
+        text_padded_name(t, a->names[j], width);
         text_add(t, "  %14.8g", a->values[j] + 0.0);
         if (a->sd) text_add(t, "  %11.4g", a->sd[j]);
         text_add(t, "\n");

@@ -77,12 +77,6 @@ static void add_cells(text *t, const size_t *widths, const sbps_parameter *p)
     text_add(t, "\n");
 }
 
-static void add_name(text *t, const char *name, size_t width)
-{
-    text_name(t, name);
-    text_spaces(t, width - text_columns(name));
-}
-
 static void add_parameters(text *t, size_t dim, const sbps_parameter *parameters)
 {
     size_t name_width = strlen("name"), widths[SUMMARY_COLUMNS];
@@ -90,10 +84,10 @@ static void add_parameters(text *t, size_t dim, const sbps_parameter *parameters
         name_width = larger_of(name_width, text_columns(parameters[j].name));
     for (size_t k = 0; k < SUMMARY_COLUMNS; k++)
         widths[k] = column_width(&summary_columns[k], dim, parameters);
-    add_name(t, "name", name_width);
+    text_padded_name(t, "name", name_width);
     add_cells(t, widths, NULL);
     for (size_t j = 0; j < dim; j++) {
-        add_name(t, parameters[j].name, name_width);
+        text_padded_name(t, parameters[j].name, name_width);
         add_cells(t, widths, &parameters[j]);
     }
 }

@@ -5,6 +5,12 @@
 #include <stdint.h>
 #include <string.h>
 
+void text_padded_name(text *t, const char *name, size_t columns)
+{
+    text_name(t, name);
+    text_spaces(t, columns - text_columns(name));
+}
+
 void text_count(text *t, double count)
 {
     if (isnan(count))

@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 
+/* A name, and spaces that fill its column. */
+void text_padded_name(text *t, const char *name, size_t columns);
 /* A whole number, or a measure to three digits; "unknown" when it is NAN. */
 void text_count(text *t, double count);
 void text_measure(text *t, double value);

@@ -1,5 +1,6 @@
 /* What was chosen, in a few lines. */
 #include "base/decimal.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "choose/target.h"
 #include "model/kinds.h"
@@ -269,7 +270,7 @@ static char **printable_names(const sbps_run *run)
         whole = (names[j] = text_take(&name));
     }
     if (whole) return names;
-    names_free(names, d);
+    free_texts(names, d);
     return NULL;
 }
 
@@ -291,7 +292,7 @@ sbps_status sbps_run_describe(const sbps_run *run, char **out, sbps_error *err)
         describe_sampler(&shown, &all);
         *out = text_take(&all);
     }
-    names_free(shown.names, run->target->dim);
+    free_texts(shown.names, run->target->dim);
     numbers_end(&locale);
     return *out ? SBPS_OK : fail_memory(err);
 }

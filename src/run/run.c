@@ -1,6 +1,7 @@
 /* A run from set-up to its last round. */
 #include "run/run.h"
 #include "base/cholesky.h"
+#include "base/memory.h"
 #include "choose/target.h"
 #include "mode/profile.h"
 #include "run/replan.h"
@@ -172,7 +173,7 @@ void sbps_run_destroy(sbps_run *run)
     free(run->bent);
     mode_destroy(run->reference);
     free(run->factor);
-    if (run->names) names_free(run->names, run->target->dim);
+    if (run->names) free_texts(run->names, run->target->dim);
     free(run->report);
     posterior_destroy(run->target);
     sbps_options_destroy(run->options);

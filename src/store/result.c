@@ -57,12 +57,6 @@ static void free_arrays(result *r, const array_field *fields)
     for (const array_field *f = fields; f->name; f++) free(*array_slot(r, f));
 }
 
-static void free_texts(char **texts, size_t count)
-{
-    for (size_t i = 0; texts && i < count; i++) free(texts[i]);
-    free(texts);
-}
-
 void result_destroy(result *r)
 {
     if (!r) return;

@@ -1,4 +1,5 @@
 /* Points from files: what map and laplace write is read back, and what cannot be is said. */
+#include "base/memory.h"
 #include "check.h"
 #include "choose/target.h"
 #include "run/run.h"
@@ -54,7 +55,7 @@ static sbps_status read_text(const char *text, start_point *out, sbps_error *err
     write_file(text);
     sbps_status status = start_read(path, u, (const char *const *)names, out, err);
     unlink(path);
-    names_free(names, u->dim);
+    free_texts(names, u->dim);
     posterior_destroy(u);
     sbps_table_destroy(table);
     sbps_options_destroy(o);

@@ -254,13 +254,13 @@ TEST(rows_are_sparse_where_that_is_cheaper)
 {
     const rows_spec plain = {.seed = 1};
     CHECK(chosen(64, 10, plain) == &storage_sparse); /* 4 (10 + 6) = 64 */
-    CHECK(chosen(64, 11, plain) == &storage_dense);
-    CHECK(chosen(20, 1, plain) == &storage_dense); /* too short to pay */
+    CHECK(chosen(64, 11, plain) == &storage_double);
+    CHECK(chosen(20, 1, plain) == &storage_double); /* too short to pay */
     rows_spec centred = plain, read = plain;
     centred.standardize = true; /* zeros are zeros no more */
-    CHECK(chosen(64, 5, centred) == &storage_dense);
+    CHECK(chosen(64, 5, centred) == &storage_double);
     read.needs_doubles = true;
-    CHECK(chosen(64, 5, read) == &storage_dense);
+    CHECK(chosen(64, 5, read) == &storage_double);
 }
 
 TEST(storages_that_cannot_be_are_refused_in_words)
@@ -272,7 +272,7 @@ TEST(storages_that_cannot_be_are_refused_in_words)
     spec.storage = "float";
     CHECK(chosen(64, 5, spec) == NULL && strstr(error.text, "--storage float"));
     spec.storage = "double";
-    CHECK(chosen(64, 5, spec) == &storage_dense);
+    CHECK(chosen(64, 5, spec) == &storage_double);
 }
 
 TEST(values_beyond_floats_are_refused)
@@ -341,7 +341,7 @@ TEST(a_sparse_file_and_the_dense_reading_of_it_agree)
         REQUIRE(sparse && dense);
         CHECK(sparse->storage == &storage_sparse && !sparse->x &&
               (sparse->value == NULL) == (ones == 1));
-        CHECK(dense->storage == &storage_dense && sparse->d == dense->d);
+        CHECK(dense->storage == &storage_double && sparse->d == dense->d);
         double *line = new_doubles(dense->stride);
         for (size_t i = 0; i < dense->n; i++) {
             sparse->storage->decode(sparse, i, line);

@@ -30,7 +30,7 @@ static double bytes(const rows *data)
     return (double)(data->n * data->stride * sizeof *data->x);
 }
 
-const storage_kind storage_dense = {
+const storage_kind storage_double = {
     .name = "double",
     .products = products,
     .combine = combine,
