@@ -3,6 +3,7 @@
 #   lint.sh [ROOT [BUILD]]    without BUILD only the sources are looked at
 set -uo pipefail
 
+scripts=$(cd "$(dirname "$0")" && pwd)
 cd "${1:-.}" || exit 2
 build=${2:-}
 MAX_FUNCTION=70 # lines between its braces, braces included
@@ -25,40 +26,10 @@ check_format() {
         awk -F: "/error:/ && !seen[\$1]++ { print \$1 \":\" \$2 \": not formatted, run clang-format -i\" }"
 }
 
-# Dependencies between folders point one way.
-check_includes() {
-    sources | xargs -r awk '
-        BEGIN {
-            may["base"] = ""
-            may["data"] = may["prior"] = may["metric"] = may["path"] = "base"
-            may["read"] = may["model"] = "base data"
-            may["posterior"] = "base data prior model"
-            may["potential"] = "base data prior model posterior path"
-            may["mode"] = "base posterior metric"
-            may["band"] = "base path"
-            may["sampler"] = "base band potential metric path"
-            may["estimate"] = may["store"] = "base path"
-            may["report"] = "base estimate store"
-            may["choose"] = "base data read prior model metric posterior potential mode path band sampler"
-            may["run"] = may["choose"] " choose estimate store report"
-            may["api"] = may["run"] " run"
-            may["cli"] = ""
-        }
-        FNR == 1 {
-            split(FILENAME, part, "/")
-            folder = part[1] == "src" ? part[2] : part[1]
-            bound = part[1] == "src" || part[1] == "cli" || part[1] == "include"
-            if (part[1] == "src" && !(folder in may))
-                print FILENAME ":1: src/" folder " is not a stage of style section 1"
-        }
-        bound && /^[ \t]*#[ \t]*include[ \t]*"/ {
-            split($0, quoted, "\"")
-            if (quoted[2] == "sbps.h") next
-            slash = index(quoted[2], "/")
-            from = slash ? substr(quoted[2], 1, slash - 1) : folder
-            if (from != folder && index(" " may[folder] " ", " " from " ") == 0)
-                print FILENAME ":" FNR ": " folder " may not include " quoted[2]
-        }'
+# Dependencies between rooms point one way, by the names that their files use; and the picture is theirs.
+check_walls() {
+    /usr/bin/python3 "$scripts/house.py" .
+    [ ! -f docs/house.md ] || /usr/bin/python3 "$scripts/house.py" --check . 2>&1
 }
 
 # With Linux braces a function is what stands between a { and a } in the first column.
@@ -117,7 +88,7 @@ check_docs() {
     done
 }
 
-checks=(check_format check_includes check_lengths check_texts)
+checks=(check_format check_walls check_lengths check_texts)
 if [ -n "$build" ]; then checks+=(check_exports check_mutable_data check_docs); fi
 for check in "${checks[@]}"; do "$check" >>"$findings"; done
 
