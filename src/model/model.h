@@ -162,8 +162,8 @@ bool model_simulates(const model_kind *kind);
 size_t model_columns(const model_kind *kind, size_t dim);
 void model_simulate(const model_kind *kind, rng *r, size_t columns, const double *w, double *x,
                     double *y);
-#define MODEL_DECIMALS                                                                         \
-    1e6 /* of x, whose target must be drawn at the numbers that are written */
+/* One over the last place of x, as it is written: y is drawn at those numbers. */
+#define MODEL_DECIMALS 1e6
 
 extern const model_kind *const model_kinds[]; /* NULL at the end */
 

@@ -25,7 +25,6 @@
 
 #define DIM_MAX    1000000
 #define NUMBER_MAX 32    /* characters of one number and its comma */
-#define DECIMALS   1e6   /* one over the last place written */
 #define ROW_BYTES  65536 /* pressed at a time */
 
 /* ---- bytes to a file, pressed by gzip where its name ends in .gz ---- */
@@ -97,7 +96,7 @@ static void writer_close(writer *to)
 static char *put_fixed(char *at, double x)
 {
     if (!(fabs(x) < 1e12)) return at + decimal_print(at, NUMBER_MAX, "%.6f", x);
-    uint64_t units = (uint64_t)llround(fabs(x) * DECIMALS);
+    uint64_t units = (uint64_t)llround(fabs(x) * MODEL_DECIMALS);
     char digits[NUMBER_MAX];
     size_t count = 0;
     if (x < 0.0 && units > 0) *at++ = '-';
