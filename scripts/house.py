@@ -166,43 +166,30 @@ def show_matrix(root):
 
 # ---- the picture ----
 
-def height(room, table, floor):
-    if room not in floor:
-        floor[room] = 1 + max((height(other, table, floor) for other in table[room]), default=-1)
-    return floor[room]
+CELL, LEFT, TOP = 40, 96, 86
+SHADES = ((8, "#c9dcef"), (24, "#8db3d9"), (float("inf"), "#4a7fb5"))  # fewer names than this; coarse, so that the picture lasts
 
 
-def reaches(room, goal, table):
-    return any(other == goal or reaches(other, goal, table) for other in table[room])
-
-
-def doors(table):
-    """Pairs of rooms next to each other: what is reached through another room is left out."""
-    return [(room, other) for room in table for other in table[room]
-            if not any(reaches(between, other, table) for between in table[room] if between != other)]
-
-
-WIDE, HIGH, ACROSS, UP = 118, 40, 150, 96
+def square(x, y, fill):
+    return f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}" stroke="#c8c8c8"/>'
 
 
 def draw(root):
-    table, floor = matrix(root), {}
-    for room in table:
-        height(room, table, floor)
-    floors = [[room for room in table if floor[room] == level] for level in range(max(floor.values()) + 1)]
-    width, tall = ACROSS * max(map(len, floors)) + 20, UP * len(floors) + 10
-    place = {room: ((width - ACROSS * len(rooms)) / 2 + ACROSS * i + ACROSS / 2, tall - 10 - UP * level - HIGH / 2)
-             for level, rooms in enumerate(floors) for i, room in enumerate(rooms)}
-    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {tall}" font-family="sans-serif" font-size="15">',
-             f'<rect width="{width}" height="{tall}" fill="white"/>',
-             '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-             '<path d="M0 0L8 4L0 8z" fill="#666"/></marker></defs>']
-    for room, other in doors(table):
-        (x, y), (to_x, to_y) = place[room], place[other]
-        lines.append(f'<line x1="{x:g}" y1="{y + HIGH / 2:g}" x2="{to_x:g}" y2="{to_y - HIGH / 2:g}" stroke="#666" marker-end="url(#tip)"/>')
-    for room, (x, y) in place.items():
-        lines.append(f'<rect x="{x - WIDE / 2:g}" y="{y - HIGH / 2:g}" width="{WIDE}" height="{HIGH}" rx="6" fill="#eef3f8" stroke="#33557a"/>')
-        lines.append(f'<text x="{x:g}" y="{y + 5:g}" text-anchor="middle" fill="#222">{room}</text>')
+    """A square a pair of rooms: the room at the left uses names of the room above, few, some or many. Rooms stand from the ground up, so
+    that a mark above the diagonal would be a door that opens upwards."""
+    table = matrix(root)
+    rooms = list(table)
+    width, tall = LEFT + CELL * len(rooms) + 14, TOP + CELL * len(rooms) + 14
+    lines = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {tall}" font-family="sans-serif" font-size="14">',
+             f'<rect width="{width}" height="{tall}" fill="white"/>']
+    for i, room in enumerate(rooms):
+        middle = CELL * i + CELL / 2
+        lines.append(f'<text x="{LEFT - 8}" y="{TOP + middle + 5:g}" text-anchor="end">{room}</text>')
+        lines.append(f'<text transform="translate({LEFT + middle + 5:g} {TOP - 8}) rotate(-60)">{room}</text>')
+        for j, other in enumerate(rooms):
+            count = table[room].get(other, 0)
+            fill = "#e4e4e4" if i == j else "#ffffff" if not count else next(colour for most, colour in SHADES if count < most)
+            lines.append(square(LEFT + CELL * j, TOP + CELL * i, fill))
     return "\n".join([*lines, "</svg>", ""])
 
 
