@@ -61,7 +61,7 @@ TEST(allocations_of_the_library_are_counted)
     double value;
     allocations = 0;
     posterior_value(p.t.u, p.m->w, &value, NULL); /* known to take scratch */
-    CHECK(allocations == 1);
+    CHECK(allocations > 0);
     problem_close(&p);
 }
 
