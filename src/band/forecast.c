@@ -139,8 +139,8 @@ void forecast_see(forecast *f, const band_settings *set, double t, const observa
     if (set->slope_prior == SLOPE_WIDE) follow_slope(f, set);
 }
 
-void forecast_see_ahead(forecast *f, const band_settings *set, double t,
-                        const observation *seen)
+void forecast_see_auxiliary(forecast *f, const band_settings *set, double t,
+                            const observation *seen)
 {
     add(f, set, t, seen->slope, larger(seen->variance, noise_floor(f)));
 }

@@ -39,8 +39,8 @@ void forecast_clear(forecast *f, double curvature);
 /* An observation of the flight; times do not fall. */
 void forecast_see(forecast *f, const band_settings *set, double t, const observation *seen);
 /* One ahead of the particle, with the latest mini-batch. */
-void forecast_see_ahead(forecast *f, const band_settings *set, double t,
-                        const observation *seen);
+void forecast_see_auxiliary(forecast *f, const band_settings *set, double t,
+                            const observation *seen);
 /* G jumps by a known amount here. */
 void forecast_shift(forecast *f, double jump);
 /* Borrows from the forecast until its next observation. */

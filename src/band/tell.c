@@ -7,7 +7,6 @@
 void tell_look(const look_sink *w, look_kind kind, double t, observation o)
 {
     slope_look l = {.kind = kind, .t = t, .slope = o.slope, .variance = o.variance};
-    if (!w) return;
     l.mean = l.sd = l.rate = l.from = l.rate_from = NAN;
     w->take(w->self, &l);
 }
@@ -17,7 +16,6 @@ void tell_look_under(const look_sink *w, look_kind kind, const band *b, double f
 {
     slope_look l = {
         .kind = kind, .bounced = bounced, .t = a->time, .rate = a->rate, .from = from};
-    if (!w) return;
     l.slope = o ? o->slope : NAN;
     l.variance = o ? o->variance : NAN;
     l.mean = band_mean(b, a->time);

@@ -1,4 +1,4 @@
-/* Looks told to whoever asked for them. */
+/* Looks told to whoever asked for them: the sink is never NULL. */
 #ifndef BAND_TELL_H
 #define BAND_TELL_H
 

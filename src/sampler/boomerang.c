@@ -15,11 +15,9 @@
  * mean over a whole turn.
  *
  * Bierkens, Grazzi, Kamatani, Roberts (2020), ICML, PMLR 119, 908-918. */
-#include "band/calibration.h"
-#include "band/forecast.h"
-#include "band/tell.h"
 #include "base/dense.h"
 #include "base/real.h"
+#include "sampler/band_flight.h"
 #include "sampler/kinds.h"
 
 #include <math.h>
@@ -28,16 +26,10 @@
 #define ARC_MOST 0.5 /* radians between two observations: beyond, no line fits G */
 /* A Gaussian is left alone by (2) and (4): without refreshment a flight might never end. */
 #define REFRESH_LEAST 0.1
-/* A flight on which nothing was decided after so many looks will not end. */
-#define LOOKS_MOST ((size_t)100000)
 
 typedef struct {
-    rng random;
-    event end; /* that ended the last segment */
-    observation last;
-    forecast view;
+    band_flight flight;
     double zz, zv, vv; /* of z and v at the start of this flight */
-    calibration widths;
 } boomerang_state;
 
 /* Extra: z, position in the metric; the tangent's point and direction in w. */
@@ -46,24 +38,24 @@ static size_t boomerang_extra(const potential_facts *facts)
     return 3 * facts->dim;
 }
 
-static void refresh(sampler *s, boomerang_state *state)
+static void refresh(sampler *s)
 {
-    for (size_t j = 0; j < s->dim; j++) s->v[j] = rng_normal(&state->random);
+    boomerang_state *state = s->state;
+    for (size_t j = 0; j < s->dim; j++) s->v[j] = rng_normal(&state->flight.random);
     s->a->kind->forward(s->a, s->v, s->q_next);
 }
 
 static void boomerang_start(sampler *s, const double *p, rng random)
 {
     boomerang_state *state = s->state;
-    *state = (boomerang_state){.random = random};
-    forecast_start(&state->view, &s->settings->band);
-    state->view.prior.mean = 0.0; /* of a Gaussian nothing is left in G */
+    *state = (boomerang_state){0};
+    band_flight_start(s, random);
+    state->flight.view.prior.mean = 0.0; /* of a Gaussian nothing is left in G */
     memcpy(s->p_next, p, s->dim * sizeof *p);
     /* z = A^-1 p = A' (A A')^-1 p */
     s->a->kind->precision(s->a, p, s->scratch);
     s->a->kind->transpose(s->a, s->scratch, s->extra);
-    refresh(s, state);
-    state->end.kind = EVENT_START;
+    refresh(s);
 }
 
 /* ---- what is seen along the ellipse ---- */
@@ -89,16 +81,16 @@ static observation without_reference(const boomerang_state *state, double t, obs
     return o;
 }
 
-static observation observe(sampler *s, const boomerang_state *state, double t)
+static observation observe(sampler *s, double t)
 {
     aim(s, t);
-    return without_reference(state, t, potential_observe(s->u, 0.0));
+    return without_reference(s->state, t, potential_observe(s->u, 0.0));
 }
 
-static void remember(const sampler *s, boomerang_state *state, double t, observation o)
+static observation observe_again(sampler *s)
 {
-    forecast_see(&state->view, &s->settings->band, t, &o);
-    state->last = o;
+    aim(s, 0.0);
+    return without_reference(s->state, 0.0, potential_observe_again(s->u, 0.0));
 }
 
 /* ---- flight ---- */
@@ -110,85 +102,15 @@ static double turn_scale(const sampler *s, const boomerang_state *state)
     return 0.5 * (sampler_curvature(s, s->p) + sampler_curvature(s, s->q));
 }
 
-/* The first observation of a flight; after a bounce on the bounce's own batch. */
-static void take_off(sampler *s, boomerang_state *state, event *e)
+static double begin(sampler *s, bool same_batch)
 {
+    boomerang_state *state = s->state;
     const double *z = s->extra;
-    memcpy(s->p, s->p_next, s->dim * sizeof *s->p);
-    memcpy(s->q, s->q_next, s->dim * sizeof *s->q);
+    (void)same_batch; /* every look aims anew */
     state->zz = dot(s->dim, z, z);
     state->zv = dot(s->dim, z, s->v);
     state->vv = dot(s->dim, s->v, s->v);
-    forecast_clear(&state->view, turn_scale(s, state));
-    observation first = state->last;
-    if (state->end.kind != EVENT_BOUNCE || s->settings->band.fresh_bounce) {
-        first = observe(s, state, 0.0);
-        e->rows += first.rows;
-    } else if (s->settings->band.keep_variance) {
-        first.slope = -first.slope;
-    } else {
-        aim(s, 0.0);
-        first = without_reference(state, 0.0, potential_observe_again(s->u, 0.0));
-    }
-    if (s->looks) tell_look(s->looks, LOOK_START, 0.0, first);
-    remember(s, state, 0.0, first);
-}
-
-/* True when the proposal becomes a bounce. */
-static bool propose(sampler *s, boomerang_state *state, const band *b, double from,
-                    const arrival *a, event *e)
-{
-    observation o = observe(s, state, a->time);
-    double ratio = o.slope / a->rate;
-    event_count_ratio(e, ratio);
-    e->expected += band_violation(b, a);
-    e->rows += o.rows;
-    if (state->widths.on) calibration_see(&state->widths, b, a->time, o.slope, a->rate);
-    forecast_learn(&state->view, &s->settings->band, b, a->time, o.slope);
-    bool bounced = rng_uniform(&state->random) < ratio;
-    if (s->looks) tell_look_under(s->looks, LOOK_PROPOSAL, b, from, a, &o, bounced);
-    if (bounced) {
-        state->last = o;
-        return true;
-    }
-    remember(s, state, a->time, o);
-    return false;
-}
-
-/* Flies until a bounce or a refreshment; returns the time flown. */
-static double fly(sampler *s, boomerang_state *state, event *e)
-{
-    double t = 0.0, rate = s->settings->refresh_rate;
-    if (!(rate > 0.0)) rate = REFRESH_LEAST;
-    double refresh_at = rng_exponential(&state->random) / rate;
-    for (;;) {
-        band b = forecast_band(&state->view, &s->settings->band);
-        chord_grid grid =
-            forecast_grid(&state->view, &s->settings->band, &b, t, ARC_MOST, refresh_at);
-        if (e->rows > LOOKS_MOST * s->u->batch) {
-            e->failed = true;
-            e->kind = EVENT_REFRESH;
-            return t;
-        }
-        arrival a = band_arrival(&b, &grid, rng_exponential(&state->random));
-        t = a.time;
-        if (a.arrived) {
-            if (!propose(s, state, &b, grid.start, &a, e)) continue;
-            e->kind = EVENT_BOUNCE;
-            return t;
-        }
-        if (t >= refresh_at) {
-            if (s->looks)
-                tell_look_under(s->looks, LOOK_REFRESH, &b, grid.start, &a, NULL, false);
-            e->kind = EVENT_REFRESH;
-            return t;
-        }
-        observation o = observe(s, state, t); /* the horizon's end: look again */
-        e->rows += o.rows;
-        if (s->looks) tell_look_under(s->looks, LOOK_HORIZON, &b, grid.start, &a, &o, false);
-        forecast_learn(&state->view, &s->settings->band, &b, t, o.slope);
-        remember(s, state, t, o);
-    }
+    return turn_scale(s, state);
 }
 
 /* z, v and p at the end of a flight by (2). */
@@ -217,56 +139,30 @@ static void bounce(sampler *s)
     s->a->kind->forward(s->a, s->v, s->q_next);
 }
 
+static const flight_kind turning = {
+    .flow = &flow_ellipse,
+    .longest = ARC_MOST,
+    .refresh_least = REFRESH_LEAST,
+    .begin = begin,
+    .observe = observe,
+    .observe_again = observe_again,
+    .land = land,
+    .bounce = bounce,
+    .refresh = refresh,
+};
+
 static void boomerang_step(sampler *s, segment *out)
 {
-    boomerang_state *state = s->state;
-    event e = {0};
-    take_off(s, state, &e);
-    double dt = fly(s, state, &e);
-    forecast_end(&state->view, &s->settings->band, dt,
-                 e.kind == EVENT_BOUNCE ? &state->last : NULL);
-    land(s, dt);
-    if (e.kind == EVENT_BOUNCE)
-        bounce(s);
-    else
-        refresh(s, state);
-    if (state->widths.on) state->widths.time += dt;
-    state->end = e;
-    *out = (segment){.flow = &flow_ellipse,
-                     .dim = s->dim,
-                     .dt = dt,
-                     .centre = s->centre,
-                     .p = s->p,
-                     .q = s->q,
-                     .end = &state->end,
-                     .q_next = s->q_next};
-}
-
-/* ---- calibration ---- */
-
-static void boomerang_calibrate(sampler *s, bool on)
-{
-    boomerang_state *state = s->state;
-    calibration_begin(&state->widths, on);
-}
-
-static const calibration *boomerang_curve(const sampler *s)
-{
-    const boomerang_state *state = s->state;
-    return &state->widths;
+    band_flight_step(s, &turning, out);
 }
 
 static void boomerang_inspect(const sampler *s, inspection *x)
 {
     const boomerang_state *state = s->state;
-    rng_inspect(&state->random, x);
-    event_inspect(&state->end, x);
-    observation_inspect(&state->last, x);
-    forecast_inspect(&state->view, x);
+    band_flight_inspect(s, x);
     INSPECT_ANY(x, state->zz);
     INSPECT_ANY(x, state->zv);
     INSPECT_ANY(x, state->vv);
-    calibration_inspect(&state->widths, x);
     inspect_reals(x, "a position", s->extra, s->dim, -INSPECT_FARTHEST, INSPECT_FARTHEST);
     inspect_any(x, s->extra + s->dim, 2 * s->dim * sizeof *s->extra);
 }
@@ -284,6 +180,6 @@ const sampler_kind sampler_boomerang = {
     .start = boomerang_start,
     .inspect = boomerang_inspect,
     .step = boomerang_step,
-    .calibrate = boomerang_calibrate,
-    .curve = boomerang_curve,
+    .calibrate = band_flight_calibrate,
+    .curve = band_flight_curve,
 };

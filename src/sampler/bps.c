@@ -36,10 +36,8 @@ void bps_start(sampler *s, const double *p, rng random)
 
 static line take_off(sampler *s, event *e)
 {
-    memcpy(s->p, s->p_next, s->dim * sizeof *s->p);
-    memcpy(s->q, s->q_next, s->dim * sizeof *s->q);
-    for (size_t j = 0; j < s->dim; j++) s->scratch[j] = s->centre[j] + s->p[j];
-    potential_aim(s->u, s->scratch, s->q);
+    sampler_take_off(s);
+    potential_aim(s->u, sampler_place(s), s->q);
     return (line){
         .u = s->u, .e = e, .curvature = sampler_curvature(s, s->q), .time = NAN, .slope = NAN};
 }
@@ -92,14 +90,7 @@ double bps_fly(sampler *s, double noise)
 segment bps_segment(const sampler *s, double dt)
 {
     const bps_state *state = s->state;
-    return (segment){.flow = &flow_line,
-                     .dim = s->dim,
-                     .dt = dt,
-                     .centre = s->centre,
-                     .p = s->p,
-                     .q = s->q,
-                     .end = &state->end,
-                     .q_next = s->q_next};
+    return sampler_segment(s, &flow_line, dt, &state->end);
 }
 
 static void bps_step(sampler *s, segment *out)

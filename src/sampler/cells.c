@@ -16,6 +16,7 @@
 #include "sampler/cells.h"
 #include "base/real.h"
 #include "sampler/noise.h"
+#include "sampler/sampler.h"
 
 #include <math.h>
 
@@ -68,23 +69,21 @@ static cell next_cell(line *l, cells *c, double sigma, node from, double limit)
 /* First arrival in the cell after time t of the rate (2); INFINITY when there is none. */
 static double propose(const cell *k, double t, double exponential)
 {
-    double bend = (k->r1 - k->r0) / (k->to.time - k->from.time);
-    double rate = k->r0 + bend * (t - k->from.time);
-    double root = rate * rate + 2.0 * bend * exponential;
+    double rise = (k->r1 - k->r0) / (k->to.time - k->from.time);
+    double rate = k->r0 + rise * (t - k->from.time);
+    double root = rate * rate + 2.0 * rise * exponential;
     if (root < 0.0) return INFINITY;
     t += 2.0 * exponential / (rate + sqrt(root));
     return t < k->to.time ? t : INFINITY;
 }
 
 /* True when the proposal at t becomes a bounce. */
-static bool accept(line *l, cells *c, const cell *k, double sigma, double t, double uniform)
+static bool accept(line *l, cells *c, const cell *k, double sigma, double t, rng *random)
 {
     double share = (t - k->from.time) / (k->to.time - k->from.time);
-    double bound = k->r0 + (k->r1 - k->r0) * share;
-    double ratio = noisy_rate(line_slope(l, t), sigma) / bound;
-    event_count_ratio(l->e, ratio);
-    if (ratio > 1.0) c->most = larger(0.5 * c->most, LEAST);
-    return uniform < ratio;
+    double bound = k->r0 + (k->r1 - k->r0) * share, rate = noisy_rate(line_slope(l, t), sigma);
+    if (rate > bound) c->most = larger(0.5 * c->most, LEAST);
+    return sampler_accept(rate, bound, random, l->e);
 }
 
 bool cells_arrival(line *l, cells *c, double sigma, rng *random, double limit, double *time)
@@ -96,7 +95,7 @@ bool cells_arrival(line *l, cells *c, double sigma, rng *random, double limit, d
         double t = at.time;
         while (t = propose(&k, t, rng_exponential(random)), t < k.to.time && i++ < MOST) {
             *time = t;
-            if (accept(l, c, &k, sigma, t, rng_uniform(random))) return true;
+            if (accept(l, c, &k, sigma, t, random)) return true;
         }
         l->e->failed = i >= MOST;
         if (k.to.time <= at.time) break; /* the cell is lost in rounding */

@@ -132,14 +132,7 @@ void discrete_end(sampler *s, discrete_state *state, segment *out)
     state->steps++;
     state->end.failed = lost(s);
     if (state->end.failed) memcpy(s->p_next, s->p, s->dim * sizeof *s->p);
-    *out = (segment){.flow = &flow_still,
-                     .dim = s->dim,
-                     .dt = 1.0,
-                     .centre = s->centre,
-                     .p = s->p,
-                     .q = s->q,
-                     .end = &state->end,
-                     .q_next = s->q_next};
+    *out = sampler_segment(s, &flow_still, 1.0, &state->end);
 }
 
 /* ---- read back ---- */

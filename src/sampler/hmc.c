@@ -281,14 +281,7 @@ static void hmc_step(sampler *s, segment *out)
     memcpy(s->p, s->p_next, d * sizeof *s->p); /* held until the next state is known */
     state->end.failed = !isfinite(state->energy) || !isfinite(dot(d, h, h));
     if (!state->end.failed) travel(s, state);
-    *out = (segment){.flow = &flow_still,
-                     .dim = d,
-                     .dt = 1.0,
-                     .centre = s->centre,
-                     .p = s->p,
-                     .q = s->q,
-                     .end = &state->end,
-                     .q_next = s->q_next};
+    *out = sampler_segment(s, &flow_still, 1.0, &state->end);
 }
 
 static void hmc_inspect(const sampler *s, inspection *x)

@@ -52,7 +52,7 @@ static double fly(sampler *s, lipsbps_state *state, event *e)
         }
         observation o = potential_observe(s->u, t);
         e->rows += o.rows;
-        if (!thinning_accept(o.slope, start + line.rate * t, &state->random, e)) continue;
+        if (!sampler_accept(o.slope, start + line.rate * t, &state->random, e)) continue;
         e->kind = EVENT_BOUNCE;
         return t;
     }

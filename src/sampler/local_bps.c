@@ -90,7 +90,7 @@ static double fly(sampler *s, local_state *state, event *e)
         observation o = potential_observe_again(s->u, t); /* N G_i */
         e->rows += o.rows;
         double bound = (double)n * b + larger(start + line.rate * t, 0.0);
-        if (!thinning_accept(o.slope, bound, random, e)) continue;
+        if (!sampler_accept(o.slope, bound, random, e)) continue;
         e->kind = EVENT_BOUNCE;
         return t;
     }

@@ -1,4 +1,5 @@
-/* The registry of samplers, and the moves they share: reflection (7) and refreshment. */
+/* The registry of samplers, and what they share: take-off, thinning with its meter, reflection (7),
+ * refreshment, segments. */
 #include "sampler/sampler.h"
 #include "base/dense.h"
 #include "sampler/kinds.h"
@@ -81,6 +82,37 @@ void sampler_settle_metric(sampler *s)
 {
     s->own.kind->settle(&s->own, s->settings->metric_eps);
     s->own.kind->forward(&s->own, s->v, s->q_next);
+}
+
+void sampler_take_off(sampler *s)
+{
+    memcpy(s->p, s->p_next, s->dim * sizeof *s->p);
+    memcpy(s->q, s->q_next, s->dim * sizeof *s->q);
+}
+
+const double *sampler_place(sampler *s)
+{
+    for (size_t j = 0; j < s->dim; j++) s->scratch[j] = s->centre[j] + s->p[j];
+    return s->scratch;
+}
+
+bool sampler_accept(double rate, double bound, rng *random, event *e)
+{
+    double ratio = rate / bound;
+    event_count_ratio(e, ratio);
+    return rng_uniform(random) < ratio;
+}
+
+segment sampler_segment(const sampler *s, const flow_kind *flow, double dt, const event *end)
+{
+    return (segment){.flow = flow,
+                     .dim = s->dim,
+                     .dt = dt,
+                     .centre = s->centre,
+                     .p = s->p,
+                     .q = s->q,
+                     .end = end,
+                     .q_next = s->q_next};
 }
 
 void sampler_turn(sampler *s, event_kind end, rng *random)

@@ -97,6 +97,14 @@ double sampler_curvature(const sampler *s, const double *q);
 /* v <- v - 2 (v.h / h.h) h with h = A' gradient, and q = A v. */
 void sampler_reflect(sampler *s);
 void sampler_refresh(sampler *s, rng *random);
+/* The next position and velocity become the flight's. */
+void sampler_take_off(sampler *s);
+/* Where it begins, in w: s->scratch. */
+const double *sampler_place(sampler *s);
+/* Thins a proposal, counting it and what it missed: true with probability rate / bound. */
+bool sampler_accept(double rate, double bound, rng *random, event *e);
+/* What was flown for dt. */
+segment sampler_segment(const sampler *s, const flow_kind *flow, double dt, const event *end);
 /* The velocity after an event: reflected in the gradient of the last observation, or fresh. */
 void sampler_turn(sampler *s, event_kind end, rng *random);
 /* The sampler's own metric, if it has one, becomes a copy. */

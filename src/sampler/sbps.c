@@ -4,10 +4,6 @@
  *   slopes G~ observed since the last event; a proposal at t becomes a bounce with probability
  *   min(1, [G~(t)]+ / lambda(t)), v <- v - 2 (v.h / h.h) h, h = A' grad U~.      (4), (13), (16)
  *
- * The particle always keeps the distance flown. Regression time runs from the last event, the
- * Poisson clock restarts at each proposal. Where G~ > lambda the bound was violated and
- * (G~/lambda - 1) bounces that should have happened did not: the event carries them.
- *
  * Two ways differ only in settings. As published (Supp. C, slips corrected): weights 1/c_t^2,
  * noise of the last batch, c_t kept at a bounce, fixed chords. Ours: variance pooled over the
  * flight with a running mean, lack of fit in the band, a floor under lambda and a horizon with an
@@ -21,44 +17,31 @@
  * while it adapts. A changes only at bounces, after the reflection.
  *
  * Pakman, Gilboa, Carlson, Paninski (2017), ICML, section 4 and Supplement C. */
-#include "band/calibration.h"
-#include "band/forecast.h"
 #include "band/tell.h"
 #include "base/real.h"
+#include "sampler/band_flight.h"
 #include "sampler/kinds.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* A flight on which nothing was decided after so many looks will not end: slopes that are no
- * numbers, or so steep that time stands still. */
-#define LOOKS_MOST ((size_t)100000)
-/* Nor will one without a horizon that was looked at so often because its chords had run out: the particle
- * flies away. */
-#define REACHES_MOST ((size_t)3000)
-
 #define AUXILIARY_STEP 10.0 /* mean proposal times */
 
 typedef struct {
-    rng random;
-    event end; /* that ended the last segment */
-    observation last;
-    forecast view;
+    band_flight flight;
     double wait_sum, wait_count; /* times from a look to the next proposal, all so far */
-    calibration widths;
     uint64_t adapting;
 } sbps_state;
 
 static void sbps_start(sampler *s, const double *p, rng random)
 {
     sbps_state *state = s->state;
-    *state = (sbps_state){.random = random};
-    forecast_start(&state->view, &s->settings->band);
+    *state = (sbps_state){0};
+    band_flight_start(s, random);
     sampler_start_metric(s, s->shared);
     memcpy(s->p_next, p, s->dim * sizeof *p);
-    sampler_refresh(s, &state->random);
-    state->end.kind = EVENT_START;
+    sampler_refresh(s, &state->flight.random);
 }
 
 /* ---- flight ---- */
@@ -71,166 +54,105 @@ static double jumps_between(const potential *u, double from, double to)
     return sum;
 }
 
-static bool must_look_ahead(sbps_state *state, const band_settings *set)
+static bool must_look_further(sbps_state *state, const band_settings *set)
 {
     if (set->auxiliary_always) return true;
-    band b = forecast_band(&state->view, set);
+    band b = forecast_band(&state->flight.view, set);
     return band_rise(&b) < 0.0;
 }
 
-static void look_ahead(sampler *s, sbps_state *state, double t, event *e)
+static void look_further(sampler *s, double t, event *e)
 {
+    sbps_state *state = s->state;
+    const band_settings *set = &s->settings->band;
     if (state->wait_count == 0.0) return;
     double step = AUXILIARY_STEP * state->wait_sum / state->wait_count;
-    for (size_t p = 1; p <= s->settings->band.auxiliary; p++) {
-        if (!must_look_ahead(state, &s->settings->band)) return;
-        double ahead = t + (double)p * step;
-        observation seen = potential_observe_again(s->u, ahead);
+    for (size_t p = 1; p <= set->auxiliary; p++) {
+        if (!must_look_further(state, set)) return;
+        double later = t + (double)p * step;
+        observation seen = potential_observe_again(s->u, later);
         e->rows += seen.rows;
-        if (s->looks) tell_look(s->looks, LOOK_AUXILIARY, ahead, seen);
-        seen.slope -= jumps_between(s->u, t, ahead); /* as if seen from this side of them */
-        forecast_see_ahead(&state->view, &s->settings->band, ahead, &seen);
+        if (s->looks) tell_look(s->looks, LOOK_AUXILIARY, later, seen);
+        seen.slope -= jumps_between(s->u, t, later); /* as if seen from this side of them */
+        forecast_see_auxiliary(&state->flight.view, set, later, &seen);
     }
 }
 
-static void remember(sampler *s, sbps_state *state, double t, observation o, event *e)
+static double begin(sampler *s, bool same_batch)
 {
-    forecast_see(&state->view, &s->settings->band, t, &o);
-    state->last = o;
-    if (s->settings->band.auxiliary) look_ahead(s, state, t, e);
-}
-
-/* The first observation of a flight. After a bounce it is the bounce's own batch, seen along the
- * new velocity: G~ changes its sign there. */
-static void take_off(sampler *s, sbps_state *state, event *e)
-{
-    memcpy(s->p, s->p_next, s->dim * sizeof *s->p);
-    memcpy(s->q, s->q_next, s->dim * sizeof *s->q);
-    for (size_t j = 0; j < s->dim; j++) s->scratch[j] = s->centre[j] + s->p[j];
-    bool same_batch = state->end.kind == EVENT_BOUNCE && !s->settings->band.fresh_bounce;
+    const double *w = sampler_place(s);
     if (same_batch)
-        potential_turn(s->u, s->scratch, s->q);
+        potential_turn(s->u, w, s->q);
     else
-        potential_aim(s->u, s->scratch, s->q);
-    forecast_clear(&state->view, sampler_curvature(s, s->q));
-    observation first = state->last;
-    if (!same_batch) {
-        first = potential_observe(s->u, 0.0);
-        e->rows += first.rows;
-    } else if (s->settings->band.keep_variance) {
-        first.slope = -first.slope;
-    } else {
-        first = potential_observe_again(s->u, 0.0);
-    }
-    if (s->looks) tell_look(s->looks, LOOK_START, 0.0, first);
-    remember(s, state, 0.0, first, e);
+        potential_aim(s->u, w, s->q);
+    return sampler_curvature(s, s->q);
+}
+
+static observation observe(sampler *s, double t)
+{
+    return potential_observe(s->u, t);
+}
+
+static observation observe_again(sampler *s)
+{
+    return potential_observe_again(s->u, 0.0);
+}
+
+static double next_kink(const sampler *s, double t, double *jump)
+{
+    return potential_next_kink(s->u, t, jump);
 }
 
 /* The metric learns from every proposal's gradient, and changes at the next bounce. */
-static void study_gradient(sampler *s)
+static void study(sampler *s, const arrival *a)
 {
+    sbps_state *state = s->state;
+    state->wait_sum += a->time - state->flight.view.last_time;
+    state->wait_count++;
+    if (!state->adapting) return;
     potential_gradient(s->u, s->gradient);
     s->own.kind->see(&s->own, s->gradient, s->settings->metric_beta);
 }
 
-/* True when the proposal becomes a bounce. */
-static bool propose(sampler *s, sbps_state *state, const band *b, const arrival *a, event *e)
+static void land(sampler *s, double dt)
 {
-    observation o = potential_observe(s->u, a->time);
-    double ratio = o.slope / a->rate;
-    event_count_ratio(e, ratio);
-    e->expected += band_violation(b, a);
-    e->rows += o.rows;
-    state->wait_sum += a->time - state->view.last_time;
-    state->wait_count++;
-    if (state->widths.on) calibration_see(&state->widths, b, a->time, o.slope, a->rate);
-    if (state->adapting) study_gradient(s);
-    forecast_learn(&state->view, &s->settings->band, b, a->time, o.slope);
-    bool bounced = rng_uniform(&state->random) < ratio;
-    if (s->looks)
-        tell_look_under(s->looks, LOOK_PROPOSAL, b, state->view.last_time, a, &o, bounced);
-    if (bounced) {
-        state->last = o;
-        return true;
-    }
-    remember(s, state, a->time, o, e);
-    return false;
+    for (size_t j = 0; j < s->dim; j++) s->p_next[j] = s->p[j] + dt * s->q[j];
 }
 
-/* Flies until a bounce or a refreshment; returns the time flown. */
-static double fly(sampler *s, sbps_state *state, event *e)
+static void bounce(sampler *s)
 {
-    double rate = s->settings->refresh_rate, t = 0.0;
-    double refresh_at = rate > 0.0 ? rng_exponential(&state->random) / rate : INFINITY;
-    double jump, kink_at = potential_next_kink(s->u, 0.0, &jump);
-    size_t reaches = 0;
-    for (;;) {
-        band b = forecast_band(&state->view, &s->settings->band);
-        chord_grid grid = forecast_grid(&state->view, &s->settings->band, &b, t, INFINITY,
-                                        smaller(refresh_at, kink_at));
-        if (e->rows > LOOKS_MOST * s->u->batch || reaches > REACHES_MOST) {
-            e->failed = true;
-            e->kind = EVENT_REFRESH;
-            return t;
-        }
-        arrival a = band_arrival(&b, &grid, rng_exponential(&state->random));
-        t = a.time;
-        if (a.arrived) {
-            if (!propose(s, state, &b, &a, e)) continue;
-            e->kind = EVENT_BOUNCE;
-            return t;
-        }
-        if (t >= refresh_at) {
-            if (s->looks)
-                tell_look_under(s->looks, LOOK_REFRESH, &b, state->view.last_time, &a, NULL,
-                                false);
-            e->kind = EVENT_REFRESH;
-            return t;
-        }
-        if (t >= kink_at) {
-            forecast_shift(&state->view, jump); /* a prior's slope jumps: known, not noise */
-            kink_at = potential_next_kink(s->u, t, &jump);
-            continue;
-        }
-        observation o = potential_observe(s->u, t); /* the horizon's end: look again */
-        reaches += isinf(s->settings->band.horizon);
-        e->rows += o.rows;
-        if (s->looks)
-            tell_look_under(s->looks, LOOK_HORIZON, &b, state->view.last_time, &a, &o, false);
-        forecast_learn(&state->view, &s->settings->band, &b, t, o.slope);
-        remember(s, state, t, o, e);
-    }
+    const sbps_state *state = s->state;
+    potential_gradient(s->u, s->gradient);
+    sampler_reflect(s);
+    if (state->adapting) sampler_settle_metric(s);
 }
+
+static void refresh(sampler *s)
+{
+    sbps_state *state = s->state;
+    sampler_refresh(s, &state->flight.random);
+}
+
+static const flight_kind straight = {
+    .flow = &flow_line,
+    .longest = INFINITY,
+    .begin = begin,
+    .observe = observe,
+    .observe_again = observe_again,
+    .land = land,
+    .bounce = bounce,
+    .refresh = refresh,
+    .next_kink = next_kink,
+    .study = study,
+    .look_further = look_further,
+};
 
 static void sbps_step(sampler *s, segment *out)
 {
-    sbps_state *state = s->state;
-    event e = {0};
-    take_off(s, state, &e);
-    double dt = fly(s, state, &e);
-    forecast_end(&state->view, &s->settings->band, dt,
-                 e.kind == EVENT_BOUNCE ? &state->last : NULL);
-    for (size_t j = 0; j < s->dim; j++) s->p_next[j] = s->p[j] + dt * s->q[j];
-    if (e.kind == EVENT_BOUNCE) {
-        potential_gradient(s->u, s->gradient);
-        sampler_reflect(s);
-        if (state->adapting) sampler_settle_metric(s);
-    } else {
-        sampler_refresh(s, &state->random);
-    }
-    if (state->widths.on) state->widths.time += dt;
-    state->end = e;
-    *out = (segment){.flow = &flow_line,
-                     .dim = s->dim,
-                     .dt = dt,
-                     .centre = s->centre,
-                     .p = s->p,
-                     .q = s->q,
-                     .end = &state->end,
-                     .q_next = s->q_next};
+    band_flight_step(s, &straight, out);
 }
 
-/* ---- adaptation and calibration ---- */
+/* ---- adaptation ---- */
 
 static void sbps_adapt(sampler *s, bool on)
 {
@@ -238,28 +160,16 @@ static void sbps_adapt(sampler *s, bool on)
     state->adapting = on && s->own.kind;
 }
 
-static void sbps_calibrate(sampler *s, bool on)
-{
-    sbps_state *state = s->state;
-    calibration_begin(&state->widths, on);
-}
-
-static const calibration *sbps_curve(const sampler *s)
-{
-    const sbps_state *state = s->state;
-    return &state->widths;
-}
-
 static double sbps_noise(const sampler *s)
 {
     const sbps_state *state = s->state;
-    return state->view.running;
+    return state->flight.view.running;
 }
 
 static void sbps_scale_noise(sampler *s, double factor)
 {
     sbps_state *state = s->state;
-    state->view.running *= factor;
+    state->flight.view.running *= factor;
 }
 
 /* ---- read back ---- */
@@ -267,13 +177,9 @@ static void sbps_scale_noise(sampler *s, double factor)
 static void sbps_inspect(const sampler *s, inspection *x)
 {
     const sbps_state *state = s->state;
-    rng_inspect(&state->random, x);
-    event_inspect(&state->end, x);
-    observation_inspect(&state->last, x);
-    forecast_inspect(&state->view, x);
+    band_flight_inspect(s, x);
     INSPECT_REAL(x, state->wait_sum, 0.0, DBL_MAX);
     INSPECT_REAL(x, state->wait_count, 0.0, DBL_MAX);
-    calibration_inspect(&state->widths, x);
     INSPECT_COUNT(x, state->adapting, s->own.kind ? 1 : 0);
 }
 
@@ -291,8 +197,8 @@ const sampler_kind sampler_sbps = {
     .inspect = sbps_inspect,
     .step = sbps_step,
     .adapt = sbps_adapt,
-    .calibrate = sbps_calibrate,
-    .curve = sbps_curve,
+    .calibrate = band_flight_calibrate,
+    .curve = band_flight_curve,
     .noise = sbps_noise,
     .scale_noise = sbps_scale_noise,
 };
@@ -308,8 +214,8 @@ const sampler_kind sampler_psbps = {
     .inspect = sbps_inspect,
     .step = sbps_step,
     .adapt = sbps_adapt,
-    .calibrate = sbps_calibrate,
-    .curve = sbps_curve,
+    .calibrate = band_flight_calibrate,
+    .curve = band_flight_curve,
     .noise = sbps_noise,
     .scale_noise = sbps_scale_noise,
 };

@@ -30,10 +30,8 @@ row_map thinning_map(const sampler *s)
 
 void thinning_take_off(sampler *s)
 {
-    memcpy(s->p, s->p_next, s->dim * sizeof *s->p);
-    memcpy(s->q, s->q_next, s->dim * sizeof *s->q);
-    for (size_t j = 0; j < s->dim; j++) s->scratch[j] = s->centre[j] + s->p[j];
-    potential_aim(s->u, s->scratch, s->q);
+    sampler_take_off(s);
+    potential_aim(s->u, sampler_place(s), s->q);
 }
 
 double thinning_refresh_at(const sampler *s, rng *random)
@@ -42,22 +40,8 @@ double thinning_refresh_at(const sampler *s, rng *random)
     return rate > 0.0 ? rng_exponential(random) / rate : INFINITY;
 }
 
-bool thinning_accept(double rate, double bound, rng *random, event *e)
-{
-    double ratio = rate / bound;
-    event_count_ratio(e, ratio);
-    return rng_uniform(random) < ratio;
-}
-
 void thinning_land(sampler *s, double dt, const event *end, segment *out)
 {
     for (size_t j = 0; j < s->dim; j++) s->p_next[j] = s->p[j] + dt * s->q[j];
-    *out = (segment){.flow = &flow_line,
-                     .dim = s->dim,
-                     .dt = dt,
-                     .centre = s->centre,
-                     .p = s->p,
-                     .q = s->q,
-                     .end = end,
-                     .q_next = s->q_next};
+    *out = sampler_segment(s, &flow_line, dt, end);
 }

@@ -19,8 +19,6 @@ row_map thinning_map(const sampler *s);
 void thinning_take_off(sampler *s);
 /* Time of the next refreshment. */
 double thinning_refresh_at(const sampler *s, rng *random);
-/* Thins a proposal, counting it: true with probability rate / bound. */
-bool thinning_accept(double rate, double bound, rng *random, event *e);
 /* The segment that was flown for dt, with p_next at its end. */
 void thinning_land(sampler *s, double dt, const event *end, segment *out);
 

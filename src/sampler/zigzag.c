@@ -234,7 +234,7 @@ static double fly_rows(sampler *s, zigzag_state *state, event *e, size_t *j)
         *j = choose(s, &parts, h, rng_uniform(random) * (sums[0] + sums[1] * h));
         double g = s->v[*j] * row_partial(s, &parts, *j, rng_below(random, n), t);
         e->rows++;
-        if (!thinning_accept(g, parts.at[*j] + parts.growth[*j] * h, random, e)) continue;
+        if (!sampler_accept(g, parts.at[*j] + parts.growth[*j] * h, random, e)) continue;
         e->kind = EVENT_BOUNCE;
         return t;
     }
@@ -306,7 +306,7 @@ static double fly_full(sampler *s, zigzag_state *state, event *e, size_t *j)
         t += h;
         double bound = parts.at[*j] + parts.growth[*j] * h;
         look(s, &parts, t, e);
-        if (!thinning_accept(s->v[*j] * parts.g[*j], bound, random, e)) continue;
+        if (!sampler_accept(s->v[*j] * parts.g[*j], bound, random, e)) continue;
         e->kind = EVENT_BOUNCE;
         return t;
     }
