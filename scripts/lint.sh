@@ -32,6 +32,14 @@ check_walls() {
     [ ! -f docs/house.md ] || /usr/bin/python3 "$scripts/house.py" --check . 2>&1
 }
 
+# What include/sbps.h declares is defined in src/api and nowhere else.
+check_public_functions() {
+    find src -name '*.[ch]' 2>/dev/null | grep -v '^src/api/' | sort | xargs -r awk '
+        !/^static/ && match($0, /^[A-Za-z_][A-Za-z_0-9 *]*[ *]sbps_[a-z_]+\(/) {
+            print FILENAME ":" FNR ": a function of sbps.h, which belongs to src/api"
+        }'
+}
+
 # With Linux braces a function is what stands between a { and a } in the first column.
 check_lengths() {
     sources | xargs -r awk -v longest="$MAX_FUNCTION" -v file_limit="$MAX_FILE" '
@@ -88,7 +96,7 @@ check_docs() {
     done
 }
 
-checks=(check_format check_walls check_lengths check_texts)
+checks=(check_format check_walls check_public_functions check_lengths check_texts)
 if [ -n "$build" ]; then checks+=(check_exports check_mutable_data check_docs); fi
 for check in "${checks[@]}"; do "$check" >>"$findings"; done
 

@@ -1,6 +1,8 @@
-/* Tables for a caller: read, copied or none at all. */
+/* Tables for a caller: read, copied, none at all, or made. */
 #include "choose/target.h"
+#include "run/convert.h"
 #include "run/run.h"
+#include "run/simulate.h"
 
 static sbps_status wrap(rows *data, sbps_table **out, sbps_error *err)
 {
@@ -43,6 +45,13 @@ sbps_status sbps_table_none(sbps_table **out, sbps_error *err)
     return status == SBPS_OK ? wrap(data, out, err) : status;
 }
 
+sbps_status sbps_table_convert(const char *from, const char *to, const sbps_options *options,
+                               size_t memory, sbps_convert_watch watch, void *self,
+                               sbps_error *err)
+{
+    return convert_table(from, to, options, memory, watch, self, err);
+}
+
 const char *sbps_table_notes(const sbps_table *table)
 {
     return table->data->notes ? table->data->notes : "";
@@ -58,4 +67,10 @@ void sbps_table_destroy(sbps_table *table)
     if (!table) return;
     rows_destroy(table->data);
     free(table);
+}
+
+sbps_status sbps_simulate(const char *name, size_t row_count, size_t dim, uint64_t seed,
+                          const char *path, const char *truth, sbps_error *err)
+{
+    return simulate_table(name, row_count, dim, seed, path, truth, err);
 }

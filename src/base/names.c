@@ -56,11 +56,6 @@ const char *nearest_name(const char *word, const char *const *names, size_t coun
     return nearest;
 }
 
-const char *sbps_nearest(const char *word, const char *const *names, size_t count)
-{
-    return nearest_name(word, names, count);
-}
-
 name_hint did_you_mean(const char *mark, const char *word, const char *const *names,
                        size_t count)
 {

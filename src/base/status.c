@@ -5,9 +5,8 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-const char *sbps_status_text(sbps_status status)
+const char *status_text(sbps_status status)
 {
     static const char *const texts[] = {
 #define STATUS_TEXT(name, text) [name] = text,
@@ -16,11 +15,6 @@ const char *sbps_status_text(sbps_status status)
     };
     size_t index = (size_t)status;
     return index < sizeof texts / sizeof *texts ? texts[index] : "unknown status";
-}
-
-void sbps_free(char *text)
-{
-    free(text);
 }
 
 sbps_status fail(sbps_error *err, sbps_status status, const char *format, ...)
@@ -37,5 +31,5 @@ sbps_status fail(sbps_error *err, sbps_status status, const char *format, ...)
 
 sbps_status fail_memory(sbps_error *err)
 {
-    return fail(err, SBPS_NO_MEM, "%s", sbps_status_text(SBPS_NO_MEM));
+    return fail(err, SBPS_NO_MEM, "%s", status_text(SBPS_NO_MEM));
 }

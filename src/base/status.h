@@ -4,6 +4,8 @@
 
 #include "sbps.h"
 
+/* The code in words. */
+const char *status_text(sbps_status status);
 /* Fills `err` (when not NULL) and returns `status`. */
 sbps_status fail(sbps_error *err, sbps_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

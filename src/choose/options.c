@@ -7,30 +7,6 @@
 
 #define LABEL_SIZE 64
 
-size_t sbps_option_count(void)
-{
-    return option_spec_count;
-}
-
-sbps_option_info sbps_option_at(size_t index)
-{
-    if (index >= option_spec_count) return (sbps_option_info){0};
-    const option_spec *spec = &option_specs[index];
-    return (sbps_option_info){.name = spec->name,
-                              .argument = spec->argument,
-                              .fallback = spec->fallback,
-                              .group = spec->group,
-                              .help = spec->help};
-}
-
-bool sbps_option_serves(size_t index, const char *command)
-{
-    if (index >= option_spec_count) return false;
-    const option_spec *spec = &option_specs[index];
-    if (!strcmp(command, "sample")) return !spec->not_for_sample;
-    return spec->for_mode && (!strcmp(command, "map") || !strcmp(command, "laplace"));
-}
-
 size_t option_find(const char *name)
 {
     size_t index = 0;
@@ -72,7 +48,7 @@ static sbps_status set_defaults(sbps_options *options, sbps_error *err)
     return SBPS_OK;
 }
 
-sbps_status sbps_options_create(sbps_options **out, sbps_error *err)
+sbps_status options_create(sbps_options **out, sbps_error *err)
 {
     sbps_status status;
     *out = NULL;
@@ -84,12 +60,12 @@ sbps_status sbps_options_create(sbps_options **out, sbps_error *err)
     if (status == SBPS_OK)
         *out = options;
     else
-        sbps_options_destroy(options);
+        options_destroy(options);
     return status;
 }
 
-sbps_status sbps_options_set(sbps_options *options, const char *name, const char *value,
-                             sbps_error *err)
+sbps_status options_set(sbps_options *options, const char *name, const char *value,
+                        sbps_error *err)
 {
     size_t index = option_find(name);
     if (index == option_spec_count) return option_unknown("", name, err);
@@ -108,7 +84,7 @@ static bool owns_text(const option_spec *spec)
 
 /* Numbers are printed into a slot of their own, so that the texts of several options can be
  * held side by side. */
-const char *sbps_options_get(const sbps_options *options, const char *name)
+const char *options_get(const sbps_options *options, const char *name)
 {
     size_t index = option_find(name);
     if (index == option_spec_count) return NULL;
@@ -122,7 +98,7 @@ const char *sbps_options_get(const sbps_options *options, const char *name)
     return options->number[index];
 }
 
-void sbps_options_destroy(sbps_options *options)
+void options_destroy(sbps_options *options)
 {
     if (!options) return;
     for (size_t i = 0; i < option_spec_count; i++)
@@ -152,4 +128,15 @@ bool option_given(const sbps_options *options, const char *name)
 {
     size_t index = option_find(name);
     return index < option_spec_count && options->given[index];
+}
+
+sbps_status options_copy(const sbps_options *from, sbps_options **out, sbps_error *err)
+{
+    sbps_status status = options_create(out, err);
+    for (size_t i = 0; status == SBPS_OK && i < option_spec_count; i++) {
+        const char *name = option_specs[i].name;
+        if (option_given(from, name))
+            status = options_set(*out, name, options_get(from, name), err);
+    }
+    return status;
 }

@@ -57,6 +57,16 @@ struct sbps_options {
     char (*number)[32];   /* one slot an option: where sbps_options_get prints numbers */
 };
 
+/* As sbps.h has them. */
+sbps_status options_create(sbps_options **out, sbps_error *err);
+sbps_status options_set(sbps_options *options, const char *name, const char *value,
+                        sbps_error *err);
+const char *options_get(const sbps_options *options, const char *name);
+sbps_status options_read(sbps_options *options, const char *path, sbps_error *err);
+void options_destroy(sbps_options *options);
+/* What was given, and defaults. */
+sbps_status options_copy(const sbps_options *from, sbps_options **out, sbps_error *err);
+
 /* Walks every option in force as text (for attributes of files and the checkpoint's check).
  * affects_path: false for options that change only where and when a run ends (ess, epochs,
  * seconds, threads, files, progress). Returns false past the end. `text` gets the value. */

@@ -120,7 +120,7 @@ static sbps_status read_line(const reader *r, FILE *file, char line[LINE_SIZE], 
     return SBPS_OK;
 }
 
-sbps_status sbps_options_read(sbps_options *options, const char *path, sbps_error *err)
+sbps_status options_read(sbps_options *options, const char *path, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
     char line[LINE_SIZE];

@@ -35,7 +35,7 @@ static sbps_status auxiliary_prior(const sbps_options *o, const posterior *targe
 {
     const model_kind *model = target->model;
     prior usual = {prior_find("exponential"), {1.0 / model->auxiliary_scale(target->self)}};
-    return asked_or(model->auxiliary->option, sbps_options_get(o, model->auxiliary->option),
+    return asked_or(model->auxiliary->option, options_get(o, model->auxiliary->option),
                     usual, out, err);
 }
 

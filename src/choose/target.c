@@ -7,17 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-sbps_status options_copy(const sbps_options *from, sbps_options **out, sbps_error *err)
-{
-    sbps_status status = sbps_options_create(out, err);
-    for (size_t i = 0; status == SBPS_OK && i < sbps_option_count(); i++) {
-        const char *name = sbps_option_at(i).name;
-        if (option_given(from, name))
-            status = sbps_options_set(*out, name, sbps_options_get(from, name), err);
-    }
-    return status;
-}
-
 static const char *text_or_null(const char *text)
 {
     return text && *text ? text : NULL;

@@ -9,7 +9,6 @@
 #include "posterior/control.h"
 #include "read/read.h"
 
-sbps_status options_copy(const sbps_options *from, sbps_options **out, sbps_error *err);
 /* What they say of a table. */
 rows_spec table_spec(const sbps_options *options);
 /* The posterior with its priors; `data` is borrowed. */

@@ -1,6 +1,7 @@
 /* What a run has to say, gathered from its chains into a result. */
 #include "band/calibration.h"
 #include "base/dense.h"
+#include "choose/option_spec.h"
 #include "run/replan.h"
 #include "run/values.h"
 #include "store/layout.h"
@@ -147,7 +148,7 @@ static sbps_status fill_options(const sbps_run *run, result *r, sbps_error *err)
     const char *name;
     char text[4096];
     bool path;
-    r->options = calloc(sbps_option_count(), sizeof *r->options);
+    r->options = calloc(option_spec_count, sizeof *r->options);
     if (!r->options) return fail_memory(err);
     for (size_t i = 0; option_text(run->options, i, &name, &path, sizeof text, text); i++) {
         result_option *o = &r->options[r->option_count++];

@@ -274,7 +274,7 @@ static char **printable_names(const sbps_run *run)
     return NULL;
 }
 
-sbps_status sbps_run_describe(const sbps_run *run, char **out, sbps_error *err)
+sbps_status run_describe(const sbps_run *run, char **out, sbps_error *err)
 {
     text all = {0};
     number_locale locale;

@@ -22,7 +22,7 @@ static const char *const named_files[NAMED_FILES] = {"covariance", "model"};
 static sbps_status digest_files(sbps_run *run, sbps_error *err)
 {
     for (size_t i = 0; i < NAMED_FILES; i++) {
-        const char *path = sbps_options_get(run->options, named_files[i]);
+        const char *path = options_get(run->options, named_files[i]);
         bool named = *path && (strcmp(named_files[i], "model") || strchr(path, '/'));
         if (!named) continue;
         sbps_status status = checkpoint_digest(path, &run->file_digest[i], err);
@@ -257,7 +257,7 @@ sbps_status files_open(sbps_run *run, sbps_error *err)
     if (o->resume && *o->resume) {
         if ((status = files_resume(run, err)) != SBPS_OK) return status;
         if (!o->checkpoint || !*o->checkpoint)
-            status = sbps_options_set(o, "checkpoint", o->resume, err);
+            status = options_set(o, "checkpoint", o->resume, err);
         if (status == SBPS_OK) status = check_gaps(run, err);
         if (status != SBPS_OK) return status;
     }
@@ -291,14 +291,6 @@ static void save_or_warn(sbps_run *run, bool last)
     run->checkpoint_failed = failed;
     run->last_checkpoint = now();
     run->checkpoint_cost = run->last_checkpoint - begin;
-}
-
-bool sbps_run_warning(sbps_run *run, sbps_error *out)
-{
-    if (run->warning.status == SBPS_OK) return false;
-    *out = run->warning;
-    run->warning = (sbps_error){0};
-    return true;
 }
 
 sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err)

@@ -140,8 +140,8 @@ static sbps_status set_up(sbps_run *run, sbps_error *err)
     return files_open(run, err);
 }
 
-sbps_status sbps_run_create(const sbps_table *table, const sbps_options *options,
-                            sbps_run **out, sbps_error *err)
+sbps_status run_create(const sbps_table *table, const sbps_options *options, sbps_run **out,
+                       sbps_error *err)
 {
     *out = NULL;
     double begin = now();
@@ -152,7 +152,7 @@ sbps_status sbps_run_create(const sbps_table *table, const sbps_options *options
     sbps_status status = options_copy(options, &run->options, err);
     if (status == SBPS_OK) status = set_up(run, err);
     if (status != SBPS_OK) {
-        sbps_run_destroy(run);
+        run_destroy(run);
         return status;
     }
     run->seconds_setup = now() - begin;
@@ -160,7 +160,7 @@ sbps_status sbps_run_create(const sbps_table *table, const sbps_options *options
     return SBPS_OK;
 }
 
-void sbps_run_destroy(sbps_run *run)
+void run_destroy(sbps_run *run)
 {
     if (!run) return;
     files_close(run);
@@ -176,13 +176,13 @@ void sbps_run_destroy(sbps_run *run)
     if (run->names) free_texts(run->names, run->target->dim);
     free(run->report);
     posterior_destroy(run->target);
-    sbps_options_destroy(run->options);
+    options_destroy(run->options);
     free(run);
 }
 
 /* ---- advance ---- */
 
-sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error *err)
+sbps_status run_advance(sbps_run *run, bool *finished, sbps_error *err)
 {
     run_state *s = &run->state;
     double begin = now();
@@ -205,12 +205,7 @@ sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error *err)
     return files_after_round(run, *finished, err);
 }
 
-void sbps_run_interrupt(sbps_run *run)
-{
-    atomic_store(&run->interrupt, true);
-}
-
-void sbps_run_progress(const sbps_run *run, sbps_progress *out)
+void run_progress(const sbps_run *run, sbps_progress *out)
 {
     const run_state *s = &run->state;
     double share = fmax(run->share, stop_share(run)), proposals = s->warmup_proposals;

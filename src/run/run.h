@@ -119,6 +119,14 @@ struct sbps_run {
 
 double now(void); /* seconds, monotonic */
 
+/* run.c and describe.c: as sbps.h has them. */
+sbps_status run_create(const sbps_table *table, const sbps_options *options, sbps_run **out,
+                       sbps_error *err);
+sbps_status run_advance(sbps_run *run, bool *finished, sbps_error *err);
+void run_progress(const sbps_run *run, sbps_progress *out);
+sbps_status run_describe(const sbps_run *run, char **out, sbps_error *err);
+void run_destroy(sbps_run *run);
+
 /* run.c: what was known when the plan was made. */
 auto_facts run_facts(const sbps_run *run);
 /* run.c: the plan in force from now on, and what is tuned where it begins. */

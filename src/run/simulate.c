@@ -9,6 +9,7 @@
  *
  * x is rounded to the 6 decimals that are written before y is drawn, so that the table is an
  * exact sample of the model. */
+#include "run/simulate.h"
 #include "base/decimal.h"
 #include "base/kinds.h"
 #include "base/memory.h"
@@ -240,8 +241,8 @@ static double weight_reach(const model_kind *model, size_t dim)
     return model->support == SUPPORT_COUNTS ? 0.5 * fmin(1.0, sqrt(20.0 / (double)dim)) : 5.0;
 }
 
-sbps_status sbps_simulate(const char *name, size_t row_count, size_t dim, uint64_t seed,
-                          const char *path, const char *truth, sbps_error *err)
+sbps_status simulate_table(const char *name, size_t row_count, size_t dim, uint64_t seed,
+                           const char *path, const char *truth, sbps_error *err)
 {
     sbps_status status = check_request(name, row_count, dim, path, truth, err);
     if (status != SBPS_OK) return status;

@@ -54,6 +54,10 @@ printf '#include "cli/print.h"\n#include "sbps.h"\n\n#include "base/status.h"\n'
 expect "cli/main.c:4" "cli may not include base/status.h"
 
 fresh
+printf 'static int sbps_step(void);\nint sbps_answer(void);\n' >"$tree/src/base/public.h"
+expect "src/base/public.h:2" "belongs to src/api"
+
+fresh
 mkdir "$tree/src/misc"
 printf 'int other(void);\n' >"$tree/src/misc/other.h"
 expect "src/misc/other.h:1" "not a room"

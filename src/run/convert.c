@@ -1,8 +1,9 @@
 /* From text to a table on disk: written beside its name and renamed when it is whole. */
-#include "read/convert.h"
+#include "run/convert.h"
 #include "base/memory.h"
 #include "choose/target.h"
 #include "data/table.h"
+#include "read/convert.h"
 #include "store/atomic.h"
 
 #include <errno.h>
@@ -19,9 +20,8 @@ static size_t usual_memory(void)
     return (size_t)(share < MEMORY_MOST ? share : MEMORY_MOST);
 }
 
-sbps_status sbps_table_convert(const char *from, const char *to, const sbps_options *options,
-                               size_t memory, sbps_convert_watch watch, void *self,
-                               sbps_error *err)
+sbps_status convert_table(const char *from, const char *to, const sbps_options *options,
+                          size_t memory, sbps_convert_watch watch, void *self, sbps_error *err)
 {
     atomic_file file;
     rows_spec spec = table_spec(options);

@@ -1,0 +1,54 @@
+/* Options for a caller. */
+#include "choose/option_spec.h"
+
+#include <string.h>
+
+size_t sbps_option_count(void)
+{
+    return option_spec_count;
+}
+
+sbps_option_info sbps_option_at(size_t index)
+{
+    if (index >= option_spec_count) return (sbps_option_info){0};
+    const option_spec *spec = &option_specs[index];
+    return (sbps_option_info){.name = spec->name,
+                              .argument = spec->argument,
+                              .fallback = spec->fallback,
+                              .group = spec->group,
+                              .help = spec->help};
+}
+
+bool sbps_option_serves(size_t index, const char *command)
+{
+    if (index >= option_spec_count) return false;
+    const option_spec *spec = &option_specs[index];
+    if (!strcmp(command, "sample")) return !spec->not_for_sample;
+    return spec->for_mode && (!strcmp(command, "map") || !strcmp(command, "laplace"));
+}
+
+sbps_status sbps_options_create(sbps_options **out, sbps_error *err)
+{
+    return options_create(out, err);
+}
+
+sbps_status sbps_options_set(sbps_options *options, const char *name, const char *value,
+                             sbps_error *err)
+{
+    return options_set(options, name, value, err);
+}
+
+const char *sbps_options_get(const sbps_options *options, const char *name)
+{
+    return options_get(options, name);
+}
+
+sbps_status sbps_options_read(sbps_options *options, const char *path, sbps_error *err)
+{
+    return options_read(options, path, err);
+}
+
+void sbps_options_destroy(sbps_options *options)
+{
+    options_destroy(options);
+}

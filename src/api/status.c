@@ -1,0 +1,31 @@
+/* Errors in words, and what goes with them. */
+#include "base/status.h"
+#include "base/names.h"
+#include "store/atomic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *sbps_status_text(sbps_status status)
+{
+    return status_text(status);
+}
+
+const char *sbps_nearest(const char *word, const char *const *names, size_t count)
+{
+    return nearest_name(word, names, count);
+}
+
+void sbps_free(char *text)
+{
+    free(text);
+}
+
+sbps_status sbps_text_write(const char *text, const char *path, sbps_error *err)
+{
+    atomic_file file;
+    sbps_status status = file_begin(path, &file, err);
+    if (status != SBPS_OK) return status;
+    file_write(&file, text, strlen(text));
+    return file_commit(&file, err);
+}

@@ -1,0 +1,11 @@
+/* Synthetic tables. */
+#ifndef RUN_SIMULATE_H
+#define RUN_SIMULATE_H
+
+#include "base/status.h"
+
+/* As sbps_simulate. */
+sbps_status simulate_table(const char *name, size_t row_count, size_t dim, uint64_t seed,
+                           const char *path, const char *truth, sbps_error *err);
+
+#endif
