@@ -35,8 +35,8 @@ static sbps_status auxiliary_prior(const sbps_options *o, const posterior *targe
 {
     const model_kind *model = target->model;
     prior usual = {prior_find("exponential"), {1.0 / model->auxiliary_scale(target->self)}};
-    return asked_or(model->auxiliary->option, options_get(o, model->auxiliary->option),
-                    usual, out, err);
+    return asked_or(model->auxiliary->option, options_get(o, model->auxiliary->option), usual,
+                    out, err);
 }
 
 static sbps_status weight_prior(const sbps_options *o, const posterior *target, size_t j,

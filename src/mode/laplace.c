@@ -13,6 +13,7 @@
  * Bickel, Doksum (2015), Mathematical Statistics; Abramowitz, Stegun (1964), 6.5.29 and 6.5.31. */
 #include "mode/laplace.h"
 #include "base/cholesky.h"
+#include "base/dense.h"
 #include "base/memory.h"
 #include "base/real.h"
 #include "posterior/log_prior.h"
@@ -107,4 +108,10 @@ void laplace_draw(size_t dim, const double *centre, const double *factor, rng *r
     for (size_t j = 0; j < dim; j++) w[j] = rng_normal(random);
     cholesky_back(dim, factor, w);
     for (size_t j = 0; j < dim; j++) w[j] += centre[j];
+}
+
+double laplace_distance(size_t dim, const double *hessian, const double *x, double ess)
+{
+    double square = quadratic_terms(dim, hessian, x);
+    return sqrt(fmax(square / (double)dim - 1.0 / fmax(ess, 1.0), 0.0));
 }

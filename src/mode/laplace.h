@@ -13,6 +13,10 @@ sbps_status laplace_spread(size_t dim, const mode *m, double *covariance, double
 void laplace_draw(size_t dim, const double *centre, const double *factor, rng *random,
                   double *w);
 
+/* Of a mean that lies x from a point, ESS draws' worth of it: sqrt(x'Hx / dim) in posterior sds, less
+ * what chance alone would show, E x'Hx = dim / ESS. */
+double laplace_distance(size_t dim, const double *hessian, const double *x, double ess);
+
 /* Minus the log-likelihood of a row, averaged over the rows, when w is drawn from the approximation:
  * (nll + X)/N, X gamma distributed with shape d/2. */
 typedef struct {

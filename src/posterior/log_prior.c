@@ -6,6 +6,10 @@
  * coordinates of that intercept and of the weights after it: s_j is the predictor at x = m, where the
  * data are, and a column like a year, far from 0, does not meet the intercept's prior in its slope. */
 #include "posterior/log_prior.h"
+#include "base/cholesky.h"
+#include "base/dense.h"
+
+#include <string.h>
 
 double log_prior_seen(const posterior *u, const double *w, size_t j)
 {
@@ -87,4 +91,15 @@ void log_prior_product(const posterior *u, const double *w, const double *v, dou
         else
             out[j] += curvature * v[j];
     }
+}
+
+double log_prior_share(const posterior *u, const double *w, const double *factor, size_t j,
+                       double *x, double *y)
+{
+    memset(x, 0, u->dim * sizeof *x);
+    memset(y, 0, u->dim * sizeof *y);
+    x[j] = 1.0;
+    cholesky_solve(u->dim, factor, x);
+    log_prior_product(u, w, x, -1.0, y);
+    return dot(u->dim, x, y) / x[j];
 }

@@ -14,6 +14,16 @@ void log_prior_diagonal(const posterior *u, const double *w, double factor, doub
 void log_prior_product(const posterior *u, const double *w, const double *v, double factor,
                        double *out);
 
+/* How much of the variance of w_j the priors alone hold, factor being the Cholesky factor of the Hessian H of
+ * U at w, P the priors' part of it and x = H^-1 e_j:
+ *
+ *   d log var_j / d log(width of every prior)^2 = x'Px / x_j
+ *
+ * is 1 where rows say nothing of j, as of an empty column or of one of two that are the same, and near
+ * 0 where they say all. x and y are scratch, dim numbers each. */
+double log_prior_share(const posterior *u, const double *w, const double *factor, size_t j,
+                       double *x, double *y);
+
 /* Is j an intercept that is centred? */
 static inline bool log_prior_leans(const posterior *u, size_t j)
 {

@@ -1,7 +1,7 @@
 /* What a run has to say, gathered from its chains into a result. */
 #include "band/calibration.h"
-#include "base/dense.h"
 #include "choose/option_spec.h"
+#include "mode/laplace.h"
 #include "run/replan.h"
 #include "run/values.h"
 #include "store/layout.h"
@@ -45,8 +45,7 @@ static void fill_moments(const sbps_run *run, result *r)
     r->info.min_ess = moments_min_ess(run->moments_of, run->chain_count);
 }
 
-/* sqrt(x'Hx / d) of x = mean of the draws less the reference, less what chance alone would show:
- * E x'Hx = d / ESS. */
+/* How far the draws' mean lies from the reference. */
 static sbps_status measure_reference(const sbps_run *run, result_info *info, sbps_error *err)
 {
     size_t d = run->target->dim;
@@ -58,11 +57,10 @@ static sbps_status measure_reference(const sbps_run *run, result_info *info, sbp
         count += (double)from->state->count;
     }
     for (size_t j = 0; j < d; j++) x[j] = x[j] / count - run->cv->w[j];
-    double square = quadratic_terms(d, run->reference->hessian, x);
-    free(x);
     if (count > 0.0)
         info->reference_distance =
-            sqrt(fmax(square / (double)d - 1.0 / fmax(info->min_ess, 1.0), 0.0));
+            laplace_distance(d, run->reference->hessian, x, info->min_ess);
+    free(x);
     return SBPS_OK;
 }
 

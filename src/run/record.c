@@ -1,13 +1,5 @@
 /* What a run was made of, for its file: data, columns and levels, priors in force, and how much of the
- * posterior the priors alone hold. With H the Hessian at the reference, P the priors' part of it and
- * x = H^-1 e_j,
- *
- *   d log var_j / d log(width of every prior)^2 = x'Px / x_j                                    (1)
- *
- * is 1 where rows say nothing of j, as of an empty column or of one of two that are the same, and near
- * 0 where they say all. */
-#include "base/cholesky.h"
-#include "base/dense.h"
+ * posterior the priors alone hold. */
 #include "posterior/log_prior.h"
 #include "report/text.h"
 #include "run/run.h"
@@ -16,8 +8,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define WIDE      0.3 /* sd over that of the prior: below it (1) is small and not worked out */
-#define MOST_WORK 2e9 /* products for (1); what is left out is NAN */
+#define WIDE      0.3 /* sd over that of the prior: below it the share is small, not worked out */
+#define MOST_WORK 2e9 /* products for the shares; what is left out is NAN */
 
 static bool is_rowless(const sbps_run *run)
 {
@@ -127,18 +119,6 @@ static sbps_status record_prior(const sbps_run *run, result *r, size_t j, sbps_e
     return whole ? SBPS_OK : fail_memory(err);
 }
 
-/* (1); x and y have dim numbers. */
-static double share_of_priors(const sbps_run *run, size_t j, double *x, double *y)
-{
-    const posterior *u = run->target;
-    memset(x, 0, u->dim * sizeof *x);
-    memset(y, 0, u->dim * sizeof *y);
-    x[j] = 1.0;
-    cholesky_solve(u->dim, run->factor, x);
-    log_prior_product(u, run->reference->w, x, -1.0, y);
-    return dot(u->dim, x, y) / x[j];
-}
-
 /* Where it can be told: a softmax has directions that are the priors' by its nature. */
 static sbps_status record_shares(const sbps_run *run, result *r, sbps_error *err)
 {
@@ -148,7 +128,9 @@ static sbps_status record_shares(const sbps_run *run, result *r, sbps_error *err
     for (size_t j = 0; j < d; j++) {
         bool wide = r->seen_sd[j] > WIDE * r->prior_sd[j];
         bool can = run->target->model->regression && work <= MOST_WORK;
-        r->prior_share[j] = wide && can ? share_of_priors(run, j, x, x + d) : NAN;
+        r->prior_share[j] = wide && can ? log_prior_share(run->target, run->reference->w,
+                                                          run->factor, j, x, x + d)
+                                        : NAN;
         if (can && wide) work += 2.0 * (double)d * (double)d;
     }
     free(x);

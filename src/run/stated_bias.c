@@ -1,5 +1,5 @@
 /* The stated bias of a run and its standard error. */
-#include "base/cholesky.h"
+#include "estimate/quick_bias.h"
 #include "run/run.h"
 
 #include <math.h>
@@ -25,78 +25,37 @@ static bool unmetered(const sbps_run *run)
 
 /* ---- quick: the first order of the response alone ---- */
 
-/* With the covariance the mode promises: H^-1 P (d/T) sum m (u - u_r), in posterior sd. */
-static void quick_shift(const sbps_run *run, const double *push, double *shift)
+/* Moments are of what is reported, the shift is of w: where these differ the mode says how wide it is. */
+static void fill_sds(const sbps_run *run, double *sd)
 {
     size_t d = run->target->dim;
-    double time = bias_time(run->bias_of, run->chain_count);
-    apply_precision(run, push, shift);
-    cholesky_solve(d, run->factor, shift);
-    for (size_t j = 0; j < d; j++) {
-        double sd = moments_summarize(run->moments_of, run->chain_count, j).sd;
-        /* moments are of what is reported, the push is of w */
-        if (run->report[j]) sd = 1.0 / sqrt(run->reference->hessian[j * d + j]);
-        shift[j] *= (double)d / time / sd;
-    }
+    for (size_t j = 0; j < d; j++)
+        sd[j] = run->report[j] ? 1.0 / sqrt(run->reference->hessian[j * d + j])
+                               : moments_summarize(run->moments_of, run->chain_count, j).sd;
 }
 
 double run_bias_quick(const sbps_run *run)
 {
-    size_t d = run->target->dim;
     if (unmetered(run)) return NAN;
-    double worst = 0.0, *shift = new_doubles(2 * d);
-    if (!shift) return NAN;
-    bias_missed all = {.push = shift + d};
-    bias_all(run->bias_of, run->chain_count, &all);
-    quick_shift(run, all.push, shift);
-    for (size_t j = 0; j < d; j++) worst = fmax(worst, fabs(shift[j]));
-    free(shift);
+    double *sd = new_doubles(run->target->dim);
+    if (!sd) return NAN;
+    fill_sds(run, sd);
+    quick_response q = {{run, apply_precision}, run->factor, sd};
+    double worst = quick_worst(&q, run->bias_of, run->chain_count);
+    free(sd);
     return worst;
 }
 
-static void add_squares(size_t d, double weight, const double *shift, double share,
-                        const double *mean, double *squares)
+static sbps_status state_quickly(const sbps_run *run, const bias_statement *out,
+                                 sbps_error *err)
 {
-    for (size_t j = 0; j < d; j++) {
-        double x = shift[j] - share * mean[j];
-        squares[j] += weight * x * x;
-    }
-}
-
-/* As response.c has it, (h). `shift` is scratch. */
-static void quick_errors(const sbps_run *run, bias_missed *part, double *shift,
-                         const double *mean, double *error)
-{
-    const bias *of = run->bias_of;
-    size_t d = run->target->dim, chains = run->chain_count, groups = bias_groups(of, chains);
-    size_t examples = bias_example_count(of, chains);
-    double n = (double)groups, unseen = bias_unseen(of, chains), time = bias_time(of, chains);
-    memset(error, 0, d * sizeof *error);
-    for (size_t g = 0; groups > 1 && g < groups; g++) {
-        bias_group(of, chains, g, part);
-        quick_shift(run, part->push, shift);
-        add_squares(d, n / (n - 1.0), shift, part->time / time, mean, error);
-    }
-    for (size_t i = 0; i < examples; i++) {
-        bias_example(of, chains, i, part);
-        quick_shift(run, part->push, shift);
-        add_squares(d, unseen * unseen / (double)examples, shift, 0.0, mean, error);
-    }
-    for (size_t j = 0; j < d; j++) error[j] = hypot(sqrt(error[j]), BIAS_SHARE_OFF * mean[j]);
-}
-
-static sbps_status state_quickly(const sbps_run *run, result *r, sbps_error *err)
-{
-    size_t d = r->dim;
-    double *room = new_doubles(2 * d);
-    if (!room) return fail_memory(err);
-    bias_missed part = {.push = room};
-    bias_all(run->bias_of, run->chain_count, &part);
-    quick_shift(run, part.push, r->bias);
-    quick_errors(run, &part, room + d, r->bias, r->bias_se);
-    for (size_t j = 0; j < d; j++) r->sd_bias[j] = r->sd_bias_se[j] = NAN;
-    free(room);
-    return SBPS_OK;
+    double *sd = new_doubles(run->target->dim);
+    if (!sd) return fail_memory(err);
+    fill_sds(run, sd);
+    quick_response q = {{run, apply_precision}, run->factor, sd};
+    sbps_status status = quick_respond(&q, run->bias_of, run->chain_count, out, err);
+    free(sd);
+    return status;
 }
 
 /* ---- from the draws ---- */
@@ -125,16 +84,15 @@ static bool enough_draws(const sbps_run *run)
     return kept >= DRAWS_PER_DIM * (double)run->target->dim;
 }
 
-static sbps_status state_fully(const sbps_run *run, result *r, sbps_error *err)
+static sbps_status state_fully(const sbps_run *run, const bias_statement *out, sbps_error *err)
 {
     double *x = NULL;
     draw_block *blocks = NULL;
     precision_map map = {run, apply_precision};
-    bias_statement out = {r->bias, r->bias_se, r->sd_bias, r->sd_bias_se};
     sbps_status status = gather(run, &x, &blocks, err);
     if (status == SBPS_OK &&
-        bias_respond(run->bias_of, run->chain_count, blocks, map, &out, NULL) != SBPS_OK)
-        status = state_quickly(run, r, err);
+        bias_respond(run->bias_of, run->chain_count, blocks, map, out, NULL) != SBPS_OK)
+        status = state_quickly(run, out, err);
     free(x);
     free(blocks);
     return status;
@@ -159,6 +117,7 @@ static void clear_errors(result *r)
 sbps_status run_state_bias(const sbps_run *run, result *r, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
+    bias_statement out = {r->bias, r->bias_se, r->sd_bias, r->sd_bias_se};
     bool guessed = run->plan->sampler->curve || r->info.violations > 0.0;
     if (unmetered(run)) {
         admit_no_meter(r);
@@ -167,9 +126,9 @@ sbps_status run_state_bias(const sbps_run *run, result *r, sbps_error *err)
     if (!guessed)
         clear_errors(r);
     else if (enough_draws(run))
-        status = state_fully(run, r, err);
+        status = state_fully(run, &out, err);
     else
-        status = state_quickly(run, r, err);
+        status = state_quickly(run, &out, err);
     r->info.bias_estimate = r->info.bias_estimate_se = 0.0;
     for (size_t j = 0; status == SBPS_OK && j < r->dim; j++) {
         if (j > 0 && !(fabs(r->bias[j]) > r->info.bias_estimate)) continue;

@@ -102,4 +102,14 @@ TEST(draws_are_spread_as_the_hessian_says)
     CHECK(fabs(mean[1]) < MAX_Z * sqrt(4.0 / 27.0 / draws));
 }
 
+TEST(a_distance_counts_only_what_is_beyond_chance)
+{
+    const double hessian[4] = {4.0, 0.0, 0.0, 9.0}, x[2] = {0.5, 1.0}; /* x'Hx = 10 */
+    CHECK_NEAR(laplace_distance(2, hessian, x, 1e12), sqrt(5.0), TOL_DIFF);
+    CHECK_NEAR(laplace_distance(2, hessian, x, 2.0), sqrt(4.5), TOL_ROUND);
+    CHECK_NEAR(laplace_distance(2, hessian, x, 0.1), 2.0, TOL_ROUND); /* fewer than one */
+    const double near[2] = {0.05, 0.0};
+    CHECK(laplace_distance(2, hessian, near, 100.0) == 0.0);
+}
+
 CHECK_MAIN

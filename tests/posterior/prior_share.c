@@ -1,0 +1,51 @@
+/* The priors' share of a variance is what the variance does when all of them are made wider. */
+#include "base/cholesky.h"
+#include "posterior/log_prior.h"
+#include "potential/fixture.h"
+
+#define ROWS  ((size_t)40)
+#define WIDER 1e-4 /* of every variance */
+
+/* Variances at p by the inverse Hessian, with priors so wide; shares too where they are wanted. */
+static void variances(double sd, double *variance, double *share)
+{
+    char weights[64];
+    double hessian[DIM_MAX * DIM_MAX], x[DIM_MAX], y[DIM_MAX];
+    snprintf(weights, sizeof weights, "normal(0,%.17g)", sd);
+    table t =
+        table_make(model_find("logistic"),
+                   (table_spec){.n = ROWS, .columns = 3, .weights = weights, .sigma = "flat"});
+    size_t d = t.u->dim;
+    CHECK(posterior_hessian(t.u, t.p, hessian, NULL) == SBPS_OK);
+    CHECK(cholesky(d, hessian));
+    for (size_t j = 0; j < d; j++) {
+        memset(x, 0, sizeof x);
+        x[j] = 1.0;
+        cholesky_solve(d, hessian, x);
+        variance[j] = x[j];
+        if (share) share[j] = log_prior_share(t.u, t.p, hessian, j, x, y);
+    }
+    table_close(&t);
+}
+
+TEST(a_share_is_the_derivative_by_the_priors_width)
+{
+    double sd = 0.7, before[DIM_MAX], after[DIM_MAX], share[DIM_MAX];
+    variances(sd, before, share);
+    variances(sd * sqrt(1.0 + WIDER), after, NULL);
+    for (size_t j = 0; j < 3; j++) {
+        CHECK_NEAR(log(after[j] / before[j]) / log1p(WIDER), share[j], 1e-3);
+        CHECK(share[j] > 0.01 && share[j] < 1.0);
+    }
+}
+
+TEST(narrow_priors_hold_all_and_wide_ones_nothing)
+{
+    double variance[DIM_MAX], share[DIM_MAX];
+    variances(1e-3, variance, share);
+    for (size_t j = 0; j < 3; j++) CHECK(share[j] > 0.999);
+    variances(1e3, variance, share);
+    for (size_t j = 0; j < 3; j++) CHECK(share[j] < 1e-4);
+}
+
+CHECK_MAIN
