@@ -236,7 +236,7 @@ static void advance_chain(void *self, size_t index)
     chain *c = &run->chains[index];
     bool sampling = run->state.phase == PHASE_SAMPLING;
     attach_sinks(c, sampling);
-    trace_watch(c, sampling);
+    trace_switch(c, sampling);
     for (; !round_over(run, c) && !c->state->failed; c->state->events++) {
         segment s;
         if (atomic_load_explicit(&run->interrupt, memory_order_relaxed)) return;

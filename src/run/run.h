@@ -184,7 +184,7 @@ sbps_status influential_rows_fill(const sbps_run *run, result_info *info, sbps_e
 /* trace.c */
 sbps_status trace_begin(sbps_run *run, sbps_error *err);
 /* At the start of a round: forgets the last one. */
-void trace_watch(chain *c, bool on);
+void trace_switch(chain *c, bool on);
 sbps_status trace_after_round(sbps_run *run, sbps_error *err);
 /* files.c */
 sbps_status files_open(sbps_run *run, sbps_error *err);

@@ -21,7 +21,7 @@ static void take(void *self, const slope_look *seen)
     t->records[t->count++] = (trace_record){.time = c->counts->time, .seen = *seen};
 }
 
-void trace_watch(chain *c, bool on)
+void trace_switch(chain *c, bool on)
 {
     c->trace.count = 0;
     c->trace.watch = (look_sink){c, take};
