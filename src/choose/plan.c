@@ -139,7 +139,7 @@ static sbps_status check_batch(size_t n, const rows *data, const sampler_kind *k
     if (kind->full && n < data->n)
         return fail(err, SBPS_BAD_ARG,
                     "--batch-size: %s looks at every row; sbps takes batches", kind->name);
-    if (kind->single && n != 1)
+    if (kind->chooses_row && n != 1)
         return fail(err, SBPS_BAD_ARG,
                     "--batch-size: %s takes one row at a time; sbps and lipsbps take batches",
                     kind->name);

@@ -147,8 +147,8 @@ void bounds_exact_gradient(const potential *of, double *slope, double *rate)
     for (size_t i = 0; i < u->target->centred; i++) {
         const prior_lead *lead = &u->leads[i];
         size_t j = i * u->target->data->d;
-        log_prior_spread(u->target, j, -lead->bend * (lead->p - lead->centre), slope);
-        log_prior_spread(u->target, j, -lead->bend * lead->q, rate);
+        log_prior_spread(u->target, j, -lead->curvature * (lead->p - lead->centre), slope);
+        log_prior_spread(u->target, j, -lead->curvature * lead->q, rate);
     }
 }
 

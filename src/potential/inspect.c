@@ -85,7 +85,7 @@ static void inspect_leads(const minibatch *u, inspection *x)
     for (size_t i = 0; i < u->target->centred; i++) {
         const prior_lead *lead = &u->leads[i];
         inspect_made(x, "the middle of a prior", &lead->centre, 1);
-        inspect_made(x, "the curvature of a prior", &lead->bend, 1);
+        inspect_made(x, "the curvature of a prior", &lead->curvature, 1);
         INSPECT_ANY(x, lead->p);
         INSPECT_ANY(x, lead->q);
     }
@@ -103,7 +103,7 @@ void minibatch_inspect(const minibatch *u, inspection *x)
     INSPECT_WHOLE(x, *u->state);
     inspect_scratch(u, x);
     inspect_made(x, "the middle of a prior", u->centre, d);
-    inspect_made(x, "the curvature of a prior", u->bend, d);
+    inspect_made(x, "the curvature of a prior", u->curvature, d);
     inspect_leads(u, x);
     inspect_same(x, "the list of curved priors", u->curved, d * sizeof *u->curved);
     inspect_finite(x, "the noise of a gradient", u->shake, d);

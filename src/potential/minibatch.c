@@ -38,7 +38,7 @@ void minibatch_carve(minibatch *u, const batch_kind *kind, const posterior *targ
     u->p = arena_doubles(memory, wide);
     u->q = arena_doubles(memory, wide);
     u->centre = arena_doubles(memory, target->dim);
-    u->bend = arena_doubles(memory, target->dim);
+    u->curvature = arena_doubles(memory, target->dim);
     u->leads = arena_take(memory, target->centred * sizeof *u->leads);
     u->shake = arena_doubles(memory, target->dim);
     u->list = kind->uses_list ? arena_take(memory, total * sizeof(size_t)) : NULL;
@@ -208,8 +208,8 @@ static void aim(potential *of, const double *p, const double *q)
     aim_control(u, p, q);
     for (size_t j = 0; j < target->dim; j++) {
         state->speed2 += q[j] * q[j];
-        state->prior_slope -= q[j] * u->bend[j] * (p[j] - u->centre[j]);
-        state->prior_rate -= q[j] * q[j] * u->bend[j];
+        state->prior_slope -= q[j] * u->curvature[j] * (p[j] - u->centre[j]);
+        state->prior_rate -= q[j] * q[j] * u->curvature[j];
     }
     minibatch_aim_leads(u);
 }
@@ -332,8 +332,8 @@ static void gradient_at(minibatch *u, double *gradient, double *loglik)
     double scale = row_scale(u);
     for (size_t j = 0; j < target->dim; j++) {
         double w = minibatch_coordinate(u, u->p, j) + t * minibatch_coordinate(u, u->q, j);
-        gradient[j] =
-            -scale * minibatch_coordinate(u, u->total, j) - u->bend[j] * (w - u->centre[j]);
+        gradient[j] = -scale * minibatch_coordinate(u, u->total, j) -
+                      u->curvature[j] * (w - u->centre[j]);
         if (u->cv) gradient[j] -= u->cv->gradient[j];
         if (u->cv && u->cv->hessian) gradient[j] -= u->taylor.hp[j] + t * u->taylor.hq[j];
         if (u->is.noise > 0.0) gradient[j] += u->shake[j];

@@ -49,7 +49,7 @@ typedef struct {
 
 /* A centred intercept's prior, if it is quadratic, and what it sees of the line. */
 typedef struct {
-    double centre, bend, p, q;
+    double centre, curvature, p, q;
 } prior_lead;
 
 /* What a control variate of the second order knows of the line; entries padded for the kernels. */
@@ -88,7 +88,7 @@ struct minibatch {
     minibatch_state *state;
     double *p, *q; /* the line w = p + t q; for predictor models padded for the row kernels */
     double *centre,
-        *bend; /* dim: d/dw log prior = bend (w - centre) where it is quadratic; else 0 */
+        *curvature; /* dim: d/dw log prior = curvature (w - centre) where it is quadratic; else 0 */
     prior_lead *leads; /* target->centred of them: the same of centred intercepts */
     taylor_line taylor;
     double *shake; /* dim: the noise of the last observation */
@@ -152,7 +152,7 @@ static inline void minibatch_spread(const minibatch *u, size_t j, double slope, 
     else
         out[j] += slope;
 }
-/* Fills centre, bend and those of leads. */
+/* Fills centre, curvature and those of leads. */
 void minibatch_straighten(minibatch *u);
 /* prior_along.c: what leads see of the line, their slope along it, their part of the gradient. */
 void minibatch_aim_leads(minibatch *u);

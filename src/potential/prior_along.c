@@ -1,4 +1,4 @@
-/* Priors along a line. A quadratic one has the slope bend (w - centre), in w and so in t; a centred
+/* Priors along a line. A quadratic one has the slope curvature (w - centre), in w and so in t; a centred
  * intercept's sees p + t q of the line in place of a coordinate; of the others some have kinks, which
  * a flight must not pass unseen. */
 #include "base/real.h"
@@ -18,12 +18,12 @@ void minibatch_straighten(minibatch *u)
     const posterior *target = u->target;
     for (size_t j = 0; j < target->dim; j++) {
         const prior *of = &target->priors[j];
-        double bend = is_curved(target, j) ? 0.0 : of->kind->curvature(of->theta, 0.0);
-        double centre = bend < 0.0 ? -of->kind->slope(of->theta, 0.0) / bend : 0.0;
+        double curvature = is_curved(target, j) ? 0.0 : of->kind->curvature(of->theta, 0.0);
+        double centre = curvature < 0.0 ? -of->kind->slope(of->theta, 0.0) / curvature : 0.0;
         bool leans = log_prior_leans(target, j);
-        u->bend[j] = leans ? 0.0 : bend;
+        u->curvature[j] = leans ? 0.0 : curvature;
         u->centre[j] = leans ? 0.0 : centre;
-        if (leans) u->leads[j / target->data->d] = (prior_lead){centre, bend, 0.0, 0.0};
+        if (leans) u->leads[j / target->data->d] = (prior_lead){centre, curvature, 0.0, 0.0};
     }
 }
 
@@ -34,8 +34,8 @@ void minibatch_aim_leads(minibatch *u)
         size_t j = i * u->target->data->d;
         lead->p = log_prior_seen(u->target, u->p, j);
         lead->q = log_prior_seen(u->target, u->q, j);
-        u->state->prior_slope -= lead->q * lead->bend * (lead->p - lead->centre);
-        u->state->prior_rate -= lead->q * lead->q * lead->bend;
+        u->state->prior_slope -= lead->q * lead->curvature * (lead->p - lead->centre);
+        u->state->prior_rate -= lead->q * lead->q * lead->curvature;
     }
 }
 
@@ -43,7 +43,7 @@ void minibatch_pull_leads(const minibatch *u, double t, double *gradient)
 {
     for (size_t i = 0; i < u->target->centred; i++) {
         const prior_lead *lead = &u->leads[i];
-        double slope = lead->bend * (lead->p + t * lead->q - lead->centre);
+        double slope = lead->curvature * (lead->p + t * lead->q - lead->centre);
         log_prior_spread(u->target, i * u->target->data->d, -slope, gradient);
     }
 }

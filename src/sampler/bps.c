@@ -4,8 +4,8 @@
  *   at a bounce  v <- v - 2 (v.h / h.h) h,    h = A' grad U                               (2)
  *   refreshments at a constant rate: v uniform on the sphere
  *
- * Where U is convex along the line the arrival is exact (line.c). Else it is thinned from bounds
- * that are verified at every proposal (cells.c). With Gaussian noise of sd s on every component of
+ * Where U is convex along the line the arrival is exact (exact_arrival.c). Else it is thinned from bounds
+ * that are verified at every proposal (cell_thinning.c). With Gaussian noise of sd s on every component of
  * the gradient the rate is E (G + y)+ with y ~ N(0, sigma^2), sigma = s |A v|; on a convex line it
  * is thinned from
  *
@@ -28,22 +28,22 @@
 void bps_start(sampler *s, const double *p, rng random)
 {
     bps_state *state = s->state;
-    *state = (bps_state){.random = random, .thinning = cells_start()};
+    *state = (bps_state){.random = random, .thinning = cell_thinning_start()};
     memcpy(s->p_next, p, s->dim * sizeof *p);
     sampler_refresh(s, &state->random);
     state->end.kind = EVENT_START;
 }
 
-static line take_off(sampler *s, event *e)
+static exact_line take_off(sampler *s, event *e)
 {
     sampler_take_off(s);
     potential_aim(s->u, sampler_place(s), s->q);
-    return (line){
+    return (exact_line){
         .u = s->u, .e = e, .curvature = sampler_curvature(s, s->q), .time = NAN, .slope = NAN};
 }
 
 /* First arrival on a convex line: (3). Without noise the climbing clock is right by itself. */
-static bool two_clocks(line *l, double sigma, rng *random, double limit, double *time)
+static bool two_clocks(exact_line *l, double sigma, rng *random, double limit, double *time)
 {
     double even = noisy_excess(sigma), height = rng_exponential(random);
     double tick = even > 0.0 ? rng_exponential(random) / even : INFINITY;
@@ -55,7 +55,7 @@ static bool two_clocks(line *l, double sigma, rng *random, double limit, double 
         if (!climbed && end == limit) return false;
         l->e->proposals++;
         if (even == 0.0) return true;
-        double g = line_slope(l, *time), bound = larger(g, 0.0) + even;
+        double g = exact_slope(l, *time), bound = larger(g, 0.0) + even;
         if (rng_uniform(random) * bound < noisy_rate(g, sigma)) return true;
         if (climbed)
             height += rng_exponential(random);
@@ -68,17 +68,17 @@ double bps_fly(sampler *s, double noise)
 {
     bps_state *state = s->state;
     event e = {.kind = EVENT_REFRESH};
-    line l = take_off(s, &e);
+    exact_line l = take_off(s, &e);
     double sigma = noise * sqrt(potential_speed2(s->u)), rate = s->settings->refresh_rate;
     double limit = FARTHEST / sqrt(l.curvature), dt;
     if (rate > 0.0) limit = smaller(limit, rng_exponential(&state->random) / rate);
-    bool bounce = s->u->facts.convex
-                      ? two_clocks(&l, sigma, &state->random, limit, &dt)
-                      : cells_arrival(&l, &state->thinning, sigma, &state->random, limit, &dt);
+    bool bounce = s->u->facts.convex ? two_clocks(&l, sigma, &state->random, limit, &dt)
+                                     : cell_thinning_arrival(&l, &state->thinning, sigma,
+                                                             &state->random, limit, &dt);
     for (size_t j = 0; j < s->dim; j++) s->p_next[j] = s->p[j] + dt * s->q[j];
     if (bounce) {
         e.kind = EVENT_BOUNCE;
-        state->slope = line_slope(&l, dt);
+        state->slope = exact_slope(&l, dt);
         potential_gradient(s->u, s->gradient);
     } else {
         sampler_refresh(s, &state->random);
@@ -106,7 +106,7 @@ void bps_inspect(const sampler *s, inspection *x)
     const bps_state *state = s->state;
     rng_inspect(&state->random, x);
     event_inspect(&state->end, x);
-    cells_inspect(&state->thinning, x);
+    cell_thinning_inspect(&state->thinning, x);
     INSPECT_ANY(x, state->slope);
 }
 

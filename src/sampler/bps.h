@@ -2,13 +2,13 @@
 #ifndef SAMPLER_BPS_H
 #define SAMPLER_BPS_H
 
-#include "sampler/cells.h"
+#include "sampler/cell_thinning.h"
 #include "sampler/sampler.h"
 
 typedef struct {
     rng random;
     event end; /* that ended the last segment */
-    cells thinning;
+    cell_lengths thinning;
     double slope; /* G at that event, along the old velocity */
 } bps_state;
 

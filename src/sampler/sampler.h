@@ -56,7 +56,7 @@ struct sampler_kind {
     bool adapts_metric; /* an adaptive metric learns; others would hold it fixed */
     const char *remedy; /* what helps when a step failed; NULL: nothing known */
     size_t batch;       /* rows a batch that auto means; 0: what is usual */
-    bool single;        /* of one row, which it chooses itself: no other batch will do */
+    bool chooses_row; /* its batches are one row, which it chooses itself: no others will do */
     bool
         bounded; /* thins under exact bounds: its control variate is part of them, and noise that
                      is added to gradients would break them */

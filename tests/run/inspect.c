@@ -151,7 +151,7 @@ TEST(counts_indices_and_kinds_that_cannot_be_are_refused_by_name)
     refuse_word(run, &u->random.left, RNG_BLOCK + 1, "random stream");
     refuse_word(run, &u->random.key[0], 99, "random stream");
     refuse_word(run, &c->flight.list[7], ROWS, "row of a batch");
-    refuse_word(run, c->flight.bend, bits(1e9), "prior");
+    refuse_word(run, c->flight.curvature, bits(1e9), "prior");
     refuse_word(run, &c->state->begun, 77, "kind 77");
     refuse_word(run, &c->s.settings->refresh_rate, bits(1e-300), "setting");
     refuse_word(run, c->s.p_next, bits(1e300), "position");

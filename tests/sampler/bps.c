@@ -208,7 +208,7 @@ static void climb_law(const problem *p)
         aim(&c.u, p, from, q);
         double height = rng_exponential(&r) * (k % 5 ? 1.0 : 1e-4);
         event e = {0};
-        line l = {.u = &c.u.is, .e = &e, .curvature = scale * scale, .time = NAN};
+        exact_line l = {.u = &c.u.is, .e = &e, .curvature = scale * scale, .time = NAN};
         climb one = climb_start(&l);
         REQUIRE(climb_to(&l, &one, height, INFINITY, &t));
         CHECK(l.time == t && t > 0.0 && e.rows > 0 && e.rows % n == 0);

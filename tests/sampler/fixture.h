@@ -80,7 +80,7 @@ static inline void flyer_carve(flyer *f, const problem *p)
     static const reported_value none[DIM_MAX];
     size_t d = p->t.u->dim, full = p->made.batches == &batch_full;
     f->memory.used = 0;
-    size_t take = p->made.kind->single ? 1 : p->made.take;
+    size_t take = p->made.kind->chooses_row ? 1 : p->made.take;
     minibatch_carve(&f->u, p->made.batches, p->t.u, full ? p->t.data->n : take, &f->memory);
     if (p->made.batches == &batch_strata) f->u.parts = fixture_strata(p->t.data->n);
     sampler_carve(&f->s, p->made.kind, p->a, p->m->hessian, p->m->w, &f->u.is, &f->memory);
@@ -137,7 +137,7 @@ static inline void flyer_step(flyer *f, segment *s)
 /* A sampler of the full data takes no batches, one of single rows no others. */
 static inline bool takes(const sampler_kind *kind, const batch_kind *batches)
 {
-    if (kind->single) return batches == &batch_window;
+    if (kind->chooses_row) return batches == &batch_window;
     return !kind->full || batches == &batch_full;
 }
 

@@ -13,7 +13,7 @@
  * coming where no bounce is expected, so that a rise between the looks does not go unseen.
  *
  * Cells are chosen from slopes alone, never from the exponentials drawn. */
-#include "sampler/cells.h"
+#include "sampler/cell_thinning.h"
 #include "base/real.h"
 #include "sampler/noise.h"
 #include "sampler/sampler.h"
@@ -33,9 +33,9 @@ typedef struct {
     double r0, r1; /* lambda at its ends */
 } cell;
 
-cells cells_start(void)
+cell_lengths cell_thinning_start(void)
 {
-    return (cells){.length = 0.5 * LONGEST, .most = LONGEST};
+    return (cell_lengths){.length = 0.5 * LONGEST, .most = LONGEST};
 }
 
 /* (1) of four slopes */
@@ -46,14 +46,14 @@ static double margin(const double g[4])
 }
 
 /* Looks from `from` as far as the slopes allow, at most to the limit. */
-static cell next_cell(line *l, cells *c, double sigma, node from, double limit)
+static cell next_cell(exact_line *l, cell_lengths *c, double sigma, node from, double limit)
 {
     double unit = 1.0 / sqrt(l->curvature), m, h;
     double g[4] = {from.slope};
     c->length = smaller(c->length, c->most);
     for (;;) {
         h = smaller(c->length * unit, limit - from.time);
-        for (int i = 1; i < 4; i++) g[i] = line_slope(l, from.time + h * i / 3.0);
+        for (int i = 1; i < 4; i++) g[i] = exact_slope(l, from.time + h * i / 3.0);
         m = margin(g);
         if (m * h <= WASTE || c->length <= SHORTEST) break; /* a NaN is not */
         c->length *= 0.5;
@@ -78,17 +78,19 @@ static double propose(const cell *k, double t, double exponential)
 }
 
 /* True when the proposal at t becomes a bounce. */
-static bool accept(line *l, cells *c, const cell *k, double sigma, double t, rng *random)
+static bool accept(exact_line *l, cell_lengths *c, const cell *k, double sigma, double t,
+                   rng *random)
 {
     double share = (t - k->from.time) / (k->to.time - k->from.time);
-    double bound = k->r0 + (k->r1 - k->r0) * share, rate = noisy_rate(line_slope(l, t), sigma);
+    double bound = k->r0 + (k->r1 - k->r0) * share, rate = noisy_rate(exact_slope(l, t), sigma);
     if (rate > bound) c->most = larger(0.5 * c->most, LEAST);
     return sampler_accept(rate, bound, random, l->e);
 }
 
-bool cells_arrival(line *l, cells *c, double sigma, rng *random, double limit, double *time)
+bool cell_thinning_arrival(exact_line *l, cell_lengths *c, double sigma, rng *random,
+                           double limit, double *time)
 {
-    node at = {0.0, line_slope(l, 0.0)};
+    node at = {0.0, exact_slope(l, 0.0)};
     c->most = smaller(RECOVERY * c->most, LONGEST);
     for (size_t i = 0; i < MOST && at.time < limit; i++) {
         cell k = next_cell(l, c, sigma, at, limit);
@@ -105,7 +107,7 @@ bool cells_arrival(line *l, cells *c, double sigma, rng *random, double limit, d
     return false;
 }
 
-void cells_inspect(const cells *c, inspection *x)
+void cell_thinning_inspect(const cell_lengths *c, inspection *x)
 {
     INSPECT_REAL(x, c->length, 0.5 * SHORTEST, LONGEST);
     INSPECT_REAL(x, c->most, LEAST, LONGEST);

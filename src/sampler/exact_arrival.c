@@ -13,7 +13,7 @@
  * be wrong.
  *
  * Pakman, Gilboa, Carlson, Paninski (2017), ICML, Algorithm 1. */
-#include "sampler/line.h"
+#include "sampler/exact_arrival.h"
 #include "base/real.h"
 
 #include <float.h>
@@ -29,7 +29,7 @@
 
 /* ---- looks ---- */
 
-double line_slope(line *l, double t)
+double exact_slope(exact_line *l, double t)
 {
     if (t == l->time) return l->slope;
     observation o = potential_observe(l->u, t);
@@ -38,7 +38,7 @@ double line_slope(line *l, double t)
     return l->slope = o.slope;
 }
 
-double line_value(line *l, double t)
+double exact_value(exact_line *l, double t)
 {
     l->e->rows += l->u->batch;
     return potential_line_value(l->u, t);
@@ -46,9 +46,9 @@ double line_value(line *l, double t)
 
 /* ---- the bottom ---- */
 
-climb climb_start(line *l)
+climb climb_start(exact_line *l)
 {
-    climb c = {.low = {0.0, line_slope(l, 0.0)}, .bend = l->curvature};
+    climb c = {.low = {0.0, exact_slope(l, 0.0)}, .rise = l->curvature};
     return c;
 }
 
@@ -58,16 +58,16 @@ static double secant(node a, node b)
 }
 
 /* Where U overflows there is no slope, and the bottom lies before it. */
-static double slope_or_infinity(line *l, double t)
+static double slope_or_infinity(exact_line *l, double t)
 {
-    double g = line_slope(l, t);
+    double g = exact_slope(l, t);
     return isnan(g) ? INFINITY : g;
 }
 
 /* Walks until the slope is not negative: `high`. False at the limit. */
-static bool walk_down(line *l, climb *c, double limit, node *high)
+static bool walk_down(exact_line *l, climb *c, double limit, node *high)
 {
-    double step = -c->low.slope / c->bend;
+    double step = -c->low.slope / c->rise;
     for (int looks = 0; looks < LOOKS && c->low.time < limit; looks++) {
         double t = smaller(c->low.time + step, limit);
         node next = {t, slope_or_infinity(l, t)};
@@ -75,7 +75,7 @@ static bool walk_down(line *l, climb *c, double limit, node *high)
             *high = next;
             return true;
         }
-        double bend = secant(c->low, next), wish = bend > 0.0 ? -next.slope / bend : INFINITY;
+        double rise = secant(c->low, next), wish = rise > 0.0 ? -next.slope / rise : INFINITY;
         c->low = next;
         step = smaller(larger(2.0 * wish, step), LONGEST_STEP * step);
     }
@@ -91,7 +91,7 @@ static double above_bottom(node low, node high)
 
 /* The slope jumps at the kinks of priors. Looks on both sides leave a bracket without kinks, or one
  * so narrow around the kink that is the bottom that nothing is left to do. */
-static void rule_out_kinks(line *l, node *low, node *high)
+static void rule_out_kinks(exact_line *l, node *low, node *high)
 {
     double jump, beside = KINK * (1.0 / sqrt(l->curvature) + high->time);
     while (high->time - low->time > 4.0 * beside) {
@@ -111,7 +111,7 @@ static void rule_out_kinks(line *l, node *low, node *high)
 }
 
 /* Shrinks low.slope < 0 <= high.slope; the end nearer to the bottom goes to c->low. */
-static void refine(line *l, climb *c, node high)
+static void refine(exact_line *l, climb *c, node high)
 {
     node low = c->low;
     rule_out_kinks(l, &low, &high);
@@ -136,12 +136,12 @@ static void refine(line *l, climb *c, node high)
             moved = 1;
         }
     }
-    if (isfinite(high.slope)) c->bend = secant(low, high);
+    if (isfinite(high.slope)) c->rise = secant(low, high);
     c->low = -low.slope < high.slope ? low : high;
 }
 
 /* False when F cannot reach the height before the limit. */
-static bool find_bottom(line *l, climb *c, double height, double limit)
+static bool find_bottom(exact_line *l, climb *c, double height, double limit)
 {
     node high;
     if (c->bottom) return true;
@@ -152,16 +152,16 @@ static bool find_bottom(line *l, climb *c, double height, double limit)
         refine(l, c, high);
     }
     c->bottom = true;
-    c->base = line_value(l, c->low.time);
+    c->base = exact_value(l, c->low.time);
     return true;
 }
 
 /* ---- the climb ---- */
 
 /* (2) for F - E = -left at slope g; NAN where the parabola does not reach it. */
-static double parabola_step(double g, double bend, double left)
+static double parabola_step(double g, double rise, double left)
 {
-    double root = g * g + 2.0 * larger(bend, 0.0) * left;
+    double root = g * g + 2.0 * larger(rise, 0.0) * left;
     return root >= 0.0 ? 2.0 * left / (g + sqrt(root)) : NAN;
 }
 
@@ -172,21 +172,21 @@ static double inside(double low, double high, double wish, double step)
     return isfinite(high) ? 0.5 * (low + high) : low + step;
 }
 
-bool climb_to(line *l, climb *c, double height, double limit, double *time)
+bool climb_to(exact_line *l, climb *c, double height, double limit, double *time)
 {
     if (!find_bottom(l, c, height, limit)) return false;
     double high = INFINITY, unit = 1.0 / sqrt(l->curvature), left = height - c->climbed;
-    double wish = c->low.time + parabola_step(larger(c->low.slope, 0.0), c->bend, left);
+    double wish = c->low.time + parabola_step(larger(c->low.slope, 0.0), c->rise, left);
     for (int looks = 0; looks < LOOKS; looks++) {
         double t = smaller(inside(c->low.time, high, wish, unit), limit);
         if (t <= c->low.time || t >= high) break; /* neighbours, or the limit was looked at */
         node next = {t, slope_or_infinity(l, t)};
         if (t == limit && c->climbed + next.slope * (t - c->low.time) < height) return false;
-        double f = line_value(l, t) - c->base;
+        double f = exact_value(l, t) - c->base;
         *time = t;
         left = height - f;
-        if (isfinite(next.slope)) c->bend = secant(c->low, next);
-        wish = t + parabola_step(next.slope, c->bend, left);
+        if (isfinite(next.slope)) c->rise = secant(c->low, next);
+        wish = t + parabola_step(next.slope, c->rise, left);
         if (fabs(left) <= HEIGHT + ROUNDING * fabs(c->base)) return true;
         if (fabs(wish - t) <= TIME * t) return true;
         if (left > 0.0) {
@@ -199,6 +199,6 @@ bool climb_to(line *l, climb *c, double height, double limit, double *time)
     }
     if (c->low.time >= limit) return false;
     *time = c->low.time;
-    line_slope(l, *time);
+    exact_slope(l, *time);
     return true;
 }

@@ -1,6 +1,6 @@
 /* Exact arrivals along a straight line, seen on the full data: G(t) = dU/dt and U(t). */
-#ifndef SAMPLER_LINE_H
-#define SAMPLER_LINE_H
+#ifndef SAMPLER_EXACT_ARRIVAL_H
+#define SAMPLER_EXACT_ARRIVAL_H
 
 #include "path/path.h"
 #include "potential/potential.h"
@@ -11,11 +11,11 @@ typedef struct {
     event *e;
     double curvature;   /* u'Hu at the reference, > 0: natural units of time are 1/sqrt of it */
     double time, slope; /* last looked at; NAN: nowhere */
-} line;
+} exact_line;
 
 /* G(t); the gradient can then be asked for there. */
-double line_slope(line *l, double t);
-double line_value(line *l, double t);
+double exact_slope(exact_line *l, double t);
+double exact_value(exact_line *l, double t);
 
 typedef struct {
     double time, slope;
@@ -29,12 +29,12 @@ typedef struct {
     bool bottom;
     double base;    /* U at the bottom */
     double climbed; /* F at low */
-    double bend;    /* dG/dt, the last secant */
+    double rise;    /* dG/dt, the last secant */
 } climb;
 
-climb climb_start(line *l);
+climb climb_start(exact_line *l);
 /* True when F reaches `height` before `limit`, at *time, where the slope was looked at last. Calls
  * of one flight may only raise height and limit. */
-bool climb_to(line *l, climb *c, double height, double limit, double *time);
+bool climb_to(exact_line *l, climb *c, double height, double limit, double *time);
 
 #endif
