@@ -88,6 +88,11 @@ static inline void flyer_carve(flyer *f, const problem *p)
     f->counts = arena_take(&f->memory, sizeof *f->counts);
     bias_carve(&f->b, d, NULL, f->counts, &f->memory);
     draws_carve(&f->d, d, 100, &f->memory);
+    f->sinks.count = 0;
+    sinks_add(&f->sinks, f->counts, event_counts_take);
+    sinks_add(&f->sinks, &f->m, moments_take);
+    sinks_add(&f->sinks, &f->b, bias_take);
+    sinks_add(&f->sinks, &f->d, draws_take);
 }
 
 /* Mean of u'Hu over the velocities: natural units of time. */
@@ -122,10 +127,6 @@ static inline void flyer_make(flyer *f, const problem *p, const sampler_settings
     moments_start(&f->m, 0.25 / scale);
     bias_start(&f->b);
     draws_start(&f->d, 0.25 / scale);
-    sinks_add(&f->sinks, f->counts, event_counts_take);
-    sinks_add(&f->sinks, &f->m, moments_take);
-    sinks_add(&f->sinks, &f->b, bias_take);
-    sinks_add(&f->sinks, &f->d, draws_take);
 }
 
 static inline void flyer_step(flyer *f, segment *s)
