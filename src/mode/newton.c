@@ -220,7 +220,8 @@ static sbps_status fail_runaway(const search *s, size_t steps, double gain, sbps
  * take it to where nothing is left to sample; regressions have checks of their own. */
 static sbps_status check_pace(const search *s, size_t steps, double *mark, sbps_error *err)
 {
-    if (!s->u->model->uneven || steps % PACE_STEPS != 0) return SBPS_OK;
+    if (!s->u->model->uneven || s->u->model->bounded_above) return SBPS_OK;
+    if (steps % PACE_STEPS != 0) return SBPS_OK;
     double gain = (*mark - s->value) / PACE_STEPS;
     *mark = s->value;
     return steps < RUNAWAY_STEPS || gain < RUNAWAY_GAIN ? SBPS_OK

@@ -88,6 +88,7 @@ typedef struct model_kind {
     bool log_concave; /* log p of every row is concave in w */
     bool scales_with_target; /* w has the scale of the target: sd(y), and 1 for others */
     bool regression; /* w is seen through a linear predictor, to which an offset may be added */
+    bool bounded_above; /* log p of a row has an upper bound: no density grows for ever */
     bool uneven; /* its surface may have no mode within reach: the best point found will do */
     const char
         *needs_prior; /* why a flat prior leaves no proper posterior, whatever the rows; NULL:

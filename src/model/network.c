@@ -168,6 +168,7 @@ const model_kind model_network = {
         "--head.",
     .support_of = network_support,
     .uneven = true,
+    .bounded_above = true,
     .any_storage = true,
     .open = network_open,
     .close = layers_close,

@@ -53,6 +53,7 @@ const model_kind model_softmax = {
     .log_concave = true,
     .support = SUPPORT_CLASSES,
     .uneven = true,
+    .bounded_above = true,
     .any_storage = true,
     .weights_by_column = true,
     .open = softmax_open,

@@ -111,11 +111,12 @@ static char *put_fixed(char *at, double x)
     return at;
 }
 
-/* Targets that are counts or classes need no decimals. */
+/* Targets that are counts or classes need no decimals, and none that is positive may become 0. */
 static char *put_target(char *at, const model_kind *model, double y)
 {
     if (model->support == SUPPORT_REAL) return put_fixed(at, y);
-    return at + snprintf(at, NUMBER_MAX, "%.0f", y);
+    bool positive = model->support == SUPPORT_POSITIVE;
+    return at + decimal_print(at, NUMBER_MAX, positive ? "%.9g" : "%.0f", y);
 }
 
 /* ---- the recipe ---- */

@@ -1,6 +1,7 @@
 /* The option table: defaults, checks, sentences, and files of options. */
 #include "check.h"
 #include "choose/option_spec.h"
+#include "model/model.h"
 #include <unistd.h>
 
 static sbps_options *fresh(void)
@@ -66,6 +67,14 @@ static bool file_refused(const char *text, size_t line, const char *words)
     if (!ok) printf("'%s': '%s', want line %zu and '%s'\n", text, err.text, line, words);
     sbps_options_destroy(options);
     return ok;
+}
+
+/* Otherwise whoever asks for another prior is not heard. */
+TEST(priors_of_auxiliaries_can_be_given)
+{
+    for (size_t k = 0; model_kinds[k]; k++)
+        if (model_kinds[k]->auxiliary)
+            CHECK(option_find(model_kinds[k]->auxiliary->option) < option_spec_count);
 }
 
 TEST(defaults_are_those_the_table_states)

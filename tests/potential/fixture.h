@@ -42,7 +42,8 @@ static inline void fill_rows(const model_kind *model, const table_spec *spec, do
             *cell = rng_normal(&r) + (double)j / 4.0;
             eta += (j % 2 ? -0.7 : 0.5) * *cell;
         }
-        bool drawn = i > 1 && model->predictor->simulate; /* the first two make both classes */
+        bool both = i > 1 || model->support != SUPPORT_BINARY; /* classes are there */
+        bool drawn = both && model->predictor->simulate;
         y[i] = drawn ? model->predictor->simulate(&r, eta, 0.2) : (double)(i % 2);
         weight[i] = 0.2 + 2.0 * rng_uniform(&r);
         offset[i] = 0.5 * rng_normal(&r);
