@@ -46,6 +46,12 @@ void model_simulate(const model_kind *kind, rng *r, size_t columns, const double
     *y = kind->predictor->simulate(r, eta, 0.0);
 }
 
+double model_reach(const model_kind *kind, size_t dim)
+{
+    bool log_scale = kind->predictor && kind->predictor->log_scale;
+    return log_scale ? 0.5 * fmin(1.0, sqrt(20.0 / (double)dim)) : 5.0;
+}
+
 bool model_simulates(const model_kind *kind)
 {
     return kind->simulate || (kind->predictor && kind->predictor->simulate);

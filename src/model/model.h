@@ -65,6 +65,7 @@ typedef struct predictor {
     /* d log p/d eta = y - mean(eta), and no auxiliary: slopes are summed by one kernel. MEAN_OTHER:
      * not so. */
     mean_function mean;
+    bool log_scale; /* eta is the log of the mean: weights of made-up tables stay small */
     /* Bounds of |d log p/d eta| and |d^2 log p/d eta^2| over all eta and y; 0: there is none. Exact
      * samplers need them. */
     double slope_bound, curvature_bound;
@@ -161,6 +162,7 @@ target_support model_support(const model_kind *kind, const model_shape *shape);
  * regressions ask for them), y. */
 bool model_simulates(const model_kind *kind);
 size_t model_columns(const model_kind *kind, size_t dim);
+double model_reach(const model_kind *kind, size_t dim); /* half-width of the weights' law */
 void model_simulate(const model_kind *kind, rng *r, size_t columns, const double *w, double *x,
                     double *y);
 /* One over the last place of x, as it is written: y is drawn at those numbers. */

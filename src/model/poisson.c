@@ -108,6 +108,7 @@ static const predictor rows_of = {
     .curvature = poisson_curvature,
     .simulate = poisson_simulate,
     .mean = MEAN_EXP,
+    .log_scale = true,
 };
 
 const model_kind model_poisson = {

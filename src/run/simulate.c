@@ -236,12 +236,6 @@ static sbps_status check_request(const char *name, size_t row_count, size_t dim,
     return SBPS_OK;
 }
 
-/* Half-width of the weights' distribution. */
-static double weight_reach(const model_kind *model, size_t dim)
-{
-    return model->support == SUPPORT_COUNTS ? 0.5 * fmin(1.0, sqrt(20.0 / (double)dim)) : 5.0;
-}
-
 sbps_status simulate_table(const char *name, size_t row_count, size_t dim, uint64_t seed,
                            const char *path, const char *truth, sbps_error *err)
 {
@@ -254,7 +248,7 @@ sbps_status simulate_table(const char *name, size_t row_count, size_t dim, uint6
     r.line = malloc((r.columns + 2) * NUMBER_MAX);
     if (r.w && r.line) {
         r.x = r.w + dim;
-        double reach = weight_reach(r.model, dim);
+        double reach = model_reach(r.model, dim);
         for (size_t j = 0; j < dim; j++) r.w[j] = 2.0 * reach * rng_uniform(&r.random) - reach;
         status = write_files(&r, path, truth, err);
     } else {

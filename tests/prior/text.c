@@ -76,7 +76,7 @@ TEST(what_cannot_be_read_is_explained)
     check_refused("normal(inf,1)", "mean must be finite");
     check_refused("normal(0,nan)", "sd must be finite");
     check_refused("norml(0,1)", "did you mean 'normal'");
-    check_refused("spike(0,1)", "normal, student_t, cauchy, laplace, exponential, flat");
+    for (size_t k = 0; prior_kinds[k]; k++) check_refused("spike(0,1)", prior_kinds[k]->name);
     check_refused("normal", "want normal(mean,sd)");
     check_refused("normal(", "want normal(mean,sd)");
     check_refused("normal(0)", "want normal(mean,sd)");
