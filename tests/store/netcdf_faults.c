@@ -10,7 +10,7 @@
 #include <netcdf_mem.h>
 
 /* Under the leak sanitizer: what the libraries lose when a call of theirs is made to fail is theirs. */
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libhdf5\nleak:libnetcdf\n";
