@@ -208,7 +208,8 @@ def main():
     elif words:
         sys.exit(__doc__)
     else:
-        print("\n".join(walls(root)), end="\n" if any(walls(root)) else "")
+        for finding in walls(root):
+            print(finding)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ static void map_row(const posterior *target, row_map map, size_t i, double *out)
 
 double bounds_norms(const potential *of, row_map map, double *scratch, double *each)
 {
-    const posterior *target = minibatch_seen_by(of)->target;
+    const posterior *target = minibatch_behind(of)->target;
     double most = 0.0;
     for (size_t i = 0; i < target->data->n; i++) {
         map_row(target, map, i, scratch);
@@ -64,7 +64,7 @@ double bounds_norms(const potential *of, row_map map, double *scratch, double *e
 
 void bounds_columns(const potential *of, row_map map, double *scratch, column_bounds out)
 {
-    const minibatch *u = minibatch_seen_by(of);
+    const minibatch *u = minibatch_behind(of);
     const posterior *target = u->target;
     const predictor *m = target->model->predictor;
     size_t d = target->dim;
@@ -87,7 +87,7 @@ void bounds_columns(const potential *of, row_map map, double *scratch, column_bo
 
 void bounds_hessian(const potential *of, row_map map, double *scratch, double *out)
 {
-    const posterior *target = minibatch_seen_by(of)->target;
+    const posterior *target = minibatch_behind(of)->target;
     size_t d = target->dim;
     memset(out, 0, d * d * sizeof *out);
     for (size_t i = 0; i < target->data->n; i++) {
@@ -119,7 +119,7 @@ static double curved_bound(const minibatch *u, size_t j)
 
 double bounds_curved_slope(const potential *of, const double *a)
 {
-    const minibatch *u = minibatch_seen_by(of);
+    const minibatch *u = minibatch_behind(of);
     double sum = 0.0;
     for (size_t c = 0; c < u->curved_count; c++)
         sum += fabs(minibatch_seen(u, a, u->curved[c])) * curved_bound(u, u->curved[c]);
@@ -128,7 +128,7 @@ double bounds_curved_slope(const potential *of, const double *a)
 
 prior_line bounds_prior_line(const potential *of)
 {
-    const minibatch *u = minibatch_seen_by(of);
+    const minibatch *u = minibatch_behind(of);
     return (prior_line){.slope = u->state->prior_slope,
                         .rate = u->state->prior_rate,
                         .rest = bounds_curved_slope(of, u->q)};
@@ -136,7 +136,7 @@ prior_line bounds_prior_line(const potential *of)
 
 void bounds_exact_gradient(const potential *of, double *slope, double *rate)
 {
-    const minibatch *u = minibatch_seen_by(of);
+    const minibatch *u = minibatch_behind(of);
     for (size_t j = 0; j < u->target->dim; j++) {
         const prior *own = &u->target->priors[j];
         bool exact = own->kind->quadratic && !log_prior_leans(u->target, j);
@@ -154,7 +154,7 @@ void bounds_exact_gradient(const potential *of, double *slope, double *rate)
 
 bool bounds_curved_gradient(const potential *of, double t, double *out)
 {
-    const minibatch *u = minibatch_seen_by(of);
+    const minibatch *u = minibatch_behind(of);
     if (!u->curved_count) return false;
     memset(out, 0, u->target->dim * sizeof *out);
     for (size_t c = 0; c < u->curved_count; c++) {

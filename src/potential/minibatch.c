@@ -415,12 +415,12 @@ static void value(potential *of, const double *w, double *value, double *sd)
 
 static double speed2(const potential *of)
 {
-    return minibatch_seen_by(of)->state->speed2;
+    return minibatch_behind(of)->state->speed2;
 }
 
 static double next_kink(const potential *of, double t, double *jump)
 {
-    return minibatch_next_kink(minibatch_seen_by(of), t, jump);
+    return minibatch_next_kink(minibatch_behind(of), t, jump);
 }
 
 static const potential_calls calls = {

@@ -129,7 +129,7 @@ static inline minibatch *minibatch_of(potential *u)
 {
     return (minibatch *)u;
 }
-static inline const minibatch *minibatch_seen_by(const potential *u)
+static inline const minibatch *minibatch_behind(const potential *u)
 {
     return (const minibatch *)u;
 }
