@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "posterior/forms.h"
 #include "posterior/log_prior.h"
+#include "posterior/predictors.h"
 #include "posterior/row_sums.h"
 
 #include <stdlib.h>
@@ -67,7 +68,7 @@ static double *part(double *array, size_t first)
 typedef struct {
     const posterior *u;
     control *c;
-    const double *p; /* the reference, padded to the stride */
+    padded_line line; /* stands at the reference */
 } keeping;
 
 static void keep_rows(const void *self, row_range r, double *eta, double *total)
@@ -78,9 +79,7 @@ static void keep_rows(const void *self, row_range r, double *eta, double *total)
     control *c = k->c;
     size_t first = r.first;
     (void)total;
-    rows_products(data, k->u->k, r, k->p, NULL, eta, NULL);
-    for (size_t i = 0; data->offset && i < r.n; i++) eta[i] += data->offset[first + i];
-    batch b = {.k = k->u->k, .n = r.n, .eta = eta, .y = data->y + first, .aux = c->aux};
+    batch b = predictors_of(k->u, r, &k->line, eta, NULL);
     model->gradient(&b, c->d_eta + first, part(c->d_aux, first));
     if (c->eta) {
         memcpy(c->eta + first, eta, r.n * sizeof *eta);
@@ -92,18 +91,14 @@ static void keep_rows(const void *self, row_range r, double *eta, double *total)
 
 sbps_status control_rows(const posterior *u, control *c, control_order order, sbps_error *err)
 {
-    const rows *data = u->data;
+    keeping k = {.u = u, .c = c};
     sbps_status status = allocate_rows(u, c, order, err);
-    double *p = new_doubles(data->stride);
-    if (!p) status = fail_memory(err);
-    if (status != SBPS_OK) goto done;
-    memcpy(p, c->w, data->d * sizeof *p);
-    if (c->d_aux) c->aux = c->w[data->d];
-    const keeping k = {u, c, p};
+    if (status == SBPS_OK) status = padded_line_open(&k.line, u, c->w, NULL, err);
+    if (status != SBPS_OK) return status;
+    c->aux = k.line.aux;
     const row_sum what = {.self = &k, .scratch = ROW_BLOCK, .add = keep_rows};
-    status = row_sums(data, &what, NULL, err);
-done:
-    free(p);
+    status = row_sums(u->data, &what, NULL, err);
+    free(k.line.p);
     return status;
 }
 

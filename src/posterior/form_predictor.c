@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "posterior/forms.h"
 #include "posterior/log_prior.h"
+#include "posterior/predictors.h"
 #include "posterior/row_sums.h"
 
 #include <cblas.h>
@@ -25,8 +26,7 @@
 /* A pass over the rows at w, along a direction or along none. */
 typedef struct {
     const posterior *u;
-    double *p, *q; /* w and the direction, padded to the stride; q NULL: none */
-    double aux, daux;
+    padded_line line;
     bool value; /* of a gradient: the value is wanted too */
 } sweep;
 
@@ -48,46 +48,19 @@ static room divide(double *scratch)
 static sbps_status sweep_open(sweep *s, const posterior *u, const double *w, const double *v,
                               sbps_error *err)
 {
-    const rows *data = u->data;
-    size_t stride = (data->stride + 7) / 8 * 8; /* each on its own cache line */
-    bool aux = u->dim > data->d;
-    *s = (sweep){.u = u, .p = new_doubles((v ? 2 : 1) * stride)};
-    if (!s->p) return fail_memory(err);
-    memcpy(s->p, w, data->d * sizeof *w);
-    s->aux = aux ? w[data->d] : 0.0;
-    if (!v) return SBPS_OK;
-    s->q = s->p + stride;
-    memcpy(s->q, v, data->d * sizeof *v);
-    s->daux = aux ? v[data->d] : 0.0;
-    return SBPS_OK;
+    *s = (sweep){.u = u};
+    return padded_line_open(&s->line, u, w, v, err);
 }
 
-/* The block's predictors. */
 static batch look(const sweep *s, row_range r, const room *at)
 {
-    const rows *data = s->u->data;
-    double *deta = s->q ? at->deta : NULL;
-    rows_products(data, s->u->k, r, s->p, s->q, at->eta, deta);
-    for (size_t i = 0; data->offset && i < r.n; i++) at->eta[i] += data->offset[r.first + i];
-    return (batch){.k = s->u->k,
-                   .n = r.n,
-                   .eta = at->eta,
-                   .deta = deta,
-                   .y = data->y + r.first,
-                   .aux = s->aux,
-                   .daux = s->daux};
-}
-
-static void weigh(const sweep *s, row_range r, double *values)
-{
-    const double *weight = s->u->data->weight;
-    for (size_t i = 0; weight && i < r.n; i++) values[i] *= weight[r.first + i];
+    return predictors_of(s->u, r, &s->line, at->eta, at->deta);
 }
 
 static double block_loglik(const sweep *s, row_range r, const batch *b, double *values)
 {
     s->u->model->predictor->loglik(b, values);
-    weigh(s, r, values);
+    predictors_weigh(s->u, r, values);
     return sum(r.n, values);
 }
 
@@ -110,7 +83,7 @@ static sbps_status value_of(const posterior *u, const double *w, double *value, 
     double total = 0.0;
     status = row_sums(u->data, &what, &total, err);
     *value = -log_prior_value(u, w) - total;
-    free(s.p);
+    free(s.line.p);
     return status;
 }
 
@@ -125,10 +98,10 @@ static void add_gradient(const void *self, row_range r, double *scratch, double 
     batch b = look(s, r, &at);
     if (s->value) total[stride + 1] += block_loglik(s, r, &b, at.r[0]);
     u->model->predictor->gradient(&b, at.r[0], aux ? at.r[1] : NULL);
-    weigh(s, r, at.r[0]);
+    predictors_weigh(s->u, r, at.r[0]);
     rows_combine(u->data, u->k, r, at.r[0], total);
     if (!aux) return;
-    weigh(s, r, at.r[1]);
+    predictors_weigh(s->u, r, at.r[1]);
     total[stride] += sum(r.n, at.r[1]);
 }
 
@@ -149,7 +122,7 @@ static sbps_status gradient_of(const posterior *u, const double *w, double *valu
     for (size_t j = 0; j < u->dim; j++) gradient[j] = -total[j < d ? j : stride];
     log_prior_gradient(u, w, -1.0, gradient);
     if (value) *value = -log_prior_value(u, w) - total[stride + 1];
-    free(s.p);
+    free(s.line.p);
 done:
     free(total);
     return status;
@@ -163,7 +136,7 @@ static void block_curvature(const sweep *s, row_range r, const batch *b, const r
     bool aux = s->u->dim > s->u->data->d;
     s->u->model->predictor->curvature(b, at->r[0], aux ? at->r[1] : NULL,
                                       aux ? at->r[2] : NULL);
-    for (size_t i = 0; i < (aux ? 3 : 1); i++) weigh(s, r, at->r[i]);
+    for (size_t i = 0; i < (aux ? 3 : 1); i++) predictors_weigh(s->u, r, at->r[i]);
 }
 
 /* hessian -= sum l_ee x x' over the block, lower triangle by panels (and a little above it). */
@@ -233,7 +206,7 @@ static sbps_status hessian_of(const posterior *u, const double *w, double *hessi
                           .add = add_hessian};
     status = row_sums(u->data, &what, total, err);
     if (status == SBPS_OK) finish_hessian(u, w, total, hessian);
-    free(s.p);
+    free(s.line.p);
 done:
     free(total);
     return status;
@@ -248,8 +221,8 @@ static void add_product(const void *self, row_range r, double *scratch, double *
     batch b = look(s, r, &at);
     block_curvature(s, r, &b, &at);
     for (size_t i = 0; i < r.n; i++) {
-        double along = at.r[0][i] * at.deta[i] + (aux ? at.r[1][i] * s->daux : 0.0);
-        if (aux) total[u->data->stride] += at.r[1][i] * at.deta[i] + at.r[2][i] * s->daux;
+        double along = at.r[0][i] * at.deta[i] + (aux ? at.r[1][i] * s->line.daux : 0.0);
+        if (aux) total[u->data->stride] += at.r[1][i] * at.deta[i] + at.r[2][i] * s->line.daux;
         at.r[0][i] = along;
     }
     rows_combine(u->data, u->k, r, at.r[0], total);
@@ -270,7 +243,7 @@ static sbps_status product_of(const posterior *u, const double *w, const double 
     status = row_sums(u->data, &what, total, err);
     for (size_t j = 0; j < u->dim; j++) hv[j] = -total[j < d ? j : stride];
     log_prior_product(u, w, v, -1.0, hv);
-    free(s.p);
+    free(s.line.p);
 done:
     free(total);
     return status;

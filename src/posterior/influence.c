@@ -20,6 +20,7 @@
 #include "base/cholesky.h"
 #include "base/memory.h"
 #include "base/real.h"
+#include "posterior/predictors.h"
 #include "posterior/row_sums.h"
 
 #include <cblas.h>
@@ -143,12 +144,10 @@ static batch look(const block *b, const double *eta, double aux)
 /* A block of rows, and the model's derivatives at the reference. */
 static void block_take(block *b, size_t first, size_t n)
 {
-    const rows *data = b->u->data;
+    const padded_line line = {.p = b->reference, .q = b->away};
     b->first = first;
     b->n = n;
-    rows_products(data, b->u->k, rows_from(b->first, b->n), b->reference, b->away, b->eta,
-                  b->shift);
-    for (size_t i = 0; data->offset && i < b->n; i++) b->eta[i] += data->offset[b->first + i];
+    predictors_of(b->u, rows_from(first, n), &line, b->eta, b->shift);
     whiten(b);
     batch here = look(b, b->eta, 0.0);
     b->u->model->predictor->gradient(&here, b->g0, b->aux ? b->ga0 : NULL);

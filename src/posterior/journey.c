@@ -1,16 +1,15 @@
 #include "posterior/journey.h"
-#include "base/memory.h"
+#include "posterior/predictors.h"
 #include "posterior/row_sums.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Of a walk through the rows. */
 typedef struct {
     const posterior *u;
-    double *p, *q; /* w and v, padded to the stride */
-    double aux, rounding;
+    padded_line line;
+    double rounding;
 } walk;
 
 /* A block's predictors, how these move along v, and what pulls. */
@@ -24,26 +23,11 @@ static strip divide(double *scratch)
                    scratch + 3 * ROW_BLOCK};
 }
 
-static sbps_status walk_open(walk *k, const posterior *u, const double *w, const double *v,
-                             sbps_error *err)
-{
-    const rows *data = u->data;
-    *k = (walk){.u = u, .p = new_doubles(2 * data->stride)};
-    if (!k->p) return fail_memory(err);
-    k->q = k->p + data->stride;
-    memcpy(k->p, w, data->d * sizeof *w);
-    memcpy(k->q, v, data->d * sizeof *v);
-    k->aux = u->dim > data->d ? w[data->d] : 0.0;
-    return SBPS_OK;
-}
-
 static strip look(const walk *k, row_range r, double *scratch)
 {
     const rows *data = k->u->data;
     strip s = divide(scratch);
-    batch b = {.k = k->u->k, .n = r.n, .eta = s.eta, .y = data->y + r.first, .aux = k->aux};
-    rows_products(data, k->u->k, r, k->p, k->q, s.eta, s.along);
-    for (size_t i = 0; data->offset && i < r.n; i++) s.eta[i] += data->offset[r.first + i];
+    batch b = predictors_of(k->u, r, &k->line, s.eta, s.along);
     k->u->model->predictor->gradient(&b, s.pull, NULL);
     for (size_t i = 0; i < r.n; i++)
         if (data->weight && data->weight[r.first + i] == 0.0) s.along[i] = s.pull[i] = 0.0;
@@ -80,9 +64,9 @@ static const double nowhere[3] = {0.0, -INFINITY, 0.0};
 sbps_status journey_take(const posterior *u, const double *w, const double *v, journey *out,
                          sbps_error *err)
 {
-    walk k;
+    walk k = {.u = u};
     double total[3] = {nowhere[0], nowhere[1], nowhere[2]};
-    sbps_status status = walk_open(&k, u, w, v, err);
+    sbps_status status = padded_line_open(&k.line, u, w, v, err);
     if (status != SBPS_OK) return status;
     const row_sum what = {.self = &k,
                           .width = 3,
@@ -92,7 +76,7 @@ sbps_status journey_take(const posterior *u, const double *w, const double *v, j
                           .merge = join};
     status = row_sums(u->data, &what, total, err);
     *out = (journey){total[0], total[1], total[2]};
-    free(k.p);
+    free(k.line.p);
     return status;
 }
 
@@ -101,7 +85,7 @@ static double magnitude(const walk *k, size_t row, double *x)
 {
     double sum = 0.0;
     k->u->data->storage->decode(k->u->data, row, x);
-    for (size_t j = 0; j < k->u->data->d; j++) sum += fabs(x[j] * k->q[j]);
+    for (size_t j = 0; j < k->u->data->d; j++) sum += fabs(x[j] * k->line.q[j]);
     return sum;
 }
 
@@ -121,15 +105,14 @@ static void ask(const void *self, row_range r, double *scratch, double *total)
 sbps_status journey_objected(const posterior *u, const double *w, const double *v,
                              double rounding, bool *out, sbps_error *err)
 {
-    walk k;
+    walk k = {.u = u, .rounding = rounding};
     double total = 0.0;
-    sbps_status status = walk_open(&k, u, w, v, err);
+    sbps_status status = padded_line_open(&k.line, u, w, v, err);
     if (status != SBPS_OK) return status;
-    k.rounding = rounding;
     const row_sum what = {
         .self = &k, .width = 1, .scratch = 3 * ROW_BLOCK + u->data->stride, .add = ask};
     status = row_sums(u->data, &what, &total, err);
     *out = total > 0.0;
-    free(k.p);
+    free(k.line.p);
     return status;
 }

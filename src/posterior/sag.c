@@ -22,7 +22,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "posterior/log_prior.h"
-#include "posterior/row_sums.h"
+#include "posterior/predictors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -108,23 +108,15 @@ static batch batch_of(const sag *g, const saying *b, const double *eta, double a
                    .aux = aux};
 }
 
-static void weigh(const sag *g, const saying *b, double *values)
-{
-    const double *weight = g->data->weight;
-    for (size_t i = 0; weight && i < b->range.n; i++) values[i] *= weight[b->range.first + i];
-}
-
 static void ask(const sag *g, size_t block, saying *b)
 {
     size_t first = block * BLOCK, left = g->data->n - first;
     b->range = rows_from(first, left < BLOCK ? left : BLOCK);
-    rows_products(g->data, g->u->k, b->range, g->p, NULL, b->eta, NULL);
-    for (size_t i = 0; g->data->offset && i < b->range.n; i++)
-        b->eta[i] += g->data->offset[first + i];
-    batch at = batch_of(g, b, b->eta, aux_of(g));
+    const padded_line line = {.p = g->p, .aux = aux_of(g)};
+    batch at = predictors_of(g->u, b->range, &line, b->eta, NULL);
     g->u->model->predictor->gradient(&at, b->r, g->ra ? b->ra : NULL);
-    weigh(g, b, b->r);
-    if (g->ra) weigh(g, b, b->ra);
+    predictors_weigh(g->u, b->range, b->r);
+    if (g->ra) predictors_weigh(g->u, b->range, b->ra);
 }
 
 /* The rows' table and its sum take what the block says now. */
@@ -145,7 +137,7 @@ static double block_loglik(const sag *g, const saying *b, const double *eta, dou
     double value[BLOCK], total = 0.0;
     batch at = batch_of(g, b, eta, aux);
     g->u->model->predictor->loglik(&at, value);
-    weigh(g, b, value);
+    predictors_weigh(g->u, b->range, value);
     for (size_t i = 0; i < b->range.n; i++) total += value[i];
     return total;
 }
@@ -214,8 +206,8 @@ static void add_diagonal(sag *g, const saying *b, double *diagonal)
     double ee[BLOCK], ea[BLOCK], aa[BLOCK];
     batch at = batch_of(g, b, b->eta, aux_of(g));
     g->u->model->predictor->curvature(&at, ee, g->ra ? ea : NULL, g->ra ? aa : NULL);
-    weigh(g, b, ee);
-    if (g->ra) weigh(g, b, aa);
+    predictors_weigh(g->u, b->range, ee);
+    if (g->ra) predictors_weigh(g->u, b->range, aa);
     for (size_t i = 0; i < b->range.n; i++) {
         g->data->storage->decode(g->data, b->range.first + i, g->row);
         for (size_t j = 0; j < g->d; j++) diagonal[j] -= ee[i] * g->row[j] * g->row[j];
