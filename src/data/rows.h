@@ -42,6 +42,7 @@ typedef struct {
     uint64_t hash;             /* of everything above but where it comes from */
     uint64_t seed;             /* of the shuffle */
     struct table_file *mapped; /* the file x, y, weight and offset lie in; NULL: in memory */
+    struct row_crew *crew;     /* who goes through them, see row_sums.h; NULL: the caller */
 } rows;
 
 /* Some rows of a table: those listed, or `n` consecutive ones. */

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "posterior/forms.h"
 #include "posterior/log_prior.h"
-#include "posterior/row_sums.h"
+#include "data/row_sums.h"
 
 #include <float.h>
 #include <math.h>

@@ -13,7 +13,7 @@
 #include "posterior/forms.h"
 #include "posterior/log_prior.h"
 #include "posterior/predictors.h"
-#include "posterior/row_sums.h"
+#include "data/row_sums.h"
 
 #include <cblas.h>
 #include <stdlib.h>

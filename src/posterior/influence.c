@@ -21,7 +21,7 @@
 #include "base/memory.h"
 #include "base/real.h"
 #include "posterior/predictors.h"
-#include "posterior/row_sums.h"
+#include "data/row_sums.h"
 
 #include <cblas.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The one function through which sums over rows go: every row once, in its order, blocks within their
  * limit, and parts that make the same bits whoever adds them. */
-#include "posterior/row_sums.h"
+#include "data/row_sums.h"
 #include "check.h"
 
 #include <math.h>
@@ -59,6 +59,31 @@ TEST(every_row_is_added_once_in_blocks_and_parts_of_fixed_size)
         REQUIRE(row_sums(&data, &what, total, NULL) == SBPS_OK);
         CHECK(total[0] == by_hand(sizes[k])); /* to the bit */
         CHECK(total[1] == (double)sizes[k] && total[2] == 0.0);
+    }
+}
+
+static void add_values(const void *self, row_range r, double *scratch, double *total)
+{
+    (void)self;
+    scratch[0] = 0.0;
+    for (size_t i = 0; i < r.n; i++) scratch[0] += value_of(r.first + i);
+    total[0] += scratch[0];
+    total[1] += (double)r.n;
+}
+
+/* To the bit, and every row is counted. */
+TEST(any_number_of_threads_makes_the_same_sum)
+{
+    const unsigned threads[] = {1, 2, 3, 7, 16};
+    const size_t n = MOST * 9 - 7;
+    const row_sum what = {.width = 2, .scratch = 1, .add = add_values};
+    for (size_t k = 0; k < sizeof threads / sizeof *threads; k++) {
+        struct row_crew crew = {.threads = threads[k]};
+        const rows data = {.n = n, .crew = &crew};
+        double total[2] = {0};
+        REQUIRE(row_sums(&data, &what, total, NULL) == SBPS_OK);
+        CHECK(total[0] == by_hand(n) && total[1] == (double)n);
+        CHECK(atomic_load(&crew.visited) == n);
     }
 }
 

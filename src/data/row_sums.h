@@ -1,16 +1,24 @@
 /* The one way in which sums over all rows are made. Rows come in blocks; the blocks of a part are added to
- * one total after another, and the parts' totals in their order, so that a sum has the same bits
- * whoever makes its parts. */
-#ifndef POSTERIOR_ROW_SUMS_H
-#define POSTERIOR_ROW_SUMS_H
+ * one total after another, and the parts' totals in their order, so that a sum has the same bits however
+ * many make its parts. */
+#ifndef DATA_ROW_SUMS_H
+#define DATA_ROW_SUMS_H
 
 #include "data/rows.h"
 
-#define ROW_BLOCK ((size_t)512)     /* rows of a block, at most */
-#define PART_ROWS (128 * ROW_BLOCK) /* rows of a part */
+#include <stdatomic.h>
+
+#define ROW_BLOCK ((size_t)512)    /* rows of a block, at most */
+#define PART_ROWS (32 * ROW_BLOCK) /* rows of a part */
+
+/* Who goes through the rows of a table. */
+struct row_crew {
+    unsigned threads;      /* 1: the caller alone */
+    atomic_ullong visited; /* rows, by all sums together */
+};
 
 typedef struct {
-    const void *self; /* what is the same for every block */
+    const void *self; /* what is the same for every block, and not changed but row by row */
     size_t width;     /* numbers of the total; 0: rows are only visited */
     size_t scratch;   /* doubles that a block needs, on a cache line of their own */
     /* total += what the rows of the block say */
