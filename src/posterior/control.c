@@ -7,10 +7,10 @@
  * needs only the derivatives of log p by eta: one number a row, or three. */
 #include "posterior/control.h"
 #include "base/memory.h"
+#include "data/row_sums.h"
 #include "posterior/forms.h"
 #include "posterior/log_prior.h"
 #include "posterior/predictors.h"
-#include "data/row_sums.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,9 +3,9 @@
  *
  *   H v = (grad U(w + h v) - grad U(w - h v)) / 2h + O(h^2),   h = eps^(1/3) (1 + |w|) / |v|. */
 #include "base/memory.h"
+#include "data/row_sums.h"
 #include "posterior/forms.h"
 #include "posterior/log_prior.h"
-#include "data/row_sums.h"
 
 #include <float.h>
 #include <math.h>

@@ -10,10 +10,10 @@
  * products of columns by our own kernels. */
 #include "base/dense.h"
 #include "base/memory.h"
+#include "data/row_sums.h"
 #include "posterior/forms.h"
 #include "posterior/log_prior.h"
 #include "posterior/predictors.h"
-#include "data/row_sums.h"
 
 #include <cblas.h>
 #include <stdlib.h>

@@ -20,8 +20,8 @@
 #include "base/cholesky.h"
 #include "base/memory.h"
 #include "base/real.h"
-#include "posterior/predictors.h"
 #include "data/row_sums.h"
+#include "posterior/predictors.h"
 
 #include <cblas.h>
 #include <math.h>

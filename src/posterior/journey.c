@@ -1,6 +1,6 @@
 #include "posterior/journey.h"
-#include "posterior/predictors.h"
 #include "data/row_sums.h"
+#include "posterior/predictors.h"
 
 #include <math.h>
 #include <stdlib.h>
