@@ -30,6 +30,7 @@ typedef struct {
 struct command {
     const char *name, *operands, *summary;
     const char *detail; /* paragraphs of its help page, split by \n\n; NULL: none */
+    const char *kinds;  /* a family that the page lists behind them; NULL: none */
     size_t least, most; /* operands */
     const char *why;    /* what is missing when there are fewer than `least` */
     /* Of its own; one without a group is that of its name in the library's option table. */
@@ -59,8 +60,11 @@ bool flag_count_value(const arguments *given, const char *name, size_t fallback,
 /* help.c */
 void help_overview(FILE *to);
 void help_command(FILE *to, const command *c);
+/* The names of a family and their sentences, one a line. */
+void print_kinds(FILE *to, const char *family, int indent);
 
-/* reference.c: the option table as a page. */
+/* reference.c: the option table as a page, and a family as entries of the man page. */
+void reference_kinds(FILE *to, const char *family);
 void reference_markdown(FILE *to);
 void reference_manual(FILE *to);
 

@@ -84,12 +84,26 @@ static void print_detail(FILE *to, const char *text, size_t width)
     }
 }
 
+void print_kinds(FILE *to, const char *family, int indent)
+{
+    sbps_kind_info kind;
+    size_t longest = 0;
+    for (size_t i = 0; sbps_kind_at(family, i, &kind); i++)
+        if (strlen(kind.name) > longest) longest = strlen(kind.name);
+    for (size_t i = 0; sbps_kind_at(family, i, &kind); i++)
+        fprintf(to, "%*s%-*s  %s\n", indent, "", (int)longest, kind.name, kind.summary);
+}
+
 void help_command(FILE *to, const command *c)
 {
     size_t width = terminal_width(to);
     fprintf(to, "Usage: sbps %s %s\n\n", c->name, c->operands);
     print_wrapped(to, c->summary, 0, 0, width);
     if (c->detail) print_detail(to, c->detail, width);
+    if (c->kinds) {
+        fputc('\n', to);
+        print_kinds(to, c->kinds, FLAG_INDENT);
+    }
     print_flags(to, c, width);
 }
 

@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 #include <string.h>
 
-static const char *const families[] = {"models", "samplers", "priors", "options"};
+static const char *const families[] = {"models", "samplers", "priors", "columns", "options"};
 
 static const char *family_name(const void *of, size_t index)
 {
@@ -17,16 +17,6 @@ static bool is_family(const char *name)
     return false;
 }
 
-static void list_family(const char *family)
-{
-    sbps_kind_info kind;
-    size_t longest = 0;
-    for (size_t i = 0; sbps_kind_at(family, i, &kind); i++)
-        if (strlen(kind.name) > longest) longest = strlen(kind.name);
-    for (size_t i = 0; sbps_kind_at(family, i, &kind); i++)
-        printf("%-*s  %s\n", (int)longest, kind.name, kind.summary);
-}
-
 static int list_run(const arguments *given)
 {
     const char *family = given->operands[0];
@@ -38,11 +28,15 @@ static int list_run(const arguments *given)
         return CODE_OK;
     }
     if (is_family(family)) {
-        list_family(family);
+        if (flag_is_on(given, "manual"))
+            reference_kinds(stdout, family);
+        else
+            print_kinds(stdout, family, 0);
         return CODE_OK;
     }
     const name_list names = {family_name, NULL, ""};
-    name_hint hint = suggest_name(family, names, ": want models, samplers, priors or options");
+    name_hint hint =
+        suggest_name(family, names, ": want models, samplers, priors, columns or options");
     complain("list: unknown family '%s'%s", family, hint.text);
     return CODE_USAGE;
 }
@@ -52,12 +46,13 @@ static const sbps_option_info list_flags[] = {{.name = "manual"}};
 
 const command command_list = {
     .name = "list",
-    .operands = "models|samplers|priors|options",
-    .summary =
-        "Name the models, samplers or priors there are, one a line, or tell all options.",
+    .operands = "models|samplers|priors|columns|options",
+    .summary = "Name the models, samplers, priors or columns of a summary there are, one a "
+               "line, or tell "
+               "all options.",
     .least = 1,
     .most = 1,
-    .why = "what shall be listed? Want models, samplers, priors or options",
+    .why = "what shall be listed? Want models, samplers, priors, columns or options",
     .flags = list_flags,
     .flag_count = 1,
     .run = list_run,

@@ -87,3 +87,13 @@ void reference_manual(FILE *to)
         print_entry(to, &flag);
     }
 }
+
+void reference_kinds(FILE *to, const char *family)
+{
+    sbps_kind_info kind;
+    for (size_t i = 0; sbps_kind_at(family, i, &kind); i++) {
+        fprintf(to, ".TP\n.B %s\n", kind.name);
+        print_roff(to, kind.summary);
+        fputc('\n', to);
+    }
+}

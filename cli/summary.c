@@ -75,11 +75,8 @@ const command command_summary = {
     .name = "summary",
     .operands = "RUN.nc [--csv|--json]",
     .summary = "Print the table of the posterior.",
-    .detail =
-        "Columns: name, mean, mcse, sd, q5, q50, q95, ess_bulk, ess_tail, rhat, bias. Mean, "
-        "mcse and sd come from the whole path, the others from the stored draws; bias is the "
-        "stated bias in posterior standard deviations. --json adds bias_se, its standard "
-        "error, and sd_bias and sd_bias_se, the same of the sd, relative.",
+    .detail = "Columns, after the name:",
+    .kinds = "columns",
     .least = 1,
     .most = 1,
     .why = "the run's file is missing: want `sbps summary RUN.nc`",

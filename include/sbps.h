@@ -91,7 +91,7 @@ typedef struct {
     bool needs_table;    /* false: a model that is a density by itself */
 } sbps_kind_info;
 
-/* family: "models", "samplers", "priors". False past the end of the list or for an unknown family. */
+/* family: "models", "samplers", "priors", "columns" (of a summary, behind the name). False past the end of the list or for an unknown family. */
 SBPS_API bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out);
 
 /* ---- tables ---- */

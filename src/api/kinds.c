@@ -1,4 +1,5 @@
 /* The kinds there are, by family. */
+#include "report/columns.h"
 #include "run/run.h"
 
 #include <string.h>
@@ -18,6 +19,14 @@ static bool needs_table(const void *kind)
     return !model->rowless;
 }
 
+/* What a summary's columns are. */
+static bool describe_column(size_t index, sbps_kind_info *out)
+{
+    const column *c = column_at(index);
+    if (c) *out = (sbps_kind_info){c->name, c->summary, true};
+    return c != NULL;
+}
+
 bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out)
 {
     const struct {
@@ -25,6 +34,7 @@ bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out)
         const void *kinds;
     } families[] = {
         {"models", model_kinds}, {"samplers", sampler_kinds}, {"priors", prior_kinds}};
+    if (!strcmp(family, "columns")) return describe_column(index, out);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         if (strcmp(families[i].family, family)) continue;
         const named_kind *const *kinds = families[i].kinds;

@@ -282,12 +282,18 @@ static void summarize_halves(halves *h, size_t draws, const double *x, draw_summ
     out->ess_tail = isnan(low) ? NAN : smaller(low, high);
 }
 
+static const draw_summary all_unknown = {
+#define UNKNOWN(name) .name = NAN,
+    DRAW_SUMMARY(UNKNOWN)
+#undef UNKNOWN
+};
+
 sbps_status summarize_draws(size_t chains, size_t draws, const double *x, draw_summary *out,
                             sbps_error *err)
 {
     size_t n = chains * draws;
     halves h;
-    *out = (draw_summary){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    *out = all_unknown;
     if (n == 0 || has_nan(n, x)) return SBPS_OK;
     void *block = open_halves(&h, chains, draws);
     if (!block) return fail_memory(err);

@@ -6,13 +6,22 @@
 
 #include "base/status.h"
 
+#define DRAW_SUMMARY(X)                                                                        \
+    X(mean)                                                                                    \
+    X(sd)                                                                                      \
+    X(q5)                                                                                      \
+    X(q50)                                                                                     \
+    X(q95)                                                                                     \
+    X(rhat) /* rank-normalised split R-hat: the larger of bulk and folded */                   \
+    X(ess_bulk)                                                                                \
+    X(ess_tail)                                                                                \
+    X(ess_mean) /* split chains, no ranks: for mcse_mean */                                    \
+    X(mcse_mean)
+
 typedef struct {
-    double mean, sd;
-    double q5, q50, q95;
-    double rhat; /* rank-normalised split R-hat: the larger of bulk and folded */
-    double ess_bulk, ess_tail;
-    double ess_mean; /* split chains, no ranks: for mcse_mean */
-    double mcse_mean;
+#define DRAW_FIELD(name) double name;
+    DRAW_SUMMARY(DRAW_FIELD)
+#undef DRAW_FIELD
 } draw_summary;
 
 /* NAN where a quantity is undefined: constant or non-finite draws, a half chain of fewer than 2

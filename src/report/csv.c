@@ -17,12 +17,12 @@ static void add_number(text *t, double value)
 void write_csv(text *t, const result *r, const sbps_parameter *parameters)
 {
     text_add(t, "name");
-    for (size_t k = 0; k < SUMMARY_COLUMNS; k++) text_add(t, ",%s", summary_columns[k].name);
+    for (const column *c = table_columns; c->name; c++) text_add(t, ",%s", c->name);
     text_add(t, "\n");
     for (size_t j = 0; j < r->dim; j++) {
         text_csv_field(t, parameters[j].name);
-        for (size_t k = 0; k < SUMMARY_COLUMNS; k++)
-            add_number(t, column_value(&summary_columns[k], &parameters[j]));
+        for (const column *c = table_columns; c->name; c++)
+            add_number(t, column_value(c, &parameters[j]));
         text_add(t, "\n");
     }
 }

@@ -141,20 +141,15 @@ static void add_run(text *t, const result *r)
     text_add(t, "    \"version\": \"%s\"\n  },\n", SBPS_VERSION);
 }
 
-static void add_columns(text *t, const column *columns, size_t count, const sbps_parameter *p)
-{
-    for (size_t k = 0; k < count; k++) {
-        text_add(t, ", \"%s\": ", columns[k].name);
-        add_number(t, (const char *)p + columns[k].offset);
-    }
-}
-
 static void add_parameter(text *t, const sbps_parameter *p)
 {
+    size_t k = 0;
     text_add(t, "    {\"name\": ");
     json_string(t, p->name);
-    add_columns(t, summary_columns, SUMMARY_COLUMNS, p);
-    add_columns(t, further_columns, FURTHER_COLUMNS, p);
+    for (const column *c; (c = column_at(k)); k++) {
+        text_add(t, ", \"%s\": ", c->name);
+        json_number(t, column_value(c, p));
+    }
     text_add(t, "}");
 }
 

@@ -3,33 +3,10 @@
 #include "report/summary.h"
 
 #include "base/decimal.h"
+#include "estimate/diagnostics.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-const column summary_columns[SUMMARY_COLUMNS] = {
-    {"mean", offsetof(sbps_parameter, mean), CELL_VALUE},
-    {"mcse", offsetof(sbps_parameter, mcse), CELL_ERROR},
-    {"sd", offsetof(sbps_parameter, sd), CELL_VALUE},
-    {"q5", offsetof(sbps_parameter, q5), CELL_VALUE},
-    {"q50", offsetof(sbps_parameter, q50), CELL_VALUE},
-    {"q95", offsetof(sbps_parameter, q95), CELL_VALUE},
-    {"ess_bulk", offsetof(sbps_parameter, ess_bulk), CELL_COUNT},
-    {"ess_tail", offsetof(sbps_parameter, ess_tail), CELL_COUNT},
-    {"rhat", offsetof(sbps_parameter, rhat), CELL_RATIO},
-    {"bias", offsetof(sbps_parameter, bias), CELL_RATIO},
-};
-
-const column further_columns[FURTHER_COLUMNS] = {
-    {"bias_se", offsetof(sbps_parameter, bias_se), CELL_RATIO},
-    {"sd_bias", offsetof(sbps_parameter, sd_bias), CELL_RATIO},
-    {"sd_bias_se", offsetof(sbps_parameter, sd_bias_se), CELL_RATIO},
-};
-
-double column_value(const column *c, const sbps_parameter *p)
-{
-    return *(const double *)((const char *)p + c->offset);
-}
 
 double rows_per_sample(const result_info *info)
 {
@@ -42,29 +19,26 @@ static void gather(const result *r, size_t index, double *x)
     for (size_t i = 0; i < r->chains * r->draws; i++) x[i] = r->w[i * r->dim + index];
 }
 
+static void fill(const column *c, const result *r, size_t j, const draw_summary *s,
+                 sbps_parameter *out)
+{
+    double *to = (double *)((char *)out + c->offset);
+    if (c->from_draws)
+        *to = *(const double *)((const char *)s + c->source);
+    else
+        *to = (*(double *const *)((const char *)r + c->source))[j];
+}
+
 static sbps_status summarize_one(const result *r, size_t j, double *room, sbps_parameter *out,
                                  sbps_error *err)
 {
     draw_summary s;
+    size_t k = 0;
     gather(r, j, room);
     sbps_status status = summarize_draws(r->chains, r->draws, room, &s, err);
     if (status != SBPS_OK) return status;
-    *out = (sbps_parameter){
-        .name = r->names[j] ? r->names[j] : "",
-        .mean = r->mean[j],
-        .mcse = r->mcse[j],
-        .sd = r->sd[j],
-        .q5 = s.q5,
-        .q50 = s.q50,
-        .q95 = s.q95,
-        .ess_bulk = s.ess_bulk,
-        .ess_tail = s.ess_tail,
-        .rhat = s.rhat,
-        .bias = r->bias[j],
-        .bias_se = r->bias_se[j],
-        .sd_bias = r->sd_bias[j],
-        .sd_bias_se = r->sd_bias_se[j],
-    };
+    *out = (sbps_parameter){.name = r->names[j] ? r->names[j] : ""};
+    for (const column *c; (c = column_at(k)); k++) fill(c, r, j, &s, out);
     if (r->draws == 0) out->mean = out->mcse = out->sd = out->bias = NAN; /* of a warm-up */
     return SBPS_OK;
 }

@@ -66,12 +66,12 @@ static size_t column_width(const column *c, size_t dim, const sbps_parameter *pa
 /* Numbers flush right, two spaces between columns. */
 static void add_cells(text *t, const size_t *widths, const sbps_parameter *p)
 {
-    for (size_t k = 0; k < SUMMARY_COLUMNS; k++) {
+    for (size_t k = 0; table_columns[k].name; k++) {
         char cell[CELL];
         if (p)
-            print_cell(&summary_columns[k], p, cell);
+            print_cell(&table_columns[k], p, cell);
         else
-            snprintf(cell, CELL, "%s", summary_columns[k].name);
+            snprintf(cell, CELL, "%s", table_columns[k].name);
         text_add(t, "  %*s", (int)widths[k], cell);
     }
     text_add(t, "\n");
@@ -79,11 +79,11 @@ static void add_cells(text *t, const size_t *widths, const sbps_parameter *p)
 
 static void add_parameters(text *t, size_t dim, const sbps_parameter *parameters)
 {
-    size_t name_width = strlen("name"), widths[SUMMARY_COLUMNS];
+    size_t name_width = strlen("name"), widths[MOST_COLUMNS];
     for (size_t j = 0; j < dim; j++)
         name_width = larger_of(name_width, text_columns(parameters[j].name));
-    for (size_t k = 0; k < SUMMARY_COLUMNS; k++)
-        widths[k] = column_width(&summary_columns[k], dim, parameters);
+    for (size_t k = 0; table_columns[k].name; k++)
+        widths[k] = column_width(&table_columns[k], dim, parameters);
     text_padded_name(t, "name", name_width);
     add_cells(t, widths, NULL);
     for (size_t j = 0; j < dim; j++) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# docs/options.md and the options of the man page are what the option table says.
+# docs/options.md and the options of the man page are what the option table says, its columns of a summary
+# what their list says.
 #   docs.sh            compares
 #   docs.sh --update   writes them anew
 set -euo pipefail
@@ -8,18 +9,20 @@ root=${SBPS_SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 program=${SBPS_PROGRAM:-$root/build/sbps}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-begin='.\" options: made by `sbps list options --manual`, do not edit'
-end='.\" end of options'
 
 "$program" list options >"$work/options.md"
-"$program" list options --manual >"$work/options.roff"
 
-# The man page with the part between the two comments replaced.
-awk -v begin="${begin//\\/\\\\}" -v end="${end//\\/\\\\}" -v options="$work/options.roff" '
-    $0 == end { skip = 0 }
-    !skip { print }
-    $0 == begin { skip = 1; found++; while ((getline line < options) > 0) print line }
-    END { if (found != 1) exit 1 }' "$root/docs/sbps.1" >"$work/sbps.1"
+# part FAMILY: standard input with what stands between the two comments of the family made anew
+part() {
+    "$program" list "$1" --manual >"$work/$1.roff"
+    awk -v begin=".\\\\\" $1: made by \`sbps list $1 --manual\`, do not edit" -v end=".\\\\\" end of $1" \
+        -v made="$work/$1.roff" '
+        $0 == end { skip = 0 }
+        !skip { print }
+        $0 == begin { skip = 1; found++; while ((getline line < made) > 0) print line }
+        END { if (found != 1) exit 1 }'
+}
+part options <"$root/docs/sbps.1" | part columns >"$work/sbps.1"
 
 if [ "${1:-}" = --update ]; then
     cp "$work/options.md" "$root/docs/options.md"
@@ -30,7 +33,7 @@ fi
 failures=0
 check() { # FILE: is it as made just now?
     cmp -s "$root/docs/$1" "$work/$1" && return
-    echo "docs/$1 is not what the option table says; run tests/cli/docs.sh --update"
+    echo "docs/$1 is not what the tables of options and columns say; run tests/cli/docs.sh --update"
     diff "$root/docs/$1" "$work/$1" | head -n 10 || true
     failures=$((failures + 1))
 }

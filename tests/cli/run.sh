@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 
 quick=(--draws 100 --ess 100 --chains 2 --threads 2)
-columns='name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat,bias'
+promised='name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat,bias'
 try 'simulate'             0 '' '' "$sbps" simulate logistic --rows 2000 --dim 3 --seed 4 -o data.csv --truth truth.csv
 [ "$(wc -l <data.csv)" -eq 2001 ] || fault 'simulate' "data.csv has $(wc -l <data.csv) lines"
 [ "$(head -n 1 truth.csv)" = name,value ] || fault 'simulate' 'truth.csv has another header'
@@ -18,7 +18,7 @@ try 'dry run'              0 'normal'  '' "${sample[@]}" --dry-run
 try 'plain run'            0 '' 'the draws are in run.nc.*smallest ESS [0-9]+, largest R-hat [0-9.]+, stated bias [0-9.]+( \+- [0-9.]+)? posterior sd' \
     "${sample[@]}" "${quick[@]}"
 try 'summary'              0 'name +mean.*rhat +bias' '' "$sbps" summary run.nc
-try 'summary --csv'        0 "^$columns .*(x|w)1," '' "$sbps" summary run.nc --csv
+try 'summary --csv'        0 "^$promised[, ].*(x|w)1," '' "$sbps" summary run.nc --csv
 try 'summary --json'       0 '"run": *\{.*"sampler".*"parameters": *\[' '' "$sbps" summary run.nc --json
 try 'diagnose'             0 '[a-z]' '' "$sbps" diagnose run.nc
 "$sbps" summary run.nc --csv >first.csv
@@ -86,7 +86,7 @@ code=$?
 saved=$(sed -n 's/.*the draws were saved to \(.*\)$/\1/p' .err)
 [ -n "$saved" ] || fault 'folder vanishes' "said: $(tail -n 3 .err)"
 [ "$(stat -c %a "$(dirname "${saved:-none}")")" = 700 ] || fault 'folder vanishes' 'others can look at it'
-try 'saved draws'          0 "^$columns" '' "$sbps" summary "${saved:-none}" --csv
+try 'saved draws'          0 "^$promised" '' "$sbps" summary "${saved:-none}" --csv
 
 # Checkpoint and resume.
 try 'checkpoint'           0 '' '^logistic regression of [^%]*$' "${sample[@]}" "${quick[@]}" --progress off --checkpoint state -o half.nc

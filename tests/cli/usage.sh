@@ -119,7 +119,7 @@ try 'skeleton: no folder'  1 '' '--skeleton: cannot write none/s.csv' "${sample[
 try 'list: nothing'        2 '' 'what shall be listed' "$sbps" list
 try 'list: misspelt'       2 '' "unknown family 'modles', did you mean 'models'" "$sbps" list modles
 try 'help names list options' 0 'sbps list options'    '' "$sbps" --help
-try 'list help'            0 'models.samplers.priors.options' '' "$sbps" list --help
+try 'list help'            0 'models.samplers.priors.columns.options' '' "$sbps" list --help
 try 'list options'         0 '.--batch-size.'          '' "$sbps" list options
 try 'list models'          0 'logistic +[A-Z].*linear +[A-Z]' '' "$sbps" list models
 try 'list samplers'        0 'sbps +[^ ]'              '' "$sbps" list samplers

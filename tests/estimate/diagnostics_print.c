@@ -1,4 +1,4 @@
-/* Reads "chains draws" and then chains * draws numbers, chain by chain, again and again from
+/* Prints the names of a draw_summary. Then reads "chains draws" and then chains * draws numbers, chain by chain, again and again from
  * the standard input; prints a line of diagnostics for each. For posterior_agreement.R. */
 #include "estimate/diagnostics.h"
 
@@ -14,8 +14,9 @@ static int print_one(size_t chains, size_t draws)
     for (size_t i = 0; i < chains * draws; i++)
         if (scanf("%lf", &x[i]) != 1) goto done;
     if (summarize_draws(chains, draws, x, &s, NULL) != SBPS_OK) goto done;
-    printf("%.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n", s.mean, s.sd, s.q5,
-           s.q50, s.q95, s.rhat, s.ess_bulk, s.ess_tail, s.ess_mean, s.mcse_mean);
+#define PRINT(field) printf("%.17g ", s.field);
+    DRAW_SUMMARY(PRINT)
+    printf("\n");
     status = EXIT_SUCCESS;
 done:
     free(x);
@@ -25,6 +26,9 @@ done:
 int main(void)
 {
     size_t chains, draws;
+#define PRINT_NAME(field) printf("%s ", #field);
+    DRAW_SUMMARY(PRINT_NAME)
+    printf("\n");
     while (scanf("%zu %zu", &chains, &draws) == 2)
         if (print_one(chains, draws) != EXIT_SUCCESS) return EXIT_FAILURE;
     return EXIT_SUCCESS;

@@ -7,6 +7,7 @@ if (!requireNamespace("posterior", quietly = TRUE)) {
     quit(status = 77)
 }
 suppressPackageStartupMessages(library(posterior))
+source(file.path(dirname(sub("--file=", "", grep("--file=", commandArgs(), value = TRUE))), "referee.R"))
 program <- commandArgs(trailingOnly = TRUE)[1]
 set.seed(1)
 
@@ -25,16 +26,6 @@ kinds <- list(
     log_normal = function(n, c) exp(3 * rnorm(n))
 )
 
-referee <- function(x) {
-    v <- as.vector(x)
-    suppressWarnings(as.numeric(c(
-        mean(v), stats::sd(v), quantile(v, c(0.05, 0.5, 0.95)), rhat(x), ess_bulk(x),
-        ess_tail(x), ess_mean(x), mcse_mean(x)
-    )))
-}
-columns <- c("mean", "sd", "q5", "q50", "q95", "rhat", "ess_bulk", "ess_tail", "ess_mean",
-             "mcse_mean")
-
 chains <- list()
 for (kind in names(kinds)) {
     for (repeat_ in 1:20) {
@@ -50,13 +41,15 @@ writeLines(unlist(lapply(chains, function(case) {
     c(paste(ncol(case$x), nrow(case$x)), sprintf("%.17g", as.vector(case$x)))
 })), input)
 output <- system2(program, stdin = input, stdout = TRUE)
-stopifnot(length(output) == length(chains))
+stopifnot(length(output) == length(chains) + 1)
+columns <- strsplit(output[1], " ")[[1]] # a field that the referee does not judge has no name there
+stopifnot(setequal(columns, names(referee(chains[[1]]$x))))
 
 failures <- 0
 worst <- 0
 for (k in seq_along(chains)) {
-    ours <- suppressWarnings(as.numeric(strsplit(output[k], " ")[[1]]))
-    theirs <- referee(chains[[k]]$x)
+    ours <- suppressWarnings(as.numeric(strsplit(output[k + 1], " ")[[1]]))
+    theirs <- referee(chains[[k]]$x)[columns]
     differ <- ifelse(is.na(ours) | is.na(theirs), is.na(ours) != is.na(theirs),
                      abs(ours - theirs) / pmax(abs(theirs), 1e-3))
     differ[!is.na(ours) & !is.na(theirs) & ours == theirs] <- 0

@@ -4,6 +4,7 @@
 #
 #   Rscript tests/estimate/vectors.R > tests/estimate/vectors.inc
 suppressPackageStartupMessages(library(posterior))
+source(file.path(dirname(sub("--file=", "", grep("--file=", commandArgs(), value = TRUE))), "referee.R"))
 
 state <- 0
 uniform <- function() {
@@ -69,11 +70,8 @@ cat("/* Made by vectors.R with R's posterior", format(packageVersion("posterior"
 for (k in seq_along(cases)) {
     state <- 1000 * k
     x <- make(cases[[k]])
-    q <- quantile(as.vector(x), c(0.05, 0.5, 0.95))
-    values <- suppressWarnings(list(
-        mean(as.vector(x)), stats::sd(as.vector(x)), q[1], q[2], q[3], rhat(x), ess_bulk(x),
-        ess_tail(x), ess_mean(x), mcse_mean(x)
-    ))
+    values <- referee(x)
     cat(sprintf("{\"%s\",\n {%s}},\n", names(cases)[k],
-                paste(vapply(values, number, ""), collapse = ",\n  ")))
+                paste(sprintf("{\"%s\", %s}", names(values), vapply(values, number, "")),
+                      collapse = ",\n  ")))
 }

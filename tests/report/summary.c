@@ -1,6 +1,7 @@
 /* The summary of a small made-up result, word for word. */
 #include "check.h"
 
+#include "report/columns.h"
 #include "report/fixture.h"
 #include "report/text.h"
 
@@ -17,12 +18,27 @@ static result *awkward(void)
     return r;
 }
 
+/* The columns that are promised, in their order; others may follow. */
+#define PROMISED "name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat,bias"
+
+/* As many lines, each beginning with what is wanted of it. */
+static bool lines_begin(const char *got, const char *want)
+{
+    while (*got && *want) {
+        size_t wanted = strcspn(want, "\n");
+        if (strncmp(got, want, wanted) != 0) return false;
+        got += strcspn(got, "\n") + 1;
+        want += wanted + 1;
+    }
+    return *got == *want;
+}
+
 static void expect_summary(const result *r, sbps_format format, const char *want)
 {
     char *got;
     REQUIRE(report_summary(r, format, &got, NULL) == SBPS_OK);
-    if (strcmp(got, want) != 0) printf("got:\n%s\nwant:\n%s\n", got, want);
-    CHECK(strcmp(got, want) == 0);
+    if (!lines_begin(got, want)) printf("got:\n%s\nwant:\n%s\n", got, want);
+    CHECK(lines_begin(got, want));
     sbps_free(got);
 }
 
@@ -49,8 +65,8 @@ static const char awkward_table[] =
     "0.962"
     "       -\n";
 
-static const char awkward_csv[] =
-    "name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat,bias\n"
+static const char awkward_csv[] = PROMISED
+    "\n"
     "intercept,-0.5,0.025,1,-1.533677527,-0.3872079561,1.347538536,8,8,0.9885388785,0\n"
     "\"dist,\"\"km\"\"\",0.5,Inf,0.1,0.4697311814,0.5638547092,0.6550428649,8,8,1.031246268,"
     "-0.01\n"
@@ -106,6 +122,18 @@ TEST(csv_has_the_promised_columns_and_quotes_names)
     result_destroy(r);
 }
 
+/* Every column has a name of its own, a sentence, and a number of its own in a parameter. */
+TEST(columns_are_told_apart)
+{
+    size_t count = 0;
+    for (const column *c, *d; (c = column_at(count)); count++) {
+        CHECK(*c->name && *c->summary);
+        for (size_t k = 0; k < count; k++)
+            CHECK((d = column_at(k))->offset != c->offset && strcmp(d->name, c->name));
+    }
+    CHECK(count * sizeof(double) == sizeof(sbps_parameter) - offsetof(sbps_parameter, mean));
+}
+
 TEST(json_starts_with_the_promised_keys_in_order)
 {
     char *got;
@@ -114,8 +142,9 @@ TEST(json_starts_with_the_promised_keys_in_order)
     CHECK(strncmp(got, awkward_json_run, strlen(awkward_json_run)) == 0);
     CHECK(strstr(
         got, "{\"name\": \"dist,\\\"km\\\"\", \"mean\": 0.5, \"mcse\": null, \"sd\": 0.1,"));
-    CHECK(strstr(got, "\"bias\": null, \"bias_se\": 0, \"sd_bias\": 0, \"sd_bias_se\": 0}\n"
-                      "  ]\n}\n"));
+    CHECK(strstr(got, "\"bias\": null, "));
+    CHECK(strstr(got, ", \"bias_se\": 0, \"sd_bias\": 0, \"sd_bias_se\": 0"));
+    CHECK(strstr(got, "}\n  ]\n}\n"));
     CHECK(strstr(got, "\"bias_estimate_se\": 0,\n"));
     sbps_free(got);
     result_destroy(r);
@@ -125,9 +154,9 @@ static const char referee[] =
     "/usr/bin/python3 -c \"import json, sys\n"
     "d = json.loads(sys.stdin.buffer.read().decode('utf-8'))\n"
     "assert list(d) == ['run', 'parameters']\n"
-    "want = 'name mean mcse sd q5 q50 q95 ess_bulk ess_tail rhat bias'.split()\n"
-    "want += 'bias_se sd_bias sd_bias_se'.split()\n"
-    "assert all(list(p) == want for p in d['parameters'])\n"
+    "want = '" PROMISED "'.split(',')\n"
+    "assert all(list(p)[:len(want)] == want for p in d['parameters'])\n"
+    "assert all({'bias_se', 'sd_bias', 'sd_bias_se'} < set(p) for p in d['parameters'])\n"
     "assert d['parameters'][0]['name'] == 'a\\\\tb' + chr(92) + '\\\\n' + chr(34) + "
     "chr(65533)\n"
     "assert d['parameters'][1]['mean'] == 0.1 + 0.2 and d['parameters'][1]['sd'] == 5e-324\n"
@@ -161,7 +190,7 @@ TEST(empty_result_makes_empty_lists)
     result *r;
     char *got;
     REQUIRE(result_create(0, 0, 0, &r, NULL) == SBPS_OK);
-    expect_summary(r, SBPS_CSV, "name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat,bias\n");
+    expect_summary(r, SBPS_CSV, PROMISED "\n");
     REQUIRE(report_summary(r, SBPS_JSON, &got, NULL) == SBPS_OK);
     CHECK(strstr(got, "\"sampler\": null,"));
     CHECK(strstr(got, "\"parameters\": [\n  ]\n}\n"));
@@ -207,7 +236,7 @@ TEST(table_chooses_digits_by_the_sd)
     r->bias[0] = -0.0001;
     REQUIRE(report_summary(r, SBPS_TEXT, &got, NULL) == SBPS_OK);
     CHECK(strstr(got, "\nintercept  123457    12  4321 "));
-    CHECK(strstr(got, " 0.000\n") && !strstr(got, "-0.000"));
+    CHECK(strstr(got, " 0.000") && !strstr(got, "-0.000"));
     sbps_free(got);
     r->mean[0] = 1.5e-12;
     r->sd[0] = 1e-13;
