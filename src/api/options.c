@@ -5,26 +5,26 @@
 
 size_t sbps_option_count(void)
 {
-    return option_spec_count;
+    return option_count();
 }
 
 sbps_option_info sbps_option_at(size_t index)
 {
-    if (index >= option_spec_count) return (sbps_option_info){0};
-    const option_spec *spec = &option_specs[index];
-    return (sbps_option_info){.name = spec->name,
-                              .argument = spec->argument,
-                              .fallback = spec->fallback,
-                              .group = spec->group,
-                              .help = spec->help};
+    if (index >= option_count()) return (sbps_option_info){0};
+    const option_spec spec = option_at(index);
+    return (sbps_option_info){.name = spec.name,
+                              .argument = spec.argument,
+                              .fallback = spec.fallback,
+                              .group = spec.group,
+                              .help = spec.help};
 }
 
 bool sbps_option_serves(size_t index, const char *command)
 {
-    if (index >= option_spec_count) return false;
-    const option_spec *spec = &option_specs[index];
-    if (!strcmp(command, "sample")) return !spec->not_for_sample;
-    return spec->for_mode && (!strcmp(command, "map") || !strcmp(command, "laplace"));
+    if (index >= option_count()) return false;
+    const option_spec spec = option_at(index);
+    if (!strcmp(command, "sample")) return !spec.not_for_sample;
+    return spec.for_mode && (!strcmp(command, "map") || !strcmp(command, "laplace"));
 }
 
 sbps_status sbps_options_create(sbps_options **out, sbps_error *err)

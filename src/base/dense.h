@@ -62,4 +62,15 @@ static inline double quadratic_terms(size_t d, const double *a, const double *x)
     return sum;
 }
 
+/* Of a symmetric matrix the lower triangle is kept, row after row: how many numbers that is, and where (i, j)
+ * is among them. */
+static inline size_t packed_size(size_t d)
+{
+    return d * (d + 1) / 2;
+}
+static inline size_t packed_index(size_t i, size_t j)
+{
+    return i < j ? packed_size(j) + i : packed_size(i) + j;
+}
+
 #endif

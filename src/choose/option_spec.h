@@ -35,12 +35,13 @@ struct option_spec {
 extern const option_type option_text_type, option_choice_type, option_real_type,
     option_size_type, option_switch_type;
 
-extern const option_spec option_specs[];
-extern const size_t option_spec_count;
+/* Lines of the table, and in their place those that models add: a prior for each of their auxiliaries. */
+size_t option_count(void);
+option_spec option_at(size_t index);
 
-#define OPTION_MOST 96 /* more than there are options: room for one flag each on the stack */
+#define OPTION_MOST 128 /* more than there are options: room for one flag each on the stack */
 
-/* Index in option_specs, or option_spec_count. */
+/* Where option_at has it, or option_count(). */
 size_t option_find(const char *name);
 /* Fails with the nearest name; `label` opens the sentence. */
 sbps_status option_unknown(const char *label, const char *name, sbps_error *err);

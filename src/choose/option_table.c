@@ -1,11 +1,14 @@
 /* The option table: defaults, ranges, flags, help, config-file keys and the reference page all
- * come from here. A new option is a field in options.h and a line in this file. */
+ * come from here. A new option is a field in options.h and a line in this file; the priors of
+ * auxiliaries are taken from the models that list them. */
 #include "choose/option_spec.h"
 #include "data/rows.h"
 #include "metric/kinds.h"
+#include "model/model.h"
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #define FIELD(type_, member)                                                                   \
     .type = &option_##type_##_type, .field = offsetof(sbps_options, member)
@@ -31,7 +34,10 @@
 #define STOP    .group = "Chains and stopping"
 #define FILES   .group = "Files and output"
 
-const option_spec option_specs[] = {
+/* The last option before those of auxiliaries. */
+#define BEFORE_AUXILIARIES "prior-intercept-at"
+
+static const option_spec lines[] = {
     {TEXT("model", model, "NAME", ""), DATA,
      .help = "Likelihood of a row; `sbps list models` names them. A name with a slash, such as "
              "./mine.so, is a model of your own: that file is loaded. Required."},
@@ -76,8 +82,6 @@ const option_spec option_specs[] = {
          "Which intercept that prior is of: the one at the means of the columns, or the one "
          "at x = 0, which is the one reported. auto: mean for the default prior, zero for "
          "one that was given."},
-    {TEXT("prior-sigma", prior_sigma, "PRIOR", "auto"), DATA,
-     .help = "Prior of the residual standard deviation. auto: exponential(1/sd(y))."},
     {TEXT("hidden", hidden, "N,N,...", "4"), DATA,
      .help = "network: units of each hidden layer; 0: none."},
     {CHOICE("activation", activation, "tanh|relu", "tanh"), DATA,
@@ -250,6 +254,32 @@ const option_spec option_specs[] = {
          "leaves only what was chosen, warnings and errors."},
 };
 
-const size_t option_spec_count = sizeof option_specs / sizeof *option_specs;
+#define LINES (sizeof lines / sizeof *lines)
 
-_Static_assert(sizeof option_specs / sizeof *option_specs <= OPTION_MOST, "raise OPTION_MOST");
+static size_t auxiliary_count(void)
+{
+    size_t count = 0;
+    while (model_auxiliary_at(count)) count++;
+    return count;
+}
+
+static option_spec auxiliary_option(size_t index)
+{
+    const model_auxiliary *of = model_auxiliary_at(index);
+    option_spec spec = {TEXT(of->option, prior_of, "PRIOR", "auto"), DATA, .help = of->help};
+    spec.field += index * sizeof(char *);
+    return spec;
+}
+
+size_t option_count(void)
+{
+    return LINES + auxiliary_count();
+}
+
+option_spec option_at(size_t index)
+{
+    size_t place = 0, added = auxiliary_count();
+    while (strcmp(lines[place++].name, BEFORE_AUXILIARIES)) continue;
+    if (index < place) return lines[index];
+    return index < place + added ? auxiliary_option(index - place) : lines[index - added];
+}

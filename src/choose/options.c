@@ -9,17 +9,18 @@
 
 size_t option_find(const char *name)
 {
-    size_t index = 0;
-    while (index < option_spec_count && strcmp(option_specs[index].name, name)) index++;
+    size_t index = 0, count = option_count();
+    while (index < count && strcmp(option_at(index).name, name)) index++;
     return index;
 }
 
 sbps_status option_unknown(const char *label, const char *name, sbps_error *err)
 {
     const char *names[OPTION_MOST];
-    for (size_t i = 0; i < option_spec_count; i++) names[i] = option_specs[i].name;
+    size_t count = option_count();
+    for (size_t i = 0; i < count; i++) names[i] = option_at(i).name;
     return fail(err, SBPS_BAD_ARG, "%sunknown option '%s'%s", label, name,
-                did_you_mean(",", name, names, option_spec_count).text);
+                did_you_mean(",", name, names, count).text);
 }
 
 static void *field_of(sbps_options *options, const option_spec *spec)
@@ -30,19 +31,19 @@ static void *field_of(sbps_options *options, const option_spec *spec)
 sbps_status option_store(sbps_options *options, size_t index, const char *label,
                          const char *text, sbps_error *err)
 {
-    const option_spec *spec = &option_specs[index];
-    sbps_status status = spec->type->parse(spec, label, text, field_of(options, spec), err);
+    const option_spec spec = option_at(index);
+    sbps_status status = spec.type->parse(&spec, label, text, field_of(options, &spec), err);
     if (status == SBPS_OK) options->given[index] = true;
     return status;
 }
 
 static sbps_status set_defaults(sbps_options *options, sbps_error *err)
 {
-    for (size_t i = 0; i < option_spec_count; i++) {
-        const option_spec *spec = &option_specs[i];
-        if (!*spec->fallback) continue;
+    for (size_t i = 0; i < option_count(); i++) {
+        const option_spec spec = option_at(i);
+        if (!*spec.fallback) continue;
         sbps_status status =
-            spec->type->parse(spec, spec->name, spec->fallback, field_of(options, spec), err);
+            spec.type->parse(&spec, spec.name, spec.fallback, field_of(options, &spec), err);
         if (status != SBPS_OK) return status;
     }
     return SBPS_OK;
@@ -51,11 +52,13 @@ static sbps_status set_defaults(sbps_options *options, sbps_error *err)
 sbps_status options_create(sbps_options **out, sbps_error *err)
 {
     sbps_status status;
+    size_t count = option_count();
     *out = NULL;
-    sbps_options *options = calloc(1, sizeof *options);
+    /* with a slot for every auxiliary, of which there are fewer than options */
+    sbps_options *options = calloc(1, sizeof *options + count * sizeof *options->prior_of);
     if (!options) return fail_memory(err);
-    options->given = calloc(option_spec_count, sizeof *options->given);
-    options->number = calloc(option_spec_count, sizeof *options->number);
+    options->given = calloc(count, sizeof *options->given);
+    options->number = calloc(count, sizeof *options->number);
     status = options->given && options->number ? set_defaults(options, err) : fail_memory(err);
     if (status == SBPS_OK)
         *out = options;
@@ -68,12 +71,12 @@ sbps_status options_set(sbps_options *options, const char *name, const char *val
                         sbps_error *err)
 {
     size_t index = option_find(name);
-    if (index == option_spec_count) return option_unknown("", name, err);
+    if (index == option_count()) return option_unknown("", name, err);
     char label[LABEL_SIZE];
     snprintf(label, sizeof label, "--%s", name);
-    if (!value && option_specs[index].argument)
+    if (!value && option_at(index).argument)
         return fail(err, SBPS_BAD_ARG, "%s: a value is missing: want %s", label,
-                    option_specs[index].argument);
+                    option_at(index).argument);
     return option_store(options, index, label, value ? value : "true", err);
 }
 
@@ -87,22 +90,24 @@ static bool owns_text(const option_spec *spec)
 const char *options_get(const sbps_options *options, const char *name)
 {
     size_t index = option_find(name);
-    if (index == option_spec_count) return NULL;
-    const option_spec *spec = &option_specs[index];
-    const void *field = (const char *)options + spec->field;
-    if (owns_text(spec)) {
+    if (index == option_count()) return NULL;
+    const option_spec spec = option_at(index);
+    const void *field = (const char *)options + spec.field;
+    if (owns_text(&spec)) {
         const char *text = *(char *const *)field;
         return text ? text : "";
     }
-    spec->type->print(spec, field, sizeof options->number[index], options->number[index]);
+    spec.type->print(&spec, field, sizeof options->number[index], options->number[index]);
     return options->number[index];
 }
 
 void options_destroy(sbps_options *options)
 {
     if (!options) return;
-    for (size_t i = 0; i < option_spec_count; i++)
-        if (owns_text(&option_specs[i])) free(*(char **)field_of(options, &option_specs[i]));
+    for (size_t i = 0; i < option_count(); i++) {
+        const option_spec spec = option_at(i);
+        if (owns_text(&spec)) free(*(char **)field_of(options, &spec));
+    }
     free(options->number);
     free(options->given);
     free(options);
@@ -111,11 +116,11 @@ void options_destroy(sbps_options *options)
 bool option_text(const sbps_options *options, size_t index, const char **name,
                  bool *affects_path, size_t size, char *text)
 {
-    if (index >= option_spec_count) return false;
-    const option_spec *spec = &option_specs[index];
-    *name = spec->name;
-    *affects_path = spec->affects_path;
-    spec->type->print(spec, (const char *)options + spec->field, size, text);
+    if (index >= option_count()) return false;
+    const option_spec spec = option_at(index);
+    *name = spec.name;
+    *affects_path = spec.affects_path;
+    spec.type->print(&spec, (const char *)options + spec.field, size, text);
     return true;
 }
 
@@ -127,14 +132,14 @@ bool is_auto(const char *word)
 bool option_given(const sbps_options *options, const char *name)
 {
     size_t index = option_find(name);
-    return index < option_spec_count && options->given[index];
+    return index < option_count() && options->given[index];
 }
 
 sbps_status options_copy(const sbps_options *from, sbps_options **out, sbps_error *err)
 {
     sbps_status status = options_create(out, err);
-    for (size_t i = 0; status == SBPS_OK && i < option_spec_count; i++) {
-        const char *name = option_specs[i].name;
+    for (size_t i = 0; status == SBPS_OK && i < option_count(); i++) {
+        const char *name = option_at(i).name;
         if (option_given(from, name))
             status = options_set(*out, name, options_get(from, name), err);
     }

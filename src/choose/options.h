@@ -16,9 +16,9 @@ struct sbps_options {
     char *missing; /* error, drop */
     char *header;  /* yes, no */
     bool no_intercept, standardize;
-    char *storage;                               /* auto, double, float, sparse */
-    char *prior, *prior_intercept, *prior_sigma; /* "auto" or as prior_parse reads */
-    char *prior_intercept_at;                    /* auto, mean, zero */
+    char *storage;                 /* auto, double, float, sparse */
+    char *prior, *prior_intercept; /* "auto" or as prior_parse reads */
+    char *prior_intercept_at;      /* auto, mean, zero */
     /* sampler */
     char *sampler, *control_variate, *metric, *minibatch; /* "auto" or a name */
     size_t batch_size;
@@ -55,6 +55,7 @@ struct sbps_options {
     size_t trace_chain;   /* from 1 */
     unsigned char *given; /* one flag an option: set by the user */
     char (*number)[32];   /* one slot an option: where sbps_options_get prints numbers */
+    char *prior_of[];     /* one an auxiliary of the models listed, as the other priors */
 };
 
 /* As sbps.h has them. */

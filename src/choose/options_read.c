@@ -65,7 +65,7 @@ static sbps_status take_option(reader *r, const char *name, const char *value, s
     char label[LABEL_SIZE];
     snprintf(label, sizeof label, "%.200s:%zu: ", r->path, r->line);
     size_t index = option_find(name);
-    if (index == option_spec_count) return option_unknown(label, name, err);
+    if (index == option_count()) return option_unknown(label, name, err);
     if (!strcmp(name, "config"))
         return fail(err, SBPS_BAD_ARG, "%sa config file cannot name another", label);
     if (r->seen[index])
@@ -77,8 +77,8 @@ static sbps_status take_option(reader *r, const char *name, const char *value, s
                     label, value);
     r->seen[index] = r->line;
     snprintf(label, sizeof label, "%.200s:%zu: %s", r->path, r->line, name);
-    const option_spec *spec = &option_specs[index];
-    if (r->before[index]) return spec->type->parse(spec, label, value, NULL, err);
+    const option_spec spec = option_at(index);
+    if (r->before[index]) return spec.type->parse(&spec, label, value, NULL, err);
     return option_store(r->options, index, label, value, err);
 }
 
@@ -126,7 +126,7 @@ sbps_status options_read(sbps_options *options, const char *path, sbps_error *er
     char line[LINE_SIZE];
     bool ended = false;
     reader r = {.options = options, .path = path};
-    memcpy(r.before, options->given, option_spec_count);
+    memcpy(r.before, options->given, option_count());
     FILE *file = fopen(path, "r");
     if (!file) return fail(err, SBPS_NO_FILE, "%s: %s", path, strerror(errno));
     errno = 0;

@@ -1,7 +1,7 @@
 /* Which prior each coordinate gets.
  *
- * Defaults are the model's: see predictor.c for those of regressions; an auxiliary of scale s gets
- * exponential(1/s). The intercept is the one at the means of the columns: at x = 0, far from the data of a
+ * Defaults are the model's: see predictor.c for those of regressions; those of auxiliaries are
+ * stated with them, in units of theirs. The intercept is the one at the means of the columns: at x = 0, far from the data of a
  * column such as a year, its prior would hold the slope back. */
 #include "choose/priors.h"
 
@@ -30,13 +30,16 @@ static prior usual_prior(const posterior *target, size_t j)
     return (prior){prior_find("normal"), {mean, sd}};
 }
 
-static sbps_status auxiliary_prior(const sbps_options *o, const posterior *target, prior *out,
-                                   sbps_error *err)
+static sbps_status auxiliary_prior(const sbps_options *o, const posterior *target, size_t index,
+                                   prior *out, sbps_error *err)
 {
     const model_kind *model = target->model;
-    prior usual = {prior_find("exponential"), {1.0 / model->auxiliary_scale(target->self)}};
-    return asked_or(model->auxiliary->option, options_get(o, model->auxiliary->option), usual,
-                    out, err);
+    const model_auxiliary *of = &model->auxiliaries[index];
+    prior usual;
+    sbps_status status = prior_parse(of->prior, &usual, err);
+    if (status != SBPS_OK) return status;
+    usual = prior_in_units(&usual, model->auxiliary_unit(target->self, index));
+    return asked_or(of->option, options_get(o, of->option), usual, out, err);
 }
 
 static sbps_status weight_prior(const sbps_options *o, const posterior *target, size_t j,
@@ -58,12 +61,13 @@ static sbps_status weight_prior(const sbps_options *o, const posterior *target, 
 static sbps_status choose_all(const sbps_options *o, const posterior *target, prior *out,
                               sbps_error *err)
 {
-    size_t weights = target->dim - (target->model->auxiliary ? 1 : 0);
+    size_t weights = target->dim - target->auxiliaries;
     sbps_status status = SBPS_OK;
     for (size_t j = 0; j < weights && status == SBPS_OK; j++)
         status = weight_prior(o, target, j, out + j, err);
-    if (status != SBPS_OK || weights == target->dim) return status;
-    return auxiliary_prior(o, target, out + weights, err);
+    for (size_t i = 0; i < target->auxiliaries && status == SBPS_OK; i++)
+        status = auxiliary_prior(o, target, i, out + weights + i, err);
+    return status;
 }
 
 /* A prior that was given is of the intercept as it is reported, the default of the one in the middle

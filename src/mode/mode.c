@@ -66,6 +66,16 @@ static void target_moments(const rows *data, double *mean, double *sd)
     *sd = mass > 0.0 && m2 > 0.0 ? sqrt(m2 / mass) : 1.0;
 }
 
+/* Where auxiliaries start, those that have the target's unit in terms of its spread. */
+static void place_auxiliaries(search *s, double spread)
+{
+    for (size_t i = 0; i < s->u->auxiliaries; i++) {
+        const model_auxiliary *each = &s->u->model->auxiliaries[i];
+        double unit = each->of_target ? spread : 1.0;
+        s->w[s->u->columns + i] = scale_coordinate(each->scale, each->start * unit);
+    }
+}
+
 /* Zeros; where the target has a scale, the intercept at its mean and sigma at its spread. */
 static void place(search *s)
 {
@@ -74,10 +84,8 @@ static void place(search *s)
     target_moments(data, &mean, &sd);
     s->log_spread = log(sd);
     memset(s->w, 0, s->dim * sizeof *s->w);
-    if (!s->u->model->scales_with_target) return;
-    if (data->intercept) s->w[0] = mean;
-    double spread = data->intercept ? sd : hypot(mean, sd);
-    if (s->u->model->auxiliary) s->w[data->d] = log(spread);
+    place_auxiliaries(s, data->intercept ? sd : hypot(mean, sd));
+    if (s->u->model->scales_with_target && data->intercept) s->w[0] = mean;
 }
 
 /* The user's start where it makes sense, else our own. */

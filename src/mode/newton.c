@@ -24,11 +24,6 @@
 #define RUNAWAY_GAIN   1.0 /* nats a step */
 #define MAX_AUX_STEP   3.0 /* log sigma is exponential in its effect: no leaps */
 
-static size_t aux_index(const search *s)
-{
-    return s->u->columns;
-}
-
 /* D of (1). A diagonal of 0 happens under a kinked prior with no data: its slope is its scale. */
 static void set_roots(search *s)
 {
@@ -43,13 +38,13 @@ static void set_roots(search *s)
 }
 
 /* Left of (1), lower triangle; weights held on a kink are taken out. `crossed` false drops the
- * terms between weights and the auxiliary: without them regressions are convex everywhere. */
+ * terms of the auxiliaries with others: without them regressions are convex everywhere. */
 static void scale_hessian(search *s, double damping, bool crossed)
 {
-    size_t d = s->dim, aux = aux_index(s);
+    size_t d = s->dim, weights = s->u->columns;
     for (size_t i = 0; i < d; i++) {
         for (size_t j = 0; j < i; j++) {
-            bool keep = s->side[i] != 0.0 && s->side[j] != 0.0 && (crossed || i != aux);
+            bool keep = s->side[i] != 0.0 && s->side[j] != 0.0 && (crossed || i < weights);
             s->factor[i * d + j] =
                 keep ? s->hessian[i * d + j] / (s->root[i] * s->root[j]) : 0.0;
         }
@@ -69,8 +64,9 @@ static void solve_step(search *s)
         x[j] /= s->root[j];
         s->decrement -= x[j] * s->gradient[j];
     }
-    size_t aux = aux_index(s);
-    double leap = aux < s->dim ? fabs(x[aux]) / MAX_AUX_STEP : 0.0;
+    double leap = 0.0;
+    for (size_t j = s->u->columns; j < s->dim; j++)
+        leap = fmax(leap, fabs(x[j]) / MAX_AUX_STEP);
     for (size_t j = 0; j < s->dim && leap > 1.0; j++) x[j] /= leap;
 }
 
@@ -86,7 +82,7 @@ static sbps_status find_step(search *s, sbps_error *err)
             if (status != SBPS_OK) return status;
             scale_hessian(s, 0.0, false);
             bool rescued =
-                aux_index(s) < s->dim && cholesky_pivot(s->dim, s->factor, least) == s->dim;
+                s->u->auxiliaries && cholesky_pivot(s->dim, s->factor, least) == s->dim;
             if (!rescued) s->damping = least;
         }
     }

@@ -50,7 +50,7 @@ sbps_status check_separation(const search *s, bool certain, sbps_error *err);
 /* Are columns up to `pivot` dependent, and nothing in the prior holds them? The leading part of
  * s->factor is whole. */
 sbps_status check_collinear(search *s, size_t pivot, sbps_error *err);
-/* Has sigma run to zero? */
+/* Has sigma, or what stands for it, run to where no residual is left? */
 sbps_status check_perfect_fit(const search *s, sbps_error *err);
 
 #endif

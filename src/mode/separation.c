@@ -21,12 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL         1e-3 /* decrement below which a step should no longer move predictors */
-#define MOVES         0.3  /* nats of log odds: a step that still does */
-#define NEAR_ZERO     1e-4 /* relative: an objection that is only rounding */
-#define NAMES_MAX     6
-#define DEPENDENT     1e-6 /* relative length of X v below which v is in the null space */
-#define SIGMA_NOTHING 16.0 /* log of sd(y)/sigma that no noise explains */
+#define SMALL            1e-3 /* decrement below which a step should no longer move predictors */
+#define MOVES            0.3  /* nats of log odds: a step that still does */
+#define NEAR_ZERO        1e-4 /* relative: an objection that is only rounding */
+#define NAMES_MAX        6
+#define DEPENDENT        1e-6 /* relative length of X v below which v is in the null space */
+#define RESIDUAL_NOTHING 16.0 /* log of sd(y) over the residuals' that no noise explains */
 
 /* No prior holds weight j. */
 static bool is_flat(const search *s, size_t j)
@@ -64,7 +64,7 @@ static double largest_share(const search *s, const double *v)
 static sbps_status anyone_objects(const search *s, bool *out, sbps_error *err)
 {
     size_t d = s->u->data->d;
-    double limit = NEAR_ZERO * largest_share(s, s->step), *v = new_doubles(d);
+    double limit = NEAR_ZERO * largest_share(s, s->step), *v = new_doubles(s->dim);
     *out = false;
     if (!v) return fail_memory(err);
     for (size_t j = 0; j < d; j++) v[j] = share(s, s->step, j) <= limit ? 0.0 : s->step[j];
@@ -167,10 +167,18 @@ static sbps_status explain_no_events(const search *s, sbps_error *err)
                 target ? target : "y");
 }
 
+/* Has the model a parameter that follows the size of residuals? Then rows pull back before they are far
+ * from their targets, and none can be told to run off. */
+static bool fits_closely(const search *s)
+{
+    for (size_t i = 0; i < s->u->auxiliaries; i++)
+        if (s->u->model->auxiliaries[i].perfect_fit != 0.0) return true;
+    return false;
+}
+
 sbps_status check_separation(const search *s, bool certain, sbps_error *err)
 {
-    if (!s->u->model->regression || s->u->model->auxiliary || s->decrement > SMALL)
-        return SBPS_OK;
+    if (!s->u->model->regression || fits_closely(s) || s->decrement > SMALL) return SBPS_OK;
     journey j;
     sbps_status status = journey_take(s->u, s->w, s->step, &j, err);
     if (status != SBPS_OK || j.largest < MOVES) return status;
@@ -244,18 +252,34 @@ sbps_status check_collinear(search *s, size_t pivot, sbps_error *err)
     return explain_collinear(s, pivot, largest, residual, err);
 }
 
-/* ---- sigma ---- */
+/* ---- nothing left to explain ---- */
+
+/* log of the residuals' size by auxiliary i, over what they are in its unit; 0 where it does not follow them. */
+static double log_residuals(const search *s, size_t i)
+{
+    const model_auxiliary *each = &s->u->model->auxiliaries[i];
+    double unit = each->of_target ? s->log_spread : 0.0;
+    if (each->perfect_fit == 0.0) return 0.0;
+    return (s->w[s->u->columns + i] - unit) / each->perfect_fit;
+}
+
+static sbps_status explain_perfect_fit(const search *s, const model_auxiliary *by,
+                                       sbps_error *err)
+{
+    const rows *data = s->u->data;
+    return fail(
+        err, SBPS_NO_MODE,
+        "the columns predict '%.80s' perfectly, so %s runs to %s and the posterior has no "
+        "mode; is the target, or a copy of it, among the columns, or are there too few "
+        "rows (%zu) for %zu weights?",
+        data->target ? data->target : "y", by->name, by->perfect_fit > 0.0 ? "0" : "infinity",
+        data->n, data->d);
+}
 
 sbps_status check_perfect_fit(const search *s, sbps_error *err)
 {
-    const rows *data = s->u->data;
-    const model_auxiliary *sigma = s->u->model->auxiliary;
-    if (!sigma || !sigma->of_target) return SBPS_OK;
-    if (s->w[data->d] > s->log_spread - SIGMA_NOTHING) return SBPS_OK;
-    return fail(
-        err, SBPS_NO_MODE,
-        "the columns predict '%.80s' perfectly, so %s runs to 0 and the posterior has no "
-        "mode; is the target, or a copy of it, among the columns, or are there too few "
-        "rows (%zu) for %zu weights?",
-        data->target ? data->target : "y", sigma->name, data->n, data->d);
+    for (size_t i = 0; i < s->u->auxiliaries; i++)
+        if (log_residuals(s, i) <= -RESIDUAL_NOTHING)
+            return explain_perfect_fit(s, &s->u->model->auxiliaries[i], err);
+    return SBPS_OK;
 }

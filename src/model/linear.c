@@ -29,7 +29,7 @@ static sbps_status linear_check(const rows *r, sbps_error *err)
 
 static void linear_loglik(const batch *b, double *out)
 {
-    double tau = exp(-2.0 * b->aux), constant = -0.5 * log(2.0 * M_PI) - b->aux;
+    double tau = exp(-2.0 * b->aux[0]), constant = -0.5 * log(2.0 * M_PI) - b->aux[0];
     for (size_t i = 0; i < b->n; i++) {
         double r = b->y[i] - b->eta[i];
         out[i] = constant - 0.5 * r * r * tau;
@@ -38,16 +38,16 @@ static void linear_loglik(const batch *b, double *out)
 
 static void linear_slope(const batch *b, double *out)
 {
-    double tau = exp(-2.0 * b->aux);
+    double tau = exp(-2.0 * b->aux[0]);
     for (size_t i = 0; i < b->n; i++) {
         double r = b->y[i] - b->eta[i], r_tau = r * tau;
-        out[i] = r_tau * b->deta[i] + (r * r_tau - 1.0) * b->daux;
+        out[i] = r_tau * b->deta[i] + (r * r_tau - 1.0) * b->daux[0];
     }
 }
 
 static void linear_gradient(const batch *b, double *d_eta, double *d_aux)
 {
-    double tau = exp(-2.0 * b->aux);
+    double tau = exp(-2.0 * b->aux[0]);
     for (size_t i = 0; i < b->n; i++) {
         double r = b->y[i] - b->eta[i];
         d_eta[i] = r * tau;
@@ -57,7 +57,7 @@ static void linear_gradient(const batch *b, double *d_eta, double *d_aux)
 
 static void linear_curvature(const batch *b, double *ee, double *ea, double *aa)
 {
-    double tau = exp(-2.0 * b->aux);
+    double tau = exp(-2.0 * b->aux[0]);
     for (size_t i = 0; i < b->n; i++) {
         double r = b->y[i] - b->eta[i];
         ee[i] = -tau;
@@ -66,12 +66,16 @@ static void linear_curvature(const batch *b, double *ee, double *ea, double *aa)
     }
 }
 
-static double linear_simulate(rng *r, double eta, double aux)
+static double linear_simulate(rng *r, double eta, const double *aux)
 {
-    return eta + exp(aux) * rng_normal(r);
+    return eta + exp(aux[0]) * rng_normal(r);
 }
 
-static const model_auxiliary sigma = {"sigma", "prior-sigma", .of_target = true};
+static const model_auxiliary auxiliaries[] = {
+    {AUXILIARY("sigma"), .scale = SCALE_LOG, .of_target = true, .start = 1.0,
+     .prior = "exponential(1)", .perfect_fit = 1.0,
+     .help = "Prior of the residual standard deviation. auto: exponential(1/sd(y))."},
+};
 
 static const predictor rows_of = {
     .check = linear_check,
@@ -87,6 +91,6 @@ const model_kind model_linear = {
     .summary = "Linear regression: y is normal around a line in the columns, sd sigma unknown.",
     .support = SUPPORT_REAL,
     .scales_with_target = true,
-    .auxiliary = &sigma,
+    AUXILIARIES(auxiliaries),
     PREDICTOR_MODEL(rows_of),
 };

@@ -44,21 +44,18 @@ static void logistic_slope(const batch *b, double *out)
     for (size_t i = 0; i < b->n; i++) out[i] = (b->y[i] - out[i]) * b->deta[i];
 }
 
-static void zero(size_t n, double *out)
-{
-    for (size_t i = 0; i < n; i++) out[i] = 0.0;
-}
-
 static void logistic_gradient(const batch *b, double *d_eta, double *d_aux)
 {
+    (void)d_aux;
     b->k->sigmoid(b->n, b->eta, d_eta);
     for (size_t i = 0; i < b->n; i++) d_eta[i] = b->y[i] - d_eta[i];
-    if (d_aux) zero(b->n, d_aux);
 }
 
 /* (3) is even in eta: at -|eta| the probability is the small one and 1 - p loses nothing. */
 static void logistic_curvature(const batch *b, double *ee, double *ea, double *aa)
 {
+    (void)ea;
+    (void)aa;
     double mirrored[CHUNK];
     for (size_t first = 0; first < b->n; first += CHUNK) {
         size_t n = b->n - first < CHUNK ? b->n - first : CHUNK;
@@ -66,11 +63,9 @@ static void logistic_curvature(const batch *b, double *ee, double *ea, double *a
         b->k->sigmoid(n, mirrored, ee + first);
     }
     for (size_t i = 0; i < b->n; i++) ee[i] = -ee[i] * (1.0 - ee[i]);
-    if (ea) zero(b->n, ea);
-    if (aa) zero(b->n, aa);
 }
 
-static double logistic_simulate(rng *r, double eta, double aux)
+static double logistic_simulate(rng *r, double eta, const double *aux)
 {
     (void)aux;
     return rng_uniform(r) < 1.0 / (1.0 + exp(-eta)) ? 1.0 : 0.0;

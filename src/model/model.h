@@ -1,12 +1,13 @@
 /* Models: what one row says about w. Most see w through the linear predictor eta = x.w (+ offset): they
- * are written for batches of it, of its rate d eta/dt along a flight, and of y, with one auxiliary
- * coordinate `aux` where they have one (linear: log sigma). Others are given w itself. None knows
+ * are written for batches of it, of its rate d eta/dt along a flight, and of y, with the auxiliary
+ * coordinates `aux` that they list (linear: log sigma). Others are given w itself. None knows
  * of mini-batches, N/n, priors, samplers or files. */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
 #include "base/kernels.h"
 #include "base/rng.h"
+#include "base/scale.h"
 #include "data/rows.h"
 
 typedef struct {
@@ -14,7 +15,9 @@ typedef struct {
     size_t n;
     const double *eta, *y;
     const double *deta; /* NULL where no slope is asked */
-    double aux, daux;   /* the auxiliary coordinate and its rate; 0 without one */
+    const double *aux,
+        *daux;    /* the auxiliary coordinates and their rates, where there are such */
+    size_t pitch; /* from what is said about one auxiliary to what is said about the next */
 } batch;
 
 /* What the options say about a model's shape; each model reads what concerns it. */
@@ -41,12 +44,23 @@ typedef enum {
     SUPPORT_CLASSES /* likewise, as names */
 } target_support;
 
-/* A coordinate that is no weight, the last of w: the log of a positive parameter. */
+/* A parameter that is no weight. Coordinates of such are the last of w, in the order of the model's list. */
 typedef struct {
-    const char *name;   /* of the parameter, as it is reported */
-    const char *option; /* that gives its prior; exponential(1/s) by default, s its scale */
-    bool of_target;     /* it has the scale of the target, sd(y), and starts there; else 1 */
+    const char *name; /* as it is reported */
+    const char
+        *option;      /* that gives its prior: there is one for every name that a model lists */
+    const char *help; /* of that option; the same wherever the name is listed */
+    coordinate_scale scale; /* its coordinate: SCALE_LOG where it is positive */
+    bool of_target;         /* its unit is the sd of the target; else 1 */
+    double start;      /* in its unit: where the search begins, and what made-up tables have */
+    const char *prior; /* by default, of the parameter in its unit: "exponential(1)" */
+    /* Where the columns predict the target perfectly the parameter goes as this power of the residuals:
+     * 1 for their sd, -2 for a precision. 0: it stays where it is. Of SCALE_LOG alone. */
+    double perfect_fit;
 } model_auxiliary;
+
+#define AUXILIARY(word)   .name = word, .option = "prior-" word
+#define AUXILIARIES(list) .auxiliaries = list, .auxiliary_count = sizeof list / sizeof *list
 
 /* A model that sees w through the linear predictor alone. */
 typedef struct predictor {
@@ -56,12 +70,13 @@ typedef struct predictor {
     void (*loglik)(const batch *b, double *out);
     /* d/dt log p along the flight, per row */
     void (*slope)(const batch *b, double *out);
-    /* d log p / d eta per row; d log p / d aux per row unless d_aux is NULL */
+    /* d log p / d eta per row; d log p / d aux per row, for one auxiliary after another, unless d_aux is NULL */
     void (*gradient)(const batch *b, double *d_eta, double *d_aux);
-    /* second derivatives per row: eta-eta; eta-aux and aux-aux unless NULL */
+    /* second derivatives per row: eta-eta; for one auxiliary after another eta-aux, and aux-aux packed as
+     * packed_index has it, unless NULL */
     void (*curvature)(const batch *b, double *ee, double *ea, double *aa);
     /* Optional: one y given eta and aux. NULL: cannot be simulated. */
-    double (*simulate)(rng *r, double eta, double aux);
+    double (*simulate)(rng *r, double eta, const double *aux);
     /* d log p/d eta = y - mean(eta), and no auxiliary: slopes are summed by one kernel. MEAN_OTHER:
      * not so. */
     mean_function mean;
@@ -79,7 +94,8 @@ typedef struct model_kind {
     target_support support;
     /* Optional: the same where the shape decides it. */
     target_support (*support_of)(const model_shape *shape);
-    const model_auxiliary *auxiliary; /* NULL: the model has none */
+    const model_auxiliary *auxiliaries; /* see AUXILIARIES; none: 0 of them */
+    size_t auxiliary_count;
     bool rowless;     /* a density given in closed form: no table, one pseudo-row */
     bool no_columns;  /* rows hold a target only; other columns are passed over */
     bool any_storage; /* asks for products of rows alone; else it reads rows of doubles */
@@ -106,8 +122,8 @@ typedef struct model_kind {
      * INFINITY: flat. */
     double (*prior_sd)(const void *self, size_t j);
     double (*prior_mean)(const void *self, size_t j);
-    /* Of models with an auxiliary: its scale. */
-    double (*auxiliary_scale)(const void *self);
+    /* Of models with auxiliaries: the unit of each. */
+    double (*auxiliary_unit)(const void *self, size_t index);
     /* Optional: is coordinate j an intercept, which --prior-intercept is for? NULL: none is. */
     bool (*intercept)(const void *self, size_t j);
     /* Optional: where the search for the mode begins. NULL: at 0. */
@@ -140,12 +156,12 @@ typedef struct model_kind {
     void (*simulate)(rng *r, size_t columns, double *x, double *y);
 } model_kind;
 
-/* What every predictor's model has in common: one weight a column of the table, and the auxiliary. */
+/* What every predictor's model has in common: one weight a column of the table, and its auxiliaries. */
 #define PREDICTOR_MODEL(of)                                                                    \
     .predictor = &(of), .regression = true, .any_storage = true, .weights_by_column = true,    \
     .open = predictor_open, .close = predictor_close, .dim = predictor_dim,                    \
     .name_of = predictor_name, .prior_sd = predictor_prior_sd,                                 \
-    .prior_mean = predictor_prior_mean, .auxiliary_scale = predictor_auxiliary_scale,          \
+    .prior_mean = predictor_prior_mean, .auxiliary_unit = predictor_auxiliary_unit,            \
     .intercept = predictor_intercept
 sbps_status predictor_open(const model_kind *kind, const rows *data, const model_shape *shape,
                            void **self, sbps_error *err);
@@ -154,12 +170,12 @@ size_t predictor_dim(const void *self);
 void predictor_name(const void *self, size_t j, size_t size, char *text);
 double predictor_prior_sd(const void *self, size_t j);
 double predictor_prior_mean(const void *self, size_t j);
-double predictor_auxiliary_scale(const void *self);
+double predictor_auxiliary_unit(const void *self, size_t index);
 bool predictor_intercept(const void *self, size_t j);
 
 target_support model_support(const model_kind *kind, const model_shape *shape);
-/* Can its tables be made up? Then one has so many columns, and a row of it is x and, given weights w (only
- * regressions ask for them), y. */
+/* Can its tables be made up? Then one has so many columns, and a row of it is x and, given weights w and after
+ * them the auxiliary coordinates (only regressions ask for them), y. */
 bool model_simulates(const model_kind *kind);
 size_t model_columns(const model_kind *kind, size_t dim);
 double model_reach(const model_kind *kind, size_t dim); /* half-width of the weights' law */
@@ -169,6 +185,9 @@ void model_simulate(const model_kind *kind, rng *r, size_t columns, const double
 #define MODEL_DECIMALS 1e6
 
 extern const model_kind *const model_kinds[]; /* NULL at the end */
+
+/* The names of auxiliaries, over all models listed, each once; NULL past the end. */
+const model_auxiliary *model_auxiliary_at(size_t index);
 
 const model_kind *model_find(const char *name); /* NULL when unknown */
 /* Does --model name a file, a model of the user's own? A name with a slash does. */

@@ -1,5 +1,5 @@
 /* Predictors' models as models like others: their coordinates are the weights of the table's columns, one
- * after another, and the auxiliary where there is one.
+ * after another, and the auxiliaries that the model lists.
  *
  * Default priors: weights normal(0, 2.5 s / sd(x)), the intercept normal(0, 10) or, on the target's own
  * scale, normal(mean y, 10 s); s = sd(y) there, else 1. */
@@ -49,14 +49,15 @@ void predictor_close(void *self)
 size_t predictor_dim(const void *self)
 {
     const fitted *f = self;
-    return f->data->d + (f->kind->auxiliary ? 1 : 0);
+    return f->data->d + f->kind->auxiliary_count;
 }
 
 void predictor_name(const void *self, size_t j, size_t size, char *text)
 {
     const fitted *f = self;
-    const char *column = f->data->names && j < f->data->d ? f->data->names[j] : "column";
-    snprintf(text, size, "%s", j == f->data->d ? f->kind->auxiliary->name : column);
+    size_t d = f->data->d;
+    const char *column = f->data->names && j < d ? f->data->names[j] : "column";
+    snprintf(text, size, "%s", j < d ? column : f->kind->auxiliaries[j - d].name);
 }
 
 bool predictor_intercept(const void *self, size_t j)
@@ -78,8 +79,8 @@ double predictor_prior_sd(const void *self, size_t j)
     return 2.5 * f->scale / (f->data->sd[j] > 0.0 ? f->data->sd[j] : 1.0);
 }
 
-double predictor_auxiliary_scale(const void *self)
+double predictor_auxiliary_unit(const void *self, size_t index)
 {
     const fitted *f = self;
-    return f->kind->auxiliary->of_target ? f->scale : 1.0;
+    return f->kind->auxiliaries[index].of_target ? f->scale : 1.0;
 }

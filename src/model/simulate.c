@@ -28,7 +28,7 @@ void model_simulate(const model_kind *kind, rng *r, size_t columns, const double
         x[j] = nearbyint(value * MODEL_DECIMALS) / MODEL_DECIMALS;
         eta += w[j] * x[j];
     }
-    *y = kind->predictor->simulate(r, eta, 0.0);
+    *y = kind->predictor->simulate(r, eta, w + columns);
 }
 
 double model_reach(const model_kind *kind, size_t dim)

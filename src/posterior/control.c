@@ -4,8 +4,9 @@
  *
  * is as unbiased as grad log p_i(w). Its variance falls with |w - w_hat|^2 when P is linear (the
  * gradient form) and with |w - w_hat|^4 when it is quadratic (the Hessian form). A predictor model
- * needs only the derivatives of log p by eta: one number a row, or three. */
+ * needs only the derivatives of log p by eta: one number a row, or three; and by its auxiliaries. */
 #include "posterior/control.h"
+#include "base/dense.h"
 #include "base/memory.h"
 #include "data/row_sums.h"
 #include "posterior/forms.h"
@@ -48,13 +49,14 @@ static sbps_status likelihood_hessian(const posterior *u, control *c, const doub
 static sbps_status allocate_rows(const posterior *u, control *c, control_order order,
                                  sbps_error *err)
 {
-    bool aux = u->model->auxiliary, second = order == CONTROL_HESSIAN;
-    bool mean = u->model->predictor->mean != MEAN_OTHER;
+    size_t aux = u->auxiliaries, second = order == CONTROL_HESSIAN;
+    size_t mean = u->model->predictor->mean != MEAN_OTHER;
     double **arrays[] = {&c->d_eta, &c->d_aux, &c->eta, &c->ee, &c->ea, &c->aa, &c->base};
-    bool wanted[] = {true, aux, second, second, second && aux, second && aux, mean};
+    const size_t runs[] = {1,   aux, second, second, second * aux, second * packed_size(aux),
+                           mean};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-        if (!wanted[i]) continue;
-        *arrays[i] = new_doubles(u->data->n);
+        if (!runs[i]) continue;
+        *arrays[i] = new_doubles(runs[i] * u->data->n);
         if (!*arrays[i]) return fail_memory(err);
     }
     return SBPS_OK;
@@ -80,6 +82,7 @@ static void keep_rows(const void *self, row_range r, double *eta, double *total)
     size_t first = r.first;
     (void)total;
     batch b = predictors_of(k->u, r, &k->line, eta, NULL);
+    b.pitch = data->n;
     model->gradient(&b, c->d_eta + first, part(c->d_aux, first));
     if (c->eta) {
         memcpy(c->eta + first, eta, r.n * sizeof *eta);
@@ -95,7 +98,6 @@ sbps_status control_rows(const posterior *u, control *c, control_order order, sb
     sbps_status status = allocate_rows(u, c, order, err);
     if (status == SBPS_OK) status = padded_line_open(&k.line, u, c->w, NULL, err);
     if (status != SBPS_OK) return status;
-    c->aux = k.line.aux;
     const row_sum what = {.self = &k, .scratch = ROW_BLOCK, .add = keep_rows};
     status = row_sums(u->data, &what, NULL, err);
     free(k.line.p);

@@ -11,9 +11,8 @@ typedef struct control {
     double *w;        /* dim: the reference */
     double *gradient; /* dim: sum over all rows of weight_i grad log p_i there */
     double *hessian; /* second order: of the same sum, rows padded to KERNEL_LANES; else NULL */
-    double aux;      /* the auxiliary coordinate there */
-    /* Predictor models, derivatives of log p of every row there: by eta and by the auxiliary (NULL
-     * without one); in the second order eta itself and the second derivatives. */
+    /* Predictor models, derivatives of log p of every row there: by eta and by the auxiliaries, one after
+     * another (NULL without such); in the second order eta itself and the second derivatives. */
     double *d_eta, *d_aux;
     double *eta, *ee, *ea, *aa;
     /* Models with a mean function, see slope_terms: y - d_eta, in the second order + ee eta. */

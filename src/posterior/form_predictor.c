@@ -1,4 +1,4 @@
-/* Sums over all rows of a predictor's model. With eta_i = x_i.w + offset_i, row weights c_i and auxiliary
+/* Sums over all rows of a predictor's model. With eta_i = x_i.w + offset_i, row weights c_i and auxiliaries
  * a:
  *
  *   U(w)   = -sum_j log p_j(w_j) - sum_i c_i log p(y_i | eta_i, a)                        (1)
@@ -32,17 +32,23 @@ typedef struct {
 
 /* What a block is worked on with. */
 typedef struct {
-    double *eta, *deta, *r[3];
+    double *eta, *deta;
+    double *e;      /* by eta: values, first or second derivatives */
+    double *a;      /* the same by the auxiliaries, a block each */
+    double *aa;     /* a block for each two of them */
     double *scaled; /* of the Hessian: room for two blocks of rows */
 } room;
 
-#define ROOM_BLOCKS ((size_t)5)
-
-static room divide(double *scratch)
+static size_t room_size(const posterior *u)
 {
-    double *at[ROOM_BLOCKS + 1];
-    for (size_t i = 0; i <= ROOM_BLOCKS; i++) at[i] = scratch + i * ROW_BLOCK;
-    return (room){at[0], at[1], {at[2], at[3], at[4]}, at[5]};
+    return (3 + u->auxiliaries + packed_size(u->auxiliaries)) * ROW_BLOCK;
+}
+
+static room divide(const posterior *u, double *scratch)
+{
+    double *e = scratch + 2 * ROW_BLOCK, *a = e + ROW_BLOCK,
+           *aa = a + u->auxiliaries * ROW_BLOCK;
+    return (room){scratch, scratch + ROW_BLOCK, e, a, aa, scratch + room_size(u)};
 }
 
 static sbps_status sweep_open(sweep *s, const posterior *u, const double *w, const double *v,
@@ -54,7 +60,15 @@ static sbps_status sweep_open(sweep *s, const posterior *u, const double *w, con
 
 static batch look(const sweep *s, row_range r, const room *at)
 {
-    return predictors_of(s->u, r, &s->line, at->eta, at->deta);
+    batch b = predictors_of(s->u, r, &s->line, at->eta, at->deta);
+    b.pitch = ROW_BLOCK;
+    return b;
+}
+
+/* Each of so many blocks. */
+static void weigh_blocks(const posterior *u, row_range r, size_t count, double *values)
+{
+    for (size_t i = 0; i < count; i++) predictors_weigh(u, r, values + i * ROW_BLOCK);
 }
 
 static double block_loglik(const sweep *s, row_range r, const batch *b, double *values)
@@ -68,9 +82,10 @@ static double block_loglik(const sweep *s, row_range r, const batch *b, double *
 
 static void add_value(const void *self, row_range r, double *scratch, double *total)
 {
-    room at = divide(scratch);
-    batch b = look(self, r, &at);
-    *total += block_loglik(self, r, &b, at.r[0]);
+    const sweep *s = self;
+    room at = divide(s->u, scratch);
+    batch b = look(s, r, &at);
+    *total += block_loglik(s, r, &b, at.e);
 }
 
 static sbps_status value_of(const posterior *u, const double *w, double *value, sbps_error *err)
@@ -78,8 +93,7 @@ static sbps_status value_of(const posterior *u, const double *w, double *value, 
     sweep s;
     sbps_status status = sweep_open(&s, u, w, NULL, err);
     if (status != SBPS_OK) return status;
-    const row_sum what = {
-        .self = &s, .width = 1, .scratch = ROOM_BLOCKS * ROW_BLOCK, .add = add_value};
+    const row_sum what = {.self = &s, .width = 1, .scratch = room_size(u), .add = add_value};
     double total = 0.0;
     status = row_sums(u->data, &what, &total, err);
     *value = -log_prior_value(u, w) - total;
@@ -87,41 +101,43 @@ static sbps_status value_of(const posterior *u, const double *w, double *value, 
     return status;
 }
 
-/* sum r_i x_i, padded; then that of the auxiliary, and the log-likelihood. */
+/* sum r_i x_i, padded; then those of the auxiliaries, and the log-likelihood. */
 static void add_gradient(const void *self, row_range r, double *scratch, double *total)
 {
     const sweep *s = self;
     const posterior *u = s->u;
-    size_t stride = u->data->stride;
-    bool aux = u->dim > u->data->d;
-    room at = divide(scratch);
+    room at = divide(u, scratch);
     batch b = look(s, r, &at);
-    if (s->value) total[stride + 1] += block_loglik(s, r, &b, at.r[0]);
-    u->model->predictor->gradient(&b, at.r[0], aux ? at.r[1] : NULL);
-    predictors_weigh(s->u, r, at.r[0]);
-    rows_combine(u->data, u->k, r, at.r[0], total);
-    if (!aux) return;
-    predictors_weigh(s->u, r, at.r[1]);
-    total[stride] += sum(r.n, at.r[1]);
+    if (s->value) total[u->width] += block_loglik(s, r, &b, at.e);
+    u->model->predictor->gradient(&b, at.e, u->auxiliaries ? at.a : NULL);
+    predictors_weigh(u, r, at.e);
+    rows_combine(u->data, u->k, r, at.e, total);
+    weigh_blocks(u, r, u->auxiliaries, at.a);
+    for (size_t i = 0; i < u->auxiliaries; i++)
+        total[u->data->stride + i] += sum(r.n, at.a + i * ROW_BLOCK);
+}
+
+/* From a point as the rows want it to one as everybody else does, with the sign of U. */
+static void unpad(const posterior *u, const double *total, double *out)
+{
+    size_t d = u->data->d, beyond = u->data->stride - d;
+    for (size_t j = 0; j < u->dim; j++) out[j] = -total[j < d ? j : j + beyond];
 }
 
 static sbps_status gradient_of(const posterior *u, const double *w, double *value,
                                double *gradient, sbps_error *err)
 {
     sweep s;
-    size_t d = u->data->d, stride = u->data->stride;
-    double *total = new_doubles(stride + 2);
+    double *total = new_doubles(u->width + 1);
     sbps_status status = total ? sweep_open(&s, u, w, NULL, err) : fail_memory(err);
     if (status != SBPS_OK) goto done;
     s.value = value;
-    const row_sum what = {.self = &s,
-                          .width = stride + 2,
-                          .scratch = ROOM_BLOCKS * ROW_BLOCK,
-                          .add = add_gradient};
+    const row_sum what = {
+        .self = &s, .width = u->width + 1, .scratch = room_size(u), .add = add_gradient};
     status = row_sums(u->data, &what, total, err);
-    for (size_t j = 0; j < u->dim; j++) gradient[j] = -total[j < d ? j : stride];
+    unpad(u, total, gradient);
     log_prior_gradient(u, w, -1.0, gradient);
-    if (value) *value = -log_prior_value(u, w) - total[stride + 1];
+    if (value) *value = -log_prior_value(u, w) - total[u->width];
     free(s.line.p);
 done:
     free(total);
@@ -133,10 +149,11 @@ done:
 /* The model's second derivatives of the block, weighed. */
 static void block_curvature(const sweep *s, row_range r, const batch *b, const room *at)
 {
-    bool aux = s->u->dim > s->u->data->d;
-    s->u->model->predictor->curvature(b, at->r[0], aux ? at->r[1] : NULL,
-                                      aux ? at->r[2] : NULL);
-    for (size_t i = 0; i < (aux ? 3 : 1); i++) predictors_weigh(s->u, r, at->r[i]);
+    size_t count = s->u->auxiliaries;
+    s->u->model->predictor->curvature(b, at->e, count ? at->a : NULL, count ? at->aa : NULL);
+    weigh_blocks(s->u, r, 1, at->e);
+    weigh_blocks(s->u, r, count, at->a);
+    weigh_blocks(s->u, r, packed_size(count), at->aa);
 }
 
 /* hessian -= sum l_ee x x' over the block, lower triangle by panels (and a little above it). */
@@ -145,7 +162,7 @@ static void add_products(const posterior *u, row_range r, const room *at, double
     const rows *data = u->data;
     const storage_kind *storage = data->storage;
     size_t stride = data->stride, dim = u->dim, d = data->d, n = r.n;
-    double *scale = at->r[0], *rows_of_block = at->scaled + ROW_BLOCK * stride;
+    double *scale = at->e, *rows_of_block = at->scaled + ROW_BLOCK * stride;
     for (size_t i = 0; i < n; i++) scale[i] = -scale[i];
     if (storage->outer && storage->outer(data, r.first, n, scale, dim, hessian)) return;
     const double *x = data->x ? data->x + r.first * stride : rows_of_block;
@@ -162,30 +179,38 @@ static void add_products(const posterior *u, row_range r, const room *at, double
     }
 }
 
-/* dim*dim; then, of a model with an auxiliary, sum l_ea x_i, padded, and sum l_aa. */
+/* dim*dim; then, of every auxiliary, sum l_ea x_i, padded; and sum l_aa, packed. */
 static void add_hessian(const void *self, row_range r, double *scratch, double *total)
 {
     const sweep *s = self;
     const posterior *u = s->u;
-    double *beside = total + u->dim * u->dim;
-    room at = divide(scratch);
+    size_t stride = u->data->stride, count = u->auxiliaries;
+    double *beside = total + u->dim * u->dim, *among = beside + count * stride;
+    room at = divide(u, scratch);
     batch b = look(s, r, &at);
     block_curvature(s, r, &b, &at);
     add_products(u, r, &at, total);
-    if (u->dim == u->data->d) return;
-    rows_combine(u->data, u->k, r, at.r[1], beside);
-    beside[u->data->stride] += sum(r.n, at.r[2]);
+    for (size_t i = 0; i < count; i++)
+        rows_combine(u->data, u->k, r, at.a + i * ROW_BLOCK, beside + i * stride);
+    for (size_t i = 0; i < packed_size(count); i++) among[i] += sum(r.n, at.aa + i * ROW_BLOCK);
+}
+
+static size_t hessian_width(const posterior *u)
+{
+    size_t count = u->auxiliaries;
+    return u->dim * u->dim + count * u->data->stride + packed_size(count);
 }
 
 static void finish_hessian(const posterior *u, const double *w, const double *total,
                            double *hessian)
 {
-    size_t dim = u->dim, d = u->data->d;
-    const double *beside = total + dim * dim;
+    size_t dim = u->dim, d = u->data->d, stride = u->data->stride;
+    const double *beside = total + dim * dim, *among = beside + u->auxiliaries * stride;
     memcpy(hessian, total, dim * dim * sizeof *hessian);
-    if (dim > d) {
-        for (size_t j = 0; j < d; j++) hessian[d * dim + j] = -beside[j];
-        hessian[d * dim + d] = -beside[u->data->stride];
+    for (size_t i = 0; i < u->auxiliaries; i++) {
+        double *row = hessian + (d + i) * dim;
+        for (size_t j = 0; j < d; j++) row[j] = -beside[i * stride + j];
+        for (size_t j = 0; j <= i; j++) row[d + j] = -among[packed_index(i, j)];
     }
     for (size_t j = 0; j < dim; j++)
         for (size_t i = 0; i < j; i++) hessian[i * dim + j] = hessian[j * dim + i];
@@ -196,13 +221,12 @@ static sbps_status hessian_of(const posterior *u, const double *w, double *hessi
                               sbps_error *err)
 {
     sweep s;
-    size_t stride = u->data->stride, width = u->dim * u->dim + stride + 1;
-    double *total = new_doubles(width);
+    double *total = new_doubles(hessian_width(u));
     sbps_status status = total ? sweep_open(&s, u, w, NULL, err) : fail_memory(err);
     if (status != SBPS_OK) goto done;
     const row_sum what = {.self = &s,
-                          .width = width,
-                          .scratch = (ROOM_BLOCKS + 2 * stride) * ROW_BLOCK,
+                          .width = hessian_width(u),
+                          .scratch = room_size(u) + 2 * u->data->stride * ROW_BLOCK,
                           .add = add_hessian};
     status = row_sums(u->data, &what, total, err);
     if (status == SBPS_OK) finish_hessian(u, w, total, hessian);
@@ -212,36 +236,44 @@ done:
     return status;
 }
 
+/* What auxiliary j, of so many, has in the product; its part in l_ee d eta goes to at->e. */
+static void add_auxiliary_product(const batch *b, const room *at, size_t j, size_t count,
+                                  double *total)
+{
+    const double *ea = at->a + j * ROW_BLOCK;
+    for (size_t i = 0; i < b->n; i++) {
+        double own = ea[i] * b->deta[i];
+        for (size_t k = 0; k < count; k++)
+            own += at->aa[packed_index(j, k) * ROW_BLOCK + i] * b->daux[k];
+        *total += own;
+        at->e[i] += ea[i] * b->daux[j];
+    }
+}
+
 static void add_product(const void *self, row_range r, double *scratch, double *total)
 {
     const sweep *s = self;
     const posterior *u = s->u;
-    bool aux = u->dim > u->data->d;
-    room at = divide(scratch);
+    room at = divide(u, scratch);
     batch b = look(s, r, &at);
     block_curvature(s, r, &b, &at);
-    for (size_t i = 0; i < r.n; i++) {
-        double along = at.r[0][i] * at.deta[i] + (aux ? at.r[1][i] * s->line.daux : 0.0);
-        if (aux) total[u->data->stride] += at.r[1][i] * at.deta[i] + at.r[2][i] * s->line.daux;
-        at.r[0][i] = along;
-    }
-    rows_combine(u->data, u->k, r, at.r[0], total);
+    for (size_t i = 0; i < r.n; i++) at.e[i] *= at.deta[i];
+    for (size_t j = 0; j < u->auxiliaries; j++)
+        add_auxiliary_product(&b, &at, j, u->auxiliaries, total + u->data->stride + j);
+    rows_combine(u->data, u->k, r, at.e, total);
 }
 
 static sbps_status product_of(const posterior *u, const double *w, const double *v, double *hv,
                               sbps_error *err)
 {
     sweep s;
-    size_t d = u->data->d, stride = u->data->stride;
-    double *total = new_doubles(stride + 1);
+    double *total = new_doubles(u->width);
     sbps_status status = total ? sweep_open(&s, u, w, v, err) : fail_memory(err);
     if (status != SBPS_OK) goto done;
-    const row_sum what = {.self = &s,
-                          .width = stride + 1,
-                          .scratch = ROOM_BLOCKS * ROW_BLOCK,
-                          .add = add_product};
+    const row_sum what = {
+        .self = &s, .width = u->width, .scratch = room_size(u), .add = add_product};
     status = row_sums(u->data, &what, total, err);
-    for (size_t j = 0; j < u->dim; j++) hv[j] = -total[j < d ? j : stride];
+    unpad(u, total, hv);
     log_prior_product(u, w, v, -1.0, hv);
     free(s.line.p);
 done:

@@ -5,30 +5,35 @@
  *
  *   influence_i^2 = E[r(e)^2] |z_i|^2 / d                                                            (1)
  *
- * is an integral over one dimension. With an auxiliary coordinate a, last of w, L^-1 (0, 1) = (0, 1/L_aa), z_a
- * the last of z_i and r_a what is left of d log p/da, it is one over two:
+ * is an integral over one dimension. With auxiliary coordinates a, last of w, M the inverse of their part of
+ * L, L^-1 (0, r_a) = (0, M r_a), z_a the last of z_i and r_a what is left of d log p/da, it is one over two or
+ * more:
  *
- *   influence_i^2 = E[r^2 |z_i|^2 + 2 r r_a z_a/L_aa + r_a^2/L_aa^2] / d,                            (2)
- *   a = centre_a + s/L_aa,  e = x_i.(centre - reference) + z_a s + sqrt(|z_i|^2 - z_a^2) t,  s, t ~ N(0, 1).
+ *   influence_i^2 = E[r^2 |z_i|^2 + 2 r z_a'M r_a + |M r_a|^2] / d,                                  (2)
+ *   a = centre_a + M's,  e = x_i.(centre - reference) + z_a.s + sqrt(|z_i|^2 - |z_a|^2) t,  s, t ~ N(0, 1).
  *
- * Gauss-Hermite nodes do both. Removing row i moves the mode by about
+ * Gauss-Hermite nodes do t, and s of one auxiliary; s of k > 1 is left to 2k^2 + 1 points, which are right for
+ * polynomials of degree 5 (Stroud 1971, Approximate Calculation of Multiple Integrals, E_n^(r^2) 5-2):
  *
- *   H^-1 x_i l_e / (1 + l_ee |z_i|^2),   at most |z_i l_e| / (1 + l_ee |z_i|^2) posterior sds          (3)
+ *   0 with weight 2/(k+2),   +-sqrt(k+2) e_i with (4-k)/2(k+2)^2,   sqrt((k+2)/2)(+-e_i +-e_j) with 1/(k+2)^2. (3)
+ *
+ * Removing row i moves the mode by about
+ *
+ *   H^-1 x_i l_e / (1 + l_ee |z_i|^2),   at most |z_i l_e| / (1 + l_ee |z_i|^2) posterior sds          (4)
  *
  * (Cook, Weisberg 1982, Residuals and Influence in Regression, sections 3.5 and 5.6). */
 #include "posterior/influence.h"
 #include "base/cholesky.h"
+#include "base/dense.h"
 #include "base/memory.h"
 #include "base/real.h"
 #include "data/row_sums.h"
-#include "posterior/predictors.h"
+#include "posterior/whitened.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK      ((size_t)256)
 #define LEFT_LEAST 0.01 /* of the curvature, without a row: the first order knows no more */
 
 /* Abramowitz, Stegun (1964), table 25.10, for the standard normal. */
@@ -37,7 +42,6 @@ typedef struct {
     double at[7], weight[7];
 } nodes;
 
-static const nodes one_node = {1, {0.0}, {1.0}};
 static const nodes five_nodes = {
     5,
     {-2.856970013872806, -1.355626179974266, 0.0, 1.355626179974266, 2.856970013872806},
@@ -57,146 +61,76 @@ bool influence_applies(const posterior *u)
     return u->model->predictor && u->dim <= INFLUENCE_DIM;
 }
 
-/* ---- a block of rows ---- */
-
-typedef struct {
-    const posterior *u;
-    const influence_place *at;
-    bool aux;
-    double aux_unit; /* 1/L_aa */
-    size_t pitch;    /* of z */
-    size_t first, n;
-    double *memory;
-    double *z;             /* BLOCK * pitch */
-    double *reference;     /* padded to the stride */
-    double *away;          /* centre - reference, likewise */
-    double *eta, *shift;   /* predictors at the reference, and how far off the centre's are */
-    double *moved;         /* predictors at a node */
-    double *lever, *z_aux; /* |z|^2 and the last of z */
-    double *g, *ga;        /* d log p/d eta and /d aux at a node */
-    double *g0, *ga0;      /* at the reference */
-    double *ee, *ea, *aa;  /* second derivatives there */
-    double *sum[INFLUENCE_ORDERS];
-} block;
-
-static size_t carve(block *b, double *base)
-{
-    double **const parts[] = {&b->reference, &b->away,  &b->eta, &b->shift, &b->moved,
-                              &b->lever,     &b->z_aux, &b->g,   &b->ga,    &b->g0,
-                              &b->ga0,       &b->ee,    &b->ea,  &b->aa,    &b->sum[0],
-                              &b->sum[1],    &b->sum[2]};
-    size_t used = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (base) *parts[i] = base + used;
-        used += i < 2 ? b->pitch : BLOCK;
-    }
-    if (base) b->z = base + used;
-    return used + BLOCK * b->pitch;
-}
-
-static sbps_status block_open(block *b, const posterior *u, const influence_place *at,
-                              sbps_error *err)
-{
-    size_t d = u->data->d, dim = u->dim;
-    *b = (block){.u = u, .at = at, .aux = dim > d};
-    b->pitch = ((dim > u->data->stride ? dim : u->data->stride) + 7) / 8 * 8;
-    b->memory = new_doubles(carve(b, NULL));
-    if (!b->memory) return fail_memory(err);
-    carve(b, b->memory);
-    for (size_t j = 0; j < d; j++) {
-        b->reference[j] = at->reference[j];
-        b->away[j] = at->centre[j] - at->reference[j];
-    }
-    if (b->aux) b->aux_unit = 1.0 / at->factor[dim * dim - 1];
-    openblas_set_num_threads(1);
-    return SBPS_OK;
-}
-
-/* z of every row: X L'^-1. */
-static void whiten(block *b)
-{
-    const rows *data = b->u->data;
-    size_t dim = b->u->dim;
-    for (size_t i = 0; i < b->n; i++) {
-        double *z = b->z + i * b->pitch;
-        data->storage->decode(data, b->first + i, z);
-        if (b->aux) z[dim - 1] = 0.0;
-    }
-    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)b->n,
-                (int)dim, 1.0, b->at->factor, (int)dim, b->z, (int)b->pitch);
-    for (size_t i = 0; i < b->n; i++) {
-        const double *z = b->z + i * b->pitch;
-        b->lever[i] = b->u->k->dot(dim, z, z);
-        b->z_aux[i] = b->aux ? z[dim - 1] : 0.0;
-    }
-}
-
-/* The block's predictors with the auxiliary coordinate so far from the reference's. */
-static batch look(const block *b, const double *eta, double aux)
-{
-    return (batch){.k = b->u->k,
-                   .n = b->n,
-                   .eta = eta,
-                   .y = b->u->data->y + b->first,
-                   .aux = b->aux ? b->at->reference[b->u->dim - 1] + aux : 0.0};
-}
-
-/* A block of rows, and the model's derivatives at the reference. */
-static void block_take(block *b, size_t first, size_t n)
-{
-    const padded_line line = {.p = b->reference, .q = b->away};
-    b->first = first;
-    b->n = n;
-    predictors_of(b->u, rows_from(first, n), &line, b->eta, b->shift);
-    whiten(b);
-    batch here = look(b, b->eta, 0.0);
-    b->u->model->predictor->gradient(&here, b->g0, b->aux ? b->ga0 : NULL);
-    b->u->model->predictor->curvature(&here, b->ee, b->aux ? b->ea : NULL,
-                                      b->aux ? b->aa : NULL);
-}
-
-static double row_weight(const block *b, size_t i)
-{
-    return b->u->data->weight ? b->u->data->weight[b->first + i] : 1.0;
-}
-
 /* ---- (1) and (2) ---- */
 
-/* Squares at a node, for every order of control variate. e: how far the predictor is from the
- * reference's, a: the auxiliary. */
-static void add_squares(block *b, size_t i, double e, double a, double weight)
+/* What the control variate of this order takes out of the derivatives at a node, beside what the order before
+ * has taken. */
+static void leave(whitened *b, size_t order)
 {
-    double lever = b->lever[i], beside = 2.0 * b->z_aux[i] * b->aux_unit;
-    double unit2 = b->aux_unit * b->aux_unit;
-    double r = b->g[i], ra = b->aux ? b->ga[i] : 0.0;
-    for (size_t order = 0; order < INFLUENCE_ORDERS; order++) {
-        if (order == 1) {
-            r -= b->g0[i];
-            ra -= b->aux ? b->ga0[i] : 0.0;
+    size_t k = b->auxiliaries;
+    if (order == 1) {
+        for (size_t i = 0; i < b->n; i++) b->g[i] -= b->g0[i];
+        for (size_t i = 0; i < k * WHITENED_ROWS; i++) b->ga[i] -= b->ga0[i];
+    }
+    for (size_t i = 0; order == 2 && i < b->n; i++) {
+        double e = b->moved[i] - b->eta[i], along = b->ee[i] * e;
+        for (size_t j = 0; j < k; j++) {
+            double own = b->ea[j * WHITENED_ROWS + i] * e;
+            along += b->ea[j * WHITENED_ROWS + i] * b->off[j];
+            for (size_t l = 0; l < k; l++)
+                own += b->aa[packed_index(j, l) * WHITENED_ROWS + i] * b->off[l];
+            b->ga[j * WHITENED_ROWS + i] -= own;
         }
-        if (order == 2) {
-            r -= b->ee[i] * e + (b->aux ? b->ea[i] * a : 0.0);
-            ra -= b->aux ? b->ea[i] * e + b->aa[i] * a : 0.0;
-        }
-        double square = r * r * lever + ra * (r * beside + ra * unit2);
-        b->sum[order][i] += weight * larger(square, 0.0);
+        b->g[i] -= along;
     }
 }
 
-static void visit_node(block *b, double s, double t, double weight)
+/* (2) of what is left at a node. */
+static void add_squares(whitened *b, double weight, double *total)
 {
-    double off = b->aux ? b->at->centre[b->u->dim - 1] - b->at->reference[b->u->dim - 1] : 0.0;
-    double a = off + s * b->aux_unit;
+    size_t k = b->auxiliaries;
     for (size_t i = 0; i < b->n; i++) {
-        double rest = larger(b->lever[i] - b->z_aux[i] * b->z_aux[i], 0.0);
-        b->moved[i] = b->eta[i] + b->shift[i] + b->z_aux[i] * s + sqrt(rest) * t;
+        double r = b->g[i], square = r * r * b->lever[i];
+        for (size_t j = 0; j < k; j++) {
+            double own = r * b->beside[j * WHITENED_ROWS + i];
+            for (size_t l = 0; l < k; l++)
+                own += b->ga[l * WHITENED_ROWS + i] * b->square[j * k + l];
+            square += b->ga[j * WHITENED_ROWS + i] * own;
+        }
+        total[i] += weight * larger(square, 0.0);
     }
-    batch there = look(b, b->moved, a);
-    b->u->model->predictor->gradient(&there, b->g, b->aux ? b->ga : NULL);
-    for (size_t i = 0; i < b->n; i++) add_squares(b, i, b->moved[i] - b->eta[i], a, weight);
 }
 
-/* ---- (3) ---- */
+/* The auxiliaries at the node s, and the predictors at s and t. */
+static void move(whitened *b, double t)
+{
+    size_t k = b->auxiliaries, first = b->u->columns;
+    for (size_t j = 0; j < k; j++) {
+        double along = 0.0;
+        for (size_t l = j; l < k; l++) along += b->node[l] * b->inverse[l * k + j];
+        b->off[j] = b->at->centre[first + j] - b->at->reference[first + j] + along;
+        b->at_node[j] = b->at->reference[first + j] + b->off[j];
+    }
+    for (size_t i = 0; i < b->n; i++) b->moved[i] = b->eta[i] + b->shift[i];
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < b->n; i++)
+            b->moved[i] += b->z_aux[j * WHITENED_ROWS + i] * b->node[j];
+    for (size_t i = 0; i < b->n; i++) b->moved[i] += sqrt(b->rest[i]) * t;
+}
+
+/* Squares at a node, for every order of control variate. */
+static void visit_node(whitened *b, double t, double weight)
+{
+    move(b, t);
+    batch there = whitened_look(b, b->moved, b->at_node);
+    b->u->model->predictor->gradient(&there, b->g, b->auxiliaries ? b->ga : NULL);
+    for (size_t order = 0; order < INFLUENCE_ORDERS; order++) {
+        leave(b, order);
+        add_squares(b, weight, b->sum[order]);
+    }
+}
+
+/* ---- (4) ---- */
 
 /* In order, the largest first. */
 static void keep_effect(row_effects *kept, row_effect e)
@@ -220,14 +154,24 @@ static void marginal_sds(size_t d, const double *factor, double *room, double *s
     }
 }
 
+/* Component j of M r_a of row i at the reference. */
+static double auxiliary_pull(const whitened *b, size_t i, size_t j)
+{
+    double pull = 0.0;
+    for (size_t l = 0; l <= j; l++)
+        pull += b->ga0[l * WHITENED_ROWS + i] * b->inverse[j * b->auxiliaries + l];
+    return pull;
+}
+
 /* The parameter that row i of the block moves most. `move`: dim. */
-static row_effect effect_of(const block *b, size_t i, double scale, const double *sd,
+static row_effect effect_of(const whitened *b, size_t i, double scale, const double *sd,
                             double *move)
 {
     size_t dim = b->u->dim;
     const double *factor = b->at->factor, *z = b->z + i * b->pitch;
     for (size_t j = 0; j < dim; j++) move[j] = b->g0[i] * z[j] * scale;
-    if (b->aux) move[dim - 1] += b->ga0[i] * b->aux_unit * scale;
+    for (size_t j = 0; j < b->auxiliaries; j++)
+        move[b->u->columns + j] += auxiliary_pull(b, i, j) * scale;
     cholesky_back(dim, factor, move);
     row_effect e = {.row = b->first + i};
     for (size_t j = 0; j < dim; j++)
@@ -237,13 +181,13 @@ static row_effect effect_of(const block *b, size_t i, double scale, const double
 }
 
 /* Rows of the block that may be among them. `room`: dim. */
-static void add_effects(const block *b, const double *sd, double *room, row_effects *kept)
+static void add_effects(const whitened *b, const double *sd, double *room, row_effects *kept)
 {
     for (size_t i = 0; i < b->n; i++) {
-        double weight = row_weight(b, i);
+        double weight = whitened_weight(b, i);
         double left = larger(1.0 + weight * b->ee[i] * b->lever[i], LEFT_LEAST);
-        double most =
-            fabs(b->g0[i]) * sqrt(b->lever[i]) + (b->aux ? fabs(b->ga0[i]) * b->aux_unit : 0.0);
+        double most = fabs(b->g0[i]) * sqrt(b->lever[i]);
+        for (size_t j = 0; j < b->auxiliaries; j++) most += fabs(auxiliary_pull(b, i, j));
         if (!(weight * most >= kept->least * left)) continue;
         row_effect e = effect_of(b, i, weight / left, sd, room);
         if (fabs(e.shift) >= kept->least) keep_effect(kept, e);
@@ -252,20 +196,60 @@ static void add_effects(const block *b, const double *sd, double *room, row_effe
 
 /* ---- all rows ---- */
 
-static void integrate(block *b)
+static void integrate_predictor(whitened *b, const nodes *of_eta, double weight)
 {
-    const nodes *of_aux = b->aux ? &five_nodes : &one_node;
-    const nodes *of_eta = b->aux ? &five_nodes : &seven_nodes;
+    for (size_t i = 0; i < of_eta->count; i++)
+        visit_node(b, of_eta->at[i], weight * of_eta->weight[i]);
+}
+
+/* One auxiliary. */
+static void integrate_line(whitened *b)
+{
+    for (size_t i = 0; i < five_nodes.count; i++) {
+        b->node[0] = five_nodes.at[i];
+        integrate_predictor(b, &five_nodes, five_nodes.weight[i]);
+    }
+}
+
+/* The points of (3) on the axis of i, or with i and j in all four quadrants. */
+static void integrate_signs(whitened *b, size_t i, size_t j, double at, double weight)
+{
+    for (int sign = 0; sign < (i == j ? 2 : 4); sign++) {
+        b->node[j] = sign & 2 ? -at : at;
+        b->node[i] = sign & 1 ? -at : at;
+        integrate_predictor(b, &five_nodes, weight);
+    }
+    b->node[i] = b->node[j] = 0.0;
+}
+
+/* (3) */
+static void integrate_space(whitened *b)
+{
+    size_t count = b->auxiliaries;
+    double k = (double)count, k2 = k + 2.0;
+    memset(b->node, 0, count * sizeof *b->node);
+    integrate_predictor(b, &five_nodes, 2.0 / k2);
+    for (size_t i = 0; i < count; i++) {
+        integrate_signs(b, i, i, sqrt(k2), (4.0 - k) / (2.0 * k2 * k2));
+        for (size_t j = 0; j < i; j++)
+            integrate_signs(b, i, j, sqrt(0.5 * k2), 1.0 / (k2 * k2));
+    }
+    for (size_t order = 0; order < INFLUENCE_ORDERS; order++) /* k > 4 has weights below 0 */
+        for (size_t i = 0; i < b->n; i++) b->sum[order][i] = larger(b->sum[order][i], 0.0);
+}
+
+static void integrate(whitened *b)
+{
     for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
         memset(b->sum[order], 0, b->n * sizeof(double));
-    for (size_t k = 0; k < of_aux->count; k++)
-        for (size_t l = 0; l < of_eta->count; l++)
-            visit_node(b, of_aux->at[k], of_eta->at[l], of_aux->weight[k] * of_eta->weight[l]);
+    if (b->auxiliaries == 0) integrate_predictor(b, &seven_nodes, 1.0);
+    if (b->auxiliaries == 1) integrate_line(b);
+    if (b->auxiliaries > 1) integrate_space(b);
 }
 
 /* What is wanted of every row. */
 typedef struct {
-    block *b;
+    whitened *b;
     float *const *out;
     row_effects *effects; /* NULL: not wanted */
     double *sd, *room;    /* dim each, of those */
@@ -274,16 +258,17 @@ typedef struct {
 static void measure_rows(const void *self, row_range r, double *scratch, double *total)
 {
     const measuring *m = self;
-    block *b = m->b;
+    whitened *b = m->b;
     (void)scratch;
     (void)total;
-    for (size_t done = 0; done < r.n; done += BLOCK) {
-        block_take(b, r.first + done, r.n - done < BLOCK ? r.n - done : BLOCK);
+    for (size_t done = 0; done < r.n; done += WHITENED_ROWS) {
+        whitened_take(b, r.first + done,
+                      r.n - done < WHITENED_ROWS ? r.n - done : WHITENED_ROWS);
         integrate(b);
         for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
             for (size_t i = 0; m->out[order] && i < b->n; i++)
                 m->out[order][b->first + i] =
-                    (float)(row_weight(b, i) * sqrt(b->sum[order][i] / (double)b->u->dim));
+                    (float)(whitened_weight(b, i) * sqrt(b->sum[order][i] / (double)b->u->dim));
         if (m->effects) add_effects(b, m->sd, m->room, m->effects);
     }
 }
@@ -292,10 +277,10 @@ sbps_status influence_measure(const posterior *u, const influence_place *at,
                               float *const out[INFLUENCE_ORDERS], row_effects *effects,
                               sbps_error *err)
 {
-    block b;
+    whitened b;
     double *room = new_doubles(2 * u->dim), *sd = room + u->dim;
     if (!room) return fail_memory(err);
-    sbps_status status = block_open(&b, u, at, err);
+    sbps_status status = whitened_open(&b, u, at, err);
     if (status == SBPS_OK && effects) marginal_sds(u->dim, at->factor, room, sd);
     const measuring m = {&b, out, effects, sd, room};
     const row_sum what = {.self = &m, .add = measure_rows};

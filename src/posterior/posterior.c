@@ -33,7 +33,7 @@ bool posterior_bounded(const posterior *u)
 {
     const predictor *p = u->model->predictor;
     bool bounded = p && p->slope_bound > 0.0 && p->curvature_bound > 0.0;
-    return bounded && u->model->log_concave && !u->model->auxiliary;
+    return bounded && u->model->log_concave && !u->auxiliaries;
 }
 
 size_t posterior_column(const posterior *u, size_t j)
@@ -58,8 +58,9 @@ static sbps_status open_model(posterior *u, const model_shape *shape, sbps_error
     u->dim = u->columns = u->width = model->dim(u->self);
     u->form = model->predictor ? &form_predictor : &form_given;
     if (!model->predictor) return SBPS_OK;
+    u->auxiliaries = model->auxiliary_count;
     u->columns = u->data->d;
-    u->width = u->data->stride + 1;
+    u->width = u->data->stride + u->auxiliaries;
     u->mean = model->predictor->mean;
     return SBPS_OK;
 }
@@ -82,7 +83,8 @@ sbps_status posterior_open(const rows *data, const model_kind *model, const mode
         goto undo;
     }
     for (size_t j = 0; j < u->dim; j++) prior_parse("flat", &u->priors[j], NULL);
-    if (model->auxiliary) u->scale[u->dim - 1] = SCALE_LOG;
+    for (size_t i = 0; i < u->auxiliaries; i++)
+        u->scale[u->columns + i] = model->auxiliaries[i].scale;
     *out = u;
     return SBPS_OK;
 undo:

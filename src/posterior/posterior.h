@@ -14,8 +14,8 @@ typedef struct {
     const struct posterior_form *form; /* how its sums are made, see forms.h */
     size_t dim;
     /* A point as the rows want it has `width` doubles: `columns` coordinates, padding, and last the
-     * auxiliary where there is one. */
-    size_t columns, width;
+     * auxiliaries, so many. */
+    size_t columns, width, auxiliaries;
     prior *priors;           /* dim */
     coordinate_scale *scale; /* dim */
     /* Intercepts whose prior is of the predictor at the means of the columns: coordinates 0, data->d,

@@ -8,15 +8,14 @@ sbps_status padded_line_open(padded_line *line, const posterior *u, const double
 {
     const rows *data = u->data;
     size_t stride = (data->stride + 7) / 8 * 8; /* each on its own cache line */
-    bool aux = u->dim > data->d;
     *line = (padded_line){.p = new_doubles((v ? 2 : 1) * stride)};
     if (!line->p) return fail_memory(err);
     memcpy(line->p, w, data->d * sizeof *w);
-    line->aux = aux ? w[data->d] : 0.0;
+    line->aux = w + data->d;
     if (!v) return SBPS_OK;
     line->q = line->p + stride;
     memcpy(line->q, v, data->d * sizeof *v);
-    line->daux = aux ? v[data->d] : 0.0;
+    line->daux = v + data->d;
     return SBPS_OK;
 }
 
@@ -33,7 +32,8 @@ batch predictors_of(const posterior *u, row_range run, const padded_line *line, 
                    .deta = rate,
                    .y = data->y + run.first,
                    .aux = line->aux,
-                   .daux = line->daux};
+                   .daux = line->daux,
+                   .pitch = run.n};
 }
 
 void predictors_weigh(const posterior *u, row_range run, double *values)

@@ -4,7 +4,7 @@
  *   y_k <- grad F_k(w),     w <- w - D^-2 (m/s sum_k y_k + grad P(w)) / c(L + 1)             (1)
  *
  * s the number of blocks seen so far. A row's part in y_k is d log p/d eta times the row, so one
- * number a row is all that is kept (and one more where there is an auxiliary). D^2 is the diagonal
+ * number a row is all that is kept (and one more for each auxiliary). D^2 is the diagonal
  * of the Hessian, of which P has at most 1 after scaling; L the curvature of m F_k, doubled until
  *
  *   m F_k(w - q/L) <= m F_k(w) - q'D^2 q / 2L,    q = m D^-2 grad F_k(w)                       (2)
@@ -19,6 +19,7 @@
  * for finite training sets, NIPS. Line search and s: Schmidt, Le Roux, Bach (2017), Minimizing
  * finite sums with the stochastic average gradient, Math. Program. 162, 83-112, section 4. */
 #include "posterior/sag.h"
+#include "base/dense.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "posterior/log_prior.h"
@@ -41,42 +42,65 @@ typedef struct {
     const rows *data;
     size_t d, blocks, seen;
     double *memory;
-    double *p;      /* stride: the weights, padded; the auxiliary is s->w[d] */
-    double *q;      /* stride: of (2) */
-    double *sum;    /* stride: of r x over the rows */
-    double *own;    /* stride: the same of one block */
-    double *row;    /* stride */
-    double *r, *ra; /* n: what each row last said, its weight included; ra NULL: no auxiliary */
-    double *inverse;    /* dim: D^-2 */
-    double *best;       /* dim */
-    double *prior;      /* dim: what the log prior says, its gradient or its curvatures */
-    unsigned char *met; /* blocks: has it been looked at? */
-    double sum_aux;
-    double lipschitz, decay;  /* L and its factor a step */
-    double caution;           /* c */
-    double first, best_value; /* U at the beginning and at best */
-    double least;             /* |D^-1 g| surveyed */
+    size_t auxiliaries;
+    double *p;       /* stride: the weights, padded; auxiliaries are s->w[d] and on */
+    double *q;       /* stride: of (2) */
+    double *sum;     /* stride: of r x over the rows */
+    double *own;     /* stride: the same of one block */
+    double *row;     /* stride */
+    double *r, *ra;  /* n: what each row last said, its weight included; n more an auxiliary */
+    double *inverse; /* dim: D^-2 */
+    double *best;    /* dim */
+    double *prior;   /* dim: what the log prior says, its gradient or its curvatures */
+    unsigned char *met;                  /* blocks: has it been looked at? */
+    double *sum_aux, *q_aux, *trial_aux; /* auxiliaries: of ra, of (2) and where (2) is tried */
+    double *ra_said, *ea, *aa; /* a block an auxiliary, the same, and one for each two */
+    double lipschitz, decay;   /* L and its factor a step */
+    double caution;            /* c */
+    double first, best_value;  /* U at the beginning and at best */
+    double least;              /* |D^-1 g| surveyed */
     rng random;
 } sag;
 
 /* What a block says at w. */
 typedef struct {
     row_range range;
-    double eta[BLOCK], r[BLOCK], ra[BLOCK];
+    double eta[BLOCK], r[BLOCK];
+    double *ra; /* a block an auxiliary */
 } saying;
+
+/* What auxiliaries need from `at` on, beside what every row said; NULL: counts. Returns how much that is. */
+static size_t carve_auxiliaries(sag *g, double *at)
+{
+    size_t count = g->auxiliaries, used = 0;
+    double **const parts[] = {&g->sum_aux, &g->q_aux, &g->trial_aux,
+                              &g->ra_said, &g->ea,    &g->aa};
+    const size_t sizes[] = {count,         count,         count,
+                            count * BLOCK, count * BLOCK, packed_size(count) * BLOCK};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (at) *parts[i] = at + used;
+        used += sizes[i];
+    }
+    return used;
+}
 
 static sbps_status sag_open(sag *g, const posterior *u, sag_point *s, uint64_t seed,
                             sbps_error *err)
 {
     const rows *data = u->data;
-    size_t n = data->n, stride = data->stride, wide = (stride + 7) / 8 * 8;
-    bool aux = u->model->auxiliary;
-    *g =
-        (sag){.s = s, .u = u, .data = data, .d = data->d, .lipschitz = 1.0, .caution = CAUTION};
+    size_t n = data->n, wide = (data->stride + 7) / 8 * 8;
+    *g = (sag){.s = s,
+               .u = u,
+               .data = data,
+               .d = data->d,
+               .auxiliaries = u->auxiliaries,
+               .lipschitz = 1.0,
+               .caution = CAUTION};
     g->blocks = (n + BLOCK - 1) / BLOCK;
     g->decay = exp2(-1.0 / (double)g->blocks);
     g->random = rng_stream(seed, 0, RNG_MODE);
-    g->memory = new_doubles(5 * wide + (aux ? 2 : 1) * n + 3 * u->dim);
+    g->memory = new_doubles(5 * wide + (1 + g->auxiliaries) * n + 3 * u->dim +
+                            carve_auxiliaries(g, NULL));
     g->met = calloc(g->blocks, 1);
     if (!g->memory || !g->met) {
         free(g->memory);
@@ -89,23 +113,25 @@ static sbps_status sag_open(sag *g, const posterior *u, sag_point *s, uint64_t s
     g->best = g->inverse + u->dim;
     g->prior = g->best + u->dim;
     g->r = g->prior + u->dim;
-    if (aux) g->ra = g->r + n;
+    g->ra = g->r + n;
+    carve_auxiliaries(g, g->ra + g->auxiliaries * n);
     memcpy(g->p, s->w, g->d * sizeof *g->p);
     return SBPS_OK;
 }
 
-static double aux_of(const sag *g)
+static const double *aux_of(const sag *g)
 {
-    return g->ra ? g->s->w[g->d] : 0.0;
+    return g->s->w + g->d;
 }
 
-static batch batch_of(const sag *g, const saying *b, const double *eta, double aux)
+static batch batch_of(const sag *g, const saying *b, const double *eta, const double *aux)
 {
     return (batch){.k = g->u->k,
                    .n = b->range.n,
                    .eta = eta,
                    .y = g->data->y + b->range.first,
-                   .aux = aux};
+                   .aux = aux,
+                   .pitch = BLOCK};
 }
 
 static void ask(const sag *g, size_t block, saying *b)
@@ -114,9 +140,12 @@ static void ask(const sag *g, size_t block, saying *b)
     b->range = rows_from(first, left < BLOCK ? left : BLOCK);
     const padded_line line = {.p = g->p, .aux = aux_of(g)};
     batch at = predictors_of(g->u, b->range, &line, b->eta, NULL);
-    g->u->model->predictor->gradient(&at, b->r, g->ra ? b->ra : NULL);
+    at.pitch = BLOCK;
+    b->ra = g->ra_said;
+    g->u->model->predictor->gradient(&at, b->r, g->auxiliaries ? b->ra : NULL);
     predictors_weigh(g->u, b->range, b->r);
-    if (g->ra) predictors_weigh(g->u, b->range, b->ra);
+    for (size_t j = 0; j < g->auxiliaries; j++)
+        predictors_weigh(g->u, b->range, b->ra + j * BLOCK);
 }
 
 /* The rows' table and its sum take what the block says now. */
@@ -126,13 +155,16 @@ static void remember(sag *g, const saying *b)
     for (size_t i = 0; i < b->range.n; i++) change[i] = b->r[i] - r[i];
     rows_combine(g->data, g->u->k, b->range, change, g->sum);
     memcpy(r, b->r, b->range.n * sizeof *r);
-    for (size_t i = 0; g->ra && i < b->range.n; i++) {
-        g->sum_aux += b->ra[i] - g->ra[b->range.first + i];
-        g->ra[b->range.first + i] = b->ra[i];
+    for (size_t j = 0; j < g->auxiliaries; j++) {
+        double *kept = g->ra + j * g->data->n + b->range.first, *said = b->ra + j * BLOCK;
+        for (size_t i = 0; i < b->range.n; i++) {
+            g->sum_aux[j] += said[i] - kept[i];
+            kept[i] = said[i];
+        }
     }
 }
 
-static double block_loglik(const sag *g, const saying *b, const double *eta, double aux)
+static double block_loglik(const sag *g, const saying *b, const double *eta, const double *aux)
 {
     double value[BLOCK], total = 0.0;
     batch at = batch_of(g, b, eta, aux);
@@ -142,27 +174,35 @@ static double block_loglik(const sag *g, const saying *b, const double *eta, dou
     return total;
 }
 
-/* (2) */
-static void learn_curvature(sag *g, const saying *b)
+/* q of (2); returns q'D^2 q. */
+static double choose_step(sag *g, const saying *b)
 {
-    double m = (double)g->blocks, size = 0.0, q_aux = 0.0, deta[BLOCK], eta[BLOCK];
+    double m = (double)g->blocks, size = 0.0;
     memset(g->own, 0, g->d * sizeof *g->own);
     rows_combine(g->data, g->u->k, b->range, b->r, g->own);
     for (size_t j = 0; j < g->d; j++) {
         g->q[j] = m * g->own[j] * g->inverse[j];
         size += g->q[j] * m * g->own[j];
     }
-    if (g->ra) {
-        double own = 0.0;
-        for (size_t i = 0; i < b->range.n; i++) own += b->ra[i];
-        q_aux = m * own * g->inverse[g->d];
-        size += q_aux * m * own;
+    for (size_t j = 0; j < g->auxiliaries; j++) {
+        double own = sum(b->range.n, b->ra + j * BLOCK);
+        g->q_aux[j] = m * own * g->inverse[g->d + j];
+        size += g->q_aux[j] * m * own;
     }
+    return size;
+}
+
+/* (2) */
+static void learn_curvature(sag *g, const saying *b)
+{
+    double m = (double)g->blocks, size = choose_step(g, b), deta[BLOCK], eta[BLOCK];
     rows_products(g->data, g->u->k, b->range, g->q, NULL, deta, NULL);
     double before = block_loglik(g, b, b->eta, aux_of(g));
     for (; g->lipschitz < MAX_L; g->lipschitz *= 2.0) {
         for (size_t i = 0; i < b->range.n; i++) eta[i] = b->eta[i] + deta[i] / g->lipschitz;
-        double after = block_loglik(g, b, eta, aux_of(g) + q_aux / g->lipschitz);
+        for (size_t j = 0; j < g->auxiliaries; j++)
+            g->trial_aux[j] = aux_of(g)[j] + g->q_aux[j] / g->lipschitz;
+        double after = block_loglik(g, b, eta, g->trial_aux);
         double want = size / (2.0 * g->lipschitz), rounding = 1e-12 * m * fabs(before);
         if (want <= rounding || m * (after - before) >= want - rounding) break;
     }
@@ -179,7 +219,7 @@ static void ask_priors(sag *g)
 static double downhill(const sag *g, size_t j)
 {
     double share = (double)g->blocks / (double)g->seen;
-    return share * (j < g->d ? g->sum[j] : g->sum_aux) + g->prior[j];
+    return share * (j < g->d ? g->sum[j] : g->sum_aux[j - g->d]) + g->prior[j];
 }
 
 /* (1) */
@@ -203,15 +243,19 @@ static void step(sag *g)
 /* Adds the block's part of D^2 to `diagonal`. */
 static void add_diagonal(sag *g, const saying *b, double *diagonal)
 {
-    double ee[BLOCK], ea[BLOCK], aa[BLOCK];
+    double ee[BLOCK];
+    bool aux = g->auxiliaries;
     batch at = batch_of(g, b, b->eta, aux_of(g));
-    g->u->model->predictor->curvature(&at, ee, g->ra ? ea : NULL, g->ra ? aa : NULL);
+    g->u->model->predictor->curvature(&at, ee, aux ? g->ea : NULL, aux ? g->aa : NULL);
     predictors_weigh(g->u, b->range, ee);
-    if (g->ra) predictors_weigh(g->u, b->range, aa);
     for (size_t i = 0; i < b->range.n; i++) {
         g->data->storage->decode(g->data, b->range.first + i, g->row);
         for (size_t j = 0; j < g->d; j++) diagonal[j] -= ee[i] * g->row[j] * g->row[j];
-        if (g->ra) diagonal[g->d] -= aa[i];
+    }
+    for (size_t j = 0; j < g->auxiliaries; j++) {
+        double *own = g->aa + packed_index(j, j) * BLOCK;
+        predictors_weigh(g->u, b->range, own);
+        for (size_t i = 0; i < b->range.n; i++) diagonal[g->d + j] -= own[i];
     }
 }
 
@@ -235,9 +279,9 @@ static void survey(sag *g, bool store)
     memset(g->inverse, 0, g->u->dim * sizeof *g->inverse);
     if (store) {
         memset(g->r, 0, g->data->n * sizeof *g->r);
-        if (g->ra) memset(g->ra, 0, g->data->n * sizeof *g->ra);
+        memset(g->ra, 0, g->auxiliaries * g->data->n * sizeof *g->ra);
         memset(g->sum, 0, g->d * sizeof *g->sum);
-        g->sum_aux = 0.0;
+        memset(g->sum_aux, 0, g->auxiliaries * sizeof *g->sum_aux);
         memset(g->met, 1, g->blocks);
         g->seen = g->blocks;
     }

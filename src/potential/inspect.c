@@ -65,9 +65,8 @@ static void inspect_line(const minibatch *u, inspection *x)
 
 static void inspect_scratch(const minibatch *u, inspection *x)
 {
-    size_t wide = u->target->width, total = u->target->data->n,
-           block = total < MINIBATCH_BLOCK ? total : MINIBATCH_BLOCK;
-    const double *const blocks[] = {u->eta, u->deta, u->y, u->aux, u->room[0], u->room[1]};
+    size_t wide = u->target->width, block = u->block, aux = u->target->auxiliaries;
+    const double *const blocks[] = {u->eta, u->deta, u->y, u->room[0], u->room[1]};
     const double *const points[] = {u->p, u->q, u->point, u->aside, u->total};
     const double *const taylor[] = {u->taylor.p, u->taylor.q, u->taylor.hp, u->taylor.hq};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
@@ -76,6 +75,7 @@ static void inspect_scratch(const minibatch *u, inspection *x)
         inspect_any(x, points[i], wide * sizeof(double));
     for (size_t i = 0; i < sizeof taylor / sizeof *taylor; i++)
         inspect_any(x, taylor[i], u->taylor.stride * sizeof(double));
+    inspect_any(x, u->aux, (aux ? aux : 1) * block * sizeof(double));
     inspect_any(x, u->out, block * sizeof(double));
     inspect_any(x, u->scratch, u->terms->scratch(u->target, block) * sizeof(double));
 }

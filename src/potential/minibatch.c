@@ -31,7 +31,7 @@ void minibatch_carve(minibatch *u, const batch_kind *kind, const posterior *targ
                      arena *memory)
 {
     size_t total = target->data->n, wide = target->width;
-    size_t block = total < MINIBATCH_BLOCK ? total : MINIBATCH_BLOCK;
+    size_t block = total < MINIBATCH_BLOCK ? total : MINIBATCH_BLOCK, aux = target->auxiliaries;
     *u = (minibatch){.kind = kind, .target = target, .terms = terms_of(target), .factor = 1.0};
     u->is = (potential){.call = &calls, .facts = minibatch_facts(target), .batch = n};
     u->state = arena_take(memory, sizeof *u->state);
@@ -43,9 +43,11 @@ void minibatch_carve(minibatch *u, const batch_kind *kind, const posterior *targ
     u->shake = arena_doubles(memory, target->dim);
     u->list = kind->uses_list ? arena_take(memory, total * sizeof(size_t)) : NULL;
     u->curved = arena_take(memory, target->dim * sizeof(size_t));
-    double **blocks[] = {&u->eta, &u->deta, &u->y, &u->out, &u->aux, &u->room[0], &u->room[1]};
+    u->block = block;
+    double **blocks[] = {&u->eta, &u->deta, &u->y, &u->out, &u->room[0], &u->room[1]};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         *blocks[i] = arena_doubles(memory, block);
+    u->aux = arena_doubles(memory, (aux ? aux : 1) * block);
     u->point = arena_doubles(memory, wide);
     u->aside = arena_doubles(memory, wide);
     u->total = arena_doubles(memory, wide);
@@ -89,13 +91,14 @@ void minibatch_start(minibatch *u, rng random)
 
 /* ---- w as the rows want it ---- */
 
-/* An auxiliary coordinate follows the padding, which is zero. */
+/* Auxiliary coordinates follow the padding, which is zero. */
 static void spread(const minibatch *u, const double *from, double *to)
 {
     const posterior *target = u->target;
     memset(to, 0, target->width * sizeof *to);
     memcpy(to, from, target->columns * sizeof *to);
-    if (target->dim > target->columns) to[target->width - 1] = from[target->columns];
+    memcpy(to + target->width - target->auxiliaries, from + target->columns,
+           target->auxiliaries * sizeof *to);
 }
 
 /* ---- rows of the batch ---- */

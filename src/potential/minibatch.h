@@ -94,8 +94,10 @@ struct minibatch {
     double *shake; /* dim: the noise of the last observation */
     size_t *list;  /* a permutation of all rows, its first n the batch; or NULL */
     /* scratch, nothing to remember */
-    double *eta, *deta, *y, *out, *aux, *room[2]; /* a block of rows each */
-    double *point, *aside, *total, *scratch;      /* as p, thrice; what the model asks for */
+    size_t block;                            /* rows of the next */
+    double *eta, *deta, *y, *out, *room[2];  /* a block of rows each */
+    double *aux;                             /* one for each auxiliary, and one without any */
+    double *point, *aside, *total, *scratch; /* as p, thrice; what the model asks for */
 };
 
 /* What samplers may know of a posterior. */
@@ -136,7 +138,7 @@ static inline const minibatch *minibatch_behind(const potential *u)
 /* Coordinate j of a point as the rows want it. */
 static inline double minibatch_coordinate(const minibatch *u, const double *x, size_t j)
 {
-    return x[j < u->target->columns ? j : u->target->width - 1];
+    return x[j < u->target->columns ? j : j + u->target->width - u->target->dim];
 }
 /* What prior j sees of such a point, see log_prior.h. */
 static inline double minibatch_seen(const minibatch *u, const double *x, size_t j)

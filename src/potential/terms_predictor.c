@@ -3,10 +3,11 @@
  *
  *   u.(g_i + H_i delta),   g_i, H_i gradient and Hessian of log p_i at w_hat                      (1)
  *
- * (H_i only in the second order). With e = x_i.delta and a the change of the auxiliary it needs a few
+ * (H_i only in the second order). With e = x_i.delta and a the change of the auxiliaries it needs a few
  * numbers a row that are kept:
  *
- *   (l_e + l_ee e + l_ea a) d eta + (l_a + l_ea e + l_aa a) d aux.                               (2) */
+ *   (l_e + l_ee e + l_ea.a) d eta + (l_a + l_ea e + l_aa a).d aux.                               (2) */
+#include "base/dense.h"
 #include "potential/terms.h"
 
 #include <string.h>
@@ -24,8 +25,11 @@ static void no_place(minibatch *u, double t)
     (void)t;
 }
 
-/* eta, deta and y of a range at time t into the scratch at `at`. */
-static batch predict(minibatch *u, row_range r, double t, size_t at)
+/* Where a call keeps the auxiliaries at time t; one too many, since there may be none. */
+#define ROOM_FOR_AUXILIARIES(u) ((u)->target->auxiliaries + 1)
+
+/* eta, deta and y of a range at time t into the scratch at `at`, and the auxiliaries then into `aux`. */
+static batch predict(minibatch *u, row_range r, double t, size_t at, double *aux)
 {
     const rows *data = u->target->data;
     double *eta = u->eta + at, *deta = u->deta + at, *y = u->y + at;
@@ -41,86 +45,133 @@ static batch predict(minibatch *u, row_range r, double t, size_t at)
         memcpy(y, data->y + r.first, r.n * sizeof *y);
     if (data->offset)
         for (size_t i = 0; i < r.n; i++) eta[i] += data->offset[row_index(r, i)];
-    size_t stride = data->stride;
+    const double *p = u->p + data->stride, *q = u->q + data->stride;
+    for (size_t j = 0; j < u->target->auxiliaries; j++) aux[j] = p[j] + t * q[j];
     return (batch){.k = k,
                    .n = r.n,
                    .eta = eta,
                    .deta = deta,
                    .y = y,
-                   .aux = u->p[stride] + t * u->q[stride],
-                   .daux = u->q[stride]};
+                   .aux = aux,
+                   .daux = q,
+                   .pitch = u->block};
 }
 
-/* (2), taken out of the slopes. */
+/* How far auxiliary j is from where it is at the reference. */
+static double away(const minibatch *u, const batch *b, size_t j)
+{
+    return b->aux[j] - u->cv->w[u->target->columns + j];
+}
+
+/* (2) by eta alone, taken out of the slopes. */
 static void leave_slopes(const control *cv, row_range r, const batch *b, double *out)
 {
-    double da = cv->d_aux ? b->aux - cv->aux : 0.0;
     for (size_t i = 0; i < r.n; i++) {
         size_t row = row_index(r, i);
         double along = cv->d_eta[row];
         if (cv->hessian) along += cv->ee[row] * (b->eta[i] - cv->eta[row]);
         out[i] -= along * b->deta[i];
     }
-    for (size_t i = 0; cv->d_aux && i < r.n; i++) {
+}
+
+/* l_ea e + l_aa a of (2), of auxiliary j and row i of the range. */
+static double second_order(const minibatch *u, const batch *b, size_t i, size_t row, size_t j)
+{
+    const control *cv = u->cv;
+    size_t n = u->target->data->n;
+    double sum = cv->ea[j * n + row] * (b->eta[i] - cv->eta[row]);
+    for (size_t k = 0; k < u->target->auxiliaries; k++)
+        sum += cv->aa[packed_index(j, k) * n + row] * away(u, b, k);
+    return sum;
+}
+
+/* (2) by auxiliary j, taken out of the slopes. */
+static void leave_auxiliary(const minibatch *u, row_range r, const batch *b, size_t j,
+                            double *out)
+{
+    const control *cv = u->cv;
+    size_t n = u->target->data->n;
+    double da = away(u, b, j), rate = b->daux[j];
+    for (size_t i = 0; i < r.n; i++) {
         size_t row = row_index(r, i);
-        double along = cv->d_aux[row];
+        double along = cv->d_aux[j * n + row];
         if (cv->hessian) {
-            out[i] -= cv->ea[row] * da * b->deta[i];
-            along += cv->ea[row] * (b->eta[i] - cv->eta[row]) + cv->aa[row] * da;
+            out[i] -= cv->ea[j * n + row] * da * b->deta[i];
+            along += second_order(u, b, i, row, j);
         }
-        out[i] -= along * b->daux;
+        out[i] -= along * rate;
     }
 }
 
-/* The same of the gradients d log p/d eta and, unless NULL, d log p/d aux. */
-static void leave_gradients(const control *cv, row_range r, const batch *b, double *d_eta,
-                            double *d_aux)
+/* The same of the gradients: d log p/d eta by eta alone, */
+static void leave_gradients(const control *cv, row_range r, const batch *b, double *d_eta)
 {
-    double da = cv->d_aux ? b->aux - cv->aux : 0.0;
     for (size_t i = 0; i < r.n; i++) {
         size_t row = row_index(r, i);
         d_eta[i] -= cv->d_eta[row];
-        if (d_aux) d_aux[i] -= cv->d_aux[row];
-        if (!cv->hessian) continue;
-        double e = b->eta[i] - cv->eta[row];
-        d_eta[i] -= cv->ee[row] * e;
-        if (!d_aux) continue;
-        d_eta[i] -= cv->ea[row] * da;
-        d_aux[i] -= cv->ea[row] * e + cv->aa[row] * da;
+        if (cv->hessian) d_eta[i] -= cv->ee[row] * (b->eta[i] - cv->eta[row]);
     }
+}
+
+/* and, by auxiliary j, d log p/d eta and its own. */
+static void leave_auxiliary_gradients(const minibatch *u, row_range r, const batch *b, size_t j,
+                                      double *d_eta, double *d_aux)
+{
+    const control *cv = u->cv;
+    size_t n = u->target->data->n;
+    double da = away(u, b, j);
+    for (size_t i = 0; i < r.n; i++) {
+        size_t row = row_index(r, i);
+        d_aux[i] -= cv->d_aux[j * n + row];
+        if (!cv->hessian) continue;
+        d_eta[i] -= cv->ea[j * n + row] * da;
+        d_aux[i] -= second_order(u, b, i, row, j);
+    }
+}
+
+/* Of auxiliary j: weighed, and summed. */
+static void sum_auxiliary(minibatch *u, row_range r, size_t j)
+{
+    double *d_aux = u->aux + j * u->block, *total = &u->total[u->target->data->stride + j];
+    terms_weigh(u, r, d_aux);
+    for (size_t i = 0; i < r.n; i++) *total += d_aux[i];
 }
 
 static void gradient(minibatch *u, row_range r, double t, double *loglik)
 {
     const posterior *target = u->target;
-    const rows *data = target->data;
-    double *d_aux = target->model->auxiliary ? u->aux : NULL;
-    batch b = predict(u, r, t, 0);
+    size_t count = target->auxiliaries;
+    double aux[ROOM_FOR_AUXILIARIES(u)];
+    batch b = predict(u, r, t, 0, aux);
     if (loglik) {
         target->model->predictor->loglik(&b, u->out);
         *loglik += terms_sum(u, r);
     }
-    target->model->predictor->gradient(&b, u->out, d_aux);
-    if (u->cv) leave_gradients(u->cv, r, &b, u->out, d_aux);
+    target->model->predictor->gradient(&b, u->out, count ? u->aux : NULL);
+    if (u->cv) leave_gradients(u->cv, r, &b, u->out);
+    for (size_t j = 0; u->cv && j < count; j++)
+        leave_auxiliary_gradients(u, r, &b, j, u->out, u->aux + j * u->block);
     terms_weigh(u, r, u->out);
     row_range there = r;
     const rows *x = minibatch_data(u, &there);
     rows_combine(x, target->k, there, u->out, u->total);
-    if (!d_aux) return;
-    terms_weigh(u, r, d_aux);
-    for (size_t i = 0; i < r.n; i++) u->total[data->stride] += d_aux[i];
+    for (size_t j = 0; j < count; j++) sum_auxiliary(u, r, j);
 }
 
 static void slopes(minibatch *u, row_range r, double t, size_t at)
 {
-    batch b = predict(u, r, t, at);
+    double aux[ROOM_FOR_AUXILIARIES(u)];
+    batch b = predict(u, r, t, at, aux);
     u->target->model->predictor->slope(&b, u->out + at);
     if (u->cv) leave_slopes(u->cv, r, &b, u->out + at);
+    for (size_t j = 0; u->cv && j < u->target->auxiliaries; j++)
+        leave_auxiliary(u, r, &b, j, u->out + at);
 }
 
 static void logliks(minibatch *u, row_range r, double t, size_t at)
 {
-    batch b = predict(u, r, t, at);
+    double aux[ROOM_FOR_AUXILIARIES(u)];
+    batch b = predict(u, r, t, at, aux);
     u->target->model->predictor->loglik(&b, u->out + at);
 }
 

@@ -37,12 +37,14 @@ static double cauchy_slope_bound(const double *theta)
 }
 
 static const char *const cauchy_numbers[] = {"location", "scale"};
+static const int cauchy_powers[] = {1, 1};
 
 const prior_kind prior_cauchy = {
     .name = "cauchy",
     .summary = "Cauchy with a location and a scale; very heavy tails.",
     .numbers = 2,
     .number_names = cauchy_numbers,
+    .powers = cauchy_powers,
     .valid = cauchy_valid,
     .logpdf = cauchy_logpdf,
     .slope = cauchy_slope,

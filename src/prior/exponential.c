@@ -39,12 +39,14 @@ static double exponential_sd(const double *theta)
 }
 
 static const char *const exponential_numbers[] = {"rate"};
+static const int exponential_powers[] = {-1};
 
 const prior_kind prior_exponential = {
     .name = "exponential",
     .summary = "Exponential with a rate, for positive parameters such as sigma.",
     .numbers = 1,
     .number_names = exponential_numbers,
+    .powers = exponential_powers,
     .positive = true,
     .valid = exponential_valid,
     .logpdf = exponential_logpdf,

@@ -52,6 +52,7 @@ static double laplace_sd(const double *theta)
 }
 
 static const char *const laplace_numbers[] = {"location", "scale"};
+static const int laplace_powers[] = {1, 1};
 
 const prior_kind prior_laplace = {
     .name = "laplace",
@@ -59,6 +60,7 @@ const prior_kind prior_laplace = {
                "the location.",
     .numbers = 2,
     .number_names = laplace_numbers,
+    .powers = laplace_powers,
     .log_concave = true,
     .valid = laplace_valid,
     .logpdf = laplace_logpdf,

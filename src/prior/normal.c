@@ -38,12 +38,14 @@ static double normal_sd(const double *theta)
 }
 
 static const char *const normal_numbers[] = {"mean", "sd"};
+static const int normal_powers[] = {1, 1};
 
 const prior_kind prior_normal = {
     .name = "normal",
     .summary = "Gaussian with a mean and a standard deviation.",
     .numbers = 2,
     .number_names = normal_numbers,
+    .powers = normal_powers,
     .quadratic = true,
     .log_concave = true,
     .valid = normal_valid,

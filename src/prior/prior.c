@@ -135,6 +135,16 @@ void prior_format(const prior *p, size_t size, char *text)
     snprintf(text, size, "%s%s", whole, p->kind->numbers ? ")" : "");
 }
 
+prior prior_in_units(const prior *p, double unit)
+{
+    prior out = *p;
+    for (size_t i = 0; i < p->kind->numbers; i++) {
+        for (int power = p->kind->powers[i]; power > 0; power--) out.theta[i] *= unit;
+        for (int power = p->kind->powers[i]; power < 0; power++) out.theta[i] /= unit;
+    }
+    return out;
+}
+
 double prior_logpdf(const prior *p, coordinate_scale scale, double w)
 {
     if (scale == SCALE_PLAIN) return p->kind->logpdf(p->theta, w);

@@ -2,6 +2,7 @@
 #ifndef PRIOR_PRIOR_H
 #define PRIOR_PRIOR_H
 
+#include "base/scale.h"
 #include "base/status.h"
 
 #define PRIOR_MAX_NUMBERS 3
@@ -11,6 +12,8 @@ typedef struct prior_kind {
     const char *summary; /* one sentence */
     size_t numbers;      /* how many in the parentheses */
     const char *const *number_names;
+    const int *
+        powers; /* of the unit of x that each number has: 1 a mean, -1 a rate, 0 degrees of freedom */
     bool positive;    /* support x > 0: only for parameters that are positive, such as sigma */
     bool quadratic;   /* log density is quadratic in x: its slope is linear in x */
     bool log_concave; /* log density is concave in x */
@@ -43,11 +46,11 @@ typedef struct {
 sbps_status prior_parse(const char *text, prior *out, sbps_error *err);
 /* The same text back, shortest that reads the same. */
 void prior_format(const prior *p, size_t size, char *text);
+/* The prior of x where p is that of x / unit. */
+prior prior_in_units(const prior *p, double unit);
 
-/* How a coordinate of w is reported: as itself, or as exp(w) with the prior stated on exp(w). */
-typedef enum { SCALE_PLAIN, SCALE_LOG } coordinate_scale;
-
-/* log density of the coordinate, Jacobian of the scale included, and its derivatives. */
+/* log density of the coordinate, the prior being stated on what is reported: the Jacobian of the scale is
+ * included. And its derivatives. */
 double prior_logpdf(const prior *p, coordinate_scale scale, double w);
 double prior_slope(const prior *p, coordinate_scale scale, double w);
 double prior_curvature(const prior *p, coordinate_scale scale, double w);

@@ -51,12 +51,14 @@ static double student_t_sd(const double *theta)
 }
 
 static const char *const student_t_numbers[] = {"df", "mean", "scale"};
+static const int student_t_powers[] = {0, 1, 1};
 
 const prior_kind prior_student_t = {
     .name = "student_t",
     .summary = "Student's t with degrees of freedom, a mean and a scale; heavy tails.",
     .numbers = 3,
     .number_names = student_t_numbers,
+    .powers = student_t_powers,
     .valid = student_t_valid,
     .logpdf = student_t_logpdf,
     .slope = student_t_slope,

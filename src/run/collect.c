@@ -146,7 +146,7 @@ static sbps_status fill_options(const sbps_run *run, result *r, sbps_error *err)
     const char *name;
     char text[4096];
     bool path;
-    r->options = calloc(option_spec_count, sizeof *r->options);
+    r->options = calloc(option_count(), sizeof *r->options);
     if (!r->options) return fail_memory(err);
     for (size_t i = 0; option_text(run->options, i, &name, &path, sizeof text, text); i++) {
         result_option *o = &r->options[r->option_count++];

@@ -1,6 +1,8 @@
 /* Synthetic tables by the recipe of the paper's section 7.1:
  *
- *   w ~ U[-5,5]^d,   x ~ N(0, diag(6, 1, ..., 1)),   y ~ p(. | w.x), sigma = 1
+ *   w ~ U[-5,5]^d,   x ~ N(0, diag(6, 1, ..., 1)),   y ~ p(. | w.x)
+ *
+ * with auxiliaries where the model starts in units of its own: sigma = 1.
  *
  * Counts have rates exp(w.x), which weights of that size would send to e^50: for them w ~ U[-r,r]^d,
  * r = 1/2, and (1/2) sqrt(20/d) from d = 20 on, so that w.x has an sd of 1.4 at most.
@@ -125,7 +127,7 @@ typedef struct {
     const model_kind *model;
     size_t rows, dim, columns;
     rng random;
-    double *w, *x;
+    double *w, *x; /* the auxiliary coordinates follow the weights */
     char *line;
 } recipe;
 
@@ -179,9 +181,12 @@ static sbps_status write_truth(recipe *r, writer *to, sbps_error *err)
     for (size_t j = 0; j < r->dim; j++)
         writer_put(to, text,
                    (size_t)decimal_print(text, sizeof text, "x%zu,%.17g\n", j + 1, r->w[j]));
-    const model_auxiliary *auxiliary = r->model->auxiliary;
-    if (auxiliary)
-        writer_put(to, text, (size_t)snprintf(text, sizeof text, "%s,1\n", auxiliary->name));
+    for (size_t i = 0; i < r->model->auxiliary_count; i++) {
+        const model_auxiliary *each = &r->model->auxiliaries[i];
+        writer_put(
+            to, text,
+            (size_t)decimal_print(text, sizeof text, "%s,%.17g\n", each->name, each->start));
+    }
     return writer_seal(to, err);
 }
 
@@ -236,6 +241,16 @@ static sbps_status check_request(const char *name, size_t row_count, size_t dim,
     return SBPS_OK;
 }
 
+static void draw_weights(recipe *r)
+{
+    double reach = model_reach(r->model, r->dim);
+    for (size_t j = 0; j < r->dim; j++) r->w[j] = 2.0 * reach * rng_uniform(&r->random) - reach;
+    for (size_t i = 0; i < r->model->auxiliary_count; i++) {
+        const model_auxiliary *each = &r->model->auxiliaries[i];
+        r->w[r->dim + i] = scale_coordinate(each->scale, each->start);
+    }
+}
+
 sbps_status simulate_table(const char *name, size_t row_count, size_t dim, uint64_t seed,
                            const char *path, const char *truth, sbps_error *err)
 {
@@ -244,12 +259,12 @@ sbps_status simulate_table(const char *name, size_t row_count, size_t dim, uint6
     recipe r = {.model = model_find(name), .rows = row_count, .dim = dim};
     r.random = rng_stream(seed, 0, RNG_SIMULATE);
     r.columns = model_columns(r.model, dim);
-    r.w = new_doubles(dim + r.columns);
+    size_t coordinates = dim + r.model->auxiliary_count;
+    r.w = new_doubles(coordinates + r.columns);
     r.line = malloc((r.columns + 2) * NUMBER_MAX);
     if (r.w && r.line) {
-        r.x = r.w + dim;
-        double reach = model_reach(r.model, dim);
-        for (size_t j = 0; j < dim; j++) r.w[j] = 2.0 * reach * rng_uniform(&r.random) - reach;
+        r.x = r.w + coordinates;
+        draw_weights(&r);
         status = write_files(&r, path, truth, err);
     } else {
         status = fail_memory(err);

@@ -73,8 +73,8 @@ static bool file_refused(const char *text, size_t line, const char *words)
 TEST(priors_of_auxiliaries_can_be_given)
 {
     for (size_t k = 0; model_kinds[k]; k++)
-        if (model_kinds[k]->auxiliary)
-            CHECK(option_find(model_kinds[k]->auxiliary->option) < option_spec_count);
+        for (size_t i = 0; i < model_kinds[k]->auxiliary_count; i++)
+            CHECK(option_find(model_kinds[k]->auxiliaries[i].option) < option_count());
 }
 
 TEST(defaults_are_those_the_table_states)
@@ -110,17 +110,18 @@ TEST(every_option_tells_its_default_back)
 
 TEST(every_line_of_the_table_is_whole)
 {
-    for (size_t i = 0; i < option_spec_count; i++) {
-        const option_spec *spec = &option_specs[i];
-        CHECK(option_find(spec->name) == i); /* no name twice */
-        CHECK(spec->group && *spec->group && spec->help && strlen(spec->help) > 20);
-        CHECK(spec->help[strlen(spec->help) - 1] == '.');
-        CHECK(!spec->argument == (spec->type == &option_switch_type));
-        if (spec->word) CHECK(!strcmp(spec->word, spec->fallback));
+    CHECK(option_count() <= OPTION_MOST);
+    for (size_t i = 0; i < option_count(); i++) {
+        const option_spec spec = option_at(i);
+        CHECK(option_find(spec.name) == i); /* no name twice */
+        CHECK(spec.group && *spec.group && spec.help && strlen(spec.help) > 20);
+        CHECK(spec.help[strlen(spec.help) - 1] == '.');
+        CHECK(!spec.argument == (spec.type == &option_switch_type));
+        if (spec.word) CHECK(!strcmp(spec.word, spec.fallback));
         /* groups stand together */
-        bool new_group = i == 0 || strcmp(spec->group, option_specs[i - 1].group);
+        bool new_group = i == 0 || strcmp(spec.group, option_at(i - 1).group);
         for (size_t j = 0; new_group && j < i; j++)
-            CHECK(strcmp(option_specs[j].group, spec->group));
+            CHECK(strcmp(option_at(j).group, spec.group));
     }
     CHECK(sbps_option_at(sbps_option_count()).name == NULL);
 }
@@ -128,8 +129,8 @@ TEST(every_line_of_the_table_is_whole)
 /* No two options may write to the same field. */
 TEST(options_do_not_share_a_field)
 {
-    for (size_t i = 0; i < option_spec_count; i++)
-        for (size_t j = 0; j < i; j++) CHECK(option_specs[i].field != option_specs[j].field);
+    for (size_t i = 0; i < option_count(); i++)
+        for (size_t j = 0; j < i; j++) CHECK(option_at(i).field != option_at(j).field);
 }
 
 TEST(values_reach_their_fields)

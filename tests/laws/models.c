@@ -1,28 +1,51 @@
 /* What every model owes: derivatives that are derivatives, probabilities that sum to one, and
- * simulations that agree with its likelihood. Walks the registry. */
+ * simulations that agree with its likelihood. Walks the registry, and a model with two
+ * auxiliaries. */
+#include "base/dense.h"
 #include "check.h"
-#include "model/model.h"
+#include "model/student.h"
 
-#define N 37 /* no multiple of any vector length */
+#define N   37 /* no multiple of any vector length */
+#define AUX 4  /* auxiliaries that these laws have room for */
 
 typedef struct {
-    double eta[N], deta[N], y[N], aux, daux;
+    double eta[N], deta[N], y[N], aux[AUX], daux[AUX];
     batch b;
 } sample;
+
+static batch batch_of(const sample *s)
+{
+    return (batch){.k = kernels_best(),
+                   .n = N,
+                   .eta = s->eta,
+                   .y = s->y,
+                   .deta = s->deta,
+                   .aux = s->aux,
+                   .daux = s->daux,
+                   .pitch = N};
+}
+
+static batch single(const double *eta, const double *y, const double *aux)
+{
+    return (batch){.k = kernels_best(), .n = 1, .eta = eta, .y = y, .aux = aux, .pitch = 1};
+}
 
 /* Targets come from the model itself, at a linear predictor of order `spread`. */
 static void draw(const model_kind *model, double spread, sample *s)
 {
     rng r = rng_stream(11, 0, RNG_TEST);
-    s->aux = model->auxiliary ? -0.4 : 0.0;
-    s->daux = model->auxiliary ? 0.7 : 0.0;
+    REQUIRE(model->auxiliary_count <= AUX);
+    for (size_t j = 0; j < model->auxiliary_count; j++) {
+        s->aux[j] = -0.4 + 0.5 * (double)j;
+        s->daux[j] = 0.7 - 0.9 * (double)j;
+    }
     for (size_t i = 0; i < N; i++) {
         s->eta[i] = spread * rng_normal(&r);
         s->deta[i] = rng_normal(&r);
         s->y[i] = model->predictor->simulate ? model->predictor->simulate(&r, s->eta[i], s->aux)
                                              : (double)(i % 2);
     }
-    s->b = (batch){kernels_best(), N, s->eta, s->y, s->deta, s->aux, s->daux};
+    s->b = batch_of(s);
 }
 
 /* The same rows at time t of the flight. */
@@ -30,17 +53,16 @@ static void at_time(const sample *s, double t, sample *out)
 {
     *out = *s;
     for (size_t i = 0; i < N; i++) out->eta[i] = s->eta[i] + t * s->deta[i];
-    out->aux = s->aux + t * s->daux;
-    out->b = (batch){s->b.k, N, out->eta, out->y, out->deta, out->aux, out->daux};
+    for (size_t j = 0; j < AUX; j++) out->aux[j] = s->aux[j] + t * s->daux[j];
+    out->b = batch_of(out);
 }
 
 static const double spreads[] = {0.5, 3.0};
 
 #define FOR_EACH_SAMPLE(s)                                                                     \
-    for (size_t kind = 0; model_kinds[kind]; kind++)                                           \
+    for (size_t kind = 0; regression_model(kind); kind++)                                      \
         for (size_t spread = 0; spread < 2; spread++)                                          \
-            if (model_kinds[kind]->predictor &&                                                \
-                (draw(model_kinds[kind], spreads[spread], &(s)), true))
+            if (draw(regression_model(kind), spreads[spread], &(s)), true)
 
 TEST(slope_is_the_finite_difference_of_loglik)
 {
@@ -50,9 +72,9 @@ TEST(slope_is_the_finite_difference_of_loglik)
     {
         at_time(&s, h, &ahead);
         at_time(&s, -h, &behind);
-        model_kinds[kind]->predictor->slope(&s.b, slope);
-        model_kinds[kind]->predictor->loglik(&ahead.b, up);
-        model_kinds[kind]->predictor->loglik(&behind.b, down);
+        regression_model(kind)->predictor->slope(&s.b, slope);
+        regression_model(kind)->predictor->loglik(&ahead.b, up);
+        regression_model(kind)->predictor->loglik(&behind.b, down);
         for (size_t i = 0; i < N; i++)
             CHECK_NEAR(slope[i], (up[i] - down[i]) / (2.0 * h), TOL_DIFF);
     }
@@ -61,39 +83,54 @@ TEST(slope_is_the_finite_difference_of_loglik)
 TEST(slope_is_the_gradient_along_the_flight)
 {
     sample s;
-    double slope[N], d_eta[N], d_aux[N], alone[N];
+    double slope[N], d_eta[N], d_aux[AUX * N], alone[N];
     FOR_EACH_SAMPLE(s)
     {
-        model_kinds[kind]->predictor->slope(&s.b, slope);
-        model_kinds[kind]->predictor->gradient(&s.b, d_eta, d_aux);
-        model_kinds[kind]->predictor->gradient(&s.b, alone, NULL);
+        regression_model(kind)->predictor->slope(&s.b, slope);
+        regression_model(kind)->predictor->gradient(&s.b, d_eta, d_aux);
+        regression_model(kind)->predictor->gradient(&s.b, alone, NULL);
         for (size_t i = 0; i < N; i++) {
-            CHECK_NEAR(slope[i], d_eta[i] * s.deta[i] + d_aux[i] * s.daux, TOL_ROUND);
+            double want = d_eta[i] * s.deta[i];
+            for (size_t j = 0; j < regression_model(kind)->auxiliary_count; j++)
+                want += d_aux[j * N + i] * s.daux[j];
+            CHECK_NEAR(slope[i], want, TOL_ROUND);
             CHECK(alone[i] == d_eta[i]);
         }
     }
 }
 
+/* (ahead - behind) / 2h of the gradients by eta and by the auxiliaries; along: eta, or auxiliary `which` - 1. */
+static void difference(const model_kind *model, const sample *s, size_t which, double e[N],
+                       double a[AUX * N])
+{
+    sample along = *s, side;
+    double h = 1e-5, e_behind[N], a_behind[AUX * N] = {0};
+    for (size_t i = 0; i < N; i++) along.deta[i] = which == 0;
+    for (size_t j = 0; j < AUX; j++) along.daux[j] = j + 1 == which;
+    at_time(&along, h, &side);
+    model->predictor->gradient(&side.b, e, a);
+    at_time(&along, -h, &side);
+    model->predictor->gradient(&side.b, e_behind, a_behind);
+    for (size_t i = 0; i < N; i++) e[i] = (e[i] - e_behind[i]) / (2.0 * h);
+    for (size_t i = 0; i < AUX * N; i++) a[i] = (a[i] - a_behind[i]) / (2.0 * h);
+}
+
 /* Gradients at eta +- h and at aux +- h against the curvature. */
 static void check_curvature(const model_kind *model, const sample *s)
 {
-    double ee[N], ea[N], aa[N], alone[N], h = 1e-5;
+    size_t count = model->auxiliary_count;
+    double ee[N], ea[AUX * N], aa[AUX * AUX * N], alone[N], e[N], a[AUX * N] = {0};
     model->predictor->curvature(&s->b, ee, ea, aa);
     model->predictor->curvature(&s->b, alone, NULL, NULL);
-    for (int direction = 0; direction < 2; direction++) {
-        if (direction == 1 && !model->auxiliary) continue;
-        sample along = *s, ahead, behind;
-        double e[2][N], a[2][N];
-        for (size_t i = 0; i < N; i++) along.deta[i] = direction == 0;
-        along.daux = direction;
-        at_time(&along, h, &ahead);
-        at_time(&along, -h, &behind);
-        model->predictor->gradient(&ahead.b, e[0], a[0]);
-        model->predictor->gradient(&behind.b, e[1], a[1]);
-        for (size_t i = 0; i < N; i++) {
-            CHECK_NEAR((e[0][i] - e[1][i]) / (2.0 * h), direction ? ea[i] : ee[i], TOL_DIFF);
-            CHECK_NEAR((a[0][i] - a[1][i]) / (2.0 * h), direction ? aa[i] : ea[i], TOL_DIFF);
-        }
+    for (size_t which = 0; which <= count; which++) {
+        difference(model, s, which, e, a);
+        for (size_t i = 0; i < N; i++)
+            CHECK_NEAR(e[i], which ? ea[(which - 1) * N + i] : ee[i], TOL_DIFF);
+        for (size_t j = 0; j < count; j++)
+            for (size_t i = 0; i < N; i++)
+                CHECK_NEAR(a[j * N + i],
+                           which ? aa[packed_index(j, which - 1) * N + i] : ea[j * N + i],
+                           TOL_DIFF);
     }
     for (size_t i = 0; i < N; i++) CHECK(alone[i] == ee[i]);
 }
@@ -101,46 +138,56 @@ static void check_curvature(const model_kind *model, const sample *s)
 TEST(curvature_is_the_finite_difference_of_gradient)
 {
     sample s;
-    FOR_EACH_SAMPLE(s) check_curvature(model_kinds[kind], &s);
+    FOR_EACH_SAMPLE(s) check_curvature(regression_model(kind), &s);
 }
 
 /* E of the score over the model's own draws is zero, and its variance is minus E of the second
  * derivative (Bartlett): so draws, likelihood and constants' derivatives belong together. */
-static void check_scores(const model_kind *model, double eta, double aux)
+static void check_scores(const model_kind *model, double eta, double each)
 {
+    enum { most = 2 + 2 * AUX };
+    size_t count = model->auxiliary_count, seen_count = 2 + 2 * count;
+    double aux[AUX] = {each, each, each, each};
     rng r = rng_stream(12, 0, RNG_TEST);
     enum { draws = 40000 };
-    double sums[4] = {0}, squares[4] = {0};
+    double sums[most] = {0}, squares[most] = {0};
     for (size_t i = 0; i < draws; i++) {
-        double y = model->predictor->simulate(&r, eta, aux), e, a, ee, ea, aa;
-        batch b = {kernels_best(), 1, &eta, &y, NULL, aux, 0.0};
-        model->predictor->gradient(&b, &e, &a);
-        model->predictor->curvature(&b, &ee, &ea, &aa);
-        const double seen[4] = {e, e * e + ee, a, a * a + aa};
-        for (size_t m = 0; m < 4; m++) {
+        double y = model->predictor->simulate(&r, eta, aux), e, ee;
+        double a[AUX], ea[AUX], aa[AUX * AUX];
+        batch b = single(&eta, &y, aux);
+        model->predictor->gradient(&b, &e, a);
+        model->predictor->curvature(&b, &ee, ea, aa);
+        double seen[most] = {e, e * e + ee};
+        for (size_t j = 0; j < count; j++) {
+            seen[2 + 2 * j] = a[j];
+            seen[3 + 2 * j] = a[j] * a[j] + aa[packed_index(j, j)];
+        }
+        for (size_t m = 0; m < seen_count; m++) {
             sums[m] += seen[m] / draws;
             squares[m] += seen[m] * seen[m] / draws;
         }
-        CHECK(isfinite(e) && isfinite(a));
+        CHECK(isfinite(sum(seen_count, seen)));
     }
-    for (size_t m = 0; m < (model->auxiliary ? 4 : 2); m++)
+    for (size_t m = 0; m < seen_count; m++)
         CHECK_Z(sums[m], 0.0, sqrt(squares[m] / draws), MAX_Z);
 }
 
 TEST(simulated_targets_have_mean_score_zero)
 {
-    for (size_t k = 0; model_kinds[k]; k++) {
-        if (!model_kinds[k]->predictor || !model_kinds[k]->predictor->simulate) continue;
-        check_scores(model_kinds[k], 0.8, model_kinds[k]->auxiliary ? 0.3 : 0.0);
-        check_scores(model_kinds[k], -2.0, model_kinds[k]->auxiliary ? -0.5 : 0.0);
-        if (model_kinds[k]->support == SUPPORT_COUNTS) check_scores(model_kinds[k], 3.5, 0.0);
+    const model_kind *model;
+    for (size_t k = 0; (model = regression_model(k)); k++) {
+        if (!model->predictor->simulate) continue;
+        check_scores(model, 0.8, 0.3);
+        check_scores(model, -2.0, -0.5);
+        if (model->support == SUPPORT_COUNTS) check_scores(model, 3.5, 0.0);
     }
 }
 
-static double probability(const model_kind *model, double eta, double aux, double y)
+static double probability(const model_kind *model, double eta, double y)
 {
     double out;
-    batch b = {kernels_best(), 1, &eta, &y, NULL, aux, 0.0};
+    const double aux[AUX] = {0.3, 2.5}; /* no tail beyond 40 */
+    batch b = single(&eta, &y, aux);
     model->predictor->loglik(&b, &out);
     return exp(out);
 }
@@ -148,23 +195,21 @@ static double probability(const model_kind *model, double eta, double aux, doubl
 /* Over all targets there are. */
 static double whole(const model_kind *model)
 {
-    double total = 0.0, h = 1e-3, aux = model->auxiliary ? 0.3 : 0.0;
+    double total = 0.0, h = 1e-3;
     bool real = model->support == SUPPORT_REAL,
          continuous = real || model->support == SUPPORT_POSITIVE;
     for (double y = real ? -40.0 : 0.5 * h; continuous && y < 40.0; y += h)
-        total += h * probability(model, 0.8, aux, y);
+        total += h * probability(model, 0.8, y);
     for (int y = 0; !continuous && y < (model->support == SUPPORT_BINARY ? 2 : 100); y++)
-        total += probability(model, 0.8, aux, y);
+        total += probability(model, 0.8, y);
     return total;
 }
 
 /* "every constant included" */
 TEST(loglik_is_a_normalised_density_of_the_target)
 {
-    for (size_t k = 0; model_kinds[k]; k++) {
-        const model_kind *model = model_kinds[k];
-        if (model->predictor) CHECK_NEAR(whole(model), 1.0, TOL_DIFF);
-    }
+    for (size_t k = 0; regression_model(k); k++)
+        CHECK_NEAR(whole(regression_model(k)), 1.0, TOL_DIFF);
 }
 
 TEST(logistic_stays_finite_and_sharp_at_absurd_predictors)
@@ -173,7 +218,7 @@ TEST(logistic_stays_finite_and_sharp_at_absurd_predictors)
     REQUIRE(model);
     double eta[] = {-2000.0, -800.0, -50.0, 50.0, 800.0, 2000.0}, out[6], g[6], c[6];
     double y[] = {1, 0, 0, 1, 0, 1};
-    batch b = {kernels_best(), 6, eta, y, eta, 0.0, 0.0};
+    batch b = {.k = kernels_best(), .n = 6, .eta = eta, .y = y, .deta = eta};
     model->predictor->loglik(&b, out);
     model->predictor->gradient(&b, g, NULL);
     model->predictor->curvature(&b, c, NULL, NULL);
@@ -182,6 +227,24 @@ TEST(logistic_stays_finite_and_sharp_at_absurd_predictors)
     CHECK_NEAR(c[2] * exp(50.0), -1.0, TOL_SUM);
     CHECK_NEAR(c[3] * exp(50.0), -1.0, TOL_SUM);
     CHECK(g[0] == 1.0 && g[4] == -1.0);
+}
+
+/* What is written about an auxiliary can be used, and one name means one thing. */
+TEST(auxiliaries_are_described_whole_and_alike)
+{
+    for (size_t k = 0; model_kinds[k]; k++)
+        for (size_t i = 0; i < model_kinds[k]->auxiliary_count; i++) {
+            const model_auxiliary *each = &model_kinds[k]->auxiliaries[i], *listed;
+            char option[64];
+            snprintf(option, sizeof option, "prior-%s", each->name);
+            CHECK(!strcmp(each->option, option));
+            CHECK(each->scale == SCALE_PLAIN || each->start > 0.0);
+            CHECK(each->scale == SCALE_LOG || each->perfect_fit == 0.0);
+            size_t at = 0;
+            while ((listed = model_auxiliary_at(at)) && strcmp(listed->name, each->name)) at++;
+            REQUIRE(listed);
+            CHECK(!strcmp(listed->help, each->help));
+        }
 }
 
 TEST(find_knows_every_listed_name_and_no_other)

@@ -3,18 +3,19 @@
  */
 #include "posterior/posterior.h"
 #include "check.h"
+#include "model/student.h"
 #include "read/read.h"
 
 #define N       1203 /* more than two blocks, the last one ragged */
 #define COLUMNS 6
-#define DIM_MAX (COLUMNS + 2)
+#define DIM_MAX (COLUMNS + 3)
 
 typedef struct {
     double x[N * COLUMNS], y[N], weight[N], offset[N], w[DIM_MAX], v[DIM_MAX];
     prior priors[DIM_MAX];
 } problem;
 
-/* Smooth kinds that may stand on any coordinate, in turn; sigma's prior is exponential(1.3). */
+/* Smooth kinds that may stand on any coordinate, in turn; auxiliaries have exponential(1.3). */
 static void choose_priors(problem *p, size_t d)
 {
     size_t kind = 0;
@@ -23,12 +24,13 @@ static void choose_priors(problem *p, size_t d)
         while (prior_kinds[kind]->positive);
         p->priors[j] = (prior){prior_kinds[kind], {3.3, 1.3, 2.1}};
     }
-    prior_parse("exponential(1.3)", &p->priors[d], NULL);
+    for (size_t j = d; j < DIM_MAX; j++) prior_parse("exponential(1.3)", &p->priors[j], NULL);
 }
 
 static problem *make_problem(const model_kind *model)
 {
     problem *p = calloc(1, sizeof *p);
+    const double aux[] = {0.2, 1.2};
     rng r = rng_stream(21, 0, RNG_TEST);
     for (size_t j = 0; j < DIM_MAX; j++) {
         p->w[j] = 0.4 * rng_normal(&r);
@@ -42,7 +44,7 @@ static problem *make_problem(const model_kind *model)
         }
         p->offset[i] = rng_normal(&r);
         p->weight[i] = 2.0 * rng_uniform(&r);
-        p->y[i] = model->predictor->simulate ? model->predictor->simulate(&r, eta, 0.2)
+        p->y[i] = model->predictor->simulate ? model->predictor->simulate(&r, eta, aux)
                                              : (double)(i % 2);
     }
     choose_priors(p, COLUMNS + 1);
@@ -60,12 +62,12 @@ static rows *make_rows(const problem *p, size_t n, const double *weight, const d
 /* Runs `law` for every model on weighted rows with offsets, the intercept as it is and centred. */
 static void for_each_model(void (*law)(const posterior *u, const problem *p))
 {
-    for (size_t k = 0; model_kinds[k]; k++) {
-        if (!model_kinds[k]->predictor) continue;
-        problem *p = make_problem(model_kinds[k]);
+    for (size_t k = 0; regression_model(k); k++) {
+        problem *p = make_problem(regression_model(k));
         rows *data = make_rows(p, N, p->weight, p->offset);
         posterior *u = NULL;
-        CHECK(data && posterior_create(data, model_kinds[k], p->priors, &u, NULL) == SBPS_OK);
+        CHECK(data &&
+              posterior_create(data, regression_model(k), p->priors, &u, NULL) == SBPS_OK);
         if (u) law(u, p);
         if (u) posterior_centre(u);
         if (u) law(u, p);
@@ -164,9 +166,8 @@ static void compare(const model_kind *model, const problem *p, const rows *a, co
 
 TEST(weight_two_equals_the_row_twice)
 {
-    for (size_t k = 0; model_kinds[k]; k++) {
-        if (!model_kinds[k]->predictor) continue;
-        problem *p = make_problem(model_kinds[k]);
+    for (size_t k = 0; regression_model(k); k++) {
+        problem *p = make_problem(regression_model(k));
         size_t half = N / 2;
         memcpy(p->x + half * COLUMNS, p->x, half * COLUMNS * sizeof *p->x);
         memcpy(p->y + half, p->y, half * sizeof *p->y);
@@ -174,7 +175,7 @@ TEST(weight_two_equals_the_row_twice)
         for (size_t i = 0; i < half; i++) p->weight[i] = 2.0;
         rows *twice = make_rows(p, 2 * half, NULL, p->offset);
         rows *weighed = make_rows(p, half, p->weight, p->offset);
-        compare(model_kinds[k], p, twice, weighed);
+        compare(regression_model(k), p, twice, weighed);
         rows_destroy(twice);
         rows_destroy(weighed);
         free(p);
@@ -183,15 +184,15 @@ TEST(weight_two_equals_the_row_twice)
 
 TEST(a_constant_offset_equals_a_shifted_intercept)
 {
-    for (size_t k = 0; model_kinds[k]; k++) {
-        if (!model_kinds[k]->predictor) continue;
-        problem *p = make_problem(model_kinds[k]);
+    for (size_t k = 0; regression_model(k); k++) {
+        problem *p = make_problem(regression_model(k));
         for (size_t i = 0; i < N; i++) p->offset[i] = 0.75;
         prior_parse("flat", &p->priors[0], NULL);
         rows *with = make_rows(p, N, NULL, p->offset), *without = make_rows(p, N, NULL, NULL);
         posterior *u = NULL, *shifted = NULL;
-        CHECK(posterior_create(with, model_kinds[k], p->priors, &u, NULL) == SBPS_OK);
-        CHECK(posterior_create(without, model_kinds[k], p->priors, &shifted, NULL) == SBPS_OK);
+        CHECK(posterior_create(with, regression_model(k), p->priors, &u, NULL) == SBPS_OK);
+        CHECK(posterior_create(without, regression_model(k), p->priors, &shifted, NULL) ==
+              SBPS_OK);
         double a, b;
         posterior_value(u, p->w, &a, NULL);
         p->w[0] += 0.75;
@@ -224,8 +225,7 @@ static void definition_law(const posterior *u, const problem *p)
     for (size_t i = 0; i < N; i++) {
         double eta = p->offset[i] + p->w[0], out;
         for (size_t j = 0; j < COLUMNS; j++) eta += p->w[j + 1] * p->x[i * COLUMNS + j];
-        double aux = u->dim > u->data->d ? p->w[u->data->d] : 0.0;
-        batch b = {u->k, 1, &eta, &p->y[i], NULL, aux, 0.0};
+        batch b = {.k = u->k, .n = 1, .eta = &eta, .y = &p->y[i], .aux = p->w + u->data->d};
         u->model->predictor->loglik(&b, &out);
         want -= p->weight[i] * out;
     }
@@ -240,14 +240,13 @@ TEST(value_is_minus_log_prior_minus_weighted_loglik)
 
 TEST(a_prior_for_positive_parameters_is_refused_on_a_weight)
 {
-    for (size_t k = 0; model_kinds[k]; k++) {
-        if (!model_kinds[k]->predictor) continue;
-        problem *p = make_problem(model_kinds[k]);
+    for (size_t k = 0; regression_model(k); k++) {
+        problem *p = make_problem(regression_model(k));
         rows *data = make_rows(p, N, NULL, NULL);
         prior_parse("exponential(2)", &p->priors[1], NULL);
         posterior *u = NULL;
         sbps_error err = {0};
-        CHECK(posterior_create(data, model_kinds[k], p->priors, &u, &err) == SBPS_BAD_ARG);
+        CHECK(posterior_create(data, regression_model(k), p->priors, &u, &err) == SBPS_BAD_ARG);
         CHECK(!u);
         CHECK(strstr(err.text, "exponential(2)") && strstr(err.text, "'x1'"));
         rows_destroy(data);

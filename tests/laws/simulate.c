@@ -6,8 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define N 2000
-#define D 7
+#define N   2000
+#define D   7
+#define AUX 4 /* auxiliaries that there is room for */
 
 static char folder[] = "simulate-XXXXXX";
 
@@ -73,12 +74,16 @@ static void check_columns(const rows *data)
 /* The score of the table at the truth has mean zero and the information as its variance. */
 static void check_score(const model_kind *model, const rows *data, const double *w)
 {
-    double score[D] = {0}, information[D] = {0};
+    double score[D] = {0}, information[D] = {0}, aux[AUX];
+    for (size_t i = 0; i < model->auxiliary_count; i++) {
+        CHECK(w[D + i] == model->auxiliaries[i].start);
+        aux[i] = scale_coordinate(model->auxiliaries[i].scale, w[D + i]);
+    }
     for (size_t i = 0; i < data->n; i++) {
         const double *x = data->x + i * data->stride;
         double eta = 0.0, e, ee;
         for (size_t j = 0; j < D; j++) eta += w[j] * x[j];
-        batch b = {kernels_best(), 1, &eta, &data->y[i], NULL, 0.0, 0.0};
+        batch b = {.k = kernels_best(), .n = 1, .eta = &eta, .y = &data->y[i], .aux = aux};
         model->predictor->gradient(&b, &e, NULL);
         model->predictor->curvature(&b, &ee, NULL, NULL);
         for (size_t j = 0; j < D; j++) {
@@ -94,12 +99,13 @@ TEST(a_simulated_table_follows_the_recipe)
     for (size_t k = 0; model_kinds[k]; k++) {
         if (!model_kinds[k]->predictor || !model_kinds[k]->predictor->simulate) continue;
         char table[256], truth[256];
-        double w[D + 2];
+        double w[D + 1 + AUX];
+        REQUIRE(model_kinds[k]->auxiliary_count <= AUX);
         in_folder("table.csv", table);
         in_folder("truth.csv", truth);
         sbps_error err = {0};
         REQUIRE(sbps_simulate(model_kinds[k]->name, N, D, 3, table, truth, &err) == SBPS_OK);
-        CHECK(read_truth(truth, w) == D + (model_kinds[k]->auxiliary ? 1 : 0));
+        CHECK(read_truth(truth, w) == D + model_kinds[k]->auxiliary_count);
         for (size_t j = 0; j < D; j++)
             CHECK(fabs(w[j]) <= (model_kinds[k]->predictor->log_scale ? 0.5 : 5.0));
         rows *data = read_back(table);

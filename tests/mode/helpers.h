@@ -51,6 +51,7 @@ static inline rows *make_rows(size_t n, size_t columns, const double *x, const d
 static inline void simulate(const char *model, size_t n, size_t columns, uint64_t seed,
                             double *x, double *y)
 {
+    const double aux[] = {0.0};
     rng r = rng_stream(seed, 0, RNG_TEST);
     for (size_t i = 0; i < n; i++) {
         double eta = 0.3;
@@ -58,7 +59,7 @@ static inline void simulate(const char *model, size_t n, size_t columns, uint64_
             x[i * columns + j] = rng_normal(&r);
             eta += (j % 2 ? -1.0 : 1.0) / sqrt((double)columns) * x[i * columns + j];
         }
-        y[i] = model_find(model)->predictor->simulate(&r, eta, 0.0);
+        y[i] = model_find(model)->predictor->simulate(&r, eta, aux);
     }
 }
 

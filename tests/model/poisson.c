@@ -13,7 +13,7 @@ TEST(the_mode_of_an_intercept_is_the_log_of_events_per_exposure)
     rng r = rng_stream(31, 0, RNG_TEST);
     for (size_t i = 0; i < N; i++) {
         offset[i] = rng_normal(&r);
-        y[i] = model_find("poisson")->predictor->simulate(&r, 0.7 + offset[i], 0.0);
+        y[i] = model_find("poisson")->predictor->simulate(&r, 0.7 + offset[i], NULL);
         events += y[i];
         exposure += exp(offset[i]);
     }
@@ -36,7 +36,7 @@ TEST(the_mode_is_found_far_from_zero)
         for (size_t i = 0; i < N; i++) {
             x[i] = rng_normal(&r);
             y[i] = model_find("poisson")->predictor->simulate(
-                &r, log(10.0) * size / 2.0 + 0.3 * x[i], 0.0);
+                &r, log(10.0) * size / 2.0 + 0.3 * x[i], NULL);
         }
         y[0] += 1.0; /* small rates: some event */
         fit f = fit_rows(make_rows(N, 1, x, y, NULL, true), "poisson", "normal(0,10)", "flat",
@@ -52,7 +52,7 @@ TEST(absurd_predictors_give_finite_numbers)
     const model_kind *model = model_find("poisson");
     double eta[] = {-1e6, -800.0, 299.0, 301.0, 800.0, 1e6}, still[6] = {0};
     double y[] = {3, 0, 1, 0, 1e9, 0}, out[6];
-    batch b = {kernels_best(), 6, eta, y, still, 0.0, 0.0};
+    batch b = {.k = kernels_best(), .n = 6, .eta = eta, .y = y, .deta = still};
     model->predictor->slope(&b, out);
     for (size_t i = 0; i < 6; i++) CHECK(out[i] == 0.0);
     model->predictor->loglik(&b, out);
@@ -73,13 +73,13 @@ static void check_draws(double mu)
     static double count[most];
     memset(count, 0, sizeof count);
     for (size_t i = 0; i < draws; i++) {
-        double y = model->predictor->simulate(&r, log(mu), 0.0);
+        double y = model->predictor->simulate(&r, log(mu), NULL);
         REQUIRE(y >= 0.0 && y < most && y == floor(y));
         count[(size_t)y]++;
     }
     for (size_t k = 0; k < most; k++) {
         double eta = log(mu), y = (double)k, p;
-        batch b = {kernels_best(), 1, &eta, &y, NULL, 0.0, 0.0};
+        batch b = {.k = kernels_best(), .n = 1, .eta = &eta, .y = &y};
         model->predictor->loglik(&b, &p);
         p = exp(p);
         if (p * draws < 20.0) continue;
@@ -119,7 +119,7 @@ TEST(an_indicator_of_zeros_is_named)
     rng r = rng_stream(34, 0, RNG_TEST);
     for (size_t i = 0; i < N; i++) {
         x[2 * i] = rng_normal(&r);
-        y[i] = model_find("poisson")->predictor->simulate(&r, 0.3 * x[2 * i], 0.0);
+        y[i] = model_find("poisson")->predictor->simulate(&r, 0.3 * x[2 * i], NULL);
         x[2 * i + 1] = y[i] == 0.0 && i % 2;
     }
     fit f = fit_rows(make_rows(N, 2, x, y, NULL, true), "poisson", "flat", "flat", NULL);

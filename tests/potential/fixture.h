@@ -3,6 +3,7 @@
 #define TESTS_POTENTIAL_FIXTURE_H
 
 #include "check.h"
+#include "model/student.h"
 #include "potential/minibatch.h"
 #include "read/read.h"
 
@@ -22,18 +23,11 @@ typedef struct {
     double p[DIM_MAX], q[DIM_MAX]; /* a point and a direction that touch every coordinate */
 } table;
 
-/* Models that see the linear predictor; general ones need tables of their own. */
-static inline const model_kind *regression_model(size_t k)
-{
-    for (size_t i = 0; model_kinds[i]; i++)
-        if (model_kinds[i]->predictor && k-- == 0) return model_kinds[i];
-    return NULL;
-}
-
-/* The simulated targets: column j has mean j/4, weights alternate, sigma is e^0.2. */
+/* The simulated targets: column j has mean j/4, weights alternate, sigma is e^0.2, nu e^1.2. */
 static inline void fill_rows(const model_kind *model, const table_spec *spec, double *x,
                              double *y, double *weight, double *offset)
 {
+    const double aux[] = {0.2, 1.2};
     rng r = rng_stream(11, spec->n, RNG_TEST);
     for (size_t i = 0; i < spec->n; i++) {
         double eta = 0.3;
@@ -44,7 +38,7 @@ static inline void fill_rows(const model_kind *model, const table_spec *spec, do
         }
         bool both = i > 1 || model->support != SUPPORT_BINARY; /* classes are there */
         bool drawn = both && model->predictor->simulate;
-        y[i] = drawn ? model->predictor->simulate(&r, eta, 0.2) : (double)(i % 2);
+        y[i] = drawn ? model->predictor->simulate(&r, eta, aux) : (double)(i % 2);
         weight[i] = 0.2 + 2.0 * rng_uniform(&r);
         offset[i] = 0.5 * rng_normal(&r);
     }
@@ -68,7 +62,7 @@ static inline table table_make(const model_kind *model, table_spec spec)
               spec.weighted ? y + 2 * n : NULL, &as, &t.data, NULL);
     free(x);
     if (!t.data) return t;
-    for (size_t j = 0; j <= t.data->d; j++)
+    for (size_t j = 0; j < t.data->d + model->auxiliary_count; j++)
         prior_parse(j < t.data->d ? spec.weights : spec.sigma, &priors[j], NULL);
     posterior_create(t.data, model, priors, &t.u, NULL);
     if (t.u && spec.centred) posterior_centre(t.u);

@@ -141,33 +141,36 @@ static expected one_by_one(const minibatch *u, const table *t, double time)
 {
     const rows *data = t->data;
     size_t dim = t->u->dim, d = data->d;
-    bool aux = dim > d;
+    size_t count = dim - d;
     double n = (double)u->is.batch, total = (double)data->n, sum = 0.0, squares = 0.0;
     expected e = {0};
     for (size_t i = 0; i < u->is.batch; i++) {
         size_t row = row_in_batch(u, i);
         const double *x = data->x + row * data->stride;
-        double deta = dot(d, x, t->q), g, d_eta, d_aux = 0.0;
+        double deta = dot(d, x, t->q), g, d_eta, d_aux[2], aux[2];
         double eta = dot(d, x, t->p) + time * deta + data->offset[row];
+        for (size_t j = 0; j < count; j++) aux[j] = t->p[d + j] + time * t->q[d + j];
         batch b = {.k = t->u->k, .n = 1, .eta = &eta, .y = data->y + row, .deta = &deta};
-        if (aux) b.aux = t->p[d] + time * t->q[d];
-        if (aux) b.daux = t->q[d];
+        b.aux = aux;
+        b.daux = t->q + d;
+        b.pitch = 1;
         t->u->model->predictor->slope(&b, &g);
-        t->u->model->predictor->gradient(&b, &d_eta, aux ? &d_aux : NULL);
+        t->u->model->predictor->gradient(&b, &d_eta, count ? d_aux : NULL);
         g *= data->weight[row];
         sum += g;
         squares += g * g;
         for (size_t j = 0; j < d; j++)
             e.gradient[j] -= total / n * data->weight[row] * d_eta * x[j];
-        if (aux) e.gradient[d] -= total / n * data->weight[row] * d_aux;
+        for (size_t j = 0; j < count; j++)
+            e.gradient[d + j] -= total / n * data->weight[row] * d_aux[j];
     }
     e.slope = -total / n * sum;
     if (u->is.batch > 1 && u->is.batch < data->n)
         e.variance =
             (squares - sum * sum / n) / (n - 1.0) * total * total / n * (1 - n / total);
-    /* sigma's Jacobian: log p(w) = w for a flat prior on exp(w) */
-    if (aux) e.slope -= t->q[d];
-    if (aux) e.gradient[d] -= 1.0;
+    /* the auxiliaries' Jacobian: log p(w) = w for a flat prior on exp(w) */
+    for (size_t j = d; j < dim; j++) e.slope -= t->q[j];
+    for (size_t j = d; j < dim; j++) e.gradient[j] -= 1.0;
     return e;
 }
 
