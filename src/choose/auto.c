@@ -205,14 +205,24 @@ static void say(const posterior *u, run_plan *plan, const verdict *v, bool hmc)
                   hmc ? ": hmc it is" : "");
 }
 
-/* Every row's influence under each candidate; those not open are left NULL. */
-typedef struct {
-    float *of[INFLUENCE_ORDERS];
-} influences;
-
-static void influences_free(influences *m)
+sbps_status auto_influences_open(const sbps_options *o, const run_plan *plan,
+                                 const posterior *target, auto_influences *out, sbps_error *err)
 {
-    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) free(m->of[i]);
+    *out = (auto_influences){0};
+    if (!auto_wanted(o, plan)) return SBPS_OK;
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
+        bool fixed = !plan->auto_control;
+        if (fixed && strcmp(plan->control_variate, candidates[i].name)) continue;
+        out->to.rows[i] = malloc(target->data->n * sizeof *out->to.rows[i]);
+        if (!out->to.rows[i]) return fail_memory(err);
+    }
+    return SBPS_OK;
+}
+
+void auto_influences_close(auto_influences *m)
+{
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) free(m->to.rows[i]);
+    *m = (auto_influences){0};
 }
 
 void auto_aim_probe(const auto_facts *f, probe *p, rng random)
@@ -226,7 +236,7 @@ void auto_aim_probe(const auto_facts *f, probe *p, rng random)
 }
 
 /* Around the mode, where the normal there has draws. */
-static sbps_status measure_at_points(const auto_facts *f, influences *m, sbps_error *err)
+static sbps_status measure_at_points(const auto_facts *f, auto_influences *m, sbps_error *err)
 {
     probe p;
     size_t d = f->target->dim;
@@ -238,39 +248,32 @@ static sbps_status measure_at_points(const auto_facts *f, influences *m, sbps_er
     if (status == SBPS_OK) auto_aim_probe(f, &p, random);
     for (size_t i = 0; status == SBPS_OK && i < INFLUENCE_ORDERS; i++) {
         control *cv = NULL;
-        if (!m->of[i]) continue;
+        if (!m->to.rows[i]) continue;
         status = target_control(f->target, f->reference, candidates[i].name, at, &cv, err);
-        if (status == SBPS_OK) status = probe_influence(&p, cv, random, m->of[i], err);
+        if (status == SBPS_OK) status = probe_influence(&p, cv, random, m->to.rows[i], err);
         control_destroy(cv);
     }
     probe_close(&p);
     return status;
 }
 
-static sbps_status influences_measure(const auto_facts *f, const run_plan *plan, influences *m,
-                                      row_effects *moving, sbps_error *err)
+static sbps_status measure(const auto_facts *f, auto_influences *m, sbps_error *err)
 {
-    *m = (influences){0};
-    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
-        bool fixed = !plan->auto_control;
-        if (fixed && strcmp(plan->control_variate, candidates[i].name)) continue;
-        m->of[i] = malloc(f->target->data->n * sizeof *m->of[i]);
-        if (!m->of[i]) return fail_memory(err);
-    }
     const influence_place at = {f->reference->w, f->reference->w, f->factor};
-    return influence_applies(f->target) ? influence_measure(f->target, &at, m->of, moving, err)
+    if (m->known) return SBPS_OK;
+    return influence_applies(f->target) ? influence_measure(f->target, &at, &m->to, err)
                                         : measure_at_points(f, m, err);
 }
 
 /* The cheapest candidate; its strata, where it has some. */
-static sbps_status choose(const auto_facts *f, run_plan *plan, const influences *m,
+static sbps_status choose(const auto_facts *f, run_plan *plan, const auto_influences *m,
                           auto_choice *out, sbps_error *err)
 {
     verdict best = {.work = INFINITY};
     size_t n = f->target->data->n;
     for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
-        if (!m->of[i]) continue;
-        verdict v = judge(f, plan, &candidates[i], m->of[i]);
+        if (!m->to.rows[i]) continue;
+        verdict v = judge(f, plan, &candidates[i], m->to.rows[i]);
         if (v.work < best.work) best = v;
     }
     if (!best.c) return SBPS_OK;
@@ -280,7 +283,7 @@ static sbps_status choose(const auto_facts *f, run_plan *plan, const influences 
     out->hmc = plan_may_take_hmc(f->options, plan) && auto_hmc_work(f->target) < best.work;
     say(f->target, plan, &best, out->hmc);
     if (out->hmc) return SBPS_OK;
-    const float *influence = m->of[best.c - candidates];
+    const float *influence = m->to.rows[best.c - candidates];
     strata_count(n, influence, &out->tally);
     if (best.parts.count > 1) {
         sbps_status status = strata_create(&best.parts, n, influence, &out->parts, err);
@@ -290,14 +293,11 @@ static sbps_status choose(const auto_facts *f, run_plan *plan, const influences 
     return SBPS_OK;
 }
 
-sbps_status auto_choose(const auto_facts *f, run_plan *plan, row_effects *moving,
+sbps_status auto_choose(const auto_facts *f, run_plan *plan, auto_influences *m,
                         auto_choice *out, sbps_error *err)
 {
-    influences m;
     *out = (auto_choice){0};
     if (!auto_wanted(f->options, plan)) return SBPS_OK;
-    sbps_status status = influences_measure(f, plan, &m, moving, err);
-    if (status == SBPS_OK) status = choose(f, plan, &m, out, err);
-    influences_free(&m);
-    return status;
+    sbps_status status = measure(f, m, err);
+    return status == SBPS_OK ? choose(f, plan, m, out, err) : status;
 }

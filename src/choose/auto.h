@@ -3,6 +3,7 @@
 #define CHOOSE_AUTO_H
 
 #include "choose/plan.h"
+#include "posterior/gather.h"
 #include "posterior/influence.h"
 #include "potential/probe.h"
 
@@ -29,11 +30,21 @@ typedef struct {
     strata_tally tally; /* of the rows' influence; all 0 where it was not measured */
 } auto_choice;
 
+/* Every row's influence under each candidate; those not open are left NULL. */
+typedef struct {
+    influence_target to;
+    bool known; /* it was gathered on the way to the mode */
+} auto_influences;
+
+sbps_status auto_influences_open(const sbps_options *o, const run_plan *plan,
+                                 const posterior *target, auto_influences *out,
+                                 sbps_error *err);
+void auto_influences_close(auto_influences *m);
+
 /* Is anything left open that flights have? */
 bool auto_wanted(const sbps_options *o, const run_plan *plan);
-/* Fills in what the plan left open. `moving`: rows that move the answer by themselves, as far as was
- * looked. */
-sbps_status auto_choose(const auto_facts *f, run_plan *plan, row_effects *moving,
+/* Fills in what the plan left open; measures what is not known yet. */
+sbps_status auto_choose(const auto_facts *f, run_plan *plan, auto_influences *m,
                         auto_choice *out, sbps_error *err);
 
 /* Of batches of n rows; parts: the strata there are, or NULL. */

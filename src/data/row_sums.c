@@ -49,11 +49,12 @@ static void merge(const sum_job *s, size_t index, const double *part)
 static void add_part(const sum_job *s, size_t index, double *scratch, double *total)
 {
     size_t first = index * PART_ROWS, end = least(s->data->n, first + PART_ROWS);
-    if (s->data->crew) atomic_fetch_add(&s->data->crew->visited, end - first);
-    for (size_t n; first < end; first += n) {
+    size_t begin = first;
+    for (size_t n; first < end && !(s->what->any && total[0] > 0.0); first += n) {
         n = least(end - first, ROW_BLOCK);
         s->what->add(s->what->self, rows_from(first, n), scratch, total);
     }
+    if (s->data->crew) atomic_fetch_add(&s->data->crew->visited, first - begin);
 }
 
 static void wait_for_slot(sum_job *s, size_t index)

@@ -99,6 +99,7 @@ sbps_status lbfgs_search(search *s, double goal, sbps_error *err)
     h.y = h.s + PAIRS * s->dim;
     h.next = h.y + PAIRS * s->dim;
     size_t most = s->u->model->uneven ? MAX_UNEVEN : MAX_ITERATIONS;
+    s->looked = false;
     sbps_status status = posterior_gradient(s->u, s->w, &s->value, s->gradient, err);
     for (size_t i = 0; i < most && status == SBPS_OK && !near(s, goal); i++) {
         recurse(s, &h);

@@ -12,9 +12,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SAMPLE_ROWS   ((size_t)50000) /* of which the mode is found first */
-#define SAMPLE_PAYS   10              /* times as many in the table */
-#define MATRICES      6   /* dim x dim, that set-up and a run have at a time, at most */
+#define PART_LEAST ((size_t)1000) /* rows of which a mode is found first */
+#define PART_EACH  ((size_t)20)   /* for each parameter, at least */
+#define PART_LAST  ((size_t)4)    /* times as many are in the table as in the last part, */
+#define PART_GROWS ((size_t)8)    /* and in a part as in the one before */
+#define GOAL       1e-16          /* of the decrement: 1e-8 posterior sd from the mode */
+/* Of the decrement over dim: of draws, and of the distance a reference may have. In a part of the rows the mode is
+ * another anyhow. */
+#define GOAL_NEAR     0.05
+#define GOAL_PART     0.3
+#define MATRICES      7   /* dim x dim, that set-up and a run have at a time, at most */
 #define MEMORY_SHARE  0.8 /* of the machine's */
 #define SETTLED_RIDGE 1e-3
 #define NEAR_ENOUGH   0.03 /* |D^-1 g| at which L-BFGS hands over to Newton */
@@ -40,13 +47,14 @@ static sbps_status search_open(search *s, const posterior *u, sbps_error *err)
     *s = (search){0};
     sbps_status status = check_dimension(d, err);
     if (status != SBPS_OK) return status;
-    *s = (search){.u = u, .dim = d, .memory = new_doubles(7 * d + 2 * d * d)};
+    *s = (search){.u = u, .dim = d, .goal = GOAL, .memory = new_doubles(8 * d + 3 * d * d)};
     if (!s->memory) return fail_memory(err);
     double **const parts[] = {&s->w,    &s->trial, &s->gradient, &s->step,
-                              &s->root, &s->kink,  &s->side};
+                              &s->root, &s->kink,  &s->side,     &s->next_gradient};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) *parts[i] = s->memory + i * d;
-    s->hessian = s->memory + 7 * d;
-    s->factor = s->hessian + d * d;
+    s->hessian = s->memory + 8 * d;
+    s->next_hessian = s->hessian + d * d;
+    s->factor = s->next_hessian + d * d;
     return SBPS_OK;
 }
 
@@ -91,13 +99,22 @@ static void place(search *s)
 /* The user's start where it makes sense, else our own. */
 static sbps_status begin(search *s, const double *start, sbps_error *err)
 {
+    double value;
+    sbps_status status;
     place(s);
     kinks_find(s);
-    double value;
     if (!start) return SBPS_OK;
-    sbps_status status = posterior_value(s->u, start, &value, err);
-    if (status == SBPS_OK && isfinite(value)) memcpy(s->w, start, s->dim * sizeof *start);
-    return status;
+    if (!posterior_expands(s->u)) {
+        status = posterior_value(s->u, start, &value, err);
+        if (status == SBPS_OK && isfinite(value)) memcpy(s->w, start, s->dim * sizeof *start);
+        return status;
+    }
+    memcpy(s->w, start, s->dim * sizeof *start);
+    status = search_look(s, err);
+    if (status != SBPS_OK || isfinite(s->value)) return status;
+    place(s);
+    s->looked = false;
+    return SBPS_OK;
 }
 
 /* The surface of a network may have no mode within reach, and a ReLU's has creases where Newton
@@ -293,39 +310,82 @@ static sbps_status keep(search *s, mode **out, sbps_error *err)
     return SBPS_OK;
 }
 
-sbps_status mode_find_by(const posterior *u, const double *start, const mode_request *how,
-                         mode **out, sbps_error *err)
+/* How and from where, how near, and who comes along. */
+typedef struct {
+    const mode_request *how;
+    const double *start; /* NULL: ours */
+    double goal;
+    gathering *beside;
+} errand;
+
+static sbps_status find(const posterior *u, const errand *e, mode **out, sbps_error *err)
 {
     *out = NULL;
     search s;
     sbps_status status = search_open(&s, u, err);
     if (status != SBPS_OK) return status;
-    status = begin(&s, start, err);
-    if (status == SBPS_OK) status = run_search(&s, how, err);
+    s.goal = e->goal;
+    s.beside = e->beside;
+    status = begin(&s, e->start, err);
+    if (status == SBPS_OK) status = run_search(&s, e->how, err);
     if (status == SBPS_OK) status = keep(&s, out, err);
     free(s.memory);
     return status;
 }
 
-/* Rows lie in random order, so that the first are a sample of all: from its mode Newton needs
- * half the steps through a long table (10^7 rows of 20: 5 instead of 11). NULL: the table is short, or the sample has no mode. */
-static mode *sample_mode(const posterior *u, const mode_request *how)
+sbps_status mode_find_by(const posterior *u, const double *start, const mode_request *how,
+                         mode **out, sbps_error *err)
 {
-    mode *near = NULL;
-    if (u->model->uneven || u->data->n < SAMPLE_PAYS * SAMPLE_ROWS) return NULL;
-    rows first = *u->data;
-    first.n = SAMPLE_ROWS;
-    posterior sample = *u;
-    sample.data = &first;
-    mode_find_by(&sample, NULL, how, &near, NULL);
+    return find(u, &(errand){how, start, GOAL, NULL}, out, err);
+}
+
+static const mode_request usual = {.method = "auto"};
+
+/* The first part of the table in which a mode is looked for; 0: the table is short. */
+static size_t first_part(const posterior *u)
+{
+    size_t least = PART_EACH * u->dim, n = u->data->n / PART_LAST;
+    if (least < PART_LEAST) least = PART_LEAST;
+    if (u->model->uneven || n < least) return 0;
+    while (n / PART_GROWS >= least) n /= PART_GROWS;
+    return n;
+}
+
+/* Rows lie in random order, so that the first are a sample of all. The mode of few is where the search in more
+ * of them begins: then a step or two are enough. NULL: the table is short, or no part has a mode. */
+static mode *mode_of_parts(const posterior *u)
+{
+    mode *near = NULL, *next;
+    double goal = GOAL_PART * (double)u->dim;
+    for (size_t n = first_part(u); n > 0 && n <= u->data->n / PART_LAST; n *= PART_GROWS) {
+        rows first = *u->data;
+        posterior part = *u;
+        first.n = n;
+        part.data = &first;
+        find(&part, &(errand){&usual, near ? near->w : NULL, goal, NULL}, &next, NULL);
+        if (!next) continue;
+        mode_destroy(near);
+        near = next;
+    }
     return near;
 }
 
 sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err)
 {
-    const mode_request how = {.method = "auto"};
-    mode *near = start ? NULL : sample_mode(u, &how);
-    sbps_status status = mode_find_by(u, near ? near->w : start, &how, out, err);
+    mode *near = start ? NULL : mode_of_parts(u);
+    sbps_status status = mode_find_by(u, near ? near->w : start, &usual, out, err);
+    mode_destroy(near);
+    return status;
+}
+
+sbps_status mode_near(const posterior *u, const double *start, gathering *beside, mode **out,
+                      sbps_error *err)
+{
+    mode *near = start ? NULL : mode_of_parts(u);
+    bool enough = near && beside; /* without a part to begin with the whole way is short */
+    const errand e = {&usual, near ? near->w : start,
+                      enough ? GOAL_NEAR * (double)u->dim : GOAL, beside};
+    sbps_status status = find(u, &e, out, err);
     mode_destroy(near);
     return status;
 }

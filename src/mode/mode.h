@@ -2,7 +2,7 @@
 #ifndef MODE_MODE_H
 #define MODE_MODE_H
 
-#include "posterior/posterior.h"
+#include "posterior/gather.h"
 
 typedef struct {
     double *w;       /* dim: the mode */
@@ -33,6 +33,11 @@ typedef struct {
  * `start` (NULL: zeros, log sigma at log sd(y)). SBPS_NO_MODE with a sentence that explains a
  * separable table with a flat prior (names the columns whose weights run away) and what to do. */
 sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err);
+/* The same for a reference point: a fifth of a posterior sd a coordinate is near enough in a long table,
+ * where that takes less than three passes over the rows. beside: NULL, or gathers at the point found; whole unless it says
+ * otherwise. */
+sbps_status mode_near(const posterior *u, const double *start, gathering *beside, mode **out,
+                      sbps_error *err);
 /* By the method asked for; one that cannot says which can. */
 sbps_status mode_find_by(const posterior *u, const double *start, const mode_request *how,
                          mode **out, sbps_error *err);

@@ -15,8 +15,7 @@
 #include <string.h>
 
 #define MAX_ITERATIONS 200
-#define GOAL           1e-16 /* of the decrement: 1e-8 posterior sd from the mode */
-#define GOOD_ENOUGH    1e-6  /* where rounding or a kink stops progress */
+#define GOOD_ENOUGH    1e-6 /* where rounding or a kink stops progress */
 #define MAX_DAMPING    1e12
 #define BAD_START      1e-2 /* damping that the Hessian at the start should not need */
 #define PACE_STEPS     10   /* over which a gain is measured */
@@ -110,13 +109,47 @@ static double promised(const search *s)
 
 typedef enum { TRIED_BETTER, TRIED_QUIET, TRIED_WORSE, TRIED_FAILED } tried;
 
+/* U there; with all that the next step needs where that is one pass over the rows. */
+static sbps_status look_at_trial(search *s, double *value, sbps_error *err)
+{
+    const expansion next = {value, s->next_gradient, s->next_hessian};
+    if (!posterior_expands(s->u)) return posterior_value(s->u, s->trial, value, err);
+    if (s->beside) return gathering_expand(s->beside, s->trial, s->hessian, &next, err);
+    return posterior_expand(s->u, s->trial, &next, NULL, err);
+}
+
+static void swap(double **a, double **b)
+{
+    double *kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+static void seen(search *s)
+{
+    kinks_resolve(s);
+    set_roots(s);
+    s->looked = true;
+}
+
+static void move_to_trial(search *s, double value)
+{
+    memcpy(s->w, s->trial, s->dim * sizeof *s->w);
+    s->value = value;
+    s->looked = false;
+    if (!posterior_expands(s->u)) return;
+    swap(&s->gradient, &s->next_gradient);
+    swap(&s->hessian, &s->next_hessian);
+    seen(s);
+}
+
 /* Tries the step and sets the next damping. QUIET: what there is to gain drowns in rounding. */
 static tried try_step(search *s, sbps_status *status, sbps_error *err)
 {
     double value, noise = 256.0 * DBL_EPSILON * fmax(1.0, fabs(s->value));
     for (size_t j = 0; j < s->dim; j++) s->trial[j] = s->w[j] + s->step[j];
     kinks_project(s);
-    *status = posterior_value(s->u, s->trial, &value, err);
+    *status = look_at_trial(s, &value, err);
     if (*status != SBPS_OK) return TRIED_FAILED;
     double promise = promised(s), got = s->value - value;
     bool quiet = promise <= noise && got >= -noise;
@@ -129,19 +162,22 @@ static tried try_step(search *s, sbps_status *status, sbps_error *err)
         s->damping = s->damping > 1e-9 ? 0.1 * s->damping : 0.0;
     else if (got < 0.25 * promise)
         s->damping = fmax(4.0 * s->damping, 1e-3);
-    memcpy(s->w, s->trial, s->dim * sizeof *s->w);
-    s->value = value;
+    move_to_trial(s, value);
     return quiet ? TRIED_QUIET : TRIED_BETTER;
 }
 
 sbps_status search_look(search *s, sbps_error *err)
 {
-    sbps_status status = posterior_gradient(s->u, s->w, &s->value, s->gradient, err);
-    if (status == SBPS_OK) status = posterior_hessian(s->u, s->w, s->hessian, err);
-    if (status != SBPS_OK) return status;
-    kinks_resolve(s);
-    set_roots(s);
-    return SBPS_OK;
+    sbps_status status;
+    const expansion here = {&s->value, s->gradient, s->hessian};
+    if (posterior_expands(s->u)) {
+        status = posterior_expand(s->u, s->w, &here, NULL, err);
+    } else {
+        status = posterior_gradient(s->u, s->w, &s->value, s->gradient, err);
+        if (status == SBPS_OK) status = posterior_hessian(s->u, s->w, s->hessian, err);
+    }
+    if (status == SBPS_OK) seen(s);
+    return status;
 }
 
 /* The step at the least damping that is needed, and what it says of the distance to the mode;
@@ -151,7 +187,9 @@ static search_end judge(search *s, bool quiet, sbps_status *status, sbps_error *
     double taught = s->damping, before = s->decrement;
     s->damping = 0.0;
     if ((*status = find_step(s, err)) != SBPS_OK) return SEARCH_FAILED;
-    bool done = s->decrement <= GOAL;
+    bool done = s->decrement <= s->goal, runs_off = false;
+    if (done && (*status = may_run_off(s, &runs_off, err)) != SBPS_OK) return SEARCH_FAILED;
+    done = done && !runs_off;
     bool floored = quiet && s->decrement <= GOOD_ENOUGH && s->decrement > 0.25 * before;
     if ((*status = check_separation(s, done || floored, err)) != SBPS_OK) return SEARCH_FAILED;
     if (done || floored) return SEARCH_FOUND;
@@ -232,7 +270,7 @@ search_end newton_search(search *s, bool picky, sbps_status *status, sbps_error 
     s->damping = 0.0;
     s->decrement = INFINITY;
     for (size_t i = 0; i < MAX_ITERATIONS && end == SEARCH_ON; i++, s->iterations++) {
-        if ((*status = search_look(s, err)) != SBPS_OK) return SEARCH_FAILED;
+        if (!s->looked && (*status = search_look(s, err)) != SBPS_OK) return SEARCH_FAILED;
         if ((*status = check_pace(s, i, &mark, err)) != SBPS_OK) return SEARCH_FAILED;
         if (!all_finite(s->dim, s->gradient) || !all_finite(s->dim * s->dim, s->hessian))
             return SEARCH_STUCK;

@@ -18,7 +18,6 @@
 #include <string.h>
 
 #define INDEPENDENT 0.7 /* conditional over marginal sd, at least */
-#define AT_MODE     0.1 /* posterior sd that the mode may be off */
 #define LOOK_AT     2.0 /* sds to either side: U rises by 2 where it is a normal */
 #define LOPSIDED    4.0 /* rise of one side over the other, that is worth a closer look */
 #define BEND_LEAST  3.0 /* reach over wall */
@@ -131,7 +130,7 @@ sbps_status profile_bends(const posterior *u, const mode *m, const metric *a, be
 {
     size_t d = u->dim;
     *out = NULL;
-    if (!(m->gradient_norm < AT_MODE)) return SBPS_OK;
+    if (!(m->gradient_norm < PROFILE_FROM)) return SBPS_OK;
     double *covariance = new_doubles(d * d + 3 * d), *sd = covariance + d * d;
     double *squares = sd + d, *w = squares + d;
     bends *found = calloc(1, sizeof *found + d * sizeof *found->list);

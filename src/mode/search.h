@@ -4,22 +4,28 @@
 
 #include "base/cholesky.h"
 #include "mode/mode.h"
+#include "posterior/gather.h"
 
 typedef struct {
     const posterior *u;
     size_t dim;
     double *memory;
     double *w, *trial, *gradient, *step; /* dim */
-    double *root;      /* dim: square roots of the Hessian's diagonal, the scale of a weight */
-    double *kink;      /* dim: where a prior's slope jumps, NAN for none */
-    double *side;      /* dim: -1 or +1: side of its kink a weight may move on; 0: it stays */
-    double *hessian;   /* dim*dim */
-    double *factor;    /* dim*dim: Cholesky of the scaled Hessian, damped */
-    double value;      /* U(w) */
-    double decrement;  /* g' H^-1 g of the weights that may move */
-    double damping;    /* added to the scaled Hessian's unit diagonal */
-    double log_spread; /* log sd of the target */
-    bool settled;      /* at a point that is no mode but serves as a reference */
+    double *root;    /* dim: square roots of the Hessian's diagonal, the scale of a weight */
+    double *kink;    /* dim: where a prior's slope jumps, NAN for none */
+    double *side;    /* dim: -1 or +1: side of its kink a weight may move on; 0: it stays */
+    double *hessian; /* dim*dim */
+    double *factor;  /* dim*dim: Cholesky of the scaled Hessian, damped */
+    double *next_gradient, *next_hessian; /* the same at trial, where one pass makes them */
+    double value;                         /* U(w) */
+    double decrement;                     /* g' H^-1 g of the weights that may move */
+    double damping;                       /* added to the scaled Hessian's unit diagonal */
+    double log_spread;                    /* log sd of the target */
+    double goal;                          /* decrement at which a mode is near enough */
+    gathering
+        *beside;  /* of a reference: looks at all rows gather on their way; NULL: none do */
+    bool looked;  /* gradient and Hessian are those at w */
+    bool settled; /* at a point that is no mode but serves as a reference */
     size_t iterations;
     double epochs;      /* of SAG: passes through the rows */
     const char *method; /* that got here */
@@ -45,6 +51,8 @@ void kinks_project(const search *s);
 /* What a weight that sits on its kink lacks in curvature; 0 for any other. */
 double kink_curvature(const search *s, size_t j);
 
+/* May the posterior run off along s->step, for all that a decrement this large tells? */
+sbps_status may_run_off(const search *s, bool *out, sbps_error *err);
 /* Does the posterior run off along s->step for ever? Fails with the sentence that explains it. */
 sbps_status check_separation(const search *s, bool certain, sbps_error *err);
 /* Are columns up to `pivot` dependent, and nothing in the prior holds them? The leading part of

@@ -23,6 +23,7 @@
 
 #define SMALL            1e-3 /* decrement below which a step should no longer move predictors */
 #define MOVES            0.3  /* nats of log odds: a step that still does */
+#define FLAT_PART        0.1 /* of the weight that moves most: what a prior may hold beside it */
 #define NEAR_ZERO        1e-4 /* relative: an objection that is only rounding */
 #define NAMES_MAX        6
 #define DEPENDENT        1e-6 /* relative length of X v below which v is in the null space */
@@ -176,16 +177,27 @@ static bool fits_closely(const search *s)
     return false;
 }
 
+sbps_status may_run_off(const search *s, bool *out, sbps_error *err)
+{
+    bool held = false;
+    *out = false;
+    if (!s->u->model->regression || fits_closely(s) || s->decrement <= SMALL) return SBPS_OK;
+    if (!moves_only_flat(s, s->step, FLAT_PART)) return SBPS_OK;
+    sbps_status status = anyone_objects(s, &held, err);
+    *out = !held;
+    return status;
+}
+
 sbps_status check_separation(const search *s, bool certain, sbps_error *err)
 {
     if (!s->u->model->regression || fits_closely(s) || s->decrement > SMALL) return SBPS_OK;
+    bool held;
     journey j;
-    sbps_status status = journey_take(s->u, s->w, s->step, &j, err);
-    if (status != SBPS_OK || j.largest < MOVES) return status;
-    bool held, flat = moves_only_flat(s, s->step, certain ? 0.1 : NEAR_ZERO);
-    if (!flat || (!certain && j.objection > NEAR_ZERO * j.largest)) return SBPS_OK;
-    status = anyone_objects(s, &held, err);
+    if (!moves_only_flat(s, s->step, certain ? FLAT_PART : NEAR_ZERO)) return SBPS_OK;
+    sbps_status status = anyone_objects(s, &held, err); /* mostly the first rows do */
     if (status != SBPS_OK || held) return status;
+    if ((status = journey_take(s->u, s->w, s->step, &j, err)) != SBPS_OK) return status;
+    if (j.largest < MOVES || (!certain && j.objection > NEAR_ZERO * j.largest)) return SBPS_OK;
     if (s->u->model->support == SUPPORT_COUNTS && all_zero(s->u->data->n, s->u->data->y))
         return explain_no_events(s, err);
     return explain_separation(s, &j, err);

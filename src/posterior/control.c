@@ -18,28 +18,44 @@
 
 /* ---- sums over all rows; the prior's part is taken off again ---- */
 
-static sbps_status likelihood_gradient(const posterior *u, control *c, sbps_error *err)
+static size_t hessian_stride(size_t d)
+{
+    return (d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+}
+
+static void take_gradient(const posterior *u, control *c, const double *gradient)
+{
+    for (size_t j = 0; j < u->dim; j++) c->gradient[j] = -gradient[j];
+    log_prior_gradient(u, c->w, -1.0, c->gradient);
+}
+
+/* hessian: the posterior's, and afterwards that of the likelihood. */
+static void take_hessian(const posterior *u, control *c, double *hessian)
+{
+    size_t d = u->dim, stride = hessian_stride(d);
+    log_prior_hessian(u, c->w, 1.0, hessian);
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) c->hessian[i * stride + j] = -hessian[i * d + j];
+}
+
+static sbps_status make_gradient(const posterior *u, control *c, sbps_error *err)
 {
     sbps_status status = posterior_gradient(u, c->w, NULL, c->gradient, err);
-    for (size_t j = 0; j < u->dim; j++) c->gradient[j] = -c->gradient[j];
-    log_prior_gradient(u, c->w, -1.0, c->gradient);
+    if (status == SBPS_OK) take_gradient(u, c, c->gradient);
     return status;
 }
 
-static sbps_status likelihood_hessian(const posterior *u, control *c, const double *known,
-                                      sbps_error *err)
+static sbps_status make_hessian(const posterior *u, control *c, const double *known,
+                                sbps_error *err)
 {
-    size_t d = u->dim, stride = (d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+    size_t d = u->dim;
     double *h = new_doubles(d * d);
-    c->hessian = new_doubles(d * stride);
-    sbps_status status = h && c->hessian ? SBPS_OK : fail_memory(err);
+    sbps_status status = h ? SBPS_OK : fail_memory(err);
     if (status == SBPS_OK && known)
         memcpy(h, known, d * d * sizeof *h);
     else if (status == SBPS_OK)
         status = posterior_hessian(u, c->w, h, err);
-    if (status == SBPS_OK) log_prior_hessian(u, c->w, 1.0, h);
-    for (size_t i = 0; status == SBPS_OK && i < d; i++)
-        for (size_t j = 0; j < d; j++) c->hessian[i * stride + j] = -h[i * d + j];
+    if (status == SBPS_OK) take_hessian(u, c, h);
     free(h);
     return status;
 }
@@ -73,30 +89,38 @@ typedef struct {
     padded_line line; /* stands at the reference */
 } keeping;
 
-static void keep_rows(const void *self, row_range r, double *eta, double *total)
+static void set_base(const rows *data, control *c, size_t first, size_t n)
 {
-    const keeping *k = self;
-    const rows *data = k->u->data;
-    const predictor *model = k->u->model->predictor;
-    control *c = k->c;
-    size_t first = r.first;
-    (void)total;
-    batch b = predictors_of(k->u, r, &k->line, eta, NULL);
-    b.pitch = data->n;
-    model->gradient(&b, c->d_eta + first, part(c->d_aux, first));
-    if (c->eta) {
-        memcpy(c->eta + first, eta, r.n * sizeof *eta);
-        model->curvature(&b, c->ee + first, part(c->ea, first), part(c->aa, first));
-    }
-    for (size_t i = first; c->base && i < first + r.n; i++)
+    for (size_t i = first; c->base && i < first + n; i++)
         c->base[i] = data->y[i] - c->d_eta[i] + (c->ee ? c->ee[i] * c->eta[i] : 0.0);
 }
 
-sbps_status control_rows(const posterior *u, control *c, control_order order, sbps_error *err)
+void control_see(const posterior *u, control *c, row_range r, const batch *b)
+{
+    const predictor *model = u->model->predictor;
+    size_t first = r.first;
+    batch here = *b;
+    here.pitch = u->data->n;
+    model->gradient(&here, c->d_eta + first, part(c->d_aux, first));
+    if (c->eta) {
+        memcpy(c->eta + first, b->eta, r.n * sizeof *b->eta);
+        model->curvature(&here, c->ee + first, part(c->ea, first), part(c->aa, first));
+    }
+    set_base(u->data, c, first, r.n);
+}
+
+static void keep_rows(const void *self, row_range r, double *eta, double *total)
+{
+    const keeping *k = self;
+    (void)total;
+    batch b = predictors_of(k->u, r, &k->line, eta, NULL);
+    control_see(k->u, k->c, r, &b);
+}
+
+sbps_status control_rows(const posterior *u, control *c, sbps_error *err)
 {
     keeping k = {.u = u, .c = c};
-    sbps_status status = allocate_rows(u, c, order, err);
-    if (status == SBPS_OK) status = padded_line_open(&k.line, u, c->w, NULL, err);
+    sbps_status status = padded_line_open(&k.line, u, c->w, NULL, err);
     if (status != SBPS_OK) return status;
     const row_sum what = {.self = &k, .scratch = ROW_BLOCK, .add = keep_rows};
     status = row_sums(u->data, &what, NULL, err);
@@ -106,29 +130,58 @@ sbps_status control_rows(const posterior *u, control *c, control_order order, sb
 
 /* ---- the whole ---- */
 
+sbps_status control_allocate(const posterior *u, control_order order, control **out,
+                             sbps_error *err)
+{
+    size_t d = u->dim;
+    control *c = *out = calloc(1, sizeof *c);
+    if (!c) return fail_memory(err);
+    c->w = new_doubles(d);
+    c->gradient = new_doubles(d);
+    if (order == CONTROL_HESSIAN) c->hessian = new_doubles(d * hessian_stride(d));
+    bool all = c->w && c->gradient && (c->hessian || order == CONTROL_GRADIENT);
+    sbps_status status = all ? SBPS_OK : fail_memory(err);
+    if (status == SBPS_OK && u->form->rows) status = allocate_rows(u, c, order, err);
+    if (status == SBPS_OK) return status;
+    control_destroy(c);
+    *out = NULL;
+    return status;
+}
+
+void control_sums(const posterior *u, control *c, const double *gradient, const double *hessian,
+                  double *room)
+{
+    memcpy(room, hessian, u->dim * u->dim * sizeof *room);
+    take_gradient(u, c, gradient);
+    take_hessian(u, c, room);
+}
+
+void control_reduce(const posterior *u, control *c)
+{
+    double **second[] = {&c->hessian, &c->eta, &c->ee, &c->ea, &c->aa};
+    for (size_t i = 0; i < sizeof second / sizeof *second; i++) {
+        free(*second[i]);
+        *second[i] = NULL;
+    }
+    set_base(u->data, c, 0, u->data->n);
+}
+
 sbps_status control_create(const posterior *target, const double *w, control_order order,
                            const double *hessian, control **out, sbps_error *err)
 {
-    *out = NULL;
-    control *c = calloc(1, sizeof *c);
-    if (!c) return fail_memory(err);
-    c->w = new_doubles(target->dim);
-    c->gradient = new_doubles(target->dim);
-    sbps_status status = c->w && c->gradient ? SBPS_OK : fail_memory(err);
-    if (status == SBPS_OK) {
-        memcpy(c->w, w, target->dim * sizeof *w);
-        status = likelihood_gradient(target, c, err);
-    }
+    control *c;
+    sbps_status status = control_allocate(target, order, out, err);
+    if (status != SBPS_OK) return status;
+    c = *out;
+    memcpy(c->w, w, target->dim * sizeof *w);
+    status = make_gradient(target, c, err);
     if (status == SBPS_OK && order == CONTROL_HESSIAN)
-        status = likelihood_hessian(target, c, hessian, err);
-    if (status == SBPS_OK && target->form->rows)
-        status = target->form->rows(target, c, order, err);
-    if (status != SBPS_OK) {
-        control_destroy(c);
-        return status;
-    }
-    *out = c;
-    return SBPS_OK;
+        status = make_hessian(target, c, hessian, err);
+    if (status == SBPS_OK && target->form->rows) status = target->form->rows(target, c, err);
+    if (status == SBPS_OK) return SBPS_OK;
+    control_destroy(c);
+    *out = NULL;
+    return status;
 }
 
 void control_destroy(control *c)

@@ -24,4 +24,14 @@ sbps_status control_create(const posterior *target, const double *w, control_ord
                            const double *hessian, control **out, sbps_error *err);
 void control_destroy(control *c);
 
+/* In parts, for who sees the rows anyhow: room; the numbers of rows whose predictors at c->w are in the batch,
+ * by any number of threads; the sums, from gradient and Hessian of the posterior (`room`: dim*dim). */
+sbps_status control_allocate(const posterior *u, control_order order, control **out,
+                             sbps_error *err);
+void control_see(const posterior *u, control *c, row_range r, const batch *b);
+void control_sums(const posterior *u, control *c, const double *gradient, const double *hessian,
+                  double *room);
+/* From the second order to the first. */
+void control_reduce(const posterior *u, control *c);
+
 #endif

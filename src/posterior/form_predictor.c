@@ -28,6 +28,7 @@ typedef struct {
     const posterior *u;
     padded_line line;
     bool value; /* of a gradient: the value is wanted too */
+    const row_company *beside;
 } sweep;
 
 /* What a block is worked on with. */
@@ -102,19 +103,26 @@ static sbps_status value_of(const posterior *u, const double *w, double *value, 
 }
 
 /* sum r_i x_i, padded; then those of the auxiliaries, and the log-likelihood. */
+static void block_gradient(const sweep *s, row_range r, const batch *b, const room *at,
+                           double *total)
+{
+    const posterior *u = s->u;
+    if (s->value) total[u->width] += block_loglik(s, r, b, at->e);
+    u->model->predictor->gradient(b, at->e, u->auxiliaries ? at->a : NULL);
+    predictors_weigh(u, r, at->e);
+    rows_combine(u->data, u->k, r, at->e, total);
+    weigh_blocks(u, r, u->auxiliaries, at->a);
+    for (size_t i = 0; i < u->auxiliaries; i++)
+        total[u->data->stride + i] += sum(r.n, at->a + i * ROW_BLOCK);
+}
+
 static void add_gradient(const void *self, row_range r, double *scratch, double *total)
 {
     const sweep *s = self;
     const posterior *u = s->u;
     room at = divide(u, scratch);
     batch b = look(s, r, &at);
-    if (s->value) total[u->width] += block_loglik(s, r, &b, at.e);
-    u->model->predictor->gradient(&b, at.e, u->auxiliaries ? at.a : NULL);
-    predictors_weigh(u, r, at.e);
-    rows_combine(u->data, u->k, r, at.e, total);
-    weigh_blocks(u, r, u->auxiliaries, at.a);
-    for (size_t i = 0; i < u->auxiliaries; i++)
-        total[u->data->stride + i] += sum(r.n, at.a + i * ROW_BLOCK);
+    block_gradient(s, r, &b, &at, total);
 }
 
 /* From a point as the rows want it to one as everybody else does, with the sign of U. */
@@ -180,19 +188,26 @@ static void add_products(const posterior *u, row_range r, const room *at, double
 }
 
 /* dim*dim; then, of every auxiliary, sum l_ea x_i, padded; and sum l_aa, packed. */
-static void add_hessian(const void *self, row_range r, double *scratch, double *total)
+static void block_hessian(const sweep *s, row_range r, const batch *b, const room *at,
+                          double *total)
 {
-    const sweep *s = self;
     const posterior *u = s->u;
     size_t stride = u->data->stride, count = u->auxiliaries;
     double *beside = total + u->dim * u->dim, *among = beside + count * stride;
-    room at = divide(u, scratch);
-    batch b = look(s, r, &at);
-    block_curvature(s, r, &b, &at);
-    add_products(u, r, &at, total);
+    block_curvature(s, r, b, at);
+    add_products(u, r, at, total);
     for (size_t i = 0; i < count; i++)
-        rows_combine(u->data, u->k, r, at.a + i * ROW_BLOCK, beside + i * stride);
-    for (size_t i = 0; i < packed_size(count); i++) among[i] += sum(r.n, at.aa + i * ROW_BLOCK);
+        rows_combine(u->data, u->k, r, at->a + i * ROW_BLOCK, beside + i * stride);
+    for (size_t i = 0; i < packed_size(count); i++)
+        among[i] += sum(r.n, at->aa + i * ROW_BLOCK);
+}
+
+static void add_hessian(const void *self, row_range r, double *scratch, double *total)
+{
+    const sweep *s = self;
+    room at = divide(s->u, scratch);
+    batch b = look(s, r, &at);
+    block_hessian(s, r, &b, &at, total);
 }
 
 static size_t hessian_width(const posterior *u)
@@ -217,6 +232,11 @@ static void finish_hessian(const posterior *u, const double *w, const double *to
     log_prior_hessian(u, w, -1.0, hessian);
 }
 
+static size_t hessian_scratch(const posterior *u)
+{
+    return room_size(u) + 2 * u->data->stride * ROW_BLOCK;
+}
+
 static sbps_status hessian_of(const posterior *u, const double *w, double *hessian,
                               sbps_error *err)
 {
@@ -226,7 +246,7 @@ static sbps_status hessian_of(const posterior *u, const double *w, double *hessi
     if (status != SBPS_OK) goto done;
     const row_sum what = {.self = &s,
                           .width = hessian_width(u),
-                          .scratch = room_size(u) + 2 * u->data->stride * ROW_BLOCK,
+                          .scratch = hessian_scratch(u),
                           .add = add_hessian};
     status = row_sums(u->data, &what, total, err);
     if (status == SBPS_OK) finish_hessian(u, w, total, hessian);
@@ -235,6 +255,45 @@ done:
     free(total);
     return status;
 }
+
+/* ---- all of it at once ---- */
+
+/* As add_gradient has it, then as add_hessian. */
+static void add_expansion(const void *self, row_range r, double *scratch, double *total)
+{
+    const sweep *s = self;
+    room at = divide(s->u, scratch);
+    batch b = look(s, r, &at);
+    if (s->beside) s->beside->see(s->beside->self, r, &b, scratch + hessian_scratch(s->u));
+    block_gradient(s, r, &b, &at, total);
+    block_hessian(s, r, &b, &at, total + s->u->width + 1);
+}
+
+static sbps_status expansion_of(const posterior *u, const double *w, const expansion *out,
+                                const row_company *beside, sbps_error *err)
+{
+    sweep s;
+    double *total = new_doubles(u->width + 1 + hessian_width(u));
+    sbps_status status = total ? sweep_open(&s, u, w, NULL, err) : fail_memory(err);
+    if (status != SBPS_OK) goto done;
+    s.value = true;
+    s.beside = beside;
+    const row_sum what = {.self = &s,
+                          .width = u->width + 1 + hessian_width(u),
+                          .scratch = hessian_scratch(u) + (beside ? beside->scratch : 0),
+                          .add = add_expansion};
+    status = row_sums(u->data, &what, total, err);
+    *out->value = -log_prior_value(u, w) - total[u->width];
+    unpad(u, total, out->gradient);
+    log_prior_gradient(u, w, -1.0, out->gradient);
+    finish_hessian(u, w, total + u->width + 1, out->hessian);
+    free(s.line.p);
+done:
+    free(total);
+    return status;
+}
+
+/* ---- products with the Hessian ---- */
 
 /* What auxiliary j, of so many, has in the product; its part in l_ee d eta goes to at->e. */
 static void add_auxiliary_product(const batch *b, const room *at, size_t j, size_t count,
@@ -285,6 +344,7 @@ const posterior_form form_predictor = {
     .value = value_of,
     .gradient = gradient_of,
     .hessian = hessian_of,
+    .expand = expansion_of,
     .hessian_vector = product_of,
     .rows = control_rows,
 };

@@ -13,13 +13,16 @@ typedef struct posterior_form {
                            sbps_error *err);
     sbps_status (*hessian_vector)(const posterior *u, const double *w, const double *v,
                                   double *hv, sbps_error *err);
+    /* Optional: all of these at once, and rows shown to the company. */
+    sbps_status (*expand)(const posterior *u, const double *w, const expansion *out,
+                          const row_company *beside, sbps_error *err);
     /* Optional: what a control variate keeps of every row. */
-    sbps_status (*rows)(const posterior *u, control *c, control_order order, sbps_error *err);
+    sbps_status (*rows)(const posterior *u, control *c, sbps_error *err);
 } posterior_form;
 
 extern const posterior_form form_predictor, form_given;
 
 /* control.c: that of predictors. */
-sbps_status control_rows(const posterior *u, control *c, control_order order, sbps_error *err);
+sbps_status control_rows(const posterior *u, control *c, sbps_error *err);
 
 #endif

@@ -21,7 +21,16 @@
  *
  *   H^-1 x_i l_e / (1 + l_ee |z_i|^2),   at most |z_i l_e| / (1 + l_ee |z_i|^2) posterior sds          (4)
  *
- * (Cook, Weisberg 1982, Residuals and Influence in Regression, sections 3.5 and 5.6). */
+ * (Cook, Weisberg 1982, Residuals and Influence in Regression, sections 3.5 and 5.6).
+ *
+ * At w = centre + s L'^-1 v, v standard normal, the predictor is moved by e ~ N(0, s^2 |z_i|^2), and where the
+ * curvature of a row changes by a factor of exp(|e|) at most, as that of logistic and Poisson regression does, the
+ * mean of w'Hw with each row's curvature there is at most
+ *
+ *   sum_i c_i |l_ee| s^2 |z_i|^2 (1 + s^2 |z_i|^2) exp(s^2 |z_i|^2 / 2)                              (5)
+ *
+ * and half of what U has risen by; over s^2 d it is the steepness. With auxiliaries, which give the predictor a
+ * scale, e is measured in that: |l_ee| |z_i|^2 takes the place of |z_i|^2 in the exponent. */
 #include "posterior/influence.h"
 #include "base/cholesky.h"
 #include "base/dense.h"
@@ -30,10 +39,14 @@
 #include "data/row_sums.h"
 #include "posterior/whitened.h"
 
+#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define STEEP_MOST 60.0 /* in the exponent of (5): as good as infinity */
+#define STEEP_SUM  1e4  /* of a block, likewise */
+#define STEEP_UNIT 0x1p20
 #define LEFT_LEAST 0.01 /* of the curvature, without a row: the first order knows no more */
 
 /* Abramowitz, Stegun (1964), table 25.10, for the standard normal. */
@@ -67,7 +80,7 @@ bool influence_applies(const posterior *u)
  * has taken. */
 static void leave(whitened *b, size_t order)
 {
-    size_t k = b->auxiliaries;
+    size_t k = b->in->auxiliaries;
     if (order == 1) {
         for (size_t i = 0; i < b->n; i++) b->g[i] -= b->g0[i];
         for (size_t i = 0; i < k * WHITENED_ROWS; i++) b->ga[i] -= b->ga0[i];
@@ -88,13 +101,13 @@ static void leave(whitened *b, size_t order)
 /* (2) of what is left at a node. */
 static void add_squares(whitened *b, double weight, double *total)
 {
-    size_t k = b->auxiliaries;
+    size_t k = b->in->auxiliaries;
     for (size_t i = 0; i < b->n; i++) {
         double r = b->g[i], square = r * r * b->lever[i];
         for (size_t j = 0; j < k; j++) {
             double own = r * b->beside[j * WHITENED_ROWS + i];
             for (size_t l = 0; l < k; l++)
-                own += b->ga[l * WHITENED_ROWS + i] * b->square[j * k + l];
+                own += b->ga[l * WHITENED_ROWS + i] * b->in->square[j * k + l];
             square += b->ga[j * WHITENED_ROWS + i] * own;
         }
         total[i] += weight * larger(square, 0.0);
@@ -104,12 +117,12 @@ static void add_squares(whitened *b, double weight, double *total)
 /* The auxiliaries at the node s, and the predictors at s and t. */
 static void move(whitened *b, double t)
 {
-    size_t k = b->auxiliaries, first = b->u->columns;
+    size_t k = b->in->auxiliaries, first = b->in->u->columns;
     for (size_t j = 0; j < k; j++) {
         double along = 0.0;
-        for (size_t l = j; l < k; l++) along += b->node[l] * b->inverse[l * k + j];
-        b->off[j] = b->at->centre[first + j] - b->at->reference[first + j] + along;
-        b->at_node[j] = b->at->reference[first + j] + b->off[j];
+        for (size_t l = j; l < k; l++) along += b->node[l] * b->in->inverse[l * k + j];
+        b->off[j] = b->in->centre[first + j] - b->in->reference[first + j] + along;
+        b->at_node[j] = b->in->reference[first + j] + b->off[j];
     }
     for (size_t i = 0; i < b->n; i++) b->moved[i] = b->eta[i] + b->shift[i];
     for (size_t j = 0; j < k; j++)
@@ -123,7 +136,7 @@ static void visit_node(whitened *b, double t, double weight)
 {
     move(b, t);
     batch there = whitened_look(b, b->moved, b->at_node);
-    b->u->model->predictor->gradient(&there, b->g, b->auxiliaries ? b->ga : NULL);
+    b->in->u->model->predictor->gradient(&there, b->g, b->in->auxiliaries ? b->ga : NULL);
     for (size_t order = 0; order < INFLUENCE_ORDERS; order++) {
         leave(b, order);
         add_squares(b, weight, b->sum[order]);
@@ -132,11 +145,17 @@ static void visit_node(whitened *b, double t, double weight)
 
 /* ---- (4) ---- */
 
-/* In order, the largest first. */
+static bool goes_before(row_effect a, row_effect b)
+{
+    double x = fabs(a.shift), y = fabs(b.shift);
+    return x > y || (x == y && a.row < b.row);
+}
+
+/* In order, the largest first; whoever comes first. */
 static void keep_effect(row_effects *kept, row_effect e)
 {
     size_t at = kept->count;
-    while (at > 0 && fabs(kept->list[at - 1].shift) < fabs(e.shift)) at--;
+    while (at > 0 && goes_before(e, kept->list[at - 1])) at--;
     if (at == kept->most) return;
     if (kept->count < kept->most) kept->count++;
     for (size_t i = kept->count - 1; i > at; i--) kept->list[i] = kept->list[i - 1];
@@ -159,19 +178,19 @@ static double auxiliary_pull(const whitened *b, size_t i, size_t j)
 {
     double pull = 0.0;
     for (size_t l = 0; l <= j; l++)
-        pull += b->ga0[l * WHITENED_ROWS + i] * b->inverse[j * b->auxiliaries + l];
+        pull += b->ga0[l * WHITENED_ROWS + i] * b->in->inverse[j * b->in->auxiliaries + l];
     return pull;
 }
 
-/* The parameter that row i of the block moves most. `move`: dim. */
-static row_effect effect_of(const whitened *b, size_t i, double scale, const double *sd,
-                            double *move)
+/* The parameter that row i of the block moves most. */
+static row_effect effect_of(const whitened *b, size_t i, double scale)
 {
-    size_t dim = b->u->dim;
-    const double *factor = b->at->factor, *z = b->z + i * b->pitch;
+    size_t dim = b->in->u->dim;
+    const double *factor = b->in->factor, *sd = b->in->sd, *z = b->z + i * b->in->pitch;
+    double *move = b->move;
     for (size_t j = 0; j < dim; j++) move[j] = b->g0[i] * z[j] * scale;
-    for (size_t j = 0; j < b->auxiliaries; j++)
-        move[b->u->columns + j] += auxiliary_pull(b, i, j) * scale;
+    for (size_t j = 0; j < b->in->auxiliaries; j++)
+        move[b->in->u->columns + j] += auxiliary_pull(b, i, j) * scale;
     cholesky_back(dim, factor, move);
     row_effect e = {.row = b->first + i};
     for (size_t j = 0; j < dim; j++)
@@ -180,21 +199,25 @@ static row_effect effect_of(const whitened *b, size_t i, double scale, const dou
     return e;
 }
 
-/* Rows of the block that may be among them. `room`: dim. */
-static void add_effects(const whitened *b, const double *sd, double *room, row_effects *kept)
+/* Rows of the block that may be among them. */
+static void add_effects(const whitened *b, influence_meter *in)
 {
+    row_effects *kept = in->to.effects;
     for (size_t i = 0; i < b->n; i++) {
         double weight = whitened_weight(b, i);
         double left = larger(1.0 + weight * b->ee[i] * b->lever[i], LEFT_LEAST);
         double most = fabs(b->g0[i]) * sqrt(b->lever[i]);
-        for (size_t j = 0; j < b->auxiliaries; j++) most += fabs(auxiliary_pull(b, i, j));
+        for (size_t j = 0; j < in->auxiliaries; j++) most += fabs(auxiliary_pull(b, i, j));
         if (!(weight * most >= kept->least * left)) continue;
-        row_effect e = effect_of(b, i, weight / left, sd, room);
-        if (fabs(e.shift) >= kept->least) keep_effect(kept, e);
+        row_effect e = effect_of(b, i, weight / left);
+        if (!(fabs(e.shift) >= kept->least)) continue;
+        pthread_mutex_lock(&in->lock);
+        keep_effect(kept, e);
+        pthread_mutex_unlock(&in->lock);
     }
 }
 
-/* ---- all rows ---- */
+/* ---- a block of them ---- */
 
 static void integrate_predictor(whitened *b, const nodes *of_eta, double weight)
 {
@@ -225,7 +248,7 @@ static void integrate_signs(whitened *b, size_t i, size_t j, double at, double w
 /* (3) */
 static void integrate_space(whitened *b)
 {
-    size_t count = b->auxiliaries;
+    size_t count = b->in->auxiliaries;
     double k = (double)count, k2 = k + 2.0;
     memset(b->node, 0, count * sizeof *b->node);
     integrate_predictor(b, &five_nodes, 2.0 / k2);
@@ -242,50 +265,123 @@ static void integrate(whitened *b)
 {
     for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
         memset(b->sum[order], 0, b->n * sizeof(double));
-    if (b->auxiliaries == 0) integrate_predictor(b, &seven_nodes, 1.0);
-    if (b->auxiliaries == 1) integrate_line(b);
-    if (b->auxiliaries > 1) integrate_space(b);
+    if (b->in->auxiliaries == 0) integrate_predictor(b, &seven_nodes, 1.0);
+    if (b->in->auxiliaries == 1) integrate_line(b);
+    if (b->in->auxiliaries > 1) integrate_space(b);
 }
 
-/* What is wanted of every row. */
-typedef struct {
-    whitened *b;
-    float *const *out;
-    row_effects *effects; /* NULL: not wanted */
-    double *sd, *room;    /* dim each, of those */
-} measuring;
-
-static void measure_rows(const void *self, row_range r, double *scratch, double *total)
+/* Whole numbers, so that the order of threads leaves no trace. */
+static void add_steepness(const whitened *b, influence_meter *in)
 {
-    const measuring *m = self;
-    whitened *b = m->b;
-    (void)scratch;
-    (void)total;
+    double s2 = in->to.spread * in->to.spread, sum = 0.0;
+    for (size_t i = 0; i < b->n; i++) {
+        double share = whitened_weight(b, i) * fabs(b->ee[i]) * b->lever[i];
+        double e2 = s2 * (in->auxiliaries ? fabs(b->ee[i]) * b->lever[i] : b->lever[i]);
+        sum += share * (1.0 + e2) * exp(0.5 * smaller(e2, STEEP_MOST));
+    }
+    atomic_fetch_add(&in->steepness, (uint64_t)(smaller(sum, STEEP_SUM) * STEEP_UNIT + 0.5));
+}
+
+void influence_see(influence_meter *in, row_range r, double *scratch)
+{
+    whitened b = {.in = in};
+    whitened_carve(in, &b, scratch);
     for (size_t done = 0; done < r.n; done += WHITENED_ROWS) {
-        whitened_take(b, r.first + done,
+        whitened_take(&b, r.first + done,
                       r.n - done < WHITENED_ROWS ? r.n - done : WHITENED_ROWS);
-        integrate(b);
+        integrate(&b);
         for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
-            for (size_t i = 0; m->out[order] && i < b->n; i++)
-                m->out[order][b->first + i] =
-                    (float)(whitened_weight(b, i) * sqrt(b->sum[order][i] / (double)b->u->dim));
-        if (m->effects) add_effects(b, m->sd, m->room, m->effects);
+            for (size_t i = 0; in->to.rows[order] && i < b.n; i++)
+                in->to.rows[order][b.first + i] =
+                    (float)(whitened_weight(&b, i) *
+                            sqrt(b.sum[order][i] / (double)in->u->dim));
+        if (in->to.effects) add_effects(&b, in);
+        if (in->to.steepness) add_steepness(&b, in);
     }
 }
 
-sbps_status influence_measure(const posterior *u, const influence_place *at,
-                              float *const out[INFLUENCE_ORDERS], row_effects *effects,
-                              sbps_error *err)
+/* ---- all rows ---- */
+
+sbps_status influence_create(const posterior *u, const influence_target *to,
+                             influence_meter **out, sbps_error *err)
 {
-    whitened b;
-    double *room = new_doubles(2 * u->dim), *sd = room + u->dim;
-    if (!room) return fail_memory(err);
-    sbps_status status = whitened_open(&b, u, at, err);
-    if (status == SBPS_OK && effects) marginal_sds(u->dim, at->factor, room, sd);
-    const measuring m = {&b, out, effects, sd, room};
-    const row_sum what = {.self = &m, .add = measure_rows};
-    if (status == SBPS_OK) status = row_sums(u->data, &what, NULL, err);
-    free(b.memory);
-    free(room);
+    size_t dim = u->dim, k = u->auxiliaries;
+    influence_meter *in = *out = calloc(1, sizeof *in);
+    if (!in) return fail_memory(err);
+    *in = (influence_meter){.u = u, .auxiliaries = k, .to = *to};
+    in->pitch = ((dim > u->data->stride ? dim : u->data->stride) + 7) / 8 * 8;
+    pthread_mutex_init(&in->lock, NULL);
+    in->memory = new_doubles(4 * dim + dim * dim + 2 * k * k);
+    if (!in->memory) return fail_memory(err);
+    in->reference = in->memory;
+    in->centre = in->reference + dim;
+    in->sd = in->centre + 2 * dim; /* and room to work them out */
+    in->factor = in->sd + dim;
+    in->inverse = in->factor + dim * dim;
+    in->square = in->inverse + k * k;
+    openblas_set_num_threads(1);
+    return SBPS_OK;
+}
+
+void influence_destroy(influence_meter *in)
+{
+    if (!in) return;
+    free(in->line.p);
+    free(in->memory);
+    pthread_mutex_destroy(&in->lock);
+    free(in);
+}
+
+size_t influence_scratch(const influence_meter *in)
+{
+    whitened none;
+    return whitened_carve(in, &none, NULL);
+}
+
+sbps_status influence_aim(influence_meter *in, const influence_place *at, sbps_error *err)
+{
+    size_t dim = in->u->dim;
+    double *away = in->sd - dim;
+    memcpy(in->reference, at->reference, dim * sizeof *in->reference);
+    memcpy(in->centre, at->centre, dim * sizeof *in->centre);
+    memcpy(in->factor, at->factor, dim * dim * sizeof *in->factor);
+    in->apart = memcmp(in->reference, in->centre, dim * sizeof *in->centre);
+    for (size_t j = 0; j < dim; j++) away[j] = in->centre[j] - in->reference[j];
+    free(in->line.p);
+    sbps_status status =
+        padded_line_open(&in->line, in->u, in->reference, in->apart ? away : NULL, err);
+    if (status != SBPS_OK) return status;
+    whitened_invert(in);
+    atomic_store(&in->steepness, 0);
+    if (in->to.effects) in->to.effects->count = 0;
+    if (in->to.effects) marginal_sds(dim, in->factor, away, in->sd);
+    return SBPS_OK;
+}
+
+static void measure_rows(const void *self, row_range r, double *scratch, double *total)
+{
+    (void)total;
+    influence_see(*(influence_meter *const *)self, r, scratch);
+}
+
+void influence_finish(influence_meter *in)
+{
+    double sum = (double)atomic_load(&in->steepness) / STEEP_UNIT;
+    if (in->to.steepness) *in->to.steepness = 1.0 + sum / (double)in->u->dim;
+}
+
+sbps_status influence_measure(const posterior *u, const influence_place *at,
+                              const influence_target *to, sbps_error *err)
+{
+    influence_meter *in;
+    sbps_status status = influence_create(u, to, &in, err);
+    if (status == SBPS_OK) status = influence_aim(in, at, err);
+    if (status == SBPS_OK) {
+        const row_sum what = {
+            .self = &in, .scratch = influence_scratch(in), .add = measure_rows};
+        status = row_sums(u->data, &what, NULL, err);
+        influence_finish(in);
+    }
+    influence_destroy(in);
     return status;
 }

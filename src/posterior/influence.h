@@ -33,10 +33,29 @@ typedef struct {
     row_effect *list; /* room for `most` */
 } row_effects;
 
-/* In units of sqrt(u'Hu), along directions uniform in the metric of H. n numbers for each order; NULL:
- * not wanted. effects: NULL, or to be filled where the reference is the mode. */
+/* In units of sqrt(u'Hu), along directions uniform in the metric of H. */
+typedef struct {
+    float *rows[INFLUENCE_ORDERS]; /* n numbers for each order; NULL: not wanted */
+    row_effects *effects; /* NULL, or to be filled where the reference is the mode or near it */
+    /* NULL, or becomes how much steeper than the normal at the mode U is, `spread` times as far out as the normal
+     * has its draws: see (5). */
+    double *steepness;
+    double spread;
+} influence_target;
+
 sbps_status influence_measure(const posterior *u, const influence_place *at,
-                              float *const out[INFLUENCE_ORDERS], row_effects *effects,
-                              sbps_error *err);
+                              const influence_target *to, sbps_error *err);
+
+/* The same on the way of another sum over the rows: created, aimed, and then shown every row, by any number
+ * of threads with scratch of their own. */
+typedef struct influence_meter influence_meter;
+
+sbps_status influence_create(const posterior *u, const influence_target *to,
+                             influence_meter **out, sbps_error *err);
+sbps_status influence_aim(influence_meter *in, const influence_place *at, sbps_error *err);
+size_t influence_scratch(const influence_meter *in); /* doubles */
+void influence_see(influence_meter *in, row_range r, double *scratch);
+void influence_finish(influence_meter *in); /* after the last row */
+void influence_destroy(influence_meter *in);
 
 #endif

@@ -93,7 +93,6 @@ static double magnitude(const walk *k, size_t row, double *x)
 static void ask(const void *self, row_range r, double *scratch, double *total)
 {
     const walk *k = self;
-    if (*total > 0.0) return;
     strip s = look(k, r, scratch);
     for (size_t i = 0; i < r.n && *total == 0.0; i++) {
         double against = objection(&s, i);
@@ -109,8 +108,11 @@ sbps_status journey_objected(const posterior *u, const double *w, const double *
     double total = 0.0;
     sbps_status status = padded_line_open(&k.line, u, w, v, err);
     if (status != SBPS_OK) return status;
-    const row_sum what = {
-        .self = &k, .width = 1, .scratch = 3 * ROW_BLOCK + u->data->stride, .add = ask};
+    const row_sum what = {.self = &k,
+                          .width = 1,
+                          .scratch = 3 * ROW_BLOCK + u->data->stride,
+                          .add = ask,
+                          .any = true};
     status = row_sums(u->data, &what, &total, err);
     *out = total > 0.0;
     free(k.line.p);

@@ -132,6 +132,17 @@ sbps_status posterior_hessian(const posterior *u, const double *w, double *hessi
     return u->form->hessian(u, w, hessian, err);
 }
 
+bool posterior_expands(const posterior *u)
+{
+    return u->form->expand;
+}
+
+sbps_status posterior_expand(const posterior *u, const double *w, const expansion *out,
+                             const row_company *beside, sbps_error *err)
+{
+    return u->form->expand(u, w, out, beside, err);
+}
+
 sbps_status posterior_hessian_vector(const posterior *u, const double *w, const double *v,
                                      double *hv, sbps_error *err)
 {

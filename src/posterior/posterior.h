@@ -53,6 +53,23 @@ sbps_status posterior_gradient(const posterior *u, const double *w, double *valu
 /* d*d, symmetric, row-major. */
 sbps_status posterior_hessian(const posterior *u, const double *w, double *hessian,
                               sbps_error *err);
+/* All three, where that takes one pass over the rows: see posterior_expands. */
+typedef struct {
+    double *value, *gradient, *hessian; /* 1, dim, dim*dim */
+} expansion;
+
+/* Somebody who looks at every row on the way of such a pass; by several threads. */
+typedef struct {
+    void *self;
+    size_t scratch; /* doubles that it needs, a thread */
+    /* batch: the rows' predictors at w */
+    void (*see)(void *self, row_range r, const batch *b, double *scratch);
+} row_company;
+
+bool posterior_expands(const posterior *u);
+/* beside: NULL, or who comes along. */
+sbps_status posterior_expand(const posterior *u, const double *w, const expansion *out,
+                             const row_company *beside, sbps_error *err);
 sbps_status posterior_hessian_vector(const posterior *u, const double *w, const double *v,
                                      double *hv, sbps_error *err);
 

@@ -1,38 +1,55 @@
-/* A block of rows as a posterior N(centre, H^-1), H = L L', sees them: z_i = L^-1 x_i, and what their model says
- * at the reference. For influence.c, whose equations have the names. */
+/* Rows as a posterior N(centre, H^-1), H = L L', sees them: z_i = L^-1 x_i, and what their model says at the
+ * reference. For influence.c, whose equations have the names. */
 #ifndef POSTERIOR_WHITENED_H
 #define POSTERIOR_WHITENED_H
 
 #include "posterior/influence.h"
+#include "posterior/predictors.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
 
 #define WHITENED_ROWS ((size_t)256) /* of a block, at most */
 
-typedef struct {
+/* What is the same for every row. */
+struct influence_meter {
     const posterior *u;
-    const influence_place *at;
     size_t auxiliaries;
     size_t pitch; /* of z */
-    size_t first, n;
+    influence_target to;
+    bool apart; /* centre and reference */
     double *memory;
+    double *reference, *centre; /* dim */
+    double *factor;             /* dim*dim */
+    padded_line line;           /* the reference, padded, and the way from it to the centre */
+    double *inverse, *square;   /* auxiliaries squared: M and M'M */
+    double *sd;                 /* dim: of effects */
+    pthread_mutex_t lock;       /* of the effects */
+    _Atomic uint64_t steepness; /* in units of 1/STEEP_UNIT; once d times too large */
+};
+
+/* Some rows, in the scratch of whoever works on them. */
+typedef struct {
+    const influence_meter *in;
+    size_t first, n;
     double *z;            /* WHITENED_ROWS * pitch */
-    double *reference;    /* padded to the stride */
-    double *away;         /* centre - reference, likewise */
     double *eta, *shift;  /* predictors at the reference, and how far off the centre's are */
     double *moved;        /* predictors at a node */
     double *lever, *rest; /* |z|^2, and without the auxiliaries' part */
-    double *g, *g0,
-        *ee; /* d log p/d eta at a node and at the reference, and the second there */
+    double *g, *g0, *ee;  /* d log p/d eta at a node and at the reference, the second there */
     double *sum[INFLUENCE_ORDERS];
-    /* as many for each auxiliary: the last of z, 2 M'z_a, derivatives as above; aa for each two of them */
+    /* WHITENED_ROWS for each auxiliary: the last of z, 2 M'z_a, derivatives as above; aa for each two of them */
     double *z_aux, *beside, *ga, *ga0, *ea, *aa;
-    /* auxiliaries: squared M and M'M; node, how far that is from the reference, and where */
-    double *inverse, *square, *node, *off, *at_node;
+    /* auxiliaries: node, how far that is from the reference, and where */
+    double *node, *off, *at_node;
+    double *move; /* dim */
 } whitened;
 
-/* Give back with free(b->memory). */
-sbps_status whitened_open(whitened *b, const posterior *u, const influence_place *at,
-                          sbps_error *err);
-/* A block of rows, and the model's derivatives at the reference. */
+/* Doubles that a block takes; base: where they are, NULL: only counted. */
+size_t whitened_carve(const influence_meter *in, whitened *b, double *base);
+/* M and M'M of in->factor. */
+void whitened_invert(influence_meter *in);
+/* Rows, and the model's derivatives at the reference. */
 void whitened_take(whitened *b, size_t first, size_t n);
 /* The block with these predictors and auxiliary coordinates. */
 batch whitened_look(const whitened *b, const double *eta, const double *aux);

@@ -106,6 +106,7 @@ static const run_field run_fields[] = {
     {"rows_touched", add_number, offsetof(result, info.rows_touched)},
     {"bias_estimate", add_number, offsetof(result, info.bias_estimate)},
     {"min_ess", add_number, offsetof(result, info.min_ess)},
+    {"passes_setup", add_number, offsetof(result, info.passes_setup)},
     {"seconds_setup", add_number, offsetof(result, info.seconds_setup)},
     {"seconds_warmup", add_number, offsetof(result, info.seconds_warmup)},
     {"seconds_sampling", add_number, offsetof(result, info.seconds_sampling)},

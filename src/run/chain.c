@@ -2,6 +2,7 @@
 #include "run/run.h"
 
 #include "base/decimal.h"
+#include "base/dense.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #define ROUND_SHARE   0.01 /* of the seconds of a run bounded in time */
 #define START_DEPTH   10.0 /* above the mode, per coordinate: the normal there has 2 */
 #define START_EXTRA   10
+#define START_SURE    0.5 /* of that depth, by what was measured on average */
 #define START_TRIES   60
 #define FIRST_BATCH   0.25 /* first length of a batch of moments, natural units */
 #define FIRST_SPACING 0.25 /* first distance of draws, natural units */
@@ -111,12 +113,21 @@ static bool scatter(const sbps_run *run, size_t index, rng *random, double *p)
     return true;
 }
 
+/* Where rows were seen to leave U about as steep as the normal at the mode, none need be asked. */
+static bool surely_near(const sbps_run *run, const double *p, double depth)
+{
+    double square = quadratic_terms(run->target->dim, run->reference->hessian, p);
+    return 0.5 * square * run->steepness < START_SURE * depth;
+}
+
 /* A posterior may be a wall where the normal at its mode is a slope: the start is moved towards the
  * mode until it is not absurdly deep in it. `w` is scratch. */
 static void come_closer(const sbps_run *run, double *w, double *p)
 {
     size_t d = run->target->dim;
-    double limit = run->reference->value + START_DEPTH * (double)(d + START_EXTRA);
+    double depth = START_DEPTH * (double)(d + START_EXTRA);
+    double limit = run->reference->value + depth;
+    if (surely_near(run, p, depth)) return;
     for (size_t tries = 0; tries < START_TRIES; tries++) {
         double value = NAN;
         for (size_t j = 0; j < d; j++) w[j] = run->reference->w[j] + p[j];

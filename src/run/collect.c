@@ -127,6 +127,7 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
     info->band = run->plan->sampler->curve ? run->chains->s.settings->band.width : NAN;
     info->bias_budget = o->bias_budget;
     info->refresh_rate = run->plan->sampler->discrete ? NAN : run->plan->settings.refresh_rate;
+    info->passes_setup = run->passes_setup;
     info->seconds_setup = run->seconds_setup;
     info->seconds_warmup = run->state.seconds_warmup;
     info->seconds_sampling = run->state.seconds_sampling;

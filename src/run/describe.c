@@ -205,6 +205,8 @@ static void describe_size(const sbps_run *run, text *out)
         text_add(out, "  mode      found in %zu steps, U = %.8g, gradient %.1e\n",
                  run->reference->iterations, run->reference->value,
                  run->reference->gradient_norm);
+    if (!run->plan->model->rowless)
+        text_add(out, "  set-up    %.3g passes through the rows\n", run->passes_setup);
 }
 
 /* What to know before the parameters of a model are looked at. */

@@ -7,6 +7,7 @@
 #include "run/replan.h"
 
 #include "base/decimal.h"
+#include "base/dense.h"
 #include "base/real.h"
 
 #include <math.h>
@@ -17,10 +18,11 @@
 #define BATCH_STEP   ((size_t)4)
 #define MEAN_ESS     50.0 /* of the path, before its mean is a better reference */
 #define MEAN_GAIN    0.8  /* of the noise: what a new reference must bring it down to */
-#define PATIENCE     0.3  /* of hmc's work for the whole run, before it may take over */
-#define SETTLED_FROM 2    /* epochs after which the band is worth judging, */
-#define PATIENCE_END 1.0  /* or so much work */
-#define DEARER       1.5  /* times hmc's work per effective sample */
+#define MEAN_FAR     0.1 /* of its mean square distance from draws: nearer ones cannot do that */
+#define PATIENCE     0.3 /* of hmc's work for the whole run, before it may take over */
+#define SETTLED_FROM 2   /* epochs after which the band is worth judging, */
+#define PATIENCE_END 1.0 /* or so much work */
+#define DEARER       1.5 /* times hmc's work per effective sample */
 #define HMC_WARMUP   100.0
 
 /* ---- the reference ---- */
@@ -37,9 +39,9 @@ static sbps_status influence_from(const sbps_run *run, const double *reference,
                                   const double *centre, float *influence, sbps_error *err)
 {
     const influence_place at = {reference, centre, run->factor};
-    float *out[INFLUENCE_ORDERS] = {NULL};
-    out[auto_order(run->plan->control_variate)] = influence;
-    return influence_measure(run->target, &at, out, NULL, err);
+    influence_target to = {0};
+    to.rows[auto_order(run->plan->control_variate)] = influence;
+    return influence_measure(run->target, &at, &to, err);
 }
 
 /* c^2 / u'Hu of the batches in force, by a measure of their rows; `again`: with strata made anew. */
@@ -55,6 +57,18 @@ static double batch_noise(const sbps_run *run, const float *influence, bool agai
     else
         strata_listen(&parts, influence);
     return strata_variance(&parts, run->tuned.batch);
+}
+
+/* Rows see draws at e ~ N(s, 1) from the reference, in units of their own spread, s^2 = |mean - anchor|^2 / d on
+ * average; noise goes as E e^2 = 1 + s^2 or E e^4 / 3 = 1 + 2 s^2 + s^4 / 3. */
+static bool mean_is_far(const sbps_run *run, const double *mean)
+{
+    size_t d = run->target->dim;
+    double *way = malloc(d * sizeof *way), far = INFINITY;
+    for (size_t j = 0; way && j < d; j++) way[j] = mean[j] - run->anchor[j];
+    if (way) far = quadratic_terms(d, run->reference->hessian, way);
+    free(way);
+    return far > MEAN_FAR * (double)d;
 }
 
 /* Is the noise around the mean so much less with the reference there? */
@@ -156,8 +170,10 @@ static bool move_reference(sbps_run *run)
     if (!mean) return false;
     path_mean(run, mean);
     memcpy(before, run->anchor, bytes);
-    bool taken = influence_applies(run->target) ? mean_is_quieter(run, mean)
-                                                : mean_probes_quieter(run, mean);
+    bool taken = mean_is_far(run, mean);
+    if (taken)
+        taken = influence_applies(run->target) ? mean_is_quieter(run, mean)
+                                               : mean_probes_quieter(run, mean);
     if (taken) {
         memcpy(run->anchor, mean, bytes);
         taken = replan_reanchor(run, NULL) == SBPS_OK;

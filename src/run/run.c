@@ -30,7 +30,7 @@ static sbps_status name_parameters(sbps_run *run, sbps_error *err)
 
 static sbps_status make_target(sbps_run *run, sbps_error *err)
 {
-    const rows *data = run->table->data;
+    const rows *data = &run->data;
     run_plan *plan = run->plans;
     sbps_status status = plan_make(run->options, data, plan, err);
     if (status != SBPS_OK) return status;
@@ -38,8 +38,51 @@ static sbps_status make_target(sbps_run *run, sbps_error *err)
     return status == SBPS_OK ? plan_check_sampler(plan, run->target, err) : status;
 }
 
-/* The mode, or the point of a file in its place. */
-static sbps_status find_reference(sbps_run *run, sbps_error *err)
+/* What set-up knows of every row, gathered on its way to the reference. */
+typedef struct {
+    auto_influences measured;
+    gathering *gathered; /* NULL: nothing is */
+} findings;
+
+static void findings_close(findings *f)
+{
+    gathering_close(f->gathered);
+    auto_influences_close(&f->measured);
+}
+
+static sbps_status findings_open(sbps_run *run, findings *f, sbps_error *err)
+{
+    const run_plan *plan = run->plans;
+    bool wanted = auto_wanted(run->options, plan);
+    bool with_control = strcmp(plan->control_variate, "none");
+    sbps_status status =
+        auto_influences_open(run->options, plan, run->target, &f->measured, err);
+    if (status != SBPS_OK) return status;
+    run->steepness = INFINITY;
+    run->moving = (row_effects){EFFECT_LEAST, 0, EFFECTS_MOST, run->moving_rows};
+    f->measured.to.effects = &run->moving;
+    f->measured.to.steepness = &run->steepness;
+    f->measured.to.spread = run->options->spread;
+    if (!posterior_expands(run->target) || plan->sampler->full || !(wanted || with_control))
+        return SBPS_OK;
+    bool influence = wanted && influence_applies(run->target);
+    return gathering_open(run->target, influence ? &f->measured.to : NULL, &f->gathered, err);
+}
+
+/* Was the last look of the search the one at the point it has found? */
+static void check_findings(const sbps_run *run, findings *f)
+{
+    const gathering *g = f->gathered;
+    size_t bytes = run->target->dim * sizeof(double);
+    bool whole = g && g->whole && !memcmp(g->control->w, run->reference->w, bytes);
+    f->measured.known = whole && g->in;
+    if (whole || !g) return;
+    gathering_close(f->gathered);
+    f->gathered = NULL;
+}
+
+/* The mode or a point near it, or that of a file in its place. */
+static sbps_status find_reference(sbps_run *run, findings *f, sbps_error *err)
 {
     start_point start;
     sbps_status status = target_start(run->options, run->target, run->names, &start, err);
@@ -48,8 +91,9 @@ static sbps_status find_reference(sbps_run *run, sbps_error *err)
     if (status == SBPS_OK)
         status = start.hash
                      ? mode_take(run->target, start.w, start.precision, &run->reference, err)
-                     : mode_find(run->target, start.w, &run->reference, err);
+                     : mode_near(run->target, start.w, f->gathered, &run->reference, err);
     start_release(&start);
+    if (status == SBPS_OK) check_findings(run, f);
     return status;
 }
 
@@ -81,7 +125,7 @@ void run_follow(sbps_run *run, const run_plan *plan)
 }
 
 /* The rest of the plan, which needs the mode; nothing of it is changed afterwards. */
-static sbps_status finish_plan(sbps_run *run, sbps_error *err)
+static sbps_status finish_plan(sbps_run *run, findings *f, sbps_error *err)
 {
     sbps_status status;
     run_plan *plan = run->plans, chosen;
@@ -91,9 +135,8 @@ static sbps_status finish_plan(sbps_run *run, sbps_error *err)
         status = plan_finish(plan, run->options, run->reference, run->a, err);
     if (status != SBPS_OK) return status;
     auto_facts facts = run_facts(run);
-    run->moving = (row_effects){EFFECT_LEAST, 0, EFFECTS_MOST, run->moving_rows};
-    if ((status = auto_choose(&facts, plan, &run->moving, &choice, err)) != SBPS_OK)
-        return status;
+    status = auto_choose(&facts, plan, &f->measured, &choice, err);
+    if (status != SBPS_OK) return status;
     run->parts = choice.parts;
     run->tally = choice.tally;
     if (choice.hmc) {
@@ -104,13 +147,19 @@ static sbps_status finish_plan(sbps_run *run, sbps_error *err)
     return status;
 }
 
-static sbps_status make_control(sbps_run *run, sbps_error *err)
+static sbps_status make_control(sbps_run *run, findings *f, sbps_error *err)
 {
     size_t d = run->target->dim;
+    const char *name = run->plan->control_variate;
     run->anchor = new_doubles(d);
     if (!run->anchor) return fail_memory(err);
     memcpy(run->anchor, run->reference->w, d * sizeof *run->anchor);
-    return run_control(run, run->plan->control_variate, run->reference->w, &run->cv, err);
+    if (!f->gathered || !strcmp(name, "none"))
+        return run_control(run, name, run->reference->w, &run->cv, err);
+    run->cv = f->gathered->control;
+    f->gathered->control = NULL;
+    if (strcmp(name, "hessian")) control_reduce(run->target, run->cv);
+    return SBPS_OK;
 }
 
 sbps_status run_find_bends(sbps_run *run, sbps_error *err)
@@ -118,25 +167,47 @@ sbps_status run_find_bends(sbps_run *run, sbps_error *err)
     free(run->bent);
     run->bent = NULL;
     if (!run->plan->sampler->bends || run->options->paper) return SBPS_OK;
-    return profile_bends(run->target, run->reference, run->a, &run->bent, err);
+    if (run->reference->gradient_norm < PROFILE_FROM)
+        return profile_bends(run->target, run->reference, run->a, &run->bent, err);
+    mode *found;
+    sbps_status status = mode_find(run->target, run->reference->w, &found, err);
+    if (status != SBPS_OK) return SBPS_OK; /* a reference that is no mode */
+    status = profile_bends(run->target, found, run->a, &run->bent, err);
+    mode_destroy(found);
+    return status;
+}
+
+/* Up to all that is asked of all rows. */
+static sbps_status see_rows(sbps_run *run, findings *f, sbps_error *err)
+{
+    sbps_status status;
+    if ((status = findings_open(run, f, err)) != SBPS_OK) return status;
+    if ((status = find_reference(run, f, err)) != SBPS_OK) return status;
+    if ((status = factor_hessian(run, err)) != SBPS_OK) return status;
+    if ((status = finish_plan(run, f, err)) != SBPS_OK) return status;
+    if ((status = make_control(run, f, err)) != SBPS_OK) return status;
+    return run_find_bends(run, err);
 }
 
 static sbps_status set_up(sbps_run *run, sbps_error *err)
 {
     sbps_status status;
+    findings found = {0};
     size_t threads = run->options->threads == SIZE_AUTO ? processors() : run->options->threads;
+    run->data = *run->table->data;
+    run->data.crew = &run->crew;
+    run->crew.threads = (unsigned)threads;
     if (threads > run->options->chains) threads = run->options->chains;
     if ((status = make_target(run, err)) != SBPS_OK) return status;
     if ((status = name_parameters(run, err)) != SBPS_OK) return status;
-    if ((status = find_reference(run, err)) != SBPS_OK) return status;
-    if ((status = factor_hessian(run, err)) != SBPS_OK) return status;
-    if ((status = finish_plan(run, err)) != SBPS_OK) return status;
-    if ((status = make_control(run, err)) != SBPS_OK) return status;
-    if ((status = run_find_bends(run, err)) != SBPS_OK) return status;
+    status = see_rows(run, &found, err);
+    findings_close(&found);
+    if (status != SBPS_OK) return status;
     if ((status = chains_create(run, err)) != SBPS_OK) return status;
     if ((status = thread_pool_create(threads, &run->pool, err)) != SBPS_OK) return status;
     chains_start(run);
     warmup_begin(run);
+    run->passes_setup = (double)atomic_load(&run->crew.visited) / (double)run->data.n;
     return files_open(run, err);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/threads.h"
 #include "choose/auto.h"
+#include "data/row_sums.h"
 #include "estimate/bias.h"
 #include "estimate/moments.h"
 #include "store/draws.h"
@@ -79,6 +80,9 @@ typedef struct {
 
 struct sbps_run {
     const sbps_table *table;
+    rows data; /* the table's, with a crew of the run's own */
+    struct row_crew crew;
+    double passes_setup;   /* through all rows, before the first proposal */
     sbps_options *options; /* own copy */
     const run_plan *plan;  /* in force: one of these, and no longer changed */
     run_plan plans[2];     /* as set up; and that of hmc, where it took over in warm-up */
@@ -96,6 +100,7 @@ struct sbps_run {
     bends *bent;        /* NULL: no coordinate is */
     row_effects moving; /* rows that move the answer by themselves, as far as was looked */
     row_effect moving_rows[EFFECTS_MOST];
+    double steepness; /* of U where chains start, over the normal's; INFINITY: not known */
     reported_value *report; /* dim */
     char **names;           /* dim */
     size_t chain_count;

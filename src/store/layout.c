@@ -93,6 +93,7 @@ const info_field layout_numbers[] = {
     INFO(bias_estimate),
     INFO(bias_estimate_se),
     INFO(min_ess),
+    INFO(passes_setup),
     INFO(seconds_setup),
     INFO(seconds_warmup),
     INFO(seconds_sampling),

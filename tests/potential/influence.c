@@ -61,12 +61,13 @@ static void draw(const place *p, rng *r, const double *centre, double *w, double
 
 static void agrees_with_draws(const place *p, size_t order, const double *centre)
 {
-    float influence[ROWS], *out[INFLUENCE_ORDERS] = {NULL};
+    float influence[ROWS];
+    influence_target to = {0};
     const influence_place at = {p->m->w, centre, p->factor};
     double sum[ROWS] = {0}, square[ROWS] = {0}, w[DIM_MAX], u[DIM_MAX];
     control *cv = NULL;
-    out[order] = influence;
-    REQUIRE(influence_measure(p->t.u, &at, out, NULL, NULL) == SBPS_OK);
+    to.rows[order] = influence;
+    REQUIRE(influence_measure(p->t.u, &at, &to, NULL) == SBPS_OK);
     if (order)
         control_create(p->t.u, p->m->w, order == 2 ? CONTROL_HESSIAN : CONTROL_GRADIENT, NULL,
                        &cv, NULL);
@@ -137,8 +138,8 @@ TEST(effects_are_what_taking_a_row_away_does)
         row_effect found[8];
         row_effects effects = {.least = 0.1, .most = 8, .list = found};
         const influence_place at = {p.m->w, p.m->w, p.factor};
-        float *none[INFLUENCE_ORDERS] = {NULL};
-        REQUIRE(influence_measure(p.t.u, &at, none, &effects, NULL) == SBPS_OK);
+        const influence_target to = {.effects = &effects};
+        REQUIRE(influence_measure(p.t.u, &at, &to, NULL) == SBPS_OK);
         CHECK(effects.count > 2);
         for (size_t i = 0; i < effects.count; i++) {
             mode *without = mode_without(&p, found[i].row);

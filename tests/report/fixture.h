@@ -33,6 +33,7 @@ static void set_info(result *r)
         .rows_touched = 800000,
         .bias_estimate = 0.0125,
         .min_ess = 1600,
+        .passes_setup = 2.5,
         .seconds_setup = 0.5,
         .seconds_warmup = 1.25,
         .seconds_sampling = 3,

@@ -1,0 +1,58 @@
+#include "posterior/gather.h"
+#include "base/cholesky.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+sbps_status gathering_open(const posterior *u, const influence_target *to, gathering **out,
+                           sbps_error *err)
+{
+    gathering *g = *out = calloc(1, sizeof *g);
+    if (!g) return fail_memory(err);
+    g->u = u;
+    g->factor = new_doubles(u->dim * u->dim);
+    if (!g->factor) return fail_memory(err);
+    sbps_status status = to ? influence_create(u, to, &g->in, err) : SBPS_OK;
+    return status == SBPS_OK ? control_allocate(u, CONTROL_HESSIAN, &g->control, err) : status;
+}
+
+void gathering_close(gathering *g)
+{
+    if (!g) return;
+    control_destroy(g->control);
+    influence_destroy(g->in);
+    free(g->factor);
+    free(g);
+}
+
+static void see(void *self, row_range r, const batch *b, double *scratch)
+{
+    gathering *g = self;
+    control_see(g->u, g->control, r, b);
+    if (g->in) influence_see(g->in, r, scratch);
+}
+
+static sbps_status aim(gathering *g, const double *w, sbps_error *err)
+{
+    const influence_place at = {w, w, g->factor};
+    memcpy(g->control->w, w, g->u->dim * sizeof *w);
+    return g->in ? influence_aim(g->in, &at, err) : SBPS_OK;
+}
+
+sbps_status gathering_expand(gathering *g, const double *w, const double *near,
+                             const expansion *out, sbps_error *err)
+{
+    size_t dim = g->u->dim;
+    const row_company company = {g, g->in ? influence_scratch(g->in) : 0, see};
+    g->whole = false;
+    memcpy(g->factor, near, dim * dim * sizeof *near);
+    if (!cholesky(dim, g->factor)) return posterior_expand(g->u, w, out, NULL, err);
+    sbps_status status = aim(g, w, err);
+    if (status == SBPS_OK) status = posterior_expand(g->u, w, out, &company, err);
+    if (status != SBPS_OK) return status;
+    if (g->in) influence_finish(g->in);
+    control_sums(g->u, g->control, out->gradient, out->hessian, g->factor);
+    g->whole = true;
+    return SBPS_OK;
+}

@@ -1,0 +1,27 @@
+/* What a run wants of every row at its reference point, gathered on the way of the sums over rows that find
+ * the point: the numbers of a control variate and the rows' influence. For models that see w through their predictor. */
+#ifndef POSTERIOR_GATHER_H
+#define POSTERIOR_GATHER_H
+
+#include "posterior/control.h"
+#include "posterior/influence.h"
+
+typedef struct gathering {
+    const posterior *u;
+    bool whole;          /* every row was seen, at control->w */
+    control *control;    /* of the second order; see control_reduce */
+    influence_meter *in; /* NULL: not wanted */
+    double *factor;      /* dim*dim: of a Hessian near the reference */
+} gathering;
+
+/* to: where influence goes, NULL: it is not wanted. Give back with gathering_close, also after a failure. */
+sbps_status gathering_open(const posterior *u, const influence_target *to, gathering **out,
+                           sbps_error *err);
+void gathering_close(gathering *g);
+
+/* posterior_expand at w that gathers on its way, unless `near`, a Hessian of the neighbourhood, is not positive
+ * definite. What was gathered before is forgotten. */
+sbps_status gathering_expand(gathering *g, const double *w, const double *near,
+                             const expansion *out, sbps_error *err);
+
+#endif
