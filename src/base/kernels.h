@@ -47,6 +47,8 @@ typedef struct {
     void (*exp)(size_t n, const double *x, double *out);
     /* out[i] = 1 / (1 + exp(-x[i])), to a few ulp; below -708 as if x[i] were -708. */
     void (*sigmoid)(size_t n, const double *x, double *out);
+    /* out[i] = log(1 + exp(x[i])), to 3 ulp; NaN stays NaN. */
+    void (*softplus)(size_t n, const double *x, double *out);
     /* sums[0] = sum g, sums[1] = sum (g - shift)^2 */
     void (*sum_squares)(size_t n, const double *g, double shift, double sums[2]);
     /* r, and sums[0] = sum g, sums[1] = sum g^2, of n rows. Terms of a sum run in eight lanes, i
@@ -62,12 +64,18 @@ typedef struct {
     /* out += sum_i r[i] x_row(i), `stride` entries. */
     void (*row_combine)(const double *x, size_t stride, const size_t *rows, size_t first,
                         size_t n, const double *r, double *out);
+    /* out[j][k] += sum_i c[i] x_ij x_ik for k <= j < d, `pitch` doubles from row to row of out; rows first,
+     * first+1, ... Terms of OUTER_ROWS rows are added one by one, c[i] x_ij rounded, then to out. */
+    void (*row_outer)(const double *x, size_t stride, size_t first, size_t n, const double *c,
+                      size_t d, size_t pitch, double *out);
     /* The same for rows of floats: the results are those of the floats as doubles. */
     void (*row_products_float)(const float *x, size_t stride, const size_t *rows, size_t first,
                                size_t n, const double *p, const double *q, double *eta,
                                double *deta);
     void (*row_combine_float)(const float *x, size_t stride, const size_t *rows, size_t first,
                               size_t n, const double *r, double *out);
+    void (*row_outer_float)(const float *x, size_t stride, size_t first, size_t n,
+                            const double *c, size_t d, size_t pitch, double *out);
     /* The same for sparse rows. Entry k of a row is a term of lane k mod 4; the constant's is
      * added last. */
     void (*sparse_products)(const sparse_rows *x, const size_t *rows, size_t first, size_t n,

@@ -136,3 +136,74 @@ static void ROWS(combine)(const CELL *x, size_t stride, const size_t *rows, size
 #undef COMBINE
     }
 }
+
+/* Columns j to j + 3 against `quads` quads of columns from k: their sums are held in registers, and `scaled` has
+ * c x of the four. What lies above the diagonal is made and left. */
+static inline __attribute__((always_inline)) void
+ROWS(outer_tile)(size_t quads, const CELL *x, size_t stride, size_t n, const double *scaled,
+                 size_t k, double tile[KERNEL_LANES][OUTER_QUADS * KERNEL_LANES])
+{
+    quad sum[KERNEL_LANES][OUTER_QUADS];
+#pragma GCC unroll 4
+    for (size_t l = 0; l < KERNEL_LANES; l++)
+#pragma GCC unroll 3
+        for (size_t q = 0; q < OUTER_QUADS; q++) sum[l][q] = quad_set(0);
+    for (size_t i = 0; i < n; i++, x += stride, scaled += KERNEL_LANES) {
+        quad row[OUTER_QUADS];
+#pragma GCC unroll 3
+        for (size_t q = 0; q < OUTER_QUADS; q++)
+            if (q < quads) row[q] = QUAD_CELLS(x + k + q * KERNEL_LANES);
+#pragma GCC unroll 4
+        for (size_t l = 0; l < KERNEL_LANES; l++) {
+            const quad factor = quad_set(scaled[l]);
+#pragma GCC unroll 3
+            for (size_t q = 0; q < OUTER_QUADS; q++)
+                if (q < quads) sum[l][q] = quad_fma(factor, row[q], sum[l][q]);
+        }
+    }
+#pragma GCC unroll 4
+    for (size_t l = 0; l < KERNEL_LANES; l++)
+#pragma GCC unroll 3
+        for (size_t q = 0; q < OUTER_QUADS; q++)
+            if (q < quads) quad_store(tile[l] + q * KERNEL_LANES, sum[l][q]);
+}
+
+/* A band of four columns j against all up to its own. */
+static inline void ROWS(outer_band)(const CELL *x, size_t stride, size_t n,
+                                    const double *scaled, size_t j, size_t d, size_t pitch,
+                                    double *out)
+{
+    double tile[KERNEL_LANES][OUTER_QUADS * KERNEL_LANES];
+    for (size_t k = 0; k <= j; k += OUTER_QUADS * KERNEL_LANES) {
+        size_t left = (j - k) / KERNEL_LANES + 1;
+        switch (left) {
+        case 1:
+            ROWS(outer_tile)(1, x, stride, n, scaled, k, tile);
+            break;
+        case 2:
+            ROWS(outer_tile)(2, x, stride, n, scaled, k, tile);
+            break;
+        default:
+            ROWS(outer_tile)(OUTER_QUADS, x, stride, n, scaled, k, tile);
+        }
+        for (size_t l = 0; l < KERNEL_LANES && j + l < d; l++)
+            for (size_t m = 0; m < OUTER_QUADS * KERNEL_LANES && k + m <= j + l; m++)
+                out[(j + l) * pitch + k + m] += tile[l][m];
+    }
+}
+
+static void ROWS(outer)(const CELL *x, size_t stride, size_t first, size_t n, const double *c,
+                        size_t d, size_t pitch, double *out)
+{
+    double scaled[OUTER_ROWS * KERNEL_LANES];
+    for (size_t done = 0, now; done < n; done += now) {
+        const CELL *rows = x + (first + done) * stride;
+        now = n - done < OUTER_ROWS ? n - done : OUTER_ROWS;
+        for (size_t j = 0; j < d; j += KERNEL_LANES) {
+            for (size_t i = 0; i < now; i++)
+                for (size_t l = 0; l < KERNEL_LANES; l++)
+                    scaled[i * KERNEL_LANES + l] = c[done + i] * rows[i * stride + j + l];
+            ROWS(outer_band)(rows, stride, now, scaled, j, d, pitch, out);
+        }
+    }
+}

@@ -30,6 +30,14 @@ static double bytes(const rows *data)
     return (double)(data->n * data->stride * sizeof *data->x);
 }
 
+static bool outer(const rows *data, const kernels *k, size_t first, size_t n, const double *c,
+                  size_t pitch, double *out)
+{
+    if (data->d > OUTER_COLUMNS) return false;
+    k->row_outer(data->x, data->stride, first, n, c, data->d, pitch, out);
+    return true;
+}
+
 const storage_kind storage_double = {
     .name = "double",
     .products = products,
@@ -37,4 +45,5 @@ const storage_kind storage_double = {
     .decode = decode,
     .cell = cell,
     .bytes = bytes,
+    .outer = outer,
 };

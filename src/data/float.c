@@ -33,6 +33,14 @@ static double bytes(const rows *data)
     return (double)(data->n * data->stride * sizeof *data->x_float);
 }
 
+static bool outer(const rows *data, const kernels *k, size_t first, size_t n, const double *c,
+                  size_t pitch, double *out)
+{
+    if (data->d > OUTER_COLUMNS) return false;
+    k->row_outer_float(data->x_float, data->stride, first, n, c, data->d, pitch, out);
+    return true;
+}
+
 const storage_kind storage_float = {
     .name = "float",
     .products = products,
@@ -40,6 +48,7 @@ const storage_kind storage_float = {
     .decode = decode,
     .cell = cell,
     .bytes = bytes,
+    .outer = outer,
 };
 
 /* Value i goes where value i / 2 was, which has been read: no second table is needed. */

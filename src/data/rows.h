@@ -78,8 +78,8 @@ struct storage_kind {
     /* Optional: out += sum_i c[i] x_i x_i' over n rows from `first`, lower triangle, `pitch`
      * doubles from row to row of out. NULL, or false for rows that are not worth it: rows are
      * decoded and multiplied as matrices. */
-    bool (*outer)(const rows *data, size_t first, size_t n, const double *c, size_t pitch,
-                  double *out);
+    bool (*outer)(const rows *data, const kernels *k, size_t first, size_t n, const double *c,
+                  size_t pitch, double *out);
 };
 
 #define STORAGE_KINDS(X)                                                                       \
@@ -88,6 +88,9 @@ struct storage_kind {
     X(storage, sparse) /* entries that are not 0 */
 
 STORAGE_KINDS(KIND_DECLARED)
+
+/* Columns up to which outer products of rows are made by a kernel of ours; OpenBLAS has more cache in view. */
+#define OUTER_COLUMNS ((size_t)160)
 
 /* Numbers of x that a product with one row multiplies, on average. */
 static inline double rows_numbers(const rows *data)

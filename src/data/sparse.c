@@ -83,9 +83,10 @@ static void sums(const rows *data, const double *shift, double *sum, double *squ
  * of a product in a matrix of d^2/2. */
 #define SCATTER_COST 10.0
 
-static bool outer(const rows *data, size_t first, size_t n, const double *c, size_t pitch,
-                  double *out)
+static bool outer(const rows *data, const kernels *k, size_t first, size_t n, const double *c,
+                  size_t pitch, double *out)
 {
+    (void)k;
     double d = (double)data->d, made = 0.0;
     for (size_t i = first; i < first + n; i++) {
         double m = (double)(data->start[i + 1] - data->start[i]);

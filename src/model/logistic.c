@@ -27,15 +27,11 @@ static sbps_status logistic_check(const rows *r, sbps_error *err)
         r->target ? r->target : "y", seen[1] ? 1 : 0);
 }
 
-/* log(1 + e^z) without overflow, and without loss where e^z is small. */
-static double softplus(double z)
-{
-    return fmax(z, 0.0) + log1p(exp(-fabs(z)));
-}
-
 static void logistic_loglik(const batch *b, double *out)
 {
-    for (size_t i = 0; i < b->n; i++) out[i] = -softplus((1.0 - 2.0 * b->y[i]) * b->eta[i]);
+    for (size_t i = 0; i < b->n; i++) out[i] = (1.0 - 2.0 * b->y[i]) * b->eta[i];
+    b->k->softplus(b->n, out, out);
+    for (size_t i = 0; i < b->n; i++) out[i] = -out[i];
 }
 
 static void logistic_slope(const batch *b, double *out)

@@ -172,7 +172,7 @@ static void add_products(const posterior *u, row_range r, const room *at, double
     size_t stride = data->stride, dim = u->dim, d = data->d, n = r.n;
     double *scale = at->e, *rows_of_block = at->scaled + ROW_BLOCK * stride;
     for (size_t i = 0; i < n; i++) scale[i] = -scale[i];
-    if (storage->outer && storage->outer(data, r.first, n, scale, dim, hessian)) return;
+    if (storage->outer && storage->outer(data, u->k, r.first, n, scale, dim, hessian)) return;
     const double *x = data->x ? data->x + r.first * stride : rows_of_block;
     for (size_t i = 0; !data->x && i < n; i++)
         storage->decode(data, r.first + i, rows_of_block + i * stride);

@@ -107,6 +107,9 @@ TEST(exp_and_sigmoid_give_the_same_bits_in_every_variant)
             kernels_at(0)->sigmoid(n, x, one);
             k->sigmoid(n, x, two);
             CHECK(same_bits(n + 1, one, two) && two[n] == 42);
+            kernels_at(0)->softplus(n, x, one);
+            k->softplus(n, x, two);
+            CHECK(same_bits(n + 1, one, two) && two[n] == 42);
         }
     }
 }
@@ -225,6 +228,32 @@ TEST(exp_is_within_two_ulp)
     }
     printf("exp: largest error %.3f ulp\n", worst);
     CHECK(worst <= 2);
+}
+
+TEST(softplus_is_within_three_ulp)
+{
+    enum { POINTS = 1000000, CHUNK = 1000 };
+    rng r = rng_stream(8, 0, RNG_TEST);
+    const kernels *k = kernels_best();
+    double x[CHUNK], out[CHUNK], worst = 0;
+    for (size_t i = 0; i < POINTS; i += CHUNK) {
+        for (size_t j = 0; j < CHUNK; j++)
+            x[j] = j % 2 ? 1416 * rng_uniform(&r) - 708 : 4 * rng_normal(&r);
+        k->softplus(CHUNK, x, out);
+        for (size_t j = 0; j < CHUNK; j++) {
+            long double z = x[j];
+            worst = fmax(worst, ulps(out[j], fmaxl(z, 0) + log1pl(expl(-fabsl(z)))));
+        }
+    }
+    printf("softplus: largest error %.3f ulp\n", worst);
+    CHECK(worst <= 3);
+    const double limits[][2] = {{INFINITY, INFINITY}, {-INFINITY, 0}, {-750, 0}, {750, 750}};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        k->softplus(1, limits[i], out);
+        CHECK(out[0] == limits[i][1]);
+    }
+    k->softplus(1, &(double){NAN}, out);
+    CHECK(isnan(out[0]));
 }
 
 TEST(sigmoid_is_within_four_ulp)

@@ -5,9 +5,11 @@
 
 #include "check.h"
 
-enum { ROWS = 120, STRIDE_MOST = 40 };
+#include <math.h>
 
-static const size_t counts[] = {0, 1, 2, 3, 4, 5, 7, 8, 65, ROWS};
+enum { ROWS = 300, STRIDE_MOST = 40, AT_A_TIME = 128 /* rows of an outer product */ };
+
+static const size_t counts[] = {0, 1, 2, 3, 4, 5, 7, 8, 65, AT_A_TIME, ROWS};
 
 /* A table of both kinds of cell with the same numbers in them. */
 static double doubles[ROWS * STRIDE_MOST], p[STRIDE_MOST], q[STRIDE_MOST], weights[ROWS];
@@ -74,6 +76,37 @@ static void check_combination(const kernels *k, size_t stride, const size_t *row
     CHECK(!memcmp(want, of_floats, bytes));
 }
 
+static double outer_of(size_t stride, size_t first, size_t n, size_t j, size_t k)
+{
+    double total = 1.0;
+    for (size_t i = 0; i < n;) {
+        double part = 0.0;
+        for (size_t end = i + AT_A_TIME; i < n && i < end; i++) {
+            const double *x = row_of(stride, NULL, first, i);
+            part = fma(weights[i] * x[j], x[k], part);
+        }
+        total += part;
+    }
+    return total;
+}
+
+/* Lower triangles of d columns, d being all or all but three. */
+static void check_outer(const kernels *k, size_t stride, const size_t *rows, size_t n)
+{
+    static double out[STRIDE_MOST * STRIDE_MOST], of_floats[STRIDE_MOST * STRIDE_MOST];
+    size_t first = (ROWS - n) / 2, d = stride - (n % 2 ? 3 : 0), wrong = 0;
+    if (rows) return;
+    for (size_t i = 0; i < d * d; i++) out[i] = of_floats[i] = 1.0;
+    k->row_outer(doubles, stride, first, n, weights, d, d, out);
+    k->row_outer_float(floats, stride, first, n, weights, d, d, of_floats);
+    for (size_t j = 0; j < d; j++)
+        for (size_t l = 0; l < d; l++) {
+            double want = l <= j ? outer_of(stride, first, n, j, l) : 1.0;
+            wrong += out[j * d + l] != want || of_floats[j * d + l] != want;
+        }
+    CHECK(wrong == 0);
+}
+
 static void check_all(void (*check)(const kernels *k, size_t stride, const size_t *rows,
                                     size_t n))
 {
@@ -96,6 +129,11 @@ TEST(products_are_dots_for_every_length_of_row)
 TEST(combinations_add_rows_in_order_for_every_length_of_row)
 {
     check_all(check_combination);
+}
+
+TEST(outer_products_add_rows_in_order_for_every_length_of_row)
+{
+    check_all(check_outer);
 }
 
 CHECK_MAIN
