@@ -38,10 +38,10 @@ static void linear_loglik(const batch *b, double *out)
 
 static void linear_slope(const batch *b, double *out)
 {
-    double tau = exp(-2.0 * b->aux[0]);
+    double tau = exp(-2.0 * b->aux[0]), rate = b->daux[0];
     for (size_t i = 0; i < b->n; i++) {
         double r = b->y[i] - b->eta[i], r_tau = r * tau;
-        out[i] = r_tau * b->deta[i] + (r * r_tau - 1.0) * b->daux[0];
+        out[i] = r_tau * b->deta[i] + (r * r_tau - 1.0) * rate;
     }
 }
 

@@ -76,46 +76,56 @@ bool influence_applies(const posterior *u)
 
 /* ---- (1) and (2) ---- */
 
-/* What the control variate of this order takes out of the derivatives at a node, beside what the order before
- * has taken. */
-static void leave(whitened *b, size_t order)
+/* Of k auxiliaries: visit_node says a small k as a number, so that loops over them are no loops. */
+
+/* What the control variate of this order takes out of row i's derivatives at a node, beside what the order before
+ * has taken. Of d log p/d eta it is what is returned. */
+static inline double leave(whitened *b, size_t k, size_t i, size_t order)
 {
-    size_t k = b->in->auxiliaries;
+    if (order == 0) return 0.0;
     if (order == 1) {
-        for (size_t i = 0; i < b->n; i++) b->g[i] -= b->g0[i];
-        for (size_t i = 0; i < k * WHITENED_ROWS; i++) b->ga[i] -= b->ga0[i];
+        for (size_t j = 0; j < k; j++)
+            b->ga[j * WHITENED_ROWS + i] -= b->ga0[j * WHITENED_ROWS + i];
+        return b->g0[i];
     }
-    for (size_t i = 0; order == 2 && i < b->n; i++) {
-        double e = b->moved[i] - b->eta[i], along = b->ee[i] * e;
-        for (size_t j = 0; j < k; j++) {
-            double own = b->ea[j * WHITENED_ROWS + i] * e;
-            along += b->ea[j * WHITENED_ROWS + i] * b->off[j];
-            for (size_t l = 0; l < k; l++)
-                own += b->aa[packed_index(j, l) * WHITENED_ROWS + i] * b->off[l];
-            b->ga[j * WHITENED_ROWS + i] -= own;
-        }
-        b->g[i] -= along;
+    double e = b->moved[i] - b->eta[i], along = b->ee[i] * e;
+    for (size_t j = 0; j < k; j++) {
+        double own = b->ea[j * WHITENED_ROWS + i] * e;
+        along += b->ea[j * WHITENED_ROWS + i] * b->off[j];
+        for (size_t l = 0; l < k; l++)
+            own += b->aa[packed_index(j, l) * WHITENED_ROWS + i] * b->off[l];
+        b->ga[j * WHITENED_ROWS + i] -= own;
     }
+    return along;
 }
 
-/* (2) of what is left at a node. */
-static void add_squares(whitened *b, double weight, double *total)
+/* (2) of what is left of row i, r of d log p/d eta. */
+static inline double square_of(const whitened *b, size_t k, size_t i, double r)
 {
-    size_t k = b->in->auxiliaries;
+    double square = r * r * b->lever[i];
+    for (size_t j = 0; j < k; j++) {
+        double own = r * b->beside[j * WHITENED_ROWS + i];
+        for (size_t l = 0; l < k; l++)
+            own += b->ga[l * WHITENED_ROWS + i] * b->in->square[j * k + l];
+        square += b->ga[j * WHITENED_ROWS + i] * own;
+    }
+    return larger(square, 0.0);
+}
+
+/* For every order of control variate. */
+static inline void add_squares(whitened *b, size_t k, double weight)
+{
     for (size_t i = 0; i < b->n; i++) {
-        double r = b->g[i], square = r * r * b->lever[i];
-        for (size_t j = 0; j < k; j++) {
-            double own = r * b->beside[j * WHITENED_ROWS + i];
-            for (size_t l = 0; l < k; l++)
-                own += b->ga[l * WHITENED_ROWS + i] * b->in->square[j * k + l];
-            square += b->ga[j * WHITENED_ROWS + i] * own;
+        double r = b->g[i];
+        for (size_t order = 0; order < INFLUENCE_ORDERS; order++) {
+            r -= leave(b, k, i, order);
+            b->sum[order][i] += weight * square_of(b, k, i, r);
         }
-        total[i] += weight * larger(square, 0.0);
     }
 }
 
-/* The auxiliaries at the node s, and the predictors at s and t. */
-static void move(whitened *b, double t)
+/* The auxiliaries at the node s. */
+static void move_auxiliaries(whitened *b)
 {
     size_t k = b->in->auxiliaries, first = b->in->u->columns;
     for (size_t j = 0; j < k; j++) {
@@ -124,23 +134,29 @@ static void move(whitened *b, double t)
         b->off[j] = b->in->centre[first + j] - b->in->reference[first + j] + along;
         b->at_node[j] = b->in->reference[first + j] + b->off[j];
     }
-    for (size_t i = 0; i < b->n; i++) b->moved[i] = b->eta[i] + b->shift[i];
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < b->n; i++)
-            b->moved[i] += b->z_aux[j * WHITENED_ROWS + i] * b->node[j];
-    for (size_t i = 0; i < b->n; i++) b->moved[i] += sqrt(b->rest[i]) * t;
 }
 
-/* Squares at a node, for every order of control variate. */
+static inline void visit(whitened *b, size_t k, double t, double weight)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        double moved = b->eta[i] + b->shift[i];
+        for (size_t j = 0; j < k; j++) moved += b->z_aux[j * WHITENED_ROWS + i] * b->node[j];
+        b->moved[i] = moved + b->rest[i] * t;
+    }
+    batch there = whitened_look(b, b->moved, b->at_node);
+    b->in->u->model->predictor->gradient(&there, b->g, k ? b->ga : NULL);
+    add_squares(b, k, weight);
+}
+
 static void visit_node(whitened *b, double t, double weight)
 {
-    move(b, t);
-    batch there = whitened_look(b, b->moved, b->at_node);
-    b->in->u->model->predictor->gradient(&there, b->g, b->in->auxiliaries ? b->ga : NULL);
-    for (size_t order = 0; order < INFLUENCE_ORDERS; order++) {
-        leave(b, order);
-        add_squares(b, weight, b->sum[order]);
-    }
+    move_auxiliaries(b);
+    if (b->in->auxiliaries == 0)
+        visit(b, 0, t, weight);
+    else if (b->in->auxiliaries == 1)
+        visit(b, 1, t, weight);
+    else
+        visit(b, b->in->auxiliaries, t, weight);
 }
 
 /* ---- (4) ---- */

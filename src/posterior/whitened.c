@@ -71,7 +71,7 @@ static void keep_tail(whitened *b, size_t row, const double *z)
         b->beside[j * WHITENED_ROWS + row] = turned;
         b->rest[row] -= z[j] * z[j];
     }
-    b->rest[row] = larger(b->rest[row], 0.0);
+    b->rest[row] = sqrt(larger(b->rest[row], 0.0));
 }
 
 /* z of every row: X L'^-1. */

@@ -35,7 +35,7 @@ typedef struct {
     double *z;            /* WHITENED_ROWS * pitch */
     double *eta, *shift;  /* predictors at the reference, and how far off the centre's are */
     double *moved;        /* predictors at a node */
-    double *lever, *rest; /* |z|^2, and without the auxiliaries' part */
+    double *lever, *rest; /* |z|^2, and |z| without the auxiliaries' part */
     double *g, *g0, *ee;  /* d log p/d eta at a node and at the reference, the second there */
     double *sum[INFLUENCE_ORDERS];
     /* WHITENED_ROWS for each auxiliary: the last of z, 2 M'z_a, derivatives as above; aa for each two of them */

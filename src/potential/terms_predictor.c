@@ -25,8 +25,9 @@ static void no_place(minibatch *u, double t)
     (void)t;
 }
 
-/* Where a call keeps the auxiliaries at time t; one too many, since there may be none. */
-#define ROOM_FOR_AUXILIARIES(u) ((u)->target->auxiliaries + 1)
+/* Where a call keeps the auxiliaries at time t, and how far they are from the reference; one too many, since
+ * there may be none. */
+#define ROOM_FOR_AUXILIARIES(u) (2 * (u)->target->auxiliaries + 1)
 
 /* eta, deta and y of a range at time t into the scratch at `at`, and the auxiliaries then into `aux`. */
 static batch predict(minibatch *u, row_range r, double t, size_t at, double *aux)
@@ -57,12 +58,6 @@ static batch predict(minibatch *u, row_range r, double t, size_t at, double *aux
                    .pitch = u->block};
 }
 
-/* How far auxiliary j is from where it is at the reference. */
-static double away(const minibatch *u, const batch *b, size_t j)
-{
-    return b->aux[j] - u->cv->w[u->target->columns + j];
-}
-
 /* (2) by eta alone, taken out of the slopes. */
 static void leave_slopes(const control *cv, row_range r, const batch *b, double *out)
 {
@@ -74,33 +69,54 @@ static void leave_slopes(const control *cv, row_range r, const batch *b, double 
     }
 }
 
-/* l_ea e + l_aa a of (2), of auxiliary j and row i of the range. */
-static double second_order(const minibatch *u, const batch *b, size_t i, size_t row, size_t j)
+/* What a control variate says of the auxiliaries of a row: of `count` auxiliaries, each `pitch` after the one
+ * before, which are `away` from where they are at the reference. */
+typedef struct {
+    const control *cv;
+    size_t count, pitch;
+    const double *away;
+} auxiliary_terms;
+
+static auxiliary_terms terms_there(const minibatch *u, double *aux)
 {
-    const control *cv = u->cv;
-    size_t n = u->target->data->n;
-    double sum = cv->ea[j * n + row] * (b->eta[i] - cv->eta[row]);
-    for (size_t k = 0; k < u->target->auxiliaries; k++)
-        sum += cv->aa[packed_index(j, k) * n + row] * away(u, b, k);
+    size_t count = u->target->auxiliaries;
+    double *away = aux + count;
+    for (size_t j = 0; j < count; j++) away[j] = aux[j] - u->cv->w[u->target->columns + j];
+    return (auxiliary_terms){u->cv, count, u->target->data->n, away};
+}
+
+/* l_ea e + l_aa a of (2), of auxiliary j. */
+static inline double second_order(const auxiliary_terms *of, size_t row, size_t j, double e)
+{
+    double sum = of->cv->ea[j * of->pitch + row] * e;
+    for (size_t k = 0; k < of->count; k++)
+        sum += of->cv->aa[packed_index(j, k) * of->pitch + row] * of->away[k];
     return sum;
 }
 
 /* (2) by auxiliary j, taken out of the slopes. */
-static void leave_auxiliary(const minibatch *u, row_range r, const batch *b, size_t j,
-                            double *out)
+static inline void leave_auxiliary(const auxiliary_terms *of, row_range r, const batch *b,
+                                   size_t j, double *out)
 {
-    const control *cv = u->cv;
-    size_t n = u->target->data->n;
-    double da = away(u, b, j), rate = b->daux[j];
+    const control *cv = of->cv;
     for (size_t i = 0; i < r.n; i++) {
         size_t row = row_index(r, i);
-        double along = cv->d_aux[j * n + row];
+        double along = cv->d_aux[j * of->pitch + row];
         if (cv->hessian) {
-            out[i] -= cv->ea[j * n + row] * da * b->deta[i];
-            along += second_order(u, b, i, row, j);
+            out[i] -= cv->ea[j * of->pitch + row] * of->away[j] * b->deta[i];
+            along += second_order(of, row, j, b->eta[i] - cv->eta[row]);
         }
-        out[i] -= along * rate;
+        out[i] -= along * b->daux[j];
     }
+}
+
+/* A single auxiliary is told as a number, so that the loop over such is none. */
+static void leave_auxiliaries(const auxiliary_terms *of, row_range r, const batch *b,
+                              double *out)
+{
+    const auxiliary_terms one = {of->cv, 1, of->pitch, of->away};
+    if (of->count == 1) leave_auxiliary(&one, r, b, 0, out);
+    for (size_t j = 0; of->count > 1 && j < of->count; j++) leave_auxiliary(of, r, b, j, out);
 }
 
 /* The same of the gradients: d log p/d eta by eta alone, */
@@ -114,19 +130,25 @@ static void leave_gradients(const control *cv, row_range r, const batch *b, doub
 }
 
 /* and, by auxiliary j, d log p/d eta and its own. */
-static void leave_auxiliary_gradients(const minibatch *u, row_range r, const batch *b, size_t j,
-                                      double *d_eta, double *d_aux)
+static void leave_auxiliary_gradients(const auxiliary_terms *of, row_range r, const batch *b,
+                                      size_t j, double *d_eta, double *d_aux)
 {
-    const control *cv = u->cv;
-    size_t n = u->target->data->n;
-    double da = away(u, b, j);
+    const control *cv = of->cv;
     for (size_t i = 0; i < r.n; i++) {
         size_t row = row_index(r, i);
-        d_aux[i] -= cv->d_aux[j * n + row];
+        d_aux[i] -= cv->d_aux[j * of->pitch + row];
         if (!cv->hessian) continue;
-        d_eta[i] -= cv->ea[j * n + row] * da;
-        d_aux[i] -= second_order(u, b, i, row, j);
+        d_eta[i] -= cv->ea[j * of->pitch + row] * of->away[j];
+        d_aux[i] -= second_order(of, row, j, b->eta[i] - cv->eta[row]);
     }
+}
+
+static void leave_all_gradients(minibatch *u, row_range r, const batch *b, double *aux)
+{
+    auxiliary_terms of = terms_there(u, aux);
+    leave_gradients(u->cv, r, b, u->out);
+    for (size_t j = 0; j < of.count; j++)
+        leave_auxiliary_gradients(&of, r, b, j, u->out, u->aux + j * u->block);
 }
 
 /* Of auxiliary j: weighed, and summed. */
@@ -148,9 +170,7 @@ static void gradient(minibatch *u, row_range r, double t, double *loglik)
         *loglik += terms_sum(u, r);
     }
     target->model->predictor->gradient(&b, u->out, count ? u->aux : NULL);
-    if (u->cv) leave_gradients(u->cv, r, &b, u->out);
-    for (size_t j = 0; u->cv && j < count; j++)
-        leave_auxiliary_gradients(u, r, &b, j, u->out, u->aux + j * u->block);
+    if (u->cv) leave_all_gradients(u, r, &b, aux);
     terms_weigh(u, r, u->out);
     row_range there = r;
     const rows *x = minibatch_data(u, &there);
@@ -163,9 +183,10 @@ static void slopes(minibatch *u, row_range r, double t, size_t at)
     double aux[ROOM_FOR_AUXILIARIES(u)];
     batch b = predict(u, r, t, at, aux);
     u->target->model->predictor->slope(&b, u->out + at);
-    if (u->cv) leave_slopes(u->cv, r, &b, u->out + at);
-    for (size_t j = 0; u->cv && j < u->target->auxiliaries; j++)
-        leave_auxiliary(u, r, &b, j, u->out + at);
+    if (!u->cv) return;
+    auxiliary_terms of = terms_there(u, aux);
+    leave_slopes(u->cv, r, &b, u->out + at);
+    leave_auxiliaries(&of, r, &b, u->out + at);
 }
 
 static void logliks(minibatch *u, row_range r, double t, size_t at)

@@ -64,6 +64,21 @@ TEST(quadratic_priors_have_one_curvature)
     at_points(quadratic_law);
 }
 
+static void units_law(const prior *p, coordinate_scale scale, double w)
+{
+    const double unit = 3.7;
+    prior other = prior_in_units(p, unit);
+    if (scale == SCALE_LOG) return;
+    CHECK_NEAR(p->kind->slope(other.theta, unit * w) * unit, p->kind->slope(p->theta, w),
+               TOL_SUM);
+    CHECK(p->kind->valid(other.theta));
+}
+
+TEST(a_prior_in_other_units_is_the_same_law)
+{
+    at_points(units_law);
+}
+
 /* Trapezoids after x = sinh(pi/2 sinh t) or exp(pi/2 sinh t): heavy tails become light ones. */
 static double integral(const prior *p, coordinate_scale scale)
 {

@@ -24,18 +24,24 @@ static void fit_close(fit *f)
     rows_destroy(f->data);
 }
 
-/* Finds the mode with one prior on every weight and one on sigma. Takes over `data`. */
-static fit fit_rows(rows *data, const char *model, const char *weights, const char *sigma,
-                    const double *start)
+/* Finds the mode with one prior on every weight and one on auxiliaries. Takes over `data`. */
+static fit fit_model(rows *data, const model_kind *model, const char *weights,
+                     const char *sigma, const double *start)
 {
     fit f = {.data = data, .status = SBPS_BAD_ARG};
     prior priors[DIM_MAX];
-    if (!data || data->d + 1 > DIM_MAX) return f;
-    for (size_t j = 0; j <= data->d; j++)
+    if (!data || data->d + model->auxiliary_count > DIM_MAX) return f;
+    for (size_t j = 0; j < data->d + model->auxiliary_count; j++)
         if (prior_parse(j < data->d ? weights : sigma, &priors[j], &f.err) != SBPS_OK) return f;
-    f.status = posterior_create(data, model_find(model), priors, &f.u, &f.err);
+    f.status = posterior_create(data, model, priors, &f.u, &f.err);
     if (f.status == SBPS_OK) f.status = mode_find(f.u, start, &f.m, &f.err);
     return f;
+}
+
+static inline fit fit_rows(rows *data, const char *model, const char *weights,
+                           const char *sigma, const double *start)
+{
+    return fit_model(data, model_find(model), weights, sigma, start);
 }
 
 static inline rows *make_rows(size_t n, size_t columns, const double *x, const double *y,

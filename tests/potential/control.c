@@ -72,7 +72,7 @@ TEST(predictor_models)
 {
     for (size_t k = 0; regression_model(k); k++)
         for (size_t weighted = 0; weighted < 2; weighted++) {
-            table_spec spec = {.n = 307,
+            table_spec spec = {.n = 607, /* more than a block of a sum over rows */
                                .columns = 5,
                                .weights = "student_t(3,0.2,1.1)",
                                .sigma = "exponential(1.3)",
