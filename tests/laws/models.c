@@ -196,11 +196,11 @@ static double probability(const model_kind *model, double eta, double y)
 static double whole(const model_kind *model)
 {
     double total = 0.0, h = 1e-3;
-    bool real = model->support == SUPPORT_REAL,
-         continuous = real || model->support == SUPPORT_POSITIVE;
-    for (double y = real ? -40.0 : 0.5 * h; continuous && y < 40.0; y += h)
-        total += h * probability(model, 0.8, y);
-    for (int y = 0; !continuous && y < (model->support == SUPPORT_BINARY ? 2 : 100); y++)
+    bool real = model->support == SUPPORT_REAL, positive = model->support == SUPPORT_POSITIVE;
+    for (double y = -40.0; real && y < 40.0; y += h) total += h * probability(model, 0.8, y);
+    for (double s = -40.0; positive && s < 6.0; s += h) /* log y: a density may be steep at 0 */
+        total += h * exp(s) * probability(model, 0.8, exp(s));
+    for (int y = 0; !real && !positive && y < (model->support == SUPPORT_BINARY ? 2 : 100); y++)
         total += probability(model, 0.8, y);
     return total;
 }
