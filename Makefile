@@ -21,6 +21,7 @@ help:
 	@echo "make            build the program ($(BUILD)/sbps) and the library"
 	@echo "make demo       simulate a table, sample its posterior, compare with the truth"
 	@echo "make test       every test, the sanitizers and the lint; ends with a summary"
+	@echo "make test-long  the same with larger samples, everything under every sanitizer and compiler; an hour"
 	@echo "make bench      rows and seconds per effective sample against the table's size, kernels; BENCH='--seeds 10'"
 	@echo "make bench-peers  the same beside RStan, importance sampling and our other samplers (BENCH likewise)"
 	@echo "make figures    every experiment of the paper, run and drawn into $(BUILD)/figures; FULL=1 for its own lengths"
@@ -56,16 +57,25 @@ test: test-packages
 	@ctest --preset release
 	$(call say,address and undefined sanitizers: unit and law tests)
 	@$(MAKE) --no-print-directory asan
-	$(call say,thread sanitizer: unit and law tests but for the long ones of one thread (make tsan has them))
+	$(call say,thread sanitizer: the tests where threads meet (make tsan has the others))
 	@cmake --preset tsan >/dev/null
-	@cmake --build --preset tsan
-	@$(STILL) ctest --preset tsan -E '^(model|sampler|mode|estimate|data|fuzz)/'
+	@cmake --build --preset tsan --target tests-threads
+	@$(STILL) ctest --preset tsan -L '^threads$$'
 	$(call say,clang: unit and law tests but for the long ones (make clang has them))
 	@cmake --preset clang >/dev/null
 	@cmake --build --preset clang
 	@ctest --preset clang -L '^(unit|law)$$' -E '^(sampler/(bps|exact|options|discrete)|fuzz)'
 	$(call say,lint)
 	@scripts/lint.sh . $(BUILD)
+	$(call say,all is well)
+
+.PHONY: test-long
+test-long: export SBPS_LONG := 1
+test-long: test-packages
+	$(call say,release build and all tests at length)
+	@$(MAKE) --no-print-directory all
+	@ctest --preset release
+	@$(MAKE) --no-print-directory asan tsan clang lint
 	$(call say,all is well)
 
 .PHONY: dev asan tsan clang coverage

@@ -45,7 +45,14 @@
 #define OUTER_ROWS                                                                             \
     ((size_t)128)     /* rows that an outer product takes at a time: they stay in the cache */
 #define OUTER_QUADS 3 /* quads of a row that it holds products of */
-#define QUADS_MOST  8 /* quads of a row that row_combine holds in registers */
+
+/* Quads of a row that are straight code, held in registers. Where fma is a call there is nothing to
+ * gain by it, and compiling it with sanitizers takes a minute. */
+#ifdef __FP_FAST_FMA
+#define QUADS_MOST 8
+#else
+#define QUADS_MOST 1
+#endif
 
 /* (1) */
 static inline double fold(const double lane[KERNEL_LANES])

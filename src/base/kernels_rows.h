@@ -75,6 +75,7 @@ ROWS(products_by_stride)(bool pair, const CELL *x, size_t stride, const size_t *
     switch (stride / KERNEL_LANES) {
 #define PRODUCTS(quads)                                                                        \
     case quads:                                                                                \
+        if (quads > QUADS_MOST) break;                                                         \
         ROWS(products_of)                                                                      \
         (pair, x, quads * KERNEL_LANES, rows, first, n, p, q, eta, deta);                      \
         return;

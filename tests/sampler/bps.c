@@ -307,7 +307,7 @@ static void arrival_law(problem p, double noise)
 {
     static double x[FLIGHTS];
     sampler_settings set = ours;
-    size_t n = p.t.data->n, steps = n == 1 ? 2000 : 150;
+    size_t n = p.t.data->n, steps = n == 1 ? 300 : 60;
     carved c = carve(&batch_full, p.t.u, n, 1);
     flyer f;
     segment s;

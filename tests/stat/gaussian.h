@@ -26,17 +26,18 @@ static void write_gaussian(const char *path, size_t d, double rho)
 static void check_gaussian(size_t d, double rho, const char *const *settings, double sd_bias)
 {
     char path[256], all[512];
+    const double ess = check_size(1000.0, 2000.0);
     sbps_error err = {0};
     temporary_name(sizeof path, path);
     write_gaussian(path, d, rho);
     for (; *settings; settings++) {
         sbps_table *none;
-        snprintf(all, sizeof all, "model=gaussian covariance=%s ess=2000 seed=3 %s", path,
+        snprintf(all, sizeof all, "model=gaussian covariance=%s ess=%g seed=3 %s", path, ess,
                  *settings);
         sbps_options *options = options_of(all);
         if (sbps_table_none(&none, &err) != SBPS_OK) give_up("table", &err);
         sbps_result *r = sample_table(none, options);
-        CHECK(r->dim == d && r->info.min_ess >= 2000.0);
+        CHECK(r->dim == d && r->info.min_ess >= ess);
         for (size_t j = 0; j < d; j++) {
             double variance = pow(gaussian_sd(d, j), 2.0);
             known truth = {0.0, sqrt(variance), 3.0 * variance * variance};

@@ -52,7 +52,7 @@ TEST(violations_are_ten_times_the_gaussian_rate_and_fall_with_k)
 TEST(stated_bias_of_the_paper_is_its_true_one)
 {
     bias_fit paper = {0}, ours = {0};
-    sbps_result *truth = sample("bias-budget=0.002 ess=8000", 99);
+    sbps_result *truth = sample("sampler=hmc ess=20000", 99);
     for (unsigned seed = 1; seed <= SEEDS; seed++) {
         sbps_result *p = sample("paper ess=600", seed), *o = sample("ess=600", seed);
         CHECK(p->info.paper && p->info.band == 3.0 && p->info.batch_size == 100.0);

@@ -25,14 +25,14 @@ TEST(stated_bias_predicts_the_error_of_the_means)
     temporary_name(sizeof data, data);
     if (sbps_simulate("logistic", 1000, 10, 2, data, NULL, &err) != SBPS_OK)
         give_up("simulate", &err);
-    sbps_result *truth = sample(data, PLAIN "band=8 ess=10000", 99);
+    sbps_result *truth = sample(data, "sampler=hmc ess=20000", 99);
     for (unsigned seed = 1; seed <= SEEDS; seed++) {
         sbps_result *r = sample(data, PLAIN "band=2.2 ess=2000", seed);
         bias_fit_add(&low, truth, r);
         bias_cover_add(&cover, truth, r);
         sbps_result_destroy(r);
     }
-    sbps_result *other = sample(data, PLAIN "band=8 ess=4000", 1);
+    sbps_result *other = sample(data, PLAIN "band=8 ess=2000", 1);
     bias_fit_add(&high, truth, other);
     printf("k = 2.2: true bias %.4f sd (rms), stated %.4f, slope %.2f +- %.2f\n",
            true_size(&low), stated_size(&low), bias_slope(&low), bias_slope_error(&low));
