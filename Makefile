@@ -55,16 +55,18 @@ test: test-packages
 	$(call say,release build and all tests)
 	@$(MAKE) --no-print-directory all
 	@ctest --preset release
-	$(call say,address and undefined sanitizers: unit and law tests)
-	@$(MAKE) --no-print-directory asan
+	$(call say,address and undefined sanitizers: unit and law tests but for large samples (make asan has them))
+	@cmake --preset asan >/dev/null
+	@cmake --build --preset asan
+	@ctest --preset asan -LE '^large$$'
 	$(call say,thread sanitizer: the tests where threads meet (make tsan has the others))
 	@cmake --preset tsan >/dev/null
 	@cmake --build --preset tsan --target tests-threads
 	@$(STILL) ctest --preset tsan -L '^threads$$'
-	$(call say,clang: unit and law tests but for the long ones (make clang has them))
+	$(call say,clang: unit and law tests but for large samples (make clang has everything))
 	@cmake --preset clang >/dev/null
 	@cmake --build --preset clang
-	@ctest --preset clang -L '^(unit|law)$$' -E '^(sampler/(bps|exact|options|discrete)|fuzz)'
+	@ctest --preset clang -L '^(unit|law)$$' -LE '^large$$' -E '^fuzz/'
 	$(call say,lint)
 	@scripts/lint.sh . $(BUILD)
 	$(call say,all is well)

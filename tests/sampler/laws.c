@@ -236,7 +236,7 @@ static void same_seed_law(const problem *p)
         flyer_make(&one, p, settings[i], 3);
         flyer_make(&two, p, settings[i], 3);
         flyer_make(&other, p, settings[i], 4);
-        for (size_t k = 0; k < 200; k++) {
+        for (size_t k = 0; k < (size_t)check_size(60, 200); k++) {
             flyer_step(&one, &s);
             flyer_step(&two, &t);
             flyer_step(&other, &u);
@@ -266,7 +266,7 @@ static void moved_law(const problem *p)
         flyer here, there = {0};
         segment s;
         flyer_make(&here, p, settings[i], 5);
-        for (size_t k = 0; k < 137; k++) flyer_step(&here, &s);
+        for (size_t k = 0; k < 47; k++) flyer_step(&here, &s);
         there.memory =
             (arena){.base = aligned_zeroed(here.memory.size), .size = here.memory.size};
         REQUIRE(there.memory.base);
@@ -274,11 +274,11 @@ static void moved_law(const problem *p)
         flyer_carve(&there, p);
         minibatch_restore(&there.u);
         unsigned char *want = malloc(here.memory.size);
-        for (size_t k = 0; k < 200; k++) flyer_step(&here, &s);
+        for (size_t k = 0; k < 80; k++) flyer_step(&here, &s);
         memcpy(want, here.memory.base, here.memory.size);
         memset(here.memory.base, 0xA5,
                here.memory.size); /* a pointer into it would be noticed */
-        for (size_t k = 0; k < 200; k++) flyer_step(&there, &s);
+        for (size_t k = 0; k < 80; k++) flyer_step(&there, &s);
         CHECK(!memcmp(there.memory.base, want, there.memory.size));
         free(want);
         free(here.memory.base);
