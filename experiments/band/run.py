@@ -46,7 +46,7 @@ def converge(lab, model):
 
 def measure(lab, model):
     """Long runs: rows of scan.csv, and the runs."""
-    length = lab.pick(1500, 30000, 150000)
+    length = lab.pick(4000, 30000, 150000)
     ways = {**settings(), "default": []}
     goals = {**{f"k={k}": length if k > 1 else length // 10 for k in WIDTHS}, "default": lab.pick(100, 5000, 40000)}
     longs = linger(lab, model, ways, lab.seeds(2, 3, 6), goals, lab.pick(500, 4000, 20000))

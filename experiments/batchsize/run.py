@@ -89,7 +89,7 @@ def travel(lab, model):
 
 
 def measure(lab, model):
-    length = lab.pick(1500, 30000, 150000)
+    length = lab.pick(4000, 30000, 150000)
     ways = {**settings(), "n=500 k=5": ["--paper", "--batch-size", 500, "--band", 5], "default": []}
     goals = {name: length for name in ways}
     goals["default"] = lab.pick(100, 5000, 40000)

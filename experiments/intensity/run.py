@@ -203,7 +203,7 @@ def costs(lab):
 def processes(lab):
     model = Logistic(lab)
     truth, sd, _ = model.truth()
-    goals = {"paper": ["--paper", "--epochs", lab.pick(400, 20000, 100000)], "default": ["--ess", lab.pick(100, 1000, 5000)]}
+    goals = {"paper": ["--paper", "--epochs", lab.pick(1000, 20000, 100000)], "default": ["--ess", lab.pick(100, 1000, 5000)]}
     jobs = [(way, kind, seed) for way in goals for kind in REGRESSIONS for seed in lab.seeds(2, 3, 5)]
     runs = lab.map(lambda job: model.sample(*goals[job[0]], "--regression", job[1], "--seed", job[2]), jobs)
     rows = []

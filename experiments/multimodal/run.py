@@ -155,7 +155,7 @@ def elsewhere(lab, seeds):
     sample; {kind: [(error, spread, rows)]}."""
     problem = Logistic(lab)
     mean, sd, _ = problem.truth()
-    epochs = lab.pick(100, 5000, 20000)
+    epochs = lab.pick(300, 5000, 20000)
 
     def one(kind, seed):
         run = problem.sample("--chains", 1, *problem.mode_start(), "--seed", seed, "--epochs", epochs, *{**KINDS, **BESIDE}[kind])

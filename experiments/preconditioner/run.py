@@ -105,7 +105,7 @@ def converge(lab, name, model, law):
 
 
 def mix(lab, name, model):
-    length = lab.pick(1000, 20000, 100000)
+    length = lab.pick(2000, 20000, 100000)
     goals = {SBPS: length, PSBPS: length, "default": lab.pick(100, 5000, 40000)}
     longs = linger(lab, model, {**WAYS, "default": []}, lab.seeds(2, 3, 6), goals, lab.pick(500, 4000, 20000))
     acf = [(name, way, *row) for way in WAYS for row in longs[way].acf("largest", REACH)]
@@ -130,7 +130,7 @@ def spread(model, runs):
 def moving(lab, model):
     """beta.csv: how wide the posterior comes out while the preconditioner moves; {noise: {beta: (ratio to the frozen one, error)}}."""
     noises = {"published": ["--paper"], "reduced": []}
-    epochs = {"published": lab.pick(500, 20000, 60000), "reduced": lab.pick(250, 10000, 30000)}
+    epochs = {"published": lab.pick(1000, 20000, 60000), "reduced": lab.pick(500, 10000, 30000)}
     ways = {**{beta: ["--adapt-forever", "--metric-beta", beta] for beta in BETAS}, "frozen": ["--metric-beta", FROZEN]}
     jobs = [(noise, way, seed) for noise in noises for way in ways for seed in lab.seeds(2, 4, 6)]
 

@@ -84,7 +84,7 @@ def worst(errors):
 def normal(lab):
     """Isotropic normal: root mean square error of E w_j^2 (truth 1) of a chain of a given length, by noise and rate."""
     rows, found = [], {}
-    noises, looks = lab.pick([0, 0.01, 0.1, 1], NOISES, NOISES), lab.pick(8000, 100000, 400000)
+    noises, looks = lab.pick([0, 0.01, 0.1, 1], NOISES, NOISES), lab.pick(20000, 100000, 400000)
     for rate in (0, "auto"):
         def one(noise):
             return lab.sample(None, "--model", "gaussian", "--dim", DIM, "--metric", "none", "--refresh-rate", rate,
@@ -125,7 +125,7 @@ def against_zero(speed):
 def run(lab):
     posterior = Logistic(lab)
     truth = posterior.truth()
-    epochs = {"sbps": lab.pick(500, 20000, 40000), "default": lab.pick(100, 1000, 4000), "bps": lab.pick(500, 5000, 20000)}
+    epochs = {"sbps": lab.pick(1000, 20000, 40000), "default": lab.pick(100, 1000, 4000), "bps": lab.pick(500, 5000, 20000)}
     rates = {"sbps": lab.pick([0, 0.1, 10], RATES, RATES), "default": lab.pick([0, "auto"], METRIC_RATES, METRIC_RATES),
              "bps": lab.pick([0, "auto"], METRIC_RATES[:-1], METRIC_RATES[:-1])}
     rows, errors, ratios, biases = [], [], {}, {}
