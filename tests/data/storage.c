@@ -194,7 +194,8 @@ static void outer_law(const rows *r, const rows *want, bool exact)
     rng random = rng_stream(34, 0, RNG_TEST);
     double *out = new_doubles(d * pitch), c[ROWS];
     for (size_t i = 0; i < ROWS; i++) c[i] = rng_normal(&random);
-    CHECK(r->storage->outer(r, kernels_best(), 7, 50, c, pitch, out)); /* leaves out the row that is full */
+    CHECK(r->storage->outer(r, kernels_best(), 7, 50, c, pitch,
+                            out)); /* leaves out the row that is full */
     for (size_t a = 0; a < d; a++)
         for (size_t b = 0; b <= a; b++) {
             double sum = 0.0;
