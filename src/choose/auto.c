@@ -136,6 +136,7 @@ typedef struct {
     double noise; /* c1 */
     double work;
     strata parts; /* count 0: rows are all alike */
+    strata_tally tally;
 } verdict;
 
 /* Rows that lie beyond any band when they are met are missed at the rate of their influence, however wide
@@ -176,24 +177,22 @@ static void try_strata(const auto_facts *f, const run_plan *plan, const strata_t
             if (total < v->work)
                 total *= dearer_by_misses(f->options, tally, &parts, take, variance);
             if (!(total < v->work)) continue;
-            *v = (verdict){v->c, take, variance * (double)all, total, parts};
+            *v = (verdict){v->c, take, variance * (double)all, total, parts, *tally};
         }
     }
 }
 
 static verdict judge(const auto_facts *f, const run_plan *plan, const candidate *c,
-                     const float *influence)
+                     const strata_tally *tally)
 {
-    strata_tally tally;
     size_t rows_all = f->target->data->n;
-    strata_count(rows_all, influence, &tally);
     double work = row_work(f->target, c->name),
-           noise = (double)rows_all * strata_squares(&tally);
+           noise = (double)rows_all * strata_squares(tally);
     size_t n = plan->auto_batch ? best_batch(f->target, noise, work) : plan->batch;
     double price = n < rows_all ? NOISE_PRICE * noise / (double)n : 0.0;
-    verdict v = {.c = c, .batch = n, .noise = noise};
+    verdict v = {.c = c, .batch = n, .noise = noise, .tally = *tally};
     v.work = looks_for(f->target, price) * ((double)n * work + LOOK_WORK);
-    try_strata(f, plan, &tally, work, &v);
+    try_strata(f, plan, tally, work, &v);
     return v;
 }
 
@@ -272,8 +271,11 @@ static sbps_status choose(const auto_facts *f, run_plan *plan, const auto_influe
     verdict best = {.work = INFINITY};
     size_t n = f->target->data->n;
     for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
+        strata_tally tally;
         if (!m->to.rows[i]) continue;
-        verdict v = judge(f, plan, &candidates[i], m->to.rows[i]);
+        sbps_status status = strata_count(f->target->data, m->to.rows[i], &tally, err);
+        if (status != SBPS_OK) return status;
+        verdict v = judge(f, plan, &candidates[i], &tally);
         if (v.work < best.work) best = v;
     }
     if (!best.c) return SBPS_OK;
@@ -284,7 +286,7 @@ static sbps_status choose(const auto_facts *f, run_plan *plan, const auto_influe
     say(f->target, plan, &best, out->hmc);
     if (out->hmc) return SBPS_OK;
     const float *influence = m->to.rows[best.c - candidates];
-    strata_count(n, influence, &out->tally);
+    out->tally = best.tally;
     if (best.parts.count > 1) {
         sbps_status status = strata_create(&best.parts, n, influence, &out->parts, err);
         if (status != SBPS_OK) return status;

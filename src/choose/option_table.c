@@ -198,8 +198,8 @@ static const option_spec lines[] = {
     {SIZE("chains", chains, "N", "4", 1, 1024), CHAINS,
      .help = "Independent chains, each from a start of its own."},
     {SIZE("threads", threads, "N", "auto", 1, 1024), .word = "auto", STOP,
-     .help = "Threads that advance the chains; the draws do not depend on it. auto: one a "
-             "processor, at most one a chain."},
+     .help = "Threads for all of it: reading, sums over rows, chains; no result depends on it. "
+             "auto: one a processor."},
     {SIZE("seed", seed, "S", "1", 0, SIZE_MAX), CHAINS, .for_mode = true,
      .help = "Seed: the same seed gives the same draws on any number of threads."},
     {SIZE("warmup", warmup, "N", "auto", 0, SIZE_MAX), .word = "auto", CHAINS,

@@ -54,7 +54,8 @@ static void add_part(const sum_job *s, size_t index, double *scratch, double *to
         n = least(end - first, ROW_BLOCK);
         s->what->add(s->what->self, rows_from(first, n), scratch, total);
     }
-    if (s->data->crew) atomic_fetch_add(&s->data->crew->visited, first - begin);
+    if (s->data->crew && !s->what->beside)
+        atomic_fetch_add(&s->data->crew->visited, first - begin);
 }
 
 static void wait_for_slot(sum_job *s, size_t index)

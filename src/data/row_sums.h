@@ -27,7 +27,8 @@ typedef struct {
      * total (NULL: they are added). */
     const double *begin;
     void (*merge)(double *total, const double *part);
-    bool any; /* asked is only whether total[0] > 0: a part ends when it is */
+    bool beside; /* reads numbers that lie beside the rows, and is no pass through these */
+    bool any;    /* asked is only whether total[0] > 0: a part ends when it is */
 } row_sum;
 
 /* total += the sum; NULL for a width of 0. */

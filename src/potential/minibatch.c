@@ -10,6 +10,7 @@
  * is in terms.c. */
 #include "potential/minibatch.h"
 #include "base/real.h"
+#include "data/row_sums.h"
 #include "potential/slopes.h"
 #include "potential/terms.h"
 
@@ -367,9 +368,20 @@ static void stand(minibatch *u, const double *w)
     pick(u);
 }
 
+/* All rows of a long table are shared out over threads, where there are more of these than chains. False: they
+ * are not, or memory was short. */
+static bool share_out(const minibatch *u, const double *w, double *value, double *gradient)
+{
+    const posterior *target = u->target;
+    bool plain = u->kind == &batch_full && !u->cv && u->is.noise == 0.0;
+    if (!plain || target->data->n <= PART_ROWS) return false;
+    return posterior_gradient(target, w, value, gradient, NULL) == SBPS_OK;
+}
+
 static void fresh_gradient(potential *of, const double *w, double *gradient)
 {
     minibatch *u = minibatch_of(of);
+    if (share_out(u, w, NULL, gradient)) return;
     stand(u, w);
     gradient_at(u, gradient, NULL);
 }
@@ -397,7 +409,8 @@ static double value_at(minibatch *u, double t, double *sd)
 static double fresh_both(potential *of, const double *w, double *gradient)
 {
     minibatch *u = minibatch_of(of);
-    double loglik = 0.0;
+    double loglik = 0.0, value;
+    if (share_out(u, w, &value, gradient)) return value;
     stand(u, w);
     gradient_at(u, gradient, &loglik);
     return -log_prior(u, 0.0) - row_scale(u) * loglik;

@@ -8,22 +8,25 @@
  *
  * Neyman (1934), Journal of the Royal Statistical Society 97, 558-625. */
 #include "potential/strata.h"
+#include "data/row_sums.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define SQRT_HALF_BITS 0x3504f3U /* of the mantissa of sqrt(1/2) */
 #define FLOOR                                                                                  \
     0.1 /* of the mean influence: no row is thought quieter, the measure is for a normal */
 
-/* Half octaves; a row without influence lies in the first. */
+/* Half octaves, by the exponent and the mantissa's border at sqrt(1/2); a row without influence lies in the
+ * first. */
 static size_t cell_of(float influence)
 {
-    int exponent;
-    float mantissa = frexpf(influence, &exponent);
-    int cell = 2 * (exponent + 160) + (mantissa >= (float)M_SQRT1_2);
-    if (!(influence > 0.0F) || cell < 0) return 0;
-    return (size_t)cell < STRATA_CELLS ? (size_t)cell : STRATA_CELLS - 1;
+    uint32_t bits;
+    memcpy(&bits, &influence, sizeof bits);
+    size_t octave = bits >> 23, upper = (bits & 0x7fffffU) >= SQRT_HALF_BITS;
+    if (!(influence > 0.0F) || octave == 0) return 0;
+    return 2 * (octave - 126 + 160) + upper; /* frexp's exponent is 0 for 126 */
 }
 
 /* Of the quietest row that a cell may hold. */
@@ -33,16 +36,38 @@ static double cell_from(size_t cell)
     return cell == 0 ? 0.0 : ldexp(mantissa, (int)(cell / 2) - 160);
 }
 
-void strata_count(size_t n, const float *influence, strata_tally *out)
+/* The tally as a row of doubles. */
+enum {
+    TALLY_ROWS = 0,
+    TALLY_SQUARES = STRATA_CELLS,
+    TALLY_SUM = 2 * STRATA_CELLS,
+    TALLY_WIDTH
+};
+
+static void add_rows(const void *self, row_range r, double *scratch, double *total)
 {
-    *out = (strata_tally){0};
-    for (size_t i = 0; i < n; i++) {
+    const float *influence = self;
+    (void)scratch;
+    for (size_t i = r.first; i < r.first + r.n; i++) {
         double x = influence[i];
         size_t cell = cell_of(influence[i]);
-        out->rows[cell]++;
-        out->sum += x;
-        out->squares[cell] += x * x;
+        total[TALLY_ROWS + cell] += 1.0;
+        total[TALLY_SQUARES + cell] += x * x;
+        total[TALLY_SUM] += x;
     }
+}
+
+sbps_status strata_count(const rows *data, const float *influence, strata_tally *out,
+                         sbps_error *err)
+{
+    double total[TALLY_WIDTH] = {0};
+    const row_sum what = {
+        .self = influence, .width = TALLY_WIDTH, .add = add_rows, .beside = true};
+    sbps_status status = row_sums(data, &what, total, err);
+    for (size_t c = 0; c < STRATA_CELLS; c++) out->rows[c] = (size_t)total[TALLY_ROWS + c];
+    memcpy(out->squares, total + TALLY_SQUARES, sizeof out->squares);
+    out->sum = total[TALLY_SUM];
+    return status;
 }
 
 double strata_squares(const strata_tally *tally)
@@ -173,7 +198,7 @@ void strata_destroy(strata *s)
 
 /* Those whose share would be more than all their rows are taken whole, and the rest is shared out
  * among the others, until no more are. */
-size_t strata_allot(const strata *s, size_t n, size_t rows[STRATA_MAX])
+size_t strata_allot(const strata *s, size_t n, size_t taken[STRATA_MAX])
 {
     bool whole[STRATA_MAX] = {false}, more = true;
     double left = (double)n, weight = 0.0;
@@ -195,20 +220,20 @@ size_t strata_allot(const strata *s, size_t n, size_t rows[STRATA_MAX])
     size_t all = 0;
     for (size_t i = 0; i < s->count; i++) {
         double share = weight > 0.0 ? left * (double)s->size[i] * s->spread[i] / weight : left;
-        rows[i] = share > (double)STRATA_LEAST ? (size_t)(share + 0.5) : STRATA_LEAST;
-        if (whole[i] || rows[i] > s->size[i]) rows[i] = s->size[i];
-        all += rows[i];
+        taken[i] = share > (double)STRATA_LEAST ? (size_t)(share + 0.5) : STRATA_LEAST;
+        if (whole[i] || taken[i] > s->size[i]) taken[i] = s->size[i];
+        all += taken[i];
     }
     return all;
 }
 
 double strata_variance(const strata *s, size_t n)
 {
-    size_t rows[STRATA_MAX];
+    size_t each[STRATA_MAX];
     double sum = 0.0;
-    strata_allot(s, n, rows);
+    strata_allot(s, n, each);
     for (size_t i = 0; i < s->count; i++) {
-        double size = (double)s->size[i], taken = (double)rows[i], total = size * s->spread[i];
+        double size = (double)s->size[i], taken = (double)each[i], total = size * s->spread[i];
         sum += total * total / taken * (1.0 - taken / size);
     }
     return sum;

@@ -3,9 +3,7 @@
 #ifndef POTENTIAL_STRATA_H
 #define POTENTIAL_STRATA_H
 
-#include "base/status.h"
-
-#include <stddef.h>
+#include "data/rows.h"
 
 #define STRATA_MAX   ((size_t)8)
 #define STRATA_LEAST ((size_t)2) /* rows of each in a batch: their spread is wanted */
@@ -27,7 +25,9 @@ typedef struct {
     double sum, squares[STRATA_CELLS];
 } strata_tally;
 
-void strata_count(size_t n, const float *influence, strata_tally *out);
+/* influence: of every row. */
+sbps_status strata_count(const rows *data, const float *influence, strata_tally *out,
+                         sbps_error *err);
 /* sum of influence^2 over all rows */
 double strata_squares(const strata_tally *tally);
 /* At most `count` strata with the least noise a batch; `order` is left NULL. */
@@ -40,7 +40,7 @@ void strata_listen(strata *s, const float *influence);
 void strata_destroy(strata *s);
 /* Rows of each stratum in a batch of about n, by Neyman; returns how many there are in all. A stratum
  * of which all rows are taken makes no noise. */
-size_t strata_allot(const strata *s, size_t n, size_t rows[STRATA_MAX]);
+size_t strata_allot(const strata *s, size_t n, size_t taken[STRATA_MAX]);
 /* sum N_s^2 spread_s^2 / n_s (1 - n_s/N_s) for such a batch. */
 double strata_variance(const strata *s, size_t n);
 

@@ -292,7 +292,10 @@ bool chains_round(sbps_run *run)
     /* a round cut short by an interrupt is completed by the run that resumes it */
     if (round_complete(run))
         for (size_t i = 0; i < run->chain_count; i++) run->chains[i].state->events = 0;
+    unsigned all = run->crew.threads, each = all / (unsigned)run->chain_count;
+    run->crew.threads = each > 1 ? each : 1; /* of every chain, for sums over all rows */
     thread_pool_run(run->pool, run->chain_count, advance_chain, run);
+    run->crew.threads = all;
     if (!round_complete(run)) return false;
     align_draws(run);
     return true;

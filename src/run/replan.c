@@ -49,7 +49,7 @@ static double batch_noise(const sbps_run *run, const float *influence, bool agai
 {
     strata_tally tally;
     size_t n = run->target->data->n;
-    strata_count(n, influence, &tally);
+    if (strata_count(run->target->data, influence, &tally, NULL) != SBPS_OK) return NAN;
     if (!run->parts) return (double)n * strata_squares(&tally) / (double)run->tuned.batch;
     strata parts = *run->parts;
     if (again)
@@ -131,7 +131,8 @@ static sbps_status remake_strata(sbps_run *run, strata **out, sbps_error *err)
     sbps_status status = influence
                              ? influence_from(run, run->anchor, run->anchor, influence, err)
                              : fail_memory(err);
-    if (status == SBPS_OK) strata_count(n, influence, &run->tally);
+    if (status == SBPS_OK)
+        status = strata_count(run->target->data, influence, &run->tally, err);
     if (status == SBPS_OK && run->parts) {
         strata_divide(&run->tally, run->parts->count, &plan);
         status = strata_create(&plan, n, influence, out, err);
