@@ -388,22 +388,11 @@ static void fresh_gradient(potential *of, const double *w, double *gradient)
 
 /* ---- value ---- */
 
-static double log_prior(const minibatch *u, double t)
-{
-    const posterior *target = u->target;
-    double sum = 0.0;
-    for (size_t j = 0; j < target->dim; j++) {
-        double w = minibatch_seen(u, u->p, j) + t * minibatch_seen(u, u->q, j);
-        sum += prior_logpdf(&target->priors[j], target->scale[j], w);
-    }
-    return sum;
-}
-
 static double value_at(minibatch *u, double t, double *sd)
 {
     estimate e = sum_rows(u, t, sum_logliks);
     if (sd) *sd = sqrt(e.variance);
-    return -log_prior(u, t) - e.total;
+    return -minibatch_log_prior(u, t) - e.total;
 }
 
 static double fresh_both(potential *of, const double *w, double *gradient)
@@ -413,7 +402,7 @@ static double fresh_both(potential *of, const double *w, double *gradient)
     if (share_out(u, w, &value, gradient)) return value;
     stand(u, w);
     gradient_at(u, gradient, &loglik);
-    return -log_prior(u, 0.0) - row_scale(u) * loglik;
+    return -minibatch_log_prior(u, 0.0) - row_scale(u) * loglik;
 }
 
 static double line_value(potential *of, double t)

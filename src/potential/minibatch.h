@@ -160,6 +160,8 @@ void minibatch_straighten(minibatch *u);
 void minibatch_aim_leads(minibatch *u);
 void minibatch_pull_leads(const minibatch *u, double t, double *gradient);
 double minibatch_next_kink(const minibatch *u, double t, double *jump);
+/* log p(w) of the prior at time t of the line. */
+double minibatch_log_prior(const minibatch *u, double t);
 /* Fills the parts of a batch. */
 void minibatch_divide(minibatch *u);
 /* Rows done.. of the batch, at most a block, cut where a window wraps round or a part ends. */

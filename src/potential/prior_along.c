@@ -67,3 +67,14 @@ double minibatch_next_kink(const minibatch *u, double t, double *jump)
     }
     return first;
 }
+
+double minibatch_log_prior(const minibatch *u, double t)
+{
+    const posterior *target = u->target;
+    double sum = 0.0;
+    for (size_t j = 0; j < target->dim; j++) {
+        double w = minibatch_seen(u, u->p, j) + t * minibatch_seen(u, u->q, j);
+        sum += prior_logpdf(&target->priors[j], target->scale[j], w);
+    }
+    return sum;
+}
