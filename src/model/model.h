@@ -84,6 +84,10 @@ typedef struct predictor {
     /* Bounds of |d log p/d eta| and |d^2 log p/d eta^2| over all eta and y; 0: there is none. Exact
      * samplers need them. */
     double slope_bound, curvature_bound;
+    /* Optional, both or none: d^3 log p/d eta^3, the same for every y; and a bound of its size from eta -
+     * reach to eta + reach, which may be infinite, as may be the bound. */
+    double (*third)(double eta);
+    double (*third_bound)(double eta, double reach);
 } predictor;
 
 /* `self` is what open made; calls do not allocate. Row weights are the caller's: `factor` multiplies

@@ -95,6 +95,17 @@ static double poisson_simulate(rng *r, double eta, const double *aux)
     return mu < 10.0 ? count_arrivals(r, mu) : reject_transformed(r, mu);
 }
 
+/* All derivatives from the second on are that. */
+static double poisson_third(double eta)
+{
+    return -exp(eta);
+}
+
+static double poisson_third_bound(double eta, double reach)
+{
+    return exp(eta + reach);
+}
+
 static const predictor rows_of = {
     .check = poisson_check,
     .loglik = poisson_loglik,
@@ -104,6 +115,8 @@ static const predictor rows_of = {
     .simulate = poisson_simulate,
     .mean = MEAN_EXP,
     .log_scale = true,
+    .third = poisson_third,
+    .third_bound = poisson_third_bound,
 };
 
 const model_kind model_poisson = {

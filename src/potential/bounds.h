@@ -4,6 +4,7 @@
 #ifndef POTENTIAL_BOUNDS_H
 #define POTENTIAL_BOUNDS_H
 
+#include "base/rng.h"
 #include "base/status.h"
 #include "potential/potential.h"
 
@@ -61,5 +62,35 @@ double bounds_curved_slope(const potential *u, const double *a);
 void bounds_look_at(potential *u, size_t row);
 /* -N weight_i d log p_i along `a` (dim) at time t of the line, less the control variate's part. */
 double bounds_row_partial(potential *u, size_t row, double t, const double *a);
+
+/* ---- pairs of points, by their rows beyond the second order: row_bounds.c ---- */
+
+/* SBPS_BAD_ARG with a sentence where a model's third derivative has no bound. */
+sbps_status bounds_check_third(const potential_facts *facts, const char *sampler,
+                               sbps_error *err);
+/* U at w, up to a constant, with the priors as they are and the rows by their Taylor polynomial of the
+ * second order at the control variate's reference. Without one there are no rows in it. */
+double bounds_taylor(potential *u, const double *w);
+
+/* dim: the posterior's mean in z = A^-1 (w - reference), as far as third derivatives there say it; NULL: not
+ * known. */
+const double *bounds_mean(const potential *u);
+
+/* w = reference + A z twice, A the map that the bounds were made with. */
+typedef struct {
+    const double *from, *to;       /* w */
+    double from_square, to_square; /* z.z */
+    double product;                /* z.z' */
+} point_pair;
+
+/* With R = U - bounds_taylor and s a random number of rows, see row_bounds.c: r(s) such that points that are
+ * proposed by turns keep exp(-R) when the step is taken with probability min(1, r). */
+typedef struct {
+    double log_ratio;
+    uint64_t rows; /* looked at */
+    uint64_t over; /* of them beyond their bound, which cannot be */
+} pair_ratio;
+
+pair_ratio bounds_compare(potential *u, const point_pair *pair, rng *random);
 
 #endif

@@ -20,6 +20,12 @@ static const char *unbounded_prior(const posterior *target)
     return NULL;
 }
 
+static bool third_bounded(const posterior *target)
+{
+    const predictor *p = target->model->predictor;
+    return p && p->third_bound && target->model->auxiliary_count == 0;
+}
+
 potential_facts minibatch_facts(const posterior *target)
 {
     return (potential_facts){
@@ -29,6 +35,7 @@ potential_facts minibatch_facts(const posterior *target)
         .convex = convex(target),
         .quadratic = target->model->quadratic,
         .bounded = posterior_bounded(target),
+        .third_bounded = third_bounded(target),
         .unbounded_prior = unbounded_prior(target),
     };
 }

@@ -80,6 +80,8 @@ struct minibatch {
     size_t allot[STRATA_MAX]; /* rows of each in a batch */
     size_t part_count;
     batch_part part[STRATA_MAX];
+    const struct row_bounds
+        *bounds;   /* for pairs of points: bounds.h; NULL: they take all rows */
     double factor; /* of the rows at hand, over N/n: 1 but for strata */
     /* windows of a table on disk */
     row_reader *reader;             /* NULL: from the map */

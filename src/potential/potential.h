@@ -18,6 +18,7 @@ typedef struct {
     bool convex;                 /* U is convex along every line */
     bool quadratic;              /* so is log p of every row, see bounds_curvature */
     bool bounded;                /* every row's slope and curvature have bounds, see bounds.h */
+    bool third_bounded;          /* so has its third derivative near the reference */
     const char *unbounded_prior; /* the first prior whose slope has none; NULL: all have one */
 } potential_facts;
 

@@ -38,6 +38,7 @@ static void carve(const sbps_run *run, chain *c)
     draws_carve(&c->d, d, run->options->draws, &c->memory);
     c->s.bent = run->bent;
     c->flight.parts = run->parts;
+    c->flight.bounds = run->bounds;
     minibatch_equip(&c->flight, run->cv,
                     run->plan->sampler->own_noise ? 0.0 : run->options->gradient_noise);
 }
@@ -194,6 +195,7 @@ void chains_take_control(sbps_run *run)
     for (size_t i = 0; i < run->chain_count; i++) {
         minibatch_equip(&run->chains[i].flight, run->cv, run->chains[i].flight.is.noise);
         run->chains[i].flight.parts = run->parts;
+        run->chains[i].flight.bounds = run->bounds;
     }
 }
 

@@ -157,8 +157,9 @@ sbps_status replan_reanchor(sbps_run *run, sbps_error *err)
         strata_destroy(run->parts);
         run->parts = parts;
     }
+    status = run_bound_pairs(run, err);
     chains_take_control(run);
-    return SBPS_OK;
+    return status;
 }
 
 static bool move_reference(sbps_run *run)

@@ -162,6 +162,21 @@ static sbps_status make_control(sbps_run *run, findings *f, sbps_error *err)
     return SBPS_OK;
 }
 
+static void transpose(const void *self, const double *x, double *out)
+{
+    const metric *a = self;
+    a->kind->transpose(a, x, out);
+}
+
+sbps_status run_bound_pairs(sbps_run *run, sbps_error *err)
+{
+    row_bounds_destroy(run->bounds);
+    run->bounds = NULL;
+    if (!run->plan->sampler->pairs) return SBPS_OK;
+    return row_bounds_create(run->target, run->cv, (row_map){run->a, transpose},
+                             run->a->kind->white, &run->bounds, err);
+}
+
 sbps_status run_find_bends(sbps_run *run, sbps_error *err)
 {
     free(run->bent);
@@ -186,6 +201,7 @@ static sbps_status see_rows(sbps_run *run, findings *f, sbps_error *err)
     if ((status = factor_hessian(run, err)) != SBPS_OK) return status;
     if ((status = finish_plan(run, f, err)) != SBPS_OK) return status;
     if ((status = make_control(run, f, err)) != SBPS_OK) return status;
+    if ((status = run_bound_pairs(run, err)) != SBPS_OK) return status;
     return run_find_bends(run, err);
 }
 
@@ -238,6 +254,7 @@ void run_destroy(sbps_run *run)
     thread_pool_destroy(run->pool);
     chains_destroy(run);
     control_destroy(run->cv);
+    row_bounds_destroy(run->bounds);
     strata_destroy(run->parts);
     free(run->anchor);
     metric_destroy(run->a);

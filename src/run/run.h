@@ -8,6 +8,7 @@
 #include "data/row_sums.h"
 #include "estimate/bias.h"
 #include "estimate/moments.h"
+#include "potential/row_bounds.h"
 #include "store/draws.h"
 #include "store/result.h"
 #include "store/skeleton.h"
@@ -92,6 +93,7 @@ struct sbps_run {
     uint64_t start_hash; /* of the file that gave it; 0: none did */
     bool start_metric;   /* and it came with a covariance */
     control *cv;         /* NULL: none */
+    row_bounds *bounds;  /* of samplers that weigh pairs of points; NULL: another */
     strata *parts;       /* NULL: rows are all alike */
     strata_tally tally;  /* of the rows' influence; all 0 where it was not measured */
     double *anchor;      /* dim: its reference point, as the checkpoint keeps it */
@@ -139,6 +141,8 @@ void run_follow(sbps_run *run, const run_plan *plan);
 /* run.c: NULL for "none". */
 sbps_status run_control(const sbps_run *run, const char *name, const double *w, control **out,
                         sbps_error *err);
+/* run.c: for the control variate in force. */
+sbps_status run_bound_pairs(sbps_run *run, sbps_error *err);
 /* run.c: coordinates that end at a wall, for samplers that bend them. */
 sbps_status run_find_bends(sbps_run *run, sbps_error *err);
 /* chain.c */

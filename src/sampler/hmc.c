@@ -117,26 +117,11 @@ static void look(sampler *s, const double *z, double *h, double *energy)
     s->a->kind->transpose(s->a, s->gradient, h);
 }
 
-/* Root mean curvature of U over the directions of z at the reference. */
-static double natural_scale(sampler *s)
-{
-    double sum = 0.0, *e = s->v, *u = s->scratch;
-    if (!s->hessian) return 1.0;
-    memset(e, 0, s->dim * sizeof *e);
-    for (size_t j = 0; j < s->dim; j++) {
-        e[j] = 1.0;
-        s->a->kind->forward(s->a, e, u);
-        sum += sampler_curvature(s, u);
-        e[j] = 0.0;
-    }
-    return sqrt(sum / (double)s->dim);
-}
-
 static void hmc_start(sampler *s, const double *p, rng random)
 {
     hmc_vectors x = vectors(s);
     hmc_state *state = s->state;
-    double scale = natural_scale(s), given = s->settings->step_size;
+    double scale = sampler_scale(s), given = s->settings->step_size;
     *state = (hmc_state){.random = random};
     state->length = QUARTER / scale;
     state->step = given > 0.0 ? given : 1.0 / (scale * sqrt((double)s->dim)); /* is stable */

@@ -21,7 +21,8 @@
     X(sampler, sghmc)                                                                          \
     X(sampler, msgnht)                                                                         \
     X(sampler, mh) /* discrete, exact */                                                       \
-    X(sampler, hmc)
+    X(sampler, hmc)                                                                            \
+    X(sampler, surrogate)
 
 SAMPLER_KINDS(KIND_DECLARED)
 

@@ -46,6 +46,20 @@ double sampler_curvature(const sampler *s, const double *q)
     return s->hessian ? quadratic_form(s->dim, s->hessian, q) : 1.0;
 }
 
+double sampler_scale(sampler *s)
+{
+    double sum = 0.0, *e = s->v, *u = s->scratch;
+    if (!s->hessian) return 1.0;
+    memset(e, 0, s->dim * sizeof *e);
+    for (size_t j = 0; j < s->dim; j++) {
+        e[j] = 1.0;
+        s->a->kind->forward(s->a, e, u);
+        sum += sampler_curvature(s, u);
+        e[j] = 0.0;
+    }
+    return sqrt(sum / (double)s->dim);
+}
+
 /* Rounding would let |v| drift over millions of bounces. */
 static void set_velocity(sampler *s)
 {

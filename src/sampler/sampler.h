@@ -60,6 +60,7 @@ struct sampler_kind {
     bool
         bounded; /* thins under exact bounds: its control variate is part of them, and noise that
                      is added to gradients would break them */
+    bool pairs;  /* weighs pairs of points, see bounds.h: the potential needs a row_bounds */
     bool ergodic;   /* without refreshment: auto is 0 */
     bool bends;     /* moves in bent coordinates where the posterior has walls */
     bool own_noise; /* deals with settings->gradient_noise itself: the potential adds none */
@@ -94,6 +95,8 @@ void sampler_inspect(const sampler *s, bool band, inspection *x);
 
 /* u'Hu of a velocity in w. */
 double sampler_curvature(const sampler *s, const double *q);
+/* Root mean curvature of U over the directions of z at the reference; s->v and s->scratch are lost. */
+double sampler_scale(sampler *s);
 /* v <- v - 2 (v.h / h.h) h with h = A' gradient, and q = A v. */
 void sampler_reflect(sampler *s);
 void sampler_refresh(sampler *s, rng *random);

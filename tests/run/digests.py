@@ -51,6 +51,7 @@ RUNS = {
     "msgnht": LOGISTIC + SHORT + "--sampler msgnht --batch-size 50",
     "mh": LOGISTIC + LONG + "--sampler mh",
     "hmc": LOGISTIC + "--chains 2 --draws 40 --epochs 2000 --sampler hmc",
+    "surrogate": LOGISTIC + "--chains 2 --draws 40 --warmup 600 --ess 400 --sampler surrogate",
     # models
     "logistic": SBPS_OF,
     "linear": LINEAR + SHORT + "--sampler sbps",

@@ -6,6 +6,7 @@
 #include "estimate/moments.h"
 #include "mode/mode.h"
 #include "potential/fixture.h"
+#include "potential/row_bounds.h"
 #include "sampler/sampler.h"
 #include "store/draws.h"
 
@@ -43,6 +44,8 @@ typedef struct {
     table t;
     mode *m;
     metric *a;
+    control *cv;        /* of samplers that weigh pairs of points; else NULL, as is */
+    row_bounds *bounds; /* this */
     recipe made;
 } problem;
 
@@ -57,6 +60,20 @@ typedef struct {
     path_sinks sinks;
 } flyer;
 
+static inline void map_back(const void *self, const double *x, double *out)
+{
+    const metric *a = self;
+    a->kind->transpose(a, x, out);
+}
+
+static inline void problem_bound_pairs(problem *p)
+{
+    const posterior *u = p->t.u;
+    if (!p->a || !p->made.kind->pairs || !minibatch_facts(u).third_bounded) return;
+    control_create(u, p->m->w, CONTROL_HESSIAN, NULL, &p->cv, NULL);
+    row_bounds_create(u, p->cv, (row_map){p->a, map_back}, p->a->kind->white, &p->bounds, NULL);
+}
+
 static inline problem problem_make(recipe made)
 {
     problem p = {.made = made};
@@ -65,12 +82,15 @@ static inline problem problem_make(recipe made)
     p.t = table_make(made.model, spec);
     if (!p.t.u || mode_find(p.t.u, NULL, &p.m, NULL) != SBPS_OK) return p;
     metric_create(made.metric, p.t.u->dim, p.m->hessian, &p.a, NULL);
+    problem_bound_pairs(&p);
     return p;
 }
 
 static inline void problem_close(problem *p)
 {
     metric_destroy(p->a);
+    row_bounds_destroy(p->bounds);
+    control_destroy(p->cv);
     mode_destroy(p->m);
     table_close(&p->t);
 }
@@ -83,6 +103,8 @@ static inline void flyer_carve(flyer *f, const problem *p)
     size_t take = p->made.kind->chooses_row ? 1 : p->made.take;
     minibatch_carve(&f->u, p->made.batches, p->t.u, full ? p->t.data->n : take, &f->memory);
     if (p->made.batches == &batch_strata) f->u.parts = fixture_strata(p->t.data->n);
+    if (p->cv) minibatch_equip(&f->u, p->cv, 0.0);
+    f->u.bounds = p->bounds;
     sampler_carve(&f->s, p->made.kind, p->a, p->m->hessian, p->m->w, &f->u.is, &f->memory);
     moments_carve(&f->m, d, none, p->m->w, &f->memory);
     f->counts = arena_take(&f->memory, sizeof *f->counts);

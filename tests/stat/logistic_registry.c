@@ -42,6 +42,7 @@ static const expectation expectations[] = {
     {.sampler = "msgnht", .kind = STEPPING},
     {.sampler = "mh", .kind = EXACT},
     {.sampler = "hmc", .kind = EXACT},
+    {.sampler = "surrogate", .kind = EXACT},
 };
 
 static void compare(const expectation *e, const sbps_result *r, size_t j, known truth)

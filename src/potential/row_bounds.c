@@ -1,0 +1,362 @@
+/* Let f_i(e) be -weight_i log p_i at eta_i + e less its Taylor polynomial of the second order, eta_i being that
+ * of the reference and e = x_i.(w - w_hat) = x~_i.z, x~ = A'x, w = w_hat + A z. As |f_i'''| <= T_i
+ *
+ *   |f_i(e') - f_i(e)| <= (T_i / 6) |e'^3 - e^3| <= b_i S,   b_i = (T_i / 6) |x~_i|^3,                (1)
+ *   S = max over |u| = 1 of |(u.z')^3 - (u.z)^3|,
+ *
+ * the first because f_i' is at most T_i s^2 / 2 at s, whose integral from e to e' is that. T_i is the largest
+ * third derivative within |x~_i| R, for pairs that lie within R: tables are made for some R.
+ *
+ * Two points are compared on rows i that are drawn with rates b_i S, so many as a Poisson process throws. With
+ * D_i = (f_i(e') - f_i(e)) / (b_i S) each is kept with probability (1 + D_i)/2: s_i of them then are Poisson with
+ * mean a_i = (b_i S + f_i' - f_i)/2, and on the way back with a'_i = (b_i S - f_i' + f_i)/2. As sum a - sum a' is
+ * R' - R, R = sum f_i,
+ *
+ *   e^-R' P'(s) / e^-R P(s) = prod (a'_i / a_i)^s_i = exp(-2 sum s_i artanh D_i),                      (2)
+ *
+ * so that taking a step with probability min(1, (2)) keeps exp(-R) for every s: exactly. Where that would be more
+ * rows than there are, R' - R itself is summed; which of both it is depends on the pair and not on its order.
+ *
+ * The mean of the posterior lies, to the first order in its third derivatives,
+ *
+ *   z = -A' grad U - (1/2) sum_i f_i'''(0) |x~_i|^2 x~_i                                                    (3)
+ *
+ * from the reference, gradient and derivatives there, where A A' is its covariance: the reference need not
+ * be the mode.
+ *
+ * Zhang, Cooper, De Sa (2020), NeurIPS 33, for (2); Cornish et al. (2019), ICML, PMLR 97, and Prado, Nemeth,
+ * Sherlock (2024), arXiv 2407.19602, for bounds by the third derivative. */
+#include "potential/row_bounds.h"
+
+#include "base/dense.h"
+#include "base/real.h"
+#include "data/row_sums.h"
+#include "potential/terms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RADII   ((size_t)3)
+#define CLASSES ((size_t)512) /* of rows by their bound */
+#define OCTAVE  16.0          /* classes that halve it: 2 % too high on average */
+#define SLACK   1e-9          /* for rounding */
+#define ANGLES  32
+/* cos of three times half the angle between two: what a polynomial of the third degree on the circle has at the
+ * nearer one is at least so much of its largest value (M. Riesz) */
+#define ANGLES_FIND 0.9891
+#define DRAWN_MOST  ((size_t)256) /* rows at a time */
+
+/* Rows sorted into classes of like bounds: within one they are drawn alike, by the largest that it may hold. */
+typedef struct {
+    double radius, total;      /* sum of bounds; INFINITY: there are none */
+    double bound[CLASSES];     /* of each row */
+    double upto[CLASSES];      /* running sum over classes */
+    size_t first[CLASSES + 1]; /* in order */
+    uint32_t *order;           /* rows */
+} bound_table;
+
+struct row_bounds {
+    bound_table of[RADII]; /* by increasing radius, the last for all */
+    double *mean;          /* (3), and room */
+    bool mean_known;
+};
+
+/* ---- made ---- */
+
+typedef struct {
+    const posterior *u;
+    const control *cv;
+    row_map map;
+    double *norm; /* |x~| of every row */
+} measuring;
+
+static void measure(const void *self, row_range block, double *mapped, double *total)
+{
+    const measuring *m = self;
+    const rows *data = m->u->data;
+    double *room = mapped + m->u->dim;
+    for (size_t i = block.first; i < block.first + block.n; i++) {
+        const double *x = data->x ? data->x + i * data->stride : room;
+        if (!data->x) data->storage->decode(data, i, room);
+        m->map.transpose(m->map.self, x, mapped);
+        double square = dot(m->u->dim, mapped, mapped);
+        double weight = data->weight ? data->weight[i] : 1.0;
+        m->norm[i] = sqrt(square);
+        double third = weight * m->u->model->predictor->third(m->cv->eta[i]);
+        add_scaled(m->u->dim, 0.5 * third * square, mapped, total);
+    }
+}
+
+/* Each row's b_i into `out`; returns the largest. */
+static double bound_rows(const posterior *u, const control *cv, const double *size,
+                         double radius, double *out)
+{
+    const predictor *model = u->model->predictor;
+    double most = 0.0;
+    for (size_t i = 0; i < u->data->n; i++) {
+        double reach = size[i] > 0.0 ? size[i] * radius : 0.0;
+        double weight = u->data->weight ? u->data->weight[i] : 1.0;
+        double cube = weight * size[i] * size[i] * size[i] / 6.0;
+        out[i] = cube > 0.0 ? cube * model->third_bound(cv->eta[i], reach) : 0.0;
+        most = larger(out[i], most);
+    }
+    return most;
+}
+
+static size_t class_of(double most, double bound)
+{
+    double k = OCTAVE * log2(most / bound);
+    return k < (double)(CLASSES - 1) ? (size_t)k : CLASSES - 1;
+}
+
+/* Rows by their class, in the order of the table within each. */
+static void sort_rows(bound_table *t, size_t n, double most, const double *bound)
+{
+    size_t next[CLASSES], *count = t->first + 1;
+    for (size_t i = 0; i < n; i++) count[class_of(most, bound[i])]++;
+    for (size_t k = 0; k < CLASSES; k++) {
+        next[k] = t->first[k];
+        t->bound[k] = (1.0 + SLACK) * most * exp2(-(double)k / OCTAVE);
+        t->total += t->bound[k] * (double)count[k];
+        t->upto[k] = t->total;
+        count[k] += t->first[k];
+    }
+    for (size_t i = 0; i < n; i++) t->order[next[class_of(most, bound[i])]++] = (uint32_t)i;
+}
+
+static sbps_status fill_table(bound_table *t, const posterior *u, const control *cv,
+                              const double *size, double *bound, sbps_error *err)
+{
+    double most = bound_rows(u, cv, size, t->radius, bound);
+    t->total = most < INFINITY ? 0.0 : INFINITY;
+    if (!(most < INFINITY) || most == 0.0) return SBPS_OK;
+    t->order = malloc(u->data->n * sizeof *t->order);
+    if (!t->order) return fail_memory(err);
+    sort_rows(t, u->data->n, most, bound);
+    return SBPS_OK;
+}
+
+/* |z| has its mode near sqrt(d): some beyond it nearly all are, and twice as far all but few. */
+static void choose_radii(row_bounds *r, size_t d)
+{
+    double near = sqrt((double)d) + 1.5;
+    r->of[0].radius = near;
+    r->of[1].radius = 1.5 * near;
+    r->of[2].radius = INFINITY;
+}
+
+/* (3), its first term: `room` has as many numbers again. */
+static void add_newton(const posterior *u, const control *cv, row_map map, double *room,
+                       double *mean)
+{
+    memcpy(room, cv->gradient, u->dim * sizeof *room);
+    log_prior_gradient(u, cv->w, 1.0, room);
+    map.transpose(map.self, room, room + u->dim);
+    add_scaled(u->dim, 1.0, room + u->dim, mean);
+}
+
+static sbps_status fill(row_bounds *r, const posterior *u, const control *cv, row_map map,
+                        double *size, double *bound, sbps_error *err)
+{
+    const measuring m = {u, cv, map, size};
+    const row_sum what = {
+        .self = &m, .width = u->dim, .scratch = 2 * u->dim + KERNEL_LANES, .add = measure};
+    r->mean = new_doubles(3 * u->dim);
+    if (!r->mean) return fail_memory(err);
+    sbps_status status = row_sums(u->data, &what, r->mean, err);
+    add_newton(u, cv, map, r->mean + u->dim, r->mean);
+    choose_radii(r, u->dim);
+    for (size_t k = 0; status == SBPS_OK && k < RADII; k++)
+        status = fill_table(&r->of[k], u, cv, size, bound, err);
+    return status;
+}
+
+sbps_status row_bounds_create(const posterior *target, const control *cv, row_map map,
+                              bool white, row_bounds **out, sbps_error *err)
+{
+    size_t n = target->data->n;
+    *out = NULL;
+    if (n > UINT32_MAX)
+        return fail(err, SBPS_BAD_ARG, "--sampler: surrogate takes at most %lu rows",
+                    (unsigned long)UINT32_MAX);
+    row_bounds *r = calloc(1, sizeof *r);
+    double *room = new_doubles(2 * n);
+    sbps_status status =
+        r && room ? fill(r, target, cv, map, room, room + n, err) : fail_memory(err);
+    free(room);
+    if (status != SBPS_OK) {
+        row_bounds_destroy(r);
+        return status;
+    }
+    r->mean_known = white && all_finite(target->dim, r->mean);
+    *out = r;
+    return SBPS_OK;
+}
+
+void row_bounds_destroy(row_bounds *r)
+{
+    for (size_t k = 0; r && k < RADII; k++) free(r->of[k].order);
+    if (r) free(r->mean);
+    free(r);
+}
+
+/* ---- what it says of a pair ---- */
+
+/* S of (1), from above: u moves in the plane of z and z'. */
+static double span(const point_pair *p)
+{
+    double a = sqrt(p->from_square), b = a > 0.0 ? p->product / a : 0.0, most = 0.0;
+    double c = sqrt(larger(p->to_square - b * b, 0.0)), angle = acos(-1.0) / ANGLES;
+    for (int i = 0; i < ANGLES; i++) {
+        double along = cos(i * angle), across = sin(i * angle);
+        double from = a * along, to = b * along + c * across;
+        most = larger(fabs(to * to * to - from * from * from), most);
+    }
+    return most / ANGLES_FIND;
+}
+
+static const bound_table *table_for(const row_bounds *r, const point_pair *p)
+{
+    double distance = (1.0 + SLACK) * sqrt(larger(p->from_square, p->to_square));
+    size_t k = 0;
+    while (k + 1 < RADII && distance > r->of[k].radius) k++;
+    return &r->of[k];
+}
+
+static size_t draw_row(const bound_table *t, rng *random, double *bound)
+{
+    double x = t->total * rng_uniform(random);
+    size_t low = 0, high = CLASSES - 1;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (t->upto[middle] > x)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *bound = t->bound[low];
+    return t->order[t->first[low] + rng_below(random, t->first[low + 1] - t->first[low])];
+}
+
+/* ---- rows ---- */
+
+static void leave_reference(const minibatch *u, const double *w, double *out)
+{
+    const double *at = u->cv ? u->cv->w : NULL;
+    memset(out, 0, u->target->width * sizeof *out);
+    for (size_t j = 0; j < u->target->dim; j++) out[j] = w[j] - (at ? at[j] : 0.0);
+}
+
+/* f_i(e') - f_i(e) of some rows into u->out; the points lie in u->point and u->aside. */
+static void changes(minibatch *u, row_range r)
+{
+    const rows *data = u->target->data;
+    const predictor *model = u->target->model->predictor;
+    const control *cv = u->cv;
+    double *to = u->eta, *from = u->deta;
+    rows_products(data, u->target->k, r, u->point, u->aside, to, from);
+    for (size_t i = 0; i < r.n; i++) {
+        size_t row = row_index(r, i);
+        double eta = cv ? cv->eta[row] : data->offset ? data->offset[row] : 0.0;
+        u->y[i] = data->y[row];
+        u->room[0][i] = eta + to[i];
+        u->room[1][i] = eta + from[i];
+    }
+    batch b = {.k = u->target->k, .n = r.n, .eta = u->room[0], .y = u->y};
+    model->loglik(&b, u->out);
+    b.eta = u->room[1];
+    model->loglik(&b, u->aux);
+    for (size_t i = 0; i < r.n; i++) {
+        size_t row = row_index(r, i);
+        u->out[i] = u->aux[i] - u->out[i];
+        if (!cv) continue;
+        double slope = cv->d_eta[row] + 0.5 * cv->ee[row] * (to[i] + from[i]);
+        u->out[i] += (to[i] - from[i]) * slope;
+    }
+    terms_weigh(u, r, u->out);
+}
+
+static pair_ratio compare_all(minibatch *u)
+{
+    size_t n = u->target->data->n;
+    double sum = 0.0;
+    for (size_t first = 0; first < n; first += MINIBATCH_BLOCK) {
+        size_t take = n - first < MINIBATCH_BLOCK ? n - first : MINIBATCH_BLOCK;
+        changes(u, rows_from(first, take));
+        for (size_t i = 0; i < take; i++) sum += u->out[i];
+    }
+    return (pair_ratio){.log_ratio = -sum, .rows = n};
+}
+
+/* (2), of a row's D */
+static void add_row(pair_ratio *out, double change, double bound, rng *random)
+{
+    double share = change / bound;
+    out->rows++;
+    out->over += fabs(share) > 1.0;
+    share = larger(-1.0, smaller(share, 1.0));
+    if (rng_uniform(random) < 0.5 * (1.0 + share)) out->log_ratio -= 2.0 * atanh(share);
+}
+
+static pair_ratio compare_drawn(minibatch *u, const bound_table *t, double reach, rng *random)
+{
+    size_t list[DRAWN_MOST], n = DRAWN_MOST, room = u->target->data->n;
+    size_t most = room < DRAWN_MOST ? room : DRAWN_MOST;
+    double bound[DRAWN_MOST], left = t->total * reach;
+    pair_ratio out = {0};
+    for (n = most; n == most;) {
+        n = 0;
+        while (n < most && (left -= rng_exponential(random)) > 0.0) {
+            list[n] = draw_row(t, random, &bound[n]);
+            n++;
+        }
+        if (n == 0) break;
+        changes(u, (row_range){list, 0, n});
+        for (size_t i = 0; i < n; i++) add_row(&out, u->out[i], bound[i] * reach, random);
+    }
+    return out;
+}
+
+/* ---- for samplers ---- */
+
+sbps_status bounds_check_third(const potential_facts *facts, const char *sampler,
+                               sbps_error *err)
+{
+    if (facts->third_bounded) return SBPS_OK;
+    return fail(err, SBPS_BAD_ARG,
+                "--sampler: %s needs a bound on every row's third derivative, which logistic "
+                "has, and poisson near its mode, and %s has not; sbps takes any model",
+                sampler, facts->model);
+}
+
+double bounds_taylor(potential *of, const double *w)
+{
+    minibatch *u = minibatch_of(of);
+    const control *cv = u->cv;
+    size_t d = u->target->dim, stride = u->taylor.stride;
+    double value = -log_prior_value(u->target, w), *x = u->point;
+    if (!cv) return value;
+    leave_reference(u, w, x);
+    for (size_t j = 0; j < d; j++)
+        value -= x[j] * (cv->gradient[j] + 0.5 * dot(d, cv->hessian + j * stride, x));
+    return value;
+}
+
+const double *bounds_mean(const potential *of)
+{
+    const row_bounds *r = minibatch_behind(of)->bounds;
+    return r && r->mean_known ? r->mean : NULL;
+}
+
+pair_ratio bounds_compare(potential *of, const point_pair *pair, rng *random)
+{
+    minibatch *u = minibatch_of(of);
+    u->state->kept = u->state->turned = false; /* `out` is written over */
+    leave_reference(u, pair->to, u->point);
+    leave_reference(u, pair->from, u->aside);
+    if (!u->bounds) return compare_all(u);
+    const bound_table *t = table_for(u->bounds, pair);
+    double reach = span(pair);
+    bool few = t->total * reach < (double)u->target->data->n;
+    return few ? compare_drawn(u, t, reach, random) : compare_all(u);
+}
