@@ -292,8 +292,7 @@ static void never_above(const sampler_kind *kind, const metric_kind *metric_used
         CHECK(s.end->missing == 0.0);
         CHECK(kind->full ? s.end->rows % f.u.is.batch == 0 : s.end->rows == s.end->proposals);
     }
-    CHECK(violations == 0);
-    CHECK(bounces > 1000 && proposals >= bounces);
+    CHECK(violations == 0 && bounces > 1000 && proposals >= bounces);
     free(f.memory.base);
     bench_close(&b);
 }
