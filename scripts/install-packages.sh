@@ -11,7 +11,8 @@ build=(gcc libc6-dev cmake ninja-build pkg-config libnetcdf-dev zlib1g-dev
        libopenblas-dev liblapacke-dev librandom123-dev)
 painters=(python3 python3-numpy python3-netcdf4 gnuplot-nox fonts-dejavu-core)
 referees=(clang clang-format netcdf-bin python3-xarray r-base-core r-cran-posterior "${painters[@]}")
-peers=(python3 python3-numpy python3-netcdf4 g++ libboost-dev r-base-dev r-cran-posterior r-cran-rstan)
+peers=(python3 python3-numpy python3-netcdf4 g++ libboost-dev r-base-dev r-cran-posterior r-cran-rstan
+       r-cran-data.table python3-sklearn)
 
 case "${1:-build}" in
 build) wanted=("${build[@]}") ;;
