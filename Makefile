@@ -20,7 +20,7 @@ $(BUILD)/build.ninja: CMakePresets.json
 help:
 	@echo "make            build the program ($(BUILD)/sbps) and the library"
 	@echo "make demo       simulate a table, sample its posterior, compare with the truth"
-	@echo "make test       every test, the sanitizers and the lint; ends with a summary"
+	@echo "make test       the tests, the sanitizers and the lint; ends with a summary"
 	@echo "make test-long  the same with larger samples, everything under every sanitizer and compiler; an hour"
 	@echo "make bench      rows and seconds per effective sample against the table's size, kernels; BENCH='--seeds 10'"
 	@echo "make bench-peers  the same beside RStan, importance sampling and our other samplers (BENCH likewise)"
@@ -52,9 +52,9 @@ demo: packages
 
 .PHONY: test
 test: test-packages
-	$(call say,release build and all tests)
+	$(call say,release build and all tests but the long ones (make test-long))
 	@$(MAKE) --no-print-directory all
-	@ctest --preset release
+	@ctest --preset release -LE '^long$$'
 	$(call say,address and undefined sanitizers: unit and law tests but for large samples (make asan has them))
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan
