@@ -48,7 +48,7 @@
 
 /* Quads of a row that are straight code, held in registers. Where fma is a call there is nothing to
  * gain by it, and compiling it with sanitizers takes a minute. */
-#ifdef __FP_FAST_FMA
+#if defined __FP_FAST_FMA || defined __FMA__ || defined __ARM_FEATURE_FMA
 #define QUADS_MOST 8
 #else
 #define QUADS_MOST 1
