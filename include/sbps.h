@@ -122,6 +122,9 @@ SBPS_API sbps_status sbps_table_convert(const char *from, const char *to,
 /* For a model that needs none: one row that says nothing. */
 SBPS_API sbps_status sbps_table_none(sbps_table **out, sbps_error *err);
 SBPS_API size_t sbps_table_rows(const sbps_table *table);
+/* Passes through all its rows that runs and modes have made so far: for whoever looks on from another
+ * thread while one is set up. */
+SBPS_API double sbps_table_passes(const sbps_table *table);
 /* What the user should know of how it was read, a line each; "" when there is nothing to tell. */
 SBPS_API const char *sbps_table_notes(const sbps_table *table);
 SBPS_API void sbps_table_destroy(sbps_table *table);

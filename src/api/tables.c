@@ -12,7 +12,11 @@ static sbps_status wrap(rows *data, sbps_table **out, sbps_error *err)
         return fail_memory(err);
     }
     (*out)->data = data;
-    return SBPS_OK;
+    (*out)->visited = calloc(1, sizeof *(*out)->visited);
+    if ((*out)->visited) return SBPS_OK;
+    sbps_table_destroy(*out);
+    *out = NULL;
+    return fail_memory(err);
 }
 
 sbps_status sbps_table_read(const char *path, const sbps_options *options, sbps_table **out,
@@ -62,9 +66,15 @@ size_t sbps_table_rows(const sbps_table *table)
     return table->data->n;
 }
 
+double sbps_table_passes(const sbps_table *table)
+{
+    return (double)atomic_load(table->visited) / (double)table->data->n;
+}
+
 void sbps_table_destroy(sbps_table *table)
 {
     if (!table) return;
+    free(table->visited);
     rows_destroy(table->data);
     free(table);
 }

@@ -197,7 +197,7 @@ static const option_spec lines[] = {
 
     {SIZE("chains", chains, "N", "4", 1, 1024), CHAINS,
      .help = "Independent chains, each from a start of its own."},
-    {SIZE("threads", threads, "N", "auto", 1, 1024), .word = "auto", STOP,
+    {SIZE("threads", threads, "N", "auto", 1, 1024), .word = "auto", STOP, .for_mode = true,
      .help = "Threads for all of it: reading, sums over rows, chains; no result depends on it. "
              "auto: one a processor."},
     {SIZE("seed", seed, "S", "1", 0, SIZE_MAX), CHAINS, .for_mode = true,

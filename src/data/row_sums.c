@@ -54,8 +54,9 @@ static void add_part(const sum_job *s, size_t index, double *scratch, double *to
         n = least(end - first, ROW_BLOCK);
         s->what->add(s->what->self, rows_from(first, n), scratch, total);
     }
-    if (s->data->crew && !s->what->beside)
-        atomic_fetch_add(&s->data->crew->visited, first - begin);
+    struct row_crew *crew = s->what->beside ? NULL : s->data->crew;
+    if (crew) atomic_fetch_add(&crew->visited, first - begin);
+    if (crew && crew->shown) atomic_fetch_add(crew->shown, first - begin);
 }
 
 static void wait_for_slot(sum_job *s, size_t index)

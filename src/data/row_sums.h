@@ -15,6 +15,7 @@
 struct row_crew {
     unsigned threads;      /* 1: the caller alone */
     atomic_ullong visited; /* rows, by all sums together */
+    atomic_ullong *shown;  /* the same for whoever looks on; NULL: nobody does */
 };
 
 typedef struct {

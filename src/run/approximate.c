@@ -64,7 +64,11 @@ sbps_status approximate_find(const sbps_table *table, const sbps_options *option
     sbps_mode *found = calloc(1, sizeof *found);
     if (!found) return fail_memory(err);
     sbps_status status = options_copy(options, &found->options, err);
-    if (status == SBPS_OK) status = find(found, table->data, err);
+    struct row_crew crew;
+    if (status == SBPS_OK) {
+        const rows data = crew_take(table, found->options, &crew);
+        status = find(found, &data, err);
+    }
     posterior_destroy(found->u);
     found->u = NULL;
     if (status == SBPS_OK)

@@ -205,14 +205,21 @@ static sbps_status see_rows(sbps_run *run, findings *f, sbps_error *err)
     return run_find_bends(run, err);
 }
 
+rows crew_take(const sbps_table *table, const sbps_options *options, struct row_crew *crew)
+{
+    rows with = *table->data;
+    size_t threads = options->threads == SIZE_AUTO ? processors() : options->threads;
+    *crew = (struct row_crew){.threads = (unsigned)threads, .shown = table->visited};
+    with.crew = crew;
+    return with;
+}
+
 static sbps_status set_up(sbps_run *run, sbps_error *err)
 {
     sbps_status status;
     findings found = {0};
-    size_t threads = run->options->threads == SIZE_AUTO ? processors() : run->options->threads;
-    run->data = *run->table->data;
-    run->data.crew = &run->crew;
-    run->crew.threads = (unsigned)threads;
+    run->data = crew_take(run->table, run->options, &run->crew);
+    size_t threads = run->crew.threads;
     if (threads > run->options->chains) threads = run->options->chains;
     if ((status = make_target(run, err)) != SBPS_OK) return status;
     if ((status = name_parameters(run, err)) != SBPS_OK) return status;

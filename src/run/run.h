@@ -19,6 +19,7 @@
 
 struct sbps_table {
     rows *data;
+    atomic_ullong *visited; /* rows, by runs of it */
 };
 
 /* Pointer-free, in the chain's memory. */
@@ -134,6 +135,8 @@ void run_progress(const sbps_run *run, sbps_progress *out);
 sbps_status run_describe(const sbps_run *run, char **out, sbps_error *err);
 void run_destroy(sbps_run *run);
 
+/* run.c: the table's rows with a crew of so many threads as the options say; both are borrowed. */
+rows crew_take(const sbps_table *table, const sbps_options *options, struct row_crew *crew);
 /* run.c: what was known when the plan was made. */
 auto_facts run_facts(const sbps_run *run);
 /* run.c: the plan in force from now on, and what is tuned where it begins. */
