@@ -1,5 +1,5 @@
 /* sbps convert: a text table becomes a file that `sample` maps instead of reading. */
-#include "cli/cli.h"
+#include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -8,24 +8,36 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SHOW_SECONDS 0.2
+#define BAR_SECONDS  0.2
+#define LINE_SECONDS 10.0
 
 typedef struct {
     bool bar, drawn;
-    double next; /* monotonic seconds */
+    double begun, next; /* monotonic seconds */
+    double bytes;       /* of the text; NAN: unknown */
 } display;
+
+static double pause_of(const display *d)
+{
+    return d->bar ? BAR_SECONDS : LINE_SECONDS;
+}
 
 static bool watch(void *self, const char *stage, size_t rows, double share)
 {
     display *d = self;
-    char count[32], part[16] = "";
-    if (!d->bar || clock_seconds() < d->next) return !interrupt_came();
+    double now = clock_seconds(), done = strcmp(stage, "reading") ? NAN : share * d->bytes;
+    char count[32], part[16] = "", far[128];
+    if (now < d->next) return !interrupt_came();
     format_count((double)rows, sizeof count, count);
     if (isfinite(share)) snprintf(part, sizeof part, "%3.0f%%  ", floor(100 * share));
-    fprintf(stderr, "\r%s  %s%s rows\033[K", stage, part, count);
+    format_bytes_done(done, d->bytes, now - d->begun, sizeof far, far);
+    if (d->bar)
+        fprintf(stderr, "\r%s  %s%s rows%s\033[K", stage, part, count, far);
+    else
+        complain("%s  %s%s rows%s", stage, part, count, far);
     fflush(stderr);
-    d->drawn = true;
-    d->next = clock_seconds() + SHOW_SECONDS;
+    d->drawn = d->bar;
+    d->next = now + pause_of(d);
     return !interrupt_came();
 }
 
@@ -73,7 +85,9 @@ static int convert_run(const arguments *given)
     size_t memory = 0;
     sbps_error err = {0};
     sbps_options *options = NULL;
-    display shown = {.bar = isatty(STDERR_FILENO), .next = clock_seconds() + SHOW_SECONDS};
+    display shown = {.bar = isatty(STDERR_FILENO), .begun = clock_seconds()};
+    shown.next = shown.begun + pause_of(&shown);
+    shown.bytes = file_bytes(from);
     if (asked && !read_memory(asked, &memory)) {
         complain("convert: --memory: '%s' will not do: want bytes such as 500M or 1G", asked);
         return CODE_USAGE;
@@ -104,6 +118,7 @@ static const sbps_option_info convert_flags[] = {
     {.name = "header"},
     {.name = "no-intercept"},
     {.name = "standardize"},
+    {.name = "threads"},
     {"storage", "double|float", "double", "Options",
      "How numbers are kept. float: half the size, values rounded to 7 digits."},
     {"seed", "S", "1", "Options", "Seed of the shuffle: the same seed gives the same file."},

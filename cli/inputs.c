@@ -1,7 +1,9 @@
 /* Options and tables of the subcommands that look at a posterior. */
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static bool is_own(const command *c, const char *name)
 {
@@ -86,12 +88,32 @@ static void tell_notes(const char *data, const char *notes)
     }
 }
 
-sbps_status inputs_open(const char *data, const sbps_options *options, sbps_table **out,
-                        sbps_error *err)
+typedef struct {
+    waiting *shown;
+    double bytes;
+} reading;
+
+static bool watch(void *self, const char *stage, size_t row_count, double share)
+{
+    const reading *r = self;
+    (void)stage, (void)row_count;
+    waiting_bytes(r->shown, share * r->bytes, r->bytes);
+    return true;
+}
+
+double file_bytes(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? (double)about.st_size : NAN;
+}
+
+sbps_status inputs_open(const char *data, const sbps_options *options, waiting *shown,
+                        sbps_table **out, sbps_error *err)
 {
     if (!data) return sbps_table_none(out, err);
     interrupt_mapped(data);
-    sbps_status status = sbps_table_read(data, options, out, err);
+    reading r = {shown, file_bytes(data)};
+    sbps_status status = sbps_table_read_watched(data, options, watch, &r, out, err);
     if (status == SBPS_OK) tell_notes(data, sbps_table_notes(*out));
     return status;
 }

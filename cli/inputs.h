@@ -3,6 +3,7 @@
 #define CLI_INPUTS_H
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 
 /* Sets what the command line gives, but for the subcommand's own flags; a config file fills the gaps. */
 sbps_status inputs_take(const arguments *given, sbps_options *options, sbps_error *err);
@@ -13,8 +14,11 @@ sbps_status inputs_check(const char *who, const sbps_options *options, const cha
 /* Does the option name one of the family, or auto? */
 sbps_status inputs_check_kind(const sbps_options *options, const char *option,
                               const char *family, sbps_error *err);
-sbps_status inputs_open(const char *data, const sbps_options *options, sbps_table **out,
-                        sbps_error *err);
+/* NAN for what is no plain file. */
+double file_bytes(const char *path);
+/* `shown` is told how far it is; NULL: nobody is. */
+sbps_status inputs_open(const char *data, const sbps_options *options, waiting *shown,
+                        sbps_table **out, sbps_error *err);
 
 /* map.c: finds the mode as the command line says, lets `tell` make the report, and prints it or writes
  * it to -o. The exit code. */

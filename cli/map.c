@@ -1,6 +1,7 @@
 /* sbps map: the mode of the posterior. */
 #include "cli/apart.h"
 #include "cli/inputs.h"
+#include "cli/interrupt.h"
 #include "cli/output.h"
 #include <stdlib.h>
 #include <string.h>
@@ -70,11 +71,12 @@ int mode_command(const arguments *given,
     sbps_table *table = NULL;
     sbps_mode *mode = NULL;
     char *text = NULL;
+    interrupt_catch();
     sbps_status status = sbps_options_create(&options, &err);
     if (status == SBPS_OK) status = inputs_take(given, options, &err);
     if (status == SBPS_OK) status = inputs_check(name, options, data, &err);
     if (status == SBPS_OK) status = check_output(path, data, options, &err);
-    if (status == SBPS_OK) status = inputs_open(data, options, &table, &err);
+    if (status == SBPS_OK) status = inputs_open(data, options, NULL, &table, &err);
     if (status == SBPS_OK) status = sbps_mode_find(table, options, &mode, &err);
     if (status == SBPS_OK) status = tell(mode, format_of(given, path), &text, &err);
     if (status == SBPS_OK) status = hand_over(text, path, format_of(given, path), &err);

@@ -53,6 +53,18 @@ void format_duration(double seconds, size_t room, char *out)
         snprintf(out, room, "%llud%02lluh", s / 86400, s / 3600 % 24);
 }
 
+void format_bytes_done(double done, double all, double seconds, size_t room, char *out)
+{
+    char part[32], whole[32], speed[32], left[32];
+    *out = '\0';
+    if (!(done > 0) || !(all >= done) || !(seconds > 0)) return;
+    format_count(done, sizeof part, part);
+    format_count(all, sizeof whole, whole);
+    format_count(done / seconds, sizeof speed, speed);
+    format_duration((all - done) * seconds / done, sizeof left, left);
+    snprintf(out, room, ", %sB of %sB, %sB/s, %s left", part, whole, speed, left);
+}
+
 static void draw_bar(double share, char out[BAR_CELLS + 3])
 {
     size_t full = (size_t)(fmin(fmax(share, 0), 1) * BAR_CELLS);

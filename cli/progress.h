@@ -11,6 +11,8 @@ typedef struct waiting waiting;
 waiting *waiting_begin(const char *mode, const char *what);
 /* From now on it is this; the clock starts anew. Strings are kept. NULL is fine. */
 void waiting_for(waiting *w, const char *what);
+/* So many bytes of all are done; NAN: unknown. */
+void waiting_bytes(waiting *w, double done, double all);
 /* Ends the thread and takes its line away. NULL is fine. */
 void waiting_end(waiting *w);
 
@@ -30,6 +32,8 @@ void progress_close(progress *p, const sbps_run *run);
 /* "1.2M", "1m05s"; "?" for NAN. */
 void format_count(double count, size_t room, char *out);
 void format_duration(double seconds, size_t room, char *out);
+/* ", 1.2GB of 1.9GB, 190MB/s, 4s left"; nothing where bytes are not known. */
+void format_bytes_done(double done, double all, double seconds, size_t room, char *out);
 /* The line without its newline, at most width - 1 columns, or everything when width is 0. */
 void progress_line(const sbps_progress *state, bool bar, size_t width, size_t room, char *out);
 /* Seconds of a clock that nobody sets. */

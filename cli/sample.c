@@ -204,7 +204,7 @@ static sbps_status set_up(const char *data, const sbps_options *options, sbps_ta
     char reading[PATH_MAX + 16];
     snprintf(reading, sizeof reading, "reading %s", data ? data : "nothing");
     waiting *w = waiting_begin(sbps_options_get(options, "progress"), reading);
-    sbps_status status = inputs_open(data, options, table, err);
+    sbps_status status = inputs_open(data, options, w, table, err);
     waiting_for(w, "setting up: the mode, control variates, what to choose");
     if (status == SBPS_OK) status = sbps_run_create(*table, options, run, err);
     waiting_end(w);

@@ -19,6 +19,7 @@ struct waiting {
     pthread_cond_t change;
     const char *what; /* NULL: to be ended */
     struct timespec since, next;
+    double done, all; /* bytes */
     bool bar, drawn;
 };
 
@@ -37,12 +38,14 @@ static void clear_line(waiting *w)
 
 static void tell(waiting *w)
 {
-    char time[32];
-    format_duration((double)(w->next.tv_sec - w->since.tv_sec), sizeof time, time);
+    char time[32], far[128];
+    double seconds = (double)(w->next.tv_sec - w->since.tv_sec);
+    format_duration(seconds, sizeof time, time);
+    format_bytes_done(w->done, w->all, seconds, sizeof far, far);
     if (w->bar)
-        fprintf(stderr, "\r%s, %s\033[K", w->what, time);
+        fprintf(stderr, "\r%s, %s%s\033[K", w->what, time, far);
     else
-        complain("%s, %s", w->what, time);
+        complain("%s, %s%s", w->what, time, far);
     w->drawn = w->bar;
     w->next.tv_sec += w->bar ? BAR_SECONDS : LINE_SECONDS;
 }
@@ -76,6 +79,7 @@ waiting *waiting_begin(const char *mode, const char *what)
     waiting *w = strcmp(mode, "off") ? calloc(1, sizeof *w) : NULL;
     if (!w) return NULL;
     w->what = what;
+    w->done = w->all = NAN;
     w->bar = isatty(STDERR_FILENO);
     set_clock(w);
     if (start(w)) return w;
@@ -89,8 +93,18 @@ void waiting_for(waiting *w, const char *what)
     pthread_mutex_lock(&w->lock);
     clear_line(w);
     w->what = what;
+    w->done = w->all = NAN;
     set_clock(w);
     pthread_cond_signal(&w->change);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void waiting_bytes(waiting *w, double done, double all)
+{
+    if (!w) return;
+    pthread_mutex_lock(&w->lock);
+    w->done = done;
+    w->all = all;
     pthread_mutex_unlock(&w->lock);
 }
 

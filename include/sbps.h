@@ -102,16 +102,19 @@ typedef struct sbps_table sbps_table;
  * no-intercept, standardize, weights, offset, missing, header, seed) and shuffles its rows. */
 SBPS_API sbps_status sbps_table_read(const char *path, const sbps_options *options,
                                      sbps_table **out, sbps_error *err);
+/* What reading and converting tell now and then, on the caller's thread: a word for what is done, rows so
+ * far, and the share of that stage (0..1, NAN unknown). False stops it. */
+typedef bool (*sbps_convert_watch)(void *self, const char *stage, size_t rows, double share);
+/* The same; `watch` is told how far it is. */
+SBPS_API sbps_status sbps_table_read_watched(const char *path, const sbps_options *options,
+                                             sbps_convert_watch watch, void *self,
+                                             sbps_table **out, sbps_error *err);
 /* Copies `rows` x `columns` numbers (row-major) and the target; names may be NULL. Options as
  * above except for those that name columns. */
 SBPS_API sbps_status sbps_table_copy(size_t rows, size_t columns, const double *x,
                                      const char *const *names, const double *target,
                                      const sbps_options *options, sbps_table **out,
                                      sbps_error *err);
-/* What a conversion tells now and then: a word for what it does, rows done, and the share of that
- * stage (0..1, NAN unknown). False stops it. */
-typedef bool (*sbps_convert_watch)(void *self, const char *stage, size_t rows, double share);
-
 /* Writes the text table `from` to `to` as a file that sbps_table_read maps instead of reading: for
  * tables larger than memory. Options as for sbps_table_read. `memory`: bytes the shuffle may use, 0
  * for a usual share; the file does not depend on it. `watch` may be NULL. The file appears whole or

@@ -19,14 +19,23 @@ static sbps_status wrap(rows *data, sbps_table **out, sbps_error *err)
     return fail_memory(err);
 }
 
-sbps_status sbps_table_read(const char *path, const sbps_options *options, sbps_table **out,
-                            sbps_error *err)
+sbps_status sbps_table_read_watched(const char *path, const sbps_options *options,
+                                    sbps_convert_watch watch, void *self, sbps_table **out,
+                                    sbps_error *err)
 {
     rows *data;
     rows_spec spec = table_spec(options);
+    spec.watch = watch;
+    spec.watcher = self;
     *out = NULL;
     sbps_status status = rows_read(path, &spec, &data, err);
     return status == SBPS_OK ? wrap(data, out, err) : status;
+}
+
+sbps_status sbps_table_read(const char *path, const sbps_options *options, sbps_table **out,
+                            sbps_error *err)
+{
+    return sbps_table_read_watched(path, options, NULL, NULL, out, err);
 }
 
 sbps_status sbps_table_copy(size_t row_count, size_t columns, const double *x,

@@ -27,16 +27,31 @@ static size_t double_bytes(size_t count)
     return count > SIZE_MAX / sizeof(double) ? SIZE_MAX : count * sizeof(double);
 }
 
-void *aligned_zeroed(size_t bytes)
+static void *make_block(size_t size, bool large)
 {
-    size_t size = whole_lines(bytes ? bytes : 1); /* an empty block is still a block */
     if (size == 0 || size > PTRDIFF_MAX) return NULL;
-    bool large = size >= LARGE;
     if (large) size = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     void *block = aligned_alloc(large ? HUGE_PAGE : CACHE_LINE, size);
     if (block && large) madvise(block, size, MADV_HUGEPAGE);
-    if (block) memset(block, 0, size);
     return block;
+}
+
+void *aligned_block(size_t bytes)
+{
+    size_t size = whole_lines(bytes ? bytes : 1); /* an empty block is still a block */
+    return make_block(size, size >= HUGE_PAGE);
+}
+
+void *aligned_zeroed(size_t bytes)
+{
+    size_t size = whole_lines(bytes ? bytes : 1);
+    void *block = make_block(size, size >= LARGE);
+    return block ? memset(block, 0, size) : NULL;
+}
+
+double *unset_doubles(size_t count)
+{
+    return aligned_block(double_bytes(count));
 }
 
 double *new_doubles(size_t count)

@@ -10,6 +10,9 @@
 /* Zeroed, aligned to a cache line; NULL when there is none left. Release with free(). */
 void *aligned_zeroed(size_t bytes);
 double *new_doubles(size_t count);
+/* The same without zeros, for what will be written whole. */
+void *aligned_block(size_t bytes);
+double *unset_doubles(size_t count);
 char *copy_text(const char *text);           /* NULL in, NULL out */
 void free_texts(char **texts, size_t count); /* each and their list; NULL is fine */
 /* What this machine has, in bytes, and the part of it that may be asked for at once. */

@@ -32,7 +32,8 @@ rows_spec table_spec(const sbps_options *o)
                        .no_target = no_target,
                        .storage = o->storage,
                        .needs_doubles = model && !model->any_storage,
-                       .seed = o->seed};
+                       .seed = o->seed,
+                       .threads = o->threads == SIZE_AUTO ? 0 : (unsigned)o->threads};
 }
 
 sbps_status target_open(const sbps_options *o, const rows *data, const model_kind *model,

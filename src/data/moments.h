@@ -4,7 +4,9 @@
 
 #include "data/rows.h"
 
-/* Of n >= 1 rows, d doubles each. sd is exactly 0 for a column of equal values. */
-sbps_status column_moments(const rows *r, double *mean, double *sd, sbps_error *err);
+/* Of n >= 1 rows, d doubles each. sd is exactly 0 for a column of equal values. The same bits on any number
+ * of threads. */
+sbps_status column_moments(const rows *r, unsigned threads, double *mean, double *sd,
+                           sbps_error *err);
 
 #endif

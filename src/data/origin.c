@@ -8,17 +8,26 @@
 
 #define TOP_BITS 16
 #define BUCKETS  ((size_t)1 << TOP_BITS)
+#define AHEAD    ((size_t)32)
 
+/* The places that the next few exchanges need, asked for before they are: memory is far. */
 size_t *shuffled_places(uint64_t seed, size_t n)
 {
-    size_t *to = malloc(n * sizeof *to);
+    size_t *to = malloc(n * sizeof *to), other[AHEAD], i = n - 1;
     if (!to) return NULL;
     rng random = rng_stream(seed, 0, RNG_SHUFFLE);
-    for (size_t i = 0; i < n; i++) to[i] = i;
-    for (size_t i = n - 1; i > 0; i--) {
-        size_t j = rng_below(&random, i + 1), swap = to[i];
-        to[i] = to[j];
-        to[j] = swap;
+    for (size_t k = 0; k < n; k++) to[k] = k;
+    while (i > 0) {
+        size_t count = i < AHEAD ? i : AHEAD;
+        for (size_t k = 0; k < count; k++) {
+            other[k] = rng_below(&random, i - k + 1);
+            __builtin_prefetch(&to[other[k]], 1);
+        }
+        for (size_t k = 0; k < count; k++, i--) {
+            size_t swap = to[i];
+            to[i] = to[other[k]];
+            to[other[k]] = swap;
+        }
     }
     return to;
 }

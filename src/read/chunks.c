@@ -1,5 +1,5 @@
-/* Rows in chunks of about 1 MiB: growing never copies, and freeing chunk by chunk while the rows
- * move into their final table keeps the peak at twice the table. */
+/* Blocks are large, so that their pages can be: growing never copies, and rows that somebody else read
+ * are taken over with their blocks. */
 #include "read/chunks.h"
 
 #include "base/memory.h"
@@ -8,52 +8,73 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_DOUBLES = 128 * 1024 };
+enum { FIRST_BLOCK = 8 * 1024, BLOCK = 256 * 1024 }; /* doubles */
 
 void chunks_init(chunks *c, size_t width, bool packed)
 {
-    *c = (chunks){.width = width, .per_chunk = 1, .packed = packed};
-    if (width < CHUNK_DOUBLES) c->per_chunk = CHUNK_DOUBLES / width;
+    *c = (chunks){.width = width, .packed = packed};
 }
 
-static bool add_chunk(chunks *c, size_t doubles)
+/* Room for one more item of so many bytes; false: no memory. */
+static bool make_room(void *list, size_t count, size_t *capacity, size_t bytes)
 {
-    if (c->count == c->capacity) {
-        size_t capacity = c->capacity ? 2 * c->capacity : 16;
-        double **chunk = realloc(c->chunk, capacity * sizeof *chunk);
-        if (chunk) c->chunk = chunk;
-        size_t *first = realloc(c->first, capacity * sizeof *first);
-        if (first) c->first = first;
-        if (!chunk || !first) return false;
-        c->capacity = capacity;
-    }
-    double *fresh = calloc(doubles, sizeof *fresh);
+    void *old;
+    if (count < *capacity) return true;
+    memcpy(&old, list, sizeof old);
+    size_t wanted = *capacity ? 2 * *capacity : 16;
+    void *grown = realloc(old, wanted * bytes);
+    if (!grown) return false;
+    memcpy(list, &grown, sizeof grown);
+    *capacity = wanted;
+    return true;
+}
+
+static bool add_block(chunks *c, size_t least)
+{
+    size_t doubles = c->block_size ? BLOCK : FIRST_BLOCK;
+    if (doubles < least) doubles = least;
+    if (!make_room(&c->block, c->blocks, &c->block_capacity, sizeof *c->block)) return false;
+    double *fresh = unset_doubles(doubles);
     if (!fresh) return false;
-    c->first[c->count] = c->rows;
-    c->chunk[c->count++] = fresh;
+    c->block[c->blocks++] = c->at = fresh;
+    c->room = c->block_size = doubles;
+    c->run_open = false;
     c->held += (double)(doubles * sizeof *fresh);
     return true;
 }
 
-double chunks_bytes(const chunks *c)
+static bool open_run(chunks *c)
 {
-    return c->held + (double)(c->at_capacity * sizeof *c->at);
+    if (!make_room(&c->run, c->runs, &c->run_capacity, sizeof *c->run)) return false;
+    c->run[c->runs++] = (row_run){.first = c->at, .before = c->rows};
+    return c->run_open = true;
 }
 
-static double *row_at(const chunks *c, size_t row)
+/* So many doubles for the next row; NULL: no memory. */
+static double *take_room(chunks *c, size_t doubles)
 {
-    return c->chunk[row / c->per_chunk] + row % c->per_chunk * c->width;
+    if (c->room < doubles && !add_block(c, doubles)) return NULL;
+    return c->run_open || open_run(c) ? c->at : NULL;
+}
+
+static void close_row(chunks *c, size_t doubles)
+{
+    c->at += doubles;
+    c->room -= doubles;
+    c->run[c->runs - 1].rows++;
+    c->rows++;
+}
+
+double chunks_bytes(const chunks *c)
+{
+    return c->held + (double)(c->run_capacity * sizeof *c->run);
 }
 
 double *chunks_next(chunks *c)
 {
-    if (c->packed) {
-        if (!c->line) c->line = calloc(c->width, sizeof *c->line);
-        return c->line;
-    }
-    if (c->rows == c->count * c->per_chunk && !add_chunk(c, c->per_chunk * c->width))
-        return NULL;
-    return row_at(c, c->rows);
+    if (!c->packed) return take_room(c, c->width);
+    if (!c->line) c->line = new_doubles(c->width);
+    return c->line;
 }
 
 /* ---- packed ---- */
@@ -64,33 +85,11 @@ static size_t packed_size(size_t entries)
     return 1 + (entries + 1) / 2 + entries;
 }
 
-static double *packed_room(chunks *c, size_t doubles)
-{
-    if (c->rows == c->at_capacity) {
-        size_t capacity = c->at_capacity ? 2 * c->at_capacity : 1024;
-        double **at = realloc(c->at, capacity * sizeof *at);
-        if (!at) return NULL;
-        c->at = at;
-        c->at_capacity = capacity;
-    }
-    if (c->room < doubles) {
-        size_t size = doubles < CHUNK_DOUBLES ? CHUNK_DOUBLES : doubles;
-        if (!add_chunk(c, size)) return NULL;
-        c->room = size;
-        c->at[c->rows] = c->chunk[c->count - 1];
-    } else {
-        c->at[c->rows] = c->next;
-    }
-    c->next = c->at[c->rows] + doubles;
-    c->room -= doubles;
-    return c->at[c->rows];
-}
-
 static bool pack(chunks *c)
 {
     size_t entries = 0;
     for (size_t j = 0; j < c->width; j++) entries += c->line[j] != 0.0;
-    double *to = packed_room(c, packed_size(entries));
+    double *to = take_room(c, packed_size(entries));
     if (!to) return false;
     uint32_t slot[2] = {0, 0};
     double *slots = to + 1, *value = slots + (entries + 1) / 2;
@@ -102,51 +101,96 @@ static bool pack(chunks *c)
         memcpy(slots + k / 2, slot, sizeof slot);
         value[k++] = c->line[j];
     }
+    close_row(c, packed_size(entries));
     return true;
 }
 
-static void unpack(const chunks *c, const double *from)
+static void unpack(const double *from, size_t width, double *line)
 {
     size_t entries = (size_t)*from;
     const double *slots = from + 1, *value = slots + (entries + 1) / 2;
-    memset(c->line, 0, c->width * sizeof *c->line);
+    memset(line, 0, width * sizeof *line);
     for (size_t k = 0; k < entries; k++) {
         uint32_t slot[2];
         memcpy(slot, slots + k / 2, sizeof slot);
-        c->line[slot[k % 2]] = value[k];
+        line[slot[k % 2]] = value[k];
     }
+}
+
+size_t run_line(const chunks *c)
+{
+    return c->packed ? c->width : 0;
+}
+
+double *run_next(const chunks *c, double **at, double *line)
+{
+    double *row = *at;
+    *at += c->packed ? packed_size((size_t)*row) : c->width;
+    if (!c->packed) return row;
+    unpack(row, c->width, line);
+    return line;
 }
 
 bool chunks_keep(chunks *c)
 {
-    if (c->packed && !pack(c)) return false;
-    c->rows++;
+    if (c->packed) return pack(c);
+    close_row(c, c->width);
     return true;
 }
 
-const double *chunks_row(chunks *c, size_t row)
+/* ---- from one to the other ---- */
+
+bool chunks_move(chunks *from, chunks *to)
 {
-    if (!c->packed) return row_at(c, row);
-    unpack(c, c->at[row]);
-    return c->line;
+    for (size_t k = 0; k < from->runs; k++) {
+        if (!make_room(&to->run, to->runs + k, &to->run_capacity, sizeof *to->run))
+            return false;
+        to->run[to->runs + k] = from->run[k];
+        to->run[to->runs + k].before += to->rows;
+    }
+    for (size_t k = 0; k < from->blocks; k++) {
+        if (!make_room(&to->block, to->blocks + k, &to->block_capacity, sizeof *to->block))
+            return false;
+        to->block[to->blocks + k] = from->block[k];
+    }
+    to->runs += from->runs;
+    to->rows += from->rows;
+    to->blocks += from->blocks;
+    to->held += from->held;
+    to->run_open = from->run_open = false;
+    to->room = 0; /* its last block is another's now */
+    from->runs = from->rows = from->blocks = 0;
+    from->held = 0;
+    return true;
 }
 
-void chunks_forget(chunks *c, size_t row)
+static void free_blocks(chunks *c)
 {
-    for (size_t k = 0; k + 1 < c->count && c->first[k + 1] <= row; k++) {
-        free(c->chunk[k]);
-        c->chunk[k] = NULL;
-    }
+    for (size_t k = 0; k < c->blocks; k++) free(c->block[k]);
+    c->runs = c->rows = c->blocks = c->room = 0;
+    c->run_open = false;
+    c->held = 0;
+}
+
+void chunks_reset(chunks *c)
+{
+    c->runs = c->rows = 0;
+    c->run_open = false;
+    if (c->blocks == 0) return;
+    double *last = c->block[--c->blocks];
+    free_blocks(c);
+    c->block[c->blocks++] = c->at = last;
+    c->room = c->block_size;
+    c->held = (double)(c->block_size * sizeof *last);
 }
 
 void chunks_clear(chunks *c)
 {
-    for (size_t k = 0; k < c->count; k++) free(c->chunk[k]);
-    free(c->chunk);
-    free(c->first);
-    free(c->at);
+    free_blocks(c);
+    free(c->block);
+    free(c->run);
     free(c->line);
-    *c = (chunks){.width = c->width, .per_chunk = c->per_chunk, .packed = c->packed};
+    chunks_init(c, c->width, c->packed);
 }
 
 sbps_status memory_holds(const char *source, double rows, double columns, double bytes,

@@ -1,24 +1,31 @@
-/* Rows of one width, kept in chunks while their number is not known. */
+/* Rows of one width, kept while their number is not known: runs of rows that lie in large blocks. */
 #ifndef READ_CHUNKS_H
 #define READ_CHUNKS_H
 
 #include "base/status.h"
 
+/* Rows that follow each other. */
 typedef struct {
-    size_t width;     /* doubles a row, at least 1 */
-    size_t per_chunk; /* rows, unless packed */
+    double *first;
     size_t rows;
-    double **chunk;
-    size_t count, capacity; /* of chunks */
+    size_t before; /* rows of the runs before it */
+} row_run;
+
+typedef struct {
+    size_t width; /* doubles a row, at least 1 */
+    size_t rows;
+    row_run *run;
+    size_t runs, run_capacity;
+    double **block;
+    size_t blocks, block_capacity;
+    size_t block_size; /* doubles of the last one; 0: none was made yet */
+    double *at;        /* where the next row goes, in the last block */
+    size_t room;       /* doubles left there */
+    bool run_open;     /* the next row belongs to the last run */
+    double held;       /* bytes of the blocks */
     /* packed: a row is the number of its entries that are not 0, their slots, their values */
     bool packed;
-    double *line;       /* the row being read or looked at */
-    double **at;        /* where each row lies */
-    double *next;       /* where the next one will, while there is room */
-    size_t *first;      /* row of each chunk */
-    size_t room;        /* doubles left in the last chunk */
-    size_t at_capacity; /* of at */
-    double held;        /* bytes */
+    double *line; /* the row being read */
 } chunks;
 
 void chunks_init(chunks *c, size_t width, bool packed);
@@ -26,13 +33,19 @@ void chunks_init(chunks *c, size_t width, bool packed);
 double *chunks_next(chunks *c);
 /* The row written last stays. False: no memory. */
 bool chunks_keep(chunks *c);
-/* Valid until the next call when rows are packed. */
-const double *chunks_row(chunks *c, size_t row);
-/* Frees the chunks whose rows all come before `row`. */
-void chunks_forget(chunks *c, size_t row);
+/* Moves all rows behind those of `to`, which has their blocks from now on; `from` may go on. False: no
+ * memory, and both are as they were. */
+bool chunks_move(chunks *from, chunks *to);
+/* Takes all rows away, for as many more. */
+void chunks_reset(chunks *c);
 void chunks_clear(chunks *c);
 /* What the rows take, in bytes. */
 double chunks_bytes(const chunks *c);
+
+/* A row of a run and the way to the next one: *at is moved on. A packed row is laid out in `line`. */
+double *run_next(const chunks *c, double **at, double *line);
+/* Doubles that `line` needs; 0: none. */
+size_t run_line(const chunks *c);
 
 /* Fails with a sentence when `bytes`, needed for a table of this size while it is read, are more
  * than 80% of the machine's memory. `source` is the file it comes from. */

@@ -14,7 +14,7 @@
 #include "data/table.h"
 #include "read/converted.h"
 #include "read/design.h"
-#include "read/source.h"
+#include "read/gather.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -50,28 +50,42 @@ static sbps_status fail_stopped(const table_job *job, sbps_error *err)
 
 /* ---- reading ---- */
 
-/* How much of the text has been read, packed as it is; NAN for a pipe. */
-static double share_read(const row_source *s)
+typedef struct {
+    const table_job *job;
+    shuffle *to;
+    bool stopped;
+} reading;
+
+static bool watch_reading(void *self, const char *stage, size_t rows_done, double share)
 {
-    struct stat about;
-    off_t at = lseek(s->source->file, 0, SEEK_CUR);
-    if (at < 0 || fstat(s->source->file, &about) != 0 || about.st_size <= 0) return NAN;
-    return (double)at / (double)about.st_size;
+    reading *r = self;
+    r->stopped = !watch(r->job, stage, rows_done, share);
+    return !r->stopped;
 }
 
-static sbps_status read_rows(const table_job *job, row_source *s, shuffle *to, sbps_error *err)
+static sbps_status shuffle_rows(void *self, chunks *read, sbps_error *err)
 {
-    row_fate fate = ROW_KEPT;
-    double *row = new_doubles(s->plan->width);
-    sbps_status status = row ? SBPS_OK : fail_memory(err);
-    while (status == SBPS_OK && fate != ROW_END) {
-        if (s->kept % WATCH_ROWS == 0 && !watch(job, "reading", s->kept, share_read(s)))
-            status = fail_stopped(job, err);
-        if (status == SBPS_OK) status = source_next(s, row, &fate, err);
-        if (status == SBPS_OK && fate == ROW_KEPT) status = shuffle_add(to, row, err);
+    reading *r = self;
+    sbps_status status = SBPS_OK;
+    for (size_t k = 0; k < read->runs; k++) {
+        double *at = read->run[k].first;
+        for (size_t i = 0; status == SBPS_OK && i < read->run[k].rows; i++)
+            status = shuffle_add(r->to, run_next(read, &at, NULL), err);
     }
-    free(row);
     return status;
+}
+
+static sbps_status read_rows(const table_job *job, const rows_spec *spec, row_source *s,
+                             shuffle *to, sbps_error *err)
+{
+    reading r = {.job = job, .to = to};
+    rows_spec watched = *spec;
+    const row_taker taker = {shuffle_rows, &r, false};
+    watched.watch = watch_reading;
+    watched.watcher = &r;
+    if (!watch_reading(&r, "reading", 0, 0.0)) return fail_stopped(job, err);
+    sbps_status status = gather_rows(s, &watched, &taker, err);
+    return r.stopped ? fail_stopped(job, err) : status;
 }
 
 /* ---- text section ---- */
@@ -255,7 +269,7 @@ sbps_status table_write(const table_job *job, const rows_spec *spec, sbps_error 
     if (status == SBPS_OK)
         status =
             shuffle_create(job->beside, s.plan->width, spec->seed, job->memory, &order, err);
-    if (status == SBPS_OK) status = read_rows(job, &s, order, err);
+    if (status == SBPS_OK) status = read_rows(job, spec, &s, order, err);
     if (status == SBPS_OK) status = make_table(job, &s, spec, order, err);
     shuffle_destroy(order);
     source_close(&s);

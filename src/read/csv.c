@@ -10,7 +10,7 @@
 
 #include "read/encoding.h"
 #include "read/header.h"
-#include "read/number.h"
+#include "read/number_short.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +145,15 @@ static sbps_status fail_count(const csv *c, bool *cut, sbps_error *err)
                 c->source->line, c->columns, c->columns == 1 ? "" : "s", count);
 }
 
+/* Where a finite number at `text` ends; NULL: none is there. */
+static inline const char *read_number(const char *text, locale_t c_locale, double *out)
+{
+    const char *stop = number_short(text, out);
+    if (stop && (*stop | 32) != 'e') return stop;
+    stop = number_read(text, c_locale, out);
+    return stop && isfinite(*out) ? stop : NULL;
+}
+
 /* One record of c->columns cells at source->at; *cut when the buffer ends before it does. */
 static sbps_status try_record(csv *c, const plan *p, double *row, bool *missing, bool *cut,
                               sbps_error *err)
@@ -159,8 +168,8 @@ static sbps_status try_record(csv *c, const plan *p, double *row, bool *missing,
         bool last = i + 1 == c->columns;
         const char *stop;
         if (use->kind == USE_NUMBER &&
-            (stop = number_read(at, p->c_locale, &row[use->slot])) != NULL &&
-            *stop == (last ? '\n' : separator) && isfinite(row[use->slot])) {
+            (stop = read_number(at, p->c_locale, &row[use->slot])) != NULL &&
+            *stop == (last ? '\n' : separator)) {
             at = stop + 1;
             continue;
         }
@@ -196,8 +205,8 @@ static sbps_status pass_blank_lines(csv *c, sbps_error *err)
             continue;
         }
         if (p != t->limit && *p != '\n') return SBPS_OK;
-        if (!c->blank_line) c->blank_line = t->line;
         if (p == t->limit) return t->at = p, SBPS_OK;
+        if (!c->blank_line) c->blank_line = t->line;
         t->at = p + 1;
         t->line++;
     }
@@ -323,6 +332,15 @@ static sbps_status csv_open(text_file *source, const rows_spec *spec, columns *o
     return status;
 }
 
+static void *csv_fork(const void *self, text_file *view)
+{
+    const csv *c = self;
+    csv *fork = calloc(1, sizeof *fork);
+    if (!fork) return NULL;
+    *fork = (csv){.source = view, .columns = c->columns, .separator = c->separator};
+    return fork;
+}
+
 static bool csv_recognise(const char *begin, const char *end)
 {
     (void)begin;
@@ -336,4 +354,6 @@ const format_kind format_csv = {
     .open = csv_open,
     .next = csv_next,
     .close = csv_close,
+    .fork = csv_fork,
+    .join = csv_close,
 };

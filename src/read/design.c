@@ -9,9 +9,11 @@
 #include "base/kernels.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "base/workers.h"
 #include "data/float.h"
 #include "data/moments.h"
 #include "data/origin.h"
+#include "read/gather.h"
 #include "read/storage.h"
 #include <math.h>
 #include <stdio.h>
@@ -27,8 +29,8 @@ static sbps_status allocate(design *g, const chunks *read, sbps_error *err)
     sbps_status status =
         memory_holds(p->path, n, (double)r->d, chunks_bytes(read) + table, err);
     if (status != SBPS_OK) return status;
-    if (!r->start) r->x = new_doubles(r->n * r->stride);
-    r->y = new_doubles(r->n);
+    if (!r->start) r->x = unset_doubles(r->n * r->stride);
+    r->y = unset_doubles(r->n);
     r->mean = new_doubles(r->d);
     r->sd = new_doubles(r->d);
     if (p->weight != SIZE_MAX) r->weight = new_doubles(r->n);
@@ -69,7 +71,10 @@ void design_put(const design *g, const double *row, size_t to)
     const plan *p = g->plan;
     rows *r = g->r;
     double *x = r->x + to * r->stride;
+    size_t told =
+        p->categories == 0 ? r->d : r->intercept; /* columns that are written anyway */
     if (r->intercept) x[0] = 1.0;
+    memset(x + told, 0, (r->stride - told) * sizeof *x);
     put_beside(g, row, to);
     row += p->first;
     if (p->categories == 0) {
@@ -85,16 +90,19 @@ void design_put(const design *g, const double *row, size_t to)
     }
 }
 
-static void move_rows(design *g, chunks *read, const size_t *to, entries *each)
+static void move_run(void *self, unsigned worker, size_t index)
 {
-    for (size_t i = 0; i < read->rows; i++) {
-        const double *row = chunks_row(read, i);
-        if (g->r->start) {
-            put_beside(g, row, to[i]);
-            sparse_put(g, row, to[i], each);
+    const moving *m = self;
+    const row_run *run = &m->read->run[index];
+    double *at = run->first;
+    for (size_t i = 0; i < run->rows; i++) {
+        const double *row = run_next(m->read, &at, m->line[worker]);
+        size_t to = m->to[run->before + i];
+        if (m->g->r->start) {
+            put_beside(m->g, row, to);
+            sparse_put(m->g, row, to, &m->each[worker]);
         } else
-            design_put(g, row, to[i]);
-        if (i % read->per_chunk == 0) chunks_forget(read, i);
+            design_put(m->g, row, to);
     }
 }
 
@@ -207,11 +215,11 @@ sbps_status design_finish(const design *g, sbps_error *err)
     bool labelled = c->target && g->plan->target != SIZE_MAX;
     if (labelled && !g->spec->real_target && c->name[g->plan->target] == c->target)
         map_signs(r);
-    status = column_moments(r, r->mean, r->sd, err);
+    status = column_moments(r, g->threads, r->mean, r->sd, err);
     if (status == SBPS_OK) status = check_columns(g, err);
     if (status == SBPS_OK && g->spec->standardize) {
         standardize(r);
-        status = column_moments(r, r->mean, r->sd, err);
+        status = column_moments(r, g->threads, r->mean, r->sd, err);
     }
     if (status == SBPS_OK) r->hash = rows_hash(r);
     return status;
@@ -221,6 +229,7 @@ sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_er
 {
     *g = (design){.plan = p,
                   .spec = spec,
+                  .threads = reading_threads(spec),
                   .place = calloc(p->features + 1, sizeof *g->place),
                   .r = calloc(1, sizeof *g->r)};
     return g->place && g->r ? design_place(g, err) : fail_memory(err);
@@ -237,31 +246,49 @@ sbps_status design_to_floats(const design *g, sbps_error *err)
 {
     rows *r = g->r;
     floats_from_doubles(r);
-    sbps_status status = column_moments(r, r->mean, r->sd, err);
+    sbps_status status = column_moments(r, g->threads, r->mean, r->sd, err);
     if (status == SBPS_OK) status = check_columns(g, err);
     if (status == SBPS_OK) r->hash = rows_hash(r);
     return status;
 }
 
-static sbps_status fill(design *g, chunks *read, sbps_error *err)
+static sbps_status open_moving(moving *m, sbps_error *err)
 {
-    entries each = {0};
-    const storage_kind *storage;
+    m->each = calloc(m->threads, sizeof *m->each);
+    m->line = calloc(m->threads, sizeof *m->line);
+    bool ready = m->to && m->each && m->line;
+    for (unsigned w = 0; ready && w < m->threads && run_line(m->read) > 0; w++)
+        ready = (m->line[w] = new_doubles(run_line(m->read)));
+    return ready ? SBPS_OK : fail_memory(err);
+}
+
+static void close_moving(moving *m)
+{
+    if (m->each) entries_clear(m->each, m->threads);
+    for (unsigned w = 0; m->line && w < m->threads; w++) free(m->line[w]);
+    free(m->each);
+    free(m->line);
+}
+
+static sbps_status fill(design *g, const chunks *read, sbps_error *err)
+{
+    const storage_kind *storage = NULL;
     size_t *to = shuffled_places(g->spec->seed, read->rows);
+    moving m = {.g = g, .read = read, .to = to, .threads = g->threads};
     g->r->n = read->rows;
     g->r->seed = g->spec->seed;
-    sbps_status status = to ? SBPS_OK : fail_memory(err);
-    if (status == SBPS_OK) status = storage_choose(g, read, to, &each, &storage, err);
+    sbps_status status = open_moving(&m, err);
+    if (status == SBPS_OK) status = storage_choose(&m, &storage, err);
     if (status == SBPS_OK) status = allocate(g, read, err);
-    if (status == SBPS_OK) move_rows(g, read, to, &each);
-    entries_clear(&each);
+    if (status == SBPS_OK) status = workers_run(m.threads, read->runs, move_run, &m, err);
+    close_moving(&m);
     free(to);
     if (status == SBPS_OK) status = design_finish(g, err);
     if (status == SBPS_OK && storage == &storage_float) status = design_to_floats(g, err);
     return status;
 }
 
-sbps_status design_create(const plan *p, const rows_spec *spec, chunks *read, rows **out,
+sbps_status design_create(const plan *p, const rows_spec *spec, const chunks *read, rows **out,
                           sbps_error *err)
 {
     design g;

@@ -17,6 +17,7 @@ typedef struct {
     const rows_spec *spec;
     placing *place; /* one a feature */
     rows *r;
+    unsigned threads;
 } design;
 
 /* Names and places of the columns, once every row has been seen: d, stride, names and target of
@@ -24,7 +25,7 @@ typedef struct {
 sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_error *err);
 /* place.c: names, places and origins of all columns; d and stride. */
 sbps_status design_place(design *g, sbps_error *err);
-/* One row as read to row `to` of the table, whose arrays the caller has made and zeroed. */
+/* One row as read to row `to` of the table, whose arrays the caller has made. */
 void design_put(const design *g, const double *row, size_t to);
 /* Checks, standardises, takes the moments and the hash. */
 sbps_status design_finish(const design *g, sbps_error *err);
@@ -38,9 +39,8 @@ void design_close(design *g);
  * out. Room for one a feature. Returns how many. */
 size_t design_entries(const design *g, const double *row, uint32_t *column, double *value);
 
-/* Shuffles, expands categories, checks and standardises. Takes the rows out of `read`, chunk by
- * chunk. */
-sbps_status design_create(const plan *p, const rows_spec *spec, chunks *read, rows **out,
+/* Shuffles, expands categories, checks and standardises. */
+sbps_status design_create(const plan *p, const rows_spec *spec, const chunks *read, rows **out,
                           sbps_error *err);
 
 #endif

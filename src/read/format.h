@@ -19,6 +19,10 @@ typedef struct {
     sbps_status (*next)(void *self, const plan *p, double *row, row_fate *fate,
                         sbps_error *err);
     void (*close)(void *self);
+    /* Another reader of rows, of lines that a view of the file begins with; it borrows what `self` knows
+     * and is of no use after it. NULL: no memory. */
+    void *(*fork)(const void *self, text_file *view);
+    void (*join)(void *fork);
 } format_kind;
 
 #define FORMAT_KINDS(X)                                                                        \

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "data/table.h"
 #include "read/converted.h"
-#include "read/source.h"
+#include "read/gather.h"
 #include "read/storage.h"
 
 /* A packed entry takes a slot and a value, so that packing pays up to two thirds; it also costs
@@ -17,27 +17,20 @@ static sbps_status sign(rows *r, const char *source, size_t dropped, sbps_error 
     return source && !r->source ? fail_memory(err) : SBPS_OK;
 }
 
-/* Before each new chunk: what is read so far will be there twice before the end. A file's rows
- * cannot be counted beforehand, and Linux kills where malloc should have failed. */
-static sbps_status check_memory(const plan *p, const chunks *read, sbps_error *err)
-{
-    if (read->rows % read->per_chunk != 0) return SBPS_OK;
-    double n = (double)read->rows, d = (double)read->width;
-    return memory_holds(p->path, n, d, 2 * chunks_bytes(read), err);
-}
+typedef struct {
+    const plan *plan;
+    chunks *all;
+} keeper;
 
-static sbps_status read_rows(row_source *s, chunks *read, sbps_error *err)
+/* What is read so far will be there twice before the end. A file's rows cannot be counted beforehand, and
+ * Linux kills where malloc should have failed. */
+static sbps_status keep(void *self, chunks *read, sbps_error *err)
 {
-    row_fate fate = ROW_KEPT;
-    while (fate != ROW_END) {
-        sbps_status status = check_memory(s->plan, read, err);
-        if (status != SBPS_OK) return status;
-        double *row = chunks_next(read);
-        if (!row) return fail_memory(err);
-        if ((status = source_next(s, row, &fate, err)) != SBPS_OK) return status;
-        if (fate == ROW_KEPT && !chunks_keep(read)) return fail_memory(err);
-    }
-    return SBPS_OK;
+    keeper *k = self;
+    chunks *all = k->all;
+    if (!chunks_move(read, all)) return fail_memory(err);
+    return memory_holds(k->plan->path, (double)all->rows, (double)all->width,
+                        2 * chunks_bytes(all), err);
 }
 
 /* Signed, or destroyed. */
@@ -68,7 +61,9 @@ sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_
     if (status != SBPS_OK) goto done;
     if ((status = storage_fits(s.plan, spec, err)) != SBPS_OK) goto done;
     chunks_init(&read, s.plan->width, s.names.filled < PACK_BELOW);
-    if ((status = read_rows(&s, &read, err)) != SBPS_OK) goto done;
+    keeper all = {s.plan, &read};
+    const row_taker taker = {keep, &all, read.packed};
+    if ((status = gather_rows(&s, spec, &taker, err)) != SBPS_OK) goto done;
     status = design_create(s.plan, spec, &read, out, err);
     if (status == SBPS_OK) status = sign_or_destroy(out, path, s.dropped, err);
 done:

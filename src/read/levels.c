@@ -10,6 +10,13 @@ levels *levels_create(void)
     return calloc(1, sizeof(levels));
 }
 
+void levels_reset(levels *l)
+{
+    for (size_t i = 0; i < l->count; i++) free(l->item[i].text);
+    for (size_t i = 0; i < l->slots; i++) l->slot[i] = 0;
+    l->count = 0;
+}
+
 void levels_destroy(levels *l)
 {
     if (!l) return;
@@ -76,6 +83,16 @@ bool levels_code(levels *l, const char *begin, const char *end, size_t *code)
         *slot = l->count;
     }
     *code = *slot - 1;
+    return true;
+}
+
+bool levels_merge(levels *l, const levels *from, size_t *code)
+{
+    for (size_t k = 0; k < from->count; k++) {
+        const level *item = &from->item[k];
+        if (!levels_code(l, item->text, item->text + item->length, &code[k])) return false;
+        l->item[code[k]].rows += item->rows;
+    }
     return true;
 }
 

@@ -20,6 +20,10 @@ typedef struct {
 levels *levels_create(void); /* NULL: no memory */
 /* The code of [begin, end), a new one when it is not known; false: no memory. */
 bool levels_code(levels *l, const char *begin, const char *end, size_t *code);
+/* Adds those of `from` in their order, with their rows; code[k] is what k of `from` is called here. False:
+ * no memory. */
+bool levels_merge(levels *l, const levels *from, size_t *code);
+void levels_reset(levels *l);
 /* Codes of the levels that occur in kept rows, in order: by value when all are numbers, else
  * naturally (digits by value: a2 before a10). `order` has room for l->count;
  * `*used` of it are filled. */

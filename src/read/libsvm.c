@@ -226,6 +226,16 @@ static sbps_status libsvm_next(void *self, const plan *p, double *row, row_fate 
     return missing ? SBPS_OK : plan_keep(p, row, s->line, err);
 }
 
+/* The set of indices is the other's. */
+static void *libsvm_fork(const void *self, text_file *view)
+{
+    const libsvm *s = self;
+    libsvm *fork = calloc(1, sizeof *fork);
+    if (!fork) return NULL;
+    *fork = (libsvm){.source = view, .seen = s->seen};
+    return fork;
+}
+
 /* A number, then index:value or qid:value words. */
 typedef enum { LINE_EMPTY, LINE_LABEL_ONLY, LINE_PAIRS, LINE_OTHER } line_look;
 
@@ -271,4 +281,6 @@ const format_kind format_libsvm = {
     .open = libsvm_open,
     .next = libsvm_next,
     .close = libsvm_close,
+    .fork = libsvm_fork,
+    .join = free,
 };

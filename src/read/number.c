@@ -64,9 +64,9 @@ static double power_of_two(int s)
     return value;
 }
 
-/* w / 10^k, rounded once: (2). With a = w 2^i and b = 5^k 2^j in [2^63, 2^64) the quotient
+/* (2). With a = w 2^i and b = 5^k 2^j in [2^63, 2^64) the quotient
  * q = a 2^63 / b has at least 63 bits, so its sticky last bit lies below the rounding. */
-static double divide_tens(uint64_t w, int k)
+double number_divided(uint64_t w, int k)
 {
     int i = __builtin_clzll(w), j = __builtin_clzll(fives[k]);
     uint64_t b = fives[k] << j;
@@ -147,7 +147,7 @@ const char *number_read(const char *text, locale_t c_locale, double *out)
     else if (w == 0)
         value = 0.0;
     else if (-EXACT_FIVE <= e && e <= EXACT_FIVE)
-        value = e < 0 ? divide_tens(w, (int)-e) : multiply_tens(w, (int)e);
+        value = e < 0 ? number_divided(w, (int)-e) : multiply_tens(w, (int)e);
     else
         goto slow;
     *out = *text == '-' ? -value : value;

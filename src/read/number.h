@@ -5,11 +5,15 @@
 
 #include <locale.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Reads [+-]digits[.digits][e[+-]digits] at `text`, which must end with a byte that cannot
  * continue a number (a NUL will do). Returns where the number ends, NULL when there is none.
  * Overflow gives an infinity. `c_locale` is the C locale, for the numbers left to strtod_l. */
 const char *number_read(const char *text, locale_t c_locale, double *out);
+
+/* w / 10^k, rounded once; w > 0 and k <= 27. */
+double number_divided(uint64_t w, int k);
 
 /* Whether [begin, end) is a missing cell: empty, NA, or nan in any case and sign. */
 bool text_is_missing(const char *begin, const char *end);

@@ -4,6 +4,7 @@
 #ifndef READ_PLAN_H
 #define READ_PLAN_H
 
+#include "read/chunks.h"
 #include "read/levels.h"
 #include "read/read.h"
 #include <locale.h>
@@ -57,6 +58,15 @@ sbps_status plan_cell(const plan *p, size_t column, const char *begin, const cha
 /* A row is complete and will be kept: checks its weight and counts its levels. */
 sbps_status plan_keep(const plan *p, const double *row, size_t line, sbps_error *err);
 void plan_destroy(plan *p);
+
+/* The same plan with levels of its own, for somebody who reads a part of the rows; false: no memory. */
+bool plan_fork(const plan *p, plan *out);
+/* Forgets the levels of the fork. */
+void plan_reset(plan *fork);
+/* The fork's levels become the plan's, in the order of their appearance, and its rows get their codes;
+ * false: no memory. */
+bool plan_join(const plan *p, const plan *fork, chunks *read);
+void plan_close_fork(plan *fork);
 
 /* NULL for an option that is NULL or blank: not given. */
 const char *given_text(const char *option);

@@ -19,6 +19,11 @@ typedef struct {
     bool real_target;    /* labels -1 and +1 are numbers, not classes */
     bool needs_doubles;  /* the model reads x itself: auto is double, others are refused */
     uint64_t seed;       /* of the shuffle */
+    unsigned threads;    /* that read; 0: as many as there are processors */
+    size_t part_bytes;   /* of the text that one reads at a time; 0: what is best */
+    sbps_convert_watch
+        watch; /* is told how far it is, by the caller's thread; NULL: nobody is */
+    void *watcher;
 } rows_spec;
 
 /* CSV (quotes, CRLF, gzip; commas, tabs, semicolons or blanks between cells) or libsvm text, told

@@ -12,42 +12,81 @@
  * Out of cache, where bytes decide, they are cheaper long before; (1) is then on the safe side. */
 #include "read/storage.h"
 
+#include "base/workers.h"
+
+#include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ENTRY_COST 4
 #define ROW_COST   6
 
-void entries_clear(entries *e)
-{
-    free(e->column);
-    free(e->value);
-    *e = (entries){0};
-}
-
-/* start[i + 1] = entries of row i, and their total. */
-static sbps_status count_entries(design *g, chunks *read, const size_t *to, entries *e,
-                                 sbps_error *err)
-{
-    rows *r = g->r;
-    r->start = calloc(r->n + 1, sizeof *r->start);
-    e->column = calloc(g->plan->features + 1, sizeof *e->column);
-    e->value = calloc(g->plan->features + 1, sizeof *e->value);
-    if (!r->start || !e->column || !e->value) return fail_memory(err);
-    e->ones = true;
-    for (size_t i = 0; i < r->n; i++) {
-        size_t n = design_entries(g, chunks_row(read, i), e->column, e->value);
-        for (size_t k = 0; k < n; k++) e->ones = e->ones && e->value[k] == 1.0;
-        r->start[to[i] + 1] = n;
-        e->total += n;
-    }
-    return SBPS_OK;
-}
-
 /* (1), for entries a row. */
 static bool sparse_pays(size_t stride, double each)
 {
     return ENTRY_COST * (each + ROW_COST) <= (double)stride;
+}
+
+static sbps_status open_entries(const design *g, unsigned threads, entries *e, sbps_error *err)
+{
+    for (unsigned w = 0; w < threads; w++) {
+        e[w] = (entries){.ones = true,
+                         .column = malloc((g->plan->features + 1) * sizeof *e->column),
+                         .value = malloc((g->plan->features + 1) * sizeof *e->value)};
+        if (!e[w].column || !e[w].value) return fail_memory(err);
+    }
+    return SBPS_OK;
+}
+
+void entries_clear(entries *e, unsigned threads)
+{
+    for (unsigned w = 0; w < threads; w++) {
+        free(e[w].column);
+        free(e[w].value);
+    }
+}
+
+typedef struct {
+    const moving *of;
+    double most;       /* entries beyond which it does not matter how many there are */
+    atomic_size_t all; /* entries counted so far */
+} counting;
+
+/* start[i + 1] = entries of row i. */
+static void count_run(void *self, unsigned worker, size_t index)
+{
+    counting *c = self;
+    const moving *m = c->of;
+    const row_run *run = &m->read->run[index];
+    entries *e = &m->each[worker];
+    size_t before = e->total;
+    double *at = run->first;
+    if ((double)atomic_load(&c->all) > c->most) return;
+    for (size_t i = 0; i < run->rows; i++) {
+        const double *row = run_next(m->read, &at, m->line[worker]);
+        size_t n = design_entries(m->g, row, e->column, e->value);
+        for (size_t k = 0; k < n; k++) e->ones = e->ones && e->value[k] == 1.0;
+        m->g->r->start[m->to[run->before + i] + 1] = n;
+        e->total += n;
+    }
+    atomic_fetch_add(&c->all, e->total - before);
+}
+
+/* Counts entries, `most` of them at least if there are as many, into the first of `each`. */
+static sbps_status count_entries(const moving *m, double most, sbps_error *err)
+{
+    rows *r = m->g->r;
+    counting c = {.of = m, .most = most};
+    r->start = calloc(r->n + 1, sizeof *r->start);
+    if (!r->start) return fail_memory(err);
+    sbps_status status = open_entries(m->g, m->threads, m->each, err);
+    if (status == SBPS_OK) status = workers_run(m->threads, m->read->runs, count_run, &c, err);
+    for (unsigned w = 1; status == SBPS_OK && w < m->threads; w++) {
+        m->each->total += m->each[w].total;
+        m->each->ones = m->each->ones && m->each[w].ones;
+    }
+    return status;
 }
 
 static bool asks_for(const rows_spec *spec, const storage_kind *kind)
@@ -93,17 +132,19 @@ static sbps_status refuse(const design *g, const char *wanted, sbps_error *err)
         "or take --storage double or float");
 }
 
-sbps_status storage_choose(design *g, chunks *read, const size_t *to, entries *e,
-                           const storage_kind **out, sbps_error *err)
+sbps_status storage_choose(const moving *m, const storage_kind **out, sbps_error *err)
 {
+    const design *g = m->g;
     rows *r = g->r;
     const rows_spec *spec = g->spec;
+    const entries *e = m->each;
     bool sparse = asks_for(spec, &storage_sparse), single = asks_for(spec, &storage_float);
     *out = single ? &storage_float : &storage_double;
     if ((sparse || single) && spec->needs_doubles) return refuse(g, spec->storage, err);
     if (sparse && spec->standardize) return refuse(g, spec->storage, err);
     if (!sparse && !is_free(spec)) return SBPS_OK;
-    sbps_status status = count_entries(g, read, to, e, err);
+    double most = ((double)r->stride / ENTRY_COST - ROW_COST) * (double)r->n;
+    sbps_status status = count_entries(m, sparse ? INFINITY : most, err);
     if (status != SBPS_OK) return status;
     if (sparse || sparse_pays(r->stride, (double)e->total / (double)r->n)) {
         *out = &storage_sparse;
@@ -114,7 +155,7 @@ sbps_status storage_choose(design *g, chunks *read, const size_t *to, entries *e
     return SBPS_OK;
 }
 
-void sparse_put(design *g, const double *row, size_t to, entries *e)
+void sparse_put(const design *g, const double *row, size_t to, entries *e)
 {
     rows *r = g->r;
     size_t n = design_entries(g, row, e->column, e->value);

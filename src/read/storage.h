@@ -12,15 +12,24 @@ typedef struct {
     bool ones; /* every value is 1 */
 } entries;
 
-void entries_clear(entries *e);
+/* Rows as read on their way into the table; `each` and `line` are of each thread. */
+typedef struct {
+    design *g;
+    const chunks *read;
+    const size_t *to; /* the place of each row */
+    unsigned threads;
+    entries *each;
+    double **line; /* NULL where rows are not packed */
+} moving;
+
+void entries_clear(entries *e, unsigned threads);
 
 /* Before the rows are read, where their number is known: will they fit in memory? */
 sbps_status storage_fits(const plan *p, const rows_spec *spec, sbps_error *err);
 /* What spec->storage asks for, or what is cheapest. Where that is sparse, start, column and value
  * of g->r are made, start being filled for rows that go to to[0], to[1], ... */
-sbps_status storage_choose(design *g, chunks *read, const size_t *to, entries *e,
-                           const storage_kind **out, sbps_error *err);
+sbps_status storage_choose(const moving *m, const storage_kind **out, sbps_error *err);
 /* The entries of a row as read to row `to` of a sparse table. */
-void sparse_put(design *g, const double *row, size_t to, entries *e);
+void sparse_put(const design *g, const double *row, size_t to, entries *e);
 
 #endif

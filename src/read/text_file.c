@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,10 +29,13 @@ static sbps_status read_plain(text_file *t, void *out, size_t room, size_t *got,
                               sbps_error *err)
 {
     ssize_t count;
-    do count = read(t->file, out, room);
+    do
+        count = t->regular ? pread(t->file, out, room, (off_t)t->position)
+                           : read(t->file, out, room);
     while (count < 0 && errno == EINTR);
     if (count < 0) return fail_file(t, errno, err);
     *got = (size_t)count;
+    t->position += *got;
     return SBPS_OK;
 }
 
@@ -102,42 +106,61 @@ static sbps_status make_room(text_file *t, size_t unread, sbps_error *err)
                     "%s:%zu: a row longer than 256 MiB: is a quote left open?", t->path,
                     t->line);
     size_t capacity = 2 * unread + BLOCK + 1;
-    char *buffer = realloc(t->buffer, capacity);
+    char *buffer = realloc(t->buffer, capacity + TEXT_PAD);
     if (!buffer) return fail_memory(err);
     t->buffer = buffer;
     t->capacity = capacity;
     return SBPS_OK;
 }
 
-/* A NUL marks the buffer's end, so the text may hold none; neither does any text file. */
-static sbps_status refuse_nul(const text_file *t, size_t fresh, sbps_error *err)
+/* A NUL marks the buffer's end, so the text may hold none; neither does any text file. What comes before
+ * it is read like any text, so that what is wrong first is told first. */
+static void stop_at_zero(text_file *t, size_t fresh)
 {
-    const char *nul = memchr(t->limit - fresh, '\0', fresh);
-    if (!nul) return SBPS_OK;
+    char *zero = memchr(t->limit - fresh, '\0', fresh);
+    if (!zero) return;
+    t->past_zero = (size_t)(t->limit - zero);
+    t->finished = false;
+    t->limit = zero;
+}
+
+static sbps_status fail_zero(const text_file *t, sbps_error *err)
+{
     size_t line = t->line;
-    for (const char *p = t->at; p < nul; p++) line += *p == '\n';
+    for (const char *p = t->at; p < t->limit; p++) line += *p == '\n';
     return fail(err, SBPS_BAD_FILE, "%s:%zu: a zero byte: this is not UTF-8 text", t->path,
                 line);
 }
 
-sbps_status text_file_more(text_file *t, sbps_error *err)
+/* The unread text to the front of the buffer, and room behind it. */
+static sbps_status slide(text_file *t, sbps_error *err)
 {
-    size_t unread = (size_t)(t->limit - t->at), got = 0;
-    memmove(t->buffer, t->at, unread);
+    size_t unread = (size_t)(t->limit - t->at);
+    memmove(t->buffer, t->at, unread + 1);
     t->at = t->buffer;
     t->limit = t->buffer + unread;
     sbps_status status = make_room(t, unread, err);
     t->at = t->buffer;
     t->limit = t->buffer + unread;
+    return status;
+}
+
+sbps_status text_file_more(text_file *t, sbps_error *err)
+{
+    size_t got = 0;
+    if (t->past_zero) return fail_zero(t, err);
+    if (t->position >= t->reach) return SBPS_BAD_FILE;
+    sbps_status status = slide(t, err);
     if (status != SBPS_OK) return status;
-    size_t room = t->capacity - unread - 1;
+    size_t room = t->capacity - (size_t)(t->limit - t->at) - 1;
     status = t->gzip ? read_gzip(t, t->limit, room, &got, err)
                      : read_plain(t, t->limit, room, &got, err);
     if (status != SBPS_OK) got = 0;
     t->finished = got == 0;
     t->limit += got;
     *t->limit = '\0';
-    return status != SBPS_OK ? status : refuse_nul(t, got, err);
+    stop_at_zero(t, got);
+    return status;
 }
 
 static sbps_status start_gzip(text_file *t, size_t got, sbps_error *err)
@@ -172,14 +195,16 @@ static sbps_status start(text_file *t, sbps_error *err)
     *t->limit = '\0';
     t->line = 1;
     t->finished = got == 0;
+    t->past_zero = 0;
     if (total >= 2 && memcmp(t->buffer, "\x1f\x8b", 2) == 0) {
         t->finished = false;
         status = start_gzip(t, total, err);
-    } else {
-        status = refuse_nul(t, total, err);
     }
-    sbps_status known = foreign_refuse(t->path, t->at, (size_t)(t->limit - t->at), err);
+    if (!t->gzip) stop_at_zero(t, total);
+    size_t size = (size_t)(t->limit - t->at) + t->past_zero;
+    sbps_status known = foreign_refuse(t->path, t->at, size, err);
     if (known != SBPS_OK) return known;
+    if (t->past_zero) return fail_zero(t, err);
     while (status == SBPS_OK && !t->finished && t->limit - t->at < 3)
         status = text_file_more(t, err);
     if (status == SBPS_OK && t->limit - t->at >= 3 && memcmp(t->at, "\xef\xbb\xbf", 3) == 0)
@@ -205,8 +230,9 @@ sbps_status text_file_open(const char *path, text_file **out, sbps_error *err)
     text_file *t = calloc(1, sizeof *t);
     if (!t) return fail_memory(err);
     t->path = path;
+    t->reach = SIZE_MAX;
     t->capacity = BLOCK + 1;
-    t->buffer = malloc(t->capacity);
+    t->buffer = malloc(t->capacity + TEXT_PAD);
     t->file = open(path, O_RDONLY | O_CLOEXEC);
     if (!t->buffer)
         status = fail_memory(err);
@@ -214,8 +240,10 @@ sbps_status text_file_open(const char *path, text_file **out, sbps_error *err)
         status = fail_file(t, errno, err);
     else if (S_ISDIR(about.st_mode))
         status = fail_file(t, EISDIR, err);
-    else
+    else {
+        t->regular = S_ISREG(about.st_mode);
         status = start(t, err);
+    }
     if (status == SBPS_OK)
         *out = t;
     else
@@ -226,10 +254,48 @@ sbps_status text_file_open(const char *path, text_file **out, sbps_error *err)
 sbps_status text_file_rewind(text_file *t, sbps_error *err)
 {
     drop_gzip(t);
-    if (lseek(t->file, 0, SEEK_SET) != 0)
+    t->position = 0;
+    if (!t->regular && lseek(t->file, 0, SEEK_SET) != 0)
         return fail(err, SBPS_NO_FILE, "%s: must be a file that can be read twice, not a pipe",
                     t->path);
     return start(t, err);
+}
+
+bool text_file_divides(const text_file *t)
+{
+    return t->regular && !t->gzip;
+}
+
+size_t text_file_offset(const text_file *t)
+{
+    return t->position - t->past_zero - (size_t)(t->limit - t->at);
+}
+
+void text_file_seek(text_file *t, size_t offset, size_t line)
+{
+    t->at = t->limit = t->buffer;
+    *t->limit = '\0';
+    t->position = offset;
+    t->line = line;
+    t->past_zero = 0;
+    t->finished = false;
+}
+
+bool text_view_open(const text_file *of, text_file *out)
+{
+    *out = (text_file){.path = of->path,
+                       .file = of->file,
+                       .regular = true,
+                       .reach = SIZE_MAX,
+                       .capacity = BLOCK + 1,
+                       .buffer = malloc(BLOCK + 1 + TEXT_PAD)};
+    if (out->buffer) text_file_seek(out, 0, 1);
+    return out->buffer != NULL;
+}
+
+void text_view_close(text_file *view)
+{
+    free(view->buffer);
 }
 
 void text_file_close(text_file *t)

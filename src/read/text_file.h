@@ -4,13 +4,19 @@
 
 #include "base/status.h"
 
+#define TEXT_PAD 16 /* bytes behind the limit that may be looked at, whatever they are */
+
 struct z_stream_s;
 
 typedef struct {
     const char *path; /* borrowed */
     char *at, *limit; /* what is read and not yet used; *limit is '\0', and no other byte is */
     bool finished;    /* nothing follows limit */
+    size_t past_zero; /* bytes read that a zero byte at the limit cuts off: reading on fails */
     size_t line;      /* of `at`, from 1; kept by whoever moves `at` */
+    size_t position;  /* bytes of the file before the limit; packed ones of a gzip file */
+    size_t reach;     /* a view's: bytes of the file that it may see; else SIZE_MAX */
+    bool regular;     /* a file, not a pipe */
     char *buffer;
     size_t capacity;
     int file;
@@ -23,6 +29,16 @@ typedef struct {
 sbps_status text_file_open(const char *path, text_file **out, sbps_error *err);
 /* Reads on. What lies between `at` and `limit` is kept but moves: pointers into it are void. */
 sbps_status text_file_more(text_file *t, sbps_error *err);
+/* Whether several may read parts of it at a time: a plain file. The following are for such files. */
+bool text_file_divides(const text_file *t);
+/* Where `at` stands in the file. */
+size_t text_file_offset(const text_file *t);
+/* Goes there; nothing is read yet. */
+void text_file_seek(text_file *t, size_t offset, size_t line);
+/* Another look at the file, which must stay open; false: no memory. It fails without a sentence where it
+ * would have to read on beyond `reach`. */
+bool text_view_open(const text_file *of, text_file *out);
+void text_view_close(text_file *view);
 /* Back to the first byte; fails for a pipe. */
 sbps_status text_file_rewind(text_file *t, sbps_error *err);
 void text_file_close(text_file *t);

@@ -141,7 +141,7 @@ TEST(moments_stay_accurate_when_the_first_row_is_an_outlier)
     for (size_t i = 0; i < N; i++) x[i] = i ? 0.3 : 1e15;
     CHECK(
         column_moments(&(rows){.storage = &storage_double, .n = N, .d = 1, .stride = 1, .x = x},
-                       &mean, &sd, &error) == SBPS_OK);
+                       1, &mean, &sd, &error) == SBPS_OK);
     long double m = (1e15L + (N - 1) * (long double)0.3) / N;
     long double s = sqrtl((powl(1e15L - m, 2) + (N - 1) * powl((long double)0.3 - m, 2)) / N);
     CHECK_NEAR(mean, (double)m, TOL_SUM);
@@ -156,7 +156,7 @@ TEST(equal_values_have_an_sd_of_exactly_zero)
     for (size_t i = 0; i < MOST; i++) x[i] = 0.1;
     for (size_t n = 1; n <= MOST; n += 7) {
         CHECK(column_moments(
-                  &(rows){.storage = &storage_double, .n = n, .d = 1, .stride = 1, .x = x},
+                  &(rows){.storage = &storage_double, .n = n, .d = 1, .stride = 1, .x = x}, 1,
                   &mean, &sd, &error) == SBPS_OK);
         CHECK(mean == 0.1 && sd == 0);
     }

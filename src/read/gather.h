@@ -1,0 +1,22 @@
+/* All rows of a source in the order of its text, read by several at a time where it is a plain file. */
+#ifndef READ_GATHER_H
+#define READ_GATHER_H
+
+#include "read/chunks.h"
+#include "read/source.h"
+
+typedef struct {
+    /* Takes the rows away (chunks_move) or is done with them when it returns. */
+    sbps_status (*take)(void *self, chunks *read, sbps_error *err);
+    void *self;
+    bool packed; /* how they come */
+} row_taker;
+
+/* Whatever the number of threads: the same rows, levels and counts, and of several things that are wrong
+ * the first. */
+sbps_status gather_rows(row_source *s, const rows_spec *spec, const row_taker *to,
+                        sbps_error *err);
+/* Threads that the spec asks for. */
+unsigned reading_threads(const rows_spec *spec);
+
+#endif

@@ -1,0 +1,65 @@
+/* Parts of a file are read at the same time, each with levels of its own; joined in the order of the file
+ * they get the codes that one reader would have given them. */
+#include "read/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool plan_fork(const plan *p, plan *out)
+{
+    size_t count = p->columns->count;
+    *out = *p;
+    out->use = calloc(count + 1, sizeof *out->use);
+    bool whole = out->use != NULL;
+    for (size_t i = 0; whole && i < count; i++) {
+        out->use[i] = p->use[i];
+        if (p->use[i].levels) whole = (out->use[i].levels = levels_create());
+    }
+    return whole;
+}
+
+void plan_reset(plan *fork)
+{
+    for (size_t f = 0; fork->categories > 0 && f < fork->features; f++) {
+        levels *l = fork->use[fork->feature[f]].levels;
+        if (l) levels_reset(l);
+    }
+}
+
+static bool same_codes(const size_t *code, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (code[k] != k) return false;
+    return true;
+}
+
+static void recode(const chunks *read, size_t slot, const size_t *code)
+{
+    for (size_t k = 0; k < read->runs; k++)
+        for (size_t i = 0; i < read->run[k].rows; i++) {
+            double *cell = read->run[k].first + i * read->width + slot;
+            *cell = (double)code[(size_t)*cell];
+        }
+}
+
+bool plan_join(const plan *p, const plan *fork, chunks *read)
+{
+    bool whole = true;
+    for (size_t f = 0; whole && p->categories > 0 && f < p->features; f++) {
+        const column_use *use = &p->use[p->feature[f]];
+        const levels *own = fork->use[p->feature[f]].levels;
+        if (!own) continue;
+        size_t *code = malloc((own->count + 1) * sizeof *code);
+        whole = code && levels_merge(use->levels, own, code);
+        if (whole && !same_codes(code, own->count)) recode(read, use->slot, code);
+        free(code);
+    }
+    return whole;
+}
+
+void plan_close_fork(plan *fork)
+{
+    for (size_t i = 0; fork->use && i < fork->columns->count; i++)
+        levels_destroy(fork->use[i].levels);
+    free(fork->use);
+}
