@@ -5,9 +5,10 @@
                      [--duel 1e5,1e6] [--duel-ess 100000] [--write]
 
 Rows per effective sample of `surrogate` (the smallest of all means and squares, median over seeds) beside their
-goals; then `sbps` against it at an ESS of 1e5 each: the largest difference of means in posterior sds, with its
+goals; its means and sds against trusted posteriors, where they are there; then `sbps` against it at an ESS of 1e5 each: the largest difference of means in posterior sds, with its
 standard error, beside the bias that `sbps` states. Data of the paper's 7.1, d = 20, prior normal(0,10)."""
 import argparse
+import csv
 import json
 import os
 import re
@@ -38,7 +39,7 @@ def sample(program, path, sampler, ess, seed, folder):
     out = os.path.join(folder, "run.nc")
     subprocess.run([program, "sample", path, "--model", "logistic", "--target", "y", "--no-intercept",
                     "--prior", "normal(0,10)", "--sampler", sampler, "--ess", str(ess), "--seed", str(seed),
-                    "--progress", "off", "-o", out], check=True, stdout=subprocess.DEVNULL)
+                    "--progress", "off", "-o", out], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     said = subprocess.run([program, "summary", out, "--json"], check=True, capture_output=True, text=True).stdout
     return json.loads(said)
 
@@ -54,6 +55,29 @@ def price(program, rows, asked, folder):
     goal = GOALS.get(rows, "-")
     return (f"| {rows:g} | {goal} | **{statistics.median(prices):.3g}** | {min(prices):.3g} to {max(prices):.3g} "
             f"| {statistics.median(steps):.2f} |")
+
+
+def trusted(rows):
+    """The trusted posterior of a table: a list of {name, mean, sd, mcse_mean, ...}; empty where there is none."""
+    path = os.path.join(SHARED, f"logistic_{rows}_posterior.csv")
+    if not os.path.exists(path):
+        return []
+    with open(path, newline="") as file:
+        return [{key: value if key in ("name", "variable", "parameter") else float(value) for key, value in row.items()}
+                for row in csv.DictReader(file)]
+
+
+def agreement(program, rows, asked, folder):
+    """A line of the second table: largest errors of means and sds over their standard errors."""
+    run = sample(program, table(program, rows, folder), "surrogate", asked.trust_ess, 1, folder)
+    means, sds = [], []
+    for ours, known in zip(run["parameters"], trusted(rows)):
+        error = (ours["mcse"] ** 2 + known["sd"] ** 2 / known["ess_bulk"]) ** 0.5
+        means.append(abs(ours["mean"] - known["mean"]) / error)
+        # sd of an sd: as of a normal, over the smaller of both effective sizes
+        spread = known["sd"] * (0.5 / known["ess_tail"] + 0.5 / run["run"]["min_ess"]) ** 0.5
+        sds.append(abs(ours["sd"] - known["sd"]) / spread)
+    return f"| {rows:g} | {run['run']['min_ess']:.0f} | {max(means):.2f} | {max(sds):.2f} |"
 
 
 def duel(program, rows, asked, folder):
@@ -79,6 +103,10 @@ def page(asked, folder):
              f"ESS of all means and squares, {asked.seeds} seeds at ESS {asked.ess:g}.", "",
              "| N | goal | rows per ESS, median | from, to | ESS a step |", "|---|---|---|---|---|"]
     lines += [price(asked.program, int(float(n)), asked, folder) for n in asked.sizes.split(",")]
+    known = [rows for rows in (1000, 10000) if trusted(rows)]
+    lines += ["", "Against the trusted posteriors, the largest of 20 errors in standard errors of both together:", "",
+              "| N | ESS | means | sds |", "|---|---|---|---|"]
+    lines += [agreement(asked.program, rows, asked, folder) for rows in known]
     lines += ["", f"`sbps` at its defaults against it, ESS {asked.duel_ess:g} each:", "",
               "| N | largest difference of means, sd | sum of z^2 | largest of sds | stated bias, largest | budget | rows per ESS, surrogate and sbps |",
               "|---|---|---|---|---|---|---|"]
@@ -101,6 +129,7 @@ def main():
     parser.add_argument("--sizes", default="1e3,1e4,1e5,1e6")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--ess", type=float, default=20000)
+    parser.add_argument("--trust-ess", type=float, default=50000)
     parser.add_argument("--duel", default="1e5,1e6")
     parser.add_argument("--duel-ess", type=float, default=100000)
     parser.add_argument("--write", action="store_true", help="put it into bench/RESULTS.md")

@@ -75,6 +75,8 @@ double bounds_taylor(potential *u, const double *w);
 /* dim: the posterior's mean in z = A^-1 (w - reference), as far as third derivatives there say it; NULL: not
  * known. */
 const double *bounds_mean(const potential *u);
+/* How far, squared, third derivatives move it from the mode; 0 where that is not known. */
+double bounds_skew(const potential *u);
 
 /* w = reference + A z twice, A the map that the bounds were made with. */
 typedef struct {

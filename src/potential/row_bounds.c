@@ -58,6 +58,7 @@ typedef struct {
 struct row_bounds {
     bound_table of[RADII]; /* by increasing radius, the last for all */
     double *mean;          /* (3), and room */
+    double skew;           /* square of its second term */
     bool mean_known;
 };
 
@@ -164,6 +165,7 @@ static sbps_status fill(row_bounds *r, const posterior *u, const control *cv, ro
     r->mean = new_doubles(3 * u->dim);
     if (!r->mean) return fail_memory(err);
     sbps_status status = row_sums(u->data, &what, r->mean, err);
+    r->skew = dot(u->dim, r->mean, r->mean);
     add_newton(u, cv, map, r->mean + u->dim, r->mean);
     choose_radii(r, u->dim);
     for (size_t k = 0; status == SBPS_OK && k < RADII; k++)
@@ -346,6 +348,11 @@ const double *bounds_mean(const potential *of)
 {
     const row_bounds *r = minibatch_behind(of)->bounds;
     return r && r->mean_known ? r->mean : NULL;
+}
+
+double bounds_skew(const potential *of)
+{
+    return bounds_mean(of) ? minibatch_behind(of)->bounds->skew : 0.0;
 }
 
 pair_ratio bounds_compare(potential *of, const point_pair *pair, rng *random)

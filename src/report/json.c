@@ -107,6 +107,7 @@ static const run_field run_fields[] = {
     {"bias_estimate", add_number, offsetof(result, info.bias_estimate)},
     {"min_ess", add_number, offsetof(result, info.min_ess)},
     {"passes_setup", add_number, offsetof(result, info.passes_setup)},
+    {"pareto_k", add_number, offsetof(result, info.pareto_k)},
     {"seconds_setup", add_number, offsetof(result, info.seconds_setup)},
     {"seconds_warmup", add_number, offsetof(result, info.seconds_warmup)},
     {"seconds_sampling", add_number, offsetof(result, info.seconds_sampling)},

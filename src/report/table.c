@@ -131,6 +131,9 @@ static void add_outcome(text *t, const result_info *info)
     text_add(t, ")\nmin ESS       ");
     text_count(t, info->min_ess);
     if (info->ess_goal > 0.0) text_add(t, " (goal %.0f)", info->ess_goal);
+    if (!isnan(info->pareto_k))
+        text_add(t, "\nPareto k-hat  %.2f (above 0.7 weights are not to be trusted)",
+                 info->pareto_k);
     text_add(t, "\nrows touched  ");
     text_count(t, info->rows_touched);
     text_add(t, ", per effective sample ");

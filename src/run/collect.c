@@ -128,6 +128,7 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
     info->bias_budget = o->bias_budget;
     info->refresh_rate = run->plan->sampler->discrete ? NAN : run->plan->settings.refresh_rate;
     info->passes_setup = run->passes_setup;
+    info->pareto_k = run_pareto_k(run);
     info->seconds_setup = run->seconds_setup;
     info->seconds_warmup = run->state.seconds_warmup;
     info->seconds_sampling = run->state.seconds_sampling;

@@ -286,6 +286,7 @@ sbps_status run_advance(sbps_run *run, bool *finished, sbps_error *err)
     if (*finished) return SBPS_OK;
     bool whole = chains_round(run);
     sbps_status status = chains_check(run, err);
+    if (status == SBPS_OK) status = run_check_weights(run, err);
     if (status != SBPS_OK) return status;
     *(warming_up ? &s->seconds_warmup : &s->seconds_sampling) += now() - begin;
     if (run->plan->seconds_rule) chains_lengthen_rounds(run, now() - begin);

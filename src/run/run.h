@@ -181,6 +181,10 @@ double run_bias_quick(const sbps_run *run);
 sbps_status run_state_bias(const sbps_run *run, result *r, sbps_error *err);
 /* Do two standard errors take the bias out of its budget, and would less error bring it back? */
 bool run_bias_unsure(const sbps_run *run);
+/* weights.c: k-hat of the importance weights; NAN: there are none yet, or never. Refuses what is not to be
+ * trusted. */
+double run_pareto_k(const sbps_run *run);
+sbps_status run_check_weights(const sbps_run *run, sbps_error *err);
 /* collect.c */
 sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err);
 /* inspect.c: what a checkpoint may hold. `fresh`: the chains' memory as set-up made it. */

@@ -69,7 +69,9 @@ void warmup_begin(sbps_run *run)
     run->state = (run_state){.phase = PHASE_WARMUP};
     calibrate_all(run, true);
     adapt_all(run, true);
-    if (run->options->warmup == 0) end(run);
+    bool needless = run->plan->sampler->independent && run->options->warmup == SIZE_AUTO;
+    run->state.settled = needless;
+    if (run->options->warmup == 0 || needless) end(run);
 }
 
 static void choose_band(sbps_run *run)

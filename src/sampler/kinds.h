@@ -22,7 +22,8 @@
     X(sampler, msgnht)                                                                         \
     X(sampler, mh) /* discrete, exact */                                                       \
     X(sampler, hmc)                                                                            \
-    X(sampler, surrogate)
+    X(sampler, surrogate)                                                                      \
+    X(sampler, importance)
 
 SAMPLER_KINDS(KIND_DECLARED)
 

@@ -61,9 +61,10 @@ struct sampler_kind {
         bounded; /* thins under exact bounds: its control variate is part of them, and noise that
                      is added to gradients would break them */
     bool pairs;  /* weighs pairs of points, see bounds.h: the potential needs a row_bounds */
-    bool ergodic;   /* without refreshment: auto is 0 */
-    bool bends;     /* moves in bent coordinates where the posterior has walls */
-    bool own_noise; /* deals with settings->gradient_noise itself: the potential adds none */
+    bool independent; /* draws know nothing of each other: there is nothing to warm up for */
+    bool ergodic;     /* without refreshment: auto is 0 */
+    bool bends;       /* moves in bent coordinates where the posterior has walls */
+    bool own_noise;   /* deals with settings->gradient_noise itself: the potential adds none */
     /* Optional: can it do this? SBPS_BAD_ARG with a sentence that says which sampler can. */
     sbps_status (*check)(const potential_facts *facts, const sampler_settings *settings,
                          sbps_error *err);
@@ -78,6 +79,9 @@ struct sampler_kind {
      * missed, see calibration.h. NULL: it has no band. */
     void (*calibrate)(sampler *s, bool on);
     const struct calibration *(*curve)(const sampler *s);
+    /* Optional: importance weights, as logarithms, of proposals that have become the path; they count from
+     * when there is a whole set of them. NULL: it has none. */
+    const double *(*weights)(const sampler *s, size_t *count);
     /* Optional, both or none: the running mean of c^2 / u'Hu; and for batches of another size, which
      * make so many times as much. */
     double (*noise)(const sampler *s);

@@ -1,7 +1,10 @@
 /* Independence Metropolis from a Student t at the reference, weighed on a random few of the rows.
  *
- *   w' = reference + A z',   z' = m + x sqrt(n / c),   x normal, c chi-squared with n = 2d + 6,          (1)
+ *   w' = reference + A z',   z' = m + x sqrt(n / c),   x normal, c chi-squared with n degrees,          (1)
  *   log q(z) = -(n + d)/2 log(1 + |z - m|^2 / n),      m the posterior's mean as third derivatives say
+ *
+ *   n = 6 + 2d/(1 + b),  b the square of how far third derivatives move the mean from the mode: where that is far,
+ *   tails are heavier, too.
  *
  * With T(w) the potential by the rows' Taylor polynomials of the second order (priors as they are), which is
  * known without rows, and R = U - T, the step is taken with probability
@@ -70,7 +73,7 @@ static void surrogate_start(sampler *s, const double *p, rng random)
 /* Half of n of (1). */
 static size_t half_freedom(const sampler *s)
 {
-    return s->dim + 3;
+    return 3 + (size_t)((double)s->dim / (1.0 + bounds_skew(s->u)));
 }
 
 static double log_density(const sampler *s, const double *z)

@@ -94,6 +94,7 @@ const info_field layout_numbers[] = {
     INFO(bias_estimate_se),
     INFO(min_ess),
     INFO(passes_setup),
+    INFO(pareto_k),
     INFO(seconds_setup),
     INFO(seconds_warmup),
     INFO(seconds_sampling),

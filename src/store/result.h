@@ -18,6 +18,7 @@ typedef struct {
     double proposals, bounces, refreshments, violations, missing_bounces, rows_touched;
     double bias_estimate, min_ess; /* NAN where unknown */
     double bias_estimate_se;       /* of the parameter it is that of */
+    double pareto_k;               /* of importance weights; NAN: there are none */
     double passes_setup; /* through all rows before the first proposal; NAN: unknown */
     double seconds_setup, seconds_warmup, seconds_sampling;
     bool paper;                 /* --paper */

@@ -34,6 +34,7 @@ static void set_info(result *r)
         .bias_estimate = 0.0125,
         .min_ess = 1600,
         .passes_setup = 2.5,
+        .pareto_k = NAN,
         .seconds_setup = 0.5,
         .seconds_warmup = 1.25,
         .seconds_sampling = 3,

@@ -52,6 +52,7 @@ RUNS = {
     "mh": LOGISTIC + LONG + "--sampler mh",
     "hmc": LOGISTIC + "--chains 2 --draws 40 --epochs 2000 --sampler hmc",
     "surrogate": LOGISTIC + "--chains 2 --draws 40 --warmup 600 --ess 400 --sampler surrogate",
+    "importance": LOGISTIC + "--chains 2 --draws 40 --ess 400 --sampler importance",
     # models
     "logistic": SBPS_OF,
     "linear": LINEAR + SHORT + "--sampler sbps",

@@ -116,6 +116,7 @@ static const expectation expectations[] = {
     {.sampler = "mh", .law = exact},
     {.sampler = "hmc", .law = exact},
     {.sampler = "surrogate"},
+    {.sampler = "importance", .law = exact},
 };
 
 #define EXPECTATIONS (sizeof expectations / sizeof *expectations)

@@ -43,6 +43,7 @@ static const expectation expectations[] = {
     {.sampler = "mh", .kind = EXACT},
     {.sampler = "hmc", .kind = EXACT},
     {.sampler = "surrogate", .kind = EXACT},
+    {.sampler = "importance", .kind = EXACT},
 };
 
 static void compare(const expectation *e, const sbps_result *r, size_t j, known truth)

@@ -1,0 +1,128 @@
+/* The M = min(n/5, 3 sqrt(n)) largest of n weights, less the largest of the others, are taken for draws of
+ *
+ *   F(x) = 1 - (1 + k x / s)^(-1/k),                                                                  (1)
+ *
+ * fitted by the posterior mean of theta = -k/s over a grid of 30 + sqrt(M) points under a weak prior:
+ *
+ *   k(theta) = mean log(1 - theta x),   log-likelihood M (log(-theta / k) - k - 1),                   (2)
+ *   k <- (M k + 5) / (M + 10)
+ *
+ * and become the quantiles of (1) at (j - 1/2)/M, in their order.
+ *
+ * Vehtari, Simpson, Gelman, Yao, Gabry (2024), JMLR 25(72); Zhang, Stephens (2009), Technometrics 51, 316-325, for (2). */
+#include "base/pareto.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#define TAIL_LEAST ((size_t)5)
+#define GRID       30
+#define PRIOR      3.0
+#define SHRINK     10.0
+
+/* ---- ranks ---- */
+
+static bool before(const ranked_weight *a, const ranked_weight *b)
+{
+    return a->log_weight != b->log_weight ? a->log_weight < b->log_weight : a->index < b->index;
+}
+
+/* Of a heap with the largest on top, only `at` may be too small. */
+static void sink(ranked_weight *heap, size_t at, size_t n)
+{
+    for (size_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && before(&heap[child], &heap[child + 1])) child++;
+        if (!before(&heap[at], &heap[child])) return;
+        ranked_weight held = heap[at];
+        heap[at] = heap[child];
+        heap[child] = held;
+    }
+}
+
+/* In place: steps of samplers may not allocate, as qsort may. */
+static void sort(ranked_weight *x, size_t n)
+{
+    for (size_t i = n / 2; i-- > 0;) sink(x, i, n);
+    for (size_t last = n; last-- > 1;) {
+        ranked_weight held = x[0];
+        x[0] = x[last];
+        x[last] = held;
+        sink(x, 0, last);
+    }
+}
+
+/* ---- the fit ---- */
+
+/* The tail, increasing: weights less the largest of the others. */
+typedef struct {
+    const ranked_weight *of;
+    size_t n;
+    double cut, top; /* weights are over the largest of all, whose logarithm is top */
+} tail;
+
+static double excess(const tail *t, size_t j)
+{
+    return exp(t->of[j].log_weight - t->top) - t->cut;
+}
+
+static double shape(const tail *t, double theta)
+{
+    double sum = 0.0;
+    for (size_t j = 0; j < t->n; j++) sum += log1p(-theta * excess(t, j));
+    return sum / (double)t->n;
+}
+
+/* (2) */
+static double log_likelihood(const tail *t, double theta)
+{
+    double k = shape(t, theta);
+    return (double)t->n * (log(-theta / k) - k - 1.0);
+}
+
+static double fit_theta(const tail *t)
+{
+    size_t points = GRID + (size_t)floor(sqrt((double)t->n));
+    double quarter = excess(t, (size_t)floor(0.25 * (double)t->n + 0.5) - 1);
+    double largest = excess(t, t->n - 1), top = -INFINITY, sum = 0.0, weighed = 0.0;
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t j = 1; j <= points; j++) {
+            double along = 1.0 - sqrt((double)points / ((double)j - 0.5));
+            double theta = 1.0 / largest + along / (PRIOR * quarter);
+            double l = log_likelihood(t, theta);
+            if (pass == 0 && l > top) top = l;
+            if (pass == 0) continue;
+            sum += exp(l - top);
+            weighed += theta * exp(l - top);
+        }
+    return weighed / sum;
+}
+
+static double quantile(double k, double s, double p)
+{
+    return k == 0.0 ? -s * log1p(-p) : s * expm1(-k * log1p(-p)) / k;
+}
+
+static double smooth_tail(const tail *t, double *log_weight)
+{
+    double theta = fit_theta(t), k = shape(t, theta), s = -k / theta;
+    k = ((double)t->n * k + 0.5 * SHRINK) / ((double)t->n + SHRINK);
+    for (size_t j = 0; isfinite(k) && j < t->n; j++) {
+        double p = ((double)j + 0.5) / (double)t->n;
+        double smooth = log(t->cut + quantile(k, s, p));
+        log_weight[t->of[j].index] = t->top + fmin(smooth, 0.0);
+    }
+    return isfinite(k) ? k : INFINITY;
+}
+
+double pareto_smooth(size_t n, double *log_weight, ranked_weight *room)
+{
+    size_t most = (size_t)ceil(fmin(0.2 * (double)n, 3.0 * sqrt((double)n)));
+    if (most < TAIL_LEAST || most >= n) return INFINITY;
+    for (size_t i = 0; i < n; i++) room[i] = (ranked_weight){log_weight[i], i};
+    sort(room, n);
+    tail t = {.of = room + (n - most), .n = most, .top = room[n - 1].log_weight};
+    t.cut = exp(t.of[-1].log_weight - t.top);
+    /* a tail without a spread has no shape: nor would the quarter of it that the fit begins with */
+    if (!(excess(&t, 0) > 0.0) || !isfinite(t.top)) return INFINITY;
+    return smooth_tail(&t, log_weight);
+}
