@@ -170,7 +170,10 @@ static void describe_sampler(const sbps_run *run, text *out)
     }
     if (!p->sampler->discrete) text_add(out, ", refresh rate %.3g", p->settings.refresh_rate);
     text_add(out, "\n");
-    if (!is_rowless(run))
+    if (p->sampler->pairs)
+        text_add(out, "  rows      drawn one by one under bounds; control variate %s\n",
+                 p->control_variate);
+    else if (!is_rowless(run))
         text_add(out, "  batches   %zu of %zu rows: %s; control variate %s\n", run->tuned.batch,
                  run->table->data->n, run->tuned.minibatch->summary, p->control_variate);
     describe_bends(run, out);
