@@ -18,6 +18,7 @@
 #define PART_BYTES                                                                             \
     ((size_t)4 * 256 * 1024 - 8192) /* four buffers of text hold it and a last record */
 #define PART_REACH  4               /* parts, in which a record must end that was guessed */
+#define SLOTS       4 /* a thread: parts that wait for one before them, whose thread does not run */
 #define SERIAL_ROWS ((size_t)128 * 1024) /* doubles that are handed on at once */
 
 typedef struct {
@@ -248,7 +249,7 @@ static sbps_status read_parts(gathering *g)
     size_t bytes = g->size - g->first, count = (bytes + g->part_bytes - 1) / g->part_bytes;
     size_t threads = reading_threads(g->spec);
     if (threads > count) threads = count;
-    g->slots = threads > 1 ? 2 * threads : 1;
+    g->slots = threads > 1 ? SLOTS * threads : 1;
     sbps_status status = share_out(g, (unsigned)threads, count);
     return status == SBPS_OK ? g->status : status;
 }
