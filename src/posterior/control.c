@@ -72,7 +72,7 @@ static sbps_status allocate_rows(const posterior *u, control *c, control_order o
                            mean};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         if (!runs[i]) continue;
-        *arrays[i] = new_doubles(runs[i] * u->data->n);
+        *arrays[i] = unset_doubles(runs[i] * u->data->n); /* by whoever sees the rows */
         if (!*arrays[i]) return fail_memory(err);
     }
     return SBPS_OK;

@@ -25,11 +25,11 @@
  *
  * At w = centre + s L'^-1 v, v standard normal, the predictor is moved by e ~ N(0, s^2 |z_i|^2), and where the
  * curvature of a row changes by a factor of exp(|e|) at most, as that of logistic and Poisson regression does, the
- * mean of w'Hw with each row's curvature there is at most
+ * mean of w'Hw with each row's curvature there is above that of the normal, s^2 d, by at most
  *
- *   sum_i c_i |l_ee| s^2 |z_i|^2 (1 + s^2 |z_i|^2) exp(s^2 |z_i|^2 / 2)                              (5)
+ *   s^2 sum_i c_i |l_ee| |z_i|^2 ((1 + s^2 |z_i|^2) exp(s^2 |z_i|^2 / 2) - 1).                       (5)
  *
- * and half of what U has risen by; over s^2 d it is the steepness. With auxiliaries, which give the predictor a
+ * Its ratio to s^2 d, and 1, is the steepness. With auxiliaries, which give the predictor a
  * scale, e is measured in that: |l_ee| |z_i|^2 takes the place of |z_i|^2 in the exponent. */
 #include "posterior/influence.h"
 #include "base/cholesky.h"
@@ -293,7 +293,7 @@ static void add_steepness(const whitened *b, influence_meter *in)
     for (size_t i = 0; i < b->n; i++) {
         double share = whitened_weight(b, i) * fabs(b->ee[i]) * b->lever[i];
         double e2 = s2 * (in->auxiliaries ? fabs(b->ee[i]) * b->lever[i] : b->lever[i]);
-        sum += share * (1.0 + e2) * exp(0.5 * smaller(e2, STEEP_MOST));
+        sum += share * ((1.0 + e2) * exp(0.5 * smaller(e2, STEEP_MOST)) - 1.0);
     }
     atomic_fetch_add(&in->steepness, (uint64_t)(smaller(sum, STEEP_SUM) * STEEP_UNIT + 0.5));
 }

@@ -19,6 +19,8 @@ double now(void)
 
 /* ---- set-up ---- */
 
+#define STEEP_LEAST 2.0 /* U over its normal, where chains start */
+
 static sbps_status name_parameters(sbps_run *run, sbps_error *err)
 {
     const posterior *u = run->target;
@@ -81,6 +83,19 @@ static void check_findings(const sbps_run *run, findings *f)
     f->gathered = NULL;
 }
 
+/* Where rows bend U within the posterior's reach, near the mode is not the same as at it. */
+static sbps_status go_all_the_way(sbps_run *run, findings *f, sbps_error *err)
+{
+    mode *near = run->reference;
+    if (!f->measured.known || !(run->steepness > STEEP_LEAST)) return SBPS_OK;
+    sbps_status status = mode_find(run->target, near->w, &run->reference, err);
+    mode_destroy(near);
+    gathering_close(f->gathered);
+    f->gathered = NULL;
+    f->measured.known = false;
+    return status;
+}
+
 /* The mode or a point near it, or that of a file in its place. */
 static sbps_status find_reference(sbps_run *run, findings *f, sbps_error *err)
 {
@@ -93,8 +108,9 @@ static sbps_status find_reference(sbps_run *run, findings *f, sbps_error *err)
                      ? mode_take(run->target, start.w, start.precision, &run->reference, err)
                      : mode_near(run->target, start.w, f->gathered, &run->reference, err);
     start_release(&start);
-    if (status == SBPS_OK) check_findings(run, f);
-    return status;
+    if (status != SBPS_OK) return status;
+    check_findings(run, f);
+    return go_all_the_way(run, f, err);
 }
 
 static sbps_status factor_hessian(sbps_run *run, sbps_error *err)
