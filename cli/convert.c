@@ -119,8 +119,9 @@ static const sbps_option_info convert_flags[] = {
     {.name = "no-intercept"},
     {.name = "standardize"},
     {.name = "threads"},
-    {"storage", "double|float", "double", "Options",
-     "How numbers are kept. float: half the size, values rounded to 7 digits."},
+    {"storage", "auto|double|float|sparse", "auto", "Options",
+     "How numbers are kept. float: half the size, values rounded to 7 digits. sparse: only "
+     "what is not 0. auto: sparse where that is cheaper, else double."},
     {"seed", "S", "1", "Options", "Seed of the shuffle: the same seed gives the same file."},
     {"memory", "SIZE", "", "Options",
      "What the shuffle may use, such as 500M or 1G; the file does not depend on it. Without "

@@ -18,8 +18,9 @@ typedef struct {
     size_t bytes;
 } span;
 
-/* Where dense rows lie; cut at the end of the table, because a window that wraps is rare. */
-static span rows_span(const rows *data, size_t first, size_t n)
+/* Where dense rows lie; cut, like those below, at the end of the table, because a window that wraps
+ * is rare. */
+static span dense_span(const rows *data, size_t first, size_t n)
 {
     size_t row = rows_stride_bytes(data);
     if (n > data->n - first) n = data->n - first;
@@ -27,9 +28,30 @@ static span rows_span(const rows *data, size_t first, size_t n)
     return x ? (span){(const unsigned char *)x + first * row, n * row} : (span){0};
 }
 
+/* Where entries of sparse rows lie in one of their arrays. */
+static span entries_span(const rows *data, const void *array, size_t each, size_t first,
+                         size_t n)
+{
+    if (n > data->n - first) n = data->n - first;
+    size_t begin = data->start[first], count = data->start[first + n] - begin;
+    if (!array || count == 0) return (span){0};
+    return (span){(const unsigned char *)array + begin * each, count * each};
+}
+
+static span columns_span(const rows *data, size_t first, size_t n)
+{
+    return entries_span(data, data->column, sizeof *data->column, first, n);
+}
+
+static span values_span(const rows *data, size_t first, size_t n)
+{
+    return entries_span(data, data->value, sizeof *data->value, first, n);
+}
+
 void rows_prefetch(const rows *data, size_t first, size_t n)
 {
-    span s = rows_span(data, first, n);
+    if (data->start) return; /* where they lie would be waited for */
+    span s = dense_span(data, first, n);
     size_t bytes = s.bytes < LINES_MOST * CACHE_LINE ? s.bytes : LINES_MOST * CACHE_LINE;
     for (size_t at = 0; at < bytes; at += CACHE_LINE) __builtin_prefetch(s.at + at);
 }
@@ -37,7 +59,7 @@ void rows_prefetch(const rows *data, size_t first, size_t n)
 bool rows_present(const rows *data, size_t first)
 {
     char byte;
-    span s = rows_span(data, first, 1);
+    span s = data->start ? columns_span(data, first, 1) : dense_span(data, first, 1);
     const struct table_file *f = data->mapped;
     struct iovec to = {&byte, 1};
     if (s.bytes == 0) return true;
@@ -56,18 +78,27 @@ static void want(const void *at, size_t bytes)
     errno = kept;
 }
 
+static void want_span(span s)
+{
+    want(s.at, s.bytes);
+}
+
 static void want_beside(const rows *data, size_t first, size_t n)
 {
     const double *const beside[] = {data->y, data->weight, data->offset};
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
         if (beside[i]) want(beside[i] + first, n * sizeof **beside);
+    if (data->start) want(data->start + first, (n + 1) * sizeof *data->start);
 }
 
 /* y too: it is used more often than x and mostly there, but a miss would be waited for. */
 void rows_want(const rows *data, size_t first, size_t n)
 {
-    span s = rows_span(data, first, n);
-    want(s.at, s.bytes);
+    if (data->start) {
+        want_span(columns_span(data, first, n));
+        want_span(values_span(data, first, n));
+    } else
+        want_span(dense_span(data, first, n));
     want_beside(data, first, n < data->n - first ? n : data->n - first);
 }
 
@@ -78,7 +109,7 @@ void rows_want_beside(const rows *data)
 
 void rows_sweep(const rows *data, size_t first, size_t n)
 {
-    size_t per_part = SWEEP_BYTES / (rows_stride_bytes(data) + 1) + 1;
+    size_t per_part = SWEEP_BYTES / (rows_row_bytes(data) + 1) + 1;
     size_t part = first / per_part, next = (first + n) / per_part;
     if (first > 0 && part == next) return;
     size_t from = first > 0 ? (next + 1) * per_part : 0, count = (first > 0 ? 1 : 2) * per_part;

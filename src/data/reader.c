@@ -54,7 +54,7 @@ struct reader_list {
 
 size_t reader_depth(const rows *data, size_t n)
 {
-    size_t depth = BYTES_MOST / (n * rows_stride_bytes(data) + TABLE_PAGE);
+    size_t depth = BYTES_MOST / (n * rows_row_bytes(data) + TABLE_PAGE);
     if (depth > DEPTH_MOST) return DEPTH_MOST;
     return depth > 1 ? depth : 1;
 }

@@ -9,7 +9,8 @@ typedef struct row_reader row_reader;
 
 /* How many windows of n rows to ask for before they are used. */
 size_t reader_depth(const rows *data, size_t n);
-/* Windows of n rows; NULL where such reads cannot be had. Belongs to the table and ends with it. */
+/* Windows of n rows; NULL where such reads cannot be had, and for sparse rows, which have no
+ * common length. Belongs to the table and ends with it. */
 row_reader *reader_take(const rows *data, size_t n);
 /* Whether somebody has taken one already: the table is known not to fit in memory. */
 bool reader_known(const rows *data);

@@ -38,11 +38,12 @@ typedef struct {
     char *notes;      /* on how it was read, for the user, a line each; NULL: nothing to tell */
     char *source;     /* name of the file; NULL: none */
     size_t dropped;   /* rows left out for missing cells; SIZE_MAX: unknown */
-    column_origin *origin;     /* d, or NULL: unknown */
-    uint64_t hash;             /* of everything above but where it comes from */
-    uint64_t seed;             /* of the shuffle */
-    struct table_file *mapped; /* the file x, y, weight and offset lie in; NULL: in memory */
-    struct row_crew *crew;     /* who goes through them, see row_sums.h; NULL: the caller */
+    column_origin *origin; /* d, or NULL: unknown */
+    uint64_t hash;         /* of everything above but where it comes from */
+    uint64_t seed;         /* of the shuffle */
+    struct table_file
+        *mapped; /* the file x or entries, y, weight and offset lie in; NULL: in memory */
+    struct row_crew *crew; /* who goes through them, see row_sums.h; NULL: the caller */
 } rows;
 
 /* Some rows of a table: those listed, or `n` consecutive ones. */
@@ -125,6 +126,13 @@ static inline row_range rows_from(size_t first, size_t n)
 static inline size_t rows_stride_bytes(const rows *data)
 {
     return data->stride * (data->x_float ? sizeof *data->x_float : sizeof *data->x);
+}
+
+/* What a row of x takes, on average. */
+static inline size_t rows_row_bytes(const rows *data)
+{
+    if (!data->start) return rows_stride_bytes(data);
+    return (size_t)(data->storage->bytes(data) / (double)data->n);
 }
 
 /* What the table takes in memory. */

@@ -25,24 +25,34 @@
 #define BLOCK_LEAST ((size_t)4096) /* bytes; smaller reads and writes do not pay */
 #define BLOCK_MOST  ((size_t)1 << 20)
 
-/* A record is its key and the row: 1 + width words. */
+/* A record is its key, how many words its row has, and the row. */
 typedef union {
-    uint64_t key;
+    uint64_t key, count;
     double value;
 } word;
 
+enum { HEAD = 2 }; /* words of a record before its row */
+
+/* A block as it was written. */
 typedef struct {
-    word *block; /* being filled; NULL: none yet, or all are written */
-    size_t rows;
-    uint64_t *at; /* where the written blocks lie in the file, all full but the last */
+    uint64_t at;
+    size_t words;
+} piece;
+
+typedef struct {
+    word *block;       /* being filled; NULL: none yet, or all are written */
+    size_t used, room; /* words of it */
+    size_t rows, words;
+    piece *written;
     size_t count, capacity;
 } bucket;
 
 struct shuffle {
     char *beside;
-    int file;                        /* -1 while everything is in memory */
-    uint64_t end;                    /* of what is written */
-    size_t width, record, per_block; /* doubles a row; bytes a record; records a block */
+    int file;          /* -1 while everything is in memory */
+    uint64_t end;      /* of what is written */
+    size_t block;      /* words of a block, unless a record is longer */
+    size_t block_most; /* words of the longest so far */
     size_t memory, rows;
     rng random;
     bucket *first; /* the buckets of the first deal */
@@ -50,7 +60,7 @@ struct shuffle {
 
 typedef struct {
     uint64_t key;
-    size_t index; /* in the order of the source, within the bucket */
+    size_t at; /* of the record in its bucket, in words; in the order of the source */
 } place;
 
 static sbps_status fail_spill(const shuffle *s, const char *verb, int error, sbps_error *err)
@@ -103,46 +113,49 @@ static sbps_status read_all(const shuffle *s, void *bytes, size_t size, uint64_t
     return SBPS_OK;
 }
 
-static size_t block_bytes(const shuffle *s)
+/* Room to note another block. */
+static bool more_written(bucket *b)
 {
-    return s->per_block * s->record;
+    if (b->count < b->capacity) return true;
+    size_t capacity = b->capacity ? 2 * b->capacity : 8;
+    piece *written = realloc(b->written, capacity * sizeof *written);
+    if (!written) return false;
+    b->written = written;
+    b->capacity = capacity;
+    return true;
 }
 
 /* Writes the block being filled, whole or not. */
 static sbps_status flush_block(shuffle *s, bucket *b, sbps_error *err)
 {
-    size_t left = b->rows - b->count * s->per_block;
     sbps_status status = SBPS_OK;
-    if (left == 0) return SBPS_OK;
+    if (b->used == 0) return SBPS_OK;
     if (s->file < 0 && (status = open_spill(s, err)) != SBPS_OK) return status;
-    if (b->count == b->capacity) {
-        size_t capacity = b->capacity ? 2 * b->capacity : 8;
-        uint64_t *at = realloc(b->at, capacity * sizeof *at);
-        if (!at) return fail_memory(err);
-        b->at = at;
-        b->capacity = capacity;
-    }
-    status = write_all(s, b->block, left * s->record, s->end, err);
+    if (!more_written(b)) return fail_memory(err);
+    status = write_all(s, b->block, b->used * sizeof(word), s->end, err);
     if (status != SBPS_OK) return status;
-    b->at[b->count++] = s->end;
-    s->end += block_bytes(s);
+    b->written[b->count++] = (piece){s->end, b->used};
+    s->end += b->used * sizeof(word);
+    b->used = 0;
     return SBPS_OK;
 }
 
-/* Block k of a bucket into memory, its room in the file given back; returns how many records. */
+/* Block k of a bucket into memory, its room in the file given back; returns how many words. */
 static sbps_status take_block(const shuffle *s, const bucket *b, size_t k, word *to,
-                              size_t *records, sbps_error *err)
+                              size_t *words, sbps_error *err)
 {
-    size_t before = k * s->per_block, left = b->rows - before;
-    *records = left < s->per_block ? left : s->per_block;
     if (k >= b->count) {
-        memcpy(to, b->block, *records * s->record);
+        *words = b->used;
+        if (b->used > 0) memcpy(to, b->block, b->used * sizeof(word));
         return SBPS_OK;
     }
-    sbps_status status = read_all(s, to, *records * s->record, b->at[k], err);
+    const piece *from = &b->written[k];
+    size_t bytes = from->words * sizeof(word);
+    *words = from->words;
+    sbps_status status = read_all(s, to, bytes, from->at, err);
     /* where holes cannot be made the file just stays large */
-    (void)!fallocate(s->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)b->at[k],
-                     (off_t)block_bytes(s));
+    (void)!fallocate(s->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)from->at,
+                     (off_t)bytes);
     return status;
 }
 
@@ -156,7 +169,7 @@ static bucket *buckets_create(void)
 static void bucket_clear(bucket *b)
 {
     free(b->block);
-    free(b->at);
+    free(b->written);
     *b = (bucket){0};
 }
 
@@ -166,15 +179,30 @@ static void buckets_destroy(bucket *b)
     free(b);
 }
 
-/* Room for the next record of a bucket. */
-static sbps_status bucket_next(shuffle *s, bucket *b, word **out, sbps_error *err)
+/* An empty block with room for a record of so many words. */
+static bool make_block(shuffle *s, bucket *b, size_t words)
 {
-    if (!b->block && !(b->block = malloc(block_bytes(s)))) return fail_memory(err);
-    if (b->rows > 0 && b->rows == (b->count + 1) * s->per_block) {
+    free(b->block);
+    b->room = words > s->block ? words : s->block;
+    b->block = malloc(b->room * sizeof *b->block);
+    if (b->room > s->block_most) s->block_most = b->room;
+    return b->block;
+}
+
+/* Room for the next record of a bucket. */
+static sbps_status bucket_next(shuffle *s, bucket *b, size_t words, word **out, sbps_error *err)
+{
+    if (b->block && words > b->room - b->used) {
         sbps_status status = flush_block(s, b, err);
         if (status != SBPS_OK) return status;
     }
-    *out = b->block + (b->rows - b->count * s->per_block) * (s->width + 1);
+    bool wanting = !b->block || words > b->room;
+    /* the block of a long record is not kept for short ones */
+    if ((wanting || (b->used == 0 && b->room > s->block)) && !make_block(s, b, words))
+        return fail_memory(err);
+    *out = b->block + b->used;
+    b->used += words;
+    b->words += words;
     b->rows++;
     return SBPS_OK;
 }
@@ -193,6 +221,7 @@ static sbps_status settle(shuffle *s, bucket *b, sbps_error *err)
         if (status != SBPS_OK) return status;
         free(b[i].block);
         b[i].block = NULL;
+        b[i].room = 0;
     }
     return SBPS_OK;
 }
@@ -201,16 +230,17 @@ static sbps_status settle(shuffle *s, bucket *b, sbps_error *err)
 static sbps_status deal_again(shuffle *s, const bucket *from, bucket *to, size_t level,
                               sbps_error *err)
 {
-    word *block = malloc(block_bytes(s));
+    word *block = malloc(s->block_most * sizeof *block);
     sbps_status status = block ? SBPS_OK : fail_memory(err);
-    for (size_t k = 0; status == SBPS_OK && k * s->per_block < from->rows; k++) {
-        size_t records = 0;
-        status = take_block(s, from, k, block, &records, err);
-        for (size_t i = 0; status == SBPS_OK && i < records; i++) {
-            const word *record = block + i * (s->width + 1);
+    for (size_t k = 0; status == SBPS_OK && k <= from->count; k++) {
+        size_t words = 0;
+        status = take_block(s, from, k, block, &words, err);
+        for (size_t at = 0, length; status == SBPS_OK && at < words; at += length) {
+            const word *record = block + at;
             word *room = NULL;
-            status = bucket_next(s, &to[bucket_of(record->key, level)], &room, err);
-            if (status == SBPS_OK) memcpy(room, record, s->record);
+            length = HEAD + record[1].count;
+            status = bucket_next(s, &to[bucket_of(record->key, level)], length, &room, err);
+            if (status == SBPS_OK) memcpy(room, record, length * sizeof *room);
         }
     }
     free(block);
@@ -223,7 +253,7 @@ static int by_key(const void *a, const void *b)
 {
     const place *p = a, *q = b;
     if (p->key != q->key) return p->key < q->key ? -1 : 1;
-    return (p->index > q->index) - (p->index < q->index);
+    return (p->at > q->at) - (p->at < q->at);
 }
 
 typedef struct {
@@ -233,24 +263,31 @@ typedef struct {
     bool all;
 } drain;
 
-/* A bucket that fits in memory, in order. */
-static sbps_status drain_small(drain *d, bucket *b, sbps_error *err)
+/* The records of a bucket one after another, and where each of them begins. */
+static sbps_status load(const shuffle *s, const bucket *b, word *record, place *order,
+                        sbps_error *err)
 {
-    shuffle *s = d->s;
-    word *record = malloc(b->rows * s->record);
-    place *order = malloc(b->rows * sizeof *order);
-    sbps_status status = record && order ? SBPS_OK : fail_memory(err);
-    size_t done = 0;
-    for (size_t k = 0; status == SBPS_OK && done < b->rows; k++) {
+    size_t done = 0, at = 0;
+    for (size_t k = 0; k <= b->count; k++) {
         size_t got = 0;
-        status = take_block(s, b, k, record + done * (s->width + 1), &got, err);
+        sbps_status status = take_block(s, b, k, record + done, &got, err);
+        if (status != SBPS_OK) return status;
         done += got;
     }
-    for (size_t i = 0; status == SBPS_OK && i < b->rows; i++)
-        order[i] = (place){record[i * (s->width + 1)].key, i};
+    for (size_t i = 0; i < b->rows; at += HEAD + record[at + 1].count, i++)
+        order[i] = (place){record[at].key, at};
+    return SBPS_OK;
+}
+
+/* A bucket that fits in memory, in order. */
+static sbps_status drain_small(drain *d, const bucket *b, sbps_error *err)
+{
+    word *record = malloc(b->words * sizeof *record);
+    place *order = malloc(b->rows * sizeof *order);
+    sbps_status status = record && order ? load(d->s, b, record, order, err) : fail_memory(err);
     if (status == SBPS_OK) qsort(order, b->rows, sizeof *order, by_key);
     for (size_t i = 0; status == SBPS_OK && d->all && i < b->rows; i++)
-        d->all = d->sink(d->self, &record[order[i].index * (s->width + 1) + 1].value);
+        d->all = d->sink(d->self, &record[order[i].at + HEAD].value);
     free(record);
     free(order);
     return status;
@@ -258,7 +295,7 @@ static sbps_status drain_small(drain *d, bucket *b, sbps_error *err)
 
 static bool fits(const shuffle *s, const bucket *b)
 {
-    return b->rows <= s->memory / (s->record + sizeof(place));
+    return b->words * sizeof(word) + b->rows * sizeof(place) <= s->memory;
 }
 
 static sbps_status drain_bucket(drain *d, bucket *b, size_t level, sbps_error *err)
@@ -283,7 +320,7 @@ sbps_status shuffle_create(const char *beside, size_t width, uint64_t seed, size
                            shuffle **out, sbps_error *err)
 {
     *out = NULL;
-    size_t record = (width + 1) * sizeof(word), block = memory / (2 * BUCKETS);
+    size_t record = (HEAD + width) * sizeof(word), block = memory / (2 * BUCKETS);
     if (block < BLOCK_LEAST) block = BLOCK_LEAST;
     if (block > BLOCK_MOST) block = BLOCK_MOST;
     if (block < record) block = record;
@@ -296,9 +333,8 @@ sbps_status shuffle_create(const char *beside, size_t width, uint64_t seed, size
     if (!s) return fail_memory(err);
     *s = (shuffle){.beside = strdup(beside),
                    .file = -1,
-                   .width = width,
-                   .record = record,
-                   .per_block = block / record,
+                   .block = block / sizeof(word),
+                   .block_most = block / sizeof(word),
                    .memory = memory,
                    .random = rng_stream(seed, 0, RNG_SHUFFLE),
                    .first = buckets_create()};
@@ -310,14 +346,16 @@ sbps_status shuffle_create(const char *beside, size_t width, uint64_t seed, size
     return SBPS_OK;
 }
 
-sbps_status shuffle_add(shuffle *s, const double *row, sbps_error *err)
+sbps_status shuffle_add(shuffle *s, const double *row, size_t count, sbps_error *err)
 {
     word *room = NULL;
     uint64_t key = rng_word(&s->random);
-    sbps_status status = bucket_next(s, &s->first[bucket_of(key, 0)], &room, err);
+    bucket *b = &s->first[bucket_of(key, 0)];
+    sbps_status status = bucket_next(s, b, HEAD + count, &room, err);
     if (status != SBPS_OK) return status;
-    room->key = key;
-    memcpy(room + 1, row, s->width * sizeof *row);
+    room[0].key = key;
+    room[1].count = count;
+    memcpy(room + HEAD, row, count * sizeof *row);
     s->rows++;
     return SBPS_OK;
 }

@@ -3,7 +3,7 @@
  * Only header, means, sds and names are read and summed; the numbers stay where they are until a
  * window touches them, and their damage goes unseen (the hash is the converter's word). Everything
  * that points into the file is checked against its size, so that no file can make us look outside
- * it. */
+ * it: the places of sparse rows' entries too, which takes a sweep over them. */
 #include "data/table.h"
 
 #include "base/memory.h"
@@ -26,8 +26,9 @@ static const size_t COUNT_MOST = (size_t)1 << 48; /* products of two cannot be c
 uint32_t table_crc(const table_header *h)
 {
     table_header copy = *h;
+    size_t size = h->version > TABLE_VERSION_DENSE ? sizeof copy : TABLE_HEADER_DENSE;
     copy.crc = 0;
-    return (uint32_t)crc32_z(0, (const unsigned char *)&copy, sizeof copy);
+    return (uint32_t)crc32_z(0, (const unsigned char *)&copy, size);
 }
 
 uint32_t table_tail_crc(const table_header *h, const unsigned char *base)
@@ -63,10 +64,11 @@ static sbps_status check_header(const char *path, const table_header *h, uint64_
                                 sbps_error *err)
 {
     if (h->version > TABLE_VERSION)
-        return fail(err, SBPS_BAD_FILE,
-                    "%s: a table of version %u; this program reads version %d: convert it "
-                    "again, or use a newer program",
-                    path, (unsigned)h->version, TABLE_VERSION);
+        return fail(
+            err, SBPS_BAD_FILE,
+            "%s: a table of version %u; this program reads up to version %d: convert it "
+            "again, or use a newer program",
+            path, (unsigned)h->version, TABLE_VERSION);
     if (table_crc(h) != h->crc)
         return fail_damaged(path, "the checksum of its header is wrong", err);
     if (bytes < h->bytes)
@@ -77,45 +79,75 @@ static sbps_status check_header(const char *path, const table_header *h, uint64_
     return SBPS_OK;
 }
 
-/* The storage kinds a file can have, and what a number takes. */
-static const struct {
-    const storage_kind *kind;
-    size_t bytes;
-} storages[] = {{&storage_double, sizeof(double)}, {&storage_float, sizeof(float)}};
+static const storage_kind *const storages[] = {STORAGE_KINDS(KIND_LISTED)};
 
-static size_t storage_index(const table_header *h)
+/* NULL: unknown. */
+static const storage_kind *storage_named(const table_header *h)
 {
-    size_t count = sizeof storages / sizeof *storages, k = 0;
-    while (k < count && strncmp(h->storage, storages[k].kind->name, sizeof h->storage)) k++;
-    return k;
+    for (size_t k = 0; k < sizeof storages / sizeof *storages; k++)
+        if (!strncmp(h->storage, storages[k]->name, sizeof h->storage)) return storages[k];
+    return NULL;
 }
 
-static bool section_fits(const table_header *h, section_name k, uint64_t size)
+static bool section_fits(const table_header *h, const table_section *s, uint64_t size)
 {
-    const table_section *s = &h->section[k];
     return s->size == size && s->at % TABLE_PAGE == 0 && s->at >= TABLE_PAGE &&
            s->at <= h->bytes && size <= h->bytes - s->at;
+}
+
+/* Dense rows: stride numbers each. */
+static bool x_fits(const table_header *h, size_t number)
+{
+    if (h->columns > 0 && h->rows > h->bytes / (h->stride * number)) return false;
+    return section_fits(h, &h->section[SECTION_X], h->rows * h->stride * number);
+}
+
+static size_t entry_count(const table_header *h)
+{
+    return h->entries[ENTRIES_COLUMN].size / sizeof(uint32_t);
+}
+
+static bool entries_fit(const table_header *h)
+{
+    const table_section *e = h->entries;
+    uint64_t count = entry_count(h);
+    bool fine = h->version > TABLE_VERSION_DENSE && count < COUNT_MOST;
+    fine = fine && section_fits(h, &e[ENTRIES_START], (h->rows + 1) * sizeof(uint64_t));
+    fine = fine && section_fits(h, &e[ENTRIES_COLUMN], count * sizeof(uint32_t));
+    if (e[ENTRIES_VALUE].size == 0) return fine;
+    return fine && section_fits(h, &e[ENTRIES_VALUE], count * sizeof(double));
+}
+
+static bool rows_fit(const table_header *h, const storage_kind *storage)
+{
+    if (storage == &storage_sparse) return entries_fit(h);
+    return x_fits(h, storage == &storage_float ? sizeof(float) : sizeof(double));
+}
+
+static bool counts_fit(const table_header *h)
+{
+    size_t n = h->rows, d = h->columns;
+    bool fine = n >= 2 && n < COUNT_MOST && d < COUNT_MOST && h->stride < COUNT_MOST;
+    fine = fine && h->stride == (d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+    return fine && n <= h->bytes / sizeof(double) && d <= h->bytes / sizeof(double);
 }
 
 /* Sizes as the counts ask for; only then may anything be touched. */
 static sbps_status check_sections(const char *path, const table_header *h, sbps_error *err)
 {
-    size_t kind = storage_index(h), n = h->rows, d = h->columns;
-    if (kind == sizeof storages / sizeof *storages)
+    const storage_kind *storage = storage_named(h);
+    const table_section *s = h->section;
+    if (!storage)
         return fail(err, SBPS_BAD_FILE, "%s: numbers are stored as '%.15s', which is unknown",
                     path, show(h->storage, h->storage + strnlen(h->storage, 15)).text);
-    bool fine = n >= 2 && n < COUNT_MOST && d < COUNT_MOST && h->stride < COUNT_MOST;
-    fine = fine && h->stride == (d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
-    fine = fine && (d == 0 || n <= h->bytes / (h->stride * storages[kind].bytes));
-    fine = fine && n <= h->bytes / sizeof(double) && d <= h->bytes / sizeof(double);
-    if (!fine) return fail_damaged(path, "its counts do not fit its size", err);
-    fine = section_fits(h, SECTION_X, n * h->stride * storages[kind].bytes) &&
-           section_fits(h, SECTION_Y, n * sizeof(double)) &&
-           section_fits(h, SECTION_MEAN, d * sizeof(double)) &&
-           section_fits(h, SECTION_SD, d * sizeof(double)) &&
-           section_fits(h, SECTION_TEXT, h->section[SECTION_TEXT].size);
+    if (!counts_fit(h)) return fail_damaged(path, "its counts do not fit its size", err);
+    uint64_t row_bytes = h->rows * sizeof(double), column_bytes = h->columns * sizeof(double);
+    bool fine = rows_fit(h, storage) && section_fits(h, &s[SECTION_Y], row_bytes) &&
+                section_fits(h, &s[SECTION_MEAN], column_bytes) &&
+                section_fits(h, &s[SECTION_SD], column_bytes) &&
+                section_fits(h, &s[SECTION_TEXT], s[SECTION_TEXT].size);
     for (section_name k = SECTION_WEIGHT; k <= SECTION_OFFSET; k++)
-        if (h->section[k].size > 0) fine = fine && section_fits(h, k, n * sizeof(double));
+        if (s[k].size > 0) fine = fine && section_fits(h, &s[k], row_bytes);
     return fine ? SBPS_OK : fail_damaged(path, "a section lies outside it", err);
 }
 
@@ -147,6 +179,48 @@ double *table_at(const table_header *h, unsigned char *base, section_name k)
     return h->section[k].size > 0 ? (double *)(base + h->section[k].at) : NULL;
 }
 
+static void *entries_at(const table_header *h, unsigned char *base, entries_name k)
+{
+    return h->entries[k].size > 0 ? base + h->entries[k].at : NULL;
+}
+
+void table_show_entries(const table_header *h, unsigned char *base, rows *r)
+{
+    r->start = entries_at(h, base, ENTRIES_START);
+    r->column = entries_at(h, base, ENTRIES_COLUMN);
+    r->value = entries_at(h, base, ENTRIES_VALUE);
+}
+
+/* Increasing, and columns of the table; the intercept has no entries. */
+static bool columns_are_sound(const rows *r, const uint32_t *column, size_t count)
+{
+    bool sound = count == 0 || (column[0] >= r->intercept && column[count - 1] < r->d);
+    for (size_t k = 1; k < count; k++) sound &= column[k - 1] < column[k];
+    return sound;
+}
+
+/* Every start, before anything is looked up by it, and every column. */
+static const char *fault_of_entries(const rows *r, size_t count)
+{
+    if (r->start[0] != 0 || r->start[r->n] != count)
+        return "its rows do not hold the entries there are";
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->start[i] > r->start[i + 1] || r->start[i + 1] > count)
+            return "the entries of a row begin behind their end";
+        size_t begin = r->start[i], row_count = r->start[i + 1] - begin;
+        if (row_count > 0 && !columns_are_sound(r, r->column + begin, row_count))
+            return "the columns of a row do not increase, or are none of the table's";
+    }
+    return NULL;
+}
+
+static sbps_status check_entries(const char *path, const table_header *h, const rows *r,
+                                 sbps_error *err)
+{
+    const char *fault = fault_of_entries(r, entry_count(h));
+    return fault ? fail_damaged(path, fault, err) : SBPS_OK;
+}
+
 static bool copy_small(const table_header *h, unsigned char *base, const table_text *t, rows *r)
 {
     r->mean = new_doubles(r->d);
@@ -166,11 +240,13 @@ static sbps_status make_rows(const table_header *h, const table_text *t, rows *r
                              sbps_error *err)
 {
     unsigned char *base = r->mapped->base;
-    r->storage = storages[storage_index(h)].kind;
+    r->storage = storage_named(h);
     r->n = h->rows;
     r->stride = h->stride;
     r->intercept = h->flags & TABLE_INTERCEPT;
-    if (r->storage == &storage_float)
+    if (r->storage == &storage_sparse)
+        table_show_entries(h, base, r);
+    else if (r->storage == &storage_float)
         r->x_float = (float *)(base + h->section[SECTION_X].at);
     else
         r->x = table_at(h, base, SECTION_X);
@@ -203,7 +279,6 @@ static sbps_status open_map(const char *path, struct table_file *f, table_header
                     strerrordesc_np(errno));
     f->base = map;
     f->size = h->bytes;
-    madvise(map, h->bytes, MADV_RANDOM); /* see read_ahead.c */
     if (table_tail_crc(h, map) != h->tail_crc)
         return fail_damaged(path, "the checksum of its names and means is wrong", err);
     return SBPS_OK;
@@ -227,7 +302,9 @@ sbps_status table_map(const char *path, rows **out, table_making *how, sbps_erro
     if (status == SBPS_OK && !read_text(&h, r->mapped->base, &t))
         status = fail_damaged(path, "its text does not hold what it should", err);
     if (status == SBPS_OK) status = make_rows(&h, &t, r, err);
+    if (status == SBPS_OK && r->start) status = check_entries(path, &h, r, err);
     if (status == SBPS_OK) {
+        madvise(r->mapped->base, r->mapped->size, MADV_RANDOM); /* see read_ahead.c */
         t.how.standardized = h.flags & TABLE_STANDARDIZED;
         *how = t.how;
         *out = r;
@@ -246,4 +323,7 @@ void table_unmap(rows *r)
     r->mapped = NULL;
     r->x = r->y = r->weight = r->offset = NULL;
     r->x_float = NULL;
+    r->start = NULL;
+    r->column = NULL;
+    r->value = NULL;
 }

@@ -3,9 +3,10 @@
 #define DATA_TABLE_H
 
 #include "data/rows.h"
+#include <stddef.h>
 
 #define TABLE_MAGIC   "\x89SBPS\r\n\x1a" /* as PNG's: text tools that mangle it are found out */
-#define TABLE_VERSION 1
+#define TABLE_VERSION 2
 #define TABLE_PAGE    ((uint64_t)4096) /* sections begin at multiples of it */
 
 typedef enum {
@@ -23,13 +24,22 @@ typedef struct {
     uint64_t at, size; /* bytes; size 0: not there */
 } table_section;
 
+/* Sections of sparse rows, in version 2; they take the place of x. */
+typedef enum {
+    ENTRIES_START,  /* rows + 1 of 64 bits */
+    ENTRIES_COLUMN, /* of 32 bits */
+    ENTRIES_VALUE,  /* doubles; not there: 1 each */
+    ENTRIES
+} entries_name;
+
 enum { TABLE_INTERCEPT = 1, TABLE_STANDARDIZED = 2 };
 
 /* The first bytes of the file, little-endian. */
 typedef struct {
     unsigned char magic[8];
     uint32_t version;
-    uint32_t crc;   /* of this header, this field taken as 0 (CRC-32 of zlib) */
+    uint32_t
+        crc; /* of the header as its version has it, this field taken as 0 (CRC-32 of zlib) */
     uint64_t bytes; /* of the whole file */
     uint64_t rows, columns, stride;
     uint64_t flags;
@@ -39,7 +49,11 @@ typedef struct {
     table_section section[SECTIONS];
     uint32_t tail_crc; /* of means, sds and text */
     uint32_t unused;
+    table_section entries[ENTRIES]; /* version 1 ends before them */
 } table_header;
+
+#define TABLE_VERSION_DENSE 1 /* what tables without sparse rows say, for older programs */
+#define TABLE_HEADER_DENSE  offsetof(table_header, entries)
 
 /* What the text section holds: strings that end in NUL, these first, then the names of the columns.
  * They are the options the table was made with, so that others are refused. */
@@ -71,6 +85,8 @@ uint32_t table_crc(const table_header *h);
 uint32_t table_tail_crc(const table_header *h, const unsigned char *base);
 /* Numbers of a section that holds doubles; NULL when it is not there. */
 double *table_at(const table_header *h, unsigned char *base, section_name k);
+/* Makes the sections of sparse rows those of r. */
+void table_show_entries(const table_header *h, unsigned char *base, rows *r);
 
 /* reader.c */
 struct reader_list *readers_create(void); /* NULL: no memory */
@@ -80,7 +96,7 @@ void readers_destroy(struct reader_list *l);
 bool table_recognise(const char *path);
 /* Maps the file, and tells how it was made. */
 sbps_status table_map(const char *path, rows **out, table_making *how, sbps_error *err);
-/* Releases the mapping, if there is one; x, y, weight and offset are NULL afterwards. */
+/* Releases the mapping, if there is one; what lay in it is NULL afterwards. */
 void table_unmap(rows *r);
 
 #endif

@@ -79,8 +79,8 @@ double *chunks_next(chunks *c)
 
 /* ---- packed ---- */
 
-/* Doubles of a row with so many entries: their number, slots two by two, values. */
-static size_t packed_size(size_t entries)
+/* Their number, slots two by two, values. */
+size_t packed_size(size_t entries)
 {
     return 1 + (entries + 1) / 2 + entries;
 }
@@ -105,7 +105,7 @@ static bool pack(chunks *c)
     return true;
 }
 
-static void unpack(const double *from, size_t width, double *line)
+void row_unpack(const double *from, size_t width, double *line)
 {
     size_t entries = (size_t)*from;
     const double *slots = from + 1, *value = slots + (entries + 1) / 2;
@@ -127,7 +127,7 @@ double *run_next(const chunks *c, double **at, double *line)
     double *row = *at;
     *at += c->packed ? packed_size((size_t)*row) : c->width;
     if (!c->packed) return row;
-    unpack(row, c->width, line);
+    row_unpack(row, c->width, line);
     return line;
 }
 

@@ -28,6 +28,15 @@ typedef struct {
     double *line; /* the row being read */
 } chunks;
 
+/* A packed entry takes a slot and a value, so that packing pays up to two thirds of the cells; it also
+ * costs time. */
+#define PACK_BELOW 0.5
+
+/* Doubles of a packed row with so many entries. */
+size_t packed_size(size_t entries);
+/* A packed row as `width` doubles. */
+void row_unpack(const double *from, size_t width, double *line);
+
 void chunks_init(chunks *c, size_t width, bool packed);
 /* Where the next row goes; it counts once it is kept. NULL: no memory. */
 double *chunks_next(chunks *c);

@@ -5,16 +5,18 @@
  * Two sweeps over the text's rows: levels of categories, and with them the columns, are known only
  * after the last row. The design is made by the code that makes it in memory, over arrays that lie
  * in the file; its room on the disk is taken beforehand, because a write to a mapped page has no
- * way to say that the disk is full. x comes last, so that it can shrink. */
+ * way to say that the disk is full. x comes last, so that it can shrink. Entries of sparse rows are
+ * counted as they are read, those of categories by the plan, so that their room is known as well. */
 #include "read/convert.h"
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "data/shuffle.h"
 #include "data/table.h"
 #include "read/converted.h"
 #include "read/design.h"
 #include "read/gather.h"
+#include "read/passage.h"
+#include "read/storage.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -52,7 +54,7 @@ static sbps_status fail_stopped(const table_job *job, sbps_error *err)
 
 typedef struct {
     const table_job *job;
-    shuffle *to;
+    passage *to;
     bool stopped;
 } reading;
 
@@ -66,21 +68,15 @@ static bool watch_reading(void *self, const char *stage, size_t rows_done, doubl
 static sbps_status shuffle_rows(void *self, chunks *read, sbps_error *err)
 {
     reading *r = self;
-    sbps_status status = SBPS_OK;
-    for (size_t k = 0; k < read->runs; k++) {
-        double *at = read->run[k].first;
-        for (size_t i = 0; status == SBPS_OK && i < read->run[k].rows; i++)
-            status = shuffle_add(r->to, run_next(read, &at, NULL), err);
-    }
-    return status;
+    return passage_send(r->to, read, err);
 }
 
 static sbps_status read_rows(const table_job *job, const rows_spec *spec, row_source *s,
-                             shuffle *to, sbps_error *err)
+                             passage *to, sbps_error *err)
 {
     reading r = {.job = job, .to = to};
     rows_spec watched = *spec;
-    const row_taker taker = {shuffle_rows, &r, false};
+    const row_taker taker = {shuffle_rows, &r, to->packed};
     watched.watch = watch_reading;
     watched.watcher = &r;
     if (!watch_reading(&r, "reading", 0, 0.0)) return fail_stopped(job, err);
@@ -133,16 +129,27 @@ static char *make_text(const design *g, size_t *size)
 
 /* ---- layout ---- */
 
-static void add_section(table_header *h, section_name k, uint64_t size)
+static table_section take_room(table_header *h, uint64_t size)
 {
-    h->section[k] = (table_section){.at = h->bytes, .size = size};
+    table_section made = {.at = h->bytes, .size = size};
     h->bytes = (h->bytes + size + TABLE_PAGE - 1) / TABLE_PAGE * TABLE_PAGE;
+    return made;
+}
+
+/* Of sparse rows, in the place of x. */
+static void lay_out_entries(table_header *h, size_t count, bool ones)
+{
+    h->version = TABLE_VERSION;
+    h->entries[ENTRIES_START] = take_room(h, (h->rows + 1) * sizeof(uint64_t));
+    h->entries[ENTRIES_COLUMN] = take_room(h, count * sizeof(uint32_t));
+    h->entries[ENTRIES_VALUE] = take_room(h, ones ? 0 : count * sizeof(double));
 }
 
 static table_header lay_out(const design *g, size_t n, size_t text_size)
 {
     const rows *r = g->r;
-    table_header h = {.version = TABLE_VERSION,
+    uint64_t row_bytes = n * sizeof(double), column_bytes = r->d * sizeof(double);
+    table_header h = {.version = TABLE_VERSION_DENSE,
                       .bytes = TABLE_PAGE,
                       .rows = n,
                       .columns = r->d,
@@ -151,14 +158,27 @@ static table_header lay_out(const design *g, size_t n, size_t text_size)
     memcpy(h.magic, TABLE_MAGIC, sizeof h.magic);
     if (r->intercept) h.flags |= TABLE_INTERCEPT;
     if (g->spec->standardize) h.flags |= TABLE_STANDARDIZED;
-    add_section(&h, SECTION_Y, n * sizeof(double));
-    add_section(&h, SECTION_WEIGHT, g->plan->weight == SIZE_MAX ? 0 : n * sizeof(double));
-    add_section(&h, SECTION_OFFSET, g->plan->offset == SIZE_MAX ? 0 : n * sizeof(double));
-    add_section(&h, SECTION_MEAN, r->d * sizeof(double));
-    add_section(&h, SECTION_SD, r->d * sizeof(double));
-    add_section(&h, SECTION_TEXT, text_size);
-    add_section(&h, SECTION_X, n * r->stride * sizeof(double));
+    h.section[SECTION_Y] = take_room(&h, row_bytes);
+    h.section[SECTION_WEIGHT] = take_room(&h, g->plan->weight == SIZE_MAX ? 0 : row_bytes);
+    h.section[SECTION_OFFSET] = take_room(&h, g->plan->offset == SIZE_MAX ? 0 : row_bytes);
+    h.section[SECTION_MEAN] = take_room(&h, column_bytes);
+    h.section[SECTION_SD] = take_room(&h, column_bytes);
+    h.section[SECTION_TEXT] = take_room(&h, text_size);
     return h;
+}
+
+/* The rows, as they are to be stored; floats are made of doubles. */
+static void lay_out_rows(table_header *h, design *g, const passage *w)
+{
+    size_t count = passage_entries(w, g);
+    double each = (double)count / (double)h->rows;
+    g->r->storage = storage_of(g->spec, g->r->stride, each);
+    if (g->r->storage == &storage_sparse)
+        lay_out_entries(h, count, w->ones);
+    else {
+        g->r->storage = &storage_double;
+        h->section[SECTION_X] = take_room(h, h->rows * h->stride * sizeof(double));
+    }
 }
 
 /* Takes the room on the disk, maps it, and makes it the arrays of the design. */
@@ -179,7 +199,10 @@ static sbps_status map_design(const table_job *job, const table_header *h, desig
     r->mapped->size = h->bytes;
     madvise(base, h->bytes, MADV_SEQUENTIAL);
     r->n = h->rows;
-    r->x = table_at(h, base, SECTION_X);
+    if (r->storage == &storage_sparse)
+        table_show_entries(h, base, r);
+    else
+        r->x = table_at(h, base, SECTION_X);
     r->y = table_at(h, base, SECTION_Y);
     r->weight = table_at(h, base, SECTION_WEIGHT);
     r->offset = table_at(h, base, SECTION_OFFSET);
@@ -193,24 +216,37 @@ static sbps_status map_design(const table_job *job, const table_header *h, desig
 typedef struct {
     const table_job *job;
     const design *g;
+    const passage *through;
+    entries *each; /* of a sparse row */
     size_t next;
 } filling;
 
-static bool put_next(void *self, const double *row)
+static bool put_next(void *self, const double *record)
 {
     filling *f = self;
+    const design *g = f->g;
     if (f->next % WATCH_ROWS == 0 &&
-        !watch(f->job, "shuffling", f->next, (double)f->next / (double)f->g->r->n))
+        !watch(f->job, "shuffling", f->next, (double)f->next / (double)g->r->n))
         return false;
-    design_put(f->g, row, f->next++);
+    const double *row = passage_row(f->through, record);
+    if (g->r->start) {
+        put_beside(g, row, f->next);
+        g->r->start[f->next + 1] = g->r->start[f->next] + sparse_put(g, row, f->next, f->each);
+    } else
+        design_put(g, row, f->next);
+    f->next++;
     return true;
 }
 
-static sbps_status fill(const table_job *job, const design *g, shuffle *from, sbps_error *err)
+static sbps_status fill(const table_job *job, const design *g, const passage *w,
+                        sbps_error *err)
 {
     bool all = true;
-    filling f = {.job = job, .g = g};
-    sbps_status status = shuffle_drain(from, put_next, &f, &all, err);
+    entries each = {0};
+    filling f = {.job = job, .g = g, .through = w, .each = &each};
+    sbps_status status = entries_open(g, 1, &each, err);
+    if (status == SBPS_OK) status = shuffle_drain(w->order, put_next, &f, &all, err);
+    entries_clear(&each, 1);
     if (status == SBPS_OK && (!all || !watch(job, "checking", f.next, NAN)))
         status = fail_stopped(job, err);
     if (status == SBPS_OK) status = design_finish(g, err);
@@ -218,12 +254,14 @@ static sbps_status fill(const table_job *job, const design *g, shuffle *from, sb
     return status;
 }
 
-/* Means, sds, text and at last the header. x, the last section, may have become shorter. */
+/* Means, sds, text and at last the header. Dense x, the last section, may have become shorter. */
 static void put_rest(table_header *h, const rows *r, const char *words)
 {
     unsigned char *base = r->mapped->base;
-    h->bytes = h->section[SECTION_X].at;
-    add_section(h, SECTION_X, (uint64_t)r->storage->bytes(r));
+    if (!r->start) {
+        h->bytes = h->section[SECTION_X].at;
+        h->section[SECTION_X] = take_room(h, (uint64_t)r->storage->bytes(r));
+    }
     if (r->d > 0) {
         memcpy(base + h->section[SECTION_MEAN].at, r->mean, r->d * sizeof *r->mean);
         memcpy(base + h->section[SECTION_SD].at, r->sd, r->d * sizeof *r->sd);
@@ -237,7 +275,7 @@ static void put_rest(table_header *h, const rows *r, const char *words)
 }
 
 static sbps_status make_table(const table_job *job, const row_source *s, const rows_spec *spec,
-                              shuffle *from, sbps_error *err)
+                              const passage *w, sbps_error *err)
 {
     design g;
     table_header h = {0};
@@ -247,8 +285,9 @@ static sbps_status make_table(const table_job *job, const row_source *s, const r
     if (status == SBPS_OK && !(words = make_text(&g, &text_size))) status = fail_memory(err);
     if (status == SBPS_OK) {
         h = lay_out(&g, s->kept, text_size);
+        lay_out_rows(&h, &g, w);
         status = map_design(job, &h, &g, err);
-        if (status == SBPS_OK) status = fill(job, &g, from, err);
+        if (status == SBPS_OK) status = fill(job, &g, w, err);
         if (status == SBPS_OK) put_rest(&h, g.r, words);
     }
     free(words);
@@ -261,17 +300,14 @@ static sbps_status make_table(const table_job *job, const row_source *s, const r
 sbps_status table_write(const table_job *job, const rows_spec *spec, sbps_error *err)
 {
     row_source s;
-    shuffle *order = NULL;
-    if (wants(spec, "sparse"))
-        return fail(err, SBPS_BAD_ARG,
-                    "--storage sparse: a converted table has rows of double or float");
-    sbps_status status = source_open(job->from, spec, &s, err);
-    if (status == SBPS_OK)
-        status =
-            shuffle_create(job->beside, s.plan->width, spec->seed, job->memory, &order, err);
-    if (status == SBPS_OK) status = read_rows(job, spec, &s, order, err);
-    if (status == SBPS_OK) status = make_table(job, &s, spec, order, err);
-    shuffle_destroy(order);
+    passage w = {0};
+    sbps_status status = storage_check(spec, err);
+    if (status != SBPS_OK) return status;
+    status = source_open(job->from, spec, &s, err);
+    if (status == SBPS_OK) status = passage_open(&s, spec, job->beside, job->memory, &w, err);
+    if (status == SBPS_OK) status = read_rows(job, spec, &s, &w, err);
+    if (status == SBPS_OK) status = make_table(job, &s, spec, &w, err);
+    passage_close(&w);
     source_close(&s);
     return status;
 }

@@ -62,7 +62,8 @@ static sbps_status check_switches(const char *path, const rows *r, const table_m
         return refuse_option(path, "storage", was, err);
     if (spec->needs_doubles && r->storage != &storage_double)
         return fail(err, SBPS_BAD_ARG,
-                    "%s: the model reads rows of doubles and the table has %ss; convert again",
+                    "%s: the model reads rows of doubles and the table was converted with "
+                    "--storage %s; convert again with --storage double",
                     path, was);
     if (!spec->intercept && r->intercept) return refuse_option(path, "no-intercept", "", err);
     return SBPS_OK;

@@ -41,8 +41,7 @@ static sbps_status allocate(design *g, const chunks *read, sbps_error *err)
     return ready ? SBPS_OK : fail_memory(err);
 }
 
-/* What is not part of x. */
-static void put_beside(const design *g, const double *row, size_t to)
+void put_beside(const design *g, const double *row, size_t to)
 {
     const plan *p = g->plan;
     rows *r = g->r;

@@ -27,6 +27,8 @@ sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_er
 sbps_status design_place(design *g, sbps_error *err);
 /* One row as read to row `to` of the table, whose arrays the caller has made. */
 void design_put(const design *g, const double *row, size_t to);
+/* What is not part of x: y, weight and offset of one row. */
+void put_beside(const design *g, const double *row, size_t to);
 /* Checks, standardises, takes the moments and the hash. */
 sbps_status design_finish(const design *g, sbps_error *err);
 /* Floats instead of doubles, in place; made at the end, of what --standardize leaves, which has no

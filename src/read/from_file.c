@@ -6,10 +6,6 @@
 #include "read/gather.h"
 #include "read/storage.h"
 
-/* A packed entry takes a slot and a value, so that packing pays up to two thirds; it also costs
- * time. */
-#define PACK_BELOW 0.5
-
 static sbps_status sign(rows *r, const char *source, size_t dropped, sbps_error *err)
 {
     r->dropped = dropped;

@@ -28,7 +28,7 @@ static bool sparse_pays(size_t stride, double each)
     return ENTRY_COST * (each + ROW_COST) <= (double)stride;
 }
 
-static sbps_status open_entries(const design *g, unsigned threads, entries *e, sbps_error *err)
+sbps_status entries_open(const design *g, unsigned threads, entries *e, sbps_error *err)
 {
     for (unsigned w = 0; w < threads; w++) {
         e[w] = (entries){.ones = true,
@@ -80,7 +80,7 @@ static sbps_status count_entries(const moving *m, double most, sbps_error *err)
     counting c = {.of = m, .most = most};
     r->start = calloc(r->n + 1, sizeof *r->start);
     if (!r->start) return fail_memory(err);
-    sbps_status status = open_entries(m->g, m->threads, m->each, err);
+    sbps_status status = entries_open(m->g, m->threads, m->each, err);
     if (status == SBPS_OK) status = workers_run(m->threads, m->read->runs, count_run, &c, err);
     for (unsigned w = 1; status == SBPS_OK && w < m->threads; w++) {
         m->each->total += m->each[w].total;
@@ -120,45 +120,61 @@ static sbps_status make_sparse(rows *r, const entries *e, sbps_error *err)
     return SBPS_OK;
 }
 
-static sbps_status refuse(const design *g, const char *wanted, sbps_error *err)
+static sbps_status refuse(const rows_spec *spec, sbps_error *err)
 {
-    if (g->spec->needs_doubles)
+    if (spec->needs_doubles)
         return fail(err, SBPS_BAD_ARG,
                     "--storage %s: the model reads rows of doubles; leave --storage out",
-                    wanted);
+                    spec->storage);
     return fail(
         err, SBPS_BAD_ARG,
         "--storage sparse: standardised columns have no zeros; leave --standardize out, "
         "or take --storage double or float");
 }
 
+sbps_status storage_check(const rows_spec *spec, sbps_error *err)
+{
+    bool sparse = asks_for(spec, &storage_sparse), single = asks_for(spec, &storage_float);
+    if ((sparse || single) && spec->needs_doubles) return refuse(spec, err);
+    return sparse && spec->standardize ? refuse(spec, err) : SBPS_OK;
+}
+
+bool storage_depends(const rows_spec *spec)
+{
+    return asks_for(spec, &storage_sparse) || is_free(spec);
+}
+
+const storage_kind *storage_of(const rows_spec *spec, size_t stride, double each)
+{
+    if (asks_for(spec, &storage_float)) return &storage_float;
+    bool sparse =
+        asks_for(spec, &storage_sparse) || (is_free(spec) && sparse_pays(stride, each));
+    return sparse ? &storage_sparse : &storage_double;
+}
+
 sbps_status storage_choose(const moving *m, const storage_kind **out, sbps_error *err)
 {
     const design *g = m->g;
     rows *r = g->r;
-    const rows_spec *spec = g->spec;
-    const entries *e = m->each;
-    bool sparse = asks_for(spec, &storage_sparse), single = asks_for(spec, &storage_float);
-    *out = single ? &storage_float : &storage_double;
-    if ((sparse || single) && spec->needs_doubles) return refuse(g, spec->storage, err);
-    if (sparse && spec->standardize) return refuse(g, spec->storage, err);
-    if (!sparse && !is_free(spec)) return SBPS_OK;
+    bool depends = storage_depends(g->spec), free_choice = is_free(g->spec);
     double most = ((double)r->stride / ENTRY_COST - ROW_COST) * (double)r->n;
-    sbps_status status = count_entries(m, sparse ? INFINITY : most, err);
+    sbps_status status = storage_check(g->spec, err);
+    if (status == SBPS_OK && depends)
+        status = count_entries(m, free_choice ? most : INFINITY, err);
     if (status != SBPS_OK) return status;
-    if (sparse || sparse_pays(r->stride, (double)e->total / (double)r->n)) {
-        *out = &storage_sparse;
-        return make_sparse(r, e, err);
-    }
+    *out =
+        storage_of(g->spec, r->stride, depends ? (double)m->each->total / (double)r->n : NAN);
+    if (*out == &storage_sparse) return make_sparse(r, m->each, err);
     free(r->start);
     r->start = NULL;
     return SBPS_OK;
 }
 
-void sparse_put(const design *g, const double *row, size_t to, entries *e)
+size_t sparse_put(const design *g, const double *row, size_t to, entries *e)
 {
     rows *r = g->r;
     size_t n = design_entries(g, row, e->column, e->value);
     memcpy(r->column + r->start[to], e->column, n * sizeof *e->column);
     if (r->value) memcpy(r->value + r->start[to], e->value, n * sizeof *e->value);
+    return n;
 }

@@ -22,14 +22,24 @@ typedef struct {
     double **line; /* NULL where rows are not packed */
 } moving;
 
+/* Room for the entries of a row, for each thread. Clear it also after a failure. */
+sbps_status entries_open(const design *g, unsigned threads, entries *e, sbps_error *err);
 void entries_clear(entries *e, unsigned threads);
+
+/* A sentence for what cannot be had. */
+sbps_status storage_check(const rows_spec *spec, sbps_error *err);
+/* Whether `spec` leaves it to the number of entries, or wants them anyway. */
+bool storage_depends(const rows_spec *spec);
+/* What spec->storage asks for, or what is cheapest for so many entries a row. */
+const storage_kind *storage_of(const rows_spec *spec, size_t stride, double each);
 
 /* Before the rows are read, where their number is known: will they fit in memory? */
 sbps_status storage_fits(const plan *p, const rows_spec *spec, sbps_error *err);
 /* What spec->storage asks for, or what is cheapest. Where that is sparse, start, column and value
  * of g->r are made, start being filled for rows that go to to[0], to[1], ... */
 sbps_status storage_choose(const moving *m, const storage_kind **out, sbps_error *err);
-/* The entries of a row as read to row `to` of a sparse table. */
-void sparse_put(const design *g, const double *row, size_t to, entries *e);
+/* The entries of a row as read to row `to` of a sparse table, whose start is known. Returns how
+ * many. */
+size_t sparse_put(const design *g, const double *row, size_t to, entries *e);
 
 #endif

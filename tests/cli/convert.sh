@@ -31,6 +31,17 @@ try 'float'                0 '' '' "$sbps" convert data.csv f.tbl --target y --s
 try 'sample of floats'     0 '' '^logistic regression of .y. ' "$sbps" sample f.tbl --model logistic "${quick[@]}" -o f.nc
 [ "$(stat -c %s f.tbl)" -lt "$(stat -c %s t.tbl)" ] || fault 'float' 'is not smaller'
 
+# Few entries in many columns: sparse rows, without being asked.
+awk 'BEGIN { srand(1); for (i = 0; i < 2000; i++) {
+    printf "%d", rand() < 0.4; for (j = 1; j < 200; j++) if (rand() < 0.02) printf " %d:1", j; print "" } }' >few.svm
+try 'sparse'               0 '' '' "$sbps" convert few.svm few.tbl
+try 'dense'                0 '' '' "$sbps" convert few.svm dense.tbl --storage double
+[ "$(stat -c %s few.tbl)" -lt $(($(stat -c %s dense.tbl) / 20)) ] || fault 'sparse' 'is not smaller'
+try 'sample of sparse'     0 '' '^logistic regression of .label. ' "$sbps" sample few.tbl --model logistic "${quick[@]}" -o s.nc
+try 'as it is'             0 '' '^logistic regression of .label. ' "$sbps" sample few.tbl --model logistic --storage sparse "${quick[@]}" -o s.nc
+try 'not as it is'         2 '' "few.tbl: --storage: the table was converted with 'sparse'" \
+    "$sbps" sample few.tbl --model logistic --storage double
+
 # A checkpoint goes on bit for bit. Warm-up takes less than half of the epochs, so that it is not cut short.
 long=(--model logistic --warmup 2000 --chains 2 --progress off)
 "$sbps" sample t.tbl "${long[@]}" --epochs 100 --checkpoint c -o half.nc
@@ -45,7 +56,7 @@ try 'no operands'          2 '' 'a file is missing: want .sbps convert IN OUT' "
 try 'no target'            2 '' 'data.csv: no target: name its column' "${convert[@]}"
 try 'memory'               2 '' "--memory: 'lots' will not do: want bytes such as 500M" "${convert[@]}" --target y --memory lots
 try 'too little memory'    2 '' 'bytes of memory are too few to shuffle' "${convert[@]}" --target y --memory 4K
-try 'sparse'               2 '' 'rows of double or float' "${convert[@]}" --target y --storage sparse
+try 'sparse, standardised' 2 '' 'standardised columns have no zeros' "${convert[@]}" --target y --storage sparse --standardize
 try 'not there'            1 '' 'none.csv: No such file' "$sbps" convert none.csv x.tbl --target y
 try 'onto itself'          2 '' 'data.csv is the data file itself' "$sbps" convert data.csv data.csv --target y
 try 'twice'                1 '' 't.tbl: is a converted table already' "$sbps" convert t.tbl x.tbl

@@ -5,38 +5,47 @@
 #include "read/fixture.h"
 
 #define LEAST_MEMORY ((size_t)128 * 4096)
+#define WIDEST       ((size_t)1500)
 
 typedef struct {
     size_t *order; /* first number of each row, in the order they came */
     size_t count, limit;
-    size_t width;
-    bool whole; /* every number of every row belongs together */
+    size_t width; /* 0: of each row its own */
+    bool whole;   /* every number of every row belongs together */
 } taken;
+
+/* Mostly a few numbers, now and then more than a block of the least memory holds. */
+static size_t own_width(size_t i)
+{
+    return i % 1000 == 7 ? WIDEST : 1 + i % 5;
+}
 
 static bool take(void *self, const double *row)
 {
     taken *t = self;
     if (t->count == t->limit) return false;
-    for (size_t j = 1; j < t->width; j++) t->whole = t->whole && row[j] == row[0] + (double)j;
+    size_t width = t->width ? t->width : own_width((size_t)row[0]);
+    for (size_t j = 1; j < width; j++) t->whole = t->whole && row[j] == row[0] + (double)j;
     t->order[t->count++] = (size_t)row[0];
     return true;
 }
 
-/* The order in which n rows of `width` numbers come out; row i is i, i + 1, ... */
+/* The order in which n rows of `width` numbers come out, 0: own_width; row i is i, i + 1, ... */
 static taken shuffled(size_t n, size_t width, uint64_t seed, size_t memory)
 {
     char beside[600];
     shuffle *s = NULL;
     bool all = false;
-    double row[64];
+    double row[WIDEST];
     taken t = {
         .order = calloc(n + 1, sizeof(size_t)), .limit = n, .width = width, .whole = true};
     snprintf(beside, sizeof beside, "%s/out", folder);
     memset(&error, 0, sizeof error);
     sbps_status status = shuffle_create(beside, width, seed, memory, &s, &error);
     for (size_t i = 0; status == SBPS_OK && i < n; i++) {
-        for (size_t j = 0; j < width; j++) row[j] = (double)(i + j);
-        status = shuffle_add(s, row, &error);
+        size_t count = width ? width : own_width(i);
+        for (size_t j = 0; j < count; j++) row[j] = (double)(i + j);
+        status = shuffle_add(s, row, count, &error);
     }
     if (status == SBPS_OK) status = shuffle_drain(s, take, &t, &all, &error);
     CHECK(status == SBPS_OK && all && t.count == n && t.whole);
@@ -103,6 +112,19 @@ TEST(the_order_does_not_depend_on_the_memory)
     free(used);
 }
 
+/* Rows of many lengths come whole, and in the order of rows that are all alike. */
+TEST(the_order_does_not_depend_on_the_lengths)
+{
+    const size_t n = 100000, memories[] = {LEAST_MEMORY, (size_t)1 << 30};
+    taken alike = shuffled(n, 8, 9, LEAST_MEMORY);
+    for (size_t m = 0; m < sizeof memories / sizeof *memories; m++) {
+        taken other = shuffled(n, 0, 9, memories[m]);
+        CHECK(memcmp(alike.order, other.order, n * sizeof *alike.order) == 0);
+        free(other.order);
+    }
+    free(alike.order);
+}
+
 TEST(nothing_is_left_beside)
 {
     char command[700];
@@ -126,7 +148,7 @@ TEST(a_folder_that_is_not_there_gets_a_sentence)
     double row[60] = {0};
     sbps_status status = shuffle_create("/none/out", 60, 1, LEAST_MEMORY, &s, &error);
     for (size_t i = 0; status == SBPS_OK && i < 100000; i++)
-        status = shuffle_add(s, row, &error);
+        status = shuffle_add(s, row, 60, &error);
     CHECK(status == SBPS_NO_FILE);
     CHECK(
         strstr(error.text, "/none/out: the temporary file beside it cannot be made: No such"));

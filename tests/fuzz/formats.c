@@ -145,9 +145,10 @@ static const char *judge(sbps_status status, const sbps_error *err, const char *
 
 /* ---- tables on disk ---- */
 
-static void make_table(const char *path)
+static void make_stored(const char *path, const char *storage)
 {
-    static const rows_spec spec = {.target = "y", .weights = "w", .intercept = true, .seed = 5};
+    const rows_spec spec = {
+        .target = "y", .weights = "w", .intercept = true, .storage = storage, .seed = 5};
     const char *from = sample_path("few.csv");
     FILE *out = fopen(from, "w");
     fputs("y,a,b,w\n", out);
@@ -158,6 +159,16 @@ static void make_table(const char *path)
     job.file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     if (table_write(&job, &spec, NULL) != SBPS_OK) abort();
     close(job.file);
+}
+
+static void make_table(const char *path)
+{
+    make_stored(path, "double");
+}
+
+static void make_sparse_table(const char *path)
+{
+    make_stored(path, "sparse");
 }
 
 static void repair_table(document *d)
@@ -177,14 +188,15 @@ static void repair_table(document *d)
 /* Everything that a table says is there can be looked at. */
 static double look_at_all(const rows *t)
 {
-    double sum = 0.0;
+    double sum = 0.0, *row = calloc(t->stride + 1, sizeof *row);
     for (size_t i = 0; i < t->n; i++) {
         sum += t->y[i] + (t->weight ? t->weight[i] : 0.0) + (t->offset ? t->offset[i] : 0.0);
-        for (size_t j = 0; j < t->stride; j++)
-            sum += t->x ? t->x[i * t->stride + j] : (double)t->x_float[i * t->stride + j];
+        t->storage->decode(t, i, row);
+        for (size_t j = 0; j < t->stride; j++) sum += row[j];
     }
     for (size_t j = 0; j < t->d; j++)
         sum += t->mean[j] + t->sd[j] + (double)strlen(t->names[j]);
+    free(row);
     return sum;
 }
 
@@ -207,6 +219,15 @@ TEST(tables_on_disk_stand_any_bytes)
     check_format(&(format){.name = "table",
                            .head = sizeof(table_header),
                            .make = make_table,
+                           .repair = repair_table,
+                           .read = read_table});
+}
+
+TEST(tables_of_sparse_rows_stand_any_bytes)
+{
+    check_format(&(format){.name = "sparse-table",
+                           .head = sizeof(table_header),
+                           .make = make_sparse_table,
                            .repair = repair_table,
                            .read = read_table});
 }

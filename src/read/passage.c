@@ -1,0 +1,82 @@
+/* Entries are counted as rows go in, so that the room of sparse rows is known before the first comes out:
+ * numbers here, categories by the plan, which counts the rows of each level. */
+#include "read/passage.h"
+
+#include "base/memory.h"
+#include "read/storage.h"
+#include <stdlib.h>
+
+/* What a row takes in the shuffle: doubles, on average where it is packed. */
+static size_t record_width(const passage *w)
+{
+    double filled = w->plan->columns->filled * (double)w->plan->width;
+    return w->packed ? packed_size((size_t)filled + 1) : w->plan->width;
+}
+
+sbps_status passage_open(const row_source *s, const rows_spec *spec, const char *beside,
+                         size_t memory, passage *w, sbps_error *err)
+{
+    *w = (passage){.plan = s->plan,
+                   .packed = s->names.filled < PACK_BELOW,
+                   .counted = storage_depends(spec),
+                   .ones = true};
+    w->row = new_doubles(w->plan->width);
+    if (!w->row) return fail_memory(err);
+    return shuffle_create(beside, record_width(w), spec->seed, memory, &w->order, err);
+}
+
+static void count_numbers(passage *w, const double *row)
+{
+    const plan *p = w->plan;
+    for (size_t f = 0; f < p->features; f++) {
+        double cell = row[p->first + f];
+        if (cell == 0.0 || p->use[p->feature[f]].kind == USE_CATEGORY) continue;
+        w->numbers++;
+        w->ones = w->ones && cell == 1.0;
+    }
+}
+
+sbps_status passage_send(passage *w, const chunks *read, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    for (size_t k = 0; k < read->runs; k++) {
+        double *at = read->run[k].first;
+        for (size_t i = 0; status == SBPS_OK && i < read->run[k].rows; i++) {
+            const double *record = at, *row = run_next(read, &at, w->row);
+            if (w->counted) count_numbers(w, row);
+            status = shuffle_add(w->order, record, (size_t)(at - record), err);
+        }
+    }
+    return status;
+}
+
+const double *passage_row(const passage *w, const double *record)
+{
+    if (!w->packed) return record;
+    row_unpack(record, w->plan->width, w->row);
+    return w->row;
+}
+
+/* A row has an entry for each category unless its level is the first. */
+static size_t category_entries(const design *g)
+{
+    const plan *p = g->plan;
+    size_t total = 0;
+    for (size_t f = 0; f < p->features; f++) {
+        const levels *l = p->use[p->feature[f]].levels;
+        for (size_t k = 0; l && k < l->count; k++)
+            if (g->place[f].rank[k] > 0) total += l->item[k].rows;
+    }
+    return total;
+}
+
+size_t passage_entries(const passage *w, const design *g)
+{
+    return w->numbers + category_entries(g);
+}
+
+void passage_close(passage *w)
+{
+    shuffle_destroy(w->order);
+    free(w->row);
+}
