@@ -314,52 +314,15 @@ TEST(run_files_stand_any_bytes)
 
 /* ---- text ---- */
 
-static const char *const words[] = {",",
-                                    "\n",
-                                    "\r\n",
-                                    "\"",
-                                    "\"\"",
-                                    "'",
-                                    "#",
-                                    "=",
-                                    " ",
-                                    "\t",
-                                    "-",
-                                    "+",
-                                    ".",
-                                    "e",
-                                    "E400",
-                                    "1e-400",
-                                    "nan",
-                                    "inf",
-                                    "0x10",
-                                    "1e308",
-                                    "(",
-                                    ")",
-                                    "()",
-                                    "name",
-                                    "mean",
-                                    "value",
-                                    "cov:",
-                                    "cov:a",
-                                    "log(",
-                                    "sigma",
-                                    "a",
-                                    "b",
-                                    "0",
-                                    "normal",
-                                    "flat",
-                                    "auto",
-                                    "true",
-                                    "chains",
-                                    "seed",
-                                    "prior",
-                                    "\\",
-                                    "\xff",
-                                    "\xef\xbb\xbf",
-                                    "18446744073709551616",
-                                    "\x1b[31m",
-                                    "prior = "};
+/* clang-format off */
+static const char *const words[] = {
+    ",", "\n", "\r\n", "\"", "\"\"", "'", "#", "=", " ", "\t", "-", "+", ".", "e",
+    "E400", "1e-400", "nan", "inf", "0x10", "1e308", "(", ")", "()", "name", "mean",
+    "value", "cov:", "cov:a", "log(", "sigma", "a", "b", "0", "normal", "flat", "auto",
+    "true", "chains", "seed", "prior", "\\", "\xff", "\xef\xbb\xbf",
+    "18446744073709551616", "\x1b[31m", "prior = "
+};
+/* clang-format on */
 #define WORDS                                                                                  \
     {                                                                                          \
         words, sizeof words / sizeof *words                                                    \
