@@ -174,6 +174,7 @@ size_t sparse_put(const design *g, const double *row, size_t to, entries *e)
 {
     rows *r = g->r;
     size_t n = design_entries(g, row, e->column, e->value);
+    if (n == 0) return 0; /* a table without entries has no columns array in its file */
     memcpy(r->column + r->start[to], e->column, n * sizeof *e->column);
     if (r->value) memcpy(r->value + r->start[to], e->value, n * sizeof *e->value);
     return n;
