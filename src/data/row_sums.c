@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS 2 /* a worker */
+#define SLOTS      2             /* a worker, of several */
+#define SLOT_BYTES (256.0 * 1e6) /* that all of them may take: with large sums fewer work */
 
 typedef struct {
     const rows *data;
@@ -99,12 +100,20 @@ static sbps_status share_out(sum_job *s, unsigned threads, size_t parts, sbps_er
     return status;
 }
 
+static unsigned workers_for(const rows *data, const row_sum *what, size_t parts)
+{
+    double most = SLOT_BYTES / (double)(SLOTS * sizeof(double) * (what->width + 1));
+    size_t threads = data->crew ? least(data->crew->threads, parts) : 1;
+    if ((double)threads > most) threads = (size_t)most;
+    return threads > 1 ? (unsigned)threads : 1;
+}
+
 sbps_status row_sums(const rows *data, const row_sum *what, double *total, sbps_error *err)
 {
     size_t parts = (data->n + PART_ROWS - 1) / PART_ROWS;
-    unsigned threads = data->crew ? (unsigned)least(data->crew->threads, parts) : 1;
-    if (threads == 0) threads = 1;
-    sum_job s = {.data = data, .what = what, .total = total, .slots = SLOTS * threads};
+    unsigned threads = workers_for(data, what, parts);
+    sum_job s = {.data = data, .what = what, .total = total};
+    s.slots = threads > 1 ? SLOTS * threads : 1;
     s.wide = (what->scratch + 7) / 8 * 8;
     s.scratch = new_doubles(threads * s.wide + s.slots * what->width + 1);
     s.ready = calloc(s.slots, sizeof *s.ready);

@@ -22,7 +22,7 @@
  * another anyhow. */
 #define GOAL_NEAR     0.05
 #define GOAL_PART     0.3
-#define MATRICES      7   /* dim x dim, that set-up and a run have at a time, at most */
+#define MATRICES      6   /* dim x dim, that set-up and a run have at a time, at most */
 #define MEMORY_SHARE  0.8 /* of the machine's */
 #define SETTLED_RIDGE 1e-3
 #define NEAR_ENOUGH   0.03 /* |D^-1 g| at which L-BFGS hands over to Newton */

@@ -19,7 +19,8 @@ double now(void)
 
 /* ---- set-up ---- */
 
-#define STEEP_LEAST 2.0 /* U over its normal, where chains start */
+#define GATHER_DIM  ((size_t)2000) /* beyond, matrices are what memory goes to */
+#define STEEP_LEAST 2.0            /* U over its normal, where chains start */
 
 static sbps_status name_parameters(sbps_run *run, sbps_error *err)
 {
@@ -65,7 +66,9 @@ static sbps_status findings_open(sbps_run *run, findings *f, sbps_error *err)
     f->measured.to.effects = &run->moving;
     f->measured.to.steepness = &run->steepness;
     f->measured.to.spread = run->options->spread;
-    if (!posterior_expands(run->target) || plan->sampler->full || !(wanted || with_control))
+    bool small = run->target->dim <= GATHER_DIM;
+    if (!posterior_expands(run->target) || plan->sampler->full || !(wanted || with_control) ||
+        !small)
         return SBPS_OK;
     bool influence = wanted && influence_applies(run->target);
     return gathering_open(run->target, influence ? &f->measured.to : NULL, &f->gathered, err);
