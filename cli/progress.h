@@ -9,8 +9,9 @@ typedef struct waiting waiting;
 
 /* mode as below; NULL: nothing will be said. */
 waiting *waiting_begin(const char *mode, const char *what);
-/* From now on it is this; the clock starts anew. Strings are kept. NULL is fine. */
-void waiting_for(waiting *w, const char *what);
+/* From now on it is this, with a table whose rows are gone through or NULL; the clock starts anew. Strings are
+ * kept. NULL is fine. */
+void waiting_for(waiting *w, const char *what, const sbps_table *table);
 /* So many bytes of all are done; NAN: unknown. */
 void waiting_bytes(waiting *w, double done, double all);
 /* Ends the thread and takes its line away. NULL is fine. */

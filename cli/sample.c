@@ -73,7 +73,7 @@ static sbps_status fly(sbps_run *run, const sbps_options *options, sbps_error *e
     status = describe(run, stderr, err); /* what was chosen is no progress: it is told always */
     while (status == SBPS_OK && !finished) {
         status = sbps_run_advance(run, &finished, err);
-        waiting_for(w, ROUND);
+        waiting_for(w, ROUND, NULL);
         tell_warning(run, &p);
         if (status == SBPS_OK && !finished) progress_tick(&p, run);
     }
@@ -205,7 +205,8 @@ static sbps_status set_up(const char *data, const sbps_options *options, sbps_ta
     snprintf(reading, sizeof reading, "reading %s", data ? data : "nothing");
     waiting *w = waiting_begin(sbps_options_get(options, "progress"), reading);
     sbps_status status = inputs_open(data, options, w, table, err);
-    waiting_for(w, "setting up: the mode, control variates, what to choose");
+    waiting_for(w, "setting up: the mode, control variates, what to choose",
+                status == SBPS_OK ? *table : NULL);
     if (status == SBPS_OK) status = sbps_run_create(*table, options, run, err);
     waiting_end(w);
     return status;

@@ -19,7 +19,8 @@ struct waiting {
     pthread_cond_t change;
     const char *what; /* NULL: to be ended */
     struct timespec since, next;
-    double done, all; /* bytes */
+    double done, all;        /* bytes */
+    const sbps_table *table; /* whose rows are gone through; NULL: none's */
     bool bar, drawn;
 };
 
@@ -36,12 +37,24 @@ static void clear_line(waiting *w)
     w->drawn = false;
 }
 
+/* Passes that are made, of which nobody knows how many there will be. */
+static void format_passes(const sbps_table *table, double seconds, size_t room, char *out)
+{
+    char speed[32];
+    double passes = sbps_table_passes(table);
+    format_count(passes * (double)sbps_table_rows(table) / seconds, sizeof speed, speed);
+    snprintf(out, room, ", %.1f passes through the rows, %s rows/s", passes, speed);
+}
+
 static void tell(waiting *w)
 {
     char time[32], far[128];
     double seconds = (double)(w->next.tv_sec - w->since.tv_sec);
     format_duration(seconds, sizeof time, time);
-    format_bytes_done(w->done, w->all, seconds, sizeof far, far);
+    if (w->table)
+        format_passes(w->table, seconds, sizeof far, far);
+    else
+        format_bytes_done(w->done, w->all, seconds, sizeof far, far);
     if (w->bar)
         fprintf(stderr, "\r%s, %s%s\033[K", w->what, time, far);
     else
@@ -87,12 +100,13 @@ waiting *waiting_begin(const char *mode, const char *what)
     return NULL;
 }
 
-void waiting_for(waiting *w, const char *what)
+void waiting_for(waiting *w, const char *what, const sbps_table *table)
 {
     if (!w) return;
     pthread_mutex_lock(&w->lock);
     clear_line(w);
     w->what = what;
+    w->table = table;
     w->done = w->all = NAN;
     set_clock(w);
     pthread_cond_signal(&w->change);
@@ -111,7 +125,7 @@ void waiting_bytes(waiting *w, double done, double all)
 void waiting_end(waiting *w)
 {
     if (!w) return;
-    waiting_for(w, NULL);
+    waiting_for(w, NULL, NULL);
     pthread_join(w->thread, NULL);
     pthread_cond_destroy(&w->change);
     pthread_mutex_destroy(&w->lock);

@@ -460,7 +460,8 @@ def check(lab):
     assert starts["notebook"][0] > 3 * starts["near"][0], "the notebook's starts lie farther out"
     assert abs(line["default"] - line["laplace"]) < 1.5 * line["laplace_sd"], "our default samples the posterior"
     mixing = mixing_of(lab)
-    assert mixing["sbps", "largest"]["ess_per_epoch"] > mixing["sgld-0.01", "largest"]["ess_per_epoch"], "SBPS mixes faster than slow SGLD"
+    # the ESS of a chain that has not got anywhere says nothing: what it has seen of the widest direction does
+    assert mixing["sbps", "largest"]["sd_ratio"] > 3 * mixing["sgld-0.01", "largest"]["sd_ratio"], "SBPS mixes faster than slow SGLD"
     assert mixing[DEFAULT, "largest"]["ess_per_epoch"] > mixing["sbps", "largest"]["ess_per_epoch"], "our default mixes faster still"
     assert all(row["ratio"] > 1 for row in lab.read("bounds")), "the printed bound is the loosest"
     slow = {name: median_error(hits_of(lab, "near", name))[0] for name in ("sbps", "sgld-0.01", PRINTED)}
