@@ -102,8 +102,10 @@ bench: test-packages all
 	@$(BUILD)/bench-parse
 	@$(BUILD)/bench-banana
 	@bench/scale.py --build $(BUILD) --write $(BENCH)
+	@bench/referee.py --program $(BUILD)/sbps --write
 bench-peers: bench-packages all
 	@bench/peers.py --write $(BENCH)
+	@bench/point_estimate.py --program $(BUILD)/sbps
 
 .PHONY: figures
 figures: figures-packages
