@@ -107,11 +107,11 @@ TEST(a_long_table_has_the_same_bits_on_any_thread_count_and_is_read_three_times)
 {
     static const char *const settings[] = {
         "model=logistic warmup=2000 epochs=3 draws=20 threads=%d",
-        "model=logistic sampler=hmc warmup=4 epochs=100 draws=10 chains=2 threads=%d"};
+        "model=logistic sampler=hmc warmup=4 epochs=40 draws=10 chains=2 threads=%d"};
     for (size_t k = 0; k < sizeof settings / sizeof *settings; k++) {
-        const int threads[] = {1, 2, 3, 16};
-        sbps_result *with[4];
-        for (size_t i = 0; i < 4; i++) {
+        const int threads[] = {1, 3, 16};
+        sbps_result *with[3];
+        for (size_t i = 0; i < 3; i++) {
             char all[160];
             snprintf(all, sizeof all, settings[k], threads[i]);
             with[i] = sample_long(all);
@@ -119,7 +119,7 @@ TEST(a_long_table_has_the_same_bits_on_any_thread_count_and_is_read_three_times)
             CHECK(with[i]->info.passes_setup == with[0]->info.passes_setup);
         }
         CHECK(k > 0 || with[0]->info.passes_setup <= 3.0);
-        for (size_t i = 0; i < 4; i++) sbps_result_destroy(with[i]);
+        for (size_t i = 0; i < 3; i++) sbps_result_destroy(with[i]);
     }
 }
 
