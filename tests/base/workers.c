@@ -1,38 +1,10 @@
 /* What workers owe: every task once, whatever their number, each with a number of its own. */
 #include "base/workers.h"
+#include "base/refusals.h"
 #include "check.h"
-
-#include <pthread.h>
-#include <stdint.h>
 
 #define TASKS   1000
 #define WORKERS 8
-
-/* ---- what the system may refuse: the linker puts these in the place of its own ---- */
-
-static size_t calls, fail_from = SIZE_MAX; /* calls from this one on fail, from 0 */
-
-static bool refused(void)
-{
-    return calls++ >= fail_from;
-}
-
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return refused() ? NULL : __real_calloc(count, size);
-}
-
-int __real_pthread_create(pthread_t *out, const pthread_attr_t *how, void *(*run)(void *),
-                          void *self);
-int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *how, void *(*run)(void *),
-                          void *self);
-int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *how, void *(*run)(void *),
-                          void *self)
-{
-    return refused() ? 11 : __real_pthread_create(out, how, run, self);
-}
 
 /* Tallies are per worker and without a lock: the thread sanitizer sees two that share a number. */
 typedef struct {
