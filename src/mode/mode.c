@@ -3,7 +3,6 @@
 #include "mode/mode.h"
 #include "base/dense.h"
 #include "base/memory.h"
-#include "data/row_sums.h"
 #include "mode/search.h"
 #include "posterior/sag.h"
 
@@ -59,70 +58,11 @@ static sbps_status search_open(search *s, const posterior *u, sbps_error *err)
     return SBPS_OK;
 }
 
-static double target_of(const rows *data, size_t i)
-{
-    return data->y[i] - (data->offset ? data->offset[i] : 0.0);
-}
-
-/* Sums of weights, and of (y - y_0) and its square with them. */
-static void add_moments(const void *self, row_range r, double *scratch, double *total)
-{
-    const rows *data = self;
-    double from = target_of(data, 0);
-    (void)scratch;
-    for (size_t i = r.first; i < r.first + r.n; i++) {
-        double c = data->weight ? data->weight[i] : 1.0, y = target_of(data, i) - from;
-        total[0] += c;
-        total[1] += c * y;
-        total[2] += c * y * y;
-    }
-}
-
-/* Weighted mean and sd of the target less its offset. */
-static sbps_status target_moments(const rows *data, double *mean, double *sd, sbps_error *err)
-{
-    double sums[3] = {0};
-    const row_sum what = {.self = data, .width = 3, .add = add_moments, .beside = true};
-    sbps_status status = row_sums(data, &what, sums, err);
-    double m = sums[0] > 0.0 ? sums[1] / sums[0] : 0.0;
-    double variance = sums[0] > 0.0 ? sums[2] / sums[0] - m * m : 0.0;
-    *mean = target_of(data, 0) + m;
-    *sd = variance > 0.0 ? sqrt(variance) : 1.0;
-    return status;
-}
-
-/* Where auxiliaries start, those that have the target's unit in terms of its spread. */
-static void place_auxiliaries(search *s, double spread)
-{
-    for (size_t i = 0; i < s->u->auxiliaries; i++) {
-        const model_auxiliary *each = &s->u->model->auxiliaries[i];
-        double unit = each->of_target ? spread : 1.0;
-        s->w[s->u->columns + i] = scale_coordinate(each->scale, each->start * unit);
-    }
-}
-
-/* Zeros; where the target has a scale, the intercept at its mean and sigma at its spread. */
-static sbps_status place(search *s, sbps_error *err)
-{
-    const rows *data = s->u->data;
-    bool scaled = s->u->model->scales_with_target;
-    double mean = 0.0, sd = 1.0;
-    memset(s->w, 0, s->dim * sizeof *s->w);
-    if (scaled || s->u->auxiliaries) {
-        sbps_status status = target_moments(data, &mean, &sd, err);
-        if (status != SBPS_OK) return status;
-    }
-    s->log_spread = log(sd);
-    place_auxiliaries(s, data->intercept ? sd : hypot(mean, sd));
-    if (scaled && data->intercept) s->w[0] = mean;
-    return SBPS_OK;
-}
-
 /* The user's start where it makes sense, else our own. */
 static sbps_status begin(search *s, const double *start, sbps_error *err)
 {
     double value;
-    sbps_status status = place(s, err);
+    sbps_status status = search_place(s, err);
     if (status != SBPS_OK) return status;
     kinks_find(s);
     if (!start) return SBPS_OK;
@@ -135,7 +75,7 @@ static sbps_status begin(search *s, const double *start, sbps_error *err)
     status = search_look(s, err);
     if (status != SBPS_OK || isfinite(s->value)) return status;
     s->looked = false;
-    return place(s, err);
+    return search_place(s, err);
 }
 
 /* The surface of a network may have no mode within reach, and a ReLU's has creases where Newton
@@ -419,7 +359,7 @@ sbps_status mode_take(const posterior *u, const double *w, const double *precisi
     sbps_status status = search_open(&s, u, err);
     if (status != SBPS_OK) return status;
     search_end end = SEARCH_FAILED;
-    status = place(&s, err);
+    status = search_place(&s, err);
     kinks_find(&s);
     memcpy(s.w, w, s.dim * sizeof *w);
     s.settled = true;

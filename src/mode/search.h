@@ -34,6 +34,8 @@ typedef struct {
 /* A search goes on, ends at a mode, is stuck short of one, or fails with a status. */
 typedef enum { SEARCH_ON, SEARCH_FOUND, SEARCH_STUCK, SEARCH_FAILED } search_end;
 
+/* place.c: w, and the spread of the target. */
+sbps_status search_place(search *s, sbps_error *err);
 /* picky: stuck at once where the Hessian at the start is far from positive definite. */
 search_end newton_search(search *s, bool picky, sbps_status *status, sbps_error *err);
 /* Value, gradient, Hessian and scales at w. */

@@ -14,7 +14,7 @@
 #include "data/table.h"
 #include "read/converted.h"
 #include "read/design.h"
-#include "read/gather.h"
+#include "read/parts.h"
 #include "read/passage.h"
 #include "read/storage.h"
 #include <errno.h>
@@ -80,7 +80,7 @@ static sbps_status read_rows(const table_job *job, const rows_spec *spec, row_so
     watched.watch = watch_reading;
     watched.watcher = &r;
     if (!watch_reading(&r, "reading", 0, 0.0)) return fail_stopped(job, err);
-    sbps_status status = gather_rows(s, &watched, &taker, err);
+    sbps_status status = parts_read(s, &watched, &taker, err);
     return r.stopped ? fail_stopped(job, err) : status;
 }
 

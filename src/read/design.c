@@ -13,7 +13,7 @@
 #include "data/float.h"
 #include "data/moments.h"
 #include "data/origin.h"
-#include "read/gather.h"
+#include "read/parts.h"
 #include "read/storage.h"
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "data/table.h"
 #include "read/converted.h"
-#include "read/gather.h"
+#include "read/parts.h"
 #include "read/storage.h"
 
 static sbps_status sign(rows *r, const char *source, size_t dropped, sbps_error *err)
@@ -59,7 +59,7 @@ sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_
     chunks_init(&read, s.plan->width, s.names.filled < PACK_BELOW);
     keeper all = {s.plan, &read};
     const row_taker taker = {keep, &all, read.packed};
-    if ((status = gather_rows(&s, spec, &taker, err)) != SBPS_OK) goto done;
+    if ((status = parts_read(&s, spec, &taker, err)) != SBPS_OK) goto done;
     status = design_create(s.plan, spec, &read, out, err);
     if (status == SBPS_OK) status = sign_or_destroy(out, path, s.dropped, err);
 done:

@@ -3,7 +3,7 @@
  * quotes. So parts are taken in the order of the file, and only where the last record of all before ended
  * just where the guess was. Any other part, and one in which something was wrong, is read once more by the
  * source itself, from where it stands: it alone says what is wrong, with the right line. */
-#include "read/gather.h"
+#include "read/parts.h"
 
 #include "base/threads.h"
 #include "base/workers.h"
@@ -265,8 +265,8 @@ static size_t bytes_to_share(const gathering *g)
     return (size_t)about.st_size;
 }
 
-sbps_status gather_rows(row_source *s, const rows_spec *spec, const row_taker *to,
-                        sbps_error *err)
+sbps_status parts_read(row_source *s, const rows_spec *spec, const row_taker *to,
+                       sbps_error *err)
 {
     gathering g = {.s = s,
                    .spec = spec,

@@ -1,6 +1,6 @@
 /* All rows of a source in the order of its text, read by several at a time where it is a plain file. */
-#ifndef READ_GATHER_H
-#define READ_GATHER_H
+#ifndef READ_PARTS_H
+#define READ_PARTS_H
 
 #include "read/chunks.h"
 #include "read/source.h"
@@ -14,8 +14,8 @@ typedef struct {
 
 /* Whatever the number of threads: the same rows, levels and counts, and of several things that are wrong
  * the first. */
-sbps_status gather_rows(row_source *s, const rows_spec *spec, const row_taker *to,
-                        sbps_error *err);
+sbps_status parts_read(row_source *s, const rows_spec *spec, const row_taker *to,
+                       sbps_error *err);
 /* Threads that the spec asks for. */
 unsigned reading_threads(const rows_spec *spec);
 

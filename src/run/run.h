@@ -135,18 +135,20 @@ void run_progress(const sbps_run *run, sbps_progress *out);
 sbps_status run_describe(const sbps_run *run, char **out, sbps_error *err);
 void run_destroy(sbps_run *run);
 
-/* run.c: the table's rows with a crew of so many threads as the options say; both are borrowed. */
+/* set_up.c: all of it. */
+sbps_status run_set_up(sbps_run *run, sbps_error *err);
+/* set_up.c: the table's rows with a crew of so many threads as the options say; both are borrowed. */
 rows crew_take(const sbps_table *table, const sbps_options *options, struct row_crew *crew);
-/* run.c: what was known when the plan was made. */
+/* set_up.c: what was known when the plan was made. */
 auto_facts run_facts(const sbps_run *run);
-/* run.c: the plan in force from now on, and what is tuned where it begins. */
+/* set_up.c: the plan in force from now on, and what is tuned where it begins. */
 void run_follow(sbps_run *run, const run_plan *plan);
-/* run.c: NULL for "none". */
+/* set_up.c: NULL for "none". */
 sbps_status run_control(const sbps_run *run, const char *name, const double *w, control **out,
                         sbps_error *err);
-/* run.c: for the control variate in force. */
+/* set_up.c: for the control variate in force. */
 sbps_status run_bound_pairs(sbps_run *run, sbps_error *err);
-/* run.c: coordinates that end at a wall, for samplers that bend them. */
+/* set_up.c: coordinates that end at a wall, for samplers that bend them. */
 sbps_status run_find_bends(sbps_run *run, sbps_error *err);
 /* chain.c */
 sbps_status chains_create(sbps_run *run, sbps_error *err);

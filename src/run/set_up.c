@@ -1,0 +1,244 @@
+/* What a run is made of before its first round: target, reference, plan, control variate, chains. All that is asked
+ * of all rows is asked on the way to the reference, see findings. */
+#include "base/cholesky.h"
+#include "base/memory.h"
+#include "choose/target.h"
+#include "mode/profile.h"
+#include "run/run.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GATHER_DIM  ((size_t)2000) /* beyond, matrices are what memory goes to */
+#define STEEP_LEAST 2.0            /* U over its normal, where chains start */
+
+static sbps_status name_parameters(sbps_run *run, sbps_error *err)
+{
+    const posterior *u = run->target;
+    run->report = calloc(u->dim, sizeof *run->report);
+    if (!run->report) return fail_memory(err);
+    for (size_t j = 0; j < u->dim; j++) run->report[j] = u->scale[j] == SCALE_LOG ? exp : NULL;
+    return target_names(u, &run->names, err);
+}
+
+static sbps_status make_target(sbps_run *run, sbps_error *err)
+{
+    const rows *data = &run->data;
+    run_plan *plan = run->plans;
+    sbps_status status = plan_make(run->options, data, plan, err);
+    if (status != SBPS_OK) return status;
+    status = target_open(run->options, data, plan->model, &run->target, err);
+    return status == SBPS_OK ? plan_check_sampler(plan, run->target, err) : status;
+}
+
+/* What set-up knows of every row, gathered on its way to the reference. */
+typedef struct {
+    auto_influences measured;
+    gathering *gathered; /* NULL: nothing is */
+} findings;
+
+static void findings_close(findings *f)
+{
+    gathering_close(f->gathered);
+    auto_influences_close(&f->measured);
+}
+
+static sbps_status findings_open(sbps_run *run, findings *f, sbps_error *err)
+{
+    const run_plan *plan = run->plans;
+    bool wanted = auto_wanted(run->options, plan);
+    bool with_control = strcmp(plan->control_variate, "none");
+    sbps_status status =
+        auto_influences_open(run->options, plan, run->target, &f->measured, err);
+    if (status != SBPS_OK) return status;
+    run->steepness = INFINITY;
+    run->moving = (row_effects){EFFECT_LEAST, 0, EFFECTS_MOST, run->moving_rows};
+    f->measured.to.effects = &run->moving;
+    f->measured.to.steepness = &run->steepness;
+    f->measured.to.spread = run->options->spread;
+    bool small = run->target->dim <= GATHER_DIM;
+    if (!posterior_expands(run->target) || plan->sampler->full || !(wanted || with_control) ||
+        !small)
+        return SBPS_OK;
+    bool influence = wanted && influence_applies(run->target);
+    return gathering_open(run->target, influence ? &f->measured.to : NULL, &f->gathered, err);
+}
+
+/* Was the last look of the search the one at the point it has found? */
+static void check_findings(const sbps_run *run, findings *f)
+{
+    const gathering *g = f->gathered;
+    size_t bytes = run->target->dim * sizeof(double);
+    bool whole = g && g->whole && !memcmp(g->control->w, run->reference->w, bytes);
+    f->measured.known = whole && g->in;
+    if (whole || !g) return;
+    gathering_close(f->gathered);
+    f->gathered = NULL;
+}
+
+/* Where rows bend U within the posterior's reach, near the mode is not the same as at it. */
+static sbps_status go_all_the_way(sbps_run *run, findings *f, sbps_error *err)
+{
+    mode *near = run->reference;
+    if (!f->measured.known || !(run->steepness > STEEP_LEAST)) return SBPS_OK;
+    sbps_status status = mode_find(run->target, near->w, &run->reference, err);
+    mode_destroy(near);
+    gathering_close(f->gathered);
+    f->gathered = NULL;
+    f->measured.known = false;
+    return status;
+}
+
+/* The mode or a point near it, or that of a file in its place. */
+static sbps_status find_reference(sbps_run *run, findings *f, sbps_error *err)
+{
+    start_point start;
+    sbps_status status = target_start(run->options, run->target, run->names, &start, err);
+    run->start_hash = start.hash;
+    run->start_metric = start.precision;
+    if (status == SBPS_OK)
+        status = start.hash
+                     ? mode_take(run->target, start.w, start.precision, &run->reference, err)
+                     : mode_near(run->target, start.w, f->gathered, &run->reference, err);
+    start_release(&start);
+    if (status != SBPS_OK) return status;
+    check_findings(run, f);
+    return go_all_the_way(run, f, err);
+}
+
+static sbps_status factor_hessian(sbps_run *run, sbps_error *err)
+{
+    size_t d = run->target->dim;
+    run->factor = new_doubles(d * d);
+    if (!run->factor) return fail_memory(err);
+    memcpy(run->factor, run->reference->hessian, d * d * sizeof *run->factor);
+    if (cholesky(d, run->factor)) return SBPS_OK;
+    return fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
+}
+
+sbps_status run_control(const sbps_run *run, const char *name, const double *w, control **out,
+                        sbps_error *err)
+{
+    return target_control(run->target, run->reference, name, w, out, err);
+}
+
+auto_facts run_facts(const sbps_run *run)
+{
+    return (auto_facts){run->options, run->target, run->reference, run->factor, run->a};
+}
+
+void run_follow(sbps_run *run, const run_plan *plan)
+{
+    run->plan = plan;
+    run->tuned = (run_tuning){plan->minibatch, plan->batch, plan->round_events};
+}
+
+/* The rest of the plan, which needs the mode; nothing of it is changed afterwards. */
+static sbps_status finish_plan(sbps_run *run, findings *f, sbps_error *err)
+{
+    sbps_status status;
+    run_plan *plan = run->plans, chosen;
+    auto_choice choice;
+    status = plan_metric(plan, run->target, run->reference, &run->a, err);
+    if (status == SBPS_OK)
+        status = plan_finish(plan, run->options, run->reference, run->a, err);
+    if (status != SBPS_OK) return status;
+    auto_facts facts = run_facts(run);
+    status = auto_choose(&facts, plan, &f->measured, &choice, err);
+    if (status != SBPS_OK) return status;
+    run->parts = choice.parts;
+    run->tally = choice.tally;
+    if (choice.hmc) {
+        status = plan_take_hmc(plan, run->target, run->reference, &run->a, &chosen, err);
+        *plan = chosen;
+    }
+    run_follow(run, plan);
+    return status;
+}
+
+static sbps_status make_control(sbps_run *run, findings *f, sbps_error *err)
+{
+    size_t d = run->target->dim;
+    const char *name = run->plan->control_variate;
+    run->anchor = new_doubles(d);
+    if (!run->anchor) return fail_memory(err);
+    memcpy(run->anchor, run->reference->w, d * sizeof *run->anchor);
+    if (!f->gathered || !strcmp(name, "none"))
+        return run_control(run, name, run->reference->w, &run->cv, err);
+    run->cv = f->gathered->control;
+    f->gathered->control = NULL;
+    if (strcmp(name, "hessian")) control_reduce(run->target, run->cv);
+    return SBPS_OK;
+}
+
+static void transpose(const void *self, const double *x, double *out)
+{
+    const metric *a = self;
+    a->kind->transpose(a, x, out);
+}
+
+sbps_status run_bound_pairs(sbps_run *run, sbps_error *err)
+{
+    row_bounds_destroy(run->bounds);
+    run->bounds = NULL;
+    if (!run->plan->sampler->pairs) return SBPS_OK;
+    return row_bounds_create(run->target, run->cv, (row_map){run->a, transpose},
+                             run->a->kind->white, &run->bounds, err);
+}
+
+sbps_status run_find_bends(sbps_run *run, sbps_error *err)
+{
+    free(run->bent);
+    run->bent = NULL;
+    if (!run->plan->sampler->bends || run->options->paper) return SBPS_OK;
+    if (run->reference->gradient_norm < PROFILE_FROM)
+        return profile_bends(run->target, run->reference, run->a, &run->bent, err);
+    mode *found;
+    sbps_status status = mode_find(run->target, run->reference->w, &found, err);
+    if (status != SBPS_OK) return SBPS_OK; /* a reference that is no mode */
+    status = profile_bends(run->target, found, run->a, &run->bent, err);
+    mode_destroy(found);
+    return status;
+}
+
+/* Up to all that is asked of all rows. */
+static sbps_status see_rows(sbps_run *run, findings *f, sbps_error *err)
+{
+    sbps_status status;
+    if ((status = findings_open(run, f, err)) != SBPS_OK) return status;
+    if ((status = find_reference(run, f, err)) != SBPS_OK) return status;
+    if ((status = factor_hessian(run, err)) != SBPS_OK) return status;
+    if ((status = finish_plan(run, f, err)) != SBPS_OK) return status;
+    if ((status = make_control(run, f, err)) != SBPS_OK) return status;
+    if ((status = run_bound_pairs(run, err)) != SBPS_OK) return status;
+    return run_find_bends(run, err);
+}
+
+rows crew_take(const sbps_table *table, const sbps_options *options, struct row_crew *crew)
+{
+    rows with = *table->data;
+    size_t threads = options->threads == SIZE_AUTO ? processors() : options->threads;
+    *crew = (struct row_crew){.threads = (unsigned)threads, .shown = table->visited};
+    with.crew = crew;
+    return with;
+}
+
+sbps_status run_set_up(sbps_run *run, sbps_error *err)
+{
+    sbps_status status;
+    findings found = {0};
+    run->data = crew_take(run->table, run->options, &run->crew);
+    size_t threads = run->crew.threads;
+    if (threads > run->options->chains) threads = run->options->chains;
+    if ((status = make_target(run, err)) != SBPS_OK) return status;
+    if ((status = name_parameters(run, err)) != SBPS_OK) return status;
+    status = see_rows(run, &found, err);
+    findings_close(&found);
+    if (status != SBPS_OK) return status;
+    if ((status = chains_create(run, err)) != SBPS_OK) return status;
+    if ((status = thread_pool_create(threads, &run->pool, err)) != SBPS_OK) return status;
+    chains_start(run);
+    warmup_begin(run);
+    run->passes_setup = (double)atomic_load(&run->crew.visited) / (double)run->data.n;
+    return files_open(run, err);
+}
