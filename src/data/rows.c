@@ -4,6 +4,7 @@
 #include "base/kernels.h"
 #include "base/memory.h"
 #include "base/notes.h"
+#include "data/groups.h"
 #include "data/table.h"
 #include <stdarg.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@ void rows_destroy(rows *r)
     free(r->offset);
     free(r->mean);
     free(r->sd);
+    row_groups_destroy(r->groups);
     free(r);
 }
 

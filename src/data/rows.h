@@ -38,9 +38,10 @@ typedef struct {
     char *notes;      /* on how it was read, for the user, a line each; NULL: nothing to tell */
     char *source;     /* name of the file; NULL: none */
     size_t dropped;   /* rows left out for missing cells; SIZE_MAX: unknown */
-    column_origin *origin; /* d, or NULL: unknown */
-    uint64_t hash;         /* of everything above but where it comes from */
-    uint64_t seed;         /* of the shuffle */
+    column_origin *origin;     /* d, or NULL: unknown */
+    uint64_t hash;             /* of everything above but where it comes from */
+    uint64_t seed;             /* of the shuffle */
+    struct row_groups *groups; /* see groups.h; NULL: every row stands for itself */
     struct table_file
         *mapped; /* the file x or entries, y, weight and offset lie in; NULL: in memory */
     struct row_crew *crew; /* who goes through them, see row_sums.h; NULL: the caller */

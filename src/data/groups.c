@@ -1,0 +1,29 @@
+/* What belongs to groups, given back. */
+#include "data/groups.h"
+
+#include <stdlib.h>
+
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; texts && i < count; i++) free(texts[i]);
+    free(texts);
+}
+
+void row_groups_destroy(row_groups *g)
+{
+    if (!g) return;
+    for (size_t f = 0; g->factor && f < g->factors; f++) {
+        free(g->factor[f].name);
+        free_texts(g->factor[f].level, g->factor[f].levels);
+        free(g->factor[f].of);
+    }
+    for (size_t t = 0; g->term && t < g->terms; t++) {
+        free_texts(g->term[t].names, g->term[t].count);
+        free(g->term[t].column);
+    }
+    free(g->factor);
+    free(g->term);
+    free(g->z);
+    free(g->start);
+    free(g);
+}
