@@ -1,13 +1,9 @@
 /* What belongs to groups, given back. */
 #include "data/groups.h"
 
-#include <stdlib.h>
+#include "base/memory.h"
 
-static void free_texts(char **texts, size_t count)
-{
-    for (size_t i = 0; texts && i < count; i++) free(texts[i]);
-    free(texts);
-}
+#include <stdlib.h>
 
 void row_groups_destroy(row_groups *g)
 {

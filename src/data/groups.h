@@ -14,7 +14,7 @@ typedef struct {
     size_t levels;
     char **level; /* their names, "a" or "a:b" */
     uint32_t *of; /* n: the level of every row */
-} row_factor;
+} group_factor;
 
 /* What stands before the bar in (1 + x | g). */
 typedef struct {
@@ -23,14 +23,14 @@ typedef struct {
     char **names;    /* count: "Intercept", "x" */
     size_t *column;  /* count: of z; GROUP_CONSTANT: 1 in every row */
     bool correlated; /* false: (x || g) */
-} row_effects;
+} group_term;
 
 #define GROUP_CONSTANT SIZE_MAX
 
 typedef struct row_groups {
-    row_factor *factor;
+    group_factor *factor;
     size_t factors;
-    row_effects *term; /* several may be of one factor: those are independent of each other */
+    group_term *term; /* several may be of one factor: those are independent of each other */
     size_t terms;
     double *z;     /* n * width */
     size_t width;  /* columns that are no constant, over all terms, each once */
