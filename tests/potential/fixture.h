@@ -2,6 +2,7 @@
 #ifndef TESTS_POTENTIAL_FIXTURE_H
 #define TESTS_POTENTIAL_FIXTURE_H
 
+#include "base/dense.h"
 #include "check.h"
 #include "model/student.h"
 #include "potential/minibatch.h"
@@ -14,6 +15,7 @@ typedef struct {
     const char *weights, *sigma; /* priors */
     bool weighted;               /* row weights and offsets */
     bool centred;                /* the intercept's prior is of the predictor at the means */
+    const char *storage;         /* NULL: auto; of sparse rows every third cell is 0 */
     uint64_t shuffle;
 } table_spec;
 
@@ -28,12 +30,14 @@ static inline void fill_rows(const model_kind *model, const table_spec *spec, do
                              double *y, double *weight, double *offset)
 {
     const double aux[] = {0.2, 1.2};
+    bool sparse = spec->storage && !strcmp(spec->storage, "sparse");
     rng r = rng_stream(11, spec->n, RNG_TEST);
     for (size_t i = 0; i < spec->n; i++) {
         double eta = 0.3;
         for (size_t j = 0; j < spec->columns; j++) {
             double *cell = &x[i * spec->columns + j];
             *cell = rng_normal(&r) + (double)j / 4.0;
+            if (sparse && (i + j) % 3 == 0) *cell = 0.0;
             eta += (j % 2 ? -0.7 : 0.5) * *cell;
         }
         bool both = i > 1 || model->support != SUPPORT_BINARY; /* classes are there */
@@ -55,7 +59,8 @@ static inline table table_make(const model_kind *model, table_spec spec)
     table t = {0};
     size_t n = spec.n;
     double *x = calloc(n, (spec.columns + 3) * sizeof *x), *y = x + n * spec.columns;
-    rows_spec as = {.target = "y", .intercept = true, .seed = spec.shuffle};
+    rows_spec as = {
+        .target = "y", .intercept = true, .storage = spec.storage, .seed = spec.shuffle};
     prior priors[DIM_MAX];
     fill_rows(model, &spec, x, y, y + n, y + 2 * n);
     rows_copy(n, spec.columns, x, NULL, y, spec.weighted ? y + n : NULL,
@@ -105,13 +110,6 @@ static inline carved carve(const batch_kind *kind, const posterior *target, size
     if (kind == &batch_strata) c.u.parts = fixture_strata(target->data->n);
     minibatch_start(&c.u, rng_stream(seed, 0, RNG_BATCH));
     return c;
-}
-
-static inline double dot(size_t d, const double *x, const double *y)
-{
-    double s = 0.0;
-    for (size_t j = 0; j < d; j++) s += x[j] * y[j];
-    return s;
 }
 
 /* Running mean and central moments of a few numbers. */
