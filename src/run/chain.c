@@ -13,8 +13,10 @@
 #define START_EXTRA   10
 #define START_SURE    0.5 /* of that depth, by what was measured on average */
 #define START_TRIES   60
-#define FIRST_BATCH   0.25 /* first length of a batch of moments, natural units */
-#define FIRST_SPACING 0.25 /* first distance of draws, natural units */
+#define LOST_DEPTH    100.0 /* likewise, and no path has any business there */
+#define LOST_PASSES   10.0  /* of flight a chain, before that is looked at */
+#define FIRST_BATCH   0.25  /* first length of a batch of moments, natural units */
+#define FIRST_SPACING 0.25  /* first distance of draws, natural units */
 
 static void carve(const sbps_run *run, chain *c)
 {
@@ -135,6 +137,47 @@ static void come_closer(const sbps_run *run, double *w, double *p)
         if (posterior_value(run->target, w, &value, NULL) != SBPS_OK || value < limit) return;
         for (size_t j = 0; j < d; j++) p[j] *= 0.5;
     }
+}
+
+/* U where the chain is, above that of the reference. */
+static sbps_status depth_of(const sbps_run *run, const chain *c, double *w, double *out,
+                            sbps_error *err)
+{
+    for (size_t j = 0; j < run->target->dim; j++) w[j] = run->reference->w[j] + c->s.p_next[j];
+    sbps_status status = posterior_value(run->target, w, out, err);
+    *out -= run->reference->value;
+    return status;
+}
+
+/* Is it time to ask? Warm-up that cannot end has flown long enough for a few looks at all rows. */
+static bool may_be_lost(const sbps_run *run)
+{
+    const run_state *s = &run->state;
+    double passes = s->warmup_rows / (double)(run->data.n + 1);
+    bool unsettled = s->phase == PHASE_WARMUP && s->epoch_rounds == 0 && !s->settled;
+    return unsettled && passes >= LOST_PASSES * (double)run->chain_count;
+}
+
+sbps_status chains_check_depth(const sbps_run *run, sbps_error *err)
+{
+    size_t d = run->target->dim;
+    double most = LOST_DEPTH * (double)(d + START_EXTRA), depth = 0.0;
+    double *w = may_be_lost(run) ? new_doubles(d) : NULL;
+    sbps_status status = SBPS_OK;
+    for (size_t i = 0; w && i < run->chain_count && status == SBPS_OK; i++) {
+        status = depth_of(run, &run->chains[i], w, &depth, err);
+        if (status == SBPS_OK && !(depth <= most))
+            status =
+                fail(err, SBPS_DIVERGED,
+                     "chain %zu of %s has left the posterior: after a warm-up of %.2g "
+                     "proposals that finds no end the log density there is %.3g below that "
+                     "of the mode, where %zu parameters make it about %.3g: the slopes that "
+                     "it follows are not those of the density",
+                     i + 1, run->plan->sampler->name, run->state.warmup_proposals, depth, d,
+                     0.5 * (double)d);
+    }
+    free(w);
+    return status;
 }
 
 /* At p from the reference, with random numbers of stream `index`. */

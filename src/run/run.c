@@ -78,6 +78,7 @@ sbps_status run_advance(sbps_run *run, bool *finished, sbps_error *err)
     if (whole) {
         s->rounds++;
         if (warming_up) warmup_after_round(run);
+        if ((status = chains_check_depth(run, err)) != SBPS_OK) return status;
         if (!warming_up && stop_now(run)) s->phase = PHASE_DONE;
         if (warming_up && (status = replan_after_round(run, err)) != SBPS_OK) return status;
     }

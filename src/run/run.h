@@ -168,6 +168,9 @@ void chains_lengthen_rounds(sbps_run *run, double seconds);
 bool chains_round(sbps_run *run);
 /* SBPS_DIVERGED when a chain's path has ended where there are no numbers. */
 sbps_status chains_check(const sbps_run *run, sbps_error *err);
+/* The same when a warm-up that does not settle has flown to where the posterior has nothing: asked at the end of
+ * its epochs. */
+sbps_status chains_check_depth(const sbps_run *run, sbps_error *err);
 /* warmup.c */
 void warmup_begin(sbps_run *run);
 void warmup_after_round(sbps_run *run);

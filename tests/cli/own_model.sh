@@ -54,6 +54,11 @@ refuse 'dim'       'it has no parameters for rows of 4 columns' 's/return column
 
 refuse 'one part'  "by parameter 2, .x2., the gradient is" 's/out\[j\] = residual \* x\[j\];/out[j] = (j == 2 ? 1.5 : 1.0) * residual * x[j];/'
 
+# A gradient that is wrong only where none is looked at beforehand: flights leave for ever.
+sed 's/out\[j\] = residual \* x\[j\];/out[j] = j == 2 \&\& w[2] > 2.9 ? 3.0 : residual * x[j];/' "$root/examples/model.c" >lost.c
+compile lost.c lost.so || fault 'lost' 'does not compile'
+run 'leaves for ever' '[12]' 'chain [1-4] of sbps has left the posterior: .* the slopes that it follows are not those of the density' --model ./lost.so --sampler sbps
+
 # Names made of the columns'.
 sed 's/\.check = check,/.check = check, .name_by_columns = name_it,/; s/^const sbps_model_table/#include <stdio.h>\nstatic void name_it(size_t columns, const char *const *names, size_t j, size_t size, char *text)\n{ (void)columns; snprintf(text, size, "slope of %s", names[j]); }\n&/' \
     "$root/examples/model.c" >named.c
