@@ -48,8 +48,12 @@ static const option_spec lines[] = {
              "with a comma stands in quotes, '\"a,b\",c', or has a backslash before it."},
     {TEXT("categorical", categorical, "A,B,...", ""), DATA,
      .help =
-         "Columns that are categories. Each level but the first becomes a 0/1 feature named "
-         "column=level."},
+         "Columns of numbers that are categories; columns of text are in any case. Each level "
+         "but the first becomes a 0/1 feature named column=level."},
+    {TEXT("exclude", exclude, "A,B,...", ""), DATA,
+     .help = "Columns to leave out when --features does not say which to take."},
+    {TEXT("reference", reference, "A=LEVEL,...", ""), DATA,
+     .help = "Levels of categories to compare the others with, in the place of the first."},
     {TEXT("weights", weights, "COLUMN", ""), DATA,
      .help = "Column of weights: a row's log-likelihood is multiplied by its weight."},
     {TEXT("offset", offset, "COLUMN", ""), DATA,

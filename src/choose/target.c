@@ -21,6 +21,8 @@ rows_spec table_spec(const sbps_options *o)
     return (rows_spec){.target = text_or_null(o->target),
                        .features = text_or_null(o->features),
                        .categorical = text_or_null(o->categorical),
+                       .exclude = text_or_null(o->exclude),
+                       .reference = text_or_null(o->reference),
                        .weights = text_or_null(o->weights),
                        .offset = text_or_null(o->offset),
                        .real_target = support == SUPPORT_REAL,

@@ -297,17 +297,28 @@ static sbps_status make_table(const table_job *job, const row_source *s, const r
     return status;
 }
 
-sbps_status table_write(const table_job *job, const rows_spec *spec, sbps_error *err)
+static sbps_status write_once(const table_job *job, const rows_spec *spec, column_types *found,
+                              sbps_error *err)
 {
     row_source s;
     passage w = {0};
-    sbps_status status = storage_check(spec, err);
-    if (status != SBPS_OK) return status;
-    status = source_open(job->from, spec, &s, err);
+    sbps_status status = source_open(job->from, spec, found, &s, err);
     if (status == SBPS_OK) status = passage_open(&s, spec, job->beside, job->memory, &w, err);
     if (status == SBPS_OK) status = read_rows(job, spec, &s, &w, err);
     if (status == SBPS_OK) status = make_table(job, &s, spec, &w, err);
     passage_close(&w);
+    status = source_retype(&s, status, err);
     source_close(&s);
+    return status;
+}
+
+sbps_status table_write(const table_job *job, const rows_spec *spec, sbps_error *err)
+{
+    column_types found = {0};
+    sbps_status status = storage_check(spec, err);
+    if (status != SBPS_OK) return status;
+    do status = write_once(job, spec, &found, err);
+    while (column_types_again(&found));
+    column_types_clear(&found);
     return status;
 }

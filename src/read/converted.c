@@ -69,6 +69,20 @@ static sbps_status check_switches(const char *path, const rows *r, const table_m
     return SBPS_OK;
 }
 
+/* Choices that leave no trace but in the columns. */
+static sbps_status check_chosen(const char *path, const rows_spec *spec, sbps_error *err)
+{
+    const char *option = given_text(spec->exclude)     ? "exclude"
+                         : given_text(spec->reference) ? "reference"
+                                                       : NULL;
+    if (!option) return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_ARG,
+        "%s: --%s: the columns of a converted table were chosen when it was made; leave "
+        "it out here, or convert again with it",
+        path, option);
+}
+
 /* What is not said here is as it was then. */
 static sbps_status check_spec(const char *path, const rows *r, const table_making *how,
                               const rows_spec *spec, sbps_error *err)
@@ -93,7 +107,8 @@ static sbps_status check_spec(const char *path, const rows *r, const table_makin
             check_list(path, lists[i].option, lists[i].given, lists[i].was, lists[i].also, err);
         if (status != SBPS_OK) return status;
     }
-    return check_switches(path, r, how, spec, err);
+    sbps_status status = check_chosen(path, spec, err);
+    return status == SBPS_OK ? check_switches(path, r, how, spec, err) : status;
 }
 
 sbps_status converted_read(const char *path, const rows_spec *spec, rows **out, sbps_error *err)

@@ -307,6 +307,53 @@ static sbps_status read_header(csv *c, bool named, columns *out, sbps_error *err
     return status == SBPS_OK ? header_distinguish(out, err) : status;
 }
 
+/* Types of the cells of the record at `*at`, which moves behind it with `*line`. */
+static cell_state sniff_record(const csv *c, column_types *types, locale_t c_locale,
+                               const char **at, size_t *line)
+{
+    cell found = {0};
+    const char *p = *at;
+    size_t i = 0, newlines = 0;
+    for (; !found.last; p = found.next, i++) {
+        cell_state state = scan_cell(c, p, &found);
+        if (state != CELL_READY) return state;
+        if (i == c->columns) return CELL_AFTER_QUOTE;
+        if (types->of[i] != TYPE_TEXT && !text_is_missing(found.begin, found.end))
+            column_types_join(types, i, cell_type(found.begin, found.end, c_locale),
+                              *line + newlines);
+        newlines += found.newlines;
+    }
+    *at = p;
+    *line += newlines + 1;
+    return i == c->columns ? CELL_READY : CELL_AFTER_QUOTE;
+}
+
+/* What is wrong with a record is said when it is read. */
+static sbps_status csv_sniff(void *self, column_types *types, size_t bytes, sbps_error *err)
+{
+    csv *c = self;
+    text_file *t = c->source;
+    size_t from = 0, line = t->line;
+    sbps_status status = SBPS_OK;
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!c_locale) return fail_memory(err);
+    while (status == SBPS_OK && from < bytes && !(t->at + from == t->limit && t->finished)) {
+        const char *at = t->at + from;
+        cell_state state = sniff_record(c, types, c_locale, &at, &line);
+        if (state == CELL_CUT)
+            status = text_file_more(t, err);
+        else if (state != CELL_READY)
+            break;
+        else
+            from = (size_t)(at - t->at);
+        if (bytes < SIZE_MAX) continue;
+        t->at += from;
+        from = 0;
+    }
+    freelocale(c_locale);
+    return status;
+}
+
 static void csv_close(void *self)
 {
     csv *c = self;
@@ -354,6 +401,7 @@ const format_kind format_csv = {
     .open = csv_open,
     .next = csv_next,
     .close = csv_close,
+    .sniff = csv_sniff,
     .fork = csv_fork,
     .join = csv_close,
 };

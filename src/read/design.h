@@ -25,6 +25,13 @@ typedef struct {
 sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_error *err);
 /* place.c: names, places and origins of all columns; d and stride. */
 sbps_status design_place(design *g, sbps_error *err);
+/* found.c: what columns turned out to be, as notes of the table. */
+sbps_status design_tell_found(const design *g, sbps_error *err);
+/* Whether a category that nobody named is none: nearly every row has a level of its own. */
+bool is_identifier(const column_use *use);
+/* The level chosen as reference comes first of the `used` levels in `order`. */
+sbps_status put_reference_first(const plan *p, size_t column, size_t *order, size_t used,
+                                sbps_error *err);
 /* One row as read to row `to` of the table, whose arrays the caller has made. */
 void design_put(const design *g, const double *row, size_t to);
 /* What is not part of x: y, weight and offset of one row. */

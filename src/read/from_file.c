@@ -47,13 +47,13 @@ static sbps_status read_map(const char *path, const rows_spec *spec, rows **out,
     return status == SBPS_OK ? sign_or_destroy(out, path, SIZE_MAX, err) : status;
 }
 
-sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_error *err)
+/* Once, with the types of columns `found` so far; more may be found. */
+static sbps_status read_text(const char *path, const rows_spec *spec, column_types *found,
+                             rows **out, sbps_error *err)
 {
     row_source s;
     chunks read = {0};
-    *out = NULL;
-    if (table_recognise(path)) return read_map(path, spec, out, err);
-    sbps_status status = source_open(path, spec, &s, err);
+    sbps_status status = source_open(path, spec, found, &s, err);
     if (status != SBPS_OK) goto done;
     if ((status = storage_fits(s.plan, spec, err)) != SBPS_OK) goto done;
     chunks_init(&read, s.plan->width, s.names.filled < PACK_BELOW);
@@ -64,6 +64,19 @@ sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_
     if (status == SBPS_OK) status = sign_or_destroy(out, path, s.dropped, err);
 done:
     chunks_clear(&read);
+    status = source_retype(&s, status, err);
     source_close(&s);
+    return status;
+}
+
+sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_error *err)
+{
+    column_types found = {0};
+    sbps_status status;
+    *out = NULL;
+    if (table_recognise(path)) return read_map(path, spec, out, err);
+    do status = read_text(path, spec, &found, out, err);
+    while (column_types_again(&found));
+    column_types_clear(&found);
     return status;
 }

@@ -75,12 +75,16 @@ static sbps_status place_category(design *g, size_t f, sbps_error *err)
         status = fail_memory(err);
     else
         status = levels_order(l, order, &used, err);
-    if (status == SBPS_OK && used < 2)
+    if (status == SBPS_OK) status = put_reference_first(p, p->feature[f], order, used, err);
+    if (status == SBPS_OK && is_identifier(&p->use[p->feature[f]]))
+        used = 0;
+    else if (status == SBPS_OK && used < 2)
         status = note_single(g, f, used ? l->item[order[0]].text : "", err);
-    if (status == SBPS_OK && !(names = realloc(r->names, (r->d + used) * sizeof *names)))
+    if (status == SBPS_OK && used > 0 &&
+        !(names = realloc(r->names, (r->d + used) * sizeof *names)))
         status = fail_memory(err);
     if (names) r->names = names;
-    if (status == SBPS_OK && !(reference = name_of(&l->item[order[0]])))
+    if (status == SBPS_OK && used > 0 && !(reference = name_of(&l->item[order[0]])))
         status = fail_memory(err);
     for (size_t i = 0; status == SBPS_OK && i < used; i++) {
         g->place[f].rank[order[i]] = i;
@@ -186,6 +190,11 @@ sbps_status design_place(design *g, sbps_error *err)
     if (!whole && status == SBPS_OK) status = fail_memory(err);
     r->storage = &storage_double;
     r->stride = (r->d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+    if (status == SBPS_OK && p->features > 0 && r->d == 0)
+        status = fail(err, SBPS_BAD_DATA,
+                      "%s: no feature is left and there is no intercept: nothing to estimate",
+                      p->path);
+    if (status == SBPS_OK) status = design_tell_found(g, err);
     if (status == SBPS_OK) status = note_width(g, err);
     return status != SBPS_OK ? status : check_names(p, r, err);
 }

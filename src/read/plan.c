@@ -11,6 +11,9 @@
 /* Marks a column, which nothing else may have claimed. */
 static sbps_status claim(plan *p, size_t column, const char *option, sbps_error *err)
 {
+    if (p->use[column].excluded)
+        return fail(err, SBPS_BAD_ARG, "%s: --%s: column '%s' is left out by --exclude",
+                    p->path, option, show_name(p->columns->name[column]).text);
     if (p->use[column].kind == USE_NONE) {
         p->use[column].kind = USE_NUMBER;
         return SBPS_OK;
@@ -85,12 +88,27 @@ static sbps_status claim_list(plan *p, const column_index *x, const char *option
     return status;
 }
 
+static sbps_status exclude_listed(plan *p, const column_index *x, const char *list,
+                                  sbps_error *err)
+{
+    if (!list) return SBPS_OK;
+    size_t column;
+    char *word = malloc(strlen(list) + 1);
+    sbps_status status = word ? SBPS_OK : fail_memory(err);
+    while (status == SBPS_OK && next_in_list(&list, word)) {
+        status = column_index_find(x, p->path, "exclude", word, &column, err);
+        if (status == SBPS_OK) p->use[column].excluded = true;
+    }
+    free(word);
+    return status;
+}
+
 /* Every named column not claimed so far becomes a feature, in file order. */
 static sbps_status claim_rest(plan *p, sbps_error *err)
 {
     for (size_t i = 0; i < p->columns->count; i++) {
         const char *name = p->columns->name[i];
-        if (!name || p->use[i].kind != USE_NONE) continue;
+        if (!name || p->use[i].kind != USE_NONE || p->use[i].excluded) continue;
         if (!name[0])
             return fail(
                 err, SBPS_BAD_FILE,
@@ -114,6 +132,73 @@ static void assign_slots(plan *p)
     p->first = slot;
     for (size_t f = 0; f < p->features; f++) p->use[p->feature[f]].slot = slot++;
     p->width = slot;
+}
+
+/* What the cells of a column are decides what it is, unless it was named a category. */
+static sbps_status settle_type(plan *p, size_t column, sbps_error *err)
+{
+    column_use *use = &p->use[column];
+    const column_types *types = p->columns->types;
+    if (column == SIZE_MAX || !types || use->kind != USE_NUMBER) return SBPS_OK;
+    if (types->of[column] == TYPE_DATE) use->kind = USE_DATE;
+    if (types->of[column] == TYPE_TIME) use->kind = USE_TIME;
+    if (types->of[column] != TYPE_TEXT || column == p->target) return SBPS_OK;
+    use->found = true;
+    return make_category(p, column, err);
+}
+
+static sbps_status settle_types(plan *p, sbps_error *err)
+{
+    sbps_status status = settle_type(p, p->target, err);
+    for (size_t f = 0; status == SBPS_OK && f < p->features; f++)
+        status = settle_type(p, p->feature[f], err);
+    return status;
+}
+
+/* The column that `word`, column=level, begins with, and the level that is wanted; either may hold a = of its own. */
+static sbps_status find_reference(const plan *p, const column_index *x, char *word,
+                                  size_t *column, char **wanted, sbps_error *err)
+{
+    for (char *at = strchr(word, '='); at; at = strchr(at + 1, '=')) {
+        *at = '\0';
+        sbps_status status = column_index_find(x, p->path, "reference", word, column, NULL);
+        *at = '=';
+        *wanted = at + 1;
+        if (status == SBPS_OK) return SBPS_OK;
+    }
+    char *first = strchr(word, '=');
+    if (!first)
+        return fail(err, SBPS_BAD_ARG, "%s: --reference: '%s' is not COLUMN=LEVEL", p->path,
+                    show_name(word).text);
+    *first = '\0';
+    return column_index_find(x, p->path, "reference", word, column, err);
+}
+
+static sbps_status choose_reference(plan *p, const column_index *x, char *word, sbps_error *err)
+{
+    char *wanted = NULL;
+    size_t column;
+    sbps_status status = find_reference(p, x, word, &column, &wanted, err);
+    if (status != SBPS_OK) return status;
+    column_use *use = &p->use[column];
+    if (use->kind != USE_CATEGORY || use->reference)
+        return fail(err, SBPS_BAD_ARG, "%s: --reference: column '%s' is %s", p->path,
+                    show_name(p->columns->name[column]).text,
+                    use->reference ? "named twice" : "no category: name it in --categorical");
+    use->reference = strdup(wanted);
+    return use->reference ? SBPS_OK : fail_memory(err);
+}
+
+static sbps_status choose_references(plan *p, const column_index *x, const char *list,
+                                     sbps_error *err)
+{
+    if (!list) return SBPS_OK;
+    char *word = malloc(strlen(list) + 1);
+    sbps_status status = word ? SBPS_OK : fail_memory(err);
+    while (status == SBPS_OK && next_in_list(&list, word))
+        status = choose_reference(p, x, word, err);
+    free(word);
+    return status;
 }
 
 static bool header_is_numbers(const plan *p)
@@ -171,12 +256,16 @@ static sbps_status fill_plan(plan *p, const rows_spec *spec, sbps_error *err)
     column_index x;
     sbps_status status = column_index_create(p->path, p->columns, &x, err);
     if (status != SBPS_OK) return status;
+    if ((status = exclude_listed(p, &x, given_text(spec->exclude), err)) != SBPS_OK) goto done;
     if ((status = find_target(p, &x, spec, err)) != SBPS_OK) goto done;
     if ((status = claim_one(p, &x, "weights", spec->weights, &p->weight, err)) != SBPS_OK)
         goto done;
     if ((status = claim_one(p, &x, "offset", spec->offset, &p->offset, err)) != SBPS_OK)
         goto done;
     if ((status = find_features(p, &x, spec, err)) != SBPS_OK) goto done;
+    if ((status = settle_types(p, err)) != SBPS_OK) goto done;
+    if ((status = choose_references(p, &x, given_text(spec->reference), err)) != SBPS_OK)
+        goto done;
     assign_slots(p);
 done:
     free(x.entry);
@@ -210,7 +299,10 @@ sbps_status plan_create(const char *path, const columns *c, const rows_spec *spe
 void plan_destroy(plan *p)
 {
     if (!p) return;
-    for (size_t i = 0; p->use && i < p->columns->count; i++) levels_destroy(p->use[i].levels);
+    for (size_t i = 0; p->use && i < p->columns->count; i++) {
+        levels_destroy(p->use[i].levels);
+        free(p->use[i].reference);
+    }
     if (p->c_locale) freelocale(p->c_locale);
     free(p->use);
     free(p->feature);

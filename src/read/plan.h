@@ -7,6 +7,7 @@
 #include "read/chunks.h"
 #include "read/levels.h"
 #include "read/read.h"
+#include "read/types.h"
 #include <locale.h>
 
 /* The columns of a file, in file order. A NULL name is a place without a column. */
@@ -16,7 +17,8 @@ typedef struct {
     const char *target; /* taken when none is named, or NULL */
     /* what a file tells before its rows are read; else 0 rows, and 1 */
     size_t rows;
-    double filled; /* share of the cells that are not 0 */
+    double filled;       /* share of the cells that are not 0 */
+    column_types *types; /* of a file whose cells tell them; borrowed; NULL: all are numbers */
     char *notes; /* what the user should know of how it was read, a line each; NULL: nothing */
 } columns;
 
@@ -27,12 +29,15 @@ void columns_clear(columns *c);
 sbps_status columns_note(columns *c, sbps_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-typedef enum { USE_NONE, USE_NUMBER, USE_CATEGORY } use_kind;
+typedef enum { USE_NONE, USE_NUMBER, USE_CATEGORY, USE_DATE, USE_TIME } use_kind;
 
 typedef struct {
     use_kind kind;
     size_t slot;
-    levels *levels; /* of a category; owned by the plan */
+    levels *levels;  /* of a category; owned by the plan */
+    bool found;      /* a category because its cells are text */
+    bool excluded;   /* by name */
+    char *reference; /* the level without a column; NULL: the first. Owned by the plan */
 } column_use;
 
 typedef struct {
@@ -44,6 +49,8 @@ typedef struct {
     size_t target, weight, offset; /* columns; SIZE_MAX: none */
     size_t first, width;           /* slots */
     bool drop_missing;
+    bool
+        learns; /* a cell that contradicts its column's type changes it: reading begins once more */
     size_t categories; /* how many features are categories */
     locale_t c_locale;
 } plan;

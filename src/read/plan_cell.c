@@ -2,6 +2,7 @@
 #include "base/printable.h"
 #include "read/plan.h"
 
+#include "read/dates.h"
 #include "read/number.h"
 #include <math.h>
 #include <string.h>
@@ -17,16 +18,32 @@ static sbps_status fail_number(const plan *p, size_t column, const char *begin, 
                                size_t line, sbps_error *err)
 {
     bool feature = p->use[column].slot >= p->first;
-    double value;
-    const char *comma = memchr(begin, ',', (size_t)(end - begin));
-    if (comma && number_read(begin, p->c_locale, &value) == comma)
+    const char *flaw = cell_flaw(begin, end, p->c_locale);
+    if (flaw)
         return fail(err, SBPS_BAD_FILE,
-                    "%s:%zu: column '%s': '%s' has a decimal comma; numbers need a point",
+                    "%s:%zu: column '%s': '%s' has %s; numbers need a point and nothing else, "
+                    "such as 1234.5%s",
                     p->path, line, show_name(p->columns->name[column]).text,
-                    show(begin, end).text);
+                    show(begin, end).text, flaw,
+                    feature ? "; --exclude leaves the column out, --categorical takes its "
+                              "texts as levels"
+                            : "");
     return fail(err, SBPS_BAD_FILE, "%s:%zu: column '%s': '%s' is not a number%s", p->path,
                 line, show_name(p->columns->name[column]).text, show(begin, end).text,
                 feature ? "; name it in --categorical if it is a category" : "");
+}
+
+/* A cell that is not what its column was taken for: the column is something else from now on, and reading
+ * begins once more. */
+static bool contradicts(const plan *p, size_t column, const char *begin, const char *end,
+                        size_t line)
+{
+    column_types *types = p->columns->types;
+    if (!p->learns || column == p->weight || column == p->offset) return false;
+    column_type type = cell_type(begin, end, p->c_locale);
+    bool changed = column_types_join(types, column, type, line);
+    if (!changed || types->of[column] == TYPE_NUMBER) return false;
+    return types->changed = true;
 }
 
 static sbps_status read_number(const plan *p, size_t column, const char *begin, const char *end,
@@ -35,10 +52,28 @@ static sbps_status read_number(const plan *p, size_t column, const char *begin, 
     const char *stop = number_read(begin, p->c_locale, out);
     bool whole = stop == end && begin != end;
     if (whole && isfinite(*out)) return SBPS_OK;
+    if (contradicts(p, column, begin, end, line)) return SBPS_BAD_FILE;
     if (!whole && !text_is_infinite(begin, end))
         return fail_number(p, column, begin, end, line, err);
     return fail(err, SBPS_BAD_DATA, "%s:%zu: column '%s': '%s' is not a finite number", p->path,
                 line, show_name(p->columns->name[column]).text, show(begin, end).text);
+}
+
+static sbps_status read_date(const plan *p, size_t column, const char *begin, const char *end,
+                             size_t line, double *out, sbps_error *err)
+{
+    double days;
+    bool time = p->use[column].kind == USE_TIME;
+    if (time && time_read(begin, end, out)) return SBPS_OK;
+    if (date_read(begin, end, &days)) {
+        *out = time ? DAY_SECONDS * days : days;
+        return SBPS_OK;
+    }
+    if (contradicts(p, column, begin, end, line)) return SBPS_BAD_FILE;
+    return fail(err, SBPS_BAD_FILE,
+                "%s:%zu: column '%s': '%s' is not a date as those before it; name it in "
+                "--categorical if it is a category",
+                p->path, line, show_name(p->columns->name[column]).text, show(begin, end).text);
 }
 
 sbps_status plan_cell(const plan *p, size_t column, const char *begin, const char *end,
@@ -52,6 +87,8 @@ sbps_status plan_cell(const plan *p, size_t column, const char *begin, const cha
     }
     if (use->kind == USE_NUMBER)
         return read_number(p, column, begin, end, line, &row[use->slot], err);
+    if (use->kind != USE_CATEGORY)
+        return read_date(p, column, begin, end, line, &row[use->slot], err);
     size_t code;
     if (!levels_code(use->levels, begin, end, &code)) return fail_memory(err);
     row[use->slot] = (double)code;

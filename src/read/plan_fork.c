@@ -9,6 +9,7 @@ bool plan_fork(const plan *p, plan *out)
 {
     size_t count = p->columns->count;
     *out = *p;
+    out->learns = false;
     out->use = calloc(count + 1, sizeof *out->use);
     bool whole = out->use != NULL;
     for (size_t i = 0; whole && i < count; i++) {

@@ -9,6 +9,8 @@ typedef struct {
     const char *target;           /* NULL: for libsvm the label; else an error */
     const char *features;         /* comma list; NULL: every column not named elsewhere */
     const char *categorical;      /* comma list of columns to one-hot, first level dropped */
+    const char *exclude;          /* comma list of columns to leave out */
+    const char *reference;        /* comma list of column=level: levels to drop instead */
     const char *weights, *offset; /* column names or NULL */
     bool intercept, standardize;
     bool drop_missing;   /* rows with an empty or NA cell: dropped, else an error */

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#define SNIFF_BYTES ((size_t)64 * 1024) /* of rows that tell the types of columns */
+
 sbps_status check_row_count(const char *path, size_t kept, size_t dropped, sbps_error *err)
 {
     char after[80] = "";
@@ -15,14 +17,34 @@ sbps_status check_row_count(const char *path, size_t kept, size_t dropped, sbps_
                 kept ? "one" : "no", kept ? "" : "s", after);
 }
 
-sbps_status source_open(const char *path, const rows_spec *spec, row_source *s, sbps_error *err)
+/* Types of columns, as far as the first rows tell them. */
+static sbps_status sniff(row_source *s, column_types *found, sbps_error *err)
+{
+    sbps_status status = column_types_fit(found, s->names.count, s->source->path, err);
+    if (status != SBPS_OK || !s->kind->sniff) return status;
+    s->names.types = found;
+    return s->kind->sniff(s->self, found, SNIFF_BYTES, err);
+}
+
+sbps_status source_open(const char *path, const rows_spec *spec, column_types *found,
+                        row_source *s, sbps_error *err)
 {
     *s = (row_source){0};
     sbps_status status = text_file_open(path, &s->source, err);
     if (status != SBPS_OK) return status;
     s->kind = format_of(s->source);
     status = s->kind->open(s->source, spec, &s->names, &s->self, err);
-    return status != SBPS_OK ? status : plan_create(path, &s->names, spec, &s->plan, err);
+    if (status == SBPS_OK) status = sniff(s, found, err);
+    if (status == SBPS_OK) status = plan_create(path, &s->names, spec, &s->plan, err);
+    if (status == SBPS_OK) s->plan->learns = s->names.types && s->source->regular;
+    return status;
+}
+
+sbps_status source_retype(row_source *s, sbps_status status, sbps_error *err)
+{
+    column_types *types = s->names.types;
+    if (!types || !types->changed) return status;
+    return s->kind->sniff(s->self, types, SIZE_MAX, err) == SBPS_OK ? status : SBPS_BAD_FILE;
 }
 
 sbps_status source_next(row_source *s, double *row, row_fate *fate, sbps_error *err)

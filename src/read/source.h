@@ -13,12 +13,16 @@ typedef struct {
     size_t kept, dropped; /* rows so far */
 } row_source;
 
-/* Tells the format and plans the columns. Close it also after a failure. */
-sbps_status source_open(const char *path, const rows_spec *spec, row_source *s,
-                        sbps_error *err);
+/* Tells the format and plans the columns, whose types are at least those `found` before. Close it also
+ * after a failure. */
+sbps_status source_open(const char *path, const rows_spec *spec, column_types *found,
+                        row_source *s, sbps_error *err);
 /* The next row into plan->width doubles, unless it is dropped or there is none left; at the end
  * fails when too few were kept. */
 sbps_status source_next(row_source *s, double *row, row_fate *fate, sbps_error *err);
+/* After a failure: where a cell contradicted the type of its column, looks at all cells to the end, and the
+ * source must be opened once more. */
+sbps_status source_retype(row_source *s, sbps_status status, sbps_error *err);
 void source_close(row_source *s);
 
 /* A posterior needs two rows. */

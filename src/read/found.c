@@ -1,0 +1,191 @@
+/* What columns turned out to be, which nobody had said, and what became of it: told, so that whoever
+ * disagrees can say so. */
+#include "read/design.h"
+
+#include "base/names.h"
+#include "base/printable.h"
+#include "base/text.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define FEW_NUMBERS      20             /* that may be levels beside texts */
+#define NAMED_MOST       8              /* columns in a note */
+#define IDENTIFIER_LEAST 100            /* levels, of which a few may come twice */
+#define IDENTIFIER_SHARE 0.9            /* of the rows */
+#define MANY_LEVELS      ((size_t)1000) /* that would rather be a group */
+
+/* Levels of kept rows, and those rows. */
+static size_t count_used(const levels *l, size_t *row_count)
+{
+    size_t used = 0;
+    *row_count = 0;
+    for (size_t k = 0; k < l->count; k++) {
+        used += l->item[k].rows > 0;
+        *row_count += l->item[k].rows;
+    }
+    return used;
+}
+
+bool is_identifier(const column_use *use)
+{
+    size_t row_count;
+    if (!use->found || !use->levels) return false;
+    size_t used = count_used(use->levels, &row_count);
+    bool nearly =
+        used >= IDENTIFIER_LEAST && (double)used > IDENTIFIER_SHARE * (double)row_count;
+    return used > 1 && (used == row_count || nearly);
+}
+
+static const char *column_name(const design *g, size_t f)
+{
+    return g->plan->columns->name[g->plan->feature[f]];
+}
+
+static const column_use *use_of(const design *g, size_t f)
+{
+    return &g->plan->use[g->plan->feature[f]];
+}
+
+/* ---- notes ---- */
+
+typedef enum {
+    FOUND_CATEGORY,
+    FOUND_IDENTIFIER,
+    FOUND_DATE,
+    FOUND_TIME,
+    FOUND_NOTHING
+} finding;
+
+static finding find_out(const column_use *use)
+{
+    if (use->kind == USE_DATE) return FOUND_DATE;
+    if (use->kind == USE_TIME) return FOUND_TIME;
+    if (!use->found) return FOUND_NOTHING;
+    return is_identifier(use) ? FOUND_IDENTIFIER : FOUND_CATEGORY;
+}
+
+static void name_column(const design *g, size_t f, text *to)
+{
+    size_t row_count;
+    const column_use *use = use_of(g, f);
+    text_add(to, "'%s'", show_name(column_name(g, f)).text);
+    if (use->levels) text_add(to, " (%zu levels)", count_used(use->levels, &row_count));
+}
+
+/* One note for all columns of a kind; what is said of one of them, and of several. */
+static sbps_status tell(const design *g, finding what, const char *one, const char *several,
+                        sbps_error *err)
+{
+    text names = {0};
+    size_t count = 0;
+    for (size_t f = 0; f < g->plan->features; f++) {
+        if (find_out(use_of(g, f)) != what || ++count > NAMED_MOST) continue;
+        if (count > 1) text_add(&names, ", ");
+        name_column(g, f, &names);
+    }
+    if (count > NAMED_MOST) text_add(&names, " and %zu more", count - NAMED_MOST);
+    char *list = text_take(&names);
+    sbps_status status = list ? SBPS_OK : fail_memory(err);
+    if (status == SBPS_OK && count > 0)
+        status = rows_note(g->r, err, "%s %s %s", count > 1 ? "columns" : "column", list,
+                           count > 1 ? several : one);
+    free(list);
+    return status;
+}
+
+static bool is_number(const level *l, locale_t c_locale)
+{
+    return cell_type(l->text, l->text + l->length, c_locale) == TYPE_NUMBER;
+}
+
+/* Numbers with a word or two among them are no category: the word may stand for a missing number, or be an
+ * error. A few numbers are: 0, 1, 2, 3+. */
+static sbps_status refuse_mixed(const design *g, size_t f, sbps_error *err)
+{
+    const column_use *use = use_of(g, f);
+    size_t column = g->plan->feature[f], numbers = 0, count = use->levels->count;
+    const level *word = NULL;
+    for (size_t k = 0; k < count; k++)
+        if (is_number(&use->levels->item[k], g->plan->c_locale))
+            numbers++;
+        else if (!word)
+            word = &use->levels->item[k];
+    bool many = numbers > FEW_NUMBERS || is_identifier(use);
+    if (!word || 2 * numbers <= count || !many) return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_FILE,
+        "%s:%zu: column '%s': '%s' is not a number, as most of its cells are; --na names "
+        "texts that mean a missing value, --exclude leaves the column out, --categorical "
+        "takes each of its %zu texts as a level",
+        g->plan->path, g->plan->columns->types->line[column], show_name(column_name(g, f)).text,
+        show(word->text, word->text + word->length).text, count);
+}
+
+static sbps_status tell_many(const design *g, size_t f, sbps_error *err)
+{
+    size_t row_count, used = count_used(use_of(g, f)->levels, &row_count);
+    shown name = show_name(column_name(g, f));
+    if (used <= MANY_LEVELS) return SBPS_OK;
+    return rows_note(
+        g->r, err,
+        "column '%s' has %zu levels, each with a coefficient and a prior of its own; "
+        "as a group, (1|%s) in a formula, they share what is known of them",
+        name.text, used, name.text);
+}
+
+sbps_status design_tell_found(const design *g, sbps_error *err)
+{
+    sbps_status status = tell(g, FOUND_CATEGORY, "holds text and is a category",
+                              "hold text and are categories", err);
+    if (status == SBPS_OK)
+        status = tell(g, FOUND_IDENTIFIER,
+                      "holds nearly as many texts as there are rows and is left out; "
+                      "--categorical keeps it",
+                      "hold nearly as many texts as there are rows and are left out; "
+                      "--categorical keeps them",
+                      err);
+    if (status == SBPS_OK)
+        status = tell(g, FOUND_DATE, "holds dates: days since 1970-01-01",
+                      "hold dates: days since 1970-01-01", err);
+    if (status == SBPS_OK)
+        status = tell(g, FOUND_TIME, "holds times: seconds since 1970-01-01 00:00 UTC",
+                      "hold times: seconds since 1970-01-01 00:00 UTC", err);
+    for (size_t f = 0; status == SBPS_OK && f < g->plan->features; f++) {
+        const column_use *use = use_of(g, f);
+        if (!use->levels) continue;
+        if (use->found) status = refuse_mixed(g, f, err);
+        if (status == SBPS_OK && !is_identifier(use)) status = tell_many(g, f, err);
+    }
+    return status;
+}
+
+/* ---- references ---- */
+
+static sbps_status fail_level(const plan *p, size_t column, const size_t *order, size_t used,
+                              sbps_error *err)
+{
+    const column_use *use = &p->use[column];
+    const char **names = malloc((used + 1) * sizeof *names);
+    if (!names) return fail_memory(err);
+    for (size_t i = 0; i < used; i++) names[i] = use->levels->item[order[i]].text;
+    name_hint hint = nearest_or_all(use->reference, names, used);
+    free(names);
+    return fail(err, SBPS_BAD_ARG, "%s: --reference: column '%s' has no level '%s'%s", p->path,
+                show_name(p->columns->name[column]).text, show_name(use->reference).text,
+                hint.text);
+}
+
+sbps_status put_reference_first(const plan *p, size_t column, size_t *order, size_t used,
+                                sbps_error *err)
+{
+    const column_use *use = &p->use[column];
+    if (!use->reference) return SBPS_OK;
+    for (size_t i = 0; i < used; i++) {
+        if (strcmp(use->levels->item[order[i]].text, use->reference) != 0) continue;
+        size_t chosen = order[i];
+        memmove(order + 1, order, i * sizeof *order);
+        order[0] = chosen;
+        return SBPS_OK;
+    }
+    return fail_level(p, column, order, used, err);
+}

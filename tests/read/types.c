@@ -1,0 +1,200 @@
+/* What a column holds is found out from its cells, all of them: text makes a category, wherever it comes. */
+#include "check.h"
+
+#include "read/dates.h"
+#include "read/fixture.h"
+#include "read/types.h"
+
+static const rows_spec plain = {.target = "y", .intercept = true};
+
+static bool has_names(const rows *r, const char *const *names, size_t count)
+{
+    bool same = r && r->d == count;
+    for (size_t j = 0; same && j < count; j++) same = !strcmp(r->names[j], names[j]);
+    return same;
+}
+
+TEST(cells_tell_their_type)
+{
+    static const struct {
+        const char *cell;
+        column_type type;
+        bool flawed;
+    } cases[] = {
+        {"1", TYPE_NUMBER, false},
+        {"-2.5e3", TYPE_NUMBER, false},
+        {"inf", TYPE_NUMBER, false},
+        {"$5", TYPE_NUMBER, true},
+        {"5 €", TYPE_NUMBER, true},
+        {"-$1,234.50", TYPE_NUMBER, true},
+        {"1,234", TYPE_NUMBER, true},
+        {"1 234 567", TYPE_NUMBER, true},
+        {"1'234", TYPE_NUMBER, true},
+        {"2,5", TYPE_NUMBER, true},
+        {"12%", TYPE_NUMBER, true},
+        {"12 %", TYPE_NUMBER, true},
+        {"1 2", TYPE_TEXT, false},
+        {"%", TYPE_TEXT, false},
+        {"$", TYPE_TEXT, false},
+        {"1st", TYPE_TEXT, false},
+        {"18-25", TYPE_TEXT, false},
+        {"3+", TYPE_TEXT, false},
+        {"a,b", TYPE_TEXT, false},
+        {"1,2,3", TYPE_TEXT, false},
+        {"2026-11-15", TYPE_DATE, false},
+        {"2026/11/15", TYPE_DATE, false},
+        {"2026-13-15", TYPE_TEXT, false},
+        {"2025-02-29", TYPE_TEXT, false},
+        {"2024-02-29", TYPE_DATE, false},
+        {"2026-11-15 10:20", TYPE_TIME, false},
+        {"2026-11-15T10:20:30Z", TYPE_TIME, false},
+        {"2026-11-15 10:20:30.25+01:00", TYPE_TIME, false},
+        {"2026-11-15 25:00", TYPE_TEXT, false},
+        {"2026-11-15T", TYPE_TEXT, false},
+    };
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *cell = cases[i].cell, *end = cell + strlen(cell);
+        bool right = cell_type(cell, end, c_locale) == cases[i].type &&
+                     !cell_flaw(cell, end, c_locale) == !cases[i].flawed;
+        if (!right) printf("'%s'\n", cell);
+        CHECK(right);
+    }
+    freelocale(c_locale);
+}
+
+TEST(dates_are_counted_as_r_counts_them)
+{
+    static const struct {
+        const char *cell;
+        double want;
+    } days[] = {{"1970-01-01", 0},     {"2026-11-15", 20772},  {"1969-12-31", -1},
+                {"2000-02-29", 11016}, {"1900-03-01", -25508}, {"0001-01-01", -719162}},
+      seconds[] = {{"1970-01-01T00:00Z", 0},
+                   {"2026-11-15 10:20:30", 1794738030},
+                   {"2026-11-15T10:20:30.5Z", 1794738030.5},
+                   {"2026-11-15T10:20:30+01:30", 1794732630},
+                   {"2026-11-15T10:20:30-0130", 1794743430}};
+    double got;
+    for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
+        const char *cell = days[i].cell;
+        CHECK(date_read(cell, cell + strlen(cell), &got) && got == days[i].want);
+    }
+    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
+        const char *cell = seconds[i].cell;
+        CHECK(time_read(cell, cell + strlen(cell), &got) && got == seconds[i].want);
+    }
+}
+
+TEST(text_is_a_category_and_told)
+{
+    static const char *const want[] = {"intercept", "a", "sex=male", "class=2nd", "class=3rd"};
+    rows *r = rows_of(
+        "y,a,sex,class\n1,2,male,1st\n2,3,female,3rd\n3,5,female,2nd\n4,4,male,1st\n", &plain);
+    REQUIRE(has_names(r, want, 5));
+    CHECK(strstr(r->notes, "columns 'sex' (2 levels), 'class' (3 levels) hold text and are "
+                           "categories"));
+    const double *row = row_with(r, 3);
+    CHECK(row[1] == 5 && row[2] == 0 && row[3] == 1 && row[4] == 0);
+    rows_destroy(r);
+}
+
+TEST(a_reference_is_chosen_and_columns_are_left_out)
+{
+    static const char *const want[] = {"intercept", "c=1=1", "c=p", "d=no"};
+    rows_spec spec = plain;
+    spec.reference = "c=q, d=yes";
+    spec.exclude = "a,b";
+    rows *r = rows_of(
+        "y,a,b,c,d\n1,2,x,p,no\n2,3,x,q,yes\n3,5,z,q,no\n4,5,z,1=1,yes\n5,6,z,p,no\n", &spec);
+    REQUIRE(has_names(r, want, 4));
+    CHECK(!strcmp(r->origin[1].reference, "q") && !strcmp(r->origin[3].reference, "yes"));
+    rows_destroy(r);
+    spec.reference = "c=1=1";
+    r = rows_of("y,a,b,c,d\n1,2,x,p,no\n2,3,x,q,yes\n3,5,z,q,no\n4,5,z,1=1,yes\n5,6,z,p,no\n",
+                &spec);
+    REQUIRE(r);
+    CHECK(!strcmp(r->origin[1].reference, "1=1"));
+    rows_destroy(r);
+}
+
+TEST(dates_are_numbers)
+{
+    rows *r = rows_of("y,d,t,m\n1,2026-11-15,1970-01-02 00:00:10,1970-01-02\n"
+                      "2,1970-01-02,1970-01-01,1970-01-01T01:00Z\n3,,1970-01-01,NA\n",
+                      &(rows_spec){.target = "y", .drop_missing = true});
+    REQUIRE(r && r->n == 2 && r->d == 3);
+    const double *row = row_with(r, 1), *other = row_with(r, 2);
+    CHECK(row[0] == 20772 && row[1] == 86410 && row[2] == 86400);
+    CHECK(other[0] == 1 && other[1] == 0 && other[2] == 3600);
+    CHECK(strstr(r->notes, "column 'd' holds dates: days since 1970-01-01"));
+    CHECK(strstr(r->notes, "columns 't', 'm' hold times: seconds since"));
+    rows_destroy(r);
+}
+
+TEST(identifiers_are_left_out_unless_they_are_named)
+{
+    static const char text[] = "y,id,a\n1,p,1\n2,q,5\n3,r,2\n";
+    rows *r = rows_of(text, &plain);
+    REQUIRE(r && r->d == 2);
+    CHECK(strstr(r->notes, "column 'id' (3 levels) holds nearly as many texts"));
+    rows_destroy(r);
+    r = rows_of(text, &(rows_spec){.target = "y", .categorical = "id", .intercept = true});
+    REQUIRE(r && r->d == 4);
+    rows_destroy(r);
+    r = rows_of(text, &(rows_spec){.target = "y", .features = "id"});
+    CHECK(!r && strstr(error.text, "nothing to estimate"));
+}
+
+TEST(thousands_of_levels_get_a_hint)
+{
+    char *content = malloc(60000), *to = stpcpy(content, "y,c\n");
+    for (int i = 0; i < 4000; i++) to += sprintf(to, "%d,l%d\n", i % 2, i % 1200);
+    rows *r = rows_of(content, &plain);
+    free(content);
+    REQUIRE(r);
+    CHECK(strstr(r->notes, "column 'c' has 1200 levels") && strstr(r->notes, "(1|c)"));
+    rows_destroy(r);
+}
+
+/* Text that comes late, in several columns, on one of several lines: whatever the threads and parts, the
+ * table is that of the file read with these columns named. */
+static char *late_text(size_t rows_count, size_t late, size_t later)
+{
+    char *content = malloc(40 * rows_count + 100), *to = stpcpy(content, "y,a,b,d,c\n");
+    for (size_t i = 0; i < rows_count; i++) {
+        char b[32], d[32];
+        snprintf(b, sizeof b, i < late ? "%zu" : "b%zu", i % 7);
+        snprintf(d, sizeof d, i == later ? "x" : "%zu", i % 5);
+        to += sprintf(to, "%zu,%zu.5,%s,%s,%s\n", i % 3, i % 11, b, d, i % 2 ? "p" : "q");
+    }
+    return content;
+}
+
+static void check_late(size_t late, size_t later, unsigned threads, size_t part_bytes)
+{
+    char *content = late_text(6000, late, later);
+    rows_spec spec = plain, named = plain;
+    spec.threads = threads;
+    spec.part_bytes = part_bytes;
+    named.categorical = "b,d,c";
+    rows *want = rows_of(content, &named), *got = rows_of(content, &spec);
+    REQUIRE(want && got);
+    CHECK(same_rows(want, got));
+    CHECK(strstr(got->notes, "'d' (6 levels), 'c' (2 levels) hold text and are categories"));
+    rows_destroy(want);
+    rows_destroy(got);
+    free(content);
+}
+
+TEST(text_that_comes_late_changes_the_column_from_the_beginning)
+{
+    static const size_t lines[][2] = {{0, 1}, {5000, 5999}, {5999, 4500}, {5500, 5500}};
+    for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)
+        for (unsigned threads = 1; threads <= 3; threads++) {
+            check_late(lines[k][0], lines[k][1], threads, 0);
+            check_late(lines[k][0], lines[k][1], threads, 3000);
+        }
+}
+
+CHECK_MAIN
