@@ -1,104 +1,200 @@
-/* Column moments, the corrected two-pass algorithm (Chan, Golub, LeVeque 1983):
+/* Column moments. Of a block of n rows by the corrected two-pass algorithm (Chan, Golub, LeVeque 1983):
  *
- *   m  = s + (1/n) sum (x - s),   s the first row                              (1)
- *   e  = (1/n) sum (x - m),   mean = m + e                                     (2)
- *   sd = sqrt((1/n) sum (x - m)^2 - e^2)                                       (3)
+ *   m    = s + (1/n) sum (x - s),   s the first row                            (1)
+ *   e    = (1/n) sum (x - m),   mean = m + e                                   (2)
+ *   var  = (1/n) sum (x - m)^2 - e^2                                           (3)
  *
- * Sums run over blocks of rows, so rounding grows with the square root of n at most. */
+ * and of blocks a and b together, of which b has the share f of the rows, t = mean_b - mean_a,
+ *
+ *   mean = mean_a + f t,   var = (1 - f) var_a + f var_b + f (1 - f) t^2.      (4)
+ *
+ * A block stays in cache over its two passes and its hash; memory is read once. Blocks of a piece are joined in
+ * their order, pieces likewise. */
 #include "data/moments.h"
 
 #include "base/memory.h"
 #include "base/workers.h"
+#include "data/hash.h"
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { BLOCK_ROWS = 1024 };
 
-/* Sums of x - shift and of its square over some rows, which are decoded into `line` unless they
- * are doubles as they lie. */
-static void add_block(const rows *r, size_t first, size_t count, const double *shift,
-                      double *restrict sum, double *restrict square, double *line)
-{
-    size_t d = r->d;
-    for (size_t i = first; i < first + count; i++) {
-        const double *x = r->x ? r->x + i * r->stride : line;
-        if (!r->x) r->storage->decode(r, i, line);
-        for (size_t j = 0; j < d; j++) {
-            double t = x[j] - shift[j];
-            sum[j] += t;
-            square[j] += t * t;
-        }
-    }
-}
-
 typedef struct {
-    const rows *r;
-    const double *shift;
-    double *sums; /* 2 d a block */
-    double *line; /* stride a thread */
-} block_sums;
+    const row_look *look;
+    size_t width;     /* doubles of a mean or variance */
+    size_t pieces;    /* of HASH_ROWS rows */
+    double *of_piece; /* means and variances of each */
+    double *
+        of_thread; /* 4 widths: of a block, and its sums; where rows are no doubles, those of a block */
+    size_t thread_room; /* doubles */
+    bool hashed;
+    uint64_t seed;
+    atomic_ullong joined;
+} survey;
 
-static void sum_block(void *self, unsigned worker, size_t index)
+/* ---- a block ---- */
+
+/* Row after row, four at a time so that a sum stays in its register. */
+static void add_rows(size_t width, size_t stride, size_t count, const double *x,
+                     const double *shift, double *restrict sum)
 {
-    const block_sums *b = self;
-    const rows *r = b->r;
-    size_t first = index * BLOCK_ROWS, d = r->d;
-    double *sum = b->sums + 2 * d * index;
-    memset(sum, 0, 2 * d * sizeof *sum);
-    add_block(r, first, r->n - first < BLOCK_ROWS ? r->n - first : BLOCK_ROWS, b->shift, sum,
-              sum + d, b->line + worker * r->stride);
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4, x += 4 * stride)
+        for (size_t j = 0; j < width; j++) {
+            double s = shift[j], all = sum[j] + (x[j] - s);
+            all += x[stride + j] - s;
+            all += x[2 * stride + j] - s;
+            sum[j] = all + (x[3 * stride + j] - s);
+        }
+    for (; i < count; i++, x += stride)
+        for (size_t j = 0; j < width; j++) sum[j] += x[j] - shift[j];
 }
 
-/* total[0..d) and total[d..2d): sums of x - shift and of its square over all rows, the blocks' in their
- * order. */
-static sbps_status add_rows(block_sums *b, unsigned threads, double *total, sbps_error *err)
+static void add_squares(size_t width, size_t stride, size_t count, const double *x,
+                        const double *shift, double *restrict square)
 {
-    const rows *r = b->r;
-    size_t d = r->d, blocks = (r->n + BLOCK_ROWS - 1) / BLOCK_ROWS;
-    if (r->storage->sums) {
-        r->storage->sums(r, b->shift, total, total + d, b->sums);
-        return SBPS_OK;
+    size_t i = 0;
+    for (; i + 4 <= count; i += 4, x += 4 * stride)
+        for (size_t j = 0; j < width; j++) {
+            double a = x[j] - shift[j], b = x[stride + j] - shift[j];
+            double c = x[2 * stride + j] - shift[j], d = x[3 * stride + j] - shift[j];
+            double all = square[j] + a * a;
+            all += b * b;
+            all += c * c;
+            square[j] = all + d * d;
+        }
+    for (; i < count; i++, x += stride)
+        for (size_t j = 0; j < width; j++) square[j] += (x[j] - shift[j]) * (x[j] - shift[j]);
+}
+
+/* mean + e and variance, by sums of x - mean and of its square: (2), (3) */
+static void correct(size_t width, double n, const double *sum, const double *square,
+                    double *mean, double *variance)
+{
+    for (size_t j = 0; j < width; j++) {
+        double e = sum[j] / n, v = square[j] / n - e * e;
+        mean[j] += e;
+        variance[j] = v < 0 ? 0.0 : v;
     }
-    sbps_status status = workers_run(threads, blocks, sum_block, b, err);
-    memset(total, 0, 2 * d * sizeof *total);
-    for (size_t k = 0; k < blocks; k++)
-        for (size_t j = 0; j < 2 * d; j++) total[j] += b->sums[2 * d * k + j];
+}
+
+static void block_moments(size_t width, size_t stride, size_t count, const double *x,
+                          double *mean)
+{
+    double *variance = mean + width, *sum = variance + width, *square = sum + width;
+    memcpy(mean, x, width * sizeof *mean);
+    memset(sum, 0, 2 * width * sizeof *sum);
+    add_rows(width, stride, count, x, mean, sum);
+    for (size_t j = 0; j < width; j++) mean[j] += sum[j] / (double)count;
+    memset(sum, 0, width * sizeof *sum);
+    add_rows(width, stride, count, x, mean, sum);
+    add_squares(width, stride, count, x, mean, square);
+    correct(width, (double)count, sum, square, mean, variance);
+}
+
+/* (4): the moments of `have` rows and of `more`. */
+static void join(size_t width, size_t have, size_t more, double *mean, const double *other)
+{
+    double *variance = mean + width, f = (double)more / (double)(have + more);
+    if (have == 0) {
+        memcpy(mean, other, 2 * width * sizeof *mean);
+        return;
+    }
+    for (size_t j = 0; j < width; j++) {
+        double t = other[j] - mean[j];
+        mean[j] += f * t;
+        variance[j] = (1 - f) * variance[j] + f * other[width + j] + f * (1 - f) * t * t;
+    }
+}
+
+/* ---- all rows ---- */
+
+static const double *rows_of_block(const rows *r, size_t first, size_t count, double *room)
+{
+    if (r->x) return r->x + first * r->stride;
+    for (size_t i = 0; i < count; i++) r->storage->decode(r, first + i, room + i * r->stride);
+    return room;
+}
+
+static size_t rows_from_on(const rows *r, size_t first, size_t most)
+{
+    return r->n - first < most ? r->n - first : most;
+}
+
+static void survey_piece(void *self, unsigned worker, size_t index)
+{
+    survey *s = self;
+    const row_look *look = s->look;
+    const rows *r = look->r;
+    double *own = s->of_thread + worker * s->thread_room, *room = own + 4 * s->width;
+    size_t begin = index * HASH_ROWS, count = rows_from_on(r, begin, HASH_ROWS), row_bytes;
+    const unsigned char *bytes = hash_rows(r, &row_bytes);
+    hash_stream hash = hash_open(s->seed, count * row_bytes);
+    for (size_t done = 0, n; done < count; done += n) {
+        n = rows_from_on(r, begin + done, BLOCK_ROWS);
+        if (look->before) look->before(look->self, begin + done, n);
+        const double *x = rows_of_block(r, begin + done, n, room);
+        block_moments(s->width, r->stride, n, x, own);
+        join(s->width, done, n, s->of_piece + 2 * s->width * index, own);
+        const unsigned char *at = bytes + (begin + done) * row_bytes;
+        if (s->hashed && done + n < count) hash_more(&hash, at, n * row_bytes);
+        if (!s->hashed || done + n < count) continue;
+        uint64_t piece = hash_close(&hash, at, n * row_bytes);
+        atomic_fetch_add(&s->joined, hash_join(0, piece, index, s->pieces));
+    }
+}
+
+static sbps_status survey_dense(survey *s, double *total, sbps_error *err)
+{
+    const rows *r = s->look->r;
+    size_t room = r->x ? 0 : BLOCK_ROWS * r->stride;
+    s->pieces = (r->n + HASH_ROWS - 1) / HASH_ROWS;
+    s->thread_room = 4 * s->width + room;
+    s->of_piece = unset_doubles(2 * s->width * s->pieces);
+    s->of_thread = unset_doubles(s->thread_room * s->look->threads);
+    bool ready = s->of_piece && s->of_thread;
+    sbps_status status = ready ? workers_run(s->look->threads, s->pieces, survey_piece, s, err)
+                               : fail_memory(err);
+    for (size_t k = 0; status == SBPS_OK && k < s->pieces; k++)
+        join(s->width, k * HASH_ROWS, rows_from_on(r, k * HASH_ROWS, HASH_ROWS), total,
+             s->of_piece + 2 * s->width * k);
+    free(s->of_piece);
+    free(s->of_thread);
     return status;
 }
 
-/* A storage that sums by itself needs d doubles of room. */
-static sbps_status open_sums(block_sums *b, unsigned threads, sbps_error *err)
+/* A storage that sums by itself: all rows are one block. */
+static sbps_status sum_up(const survey *s, double *mean, sbps_error *err)
 {
-    const rows *r = b->r;
-    size_t blocks = r->storage->sums ? 1 : (r->n + BLOCK_ROWS - 1) / BLOCK_ROWS;
-    b->sums = unset_doubles(2 * r->d * blocks);
-    b->line = new_doubles(r->stride * threads);
-    return b->sums && b->line ? SBPS_OK : fail_memory(err);
+    const rows *r = s->look->r;
+    size_t d = r->d, width = s->width;
+    double *sum = new_doubles(3 * d), *square = sum + d;
+    if (!sum) return fail_memory(err);
+    r->storage->decode(r, 0, mean);
+    r->storage->sums(r, mean, sum, square, square + d);
+    for (size_t j = 0; j < d; j++) mean[j] += sum[j] / (double)r->n;
+    r->storage->sums(r, mean, sum, square, square + d);
+    correct(d, (double)r->n, sum, square, mean, mean + width);
+    free(sum);
+    return SBPS_OK;
 }
 
-sbps_status column_moments(const rows *r, unsigned threads, double *mean, double *sd,
+sbps_status column_moments(const row_look *look, double *mean, double *sd, uint64_t *pieces,
                            sbps_error *err)
 {
-    size_t d = r->d;
-    double n = (double)r->n, *total = new_doubles(2 * d);
-    block_sums b = {.r = r, .shift = mean};
-    sbps_status status = total ? open_sums(&b, threads, err) : fail_memory(err);
-    if (status != SBPS_OK) goto done;
-    r->storage->decode(r, 0, b.line);
-    memcpy(mean, b.line, d * sizeof *mean);
-    if ((status = add_rows(&b, threads, total, err)) != SBPS_OK) goto done;
-    for (size_t j = 0; j < d; j++) mean[j] += total[j] / n;
-    if ((status = add_rows(&b, threads, total, err)) != SBPS_OK) goto done;
-    for (size_t j = 0; j < d; j++) {
-        double e = total[j] / n;
-        double variance = total[d + j] / n - e * e;
-        mean[j] += e;
-        sd[j] = variance > 0 ? sqrt(variance) : isnan(variance) ? NAN : 0.0;
-    }
-done:
+    const rows *r = look->r;
+    survey s = {.look = look, .width = r->stride, .hashed = pieces != NULL};
+    double *total = new_doubles(2 * s.width);
+    if (!total) return fail_memory(err);
+    if (s.hashed) s.seed = hash_seed(r);
+    sbps_status status =
+        r->storage->sums ? sum_up(&s, total, err) : survey_dense(&s, total, err);
+    memcpy(mean, total, r->d * sizeof *mean);
+    for (size_t j = 0; j < r->d; j++) sd[j] = sqrt(total[s.width + j]);
+    if (pieces) *pieces = atomic_load(&s.joined);
     free(total);
-    free(b.sums);
-    free(b.line);
     return status;
 }

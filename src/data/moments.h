@@ -1,12 +1,20 @@
-/* Mean and population sd of the columns of a table. */
+/* Mean and population sd of the columns of a table, and what else is wanted of all rows while they are near. */
 #ifndef DATA_MOMENTS_H
 #define DATA_MOMENTS_H
 
 #include "data/rows.h"
 
-/* Of n >= 1 rows, d doubles each. sd is exactly 0 for a column of equal values. The same bits on any number
- * of threads. */
-sbps_status column_moments(const rows *r, unsigned threads, double *mean, double *sd,
+typedef struct {
+    const rows *r;
+    unsigned threads;
+    /* Optional: rows first, first + 1, ... are about to be looked at, by one thread, once. */
+    void (*before)(void *self, size_t first, size_t count);
+    void *self;
+} row_look;
+
+/* Of n >= 1 rows, d doubles each. sd is exactly 0 for a column of equal values. `pieces`, unless it is NULL:
+ * the hashes of the pieces of x, joined (hash.h). The same bits on any number of threads. */
+sbps_status column_moments(const row_look *look, double *mean, double *sd, uint64_t *pieces,
                            sbps_error *err);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "data/rows.h"
 
-/* Place of source row i after the shuffle of n rows in memory, for every i; NULL: no memory. A uniform
- * permutation (Fisher-Yates) that depends on the seed and the number of rows alone. */
-size_t *shuffled_places(uint64_t seed, size_t n);
+/* Place of source row i after the shuffle of n >= 1 rows in memory, for every i; NULL: no memory. A uniform
+ * permutation that depends on the seed and the number of rows alone. */
+size_t *shuffled_places(uint64_t seed, size_t n, unsigned threads);
 
 /* The row of the source, counted from 0 and without rows that were dropped, that lies at `place`. */
 sbps_status rows_origin(const rows *data, size_t place, size_t *origin, sbps_error *err);

@@ -238,8 +238,7 @@ static bool put_next(void *self, const double *record)
     return true;
 }
 
-static sbps_status fill(const table_job *job, const design *g, const passage *w,
-                        sbps_error *err)
+static sbps_status fill(const table_job *job, design *g, const passage *w, sbps_error *err)
 {
     bool all = true;
     entries each = {0};

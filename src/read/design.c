@@ -11,6 +11,7 @@
 #include "base/printable.h"
 #include "base/workers.h"
 #include "data/float.h"
+#include "data/hash.h"
 #include "data/moments.h"
 #include "data/origin.h"
 #include "read/parts.h"
@@ -171,18 +172,38 @@ static sbps_status check_columns(const design *g, sbps_error *err)
     return note_constants(g, &found, err);
 }
 
-/* (2), the intercept left alone. */
-static void standardize(rows *r)
+/* (2) for some rows, the intercept left alone. */
+static void standardize_rows(void *self, size_t first, size_t count)
+{
+    const design *g = self;
+    const rows *r = g->r;
+    for (size_t i = first; i < first + count; i++) {
+        double *x = r->x + i * r->stride;
+        for (size_t j = r->intercept; j < r->d; j++) {
+            const column_origin *o = &r->origin[j];
+            x[j] = o->sd > 0.0 ? (x[j] - o->mean) / o->sd : 0.0;
+        }
+    }
+}
+
+static void keep_scales(rows *r)
 {
     for (size_t j = r->intercept; j < r->d; j++) {
         r->origin[j].mean = r->mean[j];
         r->origin[j].sd = r->sd[j];
     }
-    for (size_t i = 0; i < r->n; i++) {
-        double *x = r->x + i * r->stride;
-        for (size_t j = r->intercept; j < r->d; j++)
-            x[j] = r->sd[j] > 0.0 ? (x[j] - r->mean[j]) / r->sd[j] : 0.0;
-    }
+}
+
+/* Moments and hash. */
+static sbps_status look_at_rows(design *g, void (*before)(void *, size_t, size_t),
+                                sbps_error *err)
+{
+    rows *r = g->r;
+    uint64_t pieces = 0;
+    const row_look look = {.r = r, .threads = g->threads, .before = before, .self = g};
+    sbps_status status = column_moments(&look, r->mean, r->sd, &pieces, err);
+    if (status == SBPS_OK) r->hash = hash_table(r, pieces);
+    return status;
 }
 
 static sbps_status check_weights(const plan *p, const rows *r, sbps_error *err)
@@ -205,7 +226,7 @@ static void map_signs(rows *r)
     for (size_t i = 0; i < r->n; i++) r->y[i] = r->y[i] > 0;
 }
 
-sbps_status design_finish(const design *g, sbps_error *err)
+sbps_status design_finish(design *g, sbps_error *err)
 {
     rows *r = g->r;
     const columns *c = g->plan->columns;
@@ -214,14 +235,11 @@ sbps_status design_finish(const design *g, sbps_error *err)
     bool labelled = c->target && g->plan->target != SIZE_MAX;
     if (labelled && !g->spec->real_target && c->name[g->plan->target] == c->target)
         map_signs(r);
-    status = column_moments(r, g->threads, r->mean, r->sd, err);
+    status = look_at_rows(g, NULL, err);
     if (status == SBPS_OK) status = check_columns(g, err);
-    if (status == SBPS_OK && g->spec->standardize) {
-        standardize(r);
-        status = column_moments(r, g->threads, r->mean, r->sd, err);
-    }
-    if (status == SBPS_OK) r->hash = rows_hash(r);
-    return status;
+    if (status != SBPS_OK || !g->spec->standardize) return status;
+    keep_scales(r);
+    return look_at_rows(g, standardize_rows, err);
 }
 
 sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_error *err)
@@ -241,14 +259,11 @@ void design_close(design *g)
     rows_destroy(g->r);
 }
 
-sbps_status design_to_floats(const design *g, sbps_error *err)
+sbps_status design_to_floats(design *g, sbps_error *err)
 {
-    rows *r = g->r;
-    floats_from_doubles(r);
-    sbps_status status = column_moments(r, g->threads, r->mean, r->sd, err);
-    if (status == SBPS_OK) status = check_columns(g, err);
-    if (status == SBPS_OK) r->hash = rows_hash(r);
-    return status;
+    floats_from_doubles(g->r);
+    sbps_status status = look_at_rows(g, NULL, err);
+    return status == SBPS_OK ? check_columns(g, err) : status;
 }
 
 static sbps_status open_moving(moving *m, sbps_error *err)
@@ -272,7 +287,7 @@ static void close_moving(moving *m)
 static sbps_status fill(design *g, const chunks *read, sbps_error *err)
 {
     const storage_kind *storage = NULL;
-    size_t *to = shuffled_places(g->spec->seed, read->rows);
+    size_t *to = shuffled_places(g->spec->seed, read->rows, g->threads);
     moving m = {.g = g, .read = read, .to = to, .threads = g->threads};
     g->r->n = read->rows;
     g->r->seed = g->spec->seed;

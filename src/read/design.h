@@ -37,10 +37,10 @@ void design_put(const design *g, const double *row, size_t to);
 /* What is not part of x: y, weight and offset of one row. */
 void put_beside(const design *g, const double *row, size_t to);
 /* Checks, standardises, takes the moments and the hash. */
-sbps_status design_finish(const design *g, sbps_error *err);
+sbps_status design_finish(design *g, sbps_error *err);
 /* Floats instead of doubles, in place; made at the end, of what --standardize leaves, which has no
  * large means. Takes moments and hash anew. */
-sbps_status design_to_floats(const design *g, sbps_error *err);
+sbps_status design_to_floats(design *g, sbps_error *err);
 /* Destroys the rows as well, unless g->r was set to NULL. */
 void design_close(design *g);
 

@@ -87,7 +87,7 @@ static bool same_entries(const rows *a, const rows *b)
 /* The text with its lines in an order that reading, which shuffles, turns into that of the table. */
 static rows *read_in_the_order_of(const rows *table, const source_text *t)
 {
-    size_t order[N], *to = shuffled_places(t->spec.seed, N);
+    size_t order[N], *to = shuffled_places(t->spec.seed, N, 1);
     rows *out = NULL;
     for (size_t i = 0; i < N; i++)
         CHECK(rows_origin(table, to[i], &order[i], &error) == SBPS_OK);

@@ -132,6 +132,13 @@ TEST(mean_and_sd_are_those_of_the_columns_as_stored)
     rows_destroy(r);
 }
 
+static bool moments_of(double *x, size_t n, double *mean, double *sd)
+{
+    const rows r = {.storage = &storage_double, .n = n, .d = 1, .stride = 1, .x = x};
+    const row_look look = {.r = &r, .threads = 1};
+    return column_moments(&look, mean, sd, NULL, &error) == SBPS_OK;
+}
+
 /* The first row is the shift of the first pass, so an outlier there is its worst case. */
 TEST(moments_stay_accurate_when_the_first_row_is_an_outlier)
 {
@@ -139,9 +146,7 @@ TEST(moments_stay_accurate_when_the_first_row_is_an_outlier)
     double *x = malloc(N * sizeof *x), mean, sd;
     REQUIRE(x);
     for (size_t i = 0; i < N; i++) x[i] = i ? 0.3 : 1e15;
-    CHECK(
-        column_moments(&(rows){.storage = &storage_double, .n = N, .d = 1, .stride = 1, .x = x},
-                       1, &mean, &sd, &error) == SBPS_OK);
+    CHECK(moments_of(x, N, &mean, &sd));
     long double m = (1e15L + (N - 1) * (long double)0.3) / N;
     long double s = sqrtl((powl(1e15L - m, 2) + (N - 1) * powl((long double)0.3 - m, 2)) / N);
     CHECK_NEAR(mean, (double)m, TOL_SUM);
@@ -155,9 +160,7 @@ TEST(equal_values_have_an_sd_of_exactly_zero)
     double x[MOST], mean, sd;
     for (size_t i = 0; i < MOST; i++) x[i] = 0.1;
     for (size_t n = 1; n <= MOST; n += 7) {
-        CHECK(column_moments(
-                  &(rows){.storage = &storage_double, .n = n, .d = 1, .stride = 1, .x = x}, 1,
-                  &mean, &sd, &error) == SBPS_OK);
+        CHECK(moments_of(x, n, &mean, &sd));
         CHECK(mean == 0.1 && sd == 0);
     }
 }

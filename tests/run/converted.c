@@ -47,7 +47,7 @@ static void put_lines(const char *path, bool libsvm, const size_t *order)
 static void put_in_the_order_of(const char *table, const char *path, bool libsvm)
 {
     static const rows_spec any = {.intercept = true};
-    size_t order[N], *to = shuffled_places(SEED, N);
+    size_t order[N], *to = shuffled_places(SEED, N, 1);
     rows *r = NULL;
     REQUIRE(to && rows_read(table, &any, &r, NULL) == SBPS_OK);
     for (size_t i = 0; i < N; i++) CHECK(rows_origin(r, to[i], &order[i], NULL) == SBPS_OK);
