@@ -56,6 +56,9 @@ static const option_spec lines[] = {
      .help = "Levels of categories to compare the others with, in the place of the first."},
     {TEXT("weights", weights, "COLUMN", ""), DATA,
      .help = "Column of weights: a row's log-likelihood is multiplied by its weight."},
+    {TEXT("trials", trials, "COLUMN", ""), DATA,
+     .help = "binomial, probit: column of numbers of trials, of which the target counts the "
+             "successes; a row weighs as many. Without it the target holds shares."},
     {TEXT("offset", offset, "COLUMN", ""), DATA,
      .help = "Column added to the linear predictor with coefficient 1."},
     {CHOICE("missing", missing, "error|drop", "error"), DATA,

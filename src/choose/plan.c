@@ -48,7 +48,11 @@ static sbps_status choose_model(const sbps_options *o, run_plan *plan, sbps_erro
     if (!o->model || !*o->model)
         return fail(err, SBPS_BAD_ARG, "--model is missing; 'sbps list models' names them");
     plan->model = model_find(o->model);
-    return plan->model ? SBPS_OK : unknown("model", o->model, model_kinds, err);
+    if (!plan->model) return unknown("model", o->model, model_kinds, err);
+    if (o->trials && *o->trials && plan->model->support != SUPPORT_SHARES)
+        return fail(err, SBPS_BAD_ARG, "--trials: model %s counts none; binomial does",
+                    o->model);
+    return SBPS_OK;
 }
 
 /* A table has at least two rows; one row stands for none. */

@@ -25,6 +25,7 @@ rows_spec table_spec(const sbps_options *o)
                        .reference = text_or_null(o->reference),
                        .weights = text_or_null(o->weights),
                        .offset = text_or_null(o->offset),
+                       .trials = text_or_null(o->trials),
                        .real_target = support == SUPPORT_REAL,
                        .intercept = !o->no_intercept && !no_columns && !no_target,
                        .standardize = o->standardize,

@@ -10,6 +10,7 @@
     X(model, linear)                                                                           \
     X(model, poisson)                                                                          \
     X(model, softmax)                                                                          \
+    X(model, binomial)                                                                         \
     X(model, network)                                                                          \
     X(model, gaussian)                                                                         \
     X(model, banana)                                                                           \

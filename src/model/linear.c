@@ -7,24 +7,13 @@
  *
  * The coordinate is log sigma, so that a flight cannot leave sigma > 0. */
 #include "model/kinds.h"
+#include "model/targets.h"
 
 #include <math.h>
 
 static sbps_status linear_check(const rows *r, sbps_error *err)
 {
-    const char *target = r->target ? r->target : "y";
-    bool varies = false;
-    for (size_t i = 0; i < r->n; i++) {
-        if (!isfinite(r->y[i]))
-            return fail(err, SBPS_BAD_DATA,
-                        "target '%.80s' holds %g; linear wants finite numbers", target,
-                        r->y[i]);
-        varies = varies || r->y[i] != r->y[0];
-    }
-    if (varies) return SBPS_OK;
-    return fail(err, SBPS_BAD_DATA,
-                "target '%.80s' is %g in every row; linear wants a target that varies", target,
-                r->n ? r->y[0] : 0.0);
+    return targets_real(r, "linear", err);
 }
 
 static void linear_loglik(const batch *b, double *out)

@@ -6,6 +6,7 @@
  *   d^3/d eta^3   = -p (1 - p) (1 - 2p), largest at cosh eta = 2                 (4)
  *
  * McCullagh, Nelder (1989), Generalized Linear Models, chapter 4. */
+#include "model/logistic.h"
 #include "model/kinds.h"
 
 #include <math.h>
@@ -37,13 +38,13 @@ static void logistic_loglik(const batch *b, double *out)
     for (size_t i = 0; i < b->n; i++) out[i] = -out[i];
 }
 
-static void logistic_slope(const batch *b, double *out)
+void logistic_slope(const batch *b, double *out)
 {
     b->k->sigmoid(b->n, b->eta, out);
     for (size_t i = 0; i < b->n; i++) out[i] = (b->y[i] - out[i]) * b->deta[i];
 }
 
-static void logistic_gradient(const batch *b, double *d_eta, double *d_aux)
+void logistic_gradient(const batch *b, double *d_eta, double *d_aux)
 {
     (void)d_aux;
     b->k->sigmoid(b->n, b->eta, d_eta);
@@ -51,7 +52,7 @@ static void logistic_gradient(const batch *b, double *d_eta, double *d_aux)
 }
 
 /* (3) is even in eta: at -|eta| the probability is the small one and 1 - p loses nothing. */
-static void logistic_curvature(const batch *b, double *ee, double *ea, double *aa)
+void logistic_curvature(const batch *b, double *ee, double *ea, double *aa)
 {
     (void)ea;
     (void)aa;
@@ -65,21 +66,21 @@ static void logistic_curvature(const batch *b, double *ee, double *ea, double *a
 }
 
 /* (4), which is odd in eta. */
-static double logistic_third(double eta)
+double logistic_third(double eta)
 {
     double p = 1.0 / (1.0 + exp(fabs(eta))), size = p * (1.0 - p) * (1.0 - 2.0 * p);
     return eta < 0.0 ? -size : size;
 }
 
 /* Rises to its largest value and falls from there on; what lies beyond 0 is nearer to it than the far end. */
-static double logistic_third_bound(double eta, double reach)
+double logistic_third_bound(double eta, double reach)
 {
     double low = fabs(eta) - reach, high = fabs(eta) + reach;
     if (low <= BENT_MOST && BENT_MOST <= high) return BENT_BY;
     return logistic_third(high < BENT_MOST ? high : low);
 }
 
-static double logistic_simulate(rng *r, double eta, const double *aux)
+double logistic_simulate(rng *r, double eta, const double *aux)
 {
     (void)aux;
     return rng_uniform(r) < 1.0 / (1.0 + exp(-eta)) ? 1.0 : 0.0;

@@ -40,6 +40,7 @@ typedef enum {
     SUPPORT_REAL,
     SUPPORT_POSITIVE,
     SUPPORT_BINARY, /* 0 or 1 */
+    SUPPORT_SHARES, /* of trials, 0 and 1 among them; one trial has no other */
     SUPPORT_COUNTS, /* 0, 1, 2, ... */
     SUPPORT_CLASSES /* likewise, as names */
 } target_support;

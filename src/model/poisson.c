@@ -7,11 +7,11 @@
  * Above eta = TOP the exponential goes on along its tangent: there (1) is far below anything a
  * sampler visits, and neither mu nor its square in a sum overflows, so that no inf * 0 arises.
  *
- * McCullagh, Nelder (1989), Generalized Linear Models, chapter 6. Draws for mu >= 10: Hormann
- * (1993), The transformed rejection method for generating Poisson random variables, Insurance:
- * Mathematics and Economics 12, 39-45, algorithm PTRS. */
+ * McCullagh, Nelder (1989), Generalized Linear Models, chapter 6. */
 #include "base/real.h"
+#include "model/draws.h"
 #include "model/kinds.h"
+#include "model/targets.h"
 
 #include <math.h>
 
@@ -19,12 +19,7 @@
 
 static sbps_status poisson_check(const rows *r, sbps_error *err)
 {
-    for (size_t i = 0; i < r->n; i++)
-        if (!isfinite(r->y[i]) || r->y[i] < 0.0 || r->y[i] != floor(r->y[i]))
-            return fail(err, SBPS_BAD_DATA,
-                        "target '%.80s' holds %g; poisson wants counts: 0, 1, 2, ...",
-                        r->target ? r->target : "y", r->y[i]);
-    return SBPS_OK;
+    return targets_counts(r, "poisson", err);
 }
 
 /* mu, or above TOP the slope of its tangent */
@@ -65,34 +60,11 @@ static void poisson_curvature(const batch *b, double *ee, double *ea, double *aa
     for (size_t i = 0; i < b->n; i++) ee[i] = -ee[i];
 }
 
-/* Arrivals of rate 1 before time mu. */
-static double count_arrivals(rng *r, double mu)
-{
-    double count = -1.0;
-    for (double time = 0.0; time < mu; time += rng_exponential(r)) count++;
-    return fmax(count, 0.0);
-}
-
-/* PTRS */
-static double reject_transformed(rng *r, double mu)
-{
-    double b = 0.931 + 2.53 * sqrt(mu), a = -0.059 + 0.02483 * b;
-    double scale = 1.1239 + 1.1328 / (b - 3.4), sure = 0.9277 - 3.6224 / (b - 2.0);
-    for (;;) {
-        double u = rng_uniform(r) - 0.5, v = rng_uniform(r), s = 0.5 - fabs(u);
-        double k = floor((2.0 * a / s + b) * u + mu + 0.43);
-        if (s >= 0.07 && v <= sure) return k;
-        if (k < 0.0 || (s < 0.013 && v > s)) continue;
-        if (log(v * scale / (a / (s * s) + b)) <= k * log(mu) - mu - log_gamma(k + 1.0))
-            return k;
-    }
-}
-
 static double poisson_simulate(rng *r, double eta, const double *aux)
 {
     (void)aux;
     double mu = exp(fmin(eta, TOP));
-    return mu < 10.0 ? count_arrivals(r, mu) : reject_transformed(r, mu);
+    return draw_poisson(r, mu);
 }
 
 /* All derivatives from the second on are that. */

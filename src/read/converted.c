@@ -93,6 +93,11 @@ static sbps_status check_spec(const char *path, const rows *r, const table_makin
                     "%s: a converted table is for models that explain a target by columns; "
                     "this one reads text",
                     path);
+    if (given_text(spec->trials))
+        return fail(err, SBPS_BAD_ARG,
+                    "%s: --trials: a converted table holds shares and weights as it was made: "
+                    "leave it out here, or convert again with it",
+                    path);
     const struct {
         const char *option, *given, *was, *also;
     } lists[] = {

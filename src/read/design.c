@@ -226,11 +226,26 @@ static void map_signs(rows *r)
     for (size_t i = 0; i < r->n; i++) r->y[i] = r->y[i] > 0;
 }
 
+/* Rows without trials are kept, weigh nothing, and are told. */
+static sbps_status note_trials(const design *g, sbps_error *err)
+{
+    const rows *r = g->r;
+    size_t none = 0;
+    if (g->plan->trials == SIZE_MAX) return SBPS_OK;
+    for (size_t i = 0; i < r->n; i++) none += r->weight[i] == 0.0;
+    if (none == 0) return SBPS_OK;
+    return rows_note(g->r, err, "%zu %s of 0 trials%s: %s nothing", none,
+                     none > 1 ? "rows" : "row",
+                     g->plan->trials == g->plan->weight ? "" : " or weight 0",
+                     none > 1 ? "they say" : "it says");
+}
+
 sbps_status design_finish(design *g, sbps_error *err)
 {
     rows *r = g->r;
     const columns *c = g->plan->columns;
     sbps_status status = check_weights(g->plan, r, err);
+    if (status == SBPS_OK) status = note_trials(g, err);
     if (status != SBPS_OK) return status;
     bool labelled = c->target && g->plan->target != SIZE_MAX;
     if (labelled && !g->spec->real_target && c->name[g->plan->target] == c->target)

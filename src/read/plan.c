@@ -19,6 +19,7 @@ static sbps_status claim(plan *p, size_t column, const char *option, sbps_error 
         return SBPS_OK;
     }
     const char *as = column == p->target   ? "the target"
+                     : column == p->trials ? "the trials"
                      : column == p->weight ? "the weights"
                      : column == p->offset ? "the offset"
                                            : "a feature";
@@ -68,7 +69,7 @@ static sbps_status claim_listed(plan *p, const column_index *x, const char *opti
     sbps_status status = column_index_find(x, p->path, option, word, &column, err);
     if (status != SBPS_OK) return status;
     bool feature = column != p->target && column != p->weight && column != p->offset &&
-                   p->use[column].kind != USE_NONE;
+                   column != p->trials && p->use[column].kind != USE_NONE;
     if (!category || !feature) {
         if ((status = claim(p, column, option, err)) != SBPS_OK) return status;
         p->feature[p->features++] = column;
@@ -129,6 +130,7 @@ static void assign_slots(plan *p)
         p->use[p->target].slot = slot++;
     if (p->weight != SIZE_MAX) p->use[p->weight].slot = slot++;
     if (p->offset != SIZE_MAX) p->use[p->offset].slot = slot++;
+    if (p->trials != SIZE_MAX && p->trials != p->weight) p->use[p->trials].slot = slot++;
     p->first = slot;
     for (size_t f = 0; f < p->features; f++) p->use[p->feature[f]].slot = slot++;
     p->width = slot;
@@ -251,6 +253,18 @@ static sbps_status find_features(plan *p, const column_index *x, const rows_spec
     return status;
 }
 
+static sbps_status find_trials(plan *p, const column_index *x, const rows_spec *spec,
+                               sbps_error *err)
+{
+    sbps_status status = claim_one(p, x, "trials", spec->trials, &p->trials, err);
+    if (status != SBPS_OK || p->trials == SIZE_MAX) return status;
+    if (p->target == SIZE_MAX)
+        return fail(err, SBPS_BAD_ARG, "%s: --trials: there is no target that counts successes",
+                    p->path);
+    if (p->weight == SIZE_MAX) p->weight = p->trials;
+    return SBPS_OK;
+}
+
 static sbps_status fill_plan(plan *p, const rows_spec *spec, sbps_error *err)
 {
     column_index x;
@@ -262,6 +276,7 @@ static sbps_status fill_plan(plan *p, const rows_spec *spec, sbps_error *err)
         goto done;
     if ((status = claim_one(p, &x, "offset", spec->offset, &p->offset, err)) != SBPS_OK)
         goto done;
+    if ((status = find_trials(p, &x, spec, err)) != SBPS_OK) goto done;
     if ((status = find_features(p, &x, spec, err)) != SBPS_OK) goto done;
     if ((status = settle_types(p, err)) != SBPS_OK) goto done;
     if ((status = choose_references(p, &x, given_text(spec->reference), err)) != SBPS_OK)
@@ -285,6 +300,7 @@ sbps_status plan_create(const char *path, const columns *c, const rows_spec *spe
                 .target = SIZE_MAX,
                 .weight = SIZE_MAX,
                 .offset = SIZE_MAX,
+                .trials = SIZE_MAX,
                 .drop_missing = spec->drop_missing,
                 .c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
     bool ready = p->use && p->feature && p->c_locale;

@@ -1,5 +1,5 @@
 /* What becomes of each column of a file. A row being read is `width` doubles:
- *   target | weight, if any | offset, if any | features, from slot `first` on
+ *   target | weight, if any | offset, if any | trials, if any | features, from slot `first` on
  * where a category holds the code of its level. */
 #ifndef READ_PLAN_H
 #define READ_PLAN_H
@@ -47,7 +47,8 @@ typedef struct {
     size_t *feature;        /* columns of the features, in the order of the design */
     size_t features;
     size_t target, weight, offset; /* columns; SIZE_MAX: none */
-    size_t first, width;           /* slots */
+    size_t trials;       /* likewise; without weights that column is the weight, too */
+    size_t first, width; /* slots */
     bool drop_missing;
     bool
         learns; /* a cell that contradicts its column's type changes it: reading begins once more */
@@ -62,8 +63,9 @@ sbps_status plan_create(const char *path, const columns *c, const rows_spec *spe
  * number. */
 sbps_status plan_cell(const plan *p, size_t column, const char *begin, const char *end,
                       size_t line, double *row, bool *missing, sbps_error *err);
-/* A row is complete and will be kept: checks its weight and counts its levels. */
-sbps_status plan_keep(const plan *p, const double *row, size_t line, sbps_error *err);
+/* A row is complete and will be kept: checks its weight, makes counts of trials a share with their number as
+ * weight, and counts its levels. */
+sbps_status plan_keep(const plan *p, double *row, size_t line, sbps_error *err);
 void plan_destroy(plan *p);
 
 /* The same plan with levels of its own, for somebody who reads a part of the rows; false: no memory. */

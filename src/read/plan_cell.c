@@ -103,12 +103,37 @@ static void count_levels(const plan *p, const double *row)
     }
 }
 
-sbps_status plan_keep(const plan *p, const double *row, size_t line, sbps_error *err)
+static sbps_status fail_trials(const plan *p, double y, double trials, size_t line,
+                               sbps_error *err)
 {
-    if (p->weight != SIZE_MAX && row[p->use[p->weight].slot] < 0)
+    if (trials < 0.0 || trials != floor(trials))
+        return fail(err, SBPS_BAD_DATA,
+                    "%s:%zu: column '%s': %g is no number of trials: 0, 1, 2, ...", p->path,
+                    line, show_name(p->columns->name[p->trials]).text, trials);
+    return fail(err, SBPS_BAD_DATA,
+                "%s:%zu: column '%s': %g successes of %g trials: with --trials the target "
+                "counts them, 0, 1, 2, ... up to that number",
+                p->path, line, show_name(p->columns->name[p->target]).text, y, trials);
+}
+
+/* A row without trials says nothing: whatever its share, its weight is 0. */
+static sbps_status take_trials(const plan *p, double *row, size_t line, sbps_error *err)
+{
+    double *y = &row[p->use[p->target].slot], *weight = &row[p->use[p->weight].slot];
+    double trials = row[p->use[p->trials].slot];
+    bool whole = trials == floor(trials) && *y == floor(*y);
+    if (!whole || *y < 0.0 || *y > trials) return fail_trials(p, *y, trials, line, err);
+    *y = trials > 0.0 ? *y / trials : 0.0;
+    if (p->trials != p->weight) *weight *= trials;
+    return SBPS_OK;
+}
+
+sbps_status plan_keep(const plan *p, double *row, size_t line, sbps_error *err)
+{
+    if (p->weight != SIZE_MAX && p->weight != p->trials && row[p->use[p->weight].slot] < 0)
         return fail(err, SBPS_BAD_DATA, "%s:%zu: column '%s': the weight %g is negative",
                     p->path, line, show_name(p->columns->name[p->weight]).text,
                     row[p->use[p->weight].slot]);
     if (p->categories > 0) count_levels(p, row);
-    return SBPS_OK;
+    return p->trials == SIZE_MAX ? SBPS_OK : take_trials(p, row, line, err);
 }

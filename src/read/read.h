@@ -12,6 +12,7 @@ typedef struct {
     const char *exclude;          /* comma list of columns to leave out */
     const char *reference;        /* comma list of column=level: levels to drop instead */
     const char *weights, *offset; /* column names or NULL */
+    const char *trials;           /* likewise: the target counts successes of so many */
     bool intercept, standardize;
     bool drop_missing;   /* rows with an empty or NA cell: dropped, else an error */
     bool no_header;      /* of CSV: columns are x1, x2, ... */

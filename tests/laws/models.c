@@ -192,6 +192,12 @@ static double probability(const model_kind *model, double eta, double y)
     return exp(out);
 }
 
+/* 0 and 1 are all there is, of one trial. */
+static bool of_trials(const model_kind *model)
+{
+    return model->support == SUPPORT_BINARY || model->support == SUPPORT_SHARES;
+}
+
 /* Over all targets there are. */
 static double whole(const model_kind *model)
 {
@@ -200,7 +206,7 @@ static double whole(const model_kind *model)
     for (double y = -40.0; real && y < 40.0; y += h) total += h * probability(model, 0.8, y);
     for (double s = -40.0; positive && s < 6.0; s += h) /* log y: a density may be steep at 0 */
         total += h * exp(s) * probability(model, 0.8, exp(s));
-    for (int y = 0; !real && !positive && y < (model->support == SUPPORT_BINARY ? 2 : 100); y++)
+    for (int y = 0; !real && !positive && y < (of_trials(model) ? 2 : 100); y++)
         total += probability(model, 0.8, y);
     return total;
 }

@@ -40,7 +40,8 @@ static inline void fill_rows(const model_kind *model, const table_spec *spec, do
             if (sparse && (i + j) % 3 == 0) *cell = 0.0;
             eta += (j % 2 ? -0.7 : 0.5) * *cell;
         }
-        bool both = i > 1 || model->support != SUPPORT_BINARY; /* classes are there */
+        bool both = i > 1 || (model->support != SUPPORT_BINARY &&
+                              model->support != SUPPORT_SHARES); /* classes are there */
         bool drawn = both && model->predictor->simulate;
         y[i] = drawn ? model->predictor->simulate(&r, eta, aux) : (double)(i % 2);
         weight[i] = 0.2 + 2.0 * rng_uniform(&r);

@@ -1,0 +1,12 @@
+/* Numbers of the laws that models have. */
+#ifndef MODEL_DRAWS_H
+#define MODEL_DRAWS_H
+
+#include "base/rng.h"
+
+/* A count with this mean. */
+double draw_poisson(rng *r, double mean);
+/* The logarithm of a number of the gamma law with this shape and scale 1: of small shapes it is far below 0. */
+double draw_log_gamma(rng *r, double shape);
+
+#endif

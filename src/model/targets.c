@@ -1,0 +1,78 @@
+/* Which targets there can be. */
+#include "model/targets.h"
+
+#include <math.h>
+
+static const char *name_of(const rows *r)
+{
+    return r->target ? r->target : "y";
+}
+
+static sbps_status refuse(const rows *r, double y, const char *model, const char *want,
+                          sbps_error *err)
+{
+    return fail(err, SBPS_BAD_DATA, "target '%.80s' holds %g; %s wants %s", name_of(r), y,
+                model, want);
+}
+
+static sbps_status check_varies(const rows *r, const char *model, sbps_error *err)
+{
+    for (size_t i = 1; i < r->n; i++)
+        if (r->y[i] != r->y[0]) return SBPS_OK;
+    return fail(err, SBPS_BAD_DATA,
+                "target '%.80s' is %g in every row; %s wants a target that varies", name_of(r),
+                r->n ? r->y[0] : 0.0, model);
+}
+
+sbps_status targets_real(const rows *r, const char *model, sbps_error *err)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (!isfinite(r->y[i])) return refuse(r, r->y[i], model, "finite numbers", err);
+    return check_varies(r, model, err);
+}
+
+sbps_status targets_counts(const rows *r, const char *model, sbps_error *err)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (!isfinite(r->y[i]) || r->y[i] < 0.0 || r->y[i] != floor(r->y[i]))
+            return refuse(r, r->y[i], model, "counts: 0, 1, 2, ...", err);
+    return SBPS_OK;
+}
+
+sbps_status targets_some_counts(const rows *r, const char *model, sbps_error *err)
+{
+    sbps_status status = targets_counts(r, model, err);
+    if (status != SBPS_OK) return status;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->y[i] > 0.0) return SBPS_OK;
+    return fail(err, SBPS_BAD_DATA,
+                "target '%.80s' is 0 in every row; %s cannot tell how such counts spread",
+                name_of(r), model);
+}
+
+sbps_status targets_between(const rows *r, const char *model, double low, double high,
+                            const char *want, sbps_error *err)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (!(r->y[i] > low && r->y[i] < high)) return refuse(r, r->y[i], model, want, err);
+    return check_varies(r, model, err);
+}
+
+sbps_status targets_shares(const rows *r, const char *model, sbps_error *err)
+{
+    bool successes = false, failures = false;
+    for (size_t i = 0; i < r->n; i++) {
+        double y = r->y[i];
+        if (!(y >= 0.0 && y <= 1.0))
+            return refuse(r, y, model,
+                          "shares of successes, 0 to 1, or counts of them with --trials", err);
+        bool weighs = !r->weight || r->weight[i] > 0.0;
+        successes = successes || (weighs && y > 0.0);
+        failures = failures || (weighs && y < 1.0);
+    }
+    if (successes && failures) return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_DATA,
+        "target '%.80s' is %d in every row: no %s; %s wants both successes and failures",
+        name_of(r), successes ? 1 : 0, successes ? "failure" : "success", model);
+}

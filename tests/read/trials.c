@@ -1,0 +1,87 @@
+/* --trials: counts of successes become shares, their trials weights. */
+#include "check.h"
+
+#include "fixture.h"
+#include "read/read.h"
+
+static const char table[] = "dead,n,w,dose\n1,4,2,7\n0,3,1,8\n5,5,3,9\n0,0,2,6\n";
+
+/* Weight of the row with this dose, and its share. */
+static double weight_at(const rows *r, double dose, double *share)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->storage->cell(r, i, 0) == dose) return *share = r->y[i], r->weight[i];
+    return NAN;
+}
+
+static void check_rows(const rows *r, const double weights[4])
+{
+    static const double shares[] = {0.25, 0.0, 1.0, 0.0}, doses[] = {7, 8, 9, 6};
+    double share = NAN;
+    REQUIRE(r && r->n == 4 && r->d == 1);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK(weight_at(r, doses[i], &share) == weights[i]);
+        CHECK(share == shares[i]);
+    }
+}
+
+TEST(counts_become_shares_and_trials_weights)
+{
+    const rows_spec spec = {.target = "dead", .trials = "n", .features = "dose", .seed = 1};
+    rows *r = rows_of(table, &spec);
+    check_rows(r, (double[]){4, 3, 5, 0});
+    CHECK(r->notes && strstr(r->notes, "1 row of 0 trials: it says nothing"));
+    rows_destroy(r);
+}
+
+TEST(weights_multiply_trials)
+{
+    rows_spec spec = {.target = "dead", .trials = "n", .weights = "w", .seed = 1};
+    rows *r = rows_of(table, &spec);
+    check_rows(r, (double[]){8, 3, 15, 0});
+    rows_destroy(r);
+    spec.storage = "sparse";
+    r = rows_of(table, &spec);
+    check_rows(r, (double[]){8, 3, 15, 0});
+    rows_destroy(r);
+}
+
+TEST(trials_that_cannot_be_are_told_with_their_line)
+{
+    static const struct {
+        const char *text;
+        rows_spec spec;
+        const char *sentence;
+    } wrong[] = {
+        {"y,n,a\n1,2,3\n3,2,4\n",
+         {.target = "y", .trials = "n"},
+         "t.csv:3: column 'y': 3 succ"},
+        {"y,n,a\n1,2,3\n-1,2,4\n", {.target = "y", .trials = "n"}, "t.csv:3: column 'y': -1 "},
+        {"y,n,a\n0.5,2,3\n1,2,4\n", {.target = "y", .trials = "n"}, "t.csv:2: column 'y': 0.5"},
+        {"y,n,a\n1,2.5,3\n1,2,4\n", {.target = "y", .trials = "n"}, "t.csv:2: column 'n': 2.5"},
+        {"y,n,a\n1,-2,3\n1,2,4\n", {.target = "y", .trials = "n"}, "column 'n': -2 is no"},
+        {"y,n,a\n1,2,3\n1,2,4\n", {.target = "y", .trials = "m"}, "--trials: no column"},
+        {"y,n,a\n1,2,3\n1,2,4\n",
+         {.target = "y", .trials = "n", .features = "n"},
+         "'n' is already the trials"},
+        {"y,n,a\n0,0,3\n0,0,4\n", {.target = "y", .trials = "n"}, "every weight is 0"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        rows *r = rows_of(wrong[i].text, &wrong[i].spec);
+        CHECK(!r);
+        if (!strstr(error.text, wrong[i].sentence)) printf("%s\n", error.text);
+        CHECK(strstr(error.text, wrong[i].sentence));
+        rows_destroy(r);
+    }
+}
+
+TEST(arrays_have_no_column_that_could_be_named)
+{
+    const double x[] = {1, 2}, y[] = {1, 0};
+    const rows_spec spec = {.target = "y", .trials = "n"};
+    rows *r;
+    CHECK(rows_copy(2, 1, x, NULL, y, NULL, NULL, &spec, &r, &error) == SBPS_BAD_ARG);
+    CHECK(strstr(error.text, "--trials names columns of a file"));
+}
+
+CHECK_MAIN
