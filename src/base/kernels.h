@@ -39,6 +39,14 @@ typedef struct {
     const double *base, *curvature, *offset, *weight;
 } slope_terms;
 
+/* What ends cells of text. */
+typedef struct {
+    char separator; /* of all but the last */
+    char last;      /* the separator as well, or a newline */
+} cell_marks;
+
+#define CELL_REACH 64 /* bytes behind the text that its cells' reader may look at */
+
 typedef struct {
     const char *isa;
     double (*dot)(size_t n, const double *x, const double *y);
@@ -82,6 +90,11 @@ typedef struct {
                             const double *p, const double *q, double *eta, double *deta);
     void (*sparse_combine)(const sparse_rows *x, const size_t *rows, size_t first, size_t n,
                            const double *r, double *out);
+    /* Cells [+-]digits[.digits] as doubles, each rounded once, cell i into row[slot[i]], as far as they are so and
+     * short: returns how many of `count` were read, *text being behind the last. CELL_REACH bytes behind the limit
+     * may be looked at; what they hold does not matter. NULL: there is no way to read several at once. */
+    size_t (*read_cells)(const char **text, const char *limit, const cell_marks *marks,
+                         size_t count, const size_t *slot, double *row);
 } kernels;
 
 /* The variant in force: the best this processor has, or what SBPS_ISA names. */

@@ -3,11 +3,13 @@
 
 #if defined(__x86_64__)
 
+#include "base/kernels_decimals.h"
 #include "base/kernels_ymm.h"
 
 #define KERNEL_TABLE kernels_avx2
 #define KERNEL_ISA   "avx2"
 #define WIDE         4
+#define READ_CELLS   read_cells
 
 typedef __m256d wide;
 

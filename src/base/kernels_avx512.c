@@ -5,11 +5,13 @@
 
 #if defined(__x86_64__)
 
+#include "base/kernels_decimals.h"
 #include "base/kernels_ymm.h"
 
 #define KERNEL_TABLE kernels_avx512
 #define KERNEL_ISA   "avx512"
 #define WIDE         8
+#define READ_CELLS   read_cells
 
 typedef __m512d wide;
 

@@ -219,4 +219,5 @@ const kernels KERNEL_TABLE = {
     .row_outer_float = outer_float,
     .sparse_products = sparse_products,
     .sparse_combine = sparse_combine,
+    .read_cells = READ_CELLS,
 };

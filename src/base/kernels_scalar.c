@@ -9,6 +9,7 @@
 #define KERNEL_TABLE kernels_scalar
 #define KERNEL_ISA   "scalar"
 #define WIDE         1
+#define READ_CELLS   NULL
 
 typedef double wide;
 

@@ -8,6 +8,7 @@
  * number followed by its separator takes the short way: one pass over its bytes. */
 #include "read/format.h"
 
+#include "base/kernels.h"
 #include "read/encoding.h"
 #include "read/header.h"
 #include "read/number_short.h"
@@ -22,7 +23,8 @@ typedef struct {
     size_t columns;
     char separator;    /* ' ': any run of blanks */
     size_t blank_line; /* the first of the blank lines just passed; 0: none */
-    char *plain;       /* a quoted cell without its doubled quotes */
+    const kernels *k;
+    char *plain; /* a quoted cell without its doubled quotes */
     size_t plain_size;
 } csv;
 
@@ -154,6 +156,17 @@ static inline const char *read_number(const char *text, locale_t c_locale, doubl
     return stop && isfinite(*out) ? stop : NULL;
 }
 
+/* Short plain numbers from column *i on, several at once. */
+static const char *read_numbers(const csv *c, const plan *p, const char *at, size_t *i,
+                                double *row)
+{
+    size_t count = p->numbers[*i];
+    char last = *i + count == c->columns ? '\n' : c->separator;
+    *i += c->k->read_cells(&at, c->source->limit, &(cell_marks){c->separator, last}, count,
+                           p->slot + *i, row);
+    return at;
+}
+
 /* One record of c->columns cells at source->at; *cut when the buffer ends before it does. */
 static sbps_status try_record(csv *c, const plan *p, double *row, bool *missing, bool *cut,
                               sbps_error *err)
@@ -164,6 +177,8 @@ static sbps_status try_record(csv *c, const plan *p, double *row, bool *missing,
     size_t newlines = 0;
     *cut = *missing = false;
     for (size_t i = 0; i < c->columns; i++) {
+        if (c->k->read_cells && p->numbers[i] > 1) at = read_numbers(c, p, at, &i, row);
+        if (i == c->columns) break;
         const column_use *use = &p->use[i];
         bool last = i + 1 == c->columns;
         const char *stop;
@@ -371,6 +386,7 @@ static sbps_status csv_open(text_file *source, const rows_spec *spec, columns *o
     csv *c = calloc(1, sizeof *c);
     if (!c) return fail_memory(err);
     c->source = source;
+    c->k = kernels_best();
     sbps_status status = read_header(c, !spec->no_header, out, err);
     if (status == SBPS_OK)
         *self = c;
@@ -384,7 +400,7 @@ static void *csv_fork(const void *self, text_file *view)
     const csv *c = self;
     csv *fork = calloc(1, sizeof *fork);
     if (!fork) return NULL;
-    *fork = (csv){.source = view, .columns = c->columns, .separator = c->separator};
+    *fork = (csv){.source = view, .columns = c->columns, .separator = c->separator, .k = c->k};
     return fork;
 }
 

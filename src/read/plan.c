@@ -203,6 +203,14 @@ static sbps_status choose_references(plan *p, const column_index *x, const char 
     return status;
 }
 
+static void find_numbers(plan *p)
+{
+    for (size_t i = p->columns->count; i-- > 0;) {
+        p->slot[i] = p->use[i].slot;
+        p->numbers[i] = p->use[i].kind == USE_NUMBER ? p->numbers[i + 1] + 1 : 0;
+    }
+}
+
 static bool header_is_numbers(const plan *p)
 {
     double value;
@@ -282,6 +290,7 @@ static sbps_status fill_plan(plan *p, const rows_spec *spec, sbps_error *err)
     if ((status = choose_references(p, &x, given_text(spec->reference), err)) != SBPS_OK)
         goto done;
     assign_slots(p);
+    find_numbers(p);
 done:
     free(x.entry);
     return status;
@@ -296,6 +305,8 @@ sbps_status plan_create(const char *path, const columns *c, const rows_spec *spe
     *p = (plan){.path = path,
                 .columns = c,
                 .use = calloc(c->count + 1, sizeof *p->use),
+                .slot = calloc(c->count + 1, sizeof *p->slot),
+                .numbers = calloc(c->count + 1, sizeof *p->numbers),
                 .feature = calloc(c->count + 1, sizeof *p->feature),
                 .target = SIZE_MAX,
                 .weight = SIZE_MAX,
@@ -303,7 +314,7 @@ sbps_status plan_create(const char *path, const columns *c, const rows_spec *spe
                 .trials = SIZE_MAX,
                 .drop_missing = spec->drop_missing,
                 .c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
-    bool ready = p->use && p->feature && p->c_locale;
+    bool ready = p->use && p->slot && p->numbers && p->feature && p->c_locale;
     sbps_status status = ready ? fill_plan(p, spec, err) : fail_memory(err);
     if (status == SBPS_OK)
         *out = p;
@@ -321,6 +332,8 @@ void plan_destroy(plan *p)
     }
     if (p->c_locale) freelocale(p->c_locale);
     free(p->use);
+    free(p->slot);
+    free(p->numbers);
     free(p->feature);
     free(p);
 }

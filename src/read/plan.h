@@ -44,6 +44,8 @@ typedef struct {
     const char *path;       /* what sentences call the source; borrowed */
     const columns *columns; /* borrowed */
     column_use *use;        /* one a column */
+    size_t *slot;           /* of each column, for whoever reads several at once */
+    size_t *numbers;        /* of each column: how many from it on are numbers */
     size_t *feature;        /* columns of the features, in the order of the design */
     size_t features;
     size_t target, weight, offset; /* columns; SIZE_MAX: none */

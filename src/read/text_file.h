@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 
-#define TEXT_PAD 16 /* bytes behind the limit that may be looked at, whatever they are */
+#define TEXT_PAD 64 /* bytes behind the limit that may be looked at, whatever they are */
 
 struct z_stream_s;
 
