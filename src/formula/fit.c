@@ -1,0 +1,89 @@
+/* All rows are read: bases that depend on them, and from then on rows to values. */
+#include "formula/formula.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+
+static sbps_status fit_variable(formula *f, variable *v, const row_values *from, double *value,
+                                sbps_error *err)
+{
+    const call c = {f->text, v->of, &f->pool, err};
+    sbps_status status = from->all(from->self, &v->value, value, err);
+    return status == SBPS_OK ? v->kind->fit(&c, v->self, value, from->rows) : status;
+}
+
+static bool waits(const variable *v)
+{
+    return v->kind && v->kind->fit;
+}
+
+static void measure(formula *f)
+{
+    f->numbers = 0;
+    for (size_t k = 0; k < f->variables; k++) {
+        variable *v = &f->variable[k];
+        if (v->column != SIZE_MAX)
+            v->width = f->column[v->column].levels;
+        else if (v->kind)
+            v->width = v->kind->width(v->self);
+        v->at = f->numbers;
+        if (!v->levels) f->numbers += v->width;
+    }
+}
+
+sbps_status formula_fit(formula *f, const row_values *from, sbps_error *err)
+{
+    double *value = NULL;
+    sbps_status status = SBPS_OK;
+    for (size_t k = 0; status == SBPS_OK && k < f->variables; k++) {
+        if (!waits(&f->variable[k])) continue;
+        if (!value && !(value = unset_doubles(from->rows))) status = fail_memory(err);
+        if (status == SBPS_OK) status = fit_variable(f, &f->variable[k], from, value, err);
+    }
+    free(value);
+    if (status != SBPS_OK) return status;
+    measure(f);
+    status = design_columns(f, &f->fixed, err);
+    for (size_t k = 0; status == SBPS_OK && k < f->groups; k++)
+        status = design_columns(f, &f->group[k].design, err);
+    return status;
+}
+
+sbps_status scratch_open(const formula *f, formula_scratch *s, sbps_error *err)
+{
+    *s = (formula_scratch){.number = calloc(f->numbers + 1, sizeof *s->number),
+                           .level = calloc(f->variables + 1, sizeof *s->level),
+                           .column = calloc(f->most + 1, sizeof *s->column),
+                           .value = calloc(f->most + 1, sizeof *s->value)};
+    return s->number && s->level && s->column && s->value ? SBPS_OK : fail_memory(err);
+}
+
+void scratch_close(formula_scratch *s)
+{
+    free(s->number);
+    free(s->level);
+    free(s->column);
+    free(s->value);
+}
+
+void formula_values(const formula *f, const double *row, const formula_scratch *s)
+{
+    for (size_t k = 0; k < f->variables; k++) {
+        const variable *v = &f->variable[k];
+        double *to = s->number + v->at;
+        if (v->plain != SIZE_MAX)
+            *to = row[v->plain];
+        else if (v->column != SIZE_MAX) {
+            const formula_column *c = &f->column[v->column];
+            s->level[k] = c->rank[(size_t)row[c->slot]];
+        } else {
+            double x = program_run(&v->value, row, f->slot);
+            if (v->levels)
+                s->level[k] = v->kind->level(v->self, x);
+            else if (v->kind)
+                v->kind->numbers(v->self, x, to);
+            else
+                *to = x;
+        }
+    }
+}

@@ -1,0 +1,211 @@
+/* Expressions in postfix order. A tree has at most TREE_DEPTH nodes on any way down, and a stack of as many
+ * numbers is enough for one whose sums are added from the left. */
+#include "formula/program.h"
+
+#include "base/names.h"
+#include "base/printable.h"
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+static double itself(double x)
+{
+    return x;
+}
+
+static double root(double x)
+{
+    return sqrt(x);
+}
+
+static const struct {
+    const char *name;
+    double (*of)(double);
+} functions[] = {
+    {"I", itself},  {"log", log},     {"exp", exp},      {"sqrt", root},         {"abs", fabs},
+    {"log2", log2}, {"log10", log10}, {"log1p", log1p},  {"expm1", expm1},       {"sin", sin},
+    {"cos", cos},   {"tan", tan},     {"tanh", tanh},    {"sinh", sinh},         {"cosh", cosh},
+    {"atan", atan}, {"floor", floor}, {"ceiling", ceil}, {"as.numeric", itself},
+};
+
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+static size_t function_index(const char *name)
+{
+    size_t k = 0;
+    while (k < FUNCTIONS && strcmp(functions[k].name, name) != 0) k++;
+    return k;
+}
+
+bool is_function(const char *name)
+{
+    return function_index(name) < FUNCTIONS;
+}
+
+typedef struct {
+    const name_finder *names;
+    program *to;
+    size_t room;
+    pool *pool;
+    sbps_error *err;
+} compiler;
+
+static sbps_status add_step(compiler *c, program_step s)
+{
+    program *g = c->to;
+    if (g->steps == c->room) {
+        size_t room = c->room ? 2 * c->room : 4;
+        program_step *wide = pool_array(c->pool, room, sizeof *wide);
+        if (!wide) return fail_memory(c->err);
+        if (g->steps > 0) memcpy(wide, g->step, g->steps * sizeof *wide);
+        g->step = wide;
+        c->room = room;
+    }
+    g->step[g->steps++] = s;
+    return SBPS_OK;
+}
+
+static sbps_status compile(compiler *c, const node *n);
+
+static sbps_status compile_sum(compiler *c, const node *n)
+{
+    sbps_status status = compile(c, n->first);
+    for (const node *a = n->first->next; status == SBPS_OK && a; a = a->next) {
+        status = compile(c, a);
+        step_kind kind = a->sign == OP_MINUS ? DO_SUBTRACT : DO_ADD;
+        if (status == SBPS_OK) status = add_step(c, (program_step){.kind = kind});
+    }
+    return status;
+}
+
+static sbps_status compile_binary(compiler *c, const node *n)
+{
+    step_kind kind = n->op == OP_TIMES    ? DO_MULTIPLY
+                     : n->op == OP_DIVIDE ? DO_DIVIDE
+                     : n->op == OP_POWER  ? DO_POWER
+                                          : DO_NUMBER;
+    if (kind == DO_NUMBER)
+        return fail_at(c->names->text, n->at, c->err,
+                       "between numbers stand + - * / ^, nothing else");
+    sbps_status status = compile(c, n->first);
+    if (status == SBPS_OK) status = compile(c, n->first->next);
+    return status == SBPS_OK ? add_step(c, (program_step){.kind = kind}) : status;
+}
+
+static sbps_status fail_function(const compiler *c, const node *n)
+{
+    static const char *const others[] = {"poly",   "bs",  "ns",    "scale",
+                                         "factor", "cut", "offset"};
+    const char *names[FUNCTIONS + 7];
+    for (size_t k = 0; k < 7; k++) {
+        if (strcmp(n->name, others[k]) == 0)
+            return fail_at(c->names->text, n->at, c->err,
+                           "%s() cannot stand inside another function", n->name);
+        names[FUNCTIONS + k] = others[k];
+    }
+    for (size_t k = 0; k < FUNCTIONS; k++) names[k] = functions[k].name;
+    name_hint hint = did_you_mean(",", n->name, names, FUNCTIONS + 7);
+    return fail_at(c->names->text, n->at, c->err, "no function is called '%s'%s",
+                   show_name(n->name).text, hint.text);
+}
+
+static sbps_status compile_call(compiler *c, const node *n)
+{
+    size_t k = function_index(n->name);
+    if (k == FUNCTIONS) return fail_function(c, n);
+    if (!n->first || n->first->next || n->first->tag)
+        return fail_at(c->names->text, n->at, c->err, "%s() takes one number", n->name);
+    sbps_status status = compile(c, n->first);
+    if (status != SBPS_OK || functions[k].of == itself) return status;
+    return add_step(c, (program_step){.kind = DO_FUNCTION, .function = functions[k].of});
+}
+
+static sbps_status compile_name(compiler *c, const node *n)
+{
+    program_step s = {.kind = DO_COLUMN};
+    sbps_status status = c->names->find(c->names->self, n, &s.column, c->err);
+    return status == SBPS_OK ? add_step(c, s) : status;
+}
+
+static sbps_status compile(compiler *c, const node *n)
+{
+    sbps_status status;
+    switch (n->kind) {
+    case NODE_NUMBER:
+        return add_step(c, (program_step){.kind = DO_NUMBER, .number = n->value});
+    case NODE_NAME:
+        return compile_name(c, n);
+    case NODE_CALL:
+        return compile_call(c, n);
+    case NODE_PAREN:
+        return compile(c, n->first);
+    case NODE_UNARY:
+        status = compile(c, n->first);
+        if (status != SBPS_OK || n->op == OP_PLUS) return status;
+        return add_step(c, (program_step){.kind = DO_NEGATE});
+    case NODE_SUM:
+        return compile_sum(c, n);
+    case NODE_BINARY:
+        return compile_binary(c, n);
+    case NODE_TEXT:
+        break;
+    }
+    return fail_at(c->names->text, n->at, c->err, "a number should stand here, not a text");
+}
+
+sbps_status program_compile(const node *n, const name_finder *names, pool *p, program *out,
+                            sbps_error *err)
+{
+    *out = (program){0};
+    compiler c = {.names = names, .to = out, .pool = p, .err = err};
+    return compile(&c, n);
+}
+
+size_t program_column(const program *g)
+{
+    return g->steps == 1 && g->step->kind == DO_COLUMN ? g->step->column : SIZE_MAX;
+}
+
+/* As R: x^2 is x times x. */
+static double power(double x, double y)
+{
+    return y == 2.0 ? x * x : pow(x, y);
+}
+
+double program_run(const program *g, const double *row, const size_t *slot)
+{
+    double stack[TREE_DEPTH + 2], *top = stack; /* the first is never used */
+    for (size_t k = 0; k < g->steps; k++) {
+        const program_step *s = &g->step[k];
+        switch (s->kind) {
+        case DO_NUMBER:
+            *++top = s->number;
+            break;
+        case DO_COLUMN:
+            *++top = row[slot[s->column]];
+            break;
+        case DO_FUNCTION:
+            *top = s->function(*top);
+            break;
+        case DO_NEGATE:
+            *top = -*top;
+            break;
+        case DO_ADD:
+            top--, *top += top[1];
+            break;
+        case DO_SUBTRACT:
+            top--, *top -= top[1];
+            break;
+        case DO_MULTIPLY:
+            top--, *top *= top[1];
+            break;
+        case DO_DIVIDE:
+            top--, *top /= top[1];
+            break;
+        case DO_POWER:
+            top--, *top = power(*top, top[1]);
+            break;
+        }
+    }
+    return *top;
+}

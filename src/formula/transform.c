@@ -1,0 +1,24 @@
+/* The list of transforms. */
+#include "formula/transform.h"
+
+#include <string.h>
+
+const transform_kind *transform_find(const char *name)
+{
+    static const transform_kind *const all[] = {TRANSFORM_KINDS(KIND_LISTED)};
+    if (strcmp(name, "as.factor") == 0) return &transform_factor;
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        if (strcmp(all[k]->name, name) == 0) return all[k];
+    return NULL;
+}
+
+sbps_status fail_call(const call *c, const char *sentence)
+{
+    return fail_at(c->text, c->of->at, c->err, "%s(): %s", c->of->name, sentence);
+}
+
+int by_number(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
