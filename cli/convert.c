@@ -114,6 +114,7 @@ static const sbps_option_info convert_flags[] = {
     {.name = "categorical"},
     {.name = "exclude"},
     {.name = "reference"},
+    {.name = "success"},
     {.name = "weights"},
     {.name = "offset"},
     {.name = "missing"},

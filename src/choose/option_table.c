@@ -54,6 +54,10 @@ static const option_spec lines[] = {
      .help = "Columns to leave out when --features does not say which to take."},
     {TEXT("reference", reference, "A=LEVEL,...", ""), DATA,
      .help = "Levels of categories to compare the others with, in the place of the first."},
+    {TEXT("success", success, "LEVEL", ""), DATA,
+     .help =
+         "Of a target with two labels, such as yes and no, the one that is 1. Without it: the "
+         "second in order, so that yes, TRUE, Y and 2 are."},
     {TEXT("weights", weights, "COLUMN", ""), DATA,
      .help = "Column of weights: a row's log-likelihood is multiplied by its weight."},
     {TEXT("trials", trials, "COLUMN", ""), DATA,

@@ -12,6 +12,22 @@ static const char *text_or_null(const char *text)
     return text && *text ? text : NULL;
 }
 
+static target_labels labels_of(const sbps_options *o, target_support support)
+{
+    switch (support) {
+    case SUPPORT_SHARES:
+        return text_or_null(o->trials) ? LABELS_NONE : LABELS_TWO;
+    case SUPPORT_BINARY:
+        return LABELS_TWO;
+    case SUPPORT_CLASSES:
+        return LABELS_CLASSES;
+    case SUPPORT_ANY:
+        return LABELS_TEXT;
+    default:
+        return LABELS_NONE;
+    }
+}
+
 rows_spec table_spec(const sbps_options *o)
 {
     const model_kind *model = o->model ? model_find(o->model) : NULL;
@@ -23,6 +39,8 @@ rows_spec table_spec(const sbps_options *o)
                        .categorical = text_or_null(o->categorical),
                        .exclude = text_or_null(o->exclude),
                        .reference = text_or_null(o->reference),
+                       .success = text_or_null(o->success),
+                       .labels = labels_of(o, support),
                        .weights = text_or_null(o->weights),
                        .offset = text_or_null(o->offset),
                        .trials = text_or_null(o->trials),
@@ -73,7 +91,10 @@ static size_t name_room(const rows *data)
     size_t longest = 0;
     for (size_t j = 0; data->names && j < data->d; j++)
         if (strlen(data->names[j]) > longest) longest = strlen(data->names[j]);
-    return longest + NAME_MORE;
+    size_t label = 0;
+    for (size_t k = 0; k < data->label_count; k++)
+        if (strlen(data->labels[k]) > label) label = strlen(data->labels[k]);
+    return longest + label + NAME_MORE;
 }
 
 sbps_status target_names(const posterior *u, char ***out, sbps_error *err)

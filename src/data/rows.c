@@ -22,6 +22,7 @@ void rows_destroy(rows *r)
     free(r->origin);
     free(r->target);
     free(r->notes);
+    free_texts(r->labels, r->label_count);
     free(r->source);
     table_unmap(r);
     free(r->x);

@@ -35,9 +35,11 @@ typedef struct {
     double *sd;       /* d: population sd of each column as stored (0 for the intercept) */
     double *mean;     /* d */
     char *target;     /* name of the target */
-    char *notes;      /* on how it was read, for the user, a line each; NULL: nothing to tell */
-    char *source;     /* name of the file; NULL: none */
-    size_t dropped;   /* rows left out for missing cells; SIZE_MAX: unknown */
+    char **labels;    /* that y = 0, 1, ... stand for; NULL: y holds numbers */
+    size_t label_count;
+    char *notes;    /* on how it was read, for the user, a line each; NULL: nothing to tell */
+    char *source;   /* name of the file; NULL: none */
+    size_t dropped; /* rows left out for missing cells; SIZE_MAX: unknown */
     column_origin *origin;     /* d, or NULL: unknown */
     uint64_t hash;             /* of everything above but where it comes from */
     uint64_t seed;             /* of the shuffle */

@@ -36,8 +36,11 @@ static void softmax_name(const void *self, size_t j, size_t size, char *text)
     const layers *net = self;
     size_t layer, class, column;
     layers_locate(net, j, &layer, &class, &column);
-    snprintf(text, size, "%zu:%s", class,
-             net->data->names ? net->data->names[column] : "column");
+    const char *of = net->data->names ? net->data->names[column] : "column";
+    if (class < net->data->label_count)
+        snprintf(text, size, "%s:%s", net->data->labels[class], of);
+    else
+        snprintf(text, size, "%zu:%s", class, of);
 }
 
 static double softmax_prior_sd(const void *self, size_t j)

@@ -74,13 +74,14 @@ static sbps_status check_chosen(const char *path, const rows_spec *spec, sbps_er
 {
     const char *option = given_text(spec->exclude)     ? "exclude"
                          : given_text(spec->reference) ? "reference"
+                         : given_text(spec->success)   ? "success"
                                                        : NULL;
     if (!option) return SBPS_OK;
-    return fail(
-        err, SBPS_BAD_ARG,
-        "%s: --%s: the columns of a converted table were chosen when it was made; leave "
-        "it out here, or convert again with it",
-        path, option);
+    return fail(err, SBPS_BAD_ARG,
+                "%s: --%s: the columns and labels of a converted table were chosen when it was "
+                "made; leave "
+                "it out here, or convert again with it",
+                path, option);
 }
 
 /* What is not said here is as it was then. */

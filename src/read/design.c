@@ -46,7 +46,7 @@ void put_beside(const design *g, const double *row, size_t to)
 {
     const plan *p = g->plan;
     rows *r = g->r;
-    r->y[to] = p->target == SIZE_MAX ? 0.0 : row[0];
+    r->y[to] = p->target == SIZE_MAX ? 0.0 : g->label ? g->label[(size_t)row[0]] : row[0];
     if (r->weight) r->weight[to] = row[p->use[p->weight].slot];
     if (r->offset) r->offset[to] = row[p->use[p->offset].slot];
 }
@@ -250,6 +250,7 @@ sbps_status design_finish(design *g, sbps_error *err)
     bool labelled = c->target && g->plan->target != SIZE_MAX;
     if (labelled && !g->spec->real_target && c->name[g->plan->target] == c->target)
         map_signs(r);
+    if ((status = labels_number(g, err)) != SBPS_OK) return status;
     status = look_at_rows(g, NULL, err);
     if (status == SBPS_OK) status = check_columns(g, err);
     if (status != SBPS_OK || !g->spec->standardize) return status;
@@ -264,13 +265,15 @@ sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_er
                   .threads = reading_threads(spec),
                   .place = calloc(p->features + 1, sizeof *g->place),
                   .r = calloc(1, sizeof *g->r)};
-    return g->place && g->r ? design_place(g, err) : fail_memory(err);
+    sbps_status status = g->place && g->r ? design_place(g, err) : fail_memory(err);
+    return status == SBPS_OK ? labels_place(g, err) : status;
 }
 
 void design_close(design *g)
 {
     for (size_t f = 0; g->place && f < g->plan->features; f++) free(g->place[f].rank);
     free(g->place);
+    free(g->label);
     rows_destroy(g->r);
 }
 

@@ -16,6 +16,7 @@ typedef struct {
     const plan *plan; /* borrowed, as is spec */
     const rows_spec *spec;
     placing *place; /* one a feature */
+    double *label;  /* y of each code of the target; NULL: the target is read as a number */
     rows *r;
     unsigned threads;
 } design;
@@ -25,6 +26,10 @@ typedef struct {
 sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_error *err);
 /* place.c: names, places and origins of all columns; d and stride. */
 sbps_status design_place(design *g, sbps_error *err);
+/* labels.c: the number of each label of the target, where it holds text. */
+sbps_status labels_place(design *g, sbps_error *err);
+/* The same where it holds numbers that stand for labels, all rows being there. */
+sbps_status labels_number(const design *g, sbps_error *err);
 /* found.c: what columns turned out to be, as notes of the table. */
 sbps_status design_tell_found(const design *g, sbps_error *err);
 /* Whether a category that nobody named is none: nearly every row has a level of its own. */

@@ -144,7 +144,8 @@ static sbps_status settle_type(plan *p, size_t column, sbps_error *err)
     if (column == SIZE_MAX || !types || use->kind != USE_NUMBER) return SBPS_OK;
     if (types->of[column] == TYPE_DATE) use->kind = USE_DATE;
     if (types->of[column] == TYPE_TIME) use->kind = USE_TIME;
-    if (types->of[column] != TYPE_TEXT || column == p->target) return SBPS_OK;
+    if (types->of[column] != TYPE_TEXT) return SBPS_OK;
+    if (column == p->target && p->labels == LABELS_NONE) return SBPS_OK;
     use->found = true;
     return make_category(p, column, err);
 }
@@ -312,6 +313,7 @@ sbps_status plan_create(const char *path, const columns *c, const rows_spec *spe
                 .weight = SIZE_MAX,
                 .offset = SIZE_MAX,
                 .trials = SIZE_MAX,
+                .labels = spec->labels,
                 .drop_missing = spec->drop_missing,
                 .c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
     bool ready = p->use && p->slot && p->numbers && p->feature && p->c_locale;

@@ -51,10 +51,11 @@ typedef struct {
     size_t target, weight, offset; /* columns; SIZE_MAX: none */
     size_t trials;       /* likewise; without weights that column is the weight, too */
     size_t first, width; /* slots */
+    target_labels labels;
     bool drop_missing;
     bool
         learns; /* a cell that contradicts its column's type changes it: reading begins once more */
-    size_t categories; /* how many features are categories */
+    size_t categories; /* how many columns are */
     locale_t c_locale;
 } plan;
 

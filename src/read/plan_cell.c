@@ -30,7 +30,10 @@ static sbps_status fail_number(const plan *p, size_t column, const char *begin, 
                             : "");
     return fail(err, SBPS_BAD_FILE, "%s:%zu: column '%s': '%s' is not a number%s", p->path,
                 line, show_name(p->columns->name[column]).text, show(begin, end).text,
-                feature ? "; name it in --categorical if it is a category" : "");
+                feature ? "; name it in --categorical if it is a category"
+                : column == p->target
+                    ? "; labels are for models of classes, such as logistic and softmax"
+                    : "");
 }
 
 /* A cell that is not what its column was taken for: the column is something else from now on, and reading
@@ -39,7 +42,8 @@ static bool contradicts(const plan *p, size_t column, const char *begin, const c
                         size_t line)
 {
     column_types *types = p->columns->types;
-    if (!p->learns || column == p->weight || column == p->offset) return false;
+    bool number = column == p->weight || column == p->offset || column == p->trials;
+    if (!p->learns || number) return false;
     column_type type = cell_type(begin, end, p->c_locale);
     bool changed = column_types_join(types, column, type, line);
     if (!changed || types->of[column] == TYPE_NUMBER) return false;
@@ -97,6 +101,8 @@ sbps_status plan_cell(const plan *p, size_t column, const char *begin, const cha
 
 static void count_levels(const plan *p, const double *row)
 {
+    const column_use *target = p->target == SIZE_MAX ? NULL : &p->use[p->target];
+    if (target && target->levels) target->levels->item[(size_t)row[target->slot]].rows++;
     for (size_t f = 0; f < p->features; f++) {
         const column_use *use = &p->use[p->feature[f]];
         if (use->levels) use->levels->item[(size_t)row[use->slot]].rows++;

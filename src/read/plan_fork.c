@@ -21,8 +21,8 @@ bool plan_fork(const plan *p, plan *out)
 
 void plan_reset(plan *fork)
 {
-    for (size_t f = 0; fork->categories > 0 && f < fork->features; f++) {
-        levels *l = fork->use[fork->feature[f]].levels;
+    for (size_t i = 0; fork->categories > 0 && i < fork->columns->count; i++) {
+        levels *l = fork->use[i].levels;
         if (l) levels_reset(l);
     }
 }
@@ -46,9 +46,9 @@ static void recode(const chunks *read, size_t slot, const size_t *code)
 bool plan_join(const plan *p, const plan *fork, chunks *read)
 {
     bool whole = true;
-    for (size_t f = 0; whole && p->categories > 0 && f < p->features; f++) {
-        const column_use *use = &p->use[p->feature[f]];
-        const levels *own = fork->use[p->feature[f]].levels;
+    for (size_t i = 0; whole && p->categories > 0 && i < p->columns->count; i++) {
+        const column_use *use = &p->use[i];
+        const levels *own = fork->use[i].levels;
         if (!own) continue;
         size_t *code = malloc((own->count + 1) * sizeof *code);
         whole = code && levels_merge(use->levels, own, code);

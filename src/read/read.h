@@ -4,13 +4,23 @@
 
 #include "data/rows.h"
 
+/* What a target may hold that is no number to be explained. */
+typedef enum {
+    LABELS_NONE,   /* numbers alone */
+    LABELS_TEXT,   /* text becomes 0, 1, 2, ...; numbers stay */
+    LABELS_TWO,    /* two texts or numbers become 0 and 1 */
+    LABELS_CLASSES /* several texts or whole numbers become 0, 1, 2, ... */
+} target_labels;
+
 /* What is asked of a table. */
 typedef struct {
-    const char *target;           /* NULL: for libsvm the label; else an error */
-    const char *features;         /* comma list; NULL: every column not named elsewhere */
-    const char *categorical;      /* comma list of columns to one-hot, first level dropped */
-    const char *exclude;          /* comma list of columns to leave out */
-    const char *reference;        /* comma list of column=level: levels to drop instead */
+    const char *target;      /* NULL: for libsvm the label; else an error */
+    const char *features;    /* comma list; NULL: every column not named elsewhere */
+    const char *categorical; /* comma list of columns to one-hot, first level dropped */
+    const char *exclude;     /* comma list of columns to leave out */
+    const char *reference;   /* comma list of column=level: levels to drop instead */
+    const char *success;     /* the label that becomes 1; NULL: the second in order */
+    target_labels labels;
     const char *weights, *offset; /* column names or NULL */
     const char *trials;           /* likewise: the target counts successes of so many */
     bool intercept, standardize;

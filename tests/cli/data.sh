@@ -29,6 +29,8 @@ head -n 2 good.csv >one-row.csv
 sed '1s/z/x/' good.csv >twins.csv
 tail -n +2 good.csv >bare.csv
 awk -F, 'NR == 1 { print $0 ",hood"; next } NR % 20 { print $0 ",common"; next } { print $1 "," $2 ",0,rare" }' good.csv >rare.csv
+awk -F, 'NR > 1 { $3 = $3 ? "yes" : "no" } { print $1 "," $2 "," $3 }' good.csv >labels.csv
+awk -F, 'NR % 7 == 0 { $3 = "maybe" } { print $1 "," $2 "," $3 }' labels.csv >labels3.csv
 tr , ';' <good.csv >semicolons.csv
 printf 'PK\003\004\024\000a.csv' >packed.zip
 gzip -c good.csv | head -c 300 >torn.csv.gz
@@ -72,6 +74,11 @@ refused 'torn gzip'        1 'torn.csv.gz' torn.csv.gz
 refused 'noise'            1 'noise.csv' noise.csv
 refused 'target not 0/1'   1 "target 'y' holds 2; logistic wants 0 or 1" target2.csv
 refused 'target 0.5'       1 "holds 0.5; logistic wants" target-half.csv
+try 'labels'               0 "regression of 'y'" "^sbps: labels.csv: target 'y': 'yes' is 1 and 'no' is 0" $(sample labels.csv)
+try 'labels, turned'       0 "regression of 'y'" "'no' is 1 and 'yes' is 0" $(sample labels.csv --success no)
+refused 'labels, three'    1 "labels3.csv: target 'y' holds 'maybe', 'no', 'yes'" labels3.csv
+refused 'labels, linear'   1 "labels.csv:2: column 'y': '(yes|no)' is not a number; labels are for" labels.csv --model linear
+try 'labels, softmax'      0 'maybe:x ~' "the classes 0, 1, ... are 'maybe', 'no', 'yes'" $(sample labels3.csv --model softmax)
 try 'constant column'      0 'z ~ normal' "^sbps: constant.csv: column 'z': the same in all rows" $(sample constant.csv)
 try 'a rare level'         0 'hood=rare .y 0 in all 10 of its rows' '' $(sample rare.csv --categorical hood --sampler hmc)
 try 'a rare level, helped' 0 'better put together, or given a prior' '' $(sample rare.csv --categorical hood --sampler hmc)

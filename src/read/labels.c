@@ -1,0 +1,241 @@
+/* Targets that are labels: yes and no, TRUE and FALSE, 1 and 2, names of classes. They are numbered in their
+ * order, numbers by value and texts as R sorts them, whatever their case:
+ *
+ *   label_0 < label_1 < ... :  y = 0, 1, ...;   of two, --success is 1. */
+#include "read/design.h"
+
+#include "base/memory.h"
+#include "base/names.h"
+#include "base/printable.h"
+#include "base/text.h"
+#include "read/encoding.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define CLASSES_MOST 1000 /* numbers that are names of classes */
+#define NAMED_MOST   10   /* labels in a sentence */
+
+static const char *target_name(const design *g)
+{
+    return g->plan->columns->name[g->plan->target];
+}
+
+/* The first labels of the table, as a list. */
+static char *list_labels(const rows *r)
+{
+    text list = {0};
+    for (size_t k = 0; k < r->label_count && k < NAMED_MOST; k++)
+        text_add(&list, "%s'%s'", k ? ", " : "", show_name(r->labels[k]).text);
+    if (r->label_count > NAMED_MOST) text_add(&list, ", ... (%zu)", r->label_count);
+    return text_take(&list);
+}
+
+static sbps_status fail_count(const design *g, sbps_error *err)
+{
+    char *list = list_labels(g->r);
+    if (!list) return fail_memory(err);
+    const char *wanted = g->spec->labels == LABELS_TWO
+                             ? "a model of two outcomes wants two labels, softmax takes more"
+                             : "these are too many for classes";
+    sbps_status status = fail(err, SBPS_BAD_DATA, "%s: target '%s' holds %s; %s", g->plan->path,
+                              show_name(target_name(g)).text, list, wanted);
+    free(list);
+    return status;
+}
+
+static sbps_status tell_labels(const design *g, sbps_error *err)
+{
+    rows *r = g->r;
+    if (r->label_count == 2)
+        return rows_note(r, err, "target '%s': '%s' is 1 and '%s' is 0%s",
+                         show_name(target_name(g)).text, show_name(r->labels[1]).text,
+                         show_name(r->labels[0]).text,
+                         g->spec->success ? "" : " (--success chooses)");
+    char *list = list_labels(r);
+    if (!list) return fail_memory(err);
+    sbps_status status = rows_note(r, err, "target '%s': the classes 0, 1, ... are %s",
+                                   show_name(target_name(g)).text, list);
+    free(list);
+    return status;
+}
+
+/* Makes --success the second of two; *turned: it was the first. */
+static sbps_status turn_labels(const design *g, bool *turned, sbps_error *err)
+{
+    const rows *r = g->r;
+    const char *success = given_text(g->spec->success);
+    *turned = false;
+    if (!success) return SBPS_OK;
+    if (r->label_count != 2)
+        return fail(err, SBPS_BAD_ARG,
+                    "%s: --success is for a target with two labels; '%s' has %zu",
+                    g->plan->path, show_name(target_name(g)).text, r->label_count);
+    *turned = !strcmp(r->labels[0], success);
+    if (*turned) {
+        char *first = r->labels[0];
+        r->labels[0] = r->labels[1];
+        r->labels[1] = first;
+    }
+    if (!strcmp(r->labels[1], success)) return SBPS_OK;
+    name_hint hint = nearest_or_all(success, (const char *const *)r->labels, 2);
+    return fail(err, SBPS_BAD_ARG, "%s: --success: target '%s' has no label '%s'%s",
+                g->plan->path, show_name(target_name(g)).text, show_name(success).text,
+                hint.text);
+}
+
+/* ---- text ---- */
+
+static int by_letters(const void *a, const void *b, void *self)
+{
+    const levels *l = self;
+    size_t p = *(const size_t *)a, q = *(const size_t *)b;
+    int sign = strcasecmp(l->item[p].text, l->item[q].text);
+    return sign ? sign : strcmp(l->item[p].text, l->item[q].text);
+}
+
+static bool are_numbers(const levels *l, const size_t *order, size_t used, locale_t c_locale)
+{
+    for (size_t i = 0; i < used; i++) {
+        const level *at = &l->item[order[i]];
+        if (cell_type(at->text, at->text + at->length, c_locale) != TYPE_NUMBER) return false;
+    }
+    return true;
+}
+
+static sbps_status name_labels(rows *r, const levels *l, const size_t *order, size_t used,
+                               sbps_error *err)
+{
+    r->labels = calloc(used + 1, sizeof *r->labels);
+    if (!r->labels) return fail_memory(err);
+    r->label_count = used;
+    for (size_t i = 0; i < used; i++) {
+        const level *at = &l->item[order[i]];
+        if (!(r->labels[i] = utf8_copy(at->text, at->length))) return fail_memory(err);
+    }
+    return SBPS_OK;
+}
+
+static sbps_status place_ordered(design *g, levels *l, size_t *order, sbps_error *err)
+{
+    size_t used;
+    bool turned = false;
+    sbps_status status = levels_order(l, order, &used, err);
+    if (status == SBPS_OK && !are_numbers(l, order, used, g->plan->c_locale))
+        qsort_r(order, used, sizeof *order, by_letters, l);
+    if (status == SBPS_OK) status = name_labels(g->r, l, order, used, err);
+    if (status == SBPS_OK && used > (g->spec->labels == LABELS_TWO ? 2 : CLASSES_MOST))
+        status = fail_count(g, err);
+    if (status == SBPS_OK) status = turn_labels(g, &turned, err);
+    for (size_t i = 0; status == SBPS_OK && i < used; i++)
+        g->label[order[i]] = (double)(turned ? 1 - i : i);
+    return status == SBPS_OK ? tell_labels(g, err) : status;
+}
+
+sbps_status labels_place(design *g, sbps_error *err)
+{
+    const plan *p = g->plan;
+    levels *l = p->target == SIZE_MAX ? NULL : p->use[p->target].levels;
+    if (!l) return SBPS_OK;
+    size_t *order = malloc((l->count + 1) * sizeof *order);
+    g->label = new_doubles(l->count + 1);
+    sbps_status status = order && g->label ? place_ordered(g, l, order, err) : fail_memory(err);
+    free(order);
+    return status;
+}
+
+/* ---- numbers ---- */
+
+typedef struct {
+    double value[CLASSES_MOST + 1];
+    size_t count;
+} value_set;
+
+/* Place of the first value that is not below y. */
+static size_t place_of(const value_set *s, double y)
+{
+    size_t low = 0, high = s->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (s->value[middle] < y)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The values of y in order; false: more than `most`. */
+static bool collect(const rows *r, size_t most, value_set *s)
+{
+    s->count = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        size_t at = place_of(s, r->y[i]);
+        if (at < s->count && s->value[at] == r->y[i]) continue;
+        if (s->count == most) return false;
+        memmove(s->value + at + 1, s->value + at, (s->count++ - at) * sizeof *s->value);
+        s->value[at] = r->y[i];
+    }
+    return true;
+}
+
+/* 0, 1, ..., or a part of it that a model of two outcomes may meet. */
+static bool are_counted(const value_set *s, bool two)
+{
+    if (two && s->count == 1) return true; /* the model has a sentence for it */
+    for (size_t k = 0; k < s->count; k++)
+        if (s->value[k] != (double)k) return false;
+    return true;
+}
+
+static bool are_whole(const value_set *s)
+{
+    for (size_t k = 0; k < s->count; k++)
+        if (s->value[k] != floor(s->value[k])) return false;
+    return true;
+}
+
+static sbps_status name_values(rows *r, const value_set *s, sbps_error *err)
+{
+    r->labels = calloc(s->count + 1, sizeof *r->labels);
+    if (!r->labels) return fail_memory(err);
+    r->label_count = s->count;
+    for (size_t k = 0; k < s->count; k++)
+        if (asprintf(&r->labels[k], "%.15g", s->value[k]) < 0) {
+            r->labels[k] = NULL;
+            return fail_memory(err);
+        }
+    return SBPS_OK;
+}
+
+static sbps_status number_values(const design *g, const value_set *s, sbps_error *err)
+{
+    rows *r = g->r;
+    bool turned;
+    sbps_status status = name_values(r, s, err);
+    if (status == SBPS_OK) status = turn_labels(g, &turned, err);
+    if (status != SBPS_OK) return status;
+    for (size_t i = 0; i < r->n; i++) {
+        size_t k = place_of(s, r->y[i]);
+        r->y[i] = (double)(turned ? 1 - k : k);
+    }
+    return tell_labels(g, err);
+}
+
+sbps_status labels_number(const design *g, sbps_error *err)
+{
+    target_labels labels = g->spec->labels;
+    bool two = labels == LABELS_TWO, asked = given_text(g->spec->success);
+    value_set found;
+    if (labels == LABELS_NONE && asked)
+        return fail(err, SBPS_BAD_ARG, "%s: --success is for models of two outcomes",
+                    g->plan->path);
+    if (g->label || g->plan->target == SIZE_MAX || labels == LABELS_NONE) return SBPS_OK;
+    if (labels == LABELS_TEXT && !asked) return SBPS_OK;
+    if (!collect(g->r, labels == LABELS_CLASSES ? CLASSES_MOST : 2, &found)) return SBPS_OK;
+    if (!asked && are_counted(&found, two)) return SBPS_OK;
+    if (!are_whole(&found)) return SBPS_OK;
+    return number_values(g, &found, err);
+}
