@@ -21,14 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static sbps_status allocate(design *g, const chunks *read, sbps_error *err)
+sbps_status design_allocate(design *g, double held, sbps_error *err)
 {
     const plan *p = g->plan;
     rows *r = g->r;
-    double n = (double)read->rows, table = sizeof(double) * n * (double)r->stride;
+    double n = (double)r->n, table = sizeof(double) * n * (double)r->stride;
     if (r->start) table = storage_sparse.bytes(r);
-    sbps_status status =
-        memory_holds(p->path, n, (double)r->d, chunks_bytes(read) + table, err);
+    sbps_status status = memory_holds(p->path, n, (double)r->d, held + table, err);
     if (status != SBPS_OK) return status;
     if (!r->start) r->x = unset_doubles(r->n * r->stride);
     r->y = unset_doubles(r->n);
@@ -311,7 +310,7 @@ static sbps_status fill(design *g, const chunks *read, sbps_error *err)
     g->r->seed = g->spec->seed;
     sbps_status status = open_moving(&m, err);
     if (status == SBPS_OK) status = storage_choose(&m, &storage, err);
-    if (status == SBPS_OK) status = allocate(g, read, err);
+    if (status == SBPS_OK) status = design_allocate(g, chunks_bytes(read), err);
     if (status == SBPS_OK) status = workers_run(m.threads, read->runs, move_run, &m, err);
     close_moving(&m);
     free(to);

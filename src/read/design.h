@@ -37,6 +37,9 @@ bool is_identifier(const column_use *use);
 /* The level chosen as reference comes first of the `used` levels in `order`. */
 sbps_status put_reference_first(const plan *p, size_t column, size_t *order, size_t used,
                                 sbps_error *err);
+/* Arrays for g->r->n rows, x unless the rows are sparse; fails where memory does not hold them beside the `held`
+ * bytes that are there already. */
+sbps_status design_allocate(design *g, double held, sbps_error *err);
 /* One row as read to row `to` of the table, whose arrays the caller has made. */
 void design_put(const design *g, const double *row, size_t to);
 /* What is not part of x: y, weight and offset of one row. */

@@ -3,8 +3,11 @@
 #include "base/memory.h"
 #include "data/table.h"
 #include "read/converted.h"
+#include "read/direct.h"
 #include "read/parts.h"
 #include "read/storage.h"
+
+#include <math.h>
 
 static sbps_status sign(rows *r, const char *source, size_t dropped, sbps_error *err)
 {
@@ -53,9 +56,15 @@ static sbps_status read_text(const char *path, const rows_spec *spec, column_typ
 {
     row_source s;
     chunks read = {0};
+    bool direct;
     sbps_status status = source_open(path, spec, found, &s, err);
     if (status != SBPS_OK) goto done;
     if ((status = storage_fits(s.plan, spec, err)) != SBPS_OK) goto done;
+    if ((status = direct_read(&s, spec, out, &direct, err)) != SBPS_OK) goto done;
+    if (direct) {
+        status = sign_or_destroy(out, path, 0, err);
+        goto done;
+    }
     chunks_init(&read, s.plan->width, s.names.filled < PACK_BELOW);
     keeper all = {s.plan, &read};
     const row_taker taker = {keep, &all, read.packed};
@@ -69,13 +78,33 @@ done:
     return status;
 }
 
+/* A file that must be read once more is so behind the scene: nobody is told less than before. */
+typedef struct {
+    const rows_spec *spec;
+    size_t rows_done;
+    double share;
+} telling;
+
+static bool tell(void *self, const char *stage, size_t rows_done, double share)
+{
+    telling *t = self;
+    if (rows_done > t->rows_done) t->rows_done = rows_done;
+    if (share > t->share) t->share = share;
+    return t->spec->watch(t->spec->watcher, stage, t->rows_done,
+                          isnan(share) ? share : t->share);
+}
+
 sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_error *err)
 {
     column_types found = {0};
     sbps_status status;
     *out = NULL;
     if (table_recognise(path)) return read_map(path, spec, out, err);
-    do status = read_text(path, spec, &found, out, err);
+    telling t = {.spec = spec};
+    rows_spec told = *spec;
+    told.watch = spec->watch ? tell : NULL;
+    told.watcher = &t;
+    do status = read_text(path, &told, &found, out, err);
     while (column_types_again(&found));
     column_types_clear(&found);
     return status;

@@ -7,6 +7,7 @@
 
 #include "base/threads.h"
 #include "base/workers.h"
+#include "read/part.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -15,28 +16,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define PART_BYTES                                                                             \
-    ((size_t)4 * 256 * 1024 - 8192) /* four buffers of text hold it and a last record */
-#define PART_REACH  4               /* parts, in which a record must end that was guessed */
 #define SLOTS       4 /* a thread: parts that wait for one before them, whose thread does not run */
 #define SERIAL_ROWS ((size_t)128 * 1024) /* doubles that are handed on at once */
-
-typedef struct {
-    text_file view;
-    plan plan;
-    chunks rows;
-    size_t begin, end,
-        stop; /* first byte, byte behind the last record, and that of the range */
-    size_t lines, kept, dropped;
-    bool ready, whole;
-} part;
 
 typedef struct {
     row_source *s;
     const rows_spec *spec;
     const row_taker *to;
-    size_t first, size, part_bytes; /* bytes of the file: of the first row, of all, of a part */
-    part *parts;                    /* part k is in k % slots */
+    part_plan cut;
+    part *parts; /* part k is in k % slots */
     size_t slots;
     chunks rows; /* of the source itself */
     /* under the lock, as are the source and its plan */
@@ -106,54 +94,6 @@ static void read_alone(gathering *g)
 
 /* ---- parts ---- */
 
-/* To the first line that begins in the range; false: none does. */
-static bool find_line(part *p, size_t begin)
-{
-    text_file *t = &p->view;
-    text_file_seek(t, begin - 1, 1);
-    for (;;) {
-        char *stop = memchr(t->at, '\n', (size_t)(t->limit - t->at));
-        t->at = stop ? stop + 1 : t->limit;
-        p->begin = text_file_offset(t);
-        if (stop || p->begin >= p->stop) return p->begin < p->stop;
-        if (text_file_more(t, NULL) != SBPS_OK || t->finished) return false;
-    }
-}
-
-static bool read_records(part *p, const format_kind *kind, void *reader)
-{
-    row_fate fate = ROW_KEPT;
-    while (fate != ROW_END && text_file_offset(&p->view) < p->stop) {
-        double *row = chunks_next(&p->rows);
-        if (!row || kind->next(reader, &p->plan, row, &fate, NULL) != SBPS_OK) return false;
-        if (fate == ROW_KEPT && !chunks_keep(&p->rows)) return false;
-        p->kept += fate == ROW_KEPT;
-        p->dropped += fate == ROW_DROPPED;
-    }
-    p->end = text_file_offset(&p->view);
-    p->lines = p->view.line - 1;
-    return true;
-}
-
-static void read_part(const gathering *g, part *p, size_t index)
-{
-    const format_kind *kind = g->s->kind;
-    size_t begin = g->first + index * g->part_bytes;
-    p->stop = g->size - begin < g->part_bytes ? g->size : begin + g->part_bytes;
-    p->view.reach = p->stop + PART_REACH * g->part_bytes;
-    p->kept = p->dropped = 0;
-    plan_reset(&p->plan);
-    p->begin = begin;
-    if (index == 0)
-        text_file_seek(&p->view, begin, 1);
-    else if (!find_line(p, begin))
-        return;
-    void *reader = kind->fork(g->s->self, &p->view);
-    if (!reader) return; /* the source itself will say so */
-    p->whole = read_records(p, kind, reader);
-    kind->join(reader);
-}
-
 static void take_part(gathering *g, part *p)
 {
     row_source *s = g->s;
@@ -184,7 +124,7 @@ static void hand_in(gathering *g, part *p, bool first)
         chunks_reset(&next->rows);
     }
     size_t done = text_file_offset(g->s->source);
-    if (first && g->status == SBPS_OK) g->status = tell(g, (double)done / (double)g->size);
+    if (first && g->status == SBPS_OK) g->status = tell(g, (double)done / (double)g->cut.size);
     pthread_cond_broadcast(&g->room);
     pthread_mutex_unlock(&g->lock);
 }
@@ -205,7 +145,7 @@ static void do_part(void *self, unsigned worker, size_t index)
     part *p = &g->parts[index % g->slots];
     bool wanted = wait_for_slot(g, index);
     p->whole = false;
-    if (wanted) read_part(g, p, index);
+    if (wanted) part_read(g->s, &g->cut, index, p);
     hand_in(g, p, worker == 0);
 }
 
@@ -213,22 +153,14 @@ static sbps_status open_parts(gathering *g)
 {
     g->parts = calloc(g->slots, sizeof *g->parts);
     bool ready = g->parts != NULL;
-    for (size_t k = 0; ready && k < g->slots; k++) {
-        part *p = &g->parts[k];
-        chunks_init(&p->rows, g->s->plan->width, g->to->packed);
-        ready = plan_fork(g->s->plan, &p->plan) && text_view_open(g->s->source, &p->view);
-    }
+    for (size_t k = 0; ready && k < g->slots; k++)
+        ready = part_open(g->s, g->to->packed, &g->parts[k]);
     return ready ? SBPS_OK : fail_memory(g->err);
 }
 
 static void close_parts(gathering *g)
 {
-    for (size_t k = 0; g->parts && k < g->slots; k++) {
-        part *p = &g->parts[k];
-        chunks_clear(&p->rows);
-        if (p->plan.columns) plan_close_fork(&p->plan);
-        text_view_close(&p->view);
-    }
+    for (size_t k = 0; g->parts && k < g->slots; k++) part_close(&g->parts[k]);
     free(g->parts);
 }
 
@@ -246,8 +178,7 @@ static sbps_status share_out(gathering *g, unsigned threads, size_t count)
 
 static sbps_status read_parts(gathering *g)
 {
-    size_t bytes = g->size - g->first, count = (bytes + g->part_bytes - 1) / g->part_bytes;
-    size_t threads = reading_threads(g->spec);
+    size_t count = part_count(&g->cut), threads = reading_threads(g->spec);
     if (threads > count) threads = count;
     g->slots = threads > 1 ? SLOTS * threads : 1;
     sbps_status status = share_out(g, (unsigned)threads, count);
@@ -271,12 +202,12 @@ sbps_status parts_read(row_source *s, const rows_spec *spec, const row_taker *to
     gathering g = {.s = s,
                    .spec = spec,
                    .to = to,
-                   .first = text_file_offset(s->source),
-                   .part_bytes = spec->part_bytes ? spec->part_bytes : PART_BYTES,
+                   .cut = {.first = text_file_offset(s->source),
+                           .bytes = spec->part_bytes ? spec->part_bytes : PART_BYTES},
                    .err = err};
     chunks_init(&g.rows, s->plan->width, to->packed);
-    g.size = bytes_to_share(&g);
-    if (g.size > g.first) g.status = read_parts(&g);
+    g.cut.size = bytes_to_share(&g);
+    if (g.cut.size > g.cut.first) g.status = read_parts(&g);
     if (g.status == SBPS_OK) read_alone(&g); /* what is left, to the end */
     chunks_clear(&g.rows);
     return g.status;

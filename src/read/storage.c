@@ -152,15 +152,19 @@ const storage_kind *storage_of(const rows_spec *spec, size_t stride, double each
     return sparse ? &storage_sparse : &storage_double;
 }
 
+double storage_most_entries(const rows *r)
+{
+    return ((double)r->stride / ENTRY_COST - ROW_COST) * (double)r->n;
+}
+
 sbps_status storage_choose(const moving *m, const storage_kind **out, sbps_error *err)
 {
     const design *g = m->g;
     rows *r = g->r;
     bool depends = storage_depends(g->spec), free_choice = is_free(g->spec);
-    double most = ((double)r->stride / ENTRY_COST - ROW_COST) * (double)r->n;
     sbps_status status = storage_check(g->spec, err);
     if (status == SBPS_OK && depends)
-        status = count_entries(m, free_choice ? most : INFINITY, err);
+        status = count_entries(m, free_choice ? storage_most_entries(r) : INFINITY, err);
     if (status != SBPS_OK) return status;
     *out =
         storage_of(g->spec, r->stride, depends ? (double)m->each->total / (double)r->n : NAN);

@@ -33,6 +33,9 @@ bool storage_depends(const rows_spec *spec);
 /* What spec->storage asks for, or what is cheapest for so many entries a row. */
 const storage_kind *storage_of(const rows_spec *spec, size_t stride, double each);
 
+/* Entries beyond which a table is not sparse where the choice is free. */
+double storage_most_entries(const rows *r);
+
 /* Before the rows are read, where their number is known: will they fit in memory? */
 sbps_status storage_fits(const plan *p, const rows_spec *spec, sbps_error *err);
 /* What spec->storage asks for, or what is cheapest. Where that is sparse, start, column and value

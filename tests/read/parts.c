@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include "read/convert.h"
+#include "read/direct.h"
 #include "read/fixture.h"
 #include <fcntl.h>
 #include <math.h>
@@ -249,6 +250,45 @@ TEST(a_converted_table_is_the_same_file)
     }
     free(want);
     free(text);
+}
+
+/* Whether rows go straight to their places, which the tests above compare with what gzip's one reader makes. */
+static bool goes_straight(const char *text, rows_spec spec)
+{
+    row_source s;
+    column_types found = {0};
+    rows *table = NULL;
+    bool done = false;
+    spec.part_bytes = 20;
+    spec.threads = 2;
+    CHECK(source_open(put("t.csv", text, strlen(text)), &spec, &found, &s, &error) == SBPS_OK);
+    CHECK(direct_read(&s, &spec, &table, &done, &error) == SBPS_OK && done == (table != NULL));
+    rows_destroy(table);
+    source_close(&s);
+    column_types_clear(&found);
+    return done;
+}
+
+TEST(rows_go_straight_to_their_places_where_records_are_lines)
+{
+    const rows_spec numbers = {.target = "y", .intercept = true};
+    rows_spec other = numbers;
+    static const char plain[] = "y,a,b\n1,2,3\n2,3,5.5\n3,4,1e3\n4,\"5\",-1\n5,6,.5\n";
+    CHECK(goes_straight(plain, numbers));
+    CHECK(goes_straight("y,a\r\n1,2\r\n2,3\r\n3,4\r\n4,5\r\n5,6", numbers));
+    other.storage = "float";
+    CHECK(goes_straight(plain, other));
+    other.storage = "sparse";
+    CHECK(!goes_straight(plain, other));
+    other = numbers;
+    other.categorical = "a";
+    CHECK(!goes_straight(plain, other));
+    CHECK(!goes_straight("y,a\n1,2\n2,3\n3,4\n4,5\n5,6\n\n", numbers));
+    CHECK(!goes_straight("y,a\n1,2\n2,3\n3,4\n4,x\n5,6\n1,2\n", numbers));
+    other = (rows_spec){.target = "y", .features = "a", .intercept = true};
+    CHECK(!goes_straight("y,a,c\n1,2,\"\n\"\n2,3,d\n3,4,d\n4,1,d\n", other));
+    /* as many line breaks as records, but not where they begin */
+    CHECK(!goes_straight("y,a,c\n1,2,\"\n3,4,d\n3,5,\"\n1,1,e\n", other));
 }
 
 typedef struct {

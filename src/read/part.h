@@ -1,0 +1,39 @@
+/* A part of a plain file, read by itself. */
+#ifndef READ_PART_H
+#define READ_PART_H
+
+#include "read/chunks.h"
+#include "read/source.h"
+
+#define PART_BYTES                                                                             \
+    ((size_t)4 * 256 * 1024 - 8192) /* four buffers of text hold it and a last record */
+
+/* How a file is cut. */
+typedef struct {
+    size_t first, size; /* bytes of the file: of the first row, of all */
+    size_t bytes;       /* of a part */
+} part_plan;
+
+typedef struct {
+    text_file view;
+    plan plan;
+    chunks rows;
+    size_t begin, end,
+        stop; /* first byte, byte behind the last record, and that of the range */
+    size_t lines, kept, dropped;
+    bool ready, whole;
+} part;
+
+size_t part_count(const part_plan *how);
+/* Bytes of a part, from `begin`. */
+size_t part_begin(const part_plan *how, size_t index);
+size_t part_stop(const part_plan *how, size_t index);
+
+/* Close it also after a failure: no memory. */
+bool part_open(const row_source *s, bool packed, part *p);
+/* The records that begin in the part into p->rows, which must be empty; `whole` where nothing was wrong. Where
+ * the first one begins is a guess but for the first part: behind the first line break. */
+void part_read(const row_source *s, const part_plan *how, size_t index, part *p);
+void part_close(part *p);
+
+#endif
