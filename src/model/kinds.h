@@ -11,6 +11,11 @@
     X(model, poisson)                                                                          \
     X(model, softmax)                                                                          \
     X(model, binomial)                                                                         \
+    X(model, probit)                                                                           \
+    X(model, student_t)                                                                        \
+    X(model, negative_binomial)                                                                \
+    X(model, gamma)                                                                            \
+    X(model, beta)                                                                             \
     X(model, network)                                                                          \
     X(model, gaussian)                                                                         \
     X(model, banana)                                                                           \

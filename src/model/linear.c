@@ -62,8 +62,7 @@ static double linear_simulate(rng *r, double eta, const double *aux)
 
 static const model_auxiliary auxiliaries[] = {
     {AUXILIARY("sigma"), .scale = SCALE_LOG, .of_target = true, .start = 1.0,
-     .prior = "exponential(1)", .perfect_fit = 1.0,
-     .help = "Prior of the residual standard deviation. auto: exponential(1/sd(y))."},
+     .prior = "exponential(1)", .perfect_fit = 1.0, .help = SIGMA_HELP},
 };
 
 static const predictor rows_of = {

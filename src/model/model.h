@@ -41,6 +41,7 @@ typedef enum {
     SUPPORT_POSITIVE,
     SUPPORT_BINARY, /* 0 or 1 */
     SUPPORT_SHARES, /* of trials, 0 and 1 among them; one trial has no other */
+    SUPPORT_UNIT,   /* above 0 and below 1 */
     SUPPORT_COUNTS, /* 0, 1, 2, ... */
     SUPPORT_CLASSES /* likewise, as names */
 } target_support;
@@ -59,6 +60,14 @@ typedef struct {
      * 1 for their sd, -2 for a precision. 0: it stays where it is. Of SCALE_LOG alone. */
     double perfect_fit;
 } model_auxiliary;
+
+/* Help of auxiliaries that several models have. */
+#define SIGMA_HELP                                                                             \
+    "Prior of the residual standard deviation; student_t: of the residuals' scale. auto: "     \
+    "exponential(1/sd(y))."
+#define PHI_HELP                                                                               \
+    "negative_binomial, beta: prior of phi, larger where y spreads less. auto: "               \
+    "gamma(0.01,0.01)."
 
 #define AUXILIARY(word)   .name = word, .option = "prior-" word
 #define AUXILIARIES(list) .auxiliaries = list, .auxiliary_count = sizeof list / sizeof *list
@@ -81,7 +90,7 @@ typedef struct predictor {
     /* d log p/d eta = y - mean(eta), and no auxiliary: slopes are summed by one kernel. MEAN_OTHER:
      * not so. */
     mean_function mean;
-    bool log_scale; /* eta is the log of the mean: weights of made-up tables stay small */
+    bool small_weights; /* those of made-up tables: where eta is the log of the mean */
     /* Bounds of |d log p/d eta| and |d^2 log p/d eta^2| over all eta and y; 0: there is none. Exact
      * samplers need them. */
     double slope_bound, curvature_bound;

@@ -86,7 +86,7 @@ static const predictor rows_of = {
     .curvature = poisson_curvature,
     .simulate = poisson_simulate,
     .mean = MEAN_EXP,
-    .log_scale = true,
+    .small_weights = true,
     .third = poisson_third,
     .third_bound = poisson_third_bound,
 };

@@ -33,6 +33,6 @@ void model_simulate(const model_kind *kind, rng *r, size_t columns, const double
 
 double model_reach(const model_kind *kind, size_t dim)
 {
-    bool log_scale = kind->predictor && kind->predictor->log_scale;
-    return log_scale ? 0.5 * fmin(1.0, sqrt(20.0 / (double)dim)) : 5.0;
+    bool small = kind->predictor && kind->predictor->small_weights;
+    return small ? 0.5 * fmin(1.0, sqrt(20.0 / (double)dim)) : 5.0;
 }

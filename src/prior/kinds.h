@@ -11,6 +11,7 @@
     X(prior, cauchy)                                                                           \
     X(prior, laplace)                                                                          \
     X(prior, exponential)                                                                      \
+    X(prior, gamma)                                                                            \
     X(prior, flat)
 
 PRIOR_KINDS(KIND_DECLARED)

@@ -113,12 +113,13 @@ static char *put_fixed(char *at, double x)
     return at;
 }
 
-/* Targets that are counts or classes need no decimals, and none that is positive may become 0. */
+/* Targets that are counts or classes need no decimals; none that is positive may become 0, nor one below 1
+ * become 1. */
 static char *put_target(char *at, const model_kind *model, double y)
 {
     if (model->support == SUPPORT_REAL) return put_fixed(at, y);
-    bool positive = model->support == SUPPORT_POSITIVE;
-    return at + decimal_print(at, NUMBER_MAX, positive ? "%.9g" : "%.0f", y);
+    bool positive = model->support == SUPPORT_POSITIVE, unit = model->support == SUPPORT_UNIT;
+    return at + decimal_print(at, NUMBER_MAX, unit ? "%.17g" : positive ? "%.9g" : "%.0f", y);
 }
 
 /* ---- the recipe ---- */

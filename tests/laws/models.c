@@ -1,9 +1,8 @@
 /* What every model owes: derivatives that are derivatives, probabilities that sum to one, and
- * simulations that agree with its likelihood. Walks the registry, and a model with two
- * auxiliaries. */
+ * simulations that agree with its likelihood. Walks the registry. */
 #include "base/dense.h"
 #include "check.h"
-#include "model/student.h"
+#include "model/regressions.h"
 
 #define N   37 /* no multiple of any vector length */
 #define AUX 4  /* auxiliaries that these laws have room for */
@@ -203,10 +202,15 @@ static double whole(const model_kind *model)
 {
     double total = 0.0, h = 1e-3;
     bool real = model->support == SUPPORT_REAL, positive = model->support == SUPPORT_POSITIVE;
+    bool unit = model->support == SUPPORT_UNIT;
     for (double y = -40.0; real && y < 40.0; y += h) total += h * probability(model, 0.8, y);
     for (double s = -40.0; positive && s < 6.0; s += h) /* log y: a density may be steep at 0 */
         total += h * exp(s) * probability(model, 0.8, exp(s));
-    for (int y = 0; !real && !positive && y < (of_trials(model) ? 2 : 100); y++)
+    for (double s = -40.0; unit && s < 36.0; s += h) { /* log odds, as long as y < 1 */
+        double y = 1.0 / (1.0 + exp(-s));
+        total += h * y * (1.0 - y) * probability(model, 0.8, y);
+    }
+    for (int y = 0; !real && !positive && !unit && y < (of_trials(model) ? 2 : 100); y++)
         total += probability(model, 0.8, y);
     return total;
 }

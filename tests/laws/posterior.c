@@ -3,7 +3,7 @@
  */
 #include "posterior/posterior.h"
 #include "check.h"
-#include "model/student.h"
+#include "model/regressions.h"
 #include "read/read.h"
 
 #define N       1203 /* more than two blocks, the last one ragged */

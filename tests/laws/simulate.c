@@ -107,7 +107,7 @@ TEST(a_simulated_table_follows_the_recipe)
         REQUIRE(sbps_simulate(model_kinds[k]->name, N, D, 3, table, truth, &err) == SBPS_OK);
         CHECK(read_truth(truth, w) == D + model_kinds[k]->auxiliary_count);
         for (size_t j = 0; j < D; j++)
-            CHECK(fabs(w[j]) <= (model_kinds[k]->predictor->log_scale ? 0.5 : 5.0));
+            CHECK(fabs(w[j]) <= (model_kinds[k]->predictor->small_weights ? 0.5 : 5.0));
         rows *data = read_back(table);
         REQUIRE(data);
         CHECK(model_kinds[k]->predictor->check(data, NULL) == SBPS_OK);

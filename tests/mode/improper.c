@@ -1,6 +1,5 @@
 /* Posteriors without a mode are explained, with the columns' names and what to do. */
 #include "mode/helpers.h"
-#include "model/student.h"
 
 #define N 300
 #define D 4
@@ -152,57 +151,24 @@ TEST(a_perfect_fit_says_that_sigma_runs_to_zero)
     }
 }
 
-/* The normal law by its log precision a: log p = (a - log 2 pi - e^a r^2)/2, r = y - eta. */
-static void precise_loglik(const batch *b, double *out)
-{
-    for (size_t i = 0; i < b->n; i++)
-        out[i] = 0.5 *
-                 (b->aux[0] - log(2.0 * M_PI) - exp(b->aux[0]) * pow(b->y[i] - b->eta[i], 2.0));
-}
-
-static void precise_gradient(const batch *b, double *d_eta, double *d_aux)
-{
-    for (size_t i = 0; i < b->n; i++) {
-        double r = b->y[i] - b->eta[i];
-        d_eta[i] = exp(b->aux[0]) * r;
-        if (d_aux) d_aux[i] = 0.5 - 0.5 * d_eta[i] * r;
-    }
-}
-
-static void precise_curvature(const batch *b, double *ee, double *ea, double *aa)
-{
-    for (size_t i = 0; i < b->n; i++) {
-        double r = b->y[i] - b->eta[i];
-        ee[i] = -exp(b->aux[0]);
-        if (ea) ea[i] = exp(b->aux[0]) * r;
-        if (aa) aa[i] = -0.5 * exp(b->aux[0]) * r * r;
-    }
-}
-
-static const model_auxiliary precise_auxiliaries[] = {
-    {AUXILIARY("precision"), .scale = SCALE_LOG, .start = 1.0, .perfect_fit = -2.0}};
-static const predictor precise_rows = {.check = student_check,
-                                       .loglik = precise_loglik,
-                                       .gradient = precise_gradient,
-                                       .curvature = precise_curvature};
-static const model_kind precise = {
-    .name = "precise", AUXILIARIES(precise_auxiliaries), PREDICTOR_MODEL(precise_rows)};
-
 /* Which of a model's auxiliaries that is, and where it runs, the model says. */
 TEST(a_perfect_fit_names_the_auxiliary_that_shows_it)
 {
     double x[N * D], y[N];
-    simulate("linear", N, D, 9, x, y);
-    fit f =
-        fit_model(make_rows(N, D, x, y, NULL, true), &precise, "flat", "exponential(1)", NULL);
+    simulate("gamma", N, D, 9, x, y);
+    fit f = fit_rows(make_rows(N, D, x, y, NULL, true), "gamma", "flat", "gamma(1,1)", NULL);
     CHECK(f.status == SBPS_OK);
     fit_close(&f);
     for (size_t i = 0; i < N; i++) y[i] = 2.0 * x[i * D] - x[i * D + 1] + 7.0;
-    f = fit_model(make_rows(N, D, x, y, NULL, true), &precise, "flat", "flat", NULL);
-    EXPLAINED(f, "predict 'y' perfectly", "precision runs to infinity");
-    f = fit_model(make_rows(N, D, x, y, NULL, true), &model_student, "flat", "exponential(1)",
-                  NULL);
+    f = fit_rows(make_rows(N, D, x, y, NULL, true), "student_t", "flat", "exponential(1)",
+                 NULL);
     EXPLAINED(f, "predict 'y' perfectly", "sigma runs to 0");
+    for (size_t i = 0; i < N; i++) y[i] = exp(0.1 * y[i]);
+    f = fit_rows(make_rows(N, D, x, y, NULL, true), "gamma", "flat", "flat", NULL);
+    EXPLAINED(f, "predict 'y' perfectly", "shape runs to infinity");
+    for (size_t i = 0; i < N; i++) y[i] = y[i] / (1.0 + y[i]);
+    f = fit_rows(make_rows(N, D, x, y, NULL, true), "beta", "flat", "flat", NULL);
+    EXPLAINED(f, "predict 'y' perfectly", "phi runs to infinity");
 }
 
 TEST(a_timestamp_that_hardly_varies_is_not_called_collinear)

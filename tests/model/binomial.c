@@ -45,6 +45,7 @@ static void agrees_with_glm(const char *model, const double want[3])
 TEST(the_mode_under_flat_priors_is_that_of_glm)
 {
     agrees_with_glm("binomial", (double[]){-3.47315530709, 1.10074336300, 1.06421396992});
+    agrees_with_glm("probit", (double[]){-2.060329648698, 0.653644731994, 0.632448591589});
 }
 
 /* The density itself, not only up to a constant: no coefficient is counted. */
@@ -64,6 +65,7 @@ TEST(shares_are_the_same_as_a_row_for_every_trial)
 {
     agrees_with_single_rows("binomial", "binomial");
     agrees_with_single_rows("binomial", "logistic");
+    agrees_with_single_rows("probit", "probit");
 }
 
 TEST(shares_outside_of_0_and_1_are_refused)

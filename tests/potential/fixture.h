@@ -4,7 +4,7 @@
 
 #include "base/dense.h"
 #include "check.h"
-#include "model/student.h"
+#include "model/regressions.h"
 #include "potential/minibatch.h"
 #include "read/read.h"
 

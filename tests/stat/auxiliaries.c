@@ -1,4 +1,4 @@
-/* A model with two auxiliaries, Student's regression through the origin with unknown scale and degrees of
+/* A model with two auxiliaries, student_t: regression through the origin with unknown scale and degrees of
  * freedom, sampled by mini-batches under every control variate and by hmc, against quadrature: three
  * coordinates, (b, log sigma, log nu), on a grid of -7 to +11 sds about the mode, which leaves nothing out
  * that could be seen. And its mode, by SAG as by Newton. */
@@ -21,7 +21,7 @@ static rows *make_rows(void)
     rng r = rng_stream(31, 0, RNG_TEST);
     for (size_t i = 0; i < ROWS; i++) {
         x[i] = 1.0 + rng_normal(&r);
-        y[i] = student_simulate(&r, 0.7 * x[i], aux);
+        y[i] = model_find("student_t")->predictor->simulate(&r, 0.7 * x[i], aux);
     }
     rows *data = NULL;
     const rows_spec as = {.target = "y", .seed = 1};
@@ -31,14 +31,14 @@ static rows *make_rows(void)
 
 static problem make_problem(const char *name, const batch_kind *batches)
 {
-    problem p = {
-        .made = {sampler_find(name), metric_find("dense"), batches, &model_student, 40}};
+    problem p = {.made = {sampler_find(name), metric_find("dense"), batches,
+                          model_find("student_t"), 40}};
     prior priors[DIM];
     prior_parse("normal(0,2)", &priors[0], NULL);
     prior_parse("exponential(1)", &priors[1], NULL);
     prior_parse("exponential(0.1)", &priors[2], NULL);
     p.t.data = make_rows();
-    CHECK(posterior_create(p.t.data, &model_student, priors, &p.t.u, NULL) == SBPS_OK);
+    CHECK(posterior_create(p.t.data, model_find("student_t"), priors, &p.t.u, NULL) == SBPS_OK);
     CHECK(p.t.u && mode_find(p.t.u, NULL, &p.m, NULL) == SBPS_OK);
     if (p.m) metric_create(p.made.metric, DIM, p.m->hessian, &p.a, NULL);
     return p;

@@ -1,6 +1,6 @@
 /* Whole runs of families with one column and default priors of what is no weight, against quadrature of densities
  * that are written here once more, by the letter of their textbooks: intercept (or none), slope and auxiliaries
- * on a grid of LOW to HIGH sds about the mode along the axes of the curvature there, four steps an sd and more,
+ * on a grid of LOW to HIGH sds about the mode along the axes of the curvature there, three steps an sd,
  * which leaves nothing that could be seen. Limit: MAX_Z standard errors and the stated bias. */
 #include "check.h"
 #include "stat/sample.h"
@@ -10,7 +10,7 @@
 
 #define ROWS ((size_t)150)
 #define MOST 3 /* coordinates */
-#define SIDE 61
+#define SIDE 41
 #define LOW  -6.0
 #define HIGH 9.0
 
@@ -21,9 +21,10 @@ typedef struct {
 /* A family: log density of y, and of the prior of coordinate 2 (and 3) with its Jacobian. */
 typedef struct {
     const char *name;
-    size_t dim;      /* coordinates, of which the first two are weights unless `slope_only` */
-    bool slope_only; /* the first is the slope's, and there is no intercept */
-    double aux[2];   /* coordinates that made the table */
+    size_t dim;       /* coordinates, of which the first two are weights unless `slope_only` */
+    bool slope_only;  /* the first is the slope's, and there is no intercept */
+    double aux[2];    /* coordinates that made the table */
+    const char *more; /* options of the run; NULL: none */
     double (*loglik)(double y, double eta, const double *aux);
     double (*log_prior)(const double *aux); /* NULL: no auxiliary */
     double (*value)(double w);              /* of a coordinate of an auxiliary */
@@ -174,8 +175,9 @@ static void compare(const family *f)
         char settings[512];
         snprintf(settings, sizeof settings,
                  "model=%s sampler=%s ess=1500 seed=5 prior=normal(0,2) "
-                 "prior-intercept=normal(0,2) %s",
-                 f->name, samplers[k], f->slope_only ? "no-intercept" : "");
+                 "prior-intercept=normal(0,2) %s %s",
+                 f->name, samplers[k], f->slope_only ? "no-intercept" : "",
+                 f->more ? f->more : "");
         sbps_result *r = sample_arrays(ROWS, 1, t.x, t.y, settings);
         CHECK(r->dim == f->dim);
         for (size_t j = 0; j < f->dim; j++)
@@ -193,6 +195,104 @@ static double binomial_loglik(double y, double eta, const double *aux)
 TEST(binomial_agrees_with_quadrature)
 {
     compare(&(family){.name = "binomial", .dim = 2, .loglik = binomial_loglik});
+}
+
+/* Probit: of a normal error, by its textbook. */
+static double probit_loglik(double y, double eta, const double *aux)
+{
+    (void)aux;
+    return log(0.5 * erfc(-(2.0 * y - 1.0) * eta / sqrt(2.0)));
+}
+
+TEST(probit_agrees_with_quadrature)
+{
+    compare(&(family){.name = "probit", .dim = 2, .loglik = probit_loglik});
+}
+
+/* k log rate - log Gamma(k) + (k - 1) log x - rate x of x = e^w, and the Jacobian. */
+static double log_gamma_prior(double w, double shape, double rate)
+{
+    return shape * w - rate * exp(w);
+}
+
+static double student_t_loglik(double y, double eta, const double *aux)
+{
+    double sigma = exp(aux[0]), nu = exp(aux[1]), z = (y - eta) / sigma;
+    return lgamma(0.5 * (nu + 1.0)) - lgamma(0.5 * nu) - 0.5 * log(nu * M_PI) - aux[0] -
+           0.5 * (nu + 1.0) * log(1.0 + z * z / nu);
+}
+
+/* sigma ~ exponential(1), as the run is told, and the default of nu. */
+static double student_t_prior(const double *aux)
+{
+    return aux[0] - exp(aux[0]) + log_gamma_prior(aux[1], 2.0, 0.1);
+}
+
+TEST(student_t_agrees_with_quadrature)
+{
+    compare(&(family){.name = "student_t",
+                      .dim = 3,
+                      .slope_only = true,
+                      .aux = {-0.3, 1.1},
+                      .loglik = student_t_loglik,
+                      .log_prior = student_t_prior,
+                      .more = "prior-sigma=exponential(1)",
+                      .value = exp});
+}
+
+/* The default of phi and of shape. */
+static double wide_prior(const double *aux)
+{
+    return log_gamma_prior(aux[0], 0.01, 0.01);
+}
+
+static double negative_binomial_loglik(double y, double eta, const double *aux)
+{
+    double phi = exp(aux[0]), mu = exp(eta);
+    return lgamma(y + phi) - lgamma(phi) - lgamma(y + 1.0) + phi * log(phi / (phi + mu)) +
+           y * log(mu / (phi + mu));
+}
+
+TEST(negative_binomial_agrees_with_quadrature)
+{
+    compare(&(family){.name = "negative_binomial",
+                      .dim = 3,
+                      .aux = {0.4},
+                      .loglik = negative_binomial_loglik,
+                      .log_prior = wide_prior,
+                      .value = exp});
+}
+
+static double gamma_loglik(double y, double eta, const double *aux)
+{
+    double alpha = exp(aux[0]), rate = alpha / exp(eta);
+    return alpha * log(rate) - lgamma(alpha) + (alpha - 1.0) * log(y) - rate * y;
+}
+
+TEST(gamma_agrees_with_quadrature)
+{
+    compare(&(family){.name = "gamma",
+                      .dim = 3,
+                      .aux = {0.7},
+                      .loglik = gamma_loglik,
+                      .log_prior = wide_prior,
+                      .value = exp});
+}
+
+static double beta_loglik(double y, double eta, const double *aux)
+{
+    double phi = exp(aux[0]), p = phi / (1.0 + exp(-eta)), q = phi - p;
+    return lgamma(phi) - lgamma(p) - lgamma(q) + (p - 1.0) * log(y) + (q - 1.0) * log(1.0 - y);
+}
+
+TEST(beta_agrees_with_quadrature)
+{
+    compare(&(family){.name = "beta",
+                      .dim = 3,
+                      .aux = {1.8},
+                      .loglik = beta_loglik,
+                      .log_prior = wide_prior,
+                      .value = exp});
 }
 
 CHECK_MAIN
