@@ -109,6 +109,7 @@ static int convert_run(const arguments *given)
 
 /* A flag without a group is the option of that name of the library's table. */
 static const sbps_option_info convert_flags[] = {
+    {.name = "formula"},
     {.name = "target"},
     {.name = "features"},
     {.name = "categorical"},

@@ -16,6 +16,8 @@ static bool is_own(const command *c, const char *name)
 sbps_status inputs_take(const arguments *given, sbps_options *options, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
+    if (given->operand_count > 1)
+        status = sbps_options_set(options, "formula", given->operands[1], err);
     for (size_t i = 0; i < given->flag_count && status == SBPS_OK; i++)
         if (!is_own(given->command, given->flags[i].name))
             status =

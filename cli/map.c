@@ -102,12 +102,12 @@ const sbps_option_info mode_flags[MODE_FLAGS] = {
 
 const command command_map = {
     .name = "map",
-    .operands = "DATA --model NAME --target COLUMN [--csv|--json] [-o FILE] [options]",
+    .operands = "DATA [FORMULA] --model NAME [--csv|--json] [-o FILE] [options]",
     .summary = "Find the mode of the posterior.",
     .detail = "Tells the value of each parameter, the potential U there (minus the log "
               "posterior), the norm of its gradient and what the search took.\n\n"
               "  sbps map flights.csv --model logistic --target delayed --method sag",
-    .most = 1,
+    .most = 2,
     .flags = mode_flags,
     .flag_count = MODE_FLAGS,
     .library_options = true,

@@ -239,17 +239,19 @@ static int sample_run(const arguments *given)
 
 const command command_sample = {
     .name = "sample",
-    .operands = "DATA --model NAME --target COLUMN [-o RUN.nc] [options]",
+    .operands = "DATA [FORMULA] --model NAME [-o RUN.nc] [options]",
     .summary = "Draw from the posterior of a model given a table.",
-    .detail = "DATA is CSV with a header (plain or gzip) or libsvm text; models that are a "
-              "density by "
-              "themselves, such as gaussian, take none. Nothing needs tuning: "
-              "what says "
-              "auto is chosen by the program, and `--dry-run` tells what that would be. Ctrl-C "
-              "ends the "
-              "run early and writes what there is.\n\n"
-              "  sbps sample flights.csv --model logistic --target delayed",
-    .most = 1,
+    .detail =
+        "DATA is CSV with a header (plain or gzip) or libsvm text; models that are a "
+        "density by "
+        "themselves, such as gaussian, take none. Nothing needs tuning: "
+        "what says "
+        "auto is chosen by the program, and `--dry-run` tells what that would be. Ctrl-C "
+        "ends the "
+        "run early and writes what there is.\n\n"
+        "  sbps sample flights.csv --model logistic --target delayed\n\n"
+        "  sbps sample flights.csv 'delayed ~ carrier*distance + log(seats)' --model logistic",
+    .most = 2,
     .library_options = true,
     .run = sample_run,
 };

@@ -101,9 +101,22 @@ sbps_status refuse(sbps_error *err, sbps_status status, const char *format, ...)
     return status;
 }
 
+/* A sentence that points at a place of a formula has lines of its own, and nothing of the user's but the
+ * formula. */
+static bool points(const char *text)
+{
+    static const char begin[] = "formula, column ";
+    return strncmp(text, begin, sizeof begin - 1) == 0;
+}
+
 int report_status(sbps_status status, const sbps_error *err)
 {
     if (status == SBPS_OK) return CODE_OK;
-    complain("%s", *err->text ? err->text : sbps_status_text(status));
+    if (points(err->text)) {
+        fputs("sbps: ", stderr);
+        print_plain(stderr, err->text);
+        fputc('\n', stderr);
+    } else
+        complain("%s", *err->text ? err->text : sbps_status_text(status));
     return status == SBPS_BAD_ARG ? CODE_USAGE : CODE_FAILED;
 }

@@ -41,6 +41,10 @@ static const option_spec lines[] = {
     {TEXT("model", model, "NAME", ""), DATA,
      .help = "Likelihood of a row; `sbps list models` names them. A name with a slash, such as "
              "./mine.so, is a model of your own: that file is loaded. Required."},
+    {TEXT("formula", formula, "TEXT", ""), DATA,
+     .help = "What is explained and by what, as in R: 'y ~ a*b + poly(x,2) + (1|g)'. In the "
+             "place of "
+             "--target and --features; it may also stand behind DATA."},
     {TEXT("target", target, "COLUMN", ""), DATA,
      .help = "Column to be explained. Required for CSV; libsvm files carry their own."},
     {TEXT("features", features, "A,B,...", ""), DATA,

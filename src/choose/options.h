@@ -12,8 +12,8 @@
 
 struct sbps_options {
     /* data and model */
-    char *model, *target, *features, *categorical, *exclude, *reference, *success, *weights,
-        *offset, *trials;
+    char *model, *formula, *target, *features, *categorical, *exclude, *reference, *success,
+        *weights, *offset, *trials;
     char *missing; /* error, drop */
     char *header;  /* yes, no */
     bool no_intercept, standardize;

@@ -34,7 +34,8 @@ rows_spec table_spec(const sbps_options *o)
     const model_shape shape = {.head = o->head};
     target_support support = model ? model_support(model, &shape) : SUPPORT_ANY;
     bool no_columns = model && model->no_columns, no_target = support == SUPPORT_NONE;
-    return (rows_spec){.target = text_or_null(o->target),
+    return (rows_spec){.formula = text_or_null(o->formula),
+                       .target = text_or_null(o->target),
                        .features = text_or_null(o->features),
                        .categorical = text_or_null(o->categorical),
                        .exclude = text_or_null(o->exclude),

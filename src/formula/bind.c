@@ -75,28 +75,33 @@ static sbps_status need_numbers(binding *b, const node *n)
     return status;
 }
 
+static sbps_status need_bare(binding *b, const node *n)
+{
+    formula_column *c = NULL;
+    sbps_status status = need_column(b, n, &c);
+    if (status == SBPS_OK) c->bare = true;
+    return status;
+}
+
 /* A name alone may be a category; so may the argument of factor(). Only the first argument of a transform
  * names columns. */
 static sbps_status need_variable(binding *b, const node *n)
 {
-    formula_column *c;
-    if (n->kind == NODE_NAME) return need_column(b, n, &c);
+    if (n->kind == NODE_NAME) return need_bare(b, n);
     const transform_kind *kind = transform_find(n->name);
     if (!kind) return need_numbers(b, n);
     const node *argument = n->first;
     while (argument && argument->tag && strcmp(argument->tag, "x") != 0)
         argument = argument->next;
     if (!argument) return SBPS_OK; /* refused later */
-    if (kind == &transform_factor && argument->kind == NODE_NAME)
-        return need_column(b, argument, &c);
+    if (kind == &transform_factor && argument->kind == NODE_NAME) return need_bare(b, argument);
     return need_numbers(b, argument);
 }
 
 static sbps_status need_response(binding *b, const node *n)
 {
-    formula_column *c;
     if (!n) return SBPS_OK;
-    return n->kind == NODE_NAME ? need_column(b, n, &c) : need_numbers(b, n);
+    return n->kind == NODE_NAME ? need_bare(b, n) : need_numbers(b, n);
 }
 
 static sbps_status need_group(binding *b, formula_group *g)

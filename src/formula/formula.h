@@ -19,6 +19,7 @@ typedef struct {
     size_t source; /* column of the file */
     const node
         *number; /* where it is calculated with, so that it must hold numbers; NULL: nowhere */
+    bool bare;   /* it is a variable as it is */
     bool group;  /* its values are groups, whatever they are */
     /* told before formula_settle */
     bool category;

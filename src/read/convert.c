@@ -159,8 +159,8 @@ static table_header lay_out(const design *g, size_t n, size_t text_size)
     if (r->intercept) h.flags |= TABLE_INTERCEPT;
     if (g->spec->standardize) h.flags |= TABLE_STANDARDIZED;
     h.section[SECTION_Y] = take_room(&h, row_bytes);
-    h.section[SECTION_WEIGHT] = take_room(&h, g->plan->weight == SIZE_MAX ? 0 : row_bytes);
-    h.section[SECTION_OFFSET] = take_room(&h, g->plan->offset == SIZE_MAX ? 0 : row_bytes);
+    h.section[SECTION_WEIGHT] = take_room(&h, g->plan->weight_slot == SIZE_MAX ? 0 : row_bytes);
+    h.section[SECTION_OFFSET] = take_room(&h, g->plan->offset_slot == SIZE_MAX ? 0 : row_bytes);
     h.section[SECTION_MEAN] = take_room(&h, column_bytes);
     h.section[SECTION_SD] = take_room(&h, column_bytes);
     h.section[SECTION_TEXT] = take_room(&h, text_size);
@@ -170,8 +170,9 @@ static table_header lay_out(const design *g, size_t n, size_t text_size)
 /* The rows, as they are to be stored; floats are made of doubles. */
 static void lay_out_rows(table_header *h, design *g, const passage *w)
 {
-    size_t count = passage_entries(w, g);
-    double each = (double)count / (double)h->rows;
+    bool formed = g->plan->formula; /* whose entries are not counted before they are made */
+    size_t count = formed ? 0 : passage_entries(w, g);
+    double each = formed ? INFINITY : (double)count / (double)h->rows;
     g->r->storage = storage_of(g->spec, g->r->stride, each);
     if (g->r->storage == &storage_sparse)
         lay_out_entries(h, count, w->ones);
@@ -218,6 +219,7 @@ typedef struct {
     const design *g;
     const passage *through;
     entries *each; /* of a sparse row */
+    formula_scratch scratch;
     size_t next;
 } filling;
 
@@ -233,7 +235,7 @@ static bool put_next(void *self, const double *record)
         put_beside(g, row, f->next);
         g->r->start[f->next + 1] = g->r->start[f->next] + sparse_put(g, row, f->next, f->each);
     } else
-        design_put(g, row, f->next);
+        design_put(g, &f->scratch, row, f->next);
     f->next++;
     return true;
 }
@@ -244,8 +246,11 @@ static sbps_status fill(const table_job *job, design *g, const passage *w, sbps_
     entries each = {0};
     filling f = {.job = job, .g = g, .through = w, .each = &each};
     sbps_status status = entries_open(g, 1, &each, err);
+    if (status == SBPS_OK && g->plan->formula)
+        status = scratch_open(g->plan->formula, &f.scratch, err);
     if (status == SBPS_OK) status = shuffle_drain(w->order, put_next, &f, &all, err);
     entries_clear(&each, 1);
+    scratch_close(&f.scratch);
     if (status == SBPS_OK && (!all || !watch(job, "checking", f.next, NAN)))
         status = fail_stopped(job, err);
     if (status == SBPS_OK) status = design_finish(g, err);
@@ -273,6 +278,15 @@ static void put_rest(table_header *h, const rows *r, const char *words)
     memcpy(base, h, sizeof *h);
 }
 
+static sbps_status refuse_values(void *self, const program *of, double *value, sbps_error *err)
+{
+    (void)self, (void)of, (void)value;
+    return fail(
+        err, SBPS_BAD_ARG,
+        "convert: poly(), scale(), bs(), ns(), cut() and factor() of numbers need all rows at "
+        "once; sample reads the text itself");
+}
+
 static sbps_status make_table(const table_job *job, const row_source *s, const rows_spec *spec,
                               const passage *w, sbps_error *err)
 {
@@ -280,7 +294,8 @@ static sbps_status make_table(const table_job *job, const row_source *s, const r
     table_header h = {0};
     size_t text_size = 0;
     char *words = NULL;
-    sbps_status status = design_open(s->plan, spec, &g, err);
+    const row_values all = {refuse_values, NULL, s->kept};
+    sbps_status status = design_open(s->plan, spec, &all, &g, err);
     if (status == SBPS_OK && !(words = make_text(&g, &text_size))) status = fail_memory(err);
     if (status == SBPS_OK) {
         h = lay_out(&g, s->kept, text_size);
@@ -315,6 +330,10 @@ sbps_status table_write(const table_job *job, const rows_spec *spec, sbps_error 
 {
     column_types found = {0};
     sbps_status status = storage_check(spec, err);
+    if (status == SBPS_OK && spec->formula && wants(spec, "sparse"))
+        status = fail(err, SBPS_BAD_ARG,
+                      "convert: --storage sparse: with a formula rows are stored as doubles or "
+                      "floats");
     if (status != SBPS_OK) return status;
     do status = write_once(job, spec, &found, err);
     while (column_types_again(&found));

@@ -99,6 +99,11 @@ static sbps_status check_spec(const char *path, const rows *r, const table_makin
                     "%s: --trials: a converted table holds shares and weights as it was made: "
                     "leave it out here, or convert again with it",
                     path);
+    if (given_text(spec->formula))
+        return fail(err, SBPS_BAD_ARG,
+                    "%s: --formula: the columns of a converted table are settled: leave it out "
+                    "here, or convert again with it",
+                    path);
     const struct {
         const char *option, *given, *was, *also;
     } lists[] = {

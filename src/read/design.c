@@ -14,6 +14,7 @@
 #include "data/hash.h"
 #include "data/moments.h"
 #include "data/origin.h"
+#include "read/formed.h"
 #include "read/parts.h"
 #include "read/storage.h"
 #include <math.h>
@@ -33,11 +34,11 @@ sbps_status design_allocate(design *g, double held, sbps_error *err)
     r->y = unset_doubles(r->n);
     r->mean = new_doubles(r->d);
     r->sd = new_doubles(r->d);
-    if (p->weight != SIZE_MAX) r->weight = new_doubles(r->n);
-    if (p->offset != SIZE_MAX) r->offset = new_doubles(r->n);
+    if (p->weight_slot != SIZE_MAX) r->weight = new_doubles(r->n);
+    if (p->offset_slot != SIZE_MAX) r->offset = new_doubles(r->n);
     bool ready = (r->x || r->start) && r->y && r->mean && r->sd;
-    ready = ready && (p->weight == SIZE_MAX || r->weight);
-    ready = ready && (p->offset == SIZE_MAX || r->offset);
+    ready = ready && (p->weight_slot == SIZE_MAX || r->weight);
+    ready = ready && (p->offset_slot == SIZE_MAX || r->offset);
     return ready ? SBPS_OK : fail_memory(err);
 }
 
@@ -45,15 +46,24 @@ void put_beside(const design *g, const double *row, size_t to)
 {
     const plan *p = g->plan;
     rows *r = g->r;
-    r->y[to] = p->target == SIZE_MAX ? 0.0 : g->label ? g->label[(size_t)row[0]] : row[0];
-    if (r->weight) r->weight[to] = row[p->use[p->weight].slot];
-    if (r->offset) r->offset[to] = row[p->use[p->offset].slot];
+    r->y[to] = p->target == SIZE_MAX && !p->formula ? 0.0
+               : g->label                           ? g->label[(size_t)row[0]]
+                                                    : row[0];
+    if (r->weight) r->weight[to] = row[p->weight_slot];
+    if (r->offset) r->offset[to] = row[p->offset_slot];
 }
 
-size_t design_entries(const design *g, const double *row, uint32_t *column, double *value)
+size_t design_most(const design *g)
+{
+    return g->plan->formula ? g->plan->formula->most : g->plan->features;
+}
+
+size_t design_entries(const design *g, const formula_scratch *s, const double *row,
+                      uint32_t *column, double *value)
 {
     const plan *p = g->plan;
     size_t n = 0;
+    if (p->formula) return formed_entries(g, s, row, column, value);
     row += p->first;
     for (size_t f = 0; f < p->features; f++) {
         const placing *at = &g->place[f];
@@ -65,7 +75,8 @@ size_t design_entries(const design *g, const double *row, uint32_t *column, doub
     return n;
 }
 
-void design_put(const design *g, const double *row, size_t to)
+/* Features as they are. */
+static void put_features(const design *g, const double *row, size_t to)
 {
     const plan *p = g->plan;
     rows *r = g->r;
@@ -74,7 +85,6 @@ void design_put(const design *g, const double *row, size_t to)
         p->categories == 0 ? r->d : r->intercept; /* columns that are written anyway */
     if (r->intercept) x[0] = 1.0;
     memset(x + told, 0, (r->stride - told) * sizeof *x);
-    put_beside(g, row, to);
     row += p->first;
     if (p->categories == 0) {
         memcpy(x + r->intercept, row, p->features * sizeof *x);
@@ -89,6 +99,15 @@ void design_put(const design *g, const double *row, size_t to)
     }
 }
 
+void design_put(const design *g, const formula_scratch *s, const double *row, size_t to)
+{
+    put_beside(g, row, to);
+    if (g->plan->formula)
+        formed_put(g, s, row, to);
+    else
+        put_features(g, row, to);
+}
+
 static void move_run(void *self, unsigned worker, size_t index)
 {
     const moving *m = self;
@@ -101,7 +120,7 @@ static void move_run(void *self, unsigned worker, size_t index)
             put_beside(m->g, row, to);
             sparse_put(m->g, row, to, &m->each[worker]);
         } else
-            design_put(m->g, row, to);
+            design_put(m->g, &m->scratch[worker], row, to);
     }
 }
 
@@ -209,6 +228,8 @@ static sbps_status check_weights(const plan *p, const rows *r, sbps_error *err)
 {
     for (size_t i = 0; i < r->n; i++)
         if (!r->weight || r->weight[i] > 0) return SBPS_OK;
+    if (p->weight == SIZE_MAX)
+        return fail(err, SBPS_BAD_DATA, "%s: every weight is 0", p->path);
     return fail(err, SBPS_BAD_DATA, "%s: column '%s': every weight is 0", p->path,
                 show_name(p->columns->name[p->weight]).text);
 }
@@ -257,10 +278,12 @@ sbps_status design_finish(design *g, sbps_error *err)
     return look_at_rows(g, standardize_rows, err);
 }
 
-sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_error *err)
+sbps_status design_open(const plan *p, const rows_spec *spec, const row_values *all, design *g,
+                        sbps_error *err)
 {
     *g = (design){.plan = p,
                   .spec = spec,
+                  .all = all,
                   .threads = reading_threads(spec),
                   .place = calloc(p->features + 1, sizeof *g->place),
                   .r = calloc(1, sizeof *g->r)};
@@ -273,6 +296,7 @@ void design_close(design *g)
     for (size_t f = 0; g->place && f < g->plan->features; f++) free(g->place[f].rank);
     free(g->place);
     free(g->label);
+    formed_clear(g);
     rows_destroy(g->r);
 }
 
@@ -287,9 +311,12 @@ static sbps_status open_moving(moving *m, sbps_error *err)
 {
     m->each = calloc(m->threads, sizeof *m->each);
     m->line = calloc(m->threads, sizeof *m->line);
-    bool ready = m->to && m->each && m->line;
+    m->scratch = calloc(m->threads, sizeof *m->scratch);
+    bool ready = m->to && m->each && m->line && m->scratch;
     for (unsigned w = 0; ready && w < m->threads && run_line(m->read) > 0; w++)
         ready = (m->line[w] = new_doubles(run_line(m->read)));
+    for (unsigned w = 0; ready && m->g->plan->formula && w < m->threads; w++)
+        ready = scratch_open(m->g->plan->formula, &m->scratch[w], err) == SBPS_OK;
     return ready ? SBPS_OK : fail_memory(err);
 }
 
@@ -297,6 +324,8 @@ static void close_moving(moving *m)
 {
     if (m->each) entries_clear(m->each, m->threads);
     for (unsigned w = 0; m->line && w < m->threads; w++) free(m->line[w]);
+    for (unsigned w = 0; m->scratch && w < m->threads; w++) scratch_close(&m->scratch[w]);
+    free(m->scratch);
     free(m->each);
     free(m->line);
 }
@@ -323,8 +352,10 @@ sbps_status design_create(const plan *p, const rows_spec *spec, const chunks *re
                           sbps_error *err)
 {
     design g;
+    chunk_values from = {p->formula, read};
+    const row_values all = values_of_chunks(&from);
     *out = NULL;
-    sbps_status status = design_open(p, spec, &g, err);
+    sbps_status status = design_open(p, spec, &all, &g, err);
     if (status == SBPS_OK) status = fill(&g, read, err);
     if (status == SBPS_OK) {
         *out = g.r;

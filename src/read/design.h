@@ -11,19 +11,34 @@ typedef struct {
     size_t *rank; /* of each level code, 0 for the first; NULL: a number */
 } placing;
 
+/* Levels of a category that a formula has, in their order. */
+typedef struct {
+    char **name;
+    size_t count;
+    size_t *rank; /* of each level code */
+} coded_levels;
+
 /* A table being made. */
 typedef struct {
     const plan *plan; /* borrowed, as is spec */
     const rows_spec *spec;
     placing *place; /* one a feature */
     double *label;  /* y of each code of the target; NULL: the target is read as a number */
+    coded_levels *coded;   /* one a column of the formula, if there is one */
+    const row_values *all; /* for its functions of all rows; borrowed */
     rows *r;
     unsigned threads;
 } design;
 
 /* Names and places of the columns, once every row has been seen: d, stride, names and target of
- * g->r. Close it also after a failure. */
-sbps_status design_open(const plan *p, const rows_spec *spec, design *g, sbps_error *err);
+ * g->r. `all` are the rows, for a formula. Close it also after a failure. */
+sbps_status design_open(const plan *p, const rows_spec *spec, const row_values *all, design *g,
+                        sbps_error *err);
+/* place.c: one more column, and where it comes from; NULL as in column_origin. */
+sbps_status add_column(rows *r, const char *name, const char *column, const char *own,
+                       const char *reference, sbps_error *err);
+/* Entries that a row of the table may have. */
+size_t design_most(const design *g);
 /* place.c: names, places and origins of all columns; d and stride. */
 sbps_status design_place(design *g, sbps_error *err);
 /* labels.c: the number of each label of the target, where it holds text. */
@@ -40,8 +55,8 @@ sbps_status put_reference_first(const plan *p, size_t column, size_t *order, siz
 /* Arrays for g->r->n rows, x unless the rows are sparse; fails where memory does not hold them beside the `held`
  * bytes that are there already. */
 sbps_status design_allocate(design *g, double held, sbps_error *err);
-/* One row as read to row `to` of the table, whose arrays the caller has made. */
-void design_put(const design *g, const double *row, size_t to);
+/* One row as read to row `to` of the table, whose arrays the caller has made. `s` is room for a formula. */
+void design_put(const design *g, const formula_scratch *s, const double *row, size_t to);
 /* What is not part of x: y, weight and offset of one row. */
 void put_beside(const design *g, const double *row, size_t to);
 /* Checks, standardises, takes the moments and the hash. */
@@ -53,8 +68,9 @@ sbps_status design_to_floats(design *g, sbps_error *err);
 void design_close(design *g);
 
 /* Entries of the table: what is not 0 in the columns that a row as read becomes, the intercept left
- * out. Room for one a feature. Returns how many. */
-size_t design_entries(const design *g, const double *row, uint32_t *column, double *value);
+ * out. Room for design_most. Returns how many. */
+size_t design_entries(const design *g, const formula_scratch *s, const double *row,
+                      uint32_t *column, double *value);
 
 /* Shuffles, expands categories, checks and standardises. */
 sbps_status design_create(const plan *p, const rows_spec *spec, const chunks *read, rows **out,

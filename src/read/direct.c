@@ -140,7 +140,7 @@ static void put_rows(const direct *d, const part *p, const size_t *to)
             if (i + AHEAD < run->rows)
                 for (size_t j = 0; j < r->stride; j += 8)
                     __builtin_prefetch(r->x + to[AHEAD] * r->stride + j, 1);
-            design_put(&d->g, run->first + i * p->rows.width, *to);
+            design_put(&d->g, NULL, run->first + i * p->rows.width, *to);
         }
     }
 }
@@ -242,7 +242,7 @@ static bool is_plain(const row_source *s, const rows_spec *spec, size_t size)
     const plan *p = s->plan;
     bool large = size >= DIRECT_LEAST || spec->part_bytes > 0;
     bool sparse = storage_of(spec, 0, INFINITY) == &storage_sparse;
-    return large && !sparse && p->categories == 0 && !p->drop_missing &&
+    return large && !sparse && !p->formula && p->categories == 0 && !p->drop_missing &&
            s->names.filled >= PACK_BELOW && storage_check(spec, NULL) == SBPS_OK;
 }
 
@@ -265,7 +265,7 @@ sbps_status direct_read(const row_source *s, const rows_spec *spec, rows **out, 
     if (d.cut.size <= d.cut.first || !is_plain(s, spec, d.cut.size)) return SBPS_OK;
     d.parts = part_count(&d.cut);
     if (d.threads > d.parts) d.threads = (unsigned)d.parts;
-    sbps_status status = design_open(s->plan, spec, &d.g, err);
+    sbps_status status = design_open(s->plan, spec, NULL, &d.g, err);
     if (status == SBPS_OK) status = open_threads(&d);
     if (status == SBPS_OK) status = read_all(&d, done);
     if (status == SBPS_OK && *done) {

@@ -152,7 +152,7 @@ sbps_status design_tell_found(const design *g, sbps_error *err)
                       "hold times: seconds since 1970-01-01 00:00 UTC", err);
     for (size_t f = 0; status == SBPS_OK && f < g->plan->features; f++) {
         const column_use *use = use_of(g, f);
-        if (!use->levels) continue;
+        if (!use->levels || use->group) continue;
         if (use->found) status = refuse_mixed(g, f, err);
         if (status == SBPS_OK && !is_identifier(use)) status = tell_many(g, f, err);
     }

@@ -82,10 +82,10 @@ static sbps_status check_spec(const numbers *from, const rows_spec *spec, sbps_e
 {
     const struct {
         const char *name, *value;
-    } of_files[] = {{"features", spec->features}, {"categorical", spec->categorical},
-                    {"exclude", spec->exclude},   {"reference", spec->reference},
-                    {"weights", spec->weights},   {"trials", spec->trials},
-                    {"offset", spec->offset}};
+    } of_files[] = {{"formula", spec->formula},         {"features", spec->features},
+                    {"categorical", spec->categorical}, {"exclude", spec->exclude},
+                    {"reference", spec->reference},     {"weights", spec->weights},
+                    {"trials", spec->trials},           {"offset", spec->offset}};
     for (size_t k = 0; k < sizeof of_files / sizeof *of_files; k++)
         if (given_text(of_files[k].value))
             return fail(err, SBPS_BAD_ARG, "--%s names columns of a file; this table has none",

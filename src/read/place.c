@@ -5,6 +5,7 @@
 #include "base/kernels.h"
 #include "base/memory.h"
 #include "read/encoding.h"
+#include "read/formed.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,14 +100,14 @@ static sbps_status place_category(design *g, size_t f, sbps_error *err)
     return status;
 }
 
-/* A column that is the source's own, or the intercept. */
-static sbps_status add_name(rows *r, const char *name, const char *column, sbps_error *err)
+sbps_status add_column(rows *r, const char *name, const char *column, const char *own,
+                       const char *reference, sbps_error *err)
 {
     char **names = realloc(r->names, (r->d + 1) * sizeof *names);
     if (!names) return fail_memory(err);
     r->names = names;
     if (!(names[r->d] = copy_text(name))) return fail_memory(err);
-    return add_origin(r, column, NULL, NULL, err);
+    return add_origin(r, column, own, reference, err);
 }
 
 static int by_text(const void *a, const void *b)
@@ -170,22 +171,37 @@ static sbps_status note_width(design *g, sbps_error *err)
     return SBPS_OK;
 }
 
-sbps_status design_place(design *g, sbps_error *err)
+/* Features as they are. */
+static sbps_status place_features(design *g, sbps_error *err)
 {
     const plan *p = g->plan;
     rows *r = g->r;
     sbps_status status = SBPS_OK;
     r->intercept = g->spec->intercept;
-    r->notes = copy_text(p->columns->notes);
-    if (r->intercept) status = add_name(r, "intercept", NULL, err);
+    if (r->intercept) status = add_column(r, "intercept", NULL, NULL, NULL, err);
     for (size_t f = 0; status == SBPS_OK && f < p->features; f++) {
         g->place[f].column = r->d;
         if (p->use[p->feature[f]].levels)
             status = place_category(g, f, err);
         else
-            status = add_name(r, feature_name(p, f), feature_name(p, f), err);
+            status = add_column(r, feature_name(p, f), feature_name(p, f), NULL, NULL, err);
     }
-    r->target = copy_text(p->target == SIZE_MAX ? "" : p->columns->name[p->target]);
+    return status;
+}
+
+static const char *target_name(const plan *p)
+{
+    if (p->formula) return p->formula->response_name;
+    return p->target == SIZE_MAX ? "" : p->columns->name[p->target];
+}
+
+sbps_status design_place(design *g, sbps_error *err)
+{
+    const plan *p = g->plan;
+    rows *r = g->r;
+    r->notes = copy_text(p->columns->notes);
+    sbps_status status = p->formula ? formed_place(g, err) : place_features(g, err);
+    r->target = copy_text(target_name(p));
     bool whole = r->target && (r->notes || !p->columns->notes);
     if (!whole && status == SBPS_OK) status = fail_memory(err);
     r->storage = &storage_double;

@@ -2,14 +2,13 @@
 #include "read/plan.h"
 
 #include "base/printable.h"
-#include "read/columns.h"
+#include "read/claims.h"
 #include "read/number.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Marks a column, which nothing else may have claimed. */
-static sbps_status claim(plan *p, size_t column, const char *option, sbps_error *err)
+sbps_status claim(plan *p, size_t column, const char *option, sbps_error *err)
 {
     if (p->use[column].excluded)
         return fail(err, SBPS_BAD_ARG, "%s: --%s: column '%s' is left out by --exclude",
@@ -27,9 +26,8 @@ static sbps_status claim(plan *p, size_t column, const char *option, sbps_error 
                 show_name(p->columns->name[column]).text, as);
 }
 
-/* Finds and claims the one column an option names; leaves *column alone when none is named. */
-static sbps_status claim_one(plan *p, const column_index *x, const char *option,
-                             const char *name, size_t *column, sbps_error *err)
+sbps_status claim_one(plan *p, const column_index *x, const char *option, const char *name,
+                      size_t *column, sbps_error *err)
 {
     const char *list = given_text(name), *begin, *end;
     size_t found;
@@ -46,7 +44,7 @@ static sbps_status claim_one(plan *p, const column_index *x, const char *option,
     return status;
 }
 
-static sbps_status make_category(plan *p, size_t column, sbps_error *err)
+sbps_status make_category(plan *p, size_t column, sbps_error *err)
 {
     column_use *use = &p->use[column];
     if (use->levels)
@@ -134,6 +132,8 @@ static void assign_slots(plan *p)
     p->first = slot;
     for (size_t f = 0; f < p->features; f++) p->use[p->feature[f]].slot = slot++;
     p->width = slot;
+    if (p->weight != SIZE_MAX) p->weight_slot = p->use[p->weight].slot;
+    if (p->offset != SIZE_MAX) p->offset_slot = p->use[p->offset].slot;
 }
 
 /* What the cells of a column are decides what it is, unless it was named a category. */
@@ -150,7 +150,7 @@ static sbps_status settle_type(plan *p, size_t column, sbps_error *err)
     return make_category(p, column, err);
 }
 
-static sbps_status settle_types(plan *p, sbps_error *err)
+sbps_status settle_types(plan *p, sbps_error *err)
 {
     sbps_status status = settle_type(p, p->target, err);
     for (size_t f = 0; status == SBPS_OK && f < p->features; f++)
@@ -274,24 +274,30 @@ static sbps_status find_trials(plan *p, const column_index *x, const rows_spec *
     return SBPS_OK;
 }
 
+static sbps_status claim_all(plan *p, const column_index *x, const rows_spec *spec,
+                             sbps_error *err)
+{
+    if (given_text(spec->formula)) return claim_formula(p, x, spec, err);
+    sbps_status status = find_target(p, x, spec, err);
+    if (status == SBPS_OK) status = claim_one(p, x, "weights", spec->weights, &p->weight, err);
+    if (status == SBPS_OK) status = claim_one(p, x, "offset", spec->offset, &p->offset, err);
+    if (status == SBPS_OK) status = find_trials(p, x, spec, err);
+    return status == SBPS_OK ? find_features(p, x, spec, err) : status;
+}
+
 static sbps_status fill_plan(plan *p, const rows_spec *spec, sbps_error *err)
 {
     column_index x;
     sbps_status status = column_index_create(p->path, p->columns, &x, err);
     if (status != SBPS_OK) return status;
     if ((status = exclude_listed(p, &x, given_text(spec->exclude), err)) != SBPS_OK) goto done;
-    if ((status = find_target(p, &x, spec, err)) != SBPS_OK) goto done;
-    if ((status = claim_one(p, &x, "weights", spec->weights, &p->weight, err)) != SBPS_OK)
-        goto done;
-    if ((status = claim_one(p, &x, "offset", spec->offset, &p->offset, err)) != SBPS_OK)
-        goto done;
-    if ((status = find_trials(p, &x, spec, err)) != SBPS_OK) goto done;
-    if ((status = find_features(p, &x, spec, err)) != SBPS_OK) goto done;
+    if ((status = claim_all(p, &x, spec, err)) != SBPS_OK) goto done;
     if ((status = settle_types(p, err)) != SBPS_OK) goto done;
     if ((status = choose_references(p, &x, given_text(spec->reference), err)) != SBPS_OK)
         goto done;
     assign_slots(p);
     find_numbers(p);
+    status = settle_formula(p, err);
 done:
     free(x.entry);
     return status;
@@ -314,6 +320,8 @@ sbps_status plan_create(const char *path, const columns *c, const rows_spec *spe
                 .offset = SIZE_MAX,
                 .trials = SIZE_MAX,
                 .labels = spec->labels,
+                .weight_slot = SIZE_MAX,
+                .offset_slot = SIZE_MAX,
                 .drop_missing = spec->drop_missing,
                 .c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
     bool ready = p->use && p->slot && p->numbers && p->feature && p->c_locale;
@@ -333,6 +341,7 @@ void plan_destroy(plan *p)
         free(p->use[i].reference);
     }
     if (p->c_locale) freelocale(p->c_locale);
+    formula_destroy(p->formula);
     free(p->use);
     free(p->slot);
     free(p->numbers);

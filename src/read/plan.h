@@ -1,9 +1,11 @@
 /* What becomes of each column of a file. A row being read is `width` doubles:
  *   target | weight, if any | offset, if any | trials, if any | features, from slot `first` on
- * where a category holds the code of its level. */
+ * where a category holds the code of its level, and behind them weight and offset where a formula
+ * calculates them. */
 #ifndef READ_PLAN_H
 #define READ_PLAN_H
 
+#include "formula/formula.h"
 #include "read/chunks.h"
 #include "read/levels.h"
 #include "read/read.h"
@@ -37,6 +39,7 @@ typedef struct {
     levels *levels;  /* of a category; owned by the plan */
     bool found;      /* a category because its cells are text */
     bool excluded;   /* by name */
+    bool group;      /* its levels are groups of a formula */
     char *reference; /* the level without a column; NULL: the first. Owned by the plan */
 } column_use;
 
@@ -52,6 +55,8 @@ typedef struct {
     size_t trials;       /* likewise; without weights that column is the weight, too */
     size_t first, width; /* slots */
     target_labels labels;
+    size_t weight_slot, offset_slot; /* SIZE_MAX: none */
+    formula *formula;                /* that the columns are for; NULL: they are themselves */
     bool drop_missing;
     bool
         learns; /* a cell that contradicts its column's type changes it: reading begins once more */
@@ -69,6 +74,8 @@ sbps_status plan_cell(const plan *p, size_t column, const char *begin, const cha
 /* A row is complete and will be kept: checks its weight, makes counts of trials a share with their number as
  * weight, and counts its levels. */
 sbps_status plan_keep(const plan *p, double *row, size_t line, sbps_error *err);
+/* What a formula calculates of a row beside the design: response, weights, offset; checks that it can be. */
+sbps_status plan_calculate(const plan *p, double *row, size_t line, sbps_error *err);
 void plan_destroy(plan *p);
 
 /* The same plan with levels of its own, for somebody who reads a part of the rows; false: no memory. */

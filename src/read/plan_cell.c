@@ -141,5 +141,6 @@ sbps_status plan_keep(const plan *p, double *row, size_t line, sbps_error *err)
                     p->path, line, show_name(p->columns->name[p->weight]).text,
                     row[p->use[p->weight].slot]);
     if (p->categories > 0) count_levels(p, row);
-    return p->trials == SIZE_MAX ? SBPS_OK : take_trials(p, row, line, err);
+    sbps_status status = p->trials == SIZE_MAX ? SBPS_OK : take_trials(p, row, line, err);
+    return status == SBPS_OK && p->formula ? plan_calculate(p, row, line, err) : status;
 }

@@ -14,6 +14,7 @@ typedef enum {
 
 /* What is asked of a table. */
 typedef struct {
+    const char *formula;     /* in the place of target and features; NULL: those say it */
     const char *target;      /* NULL: for libsvm the label; else an error */
     const char *features;    /* comma list; NULL: every column not named elsewhere */
     const char *categorical; /* comma list of columns to one-hot, first level dropped */

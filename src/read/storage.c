@@ -32,8 +32,8 @@ sbps_status entries_open(const design *g, unsigned threads, entries *e, sbps_err
 {
     for (unsigned w = 0; w < threads; w++) {
         e[w] = (entries){.ones = true,
-                         .column = malloc((g->plan->features + 1) * sizeof *e->column),
-                         .value = malloc((g->plan->features + 1) * sizeof *e->value)};
+                         .column = malloc((design_most(g) + 1) * sizeof *e->column),
+                         .value = malloc((design_most(g) + 1) * sizeof *e->value)};
         if (!e[w].column || !e[w].value) return fail_memory(err);
     }
     return SBPS_OK;
@@ -65,7 +65,7 @@ static void count_run(void *self, unsigned worker, size_t index)
     if ((double)atomic_load(&c->all) > c->most) return;
     for (size_t i = 0; i < run->rows; i++) {
         const double *row = run_next(m->read, &at, m->line[worker]);
-        size_t n = design_entries(m->g, row, e->column, e->value);
+        size_t n = design_entries(m->g, e->scratch, row, e->column, e->value);
         for (size_t k = 0; k < n; k++) e->ones = e->ones && e->value[k] == 1.0;
         m->g->r->start[m->to[run->before + i] + 1] = n;
         e->total += n;
@@ -81,6 +81,7 @@ static sbps_status count_entries(const moving *m, double most, sbps_error *err)
     r->start = calloc(r->n + 1, sizeof *r->start);
     if (!r->start) return fail_memory(err);
     sbps_status status = entries_open(m->g, m->threads, m->each, err);
+    for (unsigned w = 0; w < m->threads; w++) m->each[w].scratch = &m->scratch[w];
     if (status == SBPS_OK) status = workers_run(m->threads, m->read->runs, count_run, &c, err);
     for (unsigned w = 1; status == SBPS_OK && w < m->threads; w++) {
         m->each->total += m->each[w].total;
@@ -177,7 +178,7 @@ sbps_status storage_choose(const moving *m, const storage_kind **out, sbps_error
 size_t sparse_put(const design *g, const double *row, size_t to, entries *e)
 {
     rows *r = g->r;
-    size_t n = design_entries(g, row, e->column, e->value);
+    size_t n = design_entries(g, e->scratch, row, e->column, e->value);
     if (n == 0) return 0; /* a table without entries has no columns array in its file */
     memcpy(r->column + r->start[to], e->column, n * sizeof *e->column);
     if (r->value) memcpy(r->value + r->start[to], e->value, n * sizeof *e->value);

@@ -9,14 +9,16 @@ typedef struct {
     uint32_t *column; /* room for one a feature */
     double *value;
     size_t total;
-    bool ones; /* every value is 1 */
+    bool ones;                      /* every value is 1 */
+    const formula_scratch *scratch; /* for a formula */
 } entries;
 
-/* Rows as read on their way into the table; `each` and `line` are of each thread. */
+/* Rows as read on their way into the table; `scratch`, `each` and `line` are of each thread. */
 typedef struct {
     design *g;
     const chunks *read;
     const size_t *to; /* the place of each row */
+    formula_scratch *scratch;
     unsigned threads;
     entries *each;
     double **line; /* NULL where rows are not packed */
