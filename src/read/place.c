@@ -191,8 +191,8 @@ static sbps_status place_features(design *g, sbps_error *err)
 
 static const char *target_name(const plan *p)
 {
-    if (p->formula) return p->formula->response_name;
-    return p->target == SIZE_MAX ? "" : p->columns->name[p->target];
+    if (p->target != SIZE_MAX) return p->columns->name[p->target];
+    return p->formula ? p->formula->response_name : "";
 }
 
 sbps_status design_place(design *g, sbps_error *err)

@@ -1,5 +1,6 @@
 /* What a run was made of, for its file: data, columns and levels, priors in force, and how much of the
  * posterior the priors alone hold. */
+#include "base/memory.h"
 #include "posterior/log_prior.h"
 #include "report/text.h"
 #include "run/run.h"
@@ -76,7 +77,11 @@ static sbps_status record_data(const sbps_run *run, result *r, sbps_error *err)
     r->info.rows_dropped = data->dropped == SIZE_MAX ? NAN : (double)data->dropped;
     if (data->source && !(r->info.data = copy_text(data->source))) return fail_memory(err);
     sbps_status status = SBPS_OK;
-    if (!is_rowless(run)) status = write_formula(data, &r->info.formula, err);
+    const char *given = run->options->formula;
+    if (given && *given)
+        status = (r->info.formula = copy_text(given)) ? SBPS_OK : fail_memory(err);
+    else if (!is_rowless(run))
+        status = write_formula(data, &r->info.formula, err);
     for (size_t j = 0; j < r->dim && status == SBPS_OK; j++)
         status = record_column(run, r, j, err);
     return status;

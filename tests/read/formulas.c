@@ -1,0 +1,139 @@
+/* Tables that a formula asks for: rows are evaluated on their way into the design. */
+#include "check.h"
+
+#include "fixture.h"
+
+enum { ROWS = 3000 };
+
+static char *long_table; /* y,x,z,n,c,k */
+
+/* Numbers, a category of text with 40 levels, one of numbers; a cell is missing now and then. */
+static const char *make_table(void)
+{
+    static char text[ROWS * 80];
+    size_t at = (size_t)sprintf(text, "y,x,z,n,c,k\n");
+    for (int i = 0; i < ROWS; i++)
+        at += (size_t)sprintf(text + at, "%d,%.3f,%.2f,%d,l%d,%d\n", i % 3 == 0,
+                              2.0 + sin(7.0 * i), 1.5 + cos(3.0 * i), 1 + i % 5, (i * 7) % 40,
+                              i % 4);
+    return long_table = text;
+}
+
+static rows *read_formula(const char *text, rows_spec spec)
+{
+    spec.formula = text;
+    spec.intercept = true;
+    if (!long_table) make_table();
+    return rows_of(long_table, &spec);
+}
+
+TEST(a_sum_of_columns_is_those_features)
+{
+    rows *a = read_formula("y ~ x + z + n", (rows_spec){.seed = 4});
+    const rows_spec spec = {.target = "y", .features = "x,z,n", .intercept = true, .seed = 4};
+    rows *b = rows_of(long_table, &spec);
+    REQUIRE(a && b);
+    CHECK(same_rows(a, b));
+    rows_destroy(a);
+    rows_destroy(b);
+}
+
+/* Names apart, which are R's. */
+TEST(a_category_is_its_levels_but_the_first)
+{
+    rows *a = read_formula("y ~ c + x", (rows_spec){.seed = 2});
+    const rows_spec spec = {.target = "y", .features = "c,x", .intercept = true, .seed = 2};
+    rows *b = rows_of(long_table, &spec);
+    REQUIRE(a && b && a->d == b->d && a->n == b->n && a->start && b->start);
+    CHECK(memcmp(a->column, b->column, a->start[a->n] * sizeof *a->column) == 0);
+    CHECK(same_doubles(a->value, b->value, a->start[a->n]));
+    CHECK(strcmp(a->names[1], "cl1") == 0 && strcmp(b->names[1], "c=l1") == 0);
+    CHECK(strcmp(a->names[40], "x") == 0);
+    rows_destroy(a);
+    rows_destroy(b);
+}
+
+TEST(any_number_of_threads_and_parts_gives_the_same_table)
+{
+    const char *text = "y ~ c:x + poly(z, 3)*factor(k) + log(n) + offset(z) + ns(x, df = 3)";
+    rows *a = read_formula(text, (rows_spec){.seed = 3, .threads = 1});
+    rows *b = read_formula(text, (rows_spec){.seed = 3, .threads = 4, .part_bytes = 5000});
+    REQUIRE(a && b);
+    CHECK(same_rows(a, b));
+    CHECK(a->d == 1 + 40 + 3 + 3 + 9 + 1 + 3);
+    rows_destroy(a);
+    rows_destroy(b);
+}
+
+TEST(sparse_rows_hold_what_dense_ones_do)
+{
+    const char *text = "y ~ c*poly(x, 2) + k:c";
+    rows *a = read_formula(text, (rows_spec){.seed = 3, .storage = "double"});
+    rows *b = read_formula(text, (rows_spec){.seed = 3, .storage = "sparse"});
+    REQUIRE(a && b && a->n == b->n && a->d == b->d && b->start);
+    bool same = true;
+    for (size_t i = 0; i < a->n; i++)
+        for (size_t j = 0; j < a->d; j++)
+            same = same && a->storage->cell(a, i, j) == b->storage->cell(b, i, j);
+    CHECK(same);
+    rows_destroy(a);
+    rows_destroy(b);
+}
+
+TEST(response_weights_and_offset_are_calculated)
+{
+    static const char text[] = "s,f,w,x\n1,3,2,5\n0,4,1,6\n2,0,3,7\n0,0,1,8\n";
+    const rows_spec spec = {.formula = "cbind(s, f) ~ 0 + x + offset(2 * x)",
+                            .intercept = true};
+    const rows_spec other = {.formula = "s | trials(s + f) + weights(w) ~ 0 + x",
+                             .intercept = true};
+    rows *r = rows_of(text, &spec), *q = rows_of(text, &other);
+    REQUIRE(r && r->n == 4 && r->d == 1 && q && q->n == 4);
+    for (size_t i = 0; i < 4; i++) {
+        double x = r->x[i * r->stride];
+        double n = x == 5 || x == 6 ? 4 : x == 7 ? 2 : 0;
+        CHECK(r->weight[i] == n && r->offset[i] == 2 * x);
+        CHECK(r->y[i] == (x == 5 ? 0.25 : x == 7 ? 1.0 : 0.0));
+        CHECK(q->y[i] == r->y[i] && q->weight[i] == n * (x == 5 ? 2 : x == 7 ? 3 : 1));
+    }
+    CHECK(strcmp(r->target, "cbind(s, f)") == 0);
+    rows_destroy(r);
+    rows_destroy(q);
+}
+
+TEST(what_cannot_be_is_told_with_its_place)
+{
+    static const struct {
+        const char *text;
+        rows_spec spec;
+        const char *sentence;
+    } wrong[] = {
+        {"y,x\n1,2\n0,-1\n1,3\n",
+         {.formula = "y ~ log(x)"},
+         "t.csv:3: 'log(x)' is not a number"},
+        {"y,x\n1,2\n0,0\n1,3\n", {.formula = "y ~ log(x)"}, "t.csv:3: 'log(x)' is minus inf"},
+        {"y,x\n1,2\n0,0\n1,3\n", {.formula = "log(y) ~ x"}, "t.csv:3: 'log(y)' is minus inf"},
+        {"y,x\n1,2\n0,0\n1,3\n", {.formula = "y ~ cut(x, c(0, 2, 3))"}, "t.csv:3: 'cut(x, c"},
+        {"y,x\n1,a\n0,b\n", {.formula = "y ~ log(x)"}, "column 9: column 'x' is a category"},
+        {"y,x\n1,2\n0,0\n", {.formula = "y ~ z"}, "formula, column 5: no column is named 'z'"},
+        {"y,x\n1,2\n0,0\n", {.formula = "y ~ y + x"}, "the response stands on both sides"},
+        {"y,x\n1,2\n0,0\n", {.formula = "y ~ x", .target = "y"}, "--target: the formula says"},
+        {"y,x\n1,2\n0,0\n", {.formula = "y ~ x", .features = "x"}, "--features: the formula"},
+        {"y,x\n1,2\n0,2\n", {.formula = "y ~ scale(x)"}, "scale(): all values are the same"},
+        {"y,x\n1,2\n0,3\n", {.formula = "y ~ poly(x, 2)"}, "less than the number of distinct"},
+        {"y,n,x\n3,2,1\n0,3,2\n",
+         {.formula = "y | trials(n) ~ x"},
+         "t.csv:2: 3 successes of 2"},
+    };
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        rows_spec spec = wrong[k].spec;
+        spec.intercept = true;
+        rows *r = rows_of(wrong[k].text, &spec);
+        CHECK(!r);
+        if (!strstr(error.text, wrong[k].sentence)) printf("%zu: %s\n", k, error.text);
+        CHECK(strstr(error.text, wrong[k].sentence));
+        rows_destroy(r);
+    }
+}
+
+CHECK_MAIN
