@@ -12,12 +12,20 @@ static bool is_own(const command *c, const char *name)
     return false;
 }
 
+static sbps_status take_formula(const arguments *given, sbps_options *options, sbps_error *err)
+{
+    const char *text = given->operands[1];
+    if (strchr(text, '~')) return sbps_options_set(options, "formula", text, err);
+    return refuse(err, SBPS_BAD_ARG,
+                  "%s: '%s' is one operand too many, or a formula without a ~, such as 'y ~ x'",
+                  given->command->name, text);
+}
+
 /* The command line first, so that the config file only fills the gaps. */
 sbps_status inputs_take(const arguments *given, sbps_options *options, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
-    if (given->operand_count > 1)
-        status = sbps_options_set(options, "formula", given->operands[1], err);
+    if (given->operand_count > 1) status = take_formula(given, options, err);
     for (size_t i = 0; i < given->flag_count && status == SBPS_OK; i++)
         if (!is_own(given->command, given->flags[i].name))
             status =
