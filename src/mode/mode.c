@@ -12,15 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PART_LEAST ((size_t)1000) /* rows of which a mode is found first */
-#define PART_EACH  ((size_t)20)   /* for each parameter, at least */
-#define PART_LAST  ((size_t)4)    /* times as many are in the table as in the last part, */
-#define PART_GROWS ((size_t)8)    /* and in a part as in the one before */
-#define GOAL       1e-16          /* of the decrement: 1e-8 posterior sd from the mode */
-/* Of the decrement over dim: of draws, and of the distance a reference may have. In a part of the rows the mode is
- * another anyhow. */
-#define GOAL_NEAR     0.05
-#define GOAL_PART     0.3
 #define MATRICES      6   /* dim x dim, that set-up and a run have at a time, at most */
 #define MEMORY_SHARE  0.8 /* of the machine's */
 #define SETTLED_RIDGE 1e-3
@@ -47,7 +38,9 @@ static sbps_status search_open(search *s, const posterior *u, sbps_error *err)
     *s = (search){0};
     sbps_status status = check_dimension(d, err);
     if (status != SBPS_OK) return status;
-    *s = (search){.u = u, .dim = d, .goal = GOAL, .memory = new_doubles(8 * d + 3 * d * d)};
+    *s =
+        (search){.u = u, .dim = d, .goal = MODE_GOAL, .memory = new_doubles(8 * d + 3 * d * d)};
+    s->whole_trials = posterior_expands(u) && (u->model->predictor || u->model->log_concave);
     if (!s->memory) return fail_memory(err);
     double **const parts[] = {&s->w,    &s->trial, &s->gradient, &s->step,
                               &s->root, &s->kink,  &s->side,     &s->next_gradient};
@@ -271,21 +264,15 @@ static sbps_status keep(search *s, mode **out, sbps_error *err)
     return SBPS_OK;
 }
 
-/* How and from where, how near, and who comes along. */
-typedef struct {
-    const mode_request *how;
-    const double *start; /* NULL: ours */
-    double goal;
-    gathering *beside;
-} errand;
-
-static sbps_status find(const posterior *u, const errand *e, mode **out, sbps_error *err)
+sbps_status search_run(const posterior *u, const errand *e, mode **out, sbps_error *err)
 {
     *out = NULL;
     search s;
     sbps_status status = search_open(&s, u, err);
     if (status != SBPS_OK) return status;
     s.goal = e->goal;
+    s.hop = e->hop;
+    s.part = e->part;
     s.beside = e->beside;
     status = begin(&s, e->start, err);
     if (status == SBPS_OK) status = run_search(&s, e->how, err);
@@ -297,58 +284,7 @@ static sbps_status find(const posterior *u, const errand *e, mode **out, sbps_er
 sbps_status mode_find_by(const posterior *u, const double *start, const mode_request *how,
                          mode **out, sbps_error *err)
 {
-    return find(u, &(errand){how, start, GOAL, NULL}, out, err);
-}
-
-static const mode_request usual = {.method = "auto"};
-
-/* The first part of the table in which a mode is looked for; 0: the table is short. */
-static size_t first_part(const posterior *u)
-{
-    size_t least = PART_EACH * u->dim, n = u->data->n / PART_LAST;
-    if (least < PART_LEAST) least = PART_LEAST;
-    if (u->model->uneven || n < least) return 0;
-    while (n / PART_GROWS >= least) n /= PART_GROWS;
-    return n;
-}
-
-/* Rows lie in random order, so that the first are a sample of all. The mode of few is where the search in more
- * of them begins: then a step or two are enough. NULL: the table is short, or no part has a mode. */
-static mode *mode_of_parts(const posterior *u)
-{
-    mode *near = NULL, *next;
-    double goal = GOAL_PART * (double)u->dim;
-    for (size_t n = first_part(u); n > 0 && n <= u->data->n / PART_LAST; n *= PART_GROWS) {
-        rows first = *u->data;
-        posterior part = *u;
-        first.n = n;
-        part.data = &first;
-        find(&part, &(errand){&usual, near ? near->w : NULL, goal, NULL}, &next, NULL);
-        if (!next) continue;
-        mode_destroy(near);
-        near = next;
-    }
-    return near;
-}
-
-sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err)
-{
-    mode *near = start ? NULL : mode_of_parts(u);
-    sbps_status status = mode_find_by(u, near ? near->w : start, &usual, out, err);
-    mode_destroy(near);
-    return status;
-}
-
-sbps_status mode_near(const posterior *u, const double *start, gathering *beside, mode **out,
-                      sbps_error *err)
-{
-    mode *near = start ? NULL : mode_of_parts(u);
-    bool enough = near && beside; /* without a part to begin with the whole way is short */
-    const errand e = {&usual, near ? near->w : start,
-                      enough ? GOAL_NEAR * (double)u->dim : GOAL, beside};
-    sbps_status status = find(u, &e, out, err);
-    mode_destroy(near);
-    return status;
+    return search_run(u, &(errand){.how = how, .start = start, .goal = MODE_GOAL}, out, err);
 }
 
 sbps_status mode_take(const posterior *u, const double *w, const double *precision, mode **out,

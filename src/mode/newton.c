@@ -113,7 +113,7 @@ typedef enum { TRIED_BETTER, TRIED_QUIET, TRIED_WORSE, TRIED_FAILED } tried;
 static sbps_status look_at_trial(search *s, double *value, sbps_error *err)
 {
     const expansion next = {value, s->next_gradient, s->next_hessian};
-    if (!posterior_expands(s->u)) return posterior_value(s->u, s->trial, value, err);
+    if (!s->whole_trials) return posterior_value(s->u, s->trial, value, err);
     if (s->beside) return gathering_expand(s->beside, s->trial, s->hessian, &next, err);
     return posterior_expand(s->u, s->trial, &next, NULL, err);
 }
@@ -137,19 +137,25 @@ static void move_to_trial(search *s, double value)
     memcpy(s->w, s->trial, s->dim * sizeof *s->w);
     s->value = value;
     s->looked = false;
-    if (!posterior_expands(s->u)) return;
+    if (!s->whole_trials) return;
     swap(&s->gradient, &s->next_gradient);
     swap(&s->hessian, &s->next_hessian);
     seen(s);
+}
+
+static sbps_status take_step(search *s, sbps_error *err)
+{
+    for (size_t j = 0; j < s->dim; j++) s->trial[j] = s->w[j] + s->step[j];
+    kinks_project(s);
+    return s->part && s->damping == 0.0 ? search_mend(s, err) : SBPS_OK;
 }
 
 /* Tries the step and sets the next damping. QUIET: what there is to gain drowns in rounding. */
 static tried try_step(search *s, sbps_status *status, sbps_error *err)
 {
     double value, noise = 256.0 * DBL_EPSILON * fmax(1.0, fabs(s->value));
-    for (size_t j = 0; j < s->dim; j++) s->trial[j] = s->w[j] + s->step[j];
-    kinks_project(s);
-    *status = look_at_trial(s, &value, err);
+    *status = take_step(s, err);
+    if (*status == SBPS_OK) *status = look_at_trial(s, &value, err);
     if (*status != SBPS_OK) return TRIED_FAILED;
     double promise = promised(s), got = s->value - value;
     bool quiet = promise <= noise && got >= -noise;
@@ -227,6 +233,15 @@ static search_end advance(search *s, bool *quiet, sbps_status *status, sbps_erro
     return *status == SBPS_OK ? SEARCH_ON : SEARCH_FAILED;
 }
 
+/* To where the step leads, unseen. */
+static search_end hop(search *s, sbps_status *status, sbps_error *err)
+{
+    if ((*status = take_step(s, err)) != SBPS_OK) return SEARCH_FAILED;
+    memcpy(s->w, s->trial, s->dim * sizeof *s->w);
+    s->looked = false;
+    return SEARCH_FOUND;
+}
+
 /* The parameter that moves most. */
 static size_t farthest(const search *s)
 {
@@ -276,6 +291,8 @@ search_end newton_search(search *s, bool picky, sbps_status *status, sbps_error 
             return SEARCH_STUCK;
         end = judge(s, quiet, status, err);
         if (picky && i == 0 && end == SEARCH_ON && s->damping > BAD_START) return SEARCH_STUCK;
+        if (end == SEARCH_ON && s->damping == 0.0 && s->decrement <= s->hop)
+            return hop(s, status, err);
         if (end == SEARCH_ON) end = advance(s, &quiet, status, err);
     }
     return end == SEARCH_ON ? SEARCH_STUCK : end;

@@ -6,6 +6,8 @@
 #include "mode/mode.h"
 #include "posterior/gather.h"
 
+#define MODE_GOAL 1e-16 /* of the decrement: 1e-8 posterior sd from the mode */
+
 typedef struct {
     const posterior *u;
     size_t dim;
@@ -22,6 +24,9 @@ typedef struct {
     double damping;                       /* added to the scaled Hessian's unit diagonal */
     double log_spread;                    /* log sd of the target */
     double goal;                          /* decrement at which a mode is near enough */
+    double hop; /* and at which a step ends the search, with no look where it leads */
+    const posterior *part; /* some of the rows, to mend steps by; NULL: none are */
+    bool whole_trials;     /* trials are looked at with gradient and Hessian */
     gathering
         *beside;  /* of a reference: looks at all rows gather on their way; NULL: none do */
     bool looked;  /* gradient and Hessian are those at w */
@@ -34,6 +39,19 @@ typedef struct {
 /* A search goes on, ends at a mode, is stuck short of one, or fails with a status. */
 typedef enum { SEARCH_ON, SEARCH_FOUND, SEARCH_STUCK, SEARCH_FAILED } search_end;
 
+/* How and from where, how near, and who comes along. */
+typedef struct {
+    const mode_request *how;
+    const double *start; /* NULL: ours */
+    double goal, hop;    /* as the search has them */
+    const posterior *part;
+    gathering *beside;
+} errand;
+
+/* mode.c: a search from beginning to end. */
+sbps_status search_run(const posterior *u, const errand *e, mode **out, sbps_error *err);
+/* mend.c: trial, w and a whole step of Newton, as a part of the rows would have it. */
+sbps_status search_mend(search *s, sbps_error *err);
 /* place.c: w, and the spread of the target. */
 sbps_status search_place(search *s, sbps_error *err);
 /* picky: stuck at once where the Hessian at the start is far from positive definite. */

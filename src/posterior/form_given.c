@@ -16,6 +16,7 @@
 typedef struct {
     const posterior *u;
     const double *w, *v; /* v: of a product */
+    bool value;          /* of a gradient: the value is wanted too, behind it */
 } question;
 
 /* The rows' weights, with the sign of U, into the scratch; what is left of it is the model's. */
@@ -24,6 +25,11 @@ static double *weights(const posterior *u, row_range r, double *scratch)
     const double *weight = u->data->weight;
     for (size_t i = 0; i < r.n; i++) scratch[i] = weight ? -weight[r.first + i] : -1.0;
     return scratch + 2 * ROW_BLOCK;
+}
+
+static size_t scratch_size(const posterior *u)
+{
+    return 2 * ROW_BLOCK + u->model->scratch(u->self, ROW_BLOCK);
 }
 
 static void add_value(const void *self, row_range r, double *scratch, double *total)
@@ -39,6 +45,7 @@ static void add_gradient(const void *self, row_range r, double *scratch, double 
     const question *q = self;
     double *own = weights(q->u, r, scratch);
     q->u->model->gradient(q->u->self, r, q->w, scratch, own, total);
+    if (q->value) add_value(self, r, scratch, total + q->u->dim);
 }
 
 static void add_product(const void *self, row_range r, double *scratch, double *total)
@@ -48,19 +55,67 @@ static void add_product(const void *self, row_range r, double *scratch, double *
     q->u->model->hessian_vector(q->u->self, r, q->w, q->v, scratch, own, total);
 }
 
+/* Products with the units, one after another while the block is in cache. */
+static void add_hessian(const void *self, row_range r, double *scratch, double *total)
+{
+    question q = *(const question *)self;
+    size_t d = q.u->dim;
+    double *unit = scratch + scratch_size(q.u);
+    q.v = memset(unit, 0, d * sizeof *unit);
+    for (size_t j = 0; j < d; j++) {
+        unit[j] = 1.0;
+        add_product(&q, r, scratch, total + j * d);
+        unit[j] = 0.0;
+    }
+}
+
+static void add_expansion(const void *self, row_range r, double *scratch, double *total)
+{
+    const question *q = self;
+    add_gradient(self, r, scratch, total);
+    add_hessian(self, r, scratch, total + q->u->dim + 1);
+}
+
 static sbps_status ask(const question *q, size_t width,
                        void (*add)(const void *, row_range, double *, double *), double *total,
                        sbps_error *err)
 {
     const posterior *u = q->u;
     const row_sum what = {
-        .self = q,
-        .width = width,
-        .scratch = 2 * ROW_BLOCK + u->model->scratch(u->self, ROW_BLOCK),
-        .add = add,
-    };
+        .self = q, .width = width, .scratch = scratch_size(u) + u->dim, .add = add};
     return row_sums(u->data, &what, total, err);
 }
+
+/* ---- where the sums begin: at the prior's part ---- */
+
+static void begin_gradient(const posterior *u, const double *w, double *gradient)
+{
+    memset(gradient, 0, u->dim * sizeof *gradient);
+    log_prior_gradient(u, w, -1.0, gradient);
+}
+
+static void begin_hessian(const posterior *u, const double *w, double *unit, double *hessian)
+{
+    size_t d = u->dim;
+    memset(hessian, 0, d * d * sizeof *hessian);
+    memset(unit, 0, d * sizeof *unit);
+    for (size_t j = 0; j < d; j++) {
+        unit[j] = 1.0;
+        log_prior_product(u, w, unit, -1.0, hessian + j * d);
+        unit[j] = 0.0;
+    }
+}
+
+/* Products are symmetric only to rounding, and differences less. */
+static void make_symmetric(size_t d, double *hessian)
+{
+    for (size_t j = 0; j < d; j++)
+        for (size_t i = 0; i < j; i++)
+            hessian[i * d + j] = hessian[j * d + i] =
+                0.5 * (hessian[i * d + j] + hessian[j * d + i]);
+}
+
+/* ---- value, gradient ---- */
 
 static sbps_status value_of(const posterior *u, const double *w, double *value, sbps_error *err)
 {
@@ -73,17 +128,28 @@ static sbps_status slopes_of(const posterior *u, const double *w, double *gradie
                              sbps_error *err)
 {
     const question q = {.u = u, .w = w};
-    memset(gradient, 0, u->dim * sizeof *gradient);
-    log_prior_gradient(u, w, -1.0, gradient);
+    begin_gradient(u, w, gradient);
     return ask(&q, u->dim, add_gradient, gradient, err);
 }
 
 static sbps_status gradient_of(const posterior *u, const double *w, double *value,
                                double *gradient, sbps_error *err)
 {
-    sbps_status status = value ? value_of(u, w, value, err) : SBPS_OK;
-    return status == SBPS_OK ? slopes_of(u, w, gradient, err) : status;
+    const question q = {.u = u, .w = w, .value = true};
+    size_t d = u->dim;
+    if (!value) return slopes_of(u, w, gradient, err);
+    double *total = new_doubles(d + 1);
+    if (!total) return fail_memory(err);
+    begin_gradient(u, w, total);
+    total[d] = -log_prior_value(u, w);
+    sbps_status status = ask(&q, d + 1, add_gradient, total, err);
+    memcpy(gradient, total, d * sizeof *gradient);
+    *value = total[d];
+    free(total);
+    return status;
 }
+
+/* ---- curvature ---- */
 
 static double norm(size_t d, const double *x)
 {
@@ -118,22 +184,56 @@ static sbps_status product_of(const posterior *u, const double *w, const double 
     return ask(&q, u->dim, add_product, hv, err);
 }
 
+static sbps_status hessian_by_columns(const posterior *u, const double *w, double *unit,
+                                      double *hessian, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    memset(unit, 0, u->dim * sizeof *unit);
+    for (size_t j = 0; j < u->dim && status == SBPS_OK; j++) {
+        unit[j] = 1.0;
+        status = difference_product(u, w, unit, hessian + j * u->dim, err);
+        unit[j] = 0.0;
+    }
+    return status;
+}
+
 static sbps_status hessian_of(const posterior *u, const double *w, double *hessian,
                               sbps_error *err)
 {
     size_t d = u->dim;
+    const question q = {.u = u, .w = w};
     double *unit = new_doubles(d);
-    sbps_status status = unit ? SBPS_OK : fail_memory(err);
-    for (size_t j = 0; j < d && status == SBPS_OK; j++) {
-        unit[j] = 1.0;
-        status = product_of(u, w, unit, hessian + j * d, err);
-        unit[j] = 0.0;
+    if (!unit) return fail_memory(err);
+    sbps_status status;
+    if (u->model->hessian_vector) {
+        begin_hessian(u, w, unit, hessian);
+        status = ask(&q, d * d, add_hessian, hessian, err);
+    } else {
+        status = hessian_by_columns(u, w, unit, hessian, err);
     }
-    for (size_t j = 0; j < d; j++) /* differences are symmetric only to rounding */
-        for (size_t i = 0; i < j; i++)
-            hessian[i * d + j] = hessian[j * d + i] =
-                0.5 * (hessian[i * d + j] + hessian[j * d + i]);
+    make_symmetric(d, hessian);
     free(unit);
+    return status;
+}
+
+/* Of models that give products: see posterior_expands. Their rows have nothing to show. */
+static sbps_status expansion_of(const posterior *u, const double *w, const expansion *out,
+                                const row_company *beside, sbps_error *err)
+{
+    (void)beside;
+    size_t d = u->dim;
+    const question q = {.u = u, .w = w, .value = true};
+    double *total = new_doubles(2 * d + 1 + d * d), *hessian = total + d + 1;
+    if (!total) return fail_memory(err);
+    begin_gradient(u, w, total);
+    total[d] = -log_prior_value(u, w);
+    begin_hessian(u, w, hessian + d * d, hessian);
+    sbps_status status = ask(&q, d + 1 + d * d, add_expansion, total, err);
+    memcpy(out->gradient, total, d * sizeof *total);
+    *out->value = total[d];
+    memcpy(out->hessian, hessian, d * d * sizeof *hessian);
+    make_symmetric(d, out->hessian);
+    free(total);
     return status;
 }
 
@@ -141,5 +241,6 @@ const posterior_form form_given = {
     .value = value_of,
     .gradient = gradient_of,
     .hessian = hessian_of,
+    .expand = expansion_of,
     .hessian_vector = product_of,
 };

@@ -13,7 +13,8 @@ typedef struct posterior_form {
                            sbps_error *err);
     sbps_status (*hessian_vector)(const posterior *u, const double *w, const double *v,
                                   double *hv, sbps_error *err);
-    /* Optional: all of these at once, and rows shown to the company. */
+    /* All of these at once, where posterior_expands, and rows shown to the company, which is for forms that keep
+     * something of every row. */
     sbps_status (*expand)(const posterior *u, const double *w, const expansion *out,
                           const row_company *beside, sbps_error *err);
     /* Optional: what a control variate keeps of every row. */

@@ -49,7 +49,8 @@ sbps_status gathering_expand(gathering *g, const double *w, const double *near,
     memcpy(g->factor, near, dim * dim * sizeof *near);
     if (!cholesky(dim, g->factor)) return posterior_expand(g->u, w, out, NULL, err);
     sbps_status status = aim(g, w, err);
-    if (status == SBPS_OK) status = posterior_expand(g->u, w, out, &company, err);
+    const row_company *beside = g->u->model->predictor ? &company : NULL;
+    if (status == SBPS_OK) status = posterior_expand(g->u, w, out, beside, err);
     if (status != SBPS_OK) return status;
     if (g->in) influence_finish(g->in);
     control_sums(g->u, g->control, out->gradient, out->hessian, g->factor);

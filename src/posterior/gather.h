@@ -1,5 +1,5 @@
 /* What a run wants of every row at its reference point, gathered on the way of the sums over rows that find
- * the point: the numbers of a control variate and the rows' influence. For models that see w through their predictor. */
+ * the point: the numbers of a control variate and the rows' influence. Of models that are given w itself the sums are all there is. */
 #ifndef POSTERIOR_GATHER_H
 #define POSTERIOR_GATHER_H
 

@@ -134,7 +134,7 @@ sbps_status posterior_hessian(const posterior *u, const double *w, double *hessi
 
 bool posterior_expands(const posterior *u)
 {
-    return u->form->expand;
+    return u->model->predictor || u->model->hessian_vector;
 }
 
 sbps_status posterior_expand(const posterior *u, const double *w, const expansion *out,

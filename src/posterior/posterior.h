@@ -67,7 +67,7 @@ typedef struct {
 } row_company;
 
 bool posterior_expands(const posterior *u);
-/* beside: NULL, or who comes along. */
+/* beside: NULL, or who comes along; of predictor models alone. */
 sbps_status posterior_expand(const posterior *u, const double *w, const expansion *out,
                              const row_company *beside, sbps_error *err);
 sbps_status posterior_hessian_vector(const posterior *u, const double *w, const double *v,

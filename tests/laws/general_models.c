@@ -64,6 +64,53 @@ TEST(hessian_product_is_the_difference_of_gradient)
     for_each_general(products_if_any);
 }
 
+/* In one pass or in three. */
+static void expansion_law(const subject *s)
+{
+    size_t d = s->dim;
+    if (!posterior_expands(s->u)) return;
+    double value, alone, *room = new_doubles(2 * d + 2 * d * d), *g = room + d;
+    double *hessian = g + d, *want = hessian + d * d;
+    const expansion out = {&value, room, hessian};
+    CHECK(posterior_expand(s->u, s->w, &out, NULL, NULL) == SBPS_OK);
+    CHECK(posterior_gradient(s->u, s->w, &alone, g, NULL) == SBPS_OK);
+    CHECK(value == alone && !memcmp(g, room, d * sizeof *g));
+    CHECK(posterior_gradient(s->u, s->w, NULL, g, NULL) == SBPS_OK);
+    CHECK(!memcmp(g, room, d * sizeof *g));
+    CHECK(posterior_value(s->u, s->w, &alone, NULL) == SBPS_OK && value == alone);
+    CHECK(posterior_hessian(s->u, s->w, want, NULL) == SBPS_OK);
+    CHECK(!memcmp(hessian, want, d * d * sizeof *want));
+    free(room);
+}
+
+TEST(an_expansion_is_value_gradient_and_hessian_to_the_bit)
+{
+    for_each_general(expansion_law);
+}
+
+/* Column j is the product with unit j, to what differs between the two triangles. */
+static void columns_law(const subject *s)
+{
+    size_t d = s->dim;
+    double *hessian = new_doubles(d * d + 2 * d), *unit = hessian + d * d, *hv = unit + d;
+    double size = 0.0;
+    CHECK(posterior_hessian(s->u, s->w, hessian, NULL) == SBPS_OK);
+    for (size_t i = 0; i < d * d; i++) size = fmax(size, fabs(hessian[i]));
+    for (size_t j = 0; j < d; j++) {
+        unit[j] = 1.0;
+        CHECK(posterior_hessian_vector(s->u, s->w, unit, hv, NULL) == SBPS_OK);
+        unit[j] = 0.0;
+        for (size_t i = 0; i < d; i++)
+            CHECK(fabs(hv[i] - hessian[i * d + j]) <= TOL_SUM * fmax(1.0, size));
+    }
+    free(hessian);
+}
+
+TEST(columns_of_the_hessian_are_products_with_units)
+{
+    for_each_general(columns_law);
+}
+
 TEST(rows_listed_or_in_a_run_are_alike)
 {
     for_each_general(check_listed_rows);

@@ -1,0 +1,108 @@
+/* The mode by way of parts of the rows, which lie in random order: the first are a sample of all. The mode of few is
+ * where the search in more of them begins, and there one look is enough: a step, mended by the part before, leads to
+ * about the mode. Twice all rows then give a reference. */
+#include "mode/search.h"
+
+#include <math.h>
+
+#define PART_LEAST ((size_t)400)  /* rows of which a mode is found first */
+#define PART_EACH  ((size_t)20)   /* for each parameter, at least */
+#define PART_LAST  ((size_t)4)    /* times as many are in the table as in the last part, */
+#define PART_GROWS ((size_t)8)    /* and in a part as in the one before, at most */
+#define PART_FROM  ((size_t)4000) /* rows of a table: in less the whole way takes no time */
+#define MEND_LAST  ((size_t)10)   /* times as many are there as steps are mended by, */
+#define MEND_FIRST ((size_t)4)    /* which are at most so many times those of the first part */
+/* Of the decrement over dim: of draws, and of the distance a reference may have. In a part of the rows the mode is
+ * another anyhow. */
+#define GOAL_NEAR 0.1
+#define GOAL_PART 0.3
+#define HOP_MOST  16.0 /* likewise: as far as a part is from the next, and as much again */
+
+static const mode_request usual = {.method = "auto"};
+
+/* A posterior of the first n rows. */
+typedef struct {
+    rows data;
+    posterior u;
+} part;
+
+static void part_of(const posterior *u, size_t n, part *p)
+{
+    p->data = *u->data;
+    p->u = *u;
+    p->data.n = n;
+    p->u.data = &p->data;
+}
+
+/* Rows of the first part; 0: the table is short, or rows say nothing of each other. */
+static size_t first_part(const posterior *u)
+{
+    size_t least = PART_EACH * u->dim, n = u->data->n;
+    if (least < PART_LEAST) least = PART_LEAST;
+    bool odd = u->model->uneven && !u->model->log_concave;
+    return odd || n < PART_FROM || n / PART_LAST < least ? 0 : least;
+}
+
+/* Rows of the part after that, by equal factors to the last; 0: it was the last. */
+static size_t next_part(const posterior *u, size_t n)
+{
+    size_t last = u->data->n / PART_LAST, parts = 1;
+    if (n >= last) return 0;
+    for (size_t most = n * PART_GROWS; most < last; most *= PART_GROWS) parts++;
+    return parts == 1
+               ? last
+               : (size_t)((double)n * pow((double)last / (double)n, 1.0 / (double)parts));
+}
+
+/* Enough rows to mend a step by, at a small price. */
+static size_t mending_rows(const posterior *u)
+{
+    size_t n = u->data->n / MEND_LAST, most = MEND_FIRST * first_part(u);
+    return n < most ? n : most;
+}
+
+/* About the mode of the last part; NULL: the table is short, or no part has a mode. */
+static mode *mode_of_parts(const posterior *u)
+{
+    part now, mending;
+    mode *near = NULL, *next;
+    double dim = (double)u->dim;
+    size_t most = mending_rows(u);
+    for (size_t n = first_part(u); n > 0; n = next_part(u, n)) {
+        part_of(u, n, &now);
+        errand e = {.how = &usual, .goal = GOAL_PART * dim};
+        if (near) e = (errand){&usual, near->w, e.goal, HOP_MOST * dim, &mending.u, NULL};
+        search_run(&now.u, &e, &next, NULL);
+        if (!next) continue;
+        mode_destroy(near);
+        near = next;
+        part_of(u, n < most ? n : most, &mending);
+    }
+    return near;
+}
+
+sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err)
+{
+    mode *near = start ? NULL : mode_of_parts(u);
+    sbps_status status = mode_find_by(u, near ? near->w : start, &usual, out, err);
+    mode_destroy(near);
+    return status;
+}
+
+sbps_status mode_near(const posterior *u, const double *start, gathering *beside, mode **out,
+                      sbps_error *err)
+{
+    part mending;
+    mode *near = start ? NULL : mode_of_parts(u);
+    bool enough = near && beside; /* without a part to begin with the whole way is short */
+    errand e = {.how = &usual, .start = near ? near->w : start, .goal = MODE_GOAL};
+    e.beside = beside;
+    if (enough) {
+        part_of(u, mending_rows(u), &mending);
+        e.goal = GOAL_NEAR * (double)u->dim;
+        e.part = &mending.u;
+    }
+    sbps_status status = search_run(u, &e, out, err);
+    mode_destroy(near);
+    return status;
+}

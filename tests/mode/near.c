@@ -1,0 +1,156 @@
+/* A reference point near the mode: found in about three passes through the rows, looks at parts of them counted, for
+ * every model that has a predictor and for softmax; as near as is said; with the control variate that was gathered there. */
+#include "base/cholesky.h"
+#include "data/row_sums.h"
+#include "mode/mode.h"
+#include "potential/fixture.h"
+
+#define ROWS     ((size_t)10000)
+#define COLUMNS  ((size_t)15)
+#define SHUFFLES 4
+#define NEAR     0.1 /* of the decrement, a parameter */
+
+/* g' H^-1 g afresh. */
+static double decrement_at(const posterior *u, const double *w)
+{
+    size_t d = u->dim;
+    double g[2 * DIM_MAX], step[2 * DIM_MAX], *h = new_doubles(d * d), total = INFINITY;
+    CHECK(d <= 2 * DIM_MAX);
+    posterior_gradient(u, w, NULL, g, NULL);
+    posterior_hessian(u, w, h, NULL);
+    memcpy(step, g, d * sizeof *g);
+    if (cholesky(d, h)) {
+        cholesky_solve(d, h, step);
+        total = dot(d, g, step);
+    }
+    free(h);
+    return total;
+}
+
+/* Passes that it took; the point is near, and what was gathered is whole. */
+static double passes_of(const posterior *u)
+{
+    mode *m = NULL;
+    gathering *g = NULL;
+    struct row_crew *crew = u->data->crew;
+    atomic_store(&crew->visited, 0);
+    CHECK(gathering_open(u, NULL, &g, NULL) == SBPS_OK);
+    CHECK(mode_near(u, NULL, g, &m, NULL) == SBPS_OK);
+    double passes = (double)atomic_load(&crew->visited) / (double)u->data->n;
+    CHECK(m && decrement_at(u, m->w) <= NEAR * (double)u->dim);
+    CHECK(m && g->whole && !memcmp(m->w, g->control->w, u->dim * sizeof *m->w));
+    gathering_close(g);
+    mode_destroy(m);
+    return passes;
+}
+
+static void check_passes(const model_kind *model, uint64_t shuffle, double most)
+{
+    struct row_crew crew = {.threads = 1};
+    table t = table_make(model, (table_spec){.n = ROWS,
+                                             .columns = COLUMNS,
+                                             .weights = "normal(0,2.5)",
+                                             .sigma = "exponential(1)",
+                                             .weighted = shuffle % 2,
+                                             .shuffle = shuffle});
+    REQUIRE(t.u);
+    t.data->crew = &crew;
+    double passes = passes_of(t.u);
+    printf("%s: %.2f passes\n", model->name, passes);
+    CHECK(passes <= most);
+    table_close(&t);
+}
+
+/* Means of e^eta make the way long: 20 looks at the first part, and a look more at all rows. */
+TEST(about_three_passes_are_enough)
+{
+    for (size_t k = 0; regression_model(k); k++)
+        for (uint64_t shuffle = 1; shuffle <= SHUFFLES; shuffle++)
+            check_passes(regression_model(k), shuffle,
+                         regression_model(k)->predictor->log_scale ? 5.0 : 3.1);
+}
+
+/* Weights up to 5 leave few rows that are not sure of their class, so that steps are long. */
+static rows *sure_classes(size_t n, size_t columns, uint64_t shuffle)
+{
+    const model_kind *model = model_find("logistic");
+    rng r = rng_stream(23, 0, RNG_TEST);
+    rows *data = NULL;
+    rows_spec spec = {.target = "y", .intercept = true, .seed = shuffle};
+    double *x = calloc(n, (columns + 1) * sizeof *x), *y = x + n * columns, w[DIM_MAX] = {0};
+    for (size_t j = 0; j < columns; j++) w[j] = 10.0 * rng_uniform(&r) - 5.0;
+    for (size_t i = 0; i < n; i++)
+        model_simulate(model, &r, columns, w, x + i * columns, y + i);
+    rows_copy(n, columns, x, NULL, y, NULL, NULL, &spec, &data, NULL);
+    free(x);
+    return data;
+}
+
+static double passes_of_sure_classes(uint64_t shuffle)
+{
+    struct row_crew crew = {.threads = 1};
+    rows *data = sure_classes(ROWS, 20, shuffle);
+    posterior *u = NULL;
+    prior priors[DIM_MAX];
+    for (size_t j = 0; j < DIM_MAX; j++) prior_parse("normal(0,2.5)", &priors[j], NULL);
+    CHECK(posterior_create(data, model_find("logistic"), priors, &u, NULL) == SBPS_OK);
+    data->crew = &crew;
+    double passes = passes_of(u);
+    posterior_destroy(u);
+    rows_destroy(data);
+    return passes;
+}
+
+/* Without its mending a step would have to be followed by another. */
+TEST(long_steps_are_mended)
+{
+    size_t more = 0;
+    for (uint64_t shuffle = 1; shuffle <= 2 * SHUFFLES; shuffle++) {
+        double passes = passes_of_sure_classes(shuffle);
+        printf("sure classes: %.2f passes\n", passes);
+        more += passes > 3.0;
+    }
+    CHECK(more <= SHUFFLES / 2);
+}
+
+/* Three classes by the largest of three predictors and a Gumbel each. */
+static rows *three_classes(size_t n, size_t columns)
+{
+    rng r = rng_stream(17, 0, RNG_TEST);
+    rows *data = NULL;
+    rows_spec spec = {.target = "y", .intercept = true, .seed = 1};
+    double *x = calloc(n, (columns + 1) * sizeof *x), *y = x + n * columns;
+    for (size_t i = 0; i < n; i++) {
+        double best = -INFINITY;
+        for (size_t j = 0; j < columns; j++) x[i * columns + j] = rng_normal(&r);
+        for (size_t k = 0; k < 3; k++) {
+            double eta = -log(-log(rng_uniform(&r)));
+            for (size_t j = k; j < columns; j += 3) eta += x[i * columns + j];
+            if (eta > best) y[i] = (double)k;
+            best = fmax(best, eta);
+        }
+    }
+    rows_copy(n, columns, x, NULL, y, NULL, NULL, &spec, &data, NULL);
+    free(x);
+    return data;
+}
+
+TEST(softmax_takes_no_more)
+{
+    struct row_crew crew = {.threads = 1};
+    rows *data = three_classes(ROWS, 5);
+    posterior *u = NULL;
+    prior priors[18];
+    REQUIRE(data && posterior_open(data, model_find("softmax"), NULL, &u, NULL) == SBPS_OK);
+    REQUIRE(u->dim == 18);
+    data->crew = &crew;
+    for (size_t j = 0; j < u->dim; j++) prior_parse("normal(0,2.5)", &priors[j], NULL);
+    CHECK(posterior_set_priors(u, priors, NULL) == SBPS_OK);
+    double passes = passes_of(u);
+    printf("softmax: %.2f passes\n", passes);
+    CHECK(passes <= 3.1);
+    posterior_destroy(u);
+    rows_destroy(data);
+}
+
+CHECK_MAIN
