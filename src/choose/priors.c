@@ -58,6 +58,26 @@ static sbps_status weight_prior(const sbps_options *o, const posterior *target, 
                 option, model->name, model->needs_prior, option);
 }
 
+static bool has_auxiliary(const model_kind *model, const char *name)
+{
+    for (size_t i = 0; i < model->auxiliary_count; i++)
+        if (!strcmp(model->auxiliaries[i].name, name)) return true;
+    return false;
+}
+
+/* Nothing that was asked for is passed over. */
+static sbps_status check_asked(const sbps_options *o, const posterior *target, sbps_error *err)
+{
+    const model_auxiliary *each;
+    const char *model = o->model ? o->model : target->model->name;
+    for (size_t i = 0; (each = model_auxiliary_at(i)); i++)
+        if (!is_auto(options_get(o, each->option)) && !has_auxiliary(target->model, each->name))
+            return fail(err, SBPS_BAD_ARG, "--%s: model %s has no parameter '%s'", each->option,
+                        model, each->name);
+    if (is_auto(o->prior_intercept) || target->data->intercept) return SBPS_OK;
+    return fail(err, SBPS_BAD_ARG, "--prior-intercept: model %s has no intercept here", model);
+}
+
 static sbps_status choose_all(const sbps_options *o, const posterior *target, prior *out,
                               sbps_error *err)
 {
@@ -89,7 +109,8 @@ sbps_status priors_choose(const sbps_options *options, posterior *target, sbps_e
 {
     prior *priors = calloc(target->dim + 1, sizeof *priors);
     if (!priors) return fail_memory(err);
-    sbps_status status = choose_all(options, target, priors, err);
+    sbps_status status = check_asked(options, target, err);
+    if (status == SBPS_OK) status = choose_all(options, target, priors, err);
     if (status == SBPS_OK) status = posterior_set_priors(target, priors, err);
     if (status == SBPS_OK) status = centre(options, target, err);
     free(priors);

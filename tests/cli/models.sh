@@ -24,6 +24,14 @@ try 'its names'         0 ' w0 .* w1 ' '' "$sbps" summary h.nc
 try 'its columns'       '[12]' '' '--features: the model uses no column but the target' "$sbps" sample h.csv --model hyperboloid --target y --features y
 try 'no offset'         '[12]' '' "no column.*'z'|--offset" "$sbps" sample h.csv --model hyperboloid --target y --offset z
 
+# A prior of what the model has not is not passed over.
+printf 'x,y\n1,0\n2,1\n3,0\n4,1\n' >two.csv
+for model in logistic softmax poisson hyperboloid; do
+    try "sigma of $model"   2 '' "--prior-sigma: model $model has no parameter 'sigma'" "$sbps" sample two.csv --model $model --target y --prior-sigma 'exponential(1)' -o p.nc
+done
+try 'prior of no intercept' 2 '' '--prior-intercept: model gaussian has no intercept here' "$sbps" sample --model gaussian --prior-intercept 'normal(0,1)' -o p.nc
+try 'the default prior'     0 'hyperboloid model' '' "$sbps" sample h.csv --model hyperboloid --target y --prior-sigma auto --prior-intercept auto --dry-run
+
 # The example of the network's page, word for word.
 sed -n '/^## Example/,/^## References/s/^    //p' "$root/docs/models/network.md" >example.sh
 sbps() { "$sbps" "$@"; }
