@@ -119,6 +119,7 @@ static const sbps_option_info convert_flags[] = {
     {.name = "weights"},
     {.name = "offset"},
     {.name = "missing"},
+    {.name = "na"},
     {.name = "header"},
     {.name = "no-intercept"},
     {.name = "standardize"},

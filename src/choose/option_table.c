@@ -5,6 +5,7 @@
 #include "data/rows.h"
 #include "metric/kinds.h"
 #include "model/model.h"
+#include "read/missing.h"
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -71,8 +72,12 @@ static const option_spec lines[] = {
      .help = "Column added to the linear predictor with coefficient 1."},
     {CHOICE("missing", missing, "error|drop", "error"), DATA,
      .help =
-         "What to do with a row that has an empty or NA cell: stop and say where, or leave the "
-         "row out."},
+         "What to do with a row that has a missing cell: stop and say where, or leave the row "
+         "out; how many is said."},
+    {TEXT("na", na, "A,B,...", MISSING_WORDS), DATA,
+     .help =
+         "Words that stand for a missing cell, beside an empty one and nan. Numbers such as "
+         "-999 may be among them."},
     {CHOICE("header", header, "yes|no", "yes"), DATA,
      .help =
          "Whether the first line of a CSV file names its columns. no: they are x1, x2, ..."},

@@ -15,6 +15,7 @@ struct sbps_options {
     char *model, *formula, *target, *features, *categorical, *exclude, *reference, *success,
         *weights, *offset, *trials;
     char *missing; /* error, drop */
+    char *na;      /* words that stand for a missing cell */
     char *header;  /* yes, no */
     bool no_intercept, standardize;
     char *storage;                 /* auto, double, float, sparse */

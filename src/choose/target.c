@@ -49,6 +49,7 @@ rows_spec table_spec(const sbps_options *o)
                        .intercept = !o->no_intercept && !no_columns && !no_target,
                        .standardize = o->standardize,
                        .no_header = !strcmp(o->header, "no"),
+                       .na = o->na,
                        .drop_missing = !strcmp(o->missing, "drop"),
                        .no_columns = no_columns,
                        .no_target = no_target,

@@ -249,6 +249,7 @@ static sbps_status csv_next(void *self, const plan *p, double *row, row_fate *fa
     }
     if (status != SBPS_OK) return status;
     *fate = missing ? ROW_DROPPED : ROW_KEPT;
+    if (missing) plan_drop(p, row);
     return missing ? SBPS_OK : plan_keep(p, row, line, err);
 }
 
@@ -317,15 +318,17 @@ static sbps_status read_header(csv *c, bool named, columns *out, sbps_error *err
     if (status == SBPS_OK) status = measure_header(c, err);
     if (status == SBPS_OK) status = columns_create(c->columns, out, err);
     if (status == SBPS_OK) status = note_separator(c, out, err);
+    out->comma = c->separator != ',';
     if (status == SBPS_OK && !named) return header_number(out, err);
     if (status == SBPS_OK) status = read_names(c, out, err);
     return status == SBPS_OK ? header_distinguish(out, err) : status;
 }
 
 /* Types of the cells of the record at `*at`, which moves behind it with `*line`. */
-static cell_state sniff_record(const csv *c, column_types *types, locale_t c_locale,
+static cell_state sniff_record(const csv *c, const columns *known, locale_t c_locale,
                                const char **at, size_t *line)
 {
+    column_types *types = known->types;
     cell found = {0};
     const char *p = *at;
     size_t i = 0, newlines = 0;
@@ -333,8 +336,9 @@ static cell_state sniff_record(const csv *c, column_types *types, locale_t c_loc
         cell_state state = scan_cell(c, p, &found);
         if (state != CELL_READY) return state;
         if (i == c->columns) return CELL_AFTER_QUOTE;
-        if (types->of[i] != TYPE_TEXT && !text_is_missing(found.begin, found.end))
-            column_types_join(types, i, cell_type(found.begin, found.end, c_locale),
+        if (types->of[i] != TYPE_TEXT && !is_missing(known->missing, found.begin, found.end))
+            column_types_join(types, i,
+                              cell_type(found.begin, found.end, known->comma, c_locale),
                               *line + newlines);
         newlines += found.newlines;
     }
@@ -344,7 +348,7 @@ static cell_state sniff_record(const csv *c, column_types *types, locale_t c_loc
 }
 
 /* What is wrong with a record is said when it is read. */
-static sbps_status csv_sniff(void *self, column_types *types, size_t bytes, sbps_error *err)
+static sbps_status csv_sniff(void *self, const columns *known, size_t bytes, sbps_error *err)
 {
     csv *c = self;
     text_file *t = c->source;
@@ -354,7 +358,7 @@ static sbps_status csv_sniff(void *self, column_types *types, size_t bytes, sbps
     if (!c_locale) return fail_memory(err);
     while (status == SBPS_OK && from < bytes && !(t->at + from == t->limit && t->finished)) {
         const char *at = t->at + from;
-        cell_state state = sniff_record(c, types, c_locale, &at, &line);
+        cell_state state = sniff_record(c, known, c_locale, &at, &line);
         if (state == CELL_CUT)
             status = text_file_more(t, err);
         else if (state != CELL_READY)

@@ -47,6 +47,8 @@ sbps_status labels_place(design *g, sbps_error *err);
 sbps_status labels_number(const design *g, sbps_error *err);
 /* found.c: what columns turned out to be, as notes of the table. */
 sbps_status design_tell_found(const design *g, sbps_error *err);
+/* How many rows were dropped, and for which columns. */
+sbps_status rows_tell_dropped(rows *r, const plan *p, sbps_error *err);
 /* Whether a category that nobody named is none: nearly every row has a level of its own. */
 bool is_identifier(const column_use *use);
 /* The level chosen as reference comes first of the `used` levels in `order`. */

@@ -21,7 +21,7 @@ typedef struct {
     void (*close)(void *self);
     /* Optional: types of the cells from here on, of records that begin within so many bytes; SIZE_MAX: to the
      * end, and the source has been moved. NULL: all are numbers. */
-    sbps_status (*sniff)(void *self, column_types *types, size_t bytes, sbps_error *err);
+    sbps_status (*sniff)(void *self, const columns *known, size_t bytes, sbps_error *err);
     /* Another reader of rows, of lines that a view of the file begins with; it borrows what `self` knows
      * and is of no use after it. NULL: no memory. */
     void *(*fork)(const void *self, text_file *view);

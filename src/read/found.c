@@ -95,7 +95,7 @@ static sbps_status tell(const design *g, finding what, const char *one, const ch
 
 static bool is_number(const level *l, locale_t c_locale)
 {
-    return cell_type(l->text, l->text + l->length, c_locale) == TYPE_NUMBER;
+    return cell_type(l->text, l->text + l->length, false, c_locale) == TYPE_NUMBER;
 }
 
 /* Numbers with a word or two among them are no category: the word may stand for a missing number, or be an
@@ -156,6 +156,39 @@ sbps_status design_tell_found(const design *g, sbps_error *err)
         if (use->found) status = refuse_mixed(g, f, err);
         if (status == SBPS_OK && !is_identifier(use)) status = tell_many(g, f, err);
     }
+    return status;
+}
+
+/* The column for which most rows were dropped, of those with fewer than `below`, or as many and further on
+ * in the file than `after`; SIZE_MAX: none. */
+static size_t next_missing(const plan *p, size_t below, size_t after)
+{
+    size_t found = SIZE_MAX;
+    for (size_t i = 0; i < p->columns->count; i++) {
+        size_t count = p->use[i].missing;
+        bool left = count > 0 && (count < below || (count == below && i > after));
+        if (left && (found == SIZE_MAX || count > p->use[found].missing)) found = i;
+    }
+    return found;
+}
+
+sbps_status rows_tell_dropped(rows *r, const plan *p, sbps_error *err)
+{
+    text columns_said = {0};
+    if (r->dropped == 0) return SBPS_OK;
+    size_t i = next_missing(p, SIZE_MAX, 0);
+    for (size_t k = 0; i != SIZE_MAX && k < NAMED_MOST; k++) {
+        text_add(&columns_said, "%s'%s' (%zu)", k ? ", " : "",
+                 show_name(p->columns->name[i]).text, p->use[i].missing);
+        i = next_missing(p, p->use[i].missing, i);
+    }
+    if (i != SIZE_MAX) text_add(&columns_said, ", ...");
+    char *list = text_take(&columns_said);
+    sbps_status status =
+        list ? rows_note(r, err, "%zu of %zu rows are left out, where cells are missing: %s",
+                         r->dropped, r->dropped + r->n, list)
+             : fail_memory(err);
+    free(list);
     return status;
 }
 

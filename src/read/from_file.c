@@ -9,11 +9,13 @@
 
 #include <math.h>
 
-static sbps_status sign(rows *r, const char *source, size_t dropped, sbps_error *err)
+static sbps_status sign(rows *r, const char *source, size_t dropped, const plan *p,
+                        sbps_error *err)
 {
     r->dropped = dropped;
     r->source = copy_text(source);
-    return source && !r->source ? fail_memory(err) : SBPS_OK;
+    if (source && !r->source) return fail_memory(err);
+    return p ? rows_tell_dropped(r, p, err) : SBPS_OK;
 }
 
 typedef struct {
@@ -32,11 +34,11 @@ static sbps_status keep(void *self, chunks *read, sbps_error *err)
                         2 * chunks_bytes(all), err);
 }
 
-/* Signed, or destroyed. */
-static sbps_status sign_or_destroy(rows **r, const char *source, size_t dropped,
+/* Signed, or destroyed; the plan by which it was read, or NULL. */
+static sbps_status sign_or_destroy(rows **r, const char *source, size_t dropped, const plan *p,
                                    sbps_error *err)
 {
-    sbps_status status = sign(*r, source, dropped, err);
+    sbps_status status = sign(*r, source, dropped, p, err);
     if (status == SBPS_OK) return SBPS_OK;
     rows_destroy(*r);
     *r = NULL;
@@ -47,7 +49,7 @@ static sbps_status read_map(const char *path, const rows_spec *spec, rows **out,
                             sbps_error *err)
 {
     sbps_status status = converted_read(path, spec, out, err);
-    return status == SBPS_OK ? sign_or_destroy(out, path, SIZE_MAX, err) : status;
+    return status == SBPS_OK ? sign_or_destroy(out, path, SIZE_MAX, NULL, err) : status;
 }
 
 /* Once, with the types of columns `found` so far; more may be found. */
@@ -62,7 +64,7 @@ static sbps_status read_text(const char *path, const rows_spec *spec, column_typ
     if ((status = storage_fits(s.plan, spec, err)) != SBPS_OK) goto done;
     if ((status = direct_read(&s, spec, out, &direct, err)) != SBPS_OK) goto done;
     if (direct) {
-        status = sign_or_destroy(out, path, 0, err);
+        status = sign_or_destroy(out, path, 0, NULL, err);
         goto done;
     }
     chunks_init(&read, s.plan->width, s.names.filled < PACK_BELOW);
@@ -70,7 +72,7 @@ static sbps_status read_text(const char *path, const rows_spec *spec, column_typ
     const row_taker taker = {keep, &all, read.packed};
     if ((status = parts_read(&s, spec, &taker, err)) != SBPS_OK) goto done;
     status = design_create(s.plan, spec, &read, out, err);
-    if (status == SBPS_OK) status = sign_or_destroy(out, path, s.dropped, err);
+    if (status == SBPS_OK) status = sign_or_destroy(out, path, s.dropped, s.plan, err);
 done:
     chunks_clear(&read);
     status = source_retype(&s, status, err);

@@ -100,7 +100,8 @@ static bool are_numbers(const levels *l, const size_t *order, size_t used, local
 {
     for (size_t i = 0; i < used; i++) {
         const level *at = &l->item[order[i]];
-        if (cell_type(at->text, at->text + at->length, c_locale) != TYPE_NUMBER) return false;
+        if (cell_type(at->text, at->text + at->length, false, c_locale) != TYPE_NUMBER)
+            return false;
     }
     return true;
 }

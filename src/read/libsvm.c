@@ -223,6 +223,7 @@ static sbps_status libsvm_next(void *self, const plan *p, double *row, row_fate 
                         s->source->path, s->line);
     }
     *fate = missing ? ROW_DROPPED : ROW_KEPT;
+    if (missing) plan_drop(p, row);
     return missing ? SBPS_OK : plan_keep(p, row, s->line, err);
 }
 

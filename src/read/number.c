@@ -163,13 +163,6 @@ static bool spells(const char *begin, const char *end, const char *word)
     return (size_t)(end - begin) == length && strncasecmp(begin, word, length) == 0;
 }
 
-bool text_is_missing(const char *begin, const char *end)
-{
-    if (begin == end) return true;
-    if (end - begin == 2 && begin[0] == 'N' && begin[1] == 'A') return true;
-    return spells(begin + (*begin == '-' || *begin == '+'), end, "nan");
-}
-
 bool text_is_infinite(const char *begin, const char *end)
 {
     if (begin == end) return false;

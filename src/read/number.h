@@ -15,8 +15,6 @@ const char *number_read(const char *text, locale_t c_locale, double *out);
 /* w / 10^k, rounded once; w > 0 and k <= 27. */
 double number_divided(uint64_t w, int k);
 
-/* Whether [begin, end) is a missing cell: empty, NA, or nan in any case and sign. */
-bool text_is_missing(const char *begin, const char *end);
 /* Whether [begin, end) spells an infinity: inf or infinity in any case and sign. */
 bool text_is_infinite(const char *begin, const char *end);
 

@@ -136,12 +136,23 @@ static void assign_slots(plan *p)
     if (p->offset != SIZE_MAX) p->offset_slot = p->use[p->offset].slot;
 }
 
+/* Numbers that cannot take the short way. */
+static void settle_number(plan *p, size_t column)
+{
+    const columns *c = p->columns;
+    column_use *use = &p->use[column];
+    bool comma = c->types && c->types->of[column] == TYPE_DECIMAL;
+    bool words = c->missing && c->missing->numbers;
+    if (use->kind == USE_NUMBER && (comma || words)) use->kind = USE_CAREFUL;
+}
+
 /* What the cells of a column are decides what it is, unless it was named a category. */
 static sbps_status settle_type(plan *p, size_t column, sbps_error *err)
 {
     column_use *use = &p->use[column];
     const column_types *types = p->columns->types;
-    if (column == SIZE_MAX || !types || use->kind != USE_NUMBER) return SBPS_OK;
+    settle_number(p, column);
+    if (!types || use->kind == USE_CATEGORY) return SBPS_OK;
     if (types->of[column] == TYPE_DATE) use->kind = USE_DATE;
     if (types->of[column] == TYPE_TIME) use->kind = USE_TIME;
     if (types->of[column] != TYPE_TEXT) return SBPS_OK;
@@ -152,7 +163,10 @@ static sbps_status settle_type(plan *p, size_t column, sbps_error *err)
 
 sbps_status settle_types(plan *p, sbps_error *err)
 {
-    sbps_status status = settle_type(p, p->target, err);
+    const size_t beside[] = {p->weight, p->offset, p->trials};
+    for (size_t k = 0; k < sizeof beside / sizeof *beside; k++)
+        if (beside[k] != SIZE_MAX) settle_number(p, beside[k]);
+    sbps_status status = p->target == SIZE_MAX ? SBPS_OK : settle_type(p, p->target, err);
     for (size_t f = 0; status == SBPS_OK && f < p->features; f++)
         status = settle_type(p, p->feature[f], err);
     return status;

@@ -8,6 +8,7 @@
 #include "formula/formula.h"
 #include "read/chunks.h"
 #include "read/levels.h"
+#include "read/missing.h"
 #include "read/read.h"
 #include "read/types.h"
 #include <locale.h>
@@ -19,7 +20,9 @@ typedef struct {
     const char *target; /* taken when none is named, or NULL */
     /* what a file tells before its rows are read; else 0 rows, and 1 */
     size_t rows;
-    double filled;       /* share of the cells that are not 0 */
+    double filled;                /* share of the cells that are not 0 */
+    const missing_words *missing; /* borrowed; NULL: the few that always are */
+    bool comma;                   /* numbers may have a decimal comma */
     column_types *types; /* of a file whose cells tell them; borrowed; NULL: all are numbers */
     char *notes; /* what the user should know of how it was read, a line each; NULL: nothing */
 } columns;
@@ -31,13 +34,21 @@ void columns_clear(columns *c);
 sbps_status columns_note(columns *c, sbps_error *err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-typedef enum { USE_NONE, USE_NUMBER, USE_CATEGORY, USE_DATE, USE_TIME } use_kind;
+typedef enum {
+    USE_NONE,
+    USE_NUMBER,
+    USE_CAREFUL, /* a number that may be a word for a missing one, or have a decimal comma */
+    USE_CATEGORY,
+    USE_DATE,
+    USE_TIME
+} use_kind;
 
 typedef struct {
     use_kind kind;
     size_t slot;
     levels *levels;  /* of a category; owned by the plan */
     bool found;      /* a category because its cells are text */
+    size_t missing;  /* rows dropped for it */
     bool excluded;   /* by name */
     bool group;      /* its levels are groups of a formula */
     char *reference; /* the level without a column; NULL: the first. Owned by the plan */
@@ -71,6 +82,8 @@ sbps_status plan_create(const char *path, const columns *c, const rows_spec *spe
  * number. */
 sbps_status plan_cell(const plan *p, size_t column, const char *begin, const char *end,
                       size_t line, double *row, bool *missing, sbps_error *err);
+/* A row is complete and will be dropped: counts what is missing. */
+void plan_drop(const plan *p, const double *row);
 /* A row is complete and will be kept: checks its weight, makes counts of trials a share with their number as
  * weight, and counts its levels. */
 sbps_status plan_keep(const plan *p, double *row, size_t line, sbps_error *err);

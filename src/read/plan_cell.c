@@ -9,9 +9,11 @@
 
 static sbps_status fail_missing(const plan *p, size_t column, size_t line, sbps_error *err)
 {
-    return fail(err, SBPS_BAD_DATA,
-                "%s:%zu: column '%s': the value is missing; drop such rows with --missing drop",
-                p->path, line, show_name(p->columns->name[column]).text);
+    return fail(
+        err, SBPS_BAD_DATA,
+        "%s:%zu: column '%s': the value is missing; drop such rows with --missing drop, or "
+        "the column with --exclude",
+        p->path, line, show_name(p->columns->name[column]).text);
 }
 
 static sbps_status fail_number(const plan *p, size_t column, const char *begin, const char *end,
@@ -43,8 +45,9 @@ static bool contradicts(const plan *p, size_t column, const char *begin, const c
 {
     column_types *types = p->columns->types;
     bool number = column == p->weight || column == p->offset || column == p->trials;
-    if (!p->learns || number) return false;
-    column_type type = cell_type(begin, end, p->c_locale);
+    if (!p->learns) return false;
+    column_type type = cell_type(begin, end, p->columns->comma, p->c_locale);
+    if (number && type != TYPE_DECIMAL) return false;
     bool changed = column_types_join(types, column, type, line);
     if (!changed || types->of[column] == TYPE_NUMBER) return false;
     return types->changed = true;
@@ -61,6 +64,21 @@ static sbps_status read_number(const plan *p, size_t column, const char *begin, 
         return fail_number(p, column, begin, end, line, err);
     return fail(err, SBPS_BAD_DATA, "%s:%zu: column '%s': '%s' is not a finite number", p->path,
                 line, show_name(p->columns->name[column]).text, show(begin, end).text);
+}
+
+/* The same, where a comma stands for the point. */
+static sbps_status read_decimal(const plan *p, size_t column, const char *begin,
+                                const char *end, size_t line, double *out, sbps_error *err)
+{
+    bool point = memchr(begin, '.', (size_t)(end - begin));
+    if (!p->columns->types || p->columns->types->of[column] != TYPE_DECIMAL)
+        return read_number(p, column, begin, end, line, out, err);
+    if (comma_read(begin, end, p->c_locale, out) && isfinite(*out)) return SBPS_OK;
+    if (!point || cell_type(begin, end, true, p->c_locale) != TYPE_NUMBER)
+        return read_number(p, column, begin, end, line, out, err);
+    return fail(err, SBPS_BAD_FILE,
+                "%s:%zu: column '%s': '%s' has a point, where other cells have a decimal comma",
+                p->path, line, show_name(p->columns->name[column]).text, show(begin, end).text);
 }
 
 static sbps_status read_date(const plan *p, size_t column, const char *begin, const char *end,
@@ -85,18 +103,27 @@ sbps_status plan_cell(const plan *p, size_t column, const char *begin, const cha
 {
     const column_use *use = &p->use[column];
     if (use->kind == USE_NONE) return SBPS_OK;
-    if (text_is_missing(begin, end)) {
+    if (is_missing(p->columns->missing, begin, end)) {
         *missing = true;
+        row[use->slot] = NAN;
         return p->drop_missing ? SBPS_OK : fail_missing(p, column, line, err);
     }
     if (use->kind == USE_NUMBER)
         return read_number(p, column, begin, end, line, &row[use->slot], err);
+    if (use->kind == USE_CAREFUL)
+        return read_decimal(p, column, begin, end, line, &row[use->slot], err);
     if (use->kind != USE_CATEGORY)
         return read_date(p, column, begin, end, line, &row[use->slot], err);
     size_t code;
     if (!levels_code(use->levels, begin, end, &code)) return fail_memory(err);
     row[use->slot] = (double)code;
     return SBPS_OK;
+}
+
+void plan_drop(const plan *p, const double *row)
+{
+    for (size_t i = 0; i < p->columns->count; i++)
+        if (p->use[i].kind != USE_NONE && isnan(row[p->use[i].slot])) p->use[i].missing++;
 }
 
 static void count_levels(const plan *p, const double *row)

@@ -19,8 +19,15 @@ bool plan_fork(const plan *p, plan *out)
     return whole;
 }
 
+/* Rows dropped for what is missing in them. */
+static void add_missing(const plan *p, const plan *fork)
+{
+    for (size_t i = 0; i < p->columns->count; i++) p->use[i].missing += fork->use[i].missing;
+}
+
 void plan_reset(plan *fork)
 {
+    for (size_t i = 0; i < fork->columns->count; i++) fork->use[i].missing = 0;
     for (size_t i = 0; fork->categories > 0 && i < fork->columns->count; i++) {
         levels *l = fork->use[i].levels;
         if (l) levels_reset(l);
@@ -46,6 +53,7 @@ static void recode(const chunks *read, size_t slot, const size_t *code)
 bool plan_join(const plan *p, const plan *fork, chunks *read)
 {
     bool whole = true;
+    if (p->drop_missing) add_missing(p, fork);
     for (size_t i = 0; whole && p->categories > 0 && i < p->columns->count; i++) {
         const column_use *use = &p->use[i];
         const levels *own = fork->use[i].levels;

@@ -25,7 +25,8 @@ typedef struct {
     const char *weights, *offset; /* column names or NULL */
     const char *trials;           /* likewise: the target counts successes of so many */
     bool intercept, standardize;
-    bool drop_missing;   /* rows with an empty or NA cell: dropped, else an error */
+    bool drop_missing;   /* rows with a missing cell: dropped, else an error */
+    const char *na;      /* comma list of words that stand for one; NULL: usual ones */
     bool no_header;      /* of CSV: columns are x1, x2, ... */
     bool no_columns;     /* only the target is wanted, and weights */
     bool no_target;      /* every column is a feature; y is 0 */

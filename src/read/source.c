@@ -23,7 +23,7 @@ static sbps_status sniff(row_source *s, column_types *found, sbps_error *err)
     sbps_status status = column_types_fit(found, s->names.count, s->source->path, err);
     if (status != SBPS_OK || !s->kind->sniff) return status;
     s->names.types = found;
-    return s->kind->sniff(s->self, found, SNIFF_BYTES, err);
+    return s->kind->sniff(s->self, &s->names, SNIFF_BYTES, err);
 }
 
 sbps_status source_open(const char *path, const rows_spec *spec, column_types *found,
@@ -34,6 +34,8 @@ sbps_status source_open(const char *path, const rows_spec *spec, column_types *f
     if (status != SBPS_OK) return status;
     s->kind = format_of(s->source);
     status = s->kind->open(s->source, spec, &s->names, &s->self, err);
+    if (status == SBPS_OK) status = missing_words_create(spec->na, &s->missing, err);
+    s->names.missing = &s->missing;
     if (status == SBPS_OK) status = sniff(s, found, err);
     if (status == SBPS_OK) status = plan_create(path, &s->names, spec, &s->plan, err);
     if (status == SBPS_OK) s->plan->learns = s->names.types && s->source->regular;
@@ -44,7 +46,8 @@ sbps_status source_retype(row_source *s, sbps_status status, sbps_error *err)
 {
     column_types *types = s->names.types;
     if (!types || !types->changed) return status;
-    return s->kind->sniff(s->self, types, SIZE_MAX, err) == SBPS_OK ? status : SBPS_BAD_FILE;
+    return s->kind->sniff(s->self, &s->names, SIZE_MAX, err) == SBPS_OK ? status
+                                                                        : SBPS_BAD_FILE;
 }
 
 sbps_status source_next(row_source *s, double *row, row_fate *fate, sbps_error *err)
@@ -60,6 +63,7 @@ sbps_status source_next(row_source *s, double *row, row_fate *fate, sbps_error *
 void source_close(row_source *s)
 {
     plan_destroy(s->plan);
+    missing_words_clear(&s->missing);
     if (s->self) s->kind->close(s->self);
     columns_clear(&s->names);
     text_file_close(s->source);

@@ -9,6 +9,7 @@ typedef struct {
     columns names;
     const format_kind *kind;
     void *self; /* the kind's */
+    missing_words missing;
     plan *plan;
     size_t kept, dropped; /* rows so far */
 } row_source;

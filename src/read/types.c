@@ -1,6 +1,6 @@
 /* Types of columns. They only ever grow,
  *
- *   unknown < number < text,   unknown < date < time < text,
+ *   unknown < number < decimal < text,   unknown < date < time < text,
  *
  * so that reading once more whenever a cell contradicts ends, and ends with the same types wherever it was
  * that the cells were met. */
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLAWED_MOST 40 /* bytes of a number */
+#define NUMBER_MOST 40 /* bytes, where it is looked at twice */
 
 sbps_status column_types_fit(column_types *t, size_t count, const char *path, sbps_error *err)
 {
@@ -36,8 +36,10 @@ static column_type join(column_type a, column_type b)
 {
     if (a == b || b == TYPE_UNKNOWN) return a;
     if (a == TYPE_UNKNOWN) return b;
-    bool dates = (a == TYPE_DATE && b == TYPE_TIME) || (a == TYPE_TIME && b == TYPE_DATE);
-    return dates ? TYPE_TIME : TYPE_TEXT;
+    column_type low = a < b ? a : b, high = a < b ? b : a;
+    bool kin =
+        (low == TYPE_DATE && high == TYPE_TIME) || (low == TYPE_NUMBER && high == TYPE_DECIMAL);
+    return kin ? high : TYPE_TEXT;
 }
 
 bool column_types_join(column_types *t, size_t column, column_type cell, size_t line)
@@ -82,6 +84,12 @@ static bool is_group(const char *p, const char *end)
     return end - p == 4 || !is_digit(p[4]);
 }
 
+/* Of thousands, by its look; a point is where a comma follows. */
+static bool is_separator(const char *p, const char *end)
+{
+    return *p == '.' ? memchr(p, ',', (size_t)(end - p)) != NULL : strchr(",' _", *p) != NULL;
+}
+
 /* The number without what does not belong to it, and what that was. */
 static const char *strip(const char *p, const char *end, char *to)
 {
@@ -95,7 +103,7 @@ static const char *strip(const char *p, const char *end, char *to)
             length = currency;
         } else if (*p == '%' && p + 1 == end)
             flaw = "a per cent sign";
-        else if (inside && strchr(",' _", *p) && is_group(p, end))
+        else if (inside && is_separator(p, end) && is_group(p, end))
             flaw = "a separator of thousands";
         else if (inside && *p == ',') {
             flaw = "a decimal comma";
@@ -111,19 +119,32 @@ static const char *strip(const char *p, const char *end, char *to)
 
 const char *cell_flaw(const char *begin, const char *end, locale_t c_locale)
 {
-    char plain[FLAWED_MOST + 1];
+    char plain[NUMBER_MOST + 1];
     double value;
-    if (begin == end || (size_t)(end - begin) > FLAWED_MOST) return NULL;
+    if (begin == end || (size_t)(end - begin) > NUMBER_MOST) return NULL;
     const char *flaw = strip(begin, end, plain);
     const char *stop = flaw ? number_read(plain, c_locale, &value) : NULL;
     return stop && !*stop ? flaw : NULL;
 }
 
-column_type cell_type(const char *begin, const char *end, locale_t c_locale)
+bool comma_read(const char *begin, const char *end, locale_t c_locale, double *out)
+{
+    char plain[NUMBER_MOST + 1];
+    size_t length = (size_t)(end - begin);
+    if (length > NUMBER_MOST || memchr(begin, '.', length)) return false;
+    memcpy(plain, begin, length);
+    plain[length] = '\0';
+    char *comma = memchr(plain, ',', length);
+    if (comma) *comma = '.';
+    return number_read(plain, c_locale, out) == plain + length;
+}
+
+column_type cell_type(const char *begin, const char *end, bool comma, locale_t c_locale)
 {
     double value;
     if (number_read(begin, c_locale, &value) == end || text_is_infinite(begin, end))
         return TYPE_NUMBER;
+    if (comma && comma_read(begin, end, c_locale, &value)) return TYPE_DECIMAL;
     if (date_read(begin, end, &value)) return TYPE_DATE;
     if (time_read(begin, end, &value)) return TYPE_TIME;
     return cell_flaw(begin, end, c_locale) ? TYPE_NUMBER : TYPE_TEXT;

@@ -9,8 +9,9 @@
 typedef enum {
     TYPE_UNKNOWN, /* no cell seen that is not missing: read as numbers */
     TYPE_NUMBER,
-    TYPE_DATE, /* days since 1970-01-01 */
-    TYPE_TIME, /* seconds since then */
+    TYPE_DECIMAL, /* a number with a comma for its point */
+    TYPE_DATE,    /* days since 1970-01-01 */
+    TYPE_TIME,    /* seconds since then */
     TYPE_TEXT
 } column_type;
 
@@ -31,8 +32,10 @@ bool column_types_join(column_types *t, size_t column, column_type cell, size_t 
 bool column_types_again(column_types *t);
 
 /* Of a cell that is not missing. The byte at `end` must not continue a number. What is meant as a number
- * and written in a way that is not read (cell_flaw) is one. */
-column_type cell_type(const char *begin, const char *end, locale_t c_locale);
+ * and written in a way that is not read (cell_flaw) is one. `comma`: numbers may have a decimal comma. */
+column_type cell_type(const char *begin, const char *end, bool comma, locale_t c_locale);
+/* A number with a decimal comma, or without decimals. */
+bool comma_read(const char *begin, const char *end, locale_t c_locale, double *out);
 /* What keeps the cell from being a number, where it is one for a human: "a currency sign". NULL: it is no
  * such cell. */
 const char *cell_flaw(const char *begin, const char *end, locale_t c_locale);

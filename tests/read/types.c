@@ -30,6 +30,7 @@ TEST(cells_tell_their_type)
         {"1,234", TYPE_NUMBER, true},
         {"1 234 567", TYPE_NUMBER, true},
         {"1'234", TYPE_NUMBER, true},
+        {"1.234,5", TYPE_NUMBER, true},
         {"2,5", TYPE_NUMBER, true},
         {"12%", TYPE_NUMBER, true},
         {"12 %", TYPE_NUMBER, true},
@@ -55,7 +56,7 @@ TEST(cells_tell_their_type)
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *cell = cases[i].cell, *end = cell + strlen(cell);
-        bool right = cell_type(cell, end, c_locale) == cases[i].type &&
+        bool right = cell_type(cell, end, false, c_locale) == cases[i].type &&
                      !cell_flaw(cell, end, c_locale) == !cases[i].flawed;
         if (!right) printf("'%s'\n", cell);
         CHECK(right);
@@ -130,6 +131,60 @@ TEST(dates_are_numbers)
     CHECK(strstr(r->notes, "column 'd' holds dates: days since 1970-01-01"));
     CHECK(strstr(r->notes, "columns 't', 'm' hold times: seconds since"));
     rows_destroy(r);
+}
+
+TEST(a_comma_may_be_the_point_where_it_does_not_separate)
+{
+    rows *r = rows_of("y;a;w;o\n1,5;-2,25;1;0,5\n2;3;2,5;1\n3;1,234e1;1;1\n",
+                      &(rows_spec){.target = "y", .weights = "w", .offset = "o"});
+    REQUIRE(r && r->n == 3 && r->d == 1);
+    CHECK(row_with(r, 1.5)[0] == -2.25 && row_with(r, 2)[0] == 3 && row_with(r, 3)[0] == 12.34);
+    for (size_t i = 0; i < 3; i++) {
+        CHECK(r->weight[i] == (r->y[i] == 2 ? 2.5 : 1));
+        CHECK(r->offset[i] == (r->y[i] == 1.5 ? 0.5 : 1));
+    }
+    rows_destroy(r);
+}
+
+TEST(words_for_missing_cells_can_be_named)
+{
+    static const char text[] =
+        "y,a,c\n1,2,p\n2,?,q\n3,-999,p\n4,1,none\n5,3,\n6,.,N/A\n7,5,q\n8,6,q\n";
+    rows_spec spec = {.target = "y", .drop_missing = true, .threads = 1};
+    rows *r = rows_of(text, &spec);
+    REQUIRE(r && r->n == 5 && r->dropped == 3 && r->d == 3);
+    CHECK(strstr(r->notes,
+                 "3 of 8 rows are left out, where cells are missing: 'a' (2), 'c' (2)"));
+    rows_destroy(r);
+    spec.na = "-999, none ,?,.,N/A";
+    r = rows_of(text, &spec);
+    REQUIRE(r && r->n == 3 && r->d == 2);
+    CHECK(strstr(r->notes,
+                 "5 of 8 rows are left out, where cells are missing: 'a' (3), 'c' (3)"));
+    rows_destroy(r);
+    spec.na = "";
+    spec.drop_missing = false;
+    r = rows_of("y,c\n1,NA\n2,na\n3,NA\n", &spec);
+    REQUIRE(r && r->n == 3 && !strcmp(r->names[0], "c=na"));
+    rows_destroy(r);
+}
+
+TEST(what_is_missing_is_counted_by_parts_as_by_one)
+{
+    char *content = malloc(120000), *to = stpcpy(content, "y,a,c\n");
+    for (int i = 0; i < 9000; i++)
+        to += sprintf(to, "%d,%s,%s\n", i % 3, i % 11 ? "2.5" : "?", i % 7 ? "p" : "NULL");
+    rows_spec spec = {.target = "y", .drop_missing = true, .threads = 1, .intercept = true};
+    rows *want = rows_of(content, &spec);
+    spec.threads = 3;
+    spec.part_bytes = 1000;
+    rows *got = rows_of(content, &spec);
+    free(content);
+    REQUIRE(want && got);
+    CHECK(strstr(want->notes, "'c' (1286), 'a' (819)"));
+    CHECK(same_rows(want, got) && !strcmp(want->notes, got->notes));
+    rows_destroy(want);
+    rows_destroy(got);
 }
 
 TEST(identifiers_are_left_out_unless_they_are_named)
