@@ -17,11 +17,14 @@
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define DIRECT_LEAST ((size_t)8 << 20) /* bytes, below which two looks do not pay */
 #define LOOK_BYTES   ((size_t)128 * 1024)
+#define LOOK_SHARE   0.1 /* of the way, as it is told; more for a file that is not in memory */
+#define TAIL_BYTES   4096
 #define AHEAD        ((size_t)8) /* rows whose places are asked for before they are written */
 
 typedef struct {
@@ -48,12 +51,15 @@ typedef struct {
     sbps_error *err;
 } direct;
 
-/* Worker 0 is the caller. */
-static void tell(direct *d, unsigned worker, double share)
+/* Part `index` is done: from the share `from` of the way to `to`. Worker 0 is the caller. */
+static void tell(direct *d, unsigned worker, size_t index, double from, double to)
 {
     const rows_spec *spec = d->spec;
+    double share = (double)part_stop(&d->cut, index) / (double)d->cut.size;
     if (worker > 0 || !spec->watch || d->status != SBPS_OK) return;
-    if (spec->watch(spec->watcher, "reading", atomic_load(&d->kept), share)) return;
+    if (spec->watch(spec->watcher, "reading", atomic_load(&d->kept),
+                    from + (to - from) * share))
+        return;
     d->status =
         fail(d->err, SBPS_NO_FILE, "%s: not read: stopped on request", d->s->plan->path);
     atomic_store(&d->given_up, true);
@@ -102,7 +108,7 @@ static void count_part(void *self, unsigned worker, size_t index)
     if (!count_range(d, index ? begin - 1 : begin, stop - 1, d->look + worker * LOOK_BYTES,
                      &own->rows))
         atomic_store(&d->given_up, true);
-    tell(d, worker, 0.0);
+    tell(d, worker, index, 0.0, LOOK_SHARE);
 }
 
 static size_t add_up(const direct *d)
@@ -162,7 +168,7 @@ static void read_stretch(void *self, unsigned worker, size_t index)
     count_entries(d, p);
     put_rows(d, p, d->to + own->before);
     atomic_fetch_add(&d->kept, own->rows);
-    tell(d, worker, (double)part_stop(&d->cut, index) / (double)d->cut.size);
+    tell(d, worker, index, LOOK_SHARE, 1.0);
 }
 
 /* Each part begins where the one before it ended, and the last one ends with the file. */
@@ -246,12 +252,23 @@ static bool is_plain(const row_source *s, const rows_spec *spec, size_t size)
            s->names.filled >= PACK_BELOW && storage_check(spec, NULL) == SBPS_OK;
 }
 
+/* Without blank lines at the end, which are no records. */
+static size_t end_of_rows(int file, size_t size)
+{
+    char tail[TAIL_BYTES];
+    size_t want = size < TAIL_BYTES ? size : TAIL_BYTES, begin = size - want, n = want;
+    if (pread(file, tail, want, (off_t)begin) != (ssize_t)want) return size;
+    while (n > 0 && memchr(" \t\r\n", tail[n - 1], 4)) n--;
+    const char *newline = n > 0 ? memchr(tail + n, '\n', want - n) : NULL;
+    return newline ? begin + (size_t)(newline - tail) + 1 : size;
+}
+
 /* Bytes of a file whose parts can be read by themselves; 0: they cannot be. */
 static size_t bytes_of(const row_source *s)
 {
     struct stat about;
     if (!text_file_divides(s->source) || fstat(s->source->file, &about) != 0) return 0;
-    return (size_t)about.st_size;
+    return end_of_rows(s->source->file, (size_t)about.st_size);
 }
 
 sbps_status direct_read(const row_source *s, const rows_spec *spec, rows **out, bool *done,

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "read/encoding.h"
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 
 #define CLASSES_MOST 1000 /* numbers that are names of classes */
 #define NAMED_MOST   10   /* labels in a sentence */
+#define LOOK_ROWS    256  /* targets looked at together */
 
 static const char *target_name(const design *g)
 {
@@ -168,16 +170,36 @@ static size_t place_of(const value_set *s, double y)
     return low;
 }
 
+/* Whether all are one of the first two values, as most are: told without branches, whose ways nobody foresees. */
+static bool are_known(const value_set *s, size_t n, const double *y)
+{
+    uint64_t known = 0;
+    double first = s->value[0], second = s->value[1];
+    if (s->count < 2) return false;
+    for (size_t i = 0; i < n; i++)
+        known += (uint64_t)(y[i] == first) | (uint64_t)(y[i] == second);
+    return known == n;
+}
+
+static bool take_value(value_set *s, size_t most, double y)
+{
+    size_t at = place_of(s, y);
+    if (at < s->count && s->value[at] == y) return true;
+    if (s->count == most) return false;
+    memmove(s->value + at + 1, s->value + at, (s->count++ - at) * sizeof *s->value);
+    s->value[at] = y;
+    return true;
+}
+
 /* The values of y in order; false: more than `most`. */
 static bool collect(const rows *r, size_t most, value_set *s)
 {
-    s->count = 0;
-    for (size_t i = 0; i < r->n; i++) {
-        size_t at = place_of(s, r->y[i]);
-        if (at < s->count && s->value[at] == r->y[i]) continue;
-        if (s->count == most) return false;
-        memmove(s->value + at + 1, s->value + at, (s->count++ - at) * sizeof *s->value);
-        s->value[at] = r->y[i];
+    *s = (value_set){0};
+    for (size_t first = 0, n; first < r->n; first += n) {
+        n = r->n - first < LOOK_ROWS ? r->n - first : LOOK_ROWS;
+        if (are_known(s, n, r->y + first)) continue;
+        for (size_t i = first; i < first + n; i++)
+            if (!take_value(s, most, r->y[i])) return false;
     }
     return true;
 }

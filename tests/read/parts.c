@@ -283,7 +283,8 @@ TEST(rows_go_straight_to_their_places_where_records_are_lines)
     other = numbers;
     other.categorical = "a";
     CHECK(!goes_straight(plain, other));
-    CHECK(!goes_straight("y,a\n1,2\n2,3\n3,4\n4,5\n5,6\n\n", numbers));
+    CHECK(goes_straight("y,a\n1,2\n2,3\n3,4\n4,5\n5,6\n\n \t\n", numbers));
+    CHECK(!goes_straight("y,a\n1,2\n2,3\n3,4\n\n4,5\n5,6\n", numbers));
     CHECK(!goes_straight("y,a\n1,2\n2,3\n3,4\n4,x\n5,6\n1,2\n", numbers));
     other = (rows_spec){.target = "y", .features = "a", .intercept = true};
     CHECK(!goes_straight("y,a,c\n1,2,\"\n\"\n2,3,d\n3,4,d\n4,1,d\n", other));
