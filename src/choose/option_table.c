@@ -42,6 +42,11 @@ static const option_spec lines[] = {
     {TEXT("model", model, "NAME", ""), DATA,
      .help = "Likelihood of a row; `sbps list models` names them. A name with a slash, such as "
              "./mine.so, is a model of your own: that file is loaded. Required."},
+    /* what it does to the path is the model's */
+    {TEXT("family", family, "NAME", ""), .group = "Data and model", .for_mode = true,
+     .help = "The model by its name in R: gaussian (linear), bernoulli (logistic), binomial, "
+             "binomial(probit), poisson, negbinomial, Gamma (with log link), Beta, student, "
+             "categorical (softmax). In place of --model."},
     {TEXT("formula", formula, "TEXT", ""), DATA,
      .help = "What is explained and by what, as in R: 'y ~ a*b + poly(x,2) + (1|g)'. In the "
              "place of "

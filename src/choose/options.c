@@ -1,6 +1,7 @@
 /* Options set, read and told by name. The table is in option_table.c, what a value may be in
  * option_types.c. */
 #include "base/names.h"
+#include "choose/family.h"
 #include "choose/option_spec.h"
 #include <stdlib.h>
 #include <string.h>
@@ -28,13 +29,36 @@ static void *field_of(sbps_options *options, const option_spec *spec)
     return (char *)options + spec->field;
 }
 
+/* A family names the model, as does --model; where both are given they must agree. *model is NULL where no family is. */
+static sbps_status settle_model(const sbps_options *options, const option_spec *spec,
+                                const char *label, const char *text, const char **model,
+                                sbps_error *err)
+{
+    bool is_family = !strcmp(spec->name, "family"), is_model = !strcmp(spec->name, "model");
+    const char *family = is_family ? text : options->family;
+    const char *given = option_given(options, "model") ? options->model : "";
+    *model = NULL;
+    if ((!is_family && !is_model) || !family || !*family) return SBPS_OK;
+    if (is_model) given = text;
+    sbps_status status = family_model(label, family, model, err);
+    if (status != SBPS_OK || !*given || !strcmp(given, *model)) return status;
+    return fail(err, SBPS_BAD_ARG, "%s: family %s is model %s, and --model says %s", label,
+                family, *model, given);
+}
+
 sbps_status option_store(sbps_options *options, size_t index, const char *label,
                          const char *text, sbps_error *err)
 {
     const option_spec spec = option_at(index);
-    sbps_status status = spec.type->parse(&spec, label, text, field_of(options, &spec), err);
-    if (status == SBPS_OK) options->given[index] = true;
-    return status;
+    const char *model;
+    sbps_status status = settle_model(options, &spec, label, text, &model, err);
+    if (status != SBPS_OK) return status;
+    status = spec.type->parse(&spec, label, text, field_of(options, &spec), err);
+    if (status != SBPS_OK) return status;
+    options->given[index] = true;
+    if (!model) return SBPS_OK;
+    const option_spec other = option_at(option_find("model"));
+    return other.type->parse(&other, label, model, field_of(options, &other), err);
 }
 
 static sbps_status set_defaults(sbps_options *options, sbps_error *err)

@@ -12,8 +12,8 @@
 
 struct sbps_options {
     /* data and model */
-    char *model, *formula, *target, *features, *categorical, *exclude, *reference, *success,
-        *weights, *offset, *trials;
+    char *model, *family, *formula, *target, *features, *categorical, *exclude, *reference,
+        *success, *weights, *offset, *trials;
     char *missing; /* error, drop */
     char *na;      /* words that stand for a missing cell */
     char *header;  /* yes, no */

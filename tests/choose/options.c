@@ -133,6 +133,86 @@ TEST(options_do_not_share_a_field)
         for (size_t j = 0; j < i; j++) CHECK(option_at(i).field != option_at(j).field);
 }
 
+/* What the family of this name is, or a sentence that holds `why`. */
+static void check_family(const char *family, const char *model, const char *why)
+{
+    sbps_options *o = fresh();
+    sbps_error err = {0};
+    sbps_status status = sbps_options_set(o, "family", family, &err);
+    CHECK((status == SBPS_OK) == (model != NULL));
+    if (model && strcmp(sbps_options_get(o, "model"), model))
+        printf("%s: %s\n", family, sbps_options_get(o, "model"));
+    if (model) CHECK(!strcmp(sbps_options_get(o, "model"), model));
+    if (model) CHECK(model_find(model) && !option_given(o, "model"));
+    if (why && !strstr(err.text, why)) printf("%s: %s\n", family, err.text);
+    CHECK(!why || strstr(err.text, why));
+    sbps_options_destroy(o);
+}
+
+TEST(a_family_names_a_model)
+{
+    static const char *const same[][2] = {
+        {"gaussian", "linear"},
+        {"bernoulli", "logistic"},
+        {"binomial", "binomial"},
+        {"binomial(logit)", "binomial"},
+        {"binomial(probit)", "probit"},
+        {"binomial(link=\"probit\")", "probit"},
+        {" bernoulli ( link = 'probit' ) ", "probit"},
+        {"poisson", "poisson"},
+        {"poisson(\"log\")", "poisson"},
+        {"categorical", "softmax"},
+        {"negbinomial", "negative_binomial"},
+        {"negative_binomial", "negative_binomial"},
+        {"Gamma", "gamma"},
+        {"gamma(log)", "gamma"},
+        {"student", "student_t"},
+        {"student_t", "student_t"},
+        {"Beta", "beta"},
+        {"beta", "beta"},
+        {"probit", "probit"},
+        {"linear", "linear"},
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        check_family(same[i][0], same[i][1], NULL);
+    check_family("gausian", NULL,
+                 "--family: there is no family 'gausian'; did you mean 'gaussian'?");
+    check_family("binomial(cloglog)", NULL,
+                 "family binomial has no link 'cloglog'; there are logit, probit");
+    check_family("binomial(", NULL, "want a family, or family(link)");
+    check_family("binomial(probit", NULL, "want a family");
+    check_family("binomial(\"probit)", NULL, "want a family");
+    check_family("binomial(probit) x", NULL, "want a family");
+    check_family("(probit)", NULL, "there is no family '(probit)'");
+}
+
+/* The sentence of a failure, or "". */
+static sbps_error set(sbps_options *options, const char *name, const char *value)
+{
+    sbps_error err = {0};
+    sbps_options_set(options, name, value, &err);
+    return err;
+}
+
+TEST(family_and_model_must_agree)
+{
+    sbps_options *o = fresh(), *copy;
+    CHECK(accepts(o, "family", "gaussian") && accepts(o, "model", "linear"));
+    CHECK(strstr(set(o, "model", "poisson").text,
+                 "family gaussian is model linear, and --model says poisson"));
+    CHECK(strstr(set(o, "family", "poisson").text,
+                 "family poisson is model poisson, and --model says linear"));
+    CHECK(!strcmp(o->model, "linear") && !strcmp(o->family, "gaussian"));
+    sbps_options_destroy(o);
+    o = fresh();
+    CHECK(accepts(o, "family", "poisson") && accepts(o, "family", "student"));
+    CHECK(!strcmp(o->model, "student_t"));
+    REQUIRE(options_copy(o, &copy, NULL) == SBPS_OK);
+    CHECK(!strcmp(copy->model, "student_t") && !strcmp(copy->family, "student"));
+    sbps_options_destroy(copy);
+    sbps_options_destroy(o);
+}
+
 TEST(values_reach_their_fields)
 {
     sbps_options *o = fresh();

@@ -1,0 +1,12 @@
+/* Families by the names that R has for them, and by ours. */
+#ifndef CHOOSE_FAMILY_H
+#define CHOOSE_FAMILY_H
+
+#include "base/status.h"
+
+/* The model of "gaussian", "binomial(probit)" or "binomial(link = \"probit\")": its name, which is const. `label` opens
+ * the sentence of a failure. */
+sbps_status family_model(const char *label, const char *text, const char **model,
+                         sbps_error *err);
+
+#endif
