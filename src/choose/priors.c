@@ -4,6 +4,10 @@
  * stated with them, in units of theirs. The intercept is the one at the means of the columns: at x = 0, far from the data of a
  * column such as a year, its prior would hold the slope back. */
 #include "choose/priors.h"
+#include "base/names.h"
+#include "base/printable.h"
+#include "choose/prior_list.h"
+#include "choose/target.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,14 +46,31 @@ static sbps_status auxiliary_prior(const sbps_options *o, const posterior *targe
     return asked_or(of->option, options_get(o, of->option), usual, out, err);
 }
 
-static sbps_status weight_prior(const sbps_options *o, const posterior *target, size_t j,
-                                prior *out, sbps_error *err)
+/* What is asked of coefficients, and their names where it asks by them. */
+typedef struct {
+    const sbps_options *options;
+    const posterior *target;
+    prior_list list;
+    char **names; /* dim, or NULL */
+} request;
+
+static prior coefficient_prior(request *r, size_t j)
 {
-    const model_kind *model = target->model;
-    bool intercept = model->intercept && model->intercept(target->self, j);
+    const prior_piece *piece = prior_list_find(&r->list, r->names ? r->names[j] : "");
+    return piece && !piece->usual ? piece->law : usual_prior(r->target, j);
+}
+
+static sbps_status weight_prior(request *r, size_t j, prior *out, sbps_error *err)
+{
+    const model_kind *model = r->target->model;
+    bool intercept = model->intercept && model->intercept(r->target->self, j);
     const char *option = intercept ? "prior-intercept" : "prior";
-    sbps_status status = asked_or(option, intercept ? o->prior_intercept : o->prior,
-                                  usual_prior(target, j), out, err);
+    sbps_status status = SBPS_OK;
+    if (intercept)
+        status =
+            asked_or(option, r->options->prior_intercept, usual_prior(r->target, j), out, err);
+    else
+        *out = coefficient_prior(r, j);
     if (status != SBPS_OK || !model->needs_prior || out->kind != prior_find("flat"))
         return status;
     return fail(err, SBPS_NO_MODE,
@@ -78,16 +99,60 @@ static sbps_status check_asked(const sbps_options *o, const posterior *target, s
     return fail(err, SBPS_BAD_ARG, "--prior-intercept: model %s has no intercept here", model);
 }
 
-static sbps_status choose_all(const sbps_options *o, const posterior *target, prior *out,
-                              sbps_error *err)
+/* A name that no coefficient has; other parameters have options of their own. */
+static sbps_status unknown_name(const request *r, const char *name, sbps_error *err)
 {
+    const posterior *u = r->target;
+    size_t weights = u->dim - u->auxiliaries;
+    for (size_t i = 0; i < u->auxiliaries; i++)
+        if (!strcmp(name, u->model->auxiliaries[i].name))
+            return fail(err, SBPS_BAD_ARG, "--prior is of coefficients; %s has --%s", name,
+                        u->model->auxiliaries[i].option);
+    if (!strcmp(name, "intercept"))
+        return fail(err, SBPS_BAD_ARG,
+                    "--prior is of coefficients; the intercept has --prior-intercept");
+    return fail(err, SBPS_BAD_ARG, "--prior: no coefficient is called '%s'%s",
+                show_name(name).text,
+                did_you_mean(";", name, (const char *const *)r->names, weights).text);
+}
+
+static sbps_status check_used(const request *r, sbps_error *err)
+{
+    for (size_t i = 0; i < r->list.count; i++)
+        if (r->list.piece[i].name && !r->list.piece[i].used)
+            return unknown_name(r, r->list.piece[i].name, err);
+    return SBPS_OK;
+}
+
+static sbps_status choose_all(request *r, prior *out, sbps_error *err)
+{
+    const posterior *target = r->target;
     size_t weights = target->dim - target->auxiliaries;
     sbps_status status = SBPS_OK;
     for (size_t j = 0; j < weights && status == SBPS_OK; j++)
-        status = weight_prior(o, target, j, out + j, err);
+        status = weight_prior(r, j, out + j, err);
+    if (status == SBPS_OK) status = check_used(r, err);
     for (size_t i = 0; i < target->auxiliaries && status == SBPS_OK; i++)
-        status = auxiliary_prior(o, target, i, out + weights + i, err);
+        status = auxiliary_prior(r->options, target, i, out + weights + i, err);
     return status;
+}
+
+static sbps_status request_open(const sbps_options *o, const posterior *target, request *r,
+                                sbps_error *err)
+{
+    sbps_error why = {0};
+    *r = (request){.options = o, .target = target};
+    const char *text = o->prior && *o->prior ? o->prior : "auto";
+    sbps_status status = prior_list_parse(text, &r->list, &why);
+    if (status != SBPS_OK) return fail(err, status, "--prior: %s", why.text);
+    return prior_list_names(&r->list) ? target_names(target, &r->names, err) : SBPS_OK;
+}
+
+static void request_close(request *r)
+{
+    for (size_t j = 0; r->names && j < r->target->dim; j++) free(r->names[j]);
+    free(r->names);
+    prior_list_close(&r->list);
 }
 
 /* A prior that was given is of the intercept as it is reported, the default of the one in the middle
@@ -109,8 +174,11 @@ sbps_status priors_choose(const sbps_options *options, posterior *target, sbps_e
 {
     prior *priors = calloc(target->dim + 1, sizeof *priors);
     if (!priors) return fail_memory(err);
-    sbps_status status = check_asked(options, target, err);
-    if (status == SBPS_OK) status = choose_all(options, target, priors, err);
+    request r;
+    sbps_status status = request_open(options, target, &r, err);
+    if (status == SBPS_OK) status = check_asked(options, target, err);
+    if (status == SBPS_OK) status = choose_all(&r, priors, err);
+    request_close(&r);
     if (status == SBPS_OK) status = posterior_set_priors(target, priors, err);
     if (status == SBPS_OK) status = centre(options, target, err);
     free(priors);

@@ -174,9 +174,8 @@ static void compare(const family *f)
     for (size_t k = 0; k < 2; k++) {
         char settings[512];
         snprintf(settings, sizeof settings,
-                 "model=%s sampler=%s ess=1500 seed=5 prior=normal(0,2) "
-                 "prior-intercept=normal(0,2) %s %s",
-                 f->name, samplers[k], f->slope_only ? "no-intercept" : "",
+                 "model=%s sampler=%s ess=1500 seed=5 prior=normal(0,2) %s %s", f->name,
+                 samplers[k], f->slope_only ? "no-intercept" : "prior-intercept=normal(0,2)",
                  f->more ? f->more : "");
         sbps_result *r = sample_arrays(ROWS, 1, t.x, t.y, settings);
         CHECK(r->dim == f->dim);
