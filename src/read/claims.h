@@ -20,4 +20,8 @@ sbps_status claim_formula(plan *p, const column_index *x, const rows_spec *spec,
 /* Slots are known: so is how everything is calculated. */
 sbps_status settle_formula(plan *p, sbps_error *err);
 
+/* Fails where several names are wrong, with all of them; one alone is told by who looks for it. */
+sbps_status plan_check_names(const plan *p, const column_index *x, const rows_spec *spec,
+                             sbps_error *err);
+
 #endif

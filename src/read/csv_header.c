@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define LINES_MOST (16 << 20) /* bytes in which the separator is looked for */
+#define ROWS_ASKED 3          /* whether they have names */
 
 /* Counts the header's cells, reading on until it is whole. */
 static sbps_status measure_header(csv *c, sbps_error *err)
@@ -21,13 +22,45 @@ static sbps_status measure_header(csv *c, sbps_error *err)
     }
 }
 
-/* The cells of the header become names. */
-static sbps_status read_names(csv *c, columns *out, sbps_error *err)
+/* Whether the first cell of row `number` may be its name: 1, 2, 3, ... or text. */
+static bool is_row_name(const cell *first, size_t number)
+{
+    char *end;
+    bool counted = strtoul(first->begin, &end, 10) == number && end == first->end;
+    bool begins_number = first->begin < first->end && strchr("+-.0123456789", *first->begin);
+    return counted || (first->begin < first->end && !begins_number);
+}
+
+/* Whether the first rows have one cell more than the header, and that one names the row, as R's write.table
+ * does. Rows that end with a separator have one more, too, and it is empty. */
+static bool has_row_names(const csv *c)
+{
+    cell first, at = {0};
+    size_t count, number = 1;
+    const char *p = c->source->at;
+    while (!at.last) {
+        if (scan_cell(c, p, &at) != CELL_READY) return false;
+        p = at.next;
+    }
+    for (; number <= ROWS_ASKED && p < c->source->limit; number++) {
+        if (count_cells(c, p, &count) != CELL_READY) break;
+        if (count != c->columns + 1) return false;
+        scan_cell(c, p, &first);
+        for (at.last = false; !at.last; p = at.next) scan_cell(c, p, &at);
+        if (!is_row_name(&first, number) || at.begin == at.end) return false;
+    }
+    return number > 1;
+}
+
+/* The cells of the header become names; of the first of columns where the header begins with the second
+ * there is none. */
+static sbps_status read_names(csv *c, size_t from, columns *out, sbps_error *err)
 {
     text_file *t = c->source;
     const char *p = t->at;
     bool foreign = false;
-    for (size_t i = 0; i < c->columns; i++) {
+    if (from > 0 && !(out->name[0] = strdup(""))) return fail_memory(err);
+    for (size_t i = from; i < c->columns; i++) {
         cell found;
         scan_cell(c, p, &found);
         p = found.next;
@@ -64,6 +97,7 @@ static sbps_status note_separator(const csv *c, columns *out, sbps_error *err)
     return columns_note(out, err, "cells are separated by %s",
                         c->separator == ';'    ? "semicolons"
                         : c->separator == '\t' ? "tabs"
+                        : c->separator == '|'  ? "bars"
                                                : "blanks");
 }
 
@@ -71,11 +105,14 @@ sbps_status csv_header(csv *c, bool named, columns *out, sbps_error *err)
 {
     sbps_status status = choose_separator(c, err);
     if (status == SBPS_OK) status = measure_header(c, err);
+    bool more = status == SBPS_OK && named && has_row_names(c);
+    c->columns += more;
     if (status == SBPS_OK) status = columns_create(c->columns, out, err);
     if (status == SBPS_OK) status = note_separator(c, out, err);
     out->comma = c->separator != ',';
     if (status == SBPS_OK && !named) return header_number(out, err);
-    if (status == SBPS_OK) status = read_names(c, out, err);
+    if (status == SBPS_OK) status = read_names(c, more, out, err);
+    if (status == SBPS_OK) status = header_row_names(out, err);
     return status == SBPS_OK ? header_distinguish(out, err) : status;
 }
 

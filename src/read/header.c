@@ -1,7 +1,8 @@
 /* The header of a delimited file.
  *
- * The separator is the first of comma, tab, semicolon and runs of blanks that stands in the first line
- * and equally often in the second, quotes left out; a comma where none does, so that what is wrong with
+ * The separator is the first of comma, tab, semicolon, bar and runs of blanks that stands in the first line
+ * and equally often in the second, quotes left out, or once more there, where rows have names and those have
+ * none; a comma where none does, so that what is wrong with
  * a file is said of commas. */
 #include "read/header.h"
 
@@ -11,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RENAMED_MOST 5 /* of which each is told */
+#define PANDAS_INDEX "Unnamed: 0" /* what an index without a name becomes there */
+#define RENAMED_MOST 5            /* of which each is told */
 
 static bool is_gap(char c)
 {
@@ -36,19 +38,27 @@ static size_t count_in_line(const char *p, const char *end, char separator, cons
     return count;
 }
 
-char header_separator(const char *begin, const char *end)
+/* The first that stands `more` times more in the second line than in the first; 0: none. */
+static char find_separator(const char *begin, const char *end, size_t more)
 {
-    static const char candidates[] = ",\t; ";
+    static const char candidates[] = ",\t;| ";
     size_t others = 0;
     for (const char *c = candidates; *c; c++) {
         const char *second, *third;
         size_t count = count_in_line(begin, end, *c, &second);
         if (*c == ' ' && others) break; /* blanks stand in names, too */
         others += *c == '\t' ? 0 : count;
-        if (count > 0 && second < end && count_in_line(second, end, *c, &third) == count)
+        if (count > 0 && second < end && count_in_line(second, end, *c, &third) == count + more)
             return *c;
     }
-    return ',';
+    return '\0';
+}
+
+char header_separator(const char *begin, const char *end)
+{
+    char same = find_separator(begin, end, 0);
+    char found = same ? same : find_separator(begin, end, 1);
+    return found ? found : ',';
 }
 
 sbps_status header_number(columns *c, sbps_error *err)
@@ -132,4 +142,13 @@ sbps_status header_distinguish(columns *c, sbps_error *err)
     tdestroy(taken, keep);
     free(first);
     return status;
+}
+
+sbps_status header_row_names(columns *c, sbps_error *err)
+{
+    const char *first = c->count > 1 ? c->name[0] : NULL;
+    c->row_names = first && (!*first || !strcmp(first, PANDAS_INDEX));
+    if (!c->row_names) return SBPS_OK;
+    return columns_note(c, err,
+                        "the first column has no name, as one of row names, and is left out");
 }

@@ -11,8 +11,10 @@
 sbps_status claim(plan *p, size_t column, const char *option, sbps_error *err)
 {
     if (p->use[column].excluded)
-        return fail(err, SBPS_BAD_ARG, "%s: --%s: column '%s' is left out by --exclude",
-                    p->path, option, show_name(p->columns->name[column]).text);
+        return fail(err, SBPS_BAD_ARG, "%s: --%s: column '%s' is left out%s", p->path, option,
+                    show_name(p->columns->name[column]).text,
+                    column == 0 && p->columns->row_names ? ": it names the rows"
+                                                         : " by --exclude");
     if (p->use[column].kind == USE_NONE) {
         p->use[column].kind = USE_NUMBER;
         return SBPS_OK;
@@ -304,6 +306,8 @@ static sbps_status fill_plan(plan *p, const rows_spec *spec, sbps_error *err)
     column_index x;
     sbps_status status = column_index_create(p->path, p->columns, &x, err);
     if (status != SBPS_OK) return status;
+    if (p->columns->row_names) p->use[0].excluded = true;
+    if ((status = plan_check_names(p, &x, spec, err)) != SBPS_OK) goto done;
     if ((status = exclude_listed(p, &x, given_text(spec->exclude), err)) != SBPS_OK) goto done;
     if ((status = claim_all(p, &x, spec, err)) != SBPS_OK) goto done;
     if ((status = settle_types(p, err)) != SBPS_OK) goto done;

@@ -22,6 +22,7 @@ typedef struct {
     size_t rows;
     double filled;                /* share of the cells that are not 0 */
     const missing_words *missing; /* borrowed; NULL: the few that always are */
+    bool row_names;               /* the first column has no name: it names rows */
     bool comma;                   /* numbers may have a decimal comma */
     column_types *types; /* of a file whose cells tell them; borrowed; NULL: all are numbers */
     char *notes; /* what the user should know of how it was read, a line each; NULL: nothing */

@@ -84,7 +84,15 @@ static const refusal refusals[] = {
     {"(\xb5/\xe4rw)FEA1", {Y}, SBPS_BAD_ARG, "no column is named 'y'"},
     {"BZh is a name,y\n1,2\n", {.target = "Y"}, SBPS_BAD_ARG, "did you mean 'y'?"},
     {"PAR1\x01\x02", {Y}, SBPS_BAD_FILE, "@: this is a Parquet file, which is not read; write"},
-    {",y,a\n1,2,3\n2,3,4\n", {Y}, SBPS_BAD_FILE, "@:1: column 1 has no name"},
+    {"y,,a\n1,2,3\n2,3,4\n", {Y}, SBPS_BAD_FILE, "@:1: column 2 has no name"},
+    {"y,,a,\n1,2,3,4\n2,3,4,5\n",
+     {.target = "z", .exclude = "b,a", .categorical = "c"},
+     SBPS_BAD_ARG,
+     "@:1: no column is named 'z' (--target), no column is named 'c' (--categorical), no "
+     "column "
+     "is named 'b' (--exclude), column 2 has no name, column 4 has no name"},
+    {"y,a\n1,2,3\n2,3,4\n4,5,6\n", {Y}, SBPS_BAD_FILE, "@:2: want 2 columns, found 3"},
+    {"y,a\n1,2,\n2,3,\n", {Y}, SBPS_BAD_FILE, "@:2: want 2 columns, found 3"},
     {"1,2,3\n4,5,6\n", {Y}, SBPS_BAD_FILE, "@:1: the first line holds only numbers"},
     {"y,a\n1,2\n2,3\n", {.intercept = true}, SBPS_BAD_ARG, "--target"},
     {"yield,a\n1,2\n2,3\n",

@@ -67,6 +67,35 @@ TEST(columns_of_one_name_are_told_apart)
     rows_destroy(r);
 }
 
+TEST(names_of_rows_are_left_out)
+{
+    static const char *const files[] = {
+        "\"\",\"y\",\"a\"\n\"1\",1,2\n\"2\",4,5\n\"3\",6,8\n", /* write.csv */
+        "\"y\" \"a\"\n\"1\" 1 2\n\"2\" 4 5\n\"3\" 6 8\n",      /* write.table */
+        "y,a\nMazda,1,2\nHonda,4,5\n\"Fiat, X1\",6,8\n",
+        "y\ta\n1\t1\t2\n2\t4\t5\n3\t6\t8\n",
+        "Unnamed: 0,y,a\n0,1,2\n1,4,5\n2,6,8\n",
+        "|y|a\n1|1|2\n2|4|5\n3|6|8\n",
+    };
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        rows *r = rows_of(files[k], &(rows_spec){.target = "y"});
+        REQUIRE(r);
+        CHECK(r->n == 3 && r->d == 1 && !strcmp(r->names[0], "a") && row_with(r, 4)[0] == 5);
+        CHECK(strstr(r->notes, "the first column has no name, as one of row names"));
+        rows_destroy(r);
+    }
+}
+
+TEST(names_may_be_of_any_script)
+{
+    static const char text[] = "\xe7\x9b\xae\xe6\xa8\x99,\"a, b\",my column\n1,2,\xe6\x9d\xb1\n"
+                               "4,5,\xe8\xa5\xbf\n5,5,\xe8\xa5\xbf\n";
+    rows *r = rows_of(text, &(rows_spec){.target = "\xe7\x9b\xae\xe6\xa8\x99"});
+    REQUIRE(r && r->d == 2);
+    CHECK(!strcmp(r->names[0], "a, b") && !strcmp(r->names[1], "my column=\xe8\xa5\xbf"));
+    rows_destroy(r);
+}
+
 TEST(names_with_commas_can_be_listed)
 {
     const char *content = "y,\"a,b\",c,\"say \"\"x\"\"\"\n1,2,p,3\n4,5,q,-6.5\n";
