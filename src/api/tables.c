@@ -4,8 +4,20 @@
 #include "run/run.h"
 #include "run/simulate.h"
 
+/* Rows in groups become a table of these. */
+static sbps_status group(rows **data, sbps_error *err)
+{
+    rows *members = *data;
+    if (!members->groups) return SBPS_OK;
+    sbps_status status = grouped_rows(members, data, err);
+    if (status != SBPS_OK) rows_destroy(members);
+    return status;
+}
+
 static sbps_status wrap(rows *data, sbps_table **out, sbps_error *err)
 {
+    sbps_status status = group(&data, err);
+    if (status != SBPS_OK) return status;
     *out = calloc(1, sizeof **out);
     if (!*out) {
         rows_destroy(data);
@@ -72,7 +84,8 @@ const char *sbps_table_notes(const sbps_table *table)
 
 size_t sbps_table_rows(const sbps_table *table)
 {
-    return table->data->n;
+    const rows *data = table->data->members ? table->data->members : table->data;
+    return data->n;
 }
 
 double sbps_table_passes(const sbps_table *table)

@@ -42,8 +42,8 @@
 #define BATCH_LEAST  ((size_t)4)
 #define BATCH_STEP   ((size_t)4)
 
-/* Slopes that one row's slope costs under each control variate: a predictor model keeps the numbers
- * of each row, one given w itself is asked again. */
+/* Slopes that one row's slope costs under each control variate: a model that is a predictor's or expands keeps
+ * numbers of each row, another one is asked again. */
 typedef struct {
     const char *name;
     double general_cost;
@@ -70,10 +70,10 @@ bool auto_wanted(const sbps_options *o, const run_plan *p)
 static double row_work(const posterior *u, const char *control_variate)
 {
     if (u->model->regression) return rows_numbers(u->data);
-    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++)
-        if (!strcmp(candidates[i].name, control_variate))
-            return candidates[i].general_cost * (double)u->dim;
-    return (double)u->dim;
+    size_t order = auto_order(control_variate);
+    double d = (double)u->dim, slope = u->model->work ? u->model->work(u->self) : d;
+    if (u->model->expand) return slope + (order == 0 ? 0.0 : order == 1 ? d : d + d * d);
+    return candidates[order].general_cost * slope;
 }
 
 static size_t best_batch(const posterior *u, double noise, double work)

@@ -110,6 +110,12 @@ static const option_spec lines[] = {
          "Which intercept that prior is of: the one at the means of the columns, or the one "
          "at x = 0, which is the one reported. auto: mean for the default prior, zero for "
          "one that was given."},
+    {TEXT("prior-sd", prior_sd, "PRIOR", "auto"), DATA,
+     .help = "Prior of the standard deviations of groups' effects, of which the positive half "
+             "counts. auto: "
+             "student_t(3,0,2.5), in units of 1/sd(z), for linear models times sd(y)."},
+    {TEXT("prior-cor", prior_cor, "PRIOR", "auto"), DATA,
+     .help = "Prior of the correlations of groups' effects. auto: lkj(2)."},
     {TEXT("hidden", hidden, "N,N,...", "4"), DATA,
      .help = "network: units of each hidden layer; 0: none."},
     {CHOICE("activation", activation, "tanh|relu", "tanh"), DATA,

@@ -3,6 +3,7 @@
 #include "choose/plan.h"
 #include "base/kinds.h"
 #include "base/names.h"
+#include "mixed/mixed.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,7 +79,11 @@ sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind
     run_plan plan = {0};
     sbps_status status = choose_model(o, &plan, err);
     *out = plan.model;
-    return status == SBPS_OK ? check_table(o->model, plan.model, data, err) : status;
+    if (status == SBPS_OK && data->members && !(*out = mixed_of(data, plan.model)))
+        return fail(err, SBPS_BAD_ARG,
+                    "--model: %s has no linear predictor for groups to enter",
+                    plan.model->name);
+    return status == SBPS_OK ? check_table(o->model, *out, data, err) : status;
 }
 
 static sbps_status choose_sampler(const sbps_options *o, run_plan *plan, sbps_error *err)

@@ -46,6 +46,19 @@ static sbps_status auxiliary_prior(const sbps_options *o, const posterior *targe
     return asked_or(of->option, options_get(o, of->option), usual, out, err);
 }
 
+/* Of a coordinate that the model describes. */
+static sbps_status own_prior(const sbps_options *o, const model_coordinate *own, prior *out,
+                             sbps_error *err)
+{
+    prior usual;
+    sbps_status status = prior_parse(own->prior, &usual, err);
+    if (status != SBPS_OK) return status;
+    usual = prior_in_units(&usual, own->unit);
+    status = asked_or(own->option, options_get(o, own->option), usual, out, err);
+    if (out->kind->correlation) out->theta[0] += own->deeper;
+    return status;
+}
+
 /* What is asked of coefficients, and their names where it asks by them. */
 typedef struct {
     const sbps_options *options;
@@ -81,6 +94,7 @@ static sbps_status weight_prior(request *r, size_t j, prior *out, sbps_error *er
 
 static bool has_auxiliary(const model_kind *model, const char *name)
 {
+    if (model->rows_of) model = model->rows_of;
     for (size_t i = 0; i < model->auxiliary_count; i++)
         if (!strcmp(model->auxiliaries[i].name, name)) return true;
     return false;
@@ -89,6 +103,13 @@ static bool has_auxiliary(const model_kind *model, const char *name)
 /* Nothing that was asked for is passed over. */
 static sbps_status check_asked(const sbps_options *o, const posterior *target, sbps_error *err)
 {
+    const char *const of_groups[] = {"prior-sd", "prior-cor"};
+    for (size_t i = 0; i < 2 && !target->model->rows_of; i++)
+        if (option_given(o, of_groups[i]))
+            return fail(
+                err, SBPS_BAD_ARG,
+                "--%s is of groups, and the table has none: a formula names them, (1 | g)",
+                of_groups[i]);
     const model_auxiliary *each;
     const char *model = o->model ? o->model : target->model->name;
     for (size_t i = 0; (each = model_auxiliary_at(i)); i++)
@@ -129,8 +150,11 @@ static sbps_status choose_all(request *r, prior *out, sbps_error *err)
     const posterior *target = r->target;
     size_t weights = target->dim - target->auxiliaries;
     sbps_status status = SBPS_OK;
+    model_coordinate own;
     for (size_t j = 0; j < weights && status == SBPS_OK; j++)
-        status = weight_prior(r, j, out + j, err);
+        status = target->model->coordinate && target->model->coordinate(target->self, j, &own)
+                     ? own_prior(r->options, &own, out + j, err)
+                     : weight_prior(r, j, out + j, err);
     if (status == SBPS_OK) status = check_used(r, err);
     for (size_t i = 0; i < target->auxiliaries && status == SBPS_OK; i++)
         status = auxiliary_prior(r->options, target, i, out + weights + i, err);

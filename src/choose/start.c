@@ -34,8 +34,8 @@ typedef struct {
 char *coordinate_name(const posterior *u, const char *name, size_t j)
 {
     char *own;
-    if (u->scale[j] != SCALE_LOG) return copy_text(name);
-    return asprintf(&own, "log(%s)", name) < 0 ? NULL : own;
+    if (u->scale[j] == SCALE_PLAIN) return copy_text(name);
+    return asprintf(&own, "%s(%s)", scale_word(u->scale[j]), name) < 0 ? NULL : own;
 }
 
 /* ---- fields ---- */
@@ -87,11 +87,11 @@ static void skip_blank_lines(reader *r)
 
 static bool names_coordinate(const reader *r, size_t j, const char *name)
 {
-    const char *own = r->names[j];
-    size_t length = strlen(own), log = strlen("log(");
-    if (r->u->scale[j] != SCALE_LOG) return !strcmp(own, name);
-    return !strncmp(name, "log(", log) && !strncmp(name + log, own, length) &&
-           !strcmp(name + log + length, ")");
+    const char *own = r->names[j], *word = scale_word(r->u->scale[j]);
+    size_t length = strlen(own), begin = strlen(word);
+    if (!*word) return !strcmp(own, name);
+    return !strncmp(name, word, begin) && name[begin] == '(' &&
+           !strncmp(name + begin + 1, own, length) && !strcmp(name + begin + 1 + length, ")");
 }
 
 /* The parameter or coordinate of that name, or dim. */

@@ -118,9 +118,5 @@ sbps_status target_start(const sbps_options *o, const posterior *u, char *const 
     *out = (start_point){0};
     if (o->start && *o->start)
         return start_read(o->start, u, (const char *const *)names, out, err);
-    if (!u->model->start) return SBPS_OK;
-    out->w = new_doubles(u->dim);
-    if (!out->w) return fail_memory(err);
-    u->model->start(u->self, out->w);
     return SBPS_OK;
 }

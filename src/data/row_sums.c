@@ -47,9 +47,15 @@ static void merge(const sum_job *s, size_t index, const double *part)
         for (size_t j = 0; j < width; j++) s->total[j] += part[j];
 }
 
+static size_t part_rows(const rows *data)
+{
+    return data->part > 0 ? data->part : PART_ROWS;
+}
+
 static void add_part(const sum_job *s, size_t index, double *scratch, double *total)
 {
-    size_t first = index * PART_ROWS, end = least(s->data->n, first + PART_ROWS);
+    size_t part = part_rows(s->data);
+    size_t first = index * part, end = least(s->data->n, first + part);
     size_t begin = first;
     for (size_t n; first < end && !(s->what->any && total[0] > 0.0); first += n) {
         n = least(end - first, ROW_BLOCK);
@@ -110,7 +116,7 @@ static unsigned workers_for(const rows *data, const row_sum *what, size_t parts)
 
 sbps_status row_sums(const rows *data, const row_sum *what, double *total, sbps_error *err)
 {
-    size_t parts = (data->n + PART_ROWS - 1) / PART_ROWS;
+    size_t part = part_rows(data), parts = (data->n + part - 1) / part;
     unsigned threads = workers_for(data, what, parts);
     sum_job s = {.data = data, .what = what, .total = total};
     s.slots = threads > 1 ? SLOTS * threads : 1;

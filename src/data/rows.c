@@ -36,6 +36,8 @@ void rows_destroy(rows *r)
     free(r->mean);
     free(r->sd);
     row_groups_destroy(r->groups);
+    rows_destroy(r->members);
+    free(r->kept);
     free(r);
 }
 

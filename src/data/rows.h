@@ -17,7 +17,7 @@ typedef struct {
     double mean, sd; /* that --standardize took out; 0 and 1: nothing */
 } column_origin;
 
-typedef struct {
+typedef struct rows {
     const storage_kind *storage; /* how the numbers of x lie in memory */
     size_t n, d;    /* rows; coefficients per row, the intercept's 1 (first) included */
     size_t stride;  /* doubles from row to row: d rounded up to KERNEL_LANES, zero padded */
@@ -40,9 +40,13 @@ typedef struct {
     char *notes;    /* on how it was read, for the user, a line each; NULL: nothing to tell */
     char *source;   /* name of the file; NULL: none */
     size_t dropped; /* rows left out for missing cells; SIZE_MAX: unknown */
-    column_origin *origin;     /* d, or NULL: unknown */
-    uint64_t hash;             /* of everything above but where it comes from */
-    uint64_t seed;             /* of the shuffle */
+    column_origin *origin; /* d, or NULL: unknown */
+    uint64_t hash;         /* of everything above but where it comes from */
+    uint64_t seed;         /* of the shuffle */
+    struct rows
+        *members; /* the rows whose groups these are, see mixed/mixed.h; NULL: these are rows */
+    size_t part;  /* rows of a part of a sum; 0: the usual */
+    void *kept;   /* by whoever made the table, and freed with it; NULL: nothing */
     struct row_groups *groups; /* see groups.h; NULL: every row stands for itself */
     struct table_file
         *mapped; /* the file x or entries, y, weight and offset lie in; NULL: in memory */

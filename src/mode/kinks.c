@@ -18,7 +18,7 @@ void kinks_find(search *s)
         const prior *p = &s->u->priors[j];
         s->side[j] = 1.0;
         s->kink[j] = p->kind->kink ? p->kind->kink(p->theta) : NAN;
-        if (s->u->scale[j] == SCALE_LOG) s->kink[j] = log(s->kink[j]); /* NAN when negative */
+        s->kink[j] = scale_coordinate(s->u->scale[j], s->kink[j]); /* NAN where there is none */
     }
 }
 

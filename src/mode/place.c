@@ -54,6 +54,10 @@ sbps_status search_place(search *s, sbps_error *err)
     bool scaled = s->u->model->scales_with_target;
     double mean = 0.0, sd = 1.0;
     memset(s->w, 0, s->dim * sizeof *s->w);
+    if (s->u->model->start) {
+        s->u->model->start(s->u->self, s->w);
+        return SBPS_OK;
+    }
     if (scaled || s->u->auxiliaries) {
         sbps_status status = target_moments(data, &mean, &sd, err);
         if (status != SBPS_OK) return status;

@@ -68,6 +68,14 @@ typedef struct {
 #define PHI_HELP                                                                               \
     "negative_binomial, beta: prior of phi, larger where y spreads less. auto: "               \
     "gamma(0.01,0.01)."
+/* A coordinate that is neither a weight nor an auxiliary: such follow the weights. */
+typedef struct {
+    coordinate_scale scale;
+    const char *option; /* that gives its prior */
+    const char *prior;  /* by default, of the parameter in its unit */
+    double unit;
+    double deeper; /* added to the eta of lkj: of correlations given others */
+} model_coordinate;
 
 #define AUXILIARY(word)   .name = word, .option = "prior-" word
 #define AUXILIARIES(list) .auxiliaries = list, .auxiliary_count = sizeof list / sizeof *list
@@ -105,6 +113,7 @@ typedef struct predictor {
 typedef struct model_kind {
     const char *name;
     const char *summary;
+    const struct model_kind *rows_of; /* of groups: what their rows say; NULL: these are rows */
     target_support support;
     /* Optional: the same where the shape decides it. */
     target_support (*support_of)(const model_shape *shape);
@@ -138,6 +147,8 @@ typedef struct model_kind {
     double (*prior_mean)(const void *self, size_t j);
     /* Of models with auxiliaries: the unit of each. */
     double (*auxiliary_unit)(const void *self, size_t index);
+    /* Optional: is coordinate j such a one? Then it is described. NULL: none is. */
+    bool (*coordinate)(const void *self, size_t j, model_coordinate *out);
     /* Optional: is coordinate j an intercept, which --prior-intercept is for? NULL: none is. */
     bool (*intercept)(const void *self, size_t j);
     /* Optional: where the search for the mode begins. NULL: at 0. */
@@ -159,6 +170,12 @@ typedef struct model_kind {
     /* out += sum_i factor_i grad log p_i */
     void (*gradient)(const void *self, row_range r, const double *w, const double *factor,
                      double *scratch, double *out);
+    /* Optional: all of them at once, times factor_i and summed: log p, its gradient, the lower triangle of its
+     * Hessian, dim*dim. */
+    void (*expand)(const void *self, row_range r, const double *w, const double *factor,
+                   double *scratch, double *value, double *gradient, double *hessian);
+    /* Optional: what a row's slope costs, in numbers multiplied. NULL: dim. */
+    double (*work)(const void *self);
     /* Optional: out += sum_i factor_i Hess log p_i v. NULL: differences of the gradient. */
     void (*hessian_vector)(const void *self, row_range r, const double *w, const double *v,
                            const double *factor, double *scratch, double *out);

@@ -141,7 +141,7 @@ sbps_status control_allocate(const posterior *u, control_order order, control **
     if (order == CONTROL_HESSIAN) c->hessian = new_doubles(d * hessian_stride(d));
     bool all = c->w && c->gradient && (c->hessian || order == CONTROL_GRADIENT);
     sbps_status status = all ? SBPS_OK : fail_memory(err);
-    if (status == SBPS_OK && u->form->rows) status = allocate_rows(u, c, order, err);
+    if (status == SBPS_OK && u->model->predictor) status = allocate_rows(u, c, order, err);
     if (status == SBPS_OK) return status;
     control_destroy(c);
     *out = NULL;
@@ -187,8 +187,8 @@ sbps_status control_create(const posterior *target, const double *w, control_ord
 void control_destroy(control *c)
 {
     if (!c) return;
-    double *arrays[] = {c->w,   c->gradient, c->hessian, c->d_eta, c->d_aux,
-                        c->eta, c->ee,       c->ea,      c->aa,    c->base};
+    double *arrays[] = {c->w,  c->gradient, c->hessian, c->d_eta, c->d_aux, c->eta,
+                        c->ee, c->ea,       c->aa,      c->base,  c->each};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     free(c);
 }

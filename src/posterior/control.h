@@ -15,6 +15,10 @@ typedef struct control {
      * another (NULL without such); in the second order eta itself and the second derivatives. */
     double *d_eta, *d_aux;
     double *eta, *ee, *ea, *aa;
+    /* Models that expand: of every row the gradient there and, in the second order, the lower triangle of the
+     * Hessian, packed: `each_size` numbers. NULL: they are asked again. */
+    double *each;
+    size_t each_size;
     /* Models with a mean function, see slope_terms: y - d_eta, in the second order + ee eta. */
     double *base;
 } control;

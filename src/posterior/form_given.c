@@ -2,6 +2,7 @@
  * central differences of the gradient,
  *
  *   H v = (grad U(w + h v) - grad U(w - h v)) / 2h + O(h^2),   h = eps^(1/3) (1 + |w|) / |v|. */
+#include "base/dense.h"
 #include "base/memory.h"
 #include "data/row_sums.h"
 #include "posterior/forms.h"
@@ -72,8 +73,14 @@ static void add_hessian(const void *self, row_range r, double *scratch, double *
 static void add_expansion(const void *self, row_range r, double *scratch, double *total)
 {
     const question *q = self;
+    size_t d = q->u->dim;
+    if (q->u->model->expand) {
+        double *own = weights(q->u, r, scratch);
+        q->u->model->expand(q->u->self, r, q->w, scratch, own, total + d, total, total + d + 1);
+        return;
+    }
     add_gradient(self, r, scratch, total);
-    add_hessian(self, r, scratch, total + q->u->dim + 1);
+    add_hessian(self, r, scratch, total + d + 1);
 }
 
 static sbps_status ask(const question *q, size_t width,
@@ -106,13 +113,15 @@ static void begin_hessian(const posterior *u, const double *w, double *unit, dou
     }
 }
 
-/* Products are symmetric only to rounding, and differences less. */
-static void make_symmetric(size_t d, double *hessian)
+/* Products are symmetric only to rounding, and differences less; expansions have the lower triangle alone. */
+static void make_symmetric(const posterior *u, double *hessian)
 {
+    size_t d = u->dim;
     for (size_t j = 0; j < d; j++)
-        for (size_t i = 0; i < j; i++)
-            hessian[i * d + j] = hessian[j * d + i] =
-                0.5 * (hessian[i * d + j] + hessian[j * d + i]);
+        for (size_t i = 0; i < j; i++) {
+            double low = hessian[j * d + i], high = u->model->expand ? low : hessian[i * d + j];
+            hessian[i * d + j] = hessian[j * d + i] = 0.5 * (high + low);
+        }
 }
 
 /* ---- value, gradient ---- */
@@ -150,13 +159,6 @@ static sbps_status gradient_of(const posterior *u, const double *w, double *valu
 }
 
 /* ---- curvature ---- */
-
-static double norm(size_t d, const double *x)
-{
-    double sum = 0.0;
-    for (size_t j = 0; j < d; j++) sum += x[j] * x[j];
-    return sqrt(sum);
-}
 
 static sbps_status difference_product(const posterior *u, const double *w, const double *v,
                                       double *hv, sbps_error *err)
@@ -197,10 +199,24 @@ static sbps_status hessian_by_columns(const posterior *u, const double *w, doubl
     return status;
 }
 
+static sbps_status expansion_of(const posterior *u, const double *w, const expansion *out,
+                                const row_company *beside, sbps_error *err);
+
+static sbps_status expanded_hessian(const posterior *u, const double *w, double *hessian,
+                                    sbps_error *err)
+{
+    double value, *gradient = new_doubles(u->dim);
+    const expansion out = {&value, gradient, hessian};
+    sbps_status status = gradient ? expansion_of(u, w, &out, NULL, err) : fail_memory(err);
+    free(gradient);
+    return status;
+}
+
 static sbps_status hessian_of(const posterior *u, const double *w, double *hessian,
                               sbps_error *err)
 {
     size_t d = u->dim;
+    if (u->model->expand) return expanded_hessian(u, w, hessian, err);
     const question q = {.u = u, .w = w};
     double *unit = new_doubles(d);
     if (!unit) return fail_memory(err);
@@ -211,7 +227,7 @@ static sbps_status hessian_of(const posterior *u, const double *w, double *hessi
     } else {
         status = hessian_by_columns(u, w, unit, hessian, err);
     }
-    make_symmetric(d, hessian);
+    make_symmetric(u, hessian);
     free(unit);
     return status;
 }
@@ -232,9 +248,50 @@ static sbps_status expansion_of(const posterior *u, const double *w, const expan
     memcpy(out->gradient, total, d * sizeof *total);
     *out->value = total[d];
     memcpy(out->hessian, hessian, d * d * sizeof *hessian);
-    make_symmetric(d, out->hessian);
+    make_symmetric(u, out->hessian);
     free(total);
     return status;
+}
+
+/* ---- what control variates keep ---- */
+
+#define EACH_SHARE 0.25 /* of the machine's memory, at most */
+
+typedef struct {
+    const posterior *u;
+    control *c;
+} keeping;
+
+/* Scratch: gradient and Hessian of one row, and the model's own. */
+static void keep_rows(const void *self, row_range r, double *scratch, double *total)
+{
+    const keeping *k = self;
+    const posterior *u = k->u;
+    size_t d = u->dim, whole = d + d * d;
+    double one = 1.0, value;
+    (void)total;
+    for (size_t i = 0; i < r.n; i++) {
+        double *to = k->c->each + (r.first + i) * k->c->each_size;
+        memset(scratch, 0, whole * sizeof *scratch);
+        u->model->expand(u->self, rows_from(r.first + i, 1), k->c->w, &one, scratch + whole,
+                         &value, scratch, scratch + d);
+        memcpy(to, scratch, d * sizeof *to);
+        for (size_t a = 0; a < d && k->c->hessian; a++)
+            memcpy(to + d + packed_size(a), scratch + d + a * d, (a + 1) * sizeof *to);
+    }
+}
+
+static sbps_status rows_of(const posterior *u, control *c, sbps_error *err)
+{
+    size_t d = u->dim, size = d + (c->hessian ? packed_size(d) : 0);
+    double bytes = (double)u->data->n * (double)size * sizeof *c->each;
+    if (!u->model->expand || bytes > EACH_SHARE * machine_memory()) return SBPS_OK;
+    const keeping k = {u, c};
+    const row_sum what = {
+        .self = &k, .scratch = d + d * d + u->model->scratch(u->self, 1), .add = keep_rows};
+    c->each_size = size;
+    c->each = unset_doubles(u->data->n * size);
+    return c->each ? row_sums(u->data, &what, NULL, err) : fail_memory(err);
 }
 
 const posterior_form form_given = {
@@ -243,4 +300,5 @@ const posterior_form form_given = {
     .hessian = hessian_of,
     .expand = expansion_of,
     .hessian_vector = product_of,
+    .rows = rows_of,
 };

@@ -17,10 +17,15 @@ sbps_status posterior_set_priors(posterior *u, const prior *priors, sbps_error *
 {
     for (size_t j = 0; j < u->dim; j++) {
         u->priors[j] = priors[j];
-        if (!priors[j].kind->positive || u->scale[j] == SCALE_LOG) continue;
         char text[128], name[81];
         prior_format(&priors[j], sizeof text, text);
         posterior_name(u, j, sizeof name, name);
+        if (priors[j].kind->correlation != (u->scale[j] == SCALE_TANH) &&
+            priors[j].kind != prior_find("flat"))
+            return fail(err, SBPS_BAD_ARG,
+                        "prior %s of '%s': lkj is for correlations, and they take no other",
+                        text, name);
+        if (!priors[j].kind->positive || u->scale[j] == SCALE_LOG) continue;
         return fail(err, SBPS_BAD_ARG,
                     "prior %s is for positive parameters such as sigma, but the weight of '%s' "
                     "may be negative; take for example normal(0,2.5)",
@@ -57,6 +62,10 @@ static sbps_status open_model(posterior *u, const model_shape *shape, sbps_error
     if (status != SBPS_OK) return status;
     u->dim = u->columns = u->width = model->dim(u->self);
     u->form = model->predictor ? &form_predictor : &form_given;
+    model_coordinate unused;
+    while (model->coordinate && u->columns > 0 &&
+           model->coordinate(u->self, u->columns - 1, &unused))
+        u->columns--;
     if (!model->predictor) return SBPS_OK;
     u->auxiliaries = model->auxiliary_count;
     u->columns = u->data->d;
@@ -85,6 +94,9 @@ sbps_status posterior_open(const rows *data, const model_kind *model, const mode
     for (size_t j = 0; j < u->dim; j++) prior_parse("flat", &u->priors[j], NULL);
     for (size_t i = 0; i < u->auxiliaries; i++)
         u->scale[u->columns + i] = model->auxiliaries[i].scale;
+    model_coordinate own;
+    for (size_t j = 0; model->coordinate && j < u->dim; j++)
+        if (model->coordinate(u->self, j, &own)) u->scale[j] = own.scale;
     *out = u;
     return SBPS_OK;
 undo:
@@ -134,7 +146,7 @@ sbps_status posterior_hessian(const posterior *u, const double *w, double *hessi
 
 bool posterior_expands(const posterior *u)
 {
-    return u->model->predictor || u->model->hessian_vector;
+    return u->model->predictor || u->model->hessian_vector || u->model->expand;
 }
 
 sbps_status posterior_expand(const posterior *u, const double *w, const expansion *out,

@@ -97,9 +97,9 @@ static void spread(const minibatch *u, const double *from, double *to)
 {
     const posterior *target = u->target;
     memset(to, 0, target->width * sizeof *to);
+    size_t others = target->dim - target->columns;
     memcpy(to, from, target->columns * sizeof *to);
-    memcpy(to + target->width - target->auxiliaries, from + target->columns,
-           target->auxiliaries * sizeof *to);
+    memcpy(to + target->width - others, from + target->columns, others * sizeof *to);
 }
 
 /* ---- rows of the batch ---- */

@@ -58,7 +58,7 @@ double minibatch_next_kink(const minibatch *u, double t, double *jump)
         coordinate_scale scale = u->target->scale[j];
         double p = minibatch_seen(u, u->p, j), q = minibatch_seen(u, u->q, j);
         double kink = of->kind->kink ? of->kind->kink(of->theta) : NAN;
-        if (scale == SCALE_LOG) kink = log(kink);
+        kink = scale_coordinate(scale, kink);
         double when = (kink - p) / q, nudge = copysign(KINK_NUDGE * larger(1.0, fabs(kink)), q);
         if (!(when > t) || !(when < first)) continue;
         first = when;

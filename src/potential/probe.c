@@ -56,7 +56,9 @@ double probe_noise(probe *p, const control *cv, rng batches)
 sbps_status probe_influence(probe *p, const control *cv, rng batches, float *influence,
                             sbps_error *err)
 {
-    size_t n = p->u.target->data->n, points = (size_t)(INFLUENCE_ROWS / (double)n);
+    const posterior *of = p->u.target;
+    double dear = of->model->work ? of->model->work(of->self) / (double)of->dim : 1.0;
+    size_t n = of->data->n, points = (size_t)(INFLUENCE_ROWS / ((double)n * dear));
     if (points < INFLUENCE_LEAST) points = INFLUENCE_LEAST;
     if (points > PROBE_POINTS) points = PROBE_POINTS;
     double *squares = new_doubles(n);

@@ -1,6 +1,7 @@
 /* Rows of a batch whose model is given w itself. The polynomial of a control variate is (1) of
  * terms_predictor.c; the model is asked again, at w_hat or at w_hat +- h delta: half the sum of those is the
  * gradient there and the difference over 2h the Hessian times delta, each to h^2. */
+#include "base/dense.h"
 #include "potential/terms.h"
 
 #define DIFFERENCE 1e-4 /* h; delta is itself on the scale of the posterior */
@@ -36,10 +37,62 @@ static size_t askings(const minibatch *u, double h[2], double factor[2])
     return 2;
 }
 
+/* ---- where every row's derivatives are kept ---- */
+
+/* w - w_hat at time t, for the second order. */
+static const double *away(minibatch *u, double t)
+{
+    for (size_t j = 0; j < u->target->dim; j++)
+        u->aside[j] = u->taylor.p[j] + t * u->taylor.q[j];
+    return u->aside;
+}
+
+/* (1) of one row along q. */
+static double kept_slope(const minibatch *u, const double *row, const double *delta)
+{
+    size_t d = u->target->dim;
+    const double *q = u->q, *h = row + d;
+    double slope = dot(d, row, q);
+    for (size_t a = 0; a < d && u->cv->hessian; h += ++a) {
+        for (size_t b = 0; b < a; b++) slope += h[b] * (q[a] * delta[b] + q[b] * delta[a]);
+        slope += h[a] * q[a] * delta[a];
+    }
+    return slope;
+}
+
+static void leave_kept_slopes(minibatch *u, row_range r, double t, double *out)
+{
+    const double *delta = u->cv->hessian ? away(u, t) : NULL;
+    for (size_t i = 0; i < r.n; i++)
+        out[i] -= kept_slope(u, u->cv->each + row_index(r, i) * u->cv->each_size, delta);
+}
+
+/* The same of the summed gradient; the row weights are in u->aux. */
+static void leave_kept_gradient(minibatch *u, row_range r, double t)
+{
+    size_t d = u->target->dim;
+    const double *delta = u->cv->hessian ? away(u, t) : NULL;
+    for (size_t i = 0; i < r.n; i++) {
+        const double *row = u->cv->each + row_index(r, i) * u->cv->each_size, *h = row + d;
+        add_scaled(d, -u->aux[i], row, u->total);
+        for (size_t a = 0; a < d && delta; h += ++a)
+            for (size_t b = 0; b <= a; b++) {
+                u->total[a] -= u->aux[i] * h[b] * delta[b];
+                if (b < a) u->total[b] -= u->aux[i] * h[b] * delta[a];
+            }
+    }
+}
+
+/* ---- where the model is asked again ---- */
+
 /* (1), taken out of the slopes. */
 static void leave_slopes(minibatch *u, row_range r, double t, double *out)
 {
     const posterior *target = u->target;
+    if (u->cv->each) {
+        leave_kept_slopes(u, r, t, out);
+        return;
+    }
     double h[2], factor[2];
     size_t count = askings(u, h, factor);
     for (size_t a = 0; a < count; a++) {
@@ -53,6 +106,10 @@ static void leave_slopes(minibatch *u, row_range r, double t, double *out)
 static void leave_gradient(minibatch *u, row_range r, double t)
 {
     const posterior *target = u->target;
+    if (u->cv->each) {
+        leave_kept_gradient(u, r, t);
+        return;
+    }
     double h[2], factor[2], *each = u->out;
     size_t count = askings(u, h, factor);
     for (size_t a = 0; a < count; a++) {

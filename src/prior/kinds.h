@@ -12,6 +12,7 @@
     X(prior, laplace)                                                                          \
     X(prior, exponential)                                                                      \
     X(prior, gamma)                                                                            \
+    X(prior, lkj)                                                                              \
     X(prior, flat)
 
 PRIOR_KINDS(KIND_DECLARED)

@@ -145,22 +145,39 @@ prior prior_in_units(const prior *p, double unit)
     return out;
 }
 
+/* x = g(w): g and its derivatives, and those of log g'. */
+typedef struct {
+    double x, rate, bend;
+    double log_rate, log_slope, log_bend;
+} change;
+
+static change change_at(coordinate_scale scale, double w)
+{
+    double x = scale_value(scale, w);
+    if (scale == SCALE_LOG) return (change){x, x, x, w, 1.0, 0.0};
+    double e = exp(-2.0 * fabs(w)), rest = 4.0 * e / ((1.0 + e) * (1.0 + e)); /* 1 - x^2 */
+    double log_rest = 2.0 * (M_LN2 - fabs(w) - log1p(e));
+    return (change){x, rest, -2.0 * x * rest, log_rest, -2.0 * x, -2.0 * rest};
+}
+
 double prior_logpdf(const prior *p, coordinate_scale scale, double w)
 {
     if (scale == SCALE_PLAIN) return p->kind->logpdf(p->theta, w);
-    return p->kind->logpdf(p->theta, exp(w)) + w;
+    change c = change_at(scale, w);
+    return p->kind->logpdf(p->theta, c.x) + c.log_rate;
 }
 
 double prior_slope(const prior *p, coordinate_scale scale, double w)
 {
     if (scale == SCALE_PLAIN) return p->kind->slope(p->theta, w);
-    double x = exp(w);
-    return p->kind->slope(p->theta, x) * x + 1.0;
+    change c = change_at(scale, w);
+    return p->kind->slope(p->theta, c.x) * c.rate + c.log_slope;
 }
 
 double prior_curvature(const prior *p, coordinate_scale scale, double w)
 {
     if (scale == SCALE_PLAIN) return p->kind->curvature(p->theta, w);
-    double x = exp(w);
-    return p->kind->curvature(p->theta, x) * x * x + p->kind->slope(p->theta, x) * x;
+    change c = change_at(scale, w);
+    return p->kind->curvature(p->theta, c.x) * c.rate * c.rate +
+           p->kind->slope(p->theta, c.x) * c.bend + c.log_bend;
 }

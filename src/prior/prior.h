@@ -6,6 +6,7 @@
 #include "base/status.h"
 
 #define PRIOR_MAX_NUMBERS 3
+#define PRIOR_REST        1e-15 /* of 1 - x^2, at least: nearer to 1 no x is told from it */
 
 typedef struct prior_kind {
     const char *name;
@@ -15,6 +16,7 @@ typedef struct prior_kind {
     const int *
         powers; /* of the unit of x that each number has: 1 a mean, -1 a rate, 0 degrees of freedom */
     bool positive;    /* support x > 0: only for parameters that are positive, such as sigma */
+    bool correlation; /* support -1 < x < 1: only for correlations, which take no other */
     bool quadratic;   /* log density is quadratic in x: its slope is linear in x */
     bool log_concave; /* log density is concave in x */
     /* True when the numbers make a density (scales > 0, all finite). */

@@ -1,5 +1,6 @@
 /* From options and rows to a mode with names, and to the normal there. */
 #include "run/approximate.h"
+#include "base/cholesky.h"
 #include "base/memory.h"
 #include "choose/target.h"
 #include "run/run.h"
@@ -18,6 +19,25 @@ static sbps_status name_coordinates(sbps_mode *found, sbps_error *err)
     return SBPS_OK;
 }
 
+/* As many nodes as the integrals of groups need, and the mode that these have. */
+static sbps_status settle_groups(sbps_mode *found, const mode_request *how, sbps_error *err)
+{
+    size_t d = found->dim;
+    mode *before = found->m;
+    quadrature rule;
+    if (!found->u->model->rows_of) return SBPS_OK;
+    double *factor = new_doubles(d * d);
+    if (!factor) return fail_memory(err);
+    memcpy(factor, before->hessian, d * d * sizeof *factor);
+    sbps_status status = SBPS_OK;
+    if (cholesky(d, factor))
+        status = mixed_settle(found->u->self, found->u->data, before->w, factor, &rule, err);
+    free(factor);
+    if (status == SBPS_OK) status = mode_find_by(found->u, before->w, how, &found->m, err);
+    if (status == SBPS_OK) mode_destroy(before);
+    return status;
+}
+
 static sbps_status search_mode(sbps_mode *found, sbps_error *err)
 {
     const sbps_options *o = found->options;
@@ -28,6 +48,7 @@ static sbps_status search_mode(sbps_mode *found, sbps_error *err)
     start_point start;
     sbps_status status = target_start(o, found->u, found->names, &start, err);
     if (status == SBPS_OK) status = mode_find_by(found->u, start.w, &how, &found->m, err);
+    if (status == SBPS_OK) status = settle_groups(found, &how, err);
     start_release(&start);
     return status;
 }
@@ -37,8 +58,7 @@ static sbps_status keep_values(sbps_mode *found, sbps_error *err)
     found->values = new_doubles(found->dim);
     if (!found->values) return fail_memory(err);
     for (size_t j = 0; j < found->dim; j++)
-        found->values[j] =
-            found->u->scale[j] == SCALE_LOG ? exp(found->m->w[j]) : found->m->w[j];
+        found->values[j] = scale_value(found->u->scale[j], found->m->w[j]);
     return laplace_nll(found->u, found->m, &found->law, err);
 }
 

@@ -8,6 +8,7 @@
 #include "data/row_sums.h"
 #include "estimate/bias.h"
 #include "estimate/moments.h"
+#include "mixed/mixed.h"
 #include "potential/row_bounds.h"
 #include "store/draws.h"
 #include "store/result.h"
@@ -99,6 +100,7 @@ struct sbps_run {
     strata_tally tally;  /* of the rows' influence; all 0 where it was not measured */
     double *anchor;      /* dim: its reference point, as the checkpoint keeps it */
     double *factor;      /* Cholesky of the Hessian there */
+    quadrature rule;     /* of groups; 0 nodes: the table has none */
     metric *a;
     bends *bent;        /* NULL: no coordinate is */
     row_effects moving; /* rows that move the answer by themselves, as far as was looked */

@@ -17,7 +17,7 @@ static sbps_status name_parameters(sbps_run *run, sbps_error *err)
     const posterior *u = run->target;
     run->report = calloc(u->dim, sizeof *run->report);
     if (!run->report) return fail_memory(err);
-    for (size_t j = 0; j < u->dim; j++) run->report[j] = u->scale[j] == SCALE_LOG ? exp : NULL;
+    for (size_t j = 0; j < u->dim; j++) run->report[j] = scale_function(u->scale[j]);
     return target_names(u, &run->names, err);
 }
 
@@ -57,7 +57,7 @@ static sbps_status findings_open(sbps_run *run, findings *f, sbps_error *err)
     f->measured.to.steepness = &run->steepness;
     f->measured.to.spread = run->options->spread;
     bool small = run->target->dim <= GATHER_DIM;
-    if (!posterior_expands(run->target) || plan->sampler->full || !(wanted || with_control) ||
+    if (!run->target->model->predictor || plan->sampler->full || !(wanted || with_control) ||
         !small)
         return SBPS_OK;
     bool influence = wanted && influence_applies(run->target);
@@ -114,6 +114,21 @@ static sbps_status factor_hessian(sbps_run *run, sbps_error *err)
     memcpy(run->factor, run->reference->hessian, d * d * sizeof *run->factor);
     if (cholesky(d, run->factor)) return SBPS_OK;
     return fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
+}
+
+/* Groups: enough nodes for their integrals, and the mode that these have. */
+static sbps_status settle_groups(sbps_run *run, sbps_error *err)
+{
+    mode *before = run->reference;
+    if (!run->target->model->rows_of) return SBPS_OK;
+    sbps_status status =
+        mixed_settle(run->target->self, &run->data, before->w, run->factor, &run->rule, err);
+    if (status != SBPS_OK || run->start_hash) return status;
+    status = mode_find(run->target, before->w, &run->reference, err);
+    mode_destroy(before);
+    free(run->factor);
+    run->factor = NULL;
+    return status == SBPS_OK ? factor_hessian(run, err) : status;
 }
 
 sbps_status run_control(const sbps_run *run, const char *name, const double *w, control **out,
@@ -208,6 +223,7 @@ static sbps_status see_rows(sbps_run *run, findings *f, sbps_error *err)
     if ((status = findings_open(run, f, err)) != SBPS_OK) return status;
     if ((status = find_reference(run, f, err)) != SBPS_OK) return status;
     if ((status = factor_hessian(run, err)) != SBPS_OK) return status;
+    if ((status = settle_groups(run, err)) != SBPS_OK) return status;
     if ((status = finish_plan(run, f, err)) != SBPS_OK) return status;
     if ((status = make_control(run, f, err)) != SBPS_OK) return status;
     if ((status = run_bound_pairs(run, err)) != SBPS_OK) return status;

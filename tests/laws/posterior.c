@@ -21,7 +21,7 @@ static void choose_priors(problem *p, size_t d)
     size_t kind = 0;
     for (size_t j = 0; j < DIM_MAX; j++) {
         do kind = prior_kinds[kind + 1] ? kind + 1 : 0;
-        while (prior_kinds[kind]->positive);
+        while (prior_kinds[kind]->positive || prior_kinds[kind]->correlation);
         p->priors[j] = (prior){prior_kinds[kind], {3.3, 1.3, 2.1}};
     }
     for (size_t j = d; j < DIM_MAX; j++) prior_parse("exponential(1.3)", &p->priors[j], NULL);

@@ -1,0 +1,241 @@
+/* Louis (1982): with h_k the log integrand at node k and s_k its share,
+ *
+ *   Hess log m = sum_k s_k (Hess h_k + grad h_k grad h_k') - g g',   g = sum_k s_k grad h_k            (1)
+ *
+ * where eta_i = x_i.beta + z_i.L v_k has d eta/d theta_a = z_i.L_a v_k, and L_a, L_ab move one row of L each. So with
+ * c_ik = weight_i d^2 log p/d eta^2 the blocks of sum_k s_k Hess h_k are
+ *
+ *   beta, beta    sum_i (sum_k s_k c_ik) x_i x_i'
+ *   beta, a       sum_i (sum_k s_k c_ik z_i,r(a) (L_a v_k)) x_i                                        (2)
+ *   a, b          sum_k s_k [(L_a v_k)(L_b v_k) sum_i c_ik z_i,r(a) z_i,r(b) + (L_ab v_k) pull_k,r(a)]
+ *
+ * and likewise for auxiliaries. The mode of the integrand moves with phi: (1) knows of it through the shares. */
+#include "mixed/expand.h"
+#include "base/dense.h"
+
+#include <string.h>
+
+#define BLOCK ((size_t)64) /* rows; nodes come one after another */
+
+/* One group's sums, and a block's room. */
+typedef struct {
+    double *score;   /* points * dim, and room for a stride: grad h_k */
+    double *mean;    /* dim: g */
+    double *hessian; /* dim * dim, lower triangle */
+    double *pull;    /* points * effects: sum_i weight_i d log p_i/d eta z_i */
+    double *bend;    /* points * effects^2: sum_i c_ik z_i z_i' */
+    double
+        *cross; /* points * auxiliaries * effects: of the second derivatives eta, auxiliary */
+    /* by rows of a block: what weighs x_i in the columns of (2), one coordinate after another; d of them stand for beta */
+    double *weigh;
+    double *padded, *outer; /* stride, stride * stride */
+    double *eta, *y, *g, *c, *g_aux, *c_aux, *aux_aux;
+} room;
+
+static size_t lay_out(const mixed *m, double *base, room *r)
+{
+    size_t used = 0, a = m->rows_of->auxiliary_count, q = m->shape.effects, d = m->data->d;
+    size_t stride = m->data->stride;
+    const struct {
+        double **part;
+        size_t size;
+    } parts[] = {{&r->score, m->points * m->dim + stride},
+                 {&r->mean, m->dim},
+                 {&r->hessian, m->dim * m->dim},
+                 {&r->pull, m->points * q},
+                 {&r->bend, m->points * q * q},
+                 {&r->cross, m->points * a * q},
+                 {&r->weigh, (m->dim - d + 1) * BLOCK},
+                 {&r->padded, stride},
+                 {&r->outer, stride * stride},
+                 {&r->eta, BLOCK},
+                 {&r->y, BLOCK},
+                 {&r->g, BLOCK},
+                 {&r->c, BLOCK},
+                 {&r->g_aux, a * BLOCK},
+                 {&r->c_aux, a * BLOCK},
+                 {&r->aux_aux, packed_size(a) * BLOCK}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        *parts[i].part = base ? base + used : NULL;
+        used += (parts[i].size + 7) / 8 * 8;
+    }
+    return used;
+}
+
+size_t expand_scratch(const mixed *m)
+{
+    room unused;
+    return lay_out(m, NULL, &unused);
+}
+
+static double row_times(size_t q, const double *row, const double *place)
+{
+    double sum = 0.0;
+    for (size_t a = 0; a < q; a++) sum += row[a] * place[a];
+    return sum;
+}
+
+/* ---- rows at one node ---- */
+
+static void see_node(const group_view *v, room *r, size_t first, size_t n, size_t k)
+{
+    const mixed *m = v->m;
+    size_t count = m->rows_of->auxiliary_count;
+    const double *place = v->place + k * m->shape.effects;
+    for (size_t i = 0; i < n; i++) {
+        r->eta[i] = group_eta(v, first + i, place);
+        r->y[i] = m->data->y[v->first + first + i];
+    }
+    const batch b = {
+        .k = m->k, .n = n, .eta = r->eta, .y = r->y, .aux = v->p.aux, .pitch = BLOCK};
+    m->rows_of->predictor->gradient(&b, r->g, count ? r->g_aux : NULL);
+    m->rows_of->predictor->curvature(&b, r->c, count ? r->c_aux : NULL,
+                                     count ? r->aux_aux : NULL);
+    const double *weight = m->data->weight;
+    for (size_t i = 0; weight && i < n; i++) {
+        double factor = weight[v->first + first + i];
+        r->g[i] *= factor;
+        r->c[i] *= factor;
+        for (size_t a = 0; a < count; a++) {
+            r->g_aux[a * BLOCK + i] *= factor;
+            r->c_aux[a * BLOCK + i] *= factor;
+        }
+        for (size_t a = 0; a < packed_size(count); a++) r->aux_aux[a * BLOCK + i] *= factor;
+    }
+}
+
+/* Sums by node of what is not x. */
+static void add_effects(const group_view *v, room *r, size_t first, size_t n, size_t k)
+{
+    const mixed *m = v->m;
+    size_t q = m->shape.effects, count = m->rows_of->auxiliary_count;
+    double *score = r->score + k * m->dim;
+    for (size_t i = 0; i < n; i++) {
+        size_t row = v->first + first + i;
+        for (size_t a = 0; a < q; a++) {
+            double z = group_effect_of(m, row, a);
+            r->pull[k * q + a] += r->g[i] * z;
+            for (size_t b = 0; b < q; b++)
+                r->bend[(k * q + a) * q + b] += r->c[i] * z * group_effect_of(m, row, b);
+            for (size_t b = 0; b < count; b++)
+                r->cross[(k * count + b) * q + a] += r->c_aux[b * BLOCK + i] * z;
+        }
+        for (size_t b = 0; b < count; b++) score[m->aux + b] += r->g_aux[b * BLOCK + i];
+    }
+    for (size_t b = 0; b < count; b++)
+        for (size_t c = 0; c <= b; c++)
+            r->hessian[(m->aux + b) * m->dim + m->aux + c] +=
+                v->share[k] * sum(n, r->aux_aux + packed_index(b, c) * BLOCK);
+}
+
+/* What weighs x_i, averaged over nodes: (2). */
+static void add_weights(const group_view *v, room *r, size_t first, size_t n, size_t k)
+{
+    const mixed *m = v->m;
+    size_t q = m->shape.effects, count = m->rows_of->auxiliary_count;
+    double share = v->share[k], *of_aux = r->weigh + (m->shape.count + 1) * BLOCK;
+    for (size_t i = 0; i < n; i++) r->weigh[i] += share * r->c[i];
+    for (size_t a = 0; a < m->shape.count; a++) {
+        double moved = share * row_times(q, v->p.at->first[a], v->place + k * q);
+        for (size_t i = 0; i < n; i++)
+            r->weigh[(a + 1) * BLOCK + i] +=
+                moved * r->c[i] * group_effect_of(m, v->first + first + i, m->shape.of[a].row);
+    }
+    for (size_t b = 0; b < count; b++)
+        add_scaled(n, share, r->c_aux + b * BLOCK, of_aux + b * BLOCK);
+}
+
+/* ---- rows at all nodes ---- */
+
+static void add_outer(const mixed *m, room *r, size_t first, size_t n)
+{
+    const rows *data = m->data;
+    size_t stride = data->stride;
+    if (data->storage->outer &&
+        data->storage->outer(data, m->k, first, n, r->weigh, stride, r->outer))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        data->storage->decode(data, first + i, r->padded);
+        for (size_t a = 0; a < data->d; a++)
+            add_scaled(a + 1, r->weigh[i] * r->padded[a], r->padded, r->outer + a * stride);
+    }
+}
+
+static void add_block(const group_view *v, room *r, size_t first, size_t n)
+{
+    const mixed *m = v->m;
+    size_t d = m->data->d, others = m->dim - d;
+    const row_range range = rows_from(v->first + first, n);
+    memset(r->weigh, 0, (others + 1) * BLOCK * sizeof *r->weigh);
+    for (size_t k = 0; k < m->points; k++) {
+        see_node(v, r, first, n, k);
+        add_effects(v, r, first, n, k);
+        add_weights(v, r, first, n, k);
+        rows_combine(m->data, m->k, range, r->g, r->score + k * m->dim);
+    }
+    add_outer(m, r, range.first, n);
+    for (size_t a = 0; a < others; a++) {
+        memset(r->padded, 0, m->data->stride * sizeof *r->padded);
+        rows_combine(m->data, m->k, range, r->weigh + (a + 1) * BLOCK, r->padded);
+        add_scaled(d, 1.0, r->padded, r->hessian + (d + a) * m->dim);
+    }
+}
+
+/* ---- the group ---- */
+
+/* The blocks of effects, and their scores, from the sums by node. */
+static void add_spread(const group_view *v, room *r, size_t k)
+{
+    const mixed *m = v->m;
+    size_t q = m->shape.effects, d = m->data->d, count = m->rows_of->auxiliary_count;
+    const double *place = v->place + k * q;
+    double moved[SPREAD_MOST], *score = r->score + k * m->dim;
+    for (size_t a = 0; a < m->shape.count; a++) {
+        size_t row = m->shape.of[a].row;
+        double *out = r->hessian + (d + a) * m->dim + d;
+        moved[a] = row_times(q, v->p.at->first[a], place);
+        score[d + a] += r->pull[k * q + row] * moved[a];
+        for (size_t b = 0; b <= a; b++) {
+            size_t other = m->shape.of[b].row;
+            out[b] += v->share[k] * moved[a] * moved[b] * r->bend[(k * q + row) * q + other];
+            if (other == row)
+                out[b] += v->share[k] * r->pull[k * q + row] *
+                          row_times(q, v->p.at->second[a][b], place);
+        }
+        for (size_t b = 0; b < count; b++)
+            r->hessian[(m->aux + b) * m->dim + d + a] +=
+                v->share[k] * moved[a] * r->cross[(k * count + b) * q + row];
+    }
+}
+
+/* (1): what scores add. */
+static void add_scores(const group_view *v, room *r)
+{
+    size_t dim = v->m->dim;
+    for (size_t k = 0; k < v->m->points; k++) {
+        const double *score = r->score + k * dim;
+        add_scaled(dim, v->share[k], score, r->mean);
+        for (size_t a = 0; a < dim; a++)
+            add_scaled(a + 1, v->share[k] * score[a], score, r->hessian + a * dim);
+    }
+    for (size_t a = 0; a < dim; a++)
+        add_scaled(a + 1, -r->mean[a], r->mean, r->hessian + a * dim);
+}
+
+void group_expand(group_view *v, double factor, double *scratch, double *gradient,
+                  double *hessian)
+{
+    room r;
+    const mixed *m = v->m;
+    size_t d = m->data->d, stride = m->data->stride;
+    memset(scratch, 0, lay_out(m, scratch, &r) * sizeof *scratch);
+    for (size_t first = 0; first < v->n; first += BLOCK)
+        add_block(v, &r, first, v->n - first < BLOCK ? v->n - first : BLOCK);
+    for (size_t a = 0; a < d; a++)
+        add_scaled(a + 1, 1.0, r.outer + a * stride, r.hessian + a * m->dim);
+    for (size_t k = 0; k < m->points; k++) add_spread(v, &r, k);
+    add_scores(v, &r);
+    add_scaled(m->dim, factor, r.mean, gradient);
+    for (size_t a = 0; a < m->dim; a++)
+        add_scaled(a + 1, factor, r.hessian + a * m->dim, hessian + a * m->dim);
+}

@@ -1,0 +1,58 @@
+/* Groups in place of rows. Given phi = (beta, log sds, correlations, auxiliaries) the effects of one group are
+ * independent of all others', so that the posterior of phi is a sum over groups of
+ *
+ *   log m_g(phi) = log int prod_(i in g) p(y_i | eta_i(v))^weight_i N(v; 0, 1) dv,
+ *   eta_i(v) = x_i.beta + offset_i + z_i.L v,                                                       (1)
+ *
+ * and a group is what a row is elsewhere: it is drawn into batches, has its control variate, its influence. */
+#ifndef MIXED_MIXED_H
+#define MIXED_MIXED_H
+
+#include "data/groups.h"
+#include "mixed/spread.h"
+#include "model/model.h"
+
+/* The model of a table of groups whose rows are those of a regression; NULL: its rows are no predictor's. */
+const model_kind *mixed_of(const rows *groups, const model_kind *rows_of);
+/* Such models for the regressions listed, to be freed; the last has no name; NULL: no memory. */
+model_kind *mixed_kinds(void);
+/* A table whose rows are the groups of `data`, which it takes; data->groups must be there. On failure data is the
+ * caller's still. */
+sbps_status grouped_rows(rows *data, rows **out, sbps_error *err);
+
+/* The rule that integrals are made with: nodes an effect, and what more of them would move a mean by, in posterior
+ * sds. */
+typedef struct {
+    size_t nodes;
+    double error;
+} quadrature;
+
+/* As many nodes as are enough around w, with the Cholesky factor of the Hessian there, for a model of groups that was
+ * opened on these. Changes what it says by as little as the error is; before chains run. */
+sbps_status mixed_settle(void *self, const rows *groups, const double *w, const double *factor,
+                         quadrature *out, sbps_error *err);
+
+/* ---- for the files of this folder ---- */
+
+typedef struct {
+    const model_kind *rows_of; /* what one row says */
+    void *rows_self;
+    const rows *data; /* one row each */
+    const row_groups *groups;
+    const kernels *k;
+    spread_shape shape;             /* of the effects of a group */
+    size_t column[EFFECTS_A_LEVEL]; /* of z that each is for */
+    double unit[EFFECTS_A_LEVEL];   /* of its sd */
+    size_t aux; /* first coordinate of auxiliaries; before them those of the shape */
+    size_t dim;
+    size_t largest; /* rows of a group */
+    /* the rule: so many nodes an effect, points of the grid, and what each counts: log w + t^2/2 */
+    size_t nodes, points;
+    double *node;      /* points * effects */
+    double *log_count; /* points */
+    double *centre;    /* groups * effects: where the search for a group's mode begins */
+} mixed;
+
+sbps_status mixed_set_nodes(mixed *m, size_t nodes, sbps_error *err);
+
+#endif

@@ -1,0 +1,132 @@
+/* Tables with groups, made up: x normal, z the constant and the first column, y by the model. */
+#ifndef TESTS_MIXED_FIXTURE_H
+#define TESTS_MIXED_FIXTURE_H
+
+#include "base/memory.h"
+#include "base/rng.h"
+#include "check.h"
+#include "data/groups.h"
+#include "mixed/mixed.h"
+#include "posterior/posterior.h"
+
+typedef struct {
+    const char *model;
+    size_t groups, each; /* rows of group g: 1 + (g * 7) % (2 each - 1) */
+    size_t effects;      /* 1: (1|g), 2: (1+x1|g) */
+    bool weights, independent;
+    double sd[2], cor, intercept;
+    uint64_t seed;
+} grouped_spec;
+
+#define FIXED ((size_t)3) /* intercept, x1, x2 */
+
+static size_t rows_of_group(const grouped_spec *s, size_t g)
+{
+    return 1 + g * 7 % (2 * s->each - 1);
+}
+
+static char **texts(size_t count, const char *const *from)
+{
+    char **out = calloc(count, sizeof *out);
+    for (size_t i = 0; i < count; i++) out[i] = copy_text(from[i]);
+    return out;
+}
+
+static row_groups *make_groups(const grouped_spec *s, size_t n)
+{
+    static const char *const names[] = {"Intercept", "x1"};
+    row_groups *g = calloc(1, sizeof *g);
+    g->factors = g->terms = 1;
+    g->factor = calloc(1, sizeof *g->factor);
+    g->term = calloc(1, sizeof *g->term);
+    *g->factor = (group_factor){.name = copy_text("g"), .levels = s->groups};
+    g->factor->level = calloc(s->groups, sizeof *g->factor->level);
+    g->factor->of = calloc(n, sizeof *g->factor->of);
+    *g->term = (group_term){
+        .count = s->effects, .names = texts(s->effects, names), .correlated = !s->independent};
+    g->term->column = calloc(2, sizeof *g->term->column);
+    g->term->column[0] = GROUP_CONSTANT;
+    g->count = s->groups;
+    g->start = calloc(g->count + 1, sizeof *g->start);
+    g->width = s->effects - 1;
+    g->z = new_doubles(n * g->width + 1);
+    for (size_t i = 0, row = 0; i < s->groups; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "%zu", i);
+        g->factor->level[i] = copy_text(name);
+        for (size_t k = 0; k < rows_of_group(s, i); k++) g->factor->of[row++] = (uint32_t)i;
+        g->start[i + 1] = row;
+    }
+    return g;
+}
+
+static void draw_effects(const grouped_spec *s, rng *r, double *u)
+{
+    double a = rng_normal(r), b = rng_normal(r);
+    u[0] = s->sd[0] * a;
+    u[1] = s->sd[1] * (s->cor * a + sqrt(1.0 - s->cor * s->cor) * b);
+}
+
+static void fill_row(const grouped_spec *s, rows *r, rng *random, size_t i, const double *u)
+{
+    double *x = r->x + i * r->stride, aux[] = {log(0.7), log(4.0)};
+    x[0] = 1.0;
+    for (size_t j = 1; j < FIXED; j++) x[j] = rng_normal(random);
+    double eta =
+        s->intercept + 0.5 * x[1] - 0.3 * x[2] + u[0] + (s->effects > 1 ? u[1] * x[1] : 0.0);
+    if (s->effects > 1) r->groups->z[i] = x[1];
+    r->y[i] = model_find(s->model)->predictor->simulate(random, eta, aux);
+    if (r->weight) r->weight[i] = 0.5 + rng_uniform(random);
+}
+
+/* Groups, and the posterior over them with flat priors. */
+typedef struct {
+    rows *data;
+    posterior *u;
+} grouped;
+
+static grouped grouped_make(const grouped_spec *s)
+{
+    static const char *const names[] = {"intercept", "x1", "x2"};
+    size_t n = 0;
+    rng random = rng_stream(s->seed, 0, RNG_SIMULATE);
+    rows *r = calloc(1, sizeof *r);
+    for (size_t g = 0; g < s->groups; g++) n += rows_of_group(s, g);
+    *r = (rows){.storage = &storage_double,
+                .n = n,
+                .d = FIXED,
+                .stride = KERNEL_LANES,
+                .intercept = true};
+    r->x = new_doubles(n * r->stride);
+    r->y = new_doubles(n);
+    if (s->weights) r->weight = new_doubles(n);
+    r->names = texts(FIXED, names);
+    r->mean = new_doubles(FIXED);
+    r->sd = new_doubles(FIXED);
+    r->sd[1] = r->sd[2] = 1.0;
+    r->target = copy_text("y");
+    r->groups = make_groups(s, n);
+    for (size_t g = 0; g < s->groups; g++) {
+        double u[2];
+        draw_effects(s, &random, u);
+        for (size_t i = r->groups->start[g]; i < r->groups->start[g + 1]; i++)
+            fill_row(s, r, &random, i, u);
+    }
+    grouped out = {0};
+    sbps_error err;
+    CHECK(grouped_rows(r, &out.data, &err) == SBPS_OK);
+    if (posterior_open(out.data, mixed_of(out.data, model_find(s->model)), NULL, &out.u,
+                       &err) != SBPS_OK) {
+        printf("%s\n", err.text);
+        exit(1);
+    }
+    return out;
+}
+
+static void grouped_close(grouped *t)
+{
+    posterior_destroy(t->u);
+    rows_destroy(t->data);
+}
+
+#endif

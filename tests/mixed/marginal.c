@@ -1,0 +1,226 @@
+/* A group's integral against sums on a fine grid and against closed forms; gradients and Hessians against
+ * differences. */
+#include "base/cholesky.h"
+#include "base/dense.h"
+#include "base/hermite.h"
+#include "fixture.h"
+
+#define NODES_MANY ((size_t)25)
+
+static const grouped_spec specs[] = {
+    {.model = "logistic", .groups = 7, .each = 6, .effects = 1, .sd = {1.2, 0.0}, .seed = 1},
+    {.model = "logistic",
+     .groups = 7,
+     .each = 6,
+     .effects = 2,
+     .sd = {1.2, 0.7},
+     .cor = 0.4,
+     .seed = 2},
+    {.model = "logistic",
+     .groups = 5,
+     .each = 90,
+     .effects = 2,
+     .sd = {1.2, 0.7},
+     .cor = -0.4,
+     .weights = true,
+     .seed = 3},
+    {.model = "poisson",
+     .groups = 7,
+     .each = 6,
+     .effects = 2,
+     .sd = {0.6, 0.3},
+     .cor = 0.4,
+     .independent = true,
+     .weights = true,
+     .seed = 4},
+    {.model = "linear",
+     .groups = 7,
+     .each = 6,
+     .effects = 2,
+     .sd = {1.2, 0.7},
+     .cor = 0.4,
+     .seed = 5},
+};
+#define SPECS (sizeof specs / sizeof *specs)
+
+static mixed *nodes(const grouped *t, size_t count)
+{
+    mixed *m = t->u->self;
+    CHECK(mixed_set_nodes(m, count, NULL) == SBPS_OK);
+    return m;
+}
+
+/* Somewhere sensible. */
+static void place(const grouped *t, double *w)
+{
+    const double at[] = {0.2, 0.4, -0.2, -0.1, -0.5, 0.3, -0.3};
+    size_t d = t->u->dim;
+    for (size_t j = 0; j < d; j++) w[j] = at[j];
+    if (((mixed *)t->u->self)->rows_of->auxiliary_count) w[d - 1] = -0.3;
+}
+
+static double normal_density(double x)
+{
+    return exp(-0.5 * x * x) / sqrt(2.0 * M_PI);
+}
+
+/* The group's likelihood where its effects are L v. */
+static double likelihood(const mixed *m, const double *w, size_t g, const double *v)
+{
+    effect_spread at;
+    double total = 0.0;
+    spread_at(&m->shape, w + m->data->d, false, &at);
+    for (size_t i = m->groups->start[g]; i < m->groups->start[g + 1]; i++) {
+        const double *x = m->data->x + i * m->data->stride;
+        double eta = w[0] * x[0] + w[1] * x[1] + w[2] * x[2], value;
+        for (size_t a = 0; a < m->shape.effects; a++)
+            for (size_t b = 0; b <= a; b++)
+                eta += (a == 0 ? 1.0 : x[1]) * at.factor[a][b] * v[b];
+        const batch one = {
+            .k = m->k, .n = 1, .eta = &eta, .y = m->data->y + i, .aux = w + m->aux, .pitch = 1};
+        m->rows_of->predictor->loglik(&one, &value);
+        total += (m->data->weight ? m->data->weight[i] : 1.0) * value;
+    }
+    return exp(total);
+}
+
+static double on_a_grid(const mixed *m, const double *w, size_t g)
+{
+    double sum = 0.0, step = 0.02, reach = 8.0;
+    bool two = m->shape.effects > 1;
+    if (two) step = 0.05;
+    for (double a = -reach; a <= reach; a += step)
+        for (double b = two ? -reach : 0.0; b <= (two ? reach : 0.0); b += step) {
+            const double v[] = {a, b};
+            sum += likelihood(m, w, g, v) * normal_density(a) * step *
+                   (two ? normal_density(b) * step : 1.0);
+        }
+    return log(sum);
+}
+
+TEST(a_group_is_the_integral_over_its_effects)
+{
+    for (size_t s = 0; s < SPECS; s++) {
+        grouped t = grouped_make(&specs[s]);
+        mixed *m = nodes(&t, NODES_MANY);
+        double w[16], value, *scratch = new_doubles(t.u->model->scratch(m, 1));
+        place(&t, w);
+        for (size_t g = 0; g < specs[s].groups; g++) {
+            t.u->model->loglik(m, rows_from(g, 1), w, scratch, &value);
+            CHECK_NEAR(value, on_a_grid(m, w, g), 1e-6 * fmax(1.0, fabs(value)));
+        }
+        free(scratch);
+        grouped_close(&t);
+    }
+}
+
+/* log N(y; X beta, Z S Z' + sigma^2) of a group */
+static double closed_form(const mixed *m, const double *w, size_t g)
+{
+    effect_spread at;
+    size_t first = m->groups->start[g], n = m->groups->start[g + 1] - first;
+    double *v = new_doubles(n * n), *r = new_doubles(n),
+           value = -0.5 * (double)n * log(2.0 * M_PI);
+    spread_at(&m->shape, w + m->data->d, false, &at);
+    for (size_t i = 0; i < n; i++) {
+        const double *x = m->data->x + (first + i) * m->data->stride;
+        r[i] = m->data->y[first + i] - w[0] * x[0] - w[1] * x[1] - w[2] * x[2];
+        for (size_t j = 0; j < n; j++) {
+            const double *y = m->data->x + (first + j) * m->data->stride;
+            double a0 = at.factor[0][0] + x[1] * at.factor[1][0], a1 = x[1] * at.factor[1][1];
+            double b0 = at.factor[0][0] + y[1] * at.factor[1][0], b1 = y[1] * at.factor[1][1];
+            v[i * n + j] = a0 * b0 + a1 * b1 + (i == j ? exp(2.0 * w[m->aux]) : 0.0);
+        }
+    }
+    CHECK(cholesky(n, v));
+    for (size_t i = 0; i < n; i++) {
+        r[i] = (r[i] - dot(i, v + i * n, r)) / v[i * n + i];
+        value -= log(v[i * n + i]) + 0.5 * r[i] * r[i];
+    }
+    free(v);
+    free(r);
+    return value;
+}
+
+TEST(of_normal_rows_three_nodes_are_exact)
+{
+    grouped t = grouped_make(&specs[4]);
+    mixed *m = nodes(&t, 3);
+    double w[16], value, *scratch = new_doubles(t.u->model->scratch(m, 1));
+    place(&t, w);
+    for (size_t g = 0; g < specs[4].groups; g++) {
+        t.u->model->loglik(m, rows_from(g, 1), w, scratch, &value);
+        CHECK_NEAR(value, closed_form(m, w, g), 1e-10 * fmax(1.0, fabs(value)));
+    }
+    free(scratch);
+    grouped_close(&t);
+}
+
+#define STEP 1e-5
+
+TEST(gradients_and_hessians_are_derivatives)
+{
+    for (size_t s = 0; s < SPECS; s++) {
+        grouped t = grouped_make(&specs[s]);
+        nodes(&t, NODES_MANY);
+        size_t d = t.u->dim;
+        double w[16], at[16], same[16], low[16], high[16], value, below, above, gradient[16],
+            hessian[256];
+        place(&t, w);
+        const expansion out = {&value, gradient, hessian};
+        REQUIRE(posterior_expand(t.u, w, &out, NULL, NULL) == SBPS_OK);
+        CHECK(posterior_gradient(t.u, w, &above, same, NULL) == SBPS_OK);
+        CHECK_NEAR(above, value, 1e-9 * fabs(value));
+        for (size_t j = 0; j < d; j++) {
+            CHECK_NEAR(same[j], gradient[j], 1e-8 * fmax(1.0, fabs(gradient[j])));
+            memcpy(at, w, sizeof at);
+            at[j] = w[j] - STEP;
+            CHECK(posterior_gradient(t.u, at, &below, low, NULL) == SBPS_OK);
+            at[j] = w[j] + STEP;
+            CHECK(posterior_gradient(t.u, at, &above, high, NULL) == SBPS_OK);
+            CHECK_NEAR((above - below) / (2.0 * STEP), gradient[j],
+                       1e-4 * fmax(1.0, fabs(gradient[j])));
+            for (size_t i = 0; i < d; i++)
+                CHECK_NEAR((high[i] - low[i]) / (2.0 * STEP), hessian[i * d + j],
+                           1e-4 * fmax(1.0, fabs(hessian[i * d + j])));
+        }
+        grouped_close(&t);
+    }
+}
+
+TEST(slopes_are_gradients_along)
+{
+    for (size_t s = 0; s < SPECS; s++) {
+        grouped t = grouped_make(&specs[s]);
+        mixed *m = nodes(&t, 5);
+        size_t d = t.u->dim, n = specs[s].groups;
+        double w[16], u[16], slope[16], one = 1.0,
+                                        *scratch = new_doubles(t.u->model->scratch(m, n));
+        place(&t, w);
+        for (size_t j = 0; j < d; j++) u[j] = cos((double)j);
+        t.u->model->slope(m, rows_from(0, n), w, u, scratch, slope);
+        for (size_t g = 0; g < n; g++) {
+            double gradient[16] = {0.0};
+            t.u->model->gradient(m, rows_from(g, 1), w, &one, scratch, gradient);
+            CHECK_NEAR(slope[g], dot(d, u, gradient), 1e-10 * fmax(1.0, fabs(slope[g])));
+        }
+        free(scratch);
+        grouped_close(&t);
+    }
+}
+
+TEST(nodes_integrate_polynomials)
+{
+    for (size_t n = 1; n <= 40; n++) {
+        double node[HERMITE_MOST], weight[HERMITE_MOST], moment = 1.0;
+        hermite_rule(n, node, weight);
+        for (size_t p = 0; p < 2 * n && p < 20; p += 2) {
+            double sum = 0.0;
+            for (size_t i = 0; i < n; i++) sum += weight[i] * pow(node[i], (double)p);
+            CHECK_NEAR(sum, moment, 1e-10 * moment);
+            moment *= (double)p + 1.0;
+        }
+    }
+}
+
+CHECK_MAIN
