@@ -1,4 +1,4 @@
-# netCDF-C, zlib, OpenBLAS with LAPACKE, the Random123 headers, threads, libm: all from Debian.
+# netCDF-C, zlib (libzstd and liblzma where they are), OpenBLAS with LAPACKE, the Random123 headers, threads, libm: all from Debian.
 
 find_package(PkgConfig QUIET)
 if(NOT PKG_CONFIG_FOUND)
@@ -14,6 +14,23 @@ foreach(module netcdf zlib lapacke openblas)
     endif()
     list(APPEND SBPS_LINK ${DEP_${module}_LDFLAGS})
     list(APPEND SBPS_INCLUDE ${DEP_${module}_INCLUDE_DIRS})
+endforeach()
+
+# Packed tables beside gzip: read where the library is there, refused with a sentence where not.
+set(SBPS_UNPACKERS "")
+foreach(packing zstd xz)
+    set(module_of_zstd libzstd)
+    set(module_of_xz liblzma)
+    pkg_check_modules(DEP_${packing} QUIET ${module_of_${packing}})
+    if(DEP_${packing}_FOUND)
+        list(APPEND SBPS_LINK ${DEP_${packing}_LDFLAGS})
+        list(APPEND SBPS_INCLUDE ${DEP_${packing}_INCLUDE_DIRS})
+        list(APPEND SBPS_UNPACKERS src/read/unpack_${packing}.c)
+        string(TOUPPER ${packing} word)
+        add_compile_definitions(SBPS_${word})
+    else()
+        message(STATUS "${module_of_${packing}} is missing: tables packed by ${packing} will not be read")
+    endif()
 endforeach()
 list(APPEND SBPS_LINK -lpthread -lm)
 foreach(directory ${CMAKE_C_IMPLICIT_LINK_DIRECTORIES})

@@ -37,7 +37,8 @@ sbps_status source_open(const char *path, const rows_spec *spec, column_types *f
     if (status == SBPS_OK) status = missing_words_create(spec->na, &s->missing, err);
     s->names.missing = &s->missing;
     if (status == SBPS_OK) status = sniff(s, found, err);
-    if (status == SBPS_OK) status = plan_create(path, &s->names, spec, &s->plan, err);
+    if (status == SBPS_OK)
+        status = plan_create(s->source->path, &s->names, spec, &s->plan, err);
     if (status == SBPS_OK) s->plan->learns = s->names.types && s->source->regular;
     return status;
 }

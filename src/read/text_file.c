@@ -1,5 +1,5 @@
 /* Text files. Plain and gzip files are told apart by the magic bytes 1f 8b (RFC 1952); members of
- * a gzip file follow each other without a seam. read() into one buffer that stays in cache is as
+ * a packed file follow each other without a seam. read() into one buffer that stays in cache is as
  * fast as a mapping and serves pipes too. */
 #include "read/text_file.h"
 
@@ -7,13 +7,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 enum { BLOCK = 256 * 1024, PACKED = 64 * 1024 };
 
@@ -47,10 +45,10 @@ static sbps_status refill_packed(text_file *t, bool *ended, sbps_error *err)
     if (status != SBPS_OK) return status;
     if (got == 0 && !t->member_ended)
         return fail(err, SBPS_BAD_FILE,
-                    "%s:%zu: the gzip data end too early: is the file cut off?", t->path,
-                    t->line);
-    t->gzip->next_in = t->packed;
-    t->gzip->avail_in = (uInt)got;
+                    "%s:%zu: the %s data end too early: is the file cut off?", t->path, t->line,
+                    t->packing->name);
+    t->rest = t->packed;
+    t->rest_size = got;
     *ended = got == 0;
     return SBPS_OK;
 }
@@ -58,43 +56,48 @@ static sbps_status refill_packed(text_file *t, bool *ended, sbps_error *err)
 /* After a member: zero padding is skipped, another member begins, anything else is damage. */
 static sbps_status next_member(text_file *t, sbps_error *err)
 {
-    z_stream *z = t->gzip;
-    while (z->avail_in > 0 && *z->next_in == 0) {
-        z->next_in++;
-        z->avail_in--;
-    }
-    if (z->avail_in == 0) return SBPS_OK;
-    if (*z->next_in != 0x1f)
-        return fail(err, SBPS_BAD_FILE, "%s:%zu: bytes that are not gzip follow the gzip data",
-                    t->path, t->line);
+    const unpack_kind *kind = t->packing;
+    for (; t->rest_size > 0 && *t->rest == 0; t->rest++) t->rest_size--;
+    if (t->rest_size == 0) return SBPS_OK;
+    if (*t->rest != (unsigned char)kind->magic[0])
+        return fail(err, SBPS_BAD_FILE, "%s:%zu: bytes that are not %s follow the %s data",
+                    t->path, t->line, kind->name, kind->name);
     t->member_ended = false;
-    return inflateReset(z) == Z_OK ? SBPS_OK : fail_memory(err);
+    return kind->restart(t->unpacker) ? SBPS_OK : fail_memory(err);
+}
+
+static sbps_status unpack_step(text_file *t, unpack_buffers *io, sbps_error *err)
+{
+    const char *why = NULL;
+    unpack_state state = t->packing->step(t->unpacker, io, &why);
+    t->rest = io->in;
+    t->rest_size = io->in_size;
+    if (state == UNPACK_NO_MEMORY) return fail_memory(err);
+    if (state == UNPACK_DAMAGED)
+        return fail(err, SBPS_BAD_FILE, "%s:%zu: the %s data are damaged (%s)", t->path,
+                    t->line, t->packing->name, why ? why : "bad header");
+    t->member_ended = state == UNPACK_MEMBER_ENDS;
+    return SBPS_OK;
 }
 
 /* Fills the room, which grows with what is kept: so often as that doubles, and no more, it is moved. */
-static sbps_status read_gzip(text_file *t, void *out, size_t room, size_t *got, sbps_error *err)
+static sbps_status read_packed(text_file *t, void *out, size_t room, size_t *got,
+                               sbps_error *err)
 {
-    z_stream *z = t->gzip;
-    uInt asked = room < UINT_MAX ? (uInt)room : UINT_MAX;
-    z->next_out = out;
-    z->avail_out = asked;
+    unpack_buffers io = {.out = out, .out_size = room};
     bool ended = false;
-    while (z->avail_out > 0 && !ended) {
+    while (io.out_size > 0 && !ended) {
         sbps_status status = SBPS_OK;
-        if (z->avail_in == 0) status = refill_packed(t, &ended, err);
+        if (t->rest_size == 0) status = refill_packed(t, &ended, err);
         if (status != SBPS_OK) return status;
         if (ended) break;
         if (t->member_ended && (status = next_member(t, err)) != SBPS_OK) return status;
-        if (z->avail_in == 0) continue;
-        int code = inflate(z, Z_NO_FLUSH);
-        if (code == Z_MEM_ERROR) return fail_memory(err);
-        if (code == Z_STREAM_END)
-            t->member_ended = true;
-        else if (code != Z_OK && code != Z_BUF_ERROR)
-            return fail(err, SBPS_BAD_FILE, "%s:%zu: the gzip data are damaged (%s)", t->path,
-                        t->line, z->msg ? z->msg : "bad header");
+        if (t->rest_size == 0) continue;
+        io.in = t->rest;
+        io.in_size = t->rest_size;
+        if ((status = unpack_step(t, &io, err)) != SBPS_OK) return status;
     }
-    *got = asked - z->avail_out;
+    *got = room - io.out_size;
     return SBPS_OK;
 }
 
@@ -132,6 +135,13 @@ static sbps_status fail_zero(const text_file *t, sbps_error *err)
                 line);
 }
 
+/* Lines of old Macs end with a return alone. */
+static void make_newlines(char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (text[i] == '\r') text[i] = '\n';
+}
+
 /* The unread text to the front of the buffer, and room behind it. */
 static sbps_status slide(text_file *t, sbps_error *err)
 {
@@ -153,9 +163,10 @@ sbps_status text_file_more(text_file *t, sbps_error *err)
     sbps_status status = slide(t, err);
     if (status != SBPS_OK) return status;
     size_t room = t->capacity - (size_t)(t->limit - t->at) - 1;
-    status = t->gzip ? read_gzip(t, t->limit, room, &got, err)
-                     : read_plain(t, t->limit, room, &got, err);
+    status = t->packing ? read_packed(t, t->limit, room, &got, err)
+                        : read_plain(t, t->limit, room, &got, err);
     if (status != SBPS_OK) got = 0;
+    if (t->returns) make_newlines(t->limit, got);
     t->finished = got == 0;
     t->limit += got;
     *t->limit = '\0';
@@ -163,24 +174,22 @@ sbps_status text_file_more(text_file *t, sbps_error *err)
     return status;
 }
 
-static sbps_status start_gzip(text_file *t, size_t got, sbps_error *err)
+static sbps_status start_unpacking(text_file *t, const unpack_kind *kind, size_t got,
+                                   sbps_error *err)
 {
-    z_stream *z = calloc(1, sizeof *z);
     t->packed = malloc(PACKED);
-    if (!z || !t->packed || inflateInit2(z, 15 + 16) != Z_OK) {
-        free(z);
-        return fail_memory(err);
-    }
-    t->gzip = z;
+    t->unpacker = t->packed ? kind->open() : NULL;
+    if (!t->unpacker) return fail_memory(err);
+    t->packing = kind;
     memcpy(t->packed, t->buffer, got);
-    z->next_in = t->packed;
-    z->avail_in = (uInt)got;
+    t->rest = t->packed;
+    t->rest_size = got;
     t->limit = t->buffer;
     *t->limit = '\0';
     return text_file_more(t, err);
 }
 
-/* The first bytes: gzip or not, byte order mark or not. Pipes may give them one by one. */
+/* The first bytes: packed or not, byte order mark or not. Pipes may give them one by one. */
 static sbps_status start(text_file *t, sbps_error *err)
 {
     size_t total = 0, got = 1;
@@ -196,29 +205,35 @@ static sbps_status start(text_file *t, sbps_error *err)
     t->line = 1;
     t->finished = got == 0;
     t->past_zero = 0;
-    if (total >= 2 && memcmp(t->buffer, "\x1f\x8b", 2) == 0) {
+    t->returns = false;
+    const unpack_kind *kind = unpack_kind_of(t->buffer, total);
+    if (kind) {
         t->finished = false;
-        status = start_gzip(t, total, err);
-    }
-    if (!t->gzip) stop_at_zero(t, total);
+        status = start_unpacking(t, kind, total, err);
+    } else
+        stop_at_zero(t, total);
     size_t size = (size_t)(t->limit - t->at) + t->past_zero;
     sbps_status known = foreign_refuse(t->path, t->at, size, err);
     if (known != SBPS_OK) return known;
     if (t->past_zero) return fail_zero(t, err);
     while (status == SBPS_OK && !t->finished && t->limit - t->at < 3)
         status = text_file_more(t, err);
+    size = (size_t)(t->limit - t->at);
+    t->returns = memchr(t->at, '\r', size) && !memchr(t->at, '\n', size);
+    if (t->returns) make_newlines(t->at, size);
     if (status == SBPS_OK && t->limit - t->at >= 3 && memcmp(t->at, "\xef\xbb\xbf", 3) == 0)
         t->at += 3;
     return status;
 }
 
-static void drop_gzip(text_file *t)
+static void drop_packing(text_file *t)
 {
-    if (t->gzip) inflateEnd(t->gzip);
-    free(t->gzip);
+    if (t->unpacker) t->packing->close(t->unpacker);
     free(t->packed);
-    t->gzip = NULL;
+    t->packing = NULL;
+    t->unpacker = NULL;
     t->packed = NULL;
+    t->rest_size = 0;
     t->member_ended = false;
 }
 
@@ -229,11 +244,13 @@ sbps_status text_file_open(const char *path, text_file **out, sbps_error *err)
     *out = NULL;
     text_file *t = calloc(1, sizeof *t);
     if (!t) return fail_memory(err);
-    t->path = path;
+    bool standard = !strcmp(path, "-");
+    t->path = standard ? "standard input" : path;
     t->reach = SIZE_MAX;
     t->capacity = BLOCK + 1;
     t->buffer = malloc(t->capacity + TEXT_PAD);
-    t->file = open(path, O_RDONLY | O_CLOEXEC);
+    t->file =
+        standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
     if (!t->buffer)
         status = fail_memory(err);
     else if (t->file < 0 || fstat(t->file, &about) != 0)
@@ -253,7 +270,7 @@ sbps_status text_file_open(const char *path, text_file **out, sbps_error *err)
 
 sbps_status text_file_rewind(text_file *t, sbps_error *err)
 {
-    drop_gzip(t);
+    drop_packing(t);
     t->position = 0;
     if (!t->regular && lseek(t->file, 0, SEEK_SET) != 0)
         return fail(err, SBPS_NO_FILE, "%s: must be a file that can be read twice, not a pipe",
@@ -263,7 +280,7 @@ sbps_status text_file_rewind(text_file *t, sbps_error *err)
 
 bool text_file_divides(const text_file *t)
 {
-    return t->regular && !t->gzip;
+    return t->regular && !t->packing && !t->returns;
 }
 
 size_t text_file_offset(const text_file *t)
@@ -301,7 +318,7 @@ void text_view_close(text_file *view)
 void text_file_close(text_file *t)
 {
     if (!t) return;
-    drop_gzip(t);
+    drop_packing(t);
     if (t->file >= 0) close(t->file);
     free(t->buffer);
     free(t);

@@ -1,12 +1,10 @@
-/* A text file, plain or gzip, seen through a buffer that slides over it. */
+/* A text file, plain or packed, seen through a buffer that slides over it. */
 #ifndef READ_TEXT_FILE_H
 #define READ_TEXT_FILE_H
 
-#include "base/status.h"
+#include "read/unpack.h"
 
 #define TEXT_PAD 64 /* bytes behind the limit that may be looked at, whatever they are */
-
-struct z_stream_s;
 
 typedef struct {
     const char *path; /* borrowed */
@@ -14,18 +12,22 @@ typedef struct {
     bool finished;    /* nothing follows limit */
     size_t past_zero; /* bytes read that a zero byte at the limit cuts off: reading on fails */
     size_t line;      /* of `at`, from 1; kept by whoever moves `at` */
-    size_t position;  /* bytes of the file before the limit; packed ones of a gzip file */
+    size_t position;  /* bytes of the file before the limit; packed ones of a packed file */
     size_t reach;     /* a view's: bytes of the file that it may see; else SIZE_MAX */
     bool regular;     /* a file, not a pipe */
     char *buffer;
     size_t capacity;
     int file;
-    struct z_stream_s *gzip; /* NULL for a plain file */
-    unsigned char *packed;   /* gzip's input */
-    bool member_ended;       /* between two members of a gzip file */
+    bool returns; /* lines end with a return alone, and are given with a newline */
+    const unpack_kind *packing; /* NULL for a plain file */
+    void *unpacker;
+    unsigned char *packed;     /* its input */
+    const unsigned char *rest; /* of that, not yet unpacked */
+    size_t rest_size;
+    bool member_ended; /* between two members of a packed file */
 } text_file;
 
-/* Opens `path`, skips a UTF-8 byte order mark and reads the first block. */
+/* Opens `path`, where - is standard input, skips a UTF-8 byte order mark and reads the first block. */
 sbps_status text_file_open(const char *path, text_file **out, sbps_error *err);
 /* Reads on. What lies between `at` and `limit` is kept but moves: pointers into it are void. */
 sbps_status text_file_more(text_file *t, sbps_error *err);

@@ -68,6 +68,8 @@ try 'column twice'         0 'x_2 ~' "^sbps: twins.csv: column 2 .*'x'.* is call
 try 'no header'            0 "regression of 'x3'" '' $(sample bare.csv --header no --target x3)
 refused 'no header, unsaid' 1 'bare.csv:1: the first line holds only numbers.*--header no' bare.csv
 try 'semicolons'           0 '[^ ]' '^sbps: semicolons.csv: cells are separated by semicolons' $(sample semicolons.csv)
+try 'standard input'       0 "regression of 'y'" '' bash -c "\"$sbps\" sample - --model logistic --target y --dry-run <good.csv"
+try 'a pipe'               0 "regression of 'y'" '' bash -c "cat good.csv | \"$sbps\" sample - --model logistic --target y --dry-run"
 refused 'another case'     2 "no column is named 'Y'; did you mean 'y'" good.csv --target Y
 refused 'a zip archive'    1 'packed.zip: this is a zip archive' packed.zip
 refused 'torn gzip'        1 'torn.csv.gz' torn.csv.gz
