@@ -148,6 +148,17 @@ static void tell_nothing(const char *path)
              access(path, F_OK) == 0 ? "left as it was" : "not written");
 }
 
+/* The file of --ranef, where one is named. */
+static sbps_status keep_effects(const sbps_run *run, const sbps_options *options, bool quiet,
+                                sbps_error *err)
+{
+    const char *path = sbps_options_get(options, "ranef");
+    if (!strcmp(path, "none") || !strcmp(path, "all")) return SBPS_OK;
+    sbps_status status = sbps_run_effects(run, path, err);
+    if (status == SBPS_OK && !quiet) complain("effects of groups: %s", path);
+    return status;
+}
+
 /* Writes what there is and says how good it is. */
 static sbps_status keep(const sbps_run *run, const sbps_options *options, sbps_error *err)
 {
@@ -173,7 +184,7 @@ static sbps_status keep(const sbps_run *run, const sbps_options *options, sbps_e
         complain("warning: the draws could not be judged: %s", unjudged.text);
     }
     sbps_result_destroy(result);
-    return status;
+    return status == SBPS_OK ? keep_effects(run, options, quiet, err) : status;
 }
 
 /* The exit code of a run that was made. */

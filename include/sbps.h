@@ -165,6 +165,9 @@ SBPS_API sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error 
 /* Something went otherwise than expected and does not end the run, such as a checkpoint that could not be
  * written, or another sampler that took over: true when there is news of that kind, which is told once. */
 SBPS_API bool sbps_run_warning(sbps_run *run, sbps_error *out);
+/* Summaries of the effects of a table's groups to a CSV file: name, mean, mcse, sd, q5, q50, q95, ess_bulk, ess_tail,
+ * rhat; by the draws made so far. The file appears whole or not at all. */
+SBPS_API sbps_status sbps_run_effects(const sbps_run *run, const char *path, sbps_error *err);
 /* May be called from another thread or a signal handler: the round under way ends early at the
  * end of the segment being flown, and advance reports it finished. */
 SBPS_API void sbps_run_interrupt(sbps_run *run);

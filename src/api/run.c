@@ -30,6 +30,11 @@ bool sbps_run_warning(sbps_run *run, sbps_error *out)
     return true;
 }
 
+sbps_status sbps_run_effects(const sbps_run *run, const char *path, sbps_error *err)
+{
+    return effects_write(run, path, err);
+}
+
 void sbps_run_interrupt(sbps_run *run)
 {
     atomic_store(&run->interrupt, true);

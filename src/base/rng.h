@@ -19,7 +19,8 @@ typedef enum {
     RNG_TEST,
     RNG_MODE,
     RNG_AUTO,
-    RNG_NOISE
+    RNG_NOISE,
+    RNG_EFFECTS
 } rng_use;
 
 #define RNG_BLOCK 16 /* words made at a time: four counters, whose rounds overlap */

@@ -267,6 +267,7 @@ static void climb(group_view *v, double *place, const double *step)
 static double invert(size_t q, const double *factor, double (*wide)[EFFECTS_A_LEVEL])
 {
     double log_size = 0.0;
+    memset(wide, 0, EFFECTS_A_LEVEL * sizeof *wide);
     for (size_t a = 0; a < q; a++) {
         double unit[EFFECTS_A_LEVEL] = {0.0};
         unit[a] = 1.0;
@@ -323,19 +324,27 @@ static double normalise(size_t n, double *x)
     return top + log(sum);
 }
 
+double group_locate(group_view *v, size_t g)
+{
+    see_rows(v, g);
+    return find_mode(v, v->m->centre + g * v->m->shape.effects);
+}
+
+void group_heights(group_view *v, size_t points, const double *place, double *heights)
+{
+    size_t q = v->m->shape.effects;
+    for (size_t k = 0; k < points; k++)
+        for (size_t a = 0; a < q; a++) heights[k] -= 0.5 * place[k * q + a] * place[k * q + a];
+    add_values(v, points, place, heights);
+}
+
 double group_value(group_view *v, size_t g)
 {
     const mixed *m = v->m;
-    size_t q = m->shape.effects;
-    see_rows(v, g);
-    double log_size = find_mode(v, m->centre + g * q);
+    double log_size = group_locate(v, g);
     place_nodes(v);
-    for (size_t k = 0; k < m->points; k++) {
-        double far = 0.0;
-        for (size_t a = 0; a < q; a++) far += v->place[k * q + a] * v->place[k * q + a];
-        v->share[k] = m->log_count[k] - 0.5 * far;
-    }
-    add_values(v, m->points, v->place, v->share);
+    memcpy(v->share, m->log_count, m->points * sizeof *v->share);
+    group_heights(v, m->points, v->place, v->share);
     return v->log_m = log_size + normalise(m->points, v->share);
 }
 

@@ -36,6 +36,10 @@ size_t group_scratch(const mixed *m);
 /* Lays a view out over scratch, for phi = w, along u unless that is NULL. */
 void group_begin(group_view *v, const mixed *m, const double *w, const double *u,
                  bool with_second, double *scratch);
+/* The mode of the group's effects and their spread there, v->mode and v->wide; log |wide|. */
+double group_locate(group_view *v, size_t g);
+/* After that: heights[k] += log of the integrand at the places, less the normal's constant. */
+void group_heights(group_view *v, size_t points, const double *place, double *heights);
 /* log m_g, and the shares of its nodes. */
 double group_value(group_view *v, size_t g);
 /* After group_value: slope along u; gradient, times factor, added to out. */

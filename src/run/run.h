@@ -192,6 +192,9 @@ bool run_bias_unsure(const sbps_run *run);
  * trusted. */
 double run_pareto_k(const sbps_run *run);
 sbps_status run_check_weights(const sbps_run *run, sbps_error *err);
+/* effects.c: those of groups, summarised to a CSV file; or drawn and summarised as parameters of the result. */
+sbps_status effects_write(const sbps_run *run, const char *path, sbps_error *err);
+sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err);
 /* collect.c */
 sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err);
 /* inspect.c: what a checkpoint may hold. `fresh`: the chains' memory as set-up made it. */

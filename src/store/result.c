@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "store/layout.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,56 @@ sbps_status result_create(size_t chains, size_t draws, size_t dim, result **out,
     }
     *out = r;
     return SBPS_OK;
+}
+
+static bool widen_arrays(result *r, const array_field *fields, size_t dim)
+{
+    for (const array_field *f = fields; f->name; f++) {
+        double *wide = new_doubles(dim), **slot = array_slot(r, f);
+        if (!wide) return false;
+        memcpy(wide, *slot, r->dim * sizeof *wide);
+        for (size_t j = r->dim; j < dim; j++) wide[j] = NAN;
+        free(*slot);
+        *slot = wide;
+    }
+    return true;
+}
+
+static bool widen_texts(char ***texts, size_t from, size_t to)
+{
+    char **wide = *texts ? realloc(*texts, to * sizeof *wide) : NULL;
+    if (!*texts) return true;
+    if (!wide) return false;
+    memset(wide + from, 0, (to - from) * sizeof *wide);
+    *texts = wide;
+    return true;
+}
+
+static bool widen_draws(result *r, size_t dim)
+{
+    size_t rows;
+    double *wide = product(r->chains, r->draws, dim, &rows) ? new_doubles(rows) : NULL;
+    if (!wide) return false;
+    for (size_t i = 0; i < r->chains * r->draws; i++)
+        memcpy(wide + i * dim, r->w + i * r->dim, r->dim * sizeof *wide);
+    free(r->w);
+    r->w = wide;
+    return true;
+}
+
+sbps_status result_widen(result *r, size_t extra, sbps_error *err)
+{
+    size_t dim = r->dim + extra;
+    bool whole = widen_texts(&r->names, r->dim, dim) && widen_arrays(r, layout_path, dim) &&
+                 widen_arrays(r, layout_model, dim);
+    for (const label_field *f = layout_labels; f->name && whole; f++)
+        whole = widen_texts(label_slot(r, f), r->dim, dim);
+    whole = whole && widen_draws(r, dim);
+    if (whole) r->dim = dim;
+    return whole ? SBPS_OK
+                 : fail(err, SBPS_NO_MEM,
+                        "%zu parameters, %zu draws of each, do not fit in memory", dim,
+                        r->chains * r->draws);
 }
 
 static void free_arrays(result *r, const array_field *fields)

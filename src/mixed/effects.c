@@ -1,0 +1,138 @@
+/* One draw from p(v | y, phi) for each phi: independence Metropolis from Student's t. Proposals come all at once, the
+ * first is where the chain begins, and with every other the chain's law comes nearer to the posterior's.
+ *
+ * A group of many rows is nearly normal: mode and curvature there do for the t. One of few may be skewed as far as the
+ * normal of its effects is wide, so that the t has the mean and the covariance that the nodes of its integral say, and
+ * there are more proposals. */
+#include "mixed/effects.h"
+#include "base/cholesky.h"
+#include "mixed/marginal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TRIES      ((size_t)10)
+#define TRIES_MANY ((size_t)3) /* of groups of many rows */
+#define MANY       ((size_t)200)
+#define FREEDOM    8 /* of the t: heavier tails than those of any group */
+
+size_t mixed_effects(const void *self)
+{
+    return ((const mixed *)self)->shape.effects;
+}
+
+size_t mixed_effects_scratch(const void *self)
+{
+    return group_scratch(self);
+}
+
+static double chi_square(rng *r, int freedom)
+{
+    double sum = 0.0;
+    for (int i = 0; i < freedom; i += 2) sum += 2.0 * rng_exponential(r);
+    return sum;
+}
+
+/* A proposal, and minus the log of its density. */
+static double propose(const group_view *v, rng *r, double *place)
+{
+    size_t q = v->m->shape.effects;
+    double t[EFFECTS_A_LEVEL], square = 0.0, stretch = sqrt(FREEDOM / chi_square(r, FREEDOM));
+    for (size_t a = 0; a < q; a++) {
+        t[a] = stretch * rng_normal(r);
+        square += t[a] * t[a];
+    }
+    for (size_t a = 0; a < q; a++) {
+        place[a] = v->mode[a];
+        for (size_t b = 0; b < q; b++) place[a] += v->wide[a][b] * t[b];
+    }
+    return 0.5 * (FREEDOM + (double)q) * log1p(square / FREEDOM);
+}
+
+/* v->mode and v->wide become mean and factor of the covariance, by the nodes' shares. */
+static void match_moments(group_view *v)
+{
+    size_t q = v->m->shape.effects;
+    double mean[EFFECTS_A_LEVEL] = {0.0}, spread[EFFECTS_A_LEVEL * EFFECTS_A_LEVEL] = {0.0};
+    for (size_t k = 0; k < v->m->points; k++)
+        for (size_t a = 0; a < q; a++) mean[a] += v->share[k] * v->place[k * q + a];
+    for (size_t k = 0; k < v->m->points; k++)
+        for (size_t a = 0; a < q; a++)
+            for (size_t b = 0; b <= a; b++)
+                spread[a * q + b] += v->share[k] * (v->place[k * q + a] - mean[a]) *
+                                     (v->place[k * q + b] - mean[b]);
+    if (!cholesky(q, spread)) return; /* rounding: the mode will do */
+    memcpy(v->mode, mean, sizeof mean);
+    for (size_t a = 0; a < q; a++)
+        for (size_t b = 0; b < q; b++) v->wide[a][b] = b <= a ? spread[a * q + b] : 0.0;
+}
+
+/* Index of the proposal that the chain ends at. */
+static size_t walk(rng *r, size_t tries, const double *log_ratio)
+{
+    size_t at = 0;
+    for (size_t i = 1; i < tries; i++)
+        if (log(rng_uniform(r)) < log_ratio[i] - log_ratio[at]) at = i;
+    return at;
+}
+
+static void draw(group_view *v, size_t g, rng *r, double *out)
+{
+    size_t q = v->m->shape.effects;
+    double place[TRIES * EFFECTS_A_LEVEL], log_ratio[TRIES];
+    const size_t *start = v->m->groups->start + g;
+    bool many = start[1] - start[0] >= MANY;
+    size_t tries = many ? TRIES_MANY : TRIES;
+    if (many)
+        group_locate(v, g);
+    else
+        group_value(v, g);
+    if (!many) match_moments(v);
+    for (size_t i = 0; i < tries; i++) log_ratio[i] = propose(v, r, place + i * q);
+    group_heights(v, tries, place, log_ratio);
+    const double *end = place + walk(r, tries, log_ratio) * q;
+    for (size_t a = 0; a < q; a++) {
+        out[a] = 0.0;
+        for (size_t b = 0; b <= a; b++) out[a] += v->p.at->factor[a][b] * end[b];
+    }
+}
+
+void mixed_draw_effects(const void *self, size_t g, uint64_t seed, size_t count,
+                        const double *const *phi, double *scratch, double *out)
+{
+    const mixed *m = self;
+    rng r = rng_stream(seed, g, RNG_EFFECTS);
+    for (size_t i = 0; i < count; i++) {
+        group_view v;
+        group_begin(&v, m, phi[i], NULL, false, scratch);
+        draw(&v, g, &r, out + i * m->shape.effects);
+    }
+}
+
+void mixed_effect_name(const void *self, size_t g, size_t a, size_t size, char *text)
+{
+    const mixed *m = self;
+    const group_factor *f = &m->groups->factor[m->groups->by];
+    const group_term *term = NULL;
+    size_t at = a;
+    for (size_t t = 0; t < m->groups->terms; t++) {
+        term = &m->groups->term[t];
+        if (at < term->count) break;
+        at -= term->count;
+    }
+    snprintf(text, size, "r_%s[%s,%s]", f->name, f->level[f->of[m->groups->start[g]]],
+             term->names[at]);
+}
+
+void mixed_by_level(const void *self, size_t *groups)
+{
+    const mixed *m = self;
+    const group_factor *f = &m->groups->factor[m->groups->by];
+    /* levels have at most one group each: counted into place */
+    size_t count = m->groups->count, next = 0;
+    for (size_t level = 0; level < f->levels; level++) groups[level] = SIZE_MAX;
+    for (size_t g = 0; g < count; g++) groups[f->of[m->groups->start[g]]] = g;
+    for (size_t level = 0; level < f->levels; level++)
+        if (groups[level] != SIZE_MAX) groups[next++] = groups[level];
+}

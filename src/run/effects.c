@@ -1,0 +1,202 @@
+/* The effects of groups: drawn when the run has ended, one for every draw of phi, group by group, so that nothing of
+ * them is kept but what is asked for. */
+#include "mixed/effects.h"
+#include "base/decimal.h"
+#include "base/workers.h"
+#include "estimate/diagnostics.h"
+#include "run/run.h"
+#include "store/atomic.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GROUPS_AT_A_TIME ((size_t)256)
+#define NAME_ROOM        ((size_t)1024)
+
+typedef struct {
+    const sbps_run *run;
+    const void *self;
+    size_t effects, groups, chains, draws; /* draws: of a chain */
+    size_t *order;                         /* groups by level */
+    const double **phi;                    /* chains * draws */
+    unsigned threads;
+    size_t wide; /* doubles of scratch a worker */
+    double
+        *scratch; /* of all workers: that of the model, and a group's draws, as they are made */
+    size_t first; /* of the groups at hand */
+    double *drawn;         /* of groups at hand: [group][effect][chain][draw] */
+    draw_summary *summary; /* likewise, without draws */
+    sbps_status *status;   /* of each group */
+} effects_job;
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void close_job(effects_job *j)
+{
+    free(j->order);
+    free(j->phi);
+    free(j->scratch);
+    free(j->drawn);
+    free(j->summary);
+    free(j->status);
+}
+
+static sbps_status open_job(const sbps_run *run, size_t each, effects_job *j, sbps_error *err)
+{
+    const void *self = run->target->self;
+    const row_groups *g = run->data.members->groups;
+    *j = (effects_job){.run = run,
+                       .self = self,
+                       .effects = mixed_effects(self),
+                       .groups = g->count,
+                       .chains = run->chain_count,
+                       .draws = each,
+                       .threads = run->crew.threads};
+    size_t count = j->chains * each, held = least(j->groups, GROUPS_AT_A_TIME) * j->effects;
+    j->wide = (mixed_effects_scratch(self) + count * j->effects + 7) / 8 * 8;
+    j->order = calloc(g->factor[g->by].levels + 1, sizeof *j->order);
+    j->phi = calloc(count + 1, sizeof *j->phi);
+    j->scratch = new_doubles(j->threads * j->wide);
+    j->drawn = new_doubles(held * count + 1);
+    j->summary = calloc(held + 1, sizeof *j->summary);
+    j->status = calloc(GROUPS_AT_A_TIME, sizeof *j->status);
+    if (!j->order || !j->phi || !j->scratch || !j->drawn || !j->summary || !j->status)
+        return fail_memory(err);
+    mixed_by_level(self, j->order);
+    for (size_t i = 0; i < count; i++)
+        j->phi[i] = run->chains[i / each].d.w + i % each * run->target->dim;
+    return SBPS_OK;
+}
+
+/* One group: its draws, an effect after another, and what they say. */
+static void do_group(void *self, unsigned worker, size_t index)
+{
+    effects_job *j = self;
+    size_t count = j->chains * j->draws, q = j->effects;
+    double *scratch = j->scratch + worker * j->wide, *to = j->drawn + index * q * count;
+    double *made = scratch + j->wide - count * q;
+    mixed_draw_effects(j->self, j->order[j->first + index], j->run->options->seed, count,
+                       j->phi, scratch, made);
+    j->status[index] = SBPS_OK;
+    for (size_t a = 0; a < q; a++, to += count) {
+        for (size_t i = 0; i < count; i++) to[i] = made[i * q + a];
+        sbps_status status =
+            summarize_draws(j->chains, j->draws, to, &j->summary[index * q + a], NULL);
+        if (status != SBPS_OK) j->status[index] = status;
+    }
+}
+
+/* Groups from j->first on, as many as are held at a time. */
+static sbps_status do_some(effects_job *j, size_t *n, sbps_error *err)
+{
+    *n = least(j->groups - j->first, GROUPS_AT_A_TIME);
+    sbps_status status = workers_run(j->threads, *n, do_group, j, err);
+    for (size_t i = 0; i < *n && status == SBPS_OK; i++)
+        if (j->status[i] != SBPS_OK) status = fail_memory(err);
+    return status;
+}
+
+static size_t draws_of_all(const sbps_run *run)
+{
+    size_t each = SIZE_MAX;
+    if (run->state.phase == PHASE_WARMUP) return 0;
+    for (size_t c = 0; c < run->chain_count; c++)
+        each = least(each, run->chains[c].d.state->count);
+    return each;
+}
+
+/* ---- to a file ---- */
+
+static void write_name(FILE *to, const char *name)
+{
+    fputc('"', to);
+    for (; *name; name++) {
+        if (*name == '"') fputc('"', to);
+        fputc(*name, to);
+    }
+    fputc('"', to);
+}
+
+static void write_numbers(FILE *to, const draw_summary *s)
+{
+    const double numbers[] = {s->mean, s->mcse_mean, s->sd,       s->q5,  s->q50,
+                              s->q95,  s->ess_bulk,  s->ess_tail, s->rhat};
+    char text[64];
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        decimal_print(text, sizeof text, isnan(numbers[i]) ? "" : "%.10g", numbers[i]);
+        fprintf(to, ",%s", text);
+    }
+    fputc('\n', to);
+}
+
+static void write_some(const effects_job *j, size_t n, FILE *to)
+{
+    char name[NAME_ROOM];
+    for (size_t i = 0; i < n * j->effects; i++) {
+        mixed_effect_name(j->self, j->order[j->first + i / j->effects], i % j->effects,
+                          sizeof name, name);
+        write_name(to, name);
+        write_numbers(to, &j->summary[i]);
+    }
+}
+
+sbps_status effects_write(const sbps_run *run, const char *path, sbps_error *err)
+{
+    effects_job j;
+    atomic_file file;
+    if (!run->target->model->rows_of)
+        return fail(err, SBPS_BAD_ARG, "--ranef: the table has no groups");
+    sbps_status status = open_job(run, draws_of_all(run), &j, err);
+    if (status == SBPS_OK) status = file_begin(path, &file, err);
+    if (status != SBPS_OK) {
+        close_job(&j);
+        return status;
+    }
+    fputs("name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat\n", file.stream);
+    for (size_t n; j.first < j.groups && status == SBPS_OK; j.first += n) {
+        status = do_some(&j, &n, err);
+        if (status == SBPS_OK) write_some(&j, n, file.stream);
+        if (!file_fine(&file)) break;
+    }
+    close_job(&j);
+    if (status == SBPS_OK) return file_commit(&file, err);
+    file_abandon(&file);
+    return status;
+}
+
+/* ---- among the parameters ---- */
+
+/* Draws and summaries of one effect, as parameter `at`. */
+static sbps_status take(result *r, size_t at, const char *name, const double *drawn,
+                        const draw_summary *s, sbps_error *err)
+{
+    for (size_t i = 0; i < r->chains * r->draws; i++) r->w[i * r->dim + at] = drawn[i];
+    r->mean[at] = s->mean;
+    r->sd[at] = s->sd;
+    r->mcse[at] = s->mcse_mean;
+    r->ess_mean[at] = r->ess_square[at] = s->ess_mean;
+    r->names[at] = copy_text(name);
+    return r->names[at] ? SBPS_OK : fail_memory(err);
+}
+
+sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err)
+{
+    effects_job j;
+    char name[NAME_ROOM];
+    size_t at = r->dim, count = r->chains * r->draws;
+    sbps_status status = open_job(run, r->draws, &j, err);
+    if (status == SBPS_OK) status = result_widen(r, j.groups * j.effects, err);
+    for (size_t n; j.first < j.groups && status == SBPS_OK; j.first += n) {
+        status = do_some(&j, &n, err);
+        for (size_t i = 0; i < n * j.effects && status == SBPS_OK; i++) {
+            mixed_effect_name(j.self, j.order[j.first + i / j.effects], i % j.effects,
+                              sizeof name, name);
+            status = take(r, at++, name, j.drawn + i * count, &j.summary[i], err);
+        }
+    }
+    close_job(&j);
+    return status;
+}
