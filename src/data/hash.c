@@ -6,6 +6,8 @@
  * its number, does not ask who was first. */
 #include "data/hash.h"
 
+#include "data/groups.h"
+
 #include <string.h>
 
 static uint64_t mix(uint64_t h, uint64_t word)
@@ -79,6 +81,30 @@ uint64_t hash_join(uint64_t others, uint64_t piece, size_t index, size_t count)
     return count == 1 ? piece : others + mix(piece, index);
 }
 
+static uint64_t hash_texts(uint64_t h, char *const *texts, size_t count)
+{
+    for (size_t k = 0; k < count; k++) h = hash_bytes(h, texts[k], strlen(texts[k]));
+    return h;
+}
+
+static uint64_t hash_groups(uint64_t h, const row_groups *g, size_t n)
+{
+    for (size_t k = 0; k < g->factors; k++) {
+        const group_factor *f = &g->factor[k];
+        h = hash_bytes(h, f->name, strlen(f->name));
+        h = hash_texts(h, f->level, f->levels);
+        h = hash_bytes(h, f->of, n * sizeof *f->of);
+    }
+    for (size_t k = 0; k < g->terms; k++) {
+        const group_term *t = &g->term[k];
+        h = mix(mix(h, t->factor), t->correlated);
+        h = hash_texts(h, t->names, t->count);
+        h = hash_bytes(h, t->column, t->count * sizeof *t->column);
+    }
+    h = hash_doubles(h, g->z, n * g->width);
+    return hash_bytes(h, g->start, (g->count + 1) * sizeof *g->start);
+}
+
 uint64_t hash_table(const rows *r, uint64_t pieces)
 {
     uint64_t h = r->start ? hash_entries(hash_seed(r), r) : pieces;
@@ -88,6 +114,7 @@ uint64_t hash_table(const rows *r, uint64_t pieces)
     h = hash_doubles(h, r->mean, r->d);
     h = hash_doubles(h, r->sd, r->d);
     for (size_t j = 0; j < r->d; j++) h = hash_bytes(h, r->names[j], strlen(r->names[j]));
+    if (r->groups) h = hash_groups(h, r->groups, r->n);
     return hash_bytes(h, r->target, strlen(r->target));
 }
 

@@ -317,6 +317,11 @@ static sbps_status write_once(const table_job *job, const rows_spec *spec, colum
     row_source s;
     passage w = {0};
     sbps_status status = source_open(job->from, spec, found, &s, err);
+    if (status == SBPS_OK && s.plan->formula && s.plan->formula->groups > 0)
+        status =
+            fail(err, SBPS_BAD_ARG,
+                 "%s: a table with groups cannot be converted: sample reads the text itself",
+                 job->from);
     if (status == SBPS_OK) status = passage_open(&s, spec, job->beside, job->memory, &w, err);
     if (status == SBPS_OK) status = read_rows(job, spec, &s, &w, err);
     if (status == SBPS_OK) status = make_table(job, &s, spec, &w, err);

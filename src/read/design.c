@@ -15,6 +15,7 @@
 #include "data/moments.h"
 #include "data/origin.h"
 #include "read/formed.h"
+#include "read/grouping.h"
 #include "read/parts.h"
 #include "read/storage.h"
 #include <math.h>
@@ -112,6 +113,7 @@ static void move_run(void *self, unsigned worker, size_t index)
 {
     const moving *m = self;
     const row_run *run = &m->read->run[index];
+    const formula_scratch *scratch = &m->scratch[worker];
     double *at = run->first;
     for (size_t i = 0; i < run->rows; i++) {
         const double *row = run_next(m->read, &at, m->line[worker]);
@@ -120,7 +122,8 @@ static void move_run(void *self, unsigned worker, size_t index)
             put_beside(m->g, row, to);
             sparse_put(m->g, row, to, &m->each[worker]);
         } else
-            design_put(m->g, &m->scratch[worker], row, to);
+            design_put(m->g, scratch, row, to);
+        grouping_put(m->g, m->groups, scratch, run->before + i, to);
     }
 }
 
@@ -334,14 +337,18 @@ static sbps_status fill(design *g, const chunks *read, sbps_error *err)
 {
     const storage_kind *storage = NULL;
     size_t *to = shuffled_places(g->spec->seed, read->rows, g->threads);
-    moving m = {.g = g, .read = read, .to = to, .threads = g->threads};
+    grouping groups = {0};
+    moving m = {.g = g, .read = read, .to = to, .threads = g->threads, .groups = &groups};
     g->r->n = read->rows;
     g->r->seed = g->spec->seed;
     sbps_status status = open_moving(&m, err);
+    if (status == SBPS_OK) status = grouping_open(g, read, &groups, err);
+    if (status == SBPS_OK) status = grouping_places(g, &groups, to, err);
     if (status == SBPS_OK) status = storage_choose(&m, &storage, err);
     if (status == SBPS_OK) status = design_allocate(g, chunks_bytes(read), err);
     if (status == SBPS_OK) status = workers_run(m.threads, read->runs, move_run, &m, err);
     close_moving(&m);
+    grouping_close(g, &groups);
     free(to);
     if (status == SBPS_OK) status = design_finish(g, err);
     if (status == SBPS_OK && storage == &storage_float) status = design_to_floats(g, err);

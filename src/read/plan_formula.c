@@ -107,8 +107,6 @@ sbps_status claim_formula(plan *p, const column_index *x, const rows_spec *spec,
     if (status == SBPS_OK) status = claim_one(p, x, "offset", spec->offset, &p->offset, err);
     if (status == SBPS_OK) status = claim_one(p, x, "trials", spec->trials, &p->trials, err);
     if (status == SBPS_OK) status = bind(p, err);
-    if (status == SBPS_OK && p->formula->groups > 0)
-        status = fail(err, SBPS_BAD_ARG, "%s: groups: no model takes them yet", p->path);
     if (status == SBPS_OK) status = claim_response(p, err);
     if (status == SBPS_OK) status = claim_trials(p, spec, err);
     if (status == SBPS_OK) status = claim_columns(p, err);

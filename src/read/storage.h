@@ -17,7 +17,8 @@ typedef struct {
 typedef struct {
     design *g;
     const chunks *read;
-    const size_t *to; /* the place of each row */
+    const size_t *to;              /* the place of each row */
+    const struct grouping *groups; /* of a formula */
     formula_scratch *scratch;
     unsigned threads;
     entries *each;

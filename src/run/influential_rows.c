@@ -15,7 +15,9 @@ static sbps_status name_rows(const sbps_run *run, result_info *info, sbps_error 
     char text[EFFECTS_MOST * 400];
     size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < run->moving.count && used < sizeof text; i++) {
+    size_t told =
+        run->table->data->groups ? 0 : run->moving.count; /* rows of groups lie elsewhere */
+    for (size_t i = 0; i < told && used < sizeof text; i++) {
         const row_effect *e = &run->moving_rows[i];
         size_t origin;
         sbps_status status = rows_origin(run->table->data, e->row, &origin, err);
