@@ -1,30 +1,39 @@
-/* How a coordinate w of a flight is reported: as itself, as exp(w), a positive parameter, or as tanh(w), a
- * correlation. */
+/* How a coordinate w of a flight is reported: as itself; as exp(w), a positive parameter; as tanh(w), a correlation; or
+ * as 1/(1 + exp(-w)), a probability. */
 #ifndef BASE_SCALE_H
 #define BASE_SCALE_H
 
 #include <math.h>
+#include <stddef.h>
 
-typedef enum { SCALE_PLAIN, SCALE_LOG, SCALE_TANH } coordinate_scale;
+typedef enum { SCALE_PLAIN, SCALE_LOG, SCALE_TANH, SCALE_LOGIT } coordinate_scale;
 
-/* The parameter x at a coordinate, and the coordinate of a parameter. */
-static inline double scale_value(coordinate_scale scale, double w)
+static inline double probability_of(double w)
 {
-    return scale == SCALE_LOG ? exp(w) : scale == SCALE_TANH ? tanh(w) : w;
+    return 1.0 / (1.0 + exp(-w));
 }
-static inline double scale_coordinate(coordinate_scale scale, double value)
-{
-    return scale == SCALE_LOG ? log(value) : scale == SCALE_TANH ? atanh(value) : value;
-}
+
 /* The function of w that is reported; NULL: w itself. */
 static inline double (*scale_function(coordinate_scale scale))(double)
 {
-    return scale == SCALE_LOG ? exp : scale == SCALE_TANH ? tanh : (double (*)(double))0;
+    static double (*const functions[])(double) = {NULL, exp, tanh, probability_of};
+    return functions[scale];
 }
-/* What the coordinate is called of its parameter: "log", "atanh"; "" for itself. */
+/* The parameter x at a coordinate, and the coordinate of a parameter. */
+static inline double scale_value(coordinate_scale scale, double w)
+{
+    return scale == SCALE_PLAIN ? w : scale_function(scale)(w);
+}
+static inline double scale_coordinate(coordinate_scale scale, double value)
+{
+    if (scale == SCALE_LOGIT) return log(value / (1.0 - value));
+    return scale == SCALE_LOG ? log(value) : scale == SCALE_TANH ? atanh(value) : value;
+}
+/* What the coordinate is called of its parameter: "log", "atanh", "logit"; "" for itself. */
 static inline const char *scale_word(coordinate_scale scale)
 {
-    return scale == SCALE_LOG ? "log" : scale == SCALE_TANH ? "atanh" : "";
+    static const char *const words[] = {"", "log", "atanh", "logit"};
+    return words[scale];
 }
 
 #endif

@@ -29,6 +29,7 @@ static const family_line lines[] = {
     {"categorical", "logit", "softmax"},
     {"softmax", "logit", "softmax"},
     {"poisson", "log", "poisson"},
+    {"zero_inflated_poisson", "log", "zero_inflated_poisson"},
     {"negbinomial", "log", "negative_binomial"},
     {"negative_binomial", "log", "negative_binomial"},
     {"Gamma", "log", "gamma"},

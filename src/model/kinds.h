@@ -14,6 +14,7 @@
     X(model, probit)                                                                           \
     X(model, student_t)                                                                        \
     X(model, negative_binomial)                                                                \
+    X(model, zero_inflated_poisson)                                                            \
     X(model, gamma)                                                                            \
     X(model, beta)                                                                             \
     X(model, network)                                                                          \

@@ -52,8 +52,9 @@ typedef struct {
     const char
         *option;      /* that gives its prior: there is one for every name that a model lists */
     const char *help; /* of that option; the same wherever the name is listed */
-    coordinate_scale scale; /* its coordinate: SCALE_LOG where it is positive */
-    bool of_target;         /* its unit is the sd of the target; else 1 */
+    coordinate_scale
+        scale; /* its coordinate: SCALE_LOG where it is positive, SCALE_LOGIT a probability */
+    bool of_target;    /* its unit is the sd of the target; else 1 */
     double start;      /* in its unit: where the search begins, and what made-up tables have */
     const char *prior; /* by default, of the parameter in its unit: "exponential(1)" */
     /* Where the columns predict the target perfectly the parameter goes as this power of the residuals:

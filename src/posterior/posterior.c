@@ -25,7 +25,8 @@ sbps_status posterior_set_priors(posterior *u, const prior *priors, sbps_error *
             return fail(err, SBPS_BAD_ARG,
                         "prior %s of '%s': lkj is for correlations, and they take no other",
                         text, name);
-        if (!priors[j].kind->positive || u->scale[j] == SCALE_LOG) continue;
+        if (!priors[j].kind->positive || u->scale[j] == SCALE_LOG || u->scale[j] == SCALE_LOGIT)
+            continue;
         return fail(err, SBPS_BAD_ARG,
                     "prior %s is for positive parameters such as sigma, but the weight of '%s' "
                     "may be negative; take for example normal(0,2.5)",

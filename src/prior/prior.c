@@ -4,7 +4,9 @@
  *
  *   log p(w) = f(e^w) + w                                     (1)
  *   slope      f'(e^w) e^w + 1                                (2)
- *   curvature  f''(e^w) e^2w + f'(e^w) e^w                    (3) */
+ *   curvature  f''(e^w) e^2w + f'(e^w) e^w                    (3)
+ *
+ * and likewise for x = tanh(w) and x = 1/(1 + e^-w), see change_at. */
 #include "prior/prior.h"
 #include "base/decimal.h"
 #include "base/names.h"
@@ -155,6 +157,10 @@ static change change_at(coordinate_scale scale, double w)
 {
     double x = scale_value(scale, w);
     if (scale == SCALE_LOG) return (change){x, x, x, w, 1.0, 0.0};
+    if (scale == SCALE_LOGIT) {
+        double s = x * (1.0 - x), log_s = -fabs(w) - 2.0 * log1p(exp(-fabs(w)));
+        return (change){x, s, s * (1.0 - 2.0 * x), log_s, 1.0 - 2.0 * x, -2.0 * s};
+    }
     double e = exp(-2.0 * fabs(w)), rest = 4.0 * e / ((1.0 + e) * (1.0 + e)); /* 1 - x^2 */
     double log_rest = 2.0 * (M_LN2 - fabs(w) - log1p(e));
     return (change){x, rest, -2.0 * x * rest, log_rest, -2.0 * x, -2.0 * rest};

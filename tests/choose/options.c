@@ -161,6 +161,7 @@ TEST(a_family_names_a_model)
         {" bernoulli ( link = 'probit' ) ", "probit"},
         {"poisson", "poisson"},
         {"poisson(\"log\")", "poisson"},
+        {"zero_inflated_poisson", "zero_inflated_poisson"},
         {"categorical", "softmax"},
         {"negbinomial", "negative_binomial"},
         {"negative_binomial", "negative_binomial"},

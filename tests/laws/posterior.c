@@ -215,12 +215,18 @@ static double mean_predictor(const problem *p)
     return p->w[0] + total / N;
 }
 
+static coordinate_scale scale_of(const posterior *u, size_t j)
+{
+    size_t d = u->data->d;
+    return j < d ? SCALE_PLAIN : u->model->auxiliaries[j - d].scale;
+}
+
 /* U by the letter of its definition, one row at a time. */
 static void definition_law(const posterior *u, const problem *p)
 {
     double want = 0.0, value;
     for (size_t j = 0; j < u->dim; j++)
-        want -= prior_logpdf(&p->priors[j], j < u->data->d ? SCALE_PLAIN : SCALE_LOG,
+        want -= prior_logpdf(&p->priors[j], scale_of(u, j),
                              j == 0 && u->centred ? mean_predictor(p) : p->w[j]);
     for (size_t i = 0; i < N; i++) {
         double eta = p->offset[i] + p->w[0], out;

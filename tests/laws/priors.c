@@ -11,13 +11,13 @@ static prior example(const prior_kind *kind, double stretch)
     return p;
 }
 
-static const coordinate_scale scales[] = {SCALE_PLAIN, SCALE_LOG, SCALE_TANH};
+static const coordinate_scale scales[] = {SCALE_PLAIN, SCALE_LOG, SCALE_TANH, SCALE_LOGIT};
 
 static bool has(const prior_kind *kind, coordinate_scale scale, double w)
 {
     if (kind->correlation)
         return scale == SCALE_TANH || (scale == SCALE_PLAIN && fabs(w) < 1.0);
-    return scale != SCALE_TANH && (!kind->positive || scale == SCALE_LOG || w > 0.0);
+    return scale != SCALE_TANH && (!kind->positive || scale != SCALE_PLAIN || w > 0.0);
 }
 
 /* Calls law at points of the support, away from a kink. */
@@ -60,7 +60,7 @@ TEST(curvature_is_the_finite_difference_of_slope)
 
 static void quadratic_law(const prior *p, coordinate_scale scale, double w)
 {
-    if (!p->kind->quadratic || scale == SCALE_LOG) return;
+    if (!p->kind->quadratic || scale != SCALE_PLAIN) return;
     CHECK_NEAR(prior_curvature(p, scale, w), prior_curvature(p, scale, w + 1.0), TOL_ROUND);
 }
 

@@ -55,6 +55,19 @@ TEST(students_law_of_large_nu_is_normal)
     }
 }
 
+/* Where next to nothing is inflated. */
+TEST(a_zero_inflated_law_of_small_zi_is_poissons)
+{
+    const double aux[] = {-40.0};
+    all_of seen = look("zero_inflated_poisson", etas, counts, aux);
+    all_of limit = look("poisson", etas, counts, NULL);
+    for (size_t i = 0; i < N; i++) {
+        CHECK_NEAR(seen.loglik[i], limit.loglik[i], TOL_SUM);
+        CHECK_NEAR(seen.d_eta[i], limit.d_eta[i], TOL_SUM);
+        CHECK_NEAR(seen.ee[i], limit.ee[i], TOL_SUM);
+    }
+}
+
 /* A large shape: y/mu is nearly normal around 1 with variance 1/shape, and the score of its logarithm is finite. */
 TEST(sharp_laws_lose_nothing)
 {
@@ -99,6 +112,7 @@ TEST(absurd_predictors_give_finite_numbers)
     check_finite("probit", shares, aux);
     check_finite("student_t", real, aux);
     check_finite("negative_binomial", counts, aux);
+    check_finite("zero_inflated_poisson", counts, aux);
     check_finite("gamma", positive, aux);
     check_finite("beta", shares, aux);
 }
@@ -133,6 +147,7 @@ TEST(impossible_targets_are_refused_by_value)
         {"student_t", {3, NAN, 3}, "student_t wants finite numbers"},
         {"negative_binomial", {0, 1.5, 3}, "holds 1.5; negative_binomial wants counts"},
         {"negative_binomial", {0, 0, 0}, "cannot tell how such counts spread"},
+        {"zero_inflated_poisson", {0, -1, 3}, "zero_inflated_poisson wants counts"},
         {"gamma", {1, 0, 3}, "holds 0; gamma wants numbers above 0"},
         {"gamma", {1, 1, 1}, "gamma wants a target that varies"},
         {"beta", {0.5, 1, 0.2}, "holds 1; beta wants shares above 0 and below 1"},

@@ -262,6 +262,34 @@ TEST(negative_binomial_agrees_with_quadrature)
                       .value = exp});
 }
 
+static double zero_inflated_loglik(double y, double eta, const double *aux)
+{
+    double zi = 1.0 / (1.0 + exp(-aux[0])), mu = exp(eta);
+    double poisson = exp(y * eta - mu - lgamma(y + 1.0));
+    return log((y == 0.0 ? zi : 0.0) + (1.0 - zi) * poisson);
+}
+
+/* zi is uniform by default; its coordinate has the Jacobian zi (1 - zi). */
+static double uniform_prior(const double *aux)
+{
+    return -aux[0] - 2.0 * log(1.0 + exp(-aux[0]));
+}
+
+static double probability(double w)
+{
+    return 1.0 / (1.0 + exp(-w));
+}
+
+TEST(zero_inflated_poisson_agrees_with_quadrature)
+{
+    compare(&(family){.name = "zero_inflated_poisson",
+                      .dim = 3,
+                      .aux = {-0.8},
+                      .loglik = zero_inflated_loglik,
+                      .log_prior = uniform_prior,
+                      .value = probability});
+}
+
 static double gamma_loglik(double y, double eta, const double *aux)
 {
     double alpha = exp(aux[0]), rate = alpha / exp(eta);
