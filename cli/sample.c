@@ -85,6 +85,7 @@ static sbps_status fly(sbps_run *run, const sbps_options *options, sbps_error *e
 /* The figures of the last line; they agree with what `sbps summary` will say. */
 typedef struct {
     double min_ess;  /* of every parameter and its square, from the path */
+    double rows;     /* looked at for an effective sample; NAN: there are none */
     double max_rhat; /* NAN: unknown */
     double bias, se; /* the largest stated one, in posterior sd, and its error; NAN: unknown */
     double most;     /* of any parameter, with two errors */
@@ -96,7 +97,11 @@ static sbps_status judge(const sbps_run *run, const sbps_result *result, verdict
     sbps_progress state;
     sbps_parameter w;
     sbps_run_progress(run, &state);
-    *out = (verdict){.min_ess = state.min_ess, .max_rhat = NAN, .bias = NAN, .se = NAN};
+    *out = (verdict){.min_ess = state.min_ess,
+                     .rows = state.rows_per_ess,
+                     .max_rhat = NAN,
+                     .bias = NAN,
+                     .se = NAN};
     for (size_t j = 0; j < sbps_result_dim(result); j++) {
         sbps_status status = sbps_result_parameter(result, j, &w, err);
         if (status != SBPS_OK) return status;
@@ -111,13 +116,16 @@ static sbps_status judge(const sbps_run *run, const sbps_result *result, verdict
 
 static void print_verdict(const verdict *v)
 {
-    char rhat[32] = "unknown", bias[64] = "unknown";
+    char rhat[32] = "unknown", bias[64] = "unknown", rows[64] = "";
     if (!isnan(v->max_rhat)) snprintf(rhat, sizeof rhat, "%.3f", v->max_rhat);
     if (v->se > 0.0)
         snprintf(bias, sizeof bias, "%.4f +- %.4f posterior sd", v->bias, v->se);
     else if (!isnan(v->bias))
         snprintf(bias, sizeof bias, "%.4f posterior sd", v->bias);
-    complain("smallest ESS %.0f, largest R-hat %s, stated bias %s", v->min_ess, rhat, bias);
+    if (!isnan(v->rows))
+        snprintf(rows, sizeof rows, "; %.3g rows per effective sample", v->rows);
+    complain("smallest ESS %.0f, largest R-hat %s, stated bias %s%s", v->min_ess, rhat, bias,
+             rows);
 }
 
 /* `where`: the file the draws are in; only NetCDF can be read back. */

@@ -152,6 +152,8 @@ typedef struct {
     double max_rhat;      /* NAN while unknown */
     double bias_estimate; /* posterior sd; NAN while unknown */
     size_t rounds;
+    double
+        rows_per_ess; /* rows looked at for an effective sample, warm-up excluded; NAN while unknown */
 } sbps_progress;
 
 /* Finds the mode and the metric and places the chains. The table is borrowed until destroy. */

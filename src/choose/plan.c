@@ -234,11 +234,14 @@ static void choose_auto(const sbps_options *o, run_plan *plan)
 /* A round of full-data trajectories is kept as short as one of mini-batch flights. */
 #define ROUND_ROWS  1e7
 #define ROUND_LEAST ((size_t)16)
+#define ROUND_PAIRS                                                                            \
+    ((size_t)128) /* steps that know little of each other: few are enough to judge */
 
 static size_t round_events(const run_plan *plan)
 {
     double events = ROUND_ROWS / (10.0 * (double)plan->batch);
     if (plan->seconds_rule) return ROUND_LEAST;
+    if (plan->sampler->pairs) return ROUND_PAIRS;
     if (events >= (double)PLAN_ROUND_EVENTS) return PLAN_ROUND_EVENTS;
     return events < (double)ROUND_LEAST ? ROUND_LEAST : (size_t)events;
 }
@@ -331,6 +334,17 @@ bool plan_may_take_hmc(const sbps_options *o, const run_plan *plan)
     for (size_t i = 0; i < sizeof of_flights / sizeof *of_flights; i++)
         if (option_given(o, of_flights[i])) return false;
     return true;
+}
+
+void plan_take_surrogate(const run_plan *from, run_plan *out)
+{
+    *out = *from;
+    out->sampler = sampler_find("surrogate");
+    out->control_variate = out->sampler->control_variate;
+    out->batch = 1;
+    out->minibatch = &batch_window;
+    out->auto_batch = out->auto_control = out->choose_band = false;
+    out->round_events = round_events(out);
 }
 
 sbps_status plan_check_sampler(const run_plan *plan, const posterior *target, sbps_error *err)

@@ -51,6 +51,8 @@ const batch_kind *plan_minibatch(const sbps_options *o, const rows *data, const 
                                  size_t n);
 /* May full-data hmc take the place of the sampler? Not where an option was given that only flights have. */
 bool plan_may_take_hmc(const sbps_options *o, const run_plan *plan);
+/* The plan in which the exact sampler does. */
+void plan_take_surrogate(const run_plan *from, run_plan *out);
 /* The plan in which it does; *a may become another. */
 sbps_status plan_take_hmc(const run_plan *from, const posterior *target, const mode *reference,
                           metric **a, run_plan *out, sbps_error *err);

@@ -261,24 +261,27 @@ done:
 static void add_expansion(const void *self, row_range r, double *scratch, double *total)
 {
     const sweep *s = self;
+    const row_company *c = s->beside;
+    double *hessian = total + s->u->width + 1, *own = hessian + hessian_width(s->u);
     room at = divide(s->u, scratch);
     batch b = look(s, r, &at);
-    if (s->beside) s->beside->see(s->beside->self, r, &b, scratch + hessian_scratch(s->u));
+    if (c) c->see(c->self, r, &b, scratch + hessian_scratch(s->u), own);
     block_gradient(s, r, &b, &at, total);
-    block_hessian(s, r, &b, &at, total + s->u->width + 1);
+    block_hessian(s, r, &b, &at, hessian);
 }
 
 static sbps_status expansion_of(const posterior *u, const double *w, const expansion *out,
                                 const row_company *beside, sbps_error *err)
 {
     sweep s;
-    double *total = new_doubles(u->width + 1 + hessian_width(u));
+    size_t ours = u->width + 1 + hessian_width(u), theirs = beside ? beside->width : 0;
+    double *total = new_doubles(ours + theirs);
     sbps_status status = total ? sweep_open(&s, u, w, NULL, err) : fail_memory(err);
     if (status != SBPS_OK) goto done;
     s.value = true;
     s.beside = beside;
     const row_sum what = {.self = &s,
-                          .width = u->width + 1 + hessian_width(u),
+                          .width = ours + theirs,
                           .scratch = hessian_scratch(u) + (beside ? beside->scratch : 0),
                           .add = add_expansion};
     status = row_sums(u->data, &what, total, err);
@@ -286,6 +289,7 @@ static sbps_status expansion_of(const posterior *u, const double *w, const expan
     unpad(u, total, out->gradient);
     log_prior_gradient(u, w, -1.0, out->gradient);
     finish_hessian(u, w, total + u->width + 1, out->hessian);
+    if (theirs) memcpy(beside->total, total + ours, theirs * sizeof *total);
     free(s.line.p);
 done:
     free(total);

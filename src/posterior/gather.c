@@ -12,7 +12,8 @@ sbps_status gathering_open(const posterior *u, const influence_target *to, gathe
     if (!g) return fail_memory(err);
     g->u = u;
     g->factor = new_doubles(u->dim * u->dim);
-    if (!g->factor) return fail_memory(err);
+    g->sum = new_doubles(u->dim);
+    if (!g->factor || !g->sum) return fail_memory(err);
     sbps_status status = to ? influence_create(u, to, &g->in, err) : SBPS_OK;
     return status == SBPS_OK ? control_allocate(u, CONTROL_HESSIAN, &g->control, err) : status;
 }
@@ -23,14 +24,15 @@ void gathering_close(gathering *g)
     control_destroy(g->control);
     influence_destroy(g->in);
     free(g->factor);
+    free(g->sum);
     free(g);
 }
 
-static void see(void *self, row_range r, const batch *b, double *scratch)
+static void see(void *self, row_range r, const batch *b, double *scratch, double *sum)
 {
     gathering *g = self;
     control_see(g->u, g->control, r, b);
-    if (g->in) influence_see(g->in, r, scratch);
+    if (g->in) influence_see(g->in, r, scratch, sum);
 }
 
 static sbps_status aim(gathering *g, const double *w, sbps_error *err)
@@ -44,7 +46,11 @@ sbps_status gathering_expand(gathering *g, const double *w, const double *near,
                              const expansion *out, sbps_error *err)
 {
     size_t dim = g->u->dim;
-    const row_company company = {g, g->in ? influence_scratch(g->in) : 0, see};
+    const row_company company = {.self = g,
+                                 .scratch = g->in ? influence_scratch(g->in) : 0,
+                                 .width = g->in ? influence_width(g->in) : 0,
+                                 .total = g->sum,
+                                 .see = see};
     g->whole = false;
     memcpy(g->factor, near, dim * dim * sizeof *near);
     if (!cholesky(dim, g->factor)) return posterior_expand(g->u, w, out, NULL, err);
@@ -52,7 +58,7 @@ sbps_status gathering_expand(gathering *g, const double *w, const double *near,
     const row_company *beside = g->u->model->predictor ? &company : NULL;
     if (status == SBPS_OK) status = posterior_expand(g->u, w, out, beside, err);
     if (status != SBPS_OK) return status;
-    if (g->in) influence_finish(g->in);
+    if (g->in) influence_finish(g->in, g->sum);
     control_sums(g->u, g->control, out->gradient, out->hessian, g->factor);
     g->whole = true;
     return SBPS_OK;

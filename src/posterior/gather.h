@@ -1,5 +1,5 @@
 /* What a run wants of every row at its reference point, gathered on the way of the sums over rows that find
- * the point: the numbers of a control variate and the rows' influence. Of models that are given w itself the sums are all there is. */
+ * the point: the numbers of a control variate, the rows' influence and reach. Of models that are given w itself the sums are all there is. */
 #ifndef POSTERIOR_GATHER_H
 #define POSTERIOR_GATHER_H
 
@@ -12,6 +12,7 @@ typedef struct gathering {
     control *control;    /* of the second order; see control_reduce */
     influence_meter *in; /* NULL: not wanted */
     double *factor;      /* dim*dim: of a Hessian near the reference */
+    double *sum;         /* dim: what the meter sums */
 } gathering;
 
 /* to: where influence goes, NULL: it is not wanted. Give back with gathering_close, also after a failure. */

@@ -298,21 +298,33 @@ static void add_steepness(const whitened *b, influence_meter *in)
     atomic_fetch_add(&in->steepness, (uint64_t)(smaller(sum, STEEP_SUM) * STEEP_UNIT + 0.5));
 }
 
-void influence_see(influence_meter *in, row_range r, double *scratch)
+static bool wants_rows(const influence_target *to)
+{
+    return to->rows[0] || to->rows[1] || to->rows[2];
+}
+
+static void keep_influence(const whitened *b, const influence_target *to)
+{
+    for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
+        for (size_t i = 0; to->rows[order] && i < b->n; i++)
+            to->rows[order][b->first + i] =
+                (float)(whitened_weight(b, i) * sqrt(b->sum[order][i] / (double)b->in->u->dim));
+}
+
+void influence_see(influence_meter *in, row_range r, double *scratch, double *sum)
 {
     whitened b = {.in = in};
     whitened_carve(in, &b, scratch);
     for (size_t done = 0; done < r.n; done += WHITENED_ROWS) {
         whitened_take(&b, r.first + done,
                       r.n - done < WHITENED_ROWS ? r.n - done : WHITENED_ROWS);
-        integrate(&b);
-        for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
-            for (size_t i = 0; in->to.rows[order] && i < b.n; i++)
-                in->to.rows[order][b.first + i] =
-                    (float)(whitened_weight(&b, i) *
-                            sqrt(b.sum[order][i] / (double)in->u->dim));
+        if (wants_rows(&in->to)) {
+            integrate(&b);
+            keep_influence(&b, &in->to);
+        }
         if (in->to.effects) add_effects(&b, in);
         if (in->to.steepness) add_steepness(&b, in);
+        if (in->to.reach) reach_add(&b, in->to.reach, sum);
     }
 }
 
@@ -327,7 +339,7 @@ sbps_status influence_create(const posterior *u, const influence_target *to,
     *in = (influence_meter){.u = u, .auxiliaries = k, .to = *to};
     in->pitch = ((dim > u->data->stride ? dim : u->data->stride) + 7) / 8 * 8;
     pthread_mutex_init(&in->lock, NULL);
-    in->memory = new_doubles(4 * dim + dim * dim + 2 * k * k);
+    in->memory = new_doubles(5 * dim + dim * dim + 2 * k * k);
     if (!in->memory) return fail_memory(err);
     in->reference = in->memory;
     in->centre = in->reference + dim;
@@ -335,6 +347,7 @@ sbps_status influence_create(const posterior *u, const influence_target *to,
     in->factor = in->sd + dim;
     in->inverse = in->factor + dim * dim;
     in->square = in->inverse + k * k;
+    in->sum = in->square + k * k;
     openblas_set_num_threads(1);
     return SBPS_OK;
 }
@@ -376,14 +389,19 @@ sbps_status influence_aim(influence_meter *in, const influence_place *at, sbps_e
 
 static void measure_rows(const void *self, row_range r, double *scratch, double *total)
 {
-    (void)total;
-    influence_see(*(influence_meter *const *)self, r, scratch);
+    influence_see(*(influence_meter *const *)self, r, scratch, total);
 }
 
-void influence_finish(influence_meter *in)
+size_t influence_width(const influence_meter *in)
 {
-    double sum = (double)atomic_load(&in->steepness) / STEEP_UNIT;
-    if (in->to.steepness) *in->to.steepness = 1.0 + sum / (double)in->u->dim;
+    return in->to.reach ? in->u->dim : 0;
+}
+
+void influence_finish(influence_meter *in, const double *sum)
+{
+    double steep = (double)atomic_load(&in->steepness) / STEEP_UNIT;
+    if (in->to.steepness) *in->to.steepness = 1.0 + steep / (double)in->u->dim;
+    if (in->to.reach) reach_finish(in, sum);
 }
 
 sbps_status influence_measure(const posterior *u, const influence_place *at,
@@ -393,10 +411,12 @@ sbps_status influence_measure(const posterior *u, const influence_place *at,
     sbps_status status = influence_create(u, to, &in, err);
     if (status == SBPS_OK) status = influence_aim(in, at, err);
     if (status == SBPS_OK) {
-        const row_sum what = {
-            .self = &in, .scratch = influence_scratch(in), .add = measure_rows};
-        status = row_sums(u->data, &what, NULL, err);
-        influence_finish(in);
+        const row_sum what = {.self = &in,
+                              .width = influence_width(in),
+                              .scratch = influence_scratch(in),
+                              .add = measure_rows};
+        status = row_sums(u->data, &what, in->sum, err);
+        influence_finish(in, in->sum);
     }
     influence_destroy(in);
     return status;

@@ -19,6 +19,8 @@ typedef struct {
 
 /* Is the model one whose rows see w through their predictor, and small enough? */
 bool influence_applies(const posterior *u);
+/* May a row_reach be asked for? */
+bool influence_reaches(const posterior *u);
 
 /* A row whose removal would move a parameter. */
 typedef struct {
@@ -33,6 +35,13 @@ typedef struct {
     row_effect *list; /* room for `most` */
 } row_effects;
 
+/* How far draws can move the predictors of rows, and where the third derivatives of log p move the mean. */
+typedef struct {
+    float *norm;    /* n: |L^-1 x|, or a little more */
+    double *bend;   /* dim: the sum of weight l''' |L^-1 x|^2 x / 2 */
+    double *factor; /* dim*dim: the L that it was */
+} row_reach;
+
 /* In units of sqrt(u'Hu), along directions uniform in the metric of H. */
 typedef struct {
     float *rows[INFLUENCE_ORDERS]; /* n numbers for each order; NULL: not wanted */
@@ -41,6 +50,7 @@ typedef struct {
      * has its draws: see (5). */
     double *steepness;
     double spread;
+    row_reach *reach; /* NULL, or to be filled; for models that know their third derivatives */
 } influence_target;
 
 sbps_status influence_measure(const posterior *u, const influence_place *at,
@@ -54,8 +64,9 @@ sbps_status influence_create(const posterior *u, const influence_target *to,
                              influence_meter **out, sbps_error *err);
 sbps_status influence_aim(influence_meter *in, const influence_place *at, sbps_error *err);
 size_t influence_scratch(const influence_meter *in); /* doubles */
-void influence_see(influence_meter *in, row_range r, double *scratch);
-void influence_finish(influence_meter *in); /* after the last row */
+size_t influence_width(const influence_meter *in);   /* of what is summed over rows */
+void influence_see(influence_meter *in, row_range r, double *scratch, double *sum);
+void influence_finish(influence_meter *in, const double *sum); /* after the last row */
 void influence_destroy(influence_meter *in);
 
 #endif

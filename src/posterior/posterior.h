@@ -62,8 +62,10 @@ typedef struct {
 typedef struct {
     void *self;
     size_t scratch; /* doubles that it needs, a thread */
-    /* batch: the rows' predictors at w */
-    void (*see)(void *self, row_range r, const batch *b, double *scratch);
+    size_t width;   /* numbers of a sum of its own */
+    double *total;  /* where that goes */
+    /* batch: the rows' predictors at w; sum += what they say */
+    void (*see)(void *self, row_range r, const batch *b, double *scratch, double *sum);
 } row_company;
 
 bool posterior_expands(const posterior *u);

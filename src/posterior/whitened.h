@@ -24,6 +24,7 @@ struct influence_meter {
     padded_line line;           /* the reference, padded, and the way from it to the centre */
     double *inverse, *square;   /* auxiliaries squared: M and M'M */
     double *sd;                 /* dim: of effects */
+    double *sum;                /* dim: of a row_reach */
     pthread_mutex_t lock;       /* of the effects */
     _Atomic uint64_t steepness; /* in units of 1/STEEP_UNIT; once d times too large */
 };
@@ -54,5 +55,8 @@ void whitened_take(whitened *b, size_t first, size_t n);
 /* The block with these predictors and auxiliary coordinates. */
 batch whitened_look(const whitened *b, const double *eta, const double *aux);
 double whitened_weight(const whitened *b, size_t i);
+/* reach.c: of the rows of a block, bend += their part of it in z; and when all are seen. */
+void reach_add(const whitened *b, const row_reach *to, double *bend);
+void reach_finish(const influence_meter *in, const double *sum);
 
 #endif

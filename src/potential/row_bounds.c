@@ -31,34 +31,26 @@
 #include "base/dense.h"
 #include "base/real.h"
 #include "data/row_sums.h"
+#include "potential/bound_table.h"
 #include "potential/terms.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define RADII   ((size_t)3)
-#define CLASSES ((size_t)512) /* of rows by their bound */
-#define OCTAVE  16.0          /* classes that halve it: 2 % too high on average */
-#define SLACK   1e-9          /* for rounding */
-#define ANGLES  32
+#define SLACK  1e-9 /* for rounding */
+#define ANGLES 32
 /* cos of three times half the angle between two: what a polynomial of the third degree on the circle has at the
  * nearer one is at least so much of its largest value (M. Riesz) */
-#define ANGLES_FIND 0.9891
-#define DRAWN_MOST  ((size_t)256) /* rows at a time */
-
-/* Rows sorted into classes of like bounds: within one they are drawn alike, by the largest that it may hold. */
-typedef struct {
-    double radius, total;      /* sum of bounds; INFINITY: there are none */
-    double bound[CLASSES];     /* of each row */
-    double upto[CLASSES];      /* running sum over classes */
-    size_t first[CLASSES + 1]; /* in order */
-    uint32_t *order;           /* rows */
-} bound_table;
+#define ANGLES_FIND     0.9891
+#define STRETCH_SQUARES 3
+#define STRETCH_MOST    1.3           /* beyond, a pass over the rows pays */
+#define PRICED          256           /* pairs */
+#define DRAWN_MOST      ((size_t)256) /* rows at a time */
 
 struct row_bounds {
-    bound_table of[RADII]; /* by increasing radius, the last for all */
-    double *mean;          /* (3), and room */
-    double skew;           /* square of its second term */
+    bound_table of[BOUND_TABLES];
+    double *mean; /* (3), and room */
+    double skew;  /* square of its second term */
     bool mean_known;
 };
 
@@ -68,7 +60,7 @@ typedef struct {
     const posterior *u;
     const control *cv;
     row_map map;
-    double *norm; /* |x~| of every row */
+    float *norm; /* |x~| of every row, or a little more */
 } measuring;
 
 static void measure(const void *self, row_range block, double *mapped, double *total)
@@ -82,68 +74,10 @@ static void measure(const void *self, row_range block, double *mapped, double *t
         m->map.transpose(m->map.self, x, mapped);
         double square = dot(m->u->dim, mapped, mapped);
         double weight = data->weight ? data->weight[i] : 1.0;
-        m->norm[i] = sqrt(square);
+        m->norm[i] = nextafterf((float)sqrt(square), INFINITY);
         double third = weight * m->u->model->predictor->third(m->cv->eta[i]);
         add_scaled(m->u->dim, 0.5 * third * square, mapped, total);
     }
-}
-
-/* Each row's b_i into `out`; returns the largest. */
-static double bound_rows(const posterior *u, const control *cv, const double *size,
-                         double radius, double *out)
-{
-    const predictor *model = u->model->predictor;
-    double most = 0.0;
-    for (size_t i = 0; i < u->data->n; i++) {
-        double reach = size[i] > 0.0 ? size[i] * radius : 0.0;
-        double weight = u->data->weight ? u->data->weight[i] : 1.0;
-        double cube = weight * size[i] * size[i] * size[i] / 6.0;
-        out[i] = cube > 0.0 ? cube * model->third_bound(cv->eta[i], reach) : 0.0;
-        most = larger(out[i], most);
-    }
-    return most;
-}
-
-static size_t class_of(double most, double bound)
-{
-    double k = OCTAVE * log2(most / bound);
-    return k < (double)(CLASSES - 1) ? (size_t)k : CLASSES - 1;
-}
-
-/* Rows by their class, in the order of the table within each. */
-static void sort_rows(bound_table *t, size_t n, double most, const double *bound)
-{
-    size_t next[CLASSES], *count = t->first + 1;
-    for (size_t i = 0; i < n; i++) count[class_of(most, bound[i])]++;
-    for (size_t k = 0; k < CLASSES; k++) {
-        next[k] = t->first[k];
-        t->bound[k] = (1.0 + SLACK) * most * exp2(-(double)k / OCTAVE);
-        t->total += t->bound[k] * (double)count[k];
-        t->upto[k] = t->total;
-        count[k] += t->first[k];
-    }
-    for (size_t i = 0; i < n; i++) t->order[next[class_of(most, bound[i])]++] = (uint32_t)i;
-}
-
-static sbps_status fill_table(bound_table *t, const posterior *u, const control *cv,
-                              const double *size, double *bound, sbps_error *err)
-{
-    double most = bound_rows(u, cv, size, t->radius, bound);
-    t->total = most < INFINITY ? 0.0 : INFINITY;
-    if (!(most < INFINITY) || most == 0.0) return SBPS_OK;
-    t->order = malloc(u->data->n * sizeof *t->order);
-    if (!t->order) return fail_memory(err);
-    sort_rows(t, u->data->n, most, bound);
-    return SBPS_OK;
-}
-
-/* |z| has its mode near sqrt(d): some beyond it nearly all are, and twice as far all but few. */
-static void choose_radii(row_bounds *r, size_t d)
-{
-    double near = sqrt((double)d) + 1.5;
-    r->of[0].radius = near;
-    r->of[1].radius = 1.5 * near;
-    r->of[2].radius = INFINITY;
 }
 
 /* (3), its first term: `room` has as many numbers again. */
@@ -156,25 +90,71 @@ static void add_newton(const posterior *u, const control *cv, row_map map, doubl
     add_scaled(u->dim, 1.0, room + u->dim, mean);
 }
 
-static sbps_status fill(row_bounds *r, const posterior *u, const control *cv, row_map map,
-                        double *size, double *bound, sbps_error *err)
+/* Of every row, by a pass over them. */
+static sbps_status measure_rows(const posterior *u, const control *cv, row_map map, float *norm,
+                                double *bend, sbps_error *err)
 {
-    const measuring m = {u, cv, map, size};
+    const measuring m = {u, cv, map, norm};
     const row_sum what = {
         .self = &m, .width = u->dim, .scratch = 2 * u->dim + KERNEL_LANES, .add = measure};
+    return row_sums(u->data, &what, bend, err);
+}
+
+/* E <- E E of symmetric ones; `room`: as large. */
+static void square_matrix(size_t d, double *e, double *room)
+{
+    memcpy(room, e, d * d * sizeof *e);
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) e[i * d + j] = dot(d, room + i * d, room + j * d);
+}
+
+/* The largest |A'L u| of all |u| = 1, or a little more: the eigenvalues of E = (A'L)'(A'L) - 1 are at most the root of the
+ * norm of a power of it. INFINITY: no memory. */
+static double stretch(size_t d, row_map map, const double *factor)
+{
+    double *m = new_doubles(2 * d * d + d), *e = m + d * d, *column = e + d * d;
+    if (!m) return INFINITY;
+    for (size_t j = 0; j < d; j++) {
+        for (size_t i = 0; i < d; i++) column[i] = i < j ? 0.0 : factor[i * d + j];
+        map.transpose(map.self, column, m + j * d);
+    }
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++)
+            e[i * d + j] = dot(d, m + i * d, m + j * d) - (i == j ? 1.0 : 0.0);
+    for (int times = 0; times < STRETCH_SQUARES; times++) square_matrix(d, e, m);
+    double root = pow(dot(d * d, e, e), 0.5 / (1 << STRETCH_SQUARES));
+    free(m);
+    return sqrt(1.0 + root) * (1.0 + SLACK);
+}
+
+/* From what is known in the metric of a Hessian nearby; false: that is too far off. */
+static bool adopt_reach(const posterior *u, row_map map, const row_reach *known, float *norm,
+                        double *bend)
+{
+    double by = known ? stretch(u->dim, map, known->factor) : INFINITY;
+    if (!(by < STRETCH_MOST)) return false;
+    for (size_t i = 0; i < u->data->n; i++)
+        norm[i] = nextafterf((float)(by * (double)known->norm[i]), INFINITY);
+    map.transpose(map.self, known->bend, bend);
+    return true;
+}
+
+static sbps_status fill(row_bounds *r, const posterior *u, const control *cv, row_map map,
+                        const row_reach *known, float *norm, sbps_error *err)
+{
     r->mean = new_doubles(3 * u->dim);
     if (!r->mean) return fail_memory(err);
-    sbps_status status = row_sums(u->data, &what, r->mean, err);
+    sbps_status status = SBPS_OK;
+    if (!adopt_reach(u, map, known, norm, r->mean))
+        status = measure_rows(u, cv, map, norm, r->mean, err);
     r->skew = dot(u->dim, r->mean, r->mean);
     add_newton(u, cv, map, r->mean + u->dim, r->mean);
-    choose_radii(r, u->dim);
-    for (size_t k = 0; status == SBPS_OK && k < RADII; k++)
-        status = fill_table(&r->of[k], u, cv, size, bound, err);
-    return status;
+    return status == SBPS_OK ? bound_tables_fill(u, cv, norm, r->of, err) : status;
 }
 
 sbps_status row_bounds_create(const posterior *target, const control *cv, row_map map,
-                              bool white, row_bounds **out, sbps_error *err)
+                              bool white, const row_reach *known, row_bounds **out,
+                              sbps_error *err)
 {
     size_t n = target->data->n;
     *out = NULL;
@@ -182,10 +162,10 @@ sbps_status row_bounds_create(const posterior *target, const control *cv, row_ma
         return fail(err, SBPS_BAD_ARG, "--sampler: surrogate takes at most %lu rows",
                     (unsigned long)UINT32_MAX);
     row_bounds *r = calloc(1, sizeof *r);
-    double *room = new_doubles(2 * n);
+    float *norm = malloc(n * sizeof *norm);
     sbps_status status =
-        r && room ? fill(r, target, cv, map, room, room + n, err) : fail_memory(err);
-    free(room);
+        r && norm ? fill(r, target, cv, map, known, norm, err) : fail_memory(err);
+    free(norm);
     if (status != SBPS_OK) {
         row_bounds_destroy(r);
         return status;
@@ -197,8 +177,9 @@ sbps_status row_bounds_create(const posterior *target, const control *cv, row_ma
 
 void row_bounds_destroy(row_bounds *r)
 {
-    for (size_t k = 0; r && k < RADII; k++) free(r->of[k].order);
-    if (r) free(r->mean);
+    if (!r) return;
+    bound_tables_free(r->of);
+    free(r->mean);
     free(r);
 }
 
@@ -221,23 +202,34 @@ static const bound_table *table_for(const row_bounds *r, const point_pair *p)
 {
     double distance = (1.0 + SLACK) * sqrt(larger(p->from_square, p->to_square));
     size_t k = 0;
-    while (k + 1 < RADII && distance > r->of[k].radius) k++;
+    while (k + 1 < BOUND_TABLES && distance > r->of[k].radius) k++;
     return &r->of[k];
 }
 
-static size_t draw_row(const bound_table *t, rng *random, double *bound)
+/* z and z' standard normal, at an angle as such have; the same pairs for every table. */
+static point_pair draw_pair(size_t d, rng *random)
 {
-    double x = t->total * rng_uniform(random);
-    size_t low = 0, high = CLASSES - 1;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (t->upto[middle] > x)
-            high = middle;
-        else
-            low = middle + 1;
+    point_pair p = {0};
+    for (size_t j = 0; j < d; j++) {
+        double from = rng_normal(random), to = rng_normal(random);
+        p.from_square += from * from;
+        p.to_square += to * to;
+        p.product += from * to;
     }
-    *bound = t->bound[low];
-    return t->order[t->first[low] + rng_below(random, t->first[low + 1] - t->first[low])];
+    return p;
+}
+
+pair_price row_bounds_price(const row_bounds *r, size_t d, size_t n)
+{
+    pair_price out = {.skew = r->mean_known ? r->skew : 0.0};
+    rng random = rng_stream(0, 0, RNG_AUTO);
+    for (size_t i = 0; i < PRICED; i++) {
+        point_pair p = draw_pair(d, &random);
+        double thrown = table_for(r, &p)->total * span(&p);
+        out.thrown += thrown / PRICED;
+        out.rows += smaller(thrown, (double)n) / PRICED;
+    }
+    return out;
 }
 
 /* ---- rows ---- */
@@ -309,7 +301,7 @@ static pair_ratio compare_drawn(minibatch *u, const bound_table *t, double reach
     for (n = most; n == most;) {
         n = 0;
         while (n < most && (left -= rng_exponential(random)) > 0.0) {
-            list[n] = draw_row(t, random, &bound[n]);
+            list[n] = bound_table_draw(t, random, &bound[n]);
             n++;
         }
         if (n == 0) break;

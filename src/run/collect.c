@@ -135,7 +135,7 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
     info->paper = o->paper;
     info->interrupted = run->state.phase != PHASE_DONE;
     info->ess_goal = run->plan->ess_rule ? o->ess : 0.0;
-    char told[256];
+    char told[512];
     replan_told(run, sizeof told, told);
     info->replanned = copy_text(told);
     bool whole = info->sampler && info->replanned && info->model && info->control_variate &&

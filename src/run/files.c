@@ -171,7 +171,7 @@ static sbps_status read_back(sbps_run *run, const char *path, const block_list *
     return status;
 }
 
-/* The chains of the checkpoint may be those of hmc, which took over from what set-up chose. */
+/* The chains of the checkpoint may be those of flights or hmc, which took over from what set-up chose. */
 static sbps_status follow_sampler(sbps_run *run, const char *path, sbps_error *err)
 {
     char *bytes = NULL;
@@ -182,6 +182,9 @@ static sbps_status follow_sampler(sbps_run *run, const char *path, sbps_error *e
     memset(&kept, 0, sizeof kept);
     if (size == sizeof kept) memcpy(&kept, bytes, size);
     free(bytes);
+    if (kept.surrogate_left && run_may_leave_surrogate(run))
+        status = replan_take_flights(run, err);
+    if (status != SBPS_OK) return status;
     return kept.hmc_took_over && plan_may_take_hmc(run->options, run->plan)
                ? replan_take_hmc(run, err)
                : SBPS_OK;

@@ -67,6 +67,8 @@ void inspect_run(const sbps_run *run, inspection *x)
     INSPECT_COUNT(x, s->hmc_took_over, 1);
     INSPECT_REAL(x, s->found, 0.0, DBL_MAX);
     INSPECT_REAL(x, s->spent, 0.0, DBL_MAX);
+    INSPECT_COUNT(x, s->surrogate_left, 1);
+    INSPECT_REAL(x, s->surrogate_found, 0.0, DBL_MAX);
     INSPECT_REAL(x, s->warmup_proposals, 0.0, DBL_MAX);
     INSPECT_REAL(x, s->warmup_rows, 0.0, DBL_MAX);
     INSPECT_REAL(x, s->seconds_warmup, 0.0, DBL_MAX);

@@ -157,7 +157,7 @@ sbps_status replan_reanchor(sbps_run *run, sbps_error *err)
         strata_destroy(run->parts);
         run->parts = parts;
     }
-    status = run_bound_pairs(run, err);
+    status = run_bound_pairs(run, NULL, err);
     chains_take_control(run);
     return status;
 }
@@ -218,6 +218,75 @@ bool replan_after_epoch(sbps_run *run)
     return grow_batch(run) || moved;
 }
 
+static void tell(sbps_run *run)
+{
+    char told[512];
+    replan_told(run, sizeof told, told);
+    fail(&run->warning, SBPS_MISMATCH, "%s", told);
+}
+
+/* ---- the exact sampler ---- */
+
+bool run_may_leave_surrogate(const sbps_run *run)
+{
+    return run->plan == run->plans && run->plans[1].sampler;
+}
+
+static double rows_of_epoch(const sbps_run *run, double *steps)
+{
+    double touched = 0.0;
+    for (size_t i = 0; i < run->chain_count; i++) {
+        touched += (double)run->chains[i].counts->rows;
+        *steps += (double)run->chains[i].counts->proposals;
+    }
+    return touched;
+}
+
+static void take_back_control(sbps_run *run)
+{
+    const char *name = run->plan->control_variate;
+    row_bounds_destroy(run->bounds);
+    run->bounds = NULL;
+    if (!strcmp(name, "gradient")) control_reduce(run->target, run->cv);
+    if (strcmp(name, "none")) return;
+    control_destroy(run->cv);
+    run->cv = NULL;
+}
+
+sbps_status replan_take_flights(sbps_run *run, sbps_error *err)
+{
+    chains_destroy(run);
+    run_follow(run, &run->plans[1]);
+    run->parts = run->spare.parts;
+    run->tally = run->spare.tally;
+    run->spare = (spare_parts){0};
+    take_back_control(run);
+    sbps_status status = run_find_bends(run, err);
+    if (status == SBPS_OK) status = chains_create(run, err);
+    if (status == SBPS_OK) chains_start(run);
+    return status;
+}
+
+sbps_status replan_leave_surrogate(sbps_run *run, bool *left, sbps_error *err)
+{
+    *left = false;
+    if (!run_may_leave_surrogate(run)) return SBPS_OK;
+    double steps = 0.0, touched = rows_of_epoch(run, &steps);
+    double ess = moments_min_ess(run->moments_of, run->chain_count);
+    double found = auto_surrogate_work(run->target, touched, steps) / larger(ess, 1.0);
+    if (!(found > DEARER * auto_promised(run->target, &run->plans[1]))) return SBPS_OK;
+    run_state before = run->state;
+    sbps_status status = replan_take_flights(run, err);
+    if (status != SBPS_OK) return status;
+    warmup_begin(run);
+    run->state.rounds = before.rounds;
+    run->state.seconds_warmup = before.seconds_warmup;
+    run->state.surrogate_left = *left = true;
+    run->state.surrogate_found = found;
+    tell(run);
+    return SBPS_OK;
+}
+
 /* ---- the sampler ---- */
 
 static double work_of(const sbps_run *run, double touched)
@@ -262,8 +331,8 @@ sbps_status replan_take_hmc(sbps_run *run, sbps_error *err)
     run->cv = NULL;
     run->parts = NULL;
     sbps_status status =
-        plan_take_hmc(run->plan, run->target, run->reference, &run->a, &run->plans[1], err);
-    run_follow(run, &run->plans[1]);
+        plan_take_hmc(run->plan, run->target, run->reference, &run->a, &run->plans[2], err);
+    run_follow(run, &run->plans[2]);
     if (status == SBPS_OK) status = run_find_bends(run, err);
     if (status == SBPS_OK) status = chains_create(run, err);
     if (status == SBPS_OK) chains_start_at(run, at);
@@ -284,15 +353,31 @@ sbps_status replan_after_round(sbps_run *run, sbps_error *err)
     run->state.hmc_took_over = true;
     run->state.found = found;
     run->state.spent = spent;
-    char told[256];
-    replan_told(run, sizeof told, told);
-    fail(&run->warning, SBPS_MISMATCH, "%s", told);
+    tell(run);
     return SBPS_OK;
+}
+
+static void tell_of_surrogate(const sbps_run *run, size_t size, char *text)
+{
+    decimal_print(
+        text, size,
+        "surrogate cost about %.2g rows' work per effective sample in warm-up, not the %.2g "
+        "expected: %s took over",
+        auto_in_rows(run->target, run->state.surrogate_found),
+        auto_in_rows(run->target, run->plans[0].promised), run->plans[1].sampler->name);
 }
 
 bool replan_told(const sbps_run *run, size_t size, char *text)
 {
     *text = '\0';
+    if (run->state.surrogate_left) {
+        tell_of_surrogate(run, size, text);
+        size_t used = strlen(text);
+        if (!run->state.hmc_took_over || used + 3 > size) return true;
+        strcpy(text + used, "; ");
+        text += used + 2;
+        size -= used + 2;
+    }
     if (!run->state.hmc_took_over) return false;
     decimal_print(
         text, size,

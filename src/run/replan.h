@@ -6,6 +6,13 @@
 
 /* After an epoch; true when something was changed that wants another. */
 bool replan_after_epoch(sbps_run *run);
+/* After a round, before its estimates are thrown away: flights take over from an exact sampler that auto took where it
+ * turns out dearer than they are expected to be. */
+sbps_status replan_leave_surrogate(sbps_run *run, bool *left, sbps_error *err);
+/* Is it one that auto took? */
+bool run_may_leave_surrogate(const sbps_run *run);
+/* The chains become those of what auto would have taken else; also before a checkpoint of such is read. */
+sbps_status replan_take_flights(sbps_run *run, sbps_error *err);
 /* After a round: hmc takes over where flights turn out far dearer than was promised. */
 sbps_status replan_after_round(sbps_run *run, sbps_error *err);
 /* The chains become those of hmc, each where it is; also before a checkpoint of such is read. */

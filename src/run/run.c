@@ -48,6 +48,7 @@ void run_destroy(sbps_run *run)
     control_destroy(run->cv);
     row_bounds_destroy(run->bounds);
     strata_destroy(run->parts);
+    strata_destroy(run->spare.parts);
     free(run->anchor);
     metric_destroy(run->a);
     free(run->bent);
@@ -77,7 +78,10 @@ sbps_status run_advance(sbps_run *run, bool *finished, sbps_error *err)
     if (run->plan->seconds_rule) chains_lengthen_rounds(run, now() - begin);
     if (whole) {
         s->rounds++;
-        if (warming_up) warmup_after_round(run);
+        bool left = false;
+        if (warming_up) status = replan_leave_surrogate(run, &left, err);
+        if (status != SBPS_OK) return status;
+        if (warming_up && !left) warmup_after_round(run);
         if ((status = chains_check_depth(run, err)) != SBPS_OK) return status;
         if (!warming_up && stop_now(run)) s->phase = PHASE_DONE;
         if (warming_up && (status = replan_after_round(run, err)) != SBPS_OK) return status;
@@ -85,6 +89,15 @@ sbps_status run_advance(sbps_run *run, bool *finished, sbps_error *err)
     if (s->phase != PHASE_WARMUP) run->share = fmax(run->share, stop_share(run));
     *finished = !whole || s->phase == PHASE_DONE;
     return files_after_round(run, *finished, err);
+}
+
+static double rows_per_ess(const sbps_run *run, double ess)
+{
+    double touched = 0.0;
+    bool known = run->state.phase != PHASE_WARMUP && ess > 0.0 && !run->plan->model->rowless;
+    for (size_t i = 0; i < run->chain_count; i++)
+        touched += (double)run->chains[i].counts->rows;
+    return known ? touched / ess : NAN;
 }
 
 void run_progress(const sbps_run *run, sbps_progress *out)
@@ -107,4 +120,5 @@ void run_progress(const sbps_run *run, sbps_progress *out)
     out->proposals_per_second = out->seconds > 0.0 ? proposals / out->seconds : 0.0;
     out->min_ess = moments_min_ess(run->moments_of, run->chain_count);
     out->bias_estimate = run_bias_quick(run);
+    out->rows_per_ess = rows_per_ess(run, out->min_ess);
 }

@@ -4,7 +4,7 @@
 #define RUN_RUN_H
 
 #include "base/threads.h"
-#include "choose/auto.h"
+#include "choose/exact.h"
 #include "data/row_sums.h"
 #include "estimate/bias.h"
 #include "estimate/moments.h"
@@ -63,7 +63,9 @@ typedef struct {
     uint64_t anchored;                    /* the mean was tried as a reference point */
     uint64_t frozen;                      /* the chains' metrics have stopped learning */
     uint64_t hmc_took_over;               /* from flights, in warm-up, which had found */
-    double found, spent; /* this work per effective sample after so much of it */
+    double found, spent;     /* this work per effective sample after so much of it */
+    uint64_t surrogate_left; /* the exact sampler gave way to flights, having found */
+    double surrogate_found;  /* this work per effective sample */
     double warmup_proposals, warmup_rows; /* all chains, epochs before this one */
     double seconds_warmup, seconds_sampling;
     double next_look; /* ESS over its goal at which R-hat is looked at next */
@@ -78,6 +80,11 @@ typedef struct {
     size_t round_events;
 } run_tuning;
 
+typedef struct {
+    strata *parts;
+    strata_tally tally;
+} spare_parts;
+
 #define EFFECTS_MOST ((size_t)5)
 #define NAMED_FILES  2 /* see files.c */
 
@@ -88,7 +95,9 @@ struct sbps_run {
     double passes_setup;   /* through all rows, before the first proposal */
     sbps_options *options; /* own copy */
     const run_plan *plan;  /* in force: one of these, and no longer changed */
-    run_plan plans[2];     /* as set up; and that of hmc, where it took over in warm-up */
+    /* As set up; what the exact sampler gives way to where that took its place; and that of hmc, where it took
+     * over in warm-up. */
+    run_plan plans[3];
     run_tuning tuned;
     posterior *target;
     mode *reference;
@@ -98,6 +107,7 @@ struct sbps_run {
     row_bounds *bounds;  /* of samplers that weigh pairs of points; NULL: another */
     strata *parts;       /* NULL: rows are all alike */
     strata_tally tally;  /* of the rows' influence; all 0 where it was not measured */
+    spare_parts spare;   /* both, of the plan that waits */
     double *anchor;      /* dim: its reference point, as the checkpoint keeps it */
     double *factor;      /* Cholesky of the Hessian there */
     quadrature rule;     /* of groups; 0 nodes: the table has none */
@@ -148,8 +158,8 @@ void run_follow(sbps_run *run, const run_plan *plan);
 /* set_up.c: NULL for "none". */
 sbps_status run_control(const sbps_run *run, const char *name, const double *w, control **out,
                         sbps_error *err);
-/* set_up.c: for the control variate in force. */
-sbps_status run_bound_pairs(sbps_run *run, sbps_error *err);
+/* set_up.c: for the control variate in force; known: NULL, or what set-up gathered at its reference. */
+sbps_status run_bound_pairs(sbps_run *run, const row_reach *known, sbps_error *err);
 /* set_up.c: coordinates that end at a wall, for samplers that bend them. */
 sbps_status run_find_bends(sbps_run *run, sbps_error *err);
 /* chain.c */

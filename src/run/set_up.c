@@ -7,6 +7,7 @@
 #include "run/run.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define GATHER_DIM  ((size_t)2000) /* beyond, matrices are what memory goes to */
@@ -34,6 +35,7 @@ static sbps_status make_target(sbps_run *run, sbps_error *err)
 /* What set-up knows of every row, gathered on its way to the reference. */
 typedef struct {
     auto_influences measured;
+    row_reach reach;     /* of exact samplers; norm NULL: not wanted */
     gathering *gathered; /* NULL: nothing is */
 } findings;
 
@@ -41,6 +43,24 @@ static void findings_close(findings *f)
 {
     gathering_close(f->gathered);
     auto_influences_close(&f->measured);
+    free(f->reach.norm);
+    free(f->reach.bend);
+    free(f->reach.factor);
+}
+
+static sbps_status reach_open(const posterior *u, findings *f, sbps_error *err)
+{
+    f->reach.norm = malloc(u->data->n * sizeof *f->reach.norm);
+    f->reach.bend = new_doubles(u->dim);
+    f->reach.factor = new_doubles(u->dim * u->dim);
+    f->measured.to.reach = &f->reach;
+    return f->reach.norm && f->reach.bend && f->reach.factor ? SBPS_OK : fail_memory(err);
+}
+
+/* What rows do at the starts of chains is asked of them on the way. */
+static bool starts_matter(const run_plan *plan)
+{
+    return plan->sampler->pairs || plan->sampler->independent;
 }
 
 static sbps_status findings_open(sbps_run *run, findings *f, sbps_error *err)
@@ -56,11 +76,15 @@ static sbps_status findings_open(sbps_run *run, findings *f, sbps_error *err)
     f->measured.to.effects = &run->moving;
     f->measured.to.steepness = &run->steepness;
     f->measured.to.spread = run->options->spread;
-    bool small = run->target->dim <= GATHER_DIM;
-    if (!run->target->model->predictor || plan->sampler->full || !(wanted || with_control) ||
-        !small)
+    bool small = run->target->dim <= GATHER_DIM, judged = starts_matter(plan);
+    if (!run->target->model->predictor || (plan->sampler->full && !judged) ||
+        !(wanted || with_control || judged) || !small)
         return SBPS_OK;
-    bool influence = wanted && influence_applies(run->target);
+    bool influence = (wanted || judged) && influence_applies(run->target);
+    bool reach =
+        influence_reaches(run->target) &&
+        (plan->sampler->pairs || auto_may_take_surrogate(run->options, plan, run->target));
+    if (reach && (status = reach_open(run->target, f, err)) != SBPS_OK) return status;
     return gathering_open(run->target, influence ? &f->measured.to : NULL, &f->gathered, err);
 }
 
@@ -148,6 +172,40 @@ void run_follow(sbps_run *run, const run_plan *plan)
     run->tuned = (run_tuning){plan->minibatch, plan->batch, plan->round_events};
 }
 
+static void transpose(const void *self, const double *x, double *out)
+{
+    const metric *a = self;
+    a->kind->transpose(a, x, out);
+}
+
+static sbps_status bound_rows(const sbps_run *run, const control *cv, const row_reach *known,
+                              row_bounds **out, sbps_error *err)
+{
+    return row_bounds_create(run->target, cv, (row_map){run->a, transpose}, run->a->kind->white,
+                             known, out, err);
+}
+
+/* The exact sampler takes the place of what was chosen where it is counted cheaper; that waits beside it. */
+static sbps_status weigh_surrogate(sbps_run *run, findings *f, sbps_error *err)
+{
+    auto_facts facts = run_facts(run);
+    run_plan *plan = run->plans;
+    if (!f->gathered || !f->reach.norm || !auto_surrogate_is_worth_a_look(&facts, plan))
+        return SBPS_OK;
+    sbps_status status = bound_rows(run, f->gathered->control, &f->reach, &run->bounds, err);
+    if (status != SBPS_OK) return status;
+    if (!auto_take_surrogate(&facts, run->bounds, plan, &run->plans[1])) {
+        row_bounds_destroy(run->bounds);
+        run->bounds = NULL;
+        return SBPS_OK;
+    }
+    run->spare = (spare_parts){run->parts, run->tally};
+    run->parts = NULL;
+    run->tally = (strata_tally){0};
+    run_follow(run, plan);
+    return plan_check_sampler(plan, run->target, err);
+}
+
 /* The rest of the plan, which needs the mode; nothing of it is changed afterwards. */
 static sbps_status finish_plan(sbps_run *run, findings *f, sbps_error *err)
 {
@@ -168,7 +226,7 @@ static sbps_status finish_plan(sbps_run *run, findings *f, sbps_error *err)
         *plan = chosen;
     }
     run_follow(run, plan);
-    return status;
+    return status == SBPS_OK ? weigh_surrogate(run, f, err) : status;
 }
 
 static sbps_status make_control(sbps_run *run, findings *f, sbps_error *err)
@@ -186,19 +244,12 @@ static sbps_status make_control(sbps_run *run, findings *f, sbps_error *err)
     return SBPS_OK;
 }
 
-static void transpose(const void *self, const double *x, double *out)
-{
-    const metric *a = self;
-    a->kind->transpose(a, x, out);
-}
-
-sbps_status run_bound_pairs(sbps_run *run, sbps_error *err)
+sbps_status run_bound_pairs(sbps_run *run, const row_reach *known, sbps_error *err)
 {
     row_bounds_destroy(run->bounds);
     run->bounds = NULL;
     if (!run->plan->sampler->pairs) return SBPS_OK;
-    return row_bounds_create(run->target, run->cv, (row_map){run->a, transpose},
-                             run->a->kind->white, &run->bounds, err);
+    return bound_rows(run, run->cv, known, &run->bounds, err);
 }
 
 sbps_status run_find_bends(sbps_run *run, sbps_error *err)
@@ -225,8 +276,10 @@ static sbps_status see_rows(sbps_run *run, findings *f, sbps_error *err)
     if ((status = factor_hessian(run, err)) != SBPS_OK) return status;
     if ((status = settle_groups(run, err)) != SBPS_OK) return status;
     if ((status = finish_plan(run, f, err)) != SBPS_OK) return status;
+    bool gathered = f->gathered && f->reach.norm;
     if ((status = make_control(run, f, err)) != SBPS_OK) return status;
-    if ((status = run_bound_pairs(run, err)) != SBPS_OK) return status;
+    if (!run->bounds) status = run_bound_pairs(run, gathered ? &f->reach : NULL, err);
+    if (status != SBPS_OK) return status;
     return run_find_bends(run, err);
 }
 

@@ -116,7 +116,8 @@ static bool long_enough(const sbps_run *run, double proposals)
     const sbps_options *o = run->options;
     if (o->warmup != SIZE_AUTO) return proposals >= (double)(o->warmup * run->chain_count);
     if (run->state.epoch >= WARMUP_EPOCHS) return true;
-    if (run->state.epoch < 2) return false;
+    /* nothing is adapted where pairs are weighed: seen often enough is all there is to it */
+    if (run->state.epoch < 2 && !run->plan->sampler->pairs) return false;
     return is_settled(run);
 }
 

@@ -6,7 +6,7 @@
 
 typedef struct {
     char sampler[32], control[32], minibatch[32];
-    double batch;
+    double batch, passes;
 } choice;
 
 /* `settings` may name the sampler; "auto" is passed by not naming any. */
@@ -32,6 +32,7 @@ static choice choose(const char *path, const char *settings)
     snprintf(c.control, sizeof c.control, "%s", run->plan->control_variate);
     snprintf(c.minibatch, sizeof c.minibatch, "%s", run->tuned.minibatch->name);
     c.batch = (double)run->tuned.batch;
+    c.passes = run->passes_setup;
     sbps_run_destroy(run);
     sbps_table_destroy(table);
     sbps_options_destroy(options);
@@ -64,8 +65,9 @@ TEST(many_rows_are_flown_over_with_the_second_order)
 {
     char path[256];
     simulate(50000, 5, path);
-    choice one = choose(path, "threads=1"), four = choose(path, "threads=4");
-    CHECK(!strcmp(one.sampler, "sbps") && !strcmp(one.control, "hessian"));
+    choice one = choose(path, "sampler=sbps threads=1");
+    choice four = choose(path, "sampler=sbps threads=4");
+    CHECK(!strcmp(one.control, "hessian"));
     CHECK(one.batch >= 4.0 && one.batch <= 64.0);
     CHECK(!memcmp(&one, &four, sizeof one));
     choice plain = choose(path, "control-variate=none");
@@ -88,10 +90,49 @@ TEST(loud_rows_make_strata)
         fprintf(f, "%d,%.6f,%.6f\n", rng_uniform(&r) < p, a, b);
     }
     fclose(f);
-    choice c = choose(path, "");
-    CHECK(!strcmp(c.sampler, "sbps") && !strcmp(c.minibatch, "strata"));
+    choice c = choose(path, "sampler=sbps");
+    CHECK(!strcmp(c.minibatch, "strata"));
     c = choose(path, "minibatch=window");
     CHECK(!strcmp(c.minibatch, "window"));
+    unlink(path);
+}
+
+TEST(the_exact_sampler_is_taken_where_it_is_counted_cheaper)
+{
+    static const char *const flown[] = {"band=4",        "minibatch=window", "warmup=0",
+                                        "sampler=sbps",  "paper=true",       "metric=diagonal",
+                                        "batch-size=50", "refresh-rate=1"};
+    char path[256];
+    simulate(50000, 5, path);
+    choice one = choose(path, "threads=1"), four = choose(path, "threads=4");
+    CHECK(!strcmp(one.sampler, "surrogate") && !strcmp(one.control, "hessian"));
+    CHECK(!memcmp(&one, &four, sizeof one));
+    one = choose(path, "bias-budget=0.1 ess=100000");
+    CHECK(!strcmp(one.sampler, "surrogate"));
+    for (size_t i = 0; i < sizeof flown / sizeof *flown; i++)
+        CHECK(!strcmp(choose(path, flown[i]).sampler, "sbps"));
+    unlink(path);
+}
+
+/* Rows a step looks at grow with the cube of leverages. */
+TEST(the_exact_sampler_is_left_where_flights_are_counted_cheaper)
+{
+    char path[256];
+    simulate(20000, 40, path);
+    CHECK(!strcmp(choose(path, "").sampler, "sbps"));
+    unlink(path);
+}
+
+TEST(set_up_takes_three_passes_for_exact_samplers_too)
+{
+    static const char *const of[] = {"surrogate", "auto", "sbps"};
+    char path[256];
+    simulate(100000, 5, path);
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        char settings[64];
+        snprintf(settings, sizeof settings, "sampler=%s", of[i]);
+        CHECK(choose(path, settings).passes <= 3.0);
+    }
     unlink(path);
 }
 

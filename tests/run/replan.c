@@ -98,4 +98,55 @@ TEST(a_run_that_changed_its_mind_is_resumed_bit_for_bit)
     unlink(checkpoint);
 }
 
+/* Columns that say nothing, under priors that hold them narrowly and have long tails: rows are nearly normal and look
+ * cheap, the posterior is not. */
+#define NARROW "prior=student_t(2,0,0.005) "
+
+static void write_noise(char path[256])
+{
+    temporary_name(256, path);
+    FILE *f = fopen(path, "w");
+    rng r = rng_stream(2, 0, RNG_TEST);
+    fprintf(f, "a,b,c,d,e,f,y\n");
+    for (size_t i = 0; i < 10000; i++) {
+        for (size_t j = 0; j < 6; j++) fprintf(f, "%.4f,", rng_normal(&r));
+        fprintf(f, "%d\n", rng_uniform(&r) < 0.5);
+    }
+    fclose(f);
+}
+
+TEST(the_exact_sampler_gives_way_to_the_flight_that_it_took_the_place_of)
+{
+    char path[256];
+    write_noise(path);
+    sbps_result *r = sample(path, NARROW "seed=1"),
+                *flown = sample(path, NARROW "seed=1 sampler=sbps");
+    sbps_result *exact = sample(path, "seed=1");
+    CHECK(!strcmp(exact->info.sampler, "surrogate") && !*exact->info.replanned);
+    CHECK(!strcmp(r->info.sampler, "sbps") && strstr(r->info.replanned, "sbps took over"));
+    for (size_t j = 0; j < r->dim; j++) CHECK(r->mean[j] == flown->mean[j]);
+    sbps_result_destroy(exact);
+    sbps_result_destroy(flown);
+    sbps_result_destroy(r);
+    unlink(path);
+}
+
+TEST(a_run_that_left_the_exact_sampler_is_resumed_bit_for_bit)
+{
+    char path[256], checkpoint[256], settings[700];
+    write_noise(path);
+    temporary_name(sizeof checkpoint, checkpoint);
+    snprintf(settings, sizeof settings, NARROW "seed=1 ess=300 checkpoint=%s", checkpoint);
+    sbps_result_destroy(sample(path, settings));
+    snprintf(settings, sizeof settings, NARROW "seed=1 ess=600 resume=%s", checkpoint);
+    sbps_result *resumed = sample(path, settings),
+                *whole = sample(path, NARROW "seed=1 ess=600");
+    CHECK(!strcmp(resumed->info.replanned, whole->info.replanned));
+    for (size_t j = 0; j < whole->dim; j++) CHECK(resumed->mean[j] == whole->mean[j]);
+    sbps_result_destroy(resumed);
+    sbps_result_destroy(whole);
+    unlink(path);
+    unlink(checkpoint);
+}
+
 CHECK_MAIN

@@ -71,7 +71,8 @@ static inline void problem_bound_pairs(problem *p)
     const posterior *u = p->t.u;
     if (!p->a || !p->made.kind->pairs || !minibatch_facts(u).third_bounded) return;
     control_create(u, p->m->w, CONTROL_HESSIAN, NULL, &p->cv, NULL);
-    row_bounds_create(u, p->cv, (row_map){p->a, map_back}, p->a->kind->white, &p->bounds, NULL);
+    row_bounds_create(u, p->cv, (row_map){p->a, map_back}, p->a->kind->white, NULL, &p->bounds,
+                      NULL);
 }
 
 static inline problem problem_make(recipe made)
