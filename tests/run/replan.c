@@ -100,7 +100,7 @@ TEST(a_run_that_changed_its_mind_is_resumed_bit_for_bit)
 
 /* Columns that say nothing, under priors that hold them narrowly and have long tails: rows are nearly normal and look
  * cheap, the posterior is not. */
-#define NARROW "prior=student_t(2,0,0.005) "
+#define NARROW "prior=cauchy(0,0.01) "
 
 static void write_noise(char path[256])
 {
@@ -108,7 +108,7 @@ static void write_noise(char path[256])
     FILE *f = fopen(path, "w");
     rng r = rng_stream(2, 0, RNG_TEST);
     fprintf(f, "a,b,c,d,e,f,y\n");
-    for (size_t i = 0; i < 10000; i++) {
+    for (size_t i = 0; i < 20000; i++) {
         for (size_t j = 0; j < 6; j++) fprintf(f, "%.4f,", rng_normal(&r));
         fprintf(f, "%d\n", rng_uniform(&r) < 0.5);
     }
