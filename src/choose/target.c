@@ -70,7 +70,6 @@ sbps_status target_open(const sbps_options *o, const rows *data, const model_kin
                          .dim = o->dim,
                          .condition = o->condition,
                          .library = o->model};
-    if (data->groups) return fail(err, SBPS_BAD_ARG, "groups: no model takes them yet");
     sbps_status status = posterior_open(data, model, &shape, out, err);
     return status == SBPS_OK ? priors_choose(o, *out, err) : status;
 }

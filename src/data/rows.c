@@ -12,7 +12,7 @@
 void rows_destroy(rows *r)
 {
     if (!r) return;
-    for (size_t j = 0; j < r->d; j++) free(r->names[j]);
+    for (size_t j = 0; r->names && j < r->d; j++) free(r->names[j]);
     free(r->names);
     for (size_t j = 0; r->origin && j < r->d; j++) {
         free(r->origin[j].column);

@@ -7,7 +7,6 @@
 #include "formula/transform.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #define DEGREE_MOST 30
 
@@ -53,12 +52,17 @@ static void fit_degree(polynomial *p, size_t j, const double *value, size_t n)
     p->a[j] = (double)(along / square);
 }
 
-static size_t distinct(double *value, size_t n)
+/* Whether there are more than `most` distinct values; many rows tell soon. */
+static bool has_more(const double *value, size_t n, size_t most)
 {
-    size_t count = n > 0;
-    qsort(value, n, sizeof *value, by_number);
-    for (size_t i = 1; i < n; i++) count += value[i] != value[i - 1];
-    return count;
+    double seen[DEGREE_MOST + 1];
+    size_t count = 0;
+    for (size_t i = 0; i < n && count <= most; i++) {
+        size_t k = 0;
+        while (k < count && seen[k] != value[i]) k++;
+        if (k == count) seen[count++] = value[i];
+    }
+    return count > most;
 }
 
 static sbps_status poly_fit(const call *c, void *self, double *value, size_t n)
@@ -66,7 +70,7 @@ static sbps_status poly_fit(const call *c, void *self, double *value, size_t n)
     polynomial *p = self;
     if (p->raw) return SBPS_OK;
     for (size_t j = 0; j <= p->degree; j++) fit_degree(p, j, value, n);
-    if (distinct(value, n) <= p->degree)
+    if (!has_more(value, n, p->degree))
         return fail_call(c, "the degree must be less than the number of distinct values");
     return SBPS_OK;
 }

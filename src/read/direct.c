@@ -39,8 +39,9 @@ typedef struct {
     stretch *of; /* each part */
     size_t parts;
     unsigned threads;
-    char *look; /* LOOK_BYTES a thread */
-    part *each; /* of each thread */
+    char *look;               /* LOOK_BYTES a thread */
+    part *each;               /* of each thread */
+    formula_scratch *scratch; /* likewise */
     design g;
     size_t *to;
     double most;           /* entries beyond which the table is dense */
@@ -137,7 +138,7 @@ static void count_entries(direct *d, const part *p)
 }
 
 /* Memory is far: the lines of a row of the table are asked for before it is written. */
-static void put_rows(const direct *d, const part *p, const size_t *to)
+static void put_rows(const direct *d, unsigned worker, const part *p, const size_t *to)
 {
     const rows *r = d->g.r;
     for (size_t k = 0; k < p->rows.runs; k++) {
@@ -146,7 +147,7 @@ static void put_rows(const direct *d, const part *p, const size_t *to)
             if (i + AHEAD < run->rows)
                 for (size_t j = 0; j < r->stride; j += 8)
                     __builtin_prefetch(r->x + to[AHEAD] * r->stride + j, 1);
-            design_put(&d->g, NULL, run->first + i * p->rows.width, *to);
+            design_put(&d->g, &d->scratch[worker], run->first + i * p->rows.width, *to);
         }
     }
 }
@@ -166,7 +167,7 @@ static void read_stretch(void *self, unsigned worker, size_t index)
     own->begin = p->begin;
     own->end = p->end;
     count_entries(d, p);
-    put_rows(d, p, d->to + own->before);
+    put_rows(d, worker, p, d->to + own->before);
     atomic_fetch_add(&d->kept, own->rows);
     tell(d, worker, index, LOOK_SHARE, 1.0);
 }
@@ -185,20 +186,29 @@ static bool fits_together(const direct *d)
 
 /* ---- all of it ---- */
 
+static bool open_scratch(direct *d, unsigned worker)
+{
+    const formula *f = d->s->plan->formula;
+    return !f || scratch_open(f, &d->scratch[worker], NULL) == SBPS_OK;
+}
+
 static sbps_status open_threads(direct *d)
 {
     d->of = calloc(d->parts, sizeof *d->of);
     d->look = malloc(d->threads * LOOK_BYTES);
     d->each = calloc(d->threads, sizeof *d->each);
-    bool ready = d->of && d->look && d->each;
+    d->scratch = calloc(d->threads, sizeof *d->scratch);
+    bool ready = d->of && d->look && d->each && d->scratch;
     for (unsigned w = 0; ready && w < d->threads; w++)
-        ready = part_open(d->s, false, &d->each[w]);
+        ready = part_open(d->s, false, &d->each[w]) && open_scratch(d, w);
     return ready ? SBPS_OK : fail_memory(d->err);
 }
 
 static void close_threads(direct *d)
 {
     for (unsigned w = 0; d->each && w < d->threads; w++) part_close(&d->each[w]);
+    for (unsigned w = 0; d->scratch && w < d->threads; w++) scratch_close(&d->scratch[w]);
+    free(d->scratch);
     free(d->each);
     free(d->look);
     free(d->of);
@@ -211,7 +221,8 @@ static sbps_status make_room(direct *d, size_t n)
     rows *r = d->g.r;
     r->n = n;
     r->seed = d->spec->seed;
-    d->most = storage_depends(d->spec) ? storage_most_entries(r) : -1.0;
+    bool counted = storage_depends(d->spec) && !d->s->plan->formula;
+    d->most = counted ? storage_most_entries(r) : -1.0;
     d->to = shuffled_places(d->spec->seed, n, d->threads);
     return d->to ? design_allocate(&d->g, (double)n * sizeof *d->to, d->err)
                  : fail_memory(d->err);
@@ -243,13 +254,22 @@ static sbps_status read_all(direct *d, bool *done)
     return *done ? finish(d) : SBPS_OK;
 }
 
+/* Whether a formula can be evaluated only when all rows are there. */
+static bool needs_all(const formula *f)
+{
+    for (size_t k = 0; f && k < f->variables; k++)
+        if (f->variable[k].kind && f->variable[k].kind->fit) return true;
+    return f && f->groups > 0;
+}
+
 static bool is_plain(const row_source *s, const rows_spec *spec, size_t size)
 {
     const plan *p = s->plan;
     bool large = size >= DIRECT_LEAST || spec->part_bytes > 0;
     bool sparse = storage_of(spec, 0, INFINITY) == &storage_sparse;
-    return large && !sparse && !p->formula && p->categories == 0 && !p->drop_missing &&
-           s->names.filled >= PACK_BELOW && storage_check(spec, NULL) == SBPS_OK;
+    return large && !sparse && !needs_all(p->formula) && p->categories == 0 &&
+           !p->drop_missing && s->names.filled >= PACK_BELOW &&
+           storage_check(spec, NULL) == SBPS_OK;
 }
 
 /* Without blank lines at the end, which are no records. */

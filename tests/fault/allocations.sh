@@ -91,6 +91,8 @@ each simulate logistic --rows 20 --dim 2 -o out.csv --truth weights
 each convert groups.csv.gz out.tbl --target y --categorical group
 each convert data.svm out.tbl
 each map groups.csv --target y --model logistic --categorical group --csv -o out.csv
+each map groups.csv 'y ~ x1*group + poly(x2, 2) + cut(x1, 2) + offset(x2)' --model logistic --csv -o out.csv
+each map groups.csv 'y ~ x1 + (1 | group)' --model logistic --csv -o out.csv
 each map data.csv --target x1 --model linear --json -o out.json
 each laplace data.csv "${model[@]}" --json -o out.json
 each laplace data.tbl --model logistic

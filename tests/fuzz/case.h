@@ -18,6 +18,8 @@ static const rows_spec fuzz_specs[] = {
     {.target = "y", .features = "a,b", .categorical = "c", .drop_missing = true, .seed = 3},
     {.target = "f1", .categorical = "f2", .intercept = true, .standardize = true},
     {.weights = "f3", .features = "f1", .drop_missing = true},
+    {.formula = "y ~ a*c + poly(b, 2) - 1 + (a | c)", .intercept = true, .drop_missing = true},
+    {.formula = "y ~ log(a + 9) + cut(b, 3) + offset(a)", .intercept = true},
 };
 
 enum { FUZZ_SPECS = sizeof fuzz_specs / sizeof *fuzz_specs };
@@ -26,8 +28,10 @@ enum { FUZZ_SPECS = sizeof fuzz_specs / sizeof *fuzz_specs };
 static const char *broken_promise(const rows *r, const rows_spec *spec)
 {
     if (r->n < 2 || r->d < 1 || r->stride < r->d || r->stride % 4) return "shape";
-    if (r->intercept != spec->intercept || !r->target || !r->names) return "names";
-    if (!r->weight != !spec->weights || !r->offset != !spec->offset) return "weights";
+    bool intercept = spec->intercept && !(spec->formula && strstr(spec->formula, "- 1"));
+    if (r->intercept != intercept || !r->target || !r->names) return "names";
+    bool offset = spec->offset || (spec->formula && strstr(spec->formula, "offset"));
+    if (!r->weight != !spec->weights || !r->offset != !offset) return "weights";
     for (size_t i = 0; i < r->n; i++) {
         const double *x = r->x + i * r->stride;
         for (size_t j = 0; j < r->stride; j++)
@@ -62,6 +66,8 @@ static const char *fuzz_case(size_t spec_index, const void *bytes, size_t size, 
         wrong = "rows beside an error";
     else if (err.status != status || !memchr(err.text, '\0', sizeof err.text))
         wrong = "error";
+    else if (strncmp(err.text, "formula, column ", 16) == 0)
+        wrong = spec->formula && strchr(err.text, '^') ? NULL : "place";
     else if (!strstr(err.text, path) || strlen(err.text) < strlen(path) + 8)
         wrong = "sentence";
     rows_destroy(r);

@@ -65,6 +65,18 @@ TEST(any_number_of_threads_and_parts_gives_the_same_table)
     rows_destroy(b);
 }
 
+/* One that needs no look at all rows is evaluated as they are read. */
+TEST(rows_that_go_straight_to_their_places_are_the_same)
+{
+    const char *text = "y ~ x*z + log(n) + I(k^2):x + offset(z)";
+    rows *a = read_formula(text, (rows_spec){.seed = 3, .threads = 3, .drop_missing = true});
+    rows *b = read_formula(text, (rows_spec){.seed = 3, .threads = 3, .part_bytes = 5000});
+    REQUIRE(a && b);
+    CHECK(same_rows(a, b));
+    rows_destroy(a);
+    rows_destroy(b);
+}
+
 TEST(sparse_rows_hold_what_dense_ones_do)
 {
     const char *text = "y ~ c*poly(x, 2) + k:c";
