@@ -2,8 +2,10 @@
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool is_own(const command *c, const char *name)
 {
@@ -12,13 +14,43 @@ static bool is_own(const command *c, const char *name)
     return false;
 }
 
+/* Behind the first, which is a file whatever it is called. */
+static bool is_file(const char *operand)
+{
+    bool pattern = !strchr(operand, '~') && strpbrk(operand, "*?[");
+    return pattern || access(operand, F_OK) == 0;
+}
+
 static sbps_status take_formula(const arguments *given, sbps_options *options, sbps_error *err)
 {
-    const char *text = given->operands[1];
-    if (strchr(text, '~')) return sbps_options_set(options, "formula", text, err);
-    return refuse(err, SBPS_BAD_ARG,
-                  "%s: '%s' is one operand too many, or a formula without a ~, such as 'y ~ x'",
-                  given->command->name, text);
+    const char *formula = NULL;
+    for (size_t i = 1; i < given->operand_count; i++) {
+        const char *text = given->operands[i];
+        if (is_file(text)) continue;
+        if (formula || !strchr(text, '~'))
+            return refuse(err, SBPS_BAD_ARG,
+                          "%s: '%s' is no file, and one operand too many, or a formula without "
+                          "a ~, such as 'y ~ x'",
+                          given->command->name, text);
+        formula = text;
+    }
+    return formula ? sbps_options_set(options, "formula", formula, err) : SBPS_OK;
+}
+
+sbps_status inputs_data(const arguments *given, char **out, sbps_error *err)
+{
+    size_t room = 1;
+    *out = NULL;
+    if (given->operand_count == 0) return SBPS_OK;
+    for (size_t i = 0; i < given->operand_count; i++) room += strlen(given->operands[i]) + 1;
+    char *to = *out = malloc(room);
+    if (!to) return refuse(err, SBPS_NO_MEM, "out of memory");
+    for (size_t i = 0; i < given->operand_count; i++) {
+        if (i > 0 && !is_file(given->operands[i])) continue;
+        if (i > 0) *to++ = '\n';
+        to = stpcpy(to, given->operands[i]);
+    }
+    return SBPS_OK;
 }
 
 /* The command line first, so that the config file only fills the gaps. */
@@ -93,11 +125,18 @@ sbps_status inputs_check(const char *who, const sbps_options *options, const cha
     return status == SBPS_OK ? inputs_check_kind(options, "model", "models", err) : status;
 }
 
+/* The first of several. */
+static int label_length(const char *data)
+{
+    return (int)strcspn(data, "\n");
+}
+
 static void tell_notes(const char *data, const char *notes)
 {
+    int label = label_length(data);
     for (size_t length; *notes; notes += length + 1) {
         length = strcspn(notes, "\n");
-        complain("%s: %.*s", data, (int)length, notes);
+        complain("%.*s%s: %.*s", label, data, data[label] ? ", ..." : "", (int)length, notes);
     }
 }
 

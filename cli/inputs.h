@@ -5,6 +5,8 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 
+/* The files that the operands name, a line each, to be freed; NULL: none. */
+sbps_status inputs_data(const arguments *given, char **out, sbps_error *err);
 /* Sets what the command line gives, but for the subcommand's own flags; a config file fills the gaps. */
 sbps_status inputs_take(const arguments *given, sbps_options *options, sbps_error *err);
 /* Is a model named, is it known, and does it go with the data? `data` is NULL where none is named.

@@ -17,7 +17,7 @@ static int laplace_run(const arguments *given)
 
 const command command_laplace = {
     .name = "laplace",
-    .operands = "DATA [FORMULA] --model NAME [--csv|--json] [-o FILE] [options]",
+    .operands = "DATA... [FORMULA] --model NAME [--csv|--json] [-o FILE] [options]",
     .summary = "Approximate the posterior by a normal at its mode.",
     .detail =
         "Tells mean and sd of each parameter, their covariance, and the distribution of the "
@@ -25,7 +25,7 @@ const command command_laplace = {
         "parameters are approximated on the log scale: log(sigma).\n\n"
         "  sbps laplace flights.csv --model logistic --target delayed -o normal.csv\n"
         "  sbps sample flights.csv --model logistic --target delayed --start normal.csv",
-    .most = 2,
+    .most = SIZE_MAX,
     .flags = mode_flags,
     .flag_count = MODE_FLAGS,
     .library_options = true,

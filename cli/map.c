@@ -60,7 +60,7 @@ int mode_command(const arguments *given,
                  sbps_status (*tell)(const sbps_mode *mode, sbps_format format, char **out,
                                      sbps_error *err))
 {
-    const char *data = given->operand_count ? given->operands[0] : NULL;
+    char *data = NULL;
     const char *name = given->command->name, *path = flag_value(given, "output", NULL);
     if (flag_is_on(given, "csv") && flag_is_on(given, "json")) {
         complain("%s: --csv and --json exclude each other", name);
@@ -73,6 +73,7 @@ int mode_command(const arguments *given,
     char *text = NULL;
     interrupt_catch();
     sbps_status status = sbps_options_create(&options, &err);
+    if (status == SBPS_OK) status = inputs_data(given, &data, &err);
     if (status == SBPS_OK) status = inputs_take(given, options, &err);
     if (status == SBPS_OK) status = inputs_check(name, options, data, &err);
     if (status == SBPS_OK) status = check_output(path, data, options, &err);
@@ -85,6 +86,7 @@ int mode_command(const arguments *given,
     sbps_mode_destroy(mode);
     sbps_table_destroy(table);
     sbps_options_destroy(options);
+    free(data);
     return report_status(status, &err);
 }
 
@@ -102,12 +104,12 @@ const sbps_option_info mode_flags[MODE_FLAGS] = {
 
 const command command_map = {
     .name = "map",
-    .operands = "DATA [FORMULA] --model NAME [--csv|--json] [-o FILE] [options]",
+    .operands = "DATA... [FORMULA] --model NAME [--csv|--json] [-o FILE] [options]",
     .summary = "Find the mode of the posterior.",
     .detail = "Tells the value of each parameter, the potential U there (minus the log "
               "posterior), the norm of its gradient and what the search took.\n\n"
               "  sbps map flights.csv --model logistic --target delayed --method sag",
-    .most = 2,
+    .most = SIZE_MAX,
     .flags = mode_flags,
     .flag_count = MODE_FLAGS,
     .library_options = true,

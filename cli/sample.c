@@ -234,13 +234,14 @@ static sbps_status set_up(const char *data, const sbps_options *options, sbps_ta
 static int sample_run(const arguments *given)
 {
     int code = CODE_OK;
-    const char *data = given->operand_count ? given->operands[0] : NULL;
+    char *data = NULL;
     sbps_error err = {0};
     sbps_options *options = NULL;
     sbps_table *table = NULL;
     sbps_run *run = NULL;
     interrupt_catch();
     sbps_status status = sbps_options_create(&options, &err);
+    if (status == SBPS_OK) status = inputs_data(given, &data, &err);
     if (status == SBPS_OK) status = inputs_take(given, options, &err);
     if (status == SBPS_OK) status = check_options(options, data, &err);
     if (status == SBPS_OK) status = set_up(data, options, &table, &run, &err);
@@ -253,24 +254,26 @@ static int sample_run(const arguments *given)
     sbps_run_destroy(run);
     sbps_table_destroy(table);
     sbps_options_destroy(options);
+    free(data);
     return code;
 }
 
 const command command_sample = {
     .name = "sample",
-    .operands = "DATA [FORMULA] --model NAME [-o RUN.nc] [options]",
+    .operands = "DATA... [FORMULA] --model NAME [-o RUN.nc] [options]",
     .summary = "Draw from the posterior of a model given a table.",
     .detail =
-        "DATA is CSV with a header (plain or gzip) or libsvm text; models that are a "
-        "density by "
-        "themselves, such as gaussian, take none. Nothing needs tuning: "
+        "DATA is CSV with a header or libsvm text, plain or packed, - standard input; several "
+        "CSV "
+        "files with the same header, or a pattern such as 'part-*.csv', are one table. Models "
+        "that are a density by themselves, such as gaussian, take none. Nothing needs tuning: "
         "what says "
         "auto is chosen by the program, and `--dry-run` tells what that would be. Ctrl-C "
         "ends the "
         "run early and writes what there is.\n\n"
         "  sbps sample flights.csv --model logistic --target delayed\n\n"
         "  sbps sample flights.csv 'delayed ~ carrier*distance + log(seats)' --model logistic",
-    .most = 2,
+    .most = SIZE_MAX,
     .library_options = true,
     .run = sample_run,
 };

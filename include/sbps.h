@@ -98,8 +98,9 @@ SBPS_API bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out
 
 typedef struct sbps_table sbps_table;
 
-/* Maps what sbps_table_convert wrote, or reads CSV (plain or gzip) or libsvm text as the options say (target, features, categorical,
- * no-intercept, standardize, weights, offset, missing, header, seed) and shuffles its rows. */
+/* Maps what sbps_table_convert wrote, or reads CSV or libsvm text (plain or packed by gzip, zstd or xz; - is standard
+ * input) as the options say (target, features, categorical, exclude, reference, success, na, no-intercept, standardize, weights, offset, missing, header, seed) and shuffles its rows. `path` may be a pattern
+ * such as part-*.csv, or several names and patterns, a line each, of CSV files with the same names of columns. */
 SBPS_API sbps_status sbps_table_read(const char *path, const sbps_options *options,
                                      sbps_table **out, sbps_error *err);
 /* What reading and converting tell now and then, on the caller's thread: a word for what is done, rows so

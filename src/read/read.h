@@ -41,8 +41,8 @@ typedef struct {
     void *watcher;
 } rows_spec;
 
-/* CSV (quotes, CRLF, gzip; commas, tabs, semicolons or blanks between cells) or libsvm text, told
- * apart by the first line. */
+/* CSV (quotes, CRLF, packed; commas, tabs, semicolons, bars or blanks between cells) or libsvm text, told
+ * apart by the first line. `path` may be a pattern, or several lines of either: CSV with the same names. */
 sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_error *err);
 /* From numbers in memory: x is n * columns, row-major, without the intercept. weight and offset
  * may be NULL; names may be NULL (x1, x2, ...). */

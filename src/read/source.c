@@ -20,8 +20,9 @@ sbps_status check_row_count(const char *path, size_t kept, size_t dropped, sbps_
 /* Types of columns, as far as the first rows tell them. */
 static sbps_status sniff(row_source *s, column_types *found, sbps_error *err)
 {
+    if (!s->kind->sniff) return SBPS_OK;
     sbps_status status = column_types_fit(found, s->names.count, s->source->path, err);
-    if (status != SBPS_OK || !s->kind->sniff) return status;
+    if (status != SBPS_OK) return status;
     s->names.types = found;
     return s->kind->sniff(s->self, &s->names, SNIFF_BYTES, err);
 }
@@ -57,8 +58,9 @@ sbps_status source_next(row_source *s, double *row, row_fate *fate, sbps_error *
     if (status != SBPS_OK) return status;
     s->kept += *fate == ROW_KEPT;
     s->dropped += *fate == ROW_DROPPED;
-    return *fate == ROW_END ? check_row_count(s->plan->path, s->kept, s->dropped, err)
-                            : SBPS_OK;
+    return *fate == ROW_END && !s->of_several
+               ? check_row_count(s->plan->path, s->kept, s->dropped, err)
+               : SBPS_OK;
 }
 
 void source_close(row_source *s)

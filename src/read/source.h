@@ -12,6 +12,7 @@ typedef struct {
     missing_words missing;
     plan *plan;
     size_t kept, dropped; /* rows so far */
+    bool of_several;      /* one of several files: it may have less than two rows */
 } row_source;
 
 /* Tells the format and plans the columns, whose types are at least those `found` before. Close it also

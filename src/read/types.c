@@ -18,7 +18,8 @@ sbps_status column_types_fit(column_types *t, size_t count, const char *path, sb
     if (t->of)
         return t->count == count
                    ? SBPS_OK
-                   : fail(err, SBPS_BAD_FILE, "%s: the file changed while it was read", path);
+                   : fail(err, SBPS_BAD_FILE, "%s:1: %zu columns, where there were %zu before",
+                          path, count, t->count);
     t->of = calloc(count + 1, sizeof *t->of);
     t->line = calloc(count + 1, sizeof *t->line);
     t->count = count;

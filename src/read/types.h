@@ -23,7 +23,7 @@ typedef struct {
 } column_types;
 
 /* Room for so many columns, unless there is already; fails where there is for another number: the file is
- * not what it was. */
+ * not what it was, or another. */
 sbps_status column_types_fit(column_types *t, size_t count, const char *path, sbps_error *err);
 void column_types_clear(column_types *t);
 /* Takes a cell at `line` into account; true: the column is something else now. */

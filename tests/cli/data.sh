@@ -32,6 +32,8 @@ awk -F, 'NR == 1 { print $0 ",hood"; next } NR % 20 { print $0 ",common"; next }
 awk -F, 'NR > 1 { $3 = $3 ? "yes" : "no" } { print $1 "," $2 "," $3 }' good.csv >labels.csv
 awk -F, 'NR % 7 == 0 { $3 = "maybe" } { print $1 "," $2 "," $3 }' labels.csv >labels3.csv
 tr , ';' <good.csv >semicolons.csv
+head -n 101 good.csv >one.csv
+awk 'NR == 1 || NR > 101' good.csv >two.csv
 printf 'PK\003\004\024\000a.csv' >packed.zip
 gzip -c good.csv | head -c 300 >torn.csv.gz
 head -c 4096 /dev/urandom >noise.csv
@@ -68,6 +70,8 @@ try 'column twice'         0 'x_2 ~' "^sbps: twins.csv: column 2 .*'x'.* is call
 try 'no header'            0 "regression of 'x3'" '' $(sample bare.csv --header no --target x3)
 refused 'no header, unsaid' 1 'bare.csv:1: the first line holds only numbers.*--header no' bare.csv
 try 'semicolons'           0 '[^ ]' '^sbps: semicolons.csv: cells are separated by semicolons' $(sample semicolons.csv)
+try 'several files'        0 '200 rows' '' $(sample one.csv two.csv)
+try 'a pattern'            0 '200 rows' '' $(sample 't[w]o.csv' one.csv)
 try 'standard input'       0 "regression of 'y'" '' bash -c "\"$sbps\" sample - --model logistic --target y --dry-run <good.csv"
 try 'a pipe'               0 "regression of 'y'" '' bash -c "cat good.csv | \"$sbps\" sample - --model logistic --target y --dry-run"
 refused 'another case'     2 "no column is named 'Y'; did you mean 'y'" good.csv --target Y

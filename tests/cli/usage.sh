@@ -24,7 +24,7 @@ try 'subcommand to come'   2 ''                        "unknown subcommand 'repo
 try 'option first'         2 ''                        "want a subcommand before '--band'" "$sbps" --band 3
 
 try 'no data'              2 ''                        'the data file is missing' "$sbps" sample --model logistic
-try 'two tables'           2 ''                        "'more.csv' is one operand too many" "${sample[@]}" more.csv
+try 'two tables'           2 ''                        "'more.csv' is no file, and one operand too many" "${sample[@]}" more.csv
 try 'no model'             2 ''                        '--model NAME is missing; .sbps list models. names' "$sbps" sample data.csv --target y
 try 'unknown model'        2 ''                        "unknown model 'logstic', did you mean 'logistic'" "$sbps" sample data.csv --model logstic --target y
 try 'unknown model, far'   2 ''                        "unknown model 'xyzzy'; .sbps list models" "$sbps" sample data.csv --model xyzzy --target y

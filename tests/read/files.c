@@ -206,4 +206,54 @@ TEST(libsvm_signs_become_zero_and_one_only_when_both_and_nothing_else_occur)
     rows_destroy(csv);
 }
 
+/* Whatever lies in which of them: one header, and levels, types and missing cells of all. */
+TEST(several_files_are_one_table)
+{
+    static const char head[] = "y,a,c,d\n", *const parts[] = {"1,2,p,1\n2,3,q,2\n",
+                                                              "3,NA,r,1\n4,5,q,x\n",
+                                                              "5,6,r,2\n6,1,p,1\n7,5,p,x\n"};
+    const rows_spec spec = {.target = "y", .intercept = true, .drop_missing = true, .seed = 3};
+    char text[400] = "", names[1200] = "", *to = names;
+    strcat(text, head);
+    for (size_t k = 0; k < 3; k++) {
+        char one[200], name[32];
+        strcat(text, parts[k]);
+        snprintf(one, sizeof one, "%s%s", head, parts[k]);
+        snprintf(name, sizeof name, "part-%zu.csv", k);
+        to += sprintf(to, "%s%s", k ? "\n" : "", put(name, one, strlen(one)));
+    }
+    rows *want = rows_of(text, &spec), *got;
+    REQUIRE(want);
+    rows_read(names, &spec, &got, &error);
+    REQUIRE(got);
+    CHECK(same_rows(want, got) && got->dropped == 1 && !strcmp(got->notes, want->notes));
+    rows_destroy(got);
+    snprintf(names, sizeof names, "%s/part-?.csv", folder);
+    rows_read(names, &spec, &got, &error);
+    REQUIRE(got);
+    CHECK(same_rows(want, got));
+    rows_destroy(got);
+    rows_destroy(want);
+}
+
+TEST(several_files_that_are_no_table_say_why)
+{
+    static const struct {
+        const char *text, *sentence;
+    } others[] = {{"y,a\n1,2\n", "1.csv:1: 2 columns, where there were 3 before"},
+                  {"y,a,b\n1,2,3\n", "1.csv:1: column 3 is 'b', where"},
+                  {"y,a,c\n1,$2,p\n", "1.csv:2: column 'a': '$2' has a currency sign"}};
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        char names[1200], *to = names;
+        rows *r;
+        to += sprintf(to, "%s\n", put("0.csv", "y,a,c\n1,2,p\n2,2,p\n", 18));
+        sprintf(to, "%s", put("1.csv", others[k].text, strlen(others[k].text)));
+        CHECK(rows_read(names, &(rows_spec){.target = "y"}, &r, &error) == SBPS_BAD_FILE && !r);
+        CHECK(strstr(error.text, others[k].sentence));
+    }
+    rows *r;
+    CHECK(rows_read("/nowhere/*.csv", &(rows_spec){.target = "y"}, &r, &error) == SBPS_NO_FILE);
+    CHECK(strstr(error.text, "no file has such a name"));
+}
+
 CHECK_MAIN

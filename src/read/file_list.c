@@ -1,0 +1,62 @@
+/* Names of files, one by one or by pattern. */
+#include "read/file_list.h"
+
+#include "base/memory.h"
+#include "base/printable.h"
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static sbps_status add_path(file_list *l, const char *path, sbps_error *err)
+{
+    char **all = realloc(l->path, (l->count + 1) * sizeof *all);
+    if (!all) return fail_memory(err);
+    l->path = all;
+    if (!(all[l->count] = copy_text(path))) return fail_memory(err);
+    l->count++;
+    return SBPS_OK;
+}
+
+/* Those that match, in the order of their names. */
+static sbps_status add_matches(file_list *l, const char *pattern, sbps_error *err)
+{
+    glob_t found;
+    int code = glob(pattern, 0, NULL, &found);
+    sbps_status status = SBPS_OK;
+    if (code == GLOB_NOSPACE)
+        status = fail_memory(err);
+    else if (code != 0)
+        status = fail(err, SBPS_NO_FILE, "%s: no file has such a name", pattern);
+    for (size_t i = 0; status == SBPS_OK && i < found.gl_pathc; i++)
+        status = add_path(l, found.gl_pathv[i], err);
+    if (code == 0) globfree(&found);
+    return status;
+}
+
+static sbps_status add_name(file_list *l, const char *name, sbps_error *err)
+{
+    bool pattern = strpbrk(name, "*?[") && access(name, F_OK) != 0;
+    return pattern ? add_matches(l, name, err) : add_path(l, name, err);
+}
+
+sbps_status file_list_create(const char *names, file_list *out, sbps_error *err)
+{
+    *out = (file_list){0};
+    char *all = copy_text(names), *rest = all;
+    sbps_status status = all ? SBPS_OK : fail_memory(err);
+    if (status == SBPS_OK && access(names, F_OK) == 0) {
+        status = add_path(out, names, err);
+        rest = NULL;
+    }
+    for (char *name; status == SBPS_OK && (name = strsep(&rest, "\n"));)
+        status = add_name(out, name, err);
+    free(all);
+    return status;
+}
+
+void file_list_clear(file_list *l)
+{
+    free_texts(l->path, l->count);
+    *l = (file_list){0};
+}

@@ -1,0 +1,17 @@
+/* The files that a table is made of. */
+#ifndef READ_FILE_LIST_H
+#define READ_FILE_LIST_H
+
+#include "base/status.h"
+
+typedef struct {
+    char **path;
+    size_t count;
+} file_list;
+
+/* Names and patterns such as part-*.csv, a line each; what is the name of a file is no pattern. A single name
+ * need not be that of a file. Clear it also after a failure. */
+sbps_status file_list_create(const char *names, file_list *out, sbps_error *err);
+void file_list_clear(file_list *l);
+
+#endif
