@@ -12,7 +12,7 @@ static sbps_status fit_variable(formula *f, variable *v, const row_values *from,
     return status == SBPS_OK ? v->kind->fit(&c, v->self, value, from->rows) : status;
 }
 
-static bool waits(const variable *v)
+bool variable_waits(const variable *v)
 {
     return v->kind && v->kind->fit;
 }
@@ -36,7 +36,7 @@ sbps_status formula_fit(formula *f, const row_values *from, sbps_error *err)
     double *value = NULL;
     sbps_status status = SBPS_OK;
     for (size_t k = 0; status == SBPS_OK && k < f->variables; k++) {
-        if (!waits(&f->variable[k])) continue;
+        if (!variable_waits(&f->variable[k])) continue;
         if (!value && !(value = unset_doubles(from->rows))) status = fail_memory(err);
         if (status == SBPS_OK) status = fit_variable(f, &f->variable[k], from, value, err);
     }

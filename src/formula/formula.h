@@ -124,6 +124,8 @@ typedef struct {
     size_t rows;
 } row_values;
 
+/* Whether it can be evaluated only when all rows are there. */
+bool variable_waits(const variable *v);
 sbps_status formula_fit(formula *f, const row_values *from, sbps_error *err);
 
 /* Values of a row. */

@@ -278,23 +278,14 @@ static void put_rest(table_header *h, const rows *r, const char *words)
     memcpy(base, h, sizeof *h);
 }
 
-static sbps_status refuse_values(void *self, const program *of, double *value, sbps_error *err)
-{
-    (void)self, (void)of, (void)value;
-    return fail(
-        err, SBPS_BAD_ARG,
-        "convert: poly(), scale(), bs(), ns(), cut() and factor() of numbers need all rows at "
-        "once; sample reads the text itself");
-}
-
 static sbps_status make_table(const table_job *job, const row_source *s, const rows_spec *spec,
-                              const passage *w, sbps_error *err)
+                              passage *w, sbps_error *err)
 {
     design g;
     table_header h = {0};
     size_t text_size = 0;
     char *words = NULL;
-    const row_values all = {refuse_values, NULL, s->kept};
+    const row_values all = kept_values_all(&w->kept);
     sbps_status status = design_open(s->plan, spec, &all, &g, err);
     if (status == SBPS_OK && !(words = make_text(&g, &text_size))) status = fail_memory(err);
     if (status == SBPS_OK) {

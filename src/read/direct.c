@@ -258,7 +258,7 @@ static sbps_status read_all(direct *d, bool *done)
 static bool needs_all(const formula *f)
 {
     for (size_t k = 0; f && k < f->variables; k++)
-        if (f->variable[k].kind && f->variable[k].kind->fit) return true;
+        if (variable_waits(&f->variable[k])) return true;
     return f && f->groups > 0;
 }
 

@@ -22,6 +22,8 @@ sbps_status passage_open(const row_source *s, const rows_spec *spec, const char 
                    .ones = true};
     w->row = new_doubles(w->plan->width);
     if (!w->row) return fail_memory(err);
+    sbps_status status = kept_values_open(s->plan->formula, &w->kept, err);
+    if (status != SBPS_OK) return status;
     return shuffle_create(beside, record_width(w), spec->seed, memory, &w->order, err);
 }
 
@@ -44,6 +46,7 @@ sbps_status passage_send(passage *w, const chunks *read, sbps_error *err)
         for (size_t i = 0; status == SBPS_OK && i < read->run[k].rows; i++) {
             const double *record = at, *row = run_next(read, &at, w->row);
             if (w->counted) count_numbers(w, row);
+            if (!kept_values_add(&w->kept, row)) return fail_memory(err);
             status = shuffle_add(w->order, record, (size_t)(at - record), err);
         }
     }
@@ -78,5 +81,6 @@ size_t passage_entries(const passage *w, const design *g)
 void passage_close(passage *w)
 {
     shuffle_destroy(w->order);
+    kept_values_close(&w->kept);
     free(w->row);
 }

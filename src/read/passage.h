@@ -5,6 +5,7 @@
 
 #include "data/shuffle.h"
 #include "read/design.h"
+#include "read/kept_values.h"
 #include "read/source.h"
 
 typedef struct {
@@ -15,6 +16,7 @@ typedef struct {
     size_t numbers;   /* cells of features that are numbers and not 0 */
     bool ones;        /* all of those are 1 */
     shuffle *order;
+    kept_values kept; /* for a formula */
 } passage;
 
 /* `beside` and `memory` as in shuffle_create. Close it also after a failure. */
