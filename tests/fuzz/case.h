@@ -18,6 +18,9 @@ static const rows_spec fuzz_specs[] = {
     {.target = "y", .features = "a,b", .categorical = "c", .drop_missing = true, .seed = 3},
     {.target = "f1", .categorical = "f2", .intercept = true, .standardize = true},
     {.weights = "f3", .features = "f1", .drop_missing = true},
+    {.target = "y", .labels = LABELS_TWO, .success = "yes", .exclude = "b", .na = "x,-1"},
+    {.target = "y", .labels = LABELS_CLASSES, .intercept = true, .drop_missing = true},
+    {.target = "y", .labels = LABELS_TEXT, .intercept = true, .reference = "c=red"},
     {.formula = "y ~ a*c + poly(b, 2) - 1 + (a | c)", .intercept = true, .drop_missing = true},
     {.formula = "y ~ log(a + 9) + cut(b, 3) + offset(a)", .intercept = true},
 };

@@ -1,7 +1,7 @@
 /* The readers under libFuzzer. Not part of the test run; from the source tree:
  *
  *   clang -std=c17 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Isrc \
- *       -Itests tests/fuzz/libfuzzer.c src/{data,read}/[a-z]*.c src/base/{status,inspect,memory,rng,names,notes,printable,text,decimal}.c -lz -lm \
+ *       -Itests tests/fuzz/libfuzzer.c src/{data,read,formula}/[a-z]*.c src/base/{status,inspect,memory,rng,names,notes,printable,text,decimal}.c -lz -lzstd -llzma -lm \
  *       -o fuzz-readers && ./fuzz-readers -max_len=4096
  *
  * The first byte picks the spec; the rest is the file. A crash belongs among the seeds of

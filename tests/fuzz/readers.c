@@ -17,6 +17,12 @@ static const char *const seeds[] = {
     "-1 1:0.5 3:2 # note\n+1 2:1 3:-1e-2\n1\n-1 1:1 2:2 3:3\n# end\n",
     "1 1:2.5 2:1\n2 1:3.5 2:0\n3.5 1:1 2:7 3:12345678901234567890\n0 3:4.9e-324\n",
     "y,c\n1,a10\n2,a9\n3,10\n4,a1\n",
+    "\"\",\"y\",\"c\",\"d\"\n\"1\",\"yes\",\"red\",2026-11-15\n\"2\",\"no\",\"blue\",2024-02-"
+    "29\n"
+    "\"3\",\"yes\",\"blue\",2026-11-15 10:20:30Z\n\"4\",\"no\",\"red\",?\n",
+    "y;a;c\r1,5;2;p\r2;-3,25e1;q\r3;4;q\r4,5;1;p\r",
+    "y a\nr1 1 2\nr2 2 5\nr3 3 1\n",
+    "y|a|c\n1|2|red\n2|3|blue\n1|NULL|red\n2|5|blue\n3|1|red\n",
 };
 
 static const char *const tokens[] = {
@@ -54,6 +60,19 @@ static const char *const tokens[] = {
     "x=1",
     "0x1p3",
     "\x1f\x8b",
+    "\x28\xb5\x2f\xfd",
+    ";",
+    "|",
+    "\t",
+    "$",
+    "%",
+    "yes",
+    "1,5",
+    "1,234",
+    "2026-11-15",
+    "2026-11-15T24:00-23:59",
+    "?",
+    "N/A",
 };
 
 static const token_list all_tokens = {tokens, sizeof tokens / sizeof *tokens};
