@@ -78,6 +78,19 @@ static sbps_status check_paths(const char *from, const char *to, sbps_error *err
     return status;
 }
 
+/* What was found out and decided, as it will be told whenever the table is used. */
+static sbps_status tell_notes(const char *from, const char *to, sbps_error *err)
+{
+    sbps_options *none = NULL;
+    sbps_table *table = NULL;
+    sbps_status status = sbps_options_create(&none, err);
+    if (status == SBPS_OK) status = sbps_table_read(to, none, &table, err);
+    if (status == SBPS_OK) inputs_tell(from, table);
+    sbps_table_destroy(table);
+    sbps_options_destroy(none);
+    return status;
+}
+
 static int convert_run(const arguments *given)
 {
     const char *from = given->operands[0], *to = given->operands[1],
@@ -99,6 +112,7 @@ static int convert_run(const arguments *given)
     if (status == SBPS_OK)
         status = sbps_table_convert(from, to, options, memory, watch, &shown, &err);
     if (shown.drawn) fputs("\r\033[K", stderr);
+    if (status == SBPS_OK) status = tell_notes(from, to, &err);
     sbps_options_destroy(options);
     if (status != SBPS_OK && interrupt_came()) {
         complain("interrupted: nothing was written");

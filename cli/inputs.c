@@ -131,8 +131,9 @@ static int label_length(const char *data)
     return (int)strcspn(data, "\n");
 }
 
-static void tell_notes(const char *data, const char *notes)
+void inputs_tell(const char *data, const sbps_table *table)
 {
+    const char *notes = sbps_table_notes(table);
     int label = label_length(data);
     for (size_t length; *notes; notes += length + 1) {
         length = strcspn(notes, "\n");
@@ -166,6 +167,6 @@ sbps_status inputs_open(const char *data, const sbps_options *options, waiting *
     interrupt_mapped(data);
     reading r = {shown, file_bytes(data)};
     sbps_status status = sbps_table_read_watched(data, options, watch, &r, out, err);
-    if (status == SBPS_OK) tell_notes(data, sbps_table_notes(*out));
+    if (status == SBPS_OK) inputs_tell(data, *out);
     return status;
 }

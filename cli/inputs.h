@@ -22,6 +22,9 @@ double file_bytes(const char *path);
 sbps_status inputs_open(const char *data, const sbps_options *options, waiting *shown,
                         sbps_table **out, sbps_error *err);
 
+/* What is to be known of how it was read. */
+void inputs_tell(const char *data, const sbps_table *table);
+
 /* map.c: finds the mode as the command line says, lets `tell` make the report, and prints it or writes
  * it to -o. The exit code. */
 int mode_command(const arguments *given,

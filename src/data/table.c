@@ -155,7 +155,9 @@ static sbps_status check_sections(const char *path, const table_header *h, sbps_
 
 typedef struct {
     table_making how;
-    const char *names; /* the first of the columns' names, each ending in NUL */
+    const char *names;          /* the first of the columns' names, each ending in NUL */
+    const char *notes, *labels; /* NULL: none; the first of them */
+    size_t label_count;
 } table_text;
 
 static bool read_text(const table_header *h, const unsigned char *base, table_text *out)
@@ -169,7 +171,12 @@ static bool read_text(const table_header *h, const unsigned char *base, table_te
         if (i == TEXTS) out->names = p;
         p += strlen(p) + 1;
     }
-    return p == end;
+    if (h->version <= TABLE_VERSION_SPARSE) return p == end;
+    if (p >= end) return false;
+    out->notes = p;
+    out->labels = p += strlen(p) + 1;
+    for (; p < end; p += strlen(p) + 1) out->label_count++;
+    return true;
 }
 
 /* ---- rows over the map ---- */
@@ -221,6 +228,18 @@ static sbps_status check_entries(const char *path, const table_header *h, const 
     return fault ? fail_damaged(path, fault, err) : SBPS_OK;
 }
 
+static bool copy_notes(const table_text *t, rows *r)
+{
+    const char *label = t->labels;
+    if (t->notes && *t->notes && !(r->notes = copy_text(t->notes))) return false;
+    if (t->label_count == 0) return true;
+    if (!(r->labels = calloc(t->label_count, sizeof *r->labels))) return false;
+    r->label_count = t->label_count;
+    for (size_t k = 0; k < r->label_count; k++, label += strlen(label) + 1)
+        if (!(r->labels[k] = copy_text(label))) return false;
+    return true;
+}
+
 static bool copy_small(const table_header *h, unsigned char *base, const table_text *t, rows *r)
 {
     r->mean = new_doubles(r->d);
@@ -233,7 +252,7 @@ static bool copy_small(const table_header *h, unsigned char *base, const table_t
     const char *name = t->names;
     for (size_t j = 0; j < r->d; j++, name += strlen(name) + 1)
         if (!(r->names[j] = copy_text(name))) return false;
-    return true;
+    return copy_notes(t, r);
 }
 
 static sbps_status make_rows(const table_header *h, const table_text *t, rows *r,

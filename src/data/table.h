@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #define TABLE_MAGIC   "\x89SBPS\r\n\x1a" /* as PNG's: text tools that mangle it are found out */
-#define TABLE_VERSION 2
+#define TABLE_VERSION 3
 #define TABLE_PAGE    ((uint64_t)4096) /* sections begin at multiples of it */
 
 typedef enum {
@@ -52,10 +52,13 @@ typedef struct {
     table_section entries[ENTRIES]; /* version 1 ends before them */
 } table_header;
 
-#define TABLE_VERSION_DENSE 1 /* what tables without sparse rows say, for older programs */
-#define TABLE_HEADER_DENSE  offsetof(table_header, entries)
+/* What tables say that need no more, for older programs. */
+#define TABLE_VERSION_DENSE  1 /* without sparse rows */
+#define TABLE_VERSION_SPARSE 2 /* without notes and labels */
+#define TABLE_HEADER_DENSE   offsetof(table_header, entries)
 
-/* What the text section holds: strings that end in NUL, these first, then the names of the columns.
+/* What the text section holds: strings that end in NUL, these first, then the names of the columns, and from
+ * version 3 on notes and the labels of the target.
  * They are the options the table was made with, so that others are refused. */
 typedef enum {
     TEXT_TARGET,

@@ -100,6 +100,19 @@ static const char *column_name(const plan *p, size_t column)
     return column == SIZE_MAX ? "" : p->columns->name[column];
 }
 
+static bool has_notes(const rows *r)
+{
+    return r->notes || r->label_count > 0;
+}
+
+static void add_notes(const rows *r, text *to)
+{
+    const char *notes = r->notes ? r->notes : "";
+    text_bytes(to, notes, strlen(notes) + 1);
+    for (size_t k = 0; k < r->label_count; k++)
+        text_bytes(to, r->labels[k], strlen(r->labels[k]) + 1);
+}
+
 /* All strings one after another; NULL: no memory. */
 static char *make_text(const design *g, size_t *size)
 {
@@ -120,6 +133,7 @@ static char *make_text(const design *g, size_t *size)
         const char *string = i < TEXTS ? said[i] : g->r->names[i - TEXTS];
         text_bytes(&all, string, strlen(string) + 1);
     }
+    if (has_notes(g->r)) add_notes(g->r, &all);
     *size = all.length;
     free(features);
     free(taken);
@@ -139,7 +153,7 @@ static table_section take_room(table_header *h, uint64_t size)
 /* Of sparse rows, in the place of x. */
 static void lay_out_entries(table_header *h, size_t count, bool ones)
 {
-    h->version = TABLE_VERSION;
+    if (h->version < TABLE_VERSION_SPARSE) h->version = TABLE_VERSION_SPARSE;
     h->entries[ENTRIES_START] = take_room(h, (h->rows + 1) * sizeof(uint64_t));
     h->entries[ENTRIES_COLUMN] = take_room(h, count * sizeof(uint32_t));
     h->entries[ENTRIES_VALUE] = take_room(h, ones ? 0 : count * sizeof(double));
@@ -149,7 +163,7 @@ static table_header lay_out(const design *g, size_t n, size_t text_size)
 {
     const rows *r = g->r;
     uint64_t row_bytes = n * sizeof(double), column_bytes = r->d * sizeof(double);
-    table_header h = {.version = TABLE_VERSION_DENSE,
+    table_header h = {.version = has_notes(r) ? TABLE_VERSION : TABLE_VERSION_DENSE,
                       .bytes = TABLE_PAGE,
                       .rows = n,
                       .columns = r->d,
@@ -287,6 +301,11 @@ static sbps_status make_table(const table_job *job, const row_source *s, const r
     char *words = NULL;
     const row_values all = kept_values_all(&w->kept);
     sbps_status status = design_open(s->plan, spec, &all, &g, err);
+    if (status == SBPS_OK) {
+        g.r->n = s->kept;
+        g.r->dropped = s->dropped;
+        status = rows_tell_dropped(g.r, s->plan, err);
+    }
     if (status == SBPS_OK && !(words = make_text(&g, &text_size))) status = fail_memory(err);
     if (status == SBPS_OK) {
         h = lay_out(&g, s->kept, text_size);

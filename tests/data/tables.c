@@ -236,7 +236,7 @@ TEST(sections_outside_the_file_are_refused)
     h = good;
     h.version = TABLE_VERSION + 1;
     memcpy(bytes, &h, sizeof h);
-    CHECK(refused(bytes, size, "a table of version 3; this program reads up to version 2"));
+    CHECK(refused(bytes, size, "a table of version 4; this program reads up to version 3"));
     h = good;
     strcpy(h.storage, "quad");
     h.crc = table_crc(&h);
@@ -278,6 +278,21 @@ TEST(options_that_contradict_the_table_are_refused)
         CHECK(r);
         rows_destroy(r);
     }
+}
+
+TEST(notes_and_labels_come_with_the_table)
+{
+    static const char text[] = "y,c\nyes,p\nno,q\nno,p\nno,NA\n";
+    rows_spec spec = {
+        .target = "y", .intercept = true, .labels = LABELS_TEXT, .drop_missing = true};
+    const char *path = convert(put("t.csv", text, strlen(text)), &spec, MEMORY, "t");
+    rows *r = path ? map_table(path, &no_wish) : NULL;
+    REQUIRE(r);
+    CHECK(r->label_count == 2 && !strcmp(r->labels[0], "no") && !strcmp(r->labels[1], "yes"));
+    CHECK(strstr(r->notes, "column 'c' (2 levels) holds text and is a category"));
+    CHECK(strstr(r->notes, "target 'y': 'yes' is 1 and 'no' is 0"));
+    CHECK(strstr(r->notes, "1 of 4 rows are left out"));
+    rows_destroy(r);
 }
 
 TEST(bad_text_is_refused_as_when_it_is_read)
