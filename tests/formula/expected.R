@@ -28,7 +28,7 @@ effects <- function(f) {
     which <- attr(made$flist, "assign")
     for (k in seq_along(made$cnms)) {
         factor <- made$flist[[which[k]]]
-        nested <- grepl("/", deparse1(f)) # lme4 has those as h:g
+        nested <- grepl("[|][^)]*/", deparse1(f)) # lme4 has those as h:g
         back <- function(word) if (!nested) as.character(word) else sapply(strsplit(as.character(word), ":"), function(part) paste(rev(part), collapse = ":"))
         width <- length(made$cnms[[k]])
         said("GROUP", back(names(made$cnms)[k]))

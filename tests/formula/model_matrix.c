@@ -154,6 +154,7 @@ static void begin_group(progress *p, const char *name)
         }
     printf("%s: no group '%s'\n", f->text, name);
     CHECK(false);
+    p->group = SIZE_MAX;
 }
 
 static void check_levels(const progress *p, const small_table *t, char *const *word)
@@ -201,6 +202,8 @@ static void check_line(progress *p, const small_table *t, char **word)
             CHECK_NEAR(formula_offset(p->f, t->cell[i]), strtod(word[i + 1], NULL), TOL_R);
     } else if (!strcmp(word[0], "GROUP")) {
         begin_group(p, word[1]);
+    } else if (p->group == SIZE_MAX) {
+        return; /* told already */
     } else if (!strcmp(word[0], "LEVELS")) {
         check_levels(p, t, word);
     } else if (!strcmp(word[0], "EFFECT")) {
