@@ -21,8 +21,8 @@ try 'sample'           0 '' 'smallest ESS' "$sbps" sample t.csv 'y ~ x + bs(z, d
 try 'its summary'      0 'intercept .*x .*bs\(z, df = 4\)1 .*bs\(z, df = 4\)4 ' '' "$sbps" summary run.nc
 try 'converted'        0 '' '' "$sbps" convert t.csv t.tbl --formula 'y ~ x*z + log(z)'
 try 'and sampled'      0 '^name,value intercept,.*x,.*z,.*log\(z\),.*x:z,' '' "$sbps" map t.tbl --model logistic --csv
-try 'with bases'       0 '' '' "$sbps" convert t.csv b.tbl --formula 'y ~ poly(x, 2)*c + ns(z, df = 3) + offset(z)'
-try 'its mode'         0 '^name,value intercept,' '' "$sbps" map b.tbl --model logistic --csv
+try 'with bases'       0 '' 'is a category' "$sbps" convert t.csv b.tbl --formula 'y ~ poly(x, 2)*c + ns(z, df = 3) + offset(z)'
+try 'its mode'         0 '^name,value intercept,' 'is a category' "$sbps" map b.tbl --model logistic --csv
 cp .out three.csv
 try 'as from text'     0 '^name,value intercept,' 'is a category' "$sbps" map t.csv 'y ~ poly(x, 2)*c + ns(z, df = 3) + offset(z)' --model logistic --csv
 awk -F, 'NR == FNR { name[NR] = $1; w[NR] = $2; next } $1 != name[FNR] || (FNR > 1 && ($2 - w[FNR])^2 > 1e-12) { exit 1 }' three.csv .out ||
