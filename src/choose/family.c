@@ -28,6 +28,8 @@ static const family_line lines[] = {
     {"probit", "probit", "probit"},
     {"categorical", "logit", "softmax"},
     {"softmax", "logit", "softmax"},
+    {"cumulative", "logit", "ordinal"},
+    {"ordinal", "logit", "ordinal"},
     {"poisson", "log", "poisson"},
     {"zero_inflated_poisson", "log", "zero_inflated_poisson"},
     {"negbinomial", "log", "negative_binomial"},

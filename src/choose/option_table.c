@@ -46,7 +46,8 @@ static const option_spec lines[] = {
     {TEXT("family", family, "NAME", ""), .group = "Data and model", .for_mode = true,
      .help = "The model by its name in R: gaussian (linear), bernoulli (logistic), binomial, "
              "binomial(probit), poisson, negbinomial, Gamma (with log link), Beta, student, "
-             "categorical (softmax). In place of --model."},
+             "zero_inflated_poisson, categorical (softmax), cumulative (ordinal). In place of "
+             "--model."},
     {TEXT("formula", formula, "TEXT", ""), DATA,
      .help = "What is explained and by what, as in R: 'y ~ a*b + poly(x,2) + (1|g)'. In the "
              "place of "

@@ -12,6 +12,7 @@
     X(model, softmax)                                                                          \
     X(model, binomial)                                                                         \
     X(model, probit)                                                                           \
+    X(model, ordinal)                                                                          \
     X(model, student_t)                                                                        \
     X(model, negative_binomial)                                                                \
     X(model, zero_inflated_poisson)                                                            \

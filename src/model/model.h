@@ -39,11 +39,12 @@ typedef enum {
     SUPPORT_NONE,
     SUPPORT_REAL,
     SUPPORT_POSITIVE,
-    SUPPORT_BINARY, /* 0 or 1 */
-    SUPPORT_SHARES, /* of trials, 0 and 1 among them; one trial has no other */
-    SUPPORT_UNIT,   /* above 0 and below 1 */
-    SUPPORT_COUNTS, /* 0, 1, 2, ... */
-    SUPPORT_CLASSES /* likewise, as names */
+    SUPPORT_BINARY,  /* 0 or 1 */
+    SUPPORT_SHARES,  /* of trials, 0 and 1 among them; one trial has no other */
+    SUPPORT_UNIT,    /* above 0 and below 1 */
+    SUPPORT_COUNTS,  /* 0, 1, 2, ... */
+    SUPPORT_CLASSES, /* likewise, as names */
+    SUPPORT_ORDERED  /* whole numbers, as classes in their order */
 } target_support;
 
 /* A parameter that is no weight. Coordinates of such are the last of w, in the order of the model's list. */

@@ -31,6 +31,14 @@ sbps_status targets_real(const rows *r, const char *model, sbps_error *err)
     return check_varies(r, model, err);
 }
 
+sbps_status targets_whole(const rows *r, const char *model, sbps_error *err)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (!isfinite(r->y[i]) || r->y[i] != floor(r->y[i]))
+            return refuse(r, r->y[i], model, "classes as whole numbers in their order", err);
+    return SBPS_OK;
+}
+
 sbps_status targets_counts(const rows *r, const char *model, sbps_error *err)
 {
     for (size_t i = 0; i < r->n; i++)

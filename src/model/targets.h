@@ -6,6 +6,8 @@
 
 /* Finite, and not the same in all rows. */
 sbps_status targets_real(const rows *r, const char *model, sbps_error *err);
+/* Whole numbers. */
+sbps_status targets_whole(const rows *r, const char *model, sbps_error *err);
 /* 0, 1, 2, ... */
 sbps_status targets_counts(const rows *r, const char *model, sbps_error *err);
 /* Likewise, and some above 0, without which the law's shape could be anything. */

@@ -162,6 +162,8 @@ TEST(a_family_names_a_model)
         {"poisson", "poisson"},
         {"poisson(\"log\")", "poisson"},
         {"zero_inflated_poisson", "zero_inflated_poisson"},
+        {"cumulative", "ordinal"},
+        {"cumulative(logit)", "ordinal"},
         {"categorical", "softmax"},
         {"negbinomial", "negative_binomial"},
         {"negative_binomial", "negative_binomial"},

@@ -21,10 +21,11 @@ typedef struct {
 /* A family: log density of y, and of the prior of coordinate 2 (and 3) with its Jacobian. */
 typedef struct {
     const char *name;
-    size_t dim;       /* coordinates, of which the first two are weights unless `slope_only` */
-    bool slope_only;  /* the first is the slope's, and there is no intercept */
-    double aux[2];    /* coordinates that made the table */
-    const char *more; /* options of the run; NULL: none */
+    size_t dim;      /* coordinates, of which the first two are weights unless `slope_only` */
+    bool slope_only; /* the first is the slope's, and there is no intercept */
+    double aux[2];   /* coordinates that made the table */
+    double (*draw)(rng *r, double eta, const double *aux); /* NULL: the model does it */
+    const char *more;                                      /* options of the run; NULL: none */
     double (*loglik)(double y, double eta, const double *aux);
     double (*log_prior)(const double *aux); /* NULL: no auxiliary */
     double (*value)(double w);              /* of a coordinate of an auxiliary */
@@ -42,7 +43,8 @@ static table simulate(const family *f)
     for (size_t i = 0; i < ROWS; i++) {
         t.x[i] = rng_normal(&r);
         double eta = (f->slope_only ? 0.0 : 0.4) + 0.6 * t.x[i];
-        t.y[i] = model_find(f->name)->predictor->simulate(&r, eta, f->aux);
+        t.y[i] = f->draw ? f->draw(&r, eta, f->aux)
+                         : model_find(f->name)->predictor->simulate(&r, eta, f->aux);
     }
     return t;
 }
@@ -320,6 +322,36 @@ TEST(beta_agrees_with_quadrature)
                       .loglik = beta_loglik,
                       .log_prior = wide_prior,
                       .value = exp});
+}
+
+/* The first cutpoint and the second, as they are reported. */
+static double ordinal_loglik(double y, double eta, const double *cuts)
+{
+    double below = y > 0.0 ? probability(cuts[(size_t)y - 1] - eta) : 0.0;
+    double p = (y < 2.0 ? probability(cuts[(size_t)y] - eta) : 1.0) - below;
+    return p > 0.0 ? log(p) : -INFINITY;
+}
+
+static double ordinal_draw(rng *r, double eta, const double *cuts)
+{
+    double u = rng_uniform(r), at = eta + log(u / (1.0 - u));
+    return (at > cuts[0]) + (at > cuts[1]);
+}
+
+static double itself(double w)
+{
+    return w;
+}
+
+TEST(ordinal_agrees_with_quadrature)
+{
+    compare(&(family){.name = "ordinal",
+                      .dim = 3,
+                      .slope_only = true,
+                      .aux = {-0.5, 0.1},
+                      .draw = ordinal_draw,
+                      .loglik = ordinal_loglik,
+                      .value = itself});
 }
 
 CHECK_MAIN
