@@ -20,6 +20,10 @@ mkdir "$TMPDIR"
 "$sbps" simulate logistic --rows 60 --dim 2 -o data.csv --truth truth.csv || exit 1
 awk -F, 'NR == 1 { print $0 ",group" } NR > 1 { print $0 "," (NR % 3 ? "a" : "b") }' data.csv >groups.csv
 gzip -c groups.csv >groups.csv.gz
+awk -F, 'NR == 1 { print "\"\",answer,x1,group,day" }
+         NR > 1 { print NR - 1 "," ($3 > 0 ? "yes" : "no") "," (NR % 9 ? $1 : "?") "," (NR % 3 ? "a" : "b") ",2026-11-" 10 + NR % 20 }' \
+    data.csv >messy-1.csv
+sed 's/,a,/,late,/' messy-1.csv >messy-2.csv
 awk -F, 'NR > 1 { print ($3 > 0 ? 1 : -1), "1:" $1, "2:" $2 }' data.csv >data.svm
 printf 'draws = 20 # few\nmodel = "logistic"\n' >run.cfg
 short=(--threads 1 --draws 20 --ess 40 --progress off)
@@ -91,6 +95,8 @@ each simulate logistic --rows 20 --dim 2 -o out.csv --truth weights
 each convert groups.csv.gz out.tbl --target y --categorical group
 each convert data.svm out.tbl
 each map groups.csv --target y --model logistic --categorical group --csv -o out.csv
+each map 'messy-?.csv' --target answer --model logistic --missing drop --reference group=late --csv -o out.csv
+each convert messy-1.csv out.tbl --target answer --missing drop --na '?,-1' --success no
 each map groups.csv 'y ~ x1*group + poly(x2, 2) + cut(x1, 2) + offset(x2)' --model logistic --csv -o out.csv
 each map groups.csv 'y ~ x1 + (1 | group)' --model logistic --csv -o out.csv
 each map data.csv --target x1 --model linear --json -o out.json
