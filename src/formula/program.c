@@ -109,8 +109,32 @@ static sbps_status fail_function(const compiler *c, const node *n)
                    show_name(n->name).text, hint.text);
 }
 
+/* log(x, base), as R: by log2 and log10 where it is one of these. */
+static sbps_status compile_log(compiler *c, const node *n)
+{
+    const node *base = n->first->next;
+    double known = base->kind == NODE_NUMBER ? base->value : 0.0;
+    double (*of)(double) = known == 2.0 ? log2 : known == 10.0 ? log10 : log;
+    sbps_status status = compile(c, n->first);
+    if (status == SBPS_OK)
+        status = add_step(c, (program_step){.kind = DO_FUNCTION, .function = of});
+    if (status != SBPS_OK || of != log) return status;
+    status = compile(c, base);
+    if (status == SBPS_OK)
+        status = add_step(c, (program_step){.kind = DO_FUNCTION, .function = log});
+    return status == SBPS_OK ? add_step(c, (program_step){.kind = DO_DIVIDE}) : status;
+}
+
+static bool is_log_with_base(const node *n)
+{
+    const node *base = n->first ? n->first->next : NULL;
+    return is_call(n, "log") && base && !base->next && !n->first->tag &&
+           (!base->tag || strcmp(base->tag, "base") == 0);
+}
+
 static sbps_status compile_call(compiler *c, const node *n)
 {
+    if (is_log_with_base(n)) return compile_log(c, n);
     size_t k = function_index(n->name);
     if (k == FUNCTIONS) return fail_function(c, n);
     if (!n->first || n->first->next || n->first->tag)

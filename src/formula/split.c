@@ -179,6 +179,8 @@ sbps_status formula_split(formula *f, const node *tree, sbps_error *err)
         return fail_at(f->text, 0, err,
                        "a formula has a ~ between what is explained and what explains "
                        "it: y ~ x");
+    if (is_operator(tree->first, OP_TILDE))
+        return fail_at(f->text, tree->at, err, "a formula has one ~");
     sbps_status status = take_response(f, tree->first, err);
     const node *right = tree->first->next;
     size_t groups = count_groups(right);

@@ -131,6 +131,8 @@ TEST(what_cannot_be_is_told_with_its_place)
         {"y,x\n1,2\n0,0\n", {.formula = "y ~ y + x"}, "the response stands on both sides"},
         {"y,x\n1,2\n0,0\n", {.formula = "y ~ x", .target = "y"}, "--target: the formula says"},
         {"y,x\n1,2\n0,0\n", {.formula = "y ~ x", .features = "x"}, "--features: the formula"},
+        {"y,x\n1,2\n0,2\n", {.formula = "y ~ 0"}, "nothing to estimate"},
+        {"y,x\n1,2\n0,2\n", {.formula = "y ~ x ~ x"}, "a formula has one ~"},
         {"y,x\n1,2\n0,2\n", {.formula = "y ~ scale(x)"}, "scale(): all values are the same"},
         {"y,x\n1,2\n0,3\n", {.formula = "y ~ poly(x, 2)"}, "less than the number of distinct"},
         {"y,n,x\n3,2,1\n0,3,2\n",
