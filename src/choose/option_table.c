@@ -117,11 +117,6 @@ static const option_spec lines[] = {
              "student_t(3,0,2.5), in units of 1/sd(z), for linear models times sd(y)."},
     {TEXT("prior-cor", prior_cor, "PRIOR", "auto"), DATA,
      .help = "Prior of the correlations of groups' effects. auto: lkj(2)."},
-    {TEXT("ranef", ranef, "none|all|FILE", "none"), FILES,
-     .help = "Effects of groups, one draw of each for every draw of the other parameters. all: "
-             "they are "
-             "parameters like others, r_GROUP[level,COLUMN]. FILE: their summaries as CSV, "
-             "however many there are."},
     {TEXT("hidden", hidden, "N,N,...", "4"), DATA,
      .help = "network: units of each hidden layer; 0: none."},
     {CHOICE("activation", activation, "tanh|relu", "tanh"), DATA,
@@ -267,6 +262,11 @@ static const option_spec lines[] = {
          "fewer and end, unless this option is given; --epochs and --seconds end it in any "
          "case."},
 
+    {TEXT("ranef", ranef, "none|all|FILE", "none"), FILES,
+     .help = "Effects of groups, one draw of each for every draw of the other parameters. all: "
+             "they are "
+             "parameters like others, r_GROUP[level,COLUMN]. FILE: their summaries as CSV, "
+             "however many there are."},
     {TEXT("output", output, "FILE", "run.nc"), FILES,
      .help =
          "Where the draws go, by the ending: .nc NetCDF for ArviZ, .stan.csv Stan's CSV, one "
