@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MOST ((size_t)1 << 24)
+#define COLUMNS_MOST ((size_t)1 << 20)
 #define TERM_MOST    ((size_t)32) /* variables of a term */
 
 /* ---- coding ---- */

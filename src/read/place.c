@@ -138,8 +138,9 @@ static const char *widest_category(const design *g, size_t *count)
     const char *name = NULL;
     *count = 0;
     for (size_t f = 0; f < g->plan->features; f++) {
-        const levels *l = g->plan->use[g->plan->feature[f]].levels;
-        if (!l || l->count <= *count) continue;
+        const column_use *use = &g->plan->use[g->plan->feature[f]];
+        const levels *l = use->levels;
+        if (!l || use->group || l->count <= *count) continue;
         *count = l->count;
         name = feature_name(g->plan, f);
     }
