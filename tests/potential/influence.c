@@ -130,6 +130,7 @@ static mode *mode_without(place *p, size_t k)
     return m;
 }
 
+/* To first order: where log p is not concave that is worth less. */
 TEST(effects_are_what_taking_a_row_away_does)
 {
     const model_kind *model;
@@ -148,7 +149,8 @@ TEST(effects_are_what_taking_a_row_away_does)
             cholesky_solve(p.d, p.factor, e);
             double sd = sqrt(e[found[i].parameter]);
             double moved = (p.m->w[found[i].parameter] - without->w[found[i].parameter]) / sd;
-            CHECK(fabs(found[i].shift - moved) < 0.3 * fabs(moved) + 0.02);
+            double part = model->log_concave ? 0.3 : 0.5;
+            CHECK(fabs(found[i].shift - moved) < part * fabs(moved) + 0.02);
             if (i > 0) CHECK(fabs(found[i].shift) <= fabs(found[i - 1].shift));
             mode_destroy(without);
         }

@@ -168,9 +168,13 @@ static expected one_by_one(const minibatch *u, const table *t, double time)
     if (u->is.batch > 1 && u->is.batch < data->n)
         e.variance =
             (squares - sum * sum / n) / (n - 1.0) * total * total / n * (1 - n / total);
-    /* the auxiliaries' Jacobian: log p(w) = w for a flat prior on exp(w) */
-    for (size_t j = d; j < dim; j++) e.slope -= t->q[j];
-    for (size_t j = d; j < dim; j++) e.gradient[j] -= 1.0;
+    /* the auxiliaries' Jacobian: log p(w) = w for a flat prior on exp(w), log s (1 - s) for one on s = 1/(1 + e^-w) */
+    for (size_t j = d; j < dim; j++) {
+        double share = 1.0 / (1.0 + exp(-t->p[j] - time * t->q[j]));
+        double slope = t->u->scale[j] == SCALE_LOGIT ? 1.0 - 2.0 * share : 1.0;
+        e.slope -= slope * t->q[j];
+        e.gradient[j] -= slope;
+    }
     return e;
 }
 
