@@ -89,12 +89,13 @@ static sbps_status need_variable(binding *b, const node *n)
 {
     if (n->kind == NODE_NAME) return need_bare(b, n);
     const transform_kind *kind = transform_find(n->name);
-    if (!kind) return need_numbers(b, n);
+    bool category = kind == &transform_factor || is_call(n, "relevel");
+    if (!kind && !category) return need_numbers(b, n);
     const node *argument = n->first;
     while (argument && argument->tag && strcmp(argument->tag, "x") != 0)
         argument = argument->next;
     if (!argument) return SBPS_OK; /* refused later */
-    if (kind == &transform_factor && argument->kind == NODE_NAME) return need_bare(b, argument);
+    if (category && argument->kind == NODE_NAME) return need_bare(b, argument);
     return need_numbers(b, argument);
 }
 

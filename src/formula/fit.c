@@ -2,7 +2,9 @@
 #include "formula/formula.h"
 
 #include "base/memory.h"
+#include "base/printable.h"
 #include <stdlib.h>
+#include <string.h>
 
 static sbps_status fit_variable(formula *f, variable *v, const row_values *from, double *value,
                                 sbps_error *err)
@@ -15,6 +17,15 @@ static sbps_status fit_variable(formula *f, variable *v, const row_values *from,
 bool variable_waits(const variable *v)
 {
     return v->kind && v->kind->fit;
+}
+
+static sbps_status find_reference(const formula *f, variable *v, sbps_error *err)
+{
+    const formula_column *c = &f->column[v->column];
+    for (v->turned = 0; v->turned < c->levels; v->turned++)
+        if (strcmp(c->level[v->turned], v->reference->name) == 0) return SBPS_OK;
+    return fail_at(f->text, v->reference->at, err, "column '%s' has no such level",
+                   show_name(c->name).text);
 }
 
 static void measure(formula *f)
@@ -41,6 +52,8 @@ sbps_status formula_fit(formula *f, const row_values *from, sbps_error *err)
         if (status == SBPS_OK) status = fit_variable(f, &f->variable[k], from, value, err);
     }
     free(value);
+    for (size_t k = 0; status == SBPS_OK && k < f->variables; k++)
+        if (f->variable[k].reference) status = find_reference(f, &f->variable[k], err);
     if (status != SBPS_OK) return status;
     measure(f);
     status = design_columns(f, &f->fixed, err);
@@ -66,6 +79,12 @@ void scratch_close(formula_scratch *s)
     free(s->value);
 }
 
+/* The reference is first, those before it one later. */
+static size_t turn_level(const variable *v, size_t rank)
+{
+    return rank > v->turned ? rank : rank == v->turned ? 0 : rank + 1;
+}
+
 void formula_values(const formula *f, const double *row, const formula_scratch *s)
 {
     for (size_t k = 0; k < f->variables; k++) {
@@ -75,7 +94,7 @@ void formula_values(const formula *f, const double *row, const formula_scratch *
             *to = row[v->plain];
         else if (v->column != SIZE_MAX) {
             const formula_column *c = &f->column[v->column];
-            s->level[k] = c->rank[(size_t)row[c->slot]];
+            s->level[k] = turn_level(v, c->rank[(size_t)row[c->slot]]);
         } else {
             double x = program_run(&v->value, row, f->slot);
             if (v->levels)

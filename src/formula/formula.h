@@ -39,9 +39,11 @@ typedef struct {
     size_t plain;  /* slot of the number, where it is a column as it is; else SIZE_MAX */
     const transform_kind *kind; /* NULL: the number itself */
     void *self;
-    bool levels;  /* it has levels, else numbers */
-    size_t width; /* numbers, or levels; known after formula_fit */
-    size_t at;    /* of its numbers in formula_scratch */
+    const node *reference; /* of relevel(): the level that comes first; NULL: they stay */
+    size_t turned;         /* its rank, else 0: levels before it move up by one */
+    bool levels;           /* it has levels, else numbers */
+    size_t width;          /* numbers, or levels; known after formula_fit */
+    size_t at;             /* of its numbers in formula_scratch */
 } variable;
 
 /* A term of a design: its columns are products, of which those of its first variable change fastest. */

@@ -92,19 +92,21 @@ static sbps_status compile_binary(compiler *c, const node *n)
     return status == SBPS_OK ? add_step(c, (program_step){.kind = kind}) : status;
 }
 
+enum { OTHERS = 8 };
+
 static sbps_status fail_function(const compiler *c, const node *n)
 {
-    static const char *const others[] = {"poly",   "bs",  "ns",    "scale",
-                                         "factor", "cut", "offset"};
-    const char *names[FUNCTIONS + 7];
-    for (size_t k = 0; k < 7; k++) {
+    static const char *const others[] = {"poly",   "bs",  "ns",     "scale",
+                                         "factor", "cut", "offset", "relevel"};
+    const char *names[FUNCTIONS + OTHERS];
+    for (size_t k = 0; k < OTHERS; k++) {
         if (strcmp(n->name, others[k]) == 0)
             return fail_at(c->names->text, n->at, c->err,
                            "%s() cannot stand inside another function", n->name);
         names[FUNCTIONS + k] = others[k];
     }
     for (size_t k = 0; k < FUNCTIONS; k++) names[k] = functions[k].name;
-    name_hint hint = did_you_mean(",", n->name, names, FUNCTIONS + 7);
+    name_hint hint = did_you_mean(",", n->name, names, FUNCTIONS + OTHERS);
     return fail_at(c->names->text, n->at, c->err, "no function is called '%s'%s",
                    show_name(n->name).text, hint.text);
 }

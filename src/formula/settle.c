@@ -52,11 +52,29 @@ static sbps_status settle_transform(formula *f, variable *v, sbps_error *err)
     return compile(f, given[0], &v->value, err);
 }
 
+/* relevel(category, ref = "level") */
+static sbps_status settle_relevel(formula *f, variable *v, sbps_error *err)
+{
+    static const char *const formal[] = {"x", "ref", NULL};
+    const node *given[2] = {0};
+    const call c = {f->text, v->of, &f->pool, err};
+    sbps_status status = call_match(&c, formal, given);
+    if (status != SBPS_OK) return status;
+    if (!is_category(f, given[0], &v->column))
+        return fail_call(&c, "its first argument is a category: relevel(a, ref = \"level\")");
+    if (!given[1] || given[1]->kind != NODE_TEXT)
+        return fail_call(&c, "it needs a level in quotes: relevel(a, ref = \"level\")");
+    v->levels = true;
+    v->reference = given[1];
+    return SBPS_OK;
+}
+
 static sbps_status settle_variable(formula *f, variable *v, sbps_error *err)
 {
     v->plain = v->column = SIZE_MAX;
     v->levels = v->of->kind == NODE_NAME && is_category(f, v->of, &v->column);
     if (v->levels) return SBPS_OK;
+    if (is_call(v->of, "relevel")) return settle_relevel(f, v, err);
     v->column = SIZE_MAX;
     v->width = 1;
     v->kind = v->of->kind == NODE_CALL ? transform_find(v->of->name) : NULL;

@@ -14,13 +14,14 @@ static const char *const seeds[] = {
 };
 
 static const char *const tokens[] = {
-    "~",      "+",      "-",        "*",       "/",     ":",       "^",        "%in%",
-    "|",      "||",     "(",        ")",       ",",     "=",       "`",        "\"",
-    ".",      "0",      "1",        "2",       "3L",    "1e9",     "x",        "y",
-    "z",      "a",      "b",        "g",       "n",     " ",       "((((((",   "I(",
-    "log(",   "poly(x", "bs(",      "cut(x",   "c(",    "factor(", "scale(",   "TRUE",
-    "raw=",   "df=",    "Inf",      "offset(", "(1|",   "**",      "weights(", "trials(",
-    "cbind(", "\\",     "\xc3\xbc", "\n",      "ns(x,", "breaks=", "^9",
+    "~",      "+",      "-",        "*",       "/",     ":",       "^",          "%in%",
+    "|",      "||",     "(",        ")",       ",",     "=",       "`",          "\"",
+    ".",      "0",      "1",        "2",       "3L",    "1e9",     "x",          "y",
+    "z",      "a",      "b",        "g",       "n",     " ",       "((((((",     "I(",
+    "log(",   "poly(x", "bs(",      "cut(x",   "c(",    "factor(", "scale(",     "TRUE",
+    "raw=",   "df=",    "Inf",      "offset(", "(1|",   "**",      "weights(",   "trials(",
+    "cbind(", "\\",     "\xc3\xbc", "\n",      "ns(x,", "breaks=", "relevel(a,", "\"u\"",
+    "^9",
 };
 
 static const token_list all_tokens = {tokens, sizeof tokens / sizeof *tokens};
