@@ -15,11 +15,10 @@
 #include <math.h>
 #include <string.h>
 
-#define CELLS ((size_t)2048) /* rows times nodes of a block */
-#define NEAR_ENOUGH                                                                            \
-    0.25 /* the mode, in standard deviations: the step that ends the search is taken */
-#define STEPS_MOST 60
-#define HALVINGS   30
+#define CELLS       ((size_t)2048) /* rows times nodes of a block */
+#define NEAR_ENOUGH 0.03           /* a step of so many sds is taken, and ends the search */
+#define STEPS_MOST  60
+#define HALVINGS    30
 
 static size_t block_rows(const mixed *m)
 {

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GOAL        0.002 /* posterior sds */
+#define GOAL        0.005 /* posterior sds */
 #define POINTS_MOST 4096.0
 #define LOOKS       ((size_t)3) /* points of the posterior */
 
-static const size_t ladder[] = {3, 5, 7, 9, 13, 19, 27, 41, 63};
+static const size_t ladder[] = {3, 4, 5, 6, 7, 9, 11, 15, 21, 31, 45, 63};
 #define RUNGS (sizeof ladder / sizeof *ladder)
 
 typedef struct {

@@ -1,16 +1,32 @@
 /* See probe.h. */
 #include "potential/probe.h"
 
+#include "base/real.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#define POINT_ROWS      ((size_t)512) /* at each point: rare rows must be met */
-#define INFLUENCE_ROWS  1e7           /* rows looked at to tell their influence, */
-#define INFLUENCE_LEAST ((size_t)4)   /* but each so often */
+#define POINT_ROWS       ((size_t)512) /* at each point: rare rows must be met */
+#define POINT_ROWS_LEAST ((size_t)32)
+#define INFLUENCE_ROWS   1e7         /* rows looked at to tell their influence, */
+#define INFLUENCE_LEAST  ((size_t)4) /* but each so often */
+
+/* How much dearer a row is than one that is seen through its columns. */
+static double dear(const posterior *u)
+{
+    return u->model->work ? larger(u->model->work(u->self) / (double)u->dim, 1.0) : 1.0;
+}
+
+static size_t rows_at_a_point(const posterior *u)
+{
+    size_t all = u->data->n, n = (size_t)((double)POINT_ROWS / dear(u));
+    if (n < POINT_ROWS_LEAST) n = POINT_ROWS_LEAST;
+    return n < all ? n : all;
+}
 
 static void carve(probe *p, const posterior *target)
 {
-    size_t all = target->data->n, n = all < POINT_ROWS ? all : POINT_ROWS;
+    size_t all = target->data->n, n = rows_at_a_point(target);
     p->memory.used = 0;
     minibatch_carve(&p->u, n < all ? &batch_window : &batch_full, target, n, &p->memory);
     p->points = arena_doubles(&p->memory, PROBE_POINTS * target->dim);
@@ -57,8 +73,7 @@ sbps_status probe_influence(probe *p, const control *cv, rng batches, float *inf
                             sbps_error *err)
 {
     const posterior *of = p->u.target;
-    double dear = of->model->work ? of->model->work(of->self) / (double)of->dim : 1.0;
-    size_t n = of->data->n, points = (size_t)(INFLUENCE_ROWS / ((double)n * dear));
+    size_t n = of->data->n, points = (size_t)(INFLUENCE_ROWS / ((double)n * dear(of)));
     if (points < INFLUENCE_LEAST) points = INFLUENCE_LEAST;
     if (points > PROBE_POINTS) points = PROBE_POINTS;
     double *squares = new_doubles(n);
