@@ -88,7 +88,9 @@ sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind
 
 static sbps_status choose_sampler(const sbps_options *o, run_plan *plan, sbps_error *err)
 {
-    const char *word = is_auto(o->sampler) ? "sbps" : o->sampler;
+    /* sums of many rows are nearly normal: along the orbits of the normal there is little left to bounce off */
+    const char *usual = plan->model->rows_of && !o->paper ? "boomerang" : "sbps";
+    const char *word = is_auto(o->sampler) ? usual : o->sampler;
     plan->sampler = sampler_find(word);
     return plan->sampler ? SBPS_OK : unknown("sampler", word, sampler_kinds, err);
 }
@@ -234,12 +236,13 @@ static void choose_auto(const sbps_options *o, run_plan *plan)
 /* A round of full-data trajectories is kept as short as one of mini-batch flights. */
 #define ROUND_ROWS  1e7
 #define ROUND_LEAST ((size_t)16)
+#define GROUP_ROW   10.0 /* what a row of a group costs, at all nodes, beside one by itself */
 #define ROUND_PAIRS                                                                            \
     ((size_t)128) /* steps that know little of each other: few are enough to judge */
 
 static size_t round_events(const run_plan *plan)
 {
-    double events = ROUND_ROWS / (10.0 * (double)plan->batch);
+    double events = ROUND_ROWS / (10.0 * (double)plan->batch * plan->dear);
     if (plan->seconds_rule) return ROUND_LEAST;
     if (plan->sampler->pairs) return ROUND_PAIRS;
     if (events >= (double)PLAN_ROUND_EVENTS) return PLAN_ROUND_EVENTS;
@@ -274,6 +277,7 @@ sbps_status plan_make(const sbps_options *o, const rows *data, run_plan *plan, s
     if ((status = choose_batch(o, data, plan, err)) != SBPS_OK) return status;
     if ((status = check_noise(o, plan, err)) != SBPS_OK) return status;
     if ((status = check_strata(o, plan, err)) != SBPS_OK) return status;
+    plan->dear = data->members ? GROUP_ROW * (double)data->members->n / (double)data->n : 1.0;
     choose_settings(o, plan);
     choose_auto(o, plan);
     plan->epochs_rule = !isnan(o->epochs);

@@ -24,6 +24,7 @@ typedef struct {
     /* to begin with: */
     const batch_kind *minibatch;
     size_t batch;
+    double dear; /* what a look at a row costs, beside one that is a row of the table */
     size_t round_events;
 } run_plan;
 

@@ -20,7 +20,8 @@ static const size_t nodes_first[EFFECTS_A_LEVEL + 1] = {1, 7, 5, 3, 3, 3};
 
 #define PRIOR_SD  "student_t(3,0,2.5)"
 #define PRIOR_COR "lkj(2)"
-#define START_SD  0.5 /* of its unit */
+#define GRAIN     1e-3 /* nats */
+#define START_SD  0.5  /* of its unit */
 
 /* ---- what its coordinates are ---- */
 
@@ -302,6 +303,7 @@ static model_kind kind_of(const model_kind *rows_of)
         .any_storage = true,
         .weights_by_column = true,
         .bounded_above = rows_of->bounded_above,
+        .grain = GRAIN,
         .open = open,
         .close = close,
         .dim = dim,

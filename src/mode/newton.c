@@ -23,6 +23,12 @@
 #define RUNAWAY_GAIN   1.0 /* nats a step */
 #define MAX_AUX_STEP   3.0 /* log sigma is exponential in its effect: no leaps */
 
+/* Twice the nats that may be left where values and slopes agree no further. */
+static double good_enough(const search *s)
+{
+    return fmax(GOOD_ENOUGH, 2.0 * s->u->model->grain);
+}
+
 /* D of (1). A diagonal of 0 happens under a kinked prior with no data: its slope is its scale. */
 static void set_roots(search *s)
 {
@@ -196,7 +202,7 @@ static search_end judge(search *s, bool quiet, sbps_status *status, sbps_error *
     bool done = s->decrement <= s->goal, runs_off = false;
     if (done && (*status = may_run_off(s, &runs_off, err)) != SBPS_OK) return SEARCH_FAILED;
     done = done && !runs_off;
-    bool floored = quiet && s->decrement <= GOOD_ENOUGH && s->decrement > 0.25 * before;
+    bool floored = quiet && s->decrement <= good_enough(s) && s->decrement > 0.25 * before;
     if ((*status = check_separation(s, done || floored, err)) != SBPS_OK) return SEARCH_FAILED;
     if (done || floored) return SEARCH_FOUND;
     double decrement = s->decrement;
@@ -225,7 +231,7 @@ static search_end advance(search *s, bool *quiet, sbps_status *status, sbps_erro
         *quiet = outcome == TRIED_QUIET;
         if (outcome != TRIED_WORSE) break;
         if (s->damping > MAX_DAMPING)
-            return decrement <= GOOD_ENOUGH ? SEARCH_FOUND : SEARCH_STUCK;
+            return decrement <= good_enough(s) ? SEARCH_FOUND : SEARCH_STUCK;
         if ((*status = find_step(s, err)) != SBPS_OK) return SEARCH_FAILED;
         s->decrement = decrement;
     }

@@ -132,6 +132,8 @@ typedef struct model_kind {
     bool regression; /* w is seen through a linear predictor, to which an offset may be added */
     bool bounded_above; /* log p of a row has an upper bound: no density grows for ever */
     bool uneven; /* its surface may have no mode within reach: the best point found will do */
+    double
+        grain; /* nats: its values and slopes agree no further, integrals being sums; 0: to rounding */
     const char
         *needs_prior; /* why a flat prior leaves no proper posterior, whatever the rows; NULL:
                                 it may leave one */
