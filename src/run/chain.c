@@ -155,7 +155,9 @@ static bool may_be_lost(const sbps_run *run)
     const run_state *s = &run->state;
     double passes = s->warmup_rows / (double)(run->data.n + 1);
     bool unsettled = s->phase == PHASE_WARMUP && s->epoch_rounds == 0 && !s->settled;
-    return unsettled && passes >= LOST_PASSES * (double)run->chain_count;
+    /* the published method is shown as it is, wherever it goes */
+    return unsettled && !run->options->paper &&
+           passes >= LOST_PASSES * (double)run->chain_count;
 }
 
 sbps_status chains_check_depth(const sbps_run *run, sbps_error *err)
