@@ -210,7 +210,9 @@ sbps_status auto_influences_open(const sbps_options *o, const run_plan *plan,
     *out = (auto_influences){0};
     if (!auto_wanted(o, plan)) return SBPS_OK;
     for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
-        bool fixed = !plan->auto_control;
+        /* a look at a group is dear, and what is kept of it costs next to nothing */
+        bool last = i + 1 == INFLUENCE_ORDERS, fixed = !plan->auto_control;
+        if (!fixed && target->model->rows_of && !last) continue;
         if (fixed && strcmp(plan->control_variate, candidates[i].name)) continue;
         out->to.rows[i] = malloc(target->data->n * sizeof *out->to.rows[i]);
         if (!out->to.rows[i]) return fail_memory(err);
