@@ -17,7 +17,7 @@ except ImportError as missing:
     sys.exit(77)
 
 SBPS = os.path.realpath(os.environ.get("SBPS_PROGRAM", "build/sbps"))
-OPTIONS = ["--chains", "3", "--draws", "150", "--ess", "120", "--seed", "7", "--progress", "off"]
+OPTIONS = ["--sampler", "sbps", "--chains", "3", "--draws", "150", "--ess", "120", "--seed", "7", "--progress", "off"]
 STATS = ["proposals", "bounces", "missing", "k", "potential", "potential_sd"]
 failures = 0
 
