@@ -75,7 +75,7 @@ static void fill_counts(const sbps_run *run, result_info *info)
         info->violations += (double)happened->violations;
         info->missing_bounces += happened->missing;
         info->expected_violations += happened->expected;
-        info->rows_touched += (double)happened->rows;
+        info->rows_touched += run_rows_each(run) * (double)happened->rows;
         time += happened->time;
     }
     if (!run->plan->sampler->curve) info->expected_violations = NAN;
@@ -122,8 +122,8 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
     info->target = copy_text(run->table->data->target ? run->table->data->target : "");
     info->created_at = time_text();
     info->seed = (double)o->seed;
-    info->rows = (double)run->table->data->n;
-    info->batch_size = (double)run->chains->flight.is.batch;
+    info->rows = run_rows_each(run) * (double)run->table->data->n;
+    info->batch_size = run_rows_each(run) * (double)run->chains->flight.is.batch;
     info->band = run->plan->sampler->curve ? run->chains->s.settings->band.width : NAN;
     info->bias_budget = o->bias_budget;
     info->refresh_rate = run->plan->sampler->discrete ? NAN : run->plan->settings.refresh_rate;

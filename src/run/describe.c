@@ -174,8 +174,9 @@ static void describe_sampler(const sbps_run *run, text *out)
         text_add(out, "  rows      drawn one by one under bounds; control variate %s\n",
                  p->control_variate);
     else if (!is_rowless(run))
-        text_add(out, "  batches   %zu of %zu rows: %s; control variate %s\n", run->tuned.batch,
-                 run->table->data->n, run->tuned.minibatch->summary, p->control_variate);
+        text_add(out, "  batches   %zu of %zu %s: %s; control variate %s\n", run->tuned.batch,
+                 run->table->data->n, run->data.members ? "groups" : "rows",
+                 run->tuned.minibatch->summary, p->control_variate);
     describe_bends(run, out);
     if (*p->why) text_add(out, "  chosen    %s\n", p->why);
     if (p->sampler->bounded) return;
@@ -191,6 +192,7 @@ static void describe_sampler(const sbps_run *run, text *out)
 static void describe_size(const sbps_run *run, text *out)
 {
     const rows *data = run->table->data;
+    const rows *table = data->members ? data->members : data;
     double chains = 0.0;
     for (size_t i = 0; i < run->chain_count; i++) chains += (double)run->chains[i].memory.size;
     if (is_rowless(run))
@@ -198,7 +200,7 @@ static void describe_size(const sbps_run *run, text *out)
                  run->chain_count, chains / 1e6);
     else
         text_add(out, "  data      %zu rows, %zu parameters, %.3g MB %s; %zu chains, %.3g MB\n",
-                 data->n, run->target->dim, rows_bytes(data) / 1e6, data->storage->name,
+                 table->n, run->target->dim, rows_bytes(table) / 1e6, data->storage->name,
                  run->chain_count, chains / 1e6);
     if (run->start_hash)
         text_add(out, "  start     %s%s: U = %.8g, gradient %.1e\n", run->options->start,

@@ -91,12 +91,18 @@ sbps_status run_advance(sbps_run *run, bool *finished, sbps_error *err)
     return files_after_round(run, *finished, err);
 }
 
+double run_rows_each(const sbps_run *run)
+{
+    const rows *members = run->data.members;
+    return members ? (double)members->n / (double)run->data.n : 1.0;
+}
+
 static double rows_per_ess(const sbps_run *run, double ess)
 {
     double touched = 0.0;
     bool known = run->state.phase != PHASE_WARMUP && ess > 0.0 && !run->plan->model->rowless;
     for (size_t i = 0; i < run->chain_count; i++)
-        touched += (double)run->chains[i].counts->rows;
+        touched += run_rows_each(run) * (double)run->chains[i].counts->rows;
     return known ? touched / ess : NAN;
 }
 

@@ -202,6 +202,8 @@ bool run_bias_unsure(const sbps_run *run);
  * trusted. */
 double run_pareto_k(const sbps_run *run);
 sbps_status run_check_weights(const sbps_run *run, sbps_error *err);
+/* run.c: rows of the table that one of the run's stands for, on average: more than 1 where these are groups. */
+double run_rows_each(const sbps_run *run);
 /* effects.c: those of groups, summarised to a CSV file; or drawn and summarised as parameters of the result. */
 sbps_status effects_write(const sbps_run *run, const char *path, sbps_error *err);
 sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err);
