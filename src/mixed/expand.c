@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-#define BLOCK ((size_t)64) /* rows; nodes come one after another */
+#define BLOCK ((size_t)256) /* rows; nodes come one after another */
 
 /* One group's sums, and a block's room. */
 typedef struct {
@@ -82,10 +82,10 @@ static void see_node(const group_view *v, room *r, size_t first, size_t n, size_
     const mixed *m = v->m;
     size_t count = m->rows_of->auxiliary_count;
     const double *place = v->place + k * m->shape.effects;
-    for (size_t i = 0; i < n; i++) {
-        r->eta[i] = group_eta(v, first + i, place);
-        r->y[i] = m->data->y[v->first + first + i];
-    }
+    memcpy(r->y, m->data->y + v->first + first, n * sizeof *r->y);
+    memcpy(r->eta, v->base + first, n * sizeof *r->eta);
+    for (size_t a = 0; a < m->shape.effects; a++)
+        add_scaled(n, place[a], v->along + a * v->n + first, r->eta);
     const batch b = {
         .k = m->k, .n = n, .eta = r->eta, .y = r->y, .aux = v->p.aux, .pitch = BLOCK};
     m->rows_of->predictor->gradient(&b, r->g, count ? r->g_aux : NULL);
@@ -110,18 +110,16 @@ static void add_effects(const group_view *v, room *r, size_t first, size_t n, si
     const mixed *m = v->m;
     size_t q = m->shape.effects, count = m->rows_of->auxiliary_count;
     double *score = r->score + k * m->dim;
-    for (size_t i = 0; i < n; i++) {
-        size_t row = v->first + first + i;
-        for (size_t a = 0; a < q; a++) {
-            double z = group_effect_of(m, row, a);
-            r->pull[k * q + a] += r->g[i] * z;
-            for (size_t b = 0; b < q; b++)
-                r->bend[(k * q + a) * q + b] += r->c[i] * z * group_effect_of(m, row, b);
-            for (size_t b = 0; b < count; b++)
-                r->cross[(k * count + b) * q + a] += r->c_aux[b * BLOCK + i] * z;
-        }
-        for (size_t b = 0; b < count; b++) score[m->aux + b] += r->g_aux[b * BLOCK + i];
+    for (size_t a = 0; a < q; a++) {
+        const double *z = v->z + a * v->n + first;
+        r->pull[k * q + a] += m->k->dot(n, r->g, z);
+        for (size_t i = 0; i < n; i++) r->eta[i] = r->c[i] * z[i];
+        for (size_t b = 0; b < q; b++)
+            r->bend[(k * q + a) * q + b] += m->k->dot(n, r->eta, v->z + b * v->n + first);
+        for (size_t b = 0; b < count; b++)
+            r->cross[(k * count + b) * q + a] += m->k->dot(n, r->c_aux + b * BLOCK, z);
     }
+    for (size_t b = 0; b < count; b++) score[m->aux + b] += sum(n, r->g_aux + b * BLOCK);
     for (size_t b = 0; b < count; b++)
         for (size_t c = 0; c <= b; c++)
             r->hessian[(m->aux + b) * m->dim + m->aux + c] +=
@@ -137,9 +135,9 @@ static void add_weights(const group_view *v, room *r, size_t first, size_t n, si
     for (size_t i = 0; i < n; i++) r->weigh[i] += share * r->c[i];
     for (size_t a = 0; a < m->shape.count; a++) {
         double moved = share * row_times(q, v->p.at->first[a], v->place + k * q);
-        for (size_t i = 0; i < n; i++)
-            r->weigh[(a + 1) * BLOCK + i] +=
-                moved * r->c[i] * group_effect_of(m, v->first + first + i, m->shape.of[a].row);
+        const double *z = v->z + m->shape.of[a].row * v->n + first;
+        double *weigh = r->weigh + (a + 1) * BLOCK;
+        for (size_t i = 0; i < n; i++) weigh[i] += moved * r->c[i] * z[i];
     }
     for (size_t b = 0; b < count; b++)
         add_scaled(n, share, r->c_aux + b * BLOCK, of_aux + b * BLOCK);

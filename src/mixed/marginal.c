@@ -115,13 +115,6 @@ double group_effect_of(const mixed *m, size_t row, size_t effect)
     return column == GROUP_CONSTANT ? 1.0 : m->groups->z[row * m->groups->width + column];
 }
 
-double group_eta(const group_view *v, size_t i, const double *place)
-{
-    double eta = v->base[i];
-    for (size_t a = 0; a < v->m->shape.effects; a++) eta += v->along[a * v->n + i] * place[a];
-    return eta;
-}
-
 /* Rows first.. of the group, n of them, at `points` places: eta and y, place after place. */
 static batch cells_at(group_view *v, size_t first, size_t n, size_t points, const double *place)
 {

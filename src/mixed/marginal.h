@@ -45,8 +45,6 @@ double group_value(group_view *v, size_t g);
 /* After group_value: slope along u; gradient, times factor, added to out. */
 double group_slope(group_view *v);
 void group_gradient(group_view *v, double factor, double *out);
-/* eta of a row of the group where its effects are those at `place`. */
-double group_eta(const group_view *v, size_t i, const double *place);
 /* z of a row of the table, for one effect. */
 double group_effect_of(const mixed *m, size_t row, size_t effect);
 

@@ -15,8 +15,9 @@
 #define GOAL        0.005 /* posterior sds */
 #define POINTS_MOST 4096.0
 #define LOOKS       ((size_t)3) /* points of the posterior */
-#define GROUPS_MOST                                                                            \
-    ((size_t)2048) /* groups lie in random order: what the first say stands for all */
+/* Groups lie in random order: what the first say stands for all. */
+#define ROWS_ENOUGH  1e5
+#define GROUPS_LEAST ((size_t)64)
 
 static const size_t ladder[] = {3, 4, 5, 6, 7, 9, 11, 15, 21, 31, 45, 63};
 #define RUNGS (sizeof ladder / sizeof *ladder)
@@ -108,7 +109,9 @@ static sbps_status climb(mixed *m, const rows *groups, const double *factor, dou
                          quadrature *out, sbps_error *err)
 {
     rows first = *groups;
-    if (first.n > GROUPS_MOST) first.n = GROUPS_MOST;
+    size_t enough = (size_t)(ROWS_ENOUGH * (double)groups->n / (double)m->data->n);
+    if (enough < GROUPS_LEAST) enough = GROUPS_LEAST;
+    if (first.n > enough) first.n = enough;
     double stands_for = (double)groups->n / (double)first.n;
     size_t d = m->dim, rung = 0;
     double *points = room, *less = points + LOOKS * d, *more = less + LOOKS * d;

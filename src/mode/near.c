@@ -5,13 +5,14 @@
 
 #include <math.h>
 
-#define PART_LEAST ((size_t)400)  /* rows of which a mode is found first */
-#define PART_EACH  ((size_t)20)   /* for each parameter, at least */
-#define PART_LAST  ((size_t)4)    /* times as many are in the table as in the last part, */
-#define PART_GROWS ((size_t)8)    /* and in a part as in the one before, at most */
-#define PART_FROM  ((size_t)4000) /* rows of a table: in less the whole way takes no time */
-#define MEND_LAST  ((size_t)10)   /* times as many are there as steps are mended by, */
-#define MEND_FIRST ((size_t)4)    /* which are at most so many times those of the first part */
+#define PART_LEAST  ((size_t)400)  /* rows of which a mode is found first */
+#define PART_GROUPS ((size_t)100)  /* the same where rows are groups, dear and full of rows */
+#define PART_EACH   ((size_t)20)   /* for each parameter, at least */
+#define PART_LAST   ((size_t)4)    /* times as many are in the table as in the last part, */
+#define PART_GROWS  ((size_t)8)    /* and in a part as in the one before, at most */
+#define PART_FROM   ((size_t)4000) /* rows of a table: in less the whole way takes no time */
+#define MEND_LAST   ((size_t)10)   /* times as many are there as steps are mended by, */
+#define MEND_FIRST  ((size_t)4)    /* which are at most so many times those of the first part */
 /* Of the decrement over dim: of draws, and of the distance a reference may have. In a part of the rows the mode is
  * another anyhow. */
 #define GOAL_NEAR 0.1
@@ -37,10 +38,10 @@ static void part_of(const posterior *u, size_t n, part *p)
 /* Rows of the first part; 0: the table is short, or rows say nothing of each other. */
 static size_t first_part(const posterior *u)
 {
-    size_t least = PART_EACH * u->dim, n = u->data->n;
-    if (least < PART_LEAST) least = PART_LEAST;
-    bool odd = u->model->uneven && !u->model->log_concave;
-    return odd || n < PART_FROM || n / PART_LAST < least ? 0 : least;
+    bool groups = u->model->rows_of, odd = u->model->uneven && !u->model->log_concave;
+    size_t least = PART_EACH * u->dim, n = u->data->n, few = groups ? PART_GROUPS : PART_LEAST;
+    if (least < few || groups) least = few;
+    return odd || n < PART_FROM / (PART_LEAST / few) || n / PART_LAST < least ? 0 : least;
 }
 
 /* Rows of the part after that, by equal factors to the last; 0: it was the last. */
