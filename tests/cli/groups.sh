@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Groups on the command line: their parameters, their effects as parameters and in a file, and what is refused.
+. "$(dirname "$0")/common.sh"
+
+awk 'BEGIN {
+    print "y,x,w,g,h"
+    for (i = 1; i <= 400; i++) {
+        g = 1 + i % 20
+        eta = -0.3 + 0.8 * sin(7 * i) + 1.2 * sin(11 * g) + 3 * sin(19 * i)
+        printf "%d,%.6f,%.3f,level %d,%s\n", (eta > 0), sin(7 * i), 0.5 + (i % 5) / 4, g, substr("uv", 1 + i % 2, 1)
+    }
+}' >t.csv
+model=(t.csv 'y ~ x + (1 + x | g)' --family bernoulli --ess 200 --seed 3 --progress off)
+
+# ---- what there is ----
+try 'its mode'       0 '^name,value intercept,.* x,.* sd_g__Intercept,.* sd_g__x,.* cor_g__Intercept__x,' '' "$sbps" map "${model[@]:0:4}" --csv
+try 'as parameters'  0 '' "400 rows, 5 parameters.*groups +20 of 'g', [0-9]+ nodes" "$sbps" sample "${model[@]}" --ranef all -o all.nc
+try 'in the summary' 0 '"r_g\[level 1,Intercept\]",.*"r_g\[level 20,x\]",' '' "$sbps" summary all.nc --csv
+cp .out all.csv
+try 'to a file'      0 '' 'groups  ' "$sbps" sample "${model[@]}" --ranef effects.csv -o none.nc --threads 1
+try 'not among them' 0 '^name,mean' '' "$sbps" summary none.nc --csv
+cp .out none.csv
+[ "$(head -1 effects.csv)" = name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat ] || fault 'its header' "$(head -1 effects.csv)"
+[ "$(wc -l <effects.csv)" = 41 ] || fault 'a line an effect' "$(wc -l <effects.csv)"
+# the same draws, whoever asks for them and on any number of threads
+cmp -s <(grep -v '"r_' all.csv) none.csv || fault 'other parameters' 'are not the same'
+cmp -s <(grep '^"r_' all.csv | sed 's/\(\([^,]*,\)\{11\}\).*/\1/; s/,$//') <(tail -n +2 effects.csv | cut -d, -f1-11) ||
+    fault 'effects' "$(grep '^"r_' all.csv | head -1) $(sed -n 2p effects.csv)"
+try 'with weights'   0 '' 'sd_g__Intercept' "$sbps" sample t.csv 'y ~ x + (x || g)' --family bernoulli --weights w --ess 100 --progress off -o w.nc
+
+# ---- what is not ----
+try 'two factors'    2 '' "groups by 'g' and by 'h'" "$sbps" sample t.csv 'y ~ x + (1 | g) + (1 | h)' --family bernoulli -o no.nc
+try 'no groups'      2 '' '\-\-prior-sd is of groups, and the table has none' "$sbps" sample t.csv 'y ~ x' --family bernoulli --prior-sd 'normal(0,1)' -o no.nc
+try 'no effects'     1 '' '\-\-ranef: the table has no groups' "$sbps" sample t.csv 'y ~ x' --family bernoulli --ranef no.csv --ess 50 --progress off -o no.nc
+try 'not lkj'        2 '' 'lkj is for correlations' "$sbps" sample "${model[@]}" --prior-cor 'normal(0,1)' -o no.nc
+try 'no predictor'   2 '' 'has no linear predictor for groups' "$sbps" map t.csv 'h ~ x + (1 | g)' --model softmax
+finish
