@@ -126,8 +126,8 @@ static void write_numbers(FILE *to, const draw_summary *s)
                               s->q95,  s->ess_bulk,  s->ess_tail, s->rhat};
     char text[64];
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        decimal_print(text, sizeof text, isnan(numbers[i]) ? "" : "%.10g", numbers[i]);
-        fprintf(to, ",%s", text);
+        decimal_print(text, sizeof text, "%.10g", numbers[i]);
+        fprintf(to, ",%s", isnan(numbers[i]) ? "" : text);
     }
     fputc('\n', to);
 }
