@@ -1,6 +1,5 @@
 /* From options and rows to a mode with names, and to the normal there. */
 #include "run/approximate.h"
-#include "base/cholesky.h"
 #include "base/memory.h"
 #include "choose/target.h"
 #include "run/run.h"
@@ -19,25 +18,6 @@ static sbps_status name_coordinates(sbps_mode *found, sbps_error *err)
     return SBPS_OK;
 }
 
-/* As many nodes as the integrals of groups need, and the mode that these have. */
-static sbps_status settle_groups(sbps_mode *found, const mode_request *how, sbps_error *err)
-{
-    size_t d = found->dim;
-    mode *before = found->m;
-    quadrature rule;
-    if (!found->u->model->rows_of) return SBPS_OK;
-    double *factor = new_doubles(d * d);
-    if (!factor) return fail_memory(err);
-    memcpy(factor, before->hessian, d * d * sizeof *factor);
-    sbps_status status = SBPS_OK;
-    if (cholesky(d, factor))
-        status = mixed_settle(found->u->self, found->u->data, before->w, factor, &rule, err);
-    free(factor);
-    if (status == SBPS_OK) status = mode_find_by(found->u, before->w, how, &found->m, err);
-    if (status == SBPS_OK) mode_destroy(before);
-    return status;
-}
-
 static sbps_status search_mode(sbps_mode *found, sbps_error *err)
 {
     const sbps_options *o = found->options;
@@ -48,7 +28,8 @@ static sbps_status search_mode(sbps_mode *found, sbps_error *err)
     start_point start;
     sbps_status status = target_start(o, found->u, found->names, &start, err);
     if (status == SBPS_OK) status = mode_find_by(found->u, start.w, &how, &found->m, err);
-    if (status == SBPS_OK) status = settle_groups(found, &how, err);
+    quadrature rule;
+    if (status == SBPS_OK) status = groups_settle(found->u, &how, &found->m, &rule, err);
     start_release(&start);
     return status;
 }

@@ -267,6 +267,14 @@ sbps_status replan_take_flights(sbps_run *run, sbps_error *err)
     return status;
 }
 
+/* Warm-up of another sampler; what the last one took is not forgotten. */
+static void begin_anew(sbps_run *run, const run_state *before)
+{
+    warmup_begin(run);
+    run->state.rounds = before->rounds;
+    run->state.seconds_warmup = before->seconds_warmup;
+}
+
 sbps_status replan_leave_surrogate(sbps_run *run, bool *left, sbps_error *err)
 {
     *left = false;
@@ -278,9 +286,7 @@ sbps_status replan_leave_surrogate(sbps_run *run, bool *left, sbps_error *err)
     run_state before = run->state;
     sbps_status status = replan_take_flights(run, err);
     if (status != SBPS_OK) return status;
-    warmup_begin(run);
-    run->state.rounds = before.rounds;
-    run->state.seconds_warmup = before.seconds_warmup;
+    begin_anew(run, &before);
     run->state.surrogate_left = *left = true;
     run->state.surrogate_found = found;
     tell(run);
@@ -347,9 +353,7 @@ sbps_status replan_after_round(sbps_run *run, sbps_error *err)
     run_state before = run->state;
     sbps_status status = replan_take_hmc(run, err);
     if (status != SBPS_OK) return status;
-    warmup_begin(run);
-    run->state.rounds = before.rounds;
-    run->state.seconds_warmup = before.seconds_warmup;
+    begin_anew(run, &before);
     run->state.hmc_took_over = true;
     run->state.found = found;
     run->state.spent = spent;

@@ -204,6 +204,10 @@ double run_pareto_k(const sbps_run *run);
 sbps_status run_check_weights(const sbps_run *run, sbps_error *err);
 /* run.c: rows of the table that one of the run's stands for, on average: more than 1 where these are groups. */
 double run_rows_each(const sbps_run *run);
+/* groups.c: chooses the rule for the integrals of groups around a mode, and finds the mode again by it unless
+ * how->method is NULL; nothing for tables without groups. *found is NULL where that failed. */
+sbps_status groups_settle(const posterior *u, const mode_request *how, mode **found,
+                          quadrature *rule, sbps_error *err);
 /* effects.c: those of groups, summarised to a CSV file; or drawn and summarised as parameters of the result. */
 sbps_status effects_write(const sbps_run *run, const char *path, sbps_error *err);
 sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err);

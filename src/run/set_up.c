@@ -127,7 +127,9 @@ static sbps_status find_reference(sbps_run *run, findings *f, sbps_error *err)
     start_release(&start);
     if (status != SBPS_OK) return status;
     check_findings(run, f);
-    return go_all_the_way(run, f, err);
+    if ((status = go_all_the_way(run, f, err)) != SBPS_OK) return status;
+    const mode_request how = {.method = run->start_hash ? NULL : "auto"};
+    return groups_settle(run->target, &how, &run->reference, &run->rule, err);
 }
 
 static sbps_status factor_hessian(sbps_run *run, sbps_error *err)
@@ -138,21 +140,6 @@ static sbps_status factor_hessian(sbps_run *run, sbps_error *err)
     memcpy(run->factor, run->reference->hessian, d * d * sizeof *run->factor);
     if (cholesky(d, run->factor)) return SBPS_OK;
     return fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
-}
-
-/* Groups: enough nodes for their integrals, and the mode that these have. */
-static sbps_status settle_groups(sbps_run *run, sbps_error *err)
-{
-    mode *before = run->reference;
-    if (!run->target->model->rows_of) return SBPS_OK;
-    sbps_status status =
-        mixed_settle(run->target->self, &run->data, before->w, run->factor, &run->rule, err);
-    if (status != SBPS_OK || run->start_hash) return status;
-    status = mode_find(run->target, before->w, &run->reference, err);
-    mode_destroy(before);
-    free(run->factor);
-    run->factor = NULL;
-    return status == SBPS_OK ? factor_hessian(run, err) : status;
 }
 
 sbps_status run_control(const sbps_run *run, const char *name, const double *w, control **out,
@@ -274,7 +261,6 @@ static sbps_status see_rows(sbps_run *run, findings *f, sbps_error *err)
     if ((status = findings_open(run, f, err)) != SBPS_OK) return status;
     if ((status = find_reference(run, f, err)) != SBPS_OK) return status;
     if ((status = factor_hessian(run, err)) != SBPS_OK) return status;
-    if ((status = settle_groups(run, err)) != SBPS_OK) return status;
     if ((status = finish_plan(run, f, err)) != SBPS_OK) return status;
     bool gathered = f->gathered && f->reach.norm;
     if ((status = make_control(run, f, err)) != SBPS_OK) return status;
