@@ -68,13 +68,6 @@ size_t expand_scratch(const mixed *m)
     return lay_out(m, NULL, &unused);
 }
 
-static double row_times(size_t q, const double *row, const double *place)
-{
-    double sum = 0.0;
-    for (size_t a = 0; a < q; a++) sum += row[a] * place[a];
-    return sum;
-}
-
 /* ---- rows at one node ---- */
 
 static void see_node(const group_view *v, room *r, size_t first, size_t n, size_t k)
@@ -134,7 +127,7 @@ static void add_weights(const group_view *v, room *r, size_t first, size_t n, si
     double share = v->share[k], *of_aux = r->weigh + (m->shape.count + 1) * BLOCK;
     for (size_t i = 0; i < n; i++) r->weigh[i] += share * r->c[i];
     for (size_t a = 0; a < m->shape.count; a++) {
-        double moved = share * row_times(q, v->p.at->first[a], v->place + k * q);
+        double moved = share * dot(q, v->p.at->first[a], v->place + k * q);
         const double *z = v->z + m->shape.of[a].row * v->n + first;
         double *weigh = r->weigh + (a + 1) * BLOCK;
         for (size_t i = 0; i < n; i++) weigh[i] += moved * r->c[i] * z[i];
@@ -191,14 +184,14 @@ static void add_spread(const group_view *v, room *r, size_t k)
     for (size_t a = 0; a < m->shape.count; a++) {
         size_t row = m->shape.of[a].row;
         double *out = r->hessian + (d + a) * m->dim + d;
-        moved[a] = row_times(q, v->p.at->first[a], place);
+        moved[a] = dot(q, v->p.at->first[a], place);
         score[d + a] += r->pull[k * q + row] * moved[a];
         for (size_t b = 0; b <= a; b++) {
             size_t other = m->shape.of[b].row;
             out[b] += v->share[k] * moved[a] * moved[b] * r->bend[(k * q + row) * q + other];
             if (other == row)
-                out[b] += v->share[k] * r->pull[k * q + row] *
-                          row_times(q, v->p.at->second[a][b], place);
+                out[b] +=
+                    v->share[k] * r->pull[k * q + row] * dot(q, v->p.at->second[a][b], place);
         }
         for (size_t b = 0; b < count; b++)
             r->hessian[(m->aux + b) * m->dim + d + a] +=

@@ -1,0 +1,111 @@
+/* The mode of a group's effects given phi, by Newton, and the curvature there. */
+#include "base/cholesky.h"
+#include "mixed/view.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NEAR_ENOUGH 0.03 /* a step of so many sds is taken, and ends the search */
+#define STEPS_MOST  60
+#define HALVINGS    30
+
+typedef struct {
+    double gradient[EFFECTS_A_LEVEL];
+    double curvature[EFFECTS_A_LEVEL * EFFECTS_A_LEVEL]; /* of -h; q * q */
+} bowl;
+
+/* Rows that bend the other way count for nothing in the curvature: the normal's is left. */
+static void add_bowl(group_view *v, size_t first, size_t n, bowl *at)
+{
+    size_t q = v->m->shape.effects;
+    for (size_t i = 0; i < n; i++) v->bent[i] = v->bent[i] < 0.0 ? -v->bent[i] : 0.0;
+    for (size_t a = 0; a < q; a++) {
+        const double *along = v->along + a * v->n + first;
+        at->gradient[a] += v->m->k->dot(n, v->out, along);
+        for (size_t i = 0; i < n; i++) v->eta[i] = v->bent[i] * along[i];
+        for (size_t b = 0; b <= a; b++)
+            at->curvature[a * q + b] += v->m->k->dot(n, v->eta, v->along + b * v->n + first);
+    }
+}
+
+static void look(group_view *v, const double *place, bowl *at)
+{
+    size_t q = v->m->shape.effects, block = group_cell_count(v->m);
+    const predictor *p = v->m->rows_of->predictor;
+    *at = (bowl){{0.0}, {0.0}};
+    for (size_t a = 0; a < q; a++) {
+        at->gradient[a] = -place[a];
+        at->curvature[a * q + a] = 1.0;
+    }
+    for (size_t first = 0, n; first < v->n; first += n) {
+        n = v->n - first < block ? v->n - first : block;
+        batch b = group_cells(v, first, n, 1, place);
+        p->gradient(&b, v->out, NULL);
+        p->curvature(&b, v->bent, NULL, NULL);
+        group_weigh(v, first, n, 1, v->out);
+        group_weigh(v, first, n, 1, v->bent);
+        add_bowl(v, first, n, at);
+    }
+}
+
+static double height(group_view *v, const double *place)
+{
+    double h = 0.0;
+    group_heights(v, 1, place, &h);
+    return h;
+}
+
+/* Goes along the step as far as it leads uphill. */
+static void climb(group_view *v, double *place, const double *step)
+{
+    size_t q = v->m->shape.effects;
+    double from = height(v, place), length = 1.0, next[EFFECTS_A_LEVEL];
+    for (int i = 0; i < HALVINGS; i++, length *= 0.5) {
+        for (size_t a = 0; a < q; a++) next[a] = place[a] + length * step[a];
+        if (height(v, next) > from) break;
+    }
+    memcpy(place, next, q * sizeof *place);
+}
+
+/* wide = C of (1), from the factor of the curvature: C = F'^-1. Returns log |C|. */
+static double invert(size_t q, const double *factor, double (*wide)[EFFECTS_A_LEVEL])
+{
+    double log_size = 0.0;
+    memset(wide, 0, EFFECTS_A_LEVEL * sizeof *wide);
+    for (size_t a = 0; a < q; a++) {
+        double unit[EFFECTS_A_LEVEL] = {0.0};
+        unit[a] = 1.0;
+        cholesky_back(q, factor, unit);
+        for (size_t b = 0; b < q; b++) wide[b][a] = unit[b];
+        log_size -= log(factor[a * q + a]);
+    }
+    return log_size;
+}
+
+/* v->mode and v->wide; log |C|. */
+static double find_mode(group_view *v, const double *from)
+{
+    size_t q = v->m->shape.effects;
+    bowl at;
+    memcpy(v->mode, from, q * sizeof *from);
+    for (int i = 0; i < STEPS_MOST; i++) {
+        double step[EFFECTS_A_LEVEL], size = 0.0;
+        look(v, v->mode, &at);
+        memcpy(step, at.gradient, sizeof step);
+        if (!cholesky(q, at.curvature)) break;
+        cholesky_solve(q, at.curvature, step);
+        for (size_t a = 0; a < q; a++) size += step[a] * at.gradient[a];
+        if (!(size > NEAR_ENOUGH * NEAR_ENOUGH)) {
+            for (size_t a = 0; a < q; a++) v->mode[a] += step[a];
+            break;
+        }
+        climb(v, v->mode, step);
+    }
+    return invert(q, at.curvature, v->wide);
+}
+
+double group_locate(group_view *v, size_t g)
+{
+    group_see(v, g);
+    return find_mode(v, v->m->centre + g * v->m->shape.effects);
+}

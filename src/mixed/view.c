@@ -1,0 +1,186 @@
+/* A group's rows at places of its effects, in blocks that stay in cache. */
+#include "mixed/view.h"
+#include "base/dense.h"
+
+#include <string.h>
+
+#define CELLS ((size_t)2048) /* rows times nodes of a block */
+
+size_t group_block_rows(const mixed *m)
+{
+    size_t n = CELLS / m->points;
+    return n > 0 ? n : 1;
+}
+
+size_t group_cell_count(const mixed *m)
+{
+    size_t cells = group_block_rows(m) * m->points;
+    return cells > CELLS ? cells : CELLS; /* a single node has as many rows */
+}
+
+size_t group_auxiliaries(const mixed *m)
+{
+    return m->rows_of->auxiliary_count;
+}
+
+/* ---- the view ---- */
+
+static size_t lay_out(group_view *v, const mixed *m, double *base)
+{
+    size_t used = 0, q = m->shape.effects, a = group_auxiliaries(m),
+           cells = group_cell_count(m);
+    double *second;
+    const struct {
+        double **part;
+        size_t size;
+    } parts[] = {{&v->p.beta, m->data->stride},
+                 {&v->p.d_beta, m->data->stride},
+                 {&v->sum, m->data->stride},
+                 {&second, sizeof(effect_spread) / sizeof(double)},
+                 {&v->base, m->largest},
+                 {&v->d_base, m->largest},
+                 {&v->mean, m->largest},
+                 {&v->z, q * m->largest},
+                 {&v->along, q * m->largest},
+                 {&v->place, m->points * q},
+                 {&v->share, m->points},
+                 {&v->pull, m->points * q},
+                 {&v->aux_pull, m->points * a},
+                 {&v->eta, cells},
+                 {&v->y, cells},
+                 {&v->out, cells},
+                 {&v->bent, cells},
+                 {&v->aux_out, a * cells}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        *parts[i].part = base ? base + used : NULL;
+        used += (parts[i].size + 7) / 8 * 8;
+    }
+    v->p.at = (effect_spread *)second;
+    return used;
+}
+
+size_t group_scratch(const mixed *m)
+{
+    group_view unused;
+    return lay_out(&unused, m, NULL);
+}
+
+static void aim(group_view *v)
+{
+    const mixed *m = v->m;
+    const double *u = v->p.along + m->data->d;
+    memset(v->p.d_factor, 0, sizeof v->p.d_factor);
+    for (size_t a = 0; a < m->shape.count; a++)
+        for (size_t j = 0; j < m->shape.effects; j++)
+            v->p.d_factor[m->shape.of[a].row][j] += u[a] * v->p.at->first[a][j];
+}
+
+void group_begin(group_view *v, const mixed *m, const double *w, const double *u,
+                 bool with_second, double *scratch)
+{
+    size_t d = m->data->d, padding = (m->data->stride - d) * sizeof *w;
+    *v = (group_view){.m = m};
+    lay_out(v, m, scratch);
+    v->p.w = w;
+    v->p.along = u;
+    v->p.aux = w + m->aux;
+    v->p.d_aux = u ? u + m->aux : NULL;
+    memcpy(v->p.beta, w, d * sizeof *w);
+    memset(v->p.beta + d, 0, padding);
+    spread_at(&m->shape, w + d, with_second, v->p.at);
+    if (!u) return;
+    memcpy(v->p.d_beta, u, d * sizeof *u);
+    memset(v->p.d_beta + d, 0, padding);
+    aim(v);
+}
+
+/* ---- rows ---- */
+
+double group_effect_of(const mixed *m, size_t row, size_t effect)
+{
+    size_t column = m->column[effect];
+    return column == GROUP_CONSTANT ? 1.0 : m->groups->z[row * m->groups->width + column];
+}
+
+batch group_cells(group_view *v, size_t first, size_t n, size_t points, const double *place)
+{
+    const mixed *m = v->m;
+    size_t q = m->shape.effects;
+    const double *y = m->data->y + v->first + first, *along = v->along + first;
+    for (size_t k = 0; k < points; k++, place += q) {
+        double *eta = v->eta + k * n;
+        memcpy(v->y + k * n, y, n * sizeof *y);
+        for (size_t i = 0; i < n; i++) eta[i] = v->base[first + i] + along[i] * place[0];
+        for (size_t a = 1; a < q; a++)
+            for (size_t i = 0; i < n; i++) eta[i] += along[a * v->n + i] * place[a];
+    }
+    return (batch){.k = m->k,
+                   .n = n * points,
+                   .eta = v->eta,
+                   .y = v->y,
+                   .aux = v->p.aux,
+                   .pitch = group_cell_count(m)};
+}
+
+/* z of the group's rows, effect after effect, and L'z. */
+static void see_effects(group_view *v)
+{
+    const mixed *m = v->m;
+    size_t q = m->shape.effects, n = v->n;
+    memset(v->along, 0, q * n * sizeof *v->along);
+    for (size_t b = 0; b < q; b++) {
+        double *z = v->z + b * n;
+        for (size_t i = 0; i < n; i++) z[i] = group_effect_of(m, v->first + i, b);
+        for (size_t a = 0; a <= b; a++) {
+            double factor = v->p.at->factor[b][a], *along = v->along + a * n;
+            for (size_t i = 0; i < n; i++) along[i] += factor * z[i];
+        }
+    }
+}
+
+void group_see(group_view *v, size_t g)
+{
+    const mixed *m = v->m;
+    v->first = m->groups->start[g];
+    v->n = m->groups->start[g + 1] - v->first;
+    rows_products(m->data, m->k, rows_from(v->first, v->n), v->p.beta,
+                  v->p.along ? v->p.d_beta : NULL, v->base, v->d_base);
+    for (size_t i = 0; m->data->offset && i < v->n; i++)
+        v->base[i] += m->data->offset[v->first + i];
+    see_effects(v);
+}
+
+void group_weigh(const group_view *v, size_t first, size_t n, size_t points, double *values)
+{
+    const double *weight = v->m->data->weight;
+    if (!weight) return;
+    weight += v->first + first;
+    for (size_t k = 0; k < points; k++)
+        for (size_t i = 0; i < n; i++) values[k * n + i] *= weight[i];
+}
+
+void group_add_sums(size_t n, size_t points, const double *values, size_t pitch, double *sums)
+{
+    for (size_t k = 0; k < points; k++) sums[k * pitch] += sum(n, values + k * n);
+}
+
+/* values[k] += sum_i weight_i log p_i at the places */
+static void add_values(group_view *v, size_t points, const double *place, double *values)
+{
+    size_t block = group_cell_count(v->m) / points;
+    for (size_t first = 0, n; first < v->n; first += n) {
+        n = v->n - first < block ? v->n - first : block;
+        batch b = group_cells(v, first, n, points, place);
+        v->m->rows_of->predictor->loglik(&b, v->out);
+        group_weigh(v, first, n, points, v->out);
+        group_add_sums(n, points, v->out, 1, values);
+    }
+}
+
+void group_heights(group_view *v, size_t points, const double *place, double *heights)
+{
+    size_t q = v->m->shape.effects;
+    for (size_t k = 0; k < points; k++)
+        for (size_t a = 0; a < q; a++) heights[k] -= 0.5 * place[k * q + a] * place[k * q + a];
+    add_values(v, points, place, heights);
+}

@@ -1,0 +1,58 @@
+/* One group at one phi. For the files of this folder. */
+#ifndef MIXED_VIEW_H
+#define MIXED_VIEW_H
+
+#include "mixed/mixed.h"
+
+/* phi as groups want it. */
+typedef struct {
+    const double *w, *along; /* dim; along: NULL where no slope is asked */
+    double *beta, *d_beta;   /* padded for the rows' products */
+    const double *aux, *d_aux;
+    effect_spread *at;
+    double d_factor[EFFECTS_A_LEVEL][EFFECTS_A_LEVEL]; /* of L along the flight */
+} group_point;
+
+/* A group at a point: its nodes and how much each counts, and what rows say of them on average. */
+typedef struct {
+    const mixed *m;
+    group_point p;
+    size_t first, n; /* rows */
+    double *base, *d_base,
+        *mean; /* a row each: x.beta + offset; its rate; what weighs x_i in the gradient */
+    double *z, *along; /* effects times rows: z_i and L'z_i, effect after effect */
+    double mode[EFFECTS_A_LEVEL], wide[EFFECTS_A_LEVEL][EFFECTS_A_LEVEL];
+    double *place;    /* points * effects: v of each node */
+    double *share;    /* points: how much it counts, of 1 */
+    double *pull;     /* points * effects: sum_i weight_i d log p_i/d eta z_i there */
+    double *aux_pull; /* points * auxiliaries */
+    double log_m;
+    /* blocks of rows at all nodes */
+    double *eta, *y, *out, *bent, *aux_out;
+    double *sum; /* as beta */
+} group_view;
+
+size_t group_scratch(const mixed *m);
+/* Lays a view out over scratch, for phi = w, along u unless that is NULL. */
+void group_begin(group_view *v, const mixed *m, const double *w, const double *u,
+                 bool with_second, double *scratch);
+/* The mode of the group's effects and their spread there, v->mode and v->wide; log |wide|. */
+double group_locate(group_view *v, size_t g);
+/* After that: heights[k] += log of the integrand at the places, less the normal's constant. */
+void group_heights(group_view *v, size_t points, const double *place, double *heights);
+/* z of a row of the table, for one effect. */
+double group_effect_of(const mixed *m, size_t row, size_t effect);
+size_t group_auxiliaries(const mixed *m); /* of its rows' model */
+
+/* view.c: looks at the rows of group g. */
+void group_see(group_view *v, size_t g);
+/* Rows of a block at all nodes, and cells that a block has at most. */
+size_t group_block_rows(const mixed *m);
+size_t group_cell_count(const mixed *m);
+/* Rows first.. of the group, n of them, at `points` places: eta and y, place after place. */
+batch group_cells(group_view *v, size_t first, size_t n, size_t points, const double *place);
+/* What they said, times their weights; and its sums, one number a place, `pitch` apart. */
+void group_weigh(const group_view *v, size_t first, size_t n, size_t points, double *values);
+void group_add_sums(size_t n, size_t points, const double *values, size_t pitch, double *sums);
+
+#endif
