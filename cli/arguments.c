@@ -204,3 +204,11 @@ bool flag_count_value(const arguments *given, const char *name, size_t fallback,
              name, text, least);
     return false;
 }
+
+bool flags_format(const arguments *given, sbps_format *out)
+{
+    bool csv = flag_is_on(given, "csv"), json = flag_is_on(given, "json");
+    *out = csv ? SBPS_CSV : json ? SBPS_JSON : SBPS_TEXT;
+    if (csv && json) complain("%s: --csv and --json exclude each other", given->command->name);
+    return !(csv && json);
+}

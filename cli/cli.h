@@ -68,6 +68,9 @@ void reference_kinds(FILE *to, const char *family);
 void reference_markdown(FILE *to);
 void reference_manual(FILE *to);
 
+/* Which of --csv and --json was given; complains and returns false when both are. */
+bool flags_format(const arguments *given, sbps_format *out);
+
 /* text.c */
 size_t terminal_width(FILE *to); /* columns; 80 when it is none and COLUMNS does not say */
 /* Prints words wrapped to `width`, the first line already standing at `column`, later lines
@@ -90,6 +93,9 @@ name_hint suggest_name(const char *word, name_list names, const char *otherwise,
     __attribute__((format(printf, 3, 4)));
 /* Prints a text of several lines, control characters as '?'. */
 void print_plain(FILE *to, const char *text);
+/* Prints a text of the library's unless the status is a failure, and gives it back. For people, or on a
+ * terminal, control characters are '?'. */
+sbps_status print_report(sbps_status status, sbps_format format, char *text);
 /* Prints `sbps: sentence`, likewise, on standard error. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Fills err like the library does. */
@@ -99,7 +105,7 @@ sbps_status refuse(sbps_error *err, sbps_status status, const char *format, ...)
 int report_status(sbps_status status, const sbps_error *err);
 
 /* The subcommands, each at the foot of its file. */
-extern const command command_sample, command_summary, command_diagnose, command_convert,
-    command_map, command_laplace, command_simulate, command_list, command_help;
+extern const command command_sample, command_summary, command_diagnose, command_contrast,
+    command_convert, command_map, command_laplace, command_simulate, command_list, command_help;
 
 #endif

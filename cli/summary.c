@@ -1,22 +1,11 @@
 /* sbps summary, sbps diagnose: what a stored run says. */
 #include "cli/cli.h"
 #include "cli/guard.h"
-#include <unistd.h>
 
 typedef struct {
     const char *path;
     sbps_format format;
 } request;
-
-/* Prints a text of the library's and gives it back. */
-static sbps_status print_text(sbps_status status, sbps_format format, char *text)
-{
-    bool plain = format == SBPS_TEXT || isatty(STDOUT_FILENO);
-    if (status == SBPS_OK && plain) print_plain(stdout, text);
-    if (status == SBPS_OK && !plain) fputs(text, stdout);
-    sbps_free(text);
-    return status;
-}
 
 static sbps_status print_summary(const void *self, sbps_error *err)
 {
@@ -26,7 +15,7 @@ static sbps_status print_summary(const void *self, sbps_error *err)
     sbps_status status = sbps_result_read(r->path, &result, err);
     if (status == SBPS_OK) status = sbps_result_summary(result, r->format, &text, err);
     sbps_result_destroy(result);
-    return print_text(status, r->format, text);
+    return print_report(status, r->format, text);
 }
 
 static sbps_status print_diagnosis(const void *self, sbps_error *err)
@@ -38,18 +27,14 @@ static sbps_status print_diagnosis(const void *self, sbps_error *err)
     sbps_status status = sbps_result_read(r->path, &result, err);
     if (status == SBPS_OK) status = sbps_result_diagnose(result, &text, &findings, err);
     sbps_result_destroy(result);
-    return print_text(status, SBPS_TEXT, text);
+    return print_report(status, SBPS_TEXT, text);
 }
 
 static int summary_run(const arguments *given)
 {
-    bool csv = flag_is_on(given, "csv"), json = flag_is_on(given, "json");
-    if (csv && json) {
-        complain("summary: --csv and --json exclude each other");
-        return CODE_USAGE;
-    }
     sbps_error err = {0};
-    request r = {given->operands[0], csv ? SBPS_CSV : json ? SBPS_JSON : SBPS_TEXT};
+    request r = {.path = given->operands[0]};
+    if (!flags_format(given, &r.format)) return CODE_USAGE;
     return report_status(guard(r.path, print_summary, &r, &err), &err);
 }
 

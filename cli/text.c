@@ -79,6 +79,15 @@ void print_plain(FILE *to, const char *text)
     print_without_controls(to, text, "\n\t");
 }
 
+sbps_status print_report(sbps_status status, sbps_format format, char *text)
+{
+    bool plain = format == SBPS_TEXT || isatty(STDOUT_FILENO);
+    if (status == SBPS_OK && plain) print_plain(stdout, text);
+    if (status == SBPS_OK && !plain) fputs(text, stdout);
+    sbps_free(text);
+    return status;
+}
+
 void complain(const char *format, ...)
 {
     char line[MESSAGE_SIZE];
@@ -101,12 +110,13 @@ sbps_status refuse(sbps_error *err, sbps_status status, const char *format, ...)
     return status;
 }
 
-/* A sentence that points at a place of a formula has lines of its own, and nothing of the user's but the
- * formula. */
+/* A sentence that points at a place of what the user wrote has lines of its own. */
 static bool points(const char *text)
 {
-    static const char begin[] = "formula, column ";
-    return strncmp(text, begin, sizeof begin - 1) == 0;
+    static const char *const begins[] = {"formula, column ", "expression, column "};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(text, begins[i], strlen(begins[i])) == 0) return true;
+    return false;
 }
 
 int report_status(sbps_status status, const sbps_error *err)

@@ -215,6 +215,10 @@ SBPS_API sbps_status sbps_result_summary(const sbps_result *result, sbps_format 
 /* What is wrong with the run, in words, with what to do about it; `*findings` counts them. */
 SBPS_API sbps_status sbps_result_diagnose(const sbps_result *result, char **out,
                                           size_t *findings, sbps_error *err);
+/* Posteriors of expressions of parameters, such as x1 - x2 or exp(group=a), a row each; see docs/contrast.md. */
+SBPS_API sbps_status sbps_result_contrast(const sbps_result *result,
+                                          const char *const *expressions, size_t count,
+                                          sbps_format format, char **out, sbps_error *err);
 SBPS_API void sbps_result_destroy(sbps_result *result);
 
 /* ---- the mode, and the normal approximation there ---- */

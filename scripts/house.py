@@ -32,9 +32,10 @@ MAY = {
     "estimate": "base path",
     "store": "base path",
     "report": "base estimate store",
+    "contrast": "base estimate store report",
     "choose": "base path prior metric data read model mixed posterior band potential mode sampler",
     "run": "base path prior metric data read model mixed posterior band potential mode sampler estimate store report choose",
-    "api": "base path prior metric data read model mixed posterior band potential mode sampler estimate store report choose run",
+    "api": "base path prior metric data read model mixed posterior band potential mode sampler estimate store report contrast choose run",
     "cli": "",
     "include": "",
 }

@@ -1,4 +1,5 @@
 /* Results for a caller: of a run or a file, read, told and written. */
+#include "contrast/contrast.h"
 #include "report/report.h"
 #include "run/run.h"
 
@@ -76,6 +77,12 @@ sbps_status sbps_result_diagnose(const sbps_result *r, char **out, size_t *findi
                                  sbps_error *err)
 {
     return report_diagnose(r, out, findings, err);
+}
+
+sbps_status sbps_result_contrast(const sbps_result *r, const char *const *expressions,
+                                 size_t count, sbps_format format, char **out, sbps_error *err)
+{
+    return contrast_report(r, expressions, count, format, out, err);
 }
 
 void sbps_result_destroy(sbps_result *r)

@@ -1,69 +1,13 @@
 /* Sentences that point at a place of a formula. */
 #include "formula/tree.h"
 
-#include "base/decimal.h"
-#include "base/printable.h"
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-#define SHOWN 60 /* characters of the formula around the place */
-
-static bool begins_character(char c)
-{
-    return ((unsigned char)c & 0xc0) != 0x80;
-}
-
-/* Characters of the first `bytes`. */
-static size_t characters(const char *text, size_t bytes)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < bytes; i++) count += begins_character(text[i]);
-    return count;
-}
-
-/* So many characters on, at most to the end. */
-static size_t step(const char *text, size_t from, size_t count)
-{
-    while (text[from] && count > 0) {
-        from++;
-        while (text[from] && !begins_character(text[from])) from++;
-        count--;
-    }
-    return from;
-}
-
-typedef struct {
-    char line[SHOWN * 4 + 8], caret[SHOWN + 8];
-} picture;
-
-/* The text around the place on one line, and a caret that stands below it. */
-static picture draw(const char *text, size_t at)
-{
-    picture p = {"", ""};
-    size_t before = characters(text, at),
-           skip = before > SHOWN - 15 ? before - (SHOWN - 15) : 0;
-    size_t begin = step(text, 0, skip), end = step(text, begin, SHOWN), used = 0;
-    const char *lead = skip ? "..." : "", *rest = text[end] ? "..." : "";
-    char shown_text[SHOWN * 4 + 1];
-    for (size_t i = begin, bytes; i < end && used < sizeof shown_text - 1; i++)
-        shown_text[used++] = is_control(text + i, &bytes) && bytes == 1 ? ' ' : text[i];
-    shown_text[used] = '\0';
-    snprintf(p.line, sizeof p.line, "%s%s%s", lead, shown_text, rest);
-    size_t blanks = before - skip + strlen(lead);
-    memset(p.caret, ' ', blanks);
-    memcpy(p.caret + blanks, "^", 2);
-    return p;
-}
+#include "base/caret.h"
 
 sbps_status fail_at(const char *text, size_t at, sbps_error *err, const char *format, ...)
 {
-    char sentence[200];
     va_list values;
     va_start(values, format);
-    decimal_print_list(sentence, sizeof sentence, format, values);
+    sbps_status status = fail_pointing(err, "formula", text, at, format, values);
     va_end(values);
-    picture p = draw(text, at);
-    return fail(err, SBPS_BAD_ARG, "formula, column %zu: %s\n  %s\n  %s",
-                characters(text, at) + 1, sentence, p.line, p.caret);
+    return status;
 }

@@ -38,9 +38,9 @@ static const column further_columns[] = {
     {0},
 };
 
-double column_value(const column *c, const sbps_parameter *p)
+double column_value(const column *c, const void *row)
 {
-    return *(const double *)((const char *)p + c->offset);
+    return *(const double *)((const char *)row + c->offset);
 }
 
 const column *column_at(size_t index)

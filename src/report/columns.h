@@ -12,14 +12,14 @@ typedef struct {
     cell_kind kind;
     bool from_draws; /* `source` is of a double in draw_summary, else of an array in result */
     size_t source;
-    size_t offset; /* of a double in sbps_parameter */
+    size_t offset; /* of a double in a row: sbps_parameter for those of a summary */
 } column;
 
 /* Those of table and CSV: everything but the name, which comes first. One without a name ends them. */
 extern const column table_columns[];
 enum { MOST_COLUMNS = 32 };
 
-double column_value(const column *c, const sbps_parameter *p);
+double column_value(const column *c, const void *row);
 /* Those and then the ones of JSON alone; NULL past the end. */
 const column *column_at(size_t index);
 
