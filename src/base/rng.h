@@ -20,7 +20,8 @@ typedef enum {
     RNG_MODE,
     RNG_AUTO,
     RNG_NOISE,
-    RNG_EFFECTS
+    RNG_EFFECTS,
+    RNG_DERIVED
 } rng_use;
 
 #define RNG_BLOCK 16 /* words made at a time: four counters, whose rounds overlap */

@@ -104,8 +104,26 @@ static size_t find_name(const reader *r, const char *name, bool *is_coordinate)
     return r->u->dim;
 }
 
+/* Is it reported in the place of a coordinate, which does not follow from it alone? */
+static bool is_derived(const posterior *u, const char *name)
+{
+    model_derived of;
+    char own[1024];
+    for (size_t j = 0; j < u->dim; j++) {
+        if (!posterior_derived(u, j, &of)) continue;
+        posterior_told_name(u, j, sizeof own, own);
+        if (!strcmp(own, name)) return true;
+    }
+    return false;
+}
+
 static sbps_status unknown_name(const reader *r, size_t line, const char *name, sbps_error *err)
 {
+    if (is_derived(r->u, name))
+        return fail(err, SBPS_BAD_FILE,
+                    "--start: %s:%zu: '%s' is a function of several coordinates; the files of "
+                    "`sbps map --csv` and `sbps laplace --csv` have these",
+                    r->path, line, show_name(name).text);
     return fail(err, SBPS_BAD_FILE, "--start: %s:%zu: the model has no parameter '%s'%s",
                 r->path, line, show_name(name).text,
                 did_you_mean(";", name, r->names, r->u->dim).text);
@@ -195,14 +213,17 @@ static sbps_status take_number(const reader *r, size_t line, size_t column, cons
                 r->path, line, column + 1, show_name(field).text);
 }
 
-/* A parameter that is positive, given as itself, moves to the log scale. */
+/* A parameter, given as itself, moves to the scale of its coordinate. */
 static sbps_status to_coordinate(const reader *r, size_t line, size_t j, double *value,
                                  sbps_error *err)
 {
-    if (!(*value > 0.0))
-        return fail(err, SBPS_BAD_FILE, "--start: %s:%zu: %s must be positive, not %g", r->path,
-                    line, r->names[j], *value);
-    *value = log(*value);
+    static const char *const ranges[] = {"a number", "positive", "between -1 and 1",
+                                         "between 0 and 1"};
+    double coordinate = scale_coordinate(r->u->scale[j], *value);
+    if (!isfinite(coordinate))
+        return fail(err, SBPS_BAD_FILE, "--start: %s:%zu: %s must be %s, not %g", r->path, line,
+                    r->names[j], ranges[r->u->scale[j]], *value);
+    *value = coordinate;
     return SBPS_OK;
 }
 

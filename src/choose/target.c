@@ -99,17 +99,29 @@ static size_t name_room(const rows *data)
     return longest + label + NAME_MORE;
 }
 
-sbps_status target_names(const posterior *u, char ***out, sbps_error *err)
+typedef void naming(const posterior *u, size_t j, size_t size, char *text);
+
+static sbps_status list_names(const posterior *u, naming *name_of, char ***out, sbps_error *err)
 {
     size_t room = name_room(u->data);
     char *name = malloc(room), **names = *out = calloc(u->dim, sizeof *names);
     bool whole = name && names;
     for (size_t j = 0; whole && j < u->dim; j++) {
-        posterior_name(u, j, room, name);
+        name_of(u, j, room, name);
         whole = (names[j] = copy_text(name));
     }
     free(name);
     return whole ? SBPS_OK : fail_memory(err);
+}
+
+sbps_status target_names(const posterior *u, char ***out, sbps_error *err)
+{
+    return list_names(u, posterior_name, out, err);
+}
+
+sbps_status target_told_names(const posterior *u, char ***out, sbps_error *err)
+{
+    return list_names(u, posterior_told_name, out, err);
 }
 
 sbps_status target_start(const sbps_options *o, const posterior *u, char *const *names,

@@ -17,8 +17,9 @@ sbps_status target_open(const sbps_options *o, const rows *data, const model_kin
 /* The control variate of that name with its reference at w; NULL for "none". */
 sbps_status target_control(const posterior *u, const mode *reference, const char *name,
                            const double *w, control **out, sbps_error *err);
-/* dim names. Give back with free_texts. */
+/* dim names, of coordinates and of what is reported in the place of each. Give back with free_texts. */
 sbps_status target_names(const posterior *u, char ***out, sbps_error *err);
+sbps_status target_told_names(const posterior *u, char ***out, sbps_error *err);
 /* Where the options say that the search begins: a file, the model's own place, or NULL for ours. */
 sbps_status target_start(const sbps_options *o, const posterior *u, char *const *names,
                          start_point *out, sbps_error *err);

@@ -11,7 +11,6 @@
 #include "model/kinds.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,27 +29,14 @@ static const spread_coordinate *spread_of(const mixed *m, size_t j)
     return j >= m->data->d && j < m->aux ? &m->shape.of[j - m->data->d] : NULL;
 }
 
-static const char *effect_name(const mixed *m, const spread_coordinate *c, size_t effect)
-{
-    return m->groups->term[c->term].names[effect - m->shape.begin[c->row]];
-}
-
 static void name_of(const void *self, size_t j, size_t size, char *text)
 {
     const mixed *m = self;
     const spread_coordinate *c = spread_of(m, j);
-    if (!c) {
+    if (c)
+        spread_name(m, c, spread_is_partial(m, c) ? "partial_" : "", size, text);
+    else
         predictor_name(m->rows_self, j < m->data->d ? j : j - m->shape.count, size, text);
-        return;
-    }
-    const char *group = m->groups->factor[m->groups->term[c->term].factor].name;
-    const char *own = effect_name(m, c, c->row);
-    if (c->against == c->row)
-        snprintf(text, size, "sd_%s__%s", group, own);
-    else /* given the effects before both, where there are such */
-        snprintf(text, size, "%scor_%s__%s__%s",
-                 c->against > m->shape.begin[c->row] ? "partial_" : "", group,
-                 effect_name(m, c, c->against), own);
 }
 
 static double effect_sd(const mixed *m, size_t effect)
@@ -311,6 +297,9 @@ static model_kind kind_of(const model_kind *rows_of)
         .prior_sd = prior_sd,
         .prior_mean = prior_mean,
         .coordinate = coordinate,
+        .derived = mixed_derived,
+        .derived_name = mixed_derived_name,
+        .derive = mixed_derive,
         .intercept = intercept,
         .start = start,
         .scratch = scratch,

@@ -55,4 +55,14 @@ typedef struct {
 
 sbps_status mixed_set_nodes(mixed *m, size_t nodes, sbps_error *err);
 
+/* derived.c: "sd_GROUP__A", or "cor_GROUP__A__B" with a word before it. */
+void spread_name(const mixed *m, const spread_coordinate *c, const char *before, size_t size,
+                 char *text);
+/* A correlation given effects that come before both? */
+bool spread_is_partial(const mixed *m, const spread_coordinate *c);
+/* As model_kind has them. */
+bool mixed_derived(const void *self, size_t j, model_derived *out);
+void mixed_derived_name(const void *self, size_t j, size_t size, char *text);
+void mixed_derive(const void *self, const double *w, size_t first, size_t count, double *out);
+
 #endif

@@ -79,6 +79,12 @@ typedef struct {
     double deeper; /* added to the eta of lkj: of correlations given others */
 } model_coordinate;
 
+/* What is reported in the place of a coordinate: a function of several. */
+typedef struct {
+    bool effect;  /* of a level: told where --ranef asks for such, else not at all */
+    size_t alike; /* a coordinate whose parameter has the same prior; SIZE_MAX: none is known */
+} model_derived;
+
 #define AUXILIARY(word)   .name = word, .option = "prior-" word
 #define AUXILIARIES(list) .auxiliaries = list, .auxiliary_count = sizeof list / sizeof *list
 
@@ -153,6 +159,12 @@ typedef struct model_kind {
     double (*auxiliary_unit)(const void *self, size_t index);
     /* Optional: is coordinate j such a one? Then it is described. NULL: none is. */
     bool (*coordinate)(const void *self, size_t j, model_coordinate *out);
+    /* Optional, all three or none: is something else reported in the place of coordinate j? Then it is described, and
+     * has a name. NULL: nothing ever is. */
+    bool (*derived)(const void *self, size_t j, model_derived *out);
+    void (*derived_name)(const void *self, size_t j, size_t size, char *text);
+    /* Its value at w, for `count` coordinates from `first` on; those that are reported themselves are left alone. */
+    void (*derive)(const void *self, const double *w, size_t first, size_t count, double *out);
     /* Optional: is coordinate j an intercept, which --prior-intercept is for? NULL: none is. */
     bool (*intercept)(const void *self, size_t j);
     /* Optional: where the search for the mode begins. NULL: at 0. */

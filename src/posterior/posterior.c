@@ -13,6 +13,29 @@ void posterior_name(const posterior *u, size_t j, size_t size, char *text)
     u->model->name_of(u->self, j, size, text);
 }
 
+bool posterior_derived(const posterior *u, size_t j, model_derived *out)
+{
+    return u->model->derived && u->model->derived(u->self, j, out);
+}
+
+void posterior_told_name(const posterior *u, size_t j, size_t size, char *text)
+{
+    model_derived of;
+    if (posterior_derived(u, j, &of))
+        u->model->derived_name(u->self, j, size, text);
+    else
+        posterior_name(u, j, size, text);
+}
+
+prior posterior_told_prior(const posterior *u, size_t j)
+{
+    prior p = u->priors[j];
+    model_coordinate own;
+    bool described = u->model->coordinate && u->model->coordinate(u->self, j, &own);
+    if (p.kind->correlation && described) p.theta[0] -= own.deeper;
+    return p;
+}
+
 sbps_status posterior_set_priors(posterior *u, const prior *priors, sbps_error *err)
 {
     for (size_t j = 0; j < u->dim; j++) {

@@ -43,6 +43,12 @@ bool posterior_bounded(const posterior *u);
 size_t posterior_column(const posterior *u, size_t j);
 /* Name of a coordinate. */
 void posterior_name(const posterior *u, size_t j, size_t size, char *text);
+/* Is something else reported in its place? */
+bool posterior_derived(const posterior *u, size_t j, model_derived *out);
+/* Name of what is reported in its place, or of itself. */
+void posterior_told_name(const posterior *u, size_t j, size_t size, char *text);
+/* Prior as it was asked for: of correlations that of all of them, not of each given others. */
+prior posterior_told_prior(const posterior *u, size_t j);
 
 /* Full-data calls allocate their scratch and stream the rows in blocks. They return SBPS_NO_MEM
  * or SBPS_OK; values may be infinite where w is absurd. */

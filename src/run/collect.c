@@ -2,6 +2,7 @@
 #include "band/calibration.h"
 #include "choose/option_spec.h"
 #include "mode/laplace.h"
+#include "run/derived.h"
 #include "run/replan.h"
 #include "run/values.h"
 #include "store/layout.h"
@@ -163,7 +164,7 @@ static sbps_status fill(const sbps_run *run, result *r, sbps_error *err)
 {
     sbps_status status;
     for (size_t j = 0; j < r->dim; j++)
-        if (!(r->names[j] = copy_text(run->names[j]))) return fail_memory(err);
+        if (!(r->names[j] = copy_text(run->told[j]))) return fail_memory(err);
     fill_draws(run, r);
     fill_moments(run, r);
     fill_counts(run, &r->info);
@@ -198,6 +199,7 @@ sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err)
     status = result_create(run->chain_count, least, run->target->dim, out, err);
     if (status == SBPS_OK) status = fill(run, *out, err);
     bool effects = run->target->model->rows_of && !strcmp(run->options->ranef, "all");
+    if (status == SBPS_OK) status = derived_show(run, effects, *out, err);
     if (status == SBPS_OK && effects && least > 0) status = effects_join(run, *out, err);
     if (status == SBPS_OK && least == 0) unknown_estimates(*out);
     if (status != SBPS_OK) {

@@ -5,7 +5,7 @@
 #include "choose/target.h"
 #include "model/kinds.h"
 #include "posterior/log_prior.h"
-#include "run/run.h"
+#include "run/derived.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,27 +27,29 @@ static bool same_kind(const posterior *u, size_t a, size_t b)
 
 static bool same_prior(const posterior *u, size_t a, size_t b)
 {
-    const prior *p = &u->priors[a], *q = &u->priors[b];
-    for (size_t i = 0; i < p->kind->numbers; i++)
-        if (!same_kind(u, a, b) || p->theta[i] != q->theta[i]) return false;
+    const prior p = posterior_told_prior(u, a), q = posterior_told_prior(u, b);
+    for (size_t i = 0; i < p.kind->numbers; i++)
+        if (!same_kind(u, a, b) || p.theta[i] != q.theta[i]) return false;
     return same_kind(u, a, b);
 }
 
-static void join(prior_group *g, const prior *p, size_t j)
+static void join(const posterior *u, prior_group *g, size_t j)
 {
+    const prior p = posterior_told_prior(u, j);
     g->last = j;
     g->count++;
-    for (size_t i = 0; i < p->kind->numbers; i++) {
-        g->low[i] = fmin(g->low[i], p->theta[i]);
-        g->high[i] = fmax(g->high[i], p->theta[i]);
+    for (size_t i = 0; i < p.kind->numbers; i++) {
+        g->low[i] = fmin(g->low[i], p.theta[i]);
+        g->high[i] = fmax(g->high[i], p.theta[i]);
     }
 }
 
 static prior_group group_of(const posterior *u, size_t j)
 {
     prior_group g = {.first = j, .last = j, .count = 1};
-    memcpy(g.low, u->priors[j].theta, sizeof g.low);
-    memcpy(g.high, u->priors[j].theta, sizeof g.high);
+    const prior p = posterior_told_prior(u, j);
+    memcpy(g.low, p.theta, sizeof g.low);
+    memcpy(g.high, p.theta, sizeof g.high);
     return g;
 }
 
@@ -71,10 +73,13 @@ static size_t list_priors(const sbps_run *run, text *out)
 {
     const posterior *u = run->target;
     size_t lines = 0;
-    for (size_t j = 0; j < u->dim; lines++) {
+    for (size_t j = 0; j < u->dim;) {
         prior_group g = group_of(u, j++);
-        for (; j < u->dim && same_prior(u, g.first, j); j++) join(&g, &u->priors[j], j);
+        if (derived_is_effect(u, g.first)) continue;
+        for (; j < u->dim && same_prior(u, g.first, j) && !derived_is_effect(u, j); j++)
+            join(u, &g, j);
         if (out) describe_group(run, &g, out);
+        lines++;
     }
     return lines;
 }
@@ -83,7 +88,7 @@ static size_t list_priors(const sbps_run *run, text *out)
 static bool leads_kind(const posterior *u, size_t j)
 {
     for (size_t i = 0; i < j; i++)
-        if (same_kind(u, i, j)) return false;
+        if (same_kind(u, i, j) && !derived_is_effect(u, i)) return false;
     return true;
 }
 
@@ -92,10 +97,10 @@ static void group_priors(const sbps_run *run, text *out)
 {
     const posterior *u = run->target;
     for (size_t j = 0; j < u->dim; j++) {
-        if (!leads_kind(u, j)) continue;
+        if (derived_is_effect(u, j) || !leads_kind(u, j)) continue;
         prior_group g = group_of(u, j);
         for (size_t i = j + 1; i < u->dim; i++)
-            if (same_kind(u, j, i)) join(&g, &u->priors[i], i);
+            if (same_kind(u, j, i) && !derived_is_effect(u, i)) join(u, &g, i);
         describe_group(run, &g, out);
     }
 }
@@ -193,14 +198,15 @@ static void describe_size(const sbps_run *run, text *out)
 {
     const rows *data = run->table->data;
     const rows *table = data->members ? data->members : data;
+    size_t parameters = derived_parameters(run->target);
     double chains = 0.0;
     for (size_t i = 0; i < run->chain_count; i++) chains += (double)run->chains[i].memory.size;
     if (is_rowless(run))
-        text_add(out, "  size      %zu parameters; %zu chains, %.3g MB\n", run->target->dim,
+        text_add(out, "  size      %zu parameters; %zu chains, %.3g MB\n", parameters,
                  run->chain_count, chains / 1e6);
     else
         text_add(out, "  data      %zu rows, %zu parameters, %.3g MB %s; %zu chains, %.3g MB\n",
-                 table->n, run->target->dim, rows_bytes(table) / 1e6, data->storage->name,
+                 table->n, parameters, rows_bytes(table) / 1e6, data->storage->name,
                  run->chain_count, chains / 1e6);
     if (run->start_hash)
         text_add(out, "  start     %s%s: U = %.8g, gradient %.1e\n", run->options->start,
@@ -272,7 +278,7 @@ static void describe_model(const sbps_run *run, text *out)
     }
 }
 
-/* The parameters' names as a terminal may see them; NULL: no memory. */
+/* What is reported, by names as a terminal may see them; NULL: no memory. */
 static char **printable_names(const sbps_run *run)
 {
     size_t d = run->target->dim;
@@ -280,7 +286,7 @@ static char **printable_names(const sbps_run *run)
     bool whole = names;
     for (size_t j = 0; whole && j < d; j++) {
         text name = {0};
-        text_name(&name, run->names[j]);
+        text_name(&name, run->told[j]);
         whole = (names[j] = text_take(&name));
     }
     if (whole) return names;

@@ -3,8 +3,7 @@
 #include "mixed/effects.h"
 #include "base/decimal.h"
 #include "base/workers.h"
-#include "estimate/diagnostics.h"
-#include "run/run.h"
+#include "run/derived.h"
 #include "store/atomic.h"
 
 #include <math.h>
@@ -120,8 +119,9 @@ static void write_name(FILE *to, const char *name)
     fputc('"', to);
 }
 
-static void write_numbers(FILE *to, const draw_summary *s)
+static void write_effect(FILE *to, const char *name, const draw_summary *s)
 {
+    write_name(to, name);
     const double numbers[] = {s->mean, s->mcse_mean, s->sd,       s->q5,  s->q50,
                               s->q95,  s->ess_bulk,  s->ess_tail, s->rhat};
     char text[64];
@@ -138,9 +138,20 @@ static void write_some(const effects_job *j, size_t n, FILE *to)
     for (size_t i = 0; i < n * j->effects; i++) {
         mixed_effect_name(j->self, j->order[j->first + i / j->effects], i % j->effects,
                           sizeof name, name);
-        write_name(to, name);
-        write_numbers(to, &j->summary[i]);
+        write_effect(to, name, &j->summary[i]);
     }
+}
+
+/* Those that are functions of coordinates. */
+static sbps_status write_derived(const sbps_run *run, size_t each, FILE *to, sbps_error *err)
+{
+    derived_job j = {.run = run, .effects = true, .draws = each};
+    sbps_status status = derived_open(&j, err);
+    while (derived_next(&j, &status, err))
+        for (size_t k = 0; k < j.wanted; k++)
+            write_effect(to, run->told[j.at[k]], &j.summary[k]);
+    derived_close(&j);
+    return status;
 }
 
 sbps_status effects_write(const sbps_run *run, const char *path, sbps_error *err)
@@ -161,6 +172,7 @@ sbps_status effects_write(const sbps_run *run, const char *path, sbps_error *err
         if (status == SBPS_OK) write_some(&j, n, file.stream);
         if (!file_fine(&file)) break;
     }
+    if (status == SBPS_OK) status = write_derived(run, j.draws, file.stream, err);
     close_job(&j);
     if (status == SBPS_OK) return file_commit(&file, err);
     file_abandon(&file);
@@ -168,19 +180,6 @@ sbps_status effects_write(const sbps_run *run, const char *path, sbps_error *err
 }
 
 /* ---- among the parameters ---- */
-
-/* Draws and summaries of one effect, as parameter `at`. */
-static sbps_status take(result *r, size_t at, const char *name, const double *drawn,
-                        const draw_summary *s, sbps_error *err)
-{
-    for (size_t i = 0; i < r->chains * r->draws; i++) r->w[i * r->dim + at] = drawn[i];
-    r->mean[at] = s->mean;
-    r->sd[at] = s->sd;
-    r->mcse[at] = s->mcse_mean;
-    r->ess_mean[at] = r->ess_square[at] = s->ess_mean;
-    r->names[at] = copy_text(name);
-    return r->names[at] ? SBPS_OK : fail_memory(err);
-}
 
 sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err)
 {
@@ -194,7 +193,7 @@ sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err)
         for (size_t i = 0; i < n * j.effects && status == SBPS_OK; i++) {
             mixed_effect_name(j.self, j.order[j.first + i / j.effects], i % j.effects,
                               sizeof name, name);
-            status = take(r, at++, name, j.drawn + i * count, &j.summary[i], err);
+            status = derived_tell(r, at++, name, j.drawn + i * count, &j.summary[i], err);
         }
     }
     close_job(&j);

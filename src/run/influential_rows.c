@@ -24,7 +24,7 @@ static sbps_status name_rows(const sbps_run *run, result_info *info, sbps_error 
         if (status != SBPS_OK) return status;
         used += (size_t)decimal_print(
             text + used, sizeof text - used, "%srow %zu moves '%.255s' by %+.2g posterior sd",
-            i ? "; " : "", origin + 1, run->names[e->parameter], e->shift);
+            i ? "; " : "", origin + 1, run->told[e->parameter], e->shift);
     }
     info->influential_rows = copy_text(text);
     return info->influential_rows ? SBPS_OK : fail_memory(err);

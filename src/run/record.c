@@ -112,8 +112,9 @@ static sbps_status record_prior(const sbps_run *run, result *r, size_t j, sbps_e
 {
     const posterior *u = run->target;
     const prior *p = &u->priors[j];
+    const prior told = posterior_told_prior(u, j);
     char of[256];
-    prior_format(p, sizeof of, of);
+    prior_format(&told, sizeof of, of);
     r->prior_mean[j] = p->kind->mean ? p->kind->mean(p->theta) : NAN;
     r->prior_sd[j] = p->kind->sd ? p->kind->sd(p->theta) : NAN;
     record_seen(u, r, j);

@@ -55,6 +55,7 @@ void run_destroy(sbps_run *run)
     mode_destroy(run->reference);
     free(run->factor);
     if (run->names) free_texts(run->names, run->target->dim);
+    if (run->told) free_texts(run->told, run->target->dim);
     free(run->report);
     posterior_destroy(run->target);
     options_destroy(run->options);

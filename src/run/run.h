@@ -118,6 +118,7 @@ struct sbps_run {
     double steepness; /* of U where chains start, over the normal's; INFINITY: not known */
     reported_value *report; /* dim */
     char **names;           /* dim */
+    char **told;            /* dim: of what is reported in their place, see derived.h */
     size_t chain_count;
     chain *chains;
     moments *moments_of; /* chain_count, handles side by side for pooling */

@@ -19,7 +19,8 @@ static sbps_status name_parameters(sbps_run *run, sbps_error *err)
     run->report = calloc(u->dim, sizeof *run->report);
     if (!run->report) return fail_memory(err);
     for (size_t j = 0; j < u->dim; j++) run->report[j] = scale_function(u->scale[j]);
-    return target_names(u, &run->names, err);
+    sbps_status status = target_names(u, &run->names, err);
+    return status == SBPS_OK ? target_told_names(u, &run->told, err) : status;
 }
 
 static sbps_status make_target(sbps_run *run, sbps_error *err)

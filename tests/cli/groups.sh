@@ -28,6 +28,32 @@ cmp -s <(grep '^"r_' all.csv | sed 's/\(\([^,]*,\)\{11\}\).*/\1/; s/,$//') <(tai
     fault 'effects' "$(grep '^"r_' all.csv | head -1) $(sed -n 2p effects.csv)"
 try 'with weights'   0 '' 'sd_g__Intercept' "$sbps" sample t.csv 'y ~ x + (x || g)' --family bernoulli --weights w --ess 100 --progress off -o w.nc
 
+try 'from a summary' 0 'cor_g__Intercept__x,' '' "$sbps" map "${model[@]:0:4}" --start none.csv --csv
+
+# of three effects correlations are functions of several coordinates: everywhere in the coordinate's place
+awk 'BEGIN {
+    print "y,a,b,g"
+    for (i = 1; i <= 96; i++) {
+        g = i % 8; a = sin(7 * i); b = cos(5 * i)
+        printf "%.6f,%.6f,%.6f,%d\n", sin(11 * g) + a * sin(3 * g) + b * cos(5 * g) + 0.5 * sin(19 * i), a, b, g
+    }
+}' >three.csv
+three=(three.csv 'y ~ a + b + (1 + a + b | g)' --family gaussian --sampler hmc --ess 40 --draws 20 --chains 2 --seed 3 --progress off)
+names='intercept,a,b,sd_g__Intercept,sd_g__a,sd_g__b,cor_g__Intercept__a,cor_g__Intercept__b,cor_g__a__b,sigma'
+try 'three effects' 0 '' 'cor_g__Intercept__a .. cor_g__a__b \(3\) ~ lkj\(2\)' "$sbps" sample "${three[@]}" --checkpoint three.chk -o three.nc
+try 'their summary' 0 "^name,.*cor_g__Intercept__b,.* cor_g__a__b,.* sigma," '' "$sbps" summary three.nc --csv
+cp .out three.sum
+three+=(--resume three.chk)
+try 'their draws'   0 '' 'linear model' "$sbps" sample "${three[@]}" -o three.draws.csv
+head -1 three.draws.csv | grep -q "$names" || fault 'their draws' "$(head -1 three.draws.csv)"
+try 'for Stan'      0 '' 'linear model' "$sbps" sample "${three[@]}" -o three.stan.csv
+grep -q "$names" three.stan_1.csv || fault 'for Stan' "$(grep -m1 intercept three.stan_1.csv)"
+try 'resumed'       0 '' 'linear model' "$sbps" sample "${three[@]}" -o again.nc
+try 'resumed'       0 '^name' '' "$sbps" summary again.nc --csv
+cmp -s .out three.sum || fault 'resumed' "$(diff .out three.sum | head -2)"
+try 'coordinates'   0 '(^| )partial_cor_g__a__b,' '' "$sbps" map "${three[@]:0:4}" --csv
+try 'no start'      1 '' "'cor_g__a__b' is a function of several coordinates" "$sbps" map "${three[@]:0:4}" --start three.sum
+
 # ---- what is not ----
 try 'two factors'    2 '' "groups by 'g' and by 'h'" "$sbps" sample t.csv 'y ~ x + (1 | g) + (1 | h)' --family bernoulli -o no.nc
 try 'no groups'      2 '' '\-\-prior-sd is of groups, and the table has none' "$sbps" sample t.csv 'y ~ x' --family bernoulli --prior-sd 'normal(0,1)' -o no.nc

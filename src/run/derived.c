@@ -1,0 +1,173 @@
+/* See derived.h. */
+#include "run/derived.h"
+#include "base/memory.h"
+#include "base/workers.h"
+
+#include <math.h>
+#include <string.h>
+
+bool derived_is_effect(const posterior *u, size_t j)
+{
+    model_derived of;
+    return posterior_derived(u, j, &of) && of.effect;
+}
+
+size_t derived_parameters(const posterior *u)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < u->dim; j++) count += !derived_is_effect(u, j);
+    return count;
+}
+
+/* ---- some at a time ---- */
+
+sbps_status derived_open(derived_job *j, sbps_error *err)
+{
+    size_t held = j->run->chain_count * j->draws;
+    j->first = j->count = j->wanted = 0;
+    j->at = calloc(DERIVED_AT_A_TIME, sizeof *j->at);
+    j->drawn = new_doubles(DERIVED_AT_A_TIME * held + 1);
+    j->summary = calloc(DERIVED_AT_A_TIME, sizeof *j->summary);
+    return j->at && j->drawn && j->summary ? SBPS_OK : fail_memory(err);
+}
+
+void derived_close(derived_job *j)
+{
+    free(j->at);
+    free(j->drawn);
+    free(j->summary);
+}
+
+static void find_wanted(derived_job *j)
+{
+    model_derived of;
+    j->wanted = 0;
+    for (size_t i = j->first; i < j->first + j->count; i++)
+        if (posterior_derived(j->run->target, i, &of) &&
+            (of.effect ? j->effects : j->parameters))
+            j->at[j->wanted++] = i;
+}
+
+static void derive_draws(derived_job *j)
+{
+    const posterior *u = j->run->target;
+    size_t count = j->run->chain_count * j->draws;
+    for (size_t i = 0; i < count; i++) {
+        const double *w = j->run->chains[i / j->draws].d.w + i % j->draws * u->dim;
+        u->model->derive(u->self, w, j->first, j->count, j->value);
+        for (size_t k = 0; k < j->wanted; k++)
+            j->drawn[k * count + i] = j->value[j->at[k] - j->first];
+    }
+}
+
+static void summarize_wanted(void *self, unsigned worker, size_t k)
+{
+    (void)worker;
+    derived_job *j = self;
+    size_t chains = j->run->chain_count;
+    const double *drawn = j->drawn + k * chains * j->draws;
+    j->status[k] = summarize_draws(chains, j->draws, drawn, &j->summary[k], NULL);
+}
+
+bool derived_next(derived_job *j, sbps_status *status, sbps_error *err)
+{
+    size_t dim = j->run->target->dim;
+    j->first += j->count;
+    if (*status != SBPS_OK || j->first >= dim) return false;
+    j->count = dim - j->first < DERIVED_AT_A_TIME ? dim - j->first : DERIVED_AT_A_TIME;
+    find_wanted(j);
+    if (j->wanted == 0) return true;
+    derive_draws(j);
+    *status = workers_run(j->run->crew.threads, j->wanted, summarize_wanted, j, err);
+    for (size_t k = 0; k < j->wanted && *status == SBPS_OK; k++)
+        if (j->status[k] != SBPS_OK) *status = fail_memory(err);
+    return *status == SBPS_OK;
+}
+
+/* ---- in a result ---- */
+
+static bool rename_text(char **slot, const char *text)
+{
+    free(*slot);
+    *slot = copy_text(text);
+    return *slot;
+}
+
+sbps_status derived_tell(result *r, size_t at, const char *name, const double *drawn,
+                         const draw_summary *s, sbps_error *err)
+{
+    for (size_t i = 0; i < r->chains * r->draws; i++) r->w[i * r->dim + at] = drawn[i];
+    r->mean[at] = s->mean;
+    r->sd[at] = s->sd;
+    r->mcse[at] = s->mcse_mean;
+    r->ess_mean[at] = r->ess_square[at] = s->ess_mean;
+    return rename_text(&r->names[at], name) ? SBPS_OK : fail_memory(err);
+}
+
+/* Its prior is that of a coordinate which has the same, or is not known. */
+static sbps_status tell_prior(const posterior *u, result *r, size_t j, sbps_error *err)
+{
+    model_derived of;
+    posterior_derived(u, j, &of);
+    bool known = of.alike < u->dim;
+    r->prior_mean[j] = known ? r->prior_mean[of.alike] : NAN;
+    r->prior_sd[j] = known ? r->prior_sd[of.alike] : NAN;
+    r->prior_share[j] = NAN;
+    r->seen_mean[j] = r->mean[j];
+    r->seen_sd[j] = r->sd[j];
+    if (known) return SBPS_OK;
+    bool whole = rename_text(&r->prior[j], "") && rename_text(&r->prior_of[j], "");
+    return whole ? SBPS_OK : fail_memory(err);
+}
+
+static sbps_status tell_some(derived_job *j, carried_bias *c, result *r, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    size_t count = r->chains * r->draws;
+    if (j->wanted > 0) carried_look(c, j->first, j->count);
+    for (size_t k = 0; k < j->wanted && status == SBPS_OK; k++) {
+        size_t at = j->at[k];
+        const draw_summary *s = &j->summary[k];
+        status = derived_tell(r, at, j->run->told[at], j->drawn + k * count, s, err);
+        carried_tell(c, j->count, at - j->first, s->sd, &r->bias[at], &r->bias_se[at]);
+        r->sd_bias[at] = r->sd_bias_se[at] = NAN;
+        if (status == SBPS_OK) status = tell_prior(j->run->target, r, at, err);
+    }
+    return status;
+}
+
+static sbps_status put_in_order(const posterior *u, bool effects, result *r, sbps_error *err)
+{
+    size_t count = 0, *order = calloc(r->dim, sizeof *order);
+    if (!order) return fail_memory(err);
+    for (size_t j = 0; j < r->dim; j++)
+        if (!derived_is_effect(u, j)) order[count++] = j;
+    bool all = count == r->dim;
+    for (size_t j = 0; j < r->dim && effects; j++)
+        if (derived_is_effect(u, j)) order[count++] = j;
+    sbps_status status = all ? SBPS_OK : result_choose(r, order, count, err);
+    free(order);
+    return status;
+}
+
+static bool none_derived(const posterior *u)
+{
+    model_derived of;
+    for (size_t j = 0; j < u->dim; j++)
+        if (posterior_derived(u, j, &of)) return false;
+    return true;
+}
+
+sbps_status derived_show(const sbps_run *run, bool effects, result *r, sbps_error *err)
+{
+    if (none_derived(run->target)) return SBPS_OK;
+    derived_job j = {.run = run, .parameters = true, .effects = effects, .draws = r->draws};
+    carried_bias c;
+    sbps_status status = carried_open(run, r, &c, err);
+    sbps_status opened = derived_open(&j, err);
+    if (status == SBPS_OK) status = opened;
+    while (derived_next(&j, &status, err)) status = tell_some(&j, &c, r, err);
+    derived_close(&j);
+    carried_close(&c);
+    return status == SBPS_OK ? put_in_order(run->target, effects, r, err) : status;
+}
