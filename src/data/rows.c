@@ -21,6 +21,7 @@ void rows_destroy(rows *r)
     }
     free(r->origin);
     free(r->target);
+    free(r->design);
     free(r->notes);
     free_texts(r->labels, r->label_count);
     free(r->source);

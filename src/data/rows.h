@@ -37,6 +37,8 @@ typedef struct rows {
     char *target;     /* name of the target */
     char **labels;    /* that y = 0, 1, ... stand for; NULL: y holds numbers */
     size_t label_count;
+    char *
+        design; /* how rows to come are treated as these were, see read/blueprint.h; NULL: unknown */
     char *notes;    /* on how it was read, for the user, a line each; NULL: nothing to tell */
     char *source;   /* name of the file; NULL: none */
     size_t dropped; /* rows left out for missing cells; SIZE_MAX: unknown */

@@ -101,6 +101,24 @@ static sbps_status cut_fit(const call *c, void *self, double *value, size_t n)
     return SBPS_OK;
 }
 
+/* Breaks that were given stand in the formula. */
+static size_t cut_learned(const void *self, double *out)
+{
+    const intervals *b = self;
+    if (!b->equal) return 0;
+    for (size_t k = 0; out && k <= b->intervals; k++) out[k] = b->at[k];
+    return b->intervals + 1;
+}
+
+static sbps_status cut_recall(const call *c, void *self, const double *learned, size_t n)
+{
+    intervals *b = self;
+    if (n != cut_learned(b, NULL)) return fail_recall(c);
+    for (size_t k = 0; k < n; k++) b->at[k] = learned[k];
+    choose_digits(b);
+    return SBPS_OK;
+}
+
 static size_t cut_width(const void *self)
 {
     return ((const intervals *)self)->intervals;
@@ -151,6 +169,8 @@ const transform_kind transform_cut = {
     .levels = true,
     .open = cut_open,
     .fit = cut_fit,
+    .learned = cut_learned,
+    .recall = cut_recall,
     .width = cut_width,
     .takes = cut_takes,
     .level = cut_level,

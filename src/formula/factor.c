@@ -32,6 +32,23 @@ static sbps_status factor_fit(const call *c, void *self, double *value, size_t n
     return SBPS_OK;
 }
 
+static size_t factor_learned(const void *self, double *out)
+{
+    const number_levels *l = self;
+    if (out && l->count > 0) memcpy(out, l->value, l->count * sizeof *out);
+    return l->count;
+}
+
+static sbps_status factor_recall(const call *c, void *self, const double *learned, size_t n)
+{
+    number_levels *l = self;
+    l->value = pool_array(c->pool, n + 1, sizeof *l->value);
+    if (!l->value) return fail_memory(c->err);
+    if (n > 0) memcpy(l->value, learned, n * sizeof *learned);
+    l->count = n;
+    return SBPS_OK;
+}
+
 static size_t factor_width(const void *self)
 {
     return ((const number_levels *)self)->count;
@@ -56,6 +73,8 @@ const transform_kind transform_factor = {
     .levels = true,
     .open = factor_open,
     .fit = factor_fit,
+    .learned = factor_learned,
+    .recall = factor_recall,
     .width = factor_width,
     .level = factor_level,
     .level_name = factor_level_name,

@@ -42,6 +42,20 @@ static void measure(formula *f)
     }
 }
 
+/* Everything is known: columns of all designs. */
+static sbps_status complete(formula *f, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    for (size_t k = 0; status == SBPS_OK && k < f->variables; k++)
+        if (f->variable[k].reference) status = find_reference(f, &f->variable[k], err);
+    if (status != SBPS_OK) return status;
+    measure(f);
+    status = design_columns(f, &f->fixed, err);
+    for (size_t k = 0; status == SBPS_OK && k < f->groups; k++)
+        status = design_columns(f, &f->group[k].design, err);
+    return status;
+}
+
 sbps_status formula_fit(formula *f, const row_values *from, sbps_error *err)
 {
     double *value = NULL;
@@ -52,14 +66,27 @@ sbps_status formula_fit(formula *f, const row_values *from, sbps_error *err)
         if (status == SBPS_OK) status = fit_variable(f, &f->variable[k], from, value, err);
     }
     free(value);
-    for (size_t k = 0; status == SBPS_OK && k < f->variables; k++)
-        if (f->variable[k].reference) status = find_reference(f, &f->variable[k], err);
-    if (status != SBPS_OK) return status;
-    measure(f);
-    status = design_columns(f, &f->fixed, err);
-    for (size_t k = 0; status == SBPS_OK && k < f->groups; k++)
-        status = design_columns(f, &f->group[k].design, err);
-    return status;
+    return status == SBPS_OK ? complete(f, err) : status;
+}
+
+size_t formula_learned(const formula *f, size_t index, double *out)
+{
+    const variable *v = &f->variable[index];
+    return variable_waits(v) ? v->kind->learned(v->self, out) : 0;
+}
+
+sbps_status formula_recall(formula *f, const learned_numbers *learned, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    for (size_t k = 0; status == SBPS_OK && k < f->variables; k++) {
+        const variable *v = &f->variable[k];
+        const call c = {f->text, v->of, &f->pool, err};
+        if (variable_waits(v))
+            status = v->kind->recall(&c, v->self, learned[k].number, learned[k].count);
+        else if (learned[k].count > 0)
+            status = fail_recall(&c);
+    }
+    return status == SBPS_OK ? complete(f, err) : status;
 }
 
 sbps_status scratch_open(const formula *f, formula_scratch *s, sbps_error *err)

@@ -5,6 +5,7 @@
  *   formula_settle   who reads has said which of them are categories, and where they lie in a row
  *   formula_check    a row as it is read: is all that is calculated finite?
  *   formula_fit      all rows are read: levels are known, bases that depend on all rows are made
+ *   formula_recall   the same for rows to come, by what formula_fit has learned
  *   formula_values   a row: the values of all variables, of which designs make columns */
 #ifndef FORMULA_FORMULA_H
 #define FORMULA_FORMULA_H
@@ -129,6 +130,17 @@ typedef struct {
 /* Whether it can be evaluated only when all rows are there. */
 bool variable_waits(const variable *v);
 sbps_status formula_fit(formula *f, const row_values *from, sbps_error *err);
+
+/* What a variable learned of all rows. */
+typedef struct {
+    const double *number;
+    size_t count;
+} learned_numbers;
+
+/* The same to `out` unless NULL; returns how many. */
+size_t formula_learned(const formula *f, size_t variable, double *out);
+/* In the place of formula_fit: what every variable of another such formula has learned. */
+sbps_status formula_recall(formula *f, const learned_numbers *learned, sbps_error *err);
 
 /* Values of a row. */
 typedef struct {

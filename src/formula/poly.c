@@ -75,6 +75,29 @@ static sbps_status poly_fit(const call *c, void *self, double *value, size_t n)
     return SBPS_OK;
 }
 
+static size_t poly_learned(const void *self, double *out)
+{
+    const polynomial *p = self;
+    size_t each = p->raw ? 0 : p->degree + 1;
+    for (size_t j = 0; out && j < each; j++) {
+        out[j] = p->a[j];
+        out[each + j] = p->n[j];
+    }
+    return 2 * each;
+}
+
+static sbps_status poly_recall(const call *c, void *self, const double *learned, size_t n)
+{
+    polynomial *p = self;
+    size_t each = p->degree + 1;
+    if (n != poly_learned(p, NULL)) return fail_recall(c);
+    for (size_t j = 0; !p->raw && j < each; j++) {
+        p->a[j] = learned[j];
+        p->n[j] = learned[each + j];
+    }
+    return SBPS_OK;
+}
+
 static size_t poly_width(const void *self)
 {
     return ((const polynomial *)self)->degree;
@@ -93,6 +116,8 @@ const transform_kind transform_poly = {
     .name = "poly",
     .open = poly_open,
     .fit = poly_fit,
+    .learned = poly_learned,
+    .recall = poly_recall,
     .width = poly_width,
     .numbers = poly_numbers,
 };

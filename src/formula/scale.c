@@ -34,6 +34,25 @@ static sbps_status scale_fit(const call *c, void *self, double *value, size_t n)
     return s->unit > 0.0 ? SBPS_OK : fail_call(c, "all values are the same");
 }
 
+static size_t scale_learned(const void *self, double *out)
+{
+    const scaling *s = self;
+    if (out) {
+        out[0] = s->centre;
+        out[1] = s->unit;
+    }
+    return 2;
+}
+
+static sbps_status scale_recall(const call *c, void *self, const double *learned, size_t n)
+{
+    scaling *s = self;
+    if (n != 2) return fail_recall(c);
+    s->centre = learned[0];
+    s->unit = learned[1];
+    return SBPS_OK;
+}
+
 static size_t scale_width(const void *self)
 {
     (void)self;
@@ -50,6 +69,8 @@ const transform_kind transform_scale = {
     .name = "scale",
     .open = scale_open,
     .fit = scale_fit,
+    .learned = scale_learned,
+    .recall = scale_recall,
     .width = scale_width,
     .numbers = scale_numbers,
 };

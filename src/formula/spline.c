@@ -171,10 +171,38 @@ static sbps_status spline_fit(const call *c, void *self, double *value, size_t n
     return status == SBPS_OK && s->natural ? make_mirrors(c, s) : status;
 }
 
+static size_t spline_learned(const void *self, double *out)
+{
+    const spline *s = self;
+    size_t knots = s->count + s->order;
+    if (out) memcpy(out, s->knot, knots * sizeof *out);
+    return knots;
+}
+
+static sbps_status spline_recall(const call *c, void *self, const double *learned, size_t n)
+{
+    spline *s = self;
+    if (n != s->count + s->order) return fail_recall(c);
+    s->knot = pool_array(c->pool, n, sizeof *s->knot);
+    if (!s->knot) return fail_memory(c->err);
+    memcpy(s->knot, learned, n * sizeof *learned);
+    return s->natural ? make_mirrors(c, s) : SBPS_OK;
+}
+
 static size_t spline_width(const void *self)
 {
     const spline *s = self;
     return s->count - !s->intercept - (s->natural ? 2 : 0);
+}
+
+/* A natural spline goes on as a straight line: all of order 4 at x, which lies outside. */
+static void go_on_straight(const spline *s, double x, double *all)
+{
+    double end = x < s->knot[0] ? s->knot[0] : s->knot[s->count];
+    double lower[KNOTS_MOST + 2 * DEGREE_MOST];
+    evaluate(s, 3, end, lower);
+    evaluate(s, 4, end, all);
+    for (size_t i = 0; i < s->count; i++) all[i] += (x - end) * slope_step(s, i, 4, lower);
 }
 
 static void spline_numbers(const void *self, double x, double *out)
@@ -182,7 +210,10 @@ static void spline_numbers(const void *self, double x, double *out)
     const spline *s = self;
     double all[KNOTS_MOST + 2 * DEGREE_MOST], *from = all + !s->intercept;
     size_t n = s->count - !s->intercept;
-    evaluate(s, s->order, x, all);
+    if (s->natural && (x < s->knot[0] || x > s->knot[s->count]))
+        go_on_straight(s, x, all);
+    else
+        evaluate(s, s->order, x, all);
     for (size_t k = 0; s->natural && k < 2; k++) reflect(s->mirror[k], k, n, from);
     memcpy(out, from + (s->natural ? 2 : 0), spline_width(s) * sizeof *out);
 }
@@ -191,6 +222,8 @@ const transform_kind transform_bs = {
     .name = "bs",
     .open = bs_open,
     .fit = spline_fit,
+    .learned = spline_learned,
+    .recall = spline_recall,
     .width = spline_width,
     .numbers = spline_numbers,
 };
@@ -199,6 +232,8 @@ const transform_kind transform_ns = {
     .name = "ns",
     .open = ns_open,
     .fit = spline_fit,
+    .learned = spline_learned,
+    .recall = spline_recall,
     .width = spline_width,
     .numbers = spline_numbers,
 };

@@ -22,3 +22,8 @@ int by_number(const void *a, const void *b)
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
+
+sbps_status fail_recall(const call *c)
+{
+    return fail_call(c, "what it learned of the rows before does not fit");
+}

@@ -13,6 +13,10 @@ typedef struct {
     /* Optional: all values that the column has, in the order of the rows; they may be reordered. NULL: every
      * row stands for itself. */
     sbps_status (*fit)(const call *c, void *self, double *value, size_t n);
+    /* With fit: what it learned of the rows, as numbers, to `out` unless NULL; returns how many. */
+    size_t (*learned)(const void *self, double *out);
+    /* With fit: takes such numbers, in the place of rows. */
+    sbps_status (*recall)(const call *c, void *self, const double *learned, size_t n);
     /* Numbers that one becomes, or levels; after fit. */
     size_t (*width)(const void *self);
     /* Of numbers, else NULL. */
@@ -38,6 +42,8 @@ TRANSFORM_KINDS(KIND_DECLARED)
 const transform_kind *transform_find(const char *name);
 /* A sentence about the call. */
 sbps_status fail_call(const call *c, const char *sentence);
+/* What a recall says of numbers that are not as many as there should be. */
+sbps_status fail_recall(const call *c);
 
 int by_number(const void *a, const void *b); /* for qsort */
 

@@ -47,6 +47,7 @@ sbps_status grouped_rows(rows *data, rows **out, sbps_error *err)
     r->y = new_doubles(r->n);
     r->target = copy_text(data->target);
     r->notes = copy_text(data->notes);
+    r->design = copy_text(data->design);
     r->source = copy_text(data->source);
     r->kept = mixed_kinds();
     if (copy_names(data, r) && r->kept && r->mean && r->sd && r->y && r->target) {

@@ -126,7 +126,8 @@ static sbps_status csv_next(void *self, const plan *p, double *row, row_fate *fa
         if ((status = text_file_more(t, err)) != SBPS_OK) break;
     }
     if (status != SBPS_OK) return status;
-    *fate = missing ? ROW_DROPPED : ROW_KEPT;
+    *fate = missing && !p->keeps_missing ? ROW_DROPPED : ROW_KEPT;
+    if (missing && p->keeps_missing) return SBPS_OK;
     if (missing) plan_drop(p, row);
     return missing ? SBPS_OK : plan_keep(p, row, line, err);
 }

@@ -14,6 +14,7 @@
 #include "data/hash.h"
 #include "data/moments.h"
 #include "data/origin.h"
+#include "read/blueprint.h"
 #include "read/formed.h"
 #include "read/grouping.h"
 #include "read/parts.h"
@@ -238,15 +239,16 @@ static sbps_status check_weights(const plan *p, const rows *r, sbps_error *err)
 }
 
 /* Labels that are -1 and +1, both and nothing else, become 0 and 1. */
-static void map_signs(rows *r)
+static bool map_signs(rows *r)
 {
     size_t minus = 0, plus = 0;
     for (size_t i = 0; i < r->n; i++) {
         minus += r->y[i] == -1;
         plus += r->y[i] == 1;
     }
-    if (minus == 0 || plus == 0 || minus + plus < r->n) return;
+    if (minus == 0 || plus == 0 || minus + plus < r->n) return false;
     for (size_t i = 0; i < r->n; i++) r->y[i] = r->y[i] > 0;
+    return true;
 }
 
 /* Rows without trials are kept, weigh nothing, and are told. */
@@ -272,13 +274,16 @@ sbps_status design_finish(design *g, sbps_error *err)
     if (status != SBPS_OK) return status;
     bool labelled = c->target && g->plan->target != SIZE_MAX;
     if (labelled && !g->spec->real_target && c->name[g->plan->target] == c->target)
-        map_signs(r);
+        g->signs = map_signs(r);
     if ((status = labels_number(g, err)) != SBPS_OK) return status;
     status = look_at_rows(g, NULL, err);
     if (status == SBPS_OK) status = check_columns(g, err);
-    if (status != SBPS_OK || !g->spec->standardize) return status;
-    keep_scales(r);
-    return look_at_rows(g, standardize_rows, err);
+    if (status != SBPS_OK) return status;
+    if (g->spec->standardize) {
+        keep_scales(r);
+        status = look_at_rows(g, standardize_rows, err);
+    }
+    return status == SBPS_OK ? blueprint_tell(g, &r->design, err) : status;
 }
 
 sbps_status design_open(const plan *p, const rows_spec *spec, const row_values *all, design *g,

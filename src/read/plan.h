@@ -70,6 +70,7 @@ typedef struct {
     size_t weight_slot, offset_slot; /* SIZE_MAX: none */
     formula *formula;                /* that the columns are for; NULL: they are themselves */
     bool drop_missing;
+    bool keeps_missing; /* rows with missing cells are kept, those cells being NAN */
     bool
         learns; /* a cell that contradicts its column's type changes it: reading begins once more */
     size_t categories; /* how many columns are */

@@ -2,6 +2,7 @@
  * they get the codes that one reader would have given them. */
 #include "read/plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +47,7 @@ static void recode(const chunks *read, size_t slot, const size_t *code)
     for (size_t k = 0; k < read->runs; k++)
         for (size_t i = 0; i < read->run[k].rows; i++) {
             double *cell = read->run[k].first + i * read->width + slot;
-            *cell = (double)code[(size_t)*cell];
+            if (!isnan(*cell)) *cell = (double)code[(size_t)*cell];
         }
 }
 

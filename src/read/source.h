@@ -19,6 +19,9 @@ typedef struct {
  * after a failure. */
 sbps_status source_open(const char *path, const rows_spec *spec, column_types *found,
                         row_source *s, sbps_error *err);
+/* The same as far as it can be without a plan. */
+sbps_status source_begin(const char *path, const rows_spec *spec, column_types *found,
+                         row_source *s, sbps_error *err);
 /* The next row into plan->width doubles, unless it is dropped or there is none left; at the end
  * fails when too few were kept. */
 sbps_status source_next(row_source *s, double *row, row_fate *fate, sbps_error *err);

@@ -1,11 +1,8 @@
-/* Names and numbers as JSON spells them. */
+/* Names and numbers as reports spell them: for people, and as JSON. */
 #ifndef REPORT_FIELDS_H
 #define REPORT_FIELDS_H
 
+#include "base/json.h"
 #include "report/text.h"
-
-void json_string(text *t, const char *string);
-/* Gives the same double back; null for what JSON cannot write. */
-void json_number(text *t, double x);
 
 #endif

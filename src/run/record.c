@@ -74,6 +74,7 @@ static sbps_status record_column(const sbps_run *run, result *r, size_t j, sbps_
 static sbps_status record_data(const sbps_run *run, result *r, sbps_error *err)
 {
     const rows *data = run->table->data;
+    if (data->design && !(r->design = copy_text(data->design))) return fail_memory(err);
     r->info.rows_dropped = data->dropped == SIZE_MAX ? NAN : (double)data->dropped;
     if (data->source && !(r->info.data = copy_text(data->source))) return fail_memory(err);
     sbps_status status = SBPS_OK;

@@ -222,13 +222,22 @@ static sbps_status value_by_control(valuer *v, sbps_error *err)
     return status == SBPS_OK ? check_some(v, err) : status;
 }
 
+/* What of it is the priors', and what the rows'. */
+static void split_values(const valuer *v)
+{
+    for (size_t i = 0; i < draw_count(v); i++) {
+        v->r->log_prior[i] = log_prior_value(v->run->target, draw_of(v, i));
+        v->r->log_likelihood[i] = -v->r->potential[i] - v->r->log_prior[i];
+    }
+}
+
 sbps_status values_fill(const sbps_run *run, result *r, sbps_error *err)
 {
     valuer v = {.run = run, .r = r, .cv = run->cv};
     size_t total = run->table->data->n;
-    if (work(&v, (double)total) <= EXACT_WORK || total <= FIRST_BATCH * NODES)
-        return value_exactly(&v, err);
-    sbps_status status = value_by_control(&v, err);
-    valuer_close(&v);
+    bool exact = work(&v, (double)total) <= EXACT_WORK || total <= FIRST_BATCH * NODES;
+    sbps_status status = exact ? value_exactly(&v, err) : value_by_control(&v, err);
+    if (!exact) valuer_close(&v);
+    if (status == SBPS_OK) split_values(&v);
     return status;
 }

@@ -4,7 +4,7 @@
 
 #include "run/run.h"
 
-/* Fills potential and potential_sd; 0 where a pass over all rows gave the value. */
+/* Fills potential, log_prior, log_likelihood and potential_sd; 0 where a pass over all rows gave the value. */
 sbps_status values_fill(const sbps_run *run, result *r, sbps_error *err);
 
 #endif

@@ -65,6 +65,9 @@ const array_field layout_stats[] = {
     ARRAY(k, "width of the band in force, in standard errors", "1"),
     ARRAY(potential, "estimate of the potential, minus log posterior", "nat"),
     ARRAY(potential_sd, "standard deviation of the estimate of the potential", "nat"),
+    LATER(log_prior, "log density of the priors, at the coordinates that are flown in", "nat"),
+    LATER(log_likelihood,
+          "log likelihood; as exact as the potential is: its sd is potential_sd", "nat"),
     {NULL, 0, NULL, NULL, false},
 };
 

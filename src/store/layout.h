@@ -33,6 +33,9 @@ extern const info_field layout_texts[];    /* char * */
 extern const info_field layout_numbers[];  /* double */
 extern const info_field layout_switches[]; /* bool */
 
+/* The design's attribute. */
+#define LAYOUT_DESIGN "design"
+
 /* An option's attribute: this, then its name with _ for -. */
 #define LAYOUT_OPTION "option_"
 

@@ -294,6 +294,7 @@ static sbps_status read_open(const reader *f, result **out)
     if ((status = check_author(f)) != SBPS_OK) goto done;
     if ((status = get_groups(f, out)) != SBPS_OK) goto done;
     if ((status = get_info(f, &(*out)->info)) != SBPS_OK) goto done;
+    if ((status = get_text(f, LAYOUT_DESIGN, &(*out)->design)) != SBPS_OK) goto done;
     status = get_options(f, *out);
 done:
     nc_close(f->root);

@@ -1,8 +1,9 @@
 /* NetCDF-4 in ArviZ's layout.
  *
- *   /             attributes: the run, its options
+ *   /             attributes: the run, its options, the design
  *   /posterior    w(chain, draw, coef); the attributes again, where ArviZ looks for them
- *   /sample_stats proposals, bounces, missing, k, potential, potential_sd (chain, draw)
+ *   /sample_stats proposals, bounces, missing, k, potential, potential_sd, log_prior,
+ *                 log_likelihood (chain, draw)
  *   /path         mean, sd, mcse, bias, bias_se, sd_bias, sd_bias_se, ess_mean, ess_square (coef):
  *                 integrals along the path
  *   /model        what the parameters are and the priors in force (coef): layout_model, layout_labels
@@ -189,6 +190,7 @@ static int make_image(const result *r, NC_memio *image)
     w.rc = nc_create_mem("sbps.nc", NC_NETCDF4, IMAGE_START, &w.root);
     if (w.rc) return w.rc;
     put_attributes(&w, w.root);
+    if (r->design) put_text(&w, w.root, NC_GLOBAL, LAYOUT_DESIGN, r->design);
     put_posterior(&w);
     put_stats(&w);
     put_path(&w);

@@ -177,6 +177,7 @@ void result_destroy(result *r)
         free(r->options[i].value);
     }
     free(r->options);
+    free(r->design);
     free(r);
 }
 
@@ -242,5 +243,5 @@ bool result_same(const result *a, const result *b)
 {
     return a->chains == b->chains && a->draws == b->draws && a->dim == b->dim &&
            same_numbers(a, b) && same_labels(a, b) && same_info(a->info, b->info) &&
-           same_options(a, b);
+           same_options(a, b) && same_text(a->design, b->design);
 }

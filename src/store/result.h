@@ -64,6 +64,9 @@ typedef struct sbps_result {
     double *proposals, *bounces, *missing;
     double *k; /* width of the band in force */
     double *potential, *potential_sd;
+    char *design; /* of the table, see docs/design.md; NULL: unknown */
+    /* per draw, [chain][draw]; the likelihood's standard error is that of the potential */
+    double *log_prior, *log_likelihood;
     result_info info;
     size_t option_count;
     result_option *options; /* every option in force */

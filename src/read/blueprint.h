@@ -1,0 +1,110 @@
+/* How the rows of a table came about, so that rows to come can be treated as those were: columns and what they are,
+ * levels in their order, the formula and what it has learned, standardisation, labels of the target.
+ *
+ *   blueprint_tell    a design becomes text (JSON), which a run's file keeps
+ *   blueprint_parse   the text becomes a blueprint
+ *   blueprint_open    a file of new rows, read by it
+ *   blueprint_row     a row as read becomes what a model sees
+ *
+ * docs/design.md describes the text. */
+#ifndef READ_BLUEPRINT_H
+#define READ_BLUEPRINT_H
+
+#include "base/json.h"
+#include "base/printable.h"
+#include "read/design.h"
+#include "read/source.h"
+
+#define BLUEPRINT_VERSION 1
+
+sbps_status blueprint_tell(const design *g, char **out, sbps_error *err);
+
+typedef enum {
+    ROLE_FEATURE,
+    ROLE_TARGET,
+    ROLE_WEIGHTS,
+    ROLE_OFFSET,
+    ROLE_TRIALS,
+    ROLES
+} column_role;
+
+/* A column of the table, in the order of its file; its place is its slot of a row. */
+typedef struct {
+    const char *name;
+    column_role role;
+    use_kind kind;
+    bool left_out; /* nearly every row had a level of its own */
+    bool groups;   /* a category that only groups rows: its levels are not here */
+    size_t levels;
+    const char **level; /* in their order, the reference first */
+    size_t *rank;       /* 0, 1, ...: of each code */
+    size_t column;      /* of the design, without a formula: of its first */
+    bool needed;        /* for the linear predictor */
+} blueprint_column;
+
+typedef struct {
+    json_document text;
+    blueprint_column *column;
+    size_t columns;
+    char **source;    /* names of the columns */
+    size_t of[ROLES]; /* column of a role but ROLE_FEATURE; SIZE_MAX: none */
+    formula *formula; /* NULL: columns are themselves */
+    bool intercept, no_header;
+    const char *na; /* NULL: the usual words */
+    const char *target;
+    const char **label; /* of the target, 0, 1, ...; NULL: it is a number */
+    double *label_value;
+    bool text_labels;
+    size_t labels;
+    const char **name; /* of the design's columns */
+    size_t names;
+    double *mean, *sd; /* that standardisation took out; NULL: nothing */
+} blueprint;
+
+/* `path` is the file that the text comes from, for sentences. */
+sbps_status blueprint_parse(const char *source, const char *path, blueprint **out,
+                            sbps_error *err);
+void blueprint_destroy(blueprint *b);
+
+/* ---- new rows ---- */
+
+/* What is wanted of new rows beside the linear predictor; where a column lacks for it, that is an error. */
+typedef struct {
+    bool target, trials;
+} blueprint_wants;
+
+/* A source whose plan reads the columns that are needed into their slots, row by row; missing cells are NAN, and
+ * levels that the table had not have codes from its number on. Close it also after a failure. */
+sbps_status blueprint_open(const blueprint *b, const char *path, blueprint_wants wants,
+                           column_types *found, row_source *s, sbps_error *err);
+
+/* What varies from group to group: a term (left | factor). */
+size_t blueprint_terms(const blueprint *b);
+const char *blueprint_factor(const blueprint *b, size_t index, bool *correlated);
+size_t blueprint_effects(const blueprint *b, size_t index);
+const char *blueprint_effect(const blueprint *b, size_t of, size_t index);
+
+typedef enum { ROW_WHOLE, ROW_LACKS, ROW_UNKNOWN_LEVEL, ROW_NOT_FINITE } row_state;
+
+/* What a model sees of a row. */
+typedef struct {
+    double *x;  /* the design's columns, the intercept's 1 first */
+    double *z;  /* of all terms, one behind another */
+    text level; /* of the one factor of groups */
+    double offset;
+    double y, weight,
+        trials; /* where they are wanted; weights and trials 1 where there are none */
+    /* of a row that is not whole: what is wrong with it */
+    const char *column;
+    shown value;
+    formula_scratch scratch;
+} seen_row;
+
+/* Close it also after a failure. */
+sbps_status seen_open(const blueprint *b, seen_row *to, sbps_error *err);
+void seen_close(seen_row *to);
+/* `row` as read from `s`, which may be written to; false: no memory. */
+bool blueprint_row(const blueprint *b, const row_source *s, double *row, blueprint_wants wants,
+                   seen_row *to, row_state *state);
+
+#endif

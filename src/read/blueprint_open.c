@@ -1,0 +1,165 @@
+/* A file of new rows. Its columns may stand in another order, and others among them; those that are needed go to the
+ * slots that the blueprint has for them. */
+#include "read/blueprint.h"
+
+#include "base/names.h"
+#include "data/table.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void want_program(const blueprint *b, const program *g, bool *wanted)
+{
+    for (size_t k = 0; k < g->steps; k++)
+        if (g->step[k].kind == DO_COLUMN)
+            wanted[b->formula->column[g->step[k].column].source] = true;
+}
+
+static void want_role(const blueprint *b, column_role role, bool *wanted)
+{
+    if (b->of[role] != SIZE_MAX) wanted[b->of[role]] = true;
+}
+
+/* What of the columns is asked for. */
+static void want_columns(const blueprint *b, blueprint_wants wants, bool *wanted)
+{
+    const formula *f = b->formula;
+    for (size_t k = 0; k < b->columns; k++) wanted[k] = b->column[k].needed;
+    if (wants.target || wants.trials) {
+        want_role(b, ROLE_TRIALS, wanted);
+        if (f) want_program(b, &f->n, wanted);
+    }
+    if (!wants.target) return;
+    want_role(b, ROLE_TARGET, wanted);
+    want_role(b, ROLE_WEIGHTS, wanted);
+    if (f) want_program(b, &f->y, wanted);
+    if (f) want_program(b, &f->w, wanted);
+}
+
+static sbps_status fail_lacking(const blueprint *b, const char *path, const columns *c,
+                                size_t column, sbps_error *err)
+{
+    const char **names = malloc((c->count + 1) * sizeof *names);
+    size_t known = 0;
+    if (!names) return fail_memory(err);
+    for (size_t i = 0; i < c->count; i++)
+        if (c->name[i] && c->name[i][0]) names[known++] = c->name[i];
+    name_hint hint = did_you_mean(",", b->column[column].name, names, known);
+    free(names);
+    return fail(err, SBPS_BAD_DATA, "%s: it has no column '%s', which the run had%s", path,
+                show_name(b->column[column].name).text, hint.text);
+}
+
+/* ---- the plan ---- */
+
+static bool add_levels(levels *l, const char *const *from, size_t count)
+{
+    size_t code;
+    for (size_t k = 0; k < count; k++)
+        if (!levels_code(l, from[k], from[k] + strlen(from[k]), &code)) return false;
+    return true;
+}
+
+/* Numbers that cannot take the short way, as in any plan. */
+static use_kind kind_of(const plan *p, size_t i, use_kind kind)
+{
+    const columns *c = p->columns;
+    bool comma = c->types && c->types->of[i] == TYPE_DECIMAL;
+    bool words = c->missing && c->missing->numbers;
+    return kind == USE_NUMBER && (comma || words) ? USE_CAREFUL : kind;
+}
+
+static sbps_status use_column(const blueprint *b, plan *p, size_t i, size_t k, sbps_error *err)
+{
+    const blueprint_column *c = &b->column[k];
+    column_use *use = &p->use[i];
+    bool target = c->role == ROLE_TARGET;
+    use->kind = kind_of(p, i, c->kind);
+    use->slot = p->slot[i] = k;
+    p->feature[k] = i;
+    if (c->kind != USE_CATEGORY) return SBPS_OK;
+    p->categories++;
+    use->levels = levels_create();
+    bool ready = use->levels && add_levels(use->levels, target ? b->label : c->level,
+                                           target ? b->labels : c->levels);
+    return ready ? SBPS_OK : fail_memory(err);
+}
+
+static size_t find_named(const blueprint *b, const char *name)
+{
+    for (size_t k = 0; name && k < b->columns; k++)
+        if (strcmp(b->column[k].name, name) == 0) return k;
+    return SIZE_MAX;
+}
+
+static sbps_status use_columns(const blueprint *b, plan *p, const bool *wanted, sbps_error *err)
+{
+    const columns *c = p->columns;
+    sbps_status status = SBPS_OK;
+    for (size_t k = 0; k < b->columns; k++) p->feature[k] = SIZE_MAX;
+    for (size_t i = 0; status == SBPS_OK && i < c->count; i++) {
+        size_t k = find_named(b, c->name[i]);
+        if (k != SIZE_MAX && wanted[k]) status = use_column(b, p, i, k, err);
+    }
+    for (size_t k = 0; status == SBPS_OK && k < b->columns; k++)
+        if (wanted[k] && p->feature[k] == SIZE_MAX)
+            status = fail_lacking(b, p->path, c, k, err);
+    for (size_t i = c->count; i-- > 0;)
+        p->numbers[i] = p->use[i].kind == USE_NUMBER ? p->numbers[i + 1] + 1 : 0;
+    return status;
+}
+
+/* A plan that reads cells and does no more; feature[] says of each slot which column of the file it is. */
+static sbps_status make_plan(const blueprint *b, row_source *s, const bool *wanted,
+                             sbps_error *err)
+{
+    const columns *c = &s->names;
+    plan *p = s->plan = calloc(1, sizeof *p);
+    if (!p) return fail_memory(err);
+    *p = (plan){.path = s->source->path,
+                .columns = c,
+                .use = calloc(c->count + 1, sizeof *p->use),
+                .slot = calloc(c->count + 1, sizeof *p->slot),
+                .numbers = calloc(c->count + 1, sizeof *p->numbers),
+                .feature = calloc(b->columns + 1, sizeof *p->feature),
+                .target = SIZE_MAX,
+                .weight = SIZE_MAX,
+                .offset = SIZE_MAX,
+                .trials = SIZE_MAX,
+                .weight_slot = SIZE_MAX,
+                .offset_slot = SIZE_MAX,
+                .first = b->columns,
+                .width = b->columns + 1,
+                .drop_missing = true,
+                .keeps_missing = true,
+                .c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0)};
+    bool ready = p->use && p->slot && p->numbers && p->feature && p->c_locale;
+    return ready ? use_columns(b, p, wanted, err) : fail_memory(err);
+}
+
+static sbps_status plan_source(const blueprint *b, blueprint_wants wants, row_source *s,
+                               sbps_error *err)
+{
+    bool *wanted = calloc(b->columns + 1, sizeof *wanted);
+    if (!wanted) return fail_memory(err);
+    want_columns(b, wants, wanted);
+    sbps_status status = make_plan(b, s, wanted, err);
+    free(wanted);
+    return status;
+}
+
+sbps_status blueprint_open(const blueprint *b, const char *path, blueprint_wants wants,
+                           column_types *found, row_source *s, sbps_error *err)
+{
+    const rows_spec spec = {.no_header = b->no_header, .na = b->na};
+    *s = (row_source){.of_several = true};
+    if (strcmp(path, "-") != 0 && table_recognise(path))
+        return fail(
+            err, SBPS_BAD_FILE,
+            "%s: a converted table has no columns as they were read: name the file that "
+            "it was made of",
+            path);
+    sbps_status status = source_begin(path, &spec, found, s, err);
+    s->of_several = true;
+    return status == SBPS_OK ? plan_source(b, wants, s, err) : status;
+}
