@@ -1,74 +1,72 @@
 /* What is reported of effects in the place of their coordinates: where a term has three and more, correlations in the
  * place of those given earlier effects,
  *
- *   cor_ij = L_i.L_j / (|L_i| |L_j|),   L the factor of spread.h.                                   (1)
+ *   cor_ij = L_i.L_j / (|L_i| |L_j|),   L the factor of spread.h;                                      (1)
  *
- * Under the law LKJ all correlations of a term have the same law, which is that of those with its first effect: these
- * are coordinates. */
+ * and effects of other factors in the place of their standards. Under the law LKJ all correlations of a term have the
+ * same law, which is that of those with its first effect: these are coordinates. */
 #include "base/dense.h"
-#include "mixed/mixed.h"
+#include "mixed/coordinates.h"
+#include "mixed/crossed.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 
-static const char *effect_name(const mixed *m, const spread_coordinate *c, size_t effect)
-{
-    return m->groups->term[c->term].names[effect - m->shape.begin[c->row]];
-}
-
-void spread_name(const mixed *m, const spread_coordinate *c, const char *before, size_t size,
-                 char *text)
-{
-    const char *group = m->groups->factor[m->groups->term[c->term].factor].name;
-    const char *own = effect_name(m, c, c->row);
-    if (c->against == c->row)
-        snprintf(text, size, "sd_%s__%s", group, own);
-    else
-        snprintf(text, size, "%scor_%s__%s__%s", before, group, effect_name(m, c, c->against),
-                 own);
-}
-
-bool spread_is_partial(const mixed *m, const spread_coordinate *c)
-{
-    return c->against < c->row && c->against > m->shape.begin[c->row];
-}
-
 /* The coordinate of the same row's correlation with the first effect of the term. */
-static size_t with_first(const mixed *m, size_t j)
+static size_t with_first(const coordinate_place *at)
 {
-    const spread_coordinate *of = m->shape.of;
-    size_t a = j - m->data->d, row = of[a].row;
-    while (of[a].row == row && of[a].against > m->shape.begin[row]) a--;
-    return m->data->d + a;
+    const spread_coordinate *first = at->shape->of, *c = at->of;
+    while (c->row == at->of->row && c->against > at->shape->begin[c->row]) c--;
+    return at->spread + (size_t)(c - first);
 }
 
 bool mixed_derived(const void *self, size_t j, model_derived *out)
 {
-    const mixed *m = self;
-    if (j < m->data->d || j >= m->aux) return false;
-    if (!spread_is_partial(m, &m->shape.of[j - m->data->d])) return false;
-    *out = (model_derived){.effect = false, .alike = with_first(m, j)};
+    coordinate_place at = mixed_place(self, j);
+    bool effect = at.shape && !at.of;
+    if (!effect && !mixed_is_partial(&at)) return false;
+    *out = (model_derived){.effect = effect, .alike = effect ? SIZE_MAX : with_first(&at)};
     return true;
 }
 
 void mixed_derived_name(const void *self, size_t j, size_t size, char *text)
 {
     const mixed *m = self;
-    spread_name(m, &m->shape.of[j - m->data->d], "", size, text);
+    coordinate_place at = mixed_place(m, j);
+    if (at.of) {
+        mixed_spread_name(m, &at, "", size, text);
+        return;
+    }
+    snprintf(text, size, "r_");
+    mixed_level_name(m, at.shape, at.level, at.effect, size - 2, text + 2);
+}
+
+static double correlation(const effect_spread *spread, const spread_coordinate *c)
+{
+    const double *a = spread->factor[c->row], *b = spread->factor[c->against];
+    return dot(EFFECTS_A_LEVEL, a, b) /
+           sqrt(dot(EFFECTS_A_LEVEL, a, a) * dot(EFFECTS_A_LEVEL, b, b));
+}
+
+static double effect(const coordinate_place *at, const effect_spread *spread, const double *w)
+{
+    level_point p;
+    const double *eta = w + at->other->first + at->level * at->shape->effects;
+    level_at(at->other, spread, at->level, eta, false, &p);
+    return p.effect[at->effect];
 }
 
 void mixed_derive(const void *self, const double *w, size_t first, size_t count, double *out)
 {
-    const mixed *m = self;
-    effect_spread at;
-    spread_at(&m->shape, w + m->data->d, false, &at);
+    effect_spread spread;
+    const spread_shape *known = NULL;
     for (size_t i = 0; i < count; i++) {
-        model_derived of;
-        if (!mixed_derived(m, first + i, &of)) continue;
-        const spread_coordinate *c = &m->shape.of[first + i - m->data->d];
-        const double *a = at.factor[c->row], *b = at.factor[c->against];
-        out[i] = dot(EFFECTS_A_LEVEL, a, b) /
-                 sqrt(dot(EFFECTS_A_LEVEL, a, a) * dot(EFFECTS_A_LEVEL, b, b));
+        coordinate_place at = mixed_place(self, first + i);
+        model_derived unused;
+        if (!mixed_derived(self, first + i, &unused)) continue;
+        if (at.shape != known) spread_at(at.shape, w + at.spread, false, &spread);
+        known = at.shape;
+        out[i] = at.of ? correlation(&spread, at.of) : effect(&at, &spread, w);
     }
 }

@@ -6,6 +6,7 @@
  * there are more proposals. */
 #include "mixed/effects.h"
 #include "base/cholesky.h"
+#include "mixed/coordinates.h"
 #include "mixed/marginal.h"
 
 #include <math.h>
@@ -114,15 +115,8 @@ void mixed_effect_name(const void *self, size_t g, size_t a, size_t size, char *
 {
     const mixed *m = self;
     const group_factor *f = &m->groups->factor[m->groups->by];
-    const group_term *term = NULL;
-    size_t at = a;
-    for (size_t t = 0; t < m->groups->terms; t++) {
-        term = &m->groups->term[t];
-        if (at < term->count) break;
-        at -= term->count;
-    }
-    snprintf(text, size, "r_%s[%s,%s]", f->name, f->level[f->of[m->groups->start[g]]],
-             term->names[at]);
+    snprintf(text, size, "r_");
+    mixed_level_name(m, &m->shape, f->of[m->groups->start[g]], a, size - 2, text + 2);
 }
 
 void mixed_by_level(const void *self, size_t *groups)

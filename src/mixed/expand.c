@@ -9,16 +9,19 @@
  *   beta, a       sum_i (sum_k s_k c_ik z_i,r(a) (L_a v_k)) x_i                                        (2)
  *   a, b          sum_k s_k [(L_a v_k)(L_b v_k) sum_i c_ik z_i,r(a) z_i,r(b) + (L_ab v_k) pull_k,r(a)]
  *
- * and likewise for auxiliaries. The mode of the integrand moves with phi: (1) knows of it through the shares. */
+ * and likewise for auxiliaries. Effects of other factors are weights of columns that are z_i in a level's rows and 0
+ * elsewhere: the Hessian is made by them, those that the group meets, and then by coordinates. The mode of the integrand moves with phi: (1) knows of it through the shares. */
 #include "mixed/expand.h"
 #include "base/dense.h"
+#include "mixed/crossed.h"
 
 #include <string.h>
 
 #define BLOCK ((size_t)256) /* rows; nodes come one after another */
 
-/* One group's sums, and a block's room. */
+/* One group's sums, by beta, spread, auxiliaries and effects met of other factors; and a block's room. */
 typedef struct {
+    size_t dim;
     double *score;   /* points * dim, and room for a stride: grad h_k */
     double *mean;    /* dim: g */
     double *hessian; /* dim * dim, lower triangle */
@@ -30,22 +33,29 @@ typedef struct {
     double *weigh;
     double *padded, *outer; /* stride, stride * stride */
     double *eta, *y, *g, *c, *g_aux, *c_aux, *aux_aux;
+    double *moves;
 } room;
 
-static size_t lay_out(const mixed *m, double *base, room *r)
+/* Coordinates before those of other factors' effects. */
+static size_t core(const mixed *m)
+{
+    return m->data->d + m->shape.count + m->rows_of->auxiliary_count;
+}
+
+static size_t lay_out(const mixed *m, size_t dim, double *base, room *r)
 {
     size_t used = 0, a = m->rows_of->auxiliary_count, q = m->shape.effects, d = m->data->d;
     size_t stride = m->data->stride;
     const struct {
         double **part;
         size_t size;
-    } parts[] = {{&r->score, m->points * m->dim + stride},
-                 {&r->mean, m->dim},
-                 {&r->hessian, m->dim * m->dim},
+    } parts[] = {{&r->score, m->points * dim + stride},
+                 {&r->mean, dim},
+                 {&r->hessian, dim * dim},
                  {&r->pull, m->points * q},
                  {&r->bend, m->points * q * q},
                  {&r->cross, m->points * a * q},
-                 {&r->weigh, (m->dim - d + 1) * BLOCK},
+                 {&r->weigh, (core(m) - d + 1) * BLOCK},
                  {&r->padded, stride},
                  {&r->outer, stride * stride},
                  {&r->eta, BLOCK},
@@ -54,18 +64,20 @@ static size_t lay_out(const mixed *m, double *base, room *r)
                  {&r->c, BLOCK},
                  {&r->g_aux, a * BLOCK},
                  {&r->c_aux, a * BLOCK},
-                 {&r->aux_aux, packed_size(a) * BLOCK}};
+                 {&r->aux_aux, packed_size(a) * BLOCK},
+                 {&r->moves, crossed_room(m)}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         *parts[i].part = base ? base + used : NULL;
         used += (parts[i].size + 7) / 8 * 8;
     }
+    r->dim = dim;
     return used;
 }
 
 size_t expand_scratch(const mixed *m)
 {
     room unused;
-    return lay_out(m, NULL, &unused);
+    return lay_out(m, core(m) + m->met_most, NULL, &unused);
 }
 
 /* ---- rows at one node ---- */
@@ -101,8 +113,9 @@ static void see_node(const group_view *v, room *r, size_t first, size_t n, size_
 static void add_effects(const group_view *v, room *r, size_t first, size_t n, size_t k)
 {
     const mixed *m = v->m;
-    size_t q = m->shape.effects, count = m->rows_of->auxiliary_count;
-    double *score = r->score + k * m->dim;
+    size_t q = m->shape.effects, count = m->rows_of->auxiliary_count,
+           aux = m->data->d + m->shape.count;
+    double *score = r->score + k * r->dim;
     for (size_t a = 0; a < q; a++) {
         const double *z = v->z + a * v->n + first;
         r->pull[k * q + a] += m->k->dot(n, r->g, z);
@@ -112,10 +125,10 @@ static void add_effects(const group_view *v, room *r, size_t first, size_t n, si
         for (size_t b = 0; b < count; b++)
             r->cross[(k * count + b) * q + a] += m->k->dot(n, r->c_aux + b * BLOCK, z);
     }
-    for (size_t b = 0; b < count; b++) score[m->aux + b] += sum(n, r->g_aux + b * BLOCK);
+    for (size_t b = 0; b < count; b++) score[aux + b] += sum(n, r->g_aux + b * BLOCK);
     for (size_t b = 0; b < count; b++)
         for (size_t c = 0; c <= b; c++)
-            r->hessian[(m->aux + b) * m->dim + m->aux + c] +=
+            r->hessian[(aux + b) * r->dim + aux + c] +=
                 v->share[k] * sum(n, r->aux_aux + packed_index(b, c) * BLOCK);
 }
 
@@ -152,24 +165,47 @@ static void add_outer(const mixed *m, room *r, size_t first, size_t n)
     }
 }
 
+/* Pairs of an effect of other factors with weights of columns and with each other. */
+static void add_met(const group_view *v, room *r, size_t first, size_t n)
+{
+    const mixed *m = v->m;
+    size_t d = m->data->d, from = core(m);
+    met_effect met[OTHERS_MOST * EFFECTS_A_LEVEL];
+    for (size_t a = d; a < from; a++)
+        crossed_pull(v, first, n, r->weigh + (a - d + 1) * BLOCK,
+                     r->hessian + from * r->dim + a, r->dim);
+    for (size_t i = 0; i < n; i++) {
+        size_t count = crossed_of_row(v, first + i, met);
+        m->data->storage->decode(m->data, v->first + first + i, r->padded);
+        for (size_t e = 0; e < count; e++) {
+            double weight = r->weigh[i] * met[e].z,
+                   *row = r->hessian + (from + met[e].place) * r->dim;
+            add_scaled(d, weight, r->padded, row);
+            for (size_t b = 0; b <= e; b++) row[from + met[b].place] += weight * met[b].z;
+        }
+    }
+}
+
 static void add_block(const group_view *v, room *r, size_t first, size_t n)
 {
     const mixed *m = v->m;
-    size_t d = m->data->d, others = m->dim - d;
+    size_t d = m->data->d, others = core(m) - d;
     const row_range range = rows_from(v->first + first, n);
     memset(r->weigh, 0, (others + 1) * BLOCK * sizeof *r->weigh);
     for (size_t k = 0; k < m->points; k++) {
         see_node(v, r, first, n, k);
         add_effects(v, r, first, n, k);
         add_weights(v, r, first, n, k);
-        rows_combine(m->data, m->k, range, r->g, r->score + k * m->dim);
+        rows_combine(m->data, m->k, range, r->g, r->score + k * r->dim);
+        crossed_pull(v, first, n, r->g, r->score + k * r->dim + core(m), 1);
     }
     add_outer(m, r, range.first, n);
     for (size_t a = 0; a < others; a++) {
         memset(r->padded, 0, m->data->stride * sizeof *r->padded);
         rows_combine(m->data, m->k, range, r->weigh + (a + 1) * BLOCK, r->padded);
-        add_scaled(d, 1.0, r->padded, r->hessian + (d + a) * m->dim);
+        add_scaled(d, 1.0, r->padded, r->hessian + (d + a) * r->dim);
     }
+    if (m->others > 0) add_met(v, r, first, n);
 }
 
 /* ---- the group ---- */
@@ -178,12 +214,13 @@ static void add_block(const group_view *v, room *r, size_t first, size_t n)
 static void add_spread(const group_view *v, room *r, size_t k)
 {
     const mixed *m = v->m;
-    size_t q = m->shape.effects, d = m->data->d, count = m->rows_of->auxiliary_count;
+    size_t q = m->shape.effects, d = m->data->d, count = m->rows_of->auxiliary_count,
+           aux = d + m->shape.count;
     const double *place = v->place + k * q;
-    double moved[SPREAD_MOST], *score = r->score + k * m->dim;
+    double moved[SPREAD_MOST], *score = r->score + k * r->dim;
     for (size_t a = 0; a < m->shape.count; a++) {
         size_t row = m->shape.of[a].row;
-        double *out = r->hessian + (d + a) * m->dim + d;
+        double *out = r->hessian + (d + a) * r->dim + d;
         moved[a] = dot(q, v->p.at->first[a], place);
         score[d + a] += r->pull[k * q + row] * moved[a];
         for (size_t b = 0; b <= a; b++) {
@@ -194,7 +231,7 @@ static void add_spread(const group_view *v, room *r, size_t k)
                     v->share[k] * r->pull[k * q + row] * dot(q, v->p.at->second[a][b], place);
         }
         for (size_t b = 0; b < count; b++)
-            r->hessian[(m->aux + b) * m->dim + d + a] +=
+            r->hessian[(aux + b) * r->dim + d + a] +=
                 v->share[k] * moved[a] * r->cross[(k * count + b) * q + row];
     }
 }
@@ -202,7 +239,7 @@ static void add_spread(const group_view *v, room *r, size_t k)
 /* (1): what scores add. */
 static void add_scores(const group_view *v, room *r)
 {
-    size_t dim = v->m->dim;
+    size_t dim = r->dim;
     for (size_t k = 0; k < v->m->points; k++) {
         const double *score = r->score + k * dim;
         add_scaled(dim, v->share[k], score, r->mean);
@@ -219,14 +256,19 @@ void group_expand(group_view *v, double factor, double *scratch, double *gradien
     room r;
     const mixed *m = v->m;
     size_t d = m->data->d, stride = m->data->stride;
-    memset(scratch, 0, lay_out(m, scratch, &r) * sizeof *scratch);
+    size_t dim = core(m) + crossed_effects(v);
+    memset(scratch, 0, lay_out(m, dim, scratch, &r) * sizeof *scratch);
     for (size_t first = 0; first < v->n; first += BLOCK)
         add_block(v, &r, first, v->n - first < BLOCK ? v->n - first : BLOCK);
     for (size_t a = 0; a < d; a++)
-        add_scaled(a + 1, 1.0, r.outer + a * stride, r.hessian + a * m->dim);
+        add_scaled(a + 1, 1.0, r.outer + a * stride, r.hessian + a * dim);
     for (size_t k = 0; k < m->points; k++) add_spread(v, &r, k);
     add_scores(v, &r);
-    add_scaled(m->dim, factor, r.mean, gradient);
-    for (size_t a = 0; a < m->dim; a++)
-        add_scaled(a + 1, factor, r.hessian + a * m->dim, hessian + a * m->dim);
+    if (m->others > 0) {
+        crossed_expand(v, factor, dim, r.mean, r.hessian, r.moves, gradient, hessian);
+        return;
+    }
+    add_scaled(dim, factor, r.mean, gradient);
+    for (size_t a = 0; a < dim; a++)
+        add_scaled(a + 1, factor, r.hessian + a * dim, hessian + a * dim);
 }

@@ -10,6 +10,7 @@
  * Liu, Pierce (1994), A note on Gauss-Hermite quadrature, Biometrika 81, 624-629. */
 #include "mixed/marginal.h"
 #include "base/dense.h"
+#include "mixed/crossed.h"
 
 #include <math.h>
 #include <string.h>
@@ -43,7 +44,7 @@ double group_value(group_view *v, size_t g)
     place_nodes(v);
     memcpy(v->share, m->log_count, m->points * sizeof *v->share);
     group_heights(v, m->points, v->place, v->share);
-    return v->log_m = log_size + normalise(m->points, v->share);
+    return v->log_m = log_size + normalise(m->points, v->share) + v->said;
 }
 
 /* Rows first.. of the block said this of the nodes. */
@@ -86,7 +87,7 @@ double group_slope(group_view *v)
     const mixed *m = v->m;
     size_t q = m->shape.effects, count = group_auxiliaries(m);
     group_pulls(v);
-    double slope = m->k->dot(v->n, v->mean, v->d_base);
+    double slope = m->k->dot(v->n, v->mean, v->d_base) + v->said_rate;
     for (size_t k = 0; k < m->points; k++) {
         double at = 0.0;
         for (size_t a = 0; a < q; a++)
@@ -113,4 +114,8 @@ void group_gradient(group_view *v, double factor, double *out)
         for (size_t a = 0; a < count; a++)
             out[m->aux + a] += share * v->aux_pull[k * count + a];
     }
+    if (m->others == 0) return;
+    memset(v->met_rate, 0, m->met_most * sizeof *v->met_rate);
+    crossed_pull(v, 0, v->n, v->mean, v->met_rate, 1);
+    crossed_gradient(v, factor, v->met_rate, out);
 }

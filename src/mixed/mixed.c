@@ -1,111 +1,21 @@
-/* Models of groups: a regression's rows, joined. Coordinates are the weights of columns, log sds and correlations of
- * the effects, term by term, and the auxiliaries of the rows' model.
- *
- * Defaults: sds half student_t(3, 0, 2.5 s / sd(z)), s = sd(y) where weights have the scale of the target, else 1;
- * correlations lkj(2). */
+/* Models of groups: a regression's rows, joined. */
 #include "mixed/mixed.h"
 #include "base/hermite.h"
 #include "base/memory.h"
+#include "mixed/coordinates.h"
+#include "mixed/crossed.h"
 #include "mixed/expand.h"
 #include "mixed/marginal.h"
 #include "model/kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Until it is known how many are enough: by effects a level. */
 static const size_t nodes_first[EFFECTS_A_LEVEL + 1] = {1, 7, 5, 3, 3, 3};
 
-#define PRIOR_SD  "student_t(3,0,2.5)"
-#define PRIOR_COR "lkj(2)"
-#define GRAIN     1e-3 /* nats */
-#define START_SD  0.5  /* of its unit */
-
-/* ---- what its coordinates are ---- */
-
-static const spread_coordinate *spread_of(const mixed *m, size_t j)
-{
-    return j >= m->data->d && j < m->aux ? &m->shape.of[j - m->data->d] : NULL;
-}
-
-static void name_of(const void *self, size_t j, size_t size, char *text)
-{
-    const mixed *m = self;
-    const spread_coordinate *c = spread_of(m, j);
-    if (c)
-        spread_name(m, c, spread_is_partial(m, c) ? "partial_" : "", size, text);
-    else
-        predictor_name(m->rows_self, j < m->data->d ? j : j - m->shape.count, size, text);
-}
-
-static double effect_sd(const mixed *m, size_t effect)
-{
-    size_t column = m->column[effect], n = m->data->n;
-    double mean = 0.0, square = 0.0;
-    if (column == GROUP_CONSTANT) return 1.0;
-    for (size_t i = 0; i < n; i++) mean += group_effect_of(m, i, effect) / (double)n;
-    for (size_t i = 0; i < n; i++) {
-        double z = group_effect_of(m, i, effect) - mean;
-        square += z * z / (double)n;
-    }
-    return square > 0.0 ? sqrt(square) : 1.0;
-}
-
-static bool coordinate(const void *self, size_t j, model_coordinate *out)
-{
-    const mixed *m = self;
-    const spread_coordinate *c = spread_of(m, j);
-    if (j < m->data->d) return false;
-    if (!c) {
-        const model_auxiliary *of = &m->rows_of->auxiliaries[j - m->aux];
-        *out = (model_coordinate){of->scale, of->option, of->prior,
-                                  predictor_auxiliary_unit(m->rows_self, j - m->aux), 0.0};
-    } else if (c->against == c->row)
-        *out = (model_coordinate){SCALE_LOG, "prior-sd", PRIOR_SD, m->unit[c->row], 0.0};
-    else {
-        size_t begin = m->shape.begin[c->row], count = m->groups->term[c->term].count;
-        double below = (double)(count - 2 - (c->against - begin));
-        *out = (model_coordinate){SCALE_TANH, "prior-cor", PRIOR_COR, 1.0, 0.5 * below};
-    }
-    return true;
-}
-
-static double prior_sd(const void *self, size_t j)
-{
-    return predictor_prior_sd(((const mixed *)self)->rows_self, j);
-}
-
-static double prior_mean(const void *self, size_t j)
-{
-    return predictor_prior_mean(((const mixed *)self)->rows_self, j);
-}
-
-static bool intercept(const void *self, size_t j)
-{
-    return predictor_intercept(((const mixed *)self)->rows_self, j);
-}
-
-static size_t dim(const void *self)
-{
-    return ((const mixed *)self)->dim;
-}
-
-static void start(const void *self, double *w)
-{
-    const mixed *m = self;
-    memset(w, 0, m->dim * sizeof *w);
-    if (m->data->intercept && m->data->d > 0) w[0] = prior_mean(self, 0);
-    for (size_t a = 0; a < m->shape.count; a++) {
-        const spread_coordinate *c = &m->shape.of[a];
-        if (c->against == c->row) w[m->data->d + a] = log(START_SD * m->unit[c->row]);
-    }
-    for (size_t a = 0; a < m->rows_of->auxiliary_count; a++) {
-        const model_auxiliary *of = &m->rows_of->auxiliaries[a];
-        double unit = predictor_auxiliary_unit(m->rows_self, a);
-        w[m->aux + a] = scale_coordinate(of->scale, of->start * unit);
-    }
-}
+#define GRAIN       1e-3 /* nats */
+#define STANDARDS_MOST ((size_t)3000) /* effects that are coordinates: matrices are dense */
 
 /* ---- opening ---- */
 
@@ -139,55 +49,102 @@ static void add_coordinate(spread_shape *shape, size_t term, size_t row, size_t 
 }
 
 /* Sds of a term first, then its correlations. */
-static void add_term(mixed *m, size_t t)
+static void add_term(spread_shape *shape, size_t *column, const group_term *term, size_t t)
 {
-    const group_term *term = &m->groups->term[t];
-    size_t begin = m->shape.effects;
+    size_t begin = shape->effects;
     for (size_t a = 0; a < term->count; a++) {
         size_t row = begin + a;
-        m->column[row] = term->column[a];
-        m->shape.begin[row] = begin;
-        add_coordinate(&m->shape, t, row, row);
+        column[row] = term->column[a];
+        shape->begin[row] = begin;
+        add_coordinate(shape, t, row, row);
     }
     for (size_t a = 0; a < term->count && term->correlated; a++)
-        for (size_t b = 0; b < a; b++) add_coordinate(&m->shape, t, begin + a, begin + b);
-    m->shape.effects += term->count;
+        for (size_t b = 0; b < a; b++) add_coordinate(shape, t, begin + a, begin + b);
+    shape->effects += term->count;
+}
+
+/* The place of a factor that rows do not lie by; NULL: there are too many. */
+static other_factor *other_of(mixed *m, size_t factor)
+{
+    size_t k = 0;
+    while (k < m->others && m->other[k].factor != factor) k++;
+    if (k == OTHERS_MOST) return NULL;
+    if (k == m->others) m->other[m->others++].factor = factor;
+    return &m->other[k];
+}
+
+static sbps_status shape_term(mixed *m, size_t t, sbps_error *err)
+{
+    const row_groups *g = m->groups;
+    const group_term *term = &g->term[t];
+    bool own = term->factor == g->by;
+    other_factor *other = own ? NULL : other_of(m, term->factor);
+    if (!own && !other)
+        return fail(err, SBPS_BAD_ARG, "groups by %zu factors: at most %zu can be sampled",
+                    g->factors, OTHERS_MOST + 1);
+    spread_shape *shape = own ? &m->shape : &other->shape;
+    if (shape->effects + term->count > EFFECTS_A_LEVEL)
+        return fail(err, SBPS_BAD_ARG, "'%.80s': more than %zu effects a level",
+                    g->factor[term->factor].name, EFFECTS_A_LEVEL);
+    add_term(shape, own ? m->column : other->column, term, t);
+    return SBPS_OK;
 }
 
 static sbps_status shape_effects(mixed *m, sbps_error *err)
 {
-    const row_groups *g = m->groups;
-    size_t effects = 0;
-    for (size_t t = 0; t < g->terms; t++) {
-        if (g->term[t].factor != g->by)
-            return fail(
-                err, SBPS_BAD_ARG,
-                "groups by '%.80s' and by '%.80s': one factor is what can be sampled so far",
-                g->factor[g->by].name, g->factor[g->term[t].factor].name);
-        effects += g->term[t].count;
+    sbps_status status = SBPS_OK;
+    for (size_t t = 0; t < m->groups->terms && status == SBPS_OK; t++)
+        status = shape_term(m, t, err);
+    return status;
+}
+
+/* Coordinates of other factors: all their spreads, then all their effects. */
+static sbps_status place_others(mixed *m, sbps_error *err)
+{
+    size_t next = m->data->d + m->shape.count, standards = 0;
+    for (size_t f = 0; f < m->others; f++) {
+        m->other[f].spread = next;
+        next += m->other[f].shape.count;
     }
-    if (effects > EFFECTS_A_LEVEL)
-        return fail(err, SBPS_BAD_ARG,
-                    "'%.80s': %zu effects a level; at most %zu can be integrated over",
-                    g->factor[g->by].name, effects, EFFECTS_A_LEVEL);
-    for (size_t t = 0; t < g->terms; t++) add_term(m, t);
-    return SBPS_OK;
+    for (size_t f = 0; f < m->others; f++) {
+        other_factor *o = &m->other[f];
+        size_t count = m->groups->factor[o->factor].levels * o->shape.effects;
+        o->first = next;
+        next += count;
+        standards += count;
+    }
+    m->aux = next;
+    m->dim = m->aux + m->rows_of->auxiliary_count;
+    if (standards <= STANDARDS_MOST) return SBPS_OK;
+    return fail(err, SBPS_BAD_ARG,
+                "groups by '%.80s' are integrated over; those of the other factors have %zu "
+                "effects, and at most %zu can be sampled beside them",
+                m->groups->factor[m->groups->by].name, standards, STANDARDS_MOST);
+}
+
+static void find_units(mixed *m)
+{
+    double scale =
+        m->rows_of->scales_with_target ? predictor_prior_sd(m->rows_self, 0) / 10.0 : 1.0;
+    for (size_t a = 0; a < m->shape.effects; a++)
+        m->unit[a] = scale / mixed_column_sd(m, m->column[a]);
+    for (size_t f = 0; f < m->others; f++)
+        for (size_t a = 0; a < m->other[f].shape.effects; a++)
+            m->other[f].unit[a] = scale / mixed_column_sd(m, m->other[f].column[a]);
 }
 
 static sbps_status fill(mixed *m, sbps_error *err)
 {
     const row_groups *g = m->groups;
     sbps_status status = shape_effects(m, err);
+    if (status == SBPS_OK) status = place_others(m, err);
+    if (status == SBPS_OK) status = crossed_open(m, err);
     if (status != SBPS_OK) return status;
-    m->aux = m->data->d + m->shape.count;
-    m->dim = m->aux + m->rows_of->auxiliary_count;
     for (size_t i = 0; i < g->count; i++) {
         size_t n = g->start[i + 1] - g->start[i];
         if (n > m->largest) m->largest = n;
     }
-    double scale =
-        m->rows_of->scales_with_target ? predictor_prior_sd(m->rows_self, 0) / 10.0 : 1.0;
-    for (size_t a = 0; a < m->shape.effects; a++) m->unit[a] = scale / effect_sd(m, a);
+    find_units(m);
     m->centre = new_doubles(g->count * m->shape.effects);
     return m->centre ? mixed_set_nodes(m, nodes_first[m->shape.effects], err)
                      : fail_memory(err);
@@ -198,6 +155,7 @@ static void close(void *self)
     mixed *m = self;
     if (!m) return;
     m->rows_of->close(m->rows_self);
+    crossed_close(m);
     free(m->centre);
     free(m->node);
     free(m);
@@ -292,16 +250,16 @@ static model_kind kind_of(const model_kind *rows_of)
         .grain = GRAIN,
         .open = open,
         .close = close,
-        .dim = dim,
-        .name_of = name_of,
-        .prior_sd = prior_sd,
-        .prior_mean = prior_mean,
-        .coordinate = coordinate,
+        .dim = mixed_dim,
+        .name_of = mixed_name_of,
+        .prior_sd = mixed_prior_sd,
+        .prior_mean = mixed_prior_mean,
+        .coordinate = mixed_coordinate,
         .derived = mixed_derived,
         .derived_name = mixed_derived_name,
         .derive = mixed_derive,
-        .intercept = intercept,
-        .start = start,
+        .intercept = mixed_intercept,
+        .start = mixed_start,
         .scratch = scratch,
         .loglik = loglik,
         .slope = slope,

@@ -32,7 +32,33 @@ typedef struct {
 sbps_status mixed_settle(void *self, const rows *groups, const double *w, const double *factor,
                          quadrature *out, sbps_error *err);
 
+/* A model that was opened has effects of other factors among its coordinates. */
+bool mixed_crossed(const void *self);
+/* The standards of those effects set by the Hessian at w, which moves so that it stands for the same effects as before.
+ * False: the Hessian is not positive definite, and nothing is changed. Before chains run. */
+sbps_status mixed_anchor(void *self, const double *hessian, double *w, sbps_error *err);
+/* The largest move of a log sd or correlation of other factors between two points, in sds of theirs given all else. */
+double mixed_moved(const void *self, const double *hessian, const double *from,
+                   const double *to);
+
 /* ---- for the files of this folder ---- */
+
+#define OTHERS_MOST ((size_t)8)
+
+/* A factor that rows do not lie by; see crossed.h. */
+typedef struct {
+    size_t factor; /* of the groups */
+    spread_shape shape;
+    size_t column[EFFECTS_A_LEVEL];
+    double unit[EFFECTS_A_LEVEL];
+    size_t spread; /* first coordinate of its sds and correlations, */
+    size_t first;  /* and of its effects: those of one level after another */
+    double *precision, *pull; /* P and b, by levels */
+    /* by groups: the levels met, and the group's part of all the rows that each has; by rows: which of them */
+    size_t *met_start;
+    uint32_t *met, *slot;
+    double *met_share;
+} other_factor;
 
 typedef struct {
     const model_kind *rows_of; /* what one row says */
@@ -43,7 +69,10 @@ typedef struct {
     spread_shape shape;             /* of the effects of a group */
     size_t column[EFFECTS_A_LEVEL]; /* of z that each is for */
     double unit[EFFECTS_A_LEVEL];   /* of its sd */
-    size_t aux; /* first coordinate of auxiliaries; before them those of the shape */
+    other_factor other[OTHERS_MOST];
+    size_t others;
+    size_t met_most; /* effects of other factors that a group meets */
+    size_t aux; /* first coordinate of auxiliaries; before them those of the shape and of other factors */
     size_t dim;
     size_t largest; /* rows of a group */
     /* the rule: so many nodes an effect, points of the grid, and what each counts: log w + t^2/2 */
@@ -54,15 +83,5 @@ typedef struct {
 } mixed;
 
 sbps_status mixed_set_nodes(mixed *m, size_t nodes, sbps_error *err);
-
-/* derived.c: "sd_GROUP__A", or "cor_GROUP__A__B" with a word before it. */
-void spread_name(const mixed *m, const spread_coordinate *c, const char *before, size_t size,
-                 char *text);
-/* A correlation given effects that come before both? */
-bool spread_is_partial(const mixed *m, const spread_coordinate *c);
-/* As model_kind has them. */
-bool mixed_derived(const void *self, size_t j, model_derived *out);
-void mixed_derived_name(const void *self, size_t j, size_t size, char *text);
-void mixed_derive(const void *self, const double *w, size_t first, size_t count, double *out);
 
 #endif

@@ -1,6 +1,7 @@
 /* A group's rows at places of its effects, in blocks that stay in cache. */
 #include "mixed/view.h"
 #include "base/dense.h"
+#include "mixed/crossed.h"
 
 #include <string.h>
 
@@ -29,7 +30,7 @@ static size_t lay_out(group_view *v, const mixed *m, double *base)
 {
     size_t used = 0, q = m->shape.effects, a = group_auxiliaries(m),
            cells = group_cell_count(m);
-    double *second;
+    double *second, *other;
     const struct {
         double **part;
         size_t size;
@@ -37,6 +38,9 @@ static size_t lay_out(group_view *v, const mixed *m, double *base)
                  {&v->p.d_beta, m->data->stride},
                  {&v->sum, m->data->stride},
                  {&second, sizeof(effect_spread) / sizeof(double)},
+                 {&other, crossed_spreads(m) * (sizeof(effect_spread) / sizeof(double))},
+                 {&v->met, m->met_most},
+                 {&v->met_rate, m->met_most},
                  {&v->base, m->largest},
                  {&v->d_base, m->largest},
                  {&v->mean, m->largest},
@@ -56,6 +60,7 @@ static size_t lay_out(group_view *v, const mixed *m, double *base)
         used += (parts[i].size + 7) / 8 * 8;
     }
     v->p.at = (effect_spread *)second;
+    v->other_room = (effect_spread *)other;
     return used;
 }
 
@@ -88,6 +93,7 @@ void group_begin(group_view *v, const mixed *m, const double *w, const double *u
     memcpy(v->p.beta, w, d * sizeof *w);
     memset(v->p.beta + d, 0, padding);
     spread_at(&m->shape, w + d, with_second, v->p.at);
+    crossed_begin(m, w, with_second, v->other_room, &v->p);
     if (!u) return;
     memcpy(v->p.d_beta, u, d * sizeof *u);
     memset(v->p.d_beta + d, 0, padding);
@@ -141,6 +147,7 @@ static void see_effects(group_view *v)
 void group_see(group_view *v, size_t g)
 {
     const mixed *m = v->m;
+    v->group = g;
     v->first = m->groups->start[g];
     v->n = m->groups->start[g + 1] - v->first;
     rows_products(m->data, m->k, rows_from(v->first, v->n), v->p.beta,
@@ -148,6 +155,7 @@ void group_see(group_view *v, size_t g)
     for (size_t i = 0; m->data->offset && i < v->n; i++)
         v->base[i] += m->data->offset[v->first + i];
     see_effects(v);
+    crossed_see(v);
 }
 
 void group_weigh(const group_view *v, size_t first, size_t n, size_t points, double *values)

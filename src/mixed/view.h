@@ -10,6 +10,7 @@ typedef struct {
     double *beta, *d_beta;   /* padded for the rows' products */
     const double *aux, *d_aux;
     effect_spread *at;
+    const effect_spread *other[OTHERS_MOST]; /* of other factors */
     double d_factor[EFFECTS_A_LEVEL][EFFECTS_A_LEVEL]; /* of L along the flight */
 } group_point;
 
@@ -17,10 +18,13 @@ typedef struct {
 typedef struct {
     const mixed *m;
     group_point p;
+    size_t group;
     size_t first, n; /* rows */
     double *base, *d_base,
         *mean; /* a row each: x.beta + offset; its rate; what weighs x_i in the gradient */
     double *z, *along; /* effects times rows: z_i and L'z_i, effect after effect */
+    double *met, *met_rate; /* effects of other factors, and their rates */
+    double said, said_rate; /* what those levels say themselves: (2) of crossed.h */
     double mode[EFFECTS_A_LEVEL], wide[EFFECTS_A_LEVEL][EFFECTS_A_LEVEL];
     double *place;    /* points * effects: v of each node */
     double *share;    /* points: how much it counts, of 1 */
@@ -30,6 +34,7 @@ typedef struct {
     /* blocks of rows at all nodes */
     double *eta, *y, *out, *bent, *aux_out;
     double *sum; /* as beta */
+    effect_spread *other_room;
 } group_view;
 
 size_t group_scratch(const mixed *m);

@@ -73,7 +73,7 @@ typedef struct {
 /* A coordinate that is neither a weight nor an auxiliary: such follow the weights. */
 typedef struct {
     coordinate_scale scale;
-    const char *option; /* that gives its prior */
+    const char *option; /* that gives its prior; NULL: none does */
     const char *prior;  /* by default, of the parameter in its unit */
     double unit;
     double deeper; /* added to the eta of lkj: of correlations given others */

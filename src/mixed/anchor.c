@@ -1,0 +1,83 @@
+/* P and b of crossed.h from the Hessian at a point: with C the covariance of a level's eta given the covariances of
+ * effects, z has the precision A C^-1 A' there, of which I is the effects' own law and the rest L'P L what data say. */
+#include "base/cholesky.h"
+#include "base/memory.h"
+#include "mixed/crossed.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool mixed_crossed(const void *self)
+{
+    return ((const mixed *)self)->others > 0;
+}
+
+double mixed_moved(const void *self, const double *hessian, const double *from,
+                   const double *to)
+{
+    const mixed *m = self;
+    double most = 0.0;
+    for (size_t f = 0; f < m->others; f++) {
+        size_t first = m->other[f].spread;
+        for (size_t j = first; j < first + m->other[f].shape.count; j++)
+            most = fmax(most, fabs(to[j] - from[j]) * sqrt(fabs(hessian[j * m->dim + j])));
+    }
+    return most;
+}
+
+static bool is_spread(const mixed *m, size_t j)
+{
+    const other_factor *last = &m->other[m->others - 1];
+    return j >= m->other[0].spread && j < last->spread + last->shape.count;
+}
+
+/* The covariance of all coordinates but the spreads of other factors, given those; NULL: none. Coordinates before the
+ * spreads keep their index, and those behind lose as many as there are. */
+static double *covariance_given_spreads(const mixed *m, const double *hessian)
+{
+    size_t d = 0;
+    double *part = new_doubles(2 * m->dim * m->dim);
+    for (size_t i = 0; part && i < m->dim; i++) {
+        if (is_spread(m, i)) continue;
+        for (size_t j = 0; j < m->dim; j++)
+            if (!is_spread(m, j)) part[d++] = hessian[i * m->dim + j];
+    }
+    if (!part) return NULL;
+    d = (size_t)lround(sqrt((double)d));
+    double *inverse = part + d * d;
+    bool fine = cholesky(d, part);
+    if (fine) cholesky_inverse(d, part, inverse);
+    memmove(part, inverse, d * d * sizeof *part);
+    if (fine) return part;
+    free(part);
+    return NULL;
+}
+
+static void anchor_factor(const mixed *m, other_factor *o, const double *covariance, double *w)
+{
+    effect_spread at;
+    size_t q = o->shape.effects, levels = m->groups->factor[o->factor].levels, gone = 0;
+    for (size_t f = 0; f < m->others; f++) gone += m->other[f].shape.count;
+    size_t d = m->dim - gone;
+    spread_at(&o->shape, w + o->spread, false, &at);
+    for (size_t level = 0; level < levels; level++) {
+        double block[EFFECTS_A_LEVEL * EFFECTS_A_LEVEL];
+        size_t first = o->first + level * q;
+        for (size_t a = 0; a < q; a++)
+            for (size_t b = 0; b < q; b++)
+                block[a * q + b] = covariance[(first - gone + a) * d + first - gone + b];
+        level_anchor(o, &at, level, block, w + first);
+    }
+}
+
+sbps_status mixed_anchor(void *self, const double *hessian, double *w, sbps_error *err)
+{
+    mixed *m = self;
+    double *covariance = covariance_given_spreads(m, hessian);
+    if (!covariance)
+        return fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
+    for (size_t f = 0; f < m->others; f++) anchor_factor(m, &m->other[f], covariance, w);
+    free(covariance);
+    return SBPS_OK;
+}
