@@ -16,6 +16,7 @@ typedef struct {
     bool weights, independent;
     double sd[2], cor, intercept;
     uint64_t seed;
+    size_t crossed, crossed_effects; /* levels of h, dealt out in turn: (1|h), (1+x1|h) */
 } grouped_spec;
 
 #define FIXED ((size_t)3) /* intercept, x1, x2 */
@@ -32,29 +33,48 @@ static char **texts(size_t count, const char *const *from)
     return out;
 }
 
-static row_groups *make_groups(const grouped_spec *s, size_t n)
+static void make_factor(group_factor *f, const char *name, size_t levels, size_t n)
+{
+    *f = (group_factor){.name = copy_text(name), .levels = levels};
+    f->level = calloc(levels, sizeof *f->level);
+    f->of = calloc(n, sizeof *f->of);
+    for (size_t i = 0; i < levels; i++) {
+        char text[24];
+        snprintf(text, sizeof text, "%zu", i);
+        f->level[i] = copy_text(text);
+    }
+}
+
+static void make_term(group_term *t, size_t factor, size_t effects, bool correlated)
 {
     static const char *const names[] = {"Intercept", "x1"};
+    *t = (group_term){.factor = factor,
+                      .count = effects,
+                      .names = texts(effects, names),
+                      .column = calloc(2, sizeof *t->column),
+                      .correlated = correlated};
+    t->column[0] = GROUP_CONSTANT;
+}
+
+static row_groups *make_groups(const grouped_spec *s, size_t n)
+{
     row_groups *g = calloc(1, sizeof *g);
-    g->factors = g->terms = 1;
-    g->factor = calloc(1, sizeof *g->factor);
-    g->term = calloc(1, sizeof *g->term);
-    *g->factor = (group_factor){.name = copy_text("g"), .levels = s->groups};
-    g->factor->level = calloc(s->groups, sizeof *g->factor->level);
-    g->factor->of = calloc(n, sizeof *g->factor->of);
-    *g->term = (group_term){
-        .count = s->effects, .names = texts(s->effects, names), .correlated = !s->independent};
-    g->term->column = calloc(2, sizeof *g->term->column);
-    g->term->column[0] = GROUP_CONSTANT;
+    g->factors = g->terms = s->crossed ? 2 : 1;
+    g->factor = calloc(2, sizeof *g->factor);
+    g->term = calloc(2, sizeof *g->term);
+    make_factor(g->factor, "g", s->groups, n);
+    make_term(g->term, 0, s->effects, !s->independent);
+    if (s->crossed) make_factor(g->factor + 1, "h", s->crossed, n);
+    if (s->crossed) make_term(g->term + 1, 1, s->crossed_effects, true);
     g->count = s->groups;
     g->start = calloc(g->count + 1, sizeof *g->start);
-    g->width = s->effects - 1;
+    g->width = s->effects > 1 || s->crossed_effects > 1 ? 1 : 0;
     g->z = new_doubles(n * g->width + 1);
     for (size_t i = 0, row = 0; i < s->groups; i++) {
-        char name[24];
-        snprintf(name, sizeof name, "%zu", i);
-        g->factor->level[i] = copy_text(name);
-        for (size_t k = 0; k < rows_of_group(s, i); k++) g->factor->of[row++] = (uint32_t)i;
+        for (size_t k = 0; k < rows_of_group(s, i); k++, row++) {
+            g->factor->of[row] = (uint32_t)i;
+            if (s->crossed) g->factor[1].of[row] = (uint32_t)((i + 3 * k) % s->crossed);
+        }
         g->start[i + 1] = row;
     }
     return g;
@@ -74,7 +94,7 @@ static void fill_row(const grouped_spec *s, rows *r, rng *random, size_t i, cons
     for (size_t j = 1; j < FIXED; j++) x[j] = rng_normal(random);
     double eta =
         s->intercept + 0.5 * x[1] - 0.3 * x[2] + u[0] + (s->effects > 1 ? u[1] * x[1] : 0.0);
-    if (s->effects > 1) r->groups->z[i] = x[1];
+    if (r->groups->width > 0) r->groups->z[i] = x[1];
     r->y[i] = model_find(s->model)->predictor->simulate(random, eta, aux);
     if (r->weight) r->weight[i] = 0.5 + rng_uniform(random);
 }
