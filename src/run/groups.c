@@ -10,8 +10,22 @@
 #define ANCHORS_MOST 8
 #define STILL        0.1 /* of a sd: as near as the spreads of other factors come to rest */
 
-/* Standards that fit the mode move it, and so on; beginning from effects that data say nothing of, the mode of their
- * spreads is far too high. */
+sbps_status groups_ready(const posterior *u, sbps_error *err)
+{
+    size_t d = u->dim;
+    if (!u->model->rows_of || !mixed_crossed(u->self)) return SBPS_OK;
+    double *w = new_doubles(d * (d + 2) + 1);
+    if (!w) return fail_memory(err);
+    const expansion out = {w + d * (d + 2), w + d, w + 2 * d};
+    u->model->start(u->self, w);
+    sbps_status status = posterior_expand(u, w, &out, NULL, err);
+    /* where U bends the other way there, the search begins from effects that data say nothing of */
+    if (status == SBPS_OK) mixed_anchor(u->self, out.hessian, w, NULL);
+    free(w);
+    return status;
+}
+
+/* Standards that fit the mode move it, and so on. */
 static sbps_status anchor_others(const posterior *u, const mode_request *how, mode **found,
                                  sbps_error *err)
 {

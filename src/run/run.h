@@ -205,7 +205,10 @@ double run_pareto_k(const sbps_run *run);
 sbps_status run_check_weights(const sbps_run *run, sbps_error *err);
 /* run.c: rows of the table that one of the run's stands for, on average: more than 1 where these are groups. */
 double run_rows_each(const sbps_run *run);
-/* groups.c: chooses the rule for the integrals of groups around a mode, and finds the mode again by it unless
+/* groups.c: standards for the effects of crossed factors by what data say of them where the search for the mode
+ * begins; without, it is long, and the mode of their sds far too high. */
+sbps_status groups_ready(const posterior *u, sbps_error *err);
+/* Chooses the rule for the integrals of groups around a mode, and finds the mode again by it unless
  * how->method is NULL; nothing for tables without groups. *found is NULL where that failed. */
 sbps_status groups_settle(const posterior *u, const mode_request *how, mode **found,
                           quadrature *rule, sbps_error *err);
