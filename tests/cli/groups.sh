@@ -55,7 +55,6 @@ try 'coordinates'   0 '(^| )partial_cor_g__a__b,' '' "$sbps" map "${three[@]:0:4
 try 'no start'      1 '' "'cor_g__a__b' is a function of several coordinates" "$sbps" map "${three[@]:0:4}" --start three.sum
 
 # ---- what is not ----
-try 'two factors'    2 '' "groups by 'g' and by 'h'" "$sbps" sample t.csv 'y ~ x + (1 | g) + (1 | h)' --family bernoulli -o no.nc
 try 'no groups'      2 '' '\-\-prior-sd is of groups, and the table has none' "$sbps" sample t.csv 'y ~ x' --family bernoulli --prior-sd 'normal(0,1)' -o no.nc
 try 'no effects'     1 '' '\-\-ranef: the table has no groups' "$sbps" sample t.csv 'y ~ x' --family bernoulli --ranef no.csv --ess 50 --progress off -o no.nc
 try 'not lkj'        2 '' 'lkj is for correlations' "$sbps" sample "${model[@]}" --prior-cor 'normal(0,1)' -o no.nc
