@@ -54,8 +54,8 @@ static sbps_status own_prior(const sbps_options *o, const model_coordinate *own,
     sbps_status status = prior_parse(own->prior, &usual, err);
     if (status != SBPS_OK) return status;
     usual = prior_in_units(&usual, own->unit);
-    status = asked_or(own->option, own->option ? options_get(o, own->option) : NULL, usual,
-                      out, err);
+    status = asked_or(own->option, own->option ? options_get(o, own->option) : NULL, usual, out,
+                      err);
     if (out->kind->correlation) out->theta[0] += own->deeper;
     return status;
 }

@@ -139,8 +139,7 @@ bool mixed_coordinate(const void *self, size_t j, model_coordinate *out)
     else if (!at.of)
         *out = (model_coordinate){SCALE_PLAIN, NULL, PRIOR_STANDARD, 1.0, 0.0};
     else if (at.of->against == at.of->row)
-        *out =
-            (model_coordinate){SCALE_LOG, "prior-sd", PRIOR_SD, at.unit[at.of->row], 0.0};
+        *out = (model_coordinate){SCALE_LOG, "prior-sd", PRIOR_SD, at.unit[at.of->row], 0.0};
     else
         *out = correlation(m, &at);
     return true;
@@ -175,8 +174,7 @@ void mixed_start(const void *self, double *w)
     if (m->data->intercept && m->data->d > 0) w[0] = mixed_prior_mean(self, 0);
     for (size_t j = m->data->d; j < m->aux; j++) {
         coordinate_place at = mixed_place(m, j);
-        if (at.of && at.of->against == at.of->row)
-            w[j] = log(START_SD * at.unit[at.of->row]);
+        if (at.of && at.of->against == at.of->row) w[j] = log(START_SD * at.unit[at.of->row]);
     }
     for (size_t a = 0; a < m->rows_of->auxiliary_count; a++) {
         const model_auxiliary *of = &m->rows_of->auxiliaries[a];

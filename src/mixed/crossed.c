@@ -63,7 +63,8 @@ static void add_to_rows(const group_view *v, const met_levels *l, const double *
     size_t q = l->of->shape.effects;
     for (size_t i = 0; i < v->n; i++)
         for (size_t a = 0; a < q; a++)
-            to[i] += z_of(v->m, l->of, v->first + i, a) * effects[l->place + l->slot[i] * q + a];
+            to[i] +=
+                z_of(v->m, l->of, v->first + i, a) * effects[l->place + l->slot[i] * q + a];
 }
 
 void crossed_see(group_view *v)
@@ -101,8 +102,8 @@ size_t crossed_of_row(const group_view *v, size_t i, met_effect *out)
         met_levels l = crossed_met(v, f, place);
         size_t q = l.of->shape.effects;
         for (size_t a = 0; a < q; a++)
-            out[count++] = (met_effect){place + l.slot[i] * q + a,
-                                        z_of(v->m, l.of, v->first + i, a)};
+            out[count++] =
+                (met_effect){place + l.slot[i] * q + a, z_of(v->m, l.of, v->first + i, a)};
         place += l.count * q;
     }
     return count;
@@ -154,8 +155,8 @@ static void list_moves(const group_view *v, effect_moves *out)
 }
 
 /* hessian[row of each move][column] or, where that is above the diagonal, the other way round */
-static void add_move(size_t dim, const effect_moves *e, double value, size_t column,
-                     bool whole, double *hessian)
+static void add_move(size_t dim, const effect_moves *e, double value, size_t column, bool whole,
+                     double *hessian)
 {
     for (size_t k = 0; k < level_moves(e->of); k++) {
         size_t row = level_coordinate(e->of, e->level, k);
@@ -186,8 +187,8 @@ static void add_curvature(const mixed *m, double factor, size_t dim, size_t effe
         for (size_t b = 0; b < core; b++)
             add_move(m->dim, &moves[e], factor * row[b], core_coordinate(m, b), false, out);
         for (size_t other = 0; other < effects; other++) {
-            double value =
-                factor * (other <= e ? row[core + other] : hessian[(core + other) * dim + core + e]);
+            double value = factor * (other <= e ? row[core + other]
+                                                : hessian[(core + other) * dim + core + e]);
             const effect_moves *to = &moves[other];
             for (size_t k = 0; value != 0.0 && k < level_moves(to->of); k++)
                 add_move(m->dim, &moves[e], value * to->by[k],

@@ -14,7 +14,7 @@
 /* Until it is known how many are enough: by effects a level. */
 static const size_t nodes_first[EFFECTS_A_LEVEL + 1] = {1, 7, 5, 3, 3, 3};
 
-#define GRAIN       1e-3 /* nats */
+#define GRAIN          1e-3           /* nats */
 #define STANDARDS_MOST ((size_t)3000) /* effects that are coordinates: matrices are dense */
 
 /* ---- opening ---- */

@@ -51,8 +51,8 @@ typedef struct {
     spread_shape shape;
     size_t column[EFFECTS_A_LEVEL];
     double unit[EFFECTS_A_LEVEL];
-    size_t spread; /* first coordinate of its sds and correlations, */
-    size_t first;  /* and of its effects: those of one level after another */
+    size_t spread;            /* first coordinate of its sds and correlations, */
+    size_t first;             /* and of its effects: those of one level after another */
     double *precision, *pull; /* P and b, by levels */
     /* by groups: the levels met, and the group's part of all the rows that each has; by rows: which of them */
     size_t *met_start;
@@ -72,7 +72,8 @@ typedef struct {
     other_factor other[OTHERS_MOST];
     size_t others;
     size_t met_most; /* effects of other factors that a group meets */
-    size_t aux; /* first coordinate of auxiliaries; before them those of the shape and of other factors */
+    size_t
+        aux; /* first coordinate of auxiliaries; before them those of the shape and of other factors */
     size_t dim;
     size_t largest; /* rows of a group */
     /* the rule: so many nodes an effect, points of the grid, and what each counts: log w + t^2/2 */

@@ -10,7 +10,7 @@ typedef struct {
     double *beta, *d_beta;   /* padded for the rows' products */
     const double *aux, *d_aux;
     effect_spread *at;
-    const effect_spread *other[OTHERS_MOST]; /* of other factors */
+    const effect_spread *other[OTHERS_MOST];           /* of other factors */
     double d_factor[EFFECTS_A_LEVEL][EFFECTS_A_LEVEL]; /* of L along the flight */
 } group_point;
 
@@ -22,7 +22,7 @@ typedef struct {
     size_t first, n; /* rows */
     double *base, *d_base,
         *mean; /* a row each: x.beta + offset; its rate; what weighs x_i in the gradient */
-    double *z, *along; /* effects times rows: z_i and L'z_i, effect after effect */
+    double *z, *along;      /* effects times rows: z_i and L'z_i, effect after effect */
     double *met, *met_rate; /* effects of other factors, and their rates */
     double said, said_rate; /* what those levels say themselves: (2) of crossed.h */
     double mode[EFFECTS_A_LEVEL], wide[EFFECTS_A_LEVEL][EFFECTS_A_LEVEL];

@@ -1,9 +1,9 @@
 /* Effects of other factors: their law is the same whatever standards are set, derivatives agree with differences, and
  * standards set at a point leave its effects where they are. */
+#include "mixed/crossed.h"
 #include "base/cholesky.h"
 #include "base/dense.h"
 #include "fixture.h"
-#include "mixed/crossed.h"
 #include "posterior/log_prior.h"
 
 #define Q EFFECTS_A_LEVEL
