@@ -2,6 +2,7 @@
 #include "cli/apart.h"
 #include "cli/cli.h"
 #include "cli/output.h"
+#include <glob.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,10 +45,37 @@ static bool may_be_one(const named_file *a, const named_file *b)
            !strcmp(b->flag, "--resume");
 }
 
+/* Is it one of the files that a pattern names? */
+static bool is_matched(const char *path, const char *pattern)
+{
+    glob_t found;
+    bool same = false;
+    if (glob(pattern, 0, NULL, &found) != 0) return false;
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        same = same || same_place(path, found.gl_pathv[i]);
+    globfree(&found);
+    return same;
+}
+
+bool is_data(const char *path, const char *data)
+{
+    char *all = strdup(data), *rest = all;
+    bool same = false;
+    for (char *name; (name = strsep(&rest, "\n"));)
+        same = same || same_place(path, name) || is_matched(path, name);
+    free(all);
+    return same;
+}
+
 static sbps_status check_pair(const named_file *a, const named_file *b, sbps_error *err)
 {
-    if (!given(b) || may_be_one(a, b) || !same_place(a->path, b->path)) return SBPS_OK;
-    if (!b->flag) return refuse(err, SBPS_BAD_ARG, "%s: %s is the data file", a->flag, a->path);
+    if (!given(b) || may_be_one(a, b)) return SBPS_OK;
+    if (!b->flag)
+        return is_data(a->path, b->path)
+                   ? refuse(err, SBPS_BAD_ARG, "%s: %s is %s", a->flag, a->path,
+                            strchr(b->path, '\n') ? "one of the data files" : "the data file")
+                   : SBPS_OK;
+    if (!same_place(a->path, b->path)) return SBPS_OK;
     return refuse(err, SBPS_BAD_ARG, "%s: %s is the file of %s: want another name", a->flag,
                   a->path, b->flag);
 }

@@ -5,11 +5,13 @@
 #include "sbps.h"
 
 typedef struct {
-    const char *flag; /* as in messages: --output; NULL: the data file */
+    const char *flag; /* as in messages: --output; NULL: the data, as is_data has it */
     const char *path; /* NULL or empty: not given */
     bool written;
 } named_file;
 
+/* Whether `path` is one of the files that `data` names: several lines, of which each may be a pattern. */
+bool is_data(const char *path, const char *data);
 /* SBPS_BAD_ARG when two are one file, or would be. Devices and pipes may be shared, and so may what
  * --checkpoint and --resume name. */
 sbps_status apart_check(const named_file *files, size_t count, sbps_error *err);

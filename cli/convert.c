@@ -1,4 +1,5 @@
 /* sbps convert: a text table becomes a file that `sample` maps instead of reading. */
+#include "cli/apart.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -73,9 +74,23 @@ static sbps_status take_options(const arguments *given, sbps_options *options, s
 static sbps_status check_paths(const char *from, const char *to, sbps_error *err)
 {
     sbps_status status = output_check("convert", to, err);
-    if (status == SBPS_OK && is_same_file(from, to))
-        status = refuse(err, SBPS_BAD_ARG, "convert: %s is the data file itself", to);
+    if (status == SBPS_OK && is_data(to, from))
+        status = refuse(err, SBPS_BAD_ARG, "convert: %s is %s", to,
+                        strchr(from, '\n') ? "one of the data files" : "the data file itself");
     return status;
+}
+
+/* All operands but the last, a line each, to be freed; NULL: no memory. */
+static char *join_inputs(const arguments *given)
+{
+    size_t count = given->operand_count - 1, room = 0;
+    for (size_t i = 0; i < count; i++) room += strlen(given->operands[i]) + 1;
+    char *all = malloc(room), *to = all;
+    for (size_t i = 0; all && i < count; i++) {
+        if (i > 0) *to++ = '\n';
+        to = stpcpy(to, given->operands[i]);
+    }
+    return all;
 }
 
 /* What was found out and decided, as it will be told whenever the table is used. */
@@ -91,20 +106,14 @@ static sbps_status tell_notes(const char *from, const char *to, sbps_error *err)
     return status;
 }
 
-static int convert_run(const arguments *given)
+static int convert_files(const arguments *given, const char *from, size_t memory)
 {
-    const char *from = given->operands[0], *to = given->operands[1],
-               *asked = flag_value(given, "memory", NULL);
-    size_t memory = 0;
+    const char *to = given->operands[given->operand_count - 1];
     sbps_error err = {0};
     sbps_options *options = NULL;
     display shown = {.bar = isatty(STDERR_FILENO), .begun = clock_seconds()};
     shown.next = shown.begun + pause_of(&shown);
     shown.bytes = file_bytes(from);
-    if (asked && !read_memory(asked, &memory)) {
-        complain("convert: --memory: '%s' will not do: want bytes such as 500M or 1G", asked);
-        return CODE_USAGE;
-    }
     interrupt_hold();
     sbps_status status = sbps_options_create(&options, &err);
     if (status == SBPS_OK) status = take_options(given, options, &err);
@@ -119,6 +128,21 @@ static int convert_run(const arguments *given)
         return CODE_INTERRUPTED;
     }
     return report_status(status, &err);
+}
+
+static int convert_run(const arguments *given)
+{
+    const char *asked = flag_value(given, "memory", NULL);
+    size_t memory = 0;
+    if (asked && !read_memory(asked, &memory)) {
+        complain("convert: --memory: '%s' will not do: want bytes such as 500M or 1G", asked);
+        return CODE_USAGE;
+    }
+    char *from = join_inputs(given);
+    if (!from) return complain("out of memory"), CODE_FAILED;
+    int code = convert_files(given, from, memory);
+    free(from);
+    return code;
 }
 
 /* A flag without a group is the option of that name of the library's table. */
@@ -150,20 +174,23 @@ static const sbps_option_info convert_flags[] = {
 
 const command command_convert = {
     .name = "convert",
-    .operands = "IN OUT --target COLUMN [options]",
+    .operands = "IN... OUT --target COLUMN [options]",
     .summary =
         "Turn a text table into one that is mapped instead of read, for data larger than "
         "memory.",
     .detail =
-        "IN is CSV with a header or libsvm text, plain or gzip. OUT is a binary file that "
+        "IN is CSV with a header or libsvm text, plain or packed; - is standard input. Several "
+        "CSV files, or a "
+        "pattern in quotes, are one table. OUT is a binary file that "
         "`sbps sample OUT --model NAME` opens at once and of which it touches only what it "
         "needs. Its rows are shuffled. Target, features and the other choices about the data "
         "are made here and stay.\n\n"
         "Room is needed beside OUT for twice the table while it is made.\n\n"
         "  sbps convert flights.csv.gz flights.tbl --target delayed\n\n"
+        "  sbps convert 2025.csv 2026.csv flights.tbl --target delayed\n\n"
         "  sbps sample flights.tbl --model logistic",
     .least = 2,
-    .most = 2,
+    .most = SIZE_MAX,
     .why = "a file is missing: want `sbps convert IN OUT --target COLUMN`",
     .flags = convert_flags,
     .flag_count = sizeof convert_flags / sizeof *convert_flags,

@@ -159,7 +159,7 @@ sbps_status blueprint_open(const blueprint *b, const char *path, blueprint_wants
             "%s: a converted table has no columns as they were read: name the file that "
             "it was made of",
             path);
-    sbps_status status = source_begin(path, &spec, found, s, err);
+    sbps_status status = source_begin(&(text_input){path, -1}, &spec, found, s, err);
     s->of_several = true;
     return status == SBPS_OK ? plan_source(b, wants, s, err) : status;
 }

@@ -14,9 +14,9 @@
 #include "data/table.h"
 #include "read/converted.h"
 #include "read/design.h"
-#include "read/parts.h"
 #include "read/passage.h"
 #include "read/storage.h"
+#include "read/table_files.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -71,7 +71,8 @@ static sbps_status shuffle_rows(void *self, chunks *read, sbps_error *err)
     return passage_send(r->to, read, err);
 }
 
-static sbps_status read_rows(const table_job *job, const rows_spec *spec, row_source *s,
+static sbps_status read_rows(const table_job *job, const file_list *files,
+                             const rows_spec *spec, column_types *found, row_source *s,
                              passage *to, sbps_error *err)
 {
     reading r = {.job = job, .to = to};
@@ -80,7 +81,7 @@ static sbps_status read_rows(const table_job *job, const rows_spec *spec, row_so
     watched.watch = watch_reading;
     watched.watcher = &r;
     if (!watch_reading(&r, "reading", 0, 0.0)) return fail_stopped(job, err);
-    sbps_status status = parts_read(s, &watched, &taker, err);
+    sbps_status status = table_files_read(files, &watched, found, s, &taker, err);
     return r.stopped ? fail_stopped(job, err) : status;
 }
 
@@ -321,19 +322,19 @@ static sbps_status make_table(const table_job *job, const row_source *s, const r
     return status;
 }
 
-static sbps_status write_once(const table_job *job, const rows_spec *spec, column_types *found,
-                              sbps_error *err)
+static sbps_status write_once(const table_job *job, const file_list *files,
+                              const rows_spec *spec, column_types *found, sbps_error *err)
 {
     row_source s;
     passage w = {0};
-    sbps_status status = source_open(job->from, spec, found, &s, err);
+    sbps_status status = table_files_open(files, spec, found, &s, err);
     if (status == SBPS_OK && s.plan->formula && s.plan->formula->groups > 0)
         status =
             fail(err, SBPS_BAD_ARG,
                  "%s: a table with groups cannot be converted: sample reads the text itself",
-                 job->from);
+                 files->path[0]);
     if (status == SBPS_OK) status = passage_open(&s, spec, job->beside, job->memory, &w, err);
-    if (status == SBPS_OK) status = read_rows(job, spec, &s, &w, err);
+    if (status == SBPS_OK) status = read_rows(job, files, spec, found, &s, &w, err);
     if (status == SBPS_OK) status = make_table(job, &s, spec, &w, err);
     passage_close(&w);
     status = source_retype(&s, status, err);
@@ -344,14 +345,21 @@ static sbps_status write_once(const table_job *job, const rows_spec *spec, colum
 sbps_status table_write(const table_job *job, const rows_spec *spec, sbps_error *err)
 {
     column_types found = {0};
+    file_list files;
+    rows_spec watched = *spec;
+    watched.watch = job->watch;
+    watched.watcher = job->self;
     sbps_status status = storage_check(spec, err);
     if (status == SBPS_OK && spec->formula && wants(spec, "sparse"))
         status = fail(err, SBPS_BAD_ARG,
                       "convert: --storage sparse: with a formula rows are stored as doubles or "
                       "floats");
     if (status != SBPS_OK) return status;
-    do status = write_once(job, spec, &found, err);
-    while (column_types_again(&found));
+    status = file_list_create(job->from, &watched, &files, err);
+    if (status == SBPS_OK) do
+            status = write_once(job, &files, spec, &found, err);
+        while (column_types_again(&found));
     column_types_clear(&found);
+    file_list_clear(&files);
     return status;
 }

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/printable.h"
+#include "read/spool.h"
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static sbps_status add_name(file_list *l, const char *name, sbps_error *err)
     return pattern ? add_matches(l, name, err) : add_path(l, name, err);
 }
 
-sbps_status file_list_create(const char *names, file_list *out, sbps_error *err)
+static sbps_status name_files(const char *names, file_list *out, sbps_error *err)
 {
     *out = (file_list){0};
     char *all = copy_text(names), *rest = all;
@@ -55,8 +56,29 @@ sbps_status file_list_create(const char *names, file_list *out, sbps_error *err)
     return status;
 }
 
+static sbps_status keep_pipes(const rows_spec *spec, file_list *l, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    l->input = calloc(l->count + 1, sizeof *l->input);
+    if (!l->input) return fail_memory(err);
+    for (size_t k = 0; k < l->count; k++) l->input[k] = (text_input){l->path[k], -1};
+    for (size_t k = 0; status == SBPS_OK && k < l->count; k++)
+        status = spool_pipe(&l->input[k], spec, err);
+    return status;
+}
+
+sbps_status file_list_create(const char *names, const rows_spec *spec, file_list *out,
+                             sbps_error *err)
+{
+    sbps_status status = name_files(names, out, err);
+    return status == SBPS_OK ? keep_pipes(spec, out, err) : status;
+}
+
 void file_list_clear(file_list *l)
 {
+    for (size_t k = 0; l->input && k < l->count; k++)
+        if (l->input[k].kept >= 0) close(l->input[k].kept);
+    free(l->input);
     free_texts(l->path, l->count);
     *l = (file_list){0};
 }

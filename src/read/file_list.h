@@ -2,16 +2,20 @@
 #ifndef READ_FILE_LIST_H
 #define READ_FILE_LIST_H
 
-#include "base/status.h"
+#include "read/read.h"
+#include "read/text_file.h"
 
 typedef struct {
     char **path;
+    text_input *input; /* of each */
     size_t count;
 } file_list;
 
 /* Names and patterns such as part-*.csv, a line each; what is the name of a file is no pattern. A single name
- * need not be that of a file. Clear it also after a failure. */
-sbps_status file_list_create(const char *names, file_list *out, sbps_error *err);
+ * need not be that of a file. Pipes among them are read now and kept, as `spec` has it watched. Clear it also
+ * after a failure. */
+sbps_status file_list_create(const char *names, const rows_spec *spec, file_list *out,
+                             sbps_error *err);
 void file_list_clear(file_list *l);
 
 #endif

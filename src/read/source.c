@@ -27,11 +27,11 @@ static sbps_status sniff(row_source *s, column_types *found, sbps_error *err)
     return s->kind->sniff(s->self, &s->names, SNIFF_BYTES, err);
 }
 
-sbps_status source_begin(const char *path, const rows_spec *spec, column_types *found,
+sbps_status source_begin(const text_input *from, const rows_spec *spec, column_types *found,
                          row_source *s, sbps_error *err)
 {
     *s = (row_source){0};
-    sbps_status status = text_file_open(path, &s->source, err);
+    sbps_status status = text_file_open(from, &s->source, err);
     if (status != SBPS_OK) return status;
     s->kind = format_of(s->source);
     status = s->kind->open(s->source, spec, &s->names, &s->self, err);
@@ -40,13 +40,13 @@ sbps_status source_begin(const char *path, const rows_spec *spec, column_types *
     return status == SBPS_OK ? sniff(s, found, err) : status;
 }
 
-sbps_status source_open(const char *path, const rows_spec *spec, column_types *found,
+sbps_status source_open(const text_input *from, const rows_spec *spec, column_types *found,
                         row_source *s, sbps_error *err)
 {
-    sbps_status status = source_begin(path, spec, found, s, err);
+    sbps_status status = source_begin(from, spec, found, s, err);
     if (status == SBPS_OK)
         status = plan_create(s->source->path, &s->names, spec, &s->plan, err);
-    if (status == SBPS_OK) s->plan->learns = s->names.types && s->source->regular;
+    if (status == SBPS_OK) s->plan->learns = s->names.types != NULL;
     return status;
 }
 

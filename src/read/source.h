@@ -17,10 +17,10 @@ typedef struct {
 
 /* Tells the format and plans the columns, whose types are at least those `found` before. Close it also
  * after a failure. */
-sbps_status source_open(const char *path, const rows_spec *spec, column_types *found,
+sbps_status source_open(const text_input *from, const rows_spec *spec, column_types *found,
                         row_source *s, sbps_error *err);
 /* The same as far as it can be without a plan. */
-sbps_status source_begin(const char *path, const rows_spec *spec, column_types *found,
+sbps_status source_begin(const text_input *from, const rows_spec *spec, column_types *found,
                          row_source *s, sbps_error *err);
 /* The next row into plan->width doubles, unless it is dropped or there is none left; at the end
  * fails when too few were kept. */

@@ -237,20 +237,35 @@ static void drop_packing(text_file *t)
     t->member_ended = false;
 }
 
-sbps_status text_file_open(const char *path, text_file **out, sbps_error *err)
+static bool is_standard(const text_input *from)
+{
+    return !strcmp(from->path, "-");
+}
+
+const char *text_input_name(const text_input *from)
+{
+    return is_standard(from) ? "standard input" : from->path;
+}
+
+int text_input_open(const text_input *from)
+{
+    if (from->kept >= 0) return fcntl(from->kept, F_DUPFD_CLOEXEC, 0);
+    if (is_standard(from)) return fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+    return open(from->path, O_RDONLY | O_CLOEXEC);
+}
+
+sbps_status text_file_open(const text_input *from, text_file **out, sbps_error *err)
 {
     struct stat about;
     sbps_status status = SBPS_OK;
     *out = NULL;
     text_file *t = calloc(1, sizeof *t);
     if (!t) return fail_memory(err);
-    bool standard = !strcmp(path, "-");
-    t->path = standard ? "standard input" : path;
+    t->path = text_input_name(from);
     t->reach = SIZE_MAX;
     t->capacity = BLOCK + 1;
     t->buffer = malloc(t->capacity + TEXT_PAD);
-    t->file =
-        standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
+    t->file = text_input_open(from);
     if (!t->buffer)
         status = fail_memory(err);
     else if (t->file < 0 || fstat(t->file, &about) != 0)

@@ -6,6 +6,17 @@
 
 #define TEXT_PAD 64 /* bytes behind the limit that may be looked at, whatever they are */
 
+/* Where a text comes from. */
+typedef struct {
+    const char *path; /* - is standard input; borrowed */
+    int kept;         /* all that it gave, where it was a pipe (spool.h); -1: it is a file */
+} text_input;
+
+/* What sentences call it. */
+const char *text_input_name(const text_input *from);
+/* A file of the caller's; -1 and errno. */
+int text_input_open(const text_input *from);
+
 typedef struct {
     const char *path; /* borrowed */
     char *at, *limit; /* what is read and not yet used; *limit is '\0', and no other byte is */
@@ -27,8 +38,8 @@ typedef struct {
     bool member_ended; /* between two members of a packed file */
 } text_file;
 
-/* Opens `path`, where - is standard input, skips a UTF-8 byte order mark and reads the first block. */
-sbps_status text_file_open(const char *path, text_file **out, sbps_error *err);
+/* Opens it, skips a UTF-8 byte order mark and reads the first block. */
+sbps_status text_file_open(const text_input *from, text_file **out, sbps_error *err);
 /* Reads on. What lies between `at` and `limit` is kept but moves: pointers into it are void. */
 sbps_status text_file_more(text_file *t, sbps_error *err);
 /* Whether several may read parts of it at a time: a plain file. The following are for such files. */
@@ -41,7 +52,7 @@ void text_file_seek(text_file *t, size_t offset, size_t line);
  * would have to read on beyond `reach`. */
 bool text_view_open(const text_file *of, text_file *out);
 void text_view_close(text_file *view);
-/* Back to the first byte; fails for a pipe. */
+/* Back to the first byte; fails for a pipe that is not kept. */
 sbps_status text_file_rewind(text_file *t, sbps_error *err);
 void text_file_close(text_file *t);
 

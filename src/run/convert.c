@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* What the shuffle may use where nothing is said: the page cache wants the rest. */
@@ -20,6 +22,19 @@ static size_t usual_memory(void)
     return (size_t)(share < MEMORY_MOST ? share : MEMORY_MOST);
 }
 
+/* Of several names the last was perhaps not meant to be written. */
+static sbps_status check_overwrite(const char *from, const char *to, sbps_error *err)
+{
+    struct stat about;
+    bool there = stat(to, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0;
+    if (!strchr(from, '\n') || !there || table_recognise(to)) return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_ARG,
+        "%s: is there, and no converted table: the last of several names is that of the "
+        "file to write",
+        to);
+}
+
 sbps_status convert_table(const char *from, const char *to, const sbps_options *options,
                           size_t memory, sbps_convert_watch watch, void *self, sbps_error *err)
 {
@@ -27,7 +42,8 @@ sbps_status convert_table(const char *from, const char *to, const sbps_options *
     rows_spec spec = table_spec(options);
     if (table_recognise(from))
         return fail(err, SBPS_BAD_FILE, "%s: is a converted table already", from);
-    sbps_status status = file_begin(to, &file, err);
+    sbps_status status = check_overwrite(from, to, err);
+    if (status == SBPS_OK) status = file_begin(to, &file, err);
     if (status != SBPS_OK) return status;
     table_job job = {.from = from,
                      .to = to,

@@ -75,4 +75,25 @@ try 'full disk'            1 '' 't2.tbl: .*cannot be written: File too large' \
     bash -c 'trap "" XFSZ; ulimit -f 64; exec "$0" convert data.csv t2.tbl --target y' "$sbps"
 [ -e t2.tbl ] && fault 'full disk' 'half a table was left'
 compgen -G '*.tmp.*' >/dev/null && fault 'temporary files' "left: $(ls)"
+
+# Several files, and patterns, are one table; none of them is written over.
+mkdir parts
+head -n 1001 data.csv >parts/a.csv
+for k in 1 2; do { head -n 1 data.csv; tail -n +$((1000 * k + 2)) data.csv | head -n 1000; } >parts/$k.csv; done
+mv parts/a.csv parts/0.csv
+try 'several files'        0 '' '' "$sbps" convert parts/0.csv parts/1.csv parts/2.csv s.tbl --target y
+cmp -s s.tbl first.tbl || fault 'several files' 'three thirds are another table than the whole'
+try 'a pattern'            0 '' '' "$sbps" convert 'parts/?.csv' p.tbl --target y
+cmp -s p.tbl first.tbl || fault 'a pattern' 'three thirds are another table than the whole'
+ln -s parts/1.csv link.csv
+ln parts/2.csv hard.csv
+for out in parts/1.csv ./parts/../parts/1.csv link.csv hard.csv; do
+    try "onto $out"        2 '' "convert: .*$out is one of the data files" "$sbps" convert parts/0.csv parts/1.csv parts/2.csv "$out" --target y
+    try "a pattern onto $out" 2 '' "convert: .*$out is the data file" "$sbps" convert 'parts/*.csv' "$out" --target y
+    try "sample onto $out" 2 '' "--output: .*$out is one of the data files" \
+        "$sbps" sample parts/0.csv parts/1.csv parts/2.csv --target y --model logistic -o "$out"
+    try "sample, a pattern onto $out" 2 '' "--output: .*$out is the data file" "$sbps" sample 'parts/*.csv' --target y --model logistic -o "$out"
+done
+try 'no name to write'     2 '' 'data.csv: is there, and no converted table' "$sbps" convert parts/0.csv parts/1.csv data.csv --target y
+try 'another header'       1 '' "other.csv:1: column . is 'z', where data.csv has 'x2'" bash -c "sed '1s/x2/z/' data.csv >other.csv; \"$sbps\" convert data.csv other.csv o.tbl --target y"
 finish

@@ -261,7 +261,8 @@ static bool goes_straight(const char *text, rows_spec spec)
     bool done = false;
     spec.part_bytes = 20;
     spec.threads = 2;
-    CHECK(source_open(put("t.csv", text, strlen(text)), &spec, &found, &s, &error) == SBPS_OK);
+    CHECK(source_open(&(text_input){put("t.csv", text, strlen(text)), -1}, &spec, &found, &s,
+                      &error) == SBPS_OK);
     CHECK(direct_read(&s, &spec, &table, &done, &error) == SBPS_OK && done == (table != NULL));
     rows_destroy(table);
     source_close(&s);

@@ -1,0 +1,16 @@
+/* The files of a table, one after another, by one plan. */
+#ifndef READ_TABLE_FILES_H
+#define READ_TABLE_FILES_H
+
+#include "read/file_list.h"
+#include "read/parts.h"
+
+/* Opens the first, whose plan is that of all, once the first rows of each have told their types. Close it also after a
+ * failure. */
+sbps_status table_files_open(const file_list *files, const rows_spec *spec, column_types *found,
+                             row_source *first, sbps_error *err);
+/* All their rows; `first` counts those kept and dropped. */
+sbps_status table_files_read(const file_list *files, const rows_spec *spec, column_types *found,
+                             row_source *first, const row_taker *to, sbps_error *err);
+
+#endif
