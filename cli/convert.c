@@ -159,6 +159,7 @@ static const sbps_option_info convert_flags[] = {
     {.name = "missing"},
     {.name = "na"},
     {.name = "header"},
+    {.name = "encoding"},
     {.name = "no-intercept"},
     {.name = "standardize"},
     {.name = "threads"},

@@ -87,6 +87,10 @@ static const option_spec lines[] = {
     {CHOICE("header", header, "yes|no", "yes"), DATA,
      .help =
          "Whether the first line of a CSV file names its columns. no: they are x1, x2, ..."},
+    {CHOICE("encoding", encoding, "utf-8|latin1|windows-1252", "utf-8"), DATA,
+     .help = "What the text of a table is written in. utf-8: names and levels that are not are "
+             "taken "
+             "for Windows' Latin-1, and that is told."},
     {SWITCH("no-intercept", no_intercept), DATA, .help = "Leave the intercept out."},
     {SWITCH("standardize", standardize), DATA,
      .help =

@@ -14,9 +14,10 @@ struct sbps_options {
     /* data and model */
     char *model, *family, *formula, *target, *features, *categorical, *exclude, *reference,
         *success, *weights, *offset, *trials;
-    char *missing; /* error, drop */
-    char *na;      /* words that stand for a missing cell */
-    char *header;  /* yes, no */
+    char *missing;  /* error, drop */
+    char *na;       /* words that stand for a missing cell */
+    char *header;   /* yes, no */
+    char *encoding; /* of text: utf-8, latin1, windows-1252 */
     bool no_intercept, standardize;
     char *storage;                 /* auto, double, float, sparse */
     char *ranef;                   /* none, all, or a file */

@@ -317,7 +317,7 @@ static uint64_t hash_text(const char *at, const char *end)
 
 static sbps_status load(reader *r, uint64_t *hash, sbps_error *err)
 {
-    sbps_status status = text_file_open(&(text_input){r->path, -1}, &r->source, err);
+    sbps_status status = text_file_open(&(text_input){r->path, -1}, NULL, &r->source, err);
     while (status == SBPS_OK && !r->source->finished) status = text_file_more(r->source, err);
     if (status != SBPS_OK) return status;
     r->at = r->source->at;

@@ -2,6 +2,7 @@
 #include "choose/target.h"
 #include "base/memory.h"
 #include "choose/priors.h"
+#include "read/encoding.h"
 #include "read/matrix.h"
 
 #include <stdlib.h>
@@ -50,6 +51,7 @@ rows_spec table_spec(const sbps_options *o)
                        .standardize = o->standardize,
                        .no_header = !strcmp(o->header, "no"),
                        .na = o->na,
+                       .encoding = encoding_find(o->encoding),
                        .drop_missing = !strcmp(o->missing, "drop"),
                        .no_columns = no_columns,
                        .no_target = no_target,

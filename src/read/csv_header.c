@@ -73,7 +73,9 @@ static sbps_status read_names(csv *c, size_t from, columns *out, sbps_error *err
     }
     t->line++;
     t->at += p - t->at;
-    return foreign ? columns_note(out, err, "the names are not UTF-8 and taken for Latin-1")
+    return foreign ? columns_note(out, err,
+                                  "the names are not UTF-8 and taken for Latin-1; --encoding "
+                                  "latin1 says so of all text")
                    : SBPS_OK;
 }
 

@@ -2,7 +2,6 @@
  * in 0x80 to 0x9f only, where Latin-1 has no letters; a byte without a character becomes '?'. */
 #include "read/encoding.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,12 @@ static const uint16_t windows[32] = {
     0x20ac, 0,      0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160,
     0x2039, 0x0152, 0,      0x017d, 0,      0,      0x2018, 0x2019, 0x201c, 0x201d, 0x2022,
     0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0,      0x017e, 0x0178};
+
+/* The same of Latin-1, where they are controls. */
+static const uint16_t latin1[32] = {0x80, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87,
+                                    0x88, 0x89, 0x8a, 0x8b, 0x8c, 0x8d, 0x8e, 0x8f,
+                                    0x90, 0x91, 0x92, 0x93, 0x94, 0x95, 0x96, 0x97,
+                                    0x98, 0x99, 0x9a, 0x9b, 0x9c, 0x9d, 0x9e, 0x9f};
 
 /* Bytes of the character that begins here; 0: none does. */
 static size_t character_length(const unsigned char *p, size_t left)
@@ -50,16 +55,26 @@ static char *put_code(char *to, unsigned code)
     return to;
 }
 
+char *encoding_decode(const uint16_t *high, const char *bytes, size_t size, char *to)
+{
+    for (size_t i = 0; i < size; i++) {
+        unsigned code = (unsigned char)bytes[i];
+        if (code >= 0x80 && code < 0xa0) code = high[code - 0x80] ? high[code - 0x80] : '?';
+        to = put_code(to, code);
+    }
+    return to;
+}
+
+const uint16_t *encoding_find(const char *name)
+{
+    if (!strcmp(name, "latin1")) return latin1;
+    return !strcmp(name, "windows-1252") ? windows : NULL;
+}
+
 char *utf8_copy(const char *bytes, size_t length)
 {
     if (is_utf8(bytes, length)) return strndup(bytes, length);
-    char *out = malloc(3 * length + 1), *to = out;
-    for (size_t i = 0; out && i < length; i++) {
-        unsigned code = (unsigned char)bytes[i];
-        if (code >= 0x80 && code < 0xa0)
-            code = windows[code - 0x80] ? windows[code - 0x80] : '?';
-        to = put_code(to, code);
-    }
-    if (out) *to = '\0';
+    char *out = malloc(ENCODED_MOST * length + 1);
+    if (out) *encoding_decode(windows, bytes, length, out) = '\0';
     return out;
 }

@@ -5,6 +5,7 @@
 #include "base/names.h"
 #include "base/printable.h"
 #include "base/text.h"
+#include "read/encoding.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +134,26 @@ static sbps_status tell_many(const design *g, size_t f, sbps_error *err)
         name.text, used, name.text);
 }
 
+static bool is_foreign(const levels *l)
+{
+    for (size_t k = 0; l && k < l->count; k++)
+        if (!is_utf8(l->item[k].text, l->item[k].length)) return true;
+    return false;
+}
+
+/* The first of the columns whose texts were not written in UTF-8. */
+static sbps_status tell_foreign(const design *g, sbps_error *err)
+{
+    const plan *p = g->plan;
+    for (size_t i = 0; i < p->columns->count; i++)
+        if (is_foreign(p->use[i].levels))
+            return rows_note(g->r, err,
+                             "texts of column '%s' are not UTF-8 and taken for Latin-1; "
+                             "--encoding latin1 says so of all text",
+                             show_name(p->columns->name[i]).text);
+    return SBPS_OK;
+}
+
 sbps_status design_tell_found(const design *g, sbps_error *err)
 {
     sbps_status status = tell(g, FOUND_CATEGORY, "holds text and is a category",
@@ -156,7 +177,7 @@ sbps_status design_tell_found(const design *g, sbps_error *err)
         if (use->found) status = refuse_mixed(g, f, err);
         if (status == SBPS_OK && !is_identifier(use)) status = tell_many(g, f, err);
     }
-    return status;
+    return status == SBPS_OK ? tell_foreign(g, err) : status;
 }
 
 /* The column for which most rows were dropped, of those with fewer than `below`, or as many and further on

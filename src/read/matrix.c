@@ -15,7 +15,7 @@
 
 static sbps_status load(const char *path, text_file **out, sbps_error *err)
 {
-    sbps_status status = text_file_open(&(text_input){path, -1}, out, err);
+    sbps_status status = text_file_open(&(text_input){path, -1}, NULL, out, err);
     while (status == SBPS_OK && !(*out)->finished) status = text_file_more(*out, err);
     return status;
 }

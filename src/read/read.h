@@ -25,17 +25,18 @@ typedef struct {
     const char *weights, *offset; /* column names or NULL */
     const char *trials;           /* likewise: the target counts successes of so many */
     bool intercept, standardize;
-    bool drop_missing;   /* rows with a missing cell: dropped, else an error */
-    const char *na;      /* comma list of words that stand for one; NULL: usual ones */
-    bool no_header;      /* of CSV: columns are x1, x2, ... */
-    bool no_columns;     /* only the target is wanted, and weights */
-    bool no_target;      /* every column is a feature; y is 0 */
-    const char *storage; /* double, float, sparse; NULL or auto: what is cheapest */
-    bool real_target;    /* labels -1 and +1 are numbers, not classes */
-    bool needs_doubles;  /* the model reads x itself: auto is double, others are refused */
-    uint64_t seed;       /* of the shuffle */
-    unsigned threads;    /* that read; 0: as many as there are processors */
-    size_t part_bytes;   /* of the text that one reads at a time; 0: what is best */
+    bool drop_missing;        /* rows with a missing cell: dropped, else an error */
+    const char *na;           /* comma list of words that stand for one; NULL: usual ones */
+    const uint16_t *encoding; /* encoding.h; NULL: UTF-8 */
+    bool no_header;           /* of CSV: columns are x1, x2, ... */
+    bool no_columns;          /* only the target is wanted, and weights */
+    bool no_target;           /* every column is a feature; y is 0 */
+    const char *storage;      /* double, float, sparse; NULL or auto: what is cheapest */
+    bool real_target;         /* labels -1 and +1 are numbers, not classes */
+    bool needs_doubles;       /* the model reads x itself: auto is double, others are refused */
+    uint64_t seed;            /* of the shuffle */
+    unsigned threads;         /* that read; 0: as many as there are processors */
+    size_t part_bytes;        /* of the text that one reads at a time; 0: what is best */
     sbps_convert_watch
         watch; /* is told how far it is, by the caller's thread; NULL: nobody is */
     void *watcher;

@@ -31,7 +31,7 @@ sbps_status source_begin(const text_input *from, const rows_spec *spec, column_t
                          row_source *s, sbps_error *err)
 {
     *s = (row_source){0};
-    sbps_status status = text_file_open(from, &s->source, err);
+    sbps_status status = text_file_open(from, spec->encoding, &s->source, err);
     if (status != SBPS_OK) return status;
     s->kind = format_of(s->source);
     status = s->kind->open(s->source, spec, &s->names, &s->self, err);

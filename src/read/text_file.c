@@ -3,6 +3,7 @@
  * fast as a mapping and serves pipes too. */
 #include "read/text_file.h"
 
+#include "read/encoding.h"
 #include "read/foreign.h"
 
 #include <errno.h>
@@ -155,6 +156,24 @@ static sbps_status slide(text_file *t, sbps_error *err)
     return status;
 }
 
+/* Bytes as they stand in the file, behind the limit. */
+static sbps_status read_bytes(text_file *t, char *to, size_t room, size_t *got, sbps_error *err)
+{
+    return t->packing ? read_packed(t, to, room, got, err) : read_plain(t, to, room, got, err);
+}
+
+/* The same as UTF-8: they are read to the end of the room, so that what they become does not overtake them. */
+static sbps_status read_encoded(text_file *t, size_t room, size_t *got, sbps_error *err)
+{
+    size_t raw = 0, most = room / ENCODED_MOST;
+    char *at = t->limit + room - most;
+    sbps_status status = read_bytes(t, at, most, &raw, err);
+    *got = status == SBPS_OK
+               ? (size_t)(encoding_decode(t->encoding, at, raw, t->limit) - t->limit)
+               : 0;
+    return status;
+}
+
 sbps_status text_file_more(text_file *t, sbps_error *err)
 {
     size_t got = 0;
@@ -163,8 +182,8 @@ sbps_status text_file_more(text_file *t, sbps_error *err)
     sbps_status status = slide(t, err);
     if (status != SBPS_OK) return status;
     size_t room = t->capacity - (size_t)(t->limit - t->at) - 1;
-    status = t->packing ? read_packed(t, t->limit, room, &got, err)
-                        : read_plain(t, t->limit, room, &got, err);
+    status = t->encoding ? read_encoded(t, room, &got, err)
+                         : read_bytes(t, t->limit, room, &got, err);
     if (status != SBPS_OK) got = 0;
     if (t->returns) make_newlines(t->limit, got);
     t->finished = got == 0;
@@ -189,11 +208,28 @@ static sbps_status start_unpacking(text_file *t, const unpack_kind *kind, size_t
     return text_file_more(t, err);
 }
 
+/* What was read before it was known that it is no UTF-8, as a byte order mark would have told. */
+static sbps_status decode_start(text_file *t, const uint16_t *encoding, sbps_error *err)
+{
+    size_t size = (size_t)(t->limit - t->at), capacity = ENCODED_MOST * size + BLOCK + 1;
+    char *buffer = malloc(capacity + TEXT_PAD);
+    if (!buffer) return fail_memory(err);
+    t->limit = encoding_decode(encoding, t->at, size, buffer);
+    *t->limit = '\0';
+    free(t->buffer);
+    t->buffer = t->at = buffer;
+    t->capacity = capacity;
+    t->encoding = encoding;
+    return SBPS_OK;
+}
+
 /* The first bytes: packed or not, byte order mark or not. Pipes may give them one by one. */
 static sbps_status start(text_file *t, sbps_error *err)
 {
     size_t total = 0, got = 1;
+    const uint16_t *encoding = t->encoding;
     sbps_status status = SBPS_OK;
+    t->encoding = NULL;
     while (total < PACKED && got > 0) {
         status = read_plain(t, t->buffer + total, PACKED - total, &got, err);
         if (status != SBPS_OK) return status;
@@ -221,8 +257,11 @@ static sbps_status start(text_file *t, sbps_error *err)
     size = (size_t)(t->limit - t->at);
     t->returns = memchr(t->at, '\r', size) && !memchr(t->at, '\n', size);
     if (t->returns) make_newlines(t->at, size);
-    if (status == SBPS_OK && t->limit - t->at >= 3 && memcmp(t->at, "\xef\xbb\xbf", 3) == 0)
+    if (status != SBPS_OK) return status;
+    if (t->limit - t->at >= 3 && memcmp(t->at, "\xef\xbb\xbf", 3) == 0)
         t->at += 3;
+    else if (encoding)
+        status = decode_start(t, encoding, err);
     return status;
 }
 
@@ -254,7 +293,8 @@ int text_input_open(const text_input *from)
     return open(from->path, O_RDONLY | O_CLOEXEC);
 }
 
-sbps_status text_file_open(const text_input *from, text_file **out, sbps_error *err)
+sbps_status text_file_open(const text_input *from, const uint16_t *encoding, text_file **out,
+                           sbps_error *err)
 {
     struct stat about;
     sbps_status status = SBPS_OK;
@@ -263,6 +303,7 @@ sbps_status text_file_open(const text_input *from, text_file **out, sbps_error *
     if (!t) return fail_memory(err);
     t->path = text_input_name(from);
     t->reach = SIZE_MAX;
+    t->encoding = encoding;
     t->capacity = BLOCK + 1;
     t->buffer = malloc(t->capacity + TEXT_PAD);
     t->file = text_input_open(from);
@@ -295,7 +336,7 @@ sbps_status text_file_rewind(text_file *t, sbps_error *err)
 
 bool text_file_divides(const text_file *t)
 {
-    return t->regular && !t->packing && !t->returns;
+    return t->regular && !t->packing && !t->returns && !t->encoding;
 }
 
 size_t text_file_offset(const text_file *t)

@@ -3,6 +3,7 @@
 #define READ_TEXT_FILE_H
 
 #include "read/unpack.h"
+#include <stdint.h>
 
 #define TEXT_PAD 64 /* bytes behind the limit that may be looked at, whatever they are */
 
@@ -29,7 +30,8 @@ typedef struct {
     char *buffer;
     size_t capacity;
     int file;
-    bool returns; /* lines end with a return alone, and are given with a newline */
+    const uint16_t *encoding; /* what the text is written in, and given as UTF-8; NULL: that */
+    bool returns;             /* lines end with a return alone, and are given with a newline */
     const unpack_kind *packing; /* NULL for a plain file */
     void *unpacker;
     unsigned char *packed;     /* its input */
@@ -38,8 +40,9 @@ typedef struct {
     bool member_ended; /* between two members of a packed file */
 } text_file;
 
-/* Opens it, skips a UTF-8 byte order mark and reads the first block. */
-sbps_status text_file_open(const text_input *from, text_file **out, sbps_error *err);
+/* Opens it, as encoding_find has its encoding, skips a UTF-8 byte order mark and reads the first block. */
+sbps_status text_file_open(const text_input *from, const uint16_t *encoding, text_file **out,
+                           sbps_error *err);
 /* Reads on. What lies between `at` and `limit` is kept but moves: pointers into it are void. */
 sbps_status text_file_more(text_file *t, sbps_error *err);
 /* Whether several may read parts of it at a time: a plain file. The following are for such files. */
