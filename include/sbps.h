@@ -94,6 +94,55 @@ typedef struct {
 /* family: "models", "samplers", "priors", "columns" (of a summary, behind the name). False past the end of the list or for an unknown family. */
 SBPS_API bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out);
 
+/* ---- Arrow's C data and C stream interfaces, as their specifications define them ---- */
+
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE           2
+#define ARROW_FLAG_MAP_KEYS_SORTED    4
+
+struct ArrowSchema {
+    const char *format;
+    const char *name;
+    const char *metadata;
+    int64_t flags;
+    int64_t n_children;
+    struct ArrowSchema **children;
+    struct ArrowSchema *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+
+struct ArrowArray {
+    int64_t length;
+    int64_t null_count;
+    int64_t offset;
+    int64_t n_buffers;
+    int64_t n_children;
+    const void **buffers;
+    struct ArrowArray **children;
+    struct ArrowArray *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+
+#endif
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+    const char *(*get_last_error)(struct ArrowArrayStream *);
+    void (*release)(struct ArrowArrayStream *);
+    void *private_data;
+};
+
+#endif
+
 /* ---- tables ---- */
 
 typedef struct sbps_table sbps_table;
@@ -116,6 +165,55 @@ SBPS_API sbps_status sbps_table_copy(size_t rows, size_t columns, const double *
                                      const char *const *names, const double *target,
                                      const sbps_options *options, sbps_table **out,
                                      sbps_error *err);
+
+/* How the values of a column lie in memory. */
+typedef enum {
+    SBPS_DOUBLE, /* NAN is missing */
+    SBPS_FLOAT,
+    SBPS_INT8,
+    SBPS_INT16,
+    SBPS_INT32,
+    SBPS_INT64,
+    SBPS_UINT8,
+    SBPS_UINT16,
+    SBPS_UINT32,
+    SBPS_UINT64,
+    SBPS_BOOL,   /* a byte each: the levels false and true */
+    SBPS_STRING, /* const char *, UTF-8; NULL is missing */
+    SBPS_LEVEL   /* int32_t: `levels` from first_level on; below that is missing */
+} sbps_column_type;
+
+/* A column in memory, borrowed for the call. Members that are 0 say nothing. */
+typedef struct {
+    size_t struct_size; /* sizeof(sbps_column) */
+    const char *name;   /* UTF-8 */
+    sbps_column_type type;
+    const void *values;
+    ptrdiff_t stride;          /* bytes from value to value; 0: they lie side by side */
+    const uint8_t *validity;   /* a bit a row, the lowest first: 0 is missing */
+    const char *const *levels; /* of SBPS_LEVEL */
+    size_t level_count;
+    int32_t first_level; /* code of the first: 0, or 1 as R counts */
+    bool ordered; /* levels keep the order they are listed in: the first is compared with */
+} sbps_column;
+
+/* A table of `rows` rows and `count` columns, as if they were read from a CSV file with these cells: formulas, text as
+ * categories, groups, missing cells and what is told of them, all by the options of sbps_table_read, and with the
+ * same numbers the same table. Types are those given: text stays text where it looks like numbers. Sentences speak of
+ * table:17, row 17. `watch` may be NULL. */
+SBPS_API sbps_status sbps_table_from_columns(size_t rows, size_t count,
+                                             const sbps_column *columns,
+                                             const sbps_options *options,
+                                             sbps_convert_watch watch, void *self,
+                                             sbps_table **out, sbps_error *err);
+/* The same from an Arrow stream (below), batch by batch. The stream is released exactly once, also after a failure.
+ * Read are booleans, whole numbers, floating-point numbers of any width, decimals of 128 bits, texts, dictionaries of
+ * any of those, dates, timestamps and durations (in seconds); of others a sentence names the column, unless no one
+ * wants it. */
+SBPS_API sbps_status sbps_table_from_arrow(struct ArrowArrayStream *stream,
+                                           const sbps_options *options,
+                                           sbps_convert_watch watch, void *self,
+                                           sbps_table **out, sbps_error *err);
 /* Writes the text table `from` to `to` as a file that sbps_table_read maps instead of reading: for
  * tables larger than memory. Options as for sbps_table_read. `memory`: bytes the shuffle may use, 0
  * for a usual share; the file does not depend on it. `watch` may be NULL. The file appears whole or

@@ -31,14 +31,20 @@ static sbps_status wrap(rows *data, sbps_table **out, sbps_error *err)
     return fail_memory(err);
 }
 
+static rows_spec watched_spec(const sbps_options *options, sbps_convert_watch watch, void *self)
+{
+    rows_spec spec = table_spec(options);
+    spec.watch = watch;
+    spec.watcher = self;
+    return spec;
+}
+
 sbps_status sbps_table_read_watched(const char *path, const sbps_options *options,
                                     sbps_convert_watch watch, void *self, sbps_table **out,
                                     sbps_error *err)
 {
     rows *data;
-    rows_spec spec = table_spec(options);
-    spec.watch = watch;
-    spec.watcher = self;
+    rows_spec spec = watched_spec(options, watch, self);
     *out = NULL;
     sbps_status status = rows_read(path, &spec, &data, err);
     return status == SBPS_OK ? wrap(data, out, err) : status;
@@ -59,6 +65,28 @@ sbps_status sbps_table_copy(size_t row_count, size_t columns, const double *x,
     *out = NULL;
     sbps_status status =
         rows_copy(row_count, columns, x, names, target, NULL, NULL, &spec, &data, err);
+    return status == SBPS_OK ? wrap(data, out, err) : status;
+}
+
+sbps_status sbps_table_from_columns(size_t row_count, size_t count, const sbps_column *columns,
+                                    const sbps_options *options, sbps_convert_watch watch,
+                                    void *self, sbps_table **out, sbps_error *err)
+{
+    rows *data;
+    rows_spec spec = watched_spec(options, watch, self);
+    *out = NULL;
+    sbps_status status = rows_from_columns(row_count, count, columns, &spec, &data, err);
+    return status == SBPS_OK ? wrap(data, out, err) : status;
+}
+
+sbps_status sbps_table_from_arrow(struct ArrowArrayStream *stream, const sbps_options *options,
+                                  sbps_convert_watch watch, void *self, sbps_table **out,
+                                  sbps_error *err)
+{
+    rows *data;
+    rows_spec spec = watched_spec(options, watch, self);
+    *out = NULL;
+    sbps_status status = rows_from_arrow(stream, &spec, &data, err);
     return status == SBPS_OK ? wrap(data, out, err) : status;
 }
 

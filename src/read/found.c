@@ -174,7 +174,7 @@ sbps_status design_tell_found(const design *g, sbps_error *err)
     for (size_t f = 0; status == SBPS_OK && f < g->plan->features; f++) {
         const column_use *use = use_of(g, f);
         if (!use->levels || use->group) continue;
-        if (use->found) status = refuse_mixed(g, f, err);
+        if (use->found && !g->plan->columns->typed) status = refuse_mixed(g, f, err);
         if (status == SBPS_OK && !is_identifier(use)) status = tell_many(g, f, err);
     }
     return status == SBPS_OK ? tell_foreign(g, err) : status;

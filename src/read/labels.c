@@ -126,7 +126,7 @@ static sbps_status place_ordered(design *g, levels *l, size_t *order, sbps_error
     size_t used;
     bool turned = false;
     sbps_status status = levels_order(l, order, &used, err);
-    if (status == SBPS_OK && !are_numbers(l, order, used, g->plan->c_locale))
+    if (status == SBPS_OK && !l->listed && !are_numbers(l, order, used, g->plan->c_locale))
         qsort_r(order, used, sizeof *order, by_letters, l);
     if (status == SBPS_OK) status = name_labels(g->r, l, order, used, err);
     if (status == SBPS_OK && used > (g->spec->labels == LABELS_TWO ? 2 : CLASSES_MOST))

@@ -161,7 +161,7 @@ sbps_status levels_order(const levels *l, size_t *order, size_t *used, sbps_erro
         *s = (sortable){.text = l->item[code].text, .code = code};
         numeric = as_number(&l->item[code], c_locale, &s->value) && numeric;
     }
-    if (*used > 0) qsort(list, *used, sizeof *list, numeric ? by_value : by_text);
+    if (*used > 0 && !l->listed) qsort(list, *used, sizeof *list, numeric ? by_value : by_text);
     for (size_t i = 0; i < *used; i++) order[i] = list[i].code;
     free(list);
     if (c_locale) freelocale(c_locale);

@@ -13,6 +13,7 @@ typedef struct {
 typedef struct {
     level *item;
     size_t count, capacity;
+    bool listed;  /* somebody gave them in their order, which is that of their codes */
     size_t *slot; /* open addressing: code + 1, 0 when free */
     size_t slots; /* a power of two */
 } levels;
@@ -24,7 +25,7 @@ bool levels_code(levels *l, const char *begin, const char *end, size_t *code);
  * no memory. */
 bool levels_merge(levels *l, const levels *from, size_t *code);
 void levels_reset(levels *l);
-/* Codes of the levels that occur in kept rows, in order: by value when all are numbers, else
+/* Codes of the levels that occur in kept rows, in order: as they were listed, else by value when all are numbers, else
  * naturally (digits by value: a2 before a10). `order` has room for l->count;
  * `*used` of it are filled. */
 sbps_status levels_order(const levels *l, size_t *order, size_t *used, sbps_error *err);

@@ -23,6 +23,7 @@ typedef struct {
     double filled;                /* share of the cells that are not 0 */
     const missing_words *missing; /* borrowed; NULL: the few that always are */
     bool row_names;               /* the first column has no name: it names rows */
+    bool typed;                   /* types were said, by whoever has the table in memory */
     bool comma;                   /* numbers may have a decimal comma */
     column_types *types; /* of a file whose cells tell them; borrowed; NULL: all are numbers */
     char *notes; /* what the user should know of how it was read, a line each; NULL: nothing */
@@ -84,6 +85,9 @@ sbps_status plan_create(const char *path, const columns *c, const rows_spec *spe
  * number. */
 sbps_status plan_cell(const plan *p, size_t column, const char *begin, const char *end,
                       size_t line, double *row, bool *missing, sbps_error *err);
+/* The same of a number; NAN: it is missing. */
+sbps_status plan_number(const plan *p, size_t column, double value, size_t line, double *row,
+                        bool *missing, sbps_error *err);
 /* A row is complete and will be dropped: counts what is missing. */
 void plan_drop(const plan *p, const double *row);
 /* A row is complete and will be kept: checks its weight, makes counts of trials a share with their number as

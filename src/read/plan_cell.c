@@ -98,16 +98,25 @@ static sbps_status read_date(const plan *p, size_t column, const char *begin, co
                 p->path, line, show_name(p->columns->name[column]).text, show(begin, end).text);
 }
 
+sbps_status plan_number(const plan *p, size_t column, double value, size_t line, double *row,
+                        bool *missing, sbps_error *err)
+{
+    row[p->use[column].slot] = value;
+    if (isfinite(value)) return SBPS_OK;
+    if (isinf(value))
+        return fail(err, SBPS_BAD_DATA, "%s:%zu: column '%s': '%g' is not a finite number",
+                    p->path, line, show_name(p->columns->name[column]).text, value);
+    *missing = true;
+    return p->drop_missing ? SBPS_OK : fail_missing(p, column, line, err);
+}
+
 sbps_status plan_cell(const plan *p, size_t column, const char *begin, const char *end,
                       size_t line, double *row, bool *missing, sbps_error *err)
 {
     const column_use *use = &p->use[column];
     if (use->kind == USE_NONE) return SBPS_OK;
-    if (is_missing(p->columns->missing, begin, end)) {
-        *missing = true;
-        row[use->slot] = NAN;
-        return p->drop_missing ? SBPS_OK : fail_missing(p, column, line, err);
-    }
+    if (is_missing(p->columns->missing, begin, end))
+        return plan_number(p, column, NAN, line, row, missing, err);
     if (use->kind == USE_NUMBER)
         return read_number(p, column, begin, end, line, &row[use->slot], err);
     if (use->kind == USE_CAREFUL)

@@ -1,0 +1,274 @@
+/* Rows in memory go the way of those of a file: by a plan of the columns into rows as read, and from these into the
+ * table, so that the same cells make the same table. What a column is is said and not found out. Slices of rows are
+ * read by several at a time, with levels of their own, and joined in their order. */
+#include "read/field_reader.h"
+
+#include "base/memory.h"
+#include "base/printable.h"
+#include "base/workers.h"
+#include "read/design.h"
+#include "read/encoding.h"
+#include "read/header.h"
+#include "read/parts.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLICE_ROWS ((size_t)16384)
+
+static const char TABLE[] = "table"; /* what sentences call it: table:17 is its row 17 */
+
+struct field_slice {
+    plan plan;
+    chunks rows;
+    size_t dropped;
+    char *word; /* a text behind which a zero byte stands */
+    size_t word_size;
+    sbps_status status;
+    sbps_error error;
+};
+
+/* ---- columns ---- */
+
+static sbps_status name_columns(const field_about *about, size_t count, field_reader *r,
+                                sbps_error *err)
+{
+    sbps_status status = columns_create(count, &r->names, err);
+    if (status == SBPS_OK) status = column_types_fit(&r->types, count, TABLE, err);
+    for (size_t i = 0; status == SBPS_OK && i < count; i++) {
+        const char *name = about[i].name ? about[i].name : "";
+        if (!(r->names.name[i] = utf8_copy(name, strlen(name)))) status = fail_memory(err);
+        r->types.of[i] = about[i].type;
+        r->ordered[i] = about[i].ordered;
+    }
+    r->names.types = &r->types;
+    r->names.typed = true;
+    if (status == SBPS_OK) status = header_row_names(&r->names, err);
+    return status == SBPS_OK ? header_distinguish(&r->names, err) : status;
+}
+
+/* A column that nobody wants may be anything. */
+static sbps_status refuse_columns(const field_about *about, const plan *p, sbps_error *err)
+{
+    for (size_t i = 0; i < p->columns->count; i++)
+        if (about[i].refused && p->use[i].kind != USE_NONE)
+            return fail(err, SBPS_BAD_DATA,
+                        "%s: column '%s' holds %s, which are not read; --exclude leaves it out",
+                        p->path, show_name(p->columns->name[i]).text, about[i].refused);
+    return SBPS_OK;
+}
+
+static sbps_status open_slices(field_reader *r, sbps_error *err)
+{
+    r->threads = reading_threads(r->spec);
+    r->slice = calloc(r->threads, sizeof *r->slice);
+    bool ready = r->slice != NULL;
+    for (unsigned k = 0; ready && k < r->threads; k++) {
+        chunks_init(&r->slice[k].rows, r->plan->width, false);
+        ready = plan_fork(r->plan, &r->slice[k].plan);
+    }
+    return ready ? SBPS_OK : fail_memory(err);
+}
+
+sbps_status field_reader_open(const field_about *about, size_t count, const rows_spec *spec,
+                              field_reader *r, sbps_error *err)
+{
+    *r = (field_reader){.spec = spec, .ordered = calloc(count + 1, sizeof *r->ordered)};
+    sbps_status status = r->ordered ? SBPS_OK : fail_memory(err);
+    if (status == SBPS_OK && count == 0)
+        status = fail(err, SBPS_BAD_DATA, "%s: there are no columns", TABLE);
+    if (status == SBPS_OK) status = name_columns(about, count, r, err);
+    if (status == SBPS_OK) status = missing_words_create(spec->na, &r->missing, err);
+    r->names.missing = &r->missing;
+    if (status == SBPS_OK) status = plan_create(TABLE, &r->names, spec, &r->plan, err);
+    if (status == SBPS_OK) status = refuse_columns(about, r->plan, err);
+    if (status != SBPS_OK) return status;
+    chunks_init(&r->read, r->plan->width, false);
+    return open_slices(r, err);
+}
+
+void field_reader_close(field_reader *r)
+{
+    for (unsigned k = 0; r->slice && k < r->threads; k++) {
+        chunks_clear(&r->slice[k].rows);
+        if (r->slice[k].plan.columns) plan_close_fork(&r->slice[k].plan);
+        free(r->slice[k].word);
+    }
+    free(r->slice);
+    chunks_clear(&r->read);
+    plan_destroy(r->plan);
+    missing_words_clear(&r->missing);
+    columns_clear(&r->names);
+    column_types_clear(&r->types);
+    free(r->ordered);
+}
+
+/* ---- cells ---- */
+
+static sbps_status fail_broken(const plan *p, size_t column, size_t line, sbps_error *err)
+{
+    return fail(
+        err, SBPS_BAD_DATA,
+        "%s:%zu: column '%s': the cell is not sound: a code without a level, a text that "
+        "lies nowhere or holds a zero byte, or a time of no calendar",
+        p->path, line, show_name(p->columns->name[column]).text);
+}
+
+/* Where a number is wanted, the text must end. */
+static sbps_status end_text(field_slice *s, cell_text *text, sbps_error *err)
+{
+    size_t length = (size_t)(text->end - text->begin);
+    if (length >= s->word_size) {
+        char *word = realloc(s->word, 2 * length + 64);
+        if (!word) return fail_memory(err);
+        s->word = word;
+        s->word_size = 2 * length + 64;
+    }
+    memcpy(s->word, text->begin, length);
+    s->word[length] = '\0';
+    *text = (cell_text){s->word, s->word + length};
+    return SBPS_OK;
+}
+
+static sbps_status take_text(field_slice *s, size_t column, cell_text text, size_t line,
+                             double *row, bool *missing, sbps_error *err)
+{
+    const plan *p = &s->plan;
+    sbps_status status = SBPS_OK;
+    if (p->use[column].kind != USE_CATEGORY) status = end_text(s, &text, err);
+    if (status != SBPS_OK) return status;
+    return plan_cell(p, column, text.begin, text.end, line, row, missing, err);
+}
+
+/* Row i of a column into its slot. Numbers stay numbers, unless they are levels or may be words for what is
+ * missing. */
+static sbps_status take_cell(field_slice *s, size_t column, const field *f, size_t i,
+                             size_t line, double *row, bool *missing, sbps_error *err)
+{
+    const plan *p = &s->plan;
+    use_kind kind = p->use[column].kind;
+    bool text = f->type == TYPE_TEXT || kind == USE_CATEGORY || kind == USE_CAREFUL;
+    char room[CELL_ROOM];
+    cell_text found;
+    double value = NAN;
+    field_state state = text ? field_text(f, i, room, &found) : field_number(f, i, &value);
+    if (state == FIELD_BROKEN) return fail_broken(p, column, line, err);
+    if (state == FIELD_CELL && text)
+        return take_text(s, column, found, line, row, missing, err);
+    return plan_number(p, column, state == FIELD_CELL ? value : NAN, line, row, missing, err);
+}
+
+/* ---- rows ---- */
+
+typedef struct {
+    field_reader *r;
+    const field *fields;
+    size_t first, rows; /* of those at hand */
+} field_run;
+
+static sbps_status take_row(const field_run *run, field_slice *s, size_t i, sbps_error *err)
+{
+    const plan *p = &s->plan;
+    size_t line = run->r->seen + i + 1;
+    double *row = chunks_next(&s->rows);
+    bool missing = false;
+    sbps_status status = row ? SBPS_OK : fail_memory(err);
+    if (status == SBPS_OK && p->target == SIZE_MAX) row[0] = 0.0;
+    for (size_t c = 0; status == SBPS_OK && c < p->columns->count; c++)
+        if (p->use[c].kind != USE_NONE)
+            status = take_cell(s, c, &run->fields[c], i, line, row, &missing, err);
+    if (status != SBPS_OK) return status;
+    s->dropped += missing;
+    if (missing) return plan_drop(p, row), SBPS_OK;
+    status = plan_keep(p, row, line, err);
+    return status == SBPS_OK && !chunks_keep(&s->rows) ? fail_memory(err) : status;
+}
+
+static void read_slice(void *self, unsigned worker, size_t index)
+{
+    const field_run *run = self;
+    field_slice *s = &run->r->slice[index];
+    size_t begin = run->first + index * SLICE_ROWS,
+           end = begin + SLICE_ROWS < run->rows ? begin + SLICE_ROWS : run->rows;
+    (void)worker;
+    s->dropped = 0;
+    s->status = SBPS_OK;
+    for (size_t i = begin; s->status == SBPS_OK && i < end; i++)
+        s->status = take_row(run, s, i, &s->error);
+}
+
+/* Of several things that are wrong the first. */
+static sbps_status join_slice(field_reader *r, field_slice *s, sbps_error *err)
+{
+    if (s->status != SBPS_OK) return fail(err, s->status, "%s", s->error.text);
+    if (!plan_join(r->plan, &s->plan, &s->rows) || !chunks_move(&s->rows, &r->read))
+        return fail_memory(err);
+    plan_reset(&s->plan);
+    r->dropped += s->dropped;
+    return memory_holds(TABLE, (double)r->read.rows, (double)r->read.width,
+                        2 * chunks_bytes(&r->read), err);
+}
+
+static sbps_status ask_watch(const field_reader *r, size_t done, sbps_error *err)
+{
+    const rows_spec *spec = r->spec;
+    if (!spec->watch || spec->watch(spec->watcher, "reading", r->seen + done, NAN))
+        return SBPS_OK;
+    return fail(err, SBPS_NO_FILE, "%s: not read: stopped on request", TABLE);
+}
+
+/* Levels that have an order get their codes in it, whichever comes first. */
+static sbps_status list_levels(const field_reader *r, size_t column, const field *f,
+                               sbps_error *err)
+{
+    levels *l = r->plan->use[column].levels;
+    for (size_t k = 0; k < f->level_count; k++) {
+        char room[CELL_ROOM];
+        cell_text text;
+        size_t code;
+        if (field_text(f->levels, k, room, &text) != FIELD_CELL) continue;
+        if (!levels_code(l, text.begin, text.end, &code)) return fail_memory(err);
+    }
+    l->listed = true;
+    return SBPS_OK;
+}
+
+static sbps_status list_ordered(const field_reader *r, const field *fields, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    for (size_t c = 0; status == SBPS_OK && c < r->names.count; c++)
+        if (r->ordered[c] && r->plan->use[c].levels)
+            status = list_levels(r, c, &fields[c], err);
+    return status;
+}
+
+sbps_status field_reader_add(field_reader *r, const field *fields, size_t row_count,
+                             sbps_error *err)
+{
+    field_run run = {.r = r, .fields = fields, .rows = row_count};
+    sbps_status status = list_ordered(r, fields, err);
+    for (size_t count; status == SBPS_OK && run.first < row_count;
+         run.first += count * SLICE_ROWS) {
+        count = (row_count - run.first + SLICE_ROWS - 1) / SLICE_ROWS;
+        if (count > r->threads) count = r->threads;
+        status = workers_run(r->threads, count, read_slice, &run, err);
+        for (size_t k = 0; status == SBPS_OK && k < count; k++)
+            status = join_slice(r, &r->slice[k], err);
+        if (status == SBPS_OK) status = ask_watch(r, run.first, err);
+    }
+    r->seen += row_count;
+    return status;
+}
+
+sbps_status field_reader_finish(field_reader *r, rows **out, sbps_error *err)
+{
+    sbps_status status = check_row_count(TABLE, r->read.rows, r->dropped, err);
+    if (status == SBPS_OK) status = design_create(r->plan, r->spec, &r->read, out, err);
+    if (status != SBPS_OK) return status;
+    (*out)->dropped = r->dropped;
+    status = rows_tell_dropped(*out, r->plan, err);
+    if (status == SBPS_OK) return SBPS_OK;
+    rows_destroy(*out);
+    *out = NULL;
+    return status;
+}

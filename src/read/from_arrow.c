@@ -1,0 +1,178 @@
+/* From an Arrow stream to a table. A batch is a struct array whose children are the columns: it is read where it lies
+ * and released before the next is asked for. What is told of lengths is checked; what lies behind its pointers is the
+ * producer's word. */
+#include "base/printable.h"
+#include "read/arrow_schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    struct ArrowArrayStream *from;
+    arrow_column *column;
+    field_about *about;
+    field *fields, *levels; /* of a batch */
+    size_t count;
+    field_reader reader;
+} arrow_reading;
+
+static sbps_status fail_stream(struct ArrowArrayStream *from, int code, const char *what,
+                               sbps_error *err)
+{
+    const char *said = from->get_last_error ? from->get_last_error(from) : NULL;
+    return fail(err, SBPS_BAD_DATA, "Arrow stream: %s cannot be had: %s", what,
+                said && *said           ? said
+                : strerrordesc_np(code) ? strerrordesc_np(code)
+                                        : "unknown");
+}
+
+static sbps_status fail_batch(const char *what, sbps_error *err)
+{
+    return fail(err, SBPS_BAD_DATA, "Arrow stream: a batch is not sound: %s", what);
+}
+
+/* ---- one array ---- */
+
+/* Validity apart from views, whose heaps may be any number, and the lengths of these behind them. */
+static bool has_buffers(const field *model, const struct ArrowArray *a)
+{
+    bool texts = model->kind == &field_texts || model->kind == &field_large_texts;
+    if (model->kind == &field_nothing) return true;
+    if (model->kind == &field_views) return a->n_buffers >= 3;
+    return a->n_buffers == (texts ? 3 : 2);
+}
+
+static size_t value_bytes(const field *model)
+{
+    return model->kind == &field_texts         ? sizeof(int32_t)
+           : model->kind == &field_large_texts ? sizeof(int64_t)
+           : model->kind == &field_views       ? 16
+           : model->value                      ? model->value->bytes
+                                               : 0;
+}
+
+/* `rows` of an array from its row `first` on. */
+static const char *bind_array(const struct ArrowArray *a, const field *model, size_t first,
+                              size_t row_count, field *out)
+{
+    *out = *model;
+    if (!a || a->length < 0 || a->offset < 0) return "an array is missing, or its length";
+    if ((size_t)a->length < first + row_count) return "a column is too short";
+    if (model->kind == &field_nothing || row_count == 0) return NULL;
+    if (!has_buffers(model, a) || !a->buffers || !a->buffers[1])
+        return "a column has not the buffers of its type";
+    out->first = (size_t)a->offset + first;
+    out->validity = a->null_count == 0 ? NULL : a->buffers[0];
+    out->values = a->buffers[1];
+    out->stride = (ptrdiff_t)value_bytes(model);
+    if (a->n_buffers < 3) return NULL;
+    out->heap = a->buffers[2];
+    out->heaps = (const void *const *)a->buffers + 2;
+    out->heap_count = (size_t)a->n_buffers - 3;
+    return NULL;
+}
+
+static const char *bind_column(const struct ArrowArray *a, const arrow_column *column,
+                               size_t first, size_t row_count, field *out, field *listed)
+{
+    const char *wrong = bind_array(a, &column->model, first, row_count, out);
+    if (wrong || !column->coded) return wrong;
+    const struct ArrowArray *list = a->dictionary;
+    if (!list || list->length < 0) return "a dictionary is missing";
+    out->levels = listed;
+    out->level_count = (size_t)list->length;
+    return bind_array(list, &column->levels, 0, out->level_count, listed);
+}
+
+/* ---- batches ---- */
+
+static bool is_wanted(const arrow_reading *r, size_t column)
+{
+    return r->reader.plan->use[column].kind != USE_NONE;
+}
+
+static sbps_status take_batch(arrow_reading *r, const struct ArrowArray *batch, sbps_error *err)
+{
+    const char *wrong = NULL;
+    if (batch->length < 0 || batch->offset < 0 || batch->n_children != (int64_t)r->count)
+        wrong = "it has not the columns of the schema";
+    else if (batch->null_count > 0)
+        wrong = "whole rows are missing";
+    for (size_t c = 0; !wrong && c < r->count; c++)
+        if (is_wanted(r, c))
+            wrong = bind_column(batch->children[c], &r->column[c], (size_t)batch->offset,
+                                (size_t)batch->length, &r->fields[c], &r->levels[c]);
+    if (wrong) return fail_batch(wrong, err);
+    return field_reader_add(&r->reader, r->fields, (size_t)batch->length, err);
+}
+
+static sbps_status take_batches(arrow_reading *r, sbps_error *err)
+{
+    for (sbps_status status = SBPS_OK;;) {
+        struct ArrowArray batch = {0};
+        int code = r->from->get_next(r->from, &batch);
+        if (code != 0) return fail_stream(r->from, code, "a batch", err);
+        if (!batch.release) return SBPS_OK; /* the end */
+        status = take_batch(r, &batch, err);
+        if (batch.release) batch.release(&batch);
+        if (status != SBPS_OK) return status;
+    }
+}
+
+/* ---- the schema ---- */
+
+static sbps_status check_schema(const struct ArrowSchema *schema, sbps_error *err)
+{
+    bool sound = schema->format && !strcmp(schema->format, "+s") && schema->n_children >= 0;
+    for (int64_t c = 0; sound && c < schema->n_children; c++) {
+        const struct ArrowSchema *child = schema->children ? schema->children[c] : NULL;
+        sound = child && child->format && (!child->dictionary || child->dictionary->format);
+    }
+    return sound ? SBPS_OK
+                 : fail(err, SBPS_BAD_DATA, "Arrow stream: its schema is not that of a table");
+}
+
+static sbps_status take_schema(arrow_reading *r, const struct ArrowSchema *schema,
+                               const rows_spec *spec, sbps_error *err)
+{
+    sbps_status status = check_schema(schema, err);
+    if (status != SBPS_OK) return status;
+    size_t count = r->count = (size_t)schema->n_children;
+    r->column = calloc(count + 1, sizeof *r->column);
+    r->about = calloc(count + 1, sizeof *r->about);
+    r->fields = calloc(count + 1, sizeof *r->fields);
+    r->levels = calloc(count + 1, sizeof *r->levels);
+    if (!r->column || !r->about || !r->fields || !r->levels) return fail_memory(err);
+    for (size_t c = 0; c < count; c++)
+        arrow_describe(schema->children[c], &r->column[c], &r->about[c]);
+    return field_reader_open(r->about, count, spec, &r->reader, err);
+}
+
+static sbps_status read_stream(arrow_reading *r, const rows_spec *spec, rows **out,
+                               sbps_error *err)
+{
+    struct ArrowSchema schema = {0};
+    int code = r->from->get_schema(r->from, &schema);
+    if (code != 0) return fail_stream(r->from, code, "its schema", err);
+    sbps_status status = take_schema(r, &schema, spec, err);
+    if (schema.release) schema.release(&schema);
+    if (status == SBPS_OK) status = take_batches(r, err);
+    return status == SBPS_OK ? field_reader_finish(&r->reader, out, err) : status;
+}
+
+sbps_status rows_from_arrow(struct ArrowArrayStream *stream, const rows_spec *spec, rows **out,
+                            sbps_error *err)
+{
+    arrow_reading r = {.from = stream};
+    *out = NULL;
+    if (!stream || !stream->release)
+        return fail(err, SBPS_BAD_ARG, "Arrow stream: there is none, or it was released");
+    sbps_status status = read_stream(&r, spec, out, err);
+    field_reader_close(&r.reader);
+    free(r.column);
+    free(r.about);
+    free(r.fields);
+    free(r.levels);
+    stream->release(stream);
+    return status;
+}
