@@ -14,6 +14,7 @@
 #include "mixed/expand.h"
 #include "base/dense.h"
 #include "mixed/crossed.h"
+#include "mixed/sketch.h"
 
 #include <string.h>
 
@@ -34,6 +35,7 @@ typedef struct {
     double *padded, *outer; /* stride, stride * stride */
     double *eta, *y, *g, *c, *g_aux, *c_aux, *aux_aux;
     double *moves;
+    double *sketch; /* its room */
 } room;
 
 /* Coordinates before those of other factors' effects. */
@@ -65,7 +67,9 @@ static size_t lay_out(const mixed *m, size_t dim, double *base, room *r)
                  {&r->g_aux, a * BLOCK},
                  {&r->c_aux, a * BLOCK},
                  {&r->aux_aux, packed_size(a) * BLOCK},
-                 {&r->moves, crossed_room(m)}};
+                 {&r->moves, crossed_room(m)},
+
+                 {&r->sketch, sketch_expand_scratch(m)}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         *parts[i].part = base ? base + used : NULL;
         used += (parts[i].size + 7) / 8 * 8;
@@ -208,6 +212,12 @@ static void add_block(const group_view *v, room *r, size_t first, size_t n)
     if (m->others > 0) add_met(v, r, first, n);
 }
 
+static void add_rows(const group_view *v, room *r)
+{
+    for (size_t first = 0; first < v->n; first += BLOCK)
+        add_block(v, r, first, v->n - first < BLOCK ? v->n - first : BLOCK);
+}
+
 /* ---- the group ---- */
 
 /* The blocks of effects, and their scores, from the sums by node. */
@@ -258,8 +268,10 @@ void group_expand(group_view *v, double factor, double *scratch, double *gradien
     size_t d = m->data->d, stride = m->data->stride;
     size_t dim = core(m) + crossed_effects(v);
     memset(scratch, 0, lay_out(m, dim, scratch, &r) * sizeof *scratch);
-    for (size_t first = 0; first < v->n; first += BLOCK)
-        add_block(v, &r, first, v->n - first < BLOCK ? v->n - first : BLOCK);
+    if (v->sketched)
+        sketch_expand(v, r.sketch, &(expansion_sums){r.score, r.pull, r.bend, r.hessian});
+    else
+        add_rows(v, &r);
     for (size_t a = 0; a < d; a++)
         add_scaled(a + 1, 1.0, r.outer + a * stride, r.hessian + a * dim);
     for (size_t k = 0; k < m->points; k++) add_spread(v, &r, k);

@@ -1,6 +1,6 @@
 /* The mode of a group's effects given phi, by Newton, and the curvature there. */
 #include "base/cholesky.h"
-#include "mixed/view.h"
+#include "mixed/sketch.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,8 +67,7 @@ static void climb(group_view *v, double *place, const double *step)
     memcpy(place, next, q * sizeof *place);
 }
 
-/* wide = C of (1), from the factor of the curvature: C = F'^-1. Returns log |C|. */
-static double invert(size_t q, const double *factor, double (*wide)[EFFECTS_A_LEVEL])
+double group_widen(size_t q, const double *factor, double (*wide)[EFFECTS_A_LEVEL])
 {
     double log_size = 0.0;
     memset(wide, 0, EFFECTS_A_LEVEL * sizeof *wide);
@@ -101,11 +100,13 @@ static double find_mode(group_view *v, const double *from)
         }
         climb(v, v->mode, step);
     }
-    return invert(q, at.curvature, v->wide);
+    return group_widen(q, at.curvature, v->wide);
 }
 
 double group_locate(group_view *v, size_t g)
 {
+    double log_size;
+    if (sketch_locate(v, g, &log_size)) return log_size;
     group_see(v, g);
     return find_mode(v, v->m->centre + g * v->m->shape.effects);
 }

@@ -11,6 +11,7 @@
 #include "mixed/marginal.h"
 #include "base/dense.h"
 #include "mixed/crossed.h"
+#include "mixed/sketch.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,37 +83,72 @@ static void group_pulls(group_view *v)
     }
 }
 
+/* Of what is no effect: weights and auxiliaries, by rows or by the group's sketch. */
+static double slope_by_rows(group_view *v)
+{
+    size_t count = group_auxiliaries(v->m);
+    group_pulls(v);
+    double slope = v->m->k->dot(v->n, v->mean, v->d_base) + v->said_rate;
+    for (size_t k = 0; k < v->m->points; k++)
+        slope += v->share[k] * dot(count, v->p.d_aux, v->aux_pull + k * count);
+    return slope;
+}
+
+static double slope_by_sketch(group_view *v)
+{
+    size_t d = v->m->data->d;
+    sketch_pulls(v);
+    return dot(d, v->outer, v->p.d_beta) +
+           dot(group_auxiliaries(v->m), v->outer + d, v->p.d_aux);
+}
+
 double group_slope(group_view *v)
 {
     const mixed *m = v->m;
-    size_t q = m->shape.effects, count = group_auxiliaries(m);
-    group_pulls(v);
-    double slope = m->k->dot(v->n, v->mean, v->d_base) + v->said_rate;
+    size_t q = m->shape.effects;
+    double slope = v->sketched ? slope_by_sketch(v) : slope_by_rows(v);
     for (size_t k = 0; k < m->points; k++) {
         double at = 0.0;
         for (size_t a = 0; a < q; a++)
             at += v->pull[k * q + a] * dot(q, v->p.d_factor[a], v->place + k * q);
-        for (size_t a = 0; a < count; a++) at += v->p.d_aux[a] * v->aux_pull[k * count + a];
         slope += v->share[k] * at;
     }
     return slope;
 }
 
-void group_gradient(group_view *v, double factor, double *out)
+static void gradient_by_rows(group_view *v, double factor, double *out)
 {
     const mixed *m = v->m;
-    size_t q = m->shape.effects, count = group_auxiliaries(m), d = m->data->d;
+    size_t count = group_auxiliaries(m);
     group_pulls(v);
     memset(v->sum, 0, m->data->stride * sizeof *v->sum);
     rows_combine(m->data, m->k, rows_from(v->first, v->n), v->mean, v->sum);
-    for (size_t j = 0; j < d; j++) out[j] += factor * v->sum[j];
+    add_scaled(m->data->d, factor, v->sum, out);
+    for (size_t k = 0; k < m->points; k++)
+        add_scaled(count, factor * v->share[k], v->aux_pull + k * count, out + m->aux);
+}
+
+static void gradient_by_sketch(group_view *v, double factor, double *out)
+{
+    const mixed *m = v->m;
+    sketch_pulls(v);
+    add_scaled(m->data->d, factor, v->outer, out);
+    add_scaled(group_auxiliaries(m), factor, v->outer + m->data->d, out + m->aux);
+}
+
+void group_gradient(group_view *v, double factor, double *out)
+{
+    const mixed *m = v->m;
+    size_t q = m->shape.effects, d = m->data->d;
+    if (v->sketched)
+        gradient_by_sketch(v, factor, out);
+    else
+        gradient_by_rows(v, factor, out);
     for (size_t k = 0; k < m->points; k++) {
         const double *pull = v->pull + k * q, *place = v->place + k * q;
         double share = factor * v->share[k];
         for (size_t a = 0; a < m->shape.count; a++)
             out[d + a] += share * pull[m->shape.of[a].row] * dot(q, v->p.at->first[a], place);
-        for (size_t a = 0; a < count; a++)
-            out[m->aux + a] += share * v->aux_pull[k * count + a];
     }
     if (m->others == 0) return;
     memset(v->met_rate, 0, m->met_most * sizeof *v->met_rate);

@@ -6,6 +6,7 @@
 #include "mixed/crossed.h"
 #include "mixed/expand.h"
 #include "mixed/marginal.h"
+#include "mixed/sketch.h"
 #include "model/kinds.h"
 
 #include <math.h>
@@ -157,6 +158,7 @@ static void close(void *self)
     m->rows_of->close(m->rows_self);
     crossed_close(m);
     free(m->centre);
+    sketches_destroy(m->sketches);
     free(m->node);
     free(m);
 }

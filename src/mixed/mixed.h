@@ -27,8 +27,14 @@ typedef struct {
     double error;
 } quadrature;
 
+/* Polynomials in place of rows, where groups have many, around w: good for about 8 posterior sds, by the Cholesky factor
+ * of the Hessian there. Changes what the model says by little; before chains run. */
+sbps_status mixed_sketch(void *self, const rows *groups, const double *w, const double *factor,
+                         sbps_error *err);
+/* Are groups long enough for that, and is nothing crossed? */
+bool mixed_can_sketch(const void *self);
 /* As many nodes as are enough around w, with the Cholesky factor of the Hessian there, for a model of groups that was
- * opened on these. Changes what it says by as little as the error is; before chains run. */
+ * opened on these; and whether sketches will do. Changes what it says by as little as the error is; before chains run. */
 sbps_status mixed_settle(void *self, const rows *groups, const double *w, const double *factor,
                          quadrature *out, sbps_error *err);
 
@@ -59,6 +65,7 @@ typedef struct {
     uint32_t *met, *slot;
     double *met_share;
 } other_factor;
+typedef struct sketches sketches; /* see sketch.h */
 
 typedef struct {
     const model_kind *rows_of; /* what one row says */
@@ -78,9 +85,11 @@ typedef struct {
     size_t largest; /* rows of a group */
     /* the rule: so many nodes an effect, points of the grid, and what each counts: log w + t^2/2 */
     size_t nodes, points;
-    double *node;      /* points * effects */
-    double *log_count; /* points */
-    double *centre;    /* groups * effects: where the search for a group's mode begins */
+    double *node;       /* points * effects */
+    double *log_count;  /* points */
+    double *centre;     /* groups * effects: where the search for a group's mode begins */
+    sketches *sketches; /* NULL: rows are asked, */
+    bool by_rows;       /* as they are nevertheless for so long */
 } mixed;
 
 sbps_status mixed_set_nodes(mixed *m, size_t nodes, sbps_error *err);

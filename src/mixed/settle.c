@@ -1,5 +1,5 @@
-/* How many nodes are enough, and where a group's search begins: both by what groups say at points of the
- * posterior.
+/* How many nodes are enough, whether sketches will do in place of rows, and where a group's search begins: by what groups
+ * say at points of the posterior.
  *
  * With D the difference that more nodes make to the gradient of log p, means move by H^-1 D; in posterior sds that
  * is (H^-1 D)_j / sqrt((H^-1)_jj). */
@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "data/row_sums.h"
 #include "mixed/marginal.h"
+#include "mixed/sketch.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,18 +85,26 @@ static sbps_status look(mixed *m, const rows *groups, const double *points, size
     return status;
 }
 
-/* Largest move of a mean between two sets of gradients, which `room` has one behind another. */
-static double largest_move(const mixed *m, double stands_for, const double *factor,
-                           const double *covariance, const double *less, double *more)
+/* Gradients that are compared, and what it takes to compare them. */
+typedef struct {
+    rows first; /* groups */
+    double stands_for;
+    const double *factor;
+    double *points, *less, *more, *covariance;
+} comparison;
+
+/* Largest move of a mean between the two. */
+static double largest_move(const mixed *m, const comparison *c)
 {
     size_t d = m->dim;
     double worst = 0.0;
     for (size_t i = 0; i < LOOKS; i++) {
-        double *x = more + (LOOKS + i) * d;
-        for (size_t j = 0; j < d; j++) x[j] = stands_for * (more[i * d + j] - less[i * d + j]);
-        cholesky_solve(d, factor, x);
+        double *x = c->more + (LOOKS + i) * d;
         for (size_t j = 0; j < d; j++)
-            worst = fmax(worst, fabs(x[j]) / sqrt(covariance[j * d + j]));
+            x[j] = c->stands_for * (c->more[i * d + j] - c->less[i * d + j]);
+        cholesky_solve(d, c->factor, x);
+        for (size_t j = 0; j < d; j++)
+            worst = fmax(worst, fabs(x[j]) / sqrt(c->covariance[j * d + j]));
     }
     return worst;
 }
@@ -105,28 +114,90 @@ static bool affordable(const mixed *m, size_t nodes)
     return pow((double)nodes, (double)m->shape.effects) <= POINTS_MOST;
 }
 
-static sbps_status climb(mixed *m, const rows *groups, const double *factor, double *room,
-                         quadrature *out, sbps_error *err)
+static void first_groups(const mixed *m, const rows *groups, comparison *c)
 {
-    rows first = *groups;
     size_t enough = (size_t)(ROWS_ENOUGH * (double)groups->n / (double)m->data->n);
     if (enough < GROUPS_LEAST) enough = GROUPS_LEAST;
-    if (first.n > enough) first.n = enough;
-    double stands_for = (double)groups->n / (double)first.n;
+    c->first = *groups;
+    if (c->first.n > enough) c->first.n = enough;
+    c->stands_for = (double)groups->n / (double)c->first.n;
+}
+
+static size_t next_rung(size_t nodes)
+{
+    size_t rung = 0;
+    while (rung + 1 < RUNGS && ladder[rung] <= nodes) rung++;
+    return ladder[rung];
+}
+
+/* Leaves the gradients by the rung that will do in c->less. */
+static sbps_status climb(mixed *m, const comparison *c, quadrature *out, sbps_error *err)
+{
     size_t d = m->dim, rung = 0;
-    double *points = room, *less = points + LOOKS * d, *more = less + LOOKS * d;
-    double *covariance = more + 2 * LOOKS * d;
-    cholesky_inverse(d, factor, covariance);
-    sbps_status status = look(m, &first, points, ladder[0], less, err);
+    sbps_status status = look(m, &c->first, c->points, ladder[0], c->less, err);
     for (; status == SBPS_OK && rung + 1 < RUNGS && affordable(m, ladder[rung + 1]); rung++) {
-        status = look(m, &first, points, ladder[rung + 1], more, err);
+        status = look(m, &c->first, c->points, ladder[rung + 1], c->more, err);
         if (status != SBPS_OK) return status;
-        out->error = largest_move(m, stands_for, factor, covariance, less, more);
+        out->error = largest_move(m, c);
         if (out->error <= GOAL) break;
-        memcpy(less, more, LOOKS * d * sizeof *less);
+        memcpy(c->less, c->more, LOOKS * d * sizeof *c->less);
     }
     out->nodes = ladder[rung];
     return status == SBPS_OK ? mixed_set_nodes(m, out->nodes, err) : status;
+}
+
+/* The rule by sketches, and by rows what a finer one says: the error is that of both together. */
+static sbps_status try_sketches(mixed *m, const comparison *c, quadrature *out, sbps_error *err)
+{
+    sbps_status status = climb(m, c, out, err);
+    if (status != SBPS_OK) return status;
+    m->by_rows = true;
+    status = look(m, &c->first, c->points, next_rung(out->nodes), c->more, err);
+    m->by_rows = false;
+    if (status == SBPS_OK) status = mixed_set_nodes(m, out->nodes, err);
+    out->error = largest_move(m, c);
+    if (m->points <= SKETCH_POINTS && out->error <= GOAL) return status;
+    sketches_destroy(m->sketches);
+    m->sketches = NULL;
+    return status;
+}
+
+static sbps_status make_sketches(mixed *m, const rows *groups, const double *w,
+                                 const double *covariance, sbps_error *err)
+{
+    double *sd = new_doubles(m->dim);
+    if (!sd) return fail_memory(err);
+    for (size_t j = 0; j < m->dim; j++) sd[j] = sqrt(covariance[j * m->dim + j]);
+    sbps_status status = sketches_make(m, groups, w, sd, err);
+    free(sd);
+    return status;
+}
+
+sbps_status mixed_sketch(void *self, const rows *groups, const double *w, const double *factor,
+                         sbps_error *err)
+{
+    mixed *m = self;
+    double *covariance = new_doubles(m->dim * m->dim);
+    if (!covariance) return fail_memory(err);
+    cholesky_inverse(m->dim, factor, covariance);
+    sbps_status status = make_sketches(m, groups, w, covariance, err);
+    free(covariance);
+    return status;
+}
+
+/* Sketches as they are, or made anew where they were made elsewhere and do not reach; or rows. */
+static sbps_status settle(mixed *m, const rows *groups, const double *w, const comparison *c,
+                          quadrature *out, sbps_error *err)
+{
+    const question here = {m, w};
+    sbps_status status = SBPS_OK;
+    if (m->sketches) status = try_sketches(m, c, out, err);
+    if (status != SBPS_OK || m->sketches) return status;
+    status = make_sketches(m, groups, w, c->covariance, err);
+    if (status == SBPS_OK && m->sketches) status = try_sketches(m, c, out, err);
+    if (status != SBPS_OK || m->sketches) return status;
+    status = ask(groups, &here, keep_centres, NULL, err);
+    return status == SBPS_OK ? climb(m, c, out, err) : status;
 }
 
 sbps_status mixed_settle(void *self, const rows *groups, const double *w, const double *factor,
@@ -134,12 +205,18 @@ sbps_status mixed_settle(void *self, const rows *groups, const double *w, const 
 {
     mixed *m = self;
     *out = (quadrature){.error = NAN};
-    const question here = {m, w};
-    double *room = new_doubles(4 * LOOKS * m->dim + m->dim * m->dim);
+    size_t d = m->dim;
+    double *room = new_doubles(4 * LOOKS * d + d * d);
     if (!room) return fail_memory(err);
-    for (size_t i = 0; i < LOOKS; i++) place(m, w, factor, i, room + i * m->dim);
-    sbps_status status = ask(groups, &here, keep_centres, NULL, err);
-    if (status == SBPS_OK) status = climb(m, groups, factor, room, out, err);
+    comparison c = {.factor = factor,
+                    .points = room,
+                    .less = room + LOOKS * d,
+                    .more = room + 2 * LOOKS * d,
+                    .covariance = room + 4 * LOOKS * d};
+    first_groups(m, groups, &c);
+    for (size_t i = 0; i < LOOKS; i++) place(m, w, factor, i, c.points + i * d);
+    cholesky_inverse(d, factor, c.covariance);
+    sbps_status status = settle(m, groups, w, &c, out, err);
     free(room);
     return status;
 }

@@ -2,10 +2,12 @@
 #include "mixed/view.h"
 #include "base/dense.h"
 #include "mixed/crossed.h"
+#include "mixed/sketch.h"
 
 #include <string.h>
 
-#define CELLS ((size_t)2048) /* rows times nodes of a block */
+#define CELLS  ((size_t)2048) /* rows times nodes of a block */
+#define PLACES ((size_t)16)   /* that are looked at together, beside nodes */
 
 size_t group_block_rows(const mixed *m)
 {
@@ -30,6 +32,8 @@ static size_t lay_out(group_view *v, const mixed *m, double *base)
 {
     size_t used = 0, q = m->shape.effects, a = group_auxiliaries(m),
            cells = group_cell_count(m);
+    const sketches *s = m->sketches;
+    size_t places = m->points > PLACES ? m->points : PLACES, terms = s ? s->h.terms : 0;
     double *second, *other;
     const struct {
         double **part;
@@ -54,7 +58,14 @@ static size_t lay_out(group_view *v, const mixed *m, double *base)
                  {&v->y, cells},
                  {&v->out, cells},
                  {&v->bent, cells},
-                 {&v->aux_out, a * cells}};
+                 {&v->aux_out, a * cells},
+                 {&v->p.r, s ? s->outer : 0},
+                 {&v->p.products, s ? packed_size(s->outer) : 0},
+                 {&v->terms, terms},
+                 {&v->slopes, q * terms},
+                 {&v->t, q * places},
+                 {&v->bases, terms * places},
+                 {&v->outer, s ? s->outer : 0}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         *parts[i].part = base ? base + used : NULL;
         used += (parts[i].size + 7) / 8 * 8;
@@ -94,6 +105,7 @@ void group_begin(group_view *v, const mixed *m, const double *w, const double *u
     memset(v->p.beta + d, 0, padding);
     spread_at(&m->shape, w + d, with_second, v->p.at);
     crossed_begin(m, w, with_second, v->other_room, &v->p);
+    sketch_begin(v);
     if (!u) return;
     memcpy(v->p.d_beta, u, d * sizeof *u);
     memset(v->p.d_beta + d, 0, padding);
@@ -190,5 +202,8 @@ void group_heights(group_view *v, size_t points, const double *place, double *he
     size_t q = v->m->shape.effects;
     for (size_t k = 0; k < points; k++)
         for (size_t a = 0; a < q; a++) heights[k] -= 0.5 * place[k * q + a] * place[k * q + a];
-    add_values(v, points, place, heights);
+    if (v->sketched)
+        sketch_heights(v, points, place, heights);
+    else
+        add_values(v, points, place, heights);
 }

@@ -12,6 +12,9 @@ typedef struct {
     effect_spread *at;
     const effect_spread *other[OTHERS_MOST];           /* of other factors */
     double d_factor[EFFECTS_A_LEVEL][EFFECTS_A_LEVEL]; /* of L along the flight */
+    bool near;                                         /* enough for sketches; then */
+    double *r,
+        *products; /* weights and auxiliaries less those of the reference; r_j r_l, and half of squares */
 } group_point;
 
 /* A group at a point: its nodes and how much each counts, and what rows say of them on average. */
@@ -35,6 +38,14 @@ typedef struct {
     double *eta, *y, *out, *bent, *aux_out;
     double *sum; /* as beta */
     effect_spread *other_room;
+    /* the same by its sketch */
+    bool sketched;
+    double turn[EFFECTS_A_LEVEL][EFFECTS_A_LEVEL],
+        shift[EFFECTS_A_LEVEL]; /* t = turn v + shift */
+    double *terms,
+        *slopes; /* the polynomial in t at this phi, and its derivatives, axis after axis */
+    double *t, *bases; /* places, axis after axis; polynomials there, one after another */
+    double *outer;     /* gradient by r */
 } group_view;
 
 size_t group_scratch(const mixed *m);
@@ -43,6 +54,8 @@ void group_begin(group_view *v, const mixed *m, const double *w, const double *u
                  bool with_second, double *scratch);
 /* The mode of the group's effects and their spread there, v->mode and v->wide; log |wide|. */
 double group_locate(group_view *v, size_t g);
+/* wide = C, the inverse of the factor of the curvature, turned over; log |C|. */
+double group_widen(size_t q, const double *factor, double (*wide)[EFFECTS_A_LEVEL]);
 /* After that: heights[k] += log of the integrand at the places, less the normal's constant. */
 void group_heights(group_view *v, size_t points, const double *place, double *heights);
 /* z of a row of the table, for one effect. */

@@ -38,6 +38,9 @@ sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_
  * otherwise. */
 sbps_status mode_near(const posterior *u, const double *start, gathering *beside, mode **out,
                       sbps_error *err);
+/* The mode of the first rows, one in `share` of them or somewhat more, with a Hessian as of all; NULL: the table is
+ * short, or these have no mode. */
+mode *mode_of_part(const posterior *u, size_t share);
 /* By the method asked for; one that cannot says which can. */
 sbps_status mode_find_by(const posterior *u, const double *start, const mode_request *how,
                          mode **out, sbps_error *err);

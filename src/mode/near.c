@@ -62,14 +62,16 @@ static size_t mending_rows(const posterior *u)
     return n < most ? n : most;
 }
 
-/* About the mode of the last part; NULL: the table is short, or no part has a mode. */
-static mode *mode_of_parts(const posterior *u)
+/* About the mode of the last part, or of the first that has enough rows, and how many it has; NULL: the table is short, or no part has a mode. */
+static mode *mode_of_parts(const posterior *u, size_t enough, size_t *of)
 {
     part now, mending;
     mode *near = NULL, *next;
     double dim = (double)u->dim;
     size_t most = mending_rows(u);
-    for (size_t n = first_part(u); n > 0; n = next_part(u, n)) {
+    *of = 0;
+    for (size_t n = first_part(u); n > 0; n = *of >= enough ? 0 : next_part(u, n)) {
+        *of = n;
         part_of(u, n, &now);
         errand e = {.how = &usual, .goal = GOAL_PART * dim};
         if (near) e = (errand){&usual, near->w, e.goal, HOP_MOST * dim, &mending.u, NULL};
@@ -82,9 +84,18 @@ static mode *mode_of_parts(const posterior *u)
     return near;
 }
 
+mode *mode_of_part(const posterior *u, size_t share)
+{
+    size_t of, n = u->data->n, d = u->dim;
+    mode *near = mode_of_parts(u, n / share, &of);
+    for (size_t i = 0; near && i < d * d; i++) near->hessian[i] *= (double)n / (double)of;
+    return near;
+}
+
 sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err)
 {
-    mode *near = start ? NULL : mode_of_parts(u);
+    size_t of;
+    mode *near = start ? NULL : mode_of_parts(u, u->data->n, &of);
     sbps_status status = mode_find_by(u, near ? near->w : start, &usual, out, err);
     mode_destroy(near);
     return status;
@@ -94,7 +105,8 @@ sbps_status mode_near(const posterior *u, const double *start, gathering *beside
                       sbps_error *err)
 {
     part mending;
-    mode *near = start ? NULL : mode_of_parts(u);
+    size_t of;
+    mode *near = start ? NULL : mode_of_parts(u, u->data->n, &of);
     bool enough = near && beside; /* without a part to begin with the whole way is short */
     errand e = {.how = &usual, .start = near ? near->w : start, .goal = MODE_GOAL};
     e.beside = beside;

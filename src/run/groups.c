@@ -1,4 +1,5 @@
-/* Groups: as many nodes as their integrals need, and the mode that these have. */
+/* Groups: sketches in place of rows where these are many, as many nodes as their integrals need, and the mode that these
+ * have. */
 #include "base/cholesky.h"
 #include "base/memory.h"
 #include "run/run.h"
@@ -43,6 +44,26 @@ static sbps_status anchor_others(const posterior *u, const mode_request *how, mo
         if (*found) moved = mixed_moved(u->self, (*found)->hessian, from, (*found)->w);
     }
     free(from);
+    return status;
+}
+
+#define PART_SHARE ((size_t)16) /* groups of all, to one by whose mode sketches are made */
+
+/* Sketches of all groups, made where some have their mode: all others' is within their reach. */
+static sbps_status sketch_near(const posterior *u, mode *near, sbps_error *err)
+{
+    if (!cholesky(u->dim, near->hessian)) return SBPS_OK;
+    return mixed_sketch(u->self, u->data, near->w, near->hessian, err);
+}
+
+sbps_status groups_near(const posterior *u, const double *start, mode **out, sbps_error *err)
+{
+    const mode_request usual = {.method = "auto"};
+    if (!mixed_can_sketch(u->self)) return mode_near(u, start, NULL, out, err);
+    mode *near = start ? NULL : mode_of_part(u, PART_SHARE);
+    sbps_status status = near ? sketch_near(u, near, err) : SBPS_OK;
+    if (status == SBPS_OK) status = mode_find_by(u, near ? near->w : start, &usual, out, err);
+    mode_destroy(near);
     return status;
 }
 

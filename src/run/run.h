@@ -208,6 +208,8 @@ double run_rows_each(const sbps_run *run);
 /* groups.c: standards for the effects of crossed factors by what data say of them where the search for the mode
  * begins; without, it is long, and the mode of their sds far too high. */
 sbps_status groups_ready(const posterior *u, sbps_error *err);
+/* Of groups, the mode by the rule that there is at first. */
+sbps_status groups_near(const posterior *u, const double *start, mode **out, sbps_error *err);
 /* Chooses the rule for the integrals of groups around a mode, and finds the mode again by it unless
  * how->method is NULL; nothing for tables without groups. *found is NULL where that failed. */
 sbps_status groups_settle(const posterior *u, const mode_request *how, mode **found,

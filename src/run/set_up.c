@@ -125,6 +125,8 @@ static sbps_status find_reference(sbps_run *run, findings *f, sbps_error *err)
     if (status == SBPS_OK)
         status = start.hash
                      ? mode_take(run->target, start.w, start.precision, &run->reference, err)
+                 : run->target->model->rows_of
+                     ? groups_near(run->target, start.w, &run->reference, err)
                      : mode_near(run->target, start.w, f->gathered, &run->reference, err);
     start_release(&start);
     if (status != SBPS_OK) return status;

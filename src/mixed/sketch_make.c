@@ -1,0 +1,261 @@
+/* Sketches of all groups, by (1) of sketch.h. With l's derivatives projected on a term,
+ *
+ *   S = l_r - K'l_u,   Q = l_rr - l_ru K - K'l_ur + K'l_uu K. */
+#include "base/cholesky.h"
+#include "base/dense.h"
+#include "base/hermite.h"
+#include "base/memory.h"
+#include "data/row_sums.h"
+#include "mixed/sketch_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MISFIT 0.02 /* nats that a polynomial may be off: root of the mean square */
+#define ROOM   0.5  /* of what the rows take */
+#define REACH  8.0  /* posterior sds */
+
+/* Degrees of P by effects a level; S has two less, Q four. */
+static const size_t degrees[EFFECTS_A_LEVEL + 1] = {0, 6, 6, 5, 4, 4};
+
+/* ---- the group ---- */
+
+/* P of (1), and whether it fits. */
+static bool fit_value(const sketch_grid *grid, const sketch_sums *r, const sketch *out)
+{
+    size_t terms = grid->s->h.terms, points = grid->points;
+    double misfit = 0.0;
+    for (size_t a = 0; a < terms; a++)
+        out->value[a] = dot(points, grid->project + a * points, r->height);
+    for (size_t k = 0; k < points; k++) {
+        double off = r->height[k];
+        for (size_t a = 0; a < terms; a++) off -= out->value[a] * grid->bases[a * points + k];
+        misfit += grid->weight[k] * off * off;
+    }
+    return misfit <= MISFIT * MISFIT;
+}
+
+/* K of (1), an effect after another. */
+static bool fit_response(const sketch_grid *grid, const sketch_sums *r, double *response)
+{
+    const mixed *m = grid->m;
+    size_t q = m->shape.effects, wide = sketch_wide(m), outer = grid->s->outer;
+    double factor[EFFECTS_A_LEVEL * EFFECTS_A_LEVEL];
+    for (size_t i = 0; i < q * q; i++) factor[i] = -r->zz[i];
+    if (!cholesky(q, factor)) return false;
+    for (size_t j = 0; j < outer; j++) {
+        double x[EFFECTS_A_LEVEL];
+        for (size_t a = 0; a < q; a++) x[a] = -r->zr[a * wide + sketch_place(m, j)];
+        cholesky_solve(q, factor, x);
+        for (size_t a = 0; a < q; a++) response[a * outer + j] = x[a];
+    }
+    return true;
+}
+
+static void fit_slopes(const sketch_grid *grid, const sketch_sums *r, const sketch *out)
+{
+    const mixed *m = grid->m;
+    size_t q = m->shape.effects, outer = grid->s->outer, wide = sketch_wide(m);
+    for (size_t a = 0; a < grid->s->slopes; a++) {
+        double *slope = out->slope + a * outer;
+        for (size_t j = 0; j < outer; j++) slope[j] = r->slope_r[a * wide + sketch_place(m, j)];
+        for (size_t b = 0; b < q; b++)
+            add_scaled(outer, -r->slope_z[a * q + b], out->response + b * outer, slope);
+    }
+}
+
+/* Of one term; r->zr becomes l_ur - l_uu K/2. */
+static void fit_bend(const sketch_grid *grid, sketch_sums *r, size_t term, const sketch *out)
+{
+    const mixed *m = grid->m;
+    size_t q = m->shape.effects, outer = grid->s->outer, wide = sketch_wide(m);
+    double *to = out->bend + term * packed_size(outer), *zr = r->zr + term * q * wide;
+    for (size_t b = 0; b < q; b++)
+        for (size_t j = 0; j < outer; j++)
+            for (size_t c = 0; c < q; c++)
+                zr[b * wide + sketch_place(m, j)] -=
+                    0.5 * r->zz[(term * q + b) * q + c] * out->response[c * outer + j];
+    for (size_t j = 0; j < outer; j++)
+        for (size_t l = 0; l <= j; l++) {
+            size_t row = sketch_place(m, j), column = sketch_place(m, l);
+            double bend = r->rr[(term * wide + row) * wide + column];
+            for (size_t b = 0; b < q; b++)
+                bend -= out->response[b * outer + j] * zr[b * wide + column] +
+                        out->response[b * outer + l] * zr[b * wide + row];
+            to[packed_size(j) + l] = bend;
+        }
+}
+
+/* x <- W^-1 x, W = L C with C upper triangular. */
+static void unscale(const group_view *v, double *x)
+{
+    size_t q = v->m->shape.effects;
+    for (size_t a = 0; a < q; a++)
+        x[a] = (x[a] - dot(a, v->p.at->factor[a], x)) / v->p.at->factor[a][a];
+    for (size_t a = q; a-- > 0;) {
+        for (size_t b = a + 1; b < q; b++) x[a] -= v->wide[a][b] * x[b];
+        x[a] /= v->wide[a][a];
+    }
+}
+
+static void fit_coordinates(const sketch_grid *grid, const group_view *v, const sketch *out)
+{
+    size_t q = grid->m->shape.effects;
+    for (size_t a = 0; a < q; a++) {
+        double x[EFFECTS_A_LEVEL] = {0.0};
+        x[a] = 1.0;
+        unscale(v, x);
+        for (size_t b = 0; b < q; b++) out->inverse[b * q + a] = x[b];
+    }
+    for (size_t a = 0; a < q; a++) out->centre[a] = dot(a + 1, v->p.at->factor[a], v->mode);
+}
+
+/* From the normal at the mode to the law that t is standard normal under. */
+static void stretch(group_view *v)
+{
+    size_t q = v->m->shape.effects;
+    for (size_t a = 0; a < q; a++)
+        for (size_t b = 0; b < q; b++) v->wide[a][b] *= SKETCH_STRETCH;
+}
+
+static void make(const sketch_grid *grid, group_view *v, size_t g, double *scratch)
+{
+    sketch_sums r;
+    const sketches *s = grid->s;
+    const sketch out = sketch_of(s, g);
+    size_t q = grid->m->shape.effects;
+    group_locate(v, g);
+    stretch(v);
+    memcpy(grid->m->centre + g * q, v->mode, q * sizeof *v->mode);
+    memset(scratch, 0, sketch_lay_out(grid, scratch, &r) * sizeof *scratch);
+    sketch_see_rows(grid, v, &r);
+    *out.fits = 0.0;
+    if (!fit_value(grid, &r, &out) || !fit_response(grid, &r, out.response)) return;
+    fit_slopes(grid, &r, &out);
+    for (size_t a = 0; a < s->bends; a++) fit_bend(grid, &r, a, &out);
+    fit_coordinates(grid, v, &out);
+    *out.fits = all_finite(s->size, out.fits) ? 1.0 : 0.0;
+}
+
+static void make_block(const void *self, row_range r, double *scratch, double *total)
+{
+    const sketch_grid *grid = self;
+    group_view v;
+    (void)total;
+    group_begin(&v, grid->m, grid->w, NULL, false, scratch);
+    for (size_t i = 0; i < r.n; i++)
+        make(grid, &v, row_index(r, i), scratch + group_scratch(grid->m));
+}
+
+/* ---- the grid ---- */
+
+static sbps_status grid_open(sketch_grid *grid, sbps_error *err)
+{
+    const hermites *h = &grid->s->h;
+    size_t q = h->axes, nodes = h->degree + 1;
+    double node[HERMITE_MOST], weight[HERMITE_MOST];
+    hermite_rule(nodes, node, weight);
+    grid->s->edge = node[nodes - 1];
+    grid->points = 1;
+    for (size_t a = 0; a < q; a++) grid->points *= nodes;
+    size_t points = grid->points;
+    grid->node = new_doubles(points * (2 * q + 1 + 2 * h->terms));
+    if (!grid->node) return fail_memory(err);
+    double *t = grid->node + points * q;
+    grid->weight = t + points * q;
+    grid->bases = grid->weight + points;
+    grid->project = grid->bases + points * h->terms;
+    for (size_t k = 0; k < points; k++) {
+        size_t rest = k;
+        grid->weight[k] = 1.0;
+        for (size_t a = 0; a < q; a++, rest /= nodes) {
+            t[a * points + k] = grid->node[k * q + a] = node[rest % nodes];
+            grid->weight[k] *= weight[rest % nodes];
+        }
+    }
+    hermites_at(h, h->terms, points, t, grid->bases);
+    for (size_t a = 0; a < h->terms; a++)
+        for (size_t k = 0; k < points; k++)
+            grid->project[a * points + k] =
+                grid->weight[k] * grid->bases[a * points + k] / hermites_square(h, a);
+    return SBPS_OK;
+}
+
+/* ---- all of them ---- */
+
+static void shape(const mixed *m, sketches *s)
+{
+    size_t q = m->shape.effects, degree = degrees[q];
+    hermites_open(&s->h, q, degree);
+    s->outer = sketch_outer(m);
+    s->slopes = s->h.upto[degree - 2];
+    s->bends = s->h.upto[degree - 4];
+    s->size = 1 + q * q + q + q * s->outer + s->h.terms + s->slopes * s->outer +
+              s->bends * packed_size(s->outer);
+}
+
+/* Are there many rows a group, and no coordinates beside those of (1)? */
+static bool worth_it(const mixed *m, const sketches *s)
+{
+    double rows_a_group = (double)m->data->n / (double)m->groups->count;
+    double row = (double)rows_row_bytes(m->data) +
+                 (double)(m->groups->width + 1) * sizeof(double); /* z and y */
+    bool plain = m->dim == sketch_outer(m) + m->shape.count;
+    return plain && (double)(s->size * sizeof(double)) <= ROOM * rows_a_group * row;
+}
+
+bool mixed_can_sketch(const void *self)
+{
+    sketches s = {.outer = 0};
+    shape(self, &s);
+    return worth_it(self, &s);
+}
+
+static sbps_status allocate(const mixed *m, const double *w, const double *sd, sketches *s,
+                            sbps_error *err)
+{
+    s->reference = new_doubles(s->outer);
+    s->reach = new_doubles(s->outer);
+    s->of = unset_doubles(m->groups->count * s->size);
+    if (!s->reference || !s->reach || !s->of) return fail_memory(err);
+    for (size_t j = 0; j < s->outer; j++) {
+        s->reference[j] = w[sketch_coordinate(m, j)];
+        s->reach[j] = REACH * sd[sketch_coordinate(m, j)];
+    }
+    return SBPS_OK;
+}
+
+static sbps_status fill(sketch_grid *grid, const rows *groups, sbps_error *err)
+{
+    sbps_status status = grid_open(grid, err);
+    if (status != SBPS_OK) return status;
+    sketch_sums unused;
+    const row_sum what = {.self = grid,
+                          .scratch =
+                              group_scratch(grid->m) + sketch_lay_out(grid, NULL, &unused),
+                          .add = make_block};
+    status = row_sums(groups, &what, NULL, err);
+    free(grid->node);
+    return status;
+}
+
+sbps_status sketches_make(mixed *m, const rows *groups, const double *w, const double *sd,
+                          sbps_error *err)
+{
+    sketches_destroy(m->sketches);
+    m->sketches = NULL;
+    sketches *s = calloc(1, sizeof *s);
+    if (!s) return fail_memory(err);
+    sbps_status status = SBPS_OK;
+    shape(m, s);
+    bool wanted = worth_it(m, s);
+    if (wanted) status = allocate(m, w, sd, s, err);
+    sketch_grid grid = {.m = m, .s = s, .w = w};
+    if (wanted && status == SBPS_OK) status = fill(&grid, groups, err);
+    if (wanted && status == SBPS_OK)
+        m->sketches = s;
+    else
+        sketches_destroy(s);
+    return status;
+}
