@@ -1,4 +1,5 @@
 # sbps_library(SOURCE...): one set of objects, position independent, in libsbps.a and libsbps.so.
+# sbps_embed(VARIABLE FILE...): each file as an array of C, page.css as page_css; their sources go to the variable.
 # sbps_program(SOURCE...): the command line, which carries the library in itself.
 # sbps_benches(NAME...): bench/NAME.c, programs that the target `bench` runs one after another.
 
@@ -49,6 +50,20 @@ function(sbps_library)
         target_link_options(sbps-shared PRIVATE -Wl,--no-undefined)
     endif()
     add_library(sbps::sbps ALIAS sbps-shared)
+endfunction()
+
+function(sbps_embed variable)
+    foreach(file ${ARGN})
+        get_filename_component(name ${file} NAME)
+        string(REPLACE "." "_" name ${name})
+        set(made ${CMAKE_BINARY_DIR}/embedded/${name}.c)
+        add_custom_command(OUTPUT ${made}
+            COMMAND ${CMAKE_COMMAND} -DINPUT=${CMAKE_SOURCE_DIR}/${file} -DOUTPUT=${made} -DNAME=${name}
+                    -P ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake
+            DEPENDS ${file} ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake VERBATIM)
+        list(APPEND sources ${made})
+    endforeach()
+    set(${variable} ${sources} PARENT_SCOPE)
 endfunction()
 
 function(sbps_program)

@@ -317,6 +317,8 @@ SBPS_API sbps_status sbps_result_diagnose(const sbps_result *result, char **out,
 SBPS_API sbps_status sbps_result_contrast(const sbps_result *result,
                                           const char *const *expressions, size_t count,
                                           sbps_format format, char **out, sbps_error *err);
+/* The run as one page of HTML that needs no other file; see docs/report.md. */
+SBPS_API sbps_status sbps_result_page(const sbps_result *result, char **out, sbps_error *err);
 SBPS_API void sbps_result_destroy(sbps_result *result);
 
 /* ---- the mode, and the normal approximation there ---- */

@@ -33,9 +33,10 @@ MAY = {
     "store": "base path",
     "report": "base estimate store",
     "contrast": "base estimate store report",
+    "page": "base prior estimate store report",
     "choose": "base path prior metric data read model mixed posterior band potential mode sampler",
     "run": "base path prior metric data read model mixed posterior band potential mode sampler estimate store report choose",
-    "api": "base path prior metric data read model mixed posterior band potential mode sampler estimate store report contrast choose run",
+    "api": "base path prior metric data read model mixed posterior band potential mode sampler estimate store report contrast page choose run",
     "cli": "",
     "include": "",
 }

@@ -1,5 +1,6 @@
 /* Results for a caller: of a run or a file, read, told and written. */
 #include "contrast/contrast.h"
+#include "page/page.h"
 #include "report/report.h"
 #include "run/run.h"
 
@@ -83,6 +84,11 @@ sbps_status sbps_result_contrast(const sbps_result *r, const char *const *expres
                                  size_t count, sbps_format format, char **out, sbps_error *err)
 {
     return contrast_report(r, expressions, count, format, out, err);
+}
+
+sbps_status sbps_result_page(const sbps_result *r, char **out, sbps_error *err)
+{
+    return page_write(r, out, err);
 }
 
 void sbps_result_destroy(sbps_result *r)

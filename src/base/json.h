@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 
+/* Bytes of the UTF-8 character that starts here, 0 when it is none (overlong forms and surrogates included). */
+size_t utf8_bytes(const unsigned char *s);
 void json_string(text *t, const char *string);
 /* Gives the same double back; null for what JSON cannot write. */
 void json_number(text *t, double x);

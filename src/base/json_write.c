@@ -5,9 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Bytes of the UTF-8 character that starts here, 0 when it is none (overlong forms and
- * surrogates included). */
-static size_t character_bytes(const unsigned char *s)
+size_t utf8_bytes(const unsigned char *s)
 {
     size_t more = s[0] < 0x80 ? 0 : s[0] < 0xC2 ? 9 : s[0] < 0xE0 ? 1 : s[0] < 0xF0 ? 2 : 3;
     if (more > 3 || s[0] > 0xF4) return 0;
@@ -25,7 +23,7 @@ void json_string(text *t, const char *string)
     const unsigned char *s = (const unsigned char *)string;
     text_add(t, "\"");
     while (*s) {
-        size_t bytes = character_bytes(s);
+        size_t bytes = utf8_bytes(s);
         if (*s == '"' || *s == '\\')
             text_add(t, "\\%c", *s);
         else if (*s < 0x20 || *s == 0x7F)

@@ -1,0 +1,58 @@
+/* sbps report: a stored run as a page. */
+#include "cli/apart.h"
+#include "cli/cli.h"
+#include "cli/guard.h"
+#include "cli/output.h"
+
+typedef struct {
+    const char *path, *page; /* page NULL: standard output */
+} request;
+
+static sbps_status write_page(const void *self, sbps_error *err)
+{
+    const request *r = self;
+    sbps_result *result = NULL;
+    char *text = NULL;
+    sbps_status status = sbps_result_read(r->path, &result, err);
+    if (status == SBPS_OK) status = sbps_result_page(result, &text, err);
+    if (status == SBPS_OK && r->page) status = sbps_text_write(text, r->page, err);
+    if (status == SBPS_OK && !r->page) fputs(text, stdout);
+    sbps_free(text);
+    sbps_result_destroy(result);
+    return status;
+}
+
+static int report_run(const arguments *given)
+{
+    sbps_error err = {0};
+    const request r = {given->operands[0], flag_value(given, "output", NULL)};
+    const named_file files[] = {{"--output", r.page, true}, {NULL, r.path, false}};
+    sbps_status status = apart_check(files, 2, &err);
+    if (status == SBPS_OK && r.page) status = output_check("--output", r.page, &err);
+    if (status == SBPS_OK) status = guard(r.path, write_page, &r, &err);
+    return report_status(status, &err);
+}
+
+static const sbps_option_info report_flags[] = {
+    {"output", "FILE", "", "Output", "Where the page goes instead of standard output."},
+};
+
+const command command_report = {
+    .name = "report",
+    .operands = "RUN.nc [-o PAGE.html]",
+    .summary = "Make a page of a run: verdict, coefficients, errors, chains, priors.",
+    .detail = "One file of HTML that needs no other and no network, to look at, print or send: "
+              "whether the "
+              "numbers can be trusted and why, a forest plot, the stated bias beside the Monte "
+              "Carlo error, "
+              "traces and ranks, the effective sample size as it grew, densities against "
+              "priors, the most "
+              "correlated pairs, and what was run.\n\n"
+              "  sbps report run.nc -o page.html",
+    .least = 1,
+    .most = 1,
+    .why = "the run's file is missing: want `sbps report RUN.nc -o PAGE.html`",
+    .flags = report_flags,
+    .flag_count = 1,
+    .run = report_run,
+};

@@ -1,0 +1,98 @@
+/* The effective sample size of the first tenth, two tenths, ... of every chain. What mixes grows in proportion; what is
+ * stuck levels off. */
+#include "estimate/diagnostics.h"
+#include "page/html.h"
+#include "page/plot.h"
+#include "page/sections.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    WIDTH = 700,
+    HEIGHT = 260,
+    TENTHS = 10,
+    FEWEST = 8,
+    ENOUGH = 400
+}; /* enough: Vehtari et al. (2021) */
+
+typedef struct {
+    double draws[TENTHS];              /* of all chains */
+    double bulk[TENTHS], tail[TENTHS]; /* NAN: not known */
+    size_t count;
+} growth;
+
+/* The first `each` draws of every chain, behind one another. */
+static const double *first_draws(const view *v, const double *draws, size_t each)
+{
+    double *room = v->draws + view_draws(v);
+    for (size_t c = 0; c < v->r->chains; c++)
+        memcpy(room + c * each, draws + c * v->r->draws, each * sizeof *room);
+    return room;
+}
+
+static bool grow(const view *v, size_t j, growth *out)
+{
+    const double *draws = view_gather(v, j);
+    out->count = 0;
+    for (size_t k = 1; k <= TENTHS; k++) {
+        size_t each = v->r->draws * k / TENTHS, i = out->count;
+        draw_summary s;
+        if (each < FEWEST) continue;
+        if (summarize_draws(v->r->chains, each, first_draws(v, draws, each), &s, NULL) !=
+            SBPS_OK)
+            return false;
+        if (!isfinite(s.ess_bulk) || !isfinite(s.ess_tail)) continue;
+        out->draws[i] = (double)(each * v->r->chains);
+        out->bulk[i] = s.ess_bulk;
+        out->tail[i] = s.ess_tail;
+        out->count++;
+    }
+    return true;
+}
+
+static void draw_growth(const plot *p, const growth *g)
+{
+    if (g->count < 2) return;
+    plot_curve(p, "bulk", g->count, g->draws, g->bulk);
+    plot_curve(p, "tail", g->count, g->draws, g->tail);
+}
+
+static void draw_all(text *t, const view *v, const growth *all)
+{
+    plot p = {t,
+              WIDTH,
+              HEIGHT,
+              {.low = 0, .high = (double)view_draws(v), .from = 54, .to = WIDTH - 12},
+              {.low = 0, .high = ENOUGH, .from = HEIGHT - 36, .to = 8}};
+    for (size_t i = 0; i < v->worst_count; i++)
+        for (size_t k = 0; k < all[i].count; k++)
+            p.y.high = fmax(p.y.high, fmax(all[i].bulk[k], all[i].tail[k]));
+    p.y.high *= 1.05;
+    plot_open(&p, "plot broad",
+              "Effective sample size against the number of draws for the %zu parameters that "
+              "mix worst",
+              v->worst_count);
+    plot_y_axis(&p, 6);
+    plot_x_axis(&p, 6, "draws, all chains");
+    plot_level(&p, "expected", ENOUGH);
+    text_add(t, "<text class=\"end\" x=\"%.1f\" y=\"%.1f\">enough</text>", p.x.to,
+             axis_place(&p.y, ENOUGH) - 4.0);
+    for (size_t i = 0; i < v->worst_count; i++) draw_growth(&p, &all[i]);
+    plot_close(&p);
+}
+
+void page_growth(text *t, const view *v)
+{
+    growth all[MOST_TRACED];
+    for (size_t i = 0; i < v->worst_count; i++)
+        if (!grow(v, v->worst[i], &all[i])) t->failed = true;
+    if (t->failed) return;
+    text_add(t, "<p>Of the stored draws, for the same parameters: <span class=\"key "
+                "bulk\">bulk</span> (means) and <span "
+                "class=\"key tail\">tail</span> (quantiles at 5 %% and 95 %%). Lines that keep "
+                "rising say that a longer run would "
+                "know more; a line that levels off is stuck.</p>\n<figure class=\"single\">");
+    draw_all(t, v, all);
+    text_add(t, "</figure>\n");
+}

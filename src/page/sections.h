@@ -1,0 +1,26 @@
+/* The sections of a page, in files of their own. Each adds what stands below its heading. */
+#ifndef PAGE_SECTIONS_H
+#define PAGE_SECTIONS_H
+
+#include "page/view.h"
+
+/* verdict.c: can it be trusted, and why. */
+void page_verdict(text *t, const view *v);
+/* forest.c: intervals of coefficients. */
+void page_forest(text *t, const view *v);
+/* errors.c: stated bias beside Monte Carlo error. */
+void page_errors(text *t, const view *v);
+/* chains.c: traces and ranks. */
+void page_chains(text *t, const view *v);
+/* growth.c: effective sample size by draws. */
+void page_growth(text *t, const view *v);
+/* densities.c: posteriors against priors. */
+void page_densities(text *t, const view *v);
+/* pairs.c: the most correlated. */
+void page_pairs(text *t, const view *v);
+/* everything.c: a plain table, where there are too many for the others. */
+void page_everything(text *t, const view *v);
+/* origin.c: what was run. */
+void page_origin(text *t, const view *v);
+
+#endif

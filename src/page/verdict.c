@@ -1,0 +1,174 @@
+/* The verdict: one of four sentences, the measures behind it, and the findings of `diagnose`. */
+#include "page/html.h"
+#include "page/sections.h"
+#include "report/checks.h"
+
+#include <math.h>
+
+#define RHAT_LIMIT 1.01
+
+typedef struct {
+    double rhat;  /* the largest */
+    double error; /* the largest Monte Carlo error, posterior sd */
+    double draws_ess;
+    size_t findings, checks;
+    bool disagree, few, biased, unknown; /* R-hat, ESS, bias above its budget or not known */
+} judgement;
+
+static evidence evidence_of(const view *v)
+{
+    return (evidence){v->r, v->parameters};
+}
+
+static void count_findings(const evidence *e, judgement *out)
+{
+    text seen = {0};
+    for (const check *c = run_checks; c->found; c++, out->checks++) {
+        text_cut(&seen, 0);
+        out->findings += c->found(e, &seen);
+    }
+    text_free(&seen);
+}
+
+static judgement judge(const view *v)
+{
+    judgement j = {.rhat = NAN, .error = NAN, .draws_ess = NAN};
+    const result_info *info = &v->r->info;
+    evidence e = evidence_of(v);
+    for (size_t i = 0; i < v->r->dim; i++) {
+        const sbps_parameter *p = &v->parameters[i];
+        j.rhat = fmax(j.rhat, p->rhat);
+        j.error = fmax(j.error, p->mcse / p->sd);
+        j.draws_ess = fmin(j.draws_ess, fmin(p->ess_bulk, p->ess_tail));
+    }
+    count_findings(&e, &j);
+    j.disagree = !(j.rhat <= RHAT_LIMIT);
+    j.few = !(info->min_ess >= wanted_ess(info));
+    j.unknown = isnan(info->bias_estimate);
+    j.biased = !j.unknown && !bias_within_budget(&e);
+    return j;
+}
+
+typedef struct {
+    const char *kind, *mark, *words;
+} verdict;
+
+static verdict decide(const judgement *j)
+{
+    static const verdict verdicts[] = {
+        {"bad", "\xe2\x9c\x97", "Do not trust these numbers yet."},
+        {"fair", "\xe2\x89\x88", "Take these numbers as approximate."},
+        {"fair", "!", "You can trust these numbers, with a remark."},
+        {"good", "\xe2\x9c\x93", "You can trust these numbers."},
+    };
+    if (j->disagree || j->few || j->biased) return verdicts[0];
+    if (j->unknown) return verdicts[1];
+    return verdicts[j->findings == 0 ? 3 : 2];
+}
+
+static void add_bias(text *t, const result_info *info)
+{
+    html_measure(t, info->bias_estimate);
+    if (info->bias_estimate_se > 0.0)
+        text_add(t, "<small> \xc2\xb1 %.2g</small>", info->bias_estimate_se);
+}
+
+/* Why: what was looked at, in one sentence. */
+static void add_reasons(text *t, const judgement *j, const result_info *info)
+{
+    text_add(t, "The chains %s (largest R-hat %.4g, limit %.4g), the effective sample size ",
+             j->disagree ? "disagree" : "agree", j->rhat, RHAT_LIMIT);
+    text_add(t, "%s (smallest ", j->few ? "is too small" : "is large enough");
+    html_count(t, info->min_ess);
+    text_add(t, ", wanted ");
+    html_count(t, wanted_ess(info));
+    text_add(t, "), and the stated bias of the means ");
+    if (j->unknown) {
+        text_add(t, "is not known to this sampler.");
+        return;
+    }
+    text_add(t, "%s (", j->biased ? "is not within its budget" : "is within its budget");
+    add_bias(t, info);
+    text_add(t, " posterior sd, budget %.3g).", info->bias_budget);
+}
+
+static void open_tile(text *t, bool bad, const char *name)
+{
+    text_add(t, "<div class=\"%s\"><dt>%s</dt><dd>", bad ? "tile bad" : "tile", name);
+}
+
+static void close_tile(text *t, bool bad, const char *limit, double value)
+{
+    text_add(t, "</dd><dd class=\"limit\">%s ", limit);
+    (value >= 100.0 ? html_count : html_measure)(t, value);
+    text_add(t, "%s</dd></div>", bad ? ": not met" : "");
+}
+
+static void add_tiles(text *t, const judgement *j, const result_info *info)
+{
+    text_add(t, "<dl class=\"tiles\">");
+    open_tile(t, j->disagree, "largest R-hat");
+    text_add(t, "%.4g", j->rhat);
+    close_tile(t, j->disagree, "limit", RHAT_LIMIT);
+    open_tile(t, j->few, "smallest ESS");
+    html_count(t, info->min_ess);
+    close_tile(t, j->few, "wanted", wanted_ess(info));
+    open_tile(t, j->biased, "stated bias, posterior sd");
+    add_bias(t, info);
+    close_tile(t, j->biased, "budget", info->bias_budget);
+    open_tile(t, false, "largest Monte Carlo error, posterior sd");
+    html_measure(t, j->error);
+    text_add(t, "</dd></div></dl>\n");
+}
+
+static void add_finding(text *t, const check *c, const char *seen, bool band)
+{
+    const char *remedy = band || !c->remedy_without_band ? c->remedy : c->remedy_without_band;
+    text_add(t, "<li><p><strong>");
+    html_text(t, seen);
+    text_add(t, ".</strong></p><p>");
+    html_text(t, c->meaning);
+    text_add(t, "</p><p><em>What to do:</em> ");
+    html_text(t, remedy);
+    text_add(t, "</p></li>\n");
+}
+
+static void add_findings(text *t, const view *v)
+{
+    text seen = {0};
+    evidence e = evidence_of(v);
+    text_add(t, "<ol class=\"findings\">\n");
+    for (const check *c = run_checks; c->found; c++) {
+        text_cut(&seen, 0);
+        if (c->found(&e, &seen) && !seen.failed)
+            add_finding(t, c, seen.data, !isnan(v->r->info.band));
+    }
+    if (seen.failed) t->failed = true;
+    text_free(&seen);
+    text_add(t, "</ol>\n");
+}
+
+static void add_note(text *t, const char *words)
+{
+    if (!words || !*words) return;
+    text_add(t, "<p class=\"note\">");
+    html_text(t, words);
+    text_add(t, "</p>\n");
+}
+
+void page_verdict(text *t, const view *v)
+{
+    judgement j = judge(v);
+    verdict d = decide(&j);
+    text_add(
+        t,
+        "<div class=\"verdict %s\"><p class=\"words\"><span aria-hidden=\"true\">%s</span> "
+        "%s</p>\n<p>",
+        d.kind, d.mark, d.words);
+    add_reasons(t, &j, &v->r->info);
+    text_add(t, " %zu %s in %zu checks.</p></div>\n", j.findings,
+             j.findings == 1 ? "finding" : "findings", j.checks);
+    add_tiles(t, &j, &v->r->info);
+    if (j.findings) add_findings(t, v);
+    add_note(t, v->r->info.replanned);
+}

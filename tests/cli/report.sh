@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# The page of a run: whole, in order, with the summary's numbers, from hostile names, of many parameters, of no draws worth
+# the name; where there is a browser, its script works, too.
+helper=$(realpath "$1")
+. "$(dirname "$0")/common.sh"
+
+"$sbps" simulate logistic --rows 2000 --dim 4 --seed 1 -o table.csv || exit 1
+sample() { # OUT ARGUMENTS...
+    local out=$1
+    shift
+    "$sbps" sample "$@" --progress off -o "$out" >/dev/null 2>.err || fault "sample $out" "$(head -n 3 .err)"
+}
+sample run.nc table.csv --model logistic --target y --sampler sbps --seed 2
+sample short.nc table.csv --model logistic --target y --sampler sbps --epochs 1 --warmup 10 --seed 2
+sample unknown.nc table.csv --model logistic --target y --sampler sgld --epochs 300 --seed 2
+sample alone.nc --model gaussian --dim 1
+"$helper" many.nc 1200 || fault many "the helper failed"
+/usr/bin/python3 - <<'P'
+import random
+random.seed(1)
+names = ["<script>alert(1)</script>", "a\"b'c&d", "日本語 係数", "</title><b>", "tab\there", "]]><!--"]
+with open("hostile.csv", "w", encoding="utf-8") as file:
+    print(",".join('"' + name.replace('"', '""') + '"' for name in names) + ",y", file=file)
+    for _ in range(500):
+        x = [random.gauss(0, 1) for _ in names]
+        print(",".join(f"{v:.4f}" for v in x) + f",{int(x[0] + random.gauss(0, 1) > 0)}", file=file)
+P
+sample hostile.nc hostile.csv --model logistic --target y --seed 2
+
+for run in run short unknown alone many hostile; do
+    try "report $run" 0 '' '' "$sbps" report $run.nc -o $run.html
+    "$sbps" summary $run.nc --csv >$run.csv
+done
+"$sbps" report run.nc >stdout.html || fault stdout 'exit code'
+cmp -s stdout.html run.html || fault stdout 'another page than -o'
+
+cases=$((cases + 1))
+/usr/bin/python3 "$root/tests/cli/report_page.py" run short unknown alone many hostile || fault page 'not as it should be'
+
+# ---- verdicts ----
+says() { # NAME WORDS
+    cases=$((cases + 1))
+    grep -qE "$2" "$1.html" || fault "$1" "does not say '$2'"
+}
+says run     'You can trust these numbers'
+says run     'The chains agree \(largest R-hat 1\.0'
+says short   'Do not trust these numbers yet'
+says short   'What to do:'
+says unknown 'the stated bias of the means is not known to this sampler'
+says many    'Of 1200 parameters the 200 farthest from 0'
+
+# ---- mistakes ----
+printf 'nothing' >broken.nc
+head -c 4000 run.nc >cut.nc
+try 'no run'       2 '' "the run's file is missing: want .sbps report RUN.nc" "$sbps" report
+try 'not there'    1 '' 'nowhere.nc: ' "$sbps" report nowhere.nc -o page.html
+try 'not a run'    1 '' 'broken.nc: not a run file' "$sbps" report broken.nc -o page.html
+try 'cut short'    1 '' 'cut.nc: ' "$sbps" report cut.nc -o page.html
+try 'a table'      1 '' 'table.csv: not a run file' "$sbps" report table.csv -o page.html
+try 'over the run' 2 '' 'run.nc' "$sbps" report run.nc -o run.nc
+try 'no folder'    '[12]' '' 'none/page.html' "$sbps" report run.nc -o none/page.html
+[ -e page.html ] && fault mistakes 'a page was left behind'
+
+# ---- in a browser ----
+browser=$(command -v chromium || true)
+if [ -n "$browser" ]; then
+    for run in run many hostile; do
+        cases=$((cases + 1))
+        /usr/bin/python3 "$root/tests/cli/report_page.py" --drive $run.html driven.html
+        timeout 300 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$work/browser" \
+            --virtual-time-budget=5000 --dump-dom "file://$work/driven.html" >dom.html 2>.err ||
+            fault "browser $run" "exit $?: $(tail -n 1 .err)"
+        grep -q 'data-tried="fine"' dom.html ||
+            fault "browser $run" "$(grep -oE 'data-tried="[^"]*"' dom.html || echo 'the script did not run')"
+    done
+else
+    echo "chromium is missing: the page's script was not tried"
+fi
+finish
