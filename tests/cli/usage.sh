@@ -20,7 +20,7 @@ done
 try 'help after options'   0 'Usage: sbps sample'      '' "$sbps" sample data.csv --band 3 --help
 try 'help of nothing'      2 ''                        "unknown subcommand 'sampel', did you mean 'sample'" "$sbps" help sampel
 try 'misspelt subcommand'  2 ''                        "^sbps: unknown subcommand 'sumary', did you mean 'summary'" "$sbps" sumary
-try 'subcommand to come'   2 ''                        "unknown subcommand 'report'; .sbps help. lists them" "$sbps" report
+try 'subcommand to come'   2 ''                        "unknown subcommand 'publish'; .sbps help. lists them" "$sbps" publish
 try 'option first'         2 ''                        "want a subcommand before '--band'" "$sbps" --band 3
 
 try 'no data'              2 ''                        'the data file is missing' "$sbps" sample --model logistic
