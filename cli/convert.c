@@ -154,6 +154,7 @@ static const sbps_option_info convert_flags[] = {
     {.name = "exclude"},
     {.name = "reference"},
     {.name = "success"},
+    {.name = "levels"},
     {.name = "weights"},
     {.name = "offset"},
     {.name = "missing"},

@@ -69,6 +69,10 @@ static const option_spec lines[] = {
      .help =
          "Of a target with two labels, such as yes and no, the one that is 1. Without it: the "
          "second in order, so that yes, TRUE, Y and 2 are."},
+    {TEXT("levels", levels, "A,B,...", ""), DATA,
+     .help =
+         "Labels of the target in their order, such as low,mid,high for ordinal. Without it: "
+         "numbers by value, texts in natural order (a2 before a10), which is told."},
     {TEXT("weights", weights, "COLUMN", ""), DATA,
      .help = "Column of weights: a row's log-likelihood is multiplied by its weight."},
     {TEXT("trials", trials, "COLUMN", ""), DATA,

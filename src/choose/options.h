@@ -13,7 +13,7 @@
 struct sbps_options {
     /* data and model */
     char *model, *family, *formula, *target, *features, *categorical, *exclude, *reference,
-        *success, *weights, *offset, *trials;
+        *success, *levels, *weights, *offset, *trials;
     char *missing;  /* error, drop */
     char *na;       /* words that stand for a missing cell */
     char *header;   /* yes, no */

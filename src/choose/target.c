@@ -22,6 +22,8 @@ static target_labels labels_of(const sbps_options *o, target_support support)
         return LABELS_TWO;
     case SUPPORT_CLASSES:
         return LABELS_CLASSES;
+    case SUPPORT_ORDERED:
+        return LABELS_ORDERED;
     case SUPPORT_ANY:
         return LABELS_TEXT;
     default:
@@ -42,6 +44,7 @@ rows_spec table_spec(const sbps_options *o)
                        .exclude = text_or_null(o->exclude),
                        .reference = text_or_null(o->reference),
                        .success = text_or_null(o->success),
+                       .label_order = text_or_null(o->levels),
                        .labels = labels_of(o, support),
                        .weights = text_or_null(o->weights),
                        .offset = text_or_null(o->offset),

@@ -109,7 +109,10 @@ static void ordinal_name(const void *self, size_t j, size_t size, char *text)
 {
     const ordinal *o = self;
     double below = o->lowest + (double)j - (double)o->columns;
-    if (j >= o->columns)
+    char *const *label = o->data->labels;
+    if (j >= o->columns && label && o->lowest == 0.0 && o->data->label_count == o->cuts + 1)
+        snprintf(text, size, "%s|%s", label[j - o->columns], label[j - o->columns + 1]);
+    else if (j >= o->columns)
         snprintf(text, size, "%.0f|%.0f", below, below + 1.0);
     else
         snprintf(text, size, "%s",

@@ -72,10 +72,11 @@ static sbps_status check_switches(const char *path, const rows *r, const table_m
 /* Choices that leave no trace but in the columns. */
 static sbps_status check_chosen(const char *path, const rows_spec *spec, sbps_error *err)
 {
-    const char *option = given_text(spec->exclude)     ? "exclude"
-                         : given_text(spec->reference) ? "reference"
-                         : given_text(spec->success)   ? "success"
-                                                       : NULL;
+    const char *option = given_text(spec->exclude)       ? "exclude"
+                         : given_text(spec->reference)   ? "reference"
+                         : given_text(spec->success)     ? "success"
+                         : given_text(spec->label_order) ? "levels"
+                                                         : NULL;
     if (!option) return SBPS_OK;
     return fail(err, SBPS_BAD_ARG,
                 "%s: --%s: the columns and labels of a converted table were chosen when it was "

@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "base/printable.h"
 #include "base/text.h"
+#include "read/columns.h"
 #include "read/encoding.h"
 #include <math.h>
 #include <stdint.h>
@@ -48,18 +49,27 @@ static sbps_status fail_count(const design *g, sbps_error *err)
     return status;
 }
 
+/* Whether somebody gave the labels in their order. */
+static bool is_listed(const design *g)
+{
+    const levels *l = g->plan->use[g->plan->target].levels;
+    return g->plan->labelled || (l && l->listed);
+}
+
 static sbps_status tell_labels(const design *g, sbps_error *err)
 {
     rows *r = g->r;
-    if (r->label_count == 2)
+    bool ordered = g->spec->labels == LABELS_ORDERED;
+    if (r->label_count == 2 && !ordered)
         return rows_note(r, err, "target '%s': '%s' is 1 and '%s' is 0%s",
                          show_name(target_name(g)).text, show_name(r->labels[1]).text,
                          show_name(r->labels[0]).text,
                          g->spec->success ? "" : " (--success chooses)");
     char *list = list_labels(r);
     if (!list) return fail_memory(err);
-    sbps_status status = rows_note(r, err, "target '%s': the classes 0, 1, ... are %s",
-                                   show_name(target_name(g)).text, list);
+    sbps_status status = rows_note(
+        r, err, "target '%s': the classes 0, 1, ... are %s%s", show_name(target_name(g)).text,
+        list, ordered && !is_listed(g) ? ", in this order (--levels says another)" : "");
     free(list);
     return status;
 }
@@ -121,13 +131,68 @@ static sbps_status name_labels(rows *r, const levels *l, const size_t *order, si
     return SBPS_OK;
 }
 
+static const level *find_label(const levels *l, const char *word, size_t *code)
+{
+    for (*code = 0; *code < l->count; ++*code)
+        if (!strcmp(l->item[*code].text, word) && l->item[*code].rows > 0)
+            return &l->item[*code];
+    return NULL;
+}
+
+/* The first of the labels that nobody listed. */
+static sbps_status fail_unlisted(const design *g, const levels *l, const size_t *order,
+                                 size_t listed, sbps_error *err)
+{
+    for (size_t k = 0; k < l->count; k++) {
+        bool known = l->item[k].rows == 0;
+        for (size_t i = 0; i < listed; i++) known = known || order[i] == k;
+        if (known) continue;
+        return fail(
+            err, SBPS_BAD_ARG, "%s: --levels: target '%s' holds '%s', which is not among them",
+            g->plan->path, show_name(target_name(g)).text, show_name(l->item[k].text).text);
+    }
+    return SBPS_OK;
+}
+
+/* Labels in the order of --levels; those that no row has are passed over. */
+static sbps_status order_listed(const design *g, const levels *l, size_t *order, size_t *used,
+                                sbps_error *err)
+{
+    const char *rest = g->spec->label_order;
+    char *word = malloc(strlen(rest) + 1);
+    bool *taken = calloc(l->count + 1, sizeof *taken);
+    sbps_status status = word && taken ? SBPS_OK : fail_memory(err);
+    for (*used = 0; status == SBPS_OK && next_in_list(&rest, word);) {
+        size_t code;
+        if (!find_label(l, word, &code)) continue;
+        if (taken[code])
+            status = fail(err, SBPS_BAD_ARG, "%s: --levels: '%s' is named twice", g->plan->path,
+                          show_name(word).text);
+        taken[code] = true;
+        if (status == SBPS_OK) order[(*used)++] = code;
+    }
+    free(word);
+    free(taken);
+    return status == SBPS_OK ? fail_unlisted(g, l, order, *used, err) : status;
+}
+
+/* Of classes that have no order the one that R gives them. */
+static sbps_status order_labels(const design *g, levels *l, size_t *order, size_t *used,
+                                sbps_error *err)
+{
+    if (g->plan->labelled) return order_listed(g, l, order, used, err);
+    sbps_status status = levels_order(l, order, used, err);
+    bool by_themselves = l->listed || g->spec->labels == LABELS_ORDERED;
+    if (status == SBPS_OK && !by_themselves && !are_numbers(l, order, *used, g->plan->c_locale))
+        qsort_r(order, *used, sizeof *order, by_letters, l);
+    return status;
+}
+
 static sbps_status place_ordered(design *g, levels *l, size_t *order, sbps_error *err)
 {
     size_t used;
     bool turned = false;
-    sbps_status status = levels_order(l, order, &used, err);
-    if (status == SBPS_OK && !l->listed && !are_numbers(l, order, used, g->plan->c_locale))
-        qsort_r(order, used, sizeof *order, by_letters, l);
+    sbps_status status = order_labels(g, l, order, &used, err);
     if (status == SBPS_OK) status = name_labels(g->r, l, order, used, err);
     if (status == SBPS_OK && used > (g->spec->labels == LABELS_TWO ? 2 : CLASSES_MOST))
         status = fail_count(g, err);
@@ -252,10 +317,15 @@ sbps_status labels_number(const design *g, sbps_error *err)
     target_labels labels = g->spec->labels;
     bool two = labels == LABELS_TWO, asked = given_text(g->spec->success);
     value_set found;
-    if (labels == LABELS_NONE && asked)
+    if ((labels == LABELS_NONE || labels == LABELS_ORDERED) && !g->label && asked)
         return fail(err, SBPS_BAD_ARG, "%s: --success is for models of two outcomes",
                     g->plan->path);
+    if (labels == LABELS_NONE && given_text(g->spec->label_order))
+        return fail(err, SBPS_BAD_ARG,
+                    "%s: --levels is for models of classes, such as ordinal and softmax",
+                    g->plan->path);
     if (g->label || g->plan->target == SIZE_MAX || labels == LABELS_NONE) return SBPS_OK;
+    if (labels == LABELS_ORDERED) return SBPS_OK;
     if (labels == LABELS_TEXT && !asked) return SBPS_OK;
     if (!collect(g->r, labels == LABELS_CLASSES ? CLASSES_MOST : 2, &found)) return SBPS_OK;
     if (!asked && are_counted(&found, two)) return SBPS_OK;

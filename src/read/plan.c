@@ -153,6 +153,7 @@ static sbps_status settle_type(plan *p, size_t column, sbps_error *err)
 {
     column_use *use = &p->use[column];
     const column_types *types = p->columns->types;
+    if (column == p->target && p->labelled) return make_category(p, column, err);
     settle_number(p, column);
     if (!types || use->kind == USE_CATEGORY) return SBPS_OK;
     if (types->of[column] == TYPE_DATE) use->kind = USE_DATE;
@@ -338,6 +339,7 @@ sbps_status plan_create(const char *path, const columns *c, const rows_spec *spe
                 .offset = SIZE_MAX,
                 .trials = SIZE_MAX,
                 .labels = spec->labels,
+                .labelled = given_text(spec->label_order) && spec->labels != LABELS_NONE,
                 .weight_slot = SIZE_MAX,
                 .offset_slot = SIZE_MAX,
                 .drop_missing = spec->drop_missing,

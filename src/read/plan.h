@@ -68,6 +68,7 @@ typedef struct {
     size_t trials;       /* likewise; without weights that column is the weight, too */
     size_t first, width; /* slots */
     target_labels labels;
+    bool labelled; /* somebody listed the labels of the target: they are texts */
     size_t weight_slot, offset_slot; /* SIZE_MAX: none */
     formula *formula;                /* that the columns are for; NULL: they are themselves */
     bool drop_missing;

@@ -6,10 +6,11 @@
 
 /* What a target may hold that is no number to be explained. */
 typedef enum {
-    LABELS_NONE,   /* numbers alone */
-    LABELS_TEXT,   /* text becomes 0, 1, 2, ...; numbers stay */
-    LABELS_TWO,    /* two texts or numbers become 0 and 1 */
-    LABELS_CLASSES /* several texts or whole numbers become 0, 1, 2, ... */
+    LABELS_NONE,    /* numbers alone */
+    LABELS_TEXT,    /* text becomes 0, 1, 2, ...; numbers stay */
+    LABELS_TWO,     /* two texts or numbers become 0 and 1 */
+    LABELS_ORDERED, /* text becomes 0, 1, 2, ... in an order that matters; numbers stay */
+    LABELS_CLASSES  /* several texts or whole numbers become 0, 1, 2, ... */
 } target_labels;
 
 /* What is asked of a table. */
@@ -21,6 +22,7 @@ typedef struct {
     const char *exclude;     /* comma list of columns to leave out */
     const char *reference;   /* comma list of column=level: levels to drop instead */
     const char *success;     /* the label that becomes 1; NULL: the second in order */
+    const char *label_order; /* comma list of labels; NULL: as they sort */
     target_labels labels;
     const char *weights, *offset; /* column names or NULL */
     const char *trials;           /* likewise: the target counts successes of so many */
