@@ -3,20 +3,25 @@
  *
  * A group of many rows is nearly normal: mode and curvature there do for the t. One of few may be skewed as far as the
  * normal of its effects is wide, so that the t has the mean and the covariance that the nodes of its integral say, and
- * there are more proposals. */
+ * there are more proposals. A group with a sketch has no tails beyond it, and next to nothing at its edge: a normal that is
+ * somewhat wider will do. */
 #include "mixed/effects.h"
 #include "base/cholesky.h"
+#include "base/dense.h"
 #include "mixed/coordinates.h"
 #include "mixed/marginal.h"
+#include "mixed/sketch.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define TRIES      ((size_t)10)
-#define TRIES_MANY ((size_t)3) /* of groups of many rows */
-#define MANY       ((size_t)200)
-#define FREEDOM    8 /* of the t: heavier tails than those of any group */
+#define TRIES          ((size_t)10)
+#define TRIES_MANY     ((size_t)3) /* of groups of many rows */
+#define MANY           ((size_t)200)
+#define FREEDOM        8 /* of the t: heavier tails than those of any group */
+#define TRIES_SKETCHED ((size_t)4)
+#define WIDER          1.07 /* than the normal at the mode */
 
 size_t mixed_effects(const void *self)
 {
@@ -78,9 +83,19 @@ static size_t walk(rng *r, size_t tries, const double *log_ratio)
     return at;
 }
 
-static void draw(group_view *v, size_t g, rng *r, double *out)
+/* L v of the proposal that the chain ends at. */
+static void settle_on(group_view *v, rng *r, size_t tries, const double *place,
+                      double *log_ratio, double *out)
 {
     size_t q = v->m->shape.effects;
+    group_heights(v, tries, place, log_ratio);
+    const double *end = place + walk(r, tries, log_ratio) * q;
+    for (size_t a = 0; a < q; a++) out[a] = dot(a + 1, v->p.at->factor[a], end);
+}
+
+/* By rows: v was begun. */
+static void draw(group_view *v, size_t g, rng *r, double *out)
+{
     double place[TRIES * EFFECTS_A_LEVEL], log_ratio[TRIES];
     const size_t *start = v->m->groups->start + g;
     bool many = start[1] - start[0] >= MANY;
@@ -90,24 +105,78 @@ static void draw(group_view *v, size_t g, rng *r, double *out)
     else
         group_value(v, g);
     if (!many) match_moments(v);
-    for (size_t i = 0; i < tries; i++) log_ratio[i] = propose(v, r, place + i * q);
-    group_heights(v, tries, place, log_ratio);
-    const double *end = place + walk(r, tries, log_ratio) * q;
+    for (size_t i = 0; i < tries; i++)
+        log_ratio[i] = propose(v, r, place + i * v->m->shape.effects);
+    settle_on(v, r, tries, place, log_ratio, out);
+}
+
+/* ---- by sketches ---- */
+
+size_t mixed_effects_point(const void *self)
+{
+    const mixed *m = self;
+    size_t q = m->shape.effects;
+    return m->sketches ? q * q + m->sketches->outer : 0;
+}
+
+void mixed_effects_see(const void *self, const double *phi, double *scratch, double *point)
+{
+    const mixed *m = self;
+    size_t q = m->shape.effects;
+    group_view v;
+    if (!m->sketches) return;
+    group_begin(&v, m, phi, NULL, false, scratch);
+    for (size_t a = 0; a < q; a++) memcpy(point + a * q, v.p.at->factor[a], q * sizeof *point);
+    memcpy(point + q * q, v.p.r, m->sketches->outer * sizeof *point);
+}
+
+/* The view as if it had begun there, as far as sketches go. */
+static void go_to(group_view *v, const double *point)
+{
+    size_t q = v->m->shape.effects;
+    for (size_t a = 0; a < q; a++) memcpy(v->p.at->factor[a], point + a * q, q * sizeof *point);
+    memcpy(v->p.r, point + q * q, v->m->sketches->outer * sizeof *point);
+    sketch_square(v);
+}
+
+static double propose_normal(const group_view *v, rng *r, double *place)
+{
+    size_t q = v->m->shape.effects;
+    double t[EFFECTS_A_LEVEL], square = 0.0;
     for (size_t a = 0; a < q; a++) {
-        out[a] = 0.0;
-        for (size_t b = 0; b <= a; b++) out[a] += v->p.at->factor[a][b] * end[b];
+        t[a] = rng_normal(r);
+        square += t[a] * t[a];
+        t[a] *= WIDER;
     }
+    for (size_t a = 0; a < q; a++) place[a] = v->mode[a] + dot(q, v->wide[a], t);
+    return 0.5 * square;
+}
+
+/* False: by rows. */
+static bool draw_by_sketch(group_view *v, size_t g, const double *point, rng *r, double *out)
+{
+    double place[TRIES_SKETCHED * EFFECTS_A_LEVEL], log_ratio[TRIES_SKETCHED], unused;
+    go_to(v, point);
+    if (!sketch_locate(v, g, &unused)) return false;
+    for (size_t i = 0; i < TRIES_SKETCHED; i++)
+        log_ratio[i] = propose_normal(v, r, place + i * v->m->shape.effects);
+    settle_on(v, r, TRIES_SKETCHED, place, log_ratio, out);
+    return true;
 }
 
 void mixed_draw_effects(const void *self, size_t g, uint64_t seed, size_t count,
-                        const double *const *phi, double *scratch, double *out)
+                        const double *const *phi, const double *points, double *scratch,
+                        double *out)
 {
     const mixed *m = self;
+    size_t q = m->shape.effects, size = mixed_effects_point(self);
     rng r = rng_stream(seed, g, RNG_EFFECTS);
-    for (size_t i = 0; i < count; i++) {
-        group_view v;
+    group_view v;
+    if (count > 0) group_begin(&v, m, phi[0], NULL, false, scratch);
+    for (size_t i = 0; i < count; i++, out += q) {
+        if (m->sketches && draw_by_sketch(&v, g, points + i * size, &r, out)) continue;
         group_begin(&v, m, phi[i], NULL, false, scratch);
-        draw(&v, g, &r, out + i * m->shape.effects);
+        draw(&v, g, &r, out);
     }
 }
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define GOAL        0.005 /* posterior sds */
+#define GOAL_SKETCH 0.01  /* of a rule and sketches together */
 #define POINTS_MOST 4096.0
 #define LOOKS       ((size_t)3) /* points of the posterior */
 /* Groups lie in random order: what the first say stands for all. */
@@ -131,7 +132,8 @@ static size_t next_rung(size_t nodes)
 }
 
 /* Leaves the gradients by the rung that will do in c->less. */
-static sbps_status climb(mixed *m, const comparison *c, quadrature *out, sbps_error *err)
+static sbps_status climb(mixed *m, const comparison *c, double goal, quadrature *out,
+                         sbps_error *err)
 {
     size_t d = m->dim, rung = 0;
     sbps_status status = look(m, &c->first, c->points, ladder[0], c->less, err);
@@ -139,7 +141,7 @@ static sbps_status climb(mixed *m, const comparison *c, quadrature *out, sbps_er
         status = look(m, &c->first, c->points, ladder[rung + 1], c->more, err);
         if (status != SBPS_OK) return status;
         out->error = largest_move(m, c);
-        if (out->error <= GOAL) break;
+        if (out->error <= goal) break;
         memcpy(c->less, c->more, LOOKS * d * sizeof *c->less);
     }
     out->nodes = ladder[rung];
@@ -149,14 +151,14 @@ static sbps_status climb(mixed *m, const comparison *c, quadrature *out, sbps_er
 /* The rule by sketches, and by rows what a finer one says: the error is that of both together. */
 static sbps_status try_sketches(mixed *m, const comparison *c, quadrature *out, sbps_error *err)
 {
-    sbps_status status = climb(m, c, out, err);
+    sbps_status status = climb(m, c, 0.5 * GOAL, out, err); /* nodes cost little */
     if (status != SBPS_OK) return status;
     m->by_rows = true;
     status = look(m, &c->first, c->points, next_rung(out->nodes), c->more, err);
     m->by_rows = false;
     if (status == SBPS_OK) status = mixed_set_nodes(m, out->nodes, err);
     out->error = largest_move(m, c);
-    if (m->points <= SKETCH_POINTS && out->error <= GOAL) return status;
+    if (m->points <= SKETCH_POINTS && out->error <= GOAL_SKETCH) return status;
     sketches_destroy(m->sketches);
     m->sketches = NULL;
     return status;
@@ -197,7 +199,7 @@ static sbps_status settle(mixed *m, const rows *groups, const double *w, const c
     if (status == SBPS_OK && m->sketches) status = try_sketches(m, c, out, err);
     if (status != SBPS_OK || m->sketches) return status;
     status = ask(groups, &here, keep_centres, NULL, err);
-    return status == SBPS_OK ? climb(m, c, out, err) : status;
+    return status == SBPS_OK ? climb(m, c, GOAL, out, err) : status;
 }
 
 sbps_status mixed_settle(void *self, const rows *groups, const double *w, const double *factor,

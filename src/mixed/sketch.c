@@ -1,5 +1,4 @@
 #include "mixed/sketch.h"
-#include "base/cholesky.h"
 #include "base/dense.h"
 
 #include <math.h>
@@ -50,8 +49,16 @@ void sketch_begin(group_view *v)
     const sketches *s = m->by_rows ? NULL : m->sketches;
     v->p.near = s;
     if (!s) return;
-    for (size_t j = 0; j < s->outer; j++) {
+    for (size_t j = 0; j < s->outer; j++)
         v->p.r[j] = v->p.w[sketch_coordinate(m, j)] - s->reference[j];
+    sketch_square(v);
+}
+
+void sketch_square(group_view *v)
+{
+    const sketches *s = v->m->sketches;
+    v->p.near = true;
+    for (size_t j = 0; j < s->outer; j++) {
         if (!(fabs(v->p.r[j]) <= s->reach[j])) v->p.near = false;
         double *row = v->p.products + packed_size(j);
         for (size_t l = 0; l <= j; l++) row[l] = v->p.r[j] * v->p.r[l] * (l == j ? 0.5 : 1.0);
@@ -142,6 +149,24 @@ static void look(group_view *v, double *gradient, double *curvature)
     }
 }
 
+/* cholesky and cholesky_solve of base at once, without a call for every number: x <- a^-1 x. */
+static bool solve(size_t q, double *a, double *x)
+{
+    for (size_t i = 0; i < q; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            double rest = a[i * q + j] - dot(j, a + i * q, a + j * q);
+            if (i == j && !(rest > 0.0)) return false;
+            a[i * q + j] = i == j ? sqrt(rest) : rest / a[j * q + j];
+        }
+        x[i] = (x[i] - dot(i, a + i * q, x)) / a[i * q + i];
+    }
+    for (size_t i = q; i-- > 0;) {
+        for (size_t j = i + 1; j < q; j++) x[i] -= a[j * q + i] * x[j];
+        x[i] /= a[i * q + i];
+    }
+    return true;
+}
+
 static bool find_mode(group_view *v, double *curvature)
 {
     size_t q = v->m->shape.effects;
@@ -150,8 +175,7 @@ static bool find_mode(group_view *v, double *curvature)
         double gradient[EFFECTS_A_LEVEL], step[EFFECTS_A_LEVEL];
         look(v, gradient, curvature);
         memcpy(step, gradient, sizeof step);
-        if (!cholesky(q, curvature)) return false;
-        cholesky_solve(q, curvature, step);
+        if (!solve(q, curvature, step)) return false;
         size = dot(q, step, gradient);
         for (size_t a = 0; a < q; a++) v->mode[a] += step[a];
     }

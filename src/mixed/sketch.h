@@ -54,6 +54,8 @@ void sketches_destroy(sketches *s);
 
 /* The functions of view.h and marginal.h, by sketches. */
 void sketch_begin(group_view *v);
+void sketch_square(
+    group_view *v); /* v->p.r being known: whether it is near, and its products */
 /* False: the group's rows must be asked. */
 bool sketch_locate(group_view *v, size_t g, double *log_size);
 void sketch_heights(group_view *v, size_t points, const double *place, double *heights);

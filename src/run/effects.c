@@ -18,6 +18,7 @@ typedef struct {
     size_t effects, groups, chains, draws; /* draws: of a chain */
     size_t *order;                         /* groups by level */
     const double **phi;                    /* chains * draws */
+    double *points;                        /* likewise: what is kept of each */
     unsigned threads;
     size_t wide; /* doubles of scratch a worker */
     double
@@ -37,6 +38,7 @@ static void close_job(effects_job *j)
 {
     free(j->order);
     free(j->phi);
+    free(j->points);
     free(j->scratch);
     free(j->drawn);
     free(j->summary);
@@ -54,19 +56,24 @@ static sbps_status open_job(const sbps_run *run, size_t each, effects_job *j, sb
                        .chains = run->chain_count,
                        .draws = each,
                        .threads = run->crew.threads};
-    size_t count = j->chains * each, held = least(j->groups, GROUPS_AT_A_TIME) * j->effects;
+    size_t count = j->chains * each, size = mixed_effects_point(self),
+           held = least(j->groups, GROUPS_AT_A_TIME) * j->effects;
     j->wide = (mixed_effects_scratch(self) + count * j->effects + 7) / 8 * 8;
     j->order = calloc(g->factor[g->by].levels + 1, sizeof *j->order);
     j->phi = calloc(count + 1, sizeof *j->phi);
+    j->points = new_doubles(count * size + 1);
     j->scratch = new_doubles(j->threads * j->wide);
     j->drawn = new_doubles(held * count + 1);
     j->summary = calloc(held + 1, sizeof *j->summary);
     j->status = calloc(GROUPS_AT_A_TIME, sizeof *j->status);
-    if (!j->order || !j->phi || !j->scratch || !j->drawn || !j->summary || !j->status)
+    if (!j->order || !j->phi || !j->points || !j->scratch || !j->drawn || !j->summary ||
+        !j->status)
         return fail_memory(err);
     mixed_by_level(self, j->order);
     for (size_t i = 0; i < count; i++)
         j->phi[i] = run->chains[i / each].d.w + i % each * run->target->dim;
+    for (size_t i = 0; i < count; i++)
+        mixed_effects_see(self, j->phi[i], j->scratch, j->points + i * size);
     return SBPS_OK;
 }
 
@@ -78,7 +85,7 @@ static void do_group(void *self, unsigned worker, size_t index)
     double *scratch = j->scratch + worker * j->wide, *to = j->drawn + index * q * count;
     double *made = scratch + j->wide - count * q;
     mixed_draw_effects(j->self, j->order[j->first + index], j->run->options->seed, count,
-                       j->phi, scratch, made);
+                       j->phi, j->points, scratch, made);
     j->status[index] = SBPS_OK;
     for (size_t a = 0; a < q; a++, to += count) {
         for (size_t i = 0; i < count; i++) to[i] = made[i * q + a];
