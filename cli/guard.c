@@ -4,7 +4,9 @@
  * The child hands its sbps_error back through a pipe: all of it, or it did not come to its end. */
 #include "cli/guard.h"
 #include "cli/cli.h"
+#include "cli/interrupt.h"
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -31,6 +33,7 @@ static bool read_answer(int answer, sbps_error *err)
 
 static sbps_status tell_death(const char *path, int code, sbps_error *err)
 {
+    if (WIFSIGNALED(code) && WTERMSIG(code) == SIGPIPE) broken_pipe();
     if (WIFSIGNALED(code))
         return refuse(err, SBPS_NO_MEM, "%s: out of memory: the NetCDF library ended with %s",
                       path, strsignal(WTERMSIG(code)));

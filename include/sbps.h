@@ -321,6 +321,41 @@ SBPS_API sbps_status sbps_result_contrast(const sbps_result *result,
 SBPS_API sbps_status sbps_result_page(const sbps_result *result, char **out, sbps_error *err);
 SBPS_API void sbps_result_destroy(sbps_result *result);
 
+/* ---- rows to come ---- */
+
+typedef struct {
+    const char
+        *kind; /* "mean" of the response, "linear" predictor, a new "outcome"; NULL: mean */
+    const char *
+        new_levels; /* of groups: "error", or "prior": effects are drawn from their law; NULL: error */
+    bool draws;       /* all draws of each row in place of what they say */
+    size_t max_draws; /* evenly spaced ones, where there are more; 0: all */
+    uint64_t seed;    /* of outcomes and of effects of new levels */
+    unsigned threads; /* 0: as many as there are processors */
+    /* Where the CSV goes: a file, which appears whole or not at all; NULL: `take` gets it piece by piece, and
+     * returns false where it cannot be taken. */
+    const char *path;
+    bool (*take)(void *self, const char *bytes, size_t count);
+    void *self;
+} sbps_prediction;
+
+typedef struct {
+    size_t rows;
+    size_t lacking,
+        not_finite; /* rows that have no prediction: a cell is missing, or a term is not finite */
+    char column[64];         /* of the first of those */
+    size_t draws, all_draws; /* taken, and there */
+    double seconds;
+    bool
+        all_levels_new; /* the run kept no effects: every level of a group counted as a new one */
+} sbps_predicted;
+
+/* Predictions of the rows of `data` (CSV, plain or packed; - is standard input), treated as those of the run were: CSV with
+ * columns row, (class,) mean, sd, q5, q50, q95, see docs/predict.md. `run` is the result's file, for sentences. */
+SBPS_API sbps_status sbps_predict(const sbps_result *result, const char *run, const char *data,
+                                  const sbps_prediction *how, sbps_predicted *out,
+                                  sbps_error *err);
+
 /* ---- the mode, and the normal approximation there ---- */
 
 typedef struct sbps_mode sbps_mode;

@@ -34,9 +34,10 @@ MAY = {
     "report": "base estimate store",
     "contrast": "base estimate store report",
     "page": "base prior estimate store report",
+    "predict": "base data read model store",
     "choose": "base path prior metric data read model mixed posterior band potential mode sampler",
     "run": "base path prior metric data read model mixed posterior band potential mode sampler estimate store report choose",
-    "api": "base path prior metric data read model mixed posterior band potential mode sampler estimate store report contrast page choose run",
+    "api": "base path prior metric data read model mixed posterior band potential mode sampler estimate store report contrast page predict choose run",
     "cli": "",
     "include": "",
 }

@@ -21,7 +21,8 @@ typedef enum {
     RNG_AUTO,
     RNG_NOISE,
     RNG_EFFECTS,
-    RNG_DERIVED
+    RNG_DERIVED,
+    RNG_PREDICT
 } rng_use;
 
 #define RNG_BLOCK 16 /* words made at a time: four counters, whose rounds overlap */

@@ -118,6 +118,12 @@ static double beta_simulate(rng *r, double eta, const double *aux)
     return larger(DBL_MIN, smaller(y, 1.0 - 0.5 * DBL_EPSILON));
 }
 
+static double beta_expected(double eta, const double *aux)
+{
+    (void)aux;
+    return 1.0 / (1.0 + exp(-eta));
+}
+
 static const model_auxiliary auxiliaries[] = {
     {AUXILIARY("phi"), .scale = SCALE_LOG, .start = 10.0, .prior = "gamma(0.01,0.01)",
      .perfect_fit = -2.0, .help = PHI_HELP},
@@ -130,6 +136,7 @@ static const predictor rows_of = {
     .gradient = beta_gradient,
     .curvature = beta_curvature,
     .simulate = beta_simulate,
+    .expected = beta_expected,
     .small_weights = true,
 };
 

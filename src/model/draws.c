@@ -1,7 +1,8 @@
 /* Numbers of the laws that models have.
  *
  * Counts of a mean from 10 on: Hormann (1993), The transformed rejection method for generating Poisson random
- * variables, Insurance: Mathematics and Economics 12, 39-45, algorithm PTRS. Gamma: Marsaglia, Tsang (2000), A simple
+ * variables, Insurance: Mathematics and Economics 12, 39-45, algorithm PTRS. Many trials: the middle one of n uniform numbers
+ * is a beta number, and says how many of the others lie below p; Devroye (1986), Non-uniform random variate generation, X.4. Gamma: Marsaglia, Tsang (2000), A simple
  * method for generating gamma variables, ACM Trans. Math. Software 26, 363-372. */
 #include "model/draws.h"
 #include "base/real.h"
@@ -44,4 +45,30 @@ double draw_log_gamma(rng *r, double shape)
         if (v > 0.0 && log(rng_uniform(r)) < 0.5 * x * x + d * (1.0 - v + log(v)))
             return boost + log(d * v);
     }
+}
+
+#define TRIALS_FEW 32.0
+
+static double draw_beta(rng *r, double a, double b)
+{
+    double odds = draw_log_gamma(r, a) - draw_log_gamma(r, b);
+    return 1.0 / (1.0 + exp(-odds));
+}
+
+double draw_binomial(rng *r, double n, double p)
+{
+    double count = 0.0;
+    while (n > TRIALS_FEW && p > 0.0 && p < 1.0) {
+        double middle = floor((n + 1.0) / 2.0), at = draw_beta(r, middle, n + 1.0 - middle);
+        if (at <= p) {
+            count += middle;
+            n -= middle;
+            p = (p - at) / (1.0 - at);
+        } else {
+            n = middle - 1.0;
+            p /= at;
+        }
+    }
+    for (; n >= 1.0; n--) count += rng_uniform(r) < p;
+    return count;
 }

@@ -79,6 +79,12 @@ static double gamma_simulate(rng *r, double eta, const double *aux)
     return larger(exp(smaller(log_y, TOP)), DBL_MIN);
 }
 
+static double gamma_expected(double eta, const double *aux)
+{
+    (void)aux;
+    return exp(smaller(eta, TOP));
+}
+
 static const model_auxiliary auxiliaries[] = {
     {AUXILIARY("shape"), .scale = SCALE_LOG, .start = 2.0, .prior = "gamma(0.01,0.01)",
      .perfect_fit = -2.0,
@@ -93,6 +99,7 @@ static const predictor rows_of = {
     .gradient = gamma_gradient,
     .curvature = gamma_curvature,
     .simulate = gamma_simulate,
+    .expected = gamma_expected,
     .small_weights = true,
 };
 

@@ -60,6 +60,12 @@ static double linear_simulate(rng *r, double eta, const double *aux)
     return eta + exp(aux[0]) * rng_normal(r);
 }
 
+static double linear_expected(double eta, const double *aux)
+{
+    (void)aux;
+    return eta;
+}
+
 static const model_auxiliary auxiliaries[] = {
     {AUXILIARY("sigma"), .scale = SCALE_LOG, .of_target = true, .start = 1.0,
      .prior = "exponential(1)", .perfect_fit = 1.0, .help = SIGMA_HELP},
@@ -72,6 +78,7 @@ static const predictor rows_of = {
     .gradient = linear_gradient,
     .curvature = linear_curvature,
     .simulate = linear_simulate,
+    .expected = linear_expected,
 };
 
 const model_kind model_linear = {

@@ -86,6 +86,12 @@ double logistic_simulate(rng *r, double eta, const double *aux)
     return rng_uniform(r) < 1.0 / (1.0 + exp(-eta)) ? 1.0 : 0.0;
 }
 
+double logistic_expected(double eta, const double *aux)
+{
+    (void)aux;
+    return 1.0 / (1.0 + exp(-eta));
+}
+
 static const predictor rows_of = {
     .check = logistic_check,
     .loglik = logistic_loglik,
@@ -93,6 +99,7 @@ static const predictor rows_of = {
     .gradient = logistic_gradient,
     .curvature = logistic_curvature,
     .simulate = logistic_simulate,
+    .expected = logistic_expected,
     .mean = MEAN_SIGMOID,
     .slope_bound = 1.0,
     .curvature_bound = 0.25,

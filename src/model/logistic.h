@@ -10,5 +10,6 @@ void logistic_curvature(const batch *b, double *ee, double *ea, double *aa);
 double logistic_third(double eta);
 double logistic_third_bound(double eta, double reach);
 double logistic_simulate(rng *r, double eta, const double *aux);
+double logistic_expected(double eta, const double *aux);
 
 #endif

@@ -103,6 +103,8 @@ typedef struct predictor {
     void (*curvature)(const batch *b, double *ee, double *ea, double *aa);
     /* Optional: one y given eta and aux. NULL: cannot be simulated. */
     double (*simulate)(rng *r, double eta, const double *aux);
+    /* The mean of y; of shares that of one trial. */
+    double (*expected)(double eta, const double *aux);
     /* d log p/d eta = y - mean(eta), and no auxiliary: slopes are summed by one kernel. MEAN_OTHER:
      * not so. */
     mean_function mean;

@@ -144,6 +144,12 @@ static double negative_binomial_simulate(rng *r, double eta, const double *aux)
     return draw_poisson(r, exp(fmin(log_mean, TOP)));
 }
 
+static double negative_binomial_expected(double eta, const double *aux)
+{
+    (void)aux;
+    return exp(fmin(eta, TOP));
+}
+
 static const model_auxiliary auxiliaries[] = {
     {AUXILIARY("phi"), .scale = SCALE_LOG, .start = 2.0, .prior = "gamma(0.01,0.01)",
      .help = PHI_HELP},
@@ -156,6 +162,7 @@ static const predictor rows_of = {
     .gradient = negative_binomial_gradient,
     .curvature = negative_binomial_curvature,
     .simulate = negative_binomial_simulate,
+    .expected = negative_binomial_expected,
     .small_weights = true,
 };
 

@@ -78,6 +78,12 @@ static double poisson_third_bound(double eta, double reach)
     return exp(eta + reach);
 }
 
+static double poisson_expected(double eta, const double *aux)
+{
+    (void)aux;
+    return exp(fmin(eta, TOP));
+}
+
 static const predictor rows_of = {
     .check = poisson_check,
     .loglik = poisson_loglik,
@@ -85,6 +91,7 @@ static const predictor rows_of = {
     .gradient = poisson_gradient,
     .curvature = poisson_curvature,
     .simulate = poisson_simulate,
+    .expected = poisson_expected,
     .mean = MEAN_EXP,
     .small_weights = true,
     .third = poisson_third,

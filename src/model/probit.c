@@ -98,6 +98,12 @@ static double probit_simulate(rng *r, double eta, const double *aux)
     return rng_normal(r) < eta ? 1.0 : 0.0;
 }
 
+static double probit_expected(double eta, const double *aux)
+{
+    (void)aux;
+    return 0.5 * erfc(-eta * M_SQRT1_2);
+}
+
 static const predictor rows_of = {
     .check = probit_check,
     .loglik = probit_loglik,
@@ -105,6 +111,7 @@ static const predictor rows_of = {
     .gradient = probit_gradient,
     .curvature = probit_curvature,
     .simulate = probit_simulate,
+    .expected = probit_expected,
 };
 
 const model_kind model_probit = {

@@ -102,6 +102,12 @@ static double student_t_simulate(rng *r, double eta, const double *aux)
     return eta + exp(aux[0]) * normal * exp(0.5 * (log(half) - draw_log_gamma(r, half)));
 }
 
+static double student_t_expected(double eta, const double *aux)
+{
+    (void)aux;
+    return eta;
+}
+
 static const model_auxiliary auxiliaries[] = {
     {AUXILIARY("sigma"), .scale = SCALE_LOG, .of_target = true, .start = 1.0,
      .prior = "exponential(1)", .perfect_fit = 1.0, .help = SIGMA_HELP},
@@ -116,6 +122,7 @@ static const predictor rows_of = {
     .gradient = student_t_gradient,
     .curvature = student_t_curvature,
     .simulate = student_t_simulate,
+    .expected = student_t_expected,
 };
 
 const model_kind model_student_t = {

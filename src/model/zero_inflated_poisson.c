@@ -115,6 +115,11 @@ static double zero_inflated_poisson_simulate(rng *r, double eta, const double *a
     return counted ? draw_poisson(r, exp(smaller(eta, TOP))) : 0.0;
 }
 
+static double zero_inflated_poisson_expected(double eta, const double *aux)
+{
+    return exp(smaller(eta, TOP)) / (1.0 + exp(aux[0]));
+}
+
 static const model_auxiliary auxiliaries[] = {
     {AUXILIARY("zi"), .scale = SCALE_LOGIT, .start = 0.25, .prior = "flat",
      .help = "zero_inflated_poisson: prior of the probability that nothing is counted. auto: "
@@ -128,6 +133,7 @@ static const predictor rows_of = {
     .gradient = zero_inflated_poisson_gradient,
     .curvature = zero_inflated_poisson_curvature,
     .simulate = zero_inflated_poisson_simulate,
+    .expected = zero_inflated_poisson_expected,
     .small_weights = true,
 };
 

@@ -88,9 +88,10 @@ typedef enum { ROW_WHOLE, ROW_LACKS, ROW_UNKNOWN_LEVEL, ROW_NOT_FINITE } row_sta
 
 /* What a model sees of a row. */
 typedef struct {
-    double *x;  /* the design's columns, the intercept's 1 first */
-    double *z;  /* of all terms, one behind another */
-    text level; /* of the one factor of groups */
+    double *x;   /* the design's columns, the intercept's 1 first */
+    double *z;   /* of all terms, one behind another */
+    text *level; /* of the factor of each term */
+    size_t terms;
     double offset;
     double y, weight,
         trials; /* where they are wanted; weights and trials 1 where there are none */

@@ -42,8 +42,11 @@ static size_t all_effects(const blueprint *b)
 
 sbps_status seen_open(const blueprint *b, seen_row *to, sbps_error *err)
 {
-    *to = (seen_row){.x = new_doubles(b->names + 1), .z = new_doubles(all_effects(b) + 1)};
-    if (!to->x || !to->z) return fail_memory(err);
+    *to = (seen_row){.x = new_doubles(b->names + 1),
+                     .z = new_doubles(all_effects(b) + 1),
+                     .level = calloc(blueprint_terms(b) + 1, sizeof *to->level),
+                     .terms = blueprint_terms(b)};
+    if (!to->x || !to->z || !to->level) return fail_memory(err);
     return b->formula ? scratch_open(b->formula, &to->scratch, err) : SBPS_OK;
 }
 
@@ -51,7 +54,8 @@ void seen_close(seen_row *to)
 {
     free(to->x);
     free(to->z);
-    text_free(&to->level);
+    for (size_t k = 0; to->level && k < to->terms; k++) text_free(&to->level[k]);
+    free(to->level);
     scratch_close(&to->scratch);
 }
 
@@ -154,10 +158,10 @@ static void add_level(const blueprint *b, const row_source *s, const double *row
     free(name);
 }
 
-/* "a", or "a:b". All terms are of one factor. */
-static void name_group(const blueprint *b, const row_source *s, const double *row, text *to)
+/* "a", or "a:b". */
+static void name_group(const blueprint *b, const row_source *s, const double *row,
+                       const formula_group *g, text *to)
 {
-    const formula_group *g = b->formula->group;
     text_cut(to, 0);
     for (size_t j = 0; j < g->columns; j++) {
         if (j) text_add(to, ":");
@@ -177,9 +181,9 @@ static row_state form(const blueprint *b, const row_source *s, const double *row
     put_design(f, &f->fixed, &to->scratch, to->x);
     for (size_t k = 0; k < f->groups; k++) {
         put_design(f, &f->group[k].design, &to->scratch, z);
+        name_group(b, s, row, &f->group[k], &to->level[k]);
         z += f->group[k].design.columns;
     }
-    if (f->groups > 0) name_group(b, s, row, &to->level);
     to->offset += formula_offset(f, row);
     to->column = "offset";
     return isfinite(to->offset) ? ROW_WHOLE : ROW_NOT_FINITE;
@@ -255,5 +259,7 @@ bool blueprint_row(const blueprint *b, const row_source *s, double *row, bluepri
     standardize(b, to->x);
     if (wants.target || wants.trials) see_trials(b, s, row, to);
     if (wants.target) *state = see_target(b, s, row, to);
-    return !to->level.failed;
+    bool whole = true;
+    for (size_t k = 0; k < to->terms; k++) whole = whole && !to->level[k].failed;
+    return whole;
 }

@@ -102,7 +102,7 @@ static double eta_of_row(const blueprint *b, const seen_row *s)
     for (size_t j = 0; j < b->names; j++) eta += weight(j) * s->x[j];
     for (size_t t = 0; t < blueprint_terms(b); t++) effects += blueprint_effects(b, t);
     for (size_t k = 0; k < effects; k++) eta += weight(100 + k) * s->z[k];
-    if (effects > 0) eta += of_text(s->level.data);
+    if (effects > 0) eta += of_text(s->level[0].data);
     return eta + 0.1 * s->y + 0.01 * s->weight;
 }
 

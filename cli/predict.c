@@ -1,0 +1,117 @@
+/* sbps predict: what a stored run says of rows to come. */
+#include "cli/cli.h"
+#include "cli/guard.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include <errno.h>
+#include <string.h>
+
+enum { DRAWS_USUAL = 1000 };
+
+typedef struct {
+    const char *run, *data;
+    sbps_prediction how;
+} request;
+
+static bool write_out(void *self, const char *bytes, size_t count)
+{
+    (void)self;
+    if (fwrite(bytes, 1, count, stdout) == count) return true;
+    if (errno == EPIPE) broken_pipe(); /* who reads it has seen enough */
+    return false;
+}
+
+static void tell(const request *r, const sbps_predicted *done)
+{
+    char rows[32], rate[32], time[32];
+    size_t empty = done->lacking + done->not_finite;
+    format_count((double)done->rows, sizeof rows, rows);
+    format_count((double)done->rows / (done->seconds > 0.0 ? done->seconds : 1e-9), sizeof rate,
+                 rate);
+    format_duration(done->seconds, sizeof time, time);
+    if (done->all_levels_new)
+        complain("%s keeps no effects of groups: every level counted as a new one", r->run);
+    if (empty > 0)
+        complain("%zu of %zu rows have no prediction, the first because of column '%s': %s",
+                 empty, done->rows, done->column,
+                 done->lacking > 0 && done->not_finite > 0
+                     ? "cells are missing, or terms not finite"
+                 : done->lacking > 0 ? "cells are missing"
+                                     : "terms are not finite");
+    complain("%s rows by %zu of %zu draws in %s: %s rows/s", rows, done->draws, done->all_draws,
+             time, rate);
+}
+
+static sbps_status predict(const void *self, sbps_error *err)
+{
+    const request *r = self;
+    sbps_result *result = NULL;
+    sbps_predicted done;
+    sbps_status status = sbps_result_read(r->run, &result, err);
+    if (status == SBPS_OK) status = sbps_predict(result, r->run, r->data, &r->how, &done, err);
+    if (status == SBPS_OK) tell(r, &done);
+    sbps_result_destroy(result);
+    return status;
+}
+
+static int predict_run(const arguments *given)
+{
+    size_t seed, threads, most;
+    sbps_error err = {0};
+    const char *path = flag_value(given, "output", NULL);
+    if (!flag_count_value(given, "seed", 1, 0, &seed) ||
+        !flag_count_value(given, "max-draws", DRAWS_USUAL, 0, &most) ||
+        !flag_count_value(given, "threads", 0, 0, &threads))
+        return CODE_USAGE;
+    request r = {.run = given->operands[0], .data = given->operands[1]};
+    r.how = (sbps_prediction){.kind = flag_value(given, "kind", "mean"),
+                              .new_levels = flag_value(given, "new-levels", "error"),
+                              .draws = flag_is_on(given, "draws"),
+                              .max_draws = most,
+                              .seed = seed,
+                              .threads = (unsigned)threads,
+                              .path = path && strcmp(path, "-") ? path : NULL,
+                              .take = write_out};
+    sbps_status status = r.how.path ? output_check("--output", r.how.path, &err) : SBPS_OK;
+    if (status == SBPS_OK && r.how.path &&
+        (is_same_file(r.run, r.how.path) || is_same_file(r.data, r.how.path)))
+        status = refuse(&err, SBPS_BAD_ARG, "--output: %s is read by this command", r.how.path);
+    if (status == SBPS_OK) status = guard(r.run, predict, &r, &err);
+    return report_status(status, &err);
+}
+
+static const sbps_option_info predict_flags[] = {
+    {"kind", "linear|mean|outcome", "mean", "Options",
+     "What is predicted: the linear predictor, the mean of the response, or a new response."},
+    {.name = "draws",
+     .fallback = "",
+     .group = "Options",
+     .help = "All draws of each row, in place of what they say."},
+    {"new-levels", "error|prior", "error", "Options",
+     "Groups that the run had not: an error, or effects drawn from their law for each draw."},
+    {"max-draws", "N", "1000", "Options",
+     "Draws to predict by: evenly spaced ones, where the run has more. 0: all."},
+    {"output", "FILE", "", "Options", "Where the CSV goes. -: standard output."},
+    {"seed", "S", "1", "Options", "Seed of new responses and of effects of new levels."},
+    {"threads", "N", "0", "Options", "Threads; 0: as many as there are processors."},
+};
+
+const command command_predict = {
+    .name = "predict",
+    .operands = "RUN.nc NEW.csv [--kind KIND] [-o FILE]",
+    .summary = "Predict new rows: mean, sd and quantiles of each.",
+    .detail =
+        "RUN.nc was written by `sbps sample -o RUN.nc` and knows how its rows were treated: "
+        "NEW.csv needs the columns that the model uses, in any order, and may have others. -: "
+        "standard input. A row goes in and a line `row,mean,sd,q5,q50,q95` comes out; models "
+        "of "
+        "classes have a line for each class.\n\n"
+        "Tables of any length are read and written as they come, by all processors.",
+    .least = 2,
+    .most = 2,
+    .why = "a file is missing: want `sbps predict RUN.nc NEW.csv`",
+    .flags = predict_flags,
+    .flag_count = sizeof predict_flags / sizeof *predict_flags,
+    .run = predict_run,
+};

@@ -1,0 +1,252 @@
+/* Draws laid out for products: one array of all draws for every weight, so that a row's eta is a sum of arrays, and a
+ * block of rows a product of matrices. */
+#include "predict/forecast.h"
+
+#include "base/blas.h"
+#include "base/memory.h"
+#include <cblas.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DENSE 3 /* one number of so many that is not 0: a product of matrices is quicker */
+
+size_t parameter_of(const result *r, const char *name)
+{
+    for (size_t j = 0; j < r->dim; j++)
+        if (strcmp(r->names[j], name) == 0) return j;
+    return SIZE_MAX;
+}
+
+void draws_of(const forecast *f, size_t index, double *out)
+{
+    const result *r = f->r;
+    for (size_t s = 0; s < f->draws; s++) out[s] = r->w[draw_index(f, s) * r->dim + index];
+}
+
+/* ---- opening ---- */
+
+static sbps_status check_run(const result *r, const char *path, sbps_error *err)
+{
+    if (!r->design)
+        return fail(err, SBPS_BAD_FILE,
+                    "%s: it does not know its design, as files of earlier versions and of runs "
+                    "on converted tables do not: run `sbps sample` on the text table again",
+                    path);
+    if (r->chains * r->draws == 0)
+        return fail(err, SBPS_BAD_DATA, "%s: it holds no draws", path);
+    return SBPS_OK;
+}
+
+static sbps_status find_model(forecast *f, sbps_error *err)
+{
+    const char *name = f->r->info.model ? f->r->info.model : "";
+    f->model = model_find(name);
+    if (f->model && (f->model->predictor || f->model->support == SUPPORT_CLASSES ||
+                     f->model->support == SUPPORT_ORDERED))
+        return SBPS_OK;
+    return fail(err, SBPS_BAD_DATA, "%s: rows to come cannot be predicted with model '%s'",
+                f->path, show_name(name).text);
+}
+
+/* The name of output k's weight of a column. */
+static void name_weight(const forecast *f, size_t k, size_t column, size_t size, char *out)
+{
+    const char *of = f->b->name[column];
+    if (f->outputs > 1)
+        snprintf(out, size, "%s:%s", f->class[k], of);
+    else
+        snprintf(out, size, "%s", of);
+}
+
+/* Cutpoints stand for the intercept of ordered classes. */
+static bool has_weight(const forecast *f, size_t column)
+{
+    return f->model->support != SUPPORT_ORDERED || column > 0 || !f->b->intercept;
+}
+
+static sbps_status take_weights(forecast *f, sbps_error *err)
+{
+    size_t d = f->b->names, at = 0;
+    char name[1024];
+    f->w = new_doubles(f->outputs * (d + 1) * f->draws);
+    if (!f->w) return fail_memory(err);
+    for (size_t k = 0; k < f->outputs; k++)
+        for (size_t j = 0; j < d; j++, at++) {
+            if (!has_weight(f, j)) continue;
+            name_weight(f, k, j, sizeof name, name);
+            /* they are the first, mostly in this order */
+            bool here = at < f->r->dim && strcmp(f->r->names[at], name) == 0;
+            size_t found = here ? at : parameter_of(f->r, name);
+            if (found == SIZE_MAX)
+                return fail(err, SBPS_BAD_FILE, "%s: it has no parameter '%s'", f->path,
+                            show_name(name).text);
+            draws_of(f, found, f->w + at * f->draws);
+        }
+    return SBPS_OK;
+}
+
+static sbps_status take_auxiliaries(forecast *f, sbps_error *err)
+{
+    size_t count = f->auxiliaries = f->model->auxiliary_count;
+    f->aux = new_doubles(f->draws * count + 1);
+    if (!f->aux) return fail_memory(err);
+    for (size_t a = 0; a < count; a++) {
+        const model_auxiliary *of = &f->model->auxiliaries[a];
+        size_t found = parameter_of(f->r, of->name);
+        if (found == SIZE_MAX)
+            return fail(err, SBPS_BAD_FILE, "%s: it has no parameter '%s'", f->path, of->name);
+        for (size_t s = 0; s < f->draws; s++)
+            f->aux[s * count + a] =
+                scale_coordinate(of->scale, f->r->w[draw_index(f, s) * f->r->dim + found]);
+    }
+    return SBPS_OK;
+}
+
+static sbps_status fill(forecast *f, sbps_error *err)
+{
+    sbps_status status = check_run(f->r, f->path, err);
+    if (status == SBPS_OK) status = find_model(f, err);
+    if (status == SBPS_OK) status = blueprint_parse(f->r->design, f->path, &f->b, err);
+    if (status == SBPS_OK) status = response_open(f, err);
+    if (status == SBPS_OK) status = take_weights(f, err);
+    if (status == SBPS_OK) status = take_auxiliaries(f, err);
+    if (status == SBPS_OK) status = effects_open(f, err);
+    return status == SBPS_OK ? blas_begin(err) : status;
+}
+
+sbps_status forecast_open(const result *r, const char *path, forecast_choice choice,
+                          forecast **out, sbps_error *err)
+{
+    size_t all = r->chains * r->draws, most = choice.max_draws;
+    *out = NULL;
+    forecast *f = calloc(1, sizeof *f);
+    if (!f) return fail_memory(err);
+    *f = (forecast){.r = r,
+                    .path = path,
+                    .k = kernels_best(),
+                    .draws = most > 0 && most < all ? most : all,
+                    .outputs = 1,
+                    .seed = choice.seed,
+                    .new_levels = choice.new_levels};
+    sbps_status status = fill(f, err);
+    if (status == SBPS_OK)
+        *out = f;
+    else
+        forecast_close(f);
+    return status;
+}
+
+void forecast_close(forecast *f)
+{
+    if (!f) return;
+    effects_close(f->effects);
+    free_texts(f->class, f->classes);
+    blueprint_destroy(f->b);
+    free(f->w);
+    free(f->aux);
+    free(f->cut);
+    free(f);
+}
+
+/* ---- blocks ---- */
+
+sbps_status block_open(const forecast *f, row_block *b, sbps_error *err)
+{
+    size_t most = BLOCK_ROWS, wide = f->outputs > f->classes ? f->outputs : f->classes;
+    *b = (row_block){.x = new_doubles(most * (f->b->names + 1)),
+                     .y = new_doubles(most),
+                     .weight = new_doubles(most),
+                     .trials = new_doubles(most),
+                     .state = calloc(most, sizeof *b->state),
+                     .eta = new_doubles(most * f->outputs * f->draws),
+                     .value = new_doubles((wide + 1) * f->draws)};
+    bool ready = b->x && b->y && b->weight && b->trials && b->state && b->eta && b->value;
+    return ready ? SBPS_OK : fail_memory(err);
+}
+
+void block_close(row_block *b)
+{
+    free(b->x);
+    free(b->y);
+    free(b->weight);
+    free(b->trials);
+    free(b->state);
+    free(b->eta);
+    free(b->value);
+}
+
+static bool is_dense(const double *x, size_t n)
+{
+    size_t filled = 0;
+    for (size_t i = 0; i < n; i++) filled += x[i] != 0.0;
+    return filled * DENSE >= n;
+}
+
+/* eta += X W of one output; rows of eta are `pitch` apart. */
+static void multiply(const forecast *f, const row_block *b, const double *w, size_t pitch,
+                     double *eta)
+{
+    size_t d = f->b->names, s = f->draws;
+    if (b->n > 1 && is_dense(b->x, b->n * d)) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)b->n, (int)s, (int)d, 1.0,
+                    b->x, (int)d, w, (int)s, 1.0, eta, (int)pitch);
+        return;
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        const double *x = b->x + i * d;
+        for (size_t j = 0; j < d; j++)
+            if (x[j] != 0.0) f->k->axpy(s, x[j], w + j * s, eta + i * pitch);
+    }
+}
+
+void block_products(const forecast *f, row_block *b)
+{
+    size_t s = f->draws, pitch = f->outputs * s;
+    for (size_t k = 0; f->b->names > 0 && k < f->outputs; k++)
+        multiply(f, b, f->w + k * f->b->names * s, pitch, b->eta + k * s);
+}
+
+sbps_status block_put(const forecast *f, row_block *b, size_t i, const seen_row *s,
+                      row_state state, sbps_error *err)
+{
+    size_t d = f->b->names, pitch = f->outputs * f->draws;
+    double *eta = b->eta + i * pitch;
+    b->state[i] = state;
+    if (state != ROW_WHOLE) {
+        memset(b->x + i * d, 0, d * sizeof *b->x);
+        memset(eta, 0, pitch * sizeof *eta);
+        return SBPS_OK;
+    }
+    memcpy(b->x + i * d, s->x, d * sizeof *b->x);
+    for (size_t k = 0; k < pitch; k++) eta[k] = s->offset;
+    b->y[i] = s->y;
+    b->weight[i] = s->weight;
+    b->trials[i] = s->trials;
+    return effects_add(f, s, eta, err);
+}
+
+/* ---- rows ---- */
+
+size_t forecast_lines(const forecast *f)
+{
+    return f->classes ? f->classes : 1;
+}
+
+void forecast_row(const forecast *f, forecast_kind kind, const row_block *b, size_t i, rng *r,
+                  double *out)
+{
+    size_t pitch = f->outputs * f->draws;
+    const double *eta = b->eta + i * pitch;
+    if (kind == FORECAST_LINEAR)
+        memcpy(out, eta, pitch * sizeof *out);
+    else if (kind == FORECAST_MEAN)
+        f->response->mean(f, eta, out);
+    else
+        f->response->outcome(f, eta, b->trials[i], r, out);
+}
+
+void forecast_loglik(const forecast *f, const row_block *b, size_t i, double *out)
+{
+    f->response->loglik(f, b->eta + i * f->outputs * f->draws, b->y[i], b->trials[i], out);
+}

@@ -1,0 +1,111 @@
+/* What the draws of a run say of rows to come.
+ *
+ *   eta_is = x_i.w_s + offset_i + sum over terms of z_i.u_s[level of row i],     draw s = 1, ..., S      (1)
+ *
+ * and of eta the mean of the response, or a response drawn. Models of classes have an eta for each. */
+#ifndef PREDICT_FORECAST_H
+#define PREDICT_FORECAST_H
+
+#include "model/model.h"
+#include "read/blueprint.h"
+#include "store/result.h"
+
+typedef enum { FORECAST_LINEAR, FORECAST_MEAN, FORECAST_OUTCOME } forecast_kind;
+
+typedef struct forecast_effects forecast_effects;
+typedef struct response_kind response_kind;
+
+typedef struct forecast {
+    const result *r;
+    const char *path; /* of the run, for sentences; borrowed */
+    blueprint *b;
+    const model_kind *model;
+    const response_kind *response; /* how eta becomes what is asked for */
+    const kernels *k;
+    size_t draws;   /* S: of all chains, evenly spaced where fewer are wanted */
+    size_t outputs; /* etas of a row */
+    size_t classes; /* 0: the response is a number */
+    char **class;   /* their names */
+    double lowest;  /* number of the first class, where they are numbers */
+    double *w;      /* [output][column][draw] */
+    double *aux;    /* [draw][auxiliary], coordinates */
+    size_t auxiliaries;
+    double *cut;               /* [cutpoint][draw], of ordinal */
+    forecast_effects *effects; /* NULL: no groups */
+    uint64_t seed;
+    bool new_levels; /* effects of levels that the run had not are drawn from their law */
+} forecast;
+
+typedef struct {
+    uint64_t seed;
+    bool new_levels;
+    size_t max_draws; /* 0: all */
+} forecast_choice;
+
+/* `path` is borrowed, as is the result. */
+sbps_status forecast_open(const result *r, const char *path, forecast_choice choice,
+                          forecast **out, sbps_error *err);
+void forecast_close(forecast *f);
+/* Whether every level counts as a new one, the run having kept no effects. */
+bool forecast_all_new(const forecast *f);
+
+/* Rows as a model sees them, one block of them at a time. */
+typedef struct {
+    size_t n;
+    double *x; /* [row][column] */
+    double *y, *weight, *trials;
+    row_state *state;
+    size_t first;  /* its first row's place among those of the file, from 0 */
+    double *eta;   /* [row][output][draw] */
+    double *value; /* room for [output or class][draw] */
+} row_block;
+
+#define BLOCK_ROWS ((size_t)64)
+
+sbps_status block_open(const forecast *f, row_block *b, sbps_error *err);
+void block_close(row_block *b);
+/* Row i: offset and effects into its eta. */
+sbps_status block_put(const forecast *f, row_block *b, size_t i, const seen_row *s,
+                      row_state state, sbps_error *err);
+/* (1) of all rows that were put there. */
+void block_products(const forecast *f, row_block *b);
+
+/* Of row i of the block: draws of what is asked for, an array of S for every line that the row has. Lines: 1, or as many as
+ * there are classes. */
+size_t forecast_lines(const forecast *f);
+void forecast_row(const forecast *f, forecast_kind kind, const row_block *b, size_t i, rng *r,
+                  double *out);
+/* log p(y_i | draw) of every draw, weights left out but for trials. */
+void forecast_loglik(const forecast *f, const row_block *b, size_t i, double *out);
+
+/* ---- effects of groups: effects.c ---- */
+
+sbps_status effects_open(forecast *f, sbps_error *err);
+void effects_close(forecast_effects *e);
+/* Adds what a row's groups say to eta. */
+sbps_status effects_add(const forecast *f, const seen_row *s, double *eta, sbps_error *err);
+
+/* ---- responses: response.c ---- */
+
+struct response_kind {
+    /* Of the eta of a row, [output][draw], to [line][draw]. */
+    void (*mean)(const forecast *f, const double *eta, double *out);
+    void (*outcome)(const forecast *f, const double *eta, double trials, rng *r, double *out);
+    void (*loglik)(const forecast *f, const double *eta, double y, double trials, double *out);
+};
+
+/* Sets response, outputs and classes, and finds cutpoints. */
+sbps_status response_open(forecast *f, sbps_error *err);
+
+/* The parameter of this name; SIZE_MAX: none. */
+size_t parameter_of(const result *r, const char *name);
+/* Which draw of the run is the forecast's s-th. */
+static inline size_t draw_index(const forecast *f, size_t s)
+{
+    size_t all = f->r->chains * f->r->draws;
+    return all == f->draws ? s : (size_t)((double)s * (double)all / (double)f->draws);
+}
+/* Draws of a parameter, S of them. */
+void draws_of(const forecast *f, size_t index, double *out);
+
+#endif

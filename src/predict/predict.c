@@ -1,0 +1,231 @@
+/* A text for every block at hand; texts are written in the order of the file. */
+#include "predict/predict.h"
+
+#include "base/decimal.h"
+#include "base/names.h"
+#include "base/text.h"
+#include "predict/stream.h"
+#include "predict/summaries.h"
+#include "store/atomic.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LINE_BYTES ((size_t)96)
+#define CELL_BYTES ((size_t)20)
+
+typedef struct {
+    const forecast *f;
+    const sbps_prediction *how;
+    forecast_kind kind;
+    text *made;       /* of each block at hand */
+    atomic_file file; /* unless `how` has somebody who takes the text */
+    bool to_file;
+} job;
+
+/* ---- words ---- */
+
+static sbps_status read_word(const char *option, const char *word, const char *const *words,
+                             size_t count, size_t *out, sbps_error *err)
+{
+    *out = 0;
+    for (size_t k = 0; k < count; k++) {
+        *out = k;
+        if (!word || strcmp(word, words[k]) == 0) return SBPS_OK;
+    }
+    return fail(err, SBPS_BAD_ARG, "--%s: '%s' will not do%s", option, show_name(word).text,
+                nearest_or_all(word, words, count).text);
+}
+
+static sbps_status read_kind(const char *word, forecast_kind *out, sbps_error *err)
+{
+    static const char *const words[] = {"mean", "linear", "outcome"};
+    static const forecast_kind kinds[] = {FORECAST_MEAN, FORECAST_LINEAR, FORECAST_OUTCOME};
+    size_t found;
+    sbps_status status = read_word("kind", word, words, 3, &found, err);
+    *out = kinds[found];
+    return status;
+}
+
+sbps_status new_levels_read(const char *word, bool *prior, sbps_error *err)
+{
+    static const char *const words[] = {"error", "prior"};
+    size_t found;
+    sbps_status status = read_word("new-levels", word, words, 2, &found, err);
+    *prior = found == 1;
+    return status;
+}
+
+/* ---- lines ---- */
+
+static size_t lines_of(const job *j)
+{
+    return j->kind == FORECAST_LINEAR ? j->f->outputs : forecast_lines(j->f);
+}
+
+static bool has_classes(const job *j)
+{
+    return lines_of(j) > 1;
+}
+
+static void add_cell(text *t, double value)
+{
+    char cell[40];
+    int length = decimal_print(cell, sizeof cell, ",%.10g", value);
+    text_bytes(t, cell, (size_t)length);
+}
+
+static void begin_line(const job *j, text *t, size_t row, size_t line)
+{
+    text_add(t, "%zu", row + 1);
+    if (!has_classes(j)) return;
+    text_add(t, ",");
+    text_csv_field(t, j->f->class[line]);
+}
+
+static void add_nothing(const job *j, text *t, size_t row)
+{
+    size_t cells = j->how->draws ? j->f->draws : 5;
+    for (size_t line = 0; line < lines_of(j); line++) {
+        begin_line(j, t, row, line);
+        for (size_t k = 0; k < cells; k++) text_add(t, ",");
+        text_add(t, "\n");
+    }
+}
+
+static void add_summary(text *t, size_t n, double *value)
+{
+    value_summary s = summarise_values(n, value);
+    const double cells[] = {s.mean, s.sd, s.q5, s.q50, s.q95};
+    for (size_t k = 0; k < 5; k++) add_cell(t, cells[k]);
+}
+
+static void add_row(const job *j, text *t, const row_block *b, size_t i)
+{
+    size_t draws = j->f->draws;
+    rng random = rng_stream(j->f->seed, b->first + i, RNG_PREDICT);
+    forecast_row(j->f, j->kind, b, i, &random, b->value);
+    for (size_t line = 0; line < lines_of(j); line++) {
+        double *value = b->value + line * draws;
+        begin_line(j, t, b->first + i, line);
+        for (size_t s = 0; j->how->draws && s < draws; s++) add_cell(t, value[s]);
+        if (!j->how->draws) add_summary(t, draws, value);
+        text_add(t, "\n");
+    }
+}
+
+static sbps_status do_block(void *self, unsigned worker, size_t slot, row_block *b,
+                            sbps_error *err)
+{
+    const job *j = self;
+    text *t = &j->made[slot];
+    (void)worker;
+    text_cut(t, 0);
+    for (size_t i = 0; i < b->n; i++)
+        if (b->state[i] == ROW_WHOLE)
+            add_row(j, t, b, i);
+        else
+            add_nothing(j, t, b->first + i);
+    return t->failed ? fail_memory(err) : SBPS_OK;
+}
+
+/* ---- where they go ---- */
+
+static sbps_status put(job *j, const char *bytes, size_t count, sbps_error *err)
+{
+    if (j->to_file) {
+        file_write(&j->file, bytes, count);
+        return file_fine(&j->file) ? SBPS_OK : file_seal(&j->file, err);
+    }
+    if (j->how->take(j->how->self, bytes, count)) return SBPS_OK;
+    return fail(err, SBPS_NO_FILE, "predictions cannot be written");
+}
+
+static sbps_status tell_blocks(void *self, size_t blocks, sbps_error *err)
+{
+    job *j = self;
+    sbps_status status = SBPS_OK;
+    for (size_t k = 0; status == SBPS_OK && k < blocks; k++)
+        if (j->made[k].length > 0) status = put(j, j->made[k].data, j->made[k].length, err);
+    return status;
+}
+
+static sbps_status put_header(job *j, sbps_error *err)
+{
+    text t = {0};
+    text_add(&t, has_classes(j) ? "row,class" : "row");
+    for (size_t s = 0; j->how->draws && s < j->f->draws; s++) text_add(&t, ",draw%zu", s + 1);
+    text_add(&t, j->how->draws ? "\n" : ",mean,sd,q5,q50,q95\n");
+    sbps_status status = t.failed ? fail_memory(err) : put(j, t.data, t.length, err);
+    text_free(&t);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static sbps_status run_job(job *j, const char *data, sbps_predicted *out, sbps_error *err)
+{
+    size_t cells = j->how->draws ? j->f->draws * CELL_BYTES : LINE_BYTES;
+    const row_stream s = {.f = j->f,
+                          .data = data,
+                          .wants = {.trials = j->kind == FORECAST_OUTCOME},
+                          .threads = j->how->threads,
+                          .batch_bytes = cells * lines_of(j),
+                          .self = j,
+                          .block = do_block,
+                          .told = tell_blocks};
+    stream_count count;
+    double begun = now();
+    sbps_status status = put_header(j, err);
+    if (status == SBPS_OK) status = stream_rows(&s, &count, err);
+    if (status != SBPS_OK) return status;
+    *out = (sbps_predicted){.rows = count.rows,
+                            .lacking = count.lacking,
+                            .not_finite = count.not_finite,
+                            .draws = j->f->draws,
+                            .all_draws = j->f->r->chains * j->f->r->draws,
+                            .seconds = now() - begun,
+                            .all_levels_new = forecast_all_new(j->f)};
+    memcpy(out->column, count.column, sizeof out->column);
+    return SBPS_OK;
+}
+
+static sbps_status write_job(job *j, const char *data, sbps_predicted *out, sbps_error *err)
+{
+    j->to_file = j->how->path;
+    sbps_status status = j->to_file ? file_begin(j->how->path, &j->file, err) : SBPS_OK;
+    if (status != SBPS_OK) return status;
+    status = run_job(j, data, out, err);
+    if (!j->to_file) return status;
+    if (status == SBPS_OK) return file_commit(&j->file, err);
+    file_abandon(&j->file);
+    return status;
+}
+
+sbps_status predict_rows(const result *r, const char *run, const char *data,
+                         const sbps_prediction *how, sbps_predicted *out, sbps_error *err)
+{
+    job j = {.how = how};
+    forecast *f = NULL;
+    forecast_choice choice = {.seed = how->seed, .max_draws = how->max_draws};
+    *out = (sbps_predicted){0};
+    sbps_status status = read_kind(how->kind, &j.kind, err);
+    if (status == SBPS_OK) status = new_levels_read(how->new_levels, &choice.new_levels, err);
+    if (status == SBPS_OK) status = forecast_open(r, run, choice, &f, err);
+    j.f = f;
+    j.made = calloc(SLOTS_MOST, sizeof *j.made);
+    if (status == SBPS_OK && !j.made) status = fail_memory(err);
+    if (status == SBPS_OK) status = write_job(&j, data, out, err);
+    for (size_t k = 0; j.made && k < SLOTS_MOST; k++) text_free(&j.made[k]);
+    free(j.made);
+    forecast_close(f);
+    return status;
+}

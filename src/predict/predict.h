@@ -1,0 +1,14 @@
+/* Predictions of new rows, a line each or a line each class: what draws say of them, or all draws. */
+#ifndef PREDICT_PREDICT_H
+#define PREDICT_PREDICT_H
+
+#include "store/result.h"
+
+/* See sbps_predict. */
+sbps_status predict_rows(const result *r, const char *run, const char *data,
+                         const sbps_prediction *how, sbps_predicted *out, sbps_error *err);
+
+/* "error" or "prior"; NULL: error. */
+sbps_status new_levels_read(const char *word, bool *prior, sbps_error *err);
+
+#endif

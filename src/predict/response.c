@@ -1,0 +1,225 @@
+/* From the linear predictor to the response: numbers of a regression, classes, classes in their order. */
+#include "predict/forecast.h"
+
+#include "base/memory.h"
+#include "base/real.h"
+#include "model/draws.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numbers ---- */
+
+static void number_mean(const forecast *f, const double *eta, double *out)
+{
+    const predictor *p = f->model->predictor;
+    if (p->mean == MEAN_SIGMOID) {
+        f->k->sigmoid(f->draws, eta, out);
+        return;
+    }
+    for (size_t s = 0; s < f->draws; s++)
+        out[s] = p->expected(eta[s], f->aux + s * f->auxiliaries);
+}
+
+static void number_outcome(const forecast *f, const double *eta, double trials, rng *r,
+                           double *out)
+{
+    const predictor *p = f->model->predictor;
+    bool counted = f->model->support == SUPPORT_SHARES;
+    for (size_t s = 0; s < f->draws; s++) {
+        const double *aux = f->aux + s * f->auxiliaries;
+        out[s] = counted ? draw_binomial(r, trials, p->expected(eta[s], aux))
+                         : p->simulate(r, eta[s], aux);
+    }
+}
+
+/* Shares of trials come with the number of ways that so many succeed. */
+static void number_loglik(const forecast *f, const double *eta, double y, double trials,
+                          double *out)
+{
+    bool counted = f->model->support == SUPPORT_SHARES;
+    double ways = counted ? log_gamma(trials + 1.0) - log_gamma(trials * y + 1.0) -
+                                log_gamma(trials * (1.0 - y) + 1.0)
+                          : 0.0;
+    for (size_t s = 0; s < f->draws; s++) {
+        const batch b = {.k = f->k,
+                         .n = 1,
+                         .eta = eta + s,
+                         .y = &y,
+                         .aux = f->aux + s * f->auxiliaries,
+                         .pitch = 1};
+        f->model->predictor->loglik(&b, out + s);
+        if (counted) out[s] = trials * out[s] + ways;
+    }
+}
+
+static const response_kind response_number = {number_mean, number_outcome, number_loglik};
+
+/* ---- classes ---- */
+
+static void class_mean(const forecast *f, const double *eta, double *out)
+{
+    size_t n = f->draws, classes = f->classes;
+    double *sum = out + classes * n; /* as wide as one class more */
+    memcpy(sum, eta, n * sizeof *sum);
+    for (size_t k = 1; k < classes; k++)
+        for (size_t s = 0; s < n; s++) sum[s] = fmax(sum[s], eta[k * n + s]);
+    for (size_t k = 0; k < classes; k++)
+        for (size_t s = 0; s < n; s++) out[k * n + s] = eta[k * n + s] - sum[s];
+    f->k->exp(classes * n, out, out);
+    memset(sum, 0, n * sizeof *sum);
+    for (size_t k = 0; k < classes; k++)
+        for (size_t s = 0; s < n; s++) sum[s] += out[k * n + s];
+    for (size_t k = 0; k < classes; k++)
+        for (size_t s = 0; s < n; s++) out[k * n + s] /= sum[s];
+}
+
+/* Probabilities become 1 for the class that is drawn, and 0. */
+static void draw_classes(const forecast *f, rng *r, double *out)
+{
+    size_t n = f->draws;
+    for (size_t s = 0; s < n; s++) {
+        double left = rng_uniform(r);
+        bool drawn = false;
+        for (size_t k = 0; k < f->classes; k++) {
+            double p = out[k * n + s];
+            bool own = !drawn && (left < p || k + 1 == f->classes);
+            left -= p;
+            drawn = drawn || own;
+            out[k * n + s] = own;
+        }
+    }
+}
+
+static void class_outcome(const forecast *f, const double *eta, double trials, rng *r,
+                          double *out)
+{
+    (void)trials;
+    class_mean(f, eta, out);
+    draw_classes(f, r, out);
+}
+
+static void class_loglik(const forecast *f, const double *eta, double y, double trials,
+                         double *out)
+{
+    (void)trials;
+    size_t n = f->draws, own = (size_t)y;
+    for (size_t s = 0; s < n; s++) {
+        double top = eta[s], sum = 0.0;
+        for (size_t k = 1; k < f->classes; k++) top = fmax(top, eta[k * n + s]);
+        for (size_t k = 0; k < f->classes; k++) sum += exp(eta[k * n + s] - top);
+        out[s] = eta[own * n + s] - top - log(sum);
+    }
+}
+
+static const response_kind response_class = {class_mean, class_outcome, class_loglik};
+
+/* ---- classes in their order ---- */
+
+static double below(double at)
+{
+    return 1.0 / (1.0 + exp(-at));
+}
+
+/* P(y = k) of one draw, as a difference of the nearer tails. */
+static double ordered_share(const forecast *f, double eta, size_t k, size_t s)
+{
+    size_t n = f->draws;
+    double low = k > 0 ? f->cut[(k - 1) * n + s] - eta : -INFINITY;
+    double high = k + 1 < f->classes ? f->cut[k * n + s] - eta : INFINITY;
+    return low > 0.0 ? below(-low) - below(-high) : below(high) - below(low);
+}
+
+static void ordered_mean(const forecast *f, const double *eta, double *out)
+{
+    for (size_t k = 0; k < f->classes; k++)
+        for (size_t s = 0; s < f->draws; s++)
+            out[k * f->draws + s] = ordered_share(f, eta[s], k, s);
+}
+
+static void ordered_outcome(const forecast *f, const double *eta, double trials, rng *r,
+                            double *out)
+{
+    (void)trials;
+    ordered_mean(f, eta, out);
+    draw_classes(f, r, out);
+}
+
+static void ordered_loglik(const forecast *f, const double *eta, double y, double trials,
+                           double *out)
+{
+    (void)trials;
+    size_t own = (size_t)(f->b->label ? y : y - f->lowest);
+    for (size_t s = 0; s < f->draws; s++) out[s] = log(ordered_share(f, eta[s], own, s));
+}
+
+static const response_kind response_ordered = {ordered_mean, ordered_outcome, ordered_loglik};
+
+/* ---- opening ---- */
+
+static sbps_status name_classes(forecast *f, size_t count, sbps_error *err)
+{
+    f->class = calloc(count + 1, sizeof *f->class);
+    if (!f->class) return fail_memory(err);
+    for (size_t k = 0; k < count; k++) {
+        char number[32];
+        snprintf(number, sizeof number, "%.0f", f->lowest + (double)k);
+        f->class[k] = copy_text(k < f->b->labels ? f->b->label[k] : number);
+        if (!f->class[k]) return fail_memory(err);
+        f->classes++;
+    }
+    return SBPS_OK;
+}
+
+/* Classes that have no label have weights named 0:x, 1:x, ... */
+static size_t count_classes(const forecast *f)
+{
+    char name[1024];
+    size_t count = 0;
+    if (f->b->labels > 0) return f->b->labels;
+    do snprintf(name, sizeof name, "%zu:%s", count++, f->b->names ? f->b->name[0] : "");
+    while (parameter_of(f->r, name) != SIZE_MAX);
+    return count - 1;
+}
+
+/* "1|2": the cutpoint between 1 and 2. */
+static bool is_cutpoint(const char *name, double *under)
+{
+    double over;
+    char end;
+    return sscanf(name, "%lf|%lf%c", under, &over, &end) == 2 && over == *under + 1.0;
+}
+
+static sbps_status take_cutpoints(forecast *f, size_t *count, sbps_error *err)
+{
+    double number;
+    f->cut = new_doubles(f->r->dim * f->draws + 1);
+    if (!f->cut) return fail_memory(err);
+    *count = 0;
+    for (size_t j = 0; j < f->r->dim; j++) {
+        if (!is_cutpoint(f->r->names[j], &number)) continue;
+        if (*count == 0) f->lowest = number;
+        draws_of(f, j, f->cut + (*count)++ * f->draws);
+    }
+    return SBPS_OK;
+}
+
+sbps_status response_open(forecast *f, sbps_error *err)
+{
+    size_t count = 0;
+    f->response = &response_number;
+    if (f->model->predictor) return SBPS_OK;
+    if (f->model->support == SUPPORT_ORDERED) {
+        f->response = &response_ordered;
+        sbps_status status = take_cutpoints(f, &count, err);
+        return status == SBPS_OK ? name_classes(f, count + 1, err) : status;
+    }
+    f->response = &response_class;
+    count = count_classes(f);
+    f->outputs = count > 0 ? count : 1;
+    if (count < 2)
+        return fail(err, SBPS_BAD_FILE, "%s: its classes cannot be told from its parameters",
+                    f->path);
+    return name_classes(f, count, err);
+}

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Predictions of new rows: as R has them from the same draws, in every order of columns, through pipes, by any number of
+# threads; and sentences for what cannot be predicted.
+. "$(dirname "$0")/common.sh"
+
+awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
+    function n() { return sqrt(-2 * log(u())) * cos(6.283185307 * u()) }
+    BEGIN { s = 4711; print "x,z,a,g,y,b,c,k,o,t,s"; split("u,v,w", level, ","); split("cat,dog,eel", kind, ",")
+        for (i = 0; i < 150; i++) {
+            x = n(); z = 1 + 4 * u(); a = 1 + int(3 * u()); g = 1 + int(7 * u()); t = 1 + int(9 * u())
+            eta = 0.3 + 0.8 * x - 0.5 * (a == 2) + 0.2 * z; p = 1 / (1 + exp(1 - eta)); count = 0; wins = 0
+            for (m = exp(0.3 * x + 0.1 * z) * u(); m > 0.4; m -= 0.5) count++
+            for (m = 0; m < t; m++) wins += u() < p
+            printf "%.6f,%.6f,%s,g%d,%.6f,%d,%d,%s,%d,%d,%d\n", x, z, level[a], g, eta + 0.7 * n() + g / 5,
+                u() < p, count, kind[1 + int(3 * u())], 1 + int(3 * u()), t, wins
+        } }' >table.csv
+
+run() { # NAME OPTION...: a run, and its draws as CSV
+    local name=$1
+    shift
+    for ending in nc csv; do
+        "$sbps" sample table.csv "$@" --seed 5 --ess 60 --draws 100 --progress off -o "$name.$ending" >/dev/null 2>.err ||
+            fault "$name" "$(head -n 3 .err)"
+    done
+}
+
+run linear   'y ~ poly(x, 2) + bs(z, 5) * a' --family gaussian
+run logistic 'b ~ a * x + ns(z, 3)' --family bernoulli
+run poisson  'c ~ log(z) + factor(t) + x + offset(z / 10)' --family poisson
+run softmax  'k ~ x + a' --family categorical
+run ordinal  'o ~ x + a' --family cumulative
+run binomial 's | trials(t) ~ x + cut(z, 3)' --family binomial
+run grouped  'y ~ x + a + (1 + x | g)' --family gaussian --ranef all
+run scaled   --model linear --target y --features z,a,x --standardize
+
+# ---- the same in any order, by any way ----
+predict=("$sbps" predict)
+cases=$((cases + 1))
+awk -F, '{ for (i = NF; i > 0; i--) printf "%s,", $i; print NR == 1 ? "more" : "?" }' table.csv >turned.csv
+for name in linear logistic poisson softmax ordinal binomial grouped scaled; do
+    for kind in linear mean outcome; do
+        "${predict[@]}" $name.nc table.csv --kind $kind --threads 1 >one.csv 2>/dev/null || fault "$name $kind" 'failed'
+        "${predict[@]}" $name.nc turned.csv --kind $kind --threads 3 -o three.csv 2>/dev/null
+        cmp -s one.csv three.csv || fault "$name $kind" 'other columns or threads, other predictions'
+        "${predict[@]}" $name.nc - --kind $kind <table.csv 2>/dev/null | cmp -s - one.csv ||
+            fault "$name $kind" 'another prediction through a pipe'
+    done
+done
+cut -d, -f1-4 table.csv >without.csv
+try 'no target, no trials needed'  0 'row,mean,sd,q5,q50,q95 1,' '150 rows by [0-9]+ of [0-9]+ draws in .*rows/s' \
+    "${predict[@]}" binomial.nc without.csv
+try 'classes: a line each'         0 'row,class,mean,sd,q5,q50,q95 1,cat,.* 1,dog,.* 1,eel,.* 2,cat,' 'rows/s' \
+    "${predict[@]}" softmax.nc without.csv
+try 'all draws'                    0 '^row,draw1,draw2,' 'rows/s' "${predict[@]}" linear.nc without.csv --draws --max-draws 3
+cases=$((cases + 1))
+"${predict[@]}" linear.nc table.csv 2>.err | head -n 2 >/dev/null
+grep -q NetCDF .err && fault 'a reader that leaves' "$(cat .err)"
+
+# ---- levels of groups ----
+sed '2s/,g[0-9],/,new,/' table.csv >new_group.csv
+try 'a new group'          1 '' "row 1: the run had no level 'new' of 'g'; --new-levels prior draws" "${predict[@]}" grouped.nc new_group.csv -o x.csv
+try 'a new group, by law'  0 'row,mean' 'rows/s' "${predict[@]}" grouped.nc new_group.csv --new-levels prior
+cases=$((cases + 1))
+"${predict[@]}" grouped.nc new_group.csv --new-levels prior 2>/dev/null >prior.csv
+"${predict[@]}" grouped.nc table.csv 2>/dev/null | tail -n +3 | cmp -s - <(tail -n +3 prior.csv) || fault 'a new group' 'others changed'
+"$sbps" sample table.csv 'y ~ x + (1 | g)' --family gaussian --seed 5 --ess 60 --progress off -o bare.nc >/dev/null 2>&1
+try 'a run without effects'       1 '' "bare.nc: it holds no draws of the effects of 'g': .*--ranef all" "${predict[@]}" bare.nc table.csv
+try 'the same, all levels new'    0 'row,mean' 'bare.nc keeps no effects of groups: every level counted as a new one' \
+    "${predict[@]}" bare.nc table.csv --new-levels prior
+
+# ---- what cannot be ----
+cut -d, -f2- without.csv >lacking.csv
+try 'a column lacks'      1 '' "lacking.csv: it has no column 'x', which the run had" "${predict[@]}" linear.nc lacking.csv
+sed '3s/,[uvw],/,q,/' without.csv >level.csv
+try 'another level'       1 '' "level.csv: row 2: column 'a': 'q' is none of the levels that the run had" "${predict[@]}" linear.nc level.csv
+sed '3s/^[^,]*/red/' without.csv >type.csv
+try 'text for a number'   1 '' "type.csv:3: column 'x': 'red' is not a number" "${predict[@]}" linear.nc type.csv
+sed '3s/^[^,]*/NA/' without.csv >missing.csv
+try 'a missing cell'      0 'row,mean.* 2,,,,, 3,' "1 of 150 rows have no prediction, the first because of column 'x': cells are missing" \
+    "${predict[@]}" linear.nc missing.csv
+sed '3s/,[^,]*/,-1/' table.csv >log.csv
+try 'a term not finite'   0 'row,mean.* 2,,,,, 3,' "1 of 150 rows have no prediction, the first because of column 'log\(z\)': terms are not finite" \
+    "${predict[@]}" poisson.nc log.csv
+sed '3s/,[0-9]*,[0-9]*$/,77,1/' table.csv >factor.csv
+try 'another level of factor()' 1 '' "factor.csv: row 2: column 'factor\(t\)': '77' is none of the levels" "${predict[@]}" poisson.nc factor.csv
+: >empty.csv
+try 'an empty file'       1 '' 'empty.csv:1: the file is empty' "${predict[@]}" linear.nc empty.csv
+head -n 1 table.csv >header.csv
+try 'a header alone'      1 '' 'header.csv: the table has no rows' "${predict[@]}" linear.nc header.csv
+try 'no such file'        1 '' 'none.csv: No such file' "${predict[@]}" linear.nc none.csv
+try 'no run'              1 '' 'table.csv: not a run file of sbps' "${predict[@]}" table.csv table.csv
+try 'another kind'        2 '' "--kind: 'mode' will not do" "${predict[@]}" linear.nc table.csv --kind mode
+try 'a file missing'      2 '' 'want `sbps predict RUN.nc NEW.csv`' "${predict[@]}" linear.nc
+try 'output is the data'  2 '' 'is read by this command' "${predict[@]}" linear.nc table.csv -o table.csv
+"$sbps" convert table.csv table.tbl --target y --features x,z >/dev/null 2>&1
+"$sbps" sample table.tbl --model linear --ess 60 --progress off -o mapped.nc >/dev/null 2>&1
+try 'a run without a design' 1 '' 'mapped.nc: it does not know its design' "${predict[@]}" mapped.nc table.csv
+try 'a converted table'   1 '' 'table.tbl: a converted table has no columns as they were read' "${predict[@]}" linear.nc table.tbl
+"$sbps" sample --model banana --ess 60 --progress off -o banana.nc >/dev/null 2>&1
+try 'a density'           1 '' 'banana.nc: it does not know its design' "${predict[@]}" banana.nc table.csv
+
+# ---- R ----
+if command -v Rscript >/dev/null; then
+    cases=$((cases + 1))
+    Rscript --vanilla "$root/tests/cli/predict_by_hand.R" "$sbps" >.out 2>&1 || fault 'R' "$(tail -n 12 .out)"
+else
+    echo 'R is not there: predictions are not compared with it'
+fi
+finish
