@@ -57,8 +57,9 @@ function(sbps_embed variable)
         get_filename_component(name ${file} NAME)
         string(REPLACE "." "_" name ${name})
         set(made ${CMAKE_BINARY_DIR}/embedded/${name}.c)
+        get_filename_component(file ${file} ABSOLUTE)
         add_custom_command(OUTPUT ${made}
-            COMMAND ${CMAKE_COMMAND} -DINPUT=${CMAKE_SOURCE_DIR}/${file} -DOUTPUT=${made} -DNAME=${name}
+            COMMAND ${CMAKE_COMMAND} -DINPUT=${file} -DOUTPUT=${made} -DNAME=${name}
                     -P ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake
             DEPENDS ${file} ${CMAKE_SOURCE_DIR}/cmake/Embed.cmake VERBATIM)
         list(APPEND sources ${made})

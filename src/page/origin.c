@@ -1,4 +1,5 @@
 /* What was run, as far as the run's file knows. */
+#include "page/assets.h"
 #include "page/html.h"
 #include "page/sections.h"
 
@@ -87,6 +88,8 @@ static void add_facts(text *t, const result *r)
     add_seconds(t, info);
     add_word(t, "made", info->created_at);
     add_word(t, "this page by", "sbps " SBPS_VERSION);
+    add_word(t, "its charts",
+             *uplot_js ? "pictures, and to zoom by uPlot" : "pictures; built without uPlot");
     text_add(t, "</dl>\n");
 }
 

@@ -68,7 +68,7 @@ static void add_head(text *t, const result_info *info)
                 "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
                 "<meta name=\"generator\" content=\"sbps " SBPS_VERSION "\"/>\n<title>");
     add_title(t, info);
-    text_add(t, "</title>\n<style>\n%s</style>\n</head>\n", page_css);
+    text_add(t, "</title>\n<style>\n%s%s</style>\n</head>\n", uplot_css, page_css);
 }
 
 /* What was asked of which rows, in a line. */
@@ -116,7 +116,7 @@ static void add_body(text *t, const view *v)
         sections[i].write(t, v);
         text_add(t, "</section>\n");
     }
-    text_add(t, "</main>\n<script>\n%s</script>\n</body>\n</html>\n", page_js);
+    text_add(t, "</main>\n<script>\n%s%s</script>\n</body>\n</html>\n", uplot_js, page_js);
 }
 
 sbps_status page_write(const result *r, char **out, sbps_error *err)

@@ -54,6 +54,60 @@
     return shown;
   }
 
+  const words = { bulk: "bulk", tail: "tail", posterior: "posterior", prior: "prior" };
+
+  // The series of a picture: places along its paths turned back into values.
+  function readSeries(svg) {
+    const scale = (text) => {
+      const [low, high, from, to] = text.split(" ").map(Number);
+      return (place) => low + (place - from) / (to - from) * (high - low);
+    };
+    const x = scale(svg.dataset.x), y = scale(svg.dataset.y);
+    return Array.from(svg.querySelectorAll(".trace, .bulk, .tail, .posterior, .prior"), (path) => {
+      const places = path.getAttribute("d").slice(1).split(/[VH]/)[0].trim().split(/\s+/).map(Number);
+      const kind = path.classList[0];
+      return {
+        label: kind === "trace" ? "chain " + (Number(path.classList[1].slice(1)) + 1) : words[kind],
+        colour: getComputedStyle(path).stroke,
+        table: [places.filter((_, i) => i % 2 === 0).map(x), places.filter((_, i) => i % 2 === 1).map(y)],
+      };
+    });
+  }
+
+  function zoomable(svg) {
+    const series = readSeries(svg), style = getComputedStyle(document.documentElement);
+    const axis = { stroke: style.getPropertyValue("--soft"), grid: { stroke: style.getPropertyValue("--faint") } };
+    const box = document.createElement("div"), shape = svg.getBoundingClientRect();
+    svg.replaceWith(box);
+    new uPlot({
+      width: Math.floor(shape.width),
+      height: Math.max(220, Math.floor(shape.height)),
+      scales: { x: { time: false } },
+      axes: [axis, axis],
+      legend: { show: series.length <= 8 },
+      series: [{}].concat(series.map((s) => ({ label: s.label, stroke: s.colour, width: 1, points: { show: false } }))),
+    }, uPlot.join(series.map((s) => s.table)), box);
+  }
+
+  // A button for every picture that has series, where the library is part of the page.
+  function offerZoom(svg) {
+    if (!svg.querySelector(".trace, .bulk, .posterior")) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "zoom";
+    button.textContent = "zoom";
+    button.setAttribute("aria-label", "zoom: " + svg.querySelector("title").textContent);
+    button.addEventListener("click", () => {
+      button.replaceWith("drag to zoom");
+      zoomable(svg);
+    });
+    const note = document.createElement("span");
+    note.className = "zoom-note";
+    note.append(button);
+    svg.parentElement.prepend(note);
+  }
+  if (typeof uPlot !== "undefined") document.querySelectorAll("svg.plot").forEach(offerZoom);
+
   const tables = Array.from(document.querySelectorAll("table.sortable"));
   tables.forEach(makeSortable);
   if (tables.length === 0) return;

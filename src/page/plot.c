@@ -59,6 +59,12 @@ size_t axis_ticks(const axis *a, size_t most, double *ticks)
     return (a->unit > 0.0 ? warped_ticks : linear_ticks)(a, most, ticks);
 }
 
+/* For the script, which reads values back from places. */
+static void add_scale(const plot *p, const char *name, const axis *a)
+{
+    text_add(p->t, " data-%s=\"%.6g %.6g %.6g %.6g\"", name, a->low, a->high, a->from, a->to);
+}
+
 void plot_open(const plot *p, const char *kind, const char *words, ...)
 {
     text title = {0};
@@ -69,8 +75,11 @@ void plot_open(const plot *p, const char *kind, const char *words, ...)
     va_end(values);
     html_text(&title, line);
     if (title.failed) p->t->failed = true;
-    text_add(p->t, "<svg class=\"%s\" viewBox=\"0 0 %.0f %.0f\" role=\"img\"><title>%s</title>",
-             kind, p->width, p->height, title.data ? title.data : "");
+    text_add(p->t, "<svg class=\"%s\" viewBox=\"0 0 %.0f %.0f\" role=\"img\"", kind, p->width,
+             p->height);
+    add_scale(p, "x", &p->x);
+    add_scale(p, "y", &p->y);
+    text_add(p->t, "><title>%s</title>", title.data ? title.data : "");
     text_free(&title);
 }
 

@@ -138,6 +138,13 @@ DRIVE = """<script>
   input.value = "";
   input.dispatchEvent(new Event("input"));
   if (names(table).length !== before.length) return say("search does not end");
+  const zoom = document.querySelector("button.zoom");
+  if ((typeof uPlot === "undefined") !== (zoom === null)) return say("zoom without uPlot, or none with it");
+  if (zoom) {
+    zoom.click();
+    const canvas = document.querySelector("figure .uplot canvas");
+    if (!canvas || !canvas.width || document.querySelector("figure .uplot .u-series + .u-series") === null) return say("no chart to zoom");
+  }
   for (const svg of document.querySelectorAll("svg"))
     if (!svg.getBoundingClientRect().width) return say("a picture without width");
   if (performance.getEntriesByType("resource").length) return say("a request");
