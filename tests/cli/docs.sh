@@ -44,7 +44,7 @@ if ! grep -qF "\"$version\"" "$root/docs/sbps.1"; then
     echo "docs/sbps.1 does not name the version: $version"
     failures=$((failures + 1))
 fi
-for page in "" sample summary diagnose contrast report map laplace convert simulate list; do # what help shows, the man page knows
+for page in "" sample summary diagnose contrast report completion map laplace convert simulate list; do # what help shows, the man page knows
     { "$program" help $page | grep -oE -- "--[a-z][a-z-]+" || true; } | sort -u |
         sed "s/-/\\\\-/g" |
         while read -r flag; do
