@@ -15,7 +15,8 @@ offers() { # NAME WANTED WORD...: is it among what is offered for the last word?
     COMP_CWORD=$(($# - 1))
     COMPREPLY=()
     _sbps
-    printf '%s\n' "${COMPREPLY[@]}" | grep -qxF -- "$wanted" || fault "$name" "'$wanted' is not among '${COMPREPLY[*]}'"
+    printf "%s\n" "${COMPREPLY[@]}" >offered
+    grep -qxF -- "$wanted" offered || fault "$name" "'$wanted' is not among '${COMPREPLY[*]}'"
 }
 touch rows.csv
 for shell in bash zsh fish; do "$sbps" completion $shell >script.$shell || fault $shell 'exit code'; done
