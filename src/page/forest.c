@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define UNEVEN 40.0 /* the range over the median width from where on the scale is compressed */
+#define UNEVEN 100.0 /* the range over the median width from where on the scale is compressed */
 
 static int by_value(const void *a, const void *b)
 {
