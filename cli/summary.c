@@ -25,9 +25,12 @@ static sbps_status print_diagnosis(const void *self, sbps_error *err)
     char *text = NULL;
     size_t findings;
     sbps_status status = sbps_result_read(r->path, &result, err);
-    if (status == SBPS_OK) status = sbps_result_diagnose(result, &text, &findings, err);
+    if (status == SBPS_OK && r->format == SBPS_JSON)
+        status = sbps_result_findings(result, &text, err);
+    else if (status == SBPS_OK)
+        status = sbps_result_diagnose(result, &text, &findings, err);
     sbps_result_destroy(result);
-    return print_report(status, SBPS_TEXT, text);
+    return print_report(status, r->format, text);
 }
 
 static int summary_run(const arguments *given)
@@ -41,7 +44,7 @@ static int summary_run(const arguments *given)
 static int diagnose_run(const arguments *given)
 {
     sbps_error err = {0};
-    request r = {.path = given->operands[0]};
+    request r = {given->operands[0], flag_is_on(given, "json") ? SBPS_JSON : SBPS_TEXT};
     return report_status(guard(r.path, print_diagnosis, &r, &err), &err);
 }
 
@@ -72,11 +75,13 @@ const command command_summary = {
 
 const command command_diagnose = {
     .name = "diagnose",
-    .operands = "RUN.nc",
+    .operands = "RUN.nc [--json]",
     .summary = "Say in words what is wrong with a run, and what to do about it.",
     .least = 1,
     .most = 1,
     .why = "the run's file is missing: want `sbps diagnose RUN.nc`",
-    .flags = (const sbps_option_info[]){{0}}, /* none */
+    .flags = (const sbps_option_info[]){{"json", NULL, "", "Format",
+                                         "JSON: the findings, each with what to do."}},
+    .flag_count = 1,
     .run = diagnose_run,
 };

@@ -313,6 +313,9 @@ SBPS_API sbps_status sbps_result_summary(const sbps_result *result, sbps_format 
 /* What is wrong with the run, in words, with what to do about it; `*findings` counts them. */
 SBPS_API sbps_status sbps_result_diagnose(const sbps_result *result, char **out,
                                           size_t *findings, sbps_error *err);
+/* The same as JSON: {"findings": [{"seen", "meaning", "remedy"}, ...], "checks"}. */
+SBPS_API sbps_status sbps_result_findings(const sbps_result *result, char **out,
+                                          sbps_error *err);
 /* Posteriors of expressions of parameters, such as x1 - x2 or exp(group=a), a row each; see docs/contrast.md. */
 SBPS_API sbps_status sbps_result_contrast(const sbps_result *result,
                                           const char *const *expressions, size_t count,

@@ -77,7 +77,12 @@ sbps_status sbps_result_summary(const sbps_result *r, sbps_format format, char *
 sbps_status sbps_result_diagnose(const sbps_result *r, char **out, size_t *findings,
                                  sbps_error *err)
 {
-    return report_diagnose(r, out, findings, err);
+    return report_diagnose(r, SBPS_TEXT, out, findings, err);
+}
+
+sbps_status sbps_result_findings(const sbps_result *r, char **out, sbps_error *err)
+{
+    return report_diagnose(r, SBPS_JSON, out, NULL, err);
 }
 
 sbps_status sbps_result_contrast(const sbps_result *r, const char *const *expressions,

@@ -1,6 +1,7 @@
 /* What is wrong with a run, in words: every check in turn, its findings numbered. */
 #include "base/decimal.h"
 #include "report/checks.h"
+#include "report/fields.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,10 +9,18 @@
 #define COLUMNS 79
 #define INDENT  3
 
+typedef void finding_writer(text *t, size_t number, const char *seen, const check *c,
+                            bool band);
+
+static const char *remedy_of(const check *c, bool band)
+{
+    return band || !c->remedy_without_band ? c->remedy : c->remedy_without_band;
+}
+
 static void add_finding(text *t, size_t number, const char *seen, const check *c, bool band)
 {
     text sentence = {0};
-    const char *remedy = band || !c->remedy_without_band ? c->remedy : c->remedy_without_band;
+    const char *remedy = remedy_of(c, band);
     text_add(&sentence, "%zu. %s.", number, seen);
     if (sentence.failed)
         t->failed = true;
@@ -25,6 +34,22 @@ static void add_finding(text *t, size_t number, const char *seen, const check *c
     text_add(t, "What to do: ");
     text_paragraph(t, COLUMNS, INDENT, remedy);
     text_add(t, "\n");
+}
+
+static void add_member(text *t, const char *key, const char *value, const char *behind)
+{
+    text_add(t, "\"%s\": ", key);
+    json_string(t, value);
+    text_add(t, "%s", behind);
+}
+
+static void add_json_finding(text *t, size_t number, const char *seen, const check *c,
+                             bool band)
+{
+    text_add(t, number > 1 ? ",\n    {" : "\n    {");
+    add_member(t, "seen", seen, ", ");
+    add_member(t, "meaning", c->meaning, ", ");
+    add_member(t, "remedy", remedy_of(c, band), "}");
 }
 
 /* The extreme of a column; NAN when there is none. */
@@ -90,33 +115,53 @@ static void add_counts(text *t, size_t findings, size_t checks, const result *r)
 }
 
 /* Returns the number of findings. */
-static size_t add_diagnosis(text *t, const evidence *e)
+static size_t add_findings(text *t, const evidence *e, finding_writer *write, size_t *checks)
 {
-    size_t findings = 0, checks = 0;
+    size_t findings = 0;
     text seen = {0};
     bool band = !isnan(e->r->info.band);
-    for (const check *c = run_checks; c->found; c++, checks++) {
+    *checks = 0;
+    for (const check *c = run_checks; c->found; c++, ++*checks) {
         text_cut(&seen, 0);
         bool found = c->found(e, &seen);
         if (seen.failed) t->failed = true;
-        if (found && !seen.failed) add_finding(t, ++findings, seen.data, c, band);
+        if (found && !seen.failed) write(t, ++findings, seen.data, c, band);
     }
-    if (findings == 0) add_all_clear(t, e);
-    add_counts(t, findings, checks, e->r);
     text_free(&seen);
     return findings;
 }
 
-sbps_status report_diagnose(const result *r, char **out, size_t *findings, sbps_error *err)
+static size_t add_diagnosis(text *t, const evidence *e)
+{
+    size_t checks, findings = add_findings(t, e, add_finding, &checks);
+    if (findings == 0) add_all_clear(t, e);
+    add_counts(t, findings, checks, e->r);
+    return findings;
+}
+
+static size_t add_json_diagnosis(text *t, const evidence *e)
+{
+    size_t checks;
+    text_add(t, "{\n  \"findings\": [");
+    size_t findings = add_findings(t, e, add_json_finding, &checks);
+    text_add(t, "%s],\n  \"checks\": %zu\n}\n", findings ? "\n  " : "", checks);
+    return findings;
+}
+
+sbps_status report_diagnose(const result *r, sbps_format format, char **out, size_t *findings,
+                            sbps_error *err)
 {
     text t = {0};
     number_locale locale;
     sbps_parameter *parameters;
     *out = NULL;
+    if (format != SBPS_TEXT && format != SBPS_JSON)
+        return fail(err, SBPS_BAD_ARG, "%d is no format of a diagnosis", (int)format);
     sbps_status status = summarize_parameters(r, &parameters, err);
     if (status != SBPS_OK) return status;
     if ((status = numbers_begin(&locale, err)) != SBPS_OK) goto done;
-    size_t count = add_diagnosis(&t, &(evidence){r, parameters});
+    const evidence e = {r, parameters};
+    size_t count = (format == SBPS_JSON ? add_json_diagnosis : add_diagnosis)(&t, &e);
     numbers_end(&locale);
     if (findings) *findings = count;
     status = text_give(&t, out, err);

@@ -9,6 +9,8 @@ sbps_status report_parameter(const result *r, size_t index, sbps_parameter *out,
                              sbps_error *err);
 /* `*out` is malloced. */
 sbps_status report_summary(const result *r, sbps_format format, char **out, sbps_error *err);
-sbps_status report_diagnose(const result *r, char **out, size_t *findings, sbps_error *err);
+/* As text or as JSON. */
+sbps_status report_diagnose(const result *r, sbps_format format, char **out, size_t *findings,
+                            sbps_error *err);
 
 #endif

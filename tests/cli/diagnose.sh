@@ -31,6 +31,9 @@ run() { # NAME OPTIONS...: samples, then diagnoses into .diagnosis as one line
     tr -s '\n ' '  ' <.out >.diagnosis
     [ "$(grep -cE '^[0-9]+\. ' .out)" -eq "$(grep -c 'What to do: ' .out)" ] ||
         fault "$name" 'a finding does not say what to do'
+    "$sbps" diagnose run.nc --json >.json
+    /usr/bin/python3 -m json.tool .json >/dev/null || fault "$name" 'no JSON'
+    [ "$(grep -cE '^[0-9]+\. ' .out)" -eq "$(grep -c '"seen".*"remedy"' .json)" ] || fault "$name" 'JSON has other findings'
 }
 
 found() { # NAME REGEX: in the last run, too

@@ -115,6 +115,7 @@ each sample data.csv "${model[@]}" "${short[@]}" -o out.nc
 each summary run.nc
 each summary run.nc --json
 each diagnose run.nc
+each diagnose run.nc --json
 each contrast run.nc "x1 - x2" "exp(x1) > 1" --json
 each report run.nc -o out.html
 echo "$tested commands run"

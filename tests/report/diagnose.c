@@ -24,7 +24,7 @@ TEST(nothing_is_said_against_a_good_run)
     char *got;
     size_t findings = 99;
     result *r = make_result(4, 500, 3);
-    REQUIRE(report_diagnose(r, &got, &findings, NULL) == SBPS_OK);
+    REQUIRE(report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) == SBPS_OK);
     if (strcmp(got, all_clear) != 0) printf("%s\n", got);
     CHECK(strcmp(got, all_clear) == 0);
     CHECK(findings == 0);
@@ -135,7 +135,7 @@ TEST(what_is_right_and_cheap_is_no_finding_however_it_was_set)
         size_t findings;
         result *r = make_result(4, 500, 3);
         oddities[i](r);
-        REQUIRE(report_diagnose(r, &got, &findings, NULL) == SBPS_OK);
+        REQUIRE(report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) == SBPS_OK);
         if (findings) printf("oddity %zu:\n%s\n", i, got);
         CHECK(findings == 0);
         sbps_free(got);
@@ -150,7 +150,7 @@ TEST(each_fault_makes_its_finding)
         size_t findings;
         result *r = make_result(4, 500, 3);
         faults[i].spoil(r);
-        REQUIRE(report_diagnose(r, &got, &findings, NULL) == SBPS_OK);
+        REQUIRE(report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) == SBPS_OK);
         bool right = findings == faults[i].findings && strstr(got, faults[i].want);
         if (!right) printf("%s, %zu findings:\n%s\n", faults[i].name, findings, got);
         CHECK(right);
@@ -180,7 +180,7 @@ TEST(findings_are_numbered_and_told_in_full)
     result *r = make_result(4, 500, 3);
     shorten(r);
     refresh_often(r);
-    REQUIRE(report_diagnose(r, &got, &findings, NULL) == SBPS_OK);
+    REQUIRE(report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) == SBPS_OK);
     if (strcmp(got, want) != 0) printf("%s\n", got);
     CHECK(strcmp(got, want) == 0);
     CHECK(findings == 2);
@@ -198,7 +198,7 @@ TEST(advice_without_a_band_does_not_name_it)
         r->info.band = r->info.expected_violations = NAN;
         faults[i].spoil(r);
         if (faults[i].spoil == widen_band) r->info.band = NAN;
-        REQUIRE(report_diagnose(r, &got, &findings, NULL) == SBPS_OK);
+        REQUIRE(report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) == SBPS_OK);
         if (strstr(got, "--band")) printf("%s:\n%s\n", faults[i].name, got);
         CHECK(!strstr(got, "--band") && !strstr(got, "above the band of"));
         sbps_free(got);
@@ -217,7 +217,7 @@ TEST(five_parameters_are_named_worst_first)
         r->bias[j] = j == 3 ? 0.0 : (j % 2 ? -1.0 : 1.0) * (double)(7 - j) / 10.0;
     }
     r->bias[5] = 0.7; /* as bad as the first */
-    REQUIRE(report_diagnose(r, &got, NULL, NULL) == SBPS_OK);
+    REQUIRE(report_diagnose(r, SBPS_TEXT, &got, NULL, NULL) == SBPS_OK);
     CHECK(strstr(got,
                  "6 of 7 parameters, worst first: p0 (0.7), p5 (0.7), p1 (-0.6), p2 (0.5),\n"
                  "   p4 (0.3) and 1 more.\n"));
@@ -234,7 +234,7 @@ TEST(empty_and_broken_results_are_told_without_numbers_that_are_none)
     r->info.min_ess = r->info.band = r->info.bias_estimate = NAN;
     r->mean[0] = r->sd[0] = r->mcse[0] = r->bias[0] = NAN;
     r->ess_mean[0] = r->ess_square[0] = NAN;
-    REQUIRE(report_diagnose(r, &got, &findings, NULL) == SBPS_OK);
+    REQUIRE(report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) == SBPS_OK);
     CHECK(findings == 3); /* undefined, bias unknown, short */
     CHECK(!strstr(got, "nan"));
     sbps_free(got);

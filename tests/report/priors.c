@@ -10,7 +10,7 @@ static size_t findings_of(void (*spoil)(result *r), const char *words)
     size_t findings = 99;
     result *r = make_result(4, 500, 3);
     spoil(r);
-    if (report_diagnose(r, &got, &findings, NULL) != SBPS_OK) abort();
+    if (report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) != SBPS_OK) abort();
     bool said = strstr(got, words);
     if (!said) printf("%s\n", got);
     CHECK(said);
