@@ -62,7 +62,9 @@ void floats_from_doubles(rows *r)
         float less = (float)value;
         memcpy(at + i * sizeof less, &less, sizeof less);
     }
-    void *half = r->mapped ? NULL : realloc(r->x, count * sizeof(float));
+    /* without columns there is nothing to make smaller, and realloc to nothing would free it */
+    bool owned = !r->mapped && count > 0;
+    void *half = owned ? realloc(r->x, count * sizeof(float)) : NULL;
     r->x_float = half ? half : (void *)r->x;
     r->x = NULL;
     r->storage = &storage_float;

@@ -125,8 +125,7 @@ static sbps_status place_others(mixed *m, sbps_error *err)
 
 static void find_units(mixed *m)
 {
-    double scale =
-        m->rows_of->scales_with_target ? predictor_prior_sd(m->rows_self, 0) / 10.0 : 1.0;
+    double scale = predictor_scale(m->rows_self);
     for (size_t a = 0; a < m->shape.effects; a++)
         m->unit[a] = scale / mixed_column_sd(m, m->column[a]);
     for (size_t f = 0; f < m->others; f++)

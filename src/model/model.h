@@ -220,6 +220,7 @@ void predictor_name(const void *self, size_t j, size_t size, char *text);
 double predictor_prior_sd(const void *self, size_t j);
 double predictor_prior_mean(const void *self, size_t j);
 double predictor_auxiliary_unit(const void *self, size_t index);
+double predictor_scale(const void *self); /* of eta: sd(y) where it has that, else 1 */
 bool predictor_intercept(const void *self, size_t j);
 
 target_support model_support(const model_kind *kind, const model_shape *shape);

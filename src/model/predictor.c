@@ -79,6 +79,11 @@ double predictor_prior_sd(const void *self, size_t j)
     return 2.5 * f->scale / (f->data->sd[j] > 0.0 ? f->data->sd[j] : 1.0);
 }
 
+double predictor_scale(const void *self)
+{
+    return ((const fitted *)self)->scale;
+}
+
 double predictor_auxiliary_unit(const void *self, size_t index)
 {
     const fitted *f = self;

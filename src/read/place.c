@@ -207,7 +207,8 @@ sbps_status design_place(design *g, sbps_error *err)
     if (!whole && status == SBPS_OK) status = fail_memory(err);
     r->storage = &storage_double;
     r->stride = (r->d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
-    if (status == SBPS_OK && (p->features > 0 || p->formula) && r->d == 0)
+    bool groups = p->formula && p->formula->groups > 0;
+    if (status == SBPS_OK && (p->features > 0 || p->formula) && r->d == 0 && !groups)
         status = fail(err, SBPS_BAD_DATA,
                       "%s: no feature is left and there is no intercept: nothing to estimate",
                       p->path);

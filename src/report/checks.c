@@ -308,6 +308,13 @@ const check run_checks[] = {
      "they "
      "are right, say so with the result; a logarithm of the column often tames them.",
      NULL},
+    {groups_rule,
+     "The numbers are those of the posterior, but one group of the table decides part of them: "
+     "taken away, a parameter would move by so much. Groups of very many rows do that, and "
+     "groups that are unlike all others.",
+     "Look at these groups. If they are right, say so with the result, and say of what kind "
+     "of group it is to hold.",
+     NULL},
     {bias_unknown,
      "Nothing was measured that tells how far the means and spreads are off. A longer run will "
      "not mend it.",

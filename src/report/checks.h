@@ -50,6 +50,7 @@ bool never_settled(const evidence *e, text *seen);
 bool metric_adapting(const evidence *e, text *seen);
 bool refreshed_too_often(const evidence *e, text *seen);
 bool rows_rule(const evidence *e, text *seen);
+bool groups_rule(const evidence *e, text *seen);
 bool rows_unmet(const evidence *e, text *seen);
 bool refreshed_too_rarely(const evidence *e, text *seen);
 

@@ -194,12 +194,23 @@ bool refreshed_too_rarely(const evidence *e, text *seen)
     return info->needs_refreshment && info->refreshments < REFRESH_LEAST;
 }
 
-bool rows_rule(const evidence *e, text *seen)
+/* Those that are told are rows, or are groups. */
+static bool told_rule(const evidence *e, bool groups, text *seen)
 {
     const char *told = e->r->info.influential_rows;
-    if (!told || !*told) return false;
-    text_add(seen, "Single rows rule the answer: %s", told);
+    if (!told || !*told || groups != !strncmp(told, "group ", 6)) return false;
+    text_add(seen, "Single %s rule the answer: %s", groups ? "groups" : "rows", told);
     return true;
+}
+
+bool rows_rule(const evidence *e, text *seen)
+{
+    return told_rule(e, false, seen);
+}
+
+bool groups_rule(const evidence *e, text *seen)
+{
+    return told_rule(e, true, seen);
 }
 
 /* Means were off by two to six posterior sd for each missing bounce per sd. */

@@ -1,33 +1,44 @@
 /* Rows that say more than others: those that move the answer by themselves, and what rows that no batch may
  * have met would have missed. */
 #include "base/decimal.h"
-#include "base/memory.h"
+#include "base/text.h"
 #include "data/origin.h"
 #include "run/run.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
+
+/* "row 12", counted as in the file, or "group 'north' of 'region'". */
+static sbps_status name_one(const sbps_run *run, size_t row, text *out, sbps_error *err)
+{
+    const rows *data = run->table->data;
+    if (data->members) {
+        const row_groups *g = data->members->groups;
+        const group_factor *by = &g->factor[g->by];
+        text_add(out, "group '%s' of '%s'", by->level[by->of[g->start[row]]], by->name);
+        return SBPS_OK;
+    }
+    size_t origin;
+    sbps_status status = rows_origin(data, row, &origin, err);
+    if (status == SBPS_OK) text_add(out, "row %zu", origin + 1);
+    return status;
+}
 
 /* "row 12 moves 'amount' by +1.3 posterior sd; ..." */
 static sbps_status name_rows(const sbps_run *run, result_info *info, sbps_error *err)
 {
-    char text[EFFECTS_MOST * 400];
-    size_t used = 0;
-    text[0] = '\0';
-    size_t told =
-        run->table->data->groups ? 0 : run->moving.count; /* rows of groups lie elsewhere */
-    for (size_t i = 0; i < told && used < sizeof text; i++) {
+    text told = {0};
+    char shift[32];
+    sbps_status status = SBPS_OK;
+    for (size_t i = 0; i < run->moving.count && status == SBPS_OK; i++) {
         const row_effect *e = &run->moving_rows[i];
-        size_t origin;
-        sbps_status status = rows_origin(run->table->data, e->row, &origin, err);
-        if (status != SBPS_OK) return status;
-        used += (size_t)decimal_print(
-            text + used, sizeof text - used, "%srow %zu moves '%.255s' by %+.2g posterior sd",
-            i ? "; " : "", origin + 1, run->told[e->parameter], e->shift);
+        if (i > 0) text_add(&told, "; ");
+        status = name_one(run, e->row, &told, err);
+        decimal_print(shift, sizeof shift, "%+.2g", e->shift);
+        text_add(&told, " moves '%s' by %s posterior sd", run->told[e->parameter], shift);
     }
-    info->influential_rows = copy_text(text);
-    return info->influential_rows ? SBPS_OK : fail_memory(err);
+    if (status == SBPS_OK) return text_give(&told, &info->influential_rows, err);
+    text_free(&told);
+    return status;
 }
 
 /* A row whose slope, when it is met, lies above any band is missed where it should have turned the path, at

@@ -227,6 +227,9 @@ void inspect_run(const sbps_run *run, inspection *x);
 void inspect_chain(const sbps_run *run, size_t index, inspection *x);
 /* record.c: what the run was made of; moments and draws are there already. */
 sbps_status run_record(const sbps_run *run, result *r, sbps_error *err);
+/* influential_groups.c: those of a table of groups that move the answer by themselves, at the reference; nothing for
+ * others. */
+sbps_status groups_find_influential(sbps_run *run, sbps_error *err);
 /* influential_rows.c: rows that say more than others. */
 sbps_status influential_rows_fill(const sbps_run *run, result_info *info, sbps_error *err);
 /* trace.c */

@@ -268,6 +268,7 @@ static sbps_status see_rows(sbps_run *run, findings *f, sbps_error *err)
     if ((status = finish_plan(run, f, err)) != SBPS_OK) return status;
     bool gathered = f->gathered && f->reach.norm;
     if ((status = make_control(run, f, err)) != SBPS_OK) return status;
+    if ((status = groups_find_influential(run, err)) != SBPS_OK) return status;
     if (!run->bounds) status = run_bound_pairs(run, gathered ? &f->reach : NULL, err);
     if (status != SBPS_OK) return status;
     return run_find_bends(run, err);

@@ -30,6 +30,24 @@ try 'with weights'   0 '' 'sd_g__Intercept' "$sbps" sample t.csv 'y ~ x + (x || 
 
 try 'from a summary' 0 'cor_g__Intercept__x,' '' "$sbps" map "${model[@]:0:4}" --start none.csv --csv
 
+# no fixed effect: as one that is held at 0; a column that is constant; a group that rules
+try 'no fixed effect' 0 '^name,value sd_g__Intercept,' '' "$sbps" map t.csv 'y ~ 0 + (1 | g)' --family bernoulli --csv --storage float
+cp .out nothing.csv
+try 'one held at 0'   0 '^name,value x,' '' "$sbps" map t.csv 'y ~ 0 + x + (1 | g)' --family bernoulli --prior 'normal(0,1e-7)' --csv
+paste -d, <(tail -1 nothing.csv) <(tail -1 .out) | awk -F, '{ d = $2 - $4; exit !(d * d < 1e-6) }' || fault 'no fixed effect' "$(tail -1 nothing.csv) $(tail -1 .out)"
+try 'nothing at all'  1 '' 'nothing to estimate' "$sbps" map t.csv 'y ~ 0' --family bernoulli
+try 'a constant'      0 'cor_g__Intercept__one,' '' "$sbps" map <(sed '1s/$/,one/; 2,$s/$/,1/' t.csv) 'y ~ x + (1 + one | g)' --family bernoulli --csv
+awk 'BEGIN {
+    print "y,x,g"
+    for (i = 1; i <= 600; i++) {
+        g = i <= 300 ? "most" : "g" i % 30; x = sin(7 * i)
+        printf "%d,%.6f,%s\n", ((g == "most" ? -1 : 2) * x + sin(11 * (i % 30)) + 2 * sin(19 * i) > 0), x, g
+    }
+}' >most.csv
+try 'half of all rows' 0 '' 'sampler' "$sbps" sample most.csv 'y ~ x + (1 | g)' --family bernoulli --ess 100 --seed 3 --progress off -o most.nc
+try 'is named'         0 '"influential_rows": "group .most. of .g. moves .x. by -' '' "$sbps" summary most.nc --json
+try 'and explained'    0 "1\. Single groups rule the answer: group 'most' of 'g' moves 'x'" '' "$sbps" diagnose most.nc
+
 # of three effects correlations are functions of several coordinates: everywhere in the coordinate's place
 awk 'BEGIN {
     print "y,a,b,g"

@@ -17,7 +17,7 @@ static const char all_clear[] =
     "   bounces                    20% of proposals\n"
     "   refreshments               7% of bounces\n"
     "\n"
-    "0 findings in 31 checks of 3 parameters, 4 chains, 2000 draws.\n";
+    "0 findings in 32 checks of 3 parameters, 4 chains, 2000 draws.\n";
 
 TEST(nothing_is_said_against_a_good_run)
 {
@@ -96,6 +96,8 @@ static const struct {
      "   of them.\n"},
     {"let a row rule", let_a_row_rule, 1,
      "1. Single rows rule the answer: row 731204 moves 'amount' by +1.3 posterior sd.\n"},
+    {"let a group rule", let_a_group_rule, 1,
+     "1. Single groups rule the answer: group 'north' of 'region' moves 'amount' by\n"},
     {"miss loud rows", miss_loud_rows, 1,
      "1. The batches leave it to chance whether the loudest rows are met; where they\n"},
     {"lose reference", lose_reference, 1,
@@ -174,7 +176,7 @@ TEST(findings_are_numbered_and_told_in_full)
         "   happens more often than bounces the path becomes a slow random walk.\n"
         "   What to do: Lower --refresh-rate or leave it to auto.\n"
         "\n"
-        "2 findings in 31 checks of 3 parameters, 4 chains, 2000 draws.\n";
+        "2 findings in 32 checks of 3 parameters, 4 chains, 2000 draws.\n";
     char *got;
     size_t findings;
     result *r = make_result(4, 500, 3);

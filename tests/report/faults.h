@@ -156,6 +156,12 @@ static void let_a_row_rule(result *r)
     r->info.influential_rows = copy_text("row 731204 moves 'amount' by +1.3 posterior sd");
 }
 
+static void let_a_group_rule(result *r)
+{
+    r->info.influential_rows =
+        copy_text("group 'north' of 'region' moves 'amount' by +1.3 posterior sd");
+}
+
 static void miss_loud_rows(result *r)
 {
     r->info.eta_unmet = 0.1;
