@@ -1,0 +1,83 @@
+/* As many nodes as are enough: what is stated of their error is of its size. */
+#include "base/cholesky.h"
+#include "base/rng.h"
+#include "check.h"
+#include "choose/plan.h"
+#include "choose/target.h"
+#include "mixed/mixed.h"
+#include "run/run.h"
+
+#include "stat/sample.h"
+
+#define GROUPS    14
+#define EACH      40
+#define MANY      ((size_t)63)
+#define TRUE_MOST 0.01 /* posterior sds: twice what is aimed at */
+
+static sbps_table *make_table(uint64_t seed, const sbps_options *options)
+{
+    char path[256];
+    sbps_error err = {0};
+    sbps_table *table;
+    rng random = rng_stream(seed, 0, RNG_TEST);
+    temporary_name(sizeof path, path);
+    FILE *file = fopen(path, "w");
+    fprintf(file, "y,x,g\n");
+    for (int g = 0; g < GROUPS; g++) {
+        double effect = 1.3 * rng_normal(&random);
+        for (int i = 0; i < EACH; i++) {
+            double x = rng_normal(&random), eta = 0.5 * x + effect;
+            int y = rng_uniform(&random) < 1.0 / (1.0 + exp(-eta));
+            fprintf(file, "%d,%.4f,%d\n", y, x, g);
+        }
+    }
+    fclose(file);
+    if (sbps_table_read(path, options, &table, &err) != SBPS_OK) give_up(path, &err);
+    unlink(path);
+    return table;
+}
+
+/* By how many posterior sds the rule in force moves the mean of log sd, the last coordinate. */
+static double true_error(posterior *u, const double *w, const double *factor)
+{
+    mixed *m = u->self;
+    size_t nodes = m->nodes;
+    double less[2], more[2], unit[] = {0.0, 1.0};
+    posterior_gradient(u, w, NULL, less, NULL);
+    CHECK(mixed_set_nodes(m, MANY, NULL) == SBPS_OK);
+    posterior_gradient(u, w, NULL, more, NULL);
+    CHECK(mixed_set_nodes(m, nodes, NULL) == SBPS_OK);
+    for (size_t j = 0; j < 2; j++) more[j] -= less[j];
+    cholesky_solve(2, factor, more);
+    cholesky_solve(2, factor, unit);
+    return fabs(more[1]) / sqrt(unit[1]);
+}
+
+/* Of the sd rules of three and of four nodes say the same, and both are wrong. */
+TEST(a_rule_that_its_neighbour_agrees_with_may_be_wrong)
+{
+    sbps_options *options = options_of("model=logistic formula=y~0+x+(1|g)");
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        sbps_table *table = make_table(seed, options);
+        const model_kind *model;
+        posterior *u;
+        quadrature rule;
+        double w[] = {0.5, log(1.3)}, factor[4];
+        CHECK(plan_model(options, table->data, &model, NULL) == SBPS_OK);
+        CHECK(target_open(options, table->data, model, &u, NULL) == SBPS_OK);
+        CHECK(u->dim == 2 && posterior_hessian(u, w, factor, NULL) == SBPS_OK);
+        CHECK(cholesky(2, factor));
+        CHECK(mixed_settle(u->self, table->data, w, factor, &rule, NULL) == SBPS_OK);
+        double error = true_error(u, w, factor);
+        if (!(error <= TRUE_MOST)) {
+            printf("seed %d: %zu nodes state %.4f, and are off by %.4f\n", (int)seed,
+                   rule.nodes, rule.error, error);
+            check_failures++;
+        }
+        posterior_destroy(u);
+        sbps_table_destroy(table);
+    }
+    sbps_options_destroy(options);
+}
+
+CHECK_MAIN
