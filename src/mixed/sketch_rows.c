@@ -113,16 +113,17 @@ static void add_auxiliaries(const sketch_grid *grid, sketch_sums *r, size_t n, s
 static void add_point(const sketch_grid *grid, sketch_sums *r, size_t n, size_t point)
 {
     const sketches *s = grid->s;
+    const kernels *k = grid->m->k;
     size_t count = group_auxiliaries(grid->m);
     const double *project = grid->project + point;
     r->height[point] += sum(n, r->value);
     for (size_t a = 0; a < s->slopes; a++)
-        add_scaled(n, project[a * grid->points], r->g, r->g_by + a * BLOCK);
+        k->axpy(n, project[a * grid->points], r->g, r->g_by + a * BLOCK);
     for (size_t a = 0; a < s->bends; a++) {
-        add_scaled(n, project[a * grid->points], r->c, r->c_by + a * BLOCK);
+        k->axpy(n, project[a * grid->points], r->c, r->c_by + a * BLOCK);
         for (size_t b = 0; b < count; b++)
-            add_scaled(n, project[a * grid->points], r->c_aux + b * BLOCK,
-                       r->ca_by + (a * count + b) * BLOCK);
+            k->axpy(n, project[a * grid->points], r->c_aux + b * BLOCK,
+                    r->ca_by + (a * count + b) * BLOCK);
     }
     add_auxiliaries(grid, r, n, point);
 }

@@ -1,0 +1,159 @@
+/* What groups cost: log likelihoods, slopes and curvatures asked of single rows at single places ("cells"), counted. A
+ * sketch that does not reach or a search that begins at the wrong place leaves every answer right; only here does it
+ * show. */
+#include "base/cholesky.h"
+#include "fixture.h"
+#include "mixed/sketch.h"
+#include "mode/mode.h"
+
+#include <stdatomic.h>
+
+#define POINTS 20 /* of the posterior, at each of which all groups are looked at */
+/* As far as what was measured may be off. */
+#define BRACKET 1.25
+
+static const grouped_spec long_groups = {.model = "logistic",
+                                         .groups = 150,
+                                         .each = 250,
+                                         .effects = 2,
+                                         .sd = {1.0, 0.5},
+                                         .cor = 0.3,
+                                         .seed = 11};
+static const grouped_spec short_groups = {
+    .model = "logistic", .groups = 200, .each = 8, .effects = 1, .sd = {1.0, 0.0}, .seed = 12};
+
+/* ---- a regression that counts ---- */
+
+static atomic_ullong cells;
+static predictor counted;
+static const predictor *of;
+
+static void count_loglik(const batch *b, double *out)
+{
+    cells += b->n;
+    of->loglik(b, out);
+}
+
+static void count_gradient(const batch *b, double *d_eta, double *d_aux)
+{
+    cells += b->n;
+    of->gradient(b, d_eta, d_aux);
+}
+
+static void count_curvature(const batch *b, double *ee, double *ea, double *aa)
+{
+    cells += b->n;
+    of->curvature(b, ee, ea, aa);
+}
+
+/* Cells of a row since they were last asked for. */
+static double cells_a_row(const grouped *t)
+{
+    return (double)atomic_exchange(&cells, 0) / (double)t->data->members->n;
+}
+
+static model_kind counting(const grouped *t)
+{
+    model_kind kind = *((mixed *)t->u->self)->rows_of;
+    of = kind.predictor;
+    counted = *of;
+    counted.loglik = count_loglik;
+    counted.gradient = count_gradient;
+    counted.curvature = count_curvature;
+    kind.predictor = &counted;
+    return kind;
+}
+
+static void check_bracket(const char *what, double found, double want)
+{
+    printf("%s: %.4g cells a row, want %.4g\n", what, found, want);
+    CHECK(found >= want / BRACKET && found <= want * BRACKET);
+}
+
+/* ---- a table, settled ---- */
+
+typedef struct {
+    grouped t;
+    model_kind kind;
+    mode *at;
+    quadrature rule;
+    double *factor;
+} settled;
+
+/* Priors that leave a mode. */
+static void give_priors(const posterior *u)
+{
+    for (size_t j = 0; j < u->dim; j++)
+        CHECK(prior_parse(u->scale[j] == SCALE_TANH  ? "lkj(2)"
+                          : u->scale[j] == SCALE_LOG ? "student_t(3,0,2.5)"
+                                                     : "normal(0,10)",
+                          &u->priors[j], NULL) == SBPS_OK);
+}
+
+static void settle(const grouped_spec *spec, settled *s)
+{
+    s->t = grouped_make(spec);
+    s->kind = counting(&s->t);
+    ((mixed *)s->t.u->self)->rows_of = &s->kind;
+    give_priors(s->t.u);
+    CHECK(mode_find(s->t.u, NULL, &s->at, NULL) == SBPS_OK);
+    size_t d = s->t.u->dim;
+    s->factor = new_doubles(d * d);
+    memcpy(s->factor, s->at->hessian, d * d * sizeof *s->factor);
+    CHECK(cholesky(d, s->factor));
+    cells = 0;
+    CHECK(mixed_settle(s->t.u->self, s->t.data, s->at->w, s->factor, &s->rule, NULL) ==
+          SBPS_OK);
+}
+
+static void settled_close(settled *s)
+{
+    mode_destroy(s->at);
+    free(s->factor);
+    grouped_close(&s->t);
+}
+
+/* Slopes of all groups at draws from the normal at the mode. */
+static double cells_of_looks(settled *s)
+{
+    posterior *u = s->t.u;
+    size_t d = u->dim, n = s->t.data->n;
+    double *scratch = new_doubles(u->model->scratch(u->self, n) + n + 2 * d);
+    double *slope = scratch + u->model->scratch(u->self, n), *w = slope + n, *along = w + d;
+    rng random = rng_stream(5, 0, RNG_TEST);
+    cells = 0;
+    for (size_t i = 0; i < POINTS; i++) {
+        for (size_t j = 0; j < d; j++) w[j] = rng_normal(&random);
+        for (size_t j = 0; j < d; j++) along[j] = rng_normal(&random);
+        cholesky_back(d, s->factor, w);
+        for (size_t j = 0; j < d; j++) w[j] += s->at->w[j];
+        u->model->slope(u->self, rows_from(0, n), w, along, scratch, slope);
+    }
+    free(scratch);
+    return cells_a_row(&s->t) / POINTS;
+}
+
+/* ---- what it costs ---- */
+
+TEST(the_cost_of_long_groups)
+{
+    settled s;
+    settle(&long_groups, &s);
+    check_bracket("settling", cells_a_row(&s.t), 467.0);
+    CHECK(s.rule.error < 0.01);
+    double looks = cells_of_looks(&s);
+    printf("looks: %.4g cells a row\n", looks);
+    CHECK(looks < 0.5); /* by rows it is 50 */
+    settled_close(&s);
+}
+
+TEST(the_cost_of_short_groups)
+{
+    settled s;
+    settle(&short_groups, &s);
+    check_bracket("settling", cells_a_row(&s.t), 176.0);
+    check_bracket("looks", cells_of_looks(&s), 15.25);
+    settled_close(&s);
+}
+
+CHECK_MAIN
