@@ -20,11 +20,12 @@ model_kind *mixed_kinds(void);
  * caller's still. */
 sbps_status grouped_rows(rows *data, rows **out, sbps_error *err);
 
-/* The rule that integrals are made with: nodes an effect, and what more of them would move a mean by, in posterior
- * sds. */
+/* The rule that integrals are made with: nodes an effect, and what more of them, and rows in place of sketches, would move
+ * a mean by, in posterior sds. */
 typedef struct {
     size_t nodes;
     double error;
+    bool sketched;
 } quadrature;
 
 /* Polynomials in place of rows, where groups have many, around w: good for about 8 posterior sds, by the Cholesky factor

@@ -220,6 +220,7 @@ sbps_status mixed_settle(void *self, const rows *groups, const double *w, const 
     for (size_t i = 0; i < LOOKS; i++) place(m, w, factor, i, c.points + i * d);
     cholesky_inverse(d, factor, c.covariance);
     sbps_status status = settle(m, groups, w, &c, out, err);
+    out->sketched = m->sketches;
     free(room);
     return status;
 }

@@ -219,12 +219,13 @@ static void describe_size(const sbps_run *run, text *out)
     if (!run->plan->model->rowless)
         text_add(out, "  set-up    %.3g passes through the rows\n", run->passes_setup);
     if (run->rule.nodes > 0)
-        text_add(out,
-                 "  groups    %zu of '%s', %zu nodes an effect: more would move means by %.1g "
-                 "posterior sd\n",
-                 run->data.n,
-                 run->data.members->groups->factor[run->data.members->groups->by].name,
-                 run->rule.nodes, run->rule.error);
+        text_add(
+            out,
+            "  groups    %zu of '%s'%s, %zu nodes an effect: %smore would move means by %.1g "
+            "posterior sd\n",
+            run->data.n, run->data.members->groups->factor[run->data.members->groups->by].name,
+            run->rule.sketched ? " as polynomials" : "", run->rule.nodes,
+            run->rule.sketched ? "rows and " : "", run->rule.error);
 }
 
 /* What to know before the parameters of a model are looked at. */
