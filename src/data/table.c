@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/printable.h"
+#include "data/groups_bytes.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,9 +27,18 @@ static const size_t COUNT_MOST = (size_t)1 << 48; /* products of two cannot be c
 uint32_t table_crc(const table_header *h)
 {
     table_header copy = *h;
-    size_t size = h->version > TABLE_VERSION_DENSE ? sizeof copy : TABLE_HEADER_DENSE;
+    size_t size = h->version >= TABLE_VERSION_GROUPS ? sizeof copy
+                  : h->version > TABLE_VERSION_DENSE ? TABLE_HEADER_SPARSE
+                                                     : TABLE_HEADER_DENSE;
     copy.crc = 0;
     return (uint32_t)crc32_z(0, (const unsigned char *)&copy, size);
+}
+
+table_section table_room(table_header *h, uint64_t size)
+{
+    table_section made = {.at = h->bytes, .size = size};
+    h->bytes = (h->bytes + size + TABLE_PAGE - 1) / TABLE_PAGE * TABLE_PAGE;
+    return made;
 }
 
 uint32_t table_tail_crc(const table_header *h, const unsigned char *base)
@@ -76,6 +86,8 @@ static sbps_status check_header(const char *path, const table_header *h, uint64_
                     "%s: the table is cut off: it has %llu bytes of %llu; convert it again",
                     path, (unsigned long long)bytes, (unsigned long long)h->bytes);
     if (bytes > h->bytes) return fail_damaged(path, "bytes follow its end", err);
+    if (h->version < TABLE_VERSION_GROUPS && (h->groups.at || h->groups.size))
+        return fail_damaged(path, "it has groups that its version does not know", err);
     return SBPS_OK;
 }
 
@@ -148,6 +160,8 @@ static sbps_status check_sections(const char *path, const table_header *h, sbps_
                 section_fits(h, &s[SECTION_TEXT], s[SECTION_TEXT].size);
     for (section_name k = SECTION_WEIGHT; k <= SECTION_OFFSET; k++)
         if (s[k].size > 0) fine = fine && section_fits(h, &s[k], row_bytes);
+    if (h->version >= TABLE_VERSION_GROUPS)
+        fine = fine && section_fits(h, &h->groups, h->groups.size);
     return fine ? SBPS_OK : fail_damaged(path, "a section lies outside it", err);
 }
 
@@ -303,6 +317,17 @@ static sbps_status open_map(const char *path, struct table_file *f, table_header
     return SBPS_OK;
 }
 
+/* Levels of rows and what varies with them, copied. */
+static sbps_status read_groups(const char *path, const table_header *h, rows *r,
+                               table_making *how, sbps_error *err)
+{
+    if (h->version < TABLE_VERSION_GROUPS) return SBPS_OK;
+    r->groups =
+        groups_read(r->mapped->base + h->groups.at, h->groups.size, r->n, &how->formula);
+    return r->groups ? SBPS_OK
+                     : fail_damaged(path, "its groups do not hold what they should", err);
+}
+
 sbps_status table_map(const char *path, rows **out, table_making *how, sbps_error *err)
 {
     table_header h;
@@ -321,6 +346,7 @@ sbps_status table_map(const char *path, rows **out, table_making *how, sbps_erro
     if (status == SBPS_OK && !read_text(&h, r->mapped->base, &t))
         status = fail_damaged(path, "its text does not hold what it should", err);
     if (status == SBPS_OK) status = make_rows(&h, &t, r, err);
+    if (status == SBPS_OK) status = read_groups(path, &h, r, &t.how, err);
     if (status == SBPS_OK && r->start) status = check_entries(path, &h, r, err);
     if (status == SBPS_OK) {
         madvise(r->mapped->base, r->mapped->size, MADV_RANDOM); /* see read_ahead.c */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #define TABLE_MAGIC   "\x89SBPS\r\n\x1a" /* as PNG's: text tools that mangle it are found out */
-#define TABLE_VERSION 3
+#define TABLE_VERSION 4
 #define TABLE_PAGE    ((uint64_t)4096) /* sections begin at multiples of it */
 
 typedef enum {
@@ -50,12 +50,16 @@ typedef struct {
     uint32_t tail_crc; /* of means, sds and text */
     uint32_t unused;
     table_section entries[ENTRIES]; /* version 1 ends before them */
+    table_section groups;           /* of version 4, see groups_bytes.h */
 } table_header;
 
 /* What tables say that need no more, for older programs. */
 #define TABLE_VERSION_DENSE  1 /* without sparse rows */
 #define TABLE_VERSION_SPARSE 2 /* without notes and labels */
+#define TABLE_VERSION_NOTES  3 /* without groups */
+#define TABLE_VERSION_GROUPS 4
 #define TABLE_HEADER_DENSE   offsetof(table_header, entries)
+#define TABLE_HEADER_SPARSE  offsetof(table_header, groups)
 
 /* What the text section holds: strings that end in NUL, these first, then the names of the columns, and from
  * version 3 on notes and the labels of the target.
@@ -74,6 +78,7 @@ typedef enum {
 typedef struct {
     const char *said[TEXTS]; /* these texts, valid as long as the rows */
     bool standardized;
+    const char *formula; /* of a table with groups; NULL: it has none */
 } table_making;
 
 /* A mapped file. */
@@ -84,6 +89,8 @@ struct table_file {
     struct reader_list *readers; /* NULL while it is written */
 };
 
+/* The next section, of so many bytes, at the end of the file so far. */
+table_section table_room(table_header *h, uint64_t size);
 uint32_t table_crc(const table_header *h);
 uint32_t table_tail_crc(const table_header *h, const unsigned char *base);
 /* Numbers of a section that holds doubles; NULL when it is not there. */

@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "data/table.h"
+#include "read/convert_groups.h"
 #include "read/converted.h"
 #include "read/design.h"
 #include "read/passage.h"
@@ -144,27 +145,20 @@ static char *make_text(const design *g, size_t *size)
 
 /* ---- layout ---- */
 
-static table_section take_room(table_header *h, uint64_t size)
-{
-    table_section made = {.at = h->bytes, .size = size};
-    h->bytes = (h->bytes + size + TABLE_PAGE - 1) / TABLE_PAGE * TABLE_PAGE;
-    return made;
-}
-
 /* Of sparse rows, in the place of x. */
 static void lay_out_entries(table_header *h, size_t count, bool ones)
 {
     if (h->version < TABLE_VERSION_SPARSE) h->version = TABLE_VERSION_SPARSE;
-    h->entries[ENTRIES_START] = take_room(h, (h->rows + 1) * sizeof(uint64_t));
-    h->entries[ENTRIES_COLUMN] = take_room(h, count * sizeof(uint32_t));
-    h->entries[ENTRIES_VALUE] = take_room(h, ones ? 0 : count * sizeof(double));
+    h->entries[ENTRIES_START] = table_room(h, (h->rows + 1) * sizeof(uint64_t));
+    h->entries[ENTRIES_COLUMN] = table_room(h, count * sizeof(uint32_t));
+    h->entries[ENTRIES_VALUE] = table_room(h, ones ? 0 : count * sizeof(double));
 }
 
 static table_header lay_out(const design *g, size_t n, size_t text_size)
 {
     const rows *r = g->r;
     uint64_t row_bytes = n * sizeof(double), column_bytes = r->d * sizeof(double);
-    table_header h = {.version = has_notes(r) ? TABLE_VERSION : TABLE_VERSION_DENSE,
+    table_header h = {.version = has_notes(r) ? TABLE_VERSION_NOTES : TABLE_VERSION_DENSE,
                       .bytes = TABLE_PAGE,
                       .rows = n,
                       .columns = r->d,
@@ -173,12 +167,14 @@ static table_header lay_out(const design *g, size_t n, size_t text_size)
     memcpy(h.magic, TABLE_MAGIC, sizeof h.magic);
     if (r->intercept) h.flags |= TABLE_INTERCEPT;
     if (g->spec->standardize) h.flags |= TABLE_STANDARDIZED;
-    h.section[SECTION_Y] = take_room(&h, row_bytes);
-    h.section[SECTION_WEIGHT] = take_room(&h, g->plan->weight_slot == SIZE_MAX ? 0 : row_bytes);
-    h.section[SECTION_OFFSET] = take_room(&h, g->plan->offset_slot == SIZE_MAX ? 0 : row_bytes);
-    h.section[SECTION_MEAN] = take_room(&h, column_bytes);
-    h.section[SECTION_SD] = take_room(&h, column_bytes);
-    h.section[SECTION_TEXT] = take_room(&h, text_size);
+    h.section[SECTION_Y] = table_room(&h, row_bytes);
+    h.section[SECTION_WEIGHT] =
+        table_room(&h, g->plan->weight_slot == SIZE_MAX ? 0 : row_bytes);
+    h.section[SECTION_OFFSET] =
+        table_room(&h, g->plan->offset_slot == SIZE_MAX ? 0 : row_bytes);
+    h.section[SECTION_MEAN] = table_room(&h, column_bytes);
+    h.section[SECTION_SD] = table_room(&h, column_bytes);
+    h.section[SECTION_TEXT] = table_room(&h, text_size);
     return h;
 }
 
@@ -193,7 +189,7 @@ static void lay_out_rows(table_header *h, design *g, const passage *w)
         lay_out_entries(h, count, w->ones);
     else {
         g->r->storage = &storage_double;
-        h->section[SECTION_X] = take_room(h, h->rows * h->stride * sizeof(double));
+        h->section[SECTION_X] = table_room(h, h->rows * h->stride * sizeof(double));
     }
 }
 
@@ -279,7 +275,7 @@ static void put_rest(table_header *h, const rows *r, const char *words)
     unsigned char *base = r->mapped->base;
     if (!r->start) {
         h->bytes = h->section[SECTION_X].at;
-        h->section[SECTION_X] = take_room(h, (uint64_t)r->storage->bytes(r));
+        h->section[SECTION_X] = table_room(h, (uint64_t)r->storage->bytes(r));
     }
     if (r->d > 0) {
         memcpy(base + h->section[SECTION_MEAN].at, r->mean, r->d * sizeof *r->mean);
@@ -328,11 +324,10 @@ static sbps_status write_once(const table_job *job, const file_list *files,
     row_source s;
     passage w = {0};
     sbps_status status = table_files_open(files, spec, found, &s, err);
-    if (status == SBPS_OK && s.plan->formula && s.plan->formula->groups > 0)
-        status =
-            fail(err, SBPS_BAD_ARG,
-                 "%s: a table with groups cannot be converted: sample reads the text itself",
-                 files->path[0]);
+    if (status == SBPS_OK && s.plan->formula && s.plan->formula->groups > 0) {
+        source_close(&s);
+        return grouped_write(job, files, spec, err);
+    }
     if (status == SBPS_OK) status = passage_open(&s, spec, job->beside, job->memory, &w, err);
     if (status == SBPS_OK) status = read_rows(job, files, spec, found, &s, &w, err);
     if (status == SBPS_OK) status = make_table(job, &s, spec, &w, err);

@@ -100,7 +100,9 @@ static sbps_status check_spec(const char *path, const rows *r, const table_makin
                     "%s: --trials: a converted table holds shares and weights as it was made: "
                     "leave it out here, or convert again with it",
                     path);
-    if (given_text(spec->formula))
+    bool same =
+        how->formula && given_text(spec->formula) && !strcmp(how->formula, spec->formula);
+    if (given_text(spec->formula) && !same)
         return fail(err, SBPS_BAD_ARG,
                     "%s: --formula: the columns of a converted table are settled: leave it out "
                     "here, or convert again with it",

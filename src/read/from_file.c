@@ -98,11 +98,12 @@ static bool tell(void *self, const char *stage, size_t rows_done, double share)
                           isnan(share) ? share : t->share);
 }
 
-static sbps_status read_files(const file_list *files, const rows_spec *spec, rows **out,
-                              sbps_error *err)
+sbps_status rows_from_files(const file_list *files, const rows_spec *spec, rows **out,
+                            sbps_error *err)
 {
     column_types found = {0};
     sbps_status status;
+    *out = NULL;
     telling t = {.spec = spec};
     rows_spec told = *spec;
     told.watch = spec->watch ? tell : NULL;
@@ -121,7 +122,7 @@ sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_
     if (status == SBPS_OK && files.count == 1 && table_recognise(files.path[0]))
         status = read_map(files.path[0], spec, out, err);
     else if (status == SBPS_OK)
-        status = read_files(&files, spec, out, err);
+        status = rows_from_files(&files, spec, out, err);
     file_list_clear(&files);
     return status;
 }

@@ -12,5 +12,8 @@ sbps_status table_files_open(const file_list *files, const rows_spec *spec, colu
 /* All their rows; `first` counts those kept and dropped. */
 sbps_status table_files_read(const file_list *files, const rows_spec *spec, column_types *found,
                              row_source *first, const row_taker *to, sbps_error *err);
+/* The table of them; *out is NULL after a failure. */
+sbps_status rows_from_files(const file_list *files, const rows_spec *spec, rows **out,
+                            sbps_error *err);
 
 #endif

@@ -96,4 +96,19 @@ for out in parts/1.csv ./parts/../parts/1.csv link.csv hard.csv; do
 done
 try 'no name to write'     2 '' 'data.csv: is there, and no converted table' "$sbps" convert parts/0.csv parts/1.csv data.csv --target y
 try 'another header'       1 '' "other.csv:1: column . is 'z', where data.csv has 'x2'" bash -c "sed '1s/x2/z/' data.csv >other.csv; \"$sbps\" convert data.csv other.csv o.tbl --target y"
+
+# Groups: the table that sample would make of the text, and the same draws, effects of groups among them.
+awk -F, 'NR == 1 { print $0 ",g,h" } NR > 1 { print $0 ",g" NR % 40 ",h" NR % 7 }' data.csv >g.csv
+for formula in 'y ~ x1 + (1 + x2 | g)' 'y ~ x1 + (1 | g) + (x2 || h)'; do
+    try "groups, $formula"  0 '' '' "$sbps" convert g.csv g.tbl --formula "$formula"
+    run=(--model logistic "${quick[@]}" --ranef all)
+    rm -f group-*.csv
+    "$sbps" sample g.csv "$formula" "${run[@]}" -o group-text.csv 2>/dev/null
+    try 'sample of groups'  0 '' '^logistic' "$sbps" sample g.tbl "${run[@]}" -o group-table.csv
+    cmp -s group-text.csv group-table.csv || fault "groups, $formula" 'the draws are others than those of the text'
+    try 'the same formula'  0 'sd_g__Intercept' '' bash -c '"$@" 2>/dev/null' - "$sbps" map g.tbl "$formula" --model logistic
+    try 'another formula'   2 '' 'columns of a converted table are settled' "$sbps" map g.tbl 'y ~ x1' --model logistic
+done
+try 'groups of floats'     0 '' '' "$sbps" convert g.csv f.tbl --formula 'y ~ x1 + (1 + x2 | g)' --storage float
+try 'their mode'           0 'cor_g__Intercept__x2' '' bash -c '"$@" 2>/dev/null' - "$sbps" map f.tbl --model logistic
 finish

@@ -14,6 +14,7 @@
 #include "store/sample.h"
 
 #include "choose/target.h"
+#include "data/groups.h"
 #include "data/table.h"
 #include "read/matrix.h"
 #include "run/run.h"
@@ -145,10 +146,8 @@ static const char *judge(sbps_status status, const sbps_error *err, const char *
 
 /* ---- tables on disk ---- */
 
-static void make_stored(const char *path, const char *storage)
+static void make_by(const char *path, const rows_spec *spec)
 {
-    const rows_spec spec = {
-        .target = "y", .weights = "w", .intercept = true, .storage = storage, .seed = 5};
     const char *from = sample_path("few.csv");
     FILE *out = fopen(from, "w");
     fputs("y,a,b,w\n", out);
@@ -157,8 +156,19 @@ static void make_stored(const char *path, const char *storage)
     fclose(out);
     table_job job = {.from = from, .to = path, .beside = path, .memory = (size_t)1 << 20};
     job.file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    if (table_write(&job, &spec, NULL) != SBPS_OK) abort();
+    if (table_write(&job, spec, NULL) != SBPS_OK) abort();
     close(job.file);
+}
+
+static void make_stored(const char *path, const char *storage)
+{
+    make_by(path, &(rows_spec){.target = "y", .weights = "w", .storage = storage});
+}
+
+static void make_grouped_table(const char *path)
+{
+    make_by(path,
+            &(rows_spec){.formula = "y ~ a + (1 + a | b) + (1 | w:b)", .intercept = true});
 }
 
 static void make_table(const char *path)
@@ -197,6 +207,8 @@ static double look_at_all(const rows *t)
     for (size_t j = 0; j < t->d; j++)
         sum += t->mean[j] + t->sd[j] + (double)strlen(t->names[j]);
     free(row);
+    const group_factor *by = t->groups ? &t->groups->factor[t->groups->by] : NULL;
+    for (size_t i = 0; by && i < t->n; i++) sum += (double)strlen(by->level[by->of[i]]);
     return sum;
 }
 
@@ -219,6 +231,15 @@ TEST(tables_on_disk_stand_any_bytes)
     check_format(&(format){.name = "table",
                            .head = sizeof(table_header),
                            .make = make_table,
+                           .repair = repair_table,
+                           .read = read_table});
+}
+
+TEST(tables_of_groups_stand_any_bytes)
+{
+    check_format(&(format){.name = "grouped-table",
+                           .head = sizeof(table_header),
+                           .make = make_grouped_table,
                            .repair = repair_table,
                            .read = read_table});
 }
