@@ -6,4 +6,4 @@ if ! command -v Rscript >/dev/null; then
     echo 'skipped: there is no Rscript'
     exit 77
 fi
-Rscript --vanilla "$root/tests/cli/tables_by_glm.R" "$sbps"finish
+Rscript --vanilla "$root/tests/cli/tables_by_glm.R" "$sbps"
