@@ -14,7 +14,8 @@
  *   9 sqrt(d) (1 + 7 c1/n) (n z + 320),   least at  n = sqrt(7 c1 320/z),                         (2)
  *
  * z numbers a row, 320 of them as long as the rest of a look. `hmc` takes 5.5 (d/20)^(1/4) gradients of
- * N rows. Where few rows make most of the noise, strata of rows of like influence (potential/strata.c)
+ * N rows; of G groups 1 + 120/G times as many, for few of them leave the logarithm of an sd a long tail; flights
+ * take 1 + 40/G times as many looks (measured with one and two effects a level, G = 12 to 300). Where few rows make most of the noise, strata of rows of like influence (potential/strata.c)
  * leave less of it, down to single rows that are in every batch. Warm-up then says how far (2) was wrong
  * (replan.c). */
 #include "choose/auto.h"
@@ -35,10 +36,12 @@
 #define NOISE_PRICE  7.0
 #define STRATA_PRICE 4.0 /* without long tails the band is narrower */
 #define LOOK_WORK    320.0
-#define PART_WORK    40.0 /* of each stratum */
-#define HMC_PASSES   5.5  /* at d = 20 */
-#define BAND_USUAL   4.0  /* k */
-#define UNMET_SHARE  0.5  /* of the bounces that may be missed */
+#define PART_WORK    40.0  /* of each stratum */
+#define HMC_PASSES   5.5   /* at d = 20 */
+#define FEW_BY_HMC   120.0 /* groups, */
+#define FEW_FLOWN    40.0  /* as few as make an effective sample twice as dear */
+#define BAND_USUAL   4.0   /* k */
+#define UNMET_SHARE  0.5   /* of the bounces that may be missed */
 #define BATCH_LEAST  ((size_t)4)
 #define BATCH_STEP   ((size_t)4)
 
@@ -85,16 +88,23 @@ static size_t best_batch(const posterior *u, double noise, double work)
     return rounded > all / 2 ? all : rounded;
 }
 
+/* How much dearer the tails that few groups leave make an effective sample. */
+static double few_groups(const posterior *u, double few)
+{
+    return u->model->rows_of ? 1.0 + few / (double)u->data->n : 1.0;
+}
+
 /* (2), first half: of what the noise costs. */
 static double looks_for(const posterior *u, double price)
 {
-    return LOOKS * sqrt((double)u->dim) * (1.0 + price);
+    return LOOKS * sqrt((double)u->dim) * (1.0 + price) * few_groups(u, FEW_FLOWN);
 }
 
 double auto_hmc_work(const posterior *target)
 {
     double passes = HMC_PASSES * pow((double)target->dim / 20.0, 0.25);
-    return passes * (double)target->data->n * row_work(target, "none");
+    return passes * few_groups(target, FEW_BY_HMC) * (double)target->data->n *
+           row_work(target, "none");
 }
 
 double auto_flight_work(const posterior *target, const char *control_variate, size_t each,

@@ -3,6 +3,7 @@
 #include "choose/plan.h"
 #include "base/kinds.h"
 #include "base/names.h"
+#include "base/real.h"
 #include "mixed/mixed.h"
 
 #include <math.h>
@@ -236,9 +237,22 @@ static void choose_auto(const sbps_options *o, run_plan *plan)
 /* A round of full-data trajectories is kept as short as one of mini-batch flights. */
 #define ROUND_ROWS  1e7
 #define ROUND_LEAST ((size_t)16)
-#define GROUP_ROW   10.0 /* what a row of a group costs, at all nodes, beside one by itself */
+#define GROUP_NODES 10.0 /* an effect: a row of a group is looked at, at all of them */
+#define GROUP_DEAR  100.0
 #define ROUND_PAIRS                                                                            \
     ((size_t)128) /* steps that know little of each other: few are enough to judge */
+
+/* What a row costs beside one that is no group. */
+static double row_price(const rows *data)
+{
+    double effects = 0.0;
+    if (!data->members) return 1.0;
+    const row_groups *g = data->members->groups;
+    for (size_t t = 0; t < g->terms; t++)
+        if (g->term[t].factor == g->by) effects += (double)g->term[t].count;
+    double each = smaller(pow(GROUP_NODES, effects), GROUP_DEAR);
+    return each * (double)data->members->n / (double)data->n;
+}
 
 static size_t round_events(const run_plan *plan)
 {
@@ -277,7 +291,7 @@ sbps_status plan_make(const sbps_options *o, const rows *data, run_plan *plan, s
     if ((status = choose_batch(o, data, plan, err)) != SBPS_OK) return status;
     if ((status = check_noise(o, plan, err)) != SBPS_OK) return status;
     if ((status = check_strata(o, plan, err)) != SBPS_OK) return status;
-    plan->dear = data->members ? GROUP_ROW * (double)data->members->n / (double)data->n : 1.0;
+    plan->dear = row_price(data);
     choose_settings(o, plan);
     choose_auto(o, plan);
     plan->epochs_rule = !isnan(o->epochs);

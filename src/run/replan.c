@@ -9,6 +9,7 @@
 #include "base/decimal.h"
 #include "base/dense.h"
 #include "base/real.h"
+#include "base/scale.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static void path_mean(const sbps_run *run, double *w)
 {
     for (size_t j = 0; j < run->target->dim; j++) {
         double mean = moments_summarize(run->moments_of, run->chain_count, j).mean;
-        w[j] = run->report[j] ? log(mean) : mean;
+        w[j] = scale_coordinate(run->target->scale[j], mean);
     }
 }
 

@@ -12,6 +12,7 @@
 typedef struct {
     const char *model;
     size_t groups, each; /* rows of group g: 1 + (g * 7) % (2 each - 1) */
+    bool lopsided;       /* the first has about half of all rows */
     size_t effects;      /* 1: (1|g), 2: (1+x1|g) */
     bool weights, independent;
     double sd[2], cor, intercept;
@@ -23,6 +24,7 @@ typedef struct {
 
 static size_t rows_of_group(const grouped_spec *s, size_t g)
 {
+    if (s->lopsided && g == 0) return s->groups * s->each;
     return 1 + g * 7 % (2 * s->each - 1);
 }
 

@@ -1,0 +1,175 @@
+/* The error that is stated of the rule against the one that it has, where groups are skewed: few rows of one or two
+ * classes, groups without a success, a group with half of all rows. Truth is the largest rule there is, and that one is
+ * held against sums on a fine grid. */
+#include "base/cholesky.h"
+#include "base/hermite.h"
+#include "fixture.h"
+
+#define TRUTH       ((size_t)63) /* nodes an effect */
+#define STATED_MOST 0.005        /* posterior sds: what settling aims at */
+#define POINTS      ((size_t)12) /* draws of the normal around the mode */
+#define TIMES       3.0          /* the error may be as many times the stated one, */
+#define BESIDE      0.002        /* and so much beside it, */
+#define TRUE_MOST   0.01         /* but no more than this */
+
+static const grouped_spec specs[] = {
+    /* most groups are all 0 */
+    {.model = "logistic",
+     .groups = 60,
+     .each = 3,
+     .effects = 1,
+     .sd = {2.0, 0.0},
+     .intercept = -3.0,
+     .seed = 11},
+    /* most are all 0 or all 1 */
+    {.model = "logistic", .groups = 60, .each = 3, .effects = 1, .sd = {4.0, 0.0}, .seed = 12},
+    {.model = "logistic",
+     .groups = 40,
+     .each = 4,
+     .lopsided = true,
+     .effects = 1,
+     .sd = {1.5, 0.0},
+     .intercept = -1.0,
+     .seed = 13},
+    {.model = "logistic",
+     .groups = 30,
+     .each = 4,
+     .effects = 2,
+     .sd = {1.5, 1.0},
+     .cor = 0.5,
+     .intercept = -1.0,
+     .seed = 14},
+    {.model = "poisson",
+     .groups = 40,
+     .each = 2,
+     .effects = 1,
+     .sd = {1.5, 0.0},
+     .intercept = -1.5,
+     .seed = 15},
+};
+#define SPECS (sizeof specs / sizeof *specs)
+
+/* The prior that this test gives phi: normal(0, 2) around where the tables come from. */
+static void add_prior(size_t d, const double *w, double *gradient, double *hessian)
+{
+    for (size_t j = 0; j < d; j++) {
+        gradient[j] += w[j] / 4.0;
+        if (hessian) hessian[j * d + j] += 0.25;
+    }
+}
+
+/* Where the table comes from. */
+static void start(const grouped_spec *s, size_t d, double *w)
+{
+    const double at[] = {s->intercept, 0.5, -0.3, log(s->sd[0]), log(s->sd[1]), atanh(s->cor)};
+    memcpy(w, at, d * sizeof *w);
+}
+
+/* Newton in short steps: the mode and the factor of the Hessian there. */
+static bool find_mode(const grouped *t, double *w, double *factor)
+{
+    size_t d = t->u->dim;
+    double value, gradient[16];
+    const expansion out = {&value, gradient, factor};
+    for (int i = 0; i < 60; i++) {
+        double size = 0.0;
+        if (posterior_expand(t->u, w, &out, NULL, NULL) != SBPS_OK) return false;
+        add_prior(d, w, gradient, factor);
+        if (!cholesky(d, factor)) return false;
+        cholesky_solve(d, factor, gradient);
+        for (size_t j = 0; j < d; j++) size += gradient[j] * gradient[j];
+        for (size_t j = 0; j < d; j++) w[j] -= gradient[j] / fmax(1.0, sqrt(size));
+        if (size < 1e-12) return true;
+    }
+    return false;
+}
+
+/* Mean gradient of the groups over points of the posterior, by a rule. */
+static void mean_gradient(const grouped *t, size_t nodes, const double *w, const double *factor,
+                          double *mean)
+{
+    size_t d = t->u->dim;
+    double value, at[16], gradient[16];
+    rng r = rng_stream(7, 0, RNG_TEST);
+    CHECK(mixed_set_nodes(t->u->self, nodes, NULL) == SBPS_OK);
+    memset(mean, 0, d * sizeof *mean);
+    for (size_t i = 0; i < POINTS; i++) {
+        for (size_t j = 0; j < d; j++) at[j] = rng_normal(&r);
+        cholesky_back(d, factor, at);
+        for (size_t j = 0; j < d; j++) at[j] += w[j];
+        CHECK(posterior_gradient(t->u, at, &value, gradient, NULL) == SBPS_OK);
+        for (size_t j = 0; j < d; j++) mean[j] += gradient[j] / (double)POINTS;
+    }
+}
+
+/* What the rule moves means by, beside the truth: in posterior sds, the largest. */
+static double true_error(const grouped *t, size_t nodes, const double *w, const double *factor)
+{
+    size_t d = t->u->dim;
+    double less[16], more[16], covariance[256], worst = 0.0;
+    mean_gradient(t, nodes, w, factor, less);
+    mean_gradient(t, TRUTH, w, factor, more);
+    cholesky_inverse(d, factor, covariance);
+    for (size_t j = 0; j < d; j++) more[j] -= less[j];
+    cholesky_solve(d, factor, more);
+    for (size_t j = 0; j < d; j++)
+        worst = fmax(worst, fabs(more[j]) / sqrt(covariance[j * d + j]));
+    return worst;
+}
+
+TEST(the_rule_is_as_good_as_it_is_said_to_be)
+{
+    for (size_t s = 0; s < SPECS; s++) {
+        grouped t = grouped_make(&specs[s]);
+        double w[16], factor[256];
+        quadrature rule;
+        start(&specs[s], t.u->dim, w);
+        REQUIRE(find_mode(&t, w, factor));
+        REQUIRE(mixed_settle(t.u->self, t.data, w, factor, &rule, NULL) == SBPS_OK);
+        double error = true_error(&t, rule.nodes, w, factor);
+        printf("%s, %zu groups: %zu nodes, stated %.5f, true %.5f\n", specs[s].model,
+               specs[s].groups, rule.nodes, rule.error, error);
+        CHECK(rule.error <= STATED_MOST);
+        CHECK(error <= TIMES * rule.error + BESIDE && error <= TRUE_MOST);
+        grouped_close(&t);
+    }
+}
+
+/* log of the sum over a fine grid of one effect. */
+static double on_a_grid(const mixed *m, const double *w, size_t g)
+{
+    const double step = 0.005, reach = 12.0;
+    double sum = 0.0, sd = exp(w[m->data->d]);
+    for (double v = -reach; v <= reach; v += step) {
+        double total = -0.5 * v * v;
+        for (size_t i = m->groups->start[g]; i < m->groups->start[g + 1]; i++) {
+            const double *x = m->data->x + i * m->data->stride;
+            double eta = w[0] * x[0] + w[1] * x[1] + w[2] * x[2] + sd * v, value;
+            const batch one = {.k = m->k, .n = 1, .eta = &eta, .y = m->data->y + i, .pitch = 1};
+            m->rows_of->predictor->loglik(&one, &value);
+            total += value;
+        }
+        sum += exp(total) * step / sqrt(2.0 * M_PI);
+    }
+    return log(sum);
+}
+
+/* With as many nodes as are the truth above, at an sd of 4. */
+TEST(the_largest_rule_is_the_integral_of_skewed_groups)
+{
+    for (size_t s = 0; s < SPECS; s++) {
+        if (specs[s].effects > 1) continue;
+        grouped t = grouped_make(&specs[s]);
+        double w[16] = {specs[s].intercept, 0.4, -0.2, log(4.0)}, value;
+        CHECK(mixed_set_nodes(t.u->self, TRUTH, NULL) == SBPS_OK);
+        double *scratch = new_doubles(t.u->model->scratch(t.u->self, 1));
+        for (size_t g = 0; g < specs[s].groups; g++) {
+            t.u->model->loglik(t.u->self, rows_from(g, 1), w, scratch, &value);
+            CHECK_NEAR(value, on_a_grid(t.u->self, w, g), 1e-4);
+        }
+        free(scratch);
+        grouped_close(&t);
+    }
+}
+
+CHECK_MAIN
