@@ -15,9 +15,9 @@
  *
  * z numbers a row, 320 of them as long as the rest of a look. `hmc` takes 5.5 (d/20)^(1/4) gradients of
  * N rows; of G groups 1 + 120/G times as many, for few of them leave the logarithm of an sd a long tail; flights
- * take 1 + 40/G times as many looks (measured with one and two effects a level, G = 12 to 300). Where few rows make most of the noise, strata of rows of like influence (potential/strata.c)
- * leave less of it, down to single rows that are in every batch. Warm-up then says how far (2) was wrong
- * (replan.c). */
+ * take 1 + 60/G times as many looks (measured with one and two effects a level, G = 12 to 300). Where few rows
+ * make most of the noise, strata of rows of like influence (potential/strata.c) leave less of it, down to single
+ * rows that are in every batch. Warm-up then says how far (2) was wrong (replan.c). */
 #include "choose/auto.h"
 
 #include "base/decimal.h"
@@ -39,7 +39,7 @@
 #define PART_WORK    40.0  /* of each stratum */
 #define HMC_PASSES   5.5   /* at d = 20 */
 #define FEW_BY_HMC   120.0 /* groups, */
-#define FEW_FLOWN    40.0  /* as few as make an effective sample twice as dear */
+#define FEW_FLOWN    60.0  /* as few as make an effective sample twice as dear */
 #define BAND_USUAL   4.0   /* k */
 #define UNMET_SHARE  0.5   /* of the bounces that may be missed */
 #define BATCH_LEAST  ((size_t)4)
