@@ -127,7 +127,7 @@ def posterior(program, model, sampler, seed, rows, folder):
         writer.writeheader()
         writer.writerows(rows)
     told = subprocess.run([program, "sample", table, model["formula"], *model["options"], *sampler, "--ess", str(ESS),
-                           "--chains", "1", "--draws", "200", "--warmup", "200", "--threads", "1", "--seed", str(seed),
+                           "--chains", "1", "--draws", "200", "--threads", "1", "--seed", str(seed),
                            "--ranef", "all", "--progress", "off", "-o", out], capture_output=True, text=True, check=False)
     if told.returncode:
         raise SystemExit(f"seed {seed}: {told.stderr}")
@@ -219,13 +219,13 @@ def main():
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     long = bool(os.environ.get("SBPS_LONG"))
     p.add_argument("--replications", type=int, default=AT_LENGTH if long else USUAL)
-    p.add_argument("--sampler", help="its name; without it auto chooses")
+    p.add_argument("--sampler", default="hmc")
     p.add_argument("--jobs", type=int, default=1)
     p.add_argument("--keep", metavar="FOLDER", help="that ranks are kept in, so that a run can go on")
     p.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(MODELS))
     args = p.parse_args()
     program = os.path.realpath(os.environ.get("SBPS_PROGRAM", os.path.join(here, "../../build/sbps")))
-    sampler = ["--sampler", args.sampler] if args.sampler else []
+    sampler = ["--sampler", args.sampler, *(["--warmup", "200"] if args.sampler == "hmc" else [])]
     names = args.models or list(MODELS)[:None if long else 1]
     asked_of_all = sum(len(MODELS[name]["asked"]) for name in names)
     fine = True
