@@ -107,6 +107,7 @@ int report_status(sbps_status status, const sbps_error *err);
 /* The subcommands, each at the foot of its file. */
 extern const command command_sample, command_summary, command_diagnose, command_contrast,
     command_report, command_completion, command_predict, command_convert, command_map,
-    command_laplace, command_simulate, command_list, command_help;
+    command_laplace, command_simulate, command_list, command_help, command_score, command_loo,
+    command_compare;
 
 #endif

@@ -359,6 +359,30 @@ SBPS_API sbps_status sbps_predict(const sbps_result *result, const char *run, co
                                   const sbps_prediction *how, sbps_predicted *out,
                                   sbps_error *err);
 
+typedef struct {
+    size_t
+        rows; /* leave-one-out: rows to look at; 0: all; SIZE_MAX: all where that is cheap, else a sample */
+    size_t max_draws; /* evenly spaced ones, where there are more; 0: all */
+    uint64_t seed;    /* of the sample and of responses drawn */
+    unsigned threads; /* 0: as many as there are processors */
+} sbps_scoring;
+
+/* How well the run predicts rows that it has not seen, whose target is known: SBPS_TEXT or SBPS_JSON, see
+ * docs/score.md. Give back with sbps_free, as what follows. */
+SBPS_API sbps_status sbps_score(const sbps_result *result, const char *run, const char *data,
+                                const sbps_scoring *how, sbps_format format, char **out,
+                                sbps_error *err);
+/* Leave-one-out on the run's own rows, by Pareto-smoothed importance sampling; see docs/loo.md. */
+SBPS_API sbps_status sbps_loo(const sbps_result *result, const char *run, const char *data,
+                              const sbps_scoring *how, sbps_format format, char **out,
+                              sbps_error *err);
+/* Several runs on the same rows, the best first. */
+SBPS_API sbps_status sbps_compare(const sbps_result *const *results, const char *const *runs,
+                                  size_t count, const char *data, const sbps_scoring *how,
+                                  sbps_format format, char **out, sbps_error *err);
+/* The file that the run's table was read from; NULL: none. Borrowed. */
+SBPS_API const char *sbps_result_data(const sbps_result *result);
+
 /* ---- the mode, and the normal approximation there ---- */
 
 typedef struct sbps_mode sbps_mode;

@@ -79,10 +79,15 @@ static double log_likelihood(const tail *t, double theta)
     return (double)t->n * (log(-theta / k) - k - 1.0);
 }
 
+static double quarter_of(const tail *t)
+{
+    return excess(t, (size_t)floor(0.25 * (double)t->n + 0.5) - 1);
+}
+
 static double fit_theta(const tail *t)
 {
     size_t points = GRID + (size_t)floor(sqrt((double)t->n));
-    double quarter = excess(t, (size_t)floor(0.25 * (double)t->n + 0.5) - 1);
+    double quarter = quarter_of(t);
     double largest = excess(t, t->n - 1), top = -INFINITY, sum = 0.0, weighed = 0.0;
     for (int pass = 0; pass < 2; pass++)
         for (size_t j = 1; j <= points; j++) {
@@ -122,7 +127,7 @@ double pareto_smooth(size_t n, double *log_weight, ranked_weight *room)
     sort(room, n);
     tail t = {.of = room + (n - most), .n = most, .top = room[n - 1].log_weight};
     t.cut = exp(t.of[-1].log_weight - t.top);
-    /* a tail without a spread has no shape: nor would the quarter of it that the fit begins with */
-    if (!(excess(&t, 0) > 0.0) || !isfinite(t.top)) return INFINITY;
+    /* a tail without a spread has no shape, nor has one without a quarter that the fit could begin with */
+    if (!(quarter_of(&t) > 0.0) || !isfinite(t.top)) return INFINITY;
     return smooth_tail(&t, log_weight);
 }

@@ -21,7 +21,11 @@ size_t parameter_of(const result *r, const char *name)
 void draws_of(const forecast *f, size_t index, double *out)
 {
     const result *r = f->r;
+    size_t all = r->chains * r->draws;
+    double sum = 0.0;
+    for (size_t s = 0; f->point && s < all; s++) sum += r->w[s * r->dim + index];
     for (size_t s = 0; s < f->draws; s++) out[s] = r->w[draw_index(f, s) * r->dim + index];
+    if (f->point) out[0] = sum / (double)all;
 }
 
 /* ---- opening ---- */
@@ -89,18 +93,26 @@ static sbps_status take_weights(forecast *f, sbps_error *err)
 static sbps_status take_auxiliaries(forecast *f, sbps_error *err)
 {
     size_t count = f->auxiliaries = f->model->auxiliary_count;
+    double *draws = new_doubles(f->draws);
     f->aux = new_doubles(f->draws * count + 1);
-    if (!f->aux) return fail_memory(err);
-    for (size_t a = 0; a < count; a++) {
+    if (!f->aux || !draws) {
+        free(draws);
+        return fail_memory(err);
+    }
+    sbps_status status = SBPS_OK;
+    for (size_t a = 0; status == SBPS_OK && a < count; a++) {
         const model_auxiliary *of = &f->model->auxiliaries[a];
         size_t found = parameter_of(f->r, of->name);
         if (found == SIZE_MAX)
-            return fail(err, SBPS_BAD_FILE, "%s: it has no parameter '%s'", f->path, of->name);
-        for (size_t s = 0; s < f->draws; s++)
-            f->aux[s * count + a] =
-                scale_coordinate(of->scale, f->r->w[draw_index(f, s) * f->r->dim + found]);
+            status =
+                fail(err, SBPS_BAD_FILE, "%s: it has no parameter '%s'", f->path, of->name);
+        else
+            draws_of(f, found, draws);
+        for (size_t s = 0; status == SBPS_OK && s < f->draws; s++)
+            f->aux[s * count + a] = scale_coordinate(of->scale, draws[s]);
     }
-    return SBPS_OK;
+    free(draws);
+    return status;
 }
 
 static sbps_status fill(forecast *f, sbps_error *err)
@@ -125,7 +137,10 @@ sbps_status forecast_open(const result *r, const char *path, forecast_choice cho
     *f = (forecast){.r = r,
                     .path = path,
                     .k = kernels_best(),
-                    .draws = most > 0 && most < all ? most : all,
+                    .draws = choice.point             ? 1
+                             : most > 0 && most < all ? most
+                                                      : all,
+                    .point = choice.point,
                     .outputs = 1,
                     .seed = choice.seed,
                     .new_levels = choice.new_levels};

@@ -33,6 +33,7 @@ typedef struct forecast {
     double *cut;               /* [cutpoint][draw], of ordinal */
     forecast_effects *effects; /* NULL: no groups */
     uint64_t seed;
+    bool point;      /* the one draw is the mean of all */
     bool new_levels; /* effects of levels that the run had not are drawn from their law */
 } forecast;
 
@@ -40,6 +41,7 @@ typedef struct {
     uint64_t seed;
     bool new_levels;
     size_t max_draws; /* 0: all */
+    bool point;       /* one draw: the mean of all */
 } forecast_choice;
 
 /* `path` is borrowed, as is the result. */
@@ -55,9 +57,9 @@ typedef struct {
     double *x; /* [row][column] */
     double *y, *weight, *trials;
     row_state *state;
-    size_t first;  /* its first row's place among those of the file, from 0 */
-    double *eta;   /* [row][output][draw] */
-    double *value; /* room for [output or class][draw] */
+    const size_t *index; /* places of its rows in the file, from 0 */
+    double *eta;         /* [row][output][draw] */
+    double *value;       /* room for [output or class][draw] */
 } row_block;
 
 #define BLOCK_ROWS ((size_t)64)

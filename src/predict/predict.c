@@ -104,11 +104,11 @@ static void add_summary(text *t, size_t n, double *value)
 static void add_row(const job *j, text *t, const row_block *b, size_t i)
 {
     size_t draws = j->f->draws;
-    rng random = rng_stream(j->f->seed, b->first + i, RNG_PREDICT);
+    rng random = rng_stream(j->f->seed, b->index[i], RNG_PREDICT);
     forecast_row(j->f, j->kind, b, i, &random, b->value);
     for (size_t line = 0; line < lines_of(j); line++) {
         double *value = b->value + line * draws;
-        begin_line(j, t, b->first + i, line);
+        begin_line(j, t, b->index[i], line);
         for (size_t s = 0; j->how->draws && s < draws; s++) add_cell(t, value[s]);
         if (!j->how->draws) add_summary(t, draws, value);
         text_add(t, "\n");
@@ -126,7 +126,7 @@ static sbps_status do_block(void *self, unsigned worker, size_t slot, row_block 
         if (b->state[i] == ROW_WHOLE)
             add_row(j, t, b, i);
         else
-            add_nothing(j, t, b->first + i);
+            add_nothing(j, t, b->index[i]);
     return t->failed ? fail_memory(err) : SBPS_OK;
 }
 

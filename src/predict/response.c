@@ -191,12 +191,28 @@ static bool is_cutpoint(const char *name, double *under)
     return sscanf(name, "%lf|%lf%c", under, &over, &end) == 2 && over == *under + 1.0;
 }
 
+/* "low|high": named after the labels. */
+static sbps_status take_labelled(forecast *f, size_t *count, sbps_error *err)
+{
+    char name[1024];
+    for (size_t k = 0; k + 1 < f->b->labels; k++) {
+        snprintf(name, sizeof name, "%s|%s", f->b->label[k], f->b->label[k + 1]);
+        size_t found = parameter_of(f->r, name);
+        if (found == SIZE_MAX)
+            return fail(err, SBPS_BAD_FILE, "%s: it has no parameter '%s'", f->path,
+                        show_name(name).text);
+        draws_of(f, found, f->cut + (*count)++ * f->draws);
+    }
+    return SBPS_OK;
+}
+
 static sbps_status take_cutpoints(forecast *f, size_t *count, sbps_error *err)
 {
     double number;
     f->cut = new_doubles(f->r->dim * f->draws + 1);
     if (!f->cut) return fail_memory(err);
     *count = 0;
+    if (f->b->labels > 1) return take_labelled(f, count, err);
     for (size_t j = 0; j < f->r->dim; j++) {
         if (!is_cutpoint(f->r->names[j], &number)) continue;
         if (*count == 0) f->lowest = number;

@@ -17,7 +17,9 @@ typedef struct {
     unsigned threads;
     size_t enough; /* rows of a batch */
     chunks rows;
-    double **at;       /* of the batch */
+    double **at;       /* of the batch: rows that are wanted, */
+    size_t *index;     /* their places in the file, */
+    size_t listed;     /* and how many they are */
     row_block *block;  /* one a thread */
     seen_row *seen;    /* likewise */
     sbps_error *wrong; /* of each block at hand */
@@ -60,21 +62,21 @@ static sbps_status see_row(const streaming *w, unsigned worker, size_t slot, siz
     double *row = w->at[slot * BLOCK_ROWS + i];
     if (!blueprint_row(w->s->f->b, &w->source, row, w->s->wants, seen, &state))
         return fail_memory(err);
-    if (state == ROW_UNKNOWN_LEVEL) return refuse_row(w, b->first + i, seen, err);
+    if (state == ROW_UNKNOWN_LEVEL) return refuse_row(w, b->index[i], seen, err);
     if (state != ROW_WHOLE) note_row(w, slot, state, seen);
     sbps_status status = block_put(w->s->f, b, i, seen, state, &own);
     if (status == SBPS_OK) return SBPS_OK;
-    return fail(err, status, "%s: row %zu: %.400s", w->s->data, b->first + i + 1, own.text);
+    return fail(err, status, "%s: row %zu: %.400s", w->s->data, b->index[i] + 1, own.text);
 }
 
 static void do_block(void *self, unsigned worker, size_t slot)
 {
     streaming *w = self;
     row_block *b = &w->block[worker];
-    size_t left = w->rows.rows - slot * BLOCK_ROWS;
+    size_t left = w->listed - slot * BLOCK_ROWS;
     sbps_status status = SBPS_OK;
     b->n = left < BLOCK_ROWS ? left : BLOCK_ROWS;
-    b->first = w->count->rows + slot * BLOCK_ROWS;
+    b->index = w->index + slot * BLOCK_ROWS;
     w->lacks[slot] = w->odd[slot] = 0;
     for (size_t i = 0; status == SBPS_OK && i < b->n; i++)
         status = see_row(w, worker, slot, i, &w->wrong[slot]);
@@ -87,13 +89,20 @@ static void do_block(void *self, unsigned worker, size_t slot)
 
 static sbps_status list_rows(streaming *w, sbps_error *err)
 {
-    size_t n = 0;
+    const row_stream *s = w->s;
+    size_t place = w->count->rows;
     double **at = realloc(w->at, (w->rows.rows + 1) * sizeof *at);
-    if (!at) return fail_memory(err);
-    w->at = at;
+    if (at) w->at = at;
+    size_t *index = realloc(w->index, (w->rows.rows + 1) * sizeof *index);
+    if (index) w->index = index;
+    if (!at || !index) return fail_memory(err);
+    w->listed = 0;
     for (size_t k = 0; k < w->rows.runs; k++)
-        for (size_t i = 0; i < w->rows.run[k].rows; i++)
-            at[n++] = w->rows.run[k].first + i * w->rows.width;
+        for (size_t i = 0; i < w->rows.run[k].rows; i++, place++) {
+            if (s->wanted && !s->wanted(s->self, place)) continue;
+            at[w->listed] = w->rows.run[k].first + i * w->rows.width;
+            index[w->listed++] = place;
+        }
     return SBPS_OK;
 }
 
@@ -122,18 +131,18 @@ static sbps_status do_batch(streaming *w, sbps_error *err)
 {
     if (w->rows.rows == 0) return SBPS_OK;
     sbps_status status = list_rows(w, err);
-    size_t all = w->rows.rows, done = 0, step = SLOTS_MOST * BLOCK_ROWS;
+    size_t all = w->listed, step = SLOTS_MOST * BLOCK_ROWS;
     double **at = w->at;
-    while (status == SBPS_OK && done < all) {
-        size_t n = all - done < step ? all - done : step;
+    size_t *index = w->index;
+    for (size_t done = 0; status == SBPS_OK && done < all; done += w->listed) {
+        w->listed = all - done < step ? all - done : step;
         w->at = at + done;
-        w->rows.rows = n;
-        status = do_some(w, (n + BLOCK_ROWS - 1) / BLOCK_ROWS, err);
-        w->count->rows += n;
-        done += n;
+        w->index = index + done;
+        status = do_some(w, (w->listed + BLOCK_ROWS - 1) / BLOCK_ROWS, err);
     }
     w->at = at;
-    w->rows.rows = all;
+    w->index = index;
+    w->count->rows += w->rows.rows;
     chunks_reset(&w->rows);
     return status;
 }
@@ -189,6 +198,7 @@ static void close_streaming(streaming *w)
     free(w->odd);
     free(w->column);
     free(w->at);
+    free(w->index);
     chunks_clear(&w->rows);
     source_close(&w->source);
 }

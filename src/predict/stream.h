@@ -13,6 +13,8 @@ typedef struct {
     size_t
         batch_bytes; /* that `block` keeps of a row until it is told; sets how many are at hand at once */
     void *self;
+    /* Optional: is row `index` of the file wanted? NULL: all are. */
+    bool (*wanted)(const void *self, size_t index);
     /* By any thread, `worker` saying which; `slot` is the block's among those at hand. */
     sbps_status (*block)(void *self, unsigned worker, size_t slot, row_block *b,
                          sbps_error *err);

@@ -1,0 +1,191 @@
+/* sbps score, sbps loo, sbps compare: how well stored runs predict. */
+#include "cli/cli.h"
+#include "cli/guard.h"
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { DRAWS_USUAL = 4000 };
+
+typedef struct {
+    const arguments *given;
+    sbps_scoring how;
+    sbps_format format;
+} request;
+
+static sbps_status print(sbps_status status, char *text)
+{
+    if (status == SBPS_OK) fputs(text, stdout);
+    sbps_free(text);
+    return status;
+}
+
+static sbps_status do_one(const request *r, sbps_error *err,
+                          sbps_status (*report)(const sbps_result *result, const char *run,
+                                                const char *data, const sbps_scoring *how,
+                                                sbps_format format, char **out,
+                                                sbps_error *err))
+{
+    const char *run = r->given->operands[0];
+    sbps_result *result = NULL;
+    char *text = NULL;
+    sbps_status status = sbps_result_read(run, &result, err);
+    if (status == SBPS_OK)
+        status = report(result, run, r->given->operands[1], &r->how, r->format, &text, err);
+    sbps_result_destroy(result);
+    return print(status, text);
+}
+
+static sbps_status do_score(const void *self, sbps_error *err)
+{
+    return do_one(self, err, sbps_score);
+}
+
+static sbps_status do_loo(const void *self, sbps_error *err)
+{
+    return do_one(self, err, sbps_loo);
+}
+
+static sbps_status find_data(const request *r, const sbps_result *first, const char **out,
+                             sbps_error *err)
+{
+    *out = flag_value(r->given, "data", sbps_result_data(first));
+    return *out ? SBPS_OK
+                : refuse(err, SBPS_BAD_ARG, "compare: which rows? --data FILE names the table");
+}
+
+static sbps_status do_compare(const void *self, sbps_error *err)
+{
+    const request *r = self;
+    size_t count = r->given->operand_count, read = 0;
+    sbps_result **results = calloc(count, sizeof *results);
+    const sbps_result **borrowed = calloc(count, sizeof *borrowed);
+    const char *data = NULL;
+    char *text = NULL;
+    sbps_status status =
+        results && borrowed ? SBPS_OK : refuse(err, SBPS_NO_MEM, "out of memory");
+    for (; status == SBPS_OK && read < count; read++) {
+        status = sbps_result_read(r->given->operands[read], &results[read], err);
+        borrowed[read] = results[read];
+    }
+    if (status == SBPS_OK) status = find_data(r, results[0], &data, err);
+    if (status == SBPS_OK)
+        status = sbps_compare(borrowed, r->given->operands, count, data, &r->how, r->format,
+                              &text, err);
+    for (size_t k = 0; k < read; k++) sbps_result_destroy(results[k]);
+    free(results);
+    free(borrowed);
+    return print(status, text);
+}
+
+static int run(const arguments *given, sbps_status (*work)(const void *self, sbps_error *err))
+{
+    size_t rows, most, seed, threads;
+    sbps_error err = {0};
+    if (!flag_count_value(given, "rows", SIZE_MAX, 0, &rows) ||
+        !flag_count_value(given, "max-draws", DRAWS_USUAL, 0, &most) ||
+        !flag_count_value(given, "seed", 1, 0, &seed) ||
+        !flag_count_value(given, "threads", 0, 0, &threads))
+        return CODE_USAGE;
+    const request r = {
+        given,
+        {.rows = rows, .max_draws = most, .seed = seed, .threads = (unsigned)threads},
+        flag_is_on(given, "json") ? SBPS_JSON : SBPS_TEXT};
+    return report_status(guard(given->operands[0], work, &r, &err), &err);
+}
+
+static int score_run(const arguments *given)
+{
+    return run(given, do_score);
+}
+
+static int loo_run(const arguments *given)
+{
+    return run(given, do_loo);
+}
+
+static int compare_run(const arguments *given)
+{
+    return run(given, do_compare);
+}
+
+#define JSON_FLAG                                                                              \
+    {                                                                                          \
+        .name = "json", .fallback = "", .group = "Options", .help = "JSON, full precision."    \
+    }
+#define DRAWS_FLAG                                                                             \
+    {                                                                                          \
+        "max-draws", "N", "4000", "Options",                                                   \
+            "Draws to look by: evenly spaced ones, where the run has more. 0: all."            \
+    }
+#define SEED_FLAG                                                                              \
+    {                                                                                          \
+        "seed", "S", "1", "Options", "Seed of rows and of responses that are drawn."           \
+    }
+#define THREADS_FLAG                                                                           \
+    {                                                                                          \
+        "threads", "N", "0", "Options", "Threads; 0: as many as there are processors."         \
+    }
+#define ROWS_FLAG                                                                              \
+    {                                                                                          \
+        "rows", "M", "", "Options",                                                            \
+            "Rows to look at, drawn at random; 0: all. Without it: all where that is cheap, "  \
+            "else 1000."                                                                       \
+    }
+
+static const sbps_option_info score_flags[] = {JSON_FLAG, DRAWS_FLAG, SEED_FLAG, THREADS_FLAG};
+static const sbps_option_info loo_flags[] = {JSON_FLAG, ROWS_FLAG, DRAWS_FLAG, SEED_FLAG,
+                                             THREADS_FLAG};
+static const sbps_option_info compare_flags[] = {
+    {"data", "FILE", "", "Options", "The table. Without it: that of the first run."},
+    JSON_FLAG,
+    ROWS_FLAG,
+    DRAWS_FLAG,
+    SEED_FLAG,
+    THREADS_FLAG};
+
+const command command_score = {
+    .name = "score",
+    .operands = "RUN.nc HELDOUT.csv [--json]",
+    .summary = "Say how well a run predicts rows that it has not seen.",
+    .detail =
+        "HELDOUT.csv has the columns of the run's table, the target among them. Told are the "
+        "expected log predictive density and what the model asks for: Brier score, AUC and "
+        "calibration slope; root mean square error, R2 and CRPS; each with a standard error.",
+    .least = 2,
+    .most = 2,
+    .why = "a file is missing: want `sbps score RUN.nc HELDOUT.csv`",
+    .flags = score_flags,
+    .flag_count = sizeof score_flags / sizeof *score_flags,
+    .run = score_run,
+};
+
+const command command_loo = {
+    .name = "loo",
+    .operands = "RUN.nc DATA.csv [--json]",
+    .summary = "Estimate how well a run would predict each row without having seen it.",
+    .detail =
+        "DATA.csv is the run's own table. Leave-one-out by Pareto-smoothed importance "
+        "sampling, as R's package loo; of many rows a sample is looked at, and the error that "
+        "this makes is told.",
+    .least = 2,
+    .most = 2,
+    .why = "a file is missing: want `sbps loo RUN.nc DATA.csv`",
+    .flags = loo_flags,
+    .flag_count = sizeof loo_flags / sizeof *loo_flags,
+    .run = loo_run,
+};
+
+const command command_compare = {
+    .name = "compare",
+    .operands = "A.nc B.nc ... [--data FILE] [--json]",
+    .summary = "Compare runs on one table by leave-one-out, the best first.",
+    .detail =
+        "Differences of the expected log predictive density with their standard errors, row by "
+        "row, as R's loo_compare.",
+    .least = 2,
+    .most = 64,
+    .why = "want two runs at least: `sbps compare A.nc B.nc`",
+    .flags = compare_flags,
+    .flag_count = sizeof compare_flags / sizeof *compare_flags,
+    .run = compare_run,
+};

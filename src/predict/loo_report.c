@@ -1,0 +1,265 @@
+/* Leave-one-out and comparisons, told. */
+#include "predict/score.h"
+
+#include "base/memory.h"
+#include "base/pareto.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WORST_MOST ((size_t)5)
+#define NOISE_MOST                                                                             \
+    0.05 /* of the standard error: more than that by having looked at few rows is told */
+
+/* ---- a total in words ---- */
+
+void tell_estimate(text *t, const char *name, double value, double error)
+{
+    char cell[64];
+    decimal_print(cell, sizeof cell, "%-17s %12.4f +- %.4f\n", name, value, error);
+    text_bytes(t, cell, strlen(cell));
+}
+
+void json_pair(text *t, const char *key, double value)
+{
+    text_add(t, ", ");
+    json_string(t, key);
+    text_add(t, ": ");
+    json_number(t, value);
+}
+
+/* ---- Pareto k ---- */
+
+static size_t count_above(const loo *l)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < l->count; j++) count += !(l->k[j] <= PARETO_TRUSTED);
+    return count;
+}
+
+/* The rows with the largest k, largest first; returns how many. */
+static size_t find_worst(const loo *l, size_t worst[WORST_MOST])
+{
+    size_t count = 0;
+    for (size_t j = 0; j < l->count; j++) {
+        size_t at = count;
+        while (at > 0 && l->k[worst[at - 1]] < l->k[j]) at--;
+        if (at == WORST_MOST) continue;
+        size_t last = count < WORST_MOST ? count++ : WORST_MOST - 1;
+        memmove(worst + at + 1, worst + at, (last - at) * sizeof *worst);
+        worst[at] = j;
+    }
+    return count;
+}
+
+static void tell_k(text *t, const loo *l)
+{
+    size_t worst[WORST_MOST], count = find_worst(l, worst), above = count_above(l);
+    char k[32];
+    text_add(t, "\nPareto k          %zu of %zu rows above %.1f", above, l->count,
+             PARETO_TRUSTED);
+    text_add(t, above
+                    ? ": for those the posterior without the row is too far to tell; worst: row"
+                    : "; largest: row");
+    for (size_t j = 0; j < count; j++) {
+        decimal_print(k, sizeof k, "%.2f", l->k[worst[j]]);
+        text_add(t, "%s %zu (%s)", j ? "," : "", l->index[worst[j]] + 1, k);
+    }
+    text_add(t, "\n");
+}
+
+/* ---- loo ---- */
+
+typedef struct {
+    loo_total elpd, p;
+} loo_told;
+
+static sbps_status total(const loo *l, loo_told *out, sbps_error *err)
+{
+    double *p = new_doubles(l->count + 1);
+    if (!p) return fail_memory(err);
+    for (size_t j = 0; j < l->count; j++) p[j] = l->lpd[j] - l->elpd[j];
+    out->elpd = loo_sum(l, l->elpd, l->surrogate);
+    out->p = loo_sum(l, p, NULL);
+    free(p);
+    return SBPS_OK;
+}
+
+static void tell_rows(text *t, const loo *l, const loo_total *elpd)
+{
+    text_add(t, "rows              %zu", l->rows);
+    if (l->count < l->rows) text_add(t, ", of which %zu were looked at", l->count);
+    text_add(t, "; %zu draws\n", l->draws);
+    if (l->lacking > 0)
+        text_add(t, "left out          %zu rows with missing cells\n", l->lacking);
+    if (l->count == l->rows) return;
+    tell_estimate(t, "by the sample", 0.0, elpd->subsampling);
+    if (elpd->subsampling > NOISE_MOST * elpd->error)
+        text_add(t, "That is more than a twentieth of the error of elpd_loo: --rows takes more "
+                    "rows.\n");
+}
+
+static void loo_text(text *t, const loo *l, const loo_told *told)
+{
+    tell_estimate(t, "elpd_loo", told->elpd.sum, told->elpd.error);
+    tell_estimate(t, "p_loo", told->p.sum, told->p.error);
+    tell_estimate(t, "looic", -2.0 * told->elpd.sum, 2.0 * told->elpd.error);
+    tell_rows(t, l, &told->elpd);
+    tell_k(t, l);
+}
+
+static void loo_json(text *t, const loo *l, const loo_told *told)
+{
+    size_t worst[WORST_MOST], count = find_worst(l, worst);
+    text_add(t,
+             "{\"rows\": %zu, \"rows_looked_at\": %zu, \"rows_left_out\": %zu, \"draws\": %zu",
+             l->rows, l->count, l->lacking, l->draws);
+    json_pair(t, "elpd_loo", told->elpd.sum);
+    json_pair(t, "se_elpd_loo", told->elpd.error);
+    json_pair(t, "p_loo", told->p.sum);
+    json_pair(t, "se_p_loo", told->p.error);
+    json_pair(t, "looic", -2.0 * told->elpd.sum);
+    json_pair(t, "se_looic", 2.0 * told->elpd.error);
+    json_pair(t, "khat_above", (double)count_above(l));
+    json_pair(t, "khat_threshold", PARETO_TRUSTED);
+    json_pair(t, "se_subsampling", told->elpd.subsampling);
+    text_add(t, ", \"worst\": [");
+    for (size_t j = 0; j < count; j++) {
+        text_add(t, "%s{\"row\": %zu", j ? ", " : "", l->index[worst[j]] + 1);
+        json_pair(t, "khat", l->k[worst[j]]);
+        text_add(t, "}");
+    }
+    text_add(t, "]}\n");
+}
+
+static loo_choice choice_of(const sbps_scoring *how)
+{
+    return (loo_choice){.sample = how->rows,
+                        .max_draws = how->max_draws,
+                        .seed = how->seed,
+                        .threads = how->threads};
+}
+
+sbps_status loo_report(const result *r, const char *run, const char *data,
+                       const sbps_scoring *how, sbps_format format, char **out, sbps_error *err)
+{
+    loo l;
+    loo_told told;
+    text t = {0};
+    const loo_choice choice = choice_of(how);
+    *out = NULL;
+    sbps_status status = loo_make(r, run, data, &choice, &l, err);
+    if (status == SBPS_OK) status = total(&l, &told, err);
+    if (status == SBPS_OK) (format == SBPS_JSON ? loo_json : loo_text)(&t, &l, &told);
+    loo_clear(&l);
+    return status == SBPS_OK ? text_give(&t, out, err) : status;
+}
+
+/* ---- comparison ---- */
+
+typedef struct {
+    const char *name;
+    loo l;
+    loo_total elpd, less; /* less: this one less the best */
+} contender;
+
+static int by_elpd(const void *a, const void *b)
+{
+    double x = ((const contender *)a)->elpd.sum, y = ((const contender *)b)->elpd.sum;
+    return (x < y) - (x > y);
+}
+
+static bool same_rows(const loo *a, const loo *b)
+{
+    return a->places == b->places && a->rows == b->rows && a->count == b->count &&
+           memcmp(a->index, b->index, a->count * sizeof *a->index) == 0;
+}
+
+static sbps_status subtract(contender *c, const contender *best, sbps_error *err)
+{
+    bool sampled = c->l.surrogate && best->l.surrogate;
+    double *value = new_doubles(c->l.count + 1);
+    double *surrogate = sampled ? new_doubles(c->l.places + 1) : NULL;
+    sbps_status status = SBPS_OK;
+    if (!value || (sampled && !surrogate))
+        status = fail_memory(err);
+    else if (!same_rows(&c->l, &best->l))
+        status = fail(err, SBPS_BAD_DATA,
+                      "%s and %s: they cannot be compared: other rows have all that they need",
+                      best->name, c->name);
+    for (size_t j = 0; status == SBPS_OK && j < c->l.count; j++)
+        value[j] = c->l.elpd[j] - best->l.elpd[j];
+    for (size_t i = 0; status == SBPS_OK && sampled && i < c->l.places; i++)
+        surrogate[i] = c->l.surrogate[i] - best->l.surrogate[i];
+    if (status == SBPS_OK) c->less = loo_sum(&c->l, value, surrogate);
+    free(value);
+    free(surrogate);
+    return status;
+}
+
+static void compare_text(text *t, const contender *c, size_t count)
+{
+    char line[160];
+    size_t wide = 5;
+    for (size_t k = 0; k < count; k++) wide = fmax(wide, strlen(c[k].name));
+    text_add(t, "%-*s    elpd_diff      se_diff     elpd_loo  se_elpd_loo  khat_above\n",
+             (int)wide, "run");
+    for (size_t k = 0; k < count; k++) {
+        text_add(t, "%-*s", (int)wide, c[k].name);
+        decimal_print(line, sizeof line, " %12.4f %12.4f %12.4f %12.4f %11zu\n", c[k].less.sum,
+                      c[k].less.error, c[k].elpd.sum, c[k].elpd.error, count_above(&c[k].l));
+        text_bytes(t, line, strlen(line));
+    }
+}
+
+static void compare_json(text *t, const contender *c, size_t count)
+{
+    text_add(t, "[");
+    for (size_t k = 0; k < count; k++) {
+        text_add(t, "%s{\"run\": ", k ? ",\n " : "");
+        json_string(t, c[k].name);
+        json_pair(t, "elpd_diff", c[k].less.sum);
+        json_pair(t, "se_diff", c[k].less.error);
+        json_pair(t, "se_subsampling", c[k].less.subsampling);
+        json_pair(t, "elpd_loo", c[k].elpd.sum);
+        json_pair(t, "se_elpd_loo", c[k].elpd.error);
+        json_pair(t, "khat_above", (double)count_above(&c[k].l));
+        text_add(t, "}");
+    }
+    text_add(t, "]\n");
+}
+
+static sbps_status check_targets(const result *const *r, const char *const *run, size_t count,
+                                 sbps_error *err)
+{
+    for (size_t k = 1; k < count; k++)
+        if (strcmp(r[0]->info.target ? r[0]->info.target : "",
+                   r[k]->info.target ? r[k]->info.target : "") != 0)
+            return fail(err, SBPS_BAD_DATA,
+                        "%s and %s: they explain other targets and cannot be compared", run[0],
+                        run[k]);
+    return SBPS_OK;
+}
+
+sbps_status compare_report(const result *const *r, const char *const *run, size_t count,
+                           const char *data, const sbps_scoring *how, sbps_format format,
+                           char **out, sbps_error *err)
+{
+    text t = {0};
+    const loo_choice choice = choice_of(how);
+    contender *c = calloc(count, sizeof *c);
+    *out = NULL;
+    sbps_status status = c ? check_targets(r, run, count, err) : fail_memory(err);
+    for (size_t k = 0; status == SBPS_OK && k < count; k++) {
+        c[k].name = run[k];
+        status = loo_make(r[k], run[k], data, &choice, &c[k].l, err);
+        if (status == SBPS_OK) c[k].elpd = loo_sum(&c[k].l, c[k].l.elpd, c[k].l.surrogate);
+    }
+    if (status == SBPS_OK) qsort(c, count, sizeof *c, by_elpd);
+    for (size_t k = 1; status == SBPS_OK && k < count; k++)
+        status = subtract(&c[k], &c[0], err);
+    if (status == SBPS_OK) (format == SBPS_JSON ? compare_json : compare_text)(&t, c, count);
+    for (size_t k = 0; c && k < count; k++) loo_clear(&c[k].l);
+    free(c);
+    return status == SBPS_OK ? text_give(&t, out, err) : status;
+}

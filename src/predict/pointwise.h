@@ -1,0 +1,63 @@
+/* What a run says of each row of a table whose target is known. */
+#ifndef PREDICT_POINTWISE_H
+#define PREDICT_POINTWISE_H
+
+#include "predict/stream.h"
+
+/* log p(y_i | draw) of row i of a block, times its weight. */
+void row_loglik(const forecast *f, const row_block *b, size_t i, double *out);
+/* log of the mean of exp(x). */
+double log_mean_exp(size_t n, const double *x);
+
+/* Sums of numbers that come one by one. */
+typedef struct {
+    double n, sum, square;
+} running_sum;
+
+static inline void running_add(running_sum *s, double x)
+{
+    s->n++;
+    s->sum += x;
+    s->square += x * x;
+}
+
+/* Of their sum: sqrt(n var). */
+double running_error(const running_sum *s);
+
+/* ---- loo.c ---- */
+
+/* Leave-one-out by Pareto-smoothed importance sampling. */
+typedef struct {
+    size_t places; /* rows of the file */
+    size_t rows;   /* N: of them, those that have all that is needed */
+    size_t count;  /* rows looked at: all, or a sample */
+    size_t *index; /* their places, increasing */
+    double *elpd, *lpd, *k;
+    double *
+        surrogate; /* [places]: log p(y_i | mean of the parameters), NAN of those that have not; NULL where all were
+                          looked at */
+    size_t draws;
+    size_t lacking; /* rows that were left out, cells being missing */
+} loo;
+
+typedef struct {
+    size_t
+        sample; /* rows to look at; SIZE_MAX: all where that is cheap, else as many as usual; 0: all */
+    size_t max_draws;
+    uint64_t seed;
+    unsigned threads;
+} loo_choice;
+
+sbps_status loo_make(const result *r, const char *run, const char *data,
+                     const loo_choice *choice, loo *out, sbps_error *err);
+void loo_clear(loo *l);
+
+/* A sum over all rows by the difference estimator: of `value`, one a row looked at, with surrogates of all (NULL: none). */
+typedef struct {
+    double sum, error;  /* error: of the rows, as a sample of those that could be */
+    double subsampling; /* standard error by having looked at some rows; 0: all */
+} loo_total;
+
+loo_total loo_sum(const loo *l, const double *value, const double *surrogate);
+
+#endif
