@@ -1,0 +1,65 @@
+/* Quantiles that are selected are those of sorted values, whatever the law. */
+#include "check.h"
+
+#include "base/rng.h"
+#include "predict/summaries.h"
+
+enum { VALUES_MOST = 5000 };
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile_of(size_t n, const double *sorted, double p)
+{
+    double h = (double)(n - 1) * p;
+    size_t k = (size_t)h;
+    return k + 1 < n ? sorted[k] + (h - (double)k) * (sorted[k + 1] - sorted[k]) : sorted[k];
+}
+
+/* Normal, skewed, of few values, constant, in two heaps, with a value far away. */
+static double draw(rng *r, int law, size_t i)
+{
+    double normal = rng_normal(r);
+    switch (law) {
+    case 0:
+        return 3.0 + 0.01 * normal;
+    case 1:
+        return exp(2.0 * normal);
+    case 2:
+        return floor(3.0 * rng_uniform(r));
+    case 3:
+        return 7.0;
+    case 4:
+        return normal + (i % 2 ? 1000.0 : 0.0);
+    default:
+        return i == 0 ? 1e12 : normal;
+    }
+}
+
+TEST(quantiles_are_those_of_sorted_values)
+{
+    static double value[VALUES_MOST], sorted[VALUES_MOST];
+    static const size_t sizes[] = {1, 2, 3, 10, 99, 100, 101, 1000, 1001, VALUES_MOST};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        for (int law = 0; law < 6; law++) {
+            size_t n = sizes[k];
+            double sum = 0.0, square = 0.0;
+            rng r = rng_stream(k, (uint64_t)law, RNG_TEST);
+            for (size_t i = 0; i < n; i++) sum += value[i] = draw(&r, law, i);
+            for (size_t i = 0; i < n; i++)
+                square += (value[i] - sum / (double)n) * (value[i] - sum / (double)n);
+            memcpy(sorted, value, n * sizeof *value);
+            qsort(sorted, n, sizeof *sorted, by_value);
+            value_summary s = summarise_values(n, value);
+            CHECK_NEAR(s.mean, sum / (double)n, TOL_SUM);
+            CHECK_NEAR(s.sd, n > 1 ? sqrt(square / (double)(n - 1)) : 0.0, 1e-9);
+            CHECK_NEAR(s.q5, quantile_of(n, sorted, 0.05), TOL_ROUND);
+            CHECK_NEAR(s.q50, quantile_of(n, sorted, 0.5), TOL_ROUND);
+            CHECK_NEAR(s.q95, quantile_of(n, sorted, 0.95), TOL_ROUND);
+        }
+}
+
+CHECK_MAIN
