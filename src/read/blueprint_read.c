@@ -1,6 +1,7 @@
 /* A design as text read back. The text comes from a file: nothing in it is believed before it was looked at. */
 #include "read/blueprint.h"
 
+#include "base/decimal.h"
 #include "base/memory.h"
 #include <math.h>
 #include <stdlib.h>
@@ -112,7 +113,7 @@ static sbps_status read_target(const parsing *p, const json *from)
     if (!take_texts(labels, &b->label, &b->labels)) return fail_part(p, "its labels");
     b->label_value = new_doubles(b->labels + 1);
     if (!b->label_value) return fail_memory(p->err);
-    for (size_t k = 0; k < b->labels; k++) b->label_value[k] = strtod(b->label[k], NULL);
+    for (size_t k = 0; k < b->labels; k++) b->label_value[k] = decimal_read(b->label[k], NULL);
     return SBPS_OK;
 }
 
