@@ -9,9 +9,12 @@
 #include <math.h>
 #include <string.h>
 
+/* Less than looking for the best kernels takes; all give the same bits. */
+#define SMALL ((size_t)8)
+
 size_t cholesky_pivot(size_t d, double *a, double least)
 {
-    const kernels *k = kernels_best();
+    const kernels *k = d < SMALL ? &kernels_scalar : kernels_best();
     for (size_t i = 0; i < d; i++) {
         double *row = a + i * d;
         for (size_t j = 0; j < i; j++)
@@ -30,7 +33,7 @@ bool cholesky(size_t d, double *a)
 
 void cholesky_solve(size_t d, const double *factor, double *x)
 {
-    const kernels *k = kernels_best();
+    const kernels *k = d < SMALL ? &kernels_scalar : kernels_best();
     for (size_t i = 0; i < d; i++)
         x[i] = (x[i] - k->dot(i, factor + i * d, x)) / factor[i * d + i];
     for (size_t i = d; i-- > 0;) {

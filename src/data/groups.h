@@ -2,8 +2,8 @@
  *
  *   eta_i = x_i.beta + offset_i + sum over terms of z_i.u[level of row i],   u ~ N(0, S)
  *
- * Rows are dealt out by the levels of one factor, that with the most levels: those of a group lie one behind
- * another, and groups in a random order. */
+ * Rows are dealt out by the levels of one factor: those of a group lie one behind another, and groups in a random
+ * order. */
 #ifndef DATA_GROUPS_H
 #define DATA_GROUPS_H
 
@@ -26,15 +26,19 @@ typedef struct {
 } group_term;
 
 #define GROUP_CONSTANT SIZE_MAX
+#define GROUP_NESTS    ((size_t)3)
 
 typedef struct row_groups {
     group_factor *factor;
     size_t factors;
     group_term *term; /* several may be of one factor: those are independent of each other */
     size_t terms;
-    double *z;     /* n * width */
-    size_t width;  /* columns that are no constant, over all terms, each once */
-    size_t by;     /* the factor by whose levels rows lie together */
+    double *z;    /* n * width */
+    size_t width; /* columns that are no constant, over all terms, each once */
+    size_t by;    /* the factor by whose levels rows lie together, */
+    size_t nest
+        [GROUP_NESTS]; /* and those nested in it, each in the one before: rows of theirs lie together within */
+    size_t nested;
     size_t count;  /* groups: its levels that have rows */
     size_t *start; /* count + 1: group g is the rows start[g] to start[g + 1] - 1 */
 } row_groups;

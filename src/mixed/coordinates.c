@@ -38,6 +38,14 @@ coordinate_place mixed_place(const mixed *m, size_t j)
     coordinate_place out = {0};
     size_t d = m->data->d;
     if (j < d || j >= m->aux) return out;
+    for (size_t l = 1; l < m->levels; l++) {
+        const nest_level *of = &m->level[l];
+        if (j < of->spread || j >= of->spread + of->shape.count) continue;
+        return (coordinate_place){.shape = &of->shape,
+                                  .unit = of->unit,
+                                  .of = &of->shape.of[j - of->spread],
+                                  .spread = of->spread};
+    }
     if (j < d + m->shape.count)
         return (coordinate_place){
             .shape = &m->shape, .unit = m->unit, .of = &m->shape.of[j - d], .spread = d};

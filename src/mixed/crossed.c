@@ -169,7 +169,7 @@ static void add_move(size_t dim, const effect_moves *e, double value, size_t col
 
 static size_t core_coordinate(const mixed *m, size_t j)
 {
-    size_t before = m->data->d + m->shape.count;
+    size_t before = m->data->d + m->spreads;
     return j < before ? j : m->aux + (j - before);
 }
 

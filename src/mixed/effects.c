@@ -10,6 +10,7 @@
 #include "base/dense.h"
 #include "mixed/coordinates.h"
 #include "mixed/marginal.h"
+#include "mixed/nest.h"
 #include "mixed/sketch.h"
 
 #include <math.h>
@@ -23,10 +24,64 @@
 #define TRIES_SKETCHED ((size_t)4)
 #define WIDER          1.07 /* than the normal at the mode */
 
-size_t mixed_effects(const void *self)
+/* ---- which ---- */
+
+/* One part of a group: a level of a factor that is nested in the group's, or the group. */
+typedef struct {
+    size_t level, first; /* of the nest; row of the table */
+    size_t place;        /* of its first effect */
+} part;
+
+/* Walks through parts in the order of draws to the one that has effect `wanted`, if there is such; effects on the way
+ * are counted in to->place. */
+static bool walk_parts(const mixed *m, size_t level, size_t first, size_t end, size_t wanted,
+                       part *to)
 {
-    return ((const mixed *)self)->shape.effects;
+    size_t q = m->level[level].shape.effects;
+    to->level = level;
+    to->first = first;
+    if (wanted < to->place + q) return true;
+    to->place += q;
+    for (size_t next; level + 1 < m->levels && level + 1 < LEVELS_MOST && first < end;
+         first = next) {
+        next = nest_run(m, level + 1, first, end);
+        if (walk_parts(m, level + 1, first, next, wanted, to)) return true;
+    }
+    return false;
 }
+
+size_t mixed_effects(const void *self, size_t g)
+{
+    const mixed *m = self;
+    part end = {0};
+    walk_parts(m, 0, m->groups->start[g], m->groups->start[g + 1], SIZE_MAX, &end);
+    return end.place;
+}
+
+size_t mixed_effects_most(const void *self)
+{
+    const mixed *m = self;
+    size_t most = 0;
+    if (m->levels == 1) return m->shape.effects;
+    for (size_t g = 0; g < m->groups->count; g++) {
+        size_t count = mixed_effects(self, g);
+        if (count > most) most = count;
+    }
+    return most;
+}
+
+void mixed_effect_name(const void *self, size_t g, size_t a, size_t size, char *text)
+{
+    const mixed *m = self;
+    part at = {0};
+    walk_parts(m, 0, m->groups->start[g], m->groups->start[g + 1], a, &at);
+    const nest_level *l = &m->level[at.level];
+    snprintf(text, size, "r_");
+    mixed_level_name(m, &l->shape, m->groups->factor[l->factor].of[at.first], a - at.place,
+                     size - 2, text + 2);
+}
+
+/* ---- draws ---- */
 
 size_t mixed_effects_scratch(const void *self)
 {
@@ -40,36 +95,50 @@ static double chi_square(rng *r, int freedom)
     return sum;
 }
 
-/* A proposal, and minus the log of its density. */
-static double propose(const group_view *v, rng *r, double *place)
+double draw_t(rng *r, size_t q, double *t)
 {
-    size_t q = v->m->shape.effects;
-    double t[EFFECTS_A_LEVEL], square = 0.0, stretch = sqrt(FREEDOM / chi_square(r, FREEDOM));
+    double square = 0.0, stretch = sqrt(FREEDOM / chi_square(r, FREEDOM));
     for (size_t a = 0; a < q; a++) {
         t[a] = stretch * rng_normal(r);
         square += t[a] * t[a];
     }
+    return 0.5 * (FREEDOM + (double)q) * log1p(square / FREEDOM);
+}
+
+/* A proposal, and minus the log of its density. */
+static double propose(const group_view *v, rng *r, double *place)
+{
+    size_t q = v->m->shape.effects;
+    double t[EFFECTS_A_LEVEL], ratio = draw_t(r, q, t);
     for (size_t a = 0; a < q; a++) {
         place[a] = v->mode[a];
         for (size_t b = 0; b < q; b++) place[a] += v->wide[a][b] * t[b];
     }
-    return 0.5 * (FREEDOM + (double)q) * log1p(square / FREEDOM);
+    return ratio;
+}
+
+bool node_moments(size_t q, size_t points, const double *share, const double *place,
+                  double *mean, double *factor)
+{
+    memset(mean, 0, q * sizeof *mean);
+    memset(factor, 0, q * q * sizeof *factor);
+    for (size_t k = 0; k < points; k++) add_scaled(q, share[k], place + k * q, mean);
+    for (size_t k = 0; k < points; k++)
+        for (size_t a = 0; a < q; a++)
+            for (size_t b = 0; b <= a; b++)
+                factor[a * q + b] +=
+                    share[k] * (place[k * q + a] - mean[a]) * (place[k * q + b] - mean[b]);
+    return cholesky(q, factor);
 }
 
 /* v->mode and v->wide become mean and factor of the covariance, by the nodes' shares. */
 static void match_moments(group_view *v)
 {
     size_t q = v->m->shape.effects;
-    double mean[EFFECTS_A_LEVEL] = {0.0}, spread[EFFECTS_A_LEVEL * EFFECTS_A_LEVEL] = {0.0};
-    for (size_t k = 0; k < v->m->points; k++)
-        for (size_t a = 0; a < q; a++) mean[a] += v->share[k] * v->place[k * q + a];
-    for (size_t k = 0; k < v->m->points; k++)
-        for (size_t a = 0; a < q; a++)
-            for (size_t b = 0; b <= a; b++)
-                spread[a * q + b] += v->share[k] * (v->place[k * q + a] - mean[a]) *
-                                     (v->place[k * q + b] - mean[b]);
-    if (!cholesky(q, spread)) return; /* rounding: the mode will do */
-    memcpy(v->mode, mean, sizeof mean);
+    double mean[EFFECTS_A_LEVEL], spread[EFFECTS_A_LEVEL * EFFECTS_A_LEVEL];
+    if (!node_moments(q, v->m->points, v->share, v->place, mean, spread))
+        return; /* rounding: the mode will do */
+    memcpy(v->mode, mean, q * sizeof *mean);
     for (size_t a = 0; a < q; a++)
         for (size_t b = 0; b < q; b++) v->wide[a][b] = b <= a ? spread[a * q + b] : 0.0;
 }
@@ -172,20 +241,17 @@ void mixed_draw_effects(const void *self, size_t g, uint64_t seed, size_t count,
     size_t q = m->shape.effects, size = mixed_effects_point(self);
     rng r = rng_stream(seed, g, RNG_EFFECTS);
     group_view v;
+    size_t each = mixed_effects(self, g);
     if (count > 0) group_begin(&v, m, phi[0], NULL, false, scratch);
-    for (size_t i = 0; i < count; i++, out += q) {
+    for (size_t i = 0; i < count; i++, out += each) {
         if (m->sketches && draw_by_sketch(&v, g, points + i * size, &r, out)) continue;
         group_begin(&v, m, phi[i], NULL, false, scratch);
-        draw(&v, g, &r, out);
+        if (m->levels > 1) {
+            group_see(&v, g);
+            nest_draw(&v, &r, out);
+        } else
+            draw(&v, g, &r, out);
     }
-}
-
-void mixed_effect_name(const void *self, size_t g, size_t a, size_t size, char *text)
-{
-    const mixed *m = self;
-    const group_factor *f = &m->groups->factor[m->groups->by];
-    snprintf(text, size, "r_");
-    mixed_level_name(m, &m->shape, f->of[m->groups->start[g]], a, size - 2, text + 2);
 }
 
 void mixed_by_level(const void *self, size_t *groups)

@@ -4,7 +4,9 @@
 
 #include "mixed/mixed.h"
 
-size_t mixed_effects(const void *self); /* of a level, over all terms */
+/* Of a group: those of its level, over all terms, and of levels nested in it; and the most that one has. */
+size_t mixed_effects(const void *self, size_t g);
+size_t mixed_effects_most(const void *self);
 /* Doubles of scratch that drawing needs. */
 size_t mixed_effects_scratch(const void *self);
 /* What is kept of each phi, so that not every group makes it anew: doubles that it takes, and it itself. */

@@ -14,6 +14,7 @@
 #include "mixed/expand.h"
 #include "base/dense.h"
 #include "mixed/crossed.h"
+#include "mixed/nest.h"
 #include "mixed/sketch.h"
 
 #include <string.h>
@@ -81,7 +82,8 @@ static size_t lay_out(const mixed *m, size_t dim, double *base, room *r)
 size_t expand_scratch(const mixed *m)
 {
     room unused;
-    return lay_out(m, core(m) + m->met_most, NULL, &unused);
+    return m->levels > 1 ? nest_expand_scratch(m)
+                         : lay_out(m, core(m) + m->met_most, NULL, &unused);
 }
 
 /* ---- rows at one node ---- */
@@ -266,6 +268,10 @@ void group_expand(group_view *v, double factor, double *scratch, double *gradien
     room r;
     const mixed *m = v->m;
     size_t d = m->data->d, stride = m->data->stride;
+    if (m->levels > 1) {
+        nest_expand(v, factor, scratch, gradient, hessian);
+        return;
+    }
     size_t dim = core(m) + crossed_effects(v);
     memset(scratch, 0, lay_out(m, dim, scratch, &r) * sizeof *scratch);
     if (v->sketched)

@@ -11,6 +11,7 @@
 #include "mixed/marginal.h"
 #include "base/dense.h"
 #include "mixed/crossed.h"
+#include "mixed/nest.h"
 #include "mixed/sketch.h"
 
 #include <math.h>
@@ -41,6 +42,10 @@ static double normalise(size_t n, double *x)
 double group_value(group_view *v, size_t g)
 {
     const mixed *m = v->m;
+    if (m->levels > 1) {
+        group_see(v, g);
+        return v->log_m = nest_value(v) + v->said;
+    }
     double log_size = group_locate(v, g);
     place_nodes(v);
     memcpy(v->share, m->log_count, m->points * sizeof *v->share);
@@ -102,10 +107,19 @@ static double slope_by_sketch(group_view *v)
            dot(group_auxiliaries(v->m), v->outer + d, v->p.d_aux);
 }
 
+static double nested_slope(const group_view *v)
+{
+    const mixed *m = v->m;
+    double slope = m->k->dot(v->n, v->mean, v->d_base) + v->said_rate;
+    slope += dot(m->spreads, v->extra, v->p.along + m->data->d);
+    return slope + dot(group_auxiliaries(m), v->extra + m->spreads, v->p.d_aux);
+}
+
 double group_slope(group_view *v)
 {
     const mixed *m = v->m;
     size_t q = m->shape.effects;
+    if (m->levels > 1) return nested_slope(v);
     double slope = v->sketched ? slope_by_sketch(v) : slope_by_rows(v);
     for (size_t k = 0; k < m->points; k++) {
         double at = 0.0;
@@ -136,20 +150,38 @@ static void gradient_by_sketch(group_view *v, double factor, double *out)
     add_scaled(group_auxiliaries(m), factor, v->outer + m->data->d, out + m->aux);
 }
 
-void group_gradient(group_view *v, double factor, double *out)
+static void gradient_of_nest(group_view *v, double factor, double *out)
 {
     const mixed *m = v->m;
-    size_t q = m->shape.effects, d = m->data->d;
-    if (v->sketched)
-        gradient_by_sketch(v, factor, out);
-    else
-        gradient_by_rows(v, factor, out);
+    memset(v->sum, 0, m->data->stride * sizeof *v->sum);
+    rows_combine(m->data, m->k, rows_from(v->first, v->n), v->mean, v->sum);
+    add_scaled(m->data->d, factor, v->sum, out);
+    add_scaled(m->spreads, factor, v->extra, out + m->data->d);
+    add_scaled(group_auxiliaries(m), factor, v->extra + m->spreads, out + m->aux);
+}
+
+static void gradient_of_spread(const group_view *v, double factor, double *out)
+{
+    const mixed *m = v->m;
+    size_t q = m->shape.effects;
     for (size_t k = 0; k < m->points; k++) {
         const double *pull = v->pull + k * q, *place = v->place + k * q;
         double share = factor * v->share[k];
         for (size_t a = 0; a < m->shape.count; a++)
-            out[d + a] += share * pull[m->shape.of[a].row] * dot(q, v->p.at->first[a], place);
+            out[a] += share * pull[m->shape.of[a].row] * dot(q, v->p.at->first[a], place);
     }
+}
+
+void group_gradient(group_view *v, double factor, double *out)
+{
+    const mixed *m = v->m;
+    if (m->levels > 1)
+        gradient_of_nest(v, factor, out);
+    else if (v->sketched)
+        gradient_by_sketch(v, factor, out);
+    else
+        gradient_by_rows(v, factor, out);
+    if (m->levels == 1) gradient_of_spread(v, factor, out + m->data->d);
     if (m->others == 0) return;
     memset(v->met_rate, 0, m->met_most * sizeof *v->met_rate);
     crossed_pull(v, 0, v->n, v->mean, v->met_rate, 1);

@@ -6,14 +6,17 @@
 #include "mixed/crossed.h"
 #include "mixed/expand.h"
 #include "mixed/marginal.h"
+#include "mixed/nest.h"
 #include "mixed/sketch.h"
 #include "model/kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Until it is known how many are enough: by effects a level. */
 static const size_t nodes_first[EFFECTS_A_LEVEL + 1] = {1, 7, 5, 3, 3, 3};
+#define NODES_NESTED ((size_t)3)
 
 #define GRAIN          1e-3           /* nats */
 #define STANDARDS_MOST ((size_t)3000) /* effects that are coordinates: matrices are dense */
@@ -41,7 +44,7 @@ sbps_status mixed_set_nodes(mixed *m, size_t nodes, sbps_error *err)
             m->log_count[k] += log(weight[rest % nodes]) + 0.5 * t * t;
         }
     }
-    return SBPS_OK;
+    return nest_set_nodes(m, nodes, err);
 }
 
 static void add_coordinate(spread_shape *shape, size_t term, size_t row, size_t against)
@@ -74,35 +77,53 @@ static other_factor *other_of(mixed *m, size_t factor)
     return &m->other[k];
 }
 
+/* The level of a factor that rows lie by; m->levels: it is another. */
+static size_t level_of(const mixed *m, size_t factor)
+{
+    size_t l = 0;
+    while (l < m->levels && m->level[l].factor != factor) l++;
+    return l;
+}
+
 static sbps_status shape_term(mixed *m, size_t t, sbps_error *err)
 {
     const row_groups *g = m->groups;
     const group_term *term = &g->term[t];
-    bool own = term->factor == g->by;
-    other_factor *other = own ? NULL : other_of(m, term->factor);
-    if (!own && !other)
+    size_t level = level_of(m, term->factor);
+    other_factor *other = level < m->levels ? NULL : other_of(m, term->factor);
+    if (level == m->levels && !other)
         return fail(err, SBPS_BAD_ARG, "groups by %zu factors: at most %zu can be sampled",
                     g->factors, OTHERS_MOST + 1);
-    spread_shape *shape = own ? &m->shape : &other->shape;
+    spread_shape *shape = other ? &other->shape : &m->level[level].shape;
     if (shape->effects + term->count > EFFECTS_A_LEVEL)
         return fail(err, SBPS_BAD_ARG, "'%.80s': more than %zu effects a level",
                     g->factor[term->factor].name, EFFECTS_A_LEVEL);
-    add_term(shape, own ? m->column : other->column, term, t);
+    add_term(shape, other ? other->column : m->level[level].column, term, t);
     return SBPS_OK;
 }
 
 static sbps_status shape_effects(mixed *m, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
+    m->level[m->levels++].factor = m->groups->by;
+    for (size_t k = 0; k < m->groups->nested; k++)
+        m->level[m->levels++].factor = m->groups->nest[k];
     for (size_t t = 0; t < m->groups->terms && status == SBPS_OK; t++)
         status = shape_term(m, t, err);
+    m->shape = m->level[0].shape;
+    memcpy(m->column, m->level[0].column, sizeof m->column);
     return status;
 }
 
-/* Coordinates of other factors: all their spreads, then all their effects. */
-static sbps_status place_others(mixed *m, sbps_error *err)
+/* Coordinates of spreads: of factors that rows lie by, of the others; then the others' effects. */
+static sbps_status place_spreads(mixed *m, sbps_error *err)
 {
-    size_t next = m->data->d + m->shape.count, standards = 0;
+    size_t next = m->data->d, standards = 0;
+    for (size_t l = 0; l < m->levels; l++) {
+        m->level[l].spread = next;
+        next += m->level[l].shape.count;
+    }
+    m->spreads = next - m->data->d;
     for (size_t f = 0; f < m->others; f++) {
         m->other[f].spread = next;
         next += m->other[f].shape.count;
@@ -126,8 +147,10 @@ static sbps_status place_others(mixed *m, sbps_error *err)
 static void find_units(mixed *m)
 {
     double scale = predictor_scale(m->rows_self);
-    for (size_t a = 0; a < m->shape.effects; a++)
-        m->unit[a] = scale / mixed_column_sd(m, m->column[a]);
+    for (size_t l = 0; l < m->levels; l++)
+        for (size_t a = 0; a < m->level[l].shape.effects; a++)
+            m->level[l].unit[a] = scale / mixed_column_sd(m, m->level[l].column[a]);
+    memcpy(m->unit, m->level[0].unit, sizeof m->unit);
     for (size_t f = 0; f < m->others; f++)
         for (size_t a = 0; a < m->other[f].shape.effects; a++)
             m->other[f].unit[a] = scale / mixed_column_sd(m, m->other[f].column[a]);
@@ -137,8 +160,9 @@ static sbps_status fill(mixed *m, sbps_error *err)
 {
     const row_groups *g = m->groups;
     sbps_status status = shape_effects(m, err);
-    if (status == SBPS_OK) status = place_others(m, err);
+    if (status == SBPS_OK) status = place_spreads(m, err);
     if (status == SBPS_OK) status = crossed_open(m, err);
+    if (status == SBPS_OK) status = nest_open(m, err);
     if (status != SBPS_OK) return status;
     for (size_t i = 0; i < g->count; i++) {
         size_t n = g->start[i + 1] - g->start[i];
@@ -146,8 +170,8 @@ static sbps_status fill(mixed *m, sbps_error *err)
     }
     find_units(m);
     m->centre = new_doubles(g->count * m->shape.effects);
-    return m->centre ? mixed_set_nodes(m, nodes_first[m->shape.effects], err)
-                     : fail_memory(err);
+    size_t nodes = m->levels > 1 ? NODES_NESTED : nodes_first[m->shape.effects];
+    return m->centre ? mixed_set_nodes(m, nodes, err) : fail_memory(err);
 }
 
 static void close(void *self)
@@ -156,6 +180,7 @@ static void close(void *self)
     if (!m) return;
     m->rows_of->close(m->rows_self);
     crossed_close(m);
+    nest_close(m);
     free(m->centre);
     sketches_destroy(m->sketches);
     free(m->node);

@@ -52,6 +52,20 @@ double mixed_moved(const void *self, const double *hessian, const double *from,
 
 #define OTHERS_MOST ((size_t)8)
 
+/* The factor that rows lie by, or one nested in it; see nest.h. */
+typedef struct {
+    size_t factor; /* of the groups */
+    spread_shape shape;
+    size_t column[EFFECTS_A_LEVEL];
+    double unit[EFFECTS_A_LEVEL];
+    size_t spread; /* first coordinate of its sds and correlations */
+    size_t points;
+    double *node, *log_count; /* as those of a model without nests */
+    double *centre; /* by the first row of each part: where the search for its mode begins */
+} nest_level;
+
+#define LEVELS_MOST (GROUP_NESTS + 1)
+
 /* A factor that rows do not lie by; see crossed.h. */
 typedef struct {
     size_t factor; /* of the groups */
@@ -77,6 +91,10 @@ typedef struct {
     spread_shape shape;             /* of the effects of a group */
     size_t column[EFFECTS_A_LEVEL]; /* of z that each is for */
     double unit[EFFECTS_A_LEVEL];   /* of its sd */
+    nest_level level
+        [LEVELS_MOST]; /* outermost first; where nothing is nested the first alone, as above */
+    size_t levels;
+    size_t spreads; /* coordinates of the shapes of all levels */
     other_factor other[OTHERS_MOST];
     size_t others;
     size_t met_most; /* effects of other factors that a group meets */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "data/row_sums.h"
 #include "mixed/marginal.h"
+#include "mixed/nest.h"
 #include "mixed/sketch.h"
 
 #include <math.h>
@@ -50,6 +51,11 @@ static void keep_centres(const void *self, row_range r, double *scratch, double 
     group_begin(&v, q->m, q->w, NULL, false, scratch);
     for (size_t i = 0; i < r.n; i++) {
         size_t g = row_index(r, i);
+        if (q->m->levels > 1) {
+            group_see(&v, g);
+            nest_keep(&v);
+            continue;
+        }
         group_value(&v, g);
         memcpy(q->m->centre + g * effects, v.mode, effects * sizeof *v.mode);
     }
@@ -113,7 +119,9 @@ static double largest_move(const mixed *m, const comparison *c)
 
 static bool affordable(const mixed *m, size_t nodes)
 {
-    return pow((double)nodes, (double)m->shape.effects) <= POINTS_MOST;
+    size_t effects = 0;
+    for (size_t l = 0; l < m->levels; l++) effects += m->level[l].shape.effects;
+    return pow((double)nodes, (double)effects) <= POINTS_MOST;
 }
 
 static void first_groups(const mixed *m, const rows *groups, comparison *c)

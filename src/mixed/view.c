@@ -2,6 +2,7 @@
 #include "mixed/view.h"
 #include "base/dense.h"
 #include "mixed/crossed.h"
+#include "mixed/nest.h"
 #include "mixed/sketch.h"
 
 #include <string.h>
@@ -34,7 +35,7 @@ static size_t lay_out(group_view *v, const mixed *m, double *base)
            cells = group_cell_count(m);
     const sketches *s = m->sketches;
     size_t places = m->points > PLACES ? m->points : PLACES, terms = s ? s->h.terms : 0;
-    double *second, *other;
+    double *second, *other, *inner;
     const struct {
         double **part;
         size_t size;
@@ -43,6 +44,9 @@ static size_t lay_out(group_view *v, const mixed *m, double *base)
                  {&v->sum, m->data->stride},
                  {&second, sizeof(effect_spread) / sizeof(double)},
                  {&other, crossed_spreads(m) * (sizeof(effect_spread) / sizeof(double))},
+                 {&inner, (m->levels - 1) * (sizeof(effect_spread) / sizeof(double))},
+                 {&v->nest, nest_scratch(m)},
+                 {&v->extra, nest_extra(m)},
                  {&v->met, m->met_most},
                  {&v->met_rate, m->met_most},
                  {&v->base, m->largest},
@@ -72,6 +76,7 @@ static size_t lay_out(group_view *v, const mixed *m, double *base)
     }
     v->p.at = (effect_spread *)second;
     v->other_room = (effect_spread *)other;
+    v->inner_room = (effect_spread *)inner;
     return used;
 }
 
@@ -105,6 +110,10 @@ void group_begin(group_view *v, const mixed *m, const double *w, const double *u
     memset(v->p.beta + d, 0, padding);
     spread_at(&m->shape, w + d, with_second, v->p.at);
     crossed_begin(m, w, with_second, v->other_room, &v->p);
+    for (size_t l = 1; l < m->levels; l++) {
+        v->p.inner[l] = &v->inner_room[l - 1];
+        spread_at(&m->level[l].shape, w + m->level[l].spread, false, &v->inner_room[l - 1]);
+    }
     sketch_begin(v);
     if (!u) return;
     memcpy(v->p.d_beta, u, d * sizeof *u);

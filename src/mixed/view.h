@@ -11,6 +11,7 @@ typedef struct {
     const double *aux, *d_aux;
     effect_spread *at;
     const effect_spread *other[OTHERS_MOST];           /* of other factors */
+    const effect_spread *inner[LEVELS_MOST];           /* of nested ones */
     double d_factor[EFFECTS_A_LEVEL][EFFECTS_A_LEVEL]; /* of L along the flight */
     bool near;                                         /* enough for sketches; then */
     double *r,
@@ -37,7 +38,8 @@ typedef struct {
     /* blocks of rows at all nodes */
     double *eta, *y, *out, *bent, *aux_out;
     double *sum; /* as beta */
-    effect_spread *other_room;
+    effect_spread *other_room, *inner_room;
+    double *nest, *extra; /* of nests: see nest.h */
     /* the same by its sketch */
     bool sketched;
     double turn[EFFECTS_A_LEVEL][EFFECTS_A_LEVEL],

@@ -1,10 +1,11 @@
-/* Rows lie by the levels of the factor that has the most: what is collapsed is then a run of rows. */
+/* Rows lie by the levels of a factor, and within them by those nested in it: what is collapsed is then a run of rows. */
 #include "read/grouping.h"
 
 #include "base/memory.h"
 #include "base/printable.h"
 #include "data/origin.h"
 #include "read/group_levels.h"
+#include "read/nesting.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,10 +113,9 @@ static sbps_status take_codes(design *g, size_t n, grouping *w, sbps_error *err)
         w->code[k] = r->factor[k].of;
         r->factor[k].of = malloc(n * sizeof *r->factor[k].of);
         if (!r->factor[k].of) return fail_memory(err);
-        if (r->factor[k].levels > r->factor[r->by].levels) r->by = k;
     }
     r->z = r->width ? new_doubles(n * r->width) : NULL;
-    return r->z || r->width == 0 ? SBPS_OK : fail_memory(err);
+    return r->z || r->width == 0 ? nesting_find(r, w->code, n, err) : fail_memory(err);
 }
 
 sbps_status grouping_open(design *g, const chunks *read, grouping *w, sbps_error *err)
@@ -157,6 +157,24 @@ static sbps_status order_groups(design *g, const uint32_t *code, size_t **at, sb
     return SBPS_OK;
 }
 
+/* Rows by levels, those of a level in the order that they have; at: NULL, or the order of levels. */
+static sbps_status sort_rows(size_t n, size_t count, const uint32_t *code, const size_t *at,
+                             size_t *order, sbps_error *err)
+{
+    size_t *next = calloc(count + 1, sizeof *next), *sorted = malloc(n * sizeof *sorted);
+    for (size_t i = 0; next && sorted && i < n; i++) next[(at ? at[code[i]] : code[i]) + 1]++;
+    for (size_t k = 0; next && sorted && k < count; k++) next[k + 1] += next[k];
+    for (size_t p = 0; next && sorted && p < n; p++) {
+        size_t which = code[order[p]];
+        sorted[next[at ? at[which] : which]++] = order[p];
+    }
+    bool fine = next && sorted;
+    if (fine) memcpy(order, sorted, n * sizeof *order);
+    free(next);
+    free(sorted);
+    return fine ? SBPS_OK : fail_memory(err);
+}
+
 sbps_status grouping_places(design *g, const grouping *w, size_t *to, sbps_error *err)
 {
     const row_groups *r = g->r->groups;
@@ -165,14 +183,12 @@ sbps_status grouping_places(design *g, const grouping *w, size_t *to, sbps_error
     const uint32_t *code = w->code[r->by];
     size_t *row_at = malloc(n * sizeof *row_at);
     sbps_status status = row_at ? order_groups(g, code, &at, err) : fail_memory(err);
-    size_t *next = status == SBPS_OK ? malloc(r->count * sizeof *next) : NULL;
-    if (status == SBPS_OK && !next) status = fail_memory(err);
-    if (status == SBPS_OK) {
-        memcpy(next, r->start, r->count * sizeof *next);
-        for (size_t i = 0; i < n; i++) row_at[to[i]] = i;
-        for (size_t p = 0; p < n; p++) to[row_at[p]] = next[at[code[row_at[p]]]]++;
-    }
-    free(next);
+    for (size_t i = 0; status == SBPS_OK && i < n; i++) row_at[to[i]] = i;
+    for (size_t k = r->nested; k-- > 0 && status == SBPS_OK;)
+        status =
+            sort_rows(n, r->factor[r->nest[k]].levels, w->code[r->nest[k]], NULL, row_at, err);
+    if (status == SBPS_OK) status = sort_rows(n, r->count, code, at, row_at, err);
+    for (size_t p = 0; status == SBPS_OK && p < n; p++) to[row_at[p]] = p;
     free(at);
     free(row_at);
     return status;

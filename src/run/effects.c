@@ -10,15 +10,17 @@
 #include <string.h>
 
 #define GROUPS_AT_A_TIME ((size_t)256)
+#define HELD             ((size_t)1 << 25) /* draws, unless those of one group are more */
 #define NAME_ROOM        ((size_t)1024)
 
 typedef struct {
     const sbps_run *run;
     const void *self;
-    size_t effects, groups, chains, draws; /* draws: of a chain */
-    size_t *order;                         /* groups by level */
-    const double **phi;                    /* chains * draws */
-    double *points;                        /* likewise: what is kept of each */
+    size_t most, at_a_time;       /* effects of a group; groups */
+    size_t groups, chains, draws; /* draws: of a chain */
+    size_t *order;                /* groups by level */
+    const double **phi;           /* chains * draws */
+    double *points;               /* likewise: what is kept of each */
     unsigned threads;
     size_t wide; /* doubles of scratch a worker */
     double
@@ -51,14 +53,16 @@ static sbps_status open_job(const sbps_run *run, size_t each, effects_job *j, sb
     const row_groups *g = run->data.members->groups;
     *j = (effects_job){.run = run,
                        .self = self,
-                       .effects = mixed_effects(self),
+                       .most = mixed_effects_most(self),
                        .groups = g->count,
                        .chains = run->chain_count,
                        .draws = each,
                        .threads = run->crew.threads};
-    size_t count = j->chains * each, size = mixed_effects_point(self),
-           held = least(j->groups, GROUPS_AT_A_TIME) * j->effects;
-    j->wide = (mixed_effects_scratch(self) + count * j->effects + 7) / 8 * 8;
+    size_t count = j->chains * each, fit = HELD / (j->most * count + 1) + 1,
+           size = mixed_effects_point(self);
+    j->at_a_time = least(least(j->groups, GROUPS_AT_A_TIME), fit);
+    size_t held = j->at_a_time * j->most;
+    j->wide = (mixed_effects_scratch(self) + count * j->most + 7) / 8 * 8;
     j->order = calloc(g->factor[g->by].levels + 1, sizeof *j->order);
     j->phi = calloc(count + 1, sizeof *j->phi);
     j->points = new_doubles(count * size + 1);
@@ -81,16 +85,17 @@ static sbps_status open_job(const sbps_run *run, size_t each, effects_job *j, sb
 static void do_group(void *self, unsigned worker, size_t index)
 {
     effects_job *j = self;
-    size_t count = j->chains * j->draws, q = j->effects;
-    double *scratch = j->scratch + worker * j->wide, *to = j->drawn + index * q * count;
-    double *made = scratch + j->wide - count * q;
-    mixed_draw_effects(j->self, j->order[j->first + index], j->run->options->seed, count,
-                       j->phi, j->points, scratch, made);
+    size_t count = j->chains * j->draws, g = j->order[j->first + index];
+    size_t q = mixed_effects(j->self, g);
+    double *scratch = j->scratch + worker * j->wide, *to = j->drawn + index * j->most * count;
+    double *made = scratch + j->wide - count * j->most;
+    mixed_draw_effects(j->self, g, j->run->options->seed, count, j->phi, j->points, scratch,
+                       made);
     j->status[index] = SBPS_OK;
     for (size_t a = 0; a < q; a++, to += count) {
         for (size_t i = 0; i < count; i++) to[i] = made[i * q + a];
         sbps_status status =
-            summarize_draws(j->chains, j->draws, to, &j->summary[index * q + a], NULL);
+            summarize_draws(j->chains, j->draws, to, &j->summary[index * j->most + a], NULL);
         if (status != SBPS_OK) j->status[index] = status;
     }
 }
@@ -98,11 +103,20 @@ static void do_group(void *self, unsigned worker, size_t index)
 /* Groups from j->first on, as many as are held at a time. */
 static sbps_status do_some(effects_job *j, size_t *n, sbps_error *err)
 {
-    *n = least(j->groups - j->first, GROUPS_AT_A_TIME);
+    *n = least(j->groups - j->first, j->at_a_time);
     sbps_status status = workers_run(j->threads, *n, do_group, j, err);
     for (size_t i = 0; i < *n && status == SBPS_OK; i++)
         if (j->status[i] != SBPS_OK) status = fail_memory(err);
     return status;
+}
+
+/* The name of the i-th place for an effect of groups at hand; false: its group has not so many. */
+static bool name_effect(const effects_job *j, size_t i, char *name)
+{
+    size_t g = j->order[j->first + i / j->most], a = i % j->most;
+    if (a >= mixed_effects(j->self, g)) return false;
+    mixed_effect_name(j->self, g, a, NAME_ROOM, name);
+    return true;
 }
 
 static size_t draws_of_all(const sbps_run *run)
@@ -142,11 +156,8 @@ static void write_effect(FILE *to, const char *name, const draw_summary *s)
 static void write_some(const effects_job *j, size_t n, FILE *to)
 {
     char name[NAME_ROOM];
-    for (size_t i = 0; i < n * j->effects; i++) {
-        mixed_effect_name(j->self, j->order[j->first + i / j->effects], i % j->effects,
-                          sizeof name, name);
-        write_effect(to, name, &j->summary[i]);
-    }
+    for (size_t i = 0; i < n * j->most; i++)
+        if (name_effect(j, i, name)) write_effect(to, name, &j->summary[i]);
 }
 
 /* Those that are functions of coordinates. */
@@ -192,14 +203,15 @@ sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err)
 {
     effects_job j;
     char name[NAME_ROOM];
-    size_t at = r->dim, count = r->chains * r->draws;
+    size_t at = r->dim, count = r->chains * r->draws, total = 0;
     sbps_status status = open_job(run, r->draws, &j, err);
-    if (status == SBPS_OK) status = result_widen(r, j.groups * j.effects, err);
+    for (size_t g = 0; status == SBPS_OK && g < j.groups; g++)
+        total += mixed_effects(j.self, g);
+    if (status == SBPS_OK) status = result_widen(r, total, err);
     for (size_t n; j.first < j.groups && status == SBPS_OK; j.first += n) {
         status = do_some(&j, &n, err);
-        for (size_t i = 0; i < n * j.effects && status == SBPS_OK; i++) {
-            mixed_effect_name(j.self, j.order[j.first + i / j.effects], i % j.effects,
-                              sizeof name, name);
+        for (size_t i = 0; i < n * j.most && status == SBPS_OK; i++) {
+            if (!name_effect(&j, i, name)) continue;
             status = derived_tell(r, at++, name, j.drawn + i * count, &j.summary[i], err);
         }
     }

@@ -1,0 +1,42 @@
+/* Groups within groups. The integral over the effects of a level is of what its parts say, which are integrals
+ * themselves, or rows at last:
+ *
+ *   log m(eta) = log int prod_parts m_part(eta + z.L v) N(v; 0, 1) dv.                                  (1)
+ *
+ * Each is a sum over nodes around its mode, as (1) of marginal.c, and so are gradients: what parts say of their rows is
+ * averaged by the shares of the nodes. For the files of this folder. */
+#ifndef MIXED_NEST_H
+#define MIXED_NEST_H
+
+#include "base/rng.h"
+#include "mixed/view.h"
+
+size_t nest_scratch(const mixed *m); /* 0: nothing is nested */
+/* Of the group that is seen: log m; v->mean and v->extra. */
+double nest_value(group_view *v);
+/* Places and curvatures at phi, kept for searches to begin from. */
+void nest_keep(group_view *v);
+/* What group_expand does. */
+void nest_expand(group_view *v, double factor, double *scratch, double *gradient,
+                 double *hessian);
+size_t nest_expand_scratch(const mixed *m);
+/* One draw of all effects of the group: those of its own level, then of the parts, each followed by its parts'. */
+void nest_draw(group_view *v, rng *r, double *out);
+
+/* effects.c: q numbers of Student's t; minus the log of their density. */
+double draw_t(rng *r, size_t q, double *t);
+/* Mean and factor of the covariance, q * q, that places have in these shares; false: they have none. */
+bool node_moments(size_t q, size_t points, const double *share, const double *place,
+                  double *mean, double *factor);
+
+/* Parts: runs of rows that have the same level. The end of the one that begins at row `first` of the table, no
+ * further than `end`. */
+size_t nest_run(const mixed *m, size_t level, size_t first, size_t end);
+/* Numbers of `extra`: coordinates of spreads of all levels, then auxiliaries. */
+size_t nest_extra(const mixed *m);
+
+sbps_status nest_open(mixed *m, sbps_error *err);
+sbps_status nest_set_nodes(mixed *m, size_t nodes, sbps_error *err);
+void nest_close(mixed *m);
+
+#endif

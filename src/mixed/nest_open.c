@@ -1,0 +1,57 @@
+/* Levels of nests: their rules, and what is kept of their parts. */
+#include "base/hermite.h"
+#include "base/memory.h"
+#include "mixed/nest.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* As mixed_set_nodes, for one level. */
+static sbps_status set_level(nest_level *l, size_t nodes, sbps_error *err)
+{
+    size_t q = l->shape.effects;
+    double node[HERMITE_MOST], weight[HERMITE_MOST];
+    hermite_rule(nodes, node, weight);
+    l->points = 1;
+    for (size_t a = 0; a < q; a++) l->points *= nodes;
+    free(l->node);
+    l->node = new_doubles(l->points * (q + 1));
+    if (!l->node) return fail_memory(err);
+    l->log_count = l->node + l->points * q;
+    for (size_t k = 0; k < l->points; k++) {
+        size_t rest = k;
+        for (size_t a = 0; a < q; a++, rest /= nodes) {
+            double t = node[rest % nodes];
+            l->node[k * q + a] = t;
+            l->log_count[k] += log(weight[rest % nodes]) + 0.5 * t * t;
+        }
+    }
+    return SBPS_OK;
+}
+
+sbps_status nest_set_nodes(mixed *m, size_t nodes, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    for (size_t l = 0; m->levels > 1 && l < m->levels && status == SBPS_OK; l++)
+        status = set_level(&m->level[l], nodes, err);
+    return status;
+}
+
+sbps_status nest_open(mixed *m, sbps_error *err)
+{
+    for (size_t l = 0; m->levels > 1 && l < m->levels; l++) {
+        nest_level *level = &m->level[l];
+        size_t q = level->shape.effects, n = m->data->n;
+        level->centre = new_doubles(n * q);
+        if (!level->centre) return fail_memory(err);
+    }
+    return SBPS_OK;
+}
+
+void nest_close(mixed *m)
+{
+    for (size_t l = 0; l < m->levels; l++) {
+        free(m->level[l].node);
+        free(m->level[l].centre);
+    }
+}
