@@ -5,6 +5,7 @@
  * Through the vector kernels: 0.15 s at d = 1000, and the same bits on every machine. */
 #include "base/cholesky.h"
 #include "base/kernels.h"
+#include "base/kernels_variants.h"
 
 #include <math.h>
 #include <string.h>

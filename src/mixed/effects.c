@@ -238,7 +238,7 @@ void mixed_draw_effects(const void *self, size_t g, uint64_t seed, size_t count,
                         double *out)
 {
     const mixed *m = self;
-    size_t q = m->shape.effects, size = mixed_effects_point(self);
+    size_t size = mixed_effects_point(self);
     rng r = rng_stream(seed, g, RNG_EFFECTS);
     group_view v;
     size_t each = mixed_effects(self, g);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define Q          EFFECTS_A_LEVEL
-#define NEAR       0.05 /* a step of so many sds is taken, and ends the search */
+#define NEAR       0.1 /* a step of so many sds is taken, and ends the search */
 #define STEPS_MOST 40
 #define SHORTEST   1e-3
 #define GRAIN      0.01 /* nats: integrals are known no further */
@@ -27,6 +27,10 @@ typedef struct {
     double *place; /* points * effects */
     sayings said;
     size_t before; /* effects of the levels above */
+    /* by the first row of each part: where its mode was last in this group, the effects above it then, and how the mode
+     * moves with those */
+    double *memory;
+    size_t each; /* doubles of a memory */
 } level_room;
 
 typedef struct {
@@ -36,6 +40,7 @@ typedef struct {
     level_room level[LEVELS_MOST];
     const effect_spread *at[LEVELS_MOST];
     double *eta, *y, *out, *bent, *aux_out; /* rows times points, at last */
+    double u[LEVELS_MOST * Q];              /* effects of the levels above that at hand */
 } nest;
 
 /* A place of a level's effects: h there, its gradient, and the factor of -h'', q * q. */
@@ -65,11 +70,17 @@ static size_t lay_out(nest *x, const mixed *m, double *base)
         level_room *r = &x->level[l];
         size_t points = m->level[l].points, q = m->level[l].shape.effects;
         if (points < DRAW_TRIES) points = DRAW_TRIES;
-        const size_t sizes[] = {n,          points * q,     points,
-                                points * n, points * extra, points * x->all * x->all};
-        double **const parts[] = {&r->eta,       &r->place,      &r->said.height,
-                                  &r->said.mean, &r->said.extra, &r->said.bend};
-        used += lay(6, parts, sizes, base ? base + used : NULL);
+        const size_t sizes[] = {n,
+                                points * q,
+                                points,
+                                points * n,
+                                points * extra,
+                                points * x->all * x->all,
+                                n * (q + before + q * before)};
+        double **const parts[] = {&r->eta,        &r->place,     &r->said.height, &r->said.mean,
+                                  &r->said.extra, &r->said.bend, &r->memory};
+        r->each = q + before + q * before;
+        used += lay(7, parts, sizes, base ? base + used : NULL);
         r->before = before;
         before += q;
         cells = points * n;
@@ -119,10 +130,10 @@ static size_t z_of_all(const nest *x, size_t l, size_t i, double *z)
 /* ---- parts at places of a level's effects ---- */
 
 /* Rows first.. of the group with effects L v on top of what the level has. */
-static void raise(const nest *x, size_t l, size_t first, size_t n, const double *v, double *eta)
+static void raise(nest *x, size_t l, size_t first, size_t n, const double *v, double *eta)
 {
     size_t q = x->m->level[l].shape.effects;
-    double u[Q];
+    double *u = x->u + x->level[l].before;
     for (size_t a = 0; a < q; a++) u[a] = dot(a + 1, x->at[l]->factor[a], v);
     for (size_t i = 0; i < n; i++) {
         eta[i] = x->level[l].eta[first + i];
@@ -269,12 +280,46 @@ static void go(nest *x, size_t l, size_t first, size_t n, stand *s, const double
     *s = next;
 }
 
+/* Where the mode was last, moved as the effects above it have; or where it is at the reference. */
+static void predict(const nest *x, size_t l, size_t first, double *v)
+{
+    const level_room *room = &x->level[l];
+    size_t q = x->m->level[l].shape.effects, before = room->before;
+    const double *was = room->memory + first * room->each, *u = was + q, *moves = u + before;
+    if (isnan(was[0])) {
+        memcpy(v, x->m->level[l].centre + (x->v->first + first) * q, q * sizeof *v);
+        return;
+    }
+    for (size_t a = 0; a < q; a++) {
+        v[a] = was[a];
+        for (size_t b = 0; b < before; b++) v[a] += moves[a * before + b] * (x->u[b] - u[b]);
+    }
+}
+
+/* The mode satisfies L' pull = v, so that dv/du = (I - L'B L)^-1 L' B by the effects u above. */
+static void remember(nest *x, size_t l, size_t first, const stand *s)
+{
+    level_room *room = &x->level[l];
+    size_t q = x->m->level[l].shape.effects, before = room->before;
+    double *is = room->memory + first * room->each, *u = is + q, *moves = u + before;
+    memcpy(is, s->v, q * sizeof *is);
+    memcpy(u, x->u, before * sizeof *u);
+    for (size_t b = 0; b < before; b++) {
+        double column[Q] = {0.0};
+        for (size_t a = 0; a < q; a++)
+            for (size_t c = a; c < q; c++)
+                column[a] +=
+                    x->at[l]->factor[c][a] * room->said.bend[(before + c) * x->all + b];
+        cholesky_solve(q, s->root, column);
+        for (size_t a = 0; a < q; a++) moves[a * before + b] = column[a];
+    }
+}
+
 static void locate(nest *x, size_t l, size_t first, size_t n, stand *s)
 {
-    const nest_level *of = &x->m->level[l];
-    size_t q = of->shape.effects;
+    size_t q = x->m->level[l].shape.effects;
     double step[Q];
-    memcpy(s->v, of->centre + (x->v->first + first) * q, q * sizeof *s->v);
+    predict(x, l, first, s->v);
     look(x, l, first, n, s);
     for (int i = 0; i < STEPS_MOST; i++) {
         memcpy(step, s->gradient, q * sizeof *step);
@@ -283,6 +328,7 @@ static void locate(nest *x, size_t l, size_t first, size_t n, stand *s)
         go(x, l, first, n, s, step);
     }
     for (size_t a = 0; a < q; a++) s->v[a] += step[a];
+    remember(x, l, first, s);
 }
 
 /* ---- the integral ---- */
@@ -370,6 +416,8 @@ static void begin(nest *x, group_view *v)
     lay_out(x, v->m, v->nest);
     for (size_t l = 0; l < v->m->levels; l++) x->at[l] = l ? v->p.inner[l] : v->p.at;
     memcpy(x->level[0].eta, v->base, v->n * sizeof *v->base);
+    for (size_t l = 0; l < v->m->levels; l++)
+        for (size_t i = 0; i < v->n; i++) x->level[l].memory[i * x->level[l].each] = NAN;
 }
 
 double nest_value(group_view *v)

@@ -18,6 +18,8 @@ typedef struct {
     double sd[2], cor, intercept;
     uint64_t seed;
     size_t crossed, crossed_effects; /* levels of h, dealt out in turn: (1|h), (1+x1|h) */
+    size_t nested,
+        nested_effects; /* rows of each part of a group but the last: (1|g:k), (1+x1|g:k) */
 } grouped_spec;
 
 #define FIXED ((size_t)3) /* intercept, x1, x2 */
@@ -58,19 +60,35 @@ static void make_term(group_term *t, size_t factor, size_t effects, bool correla
     t->column[0] = GROUP_CONSTANT;
 }
 
+/* Parts of groups are the levels of the last factor. */
+static void nest_parts(const grouped_spec *s, row_groups *g, size_t n)
+{
+    size_t last = g->factors - 1, parts = 0, row = 0;
+    make_factor(g->factor + last, "k", n, n);
+    make_term(g->term + last, last, s->nested_effects, true);
+    for (size_t i = 0; i < s->groups; i++) {
+        for (size_t k = 0; k < rows_of_group(s, i); k++)
+            g->factor[last].of[row++] = (uint32_t)(parts + k / s->nested);
+        parts += (rows_of_group(s, i) - 1) / s->nested + 1;
+    }
+    g->nest[0] = last;
+    g->nested = 1;
+}
+
 static row_groups *make_groups(const grouped_spec *s, size_t n)
 {
     row_groups *g = calloc(1, sizeof *g);
-    g->factors = g->terms = s->crossed ? 2 : 1;
-    g->factor = calloc(2, sizeof *g->factor);
-    g->term = calloc(2, sizeof *g->term);
+    g->factors = g->terms = 1 + (s->crossed > 0) + (s->nested > 0);
+    g->factor = calloc(3, sizeof *g->factor);
+    g->term = calloc(3, sizeof *g->term);
     make_factor(g->factor, "g", s->groups, n);
     make_term(g->term, 0, s->effects, !s->independent);
     if (s->crossed) make_factor(g->factor + 1, "h", s->crossed, n);
     if (s->crossed) make_term(g->term + 1, 1, s->crossed_effects, true);
+    if (s->nested) nest_parts(s, g, n);
     g->count = s->groups;
     g->start = calloc(g->count + 1, sizeof *g->start);
-    g->width = s->effects > 1 || s->crossed_effects > 1 ? 1 : 0;
+    g->width = s->effects > 1 || s->crossed_effects > 1 || s->nested_effects > 1 ? 1 : 0;
     g->z = new_doubles(n * g->width + 1);
     for (size_t i = 0, row = 0; i < s->groups; i++) {
         for (size_t k = 0; k < rows_of_group(s, i); k++, row++) {

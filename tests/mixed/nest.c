@@ -1,0 +1,287 @@
+/* Groups within groups: integrals against the closed form of normal rows and against a grid, gradients and Hessians
+ * against differences, draws of effects against the integral's own moments. */
+#include "base/cholesky.h"
+#include "base/dense.h"
+#include "fixture.h"
+#include "mixed/effects.h"
+#include "mixed/marginal.h"
+
+#define DIM_MOST ((size_t)64)
+
+static const grouped_spec specs[] = {
+    {.model = "linear",
+     .groups = 7,
+     .each = 6,
+     .effects = 1,
+     .sd = {1.2, 0.0},
+     .seed = 1,
+     .nested = 2,
+     .nested_effects = 1},
+    {.model = "linear",
+     .groups = 6,
+     .each = 6,
+     .effects = 2,
+     .sd = {1.2, 0.5},
+     .seed = 2,
+     .nested = 3,
+     .nested_effects = 2},
+    {.model = "logistic",
+     .groups = 7,
+     .each = 6,
+     .effects = 1,
+     .sd = {1.2, 0.0},
+     .seed = 3,
+     .weights = true,
+     .nested = 2,
+     .nested_effects = 1},
+    {.model = "poisson",
+     .groups = 6,
+     .each = 5,
+     .effects = 1,
+     .sd = {0.5, 0.0},
+     .seed = 4,
+     .nested = 2,
+     .nested_effects = 2,
+     .crossed = 3,
+     .crossed_effects = 1},
+};
+#define SPECS (sizeof specs / sizeof *specs)
+
+static mixed *somewhere(const grouped *t, size_t nodes, double *w)
+{
+    mixed *m = t->u->self;
+    CHECK(mixed_set_nodes(m, nodes, NULL) == SBPS_OK);
+    rng r = rng_stream(7, 0, RNG_SIMULATE);
+    for (size_t j = 0; j < m->dim; j++) w[j] = 0.3 * rng_normal(&r);
+    return m;
+}
+
+/* L'z of row i for a level's effects: the constant and x1 */
+static void along(const mixed *m, size_t level, const double *w, size_t i, double *out)
+{
+    effect_spread at;
+    const nest_level *l = &m->level[level];
+    spread_at(&l->shape, w + l->spread, false, &at);
+    const double z[] = {1.0, m->data->x[i * m->data->stride + 1]};
+    for (size_t a = 0; a < 2; a++) {
+        out[a] = 0.0;
+        for (size_t b = a; b < l->shape.effects; b++) out[a] += at.factor[b][a] * z[b];
+    }
+}
+
+/* log N(y; X beta, sum over levels of Z S Z' + sigma^2) of a group */
+static double closed_form(const mixed *m, const double *w, size_t g)
+{
+    size_t first = m->groups->start[g], n = m->groups->start[g + 1] - first;
+    double *v = new_doubles(n * n), *r = new_doubles(n),
+           value = -0.5 * (double)n * log(2.0 * M_PI);
+    for (size_t i = 0; i < n; i++) {
+        r[i] =
+            m->data->y[first + i] - dot(FIXED, w, m->data->x + (first + i) * m->data->stride);
+        for (size_t j = 0; j < n; j++) {
+            v[i * n + j] = i == j ? exp(2.0 * w[m->aux]) : 0.0;
+            for (size_t l = 0; l < m->levels; l++) {
+                double a[2], b[2];
+                const uint32_t *of = m->groups->factor[m->level[l].factor].of + first;
+                along(m, l, w, first + i, a);
+                along(m, l, w, first + j, b);
+                if (of[i] == of[j]) v[i * n + j] += dot(2, a, b);
+            }
+        }
+    }
+    CHECK(cholesky(n, v));
+    for (size_t i = 0; i < n; i++) {
+        r[i] = (r[i] - dot(i, v + i * n, r)) / v[i * n + i];
+        value -= log(v[i * n + i]) + 0.5 * r[i] * r[i];
+    }
+    free(v);
+    free(r);
+    return value;
+}
+
+TEST(of_normal_rows_few_nodes_are_exact)
+{
+    for (size_t s = 0; s < 2; s++) {
+        grouped t = grouped_make(&specs[s]);
+        double w[DIM_MOST], value;
+        mixed *m = somewhere(&t, 3, w);
+        double *scratch = new_doubles(t.u->model->scratch(m, 1));
+        for (size_t g = 0; g < specs[s].groups; g++) {
+            t.u->model->loglik(m, rows_from(g, 1), w, scratch, &value);
+            CHECK_NEAR(value, closed_form(m, w, g), 1e-9 * fmax(1.0, fabs(value)));
+        }
+        free(scratch);
+        grouped_close(&t);
+    }
+}
+
+static double normal_density(double x)
+{
+    return exp(-0.5 * x * x) / sqrt(2.0 * M_PI);
+}
+
+static double row_likelihood(const mixed *m, const double *w, size_t i, double more)
+{
+    double eta = dot(FIXED, w, m->data->x + i * m->data->stride) + more, value;
+    const batch one = {
+        .k = m->k, .n = 1, .eta = &eta, .y = m->data->y + i, .aux = w + m->aux, .pitch = 1};
+    m->rows_of->predictor->loglik(&one, &value);
+    return exp((m->data->weight ? m->data->weight[i] : 1.0) * value);
+}
+
+/* Intercepts: a grid for the group's, and for each of its points one for every part's. */
+static double on_a_grid(const mixed *m, const double *w, size_t g)
+{
+    double outer = exp(w[m->level[0].spread]), inner = exp(w[m->level[1].spread]);
+    double step = 0.05, reach = 7.0, total = 0.0;
+    const uint32_t *of = m->groups->factor[m->level[1].factor].of;
+    size_t end = m->groups->start[g + 1];
+    for (double a = -reach; a <= reach; a += step) {
+        double product = 1.0;
+        for (size_t i = m->groups->start[g], next; i < end; i = next) {
+            double part = 0.0;
+            for (next = i; next < end && of[next] == of[i];) next++;
+            for (double b = -reach; b <= reach; b += step) {
+                double said = 1.0;
+                for (size_t k = i; k < next; k++)
+                    said *= row_likelihood(m, w, k, outer * a + inner * b);
+                part += said * normal_density(b) * step;
+            }
+            product *= part;
+        }
+        total += product * normal_density(a) * step;
+    }
+    return log(total);
+}
+
+TEST(a_group_is_an_integral_of_integrals)
+{
+    grouped t = grouped_make(&specs[2]);
+    double w[DIM_MOST], value;
+    mixed *m = somewhere(&t, 25, w);
+    double *scratch = new_doubles(t.u->model->scratch(m, 1));
+    for (size_t g = 0; g < specs[2].groups; g++) {
+        t.u->model->loglik(m, rows_from(g, 1), w, scratch, &value);
+        CHECK_NEAR(value, on_a_grid(m, w, g), 1e-6 * fmax(1.0, fabs(value)));
+    }
+    free(scratch);
+    grouped_close(&t);
+}
+
+#define STEP 0.01 /* modes are found no further than values jump by 1e-6 */
+
+TEST(gradients_and_hessians_are_derivatives)
+{
+    for (size_t s = 0; s < SPECS; s++) {
+        grouped t = grouped_make(&specs[s]);
+        double w[DIM_MOST], value, above, below, gradient[DIM_MOST], same[DIM_MOST],
+            low[DIM_MOST], high[DIM_MOST], hessian[DIM_MOST * DIM_MOST];
+        size_t d = somewhere(&t, specs[s].nested_effects > 1 ? 11 : 15, w)->dim;
+        const expansion out = {&value, gradient, hessian};
+        REQUIRE(posterior_expand(t.u, w, &out, NULL, NULL) == SBPS_OK);
+        CHECK(posterior_gradient(t.u, w, &above, same, NULL) == SBPS_OK);
+        CHECK_NEAR(above, value, 1e-9 * fabs(value));
+        for (size_t j = 0; j < d; j++) {
+            double here = w[j];
+            CHECK_NEAR(same[j], gradient[j], 1e-8 * fmax(1.0, fabs(gradient[j])));
+            w[j] = here - STEP;
+            CHECK(posterior_gradient(t.u, w, &below, low, NULL) == SBPS_OK);
+            w[j] = here + STEP;
+            CHECK(posterior_gradient(t.u, w, &above, high, NULL) == SBPS_OK);
+            w[j] = here;
+            CHECK_NEAR((above - below) / (2.0 * STEP), gradient[j],
+                       1e-2 * fmax(1.0, fabs(gradient[j])));
+            for (size_t i = 0; i < d; i++)
+                CHECK_NEAR((high[i] - low[i]) / (2.0 * STEP), hessian[i * d + j],
+                           2e-2 * fmax(1.0, fabs(hessian[i * d + j])));
+        }
+        grouped_close(&t);
+    }
+}
+
+TEST(slopes_are_gradients_along)
+{
+    for (size_t s = 0; s < SPECS; s++) {
+        grouped t = grouped_make(&specs[s]);
+        double w[DIM_MOST], u[DIM_MOST], slope[16], one = 1.0;
+        mixed *m = somewhere(&t, 5, w);
+        size_t d = m->dim, n = specs[s].groups;
+        double *scratch = new_doubles(t.u->model->scratch(m, n));
+        for (size_t j = 0; j < d; j++) u[j] = cos((double)j);
+        t.u->model->slope(m, rows_from(0, n), w, u, scratch, slope);
+        for (size_t g = 0; g < n; g++) {
+            double gradient[DIM_MOST] = {0.0};
+            t.u->model->gradient(m, rows_from(g, 1), w, &one, scratch, gradient);
+            CHECK_NEAR(slope[g], dot(d, u, gradient), 1e-10 * fmax(1.0, fabs(slope[g])));
+        }
+        free(scratch);
+        grouped_close(&t);
+    }
+}
+
+/* Of normal rows the effects of a group and of its parts are normal: the law of u given y, by conditioning. */
+static void conditional(const mixed *m, const double *w, size_t g, size_t count, double *mean,
+                        double *sd)
+{
+    size_t first = m->groups->start[g], n = m->groups->start[g + 1] - first;
+    const uint32_t *part = m->groups->factor[m->level[1].factor].of + first;
+    double variance[] = {exp(2.0 * w[m->level[0].spread]), exp(2.0 * w[m->level[1].spread])};
+    double *v = new_doubles(n * n), *r = new_doubles(n), *c = new_doubles(n);
+    for (size_t i = 0; i < n; i++) {
+        r[i] =
+            m->data->y[first + i] - dot(FIXED, w, m->data->x + (first + i) * m->data->stride);
+        for (size_t j = 0; j < n; j++)
+            v[i * n + j] = variance[0] + (part[i] == part[j] ? variance[1] : 0.0) +
+                           (i == j ? exp(2.0 * w[m->aux]) : 0.0);
+    }
+    CHECK(cholesky(n, v));
+    cholesky_solve(n, v, r);
+    for (size_t e = 0; e < count; e++) { /* the group's, then parts' one after another */
+        double own = variance[e > 0];
+        for (size_t i = 0; i < n; i++) c[i] = e == 0 || part[i] == part[0] + e - 1 ? own : 0.0;
+        mean[e] = dot(n, c, r);
+        double *solved = new_doubles(n);
+        memcpy(solved, c, n * sizeof *c);
+        cholesky_solve(n, v, solved);
+        sd[e] = sqrt(own - dot(n, c, solved));
+        free(solved);
+    }
+    free(v);
+    free(r);
+    free(c);
+}
+
+#define DRAWS   ((size_t)4000)
+#define Z_LIMIT 4.5
+
+TEST(effects_of_normal_rows_are_drawn_from_their_law)
+{
+    grouped t = grouped_make(&specs[0]);
+    double w[DIM_MOST];
+    mixed *m = somewhere(&t, 3, w);
+    const double **phi = calloc(DRAWS, sizeof *phi);
+    double *scratch = new_doubles(mixed_effects_scratch(m));
+    for (size_t i = 0; i < DRAWS; i++) phi[i] = w;
+    for (size_t g = 0; g < specs[0].groups; g++) {
+        double mean[16], sd[16];
+        size_t count = mixed_effects(m, g);
+        REQUIRE(count >= 2 && count <= mixed_effects_most(m) && count < 16);
+        double *drawn = new_doubles(DRAWS * count);
+        conditional(m, w, g, count, mean, sd);
+        mixed_draw_effects(m, g, 5, DRAWS, phi, NULL, scratch, drawn);
+        for (size_t e = 0; e < count; e++) {
+            double sum_of = 0.0, squares = 0.0;
+            for (size_t i = 0; i < DRAWS; i++) sum_of += drawn[i * count + e] / (double)DRAWS;
+            for (size_t i = 0; i < DRAWS; i++)
+                squares += pow(drawn[i * count + e] - sum_of, 2.0) / (double)DRAWS;
+            CHECK_NEAR(sum_of, mean[e], Z_LIMIT * sd[e] / sqrt((double)DRAWS));
+            CHECK_NEAR(sqrt(squares), sd[e], Z_LIMIT * sd[e] / sqrt(2.0 * (double)DRAWS));
+        }
+        free(drawn);
+    }
+    free(scratch);
+    free(phi);
+    grouped_close(&t);
+}
+
+CHECK_MAIN
