@@ -40,6 +40,7 @@ typedef struct {
     level_room level[LEVELS_MOST];
     const effect_spread *at[LEVELS_MOST];
     double *eta, *y, *out, *bent, *aux_out; /* rows times points, at last */
+    bool bending;                           /* second derivatives are asked for */
     double u[LEVELS_MOST * Q];              /* effects of the levels above that at hand */
 } nest;
 
@@ -176,14 +177,15 @@ static void rows_say(nest *x, size_t l, size_t first, size_t n, size_t points,
         .k = m->k, .n = cells, .eta = x->eta, .y = x->y, .aux = x->v->p.aux, .pitch = cells};
     p->loglik(&b, x->out);
     p->gradient(&b, to->mean, count ? x->aux_out : NULL);
-    p->curvature(&b, x->bent, NULL, NULL);
+    if (x->bending) p->curvature(&b, x->bent, NULL, NULL);
     weigh(x, first, n, points, x->out);
     weigh(x, first, n, points, to->mean);
-    weigh(x, first, n, points, x->bent);
+    if (x->bending) weigh(x, first, n, points, x->bent);
     for (size_t a = 0; a < count; a++) weigh(x, first, n, points, x->aux_out + a * cells);
     for (size_t k = 0; k < points; k++) {
         to->height[k] += sum(n, x->out + k * n);
-        bend_rows(x, l, first, n, x->bent + k * n, to->bend + k * x->all * x->all);
+        if (x->bending)
+            bend_rows(x, l, first, n, x->bent + k * n, to->bend + k * x->all * x->all);
         for (size_t a = 0; a < count; a++)
             to->extra[k * nest_extra(m) + m->spreads + a] +=
                 sum(n, x->aux_out + a * cells + k * n);
@@ -257,7 +259,10 @@ static void look(nest *x, size_t l, size_t first, size_t n, stand *s)
     size_t q = x->m->level[l].shape.effects;
     const sayings *said = &x->level[l].said;
     double pull[LEVELS_MOST * Q], *own = pull + x->level[l].before;
+    bool before = x->bending;
+    x->bending = true;
     parts_say(x, l, first, n, 1, s->v, said);
+    x->bending = before;
     s->height = said->height[0] - 0.5 * dot(q, s->v, s->v);
     pull_of(x, l, first, n, said->mean, pull);
     for (size_t a = 0; a < q; a++) {
@@ -384,7 +389,8 @@ static void add_node(const nest *x, size_t l, size_t first, size_t n, size_t k, 
         to->extra[own + a] += share * pull[room->before + of->shape.of[a].row] *
                               dot(q, x->at[l]->first[a], place);
     add_scaled(room->before, share, pull, middle);
-    add_bend(x, l, share, room->said.bend + k * x->all * x->all, pull, to->bend);
+    if (x->bending)
+        add_bend(x, l, share, room->said.bend + k * x->all * x->all, pull, to->bend);
 }
 
 /* Adds to what parts of the level above say, but for the mean, which is set. */
@@ -405,7 +411,7 @@ static void integrate(nest *x, size_t l, size_t first, size_t n, const sayings *
     *to->height += log_size + share_out(of->points, room->said.height);
     memset(to->mean, 0, n * sizeof *to->mean);
     for (size_t k = 0; k < of->points; k++) add_node(x, l, first, n, k, middle, to);
-    add_bend(x, l, -1.0, NULL, middle, to->bend);
+    if (x->bending) add_bend(x, l, -1.0, NULL, middle, to->bend);
 }
 
 /* ---- groups ---- */

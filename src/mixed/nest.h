@@ -35,6 +35,8 @@ size_t nest_run(const mixed *m, size_t level, size_t first, size_t end);
 /* Numbers of `extra`: coordinates of spreads of all levels, then auxiliaries. */
 size_t nest_extra(const mixed *m);
 
+/* Nodes an effect of a level, where the innermost has so many. */
+size_t nest_nodes(const mixed *m, size_t level, size_t nodes);
 sbps_status nest_open(mixed *m, sbps_error *err);
 sbps_status nest_set_nodes(mixed *m, size_t nodes, sbps_error *err);
 void nest_close(mixed *m);

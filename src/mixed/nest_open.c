@@ -6,6 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* What many parts say together is nearer to normal than what each says, and looks at it are dearer. */
+#define FEWER       ((size_t)2)
+#define NODES_LEAST ((size_t)3)
+
 /* As mixed_set_nodes, for one level. */
 static sbps_status set_level(nest_level *l, size_t nodes, sbps_error *err)
 {
@@ -29,11 +33,19 @@ static sbps_status set_level(nest_level *l, size_t nodes, sbps_error *err)
     return SBPS_OK;
 }
 
+size_t nest_nodes(const mixed *m, size_t level, size_t nodes)
+{
+    size_t less = FEWER * (m->levels - 1 - level);
+    return nodes > less + NODES_LEAST ? nodes - less
+           : nodes < NODES_LEAST      ? nodes
+                                      : NODES_LEAST;
+}
+
 sbps_status nest_set_nodes(mixed *m, size_t nodes, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
     for (size_t l = 0; m->levels > 1 && l < m->levels && status == SBPS_OK; l++)
-        status = set_level(&m->level[l], nodes, err);
+        status = set_level(&m->level[l], nest_nodes(m, l, nodes), err);
     return status;
 }
 

@@ -119,9 +119,20 @@ static double largest_move(const mixed *m, const comparison *c)
 
 static bool affordable(const mixed *m, size_t nodes)
 {
-    size_t effects = 0;
-    for (size_t l = 0; l < m->levels; l++) effects += m->level[l].shape.effects;
-    return pow((double)nodes, (double)effects) <= POINTS_MOST;
+    double points = 1.0;
+    for (size_t l = 0; l < m->levels; l++)
+        points *= pow((double)nest_nodes(m, l, nodes), (double)m->level[l].shape.effects);
+    return points <= POINTS_MOST;
+}
+
+/* The next that has more nodes in all levels of a nest; RUNGS: there is none that can be afforded. */
+static size_t rung_above(const mixed *m, size_t rung)
+{
+    size_t above = rung + 1;
+    while (above < RUNGS && m->levels > 1 &&
+           nest_nodes(m, 0, ladder[above]) <= nest_nodes(m, 0, ladder[rung]))
+        above++;
+    return above < RUNGS && affordable(m, ladder[above]) ? above : RUNGS;
 }
 
 static void first_groups(const mixed *m, const rows *groups, comparison *c)
@@ -146,12 +157,15 @@ static sbps_status climb(mixed *m, const comparison *c, double goal, quadrature 
 {
     size_t d = m->dim, rung = 0;
     sbps_status status = look(m, &c->first, c->points, ladder[0], c->less, err);
-    for (; status == SBPS_OK && rung + 1 < RUNGS && affordable(m, ladder[rung + 1]); rung++) {
-        status = look(m, &c->first, c->points, ladder[rung + 1], c->more, err);
+    for (size_t above; status == SBPS_OK && (above = rung_above(m, rung)) < RUNGS; rung++) {
+        status = look(m, &c->first, c->points, ladder[above], c->more, err);
         if (status != SBPS_OK) return status;
         out->error = largest_move(m, c);
         if (out->error <= goal) break;
-        memcpy(c->less, c->more, LOOKS * d * sizeof *c->less);
+        if (above == rung + 1)
+            memcpy(c->less, c->more, LOOKS * d * sizeof *c->less);
+        else
+            status = look(m, &c->first, c->points, ladder[rung + 1], c->less, err);
     }
     out->nodes = ladder[rung];
     return status == SBPS_OK ? mixed_set_nodes(m, out->nodes, err) : status;
