@@ -48,6 +48,8 @@ size_t groups_write(const row_groups *g, size_t n, const char *formula, unsigned
     put_word(&w, g->terms);
     put_word(&w, g->width);
     put_word(&w, g->by);
+    put_word(&w, g->nested);
+    for (size_t k = 0; k < g->nested; k++) put_word(&w, g->nest[k]);
     put_word(&w, g->count);
     for (size_t k = 0; k <= g->count; k++) put_word(&w, g->start[k]);
     for (size_t f = 0; f < g->factors; f++) {
@@ -142,6 +144,14 @@ static bool take_term(byte_reader *r, const row_groups *g, group_term *t)
     return true;
 }
 
+static bool take_nest(byte_reader *r, size_t factors, row_groups *g)
+{
+    if (!take_word(r, GROUP_NESTS, &g->nested)) return false;
+    for (size_t k = 0; k < g->nested; k++)
+        if (!take_word(r, factors - 1, &g->nest[k])) return false;
+    return true;
+}
+
 static bool take_starts(byte_reader *r, size_t n, row_groups *g)
 {
     g->start = take_block(r, g->count + 1, sizeof *g->start);
@@ -166,8 +176,8 @@ static bool take_groups(byte_reader *r, size_t n, row_groups *g, const char **fo
     size_t most = r->left / 8, factors, terms;
     if (!(*formula = find_text(r)) || !take_word(r, most, &factors) ||
         !take_word(r, most, &terms) || !take_word(r, most, &g->width) || factors == 0 ||
-        terms == 0 || !take_word(r, factors - 1, &g->by) || !take_word(r, most, &g->count) ||
-        !take_starts(r, n, g))
+        terms == 0 || !take_word(r, factors - 1, &g->by) || !take_nest(r, factors, g) ||
+        !take_word(r, most, &g->count) || !take_starts(r, n, g))
         return false;
     g->factor = calloc(factors, sizeof *g->factor);
     g->term = calloc(terms, sizeof *g->term);
