@@ -26,7 +26,6 @@ size_t sketch_lay_out(const sketch_grid *grid, double *base, sketch_sums *r)
                  {&r->zz, s->bends * q * q},
                  {&r->zr, s->bends * q * all},
                  {&r->rr, s->bends * all * all},
-                 {&r->moved, all},
                  {&r->eta, BLOCK},
                  {&r->value, BLOCK},
                  {&r->g, BLOCK},

@@ -22,7 +22,6 @@ typedef struct {
     double *place;             /* points * effects: v */
     double *slope_z, *slope_r; /* slopes * q, slopes * (stride + auxiliaries) */
     double *zz, *zr, *rr;      /* bends * (q * q), bends * (q * wide), bends * (wide * wide) */
-    double *moved;             /* wide: of one effect */
     double *eta, *value, *g, *c, *g_aux, *c_aux, *aux_aux;
     /* by rows of the block, projected: what weighs x_i */
     double *g_by, *c_by, *ca_by, *weigh, *padded;
