@@ -20,8 +20,10 @@
  * rows that are in every batch. Warm-up then says how far (2) was wrong (replan.c). */
 #include "choose/auto.h"
 
+#include "base/cholesky.h"
 #include "base/decimal.h"
 #include "base/dense.h"
+#include "base/memory.h"
 #include "base/real.h"
 #include "choose/target.h"
 #include "mode/laplace.h"
@@ -41,6 +43,7 @@
 #define FEW_BY_HMC   120.0 /* groups, */
 #define FEW_FLOWN    60.0  /* as few as make an effective sample twice as dear */
 #define BAND_USUAL   4.0   /* k */
+#define LOG_SD_WIDE  0.35  /* posterior sd of the log of a sd */
 #define UNMET_SHARE  0.5   /* of the bounces that may be missed */
 #define BATCH_LEAST  ((size_t)4)
 #define BATCH_STEP   ((size_t)4)
@@ -206,12 +209,11 @@ static verdict judge(const auto_facts *f, const run_plan *plan, const candidate 
     return v;
 }
 
-static void say(const posterior *u, run_plan *plan, const verdict *v, bool hmc)
+static void say(const posterior *u, run_plan *plan, const verdict *v, const char *hmc)
 {
     decimal_print(plan->why, sizeof plan->why,
                   "about %.2g rows' work per effective sample, hmc about %.2g%s",
-                  auto_in_rows(u, v->work), auto_in_rows(u, auto_hmc_work(u)),
-                  hmc ? ": hmc it is" : "");
+                  auto_in_rows(u, v->work), auto_in_rows(u, auto_hmc_work(u)), hmc);
 }
 
 sbps_status auto_influences_open(const sbps_options *o, const run_plan *plan,
@@ -276,6 +278,24 @@ static sbps_status measure(const auto_facts *f, auto_influences *m, sbps_error *
                                         : measure_at_points(f, m, err);
 }
 
+/* Does the posterior of a sd of groups reach down to 0? In its logarithm that is a tail without an end, in which flights
+ * along orbits of the normal are lost. */
+static bool reaches_zero(const auto_facts *f)
+{
+    const posterior *u = f->target;
+    size_t d = u->dim;
+    double *x = u->model->rows_of ? new_doubles(d) : NULL, widest = 0.0;
+    for (size_t j = 0; x && j < d; j++) {
+        if (u->scale[j] != SCALE_LOG) continue;
+        memset(x, 0, d * sizeof *x);
+        x[j] = 1.0;
+        cholesky_solve(d, f->factor, x);
+        widest = fmax(widest, x[j]);
+    }
+    free(x);
+    return sqrt(widest) > LOG_SD_WIDE;
+}
+
 /* The cheapest candidate; its strata, where it has some. */
 static sbps_status choose(const auto_facts *f, run_plan *plan, const auto_influences *m,
                           auto_choice *out, sbps_error *err)
@@ -294,8 +314,12 @@ static sbps_status choose(const auto_facts *f, run_plan *plan, const auto_influe
     plan->control_variate = best.c->name;
     plan->batch = best.batch;
     plan->promised = best.work;
-    out->hmc = plan_may_take_hmc(f->options, plan) && auto_hmc_work(f->target) < best.work;
-    say(f->target, plan, &best, out->hmc);
+    bool cheaper = auto_hmc_work(f->target) < best.work;
+    out->hmc = plan_may_take_hmc(f->options, plan) && (cheaper || reaches_zero(f));
+    say(f->target, plan, &best,
+        !out->hmc ? ""
+        : cheaper ? ": hmc it is"
+                  : "; a sd of groups may be 0, and flights are lost there: hmc it is");
     if (out->hmc) return SBPS_OK;
     const float *influence = m->to.rows[best.c - candidates];
     out->tally = best.tally;
