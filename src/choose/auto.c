@@ -278,22 +278,34 @@ static sbps_status measure(const auto_facts *f, auto_influences *m, sbps_error *
                                         : measure_at_points(f, m, err);
 }
 
+static bool is_sd_of_groups(const posterior *u, size_t j)
+{
+    model_coordinate own;
+    return u->scale[j] == SCALE_LOG && u->model->coordinate(u->self, j, &own) && own.option &&
+           !strcmp(own.option, "prior-sd");
+}
+
 /* Does the posterior of a sd of groups reach down to 0? In its logarithm that is a tail without an end, in which flights
  * along orbits of the normal are lost. */
-static bool reaches_zero(const auto_facts *f)
+static sbps_status reaches_zero(const auto_facts *f, bool *out, sbps_error *err)
 {
     const posterior *u = f->target;
     size_t d = u->dim;
-    double *x = u->model->rows_of ? new_doubles(d) : NULL, widest = 0.0;
-    for (size_t j = 0; x && j < d; j++) {
-        if (u->scale[j] != SCALE_LOG) continue;
+    double widest = 0.0;
+    *out = false;
+    if (!u->model->rows_of) return SBPS_OK;
+    double *x = new_doubles(d);
+    if (!x) return fail_memory(err);
+    for (size_t j = 0; j < d; j++) {
+        if (!is_sd_of_groups(u, j)) continue;
         memset(x, 0, d * sizeof *x);
         x[j] = 1.0;
         cholesky_solve(d, f->factor, x);
         widest = fmax(widest, x[j]);
     }
     free(x);
-    return sqrt(widest) > LOG_SD_WIDE;
+    *out = sqrt(widest) > LOG_SD_WIDE;
+    return SBPS_OK;
 }
 
 /* The cheapest candidate; its strata, where it has some. */
@@ -314,8 +326,10 @@ static sbps_status choose(const auto_facts *f, run_plan *plan, const auto_influe
     plan->control_variate = best.c->name;
     plan->batch = best.batch;
     plan->promised = best.work;
-    bool cheaper = auto_hmc_work(f->target) < best.work;
-    out->hmc = plan_may_take_hmc(f->options, plan) && (cheaper || reaches_zero(f));
+    bool cheaper = auto_hmc_work(f->target) < best.work, tail;
+    sbps_status counted = reaches_zero(f, &tail, err);
+    if (counted != SBPS_OK) return counted;
+    out->hmc = plan_may_take_hmc(f->options, plan) && (cheaper || tail);
     say(f->target, plan, &best,
         !out->hmc ? ""
         : cheaper ? ": hmc it is"

@@ -157,18 +157,48 @@ static bool take_starts(byte_reader *r, size_t n, row_groups *g)
     g->start = take_block(r, g->count + 1, sizeof *g->start);
     if (!g->start || g->start[0] != 0 || g->start[g->count] != n) return false;
     for (size_t k = 0; k < g->count; k++)
-        if (g->start[k] > g->start[k + 1]) return false;
+        if (g->start[k] >= g->start[k + 1]) return false;
     return true;
 }
 
-/* Rows of a group are those of one level, as every run of rows must be. */
-static bool lies_together(const row_groups *g)
+static bool has_term(const row_groups *g, size_t factor)
 {
-    const uint32_t *of = g->factor[g->by].of;
+    size_t t = 0;
+    while (t < g->terms && g->term[t].factor != factor) t++;
+    return t < g->terms;
+}
+
+/* Every level of the factor is one run of rows, and no run goes on from one group of `within` to another. */
+static bool lies_in_runs(const group_factor *f, const group_factor *within, size_t n)
+{
+    bool *met = calloc(f->levels + 1, sizeof *met), fine = met;
+    for (size_t i = 0; fine && i < n; i++) {
+        bool new = i == 0 || f->of[i] != f->of[i - 1];
+        if (new)
+            fine = !met[f->of[i]];
+        else
+            fine = within->of[i] == within->of[i - 1];
+        met[f->of[i]] = true;
+    }
+    free(met);
+    return fine;
+}
+
+/* Rows of a group are those of one level, and so are those of the parts nested in it. */
+static bool lies_together(const row_groups *g, size_t n)
+{
+    const group_factor *within = &g->factor[g->by];
+    if (!has_term(g, g->by) || g->count != within->levels || !lies_in_runs(within, within, n))
+        return false;
     for (size_t k = 0; k < g->count; k++)
-        for (size_t i = g->start[k] + 1; i < g->start[k + 1]; i++)
-            if (of[i] != of[i - 1]) return false;
-    return g->count == g->factor[g->by].levels;
+        if (g->start[k] > 0 && within->of[g->start[k]] == within->of[g->start[k] - 1])
+            return false;
+    for (size_t k = 0; k < g->nested; k++) {
+        const group_factor *inner = &g->factor[g->nest[k]];
+        if (!has_term(g, g->nest[k]) || !lies_in_runs(inner, within, n)) return false;
+        within = inner;
+    }
+    return true;
 }
 
 static bool take_groups(byte_reader *r, size_t n, row_groups *g, const char **formula)
@@ -189,7 +219,7 @@ static bool take_groups(byte_reader *r, size_t n, row_groups *g, const char **fo
     if (g->width > SIZE_MAX / (8 * n) ||
         (g->width > 0 && !(g->z = take_block(r, n * g->width, 8))))
         return false;
-    return r->left == 0 && lies_together(g);
+    return r->left == 0 && lies_together(g, n);
 }
 
 row_groups *groups_read(const unsigned char *bytes, size_t size, size_t n, const char **formula)

@@ -32,26 +32,28 @@ static bool is_spread(const mixed *m, size_t j)
     return j >= m->other[0].spread && j < last->spread + last->shape.count;
 }
 
-/* The covariance of all coordinates but the spreads of other factors, given those; NULL: none. Coordinates before the
+/* The covariance of all coordinates but the spreads of other factors, given those, to be freed. Coordinates before the
  * spreads keep their index, and those behind lose as many as there are. */
-static double *covariance_given_spreads(const mixed *m, const double *hessian)
+static sbps_status covariance_given_spreads(const mixed *m, const double *hessian, double **out,
+                                            sbps_error *err)
 {
     size_t d = 0;
-    double *part = new_doubles(2 * m->dim * m->dim);
+    double *part = *out = new_doubles(2 * m->dim * m->dim);
     for (size_t i = 0; part && i < m->dim; i++) {
         if (is_spread(m, i)) continue;
         for (size_t j = 0; j < m->dim; j++)
             if (!is_spread(m, j)) part[d++] = hessian[i * m->dim + j];
     }
-    if (!part) return NULL;
+    if (!part) return fail_memory(err);
     d = (size_t)lround(sqrt((double)d));
     double *inverse = part + d * d;
     bool fine = cholesky(d, part);
     if (fine) cholesky_inverse(d, part, inverse);
     memmove(part, inverse, d * d * sizeof *part);
-    if (fine) return part;
+    if (fine) return SBPS_OK;
     free(part);
-    return NULL;
+    *out = NULL;
+    return fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
 }
 
 static void anchor_factor(const mixed *m, other_factor *o, const double *covariance, double *w)
@@ -74,9 +76,9 @@ static void anchor_factor(const mixed *m, other_factor *o, const double *covaria
 sbps_status mixed_anchor(void *self, const double *hessian, double *w, sbps_error *err)
 {
     mixed *m = self;
-    double *covariance = covariance_given_spreads(m, hessian);
-    if (!covariance)
-        return fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
+    double *covariance;
+    sbps_status status = covariance_given_spreads(m, hessian, &covariance, err);
+    if (status != SBPS_OK) return status;
     for (size_t f = 0; f < m->others; f++) anchor_factor(m, &m->other[f], covariance, w);
     free(covariance);
     return SBPS_OK;

@@ -117,9 +117,11 @@ double mixed_column_sd(const mixed *m, size_t column)
     const double *z = m->groups->z + column;
     double mean = 0.0, square = 0.0;
     if (column == GROUP_CONSTANT) return 1.0;
-    for (size_t i = 0; i < n; i++) mean += z[i * width] / (double)n;
-    for (size_t i = 0; i < n; i++)
-        square += (z[i * width] - mean) * (z[i * width] - mean) / (double)n;
+    for (size_t i = 0; i < n; i++) mean += (z[i * width] - z[0]) / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        double off = z[i * width] - z[0] - mean; /* of a constant: 0, without rounding */
+        square += off * off / (double)n;
+    }
     return square > 0.0 ? sqrt(square) : 1.0;
 }
 

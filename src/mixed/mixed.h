@@ -42,7 +42,7 @@ sbps_status mixed_settle(void *self, const rows *groups, const double *w, const 
 /* A model that was opened has effects of other factors among its coordinates. */
 bool mixed_crossed(const void *self);
 /* The standards of those effects set by the Hessian at w, which moves so that it stands for the same effects as before.
- * False: the Hessian is not positive definite, and nothing is changed. Before chains run. */
+ * SBPS_NO_MODE: the Hessian is not positive definite, and nothing is changed. Before chains run. */
 sbps_status mixed_anchor(void *self, const double *hessian, double *w, sbps_error *err);
 /* The largest move of a log sd or correlation of other factors between two points, in sds of theirs given all else. */
 double mixed_moved(const void *self, const double *hessian, const double *from,

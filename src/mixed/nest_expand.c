@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define STEP 0.02 /* sds of a column, logarithms of sds */
+#define STEP 0.02 /* of the predictor's scale over sds of a column; logarithms of sds */
 
 typedef struct {
     group_view *v;
@@ -85,7 +85,8 @@ static void find_column(differences *x, size_t c)
 static double step_of(const mixed *m, size_t c)
 {
     bool weight = c < m->data->d && m->data->sd && m->data->sd[c] > 0.0;
-    return weight ? STEP / m->data->sd[c] : STEP;
+    double scale = c < m->data->d || c >= core(m) ? predictor_scale(m->rows_self) : 1.0;
+    return STEP * (weight ? scale / m->data->sd[c] : scale);
 }
 
 /* The gradient where coordinate c is moved by a step. */

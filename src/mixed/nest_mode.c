@@ -109,9 +109,11 @@ void nest_locate(nest *x, size_t l, size_t first, size_t n, stand *s)
     for (int i = 0; i < STEPS_MOST; i++) {
         memcpy(step, s->gradient, q * sizeof *step);
         cholesky_solve(q, s->root, step);
-        if (!(dot(q, step, s->gradient) > NEAR * NEAR)) break;
+        if (!(dot(q, step, s->gradient) > NEAR * NEAR)) {
+            for (size_t a = 0; a < q; a++) s->v[a] += step[a];
+            break;
+        }
         go(x, l, first, n, s, step);
     }
-    for (size_t a = 0; a < q; a++) s->v[a] += step[a];
     remember(x, l, first, s);
 }

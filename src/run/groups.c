@@ -11,19 +11,23 @@
 #define ANCHORS_MOST 8
 #define STILL        0.1 /* of a sd: as near as the spreads of other factors come to rest */
 
-sbps_status groups_ready(const posterior *u, sbps_error *err)
+sbps_status groups_ready(const posterior *u, bool given, sbps_error *err)
 {
     size_t d = u->dim;
     if (!u->model->rows_of || !mixed_crossed(u->self)) return SBPS_OK;
+    if (given)
+        return fail(err, SBPS_BAD_ARG,
+                    "--start: effects of crossed factors are sampled in standards that the "
+                    "search for the mode sets: there is no point to start from");
     double *w = new_doubles(d * (d + 2) + 1);
     if (!w) return fail_memory(err);
     const expansion out = {w + d * (d + 2), w + d, w + 2 * d};
     u->model->start(u->self, w);
     sbps_status status = posterior_expand(u, w, &out, NULL, err);
     /* where U bends the other way there, the search begins from effects that data say nothing of */
-    if (status == SBPS_OK) mixed_anchor(u->self, out.hessian, w, NULL);
+    if (status == SBPS_OK) status = mixed_anchor(u->self, out.hessian, w, err);
     free(w);
-    return status;
+    return status == SBPS_NO_MODE ? SBPS_OK : status;
 }
 
 /* Standards that fit the mode move it, and so on. */

@@ -206,8 +206,8 @@ sbps_status run_check_weights(const sbps_run *run, sbps_error *err);
 /* run.c: rows of the table that one of the run's stands for, on average: more than 1 where these are groups. */
 double run_rows_each(const sbps_run *run);
 /* groups.c: standards for the effects of crossed factors by what data say of them where the search for the mode
- * begins; without, it is long, and the mode of their sds far too high. */
-sbps_status groups_ready(const posterior *u, sbps_error *err);
+ * begins; without, it is long, and the mode of their sds far too high. A start that is given is refused there. */
+sbps_status groups_ready(const posterior *u, bool given, sbps_error *err);
 /* Of groups, the mode by the rule that there is at first. */
 sbps_status groups_near(const posterior *u, const double *start, mode **out, sbps_error *err);
 /* Chooses the rule for the integrals of groups around a mode, and finds the mode again by it unless

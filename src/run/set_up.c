@@ -121,7 +121,7 @@ static sbps_status find_reference(sbps_run *run, findings *f, sbps_error *err)
     sbps_status status = target_start(run->options, run->target, run->names, &start, err);
     run->start_hash = start.hash;
     run->start_metric = start.precision;
-    if (status == SBPS_OK && !start.hash) status = groups_ready(run->target, err);
+    if (status == SBPS_OK) status = groups_ready(run->target, start.hash != 0, err);
     if (status == SBPS_OK)
         status = start.hash
                      ? mode_take(run->target, start.w, start.precision, &run->reference, err)
