@@ -114,9 +114,9 @@ void mixed_name_of(const void *self, size_t j, size_t size, char *text)
 double mixed_column_sd(const mixed *m, size_t column)
 {
     size_t n = m->data->n, width = m->groups->width;
-    const double *z = m->groups->z + column;
     double mean = 0.0, square = 0.0;
     if (column == GROUP_CONSTANT) return 1.0;
+    const double *z = m->groups->z + column;
     for (size_t i = 0; i < n; i++) mean += (z[i * width] - z[0]) / (double)n;
     for (size_t i = 0; i < n; i++) {
         double off = z[i * width] - z[0] - mean; /* of a constant: 0, without rounding */
