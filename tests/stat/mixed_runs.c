@@ -26,7 +26,7 @@ static void write_table(size_t groups, const double sd[2], char path[256])
 static sbps_result *sample(const char *path, const char *formula, const char *settings)
 {
     sbps_error err = {0};
-    sbps_table *table;
+    sbps_table *table = NULL;
     sbps_options *options = options_of(settings);
     if (!strstr(settings, "sampler=")) sbps_options_set(options, "sampler", "auto", &err);
     if (sbps_options_set(options, "formula", formula, &err) != SBPS_OK ||
