@@ -24,12 +24,6 @@ static const double *standard(const group_view *v, const met_levels *l, size_t i
     return v->p.w + l->of->first + l->level[i] * l->of->shape.effects;
 }
 
-static double z_of(const mixed *m, const other_factor *o, size_t row, size_t effect)
-{
-    size_t column = o->column[effect];
-    return column == GROUP_CONSTANT ? 1.0 : m->groups->z[row * m->groups->width + column];
-}
-
 size_t crossed_effects(const group_view *v)
 {
     size_t place = 0;
@@ -63,8 +57,8 @@ static void add_to_rows(const group_view *v, const met_levels *l, const double *
     size_t q = l->of->shape.effects;
     for (size_t i = 0; i < v->n; i++)
         for (size_t a = 0; a < q; a++)
-            to[i] +=
-                z_of(v->m, l->of, v->first + i, a) * effects[l->place + l->slot[i] * q + a];
+            to[i] += mixed_z(v->m, v->first + i, l->of->column[a]) *
+                     effects[l->place + l->slot[i] * q + a];
 }
 
 void crossed_see(group_view *v)
@@ -90,7 +84,7 @@ void crossed_pull(const group_view *v, size_t first, size_t n, const double *wei
         for (size_t i = first; i < first + n; i++)
             for (size_t a = 0; a < q; a++)
                 out[(place + l.slot[i] * q + a) * pitch] +=
-                    weight[i - first] * z_of(v->m, l.of, v->first + i, a);
+                    weight[i - first] * mixed_z(v->m, v->first + i, l.of->column[a]);
         place += l.count * q;
     }
 }
@@ -102,8 +96,8 @@ size_t crossed_of_row(const group_view *v, size_t i, met_effect *out)
         met_levels l = crossed_met(v, f, place);
         size_t q = l.of->shape.effects;
         for (size_t a = 0; a < q; a++)
-            out[count++] =
-                (met_effect){place + l.slot[i] * q + a, z_of(v->m, l.of, v->first + i, a)};
+            out[count++] = (met_effect){place + l.slot[i] * q + a,
+                                        mixed_z(v->m, v->first + i, l.of->column[a])};
         place += l.count * q;
     }
     return count;

@@ -29,16 +29,6 @@ static void place_nodes(group_view *v)
         }
 }
 
-/* From logarithms to shares of 1; the log of their sum. */
-static double normalise(size_t n, double *x)
-{
-    double top = -INFINITY, sum = 0.0;
-    for (size_t k = 0; k < n; k++) top = fmax(top, x[k]);
-    for (size_t k = 0; k < n; k++) sum += x[k] = exp(x[k] - top);
-    for (size_t k = 0; k < n; k++) x[k] /= sum;
-    return top + log(sum);
-}
-
 double group_value(group_view *v, size_t g)
 {
     const mixed *m = v->m;
@@ -50,7 +40,7 @@ double group_value(group_view *v, size_t g)
     place_nodes(v);
     memcpy(v->share, m->log_count, m->points * sizeof *v->share);
     group_heights(v, m->points, v->place, v->share);
-    return v->log_m = log_size + normalise(m->points, v->share) + v->said;
+    return v->log_m = log_size + share_out(m->points, v->share) + v->said;
 }
 
 /* Rows first.. of the block said this of the nodes. */

@@ -23,27 +23,33 @@ static const size_t nodes_first[EFFECTS_A_LEVEL + 1] = {1, 7, 5, 3, 3, 3};
 
 /* ---- opening ---- */
 
-/* Points of the grid, and what each counts. */
-sbps_status mixed_set_nodes(mixed *m, size_t nodes, sbps_error *err)
+double *mixed_grid(size_t nodes, size_t effects, size_t *points)
 {
-    size_t q = m->shape.effects, points = 1;
     double node[HERMITE_MOST], weight[HERMITE_MOST];
     hermite_rule(nodes, node, weight);
-    for (size_t a = 0; a < q; a++) points *= nodes;
-    free(m->node);
-    m->node = new_doubles(points * (q + 1));
-    if (!m->node) return fail_memory(err);
-    m->log_count = m->node + points * q;
-    m->nodes = nodes;
-    m->points = points;
-    for (size_t k = 0; k < points; k++) {
+    *points = 1;
+    for (size_t a = 0; a < effects; a++) *points *= nodes;
+    double *out = new_doubles(*points * (effects + 1));
+    if (!out) return NULL;
+    double *log_count = out + *points * effects;
+    for (size_t k = 0; k < *points; k++) {
         size_t rest = k;
-        for (size_t a = 0; a < q; a++, rest /= nodes) {
+        for (size_t a = 0; a < effects; a++, rest /= nodes) {
             double t = node[rest % nodes];
-            m->node[k * q + a] = t;
-            m->log_count[k] += log(weight[rest % nodes]) + 0.5 * t * t;
+            out[k * effects + a] = t;
+            log_count[k] += log(weight[rest % nodes]) + 0.5 * t * t;
         }
     }
+    return out;
+}
+
+sbps_status mixed_set_nodes(mixed *m, size_t nodes, sbps_error *err)
+{
+    free(m->node);
+    m->nodes = nodes;
+    m->node = mixed_grid(nodes, m->shape.effects, &m->points);
+    if (!m->node) return fail_memory(err);
+    m->log_count = m->node + m->points * m->shape.effects;
     return nest_set_nodes(m, nodes, err);
 }
 

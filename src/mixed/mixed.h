@@ -112,5 +112,14 @@ typedef struct {
 } mixed;
 
 sbps_status mixed_set_nodes(mixed *m, size_t nodes, sbps_error *err);
+/* Points of a grid, `effects` numbers each, and behind them what each counts: log w + t^2/2. To be freed; NULL: no
+ * memory. */
+double *mixed_grid(size_t nodes, size_t effects, size_t *points);
+
+/* z of a row in a column of groups. */
+static inline double mixed_z(const mixed *m, size_t row, size_t of)
+{
+    return of == GROUP_CONSTANT ? 1.0 : m->groups->z[row * m->groups->width + of];
+}
 
 #endif

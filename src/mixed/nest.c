@@ -63,11 +63,7 @@ size_t nest_run(const mixed *m, size_t level, size_t first, size_t end)
 
 static double z_of(const nest *x, size_t l, size_t i, size_t a)
 {
-    const mixed *m = x->m;
-    size_t column = m->level[l].column[a];
-    return column == GROUP_CONSTANT
-               ? 1.0
-               : m->groups->z[(x->v->first + i) * m->groups->width + column];
+    return mixed_z(x->m, x->v->first + i, x->m->level[l].column[a]);
 }
 
 /* z of row i for the effects of levels 0 to l, one behind another; how many. */
@@ -195,16 +191,6 @@ static double place_nodes(nest *x, size_t l, const stand *s)
         for (size_t a = 0; a < q; a++) place[a] += s->v[a];
     }
     return log_size;
-}
-
-/* From logarithms to shares of 1; the log of their sum. */
-static double share_out(size_t n, double *x)
-{
-    double top = -INFINITY, total = 0.0;
-    for (size_t k = 0; k < n; k++) top = fmax(top, x[k]);
-    for (size_t k = 0; k < n; k++) total += x[k] = exp(x[k] - top);
-    for (size_t k = 0; k < n; k++) x[k] /= total;
-    return top + log(total);
 }
 
 /* bend += share (b + p p') by the effects above level l */

@@ -1,35 +1,19 @@
 /* Levels of nests: their rules, and what is kept of their parts. */
-#include "base/hermite.h"
 #include "base/memory.h"
 #include "mixed/nest.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* What many parts say together is nearer to normal than what each says, and looks at it are dearer. */
 #define FEWER       ((size_t)2)
 #define NODES_LEAST ((size_t)3)
 
-/* As mixed_set_nodes, for one level. */
 static sbps_status set_level(nest_level *l, size_t nodes, sbps_error *err)
 {
-    size_t q = l->shape.effects;
-    double node[HERMITE_MOST], weight[HERMITE_MOST];
-    hermite_rule(nodes, node, weight);
-    l->points = 1;
-    for (size_t a = 0; a < q; a++) l->points *= nodes;
     free(l->node);
-    l->node = new_doubles(l->points * (q + 1));
+    l->node = mixed_grid(nodes, l->shape.effects, &l->points);
     if (!l->node) return fail_memory(err);
-    l->log_count = l->node + l->points * q;
-    for (size_t k = 0; k < l->points; k++) {
-        size_t rest = k;
-        for (size_t a = 0; a < q; a++, rest /= nodes) {
-            double t = node[rest % nodes];
-            l->node[k * q + a] = t;
-            l->log_count[k] += log(weight[rest % nodes]) + 0.5 * t * t;
-        }
-    }
+    l->log_count = l->node + l->points * l->shape.effects;
     return SBPS_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "mixed/nest.h"
 #include "mixed/sketch.h"
 
+#include <math.h>
 #include <string.h>
 
 #define CELLS  ((size_t)2048) /* rows times nodes of a block */
@@ -123,12 +124,6 @@ void group_begin(group_view *v, const mixed *m, const double *w, const double *u
 
 /* ---- rows ---- */
 
-double group_effect_of(const mixed *m, size_t row, size_t effect)
-{
-    size_t column = m->column[effect];
-    return column == GROUP_CONSTANT ? 1.0 : m->groups->z[row * m->groups->width + column];
-}
-
 batch group_cells(group_view *v, size_t first, size_t n, size_t points, const double *place)
 {
     const mixed *m = v->m;
@@ -157,7 +152,7 @@ static void see_effects(group_view *v)
     memset(v->along, 0, q * n * sizeof *v->along);
     for (size_t b = 0; b < q; b++) {
         double *z = v->z + b * n;
-        for (size_t i = 0; i < n; i++) z[i] = group_effect_of(m, v->first + i, b);
+        for (size_t i = 0; i < n; i++) z[i] = mixed_z(m, v->first + i, m->column[b]);
         for (size_t a = 0; a <= b; a++) {
             double factor = v->p.at->factor[b][a], *along = v->along + a * n;
             for (size_t i = 0; i < n; i++) along[i] += factor * z[i];
@@ -215,4 +210,13 @@ void group_heights(group_view *v, size_t points, const double *place, double *he
         sketch_heights(v, points, place, heights);
     else
         add_values(v, points, place, heights);
+}
+
+double share_out(size_t n, double *x)
+{
+    double top = -INFINITY, sum = 0.0;
+    for (size_t k = 0; k < n; k++) top = fmax(top, x[k]);
+    for (size_t k = 0; k < n; k++) sum += x[k] = exp(x[k] - top);
+    for (size_t k = 0; k < n; k++) x[k] /= sum;
+    return top + log(sum);
 }

@@ -60,9 +60,10 @@ double group_locate(group_view *v, size_t g);
 double group_widen(size_t q, const double *factor, double (*wide)[EFFECTS_A_LEVEL]);
 /* After that: heights[k] += log of the integrand at the places, less the normal's constant. */
 void group_heights(group_view *v, size_t points, const double *place, double *heights);
-/* z of a row of the table, for one effect. */
-double group_effect_of(const mixed *m, size_t row, size_t effect);
 size_t group_auxiliaries(const mixed *m); /* of its rows' model */
+
+/* From logarithms to shares of 1; the log of their sum. */
+double share_out(size_t n, double *x);
 
 /* view.c: looks at the rows of group g. */
 void group_see(group_view *v, size_t g);

@@ -1,9 +1,8 @@
 /* A group's integral against sums on a fine grid and against closed forms; gradients and Hessians against
  * differences. */
 #include "base/cholesky.h"
-#include "base/dense.h"
 #include "base/hermite.h"
-#include "fixture.h"
+#include "derivatives.h"
 
 #define NODES_MANY ((size_t)25)
 
@@ -162,28 +161,10 @@ TEST(gradients_and_hessians_are_derivatives)
 {
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
+        double w[DIM_MOST];
         nodes(&t, NODES_MANY);
-        size_t d = t.u->dim;
-        double w[16], at[16], same[16], low[16], high[16], value, below, above, gradient[16],
-            hessian[256];
         place(&t, w);
-        const expansion out = {&value, gradient, hessian};
-        REQUIRE(posterior_expand(t.u, w, &out, NULL, NULL) == SBPS_OK);
-        CHECK(posterior_gradient(t.u, w, &above, same, NULL) == SBPS_OK);
-        CHECK_NEAR(above, value, 1e-9 * fabs(value));
-        for (size_t j = 0; j < d; j++) {
-            CHECK_NEAR(same[j], gradient[j], 1e-8 * fmax(1.0, fabs(gradient[j])));
-            memcpy(at, w, sizeof at);
-            at[j] = w[j] - STEP;
-            CHECK(posterior_gradient(t.u, at, &below, low, NULL) == SBPS_OK);
-            at[j] = w[j] + STEP;
-            CHECK(posterior_gradient(t.u, at, &above, high, NULL) == SBPS_OK);
-            CHECK_NEAR((above - below) / (2.0 * STEP), gradient[j],
-                       1e-4 * fmax(1.0, fabs(gradient[j])));
-            for (size_t i = 0; i < d; i++)
-                CHECK_NEAR((high[i] - low[i]) / (2.0 * STEP), hessian[i * d + j],
-                           1e-4 * fmax(1.0, fabs(hessian[i * d + j])));
-        }
+        check_derivatives(&t, w, STEP, 1e-4);
         grouped_close(&t);
     }
 }
@@ -192,19 +173,10 @@ TEST(slopes_are_gradients_along)
 {
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
-        mixed *m = nodes(&t, 5);
-        size_t d = t.u->dim, n = specs[s].groups;
-        double w[16], u[16], slope[16], one = 1.0,
-                                        *scratch = new_doubles(t.u->model->scratch(m, n));
+        double w[DIM_MOST];
+        nodes(&t, 5);
         place(&t, w);
-        for (size_t j = 0; j < d; j++) u[j] = cos((double)j);
-        t.u->model->slope(m, rows_from(0, n), w, u, scratch, slope);
-        for (size_t g = 0; g < n; g++) {
-            double gradient[16] = {0.0};
-            t.u->model->gradient(m, rows_from(g, 1), w, &one, scratch, gradient);
-            CHECK_NEAR(slope[g], dot(d, u, gradient), 1e-10 * fmax(1.0, fabs(slope[g])));
-        }
-        free(scratch);
+        check_slopes(&t, w);
         grouped_close(&t);
     }
 }

@@ -1,12 +1,9 @@
 /* Groups within groups: integrals against the closed form of normal rows and against a grid, gradients and Hessians
  * against differences, draws of effects against the integral's own moments. */
 #include "base/cholesky.h"
-#include "base/dense.h"
-#include "fixture.h"
+#include "derivatives.h"
 #include "mixed/effects.h"
 #include "mixed/marginal.h"
-
-#define DIM_MOST ((size_t)64)
 
 static const grouped_spec specs[] = {
     {.model = "linear",
@@ -174,27 +171,9 @@ TEST(gradients_and_hessians_are_derivatives)
 {
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
-        double w[DIM_MOST], value, above, below, gradient[DIM_MOST], same[DIM_MOST],
-            low[DIM_MOST], high[DIM_MOST], hessian[DIM_MOST * DIM_MOST];
-        size_t d = somewhere(&t, specs[s].nested_effects > 1 ? 11 : 15, w)->dim;
-        const expansion out = {&value, gradient, hessian};
-        REQUIRE(posterior_expand(t.u, w, &out, NULL, NULL) == SBPS_OK);
-        CHECK(posterior_gradient(t.u, w, &above, same, NULL) == SBPS_OK);
-        CHECK_NEAR(above, value, 1e-9 * fabs(value));
-        for (size_t j = 0; j < d; j++) {
-            double here = w[j];
-            CHECK_NEAR(same[j], gradient[j], 1e-8 * fmax(1.0, fabs(gradient[j])));
-            w[j] = here - STEP;
-            CHECK(posterior_gradient(t.u, w, &below, low, NULL) == SBPS_OK);
-            w[j] = here + STEP;
-            CHECK(posterior_gradient(t.u, w, &above, high, NULL) == SBPS_OK);
-            w[j] = here;
-            CHECK_NEAR((above - below) / (2.0 * STEP), gradient[j],
-                       1e-2 * fmax(1.0, fabs(gradient[j])));
-            for (size_t i = 0; i < d; i++)
-                CHECK_NEAR((high[i] - low[i]) / (2.0 * STEP), hessian[i * d + j],
-                           2e-2 * fmax(1.0, fabs(hessian[i * d + j])));
-        }
+        double w[DIM_MOST];
+        somewhere(&t, specs[s].nested_effects > 1 ? 11 : 15, w);
+        check_derivatives(&t, w, STEP, 1e-2);
         grouped_close(&t);
     }
 }
@@ -203,18 +182,9 @@ TEST(slopes_are_gradients_along)
 {
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
-        double w[DIM_MOST], u[DIM_MOST], slope[16], one = 1.0;
-        mixed *m = somewhere(&t, 5, w);
-        size_t d = m->dim, n = specs[s].groups;
-        double *scratch = new_doubles(t.u->model->scratch(m, n));
-        for (size_t j = 0; j < d; j++) u[j] = cos((double)j);
-        t.u->model->slope(m, rows_from(0, n), w, u, scratch, slope);
-        for (size_t g = 0; g < n; g++) {
-            double gradient[DIM_MOST] = {0.0};
-            t.u->model->gradient(m, rows_from(g, 1), w, &one, scratch, gradient);
-            CHECK_NEAR(slope[g], dot(d, u, gradient), 1e-10 * fmax(1.0, fabs(slope[g])));
-        }
-        free(scratch);
+        double w[DIM_MOST];
+        somewhere(&t, 5, w);
+        check_slopes(&t, w);
         grouped_close(&t);
     }
 }

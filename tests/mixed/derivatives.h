@@ -1,0 +1,54 @@
+/* Derivatives of a posterior of groups against differences. */
+#ifndef TESTS_MIXED_DERIVATIVES_H
+#define TESTS_MIXED_DERIVATIVES_H
+
+#include "base/dense.h"
+#include "fixture.h"
+
+#define DIM_MOST ((size_t)64)
+
+/* Gradient and Hessian at w, by steps that far, agree to `slack`; value and gradient alone are the same. */
+static void check_derivatives(const grouped *t, double *w, double step, double slack)
+{
+    size_t d = t->u->dim;
+    double value, above, below, gradient[DIM_MOST], same[DIM_MOST], low[DIM_MOST],
+        high[DIM_MOST], hessian[DIM_MOST * DIM_MOST];
+    const expansion out = {&value, gradient, hessian};
+    REQUIRE(posterior_expand(t->u, w, &out, NULL, NULL) == SBPS_OK);
+    CHECK(posterior_gradient(t->u, w, &above, same, NULL) == SBPS_OK);
+    CHECK_NEAR(above, value, 1e-9 * fabs(value));
+    for (size_t j = 0; j < d; j++) {
+        double here = w[j];
+        CHECK_NEAR(same[j], gradient[j], 1e-8 * fmax(1.0, fabs(gradient[j])));
+        w[j] = here - step;
+        CHECK(posterior_gradient(t->u, w, &below, low, NULL) == SBPS_OK);
+        w[j] = here + step;
+        CHECK(posterior_gradient(t->u, w, &above, high, NULL) == SBPS_OK);
+        w[j] = here;
+        CHECK_NEAR((above - below) / (2.0 * step), gradient[j],
+                   slack * fmax(1.0, fabs(gradient[j])));
+        for (size_t i = 0; i < d; i++)
+            CHECK_NEAR((high[i] - low[i]) / (2.0 * step), hessian[i * d + j],
+                       slack * fmax(1.0, fabs(hessian[i * d + j])));
+    }
+}
+
+/* Slopes of groups at w along a direction are their gradients' parts in it. */
+static void check_slopes(const grouped *t, const double *w)
+{
+    const mixed *m = t->u->self;
+    size_t d = t->u->dim, n = t->data->n;
+    double u[DIM_MOST], one = 1.0, *slope = new_doubles(n),
+                        *scratch = new_doubles(t->u->model->scratch(m, n));
+    for (size_t j = 0; j < d; j++) u[j] = cos((double)j);
+    t->u->model->slope(m, rows_from(0, n), w, u, scratch, slope);
+    for (size_t g = 0; g < n; g++) {
+        double gradient[DIM_MOST] = {0.0};
+        t->u->model->gradient(m, rows_from(g, 1), w, &one, scratch, gradient);
+        CHECK_NEAR(slope[g], dot(d, u, gradient), 1e-10 * fmax(1.0, fabs(slope[g])));
+    }
+    free(scratch);
+    free(slope);
+}
+
+#endif
