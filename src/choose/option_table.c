@@ -51,7 +51,7 @@ static const option_spec lines[] = {
     {TEXT("formula", formula, "TEXT", ""), DATA,
      .help = "What is explained and by what, as in R: 'y ~ a*b + poly(x,2) + (1|g)'. In the "
              "place of "
-             "--target and --features; it may also stand behind DATA."},
+             "--target and --features; sample and map take it behind DATA, too."},
     {TEXT("target", target, "COLUMN", ""), DATA,
      .help = "Column to be explained. Required for CSV; libsvm files carry their own."},
     {TEXT("features", features, "A,B,...", ""), DATA,
@@ -139,9 +139,9 @@ static const option_spec lines[] = {
      .help = "gaussian without --covariance: ratio of its largest to its smallest variance."},
 
     {TEXT("sampler", sampler, "NAME", "auto"), SAMPLER,
-     .help =
-         "Sampler; `sbps list samplers` names them. auto: sbps, or full-data hmc where that "
-         "is counted to be cheaper (docs/auto.md)."},
+     .help = "Sampler; `sbps list samplers` names them. auto: sbps, for groups boomerang; "
+             "surrogate "
+             "or full-data hmc where that is counted to be cheaper (docs/auto.md)."},
     {SIZE("batch-size", batch_size, "N", "auto", 1, SIZE_MAX), .word = "auto", SAMPLER,
      .help = "Rows in a mini-batch. A sampler with a band needs at least 2, since their spread "
              "is what it is made of. auto: the cheapest by the noise measured (docs/auto.md)."},

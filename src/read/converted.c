@@ -96,10 +96,10 @@ static sbps_status check_spec(const char *path, const rows *r, const table_makin
                     "this one reads text",
                     path);
     if (given_text(spec->trials))
-        return fail(err, SBPS_BAD_ARG,
-                    "%s: --trials: a converted table holds shares and weights as it was made: "
-                    "leave it out here, or convert again with it",
-                    path);
+        return fail(
+            err, SBPS_BAD_ARG,
+            "%s: --trials: a converted table has none; sample from the text, or leave it out",
+            path);
     bool same =
         how->formula && given_text(spec->formula) && !strcmp(how->formula, spec->formula);
     if (given_text(spec->formula) && !same)
