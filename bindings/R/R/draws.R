@@ -1,0 +1,86 @@
+# Draws and what is read off them. Parameters have the names of the command line, but for the intercept.
+plain_name <- function(names) sub("^intercept$", "(Intercept)", names)
+
+auxiliaries <- c(gaussian = 1, negbinomial = 1, Gamma = 1, Beta = 1, student = 2, zero_inflated_poisson = 1)
+
+# What each parameter is: "fixed", "sd", "cor", "effect" or "auxiliary" such as sigma.
+parts_of <- function(fit) {
+    names <- rownames(fit$figures)
+    part <- rep("fixed", length(names))
+    if (has_groups(fit$formula)) {
+        part[grepl("^sd_.+__.+", names)] <- "sd"
+        part[grepl("^cor_.+__.+__.+", names)] <- "cor"
+        part[grepl("^r_.+\\[.*\\]$", names)] <- "effect"
+    }
+    count <- if (fit$word %in% names(auxiliaries)) auxiliaries[[fit$word]] else 0
+    if (fit$word == "cumulative") part[grepl("|", names, fixed = TRUE)] <- "auxiliary"
+    part[utils::tail(which(part == "fixed"), count)] <- "auxiliary"
+    part
+}
+
+as.array.sbps <- function(x, ...) {
+    out <- x$draws
+    dimnames(out) <- list(iteration = NULL, chain = NULL, variable = plain_name(dimnames(out)[[3]]))
+    out
+}
+
+# All chains one behind another.
+as.matrix.sbps <- function(x, pars = NULL, ...) {
+    draws <- x$draws
+    out <- matrix(draws, ncol = dim(draws)[3], dimnames = list(NULL, plain_name(dimnames(draws)[[3]])))
+    if (is.null(pars)) out else out[, pars, drop = FALSE]
+}
+
+as.data.frame.sbps <- function(x, row.names = NULL, optional = FALSE, pars = NULL, ...) {
+    as.data.frame(as.matrix(x, pars), optional = TRUE)
+}
+
+fixed_draws <- function(fit) as.matrix(fit)[, parts_of(fit) == "fixed", drop = FALSE]
+
+fixef.sbps <- function(object, ...) apply(fixed_draws(object), 2, median)
+
+coef.sbps <- function(object, ...) {
+    if (!has_groups(object$formula)) return(fixef.sbps(object))
+    fixed <- fixef.sbps(object)
+    lapply(ranef.sbps(object), function(effects) coef_of(effects, fixed))
+}
+
+# Of every level: fixed effects, and its own added where it has them.
+coef_of <- function(effects, fixed) {
+    names <- union(names(fixed), names(effects))
+    out <- lapply(names, function(name) {
+        base <- if (name %in% names(fixed)) fixed[[name]] else 0
+        rep(base, nrow(effects)) + if (name %in% names(effects)) effects[[name]] else 0
+    })
+    structure(out, names = names, row.names = rownames(effects), class = "data.frame")
+}
+
+vcov.sbps <- function(object, ...) cov(fixed_draws(object))
+
+posterior_interval.sbps <- function(object, prob = 0.9, pars = NULL, ...) {
+    interval_of(as.matrix(object, pars), prob)
+}
+
+interval_of <- function(draws, prob) {
+    if (!is.numeric(prob) || length(prob) != 1 || !(prob > 0 && prob < 1)) raise("SBPS_BAD_ARG", "prob: want a number between 0 and 1")
+    t(apply(draws, 2, quantile, probs = c((1 - prob) / 2, (1 + prob) / 2)))
+}
+
+formula.sbps <- function(x, ...) x$formula
+
+family.sbps <- function(object, ...) {
+    if (is.function(object$family)) object$family() else object$family
+}
+
+nobs.sbps <- function(object, ...) {
+    if (is.character(object$data)) nrow(row_summaries(object, NULL, "linear", "error")) else nrow(object$data)
+}
+
+# ---- posterior ----
+
+as_draws.sbps <- function(x, ...) as_draws_array.sbps(x)
+as_draws_array.sbps <- function(x, ...) posterior::as_draws_array(as.array(x))
+as_draws_df.sbps <- function(x, ...) posterior::as_draws_df(as_draws_array.sbps(x))
+as_draws_list.sbps <- function(x, ...) posterior::as_draws_list(as_draws_array.sbps(x))
+as_draws_matrix.sbps <- function(x, ...) posterior::as_draws_matrix(as_draws_array.sbps(x))
+as_draws_rvars.sbps <- function(x, ...) posterior::as_draws_rvars(as_draws_array.sbps(x))

@@ -1,0 +1,72 @@
+/* Vectors of R as columns of a table: numbers where they lie, factors as codes with their levels in
+ * their order. */
+#include "sbps_r.h"
+
+static const char *const *levels_of(SEXP factor, size_t *count)
+{
+    SEXP levels = Rf_getAttrib(factor, R_LevelsSymbol);
+    *count = (size_t)Rf_xlength(levels);
+    const char **out = (const char **)R_alloc(*count + 1, sizeof *out);
+    for (size_t k = 0; k < *count; k++) out[k] = utf8(STRING_ELT(levels, (R_xlen_t)k));
+    return out;
+}
+
+static const char *const *texts_of(SEXP texts)
+{
+    size_t count = (size_t)Rf_xlength(texts);
+    const char **out = (const char **)R_alloc(count + 1, sizeof *out);
+    for (size_t i = 0; i < count; i++) {
+        SEXP text = STRING_ELT(texts, (R_xlen_t)i);
+        out[i] = text == NA_STRING ? NULL : utf8(text);
+    }
+    return out;
+}
+
+static sbps_column column_of(SEXP values, const char *name)
+{
+    sbps_column c = {.struct_size = sizeof c, .name = name};
+    if (Rf_isFactor(values)) {
+        c.type = SBPS_LEVEL;
+        c.values = INTEGER(values);
+        c.levels = levels_of(values, &c.level_count);
+        c.first_level = 1; /* NA_integer_ lies below: missing */
+        c.ordered = true;
+    } else if (TYPEOF(values) == STRSXP) {
+        c.type = SBPS_STRING;
+        c.values = texts_of(values);
+    } else if (TYPEOF(values) == INTSXP) {
+        c.type = SBPS_INT32;
+        c.values = INTEGER(values);
+    } else {
+        c.type = SBPS_DOUBLE;
+        c.values = REAL(values);
+    }
+    return c;
+}
+
+/* Its columns lie one behind another: nothing is copied. */
+static void put_matrix(SEXP matrix, SEXP names, column_set *to)
+{
+    const double *values = REAL(matrix);
+    for (size_t k = 0; k < to->count; k++)
+        to->column[k] = (sbps_column){.struct_size = sizeof(sbps_column),
+                                      .name = utf8(STRING_ELT(names, (R_xlen_t)k)),
+                                      .type = SBPS_DOUBLE,
+                                      .values = values + k * to->rows};
+}
+
+column_set columns_of(SEXP data, SEXP names)
+{
+    column_set out = {.count = (size_t)Rf_xlength(names)};
+    out.column = (sbps_column *)R_alloc(out.count + 1, sizeof *out.column);
+    if (Rf_isMatrix(data)) {
+        out.rows = (size_t)Rf_nrows(data);
+        put_matrix(data, names, &out);
+        return out;
+    }
+    out.rows = out.count ? (size_t)Rf_xlength(VECTOR_ELT(data, 0)) : 0;
+    for (size_t k = 0; k < out.count; k++)
+        out.column[k] =
+            column_of(VECTOR_ELT(data, (R_xlen_t)k), utf8(STRING_ELT(names, (R_xlen_t)k)));
+    return out;
+}

@@ -1,0 +1,174 @@
+/* What the file of a run says. Each call opens it and closes it again: R's objects hold bytes, no handles, and can be
+ * saved and sent. */
+#include "sbps_r.h"
+
+#include <string.h>
+
+static sbps_status open_run(SEXP run, sbps_result **out, sbps_error *err)
+{
+    return sbps_result_read(only_text(run), out, err);
+}
+
+/* Draws as R's posterior wants them: iteration, chain, parameter. */
+static void put_draws(const sbps_result *r, double *to)
+{
+    size_t dim = sbps_result_dim(r), chains = sbps_result_chains(r), n = sbps_result_draws(r);
+    const double *from = sbps_result_values(r);
+    for (size_t c = 0; c < chains; c++)
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < dim; j++) to[(j * chains + c) * n + i] = *from++;
+}
+
+SEXP r_draws(SEXP run)
+{
+    sbps_error err = {0};
+    sbps_result *r = NULL;
+    if (open_run(run, &r, &err) != SBPS_OK) return failure_of(&err);
+    SEXP out = PROTECT(Rf_alloc3DArray(REALSXP, (int)sbps_result_draws(r),
+                                       (int)sbps_result_chains(r), (int)sbps_result_dim(r)));
+    put_draws(r, REAL(out));
+    sbps_result_destroy(r);
+    UNPROTECT(1);
+    return out;
+}
+
+#define FIGURES 13
+
+static void put_figures(const sbps_parameter *w, double *to, size_t rows)
+{
+    const double figures[FIGURES] = {w->mean,    w->mcse,     w->sd,        w->q5,   w->q50,
+                                     w->q95,     w->ess_bulk, w->ess_tail,  w->rhat, w->bias,
+                                     w->bias_se, w->sd_bias,  w->sd_bias_se};
+    for (size_t k = 0; k < FIGURES; k++) to[k * rows] = figures[k];
+}
+
+static SEXP dimnames_of(SEXP rows)
+{
+    static const char *const figures[FIGURES] = {
+        "mean",     "mcse", "sd",   "q5",      "q50",     "q95",       "ess_bulk",
+        "ess_tail", "rhat", "bias", "bias_se", "sd_bias", "sd_bias_se"};
+    SEXP out = PROTECT(Rf_allocVector(VECSXP, 2)), columns = Rf_allocVector(STRSXP, FIGURES);
+    SET_VECTOR_ELT(out, 0, rows);
+    SET_VECTOR_ELT(out, 1, columns);
+    for (int k = 0; k < FIGURES; k++) SET_STRING_ELT(columns, k, Rf_mkChar(figures[k]));
+    UNPROTECT(1);
+    return out;
+}
+
+/* A matrix: a row a parameter. */
+SEXP r_parameters(SEXP run)
+{
+    sbps_error err = {0};
+    sbps_result *r = NULL;
+    if (open_run(run, &r, &err) != SBPS_OK) return failure_of(&err);
+    size_t dim = sbps_result_dim(r);
+    sbps_status status = SBPS_OK;
+    SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)dim, FIGURES));
+    SEXP names = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)dim));
+    for (size_t j = 0; status == SBPS_OK && j < dim; j++) {
+        sbps_parameter w;
+        status = sbps_result_parameter(r, j, &w, &err);
+        if (status != SBPS_OK) break;
+        put_figures(&w, REAL(out) + j, dim);
+        SET_STRING_ELT(names, (R_xlen_t)j, Rf_mkCharCE(w.name, CE_UTF8));
+    }
+    sbps_result_destroy(r);
+    if (status == SBPS_OK) Rf_setAttrib(out, R_DimNamesSymbol, dimnames_of(names));
+    UNPROTECT(2);
+    return status == SBPS_OK ? out : failure_of(&err);
+}
+
+/* ---- texts ---- */
+
+typedef struct {
+    const sbps_result *result;
+    const char *run, *data;
+    sbps_scoring how;
+} question;
+
+typedef sbps_status asker(const question *q, char **out, sbps_error *err);
+
+static sbps_status ask_summary(const question *q, char **out, sbps_error *err)
+{
+    return sbps_result_summary(q->result, SBPS_TEXT, out, err);
+}
+
+static sbps_status ask_diagnosis(const question *q, char **out, sbps_error *err)
+{
+    size_t findings;
+    return sbps_result_diagnose(q->result, out, &findings, err);
+}
+
+static sbps_status ask_page(const question *q, char **out, sbps_error *err)
+{
+    return sbps_result_page_data(q->result, q->run, q->data, &q->how, out, err);
+}
+
+static sbps_status ask_loo(const question *q, char **out, sbps_error *err)
+{
+    return sbps_loo(q->result, q->run, q->data, &q->how, SBPS_TEXT, out, err);
+}
+
+static sbps_status ask_loo_json(const question *q, char **out, sbps_error *err)
+{
+    return sbps_loo(q->result, q->run, q->data, &q->how, SBPS_JSON, out, err);
+}
+
+static const struct {
+    const char *name;
+    asker *ask;
+} askers[] = {{"summary", ask_summary},
+              {"diagnose", ask_diagnosis},
+              {"page", ask_page},
+              {"loo", ask_loo},
+              {"loo-json", ask_loo_json}};
+
+static asker *find_asker(const char *name)
+{
+    for (size_t k = 0; k < sizeof askers / sizeof *askers; k++)
+        if (!strcmp(askers[k].name, name)) return askers[k].ask;
+    return NULL;
+}
+
+/* what: one of the above; data: a file of rows or NULL; how: seed, threads. */
+SEXP r_text(SEXP run, SEXP what, SEXP data, SEXP how)
+{
+    sbps_error err = {0};
+    sbps_result *r = NULL;
+    char *text = NULL;
+    asker *ask = find_asker(only_text(what));
+    question q = {.run = only_text(run), .data = only_text(data)};
+    q.how = (sbps_scoring){.seed = (uint64_t)REAL(how)[0], .threads = (unsigned)REAL(how)[1]};
+    if (!ask) Rf_error("no text is called '%s'", only_text(what));
+    sbps_status status = open_run(run, &r, &err);
+    q.result = r;
+    if (status == SBPS_OK) status = ask(&q, &text, &err);
+    SEXP out = PROTECT(status == SBPS_OK ? text_of(text) : failure_of(&err));
+    sbps_free(text);
+    sbps_result_destroy(r);
+    UNPROTECT(1);
+    return out;
+}
+
+/* ---- rows ---- */
+
+/* words: kind, new levels; numbers: draws (0 or 1), most of them, seed, threads. The CSV goes to output. */
+SEXP r_predict(SEXP run, SEXP data, SEXP words, SEXP numbers, SEXP output)
+{
+    sbps_error err = {0};
+    sbps_result *r = NULL;
+    sbps_predicted told;
+    const double *number = REAL(numbers);
+    const char *from = only_text(run), *rows = only_text(data);
+    const sbps_prediction how = {.kind = utf8(STRING_ELT(words, 0)),
+                                 .new_levels = utf8(STRING_ELT(words, 1)),
+                                 .draws = number[0] != 0.0,
+                                 .max_draws = (size_t)number[1],
+                                 .seed = (uint64_t)number[2],
+                                 .threads = (unsigned)number[3],
+                                 .path = only_text(output)};
+    sbps_status status = open_run(run, &r, &err);
+    if (status == SBPS_OK) status = sbps_predict(r, from, rows, &how, &told, &err);
+    sbps_result_destroy(r);
+    return status == SBPS_OK ? R_NilValue : failure_of(&err);
+}

@@ -1,0 +1,255 @@
+/* A table and options become a run; rounds are flown by a thread of their own, so that R's may look
+ * for interrupts; what was drawn goes to a file. */
+#include "sbps_r.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+
+#define LOOK_NANOSECONDS 100000000 /* between two looks for an interrupt */
+#define NEWS_MOST        16
+
+typedef struct {
+    sbps_options *options;
+    sbps_table *table;
+    sbps_run *run;
+    sbps_result *result;
+    bool interrupted, tells;
+    size_t news; /* warnings of the run, the first of them */
+    sbps_error warning[NEWS_MOST];
+    sbps_progress state;
+} task;
+
+static void end_task(task *t)
+{
+    sbps_result_destroy(t->result);
+    sbps_run_destroy(t->run);
+    sbps_table_destroy(t->table);
+    sbps_options_destroy(t->options);
+}
+
+/* ---- set-up ---- */
+
+/* Texts that R has translated, so that R need not be asked once there are handles to lose. */
+typedef struct {
+    size_t count;
+    const char **name, **value;
+} settings;
+
+static settings settings_of(SEXP options)
+{
+    SEXP names = Rf_getAttrib(options, R_NamesSymbol);
+    settings s = {.count = (size_t)Rf_xlength(options)};
+    s.name = (const char **)R_alloc(s.count + 1, sizeof *s.name);
+    s.value = (const char **)R_alloc(s.count + 1, sizeof *s.value);
+    for (size_t k = 0; k < s.count; k++) {
+        s.name[k] = utf8(STRING_ELT(names, (R_xlen_t)k));
+        s.value[k] = utf8(STRING_ELT(options, (R_xlen_t)k));
+    }
+    return s;
+}
+
+static sbps_status set_options(task *t, const settings *s, sbps_error *err)
+{
+    sbps_status status = sbps_options_create(&t->options, err);
+    for (size_t k = 0; status == SBPS_OK && k < s->count; k++)
+        status = sbps_options_set(t->options, s->name[k], s->value[k], err);
+    return status;
+}
+
+static bool go_on(void *self, const char *stage, size_t rows, double share)
+{
+    task *t = self;
+    (void)stage;
+    (void)rows;
+    (void)share;
+    t->interrupted = interrupt_is_pending();
+    return !t->interrupted;
+}
+
+/* ---- rounds ---- */
+
+typedef struct {
+    task *of;
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    bool over, finished;
+    sbps_status status;
+    sbps_error err;
+} flight;
+
+static void *fly(void *self)
+{
+    flight *f = self;
+    bool finished = false;
+    sbps_status status = sbps_run_advance(f->of->run, &finished, &f->err);
+    pthread_mutex_lock(&f->lock);
+    f->status = status;
+    f->finished = finished;
+    f->over = true;
+    pthread_cond_signal(&f->ended);
+    pthread_mutex_unlock(&f->lock);
+    return NULL;
+}
+
+static bool wait_a_little(flight *f)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_NANOSECONDS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&f->lock);
+    int rc = 0;
+    while (!f->over && rc == 0) rc = pthread_cond_timedwait(&f->ended, &f->lock, &until);
+    bool over = f->over;
+    pthread_mutex_unlock(&f->lock);
+    return over;
+}
+
+/* Signals are R's: its own thread takes them. */
+static bool begin_round(flight *f, pthread_t *thread)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool begun = pthread_create(thread, NULL, fly, f) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return begun;
+}
+
+static void look_for_interrupt(task *t)
+{
+    if (t->interrupted || !interrupt_is_pending()) return;
+    t->interrupted = true;
+    sbps_run_interrupt(t->run);
+}
+
+static sbps_status fly_round(task *t, bool *finished, sbps_error *err)
+{
+    pthread_t thread;
+    flight f = {.of = t, .status = SBPS_OK};
+    pthread_mutex_init(&f.lock, NULL);
+    pthread_cond_init(&f.ended, NULL);
+    if (begin_round(&f, &thread)) {
+        while (!wait_a_little(&f)) look_for_interrupt(t);
+        pthread_join(thread, NULL);
+    } else { /* no thread to be had: then without looks on the way */
+        fly(&f);
+    }
+    look_for_interrupt(t);
+    pthread_cond_destroy(&f.ended);
+    pthread_mutex_destroy(&f.lock);
+    *finished = f.finished || t->interrupted;
+    if (f.status != SBPS_OK) *err = f.err;
+    return f.status;
+}
+
+static void tell_state(const task *t, bool finished)
+{
+    if (!t->tells) return;
+    REprintf("\rsbps: %3.0f%%  ESS %.0f  %.3g proposals/s ", 100.0 * t->state.share_done,
+             t->state.min_ess, t->state.proposals_per_second);
+    if (finished) REprintf("\n");
+}
+
+static sbps_status fly_all(task *t, sbps_error *err)
+{
+    bool finished = false;
+    sbps_status status = SBPS_OK;
+    while (status == SBPS_OK && !finished) {
+        status = fly_round(t, &finished, err);
+        while (t->news < NEWS_MOST && sbps_run_warning(t->run, &t->warning[t->news])) t->news++;
+        sbps_run_progress(t->run, &t->state);
+        tell_state(t, finished || status != SBPS_OK);
+    }
+    return status;
+}
+
+/* ---- what is kept ---- */
+
+static sbps_status keep(task *t, const char *command, const char *output, sbps_error *err)
+{
+    sbps_status status = sbps_result_from_run(t->run, &t->result, err);
+    if (status != SBPS_OK) return status;
+    if (sbps_result_draws(t->result) == 0) return SBPS_BAD_DATA; /* an interrupt came first */
+    status = sbps_result_set_command(t->result, command, err);
+    return status == SBPS_OK ? sbps_result_write(t->result, output, err) : status;
+}
+
+static SEXP warnings_of(const task *t)
+{
+    SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)t->news));
+    for (size_t k = 0; k < t->news; k++)
+        SET_STRING_ELT(out, (R_xlen_t)k, Rf_mkCharCE(t->warning[k].text, CE_UTF8));
+    UNPROTECT(1);
+    return out;
+}
+
+static SEXP told_by(const task *t, const char *described)
+{
+    static const char *const names[] = {
+        "description", "notes", "warnings", "interrupted", "min_ess", "rows_per_ess", ""};
+    SEXP out = PROTECT(Rf_mkNamed(VECSXP, (const char **)names));
+    SET_VECTOR_ELT(out, 0, text_of(described));
+    SET_VECTOR_ELT(out, 1, text_of(sbps_table_notes(t->table)));
+    SET_VECTOR_ELT(out, 2, warnings_of(t));
+    SET_VECTOR_ELT(out, 3, Rf_ScalarLogical(t->interrupted));
+    SET_VECTOR_ELT(out, 4, Rf_ScalarReal(t->state.min_ess));
+    SET_VECTOR_ELT(out, 5, Rf_ScalarReal(t->state.rows_per_ess));
+    UNPROTECT(1);
+    return out;
+}
+
+static SEXP failed(const task *t, const sbps_error *err)
+{
+    if (!t->interrupted) return failure_of(err);
+    return failure_called("SBPS_INTERRUPTED", "interrupted before any draws were made");
+}
+
+/* ---- all of it ---- */
+
+typedef struct {
+    const char *path; /* NULL: columns */
+    column_set columns;
+    settings set;
+    const char *command, *output;
+} request;
+
+static sbps_status open_table(task *t, const request *r, sbps_error *err)
+{
+    if (r->path) return sbps_table_read_watched(r->path, t->options, go_on, t, &t->table, err);
+    return sbps_table_from_columns(r->columns.rows, r->columns.count, r->columns.column,
+                                   t->options, go_on, t, &t->table, err);
+}
+
+static sbps_status sample(task *t, const request *r, char **described, sbps_error *err)
+{
+    sbps_status status = set_options(t, &r->set, err);
+    if (status == SBPS_OK) status = open_table(t, r, err);
+    if (status == SBPS_OK) status = sbps_run_create(t->table, t->options, &t->run, err);
+    if (status == SBPS_OK) status = sbps_run_describe(t->run, described, err);
+    if (status != SBPS_OK) return status;
+    if (t->tells) REprintf("%s", *described);
+    status = fly_all(t, err);
+    return status == SBPS_OK ? keep(t, r->command, r->output, err) : status;
+}
+
+/* data: the name of a file, a list of columns or a matrix; output: the .nc that the draws go to. */
+SEXP r_sample(SEXP data, SEXP names, SEXP options, SEXP command, SEXP output, SEXP progress)
+{
+    sbps_error err = {0};
+    char *described = NULL;
+    task t = {.tells = Rf_asLogical(progress) == TRUE};
+    request r = {.path = only_text(data),
+                 .set = settings_of(options),
+                 .command = only_text(command),
+                 .output = only_text(output)};
+    if (!r.path) r.columns = columns_of(data, names);
+    sbps_status status = sample(&t, &r, &described, &err);
+    SEXP out = PROTECT(status == SBPS_OK ? told_by(&t, described) : failed(&t, &err));
+    sbps_free(described);
+    end_task(&t);
+    UNPROTECT(1);
+    return out;
+}

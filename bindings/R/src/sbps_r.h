@@ -1,0 +1,39 @@
+/* What the routines share. Nothing here lets R jump over a frame of the library: R is asked for
+ * memory only where none is on the stack, and for interrupts under R_tryCatch. */
+#ifndef SBPS_R_H
+#define SBPS_R_H
+
+#define R_NO_REMAP
+#include <R.h>
+#include <Rinternals.h>
+#include <sbps.h>
+
+/* A sentence with its status, which the R side makes a condition of. */
+SEXP failure_of(const sbps_error *err);
+SEXP failure_called(const char *word, const char *sentence);
+/* The text of a CHARSXP, translated; R frees it after the call. */
+const char *utf8(SEXP text);
+/* The only string of a character vector; NULL where there is none. */
+const char *only_text(SEXP texts);
+SEXP text_of(const char *text);
+bool interrupt_is_pending(void);
+
+/* ---- columns.c ---- */
+
+/* Columns of a list or of a double matrix; values are borrowed from R. */
+typedef struct {
+    size_t rows, count;
+    sbps_column *column;
+} column_set;
+
+column_set columns_of(SEXP data, SEXP names);
+
+/* ---- routines ---- */
+
+SEXP r_sample(SEXP data, SEXP names, SEXP options, SEXP command, SEXP output, SEXP progress);
+SEXP r_draws(SEXP run);
+SEXP r_parameters(SEXP run);
+SEXP r_text(SEXP run, SEXP what, SEXP data, SEXP how);
+SEXP r_predict(SEXP run, SEXP data, SEXP words, SEXP numbers, SEXP output);
+
+#endif

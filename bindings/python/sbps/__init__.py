@@ -1,0 +1,15 @@
+"""Posterior sampling for tables too big for ordinary MCMC.
+
+>>> import sbps
+>>> fit = sbps.fit("y ~ x", {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}, family="gaussian", seed=1)
+>>> print(fit.diagnose()["findings"])
+[]
+
+`fit` draws, `read` reads what was written; both give a `Fit`. docs/python.md is the guide."""
+from ._fit import Fit, fit, read
+from ._report import Report
+from .errors import (BadArg, BadData, BadFile, Diverged, Mismatch, NoFile, NoMem, NoMode, SbpsError, SbpsWarning)
+
+__version__ = "0.1.0"
+__all__ = ["BadArg", "BadData", "BadFile", "Diverged", "Fit", "Mismatch", "NoFile", "NoMem", "NoMode", "Report",
+           "SbpsError", "SbpsWarning", "fit", "read"]

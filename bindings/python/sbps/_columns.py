@@ -1,0 +1,222 @@
+"""Columns in memory as the library takes them: where their values lie, and of which type they are.
+
+Numbers of numpy are borrowed where they lie, with any stride. Lists, texts and what has missing cells beside NaN are
+laid out anew. numpy is not needed, and nothing here imports it."""
+from __future__ import annotations
+
+import ctypes
+import math
+from array import array
+from ctypes import c_char_p, sizeof
+from dataclasses import dataclass
+from typing import Any, Iterable, Mapping, Optional, Sequence
+
+from . import _library as lib
+from .errors import BadArg
+
+DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, BOOL, STRING, LEVEL = range(13)
+TYPE_OF_NUMPY = {"f8": DOUBLE, "f4": FLOAT, "i1": INT8, "i2": INT16, "i4": INT32, "i8": INT64, "u1": UINT8,
+                 "u2": UINT16, "u4": UINT32, "u8": UINT64, "b1": BOOL}
+LEVELS_OF_BOOL = ("false", "true")
+INT64_MOST = 2**63 - 1
+
+
+@dataclass
+class Column:
+    """Values at `address`; `keep` holds them, and `source` is what can be walked through to write them as text."""
+
+    name: str
+    type: int
+    address: int
+    rows: int
+    keep: Any
+    stride: int = 0
+    levels: Sequence[str] = ()
+    ordered: bool = False
+    source: Optional[Iterable] = None
+
+
+def from_mapping(data: Mapping) -> list[Column]:
+    """A column for each name, all of the same length."""
+    columns = [from_values(str(name), values) for name, values in data.items()]
+    if not columns:
+        raise BadArg("the table has no columns")
+    for column in columns:
+        if column.rows != columns[0].rows:
+            raise BadArg(f"column '{column.name}' has {column.rows} rows, column '{columns[0].name}' {columns[0].rows}")
+    return columns
+
+
+def from_matrix(data: Any, names: Optional[Sequence[str]]) -> list[Column]:
+    """The columns of a numpy matrix, where they lie."""
+    if data.ndim != 2:
+        raise BadArg(f"want an array of two dimensions, rows and columns, and this has {data.ndim}")
+    if names is None or len(names) != data.shape[1]:
+        given = "none" if names is None else str(len(names))
+        raise BadArg(f"the array has {data.shape[1]} columns: want as many names, and there are {given}")
+    if len(set(names)) != len(names):
+        raise BadArg("two columns have the same name")
+    return from_mapping({name: data[:, j] for j, name in enumerate(names)})
+
+
+def from_frame(data: Any) -> list[Column]:
+    """The columns of a pandas data frame."""
+    if not data.columns.is_unique:
+        raise BadArg("two columns of the data frame have the same name")
+    return from_mapping({name: data[name] for name in data.columns})
+
+
+def from_values(name: str, values: Any) -> Column:
+    """One column: of pandas, of numpy, or any sequence."""
+    if is_of(values, "pandas"):
+        return from_pandas(name, values)
+    if is_of(values, "numpy") and hasattr(values, "dtype"):
+        return from_numpy(name, values)
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise BadArg(f"column '{name}' is one {type(values).__name__}, want a value for each row")
+    return from_list(name, list(values))
+
+
+def is_of(value: Any, package: str) -> bool:
+    return any(kind.__module__.split(".")[0] == package for kind in type(value).__mro__)
+
+
+def from_pandas(name: str, values: Any) -> Column:
+    if hasattr(values, "cat"):
+        return from_categories(name, values)
+    if hasattr(values.dtype, "newbyteorder"):  # numpy's own
+        return from_numpy(name, values.to_numpy())
+    if values.dtype.kind in "OUb":
+        return from_list(name, values.astype(object).tolist())
+    if values.dtype.kind not in "iuf":
+        raise no_type(name, values.dtype)
+    if values.isna().any():
+        return from_numpy(name, values.to_numpy(dtype="float64", na_value=math.nan))
+    return from_numpy(name, values.to_numpy(dtype=getattr(values.dtype, "numpy_dtype", "float64")))
+
+
+def from_categories(name: str, values: Any) -> Column:
+    """Levels keep the order that the categories have: the first is the one to compare with."""
+    codes = values.cat.codes.to_numpy().astype("int32")
+    column = from_numpy(name, codes)
+    column.type, column.levels, column.ordered = LEVEL, [str(level) for level in values.cat.categories], True
+    column.source = Decoded(codes, column.levels)
+    return column
+
+
+class Decoded:
+    """Codes as the texts they stand for, as often as somebody walks through them."""
+
+    def __init__(self, codes: Iterable, levels: Sequence[str]) -> None:
+        self.codes, self.levels = codes, levels
+
+    def __iter__(self):
+        return (self.levels[code] if code >= 0 else None for code in self.codes)
+
+
+def no_type(name: str, what: Any) -> BadArg:
+    return BadArg(f"column '{name}' is of type {what}: want numbers, truth values, texts or categories")
+
+
+def from_numpy(name: str, values: Any) -> Column:
+    if values.ndim != 1:
+        raise BadArg(f"column '{name}' has {values.ndim} dimensions, want one")
+    if values.dtype.kind in "OU":
+        return from_list(name, values.tolist())
+    if hasattr(values, "mask"):
+        if values.dtype.kind not in "iuf":
+            raise no_type(name, f"masked {values.dtype}")
+        values = values.astype("float64").filled(math.nan)
+    if values.dtype.str[1:] == "f2":
+        values = values.astype("float32")
+    kind = TYPE_OF_NUMPY.get(values.dtype.str[1:])
+    if kind is None:
+        raise no_type(name, values.dtype)
+    if not values.dtype.isnative or (values.strides[0] == 0 and len(values) > 1):
+        values = values.astype(values.dtype.newbyteorder("=")).copy()  # a stride of 0 says nothing to the library
+    stride = values.strides[0] if len(values) > 1 else 0
+    return Column(name, kind, values.__array_interface__["data"][0], len(values), values, stride, source=values)
+
+
+def is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or (
+        isinstance(value, float) and math.isnan(value))
+
+
+def simple(value: Any) -> Any:
+    """None for what is missing; numbers of numpy as Python's."""
+    if is_missing(value):
+        return None
+    return value.item() if is_of(value, "numpy") and hasattr(value, "item") else value
+
+
+def from_list(name: str, values: list) -> Column:
+    """By what its values are, which must all be of a kind."""
+    values = [simple(value) for value in values]
+    kinds = {kind_of(value) for value in values if value is not None}
+    if len(kinds) > 1 and kinds != {int, float}:
+        raise mixed(name, values)
+    if kinds == {str}:
+        return from_texts(name, values)
+    if kinds == {bool}:
+        return from_truths(name, values)
+    if kinds - {int, float}:
+        raise no_type(name, kinds.pop().__name__)
+    if kinds == {int} and None not in values and all(abs(value) <= INT64_MOST for value in values):
+        return from_array(name, INT64, array("q", values), values)
+    return from_array(name, DOUBLE, array("d", [math.nan if value is None else value for value in values]), values)
+
+
+def kind_of(value: Any) -> type:
+    for kind in (bool, int, float, str):
+        if isinstance(value, kind):
+            return kind
+    return type(value)
+
+
+def mixed(name: str, values: list) -> BadArg:
+    first = next(value for value in values if value is not None)
+    row, other = next((i, value) for i, value in enumerate(values, 1)
+                      if value is not None and kind_of(value) is not kind_of(first))
+    return BadArg(f"column '{name}' begins with {first!r} and has {other!r} in row {row}: want values of one kind")
+
+
+def from_array(name: str, kind: int, values: array, source: Iterable) -> Column:
+    return Column(name, kind, values.buffer_info()[0], len(values), values, source=source)
+
+
+def encode(name: str, text: str) -> bytes:
+    try:
+        coded = text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise BadArg(f"column '{name}' holds {text!r}, which is no text in UTF-8") from None
+    if b"\0" in coded:
+        raise BadArg(f"column '{name}' holds {text!r}, which has a zero character in it")
+    return coded
+
+
+def from_texts(name: str, values: list) -> Column:
+    """Each different text is laid down once."""
+    known = {text: encode(name, text) for text in set(values) if text is not None}
+    pointers = (c_char_p * len(values))(*[None if text is None else known[text] for text in values])
+    return Column(name, STRING, ctypes.addressof(pointers), len(values), (pointers, known), source=values)
+
+
+def from_truths(name: str, values: list) -> Column:
+    column = from_array(name, LEVEL, array("i", [-1 if value is None else int(value) for value in values]), values)
+    column.levels = LEVELS_OF_BOOL
+    return column
+
+
+def for_library(columns: Sequence[Column]) -> tuple[Any, list]:
+    """The array of structs, and what must stay alive while it is used."""
+    structs, keep = (lib.Column * len(columns))(), [columns]
+    for struct, column in zip(structs, columns):
+        levels = (c_char_p * len(column.levels))(*[encode(column.name, level) for level in column.levels])
+        keep.append(levels)
+        struct.struct_size = sizeof(lib.Column)
+        struct.name = encode(column.name, column.name)
+        struct.type, struct.values, struct.stride = column.type, column.address, column.stride
+        if column.type == LEVEL:
+            struct.levels, struct.level_count, struct.ordered = levels, len(levels), column.ordered
+    return structs, keep

@@ -1,0 +1,312 @@
+"""A fit: draws from a posterior, and what can be asked of them."""
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import tempfile
+import threading
+import warnings
+import weakref
+from ctypes import byref, c_size_t, c_void_p
+from functools import cached_property
+from typing import Any, Iterator, Optional, Sequence, Union
+
+from . import _library as lib
+from . import _tables
+from ._progress import bar
+from ._report import Report, frame, html_table, rows_of
+from ._sampling import Outcome, Sampling, as_text, sample
+from .errors import BadArg, SbpsWarning
+
+DRAWS_PREDICTED = 1000
+DRAWS_SCORED = 4000
+RHAT_CONVERGED = 1.01  # Vehtari et al. (2021)
+Path = Union[str, bytes, "os.PathLike[Any]"]
+
+
+class Fit:
+    """Draws from a posterior. Made by `sbps.fit` and `sbps.read`.
+
+    >>> import sbps
+    >>> x = [0.1 * (i % 21) - 1 for i in range(300)]
+    >>> y = [int((i * 7919) % 100 < 50 + 30 * v) for i, v in enumerate(x)]
+    >>> fit = sbps.fit("y ~ x", {"x": x, "y": y}, family="bernoulli", seed=1, ess=200)
+    >>> fit.names
+    ['intercept', 'x']
+    >>> fit.draws.shape[0], fit.draws.shape[2]
+    (4, 2)
+    >>> bool(fit.summary().loc["x", "mean"] > 0.5)
+    True
+    """
+
+    def __init__(self, outcome: Outcome, table: _tables.Table, origin: bytes = b"the fit") -> None:
+        self._result = outcome.result
+        self._table = table
+        self._origin = origin  # for sentences
+        self._lock = threading.RLock()  # the library wants one thread at a time
+        self._free = weakref.finalize(self, lib.plain, "result_destroy", outcome.result)
+        self.chosen: str = outcome.chosen
+        """What was chosen: priors, sizes, sampler and its settings. Empty for a fit that was read."""
+        self.notes: list[str] = outcome.notes
+        """What there is to know of how the table was read."""
+        self.interrupted: bool = outcome.interrupted
+        """Whether Ctrl-C ended the run early."""
+
+    def __reduce__(self) -> Any:
+        """A copy has what the run's file has; of its table the file's name, where it was one."""
+        with tempfile.TemporaryDirectory(prefix="sbps-") as folder:
+            path = os.path.join(folder, "run.nc")
+            self.to_netcdf(path)
+            with open(path, "rb") as file:
+                return restored, (file.read(), self.chosen, self.notes, self.interrupted)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The parameters, in the order of the last index of `draws`."""
+        return [one.name.decode("utf-8", "replace") for one in self._parameters()]
+
+    def _parameters(self) -> list[lib.Parameter]:
+        with self._lock:
+            told = [lib.Parameter() for _ in range(lib.plain("result_dim", self._result))]
+            for index, parameter in enumerate(told):
+                lib.call("result_parameter", self._result, index, byref(parameter))
+            return told
+
+    @cached_property
+    def draws(self) -> Any:
+        """All draws, `[chain, draw, parameter]`: an array where numpy is there, else lists."""
+        with self._lock:
+            shape = [lib.plain("result_" + part, self._result) for part in ("chains", "draws", "dim")]
+            values = lib.plain("result_values", self._result)
+            flat = values[:math.prod(shape)] if not has_numpy() else None
+            return nested(flat, shape) if flat is not None else copied(values, shape)
+
+    def summary(self) -> Any:
+        """Mean, sd, quantiles, ESS, R-hat and stated bias of each parameter: a data frame by name where pandas is
+        there, else a list of dicts."""
+        return frame(self._rows(), "name")
+
+    def _rows(self) -> list[dict]:
+        return rows_of(self._told("result_summary", lib.CSV))
+
+    def _told(self, name: str, *arguments: Any, behind: tuple = ()) -> str:
+        with self._lock:
+            return lib.told(name, self._result, *arguments, behind=behind)
+
+    def __repr__(self) -> str:
+        """What `sbps summary` prints."""
+        return self._told("result_summary", lib.TEXT).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return html_table(self._rows())
+
+    def diagnose(self) -> Report:
+        """What is wrong with the run, in words, and what to do about it, as `sbps diagnose` says it.
+
+        `fit.diagnose()["findings"]` is a list, which is empty when nothing is."""
+        return Report(self._told("result_findings"),
+                      lambda: self._told("result_diagnose", behind=(byref(c_size_t()),)))
+
+    def to_netcdf(self, path: Path) -> None:
+        """Writes the run as `sbps sample -o` does, for `sbps.read`, the command line, ArviZ and xarray. The ending
+        says how: `.nc`, `.stan.csv` or `.csv`."""
+        with self._lock:
+            lib.call("result_write", self._result, os.fsencode(path))
+
+    def to_xarray(self) -> Any:
+        """The draws as an `xarray.Dataset`, as the group `posterior` of the file has them: `w(chain, draw, coef)`."""
+        import xarray
+
+        chains, draws, _ = self.draws.shape
+        return xarray.Dataset({"w": (("chain", "draw", "coef"), self.draws)},
+                              coords={"chain": range(chains), "draw": range(draws), "coef": self.names})
+
+    def predict(self, new: Any, kind: str = "mean", draws: bool = False, *, names: Optional[Sequence[str]] = None,
+                new_levels: str = "error", max_draws: int = DRAWS_PREDICTED, seed: int = 1, threads: int = 0) -> Any:
+        """Predictions of the rows of `new`, which may be whatever `sbps.fit` takes but an Arrow stream.
+
+        kind: "mean" of the response, "linear" predictor, a new "outcome", or the log "density" of the outcome that a
+        row has. Told are mean, sd and quantiles of each
+        row, as a data frame where pandas is there, else as a list of dicts; with `draws=True` all draws, an array
+        `[row, draw]`, for models of classes `[row, class, draw]`. See docs/predict.md."""
+        pieces: list[bytes] = []
+        take = lib.Take(lambda _, piece, count: pieces.append(ctypes.string_at(piece, count)) or True)
+        how = lib.Prediction(kind=kind.encode(), new_levels=new_levels.encode(), draws=draws, take=take,
+                             **counts(max_draws=max_draws, seed=seed, threads=threads))
+        done = lib.Predicted()
+        with self._lock, _tables.take(new, names).as_file() as path:
+            lib.call("predict", self._result, self._origin, path, byref(how), byref(done))
+        if done.all_levels_new:
+            warnings.warn("the fit keeps no effects of groups: every level counted as a new one; ranef=\"all\" keeps them",
+                          SbpsWarning, stacklevel=2)
+        rows = rows_of(b"".join(pieces).decode("utf-8"))
+        return drawn(rows) if draws else frame(rows, "row")
+
+    def score(self, new: Any, *, names: Optional[Sequence[str]] = None, max_draws: int = DRAWS_SCORED, seed: int = 1,
+              threads: int = 0) -> Report:
+        """How well rows that the fit has not seen are predicted, as `sbps score` says it; see docs/score.md."""
+        return self._on_rows("score", _tables.take(new, names), None, max_draws, seed, threads)
+
+    def loo(self, data: Any = None, *, names: Optional[Sequence[str]] = None, rows: Optional[int] = None,
+            max_draws: int = DRAWS_SCORED, seed: int = 1, threads: int = 0) -> Report:
+        """Leave-one-out on the fit's own table, as `sbps loo` says it; see docs/loo.md.
+
+        data: the table, where it is not that of the fit. rows: how many to look at; 0: all; None: all where that is
+        cheap, else a sample."""
+        return self._on_rows("loo", self._own(data, names), rows, max_draws, seed, threads)
+
+    def check(self, data: Any = None, *, names: Optional[Sequence[str]] = None, rows: Optional[int] = None,
+              max_draws: int = DRAWS_SCORED, seed: int = 1, threads: int = 0) -> Report:
+        """What is off between the fit and its rows, and what to do, as `sbps check` says it; see docs/check.md."""
+        return self._on_rows("check", self._own(data, names), rows, max_draws, seed, threads)
+
+    def report(self, path: Path, data: Any = None, *, names: Optional[Sequence[str]] = None) -> None:
+        """Writes the run as one page of HTML; with `data`, its own table, also what the rows say. See docs/report.md."""
+        if data is None:
+            page = self._told("result_page")
+        else:
+            with _tables.take(data, names).as_file() as table:
+                page = self._told("result_page_data", self._origin, table,
+                                  byref(scoring(None, DRAWS_SCORED, 1, 0)))
+        lib.call("text_write", page.encode("utf-8"), os.fsencode(path))
+
+    def _own(self, data: Any, names: Optional[Sequence[str]]) -> _tables.Table:
+        return self._table if data is None else _tables.take(data, names)
+
+    def _on_rows(self, name: str, table: _tables.Table, *how: Any) -> Report:
+        def tell(form: int) -> str:
+            with table.as_file() as path:
+                return self._told(name, self._origin, path, byref(scoring(*how)), form)
+
+        return Report(tell(lib.JSON), lambda: tell(lib.TEXT))
+
+
+def scoring(rows: Optional[int], max_draws: int, seed: int, threads: int) -> lib.Scoring:
+    return lib.Scoring(**counts(rows=lib.SIZE_MAX if rows is None else rows, max_draws=max_draws, seed=seed,
+                                threads=threads))
+
+
+def counts(**given: int) -> dict[str, int]:
+    """Whole numbers that are not below 0, which ctypes would take for large ones."""
+    for name, value in given.items():
+        if isinstance(value, bool) or not hasattr(value, "__index__") or value < 0:
+            raise BadArg(f"{name}: {value!r} is out of range: want a whole number from 0 on")
+    return {name: int(value) for name, value in given.items()}
+
+
+def has_numpy() -> bool:
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def copied(values: Any, shape: list[int]) -> Any:
+    import numpy
+
+    return numpy.ctypeslib.as_array(values, shape).copy()
+
+
+def nested(flat: list[float], shape: list[int]) -> list:
+    """Rows of rows of the last index."""
+    if len(shape) == 1:
+        return flat
+    part = math.prod(shape[1:])
+    return [nested(flat[i * part:(i + 1) * part], shape[1:]) for i in range(shape[0])]
+
+
+def drawn(rows: list[dict]) -> Any:
+    """The columns draw1, draw2, ... of predictions; a dimension for the classes where there are any."""
+    values = [[value for name, value in row.items() if name not in ("row", "class")] for row in rows]
+    classes = sum(row["row"] == rows[0]["row"] for row in rows) if rows and "class" in rows[0] else 0
+    if classes:
+        values = [values[i:i + classes] for i in range(0, len(values), classes)]
+    if not has_numpy():
+        return values
+    import numpy
+
+    return numpy.array(values, dtype=float)
+
+
+def restored(content: bytes, chosen: str, notes: list[str], interrupted: bool) -> Fit:
+    """The fit that was pickled."""
+    with tempfile.TemporaryDirectory(prefix="sbps-") as folder:
+        path = os.path.join(folder, "run.nc")
+        with open(path, "wb") as file:
+            file.write(content)
+        made = read(path)
+    made._origin, made.chosen, made.notes, made.interrupted = b"the fit", chosen, notes, interrupted
+    return made
+
+
+def read(path: Path) -> Fit:
+    """The fit that `to_netcdf` or `sbps sample -o` wrote to a `.nc` file."""
+    name = os.fsencode(path)
+    result = lib.made("result_read", name)
+    data = lib.plain("result_data", result)
+    table = _tables.take(os.fsdecode(data)) if data else _tables.NoTable()
+    return Fit(Outcome(result, "", []), table, name)
+
+
+def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] = None, *,
+        names: Optional[Sequence[str]] = None, prior: Optional[str] = None, seed: Optional[int] = None,
+        ess: Optional[float] = None, progress: Optional[bool] = None, **options: Any) -> Fit:
+    """Draws from the posterior of a model given a table. Nothing needs tuning.
+
+    formula: as in R, `"y ~ x + (1|g)"`; see docs/formula.md.
+    data: a file name (or several), a dict of columns, a pandas data frame, a numpy matrix with `names` of its
+    columns, or anything with `__arrow_c_stream__`.
+    family: as in R: "gaussian", "bernoulli", "poisson", ...
+    prior: of the coefficients, such as "normal(0,2.5)". seed: the same gives the same draws. ess: effective sample
+    size to stop at.
+    progress: a line on standard error while it goes on; None: where that is a terminal.
+    options: all others of the command line, with _ for -, such as `chains=2`, `prior_sigma="exponential(1)"`.
+
+    The command line gives the same draws for the same table, options and seed, to the last bit. Ctrl-C ends the run
+    and keeps what it has drawn.
+
+    >>> import sbps
+    >>> fit = sbps.fit("y ~ x", {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}, family="gaussian", seed=1)
+    >>> fit.names
+    ['intercept', 'x', 'sigma']
+    """
+    given = {"formula": formula, "family": family, "prior": prior, "seed": seed, "ess": ess, **options}
+    if any(word is not None and not isinstance(word, str) for word in (formula, family)):
+        raise BadArg("formula and family are texts, such as \"y ~ x\" and \"bernoulli\"")
+    table = _tables.take(data, names)
+    outcome = sample(Sampling(table, given, bar(progress)))
+    made = Fit(outcome, table)
+    keep_call(made, given)
+    tell(made, outcome.warnings, outcome.budget)
+    return made
+
+
+def keep_call(made: Fit, given: dict) -> None:
+    """For those who look at the run's file later."""
+    words = ", ".join(f"{name}={as_text(value)!r}" for name, value in given.items() if value is not None)
+    lib.call("result_set_command", made._result, f"sbps.fit({words})".encode("utf-8"))
+
+
+def tell(made: Fit, heard: Sequence[str], budget: float) -> None:
+    """What went otherwise than expected, and what the command line warns of at the end, as warnings."""
+    for words in [*heard, *doubts(made._parameters(), budget)]:
+        warnings.warn(words, SbpsWarning, stacklevel=3)
+
+
+def doubts(parameters: Sequence[lib.Parameter], budget: float) -> Iterator[str]:
+    """Of the largest R-hat and the largest stated bias."""
+    more = "; diagnose() of the fit says more"
+    rhats = [one.rhat for one in parameters if not math.isnan(one.rhat)]
+    if not rhats:
+        yield "too few draws to tell whether the chains agree"
+    elif max(rhats) > RHAT_CONVERGED:
+        yield f"the chains have not converged: R-hat {max(rhats):.3f} > {RHAT_CONVERGED:.2f}{more}"
+    biases = [one for one in parameters if not math.isnan(one.bias)]
+    worst = max(biases, key=lambda one: abs(one.bias), default=None)
+    if worst is not None and abs(worst.bias) > budget:
+        yield f"the stated bias of {abs(worst.bias):.4f} posterior sd is above the budget of {budget:g}{more}"
+    elif any(abs(one.bias) + 2 * one.bias_se > budget for one in biases):
+        yield (f"the stated bias of {abs(worst.bias):.4f} +- {worst.bias_se:.4f} posterior sd may be above the budget "
+               f"of {budget:g}{more}")

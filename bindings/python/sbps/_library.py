@@ -1,0 +1,183 @@
+"""The shared library: where it is, and the part of sbps.h that is called from here."""
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_size_t,
+                    c_ssize_t, c_uint, c_uint64, c_void_p)
+from pathlib import Path
+from typing import Any, Iterator
+
+from .errors import BY_STATUS, SbpsError
+
+SONAME = "libsbps.so.0"
+TEXT, CSV, JSON = range(3)
+SIZE_MAX = c_size_t(-1).value
+
+ConvertWatch = CFUNCTYPE(c_bool, c_void_p, c_char_p, c_size_t, c_double)
+Take = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_size_t)
+
+
+class Error(Structure):
+    _fields_ = [("status", c_int), ("text", c_char * 512)]
+
+
+class Column(Structure):
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("type", c_int), ("values", c_void_p),
+                ("stride", c_ssize_t), ("validity", c_void_p), ("levels", POINTER(c_char_p)), ("level_count", c_size_t),
+                ("first_level", c_int32), ("ordered", c_bool)]
+
+
+class Progress(Structure):
+    _fields_ = [("warming_up", c_bool), ("share_done", c_double), ("seconds", c_double), ("seconds_left", c_double),
+                ("proposals", c_double), ("proposals_per_second", c_double), ("min_ess", c_double),
+                ("max_rhat", c_double), ("bias_estimate", c_double), ("rounds", c_size_t), ("rows_per_ess", c_double)]
+
+
+class Parameter(Structure):
+    _fields_ = [("name", c_char_p)] + [(field, c_double) for field in (
+        "mean", "mcse", "sd", "q5", "q50", "q95", "ess_bulk", "ess_tail", "rhat", "bias", "bias_se", "sd_bias",
+        "sd_bias_se")]
+
+
+class Prediction(Structure):
+    _fields_ = [("kind", c_char_p), ("new_levels", c_char_p), ("draws", c_bool), ("max_draws", c_size_t),
+                ("seed", c_uint64), ("threads", c_uint), ("path", c_char_p), ("take", Take), ("self", c_void_p),
+                ("encoding", c_char_p)]
+
+
+class Predicted(Structure):
+    _fields_ = [("rows", c_size_t), ("lacking", c_size_t), ("not_finite", c_size_t), ("column", c_char * 64),
+                ("draws", c_size_t), ("all_draws", c_size_t), ("seconds", c_double), ("all_levels_new", c_bool)]
+
+
+class Scoring(Structure):
+    _fields_ = [("rows", c_size_t), ("max_draws", c_size_t), ("seed", c_uint64), ("threads", c_uint),
+                ("encoding", c_char_p)]
+
+
+TEXT_OUT = POINTER(c_void_p)  # a string to be given back
+HANDLE_OUT = POINTER(c_void_p)
+ON_ROWS = [c_void_p, c_char_p, c_char_p, POINTER(Scoring), c_int, TEXT_OUT]
+
+# Functions that return a status and take an error behind these.
+CHECKED = {
+    "options_create": [HANDLE_OUT],
+    "options_set": [c_void_p, c_char_p, c_char_p],
+    "options_read": [c_void_p, c_char_p],
+    "table_read_watched": [c_char_p, c_void_p, ConvertWatch, c_void_p, HANDLE_OUT],
+    "table_from_columns": [c_size_t, c_size_t, POINTER(Column), c_void_p, ConvertWatch, c_void_p, HANDLE_OUT],
+    "table_from_arrow": [c_void_p, c_void_p, ConvertWatch, c_void_p, HANDLE_OUT],
+    "table_none": [HANDLE_OUT],
+    "run_create": [c_void_p, c_void_p, HANDLE_OUT],
+    "run_describe": [c_void_p, TEXT_OUT],
+    "run_advance": [c_void_p, POINTER(c_bool)],
+    "run_effects": [c_void_p, c_char_p],
+    "result_from_run": [c_void_p, HANDLE_OUT],
+    "result_read": [c_char_p, HANDLE_OUT],
+    "result_write": [c_void_p, c_char_p],
+    "result_parameter": [c_void_p, c_size_t, POINTER(Parameter)],
+    "result_summary": [c_void_p, c_int, TEXT_OUT],
+    "result_diagnose": [c_void_p, TEXT_OUT, POINTER(c_size_t)],
+    "result_findings": [c_void_p, TEXT_OUT],
+    "result_page": [c_void_p, TEXT_OUT],
+    "result_page_data": [c_void_p, c_char_p, c_char_p, POINTER(Scoring), TEXT_OUT],
+    "result_set_command": [c_void_p, c_char_p],
+    "predict": [c_void_p, c_char_p, c_char_p, POINTER(Prediction), POINTER(Predicted)],
+    "score": ON_ROWS,
+    "loo": ON_ROWS,
+    "check": ON_ROWS,
+    "text_write": [c_char_p, c_char_p],
+}
+
+# The others: what they return, and what they take.
+PLAIN = {
+    "free": (None, [c_void_p]),
+    "options_get": (c_char_p, [c_void_p, c_char_p]),
+    "options_destroy": (None, [c_void_p]),
+    "table_notes": (c_char_p, [c_void_p]),
+    "table_destroy": (None, [c_void_p]),
+    "run_warning": (c_bool, [c_void_p, POINTER(Error)]),
+    "run_interrupt": (None, [c_void_p]),
+    "run_progress": (None, [c_void_p, POINTER(Progress)]),
+    "run_destroy": (None, [c_void_p]),
+    "result_dim": (c_size_t, [c_void_p]),
+    "result_chains": (c_size_t, [c_void_p]),
+    "result_draws": (c_size_t, [c_void_p]),
+    "result_values": (POINTER(c_double), [c_void_p]),
+    "result_data": (c_char_p, [c_void_p]),
+    "result_destroy": (None, [c_void_p]),
+}
+
+
+def candidates() -> Iterator[str]:
+    """Names to load, the first that is there is taken."""
+    named = os.environ.get("SBPS_LIBRARY")
+    if named:
+        yield named
+        return
+    folder = Path(__file__).resolve().parent
+    for name in (SONAME, "libsbps.so"):
+        if (folder / name).exists():
+            yield str(folder / name)
+    yield SONAME
+    yield "libsbps.so"
+
+
+def load() -> ctypes.CDLL:
+    """The library, with every function's types declared."""
+    refused = []
+    for name in candidates():
+        try:
+            return declare(ctypes.CDLL(name))
+        except (OSError, AttributeError) as error:
+            refused.append(str(error))
+    raise ImportError("the library of sbps is not found: install it (make install), or name libsbps.so in "
+                      "SBPS_LIBRARY; " + "; ".join(refused))
+
+
+def declare(library: ctypes.CDLL) -> ctypes.CDLL:
+    for name, arguments in CHECKED.items():
+        function = getattr(library, "sbps_" + name)
+        function.restype, function.argtypes = c_int, [*arguments, POINTER(Error)]
+    for name, (result, arguments) in PLAIN.items():
+        function = getattr(library, "sbps_" + name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+library = load()
+
+
+def plain(name: str, *arguments: Any) -> Any:
+    return getattr(library, "sbps_" + name)(*arguments)
+
+
+def call(name: str, *arguments: Any) -> None:
+    """Calls a function that may fail; its sentence becomes an exception."""
+    error = Error()
+    status = getattr(library, "sbps_" + name)(*arguments, byref(error))
+    if status != 0:
+        raise exception(status, error.text.decode("utf-8", "replace"))
+
+
+def exception(status: int, sentence: str) -> SbpsError:
+    known = BY_STATUS[status] if status < len(BY_STATUS) else None
+    return (known or SbpsError)(sentence)
+
+
+def made(name: str, *arguments: Any) -> c_void_p:
+    """The handle that a function makes as its last argument."""
+    handle = c_void_p()
+    call(name, *arguments, byref(handle))
+    return handle
+
+
+def told(name: str, *arguments: Any, behind: tuple = ()) -> str:
+    """The text that a function makes; `behind` are arguments that follow it."""
+    text = c_void_p()
+    call(name, *arguments, byref(text), *behind)
+    try:
+        return ctypes.string_at(text).decode("utf-8", "replace")
+    finally:
+        plain("free", text)

@@ -1,0 +1,81 @@
+"""The line that a terminal shows while a run goes on: the command line's, field by field."""
+from __future__ import annotations
+
+import math
+import shutil
+import sys
+import time
+from typing import TextIO
+
+from ._library import Progress
+
+BAR_SECONDS = 0.2
+BAR_CELLS = 20
+
+
+def duration(seconds: float) -> str:
+    whole = math.ceil(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m{whole % 60:02d}s"
+    if whole < 48 * 3600:
+        return f"{whole // 3600}h{whole // 60 % 60:02d}m"
+    return f"{whole // 86400}d{whole // 3600 % 24:02d}h"
+
+
+def fields(state: Progress) -> list[str]:
+    """What is known, the most wanted first."""
+    share = min(max(state.share_done, 0.0), 1.0) if math.isfinite(state.share_done) else 0.0
+    full = 0 if state.warming_up else int(share * BAR_CELLS)
+    shown = ["[" + "#" * full + "." * (BAR_CELLS - full) + "]"]
+    shown.append("warming up" if state.warming_up else f"{math.floor(100 * share):3d}%")
+    if math.isfinite(state.seconds_left) and state.seconds_left >= 0:
+        shown.append(duration(state.seconds_left) + " left")
+    if not state.warming_up and state.min_ess > 0:
+        shown.append(f"ESS {state.min_ess:.0f}")
+    if math.isfinite(state.max_rhat):
+        shown.append(f"R-hat {state.max_rhat:.3f}")
+    if math.isfinite(state.bias_estimate):
+        shown.append(f"bias {state.bias_estimate:.3f}")
+    return shown
+
+
+def line(state: Progress, width: int) -> str:
+    text = ""
+    for field in fields(state):
+        more = text + ("  " if text else "") + field
+        if len(more) < width:
+            text = more
+    return text
+
+
+class Bar:
+    """Redrawn at most five times a second, and gone at the end."""
+
+    def __init__(self, wanted: bool, stream: TextIO) -> None:
+        self.wanted, self.stream = wanted, stream
+        self.next = time.monotonic() + BAR_SECONDS
+        self.drawn = False
+
+    def is_due(self) -> bool:
+        return self.wanted and time.monotonic() >= self.next
+
+    def show(self, state: Progress) -> None:
+        width = shutil.get_terminal_size().columns
+        self.stream.write("\r" + line(state, width) + "\033[K")
+        self.stream.flush()
+        self.drawn, self.next = True, time.monotonic() + BAR_SECONDS
+
+    def close(self) -> None:
+        if self.drawn:
+            self.stream.write("\r\033[K")
+            self.stream.flush()
+
+
+def bar(wanted: object) -> Bar:
+    """None: where standard error is a terminal."""
+    stream = sys.stderr
+    if wanted is None:
+        wanted = stream is not None and stream.isatty()
+    return Bar(bool(wanted), stream)

@@ -1,0 +1,71 @@
+"""What is told of a fit: for machines as a mapping, for people as the command line prints it."""
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+from collections.abc import Mapping
+from typing import Any, Callable, Iterator
+
+
+class Report(Mapping):
+    """The numbers of a report by their names; `print` shows the command line's text.
+
+    >>> report = Report('{"elpd": -12.5}', lambda: "elpd -12.5\\n")
+    >>> report["elpd"]
+    -12.5
+    >>> print(report)
+    elpd -12.5
+    """
+
+    def __init__(self, numbers: str, words: Callable[[], str]) -> None:
+        self._numbers = json.loads(numbers)
+        self._words: Callable[[], str] = words
+        self._text: str = ""
+
+    def __getitem__(self, name: str) -> Any:
+        return self._numbers[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __str__(self) -> str:
+        self._text = self._text or self._words()
+        return self._text.rstrip("\n")
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return "<pre>" + html.escape(str(self)) + "</pre>"
+
+
+KINDS = {"name": str, "class": str, "row": int}
+
+
+def rows_of(text: str) -> list[dict]:
+    """The lines of a CSV text with a header: numbers, NaN where there is none, but for what stands in front."""
+    return [{column: KINDS.get(column, float)(cell or "nan") for column, cell in row.items()}
+            for row in csv.DictReader(io.StringIO(text))]
+
+
+def frame(rows: list[dict], index: str) -> Any:
+    """A data frame where pandas is there, else the rows as they are."""
+    try:
+        import pandas
+    except ImportError:
+        return rows
+    return pandas.DataFrame(rows).set_index(index)
+
+
+def html_table(rows: list[dict]) -> str:
+    """Four digits of each number are enough to look at."""
+    def shown(value: Any) -> str:
+        return html.escape(value) if isinstance(value, str) else f"{value:.4g}"
+
+    head = "".join(f"<th>{html.escape(column)}</th>" for column in rows[0])
+    body = "".join("<tr>" + "".join(f"<td>{shown(value)}</td>" for value in row.values()) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

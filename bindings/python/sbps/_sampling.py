@@ -1,0 +1,178 @@
+"""A run from options to result, on a thread of its own.
+
+Python handles Ctrl-C on its main thread and between its own steps. So the library works on another thread, while the
+one that called waits where it can be interrupted: the run is then told to end, and what it drew is kept."""
+from __future__ import annotations
+
+import math
+import sys
+import threading
+from concurrent.futures import Future
+from ctypes import byref, c_bool, c_void_p
+from dataclasses import dataclass, field
+from typing import Any, Callable, Mapping, Optional
+
+from . import _library as lib
+from ._progress import Bar
+from ._tables import Table
+from .errors import BadArg
+
+ELSEWHERE = {
+    "output": "to_netcdf(path) of the fit writes it",
+    "dry-run": "it draws nothing",
+    "watch": "it is of the command line",
+}
+
+
+@dataclass
+class Outcome:
+    """What a run leaves behind. `result` is to be destroyed."""
+
+    result: c_void_p
+    chosen: str
+    notes: list[str]
+    warnings: list[str] = field(default_factory=list)
+    interrupted: bool = False
+    budget: float = math.inf  # of the stated bias
+
+
+def as_text(value: Any) -> str:
+    """A value of Python as the command line has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return ",".join(f'"{one}"' if isinstance(one, str) and "," in one else as_text(one) for one in value)
+    if hasattr(value, "item"):
+        value = value.item()
+    return value if isinstance(value, str) else repr(value)
+
+
+def set_options(options: c_void_p, given: Mapping[str, Any]) -> None:
+    for name, value in given.items():
+        name = name.replace("_", "-")
+        if name in ELSEWHERE:
+            raise BadArg(f"{name.replace('-', '_')} is no option of fit: {ELSEWHERE[name]}")
+        if value is not None:
+            lib.call("options_set", options, name.encode(), as_text(value).encode())
+    config = lib.plain("options_get", options, b"config")
+    if config:
+        lib.call("options_read", options, config)
+
+
+class Stopped(Exception):
+    """The user wants no more, and there is nothing to keep."""
+
+
+class Sampling:
+    """Makes a table and a run, and flies it."""
+
+    def __init__(self, table: Table, given: Mapping[str, Any], bar: Bar) -> None:
+        self.table, self.given, self.bar = table, given, bar
+        self.lock = threading.Lock()  # of `run`, which `stop` reaches for from another thread
+        self.run: Optional[c_void_p] = None
+        self.stopped = False
+
+    def stop(self) -> bool:
+        """Ends it early; true where there is a run that will tell what it has."""
+        with self.lock:
+            self.stopped = True
+            if self.run is not None:
+                lib.plain("run_interrupt", self.run)
+            return self.run is not None
+
+    def do(self) -> Outcome:
+        options = lib.made("options_create")
+        try:
+            set_options(options, self.given)
+            return self.with_table(options)
+        finally:
+            lib.plain("options_destroy", options)
+
+    def with_table(self, options: c_void_p) -> Outcome:
+        watch = lib.ConvertWatch(lambda *_: not self.stopped)
+        table = self.table.open(options, watch)
+        try:
+            return self.with_run(options, table)
+        finally:
+            lib.plain("table_destroy", table)
+
+    def with_run(self, options: c_void_p, table: c_void_p) -> Outcome:
+        if self.stopped:
+            raise Stopped
+        run = lib.made("run_create", table, options)
+        try:
+            with self.lock:
+                self.run = run
+                if self.stopped:
+                    raise Stopped
+            chosen = lib.told("run_describe", run)
+            warnings = self.fly(run)
+            budget = float(lib.plain("options_get", options, b"bias-budget"))
+            return Outcome(self.keep(run, options), chosen, notes_of(table), warnings, self.stopped, budget)
+        finally:
+            with self.lock:
+                self.run = None
+            lib.plain("run_destroy", run)
+
+    def fly(self, run: c_void_p) -> list[str]:
+        finished, warnings = c_bool(False), []
+        try:
+            while not finished.value:
+                lib.call("run_advance", run, byref(finished))
+                self.hear(run, warnings)
+        finally:
+            self.bar.close()
+        return warnings
+
+    def hear(self, run: c_void_p, warnings: list[str]) -> None:
+        news = lib.Error()
+        if lib.plain("run_warning", run, byref(news)):
+            warnings.append(news.text.decode("utf-8", "replace"))
+        if self.bar.is_due():
+            state = lib.Progress()
+            lib.plain("run_progress", run, byref(state))
+            self.bar.show(state)
+
+    def keep(self, run: c_void_p, options: c_void_p) -> c_void_p:
+        result = lib.made("result_from_run", run)
+        if lib.plain("result_draws", result) == 0:
+            lib.plain("result_destroy", result)
+            raise Stopped if self.stopped else BadArg("no draws were made before the run was to stop")
+        effects = lib.plain("options_get", options, b"ranef")
+        if effects not in (b"none", b"all"):
+            lib.call("run_effects", run, effects)
+        return result
+
+
+def notes_of(table: c_void_p) -> list[str]:
+    return lib.plain("table_notes", table).decode("utf-8", "replace").splitlines()
+
+
+def apart(work: Callable[[], Outcome]) -> "Future[Outcome]":
+    """Does it on another thread."""
+    future: "Future[Outcome]" = Future()
+
+    def do() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=do, name="sbps").start()
+    return future
+
+
+def sample(sampling: Sampling) -> Outcome:
+    """Waits for it. The first Ctrl-C ends the run and keeps its draws; before there are any it ends all."""
+    future = apart(sampling.do)
+    try:
+        return future.result()
+    except KeyboardInterrupt:
+        if not sampling.stop():
+            raise
+    try:
+        outcome = future.result()
+    except Stopped:
+        raise KeyboardInterrupt from None
+    print("sbps: interrupted: keeping what there is", file=sys.stderr)  # where the line of progress was
+    return outcome

@@ -1,0 +1,89 @@
+"""Estimators for scikit-learn: linear and logistic regression by their posteriors.
+
+>>> from sbps.sklearn import SbpsRegressor
+>>> model = SbpsRegressor(seed=1).fit([[1.0], [2.0], [3.0], [4.0]], [1.1, 1.9, 3.2, 3.9])
+>>> bool(abs(model.predict([[5.0]])[0] - 5) < 1)
+True
+"""
+from __future__ import annotations
+
+from typing import Any, Optional
+
+import numpy
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from ._fit import Fit, fit
+
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:  # before scikit-learn 1.6
+    def validate_data(estimator: Any, *arrays: Any, **how: Any) -> Any:
+        return estimator._validate_data(*arrays, **how)
+
+TARGET = "y"
+
+
+def columns_of(matrix: Any) -> dict[str, Any]:
+    return {f"x{j}": matrix[:, j] for j in range(matrix.shape[1])}
+
+
+class Estimator(BaseEstimator):
+    """What both have: numbers in, a fit in `fit_`. Parameters are those of `sbps.fit`; the default answers alike each
+    time."""
+
+    def __init__(self, prior: Optional[str] = None, ess: Optional[float] = None, seed: int = 1) -> None:
+        self.prior = prior
+        self.ess = ess
+        self.seed = seed
+
+    def _draw(self, matrix: Any, target: Any, family: str) -> Fit:
+        return fit(f"{TARGET} ~ .", {TARGET: target, **columns_of(matrix)}, family=family, prior=self.prior,
+                   ess=self.ess, seed=self.seed)
+
+    def _mean(self, X: Any) -> Any:
+        """Means of the response; `[row, class]` where there are classes."""
+        check_is_fitted(self)
+        matrix = validate_data(self, X, reset=False)
+        told = self.fit_.predict(columns_of(matrix), max_draws=0)
+        means = told["mean"].to_numpy() if hasattr(told, "to_numpy") else numpy.array([row["mean"] for row in told])
+        return means.reshape(len(matrix), -1)
+
+
+class SbpsRegressor(RegressorMixin, Estimator):
+    """Linear regression; `predict` gives posterior means."""
+
+    def fit(self, X: Any, y: Any) -> "SbpsRegressor":
+        """Draws from the posterior of the coefficients; `fit_` has them."""
+        matrix, target = validate_data(self, X, y, y_numeric=True, ensure_min_samples=2)
+        self.fit_ = self._draw(matrix, target.astype(float), "gaussian")
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The posterior mean of each row."""
+        return self._mean(X)[:, 0]
+
+
+class SbpsClassifier(ClassifierMixin, Estimator):
+    """Logistic regression, of more than two classes with a line of coefficients for each."""
+
+    def fit(self, X: Any, y: Any) -> "SbpsClassifier":
+        """Draws from the posterior of the coefficients; `fit_` has them."""
+        matrix, target = validate_data(self, X, y, ensure_min_samples=2)
+        check_classification_targets(target)
+        self.classes_, codes = numpy.unique(target, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError("SbpsClassifier: there is one class, want two at least")
+        self.fit_ = self._draw(matrix, codes, "bernoulli" if len(self.classes_) == 2 else "categorical")
+        return self
+
+    def predict_proba(self, X: Any) -> Any:
+        """Posterior means of the probabilities, a column for each of `classes_`."""
+        means = self._mean(X)
+        return means if means.shape[1] > 1 else numpy.hstack([1 - means, means])
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class of each row."""
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]

@@ -1,0 +1,203 @@
+#!/usr/bin/python3
+"""Callers as they are: wrong types and lengths, unknown options, threads, forks, Ctrl-C. Each gets a sentence, the
+exception of its status, or its draws; none a crash."""
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+
+import numpy
+from common import FORMULA, OPTIONS, PACKAGE, Case, example, main, program, sbps, write_csv
+from arrow import Producer
+
+ENDLESS = """
+import sys, sbps
+sys.path.insert(0, sys.argv[1])
+from common import FORMULA, OPTIONS, example
+fit = sbps.fit(FORMULA, example(), progress=True, **dict(OPTIONS, ess=None, epochs=1e15))
+print(fit.interrupted, fit.draws.shape[1] > 0, len(fit.summary()) == 5)
+"""
+
+BARE = """
+import sys
+for name in ("numpy", "pandas", "xarray", "netCDF4"):
+    sys.modules[name] = None
+import sbps
+fit = sbps.fit("y ~ x + g", {"y": [1.0, 2.5, 2.9, 4.2, 5.1, 5.8], "x": [1, 2, 3, 4, 5, 6], "g": list("ababab")},
+               family="gaussian", seed=1)
+assert fit.names == ["intercept", "x", "gb", "sigma"], fit.names
+assert len(fit.draws) == 4 and len(fit.draws[0][0]) == 4
+assert fit.summary()[1]["name"] == "x" and 0.5 < fit.summary()[1]["mean"] < 1.5
+assert len(fit.predict({"x": [7], "g": ["a"]}, draws=True)[0]) == 1000
+assert fit.predict({"x": [7], "g": ["a"]})[0]["row"] == 1
+assert not [name for name in ("numpy", "pandas", "xarray") if sys.modules.get(name)]
+"""
+
+
+def fit_and_tell(connection):
+    connection.send(sbps.fit(FORMULA, example(), **OPTIONS).draws.tobytes())
+
+
+class Sentences(Case):
+    def refused(self, data, words, formula="y ~ x", kind=sbps.BadArg, **options):
+        with self.assertRaisesRegex(kind, words):
+            sbps.fit(formula, data, **{"family": "gaussian", **options})
+
+    def test_wrong_tables(self):
+        self.refused(3, "int is no table")
+        self.refused({}, "no columns")
+        self.refused({"y": [1, 2], "x": [1, 2, 3]}, "column 'x' has 3 rows, column 'y' 2")
+        self.refused({"y": [1, 2], "x": "ab"}, "column 'x' is one str")
+        self.refused({"y": [1, 2], "x": 1}, "column 'x' is one int")
+        self.refused({"y": [1, 2], "x": [1, "a"]}, "begins with 1 and has 'a' in row 2")
+        self.refused({"y": [1, 2], "x": [1j, 2j]}, "column 'x' is of type complex")
+        self.refused({"y": [1, 2], "x": ["a", "\ud800"]}, "no text in UTF-8")
+        self.refused({"y": [1, 2], "x": ["a", "b\0c"]}, "a zero character")
+
+    def test_wrong_arrays(self):
+        two = numpy.ones((2, 2))
+        self.refused(two, "2 columns: want as many names, and there are none")
+        self.refused(two, "there are 3", names=["y", "x", "z"])
+        self.refused(two, "the same name", names=["y", "y"])
+        self.refused(numpy.ones(3), "two dimensions", names=["y"])
+        self.refused({"y": numpy.ones(2), "x": two}, "column 'x' has 2 dimensions")
+        for kind in ("complex128", "M8[s]", "S3", "V8"):
+            self.refused({"y": numpy.ones(2), "x": numpy.zeros(2, kind)}, "column 'x' is of type")
+
+    def test_sentences_are_those_of_the_command_line(self):
+        path = self.path("table.csv")
+        write_csv(path, example())
+        for formula, flags, options in (
+                ("y ~ nowhere", [], {}),
+                ("y ~ x +", [], {}),
+                ("y ~ x", ["--prior", "norml(0,1)"], {"prior": "norml(0,1)"}),
+                ("y ~ x", ["--chains", "0"], {"chains": 0}),
+                ("g ~ x", [], {})):
+            with self.subTest(formula=formula, **options):
+                with self.assertRaises(sbps.SbpsError) as caught:
+                    sbps.fit(formula, path, family="gaussian", **options)
+                printed = program("sample", path, formula, "--family", "gaussian", *flags, "-o", self.path("run.nc"),
+                                  fails=True)
+                self.assertIn(str(caught.exception), printed)
+
+    def test_statuses_are_classes(self):
+        self.refused(self.path("nothing.csv"), "nothing.csv", kind=sbps.NoFile)
+        self.refused({"y": [1.0, float("nan")], "x": [1, 2]}, "table:2", kind=sbps.SbpsError)
+        self.refused({"y": [0.5, 2], "x": [1, 2]}, "y", kind=sbps.BadData, family="bernoulli")
+        self.assertTrue(issubclass(sbps.NoFile, OSError) and issubclass(sbps.BadArg, ValueError))
+
+    def test_options(self):
+        table = {"y": [1, 2, 3], "x": [1, 2, 4]}
+        self.refused(table, "chians", chians=2)
+        self.refused(table, "output is no option of fit", output="run.nc")
+        self.refused(table, "formula and family are texts", formula=3)
+        fit = sbps.fit("y ~ x", table, family="gaussian")
+        for wrong in ({"seed": -1}, {"max_draws": 0.5}, {"threads": "all"}):
+            with self.assertRaisesRegex(sbps.BadArg, "is out of range: want a whole number"):
+                fit.predict({"x": [1]}, **wrong)
+
+    def test_rows_that_are_not_there(self):
+        fit = sbps.fit(FORMULA, Producer(example(), 200), **OPTIONS)
+        with self.assertRaisesRegex(sbps.BadArg, "an Arrow stream serves to fit"):
+            fit.loo()
+        with self.assertRaisesRegex(sbps.SbpsError, "g"):
+            fit.predict({"x": [1.0], "z": [1]})
+
+    def test_what_the_command_line_warns_of_is_a_warning(self):
+        short = {"sampler": "sbps", "batch_size": 20, "band": 0.1, "warmup": 0, "epochs": 20, "ess": None}
+        with self.assertWarnsRegex(sbps.SbpsWarning, "the chains have not converged: R-hat .*diagnose"):
+            sbps.fit(FORMULA, example(), **{**OPTIONS, **short})
+        with self.assertWarnsRegex(sbps.SbpsWarning, "the stated bias of .* above the budget of 0.02"):
+            sbps.fit(FORMULA, example(), **{**OPTIONS, **short})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sbps.fit(FORMULA, example(), **OPTIONS)
+
+
+    def test_names_with_commas(self):
+        table = {"y": [1.0, 2.5, 2.9, 4.2], "a,b": [1, 2, 3, 4], "c": [1, 3, 2, 2], "d": [1, 1, 2, 5]}
+        fit = sbps.fit(None, table, family="gaussian", target="y", features=["a,b", "c"], seed=1)
+        self.assertEqual(fit.names, ["intercept", "a,b", "c", "sigma"])
+
+    def test_levels_without_effects_are_told(self):
+        fit = sbps.fit("y ~ x + (1 | g)", example(), **dict(OPTIONS, ess=30))
+        with self.assertWarnsRegex(sbps.SbpsWarning, "keeps no effects of groups"):
+            fit.predict({"x": [1.0], "g": ["north"]}, new_levels="prior")
+
+
+class Copies(Case):
+    def test_a_pickle_has_the_draws_and_predicts(self):
+        fit = sbps.fit(FORMULA, example(), **OPTIONS)
+        copy = pickle.loads(pickle.dumps(fit))
+        self.assert_same_draws(copy, fit)
+        self.assertEqual((repr(copy), copy.chosen, copy.notes), (repr(fit), fit.chosen, fit.notes))
+        new = {"x": [1.0], "z": [2], "g": ["south"]}
+        self.assertEqual(copy.predict(new, draws=True).tobytes(), fit.predict(new, draws=True).tobytes())
+        with self.assertRaisesRegex(sbps.BadArg, "The fit has no table of its own"):
+            copy.loo()
+
+
+class Threads(Case):
+    def test_two_at_once_draw_what_each_draws_alone(self):
+        alone, together = sbps.fit(FORMULA, example(), **OPTIONS), [None] * 4
+
+        def work(i):
+            together[i] = sbps.fit(FORMULA, example(), **OPTIONS)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for one in together:
+            self.assert_same_draws(one, alone)
+
+    def test_a_fork_fits_as_well(self):
+        alone = sbps.fit(FORMULA, example(), **OPTIONS)
+        context = multiprocessing.get_context("fork")
+        ours, theirs = context.Pipe()
+        child = context.Process(target=fit_and_tell, args=(theirs,))
+        child.start()
+        theirs.close()
+        self.assertEqual(ours.recv(), alone.draws.tobytes())
+        child.join()
+
+
+class Interrupts(Case):
+    def test_draws_are_kept(self):
+        child = subprocess.Popen([sys.executable, "-c", ENDLESS, os.path.dirname(os.path.abspath(__file__))],
+                                 env=dict(os.environ, PYTHONPATH=PACKAGE), text=True, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE)
+        seen = ""
+        while "%" not in seen and child.poll() is None:
+            seen += child.stderr.read(1)
+        child.send_signal(signal.SIGINT)
+        said, more = child.communicate()
+        self.assertEqual(said, "True True True\n", seen + more)
+        self.assertIn("interrupted: keeping what there is", more)
+
+    def test_before_there_are_draws_nothing_is_kept(self):
+        main_thread = threading.main_thread().ident
+        producer = Producer(example(), 100, before=lambda: signal.pthread_kill(main_thread, signal.SIGINT))
+        with self.assertRaises(KeyboardInterrupt):
+            sbps.fit(FORMULA, producer, **OPTIONS)
+
+
+class Bare(Case):
+    def test_nothing_but_python_is_needed(self):
+        done = subprocess.run([sys.executable, "-c", BARE], env=dict(os.environ, PYTHONPATH=PACKAGE), text=True,
+                              capture_output=True, timeout=600)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_library_that_is_not_there_is_told(self):
+        done = subprocess.run([sys.executable, "-c", "import sbps"], text=True, capture_output=True, timeout=600,
+                              env=dict(os.environ, PYTHONPATH=PACKAGE, SBPS_LIBRARY=self.path("libsbps.so")))
+        self.assertIn("ImportError: the library of sbps is not found", done.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+#!/usr/bin/python3
+"""The examples of docs/python.md and of every docstring run; those of docstrings show what they say."""
+import contextlib
+import doctest
+import importlib.util
+import io
+import os
+import pkgutil
+import re
+import unittest
+import warnings
+
+from common import ROOT, Case, main, sbps
+
+try:
+    import pandas  # noqa: F401  whose data frames the docstrings show
+except ImportError:
+    pandas = None
+
+
+class Examples(Case):
+    def setUp(self):
+        super().setUp()
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        os.chdir(self.folder)
+
+    def test_page(self):
+        with open(os.path.join(ROOT, "docs", "python.md")) as page:
+            examples = re.findall(r"^```python\n(.*?)^```", page.read(), re.M | re.S)
+        self.assertEqual(len(examples), 4)
+        names, shown = {}, io.StringIO()
+        with contextlib.redirect_stdout(shown), warnings.catch_warnings():
+            warnings.simplefilter("error", sbps.SbpsWarning)
+            for example in examples:
+                exec(compile(example, "docs/python.md", "exec"), names)
+        self.assertIn("no-such-file.csv", shown.getvalue())
+        self.assertTrue(os.path.exists("page.html"))
+
+    @unittest.skipUnless(pandas, "pandas is not there")
+    def test_docstrings(self):
+        tried, names = 0, [one.name for one in pkgutil.iter_modules(sbps.__path__)]
+        if not importlib.util.find_spec("sklearn"):
+            names.remove("sklearn")
+        for module in [sbps, *(importlib.import_module("sbps." + name) for name in names)]:
+            failed, count = doctest.testmod(module)
+            self.assertEqual(failed, 0, module.__name__)
+            tried += count
+        self.assertGreater(tried, 10)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+#!/usr/bin/python3
+"""The same model, table and seed give the same draws by the command line and by Python, whatever the table is given
+as; and what is told of them is what the command line prints."""
+import json
+import re
+import unittest
+
+import numpy
+from common import FLAGS, FORMULA, OPTIONS, Case, example, main, program, sbps, write_csv
+from arrow import Producer
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+try:
+    import xarray
+except ImportError:
+    xarray = None
+
+
+class SameDraws(Case):
+    def setUp(self):
+        super().setUp()
+        self.columns = example()
+        self.table = self.path("table.csv")
+        write_csv(self.table, self.columns)
+        program("sample", self.table, FORMULA, *FLAGS, "-o", self.path("run.nc"))
+        self.reference = sbps.read(self.path("run.nc"))
+
+    def fit(self, data, formula=FORMULA, **more):
+        return sbps.fit(formula, data, **{**OPTIONS, **more})
+
+    def test_of_a_file(self):
+        self.assert_same_draws(self.fit(self.table), self.reference)
+
+    def test_of_columns(self):
+        self.assert_same_draws(self.fit(self.columns), self.reference)
+
+    def test_of_lists(self):
+        self.assert_same_draws(self.fit({name: values.tolist() for name, values in self.columns.items()}),
+                               self.reference)
+
+    def test_of_columns_that_lie_apart_or_backwards(self):
+        apart = {name: numpy.repeat(values, 3)[::3] for name, values in self.columns.items()}
+        self.assert_same_draws(self.fit(apart), self.reference)
+        backwards = {name: values[::-1].copy()[::-1] for name, values in self.columns.items()}
+        self.assertLess(backwards["x"].strides[0], 0)
+        self.assert_same_draws(self.fit(backwards), self.reference)
+
+    def test_of_numbers_of_another_width_or_order_of_bytes(self):
+        other = dict(self.columns, y=self.columns["y"].astype(bool), z=self.columns["z"].astype("int8"),
+                     x=self.columns["x"].astype(">f8"))
+        self.assert_same_draws(self.fit(other), self.reference)
+
+    def test_of_a_matrix(self):
+        matrix = numpy.column_stack([self.columns["y"], self.columns["x"], self.columns["z"]]).astype(float)
+        program("sample", self.table, "y ~ x + z", *FLAGS, "-o", self.path("matrix.nc"))
+        for order in "CF":
+            given = self.fit(numpy.asarray(matrix, order=order), "y ~ x + z", names=["y", "x", "z"])
+            self.assert_same_draws(given, sbps.read(self.path("matrix.nc")))
+
+    def test_of_an_arrow_stream_in_batches(self):
+        producer = Producer(self.columns, 250)
+        self.assert_same_draws(self.fit(producer), self.reference)
+        self.assertEqual(producer.releases, 1)
+
+    @unittest.skipUnless(pandas, "pandas is not there")
+    def test_of_data_frames(self):
+        frame = pandas.DataFrame(self.columns)
+        self.assert_same_draws(self.fit(frame), self.reference)
+        self.assert_same_draws(self.fit(frame.astype({"g": "category", "z": "Int64", "y": "boolean"})), self.reference)
+        self.assert_same_draws(self.fit(frame.astype({"g": "string"})), self.reference)
+
+    @unittest.skipUnless(pandas, "pandas is not there")
+    def test_categories_keep_their_order(self):
+        frame = pandas.DataFrame(self.columns)
+        frame["g"] = pandas.Categorical(frame["g"], categories=["west", "south", "north"])
+        self.assertEqual(self.fit(frame).names, ["intercept", "x", "z", "gsouth", "gnorth"])
+
+    def test_missing_cells_are_dropped_as_those_of_a_file(self):
+        holes = dict(self.columns, x=self.columns["x"].copy(), g=self.columns["g"].copy())
+        holes["x"][5], holes["g"][7] = numpy.nan, None
+        write_csv(self.path("holes.csv"), holes)
+        by_file = self.fit(self.path("holes.csv"), missing="drop")
+        self.assert_same_draws(self.fit(holes, missing="drop"), by_file)
+        masked = dict(holes, x=numpy.ma.masked_array(self.columns["x"], numpy.isnan(holes["x"])))
+        self.assert_same_draws(self.fit(masked, missing="drop"), by_file)
+
+    def test_of_groups(self):
+        program("sample", self.table, "y ~ x + (1 | g)", *FLAGS, "--ess", "30", "--ranef", "all", "-o",
+                self.path("groups.nc"))
+        self.assert_same_draws(self.fit(self.columns, "y ~ x + (1 | g)", ranef="all", ess=30),
+                               sbps.read(self.path("groups.nc")))
+
+    def test_without_a_table(self):
+        program("sample", "--model", "gaussian", "--dim", "3", "--seed", "2", "-o", self.path("density.nc"))
+        self.assert_same_draws(sbps.fit(model="gaussian", dim=3, seed=2), sbps.read(self.path("density.nc")))
+
+
+class Told(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.columns = example()
+        cls.fit = sbps.fit(FORMULA, cls.columns, **OPTIONS)
+
+    def setUp(self):
+        super().setUp()
+        self.run, self.table = self.path("run.nc"), self.path("table.csv")
+        self.fit.to_netcdf(self.run)
+        write_csv(self.table, self.columns)
+
+    def test_repr_is_the_summary_that_the_command_line_prints(self):
+        self.assertEqual(repr(self.fit) + "\n", program("summary", self.run))
+        self.assertEqual(repr(sbps.read(self.run)), repr(self.fit))
+
+    def test_summary_has_every_column(self):
+        rows = program("summary", self.run, "--csv").splitlines()
+        summary = self.fit.summary()
+        if pandas:
+            self.assertEqual(rows[0].split(","), ["name", *summary.columns])
+            self.assertEqual(list(summary.index), self.fit.names)
+            self.assertEqual(summary.loc["x", "mean"], float(rows[2].split(",")[1]))
+
+    def test_diagnosis_is_that_of_the_command_line(self):
+        self.assertEqual(str(self.fit.diagnose()) + "\n", program("diagnose", self.run))
+        self.assertEqual(self.fit.diagnose()["findings"], [])
+
+    def test_scores_and_checks_are_those_of_the_command_line(self):
+        for name in ("loo", "check"):
+            told = getattr(self.fit, name)()
+            self.assertEqual(str(told).rstrip(), program(name, self.run, self.table).rstrip())
+            self.assertEqual(dict(told), json.loads(program(name, self.run, self.table, "--json")))
+        self.assertEqual(str(self.fit.score(self.columns)).rstrip(), program("score", self.run, self.table).rstrip())
+
+    def test_a_run_that_was_read_knows_its_file(self):
+        program("sample", self.table, FORMULA, *FLAGS, "-o", self.path("other.nc"))
+        self.assertIn("elpd_loo", str(sbps.read(self.path("other.nc")).loo()))
+
+    def test_predictions_are_those_of_the_command_line(self):
+        for kind in ("mean", "linear", "outcome"):
+            lines = program("predict", self.run, self.table, "--kind", kind).splitlines()
+            given = self.fit.predict(self.columns, kind)
+            if pandas:
+                self.assertEqual(len(given), 600)
+                self.assertEqual([1.0, *given.iloc[0]], [float(cell) for cell in lines[1].split(",")])
+
+    def test_draws_of_predictions(self):
+        drawn = self.fit.predict(self.columns, "linear", draws=True, max_draws=0)
+        self.assertEqual(drawn.shape, (600, self.fit.draws.shape[0] * self.fit.draws.shape[1]))
+
+    def test_draws_of_predictions_of_classes(self):
+        fit = sbps.fit("g ~ x", self.columns, family="categorical", seed=1, ess=100)
+        self.assertEqual(fit.predict({"x": [0.0, 1.0]}, draws=True, max_draws=50).shape, (2, 3, 50))
+
+    def test_page(self):
+        self.fit.report(self.path("page.html"))
+        self.fit.report(self.path("rows.html"), self.columns)
+        with open(self.path("page.html")) as page, open(self.path("rows.html")) as rows:
+            self.assertLess(len(page.read()), len(rows.read()))
+
+    def test_notebook_shows_a_table(self):
+        self.assertRegex(self.fit._repr_html_(), r"<table>.*<td>x</td>")
+
+    def test_run_file_keeps_the_call(self):
+        page = self.path("page.html")
+        program("report", self.run, "-o", page)
+        with open(page) as file:
+            self.assertIn("sbps.fit(formula=", re.sub("&#39;|&quot;", "'", file.read()))
+
+    @unittest.skipUnless(xarray, "xarray is not there")
+    def test_xarray_has_the_draws(self):
+        made = self.fit.to_xarray()
+        self.assertEqual(made["w"].dims, ("chain", "draw", "coef"))
+        self.assertEqual(made["w"].values.tobytes(), self.fit.draws.tobytes())
+        try:
+            stored = xarray.open_dataset(self.run, group="posterior", engine="netcdf4")
+        except (ImportError, ValueError):
+            self.skipTest("netCDF4 is not there")
+        self.assertTrue((stored["w"] == made["w"]).all())
+
+
+if __name__ == "__main__":
+    main()

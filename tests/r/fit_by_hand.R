@@ -1,0 +1,134 @@
+# In a folder of its own, with the package installed: fit_by_hand.R PROGRAM
+program <- commandArgs(TRUE)[1]
+library(sbps)
+failures <- 0
+hold <- function(what, true) {
+    if (isTRUE(true)) return(invisible())
+    failures <<- failures + 1
+    cat("failed:", what, "\n")
+}
+there <- function(package) requireNamespace(package, quietly = TRUE)
+command_line <- function(...) system2(program, shQuote(c(...)), stdout = TRUE, stderr = FALSE)
+sample_by_command <- function(file, formula, family, run, ...) {
+    command_line("sample", file, formula, "--family", family, "-o", run, "--progress", "off", ...)
+}
+# All that a summary says but for how long it took.
+but_seconds <- function(lines) lines[!startsWith(lines, "seconds")]
+condition_of <- function(expression) tryCatch(expression, error = identity)
+
+# ---- the same draws and words by the command line, from a file and from a data frame ----
+write.csv(mtcars, "cars.csv", row.names = FALSE)
+set.seed(1)
+n <- 300
+d <- data.frame(g = sample(paste0("g", 1:12), n, TRUE), a = sample(c("low", "mid", "top"), n, TRUE),
+                x = round(rnorm(n), 6), b = sample(c(TRUE, FALSE), n, TRUE), k = sample(5L, n, TRUE))
+d$y <- round(d$x + rnorm(12)[as.integer(sub("g", "", d$g))] + rnorm(n), 6)
+write.csv(d, "groups.csv", row.names = FALSE)
+cases <- list(list(file = "cars.csv", data = mtcars, formula = "am ~ wt + factor(cyl)", family = "bernoulli", r = binomial()),
+              list(file = "cars.csv", data = mtcars, formula = "mpg ~ wt * hp", family = "gaussian", r = gaussian()),
+              list(file = "groups.csv", data = d, formula = "y ~ x + a + b + k + (1 | g)", family = "gaussian", r = gaussian))
+for (case in cases) {
+    groups <- grepl("|", case$formula, fixed = TRUE)
+    for (to in c("run.csv", "run.nc")) sample_by_command(case$file, case$formula, case$family, to, if (groups) c("--ranef", "all"))
+    want <- unname(as.matrix(read.csv("run.csv")[, -(1:2)]))
+    words <- but_seconds(command_line("summary", "run.nc"))
+    for (data in list(case$data, case$file)) {
+        fit <- suppressMessages(sbps(as.formula(case$formula), data, family = case$r))
+        hold(paste(case$formula, class(data), "draws"), identical(unname(as.matrix(fit)), want))
+        hold(paste(case$formula, class(data), "words"), identical(but_seconds(capture.output(print(fit))), words))
+        hold(paste(case$formula, "nobs"), nobs(fit) == nrow(case$data))
+    }
+    hold(paste(case$formula, "diagnose"), identical(capture.output(print(diagnose(fit))), command_line("diagnose", "run.nc")))
+}
+
+# ---- rows as R has them ----
+cars <- transform(mtcars, gear = factor(gear, c(5, 3, 4)), v = vs == 1, word = ifelse(cyl == 4, "few", "many"))
+fit <- sbps(mpg ~ gear + v + word, cars)
+hold("names of columns are model.matrix's", identical(names(coef(fit)), colnames(model.matrix(mpg ~ gear + v + word, cars))))
+hold("near least squares", max(abs(coef(fit) - coef(lm(mpg ~ gear + v + word, cars))) / sqrt(diag(vcov(fit)))) < 0.5)
+odd <- c("z10", "z2")[1 + mtcars$am]
+fit <- sbps(mpg ~ wt + odd, mtcars)
+hold("a variable from outside, its levels as R sorts them", identical(names(coef(fit)), c("(Intercept)", "wt", "oddz2")))
+holes <- mtcars
+holes$wt[3] <- NA
+fit <- sbps(mpg ~ wt, holes)
+hold("na.omit", nobs(fit) == 31 && identical(as.matrix(fit), as.matrix(sbps(mpg ~ wt, mtcars[-3, ]))))
+hold("na.fail", inherits(condition_of(sbps(mpg ~ wt, holes, na.action = na.fail)), "error"))
+m <- as.matrix(mtcars)
+hold("a matrix", identical(as.matrix(sbps(mpg ~ wt + hp, m)), as.matrix(sbps(mpg ~ wt + hp, mtcars))))
+back <- factor(mtcars$am, 1:0)
+hold("success is what is not the first level", coef(sbps(back ~ wt, mtcars, family = binomial()))["wt"] > 0)
+
+# ---- methods ----
+fit <- suppressMessages(sbps(y ~ x + (1 + x | g), d, ess = 300, chains = 2))
+draws <- as.matrix(fit)
+hold("fixef", identical(fixef(fit), apply(draws[, c("(Intercept)", "x")], 2, median)))
+hold("ranef", identical(dim(ranef(fit)$g), c(12L, 2L)) && identical(names(ranef(fit)$g), c("(Intercept)", "x")))
+hold("coef", isTRUE(all.equal(coef(fit)$g$x, ranef(fit)$g$x + fixef(fit)[["x"]])))
+hold("VarCorr", isTRUE(all.equal(unname(attr(VarCorr(fit)$g, "stddev")), unname(colMeans(draws[, c("sd_g__Intercept", "sd_g__x")])))))
+hold("VarCorr, sigma", isTRUE(all.equal(attr(VarCorr(fit), "sc"), mean(draws[, "sigma"]))))
+hold("as.array", identical(unname(as.array(fit)[, 2, "x"]), unname(tail(draws[, "x"], nrow(draws) / 2))))
+hold("posterior_interval", identical(dim(posterior_interval(fit, pars = c("x", "sigma"))), c(2L, 2L)))
+eta <- draws[, "(Intercept)"] + outer(draws[, "x"], d$x) + t(t(draws[, paste0("r_g[", d$g, ",Intercept]")])) + t(t(draws[, paste0("r_g[", d$g, ",x]")]) * d$x)
+hold("posterior_linpred", max(abs(posterior_linpred(fit) - eta)) < 1e-8)
+hold("posterior_epred", identical(posterior_epred(fit), posterior_linpred(fit)))
+hold("fitted", max(abs(fitted(fit) - colMeans(eta))) < 1e-8)
+density <- dnorm(rep(d$y, each = nrow(eta)), eta, draws[, "sigma"], log = TRUE)
+hold("log_lik", max(abs(log_lik(fit) - density)) < 1e-6)
+hold("posterior_predict", identical(dim(posterior_predict(fit, newdata = d[1:3, ], draws = 50)), c(50L, 3L)))
+new <- condition_of(predict(fit, transform(d[1:2, ], g = "other")))
+hold("a new level", inherits(new, "sbps_error") && startsWith(conditionMessage(new), "data: row 1: the run had no level 'other'"))
+hold("a new level, allowed", length(predict(fit, transform(d[1:2, ], g = "other"), allow_new_levels = TRUE)) == 2)
+hold("update", identical(formula(update(fit, . ~ . - x)), y ~ (1 + x | g)))
+saveRDS(fit, "fit.rds")
+hold("saved and read", identical(capture.output(print(readRDS("fit.rds"))), capture.output(print(fit))))
+sbps_report(fit, "page.html")
+hold("sbps_report", grepl("</html>", paste(readLines("page.html"), collapse = ""), fixed = TRUE))
+hold("sbps_loo", grepl("elpd_loo", sbps_loo(fit), fixed = TRUE))
+classes <- sbps(gear ~ wt, transform(mtcars, gear = factor(gear)), family = "categorical")
+hold("classes", identical(dim(posterior_epred(classes, draws = 10)), c(10L, 32L, 3L)) && all(posterior_predict(classes, draws = 10) %in% 3:5))
+
+# ---- with others ----
+if (there("posterior")) {
+    told <- posterior::summarise_draws(posterior::as_draws_df(fit), rhat = posterior::rhat)
+    hold("posterior", max(abs(told$rhat - fit$figures[, "rhat"])) < 1e-6)
+}
+if (there("nlme")) {
+    hold("nlme's generic knows our fits", identical(nlme::fixef(fit), fixef(fit)))
+    hold("our generic knows nlme's", length(fixef(nlme::lme(y ~ x, d, ~ 1 | g))) == 2)
+}
+if (there("loo")) {
+    said <- as.numeric(sub(".*elpd_loo +(-?[0-9.]+).*", "\\1", sbps_loo(fit)))
+    theirs <- suppressWarnings(loo::loo(fit))$estimates["elpd_loo", "Estimate"]
+    hold("loo", abs(said - theirs) < 0.05 * abs(theirs) / 100)
+}
+if (there("lme4")) {
+    near <- function(what, fit, other) {
+        off <- abs(fixef(fit) - lme4::fixef(other)) / sqrt(diag(as.matrix(vcov(other))))
+        cat(sprintf("%-10s fixed effects at most %.2f standard errors from lme4's\n", what, max(off)))
+        hold(paste(what, "near lme4"), max(off) < 0.35)
+    }
+    near("sleepstudy", sbps(Reaction ~ Days + (Days | Subject), lme4::sleepstudy, ess = 2000),
+         lme4::lmer(Reaction ~ Days + (Days | Subject), lme4::sleepstudy))
+    near("cbpp", sbps(cbind(incidence, size - incidence) ~ period + (1 | herd), lme4::cbpp, family = binomial(), ess = 2000),
+         lme4::glmer(cbind(incidence, size - incidence) ~ period + (1 | herd), lme4::cbpp, family = binomial()))
+}
+
+# ---- sentences and their classes ----
+refused <- function(what, class, words, expression) {
+    e <- condition_of(expression)
+    hold(what, inherits(e, c("sbps_error")) && inherits(e, class) && grepl(words, conditionMessage(e), fixed = TRUE))
+}
+refused("a name", "sbps_bad_arg", "no column is named 'wtt', did you mean 'wt'?", sbps(mpg ~ wtt, mtcars))
+refused("an option", "sbps_bad_arg", "chains", sbps(mpg ~ wt, mtcars, chians = 3))
+refused("a file", "sbps_no_file", "nowhere.csv", sbps(mpg ~ wt, "nowhere.csv"))
+refused("a prior", "sbps_bad_arg", "prior", sbps(mpg ~ wt, mtcars, prior = "normal(0"))
+refused("a list", "sbps_bad_data", "column 'l' is of class", sbps(mpg ~ l, transform(mtcars, l = I(as.list(1:32)))))
+refused("ordered", "sbps_bad_data", "ordered factor", sbps(mpg ~ o, transform(mtcars, o = factor(cyl, ordered = TRUE))))
+refused("a link", "sbps_bad_arg", "poisson(sqrt)", sbps(carb ~ wt, mtcars, family = poisson("sqrt")))
+refused("lengths", "sbps_bad_data", "lengths", sbps(y ~ x, list(y = 1:3, x = 1:4)))
+refused("no data", "sbps_bad_arg", "want a data frame", sbps(mpg ~ wt, 3))
+refused("responses", "sbps_bad_data", "mpg", sbps(mpg ~ wt, mtcars, family = binomial()))
+
+cat(failures, "failures\n")
+quit(status = failures > 0)

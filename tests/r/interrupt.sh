@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# An interrupt ends a run that would never end, and the fit holds what was drawn.
+. "$(dirname "$0")/common.sh"
+install_package
+cat >endless.R <<'R'
+library(sbps)
+fit <- sbps(mpg ~ wt, mtcars, ess = 1e12, progress = TRUE)
+stopifnot(fit$interrupted, nobs(fit) == 32, dim(as.matrix(fit))[1] > 0, all(is.finite(coef(fit))))
+cat("kept", coef(fit), "\n")
+R
+mkfifo told
+Rscript --vanilla endless.R >out.txt 2>told &
+r=$!
+# Rounds are told behind carriage returns: the signal goes out when warm-up is long over. What follows is read so that nobody
+# waits for room.
+{
+    while read -r -d $'\r' round; do
+        ess=$(sed -n 's/.*ESS \([0-9]*\) .*/\1/p' <<<"$round")
+        [ "${ess:-0}" -lt 20000 ] || break
+    done
+    kill -INT "$r"
+    cat >rest.txt
+} <told
+code=0
+wait "$r" || code=$?
+grep -a 'kept' out.txt || { echo "code $code"; tail -c 600 rest.txt; exit 1; }
+grep -aq 'interrupted: the fit holds the draws made so far' rest.txt
