@@ -56,7 +56,27 @@ static sbps_status covariance_given_spreads(const mixed *m, const double *hessia
     return fail(err, SBPS_NO_MODE, "the Hessian at the mode is not positive definite");
 }
 
-static void anchor_factor(const mixed *m, other_factor *o, const double *covariance, double *w)
+#define FAST 4.0 /* variances */
+
+/* Where rows hold levels fast against each other and all of them together not at all, as beside an intercept, a level's own
+ * covariance says that data say little of it, and its sd would move what is held: there the covariance given all other
+ * levels, too. */
+static void hold_fast(const mixed *m, const double *hessian, size_t first, size_t q,
+                      double *block)
+{
+    double own[EFFECTS_A_LEVEL * EFFECTS_A_LEVEL], inverse[EFFECTS_A_LEVEL * EFFECTS_A_LEVEL];
+    bool fast = false;
+    for (size_t a = 0; a < q; a++)
+        for (size_t b = 0; b < q; b++)
+            own[a * q + b] = hessian[(first + a) * m->dim + first + b];
+    if (!cholesky(q, own)) return;
+    cholesky_inverse(q, own, inverse);
+    for (size_t a = 0; a < q; a++) fast |= block[a * q + a] > FAST * inverse[a * q + a];
+    if (fast) memcpy(block, inverse, q * q * sizeof *block);
+}
+
+static void anchor_factor(const mixed *m, other_factor *o, const double *hessian,
+                          const double *covariance, double *w)
 {
     effect_spread at;
     size_t q = o->shape.effects, levels = m->groups->factor[o->factor].levels, gone = 0;
@@ -69,6 +89,7 @@ static void anchor_factor(const mixed *m, other_factor *o, const double *covaria
         for (size_t a = 0; a < q; a++)
             for (size_t b = 0; b < q; b++)
                 block[a * q + b] = covariance[(first - gone + a) * d + first - gone + b];
+        hold_fast(m, hessian, first, q, block);
         level_anchor(o, &at, level, block, w + first);
     }
 }
@@ -79,7 +100,8 @@ sbps_status mixed_anchor(void *self, const double *hessian, double *w, sbps_erro
     double *covariance;
     sbps_status status = covariance_given_spreads(m, hessian, &covariance, err);
     if (status != SBPS_OK) return status;
-    for (size_t f = 0; f < m->others; f++) anchor_factor(m, &m->other[f], covariance, w);
+    for (size_t f = 0; f < m->others; f++)
+        anchor_factor(m, &m->other[f], hessian, covariance, w);
     free(covariance);
     return SBPS_OK;
 }

@@ -1,10 +1,10 @@
-/* One draw from p(v | y, phi) for each phi: independence Metropolis from Student's t. Proposals come all at once, the
+/* The effects of groups: which there are, and one draw from p(v | y, phi) by the group's rows, which is independence
+ * Metropolis from Student's t. Proposals come all at once, the
  * first is where the chain begins, and with every other the chain's law comes nearer to the posterior's.
  *
  * A group of many rows is nearly normal: mode and curvature there do for the t. One of few may be skewed as far as the
  * normal of its effects is wide, so that the t has the mean and the covariance that the nodes of its integral say, and
- * there are more proposals. A group with a sketch has no tails beyond it, and next to nothing at its edge: a normal that is
- * somewhat wider will do. */
+ * there are more proposals. */
 #include "mixed/effects.h"
 #include "base/cholesky.h"
 #include "base/dense.h"
@@ -17,12 +17,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TRIES          ((size_t)10)
-#define TRIES_MANY     ((size_t)3) /* of groups of many rows */
-#define MANY           ((size_t)200)
-#define FREEDOM        8 /* of the t: heavier tails than those of any group */
-#define TRIES_SKETCHED ((size_t)4)
-#define WIDER          1.07 /* than the normal at the mode */
+#define TRIES      ((size_t)10)
+#define TRIES_MANY ((size_t)3) /* of groups of many rows */
+#define MANY       ((size_t)200)
+#define FREEDOM    8 /* of the t: heavier tails than those of any group */
 
 /* ---- which ---- */
 
@@ -82,11 +80,6 @@ void mixed_effect_name(const void *self, size_t g, size_t a, size_t size, char *
 }
 
 /* ---- draws ---- */
-
-size_t mixed_effects_scratch(const void *self)
-{
-    return group_scratch(self);
-}
 
 static double chi_square(rng *r, int freedom)
 {
@@ -162,10 +155,14 @@ static void settle_on(group_view *v, rng *r, size_t tries, const double *place,
     for (size_t a = 0; a < q; a++) out[a] = dot(a + 1, v->p.at->factor[a], end);
 }
 
-/* By rows: v was begun. */
-static void draw(group_view *v, size_t g, rng *r, double *out)
+void effects_by_rows(group_view *v, size_t g, rng *r, double *out)
 {
     double place[TRIES * EFFECTS_A_LEVEL], log_ratio[TRIES];
+    if (v->m->levels > 1) {
+        group_see(v, g);
+        nest_draw(v, r, out);
+        return;
+    }
     const size_t *start = v->m->groups->start + g;
     bool many = start[1] - start[0] >= MANY;
     size_t tries = many ? TRIES_MANY : TRIES;
@@ -177,81 +174,6 @@ static void draw(group_view *v, size_t g, rng *r, double *out)
     for (size_t i = 0; i < tries; i++)
         log_ratio[i] = propose(v, r, place + i * v->m->shape.effects);
     settle_on(v, r, tries, place, log_ratio, out);
-}
-
-/* ---- by sketches ---- */
-
-size_t mixed_effects_point(const void *self)
-{
-    const mixed *m = self;
-    size_t q = m->shape.effects;
-    return m->sketches ? q * q + m->sketches->outer : 0;
-}
-
-void mixed_effects_see(const void *self, const double *phi, double *scratch, double *point)
-{
-    const mixed *m = self;
-    size_t q = m->shape.effects;
-    group_view v;
-    if (!m->sketches) return;
-    group_begin(&v, m, phi, NULL, false, scratch);
-    for (size_t a = 0; a < q; a++) memcpy(point + a * q, v.p.at->factor[a], q * sizeof *point);
-    memcpy(point + q * q, v.p.r, m->sketches->outer * sizeof *point);
-}
-
-/* The view as if it had begun there, as far as sketches go. */
-static void go_to(group_view *v, const double *point)
-{
-    size_t q = v->m->shape.effects;
-    for (size_t a = 0; a < q; a++) memcpy(v->p.at->factor[a], point + a * q, q * sizeof *point);
-    memcpy(v->p.r, point + q * q, v->m->sketches->outer * sizeof *point);
-    sketch_square(v);
-}
-
-static double propose_normal(const group_view *v, rng *r, double *place)
-{
-    size_t q = v->m->shape.effects;
-    double t[EFFECTS_A_LEVEL], square = 0.0;
-    for (size_t a = 0; a < q; a++) {
-        t[a] = rng_normal(r);
-        square += t[a] * t[a];
-        t[a] *= WIDER;
-    }
-    for (size_t a = 0; a < q; a++) place[a] = v->mode[a] + dot(q, v->wide[a], t);
-    return 0.5 * square;
-}
-
-/* False: by rows. */
-static bool draw_by_sketch(group_view *v, size_t g, const double *point, rng *r, double *out)
-{
-    double place[TRIES_SKETCHED * EFFECTS_A_LEVEL], log_ratio[TRIES_SKETCHED], unused;
-    go_to(v, point);
-    if (!sketch_locate(v, g, &unused)) return false;
-    for (size_t i = 0; i < TRIES_SKETCHED; i++)
-        log_ratio[i] = propose_normal(v, r, place + i * v->m->shape.effects);
-    settle_on(v, r, TRIES_SKETCHED, place, log_ratio, out);
-    return true;
-}
-
-void mixed_draw_effects(const void *self, size_t g, uint64_t seed, size_t count,
-                        const double *const *phi, const double *points, double *scratch,
-                        double *out)
-{
-    const mixed *m = self;
-    size_t size = mixed_effects_point(self);
-    rng r = rng_stream(seed, g, RNG_EFFECTS);
-    group_view v;
-    size_t each = mixed_effects(self, g);
-    if (count > 0) group_begin(&v, m, phi[0], NULL, false, scratch);
-    for (size_t i = 0; i < count; i++, out += each) {
-        if (m->sketches && draw_by_sketch(&v, g, points + i * size, &r, out)) continue;
-        group_begin(&v, m, phi[i], NULL, false, scratch);
-        if (m->levels > 1) {
-            group_see(&v, g);
-            nest_draw(&v, &r, out);
-        } else
-            draw(&v, g, &r, out);
-    }
 }
 
 void mixed_by_level(const void *self, size_t *groups)

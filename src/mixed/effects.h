@@ -7,19 +7,27 @@
 /* Of a group: those of its level, over all terms, and of levels nested in it; and the most that one has. */
 size_t mixed_effects(const void *self, size_t g);
 size_t mixed_effects_most(const void *self);
-/* Doubles of scratch that drawing needs. */
-size_t mixed_effects_scratch(const void *self);
-/* What is kept of each phi, so that not every group makes it anew: doubles that it takes, and it itself. */
-size_t mixed_effects_point(const void *self);
-void mixed_effects_see(const void *self, const double *phi, double *scratch, double *point);
-/* Effects of group g at `count` points phi, dim numbers each: out[i * effects + a]. The seed and the group alone say
- * which. `points` were seen there. */
-void mixed_draw_effects(const void *self, size_t g, uint64_t seed, size_t count,
-                        const double *const *phi, const double *points, double *scratch,
-                        double *out);
 /* "r_GROUP[level,NAME]" of group g's effect a. */
 void mixed_effect_name(const void *self, size_t g, size_t a, size_t size, char *text);
 /* Groups in the order of their levels; room for as many as there are levels. */
 void mixed_by_level(const void *self, size_t *groups);
+
+/* Drawing effects at points phi: effects_draw.c. */
+typedef struct effects_plan effects_plan;
+
+/* What is said of a group's draws: the root of the mean square of log p by its polynomial less that by its rows, at some
+ * draws of its effects; so many of their sds, no more, is a mean off. NAN: it was drawn by rows. */
+typedef struct {
+    double error;
+} effects_told;
+
+/* For `count` points, which stay the caller's. */
+sbps_status effects_plan_open(const void *self, size_t count, const double *const *phi,
+                              effects_plan **out, sbps_error *err);
+void effects_plan_close(effects_plan *p);
+size_t effects_scratch(const effects_plan *p); /* doubles */
+/* Effects of group g at all points: out[a * count + i]. The seed and the group alone say which. */
+effects_told effects_draw(const effects_plan *p, size_t g, uint64_t seed, double *scratch,
+                          double *out);
 
 #endif

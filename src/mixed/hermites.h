@@ -5,7 +5,7 @@
 
 #include "mixed/spread.h"
 
-#define HERMITES_DEGREE ((size_t)6)
+#define HERMITES_DEGREE ((size_t)8)
 #define HERMITES_MOST   ((size_t)126) /* five axes, degree 4 */
 #define NO_TERM         HERMITES_MOST
 

@@ -260,11 +260,15 @@ static void expand(const void *self, row_range r, const double *w, const double 
     }
 }
 
+#define LOOKS 2.0 /* that a mode of a nest takes beside its nodes */
+
 static double work(const void *self)
 {
     const mixed *m = self;
-    double rows_a_group = (double)m->data->n / (double)m->groups->count;
-    return rows_a_group * ((double)m->points * 8.0 + rows_numbers(m->data));
+    double rows_a_group = (double)m->data->n / (double)m->groups->count,
+           points = (double)m->points;
+    for (size_t l = 1; l < m->levels; l++) points *= (double)m->level[l].points + LOOKS;
+    return rows_a_group * (points * 8.0 + rows_numbers(m->data));
 }
 
 /* ---- a kind for every regression ---- */

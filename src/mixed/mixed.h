@@ -61,7 +61,8 @@ typedef struct {
     size_t spread; /* first coordinate of its sds and correlations */
     size_t points;
     double *node, *log_count; /* as those of a model without nests */
-    double *centre; /* by the first row of each part: where the search for its mode begins */
+    double *centre; /* by the first row of each part: where the search for its mode begins, */
+    double kept[EFFECTS_A_LEVEL]; /* where the diagonal of L is this; 0: not known */
 } nest_level;
 
 #define LEVELS_MOST (GROUP_NESTS + 1)

@@ -14,8 +14,9 @@
 size_t nest_scratch(const mixed *m); /* 0: nothing is nested */
 /* Of the group that is seen: log m; v->mean and v->extra. */
 double nest_value(group_view *v);
-/* Places and curvatures at phi, kept for searches to begin from. */
+/* Modes at phi, kept for searches to begin from; and, after all groups', the sds there. */
 void nest_keep(group_view *v);
+void nest_kept(mixed *m, const double *w);
 /* What group_expand does. */
 void nest_expand(group_view *v, double factor, double *scratch, double *gradient,
                  double *hessian);

@@ -222,6 +222,7 @@ static sbps_status settle(mixed *m, const rows *groups, const double *w, const c
     if (status == SBPS_OK && m->sketches) status = try_sketches(m, c, out, err);
     if (status != SBPS_OK || m->sketches) return status;
     status = ask(groups, &here, keep_centres, NULL, err);
+    if (m->levels > 1) nest_kept(m, w);
     return status == SBPS_OK ? climb(m, c, GOAL, out, err) : status;
 }
 

@@ -46,7 +46,11 @@ size_t sketch_outer(const mixed *m);
 /* Index in phi of a number of r. */
 size_t sketch_coordinate(const mixed *m, size_t j);
 
-/* sketch_make.c: of all groups around w, where posterior sds are as given; the groups' centres are kept as well. None
+/* sketch_make.c: no coordinates beside those of (1)? */
+bool sketch_plain(const mixed *m);
+/* All but what is allocated. */
+void sketch_shape(const mixed *m, sketches *s);
+/* Of all groups around w, where posterior sds are as given; the groups' centres are kept as well. None
  * where rows take less room, which is no failure. */
 sbps_status sketches_make(mixed *m, const rows *groups, const double *w, const double *sd,
                           sbps_error *err);

@@ -17,7 +17,7 @@
 #define REACH  8.0  /* posterior sds */
 
 /* Degrees of P by effects a level; S has two less, Q four. */
-static const size_t degrees[EFFECTS_A_LEVEL + 1] = {0, 6, 6, 5, 4, 4};
+static const size_t degrees[EFFECTS_A_LEVEL + 1] = {0, 8, 6, 5, 4, 4};
 
 /* ---- the group ---- */
 
@@ -33,7 +33,7 @@ static bool fit_value(const sketch_grid *grid, const sketch_sums *r, const sketc
         for (size_t a = 0; a < terms; a++) off -= out->value[a] * grid->bases[a * points + k];
         misfit += grid->weight[k] * off * off;
     }
-    return misfit <= MISFIT * MISFIT;
+    return misfit <= grid->misfit * grid->misfit;
 }
 
 /* K of (1), an effect after another. */
@@ -119,23 +119,29 @@ static void stretch(group_view *v)
         for (size_t b = 0; b < q; b++) v->wide[a][b] *= SKETCH_STRETCH;
 }
 
-static void make(const sketch_grid *grid, group_view *v, size_t g, double *scratch)
+void sketch_make(const sketch_grid *grid, group_view *v, size_t g, const sketch *out,
+                 double *scratch)
 {
     sketch_sums r;
     const sketches *s = grid->s;
-    const sketch out = sketch_of(s, g);
-    size_t q = grid->m->shape.effects;
     group_locate(v, g);
     stretch(v);
-    memcpy(grid->m->centre + g * q, v->mode, q * sizeof *v->mode);
     memset(scratch, 0, sketch_lay_out(grid, scratch, &r) * sizeof *scratch);
     sketch_see_rows(grid, v, &r);
-    *out.fits = 0.0;
-    if (!fit_value(grid, &r, &out) || !fit_response(grid, &r, out.response)) return;
-    fit_slopes(grid, &r, &out);
-    for (size_t a = 0; a < s->bends; a++) fit_bend(grid, &r, a, &out);
-    fit_coordinates(grid, v, &out);
-    *out.fits = all_finite(s->size, out.fits) ? 1.0 : 0.0;
+    *out->fits = 0.0;
+    if (!fit_value(grid, &r, out) || !fit_response(grid, &r, out->response)) return;
+    fit_slopes(grid, &r, out);
+    for (size_t a = 0; a < s->bends; a++) fit_bend(grid, &r, a, out);
+    fit_coordinates(grid, v, out);
+    *out->fits = all_finite(s->size, out->fits) ? 1.0 : 0.0;
+}
+
+static void make(const sketch_grid *grid, group_view *v, size_t g, double *scratch)
+{
+    const sketch out = sketch_of(grid->s, g);
+    size_t q = grid->m->shape.effects;
+    sketch_make(grid, v, g, &out, scratch);
+    memcpy(grid->m->centre + g * q, v->mode, q * sizeof *v->mode);
 }
 
 static void make_block(const void *self, row_range r, double *scratch, double *total)
@@ -150,7 +156,7 @@ static void make_block(const void *self, row_range r, double *scratch, double *t
 
 /* ---- the grid ---- */
 
-static sbps_status grid_open(sketch_grid *grid, sbps_error *err)
+sbps_status sketch_grid_open(sketch_grid *grid, sbps_error *err)
 {
     const hermites *h = &grid->s->h;
     size_t q = h->axes, nodes = h->degree + 1;
@@ -184,7 +190,7 @@ static sbps_status grid_open(sketch_grid *grid, sbps_error *err)
 
 /* ---- all of them ---- */
 
-static void shape(const mixed *m, sketches *s)
+void sketch_shape(const mixed *m, sketches *s)
 {
     size_t q = m->shape.effects, degree = degrees[q];
     hermites_open(&s->h, q, degree);
@@ -195,20 +201,24 @@ static void shape(const mixed *m, sketches *s)
               s->bends * packed_size(s->outer);
 }
 
-/* Are there many rows a group, and no coordinates beside those of (1)? */
+bool sketch_plain(const mixed *m)
+{
+    return m->dim == sketch_outer(m) + m->shape.count;
+}
+
+/* Are there many rows a group? */
 static bool worth_it(const mixed *m, const sketches *s)
 {
     double rows_a_group = (double)m->data->n / (double)m->groups->count;
     double row = (double)rows_row_bytes(m->data) +
                  (double)(m->groups->width + 1) * sizeof(double); /* z and y */
-    bool plain = m->dim == sketch_outer(m) + m->shape.count;
-    return plain && (double)(s->size * sizeof(double)) <= ROOM * rows_a_group * row;
+    return sketch_plain(m) && (double)(s->size * sizeof(double)) <= ROOM * rows_a_group * row;
 }
 
 bool mixed_can_sketch(const void *self)
 {
     sketches s = {.outer = 0};
-    shape(self, &s);
+    sketch_shape(self, &s);
     return worth_it(self, &s);
 }
 
@@ -228,7 +238,7 @@ static sbps_status allocate(const mixed *m, const double *w, const double *sd, s
 
 static sbps_status fill(sketch_grid *grid, const rows *groups, sbps_error *err)
 {
-    sbps_status status = grid_open(grid, err);
+    sbps_status status = sketch_grid_open(grid, err);
     if (status != SBPS_OK) return status;
     sketch_sums unused;
     const row_sum what = {.self = grid,
@@ -248,10 +258,10 @@ sbps_status sketches_make(mixed *m, const rows *groups, const double *w, const d
     sketches *s = calloc(1, sizeof *s);
     if (!s) return fail_memory(err);
     sbps_status status = SBPS_OK;
-    shape(m, s);
+    sketch_shape(m, s);
     bool wanted = worth_it(m, s);
     if (wanted) status = allocate(m, w, sd, s, err);
-    sketch_grid grid = {.m = m, .s = s, .w = w};
+    sketch_grid grid = {.m = m, .s = s, .w = w, .misfit = MISFIT};
     if (wanted && status == SBPS_OK) status = fill(&grid, groups, err);
     if (wanted && status == SBPS_OK)
         m->sketches = s;

@@ -6,9 +6,10 @@
 
 /* The grid that polynomials are fitted on. */
 typedef struct {
-    mixed *m;
+    const mixed *m;
     sketches *s;
     const double *w;
+    double misfit; /* nats that a polynomial may be off: root of the mean square */
     size_t points;
     double *node;    /* points * effects */
     double *weight;  /* points */
@@ -34,5 +35,11 @@ size_t sketch_place(const mixed *m, size_t j);
 size_t sketch_lay_out(const sketch_grid *grid, double *base, sketch_sums *r);
 /* Of the group seen, around its mode. */
 void sketch_see_rows(const sketch_grid *grid, const group_view *v, sketch_sums *r);
+
+/* sketch_make.c: the grid, of which m, s, w and misfit are given; grid->node is to be freed. */
+sbps_status sketch_grid_open(sketch_grid *grid, sbps_error *err);
+/* Of one group around w, where v was begun. */
+void sketch_make(const sketch_grid *grid, group_view *v, size_t g, const sketch *out,
+                 double *scratch);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef MIXED_VIEW_H
 #define MIXED_VIEW_H
 
+#include "base/rng.h"
 #include "mixed/mixed.h"
 
 /* phi as groups want it. */
@@ -75,5 +76,8 @@ batch group_cells(group_view *v, size_t first, size_t n, size_t points, const do
 /* What they said, times their weights; and its sums, one number a place, `pitch` apart. */
 void group_weigh(const group_view *v, size_t first, size_t n, size_t points, double *values);
 void group_add_sums(size_t n, size_t points, const double *values, size_t pitch, double *sums);
+
+/* effects.c: a draw of the effects of group g by its rows; v was begun. */
+void effects_by_rows(group_view *v, size_t g, rng *r, double *out);
 
 #endif

@@ -12,6 +12,8 @@
 #define GROUPS_AT_A_TIME ((size_t)256)
 #define HELD             ((size_t)1 << 25) /* draws, unless those of one group are more */
 #define NAME_ROOM        ((size_t)1024)
+#define DRAWS_LEAST      1000.0 /* of an effect that is summarized, all chains together */
+#define DRAWS_CHEAP      1e6    /* of all groups */
 
 typedef struct {
     const sbps_run *run;
@@ -20,15 +22,15 @@ typedef struct {
     size_t groups, chains, draws; /* draws: of a chain */
     size_t *order;                /* groups by level */
     const double **phi;           /* chains * draws */
-    double *points;               /* likewise: what is kept of each */
+    effects_plan *plan;
     unsigned threads;
-    size_t wide; /* doubles of scratch a worker */
-    double
-        *scratch; /* of all workers: that of the model, and a group's draws, as they are made */
-    size_t first; /* of the groups at hand */
+    size_t wide;           /* doubles of scratch a worker */
+    double *scratch;       /* of all workers */
+    draw_room **room;      /* of each */
+    size_t first;          /* of the groups at hand */
     double *drawn;         /* of groups at hand: [group][effect][chain][draw] */
     draw_summary *summary; /* likewise, without draws */
-    sbps_status *status;   /* of each group */
+    effects_told *told;    /* of each group */
 } effects_job;
 
 static size_t least(size_t a, size_t b)
@@ -40,14 +42,18 @@ static void close_job(effects_job *j)
 {
     free(j->order);
     free(j->phi);
-    free(j->points);
+    effects_plan_close(j->plan);
     free(j->scratch);
     free(j->drawn);
     free(j->summary);
-    free(j->status);
+    for (unsigned i = 0; j->room && i < j->threads; i++) draw_room_close(j->room[i]);
+    free(j->room);
+    free(j->told);
 }
 
-static sbps_status open_job(const sbps_run *run, size_t each, effects_job *j, sbps_error *err)
+/* At `each` of the draws of a chain, of which `made` were made, evenly spaced. */
+static sbps_status open_job(const sbps_run *run, size_t made, size_t each, effects_job *j,
+                            sbps_error *err)
 {
     const void *self = run->target->self;
     const row_groups *g = run->data.members->groups;
@@ -58,27 +64,30 @@ static sbps_status open_job(const sbps_run *run, size_t each, effects_job *j, sb
                        .chains = run->chain_count,
                        .draws = each,
                        .threads = run->crew.threads};
-    size_t count = j->chains * each, fit = HELD / (j->most * count + 1) + 1,
-           size = mixed_effects_point(self);
+    size_t count = j->chains * each, fit = HELD / (j->most * count + 1) + 1;
     j->at_a_time = least(least(j->groups, GROUPS_AT_A_TIME), fit);
     size_t held = j->at_a_time * j->most;
-    j->wide = (mixed_effects_scratch(self) + count * j->most + 7) / 8 * 8;
     j->order = calloc(g->factor[g->by].levels + 1, sizeof *j->order);
     j->phi = calloc(count + 1, sizeof *j->phi);
-    j->points = new_doubles(count * size + 1);
-    j->scratch = new_doubles(j->threads * j->wide);
     j->drawn = new_doubles(held * count + 1);
     j->summary = calloc(held + 1, sizeof *j->summary);
-    j->status = calloc(GROUPS_AT_A_TIME, sizeof *j->status);
-    if (!j->order || !j->phi || !j->points || !j->scratch || !j->drawn || !j->summary ||
-        !j->status)
+    j->room = calloc(j->threads, sizeof *j->room);
+    j->told = calloc(GROUPS_AT_A_TIME, sizeof *j->told);
+    if (!j->order || !j->phi || !j->drawn || !j->summary || !j->room || !j->told)
         return fail_memory(err);
     mixed_by_level(self, j->order);
-    for (size_t i = 0; i < count; i++)
-        j->phi[i] = run->chains[i / each].d.w + i % each * run->target->dim;
-    for (size_t i = 0; i < count; i++)
-        mixed_effects_see(self, j->phi[i], j->scratch, j->points + i * size);
-    return SBPS_OK;
+    for (size_t i = 0; i < count; i++) {
+        size_t draw = (2 * (i % each) + 1) * made / (2 * each);
+        j->phi[i] = run->chains[i / each].d.w + draw * run->target->dim;
+    }
+    sbps_status status = effects_plan_open(self, count, j->phi, &j->plan, err);
+    if (status != SBPS_OK) return status;
+    j->wide = (effects_scratch(j->plan) + 7) / 8 * 8;
+    j->scratch = new_doubles(j->threads * j->wide);
+    if (!j->scratch) return fail_memory(err);
+    for (unsigned i = 0; i < j->threads && status == SBPS_OK; i++)
+        status = draw_room_open(j->chains, j->draws, true, &j->room[i], err);
+    return status;
 }
 
 /* One group: its draws, an effect after another, and what they say. */
@@ -87,27 +96,18 @@ static void do_group(void *self, unsigned worker, size_t index)
     effects_job *j = self;
     size_t count = j->chains * j->draws, g = j->order[j->first + index];
     size_t q = mixed_effects(j->self, g);
-    double *scratch = j->scratch + worker * j->wide, *to = j->drawn + index * j->most * count;
-    double *made = scratch + j->wide - count * j->most;
-    mixed_draw_effects(j->self, g, j->run->options->seed, count, j->phi, j->points, scratch,
-                       made);
-    j->status[index] = SBPS_OK;
-    for (size_t a = 0; a < q; a++, to += count) {
-        for (size_t i = 0; i < count; i++) to[i] = made[i * q + a];
-        sbps_status status =
-            summarize_draws(j->chains, j->draws, to, &j->summary[index * j->most + a], NULL);
-        if (status != SBPS_OK) j->status[index] = status;
-    }
+    double *to = j->drawn + index * j->most * count;
+    j->told[index] =
+        effects_draw(j->plan, g, j->run->options->seed, j->scratch + worker * j->wide, to);
+    for (size_t a = 0; a < q; a++, to += count)
+        summarize_in(j->room[worker], to, &j->summary[index * j->most + a]);
 }
 
 /* Groups from j->first on, as many as are held at a time. */
 static sbps_status do_some(effects_job *j, size_t *n, sbps_error *err)
 {
     *n = least(j->groups - j->first, j->at_a_time);
-    sbps_status status = workers_run(j->threads, *n, do_group, j, err);
-    for (size_t i = 0; i < *n && status == SBPS_OK; i++)
-        if (j->status[i] != SBPS_OK) status = fail_memory(err);
-    return status;
+    return workers_run(j->threads, *n, do_group, j, err);
 }
 
 /* The name of the i-th place for an effect of groups at hand; false: its group has not so many. */
@@ -129,6 +129,16 @@ static size_t draws_of_all(const sbps_run *run)
 }
 
 /* ---- to a file ---- */
+
+/* Draws of an effect are next to independent given phi: so many are worth as much as is asked of phi. All of them where
+ * they cost little. */
+static size_t draws_enough(const sbps_run *run, size_t made)
+{
+    double groups = (double)run->data.members->groups->count;
+    double wanted = fmax(fmax(run->options->ess, DRAWS_LEAST), DRAWS_CHEAP / groups);
+    wanted = ceil(wanted / (double)run->chain_count);
+    return wanted < (double)made ? (size_t)wanted : made;
+}
 
 static void write_name(FILE *to, const char *name)
 {
@@ -172,25 +182,53 @@ static sbps_status write_derived(const sbps_run *run, size_t each, FILE *to, sbp
     return status;
 }
 
-sbps_status effects_write(const sbps_run *run, const char *path, sbps_error *err)
+static void begin_telling(const effects_job *j, sbps_effects *told)
+{
+    *told = (sbps_effects){.draws = j->chains * j->draws, .groups = j->groups};
+}
+
+/* told->error is the sum of squares as yet. */
+static void tell_some(const effects_job *j, size_t n, sbps_effects *told)
+{
+    for (size_t i = 0; i < n; i++) {
+        double error = j->told[i].error;
+        if (isnan(error)) continue;
+        told->by_polynomials++;
+        told->error += error * error;
+        told->worst = fmax(told->worst, error);
+    }
+}
+
+static void end_telling(sbps_effects *told)
+{
+    told->error = sqrt(told->error / (double)told->by_polynomials);
+    if (told->by_polynomials == 0) told->worst = NAN;
+}
+
+sbps_status effects_write(const sbps_run *run, const char *path, sbps_effects *told,
+                          sbps_error *err)
 {
     effects_job j;
     atomic_file file;
     if (!run->target->model->rows_of)
         return fail(err, SBPS_BAD_ARG, "--ranef: the table has no groups");
-    sbps_status status = open_job(run, draws_of_all(run), &j, err);
+    size_t made = draws_of_all(run);
+    sbps_status status = open_job(run, made, draws_enough(run, made), &j, err);
     if (status == SBPS_OK) status = file_begin(path, &file, err);
     if (status != SBPS_OK) {
         close_job(&j);
         return status;
     }
+    begin_telling(&j, told);
     fputs("name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat\n", file.stream);
     for (size_t n; j.first < j.groups && status == SBPS_OK; j.first += n) {
         status = do_some(&j, &n, err);
         if (status == SBPS_OK) write_some(&j, n, file.stream);
+        if (status == SBPS_OK) tell_some(&j, n, told);
         if (!file_fine(&file)) break;
     }
-    if (status == SBPS_OK) status = write_derived(run, j.draws, file.stream, err);
+    end_telling(told);
+    if (status == SBPS_OK) status = write_derived(run, made, file.stream, err);
     close_job(&j);
     if (status == SBPS_OK) return file_commit(&file, err);
     file_abandon(&file);
@@ -204,7 +242,7 @@ sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err)
     effects_job j;
     char name[NAME_ROOM];
     size_t at = r->dim, count = r->chains * r->draws, total = 0;
-    sbps_status status = open_job(run, r->draws, &j, err);
+    sbps_status status = open_job(run, r->draws, r->draws, &j, err);
     for (size_t g = 0; status == SBPS_OK && g < j.groups; g++)
         total += mixed_effects(j.self, g);
     if (status == SBPS_OK) status = result_widen(r, total, err);

@@ -51,6 +51,49 @@ static sbps_status anchor_others(const posterior *u, const mode_request *how, mo
     return status;
 }
 
+#define RESCUES_MOST  40
+#define RESCUE_STEPS  ((size_t)10)
+#define RESCUE_ENOUGH 1e-3 /* posterior sds from the mode */
+
+/* Where rows hold effects fast that their sd is to scale, and hold them much faster at the mode than where the search began,
+ * the way there is a narrow bent valley: some steps, standards by what data say here, some steps. */
+static sbps_status come_nearer(const posterior *u, double *w, sbps_error *err)
+{
+    const mode_request few = {.method = "newton", .most_steps = RESCUE_STEPS};
+    sbps_status status = SBPS_OK;
+    double left = INFINITY;
+    u->model->start(u->self, w);
+    for (int i = 0; i < RESCUES_MOST && left > RESCUE_ENOUGH && status == SBPS_OK; i++) {
+        mode *here;
+        status = mode_find_by(u, w, &few, &here, err);
+        if (status != SBPS_OK) return status;
+        status = mixed_anchor(u->self, here->hessian, here->w, err);
+        left = here->gradient_norm;
+        memcpy(w, here->w, u->dim * sizeof *w);
+        mode_destroy(here);
+    }
+    return status;
+}
+
+/* After a search that ended so. */
+static sbps_status try_again(sbps_status status, const posterior *u, const mode_request *how,
+                             mode **out, sbps_error *err)
+{
+    if (status != SBPS_NO_MODE || !u->model->rows_of || !mixed_crossed(u->self)) return status;
+    double *w = new_doubles(u->dim);
+    if (!w) return fail_memory(err);
+    status = come_nearer(u, w, err);
+    if (status == SBPS_OK) status = mode_find_by(u, w, how, out, err);
+    free(w);
+    return status;
+}
+
+sbps_status groups_find(const posterior *u, const double *start, const mode_request *how,
+                        mode **out, sbps_error *err)
+{
+    return try_again(mode_find_by(u, start, how, out, err), u, how, out, err);
+}
+
 #define PART_SHARE ((size_t)16) /* groups of all, to one by whose mode sketches are made */
 
 /* Sketches of all groups, made where some have their mode: all others' is within their reach. */
@@ -63,7 +106,8 @@ static sbps_status sketch_near(const posterior *u, mode *near, sbps_error *err)
 sbps_status groups_near(const posterior *u, const double *start, mode **out, sbps_error *err)
 {
     const mode_request usual = {.method = "auto"};
-    if (!mixed_can_sketch(u->self)) return mode_near(u, start, NULL, out, err);
+    if (!mixed_can_sketch(u->self))
+        return try_again(mode_near(u, start, NULL, out, err), u, &usual, out, err);
     mode *near = start ? NULL : mode_of_part(u, PART_SHARE);
     sbps_status status = near ? sketch_near(u, near, err) : SBPS_OK;
     if (status == SBPS_OK) status = mode_find_by(u, near ? near->w : start, &usual, out, err);

@@ -85,6 +85,16 @@ typedef struct {
     strata_tally tally;
 } spare_parts;
 
+enum { MARKS_MOST = 128 };
+
+/* The clock at the end of rounds of sampling: see marks.c. */
+typedef struct {
+    size_t count, every, skipped; /* marks; rounds from one to the next, and since the last */
+    struct {
+        double seconds, time; /* of sampling; of flight, mean of the chains */
+    } at[MARKS_MOST];
+} run_marks;
+
 #define EFFECTS_MOST ((size_t)5)
 #define NAMED_FILES  2 /* see files.c */
 
@@ -124,6 +134,7 @@ struct sbps_run {
     moments *moments_of; /* chain_count, handles side by side for pooling */
     bias *bias_of;
     run_state state;
+    run_marks marks; /* of this process: a checkpoint has no clock but the total */
     thread_pool *pool;
     skeleton_file *skeleton;
     append_file trace;                 /* stream NULL: none is asked for */
@@ -199,6 +210,9 @@ double run_bias_quick(const sbps_run *run);
 sbps_status run_state_bias(const sbps_run *run, result *r, sbps_error *err);
 /* Do two standard errors take the bias out of its budget, and would less error bring it back? */
 bool run_bias_unsure(const sbps_run *run);
+/* marks.c: notes the clock; and gives every draw of a result its time by it. */
+void marks_after_round(sbps_run *run);
+void marks_fill(const sbps_run *run, result *r);
 /* weights.c: k-hat of the importance weights; NAN: there are none yet, or never. Refuses what is not to be
  * trusted. */
 double run_pareto_k(const sbps_run *run);
@@ -208,6 +222,9 @@ double run_rows_each(const sbps_run *run);
 /* groups.c: standards for the effects of crossed factors by what data say of them where the search for the mode
  * begins; without, it is long, and the mode of their sds far too high. A start that is given is refused there. */
 sbps_status groups_ready(const posterior *u, bool given, sbps_error *err);
+/* The mode, as mode_find_by; of crossed factors also where that finds none, by way of standards set on the way. */
+sbps_status groups_find(const posterior *u, const double *start, const mode_request *how,
+                        mode **out, sbps_error *err);
 /* Of groups, the mode by the rule that there is at first. */
 sbps_status groups_near(const posterior *u, const double *start, mode **out, sbps_error *err);
 /* Chooses the rule for the integrals of groups around a mode, and finds the mode again by it unless
@@ -215,7 +232,8 @@ sbps_status groups_near(const posterior *u, const double *start, mode **out, sbp
 sbps_status groups_settle(const posterior *u, const mode_request *how, mode **found,
                           quadrature *rule, sbps_error *err);
 /* effects.c: those of groups, summarised to a CSV file; or drawn and summarised as parameters of the result. */
-sbps_status effects_write(const sbps_run *run, const char *path, sbps_error *err);
+sbps_status effects_write(const sbps_run *run, const char *path, sbps_effects *told,
+                          sbps_error *err);
 sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err);
 /* collect.c */
 sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err);

@@ -169,4 +169,18 @@ static void grouped_close(grouped *t)
     rows_destroy(t->data);
 }
 
+/* About where the table was made up. */
+__attribute__((unused)) static void grouped_truth(const grouped *t, const grouped_spec *s,
+                                                  double *w)
+{
+    const mixed *m = t->u->self;
+    const double fixed[] = {s->intercept, 0.5, -0.3};
+    memcpy(w, fixed, sizeof fixed);
+    for (size_t a = 0; a < m->shape.count; a++) {
+        const spread_coordinate *c = &m->shape.of[a];
+        w[FIXED + a] = c->against == c->row ? log(s->sd[c->row]) : atanh(s->cor);
+    }
+    if (m->rows_of->auxiliary_count) w[m->aux] = log(0.7);
+}
+
 #endif

@@ -5,6 +5,8 @@
 #include "mixed/effects.h"
 #include "mixed/marginal.h"
 
+#define STEP 0.01 /* modes are found no further than values jump by 1e-6 */
+
 static const grouped_spec specs[] = {
     {.model = "linear",
      .groups = 7,
@@ -43,6 +45,28 @@ static const grouped_spec specs[] = {
      .crossed_effects = 1},
 };
 #define SPECS (sizeof specs / sizeof *specs)
+
+/* More parts than are asked for together. */
+static const grouped_spec large[] = {
+    {.model = "linear",
+     .groups = 2,
+     .each = 650,
+     .lopsided = true,
+     .effects = 1,
+     .sd = {1.2, 0.0},
+     .seed = 5,
+     .nested = 1,
+     .nested_effects = 1},
+    {.model = "linear",
+     .groups = 2,
+     .each = 650,
+     .lopsided = true,
+     .effects = 2,
+     .sd = {1.2, 0.5},
+     .seed = 6,
+     .nested = 1,
+     .nested_effects = 1},
+};
 
 static mixed *somewhere(const grouped *t, size_t nodes, double *w)
 {
@@ -96,18 +120,33 @@ static double closed_form(const mixed *m, const double *w, size_t g)
     return value;
 }
 
+static void check_closed_form(const grouped_spec *s)
+{
+    grouped t = grouped_make(s);
+    double w[DIM_MOST], value;
+    mixed *m = somewhere(&t, 3, w);
+    double *scratch = new_doubles(t.u->model->scratch(m, 1));
+    for (size_t g = 0; g < s->groups; g++) {
+        t.u->model->loglik(m, rows_from(g, 1), w, scratch, &value);
+        CHECK_NEAR(value, closed_form(m, w, g), 1e-9 * fmax(1.0, fabs(value)));
+    }
+    free(scratch);
+    grouped_close(&t);
+}
+
 TEST(of_normal_rows_few_nodes_are_exact)
 {
+    for (size_t s = 0; s < 2; s++) check_closed_form(&specs[s]);
+}
+
+TEST(however_many_parts_there_are)
+{
     for (size_t s = 0; s < 2; s++) {
-        grouped t = grouped_make(&specs[s]);
-        double w[DIM_MOST], value;
-        mixed *m = somewhere(&t, 3, w);
-        double *scratch = new_doubles(t.u->model->scratch(m, 1));
-        for (size_t g = 0; g < specs[s].groups; g++) {
-            t.u->model->loglik(m, rows_from(g, 1), w, scratch, &value);
-            CHECK_NEAR(value, closed_form(m, w, g), 1e-9 * fmax(1.0, fabs(value)));
-        }
-        free(scratch);
+        check_closed_form(&large[s]);
+        grouped t = grouped_make(&large[s]);
+        double w[DIM_MOST];
+        somewhere(&t, 3, w);
+        check_derivatives(&t, w, STEP, 1e-2);
         grouped_close(&t);
     }
 }
@@ -164,8 +203,6 @@ TEST(a_group_is_an_integral_of_integrals)
     free(scratch);
     grouped_close(&t);
 }
-
-#define STEP 0.01 /* modes are found no further than values jump by 1e-6 */
 
 TEST(gradients_and_hessians_are_derivatives)
 {
@@ -230,26 +267,29 @@ TEST(effects_of_normal_rows_are_drawn_from_their_law)
     double w[DIM_MOST];
     mixed *m = somewhere(&t, 3, w);
     const double **phi = calloc(DRAWS, sizeof *phi);
-    double *scratch = new_doubles(mixed_effects_scratch(m));
+    effects_plan *plan;
     for (size_t i = 0; i < DRAWS; i++) phi[i] = w;
+    REQUIRE(effects_plan_open(m, DRAWS, phi, &plan, NULL) == SBPS_OK);
+    double *scratch = new_doubles(effects_scratch(plan));
     for (size_t g = 0; g < specs[0].groups; g++) {
         double mean[16], sd[16];
         size_t count = mixed_effects(m, g);
         REQUIRE(count >= 2 && count <= mixed_effects_most(m) && count < 16);
         double *drawn = new_doubles(DRAWS * count);
         conditional(m, w, g, count, mean, sd);
-        mixed_draw_effects(m, g, 5, DRAWS, phi, NULL, scratch, drawn);
+        CHECK(isnan(effects_draw(plan, g, 5, scratch, drawn).error));
         for (size_t e = 0; e < count; e++) {
             double sum_of = 0.0, squares = 0.0;
-            for (size_t i = 0; i < DRAWS; i++) sum_of += drawn[i * count + e] / (double)DRAWS;
+            for (size_t i = 0; i < DRAWS; i++) sum_of += drawn[e * DRAWS + i] / (double)DRAWS;
             for (size_t i = 0; i < DRAWS; i++)
-                squares += pow(drawn[i * count + e] - sum_of, 2.0) / (double)DRAWS;
+                squares += pow(drawn[e * DRAWS + i] - sum_of, 2.0) / (double)DRAWS;
             CHECK_NEAR(sum_of, mean[e], Z_LIMIT * sd[e] / sqrt((double)DRAWS));
             CHECK_NEAR(sqrt(squares), sd[e], Z_LIMIT * sd[e] / sqrt(2.0 * (double)DRAWS));
         }
         free(drawn);
     }
     free(scratch);
+    effects_plan_close(plan);
     free(phi);
     grouped_close(&t);
 }

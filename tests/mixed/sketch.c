@@ -35,25 +35,12 @@ static const grouped_spec specs[] = {
 };
 #define SPECS (sizeof specs / sizeof *specs)
 
-/* About where the table was made up. */
-static void reference(const grouped *t, const grouped_spec *s, double *w)
-{
-    const mixed *m = t->u->self;
-    const double fixed[] = {s->intercept, 0.5, -0.3};
-    memcpy(w, fixed, sizeof fixed);
-    for (size_t a = 0; a < m->shape.count; a++) {
-        const spread_coordinate *c = &m->shape.of[a];
-        w[FIXED + a] = c->against == c->row ? log(s->sd[c->row]) : atanh(s->cor);
-    }
-    if (m->rows_of->auxiliary_count) w[m->aux] = log(0.7);
-}
-
 static mixed *sketched(const grouped *t, const grouped_spec *s, double *w)
 {
     mixed *m = t->u->self;
     double sd[16];
     for (size_t j = 0; j < t->u->dim; j++) sd[j] = 2.0 * SPREAD;
-    reference(t, s, w);
+    grouped_truth(t, s, w);
     CHECK(mixed_set_nodes(m, NODES, NULL) == SBPS_OK);
     CHECK(sketches_make(m, t->data, w, sd, NULL) == SBPS_OK && m->sketches);
     return m;
