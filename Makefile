@@ -27,6 +27,8 @@ help:
 	@echo "make figures    every experiment of the paper, run and drawn into $(BUILD)/figures; FULL=1 for its own lengths"
 	@echo "make lint       formatting, folder rules, exported names, docs pages"
 	@echo "make install    into PREFIX=$(PREFIX); DESTDIR is honoured"
+	@echo "make install-python  the Python package, for you, or into PREFIX where that is given; PYTHON=python3"
+	@echo "make install-r  the R package, for you, or into PREFIX where that is given, after make install"
 	@echo "make asan       build with address and undefined sanitizers; unit and law tests"
 	@echo "make tsan       the same with the thread sanitizer"
 	@echo "make clang      build and test with clang"
@@ -121,6 +123,20 @@ lint: all
 .PHONY: install
 install: all
 	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+.PHONY: install-python
+PYTHON ?= python3
+install-python: all
+	@scripts/install-python.sh $(BUILD) $(PYTHON) $(if $(filter file,$(origin PREFIX)),,$(PREFIX))
+
+# The library must be installed in PREFIX before. R_LIBRARY: where R keeps packages.
+.PHONY: install-r
+OWN_PACKAGES = $(shell Rscript --vanilla -e 'cat(path.expand(Sys.getenv("R_LIBS_USER")))' 2>/dev/null)
+R_LIBRARY ?= $(if $(filter file,$(origin PREFIX)),$(OWN_PACKAGES),$(PREFIX)/lib/R/site-library)
+install-r:
+	@command -v Rscript >/dev/null || { echo "Rscript is not there: install r-base-core and r-base-dev"; exit 1; }
+	@mkdir -p "$(R_LIBRARY)"
+	@SBPS_PREFIX=$(PREFIX) R CMD INSTALL --preclean --clean --library="$(R_LIBRARY)" bindings/R
 
 .PHONY: clean
 clean:

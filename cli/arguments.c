@@ -136,7 +136,7 @@ int arguments_parse(const command *c, int argc, char **argv, arguments *out)
     int code = CODE_OK;
     bool options_ended = false;
     size_t room = argc > 0 ? (size_t)argc : 1;
-    *out = (arguments){.command = c};
+    *out = (arguments){.command = c, .word_count = argc > 0 ? (size_t)argc : 0, .words = argv};
     out->operands = calloc(room, sizeof *out->operands);
     out->flags = calloc(room, sizeof *out->flags);
     if (!out->operands || !out->flags) {
@@ -156,6 +156,42 @@ int arguments_parse(const command *c, int argc, char **argv, arguments *out)
     if (code == CODE_OK) code = check_operands(out);
     if (code != CODE_OK) arguments_release(out);
     return code;
+}
+
+/* Bytes that no shell gives a meaning. */
+static bool is_plain(const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-+=:,./@%^";
+    return *word && strspn(word, plain) == strlen(word);
+}
+
+/* In quotes where it needs them; returns where it ends. */
+static char *quote(char *to, const char *word)
+{
+    bool plain = is_plain(word);
+    if (!plain) *to++ = '\'';
+    for (; *word; word++) {
+        if (*word == '\'') to = stpcpy(to, "'\\'");
+        *to++ = *word;
+    }
+    if (!plain) *to++ = '\'';
+    return to;
+}
+
+char *command_line(const arguments *given)
+{
+    size_t room = sizeof "sbps " + strlen(given->command->name);
+    for (size_t i = 0; i < given->word_count; i++) room += 3 + 4 * strlen(given->words[i]);
+    char *line = malloc(room), *end = line;
+    if (!line) return NULL;
+    end = stpcpy(stpcpy(end, "sbps "), given->command->name);
+    for (size_t i = 0; i < given->word_count; i++) {
+        *end++ = ' ';
+        end = quote(end, given->words[i]);
+    }
+    *end = '\0';
+    return line;
 }
 
 void arguments_release(arguments *given)

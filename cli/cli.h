@@ -24,6 +24,8 @@ typedef struct {
     const char **operands;
     given_flag *flags; /* in the order given */
     bool help;         /* --help was among them */
+    size_t word_count; /* of what was typed behind the subcommand */
+    char **words;
 } arguments;
 
 /* A subcommand. */
@@ -57,6 +59,9 @@ bool flag_is_on(const arguments *given, const char *name);
 bool flag_count_value(const arguments *given, const char *name, size_t fallback, size_t least,
                       size_t *out);
 
+/* The whole command as it could be typed again into a shell; NULL: out of memory. */
+char *command_line(const arguments *given);
+
 /* help.c */
 void help_overview(FILE *to);
 void help_command(FILE *to, const command *c);
@@ -67,6 +72,8 @@ void print_kinds(FILE *to, const char *family, int indent);
 void reference_kinds(FILE *to, const char *family);
 void reference_markdown(FILE *to);
 void reference_manual(FILE *to);
+/* The man page of a subcommand. */
+void reference_page(FILE *to, const command *c);
 
 /* Which of --csv and --json was given; complains and returns false when both are. */
 bool flags_format(const arguments *given, sbps_format *out);
@@ -91,8 +98,13 @@ typedef struct {
 /* ", did you mean 'sample'?", or what is said otherwise when no name is near. */
 name_hint suggest_name(const char *word, name_list names, const char *otherwise, ...)
     __attribute__((format(printf, 3, 4)));
+/* colour.c: likewise, with colours where `to` is a terminal that wants them. */
+bool wants_colour(FILE *to);
+void print_coloured(FILE *to, const char *text);
 /* Prints a text of several lines, control characters as '?'. */
 void print_plain(FILE *to, const char *text);
+/* As a string of JSON, on standard output; a tab is a blank, as in help texts. */
+void print_json_string(const char *text);
 /* Prints a text of the library's unless the status is a failure, and gives it back. For people, or on a
  * terminal, control characters are '?'. */
 sbps_status print_report(sbps_status status, sbps_format format, char *text);
@@ -108,6 +120,6 @@ int report_status(sbps_status status, const sbps_error *err);
 extern const command command_sample, command_summary, command_diagnose, command_contrast,
     command_report, command_completion, command_predict, command_convert, command_map,
     command_laplace, command_simulate, command_list, command_help, command_score, command_loo,
-    command_compare;
+    command_check, command_compare;
 
 #endif

@@ -5,7 +5,7 @@
 /* Options whose values are names that the library lists. */
 static const struct {
     const char *flag, *family;
-} listed[] = {{"model", "models"}, {"sampler", "samplers"}};
+} listed[] = {{"model", "models"}, {"family", "families"}, {"sampler", "samplers"}};
 
 static const char *family_of(const char *flag)
 {

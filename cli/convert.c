@@ -65,7 +65,7 @@ static sbps_status take_options(const arguments *given, sbps_options *options, s
 {
     sbps_status status = SBPS_OK;
     for (size_t i = 0; i < given->flag_count && status == SBPS_OK; i++)
-        if (strcmp(given->flags[i].name, "memory"))
+        if (strcmp(given->flags[i].name, "memory") && strcmp(given->flags[i].name, "json"))
             status =
                 sbps_options_set(options, given->flags[i].name, given->flags[i].value, err);
     return status;
@@ -93,14 +93,37 @@ static char *join_inputs(const arguments *given)
     return all;
 }
 
+/* A note is a line. */
+static void print_notes(const char *notes)
+{
+    for (size_t told = 0; notes && *notes; told++) {
+        int length = (int)strcspn(notes, "\n");
+        char line[1024];
+        snprintf(line, sizeof line, "%.*s", length, notes);
+        fputs(told ? ", " : "", stdout);
+        print_json_string(line);
+        notes += length + (notes[length] == '\n');
+    }
+}
+
+static void print_table(const char *to, const sbps_table *table)
+{
+    fputs("{\"file\": ", stdout);
+    print_json_string(to);
+    printf(", \"rows\": %zu, \"notes\": [", sbps_table_rows(table));
+    print_notes(sbps_table_notes(table));
+    puts("]}");
+}
+
 /* What was found out and decided, as it will be told whenever the table is used. */
-static sbps_status tell_notes(const char *from, const char *to, sbps_error *err)
+static sbps_status tell_notes(const char *from, const char *to, bool json, sbps_error *err)
 {
     sbps_options *none = NULL;
     sbps_table *table = NULL;
     sbps_status status = sbps_options_create(&none, err);
     if (status == SBPS_OK) status = sbps_table_read(to, none, &table, err);
-    if (status == SBPS_OK) inputs_tell(from, table);
+    if (status == SBPS_OK && json) print_table(to, table);
+    if (status == SBPS_OK && !json) inputs_tell(from, table);
     sbps_table_destroy(table);
     sbps_options_destroy(none);
     return status;
@@ -121,7 +144,7 @@ static int convert_files(const arguments *given, const char *from, size_t memory
     if (status == SBPS_OK)
         status = sbps_table_convert(from, to, options, memory, watch, &shown, &err);
     if (shown.drawn) fputs("\r\033[K", stderr);
-    if (status == SBPS_OK) status = tell_notes(from, to, &err);
+    if (status == SBPS_OK) status = tell_notes(from, to, flag_is_on(given, "json"), &err);
     sbps_options_destroy(options);
     if (status != SBPS_OK && interrupt_came()) {
         complain("interrupted: nothing was written");
@@ -172,6 +195,8 @@ static const sbps_option_info convert_flags[] = {
      "What the shuffle may use, such as 500M or 1G; the file does not depend on it. Without "
      "it: "
      "a quarter of the machine's memory, at most 1G."},
+    {"json", NULL, "", "Options",
+     "What was made, as JSON on standard output: file, rows, and what was found out."},
 };
 
 const command command_convert = {

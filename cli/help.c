@@ -111,7 +111,9 @@ static int help_run(const arguments *given)
 {
     const command *c = given->operand_count ? command_find(given->operands[0]) : NULL;
     if (given->operand_count && !c) return CODE_USAGE;
-    if (c)
+    if (c && flag_is_on(given, "manual"))
+        reference_page(stdout, c);
+    else if (c)
         help_command(stdout, c);
     else
         help_overview(stdout);
@@ -123,6 +125,7 @@ const command command_help = {
     .operands = "[SUBCOMMAND]",
     .summary = "Explain sbps or one of its subcommands.",
     .most = 1,
-    .flags = (const sbps_option_info[]){{0}}, /* none of its own */
+    .flags = (const sbps_option_info[]){{.name = "manual"}}, /* hidden: roff */
+    .flag_count = 1,
     .run = help_run,
 };

@@ -117,9 +117,8 @@ sbps_status inputs_check(const char *who, const sbps_options *options, const cha
     const char *model = sbps_options_get(options, "model");
     if (!*model && data)
         return refuse(err, SBPS_BAD_ARG,
-                      "%s: --model NAME is missing; `sbps list models` names the models, and "
-                      "--family takes "
-                      "R's names",
+                      "%s: --model NAME is missing; `sbps list models` names the models; or "
+                      "--family, of which `sbps list families` has R's names",
                       who);
     sbps_status status = check_data(who, model, data, err);
     return status == SBPS_OK ? inputs_check_kind(options, "model", "models", err) : status;

@@ -2,7 +2,8 @@
 #include "cli/cli.h"
 #include <string.h>
 
-static const char *const families[] = {"models", "samplers", "priors", "columns", "options"};
+static const char *const families[] = {"models", "families", "samplers",
+                                       "priors", "columns",  "options"};
 
 static const char *family_name(const void *of, size_t index)
 {
@@ -17,12 +18,50 @@ static bool is_family(const char *name)
     return false;
 }
 
+/* ---- JSON ---- */
+
+static void print_member(const char *before, const char *key, const char *value)
+{
+    printf("%s\"%s\": ", before, key);
+    if (value)
+        print_json_string(value);
+    else
+        fputs("null", stdout);
+}
+
+static void json_kinds(const char *family)
+{
+    sbps_kind_info kind;
+    for (size_t i = 0; sbps_kind_at(family, i, &kind); i++) {
+        print_member(i ? ",\n {" : "[{", "name", kind.name);
+        print_member(", ", "summary", kind.summary);
+        putchar('}');
+    }
+    puts("]");
+}
+
+static void json_options(void)
+{
+    for (size_t i = 0; i < sbps_option_count(); i++) {
+        sbps_option_info flag = sbps_option_at(i);
+        print_member(i ? ",\n {" : "[{", "name", flag.name);
+        print_member(", ", "value", flag.argument);
+        print_member(", ", "default", flag.argument ? flag.fallback : NULL);
+        print_member(", ", "group", flag.group);
+        print_member(", ", "help", flag.help);
+        putchar('}');
+    }
+    puts("]");
+}
+
 static int list_run(const arguments *given)
 {
     const char *family = given->operands[0];
     if (!strcmp(family, "options")) {
         if (flag_is_on(given, "manual"))
             reference_manual(stdout);
+        else if (flag_is_on(given, "json"))
+            json_options();
         else
             reference_markdown(stdout);
         return CODE_OK;
@@ -30,30 +69,34 @@ static int list_run(const arguments *given)
     if (is_family(family)) {
         if (flag_is_on(given, "manual"))
             reference_kinds(stdout, family);
+        else if (flag_is_on(given, "json"))
+            json_kinds(family);
         else
             print_kinds(stdout, family, 0);
         return CODE_OK;
     }
     const name_list names = {family_name, NULL, ""};
-    name_hint hint =
-        suggest_name(family, names, ": want models, samplers, priors, columns or options");
+    name_hint hint = suggest_name(
+        family, names, ": want models, families, samplers, priors, columns or options");
     complain("list: unknown family '%s'%s", family, hint.text);
     return CODE_USAGE;
 }
 
 /* Without help text: not shown to users. */
-static const sbps_option_info list_flags[] = {{.name = "manual"}};
+static const sbps_option_info list_flags[] = {
+    {.name = "json", .fallback = "", .group = "Options", .help = "JSON: an array of objects."},
+    {.name = "manual"}};
 
 const command command_list = {
     .name = "list",
-    .operands = "models|samplers|priors|columns|options",
-    .summary = "Name the models, samplers, priors or columns of a summary there are, one a "
-               "line, or tell "
-               "all options.",
+    .operands = "models|families|samplers|priors|columns|options [--json]",
+    .summary = "Name the models, their families in R, samplers, priors or columns of a summary "
+               "there are, one a line, or tell all options.",
     .least = 1,
     .most = 1,
-    .why = "what shall be listed? Want models, samplers, priors, columns or options",
+    .why = "what shall be listed? Want models, families, samplers, priors, columns or "
+           "options",
     .flags = list_flags,
-    .flag_count = 1,
+    .flag_count = 2,
     .run = list_run,
 };

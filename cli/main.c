@@ -7,10 +7,11 @@
 #include <unistd.h>
 
 static const command *const commands[] = {
-    &command_sample,   &command_summary, &command_diagnose,   &command_contrast,
-    &command_report,   &command_predict, &command_score,      &command_loo,
-    &command_compare,  &command_map,     &command_laplace,    &command_convert,
-    &command_simulate, &command_list,    &command_completion, &command_help,
+    &command_sample,  &command_summary,  &command_diagnose, &command_contrast,
+    &command_report,  &command_predict,  &command_score,    &command_loo,
+    &command_check,   &command_compare,  &command_map,      &command_laplace,
+    &command_convert, &command_simulate, &command_list,     &command_completion,
+    &command_help,
 };
 
 const command *command_at(size_t index)

@@ -11,7 +11,9 @@ static sbps_status hand_over(const char *text, const char *path, sbps_format for
                              sbps_error *err)
 {
     if (path) return sbps_text_write(text, path, err);
-    if (format == SBPS_TEXT || isatty(STDOUT_FILENO))
+    if (format == SBPS_TEXT)
+        print_coloured(stdout, text);
+    else if (isatty(STDOUT_FILENO))
         print_plain(stdout, text);
     else
         fputs(text, stdout);

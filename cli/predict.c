@@ -72,7 +72,8 @@ static int predict_run(const arguments *given)
                               .seed = seed,
                               .threads = (unsigned)threads,
                               .path = path && strcmp(path, "-") ? path : NULL,
-                              .take = write_out};
+                              .take = write_out,
+                              .encoding = flag_value(given, "encoding", NULL)};
     sbps_status status = r.how.path ? output_check("--output", r.how.path, &err) : SBPS_OK;
     if (status == SBPS_OK && r.how.path &&
         (is_same_file(r.run, r.how.path) || is_same_file(r.data, r.how.path)))
@@ -82,17 +83,23 @@ static int predict_run(const arguments *given)
 }
 
 static const sbps_option_info predict_flags[] = {
-    {"kind", "linear|mean|outcome", "mean", "Options",
-     "What is predicted: the linear predictor, the mean of the response, or a new response."},
+    {"kind", "linear|mean|outcome|density", "mean", "Options",
+     "What is predicted: the linear predictor, the mean of the response, a new response, or "
+     "the "
+     "log density of the response that the row has."},
     {.name = "draws",
      .fallback = "",
      .group = "Options",
-     .help = "All draws of each row, in place of what they say."},
+     .help = "All draws of each row, in place of what they say; as NetCDF where FILE ends in "
+             ".nc."},
     {"new-levels", "error|prior", "error", "Options",
      "Groups that the run had not: an error, or effects drawn from their law for each draw."},
     {"max-draws", "N", "1000", "Options",
      "Draws to predict by: evenly spaced ones, where the run has more. 0: all."},
-    {"output", "FILE", "", "Options", "Where the CSV goes. -: standard output."},
+    {"encoding", "utf-8|latin1|windows-1252", "utf-8", "Options",
+     "What NEW.csv is written in."},
+    {"output", "FILE", "", "Options",
+     "Where the CSV, or with --draws a .nc, goes. -: standard output."},
     {"seed", "S", "1", "Options", "Seed of new responses and of effects of new levels."},
     {"threads", "N", "0", "Options", "Threads; 0: as many as there are processors."},
 };

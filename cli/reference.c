@@ -88,6 +88,56 @@ void reference_manual(FILE *to)
     }
 }
 
+/* Paragraphs split by an empty line; one that opens with a blank is printed as it is. */
+static void print_paragraphs(FILE *to, const char *text)
+{
+    char paragraph[1024];
+    while (*text) {
+        const char *end = strstr(text, "\n\n");
+        size_t length = end ? (size_t)(end - text) : strlen(text);
+        snprintf(paragraph, sizeof paragraph, "%.*s", (int)length, text);
+        fputs(*paragraph == ' ' ? ".PP\n.nf\n" : ".PP\n", to);
+        for (char *c = paragraph; *c; c++)
+            if (*c == '\t') *c = ' ';
+        print_roff(to, paragraph);
+        fputs(*paragraph == ' ' ? "\n.fi\n" : "\n", to);
+        text += end ? length + 2 : length;
+    }
+}
+
+static void print_options(FILE *to, const command *c)
+{
+    const char *group = "";
+    fputs(".SH OPTIONS\n", to);
+    for (size_t i = 0; i < flag_count(c); i++) {
+        sbps_option_info flag = flag_at(c, i);
+        if (!flag.help) continue; /* hidden */
+        if (strcmp(group, flag.group) && strcmp(flag.group, "Options"))
+            fprintf(to, ".SS %s\n", flag.group);
+        group = flag.group;
+        print_entry(to, &flag);
+    }
+    fputs(".TP\n\\fB\\-\\-help\\fR\nHelp, and nothing else.\n", to);
+}
+
+void reference_page(FILE *to, const command *c)
+{
+    fputs(".\\\" made by tests/cli/docs.sh --update, do not edit\n.TH SBPS-", to);
+    for (const char *p = c->name; *p; p++) fputc(*p - 'a' + 'A', to);
+    fprintf(to, " 1 \"\" \"sbps %s\" \"User Commands\"\n.SH NAME\nsbps\\-%s \\- ", SBPS_VERSION,
+            c->name);
+    print_roff(to, c->summary);
+    fprintf(to, "\n.SH SYNOPSIS\n.B sbps %s\n", c->name);
+    print_roff(to, c->operands);
+    fputs("\n.SH DESCRIPTION\n", to);
+    print_roff(to, c->summary);
+    fputc('\n', to);
+    if (c->detail) print_paragraphs(to, c->detail);
+    if (c->kinds) reference_kinds(to, c->kinds);
+    print_options(to, c);
+    fputs(".SH \"SEE ALSO\"\n.BR sbps (1)\n", to);
+}
+
 void reference_kinds(FILE *to, const char *family)
 {
     sbps_kind_info kind;

@@ -3,10 +3,23 @@
 #include "cli/cli.h"
 #include "cli/guard.h"
 #include "cli/output.h"
+#include <stdint.h>
+
+enum { DRAWS_MOST = 4000 }; /* to look at rows by */
 
 typedef struct {
-    const char *path, *page; /* page NULL: standard output */
+    const char *path;
+    const char *data; /* NULL: the run alone */
+    const char *page; /* NULL: standard output */
 } request;
+
+static sbps_status make_page(const request *r, const sbps_result *result, char **out,
+                             sbps_error *err)
+{
+    static const sbps_scoring how = {.rows = SIZE_MAX, .max_draws = DRAWS_MOST, .seed = 1};
+    if (!r->data) return sbps_result_page(result, out, err);
+    return sbps_result_page_data(result, r->path, r->data, &how, out, err);
+}
 
 static sbps_status write_page(const void *self, sbps_error *err)
 {
@@ -14,7 +27,7 @@ static sbps_status write_page(const void *self, sbps_error *err)
     sbps_result *result = NULL;
     char *text = NULL;
     sbps_status status = sbps_result_read(r->path, &result, err);
-    if (status == SBPS_OK) status = sbps_result_page(result, &text, err);
+    if (status == SBPS_OK) status = make_page(r, result, &text, err);
     if (status == SBPS_OK && r->page) status = sbps_text_write(text, r->page, err);
     if (status == SBPS_OK && !r->page) fputs(text, stdout);
     sbps_free(text);
@@ -25,9 +38,11 @@ static sbps_status write_page(const void *self, sbps_error *err)
 static int report_run(const arguments *given)
 {
     sbps_error err = {0};
-    const request r = {given->operands[0], flag_value(given, "output", NULL)};
-    const named_file files[] = {{"--output", r.page, true}, {NULL, r.path, false}};
-    sbps_status status = apart_check(files, 2, &err);
+    const request r = {given->operands[0], given->operand_count > 1 ? given->operands[1] : NULL,
+                       flag_value(given, "output", NULL)};
+    const named_file files[] = {
+        {"--output", r.page, true}, {NULL, r.path, false}, {NULL, r.data, false}};
+    sbps_status status = apart_check(files, r.data ? 3 : 2, &err);
     if (status == SBPS_OK && r.page) status = output_check("--output", r.page, &err);
     if (status == SBPS_OK) status = guard(r.path, write_page, &r, &err);
     return report_status(status, &err);
@@ -39,7 +54,7 @@ static const sbps_option_info report_flags[] = {
 
 const command command_report = {
     .name = "report",
-    .operands = "RUN.nc [-o PAGE.html]",
+    .operands = "RUN.nc [DATA.csv] [-o PAGE.html]",
     .summary = "Make a page of a run: verdict, coefficients, errors, chains, priors.",
     .detail = "One file of HTML that needs no other and no network, to look at, print or send: "
               "whether the "
@@ -47,10 +62,12 @@ const command command_report = {
               "Carlo error, "
               "traces and ranks, the effective sample size as it grew, densities against "
               "priors, the most "
-              "correlated pairs, and what was run.\n\n"
-              "  sbps report run.nc -o page.html",
+              "correlated pairs, and what was run. With DATA.csv, the run's own table, also "
+              "predictive checks and how well each row is predicted by the others.\n\n"
+              "  sbps report run.nc -o page.html\n\n"
+              "  sbps report run.nc data.csv -o page.html",
     .least = 1,
-    .most = 1,
+    .most = 2,
     .why = "the run's file is missing: want `sbps report RUN.nc -o PAGE.html`",
     .flags = report_flags,
     .flag_count = 1,

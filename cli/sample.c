@@ -63,8 +63,31 @@ static void tell_warning(sbps_run *run, progress *p)
     complain("warning: %s", warning.text);
 }
 
-static sbps_status fly(sbps_run *run, const sbps_options *options, sbps_error *err)
+/* All that a run is made and told with. */
+typedef struct {
+    sbps_options *options;
+    char *data;
+    char *command;     /* NULL: no memory for it */
+    sbps_watch *watch; /* NULL: nobody asked */
+} task;
+
+static void tell_watch(const task *of, const char *words)
 {
+    if (of->watch) sbps_watch_tell(of->watch, words);
+}
+
+/* The address is no progress: it is told always. */
+static sbps_status open_watch(task *of, sbps_error *err)
+{
+    if (!is_on(of->options, "watch") || is_on(of->options, "dry-run")) return SBPS_OK;
+    sbps_status status = sbps_watch_create(&of->watch, err);
+    if (status == SBPS_OK) complain("to watch: %s", sbps_watch_address(of->watch));
+    return status;
+}
+
+static sbps_status fly(sbps_run *run, const task *of, sbps_error *err)
+{
+    const sbps_options *options = of->options;
     sbps_status status = SBPS_OK;
     bool finished = false;
     progress p = progress_open(sbps_options_get(options, "progress"));
@@ -75,6 +98,7 @@ static sbps_status fly(sbps_run *run, const sbps_options *options, sbps_error *e
         status = sbps_run_advance(run, &finished, err);
         waiting_for(w, ROUND, NULL);
         tell_warning(run, &p);
+        if (of->watch && status == SBPS_OK) sbps_watch_show(of->watch, run, of->command);
         if (status == SBPS_OK && !finished) progress_tick(&p, run);
     }
     waiting_end(w);
@@ -156,20 +180,31 @@ static void tell_nothing(const char *path)
              access(path, F_OK) == 0 ? "left as it was" : "not written");
 }
 
+static void tell_effects(const char *path, const sbps_effects *told)
+{
+    complain("effects of groups: %s, %zu draws of each", path, told->draws);
+    if (told->by_polynomials > 0)
+        complain("%zu of %zu groups were drawn as polynomials: rows would move means of their "
+                 "effects by %.2g sd, at most %.2g",
+                 told->by_polynomials, told->groups, told->error, told->worst);
+}
+
 /* The file of --ranef, where one is named. */
 static sbps_status keep_effects(const sbps_run *run, const sbps_options *options, bool quiet,
                                 sbps_error *err)
 {
     const char *path = sbps_options_get(options, "ranef");
     if (!strcmp(path, "none") || !strcmp(path, "all")) return SBPS_OK;
-    sbps_status status = sbps_run_effects(run, path, err);
-    if (status == SBPS_OK && !quiet) complain("effects of groups: %s", path);
+    sbps_effects told;
+    sbps_status status = sbps_run_effects_told(run, path, &told, err);
+    if (status == SBPS_OK && !quiet) tell_effects(path, &told);
     return status;
 }
 
 /* Writes what there is and says how good it is. */
-static sbps_status keep(const sbps_run *run, const sbps_options *options, sbps_error *err)
+static sbps_status keep(const sbps_run *run, const task *of, sbps_error *err)
 {
+    const sbps_options *options = of->options;
     char where[PATH_MAX];
     verdict v;
     sbps_error unjudged = {0};
@@ -182,6 +217,8 @@ static sbps_status keep(const sbps_run *run, const sbps_options *options, sbps_e
         sbps_result_destroy(result);
         return SBPS_OK;
     }
+    /* draws are worth more than the words that made them, for which memory may lack */
+    if (of->command) sbps_result_set_command(result, of->command, &unjudged);
     status =
         output_write(result, sbps_options_get(options, "output"), sizeof where, where, err);
     if (!quiet && status == SBPS_OK) output_tell(where);
@@ -196,11 +233,11 @@ static sbps_status keep(const sbps_run *run, const sbps_options *options, sbps_e
 }
 
 /* The exit code of a run that was made. */
-static int sample_and_keep(sbps_run *run, const sbps_options *options)
+static int sample_and_keep(sbps_run *run, const task *of)
 {
     sbps_error err = {0}, kept = {0};
     interrupt_watch(run);
-    sbps_status flown = fly(run, options, &err);
+    sbps_status flown = fly(run, of, &err);
     int code = report_status(flown, &err);
     if (flown == SBPS_DIVERGED) { /* there is nothing worth keeping */
         interrupt_watch(NULL);
@@ -208,7 +245,7 @@ static int sample_and_keep(sbps_run *run, const sbps_options *options)
     }
     bool interrupted = interrupt_came();
     if (interrupted) complain("interrupted: writing what there is");
-    sbps_status status = keep(run, options, &kept);
+    sbps_status status = keep(run, of, &kept);
     interrupt_watch(NULL);
     if (status != SBPS_OK) complain("%s", kept.text);
     if (interrupted) return CODE_INTERRUPTED;
@@ -217,44 +254,63 @@ static int sample_and_keep(sbps_run *run, const sbps_options *options)
 }
 
 /* The table and the run; what takes long is told. */
-static sbps_status set_up(const char *data, const sbps_options *options, sbps_table **table,
-                          sbps_run **run, sbps_error *err)
+static sbps_status set_up(const task *of, sbps_table **table, sbps_run **run, sbps_error *err)
 {
     char reading[PATH_MAX + 16];
-    snprintf(reading, sizeof reading, "reading %s", data ? data : "nothing");
-    waiting *w = waiting_begin(sbps_options_get(options, "progress"), reading);
-    sbps_status status = inputs_open(data, options, w, table, err);
+    snprintf(reading, sizeof reading, "reading %s", of->data ? of->data : "nothing");
+    tell_watch(of, "The table is being read.");
+    waiting *w = waiting_begin(sbps_options_get(of->options, "progress"), reading);
+    sbps_status status = inputs_open(of->data, of->options, w, table, err);
+    tell_watch(of, "The run is being set up: its mode, control variates, what to choose.");
     waiting_for(w, "setting up: the mode, control variates, what to choose",
                 status == SBPS_OK ? *table : NULL);
-    if (status == SBPS_OK) status = sbps_run_create(*table, options, run, err);
+    if (status == SBPS_OK) status = sbps_run_create(*table, of->options, run, err);
     waiting_end(w);
+    tell_watch(of, "The first round is under way.");
     return status;
+}
+
+/* How it ended, for who watches. */
+static const char *last_words(int code)
+{
+    if (code == CODE_OK) return "The run is over. This is its last state.";
+    if (code == CODE_INTERRUPTED) return "The run was interrupted. This is its last state.";
+    return "The run has failed; its terminal says why.";
+}
+
+static int sample_table(task *of)
+{
+    int code = CODE_OK;
+    sbps_error err = {0};
+    sbps_table *table = NULL;
+    sbps_run *run = NULL;
+    sbps_status status = open_watch(of, &err);
+    if (status == SBPS_OK) status = set_up(of, &table, &run, &err);
+    if (status != SBPS_OK)
+        code = report_status(status, &err);
+    else if (is_on(of->options, "dry-run"))
+        code = report_status(describe(run, stdout, &err), &err);
+    else
+        code = sample_and_keep(run, of);
+    sbps_watch_end(of->watch, run, of->command, last_words(code));
+    sbps_run_destroy(run);
+    sbps_table_destroy(table);
+    return code;
 }
 
 static int sample_run(const arguments *given)
 {
-    int code = CODE_OK;
-    char *data = NULL;
     sbps_error err = {0};
-    sbps_options *options = NULL;
-    sbps_table *table = NULL;
-    sbps_run *run = NULL;
+    task of = {.command = command_line(given)};
     interrupt_catch();
-    sbps_status status = sbps_options_create(&options, &err);
-    if (status == SBPS_OK) status = inputs_data(given, &data, &err);
-    if (status == SBPS_OK) status = inputs_take(given, options, &err);
-    if (status == SBPS_OK) status = check_options(options, data, &err);
-    if (status == SBPS_OK) status = set_up(data, options, &table, &run, &err);
-    if (status != SBPS_OK)
-        code = report_status(status, &err);
-    else if (is_on(options, "dry-run"))
-        code = report_status(describe(run, stdout, &err), &err);
-    else
-        code = sample_and_keep(run, options);
-    sbps_run_destroy(run);
-    sbps_table_destroy(table);
-    sbps_options_destroy(options);
-    free(data);
+    sbps_status status = sbps_options_create(&of.options, &err);
+    if (status == SBPS_OK) status = inputs_data(given, &of.data, &err);
+    if (status == SBPS_OK) status = inputs_take(given, of.options, &err);
+    if (status == SBPS_OK) status = check_options(of.options, of.data, &err);
+    int code = status == SBPS_OK ? sample_table(&of) : report_status(status, &err);
+    sbps_options_destroy(of.options);
+    free(of.data);
+    free(of.command);
     return code;
 }
 

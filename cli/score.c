@@ -1,4 +1,4 @@
-/* sbps score, sbps loo, sbps compare: how well stored runs predict. */
+/* sbps score, sbps loo, sbps check, sbps compare: how well stored runs predict. */
 #include "cli/cli.h"
 #include "cli/guard.h"
 #include <stdint.h>
@@ -11,13 +11,6 @@ typedef struct {
     sbps_scoring how;
     sbps_format format;
 } request;
-
-static sbps_status print(sbps_status status, char *text)
-{
-    if (status == SBPS_OK) fputs(text, stdout);
-    sbps_free(text);
-    return status;
-}
 
 static sbps_status do_one(const request *r, sbps_error *err,
                           sbps_status (*report)(const sbps_result *result, const char *run,
@@ -32,7 +25,7 @@ static sbps_status do_one(const request *r, sbps_error *err,
     if (status == SBPS_OK)
         status = report(result, run, r->given->operands[1], &r->how, r->format, &text, err);
     sbps_result_destroy(result);
-    return print(status, text);
+    return print_report(status, r->format, text);
 }
 
 static sbps_status do_score(const void *self, sbps_error *err)
@@ -43,6 +36,11 @@ static sbps_status do_score(const void *self, sbps_error *err)
 static sbps_status do_loo(const void *self, sbps_error *err)
 {
     return do_one(self, err, sbps_loo);
+}
+
+static sbps_status do_check(const void *self, sbps_error *err)
+{
+    return do_one(self, err, sbps_check);
 }
 
 static sbps_status find_data(const request *r, const sbps_result *first, const char **out,
@@ -74,7 +72,7 @@ static sbps_status do_compare(const void *self, sbps_error *err)
     for (size_t k = 0; k < read; k++) sbps_result_destroy(results[k]);
     free(results);
     free(borrowed);
-    return print(status, text);
+    return print_report(status, r->format, text);
 }
 
 static int run(const arguments *given, sbps_status (*work)(const void *self, sbps_error *err))
@@ -86,10 +84,13 @@ static int run(const arguments *given, sbps_status (*work)(const void *self, sbp
         !flag_count_value(given, "seed", 1, 0, &seed) ||
         !flag_count_value(given, "threads", 0, 0, &threads))
         return CODE_USAGE;
-    const request r = {
-        given,
-        {.rows = rows, .max_draws = most, .seed = seed, .threads = (unsigned)threads},
-        flag_is_on(given, "json") ? SBPS_JSON : SBPS_TEXT};
+    const request r = {given,
+                       {.rows = rows,
+                        .max_draws = most,
+                        .seed = seed,
+                        .threads = (unsigned)threads,
+                        .encoding = flag_value(given, "encoding", NULL)},
+                       flag_is_on(given, "json") ? SBPS_JSON : SBPS_TEXT};
     return report_status(guard(given->operands[0], work, &r, &err), &err);
 }
 
@@ -101,6 +102,11 @@ static int score_run(const arguments *given)
 static int loo_run(const arguments *given)
 {
     return run(given, do_loo);
+}
+
+static int check_run(const arguments *given)
+{
+    return run(given, do_check);
 }
 
 static int compare_run(const arguments *given)
@@ -125,6 +131,11 @@ static int compare_run(const arguments *given)
     {                                                                                          \
         "threads", "N", "0", "Options", "Threads; 0: as many as there are processors."         \
     }
+#define ENCODING_FLAG                                                                          \
+    {                                                                                          \
+        "encoding", "utf-8|latin1|windows-1252", "utf-8", "Options",                           \
+            "What the table is written in."                                                    \
+    }
 #define ROWS_FLAG                                                                              \
     {                                                                                          \
         "rows", "M", "", "Options",                                                            \
@@ -132,16 +143,27 @@ static int compare_run(const arguments *given)
             "else 1000."                                                                       \
     }
 
-static const sbps_option_info score_flags[] = {JSON_FLAG, DRAWS_FLAG, SEED_FLAG, THREADS_FLAG};
-static const sbps_option_info loo_flags[] = {JSON_FLAG, ROWS_FLAG, DRAWS_FLAG, SEED_FLAG,
-                                             THREADS_FLAG};
+static const sbps_option_info score_flags[] = {JSON_FLAG, DRAWS_FLAG, SEED_FLAG, THREADS_FLAG,
+                                               ENCODING_FLAG};
+static const sbps_option_info loo_flags[] = {JSON_FLAG, ROWS_FLAG,    DRAWS_FLAG,
+                                             SEED_FLAG, THREADS_FLAG, ENCODING_FLAG};
+static const sbps_option_info check_flags[] = {
+    JSON_FLAG,
+    {"rows", "M", "", "Options",
+     "Rows to look at, drawn at random; 0: all. Without it: all where that is cheap, else "
+     "5000."},
+    DRAWS_FLAG,
+    SEED_FLAG,
+    THREADS_FLAG,
+    ENCODING_FLAG};
 static const sbps_option_info compare_flags[] = {
     {"data", "FILE", "", "Options", "The table. Without it: that of the first run."},
     JSON_FLAG,
     ROWS_FLAG,
     DRAWS_FLAG,
     SEED_FLAG,
-    THREADS_FLAG};
+    THREADS_FLAG,
+    ENCODING_FLAG};
 
 const command command_score = {
     .name = "score",
@@ -173,6 +195,24 @@ const command command_loo = {
     .flags = loo_flags,
     .flag_count = sizeof loo_flags / sizeof *loo_flags,
     .run = loo_run,
+};
+
+const command command_check = {
+    .name = "check",
+    .operands = "RUN.nc DATA.csv [--json]",
+    .summary = "Say what is off between a run and its rows, and what to do.",
+    .detail =
+        "DATA.csv is the run's own table, or rows that it has not seen. Tables that the run's "
+        "draws replicate are held against it: calibration of probabilities, rootogram of "
+        "counts, density of numbers, statistics, residuals along each column, leave-one-out "
+        "PIT. Power scaling says how far prior and likelihood each move the answer, as R's "
+        "priorsense.",
+    .least = 2,
+    .most = 2,
+    .why = "a file is missing: want `sbps check RUN.nc DATA.csv`",
+    .flags = check_flags,
+    .flag_count = sizeof check_flags / sizeof *check_flags,
+    .run = check_run,
 };
 
 const command command_compare = {

@@ -82,7 +82,8 @@ void print_plain(FILE *to, const char *text)
 sbps_status print_report(sbps_status status, sbps_format format, char *text)
 {
     bool plain = format == SBPS_TEXT || isatty(STDOUT_FILENO);
-    if (status == SBPS_OK && plain) print_plain(stdout, text);
+    if (status == SBPS_OK && plain)
+        (format == SBPS_TEXT ? print_coloured : print_plain)(stdout, text);
     if (status == SBPS_OK && !plain) fputs(text, stdout);
     sbps_free(text);
     return status;
@@ -129,4 +130,19 @@ int report_status(sbps_status status, const sbps_error *err)
     } else
         complain("%s", *err->text ? err->text : sbps_status_text(status));
     return status == SBPS_BAD_ARG ? CODE_USAGE : CODE_FAILED;
+}
+
+void print_json_string(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') putchar('\\');
+        if (*text == '\t')
+            putchar(' ');
+        else if ((unsigned char)*text < 0x20)
+            printf("\\u%04x", (unsigned)*text);
+        else
+            putchar(*text);
+    }
+    putchar('"');
 }

@@ -23,5 +23,6 @@ install(FILES ${CMAKE_BINARY_DIR}/sbps.pc DESTINATION ${pkgconfig_dir})
 
 if(EXISTS ${CMAKE_SOURCE_DIR}/docs/sbps.1)
     install(FILES docs/sbps.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -91,7 +91,7 @@ typedef struct {
     bool needs_table;    /* false: a model that is a density by itself */
 } sbps_kind_info;
 
-/* family: "models", "samplers", "priors", "columns" (of a summary, behind the name). False past the end of the list or for an unknown family. */
+/* family: "models", "families" (models by R's names), "samplers", "priors", "columns" (of a summary, behind the name). False past the end of the list or for an unknown family. */
 SBPS_API bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out);
 
 /* ---- Arrow's C data and C stream interfaces, as their specifications define them ---- */
@@ -269,6 +269,18 @@ SBPS_API bool sbps_run_warning(sbps_run *run, sbps_error *out);
 /* Summaries of the effects of a table's groups to a CSV file: name, mean, mcse, sd, q5, q50, q95, ess_bulk, ess_tail,
  * rhat; by the draws made so far. The file appears whole or not at all. */
 SBPS_API sbps_status sbps_run_effects(const sbps_run *run, const char *path, sbps_error *err);
+/* How effects were drawn: groups whose log likelihood was a polynomial in place of rows, and how far the two were apart at
+ * draws of their effects. A mean is off by no more of the effect's sds. */
+typedef struct {
+    size_t draws;          /* of an effect, all chains together */
+    size_t groups;         /* in all */
+    size_t by_polynomials; /* of these */
+    double error,
+        worst; /* root of the mean square over those groups, and the largest; NAN: there are none */
+} sbps_effects;
+/* The same, and tells it. */
+SBPS_API sbps_status sbps_run_effects_told(const sbps_run *run, const char *path,
+                                           sbps_effects *told, sbps_error *err);
 /* May be called from another thread or a signal handler: the round under way ends early at the
  * end of the segment being flown, and advance reports it finished. */
 SBPS_API void sbps_run_interrupt(sbps_run *run);
@@ -322,24 +334,46 @@ SBPS_API sbps_status sbps_result_contrast(const sbps_result *result,
                                           sbps_format format, char **out, sbps_error *err);
 /* The run as one page of HTML that needs no other file; see docs/report.md. */
 SBPS_API sbps_status sbps_result_page(const sbps_result *result, char **out, sbps_error *err);
+/* Keeps what the user typed, for those who look at the run's file later. */
+SBPS_API sbps_status sbps_result_set_command(sbps_result *result, const char *command,
+                                             sbps_error *err);
 SBPS_API void sbps_result_destroy(sbps_result *result);
+
+/* ---- a look at a run under way ---- */
+
+typedef struct sbps_watch sbps_watch;
+
+/* A page on 127.0.0.1, for who knows its address, until the end; a thread of its own serves it. Draws are the same with
+ * it and without. See docs/report.md. */
+SBPS_API sbps_status sbps_watch_create(sbps_watch **out, sbps_error *err);
+/* http://127.0.0.1:PORT/TOKEN, borrowed. */
+SBPS_API const char *sbps_watch_address(const sbps_watch *watch);
+/* What goes on while there is no run yet. */
+SBPS_API void sbps_watch_tell(sbps_watch *watch, const char *words);
+/* Between rounds. Cheap unless somebody looks and the page is old. `command` is what the user typed, or NULL. */
+SBPS_API void sbps_watch_show(sbps_watch *watch, const sbps_run *run, const char *command);
+/* The last page, with these words, for who looks at the time; then it is over. `run` NULL: there is none. A watch that is
+ * NULL is fine. */
+SBPS_API void sbps_watch_end(sbps_watch *watch, const sbps_run *run, const char *command,
+                             const char *words);
 
 /* ---- rows to come ---- */
 
 typedef struct {
-    const char
-        *kind; /* "mean" of the response, "linear" predictor, a new "outcome"; NULL: mean */
+    const char *
+        kind; /* "mean" of the response, "linear" predictor, a new "outcome", the log "density" of the outcome that a row has; NULL: mean */
     const char *
         new_levels; /* of groups: "error", or "prior": effects are drawn from their law; NULL: error */
     bool draws;       /* all draws of each row in place of what they say */
     size_t max_draws; /* evenly spaced ones, where there are more; 0: all */
     uint64_t seed;    /* of outcomes and of effects of new levels */
     unsigned threads; /* 0: as many as there are processors */
-    /* Where the CSV goes: a file, which appears whole or not at all; NULL: `take` gets it piece by piece, and
+    /* Where the CSV goes (with draws NetCDF, where it ends in .nc): a file, which appears whole or not at all; NULL: `take` gets it piece by piece, and
      * returns false where it cannot be taken. */
     const char *path;
     bool (*take)(void *self, const char *bytes, size_t count);
     void *self;
+    const char *encoding; /* of the text: "utf-8", "latin1", "windows-1252"; NULL: utf-8 */
 } sbps_prediction;
 
 typedef struct {
@@ -361,10 +395,11 @@ SBPS_API sbps_status sbps_predict(const sbps_result *result, const char *run, co
 
 typedef struct {
     size_t
-        rows; /* leave-one-out: rows to look at; 0: all; SIZE_MAX: all where that is cheap, else a sample */
-    size_t max_draws; /* evenly spaced ones, where there are more; 0: all */
-    uint64_t seed;    /* of the sample and of responses drawn */
-    unsigned threads; /* 0: as many as there are processors */
+        rows; /* leave-one-out, checks: rows to look at; 0: all; SIZE_MAX: all where that is cheap, else a sample */
+    size_t max_draws;     /* evenly spaced ones, where there are more; 0: all */
+    uint64_t seed;        /* of the sample and of responses drawn */
+    unsigned threads;     /* 0: as many as there are processors */
+    const char *encoding; /* of the text, as in sbps_prediction */
 } sbps_scoring;
 
 /* How well the run predicts rows that it has not seen, whose target is known: SBPS_TEXT or SBPS_JSON, see
@@ -376,10 +411,19 @@ SBPS_API sbps_status sbps_score(const sbps_result *result, const char *run, cons
 SBPS_API sbps_status sbps_loo(const sbps_result *result, const char *run, const char *data,
                               const sbps_scoring *how, sbps_format format, char **out,
                               sbps_error *err);
+/* Posterior predictive checks of a table, the run's own or another, and sensitivity to priors and likelihood: what is off,
+ * how much, what to do; see docs/check.md. */
+SBPS_API sbps_status sbps_check(const sbps_result *result, const char *run, const char *data,
+                                const sbps_scoring *how, sbps_format format, char **out,
+                                sbps_error *err);
 /* Several runs on the same rows, the best first. */
 SBPS_API sbps_status sbps_compare(const sbps_result *const *results, const char *const *runs,
                                   size_t count, const char *data, const sbps_scoring *how,
                                   sbps_format format, char **out, sbps_error *err);
+/* The page of a run with what its own table says of it; options as for sbps_loo. `data` NULL: as sbps_result_page. */
+SBPS_API sbps_status sbps_result_page_data(const sbps_result *result, const char *run,
+                                           const char *data, const sbps_scoring *how,
+                                           char **out, sbps_error *err);
 /* The file that the run's table was read from; NULL: none. Borrowed. */
 SBPS_API const char *sbps_result_data(const sbps_result *result);
 

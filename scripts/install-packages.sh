@@ -9,7 +9,8 @@ set -euo pipefail
 
 build=(gcc libc6-dev cmake ninja-build pkg-config libnetcdf-dev zlib1g-dev
        libopenblas-dev liblapacke-dev librandom123-dev)
-extras=(libzstd-dev liblzma-dev) # tables packed by zstd and xz; without them CMake leaves these out
+extras=(libzstd-dev liblzma-dev) # may be missing: tables packed by zstd and xz; without them CMake leaves these out
+browsers=(chromium) # pages are looked at by it; without it those tests are skipped
 painters=(python3 python3-numpy python3-netcdf4 gnuplot-nox fonts-dejavu-core)
 referees=(clang clang-format netcdf-bin python3-xarray r-base-core r-cran-posterior "${painters[@]}")
 peers=(python3 python3-numpy python3-netcdf4 g++ libboost-dev r-base-dev r-cran-posterior r-cran-rstan
@@ -17,7 +18,7 @@ peers=(python3 python3-numpy python3-netcdf4 g++ libboost-dev r-base-dev r-cran-
 
 case "${1:-build}" in
 build) wanted=("${build[@]}" "${extras[@]}") ;;
-test) wanted=("${build[@]}" "${extras[@]}" "${referees[@]}") ;;
+test) wanted=("${build[@]}" "${extras[@]}" "${referees[@]}" "${browsers[@]}") ;;
 bench) wanted=("${build[@]}" "${extras[@]}" "${peers[@]}") ;;
 figures) wanted=("${build[@]}" "${extras[@]}" "${painters[@]}") ;;
 *) echo "usage: install-packages.sh build|test|bench|figures" >&2; exit 2 ;;
@@ -41,7 +42,7 @@ if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
 needs_more_than_extras() {
     local package
     for package in "${missing[@]}"; do
-        case " ${extras[*]} " in *" $package "*) ;; *) return 0 ;; esac
+        case " ${extras[*]} ${browsers[*]} " in *" $package "*) ;; *) return 0 ;; esac
     done
     return 1
 }

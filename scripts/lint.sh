@@ -8,6 +8,7 @@ cd "${1:-.}" || exit 2
 build=${2:-}
 MAX_FUNCTION=70 # lines between its braces, braces included
 MAX_FILE=450
+MAX_HEADER=600 # of sbps.h, which is the whole public interface by design
 
 findings=$(mktemp)
 trap 'rm -f "$findings"' EXIT
@@ -42,8 +43,9 @@ check_public_functions() {
 
 # With Linux braces a function is what stands between a { and a } in the first column.
 check_lengths() {
-    sources | xargs -r awk -v longest="$MAX_FUNCTION" -v file_limit="$MAX_FILE" '
+    sources | xargs -r awk -v longest="$MAX_FUNCTION" -v usual="$MAX_FILE" -v header="$MAX_HEADER" '
         function close_file() {
+            file_limit = name == "include/sbps.h" ? header : usual
             if (lines > file_limit)
                 print name ":" lines ": file has " lines " lines, the limit is " file_limit
         }

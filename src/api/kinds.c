@@ -1,4 +1,5 @@
 /* The kinds there are, by family. */
+#include "choose/family.h"
 #include "report/columns.h"
 #include "run/run.h"
 
@@ -27,6 +28,16 @@ static bool describe_column(size_t index, sbps_kind_info *out)
     return c != NULL;
 }
 
+/* R's names, each with the sentence of the model that it stands for. */
+static bool describe_family(size_t index, sbps_kind_info *out)
+{
+    const char *model = NULL, *name = family_at(index, &model);
+    for (size_t k = 0; name && model_kinds[k]; k++)
+        if (!strcmp(model_kinds[k]->name, model))
+            *out = (sbps_kind_info){name, model_kinds[k]->summary, true};
+    return name != NULL;
+}
+
 bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out)
 {
     const struct {
@@ -35,6 +46,7 @@ bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out)
     } families[] = {
         {"models", model_kinds}, {"samplers", sampler_kinds}, {"priors", prior_kinds}};
     if (!strcmp(family, "columns")) return describe_column(index, out);
+    if (!strcmp(family, "families")) return describe_family(index, out);
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         if (strcmp(families[i].family, family)) continue;
         const named_kind *const *kinds = families[i].kinds;

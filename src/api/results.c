@@ -1,9 +1,11 @@
 /* Results for a caller: of a run or a file, read, told and written. */
+#include "base/memory.h"
 #include "contrast/contrast.h"
 #include "page/page.h"
 #include "report/report.h"
 #include "run/run.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 sbps_status sbps_result_from_run(const sbps_run *run, sbps_result **out, sbps_error *err)
@@ -93,7 +95,28 @@ sbps_status sbps_result_contrast(const sbps_result *r, const char *const *expres
 
 sbps_status sbps_result_page(const sbps_result *r, char **out, sbps_error *err)
 {
-    return page_write(r, out, err);
+    static const sbps_scoring how = {.seed = 1};
+    return sbps_result_page_data(r, NULL, NULL, &how, out, err);
+}
+
+sbps_status sbps_result_page_data(const sbps_result *r, const char *run, const char *data,
+                                  const sbps_scoring *how, char **out, sbps_error *err)
+{
+    page_table *table;
+    *out = NULL;
+    sbps_status status = page_table_open(r, run, data, how, &table, err);
+    if (status == SBPS_OK) status = page_write(r, (page_extras){.table = table}, out, err);
+    page_table_close(table);
+    return status;
+}
+
+sbps_status sbps_result_set_command(sbps_result *r, const char *command, sbps_error *err)
+{
+    char *copy = copy_text(command);
+    if (!copy) return fail_memory(err);
+    free(r->info.command);
+    r->info.command = copy;
+    return SBPS_OK;
 }
 
 void sbps_result_destroy(sbps_result *r)

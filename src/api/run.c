@@ -32,7 +32,14 @@ bool sbps_run_warning(sbps_run *run, sbps_error *out)
 
 sbps_status sbps_run_effects(const sbps_run *run, const char *path, sbps_error *err)
 {
-    return effects_write(run, path, err);
+    sbps_effects unused;
+    return effects_write(run, path, &unused, err);
+}
+
+sbps_status sbps_run_effects_told(const sbps_run *run, const char *path, sbps_effects *told,
+                                  sbps_error *err)
+{
+    return effects_write(run, path, told, err);
 }
 
 void sbps_run_interrupt(sbps_run *run)

@@ -16,6 +16,10 @@ int decimal_print(char *text, size_t size, const char *format, ...)
 int decimal_print_list(char *text, size_t size, const char *format, va_list values)
     __attribute__((format(printf, 3, 0)));
 
+/* Writes a number as %.10g does, without a zero at the end; returns its length, below TEN_DIGITS_ROOM. */
+#define TEN_DIGITS_ROOM 40
+size_t ten_digits(char *text, double value);
+
 /* Between begin and end this thread prints all numbers so: for what is printed to streams. */
 typedef struct {
     locale_t plain, before;

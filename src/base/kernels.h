@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define KERNEL_LANES 4
+#define TAKE_ROOM    8
 
 /* Rows of which only the entries that are not 0 are kept. Row r has the entries start[r] to
  * start[r + 1] - 1; columns of a row increase. With `constant` every row has a 1 in column 0
@@ -57,6 +58,9 @@ typedef struct {
     void (*sigmoid)(size_t n, const double *x, double *out);
     /* out[i] = log(1 + exp(x[i])), to 3 ulp; NaN stays NaN. */
     void (*softplus)(size_t n, const double *x, double *out);
+    /* out[i] = sum_a c[a * n + i] He_a(t[i]), a < terms, of Hermite's polynomials He_(a+1) = t He_a - a He_(a-1):
+     * b_a = fma(t, b_(a+1), fma(-(a + 1), b_(a+2), c_a)) down to b_0 (Clenshaw). */
+    void (*hermite_sums)(size_t n, size_t terms, const double *c, const double *t, double *out);
     /* sums[0] = sum g, sums[1] = sum (g - shift)^2 */
     void (*sum_squares)(size_t n, const double *g, double shift, double sums[2]);
     /* r, and sums[0] = sum g, sums[1] = sum g^2, of n rows. Terms of a sum run in eight lanes, i
@@ -90,6 +94,14 @@ typedef struct {
                             const double *p, const double *q, double *eta, double *deta);
     void (*sparse_combine)(const sparse_rows *x, const size_t *rows, size_t first, size_t n,
                            const double *r, double *out);
+    /* out_ik += sum_j x_ij w_jk for i < n, j < d, k < s; rows of each matrix lie `pitch` doubles apart. Terms are added in
+     * the order of j. */
+    void (*matrix_products)(size_t n, size_t d, const double *x, size_t x_pitch, size_t s,
+                            const double *w, size_t w_pitch, double *out, size_t out_pitch);
+    /* Copies those x with low <= x <= high, in their order, and returns how many; `below` of all are smaller. `out` has room
+     * for n and TAKE_ROOM more. */
+    size_t (*take_between)(size_t n, const double *x, double low, double high, double *out,
+                           size_t *below);
     /* Cells [+-]digits[.digits] as doubles, each rounded once, cell i into row[slot[i]], as far as they are so and
      * short: returns how many of `count` were read, *text being behind the last. CELL_REACH bytes behind the limit
      * may be looked at; what they hold does not matter. NULL: there is no way to read several at once. */

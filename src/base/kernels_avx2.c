@@ -64,6 +64,34 @@ static inline wide wide_times_power(wide y, wide t)
     return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(y), power));
 }
 
+/* For every set of lanes, the halves of doubles that close them up. */
+#define LANE(k) 2 * (k), 2 * (k) + 1
+#define LANES(a, b, c, d)                                                                      \
+    {                                                                                          \
+        LANE(a), LANE(b), LANE(c), LANE(d)                                                     \
+    }
+static const int closing[16][8] = {
+    LANES(0, 1, 2, 3), LANES(0, 1, 2, 3), LANES(1, 0, 2, 3), LANES(0, 1, 2, 3),
+    LANES(2, 0, 1, 3), LANES(0, 2, 1, 3), LANES(1, 2, 0, 3), LANES(0, 1, 2, 3),
+    LANES(3, 0, 1, 2), LANES(0, 3, 1, 2), LANES(1, 3, 0, 2), LANES(0, 1, 3, 2),
+    LANES(2, 3, 0, 1), LANES(0, 2, 3, 1), LANES(1, 2, 3, 0), LANES(0, 1, 2, 3),
+};
+
+/* Those from low to high, closed up; `out` takes a whole vector. */
+static inline size_t wide_take(wide a, double low, double high, double *out, size_t *below)
+{
+    const wide from = _mm256_set1_pd(low);
+    const int less = _mm256_movemask_pd(_mm256_cmp_pd(a, from, _CMP_LT_OQ));
+    const wide above = _mm256_cmp_pd(a, from, _CMP_GE_OQ);
+    const wide under = _mm256_cmp_pd(a, _mm256_set1_pd(high), _CMP_LE_OQ);
+    const int own = _mm256_movemask_pd(_mm256_and_pd(above, under));
+    const __m256i order = _mm256_loadu_si256((const __m256i *)closing[own]);
+    const __m256 halves = _mm256_permutevar8x32_ps(_mm256_castpd_ps(a), order);
+    _mm256_storeu_pd(out, _mm256_castps_pd(halves));
+    *below += (size_t)__builtin_popcount((unsigned)less);
+    return (size_t)__builtin_popcount((unsigned)own);
+}
+
 #include "base/kernels_body.h"
 
 #endif

@@ -66,6 +66,18 @@ static inline wide wide_times_power(wide y, wide t)
     return _mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(y), power));
 }
 
+/* Those from low to high, closed up; `out` takes a whole vector. */
+static inline size_t wide_take(wide a, double low, double high, double *out, size_t *below)
+{
+    const wide from = _mm512_set1_pd(low);
+    const unsigned less = _mm512_cmp_pd_mask(a, from, _CMP_LT_OQ);
+    const __mmask8 own = _mm512_mask_cmp_pd_mask(_mm512_cmp_pd_mask(a, from, _CMP_GE_OQ), a,
+                                                 _mm512_set1_pd(high), _CMP_LE_OQ);
+    _mm512_storeu_pd(out, _mm512_maskz_compress_pd(own, a));
+    *below += (size_t)__builtin_popcount(less);
+    return (size_t)__builtin_popcount(own);
+}
+
 #include "base/kernels_body.h"
 
 #endif

@@ -2,7 +2,8 @@
  *
  *   wide        WIDE doubles side by side; +, -, *, / work on it
  *               wide_set, wide_load, wide_store, wide_load_part, wide_store_part, wide_fma,
- *               wide_limit(a, most), wide_where_le(a, b, yes, no), wide_times_power(y, t)
+ *               wide_limit(a, most), wide_where_le(a, b, yes, no), wide_times_power(y, t),
+ *               wide_take(a, low, high, out, below)
  *   quad        the KERNEL_LANES lanes of a sum
  *               quad_set, quad_load, quad_load_floats, quad_gather(x, columns), quad_store,
  *               quad_add, quad_fma, quad_fold4
@@ -186,6 +187,29 @@ static void softplus_all(size_t n, const double *x, double *out)
     if (i < n) wide_store_part(n - i, out + i, wide_softplus(wide_load_part(n - i, x + i)));
 }
 
+static inline __attribute__((always_inline)) wide hermite_sum(size_t m, size_t n, size_t terms,
+                                                              const double *c, wide t)
+{
+    wide above = wide_set(0), sum = wide_set(0);
+    for (size_t a = terms; a-- > 0;) {
+        const wide own = m == WIDE ? wide_load(c + a * n) : wide_load_part(m, c + a * n);
+        const wide next = wide_fma(t, sum, wide_fma(wide_set(-(double)(a + 1)), above, own));
+        above = sum;
+        sum = next;
+    }
+    return sum;
+}
+
+static void hermite_sums(size_t n, size_t terms, const double *c, const double *t, double *out)
+{
+    size_t i = 0;
+    for (; i + WIDE <= n; i += WIDE)
+        wide_store(out + i, hermite_sum(WIDE, n, terms, c + i, wide_load(t + i)));
+    if (i < n)
+        wide_store_part(n - i, out + i,
+                        hermite_sum(n - i, n, terms, c + i, wide_load_part(n - i, t + i)));
+}
+
 #include "base/kernels_slopes.h"
 
 /* Rows of doubles, rows of floats, sparse rows. */
@@ -202,6 +226,8 @@ static void softplus_all(size_t n, const double *x, double *out)
 #include "base/kernels_rows.h"
 #include "base/kernels_sparse.h"
 
+#include "base/kernels_matrix.h"
+
 const kernels KERNEL_TABLE = {
     .isa = KERNEL_ISA,
     .dot = dot,
@@ -209,6 +235,7 @@ const kernels KERNEL_TABLE = {
     .exp = exp_all,
     .sigmoid = sigmoid_all,
     .softplus = softplus_all,
+    .hermite_sums = hermite_sums,
     .sum_squares = sum_squares,
     .slope_sums = {NULL, slope_sums_sigmoid, slope_sums_exp},
     .row_products = products_double,
@@ -219,5 +246,7 @@ const kernels KERNEL_TABLE = {
     .row_outer_float = outer_float,
     .sparse_products = sparse_products,
     .sparse_combine = sparse_combine,
+    .matrix_products = matrix_products,
+    .take_between = take_between,
     .read_cells = READ_CELLS,
 };

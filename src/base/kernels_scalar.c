@@ -134,4 +134,11 @@ static inline quad quad_fold4(quad a, quad b, quad c, quad d)
     return (quad){{quad_sum(a), quad_sum(b), quad_sum(c), quad_sum(d)}};
 }
 
+static inline size_t wide_take(wide a, double low, double high, double *out, size_t *below)
+{
+    *below += a < low;
+    *out = a;
+    return (size_t)(a >= low) & (size_t)(a <= high);
+}
+
 #include "base/kernels_body.h"

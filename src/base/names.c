@@ -38,11 +38,20 @@ static size_t edit_distance(const char *a, const char *b)
     return old[length];
 }
 
+/* batch of batch-size */
+static bool is_first_word(const char *word, const char *name)
+{
+    size_t length = strlen(word);
+    return length > 1 && !strncmp(name, word, length) && name[length] == '-';
+}
+
 const char *nearest_name(const char *word, const char *const *names, size_t count)
 {
     if (strlen(word) > NAME_LENGTH_MAX) return NULL;
     for (size_t i = 0; i < count; i++)
         if (!strcasecmp(names[i], word)) return names[i];
+    for (size_t i = 0; i < count; i++)
+        if (is_first_word(word, names[i])) return names[i];
     size_t best = 2 + strlen(word) / 4; /* one slip, and one more in four letters */
     const char *nearest = NULL;
     for (size_t i = 0; i < count; i++) {

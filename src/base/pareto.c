@@ -15,10 +15,11 @@
 #include <math.h>
 #include <stdbool.h>
 
-#define TAIL_LEAST ((size_t)5)
-#define GRID       30
-#define PRIOR      3.0
-#define SHRINK     10.0
+#define TAIL_LEAST  ((size_t)5)
+#define GRID        30
+#define POINTS_MOST ((size_t)1024) /* enough for 1e11 weights */
+#define PRIOR       3.0
+#define SHRINK      10.0
 
 /* ---- ranks ---- */
 
@@ -51,18 +52,42 @@ static void sort(ranked_weight *x, size_t n)
     }
 }
 
+/* The `most` largest of n come last, in any order (Hoare 1961, Algorithm 65: FIND). */
+static void part_tail(ranked_weight *x, size_t n, size_t most)
+{
+    size_t low = 0, high = n - 1, cut = n - most;
+    while (low < high) {
+        ranked_weight pivot = x[low + (high - low) / 2];
+        size_t i = low, j = high;
+        for (;; i++, j--) {
+            while (before(&x[i], &pivot)) i++;
+            while (before(&pivot, &x[j])) j--;
+            if (i >= j) break;
+            ranked_weight held = x[i];
+            x[i] = x[j];
+            x[j] = held;
+        }
+        size_t split = i == j ? i : j;
+        if (cut <= split)
+            high = split;
+        else
+            low = split + 1;
+    }
+}
+
 /* ---- the fit ---- */
 
 /* The tail, increasing: weights less the largest of the others. */
 typedef struct {
     const ranked_weight *of;
+    ranked_weight *room; /* as long, whose log_weight keeps the differences */
     size_t n;
     double cut, top; /* weights are over the largest of all, whose logarithm is top */
 } tail;
 
 static double excess(const tail *t, size_t j)
 {
-    return exp(t->of[j].log_weight - t->top) - t->cut;
+    return t->room[j].log_weight;
 }
 
 static double shape(const tail *t, double theta)
@@ -89,16 +114,18 @@ static double fit_theta(const tail *t)
     size_t points = GRID + (size_t)floor(sqrt((double)t->n));
     double quarter = quarter_of(t);
     double largest = excess(t, t->n - 1), top = -INFINITY, sum = 0.0, weighed = 0.0;
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t j = 1; j <= points; j++) {
-            double along = 1.0 - sqrt((double)points / ((double)j - 0.5));
-            double theta = 1.0 / largest + along / (PRIOR * quarter);
-            double l = log_likelihood(t, theta);
-            if (pass == 0 && l > top) top = l;
-            if (pass == 0) continue;
-            sum += exp(l - top);
-            weighed += theta * exp(l - top);
-        }
+    double theta[POINTS_MOST], l[POINTS_MOST];
+    if (points > POINTS_MOST) points = POINTS_MOST;
+    for (size_t j = 0; j < points; j++) {
+        double along = 1.0 - sqrt((double)points / ((double)j + 0.5));
+        theta[j] = 1.0 / largest + along / (PRIOR * quarter);
+        l[j] = log_likelihood(t, theta[j]);
+        if (l[j] > top) top = l[j];
+    }
+    for (size_t j = 0; j < points; j++) {
+        sum += exp(l[j] - top);
+        weighed += theta[j] * exp(l[j] - top);
+    }
     return weighed / sum;
 }
 
@@ -119,14 +146,24 @@ static double smooth_tail(const tail *t, double *log_weight)
     return isfinite(k) ? k : INFINITY;
 }
 
+static double largest_of(const ranked_weight *x, size_t n)
+{
+    double top = -INFINITY;
+    for (size_t i = 0; i < n; i++) top = fmax(top, x[i].log_weight);
+    return top;
+}
+
 double pareto_smooth(size_t n, double *log_weight, ranked_weight *room)
 {
     size_t most = (size_t)ceil(fmin(0.2 * (double)n, 3.0 * sqrt((double)n)));
     if (most < TAIL_LEAST || most >= n) return INFINITY;
     for (size_t i = 0; i < n; i++) room[i] = (ranked_weight){log_weight[i], i};
-    sort(room, n);
-    tail t = {.of = room + (n - most), .n = most, .top = room[n - 1].log_weight};
-    t.cut = exp(t.of[-1].log_weight - t.top);
+    part_tail(room, n, most);
+    sort(room + (n - most), most);
+    tail t = {.of = room + (n - most), .room = room, .n = most, .top = room[n - 1].log_weight};
+    t.cut = exp(largest_of(room, n - most) - t.top);
+    for (size_t j = 0; j < most; j++)
+        room[j].log_weight = exp(t.of[j].log_weight - t.top) - t.cut;
     /* a tail without a spread has no shape, nor has one without a quarter that the fit could begin with */
     if (!(quarter_of(&t) > 0.0) || !isfinite(t.top)) return INFINITY;
     return smooth_tail(&t, log_weight);

@@ -68,15 +68,39 @@ double rng_exponential(rng *r)
     return -log(rng_uniform(r));
 }
 
+/* A point in the disk, and the factor that makes normals of its coordinates. */
+static double in_disk(rng *r, double *a, double *b)
+{
+    double s;
+    do {
+        *a = 2 * rng_uniform(r) - 1;
+        *b = 2 * rng_uniform(r) - 1;
+        s = *a * *a + *b * *b;
+    } while (s >= 1);
+    return sqrt(-2 * log(s) / s);
+}
+
 double rng_normal(rng *r)
 {
-    double a, b, s;
-    do {
-        a = 2 * rng_uniform(r) - 1;
-        b = 2 * rng_uniform(r) - 1;
-        s = a * a + b * b;
-    } while (s >= 1);
-    return a * sqrt(-2 * log(s) / s);
+    double a, b;
+    const double stretch = in_disk(r, &a, &b);
+    return a * stretch;
+}
+
+void rng_uniforms(rng *r, size_t n, double *out)
+{
+    for (size_t i = 0; i < n; i++) out[i] = rng_uniform(r);
+}
+
+/* (4), with b sqrt(-2 log(s) / s) as well. */
+void rng_normals(rng *r, size_t n, double *out)
+{
+    for (size_t i = 0; i < n; i += 2) {
+        double a, b;
+        const double stretch = in_disk(r, &a, &b);
+        out[i] = a * stretch;
+        if (i + 1 < n) out[i + 1] = b * stretch;
+    }
 }
 
 size_t rng_below(rng *r, size_t bound)

@@ -22,7 +22,8 @@ typedef enum {
     RNG_NOISE,
     RNG_EFFECTS,
     RNG_DERIVED,
-    RNG_PREDICT
+    RNG_PREDICT,
+    RNG_CHECK
 } rng_use;
 
 #define RNG_BLOCK 16 /* words made at a time: four counters, whose rounds overlap */
@@ -39,6 +40,8 @@ uint64_t rng_word(rng *r);
 double rng_uniform(rng *r);     /* in the open interval (0,1) */
 double rng_exponential(rng *r); /* mean 1 */
 double rng_normal(rng *r);
+void rng_uniforms(rng *r, size_t n, double *out);
+void rng_normals(rng *r, size_t n, double *out); /* two at a time: others than rng_normal's */
 size_t rng_below(rng *r, size_t bound); /* uniform on 0..bound-1, without modulo bias */
 /* n random entries of list[0..total-1] come to its front, every ordered choice as likely as any
  * other whatever the order before: the first n steps of a Fisher-Yates shuffle. */

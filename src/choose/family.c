@@ -28,12 +28,15 @@ static const family_line lines[] = {
     {"probit", "probit", "probit"},
     {"categorical", "logit", "softmax"},
     {"softmax", "logit", "softmax"},
+    {"multinomial", "logit", "softmax"},
     {"cumulative", "logit", "ordinal"},
     {"ordinal", "logit", "ordinal"},
     {"poisson", "log", "poisson"},
     {"zero_inflated_poisson", "log", "zero_inflated_poisson"},
     {"negbinomial", "log", "negative_binomial"},
     {"negative_binomial", "log", "negative_binomial"},
+    {"neg_binomial_2", "log", "negative_binomial"},
+    {"nbinom2", "log", "negative_binomial"},
     {"Gamma", "log", "gamma"},
     {"gamma", "log", "gamma"},
     {"Beta", "logit", "beta"},
@@ -69,13 +72,27 @@ static bool take_link(const char *at, char link[WORD_SIZE])
     return *link && *at == ')' && !*skip_blanks(at + 1);
 }
 
+static bool opens_family(size_t line)
+{
+    return line == 0 || strcmp(lines[line].name, lines[line - 1].name);
+}
+
+const char *family_at(size_t index, const char **model)
+{
+    for (size_t i = 0; i < LINES; i++)
+        if (opens_family(i) && index-- == 0) {
+            *model = lines[i].model;
+            return lines[i].name;
+        }
+    return NULL;
+}
+
 static sbps_status unknown_family(const char *label, const char *text, const char *name,
                                   sbps_error *err)
 {
-    const char *names[LINE_MOST];
+    const char *names[LINE_MOST], *model;
     size_t count = 0;
-    for (size_t i = 0; i < LINES; i++)
-        if (i == 0 || strcmp(lines[i].name, lines[i - 1].name)) names[count++] = lines[i].name;
+    while ((names[count] = family_at(count, &model))) count++;
     return fail(err, SBPS_BAD_ARG, "%s: there is no family '%s'%s", label,
                 show_name(*name ? name : text).text, nearest_or_all(name, names, count).text);
 }

@@ -9,4 +9,7 @@
 sbps_status family_model(const char *label, const char *text, const char **model,
                          sbps_error *err);
 
+/* Families walked, each once: the model of its usual link; NULL past the end. */
+const char *family_at(size_t index, const char **model);
+
 #endif

@@ -41,7 +41,8 @@
 static const option_spec lines[] = {
     {TEXT("model", model, "NAME", ""), DATA,
      .help = "Likelihood of a row; `sbps list models` names them. A name with a slash, such as "
-             "./mine.so, is a model of your own: that file is loaded. Required."},
+             "./mine.so, is a model of your own: that file is loaded. This or --family is "
+             "required."},
     /* what it does to the path is the model's */
     {TEXT("family", family, "NAME", ""), .group = "Data and model", .for_mode = true,
      .help = "The model by its name in R: gaussian (linear), bernoulli (logistic), binomial, "
@@ -53,7 +54,9 @@ static const option_spec lines[] = {
              "place of "
              "--target and --features; sample and map take it behind DATA, too."},
     {TEXT("target", target, "COLUMN", ""), DATA,
-     .help = "Column to be explained. Required for CSV; libsvm files carry their own."},
+     .help =
+         "Column to be explained. Required for CSV without a formula; libsvm files carry their "
+         "own."},
     {TEXT("features", features, "A,B,...", ""), DATA,
      .help = "Columns that explain it. Without it: every column that has no other part. A name "
              "with a comma stands in quotes, '\"a,b\",c', or has a backslash before it."},
@@ -296,6 +299,10 @@ static const option_spec lines[] = {
              "the command line says wins."},
     {SWITCH("dry-run", dry_run), FILES,
      .help = "Print priors, sizes, memory and what auto would choose; draw nothing."},
+    {SWITCH("watch", watch), FILES,
+     .help = "Serve a page of the run while it goes on, on this machine alone and to who has "
+             "the address that is printed: traces, ESS, R-hat and stated bias so far. It ends "
+             "with the run, which draws the same."},
     {CHOICE("progress", progress, "auto|on|off", "auto"), FILES,
      .help =
          "Progress on standard error: a bar on a terminal, else a line every 10 seconds. off "

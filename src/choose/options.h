@@ -56,7 +56,7 @@ struct sbps_options {
     double ess, epochs, seconds; /* epochs, seconds: auto = not asked */
     /* files and talk */
     char *output, *checkpoint, *resume, *skeleton, *trace, *config, *progress;
-    bool dry_run;
+    bool dry_run, watch;
     size_t trace_chain;   /* from 1 */
     unsigned char *given; /* one flag an option: set by the user */
     char (*number)[32];   /* one slot an option: where sbps_options_get prints numbers */

@@ -242,6 +242,13 @@ static void choose_auto(const sbps_options *o, run_plan *plan)
 #define ROUND_PAIRS                                                                            \
     ((size_t)128) /* steps that know little of each other: few are enough to judge */
 
+static bool integrated(const row_groups *g, size_t factor)
+{
+    for (size_t i = 0; i < g->nested; i++)
+        if (g->nest[i] == factor) return true;
+    return factor == g->by;
+}
+
 /* What a row costs beside one that is no group. */
 static double row_price(const rows *data)
 {
@@ -249,7 +256,7 @@ static double row_price(const rows *data)
     if (!data->members) return 1.0;
     const row_groups *g = data->members->groups;
     for (size_t t = 0; t < g->terms; t++)
-        if (g->term[t].factor == g->by) effects += (double)g->term[t].count;
+        if (integrated(g, g->term[t].factor)) effects += (double)g->term[t].count;
     double each = smaller(pow(GROUP_NODES, effects), GROUP_DEAR);
     return each * (double)data->members->n / (double)data->n;
 }

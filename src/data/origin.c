@@ -4,7 +4,7 @@
  * that it does not matter who does what. It is done again to say where a row was.
  *
  * A converted table lies in the order of its rows' random keys (shuffle.c): one pass over the keys counts them by
- * their top bits, which tells the bucket of the row sought; a second keeps the keys of that bucket. */
+ * their top bits, which tells the buckets of the rows sought; a second keeps the keys of those. */
 #include "data/origin.h"
 
 #include "base/rng.h"
@@ -162,38 +162,94 @@ static int by_key(const void *a, const void *b)
     return p->row < q->row ? -1 : p->row > q->row;
 }
 
-/* The bucket that holds `*place` of all, which becomes its place there; `rows_of` counts the buckets. */
-static size_t bucket_of(const rows *data, size_t *rows_of, size_t *place)
+/* How many rows there are in each bucket. */
+static size_t *count_buckets(const rows *data)
 {
+    size_t *rows_of = calloc(BUCKETS + 1, sizeof *rows_of);
     rng random = rng_stream(data->seed, 0, RNG_SHUFFLE);
-    size_t bucket = 0;
-    for (size_t i = 0; i < data->n; i++) rows_of[rng_word(&random) >> (64 - TOP_BITS)]++;
-    for (; *place >= rows_of[bucket]; bucket++) *place -= rows_of[bucket];
-    return bucket;
+    for (size_t i = 0; rows_of && i < data->n; i++)
+        rows_of[rng_word(&random) >> (64 - TOP_BITS)]++;
+    return rows_of;
 }
 
-static sbps_status origin_by_keys(const rows *data, size_t place, size_t *origin,
-                                  sbps_error *err)
+/* The buckets that hold some of the places, and their keys. */
+typedef struct {
+    size_t *begin; /* of each bucket and the end, among all places */
+    size_t *from;  /* where its keys begin among those kept; SIZE_MAX: they are not wanted */
+    keyed *keys;
+    size_t kept;
+} key_buckets;
+
+static size_t bucket_of(const key_buckets *b, size_t place)
 {
-    size_t *rows_of = calloc(BUCKETS, sizeof *rows_of), kept = 0;
-    if (!rows_of) return fail_memory(err);
-    size_t bucket = bucket_of(data, rows_of, &place), count = rows_of[bucket];
-    free(rows_of);
-    keyed *keys = malloc(count * sizeof *keys);
-    if (!keys) return fail_memory(err);
+    size_t low = 0, high = BUCKETS;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (b->begin[middle] <= place)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool find_buckets(const rows *data, size_t count, const size_t *place, key_buckets *b)
+{
+    size_t at = 0;
+    b->begin = count_buckets(data);
+    b->from = malloc(BUCKETS * sizeof *b->from);
+    if (!b->begin || !b->from) return false;
+    for (size_t k = 0; k <= BUCKETS; k++) {
+        size_t rows_there = b->begin[k];
+        b->begin[k] = at;
+        at += rows_there;
+    }
+    for (size_t k = 0; k < BUCKETS; k++) b->from[k] = SIZE_MAX;
+    for (size_t i = 0; i < count; i++) b->from[bucket_of(b, place[i])] = 0;
+    for (size_t k = 0; k < BUCKETS; k++) {
+        if (b->from[k] == SIZE_MAX) continue;
+        b->from[k] = b->kept;
+        b->kept += b->begin[k + 1] - b->begin[k];
+    }
+    b->keys = malloc((b->kept + 1) * sizeof *b->keys);
+    return b->keys;
+}
+
+/* Keys of these buckets, in their order. */
+static void fill_buckets(const rows *data, key_buckets *b)
+{
     rng random = rng_stream(data->seed, 0, RNG_SHUFFLE);
     for (size_t i = 0; i < data->n; i++) {
         uint64_t key = rng_word(&random);
-        if (key >> (64 - TOP_BITS) == bucket) keys[kept++] = (keyed){key, i};
+        size_t *to = &b->from[key >> (64 - TOP_BITS)];
+        if (*to != SIZE_MAX) b->keys[(*to)++] = (keyed){key, i};
     }
-    qsort(keys, count, sizeof *keys, by_key);
-    *origin = keys[place].row;
-    free(keys);
-    return SBPS_OK;
+    for (size_t k = 0; k < BUCKETS; k++) {
+        if (b->from[k] == SIZE_MAX) continue;
+        size_t held = b->begin[k + 1] - b->begin[k];
+        b->from[k] -= held;
+        qsort(b->keys + b->from[k], held, sizeof *b->keys, by_key);
+    }
+}
+
+sbps_status rows_origins(const rows *data, size_t count, size_t *place, sbps_error *err)
+{
+    key_buckets b = {0};
+    bool ready = find_buckets(data, count, place, &b);
+    if (ready) fill_buckets(data, &b);
+    for (size_t i = 0; ready && i < count; i++) {
+        size_t bucket = bucket_of(&b, place[i]);
+        place[i] = b.keys[b.from[bucket] + place[i] - b.begin[bucket]].row;
+    }
+    free(b.begin);
+    free(b.from);
+    free(b.keys);
+    return ready ? SBPS_OK : fail_memory(err);
 }
 
 sbps_status rows_origin(const rows *data, size_t place, size_t *origin, sbps_error *err)
 {
-    return data->mapped ? origin_by_keys(data, place, origin, err)
-                        : origin_in_memory(data, place, origin, err);
+    if (!data->mapped) return origin_in_memory(data, place, origin, err);
+    *origin = place;
+    return rows_origins(data, 1, origin, err);
 }

@@ -27,9 +27,10 @@ static const size_t COUNT_MOST = (size_t)1 << 48; /* products of two cannot be c
 uint32_t table_crc(const table_header *h)
 {
     table_header copy = *h;
-    size_t size = h->version >= TABLE_VERSION_GROUPS ? sizeof copy
-                  : h->version > TABLE_VERSION_DENSE ? TABLE_HEADER_SPARSE
-                                                     : TABLE_HEADER_DENSE;
+    size_t size = h->version >= TABLE_VERSION_DESIGN   ? sizeof copy
+                  : h->version >= TABLE_VERSION_GROUPS ? TABLE_HEADER_GROUPS
+                  : h->version > TABLE_VERSION_DENSE   ? TABLE_HEADER_SPARSE
+                                                       : TABLE_HEADER_DENSE;
     copy.crc = 0;
     return (uint32_t)crc32_z(0, (const unsigned char *)&copy, size);
 }
@@ -47,6 +48,11 @@ uint32_t table_tail_crc(const table_header *h, const unsigned char *base)
     for (section_name k = SECTION_MEAN; k <= SECTION_TEXT; k++)
         crc = crc32_z(crc, base + h->section[k].at, h->section[k].size);
     return (uint32_t)crc;
+}
+
+uint32_t table_design_crc(const char *design)
+{
+    return (uint32_t)crc32_z(0, (const unsigned char *)design, strlen(design));
 }
 
 bool table_recognise(const char *path)
@@ -161,7 +167,9 @@ static sbps_status check_sections(const char *path, const table_header *h, sbps_
     for (section_name k = SECTION_WEIGHT; k <= SECTION_OFFSET; k++)
         if (s[k].size > 0) fine = fine && section_fits(h, &s[k], row_bytes);
     if (h->version >= TABLE_VERSION_GROUPS)
-        fine = fine && section_fits(h, &h->groups, h->groups.size);
+        fine = fine && (h->groups.size == 0 || section_fits(h, &h->groups, h->groups.size));
+    if (h->version >= TABLE_VERSION_DESIGN)
+        fine = fine && h->design.size > 0 && section_fits(h, &h->design, h->design.size);
     return fine ? SBPS_OK : fail_damaged(path, "a section lies outside it", err);
 }
 
@@ -321,11 +329,22 @@ static sbps_status open_map(const char *path, struct table_file *f, table_header
 static sbps_status read_groups(const char *path, const table_header *h, rows *r,
                                table_making *how, sbps_error *err)
 {
-    if (h->version < TABLE_VERSION_GROUPS) return SBPS_OK;
+    bool none = h->version >= TABLE_VERSION_DESIGN && h->groups.size == 0;
+    if (h->version < TABLE_VERSION_GROUPS || none) return SBPS_OK;
     r->groups =
         groups_read(r->mapped->base + h->groups.at, h->groups.size, r->n, &how->formula);
     return r->groups ? SBPS_OK
                      : fail_damaged(path, "its groups do not hold what they should", err);
+}
+
+static sbps_status read_design(const char *path, const table_header *h, rows *r,
+                               sbps_error *err)
+{
+    if (h->version < TABLE_VERSION_DESIGN) return SBPS_OK;
+    const char *text = (const char *)r->mapped->base + h->design.at;
+    if (text[h->design.size - 1] != '\0' || table_design_crc(text) != h->design_crc)
+        return fail_damaged(path, "the checksum of its design is wrong", err);
+    return (r->design = copy_text(text)) ? SBPS_OK : fail_memory(err);
 }
 
 sbps_status table_map(const char *path, rows **out, table_making *how, sbps_error *err)
@@ -347,6 +366,7 @@ sbps_status table_map(const char *path, rows **out, table_making *how, sbps_erro
         status = fail_damaged(path, "its text does not hold what it should", err);
     if (status == SBPS_OK) status = make_rows(&h, &t, r, err);
     if (status == SBPS_OK) status = read_groups(path, &h, r, &t.how, err);
+    if (status == SBPS_OK) status = read_design(path, &h, r, err);
     if (status == SBPS_OK && r->start) status = check_entries(path, &h, r, err);
     if (status == SBPS_OK) {
         madvise(r->mapped->base, r->mapped->size, MADV_RANDOM); /* see read_ahead.c */

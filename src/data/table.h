@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #define TABLE_MAGIC   "\x89SBPS\r\n\x1a" /* as PNG's: text tools that mangle it are found out */
-#define TABLE_VERSION 4
+#define TABLE_VERSION 5
 #define TABLE_PAGE    ((uint64_t)4096) /* sections begin at multiples of it */
 
 typedef enum {
@@ -47,19 +47,22 @@ typedef struct {
     uint64_t seed; /* of the shuffle */
     char storage[16];
     table_section section[SECTIONS];
-    uint32_t tail_crc; /* of means, sds and text */
-    uint32_t unused;
+    uint32_t tail_crc;              /* of means, sds and text */
+    uint32_t design_crc;            /* of the design */
     table_section entries[ENTRIES]; /* version 1 ends before them */
     table_section groups;           /* of version 4, see groups_bytes.h */
+    table_section design;           /* of version 5: text, see read/blueprint.h; ends in NUL */
 } table_header;
 
-/* What tables say that need no more, for older programs. */
+/* What tables said before there was more. */
 #define TABLE_VERSION_DENSE  1 /* without sparse rows */
 #define TABLE_VERSION_SPARSE 2 /* without notes and labels */
 #define TABLE_VERSION_NOTES  3 /* without groups */
-#define TABLE_VERSION_GROUPS 4
+#define TABLE_VERSION_GROUPS 4 /* without its design */
+#define TABLE_VERSION_DESIGN 5
 #define TABLE_HEADER_DENSE   offsetof(table_header, entries)
 #define TABLE_HEADER_SPARSE  offsetof(table_header, groups)
+#define TABLE_HEADER_GROUPS  offsetof(table_header, design)
 
 /* What the text section holds: strings that end in NUL, these first, then the names of the columns, and from
  * version 3 on notes and the labels of the target.
@@ -93,6 +96,7 @@ struct table_file {
 table_section table_room(table_header *h, uint64_t size);
 uint32_t table_crc(const table_header *h);
 uint32_t table_tail_crc(const table_header *h, const unsigned char *base);
+uint32_t table_design_crc(const char *design);
 /* Numbers of a section that holds doubles; NULL when it is not there. */
 double *table_at(const table_header *h, unsigned char *base, section_name k);
 /* Makes the sections of sparse rows those of r. */

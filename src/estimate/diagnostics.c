@@ -21,6 +21,7 @@
  * chains turn rows into columns and give numbers without meaning; here they give NAN. */
 #include "estimate/diagnostics.h"
 
+#include "base/kernels.h"
 #include "base/memory.h"
 #include "base/real.h"
 #include "estimate/fft.h"
@@ -31,23 +32,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct {
+#define LAGS ((size_t)8) /* autocovariances that are made one by one at first */
+
+struct draw_room {
+    size_t chains, draws;
+    bool few_lags;
     size_t count, length; /* C and N */
     double *values;       /* [count][length] */
     double *scores;       /* likewise */
     double *sorted;       /* every draw */
+    double *by_rank;      /* scores of N C draws without ties */
     double *acov, *rho;   /* length */
+    size_t known;         /* of acov */
     double *means;        /* count */
     ranked *room;         /* for sorting */
     size_t transform;     /* points */
     point *roots, *z, *spectrum;
-} halves;
+};
+
+typedef struct draw_room halves;
 
 static void carve(halves *h, size_t n, arena *memory)
 {
     h->values = arena_doubles(memory, n);
     h->scores = arena_doubles(memory, n);
     h->sorted = arena_doubles(memory, n);
+    h->by_rank = arena_doubles(memory, n);
     h->acov = arena_doubles(memory, h->length);
     h->rho = arena_doubles(memory, h->length);
     h->means = arena_doubles(memory, h->count);
@@ -57,18 +67,33 @@ static void carve(halves *h, size_t n, arena *memory)
     h->spectrum = arena_take(memory, h->transform * sizeof *h->spectrum);
 }
 
-/* The block that holds it all, for free(); NULL when memory ran out. */
-static void *open_halves(halves *h, size_t chains, size_t draws)
+sbps_status draw_room_open(size_t chains, size_t draws, bool few_lags, draw_room **out,
+                           sbps_error *err)
 {
     arena memory = {0};
-    *h = (halves){.count = 2 * chains, .length = draws / 2};
-    h->transform = fft_size(2 * h->length);
-    carve(h, chains * draws, &memory);
+    halves h = {.chains = chains,
+                .draws = draws,
+                .few_lags = few_lags,
+                .count = 2 * chains,
+                .length = draws / 2};
+    h.transform = fft_size(2 * h.length);
+    arena_take(&memory, sizeof h);
+    carve(&h, chains * draws, &memory);
     memory = (arena){.base = aligned_zeroed(memory.used), .size = memory.used};
-    if (!memory.base) return NULL;
-    carve(h, chains * draws, &memory);
-    fft_roots(h->transform, h->roots);
-    return memory.base;
+    *out = NULL;
+    if (!memory.base) return fail_memory(err);
+    *out = arena_take(&memory, sizeof h);
+    carve(&h, chains * draws, &memory);
+    fft_roots(h.transform, h.roots);
+    for (size_t i = 0; i < h.count * h.length; i++)
+        h.by_rank[i] = rank_score((double)(i + 1), h.count * h.length);
+    **out = h;
+    return SBPS_OK;
+}
+
+void draw_room_close(draw_room *room)
+{
+    free(room);
 }
 
 /* Two passes in long double: the median's last bit decides ties of |x - median|. */
@@ -82,13 +107,17 @@ static double mean_of(size_t n, const double *x)
     return (double)(mean + rest / (long double)n);
 }
 
-static double variance_of(size_t n, const double *x)
+static double variance_around(size_t n, const double *x, double mean)
 {
     if (n < 2) return NAN;
-    double mean = mean_of(n, x);
     long double sum = 0.0L;
     for (size_t i = 0; i < n; i++) sum += (long double)(x[i] - mean) * (x[i] - mean);
     return (double)(sum / (long double)(n - 1));
+}
+
+static double variance_of(size_t n, const double *x)
+{
+    return n < 2 ? NAN : variance_around(n, x, mean_of(n, x));
 }
 
 double quantile_sorted(size_t n, const double *sorted, double probability)
@@ -155,10 +184,9 @@ static double is_at_most(double x, double bound)
     return x <= bound ? 1.0 : 0.0;
 }
 
-static double variance_of_means(const halves *h, const double *x)
+static void find_means(const halves *h, const double *x)
 {
     for (size_t c = 0; c < h->count; c++) h->means[c] = mean_of(h->length, x + c * h->length);
-    return variance_of(h->count, h->means);
 }
 
 /* (1) */
@@ -166,15 +194,16 @@ static double rhat_of(const halves *h, const double *x)
 {
     double n = (double)h->length, within = 0.0;
     if (h->length < 2 || is_degenerate(h->count * h->length, x)) return NAN;
-    for (size_t c = 0; c < h->count; c++) within += variance_of(h->length, x + c * h->length);
+    find_means(h, x);
+    for (size_t c = 0; c < h->count; c++)
+        within += variance_around(h->length, x + c * h->length, h->means[c]);
     within /= (double)h->count;
-    return sqrt((n * variance_of_means(h, x) / within + n - 1.0) / n);
+    return sqrt((n * variance_of(h->count, h->means) / within + n - 1.0) / n);
 }
 
 /* Adds |transform|^2 of the centred half chains a and b to the spectrum. */
-static void add_power(halves *h, const double *a, const double *b)
+static void add_power(halves *h, const double *a, double mean_a, const double *b, double mean_b)
 {
-    double mean_a = mean_of(h->length, a), mean_b = mean_of(h->length, b);
     for (size_t i = 0; i < h->length; i++) h->z[i] = (point){a[i] - mean_a, b[i] - mean_b};
     for (size_t i = h->length; i < h->transform; i++) h->z[i] = (point){0.0, 0.0};
     fft_forward(h->transform, h->roots, h->z);
@@ -188,24 +217,46 @@ static void autocovariance(halves *h, const double *x)
 {
     memset(h->spectrum, 0, h->transform * sizeof *h->spectrum);
     for (size_t c = 0; c < h->count; c += 2)
-        add_power(h, x + c * h->length, x + (c + 1) * h->length);
+        add_power(h, x + c * h->length, h->means[c], x + (c + 1) * h->length, h->means[c + 1]);
     fft_forward(h->transform, h->roots, h->spectrum);
     double scale = 1.0 / ((double)h->transform * (double)h->count * (double)h->length);
     for (size_t t = 0; t < h->length; t++) h->acov[t] = scale * h->spectrum[t].re;
+    h->known = h->length;
+}
+
+/* The first of them, term by term. */
+static void first_lags(halves *h, const double *x)
+{
+    const kernels *k = kernels_best();
+    double *centred = (double *)h->z, scale = 1.0 / ((double)h->count * (double)h->length);
+    h->known = h->length < LAGS ? h->length : LAGS;
+    memset(h->acov, 0, h->known * sizeof *h->acov);
+    for (size_t c = 0; c < h->count; c++) {
+        for (size_t i = 0; i < h->length; i++) centred[i] = x[c * h->length + i] - h->means[c];
+        for (size_t t = 0; t < h->known; t++)
+            h->acov[t] += scale * k->dot(h->length - t, centred, centred + t);
+    }
+}
+
+/* acov_t, t being at most the next that is not known */
+static double covariance_at(halves *h, const double *x, size_t t)
+{
+    if (t >= h->known) autocovariance(h, x);
+    return h->acov[t];
 }
 
 /* Fills rho by (2) as far as pairs stay positive and returns T. */
-static size_t correlations(halves *h, double within, double var_plus)
+static size_t correlations(halves *h, const double *x, double within, double var_plus)
 {
-    double even = 1.0, odd = 1.0 - (within - h->acov[1]) / var_plus;
+    double even = 1.0, odd = 1.0 - (within - covariance_at(h, x, 1)) / var_plus;
     size_t t = 0;
     memset(h->rho, 0, h->length * sizeof *h->rho);
     h->rho[0] = even;
     h->rho[1] = odd;
     while (t + 5 < h->length && even + odd > 0.0) {
         t += 2;
-        even = 1.0 - (within - h->acov[t]) / var_plus;
-        odd = 1.0 - (within - h->acov[t + 1]) / var_plus;
+        even = 1.0 - (within - covariance_at(h, x, t)) / var_plus;
+        odd = 1.0 - (within - covariance_at(h, x, t + 1)) / var_plus;
         if (even + odd < 0.0) continue;
         h->rho[t] = even;
         h->rho[t + 1] = odd;
@@ -227,10 +278,14 @@ static double ess_of(halves *h, const double *x)
 {
     size_t n = h->count * h->length;
     if (h->length < 3 || is_degenerate(n, x)) return NAN;
-    autocovariance(h, x);
+    find_means(h, x);
+    if (h->few_lags)
+        first_lags(h, x);
+    else
+        autocovariance(h, x);
     double within = h->acov[0] * (double)h->length / (double)(h->length - 1);
-    double var_plus = h->acov[0] + variance_of_means(h, x);
-    size_t last = correlations(h, within, var_plus);
+    double var_plus = h->acov[0] + variance_of(h->count, h->means);
+    size_t last = correlations(h, x, within, var_plus);
     make_pairs_decrease(last, h->rho);
     double sum = h->rho[0]; /* also when T = 0 */
     for (size_t t = 1; t < last; t++) sum += h->rho[t];
@@ -242,14 +297,23 @@ static bool score(halves *h)
 {
     size_t n = h->count * h->length;
     if (has_nan(n, h->values)) return false;
-    normal_scores(n, h->values, h->room, h->scores);
+    order_scores(n, sort_ranked(n, h->values, h->room), h->by_rank, h->scores);
     return true;
 }
 
-static double folded_rhat(halves *h, size_t draws, const double *x, double median)
+/* The distances of sorted values from their median, in increasing order: nearer ones from either side. */
+static const ranked *fold_order(size_t n, double median, const ranked *order, ranked *to)
 {
-    split(h, draws, x, distance, median);
-    return score(h) ? rhat_of(h, h->scores) : NAN;
+    size_t above = 0, made = 0;
+    while (above < n && order[above].value < median) above++;
+    for (size_t below = above; made < n; made++) {
+        double low = below > 0 ? fabs(order[below - 1].value - median) : INFINITY;
+        double high = above < n ? fabs(order[above].value - median) : INFINITY;
+        bool left = below > 0 && (above == n || low < high);
+        const ranked *next = left ? &order[--below] : &order[above++];
+        to[made] = (ranked){left ? low : high, next->index};
+    }
+    return to;
 }
 
 static double ess_below(halves *h, size_t draws, const double *x, double bound)
@@ -258,27 +322,44 @@ static double ess_below(halves *h, size_t draws, const double *x, double bound)
     return ess_of(h, h->values);
 }
 
-static void sort_draws(halves *h, size_t n, const double *x)
+static const ranked *sort_draws(halves *h, size_t n, const double *x)
 {
     const ranked *order = sort_ranked(n, x, h->room);
     for (size_t i = 0; i < n; i++) h->sorted[i] = order[i].value;
+    return order;
 }
 
-static void summarize_halves(halves *h, size_t draws, const double *x, draw_summary *out)
+/* Scores of all draws, and of their distances from the median. Where no draw is left out they lie in half chains as they
+ * lie in chains, and the order is known. */
+static void score_halves(halves *h, const double *x, const ranked *order, draw_summary *out)
 {
-    size_t n = h->count / 2 * draws;
-    split(h, draws, x, as_it_is, 0.0);
+    size_t n = h->chains * h->draws;
+    bool known = h->draws % 2 == 0;
+    double median = median_sorted(n, h->sorted);
+    ranked *other = order == h->room ? h->room + n : h->room;
+    if (known)
+        order_scores(n, order, h->by_rank, h->scores);
+    else if (!score(h))
+        return;
+    out->ess_bulk = ess_of(h, h->scores);
+    double bulk = rhat_of(h, h->scores), folded = NAN;
+    if (known && isfinite(median))
+        order_scores(n, fold_order(n, median, order, other), h->by_rank, h->scores);
+    else
+        split(h, h->draws, x, distance, median);
+    if ((known && isfinite(median)) || score(h)) folded = rhat_of(h, h->scores);
+    /* unknown when either of the two is */
+    out->rhat = isnan(bulk) ? bulk : larger(bulk, folded);
+}
+
+static void summarize_halves(halves *h, const double *x, const ranked *order, draw_summary *out)
+{
+    split(h, h->draws, x, as_it_is, 0.0);
     out->ess_mean = ess_of(h, h->values);
     out->mcse_mean = out->sd / sqrt(out->ess_mean);
-    if (score(h)) {
-        out->ess_bulk = ess_of(h, h->scores);
-        out->rhat = rhat_of(h, h->scores);
-    }
-    /* each is unknown when either of its two is */
-    double folded = folded_rhat(h, draws, x, median_sorted(n, h->sorted));
-    if (!isnan(out->rhat)) out->rhat = larger(out->rhat, folded);
-    if (is_degenerate(n, x)) return;
-    double low = ess_below(h, draws, x, out->q5), high = ess_below(h, draws, x, out->q95);
+    score_halves(h, x, order, out);
+    if (is_degenerate(h->chains * h->draws, x)) return;
+    double low = ess_below(h, h->draws, x, out->q5), high = ess_below(h, h->draws, x, out->q95);
     out->ess_tail = isnan(low) ? NAN : smaller(low, high);
 }
 
@@ -288,22 +369,29 @@ static const draw_summary all_unknown = {
 #undef UNKNOWN
 };
 
+void summarize_in(draw_room *h, const double *x, draw_summary *out)
+{
+    size_t n = h->chains * h->draws;
+    *out = all_unknown;
+    if (n == 0 || has_nan(n, x)) return;
+    const ranked *order = sort_draws(h, n, x);
+    out->mean = mean_of(n, x);
+    out->sd = sqrt(variance_of(n, x));
+    out->q5 = quantile_sorted(n, h->sorted, 0.05);
+    out->q50 = quantile_sorted(n, h->sorted, 0.5);
+    out->q95 = quantile_sorted(n, h->sorted, 0.95);
+    if (h->length >= 2) summarize_halves(h, x, order, out);
+}
+
 sbps_status summarize_draws(size_t chains, size_t draws, const double *x, draw_summary *out,
                             sbps_error *err)
 {
-    size_t n = chains * draws;
-    halves h;
+    draw_room *room;
     *out = all_unknown;
-    if (n == 0 || has_nan(n, x)) return SBPS_OK;
-    void *block = open_halves(&h, chains, draws);
-    if (!block) return fail_memory(err);
-    sort_draws(&h, n, x);
-    out->mean = mean_of(n, x);
-    out->sd = sqrt(variance_of(n, x));
-    out->q5 = quantile_sorted(n, h.sorted, 0.05);
-    out->q50 = quantile_sorted(n, h.sorted, 0.5);
-    out->q95 = quantile_sorted(n, h.sorted, 0.95);
-    if (h.length >= 2) summarize_halves(&h, draws, x, out);
-    free(block);
+    if (chains * draws == 0 || has_nan(chains * draws, x)) return SBPS_OK;
+    sbps_status status = draw_room_open(chains, draws, false, &room, err);
+    if (status != SBPS_OK) return status;
+    summarize_in(room, x, out);
+    draw_room_close(room);
     return SBPS_OK;
 }

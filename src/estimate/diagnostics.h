@@ -6,6 +6,8 @@
 
 #include "base/status.h"
 
+#include <stdbool.h>
+
 #define DRAW_SUMMARY(X)                                                                        \
     X(mean)                                                                                    \
     X(sd)                                                                                      \
@@ -28,6 +30,13 @@ typedef struct {
  * draws (R-hat) or 3 (ESS). */
 sbps_status summarize_draws(size_t chains, size_t draws, const double *x, draw_summary *out,
                             sbps_error *err);
+/* The same for many of as many draws, in one room. few_lags: autocovariances one by one, as far as they are needed, where
+ * draws are nearly independent; rounded otherwise. */
+typedef struct draw_room draw_room;
+sbps_status draw_room_open(size_t chains, size_t draws, bool few_lags, draw_room **out,
+                           sbps_error *err);
+void draw_room_close(draw_room *room);
+void summarize_in(draw_room *room, const double *x, draw_summary *out);
 /* quantile type 7; sorted in increasing order */
 double quantile_sorted(size_t n, const double *sorted, double probability);
 

@@ -71,11 +71,11 @@ static sbps_status begin(search *s, const double *start, sbps_error *err)
     return search_place(s, err);
 }
 
-/* The surface of a network may have no mode within reach, and a ReLU's has creases where Newton
+/* Where so many steps are asked for and no more, or where there may be no mode: the surface of a network may have no mode within reach, and a ReLU's has creases where Newton
  * stops. A reference need not be a mode: the best point reached will do. False when it will not. */
 static bool settle(search *s, sbps_status *status, sbps_error *err)
 {
-    if (!s->u->model->uneven) return false;
+    if (!s->u->model->uneven && !s->steps_most) return false;
     *status = search_look(s, err);
     s->settled = true;
     return *status == SBPS_OK && isfinite(s->value) && all_finite(s->dim * s->dim, s->hessian);
@@ -103,7 +103,7 @@ static sbps_status find_auto(search *s, const mode_request *how, sbps_error *err
     (void)how;
     sbps_status status = SBPS_OK;
     search_end end = newton_search(s, true, &status, err);
-    if (end == SEARCH_STUCK) {
+    if (end == SEARCH_STUCK && !s->steps_most) {
         s->method = "lbfgs, newton";
         if ((status = lbfgs_search(s, NEAR_ENOUGH, err)) != SBPS_OK) return status;
         end = newton_search(s, false, &status, err);
@@ -274,6 +274,7 @@ sbps_status search_run(const posterior *u, const errand *e, mode **out, sbps_err
     s.hop = e->hop;
     s.part = e->part;
     s.beside = e->beside;
+    s.steps_most = e->how->most_steps;
     status = begin(&s, e->start, err);
     if (status == SBPS_OK) status = run_search(&s, e->how, err);
     if (status == SBPS_OK) status = keep(&s, out, err);

@@ -24,6 +24,9 @@ typedef struct {
         tolerance; /* of lbfgs and sag: they end at sqrt(g' H^-1 g) <= this; Newton at 1e-8 */
     double most_epochs; /* of sag */
     uint64_t seed;      /* of sag */
+    size_t
+        most_steps; /* of Newton: where there is no mode within so many, the best point reached takes its place; 0: all
+                          that it takes, and a mode */
 } mode_request;
 
 /* For a model whose surface may have no mode within reach, the best point reached takes its

@@ -288,9 +288,10 @@ search_end newton_search(search *s, bool picky, sbps_status *status, sbps_error 
     search_end end = SEARCH_ON;
     bool quiet = false;
     double mark = INFINITY;
+    size_t most = s->steps_most ? s->steps_most : MAX_ITERATIONS;
     s->damping = 0.0;
     s->decrement = INFINITY;
-    for (size_t i = 0; i < MAX_ITERATIONS && end == SEARCH_ON; i++, s->iterations++) {
+    for (size_t i = 0; i < most && end == SEARCH_ON; i++, s->iterations++) {
         if (!s->looked && (*status = search_look(s, err)) != SBPS_OK) return SEARCH_FAILED;
         if ((*status = check_pace(s, i, &mark, err)) != SBPS_OK) return SEARCH_FAILED;
         if (!all_finite(s->dim, s->gradient) || !all_finite(s->dim * s->dim, s->hessian))

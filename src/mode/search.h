@@ -32,6 +32,7 @@ typedef struct {
     bool looked;  /* gradient and Hessian are those at w */
     bool settled; /* at a point that is no mode but serves as a reference */
     size_t iterations;
+    size_t steps_most;  /* of Newton; 0: as many as usual */
     double epochs;      /* of SAG: passes through the rows */
     const char *method; /* that got here */
 } search;

@@ -49,8 +49,16 @@ static void add_share(text *t, double share)
         text_add(t, "<td>%.4f</td>", share);
 }
 
-static void add_row(text *t, const sbps_parameter *p, const axis *a)
+static void add_ess(text *t, const view *v, size_t j)
 {
+    text_add(t, "<td>");
+    html_count(t, view_path_ess(v, j));
+    text_add(t, "</td>");
+}
+
+static void add_row(text *t, const view *v, size_t j, const axis *a)
+{
+    const sbps_parameter *p = &v->parameters[j];
     text_add(t, "<tr>");
     html_row_name(t, p->name);
     text_add(t, "<td class=\"drawn\">");
@@ -61,7 +69,22 @@ static void add_row(text *t, const sbps_parameter *p, const axis *a)
     add_share(t, relative_error(p));
     add_share(t, p->sd_bias);
     add_share(t, p->sd_bias_se);
+    add_ess(t, v, j);
     text_add(t, "</tr>\n");
+}
+
+/* Whose ESS the verdict has. */
+static void add_ess_words(text *t, const view *v)
+{
+    text_add(t, " The last column has the effective sample size of mean and square by the "
+                "whole path, of which the stored draws are a part");
+    if (v->slowest < v->r->dim &&
+        view_path_ess(v, v->slowest) <= v->r->info.min_ess * (1.0 + 1e-9)) {
+        text_add(t, ": that of <b>");
+        html_text(t, view_name(v, v->slowest));
+        text_add(t, "</b> is the smallest, which stands in the verdict.");
+    } else
+        text_add(t, "; the verdict counts coordinates of flight that are not reported, too.");
 }
 
 void page_errors(text *t, const view *v)
@@ -73,8 +96,8 @@ void page_errors(text *t, const view *v)
         "<p>How far each mean can be off, in posterior standard deviations. <span class=\"key "
         "bias\">Stated bias</span> is what the sampler itself says it does wrong, with its "
         "standard error; <span class=\"key chance\">Monte Carlo error</span> is what a longer "
-        "run "
-        "would take away.");
+        "run would take away.");
+    add_ess_words(t, v);
     if (budget > 0.0) text_add(t, " The dotted line is the bias budget, %.3g.", budget);
     text_add(
         t,
@@ -85,9 +108,9 @@ void page_errors(text *t, const view *v)
         "class=\"unseen\">drawn</span></th>"
         "<th scope=\"col\">bias</th><th scope=\"col\">its error</th><th scope=\"col\">MC "
         "error</th>"
-        "<th scope=\"col\">bias of sd</th><th scope=\"col\">its "
-        "error</th></tr></thead>\n<tbody>\n",
+        "<th scope=\"col\">bias of sd</th><th scope=\"col\">its error</th>"
+        "<th scope=\"col\">ESS of the path</th></tr></thead>\n<tbody>\n",
         axis_place(&a, 0.0), axis_place(&a, budget));
-    for (size_t i = 0; i < v->shown_count; i++) add_row(t, &v->parameters[v->shown[i]], &a);
+    for (size_t i = 0; i < v->shown_count; i++) add_row(t, v, v->shown[i], &a);
     text_add(t, "</tbody></table></div>\n");
 }

@@ -97,8 +97,8 @@ void page_forest(text *t, const view *v)
     if (v->shown_count < v->r->dim)
         text_add(
             t,
-            " Of %zu parameters the %zu farthest from 0, in posterior sd; the table at the "
-            "end has all.",
+            " Of %zu parameters the %zu farthest from 0, in posterior sd, of which the last "
+            "gives way to the one with the smallest ESS; the table at the end has all.",
             v->r->dim, v->shown_count);
     text_add(
         t,

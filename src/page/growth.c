@@ -1,5 +1,5 @@
-/* The effective sample size of the first tenth, two tenths, ... of every chain. What mixes grows in proportion; what is
- * stuck levels off. */
+/* The effective sample size of the first tenth, two tenths, ... of every chain, by the seconds it took or, in files that do
+ * not tell, by draws. What mixes grows in proportion; what is stuck levels off. */
 #include "estimate/diagnostics.h"
 #include "page/html.h"
 #include "page/plot.h"
@@ -17,7 +17,7 @@ enum {
 }; /* enough: Vehtari et al. (2021) */
 
 typedef struct {
-    double draws[TENTHS];              /* of all chains */
+    double when[TENTHS];               /* seconds, or draws of all chains */
     double bulk[TENTHS], tail[TENTHS]; /* NAN: not known */
     size_t count;
 } growth;
@@ -29,6 +29,22 @@ static const double *first_draws(const view *v, const double *draws, size_t each
     for (size_t c = 0; c < v->r->chains; c++)
         memcpy(room + c * each, draws + c * v->r->draws, each * sizeof *room);
     return room;
+}
+
+static bool has_seconds(const view *v)
+{
+    size_t n = view_draws(v);
+    return isfinite(v->r->seconds[n - 1]) && v->r->seconds[n - 1] > 0.0;
+}
+
+/* That every chain has so many draws. */
+static double time_of(const view *v, size_t each)
+{
+    double last = 0.0;
+    if (!has_seconds(v)) return (double)(each * v->r->chains);
+    for (size_t c = 0; c < v->r->chains; c++)
+        last = fmax(last, v->r->seconds[c * v->r->draws + each - 1]);
+    return last;
 }
 
 static bool grow(const view *v, size_t j, growth *out)
@@ -43,7 +59,7 @@ static bool grow(const view *v, size_t j, growth *out)
             SBPS_OK)
             return false;
         if (!isfinite(s.ess_bulk) || !isfinite(s.ess_tail)) continue;
-        out->draws[i] = (double)(each * v->r->chains);
+        out->when[i] = time_of(v, each);
         out->bulk[i] = s.ess_bulk;
         out->tail[i] = s.ess_tail;
         out->count++;
@@ -54,8 +70,8 @@ static bool grow(const view *v, size_t j, growth *out)
 static void draw_growth(const plot *p, const growth *g)
 {
     if (g->count < 2) return;
-    plot_curve(p, "bulk", g->count, g->draws, g->bulk);
-    plot_curve(p, "tail", g->count, g->draws, g->tail);
+    plot_curve(p, "bulk", g->count, g->when, g->bulk);
+    plot_curve(p, "tail", g->count, g->when, g->tail);
 }
 
 static void draw_all(text *t, const view *v, const growth *all)
@@ -63,18 +79,17 @@ static void draw_all(text *t, const view *v, const growth *all)
     plot p = {t,
               WIDTH,
               HEIGHT,
-              {.low = 0, .high = (double)view_draws(v), .from = 54, .to = WIDTH - 12},
+              {.low = 0, .high = time_of(v, v->r->draws), .from = 54, .to = WIDTH - 12},
               {.low = 0, .high = ENOUGH, .from = HEIGHT - 36, .to = 8}};
     for (size_t i = 0; i < v->worst_count; i++)
         for (size_t k = 0; k < all[i].count; k++)
             p.y.high = fmax(p.y.high, fmax(all[i].bulk[k], all[i].tail[k]));
     p.y.high *= 1.05;
     plot_open(&p, "plot broad",
-              "Effective sample size against the number of draws for the %zu parameters that "
-              "mix worst",
-              v->worst_count);
+              "Effective sample size against %s for the %zu parameters that mix worst",
+              has_seconds(v) ? "seconds of sampling" : "the number of draws", v->worst_count);
     plot_y_axis(&p, 6);
-    plot_x_axis(&p, 6, "draws, all chains");
+    plot_x_axis(&p, 6, has_seconds(v) ? "seconds of sampling" : "draws, all chains");
     plot_level(&p, "expected", ENOUGH);
     text_add(t, "<text class=\"end\" x=\"%.1f\" y=\"%.1f\">enough</text>", p.x.to,
              axis_place(&p.y, ENOUGH) - 4.0);

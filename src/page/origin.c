@@ -24,6 +24,14 @@ static void add_word(text *t, const char *name, const char *value)
     close_fact(t);
 }
 
+static void add_command(text *t, const char *line)
+{
+    if (!line || !*line) return;
+    text_add(t, "<div class=\"whole\"><dt>command</dt><dd><code>");
+    html_text(t, line);
+    text_add(t, "</code></dd></div>\n");
+}
+
 static void add_count(text *t, const char *name, double value)
 {
     if (isnan(value)) return;
@@ -67,10 +75,12 @@ static void add_chains(text *t, const result *r)
     add_count(t, "seed", r->info.seed);
 }
 
-static void add_facts(text *t, const result *r)
+static void add_facts(text *t, const view *v)
 {
+    const result *r = v->r;
     const result_info *info = &r->info;
     text_add(t, "<dl class=\"facts\">\n");
+    add_command(t, info->command);
     add_word(t, "data", info->data);
     add_count(t, "rows", info->rows);
     if (info->rows_dropped > 0.0)
@@ -86,7 +96,13 @@ static void add_facts(text *t, const result *r)
     add_chains(t, r);
     add_work(t, info);
     add_seconds(t, info);
+    if (!isnan(page_table_seconds(v))) {
+        open_fact(t, "seconds for rows of this page");
+        html_measure(t, page_table_seconds(v));
+        close_fact(t);
+    }
     add_word(t, "made", info->created_at);
+    add_word(t, "by", info->made_by);
     add_word(t, "this page by", "sbps " SBPS_VERSION);
     add_word(t, "its charts",
              *uplot_js ? "pictures, and to zoom by uPlot" : "pictures; built without uPlot");
@@ -122,6 +138,6 @@ static void add_options(text *t, const result *r)
 
 void page_origin(text *t, const view *v)
 {
-    add_facts(t, v->r);
+    add_facts(t, v);
     add_options(t, v->r);
 }

@@ -45,6 +45,10 @@ static const struct {
     {"ess", "Sample size", "Effective sample size as it grew", has_draws, page_growth},
     {"densities", "Priors", "Posterior against prior", has_draws, page_densities},
     {"pairs", "Pairs", "Most correlated pairs", has_pairs, page_pairs},
+    {"checks", "Checks", "Do rows look as the model says?", page_has_rows, page_checks},
+    {"loo", "Leave-one-out", "Each row predicted by the others", page_has_rows, page_loo},
+    {"sensitivity", "Sensitivity", "Is it the rows or the priors?", page_has_sensitivity,
+     page_sensitivity},
     {"everything", "All parameters", "All parameters", leaves_some_out, page_everything},
     {"origin", "What was run", "What was run", always, page_origin},
 };
@@ -53,18 +57,28 @@ enum { SECTIONS = sizeof sections / sizeof *sections };
 static void add_title(text *t, const result_info *info)
 {
     text_add(t, "Posterior of ");
-    html_text(t, info->target && *info->target ? info->target
-                 : info->model                 ? info->model
-                                               : "a run");
+    html_text(t, info && info->target && *info->target ? info->target
+                 : info && info->model                 ? info->model
+                                                       : "a run");
 }
 
-static void add_head(text *t, const result_info *info)
+/* A live page may ask its own server for news; without a script it is loaded anew. */
+static void add_live_head(text *t, const page_news *news)
 {
-    text_add(t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-                "style-src 'unsafe-inline'; "
-                "script-src 'unsafe-inline'\"/>\n"
-                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
+    text_add(t, "<link rel=\"icon\" href=\"data:,\"/>\n");
+    if (!news->over)
+        text_add(t, "<noscript><meta http-equiv=\"refresh\" content=\"2\"/></noscript>\n");
+}
+
+static void add_head(text *t, const result_info *info, const page_news *news)
+{
+    text_add(t,
+             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+             "style-src 'unsafe-inline'; script-src 'unsafe-inline'%s\"/>\n",
+             news ? "; connect-src 'self'; img-src data:" : "");
+    if (news) add_live_head(t, news);
+    text_add(t, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
                 "<meta name=\"color-scheme\" content=\"light dark\"/>\n"
                 "<meta name=\"generator\" content=\"sbps " SBPS_VERSION "\"/>\n<title>");
     add_title(t, info);
@@ -97,29 +111,48 @@ static void add_contents(text *t, const view *v)
     text_add(t, "</ul></nav>\n");
 }
 
-static void add_body(text *t, const view *v)
+static void open_body(text *t, const result_info *info, const page_news *news)
 {
-    text_add(
-        t,
-        "<body>\n<a class=\"skip\" href=\"#verdict\">Skip to the verdict</a>\n<header>\n<h1>");
-    add_title(t, &v->r->info);
+    text_add(t, "<body%s>\n<a class=\"skip\" href=\"#verdict\">Skip to the verdict</a>\n",
+             news && news->over ? " class=\"over\"" : "");
+    if (news) {
+        text_add(t, "<p id=\"news\" role=\"status\">");
+        html_text(t, news->words);
+        text_add(t, "</p>\n");
+    }
+    text_add(t, "<header>\n<h1>");
+    add_title(t, info);
     text_add(t, "</h1>\n");
+}
+
+static void add_section(text *t, const view *v, size_t i)
+{
+    if (!sections[i].applies(v)) return;
+    text_add(t,
+             "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n",
+             sections[i].id, sections[i].id, sections[i].id, sections[i].title);
+    sections[i].write(t, v);
+    text_add(t, "</section>\n");
+}
+
+static void close_body(text *t, const page_news *news)
+{
+    text_add(t, "</main>\n<script>\n%s%s%s</script>\n</body>\n</html>\n", uplot_js, page_js,
+             news && !news->over ? live_js : "");
+}
+
+static void add_page(text *t, const view *v, const page_news *news)
+{
+    add_head(t, &v->r->info, news);
+    open_body(t, &v->r->info, news);
     add_subtitle(t, v->r);
     add_contents(t, v);
     text_add(t, "</header>\n<main>\n");
-    for (size_t i = 0; i < SECTIONS; i++) {
-        if (!sections[i].applies(v)) continue;
-        text_add(
-            t,
-            "<section id=\"%s\" aria-labelledby=\"%s-title\">\n<h2 id=\"%s-title\">%s</h2>\n",
-            sections[i].id, sections[i].id, sections[i].id, sections[i].title);
-        sections[i].write(t, v);
-        text_add(t, "</section>\n");
-    }
-    text_add(t, "</main>\n<script>\n%s%s</script>\n</body>\n</html>\n", uplot_js, page_js);
+    for (size_t i = 0; i < SECTIONS; i++) add_section(t, v, i);
+    close_body(t, news);
 }
 
-sbps_status page_write(const result *r, char **out, sbps_error *err)
+sbps_status page_write(const result *r, page_extras more, char **out, sbps_error *err)
 {
     text t = {0};
     number_locale locale;
@@ -129,9 +162,9 @@ sbps_status page_write(const result *r, char **out, sbps_error *err)
     sbps_status status = summarize_parameters(r, &parameters, err);
     if (status != SBPS_OK) return status;
     if ((status = view_open(r, parameters, &v, err)) != SBPS_OK) goto free_parameters;
+    v.table = more.table;
     if ((status = numbers_begin(&locale, err)) != SBPS_OK) goto close_view;
-    add_head(&t, &r->info);
-    add_body(&t, &v);
+    add_page(&t, &v, more.news);
     numbers_end(&locale);
     status = text_give(&t, out, err);
 close_view:
@@ -139,4 +172,14 @@ close_view:
 free_parameters:
     free(parameters);
     return status;
+}
+
+sbps_status page_wait(const page_news *news, char **out, sbps_error *err)
+{
+    text t = {0};
+    add_head(&t, NULL, news);
+    open_body(&t, NULL, news);
+    text_add(&t, "</header>\n<main>\n<p>There is nothing to see yet.</p>\n");
+    close_body(&t, news);
+    return text_give(&t, out, err);
 }

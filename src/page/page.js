@@ -1,8 +1,8 @@
 // Sorting and searching of tables. Without this the page says the same, in the order of the file.
 "use strict";
-(function () {
+function dressPage() {
   const number = (cell) => {
-    const value = parseFloat(cell.textContent);
+    const value = parseFloat(cell.textContent.replace(/,/g, ""));
     return Number.isNaN(value) ? -Infinity : value;
   };
 
@@ -127,4 +127,5 @@
     const shown = filter(tables, input.value);
     count.textContent = input.value.trim() ? shown + " of " + tables[0].tBodies[0].rows.length : "";
   });
-})();
+}
+dressPage();

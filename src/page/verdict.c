@@ -12,6 +12,8 @@ typedef struct {
     double error; /* the largest Monte Carlo error, posterior sd */
     double draws_ess;
     size_t findings, checks;
+    size_t misfits;                      /* of the model, by its table */
+    size_t priors_weigh;                 /* findings of what priors do */
     bool disagree, few, biased, unknown; /* R-hat, ESS, bias above its budget or not known */
 } judgement;
 
@@ -42,6 +44,8 @@ static judgement judge(const view *v)
         j.draws_ess = fmin(j.draws_ess, fmin(p->ess_bulk, p->ess_tail));
     }
     count_findings(&e, &j);
+    j.misfits = page_misfits(v);
+    j.priors_weigh = page_priors_weigh(v);
     j.disagree = !(j.rhat <= RHAT_LIMIT);
     j.few = !(info->min_ess >= wanted_ess(info));
     j.unknown = isnan(info->bias_estimate);
@@ -63,7 +67,7 @@ static verdict decide(const judgement *j)
     };
     if (j->disagree || j->few || j->biased) return verdicts[0];
     if (j->unknown) return verdicts[1];
-    return verdicts[j->findings == 0 ? 3 : 2];
+    return verdicts[j->findings + j->misfits + j->priors_weigh == 0 ? 3 : 2];
 }
 
 static void add_bias(text *t, const result_info *info)
@@ -166,8 +170,18 @@ void page_verdict(text *t, const view *v)
         "%s</p>\n<p>",
         d.kind, d.mark, d.words);
     add_reasons(t, &j, &v->r->info);
-    text_add(t, " %zu %s in %zu checks.</p></div>\n", j.findings,
+    text_add(t, " %zu %s in %zu checks of the run.", j.findings,
              j.findings == 1 ? "finding" : "findings", j.checks);
+    if (j.misfits)
+        text_add(t,
+                 " The rows are not as the model says: %zu %s off, see <a href=\"#checks\">"
+                 "below</a>.",
+                 j.misfits, j.misfits == 1 ? "thing is" : "things are");
+    if (j.priors_weigh)
+        text_add(
+            t,
+            " Other priors would give another answer, see <a href=\"#sensitivity\">below</a>.");
+    text_add(t, "</p></div>\n");
     add_tiles(t, &j, &v->r->info);
     if (j.findings) add_findings(t, v);
     add_note(t, v->r->info.replanned);

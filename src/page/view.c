@@ -56,6 +56,21 @@ static double bad_mixing(const view *v, size_t j)
     return (p->rhat > 1.01 ? p->rhat : 0.0) - (isnan(ess) ? 0.0 : ess / (ess + 1.0));
 }
 
+double view_path_ess(const view *v, size_t j)
+{
+    return fmin(v->r->ess_mean[j], v->r->ess_square[j]);
+}
+
+static size_t find_slowest(const view *v)
+{
+    size_t found = v->r->dim;
+    for (size_t j = 0; j < v->r->dim; j++) {
+        double ess = view_path_ess(v, j);
+        if (!isnan(ess) && (found == v->r->dim || ess < view_path_ess(v, found))) found = j;
+    }
+    return found;
+}
+
 static double clear_sign(const view *v, size_t j)
 {
     return fabs(v->parameters[j].mean) / v->parameters[j].sd;
@@ -74,11 +89,20 @@ static size_t choose(const view *v, double (*weigh)(const view *v, size_t j), si
     return count;
 }
 
+/* Of those that weigh least one gives way to it, unless it is there already. */
+static void include(size_t count, size_t *list, size_t j)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == j) return;
+    if (count > 0) list[count - 1] = j;
+}
+
 static size_t show_rows(const view *v, candidate *room, size_t *out)
 {
     size_t count = v->r->dim;
     if (count > MOST_ROWS) {
         count = choose(v, clear_sign, CHOSEN_ROWS, room, out);
+        if (v->slowest < v->r->dim) include(count, out, v->slowest);
         qsort(out, count, sizeof *out, by_index);
     } else
         for (size_t j = 0; j < count; j++) out[j] = j;
@@ -99,6 +123,7 @@ sbps_status view_open(const result *r, const sbps_parameter *parameters, view *o
         view_close(out);
         return fail_memory(err);
     }
+    out->slowest = find_slowest(out);
     out->shown_count = show_rows(out, room, out->shown);
     out->worst_count = choose(out, bad_mixing, MOST_TRACED, room, out->worst);
     out->clearest_count = choose(out, clear_sign, CHOSEN_ROWS, room, out->clearest);

@@ -2,6 +2,7 @@
 #ifndef PAGE_VIEW_H
 #define PAGE_VIEW_H
 
+#include "page/page.h"
 #include "report/summary.h"
 
 /* Most that is drawn; the table at the end has all. */
@@ -15,6 +16,7 @@ enum {
 
 typedef struct {
     const result *r;
+    const page_table *table;          /* NULL: none was given */
     const sbps_parameter *parameters; /* dim */
     size_t *shown;                    /* those in tables, in the file's order */
     size_t shown_count;
@@ -22,7 +24,8 @@ typedef struct {
     size_t worst_count;
     size_t *clearest; /* drawn ones farthest from 0 in sds, clearest first */
     size_t clearest_count;
-    double *draws; /* room for those of one parameter, and twice more */
+    size_t slowest; /* the one whose path has the smallest ESS: always shown; dim: unknown */
+    double *draws;  /* room for those of one parameter, and twice more */
 } view;
 
 sbps_status view_open(const result *r, const sbps_parameter *parameters, view *out,
@@ -36,6 +39,8 @@ const double *view_gather(const view *v, size_t j);
 const double *view_sorted(const view *v, size_t j);
 /* Whether it varies and is finite, so that it can be drawn. */
 bool view_varies(const view *v, size_t j);
+/* Of mean and square, whichever is smaller, by the whole path. */
+double view_path_ess(const view *v, size_t j);
 const char *view_name(const view *v, size_t j);
 
 #endif

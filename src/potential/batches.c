@@ -24,7 +24,7 @@ static void pick_random(minibatch *u)
 
 const batch_kind batch_full = {
     .name = "full",
-    .summary = "every row, no noise",
+    .summary = "all of them, no noise",
     .pick = pick_all,
 };
 

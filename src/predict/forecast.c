@@ -2,9 +2,7 @@
  * block of rows a product of matrices. */
 #include "predict/forecast.h"
 
-#include "base/blas.h"
 #include "base/memory.h"
-#include <cblas.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +33,7 @@ static sbps_status check_run(const result *r, const char *path, sbps_error *err)
     if (!r->design)
         return fail(err, SBPS_BAD_FILE,
                     "%s: it does not know its design, as files of earlier versions and of runs "
-                    "on converted tables do not: run `sbps sample` on the text table again",
+                    "on tables converted by those do not: run `sbps sample` again",
                     path);
     if (r->chains * r->draws == 0)
         return fail(err, SBPS_BAD_DATA, "%s: it holds no draws", path);
@@ -124,7 +122,7 @@ static sbps_status fill(forecast *f, sbps_error *err)
     if (status == SBPS_OK) status = take_weights(f, err);
     if (status == SBPS_OK) status = take_auxiliaries(f, err);
     if (status == SBPS_OK) status = effects_open(f, err);
-    return status == SBPS_OK ? blas_begin(err) : status;
+    return status;
 }
 
 sbps_status forecast_open(const result *r, const char *path, forecast_choice choice,
@@ -204,8 +202,7 @@ static void multiply(const forecast *f, const row_block *b, const double *w, siz
 {
     size_t d = f->b->names, s = f->draws;
     if (b->n > 1 && is_dense(b->x, b->n * d)) {
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)b->n, (int)s, (int)d, 1.0,
-                    b->x, (int)d, w, (int)s, 1.0, eta, (int)pitch);
+        f->k->matrix_products(b->n, d, b->x, d, s, w, s, eta, pitch);
         return;
     }
     for (size_t i = 0; i < b->n; i++) {

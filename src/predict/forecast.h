@@ -10,7 +10,13 @@
 #include "read/blueprint.h"
 #include "store/result.h"
 
-typedef enum { FORECAST_LINEAR, FORECAST_MEAN, FORECAST_OUTCOME } forecast_kind;
+/* FORECAST_DENSITY: of the outcome that a row has; row_loglik, not forecast_row, makes it. */
+typedef enum {
+    FORECAST_LINEAR,
+    FORECAST_MEAN,
+    FORECAST_OUTCOME,
+    FORECAST_DENSITY
+} forecast_kind;
 
 typedef struct forecast_effects forecast_effects;
 typedef struct response_kind response_kind;
@@ -58,8 +64,10 @@ typedef struct {
     double *y, *weight, *trials;
     row_state *state;
     const size_t *index; /* places of its rows in the file, from 0 */
-    double *eta;         /* [row][output][draw] */
-    double *value;       /* room for [output or class][draw] */
+    double *const *
+        raw; /* the rows as read: cells of the blueprint's columns; NULL: of a converted table */
+    double *eta;   /* [row][output][draw] */
+    double *value; /* room for [output or class][draw] */
 } row_block;
 
 #define BLOCK_ROWS ((size_t)64)

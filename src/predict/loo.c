@@ -14,15 +14,20 @@
  * Magnusson, Andersen, Jonasson, Vehtari (2020), Leave-one-out cross-validation for Bayesian model comparison in large data,
  * AISTATS, PMLR 108. */
 #include "predict/pointwise.h"
+#include "predict/predict.h"
 
 #include "base/memory.h"
 #include "base/pareto.h"
+#include "base/workers.h"
+#include "read/encoding.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CHEAP        4e7 /* rows x draws: all rows are looked at */
 #define SAMPLE_USUAL ((size_t)1000)
+#define ALIKE        1e-6                /* spread of log weights that changes nothing */
+#define KEPT_BYTES   ((size_t)256 << 20) /* of a text, for a second look */
 
 /* ---- rows ---- */
 
@@ -60,47 +65,37 @@ typedef struct {
 
 typedef struct {
     const forecast *f;
-    const size_t *sample; /* rows that are wanted, increasing; NULL: all */
-    size_t sampled;
     row_told *slot;       /* [block at hand][row] */
     size_t *at;           /* [block at hand][row]: its place in the file */
     size_t *n;            /* [block at hand] */
-    double **log_weight;  /* a thread */
+    double **log_weight;  /* a thread: of all draws, and as much room */
     ranked_weight **room; /* likewise */
     unsigned threads;
     loo *out;
     size_t capacity;
-    double **all; /* where surrogates of all rows go; NULL: this pass is (1) */
-    size_t *rows;
+    bool first; /* surrogates of all rows; else this pass is (1) */
 } pass;
-
-static bool is_sampled(const void *self, size_t index)
-{
-    const pass *p = self;
-    size_t low = 0, high = p->sampled;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (p->sample[middle] < index)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < p->sampled && p->sample[low] == index;
-}
 
 /* (1) */
 static row_told look_at(const pass *p, unsigned worker, const double *l)
 {
+    const kernels *k = p->f->k;
     size_t n = p->f->draws;
-    double *weight = p->log_weight[worker], top = -INFINITY, sum = 0.0, of_weights = 0.0;
+    double *weight = p->log_weight[worker], *density = weight + n;
+    double low = INFINITY, top = -INFINITY, sum = 0.0, of_weights = 0.0;
     for (size_t s = 0; s < n; s++) weight[s] = -l[s];
+    for (size_t s = 0; s < n; s++) low = fmin(low, weight[s]);
     row_told told = {.lpd = log_mean_exp(n, l), .there = true};
     told.k = pareto_smooth(n, weight, p->room[worker]);
     for (size_t s = 0; s < n; s++) top = fmax(top, weight[s]);
+    /* a row that says next to nothing: its weights have no tail to be wrong about */
+    if (isinf(told.k) && top - low < ALIKE) told.k = 0.0;
+    for (size_t s = 0; s < n; s++) weight[s] -= top;
+    for (size_t s = 0; s < n; s++) density[s] = l[s] - told.lpd;
+    k->exp(2 * n, weight, weight);
     for (size_t s = 0; s < n; s++) {
-        double w = exp(weight[s] - top);
-        of_weights += w;
-        sum += w * exp(l[s] - told.lpd);
+        of_weights += weight[s];
+        sum += weight[s] * density[s];
     }
     told.loglik = told.lpd + log(sum / of_weights);
     return told;
@@ -118,7 +113,7 @@ static sbps_status do_block(void *self, unsigned worker, size_t slot, row_block 
         *to = (row_told){0};
         if (b->state[i] != ROW_WHOLE) continue;
         row_loglik(p->f, b, i, b->value);
-        if (p->all)
+        if (p->first)
             *to = (row_told){.loglik = b->value[0], .there = true};
         else
             *to = look_at(p, worker, b->value);
@@ -145,13 +140,14 @@ static bool make_room(loo *l, size_t *capacity)
 
 static bool keep_surrogate(pass *p, double value)
 {
-    if (*p->rows == p->capacity) {
+    loo *l = p->out;
+    if (l->places == p->capacity) {
         p->capacity = p->capacity ? 2 * p->capacity : 65536;
-        double *grown = realloc(*p->all, p->capacity * sizeof *grown);
+        double *grown = realloc(l->surrogate, p->capacity * sizeof *grown);
         if (!grown) return false;
-        *p->all = grown;
+        l->surrogate = grown;
     }
-    (*p->all)[(*p->rows)++] = value;
+    l->surrogate[l->places++] = value;
     return true;
 }
 
@@ -172,7 +168,7 @@ static sbps_status tell_blocks(void *self, size_t blocks, sbps_error *err)
     for (size_t k = 0; k < blocks; k++)
         for (size_t i = 0; i < p->n[k]; i++) {
             const row_told *told = &p->slot[k * BLOCK_ROWS + i];
-            bool kept = p->all        ? keep_surrogate(p, told->there ? told->loglik : NAN)
+            bool kept = p->first      ? keep_surrogate(p, told->there ? told->loglik : NAN)
                         : told->there ? keep_row(p, told, p->at[k * BLOCK_ROWS + i])
                                       : true;
             if (!kept) return fail_memory(err);
@@ -190,7 +186,7 @@ static sbps_status open_pass(pass *p, sbps_error *err)
     p->room = calloc(p->threads, sizeof *p->room);
     bool ready = p->slot && p->at && p->n && p->log_weight && p->room;
     for (unsigned w = 0; ready && w < p->threads; w++) {
-        p->log_weight[w] = new_doubles(p->f->draws);
+        p->log_weight[w] = new_doubles(2 * p->f->draws);
         p->room[w] = calloc(p->f->draws, sizeof **p->room);
         ready = p->log_weight[w] && p->room[w];
     }
@@ -210,96 +206,151 @@ static void close_pass(pass *p)
     free(p->n);
 }
 
-static sbps_status run_pass(pass *p, const char *data, const loo_choice *c, size_t *lacking,
-                            sbps_error *err)
+static row_stream stream_of(pass *p, const char *data, const loo_choice *c)
 {
-    row_stream s = {.f = p->f,
-                    .data = data,
-                    .wants = {.target = true, .trials = true},
-                    .threads = c->threads,
-                    .batch_bytes = 64,
-                    .self = p,
-                    .wanted = p->sample ? is_sampled : NULL,
-                    .block = do_block,
-                    .told = tell_blocks};
-    stream_count count;
-    p->threads = stream_threads(&s);
-    sbps_status status = open_pass(p, err);
-    if (status == SBPS_OK) status = stream_rows(&s, &count, err);
-    if (status == SBPS_OK) *lacking = count.lacking + count.not_finite;
-    close_pass(p);
+    return (row_stream){.f = p->f,
+                        .data = data,
+                        .wants = {.target = true,
+                                  .trials = true,
+                                  .encoding = encoding_find(c->encoding ? c->encoding : "")},
+                        .threads = c->threads,
+                        .batch_bytes = 64,
+                        .self = p,
+                        .block = do_block,
+                        .told = tell_blocks,
+                        .keep_seed = c->seed};
+}
+
+/* ---- surrogates of a converted table ---- */
+
+#define PART_ROWS ((size_t)16384)
+#define STEP_ROWS ((size_t)512) /* whose etas stay in cache */
+
+typedef struct {
+    const forecast *f;
+    const rows *r;
+    const double *w; /* as wide as rows are */
+    double *out;
+} table_look;
+
+static void look_at_step(const table_look *t, size_t first, size_t n)
+{
+    const forecast *f = t->f;
+    const rows *r = t->r;
+    double eta[STEP_ROWS], *out = t->out + first;
+    const batch b = {
+        .k = f->k, .n = n, .eta = eta, .y = r->y + first, .aux = f->aux, .pitch = n};
+    rows_products(r, f->k, rows_from(first, n), t->w, NULL, eta, NULL);
+    for (size_t i = 0; r->offset && i < n; i++) eta[i] += r->offset[first + i];
+    f->model->predictor->loglik(&b, out);
+    for (size_t i = 0; r->weight && i < n; i++) out[i] *= r->weight[first + i];
+}
+
+static void look_at_part(void *self, unsigned worker, size_t part)
+{
+    const table_look *t = self;
+    size_t end = (part + 1) * PART_ROWS < t->r->n ? (part + 1) * PART_ROWS : t->r->n;
+    (void)worker;
+    for (size_t i = part * PART_ROWS; i < end; i += STEP_ROWS)
+        look_at_step(t, i, end - i < STEP_ROWS ? end - i : STEP_ROWS);
+}
+
+static sbps_status look_at_table(void *self, const rows *r, sbps_error *err)
+{
+    pass *p = self;
+    double *w = new_doubles(r->stride);
+    p->out->surrogate = malloc((r->n + 1) * sizeof(double));
+    p->out->places = r->n;
+    table_look t = {.f = p->f, .r = r, .w = w, .out = p->out->surrogate};
+    sbps_status status = w && t.out ? SBPS_OK : fail_memory(err);
+    for (size_t j = 0; w && j < r->d; j++) w[j] = p->f->w[j];
+    if (status == SBPS_OK)
+        status =
+            workers_run(p->threads, (r->n + PART_ROWS - 1) / PART_ROWS, look_at_part, &t, err);
+    free(w);
     return status;
 }
 
-/* ---- samples ---- */
-
-static int by_place(const void *a, const void *b)
+/* Whether a row is its eta, and nothing else. */
+static bool is_plain(const forecast *f)
 {
-    size_t x = *(const size_t *)a, y = *(const size_t *)b;
-    return (x > y) - (x < y);
+    return f->model->predictor && !f->effects && f->model->support != SUPPORT_SHARES;
 }
 
-/* m rows of those that have a surrogate, every choice as likely as any other. */
-static sbps_status choose_rows(const loo *l, size_t m, uint64_t seed, size_t **out,
-                               sbps_error *err)
+/* ---- all of it ---- */
+
+/* How many rows are kept for a second look: all where that is cheap. */
+static size_t rows_kept(const forecast *f, const loo_choice *c)
 {
-    rng r = rng_stream(seed, 0, RNG_PREDICT);
-    size_t *list = malloc((l->rows + 1) * sizeof *list), n = 0;
-    if (!list) return fail_memory(err);
-    for (size_t i = 0; i < l->places; i++)
-        if (!isnan(l->surrogate[i])) list[n++] = i;
-    rng_choose(&r, n, m, list);
-    qsort(list, m, sizeof *list, by_place);
-    *out = list;
-    return SBPS_OK;
+    if (c->sample != SIZE_MAX) return c->sample;
+    size_t cheap = (size_t)(CHEAP / (double)f->draws);
+    size_t room = KEPT_BYTES / (sizeof(double) * (f->b->columns + 1));
+    size_t most = cheap < room ? cheap : room;
+    return most > SAMPLE_USUAL ? most : SAMPLE_USUAL;
 }
 
-/* A first look with one draw, the mean: how many rows there are, and what they are worth. */
-static sbps_status look_first(const result *r, const char *run, const char *data,
-                              const loo_choice *c, loo *out, sbps_error *err)
+static sbps_status look_at_all(pass *p, const char *data, const loo_choice *c,
+                               stream_count *count, sbps_error *err)
+{
+    const row_stream s = stream_of(p, data, c);
+    sbps_status status = stream_rows(&s, count, err);
+    p->out->places = count->rows;
+    return status;
+}
+
+/* A first look at all with one draw, the mean; a second one at a sample. */
+static sbps_status look_twice(pass *p, const char *run, const char *data, const loo_choice *c,
+                              stream_count *count, sbps_error *err)
 {
     forecast *f;
-    sbps_status status = forecast_open(r, run, (forecast_choice){.point = true}, &f, err);
-    pass p = {.f = f, .out = out, .all = &out->surrogate, .rows = &out->places};
-    if (status == SBPS_OK) status = run_pass(&p, data, c, &out->lacking, err);
+    sbps_status status = forecast_open(p->f->r, run, (forecast_choice){.point = true}, &f, err);
+    pass first = {.f = f, .out = p->out, .first = true, .threads = p->threads};
+    if (status == SBPS_OK) status = open_pass(&first, err);
+    if (status == SBPS_OK) {
+        const row_stream second = stream_of(p, data, c);
+        row_stream s = stream_of(&first, data, c);
+        s.table = is_plain(f) ? look_at_table : NULL;
+        s.keep = rows_kept(p->f, c);
+        s.sample = c->sample == SIZE_MAX ? SAMPLE_USUAL : c->sample;
+        s.again = &second;
+        s.beside = c->beside;
+        status = stream_rows(&s, count, err);
+    }
+    close_pass(&first);
     forecast_close(f);
-    out->rows = out->places - out->lacking;
-    if (status == SBPS_OK && out->rows < 2)
-        status = fail(err, SBPS_BAD_DATA, "%s: too few rows have all that is needed", data);
     return status;
-}
-
-static size_t sample_size(const loo *l, const loo_choice *c, size_t draws)
-{
-    bool cheap = (double)l->rows * (double)draws <= CHEAP;
-    size_t m = c->sample == SIZE_MAX ? (cheap ? 0 : SAMPLE_USUAL) : c->sample;
-    return m >= l->rows ? 0 : m;
 }
 
 sbps_status loo_make(const result *r, const char *run, const char *data,
                      const loo_choice *choice, loo *out, sbps_error *err)
 {
     forecast *f = NULL;
-    size_t *sample = NULL, m = 0, again;
+    stream_count count = {0};
+    const uint16_t *encoding;
     *out = (loo){0};
-    if (strcmp(data, "-") == 0)
-        return fail(err, SBPS_BAD_ARG,
-                    "-: the table is read twice, which standard input cannot be");
-    sbps_status status =
-        forecast_open(r, run, (forecast_choice){.max_draws = choice->max_draws}, &f, err);
-    if (status == SBPS_OK) status = look_first(r, run, data, choice, out, err);
-    if (status == SBPS_OK && (m = sample_size(out, choice, f->draws)) > 0)
-        status = choose_rows(out, m, choice->seed, &sample, err);
-    if (status == SBPS_OK) {
-        pass p = {.f = f, .out = out, .sample = sample, .sampled = sample ? m : 0};
-        out->draws = f->draws;
-        status = run_pass(&p, data, choice, &again, err);
-    }
-    if (status == SBPS_OK && !sample) {
+    sbps_status status = text_encoding_read(choice->encoding, &encoding, err);
+    if (status != SBPS_OK) return status;
+    status = forecast_open(r, run, (forecast_choice){.max_draws = choice->max_draws}, &f, err);
+    if (status != SBPS_OK) return status;
+    pass p = {.f = f,
+              .out = out,
+              .threads = stream_threads(&(row_stream){.threads = choice->threads})};
+    out->draws = f->draws;
+    status = open_pass(&p, err);
+    if (status == SBPS_OK)
+        status = choice->sample == 0 ? look_at_all(&p, data, choice, &count, err)
+                                     : look_twice(&p, run, data, choice, &count, err);
+    out->lacking = count.lacking + count.not_finite;
+    out->rows = out->places - out->lacking;
+    if (status == SBPS_OK && out->rows < 2)
+        status = fail(err, SBPS_BAD_DATA, "%s: too few rows have all that is needed", data);
+    if (status == SBPS_OK)
+        status = stream_origins(f, data, out->count, out->index, &out->row, err);
+    if (out->count == out->rows) {
         free(out->surrogate);
         out->surrogate = NULL;
     }
-    free(sample);
+    close_pass(&p);
     forecast_close(f);
     return status;
 }
@@ -342,6 +393,7 @@ loo_total loo_sum(const loo *l, const double *value, const double *surrogate)
 void loo_clear(loo *l)
 {
     free(l->index);
+    free(l->row);
     free(l->elpd);
     free(l->lpd);
     free(l->k);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORST_MOST ((size_t)5)
 #define NOISE_MOST                                                                             \
     0.05 /* of the standard error: more than that by having looked at few rows is told */
 
@@ -30,22 +29,21 @@ void json_pair(text *t, const char *key, double value)
 
 /* ---- Pareto k ---- */
 
-static size_t count_above(const loo *l)
+size_t loo_count_above(const loo *l)
 {
     size_t count = 0;
     for (size_t j = 0; j < l->count; j++) count += !(l->k[j] <= PARETO_TRUSTED);
     return count;
 }
 
-/* The rows with the largest k, largest first; returns how many. */
-static size_t find_worst(const loo *l, size_t worst[WORST_MOST])
+size_t loo_find_worst(const loo *l, size_t worst[LOO_WORST_MOST])
 {
     size_t count = 0;
     for (size_t j = 0; j < l->count; j++) {
         size_t at = count;
         while (at > 0 && l->k[worst[at - 1]] < l->k[j]) at--;
-        if (at == WORST_MOST) continue;
-        size_t last = count < WORST_MOST ? count++ : WORST_MOST - 1;
+        if (at == LOO_WORST_MOST) continue;
+        size_t last = count < LOO_WORST_MOST ? count++ : LOO_WORST_MOST - 1;
         memmove(worst + at + 1, worst + at, (last - at) * sizeof *worst);
         worst[at] = j;
     }
@@ -54,7 +52,7 @@ static size_t find_worst(const loo *l, size_t worst[WORST_MOST])
 
 static void tell_k(text *t, const loo *l)
 {
-    size_t worst[WORST_MOST], count = find_worst(l, worst), above = count_above(l);
+    size_t worst[LOO_WORST_MOST], count = loo_find_worst(l, worst), above = loo_count_above(l);
     char k[32];
     text_add(t, "\nPareto k          %zu of %zu rows above %.1f", above, l->count,
              PARETO_TRUSTED);
@@ -63,18 +61,14 @@ static void tell_k(text *t, const loo *l)
                     : "; largest: row");
     for (size_t j = 0; j < count; j++) {
         decimal_print(k, sizeof k, "%.2f", l->k[worst[j]]);
-        text_add(t, "%s %zu (%s)", j ? "," : "", l->index[worst[j]] + 1, k);
+        text_add(t, "%s %zu (%s)", j ? "," : "", loo_row(l, worst[j]), k);
     }
     text_add(t, "\n");
 }
 
 /* ---- loo ---- */
 
-typedef struct {
-    loo_total elpd, p;
-} loo_told;
-
-static sbps_status total(const loo *l, loo_told *out, sbps_error *err)
+sbps_status loo_tell(const loo *l, loo_told *out, sbps_error *err)
 {
     double *p = new_doubles(l->count + 1);
     if (!p) return fail_memory(err);
@@ -85,18 +79,26 @@ static sbps_status total(const loo *l, loo_told *out, sbps_error *err)
     return SBPS_OK;
 }
 
-static void tell_rows(text *t, const loo *l, const loo_total *elpd)
+/* By having looked at some rows alone. */
+static void tell_sampling(text *t, const loo_told *told)
+{
+    char line[120];
+    decimal_print(line, sizeof line, "by the sample     elpd_loo +- %.4f, p_loo +- %.4f\n",
+                  told->elpd.subsampling, told->p.subsampling);
+    text_bytes(t, line, strlen(line));
+    if (told->elpd.subsampling > NOISE_MOST * told->elpd.error)
+        text_add(t, "That is more than a twentieth of the error of elpd_loo: --rows takes more "
+                    "rows.\n");
+}
+
+static void tell_rows(text *t, const loo *l, const loo_told *told)
 {
     text_add(t, "rows              %zu", l->rows);
     if (l->count < l->rows) text_add(t, ", of which %zu were looked at", l->count);
     text_add(t, "; %zu draws\n", l->draws);
     if (l->lacking > 0)
         text_add(t, "left out          %zu rows with missing cells\n", l->lacking);
-    if (l->count == l->rows) return;
-    tell_estimate(t, "by the sample", 0.0, elpd->subsampling);
-    if (elpd->subsampling > NOISE_MOST * elpd->error)
-        text_add(t, "That is more than a twentieth of the error of elpd_loo: --rows takes more "
-                    "rows.\n");
+    if (l->count < l->rows) tell_sampling(t, told);
 }
 
 static void loo_text(text *t, const loo *l, const loo_told *told)
@@ -104,13 +106,13 @@ static void loo_text(text *t, const loo *l, const loo_told *told)
     tell_estimate(t, "elpd_loo", told->elpd.sum, told->elpd.error);
     tell_estimate(t, "p_loo", told->p.sum, told->p.error);
     tell_estimate(t, "looic", -2.0 * told->elpd.sum, 2.0 * told->elpd.error);
-    tell_rows(t, l, &told->elpd);
+    tell_rows(t, l, told);
     tell_k(t, l);
 }
 
 static void loo_json(text *t, const loo *l, const loo_told *told)
 {
-    size_t worst[WORST_MOST], count = find_worst(l, worst);
+    size_t worst[LOO_WORST_MOST], count = loo_find_worst(l, worst);
     text_add(t,
              "{\"rows\": %zu, \"rows_looked_at\": %zu, \"rows_left_out\": %zu, \"draws\": %zu",
              l->rows, l->count, l->lacking, l->draws);
@@ -120,24 +122,26 @@ static void loo_json(text *t, const loo *l, const loo_told *told)
     json_pair(t, "se_p_loo", told->p.error);
     json_pair(t, "looic", -2.0 * told->elpd.sum);
     json_pair(t, "se_looic", 2.0 * told->elpd.error);
-    json_pair(t, "khat_above", (double)count_above(l));
+    json_pair(t, "khat_above", (double)loo_count_above(l));
     json_pair(t, "khat_threshold", PARETO_TRUSTED);
     json_pair(t, "se_subsampling", told->elpd.subsampling);
+    json_pair(t, "se_subsampling_p_loo", told->p.subsampling);
     text_add(t, ", \"worst\": [");
     for (size_t j = 0; j < count; j++) {
-        text_add(t, "%s{\"row\": %zu", j ? ", " : "", l->index[worst[j]] + 1);
+        text_add(t, "%s{\"row\": %zu", j ? ", " : "", loo_row(l, worst[j]));
         json_pair(t, "khat", l->k[worst[j]]);
         text_add(t, "}");
     }
     text_add(t, "]}\n");
 }
 
-static loo_choice choice_of(const sbps_scoring *how)
+loo_choice loo_choice_of(const sbps_scoring *how)
 {
     return (loo_choice){.sample = how->rows,
                         .max_draws = how->max_draws,
                         .seed = how->seed,
-                        .threads = how->threads};
+                        .threads = how->threads,
+                        .encoding = how->encoding};
 }
 
 sbps_status loo_report(const result *r, const char *run, const char *data,
@@ -146,10 +150,10 @@ sbps_status loo_report(const result *r, const char *run, const char *data,
     loo l;
     loo_told told;
     text t = {0};
-    const loo_choice choice = choice_of(how);
+    const loo_choice choice = loo_choice_of(how);
     *out = NULL;
     sbps_status status = loo_make(r, run, data, &choice, &l, err);
-    if (status == SBPS_OK) status = total(&l, &told, err);
+    if (status == SBPS_OK) status = loo_tell(&l, &told, err);
     if (status == SBPS_OK) (format == SBPS_JSON ? loo_json : loo_text)(&t, &l, &told);
     loo_clear(&l);
     return status == SBPS_OK ? text_give(&t, out, err) : status;
@@ -207,7 +211,8 @@ static void compare_text(text *t, const contender *c, size_t count)
     for (size_t k = 0; k < count; k++) {
         text_add(t, "%-*s", (int)wide, c[k].name);
         decimal_print(line, sizeof line, " %12.4f %12.4f %12.4f %12.4f %11zu\n", c[k].less.sum,
-                      c[k].less.error, c[k].elpd.sum, c[k].elpd.error, count_above(&c[k].l));
+                      c[k].less.error, c[k].elpd.sum, c[k].elpd.error,
+                      loo_count_above(&c[k].l));
         text_bytes(t, line, strlen(line));
     }
 }
@@ -223,21 +228,28 @@ static void compare_json(text *t, const contender *c, size_t count)
         json_pair(t, "se_subsampling", c[k].less.subsampling);
         json_pair(t, "elpd_loo", c[k].elpd.sum);
         json_pair(t, "se_elpd_loo", c[k].elpd.error);
-        json_pair(t, "khat_above", (double)count_above(&c[k].l));
+        json_pair(t, "khat_above", (double)loo_count_above(&c[k].l));
         text_add(t, "}");
     }
     text_add(t, "]\n");
 }
 
+static const char *target_of(const result *r)
+{
+    return r->info.target ? r->info.target : "";
+}
+
 static sbps_status check_targets(const result *const *r, const char *const *run, size_t count,
                                  sbps_error *err)
 {
-    for (size_t k = 1; k < count; k++)
-        if (strcmp(r[0]->info.target ? r[0]->info.target : "",
-                   r[k]->info.target ? r[k]->info.target : "") != 0)
-            return fail(err, SBPS_BAD_DATA,
-                        "%s and %s: they explain other targets and cannot be compared", run[0],
-                        run[k]);
+    for (size_t k = 1; k < count; k++) {
+        const char *one = target_of(r[0]), *other = target_of(r[k]);
+        if (strcmp(one, other) != 0)
+            return fail(
+                err, SBPS_BAD_DATA,
+                "%s and %s: they explain other targets and cannot be compared: '%s' and '%s'",
+                run[0], run[k], show_name(one).text, show_name(other).text);
+    }
     return SBPS_OK;
 }
 
@@ -246,10 +258,13 @@ sbps_status compare_report(const result *const *r, const char *const *run, size_
                            char **out, sbps_error *err)
 {
     text t = {0};
-    const loo_choice choice = choice_of(how);
+    const loo_choice choice = loo_choice_of(how);
     contender *c = calloc(count, sizeof *c);
     *out = NULL;
     sbps_status status = c ? check_targets(r, run, count, err) : fail_memory(err);
+    if (status == SBPS_OK && strcmp(data, "-") == 0)
+        status = fail(err, SBPS_BAD_ARG,
+                      "-: each run reads the table, and standard input can be read once");
     for (size_t k = 0; status == SBPS_OK && k < count; k++) {
         c[k].name = run[k];
         status = loo_make(r[k], run[k], data, &choice, &c[k].l, err);

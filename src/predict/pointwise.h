@@ -32,6 +32,7 @@ typedef struct {
     size_t rows;   /* N: of them, those that have all that is needed */
     size_t count;  /* rows looked at: all, or a sample */
     size_t *index; /* their places, increasing */
+    size_t *row;   /* rows of the text that they were, of a converted table; NULL: the same */
     double *elpd, *lpd, *k;
     double *
         surrogate; /* [places]: log p(y_i | mean of the parameters), NAN of those that have not; NULL where all were
@@ -46,11 +47,19 @@ typedef struct {
     size_t max_draws;
     uint64_t seed;
     unsigned threads;
+    const char *encoding;     /* of the text; NULL: UTF-8 */
+    const row_stream *beside; /* that the reading serves as well, where it is in two looks */
 } loo_choice;
 
 sbps_status loo_make(const result *r, const char *run, const char *data,
                      const loo_choice *choice, loo *out, sbps_error *err);
 void loo_clear(loo *l);
+
+/* The number of the j-th row that was looked at, from 1. */
+static inline size_t loo_row(const loo *l, size_t j)
+{
+    return (l->row ? l->row[j] : l->index[j]) + 1;
+}
 
 /* A sum over all rows by the difference estimator: of `value`, one a row looked at, with surrogates of all (NULL: none). */
 typedef struct {
@@ -59,5 +68,19 @@ typedef struct {
 } loo_total;
 
 loo_total loo_sum(const loo *l, const double *value, const double *surrogate);
+
+/* ---- loo_report.c ---- */
+
+typedef struct {
+    loo_total elpd, p; /* p: effective number of parameters */
+} loo_told;
+
+sbps_status loo_tell(const loo *l, loo_told *out, sbps_error *err);
+loo_choice loo_choice_of(const sbps_scoring *how);
+/* Of the rows looked at, those whose k is above PARETO_TRUSTED. */
+size_t loo_count_above(const loo *l);
+/* Those with the largest k, largest first, as places in the arrays; returns how many. */
+#define LOO_WORST_MOST ((size_t)5)
+size_t loo_find_worst(const loo *l, size_t worst[LOO_WORST_MOST]);
 
 #endif

@@ -2,11 +2,15 @@
 #include "predict/predict.h"
 
 #include "base/decimal.h"
+#include "base/memory.h"
 #include "base/names.h"
 #include "base/text.h"
+#include "predict/pointwise.h"
 #include "predict/stream.h"
 #include "predict/summaries.h"
+#include "read/encoding.h"
 #include "store/atomic.h"
+#include "store/prediction_file.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +23,13 @@ typedef struct {
     const forecast *f;
     const sbps_prediction *how;
     forecast_kind kind;
-    text *made;       /* of each block at hand */
+    const char *run;
+    text *made;       /* of each block at hand; numbers of its rows, where there is an array */
     atomic_file file; /* unless `how` has somebody who takes the text */
     bool to_file;
+    prediction_file *array; /* NetCDF in the place of text; NULL: text */
+    const uint16_t *encoding;
+    size_t *origin; /* rows of the text, of a converted table; NULL: as they are */
 } job;
 
 /* ---- words ---- */
@@ -40,11 +48,21 @@ static sbps_status read_word(const char *option, const char *word, const char *c
 
 static sbps_status read_kind(const char *word, forecast_kind *out, sbps_error *err)
 {
-    static const char *const words[] = {"mean", "linear", "outcome"};
-    static const forecast_kind kinds[] = {FORECAST_MEAN, FORECAST_LINEAR, FORECAST_OUTCOME};
+    static const char *const words[] = {"mean", "linear", "outcome", "density"};
+    static const forecast_kind kinds[] = {FORECAST_MEAN, FORECAST_LINEAR, FORECAST_OUTCOME,
+                                          FORECAST_DENSITY};
     size_t found;
-    sbps_status status = read_word("kind", word, words, 3, &found, err);
+    sbps_status status = read_word("kind", word, words, 4, &found, err);
     *out = kinds[found];
+    return status;
+}
+
+sbps_status text_encoding_read(const char *word, const uint16_t **out, sbps_error *err)
+{
+    static const char *const words[] = {"utf-8", "latin1", "windows-1252"};
+    size_t found;
+    sbps_status status = read_word("encoding", word ? word : words[0], words, 3, &found, err);
+    *out = status == SBPS_OK ? encoding_find(words[found]) : NULL;
     return status;
 }
 
@@ -57,10 +75,23 @@ sbps_status new_levels_read(const char *word, bool *prior, sbps_error *err)
     return status;
 }
 
+/* ---- rows ---- */
+
+/* All that is asked for of a row, into its block's room. */
+static void forecast_asked(const job *j, const row_block *b, size_t i)
+{
+    rng random = rng_stream(j->f->seed, b->index[i], RNG_PREDICT);
+    if (j->kind == FORECAST_DENSITY)
+        row_loglik(j->f, b, i, b->value);
+    else
+        forecast_row(j->f, j->kind, b, i, &random, b->value);
+}
+
 /* ---- lines ---- */
 
 static size_t lines_of(const job *j)
 {
+    if (j->kind == FORECAST_DENSITY) return 1;
     return j->kind == FORECAST_LINEAR ? j->f->outputs : forecast_lines(j->f);
 }
 
@@ -71,16 +102,29 @@ static bool has_classes(const job *j)
 
 static void add_cell(text *t, double value)
 {
-    char cell[40];
-    int length = decimal_print(cell, sizeof cell, ",%.10g", value);
-    text_bytes(t, cell, (size_t)length);
+    char cell[TEN_DIGITS_ROOM + 1] = ",";
+    size_t length = ten_digits(cell + 1, value);
+    text_bytes(t, cell, length + 1);
+}
+
+static void add_count(text *t, size_t count)
+{
+    char digits[24], *at = digits + sizeof digits;
+    do *--at = (char)('0' + count % 10);
+    while (count /= 10);
+    text_bytes(t, at, (size_t)(digits + sizeof digits - at));
+}
+
+static size_t number_of(const job *j, size_t row)
+{
+    return (j->origin ? j->origin[row] : row) + 1;
 }
 
 static void begin_line(const job *j, text *t, size_t row, size_t line)
 {
-    text_add(t, "%zu", row + 1);
+    add_count(t, number_of(j, row));
     if (!has_classes(j)) return;
-    text_add(t, ",");
+    text_bytes(t, ",", 1);
     text_csv_field(t, j->f->class[line]);
 }
 
@@ -94,9 +138,9 @@ static void add_nothing(const job *j, text *t, size_t row)
     }
 }
 
-static void add_summary(text *t, size_t n, double *value)
+static void add_summary(const job *j, text *t, size_t n, double *value)
 {
-    value_summary s = summarise_values(n, value);
+    value_summary s = summarise_values(j->f->k, n, value);
     const double cells[] = {s.mean, s.sd, s.q5, s.q50, s.q95};
     for (size_t k = 0; k < 5; k++) add_cell(t, cells[k]);
 }
@@ -104,15 +148,27 @@ static void add_summary(text *t, size_t n, double *value)
 static void add_row(const job *j, text *t, const row_block *b, size_t i)
 {
     size_t draws = j->f->draws;
-    rng random = rng_stream(j->f->seed, b->index[i], RNG_PREDICT);
-    forecast_row(j->f, j->kind, b, i, &random, b->value);
+    forecast_asked(j, b, i);
     for (size_t line = 0; line < lines_of(j); line++) {
         double *value = b->value + line * draws;
         begin_line(j, t, b->index[i], line);
         for (size_t s = 0; j->how->draws && s < draws; s++) add_cell(t, value[s]);
-        if (!j->how->draws) add_summary(t, draws, value);
-        text_add(t, "\n");
+        if (!j->how->draws) add_summary(j, t, draws, value);
+        text_bytes(t, "\n", 1);
     }
+}
+
+/* A row of an array: its number, then all that draws say. */
+static void add_numbers(const job *j, text *t, const row_block *b, size_t i)
+{
+    size_t count = lines_of(j) * j->f->draws;
+    double number = (double)number_of(j, b->index[i]);
+    if (b->state[i] == ROW_WHOLE)
+        forecast_asked(j, b, i);
+    else
+        for (size_t s = 0; s < count; s++) b->value[s] = NAN;
+    text_bytes(t, (const char *)&number, sizeof number);
+    text_bytes(t, (const char *)b->value, count * sizeof *b->value);
 }
 
 static sbps_status do_block(void *self, unsigned worker, size_t slot, row_block *b,
@@ -123,7 +179,9 @@ static sbps_status do_block(void *self, unsigned worker, size_t slot, row_block 
     (void)worker;
     text_cut(t, 0);
     for (size_t i = 0; i < b->n; i++)
-        if (b->state[i] == ROW_WHOLE)
+        if (j->array)
+            add_numbers(j, t, b, i);
+        else if (b->state[i] == ROW_WHOLE)
             add_row(j, t, b, i);
         else
             add_nothing(j, t, b->index[i]);
@@ -140,6 +198,28 @@ static sbps_status put(job *j, const char *bytes, size_t count, sbps_error *err)
     }
     if (j->how->take(j->how->self, bytes, count)) return SBPS_OK;
     return fail(err, SBPS_NO_FILE, "predictions cannot be written");
+}
+
+static sbps_status put_numbers(job *j, const text *t, double *row, sbps_error *err)
+{
+    size_t each = (1 + lines_of(j) * j->f->draws) * sizeof *row;
+    sbps_status status = SBPS_OK;
+    for (size_t at = 0; status == SBPS_OK && at < t->length; at += each) {
+        memcpy(row, t->data + at, each); /* a text need not lie as numbers must */
+        status = prediction_file_put(j->array, (size_t)row[0], row + 1, err);
+    }
+    return status;
+}
+
+static sbps_status tell_arrays(void *self, size_t blocks, sbps_error *err)
+{
+    job *j = self;
+    double *row = new_doubles(1 + lines_of(j) * j->f->draws);
+    sbps_status status = row ? SBPS_OK : fail_memory(err);
+    for (size_t k = 0; status == SBPS_OK && k < blocks; k++)
+        status = put_numbers(j, &j->made[k], row, err);
+    free(row);
+    return status;
 }
 
 static sbps_status tell_blocks(void *self, size_t blocks, sbps_error *err)
@@ -173,18 +253,21 @@ static double now(void)
 
 static sbps_status run_job(job *j, const char *data, sbps_predicted *out, sbps_error *err)
 {
+    bool density = j->kind == FORECAST_DENSITY;
     size_t cells = j->how->draws ? j->f->draws * CELL_BYTES : LINE_BYTES;
     const row_stream s = {.f = j->f,
                           .data = data,
-                          .wants = {.trials = j->kind == FORECAST_OUTCOME},
+                          .wants = {.target = density,
+                                    .trials = density || j->kind == FORECAST_OUTCOME,
+                                    .encoding = j->encoding},
                           .threads = j->how->threads,
                           .batch_bytes = cells * lines_of(j),
                           .self = j,
                           .block = do_block,
-                          .told = tell_blocks};
+                          .told = j->array ? tell_arrays : tell_blocks};
     stream_count count;
     double begun = now();
-    sbps_status status = put_header(j, err);
+    sbps_status status = j->array ? SBPS_OK : put_header(j, err);
     if (status == SBPS_OK) status = stream_rows(&s, &count, err);
     if (status != SBPS_OK) return status;
     *out = (sbps_predicted){.rows = count.rows,
@@ -198,8 +281,32 @@ static sbps_status run_job(job *j, const char *data, sbps_predicted *out, sbps_e
     return SBPS_OK;
 }
 
+static sbps_status write_array(job *j, const char *data, sbps_predicted *out, sbps_error *err)
+{
+    static const char *const kinds[] = {[FORECAST_MEAN] = "mean",
+                                        [FORECAST_LINEAR] = "linear",
+                                        [FORECAST_OUTCOME] = "outcome",
+                                        [FORECAST_DENSITY] = "density"};
+    const prediction_shape shape = {.draws = j->f->draws,
+                                    .classes = has_classes(j) ? lines_of(j) : 0,
+                                    .class = (const char *const *)j->f->class,
+                                    .kind = kinds[j->kind],
+                                    .run = j->run};
+    if (!j->how->draws)
+        return fail(err, SBPS_BAD_ARG,
+                    "--output: %s: NetCDF is for all draws: say --draws, or name a .csv",
+                    j->how->path);
+    sbps_status status = prediction_file_open(j->how->path, &shape, &j->array, err);
+    if (status != SBPS_OK) return status;
+    status = run_job(j, data, out, err);
+    if (status == SBPS_OK) return prediction_file_commit(j->array, err);
+    prediction_file_abandon(j->array);
+    return status;
+}
+
 static sbps_status write_job(job *j, const char *data, sbps_predicted *out, sbps_error *err)
 {
+    if (prediction_file_wanted(j->how->path)) return write_array(j, data, out, err);
     j->to_file = j->how->path;
     sbps_status status = j->to_file ? file_begin(j->how->path, &j->file, err) : SBPS_OK;
     if (status != SBPS_OK) return status;
@@ -213,19 +320,22 @@ static sbps_status write_job(job *j, const char *data, sbps_predicted *out, sbps
 sbps_status predict_rows(const result *r, const char *run, const char *data,
                          const sbps_prediction *how, sbps_predicted *out, sbps_error *err)
 {
-    job j = {.how = how};
+    job j = {.how = how, .run = run};
     forecast *f = NULL;
     forecast_choice choice = {.seed = how->seed, .max_draws = how->max_draws};
     *out = (sbps_predicted){0};
     sbps_status status = read_kind(how->kind, &j.kind, err);
+    if (status == SBPS_OK) status = text_encoding_read(how->encoding, &j.encoding, err);
     if (status == SBPS_OK) status = new_levels_read(how->new_levels, &choice.new_levels, err);
     if (status == SBPS_OK) status = forecast_open(r, run, choice, &f, err);
     j.f = f;
     j.made = calloc(SLOTS_MOST, sizeof *j.made);
     if (status == SBPS_OK && !j.made) status = fail_memory(err);
+    if (status == SBPS_OK) status = stream_origins(f, data, 0, NULL, &j.origin, err);
     if (status == SBPS_OK) status = write_job(&j, data, out, err);
     for (size_t k = 0; j.made && k < SLOTS_MOST; k++) text_free(&j.made[k]);
     free(j.made);
+    free(j.origin);
     forecast_close(f);
     return status;
 }

@@ -8,6 +8,8 @@
 sbps_status predict_rows(const result *r, const char *run, const char *data,
                          const sbps_prediction *how, sbps_predicted *out, sbps_error *err);
 
+/* "utf-8", "latin1" or "windows-1252" as encoding.h has it; NULL: utf-8. */
+sbps_status text_encoding_read(const char *word, const uint16_t **out, sbps_error *err);
 /* "error" or "prior"; NULL: error. */
 sbps_status new_levels_read(const char *word, bool *prior, sbps_error *err);
 

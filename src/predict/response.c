@@ -11,6 +11,8 @@
 
 /* ---- numbers ---- */
 
+#define TOGETHER ((size_t)64) /* draws */
+
 static void number_mean(const forecast *f, const double *eta, double *out)
 {
     const predictor *p = f->model->predictor;
@@ -42,16 +44,20 @@ static void number_loglik(const forecast *f, const double *eta, double y, double
     double ways = counted ? log_gamma(trials + 1.0) - log_gamma(trials * y + 1.0) -
                                 log_gamma(trials * (1.0 - y) + 1.0)
                           : 0.0;
-    for (size_t s = 0; s < f->draws; s++) {
+    size_t step = f->auxiliaries > 0 ? 1 : TOGETHER; /* which differ from draw to draw */
+    double same[TOGETHER];
+    for (size_t i = 0; i < step; i++) same[i] = y;
+    for (size_t s = 0; s < f->draws; s += step) {
+        size_t n = f->draws - s < step ? f->draws - s : step;
         const batch b = {.k = f->k,
-                         .n = 1,
+                         .n = n,
                          .eta = eta + s,
-                         .y = &y,
+                         .y = same,
                          .aux = f->aux + s * f->auxiliaries,
-                         .pitch = 1};
+                         .pitch = n};
         f->model->predictor->loglik(&b, out + s);
-        if (counted) out[s] = trials * out[s] + ways;
     }
+    for (size_t s = 0; counted && s < f->draws; s++) out[s] = trials * out[s] + ways;
 }
 
 static const response_kind response_number = {number_mean, number_outcome, number_loglik};

@@ -8,6 +8,7 @@
  * Standard errors are those of a mean over rows; of the root mean square and of R2 by the delta method; of AUC DeLong,
  * DeLong, Clarke-Pearson (1988), Biometrics 44, 837-845; of the calibration slope by its information. */
 #include "predict/score.h"
+#include "predict/predict.h"
 
 #include "base/memory.h"
 #include <math.h>
@@ -248,10 +249,21 @@ static void add_calibration(const scoring *j, estimates *e)
     add_estimate(e, "calibration_slope", b, s);
 }
 
+/* Also of a model of shares, where each row is one trial. */
+static bool has_two_outcomes(const scoring *j)
+{
+    if (j->f->model->support == SUPPORT_BINARY) return true;
+    for (size_t i = 0; i < j->rows; i++) {
+        const row_score *r = &j->row[i];
+        if (r->trials != 1.0 || (r->y != 0.0 && r->y != 1.0)) return false;
+    }
+    return true;
+}
+
 static void add_binary(scoring *j, estimates *e)
 {
     e->of[e->count++] = mean_over(j, offsetof(row_score, loss), "brier");
-    if (j->f->model->support == SUPPORT_BINARY) add_auc(j, e);
+    if (has_two_outcomes(j)) add_auc(j, e);
     add_calibration(j, e);
 }
 
@@ -292,9 +304,12 @@ static void write_scores(const scoring *j, const estimates *e, size_t lacking,
 static sbps_status score_rows(scoring *j, const char *data, const sbps_scoring *how,
                               stream_count *count, sbps_error *err)
 {
+    const uint16_t *encoding;
+    sbps_status status = text_encoding_read(how->encoding, &encoding, err);
+    if (status != SBPS_OK) return status;
     const row_stream s = {.f = j->f,
                           .data = data,
-                          .wants = {.target = true, .trials = true},
+                          .wants = {.target = true, .trials = true, .encoding = encoding},
                           .threads = how->threads,
                           .batch_bytes = sizeof(row_score),
                           .self = j,
@@ -303,7 +318,7 @@ static sbps_status score_rows(scoring *j, const char *data, const sbps_scoring *
     j->slot = calloc(SLOTS_MOST * BLOCK_ROWS, sizeof *j->slot);
     j->n = calloc(SLOTS_MOST, sizeof *j->n);
     if (!j->slot || !j->n) return fail_memory(err);
-    sbps_status status = stream_rows(&s, count, err);
+    status = stream_rows(&s, count, err);
     if (status == SBPS_OK && j->rows < 2)
         status = fail(err, SBPS_BAD_DATA, "%s: too few rows have all that is needed", data);
     return status;

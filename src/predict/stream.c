@@ -3,6 +3,8 @@
 
 #include "base/threads.h"
 #include "base/workers.h"
+#include "data/origin.h"
+#include "data/table.h"
 #include "read/parts.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,15 +16,18 @@
 typedef struct {
     const row_stream *s;
     row_source source;
+    rows *table; /* NULL: it is a text */
     unsigned threads;
     size_t enough; /* rows of a batch */
     chunks rows;
-    double **at;       /* of the batch: rows that are wanted, */
-    size_t *index;     /* their places in the file, */
-    size_t listed;     /* and how many they are */
-    row_block *block;  /* one a thread */
-    seen_row *seen;    /* likewise */
-    sbps_error *wrong; /* of each block at hand */
+    row_keeping kept, beside; /* of the stream, and of the one beside it */
+    bool again;               /* rows that were kept are looked at */
+    double **at;              /* of the batch: rows as read, */
+    size_t *index;            /* their places in the file, */
+    size_t listed;            /* and how many they are */
+    row_block *block;         /* one a thread */
+    seen_row *seen;           /* likewise */
+    sbps_error *wrong;        /* of each block at hand */
     size_t *lacks, *odd;
     char (*column)[64]; /* likewise: what its first such row lacks */
     stream_count *count;
@@ -52,18 +57,32 @@ static void note_row(const streaming *w, size_t slot, row_state state, const see
     ++*count;
 }
 
-static sbps_status see_row(const streaming *w, unsigned worker, size_t slot, size_t i,
+static bool read_row(streaming *w, size_t index, double *row, seen_row *seen, row_state *state)
+{
+    *state = ROW_WHOLE;
+    if (w->table) return blueprint_table_row(w->s->f->b, w->table, index, seen);
+    return blueprint_row(w->s->f->b, &w->source, row, w->s->wants, seen, state);
+}
+
+/* To those who keep a sample. */
+static bool offer(streaming *w, size_t index, const double *row)
+{
+    if (w->s->keep > 0 && !keeping_offer(&w->kept, index, row)) return false;
+    return !w->s->beside || keeping_offer(&w->beside, index, row);
+}
+
+static sbps_status see_row(streaming *w, unsigned worker, size_t slot, size_t i,
                            sbps_error *err)
 {
     row_block *b = &w->block[worker];
     seen_row *seen = &w->seen[worker];
     sbps_error own = {0};
     row_state state;
-    double *row = w->at[slot * BLOCK_ROWS + i];
-    if (!blueprint_row(w->s->f->b, &w->source, row, w->s->wants, seen, &state))
-        return fail_memory(err);
+    double *row = w->table && !w->again ? NULL : w->at[slot * BLOCK_ROWS + i];
+    if (!read_row(w, b->index[i], row, seen, &state)) return fail_memory(err);
     if (state == ROW_UNKNOWN_LEVEL) return refuse_row(w, b->index[i], seen, err);
     if (state != ROW_WHOLE) note_row(w, slot, state, seen);
+    if (state == ROW_WHOLE && !offer(w, b->index[i], row)) return fail_memory(err);
     sbps_status status = block_put(w->s->f, b, i, seen, state, &own);
     if (status == SBPS_OK) return SBPS_OK;
     return fail(err, status, "%s: row %zu: %.400s", w->s->data, b->index[i] + 1, own.text);
@@ -77,6 +96,7 @@ static void do_block(void *self, unsigned worker, size_t slot)
     sbps_status status = SBPS_OK;
     b->n = left < BLOCK_ROWS ? left : BLOCK_ROWS;
     b->index = w->index + slot * BLOCK_ROWS;
+    b->raw = w->table ? NULL : w->at + slot * BLOCK_ROWS;
     w->lacks[slot] = w->odd[slot] = 0;
     for (size_t i = 0; status == SBPS_OK && i < b->n; i++)
         status = see_row(w, worker, slot, i, &w->wrong[slot]);
@@ -87,21 +107,24 @@ static void do_block(void *self, unsigned worker, size_t slot)
 
 /* ---- batches ---- */
 
+static bool make_room(streaming *w, size_t count)
+{
+    double **at = realloc(w->at, (count + 1) * sizeof *at);
+    if (at) w->at = at;
+    size_t *index = realloc(w->index, (count + 1) * sizeof *index);
+    if (index) w->index = index;
+    return at && index;
+}
+
 static sbps_status list_rows(streaming *w, sbps_error *err)
 {
-    const row_stream *s = w->s;
     size_t place = w->count->rows;
-    double **at = realloc(w->at, (w->rows.rows + 1) * sizeof *at);
-    if (at) w->at = at;
-    size_t *index = realloc(w->index, (w->rows.rows + 1) * sizeof *index);
-    if (index) w->index = index;
-    if (!at || !index) return fail_memory(err);
+    if (!make_room(w, w->rows.rows)) return fail_memory(err);
     w->listed = 0;
     for (size_t k = 0; k < w->rows.runs; k++)
         for (size_t i = 0; i < w->rows.run[k].rows; i++, place++) {
-            if (s->wanted && !s->wanted(s->self, place)) continue;
-            at[w->listed] = w->rows.run[k].first + i * w->rows.width;
-            index[w->listed++] = place;
+            w->at[w->listed] = w->rows.run[k].first + i * w->rows.width;
+            w->index[w->listed++] = place;
         }
     return SBPS_OK;
 }
@@ -127,10 +150,10 @@ static sbps_status do_some(streaming *w, size_t blocks, sbps_error *err)
     return status;
 }
 
-static sbps_status do_batch(streaming *w, sbps_error *err)
+/* All that are listed. */
+static sbps_status do_listed(streaming *w, sbps_error *err)
 {
-    if (w->rows.rows == 0) return SBPS_OK;
-    sbps_status status = list_rows(w, err);
+    sbps_status status = SBPS_OK;
     size_t all = w->listed, step = SLOTS_MOST * BLOCK_ROWS;
     double **at = w->at;
     size_t *index = w->index;
@@ -142,6 +165,14 @@ static sbps_status do_batch(streaming *w, sbps_error *err)
     }
     w->at = at;
     w->index = index;
+    return status;
+}
+
+static sbps_status do_batch(streaming *w, sbps_error *err)
+{
+    if (w->rows.rows == 0) return SBPS_OK;
+    sbps_status status = list_rows(w, err);
+    if (status == SBPS_OK) status = do_listed(w, err);
     w->count->rows += w->rows.rows;
     chunks_reset(&w->rows);
     return status;
@@ -155,9 +186,56 @@ static sbps_status take(void *self, chunks *read, sbps_error *err)
     return w->rows.rows >= w->enough ? do_batch(w, err) : SBPS_OK;
 }
 
+/* ---- converted tables ---- */
+
+static sbps_status offer_all(streaming *w, sbps_error *err)
+{
+    for (size_t i = 0; w->s->keep > 0 && i < w->table->n; i++)
+        if (!offer(w, i, NULL)) return fail_memory(err);
+    return SBPS_OK;
+}
+
+static sbps_status do_table(streaming *w, sbps_error *err)
+{
+    size_t n = w->table->n;
+    sbps_status status = SBPS_OK;
+    if (w->s->table) {
+        status = w->s->table(w->s->self, w->table, err);
+        w->count->rows = n;
+        return status == SBPS_OK ? offer_all(w, err) : status;
+    }
+    if (!make_room(w, w->enough)) return fail_memory(err);
+    while (status == SBPS_OK && w->count->rows < n) {
+        size_t first = w->count->rows;
+        w->listed = n - first < w->enough ? n - first : w->enough;
+        for (size_t i = 0; i < w->listed; i++) w->index[i] = first + i;
+        rows_sweep(w->table, first, w->listed);
+        status = do_listed(w, err);
+        w->count->rows += w->listed;
+    }
+    return status;
+}
+
 /* ---- opening ---- */
 
-static sbps_status open_streaming(streaming *w, column_types *found, sbps_error *err)
+static sbps_status open_blocks(streaming *w, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    w->block = calloc(w->threads, sizeof *w->block);
+    if (!w->block) return fail_memory(err);
+    for (unsigned k = 0; status == SBPS_OK && k < w->threads; k++)
+        status = block_open(w->s->f, &w->block[k], err);
+    return status;
+}
+
+static void close_blocks(streaming *w)
+{
+    for (unsigned k = 0; w->block && k < w->threads; k++) block_close(&w->block[k]);
+    free(w->block);
+    w->block = NULL;
+}
+
+static sbps_status open_room(streaming *w, sbps_error *err)
 {
     const row_stream *s = w->s;
     size_t each = (s->batch_bytes + 8 * (s->f->b->columns + 1)), least;
@@ -166,32 +244,46 @@ static sbps_status open_streaming(streaming *w, column_types *found, sbps_error 
     w->enough = BATCH_BYTES / each;
     if (w->enough > SLOTS_MOST * BLOCK_ROWS) w->enough = SLOTS_MOST * BLOCK_ROWS;
     if (w->enough < least) w->enough = least;
-    w->block = calloc(w->threads, sizeof *w->block);
     w->seen = calloc(w->threads, sizeof *w->seen);
     w->wrong = calloc(SLOTS_MOST, sizeof *w->wrong);
     w->lacks = calloc(SLOTS_MOST, sizeof *w->lacks);
     w->odd = calloc(SLOTS_MOST, sizeof *w->odd);
     w->column = calloc(SLOTS_MOST, sizeof *w->column);
-    if (!w->block || !w->seen || !w->wrong || !w->lacks || !w->odd || !w->column)
-        return fail_memory(err);
-    sbps_status status = SBPS_OK;
-    for (unsigned k = 0; status == SBPS_OK && k < w->threads; k++) {
-        status = block_open(s->f, &w->block[k], err);
-        if (status == SBPS_OK) status = seen_open(s->f->b, &w->seen[k], err);
-    }
-    if (status == SBPS_OK)
+    if (!w->seen || !w->wrong || !w->lacks || !w->odd || !w->column) return fail_memory(err);
+    sbps_status status = open_blocks(w, err);
+    for (unsigned k = 0; status == SBPS_OK && k < w->threads; k++)
+        status = seen_open(s->f->b, &w->seen[k], err);
+    return status;
+}
+
+bool stream_is_table(const char *data)
+{
+    return strcmp(data, "-") != 0 && table_recognise(data);
+}
+
+static sbps_status open_streaming(streaming *w, column_types *found, sbps_error *err)
+{
+    const row_stream *s = w->s;
+    size_t width = 0;
+    sbps_status status = open_room(w, err);
+    if (status != SBPS_OK) return status;
+    if (stream_is_table(s->data))
+        status = blueprint_table(s->f->b, s->data, &w->table, err);
+    else {
         status = blueprint_open(s->f->b, s->data, s->wants, found, &w->source, err);
-    if (status == SBPS_OK) chunks_init(&w->rows, w->source.plan->width, false);
+        if (status == SBPS_OK) chunks_init(&w->rows, width = w->source.plan->width, false);
+    }
+    if (status == SBPS_OK && s->keep > 0)
+        status = keeping_open(&w->kept, s->keep, width, s->keep_seed, err);
+    if (status == SBPS_OK && s->beside)
+        status = keeping_open(&w->beside, s->beside->keep, width, s->beside->keep_seed, err);
     return status;
 }
 
 static void close_streaming(streaming *w)
 {
-    for (unsigned k = 0; k < w->threads; k++) {
-        if (w->block) block_close(&w->block[k]);
-        if (w->seen) seen_close(&w->seen[k]);
-    }
-    free(w->block);
+    close_blocks(w);
+    for (unsigned k = 0; w->seen && k < w->threads; k++) seen_close(&w->seen[k]);
     free(w->seen);
     free(w->wrong);
     free(w->lacks);
@@ -199,8 +291,40 @@ static void close_streaming(streaming *w)
     free(w->column);
     free(w->at);
     free(w->index);
+    keeping_clear(&w->kept);
+    keeping_clear(&w->beside);
     chunks_clear(&w->rows);
-    source_close(&w->source);
+    if (!w->table) source_close(&w->source);
+    rows_destroy(w->table);
+}
+
+/* ---- all of it ---- */
+
+static sbps_status do_text(streaming *w, sbps_error *err)
+{
+    const rows_spec spec = {.threads = w->s->threads};
+    const row_taker taker = {take, w, false};
+    sbps_status status = parts_read(&w->source, &spec, &taker, err);
+    return status == SBPS_OK ? do_batch(w, err) : status;
+}
+
+/* Rows that were kept, by what is said of them in the second place. */
+static sbps_status look_again(streaming *w, const row_stream *s, row_keeping *kept,
+                              size_t whole, sbps_error *err)
+{
+    stream_count count = {0};
+    keeping_settle(kept, whole > s->keep ? s->sample : whole);
+    close_blocks(w);
+    w->s = s->again;
+    w->count = &count;
+    w->again = true;
+    sbps_status status = make_room(w, kept->count) ? open_blocks(w, err) : fail_memory(err);
+    w->listed = status == SBPS_OK ? kept->count : 0;
+    for (size_t i = 0; i < w->listed; i++) {
+        w->at[i] = kept->item[i].row;
+        w->index[i] = kept->item[i].index;
+    }
+    return status == SBPS_OK ? do_listed(w, err) : status;
 }
 
 sbps_status stream_rows(const row_stream *s, stream_count *out, sbps_error *err)
@@ -208,14 +332,42 @@ sbps_status stream_rows(const row_stream *s, stream_count *out, sbps_error *err)
     *out = (stream_count){0};
     streaming w = {.s = s, .count = out};
     column_types found = {0};
-    const rows_spec spec = {.threads = s->threads};
-    const row_taker taker = {take, &w, false};
     sbps_status status = open_streaming(&w, &found, err);
-    if (status == SBPS_OK) status = parts_read(&w.source, &spec, &taker, err);
-    if (status == SBPS_OK) status = do_batch(&w, err);
+    if (status == SBPS_OK) status = w.table ? do_table(&w, err) : do_text(&w, err);
     if (status == SBPS_OK && out->rows == 0)
         status = fail(err, SBPS_BAD_DATA, "%s: the table has no rows", s->data);
+    size_t whole = out->rows - out->lacking - out->not_finite;
+    if (status == SBPS_OK && s->keep > 0) status = look_again(&w, s, &w.kept, whole, err);
+    if (status == SBPS_OK && s->beside)
+        status = look_again(&w, s->beside, &w.beside, whole, err);
     close_streaming(&w);
     column_types_clear(&found);
+    return status;
+}
+
+static sbps_status find_origins(const rows *r, size_t count, const size_t *place, size_t **out,
+                                sbps_error *err)
+{
+    if (!place) count = r->n;
+    size_t *origin = malloc((count + 1) * sizeof *origin);
+    if (!origin) return fail_memory(err);
+    for (size_t i = 0; i < count; i++) origin[i] = place ? place[i] : i;
+    sbps_status status = rows_origins(r, count, origin, err);
+    if (status == SBPS_OK)
+        *out = origin;
+    else
+        free(origin);
+    return status;
+}
+
+sbps_status stream_origins(const forecast *f, const char *data, size_t count,
+                           const size_t *place, size_t **out, sbps_error *err)
+{
+    rows *r;
+    *out = NULL;
+    if (!stream_is_table(data)) return SBPS_OK;
+    sbps_status status = blueprint_table(f->b, data, &r, err);
+    if (status == SBPS_OK && !r->groups) status = find_origins(r, count, place, out, err);
+    rows_destroy(r);
     return status;
 }

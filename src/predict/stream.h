@@ -1,11 +1,12 @@
-/* The rows of a file, read by what a run knows of its design, and shared out among all processors in blocks: what is done
- * with them is asked for block by block, and told in the order of the file. */
+/* The rows of a text, read by what a run knows of its design, or of a converted table, shared out among all processors in
+ * blocks: what is done with them is asked for block by block, and told in the order of the file. */
 #ifndef PREDICT_STREAM_H
 #define PREDICT_STREAM_H
 
 #include "predict/forecast.h"
+#include "predict/keeping.h"
 
-typedef struct {
+typedef struct row_stream {
     const forecast *f;
     const char *data; /* its path; - is standard input */
     blueprint_wants wants;
@@ -13,13 +14,21 @@ typedef struct {
     size_t
         batch_bytes; /* that `block` keeps of a row until it is told; sets how many are at hand at once */
     void *self;
-    /* Optional: is row `index` of the file wanted? NULL: all are. */
-    bool (*wanted)(const void *self, size_t index);
     /* By any thread, `worker` saying which; `slot` is the block's among those at hand. */
     sbps_status (*block)(void *self, unsigned worker, size_t slot, row_block *b,
                          sbps_error *err);
     /* Optional: so many blocks are done. */
     sbps_status (*told)(void *self, size_t blocks, sbps_error *err);
+    /* Optional: all rows of a converted table at once, in the place of `block`. */
+    sbps_status (*table)(void *self, const rows *r, sbps_error *err);
+    /* Optional: so many rows at most are kept, a random sample, and looked at again when all were seen. Of more rows than that
+     * `sample` are. */
+    size_t keep, sample;
+    uint64_t keep_seed;
+    const struct row_stream *again;
+    /* Optional: another sample of the rows of this reading, by its own `keep`, `sample` and `again`; the rest of it is not
+     * asked. */
+    const struct row_stream *beside;
 } row_stream;
 
 /* What was read. */
@@ -30,6 +39,14 @@ typedef struct {
     size_t first_lacking, first_not_finite; /* counted from 1 */
     char column[64];                        /* of the first of either */
 } stream_count;
+
+/* Rows of a converted table lie in a random order. Where in the text were those at `count` places (NULL: at all), rows that
+ * were left out not counted? NULL in *out: the data are a text, or have groups, whose rows lie together. */
+sbps_status stream_origins(const forecast *f, const char *data, size_t count,
+                           const size_t *place, size_t **out, sbps_error *err);
+
+/* Is it a converted table? */
+bool stream_is_table(const char *data);
 
 #define SLOTS_MOST ((size_t)1024)
 unsigned stream_threads(const row_stream *s);

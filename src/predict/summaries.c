@@ -1,9 +1,7 @@
 /* Quantiles are R's type 7: at h = (n - 1) p the order statistics beside h, weighed by how near they are. They are selected
- * (Hoare 1961, Algorithm 65: FIND) among the few values that lie near where a normal of the same mean and sd would have them;
- * among all where the quantile is not there. */
+ * (Hoare 1961, Algorithm 65: FIND) among the few values that lie near where a normal of the same mean and sd would have them,
+ * and of these near where they would be if they lay evenly; among all where the quantile is not there. */
 #include "predict/summaries.h"
-
-#include "base/kernels.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -59,46 +57,75 @@ static double quantile(double *value, size_t n, double p)
 
 #define WINDOWS 3
 #define REACH   0.2           /* sd to either side of where a normal would have the quantile */
-#define ROOM    ((size_t)512) /* values of a window */
+#define FEW     ((size_t)12)  /* values of a window that are not looked through once more */
+#define NEARER  1.0           /* times 1/sqrt(n) of a window: two sd of where a value of n is */
 #define ENOUGH  ((size_t)100) /* values, below which finding in all is as quick */
+#define ROOM    ((size_t)1024) /* values of a window */
+#define PIECE                                                                                  \
+    ((size_t)1024) /* values looked through at a time, so that none falls outside the room */
 
 typedef struct {
     double low, high;
     size_t below, held; /* values before the window, and in it */
-    double value[ROOM + 1];
+    double value[ROOM + PIECE + TAKE_ROOM];
 } window;
 
-/* One pass without branches: nobody foresees which way they would go. */
-static void look_through(size_t n, const double *value, window *w)
+/* False: it holds too many. */
+static bool look_through(const kernels *k, size_t n, const double *value, window *w)
 {
-    for (size_t i = 0; i < n; i++) {
-        double x = value[i];
-        w->below += x < w->low;
-        w->value[w->held] = x;
-        w->held += (size_t)(x >= w->low) & (size_t)(x <= w->high) & (size_t)(w->held < ROOM);
+    w->below = w->held = 0;
+    for (size_t i = 0; i < n && w->held < ROOM; i += PIECE) {
+        size_t count = n - i < PIECE ? n - i : PIECE, below;
+        w->held +=
+            k->take_between(count, value + i, w->low, w->high, w->value + w->held, &below);
+        w->below += below;
     }
+    return w->held < ROOM;
 }
 
-/* Whether the order statistics that the quantile lies between are in the window; then it is told. */
-static bool quantile_by_window(size_t n, const double *value, double centre, double sd,
-                               double p, double *out)
+/* Whether the k-th of all and the one behind it are in the window. */
+static bool holds(const window *w, size_t k)
 {
-    window w = {.low = centre - REACH * sd, .high = centre + REACH * sd};
+    return k >= w->below && k + 1 < w->below + w->held;
+}
+
+/* The part of a window where its k-th value should be, values lying evenly. */
+static bool look_nearer(const kernels *of, const window *w, size_t k, window *part)
+{
+    double m = (double)w->held, width = w->high - w->low;
+    double at = w->low + width * ((double)k + 1.0) / (m + 1.0),
+           reach = NEARER * width / sqrt(m);
+    part->low = at - reach;
+    part->high = at + reach;
+    return look_through(of, w->held, w->value, part) && holds(part, k);
+}
+
+/* Whether the quantile was found; then it is told. */
+static bool quantile_by_window(const kernels *of, size_t n, const double *value, double centre,
+                               double sd, double p, double *out)
+{
+    window room[2], *in = &room[0], *next = &room[1];
     double h = (double)(n - 1) * p;
     size_t k = (size_t)h;
     double rest = h - (double)k;
-    look_through(n, value, &w);
-    if (w.held == ROOM || k < w.below || k + 1 >= w.below + w.held) return false;
-    k -= w.below;
-    find(w.value, 0, w.held - 1, k);
-    *out = rest == 0.0 ? w.value[k]
-                       : w.value[k] + rest * (least(w.value, k + 1, w.held - 1) - w.value[k]);
+    in->low = centre - REACH * sd;
+    in->high = centre + REACH * sd;
+    if (!look_through(of, n, value, in) || !holds(in, k)) return false;
+    k -= in->below;
+    while (in->held > FEW && look_nearer(of, in, k, next) && next->held < in->held) {
+        window *held = in;
+        in = next;
+        next = held;
+        k -= in->below;
+    }
+    find(in->value, 0, in->held - 1, k);
+    *out = in->value[k];
+    if (rest != 0.0) *out += rest * (least(in->value, k + 1, in->held - 1) - *out);
     return true;
 }
 
-static void moments(size_t n, const double *value, value_summary *out)
+static void moments(const kernels *k, size_t n, const double *value, value_summary *out)
 {
-    const kernels *k = kernels_best();
     double sums[2];
     k->sum_squares(n, value, 0.0, sums);
     out->mean = sums[0] / (double)n;
@@ -106,17 +133,17 @@ static void moments(size_t n, const double *value, value_summary *out)
     out->sd = n > 1 ? sqrt(sums[1] / (double)(n - 1)) : 0.0;
 }
 
-value_summary summarise_values(size_t n, double *value)
+value_summary summarise_values(const kernels *k, size_t n, double *value)
 {
     static const double share[WINDOWS] = {0.5, 0.05, 0.95};
     static const double normal[WINDOWS] = {0.0, -1.6448536269514722, 1.6448536269514722};
     value_summary out;
     double *to[WINDOWS] = {&out.q50, &out.q5, &out.q95};
-    moments(n, value, &out);
-    for (size_t k = 0; k < WINDOWS; k++) {
-        double centre = out.mean + normal[k] * out.sd;
-        if (n < ENOUGH || !quantile_by_window(n, value, centre, out.sd, share[k], to[k]))
-            *to[k] = quantile(value, n, share[k]);
+    moments(k, n, value, &out);
+    for (size_t i = 0; i < WINDOWS; i++) {
+        double centre = out.mean + normal[i] * out.sd;
+        if (n < ENOUGH || !quantile_by_window(k, n, value, centre, out.sd, share[i], to[i]))
+            *to[i] = quantile(value, n, share[i]);
     }
     return out;
 }

@@ -2,13 +2,13 @@
 #ifndef PREDICT_SUMMARIES_H
 #define PREDICT_SUMMARIES_H
 
-#include <stddef.h>
+#include "base/kernels.h"
 
 typedef struct {
     double mean, sd, q5, q50, q95;
 } value_summary;
 
 /* Reorders them. */
-value_summary summarise_values(size_t n, double *value);
+value_summary summarise_values(const kernels *k, size_t n, double *value);
 
 #endif

@@ -71,6 +71,7 @@ void blueprint_destroy(blueprint *b);
 /* What is wanted of new rows beside the linear predictor; where a column lacks for it, that is an error. */
 typedef struct {
     bool target, trials;
+    const uint16_t *encoding; /* of the text: encoding.h; NULL: UTF-8 */
 } blueprint_wants;
 
 /* A source whose plan reads the columns that are needed into their slots, row by row; missing cells are NAN, and
@@ -107,5 +108,14 @@ void seen_close(seen_row *to);
 /* `row` as read from `s`, which may be written to; false: no memory. */
 bool blueprint_row(const blueprint *b, const row_source *s, double *row, blueprint_wants wants,
                    seen_row *to, row_state *state);
+/* Whether the target counts successes of trials. */
+bool blueprint_counted(const blueprint *b);
+
+/* ---- converted tables: blueprint_table.c ---- */
+
+/* Maps a table that was made by the same design; another gets a sentence. */
+sbps_status blueprint_table(const blueprint *b, const char *path, rows **out, sbps_error *err);
+/* Its row i; false: no memory. */
+bool blueprint_table_row(const blueprint *b, const rows *r, size_t i, seen_row *to);
 
 #endif

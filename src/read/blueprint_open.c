@@ -3,7 +3,6 @@
 #include "read/blueprint.h"
 
 #include "base/names.h"
-#include "data/table.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,14 +150,8 @@ static sbps_status plan_source(const blueprint *b, blueprint_wants wants, row_so
 sbps_status blueprint_open(const blueprint *b, const char *path, blueprint_wants wants,
                            column_types *found, row_source *s, sbps_error *err)
 {
-    const rows_spec spec = {.no_header = b->no_header, .na = b->na};
+    const rows_spec spec = {.no_header = b->no_header, .na = b->na, .encoding = wants.encoding};
     *s = (row_source){.of_several = true};
-    if (strcmp(path, "-") != 0 && table_recognise(path))
-        return fail(
-            err, SBPS_BAD_FILE,
-            "%s: a converted table has no columns as they were read: name the file that "
-            "it was made of",
-            path);
     sbps_status status = source_begin(&(text_input){path, -1}, &spec, found, s, err);
     s->of_several = true;
     return status == SBPS_OK ? plan_source(b, wants, s, err) : status;

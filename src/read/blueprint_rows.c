@@ -42,7 +42,8 @@ static size_t all_effects(const blueprint *b)
 
 sbps_status seen_open(const blueprint *b, seen_row *to, sbps_error *err)
 {
-    *to = (seen_row){.x = new_doubles(b->names + 1),
+    size_t padded = (b->names / KERNEL_LANES + 1) * KERNEL_LANES; /* as tables have rows */
+    *to = (seen_row){.x = new_doubles(padded),
                      .z = new_doubles(all_effects(b) + 1),
                      .level = calloc(blueprint_terms(b) + 1, sizeof *to->level),
                      .terms = blueprint_terms(b)};
@@ -220,11 +221,17 @@ static size_t label_of(const blueprint *b, double y)
     return SIZE_MAX;
 }
 
+bool blueprint_counted(const blueprint *b)
+{
+    const formula *f = b->formula;
+    return b->of[ROLE_TRIALS] != SIZE_MAX || (f && (f->trials || f->failures));
+}
+
 static row_state see_target(const blueprint *b, const row_source *s, const double *row,
                             seen_row *to)
 {
     const formula *f = b->formula;
-    bool counted = b->of[ROLE_TRIALS] != SIZE_MAX || (f && (f->trials || f->failures));
+    bool counted = blueprint_counted(b);
     bool calculated = f && b->of[ROLE_TARGET] == SIZE_MAX;
     double y =
         calculated ? formula_number(f, &f->y, row) : cell_of(b, s, row, ROLE_TARGET, 0.0);

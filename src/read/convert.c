@@ -102,11 +102,6 @@ static const char *column_name(const plan *p, size_t column)
     return column == SIZE_MAX ? "" : p->columns->name[column];
 }
 
-static bool has_notes(const rows *r)
-{
-    return r->notes || r->label_count > 0;
-}
-
 static void add_notes(const rows *r, text *to)
 {
     const char *notes = r->notes ? r->notes : "";
@@ -135,7 +130,7 @@ static char *make_text(const design *g, size_t *size)
         const char *string = i < TEXTS ? said[i] : g->r->names[i - TEXTS];
         text_bytes(&all, string, strlen(string) + 1);
     }
-    if (has_notes(g->r)) add_notes(g->r, &all);
+    add_notes(g->r, &all);
     *size = all.length;
     free(features);
     free(taken);
@@ -148,7 +143,6 @@ static char *make_text(const design *g, size_t *size)
 /* Of sparse rows, in the place of x. */
 static void lay_out_entries(table_header *h, size_t count, bool ones)
 {
-    if (h->version < TABLE_VERSION_SPARSE) h->version = TABLE_VERSION_SPARSE;
     h->entries[ENTRIES_START] = table_room(h, (h->rows + 1) * sizeof(uint64_t));
     h->entries[ENTRIES_COLUMN] = table_room(h, count * sizeof(uint32_t));
     h->entries[ENTRIES_VALUE] = table_room(h, ones ? 0 : count * sizeof(double));
@@ -158,7 +152,7 @@ static table_header lay_out(const design *g, size_t n, size_t text_size)
 {
     const rows *r = g->r;
     uint64_t row_bytes = n * sizeof(double), column_bytes = r->d * sizeof(double);
-    table_header h = {.version = has_notes(r) ? TABLE_VERSION_NOTES : TABLE_VERSION_DENSE,
+    table_header h = {.version = TABLE_VERSION_DESIGN,
                       .bytes = TABLE_PAGE,
                       .rows = n,
                       .columns = r->d,
@@ -269,7 +263,7 @@ static sbps_status fill(const table_job *job, design *g, const passage *w, sbps_
     return status;
 }
 
-/* Means, sds, text and at last the header. Dense x, the last section, may have become shorter. */
+/* Means, sds, text and at last the header. Dense x, the last section of those mapped, may have become shorter. */
 static void put_rest(table_header *h, const rows *r, const char *words)
 {
     unsigned char *base = r->mapped->base;
@@ -282,11 +276,23 @@ static void put_rest(table_header *h, const rows *r, const char *words)
         memcpy(base + h->section[SECTION_SD].at, r->sd, r->d * sizeof *r->sd);
     }
     memcpy(base + h->section[SECTION_TEXT].at, words, h->section[SECTION_TEXT].size);
+    h->design = table_room(h, strlen(r->design) + 1);
+    h->design_crc = table_design_crc(r->design);
     snprintf(h->storage, sizeof h->storage, "%s", r->storage->name);
     h->hash = r->hash;
     h->tail_crc = table_tail_crc(h, base);
     h->crc = table_crc(h);
     memcpy(base, h, sizeof *h);
+}
+
+/* The design is known when all else lies there: it comes last, and is written, not mapped. */
+static sbps_status put_design(const table_job *job, const table_header *h, const char *words,
+                              sbps_error *err)
+{
+    size_t size = h->design.size;
+    bool written = ftruncate(job->file, (off_t)h->bytes) == 0 &&
+                   pwrite(job->file, words, size, (off_t)h->design.at) == (ssize_t)size;
+    return written ? SBPS_OK : fail_written(job, errno, err);
 }
 
 static sbps_status make_table(const table_job *job, const row_source *s, const rows_spec *spec,
@@ -310,11 +316,10 @@ static sbps_status make_table(const table_job *job, const row_source *s, const r
         status = map_design(job, &h, &g, err);
         if (status == SBPS_OK) status = fill(job, &g, w, err);
         if (status == SBPS_OK) put_rest(&h, g.r, words);
+        if (status == SBPS_OK) status = put_design(job, &h, g.r->design, err);
     }
     free(words);
     design_close(&g);
-    if (status == SBPS_OK && ftruncate(job->file, (off_t)h.bytes) != 0)
-        status = fail_written(job, errno, err);
     return status;
 }
 

@@ -49,7 +49,7 @@ static char *make_text(const rows *r, const rows_spec *spec, size_t *size)
 static table_header lay_out(const rows *r, const rows_spec *spec, size_t text_size)
 {
     uint64_t row_bytes = r->n * sizeof(double), column_bytes = r->d * sizeof(double);
-    table_header h = {.version = TABLE_VERSION_GROUPS,
+    table_header h = {.version = TABLE_VERSION_DESIGN,
                       .bytes = TABLE_PAGE,
                       .rows = r->n,
                       .columns = r->d,
@@ -68,6 +68,8 @@ static table_header lay_out(const rows *r, const rows_spec *spec, size_t text_si
     h.section[SECTION_TEXT] = table_room(&h, text_size);
     h.groups = table_room(&h, groups_write(r->groups, r->n, spec->formula, NULL));
     h.section[SECTION_X] = table_room(&h, (uint64_t)r->storage->bytes(r));
+    h.design = table_room(&h, strlen(r->design) + 1);
+    h.design_crc = table_design_crc(r->design);
     return h;
 }
 
@@ -87,6 +89,7 @@ static void fill(table_header *h, const rows *r, const rows_spec *spec, const ch
         if (h->section[k].size > 0)
             memcpy(base + h->section[k].at, from[k], h->section[k].size);
     groups_write(r->groups, r->n, spec->formula, base + h->groups.at);
+    memcpy(base + h->design.at, r->design, h->design.size);
     h->tail_crc = table_tail_crc(h, base);
     h->crc = table_crc(h);
     memcpy(base, h, sizeof *h);

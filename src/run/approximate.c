@@ -28,7 +28,7 @@ static sbps_status search_mode(sbps_mode *found, sbps_error *err)
     start_point start;
     sbps_status status = target_start(o, found->u, found->names, &start, err);
     if (status == SBPS_OK) status = groups_ready(found->u, start.w, err);
-    if (status == SBPS_OK) status = mode_find_by(found->u, start.w, &how, &found->m, err);
+    if (status == SBPS_OK) status = groups_find(found->u, start.w, &how, &found->m, err);
     quadrature rule;
     if (status == SBPS_OK) status = groups_settle(found->u, &how, &found->m, &rule, err);
     start_release(&start);

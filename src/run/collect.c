@@ -139,8 +139,10 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
     char told[512];
     replan_told(run, sizeof told, told);
     info->replanned = copy_text(told);
-    bool whole = info->sampler && info->replanned && info->model && info->control_variate &&
-                 info->metric && info->minibatch && info->target && info->created_at;
+    info->made_by = copy_text("sbps " SBPS_VERSION);
+    bool whole = info->sampler && info->replanned && info->made_by && info->model &&
+                 info->control_variate && info->metric && info->minibatch && info->target &&
+                 info->created_at;
     return whole ? SBPS_OK : fail_memory(err);
 }
 
@@ -166,6 +168,7 @@ static sbps_status fill(const sbps_run *run, result *r, sbps_error *err)
     for (size_t j = 0; j < r->dim; j++)
         if (!(r->names[j] = copy_text(run->told[j]))) return fail_memory(err);
     fill_draws(run, r);
+    marks_fill(run, r);
     fill_moments(run, r);
     fill_counts(run, &r->info);
     if ((status = fill_fitness(run, &r->info, err)) != SBPS_OK) return status;

@@ -87,6 +87,7 @@ sbps_status run_advance(sbps_run *run, bool *finished, sbps_error *err)
         if (!warming_up && stop_now(run)) s->phase = PHASE_DONE;
         if (warming_up && (status = replan_after_round(run, err)) != SBPS_OK) return status;
     }
+    if (!warming_up) marks_after_round(run);
     if (s->phase != PHASE_WARMUP) run->share = fmax(run->share, stop_share(run));
     *finished = !whole || s->phase == PHASE_DONE;
     return files_after_round(run, *finished, err);

@@ -68,14 +68,18 @@ const array_field layout_stats[] = {
     LATER(log_prior, "log density of the priors, at the coordinates that are flown in", "nat"),
     LATER(log_likelihood,
           "log likelihood; as exact as the potential is: its sd is potential_sd", "nat"),
+    LATER(seconds, "seconds of sampling when it was made, by the clock between rounds", "s"),
     {NULL, 0, NULL, NULL, false},
 };
 
 const info_field layout_texts[] = {
-    INFO(sampler),          INFO(model),     INFO(control_variate),
-    INFO(metric),           INFO(minibatch), INFO(created_at),
-    INFO(target),           INFO(data),      INFO(formula),
-    INFO(influential_rows), INFO(replanned), END,
+    INFO(sampler),         INFO(model),
+    INFO(control_variate), INFO(metric),
+    INFO(minibatch),       INFO(created_at),
+    INFO(target),          INFO(data),
+    INFO(formula),         INFO(influential_rows),
+    INFO(replanned),       INFO(command),
+    INFO(made_by),         END,
 };
 
 const info_field layout_numbers[] = {

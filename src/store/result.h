@@ -11,6 +11,8 @@ typedef struct {
 
 typedef struct {
     char *sampler, *model, *control_variate, *metric, *minibatch, *created_at, *target;
+    char *command;       /* that was typed, quoted for a shell; NULL: unknown */
+    char *made_by;       /* program and version */
     char *data;          /* name of the table's file; NULL: it had none */
     char *formula;       /* target ~ columns, categories with their levels; NULL: no columns */
     double rows_dropped; /* for missing cells; NAN: unknown */
@@ -64,7 +66,8 @@ typedef struct sbps_result {
     double *proposals, *bounces, *missing;
     double *k; /* width of the band in force */
     double *potential, *potential_sd;
-    char *design; /* of the table, see docs/design.md; NULL: unknown */
+    double *seconds; /* of sampling when it was made, see run/marks.c; NAN: unknown */
+    char *design;    /* of the table, see docs/design.md; NULL: unknown */
     /* per draw, [chain][draw]; the likelihood's standard error is that of the potential */
     double *log_prior, *log_likelihood;
     result_info info;

@@ -110,6 +110,9 @@ TEST(exp_and_sigmoid_give_the_same_bits_in_every_variant)
             kernels_at(0)->softplus(n, x, one);
             k->softplus(n, x, two);
             CHECK(same_bits(n + 1, one, two) && two[n] == 42);
+            kernels_at(0)->hermite_sums(n / 4, 3, x, x + 3 * (n / 4), one);
+            k->hermite_sums(n / 4, 3, x, x + 3 * (n / 4), two);
+            CHECK(same_bits(n + 1, one, two) && two[n] == 42);
         }
     }
 }
@@ -254,6 +257,21 @@ TEST(softplus_is_within_three_ulp)
     }
     k->softplus(1, &(double){NAN}, out);
     CHECK(isnan(out[0]));
+}
+
+/* He_0 to He_4 at t are 1, t, t^2 - 1, t^3 - 3t, t^4 - 6t^2 + 3. */
+TEST(sums_of_hermite_polynomials_are_what_they_are_called)
+{
+    const double t[] = {-1.5, 0.0, 0.25, 2.0, 3.0}, c[] = {0.5, -1.0, 2.0, 0.25, -0.125};
+    double by[25], out[5];
+    for (size_t i = 0; i < 25; i++) by[i] = c[i / 5] * (double)(i % 5 + 1);
+    kernels_best()->hermite_sums(5, 5, by, t, out);
+    for (size_t i = 0; i < 5; i++) {
+        double x = t[i], s = x * x;
+        double sum = c[0] + c[1] * x + c[2] * (s - 1.0) + c[3] * x * (s - 3.0) +
+                     c[4] * (s * s - 6.0 * s + 3.0);
+        CHECK_NEAR(out[i], sum * (double)(i + 1), 64 * TOL_ROUND);
+    }
 }
 
 TEST(sigmoid_is_within_four_ulp)

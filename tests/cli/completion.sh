@@ -31,6 +31,7 @@ for command in $commands; do
 done
 [ "$cases" -gt 60 ] || fault help "only $cases subcommands and options were found"
 offers 'models'     logistic  sbps sample rows.csv --model lo
+offers 'families'   poisson   sbps sample rows.csv --family po
 offers 'samplers'   hmc       sbps sample rows.csv --sampler ''
 offers 'words'      strata    sbps sample --minibatch s
 offers 'files'      rows.csv  sbps summary ro

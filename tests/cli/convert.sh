@@ -52,6 +52,12 @@ long=(--model logistic --warmup 2000 --chains 2 --progress off)
 cmp -s resumed.csv whole.csv || fault 'resume' 'the resumed run is another'
 try 'resume on the text'   1 '' 'other options|other data' "$sbps" sample data.csv --target y "${long[@]}" --epochs 200 --resume c -o x.nc
 
+printf 'y,g\nyes,a\nno,"b ""c"\nyes,\n' >few.csv
+try 'JSON'                 0 '"file": "few.tbl", "rows": 2, "notes": \[.*"1 of 3 rows (is|are) left out' '' "$sbps" convert few.csv few.tbl --target y --missing drop --json
+if command -v python3 >/dev/null; then
+    cases=$((cases + 1))
+    "$sbps" convert few.csv few.tbl --target y --missing drop --json | python3 -c 'import json, sys; json.load(sys.stdin)' || fault 'JSON' 'none'
+fi
 try 'no operands'          2 '' 'a file is missing: want .sbps convert IN OUT' "$sbps" convert
 try 'no target'            2 '' 'data.csv: no target: name its column' "${convert[@]}"
 try 'memory'               2 '' "--memory: 'lots' will not do: want bytes such as 500M" "${convert[@]}" --target y --memory lots

@@ -24,7 +24,14 @@ part() {
 }
 part options <"$root/docs/sbps.1" | part columns >"$work/sbps.1"
 
+# a page for each subcommand
+mkdir "$work/man"
+commands=$("$program" help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p')
+for command in $commands; do "$program" help "$command" --manual >"$work/man/sbps-$command.1"; done
+
 if [ "${1:-}" = --update ]; then
+    rm -rf "$root/docs/man"
+    cp -r "$work/man" "$root/docs/man"
     cp "$work/options.md" "$root/docs/options.md"
     cp "$work/sbps.1" "$root/docs/sbps.1"
     exit 0
@@ -39,6 +46,14 @@ check() { # FILE: is it as made just now?
 }
 check options.md
 check sbps.1
+for command in $commands; do check "man/sbps-$command.1"; done
+[ "$(ls "$root/docs/man" | wc -l)" = "$(wc -w <<<"$commands")" ] || { echo 'docs/man has a page of no subcommand'; failures=$((failures + 1)); }
+if command -v man >/dev/null; then # nothing in them that man stumbles over
+    for page in "$root"/docs/man/*.1 "$root/docs/sbps.1"; do
+        said=$(LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -l "$page" 2>&1 >/dev/null) || true
+        [ -z "$said" ] || { echo "$page: $said"; failures=$((failures + 1)); }
+    done
+fi
 version=$("$program" --version)
 if ! grep -qF "\"$version\"" "$root/docs/sbps.1"; then
     echo "docs/sbps.1 does not name the version: $version"

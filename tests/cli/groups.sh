@@ -72,6 +72,26 @@ cmp -s .out three.sum || fault 'resumed' "$(diff .out three.sum | head -2)"
 try 'coordinates'   0 '(^| )partial_cor_g__a__b,' '' "$sbps" map "${three[@]:0:4}" --csv
 try 'no start'      1 '' "'cor_g__a__b' is a function of several coordinates" "$sbps" map "${three[@]:0:4}" --start three.sum
 
+# of crossed factors whose rows hardly vary levels are held fast against each other, and not beside the intercept
+awk 'BEGIN {
+    print "y,g,h"
+    for (g = 1; g <= 15; g++)
+        for (h = 1; h <= 6; h++) printf "%.7f,g%d,h%d\n", 0.35 * sin(11 * g) + 0.7 * cos(5 * h) + 0.0004 * sin(19 * g + 7 * h * h), g, h
+}' >fast.csv
+fast=(fast.csv 'y ~ 1 + (1 | g) + (1 | h)' --family gaussian)
+try 'held fast'     0 '' 'linear model' "$sbps" sample "${fast[@]}" --ess 200 --chains 2 --seed 3 --progress off --ranef all -o fast.nc
+try 'and sampled'   0 '^name' '' "$sbps" summary fast.nc --csv
+awk -F, '
+    FILENAME == "fast.csv" { total[$3] += $1; rows[$3]++ }
+    FILENAME == ".out" && /^"r_h\[h/ { gsub(/^"r_h\[/, "", $1); mean[$1] = $3 }
+    END {
+        for (h = 2; h <= 6; h++) {
+            truth = total["h" h] / rows["h" h] - total["h1"] / rows["h1"]
+            off = mean["h" h] - mean["h1"] - truth
+            if (off > 0.001 || off < -0.001) { print "h" h, mean["h" h] - mean["h1"], truth; exit 1 }
+        }
+    }' fast.csv .out >.off || fault 'levels held fast' "$(cat .off)"
+
 # ---- what is not ----
 try 'no groups'      2 '' '\-\-prior-sd is of groups, and the table has none' "$sbps" sample t.csv 'y ~ x' --family bernoulli --prior-sd 'normal(0,1)' -o no.nc
 try 'no effects'     1 '' '\-\-ranef: the table has no groups' "$sbps" sample t.csv 'y ~ x' --family bernoulli --ranef no.csv --ess 50 --progress off -o no.nc

@@ -32,10 +32,38 @@ try 'no target, no trials needed'  0 'row,mean,sd,q5,q50,q95 1,' '150 rows by [0
     "${predict[@]}" binomial.nc without.csv
 try 'classes: a line each'         0 'row,class,mean,sd,q5,q50,q95 1,cat,.* 1,dog,.* 1,eel,.* 2,cat,' 'rows/s' \
     "${predict[@]}" softmax.nc without.csv
+for name in linear softmax; do
+    sed '3s/^[^,]*,/NA,/; 4s/,[^,]*,/,NA,/' table.csv >gaps.csv
+    try "$name: draws as CSV"    0 '' 'rows/s' "${predict[@]}" $name.nc gaps.csv --draws --max-draws 7 -o all.csv
+    try "$name: draws as NetCDF" 0 '' 'rows/s' "${predict[@]}" $name.nc gaps.csv --draws --max-draws 7 -o all.nc
+    try "$name: are the same"    0 '' ''       /usr/bin/python3 "$root/tests/cli/predict_arrays.py" all.nc all.csv
+done
+try 'no draws, no NetCDF'          2 '' 'all.nc: NetCDF is for all draws: say --draws' "${predict[@]}" linear.nc table.csv -o all.nc
 try 'all draws'                    0 '^row,draw1,draw2,' 'rows/s' "${predict[@]}" linear.nc without.csv --draws --max-draws 3
 cases=$((cases + 1))
 "${predict[@]}" linear.nc table.csv 2>.err | head -n 2 >/dev/null
 grep -q NetCDF .err && fault 'a reader that leaves' "$(cat .err)"
+
+# ---- converted tables: the same rows, in their order; runs on them know their design ----
+cases=$((cases + 1))
+designs=("scaled|--target y --features z,a,x --standardize" "linear|--formula y~poly(x,2)+bs(z,5)*a" "grouped|--formula y~x+a+(1+x|g)"
+    "softmax|--formula k~x+a" "ordinal|--formula o~x+a" "binomial|--formula s|trials(t)~x+cut(z,3)" "poisson|--formula c~log(z)+factor(t)+x+offset(z/10)")
+families=([1]=gaussian [2]=gaussian [3]=categorical [4]=cumulative [5]=binomial [6]=poisson)
+for i in "${!designs[@]}"; do
+    name=${designs[i]%%|*}
+    read -ra options <<<"${designs[i]#*|}"
+    if ((i == 0)); then model=(--model linear); else model=(--family "${families[i]}"); fi
+    "$sbps" convert table.csv $name.tbl "${options[@]}" 2>.err >/dev/null || fault "convert $name" "$(cat .err)"
+    "${predict[@]}" $name.nc table.csv 2>/dev/null >text.csv
+    "${predict[@]}" $name.nc $name.tbl 2>.err >mapped.csv || fault "$name.tbl" "$(cat .err)"
+    sort -t, -k1,1n -s mapped.csv >ordered.csv
+    [ $name = grouped ] && sort -t, -k2 -s ordered.csv | cut -d, -f2- >by_value.csv && sort -t, -k2 -s text.csv | cut -d, -f2- >text_by_value.csv
+    if [ $name = grouped ]; then set -- text_by_value.csv by_value.csv; else set -- text.csv ordered.csv; fi
+    paste -d, "$1" "$2" | awk -F, 'NR > 1 { for (k = NF / 2; k > 1; k--) { a = $k - $(k + NF / 2); if (a > 1e-8 || a < -1e-8) bad++ } }
+        END { exit bad > 0 || NR != lines }' lines="$(wc -l <text.csv)" || fault "$name.tbl" 'other predictions than of its text'
+    "$sbps" sample $name.tbl "${model[@]}" --seed 5 --ess 60 --ranef all --progress off -o $name-table.nc >/dev/null 2>.err
+    try "a run on $name.tbl" 0 'row,' 'rows/s' "${predict[@]}" $name-table.nc table.csv
+done
 
 # ---- levels of groups ----
 sed '2s/,g[0-9],/,new,/' table.csv >new_group.csv
@@ -48,6 +76,31 @@ cases=$((cases + 1))
 try 'a run without effects'       1 '' "bare.nc: it holds no draws of the effects of 'g': .*--ranef all" "${predict[@]}" bare.nc table.csv
 try 'the same, all levels new'    0 'row,mean' 'bare.nc keeps no effects of groups: every level counted as a new one' \
     "${predict[@]}" bare.nc table.csv --new-levels prior
+
+# ---- another encoding ----
+cases=$((cases + 1))
+sed '1s/^x,/größe,/; s/,u,/,ü,/' table.csv >utf8.csv
+iconv -f utf-8 -t latin1 utf8.csv >latin1.csv
+"$sbps" sample utf8.csv 'y ~ größe + a' --family gaussian --seed 5 --ess 60 --progress off -o wide.nc >/dev/null 2>.err || fault 'encoding' "$(cat .err)"
+"${predict[@]}" wide.nc utf8.csv 2>/dev/null >utf8.out
+"${predict[@]}" wide.nc latin1.csv --encoding latin1 2>.err | cmp -s - utf8.out || fault 'encoding' "other predictions: $(cat .err)"
+for what in loo score; do
+    [ "$("$sbps" $what wide.nc utf8.csv --json)" = "$("$sbps" $what wide.nc latin1.csv --encoding latin1 --json)" ] || fault 'encoding' "another $what"
+    try "$what: another word" 2 '' "--encoding: 'latin' will not do" "$sbps" $what wide.nc latin1.csv --encoding latin
+done
+try 'another word'        2 '' "--encoding: 'latin' will not do" "${predict[@]}" wide.nc latin1.csv --encoding latin
+
+# ---- run files that are not as they should be ----
+: >empty.nc
+: >nothing.csv
+head -c 1000 linear.nc >cut.nc
+LC_ALL=C sed 's/{"version":1,/{"version":9,/' linear.nc >changed.nc # the design is text in the file
+for what in predict score loo; do
+    try "$what: a changed byte" 1 '' 'changed.nc: not a run file of sbps, or cut short: its checksum does not agree' "$sbps" $what changed.nc table.csv
+    try "$what: an empty run"   1 '' 'sbps: empty.nc: [a-z ]+' "$sbps" $what empty.nc table.csv
+    try "$what: a cut run"      1 '' 'sbps: cut.nc: [a-z ]+' "$sbps" $what cut.nc table.csv
+    try "$what: an empty table" 1 '' 'nothing.csv:1: the file is empty' "$sbps" $what linear.nc nothing.csv
+done
 
 # ---- what cannot be ----
 cut -d, -f2- without.csv >lacking.csv
@@ -74,9 +127,10 @@ try 'another kind'        2 '' "--kind: 'mode' will not do" "${predict[@]}" line
 try 'a file missing'      2 '' 'want `sbps predict RUN.nc NEW.csv`' "${predict[@]}" linear.nc
 try 'output is the data'  2 '' 'is read by this command' "${predict[@]}" linear.nc table.csv -o table.csv
 "$sbps" convert table.csv table.tbl --target y --features x,z >/dev/null 2>&1
+"$sbps" convert table.csv other.tbl --target y --features x,t >/dev/null 2>&1
 "$sbps" sample table.tbl --model linear --ess 60 --progress off -o mapped.nc >/dev/null 2>&1
-try 'a run without a design' 1 '' 'mapped.nc: it does not know its design' "${predict[@]}" mapped.nc table.csv
-try 'a converted table'   1 '' 'table.tbl: a converted table has no columns as they were read' "${predict[@]}" linear.nc table.tbl
+try 'another design'      1 '' "table.tbl: its formula is not the run's, and a converted table cannot be treated otherwise" "${predict[@]}" linear.nc table.tbl
+try 'another column'      1 '' "other.tbl: its columns, or levels of them, are not the run's" "${predict[@]}" mapped.nc other.tbl
 "$sbps" sample --model banana --ess 60 --progress off -o banana.nc >/dev/null 2>&1
 try 'a density'           1 '' 'banana.nc: it does not know its design' "${predict[@]}" banana.nc table.csv
 

@@ -27,15 +27,31 @@ with open("hostile.csv", "w", encoding="utf-8") as file:
 P
 sample hostile.nc hostile.csv --model logistic --target y --seed 2
 
+# with their tables
+"$sbps" simulate poisson --rows 800 --dim 2 --seed 1 -o counts.csv
+"$sbps" simulate linear --rows 800 --dim 2 --seed 1 -o numbers.csv
+sample counts.nc counts.csv --model poisson --target y --seed 2
+sample numbers.nc numbers.csv --model linear --target y --seed 2
+awk -F, -v OFS=, 'NR > 1 { $1 = $1 * (NR % 3) } 1' counts.csv >off.csv # counts that spread too much
+sample off.nc off.csv --model poisson --target y --seed 2
+sample narrow.nc numbers.csv --model linear --target y --seed 2 --prior "normal(0,0.05)"
+for run in run:table counts:counts off:off narrow:numbers numbers:numbers hostile:hostile; do
+    name=${run%:*}_rows
+    try "report $name" 0 '' '' "$sbps" report ${run%:*}.nc ${run#*:}.csv -o $name.html
+    "$sbps" summary ${run%:*}.nc --csv >$name.csv
+done
+
 for run in run short unknown alone many hostile; do
     try "report $run" 0 '' '' "$sbps" report $run.nc -o $run.html
     "$sbps" summary $run.nc --csv >$run.csv
 done
 "$sbps" report run.nc >stdout.html || fault stdout 'exit code'
 cmp -s stdout.html run.html || fault stdout 'another page than -o'
+"$sbps" report run.nc - <table.csv >pipe.html || fault pipe 'exit code' # a table that can be read but once
+diff -q <(grep -v 'seconds for rows' pipe.html) <(grep -v 'seconds for rows' run_rows.html) >/dev/null || fault pipe 'another page than of the file'
 
 cases=$((cases + 1))
-/usr/bin/python3 "$root/tests/cli/report_page.py" run short unknown alone many hostile || fault page 'not as it should be'
+/usr/bin/python3 "$root/tests/cli/report_page.py" run short unknown alone many hostile run_rows counts_rows off_rows numbers_rows hostile_rows || fault page 'not as it should be'
 
 # ---- verdicts ----
 says() { # NAME WORDS
@@ -49,6 +65,23 @@ says short   'What to do:'
 says unknown 'the stated bias of the means is not known to this sampler'
 says many    'Of 1200 parameters the 200 farthest from 0'
 
+says run     'command</dt><dd><code>sbps sample table.csv --model logistic .*--progress off -o run.nc</code>'
+says run     'Effective sample size against seconds of sampling'
+says many    'Effective sample size against the number of draws'
+
+says run_rows     'Calibration: shares seen against shares predicted'
+says counts_rows  '>Rootogram: |<title>Rootogram'
+says counts_rows  'Histogram of probabilities below each row'
+says numbers_rows '<title>Density'
+says run_rows     'Pareto k of 2000 rows, 0 of them above 0.7'
+says run_rows     "elpd_loo</th><td>$("$sbps" loo run.nc table.csv --json | grep -oE '"elpd_loo": -?[0-9]+' | grep -oE '[-0-9]+$')"
+says off_rows     'The rows are not as the model says: [1-9]'
+says off_rows     'You can trust these numbers, with a remark'
+says narrow_rows  'Other priors would give another answer'
+grep -q 'Other priors would' run_rows.html && fault run_rows 'a remark on priors that do not weigh'
+says run          'No posterior depends on its prior'
+grep -q 'id="checks"' run.html && fault run 'checks of no table'
+
 # ---- mistakes ----
 printf 'nothing' >broken.nc
 head -c 4000 run.nc >cut.nc
@@ -59,6 +92,9 @@ try 'cut short'    1 '' 'cut.nc: ' "$sbps" report cut.nc -o page.html
 try 'a table'      1 '' 'table.csv: not a run file' "$sbps" report table.csv -o page.html
 try 'over the run' 2 '' 'run.nc' "$sbps" report run.nc -o run.nc
 try 'no folder'    '[12]' '' 'none/page.html' "$sbps" report run.nc -o none/page.html
+try 'no column'    1 '' "counts.csv: .*no column 'x3'" "$sbps" report run.nc counts.csv -o page.html
+try 'no table'     1 '' 'nowhere.csv: ' "$sbps" report run.nc nowhere.csv -o page.html
+try 'over data'    2 '' 'table.csv' "$sbps" report run.nc table.csv -o table.csv
 [ -e page.html ] && fault mistakes 'a page was left behind'
 
 # ---- in a browser ----

@@ -9,7 +9,7 @@ import re
 import sys
 import xml.etree.ElementTree
 
-ORDER = ["verdict", "coefficients", "errors", "chains", "ess", "densities", "pairs", "everything", "origin"]
+ORDER = ["verdict", "coefficients", "errors", "chains", "ess", "densities", "pairs", "checks", "loo", "sensitivity", "everything", "origin"]
 NEEDED = {"verdict", "coefficients", "errors", "origin"}
 EMPTY = {"meta", "line", "circle", "path"}
 
@@ -79,7 +79,16 @@ def clean(name):
     return re.sub(r"[\x00-\x1f\x7f]", "?", name)
 
 
-def check_numbers(page, rows):
+def check_smallest(page, text):
+    """The smallest ESS of the verdict stands in the table of errors, and is the smallest there."""
+    told = re.search(r"smallest ESS</dt><dd>([^<]*)", text).group(1)
+    listed = [line[-1] for line in page.tables[1][1:]]
+    number = lambda cell: float(cell.replace(",", ""))
+    if told != "unknown" and all(cell != "unknown" for cell in listed):
+        assert told in listed and number(told) == min(map(number, listed)), (told, listed)
+
+
+def check_numbers(page, rows, text):
     """The first table, and the last of parameters where some are left out, against the summary."""
     columns = ["mean", "mcse", "sd", "q5", "q50", "q95", "bias", "ess_bulk", "ess_tail", "rhat"]
     by_name = {clean(row["name"]): row for row in rows}
@@ -94,9 +103,9 @@ def check_numbers(page, rows):
         row = by_name[line[0]]
         assert near(line[2], float(row["bias"])), (line, row)
         assert near(line[4], float(row["mcse"]) / float(row["sd"])), (line, row)
+    check_smallest(page, text)
     if "everything" in page.sections:
-        table = page.tables[2]
-        assert len(table) == len(rows) + 1 and table[0][1:] == list(rows[0])[1:]
+        table = next(t for t in page.tables[2:] if len(t) == len(rows) + 1 and t[0][1:] == list(rows[0])[1:])
         for line, row in zip(table[1:], rows):
             assert line[0] == clean(row["name"])
             assert all(near(cell, float(row[c])) for cell, c in zip(line[1:], table[0][1:])), line
@@ -111,7 +120,7 @@ def check(name):
     page.feed(text)
     page.close()
     check_structure(page, text)
-    check_numbers(page, rows)
+    check_numbers(page, rows, text)
     assert len(rows) > 120 or len(text) < 300_000, f"{len(text)} bytes"
 
 

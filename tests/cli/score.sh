@@ -32,21 +32,50 @@ for what in score loo; do
     "$sbps" $what linear.nc table.csv --json --threads 3 | cmp -s - one || fault "$what" 'other threads, other numbers'
 done
 
-# ---- a sample of rows: within 4 of its own standard errors, which are small ----
+# ---- samples of rows: on average within 4 standard errors of what all say, and as far from it as they state ----
 cases=$((cases + 1))
 value() { sed "s/.*\"$1\": \([-0-9.e]*\).*/\1/"; }
 all=$("$sbps" loo grouped.nc table.csv --json | value elpd_loo)
-for seed in 1 2 3 4 5; do
-    "$sbps" loo grouped.nc table.csv --json --rows 50 --seed $seed >sample
-    awk -v all="$all" -v part="$(value elpd_loo <sample)" -v own="$(value se_subsampling <sample)" -v of="$(value se_elpd_loo <sample)" \
-        'BEGIN { z = (part - all) / own; exit !(z < 4 && z > -4 && own > 0 && own < of) }' || fault 'a sample' "$all: $(cat sample)"
+for seed in {1..20}; do
+    "$sbps" loo grouped.nc table.csv --json --rows 50 --seed "$seed" >sample
+    echo "$(value elpd_loo <sample) $(value se_subsampling <sample) $(value se_elpd_loo <sample)"
+done | awk -v all="$all" '{ off += $1 - all; square += ($1 - all) ^ 2; own += $2 ^ 2; if (!($2 > 0 && $2 < $3)) bad = 1 }
+    END { z = off / sqrt(own); ratio = sqrt(square / own); print z, ratio; exit bad || z > 4 || z < -4 || ratio > 2 || ratio < 0.5 }' >.out ||
+    fault 'samples' "off by $(cat .out) of their errors"
+
+# ---- a converted table, and standard input: the same numbers; each row is named as in the text ----
+cases=$((cases + 1))
+"$sbps" convert table.csv scored.tbl --target y --features x,z,a >/dev/null 2>&1
+run converted --model linear --target y --features x,z,a
+for what in 'loo converted.nc' 'loo converted.nc --rows 149' 'score converted.nc'; do
+    read -ra words <<<"$what"
+    for from in table.csv scored.tbl -; do
+        "$sbps" "${words[0]}" "${words[1]}" "$from" "${words[@]:2}" --json <table.csv 2>&1 | tr ',' '\n' | grep -v 'crps' >"of_$from"
+    done
+    cmp -s of_table.csv of_- || fault "$what" 'standard input gives other numbers'
+    case $what in *--rows*) continue ;; esac # other rows are drawn of a table that lies in another order
+    paste of_table.csv of_scored.tbl | awk '{ a = $2 + 0; b = $(NF / 2 + 2) + 0; d = a - b; if (a == 0 && b == 0) { next }
+        n++; if (d > 1e-9 * (1 + a * a) || d < -1e-9 * (1 + a * a)) bad = 1 } END { exit bad || n < 8 }' ||
+        fault "$what" "the converted table gives other numbers: $(paste of_table.csv of_scored.tbl)"
 done
+cases=$((cases + 1))
+for from in table.csv scored.tbl; do # surrogates are near what they stand for
+    "$sbps" loo converted.nc $from --rows 100 --json >sample
+    awk -v own="$(value se_subsampling <sample)" -v of="$(value se_elpd_loo <sample)" 'BEGIN { exit !(own < 0.1 * of) }' ||
+        fault "a sample of $from" "$(cat sample)"
+done
+try 'a run on a converted table' 0 '^elpd_loo .* rows +150, of which 40 were looked at; .*by the sample +elpd_loo \+- [0-9.]+, p_loo \+- ' '' \
+    "$sbps" loo converted.nc scored.tbl --rows 40
+try 'compare on it' 0 'converted.nc +0.0000' '' "$sbps" compare converted.nc converted.nc --data scored.tbl
 
 # ---- what cannot be ----
 cut -d, -f1-4 table.csv >without.csv
 try 'no target'        1 '' "without.csv: it has no column 'y', which the run had" "$sbps" score linear.nc without.csv
-try 'standard input'   2 '' 'read twice' "$sbps" loo linear.nc -
-try 'other targets'    1 '' 'they explain other targets' "$sbps" compare linear.nc logistic.nc
+try 'standard input'   2 '' 'standard input can be read once' "$sbps" compare linear.nc short.nc --data -
+run trial 'b ~ x' --family binomial
+try 'single trials'    0 ' auc +0\.' '' "$sbps" score trial.nc table.csv
+"$sbps" score binomial.nc table.csv | grep -q auc && fault 'several trials' 'have an auc'
+try 'other targets'    1 '' "they explain other targets and cannot be compared: '[a-z]+' and '[a-z]+'" "$sbps" compare linear.nc logistic.nc
 sed '3s/,cat,/,cow,/; 3s/,dog,/,cow,/; 3s/,eel,/,cow,/' table.csv >class.csv
 try 'another class'    1 '' "row 2: column 'k': 'cow' is none of the levels" "$sbps" score softmax.nc class.csv
 sed '3s/^[^,]*/NA/' table.csv >missing.csv

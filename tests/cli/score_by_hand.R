@@ -44,7 +44,12 @@ e <- eta("grouped", model.matrix(y ~ x, table)) + t(w[, paste0("r_g[", table$g, 
 matrices$grouped <- matrix(normal("grouped", e), nrow(e))
 
 # ---- held-out densities ----
+densities <- function(run) {
+    text <- system2(program, c("predict", paste0(run, ".nc"), "table.csv", "--kind", "density", "--draws", "--max-draws", "0"), stdout = TRUE, stderr = FALSE)
+    unname(as.matrix(read.csv(text = text)[, -1]))
+}
 for (run in names(matrices)) {
+    same(paste(run, "density"), max(abs(densities(run) - matrices[[run]])), 0)
     lpd <- apply(matrices[[run]], 1, lme)
     have <- ours("score", paste0(run, ".nc"), "table.csv")
     same(paste(run, "elpd"), have["elpd"], sum(lpd))

@@ -25,7 +25,7 @@ try 'option first'         2 ''                        "want a subcommand before
 
 try 'no data'              2 ''                        'the data file is missing' "$sbps" sample --model logistic
 try 'two tables'           2 ''                        "'more.csv' is no file, and one operand too many" "${sample[@]}" more.csv
-try 'no model'             2 ''                        '--model NAME is missing; .sbps list models. names' "$sbps" sample data.csv --target y
+try 'no model'             2 ''                        '--model NAME is missing; .sbps list models. names the models; or --family, of which .sbps list families. has' "$sbps" sample data.csv --target y
 try 'unknown model'        2 ''                        "unknown model 'logstic', did you mean 'logistic'" "$sbps" sample data.csv --model logstic --target y
 try 'unknown model, far'   2 ''                        "unknown model 'xyzzy'; .sbps list models" "$sbps" sample data.csv --model xyzzy --target y
 try 'unknown sampler'      2 ''                        "unknown sampler 'sbsp', did you mean 'sbps'" "${sample[@]}" --sampler sbsp
@@ -119,7 +119,7 @@ try 'skeleton: no folder'  1 '' '--skeleton: cannot write none/s.csv' "${sample[
 try 'list: nothing'        2 '' 'what shall be listed' "$sbps" list
 try 'list: misspelt'       2 '' "unknown family 'modles', did you mean 'models'" "$sbps" list modles
 try 'help names list options' 0 'sbps list options'    '' "$sbps" --help
-try 'list help'            0 'models.samplers.priors.columns.options' '' "$sbps" list --help
+try 'list help'            0 'models.families.samplers.priors.columns.options' '' "$sbps" list --help
 try 'list options'         0 '.--batch-size.'          '' "$sbps" list options
 try 'list models'          0 'logistic +[A-Z].*linear +[A-Z]' '' "$sbps" list models
 try 'list samplers'        0 'sbps +[^ ]'              '' "$sbps" list samplers
@@ -138,4 +138,14 @@ try 'simulate: seed'       2 ''                        "--seed: '-1' will not do
 try 'simulate: name'       2 ''                        "'logistik'" "$sbps" simulate logistik -o x.csv
 try 'simulate: no folder'  1 ''                        'there is no directory none' "$sbps" simulate logistic -o none/x.csv
 [ -e run.nc ] && fault 'nothing is sampled' 'run.nc was written'
+# ---- JSON, and colours at a terminal ----
+if command -v python3 >/dev/null; then
+    for family in models families samplers priors columns options; do
+        cases=$((cases + 1))
+        "$sbps" list $family --json | python3 -c 'import json, sys; a = json.load(sys.stdin); sys.exit(not (len(a) > 3 and all(x["name"] for x in a)))' ||
+            fault "list $family --json" 'no JSON'
+    done
+    cases=$((cases + 1))
+    python3 "$root/tests/cli/colour.py" "$sbps" >.out 2>&1 || fault 'colour' "$(tail -n 3 .out)"
+fi
 finish

@@ -205,6 +205,18 @@ static double *make_case(size_t k)
     return x;
 }
 
+static void agree_with_posterior(size_t k, const draw_summary *got)
+{
+    for (const said *want = vectors[k].want; want->field; want++) {
+        size_t f = field_named(want->field);
+        REQUIRE(f < FIELDS);
+        double a = field(got, f), b = want->value;
+        if (agree(a, b)) continue;
+        printf("%s: %s is %.17g, posterior says %.17g\n", cases[k].name, want->field, a, b);
+        check_failures++;
+    }
+}
+
 TEST(every_value_agrees_with_posterior)
 {
     REQUIRE(sizeof vectors / sizeof *vectors == CASES);
@@ -213,14 +225,24 @@ TEST(every_value_agrees_with_posterior)
         double *x = make_case(k);
         CHECK(strcmp(cases[k].name, vectors[k].name) == 0);
         CHECK(summarize_draws(cases[k].chains, cases[k].draws, x, &got, NULL) == SBPS_OK);
-        for (const said *want = vectors[k].want; want->field; want++) {
-            size_t f = field_named(want->field);
-            REQUIRE(f < FIELDS);
-            double a = field(&got, f), b = want->value;
-            if (agree(a, b)) continue;
-            printf("%s: %s is %.17g, posterior says %.17g\n", cases[k].name, want->field, a, b);
-            check_failures++;
+        agree_with_posterior(k, &got);
+        free(x);
+    }
+}
+
+/* A room that was used before, too. */
+TEST(a_few_lags_at_a_time_give_the_same)
+{
+    for (size_t k = 0; k < CASES; k++) {
+        draw_summary got;
+        draw_room *room;
+        double *x = make_case(k);
+        REQUIRE(draw_room_open(cases[k].chains, cases[k].draws, true, &room, NULL) == SBPS_OK);
+        for (int again = 0; again < 2; again++) {
+            summarize_in(room, x, &got);
+            agree_with_posterior(k, &got);
         }
+        draw_room_close(room);
         free(x);
     }
 }
@@ -292,9 +314,10 @@ TEST(normal_quantile_inverts_the_normal_distribution)
 TEST(tied_values_share_their_mean_rank)
 {
     const double x[] = {7, 1, 7, 3};
-    double z[4];
+    double z[4], by_rank[4];
     ranked room[8];
-    normal_scores(4, x, room, z);
+    for (size_t i = 0; i < 4; i++) by_rank[i] = rank_score((double)i + 1.0, 4);
+    order_scores(4, sort_ranked(4, x, room), by_rank, z);
     CHECK(z[0] == z[2]);
     CHECK_NEAR(z[0], normal_quantile((3.5 - 0.375) / 4.25), TOL_ROUND);
     CHECK_NEAR(z[1], normal_quantile((1.0 - 0.375) / 4.25), TOL_ROUND);
@@ -309,6 +332,28 @@ TEST(sorting_orders_signs_zeros_and_infinities)
     const ranked *order = sort_ranked(9, x, room);
     for (size_t i = 0; i < 9; i++) CHECK(order[i].index == want[i]);
     CHECK(order[3].value == order[4].value);
+}
+
+/* As most draws are, with some a long way out, which the radix sort has, and as those that have the same sign; values that
+ * come twice stay in their order. */
+TEST(sorting_is_stable_whatever_the_values_are)
+{
+    enum { N = 3000 };
+    static double x[N];
+    static ranked room[2 * N];
+    state = 11;
+    for (int kind = 0; kind < 3; kind++) {
+        for (size_t i = 0; i < N; i++) {
+            double one = kind == 2 ? floor(10.0 * bell()) : bell();
+            x[i] = kind == 1 && i % 100 == 0 ? 1e9 * one : one;
+        }
+        const ranked *order = sort_ranked(N, x, room);
+        for (size_t i = 0; i < N; i++) CHECK(x[order[i].index] == order[i].value);
+        for (size_t i = 1; i < N; i++)
+            CHECK(
+                order[i - 1].value < order[i].value ||
+                (order[i - 1].value == order[i].value && order[i - 1].index < order[i].index));
+    }
 }
 
 TEST(transform_is_the_sum_of_its_definition)

@@ -184,13 +184,14 @@ static void make_sparse_table(const char *path)
 static void repair_table(document *d)
 {
     table_header h;
+    bool inside = true;
     if (d->size < sizeof h) return;
     memcpy(&h, d->bytes, sizeof h);
-    bool inside = true;
-    for (section_name k = SECTION_MEAN; k <= SECTION_TEXT; k++)
-        inside = inside && h.section[k].at <= d->size &&
-                 h.section[k].size <= d->size - h.section[k].at;
+    for (table_section *s = h.section + SECTION_MEAN; s <= h.section + SECTION_TEXT; s++)
+        inside = inside && s->at <= d->size && s->size <= d->size - s->at;
     if (inside) h.tail_crc = table_tail_crc(&h, d->bytes);
+    if (h.design.at < d->size && memchr(d->bytes + h.design.at, 0, d->size - h.design.at))
+        h.design_crc = table_design_crc((const char *)d->bytes + h.design.at);
     h.crc = table_crc(&h);
     memcpy(d->bytes, &h, sizeof h);
 }

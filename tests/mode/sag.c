@@ -11,7 +11,8 @@ static mode *find_by(const fit *f, const char *method, double tolerance, uint64_
 {
     mode *m = NULL;
     sbps_error err = {0};
-    mode_request how = {method, tolerance, 1000.0, seed};
+    mode_request how = {
+        .method = method, .tolerance = tolerance, .most_epochs = 1000.0, .seed = seed};
     if (mode_find_by(f->u, NULL, &how, &m, &err) != SBPS_OK) printf("%s\n", err.text);
     return m;
 }
@@ -123,7 +124,7 @@ static void check_refused(const fit *f, const char *method, double epochs, const
 {
     mode *m = NULL;
     sbps_error err = {0};
-    mode_request how = {method, 1e-6, epochs, 1};
+    mode_request how = {.method = method, .tolerance = 1e-6, .most_epochs = epochs, .seed = 1};
     CHECK(mode_find_by(f->u, NULL, &how, &m, &err) != SBPS_OK);
     CHECK(!m && strstr(err.text, words));
     if (!strstr(err.text, words)) printf("'%s' without '%s'\n", err.text, words);

@@ -53,7 +53,7 @@ TEST(quantiles_are_those_of_sorted_values)
                 square += (value[i] - sum / (double)n) * (value[i] - sum / (double)n);
             memcpy(sorted, value, n * sizeof *value);
             qsort(sorted, n, sizeof *sorted, by_value);
-            value_summary s = summarise_values(n, value);
+            value_summary s = summarise_values(kernels_best(), n, value);
             CHECK_NEAR(s.mean, sum / (double)n, TOL_SUM);
             CHECK_NEAR(s.sd, n > 1 ? sqrt(square / (double)(n - 1)) : 0.0, 1e-9);
             CHECK_NEAR(s.q5, quantile_of(n, sorted, 0.05), TOL_ROUND);

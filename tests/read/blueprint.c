@@ -285,4 +285,27 @@ TEST(a_text_that_is_no_design_is_refused_in_words)
     }
 }
 
+TEST(designs_of_other_versions_or_none_get_a_sentence)
+{
+    static const struct {
+        const char *text, *sentence;
+    } designs[] = {
+        {"{\"version\":2}",
+         "run.nc: its design is of version 2, which a newer sbps has written; "
+         "this one reads version 1"},
+        {"{\"version\":0}",
+         "run.nc: its design cannot be read: it has no version that is known"},
+        {"{}", "run.nc: its design cannot be read: it has no version that is known"},
+        {"{\"version\":1}", "run.nc: its design cannot be read: it names no columns"},
+        {"{\"version\"", "run.nc: its design cannot be read: "},
+        {"", "run.nc: its design cannot be read: "},
+    };
+    for (size_t k = 0; k < sizeof designs / sizeof *designs; k++) {
+        blueprint *b;
+        sbps_error err = {0};
+        CHECK(blueprint_parse(designs[k].text, "run.nc", &b, &err) == SBPS_BAD_FILE && !b);
+        CHECK(strncmp(err.text, designs[k].sentence, strlen(designs[k].sentence)) == 0);
+    }
+}
+
 CHECK_MAIN

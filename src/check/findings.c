@@ -1,0 +1,397 @@
+/* What is off, how much, what to do: first what names its own remedy, then what is left. */
+#include "check/findings.h"
+
+#include "base/decimal.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FAR 5.0 /* z that counts as off where there are too few replicates for p to say so */
+
+/* ---- writing ---- */
+
+void tell(text *t, const char *format, ...)
+{
+    char words[512];
+    va_list values;
+    va_start(values, format);
+    decimal_print_list(words, sizeof words, format, values);
+    va_end(values);
+    text_add(t, "%s", words);
+}
+
+void tell_p(text *t, double p)
+{
+    if (p < 0.001)
+        text_add(t, "p below 0.001");
+    else
+        tell(t, "p %.3f", p);
+}
+
+void judgement_close(judgement *j)
+{
+    predictive_checks *c = j->c;
+    j->failed |= j->seen.failed || j->remedy.failed;
+    if (j->failed || j->seen.length == 0) return;
+    check_finding *grown = realloc(c->finding, (c->findings + 1) * sizeof *grown);
+    j->failed = !grown;
+    if (!grown) return;
+    c->finding = grown;
+    check_finding *to = &grown[c->findings++];
+    *to = (check_finding){text_take(&j->seen), text_take(&j->remedy), j->of_priors};
+    j->failed = !to->seen || !to->remedy;
+}
+
+/* ---- what counts as off ---- */
+
+static bool is_off(const check_statistic *s)
+{
+    double z = s->sd > 0.0 ? (s->observed - s->mean) / s->sd : 0.0;
+    bool outside = s->observed < s->low || s->observed > s->high;
+    return s->p < CHECK_LEVEL || (outside && fabs(z) > FAR);
+}
+
+const check_statistic *statistic_off(const predictive_checks *c, const char *name)
+{
+    for (size_t k = 0; k < c->statistics; k++)
+        if (strcmp(c->statistic[k].name, name) == 0)
+            return is_off(&c->statistic[k]) ? &c->statistic[k] : NULL;
+    return NULL;
+}
+
+bool panel_off(const check_panel *p, double panels)
+{
+    return p->p * panels < CHECK_LEVEL || fabs(p->cell[p->worst].z) > FAR;
+}
+
+static void tell_statistic(text *t, const check_statistic *s)
+{
+    tell(t, "%.4g, where replicated tables have %.4g to %.4g (", s->observed, s->low, s->high);
+    tell_p(t, s->p);
+    text_add(t, ")");
+}
+
+static bool is_model(const predictive_checks *c, const char *name)
+{
+    return strcmp(c->model, name) == 0;
+}
+
+/* ---- counts ---- */
+
+static const check_statistic *named(const predictive_checks *c, const char *name)
+{
+    for (size_t k = 0; k < c->statistics; k++)
+        if (strcmp(c->statistic[k].name, name) == 0) return &c->statistic[k];
+    return NULL;
+}
+
+/* Zeros beyond what a negative binomial of this spread would have, by 3 standard errors. */
+static bool zeros_rule(const predictive_checks *c)
+{
+    const check_statistic *zeros = named(c, "zeros");
+    double p = c->negative_binomial_zeros;
+    return zeros && statistic_off(c, "zeros") && zeros->observed > zeros->mean &&
+           zeros->observed - p > 3.0 * sqrt(p * (1.0 - p) / (double)c->looked_at);
+}
+
+static void advise_spread(judgement *j)
+{
+    const predictive_checks *c = j->c;
+    if (is_model(c, "poisson") && zeros_rule(c))
+        tell(&j->remedy,
+             "--model zero_inflated_poisson: %.3g %% of the rows are 0, and even a negative "
+             "binomial of this spread would have %.3g %%",
+             100.0 * named(c, "zeros")->observed, 100.0 * c->negative_binomial_zeros);
+    else if (is_model(c, "poisson") || is_model(c, "zero_inflated_poisson"))
+        text_add(&j->remedy, "--model negative_binomial, whose phi takes such spread; errors "
+                             "of the coefficients are too small as they stand");
+    else
+        text_add(&j->remedy,
+                 "look for what rows have in common that no column says: a column, or groups "
+                 "with effects of their own, (1 | factor); errors are too small as they stand");
+}
+
+/* Residuals are smaller by the coefficients that were fitted, which those of replicated tables are not. */
+static bool spreads_less(const predictive_checks *c, const check_statistic *s)
+{
+    double n = (double)c->looked_at, left = fmax(n - (double)c->coefficients, 1.0);
+    return s->observed * n / left < s->mean - 3.0 * s->sd;
+}
+
+static void judge_dispersion(judgement *j)
+{
+    const check_statistic *s = statistic_off(j->c, "dispersion");
+    if (!s) return;
+    bool more = s->observed > s->mean;
+    if (!more && !spreads_less(j->c, s)) return;
+    text_add(&j->seen,
+             "rows spread %s than model %s lets them: the mean square of scaled "
+             "residuals is ",
+             more ? "more" : "less", j->c->model);
+    tell_statistic(&j->seen, s);
+    if (more)
+        advise_spread(j);
+    else if (is_model(j->c, "negative_binomial"))
+        text_add(&j->remedy, "--model zero_inflated_poisson or poisson; `sbps compare` tells "
+                             "which predicts better");
+    else
+        text_add(&j->remedy, "no model here spreads less; errors are larger than need be. Look "
+                             "for rows that were adjusted or rounded, or that say the same");
+}
+
+static void judge_zeros(judgement *j)
+{
+    const check_statistic *s = statistic_off(j->c, "zeros");
+    if (!s || statistic_off(j->c, "dispersion")) return;
+    bool more = s->observed > s->mean;
+    text_add(&j->seen, "%s rows are 0: a share of ", more ? "too many" : "too few");
+    tell_statistic(&j->seen, s);
+    if (more && (is_model(j->c, "poisson") || is_model(j->c, "negative_binomial")))
+        text_add(&j->remedy, "--model zero_inflated_poisson");
+    else
+        text_add(&j->remedy, "ask whether a row could be 0 at all, and by which column");
+}
+
+/* ---- numbers ---- */
+
+#define LEANING                                                                                \
+    0.3 /* skewness^2/(kurtosis - 3): 2/3 of a gamma law; heavy tails alone have little */
+#define OTHER_SIDE 2.5 /* z of the mean of PIT */
+#define TREND      4.0 /* z */
+
+static bool shape_explained(const judgement *j)
+{
+    return j->bent || j->held_back;
+}
+
+static const check_panel *trending(const predictive_checks *c)
+{
+    const check_panel *p = c->spread.panel;
+    return c->spread.count > 0 && fabs(p->bend) > TREND ? p : NULL;
+}
+
+/* A law that has heavy tails itself: moments of few rows far out say nothing of its shape. */
+static bool has_tails(const predictive_checks *c)
+{
+    return is_model(c, "student_t");
+}
+
+/* Do residuals lean, and not by the chance of a few rows far out? Then most rows lie on the other side as well. */
+static bool leans(const predictive_checks *c)
+{
+    const check_statistic *skew = statistic_off(c, "skewness"), *tails = named(c, "kurtosis");
+    if (!skew || has_tails(c)) return false;
+    if (tails->observed <= 3.0) return true;
+    return skew->observed * skew->observed > LEANING * (tails->observed - 3.0) &&
+           fabs(c->pit.mean_z) > OTHER_SIDE && c->pit.mean_z * skew->observed < 0.0;
+}
+
+static void judge_skewness(judgement *j)
+{
+    const check_statistic *s = statistic_off(j->c, "skewness");
+    const char *y = j->c->target;
+    if (shape_explained(j) || !leans(j->c)) return;
+    bool right = s->observed > s->mean;
+    text_add(&j->seen, "residuals lean to the %s: their skewness is ",
+             right ? "right" : "left");
+    tell_statistic(&j->seen, s);
+    if (right)
+        text_add(&j->remedy, "where '%s' is positive: log(%s) as the target, or --model gamma",
+                 y, y);
+    else
+        text_add(&j->remedy, "another scale of the target '%s', such as %s^2", y, y);
+}
+
+static void judge_trend(judgement *j)
+{
+    const check_panel *p = trending(j->c);
+    const char *y = j->c->target;
+    if (shape_explained(j) || !p || leans(j->c)) return;
+    const check_cell *first = &p->cell[0], *last = &p->cell[p->count - 1];
+    bool grows = p->bend > 0.0;
+    tell(&j->seen,
+         "the spread %s with what is predicted (z %.1f): ", grows ? "grows" : "shrinks",
+         p->bend);
+    tell(&j->seen,
+         "squares of scaled residuals are %.3g where it is lowest and %.3g where it is highest",
+         first->observed, last->observed);
+    text_add(&j->remedy,
+             grows ? "where '%s' is positive: log(%s) as the target, or --model gamma; "
+                     "else mind that predictions are too wide at one end and too narrow at the "
+                     "other"
+                   : "another scale of the target '%s', such as %s^2; else mind that "
+                     "predictions are too narrow at one end and too wide at the other",
+             y, y);
+}
+
+static void judge_tails(judgement *j)
+{
+    const check_statistic *s = statistic_off(j->c, "kurtosis");
+    if (shape_explained(j) || !s || leans(j->c) || trending(j->c) || has_tails(j->c)) return;
+    bool more = s->observed > s->mean;
+    text_add(&j->seen, "tails are %s than model %s has them: the kurtosis of residuals is ",
+             more ? "heavier" : "lighter", j->c->model);
+    tell_statistic(&j->seen, s);
+    if (more && is_model(j->c, "linear"))
+        text_add(&j->remedy, "--model student_t, on which few rows far out have less hold");
+    else if (more)
+        text_add(&j->remedy, "look at the rows farthest out: `sbps loo` names those that hold "
+                             "the answer");
+    else
+        text_add(&j->remedy, "a target that has bounds, or a mixture of two kinds of rows: a "
+                             "column that tells them apart");
+}
+
+/* Of counts and the like. */
+static void judge_spread(judgement *j)
+{
+    const check_panels *all = &j->c->spread;
+    bool plain_number = named(j->c, "kurtosis");
+    if (shape_explained(j) || plain_number || all->count == 0 || !panel_off(all->panel, 1.0))
+        return;
+    const check_cell *worst = &all->panel->cell[all->panel->worst];
+    if (statistic_off(j->c, "dispersion")) return;
+    tell(&j->seen,
+         "the spread is not the model's everywhere: rows predicted from %.4g to %.4g have "
+         "squares of scaled residuals of %.3g, ",
+         worst->from, worst->to, worst->observed);
+    tell(&j->seen, "where replicated tables have %.3g to %.3g (", worst->low, worst->high);
+    tell_p(&j->seen, all->panel->p);
+    text_add(&j->seen, ")");
+    text_add(&j->remedy, "another model of '%s': `sbps list models` names them", j->c->target);
+}
+
+/* ---- what is left ---- */
+
+static const char *const plain[] = {"mean", "sd", "min", "max"};
+
+static void judge_statistics(judgement *j)
+{
+    if (j->c->findings > 0) return; /* what was found explains it */
+    for (size_t k = 0; k < sizeof plain / sizeof *plain; k++) {
+        const check_statistic *s = statistic_off(j->c, plain[k]);
+        if (!s) continue;
+        text_add(&j->seen, "%s%s of '%s' is ", j->seen.length ? "; " : "", s->name,
+                 j->c->target);
+        tell_statistic(&j->seen, s);
+    }
+    if (j->seen.length)
+        text_add(&j->remedy, "look at these rows; where they are right, another model or "
+                             "another scale of the target");
+}
+
+static void judge_shape(judgement *j, const check_panels *all, const char *what)
+{
+    if (j->c->findings > 0 || all->count == 0 || !panel_off(all->panel, 1.0)) return;
+    const check_cell *worst = &all->panel->cell[all->panel->worst];
+    tell(&j->seen, "%s: %.4g rows lie between %.4g and %.4g, where replicated tables have ",
+         what, worst->observed, worst->from, worst->to);
+    tell(&j->seen, "%.4g to %.4g (", worst->low, worst->high);
+    tell_p(&j->seen, all->panel->p);
+    text_add(&j->seen, ")");
+    if (all == &j->c->rootogram && is_model(j->c, "negative_binomial"))
+        text_add(&j->remedy, "--model zero_inflated_poisson or poisson; `sbps compare` tells "
+                             "which predicts better");
+    else
+        text_add(&j->remedy, "look at these rows; rounding and limits of a scale do this, and "
+                             "so does another law");
+}
+
+static void judge_shapes(judgement *j)
+{
+    judge_shape(j, &j->c->rootogram, "counts do not come as often as they should");
+    judge_shape(j, &j->c->density, "the shape is another");
+}
+
+/* That has other probabilities of the same columns. */
+static const char *other_model(const predictive_checks *c)
+{
+    if (is_model(c, "ordinal"))
+        return "if classes do not come in the order that was told, --levels; or --model "
+               "softmax, "
+               "which has no order";
+    if (is_model(c, "softmax")) return "poly(x,2) of a column, where curves are to be expected";
+    return "where it is the ends alone, --model probit or logistic in its place";
+}
+
+static void advise_calibration(judgement *j)
+{
+    const check_panel *bent = bending(j->c);
+    if (bent)
+        text_add(&j->remedy,
+                 "begin with column '%s', along which residuals bend: see what is said of it",
+                 bent->of);
+    else
+        text_add(&j->remedy, "interactions (a:b), or columns that are not there yet; %s",
+                 other_model(j->c));
+}
+
+static void judge_calibration(judgement *j)
+{
+    const check_panels *all = &j->c->calibration;
+    const check_panel *worst = NULL;
+    for (size_t k = 0; k < all->count; k++)
+        if (panel_off(&all->panel[k], (double)all->count) &&
+            (!worst || fabs(all->panel[k].cell[all->panel[k].worst].z) >
+                           fabs(worst->cell[worst->worst].z)))
+            worst = &all->panel[k];
+    if (!worst) return;
+    const check_cell *c = &worst->cell[worst->worst];
+    text_add(&j->seen, "probabilities are off");
+    if (worst->of) text_add(&j->seen, " of '%s'", worst->of);
+    tell(&j->seen, ": %zu rows were predicted at %.3g on average and came out at %.3g, ",
+         c->rows, c->expected, c->observed);
+    tell(&j->seen, "where replicated tables have %.3g to %.3g (", c->low, c->high);
+    tell_p(&j->seen, worst->p);
+    text_add(&j->seen, ")");
+    advise_calibration(j);
+}
+
+static void judge_pit(judgement *j)
+{
+    const check_pit *p = &j->c->pit;
+    if (p->rows == 0 || !(p->p < CHECK_LEVEL) || j->c->findings > 0) return;
+    bool wider = fabs(p->spread_z) > fabs(p->mean_z);
+    tell(&j->seen,
+         "rows are not where leaving them out predicts them: the distribution of their PIT is "
+         "%.3g off a uniform one (",
+         p->ks);
+    tell_p(&j->seen, p->p);
+    text_add(&j->seen, "), predictions being %s",
+             wider ? (p->spread_z > 0.0 ? "too narrow" : "too wide")
+                   : (p->mean_z > 0.0 ? "too low" : "too high"));
+    text_add(&j->remedy, "another model of the target, or a column that is not there yet");
+}
+
+const check_panel *bending(const predictive_checks *c)
+{
+    const check_panel *most = NULL;
+    for (size_t k = 0; k < c->residuals.count; k++) {
+        const check_panel *p = &c->residuals.panel[k];
+        bool bends = p->p < CHECK_LEVEL && fabs(p->bend) > 3.0;
+        if (bends && (!most || fabs(p->bend) > fabs(most->bend))) most = p;
+    }
+    return most;
+}
+
+static void (*const judges[])(judgement *j) = {
+    judge_conflicts,  judge_bends,  judge_columns, judge_dispersion,    judge_zeros,
+    judge_skewness,   judge_trend,  judge_tails,   judge_spread,        judge_calibration,
+    judge_statistics, judge_shapes, judge_pit,     judge_strong_priors,
+};
+
+sbps_status checks_judge(const result *r, predictive_checks *c, sbps_error *err)
+{
+    judgement j = {.r = r, .c = c};
+    for (size_t k = 0; !j.failed && k < sizeof judges / sizeof *judges; k++) {
+        text_cut(&j.seen, 0);
+        text_cut(&j.remedy, 0);
+        j.of_priors = false;
+        judges[k](&j);
+        judgement_close(&j);
+    }
+    text_free(&j.seen);
+    text_free(&j.remedy);
+    return j.failed ? fail_memory(err) : SBPS_OK;
+}

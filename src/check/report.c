@@ -1,0 +1,192 @@
+/* Checks, told: the verdict, what is off, then tables. */
+#include "check/findings.h"
+
+#include "report/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COLUMNS    79
+#define INDENT     3
+#define ROWS_SHOWN 15 /* of tables that have a row for every column or parameter */
+
+/* ---- the verdict ---- */
+
+size_t checks_count(const predictive_checks *c)
+{
+    return c->calibration.count + c->rootogram.count + c->density.count + c->spread.count +
+           c->residuals.count + c->statistics + (c->pit.rows > 0) + c->sensitivities;
+}
+
+static void write_rows(const predictive_checks *c, text *t)
+{
+    if (c->looked_at == 0) return;
+    text_add(t, "%zu rows", c->looked_at);
+    if (c->looked_at + c->lacking < c->rows) text_add(t, " of %zu, drawn at random", c->rows);
+    text_add(t, "; %zu replicated tables by %zu draws", c->replicates, c->draws);
+    if (c->lacking) text_add(t, "; %zu rows with missing cells left out", c->lacking);
+    text_add(t, "\n");
+}
+
+static void write_paragraph(text *t, size_t indent, const char *before, const char *words)
+{
+    text sentence = {0};
+    text_add(&sentence, "%s%s.", before, words);
+    if (sentence.failed)
+        t->failed = true;
+    else
+        text_paragraph(t, COLUMNS, indent, sentence.data);
+    text_free(&sentence);
+}
+
+static void write_verdict(const predictive_checks *c, text *t)
+{
+    char number[32];
+    if (c->findings == 0)
+        text_add(t, "Nothing is off in %zu checks of model %s.\n", checks_count(c), c->model);
+    else
+        text_add(t, "%zu %s off in %zu checks of model %s.\n\n", c->findings,
+                 c->findings == 1 ? "thing is" : "things are", checks_count(c), c->model);
+    for (size_t k = 0; k < c->findings; k++) {
+        snprintf(number, sizeof number, "%zu. ", k + 1);
+        write_paragraph(t, INDENT, number, c->finding[k].seen);
+        text_spaces(t, INDENT);
+        write_paragraph(t, INDENT, "What to do: ", c->finding[k].remedy);
+    }
+    text_add(t, "\n");
+    write_rows(c, t);
+}
+
+/* ---- tables ---- */
+
+static void write_statistics(const predictive_checks *c, text *t)
+{
+    if (c->statistics == 0) return;
+    text_add(t, "\n%-12s %10s %10s %22s %8s\n", "statistic", "observed", "replicated", "95 %",
+             "p");
+    for (size_t k = 0; k < c->statistics; k++) {
+        const check_statistic *s = &c->statistic[k];
+        tell(t, "%-12s %10.4g %10.4g %10.4g to %8.4g %8.3f\n", s->name, s->observed, s->mean,
+             s->low, s->high, s->p);
+    }
+}
+
+#define PANELS_SHOWN 3 /* classes: of more a line each */
+
+static void write_title(const check_panel *p, const char *title, text *t)
+{
+    text_add(t, "\n%s", title);
+    if (p->of) text_add(t, " of '%s'", p->of);
+    text_add(t, " (");
+    tell_p(t, p->p);
+    text_add(t, ")");
+}
+
+/* Its worst cell alone. */
+static void write_worst(const check_panels *all, const char *title, text *t)
+{
+    for (size_t k = 0; k < all->count; k++) {
+        const check_panel *p = &all->panel[k];
+        const check_cell *c = &p->cell[p->worst];
+        write_title(p, title, t);
+        tell(t, ":\n   worst: %.4g from %.4g to %.4g, replicated %.4g to %.4g", c->observed,
+             c->from, c->to, c->low, c->high);
+    }
+    if (all->count) text_add(t, "\n");
+}
+
+static void write_cells(const check_panels *all, const char *title, const char *by, text *t)
+{
+    for (size_t k = 0; k < all->count; k++) {
+        const check_panel *p = &all->panel[k];
+        write_title(p, title, t);
+        text_add(t, "\n%-20s %7s %9s %9s %18s %6s\n", by, "rows", "observed", "expected",
+                 "95 %", "z");
+        for (size_t c = 0; c < p->count; c++) {
+            const check_cell *of = &p->cell[c];
+            tell(t, "%8.4g to %8.4g %7zu %9.4g %9.4g %7.3g to %7.3g %6.1f\n", of->from, of->to,
+                 of->rows, of->observed, of->expected, of->low, of->high, of->z);
+        }
+    }
+}
+
+static void write_calibration(const check_panels *all, text *t)
+{
+    if (all->count > PANELS_SHOWN)
+        write_worst(all, "calibration", t);
+    else
+        write_cells(all, "calibration", "predicted", t);
+}
+
+static void write_residuals(const check_panels *all, text *t)
+{
+    if (all->count == 0) return;
+    text_add(t, "\n%-23s %6s %8s  %s\n", "residuals along", "curve", "p", "worst cell");
+    for (size_t k = 0; k < all->count && k < ROWS_SHOWN; k++) {
+        const check_panel *p = &all->panel[k];
+        const check_cell *c = &p->cell[p->worst];
+        text name = {0};
+        text_add(&name, "%s", p->of);
+        if (p->class) text_add(&name, " (%s)", p->class);
+        text_padded_name(t, name.failed ? "" : name.data, 23);
+        text_free(&name);
+        if (isnan(p->bend))
+            text_add(t, " %6s", "");
+        else
+            tell(t, " %6.1f", p->bend);
+        tell(t, " %8.3f  z %.1f at ", p->p, c->z);
+        if (c->label)
+            text_name(t, c->label);
+        else if (c->from == c->to)
+            tell(t, "%.4g", c->from);
+        else
+            tell(t, "%.4g to %.4g", c->from, c->to);
+        text_add(t, "\n");
+    }
+    if (all->count > ROWS_SHOWN)
+        text_add(t, "and %zu more: --json has all\n", all->count - ROWS_SHOWN);
+}
+
+static void write_pit(const check_pit *p, text *t)
+{
+    if (p->rows == 0) return;
+    tell(t, "\nLOO-PIT: %.3g off uniform (", p->ks);
+    tell_p(t, p->p);
+    tell(t, "); z of its mean %.1f, of its spread %.1f;\n", p->mean_z, p->spread_z);
+    text_add(t, "         %zu of %zu rows with Pareto k above 0.7\n", p->untrusted, p->rows);
+}
+
+static void write_sensitivity(const predictive_checks *c, text *t)
+{
+    if (c->sensitivities == 0) return;
+    text_add(t, "\n%-31s %8s %10s  %s\n", "power scaling of", "prior", "likelihood",
+             "diagnosis");
+    for (size_t k = 0; k < c->sensitivities && k < ROWS_SHOWN; k++) {
+        const check_sensitivity *s = &c->sensitivity[k];
+        text_padded_name(t, s->name, 31);
+        tell(t, " %8.3f %10.3f  %s\n", s->by_prior, s->by_likelihood, s->diagnosis);
+    }
+    if (c->sensitivities > ROWS_SHOWN)
+        text_add(t, "and %zu more: --json has all\n", c->sensitivities - ROWS_SHOWN);
+    if (c->likelihood_noise > 0.5)
+        text_add(t, "the run's log likelihoods are estimates whose errors are as large as what "
+                    "they differ by:\nsensitivity to the likelihood is told too small\n");
+}
+
+static void write_text(const predictive_checks *c, text *t)
+{
+    write_verdict(c, t);
+    write_statistics(c, t);
+    write_calibration(&c->calibration, t);
+    write_cells(&c->rootogram, "rootogram: rows by their count", "from, to below", t);
+    write_worst(&c->density, "density: rows", t);
+    write_worst(&c->spread, "spread: squares of scaled residuals", t);
+    write_residuals(&c->residuals, t);
+    write_pit(&c->pit, t);
+    write_sensitivity(c, t);
+}
+
+void checks_write(const predictive_checks *c, sbps_format format, text *t)
+{
+    (format == SBPS_JSON ? checks_json : write_text)(c, t);
+}

@@ -1,0 +1,78 @@
+/* How far each posterior moves when the prior, or the likelihood, counts for more or less. */
+#include "page/html.h"
+#include "page/table.h"
+
+#include <math.h>
+
+#define THRESHOLD 0.05
+
+static void add_distance(text *t, double value)
+{
+    if (isnan(value))
+        text_add(t, "<td>-</td>");
+    else
+        text_add(t, "<td%s>%.3f</td>", value >= THRESHOLD ? " class=\"high\"" : "", value);
+}
+
+static void add_row(text *t, const check_sensitivity *s)
+{
+    text_add(t, "<tr>");
+    html_row_name(t, s->name);
+    add_distance(t, s->by_prior);
+    add_distance(t, s->by_likelihood);
+    text_add(t, "<td class=\"left\">");
+    html_text(t, s->diagnosis);
+    text_add(t, "</td></tr>\n");
+}
+
+static size_t count_sensitive(const predictive_checks *c)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < c->sensitivities; k++)
+        count += c->sensitivity[k].by_prior >= THRESHOLD;
+    return count;
+}
+
+/* Those to be listed: all where there are few, else the sensitive ones. */
+static bool is_listed(const predictive_checks *c, size_t k)
+{
+    return c->sensitivities <= MOST_ROWS || c->sensitivity[k].by_prior >= THRESHOLD;
+}
+
+static void add_words(text *t, const predictive_checks *c)
+{
+    size_t sensitive = count_sensitive(c);
+    text_add(t,
+             "<p>Power scaling: how far the posterior of each parameter moves where its prior, "
+             "or the likelihood, is taken to a power; %.2f and more counts. ",
+             THRESHOLD);
+    if (sensitive == 0)
+        text_add(t, "No posterior depends on its prior.");
+    else
+        text_add(t, "%zu of %zu depend%s on the prior: look at whether it says what is known.",
+                 sensitive, c->sensitivities, sensitive == 1 ? "s" : "");
+    if (c->likelihood_noise > 0.5)
+        text_add(t, " Log likelihoods of this run are estimates with errors as large as what "
+                    "they differ by: sensitivity to the likelihood is told too small.");
+    text_add(t, "</p>\n");
+}
+
+void page_sensitivity(text *t, const view *v)
+{
+    const predictive_checks *c = &v->table->checks;
+    size_t listed = 0;
+    add_words(t, c);
+    for (size_t k = 0; k < c->sensitivities; k++) listed += is_listed(c, k);
+    if (listed == 0) return;
+    text_add(t, "<div class=\"wide\"><table class=\"sortable\"><caption>Sensitivity by power "
+                "scaling</caption>\n<thead><tr><th scope=\"col\">parameter</th>"
+                "<th scope=\"col\">to the prior</th><th scope=\"col\">to the likelihood</th>"
+                "<th scope=\"col\" class=\"left\">diagnosis</th></tr></thead>\n<tbody>\n");
+    listed = 0;
+    for (size_t k = 0; k < c->sensitivities && listed < MOST_ROWS; k++)
+        if (is_listed(c, k)) {
+            add_row(t, &c->sensitivity[k]);
+            listed++;
+        }
+    text_add(t, "</tbody></table></div>\n");
+}

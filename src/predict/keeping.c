@@ -1,0 +1,107 @@
+/* Bottom-k sampling (Cohen, Kaplan 2007, PODC): a heap of the k smallest keys. */
+#include "predict/keeping.h"
+
+#include "base/memory.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* splitmix64 (Steele, Lea, Flood 2014) of seed and place. */
+static uint64_t key_of(uint64_t seed, size_t index)
+{
+    uint64_t z =
+        (seed + 1) * UINT64_C(0xd1342543de82ef95) + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+sbps_status keeping_open(row_keeping *k, size_t most, size_t width, uint64_t seed,
+                         sbps_error *err)
+{
+    *k = (row_keeping){.most = most, .width = width, .seed = seed, .below = UINT64_MAX};
+    pthread_mutex_init(&k->lock, NULL);
+    k->item = calloc(most + 1, sizeof *k->item);
+    return k->item ? SBPS_OK : fail_memory(err);
+}
+
+static void exchange(kept_row *a, kept_row *b)
+{
+    kept_row held = *a;
+    *a = *b;
+    *b = held;
+}
+
+static void sift_up(kept_row *heap, size_t at)
+{
+    for (; at > 0 && heap[at].key > heap[(at - 1) / 2].key; at = (at - 1) / 2)
+        exchange(&heap[at], &heap[(at - 1) / 2]);
+}
+
+static void sift_down(kept_row *heap, size_t count)
+{
+    for (size_t at = 0, next; (next = 2 * at + 1) < count; at = next) {
+        if (next + 1 < count && heap[next + 1].key > heap[next].key) next++;
+        if (heap[at].key >= heap[next].key) return;
+        exchange(&heap[at], &heap[next]);
+    }
+}
+
+static bool put(row_keeping *k, uint64_t key, size_t index, const double *row)
+{
+    bool grows = k->count < k->most;
+    kept_row *to = &k->item[grows ? k->count : 0];
+    if (!grows && key >= to->key) return true;
+    if (k->width > 0 && !to->row && !(to->row = new_doubles(k->width))) return false;
+    if (k->width > 0) memcpy(to->row, row, k->width * sizeof *row);
+    to->key = key;
+    to->index = index;
+    if (grows)
+        sift_up(k->item, k->count++);
+    else
+        sift_down(k->item, k->count);
+    if (k->count == k->most)
+        atomic_store_explicit(&k->below, k->item[0].key, memory_order_relaxed);
+    return true;
+}
+
+bool keeping_offer(row_keeping *k, size_t index, const double *row)
+{
+    uint64_t key = key_of(k->seed, index);
+    if (k->most == 0 || key >= atomic_load_explicit(&k->below, memory_order_relaxed))
+        return true;
+    pthread_mutex_lock(&k->lock);
+    bool kept = put(k, key, index, row);
+    pthread_mutex_unlock(&k->lock);
+    return kept;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    uint64_t x = ((const kept_row *)a)->key, y = ((const kept_row *)b)->key;
+    return (x > y) - (x < y);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    size_t x = ((const kept_row *)a)->index, y = ((const kept_row *)b)->index;
+    return (x > y) - (x < y);
+}
+
+void keeping_settle(row_keeping *k, size_t count)
+{
+    qsort(k->item, k->count, sizeof *k->item, by_key);
+    for (size_t i = count; i < k->count; i++) {
+        free(k->item[i].row);
+        k->item[i].row = NULL;
+    }
+    if (count < k->count) k->count = count;
+    qsort(k->item, k->count, sizeof *k->item, by_place);
+}
+
+void keeping_clear(row_keeping *k)
+{
+    for (size_t i = 0; k->item && i < k->count; i++) free(k->item[i].row);
+    if (k->item) pthread_mutex_destroy(&k->lock);
+    free(k->item);
+    k->item = NULL;
+}

@@ -1,0 +1,37 @@
+/* A random sample of the rows that come by, of which nobody knows how many there will be: every row has a key, a hash of its
+ * place, and those with the smallest keys are kept. So it does not matter who brings them, nor when. */
+#ifndef PREDICT_KEEPING_H
+#define PREDICT_KEEPING_H
+
+#include "base/status.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    uint64_t key;
+    size_t index;
+    double *row; /* NULL: rows are kept by their place alone */
+} kept_row;
+
+typedef struct {
+    size_t most; /* rows */
+    size_t width;
+    uint64_t seed;
+    kept_row *item; /* a heap, the largest key first, until it is closed; then by place */
+    size_t count;
+    _Atomic uint64_t below; /* keys that have a chance */
+    pthread_mutex_t lock;
+} row_keeping;
+
+/* Rows of so many doubles, or 0. Clear it also after a failure. */
+sbps_status keeping_open(row_keeping *k, size_t most, size_t width, uint64_t seed,
+                         sbps_error *err);
+/* By any thread; false: no memory. */
+bool keeping_offer(row_keeping *k, size_t index, const double *row);
+/* `count` of those kept remain, a sample of all just as well, in the order of their places. */
+void keeping_settle(row_keeping *k, size_t count);
+void keeping_clear(row_keeping *k);
+
+#endif

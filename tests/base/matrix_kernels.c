@@ -1,0 +1,64 @@
+/* Products of matrices, and values between two numbers: every variant does what the scalar definition says. */
+#include "base/kernels.h"
+
+#include "check.h"
+
+#include "base/rng.h"
+
+#define SIZE_MOST 200
+
+static void fill(rng *r, size_t n, double *x)
+{
+    for (size_t i = 0; i < n; i++) x[i] = rng_normal(r) * exp2(20 * rng_uniform(r) - 10);
+}
+
+static bool same_bits(size_t n, const double *x, const double *y)
+{
+    return memcmp(x, y, n * sizeof *x) == 0;
+}
+
+TEST(products_of_matrices_are_sums_in_the_order_of_columns)
+{
+    enum { ROWS_MOST = 9, COLUMNS = 5, DRAWS_MOST = 70, PITCH = 75 };
+    rng r = rng_stream(7, 0, RNG_SHUFFLE);
+    double x[ROWS_MOST * COLUMNS], w[COLUMNS * PITCH], begin[ROWS_MOST * PITCH];
+    fill(&r, ROWS_MOST * COLUMNS, x);
+    fill(&r, COLUMNS * PITCH, w);
+    fill(&r, ROWS_MOST * PITCH, begin);
+    const kernels *k;
+    for (size_t v = 0; (k = kernels_at(v)); v++)
+        for (size_t n = 1; n <= ROWS_MOST; n++)
+            for (size_t s = 1; s <= DRAWS_MOST; s++) {
+                double out[ROWS_MOST * PITCH], want[ROWS_MOST * PITCH];
+                memcpy(out, begin, sizeof out);
+                memcpy(want, begin, sizeof want);
+                k->matrix_products(n, COLUMNS, x, COLUMNS, s, w, PITCH, out, PITCH);
+                for (size_t i = 0; i < n; i++)
+                    for (size_t c = 0; c < s; c++)
+                        for (size_t j = 0; j < COLUMNS; j++)
+                            want[i * PITCH + c] =
+                                fma(x[i * COLUMNS + j], w[j * PITCH + c], want[i * PITCH + c]);
+                CHECK(same_bits(ROWS_MOST * PITCH, out, want));
+            }
+}
+
+TEST(values_between_two_are_taken_in_their_order)
+{
+    rng r = rng_stream(8, 0, RNG_SHUFFLE);
+    const kernels *k;
+    for (size_t v = 0; (k = kernels_at(v)); v++)
+        for (size_t n = 0; n <= SIZE_MOST; n++) {
+            double x[SIZE_MOST], out[SIZE_MOST + TAKE_ROOM], want[SIZE_MOST];
+            size_t below, under = 0, count = 0;
+            for (size_t i = 0; i < n; i++) x[i] = floor(10.0 * rng_uniform(&r));
+            if (n > 3) x[3] = NAN;
+            for (size_t i = 0; i < n; i++) {
+                under += x[i] < 3.0;
+                if (x[i] >= 3.0 && x[i] <= 6.0) want[count++] = x[i];
+            }
+            CHECK(k->take_between(n, x, 3.0, 6.0, out, &below) == count && below == under);
+            CHECK(same_bits(count, out, want));
+        }
+}
+
+CHECK_MAIN

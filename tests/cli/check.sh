@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# Checks: rows that are not the model's, whose fault must be named; rows that are, where nothing may be; numbers as R has them
+# from the same draws; sentences for what cannot be. Something counts as off at p < 0.005, and on the right rows here
+# nothing does.
+. "$(dirname "$0")/common.sh"
+
+awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
+    function n() { return sqrt(-2 * log(u())) * cos(6.283185307 * u()) }
+    function poisson(m,  k, p) { p = u(); for (k = 0; p > exp(-m); k++) p *= u(); return k }
+    BEGIN { s = 4711; print "x,z,a,y,tails,square,spread,lean,b,bent,c,over,zeros,k,o,t,s"; split("u,v,w", level, ","); split("cat,dog,eel", kind, ",")
+        for (i = 0; i < 500; i++) {
+            x = n(); z = 4 * u() - 2; a = 1 + int(3 * u()); t = 1 + int(9 * u()); wins = 0
+            eta = 0.3 + 0.8 * x - 0.5 * (a == 2) + 0.2 * z; p = 1 / (1 + exp(-eta)); m = exp(eta)
+            for (j = 0; j < t; j++) wins += u() < p
+            printf "%.6f,%.6f,%s,%.6f,%.6f,%.6f,%.6f,%.6f,%d,%d,%d,%d,%d,%s,%d,%d,%d\n", x, z, level[a], eta + 0.7 * n(),
+                eta + 0.7 * n() / sqrt(-log(u())), eta + 0.8 * x * x + 0.7 * n(), eta + 0.7 * n() * exp(eta / 2), eta - log(u()),
+                u() < p, u() < 1 / (1 + exp(1.5 - eta - 1.2 * z * z)), poisson(m), poisson(-m * log(u())),
+                u() < 0.6 ? poisson(2 * m) : 0, kind[1 + int(3 * u())], 1 + int(3 * u()), t, wins
+        } }' >table.csv
+
+run() { # NAME OPTION...: a run
+    local name=$1
+    shift
+    "$sbps" sample table.csv "$@" --seed 5 --ess 200 --progress off -o "$name.nc" >/dev/null 2>.err || fault "$name" "$(head -n 3 .err)"
+}
+right() { # NAME OPTION...: rows of the model's own
+    run "$@"
+    try "right: $1" 0 "^Nothing is off in [0-9]+ checks of model .* 500 rows; [0-9]+ replicated tables by [0-9]+ draws .*$right" '' "$sbps" check "$1.nc" table.csv
+}
+wrong() { # NAME FINDING OPTION...: the one finding, and what to do
+    local name=$1 finding=$2
+    shift 2
+    run "$name" "$@"
+    try "wrong: $name" 0 "^1 thing is off in [0-9]+ checks .* 1\. $finding" '' "$sbps" check "$name.nc" table.csv
+}
+
+# ---- rows of the model's own ----
+right='statistic .*kurtosis .*density: rows .*spread.*residuals along .*LOO-PIT.*power scaling of .*sigma '
+right linear   'y ~ x + z + a' --family gaussian
+right student  'tails ~ x + z + a' --model student_t
+right bends    'square ~ poly(x, 2) + z + a' --family gaussian
+right='zeros .*dispersion .*rootogram: .*residuals along .*LOO-PIT.*power scaling of '
+right poisson  'c ~ x + z + a' --family poisson
+right negative 'over ~ x + z + a' --model negative_binomial
+right inflated 'zeros ~ x + z + a' --model zero_inflated_poisson
+right='calibration .*residuals along .*power scaling of '
+right logistic 'b ~ x + z + a' --family bernoulli
+right bent     'bent ~ x + poly(z, 2) + a' --family bernoulli
+right binomial 's | trials(t) ~ x + z + a' --family binomial
+right softmax  'k ~ x + a' --family categorical
+right ordinal  'o ~ x + a' --family cumulative
+
+# ---- rows that are not ----
+wrong tails     'tails are heavier than model linear has them: .* What to do: --model student_t' 'tails ~ x + z + a' --family gaussian
+wrong square    "rows bend along 'x' \(z of the curve .* What to do: poly\(x, 2\) or ns\(x, 3\)" 'square ~ x + z + a' --family gaussian
+wrong spread    'the spread grows with what is predicted .* What to do: .*log\(spread\)' 'spread ~ x + z + a' --family gaussian
+wrong lean      'residuals lean to the right: .* What to do: .*log\(lean\)' 'lean ~ x + z + a' --family gaussian
+wrong over      'rows spread more than model poisson lets them: .* What to do: --model negative_binomial' 'over ~ x + z + a' --family poisson
+wrong zeros     'rows spread more than model poisson .* What to do: --model zero_inflated_poisson: .* of the rows are 0' 'zeros ~ x + z + a' --family poisson
+wrong curve     "rows bend along 'z' .* What to do: poly\(z, 2\)" 'bent ~ x + z + a' --family bernoulli
+wrong conflict  "prior-data conflict: .* both move 'x' ~ +normal\(-1,0.05\) .* What to do: ask whether the prior of 'x'" 'y ~ x + z + a' --family gaussian --prior 'x=normal(-1,0.05)'
+head -n 8 table.csv >few.csv
+"$sbps" sample few.csv 'b ~ x' --family bernoulli --prior 'normal(0,0.1)' --seed 5 --ess 200 --progress off -o few.nc >/dev/null 2>&1
+try 'wrong: a strong prior' 0 "strong prior / weak likelihood: the prior moves 'x' ~ +normal\(0,0.1\)" '' "$sbps" check few.nc few.csv
+
+# Classes whose order is not that of the alphabet.
+awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
+    BEGIN { s = 815; print "g,o"; for (i = 0; i < 900; i++) {
+            g = int(6 * u()); v = u(); at = 0.7 * (g - 3) + log(v / (1 - v))
+            print "g" g "," (at < -1 ? "low" : at < 1 ? "mid" : "top")
+        } }' >order.csv
+order() { # NAME OPTION...
+    local name=$1
+    shift
+    "$sbps" sample order.csv 'o ~ g' --family ordinal "$@" --seed 5 --ess 200 --progress off -o "$name.nc" >/dev/null 2>&1
+}
+order asked --levels low,mid,top
+try 'classes in their order'  0 '^Nothing is off' '' "$sbps" check asked.nc order.csv
+order other --levels mid,low,top
+try 'classes in another'      0 'residuals are off along .* What to do: --levels, .* probabilities are off .* What to do: interactions .* --levels; or --model +softmax' '' "$sbps" check other.nc order.csv
+
+# ---- the same by any way ----
+cases=$((cases + 1))
+for name in linear poisson logistic softmax; do
+    "$sbps" check $name.nc table.csv --json --threads 1 >one
+    "$sbps" check $name.nc table.csv --json --threads 3 | cmp -s - one || fault "$name" 'other threads, other numbers'
+    "$sbps" check $name.nc - --json <table.csv | cmp -s - one || fault "$name" 'other numbers through a pipe'
+done
+if command -v python3 >/dev/null; then
+    cases=$((cases + 1))
+    python3 -c 'import json, sys; c = json.load(open("one")); assert c["findings"] == [] and len(c["calibration"]) == 3 and c["pit"]["rows"] == 0' ||
+        fault 'JSON' "$(head -c 300 one)"
+fi
+try 'some rows'      0 '100 rows of 500, drawn at random' '' "$sbps" check linear.nc table.csv --rows 100
+try 'some draws'     0 '150 replicated tables by 150 draws' '' "$sbps" check linear.nc table.csv --max-draws 150
+"$sbps" convert table.csv table.tbl --target y --features x,z,a >/dev/null 2>&1
+run converted --model linear --target y --features x,z,a
+try 'a converted table' 0 '^Nothing is off .*500 rows; .*residuals along .* a=v ' '' "$sbps" check converted.nc table.tbl
+
+# ---- what cannot be ----
+cut -d, -f1-3 table.csv >without.csv
+try 'no target'         1 '' "without.csv: it has no column 'y', which the run had" "$sbps" check linear.nc without.csv
+try 'a column lacks'    1 '' "lacking.csv: it has no column 'x', which the run had" bash -c "cut -d, -f2- table.csv >lacking.csv; '$sbps' check linear.nc lacking.csv"
+sed '3s/,[uvw],/,q,/' table.csv >level.csv
+try 'another level'     1 '' "level.csv: row 2: column 'a': 'q' is none of the levels" "$sbps" check linear.nc level.csv
+sed '3s/^[^,]*/red/' table.csv >type.csv
+try 'text for a number' 1 '' "type.csv:3: column 'x': 'red' is not a number" "$sbps" check linear.nc type.csv
+sed '3s/^[^,]*/NA/' table.csv >missing.csv
+try 'a missing cell'    0 '499 rows; .* 1 rows with missing cells left out' '' "$sbps" check linear.nc missing.csv
+: >empty.csv
+try 'an empty file'     1 '' 'empty.csv:1: the file is empty' "$sbps" check linear.nc empty.csv
+head -n 2 table.csv >single.csv
+try 'one row'           1 '' 'single.csv: too few rows have all that is needed' "$sbps" check linear.nc single.csv
+try 'no such file'      1 '' 'none.csv: No such file' "$sbps" check linear.nc none.csv
+try 'no run'            1 '' 'table.csv: not a run file of sbps' "$sbps" check table.csv table.csv
+try 'a file missing'    2 '' 'want `sbps check RUN.nc DATA.csv`' "$sbps" check linear.nc
+"$sbps" sample --model banana --ess 60 --progress off -o banana.nc >/dev/null 2>&1
+try 'a density'         1 '' 'banana.nc: it does not know its design' "$sbps" check banana.nc table.csv
+
+# ---- R ----
+if command -v Rscript >/dev/null && Rscript -e 'quit(status = !requireNamespace("loo", quietly = TRUE))' >/dev/null 2>&1; then
+    cases=$((cases + 1))
+    Rscript --vanilla "$root/tests/cli/check_by_hand.R" "$sbps" >.out 2>&1 || fault 'R' "$(tail -n 30 .out)"
+else
+    echo 'R and its package loo are not there: numbers are not compared with them'
+fi
+finish
