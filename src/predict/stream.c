@@ -6,6 +6,7 @@
 #include "data/origin.h"
 #include "data/table.h"
 #include "read/parts.h"
+#include "read/text_file.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,12 @@ unsigned stream_threads(const row_stream *s)
     return s->threads ? s->threads : (unsigned)processors();
 }
 
+/* As other sentences about the same text call it. */
+static const char *name_of(const row_stream *s)
+{
+    return text_input_name(&(text_input){.path = s->data});
+}
+
 /* ---- a block ---- */
 
 static sbps_status refuse_row(const streaming *w, size_t row, const seen_row *s,
@@ -46,7 +53,7 @@ static sbps_status refuse_row(const streaming *w, size_t row, const seen_row *s,
     return fail(err, SBPS_BAD_DATA,
                 "%s: row %zu: column '%s': '%s' is none of the levels that "
                 "the run had",
-                w->s->data, row + 1, show_name(s->column).text, s->value.text);
+                name_of(w->s), row + 1, show_name(s->column).text, s->value.text);
 }
 
 static void note_row(const streaming *w, size_t slot, row_state state, const seen_row *s)
@@ -85,7 +92,8 @@ static sbps_status see_row(streaming *w, unsigned worker, size_t slot, size_t i,
     if (state == ROW_WHOLE && !offer(w, b->index[i], row)) return fail_memory(err);
     sbps_status status = block_put(w->s->f, b, i, seen, state, &own);
     if (status == SBPS_OK) return SBPS_OK;
-    return fail(err, status, "%s: row %zu: %.400s", w->s->data, b->index[i] + 1, own.text);
+    return fail(err, status, "%s: row %zu: %.400s", name_of(w->s), b->index[i] + 1,
+                own.text);
 }
 
 static void do_block(void *self, unsigned worker, size_t slot)
@@ -335,7 +343,7 @@ sbps_status stream_rows(const row_stream *s, stream_count *out, sbps_error *err)
     sbps_status status = open_streaming(&w, &found, err);
     if (status == SBPS_OK) status = w.table ? do_table(&w, err) : do_text(&w, err);
     if (status == SBPS_OK && out->rows == 0)
-        status = fail(err, SBPS_BAD_DATA, "%s: the table has no rows", s->data);
+        status = fail(err, SBPS_BAD_DATA, "%s: the table has no rows", name_of(s));
     size_t whole = out->rows - out->lacking - out->not_finite;
     if (status == SBPS_OK && s->keep > 0) status = look_again(&w, s, &w.kept, whole, err);
     if (status == SBPS_OK && s->beside)

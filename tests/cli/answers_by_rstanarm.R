@@ -15,15 +15,11 @@ tables <- function(shared) {
     from <- function(name) file.path(shared, name)
     if (file.exists(from("german_credit_scaled.csv"))) {
         data <- read.csv(from("german_credit_scaled.csv"))
-        names(data)[ncol(data)] <- "response"
-        data$response <- as.integer(data$response == max(data$response))
-        names(data)[-ncol(data)] <- paste0("x", seq_len(ncol(data) - 1))
-        tell("credit", data[, c(1:6, ncol(data))], "bernoulli", "response ~ x1 + x2 + x3 * x4 + x5 + x6")
+        tell("credit", data[, 1:7], "bernoulli", "y ~ x1 + x2 + x3 * x4 + x5 + x6")
     }
     if (file.exists(from("concrete_regression.csv"))) {
         data <- read.csv(from("concrete_regression.csv"))
-        names(data) <- c(paste0("x", seq_len(ncol(data) - 1)), "strength")
-        tell("concrete", data, "gaussian", paste("strength ~", paste0("x", seq_len(ncol(data) - 1), collapse = " + ")))
+        tell("concrete", data, "gaussian", paste("y ~", paste(names(data)[-1], collapse = " + ")))
     }
     if (there("carData")) tell("salaries", carData::Salaries, "gaussian", "salary ~ rank * sex + discipline + yrs.service")
     if (there("carData")) {
