@@ -69,6 +69,7 @@ typedef struct {
     char *data;
     char *command;     /* NULL: no memory for it */
     sbps_watch *watch; /* NULL: nobody asked */
+    bool json;         /* what the run says goes to standard output */
 } task;
 
 static void tell_watch(const task *of, const char *words)
@@ -201,6 +202,13 @@ static sbps_status keep_effects(const sbps_run *run, const sbps_options *options
     return status;
 }
 
+static sbps_status print_json(const sbps_result *result, sbps_error *err)
+{
+    char *text = NULL;
+    sbps_status status = sbps_result_summary(result, SBPS_JSON, &text, err);
+    return print_report(status, SBPS_JSON, text);
+}
+
 /* Writes what there is and says how good it is. */
 static sbps_status keep(const sbps_run *run, const task *of, sbps_error *err)
 {
@@ -228,6 +236,7 @@ static sbps_status keep(const sbps_run *run, const task *of, sbps_error *err)
     } else {
         complain("warning: the draws could not be judged: %s", unjudged.text);
     }
+    if (of->json && status == SBPS_OK) status = print_json(result, err);
     sbps_result_destroy(result);
     return status == SBPS_OK ? keep_effects(run, options, quiet, err) : status;
 }
@@ -301,7 +310,7 @@ static int sample_table(task *of)
 static int sample_run(const arguments *given)
 {
     sbps_error err = {0};
-    task of = {.command = command_line(given)};
+    task of = {.command = command_line(given), .json = flag_is_on(given, "json")};
     interrupt_catch();
     sbps_status status = sbps_options_create(&of.options, &err);
     if (status == SBPS_OK) status = inputs_data(given, &of.data, &err);
@@ -313,6 +322,13 @@ static int sample_run(const arguments *given)
     free(of.command);
     return code;
 }
+
+static const sbps_option_info sample_flags[] = {
+    {.name = "json",
+     .fallback = "",
+     .group = "Output",
+     .help = "Print what `sbps summary --json` says of the run, too."},
+};
 
 const command command_sample = {
     .name = "sample",
@@ -330,6 +346,8 @@ const command command_sample = {
         "  sbps sample flights.csv --model logistic --target delayed\n\n"
         "  sbps sample flights.csv 'delayed ~ carrier*distance + log(seats)' --model logistic",
     .most = SIZE_MAX,
+    .flags = sample_flags,
+    .flag_count = sizeof sample_flags / sizeof *sample_flags,
     .library_options = true,
     .run = sample_run,
 };

@@ -125,6 +125,10 @@ try 'list models'          0 'logistic +[A-Z].*linear +[A-Z]' '' "$sbps" list mo
 try 'list samplers'        0 'sbps +[^ ]'              '' "$sbps" list samplers
 try 'list priors'          0 'normal +[^ ]'            '' "$sbps" list priors
 try 'full standard output' 1 ''                        'standard output: No space left' bash -c '"$0" list models >/dev/full' "$sbps"
+try 'sample: JSON'         0 '"parameters": '            '.' "$sbps" sample --model gaussian --dim 2 --json --progress off -o own.nc
+cp .out sampled.json
+try 'summary: the same'    0 '"parameters": '            '' "$sbps" summary own.nc --json
+cmp -s .out sampled.json || fault 'sample: JSON' 'not what summary says'
 try 'summary: no file'     2 ''                        "the run's file is missing" "$sbps" summary
 try 'summary: two formats' 2 ''                        '--csv and --json exclude each other' "$sbps" summary run.nc --csv --json
 try 'summary: option'      2 ''                        "summary: unknown option '--jsn', did you mean '--json'" "$sbps" summary run.nc --jsn
