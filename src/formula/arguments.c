@@ -47,6 +47,13 @@ sbps_status call_match(const call *c, const char *const *formal, const node **gi
     return status;
 }
 
+const node *first_argument(const node *n)
+{
+    const node *a = n->first;
+    while (a && a->tag && strcmp(a->tag, "x") != 0) a = a->next;
+    return a;
+}
+
 /* A number with or without a sign, or an infinity. */
 static bool read_number(const node *n, double *out)
 {
@@ -98,7 +105,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-sbps_status call_numbers(const call *c, const node *given, double **out, size_t *count)
+sbps_status call_list(const call *c, const node *given, double **out, size_t *count)
 {
     if (!given) return SBPS_OK;
     bool several = is_call(given, "c");
@@ -110,8 +117,14 @@ sbps_status call_numbers(const call *c, const node *given, double **out, size_t 
     for (size_t k = 0; k < length; k++, a = a->next)
         if (!read_number(a, &values[k]))
             return fail_argument(c, a, "a number should stand here");
-    qsort(values, length, sizeof *values, by_value);
     *out = values;
     *count = length;
     return SBPS_OK;
+}
+
+sbps_status call_numbers(const call *c, const node *given, double **out, size_t *count)
+{
+    sbps_status status = call_list(c, given, out, count);
+    if (given && status == SBPS_OK) qsort(*out, *count, sizeof **out, by_value);
+    return status;
 }

@@ -60,11 +60,22 @@ static sbps_status need_column(binding *b, const node *n, formula_column **out)
     return SBPS_OK;
 }
 
-/* Columns that are calculated with. */
+static sbps_status need_bare(binding *b, const node *n)
+{
+    formula_column *c = NULL;
+    sbps_status status = need_column(b, n, &c);
+    if (status == SBPS_OK) c->bare = true;
+    return status;
+}
+
+/* Columns that are calculated with; one that is compared with texts is a category. */
 static sbps_status need_numbers(binding *b, const node *n)
 {
     formula_column *c = NULL;
+    const node *compared = compared_with_text(n);
     sbps_status status = SBPS_OK;
+    if (compared) return need_bare(b, compared);
+    if (is_operator(n, OP_IN)) return need_numbers(b, n->first);
     if (n->kind == NODE_NAME) {
         status = need_column(b, n, &c);
         if (status == SBPS_OK && !c->number) c->number = n;
@@ -75,25 +86,16 @@ static sbps_status need_numbers(binding *b, const node *n)
     return status;
 }
 
-static sbps_status need_bare(binding *b, const node *n)
-{
-    formula_column *c = NULL;
-    sbps_status status = need_column(b, n, &c);
-    if (status == SBPS_OK) c->bare = true;
-    return status;
-}
-
 /* A name alone may be a category; so may the argument of factor(). Only the first argument of a transform
  * names columns. */
 static sbps_status need_variable(binding *b, const node *n)
 {
     if (n->kind == NODE_NAME) return need_bare(b, n);
+    if (n->kind != NODE_CALL) return need_numbers(b, n);
     const transform_kind *kind = transform_find(n->name);
     bool category = kind == &transform_factor || is_call(n, "relevel");
     if (!kind && !category) return need_numbers(b, n);
-    const node *argument = n->first;
-    while (argument && argument->tag && strcmp(argument->tag, "x") != 0)
-        argument = argument->next;
+    const node *argument = first_argument(n);
     if (!argument) return SBPS_OK; /* refused later */
     if (category && argument->kind == NODE_NAME) return need_bare(b, argument);
     return need_numbers(b, argument);

@@ -92,8 +92,8 @@ static sbps_status lay_out(const formula *f, formula_design *d, design_term *t, 
 
 static const char *level_name(formula *f, const variable *v, size_t level)
 {
-    size_t rank = level == 0 ? v->turned : level <= v->turned ? level - 1 : level;
-    if (v->column != SIZE_MAX) return f->column[v->column].level[rank];
+    if (v->place) return v->level[level];
+    if (v->column != SIZE_MAX) return f->column[v->column].level[level];
     return v->kind->level_name(v->self, level, &f->pool);
 }
 

@@ -2,7 +2,6 @@
 #include "formula/formula.h"
 
 #include "base/memory.h"
-#include "base/printable.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,21 +18,12 @@ bool variable_waits(const variable *v)
     return v->kind && v->kind->fit;
 }
 
-static sbps_status find_reference(const formula *f, variable *v, sbps_error *err)
-{
-    const formula_column *c = &f->column[v->column];
-    for (v->turned = 0; v->turned < c->levels; v->turned++)
-        if (strcmp(c->level[v->turned], v->reference->name) == 0) return SBPS_OK;
-    return fail_at(f->text, v->reference->at, err, "column '%s' has no such level",
-                   show_name(c->name).text);
-}
-
 static void measure(formula *f)
 {
     f->numbers = 0;
     for (size_t k = 0; k < f->variables; k++) {
         variable *v = &f->variable[k];
-        if (v->column != SIZE_MAX)
+        if (v->column != SIZE_MAX && !v->place)
             v->width = f->column[v->column].levels;
         else if (v->kind)
             v->width = v->kind->width(v->self);
@@ -45,9 +35,7 @@ static void measure(formula *f)
 /* Everything is known: columns of all designs. */
 static sbps_status complete(formula *f, sbps_error *err)
 {
-    sbps_status status = SBPS_OK;
-    for (size_t k = 0; status == SBPS_OK && k < f->variables; k++)
-        if (f->variable[k].reference) status = find_reference(f, &f->variable[k], err);
+    sbps_status status = formula_order(f, err);
     if (status != SBPS_OK) return status;
     measure(f);
     status = design_columns(f, &f->fixed, err);
@@ -106,12 +94,6 @@ void scratch_close(formula_scratch *s)
     free(s->value);
 }
 
-/* The reference is first, those before it one later. */
-static size_t turn_level(const variable *v, size_t rank)
-{
-    return rank > v->turned ? rank : rank == v->turned ? 0 : rank + 1;
-}
-
 void formula_values(const formula *f, const double *row, const formula_scratch *s)
 {
     for (size_t k = 0; k < f->variables; k++) {
@@ -121,7 +103,8 @@ void formula_values(const formula *f, const double *row, const formula_scratch *
             *to = row[v->plain];
         else if (v->column != SIZE_MAX) {
             const formula_column *c = &f->column[v->column];
-            s->level[k] = turn_level(v, c->rank[(size_t)row[c->slot]]);
+            size_t rank = c->rank[(size_t)row[c->slot]];
+            s->level[k] = v->place ? v->place[rank] : rank;
         } else {
             double x = program_run(&v->value, row, f->slot);
             if (v->levels)

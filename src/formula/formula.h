@@ -41,7 +41,9 @@ typedef struct {
     const transform_kind *kind; /* NULL: the number itself */
     void *self;
     const node *reference; /* of relevel(): the level that comes first; NULL: they stay */
-    size_t turned;         /* its rank, else 0: levels before it move up by one */
+    const node *order;     /* of factor(a, levels = c(...)): all levels; NULL: as they are */
+    size_t *place;         /* of each rank, where reference or order say so; else NULL */
+    const char **level;    /* with place: names of the levels */
     bool levels;           /* it has levels, else numbers */
     size_t width;          /* numbers, or levels; known after formula_fit */
     size_t at;             /* of its numbers in formula_scratch */
@@ -98,6 +100,7 @@ typedef struct {
     formula_design fixed;
     formula_group *group;
     size_t groups;
+    level_test *test;         /* of all programs */
     program y, n, w, *offset; /* of response, trials or failures, weights; no steps: none */
     const node **offset_node;
     size_t offsets;
@@ -119,6 +122,9 @@ typedef struct {
 } formula_fault;
 
 bool formula_check(const formula *f, const double *row, formula_fault *fault);
+
+/* Levels are known: those that the formula names are found among them. */
+sbps_status formula_order(formula *f, sbps_error *err);
 
 /* Calls back for the argument of every transform that wants to see all rows; `value` has room for them. */
 typedef struct {

@@ -81,13 +81,17 @@ static const struct {
     token_kind kind;
     operator_kind op;
 } marks[] = {
-    {"%in%", TOKEN_OPERATOR, OP_IN},  {"||", TOKEN_OPERATOR, OP_BARS},
-    {"**", TOKEN_OPERATOR, OP_POWER}, {"|", TOKEN_OPERATOR, OP_BAR},
-    {"~", TOKEN_OPERATOR, OP_TILDE},  {"+", TOKEN_OPERATOR, OP_PLUS},
-    {"-", TOKEN_OPERATOR, OP_MINUS},  {"*", TOKEN_OPERATOR, OP_TIMES},
-    {"/", TOKEN_OPERATOR, OP_DIVIDE}, {":", TOKEN_OPERATOR, OP_COLON},
-    {"^", TOKEN_OPERATOR, OP_POWER},  {"(", TOKEN_OPEN, OP_NONE},
-    {")", TOKEN_CLOSE, OP_NONE},      {",", TOKEN_COMMA, OP_NONE},
+    {"==", TOKEN_OPERATOR, OP_EQUAL},      {"!=", TOKEN_OPERATOR, OP_UNEQUAL},
+    {"<=", TOKEN_OPERATOR, OP_LESS_EQUAL}, {">=", TOKEN_OPERATOR, OP_GREATER_EQUAL},
+    {"<", TOKEN_OPERATOR, OP_LESS},        {">", TOKEN_OPERATOR, OP_GREATER},
+    {"&", TOKEN_OPERATOR, OP_AND},         {"!", TOKEN_OPERATOR, OP_NOT},
+    {"%in%", TOKEN_OPERATOR, OP_IN},       {"||", TOKEN_OPERATOR, OP_BARS},
+    {"**", TOKEN_OPERATOR, OP_POWER},      {"|", TOKEN_OPERATOR, OP_BAR},
+    {"~", TOKEN_OPERATOR, OP_TILDE},       {"+", TOKEN_OPERATOR, OP_PLUS},
+    {"-", TOKEN_OPERATOR, OP_MINUS},       {"*", TOKEN_OPERATOR, OP_TIMES},
+    {"/", TOKEN_OPERATOR, OP_DIVIDE},      {":", TOKEN_OPERATOR, OP_COLON},
+    {"^", TOKEN_OPERATOR, OP_POWER},       {"(", TOKEN_OPEN, OP_NONE},
+    {")", TOKEN_CLOSE, OP_NONE},           {",", TOKEN_COMMA, OP_NONE},
     {"=", TOKEN_EQUALS, OP_NONE},
 };
 

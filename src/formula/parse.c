@@ -1,8 +1,8 @@
 /* R's grammar as far as formulas go, from the loosest operator to the tightest:
  *
- *   ~     |  ||     +  -     *  /     %in%     :     + and - before one operand     ^
+ *   ~     |  ||     &     !     == != < <= > >=     +  -     *  /     %in%     :     + and - before one operand     ^
  *
- * ^ groups to the right, the others to the left. */
+ * ^ groups to the right, comparisons do not stand beside each other, the others group to the left. */
 #include "formula/lex.h"
 
 #include <string.h>
@@ -54,7 +54,17 @@ static node *grow(parser *p, node *n, const node *child)
 
 static node *parse_level(parser *p, int level);
 
-enum { LEVEL_TILDE, LEVEL_BAR, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_IN, LEVEL_COLON, LEVEL_UNARY };
+enum {
+    LEVEL_TILDE,
+    LEVEL_BAR,
+    LEVEL_AND,
+    LEVEL_COMPARE,
+    LEVEL_SUM,
+    LEVEL_PRODUCT,
+    LEVEL_IN,
+    LEVEL_COLON,
+    LEVEL_UNARY
+};
 
 static int level_of(const token *t)
 {
@@ -63,6 +73,14 @@ static int level_of(const token *t)
         [OP_TILDE] = LEVEL_TILDE,
         [OP_BARS] = LEVEL_BAR,
         [OP_BAR] = LEVEL_BAR,
+        [OP_AND] = LEVEL_AND,
+        [OP_NOT] = -1,
+        [OP_EQUAL] = LEVEL_COMPARE,
+        [OP_UNEQUAL] = LEVEL_COMPARE,
+        [OP_LESS] = LEVEL_COMPARE,
+        [OP_LESS_EQUAL] = LEVEL_COMPARE,
+        [OP_GREATER] = LEVEL_COMPARE,
+        [OP_GREATER_EQUAL] = LEVEL_COMPARE,
         [OP_PLUS] = LEVEL_SUM,
         [OP_MINUS] = LEVEL_SUM,
         [OP_TIMES] = LEVEL_PRODUCT,
@@ -203,15 +221,17 @@ static node *parse_power(parser *p)
     return join(p, OP_POWER, at, left, parse_unary(p));
 }
 
+/* A ! takes all up to the next & or |. */
 static node *parse_unary(parser *p)
 {
     const token t = p->next;
-    bool sign = t.kind == TOKEN_OPERATOR && (t.op == OP_PLUS || t.op == OP_MINUS);
+    bool not = t.kind == TOKEN_OPERATOR && t.op == OP_NOT;
+    bool sign = t.kind == TOKEN_OPERATOR && (t.op == OP_PLUS || t.op == OP_MINUS || not );
     if (++p->depth > TREE_DEPTH) return fail_here(p, t.at, "the formula is nested too deeply");
     node *n = NULL;
     if (sign) {
         advance(p);
-        node *operand = parse_unary(p);
+        node *operand = not ? parse_level(p, LEVEL_COMPARE) : parse_unary(p);
         n = operand ? new_node(p, NODE_UNARY, t.at) : NULL;
         if (n && (n = grow(p, n, operand))) {
             n->op = t.op;
@@ -252,6 +272,9 @@ static node *parse_level(parser *p, int level)
         size_t at = p->next.at;
         advance(p);
         left = join(p, op, at, left, parse_level(p, level + 1));
+        if (left && level == LEVEL_COMPARE && level_of(&p->next) == level)
+            return fail_here(p, p->next.at,
+                             "comparisons do not stand beside each other: a < x & x < b");
     }
     return left;
 }

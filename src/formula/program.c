@@ -78,15 +78,84 @@ static sbps_status compile_sum(compiler *c, const node *n)
     return status;
 }
 
+/* ---- levels ---- */
+
+static sbps_status add_test(compiler *c, const node *name, const node *level)
+{
+    program_step s = {.kind = DO_LEVEL};
+    if (level->kind != NODE_TEXT)
+        return fail_at(c->names->text, level->at, c->err,
+                       "a level in quotes should stand here");
+    if (!c->names->find_level)
+        return fail_at(c->names->text, level->at, c->err,
+                       "levels are compared in terms of their own alone: I(a == \"b\")");
+    sbps_status status = c->names->find_level(c->names->self, name, level, &s.test, c->err);
+    if (status == SBPS_OK) s.column = s.test->column;
+    return status == SBPS_OK ? add_step(c, s) : status;
+}
+
+/* a == "b", "b" != a */
+static sbps_status compile_level(compiler *c, const node *n, const node *name)
+{
+    const node *left = without_parens(n->first), *right = without_parens(n->first->next);
+    if (n->op != OP_EQUAL && n->op != OP_UNEQUAL)
+        return fail_at(
+            c->names->text, n->at, c->err,
+            "a category is compared with a text by == or !=, or by %%in%% with several");
+    sbps_status status = add_test(c, name, name == left ? right : left);
+    if (status != SBPS_OK || n->op == OP_EQUAL) return status;
+    return add_step(c, (program_step){.kind = DO_NOT});
+}
+
+/* a %in% c("b", "c"), x %in% c(1, 2): one after another. */
+static sbps_status compile_in(compiler *c, const node *n)
+{
+    const node *left = without_parens(n->first), *right = without_parens(n->first->next);
+    bool several = is_call(right, "c"), texts = compared_with_text(n);
+    sbps_status status = SBPS_OK;
+    if (left->kind != NODE_NAME || (several && !right->first))
+        return fail_at(c->names->text, n->at, c->err,
+                       "%%in%% has a column before and values behind it: x %%in%% c(1, 2)");
+    const node *first = several ? right->first : right;
+    for (const node *a = first; status == SBPS_OK && a; a = several ? a->next : NULL) {
+        status = texts ? add_test(c, left, a) : compile(c, left);
+        if (status == SBPS_OK && !texts) status = compile(c, a);
+        if (status == SBPS_OK && !texts) status = add_step(c, (program_step){.kind = DO_EQUAL});
+        if (status == SBPS_OK && a != first)
+            status = add_step(c, (program_step){.kind = DO_OR});
+    }
+    return status;
+}
+
+/* ---- operators ---- */
+
+static step_kind step_of(operator_kind op)
+{
+    static const step_kind steps[OP_POWER + 1] = {
+        [OP_TIMES] = DO_MULTIPLY,
+        [OP_DIVIDE] = DO_DIVIDE,
+        [OP_POWER] = DO_POWER,
+        [OP_EQUAL] = DO_EQUAL,
+        [OP_UNEQUAL] = DO_UNEQUAL,
+        [OP_LESS] = DO_LESS,
+        [OP_LESS_EQUAL] = DO_LESS_EQUAL,
+        [OP_GREATER] = DO_GREATER,
+        [OP_GREATER_EQUAL] = DO_GREATER_EQUAL,
+        [OP_AND] = DO_AND,
+        [OP_BAR] = DO_OR,
+    };
+    return steps[op];
+}
+
 static sbps_status compile_binary(compiler *c, const node *n)
 {
-    step_kind kind = n->op == OP_TIMES    ? DO_MULTIPLY
-                     : n->op == OP_DIVIDE ? DO_DIVIDE
-                     : n->op == OP_POWER  ? DO_POWER
-                                          : DO_NUMBER;
+    const step_kind kind = step_of(n->op);
+    const node *compared = compared_with_text(n);
+    if (n->op == OP_IN) return compile_in(c, n);
+    if (compared) return compile_level(c, n, compared);
     if (kind == DO_NUMBER)
         return fail_at(c->names->text, n->at, c->err,
-                       "between numbers stand + - * / ^, nothing else");
+                       "between numbers stand + - * / ^, comparisons, & and |, nothing else");
     sbps_status status = compile(c, n->first);
     if (status == SBPS_OK) status = compile(c, n->first->next);
     return status == SBPS_OK ? add_step(c, (program_step){.kind = kind}) : status;
@@ -168,7 +237,7 @@ static sbps_status compile(compiler *c, const node *n)
     case NODE_UNARY:
         status = compile(c, n->first);
         if (status != SBPS_OK || n->op == OP_PLUS) return status;
-        return add_step(c, (program_step){.kind = DO_NEGATE});
+        return add_step(c, (program_step){.kind = n->op == OP_NOT ? DO_NOT : DO_NEGATE});
     case NODE_SUM:
         return compile_sum(c, n);
     case NODE_BINARY:
@@ -198,9 +267,31 @@ static double power(double x, double y)
     return y == 2.0 ? x * x : pow(x, y);
 }
 
+/* What compares or joins TRUE and FALSE; as in R one that is unknown need not make the whole so. */
+static double judge(step_kind kind, double x, double y)
+{
+    if (kind == DO_AND && (x == 0.0 || y == 0.0)) return 0.0;
+    if (kind == DO_OR && ((x != 0.0 && !isnan(x)) || (y != 0.0 && !isnan(y)))) return 1.0;
+    if (isnan(x) || isnan(y)) return NAN;
+    return kind == DO_EQUAL           ? x == y
+           : kind == DO_UNEQUAL       ? x != y
+           : kind == DO_LESS          ? x < y
+           : kind == DO_LESS_EQUAL    ? x <= y
+           : kind == DO_GREATER       ? x > y
+           : kind == DO_GREATER_EQUAL ? x >= y
+                                      : kind == DO_AND;
+}
+
+static double has_level(const level_test *t, double code)
+{
+    const size_t *rank = *t->rank;
+    return rank && rank[(size_t)code] == t->wanted;
+}
+
 double program_run(const program *g, const double *row, const size_t *slot)
 {
-    double stack[TREE_DEPTH + 2], *top = stack; /* the first is never used */
+    double stack[TREE_DEPTH + 2], *top = stack;
+    *top = 0.0; /* of no steps */
     for (size_t k = 0; k < g->steps; k++) {
         const program_step *s = &g->step[k];
         switch (s->kind) {
@@ -231,6 +322,14 @@ double program_run(const program *g, const double *row, const size_t *slot)
         case DO_POWER:
             top--, *top = power(*top, top[1]);
             break;
+        case DO_NOT:
+            *top = isnan(*top) ? NAN : *top == 0.0;
+            break;
+        case DO_LEVEL:
+            *++top = has_level(s->test, row[slot[s->column]]);
+            break;
+        default:
+            top--, *top = judge(s->kind, *top, top[1]);
         }
     }
     return *top;

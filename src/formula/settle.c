@@ -26,7 +26,7 @@ static sbps_status find_number(void *self, const node *name, size_t *column, sbp
 
 static sbps_status compile(formula *f, const node *n, program *out, sbps_error *err)
 {
-    const name_finder names = {find_number, f, f->text};
+    const name_finder names = {.find = find_number, .self = f, .text = f->text};
     return program_compile(n, &names, &f->pool, out, err);
 }
 
@@ -37,18 +37,57 @@ static bool is_category(const formula *f, const node *n, size_t *column)
     return *column != SIZE_MAX && f->column[*column].category;
 }
 
+static sbps_status find_level(void *self, const node *name, const node *level,
+                              const level_test **out, sbps_error *err)
+{
+    formula *f = self;
+    size_t column;
+    if (!is_category(f, name, &column))
+        return fail_at(f->text, level->at, err, "column '%s' holds numbers, not texts",
+                       show_name(name->name).text);
+    level_test *t = pool_take(&f->pool, sizeof *t);
+    if (!t) return fail_memory(err);
+    *t = (level_test){
+        .level = level, .column = column, .rank = &f->column[column].rank, .next = f->test};
+    *out = f->test = t;
+    return SBPS_OK;
+}
+
+/* What stands for itself in a term; it is evaluated when levels are known. */
+static sbps_status compile_term(formula *f, variable *v, sbps_error *err)
+{
+    const name_finder names = {find_number, find_level, f, f->text};
+    if (is_logical(v->of)) {
+        v->kind = &transform_logical;
+        v->levels = true;
+    }
+    return program_compile(v->of, &names, &f->pool, &v->value, err);
+}
+
+/* factor(category, levels = c("one", "other")) */
+static sbps_status settle_factor(const call *c, variable *v)
+{
+    static const char *const formal[] = {"x", "levels", NULL};
+    const node *given[2] = {0};
+    sbps_status status = call_match(c, formal, given);
+    v->kind = NULL;
+    v->order = given[1];
+    if (status == SBPS_OK && v->order && !is_call(v->order, "c"))
+        return fail_call(c, "levels are listed in quotes: levels = c(\"one\", \"other\")");
+    return status;
+}
+
 static sbps_status settle_transform(formula *f, variable *v, sbps_error *err)
 {
     const node *given[ARGUMENTS_MOST] = {0};
     const call c = {f->text, v->of, &f->pool, err};
     v->levels = v->kind->levels;
+    if (v->kind == &transform_factor && v->of->first &&
+        is_category(f, first_argument(v->of), &v->column))
+        return settle_factor(&c, v);
+    v->column = SIZE_MAX;
     sbps_status status = v->kind->open(&c, given, &v->self);
     if (status != SBPS_OK) return status;
-    if (v->kind == &transform_factor && is_category(f, given[0], &v->column)) {
-        v->kind = NULL;
-        return SBPS_OK;
-    }
-    v->column = SIZE_MAX;
     return compile(f, given[0], &v->value, err);
 }
 
@@ -79,7 +118,7 @@ static sbps_status settle_variable(formula *f, variable *v, sbps_error *err)
     v->width = 1;
     v->kind = v->of->kind == NODE_CALL ? transform_find(v->of->name) : NULL;
     if (v->kind) return settle_transform(f, v, err);
-    sbps_status status = compile(f, v->of, &v->value, err);
+    sbps_status status = compile_term(f, v, err);
     size_t column = program_column(&v->value);
     if (status == SBPS_OK && column != SIZE_MAX) v->plain = f->column[column].slot;
     return status;

@@ -93,6 +93,10 @@ static void add_dotted(expansion *e, const node *dot)
 static void find_variables(expansion *e, const node *n)
 {
     if (e->status != SBPS_OK) return;
+    if (is_claim(n)) {
+        add_variable(e, n, tree_text(n, e->pool));
+        return;
+    }
     switch (n->kind) {
     case NODE_NUMBER:
         break;
@@ -317,6 +321,7 @@ static term_list encode(expansion *e, const node *n)
 {
     term_list l = {0};
     if (e->status != SBPS_OK) return l;
+    if (is_claim(n)) return encode_name(e, n);
     switch (n->kind) {
     case NODE_NUMBER:
         return encode_number(e, n);

@@ -38,6 +38,9 @@ typedef struct {
 
 TRANSFORM_KINDS(KIND_DECLARED)
 
+/* Of what is TRUE or FALSE; no call names it. */
+extern const transform_kind transform_logical;
+
 /* NULL: a name of none. */
 const transform_kind *transform_find(const char *name);
 /* A sentence about the call. */

@@ -1,5 +1,5 @@
-/* A tree as R would write it: blanks around + - * and %in%, none around / ^ and :, a comma and a blank
- * between arguments. */
+/* A tree as R would write it: blanks around + - * %in% and comparisons, none around / ^ and :, a comma and a
+ * blank between arguments. */
 #include "formula/tree.h"
 
 #include "base/text.h"
@@ -24,10 +24,20 @@ bool is_operator(const node *n, operator_kind op)
     return n->kind == NODE_BINARY && n->op == op;
 }
 
+bool is_claim(const node *n)
+{
+    return (n->kind == NODE_BINARY || n->kind == NODE_UNARY) && n->op >= OP_AND &&
+           n->op <= OP_GREATER_EQUAL;
+}
+
 static const char *const written[] = {
-    [OP_TILDE] = " ~ ", [OP_BARS] = " || ", [OP_BAR] = " | ",  [OP_PLUS] = " + ",
-    [OP_MINUS] = " - ", [OP_TIMES] = " * ", [OP_DIVIDE] = "/", [OP_IN] = " %in% ",
-    [OP_COLON] = ":",   [OP_POWER] = "^",   [OP_NONE] = "",
+    [OP_EQUAL] = " == ",      [OP_UNEQUAL] = " != ", [OP_LESS] = " < ",
+    [OP_LESS_EQUAL] = " <= ", [OP_GREATER] = " > ",  [OP_GREATER_EQUAL] = " >= ",
+    [OP_AND] = " & ",         [OP_NOT] = "!",        [OP_TILDE] = " ~ ",
+    [OP_BARS] = " || ",       [OP_BAR] = " | ",      [OP_PLUS] = " + ",
+    [OP_MINUS] = " - ",       [OP_TIMES] = " * ",    [OP_DIVIDE] = "/",
+    [OP_IN] = " %in% ",       [OP_COLON] = ":",      [OP_POWER] = "^",
+    [OP_NONE] = "",
 };
 
 static bool is_word_byte(unsigned char c)
@@ -119,7 +129,7 @@ static void write_node(text *t, const node *n)
         text_bytes(t, ")", 1);
         break;
     case NODE_UNARY:
-        text_add(t, "%s", n->op == OP_MINUS ? "-" : "+");
+        text_add(t, "%s", n->op == OP_MINUS ? "-" : n->op == OP_NOT ? "!" : "+");
         write_node(t, n->first);
         break;
     case NODE_BINARY:

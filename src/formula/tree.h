@@ -10,6 +10,14 @@ typedef enum {
     OP_TILDE,
     OP_BARS, /* || */
     OP_BAR,
+    OP_AND,
+    OP_NOT,
+    OP_EQUAL,
+    OP_UNEQUAL,
+    OP_LESS,
+    OP_LESS_EQUAL,
+    OP_GREATER,
+    OP_GREATER_EQUAL,
     OP_PLUS,
     OP_MINUS,
     OP_TIMES,
@@ -59,6 +67,8 @@ const char *name_as_written(const char *name, pool *p);
 const node *without_parens(const node *n);
 bool is_call(const node *n, const char *name);
 bool is_operator(const node *n, operator_kind op);
+/* x > 3, !a, a & b: true or false, not terms that are joined. */
+bool is_claim(const node *n);
 
 /* A sentence about the byte `at` of a formula: the column, the sentence, the text with a caret below. */
 sbps_status fail_at(const char *text, size_t at, sbps_error *err, const char *format, ...)

@@ -147,7 +147,7 @@ static sbps_status place_features(const parsing *p, const json *list)
 static void need_program(blueprint *b, const program *g)
 {
     for (size_t k = 0; k < g->steps; k++)
-        if (g->step[k].kind == DO_COLUMN)
+        if (g->step[k].kind == DO_COLUMN || g->step[k].kind == DO_LEVEL)
             b->column[b->formula->column[g->step[k].column].source].needed = true;
 }
 

@@ -139,8 +139,8 @@ static sbps_status fail_fault(const plan *p, const formula_fault *fault, size_t 
                               sbps_error *err)
 {
     if (isfinite(fault->value))
-        return fail(err, SBPS_BAD_DATA, "%s:%zu: '%s': %g lies outside its intervals", p->path,
-                    line, fault->term, fault->value);
+        return fail(err, SBPS_BAD_DATA, "%s:%zu: '%s': %g lies outside its intervals or levels",
+                    p->path, line, fault->term, fault->value);
     return fail(err, SBPS_BAD_DATA, "%s:%zu: '%s' is %s in this row, not a finite number",
                 p->path, line, fault->term,
                 isnan(fault->value)  ? "not a number"

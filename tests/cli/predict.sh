@@ -6,7 +6,7 @@
 . "$root/tests/cli/predict_table.sh"
 
 run linear   'y ~ poly(x, 2) + bs(z, 5) * a' --family gaussian
-run logistic 'b ~ a * x + ns(z, 3)' --family bernoulli
+run logistic 'b ~ a * x + ns(z, 3) + I(a == "v" & x > 0.5)' --family bernoulli
 run poisson  'c ~ log(z) + factor(t) + x + offset(z / 10)' --family poisson
 run softmax  'k ~ x + a' --family categorical
 run ordinal  'o ~ x + a' --family cumulative

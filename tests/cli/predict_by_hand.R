@@ -23,7 +23,7 @@ fixed <- function(run, x) x %*% t(draws(run)[, seq_len(ncol(x)), drop = FALSE])
 
 x <- model.matrix(y ~ poly(x, 2) + bs(z, 5) * a, table)
 compare("linear", "mean", fixed("linear", x))
-x <- model.matrix(b ~ a * x + ns(z, 3), table)
+x <- model.matrix(b ~ a * x + ns(z, 3) + I(a == "v" & x > 0.5), table)
 compare("logistic", "linear", fixed("logistic", x))
 compare("logistic", "mean", plogis(fixed("logistic", x)))
 x <- model.matrix(c ~ log(z) + factor(t) + x, table)

@@ -41,17 +41,22 @@ effects <- function(f) {
     }
 }
 
+# A bar inside I() joins TRUE and FALSE.
+has_group <- function(e) is.call(e) && !identical(e[[1]], quote(I)) &&
+    (as.character(e[[1]])[1] %in% c("|", "||") || any(sapply(as.list(e)[-1], has_group)))
+
 said("TABLE", nrow(table), ncol(table))
 said("NAMES", paste(names(table), collapse = "\t"))
 for (i in seq_len(nrow(table))) said("ROW", paste(sapply(table[i, ], function(v) if (is.factor(v)) as.character(v) else sprintf("%.16g", v)), collapse = "\t"))
 for (text in formulas) {
     f <- as.formula(text)
-    fixed <- nobars(f)
+    joined <- any(all.names(f) %in% c("|", "||")) && !has_group(f)
+    fixed <- if (joined) f else nobars(f)
     frame <- tryCatch(model.frame(fixed, table), error = function(e) message(text, ": ", conditionMessage(e)))
     if (is.null(frame)) next
     said("FORMULA", text)
     x <- model.matrix(attr(frame, "terms"), frame)
     for (j in seq_len(ncol(x))) said("COLUMN", colnames(x)[j], number(x[, j]))
     if (!is.null(model.offset(frame))) said("OFFSET", number(model.offset(frame)))
-    if (length(findbars(f)) > 0) effects(f)
+    if (!joined && length(findbars(f)) > 0) effects(f)
 }

@@ -11,6 +11,8 @@ static const char *const seeds[] = {
     "y ~ . + cut(x, c(-1, 0, Inf), right = FALSE) %in% a",
     "log(z + 1) ~ bs(x, df = 5) + ns(z, df = 3):b + scale(x, center = FALSE)",
     "y ~ a/b/x + I((x - 1)^2 / -z * 1e-3) + factor(n) + 0",
+    "y ~ I(x > 1 | !z <= 2 & a == \"u\") + (n != 3):b + factor(n, levels = c(5, 3, 1, 2))",
+    "y ~ I(b %in% c(\"u\", \"w w\")) * (x >= 0) + factor(b, levels = c(\"v\", \"u\", \"w w\"))",
 };
 
 static const char *const tokens[] = {
@@ -21,7 +23,8 @@ static const char *const tokens[] = {
     "log(",   "poly(x", "bs(",      "cut(x",   "c(",    "factor(", "scale(",     "TRUE",
     "raw=",   "df=",    "Inf",      "offset(", "(1|",   "**",      "weights(",   "trials(",
     "cbind(", "\\",     "\xc3\xbc", "\n",      "ns(x,", "breaks=", "relevel(a,", "\"u\"",
-    "^9",
+    "^9",     "==",     "!",        "<",       ">=",    "&",       "!=",         "levels=",
+    "\"v\"",
 };
 
 static const token_list all_tokens = {tokens, sizeof tokens / sizeof *tokens};

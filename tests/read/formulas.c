@@ -55,12 +55,13 @@ TEST(a_category_is_its_levels_but_the_first)
 
 TEST(any_number_of_threads_and_parts_gives_the_same_table)
 {
-    const char *text = "y ~ c:x + poly(z, 3)*factor(k) + log(n) + offset(z) + ns(x, df = 3)";
+    const char *text = "y ~ c:x + poly(z, 3)*factor(k) + log(n) + offset(z) + ns(x, df = 3) + "
+                       "I(c == \"l7\" | c %in% c(\"l8\", \"l9\") & x > 2)";
     rows *a = read_formula(text, (rows_spec){.seed = 3, .threads = 1});
     rows *b = read_formula(text, (rows_spec){.seed = 3, .threads = 4, .part_bytes = 5000});
     REQUIRE(a && b);
     CHECK(same_rows(a, b));
-    CHECK(a->d == 1 + 40 + 3 + 3 + 9 + 1 + 3);
+    CHECK(a->d == 1 + 40 + 3 + 3 + 9 + 1 + 3 + 1);
     rows_destroy(a);
     rows_destroy(b);
 }
@@ -135,6 +136,26 @@ TEST(what_cannot_be_is_told_with_its_place)
         {"y,x\n1,2\n0,2\n", {.formula = "y ~ x ~ x"}, "a formula has one ~"},
         {"y,x\n1,2\n0,2\n", {.formula = "y ~ scale(x)"}, "scale(): all values are the same"},
         {"y,x\n1,2\n0,3\n", {.formula = "y ~ poly(x, 2)"}, "less than the number of distinct"},
+        {"y,x\n1,u\n0,v\n",
+         {.formula = "y ~ I(x == \"w\")"},
+         "column 12: column 'x' names nearly"},
+        {"y,x\n1,u\n0,v\n0,v\n1,u\n", {.formula = "y ~ I(x == \"w\")"}, "'x' has no such"},
+        {"y,x\n1,u\n0,v\n", {.formula = "y ~ I(x > \"u\")"}, "compared with a text by == or"},
+        {"y,x\n1,u\n0,v\n", {.formula = "I(x == \"u\") ~ y"}, "in terms of their own alone"},
+        {"y,x\n1,2\n0,3\n", {.formula = "y ~ I(x == \"2\")"}, "'x' holds numbers, not texts"},
+        {"y,x\n1,2\n0,3\n", {.formula = "y ~ I(1 < x < 3)"}, "do not stand beside each other"},
+        {"y,x\n1,2\n0,-3\n",
+         {.formula = "y ~ I(log(x) > 1)"},
+         "t.csv:3: 'I(log(x) > 1)' is not"},
+        {"y,x\n1,2\n0,3\n",
+         {.formula = "y ~ factor(x, levels = c(2, 4))"},
+         "3 lies outside its"},
+        {"y,x\n1,u\n0,v\n0,v\n1,u\n",
+         {.formula = "y ~ factor(x, levels = c(\"v\", \"w\"))"},
+         "have the level 'u', which is not listed"},
+        {"y,x\n1,u\n0,v\n0,v\n1,u\n",
+         {.formula = "y ~ factor(x, levels = c(\"v\", \"u\", \"v\"))"},
+         "a level is there twice"},
         {"y,n,x\n3,2,1\n0,3,2\n",
          {.formula = "y | trials(n) ~ x"},
          "t.csv:2: 3 successes of 2"},
