@@ -83,6 +83,44 @@ SBPS_API sbps_status sbps_options_read(sbps_options *options, const char *path,
 SBPS_API const char *sbps_options_get(const sbps_options *options, const char *name);
 SBPS_API void sbps_options_destroy(sbps_options *options);
 
+/* ---- a model of the caller's own, as a function of some rows ---- */
+
+/* Rows that are asked about at w. x holds their columns as regression would use them, the intercept's 1 first (the option
+ * no-intercept leaves it out), then numbers and categories; row after row, side by side. All is borrowed for the call. */
+typedef struct {
+    size_t n, dim, columns;
+    const double *w; /* dim */
+    const double *x; /* n * columns */
+    const double *y; /* n */
+    /* To be filled, NULL: not wanted. n: log p of each row, of which a constant may be left out; n * dim: its gradient in w,
+     * row after row. */
+    double *loglik, *gradient;
+    char *text; /* where it returns false: what is wrong, within text_size bytes */
+    size_t text_size;
+} sbps_batch;
+
+/* Members that are 0 say nothing, but for struct_size and `rows`. */
+typedef struct {
+    size_t struct_size; /* sizeof(sbps_model_function) */
+    const char *name; /* for sentences and files, which say "function NAME"; without a slash */
+    void *data;       /* handed to the function */
+    /* The same numbers for the same rows and w, whatever batch they come in. False: it cannot say, which ends the run with
+     * SBPS_BAD_DATA and its text. It is not called again then. */
+    bool (*rows)(void *data, const sbps_batch *batch);
+    size_t dim; /* number of parameters; 0: one a column */
+    /* Each dim: names, NULL: the columns' where there is one a column, else w1, w2, ...; where the search for the mode begins,
+     * NULL: at 0; sds of default priors normal(0, sd), INFINITY or NULL: flat. */
+    const char *const *names;
+    const double *start, *prior_sd;
+    bool any_thread; /* several may call it at once. False: only the thread that calls us */
+} sbps_model_function;
+
+/* Takes the place of the option `model`, until that is set again. The struct is copied; what it points to is borrowed, also by
+ * the runs and modes made with these options. Before the search for the mode begins its gradient is held against differences
+ * of its values at a few rows. See docs/models/function.md. */
+SBPS_API sbps_status sbps_options_set_model(sbps_options *options,
+                                            const sbps_model_function *model, sbps_error *err);
+
 /* ---- names that can be asked for ---- */
 
 typedef struct {

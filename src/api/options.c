@@ -38,6 +38,12 @@ sbps_status sbps_options_set(sbps_options *options, const char *name, const char
     return options_set(options, name, value, err);
 }
 
+sbps_status sbps_options_set_model(sbps_options *options, const sbps_model_function *model,
+                                   sbps_error *err)
+{
+    return options_set_model(options, model, err);
+}
+
 const char *sbps_options_get(const sbps_options *options, const char *name)
 {
     return options_get(options, name);

@@ -56,6 +56,7 @@ sbps_status option_store(sbps_options *options, size_t index, const char *label,
     status = spec.type->parse(&spec, label, text, field_of(options, &spec), err);
     if (status != SBPS_OK) return status;
     options->given[index] = true;
+    if (model || !strcmp(spec.name, "model")) options->function = (sbps_model_function){0};
     if (!model) return SBPS_OK;
     const option_spec other = option_at(option_find("model"));
     return other.type->parse(&other, label, model, field_of(options, &other), err);
@@ -167,5 +168,6 @@ sbps_status options_copy(const sbps_options *from, sbps_options **out, sbps_erro
         if (option_given(from, name))
             status = options_set(*out, name, options_get(from, name), err);
     }
+    if (status == SBPS_OK) (*out)->function = from->function;
     return status;
 }

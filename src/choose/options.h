@@ -57,10 +57,11 @@ struct sbps_options {
     /* files and talk */
     char *output, *checkpoint, *resume, *skeleton, *trace, *config, *progress;
     bool dry_run, watch;
-    size_t trace_chain;   /* from 1 */
-    unsigned char *given; /* one flag an option: set by the user */
-    char (*number)[32];   /* one slot an option: where sbps_options_get prints numbers */
-    char *prior_of[];     /* one an auxiliary of the models listed, as the other priors */
+    size_t trace_chain;           /* from 1 */
+    sbps_model_function function; /* in the place of a model; `rows` NULL: there is none */
+    unsigned char *given;         /* one flag an option: set by the user */
+    char (*number)[32]; /* one slot an option: where sbps_options_get prints numbers */
+    char *prior_of[];   /* one an auxiliary of the models listed, as the other priors */
 };
 
 /* As sbps.h has them. */
@@ -68,6 +69,8 @@ sbps_status options_create(sbps_options **out, sbps_error *err);
 sbps_status options_set(sbps_options *options, const char *name, const char *value,
                         sbps_error *err);
 const char *options_get(const sbps_options *options, const char *name);
+sbps_status options_set_model(sbps_options *options, const sbps_model_function *model,
+                              sbps_error *err);
 sbps_status options_read(sbps_options *options, const char *path, sbps_error *err);
 void options_destroy(sbps_options *options);
 /* What was given, and defaults. */
@@ -80,6 +83,8 @@ bool option_text(const sbps_options *options, size_t index, const char **name,
                  bool *affects_path, size_t size, char *text);
 /* Has the user set it (command line or config file)? */
 bool option_given(const sbps_options *options, const char *name);
+/* The model they ask for, NULL where there is none of that name. */
+const struct model_kind *options_model(const sbps_options *options);
 /* Is the choice left to us? */
 bool is_auto(const char *word);
 

@@ -49,7 +49,7 @@ static sbps_status choose_model(const sbps_options *o, run_plan *plan, sbps_erro
 {
     if (!o->model || !*o->model)
         return fail(err, SBPS_BAD_ARG, "--model is missing; 'sbps list models' names them");
-    plan->model = model_find(o->model);
+    plan->model = options_model(o);
     if (!plan->model) return unknown("model", o->model, model_kinds, err);
     if (o->trials && *o->trials && plan->model->support != SUPPORT_SHARES)
         return fail(err, SBPS_BAD_ARG, "--trials: model %s counts none; binomial does",
@@ -67,6 +67,10 @@ static sbps_status check_table(const char *name, const model_kind *model, const 
                     name);
     if (!rowless && data->n == 1)
         return fail(err, SBPS_BAD_ARG, "model %s needs a table", name);
+    if (!model->any_storage && (data->x_float || data->start))
+        return fail(err, SBPS_BAD_ARG,
+                    "--storage: model %s reads rows of doubles, and this table holds %s", name,
+                    data->storage->name);
     if (!model->regression && data->offset)
         return fail(err, SBPS_BAD_ARG,
                     "--offset: model %s has no linear predictor that it could be added to",

@@ -33,7 +33,7 @@ static target_labels labels_of(const sbps_options *o, target_support support)
 
 rows_spec table_spec(const sbps_options *o)
 {
-    const model_kind *model = o->model ? model_find(o->model) : NULL;
+    const model_kind *model = options_model(o);
     const model_shape shape = {.head = o->head};
     target_support support = model ? model_support(model, &shape) : SUPPORT_ANY;
     bool no_columns = model && model->no_columns, no_target = support == SUPPORT_NONE;
@@ -74,9 +74,16 @@ sbps_status target_open(const sbps_options *o, const rows *data, const model_kin
                          .read_matrix = matrix_read,
                          .dim = o->dim,
                          .condition = o->condition,
-                         .library = o->model};
+                         .library = o->model,
+                         .function = &o->function};
     sbps_status status = posterior_open(data, model, &shape, out, err);
     return status == SBPS_OK ? priors_choose(o, *out, err) : status;
+}
+
+sbps_status target_told(const posterior *u, sbps_status status, sbps_error *err)
+{
+    const char *why = u ? model_failure(u->model, u->self) : NULL;
+    return why ? fail(err, SBPS_BAD_DATA, "%s", why) : status;
 }
 
 sbps_status target_control(const posterior *u, const mode *reference, const char *name,

@@ -26,7 +26,7 @@
 
 MODEL_KINDS(KIND_DECLARED)
 
-/* Not listed: --model names its file. */
-extern const model_kind model_plugin;
+/* Not listed: --model names its file, or the caller hands it over. */
+extern const model_kind model_plugin, model_function;
 
 #endif

@@ -36,6 +36,11 @@ const model_auxiliary *model_auxiliary_at(size_t index)
     return NULL;
 }
 
+const char *model_failure(const model_kind *kind, const void *self)
+{
+    return kind->failure && self ? kind->failure(self) : NULL;
+}
+
 target_support model_support(const model_kind *kind, const model_shape *shape)
 {
     return kind->support_of ? kind->support_of(shape) : kind->support;

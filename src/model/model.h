@@ -28,9 +28,11 @@ typedef struct {
     const char *covariance; /* gaussian: file with a square matrix, or NULL */
     /* how such a file is read: d * d values, to be freed */
     sbps_status (*read_matrix)(const char *path, size_t *d, double **values, sbps_error *err);
-    size_t dim;          /* gaussian: without a file */
-    double condition;    /* gaussian: of the covariance without a file */
-    const char *library; /* a model of the user's own: the file that was named */
+    size_t dim;       /* gaussian: without a file */
+    double condition; /* gaussian: of the covariance without a file */
+    const char
+        *library; /* a model of the user's own: the file that was named, or what it is called */
+    const sbps_model_function *function; /* that of the caller; NULL: none */
 } model_shape;
 
 /* What a target may be. */
@@ -198,6 +200,10 @@ typedef struct model_kind {
     void (*hessian_vector)(const void *self, row_range r, const double *w, const double *v,
                            const double *factor, double *scratch, double *out);
 
+    /* Optional: why it can say nothing any more, of one that may fail on the way; NULL: it can. What it
+     * has said since is not a number. */
+    const char *(*failure)(const void *self);
+
     /* ---- made-up tables ---- */
 
     /* Optional, both or none: columns of a synthetic row for a dimension, and one such row. */
@@ -240,6 +246,8 @@ extern const model_kind *const model_kinds[]; /* NULL at the end */
 const model_auxiliary *model_auxiliary_at(size_t index);
 
 const model_kind *model_find(const char *name); /* NULL when unknown */
+/* Why it can say nothing any more, NULL where it can. */
+const char *model_failure(const model_kind *kind, const void *self);
 /* Does --model name a file, a model of the user's own? A name with a slash does. */
 bool model_is_file(const char *name);
 

@@ -8,7 +8,7 @@
  *
  * and before anything is drawn its derivatives are held against differences of its values. */
 #include "base/dense.h"
-#include "base/memory.h"
+#include "model/agreement.h"
 #include "model/kinds.h"
 #include "sbps_model.h"
 
@@ -18,9 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define ROWS_TRIED 5    /* whose derivatives are checked */
-#define AGREE      1e-3 /* relative: derivatives that are wrong are wrong by more */
 
 typedef struct {
     void *library;
@@ -130,91 +127,42 @@ static sbps_status check_rows(const plugin *m, const char *path, sbps_error *err
     return SBPS_OK;
 }
 
-/* Does `given` agree with the central difference of loglik along u? */
-static bool agrees(const plugin *m, size_t i, const double *w, const double *u, double given,
-                   double *at, double *difference)
+static double one_loglik(const void *self, size_t i, const double *w)
 {
-    double h = cbrt(DBL_EPSILON), value[2];
-    for (int side = 0; side < 2; side++) {
-        for (size_t j = 0; j < m->dim; j++) at[j] = w[j] + (side ? h : -h) * u[j];
-        value[side] = row_loglik(m, i, at);
-    }
-    *difference = (value[1] - value[0]) / (2.0 * h);
-    double rounding = DBL_EPSILON * (fabs(value[0]) + fabs(value[1])) / h;
-    double size = fmax(1.0, fmax(fabs(given), fabs(*difference)));
-    return fabs(given - *difference) <= AGREE * size + 100.0 * rounding;
+    return row_loglik(self, i, w);
 }
 
-/* The gradient g of row i is wrong: says in which parameter first. `u` and `at` are scratch. */
-static sbps_status fail_gradient(const plugin *m, const char *path, size_t i, const double *w,
-                                 const double *g, double *u, double *at, sbps_error *err)
+static void one_gradient(const void *self, size_t i, const double *w, double *out)
 {
-    char name[81];
-    double difference = 0.0;
-    size_t j = 0;
-    memset(u, 0, m->dim * sizeof *u);
-    for (; j < m->dim; j++) {
-        u[j] = 1.0;
-        if (!agrees(m, i, w, u, g[j], at, &difference)) break;
-        u[j] = 0.0;
-    }
-    if (j == m->dim)
-        return fail(err, SBPS_BAD_FILE,
-                    "%s: its gradient and its loglik do not belong together, each parameter by "
-                    "a little",
-                    path);
-    plugin_name(m, j, sizeof name, name);
-    return fail(
-        err, SBPS_BAD_FILE,
-        "%s: its gradient and its loglik do not belong together: by parameter %zu, '%s', "
-        "the gradient is %g, but differences of loglik say %g",
-        path, j, name, g[j], difference);
+    row_gradient(self, i, w, out);
 }
 
-static sbps_status check_row(const plugin *m, const char *path, size_t i, const double *w,
-                             double *u, double *at, double *g, sbps_error *err)
+static double one_slope(const void *self, size_t i, const double *w, const double *u,
+                        double *scratch)
 {
-    double difference;
-    row_gradient(m, i, w, g);
-    if (!agrees(m, i, w, u, dot(m->dim, g, u), at, &difference))
-        return fail_gradient(m, path, i, w, g, u, at, err);
-    double slope = row_slope(m, i, w, u, g);
-    if (agrees(m, i, w, u, slope, at, &difference)) return SBPS_OK;
-    return fail(err, SBPS_BAD_FILE,
-                "%s: its slope and its loglik do not belong together: %g, but differences of "
-                "loglik say %g",
-                path, slope, difference);
+    return row_slope(self, i, w, u, scratch);
 }
 
-/* Some rows at a random point near the start. `memory` has 4 dim numbers. */
-static sbps_status check_derivatives(const plugin *m, const char *path, double *memory,
-                                     sbps_error *err)
+static void plugin_start(const void *self, double *w)
 {
-    double *w = memory, *u = w + m->dim, *at = u + m->dim, *g = at + m->dim;
-    rng random = rng_stream(1, 0, RNG_TEST);
-    sbps_status status = SBPS_OK;
+    const plugin *m = self;
+    memset(w, 0, m->dim * sizeof *w);
     if (m->call.start) m->call.start(m->data->d, w);
-    for (size_t j = 0; j < m->dim; j++) w[j] += 0.1 * rng_normal(&random);
-    for (size_t i = 0; status == SBPS_OK && i < m->data->n && i < ROWS_TRIED; i++) {
-        double value = row_loglik(m, i, w);
-        if (!isfinite(value))
-            return fail(err, SBPS_BAD_DATA,
-                        "%s: its loglik is %g near where the search for the mode begins", path,
-                        value);
-        rng_sphere(&random, m->dim, u);
-        status = check_row(m, path, i, w, u, at, g, err);
-    }
-    return status;
 }
 
 static sbps_status check_itself(const plugin *m, const char *path, sbps_error *err)
 {
-    double *memory = new_doubles(4 * m->dim);
-    if (!memory) return fail_memory(err);
+    const own_model own = {.label = path,
+                           .self = m,
+                           .dim = m->dim,
+                           .rows = m->data->n,
+                           .loglik = one_loglik,
+                           .gradient = one_gradient,
+                           .slope = one_slope,
+                           .name = plugin_name,
+                           .start = plugin_start};
     sbps_status status = check_rows(m, path, err);
-    if (status == SBPS_OK) status = check_derivatives(m, path, memory, err);
-    free(memory);
-    return status;
+    return status == SBPS_OK ? agreement_check(&own, err) : status;
 }
 
 /* ---- as a model ---- */
@@ -325,13 +273,6 @@ static void plugin_hessian_vector(const void *self, row_range r, const double *w
                                scratch);
         for (size_t j = 0; j < m->dim; j++) out[j] += factor[i] * scratch[j];
     }
-}
-
-static void plugin_start(const void *self, double *w)
-{
-    const plugin *m = self;
-    memset(w, 0, m->dim * sizeof *w);
-    if (m->call.start) m->call.start(m->data->d, w);
 }
 
 const model_kind model_plugin = {

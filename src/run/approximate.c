@@ -70,6 +70,7 @@ sbps_status approximate_find(const sbps_table *table, const sbps_options *option
     if (status == SBPS_OK) {
         const rows data = crew_take(table, found->options, &crew);
         status = find(found, &data, err);
+        status = target_told(found->u, status, err);
     }
     posterior_destroy(found->u);
     found->u = NULL;

@@ -298,6 +298,7 @@ static void advance_chain(void *self, size_t index)
     for (; !round_over(run, c) && !c->state->failed; c->state->events++) {
         segment s;
         if (atomic_load_explicit(&run->interrupt, memory_order_relaxed)) return;
+        if (model_failure(run->target->model, run->target->self)) return;
         c->s.kind->step(&c->s, &s);
         c->state->failed = s.end->failed || !isfinite(s.dt);
         if (c->state->failed) return; /* a path without end has no averages either */

@@ -1,6 +1,7 @@
 /* What a run has to say, gathered from its chains into a result. */
 #include "band/calibration.h"
 #include "choose/option_spec.h"
+#include "choose/target.h"
 #include "mode/laplace.h"
 #include "run/derived.h"
 #include "run/replan.h"
@@ -174,6 +175,7 @@ static sbps_status fill(const sbps_run *run, result *r, sbps_error *err)
     if ((status = fill_fitness(run, &r->info, err)) != SBPS_OK) return status;
     if ((status = run_state_bias(run, r, err)) != SBPS_OK) return status;
     if ((status = values_fill(run, r, err)) != SBPS_OK) return status;
+    if ((status = target_told(run->target, SBPS_OK, err)) != SBPS_OK) return status;
     if ((status = fill_info(run, r, err)) != SBPS_OK) return status;
     if ((status = run_record(run, r, err)) != SBPS_OK) return status;
     if ((status = influential_rows_fill(run, &r->info, err)) != SBPS_OK) return status;

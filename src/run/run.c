@@ -30,6 +30,7 @@ sbps_status run_create(const sbps_table *table, const sbps_options *options, sbp
     atomic_init(&run->interrupt, false);
     sbps_status status = options_copy(options, &run->options, err);
     if (status == SBPS_OK) status = run_set_up(run, err);
+    status = target_told(run->target, status, err);
     if (status != SBPS_OK) {
         run_destroy(run);
         return status;
@@ -64,7 +65,7 @@ void run_destroy(sbps_run *run)
 
 /* ---- advance ---- */
 
-sbps_status run_advance(sbps_run *run, bool *finished, sbps_error *err)
+static sbps_status advance(sbps_run *run, bool *finished, sbps_error *err)
 {
     run_state *s = &run->state;
     double begin = now();
@@ -91,6 +92,12 @@ sbps_status run_advance(sbps_run *run, bool *finished, sbps_error *err)
     if (s->phase != PHASE_WARMUP) run->share = fmax(run->share, stop_share(run));
     *finished = !whole || s->phase == PHASE_DONE;
     return files_after_round(run, *finished, err);
+}
+
+sbps_status run_advance(sbps_run *run, bool *finished, sbps_error *err)
+{
+    sbps_status status = advance(run, finished, err);
+    return target_told(run->target, status, err);
 }
 
 double run_rows_each(const sbps_run *run)

@@ -278,6 +278,7 @@ rows crew_take(const sbps_table *table, const sbps_options *options, struct row_
 {
     rows with = *table->data;
     size_t threads = options->threads == SIZE_AUTO ? processors() : options->threads;
+    if (options->function.rows && !options->function.any_thread) threads = 1;
     *crew = (struct row_crew){.threads = (unsigned)threads, .shown = table->visited};
     with.crew = crew;
     return with;
