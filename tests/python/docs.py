@@ -25,15 +25,24 @@ class Examples(Case):
         self.addCleanup(os.chdir, before)
         os.chdir(self.folder)
 
-    def test_page(self):
-        with open(os.path.join(ROOT, "docs", "python.md")) as page:
+    def run_page(self, path, count):
+        with open(os.path.join(ROOT, path)) as page:
             examples = re.findall(r"^```python\n(.*?)^```", page.read(), re.M | re.S)
-        self.assertEqual(len(examples), 4)
+        self.assertEqual(len(examples), count)
         names, shown = {}, io.StringIO()
         with contextlib.redirect_stdout(shown), warnings.catch_warnings():
             warnings.simplefilter("error", sbps.SbpsWarning)
             for example in examples:
-                exec(compile(example, "docs/python.md", "exec"), names)
+                exec(compile(example, path, "exec"), names)
+        return names, shown
+
+    def test_page_of_functions(self):
+        names, _ = self.run_page("docs/models/function.md", 1)
+        self.assertEqual(names["fit"].names, ["a", "b", "log_sigma"])
+        self.assertLess(abs(names["fit"].draws[:, :, 1].mean() - 2), 0.1)
+
+    def test_page(self):
+        _, shown = self.run_page("docs/python.md", 4)
         self.assertIn("no-such-file.csv", shown.getvalue())
         self.assertTrue(os.path.exists("page.html"))
 

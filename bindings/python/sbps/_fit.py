@@ -10,10 +10,11 @@ import warnings
 import weakref
 from ctypes import byref, c_size_t, c_void_p
 from functools import cached_property
-from typing import Any, Iterator, Optional, Sequence, Union
+from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
 from . import _library as lib
 from . import _tables
+from ._model import Model
 from ._progress import bar
 from ._report import Report, frame, html_table, rows_of
 from ._sampling import Outcome, Sampling, as_text, sample
@@ -251,14 +252,17 @@ def read(path: Path) -> Fit:
 
 
 def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] = None, *,
-        names: Optional[Sequence[str]] = None, prior: Optional[str] = None, seed: Optional[int] = None,
-        ess: Optional[float] = None, progress: Optional[bool] = None, **options: Any) -> Fit:
+        model: Union[str, Model, Callable, None] = None, names: Optional[Sequence[str]] = None,
+        prior: Optional[str] = None, seed: Optional[int] = None, ess: Optional[float] = None,
+        progress: Optional[bool] = None, **options: Any) -> Fit:
     """Draws from the posterior of a model given a table. Nothing needs tuning.
 
     formula: as in R, `"y ~ x + (1|g)"`; see docs/formula.md.
     data: a file name (or several), a dict of columns, a pandas data frame, a numpy matrix with `names` of its
     columns, or anything with `__arrow_c_stream__`.
     family: as in R: "gaussian", "bernoulli", "poisson", ...
+    model: in place of a family: a model by the command line's name, or one of your own, a function `rows(w, x, y)` that
+    gives log densities and gradients (see `sbps.Model`).
     prior: of the coefficients, such as "normal(0,2.5)". seed: the same gives the same draws. ess: effective sample
     size to stop at.
     progress: a line on standard error while it goes on; None: where that is a terminal.
@@ -272,13 +276,15 @@ def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] =
     >>> fit.names
     ['intercept', 'x', 'sigma']
     """
-    given = {"formula": formula, "family": family, "prior": prior, "seed": seed, "ess": ess, **options}
+    own = model if isinstance(model, Model) else Model(model) if callable(model) else None
+    given = {"formula": formula, "family": family, "model": None if own else model, "prior": prior, "seed": seed,
+             "ess": ess, **options}
     if any(word is not None and not isinstance(word, str) for word in (formula, family)):
         raise BadArg("formula and family are texts, such as \"y ~ x\" and \"bernoulli\"")
     table = _tables.take(data, names)
-    outcome = sample(Sampling(table, given, bar(progress)))
+    outcome = sample(Sampling(table, given, bar(progress), own))
     made = Fit(outcome, table)
-    keep_call(made, given)
+    keep_call(made, {**given, "model": own.name if own else model})
     tell(made, outcome.warnings, outcome.budget)
     return made
 

@@ -18,6 +18,21 @@ ConvertWatch = CFUNCTYPE(c_bool, c_void_p, c_char_p, c_size_t, c_double)
 Take = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_size_t)
 
 
+class Batch(Structure):
+    _fields_ = [("n", c_size_t), ("dim", c_size_t), ("columns", c_size_t), ("w", c_void_p), ("x", c_void_p),
+                ("y", c_void_p), ("loglik", c_void_p), ("gradient", c_void_p), ("text", c_void_p),
+                ("text_size", c_size_t)]
+
+
+RowsFunction = CFUNCTYPE(c_bool, c_void_p, POINTER(Batch))
+
+
+class ModelFunction(Structure):
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p), ("data", c_void_p), ("rows", RowsFunction),
+                ("dim", c_size_t), ("names", POINTER(c_char_p)), ("start", POINTER(c_double)),
+                ("prior_sd", POINTER(c_double)), ("any_thread", c_bool)]
+
+
 class Error(Structure):
     _fields_ = [("status", c_int), ("text", c_char * 512)]
 
@@ -65,6 +80,7 @@ CHECKED = {
     "options_create": [HANDLE_OUT],
     "options_set": [c_void_p, c_char_p, c_char_p],
     "options_read": [c_void_p, c_char_p],
+    "options_set_model": [c_void_p, POINTER(ModelFunction)],
     "table_read_watched": [c_char_p, c_void_p, ConvertWatch, c_void_p, HANDLE_OUT],
     "table_from_columns": [c_size_t, c_size_t, POINTER(Column), c_void_p, ConvertWatch, c_void_p, HANDLE_OUT],
     "table_from_arrow": [c_void_p, c_void_p, ConvertWatch, c_void_p, HANDLE_OUT],

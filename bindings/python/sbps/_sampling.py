@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, Callable, Mapping, Optional
 
 from . import _library as lib
+from ._model import Bound, Model
 from ._progress import Bar
 from ._tables import Table
-from .errors import BadArg
+from .errors import BadArg, SbpsError
 
 ELSEWHERE = {
     "output": "to_netcdf(path) of the fit writes it",
@@ -66,8 +67,9 @@ class Stopped(Exception):
 class Sampling:
     """Makes a table and a run, and flies it."""
 
-    def __init__(self, table: Table, given: Mapping[str, Any], bar: Bar) -> None:
+    def __init__(self, table: Table, given: Mapping[str, Any], bar: Bar, model: Optional[Model] = None) -> None:
         self.table, self.given, self.bar = table, given, bar
+        self.model = None if model is None else Bound(model, self.is_over)
         self.lock = threading.Lock()  # of `run`, which `stop` reaches for from another thread
         self.run: Optional[c_void_p] = None
         self.stopped = False
@@ -80,11 +82,21 @@ class Sampling:
                 lib.plain("run_interrupt", self.run)
             return self.run is not None
 
+    def is_over(self) -> bool:
+        """Has the user ended it while it was set up?"""
+        return self.stopped and self.run is None
+
     def do(self) -> Outcome:
         options = lib.made("options_create")
         try:
             set_options(options, self.given)
+            if self.model is not None:
+                lib.call("options_set_model", options, byref(self.model.struct))
             return self.with_table(options)
+        except SbpsError:
+            if self.model is not None and self.model.failure is not None:
+                raise self.model.failure from None
+            raise
         finally:
             lib.plain("options_destroy", options)
 
