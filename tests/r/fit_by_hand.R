@@ -124,7 +124,6 @@ refused("an option", "sbps_bad_arg", "chains", sbps(mpg ~ wt, mtcars, chians = 3
 refused("a file", "sbps_no_file", "nowhere.csv", sbps(mpg ~ wt, "nowhere.csv"))
 refused("a prior", "sbps_bad_arg", "prior", sbps(mpg ~ wt, mtcars, prior = "normal(0"))
 refused("a list", "sbps_bad_data", "column 'l' is of class", sbps(mpg ~ l, transform(mtcars, l = I(as.list(1:32)))))
-refused("ordered", "sbps_bad_data", "ordered factor", sbps(mpg ~ o, transform(mtcars, o = factor(cyl, ordered = TRUE))))
 refused("a link", "sbps_bad_arg", "poisson(sqrt)", sbps(carb ~ wt, mtcars, family = poisson("sqrt")))
 refused("lengths", "sbps_bad_data", "lengths", sbps(y ~ x, list(y = 1:3, x = 1:4)))
 refused("no data", "sbps_bad_arg", "want a data frame", sbps(mpg ~ wt, 3))

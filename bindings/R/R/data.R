@@ -1,52 +1,42 @@
 # What is handed over: columns that the formula names, as R has them.
 
-# Names that a formula and options want of the data; all of them where it says `.` or names one that is not there, so that
-# the library can say which is meant.
+# A data frame of columns of the same length, whatever their names.
+frame_from <- function(columns) {
+    rows <- if (length(columns)) NROW(columns[[1]]) else 0L
+    structure(columns, class = "data.frame", row.names = .set_row_names(rows))
+}
+
+# Names that a formula and options want of the data; all of them where it says `.`.
 wanted <- function(formula, there, also) {
     names <- unique(c(all.vars(formula), also))
     if ("." %in% names) names <- union(setdiff(names, "."), there)
     names
 }
 
-# Variables that are not in the data are looked for where the formula was written, as everywhere in R.
+# Variables that are not in the data are looked for where the formula was written, as everywhere in R. Where one is nowhere, all
+# columns go along, so that the library can say which may be meant.
 gather <- function(formula, data, also) {
     names <- wanted(formula, names(data), also)
-    own <- intersect(names, names(data))
-    out <- as.list(data)[own]
-    for (name in setdiff(names, own)) {
+    out <- data[intersect(names, names(data))]
+    rows <- if (length(data)) NROW(data[[1]]) else NA
+    for (name in setdiff(names, names(data))) {
         value <- get0(name, environment(formula), mode = "any")
-        fits <- is.atomic(value) && !is.null(value) && (!length(out) || length(value) == length(out[[1]]))
-        if (fits && length(value) > 1) out[[name]] <- value
+        fits <- is.atomic(value) && NROW(value) > 1 && (is.na(rows) || NROW(value) == rows)
+        if (fits) out[[name]] <- value
+        if (fits && is.na(rows)) rows <- NROW(value)
     }
-    if (length(setdiff(names, names(out)))) out <- c(out, as.list(data)[setdiff(names(data), names(out))])
+    if (length(setdiff(names, names(out)))) out <- c(out, data[setdiff(names(data), names(out))])
     out
 }
 
-check_contrasts <- function(x, name) {
-    usual <- identical(unname(getOption("contrasts")[1]), "contr.treatment")
-    if (is.ordered(x)) {
-        raise("SBPS_BAD_DATA", sprintf("column '%s' is an ordered factor, whose polynomial contrasts are not there: factor(%s, ordered = FALSE) compares levels with the first", name, name))
-    }
-    if (!usual || !is.null(attr(x, "contrasts"))) {
-        raise("SBPS_BAD_DATA", sprintf("column '%s' has contrasts of its own: contr.treatment is the only one that is there", name))
-    }
-}
-
 # Columns behind the bars of a formula, whose levels need no order.
-grouping <- function(formula) {
-    if (!is.call(formula)) return(character())
-    if (as.character(formula[[1]])[1] %in% c("|", "||")) return(all.vars(formula[[3]]))
-    unique(unlist(lapply(as.list(formula)[-1], grouping)))
-}
+grouping <- function(formula) unique(unlist(lapply(bars_of(formula), function(bar) all.vars(bar[[3]]))))
 
 # A vector as the library takes it: numbers, a factor whose levels keep their order, or the texts of a grouping column, which
 # are laid out as those of a file are.
-column <- function(x, name, explained, groups) {
+column <- function(x, name, groups) {
     if (is.logical(x)) return(factor(x, levels = c(FALSE, TRUE)))
-    if (is.factor(x)) {
-        if (!explained && !groups) check_contrasts(x, name)
-        return(droplevels(x))
-    }
+    if (is.factor(x)) return(used_levels(x))
     if (is.character(x)) return(if (groups) as.vector(x) else factor(x))
     if (!is.numeric(x) && !inherits(x, c("Date", "POSIXct", "difftime")) || inherits(x, "integer64") || !is.null(dim(x))) {
         raise("SBPS_BAD_DATA", sprintf("column '%s' is of class '%s', want numbers, factors, texts or logicals", name, class(x)[1]))
@@ -54,19 +44,127 @@ column <- function(x, name, explained, groups) {
     if (is.integer(x) && !anyNA(x)) as.vector(x) else as.double(x)
 }
 
-# A data frame of columns, rows with NA treated by `na.action`.
-frame_of <- function(formula, data, also, na.action) {
-    columns <- gather(formula, data, also)
-    if (length(unique(lengths(columns))) > 1) raise("SBPS_BAD_DATA", "variables are of different lengths")
-    explained <- all.vars(formula[[2]])
-    groups <- grouping(formula[[3]])
-    columns <- Map(function(x, name) column(x, name, name %in% explained, name %in% groups), columns, names(columns))
-    rows <- if (length(columns)) length(columns[[1]]) else 0L
-    frame <- structure(columns, class = "data.frame", row.names = .set_row_names(rows))
-    if (!any(vapply(columns, anyNA, NA))) return(frame)
+# ---- weights, offset and subset, as glm has them ----
+
+# An expression of columns, or the name of one as text; of a file's columns their names alone. NULL: nothing was said.
+row_values <- function(expression, name, data, env) {
+    if (is.null(expression)) return(NULL)
+    if (is.character(data) || inherits(data, "sparseMatrix")) {
+        if (is.name(expression) && !is.character(get0(as.character(expression), env))) return(as.character(expression))
+        data <- list()
+    }
+    value <- eval(expression, if (is.matrix(data)) as.data.frame(data) else as.list(data), env)
+    if (is.null(value) || is.character(value) && length(value) == 1) return(value)
+    if (!is.numeric(value) && !is.logical(value) || is.character(data)) raise("SBPS_BAD_ARG", sprintf("%s: want numbers, or the name of a column", name))
+    value
+}
+
+of_rows <- function(value, columns, name) {
+    rows <- if (length(columns)) NROW(columns[[1]]) else length(value)
+    if (length(value) != rows) raise("SBPS_BAD_DATA", sprintf("variables are of different lengths: %s has %d values for %d rows", name, length(value), rows))
+    value
+}
+
+which_rows <- function(subset, rows) {
+    if (is.logical(subset) && length(subset) != rows) raise("SBPS_BAD_DATA", sprintf("subset: %d values for %d rows", length(subset), rows))
+    which <- seq_len(rows)[subset]
+    which[!is.na(which)]
+}
+
+take_rows <- function(columns, which) lapply(columns, function(x) if (is.matrix(x)) x[which, , drop = FALSE] else x[which])
+
+# ---- a data frame and what was made of it ----
+
+# Names that stand in a formula's terms by themselves, those behind the bars left aside.
+bare_names <- function(formula, there) {
+    found <- character()
+    note <- function(x) {
+        if (is.name(x)) found <<- c(found, as.character(x))
+        x
+    }
+    for (bar in bars_of(formula[[3]])) map_pieces(bar[[2]], note)
+    fixed <- without_bars(formula[[3]])
+    if (!is.null(fixed)) map_pieces(fixed, note)
+    if ("." %in% found) found <- c(found, setdiff(there, all.vars(formula[[2]])))
+    unique(setdiff(found, "."))
+}
+
+set_contrasts <- function(columns, contrasts) {
+    for (name in intersect(names(contrasts), names(columns))) {
+        x <- columns[[name]]
+        x <- droplevels(if (is.factor(x)) x else factor(x))
+        stats::contrasts(x) <- contrasts[[name]]
+        columns[[name]] <- x
+    }
+    columns
+}
+
+# Columns that the library knows in the places of those it does not: where there is one of these, all factors are coded here, so that
+# R alone says which terms have contrasts and which have every level.
+code_columns <- function(columns, formula) {
+    own <- intersect(bare_names(formula, names(columns)), names(columns))
+    codings <- Map(coding_of, columns[own], own)
+    codings <- if (all(vapply(codings, function(x) is.null(x) || x$usual, NA))) list() else Filter(Negate(is.null), codings)
+    for (name in names(codings)) columns <- c(columns, coded(codings[[name]], columns[[name]], name))
+    list(columns = columns[!vapply(columns, is.matrix, NA)], codings = codings)
+}
+
+same_lengths <- function(columns) {
+    if (length(unique(vapply(columns, NROW, 1L))) > 1) raise("SBPS_BAD_DATA", "variables are of different lengths")
+}
+
+treat_missing <- function(frame, na.action) {
+    if (!any(vapply(frame, anyNA, NA))) return(frame)
     frame <- match.fun(na.action)(frame)
-    frame[] <- lapply(frame, function(x) if (is.factor(x)) droplevels(x) else x)
+    left <- attr(frame, "na.action")
+    frame[] <- lapply(frame, function(x) if (is.factor(x)) used_levels(x) else x)
+    attr(frame, "na.action") <- left
     frame
+}
+
+# The variables of a formula, with what R makes of calls, as columns of the same rows.
+variables_of <- function(formula, calls, data, said) {
+    made <- lapply(calls, function(x) eval(x, data, environment(formula)))
+    columns <- gather(name_calls(formula, calls), c(data[setdiff(names(data), names(made))], made), said$also)
+    same_lengths(columns)
+    for (name in names(said$own)) columns[[name]] <- of_rows(said$own[[name]], columns, sub(".", "", name, fixed = TRUE))
+    if (!is.null(said$subset)) columns <- take_rows(columns, which_rows(said$subset, NROW(columns[[1]])))
+    set_contrasts(columns, said$contrasts)
+}
+
+# formula, data and what was said of rows -> rows that the library is given, the formula that it is given, and the recipe for new rows.
+frame_of <- function(formula, data, said) {
+    data <- as.list(data)
+    for (known in list(known_functions, setdiff(known_functions, c("factor", "cut", "relevel")))) {
+        calls <- strange_calls(formula, known)
+        named <- name_calls(formula, calls)
+        coding <- code_columns(variables_of(formula, calls, data, said), named)
+        if (!length(coding$codings)) break
+    }
+    groups <- grouping(named[[3]])
+    columns <- Map(function(x, name) column(x, name, name %in% groups), coding$columns, names(coding$columns))
+    made <- unlist(lapply(coding$codings, function(x) c(x$names, x$all)))
+    there <- union(setdiff(names(columns), c(all.vars(named[[2]]), names(said$own), said$also, made)), names(coding$codings))
+    list(rows = treat_missing(frame_from(columns), said$na.action), text = spelled_formula(named, coding$codings, there),
+         recipe = list(calls = calls, codings = coding$codings, there = there))
+}
+
+# New rows by a fit's recipe.
+new_rows <- function(fit, data) {
+    if (is.matrix(data)) data <- as.data.frame(data)
+    if (!is.list(data)) raise("SBPS_BAD_ARG", "newdata: want a data frame, a matrix or the name of a file")
+    env <- environment(fit$formula)
+    columns <- as.list(data)
+    same_lengths(columns)
+    for (name in names(fit$recipe$calls)) columns[[name]] <- eval(fit$recipe$calls[[name]], as.list(data), env)
+    for (name in intersect(names(fit$recipe$codings), names(columns))) {
+        columns <- c(columns, coded(fit$recipe$codings[[name]], columns[[name]], name))
+    }
+    for (name in names(fit$said)) {
+        value <- tryCatch(eval(fit$said[[name]], as.list(data), env), error = function(e) NULL)
+        if (is.numeric(value) && length(value) == NROW(columns[[1]])) columns[[name]] <- value
+    }
+    frame_from(Filter(function(x) is.atomic(x) && is.null(dim(x)), columns))
 }
 
 # ---- text, for rows that are read as those of files ----

@@ -25,14 +25,14 @@ as.array.sbps <- function(x, ...) {
 }
 
 # All chains one behind another.
-as.matrix.sbps <- function(x, pars = NULL, ...) {
+as.matrix.sbps <- function(x, pars = NULL, regex_pars = NULL, ...) {
     draws <- x$draws
     out <- matrix(draws, ncol = dim(draws)[3], dimnames = list(NULL, plain_name(dimnames(draws)[[3]])))
-    if (is.null(pars)) out else out[, pars, drop = FALSE]
+    out[, chosen(colnames(out), pars, regex_pars), drop = FALSE]
 }
 
-as.data.frame.sbps <- function(x, row.names = NULL, optional = FALSE, pars = NULL, ...) {
-    as.data.frame(as.matrix(x, pars), optional = TRUE)
+as.data.frame.sbps <- function(x, row.names = NULL, optional = FALSE, pars = NULL, regex_pars = NULL, ...) {
+    as.data.frame(as.matrix(x, pars, regex_pars), optional = TRUE)
 }
 
 fixed_draws <- function(fit) as.matrix(fit)[, parts_of(fit) == "fixed", drop = FALSE]
@@ -57,8 +57,10 @@ coef_of <- function(effects, fixed) {
 
 vcov.sbps <- function(object, ...) cov(fixed_draws(object))
 
-posterior_interval.sbps <- function(object, prob = 0.9, pars = NULL, ...) {
-    interval_of(as.matrix(object, pars), prob)
+posterior_interval.sbps <- function(object, prob = 0.9, type = "central", pars = NULL, regex_pars = NULL, ...) {
+    no_more(...)
+    if (!identical(type, "central")) raise("SBPS_BAD_ARG", "type: only central intervals are there")
+    interval_of(as.matrix(object, pars, regex_pars), prob)
 }
 
 interval_of <- function(draws, prob) {

@@ -4,6 +4,7 @@
 family_word <- function(family, formula, data) {
     if (is.character(family)) return(family)
     if (is.function(family)) family <- family()
+    if (!inherits(family, "family")) raise("SBPS_BAD_ARG", "family: want one of R's, such as binomial(), or a name as text")
     of <- paste0(family$family, "(", family$link, ")")
     if (family$family == "binomial") return(binomial_word(family$link, formula, data))
     words <- c("gaussian(identity)" = "gaussian", "poisson(log)" = "poisson", "Gamma(log)" = "Gamma",
@@ -29,7 +30,7 @@ binomial_word <- function(link, formula, data) {
 option_text <- function(value, name) {
     if (isTRUE(value)) return("true")
     if (isFALSE(value)) return("false")
-    if (is.numeric(value)) value <- sprintf("%.15g", value)
+    if (is.numeric(value)) value <- number(value)
     if (!is.character(value) || !length(value)) {
         raise("SBPS_BAD_ARG", sprintf("%s: want a text or a number", name))
     }
@@ -44,51 +45,107 @@ options_of <- function(given) {
     stats::setNames(as.character(values), names)
 }
 
-has_groups <- function(formula) {
-    "|" %in% all.names(formula[[3]]) || "||" %in% all.names(formula[[3]])
-}
+has_groups <- function(formula) length(bars_of(formula[[3]])) > 0
 
 check_formula <- function(formula) {
-    formula <- as.formula(formula)
+    if (!inherits(formula, "formula") && !is.character(formula)) raise("SBPS_BAD_ARG", "formula: want one, as in y ~ x")
+    formula <- as.formula(formula, parent.frame(2))
     if (length(formula) != 3) raise("SBPS_BAD_ARG", "the formula has no left side: want y ~ x")
     formula
 }
 
-# The rows as the routine takes them: a name, a matrix or columns.
-handed <- function(formula, data, also, na.action) {
-    if (is.character(data)) return(paste(path.expand(data), collapse = "\n"))
-    if (is.matrix(data) && is.double(data) && !is.null(colnames(data)) && !anyNA(data)) return(data)
+# Can a matrix be handed over as it lies?
+lies_ready <- function(formula, data, said) {
+    is.double(data) && !is.null(colnames(data)) && !anyNA(data) && !length(said$own) && is.null(said$subset) &&
+        all(setdiff(c(all.vars(formula), said$also), ".") %in% colnames(data)) && !length(strange_calls(formula))
+}
+
+# The rows as the routine takes them: a name, a matrix or columns; with the formula's text and what is done to new rows.
+handed <- function(formula, data, said) {
+    plain <- list(text = text_of_call(formula))
+    if (is.character(data)) {
+        if (!length(data) || anyNA(data)) raise("SBPS_BAD_ARG", "data: want the name of a file")
+        if (!is.null(said$subset) || length(said$own)) raise("SBPS_BAD_ARG", "subset, weights and offset of a file's rows: want names of its columns, as in weights = \"w\"")
+        return(c(plain, list(rows = paste(path.expand(data), collapse = "\n"))))
+    }
+    if (is.matrix(data) && lies_ready(formula, data, said)) return(c(plain, list(rows = data)))
+    if (is.matrix(data) && is.null(colnames(data))) raise("SBPS_BAD_ARG", "data: want a matrix with names of its columns")
     if (is.matrix(data)) data <- as.data.frame(data)
     if (!is.list(data)) raise("SBPS_BAD_ARG", "data: want a data frame, a matrix or the name of a file")
-    frame_of(formula, data, also, na.action)
+    frame_of(formula, data, said)
+}
+
+# What users of rstanarm may say that has no part here, and what has another name.
+from_rstanarm <- function(more) {
+    if (isTRUE(more$prior_PD)) raise("SBPS_BAD_ARG", "prior_PD: draws from the prior are not there")
+    if (!is.null(more$algorithm) && !identical(more$algorithm, "sampling")) raise("SBPS_BAD_ARG", "algorithm: want \"sampling\"")
+    if (!is.null(more$prior_covariance)) warning("prior_covariance: standard deviations have prior_sd, correlations prior_cor; the defaults are taken", call. = FALSE)
+    if (!is.null(more$cores) && is.null(more$threads)) more$threads <- more$cores
+    idle <- c("iter", if (!is.null(more$iter)) "warmup", "thin", "adapt_delta", "control", "QR", "init", "save_warmup", "open_progress", "mean_PPD")
+    told <- setdiff(intersect(names(more), idle), "mean_PPD")
+    if (length(told)) message(paste(told, collapse = ", "), ": no part here, the run stops at the effective sample size `ess`")
+    more[setdiff(names(more), c(idle, "algorithm", "prior_PD", "prior_covariance", "cores", "refresh", "model", "x", "y", "sparse"))]
+}
+
+# Of a call that holds data itself, as do.call makes them, only the head is told.
+command_of <- function(call) {
+    large <- vapply(as.list(call), function(x) !is.language(x) && utils::object.size(x) > 10000, NA)
+    call[large] <- list(quote(...))
+    paste(deparse(call), collapse = " ")
+}
+
+# What was said of rows beside formula and data: columns of their own, names of columns, which rows.
+said_of_rows <- function(expressions, more, data, contrasts, na.action, env) {
+    values <- Map(function(x, name) row_values(x, name, data, env), expressions, names(expressions))
+    values <- Filter(Negate(is.null), values)
+    text <- vapply(values, is.character, NA) & names(values) != "subset"
+    own <- values[!text & names(values) != "subset"]
+    if (length(own)) names(own) <- paste0(".", names(own))
+    names <- c(values[text], stats::setNames(as.list(names(own)), sub(".", "", names(own), fixed = TRUE)))
+    list(own = own, names = names, also = unlist(c(values[text], more["trials"])), subset = values$subset, contrasts = contrasts, na.action = na.action)
 }
 
 sbps <- function(formula, data = list(), family = gaussian(), prior = NULL, prior_intercept = NULL, seed = 1, ess = NULL,
-                 ranef = TRUE, na.action = getOption("na.action"), progress = interactive(), ...) {
+                 ranef = TRUE, na.action = getOption("na.action"), progress = interactive(), ..., weights = NULL, offset = NULL,
+                 subset = NULL, contrasts = NULL) {
     call <- match.call()
     formula <- check_formula(formula)
     more <- list(...)
     if (length(more) && (is.null(names(more)) || any(names(more) == ""))) raise("SBPS_BAD_ARG", "options stand by their names, as in chains = 4")
+    if (!is.null(more$refresh) && missing(progress)) progress <- progress && more$refresh > 0
+    more <- from_rstanarm(more)
     if (is.null(na.action)) na.action <- "na.omit"
-    also <- unlist(more[intersect(names(more), c("weights", "offset", "trials"))])
-    rows <- handed(formula, data, also, na.action)
-    word <- family_word(family, formula, rows)
-    given <- list(formula = paste(deparse(formula, width.cutoff = 500L), collapse = " "), family = word, prior = prior,
-                  prior_intercept = prior_intercept, seed = seed, ess = ess)
-    if (has_groups(formula) && isTRUE(ranef)) given$ranef <- "all"
-    if (is.character(rows) && !identical(match.fun(na.action), stats::na.fail)) given$missing <- "drop"
-    given <- options_of(utils::modifyList(given, more))
-    path <- tempfile("sbps", fileext = ".nc")
-    on.exit(unlink(path))
-    told <- answer(.Call(r_sample, rows, colnames(rows), given, paste(deparse(call), collapse = " "), path, progress))
-    fit <- fit_of(path, told, list(call = call, formula = formula, family = family, word = word, data = rows, options = given))
+    if (is.character(data) && is.null(more$missing) && !identical(match.fun(na.action), stats::na.fail)) more$missing <- "drop"
+    expressions <- list(weights = substitute(weights), offset = substitute(offset), subset = substitute(subset))
+    said <- said_of_rows(expressions, more, data, contrasts, na.action, environment(formula))
+    made <- c(list(call = call, formula = formula, family = family), handed(formula, data, said))
+    made$said <- stats::setNames(expressions[sub(".", "", names(said$own), fixed = TRUE)], names(said$own))
+    made$word <- family_word(family, formula, made$rows)
+    fit <- sampled(made, c(list(prior = prior, prior_intercept = prior_intercept, seed = seed, ess = ess), said$names, more), ranef, progress)
     warn_of(fit)
     fit
 }
 
+# All that is known before a run, and what was said, becomes a fit.
+sampled <- function(made, given, ranef, progress) {
+    rows <- made$rows
+    given <- c(list(formula = made$text, family = made$word), given)
+    if (has_groups(made$formula) && isTRUE(ranef) && is.null(given$ranef)) given$ranef <- "all"
+    given <- options_of(priors_given(given, made))
+    path <- tempfile("sbps", fileext = ".nc")
+    on.exit(unlink(path))
+    told <- answer(.Call(r_sample, rows, colnames(rows), given, command_of(made$call), path, isTRUE(progress)))
+    made$data <- rows
+    fit_of(path, told, c(made[setdiff(names(made), c("rows", "text"))], list(options = given)))
+}
+
+# Names of columns that were made here: R has them without quotes.
+recipe_names <- function(recipe) c(names(recipe$calls), unlist(lapply(recipe$codings, function(x) c(x$names, x$all))))
+
 fit_of <- function(path, told, made) {
     draws <- answer(.Call(r_draws, path))
     figures <- answer(.Call(r_parameters, path))
+    for (name in recipe_names(made$recipe)) rownames(figures) <- gsub(quoted(name), name, rownames(figures), fixed = TRUE)
     dimnames(draws) <- list(NULL, NULL, rownames(figures))
     bytes <- readBin(path, "raw", file.size(path))
     structure(c(made, told, list(draws = draws, figures = figures, run = bytes)), class = "sbps")

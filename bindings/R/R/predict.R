@@ -1,8 +1,13 @@
 # What draws say of rows: the fit's own, or new ones.
-predictions <- function(fit, newdata, kind, new_levels, draws, most = 0, seed = 1) {
+whole <- function(x, name, least = 0) {
+    if (!is.numeric(x) || length(x) != 1 || !is.finite(x) || x < least || x >= 2^53) raise("SBPS_BAD_ARG", sprintf("%s: want a whole number from %d on", name, least))
+    floor(x)
+}
+
+predictions <- function(fit, newdata, kind, new_levels, draws, most = NULL, seed = NULL) {
     to <- tempfile("sbps", fileext = ".csv")
     on.exit(unlink(to))
-    numbers <- as.double(c(draws, most, seed, 0))
+    numbers <- as.double(c(draws, if (is.null(most)) 0 else whole(most, "draws", 1), if (is.null(seed)) 1 else whole(seed, "seed"), 0))
     answer(with_rows(fit, newdata, function(run, rows) .Call(r_predict, run, rows, c(kind, new_levels), numbers, to)))
     read.csv(to, colClasses = c(class = "character"))
 }
@@ -11,8 +16,8 @@ row_summaries <- function(fit, newdata, kind, new_levels) suppressWarnings(predi
 
 # Draws x rows; of models of classes draws x rows x classes.
 row_draws <- function(fit, newdata, kind, new_levels, most, seed) {
-    told <- suppressWarnings(predictions(fit, newdata, kind, new_levels, TRUE, if (is.null(most)) 0 else most, seed))
-    values <- unname(t(as.matrix(told[, startsWith(names(told), "draw")])))
+    told <- suppressWarnings(predictions(fit, newdata, kind, new_levels, TRUE, most, seed))
+    values <- unname(t(as.matrix(told[, startsWith(names(told), "draw"), drop = FALSE])))
     if (is.null(told$class)) return(values)
     classes <- unique(told$class)
     by_class <- lapply(classes, function(class) values[, told$class == class, drop = FALSE])
@@ -21,32 +26,100 @@ row_draws <- function(fit, newdata, kind, new_levels, most, seed) {
 
 levels_word <- function(allow) if (isTRUE(allow)) "prior" else "error"
 
-posterior_linpred.sbps <- function(object, transform = FALSE, newdata = NULL, draws = NULL, allow_new_levels = FALSE, seed = 1, ...) {
-    row_draws(object, newdata, if (transform) "mean" else "linear", levels_word(allow_new_levels), draws, seed)
+# re.form as in lme4: NULL is all groups' effects, NA and ~0 none.
+without_groups <- function(re.form) {
+    if (is.null(re.form)) return(FALSE)
+    if (length(re.form) == 1 && is.na(re.form) || inherits(re.form, "formula") && identical(re.form[[2]], 0)) return(TRUE)
+    raise("SBPS_BAD_ARG", "re.form: want NULL for the effects of all groups, or NA for none")
 }
 
-posterior_epred.sbps <- function(object, newdata = NULL, draws = NULL, allow_new_levels = FALSE, seed = 1, ...) {
+# ---- linear predictors of fixed effects alone, by R's own design ----
+
+contrasts_of <- function(codings) {
+    factors <- Filter(function(x) x$kind == "factor", codings)
+    if (length(factors)) Map(function(x, name) structure(x$matrix, dimnames = list(x$levels, substring(x$names, nchar(name) + 1))), factors, names(factors))
+}
+
+# R's design of fixed effects for `rows`, by what is known of the fit's `own`, and the offset that the formula has.
+design_of <- function(fit, own, rows) {
+    formula <- fixed_part(name_calls(fit$formula, fit$recipe$calls))
+    own <- as.data.frame(own, optional = TRUE)
+    seen <- if (is.null(fit$recipe$there)) own else own[intersect(names(own), c(fit$recipe$there, all.vars(formula[[2]])))]
+    terms <- stats::delete.response(stats::terms(formula, data = seen))
+    frame <- stats::model.frame(terms, own, na.action = stats::na.pass)
+    terms <- attr(frame, "terms")
+    levels <- stats::.getXlevels(terms, frame)
+    frame <- suppressWarnings(stats::model.frame(terms, as.data.frame(rows, optional = TRUE), xlev = levels, na.action = stats::na.pass))
+    x <- stats::model.matrix(terms, frame, contrasts.arg = contrasts_of(fit$recipe$codings))
+    for (name in recipe_names(fit$recipe)) colnames(x) <- gsub(quoted(name), name, colnames(x), fixed = TRUE)
+    list(x = x, offset = stats::model.offset(frame))
+}
+
+fixed_linpred <- function(fit, newdata, draws) {
+    if (is.character(fit$data) || is.character(newdata)) raise("SBPS_BAD_ARG", "re.form: want rows in memory")
+    rows <- if (is.null(newdata)) fit$data else new_rows(fit, newdata)
+    design <- design_of(fit, fit$data, rows)
+    values <- fixed_draws(fit)
+    if (!is.null(draws)) values <- values[unique(round(seq(1, nrow(values), length.out = min(whole(draws, "draws", 1), nrow(values))))), , drop = FALSE]
+    if (!setequal(colnames(values), colnames(design$x))) raise("SBPS_BAD_ARG", "re.form: R makes another design of this formula, which is not there")
+    offset <- c(design$offset, if (is.data.frame(rows)) rows[[".offset"]])
+    eta <- unname(values %*% t(design$x[, colnames(values), drop = FALSE]))
+    if (is.null(offset)) eta else sweep(eta, 2, offset, "+")
+}
+
+inverse_links <- list(gaussian = identity, student = identity, bernoulli = stats::plogis, binomial = stats::plogis, "binomial(probit)" = stats::pnorm,
+                      Beta = stats::plogis, poisson = exp, negbinomial = exp, Gamma = exp)
+
+mean_of <- function(fit, eta) {
+    inverse <- inverse_links[[fit$word]]
+    if (is.null(inverse)) raise("SBPS_BAD_ARG", sprintf("re.form: the mean of family '%s' is not there without groups", fit$word))
+    inverse(eta)
+}
+
+posterior_linpred.sbps <- function(object, transform = FALSE, newdata = NULL, draws = NULL, re.form = NULL, allow_new_levels = FALSE, seed = NULL, ...) {
+    no_more(...)
+    if (isTRUE(transform)) return(posterior_epred.sbps(object, newdata, draws, re.form, allow_new_levels, seed))
+    if (without_groups(re.form)) return(fixed_linpred(object, newdata, draws))
+    row_draws(object, newdata, "linear", levels_word(allow_new_levels), draws, seed)
+}
+
+posterior_epred.sbps <- function(object, newdata = NULL, draws = NULL, re.form = NULL, allow_new_levels = FALSE, seed = NULL, ...) {
+    no_more(...)
+    if (without_groups(re.form)) return(mean_of(object, fixed_linpred(object, newdata, draws)))
     row_draws(object, newdata, "mean", levels_word(allow_new_levels), draws, seed)
 }
 
-posterior_predict.sbps <- function(object, newdata = NULL, draws = NULL, allow_new_levels = FALSE, seed = 1, ...) {
+posterior_predict.sbps <- function(object, newdata = NULL, draws = NULL, re.form = NULL, fun = NULL, allow_new_levels = FALSE, seed = NULL, ...) {
+    no_more(...)
+    if (without_groups(re.form)) raise("SBPS_BAD_ARG", "re.form: outcomes without groups are not drawn; posterior_epred has their means")
     values <- row_draws(object, newdata, "outcome", levels_word(allow_new_levels), draws, seed)
-    if (length(dim(values)) == 2) return(values)
-    own <- max.col(matrix(values, ncol = dim(values)[3]), "first")
-    matrix(dimnames(values)[[3]][own], nrow(values))
+    if (length(dim(values)) == 3) {
+        own <- max.col(matrix(values, ncol = dim(values)[3]), "first")
+        values <- matrix(dimnames(values)[[3]][own], nrow(values))
+    }
+    if (is.null(fun)) values else match.fun(fun)(values)
 }
 
 predictive_interval.sbps <- function(object, prob = 0.9, ...) interval_of(posterior_predict.sbps(object, ...), prob)
 
 log_lik.sbps <- function(object, newdata = NULL, draws = NULL, ...) {
+    no_more(...)
     row_draws(object, newdata, "density", "error", draws, 1)
 }
 
 predict.sbps <- function(object, newdata = NULL, type = c("link", "response"), se.fit = FALSE, allow_new_levels = FALSE, ...) {
+    no_more(...)
     kind <- c(link = "linear", response = "mean")[[match.arg(type)]]
     told <- row_summaries(object, newdata, kind, levels_word(allow_new_levels))
-    mean <- by_class(told, told$mean)
-    if (se.fit) list(fit = mean, se.fit = by_class(told, told$sd)) else mean
+    pad <- if (is.null(newdata)) padded(object) else identity
+    mean <- pad(by_class(told, told$mean))
+    if (se.fit) list(fit = mean, se.fit = pad(by_class(told, told$sd))) else mean
+}
+
+# Rows that na.exclude left out come back as NA.
+padded <- function(fit) {
+    left <- attr(fit$data, "na.action")
+    function(values) stats::napredict(left, values)
 }
 
 # A vector, or a matrix with a column a class.
@@ -57,3 +130,69 @@ by_class <- function(told, values) {
 }
 
 fitted.sbps <- function(object, ...) predict.sbps(object, type = "response")
+
+# ---- outcomes and what is left of them ----
+
+# Rows as R has them: those of a file are read.
+rows_of <- function(fit, newdata) {
+    data <- if (is.null(newdata)) fit$data else newdata
+    if (is.character(data)) {
+        files <- unlist(strsplit(data, "\n", fixed = TRUE))
+        data <- do.call(rbind, lapply(files, read.csv, check.names = FALSE))
+        return(if (identical(fit$options[["missing"]], "drop")) stats::na.omit(data[intersect(all.vars(fit$formula), names(data))]) else data)
+    }
+    if (is.null(newdata)) as.data.frame(data, optional = TRUE) else new_rows(fit, data)
+}
+
+# The responses: numbers; successes of trials; 1 for what is not the first of two levels.
+response_of <- function(fit, rows) {
+    left <- name_calls(fit$formula, fit$recipe$calls)[[2]]
+    if (is_call_of(left, c("cbind", "|"))) left <- left[[2]]
+    y <- eval(left, as.data.frame(rows, optional = TRUE), environment(fit$formula))
+    if (is.character(y)) y <- factor(y)
+    if (is.factor(y) && nlevels(y) == 2) y <- as.double(y == levels(y)[2])
+    if (!is.numeric(y)) raise("SBPS_BAD_ARG", "responses of classes are no numbers")
+    as.double(y)
+}
+
+trials_of <- function(fit, rows) {
+    left <- fit$formula[[2]]
+    value <- function(x) eval(x, as.data.frame(rows, optional = TRUE), environment(fit$formula))
+    if (is_call_of(left, "cbind")) return(as.double(value(left[[2]]) + value(left[[3]])))
+    if (is_call_of(left, "|")) return(as.double(value(left[[3]][[2]])))
+    name <- c(fit$options[names(fit$options) %in% c("trials", if (fit$word == "binomial") "weights")])
+    if (length(name)) as.double(rows[[name[[1]]]]) else 1
+}
+
+# Shares where the response is one, which is what means are of.
+share_of <- function(fit, rows) {
+    y <- response_of(fit, rows)
+    shares <- is_call_of(fit$formula[[2]], c("cbind", "|")) || "trials" %in% names(fit$options)
+    if (shares) y / trials_of(fit, rows) else y
+}
+
+# As posterior_predict draws them: successes, not shares.
+outcome_of <- function(fit, rows) share_of(fit, rows) * if (fit$word %in% c("binomial", "binomial(probit)")) trials_of(fit, rows) else 1
+
+residuals.sbps <- function(object, ...) {
+    left <- attr(object$data, "na.action")
+    stats::naresid(left, share_of(object, rows_of(object, NULL)) - row_summaries(object, NULL, "mean", "error")$mean)
+}
+
+predictive_error.sbps <- function(object, newdata = NULL, draws = NULL, seed = NULL, ...) {
+    drawn <- posterior_predict.sbps(object, newdata = newdata, draws = draws, seed = seed, ...)
+    sweep(-drawn, 2, outcome_of(object, rows_of(object, newdata)), "+")
+}
+
+# The share of a new response's variance that its mean explains, for each draw: of normal models and of successes.
+bayes_R2.sbps <- function(object, re.form = NULL, ...) {
+    no_more(...)
+    mean <- posterior_epred.sbps(object, re.form = re.form)
+    left <- if (object$word == "gaussian") as.matrix(object)[, "sigma"]^2 else if (object$word %in% c("bernoulli", "binomial", "binomial(probit)")) {
+        trials <- rep_len(trials_of(object, rows_of(object, NULL)), ncol(mean))
+        mean <- sweep(mean, 2, trials, "*")
+        rowMeans(mean * (1 - sweep(mean, 2, trials, "/")))
+    } else raise("SBPS_BAD_ARG", "bayes_R2: want a model of family gaussian or binomial")
+    explained <- apply(mean, 1, stats::var)
+    unname(explained / (explained + left))
+}

@@ -8,11 +8,11 @@ with_run <- function(fit, ask) {
 
 # The same with the rows of a data frame, a matrix or a file; NULL: the fit's own.
 with_rows <- function(fit, data, ask) {
-    if (is.null(data)) data <- fit$data
+    data <- if (is.null(data)) fit$data else if (is.character(data)) data else new_rows(fit, data)
     if (is.character(data)) return(with_run(fit, function(run) ask(run, data)))
     path <- tempfile("sbps", fileext = ".csv")
     on.exit(unlink(path))
-    write_rows(as.data.frame(data), path)
+    write_rows(if (is.matrix(data)) as.data.frame(data) else data, path)
     value <- with_run(fit, function(run) ask(run, path))
     if (inherits(value, "sbps_failure")) value[] <- sub(path, "data", value, fixed = TRUE)
     value
@@ -36,29 +36,10 @@ print.sbps <- function(x, ...) {
     invisible(x)
 }
 
-summary.sbps <- function(object, ...) {
-    structure(object$figures, class = c("summary.sbps", "matrix"), description = object$description, text = text_of(object, "summary"))
-}
-
-print.summary.sbps <- function(x, ...) {
-    cat(attr(x, "description"), "\n", attr(x, "text"), sep = "")
-    invisible(x)
-}
-
 diagnose.sbps <- function(object, ...) as_text(text_of(object, "diagnose"))
 
 sbps_report <- function(fit, file, data = NULL) {
     page <- text_of(fit, "page", rows = TRUE, data = data)
     writeLines(enc2utf8(page), file, useBytes = TRUE)
     invisible(file)
-}
-
-# ---- leave-one-out ----
-
-sbps_loo <- function(fit, seed = 1) as_text(text_of(fit, "loo", seed, rows = TRUE))
-
-loo.sbps <- function(x, ...) {
-    values <- log_lik(x)
-    chain <- rep(seq_len(dim(x$draws)[2]), each = dim(x$draws)[1])
-    loo::loo(values, r_eff = loo::relative_eff(exp(values), chain_id = chain), ...)
 }

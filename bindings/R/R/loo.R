@@ -1,0 +1,25 @@
+# Leave-one-out and comparisons: the library's own words, and the package loo's objects.
+sbps_loo <- function(fit, seed = 1) as_text(text_of(fit, "loo", whole(seed, "seed"), rows = TRUE))
+
+loo.sbps <- function(x, ...) {
+    need("loo", "loo")
+    values <- log_lik.sbps(x)
+    chain <- rep(seq_len(dim(x$draws)[2]), each = dim(x$draws)[1])
+    loo::loo(values, r_eff = loo::relative_eff(exp(values), chain_id = chain), ...)
+}
+
+waic.sbps <- function(x, ...) {
+    need("loo", "waic")
+    loo::waic(log_lik.sbps(x), ...)
+}
+
+# Fits side by side, by their names.
+loo_compare.sbps <- function(x, ..., criterion = c("loo", "waic")) {
+    need("loo", "loo_compare")
+    measure <- switch(match.arg(criterion), loo = loo.sbps, waic = waic.sbps)
+    fits <- list(x, ...)
+    if (!all(vapply(fits, inherits, NA, "sbps"))) raise("SBPS_BAD_ARG", "loo_compare: want fits")
+    if (length(unique(vapply(fits, nobs, 1))) > 1) raise("SBPS_BAD_DATA", "loo_compare: the fits have different rows")
+    names <- vapply(as.list(substitute(list(x, ...)))[-1], text_of_call, "")
+    loo::loo_compare(stats::setNames(lapply(fits, measure), make.unique(names)))
+}

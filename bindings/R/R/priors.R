@@ -1,0 +1,111 @@
+# Priors as users of rstanarm write them. normal(0, 2.5) is a list that says what it is; rstanarm's own will do as well. Texts are those
+# of the command line and go through as they are.
+prior_of <- function(dist, df, location, scale, autoscale) {
+    structure(list(dist = dist, df = df, location = location, scale = scale, autoscale = autoscale), class = "sbps_prior")
+}
+
+normal <- function(location = 0, scale = 2.5, autoscale = FALSE) prior_of("normal", NA, location, scale, autoscale)
+student_t <- function(df = 1, location = 0, scale = 2.5, autoscale = FALSE) prior_of("t", df, location, scale, autoscale)
+cauchy <- function(location = 0, scale = 2.5, autoscale = FALSE) prior_of("t", 1, location, scale, autoscale)
+laplace <- function(location = 0, scale = 2.5, autoscale = FALSE) prior_of("laplace", NA, location, scale, autoscale)
+exponential <- function(rate = 1, autoscale = FALSE) prior_of("exponential", NA, NA, 1 / rate, autoscale)
+
+number <- function(x) sprintf("%.15g", x)
+
+prior_kinds <- c("normal", "t", "laplace", "exponential")
+
+# One text for each of the numbers, which are recycled.
+prior_texts <- function(prior, name) {
+    if (!prior$dist %in% prior_kinds) {
+        raise("SBPS_BAD_ARG", sprintf("%s: '%s' is not there, want normal, student_t, cauchy, laplace, for positive parameters exponential", name, prior$dist))
+    }
+    scale <- if (is.null(prior$scale)) 2.5 else prior$scale
+    if (!is.numeric(scale) || anyNA(scale) || any(scale <= 0)) raise("SBPS_BAD_ARG", sprintf("%s: want a scale above 0", name))
+    switch(prior$dist,
+           normal = sprintf("normal(%s,%s)", number(prior$location), number(scale)),
+           t = sprintf("student_t(%s,%s,%s)", number(prior$df), number(prior$location), number(scale)),
+           laplace = sprintf("laplace(%s,%s)", number(prior$location), number(scale)),
+           exponential = sprintf("exponential(%s)", number(1 / scale)))
+}
+
+is_prior <- function(x) is.list(x) && is.character(x$dist) && length(x$dist) == 1
+
+print.sbps_prior <- function(x, ...) {
+    cat(prior_texts(x, "prior"), sep = "\n")
+    invisible(x)
+}
+
+format.sbps_prior <- function(x, ...) prior_texts(x, "prior")
+
+# ---- in the units of the rows ----
+
+# The columns of fixed effects as R has them, without the intercept.
+fixed_design <- function(made) {
+    out <- design_of(made, made$rows, made$rows)$x
+    out[, colnames(out) != "(Intercept)", drop = FALSE]
+}
+
+spread_of <- function(x) {
+    spread <- stats::sd(x)
+    if (is.finite(spread) && spread > 0) spread else 1
+}
+
+# sd of the response for models of its own units, else 1.
+response_unit <- function(made) if (made$word %in% c("gaussian", "student")) stats::sd(response_of(made, made$rows)) else 1
+
+# A prior of coefficients: one text where all have the same, else a piece for each.
+coefficient_prior <- function(prior, made) {
+    default <- isTRUE(prior$autoscale) && identical(prior$dist, "normal") && all(prior$location == 0) && (is.null(prior$scale) || all(prior$scale == 2.5))
+    if (default) return(NULL)
+    if (!prior$dist %in% prior_kinds) prior_texts(prior, "prior")
+    numbers <- max(length(prior$location), length(prior$scale), length(prior$df))
+    if (numbers == 1 && !isTRUE(prior$autoscale)) return(prior_texts(prior, "prior"))
+    if (is.character(made$rows)) raise("SBPS_BAD_ARG", "prior: of a file's columns want one for all, or a text with their names")
+    design <- fixed_design(made)
+    if (!numbers %in% c(1L, ncol(design))) {
+        raise("SBPS_BAD_ARG", sprintf("prior: %d numbers for %d coefficients (%s)", numbers, ncol(design), paste(colnames(design), collapse = ", ")))
+    }
+    if (isTRUE(prior$autoscale)) {
+        scale <- if (is.null(prior$scale)) 2.5 else prior$scale
+        prior$scale <- scale * response_unit(made) / apply(design, 2, spread_of)
+    }
+    texts <- rep_len(prior_texts(prior, "prior"), ncol(design))
+    paste0(colnames(design), "=", texts, collapse = "; ")
+}
+
+one_prior <- function(prior, name, unit) {
+    if (isTRUE(prior$autoscale)) prior$scale <- (if (is.null(prior$scale)) 2.5 else prior$scale) * unit
+    if (is.null(prior$location)) prior$location <- 0
+    texts <- prior_texts(prior, name)
+    if (length(texts) != 1) raise("SBPS_BAD_ARG", sprintf("%s: want one prior", name))
+    texts
+}
+
+aux_option <- c(gaussian = "prior_sigma", student = "prior_sigma", negbinomial = "prior_phi", Beta = "prior_phi", Gamma = "prior_shape")
+
+# What rstanarm calls prior, prior_intercept (of the predictor at the means of the columns) and prior_aux, as options.
+priors_given <- function(given, made) {
+    if (is_prior(given$prior)) given["prior"] <- list(coefficient_prior(given$prior, made))
+    if (is_prior(given$prior_intercept)) {
+        given$prior_intercept <- one_prior(given$prior_intercept, "prior_intercept", response_unit(made))
+        if (is.null(given$prior_intercept_at)) given$prior_intercept_at <- "mean"
+    }
+    if (!is.null(given$prior_aux)) {
+        if (!made$word %in% names(aux_option)) raise("SBPS_BAD_ARG", sprintf("prior_aux: family '%s' has no parameter for it", made$word))
+        aux <- given$prior_aux
+        given[[aux_option[[made$word]]]] <- if (is_prior(aux)) one_prior(aux, "prior_aux", response_unit(made)) else aux
+        given$prior_aux <- NULL
+    }
+    for (name in names(Filter(is_prior, given))) given[[name]] <- one_prior(given[[name]], name, 1)
+    given
+}
+
+neg_binomial_2 <- function(link = "log") structure(list(family = "neg_binomial_2", link = link), class = "family")
+
+# What the run says of its priors.
+prior_summary.sbps <- function(object, ...) {
+    lines <- strsplit(object$description, "\n", fixed = TRUE)[[1]]
+    title <- trimws(substr(lines, 1, 12))
+    for (k in seq_along(title)[-1]) if (!nzchar(title[k])) title[k] <- title[k - 1]
+    as_text(paste0(sub("^  prior     ", "", lines[title == "prior"]), "\n", collapse = ""))
+}

@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# Rows as R has them, and methods, against R's own figures.
+. "$(dirname "$0")/common.sh"
+install_package
+Rscript --vanilla "$root/tests/r/rows_by_hand.R" "$root/tests/r"
+Rscript --vanilla "$root/tests/r/methods_by_hand.R" "$root/tests/r"

@@ -1,0 +1,82 @@
+# Rows as R has them. The referee is R's own model.matrix: the linear predictors of draws must be its product with them.
+source(file.path(commandArgs(TRUE)[1], "hold.R"))
+library(sbps)
+cars <- transform(mtcars, o = factor(cyl, ordered = TRUE), g = factor(gear), v = vs == 1, word = ifelse(carb > 2, "many", "few"),
+                  five = factor(pmin(carb, 5), ordered = TRUE))
+quick <- function(formula, ...) suppressWarnings(sbps(formula, ..., ess = 10, chains = 1))
+design_is <- function(formula, data = cars, ..., new = data[c(5, 1, 9), ]) {
+    what <- paste(deparse(formula), collapse = "")
+    fit <- quick(formula, data, ...)
+    frame <- model.frame(delete.response(terms(formula, data = data)), data)
+    x <- model.matrix(terms(frame), frame, ...)
+    draws <- as.matrix(fit)
+    hold(paste(what, "names"), setequal(names(coef(fit)), colnames(x)))
+    eta <- function(x) unname(draws[, colnames(x), drop = FALSE] %*% t(x))
+    hold(paste(what, "own rows"), near(posterior_linpred(fit), eta(x)))
+    newer <- model.matrix(terms(frame), model.frame(terms(frame), new, xlev = .getXlevels(terms(frame), frame)), ...)
+    hold(paste(what, "new rows"), near(posterior_linpred(fit, newdata = new), eta(newer)))
+    hold(paste(what, "by R's design"), near(condition_of(posterior_linpred(fit, re.form = NA)), eta(x)))
+}
+design_is(mpg ~ wt * o)
+design_is(mpg ~ o * g)
+design_is(mpg ~ 0 + o + wt:o)
+design_is(mpg ~ 0 + g + o)
+design_is(mpg ~ wt + five)
+design_is(mpg ~ wt:o + v + word)
+design_is(mpg ~ 0 + factor(carb > 2) + o)
+design_is(mpg ~ as.factor(cyl) + ifelse(hp > 100, 1, 0) + poly(wt, 2))
+design_is(mpg ~ g, contrasts = list(g = "contr.sum"))
+design_is(mpg ~ wt + g * v, contrasts = list(g = "contr.helmert"))
+design_is(mpg ~ ., cars[c("mpg", "wt", "o")])
+old <- options(contrasts = c("contr.sum", "contr.poly"))
+design_is(mpg ~ g + wt)
+options(old)
+
+x <- as.matrix(mtcars[c("wt", "hp")])
+fit <- quick(mpg ~ x, mtcars)
+hold("a matrix in a formula", identical(names(coef(fit)), c("(Intercept)", "xwt", "xhp")) && near(posterior_linpred(fit), unname(as.matrix(fit)[, 1:3] %*% t(cbind(1, x)))))
+mixed <- quick(mpg ~ wt + (o | g), cars)
+hold("an ordered factor varies by groups", identical(names(ranef(mixed)$g), c("(Intercept)", "o.L", "o.Q")))
+
+# ---- weights, offset and subset as glm takes them; text as the command line does ----
+d <- transform(mtcars, w = qsec / 10, off = hp / 100)
+same <- function(what, a, b) hold(what, identical(unname(as.matrix(a)), unname(as.matrix(b))))
+same("weights", quick(mpg ~ wt, mtcars, weights = qsec / 10), quick(mpg ~ wt, d, weights = "w"))
+same("weights by name", quick(mpg ~ wt, d, weights = w), quick(mpg ~ wt, d, weights = "w"))
+same("offset", quick(mpg ~ wt, mtcars, offset = hp / 100), quick(mpg ~ wt + offset(off), d))
+same("subset", quick(mpg ~ wt + g, cars, subset = gear > 3), quick(mpg ~ wt + g, cars[cars$gear > 3, ]))
+off <- quick(mpg ~ wt, mtcars, offset = hp / 100)
+hold("an offset of new rows", near(predict(off, mtcars[3:4, ]), predict(off)[3:4]))
+local({
+    w <- d$w
+    same("weights from where the formula was written", quick(mpg ~ wt, mtcars, weights = w), quick(mpg ~ wt, d, weights = "w"))
+})
+write.csv(d, "d.csv", row.names = FALSE)
+d <- read.csv("d.csv")
+same("weights of a file", suppressMessages(quick(mpg ~ wt, "d.csv", weights = w)), quick(mpg ~ wt, d, weights = "w"))
+long <- sbps(mpg / 10 ~ wt, mtcars, weights = qsec / 10, offset = hp / 100, subset = cyl > 4, ess = 1000)
+hold("near lm with weights, offset and subset", max(abs(coef(long) - coef(lm(mpg / 10 ~ wt, mtcars, weights = qsec / 10, offset = hp / 100, subset = cyl > 4))) / se(long)[1:2]) < 0.3)
+
+# ---- NA, data.table, tibbles, lists ----
+holes <- mtcars
+holes$wt[3] <- NA
+excluded <- quick(mpg ~ wt, holes, na.action = na.exclude)
+hold("na.exclude", length(fitted(excluded)) == 32 && identical(which(is.na(residuals(excluded))), 3L) && nobs(excluded) == 31)
+hold("na.omit", length(fitted(quick(mpg ~ wt, holes))) == 31)
+same("a list", quick(mpg ~ wt, as.list(mtcars)), quick(mpg ~ wt, mtcars))
+if (there("data.table")) {
+    table <- data.table::as.data.table(cars)
+    same("a data.table", quick(mpg ~ wt + o + word, table), quick(mpg ~ wt + o + word, cars))
+    hold("a data.table predicted", near(predict(quick(mpg ~ wt, table), table[1:3]), predict(quick(mpg ~ wt, cars), cars[1:3, ])))
+} else cat("data.table is not there: its tables are not tried\n")
+
+# ---- priors as rstanarm writes them ----
+same("normal", quick(mpg ~ wt, mtcars, prior = normal(0, 1)), quick(mpg ~ wt, mtcars, prior = "normal(0,1)"))
+same("an intercept at the means", quick(mpg ~ wt, mtcars, prior_intercept = normal(20, 1)), quick(mpg ~ wt, mtcars, prior_intercept = "normal(20,1)", prior_intercept_at = "mean"))
+same("aux", quick(mpg ~ wt, mtcars, prior_aux = exponential(2)), quick(mpg ~ wt, mtcars, prior_sigma = "exponential(2)"))
+same("one for each", quick(mpg ~ wt + hp, mtcars, prior = student_t(3, 0, c(1, 2))), quick(mpg ~ wt + hp, mtcars, prior = "wt=student_t(3,0,1); hp=student_t(3,0,2)"))
+told <- capture.output(prior_summary(quick(mpg ~ wt + am, mtcars, prior = normal(0, 5, autoscale = TRUE))))
+hold("autoscale", any(grepl(sprintf("am ~ normal(0, %.4g)", 5 * sd(mtcars$mpg) / sd(mtcars$am)), told, fixed = TRUE)))
+refused("a prior that is not there", "sbps_bad_arg", "'hs' is not there", sbps(mpg ~ wt, mtcars, prior = list(dist = "hs")))
+refused("numbers of priors", "sbps_bad_arg", "3 numbers for 2 coefficients (wt, hp)", sbps(mpg ~ wt + hp, mtcars, prior = normal(c(0, 0, 0), 1)))
+end()
