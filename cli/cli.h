@@ -22,9 +22,10 @@ typedef struct {
     const command *command;
     size_t operand_count, flag_count;
     const char **operands;
-    given_flag *flags; /* in the order given */
-    bool help;         /* --help was among them */
-    size_t word_count; /* of what was typed behind the subcommand */
+    given_flag *flags;   /* in the order given */
+    bool help;           /* --help was among them */
+    struct ranks *ranks; /* that this process is one of; NULL: it is by itself */
+    size_t word_count;   /* of what was typed behind the subcommand */
     char **words;
 } arguments;
 
@@ -38,7 +39,8 @@ struct command {
     /* Of its own; one without a group is that of its name in the library's option table. */
     const sbps_option_info *flags;
     size_t flag_count;
-    bool library_options;               /* it also takes all of that table that serve it */
+    bool library_options; /* it also takes all of that table that serve it */
+    bool by_ranks;        /* several can do it together; else the first does it alone */
     int (*run)(const arguments *given); /* the exit code */
 };
 

@@ -159,13 +159,24 @@ double file_bytes(const char *path)
     return stat(path, &about) == 0 && S_ISREG(about.st_mode) ? (double)about.st_size : NAN;
 }
 
-sbps_status inputs_open(const char *data, const sbps_options *options, waiting *shown,
-                        sbps_table **out, sbps_error *err)
+/* Ranks share out the rows of a table; a density has none. */
+static sbps_status open_none(const sbps_ranks *ranks, sbps_table **out, sbps_error *err)
 {
-    if (!data) return sbps_table_none(out, err);
+    if (sbps_ranks_size(ranks) == 1) return sbps_table_none(out, err);
+    err->status = SBPS_BAD_ARG;
+    snprintf(err->text, sizeof err->text,
+             "a density without a table has no rows for %zu ranks: start one process",
+             sbps_ranks_size(ranks));
+    return SBPS_BAD_ARG;
+}
+
+sbps_status inputs_open(sbps_ranks *ranks, const char *data, const sbps_options *options,
+                        waiting *shown, sbps_table **out, sbps_error *err)
+{
+    if (!data) return open_none(ranks, out, err);
     interrupt_mapped(data);
     reading r = {shown, file_bytes(data)};
-    sbps_status status = sbps_table_read_watched(data, options, watch, &r, out, err);
+    sbps_status status = sbps_table_read_on(ranks, data, options, watch, &r, out, err);
     if (status == SBPS_OK) inputs_tell(data, *out);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/progress.h"
+#include "sbps_ranks.h"
 
 /* The files that the operands name, a line each, to be freed; NULL: none. */
 sbps_status inputs_data(const arguments *given, char **out, sbps_error *err);
@@ -18,9 +19,9 @@ sbps_status inputs_check_kind(const sbps_options *options, const char *option,
                               const char *family, sbps_error *err);
 /* NAN for what is no plain file. */
 double file_bytes(const char *path);
-/* `shown` is told how far it is; NULL: nobody is. */
-sbps_status inputs_open(const char *data, const sbps_options *options, waiting *shown,
-                        sbps_table **out, sbps_error *err);
+/* `shown` is told how far it is; NULL: nobody is. Of several ranks each has its share. */
+sbps_status inputs_open(sbps_ranks *ranks, const char *data, const sbps_options *options,
+                        waiting *shown, sbps_table **out, sbps_error *err);
 
 /* What is to be known of how it was read. */
 void inputs_tell(const char *data, const sbps_table *table);

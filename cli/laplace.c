@@ -29,5 +29,6 @@ const command command_laplace = {
     .flags = mode_flags,
     .flag_count = MODE_FLAGS,
     .library_options = true,
+    .by_ranks = true,
     .run = laplace_run,
 };

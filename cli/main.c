@@ -1,6 +1,7 @@
 /* sbps SUBCOMMAND ...: finds the subcommand and lets it run. */
 #include "cli/cli.h"
 #include "cli/interrupt.h"
+#include "cli/several.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -44,17 +45,28 @@ static int close_output(int code)
     return code == CODE_OK ? CODE_FAILED : code;
 }
 
+static int run_here(const arguments *given)
+{
+    const command *c = given->command;
+    if (given->help)
+        help_command(stdout, c);
+    else if (c->by_ranks || several_first(given->ranks))
+        return c->run(given);
+    return CODE_OK;
+}
+
 static int run_command(const command *c, int argc, char **argv)
 {
     arguments given;
+    several all;
+    sbps_error err = {0};
     int code = arguments_parse(c, argc, argv, &given);
     if (code != CODE_OK) return code;
-    if (given.help)
-        help_command(stdout, c);
-    else
-        code = c->run(&given);
+    sbps_status status = several_begin(&all, &err);
+    given.ranks = all.ranks;
+    code = status == SBPS_OK ? run_here(&given) : report_status(status, &err);
     arguments_release(&given);
-    return code;
+    return several_end(&all, code);
 }
 
 static int dispatch(int argc, char **argv)

@@ -3,6 +3,7 @@
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/several.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -78,11 +79,14 @@ int mode_command(const arguments *given,
     if (status == SBPS_OK) status = inputs_data(given, &data, &err);
     if (status == SBPS_OK) status = inputs_take(given, options, &err);
     if (status == SBPS_OK) status = inputs_check(name, options, data, &err);
-    if (status == SBPS_OK) status = check_output(path, data, options, &err);
-    if (status == SBPS_OK) status = inputs_open(data, options, NULL, &table, &err);
+    bool first = several_first(given->ranks);
+    if (status == SBPS_OK && first) status = check_output(path, data, options, &err);
+    if (status == SBPS_OK)
+        status = inputs_open(given->ranks, data, options, NULL, &table, &err);
     if (status == SBPS_OK) status = sbps_mode_find(table, options, &mode, &err);
     if (status == SBPS_OK) status = tell(mode, format_of(given, path), &text, &err);
-    if (status == SBPS_OK) status = hand_over(text, path, format_of(given, path), &err);
+    if (status == SBPS_OK && first)
+        status = hand_over(text, path, format_of(given, path), &err);
     if (status == SBPS_OK) warn(mode, options);
     sbps_free(text);
     sbps_mode_destroy(mode);
@@ -115,5 +119,6 @@ const command command_map = {
     .flags = mode_flags,
     .flag_count = MODE_FLAGS,
     .library_options = true,
+    .by_ranks = true,
     .run = map_run,
 };

@@ -6,6 +6,7 @@
 #include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "cli/several.h"
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -41,8 +42,7 @@ static sbps_status check_options(const sbps_options *options, const char *data, 
 {
     sbps_status status = inputs_check("sample", options, data, err);
     if (status == SBPS_OK) status = inputs_check_kind(options, "sampler", "samplers", err);
-    if (status != SBPS_OK || is_on(options, "dry-run")) return status;
-    return check_files(options, data, err);
+    return status;
 }
 
 static sbps_status describe(const sbps_run *run, FILE *to, sbps_error *err)
@@ -69,6 +69,7 @@ typedef struct {
     char *data;
     char *command;     /* NULL: no memory for it */
     sbps_watch *watch; /* NULL: nobody asked */
+    sbps_ranks *ranks; /* NULL: one process */
     bool json;         /* what the run says goes to standard output */
 } task;
 
@@ -81,6 +82,10 @@ static void tell_watch(const task *of, const char *words)
 static sbps_status open_watch(task *of, sbps_error *err)
 {
     if (!is_on(of->options, "watch") || is_on(of->options, "dry-run")) return SBPS_OK;
+    if (of->ranks) {
+        snprintf(err->text, sizeof err->text, "--watch: it cannot be on several ranks");
+        return SBPS_BAD_ARG;
+    }
     sbps_status status = sbps_watch_create(&of->watch, err);
     if (status == SBPS_OK) complain("to watch: %s", sbps_watch_address(of->watch));
     return status;
@@ -220,8 +225,9 @@ static sbps_status keep(const sbps_run *run, const task *of, sbps_error *err)
     bool quiet = !strcmp(sbps_options_get(options, "progress"), "off");
     sbps_status status = sbps_result_from_run(run, &result, err);
     if (status != SBPS_OK) return status;
-    if (sbps_result_draws(result) == 0) {
-        tell_nothing(sbps_options_get(options, "output"));
+    bool first = several_first(of->ranks); /* who writes what all have */
+    if (sbps_result_draws(result) == 0 || !first) {
+        if (first) tell_nothing(sbps_options_get(options, "output"));
         sbps_result_destroy(result);
         return SBPS_OK;
     }
@@ -269,7 +275,7 @@ static sbps_status set_up(const task *of, sbps_table **table, sbps_run **run, sb
     snprintf(reading, sizeof reading, "reading %s", of->data ? of->data : "nothing");
     tell_watch(of, "The table is being read.");
     waiting *w = waiting_begin(sbps_options_get(of->options, "progress"), reading);
-    sbps_status status = inputs_open(of->data, of->options, w, table, err);
+    sbps_status status = inputs_open(of->ranks, of->data, of->options, w, table, err);
     tell_watch(of, "The run is being set up: its mode, control variates, what to choose.");
     waiting_for(w, "setting up: the mode, control variates, what to choose",
                 status == SBPS_OK ? *table : NULL);
@@ -310,12 +316,18 @@ static int sample_table(task *of)
 static int sample_run(const arguments *given)
 {
     sbps_error err = {0};
-    task of = {.command = command_line(given), .json = flag_is_on(given, "json")};
+    task of = {.command = command_line(given),
+               .ranks = given->ranks,
+               .json = flag_is_on(given, "json")};
     interrupt_catch();
     sbps_status status = sbps_options_create(&of.options, &err);
     if (status == SBPS_OK) status = inputs_data(given, &of.data, &err);
     if (status == SBPS_OK) status = inputs_take(given, of.options, &err);
     if (status == SBPS_OK) status = check_options(of.options, of.data, &err);
+    if (status == SBPS_OK && several_first(of.ranks) && !is_on(of.options, "dry-run"))
+        status = check_files(of.options, of.data, &err);
+    if (status == SBPS_OK && !several_first(of.ranks))
+        status = sbps_options_set(of.options, "progress", "off", &err);
     int code = status == SBPS_OK ? sample_table(&of) : report_status(status, &err);
     sbps_options_destroy(of.options);
     free(of.data);
@@ -349,5 +361,6 @@ const command command_sample = {
     .flags = sample_flags,
     .flag_count = sizeof sample_flags / sizeof *sample_flags,
     .library_options = true,
+    .by_ranks = true,
     .run = sample_run,
 };

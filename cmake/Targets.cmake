@@ -20,7 +20,8 @@ function(sbps_public_header target)
     target_sources(${target} PUBLIC FILE_SET HEADERS
                    BASE_DIRS ${CMAKE_SOURCE_DIR}/include
                    FILES ${CMAKE_SOURCE_DIR}/include/sbps.h
-                         ${CMAKE_SOURCE_DIR}/include/sbps_model.h)
+                         ${CMAKE_SOURCE_DIR}/include/sbps_model.h
+                         ${CMAKE_SOURCE_DIR}/include/sbps_ranks.h)
     target_link_libraries(${target} PRIVATE ${SBPS_LINK})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME sbps)
 endfunction()

@@ -9,7 +9,8 @@ set -euo pipefail
 
 build=(gcc libc6-dev cmake ninja-build pkg-config libnetcdf-dev zlib1g-dev
        libopenblas-dev liblapacke-dev librandom123-dev)
-extras=(libzstd-dev liblzma-dev) # may be missing: tables packed by zstd and xz; without them CMake leaves these out
+extras=(libzstd-dev liblzma-dev # may be missing: tables packed by zstd and xz; without them CMake leaves these out
+        libopenmpi-dev openmpi-bin) # ranks, likewise
 browsers=(chromium) # pages are looked at by it; without it those tests are skipped
 painters=(python3 python3-numpy python3-netcdf4 gnuplot-nox fonts-dejavu-core)
 referees=(clang clang-format netcdf-bin python3-xarray r-base-core r-cran-posterior "${painters[@]}")

@@ -85,10 +85,8 @@ static double row_work(const posterior *u, const char *control_variate)
 static size_t best_batch(const posterior *u, double noise, double work)
 {
     double n = sqrt(NOISE_PRICE * noise * LOOK_WORK / work);
-    size_t all = u->data->n, steps = (size_t)smaller(n / BATCH_STEP + 0.5, 1e9);
-    size_t rounded = steps * BATCH_STEP;
-    if (rounded < BATCH_LEAST) rounded = BATCH_LEAST;
-    return rounded > all / 2 ? all : rounded;
+    size_t steps = (size_t)smaller(n / BATCH_STEP + 0.5, 1e9), rounded = steps * BATCH_STEP;
+    return plan_batch_most(u->data, rounded < BATCH_LEAST ? BATCH_LEAST : rounded);
 }
 
 /* How much dearer the tails that few groups leave make an effective sample. */
@@ -106,7 +104,7 @@ static double looks_for(const posterior *u, double price)
 double auto_hmc_work(const posterior *target)
 {
     double passes = HMC_PASSES * pow((double)target->dim / 20.0, 0.25);
-    return passes * few_groups(target, FEW_BY_HMC) * (double)target->data->n *
+    return passes * few_groups(target, FEW_BY_HMC) * (double)rows_all(target->data) *
            row_work(target, "none");
 }
 
@@ -139,7 +137,7 @@ const batch_kind *auto_widest(const auto_facts *f, const run_plan *plan, const s
 {
     const rows *data = f->target->data;
     bool list = plan->auto_batch && !parts && is_auto(f->options->minibatch) &&
-                data->n <= PLAN_LIST_ROWS && !data->mapped;
+                data->n <= PLAN_LIST_ROWS && !data->mapped && !data->share;
     return list ? &batch_random : first;
 }
 
@@ -168,7 +166,8 @@ static void try_strata(const auto_facts *f, const run_plan *plan, const strata_t
 {
     size_t n = f->target->data->n;
     bool asked = !strcmp(f->options->minibatch, "strata");
-    bool open = asked || (plan->auto_batch && is_auto(f->options->minibatch));
+    bool ranks = f->target->data->share; /* which would have strata of their own */
+    bool open = !ranks && (asked || (plan->auto_batch && is_auto(f->options->minibatch)));
     double noise = v->noise / (double)v->batch;
     if (open && v->batch < n)
         v->work *= dearer_by_misses(f->options, tally, NULL, v->batch, noise);
@@ -198,11 +197,10 @@ static void try_strata(const auto_facts *f, const run_plan *plan, const strata_t
 static verdict judge(const auto_facts *f, const run_plan *plan, const candidate *c,
                      const strata_tally *tally)
 {
-    size_t rows_all = f->target->data->n;
-    double work = row_work(f->target, c->name),
-           noise = (double)rows_all * strata_squares(tally);
+    size_t all = rows_all(f->target->data);
+    double work = row_work(f->target, c->name), noise = (double)all * strata_squares(tally);
     size_t n = plan->auto_batch ? best_batch(f->target, noise, work) : plan->batch;
-    double price = n < rows_all ? NOISE_PRICE * noise / (double)n : 0.0;
+    double price = n < all ? NOISE_PRICE * noise / (double)n : 0.0;
     verdict v = {.c = c, .batch = n, .noise = noise, .tally = *tally};
     v.work = looks_for(f->target, price) * ((double)n * work + LOOK_WORK);
     try_strata(f, plan, tally, work, &v);

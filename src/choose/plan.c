@@ -149,10 +149,10 @@ static sbps_status choose_metric(const sbps_options *o, run_plan *plan, sbps_err
 static sbps_status check_batch(size_t n, const rows *data, const sampler_kind *kind,
                                sbps_error *err)
 {
-    if (n > data->n)
-        return fail(err, SBPS_BAD_ARG, "--batch-size: %zu is more than the table's %zu rows", n,
-                    data->n);
-    if (kind->full && n < data->n)
+    if (n > rows_least(data) && n != rows_all(data))
+        return fail(err, SBPS_BAD_ARG, "--batch-size: %zu is more than the %s's %zu rows", n,
+                    data->share ? "smallest rank" : "table", rows_least(data));
+    if (kind->full && n < rows_all(data))
         return fail(err, SBPS_BAD_ARG,
                     "--batch-size: %s looks at every row; sbps takes batches", kind->name);
     if (kind->chooses_row && n != 1)
@@ -168,17 +168,24 @@ static sbps_status check_batch(size_t n, const rows *data, const sampler_kind *k
     return SBPS_OK;
 }
 
+size_t plan_batch_most(const rows *data, size_t n)
+{
+    size_t all = rows_least(data);
+    if (n <= all / 2) return n;
+    return data->share ? all / 2 : all; /* a look at all rows is one at all ranks */
+}
+
 /* Windows stream, but eq. (10) holds for them only on average over shuffles: with few windows in
  * the table random rows are right. A single row is the same either way. */
 const batch_kind *plan_minibatch(const sbps_options *o, const rows *data, const run_plan *plan,
                                  size_t n)
 {
     bool flights = !o->paper && plan->sampler->curve;
-    if (n == data->n) return &batch_full;
+    if (n == rows_all(data)) return &batch_full;
     if (n == 1) return &batch_window;
     if (!is_auto(o->minibatch) && strcmp(o->minibatch, "strata"))
         return strcmp(o->minibatch, "window") ? &batch_random : &batch_window;
-    if (flights && data->n > PLAN_LIST_ROWS) return &batch_window;
+    if (flights && (data->n > PLAN_LIST_ROWS || data->share)) return &batch_window;
     return o->paper || (double)data->n / (double)n < WINDOW_FROM ? &batch_random
                                                                  : &batch_window;
 }
@@ -188,7 +195,7 @@ static sbps_status choose_batch(const sbps_options *o, const rows *data, run_pla
 {
     size_t n = o->batch_size, usual = o->paper ? PAPER_BATCH : BATCH_DEFAULT;
     if (plan->sampler->batch) usual = plan->sampler->batch;
-    if (n == SIZE_AUTO) n = plan->sampler->full || data->n < 2 * usual ? data->n : usual;
+    if (n == SIZE_AUTO) n = plan->sampler->full || data->n < 2 * usual ? rows_all(data) : usual;
     sbps_status status = check_batch(n, data, plan->sampler, err);
     if (status != SBPS_OK) return status;
     plan->batch = n;
@@ -389,7 +396,7 @@ sbps_status plan_take_hmc(const run_plan *from, const posterior *target, const m
     *out = *from;
     out->sampler = sampler_find("hmc");
     out->control_variate = "none";
-    out->batch = target->data->n;
+    out->batch = rows_all(target->data);
     out->minibatch = &batch_full;
     out->auto_batch = out->auto_control = out->choose_band = false;
     out->round_events = round_events(out);

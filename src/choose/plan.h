@@ -47,6 +47,8 @@ sbps_status plan_metric(run_plan *plan, const posterior *target, const mode *ref
 /* Settings that need the metric: scale, refreshment. */
 sbps_status plan_finish(run_plan *plan, const sbps_options *o, const mode *reference,
                         const metric *a, sbps_error *err);
+/* n, or all rows where it is more than half of them; of ranks, half of the smallest. */
+size_t plan_batch_most(const rows *data, size_t n);
 /* Which rows batches of n hold. */
 const batch_kind *plan_minibatch(const sbps_options *o, const rows *data, const run_plan *plan,
                                  size_t n);

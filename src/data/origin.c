@@ -143,7 +143,7 @@ size_t *shuffled_places(uint64_t seed, size_t n, unsigned threads)
 static sbps_status origin_in_memory(const rows *data, size_t place, size_t *origin,
                                     sbps_error *err)
 {
-    size_t *to = shuffled_places(data->seed, data->n, 1);
+    size_t *to = shuffled_places(data->seed, rows_all(data), 1);
     if (!to) return fail_memory(err);
     for (*origin = 0; to[*origin] != place;) ++*origin;
     free(to);
@@ -167,7 +167,7 @@ static size_t *count_buckets(const rows *data)
 {
     size_t *rows_of = calloc(BUCKETS + 1, sizeof *rows_of);
     rng random = rng_stream(data->seed, 0, RNG_SHUFFLE);
-    for (size_t i = 0; rows_of && i < data->n; i++)
+    for (size_t i = 0; rows_of && i < rows_all(data); i++)
         rows_of[rng_word(&random) >> (64 - TOP_BITS)]++;
     return rows_of;
 }
@@ -219,7 +219,7 @@ static bool find_buckets(const rows *data, size_t count, const size_t *place, ke
 static void fill_buckets(const rows *data, key_buckets *b)
 {
     rng random = rng_stream(data->seed, 0, RNG_SHUFFLE);
-    for (size_t i = 0; i < data->n; i++) {
+    for (size_t i = 0; i < rows_all(data); i++) {
         uint64_t key = rng_word(&random);
         size_t *to = &b->from[key >> (64 - TOP_BITS)];
         if (*to != SIZE_MAX) b->keys[(*to)++] = (keyed){key, i};

@@ -8,7 +8,7 @@
  * permutation that depends on the seed and the number of rows alone. */
 size_t *shuffled_places(uint64_t seed, size_t n, unsigned threads);
 
-/* The row of the source, counted from 0 and without rows that were dropped, that lies at `place`. */
+/* The row of the source, counted from 0 and without rows that were dropped, that lies at `place` of the table. */
 sbps_status rows_origin(const rows *data, size_t place, size_t *origin, sbps_error *err);
 /* Of several rows of a converted table: places become rows of the source. */
 sbps_status rows_origins(const rows *data, size_t count, size_t *place, sbps_error *err);

@@ -1,8 +1,13 @@
 /* Parts are made by whoever comes first and merged in their order: a part that is ready before its turn
- * waits in a slot, of which there are two a worker. */
+ * waits in a slot, of which there are two a worker.
+ *
+ * Ranks make their parts at the same time and keep them. Then the total goes from rank to rank, each merging its own,
+ * and from the last to all. A part that begins on one rank and ends on another goes along, unfinished; where borders
+ * lie between parts there is none. Chains in step are in a hurry: there ranks' totals are gathered. */
 #include "data/row_sums.h"
 #include "base/memory.h"
 #include "base/workers.h"
+#include "ranks/ranks.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,6 +15,9 @@
 
 #define SLOTS      2             /* a worker, of several */
 #define SLOT_BYTES (256.0 * 1e6) /* that all of them may take: with large sums fewer work */
+#define KEPT_BYTES                                                                             \
+    (64.0 *                                                                                    \
+     1e6) /* that a rank's parts may take until it is their turn; else they are made then */
 
 typedef struct {
     const rows *data;
@@ -19,6 +27,9 @@ typedef struct {
     double *parts;   /* `width` doubles a slot */
     bool *ready;     /* a slot */
     size_t wide, slots;
+    size_t from;   /* row that the first part begins with */
+    bool leads;    /* it is the table's first, which goes on from the total as it was */
+    double *kept;  /* parts that are not merged yet; NULL: they are merged as they come */
     size_t merged; /* parts; with those behind `ready` under the lock */
     pthread_mutex_t lock;
     pthread_cond_t room; /* a slot became free */
@@ -29,22 +40,29 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* The first part goes on from the total as it was. */
 static void begin(const sum_job *s, size_t index, double *part)
 {
-    const double *from = index == 0 ? s->total : s->what->begin;
+    const double *from = index == 0 && s->leads ? s->total : s->what->begin;
     for (size_t j = 0; j < s->what->width; j++) part[j] = from ? from[j] : 0.0;
 }
 
-static void merge(const sum_job *s, size_t index, const double *part)
+static void merge(const row_sum *what, bool first, const double *part, double *total)
+{
+    if (first)
+        memcpy(total, part, what->width * sizeof *part);
+    else if (what->merge)
+        what->merge(total, part);
+    else
+        for (size_t j = 0; j < what->width; j++) total[j] += part[j];
+}
+
+static void take_part(const sum_job *s, size_t index, const double *part)
 {
     size_t width = s->what->width;
-    if (index == 0)
-        memcpy(s->total, part, width * sizeof *part);
-    else if (s->what->merge)
-        s->what->merge(s->total, part);
+    if (s->kept)
+        memcpy(s->kept + index * width, part, width * sizeof *part);
     else
-        for (size_t j = 0; j < width; j++) s->total[j] += part[j];
+        merge(s->what, index == 0 && s->leads, part, s->total);
 }
 
 static size_t part_rows(const rows *data)
@@ -52,10 +70,8 @@ static size_t part_rows(const rows *data)
     return data->part > 0 ? data->part : PART_ROWS;
 }
 
-static void add_part(const sum_job *s, size_t index, double *scratch, double *total)
+static void add_rows(const sum_job *s, size_t first, size_t end, double *scratch, double *total)
 {
-    size_t part = part_rows(s->data);
-    size_t first = index * part, end = least(s->data->n, first + part);
     size_t begin = first;
     for (size_t n; first < end && !(s->what->any && total[0] > 0.0); first += n) {
         n = least(end - first, ROW_BLOCK);
@@ -64,6 +80,12 @@ static void add_part(const sum_job *s, size_t index, double *scratch, double *to
     struct row_crew *crew = s->what->beside ? NULL : s->data->crew;
     if (crew) atomic_fetch_add(&crew->visited, first - begin);
     if (crew && crew->shown) atomic_fetch_add(crew->shown, first - begin);
+}
+
+static void add_part(const sum_job *s, size_t index, double *scratch, double *total)
+{
+    size_t part = part_rows(s->data), first = s->from + index * part;
+    add_rows(s, first, least(s->data->n, first + part), scratch, total);
 }
 
 static void wait_for_slot(sum_job *s, size_t index)
@@ -80,7 +102,7 @@ static void hand_in(sum_job *s, size_t index)
     s->ready[index % s->slots] = true;
     for (size_t at; s->ready[at = s->merged % s->slots]; s->merged++) {
         s->ready[at] = false;
-        merge(s, s->merged, s->parts + at * s->what->width);
+        take_part(s, s->merged, s->parts + at * s->what->width);
     }
     pthread_cond_broadcast(&s->room);
     pthread_mutex_unlock(&s->lock);
@@ -114,19 +136,146 @@ static unsigned workers_for(const rows *data, const row_sum *what, size_t parts)
     return threads > 1 ? (unsigned)threads : 1;
 }
 
+/* So many parts, from s->from on. */
+static sbps_status make_parts(sum_job *s, size_t parts, sbps_error *err)
+{
+    unsigned threads = workers_for(s->data, s->what, parts);
+    s->slots = threads > 1 ? SLOTS * threads : 1;
+    s->merged = 0;
+    s->wide = (s->what->scratch + 7) / 8 * 8;
+    s->scratch = new_doubles(threads * s->wide + s->slots * s->what->width + 1);
+    s->ready = calloc(s->slots, sizeof *s->ready);
+    s->parts = s->scratch + threads * s->wide;
+    sbps_status status =
+        s->scratch && s->ready ? share_out(s, threads, parts, err) : fail_memory(err);
+    free(s->scratch);
+    free(s->ready);
+    return status;
+}
+
+/* ---- of ranks ---- */
+
+/* What goes from rank to rank: the total, and a part that is not whole yet. */
+typedef struct {
+    double *total, *part; /* behind each other */
+    size_t bytes;         /* of both */
+} passed;
+
+/* Rows that belong to a part begun on the rank before; then parts of our own, whole but for the last, which the next
+ * rank may go on with. */
+typedef struct {
+    size_t lead, whole, tail; /* rows, parts, rows */
+    bool closes;              /* our first rows end the part that they belong to */
+    bool last;                /* the table ends here, and with it the part under way */
+} own_parts;
+
+static own_parts divide(const rows *data)
+{
+    size_t part = part_rows(data), first = data->share->first;
+    own_parts own = {.lead = least(data->n, (part - first % part) % part)};
+    own.last = first + data->n == data->share->whole;
+    own.closes = own.lead > 0 && ((first + own.lead) % part == 0 || own.last);
+    own.whole = (data->n - own.lead) / part;
+    own.tail = data->n - own.lead - own.whole * part;
+    return own;
+}
+
+/* Rows of a part that begins or ends elsewhere; the caller alone makes it. */
+static sbps_status add_piece(const sum_job *s, size_t first, size_t end, double *total,
+                             sbps_error *err)
+{
+    double *scratch = new_doubles((s->what->scratch + 7) / 8 * 8 + 1);
+    if (!scratch) return fail_memory(err);
+    add_rows(s, first, end, scratch, total);
+    free(scratch);
+    return SBPS_OK;
+}
+
+static sbps_status take_turn(sum_job *s, const own_parts *own, const passed *p, sbps_error *err)
+{
+    size_t width = s->what->width, part = part_rows(s->data), at = s->data->share->first;
+    sbps_status status = SBPS_OK;
+    if (own->lead > 0) status = add_piece(s, 0, own->lead, p->part, err);
+    if (own->closes) merge(s->what, at < part, p->part, p->total);
+    if (!s->kept) { /* there was no room for them before */
+        s->total = p->total;
+        if (status == SBPS_OK) status = make_parts(s, own->whole, err);
+    }
+    for (size_t i = 0; s->kept && i < own->whole; i++)
+        merge(s->what, i == 0 && s->leads, s->kept + i * width, p->total);
+    if (own->tail == 0 || status != SBPS_OK) return status;
+    begin(s, own->whole, p->part); /* of the table's first part s->total is what came in */
+    status = add_piece(s, s->data->n - own->tail, s->data->n, p->part, err);
+    if (own->last) merge(s->what, own->whole == 0 && s->leads, p->part, p->total);
+    return status;
+}
+
+static void receive(ranks *among, const passed *p, const double *total, size_t width)
+{
+    if (among->rank == 0)
+        memcpy(p->total, total, width * sizeof *total);
+    else
+        ranks_receive(among, among->rank - 1, p->total, p->bytes);
+}
+
+/* Parts made beforehand, where there is room for them; the total, when it comes. */
+static sbps_status add_ours(sum_job *s, const passed *p, double *total, sbps_error *err)
+{
+    const rows *data = s->data;
+    ranks *among = data->share->among;
+    own_parts own = divide(data);
+    double kept = (double)own.whole * (double)s->what->width * sizeof *total;
+    sbps_status status = SBPS_OK;
+    s->from = own.lead;
+    s->leads = data->share->first == 0;
+    s->total = total;
+    if (kept <= KEPT_BYTES) s->kept = new_doubles(own.whole * s->what->width + 1);
+    if (s->kept) status = make_parts(s, own.whole, err);
+    receive(among, p, total, s->what->width);
+    if (status == SBPS_OK) status = take_turn(s, &own, p, err);
+    free(s->kept);
+    if (among->rank + 1 < among->size) ranks_send(among, among->rank + 1, p->total, p->bytes);
+    ranks_tell(among, among->size - 1, p->total, s->what->width * sizeof *total);
+    memcpy(total, p->total, s->what->width * sizeof *total);
+    return status;
+}
+
+/* In one go, where the order of ranks is order enough. */
+static sbps_status hurried_sums(sum_job *s, double *total, sbps_error *err)
+{
+    ranks *among = s->data->share->among;
+    size_t width = s->what->width, part = part_rows(s->data);
+    const double *begin = among->rank == 0 ? total : s->what->begin;
+    double *all = new_doubles((among->size + 1) * width), *own = all + among->size * width;
+    if (!all) return fail_memory(err);
+    for (size_t j = 0; begin && j < width; j++) own[j] = begin[j];
+    s->total = own;
+    s->leads = true;
+    sbps_status status = make_parts(s, (s->data->n + part - 1) / part, err);
+    ranks_gather(among, own, all, width * sizeof *own);
+    for (size_t i = 0; i < among->size; i++) merge(s->what, i == 0, all + i * width, total);
+    free(all);
+    return status;
+}
+
+static sbps_status shared_sums(const rows *data, const row_sum *what, double *total,
+                               sbps_error *err)
+{
+    sum_job s = {.data = data, .what = what};
+    if (data->crew && data->crew->hurried) return hurried_sums(&s, total, err);
+    passed p = {.bytes = 2 * what->width * sizeof *total};
+    p.total = new_doubles(2 * what->width);
+    if (!p.total) return fail_memory(err);
+    p.part = p.total + what->width;
+    sbps_status status = add_ours(&s, &p, total, err);
+    free(p.total);
+    return status;
+}
+
 sbps_status row_sums(const rows *data, const row_sum *what, double *total, sbps_error *err)
 {
-    size_t part = part_rows(data), parts = (data->n + part - 1) / part;
-    unsigned threads = workers_for(data, what, parts);
-    sum_job s = {.data = data, .what = what, .total = total};
-    s.slots = threads > 1 ? SLOTS * threads : 1;
-    s.wide = (what->scratch + 7) / 8 * 8;
-    s.scratch = new_doubles(threads * s.wide + s.slots * what->width + 1);
-    s.ready = calloc(s.slots, sizeof *s.ready);
-    s.parts = s.scratch + threads * s.wide;
-    sbps_status status =
-        s.scratch && s.ready ? share_out(&s, threads, parts, err) : fail_memory(err);
-    free(s.scratch);
-    free(s.ready);
-    return status;
+    size_t part = part_rows(data);
+    if (data->share && what->width > 0) return shared_sums(data, what, total, err);
+    sum_job s = {.data = data, .what = what, .total = total, .leads = true};
+    return make_parts(&s, (data->n + part - 1) / part, err);
 }

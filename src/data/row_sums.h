@@ -1,6 +1,7 @@
 /* The one way in which sums over all rows are made. Rows come in blocks; the blocks of a part are added to
  * one total after another, and the parts' totals in their order, so that a sum has the same bits however
- * many make its parts. */
+ * many make its parts. Of rows that are shared out over ranks all have the sum over the whole table; a width of 0
+ * is a rank's own affair. */
 #ifndef DATA_ROW_SUMS_H
 #define DATA_ROW_SUMS_H
 
@@ -13,7 +14,9 @@
 
 /* Who goes through the rows of a table. */
 struct row_crew {
-    unsigned threads;      /* 1: the caller alone */
+    unsigned threads; /* 1: the caller alone */
+    bool
+        hurried; /* of ranks: each adds up its rows at once, and bits are those of so many ranks */
     atomic_ullong visited; /* rows, by all sums together */
     atomic_ullong *shown;  /* the same for whoever looks on; NULL: nobody does */
 };

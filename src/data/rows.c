@@ -25,6 +25,7 @@ void rows_destroy(rows *r)
     free(r->notes);
     free_texts(r->labels, r->label_count);
     free(r->source);
+    free(r->share);
     table_unmap(r);
     free(r->x);
     free(r->x_float);

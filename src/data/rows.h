@@ -17,6 +17,15 @@ typedef struct {
     double mean, sd; /* that --standardize took out; 0 and 1: nothing */
 } column_origin;
 
+/* The rows are one rank's of a table: consecutive ones of its shuffled order, see share.h. */
+typedef struct {
+    struct ranks *among;
+    size_t first;  /* row of the table that comes first here: a multiple of ROW_BLOCK */
+    size_t whole;  /* rows of the table */
+    size_t least;  /* rows of the rank that has fewest */
+    double origin; /* target less offset of the table's first row */
+} row_share;
+
 typedef struct rows {
     const storage_kind *storage; /* how the numbers of x lie in memory */
     size_t n, d;    /* rows; coefficients per row, the intercept's 1 (first) included */
@@ -53,6 +62,7 @@ typedef struct rows {
     struct table_file
         *mapped; /* the file x or entries, y, weight and offset lie in; NULL: in memory */
     struct row_crew *crew; /* who goes through them, see row_sums.h; NULL: the caller */
+    row_share *share;      /* NULL: all rows of the table are here */
 } rows;
 
 /* Some rows of a table: those listed, or `n` consecutive ones. */
@@ -102,10 +112,34 @@ STORAGE_KINDS(KIND_DECLARED)
 /* Columns up to which outer products of rows are made by a kernel of ours; OpenBLAS has more cache in view. */
 #define OUTER_COLUMNS ((size_t)160)
 
+/* Rows of the table, wherever they are. */
+static inline size_t rows_all(const rows *data)
+{
+    return data->share ? data->share->whole : data->n;
+}
+
+/* That every rank has. */
+static inline size_t rows_least(const rows *data)
+{
+    return data->share ? data->share->least : data->n;
+}
+
+/* Of how many rows of the table one that is here is an example. */
+static inline double rows_factor(const rows *data)
+{
+    return data->share ? (double)data->share->whole / (double)data->n : 1.0;
+}
+
+/* Entries of rows that are sparse. */
+static inline size_t rows_entries(const rows *data)
+{
+    return data->start[data->n] - data->start[0];
+}
+
 /* Numbers of x that a product with one row multiplies, on average. */
 static inline double rows_numbers(const rows *data)
 {
-    return data->start ? (double)data->start[data->n] / (double)data->n + 1.0 : (double)data->d;
+    return data->start ? (double)rows_entries(data) / (double)data->n + 1.0 : (double)data->d;
 }
 
 /* read_ahead.c: somebody goes through a mapped table and is at these rows. */

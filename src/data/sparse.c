@@ -54,7 +54,7 @@ static double cell(const rows *data, size_t i, size_t j)
 static double bytes(const rows *data)
 {
     double each = sizeof *data->column + (data->value ? sizeof *data->value : 0);
-    return (double)data->start[data->n] * each + (double)(data->n + 1) * sizeof *data->start;
+    return (double)rows_entries(data) * each + (double)(data->n + 1) * sizeof *data->start;
 }
 
 /* The entries one by one, the zeros of a column all at once. */

@@ -42,7 +42,7 @@ sbps_status laplace_nll(const posterior *u, const mode *m, nll_law *out, sbps_er
     double value;
     sbps_status status = posterior_value(u, m->w, &value, err);
     *out = (nll_law){.nll = value + log_prior_value(u, m->w),
-                     .rows = (double)u->data->n,
+                     .rows = (double)rows_all(u->data),
                      .dim = (double)u->dim};
     return status;
 }

@@ -28,7 +28,7 @@ static sbps_status find_mend(const search *s, const expansion *at_w, double *men
                              sbps_error *err)
 {
     size_t d = s->dim;
-    double scale = (double)s->u->data->n / (double)s->part->data->n;
+    double scale = (double)rows_all(s->u->data) / (double)rows_all(s->part->data);
     sbps_status status = posterior_gradient(s->part, s->trial, NULL, mend, err);
     for (size_t j = 0; j < d; j++) {
         double straight = at_w->gradient[j];

@@ -24,8 +24,19 @@ static const mode_request usual = {.method = "auto"};
 /* A posterior of the first n rows. */
 typedef struct {
     rows data;
+    row_share share;
     posterior u;
 } part;
+
+/* Of ranks, what each has of them. */
+static void cut_share(const rows *all, size_t n, part *p)
+{
+    size_t first = all->share->first, ours = n > first ? n - first : 0;
+    p->share = *all->share;
+    p->share.whole = n;
+    p->data.share = &p->share;
+    p->data.n = ours < all->n ? ours : all->n;
+}
 
 static void part_of(const posterior *u, size_t n, part *p)
 {
@@ -33,13 +44,15 @@ static void part_of(const posterior *u, size_t n, part *p)
     p->u = *u;
     p->data.n = n;
     p->u.data = &p->data;
+    if (u->data->share) cut_share(u->data, n, p);
 }
 
 /* Rows of the first part; 0: the table is short, or rows say nothing of each other. */
 static size_t first_part(const posterior *u)
 {
     bool groups = u->model->rows_of, odd = u->model->uneven && !u->model->log_concave;
-    size_t least = PART_EACH * u->dim, n = u->data->n, few = groups ? PART_GROUPS : PART_LEAST;
+    size_t least = PART_EACH * u->dim, n = rows_all(u->data),
+           few = groups ? PART_GROUPS : PART_LEAST;
     if (least < few || groups) least = few;
     return odd || n < PART_FROM / (PART_LEAST / few) || n / PART_LAST < least ? 0 : least;
 }
@@ -47,7 +60,7 @@ static size_t first_part(const posterior *u)
 /* Rows of the part after that, by equal factors to the last; 0: it was the last. */
 static size_t next_part(const posterior *u, size_t n)
 {
-    size_t last = u->data->n / PART_LAST, parts = 1;
+    size_t last = rows_all(u->data) / PART_LAST, parts = 1;
     if (n >= last) return 0;
     for (size_t most = n * PART_GROWS; most < last; most *= PART_GROWS) parts++;
     return parts == 1
@@ -58,7 +71,7 @@ static size_t next_part(const posterior *u, size_t n)
 /* Enough rows to mend a step by, at a small price. */
 static size_t mending_rows(const posterior *u)
 {
-    size_t n = u->data->n / MEND_LAST, most = MEND_FIRST * first_part(u);
+    size_t n = rows_all(u->data) / MEND_LAST, most = MEND_FIRST * first_part(u);
     return n < most ? n : most;
 }
 
@@ -86,7 +99,7 @@ static mode *mode_of_parts(const posterior *u, size_t enough, size_t *of)
 
 mode *mode_of_part(const posterior *u, size_t share)
 {
-    size_t of, n = u->data->n, d = u->dim;
+    size_t of, n = rows_all(u->data), d = u->dim;
     mode *near = mode_of_parts(u, n / share, &of);
     for (size_t i = 0; near && i < d * d; i++) near->hessian[i] *= (double)n / (double)of;
     return near;
@@ -95,7 +108,7 @@ mode *mode_of_part(const posterior *u, size_t share)
 sbps_status mode_find(const posterior *u, const double *start, mode **out, sbps_error *err)
 {
     size_t of;
-    mode *near = start ? NULL : mode_of_parts(u, u->data->n, &of);
+    mode *near = start ? NULL : mode_of_parts(u, rows_all(u->data), &of);
     sbps_status status = mode_find_by(u, near ? near->w : start, &usual, out, err);
     mode_destroy(near);
     return status;
@@ -106,7 +119,7 @@ sbps_status mode_near(const posterior *u, const double *start, gathering *beside
 {
     part mending;
     size_t of;
-    mode *near = start ? NULL : mode_of_parts(u, u->data->n, &of);
+    mode *near = start ? NULL : mode_of_parts(u, rows_all(u->data), &of);
     bool enough = near && beside; /* without a part to begin with the whole way is short */
     errand e = {.how = &usual, .start = near ? near->w : start, .goal = MODE_GOAL};
     e.beside = beside;

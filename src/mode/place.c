@@ -10,11 +10,17 @@ static double target_of(const rows *data, size_t i)
     return data->y[i] - (data->offset ? data->offset[i] : 0.0);
 }
 
+/* Of the table's first row. */
+static double first_target(const rows *data)
+{
+    return data->share ? data->share->origin : target_of(data, 0);
+}
+
 /* Sums of weights, and of (y - y_0) and its square with them. */
 static void add_moments(const void *self, row_range r, double *scratch, double *total)
 {
     const rows *data = self;
-    double from = target_of(data, 0);
+    double from = first_target(data);
     (void)scratch;
     for (size_t i = r.first; i < r.first + r.n; i++) {
         double c = data->weight ? data->weight[i] : 1.0, y = target_of(data, i) - from;
@@ -32,7 +38,7 @@ static sbps_status target_moments(const rows *data, double *mean, double *sd, sb
     sbps_status status = row_sums(data, &what, sums, err);
     double m = sums[0] > 0.0 ? sums[1] / sums[0] : 0.0;
     double variance = sums[0] > 0.0 ? sums[2] / sums[0] - m * m : 0.0;
-    *mean = target_of(data, 0) + m;
+    *mean = first_target(data) + m;
     *sd = variance > 0.0 ? sqrt(variance) : 1.0;
     return status;
 }

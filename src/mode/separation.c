@@ -230,9 +230,9 @@ static sbps_status explain_collinear(const search *s, size_t pivot, double large
         "with a flat prior the posterior is improper; drop the column "
         "or give a proper prior, e.g. --prior \"normal(0,2.5)\"";
     char others[NAMES_MAX * 32 + 32];
-    if (data->n < data->d)
-        return fail(err, SBPS_NO_MODE, "%zu rows cannot tell %zu weights apart: %s", data->n,
-                    data->d, cure);
+    if (rows_all(data) < data->d)
+        return fail(err, SBPS_NO_MODE, "%zu rows cannot tell %zu weights apart: %s",
+                    rows_all(data), data->d, cure);
     if (data->sd[pivot] == 0.0)
         return fail(err, SBPS_NO_MODE, "column '%.80s' is %g in every row: %s", name,
                     data->mean[pivot], cure);
@@ -285,7 +285,7 @@ static sbps_status explain_perfect_fit(const search *s, const model_auxiliary *b
         "mode; is the target, or a copy of it, among the columns, or are there too few "
         "rows (%zu) for %zu weights?",
         data->target ? data->target : "y", by->name, by->perfect_fit > 0.0 ? "0" : "infinity",
-        data->n, data->d);
+        rows_all(data), data->d);
 }
 
 sbps_status check_perfect_fit(const search *s, sbps_error *err)

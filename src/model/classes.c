@@ -1,8 +1,14 @@
 /* Which classes a target holds. */
 #include "model/classes.h"
+#include "data/share.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+static void find_last(const rows *data, double *last)
+{
+    for (size_t i = 0; i < data->n; i++) *last = fmax(*last, data->y[i]);
+}
 
 static sbps_status check_labels(const rows *data, const char *model, double *last,
                                 sbps_error *err)
@@ -14,8 +20,8 @@ static sbps_status check_labels(const rows *data, const char *model, double *las
             return fail(err, SBPS_BAD_DATA,
                         "target '%.80s' holds %g; %s wants classes numbered 0, 1, 2, ...",
                         data->target ? data->target : "y", y, model);
-        *last = fmax(*last, y);
     }
+    row_relay(data, find_last, last, 1);
     return SBPS_OK;
 }
 
@@ -25,7 +31,7 @@ static size_t first_missing(const rows *data, size_t count, bool *seen)
     size_t k = 0;
     for (size_t i = 0; i < data->n; i++)
         if (data->y[i] < (double)count) seen[(size_t)data->y[i]] = true;
-    while (k < count && seen[k]) k++;
+    while (k < count && rows_any(data, seen[k])) k++;
     return k;
 }
 
@@ -36,7 +42,7 @@ sbps_status classes_count(const rows *data, const char *model, size_t *count, sb
     sbps_status status = check_labels(data, model, &last, err);
     if (status != SBPS_OK) return status;
     /* n rows cannot hold more than n classes: whatever the last is, one of the first n + 1 lacks */
-    *count = last < (double)data->n ? (size_t)last + 1 : data->n + 1;
+    *count = last < (double)rows_all(data) ? (size_t)last + 1 : rows_all(data) + 1;
     bool *seen = calloc(*count, sizeof *seen);
     if (!seen) return fail_memory(err);
     size_t missing = first_missing(data, *count, seen);

@@ -16,6 +16,7 @@
  * McCullagh (1980), Regression models for ordinal data, J. Royal Statistical Society B 42, 109-142; Pratt (1981),
  * Concavity of the log likelihood, JASA 76, 103-106. */
 #include "base/real.h"
+#include "data/share.h"
 #include "model/kinds.h"
 #include "model/targets.h"
 
@@ -37,15 +38,23 @@ typedef struct {
 
 /* ---- classes ---- */
 
+static void widen(const rows *data, double range[2])
+{
+    for (size_t i = 0; i < data->n; i++) {
+        range[0] = smaller(data->y[i], range[0]);
+        range[1] = larger(data->y[i], range[1]);
+    }
+}
+
 static sbps_status range_of(const rows *data, double *lowest, double *highest, sbps_error *err)
 {
     sbps_status status = targets_whole(data, "ordinal", err);
-    *lowest = *highest = data->n ? data->y[0] : 0.0;
-    for (size_t i = 0; i < data->n; i++) {
-        *lowest = smaller(data->y[i], *lowest);
-        *highest = larger(data->y[i], *highest);
-    }
-    return status;
+    if (status != SBPS_OK) return status;
+    double range[2] = {INFINITY, -INFINITY};
+    row_relay(data, widen, range, 2);
+    *lowest = range[0];
+    *highest = range[1];
+    return SBPS_OK;
 }
 
 /* Every class between the lowest and the highest must occur, or nothing tells its cutpoints apart. */
@@ -54,7 +63,9 @@ static sbps_status check_classes(const ordinal *o, double highest, sbps_error *e
     const rows *data = o->data;
     const char *target = data->target ? data->target : "y";
     /* n rows cannot hold more than n classes */
-    size_t count = highest - o->lowest < (double)data->n ? o->cuts + 1 : data->n + 1, k = 0;
+    size_t count =
+               highest - o->lowest < (double)rows_all(data) ? o->cuts + 1 : rows_all(data) + 1,
+           k = 0;
     if (highest == o->lowest)
         return fail(err, SBPS_BAD_DATA,
                     "target '%.80s' is %g in every row; ordinal wants at least two classes",
@@ -64,7 +75,7 @@ static sbps_status check_classes(const ordinal *o, double highest, sbps_error *e
     for (size_t i = 0; i < data->n; i++)
         if (data->y[i] - o->lowest < (double)count)
             seen[(size_t)(data->y[i] - o->lowest)] = true;
-    while (k < count && seen[k]) k++;
+    while (k < count && rows_any(data, seen[k])) k++;
     free(seen);
     if (k == count) return SBPS_OK;
     return fail(err, SBPS_BAD_DATA,
@@ -87,9 +98,9 @@ static sbps_status ordinal_open(const model_kind *kind, const rows *data,
     *o = (ordinal){.data = data,
                    .k = kernels_best(),
                    .columns = data->d - data->intercept,
-                   .cuts = (size_t)smaller(highest - lowest, (double)data->n),
+                   .cuts = (size_t)smaller(highest - lowest, (double)rows_all(data)),
                    .lowest = lowest,
-                   .narrow = NARROW / (double)data->n};
+                   .narrow = NARROW / (double)rows_all(data)};
     status = check_classes(o, highest, err);
     if (status == SBPS_OK)
         *self = o;
@@ -137,10 +148,11 @@ static double ordinal_prior_sd(const void *self, size_t j)
 static void ordinal_start(const void *self, double *w)
 {
     const ordinal *o = self;
-    double *c = w + o->columns, n = (double)o->data->n;
+    double *c = w + o->columns, n = (double)rows_all(o->data);
     memset(w, 0, ordinal_dim(self) * sizeof *w);
     for (size_t i = 0; i < o->data->n; i++)
         for (size_t k = (size_t)(o->data->y[i] - o->lowest); k < o->cuts; k++) c[k]++;
+    for (size_t k = 0; k < o->cuts; k++) c[k] = rows_total(o->data, c[k]);
     for (size_t k = 0; k < o->cuts; k++) c[k] = log(c[k] / (n - c[k]));
 }
 

@@ -4,6 +4,7 @@
  * Default priors: weights normal(0, 2.5 s / sd(x)), the intercept normal(0, 10) or, on the target's own
  * scale, normal(mean y, 10 s); s = sd(y) there, else 1. */
 #include "base/memory.h"
+#include "data/share.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -16,15 +17,25 @@ typedef struct {
     double mean, scale; /* of the target; 0 and 1 where w does not scale with it */
 } fitted;
 
+static void add_targets(const rows *data, double *sum)
+{
+    for (size_t i = 0; i < data->n; i++) *sum += data->y[i];
+}
+
+/* state: the mean, and the sum of squares about it */
+static void add_squares(const rows *data, double *state)
+{
+    for (size_t i = 0; i < data->n; i++)
+        state[1] += (data->y[i] - state[0]) * (data->y[i] - state[0]);
+}
+
 static void measure_target(fitted *f)
 {
-    const rows *data = f->data;
-    double sum = 0.0, square = 0.0;
-    for (size_t i = 0; i < data->n; i++) sum += data->y[i];
-    f->mean = sum / (double)data->n;
-    for (size_t i = 0; i < data->n; i++)
-        square += (data->y[i] - f->mean) * (data->y[i] - f->mean);
-    f->scale = sqrt(square / (double)data->n);
+    double all = (double)rows_all(f->data), sum = 0.0;
+    row_relay(f->data, add_targets, &sum, 1);
+    double state[2] = {f->mean = sum / all, 0.0};
+    row_relay(f->data, add_squares, state, 2);
+    f->scale = sqrt(state[1] / all);
 }
 
 sbps_status predictor_open(const model_kind *kind, const rows *data, const model_shape *shape,

@@ -1,5 +1,6 @@
 /* Which targets there can be. */
 #include "model/targets.h"
+#include "data/share.h"
 
 #include <math.h>
 
@@ -15,10 +16,24 @@ static sbps_status refuse(const rows *r, double y, const char *model, const char
                 model, want);
 }
 
+static void widen(const rows *r, double range[2])
+{
+    for (size_t i = 0; i < r->n; i++) {
+        range[0] = fmin(range[0], r->y[i]);
+        range[1] = fmax(range[1], r->y[i]);
+    }
+}
+
 static sbps_status check_varies(const rows *r, const char *model, sbps_error *err)
 {
-    for (size_t i = 1; i < r->n; i++)
-        if (r->y[i] != r->y[0]) return SBPS_OK;
+    double range[2] = {INFINITY, -INFINITY};
+    bool varies = false;
+    for (size_t i = 1; i < r->n && !varies; i++) varies = r->y[i] != r->y[0];
+    if (r->share) { /* rows of other ranks may differ from ours */
+        row_relay(r, widen, range, 2);
+        varies = range[0] < range[1];
+    }
+    if (varies) return SBPS_OK;
     return fail(err, SBPS_BAD_DATA,
                 "target '%.80s' is %g in every row; %s wants a target that varies", name_of(r),
                 r->n ? r->y[0] : 0.0, model);

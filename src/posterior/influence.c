@@ -37,6 +37,7 @@
 #include "base/memory.h"
 #include "base/real.h"
 #include "data/row_sums.h"
+#include "data/share.h"
 #include "posterior/whitened.h"
 
 #include <cblas.h>
@@ -44,10 +45,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEEP_MOST 60.0 /* in the exponent of (5): as good as infinity */
-#define STEEP_SUM  1e4  /* of a block, likewise */
-#define STEEP_UNIT 0x1p20
-#define LEFT_LEAST 0.01 /* of the curvature, without a row: the first order knows no more */
+#define STEEP_MOST   60.0 /* in the exponent of (5): as good as infinity */
+#define STEEP_SUM    1e4  /* of a block, likewise */
+#define STEEP_UNIT   0x1p20
+#define EFFECTS_SENT ((size_t)8) /* by a rank, at most */
+#define LEFT_LEAST   0.01 /* of the curvature, without a row: the first order knows no more */
 
 /* Abramowitz, Stegun (1964), table 25.10, for the standard normal. */
 typedef struct {
@@ -397,9 +399,31 @@ size_t influence_width(const influence_meter *in)
     return in->to.reach ? in->u->dim : 0;
 }
 
+/* Those of every rank, by their places in the table; each keeps the most of all. */
+static void share_effects(const row_share *share, row_effects *kept)
+{
+    ranks *among = share->among;
+    for (size_t i = 0; i < kept->count; i++) kept->list[i].row += share->first;
+    row_effects own = *kept;
+    row_effect list[EFFECTS_SENT];
+    own.count = own.count < EFFECTS_SENT ? own.count : EFFECTS_SENT;
+    memcpy(list, kept->list, own.count * sizeof *list);
+    kept->count = 0;
+    for (size_t from = 0; from < among->size; from++) {
+        row_effect theirs[EFFECTS_SENT] = {0};
+        size_t count = own.count;
+        ranks_tell(among, from, &count, sizeof count);
+        if (from == among->rank) memcpy(theirs, list, own.count * sizeof *list);
+        ranks_tell(among, from, theirs, count * sizeof *theirs);
+        for (size_t i = 0; i < count; i++) keep_effect(kept, theirs[i]);
+    }
+}
+
 void influence_finish(influence_meter *in, const double *sum)
 {
-    double steep = (double)atomic_load(&in->steepness) / STEEP_UNIT;
+    const rows *data = in->u->data;
+    double steep = rows_total(data, (double)atomic_load(&in->steepness)) / STEEP_UNIT;
+    if (in->to.effects && data->share) share_effects(data->share, in->to.effects);
     if (in->to.steepness) *in->to.steepness = 1.0 + steep / (double)in->u->dim;
     if (in->to.reach) reach_finish(in, sum);
 }

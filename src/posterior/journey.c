@@ -48,7 +48,7 @@ static void travel(const void *self, row_range r, double *scratch, double *total
     for (size_t i = 0; i < r.n; i++) {
         total[0] = fmax(total[0], fabs(s.along[i]));
         total[1] = fmax(total[1], objection(&s, i));
-        total[2] += s.along[i] * s.along[i] / (double)k->u->data->n;
+        total[2] += s.along[i] * s.along[i] / (double)rows_all(k->u->data);
     }
 }
 

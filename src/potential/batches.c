@@ -60,26 +60,29 @@ const batch_kind batch_strata = {
 const batch_kind *const batch_kinds[] = {&batch_full, &batch_window, &batch_random,
                                          &batch_strata, NULL};
 
-static batch_part part_of(size_t begin, size_t size, double from)
+/* `factor`: of how many rows of the table each of these is an example. */
+static batch_part part_of(size_t begin, size_t size, double from, double factor)
 {
     double n = (double)size;
     bool noisy = n < from && n >= 2.0;
+    double scatter = noisy ? from * (from - n) / (n * (n - 1.0)) : 0.0;
     return (batch_part){.begin = begin,
                         .end = begin + size,
                         .from = from,
-                        .each = from / n,
+                        .each = factor * from / n,
                         .share = 1.0 / n,
-                        .scatter = noisy ? from * (from - n) / (n * (n - 1.0)) : 0.0};
+                        .scatter = factor * factor * scatter};
 }
 
 void minibatch_divide(minibatch *u)
 {
     u->part_count = 1;
-    u->part[0] = part_of(0, u->is.batch, (double)u->target->data->n);
+    double factor = rows_factor(u->target->data);
+    u->part[0] = part_of(0, u->is.batch, (double)u->target->data->n, factor);
     if (u->kind != &batch_strata) return;
     u->part_count = u->parts->count;
     for (size_t i = 0, begin = 0; i < u->part_count; begin += u->allot[i++])
-        u->part[i] = part_of(begin, u->allot[i], (double)u->parts->size[i]);
+        u->part[i] = part_of(begin, u->allot[i], (double)u->parts->size[i], factor);
 }
 
 row_range minibatch_stratum_rows(const minibatch *u, size_t done)

@@ -30,7 +30,7 @@ potential_facts minibatch_facts(const posterior *target)
 {
     return (potential_facts){
         .dim = target->dim,
-        .rows = target->data->n,
+        .rows = rows_all(target->data),
         .model = target->model->name,
         .convex = convex(target),
         .quadratic = target->model->quadratic,

@@ -174,7 +174,7 @@ static estimate sum_rows(minibatch *u, double t, part_sum sum)
 
 static double row_scale(const minibatch *u)
 {
-    return (double)u->target->data->n / (double)u->is.batch;
+    return (double)rows_all(u->target->data) / (double)u->is.batch;
 }
 
 /* ---- the line ---- */
@@ -284,7 +284,7 @@ observation minibatch_observe_likelihood(minibatch *u, double t)
 
 double minibatch_row_variance(minibatch *u)
 {
-    double sums[2], n = (double)u->is.batch, total = (double)u->target->data->n;
+    double sums[2], n = (double)u->is.batch, total = (double)rows_all(u->target->data);
     const batch_part whole = {.end = u->is.batch, .share = 1.0 / n};
     pick(u);
     u->terms->place(u, 0.0);
@@ -368,14 +368,19 @@ static void stand(minibatch *u, const double *w)
     pick(u);
 }
 
-/* All rows of a long table are shared out over threads, where there are more of these than chains. False: they
- * are not, or memory was short. */
+/* All rows of a long table are shared out over threads, where there are more of these than chains, and over ranks.
+ * False: they are not, or memory was short. */
 static bool share_out(const minibatch *u, const double *w, double *value, double *gradient)
 {
     const posterior *target = u->target;
     bool plain = u->kind == &batch_full && !u->cv && u->is.noise == 0.0;
-    if (!plain || target->data->n <= PART_ROWS) return false;
-    return posterior_gradient(target, w, value, gradient, NULL) == SBPS_OK;
+    bool ranks = target->data->share;
+    if (!plain || (target->data->n <= PART_ROWS && !ranks)) return false;
+    if (posterior_gradient(target, w, value, gradient, NULL) == SBPS_OK) return true;
+    for (size_t j = 0; ranks && j < target->dim; j++)
+        gradient[j] = NAN; /* the path ends here */
+    if (ranks && value) *value = NAN;
+    return ranks;
 }
 
 static void fresh_gradient(potential *of, const double *w, double *gradient)

@@ -84,14 +84,27 @@ static const run_field run_fields[] = {
     {"replanned", add_text, offsetof(result, info.replanned)},
 };
 
+/* Of runs on several. */
+static const run_field rank_fields[] = {
+    {"ranks", add_number, offsetof(result, info.ranks)},
+    {"rank_error", add_number, offsetof(result, info.rank_error)},
+};
+
+static void add_field(text *t, const result *r, const run_field *of)
+{
+    text_add(t, "    \"%s\": ", of->key);
+    of->add(t, (const char *)r + of->offset);
+    text_add(t, ",\n");
+}
+
 static void add_run(text *t, const result *r)
 {
     text_add(t, "  \"run\": {\n");
-    for (size_t i = 0; i < sizeof run_fields / sizeof *run_fields; i++) {
-        text_add(t, "    \"%s\": ", run_fields[i].key);
-        run_fields[i].add(t, (const char *)r + run_fields[i].offset);
-        text_add(t, ",\n");
-    }
+    for (size_t i = 0; i < sizeof run_fields / sizeof *run_fields; i++)
+        add_field(t, r, &run_fields[i]);
+    if (r->info.ranks > 1.0)
+        for (size_t i = 0; i < sizeof rank_fields / sizeof *rank_fields; i++)
+            add_field(t, r, &rank_fields[i]);
     text_add(t, "    \"version\": \"%s\"\n  },\n", SBPS_VERSION);
 }
 

@@ -26,6 +26,11 @@ static sbps_status search_mode(sbps_mode *found, sbps_error *err)
                         .most_epochs = o->max_epochs,
                         .seed = o->seed};
     start_point start;
+    if (found->u->data->share && !strcmp(o->method, "sag"))
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--method: sag goes from row to row and not on several ranks: newton and lbfgs "
+            "do");
     sbps_status status = target_start(o, found->u, found->names, &start, err);
     if (status == SBPS_OK) status = groups_ready(found->u, start.w, err);
     if (status == SBPS_OK) status = groups_find(found->u, start.w, &how, &found->m, err);

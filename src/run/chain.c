@@ -3,6 +3,7 @@
 
 #include "base/decimal.h"
 #include "base/dense.h"
+#include "ranks/ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,7 +62,7 @@ static sbps_status chain_create(const sbps_run *run, chain *c, sbps_error *err)
 static sbps_status check_memory(const sbps_run *run, sbps_error *err)
 {
     chain first = {0};
-    double count = (double)run->options->chains, wanted = (double)run->options->draws;
+    double count = (double)ranks_chains(run), wanted = (double)run->options->draws;
     carve(run, &first);
     double kept = 2.0 * wanted * (double)run->target->dim * sizeof(double);
     double need = count * ((double)first.memory.used + kept), have = machine_memory();
@@ -76,11 +77,13 @@ sbps_status chains_create(sbps_run *run, sbps_error *err)
 {
     sbps_status enough = check_memory(run, err);
     if (enough != SBPS_OK) return enough;
-    run->chain_count = run->options->chains;
+    run->chain_count = ranks_chains(run);
     run->chains = calloc(run->chain_count, sizeof *run->chains);
     run->moments_of = calloc(run->chain_count, sizeof *run->moments_of);
     run->bias_of = calloc(run->chain_count, sizeof *run->bias_of);
-    if (!run->chains || !run->moments_of || !run->bias_of) return fail_memory(err);
+    run->told_of = calloc(run->chain_count, sizeof *run->told_of);
+    if (!run->chains || !run->moments_of || !run->bias_of || !run->told_of)
+        return fail_memory(err);
     for (size_t i = 0; i < run->chain_count; i++) {
         sbps_status status = chain_create(run, &run->chains[i], err);
         if (status != SBPS_OK) return status;
@@ -101,6 +104,8 @@ void chains_destroy(sbps_run *run)
     free(run->chains);
     free(run->moments_of);
     free(run->bias_of);
+    free(run->told_of);
+    run->told_of = NULL;
     run->chains = NULL;
     run->moments_of = NULL;
     run->bias_of = NULL;
@@ -153,7 +158,7 @@ static sbps_status depth_of(const sbps_run *run, const chain *c, double *w, doub
 static bool may_be_lost(const sbps_run *run)
 {
     const run_state *s = &run->state;
-    double passes = s->warmup_rows / (double)(run->data.n + 1);
+    double passes = s->warmup_rows / (double)(rows_all(&run->data) + 1);
     bool unsettled = s->phase == PHASE_WARMUP && s->epoch_rounds == 0 && !s->settled;
     /* the published method is shown as it is, wherever it goes */
     return unsettled && !run->options->paper &&
@@ -225,6 +230,7 @@ void chains_start(sbps_run *run)
 
 void chains_reset_estimates(sbps_run *run)
 {
+    memset(run->told_of, 0, run->chain_count * sizeof *run->told_of);
     for (size_t i = 0; i < run->chain_count; i++) {
         chain *c = &run->chains[i];
         bool discrete = run->plan->sampler->discrete;
@@ -272,7 +278,7 @@ static void keep_event(void *self, const segment *s)
 /* Its part of the round is flown, or its share of --epochs is used up. */
 static bool round_over(const sbps_run *run, const chain *c)
 {
-    double pass = (double)run->table->data->n, share = 1.0 / (double)run->chain_count;
+    double pass = (double)rows_all(run->table->data), share = 1.0 / (double)run->chain_count;
     if (c->state->events >= run->tuned.round_events) return true;
     return run->plan->epochs_rule && run->state.phase == PHASE_SAMPLING &&
            (double)c->counts->rows >= share * run->options->epochs * pass;
@@ -288,6 +294,13 @@ static void attach_sinks(chain *c, bool sampling)
     sinks_add(&c->sinks, &c->d, draws_take);
 }
 
+/* Ranks in step stop together. */
+static bool interrupted(sbps_run *run)
+{
+    bool here = atomic_load_explicit(&run->interrupt, memory_order_relaxed);
+    return run->among && ranks_in_step(run) ? ranks_most(run->among, here) > 0.0 : here;
+}
+
 static void advance_chain(void *self, size_t index)
 {
     sbps_run *run = self;
@@ -297,7 +310,7 @@ static void advance_chain(void *self, size_t index)
     trace_switch(c, sampling);
     for (; !round_over(run, c) && !c->state->failed; c->state->events++) {
         segment s;
-        if (atomic_load_explicit(&run->interrupt, memory_order_relaxed)) return;
+        if (interrupted(run)) return;
         if (model_failure(run->target->model, run->target->self)) return;
         c->s.kind->step(&c->s, &s);
         c->state->failed = s.end->failed || !isfinite(s.dt);
@@ -335,17 +348,45 @@ static void align_draws(sbps_run *run)
     for (size_t i = 0; i < run->chain_count; i++) draws_thin_to(&run->chains[i].d, spacing);
 }
 
+static void advance_ours(void *self, size_t index)
+{
+    size_t first, count;
+    ranks_own_chains(self, &first, &count);
+    advance_chain(self, first + index);
+}
+
+/* Those of this process, at the same time. */
+static void advance_own(sbps_run *run)
+{
+    size_t first, count;
+    ranks_own_chains(run, &first, &count);
+    unsigned all = run->crew.threads, each = all / (unsigned)count;
+    run->crew.threads = each > 1 ? each : 1; /* of every chain, for sums over all rows */
+    thread_pool_run(run->pool, count, advance_ours, run);
+    run->crew.threads = all;
+}
+
+/* All of them, one after another, on every rank. */
+static void advance_in_step(sbps_run *run)
+{
+    run->crew.hurried = true;
+    for (size_t i = 0; i < run->chain_count; i++) advance_chain(run, i);
+    run->crew.hurried = false;
+}
+
 bool chains_round(sbps_run *run)
 {
     /* a round cut short by an interrupt is completed by the run that resumes it */
     if (round_complete(run))
         for (size_t i = 0; i < run->chain_count; i++) run->chains[i].state->events = 0;
-    unsigned all = run->crew.threads, each = all / (unsigned)run->chain_count;
-    run->crew.threads = each > 1 ? each : 1; /* of every chain, for sums over all rows */
-    thread_pool_run(run->pool, run->chain_count, advance_chain, run);
-    run->crew.threads = all;
+    if (run->among && ranks_in_step(run))
+        advance_in_step(run);
+    else
+        advance_own(run);
+    if (run->among) ranks_exchange(run);
     if (!round_complete(run)) return false;
     align_draws(run);
+    if (run->among) ranks_note_draws(run);
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include "choose/option_spec.h"
 #include "choose/target.h"
 #include "mode/laplace.h"
+#include "ranks/ranks.h"
 #include "run/derived.h"
 #include "run/replan.h"
 #include "run/values.h"
@@ -93,7 +94,7 @@ static void fill_counts(const sbps_run *run, result_info *info)
 static sbps_status fill_fitness(const sbps_run *run, result_info *info, sbps_error *err)
 {
     const sampler_kind *kind = run->plan->sampler;
-    bool noise = run->tuned.batch < run->table->data->n || run->options->gradient_noise > 0.0;
+    bool noise = run->tuned.batch < rows_all(&run->data) || run->options->gradient_noise > 0.0;
     info->needs_refreshment =
         !noise && !kind->ergodic && !kind->discrete && !kind->gaussian && run->target->dim > 1;
     info->unsettled = !run->state.settled;
@@ -124,12 +125,14 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
     info->target = copy_text(run->table->data->target ? run->table->data->target : "");
     info->created_at = time_text();
     info->seed = (double)o->seed;
-    info->rows = run_rows_each(run) * (double)run->table->data->n;
+    info->rows = run_rows_each(run) * (double)rows_all(&run->data);
     info->batch_size = run_rows_each(run) * (double)run->chains->flight.is.batch;
     info->band = run->plan->sampler->curve ? run->chains->s.settings->band.width : NAN;
     info->bias_budget = o->bias_budget;
     info->refresh_rate = run->plan->sampler->discrete ? NAN : run->plan->settings.refresh_rate;
     info->passes_setup = run->passes_setup;
+    info->ranks = (double)ranks_size(run->among);
+    info->rank_error = run->rank_error;
     info->pareto_k = run_pareto_k(run);
     info->seconds_setup = run->seconds_setup;
     info->seconds_warmup = run->state.seconds_warmup;

@@ -5,6 +5,7 @@
 #include "choose/target.h"
 #include "model/kinds.h"
 #include "posterior/log_prior.h"
+#include "ranks/ranks.h"
 #include "run/derived.h"
 
 #include <math.h>
@@ -180,7 +181,7 @@ static void describe_sampler(const sbps_run *run, text *out)
                  p->control_variate);
     else if (!is_rowless(run))
         text_add(out, "  batches   %zu of %zu %s: %s; control variate %s\n", run->tuned.batch,
-                 run->table->data->n, run->data.members ? "groups" : "rows",
+                 rows_all(&run->data), run->data.members ? "groups" : "rows",
                  run->tuned.minibatch->summary, p->control_variate);
     describe_bends(run, out);
     if (*p->why) text_add(out, "  chosen    %s\n", p->why);
@@ -192,6 +193,18 @@ static void describe_sampler(const sbps_run *run, text *out)
                  run->options->bias_budget);
     else
         text_add(out, "  band      k = %g\n", p->settings.band.width);
+}
+
+static void describe_ranks(const sbps_run *run, text *out)
+{
+    if (!run->among) return;
+    text_add(out, "  ranks     %zu, of %zu rows at least; ", run->among->size,
+             rows_least(&run->data));
+    if (ranks_in_step(run))
+        text_add(out, "all of them look at their rows for every step\n");
+    else
+        text_add(out, "%zu chains each, on its rows alone: log p is off by %.2g\n",
+                 run->chain_count / run->among->size, run->rank_error);
 }
 
 static void describe_size(const sbps_run *run, text *out)
@@ -206,8 +219,9 @@ static void describe_size(const sbps_run *run, text *out)
                  run->chain_count, chains / 1e6);
     else
         text_add(out, "  data      %zu rows, %zu parameters, %.3g MB %s; %zu chains, %.3g MB\n",
-                 table->n, parameters, rows_bytes(table) / 1e6, data->storage->name,
-                 run->chain_count, chains / 1e6);
+                 rows_all(table), parameters, rows_factor(table) * rows_bytes(table) / 1e6,
+                 data->storage->name, run->chain_count, chains / 1e6);
+    describe_ranks(run, out);
     if (run->start_hash)
         text_add(out, "  start     %s%s: U = %.8g, gradient %.1e\n", run->options->start,
                  run->start_metric ? " with its covariance" : "", run->reference->value,

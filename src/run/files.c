@@ -3,6 +3,7 @@
  * A checkpoint is the run's state and every chain's memory, with the data's hash and the options
  * that decide the path; another run's is refused. */
 #include "base/text.h"
+#include "ranks/ranks.h"
 #include "run/replan.h"
 #include "store/checkpoint.h"
 
@@ -39,6 +40,7 @@ static char *path_options(const sbps_run *run)
     const char *name;
     bool path;
     text_add(&out, "version=%s\n", SBPS_VERSION);
+    if (run->among) text_add(&out, "ranks=%zu\n", run->among->size);
     for (size_t i = 0; option_text(run->options, i, &name, &path, sizeof value, value); i++)
         if (path) text_add(&out, "%s=%s\n", name, value);
     if (run->start_hash) text_add(&out, "start=%016" PRIx64 "\n", run->start_hash);
@@ -304,7 +306,8 @@ sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err)
     note_gaps(run);
     double begin = now(), wait = run->checkpoint_cost * CHECKPOINT_SHARE;
     if (wait < CHECKPOINT_SECONDS) wait = CHECKPOINT_SECONDS;
-    bool asked = run->options->checkpoint && *run->options->checkpoint;
+    bool asked = run->options->checkpoint && *run->options->checkpoint &&
+                 ranks_rank(run->among) == 0; /* who has the chains of all */
     bool due = asked && (last || begin - run->last_checkpoint >= wait);
     if (run->skeleton && (due || last))
         status = skeleton_sync(run->skeleton, &run->state.skeleton_bytes, err);

@@ -113,7 +113,10 @@ sbps_status inspect_read_back(sbps_run *run, const char *path,
     if (x.wrong[0]) return refuse(path, "the run", &x, err);
     sbps_status status = inspect_anchor(run, path, err);
     if (status == SBPS_OK) status = follow_anchor(run, err);
-    for (size_t i = 0; status == SBPS_OK && i < run->chain_count; i++) {
+    size_t first = 0,
+           count = run->chain_count; /* of ranks, each its own: rows are counted there */
+    if (run->among && !ranks_in_step(run)) ranks_own_chains(run, &first, &count);
+    for (size_t i = first; status == SBPS_OK && i < first + count; i++) {
         const arena *memory = &run->chains[i].memory;
         char name[32];
         snprintf(name, sizeof name, "chain %zu", i + 1);

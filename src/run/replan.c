@@ -49,7 +49,7 @@ static sbps_status influence_from(const sbps_run *run, const double *reference,
 static double batch_noise(const sbps_run *run, const float *influence, bool again)
 {
     strata_tally tally;
-    size_t n = run->target->data->n;
+    size_t n = rows_all(run->target->data);
     if (strata_count(run->target->data, influence, &tally, NULL) != SBPS_OK) return NAN;
     if (!run->parts) return (double)n * strata_squares(&tally) / (double)run->tuned.batch;
     strata parts = *run->parts;
@@ -160,7 +160,7 @@ sbps_status replan_reanchor(sbps_run *run, sbps_error *err)
     }
     status = run_bound_pairs(run, NULL, err);
     chains_take_control(run);
-    return status;
+    return status == SBPS_OK ? ranks_measure_error(run, err) : status;
 }
 
 static bool move_reference(sbps_run *run)
@@ -174,6 +174,8 @@ static bool move_reference(sbps_run *run)
     path_mean(run, mean);
     memcpy(before, run->anchor, bytes);
     bool taken = mean_is_far(run, mean);
+    if (run->among && !influence_applies(run->target))
+        taken = false; /* ranks would not agree */
     if (taken)
         taken = influence_applies(run->target) ? mean_is_quieter(run, mean)
                                                : mean_probes_quieter(run, mean);
@@ -193,7 +195,7 @@ static bool move_reference(sbps_run *run)
 static bool grow_batch(sbps_run *run)
 {
     const sampler_kind *kind = run->plan->sampler;
-    size_t all = run->target->data->n, n = run->tuned.batch;
+    size_t all = rows_all(run->target->data), n = run->tuned.batch;
     if (!run->plan->auto_batch || !kind->noise || n >= all) return false;
     double noise = 0.0, k = run->chains->s.settings->band.width;
     for (size_t i = 0; i < run->chain_count; i++) noise += kind->noise(&run->chains[i].s);
@@ -201,8 +203,8 @@ static bool grow_batch(sbps_run *run)
     if (!(ratio > 1.0)) return false;
     size_t larger_n = (size_t)(smaller(ratio * ratio, BATCH_GROWTH) * (double)n);
     larger_n = (larger_n + BATCH_STEP - 1) / BATCH_STEP * BATCH_STEP;
-    if (larger_n > all / 2) larger_n = all;
-    if (larger_n == n) return false;
+    larger_n = plan_batch_most(run->target->data, larger_n);
+    if (larger_n <= n) return false;
     for (size_t i = 0; i < run->chain_count; i++)
         kind->scale_noise(&run->chains[i].s, (double)n / (double)larger_n);
     auto_facts facts = run_facts(run);

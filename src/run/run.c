@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "choose/target.h"
 #include "mode/profile.h"
+#include "ranks/ranks.h"
 #include "run/replan.h"
 
 #include <math.h>
@@ -27,6 +28,8 @@ sbps_status run_create(const sbps_table *table, const sbps_options *options, sbp
     sbps_run *run = calloc(1, sizeof *run);
     if (!run) return fail_memory(err);
     run->table = table;
+    run->among = table->data->share ? table->data->share->among : NULL;
+    run->rank_error = NAN;
     atomic_init(&run->interrupt, false);
     sbps_status status = options_copy(options, &run->options, err);
     if (status == SBPS_OK) status = run_set_up(run, err);
@@ -76,8 +79,9 @@ static sbps_status advance(sbps_run *run, bool *finished, sbps_error *err)
     sbps_status status = chains_check(run, err);
     if (status == SBPS_OK) status = run_check_weights(run, err);
     if (status != SBPS_OK) return status;
-    *(warming_up ? &s->seconds_warmup : &s->seconds_sampling) += now() - begin;
-    if (run->plan->seconds_rule) chains_lengthen_rounds(run, now() - begin);
+    double seconds = ranks_most(run->among, now() - begin);
+    *(warming_up ? &s->seconds_warmup : &s->seconds_sampling) += seconds;
+    if (run->plan->seconds_rule) chains_lengthen_rounds(run, seconds);
     if (whole) {
         s->rounds++;
         bool left = false;

@@ -98,9 +98,18 @@ typedef struct {
 #define EFFECTS_MOST ((size_t)5)
 #define NAMED_FILES  2 /* see files.c */
 
+/* What other ranks know of a chain already. */
+typedef struct {
+    size_t draws;
+    double spacing;
+} chain_told;
+
 struct sbps_run {
     const sbps_table *table;
-    rows data; /* the table's, with a crew of the run's own */
+    struct ranks *among; /* NULL: one process */
+    chain_told *told_of; /* chain_count, where there are ranks */
+    double rank_error;   /* see ranks.c; NAN: not measured, or every look is at all rows */
+    rows data;           /* the table's, with a crew of the run's own */
     struct row_crew crew;
     double passes_setup;   /* through all rows, before the first proposal */
     sbps_options *options; /* own copy */
@@ -255,6 +264,21 @@ sbps_status trace_begin(sbps_run *run, sbps_error *err);
 /* At the start of a round: forgets the last one. */
 void trace_switch(chain *c, bool on);
 sbps_status trace_after_round(sbps_run *run, sbps_error *err);
+/* ranks.c: chains live on ranks. Is this something that several can do? */
+sbps_status ranks_check_plan(const sbps_run *run, sbps_error *err);
+/* Do all ranks fly all chains, each look at rows one at those of all? */
+bool ranks_in_step(const sbps_run *run);
+/* Chains in all, and which of them this rank flies. */
+size_t ranks_chains(const sbps_run *run);
+void ranks_own_chains(const sbps_run *run, size_t *first, size_t *count);
+/* After a round: every rank has the memory of all chains. */
+void ranks_exchange(sbps_run *run);
+/* The draws that all have now; thinned in step, which everybody does by itself. */
+void ranks_note_draws(sbps_run *run);
+/* How much what single ranks say of the posterior differs, see rank_error. */
+sbps_status ranks_measure_error(sbps_run *run, sbps_error *err);
+/* Values of draws by each rank's rows become their mean. */
+sbps_status ranks_average_values(const sbps_run *run, result *r, sbps_error *err);
 /* files.c */
 sbps_status files_open(sbps_run *run, sbps_error *err);
 sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err);

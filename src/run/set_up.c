@@ -1,6 +1,7 @@
 /* What a run is made of before its first round: target, reference, plan, control variate, chains. All that is asked
  * of all rows is asked on the way to the reference, see findings. */
 #include "base/cholesky.h"
+#include "base/decimal.h"
 #include "base/memory.h"
 #include "choose/target.h"
 #include "mode/profile.h"
@@ -29,6 +30,7 @@ static sbps_status make_target(sbps_run *run, sbps_error *err)
     run_plan *plan = run->plans;
     sbps_status status = plan_make(run->options, data, plan, err);
     if (status != SBPS_OK) return status;
+    if ((status = ranks_check_plan(run, err)) != SBPS_OK) return status;
     status = target_open(run->options, data, plan->model, &run->target, err);
     return status == SBPS_OK ? plan_check_sampler(plan, run->target, err) : status;
 }
@@ -83,7 +85,7 @@ static sbps_status findings_open(sbps_run *run, findings *f, sbps_error *err)
         return SBPS_OK;
     bool influence = (wanted || judged) && influence_applies(run->target);
     bool reach =
-        influence_reaches(run->target) &&
+        influence_reaches(run->target) && !run->among &&
         (plan->sampler->pairs || auto_may_take_surrogate(run->options, plan, run->target));
     if (reach && (status = reach_open(run->target, f, err)) != SBPS_OK) return status;
     return gathering_open(run->target, influence ? &f->measured.to : NULL, &f->gathered, err);
@@ -258,6 +260,28 @@ sbps_status run_find_bends(sbps_run *run, sbps_error *err)
     return status;
 }
 
+/* Chains that live on ranks must not be told apart by their rows: where they would be, hmc looks at those of all. */
+static sbps_status hold_together(sbps_run *run, sbps_error *err)
+{
+    run_plan *plan = run->plans, chosen;
+    sbps_status status = ranks_measure_error(run, err);
+    if (status != SBPS_OK || !(run->rank_error > run->options->bias_budget)) return status;
+    if (!plan_may_take_hmc(run->options, plan)) return SBPS_OK;
+    status = plan_take_hmc(plan, run->target, run->reference, &run->a, &chosen, err);
+    if (status != SBPS_OK) return status;
+    decimal_print(
+        chosen.why, sizeof chosen.why,
+        "what one rank's rows say is off by %.2g, more than the budget of %g: hmc, which "
+        "looks at those of all",
+        run->rank_error, run->options->bias_budget);
+    *plan = chosen;
+    control_destroy(run->cv);
+    run->cv = NULL;
+    run->rank_error = NAN;
+    run_follow(run, plan);
+    return SBPS_OK;
+}
+
 /* Up to all that is asked of all rows. */
 static sbps_status see_rows(sbps_run *run, findings *f, sbps_error *err)
 {
@@ -270,6 +294,7 @@ static sbps_status see_rows(sbps_run *run, findings *f, sbps_error *err)
     if ((status = make_control(run, f, err)) != SBPS_OK) return status;
     if ((status = groups_find_influential(run, err)) != SBPS_OK) return status;
     if (!run->bounds) status = run_bound_pairs(run, gathered ? &f->reach : NULL, err);
+    if (status == SBPS_OK) status = hold_together(run, err);
     if (status != SBPS_OK) return status;
     return run_find_bends(run, err);
 }
@@ -290,7 +315,7 @@ sbps_status run_set_up(sbps_run *run, sbps_error *err)
     findings found = {0};
     run->data = crew_take(run->table, run->options, &run->crew);
     size_t threads = run->crew.threads;
-    if (threads > run->options->chains) threads = run->options->chains;
+    if (threads > run->options->chains) threads = run->options->chains; /* or fewer, of ranks */
     if ((status = make_target(run, err)) != SBPS_OK) return status;
     if ((status = name_parameters(run, err)) != SBPS_OK) return status;
     status = see_rows(run, &found, err);

@@ -27,7 +27,7 @@ static double rows_touched(const sbps_run *run)
 static double bounded_share(const sbps_run *run)
 {
     const sbps_options *o = run->options;
-    double share = 0.0, pass = (double)run->table->data->n;
+    double share = 0.0, pass = (double)rows_all(run->table->data);
     if (run->plan->epochs_rule) share = rows_touched(run) / pass / o->epochs; /* all chains */
     if (run->plan->seconds_rule)
         share =

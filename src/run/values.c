@@ -130,7 +130,7 @@ static bool quiet(const valuer *v)
 /* Some draws exactly; where they tell another tale, the stated errors grow to it. */
 static sbps_status check_some(valuer *v, sbps_error *err)
 {
-    size_t most = v->run->data.n > LONG_TABLE ? CHECKS_LONG : CHECKS;
+    size_t most = rows_all(&v->run->data) > LONG_TABLE ? CHECKS_LONG : CHECKS;
     size_t count = draw_count(v), checks = count < most ? count : most;
     double square = 0.0, ratio = 0.0;
     sbps_status status = SBPS_OK;
@@ -205,7 +205,7 @@ static double work(const valuer *v, double looks)
 /* Larger batches until they are quiet, or a pass costs no more. */
 static sbps_status value_by_control(valuer *v, sbps_error *err)
 {
-    size_t total = v->run->table->data->n;
+    size_t total = rows_all(&v->run->data);
     sbps_status status = valuer_open(v, err);
     if (status == SBPS_OK && v->run->target->model->rows_of && v->cv->hessian) {
         value_by_taylor(v);
@@ -213,8 +213,10 @@ static sbps_status value_by_control(valuer *v, sbps_error *err)
     }
     for (size_t n = FIRST_BATCH; status == SBPS_OK; n *= GROWTH) {
         value_on_batches(v, n);
-        if (quiet(v)) break;
+        if (v->run->among) status = ranks_average_values(v->run, v->r, err);
+        if (status != SBPS_OK || quiet(v)) break;
         double next = (double)(n * GROWTH * NODES);
+        if (v->run->among && n * GROWTH > rows_least(&v->run->data) / 2) next = INFINITY;
         if (next >= (double)total && work(v, (double)total) <= NOISY_WORK)
             return value_exactly(v, err);
         if (next >= (double)total || work(v, next) > NOISY_WORK) break;
@@ -234,7 +236,7 @@ static void split_values(const valuer *v)
 sbps_status values_fill(const sbps_run *run, result *r, sbps_error *err)
 {
     valuer v = {.run = run, .r = r, .cv = run->cv};
-    size_t total = run->table->data->n;
+    size_t total = rows_all(&run->data);
     bool exact = work(&v, (double)total) <= EXACT_WORK || total <= FIRST_BATCH * NODES;
     sbps_status status = exact ? value_exactly(&v, err) : value_by_control(&v, err);
     if (!exact) valuer_close(&v);

@@ -101,6 +101,8 @@ const info_field layout_numbers[] = {
     INFO(bias_estimate_se),
     INFO(min_ess),
     INFO(passes_setup),
+    INFO(ranks),
+    INFO(rank_error),
     INFO(pareto_k),
     INFO(seconds_setup),
     INFO(seconds_warmup),

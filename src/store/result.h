@@ -22,6 +22,9 @@ typedef struct {
     double bias_estimate_se;       /* of the parameter it is that of */
     double pareto_k;               /* of importance weights; NAN: there are none */
     double passes_setup; /* through all rows before the first proposal; NAN: unknown */
+    double ranks;        /* that the rows were shared out over */
+    double
+        rank_error; /* sd over the posterior of what one rank's rows leave out of log p; NAN: unknown */
     double seconds_setup, seconds_warmup, seconds_sampling;
     bool paper;                 /* --paper */
     bool interrupted;           /* stopped by Ctrl-C */

@@ -1,0 +1,120 @@
+#include "data/share.h"
+#include "base/memory.h"
+#include "data/row_sums.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PARTS_FROM                                                                             \
+    ((size_t)16) /* a rank, for borders between parts: shares then are a sixteenth apart at most */
+#define LEAST (2 * ROW_BLOCK) /* rows of a rank: batches are made of them */
+
+size_t share_begin(size_t whole, size_t size, size_t rank)
+{
+    size_t unit = whole / size >= PARTS_FROM * PART_ROWS ? PART_ROWS : ROW_BLOCK;
+    size_t units = (whole + unit - 1) / unit;
+    size_t begin =
+        (units / size * rank + units % size * rank / size) * unit; /* units * rank / size */
+    return begin < whole ? begin : whole;
+}
+
+static row_share share_of(const rows *r, ranks *among)
+{
+    size_t size = among->size, least = r->n;
+    for (size_t i = 0; i < size; i++) {
+        size_t own = share_begin(r->n, size, i + 1) - share_begin(r->n, size, i);
+        if (own < least) least = own;
+    }
+    return (row_share){.among = among,
+                       .first = share_begin(r->n, size, among->rank),
+                       .whole = r->n,
+                       .least = least,
+                       .origin = r->y[0] - (r->offset ? r->offset[0] : 0.0)};
+}
+
+/* An array in memory becomes `count` of its elements from `first`; a mapped one is only pointed into. */
+static bool cut(bool mapped, void **array, size_t each, size_t first, size_t count)
+{
+    unsigned char *from = *array;
+    if (!from) return true;
+    from += first * each;
+    if (mapped) {
+        *array = from;
+        return true;
+    }
+    void *kept = unset_doubles(count * each / sizeof(double) + 1);
+    if (!kept) return false;
+    memcpy(kept, from, count * each);
+    free(*array);
+    *array = kept;
+    return true;
+}
+
+/* Entries of sparse rows; a mapped table's are found by where its rows start in the file. */
+static bool cut_entries(rows *r, size_t first, size_t n)
+{
+    if (!r->start) return true;
+    size_t from = r->start[first], count = r->start[first + n] - from;
+    bool mapped = r->mapped;
+    if (!cut(mapped, (void **)&r->start, sizeof *r->start, first, n + 1)) return false;
+    if (mapped) return true;
+    for (size_t i = 0; i <= n; i++) r->start[i] -= from;
+    return cut(false, (void **)&r->column, sizeof *r->column, from, count) &&
+           cut(false, (void **)&r->value, sizeof *r->value, from, count);
+}
+
+static bool cut_rows(rows *r, size_t first, size_t n)
+{
+    bool mapped = r->mapped;
+    return cut(mapped, (void **)&r->x, r->stride * sizeof *r->x, first, n) &&
+           cut(mapped, (void **)&r->x_float, r->stride * sizeof *r->x_float, first, n) &&
+           cut(mapped, (void **)&r->y, sizeof *r->y, first, n) &&
+           cut(mapped, (void **)&r->weight, sizeof *r->weight, first, n) &&
+           cut(mapped, (void **)&r->offset, sizeof *r->offset, first, n) &&
+           cut_entries(r, first, n);
+}
+
+sbps_status rows_share_out(rows *r, ranks *among, sbps_error *err)
+{
+    row_share *share = malloc(sizeof *share);
+    if (!share) return fail_memory(err);
+    *share = share_of(r, among);
+    if (share->least < LEAST) {
+        free(share);
+        return fail(err, SBPS_BAD_ARG,
+                    "%zu rows are too few for %zu ranks, each of which wants %zu: start fewer, "
+                    "or one",
+                    r->n, among->size, LEAST);
+    }
+    size_t end = share_begin(r->n, among->size, among->rank + 1);
+    r->share = share;
+    r->n = end - share->first;
+    return cut_rows(r, share->first, r->n) ? SBPS_OK : fail_memory(err);
+}
+
+void row_relay(const rows *data, void (*go)(const rows *data, double *state), double *state,
+               size_t width)
+{
+    ranks *among = data->share ? data->share->among : NULL;
+    size_t bytes = width * sizeof *state, rank = ranks_rank(among);
+    if (rank > 0) ranks_receive(among, rank - 1, state, bytes);
+    go(data, state);
+    if (!among) return;
+    if (rank + 1 < among->size) ranks_send(among, rank + 1, state, bytes);
+    ranks_tell(among, among->size - 1, state, bytes);
+}
+
+double rows_total(const rows *data, double here)
+{
+    ranks *among = data->share ? data->share->among : NULL;
+    double sum = 0.0;
+    if (!among) return here;
+    ranks_gather(among, &here, among->room, sizeof here);
+    for (size_t i = 0; i < among->size; i++) sum += among->room[i];
+    return sum;
+}
+
+bool rows_any(const rows *data, bool here)
+{
+    return ranks_most(data->share ? data->share->among : NULL, here) > 0.0;
+}

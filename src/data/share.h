@@ -1,0 +1,26 @@
+/* A table's rows shared out over ranks: each has consecutive ones of the shuffled order, so that every rank holds a
+ * random part. Borders lie where blocks of rows end, and of long tables where parts of sums do, so that what ranks
+ * add up together has the bits of one process (row_sums.h). */
+#ifndef DATA_SHARE_H
+#define DATA_SHARE_H
+
+#include "data/rows.h"
+#include "ranks/ranks.h"
+
+/* The first row of a rank's share of `whole` rows; that of rank `size` is where they end. */
+size_t share_begin(size_t whole, size_t size, size_t rank);
+
+/* The rows, all of the table, become this rank's share; of a mapped table nothing is copied. */
+sbps_status rows_share_out(rows *r, ranks *among, sbps_error *err);
+
+/* A loop through all rows of the table, in their order, that goes on from rank to rank: `go` takes up the state
+ * where the rank before has left it. All ranks have the last one's then. */
+void row_relay(const rows *data, void (*go)(const rows *data, double *state), double *state,
+               size_t width);
+
+/* The sum of what ranks say, in their order. */
+double rows_total(const rows *data, double here);
+/* Does any rank say so? */
+bool rows_any(const rows *data, bool here);
+
+#endif

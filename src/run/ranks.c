@@ -1,0 +1,228 @@
+/* Runs on ranks, each of which has a random part of the rows.
+ *
+ * Where chains look at batches, each lives on a rank and looks at that rank's rows alone: after set-up nothing is sent but
+ * what chains have to show between rounds. All ranks then have the memory of all chains, and decide alike. With the
+ * Taylor polynomial T of the sum over all N rows at the reference, exact, and r_i what it leaves of row i,
+ *
+ *   U_r(w) = -log prior + T(w) - (N/n_r) sum_{i on rank r} r_i(w)                                   (1)
+ *
+ * is what chains of a rank with n_r rows see, off by e_r = U_r - U. A constant does no harm; to the first order e_r moves
+ * the mean of a function f of w by -Cov(f, e_r), at most sd(f) sd(e_r) by Cauchy and Schwarz. So
+ *
+ *   rank_error = root mean square over ranks of the sd of e_r over draws from the normal at the mode           (2)
+ *
+ * bounds how far the chains of a rank are off, in posterior sd, on average over ranks. Over all ranks most of it cancels:
+ * the sum of n_r e_r is 0. Where it is too much, or looks are at all rows anyhow, all ranks fly all chains in step, and
+ * every look is a sum over rows (data/row_sums.h). */
+#include "ranks/ranks.h"
+#include "base/dense.h"
+#include "base/memory.h"
+#include "mode/laplace.h"
+#include "prior/kinds.h"
+#include "run/run.h"
+
+#include <math.h>
+#include <string.h>
+
+#define POINTS ((size_t)8) /* of (2) */
+
+/* ---- what several can do ---- */
+
+static sbps_status refuse(const char *what, const char *instead, sbps_error *err)
+{
+    return fail(err, SBPS_BAD_ARG, "%s on several ranks: %s", what, instead);
+}
+
+static sbps_status check_sampler(const run_plan *plan, sbps_error *err)
+{
+    const sampler_kind *kind = plan->sampler;
+    char what[96];
+    if (kind->curve || !strcmp(kind->name, "hmc")) return SBPS_OK;
+    snprintf(what, sizeof what, "--sampler: there is no %s", kind->name);
+    return refuse(what, "boomerang, sbps, psbps and hmc can", err);
+}
+
+sbps_status ranks_check_plan(const sbps_run *run, sbps_error *err)
+{
+    const sbps_options *o = run->options;
+    const model_kind *model = run->plans->model;
+    if (!run->among) return SBPS_OK;
+    if (model->rowless || model->rows_of || run->data.members)
+        return refuse("--model: there is none without rows of its own, or with groups",
+                      "start one process", err);
+    if (o->paper) return refuse("--paper: it is not", "start one process", err);
+    if (!strcmp(o->minibatch, "random") || !strcmp(o->minibatch, "strata"))
+        return refuse("--minibatch: there are but windows", "leave the option out", err);
+    if (o->skeleton && *o->skeleton)
+        return refuse("--skeleton: it is not written", "start one process", err);
+    if (o->trace && *o->trace)
+        return refuse("--trace: it is not written", "start one process", err);
+    return check_sampler(run->plans, err);
+}
+
+/* ---- who flies what ---- */
+
+bool ranks_in_step(const sbps_run *run)
+{
+    return run->plan->sampler->full;
+}
+
+size_t ranks_chains(const sbps_run *run)
+{
+    size_t size = ranks_size(run->among), wanted = run->options->chains;
+    return ranks_in_step(run) ? wanted : (wanted + size - 1) / size * size;
+}
+
+void ranks_own_chains(const sbps_run *run, size_t *first, size_t *count)
+{
+    size_t size = ranks_size(run->among);
+    *count = run->chain_count / size;
+    *first = *count * ranks_rank(run->among);
+}
+
+/* ---- after a round ---- */
+
+/* A chain's memory ends with its draws, which are sent once: those that others do not have yet. */
+static void tell_chain(sbps_run *run, size_t index, size_t owner)
+{
+    chain *c = &run->chains[index];
+    chain_told *told = &run->told_of[index];
+    draws *d = &c->d;
+    ranks_tell(run->among, owner, c->memory.base,
+               (size_t)((unsigned char *)d->w - (unsigned char *)c->memory.base));
+    if (d->state->spacing != told->spacing || d->state->count < told->draws) told->draws = 0;
+    size_t fresh = d->state->count - told->draws;
+    ranks_tell(run->among, owner, d->w + told->draws * d->dim, fresh * d->dim * sizeof *d->w);
+    ranks_tell(run->among, owner, d->counts + told->draws, fresh * sizeof *d->counts);
+}
+
+void ranks_exchange(sbps_run *run)
+{
+    size_t first, each;
+    if (ranks_in_step(run)) return;
+    ranks_own_chains(run, &first, &each);
+    for (size_t i = 0; i < run->chain_count; i++) tell_chain(run, i, i / each);
+}
+
+void ranks_note_draws(sbps_run *run)
+{
+    for (size_t i = 0; i < run->chain_count; i++) {
+        const draws_state *d = run->chains[i].d.state;
+        run->told_of[i] = (chain_told){d->count, d->spacing};
+    }
+}
+
+/* ---- (2) ---- */
+
+/* The likelihood of this rank's rows: no priors, no ranks. */
+typedef struct {
+    rows data;
+    posterior u;
+    prior *flat;
+} shard;
+
+static sbps_status shard_open(const sbps_run *run, shard *s, sbps_error *err)
+{
+    size_t d = run->target->dim;
+    *s = (shard){.data = run->data, .u = *run->target};
+    s->data.share = NULL;
+    s->u.data = &s->data;
+    s->u.centred = 0;
+    s->flat = calloc(d, sizeof *s->flat);
+    if (!s->flat) return fail_memory(err);
+    for (size_t j = 0; j < d; j++) s->flat[j] = (prior){.kind = &prior_flat};
+    s->u.priors = s->flat;
+    return SBPS_OK;
+}
+
+/* What the control variate's polynomial leaves of the shard at POINTS draws. `room`: dim (dim + 3). */
+static sbps_status find_rests(const sbps_run *run, const shard *s, double *room, double *rest,
+                              sbps_error *err)
+{
+    size_t d = run->target->dim;
+    double *gradient = room, *w = room + d, *away = w + d, *hessian = away + d, at_zero;
+    rng random = rng_stream(run->options->seed, 2, RNG_AUTO);
+    sbps_status status = posterior_gradient(&s->u, run->anchor, &at_zero, gradient, err);
+    bool second = run->cv && run->cv->hessian;
+    if (status == SBPS_OK && second)
+        status = posterior_hessian(&s->u, run->anchor, hessian, err);
+    for (size_t i = 0; i < POINTS && status == SBPS_OK; i++) {
+        laplace_draw(d, run->reference->w, run->factor, &random, w);
+        for (size_t j = 0; j < d; j++) away[j] = w[j] - run->anchor[j];
+        status = posterior_value(&s->u, w, &rest[i], err);
+        rest[i] -= at_zero;
+        if (run->cv) rest[i] -= dot(d, gradient, away);
+        if (second) rest[i] -= 0.5 * quadratic_form(d, hessian, away);
+    }
+    return status;
+}
+
+static double variance_of(const double *e)
+{
+    double mean = 0.0, square = 0.0;
+    for (size_t i = 0; i < POINTS; i++) mean += e[i] / (double)POINTS;
+    for (size_t i = 0; i < POINTS; i++) square += (e[i] - mean) * (e[i] - mean);
+    return square / (double)(POINTS - 1);
+}
+
+/* rests: of every rank, each with the factor that it takes its own by behind them. */
+static double error_of(const ranks *among, const double *rests)
+{
+    double total[POINTS] = {0}, sum = 0.0;
+    for (size_t r = 0; r < among->size; r++)
+        for (size_t i = 0; i < POINTS; i++) total[i] += rests[r * (POINTS + 1) + i];
+    for (size_t r = 0; r < among->size; r++) {
+        const double *of = rests + r * (POINTS + 1);
+        double e[POINTS];
+        for (size_t i = 0; i < POINTS; i++) e[i] = of[POINTS] * of[i] - total[i];
+        sum += variance_of(e);
+    }
+    return sqrt(sum / (double)among->size);
+}
+
+sbps_status ranks_measure_error(sbps_run *run, sbps_error *err)
+{
+    if (!run->among || ranks_in_step(run)) return SBPS_OK;
+    shard s;
+    size_t d = run->target->dim;
+    double own[POINTS + 1] = {0};
+    double *room = new_doubles(d * (d + 3)),
+           *rests = new_doubles(run->among->size * (POINTS + 1));
+    sbps_status status = shard_open(run, &s, err);
+    if (status == SBPS_OK && !(room && rests)) status = fail_memory(err);
+    if (status == SBPS_OK) status = find_rests(run, &s, room, own, err);
+    if (status == SBPS_OK) {
+        own[POINTS] = rows_factor(&run->data);
+        ranks_gather(run->among, own, rests, sizeof own);
+        run->rank_error = error_of(run->among, rests);
+    }
+    free(s.flat);
+    free(room);
+    free(rests);
+    return status;
+}
+
+/* ---- values of draws ---- */
+
+sbps_status ranks_average_values(const sbps_run *run, result *r, sbps_error *err)
+{
+    ranks *among = run->among;
+    size_t n = r->chains * r->draws;
+    double size = (double)among->size, *own = new_doubles(4 * n), *sum = own + 2 * n;
+    if (!own) return fail_memory(err);
+    for (size_t from = 0; from < among->size; from++) {
+        memcpy(own, r->potential, n * sizeof *own);
+        memcpy(own + n, r->potential_sd, n * sizeof *own);
+        ranks_tell(among, from, own, 2 * n * sizeof *own);
+        for (size_t i = 0; i < n; i++) {
+            sum[i] += own[i];
+            sum[n + i] += own[n + i] * own[n + i];
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        r->potential[i] = sum[i] / size;
+        r->potential_sd[i] = sqrt(sum[n + i]) / size;
+    }
+    free(own);
+    return SBPS_OK;
+}
