@@ -4,6 +4,7 @@
 #include "base/kinds.h"
 #include "base/names.h"
 #include "base/real.h"
+#include "choose/shrinkage.h"
 #include "mixed/mixed.h"
 
 #include <math.h>
@@ -94,9 +95,16 @@ sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind
 static sbps_status choose_sampler(const sbps_options *o, run_plan *plan, sbps_error *err)
 {
     /* sums of many rows are nearly normal: along the orbits of the normal there is little left to bounce off */
-    const char *usual = plan->model->rows_of && !o->paper ? "boomerang" : "sbps";
+    bool shrinks = shrinkage_asked(o);
+    const char *usual = shrinks                             ? "hmc"
+                        : plan->model->rows_of && !o->paper ? "boomerang"
+                                                            : "sbps";
     const char *word = is_auto(o->sampler) ? usual : o->sampler;
     plan->sampler = sampler_find(word);
+    if (shrinks && plan->sampler && strcmp(word, "hmc"))
+        return fail(err, SBPS_BAD_ARG,
+                    "--sampler: scales of coefficients are sampled by hmc alone, not by %s",
+                    word);
     return plan->sampler ? SBPS_OK : unknown("sampler", word, sampler_kinds, err);
 }
 

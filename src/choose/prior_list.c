@@ -4,6 +4,7 @@
 #include "base/kinds.h"
 #include "base/names.h"
 #include "base/printable.h"
+#include "prior/shrinkage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,7 @@ static bool begins_prior(const char *at)
     if (length >= sizeof word) return false;
     memcpy(word, at, length);
     word[length] = '\0';
-    return prior_find(word) || !strcmp(word, "auto");
+    return prior_find(word) || shrinkage_names(word) || !strcmp(word, "auto");
 }
 
 /* The = before the prior of a piece; where none is known the last one, so that a misspelt prior is told as such;

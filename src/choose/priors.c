@@ -8,6 +8,7 @@
 #include "base/printable.h"
 #include "choose/prior_list.h"
 #include "choose/target.h"
+#include "prior/shrinkage.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,11 @@ static sbps_status asked_or(const char *option, const char *text, prior fallback
     *out = fallback;
     if (!text || !strcmp(text, "auto")) return SBPS_OK;
     sbps_error why;
-    if (prior_parse(text, out, &why) == SBPS_OK) return SBPS_OK;
+    if (prior_parse(text, out, &why) == SBPS_OK) {
+        if (!prior_shrinks(out)) return SBPS_OK;
+        return fail(err, SBPS_BAD_ARG, "--%s: %s is a prior of coefficients: --prior", option,
+                    out->kind->name);
+    }
     return fail(err, SBPS_BAD_ARG, "--%s: %s", option, why.text);
 }
 
@@ -68,10 +73,12 @@ typedef struct {
     char **names; /* dim, or NULL */
 } request;
 
+/* Those that are shrunk have their usual one here: shrinkage.c gives them theirs. */
 static prior coefficient_prior(request *r, size_t j)
 {
     const prior_piece *piece = prior_list_find(&r->list, r->names ? r->names[j] : "");
-    return piece && !piece->usual ? piece->law : usual_prior(r->target, j);
+    bool given = piece && !piece->usual && !prior_shrinks(&piece->law);
+    return given ? piece->law : usual_prior(r->target, j);
 }
 
 static sbps_status weight_prior(request *r, size_t j, prior *out, sbps_error *err)

@@ -2,6 +2,7 @@
 #include "choose/target.h"
 #include "base/memory.h"
 #include "choose/priors.h"
+#include "choose/shrinkage.h"
 #include "read/encoding.h"
 #include "read/matrix.h"
 
@@ -77,7 +78,8 @@ sbps_status target_open(const sbps_options *o, const rows *data, const model_kin
                          .library = o->model,
                          .function = &o->function};
     sbps_status status = posterior_open(data, model, &shape, out, err);
-    return status == SBPS_OK ? priors_choose(o, *out, err) : status;
+    if (status == SBPS_OK) status = priors_choose(o, *out, err);
+    return status == SBPS_OK ? shrinkage_apply(o, out, err) : status;
 }
 
 sbps_status target_told(const posterior *u, sbps_status status, sbps_error *err)

@@ -33,6 +33,7 @@ typedef struct {
     const char
         *library; /* a model of the user's own: the file that was named, or what it is called */
     const sbps_model_function *function; /* that of the caller; NULL: none */
+    struct shrink_shape *shrunk; /* of shrink/shrink.h, which takes it */
 } model_shape;
 
 /* What a target may be. */
@@ -83,8 +84,12 @@ typedef struct {
 
 /* What is reported in the place of a coordinate: a function of several. */
 typedef struct {
-    bool effect;  /* of a level: told where --ranef asks for such, else not at all */
-    size_t alike; /* a coordinate whose parameter has the same prior; SIZE_MAX: none is known */
+    bool effect; /* of a level: told where --ranef asks for such, else not at all */
+    size_t
+        alike; /* a coordinate whose parameter has the same prior, itself where the prior is known; SIZE_MAX: none is known */
+    bool at_means; /* the prior is that of the predictor at the means of the columns */
+    bool
+        watched; /* chains watch the coordinate, not the function of it, which may have no moments */
 } model_derived;
 
 #define AUXILIARY(word)   .name = word, .option = "prior-" word
@@ -169,6 +174,10 @@ typedef struct model_kind {
     void (*derived_name)(const void *self, size_t j, size_t size, char *text);
     /* Its value at w, for `count` coordinates from `first` on; those that are reported themselves are left alone. */
     void (*derive)(const void *self, const double *w, size_t first, size_t count, double *out);
+    /* Optional, both or none: what is added to the log of the priors of coordinates, where they are not independent, and
+     * out += factor times its gradient. */
+    double (*prior_value)(const void *self, const double *w);
+    void (*prior_gradient)(const void *self, const double *w, double factor, double *out);
     /* Optional: is coordinate j an intercept, which --prior-intercept is for? NULL: none is. */
     bool (*intercept)(const void *self, size_t j);
     /* Optional: where the search for the mode begins. NULL: at 0. */

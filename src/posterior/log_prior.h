@@ -1,5 +1,6 @@
 /* The prior of a posterior as a function of w. The prior of a coordinate is of what it sees: of w_j
- * itself, or, for an intercept that is centred, of the linear predictor at the means of the columns. */
+ * itself, or, for an intercept that is centred, of the linear predictor at the means of the columns. What a model adds
+ * to them (prior_value) is in value and gradient; its Hessian is left to differences of that. */
 #ifndef POSTERIOR_LOG_PRIOR_H
 #define POSTERIOR_LOG_PRIOR_H
 

@@ -29,6 +29,7 @@ void posterior_told_name(const posterior *u, size_t j, size_t size, char *text)
 
 prior posterior_told_prior(const posterior *u, size_t j)
 {
+    if (u->told) return u->told[j];
     prior p = u->priors[j];
     model_coordinate own;
     bool described = u->model->coordinate && u->model->coordinate(u->self, j, &own);
@@ -146,6 +147,8 @@ void posterior_destroy(posterior *u)
     u->model->close(u->self);
     free(u->scale);
     free(u->priors);
+    free(u->told);
+    free(u->own);
     free(u);
 }
 

@@ -17,6 +17,8 @@ typedef struct {
      * auxiliaries, so many. */
     size_t columns, width, auxiliaries;
     prior *priors;           /* dim */
+    prior *told;             /* dim: as they were stated of what is reported; NULL: the same */
+    model_kind *own;         /* freed with it: a model made for it alone; NULL: none */
     coordinate_scale *scale; /* dim */
     /* Intercepts whose prior is of the predictor at the means of the columns: coordinates 0, data->d,
      * 2 data->d, ..., so many; 0: none. See log_prior.c. */

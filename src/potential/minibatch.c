@@ -343,6 +343,8 @@ static void gradient_at(minibatch *u, double *gradient, double *loglik)
         if (u->is.noise > 0.0) gradient[j] += u->shake[j];
     }
     minibatch_pull_leads(u, t, gradient);
+    if (target->model->prior_gradient)
+        target->model->prior_gradient(target->self, u->p, -1.0, gradient);
     for (size_t c = 0; c < u->curved_count; c++) {
         size_t j = u->curved[c];
         double w = minibatch_seen(u, u->p, j) + t * minibatch_seen(u, u->q, j);

@@ -11,6 +11,7 @@
 #include "base/decimal.h"
 #include "base/names.h"
 #include "prior/kinds.h"
+#include "prior/shrinkage.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -44,22 +45,8 @@ static void pattern_of(const prior_kind *kind, char pattern[MAX_PATTERN])
     if (kind->numbers) snprintf(pattern + used, MAX_PATTERN - (size_t)used, ")");
 }
 
-/* Priors known elsewhere whose densities are without bound at 0: there is no mode to begin from. */
-static bool has_pole(const char *word)
-{
-    static const char *const poles[] = {"horseshoe", "hs", "hs_plus", "R2D2", "r2d2"};
-    for (size_t i = 0; i < sizeof poles / sizeof *poles; i++)
-        if (strcmp(word, poles[i]) == 0) return true;
-    return false;
-}
-
 static sbps_status unknown_name(const char *text, const char *word, sbps_error *err)
 {
-    if (has_pole(word))
-        return fail(err, SBPS_BAD_ARG,
-                    "prior '%.80s': its density has no bound at 0, and runs begin from a mode; "
-                    "laplace(0,s) and student_t(3,0,s) with a small s shrink likewise",
-                    text);
     const char *names[KINDS_MOST];
     size_t count = kind_names(prior_kinds, names);
     return fail(err, SBPS_BAD_ARG, "prior '%.80s': no prior is called '%s'%s", text, word,
@@ -113,6 +100,7 @@ sbps_status prior_parse(const char *text, prior *out, sbps_error *err)
     size_t length = strcspn(at, "( \t\r\n");
     snprintf(word, sizeof word, "%.*s", length < sizeof word ? (int)length : 31, at);
     const prior_kind *kind = prior_find(word);
+    if (shrinkage_names(word)) return shrinkage_parse(text, word, at + length, out, err);
     if (!kind) return unknown_name(text, word, err);
 
     prior p = {.kind = kind};

@@ -5,7 +5,7 @@
 #include "base/scale.h"
 #include "base/status.h"
 
-#define PRIOR_MAX_NUMBERS 3
+#define PRIOR_MAX_NUMBERS 5
 #define PRIOR_REST        1e-15 /* of 1 - x^2, at least: nearer to 1 no x is told from it */
 
 typedef struct prior_kind {
@@ -15,6 +15,9 @@ typedef struct prior_kind {
     const char *const *number_names;
     const int *
         powers; /* of the unit of x that each number has: 1 a mean, -1 a rate, 0 degrees of freedom */
+    const double *
+        usual; /* of priors of many coefficients, see shrinkage.h, which have no functions: what numbers left out are;
+                            NULL: all must be there */
     bool positive;    /* support x > 0: only for parameters that are positive, such as sigma */
     bool correlation; /* support -1 < x < 1: only for correlations, which take no other */
     bool quadratic;   /* log density is quadratic in x: its slope is linear in x */

@@ -55,6 +55,11 @@ static sbps_status find(sbps_mode *found, const rows *data, sbps_error *err)
     sbps_status status = plan_model(found->options, data, &model, err);
     if (status == SBPS_OK) status = target_open(found->options, data, model, &found->u, err);
     if (status != SBPS_OK) return status;
+    if (found->u->told)
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--prior: the mode of coefficients together with their scales is no estimate "
+            "of them; `sbps sample` has their posterior");
     found->dim = found->u->dim;
     found->target = copy_text(data->target);
     if (data->target && !found->target) return fail_memory(err);

@@ -109,10 +109,11 @@ static sbps_status tell_prior(const posterior *u, result *r, size_t j, sbps_erro
 {
     model_derived of;
     posterior_derived(u, j, &of);
+    r->prior_share[j] = NAN;
+    if (of.alike == j) return SBPS_OK; /* as it was recorded of the coordinate */
     bool known = of.alike < u->dim;
     r->prior_mean[j] = known ? r->prior_mean[of.alike] : NAN;
     r->prior_sd[j] = known ? r->prior_sd[of.alike] : NAN;
-    r->prior_share[j] = NAN;
     r->seen_mean[j] = r->mean[j];
     r->seen_sd[j] = r->sd[j];
     if (known) return SBPS_OK;

@@ -5,6 +5,7 @@
 #include "choose/target.h"
 #include "model/kinds.h"
 #include "posterior/log_prior.h"
+#include "prior/shrinkage.h"
 #include "ranks/ranks.h"
 #include "run/derived.h"
 
@@ -20,10 +21,23 @@ typedef struct {
     double low[PRIOR_MAX_NUMBERS], high[PRIOR_MAX_NUMBERS]; /* of each number */
 } prior_group;
 
+/* Is the prior of coordinate j part of what is said of weights, or of an effect? */
+static bool is_unsaid(const posterior *u, size_t j)
+{
+    model_derived of;
+    return posterior_derived(u, j, &of) && (of.effect || of.watched);
+}
+
+static bool is_at_means(const posterior *u, size_t j)
+{
+    model_derived of;
+    return log_prior_leans(u, j) || (posterior_derived(u, j, &of) && of.at_means);
+}
+
 static bool same_kind(const posterior *u, size_t a, size_t b)
 {
-    return u->priors[a].kind == u->priors[b].kind && u->scale[a] == u->scale[b] &&
-           log_prior_leans(u, a) == log_prior_leans(u, b);
+    return posterior_told_prior(u, a).kind == posterior_told_prior(u, b).kind &&
+           u->scale[a] == u->scale[b] && is_at_means(u, a) == is_at_means(u, b);
 }
 
 static bool same_prior(const posterior *u, size_t a, size_t b)
@@ -57,10 +71,11 @@ static prior_group group_of(const posterior *u, size_t j)
 /* Four digits are enough to read; the file keeps them all. */
 static void describe_group(const sbps_run *run, const prior_group *g, text *out)
 {
-    const prior *p = &run->target->priors[g->first];
-    text_add(out, "  prior     %s", run->names[g->first]);
-    if (g->count > 1) text_add(out, " .. %s (%zu)", run->names[g->last], g->count);
-    if (log_prior_leans(run->target, g->first)) text_add(out, " at the means of the columns");
+    const prior told = posterior_told_prior(run->target, g->first), *p = &told;
+    char *const *names = prior_shrinks(p) ? run->told : run->names;
+    text_add(out, "  prior     %s", names[g->first]);
+    if (g->count > 1) text_add(out, " .. %s (%zu)", names[g->last], g->count);
+    if (is_at_means(run->target, g->first)) text_add(out, " at the means of the columns");
     text_add(out, " ~ %s", p->kind->name);
     for (size_t i = 0; i < p->kind->numbers; i++) {
         text_add(out, "%s%.4g", i ? ", " : "(", g->low[i]);
@@ -76,9 +91,8 @@ static size_t list_priors(const sbps_run *run, text *out)
     size_t lines = 0;
     for (size_t j = 0; j < u->dim;) {
         prior_group g = group_of(u, j++);
-        if (derived_is_effect(u, g.first)) continue;
-        for (; j < u->dim && same_prior(u, g.first, j) && !derived_is_effect(u, j); j++)
-            join(u, &g, j);
+        if (is_unsaid(u, g.first)) continue;
+        for (; j < u->dim && same_prior(u, g.first, j) && !is_unsaid(u, j); j++) join(u, &g, j);
         if (out) describe_group(run, &g, out);
         lines++;
     }
@@ -89,7 +103,7 @@ static size_t list_priors(const sbps_run *run, text *out)
 static bool leads_kind(const posterior *u, size_t j)
 {
     for (size_t i = 0; i < j; i++)
-        if (same_kind(u, i, j) && !derived_is_effect(u, i)) return false;
+        if (same_kind(u, i, j) && !is_unsaid(u, i)) return false;
     return true;
 }
 
@@ -98,10 +112,10 @@ static void group_priors(const sbps_run *run, text *out)
 {
     const posterior *u = run->target;
     for (size_t j = 0; j < u->dim; j++) {
-        if (derived_is_effect(u, j) || !leads_kind(u, j)) continue;
+        if (is_unsaid(u, j) || !leads_kind(u, j)) continue;
         prior_group g = group_of(u, j);
         for (size_t i = j + 1; i < u->dim; i++)
-            if (same_kind(u, j, i) && !derived_is_effect(u, i)) join(u, &g, i);
+            if (same_kind(u, j, i) && !is_unsaid(u, i)) join(u, &g, i);
         describe_group(run, &g, out);
     }
 }
@@ -150,7 +164,8 @@ static void describe_wall(const sbps_run *run, size_t j, text *out)
 /* In words: which, why, and what would help. */
 static void describe_bends(const sbps_run *run, text *out)
 {
-    if (!run->bent) return;
+    if (!run->bent || run->target->told)
+        return; /* local scales of weights are so by their nature */
     text_add(out, "  bent      a wall at one side:");
     for (size_t i = 0; i < run->bent->count && i < NAMED_MOST; i++) {
         text_add(out, "%s %s", i ? "," : "", run->names[run->bent->list[i].j]);

@@ -2,6 +2,7 @@
  * posterior the priors alone hold. */
 #include "base/memory.h"
 #include "posterior/log_prior.h"
+#include "prior/shrinkage.h"
 #include "report/text.h"
 #include "run/run.h"
 
@@ -109,6 +110,12 @@ static void record_seen(const posterior *u, result *r, size_t j)
     r->seen_sd[j] = count ? sqrt(fmax(square / (double)count - mean * mean, 0.0)) : NAN;
 }
 
+static bool of_means(const posterior *u, size_t j)
+{
+    model_derived of;
+    return posterior_derived(u, j, &of) && of.at_means;
+}
+
 static sbps_status record_prior(const sbps_run *run, result *r, size_t j, sbps_error *err)
 {
     const posterior *u = run->target;
@@ -116,11 +123,12 @@ static sbps_status record_prior(const sbps_run *run, result *r, size_t j, sbps_e
     const prior told = posterior_told_prior(u, j);
     char of[256];
     prior_format(&told, sizeof of, of);
-    r->prior_mean[j] = p->kind->mean ? p->kind->mean(p->theta) : NAN;
-    r->prior_sd[j] = p->kind->sd ? p->kind->sd(p->theta) : NAN;
+    bool one = !prior_shrinks(&told);
+    r->prior_mean[j] = one && p->kind->mean ? p->kind->mean(p->theta) : NAN;
+    r->prior_sd[j] = one && p->kind->sd ? p->kind->sd(p->theta) : NAN;
     record_seen(u, r, j);
     bool whole = label(&r->prior[j], of) &&
-                 label(&r->prior_of[j], log_prior_leans(u, j)
+                 label(&r->prior_of[j], log_prior_leans(u, j) || of_means(u, j)
                                             ? "the predictor at the means of the columns"
                                             : "the parameter");
     return whole ? SBPS_OK : fail_memory(err);

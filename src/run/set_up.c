@@ -19,7 +19,11 @@ static sbps_status name_parameters(sbps_run *run, sbps_error *err)
     const posterior *u = run->target;
     run->report = calloc(u->dim, sizeof *run->report);
     if (!run->report) return fail_memory(err);
-    for (size_t j = 0; j < u->dim; j++) run->report[j] = scale_function(u->scale[j]);
+    for (size_t j = 0; j < u->dim; j++) {
+        model_derived of;
+        bool watched = posterior_derived(u, j, &of) && of.watched;
+        run->report[j] = scale_function(watched ? SCALE_PLAIN : u->scale[j]);
+    }
     sbps_status status = target_names(u, &run->names, err);
     return status == SBPS_OK ? target_told_names(u, &run->told, err) : status;
 }

@@ -101,7 +101,7 @@ refused 'separable, flat'  1 'separa' separable.csv --prior flat --prior-interce
 refused 'all ones, flat'   1 'only one class' ones.csv --prior flat --prior-intercept flat
 try 'separable, proper'    0 '[^ ]' '' $(sample separable.csv)
 refused 'positive prior'   2 'exponential.*positive|positive.*exponential' good.csv --prior 'exponential(1)'
-refused 'prior with a pole' 2 'no bound at 0' good.csv --prior 'hs(3)'
+refused 'prior of many, wrong' 2 'numbers must be positive' good.csv --prior 'hs(-3)'
 refused 'unknown prior'    2 "did you mean 'normal'" good.csv --prior 'nromal(0,1)'
 refused 'prior, bad scale' 2 'normal' good.csv --prior 'normal(0,-1)'
 refused 'prior, arguments' 2 'normal' good.csv --prior 'normal(0'
