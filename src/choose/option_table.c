@@ -128,6 +128,12 @@ static const option_spec lines[] = {
              "student_t(3,0,2.5), in units of 1/sd(z), for linear models times sd(y)."},
     {TEXT("prior-cor", prior_cor, "PRIOR", "auto"), DATA,
      .help = "Prior of the correlations of groups' effects. auto: lkj(2)."},
+    {CHOICE("crossed", crossed, "auto|integrate|joint", "auto"), DATA,
+     .help =
+         "Effects of crossed groups, (1 | g) + (1 | h). integrate: those of the factor with "
+         "the "
+         "most levels are integrated over, the others' are sampled. joint: all are sampled, by "
+         "hmc, without matrices. auto: joint where the others have more than 500."},
     {TEXT("hidden", hidden, "N,N,...", "4"), DATA,
      .help = "network: units of each hidden layer; 0: none."},
     {CHOICE("activation", activation, "tanh|relu", "tanh"), DATA,

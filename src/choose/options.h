@@ -21,6 +21,7 @@ struct sbps_options {
     bool no_intercept, standardize;
     char *storage;                 /* auto, double, float, sparse */
     char *ranef;                   /* none, all, or a file */
+    char *crossed;                 /* auto, integrate, joint */
     char *prior_sd, *prior_cor;    /* of groups, likewise */
     char *prior, *prior_intercept; /* "auto" or as prior_parse reads */
     char *prior_intercept_at;      /* auto, mean, zero */

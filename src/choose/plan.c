@@ -17,6 +17,7 @@
 #define LOWRANK_FROM     100.0 /* parameters: below, a bounce is cheap either way */
 #define LOWRANK_WORK     0.5   /* of a dense map, that it may cost at most */
 #define PAPER_BATCH      ((size_t)100)
+#define JOINT_FROM       ((size_t)500) /* explicit effects: dense matrices are dearer from there on */
 #define GAUSSIAN_REFRESH 0.5 /* per radian of a turn: best of 0.1..1 on one table, d = 20 */
 
 static const sampler_settings settings_default = {.band = {
@@ -79,13 +80,21 @@ static sbps_status check_table(const char *name, const model_kind *model, const 
     return SBPS_OK;
 }
 
+/* Is no factor of a table of groups integrated over? */
+static bool takes_joint(const sbps_options *o, const rows *data)
+{
+    if (is_auto(o->crossed)) return mixed_explicit(data) > JOINT_FROM;
+    return !strcmp(o->crossed, "joint");
+}
+
 sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind **out,
                        sbps_error *err)
 {
     run_plan plan = {0};
     sbps_status status = choose_model(o, &plan, err);
     *out = plan.model;
-    if (status == SBPS_OK && data->members && !(*out = mixed_of(data, plan.model)))
+    if (status == SBPS_OK && data->members &&
+        !(*out = mixed_of(data, plan.model, takes_joint(o, data))))
         return fail(err, SBPS_BAD_ARG,
                     "--model: %s has no linear predictor for groups to enter",
                     plan.model->name);
@@ -96,16 +105,23 @@ static sbps_status choose_sampler(const sbps_options *o, run_plan *plan, sbps_er
 {
     /* sums of many rows are nearly normal: along the orbits of the normal there is little left to bounce off */
     bool shrinks = shrinkage_asked(o);
-    const char *usual = shrinks                             ? "hmc"
+    const char *usual = shrinks || plan->model->lead        ? "hmc"
                         : plan->model->rows_of && !o->paper ? "boomerang"
                                                             : "sbps";
     const char *word = is_auto(o->sampler) ? usual : o->sampler;
     plan->sampler = sampler_find(word);
-    if (shrinks && plan->sampler && strcmp(word, "hmc"))
+    if (!plan->sampler) return unknown("sampler", word, sampler_kinds, err);
+    if (shrinks && strcmp(word, "hmc"))
         return fail(err, SBPS_BAD_ARG,
                     "--sampler: scales of coefficients are sampled by hmc alone, not by %s",
                     word);
-    return plan->sampler ? SBPS_OK : unknown("sampler", word, sampler_kinds, err);
+    if (!plan->model->lead || !strcmp(word, "hmc")) return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_ARG,
+        "--sampler: the effects of all factors are sampled together, which hmc does and "
+        "%s does not; --crossed integrate leaves those of one factor out, where the "
+        "others have at most %zu",
+        word, EXPLICIT_MOST);
 }
 
 /* For predictor models the gradient at the mode costs one number a row and takes out most of the
@@ -269,12 +285,12 @@ static bool integrated(const row_groups *g, size_t factor)
 }
 
 /* What a row costs beside one that is no group. */
-static double row_price(const rows *data)
+static double row_price(const rows *data, bool joint)
 {
     double effects = 0.0;
     if (!data->members) return 1.0;
     const row_groups *g = data->members->groups;
-    for (size_t t = 0; t < g->terms; t++)
+    for (size_t t = 0; t < g->terms && !joint; t++)
         if (integrated(g, g->term[t].factor)) effects += (double)g->term[t].count;
     double each = smaller(pow(GROUP_NODES, effects), GROUP_DEAR);
     return each * (double)data->members->n / (double)data->n;
@@ -317,7 +333,7 @@ sbps_status plan_make(const sbps_options *o, const rows *data, run_plan *plan, s
     if ((status = choose_batch(o, data, plan, err)) != SBPS_OK) return status;
     if ((status = check_noise(o, plan, err)) != SBPS_OK) return status;
     if ((status = check_strata(o, plan, err)) != SBPS_OK) return status;
-    plan->dear = row_price(data);
+    plan->dear = row_price(data, plan->model->lead);
     choose_settings(o, plan);
     choose_auto(o, plan);
     plan->epochs_rule = !isnan(o->epochs);
@@ -345,6 +361,12 @@ sbps_status plan_metric(run_plan *plan, const posterior *target, const mode *ref
     sbps_status status = take_metric(plan, metric_find("lowrank"), target, reference, a, err);
     if (status != SBPS_OK || (*a)->kind->work(*a) <= LOWRANK_WORK * 0.5 * d * d) return status;
     return take_metric(plan, metric_find("dense"), target, reference, a, err);
+}
+
+void plan_take_metric(run_plan *plan, const metric *a)
+{
+    plan->metric = a->kind;
+    plan->scale = 1.0;
 }
 
 sbps_status plan_finish(run_plan *plan, const sbps_options *o, const mode *reference,

@@ -44,6 +44,8 @@ sbps_status plan_check_sampler(const run_plan *plan, const posterior *target, sb
  * given back. */
 sbps_status plan_metric(run_plan *plan, const posterior *target, const mode *reference,
                         metric **a, sbps_error *err);
+/* One that was made without a Hessian, and the settings that need it. */
+void plan_take_metric(run_plan *plan, const metric *a);
 /* Settings that need the metric: scale, refreshment. */
 sbps_status plan_finish(run_plan *plan, const sbps_options *o, const mode *reference,
                         const metric *a, sbps_error *err);

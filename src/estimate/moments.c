@@ -23,6 +23,7 @@ void moments_carve(moments *m, size_t dim, const reported_value *report, const d
                    arena *memory)
 {
     m->dim = dim;
+    m->of = NULL;
     m->report = report;
     m->centre = centre;
     m->state = arena_take(memory, sizeof *m->state);
@@ -66,6 +67,12 @@ static void close_batch(moments *m)
     m->state->filled = 0.0;
 }
 
+/* The coordinate whose moments are the j-th. */
+static inline size_t coordinate(const moments *m, size_t j)
+{
+    return m->of ? m->of[j] : j;
+}
+
 /* int x and int x^2 of a reported function over t0..t1 by Gauss-Legendre with five nodes. */
 static void quadrature(const moments *m, const segment *s, size_t j, double t0, double t1,
                        double *x1, double *x2)
@@ -105,9 +112,10 @@ static void add_piece(moments *m, const segment *s, double t0, double t1)
     flow_integrals f;
     s->flow->integrate(t0, t1, &f);
     for (size_t j = 0; j < d; j++) {
-        double p = s->p[j], q = s->q[j], x1 = f.a * p + f.b * q;
+        size_t at = coordinate(m, j);
+        double p = s->p[at], q = s->q[at], x1 = f.a * p + f.b * q;
         double x2 = f.aa * p * p + 2.0 * f.ab * p * q + f.bb * q * q;
-        if (m->report[j]) quadrature(m, s, j, t0, t1, &x1, &x2);
+        if (m->report[at]) quadrature(m, s, at, t0, t1, &x1, &x2);
         add_integrals(m, j, share, x1, x2);
     }
     m->state->filled += h;
@@ -223,8 +231,9 @@ static double path_rhat(const moments *chains, size_t count, size_t j, const poo
 moment_summary moments_summarize(const moments *chains, size_t count, size_t j)
 {
     pooled all = pool(chains, count, j);
-    double s1, s2, zero = chains->centre[j];
-    if (chains->report[j]) zero = chains->report[j](zero);
+    size_t at = coordinate(chains, j);
+    double s1, s2, zero = chains->centre[at];
+    if (chains->report[at]) zero = chains->report[at](zero);
     moment_summary out = {.mean = zero + all.mean,
                           .sd = sqrt(fmax(all.variance, 0.0)),
                           .mcse = NAN,

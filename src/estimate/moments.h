@@ -22,7 +22,8 @@ typedef struct {
 /* Sums are of x = reported value - its value at the centre. */
 typedef struct {
     size_t dim;
-    const reported_value *report; /* dim */
+    const size_t *of; /* dim: coordinates that are looked at; NULL: all. Set after carving */
+    const reported_value *report; /* of each coordinate */
     const double *centre;
     moments_state *state;
     double *sum;     /* 4*dim: x, x^2 (exact), x^3, x^4 (midpoint rule), whole run */

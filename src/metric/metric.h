@@ -46,6 +46,23 @@ sbps_status metric_create(const metric_kind *kind, size_t d, const double *hessi
                           metric **out, sbps_error *err);
 void metric_destroy(metric *m);
 
+/* A Hessian that is known by its products with vectors. */
+typedef struct {
+    const void *self;
+    sbps_status (*product)(const void *self, const double *v, double *hv, sbps_error *err);
+    double work; /* of a gradient, in numbers multiplied */
+} metric_source;
+
+/* Coordinates whose block of it is kept whole; by itself each of the others has about the curvature 1. */
+typedef struct {
+    const size_t *at;
+    size_t count;
+} metric_core;
+
+/* Low rank and a core: products.c. Takes core->count products and twice `steps` gradients' worth; 0: no pairs at all. */
+sbps_status metric_from_products(size_t d, const metric_core *core, size_t steps,
+                                 metric_source h, metric **out, sbps_error *err);
+
 /* Mean of u'Hu over the velocities u = A v, v uniform on the unit sphere: trace(A'HA) / d. */
 sbps_status metric_mean_curvature(const metric *m, const double *hessian, double *out,
                                   sbps_error *err);

@@ -22,10 +22,17 @@ static bool copy_names(const rows *from, rows *to)
     return whole;
 }
 
-/* Groups whose rows are together about as many as a part of a table has. */
-static size_t groups_a_part(const rows *members)
+#define ROWS_A_NUMBER ((size_t)2) /* of a part, for each of the sum's */
+
+/* Groups whose rows are together about as many as a part of a table has; of sums with many numbers so many that these
+ * are not what time goes to. */
+static size_t groups_a_part(const rows *groups)
 {
-    size_t part = PART_ROWS * members->groups->count / members->n;
+    const rows *members = groups->members;
+    size_t part_rows = PART_ROWS, effects = mixed_explicit(groups) + members->groups->count;
+    if (mixed_explicit(groups) > EXPLICIT_MOST && ROWS_A_NUMBER * effects > part_rows)
+        part_rows = ROWS_A_NUMBER * effects;
+    size_t part = part_rows * members->groups->count / members->n;
     return part > 0 ? part : 1;
 }
 
@@ -38,7 +45,6 @@ sbps_status grouped_rows(rows *data, rows **out, sbps_error *err)
                 .d = data->d,
                 .stride = data->stride,
                 .intercept = data->intercept,
-                .part = groups_a_part(data),
                 .dropped = data->dropped,
                 .hash = data->hash,
                 .seed = data->seed};
@@ -52,6 +58,7 @@ sbps_status grouped_rows(rows *data, rows **out, sbps_error *err)
     r->kept = mixed_kinds();
     if (copy_names(data, r) && r->kept && r->mean && r->sd && r->y && r->target) {
         r->members = data;
+        r->part = groups_a_part(r);
         return SBPS_OK;
     }
     rows_destroy(r);

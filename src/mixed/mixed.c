@@ -5,6 +5,7 @@
 #include "mixed/coordinates.h"
 #include "mixed/crossed.h"
 #include "mixed/expand.h"
+#include "mixed/joint.h"
 #include "mixed/marginal.h"
 #include "mixed/nest.h"
 #include "mixed/sketch.h"
@@ -18,8 +19,7 @@
 static const size_t nodes_first[EFFECTS_A_LEVEL + 1] = {1, 7, 5, 3, 3, 3};
 #define NODES_NESTED ((size_t)3)
 
-#define GRAIN          1e-3           /* nats */
-#define STANDARDS_MOST ((size_t)3000) /* effects that are coordinates: matrices are dense */
+#define GRAIN 1e-3 /* nats */
 
 /* ---- opening ---- */
 
@@ -108,11 +108,11 @@ static sbps_status shape_term(mixed *m, size_t t, sbps_error *err)
     return SBPS_OK;
 }
 
-static sbps_status shape_effects(mixed *m, sbps_error *err)
+static sbps_status shape_effects(mixed *m, bool joint, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
-    m->level[m->levels++].factor = m->groups->by;
-    for (size_t k = 0; k < m->groups->nested; k++)
+    if (!joint) m->level[m->levels++].factor = m->groups->by;
+    for (size_t k = 0; !joint && k < m->groups->nested; k++)
         m->level[m->levels++].factor = m->groups->nest[k];
     for (size_t t = 0; t < m->groups->terms && status == SBPS_OK; t++)
         status = shape_term(m, t, err);
@@ -122,9 +122,9 @@ static sbps_status shape_effects(mixed *m, sbps_error *err)
 }
 
 /* Coordinates of spreads: of factors that rows lie by, of the others; then the others' effects. */
-static sbps_status place_spreads(mixed *m, sbps_error *err)
+static void place_spreads(mixed *m)
 {
-    size_t next = m->data->d, standards = 0;
+    size_t next = m->data->d;
     for (size_t l = 0; l < m->levels; l++) {
         m->level[l].spread = next;
         next += m->level[l].shape.count;
@@ -139,15 +139,20 @@ static sbps_status place_spreads(mixed *m, sbps_error *err)
         size_t count = m->groups->factor[o->factor].levels * o->shape.effects;
         o->first = next;
         next += count;
-        standards += count;
     }
     m->aux = next;
     m->dim = m->aux + m->rows_of->auxiliary_count;
-    if (standards <= STANDARDS_MOST) return SBPS_OK;
+}
+
+static sbps_status check_explicit(const rows *data, sbps_error *err)
+{
+    const row_groups *g = data->members->groups;
+    if (mixed_explicit(data) <= EXPLICIT_MOST) return SBPS_OK;
     return fail(err, SBPS_BAD_ARG,
                 "groups by '%.80s' are integrated over; those of the other factors have %zu "
-                "effects, and at most %zu can be sampled beside them",
-                m->groups->factor[m->groups->by].name, standards, STANDARDS_MOST);
+                "effects, and at most %zu can be sampled beside them: --crossed joint "
+                "integrates over none",
+                g->factor[g->by].name, mixed_explicit(data), EXPLICIT_MOST);
 }
 
 static void find_units(mixed *m)
@@ -162,19 +167,21 @@ static void find_units(mixed *m)
             m->other[f].unit[a] = scale / mixed_column_sd(m, m->other[f].column[a]);
 }
 
-static sbps_status fill(mixed *m, sbps_error *err)
+static sbps_status fill(mixed *m, bool joint, sbps_error *err)
 {
     const row_groups *g = m->groups;
-    sbps_status status = shape_effects(m, err);
-    if (status == SBPS_OK) status = place_spreads(m, err);
-    if (status == SBPS_OK) status = crossed_open(m, err);
+    sbps_status status = shape_effects(m, joint, err);
+    if (status != SBPS_OK) return status;
+    place_spreads(m);
+    find_units(m);
+    if (joint) return joint_open(m, err);
+    status = crossed_open(m, err);
     if (status == SBPS_OK) status = nest_open(m, err);
     if (status != SBPS_OK) return status;
     for (size_t i = 0; i < g->count; i++) {
         size_t n = g->start[i + 1] - g->start[i];
         if (n > m->largest) m->largest = n;
     }
-    find_units(m);
     m->centre = new_doubles(g->count * m->shape.effects);
     size_t nodes = m->levels > 1 ? NODES_NESTED : nodes_first[m->shape.effects];
     return m->centre ? mixed_set_nodes(m, nodes, err) : fail_memory(err);
@@ -197,12 +204,14 @@ static sbps_status open(const model_kind *kind, const rows *data, const model_sh
                         void **self, sbps_error *err)
 {
     *self = NULL;
+    sbps_status status = kind->lead ? SBPS_OK : check_explicit(data, err);
+    if (status != SBPS_OK) return status;
     mixed *m = calloc(1, sizeof *m);
     if (!m) return fail_memory(err);
     *m = (mixed){.rows_of = kind->rows_of, .data = data->members, .k = kernels_best()};
     m->groups = m->data->groups;
-    sbps_status status = m->rows_of->open(m->rows_of, m->data, shape, &m->rows_self, err);
-    if (status == SBPS_OK) status = fill(m, err);
+    status = m->rows_of->open(m->rows_of, m->data, shape, &m->rows_self, err);
+    if (status == SBPS_OK) status = fill(m, kind->lead, err);
     if (status == SBPS_OK)
         *self = m;
     else
@@ -273,6 +282,7 @@ static double work(const void *self)
 
 /* ---- a kind for every regression ---- */
 
+/* What all of them have in common. */
 static model_kind kind_of(const model_kind *rows_of)
 {
     return (model_kind){
@@ -283,7 +293,6 @@ static model_kind kind_of(const model_kind *rows_of)
         .any_storage = true,
         .weights_by_column = true,
         .bounded_above = rows_of->bounded_above,
-        .grain = GRAIN,
         .open = open,
         .close = close,
         .dim = mixed_dim,
@@ -296,28 +305,65 @@ static model_kind kind_of(const model_kind *rows_of)
         .derive = mixed_derive,
         .intercept = mixed_intercept,
         .start = mixed_start,
-        .scratch = scratch,
-        .loglik = loglik,
-        .slope = slope,
-        .gradient = gradient,
-        .expand = expand,
-        .work = work,
     };
+}
+
+static model_kind integrated(model_kind kind)
+{
+    kind.grain = GRAIN;
+    kind.scratch = scratch;
+    kind.loglik = loglik;
+    kind.slope = slope;
+    kind.gradient = gradient;
+    kind.expand = expand;
+    kind.work = work;
+    return kind;
+}
+
+static model_kind joint(model_kind kind)
+{
+    kind.lead = joint_lead;
+    kind.back = joint_back;
+    kind.scratch = joint_scratch;
+    kind.loglik = joint_loglik;
+    kind.gradient = joint_gradient;
+    kind.work = joint_work;
+    return kind;
 }
 
 model_kind *mixed_kinds(void)
 {
     size_t count = 0;
     model_kind *kinds =
-        calloc(KINDS_MOST + 1, sizeof *kinds); /* one without a name ends them */
-    for (size_t i = 0; kinds && model_kinds[i]; i++)
-        if (model_kinds[i]->predictor) kinds[count++] = kind_of(model_kinds[i]);
+        calloc(2 * KINDS_MOST + 1, sizeof *kinds); /* one without a name ends them */
+    for (size_t i = 0; kinds && model_kinds[i]; i++) {
+        if (!model_kinds[i]->predictor) continue;
+        kinds[count++] = integrated(kind_of(model_kinds[i]));
+        kinds[count++] = joint(kind_of(model_kinds[i]));
+    }
     return kinds;
 }
 
-const model_kind *mixed_of(const rows *groups, const model_kind *rows_of)
+const model_kind *mixed_of(const rows *groups, const model_kind *rows_of, bool joint)
 {
     for (const model_kind *kind = groups->kept; kind->name; kind++)
-        if (kind->rows_of == rows_of) return kind;
+        if (kind->rows_of == rows_of && joint == (kind->lead != NULL)) return kind;
     return NULL;
+}
+
+static bool lies_within(const row_groups *g, size_t factor)
+{
+    for (size_t k = 0; k < g->nested; k++)
+        if (g->nest[k] == factor) return true;
+    return g->by == factor;
+}
+
+size_t mixed_explicit(const rows *groups)
+{
+    const row_groups *g = groups->members->groups;
+    size_t count = 0;
+    for (size_t t = 0; t < g->terms; t++)
+        if (!lies_within(g, g->term[t].factor))
+            count += g->term[t].count * g->factor[g->term[t].factor].levels;
+    return count;
 }

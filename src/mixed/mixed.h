@@ -12,8 +12,13 @@
 #include "mixed/spread.h"
 #include "model/model.h"
 
-/* The model of a table of groups whose rows are those of a regression; NULL: its rows are no predictor's. */
-const model_kind *mixed_of(const rows *groups, const model_kind *rows_of);
+/* The model of a table of groups whose rows are those of a regression; NULL: its rows are no predictor's. joint: one that
+ * integrates over no factor, see joint.h. */
+const model_kind *mixed_of(const rows *groups, const model_kind *rows_of, bool joint);
+/* Effects of factors that rows do not lie by, and are not nested in that one. */
+size_t mixed_explicit(const rows *groups);
+/* So many of them can be coordinates beside an integral: matrices are dense. */
+#define EXPLICIT_MOST ((size_t)3000)
 /* Such models for the regressions listed, to be freed; the last has no name; NULL: no memory. */
 model_kind *mixed_kinds(void);
 /* A table whose rows are the groups of `data`, which it takes; data->groups must be there. On failure data is the
@@ -47,6 +52,9 @@ sbps_status mixed_anchor(void *self, const double *hessian, double *w, sbps_erro
 /* The largest move of a log sd or correlation of other factors between two points, in sds of theirs given all else. */
 double mixed_moved(const void *self, const double *hessian, const double *from,
                    const double *to);
+
+/* The same for a model that integrates over nothing: by what rows say at w, without a matrix. */
+sbps_status mixed_joint_anchor(void *self, const rows *groups, double *w, sbps_error *err);
 
 /* ---- for the files of this folder ---- */
 
@@ -94,8 +102,8 @@ typedef struct {
     double unit[EFFECTS_A_LEVEL];   /* of its sd */
     nest_level level
         [LEVELS_MOST]; /* outermost first; where nothing is nested the first alone, as above */
-    size_t levels;
-    size_t spreads; /* coordinates of the shapes of all levels */
+    size_t levels;     /* 0: nothing is integrated over, all factors are others */
+    size_t spreads;    /* coordinates of the shapes of all levels */
     other_factor other[OTHERS_MOST];
     size_t others;
     size_t met_most; /* effects of other factors that a group meets */

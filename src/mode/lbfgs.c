@@ -2,7 +2,7 @@
  *
  *   s_k = w_k+1 - w_k,  y_k = g_k+1 - g_k,  step = -H_k g_k by the two-loop recursion       (1)
  *
- * from H_0 = D^-2, D the scales in `root`; Armijo backtracking, by slopes where rounding hides what
+ * from H_0 = D^-2, D the scales in `root`, or from A A' of a metric; Armijo backtracking, by slopes where rounding hides what
  * the values say; pairs with s.y <= 0 are left out.
  *
  * Nocedal (1980), Updating quasi-Newton matrices with limited storage, Math. Comp. 35, 773-782.
@@ -27,6 +27,17 @@ typedef struct {
     size_t count; /* pairs seen; the last PAIRS are kept */
 } history;
 
+/* step <- H_0 step */
+static void scale_step(search *s)
+{
+    if (s->a) {
+        s->a->kind->transpose(s->a, s->step, s->root);
+        s->a->kind->forward(s->a, s->root, s->step);
+        return;
+    }
+    for (size_t j = 0; j < s->dim; j++) s->step[j] /= s->root[j] * s->root[j];
+}
+
 /* (1) into s->step */
 static void recurse(search *s, const history *h)
 {
@@ -38,7 +49,7 @@ static void recurse(search *s, const history *h)
         alpha[at] = h->rho[at] * dot(d, h->s + at * d, s->step);
         add_scaled(d, -alpha[at], h->y + at * d, s->step);
     }
-    for (size_t j = 0; j < d; j++) s->step[j] /= s->root[j] * s->root[j];
+    scale_step(s);
     for (size_t i = kept; i-- > 0;) {
         size_t at = (h->count - 1 - i) % PAIRS;
         double beta = h->rho[at] * dot(d, h->y + at * d, s->step);
@@ -86,6 +97,10 @@ static bool search_line(search *s, history *h, sbps_status *status, sbps_error *
 static bool near(const search *s, double goal)
 {
     double total = 0.0;
+    if (s->a) {
+        s->a->kind->transpose(s->a, s->gradient, s->root);
+        return dot(s->dim, s->root, s->root) <= goal * goal;
+    }
     for (size_t j = 0; j < s->dim; j++)
         total += s->gradient[j] * s->gradient[j] / (s->root[j] * s->root[j]);
     return total <= goal * goal;

@@ -2,12 +2,14 @@
 #ifndef MODE_MODE_H
 #define MODE_MODE_H
 
+#include "metric/metric.h"
 #include "posterior/gather.h"
 
 typedef struct {
-    double *w;       /* dim: the mode */
-    double *hessian; /* dim*dim there, made positive definite by a ridge where it was not */
-    double value;    /* U at the mode */
+    double *w; /* dim: the mode */
+    double *
+        hessian; /* dim*dim there, made positive definite by a ridge where it was not; NULL: of mode_find_wide */
+    double value;         /* U at the mode */
     double gradient_norm; /* in the metric of the Hessian: sqrt(g' H^-1 g) */
     double plain_norm;    /* |g| */
     double ridge;         /* added to the diagonal, relative to it; 0 mostly */
@@ -51,6 +53,9 @@ sbps_status mode_find_by(const posterior *u, const double *start, const mode_req
  * the Hessian at w. */
 sbps_status mode_take(const posterior *u, const double *w, const double *precision, mode **out,
                       sbps_error *err);
+/* Without a Hessian, in the scales of a metric: until |A' grad| <= goal, or nothing more is to be had. */
+sbps_status mode_find_wide(const posterior *u, const double *start, const metric *a,
+                           double goal, mode **out, sbps_error *err);
 void mode_destroy(mode *m);
 
 #endif

@@ -3,6 +3,7 @@
 #define MODE_SEARCH_H
 
 #include "base/cholesky.h"
+#include "metric/metric.h"
 #include "mode/mode.h"
 #include "posterior/gather.h"
 
@@ -14,6 +15,7 @@ typedef struct {
     double *memory;
     double *w, *trial, *gradient, *step; /* dim */
     double *root;    /* dim: square roots of the Hessian's diagonal, the scale of a weight */
+    const metric *a; /* in their place, for lbfgs_search; NULL: none. `root` is scratch then */
     double *kink;    /* dim: where a prior's slope jumps, NAN for none */
     double *side;    /* dim: -1 or +1: side of its kink a weight may move on; 0: it stays */
     double *hessian; /* dim*dim */

@@ -186,6 +186,12 @@ typedef struct model_kind {
      * around the mode, twice as wide as the curvature there says. */
     void (*scatter)(const void *self, size_t chain, rng *random, double *w);
 
+    /* Optional, both or none: rows speak of another point than w, of as many numbers, to which w leads; what follows is
+     * given that point, without slopes and Hessians. lead: the point, and the log of what is said beside rows and
+     * priors. back: from the gradient of U by that point to that by w, what is said beside among it. */
+    double (*lead)(const void *self, const double *w, double *at);
+    void (*back)(const void *self, const double *w, double *gradient);
+
     /* ---- with rows, given w itself ---- */
 
     /* Doubles of scratch that a call on n rows needs. */

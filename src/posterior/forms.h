@@ -1,4 +1,4 @@
-/* How the sums over rows are made: models come in two forms. For the files of this folder. */
+/* How the sums over rows are made: models come in three forms. For the files of this folder. */
 #ifndef POSTERIOR_FORMS_H
 #define POSTERIOR_FORMS_H
 
@@ -21,7 +21,7 @@ typedef struct posterior_form {
     sbps_status (*rows)(const posterior *u, control *c, sbps_error *err);
 } posterior_form;
 
-extern const posterior_form form_predictor, form_given;
+extern const posterior_form form_predictor, form_given, form_led;
 
 /* control.c: that of predictors. */
 sbps_status control_rows(const posterior *u, control *c, sbps_error *err);

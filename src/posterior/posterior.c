@@ -86,7 +86,7 @@ static sbps_status open_model(posterior *u, const model_shape *shape, sbps_error
     sbps_status status = model->open(model, u->data, shape ? shape : &no_shape, &u->self, err);
     if (status != SBPS_OK) return status;
     u->dim = u->columns = u->width = model->dim(u->self);
-    u->form = model->predictor ? &form_predictor : &form_given;
+    u->form = model->predictor ? &form_predictor : model->lead ? &form_led : &form_given;
     model_coordinate unused;
     while (model->coordinate && u->columns > 0 &&
            model->coordinate(u->self, u->columns - 1, &unused))

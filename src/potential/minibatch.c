@@ -376,13 +376,13 @@ static bool share_out(const minibatch *u, const double *w, double *value, double
 {
     const posterior *target = u->target;
     bool plain = u->kind == &batch_full && !u->cv && u->is.noise == 0.0;
-    bool ranks = target->data->share;
-    if (!plain || (target->data->n <= PART_ROWS && !ranks)) return false;
+    bool alone = target->data->share || target->model->lead; /* there is no other way */
+    if (!plain || (target->data->n <= PART_ROWS && !alone)) return false;
     if (posterior_gradient(target, w, value, gradient, NULL) == SBPS_OK) return true;
-    for (size_t j = 0; ranks && j < target->dim; j++)
+    for (size_t j = 0; alone && j < target->dim; j++)
         gradient[j] = NAN; /* the path ends here */
-    if (ranks && value) *value = NAN;
-    return ranks;
+    if (alone && value) *value = NAN;
+    return alone;
 }
 
 static void fresh_gradient(potential *of, const double *w, double *gradient)

@@ -32,6 +32,13 @@ static sbps_status search_mode(sbps_mode *found, sbps_error *err)
             "--method: sag goes from row to row and not on several ranks: newton and lbfgs "
             "do");
     sbps_status status = target_start(o, found->u, found->names, &start, err);
+    if (status == SBPS_OK && found->u->model->lead) {
+        metric *a;
+        status = wide_find(found->u, start.w, &a, &found->m, err);
+        metric_destroy(a);
+        start_release(&start);
+        return status;
+    }
     if (status == SBPS_OK) status = groups_ready(found->u, start.w, err);
     if (status == SBPS_OK) status = groups_find(found->u, start.w, &how, &found->m, err);
     quadrature rule;
@@ -108,6 +115,10 @@ sbps_status approximate_normal(const sbps_mode *found, sbps_laplace **out, sbps_
     size_t d = found->dim;
     sbps_status status;
     *out = NULL;
+    if (!found->m->hessian)
+        return fail(err, SBPS_BAD_ARG,
+                    "effects of all factors are coordinates here, and no Hessian of so many is "
+                    "made: there is no normal approximation; 'sbps map' has the mode");
     sbps_laplace *laplace = calloc(1, sizeof *laplace);
     if (!laplace) return fail_memory(err);
     *laplace = (sbps_laplace){found, new_doubles(d * d), new_doubles(d)};

@@ -35,7 +35,8 @@ static void carve(const sbps_run *run, chain *c)
                     run->target, run->tuned.batch, &c->memory);
     sampler_carve(&c->s, run->plan->sampler, run->a, hessian, run->reference->w, &c->flight.is,
                   &c->memory);
-    moments_carve(&c->m, d, run->report, run->reference->w, &c->memory);
+    moments_carve(&c->m, run->watched_count, run->report, run->reference->w, &c->memory);
+    c->m.of = run->watched;
     c->counts = arena_take(&c->memory, sizeof *c->counts);
     bias_carve(&c->b, d, run->reference->hessian, c->counts, &c->memory);
     draws_carve(&c->d, d, run->options->draws, &c->memory);
@@ -124,6 +125,7 @@ static bool scatter(const sbps_run *run, size_t index, rng *random, double *p)
 /* Where rows were seen to leave U about as steep as the normal at the mode, none need be asked. */
 static bool surely_near(const sbps_run *run, const double *p, double depth)
 {
+    if (!run->reference->hessian) return false;
     double square = quadratic_terms(run->target->dim, run->reference->hessian, p);
     return 0.5 * square * run->steepness < START_SURE * depth;
 }

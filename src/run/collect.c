@@ -37,8 +37,9 @@ static void fill_draws(const sbps_run *run, result *r)
 
 static void fill_moments(const sbps_run *run, result *r)
 {
-    for (size_t j = 0; j < r->dim; j++) {
-        moment_summary s = moments_summarize(run->moments_of, run->chain_count, j);
+    for (size_t i = 0; i < run->watched_count; i++) {
+        moment_summary s = moments_summarize(run->moments_of, run->chain_count, i);
+        size_t j = run->watched ? run->watched[i] : i;
         r->mean[j] = s.mean;
         r->sd[j] = s.sd;
         r->mcse[j] = s.mcse;

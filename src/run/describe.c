@@ -247,6 +247,9 @@ static void describe_size(const sbps_run *run, text *out)
                  run->reference->gradient_norm);
     if (!run->plan->model->rowless)
         text_add(out, "  set-up    %.3g passes through the rows\n", run->passes_setup);
+    if (run->target->model->lead)
+        text_add(out, "  groups    %zu effects of all factors sampled together\n",
+                 run->target->dim - parameters);
     if (run->rule.nodes > 0)
         text_add(
             out,

@@ -57,10 +57,11 @@ static sbps_status open_job(const sbps_run *run, size_t made, size_t each, effec
 {
     const void *self = run->target->self;
     const row_groups *g = run->data.members->groups;
+    bool integrated = !run->target->model->lead;
     *j = (effects_job){.run = run,
                        .self = self,
                        .most = mixed_effects_most(self),
-                       .groups = g->count,
+                       .groups = integrated ? g->count : 0,
                        .chains = run->chain_count,
                        .draws = each,
                        .threads = run->crew.threads};
@@ -75,6 +76,7 @@ static sbps_status open_job(const sbps_run *run, size_t made, size_t each, effec
     j->told = calloc(GROUPS_AT_A_TIME, sizeof *j->told);
     if (!j->order || !j->phi || !j->drawn || !j->summary || !j->room || !j->told)
         return fail_memory(err);
+    if (!integrated) return SBPS_OK; /* all effects are functions of coordinates */
     mixed_by_level(self, j->order);
     for (size_t i = 0; i < count; i++) {
         size_t draw = (2 * (i % each) + 1) * made / (2 * each);

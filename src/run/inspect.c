@@ -36,7 +36,16 @@ static void inspect_batch(const sbps_run *run, const minibatch_state *s, inspect
  * would never come back. */
 static void inspect_distance(const sbps_run *run, const sampler *s, inspection *x)
 {
-    double square = quadratic_terms(run->target->dim, run->reference->hessian, s->p_next);
+    size_t d = run->target->dim;
+    double square;
+    if (run->reference->hessian) {
+        square = quadratic_terms(d, run->reference->hessian, s->p_next);
+    } else {
+        double *y = new_doubles(d);
+        if (y) run->a->kind->precision(run->a, s->p_next, y);
+        square = y ? dot(d, s->p_next, y) : 0.0;
+        free(y);
+    }
     inspect_that(x, "a position out of all reach", square < FARTHEST * FARTHEST);
 }
 

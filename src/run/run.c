@@ -54,6 +54,7 @@ void run_destroy(sbps_run *run)
     strata_destroy(run->parts);
     strata_destroy(run->spare.parts);
     free(run->anchor);
+    free(run->watched);
     metric_destroy(run->a);
     free(run->bent);
     mode_destroy(run->reference);
@@ -132,7 +133,7 @@ void run_progress(const sbps_run *run, sbps_progress *out)
     out->max_rhat = NAN;
     for (size_t i = 0; i < run->chain_count; i++)
         proposals += (double)run->chains[i].counts->proposals;
-    for (size_t j = 0; j < run->target->dim; j++)
+    for (size_t j = 0; j < run->watched_count; j++)
         out->max_rhat =
             fmax(out->max_rhat, moments_summarize(run->moments_of, run->chain_count, j).rhat);
     out->proposals = proposals;

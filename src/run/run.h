@@ -136,8 +136,10 @@ struct sbps_run {
     row_effect moving_rows[EFFECTS_MOST];
     double steepness; /* of U where chains start, over the normal's; INFINITY: not known */
     reported_value *report; /* dim */
-    char **names;           /* dim */
-    char **told;            /* dim: of what is reported in their place, see derived.h */
+    size_t *watched; /* coordinates that estimates are made of while it runs; NULL: all */
+    size_t watched_count;
+    char **names; /* dim */
+    char **told;  /* dim: of what is reported in their place, see derived.h */
     size_t chain_count;
     chain *chains;
     moments *moments_of; /* chain_count, handles side by side for pooling */
@@ -240,6 +242,10 @@ sbps_status groups_near(const posterior *u, const double *start, mode **out, sbp
  * how->method is NULL; nothing for tables without groups. *found is NULL where that failed. */
 sbps_status groups_settle(const posterior *u, const mode_request *how, mode **found,
                           quadrature *rule, sbps_error *err);
+/* wide.c: mode and metric of a model with so many coordinates that no matrix of them is made. A start that is given is
+ * refused. */
+sbps_status wide_find(const posterior *u, bool given, metric **a, mode **found,
+                      sbps_error *err);
 /* effects.c: those of groups, summarised to a CSV file; or drawn and summarised as parameters of the result. */
 sbps_status effects_write(const sbps_run *run, const char *path, sbps_effects *told,
                           sbps_error *err);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "choose/target.h"
 #include "mode/profile.h"
+#include "run/derived.h"
 #include "run/run.h"
 
 #include <math.h>
@@ -13,6 +14,10 @@
 
 #define GATHER_DIM  ((size_t)2000) /* beyond, matrices are what memory goes to */
 #define STEEP_LEAST 2.0            /* U over its normal, where chains start */
+/* Where there is no Hessian: effects that are watched, at most; draws of a chain, at least; and numbers kept of one */
+#define WATCHED_EFFECTS ((size_t)64)
+#define WIDE_DRAWS      250.0
+#define WIDE_NUMBERS    1e7
 
 static sbps_status name_parameters(sbps_run *run, sbps_error *err)
 {
@@ -26,6 +31,25 @@ static sbps_status name_parameters(sbps_run *run, sbps_error *err)
     }
     sbps_status status = target_names(u, &run->names, err);
     return status == SBPS_OK ? target_told_names(u, &run->told, err) : status;
+}
+
+/* Of a model with thousands of effects some of them stand for all while it runs, and fewer draws are kept. */
+static sbps_status choose_watched(sbps_run *run, sbps_error *err)
+{
+    const posterior *u = run->target;
+    size_t others = u->dim - derived_parameters(u), every = others / WATCHED_EFFECTS + 1;
+    run->watched_count = u->dim;
+    if (!u->model->lead || every == 1) return SBPS_OK;
+    double kept = fmax(WIDE_NUMBERS / (double)u->dim, WIDE_DRAWS);
+    if (!option_given(run->options, "draws") && kept < (double)run->options->draws)
+        run->options->draws = (size_t)kept;
+    run->watched = calloc(u->dim, sizeof *run->watched);
+    if (!run->watched) return fail_memory(err);
+    run->watched_count = 0;
+    for (size_t j = 0, effect = 0; j < u->dim; j++)
+        if (!derived_is_effect(u, j) || effect++ % every == 0)
+            run->watched[run->watched_count++] = j;
+    return SBPS_OK;
 }
 
 static sbps_status make_target(sbps_run *run, sbps_error *err)
@@ -127,6 +151,11 @@ static sbps_status find_reference(sbps_run *run, findings *f, sbps_error *err)
     sbps_status status = target_start(run->options, run->target, run->names, &start, err);
     run->start_hash = start.hash;
     run->start_metric = start.precision;
+    if (status == SBPS_OK && run->target->model->lead) {
+        status = wide_find(run->target, start.hash != 0, &run->a, &run->reference, err);
+        start_release(&start);
+        return status;
+    }
     if (status == SBPS_OK) status = groups_ready(run->target, start.hash != 0, err);
     if (status == SBPS_OK)
         status = start.hash
@@ -145,6 +174,7 @@ static sbps_status find_reference(sbps_run *run, findings *f, sbps_error *err)
 static sbps_status factor_hessian(sbps_run *run, sbps_error *err)
 {
     size_t d = run->target->dim;
+    if (!run->reference->hessian) return SBPS_OK;
     run->factor = new_doubles(d * d);
     if (!run->factor) return fail_memory(err);
     memcpy(run->factor, run->reference->hessian, d * d * sizeof *run->factor);
@@ -209,6 +239,11 @@ static sbps_status finish_plan(sbps_run *run, findings *f, sbps_error *err)
     sbps_status status;
     run_plan *plan = run->plans, chosen;
     auto_choice choice;
+    if (!run->reference->hessian) {
+        plan_take_metric(plan, run->a);
+        run_follow(run, plan);
+        return SBPS_OK;
+    }
     status = plan_metric(plan, run->target, run->reference, &run->a, err);
     if (status == SBPS_OK)
         status = plan_finish(plan, run->options, run->reference, run->a, err);
@@ -253,7 +288,8 @@ sbps_status run_find_bends(sbps_run *run, sbps_error *err)
 {
     free(run->bent);
     run->bent = NULL;
-    if (!run->plan->sampler->bends || run->options->paper) return SBPS_OK;
+    if (!run->plan->sampler->bends || run->options->paper || !run->reference->hessian)
+        return SBPS_OK;
     if (run->reference->gradient_norm < PROFILE_FROM)
         return profile_bends(run->target, run->reference, run->a, &run->bent, err);
     mode *found;
@@ -322,6 +358,7 @@ sbps_status run_set_up(sbps_run *run, sbps_error *err)
     if (threads > run->options->chains) threads = run->options->chains; /* or fewer, of ranks */
     if ((status = make_target(run, err)) != SBPS_OK) return status;
     if ((status = name_parameters(run, err)) != SBPS_OK) return status;
+    if ((status = choose_watched(run, err)) != SBPS_OK) return status;
     status = see_rows(run, &found, err);
     findings_close(&found);
     if (status != SBPS_OK) return status;

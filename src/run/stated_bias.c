@@ -37,6 +37,7 @@ static void fill_sds(const sbps_run *run, double *sd)
 double run_bias_quick(const sbps_run *run)
 {
     if (unmetered(run)) return NAN;
+    if (!run->reference->hessian) return 0.0; /* hmc has no bounces to miss */
     double *sd = new_doubles(run->target->dim);
     if (!sd) return NAN;
     fill_sds(run, sd);

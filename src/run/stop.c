@@ -86,8 +86,8 @@ static agreement look_at_draws(const sbps_run *run)
         if (run->chains[c].d.state->count < least) least = run->chains[c].d.state->count;
     double *room = new_doubles(run->chain_count * least);
     if (!room) return (agreement){.rhat = INFINITY};
-    for (size_t j = 0; j < run->target->dim && all.rhat <= RHAT_GOAL; j++)
-        add_parameter(run, j, least, room, &all);
+    for (size_t j = 0; j < run->watched_count && all.rhat <= RHAT_GOAL; j++)
+        add_parameter(run, run->watched ? run->watched[j] : j, least, room, &all);
     free(room);
     return all;
 }
@@ -104,7 +104,7 @@ bool chains_apart(const sbps_run *run, double ess)
     double own = 0.0, rhat = 0.0;
     for (size_t i = 0; i < run->chain_count; i++)
         own += moments_min_ess(&run->moments_of[i], 1);
-    for (size_t j = 0; j < run->target->dim; j++)
+    for (size_t j = 0; j < run->watched_count; j++)
         rhat = fmax(rhat, moments_summarize(run->moments_of, run->chain_count, j).rhat);
     return rhat > RHAT_APART && own >= RHAT_WAIT * ess;
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define EXACT_WORK  4e8 /* rows x columns of all passes: at most so many for exact values, */
+#define LED_WORK    4e9 /* likewise, where there is no other way */
 #define NOISY_WORK  2e9 /* and so many for a round of batches */
 #define FIRST_BATCH ((size_t)64)
 #define GROWTH      4
@@ -233,11 +234,24 @@ static void split_values(const valuer *v)
     }
 }
 
+/* Where batches say nothing: values are exact, or not known. */
+static sbps_status value_led(const valuer *v, double passes, sbps_error *err)
+{
+    if (passes <= LED_WORK) return value_exactly(v, err);
+    for (size_t i = 0; i < draw_count(v); i++) v->r->potential[i] = v->r->potential_sd[i] = NAN;
+    return SBPS_OK;
+}
+
 sbps_status values_fill(const sbps_run *run, result *r, sbps_error *err)
 {
     valuer v = {.run = run, .r = r, .cv = run->cv};
     size_t total = rows_all(&run->data);
     bool exact = work(&v, (double)total) <= EXACT_WORK || total <= FIRST_BATCH * NODES;
+    if (run->target->model->lead) {
+        sbps_status valued = value_led(&v, work(&v, (double)total), err);
+        if (valued == SBPS_OK) split_values(&v);
+        return valued;
+    }
     sbps_status status = exact ? value_exactly(&v, err) : value_by_control(&v, err);
     if (!exact) valuer_close(&v);
     if (status == SBPS_OK) split_values(&v);

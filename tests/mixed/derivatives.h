@@ -34,7 +34,7 @@ static void check_derivatives(const grouped *t, double *w, double step, double s
 }
 
 /* Slopes of groups at w along a direction are their gradients' parts in it. */
-static void check_slopes(const grouped *t, const double *w)
+__attribute__((unused)) static void check_slopes(const grouped *t, const double *w)
 {
     const mixed *m = t->u->self;
     size_t d = t->u->dim, n = t->data->n;

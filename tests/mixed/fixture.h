@@ -20,6 +20,7 @@ typedef struct {
     size_t crossed, crossed_effects; /* levels of h, dealt out in turn: (1|h), (1+x1|h) */
     size_t nested,
         nested_effects; /* rows of each part of a group but the last: (1|g:k), (1+x1|g:k) */
+    bool joint;         /* nothing is integrated over */
 } grouped_spec;
 
 #define FIXED ((size_t)3) /* intercept, x1, x2 */
@@ -155,8 +156,8 @@ static grouped grouped_make(const grouped_spec *s)
     grouped out = {0};
     sbps_error err;
     CHECK(grouped_rows(r, &out.data, &err) == SBPS_OK);
-    if (posterior_open(out.data, mixed_of(out.data, model_find(s->model)), NULL, &out.u,
-                       &err) != SBPS_OK) {
+    if (posterior_open(out.data, mixed_of(out.data, model_find(s->model), s->joint), NULL,
+                       &out.u, &err) != SBPS_OK) {
         printf("%s\n", err.text);
         exit(1);
     }

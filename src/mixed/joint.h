@@ -1,0 +1,33 @@
+/* Groups without integrals: the effects of all factors are coordinates, standardised as crossed.h has it, and rows are
+ * what they are elsewhere. With many levels of several crossed factors that is cheaper than integrals over one of them:
+ * a row is looked at once, not at every node, and no matrix of coordinates is ever made.
+ *
+ * w leads to x, in which effects stand in the place of their eta; rows speak of x,
+ *
+ *   eta_i = x_i.beta + offset_i + sum over factors of z_i.u[level of row i].                           (1)
+ *
+ * For the files of this folder. */
+#ifndef MIXED_JOINT_H
+#define MIXED_JOINT_H
+
+#include "mixed/mixed.h"
+
+/* Shapes and coordinates are set already. */
+sbps_status joint_open(mixed *m, sbps_error *err);
+double joint_lead(const void *self, const double *w, double *at);
+void joint_back(const void *self, const double *w, double *gradient);
+size_t joint_scratch(const void *self, size_t n);
+void joint_loglik(const void *self, row_range r, const double *at, double *room, double *out);
+void joint_gradient(const void *self, row_range r, const double *at, const double *factor,
+                    double *room, double *out);
+double joint_work(const void *self);
+
+/* joint_levels.c: levels first.. of a factor. Sums over them of (2) of crossed.h; effects into `at`. */
+double levels_lead(const other_factor *o, size_t levels, const double *w, double *at);
+/* gradient of U by effects becomes that by eta, and that by the covariance grows. */
+void levels_back(const other_factor *o, size_t levels, const double *w, double *gradient);
+/* P and b of a level from what its rows say, so that eta = 0 stands for the effects u. */
+void level_set(other_factor *o, const effect_spread *at, size_t level, const double *precision,
+               const double *u);
+
+#endif

@@ -1,0 +1,109 @@
+/* Set-up of models with so many coordinates that no matrix of them is made, whose rows speak of a point that w leads
+ * to: effects of all factors of a table of groups. Standards of the effects by what rows say near the mode, the mode
+ * by L-BFGS, standards once more, until the sds rest; then a metric from products of the Hessian. */
+#include "base/dense.h"
+#include "base/memory.h"
+#include "run/run.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROUNDS_MOST 12
+#define STILL       0.1 /* posterior sds: as near as parameters come to rest */
+#define NEAR        0.3 /* posterior sds, all coordinates together: near enough to the mode */
+#define STEPS       ((size_t)60) /* of Lanczos */
+#define EFFECT_WORK 40.0         /* of its way there and back */
+
+typedef struct {
+    const posterior *u;
+    const double *w;
+} place;
+
+static sbps_status product(const void *self, const double *v, double *hv, sbps_error *err)
+{
+    const place *p = self;
+    return posterior_hessian_vector(p->u, p->w, v, hv, err);
+}
+
+/* All that is no effect, to be freed. */
+static sbps_status find_core(const posterior *u, size_t **at, size_t *count, sbps_error *err)
+{
+    model_derived of;
+    *count = 0;
+    *at = calloc(u->dim + 1, sizeof **at);
+    for (size_t j = 0; *at && j < u->dim; j++)
+        if (!posterior_derived(u, j, &of) || !of.effect) (*at)[(*count)++] = j;
+    return *at ? SBPS_OK : fail_memory(err);
+}
+
+static sbps_status look_around(const posterior *u, const metric_core *core, const double *w,
+                               size_t steps, metric **a, sbps_error *err)
+{
+    const place here = {u, w};
+    metric_destroy(*a);
+    double rows_work = u->model->work(u->self) * (double)u->data->n;
+    const metric_source h = {&here, product, rows_work + EFFECT_WORK * (double)u->dim};
+    return metric_from_products(u->dim, core, steps, h, a, err);
+}
+
+/* How far the core has moved, in its sds given all else. */
+static sbps_status moved(const posterior *u, const metric_core *core, const metric *a,
+                         const double *from, const double *to, double *out, sbps_error *err)
+{
+    double *x = new_doubles(2 * u->dim), *y = x + u->dim;
+    if (!x) return fail_memory(err);
+    for (size_t i = 0; i < core->count; i++)
+        x[core->at[i]] = to[core->at[i]] - from[core->at[i]];
+    a->kind->precision(a, x, y);
+    *out = sqrt(dot(u->dim, x, y));
+    free(x);
+    return SBPS_OK;
+}
+
+/* Standards where w is, and from there to the mode. */
+static sbps_status come_nearer(const posterior *u, const metric_core *core, double *w,
+                               metric **a, mode **found, double *way, sbps_error *err)
+{
+    mode_destroy(*found);
+    *found = NULL;
+    sbps_status status = mixed_joint_anchor(u->self, u->data, w, err);
+    if (status == SBPS_OK) status = look_around(u, core, w, 0, a, err);
+    if (status == SBPS_OK) status = mode_find_wide(u, w, *a, NEAR, found, err);
+    if (status == SBPS_OK) status = moved(u, core, *a, w, (*found)->w, way, err);
+    if (status == SBPS_OK) memcpy(w, (*found)->w, u->dim * sizeof *w);
+    return status;
+}
+
+static sbps_status search(const posterior *u, const metric_core *core, metric **a, mode **found,
+                          sbps_error *err)
+{
+    double way = INFINITY, *w = new_doubles(u->dim);
+    sbps_status status = w ? SBPS_OK : fail_memory(err);
+    if (w) u->model->start(u->self, w);
+    for (int i = 0; i < ROUNDS_MOST && way > STILL && status == SBPS_OK; i++)
+        status = come_nearer(u, core, w, a, found, &way, err);
+    free(w);
+    return status;
+}
+
+sbps_status wide_find(const posterior *u, bool given, metric **a, mode **found, sbps_error *err)
+{
+    size_t *at, count;
+    *a = NULL;
+    *found = NULL;
+    if (given)
+        return fail(err, SBPS_BAD_ARG,
+                    "--start: effects of crossed factors are sampled in standards that the "
+                    "search for the mode sets: there is no point to start from");
+    sbps_status status = find_core(u, &at, &count, err);
+    const metric_core core = {at, count};
+    if (status == SBPS_OK) status = search(u, &core, a, found, err);
+    if (status == SBPS_OK) status = look_around(u, &core, (*found)->w, STEPS, a, err);
+    free(at);
+    if (status == SBPS_OK) return SBPS_OK;
+    mode_destroy(*found);
+    metric_destroy(*a);
+    *found = NULL;
+    *a = NULL;
+    return status;
+}

@@ -1,0 +1,253 @@
+/* Groups without integrals: derivatives agree with differences, the density is that of rows and effects whatever
+ * standards are set, standards set at a point leave its effects where they are and make their curvature 1; and the
+ * metric from products of the Hessian is the one that its formula says. */
+#include "mixed/joint.h"
+#include "derivatives.h"
+#include "metric/metric.h"
+#include "posterior/log_prior.h"
+
+static const grouped_spec specs[] = {
+    {.model = "linear",
+     .groups = 12,
+     .each = 6,
+     .effects = 1,
+     .sd = {1.0, 0.0},
+     .crossed = 7,
+     .crossed_effects = 1,
+     .joint = true,
+     .seed = 3},
+    {.model = "logistic",
+     .groups = 9,
+     .each = 7,
+     .effects = 2,
+     .sd = {1.0, 0.5},
+     .cor = 0.4,
+     .weights = true,
+     .crossed = 5,
+     .crossed_effects = 2,
+     .joint = true,
+     .seed = 4},
+    {.model = "poisson",
+     .groups = 10,
+     .each = 5,
+     .effects = 1,
+     .sd = {0.5, 0.0},
+     .crossed = 6,
+     .crossed_effects = 2,
+     .joint = true,
+     .seed = 5},
+};
+#define SPECS (sizeof specs / sizeof *specs)
+
+/* The priors that a run has of effects, and others that leave a mode. */
+static void give_priors(const posterior *u)
+{
+    model_derived of;
+    for (size_t j = 0; j < u->dim; j++) {
+        bool effect = posterior_derived(u, j, &of) && of.effect;
+        CHECK(prior_parse(u->scale[j] == SCALE_TANH  ? "lkj(2)"
+                          : u->scale[j] == SCALE_LOG ? "student_t(3,0,2.5)"
+                          : effect                   ? "normal(0,1)"
+                                                     : "normal(0,10)",
+                          &u->priors[j], NULL) == SBPS_OK);
+    }
+}
+
+static grouped make(const grouped_spec *s, double *w)
+{
+    grouped t = grouped_make(s);
+    rng r = rng_stream(s->seed, 1, RNG_TEST);
+    give_priors(t.u);
+    for (size_t j = 0; j < t.u->dim; j++) w[j] = 0.3 * rng_normal(&r);
+    return t;
+}
+
+TEST(derivatives_are_differences_in_all_standards)
+{
+    for (size_t i = 0; i < SPECS; i++) {
+        double w[DIM_MOST];
+        grouped t = make(&specs[i], w);
+        REQUIRE(t.u->dim <= DIM_MOST);
+        check_derivatives(&t, w, 1e-4, 1e-5);
+        CHECK(mixed_joint_anchor(t.u->self, t.data, w, NULL) == SBPS_OK);
+        rng r = rng_stream(1, i, RNG_TEST);
+        for (size_t j = 0; j < t.u->dim; j++) w[j] += 0.3 * rng_normal(&r);
+        check_derivatives(&t, w, 1e-4, 1e-5);
+        grouped_close(&t);
+    }
+}
+
+static double log_normal(double x, double sd)
+{
+    return -0.5 * log(2.0 * M_PI) - log(sd) - 0.5 * x * x / (sd * sd);
+}
+
+/* -log p(rows | u) - log p(u), by (1) of joint.h, of a linear model with one effect a level. */
+static double direct(const grouped *t, const double *w, const double *at)
+{
+    const mixed *m = t->u->self;
+    const rows *r = m->data;
+    double total = 0.0, sigma = exp(w[m->aux]);
+    for (size_t i = 0; i < r->n; i++) {
+        double eta = dot(FIXED, r->x + i * r->stride, w);
+        for (size_t f = 0; f < m->others; f++)
+            eta += at[m->other[f].first + m->groups->factor[m->other[f].factor].of[i]];
+        total -= log_normal(r->y[i] - eta, sigma);
+    }
+    for (size_t f = 0; f < m->others; f++)
+        for (size_t l = 0; l < m->groups->factor[m->other[f].factor].levels; l++)
+            total -= log_normal(at[m->other[f].first + l], exp(w[m->other[f].spread]));
+    return total;
+}
+
+/* sum log du/d eta, by differences */
+static double log_stretch(const grouped *t, double *w)
+{
+    const mixed *m = t->u->self;
+    double low[DIM_MOST], high[DIM_MOST], total = 0.0;
+    for (size_t j = m->other[0].first; j < m->aux; j++) {
+        double here = w[j];
+        w[j] = here - 0.5;
+        joint_lead(m, w, low);
+        w[j] = here + 0.5;
+        joint_lead(m, w, high);
+        w[j] = here;
+        total += log(high[j] - low[j]);
+    }
+    return total;
+}
+
+/* Densities of eta and of u differ by the stretch, and by nothing else from one point to another. */
+TEST(the_density_is_that_of_rows_and_effects)
+{
+    double w[DIM_MOST], at[DIM_MOST], first = 0.0;
+    grouped t = make(&specs[0], w);
+    rng r = rng_stream(2, 0, RNG_TEST);
+    for (int i = 0; i < 6; i++) {
+        double value, own = 0.0;
+        const mixed *m = t.u->self;
+        if (i == 3) CHECK(mixed_joint_anchor(t.u->self, t.data, w, NULL) == SBPS_OK);
+        for (size_t j = 0; j < t.u->dim; j++) w[j] += 0.2 * rng_normal(&r);
+        CHECK(posterior_value(t.u, w, &value, NULL) == SBPS_OK);
+        joint_lead(m, w, at);
+        for (size_t j = m->other[0].first; j < m->aux; j++) own += log_normal(w[j], 1.0);
+        double others = log_prior_value(t.u, w) - own;
+        double left = value + others + log_stretch(&t, w) - direct(&t, w, at);
+        if (i == 0) first = left;
+        CHECK_NEAR(left, first, 1e-9);
+    }
+    grouped_close(&t);
+}
+
+TEST(standards_are_set_where_the_effects_are)
+{
+    for (size_t i = 0; i < SPECS; i++) {
+        double w[DIM_MOST], before[DIM_MOST], after[DIM_MOST], unit[DIM_MOST], hv[DIM_MOST];
+        grouped t = make(&specs[i], w);
+        const mixed *m = t.u->self;
+        for (int twice = 0; twice < 2; twice++) {
+            joint_lead(m, w, before);
+            CHECK(mixed_joint_anchor(t.u->self, t.data, w, NULL) == SBPS_OK);
+            joint_lead(m, w, after);
+            for (size_t j = 0; j < m->dim; j++) CHECK_NEAR(after[j], before[j], 1e-10);
+            for (size_t j = m->other[0].first; j < m->aux; j++) CHECK(w[j] == 0.0);
+        }
+        for (size_t j = m->other[0].first; j < m->aux; j++) {
+            memset(unit, 0, sizeof unit);
+            unit[j] = 1.0;
+            CHECK(posterior_hessian_vector(t.u, w, unit, hv, NULL) == SBPS_OK);
+            CHECK_NEAR(hv[j], 1.0, 1e-6);
+        }
+        grouped_close(&t);
+    }
+}
+
+/* ---- the metric ---- */
+
+typedef struct {
+    size_t d;
+    double matrix[DIM_MOST * DIM_MOST];
+} known;
+
+static sbps_status product(const void *self, const double *v, double *hv, sbps_error *err)
+{
+    const known *k = self;
+    (void)err;
+    for (size_t i = 0; i < k->d; i++) hv[i] = dot(k->d, k->matrix + i * k->d, v);
+    return SBPS_OK;
+}
+
+/* The first three of any curvature and tied to all, the others with ones on the diagonal and a mean that nothing
+ * holds. */
+static void make_matrix(known *k, size_t d)
+{
+    rng r = rng_stream(9, d, RNG_TEST);
+    double columns[DIM_MOST][DIM_MOST];
+    k->d = d;
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++)
+            columns[i][j] = (i == j) + (i >= 3) * 0.9 + 0.05 * rng_normal(&r);
+    for (size_t i = 0; i < d; i++) {
+        double scale = i < 3 ? pow(50.0, (double)i) : 1.0;
+        scale /= norm(d, columns[i]);
+        for (size_t j = 0; j < d; j++) columns[i][j] *= scale;
+    }
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) k->matrix[i * d + j] = dot(d, columns[i], columns[j]);
+}
+
+/* The largest eigenvalue of A'HA, or of most - A'HA. */
+static double largest(const metric *a, const known *k, double most)
+{
+    double v[DIM_MOST], x[DIM_MOST], y[DIM_MOST], length = 0.0;
+    for (size_t j = 0; j < k->d; j++) v[j] = 1.0 + 0.1 * (double)(j % 7);
+    for (int i = 0; i < 3000; i++) {
+        a->kind->forward(a, v, x);
+        product(k, x, y, NULL);
+        a->kind->transpose(a, y, x);
+        for (size_t j = 0; j < k->d && most > 0.0; j++) x[j] = most * v[j] - x[j];
+        length = norm(k->d, x);
+        for (size_t j = 0; j < k->d; j++) v[j] = x[j] / length;
+    }
+    return length;
+}
+
+TEST(the_metric_by_products_leaves_little_spread)
+{
+    static const size_t at[] = {0, 1, 2};
+    const metric_core core = {at, 3};
+    known k;
+    metric *a;
+    make_matrix(&k, 40);
+    const metric_source h = {&k, product, 1e6};
+    REQUIRE(metric_from_products(k.d, &core, 0, h, &a, NULL) == SBPS_OK);
+    double before = largest(a, &k, 0.0);
+    metric_destroy(a);
+    REQUIRE(metric_from_products(k.d, &core, k.d, h, &a, NULL) == SBPS_OK);
+    double most = largest(a, &k, 0.0), least = 4.0 - largest(a, &k, 4.0);
+    printf("largest %.3g without pairs, with them %.3g, least %.3g\n", before, most, least);
+    CHECK(before > 10.0);
+    CHECK(most < 2.0 && least > 0.5);
+    metric_destroy(a);
+}
+
+/* (A A')^-1 undoes A A'. */
+TEST(the_metric_by_products_knows_its_inverse)
+{
+    static const size_t at[] = {1, 4, 30};
+    const metric_core core = {at, 3};
+    known k;
+    metric *a;
+    double x[DIM_MOST], y[DIM_MOST], z[DIM_MOST];
+    make_matrix(&k, 40);
+    const metric_source h = {&k, product, 1e6};
+    REQUIRE(metric_from_products(k.d, &core, 20, h, &a, NULL) == SBPS_OK);
+    for (size_t j = 0; j < k.d; j++) x[j] = cos((double)j);
+    a->kind->transpose(a, x, y);
+    a->kind->forward(a, y, z);
+    a->kind->precision(a, z, y);
+    for (size_t j = 0; j < k.d; j++) CHECK_NEAR(y[j], x[j], 1e-8);
+    metric_destroy(a);
+}
+
+CHECK_MAIN
