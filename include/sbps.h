@@ -238,7 +238,8 @@ typedef struct {
 /* A table of `rows` rows and `count` columns, as if they were read from a CSV file with these cells: formulas, text as
  * categories, groups, missing cells and what is told of them, all by the options of sbps_table_read, and with the
  * same numbers the same table. Types are those given: text stays text where it looks like numbers. Sentences speak of
- * table:17, row 17. `watch` may be NULL. */
+ * table:17, row 17. `watch` may be NULL. With the option storage `given`, see docs/memory.md, nothing is copied but the
+ * target: columns are then borrowed until the table is destroyed. */
 SBPS_API sbps_status sbps_table_from_columns(size_t rows, size_t count,
                                              const sbps_column *columns,
                                              const sbps_options *options,

@@ -13,7 +13,7 @@ extras=(libzstd-dev liblzma-dev # may be missing: tables packed by zstd and xz; 
         libopenmpi-dev openmpi-bin) # ranks, likewise
 browsers=(chromium) # pages are looked at by it; without it those tests are skipped
 painters=(python3 python3-numpy python3-netcdf4 gnuplot-nox fonts-dejavu-core)
-referees=(clang clang-format netcdf-bin python3-xarray r-base-core r-cran-posterior "${painters[@]}")
+referees=(clang clang-format netcdf-bin python3-xarray python3-scipy python3-sklearn r-base-core r-cran-posterior "${painters[@]}")
 peers=(python3 python3-numpy python3-netcdf4 g++ libboost-dev r-base-dev r-cran-posterior r-cran-rstan
        r-cran-data.table python3-sklearn)
 

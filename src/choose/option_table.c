@@ -103,11 +103,12 @@ static const option_spec lines[] = {
      .help =
          "Centre every feature and divide it by its standard deviation; coefficients are then "
          "those of the standardised features."},
-    {CHOICE("storage", storage, "auto" STORAGE_KINDS(KIND_CHOICE), "auto"), DATA,
+    {CHOICE("storage", storage, "auto" STORAGE_KINDS(KIND_CHOICE) "|given", "auto"), DATA,
      .help =
          "How the table is kept in memory. float: half the size, values rounded to 7 digits, "
-         "sums still double. sparse: only what is not 0. auto: sparse where that is cheaper, "
-         "else double."},
+         "sums still double. sparse: only what is not 0. given: not at all, for columns of "
+         "doubles that a program has in its memory. auto: sparse where that is cheaper, else "
+         "double."},
     {TEXT("prior", prior, "PRIOR", "auto"), DATA,
      .help =
          "Prior of the coefficients, such as normal(0,2.5); `sbps list priors` names them. "

@@ -73,7 +73,7 @@ uint64_t hash_seed(const rows *r)
     const uint64_t shape[] = {r->n, r->d, r->stride, r->intercept};
     uint64_t h = hash_bytes(0, shape, sizeof shape);
     h = hash_bytes(h, r->storage->name, strlen(r->storage->name));
-    return r->x ? h : mix(h, 1);
+    return r->x || r->place ? h : mix(h, 1);
 }
 
 uint64_t hash_join(uint64_t others, uint64_t piece, size_t index, size_t count)

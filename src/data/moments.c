@@ -14,6 +14,7 @@
 
 #include "base/memory.h"
 #include "base/workers.h"
+#include "data/given.h"
 #include "data/hash.h"
 #include <math.h>
 #include <stdatomic.h>
@@ -115,6 +116,7 @@ static void join(size_t width, size_t have, size_t more, double *mean, const dou
 static const double *rows_of_block(const rows *r, size_t first, size_t count, double *room)
 {
     if (r->x) return r->x + first * r->stride;
+    if (r->place) return given_rows(r, rows_from(first, count), room), room;
     for (size_t i = 0; i < count; i++) r->storage->decode(r, first + i, room + i * r->stride);
     return room;
 }
@@ -139,7 +141,8 @@ static void survey_piece(void *self, unsigned worker, size_t index)
         const double *x = rows_of_block(r, begin + done, n, room);
         block_moments(s->width, r->stride, n, x, own);
         join(s->width, done, n, s->of_piece + 2 * s->width * index, own);
-        const unsigned char *at = bytes + (begin + done) * row_bytes;
+        const unsigned char *at =
+            r->place ? (const unsigned char *)x : bytes + (begin + done) * row_bytes;
         if (s->hashed && done + n < count) hash_more(&hash, at, n * row_bytes);
         if (!s->hashed || done + n < count) continue;
         uint64_t piece = hash_close(&hash, at, n * row_bytes);

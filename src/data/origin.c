@@ -45,8 +45,11 @@ typedef struct {
     uint16_t *pile;  /* of each row */
     size_t *next;    /* of each share and pile: rows of it, then the place of the next one */
     size_t *begin;   /* of each pile */
-    size_t *place;   /* where the rows of each pile go, in the order of the source */
-    size_t *to;      /* where each row goes */
+    uint32_t *place; /* where the rows of each pile go within it, in the order of the source */
+    size_t *list;    /* room for `longest` a thread */
+    size_t longest;  /* pile */
+    size_t *to;      /* where each row goes, or */
+    uint32_t *from;  /* which row goes to each place; one of both */
 } deal;
 
 static size_t share_begin(const deal *d, size_t share)
@@ -87,10 +90,11 @@ static void permute_pile(void *self, unsigned worker, size_t b)
 {
     const deal *d = self;
     size_t begin = d->begin[b], count = d->begin[b + 1] - begin;
+    size_t *list = d->list + worker * d->longest;
     rng random = rng_stream(d->seed, 1 + SHARES + b, RNG_SHUFFLE);
-    (void)worker;
-    for (size_t i = begin; i < begin + count; i++) d->place[i] = i;
-    rng_choose(&random, count, count, d->place + begin);
+    for (size_t i = 0; i < count; i++) list[i] = i;
+    rng_choose(&random, count, count, list);
+    for (size_t i = 0; i < count; i++) d->place[begin + i] = (uint32_t)list[i];
 }
 
 static void place_share(void *self, unsigned worker, size_t share)
@@ -98,22 +102,39 @@ static void place_share(void *self, unsigned worker, size_t share)
     const deal *d = self;
     size_t *next = d->next + share * d->piles, end = share_begin(d, share + 1);
     (void)worker;
-    for (size_t i = share_begin(d, share); i < end; i++)
-        d->to[i] = d->place[next[d->pile[i]]++];
+    for (size_t i = share_begin(d, share); i < end; i++) {
+        size_t pile = d->pile[i], at = d->begin[pile] + d->place[next[pile]++];
+        if (d->to)
+            d->to[i] = at;
+        else
+            d->from[at] = (uint32_t)i;
+    }
+}
+
+/* Room to permute each pile in. */
+static bool open_lists(deal *d, unsigned threads)
+{
+    for (size_t b = 0; b < d->piles; b++)
+        if (d->begin[b + 1] - d->begin[b] > d->longest)
+            d->longest = d->begin[b + 1] - d->begin[b];
+    d->list = malloc((threads > 0 ? threads : 1) * (d->longest + 1) * sizeof *d->list);
+    return d->list;
 }
 
 static bool deal_out(deal *d, unsigned threads)
 {
     sbps_status status = workers_run(threads, SHARES, deal_share, d, NULL);
     lay_out(d);
-    if (status == SBPS_OK) status = workers_run(threads, d->piles, permute_pile, d, NULL);
+    if (status != SBPS_OK || !open_lists(d, threads)) return false;
+    status = workers_run(threads, d->piles, permute_pile, d, NULL);
     if (status == SBPS_OK) status = workers_run(threads, SHARES, place_share, d, NULL);
     return status == SBPS_OK;
 }
 
-static bool permute_many(uint64_t seed, size_t n, size_t *to, unsigned threads)
+/* Into `to` or `from`. */
+static bool permute_many(uint64_t seed, size_t n, size_t *to, uint32_t *from, unsigned threads)
 {
-    deal d = {.seed = seed, .n = n, .piles = 2, .to = to};
+    deal d = {.seed = seed, .n = n, .piles = 2, .to = to, .from = from};
     while (d.piles < (size_t)1 << PILE_BITS && n / d.piles >= 2 * PILE_ROWS) d.piles *= 2;
     d.pile = malloc(n * sizeof *d.pile);
     d.next = calloc(SHARES * d.piles, sizeof *d.next);
@@ -124,6 +145,7 @@ static bool permute_many(uint64_t seed, size_t n, size_t *to, unsigned threads)
     free(d.next);
     free(d.begin);
     free(d.place);
+    free(d.list);
     return done;
 }
 
@@ -135,8 +157,20 @@ size_t *shuffled_places(uint64_t seed, size_t n, unsigned threads)
         permute(seed, n, to);
         return to;
     }
-    if (permute_many(seed, n, to, threads)) return to;
+    if (permute_many(seed, n, to, NULL, threads)) return to;
     free(to);
+    return NULL;
+}
+
+uint32_t *shuffled_sources(uint64_t seed, size_t n, unsigned threads)
+{
+    uint32_t *from = malloc(n * sizeof *from);
+    size_t *to = from && n <= FEW ? shuffled_places(seed, n, 1) : NULL;
+    for (size_t i = 0; to && i < n; i++) from[to[i]] = (uint32_t)i;
+    bool done = from && (to || (n > FEW && permute_many(seed, n, NULL, from, threads)));
+    free(to);
+    if (done) return from;
+    free(from);
     return NULL;
 }
 

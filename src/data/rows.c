@@ -32,6 +32,8 @@ void rows_destroy(rows *r)
     free(r->start);
     free(r->column);
     free(r->value);
+    free(r->place);
+    free(r->from);
     free(r->y);
     free(r->weight);
     free(r->offset);

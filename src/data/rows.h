@@ -26,6 +26,12 @@ typedef struct {
     double origin; /* target less offset of the table's first row */
 } row_share;
 
+/* Where a caller has the numbers of a column. */
+typedef struct {
+    const unsigned char *first;
+    ptrdiff_t step; /* bytes from row to row */
+} column_place;
+
 typedef struct rows {
     const storage_kind *storage; /* how the numbers of x lie in memory */
     size_t n, d;    /* rows; coefficients per row, the intercept's 1 (first) included */
@@ -37,14 +43,18 @@ typedef struct rows {
     uint64_t *start;  /* n + 1: row i has the entries start[i] to start[i + 1] - 1 */
     uint32_t *column; /* increasing within a row */
     double *value;    /* NULL: 1 each */
-    double *y;        /* n */
-    double *weight;   /* n, or NULL: 1 each */
-    double *offset;   /* n, or NULL: 0 each; added to the linear predictor */
-    char **names;     /* d: "intercept", column, or column=level */
-    double *sd;       /* d: population sd of each column as stored (0 for the intercept) */
-    double *mean;     /* d */
-    char *target;     /* name of the target */
-    char **labels;    /* that y = 0, 1, ... stand for; NULL: y holds numbers */
+    /* where it is the caller's, else NULL, see given.c: columns (d, the intercept's unset), and the caller's row that row i
+     * is (n) */
+    column_place *place;
+    uint32_t *from;
+    double *y;      /* n */
+    double *weight; /* n, or NULL: 1 each */
+    double *offset; /* n, or NULL: 0 each; added to the linear predictor */
+    char **names;   /* d: "intercept", column, or column=level */
+    double *sd;     /* d: population sd of each column as stored (0 for the intercept) */
+    double *mean;   /* d */
+    char *target;   /* name of the target */
+    char **labels;  /* that y = 0, 1, ... stand for; NULL: y holds numbers */
     size_t label_count;
     char *
         design; /* how rows to come are treated as these were, see read/blueprint.h; NULL: unknown */
@@ -108,6 +118,7 @@ struct storage_kind {
     X(storage, sparse) /* entries that are not 0 */
 
 STORAGE_KINDS(KIND_DECLARED)
+extern const storage_kind storage_given; /* not of files: where a caller has them */
 
 /* Columns up to which outer products of rows are made by a kernel of ours; OpenBLAS has more cache in view. */
 #define OUTER_COLUMNS ((size_t)160)

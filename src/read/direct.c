@@ -255,7 +255,7 @@ static sbps_status read_all(direct *d, bool *done)
 }
 
 /* Whether a formula can be evaluated only when all rows are there. */
-static bool needs_all(const formula *f)
+bool formula_waits(const formula *f)
 {
     for (size_t k = 0; f && k < f->variables; k++)
         if (variable_waits(&f->variable[k])) return true;
@@ -267,7 +267,7 @@ static bool is_plain(const row_source *s, const rows_spec *spec, size_t size)
     const plan *p = s->plan;
     bool large = size >= DIRECT_LEAST || spec->part_bytes > 0;
     bool sparse = storage_of(spec, 0, INFINITY) == &storage_sparse;
-    return large && !sparse && !needs_all(p->formula) && p->categories == 0 &&
+    return large && !sparse && !formula_waits(p->formula) && p->categories == 0 &&
            !p->drop_missing && s->names.filled >= PACK_BELOW &&
            storage_check(spec, NULL) == SBPS_OK;
 }

@@ -9,4 +9,7 @@
 sbps_status direct_read(const row_source *s, const rows_spec *spec, rows **out, bool *done,
                         sbps_error *err);
 
+/* Whether it can be evaluated only when all rows are there, or has groups; NULL: it cannot. */
+bool formula_waits(const formula *f);
+
 #endif

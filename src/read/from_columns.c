@@ -1,6 +1,6 @@
 /* Columns of a caller become fields, one run of all rows. */
 #include "base/memory.h"
-#include "read/field_reader.h"
+#include "read/in_place.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +91,14 @@ static sbps_status take_columns(size_t n, size_t count, const sbps_column *given
     return SBPS_OK;
 }
 
+static sbps_status read_columns(field_reader *r, const field *fields, size_t n, rows **out,
+                                sbps_error *err)
+{
+    if (in_place_wanted(r->spec)) return in_place_create(r, fields, n, out, err);
+    sbps_status status = field_reader_add(r, fields, n, err);
+    return status == SBPS_OK ? field_reader_finish(r, out, err) : status;
+}
+
 sbps_status rows_from_columns(size_t n, size_t count, const sbps_column *given,
                               const rows_spec *spec, rows **out, sbps_error *err)
 {
@@ -104,8 +112,7 @@ sbps_status rows_from_columns(size_t n, size_t count, const sbps_column *given,
         status = fail(err, SBPS_BAD_ARG, "the table's columns are NULL");
     if (status == SBPS_OK) status = take_columns(n, count, given, &set, err);
     if (status == SBPS_OK) status = field_reader_open(set.about, count, spec, &reader, err);
-    if (status == SBPS_OK) status = field_reader_add(&reader, set.fields, n, err);
-    if (status == SBPS_OK) status = field_reader_finish(&reader, out, err);
+    if (status == SBPS_OK) status = read_columns(&reader, set.fields, n, out, err);
     field_reader_close(&reader);
     free(set.about);
     free(set.fields);

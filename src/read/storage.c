@@ -136,6 +136,10 @@ static sbps_status refuse(const rows_spec *spec, sbps_error *err)
 sbps_status storage_check(const rows_spec *spec, sbps_error *err)
 {
     bool sparse = asks_for(spec, &storage_sparse), single = asks_for(spec, &storage_float);
+    if (asks_for(spec, &storage_given))
+        return fail(err, SBPS_BAD_ARG,
+                    "--storage given: columns of a program's memory can stay where they are, "
+                    "and these are none; leave --storage out");
     if ((sparse || single) && spec->needs_doubles) return refuse(spec, err);
     return sparse && spec->standardize ? refuse(spec, err) : SBPS_OK;
 }

@@ -59,6 +59,21 @@ TEST(neighbours_of_many_part_at_random)
     CHECK_Z(fixed, (double)seeds, sqrt((double)seeds), MAX_Z);
 }
 
+TEST(sources_are_the_inverse_of_places)
+{
+    static const size_t sizes[] = {1, 2, 1000, 65536, 65537, 300001};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        size_t n = sizes[k], *to = shuffled_places(7, n, 1);
+        uint32_t *from = shuffled_sources(7, n, 1 + (unsigned)k % 3);
+        REQUIRE(to && from);
+        size_t wrong = 0;
+        for (size_t i = 0; i < n; i++) wrong += from[to[i]] != i;
+        CHECK(wrong == 0);
+        free(to);
+        free(from);
+    }
+}
+
 /* rows_origin is the inverse. */
 TEST(a_row_is_found_where_it_was)
 {

@@ -65,7 +65,7 @@ class Sentences(Case):
         self.refused(two, "the same name", names=["y", "y"])
         self.refused(numpy.ones(3), "two dimensions", names=["y"])
         self.refused({"y": numpy.ones(2), "x": two}, "column 'x' has 2 dimensions")
-        for kind in ("complex128", "M8[s]", "S3", "V8"):
+        for kind in ("complex128", "m8[s]", "S3", "V8"):
             self.refused({"y": numpy.ones(2), "x": numpy.zeros(2, kind)}, "column 'x' is of type")
 
     def test_sentences_are_those_of_the_command_line(self):

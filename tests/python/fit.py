@@ -3,11 +3,14 @@
 as; and what is told of them is what the command line prints."""
 import json
 import re
+import sys
+import types
 import unittest
 
 import numpy
 from common import FLAGS, FORMULA, OPTIONS, Case, example, main, program, sbps, write_csv
 from arrow import Producer
+from sbps import _progress
 
 try:
     import pandas
@@ -17,6 +20,24 @@ try:
     import xarray
 except ImportError:
     xarray = None
+try:
+    import scipy.sparse
+except ImportError:
+    scipy = None
+
+
+class Interchange:
+    """A data frame that speaks the interchange protocol alone."""
+
+    def __init__(self, frame):
+        self.__dataframe__ = frame.__dataframe__
+
+
+class Stream(Producer):
+    """A producer of Arrow streams that pandas knows, as those of pyarrow do."""
+
+    def to_pandas(self):
+        return pandas.DataFrame(self.columns)
 
 
 class SameDraws(Case):
@@ -65,6 +86,58 @@ class SameDraws(Case):
         self.assert_same_draws(self.fit(producer), self.reference)
         self.assertEqual(producer.releases, 1)
 
+    def test_of_numbers_that_stay_where_they_are(self):
+        matrix = numpy.column_stack([self.columns["y"], self.columns["x"], self.columns["z"]]).astype(float)
+        program("sample", self.table, "y ~ x + z", *FLAGS, "-o", self.path("matrix.nc"))
+        for order in "CF":
+            given = self.fit(numpy.asarray(matrix, order=order), "y ~ x + z", names=["y", "x", "z"], storage="given")
+            self.assertIn("given", given.chosen)
+            self.assert_same_draws(given, sbps.read(self.path("matrix.nc")))
+        with self.assertRaisesRegex(sbps.BadArg, "--storage given: column 'z' of the design is no column of doubles"):
+            self.fit(dict(self.columns), "y ~ x + z", storage="given")
+
+    @unittest.skipUnless(scipy, "scipy is not there")
+    def test_of_a_sparse_matrix(self):
+        matrix = numpy.column_stack([self.columns["y"], self.columns["x"], self.columns["z"]]).astype(float)
+        matrix[numpy.abs(matrix) < 0.7] = 0
+        names = ["y", "x", "z"]
+        dense = self.fit(matrix, "y ~ x + z", names=names)
+        for kind in (scipy.sparse.csr_matrix, scipy.sparse.csc_matrix, scipy.sparse.coo_matrix, scipy.sparse.csr_array):
+            self.assert_same_draws(self.fit(kind(matrix), "y ~ x + z", names=names), dense)
+        for wrong, words in ((None, "there are none"), (["y"], "there are 1"), (["y", "x", "x"], "the same name")):
+            with self.assertRaisesRegex(sbps.BadArg, words):
+                self.fit(scipy.sparse.csr_matrix(matrix), "y ~ x", names=wrong)
+
+    def test_of_dates(self):
+        days = numpy.datetime64("2026-11-15") + numpy.arange(600) % 90
+        times = numpy.datetime64("2026-11-15T10:20:30") + 3600 * (numpy.arange(600) % 7).astype("m8[s]")
+        table = dict(self.columns, day=days, time=times)
+        write_csv(self.path("dates.csv"), dict(table, day=days.astype(str), time=times.astype(str)))
+        for formula in ("y ~ x + day", "y ~ x + time"):
+            self.assert_same_draws(self.fit(table, formula), self.fit(self.path("dates.csv"), formula))
+        weeks = dict(table, day=days.astype("M8[W]"))
+        self.assertEqual(self.fit(weeks, "y ~ day").names, ["intercept", "day"])
+        holes = dict(table, day=days.copy())
+        holes["day"][4] = "NaT"
+        with self.assertRaisesRegex(sbps.BadData, "table:5: column 'day'"):
+            self.fit(holes, "y ~ day")
+        if pandas:
+            frame = pandas.DataFrame(dict(self.columns, time=times))
+            self.assert_same_draws(self.fit(frame, "y ~ x + time"), self.fit(table, "y ~ x + time"))
+
+    @unittest.skipUnless(pandas and hasattr(pandas.api, "interchange"), "pandas is not there, or too old")
+    def test_of_the_interchange_protocol(self):
+        frame = pandas.DataFrame(self.columns)
+        self.assert_same_draws(self.fit(Interchange(frame.astype({"g": "category"}))), self.reference)
+
+    @unittest.skipUnless(pandas, "pandas is not there")
+    def test_of_an_arrow_stream_that_is_asked_again(self):
+        stream = Stream(self.columns, 250)
+        fit = self.fit(stream)
+        self.assertEqual(fit.predict(Stream(self.columns, 99), draws=True).tobytes(),
+                         fit.predict(self.columns, draws=True).tobytes())
+        self.assertEqual(str(fit.loo()), str(fit.loo(self.columns)))
+
     @unittest.skipUnless(pandas, "pandas is not there")
     def test_of_data_frames(self):
         frame = pandas.DataFrame(self.columns)
@@ -96,6 +169,24 @@ class SameDraws(Case):
     def test_without_a_table(self):
         program("sample", "--model", "gaussian", "--dim", "3", "--seed", "2", "-o", self.path("density.nc"))
         self.assert_same_draws(sbps.fit(model="gaussian", dim=3, seed=2), sbps.read(self.path("density.nc")))
+
+
+class Display(types.ModuleType):
+    """What of IPython a notebook's progress needs."""
+
+    def __init__(self, shown):
+        super().__init__("IPython")
+        self.shown, self.kernel = shown, True
+
+    def get_ipython(self):
+        return self
+
+    def display(self, what, **_):
+        self.shown.append(("display", what))
+        return self
+
+    def update(self, what, **_):
+        self.shown.append(("update", what))
 
 
 class Told(Case):
@@ -161,6 +252,33 @@ class Told(Case):
 
     def test_notebook_shows_a_table(self):
         self.assertRegex(self.fit._repr_html_(), r"<table>.*<td>x</td>")
+
+    def test_notebook_shows_progress_in_one_place(self):
+        shown = []
+        display = Display(shown)
+        sys.modules["IPython"], sys.modules["IPython.display"] = display, display
+        self.addCleanup(sys.modules.pop, "IPython")
+        self.addCleanup(sys.modules.pop, "IPython.display")
+        self.assertIsInstance(_progress.bar(None), _progress.NotebookBar)
+        self.assertNotIsInstance(_progress.bar(False), _progress.NotebookBar)
+        one = _progress.bar(None)
+        state = _progress.Progress(share_done=0.5, min_ess=12, max_rhat=1.01, seconds_left=float("nan"))
+        one.show(state)
+        one.show(state)
+        one.close()
+        self.assertEqual([what for what, _ in shown], ["display", "update", "update"])
+        self.assertIn("50%  ESS 12", shown[0][1]["text/plain"])
+        self.assertEqual(shown[-1][1]["text/plain"], "")
+
+    def test_arviz_has_every_parameter(self):
+        fake = types.ModuleType("arviz")
+        fake.from_dict = lambda posterior: posterior
+        real = sys.modules.get("arviz")
+        sys.modules["arviz"] = fake
+        self.addCleanup(lambda: sys.modules.pop("arviz") if real is None else sys.modules.update(arviz=real))
+        made = self.fit.to_inferencedata()
+        self.assertEqual(list(made), self.fit.names)
+        self.assertEqual(made["x"].tobytes(), self.fit.draws[:, :, 1].tobytes())
 
     def test_run_file_keeps_the_call(self):
         page = self.path("page.html")

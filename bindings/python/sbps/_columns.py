@@ -59,6 +59,28 @@ def from_matrix(data: Any, names: Optional[Sequence[str]]) -> list[Column]:
     return from_mapping({name: data[:, j] for j, name in enumerate(names)})
 
 
+def from_sparse(data: Any, names: Optional[Sequence[str]]) -> list[Column]:
+    """The columns of a matrix of scipy.sparse, each laid out in full."""
+    rows, count = data.shape
+    if names is None or len(names) != count:
+        raise BadArg(f"the matrix has {count} columns: want as many names, and there are "
+                     f"{'none' if names is None else len(names)}")
+    if len(set(names)) != len(names):
+        raise BadArg("two columns have the same name")
+    by_column = data.tocsc()
+    return from_mapping({name: by_column[:, [j]].toarray().ravel() for j, name in enumerate(names)})
+
+
+def from_interchange(data: Any) -> list[Column]:
+    """A data frame of another library, by the interchange protocol, which pandas reads."""
+    try:
+        from pandas.api.interchange import from_dataframe
+    except ImportError:
+        raise BadArg(f"{type(data).__name__} has __dataframe__, which pandas reads from 1.5 on, and that is not "
+                     "there") from None
+    return from_frame(from_dataframe(data))
+
+
 def from_frame(data: Any) -> list[Column]:
     """The columns of a pandas data frame."""
     if not data.columns.is_unique:
@@ -127,6 +149,8 @@ def from_numpy(name: str, values: Any) -> Column:
         if values.dtype.kind not in "iuf":
             raise no_type(name, f"masked {values.dtype}")
         values = values.astype("float64").filled(math.nan)
+    if values.dtype.kind == "M":
+        values = as_number(values)
     if values.dtype.str[1:] == "f2":
         values = values.astype("float32")
     kind = TYPE_OF_NUMPY.get(values.dtype.str[1:])
@@ -136,6 +160,18 @@ def from_numpy(name: str, values: Any) -> Column:
         values = values.astype(values.dtype.newbyteorder("=")).copy()  # a stride of 0 says nothing to the library
     stride = values.strides[0] if len(values) > 1 else 0
     return Column(name, kind, values.__array_interface__["data"][0], len(values), values, stride, source=values)
+
+
+def as_number(values: Any) -> Any:
+    """Dates as the library counts them: days since 1970 where days are all they tell, else seconds."""
+    import numpy
+
+    unit, _ = numpy.datetime_data(values.dtype)
+    if unit == "generic":
+        raise BadArg("an array of datetime64 without a unit")
+    days = unit in ("D", "W", "M", "Y")
+    since = values.astype("datetime64[D]") if days else values
+    return (since - numpy.datetime64(0, "D")) / numpy.timedelta64(1, "D" if days else "s")
 
 
 def is_missing(value: Any) -> bool:

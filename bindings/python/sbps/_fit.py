@@ -123,9 +123,17 @@ class Fit:
         return xarray.Dataset({"w": (("chain", "draw", "coef"), self.draws)},
                               coords={"chain": range(chains), "draw": range(draws), "coef": self.names})
 
+    def to_inferencedata(self) -> Any:
+        """The draws as ArviZ' `InferenceData` with the group `posterior`, each parameter a variable of its name. Needs
+        ArviZ."""
+        import arviz
+
+        return arviz.from_dict(posterior={name: self.draws[:, :, j] for j, name in enumerate(self.names)})
+
     def predict(self, new: Any, kind: str = "mean", draws: bool = False, *, names: Optional[Sequence[str]] = None,
                 new_levels: str = "error", max_draws: int = DRAWS_PREDICTED, seed: int = 1, threads: int = 0) -> Any:
-        """Predictions of the rows of `new`, which may be whatever `sbps.fit` takes but an Arrow stream.
+        """Predictions of the rows of `new`, which may be whatever `sbps.fit` takes. (Of what speaks Arrow alone, what pandas
+        can read as well.)
 
         kind: "mean" of the response, "linear" predictor, a new "outcome", or the log "density" of the outcome that a
         row has. Told are mean, sd and quantiles of each

@@ -1,16 +1,18 @@
 """The line that a terminal shows while a run goes on: the command line's, field by field."""
 from __future__ import annotations
 
+import html
 import math
 import shutil
 import sys
 import time
-from typing import TextIO
+from typing import Any, Optional, TextIO
 
 from ._library import Progress
 
 BAR_SECONDS = 0.2
 BAR_CELLS = 20
+NOTEBOOK_WIDTH = 100
 
 
 def duration(seconds: float) -> str:
@@ -73,9 +75,45 @@ class Bar:
             self.stream.flush()
 
 
-def bar(wanted: object) -> Bar:
-    """None: where standard error is a terminal."""
-    stream = sys.stderr
+class NotebookBar(Bar):
+    """The same line below the cell of a notebook, where it is shown anew in its place."""
+
+    def __init__(self, display: Any) -> None:
+        super().__init__(True, sys.stderr)
+        self.display, self.handle = display, None
+
+    def show(self, state: Progress) -> None:
+        self.tell(line(state, NOTEBOOK_WIDTH))
+        self.drawn, self.next = True, time.monotonic() + BAR_SECONDS
+
+    def tell(self, text: str) -> None:
+        shown = {"text/plain": text, "text/html": f"<pre>{html.escape(text)}</pre>"}
+        if self.handle is None:
+            self.handle = self.display(shown, raw=True, display_id=True)
+        else:
+            self.handle.update(shown, raw=True)
+
+    def close(self) -> None:
+        if self.drawn:
+            self.tell("")
+
+
+def notebook_display() -> Any:
+    """IPython's `display` where a notebook runs us, else None."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
+    if shell is None or not hasattr(shell, "kernel"):
+        return None
+    from IPython.display import display
+
+    return display
+
+
+def bar(wanted: Optional[bool]) -> Bar:
+    """None: where standard error is a terminal, and in a notebook."""
+    stream, display = sys.stderr, notebook_display()
+    if display is not None and wanted is not False:
+        return NotebookBar(display)
     if wanted is None:
         wanted = stream is not None and stream.isatty()
     return Bar(bool(wanted), stream)

@@ -82,8 +82,17 @@ class ArrowTable(Table):
 
     @contextlib.contextmanager
     def as_file(self) -> Iterator[bytes]:
+        with ColumnTable(self.columns()).as_file() as path:
+            yield path
+
+    def columns(self) -> list[_columns.Column]:
+        """By way of pandas, where the producer knows it."""
+        for way in ("to_pandas", "df"):  # pyarrow and polars; DuckDB
+            if callable(getattr(self.producer, way, None)):
+                return _columns.from_frame(getattr(self.producer, way)())
+        if hasattr(self.producer, "__dataframe__"):
+            return _columns.from_interchange(self.producer)
         raise BadArg("an Arrow stream serves to fit: here want a file, columns or a data frame")
-        yield
 
 
 class NoTable(Table):
@@ -132,7 +141,11 @@ def take(data: Any, names: Optional[Sequence[str]] = None) -> Table:
         return ColumnTable(_columns.from_frame(data))
     if _columns.is_of(data, "numpy") and hasattr(data, "ndim"):
         return ColumnTable(_columns.from_matrix(data, names))
+    if _columns.is_of(data, "scipy") and hasattr(data, "tocsc"):
+        return ColumnTable(_columns.from_sparse(data, names))
     if hasattr(data, "__arrow_c_stream__"):
         return ArrowTable(data)
+    if hasattr(data, "__dataframe__"):
+        return ColumnTable(_columns.from_interchange(data))
     raise BadArg(f"{type(data).__name__} is no table: want a file name, a dict of columns, a data frame, a numpy array "
-                 "with names, or what has __arrow_c_stream__")
+                 "or scipy.sparse matrix with names, or what has __arrow_c_stream__ or __dataframe__")

@@ -7,6 +7,7 @@ True
 """
 from __future__ import annotations
 
+import warnings
 from typing import Any, Optional
 
 import numpy
@@ -15,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ._fit import Fit, fit
+from .errors import NoMode, SbpsWarning
 
 try:
     from sklearn.utils.validation import validate_data
@@ -23,10 +25,19 @@ except ImportError:  # before scikit-learn 1.6
         return estimator._validate_data(*arrays, **how)
 
 TARGET = "y"
+EXACT = 1e-6  # relative: no more is left than rounding leaves, also of floats
 
 
 def columns_of(matrix: Any) -> dict[str, Any]:
     return {f"x{j}": matrix[:, j] for j in range(matrix.shape[1])}
+
+
+def exact_fit(matrix: Any, target: Any) -> Any:
+    """Intercept and weights without an error, the shortest; None where there are none."""
+    whole = numpy.column_stack([numpy.ones(len(matrix)), matrix]).astype(float)
+    weights = numpy.linalg.lstsq(whole, target.astype(float), rcond=None)[0]
+    left = numpy.abs(whole @ weights - target).max()
+    return weights if left <= EXACT * max(1.0, numpy.abs(target).max()) else None
 
 
 class Estimator(BaseEstimator):
@@ -55,14 +66,28 @@ class SbpsRegressor(RegressorMixin, Estimator):
     """Linear regression; `predict` gives posterior means."""
 
     def fit(self, X: Any, y: Any) -> "SbpsRegressor":
-        """Draws from the posterior of the coefficients; `fit_` has them."""
+        """Draws from the posterior of the coefficients; `fit_` has them.
+
+        Where the columns predict the target without an error the residual sd has no posterior. What is left of it as the sd
+        goes to 0 is the exact fit: `predict` then gives that, by `exact_`, `fit_` is None, and a warning tells."""
         matrix, target = validate_data(self, X, y, y_numeric=True, ensure_min_samples=2)
-        self.fit_ = self._draw(matrix, target.astype(float), "gaussian")
+        self.exact_ = None
+        try:
+            self.fit_ = self._draw(matrix, target.astype(float), "gaussian")
+        except NoMode as why:
+            self.exact_, self.fit_ = exact_fit(matrix, target), None
+            if self.exact_ is None:
+                raise
+            warnings.warn(f"{why}: predictions are those of the exact fit", SbpsWarning, stacklevel=2)
         return self
 
     def predict(self, X: Any) -> Any:
         """The posterior mean of each row."""
-        return self._mean(X)[:, 0]
+        check_is_fitted(self)
+        if self.exact_ is None:
+            return self._mean(X)[:, 0]
+        matrix = validate_data(self, X, reset=False)
+        return matrix @ self.exact_[1:] + self.exact_[0]
 
 
 class SbpsClassifier(ClassifierMixin, Estimator):
