@@ -71,7 +71,7 @@ interval_of <- function(draws, prob) {
 formula.sbps <- function(x, ...) x$formula
 
 family.sbps <- function(object, ...) {
-    if (is.function(object$family)) object$family() else object$family
+    if (is.function(object$family) && !inherits(object$family, "sbps_model")) object$family() else object$family
 }
 
 nobs.sbps <- function(object, ...) {

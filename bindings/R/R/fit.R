@@ -3,6 +3,7 @@
 # Names that rstanarm has for what the library calls otherwise.
 family_word <- function(family, formula, data) {
     if (is.character(family)) return(family)
+    if (inherits(family, "sbps_model")) return("function")
     if (is.function(family)) family <- family()
     if (!inherits(family, "family")) raise("SBPS_BAD_ARG", "family: want one of R's, such as binomial(), or a name as text")
     of <- paste0(family$family, "(", family$link, ")")
@@ -129,12 +130,13 @@ sbps <- function(formula, data = list(), family = gaussian(), prior = NULL, prio
 # All that is known before a run, and what was said, becomes a fit.
 sampled <- function(made, given, ranef, progress) {
     rows <- made$rows
-    given <- c(list(formula = made$text, family = made$word), given)
+    own <- if (inherits(made$family, "sbps_model")) made$family
+    given <- c(list(formula = made$text, family = if (is.null(own)) made$word), if (!is.null(own)) list(threads = 1), given)
     if (has_groups(made$formula) && isTRUE(ranef) && is.null(given$ranef)) given$ranef <- "all"
     given <- options_of(priors_given(given, made))
     path <- tempfile("sbps", fileext = ".nc")
     on.exit(unlink(path))
-    told <- answer(.Call(r_sample, rows, colnames(rows), given, command_of(made$call), path, isTRUE(progress)))
+    told <- answer(.Call(r_sample, rows, colnames(rows), given, command_of(made$call), path, isTRUE(progress), model_handed(own)))
     made$data <- rows
     fit_of(path, told, c(made[setdiff(names(made), c("rows", "text"))], list(options = given)))
 }

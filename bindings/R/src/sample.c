@@ -15,6 +15,7 @@ typedef struct {
     sbps_run *run;
     sbps_result *result;
     bool interrupted, tells;
+    bool alone; /* R's own thread does it all: the model is a function of R */
     size_t news; /* warnings of the run, the first of them */
     sbps_error warning[NEWS_MOST];
     sbps_progress state;
@@ -131,10 +132,10 @@ static sbps_status fly_round(task *t, bool *finished, sbps_error *err)
     flight f = {.of = t, .status = SBPS_OK};
     pthread_mutex_init(&f.lock, NULL);
     pthread_cond_init(&f.ended, NULL);
-    if (begin_round(&f, &thread)) {
+    if (!t->alone && begin_round(&f, &thread)) {
         while (!wait_a_little(&f)) look_for_interrupt(t);
         pthread_join(thread, NULL);
-    } else { /* no thread to be had: then without looks on the way */
+    } else { /* alone, or no thread to be had: without looks on the way */
         fly(&f);
     }
     look_for_interrupt(t);
@@ -214,7 +215,17 @@ typedef struct {
     column_set columns;
     settings set;
     const char *command, *output;
+    own_model *model; /* NULL: one of the library's */
 } request;
+
+/* An interrupt came while a function of R was asked. */
+static bool heed(void *self)
+{
+    task *t = self;
+    t->interrupted = true;
+    if (t->run) sbps_run_interrupt(t->run);
+    return t->run != NULL;
+}
 
 static sbps_status open_table(task *t, const request *r, sbps_error *err)
 {
@@ -226,6 +237,8 @@ static sbps_status open_table(task *t, const request *r, sbps_error *err)
 static sbps_status sample(task *t, const request *r, char **described, sbps_error *err)
 {
     sbps_status status = set_options(t, &r->set, err);
+    if (status == SBPS_OK && r->model)
+        status = sbps_options_set_model(t->options, &r->model->call, err);
     if (status == SBPS_OK) status = open_table(t, r, err);
     if (status == SBPS_OK) status = sbps_run_create(t->table, t->options, &t->run, err);
     if (status == SBPS_OK) status = sbps_run_describe(t->run, described, err);
@@ -235,17 +248,23 @@ static sbps_status sample(task *t, const request *r, char **described, sbps_erro
     return status == SBPS_OK ? keep(t, r->command, r->output, err) : status;
 }
 
-/* data: the name of a file, a list of columns or a matrix; output: the .nc that the draws go to. */
-SEXP r_sample(SEXP data, SEXP names, SEXP options, SEXP command, SEXP output, SEXP progress)
+/* data: the name of a file, a list of columns or a matrix; output: the .nc that the draws go to; model: NULL, or a function of R. */
+SEXP r_sample(SEXP data, SEXP names, SEXP options, SEXP command, SEXP output, SEXP progress,
+              SEXP model)
 {
     sbps_error err = {0};
     char *described = NULL;
-    task t = {.tells = Rf_asLogical(progress) == TRUE};
+    task t = {.tells = Rf_asLogical(progress) == TRUE, .alone = !Rf_isNull(model)};
+    own_model own = {.heed = heed, .self = &t};
     request r = {.path = only_text(data),
                  .set = settings_of(options),
                  .command = only_text(command),
                  .output = only_text(output)};
     if (!r.path) r.columns = columns_of(data, names);
+    if (t.alone) {
+        read_model(model, &own);
+        r.model = &own;
+    }
     sbps_status status = sample(&t, &r, &described, &err);
     SEXP out = PROTECT(status == SBPS_OK ? told_by(&t, described) : failed(&t, &err));
     sbps_free(described);

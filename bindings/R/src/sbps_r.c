@@ -69,7 +69,7 @@ bool interrupt_is_pending(void)
     }
 
 static const R_CallMethodDef routines[] = {
-    ROUTINE(r_sample, 6), ROUTINE(r_draws, 1),   ROUTINE(r_parameters, 1),
+    ROUTINE(r_sample, 7), ROUTINE(r_draws, 1),   ROUTINE(r_parameters, 1),
     ROUTINE(r_text, 4),   ROUTINE(r_predict, 5), {NULL, NULL, 0},
 };
 

@@ -28,9 +28,23 @@ typedef struct {
 
 column_set columns_of(SEXP data, SEXP names);
 
+/* ---- model.c ---- */
+
+/* A model as a function of R. `heed` is told of an interrupt; true: the run ends soon, and wants its answer still. */
+typedef struct {
+    SEXP guarded;
+    sbps_model_function call;
+    bool (*heed)(void *self);
+    void *self;
+} own_model;
+
+/* model: the list that model.R makes. All is borrowed from it. */
+void read_model(SEXP model, own_model *out);
+
 /* ---- routines ---- */
 
-SEXP r_sample(SEXP data, SEXP names, SEXP options, SEXP command, SEXP output, SEXP progress);
+SEXP r_sample(SEXP data, SEXP names, SEXP options, SEXP command, SEXP output, SEXP progress,
+              SEXP model);
 SEXP r_draws(SEXP run);
 SEXP r_parameters(SEXP run);
 SEXP r_text(SEXP run, SEXP what, SEXP data, SEXP how);

@@ -1,0 +1,40 @@
+# A model as a function of some rows, in the place of a family.
+sbps_model <- function(rows, names = NULL, start = NULL, prior_sd = NULL, name = "mine") {
+    if (!is.function(rows)) raise("SBPS_BAD_ARG", "rows: want a function of w, x and y")
+    sizes <- c(length(names), length(start), length(prior_sd))
+    sizes <- unique(sizes[sizes > 0])
+    if (length(sizes) > 1) raise("SBPS_BAD_ARG", "names, start and prior_sd: want as many of each as there are parameters")
+    if (!is.null(names) && (!is.character(names) || anyNA(names))) raise("SBPS_BAD_ARG", "names: want texts")
+    if (!is.numeric(c(0, start, prior_sd)) || anyNA(c(start, prior_sd))) raise("SBPS_BAD_ARG", "start and prior_sd: want numbers")
+    if (!is.character(name) || length(name) != 1 || is.na(name)) raise("SBPS_BAD_ARG", "name: want a text")
+    structure(list(rows = rows, names = names, start = start, prior_sd = prior_sd, name = name, dim = if (length(sizes)) sizes else 0), class = "sbps_model")
+}
+
+print.sbps_model <- function(x, ...) {
+    cat("a model as a function: ", x$name, if (x$dim) sprintf(", %d parameters", x$dim), "\n", sep = "")
+    invisible(x)
+}
+
+# What it says of n rows, as the routine wants it: log densities, and gradients row after row.
+checked_answer <- function(told, n, dim) {
+    if (!is.list(told) || is.null(told$loglik) || is.null(told$gradient)) stop("want a list of loglik and gradient", call. = FALSE)
+    if (!is.numeric(told$loglik) || length(told$loglik) != n) stop(sprintf("loglik: want %d numbers, one a row", n), call. = FALSE)
+    gradient <- told$gradient
+    if (is.null(dim(gradient)) && dim == 1) gradient <- matrix(gradient, ncol = 1)
+    if (!is.numeric(gradient) || !identical(dim(gradient), c(n, dim))) stop(sprintf("gradient: want a matrix of %d rows and %d columns", n, dim), call. = FALSE)
+    list(as.double(told$loglik), as.double(t(gradient)))
+}
+
+# Errors come back as their sentences, an interrupt as NULL.
+guard <- function(rows) {
+    function(w, x, y) {
+        tryCatch(checked_answer(rows(w, x, y), length(y), length(w)),
+                 error = function(e) paste0(conditionMessage(e), ""), interrupt = function(e) NULL)
+    }
+}
+
+model_handed <- function(model) {
+    if (is.null(model)) return(NULL)
+    real <- function(x) if (!is.null(x)) as.double(x)
+    list(guard(model$rows), model$name, model$names, real(model$start), real(model$prior_sd), as.double(model$dim))
+}

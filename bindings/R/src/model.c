@@ -1,0 +1,99 @@
+/* A model as a function of R: log p and gradient of some rows, asked for on R's own thread. The function is called under
+ * R_ToplevelExec: whatever it jumps to, the frames of the library are not jumped over. */
+#include "sbps_r.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const own_model *model;
+    const sbps_batch *batch;
+    bool interrupted, said;
+    char text[256]; /* what went wrong */
+} talk;
+
+static void put_rows(const sbps_batch *b, double *to)
+{
+    for (size_t i = 0; i < b->n; i++)
+        for (size_t j = 0; j < b->columns; j++) to[j * b->n + i] = b->x[i * b->columns + j];
+}
+
+static SEXP call_of(const talk *t)
+{
+    const sbps_batch *b = t->batch;
+    SEXP w = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)b->dim));
+    SEXP x = PROTECT(Rf_allocMatrix(REALSXP, (int)b->n, (int)b->columns));
+    SEXP y = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)b->n));
+    memcpy(REAL(w), b->w, b->dim * sizeof(double));
+    memcpy(REAL(y), b->y, b->n * sizeof(double));
+    put_rows(b, REAL(x));
+    SEXP call = Rf_lang4(t->model->guarded, w, x, y);
+    UNPROTECT(3);
+    return call;
+}
+
+/* An answer is a list of log densities and of gradients, row after row; a text where the function failed; NULL where an
+ * interrupt came. The R side has looked at lengths and types. */
+static void take_answer(talk *t, SEXP answer)
+{
+    const sbps_batch *b = t->batch;
+    t->interrupted = Rf_isNull(answer);
+    if (Rf_isString(answer)) {
+        snprintf(t->text, sizeof t->text, "%s", utf8(STRING_ELT(answer, 0)));
+    } else if (!t->interrupted) {
+        if (b->loglik) memcpy(b->loglik, REAL(VECTOR_ELT(answer, 0)), b->n * sizeof(double));
+        if (b->gradient)
+            memcpy(b->gradient, REAL(VECTOR_ELT(answer, 1)), b->n * b->dim * sizeof(double));
+        t->said = true;
+    }
+}
+
+static void ask(void *self)
+{
+    talk *t = self;
+    SEXP call = PROTECT(call_of(t));
+    SEXP answer = PROTECT(Rf_eval(call, R_GlobalEnv));
+    take_answer(t, answer);
+    UNPROTECT(2);
+}
+
+/* After an interrupt the run ends at the end of its segment, for which it wants this answer still. */
+static bool rows_of(void *self, const sbps_batch *batch)
+{
+    own_model *model = self;
+    talk t = {.model = model, .batch = batch};
+    bool came_back = R_ToplevelExec(ask, &t);
+    if (came_back && t.interrupted && model->heed(model->self)) {
+        t.interrupted = false;
+        came_back = R_ToplevelExec(ask, &t);
+    }
+    if (t.said) return true;
+    const char *words = t.text;
+    if (!came_back) words = "the function left by a jump";
+    if (t.interrupted) words = "interrupted";
+    snprintf(batch->text, batch->text_size, "%s", words);
+    return false;
+}
+
+static const double *numbers_of(SEXP numbers)
+{
+    return Rf_isReal(numbers) ? REAL(numbers) : NULL;
+}
+
+void read_model(SEXP model, own_model *out)
+{
+    SEXP names = VECTOR_ELT(model, 2);
+    size_t dim = (size_t)Rf_asReal(VECTOR_ELT(model, 5));
+    out->guarded = VECTOR_ELT(model, 0);
+    out->call = (sbps_model_function){.struct_size = sizeof out->call,
+                                      .name = only_text(VECTOR_ELT(model, 1)),
+                                      .data = out,
+                                      .rows = rows_of,
+                                      .dim = dim,
+                                      .start = numbers_of(VECTOR_ELT(model, 3)),
+                                      .prior_sd = numbers_of(VECTOR_ELT(model, 4))};
+    if (!Rf_isString(names)) return;
+    const char **texts = (const char **)R_alloc(dim + 1, sizeof *texts);
+    for (size_t k = 0; k < dim; k++) texts[k] = utf8(STRING_ELT(names, (R_xlen_t)k));
+    out->call.names = texts;
+}
