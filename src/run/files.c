@@ -18,6 +18,7 @@
 /* Options that may name a file whose content decides the path; a model of that kind has a slash. */
 static const char *const named_files[NAMED_FILES] = {"covariance", "model"};
 #define CONTENT_OF "content of --"
+#define RANKS_LINE "ranks="
 
 /* As they are now, when the run is set up: later the files may change without harm. */
 static sbps_status digest_files(sbps_run *run, sbps_error *err)
@@ -40,7 +41,7 @@ static char *path_options(const sbps_run *run)
     const char *name;
     bool path;
     text_add(&out, "version=%s\n", SBPS_VERSION);
-    if (run->among) text_add(&out, "ranks=%zu\n", run->among->size);
+    if (run->among) text_add(&out, RANKS_LINE "%zu\n", run->among->size);
     for (size_t i = 0; option_text(run->options, i, &name, &path, sizeof value, value); i++)
         if (path) text_add(&out, "%s=%s\n", name, value);
     if (run->start_hash) text_add(&out, "start=%016" PRIx64 "\n", run->start_hash);
@@ -121,6 +122,13 @@ static sbps_status refuse_options(const char *path, const char *theirs, const ch
                 path, (int)strcspn(theirs, "\n"), theirs, (int)strcspn(ours, "\n"), ours);
 }
 
+/* How many ranks such a text speaks of. */
+static size_t ranks_said(const char *options)
+{
+    const char *line = strstr(options, "\n" RANKS_LINE);
+    return line ? strtoul(line + 1 + strlen(RANKS_LINE), NULL, 10) : 1;
+}
+
 static sbps_status check_owner(const sbps_run *run, const char *path, char *ours,
                                sbps_error *err)
 {
@@ -129,7 +137,11 @@ static sbps_status check_owner(const sbps_run *run, const char *path, char *ours
     sbps_status status = checkpoint_peek(path, "options", &theirs, &size, err);
     if (status != SBPS_OK) goto done;
     if ((status = checkpoint_peek(path, "data", &hash, &size, err)) != SBPS_OK) goto done;
-    if (strcmp(theirs, ours))
+    if (ranks_said(theirs) != ranks_said(ours))
+        status = fail(err, SBPS_MISMATCH,
+                      "%s: written by a run on %zu ranks, and this one is on %zu: start as many",
+                      path, ranks_said(theirs), ranks_said(ours));
+    else if (strcmp(theirs, ours))
         status = refuse_options(path, theirs, ours, err);
     else if (size != sizeof run->table->data->hash ||
              memcmp(hash, &run->table->data->hash, size))

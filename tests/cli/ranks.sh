@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Several ranks: the bits of set-up are those of one process; what cannot be is refused with a sentence; a rank that fails
+# or is killed ends the job, and its checkpoint goes on.
+. "$(dirname "$0")/common.sh"
+
+mpirun --version 2>/dev/null | grep -q 'Open MPI' || { echo "no mpirun of Open MPI: skipped"; exit 77; }
+SBPS_WITHOUT=$("$sbps" sample nowhere.csv --model logistic --target y 2>&1) # one process needs none of it
+grep -q 'nowhere.csv' <<<"$SBPS_WITHOUT" || fault 'alone' "$SBPS_WITHOUT"
+OMPI_COMM_WORLD_SIZE=2 "$sbps" list models >/dev/null 2>.err
+grep -q 'without MPI' .err && { echo "built without MPI: skipped"; exit 77; }
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_base_warn_component_unused=0
+on() { echo "mpirun -n $1 $sbps"; } # words of a command
+
+# ---- set-up: the same bits ----
+"$sbps" simulate ordinal --rows 20000 --dim 3 --seed 2 -o softmax.csv || exit 1 # classes, here without their order
+for model in logistic linear poisson softmax; do
+    [ -e $model.csv ] || "$sbps" simulate $model --rows 20000 --dim 3 --seed 2 -o $model.csv || exit 1
+    "$sbps" laplace $model.csv --model $model --target y --json >one.json || exit 1
+    try "$model on 4" 0 '' '' $(on 4) laplace $model.csv --model $model --target y --json -o four.json
+    cmp -s one.json four.json || fault "$model on 4" "$(diff one.json four.json | head -n 3)"
+done
+"$sbps" laplace logistic.csv --model logistic --target y --json >one.json
+for ranks in 2 7; do
+    try "logistic on $ranks" 0 '"potential"' '' $(on $ranks) laplace logistic.csv --model logistic --target y --json
+    cmp -s one.json .out || fault "logistic on $ranks" "$(diff one.json .out | head -n 3)"
+done
+
+# A converted table, whose rows lie in another order; floats; sparse rows.
+"$sbps" convert logistic.csv logistic.table --target y --storage float 2>.err || fault 'convert' "$(cat .err)"
+"$sbps" map logistic.table --model logistic --json >one.json
+try 'converted' 0 '"potential"' '' $(on 3) map logistic.table --model logistic --json
+cmp -s one.json .out || fault 'converted' "$(diff one.json .out | head -n 3)"
+awk 'BEGIN { srand(3); for (i = 0; i < 9000; i++) {
+    a = 1 + int(20 * rand()); b = 21 + int(20 * rand()); print (rand() < 0.3 + 0.01 * a), a ":" 1, b ":" rand() } }' >rows.libsvm
+"$sbps" map rows.libsvm --model logistic --json >one.json || fault 'sparse' 'one process'
+try 'sparse' 0 '"potential"' '' $(on 4) map rows.libsvm --model logistic --json
+cmp -s one.json .out || fault 'sparse' "$(diff one.json .out | head -n 3)"
+
+# ---- a run: one file, one voice, the same draws again ----
+sample=(sample logistic.csv --model logistic --target y --seed 4 --progress off --draws 200)
+try 'a run' 0 '' 'ranks     4, of 4[0-9]+ rows at least; 1 chains each' $(on 4) "${sample[@]}" -o run.nc
+[ "$(grep -c 'logistic regression' .err)" -eq 1 ] || fault 'a run' 'more than one rank speaks'
+grep -E 'mode +found' .err >mode.four
+"$sbps" "${sample[@]}" --sampler sbps --dry-run 2>/dev/null | grep -E 'mode +found' >mode.one
+cmp -s mode.one mode.four || fault 'a run' "set-up differs: $(cat mode.one mode.four)"
+try 'its summary' 0 '"chains": 4,.*"ranks": 4, +"rank_error": 0\.[0-9]+' '' "$sbps" summary run.nc --json
+"$sbps" "${sample[@]}" -o alone.nc 2>/dev/null
+try 'one process has no ranks' 0 '"replanned": "", +"version"' '' "$sbps" summary alone.nc --json
+try 'again' 0 '' 'ranks' $(on 4) "${sample[@]}" -o again.nc
+cmp -s <("$sbps" summary run.nc --csv) <("$sbps" summary again.nc --csv) || fault 'again' 'another answer'
+
+# ---- resumed: on as many ranks bit for bit, on others refused ----
+try 'with a checkpoint' 0 '' 'ranks' $(on 3) "${sample[@]}" --ess 300 --checkpoint state -o part.nc
+try 'resumed' 0 '' 'ranks' $(on 3) "${sample[@]}" --ess 900 --resume state -o resumed.nc
+try 'whole' 0 '' 'ranks' $(on 3) "${sample[@]}" --ess 900 -o whole.nc
+cmp -s <("$sbps" summary resumed.nc --csv) <("$sbps" summary whole.nc --csv) || fault 'resumed' 'another answer'
+try 'on other ranks' 1 '' 'state: written by a run on 3 ranks, and this one is on 2: start as many' \
+    $(on 2) "${sample[@]}" --ess 900 --resume state -o other.nc
+try 'on one' 1 '' 'state: written by a run on 3 ranks, and this one is on 1' "$sbps" "${sample[@]}" --resume state -o other.nc
+
+# ---- refused, by one sentence ----
+once() { # NAME REGEX: of the last command
+    [ "$(grep -cE "$2" .err)" -eq 1 ] || fault "$1" "said $(grep -cE "$2" .err) times: $2"
+}
+head -n 1001 logistic.csv >few.csv
+try 'few rows' 2 '' '1000 rows are too few for 2 ranks' $(on 2) sample few.csv --model logistic --target y -o no.nc
+once 'few rows' 'too few for'
+try 'another sampler' 2 '' 'boomerang, sbps, psbps and hmc can' $(on 2) "${sample[@]}" --sampler zigzag-cv -o no.nc
+once 'another sampler' 'boomerang, sbps'
+try 'a density' 2 '' 'no rows for 2 ranks' $(on 2) sample --model banana -o no.nc
+try 'groups' 2 '' 'groups are not shared out' $(on 2) sample logistic.csv 'y ~ x1 + (1 | x2)' --family bernoulli -o no.nc
+try 'sag' 2 '' 'newton and lbfgs do' $(on 2) map logistic.csv --model logistic --target y --method sag
+try 'no such file' '[12]' '' 'nowhere.csv' $(on 2) sample nowhere.csv --model logistic --target y -o no.nc
+once 'no such file' 'sbps: .*nowhere.csv'
+[ -e no.nc ] && fault 'refused' 'and written'
+try 'what is not for ranks' 0 'logistic' '' $(on 2) list models
+[ "$(grep -c '^logistic ' .out)" -le 1 ] || fault 'what is not for ranks' 'is done by each'
+
+# ---- a rank that fails by itself, and one that is killed ----
+try 'one rank fails' '[12]' '' 'rank 1 of 2:.*nowhere.csv' mpirun -n 1 "$sbps" "${sample[@]}" -o no.nc : \
+    -n 1 "$sbps" sample nowhere.csv --model logistic --target y --seed 4 -o no.nc
+cases=$((cases + 1))
+timeout 600 mpirun -n 3 "$sbps" "${sample[@]}" --draws 2000 --warmup 0 --seconds 500 --checkpoint killed.state -o killed.nc \
+    >.out 2>.err </dev/null &
+job=$!
+until [ -s killed.state ] || ! kill -0 $job 2>/dev/null; do sleep 0.1; done
+victim=$(pgrep -P "$(pgrep -P $job)" | tail -n 1)
+kill -KILL "$victim"
+wait $job
+code=$?
+[ $code -ne 0 ] && [ $code -ne 124 ] || fault 'killed' "exit $code"
+grep -qiE 'signal 9|killed' .err || fault 'killed' "said: $(tail -n 3 .err)"
+try 'after that' 0 '' 'the draws are in|ranks' mpirun -n 3 "$sbps" "${sample[@]}" --draws 2000 --warmup 0 --seconds 0.01 \
+    --resume killed.state -o killed.nc
+try 'and its draws' 0 '^name,mean' '' "$sbps" summary killed.nc --csv
+
+finish

@@ -1,0 +1,146 @@
+#!/usr/bin/python3
+"""Four ranks against trusted posteriors and against one process, from files sorted by the target; and the error that
+a run states for looking at one rank's rows against its definition, worked out here.
+
+Means may be 4 standard errors apart, of some twenty compared; what a run on ranks states of its error is measured on 8
+points and 4 ranks, and may be off by a factor of 2."""
+import csv
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+SBPS = os.path.realpath(os.environ.get("SBPS_PROGRAM", os.path.join(HERE, "../../build/sbps")))
+REFERENCE = os.path.join(HERE, "../../../shared/reference")
+LIMIT = 4.0
+MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+       "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+
+def call(words, ranks=1):
+    if ranks > 1:
+        words = ["mpirun", "-n", str(ranks)] + words
+    done = subprocess.run(words, env={**os.environ, **MPI}, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(words)}: {done.returncode}: {done.stderr[-400:]}")
+    return done.stdout
+
+
+def posterior(table, options, ranks):
+    call([SBPS, "sample", table, "--progress", "off", "-o", "run.nc"] + options, ranks)
+    rows = csv.DictReader(io.StringIO(call([SBPS, "summary", "run.nc", "--csv"])))
+    told = json.loads(call([SBPS, "summary", "run.nc", "--json"]))["run"]
+    return {row["name"]: row for row in rows}, told
+
+
+def apart(name, found, trusted, allowed=0.0):
+    """Means and sds that are too far from each other, in sentences; allowed: posterior sds."""
+    for parameter, row in trusted.items():
+        ours, sd = found[parameter], float(row["sd"])
+        theirs = float(row.get("mcse") or row["mcse_mean"])
+        error = math.hypot(float(ours["mcse"]), theirs) / sd
+        away = (float(ours["mean"]) - float(row["mean"])) / sd
+        if not abs(away) <= allowed + LIMIT * error:
+            yield f"{name}: {parameter}: mean {away:+.3f} sd off, error {error:.3f}"
+        spread = math.hypot(1 / math.sqrt(2 * float(ours["ess_bulk"])), 1 / math.sqrt(2 * float(row["ess_bulk"])))
+        if not abs(float(ours["sd"]) / sd - 1) <= allowed + LIMIT * spread:
+            yield f"{name}: {parameter}: sd {float(ours['sd']) / sd:.3f} of the other, error {spread:.3f}"
+
+
+def trusted_posterior():
+    table = os.path.join(REFERENCE, "logistic_10000.csv.gz")
+    if not os.path.exists(table):
+        print("the trusted posterior of ../shared is not there: left out")
+        return
+    with open(os.path.join(REFERENCE, "logistic_10000_posterior.csv"), encoding="utf-8") as file:
+        trusted = {row["name"]: row for row in csv.DictReader(file)}
+    options = ["--model", "logistic", "--target", "y", "--no-intercept", "--prior", "normal(0,10)"]
+    found, told = posterior(table, options + ["--ess", "300"], 4)
+    if told["sampler"] != "hmc":
+        yield f"2500 rows a rank are too few for chains of their own, but {told['sampler']} was taken"
+    yield from apart("hmc in step", found, trusted)
+    found, told = posterior(table, options + ["--ess", "2000", "--sampler", "sbps"], 4)
+    if not 0.02 < told["rank_error"] < 0.4:
+        yield f"rank_error {told['rank_error']}"
+    yield from apart("chains on ranks", found, trusted, told["rank_error"])
+
+
+def sort_by_target(path):
+    with open(path, encoding="utf-8") as file:
+        header, *lines = file.readlines()
+    at = header.rstrip("\n").split(",").index("y")
+    lines.sort(key=lambda line: float(line.rstrip("\n").split(",")[at]))
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines([header] + lines)
+
+
+def one_process():
+    for model, simulated in {"logistic": "logistic", "linear": "linear", "poisson": "poisson", "softmax": "ordinal"}.items():
+        table = model + ".csv"
+        call([SBPS, "simulate", simulated, "--rows", "60000", "--dim", "3", "--seed", "5", "-o", table])
+        sort_by_target(table)
+        options = ["--model", model, "--target", "y", "--ess", "2000", "--sampler", "sbps"]
+        alone, _ = posterior(table, options, 1)
+        found, told = posterior(table, options + ["--seed", "9"], 4)
+        print(f"{model}: rank_error {told['rank_error']:.2g}")
+        if not 0.0 <= told["rank_error"] < 0.02:
+            yield f"{model}: rank_error {told['rank_error']}"
+        yield from apart(model, found, alone, told["rank_error"])
+
+
+def stated_error():
+    """(2) of run/ranks.c by its definition."""
+    import numpy
+    call([SBPS, "simulate", "logistic", "--rows", "8192", "--dim", "4", "--seed", "6", "-o", "small.csv"])
+    data = numpy.genfromtxt("small.csv", delimiter=",", names=True)
+    y = data["y"]
+    x = numpy.column_stack([data[name] for name in data.dtype.names if name != "y"])
+    options = ["--model", "logistic", "--target", "y", "--no-intercept", "--prior", "normal(0,100)",
+               "--sampler", "sbps", "--ess", "50", "--draws", "20"]
+    squares = [posterior("small.csv", options + ["--seed", str(seed)], 4)[1]["rank_error"] ** 2 for seed in (1, 2, 3)]
+    stated = math.sqrt(sum(squares) / len(squares))
+    w = numpy.zeros(x.shape[1])
+    for _ in range(30):
+        p = 1 / (1 + numpy.exp(-x @ w))
+        hessian = (x * (p * (1 - p))[:, None]).T @ x + numpy.eye(len(w)) * 1e-4
+        w = w + numpy.linalg.solve(hessian, x.T @ (y - p) - w * 1e-4)
+    random = numpy.random.default_rng(1)
+    draws = w + random.multivariate_normal(numpy.zeros(len(w)), numpy.linalg.inv(hessian), 300)
+    eta, at = x @ draws.T, (x @ w)[:, None]
+    loss = numpy.logaddexp(0, eta) - numpy.logaddexp(0, at)
+    p = 1 / (1 + numpy.exp(-at))
+    rest = loss - p * (eta - at) - 0.5 * p * (1 - p) * (eta - at) ** 2  # y drops out
+    found = []
+    for _ in range(50):
+        shards = rest[random.permutation(len(y))].reshape(4, -1, rest.shape[1]).sum(1)
+        found.append(((4 * shards - shards.sum(0)).var(1)).mean())
+    true = math.sqrt(sum(found) / len(found))
+    print(f"rank_error {stated:.4f}, by its definition {true:.4f}")
+    if not 0.5 < stated / true < 2.0:
+        yield f"rank_error {stated} is not {true}"
+
+
+def main():
+    try:
+        version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=False).stdout
+    except OSError:
+        version = ""
+    probe = subprocess.run([SBPS, "list", "models"], env={**os.environ, "OMPI_COMM_WORLD_SIZE": "2"},
+                           capture_output=True, text=True, check=False) if version else None
+    if "Open MPI" not in version or "without MPI" in probe.stderr:
+        print("skipped: no mpirun of Open MPI, or built without MPI")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        wrong = [sentence for check in (stated_error, one_process, trusted_posterior) for sentence in check()]
+        os.chdir(HERE)
+    print("\n".join(wrong) or "nothing wrong")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
