@@ -1,8 +1,11 @@
 /* Tables for a caller: read, copied, none at all, or made. */
 #include "choose/target.h"
+#include "data/share.h"
+#include "ranks/ranks.h"
 #include "run/convert.h"
 #include "run/run.h"
 #include "run/simulate.h"
+#include "sbps_ranks.h"
 
 /* Rows in groups become a table of these. */
 static sbps_status group(rows **data, sbps_error *err)
@@ -31,6 +34,15 @@ static sbps_status wrap(rows *data, sbps_table **out, sbps_error *err)
     return fail_memory(err);
 }
 
+/* Groups are laid together, not at random: they are not shared out. */
+static sbps_status share_out(sbps_table *table, ranks *among, sbps_error *err)
+{
+    if (table->data->members)
+        return fail(err, SBPS_BAD_ARG,
+                    "tables with groups are not shared out over ranks: start one process");
+    return rows_share_out(table->data, among, err);
+}
+
 static rows_spec watched_spec(const sbps_options *options, sbps_convert_watch watch, void *self)
 {
     rows_spec spec = table_spec(options);
@@ -39,15 +51,29 @@ static rows_spec watched_spec(const sbps_options *options, sbps_convert_watch wa
     return spec;
 }
 
+sbps_status sbps_table_read_on(sbps_ranks *among, const char *path, const sbps_options *options,
+                               sbps_convert_watch watch, void *self, sbps_table **out,
+                               sbps_error *err)
+{
+    rows *data;
+    rows_spec spec = watched_spec(options, watch, self);
+    spec.shares = ranks_size(among);
+    *out = NULL;
+    sbps_status status = rows_read(path, &spec, &data, err);
+    if (status == SBPS_OK) status = wrap(data, out, err);
+    if (status != SBPS_OK || !among) return status;
+    if ((status = share_out(*out, among, err)) != SBPS_OK) {
+        sbps_table_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 sbps_status sbps_table_read_watched(const char *path, const sbps_options *options,
                                     sbps_convert_watch watch, void *self, sbps_table **out,
                                     sbps_error *err)
 {
-    rows *data;
-    rows_spec spec = watched_spec(options, watch, self);
-    *out = NULL;
-    sbps_status status = rows_read(path, &spec, &data, err);
-    return status == SBPS_OK ? wrap(data, out, err) : status;
+    return sbps_table_read_on(NULL, path, options, watch, self, out, err);
 }
 
 sbps_status sbps_table_read(const char *path, const sbps_options *options, sbps_table **out,

@@ -103,6 +103,12 @@ static const option_spec lines[] = {
      .help =
          "Centre every feature and divide it by its standard deviation; coefficients are then "
          "those of the standardised features."},
+    {SWITCH("no-shuffle", no_shuffle), .group = "Data and model", .for_mode = true,
+     .help =
+         "Leave the rows in the order of the file. Batches, and what each of several ranks "
+         "has, "
+         "are then no random rows, and the answer is wrong where the order means something: "
+         "to see what the stated errors say of it."},
     {CHOICE("storage", storage, "auto" STORAGE_KINDS(KIND_CHOICE) "|given", "auto"), DATA,
      .help =
          "How the table is kept in memory. float: half the size, values rounded to 7 digits, "

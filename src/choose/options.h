@@ -18,7 +18,7 @@ struct sbps_options {
     char *na;       /* words that stand for a missing cell */
     char *header;   /* yes, no */
     char *encoding; /* of text: utf-8, latin1, windows-1252 */
-    bool no_intercept, standardize;
+    bool no_intercept, standardize, no_shuffle;
     char *storage;                 /* auto, double, float, sparse */
     char *ranef;                   /* none, all, or a file */
     char *crossed;                 /* auto, integrate, joint */

@@ -53,6 +53,7 @@ rows_spec table_spec(const sbps_options *o)
                        .real_target = support == SUPPORT_REAL,
                        .intercept = !o->no_intercept && !no_columns && !no_target,
                        .standardize = o->standardize,
+                       .in_order = o->no_shuffle,
                        .no_header = !strcmp(o->header, "no"),
                        .na = o->na,
                        .encoding = encoding_find(o->encoding),

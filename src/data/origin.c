@@ -174,6 +174,13 @@ uint32_t *shuffled_sources(uint64_t seed, size_t n, unsigned threads)
     return NULL;
 }
 
+size_t *same_places(size_t n)
+{
+    size_t *to = malloc(n * sizeof *to);
+    for (size_t i = 0; to && i < n; i++) to[i] = i;
+    return to;
+}
+
 static sbps_status origin_in_memory(const rows *data, size_t place, size_t *origin,
                                     sbps_error *err)
 {
@@ -283,7 +290,8 @@ sbps_status rows_origins(const rows *data, size_t count, size_t *place, sbps_err
 
 sbps_status rows_origin(const rows *data, size_t place, size_t *origin, sbps_error *err)
 {
-    if (!data->mapped) return origin_in_memory(data, place, origin, err);
     *origin = place;
+    if (data->in_order) return SBPS_OK;
+    if (!data->mapped) return origin_in_memory(data, place, origin, err);
     return rows_origins(data, 1, origin, err);
 }

@@ -10,6 +10,9 @@ size_t *shuffled_places(uint64_t seed, size_t n, unsigned threads);
 /* The row of the source that goes to each place, of less than 2^32; takes less memory. */
 uint32_t *shuffled_sources(uint64_t seed, size_t n, unsigned threads);
 
+/* The same where rows stay as they are. */
+size_t *same_places(size_t n);
+
 /* The row of the source, counted from 0 and without rows that were dropped, that lies at `place` of the table. */
 sbps_status rows_origin(const rows *data, size_t place, size_t *origin, sbps_error *err);
 /* Of several rows of a converted table: places become rows of the source. */

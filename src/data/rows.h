@@ -64,6 +64,7 @@ typedef struct rows {
     column_origin *origin; /* d, or NULL: unknown */
     uint64_t hash;         /* of everything above but where it comes from */
     uint64_t seed;         /* of the shuffle */
+    bool in_order;         /* there was none */
     struct rows
         *members; /* the rows whose groups these are, see mixed/mixed.h; NULL: these are rows */
     size_t part;  /* rows of a part of a sum; 0: the usual */

@@ -12,6 +12,7 @@
  * Albert, Anderson (1984), On the existence of maximum likelihood estimates in logistic
  * regression models, Biometrika 71, 1-10. */
 #include "base/memory.h"
+#include "data/share.h"
 #include "mode/search.h"
 #include "posterior/journey.h"
 #include "posterior/log_prior.h"
@@ -110,6 +111,7 @@ static void list_columns(const search *s, const double *v, double limit, size_t 
 static size_t lone_separator(const search *s, double limit)
 {
     const rows *data = s->u->data;
+    if (data->share) return data->d; /* one rank's rows cannot tell */
     for (size_t j = data->intercept ? 1 : 0; j < data->d; j++) {
         if (share(s, s->step, j) <= limit || data->sd[j] == 0.0) continue;
         double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
@@ -198,8 +200,9 @@ sbps_status check_separation(const search *s, bool certain, sbps_error *err)
     if (status != SBPS_OK || held) return status;
     if ((status = journey_take(s->u, s->w, s->step, &j, err)) != SBPS_OK) return status;
     if (j.largest < MOVES || (!certain && j.objection > NEAR_ZERO * j.largest)) return SBPS_OK;
-    if (s->u->model->support == SUPPORT_COUNTS && all_zero(s->u->data->n, s->u->data->y))
-        return explain_no_events(s, err);
+    bool none = s->u->model->support == SUPPORT_COUNTS &&
+                !rows_any(s->u->data, !all_zero(s->u->data->n, s->u->data->y));
+    if (none) return explain_no_events(s, err);
     return explain_separation(s, &j, err);
 }
 

@@ -7,6 +7,7 @@
  *
  * McCullagh, Nelder (1989), Generalized Linear Models, chapter 4. */
 #include "model/logistic.h"
+#include "data/share.h"
 #include "model/kinds.h"
 
 #include <math.h>
@@ -24,6 +25,7 @@ static sbps_status logistic_check(const rows *r, sbps_error *err)
                         r->target ? r->target : "y", r->y[i]);
         seen[r->y[i] == 1.0] = true;
     }
+    for (size_t k = 0; k < 2; k++) seen[k] = rows_any(r, seen[k]);
     if (seen[0] && seen[1]) return SBPS_OK;
     return fail(
         err, SBPS_BAD_DATA,

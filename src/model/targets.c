@@ -66,8 +66,9 @@ sbps_status targets_some_counts(const rows *r, const char *model, sbps_error *er
 {
     sbps_status status = targets_counts(r, model, err);
     if (status != SBPS_OK) return status;
-    for (size_t i = 0; i < r->n; i++)
-        if (r->y[i] > 0.0) return SBPS_OK;
+    bool some = false;
+    for (size_t i = 0; i < r->n && !some; i++) some = r->y[i] > 0.0;
+    if (rows_any(r, some)) return SBPS_OK;
     return fail(err, SBPS_BAD_DATA,
                 "target '%.80s' is 0 in every row; %s cannot tell how such counts spread",
                 name_of(r), model);
@@ -93,6 +94,8 @@ sbps_status targets_shares(const rows *r, const char *model, sbps_error *err)
         successes = successes || (weighs && y > 0.0);
         failures = failures || (weighs && y < 1.0);
     }
+    successes = rows_any(r, successes);
+    failures = rows_any(r, failures);
     if (successes && failures) return SBPS_OK;
     return fail(
         err, SBPS_BAD_DATA,

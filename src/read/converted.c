@@ -121,6 +121,10 @@ static sbps_status check_spec(const char *path, const rows *r, const table_makin
             check_list(path, lists[i].option, lists[i].given, lists[i].was, lists[i].also, err);
         if (status != SBPS_OK) return status;
     }
+    if (spec->in_order)
+        return fail(
+            err, SBPS_BAD_ARG,
+            "%s: --no-shuffle: rows of a converted table were shuffled when it was made", path);
     sbps_status status = check_chosen(path, spec, err);
     return status == SBPS_OK ? check_switches(path, r, how, spec, err) : status;
 }
@@ -131,9 +135,11 @@ sbps_status converted_read(const char *path, const rows_spec *spec, rows **out, 
     sbps_status status = table_map(path, out, &how, err);
     if (status != SBPS_OK) return status;
     const rows *r = *out;
+    double shares = spec->shares ? (double)spec->shares : 1.0;
     status = check_spec(path, r, &how, spec, err);
     if (status == SBPS_OK)
-        status = memory_holds(path, (double)r->n, (double)r->d, KEPT_BYTES * (double)r->n, err);
+        status = memory_holds(path, (double)r->n, (double)r->d,
+                              KEPT_BYTES * (double)r->n / shares, err);
     if (status == SBPS_OK) return SBPS_OK;
     rows_destroy(*out);
     *out = NULL;

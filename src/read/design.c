@@ -341,11 +341,13 @@ static void close_moving(moving *m)
 static sbps_status fill(design *g, const chunks *read, sbps_error *err)
 {
     const storage_kind *storage = NULL;
-    size_t *to = shuffled_places(g->spec->seed, read->rows, g->threads);
+    size_t *to = g->spec->in_order ? same_places(read->rows)
+                                   : shuffled_places(g->spec->seed, read->rows, g->threads);
     grouping groups = {0};
     moving m = {.g = g, .read = read, .to = to, .threads = g->threads, .groups = &groups};
     g->r->n = read->rows;
     g->r->seed = g->spec->seed;
+    g->r->in_order = g->spec->in_order;
     sbps_status status = open_moving(&m, err);
     if (status == SBPS_OK) status = grouping_open(g, read, &groups, err);
     if (status == SBPS_OK) status = grouping_places(g, &groups, to, err);

@@ -223,7 +223,8 @@ static sbps_status make_room(direct *d, size_t n)
     r->seed = d->spec->seed;
     bool counted = storage_depends(d->spec) && !d->s->plan->formula;
     d->most = counted ? storage_most_entries(r) : -1.0;
-    d->to = shuffled_places(d->spec->seed, n, d->threads);
+    r->in_order = d->spec->in_order;
+    d->to = r->in_order ? same_places(n) : shuffled_places(d->spec->seed, n, d->threads);
     return d->to ? design_allocate(&d->g, (double)n * sizeof *d->to, d->err)
                  : fail_memory(d->err);
 }

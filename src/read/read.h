@@ -37,6 +37,8 @@ typedef struct {
     bool real_target;         /* labels -1 and +1 are numbers, not classes */
     bool needs_doubles;       /* the model reads x itself: auto is double, others are refused */
     uint64_t seed;            /* of the shuffle */
+    bool in_order;            /* there is none */
+    size_t shares;            /* ranks that a mapped table is shared out over; 0: none */
     unsigned threads;         /* that read; 0: as many as there are processors */
     size_t part_bytes;        /* of the text that one reads at a time; 0: what is best */
     sbps_convert_watch

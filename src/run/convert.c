@@ -42,6 +42,10 @@ sbps_status convert_table(const char *from, const char *to, const sbps_options *
     rows_spec spec = table_spec(options);
     if (table_recognise(from))
         return fail(err, SBPS_BAD_FILE, "%s: is a converted table already", from);
+    if (spec.in_order)
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--no-shuffle: rows of a converted table are shuffled; text may stay as it is");
     sbps_status status = check_overwrite(from, to, err);
     if (status == SBPS_OK) status = file_begin(to, &file, err);
     if (status != SBPS_OK) return status;

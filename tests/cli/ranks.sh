@@ -37,6 +37,16 @@ awk 'BEGIN { srand(3); for (i = 0; i < 9000; i++) {
 try 'sparse' 0 '"potential"' '' $(on 4) map rows.libsvm --model logistic --json
 cmp -s one.json .out || fault 'sparse' "$(diff one.json .out | head -n 3)"
 
+# ---- what no single rank can know ----
+awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "y") at = i } NR > 1 { $at = NR < 5 } { print }' logistic.csv >rare.csv
+"$sbps" map rare.csv --model logistic --target y --json >one.json
+try 'three successes' 0 '"potential"' '' $(on 7) map rare.csv --model logistic --target y --json
+cmp -s one.json .out || fault 'three successes' "$(diff one.json .out | head -n 3)"
+(head -n 1 logistic.csv; tail -n +2 logistic.csv | LC_ALL=C sort -g) >sorted.csv # by the first column, the target
+try 'sorted' 0 'log p is off by 0.00' '' $(on 4) sample sorted.csv --model logistic --target y --dry-run
+try 'sorted and not shuffled' 0 'one rank.s rows say is off by .*: hmc' '' \
+    $(on 4) sample sorted.csv --model logistic --target y --no-shuffle --dry-run
+
 # ---- a run: one file, one voice, the same draws again ----
 sample=(sample logistic.csv --model logistic --target y --seed 4 --progress off --draws 200)
 try 'a run' 0 '' 'ranks     4, of 4[0-9]+ rows at least; 1 chains each' $(on 4) "${sample[@]}" -o run.nc
