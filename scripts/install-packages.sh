@@ -12,6 +12,7 @@ build=(gcc libc6-dev cmake ninja-build pkg-config libnetcdf-dev zlib1g-dev
 extras=(libzstd-dev liblzma-dev # may be missing: tables packed by zstd and xz; without them CMake leaves these out
         libopenmpi-dev openmpi-bin) # ranks, likewise
 browsers=(chromium) # pages are looked at by it; without it those tests are skipped
+friends=(r-cran-codetools r-cran-loo r-cran-bayesplot r-cran-rstantools r-cran-lme4 r-cran-knitr r-cran-data.table) # R's packages that ours works with; tests say what they leave out without them
 painters=(python3 python3-numpy python3-netcdf4 gnuplot-nox fonts-dejavu-core)
 referees=(clang clang-format netcdf-bin python3-xarray python3-scipy python3-sklearn r-base-core r-cran-posterior "${painters[@]}")
 peers=(python3 python3-numpy python3-netcdf4 g++ libboost-dev r-base-dev r-cran-posterior r-cran-rstan
@@ -19,7 +20,7 @@ peers=(python3 python3-numpy python3-netcdf4 g++ libboost-dev r-base-dev r-cran-
 
 case "${1:-build}" in
 build) wanted=("${build[@]}" "${extras[@]}") ;;
-test) wanted=("${build[@]}" "${extras[@]}" "${referees[@]}" "${browsers[@]}") ;;
+test) wanted=("${build[@]}" "${extras[@]}" "${referees[@]}" "${browsers[@]}" "${friends[@]}") ;;
 bench) wanted=("${build[@]}" "${extras[@]}" "${peers[@]}") ;;
 figures) wanted=("${build[@]}" "${extras[@]}" "${painters[@]}") ;;
 *) echo "usage: install-packages.sh build|test|bench|figures" >&2; exit 2 ;;
@@ -43,7 +44,7 @@ if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
 needs_more_than_extras() {
     local package
     for package in "${missing[@]}"; do
-        case " ${extras[*]} ${browsers[*]} " in *" $package "*) ;; *) return 0 ;; esac
+        case " ${extras[*]} ${browsers[*]} ${friends[*]} " in *" $package "*) ;; *) return 0 ;; esac
     done
     return 1
 }

@@ -44,18 +44,21 @@ column <- function(x, name, groups) {
     if (is.integer(x) && !anyNA(x)) as.vector(x) else as.double(x)
 }
 
+# Names of files, not a matrix of texts.
+is_file <- function(data) is.character(data) && is.null(dim(data))
+
 # ---- weights, offset and subset, as glm has them ----
 
 # An expression of columns, or the name of one as text; of a file's columns their names alone. NULL: nothing was said.
 row_values <- function(expression, name, data, env) {
     if (is.null(expression)) return(NULL)
-    if (is.character(data) || inherits(data, "sparseMatrix")) {
+    if (is_file(data)) {
         if (is.name(expression) && !is.character(get0(as.character(expression), env))) return(as.character(expression))
         data <- list()
     }
     value <- eval(expression, if (is.matrix(data)) as.data.frame(data) else as.list(data), env)
     if (is.null(value) || is.character(value) && length(value) == 1) return(value)
-    if (!is.numeric(value) && !is.logical(value) || is.character(data)) raise("SBPS_BAD_ARG", sprintf("%s: want numbers, or the name of a column", name))
+    if (!is.numeric(value) && !is.logical(value)) raise("SBPS_BAD_ARG", sprintf("%s: want numbers, or the name of a column", name))
     value
 }
 
@@ -171,8 +174,8 @@ new_rows <- function(fit, data) {
 
 cells <- function(x) {
     if (is.factor(x) || is.logical(x)) x <- as.character(x)
-    if (is.character(x)) return(ifelse(is.na(x), "", paste0('"', gsub('"', '""', enc2utf8(x), fixed = TRUE), '"')))
-    ifelse(is.na(x), "", sprintf("%.17g", as.double(x)))
+    if (is.character(x)) return(ifelse(is.na(x), '""', paste0('"', gsub('"', '""', enc2utf8(x), fixed = TRUE), '"')))
+    ifelse(is.na(x), "nan", sprintf("%.17g", as.double(x)))
 }
 
 write_rows <- function(data, path) {

@@ -64,7 +64,7 @@ lies_ready <- function(formula, data, said) {
 # The rows as the routine takes them: a name, a matrix or columns; with the formula's text and what is done to new rows.
 handed <- function(formula, data, said) {
     plain <- list(text = text_of_call(formula))
-    if (is.character(data)) {
+    if (is_file(data)) {
         if (!length(data) || anyNA(data)) raise("SBPS_BAD_ARG", "data: want the name of a file")
         if (!is.null(said$subset) || length(said$own)) raise("SBPS_BAD_ARG", "subset, weights and offset of a file's rows: want names of its columns, as in weights = \"w\"")
         return(c(plain, list(rows = paste(path.expand(data), collapse = "\n"))))
@@ -116,7 +116,7 @@ sbps <- function(formula, data = list(), family = gaussian(), prior = NULL, prio
     if (!is.null(more$refresh) && missing(progress)) progress <- progress && more$refresh > 0
     more <- from_rstanarm(more)
     if (is.null(na.action)) na.action <- "na.omit"
-    if (is.character(data) && is.null(more$missing) && !identical(match.fun(na.action), stats::na.fail)) more$missing <- "drop"
+    if (is_file(data) && is.null(more$missing) && !identical(match.fun(na.action), stats::na.fail)) more$missing <- "drop"
     expressions <- list(weights = substitute(weights), offset = substitute(offset), subset = substitute(subset))
     said <- said_of_rows(expressions, more, data, contrasts, na.action, environment(formula))
     made <- c(list(call = call, formula = formula, family = family), handed(formula, data, said))

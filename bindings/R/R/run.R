@@ -3,12 +3,14 @@ with_run <- function(fit, ask) {
     path <- tempfile("sbps", fileext = ".nc")
     on.exit(unlink(path))
     writeBin(fit$run, path)
-    ask(path)
+    value <- ask(path)
+    if (inherits(value, "sbps_failure")) value[] <- sub(path, "the fit", value, fixed = TRUE)
+    value
 }
 
 # The same with the rows of a data frame, a matrix or a file; NULL: the fit's own.
 with_rows <- function(fit, data, ask) {
-    data <- if (is.null(data)) fit$data else if (is.character(data)) data else new_rows(fit, data)
+    data <- if (is.null(data)) fit$data else if (is_file(data)) data else new_rows(fit, data)
     if (is.character(data)) return(with_run(fit, function(run) ask(run, data)))
     path <- tempfile("sbps", fileext = ".csv")
     on.exit(unlink(path))
