@@ -90,6 +90,39 @@ class Sentences(Case):
         self.refused({"y": [0.5, 2], "x": [1, 2]}, "y", kind=sbps.BadData, family="bernoulli")
         self.assertTrue(issubclass(sbps.NoFile, OSError) and issubclass(sbps.BadArg, ValueError))
 
+    def test_numbers_that_are_none(self):
+        for wrong, words in ((float("nan"), "table:2: column 'x'"), (float("inf"), "table:2: column 'x': 'inf' is not a")):
+            for storage in ("double", "given"):
+                table = {"y": numpy.array([1.0, 2.0, 4.0]), "x": numpy.array([1.0, wrong, 2.0])}
+                self.refused(table, words, kind=sbps.BadData, storage=storage)
+        self.refused({"y": numpy.array([1.0]), "x": numpy.array([1.0])}, "row", kind=sbps.SbpsError)
+        self.refused({"y": numpy.empty(0), "x": numpy.empty(0)}, "row", kind=sbps.SbpsError)
+        self.refused({"y": [2.0, 2.0, 2.0, 2.0], "x": [1.0, 2.0, 3.0, 4.0]}, "y", kind=sbps.SbpsError)
+
+    def test_exceptions_of_what_is_handed_over(self):
+        def failing():
+            yield 1.0
+            raise RuntimeError("no more")
+
+        with self.assertRaisesRegex(RuntimeError, "no more"):
+            sbps.fit("y ~ x", {"y": [1.0, 2.0], "x": failing()}, family="gaussian")
+
+        class Frame:
+            def __arrow_c_stream__(self, requested_schema=None):
+                raise LookupError("closed")
+
+        with self.assertRaisesRegex(LookupError, "closed"):
+            sbps.fit("y ~ x", Frame(), family="gaussian")
+
+    def test_no_standard_error(self):
+        before = sys.stderr
+        try:
+            sys.stderr = None
+            fit = sbps.fit(FORMULA, example(), progress=True, **OPTIONS)
+        finally:
+            sys.stderr = before
+        self.assertFalse(fit.interrupted)
+
     def test_options(self):
         table = {"y": [1, 2, 3], "x": [1, 2, 4]}
         self.refused(table, "chians", chians=2)
@@ -156,6 +189,26 @@ class Threads(Case):
         for one in together:
             self.assert_same_draws(one, alone)
 
+    def test_one_fit_from_many_threads(self):
+        fit, new, told = sbps.fit(FORMULA, example(), **OPTIONS), {"x": [1.0], "z": [2], "g": ["south"]}, []
+        threads = [threading.Thread(target=lambda: told.append(fit.predict(new, draws=True).tobytes() + repr(fit).encode()))
+                   for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual((len(told), len(set(told))), (6, 1))
+
+    def test_a_fork_asks_its_parents_fit(self):
+        fit = sbps.fit(FORMULA, example(), **OPTIONS)
+        context = multiprocessing.get_context("fork")
+        ours, theirs = context.Pipe()
+        child = context.Process(target=lambda: theirs.send((repr(fit), str(fit.loo()))))
+        child.start()
+        theirs.close()
+        self.assertEqual(ours.recv(), (repr(fit), str(fit.loo())))
+        child.join()
+
     def test_a_fork_fits_as_well(self):
         alone = sbps.fit(FORMULA, example(), **OPTIONS)
         context = multiprocessing.get_context("fork")
@@ -173,7 +226,7 @@ class Interrupts(Case):
                                  env=dict(os.environ, PYTHONPATH=PACKAGE), text=True, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE)
         seen = ""
-        while "%" not in seen and child.poll() is None:
+        while "ESS" not in seen and child.poll() is None:  # by then there are draws
             seen += child.stderr.read(1)
         child.send_signal(signal.SIGINT)
         said, more = child.communicate()

@@ -9,7 +9,7 @@ import math
 from array import array
 from ctypes import c_char_p, sizeof
 from dataclasses import dataclass
-from typing import Any, Iterable, Mapping, Optional, Sequence
+from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
 
 from . import _library as lib
 from .errors import BadArg
@@ -132,7 +132,7 @@ class Decoded:
     def __init__(self, codes: Iterable, levels: Sequence[str]) -> None:
         self.codes, self.levels = codes, levels
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Optional[str]]:
         return (self.levels[code] if code >= 0 else None for code in self.codes)
 
 

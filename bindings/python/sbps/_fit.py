@@ -266,8 +266,8 @@ def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] =
     """Draws from the posterior of a model given a table. Nothing needs tuning.
 
     formula: as in R, `"y ~ x + (1|g)"`; see docs/formula.md.
-    data: a file name (or several), a dict of columns, a pandas data frame, a numpy matrix with `names` of its
-    columns, or anything with `__arrow_c_stream__`.
+    data: a file name (or several), a dict of columns, a pandas data frame, a matrix of numpy or scipy.sparse with
+    `names` of its columns, or anything with `__arrow_c_stream__` or `__dataframe__`.
     family: as in R: "gaussian", "bernoulli", "poisson", ...
     model: in place of a family: a model by the command line's name, or one of your own, a function `rows(w, x, y)` that
     gives log densities and gradients (see `sbps.Model`).

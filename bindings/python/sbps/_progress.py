@@ -116,4 +116,4 @@ def bar(wanted: Optional[bool]) -> Bar:
         return NotebookBar(display)
     if wanted is None:
         wanted = stream is not None and stream.isatty()
-    return Bar(bool(wanted), stream)
+    return Bar(bool(wanted) and stream is not None, stream)
