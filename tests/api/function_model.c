@@ -14,6 +14,7 @@ typedef struct {
     bool elsewhere;   /* it was called on another thread */
     size_t calls;     /* so far */
     size_t most;      /* calls, the next one fails; 0: none does */
+    size_t failures;  /* so far */
     double tilt;      /* added to the first parameter's gradient */
     bool sums;        /* wrong: the first row gets what all say */
     const char *text; /* of the failure */
@@ -25,6 +26,7 @@ static bool logistic_rows(void *data, const sbps_batch *b)
     shared *s = data;
     s->elsewhere = s->elsewhere || !pthread_equal(s->home, pthread_self());
     if (s->most && s->calls >= s->most) {
+        s->failures++;
         snprintf(b->text, b->text_size, "%s", s->text);
         return false;
     }
@@ -168,11 +170,11 @@ TEST(failure_ends_the_run_with_its_words)
     sbps_result_destroy(result);
     size_t all = s.calls;
     for (size_t part = 0; part < 12; part++) {
-        s.calls = 0;
+        s.calls = s.failures = 0;
         s.most = 1 + (all - 2) * part / 11;
         CHECK(draw(options, &result, &err) == SBPS_BAD_DATA);
         CHECK(!strcmp(err.text, "function mine: the dog ate it"));
-        CHECK(s.calls == s.most);
+        CHECK(s.calls == s.most && s.failures == 1); /* it is not asked again */
     }
     sbps_mode *found;
     sbps_table *table = table_of(options);
