@@ -138,9 +138,10 @@ static sbps_status check_owner(const sbps_run *run, const char *path, char *ours
     if (status != SBPS_OK) goto done;
     if ((status = checkpoint_peek(path, "data", &hash, &size, err)) != SBPS_OK) goto done;
     if (ranks_said(theirs) != ranks_said(ours))
-        status = fail(err, SBPS_MISMATCH,
-                      "%s: written by a run on %zu ranks, and this one is on %zu: start as many",
-                      path, ranks_said(theirs), ranks_said(ours));
+        status =
+            fail(err, SBPS_MISMATCH,
+                 "%s: written by a run on %zu ranks, and this one is on %zu: start as many",
+                 path, ranks_said(theirs), ranks_said(ours));
     else if (strcmp(theirs, ours))
         status = refuse_options(path, theirs, ours, err);
     else if (size != sizeof run->table->data->hash ||
