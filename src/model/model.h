@@ -33,7 +33,7 @@ typedef struct {
     const char
         *library; /* a model of the user's own: the file that was named, or what it is called */
     const sbps_model_function *function; /* that of the caller; NULL: none */
-    struct shrink_shape *shrunk; /* of shrink/shrink.h, which takes it */
+    struct shrink_shape *shrunk;         /* of shrink/shrink.h, which takes it */
 } model_shape;
 
 /* What a target may be. */

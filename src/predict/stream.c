@@ -92,8 +92,7 @@ static sbps_status see_row(streaming *w, unsigned worker, size_t slot, size_t i,
     if (state == ROW_WHOLE && !offer(w, b->index[i], row)) return fail_memory(err);
     sbps_status status = block_put(w->s->f, b, i, seen, state, &own);
     if (status == SBPS_OK) return SBPS_OK;
-    return fail(err, status, "%s: row %zu: %.400s", name_of(w->s), b->index[i] + 1,
-                own.text);
+    return fail(err, status, "%s: row %zu: %.400s", name_of(w->s), b->index[i] + 1, own.text);
 }
 
 static void do_block(void *self, unsigned worker, size_t slot)
