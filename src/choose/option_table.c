@@ -116,11 +116,12 @@ static const option_spec lines[] = {
          "doubles that a program has in its memory. auto: sparse where that is cheaper, else "
          "double."},
     {TEXT("prior", prior, "PRIOR", "auto"), DATA,
-     .help =
-         "Prior of the coefficients, such as normal(0,2.5); `sbps list priors` names them. "
-         "Some may have their own, \"normal(0,2.5); x1=normal(0,1); g:*=laplace(0,1)\": by "
-         "name, or by a pattern with *. auto: normal(0, 2.5/sd(x)), for linear models times "
-         "sd(y)."},
+     .help = "Prior of the coefficients, such as normal(0,2.5); `sbps list priors` names them. "
+             "Some may have their own, \"normal(0,2.5); x1=normal(0,1); g:*=laplace(0,1)\": by "
+             "name, or by a pattern with *. horseshoe(...), hs(...) and R2D2(...) shrink many "
+             "together. "
+             "auto: normal(0, 2.5/sd(x)), for linear models times "
+             "sd(y)."},
     {TEXT("prior-intercept", prior_intercept, "PRIOR", "auto"), DATA,
      .help = "Prior of the intercept. auto: normal(0,10), for linear models normal(mean(y), 10 "
              "sd(y)), of the intercept at the means of the columns."},

@@ -62,7 +62,8 @@ bool prior_density(const char *prior_text, bool positive, size_t count, const do
                    double *out)
 {
     prior p;
-    if (prior_parse(prior_text, &p, NULL) != SBPS_OK || p.kind->correlation) return false;
+    if (prior_parse(prior_text, &p, NULL) != SBPS_OK || p.kind->correlation || !p.kind->logpdf)
+        return false;
     positive = positive || p.kind->positive;
     double total = integral(&p, positive);
     if (!(total > 0.0) || !isfinite(total) || !strcmp(p.kind->name, "flat")) return false;

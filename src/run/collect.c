@@ -207,8 +207,9 @@ sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err)
         if (run->chains[c].d.state->count < least) least = run->chains[c].d.state->count;
     status = result_create(run->chain_count, least, run->target->dim, out, err);
     if (status == SBPS_OK) status = fill(run, *out, err);
-    bool effects = run->target->model->rows_of && !strcmp(run->options->ranef, "all");
-    if (status == SBPS_OK) status = derived_show(run, effects, *out, err);
+    bool all = !strcmp(run->options->ranef, "all"),
+         effects = run->target->model->rows_of && all;
+    if (status == SBPS_OK) status = derived_show(run, all, *out, err);
     if (status == SBPS_OK && effects && least > 0) status = effects_join(run, *out, err);
     if (status == SBPS_OK && least == 0) unknown_estimates(*out);
     if (status != SBPS_OK) {

@@ -9,6 +9,9 @@
 
 #define WARMUP_ESS    100.0 /* of the last epoch, all chains together */
 #define WARMUP_EPOCHS 24    /* at most */
+#define WARMUP_SCALES                                                                          \
+    500 /* trajectories of a chain, at most, where weights have scales: their long tails lengthen trajectories more
+           than they help */
 #define MISSING_MOST                                                                           \
     0.1 /* as MISSING_SHARE, with two standard errors: a ninth of the budget and less */
 
@@ -111,11 +114,17 @@ static bool is_settled(const sbps_run *run)
            chains_apart(run, WARMUP_ESS);
 }
 
+static bool scales_are_warm(const sbps_run *run, double proposals)
+{
+    return run->options->warmup == SIZE_AUTO && run->target->told &&
+           proposals >= (double)(WARMUP_SCALES * run->chain_count);
+}
+
 static bool long_enough(const sbps_run *run, double proposals)
 {
     const sbps_options *o = run->options;
     if (o->warmup != SIZE_AUTO) return proposals >= (double)(o->warmup * run->chain_count);
-    if (run->state.epoch >= WARMUP_EPOCHS) return true;
+    if (run->state.epoch >= WARMUP_EPOCHS || scales_are_warm(run, proposals)) return true;
     /* nothing is adapted where pairs are weighed: seen often enough is all there is to it */
     if (run->state.epoch < 2 && !run->plan->sampler->pairs) return false;
     return is_settled(run);
@@ -127,7 +136,8 @@ void warmup_after_round(sbps_run *run)
     double proposals = s->warmup_proposals, rows_used = s->warmup_rows;
     count_work(run, &proposals, &rows_used);
     bool cut = out_of_means(run, rows_used);
-    bool asked = run->options->warmup != SIZE_AUTO && long_enough(run, proposals);
+    bool asked = (run->options->warmup != SIZE_AUTO && long_enough(run, proposals)) ||
+                 scales_are_warm(run, proposals);
     if (++s->epoch_rounds < (uint64_t)1 << s->epoch && !cut && !asked) return;
     bool done = cut || long_enough(run, proposals);
     if (done && !cut && !asked && freeze_metric(run)) done = false;
