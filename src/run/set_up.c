@@ -306,7 +306,14 @@ static sbps_status hold_together(sbps_run *run, sbps_error *err)
     run_plan *plan = run->plans, chosen;
     sbps_status status = ranks_measure_error(run, err);
     if (status != SBPS_OK || !(run->rank_error > run->options->bias_budget)) return status;
-    if (!plan_may_take_hmc(run->options, plan)) return SBPS_OK;
+    if (!plan_may_take_hmc(run->options, plan)) {
+        fail(&run->warning, SBPS_MISMATCH,
+             "what one rank's rows say is off by %.2g, more than the budget of %g: fewer "
+             "ranks, or "
+             "--sampler hmc",
+             run->rank_error, run->options->bias_budget);
+        return SBPS_OK;
+    }
     status = plan_take_hmc(plan, run->target, run->reference, &run->a, &chosen, err);
     if (status != SBPS_OK) return status;
     decimal_print(

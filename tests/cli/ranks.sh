@@ -47,6 +47,9 @@ try 'sorted' 0 'log p is off by 0.00' '' $(on 4) sample sorted.csv --model logis
 try 'sorted and not shuffled' 0 'one rank.s rows say is off by .*: hmc' '' \
     $(on 4) sample sorted.csv --model logistic --target y --no-shuffle --dry-run
 
+try 'sorted, and asked for' 0 '' 'warning: what one rank.s rows say is off by .*--sampler hmc' \
+    $(on 4) sample sorted.csv --model logistic --target y --no-shuffle --sampler sbps --ess 50 --draws 20 --progress off -o warned.nc
+
 # ---- a run: one file, one voice, the same draws again ----
 sample=(sample logistic.csv --model logistic --target y --seed 4 --progress off --draws 200)
 try 'a run' 0 '' 'ranks     4, of 4[0-9]+ rows at least; 1 chains each' $(on 4) "${sample[@]}" -o run.nc
