@@ -3,7 +3,6 @@
 
 #include "base/decimal.h"
 #include "base/dense.h"
-#include "ranks/ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -296,13 +295,6 @@ static void attach_sinks(chain *c, bool sampling)
     sinks_add(&c->sinks, &c->d, draws_take);
 }
 
-/* Ranks in step stop together. */
-static bool interrupted(sbps_run *run)
-{
-    bool here = atomic_load_explicit(&run->interrupt, memory_order_relaxed);
-    return run->among && ranks_in_step(run) ? ranks_most(run->among, here) > 0.0 : here;
-}
-
 static void advance_chain(void *self, size_t index)
 {
     sbps_run *run = self;
@@ -312,7 +304,7 @@ static void advance_chain(void *self, size_t index)
     trace_switch(c, sampling);
     for (; !round_over(run, c) && !c->state->failed; c->state->events++) {
         segment s;
-        if (interrupted(run)) return;
+        if (ranks_interrupted(run)) return;
         if (model_failure(run->target->model, run->target->self)) return;
         c->s.kind->step(&c->s, &s);
         c->state->failed = s.end->failed || !isfinite(s.dt);

@@ -80,6 +80,12 @@ void ranks_own_chains(const sbps_run *run, size_t *first, size_t *count)
     *first = *count * ranks_rank(run->among);
 }
 
+bool ranks_interrupted(sbps_run *run)
+{
+    bool here = atomic_load_explicit(&run->interrupt, memory_order_relaxed);
+    return run->among && ranks_in_step(run) ? ranks_most(run->among, here) > 0.0 : here;
+}
+
 /* ---- after a round ---- */
 
 /* A chain's memory ends with its draws, which are sent once: those that others do not have yet. */

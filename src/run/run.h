@@ -277,6 +277,8 @@ bool ranks_in_step(const sbps_run *run);
 /* Chains in all, and which of them this rank flies. */
 size_t ranks_chains(const sbps_run *run);
 void ranks_own_chains(const sbps_run *run, size_t *first, size_t *count);
+/* Is the run to end early? Ranks in step do it together. */
+bool ranks_interrupted(sbps_run *run);
 /* After a round: every rank has the memory of all chains. */
 void ranks_exchange(sbps_run *run);
 /* The draws that all have now; thinned in step, which everybody does by itself. */
