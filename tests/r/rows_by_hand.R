@@ -70,6 +70,16 @@ if (there("data.table")) {
     hold("a data.table predicted", near(predict(quick(mpg ~ wt, table), table[1:3]), predict(quick(mpg ~ wt, cars), cars[1:3, ])))
 } else cat("data.table is not there: its tables are not tried\n")
 
+if (there("Matrix")) {
+    sparse <- Matrix::Matrix(as.matrix(mtcars[c("mpg", "am", "vs", "wt")]), sparse = TRUE)
+    from <- quick(mpg ~ am + vs, sparse)
+    hold("a dgCMatrix", inherits(sparse, "dgCMatrix") && identical(as.matrix(from), as.matrix(quick(mpg ~ am + vs, mtcars))))
+    hold("a dgCMatrix predicted", near(predict(from, sparse[1:3, ]), predict(from)[1:3]))
+    response <- mtcars$mpg
+    same("a response beside it", quick(response ~ am + vs, sparse, weights = wt), quick(mpg ~ am + vs, mtcars, weights = wt))
+    design_is(mpg ~ ., as.data.frame(as.matrix(sparse)))
+} else cat("Matrix is not there: sparse matrices are not tried\n")
+
 # ---- priors as rstanarm writes them ----
 same("normal", quick(mpg ~ wt, mtcars, prior = normal(0, 1)), quick(mpg ~ wt, mtcars, prior = "normal(0,1)"))
 same("an intercept at the means", quick(mpg ~ wt, mtcars, prior_intercept = normal(20, 1)), quick(mpg ~ wt, mtcars, prior_intercept = "normal(20,1)", prior_intercept_at = "mean"))

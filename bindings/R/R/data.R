@@ -47,6 +47,15 @@ column <- function(x, name, groups) {
 # Names of files, not a matrix of texts.
 is_file <- function(data) is.character(data) && is.null(dim(data))
 
+# Columns of a sparse matrix of the package Matrix, as a plain one: the library keeps what is not 0 where that is cheaper.
+dense_of <- function(data, names) {
+    need("Matrix", "data")
+    if (is.null(colnames(data))) raise("SBPS_BAD_ARG", "data: want a matrix with names of its columns")
+    out <- as.matrix(data[, intersect(colnames(data), names), drop = FALSE])
+    storage.mode(out) <- "double"
+    out
+}
+
 # ---- weights, offset and subset, as glm has them ----
 
 # An expression of columns, or the name of one as text; of a file's columns their names alone. NULL: nothing was said.
@@ -56,6 +65,7 @@ row_values <- function(expression, name, data, env) {
         if (is.name(expression) && !is.character(get0(as.character(expression), env))) return(as.character(expression))
         data <- list()
     }
+    if (inherits(data, "sparseMatrix")) data <- dense_of(data, all.vars(expression))
     value <- eval(expression, if (is.matrix(data)) as.data.frame(data) else as.list(data), env)
     if (is.null(value) || is.character(value) && length(value) == 1) return(value)
     if (!is.numeric(value) && !is.logical(value)) raise("SBPS_BAD_ARG", sprintf("%s: want numbers, or the name of a column", name))
@@ -154,6 +164,7 @@ frame_of <- function(formula, data, said) {
 
 # New rows by a fit's recipe.
 new_rows <- function(fit, data) {
+    if (inherits(data, "sparseMatrix")) data <- dense_of(data, colnames(data))
     if (is.matrix(data)) data <- as.data.frame(data)
     if (!is.list(data)) raise("SBPS_BAD_ARG", "newdata: want a data frame, a matrix or the name of a file")
     env <- environment(fit$formula)

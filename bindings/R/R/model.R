@@ -25,10 +25,11 @@ checked_answer <- function(told, n, dim) {
     list(as.double(told$loglik), as.double(t(gradient)))
 }
 
-# Errors come back as their sentences, an interrupt as NULL.
+# Errors come back as their sentences, an interrupt as NULL, a jump as an error.
 guard <- function(rows) {
+    jumped <- function() stop("the function left by a jump", call. = FALSE)
     function(w, x, y) {
-        tryCatch(checked_answer(rows(w, x, y), length(y), length(w)),
+        tryCatch(withRestarts(checked_answer(rows(w, x, y), length(y), length(w)), abort = jumped),
                  error = function(e) paste0(conditionMessage(e), ""), interrupt = function(e) NULL)
     }
 }

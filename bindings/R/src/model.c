@@ -57,21 +57,24 @@ static void ask(void *self)
     UNPROTECT(2);
 }
 
+/* A jump that the guard did not see is an interrupt that came before it was there or after it was gone. */
+static bool is_interrupted(talk *t)
+{
+    return !R_ToplevelExec(ask, t) || t->interrupted;
+}
+
 /* After an interrupt the run ends at the end of its segment, for which it wants this answer still. */
 static bool rows_of(void *self, const sbps_batch *batch)
 {
     own_model *model = self;
     talk t = {.model = model, .batch = batch};
-    bool came_back = R_ToplevelExec(ask, &t);
-    if (came_back && t.interrupted && model->heed(model->self)) {
-        t.interrupted = false;
-        came_back = R_ToplevelExec(ask, &t);
+    bool interrupted = is_interrupted(&t);
+    if (interrupted && model->heed(model->self)) {
+        t = (talk){.model = model, .batch = batch};
+        interrupted = is_interrupted(&t);
     }
     if (t.said) return true;
-    const char *words = t.text;
-    if (!came_back) words = "the function left by a jump";
-    if (t.interrupted) words = "interrupted";
-    snprintf(batch->text, batch->text_size, "%s", words);
+    snprintf(batch->text, batch->text_size, "%s", interrupted ? "interrupted" : t.text);
     return false;
 }
 
