@@ -15,7 +15,7 @@ typedef struct {
     sbps_run *run;
     sbps_result *result;
     bool interrupted, tells;
-    bool alone; /* R's own thread does it all: the model is a function of R */
+    bool alone;  /* R's own thread does it all: the model is a function of R */
     size_t news; /* warnings of the run, the first of them */
     sbps_error warning[NEWS_MOST];
     sbps_progress state;
