@@ -25,3 +25,21 @@ code=0
 wait "$r" || code=$?
 grep -a 'kept' out.txt || { echo "code $code"; tail -c 600 rest.txt; exit 1; }
 grep -aq 'interrupted: the fit holds the draws made so far' rest.txt
+
+# The same while a function of R is the model: it interrupts itself.
+cat >own.R <<'R'
+library(sbps)
+asked <- 0
+rows <- function(w, x, y) {
+    asked <<- asked + 1
+    if (asked == 60000) tools::pskill(Sys.getpid(), tools::SIGINT)
+    eta <- drop(x %*% w)
+    list(loglik = y * eta - log1p(exp(eta)), gradient = (y - plogis(eta)) * x)
+}
+fit <- sbps(am ~ wt, mtcars, family = sbps_model(rows, prior_sd = c(10, 2.5)), ess = 1e12, chains = 1)
+stopifnot(fit$interrupted, all(is.finite(coef(fit))))
+cat("kept", coef(fit), "\n")
+R
+Rscript --vanilla own.R >out.txt 2>&1 || { tail -n 5 out.txt; exit 1; }
+grep -q kept out.txt
+grep -q 'interrupted: the fit holds the draws made so far' out.txt
