@@ -156,6 +156,11 @@ static sbps_status choose_metric(const sbps_options *o, run_plan *plan, sbps_err
                                               : "dense";
     const char *word = is_auto(o->metric) ? usual : o->metric;
     plan->metric = metric_find(word);
+    if (plan->model->lead && !is_auto(o->metric))
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--metric: where the effects of all factors are sampled together it is made "
+            "of products with the Hessian: auto; --crossed integrate takes others");
     if (!plan->metric) return fail(err, SBPS_BAD_ARG, "--metric: there is no '%s'", word);
     bool flights = plan->sampler->curve && !plan->sampler->full && !plan->sampler->metric;
     plan->auto_metric = is_auto(o->metric) && flights && !o->paper;

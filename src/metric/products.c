@@ -145,20 +145,17 @@ static const metric_kind metric_products = {
 /* ---- set-up ---- */
 
 /* Where the block is no curvature's, as away from a mode, its diagonal alone. */
-static void factor_core(size_t n, double *block)
+static void factor_core(size_t n, double *diagonal, double *block)
 {
-    double *diagonal = new_doubles(n);
-    for (size_t i = 0; diagonal && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < i; j++)
             block[i * n + j] = 0.5 * (block[i * n + j] + block[j * n + i]);
         diagonal[i] = fabs(block[i * n + i]);
     }
-    if (!cholesky(n, block) && diagonal) {
-        memset(block, 0, n * n * sizeof *block);
-        for (size_t i = 0; i < n; i++)
-            block[i * n + i] = diagonal[i] > 0.0 ? sqrt(diagonal[i]) : 1.0;
-    }
-    free(diagonal);
+    if (cholesky(n, block)) return;
+    memset(block, 0, n * n * sizeof *block);
+    for (size_t i = 0; i < n; i++)
+        block[i * n + i] = diagonal[i] > 0.0 ? sqrt(diagonal[i]) : 1.0;
 }
 
 /* The core and no pairs as yet. */
@@ -182,7 +179,7 @@ static sbps_status begin(metric *m, const metric_core *core, metric_source h, sb
         unit[core->at[i]] = 0.0;
         for (size_t j = 0; j < n; j++) p.factor[i * n + j] = column[core->at[j]];
     }
-    factor_core(n, p.factor);
+    factor_core(n, unit, p.factor);
     free(unit);
     return status;
 }

@@ -15,7 +15,7 @@
 #define GATHER_DIM  ((size_t)2000) /* beyond, matrices are what memory goes to */
 #define STEEP_LEAST 2.0            /* U over its normal, where chains start */
 /* Where there is no Hessian: effects that are watched, at most; draws of a chain, at least; and numbers kept of one */
-#define WATCHED_EFFECTS ((size_t)64)
+#define WATCHED_EFFECTS ((size_t)16)
 #define WIDE_DRAWS      250.0
 #define WIDE_NUMBERS    1e7
 

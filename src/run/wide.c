@@ -78,10 +78,13 @@ static sbps_status search(const posterior *u, const metric_core *core, metric **
                           sbps_error *err)
 {
     double way = INFINITY, *w = new_doubles(u->dim);
+    size_t iterations = 0;
     sbps_status status = w ? SBPS_OK : fail_memory(err);
     if (w) u->model->start(u->self, w);
-    for (int i = 0; i < ROUNDS_MOST && way > STILL && status == SBPS_OK; i++)
+    for (int i = 0; i < ROUNDS_MOST && way > STILL && status == SBPS_OK; i++) {
         status = come_nearer(u, core, w, a, found, &way, err);
+        if (status == SBPS_OK) iterations = (*found)->iterations += iterations;
+    }
     free(w);
     return status;
 }
