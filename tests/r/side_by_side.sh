@@ -2,4 +2,4 @@
 # Side by side with rstanarm: models of its vignettes and help pages, against kept figures of long runs.
 . "$(dirname "$0")/common.sh"
 install_package
-Rscript --vanilla "$root/tests/r/side_by_side.R" "$root/tests/r"
+Rscript --vanilla "$root/tests/r/side/compare.R" "$root/tests/r"

@@ -1,6 +1,6 @@
-# Long runs of rstanarm, once: Rscript reference.R writes reference.csv, which side_by_side.R compares with. Four chains of 10,000
+# Long runs of rstanarm, once: Rscript reference.R writes reference.csv, which compare.R compares with. Four chains of 10,000
 # draws each. Standard deviations of groups are roots of rstanarm's variances; its default for one effect a group is an
-# exponential(1) of the standard deviation, which side_by_side.R gives to ours.
+# exponential(1) of the standard deviation, which compare.R gives to ours.
 suppressMessages(library(rstanarm))
 source("models.R")
 our_name <- function(name) {
