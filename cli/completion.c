@@ -22,7 +22,7 @@ static bool has_values(const sbps_option_info *flag)
 /* Split by blanks: the kinds of a family, or what stands between bars. */
 static void print_values(const sbps_option_info *flag)
 {
-    sbps_kind_info kind;
+    sbps_kind_info kind = {.struct_size = sizeof kind};
     const char *family = family_of(flag->name);
     for (size_t i = 0; family && sbps_kind_at(family, i, &kind); i++)
         printf("%s%s", i ? " " : "", kind.name);

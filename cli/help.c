@@ -86,7 +86,7 @@ static void print_detail(FILE *to, const char *text, size_t width)
 
 void print_kinds(FILE *to, const char *family, int indent)
 {
-    sbps_kind_info kind;
+    sbps_kind_info kind = {.struct_size = sizeof kind};
     size_t longest = 0;
     for (size_t i = 0; sbps_kind_at(family, i, &kind); i++)
         if (strlen(kind.name) > longest) longest = strlen(kind.name);

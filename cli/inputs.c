@@ -69,7 +69,7 @@ sbps_status inputs_take(const arguments *given, sbps_options *options, sbps_erro
 
 static const char *kind_name(const void *of, size_t index)
 {
-    sbps_kind_info kind;
+    sbps_kind_info kind = {.struct_size = sizeof kind};
     return sbps_kind_at(of, index, &kind) ? kind.name : NULL;
 }
 
@@ -89,7 +89,7 @@ sbps_status inputs_check_kind(const sbps_options *options, const char *option,
 
 static bool needs_table(const char *model)
 {
-    sbps_kind_info kind;
+    sbps_kind_info kind = {.struct_size = sizeof kind};
     for (size_t i = 0; sbps_kind_at("models", i, &kind); i++)
         if (!strcmp(kind.name, model)) return kind.needs_table;
     return true;

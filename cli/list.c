@@ -31,7 +31,7 @@ static void print_member(const char *before, const char *key, const char *value)
 
 static void json_kinds(const char *family)
 {
-    sbps_kind_info kind;
+    sbps_kind_info kind = {.struct_size = sizeof kind};
     for (size_t i = 0; sbps_kind_at(family, i, &kind); i++) {
         print_member(i ? ",\n {" : "[{", "name", kind.name);
         print_member(", ", "summary", kind.summary);

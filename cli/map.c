@@ -52,7 +52,7 @@ static sbps_format format_of(const arguments *given, const char *path)
 /* A surface without a mode within reach, such as a network's, gives the best point that was found. */
 static void warn(const sbps_mode *mode, const sbps_options *options)
 {
-    sbps_mode_info info;
+    sbps_mode_info info = {.struct_size = sizeof info};
     sbps_mode_describe(mode, &info);
     if (info.distance > strtod(sbps_options_get(options, "tolerance"), NULL))
         complain("warning: %s ended %.2g posterior sd from the mode, by the gradient there",

@@ -47,7 +47,7 @@ static sbps_status predict(const void *self, sbps_error *err)
 {
     const request *r = self;
     sbps_result *result = NULL;
-    sbps_predicted done;
+    sbps_predicted done = {.struct_size = sizeof done};
     sbps_status status = sbps_result_read(r->run, &result, err);
     if (status == SBPS_OK) status = sbps_predict(result, r->run, r->data, &r->how, &done, err);
     if (status == SBPS_OK) tell(r, &done);
@@ -65,7 +65,8 @@ static int predict_run(const arguments *given)
         !flag_count_value(given, "threads", 0, 0, &threads))
         return CODE_USAGE;
     request r = {.run = given->operands[0], .data = given->operands[1]};
-    r.how = (sbps_prediction){.kind = flag_value(given, "kind", "mean"),
+    r.how = (sbps_prediction){.struct_size = sizeof r.how,
+                              .kind = flag_value(given, "kind", "mean"),
                               .new_levels = flag_value(given, "new-levels", "error"),
                               .draws = flag_is_on(given, "draws"),
                               .max_draws = most,

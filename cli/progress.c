@@ -118,7 +118,7 @@ progress progress_open(const char *mode)
 
 static void show(progress *p, const sbps_run *run)
 {
-    sbps_progress state;
+    sbps_progress state = {.struct_size = sizeof state};
     char line[LINE_SIZE];
     sbps_run_progress(run, &state);
     progress_line(&state, p->bar, p->bar ? terminal_width(stderr) : 0, sizeof line, line);

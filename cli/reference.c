@@ -140,7 +140,7 @@ void reference_page(FILE *to, const command *c)
 
 void reference_kinds(FILE *to, const char *family)
 {
-    sbps_kind_info kind;
+    sbps_kind_info kind = {.struct_size = sizeof kind};
     for (size_t i = 0; sbps_kind_at(family, i, &kind); i++) {
         fprintf(to, ".TP\n.B %s\n", kind.name);
         print_roff(to, kind.summary);

@@ -16,7 +16,8 @@ typedef struct {
 static sbps_status make_page(const request *r, const sbps_result *result, char **out,
                              sbps_error *err)
 {
-    static const sbps_scoring how = {.rows = SIZE_MAX, .max_draws = DRAWS_MOST, .seed = 1};
+    static const sbps_scoring how = {
+        .struct_size = sizeof how, .rows = SIZE_MAX, .max_draws = DRAWS_MOST, .seed = 1};
     if (!r->data) return sbps_result_page(result, out, err);
     return sbps_result_page_data(result, r->path, r->data, &how, out, err);
 }

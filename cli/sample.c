@@ -124,8 +124,8 @@ typedef struct {
 static sbps_status judge(const sbps_run *run, const sbps_result *result, verdict *out,
                          sbps_error *err)
 {
-    sbps_progress state;
-    sbps_parameter w;
+    sbps_progress state = {.struct_size = sizeof state};
+    sbps_parameter w = {.struct_size = sizeof w};
     sbps_run_progress(run, &state);
     *out = (verdict){.min_ess = state.min_ess,
                      .rows = state.rows_per_ess,
@@ -201,7 +201,7 @@ static sbps_status keep_effects(const sbps_run *run, const sbps_options *options
 {
     const char *path = sbps_options_get(options, "ranef");
     if (!strcmp(path, "none") || !strcmp(path, "all")) return SBPS_OK;
-    sbps_effects told;
+    sbps_effects told = {.struct_size = sizeof told};
     sbps_status status = sbps_run_effects_told(run, path, &told, err);
     if (status == SBPS_OK && !quiet) tell_effects(path, &told);
     return status;

@@ -85,7 +85,8 @@ static int run(const arguments *given, sbps_status (*work)(const void *self, sbp
         !flag_count_value(given, "threads", 0, 0, &threads))
         return CODE_USAGE;
     const request r = {given,
-                       {.rows = rows,
+                       {.struct_size = sizeof r.how,
+                        .rows = rows,
                         .max_draws = most,
                         .seed = seed,
                         .threads = (unsigned)threads,

@@ -3,7 +3,10 @@
  * A table and a set of options make a run; a run advances in rounds; a result is what a run
  * (or a file it wrote) says about the posterior. Handles are opaque. Every call that can fail
  * returns a status and, when `err` is not NULL, writes a sentence. On failure `*out` is NULL.
- * The library never prints, exits or aborts. Handles may be used from one thread at a time. */
+ * The library never prints, exits or aborts. Handles may be used from one thread at a time.
+ *
+ * Structs that callers allocate begin with struct_size, which callers set, so that programs go on to work with later libraries:
+ * members are added at the end only. */
 #ifndef SBPS_H
 #define SBPS_H
 
@@ -124,6 +127,7 @@ SBPS_API sbps_status sbps_options_set_model(sbps_options *options,
 /* ---- names that can be asked for ---- */
 
 typedef struct {
+    size_t struct_size; /* sizeof(sbps_kind_info) */
     const char *name;
     const char *summary; /* one sentence */
     bool needs_table;    /* false: a model that is a density by itself */
@@ -280,6 +284,7 @@ SBPS_API sbps_status sbps_simulate(const char *name, size_t rows, size_t dim, ui
 typedef struct sbps_run sbps_run;
 
 typedef struct {
+    size_t struct_size; /* sizeof(sbps_progress) */
     bool warming_up;
     double share_done;   /* 0..1, of the stopping rule nearest to being met; never falls */
     double seconds;      /* since sampling began, set-up excluded */
@@ -311,6 +316,7 @@ SBPS_API sbps_status sbps_run_effects(const sbps_run *run, const char *path, sbp
 /* How effects were drawn: groups whose log likelihood was a polynomial in place of rows, and how far the two were apart at
  * draws of their effects. A mean is off by no more of the effect's sds. */
 typedef struct {
+    size_t struct_size;    /* sizeof(sbps_effects) */
     size_t draws;          /* of an effect, all chains together */
     size_t groups;         /* in all */
     size_t by_polynomials; /* of these */
@@ -331,6 +337,7 @@ SBPS_API void sbps_run_destroy(sbps_run *run);
 typedef struct sbps_result sbps_result;
 
 typedef struct {
+    size_t struct_size; /* sizeof(sbps_parameter) */
     const char *name;
     double mean, mcse, sd;           /* from the path */
     double q5, q50, q95;             /* from the draws */
@@ -399,6 +406,7 @@ SBPS_API void sbps_watch_end(sbps_watch *watch, const sbps_run *run, const char 
 /* ---- rows to come ---- */
 
 typedef struct {
+    size_t struct_size; /* sizeof(sbps_prediction) */
     const char *
         kind; /* "mean" of the response, "linear" predictor, a new "outcome", the log "density" of the outcome that a row has; NULL: mean */
     const char *
@@ -416,6 +424,7 @@ typedef struct {
 } sbps_prediction;
 
 typedef struct {
+    size_t struct_size; /* sizeof(sbps_predicted) */
     size_t rows;
     size_t lacking,
         not_finite; /* rows that have no prediction: a cell is missing, or a term is not finite */
@@ -433,6 +442,7 @@ SBPS_API sbps_status sbps_predict(const sbps_result *result, const char *run, co
                                   sbps_error *err);
 
 typedef struct {
+    size_t struct_size; /* sizeof(sbps_scoring) */
     size_t
         rows; /* leave-one-out, checks: rows to look at; 0: all; SIZE_MAX: all where that is cheap, else a sample */
     size_t max_draws;     /* evenly spaced ones, where there are more; 0: all */
@@ -471,6 +481,7 @@ SBPS_API const char *sbps_result_data(const sbps_result *result);
 typedef struct sbps_mode sbps_mode;
 
 typedef struct {
+    size_t struct_size;   /* sizeof(sbps_mode_info) */
     const char *method;   /* that found it */
     double potential;     /* U at the mode */
     double nll;           /* minus the log-likelihood there */

@@ -1,4 +1,5 @@
 /* The kinds there are, by family. */
+#include "api/sized.h"
 #include "choose/family.h"
 #include "report/columns.h"
 #include "run/run.h"
@@ -24,7 +25,7 @@ static bool needs_table(const void *kind)
 static bool describe_column(size_t index, sbps_kind_info *out)
 {
     const column *c = column_at(index);
-    if (c) *out = (sbps_kind_info){c->name, c->summary, true};
+    if (c) *out = (sbps_kind_info){.name = c->name, .summary = c->summary, .needs_table = true};
     return c != NULL;
 }
 
@@ -34,11 +35,12 @@ static bool describe_family(size_t index, sbps_kind_info *out)
     const char *model = NULL, *name = family_at(index, &model);
     for (size_t k = 0; name && model_kinds[k]; k++)
         if (!strcmp(model_kinds[k]->name, model))
-            *out = (sbps_kind_info){name, model_kinds[k]->summary, true};
+            *out = (sbps_kind_info){
+                .name = name, .summary = model_kinds[k]->summary, .needs_table = true};
     return name != NULL;
 }
 
-bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out)
+static bool describe(const char *family, size_t index, sbps_kind_info *out)
 {
     const struct {
         const char *family;
@@ -52,9 +54,18 @@ bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out)
         const named_kind *const *kinds = families[i].kinds;
         for (size_t k = 0; k <= index; k++)
             if (!kinds[k]) return false;
-        *out = (sbps_kind_info){kinds[index]->name, kinds[index]->summary, true};
+        *out = (sbps_kind_info){
+            .name = kinds[index]->name, .summary = kinds[index]->summary, .needs_table = true};
         if (families[i].kinds == model_kinds) out->needs_table = needs_table(kinds[index]);
         return true;
     }
     return false;
+}
+
+bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out)
+{
+    sbps_kind_info full;
+    bool there = describe(family, index, &full);
+    if (there) sized_give(&full, sizeof full, out);
+    return there;
 }

@@ -1,4 +1,5 @@
 /* The mode and Laplace's approximation for a caller. */
+#include "api/sized.h"
 #include "report/approximation.h"
 #include "run/approximate.h"
 
@@ -7,6 +8,10 @@
 sbps_status sbps_mode_find(const sbps_table *table, const sbps_options *options,
                            sbps_mode **out, sbps_error *err)
 {
+    *out = NULL;
+    if (!table)
+        return fail(err, SBPS_BAD_ARG,
+                    "there is no table; sbps_table_none makes one for models without rows");
     return approximate_find(table, options, out, err);
 }
 
@@ -17,14 +22,15 @@ void sbps_mode_destroy(sbps_mode *found)
 
 void sbps_mode_describe(const sbps_mode *found, sbps_mode_info *out)
 {
-    *out = (sbps_mode_info){.method = found->m->method,
-                            .potential = found->m->value,
-                            .nll = found->law.nll,
-                            .gradient_norm = found->m->plain_norm,
-                            .distance = found->m->gradient_norm,
-                            .ridge = found->m->ridge,
-                            .iterations = found->m->iterations,
-                            .epochs = found->m->epochs > 0.0 ? found->m->epochs : NAN};
+    sbps_mode_info full = {.method = found->m->method,
+                           .potential = found->m->value,
+                           .nll = found->law.nll,
+                           .gradient_norm = found->m->plain_norm,
+                           .distance = found->m->gradient_norm,
+                           .ridge = found->m->ridge,
+                           .iterations = found->m->iterations,
+                           .epochs = found->m->epochs > 0.0 ? found->m->epochs : NAN};
+    sized_give(&full, sizeof full, out);
 }
 
 size_t sbps_mode_dim(const sbps_mode *found)
@@ -49,7 +55,8 @@ static approximation figures(const sbps_mode *found)
                        .rows = found->law.rows,
                        .dim = found->dim,
                        .names = (const char *const *)found->names,
-                       .values = found->values};
+                       .values = found->values,
+                       .info.struct_size = sizeof a.info};
     sbps_mode_describe(found, &a.info);
     return a;
 }

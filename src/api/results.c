@@ -1,4 +1,5 @@
 /* Results for a caller: of a run or a file, read, told and written. */
+#include "api/sized.h"
 #include "base/memory.h"
 #include "contrast/contrast.h"
 #include "page/page.h"
@@ -67,7 +68,12 @@ sbps_status sbps_result_parameter(const sbps_result *r, size_t index, sbps_param
 {
     if (index >= r->dim)
         return fail(err, SBPS_BAD_ARG, "there is no parameter %zu of %zu", index, r->dim);
-    return report_parameter(r, index, out, err);
+    sbps_parameter full;
+    sbps_status status = sized_check("sbps_parameter", out, err);
+    if (status != SBPS_OK) return status;
+    status = report_parameter(r, index, &full, err);
+    if (status == SBPS_OK) sized_give(&full, sizeof full, out);
+    return status;
 }
 
 sbps_status sbps_result_summary(const sbps_result *r, sbps_format format, char **out,
@@ -95,16 +101,18 @@ sbps_status sbps_result_contrast(const sbps_result *r, const char *const *expres
 
 sbps_status sbps_result_page(const sbps_result *r, char **out, sbps_error *err)
 {
-    static const sbps_scoring how = {.seed = 1};
+    static const sbps_scoring how = {.struct_size = sizeof how, .seed = 1};
     return sbps_result_page_data(r, NULL, NULL, &how, out, err);
 }
 
 sbps_status sbps_result_page_data(const sbps_result *r, const char *run, const char *data,
                                   const sbps_scoring *how, char **out, sbps_error *err)
 {
-    page_table *table;
+    page_table *table = NULL;
+    sbps_scoring full;
     *out = NULL;
-    sbps_status status = page_table_open(r, run, data, how, &table, err);
+    sbps_status status = sized_take("sbps_scoring", how, sizeof full, &full, err);
+    if (status == SBPS_OK) status = page_table_open(r, run, data, &full, &table, err);
     if (status == SBPS_OK) status = page_write(r, (page_extras){.table = table}, out, err);
     page_table_close(table);
     return status;

@@ -1,9 +1,14 @@
 /* Runs for a caller. */
 #include "run/run.h"
+#include "api/sized.h"
 
 sbps_status sbps_run_create(const sbps_table *table, const sbps_options *options,
                             sbps_run **out, sbps_error *err)
 {
+    *out = NULL;
+    if (!table)
+        return fail(err, SBPS_BAD_ARG,
+                    "there is no table; sbps_table_none makes one for models without rows");
     return run_create(table, options, out, err);
 }
 
@@ -19,7 +24,9 @@ sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error *err)
 
 void sbps_run_progress(const sbps_run *run, sbps_progress *out)
 {
-    run_progress(run, out);
+    sbps_progress full;
+    run_progress(run, &full);
+    sized_give(&full, sizeof full, out);
 }
 
 bool sbps_run_warning(sbps_run *run, sbps_error *out)
@@ -39,7 +46,12 @@ sbps_status sbps_run_effects(const sbps_run *run, const char *path, sbps_error *
 sbps_status sbps_run_effects_told(const sbps_run *run, const char *path, sbps_effects *told,
                                   sbps_error *err)
 {
-    return effects_write(run, path, told, err);
+    sbps_effects full;
+    sbps_status status = sized_check("sbps_effects", told, err);
+    if (status != SBPS_OK) return status;
+    status = effects_write(run, path, &full, err);
+    if (status == SBPS_OK) sized_give(&full, sizeof full, told);
+    return status;
 }
 
 void sbps_run_interrupt(sbps_run *run)

@@ -73,7 +73,7 @@ static void show(sbps_watch *w, const sbps_run *run, const char *command, const 
 
 void sbps_watch_show(sbps_watch *w, const sbps_run *run, const char *command)
 {
-    sbps_progress state;
+    sbps_progress state = {.struct_size = sizeof state};
     if (!watch_wants(w)) return;
     run_progress(run, &state);
     show(w, run, command, where_it_is(&state).text, false);

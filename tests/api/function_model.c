@@ -107,7 +107,7 @@ static void compare(const sbps_result *own, const sbps_result *listed)
 {
     REQUIRE(sbps_result_dim(own) == sbps_result_dim(listed));
     for (size_t j = 0; j < sbps_result_dim(own); j++) {
-        sbps_parameter a, b;
+        sbps_parameter a = {.struct_size = sizeof a}, b = a;
         sbps_error err;
         REQUIRE(sbps_result_parameter(own, j, &a, &err) == SBPS_OK);
         REQUIRE(sbps_result_parameter(listed, j, &b, &err) == SBPS_OK);

@@ -246,7 +246,7 @@ TEST(laplace_on_a_gaussian_is_its_covariance)
     sbps_table *table = NULL;
     sbps_mode *m = NULL;
     sbps_laplace *l = NULL;
-    sbps_mode_info info;
+    sbps_mode_info info = {.struct_size = sizeof info};
     write_file("a,b,c\n2,0.3,-0.5\n0.3,1,0.2\n-0.5,0.2,3\n");
     REQUIRE(sbps_options_set(o, "covariance", path, NULL) == SBPS_OK);
     REQUIRE(sbps_table_none(&table, NULL) == SBPS_OK);
@@ -280,7 +280,7 @@ TEST(the_reported_gradient_norm_is_the_gradients)
     REQUIRE(target_open(o, table->data, model_find("linear"), &u, NULL) == SBPS_OK);
     for (size_t k = 0; k < 4; k++) {
         sbps_mode *m = NULL;
-        sbps_mode_info info;
+        sbps_mode_info info = {.struct_size = sizeof info};
         double w[4], g[4], value, norm = 0.0;
         REQUIRE(sbps_options_set(o, "method", methods[k], NULL) == SBPS_OK);
         REQUIRE(sbps_mode_find(table, o, &m, NULL) == SBPS_OK);

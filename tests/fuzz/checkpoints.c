@@ -249,7 +249,7 @@ static void limit_time(long seconds)
 static void ask(const sbps_run *run)
 {
     sbps_result *found;
-    sbps_progress progress;
+    sbps_progress progress = {.struct_size = sizeof progress};
     char *text = NULL;
     size_t findings;
     sbps_run_progress(run, &progress);

@@ -215,7 +215,7 @@ TEST(numbers_do_not_follow_the_locale)
 
 TEST(one_parameter_comes_from_path_and_draws)
 {
-    sbps_parameter p;
+    sbps_parameter p = {.struct_size = sizeof p};
     sbps_error err;
     result *r = awkward();
     REQUIRE(report_parameter(r, 1, &p, &err) == SBPS_OK);

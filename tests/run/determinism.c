@@ -163,7 +163,7 @@ TEST(progress_and_results_underway_leave_the_path_alone)
     REQUIRE(sbps_run_create(table, options, &run, &err) == SBPS_OK);
     size_t rounds = 0;
     for (bool finished = false; !finished; rounds++) {
-        sbps_progress p;
+        sbps_progress p = {.struct_size = sizeof p};
         REQUIRE(sbps_run_advance(run, &finished, &err) == SBPS_OK);
         sbps_run_progress(run, &p);
         REQUIRE(sbps_result_from_run(run, &b, &err) == SBPS_OK);

@@ -71,7 +71,7 @@ static sbps_result *result_of(const flight *f)
 /* To the end, holding what progress says on the way to its contract. */
 static sbps_progress fly_watched(flight *f)
 {
-    sbps_progress p = {0}, before = {.warming_up = true};
+    sbps_progress p = {.struct_size = sizeof p}, before = {.warming_up = true};
     double share_then = 0.0;
     bool finished = false;
     while (!finished) {
@@ -161,7 +161,7 @@ TEST(the_first_rule_met_stops)
 TEST(warm_up_of_so_many_proposals_is_no_shorter_and_one_round_longer_at_most)
 {
     flight f = start("warmup=5000 ess=100");
-    sbps_progress p = {.warming_up = true}, before = p;
+    sbps_progress p = {.struct_size = sizeof p, .warming_up = true}, before = p;
     while (p.warming_up) {
         before = p;
         CHECK(!advance(&f));
@@ -220,7 +220,7 @@ TEST(interrupt_from_another_thread_finishes_the_run)
     pthread_t thread;
     REQUIRE(pthread_create(&thread, NULL, interrupt_later, &it) == 0);
     while (!advance(&f)) { /* for ever, were the interrupt not heeded */
-        sbps_progress p;
+        sbps_progress p = {.struct_size = sizeof p};
         sbps_run_progress(f.run, &p);
         rounds += !p.warming_up;
         if (rounds > 2) atomic_store(&it.sampling, true);
@@ -236,7 +236,7 @@ TEST(interrupt_from_another_thread_finishes_the_run)
 TEST(interrupt_in_warm_up_gives_a_readable_result)
 {
     flight f = start("warmup=1e9");
-    sbps_progress p;
+    sbps_progress p = {.struct_size = sizeof p};
     CHECK(!advance(&f));
     sbps_run_interrupt(f.run);
     CHECK(advance(&f));
@@ -244,7 +244,7 @@ TEST(interrupt_in_warm_up_gives_a_readable_result)
     CHECK(p.warming_up && p.share_done == 0.0);
     sbps_result *r = result_of(&f);
     check_readable(r);
-    sbps_parameter w;
+    sbps_parameter w = {.struct_size = sizeof w};
     CHECK(r->draws == 0); /* no draws, no estimates */
     for (size_t j = 0; j < r->dim; j++) {
         CHECK(sbps_result_parameter(r, j, &w, NULL) == SBPS_OK);

@@ -33,7 +33,7 @@ static two_biases biases_of(const sbps_table *table, const sbps_options *options
     sbps_error err = {0};
     sbps_run *run;
     sbps_result *r;
-    sbps_progress p;
+    sbps_progress p = {.struct_size = sizeof p};
     bool finished = false;
     if (sbps_run_create(table, options, &run, &err) != SBPS_OK) give_up("run", &err);
     while (!finished)

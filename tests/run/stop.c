@@ -9,7 +9,7 @@ static double least_ess(const sbps_result *r)
 {
     double least = INFINITY;
     for (size_t j = 0; j < sbps_result_dim(r); j++) {
-        sbps_parameter p;
+        sbps_parameter p = {.struct_size = sizeof p};
         if (sbps_result_parameter(r, j, &p, NULL) != SBPS_OK) return 0.0;
         least = fmin(least, fmin(p.ess_bulk, p.ess_tail));
     }

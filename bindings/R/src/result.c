@@ -66,7 +66,7 @@ SEXP r_parameters(SEXP run)
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)dim, FIGURES));
     SEXP names = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)dim));
     for (size_t j = 0; status == SBPS_OK && j < dim; j++) {
-        sbps_parameter w;
+        sbps_parameter w = {.struct_size = sizeof w};
         status = sbps_result_parameter(r, j, &w, &err);
         if (status != SBPS_OK) break;
         put_figures(&w, REAL(out) + j, dim);
@@ -138,7 +138,9 @@ SEXP r_text(SEXP run, SEXP what, SEXP data, SEXP how)
     char *text = NULL;
     asker *ask = find_asker(only_text(what));
     question q = {.run = only_text(run), .data = only_text(data)};
-    q.how = (sbps_scoring){.seed = (uint64_t)REAL(how)[0], .threads = (unsigned)REAL(how)[1]};
+    q.how = (sbps_scoring){.struct_size = sizeof q.how,
+                           .seed = (uint64_t)REAL(how)[0],
+                           .threads = (unsigned)REAL(how)[1]};
     if (!ask) Rf_error("no text is called '%s'", only_text(what));
     sbps_status status = open_run(run, &r, &err);
     q.result = r;
@@ -157,10 +159,11 @@ SEXP r_predict(SEXP run, SEXP data, SEXP words, SEXP numbers, SEXP output)
 {
     sbps_error err = {0};
     sbps_result *r = NULL;
-    sbps_predicted told;
+    sbps_predicted told = {.struct_size = sizeof told};
     const double *number = REAL(numbers);
     const char *from = only_text(run), *rows = only_text(data);
-    const sbps_prediction how = {.kind = utf8(STRING_ELT(words, 0)),
+    const sbps_prediction how = {.struct_size = sizeof how,
+                                 .kind = utf8(STRING_ELT(words, 0)),
                                  .new_levels = utf8(STRING_ELT(words, 1)),
                                  .draws = number[0] != 0.0,
                                  .max_draws = (size_t)number[1],

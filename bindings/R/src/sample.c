@@ -254,7 +254,9 @@ SEXP r_sample(SEXP data, SEXP names, SEXP options, SEXP command, SEXP output, SE
 {
     sbps_error err = {0};
     char *described = NULL;
-    task t = {.tells = Rf_asLogical(progress) == TRUE, .alone = !Rf_isNull(model)};
+    task t = {.tells = Rf_asLogical(progress) == TRUE,
+              .state.struct_size = sizeof t.state,
+              .alone = !Rf_isNull(model)};
     own_model own = {.heed = heed, .self = &t};
     request r = {.path = only_text(data),
                  .set = settings_of(options),

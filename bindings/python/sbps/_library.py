@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes
 import os
 from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char_p, c_double, c_int, c_int32, c_size_t,
-                    c_ssize_t, c_uint, c_uint64, c_void_p)
+                    c_ssize_t, c_uint, c_uint64, c_void_p, sizeof)
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -43,31 +43,38 @@ class Column(Structure):
                 ("first_level", c_int32), ("ordered", c_bool)]
 
 
-class Progress(Structure):
-    _fields_ = [("warming_up", c_bool), ("share_done", c_double), ("seconds", c_double), ("seconds_left", c_double),
+class Sized(Structure):
+    """What the caller allocates: its first member says how large it is."""
+
+    def __init__(self, **members):
+        super().__init__(struct_size=sizeof(type(self)), **members)
+
+
+class Progress(Sized):
+    _fields_ = [("struct_size", c_size_t), ("warming_up", c_bool), ("share_done", c_double), ("seconds", c_double), ("seconds_left", c_double),
                 ("proposals", c_double), ("proposals_per_second", c_double), ("min_ess", c_double),
                 ("max_rhat", c_double), ("bias_estimate", c_double), ("rounds", c_size_t), ("rows_per_ess", c_double)]
 
 
-class Parameter(Structure):
-    _fields_ = [("name", c_char_p)] + [(field, c_double) for field in (
+class Parameter(Sized):
+    _fields_ = [("struct_size", c_size_t), ("name", c_char_p)] + [(field, c_double) for field in (
         "mean", "mcse", "sd", "q5", "q50", "q95", "ess_bulk", "ess_tail", "rhat", "bias", "bias_se", "sd_bias",
         "sd_bias_se")]
 
 
-class Prediction(Structure):
-    _fields_ = [("kind", c_char_p), ("new_levels", c_char_p), ("draws", c_bool), ("max_draws", c_size_t),
+class Prediction(Sized):
+    _fields_ = [("struct_size", c_size_t), ("kind", c_char_p), ("new_levels", c_char_p), ("draws", c_bool), ("max_draws", c_size_t),
                 ("seed", c_uint64), ("threads", c_uint), ("path", c_char_p), ("take", Take), ("self", c_void_p),
                 ("encoding", c_char_p)]
 
 
-class Predicted(Structure):
-    _fields_ = [("rows", c_size_t), ("lacking", c_size_t), ("not_finite", c_size_t), ("column", c_char * 64),
+class Predicted(Sized):
+    _fields_ = [("struct_size", c_size_t), ("rows", c_size_t), ("lacking", c_size_t), ("not_finite", c_size_t), ("column", c_char * 64),
                 ("draws", c_size_t), ("all_draws", c_size_t), ("seconds", c_double), ("all_levels_new", c_bool)]
 
 
-class Scoring(Structure):
-    _fields_ = [("rows", c_size_t), ("max_draws", c_size_t), ("seed", c_uint64), ("threads", c_uint),
+class Scoring(Sized):
+    _fields_ = [("struct_size", c_size_t), ("rows", c_size_t), ("max_draws", c_size_t), ("seed", c_uint64), ("threads", c_uint),
                 ("encoding", c_char_p)]
 
 

@@ -1,5 +1,5 @@
 # Models that rstanarm's vignettes and help pages fit, and lme4's, as a user of rstanarm writes them: `glm` and `glmer` stand for the name
-# of the function. side/reference.R puts stan_glm and stan_glmer there, side_by_side.R sbps. Data are R's own, lme4's and rstanarm's.
+# of the function. side/reference.R puts stan_glm and stan_glmer there, compare.R sbps. Data are R's own, lme4's and rstanarm's.
 dobson <- data.frame(counts = c(18, 17, 15, 20, 10, 20, 25, 13, 12), outcome = gl(3, 1, 9), treatment = gl(3, 3))
 clotting <- data.frame(log_u = log(c(5, 10, 15, 20, 30, 40, 60, 80, 100)), lot1 = c(118, 58, 42, 35, 27, 25, 21, 19, 18))
 # Hits in the first 45 at-bats of 1970 of Efron and Morris's eighteen batters.
