@@ -18,7 +18,7 @@ size_t share_begin(size_t whole, size_t size, size_t rank)
     return begin < whole ? begin : whole;
 }
 
-static row_share share_of(const rows *r, ranks *among)
+row_share share_of(const rows *r, ranks *among)
 {
     size_t size = among->size, least = r->n;
     for (size_t i = 0; i < size; i++) {

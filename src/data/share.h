@@ -13,6 +13,9 @@ size_t share_begin(size_t whole, size_t size, size_t rank);
 /* The rows, all of the table, become this rank's share; of a mapped table nothing is copied. */
 sbps_status rows_share_out(rows *r, ranks *among, sbps_error *err);
 
+/* What a rank has of rows that are all here. */
+row_share share_of(const rows *r, ranks *among);
+
 /* A loop through all rows of the table, in their order, that goes on from rank to rank: `go` takes up the state
  * where the rank before has left it. All ranks have the last one's then. */
 void row_relay(const rows *data, void (*go)(const rows *data, double *state), double *state,

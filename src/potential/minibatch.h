@@ -118,6 +118,11 @@ void minibatch_release(minibatch *u);
 
 /* Other batches from now on; a kind that lists rows must have been carved. */
 void minibatch_resize(minibatch *u, const batch_kind *kind, size_t n);
+/* Its state was made where other rows are: nothing of those is remembered. To be resized next. */
+void minibatch_move(minibatch *u);
+/* Where its scratch lies in the memory it was carved from. Nothing is to be remembered of it but where the
+ * batch is kept. */
+void minibatch_scratch(const minibatch *u, double **begin, double **end);
 /* The handle after its state was read back. */
 void minibatch_restore(minibatch *u);
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How messages go. A transport that fails ends the whole job with a sentence of its own. */
+/* How messages go; send and receive are not asked for where there is but one. A transport that fails ends the whole job with a sentence of its own. */
 typedef struct {
     void (*send)(void *self, size_t to, const void *bytes, size_t size);
     void (*receive)(void *self, size_t from, void *bytes, size_t size);
@@ -36,6 +36,8 @@ typedef struct ranks {
 sbps_status ranks_open(ranks **out, sbps_error *err);
 /* Those of a communicator that the caller has; `comm` points to an MPI_Comm. */
 sbps_status ranks_open_on(const void *comm, ranks **out, sbps_error *err);
+/* alone.c: a single rank, for what is made for ranks. */
+sbps_status ranks_alone(ranks **out, sbps_error *err);
 void ranks_close(ranks *r);
 
 /* How many processes the environment says were started together; 1: this one. */

@@ -354,6 +354,7 @@ static void advance_own(sbps_run *run)
 {
     size_t first, count;
     ranks_own_chains(run, &first, &count);
+    if (count == 0) return;
     unsigned all = run->crew.threads, each = all / (unsigned)count;
     run->crew.threads = each > 1 ? each : 1; /* of every chain, for sums over all rows */
     thread_pool_run(run->pool, count, advance_ours, run);
@@ -371,8 +372,10 @@ static void advance_in_step(sbps_run *run)
 bool chains_round(sbps_run *run)
 {
     /* a round cut short by an interrupt is completed by the run that resumes it */
-    if (round_complete(run))
+    if (round_complete(run)) {
         for (size_t i = 0; i < run->chain_count; i++) run->chains[i].state->events = 0;
+        if (run->among) ranks_begin_round(run);
+    }
     if (run->among && ranks_in_step(run))
         advance_in_step(run);
     else

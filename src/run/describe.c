@@ -217,6 +217,10 @@ static void describe_ranks(const sbps_run *run, text *out)
              rows_least(&run->data));
     if (ranks_in_step(run))
         text_add(out, "all of them look at their rows for every step\n");
+    else if (run->chain_count % run->among->size)
+        text_add(out,
+                 "%zu chains go from one to the next with every round: log p is off by %.2g\n",
+                 run->chain_count, run->rank_error);
     else
         text_add(out, "%zu chains each, on its rows alone: log p is off by %.2g\n",
                  run->chain_count / run->among->size, run->rank_error);

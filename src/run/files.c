@@ -18,7 +18,6 @@
 /* Options that may name a file whose content decides the path; a model of that kind has a slash. */
 static const char *const named_files[NAMED_FILES] = {"covariance", "model"};
 #define CONTENT_OF "content of --"
-#define RANKS_LINE "ranks="
 
 /* As they are now, when the run is set up: later the files may change without harm. */
 static sbps_status digest_files(sbps_run *run, sbps_error *err)
@@ -33,17 +32,25 @@ static sbps_status digest_files(sbps_run *run, sbps_error *err)
     return SBPS_OK;
 }
 
-/* `name=value` lines of the options that decide the path. */
-static char *path_options(const sbps_run *run)
+char *files_option_lines(const sbps_options *options)
 {
     char value[4096];
     text out = {0};
     const char *name;
     bool path;
     text_add(&out, "version=%s\n", SBPS_VERSION);
-    if (run->among) text_add(&out, RANKS_LINE "%zu\n", run->among->size);
-    for (size_t i = 0; option_text(run->options, i, &name, &path, sizeof value, value); i++)
+    for (size_t i = 0; option_text(options, i, &name, &path, sizeof value, value); i++)
         if (path) text_add(&out, "%s=%s\n", name, value);
+    return text_take(&out);
+}
+
+/* And of what else does. */
+static char *path_options(const sbps_run *run)
+{
+    text out = {0};
+    char *lines = run->asked ? NULL : files_option_lines(run->options);
+    text_add(&out, "%s", run->asked ? run->asked : lines ? lines : "");
+    free(lines);
     if (run->start_hash) text_add(&out, "start=%016" PRIx64 "\n", run->start_hash);
     for (size_t i = 0; i < NAMED_FILES; i++)
         if (run->file_digest[i])
@@ -61,6 +68,7 @@ typedef struct {
     size_t count;
     char *options;
     uint64_t hash;
+    rank_record ranks;
 } block_list;
 
 static void blocks_free(block_list *b)
@@ -72,10 +80,11 @@ static void blocks_free(block_list *b)
 
 static sbps_status blocks_make(sbps_run *run, block_list *b, sbps_error *err)
 {
-    *b = (block_list){.list = calloc(run->chain_count + 4, sizeof *b->list),
+    *b = (block_list){.list = calloc(run->chain_count + 5, sizeof *b->list),
                       .names = calloc(run->chain_count, sizeof *b->names),
                       .options = path_options(run),
-                      .hash = run->table->data->hash};
+                      .hash = run->table->data->hash,
+                      .ranks = carry_record(run)};
     if (!b->list || !b->names || !b->options) {
         blocks_free(b);
         return fail_memory(err);
@@ -89,6 +98,8 @@ static sbps_status blocks_make(sbps_run *run, block_list *b, sbps_error *err)
     b->list[b->count++] =
         (checkpoint_block){"anchor", run->anchor, run->target->dim * sizeof *run->anchor};
     b->list[b->count++] = (checkpoint_block){"data", &b->hash, sizeof b->hash};
+    if (run->among)
+        b->list[b->count++] = (checkpoint_block){"ranks", &b->ranks, sizeof b->ranks};
     b->list[b->count++] = (checkpoint_block){"options", b->options, strlen(b->options)};
     return SBPS_OK;
 }
@@ -122,13 +133,6 @@ static sbps_status refuse_options(const char *path, const char *theirs, const ch
                 path, (int)strcspn(theirs, "\n"), theirs, (int)strcspn(ours, "\n"), ours);
 }
 
-/* How many ranks such a text speaks of. */
-static size_t ranks_said(const char *options)
-{
-    const char *line = strstr(options, "\n" RANKS_LINE);
-    return line ? strtoul(line + 1 + strlen(RANKS_LINE), NULL, 10) : 1;
-}
-
 static sbps_status check_owner(const sbps_run *run, const char *path, char *ours,
                                sbps_error *err)
 {
@@ -137,12 +141,7 @@ static sbps_status check_owner(const sbps_run *run, const char *path, char *ours
     sbps_status status = checkpoint_peek(path, "options", &theirs, &size, err);
     if (status != SBPS_OK) goto done;
     if ((status = checkpoint_peek(path, "data", &hash, &size, err)) != SBPS_OK) goto done;
-    if (ranks_said(theirs) != ranks_said(ours))
-        status =
-            fail(err, SBPS_MISMATCH,
-                 "%s: written by a run on %zu ranks, and this one is on %zu: start as many",
-                 path, ranks_said(theirs), ranks_said(ours));
-    else if (strcmp(theirs, ours))
+    if (strcmp(theirs, ours))
         status = refuse_options(path, theirs, ours, err);
     else if (size != sizeof run->table->data->hash ||
              memcmp(hash, &run->table->data->hash, size))
@@ -180,6 +179,7 @@ static sbps_status read_back(sbps_run *run, const char *path, const block_list *
     unsigned char **fresh = copy_chains(run);
     if (!fresh) return fail_memory(err);
     sbps_status status = checkpoint_read(path, b->list, b->count, err);
+    if (status == SBPS_OK) carry_unbind(run);
     if (status == SBPS_OK)
         status = inspect_read_back(run, path, (const unsigned char *const *)fresh, err);
     free_copies(fresh);
@@ -216,6 +216,7 @@ sbps_status files_resume(sbps_run *run, sbps_error *err)
     if (status == SBPS_OK) status = read_back(run, path, &b, err);
     blocks_free(&b);
     if (status == SBPS_OK) chains_restore(run);
+    if (status == SBPS_OK) carry_restore(run);
     if (status != SBPS_OK || run->state.phase != PHASE_DONE) return status;
     /* a longer goal may have been set since; if not, not one round more is flown */
     run->state.next_look = 0.0;

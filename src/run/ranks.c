@@ -13,7 +13,10 @@
  *
  * bounds how far the chains of a rank are off, in posterior sd, on average over ranks. Over all ranks most of it cancels:
  * the sum of n_r e_r is 0. Where it is too much, or looks are at all rows anyhow, all ranks fly all chains in step, and
- * every look is a sum over rows (data/row_sums.h). */
+ * every look is a sum over rows (data/row_sums.h).
+ *
+ * A run that is carried on by another number of ranks keeps its chains. Where they cannot be dealt out evenly each goes to
+ * the next rank with every round, so that no rank's rows count for more than another's. */
 #include "ranks/ranks.h"
 #include "base/dense.h"
 #include "base/memory.h"
@@ -67,17 +70,46 @@ bool ranks_in_step(const sbps_run *run)
     return run->plan->sampler->full;
 }
 
+/* A run that is carried on has the chains it had. */
 size_t ranks_chains(const sbps_run *run)
 {
     size_t size = ranks_size(run->among), wanted = run->options->chains;
-    return ranks_in_step(run) ? wanted : (wanted + size - 1) / size * size;
+    return ranks_in_step(run) || run->asked ? wanted : (wanted + size - 1) / size * size;
+}
+
+/* How many ranks further than at first chains are in this round. They stay where every rank has as many; else they go
+ * from rank to rank, so that the rows of all count alike. */
+static size_t gone_by(const sbps_run *run)
+{
+    size_t size = ranks_size(run->among);
+    return run->chain_count % size ? run->state.rounds % size : 0;
+}
+
+/* Chain i begins on rank i R / C. */
+static size_t owner_of(const sbps_run *run, size_t index)
+{
+    size_t size = ranks_size(run->among);
+    return (index * size / run->chain_count + gone_by(run)) % size;
 }
 
 void ranks_own_chains(const sbps_run *run, size_t *first, size_t *count)
 {
-    size_t size = ranks_size(run->among);
-    *count = run->chain_count / size;
-    *first = *count * ranks_rank(run->among);
+    size_t size = ranks_size(run->among), chains = run->chain_count;
+    size_t home = (ranks_rank(run->among) + size - gone_by(run)) % size;
+    *first = (home * chains + size - 1) / size;
+    *count = ((home + 1) * chains + size - 1) / size - *first;
+}
+
+void ranks_begin_round(sbps_run *run)
+{
+    size_t first, count;
+    if (ranks_in_step(run) || run->chain_count % ranks_size(run->among) == 0) return;
+    ranks_own_chains(run, &first, &count);
+    for (size_t i = first; i < first + count; i++) {
+        minibatch *u = &run->chains[i].flight;
+        minibatch_move(u);
+        minibatch_resize(u, run->tuned.minibatch, run->tuned.batch);
+    }
 }
 
 bool ranks_interrupted(sbps_run *run)
@@ -88,26 +120,45 @@ bool ranks_interrupted(sbps_run *run)
 
 /* ---- after a round ---- */
 
-/* A chain's memory ends with its draws, which are sent once: those that others do not have yet. */
+static void tell_bytes(sbps_run *run, size_t owner, void *begin, const void *end)
+{
+    ranks_tell(run->among, owner, begin,
+               (size_t)((const unsigned char *)end - (unsigned char *)begin));
+}
+
+/* A chain's memory ends with its draws, which are sent once: those that others do not have yet. Of its scratch they need
+ * nothing, but in a round that was cut short. */
 static void tell_chain(sbps_run *run, size_t index, size_t owner)
 {
     chain *c = &run->chains[index];
     chain_told *told = &run->told_of[index];
     draws *d = &c->d;
-    ranks_tell(run->among, owner, c->memory.base,
-               (size_t)((unsigned char *)d->w - (unsigned char *)c->memory.base));
+    double *from, *to;
+    minibatch_scratch(&c->flight, &from, &to);
+    tell_bytes(run, owner, c->memory.base, from);
+    tell_bytes(run, owner, to, d->w);
+    if (c->flight.state->kept) tell_bytes(run, owner, from, to);
     if (d->state->spacing != told->spacing || d->state->count < told->draws) told->draws = 0;
     size_t fresh = d->state->count - told->draws;
     ranks_tell(run->among, owner, d->w + told->draws * d->dim, fresh * d->dim * sizeof *d->w);
     ranks_tell(run->among, owner, d->counts + told->draws, fresh * sizeof *d->counts);
 }
 
+/* Batches are kept for a moment, not from round to round. */
+static void let_go(sbps_run *run)
+{
+    size_t first, count;
+    ranks_own_chains(run, &first, &count);
+    for (size_t i = first; i < first + count; i++)
+        if (run->chains[i].state->events >= run->tuned.round_events)
+            minibatch_move(&run->chains[i].flight);
+}
+
 void ranks_exchange(sbps_run *run)
 {
-    size_t first, each;
     if (ranks_in_step(run)) return;
-    ranks_own_chains(run, &first, &each);
-    for (size_t i = 0; i < run->chain_count; i++) tell_chain(run, i, i / each);
+    let_go(run);
+    for (size_t i = 0; i < run->chain_count; i++) tell_chain(run, i, owner_of(run, i));
 }
 
 void ranks_note_draws(sbps_run *run)

@@ -47,6 +47,7 @@ void run_destroy(sbps_run *run)
 {
     if (!run) return;
     files_close(run);
+    carry_end(run);
     thread_pool_destroy(run->pool);
     chains_destroy(run);
     control_destroy(run->cv);

@@ -108,8 +108,13 @@ struct sbps_run {
     const sbps_table *table;
     struct ranks *among; /* NULL: one process */
     chain_told *told_of; /* chain_count, where there are ranks */
-    double rank_error;   /* see ranks.c; NAN: not measured, or every look is at all rows */
-    rows data;           /* the table's, with a crew of the run's own */
+    struct ranks *
+        alone; /* that is `among` where a run of ranks is carried on without; NULL: others are */
+    row_share whole; /* of the rows, there */
+    char *
+        asked; /* options of a run that is carried on, as they were before it took over the other's; NULL: it is not */
+    double rank_error; /* see ranks.c; NAN: not measured, or every look is at all rows */
+    rows data;         /* the table's, with a crew of the run's own */
     struct row_crew crew;
     double passes_setup;   /* through all rows, before the first proposal */
     sbps_options *options; /* own copy */
@@ -274,9 +279,11 @@ sbps_status trace_after_round(sbps_run *run, sbps_error *err);
 sbps_status ranks_check_plan(const sbps_run *run, sbps_error *err);
 /* Do all ranks fly all chains, each look at rows one at those of all? */
 bool ranks_in_step(const sbps_run *run);
-/* Chains in all, and which of them this rank flies. */
+/* Chains in all, and which of them this rank flies in this round. */
 size_t ranks_chains(const sbps_run *run);
 void ranks_own_chains(const sbps_run *run, size_t *first, size_t *count);
+/* A round begins: chains that go from rank to rank have arrived. */
+void ranks_begin_round(sbps_run *run);
 /* Is the run to end early? Ranks in step do it together. */
 bool ranks_interrupted(sbps_run *run);
 /* After a round: every rank has the memory of all chains. */
@@ -287,7 +294,21 @@ void ranks_note_draws(sbps_run *run);
 sbps_status ranks_measure_error(sbps_run *run, sbps_error *err);
 /* Values of draws by each rank's rows become their mean. */
 sbps_status ranks_average_values(const sbps_run *run, result *r, sbps_error *err);
+/* carry.c: before set-up. A checkpoint of another number of ranks decides what is flown. */
+sbps_status carry_begin(sbps_run *run, sbps_error *err);
+void carry_end(sbps_run *run);
+/* What a checkpoint says of the ranks that wrote it. Pointer-free. */
+typedef struct {
+    uint64_t ranks, chains, carried;
+    char sampler[40];
+} rank_record;
+rank_record carry_record(const sbps_run *run);
+/* The chains' memory was read: they are on other ranks now. Before it is inspected, and after. */
+void carry_unbind(sbps_run *run);
+void carry_restore(sbps_run *run);
 /* files.c */
+/* `name=value` lines of the options that decide the path. */
+char *files_option_lines(const sbps_options *options);
 sbps_status files_open(sbps_run *run, sbps_error *err);
 sbps_status files_after_round(sbps_run *run, bool last, sbps_error *err);
 sbps_status files_resume(sbps_run *run, sbps_error *err);

@@ -360,7 +360,9 @@ sbps_status run_set_up(sbps_run *run, sbps_error *err)
 {
     sbps_status status;
     findings found = {0};
+    if ((status = carry_begin(run, err)) != SBPS_OK) return status;
     run->data = crew_take(run->table, run->options, &run->crew);
+    if (run->alone) run->data.share = &run->whole;
     size_t threads = run->crew.threads;
     if (threads > run->options->chains) threads = run->options->chains; /* or fewer, of ranks */
     if ((status = make_target(run, err)) != SBPS_OK) return status;

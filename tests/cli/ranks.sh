@@ -63,14 +63,33 @@ try 'one process has no ranks' 0 '"replanned": "", +"version"' '' "$sbps" summar
 try 'again' 0 '' 'ranks' $(on 4) "${sample[@]}" -o again.nc
 cmp -s <("$sbps" summary run.nc --csv) <("$sbps" summary again.nc --csv) || fault 'again' 'another answer'
 
-# ---- resumed: on as many ranks bit for bit, on others refused ----
+# ---- resumed: on as many ranks bit for bit, on others with the same chains ----
 try 'with a checkpoint' 0 '' 'ranks' $(on 3) "${sample[@]}" --ess 300 --checkpoint state -o part.nc
 try 'resumed' 0 '' 'ranks' $(on 3) "${sample[@]}" --ess 900 --resume state -o resumed.nc
 try 'whole' 0 '' 'ranks' $(on 3) "${sample[@]}" --ess 900 -o whole.nc
 cmp -s <("$sbps" summary resumed.nc --csv) <("$sbps" summary whole.nc --csv) || fault 'resumed' 'another answer'
-try 'on other ranks' 1 '' 'state: written by a run on 3 ranks, and this one is on 2: start as many' \
-    $(on 2) "${sample[@]}" --ess 900 --resume state -o other.nc
-try 'on one' 1 '' 'state: written by a run on 3 ranks, and this one is on 1' "$sbps" "${sample[@]}" --resume state -o other.nc
+try 'a checkpoint of three' 0 '' 'ranks     3.*; 2 chains each' $(on 3) "${sample[@]}" --ess 300 --checkpoint three -o part.nc
+carried() { # RANKS REGEX: one run in two goes and the same in one; and its mean is that of three
+    local each=$(on $1)
+    [ "$1" -gt 1 ] || each=$sbps
+    cp three two.goes && cp three one.go
+    try "on $1" 0 '' "$2" $each "${sample[@]}" --ess 900 --resume two.goes -o carried.nc
+    try "on $1 further" 0 '' "$2" $each "${sample[@]}" --ess 2000 --resume two.goes -o carried.nc
+    try "on $1 at once" 0 '' "$2" $each "${sample[@]}" --ess 2000 --resume one.go -o at_once.nc
+    cmp -s <("$sbps" summary carried.nc --csv) <("$sbps" summary at_once.nc --csv) || fault "on $1" 'another answer in two goes'
+    paste -d, <("$sbps" summary carried.nc --csv) <("$sbps" summary whole.nc --csv) | awk -F, -v z=4.5 'NR > 1 {
+        d = $2 - $13; if (d * d > z * z * ($3 * $3 + $14 * $14) + 0.02 * 0.02 * $4 * $4) print $1, $2, $13 }' >far
+    [ -s far ] && fault "on $1" "far from the run on 3: $(head -n 1 far)"
+}
+carried 1 'ranks     1, of 20000 rows at least; 6 chains each'
+carried 5 'ranks     5.*; 6 chains go from one to the next'
+carried 8 'ranks     8.*; 6 chains go from one to the next'
+try 'back on three' 0 '' 'ranks     3.*; 2 chains each' $(on 3) "${sample[@]}" --ess 3000 --resume one.go -o back.nc
+try 'hmc in step' 0 '' 'hmc' $(on 2) "${sample[@]}" --sampler hmc --ess 100 --checkpoint step -o part.nc
+try 'hmc on three' 0 '' 'ranks     3.*all of them look' $(on 3) "${sample[@]}" --sampler hmc --ess 300 --resume step -o part.nc
+try 'a checkpoint of one' 0 '' 'logistic' "$sbps" "${sample[@]}" --ess 100 --checkpoint single -o part.nc
+try 'one on two' 1 '' 'single: written by one process, whose batches are not those of 2 ranks' \
+    $(on 2) "${sample[@]}" --ess 300 --resume single -o part.nc
 
 # ---- refused, by one sentence ----
 once() { # NAME REGEX: of the last command

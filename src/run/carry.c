@@ -1,0 +1,108 @@
+/* A run carried on by another number of ranks than its checkpoint was written by. Set-up has the same bits whatever their
+ * number, so that the mode is the same, and control variate, metric and bands with it. Chains are as many as they were,
+ * flown by the sampler that flew them; all that they know goes along, but for the batch of the last look, which other rows
+ * take the place of. One process does it, too, as a rank of its own. */
+#include "base/text.h"
+#include "data/share.h"
+#include "run/run.h"
+#include "store/checkpoint.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CHAINS_MOST ((uint64_t)1 << 24)
+
+rank_record carry_record(const sbps_run *run)
+{
+    rank_record r = {ranks_size(run->among), run->chain_count, run->asked != NULL, ""};
+    snprintf(r.sampler, sizeof r.sampler, "%s", run->plan->sampler->name);
+    return r;
+}
+
+/* *there is false for the checkpoint of one process, and for what is none: of that others speak. */
+static sbps_status read_record(const char *path, rank_record *out, bool *there, sbps_error *err)
+{
+    char *bytes = NULL;
+    size_t size;
+    *there = checkpoint_peek(path, "ranks", &bytes, &size, NULL) == SBPS_OK;
+    bool right = *there && size == sizeof *out;
+    if (right) memcpy(out, bytes, sizeof *out);
+    free(bytes);
+    if (!*there) return SBPS_OK;
+    right = right && out->ranks > 0 && out->chains > 0 && out->chains <= CHAINS_MOST &&
+            memchr(out->sampler, 0, sizeof out->sampler) && sampler_find(out->sampler);
+    return right ? SBPS_OK
+                 : fail(err, SBPS_BAD_FILE,
+                        "%s: what it says of its ranks is nothing that a run writes", path);
+}
+
+static sbps_status refuse_single(const sbps_run *run, const char *path, sbps_error *err)
+{
+    char *bytes = NULL;
+    size_t size;
+    bool single = checkpoint_peek(path, "run", &bytes, &size, NULL) == SBPS_OK;
+    free(bytes);
+    if (!single) return SBPS_OK; /* no checkpoint: its reader says so */
+    return fail(err, SBPS_MISMATCH,
+                "%s: written by one process, whose batches are not those of %zu ranks: go on "
+                "with one, or begin anew",
+                path, ranks_size(run->among));
+}
+
+static sbps_status take_over(sbps_run *run, const rank_record *from, sbps_error *err)
+{
+    char chains[32];
+    snprintf(chains, sizeof chains, "%" PRIu64, from->chains);
+    run->asked = files_option_lines(run->options);
+    if (!run->asked) return fail_memory(err);
+    sbps_status status = options_set(run->options, "chains", chains, err);
+    return status == SBPS_OK ? options_set(run->options, "sampler", from->sampler, err)
+                             : status;
+}
+
+sbps_status carry_begin(sbps_run *run, sbps_error *err)
+{
+    const sbps_options *o = run->options;
+    rank_record from;
+    bool there;
+    if (o->dry_run || !o->resume || !*o->resume) return SBPS_OK;
+    sbps_status status = read_record(o->resume, &from, &there, err);
+    if (status != SBPS_OK) return status;
+    if (!there) return run->among ? refuse_single(run, o->resume, err) : SBPS_OK;
+    bool ours = run->among && from.ranks == run->among->size;
+    if (ours && !from.carried) return SBPS_OK;
+    if ((status = take_over(run, &from, err)) != SBPS_OK || run->among) return status;
+    if ((status = ranks_alone(&run->alone, err)) != SBPS_OK) return status;
+    run->among = run->alone;
+    run->whole = share_of(run->table->data, run->alone);
+    return SBPS_OK;
+}
+
+void carry_end(sbps_run *run)
+{
+    ranks_close(run->alone);
+    free(run->asked);
+}
+
+/* On as many ranks as before it is none of our business: there it goes on bit for bit. */
+static bool moved(const sbps_run *run)
+{
+    rank_record from;
+    bool there;
+    read_record(run->options->resume, &from, &there, NULL);
+    return there && from.ranks != ranks_size(run->among);
+}
+
+void carry_unbind(sbps_run *run)
+{
+    if (!run->among || ranks_in_step(run) || !moved(run)) return;
+    for (size_t i = 0; i < run->chain_count; i++) minibatch_move(&run->chains[i].flight);
+}
+
+void carry_restore(sbps_run *run)
+{
+    if (!run->among || ranks_in_step(run) || !moved(run)) return;
+    run->tuned.batch = plan_batch_most(&run->data, run->tuned.batch);
+    chains_take_batch(run);
+}
