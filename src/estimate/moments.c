@@ -215,17 +215,48 @@ static bool scatter(const moments *chains, size_t count, size_t j, const pooled 
     return *s1 > 0.0 && *s2 > 0.0;
 }
 
-static double path_rhat(const moments *chains, size_t count, size_t j, const pooled *all)
+static double chain_mean(const moments *chain, size_t j)
 {
-    if (count < 2) return NAN;
-    double between = 0.0, within = 0.0;
-    for (size_t c = 0; c < count; c++) {
-        double time = chains[c].state->time, mean = chains[c].sum[j] / time;
-        double square = chains[c].sum[chains[c].dim + j] / time;
-        between += (mean - all->mean) * (mean - all->mean) / ((double)count - 1.0);
-        within += (square - mean * mean) / (double)count;
+    return chain->sum[j] / chain->state->time;
+}
+
+/* Means and variances of the chains of a group, and how far the means are apart. */
+static double group_mean(const moments *chains, size_t each, size_t j, double *within)
+{
+    double mean = 0.0, apart = 0.0, variance = 0.0;
+    for (size_t c = 0; c < each; c++) mean += chain_mean(&chains[c], j) / (double)each;
+    for (size_t c = 0; c < each; c++) {
+        double m = chain_mean(&chains[c], j);
+        double square = chains[c].sum[chains[c].dim + j] / chains[c].state->time;
+        if (each > 1) apart += (m - mean) * (m - mean) / ((double)each - 1.0);
+        variance += (square - m * m) / (double)each;
+    }
+    *within = apart + variance;
+    return mean;
+}
+
+/* Groups of chains beside each other: nested R-hat (Margossian et al. 2022); a chain is a group for the usual one. */
+static double path_rhat(const moments *chains, size_t groups, size_t each, size_t j,
+                        const pooled *all)
+{
+    if (groups < 2) return NAN;
+    double between = 0.0, within = 0.0, own;
+    for (size_t g = 0; g < groups; g++) {
+        double mean = group_mean(chains + g * each, each, j, &own);
+        between += (mean - all->mean) * (mean - all->mean) / ((double)groups - 1.0);
+        within += own / (double)groups;
     }
     return sqrt(1.0 + between / within);
+}
+
+double moments_nested_rhat(const moments *chains, size_t groups, size_t each)
+{
+    double most = NAN;
+    for (size_t j = 0; j < chains->dim; j++) {
+        pooled all = pool(chains, groups * each, j);
+        most = fmax(most, path_rhat(chains, groups, each, j, &all));
+    }
+    return most;
 }
 
 moment_summary moments_summarize(const moments *chains, size_t count, size_t j)
@@ -237,7 +268,7 @@ moment_summary moments_summarize(const moments *chains, size_t count, size_t j)
     moment_summary out = {.mean = zero + all.mean,
                           .sd = sqrt(fmax(all.variance, 0.0)),
                           .mcse = NAN,
-                          .rhat = path_rhat(chains, count, j, &all)};
+                          .rhat = path_rhat(chains, count, 1, j, &all)};
     if (!(all.time > 0.0) || !scatter(chains, count, j, &all, &s1, &s2)) return out;
     out.mcse = sqrt(s1 / all.time);
     out.ess_mean = all.variance / (s1 / all.time);

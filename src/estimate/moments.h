@@ -47,6 +47,8 @@ typedef struct {
 moment_summary moments_summarize(const moments *chains, size_t count, size_t j);
 /* The smallest ESS of all coordinates and their squares; 0 while there is too little. */
 double moments_min_ess(const moments *chains, size_t count);
+/* The largest R-hat of all coordinates between `groups` of `each` chains, one group after another; NAN for one. */
+double moments_nested_rhat(const moments *chains, size_t groups, size_t each);
 void moments_inspect(const moments *m, inspection *x);
 
 #endif

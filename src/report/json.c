@@ -88,6 +88,7 @@ static const run_field run_fields[] = {
 static const run_field rank_fields[] = {
     {"ranks", add_number, offsetof(result, info.ranks)},
     {"rank_error", add_number, offsetof(result, info.rank_error)},
+    {"rank_rhat", add_number, offsetof(result, info.rank_rhat)},
 };
 
 static void add_field(text *t, const result *r, const run_field *of)

@@ -259,6 +259,13 @@ sbps_status ranks_measure_error(sbps_run *run, sbps_error *err)
     return status;
 }
 
+double ranks_rhat(const sbps_run *run)
+{
+    size_t size = ranks_size(run->among);
+    if (size == 1 || ranks_in_step(run) || run->chain_count % size) return NAN;
+    return moments_nested_rhat(run->moments_of, size, run->chain_count / size);
+}
+
 /* ---- values of draws ---- */
 
 sbps_status ranks_average_values(const sbps_run *run, result *r, sbps_error *err)

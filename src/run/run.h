@@ -292,6 +292,8 @@ void ranks_exchange(sbps_run *run);
 void ranks_note_draws(sbps_run *run);
 /* How much what single ranks say of the posterior differs, see rank_error. */
 sbps_status ranks_measure_error(sbps_run *run, sbps_error *err);
+/* R-hat between ranks; NAN where chains are not theirs. */
+double ranks_rhat(const sbps_run *run);
 /* Values of draws by each rank's rows become their mean. */
 sbps_status ranks_average_values(const sbps_run *run, result *r, sbps_error *err);
 /* carry.c: before set-up. A checkpoint of another number of ranks decides what is flown. */

@@ -57,7 +57,7 @@ try 'a run' 0 '' 'ranks     4, of 4[0-9]+ rows at least; 1 chains each' $(on 4) 
 grep -E 'mode +found' .err >mode.four
 "$sbps" "${sample[@]}" --sampler sbps --dry-run 2>/dev/null | grep -E 'mode +found' >mode.one
 cmp -s mode.one mode.four || fault 'a run' "set-up differs: $(cat mode.one mode.four)"
-try 'its summary' 0 '"chains": 4,.*"ranks": 4, +"rank_error": 0\.[0-9]+' '' "$sbps" summary run.nc --json
+try 'its summary' 0 '"chains": 4,.*"ranks": 4, +"rank_error": 0\.[0-9]+, +"rank_rhat": 1\.0' '' "$sbps" summary run.nc --json
 "$sbps" "${sample[@]}" -o alone.nc 2>/dev/null
 try 'one process has no ranks' 0 '"replanned": "", +"version"' '' "$sbps" summary alone.nc --json
 try 'again' 0 '' 'ranks' $(on 4) "${sample[@]}" -o again.nc

@@ -283,6 +283,27 @@ TEST(chains_that_disagree_lower_the_ess_and_raise_rhat)
     }
 }
 
+/* Chains at rest for half of the time at m - s, for half at m + s: m = 1, 3 and 4, 8, so that groups have means 2 and 6
+ * and variances 2 and 8 between chains, s^2 = 1 within. */
+TEST(groups_of_chains_are_apart_by_nested_rhat)
+{
+    static const double at[] = {1.0, 3.0, 4.0, 8.0};
+    estimate chain[4];
+    moments all[4];
+    for (size_t c = 0; c < 4; c++) {
+        double low = at[c] - 1.0, high = at[c] + 1.0, zero = 0.0;
+        chain[c] = estimate_make(1, plain, 0.25);
+        take(&chain[c], 1, 10.0, &low, &zero);
+        take(&chain[c], 1, 10.0, &high, &zero);
+        all[c] = chain[c].m;
+    }
+    CHECK_NEAR(moments_nested_rhat(all, 2, 2), sqrt(1.0 + 8.0 / (0.5 * (2.0 + 8.0) + 1.0)),
+               TOL_SUM);
+    CHECK(moments_nested_rhat(all, 4, 1) == moments_summarize(all, 4, 0).rhat);
+    CHECK(isnan(moments_nested_rhat(all, 1, 4)));
+    for (size_t c = 0; c < 4; c++) free(chain[c].memory.base);
+}
+
 TEST(the_slowest_coordinate_counts)
 {
     estimate e = estimate_make(2, plain, 0.25);
