@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# A short job on ranks from its text to its answer, resumed on others: small enough for the sanitizers, which look at every
+# process of it. What it says is held against the truth elsewhere (cli/ranks, stat/ranks).
+. "$(dirname "$0")/../cli/common.sh"
+
+mpirun --version 2>/dev/null | grep -q 'Open MPI' || { echo "no mpirun of Open MPI: skipped"; exit 77; }
+OMPI_COMM_WORLD_SIZE=2 "$sbps" list models >/dev/null 2>.err
+grep -q 'without MPI' .err && { echo "built without MPI: skipped"; exit 77; }
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_base_warn_component_unused=0
+export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # Open MPI leaves memory behind
+clean() { # NAME: no sanitizer has spoken
+    grep -qE 'AddressSanitizer|runtime error' .err .out && fault "$1" "$(grep -E 'Sanitizer|runtime error' .err .out | head -n 2)"
+}
+on() { # RANKS NAME CODE STDERR WORD...
+    local ranks=$1 name=$2 code=$3 err=$4
+    shift 4
+    try "$name" "$code" '' "$err" mpirun -n "$ranks" "$sbps" "$@"
+    clean "$name"
+}
+
+"$sbps" simulate logistic --rows 6000 --dim 3 --seed 2 -o rows.csv || exit 1
+"$sbps" convert rows.csv rows.table --target y 2>.err || fault 'convert' "$(cat .err)"
+sample=(--model logistic --target y --seed 4 --progress off --draws 100 --ess 60 --sampler sbps)
+on 3 'text' 0 'ranks     3' sample rows.csv "${sample[@]}" --checkpoint state -o run.nc
+on 3 'resumed' 0 'ranks     3' sample rows.csv "${sample[@]}" --ess 120 --resume state -o run.nc
+on 2 'on fewer' 0 'ranks     2.*; 3 chains each' sample rows.csv "${sample[@]}" --ess 200 --resume state -o run.nc
+on 5 'on more' 0 'ranks     5.*; 6 chains go' sample rows.csv "${sample[@]}" --ess 300 --resume state -o run.nc
+on 2 'converted' 0 'ranks     2' sample rows.table --model logistic --progress off --draws 20 --ess 30 --sampler hmc -o run.nc
+on 2 'refused' 2 'nothing' map rows.csv --model logistic --target nothing
+finish
