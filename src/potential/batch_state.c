@@ -15,7 +15,7 @@ void minibatch_resize(minibatch *u, const batch_kind *kind, size_t n)
 void minibatch_move(minibatch *u)
 {
     u->state->kept = u->state->turned = false;
-    u->state->first %= u->target->data->n;
+    u->state->first %= rows_least(u->target->data); /* which every rank has */
 }
 
 void minibatch_scratch(const minibatch *u, double **begin, double **end)

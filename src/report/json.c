@@ -88,6 +88,7 @@ static const run_field run_fields[] = {
 static const run_field rank_fields[] = {
     {"ranks", add_number, offsetof(result, info.ranks)},
     {"rank_error", add_number, offsetof(result, info.rank_error)},
+    {"rank_bias", add_number, offsetof(result, info.rank_bias)},
     {"rank_rhat", add_number, offsetof(result, info.rank_rhat)},
 };
 

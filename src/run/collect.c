@@ -134,6 +134,7 @@ static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
     info->passes_setup = run->passes_setup;
     info->ranks = (double)ranks_size(run->among);
     info->rank_error = run->rank_error;
+    info->rank_bias = run->rank_bias;
     info->rank_rhat = ranks_rhat(run);
     info->pareto_k = run_pareto_k(run);
     info->seconds_setup = run->seconds_setup;

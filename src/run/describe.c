@@ -217,13 +217,11 @@ static void describe_ranks(const sbps_run *run, text *out)
              rows_least(&run->data));
     if (ranks_in_step(run))
         text_add(out, "all of them look at their rows for every step\n");
-    else if (run->chain_count % run->among->size)
-        text_add(out,
-                 "%zu chains go from one to the next with every round: log p is off by %.2g\n",
-                 run->chain_count, run->rank_error);
     else
-        text_add(out, "%zu chains each, on its rows alone: log p is off by %.2g\n",
-                 run->chain_count / run->among->size, run->rank_error);
+        text_add(out,
+                 "%zu chains go from one to the next: log p is off by %.2g on each, means by "
+                 "%.2g sd over all\n",
+                 run->chain_count, run->rank_error, run->rank_bias);
 }
 
 static void describe_size(const sbps_run *run, text *out)

@@ -11,12 +11,15 @@
  *
  *   rank_error = root mean square over ranks of the sd of e_r over draws from the normal at the mode           (2)
  *
- * bounds how far the chains of a rank are off, in posterior sd, on average over ranks. Over all ranks most of it cancels:
- * the sum of n_r e_r is 0. Where it is too much, or looks are at all rows anyhow, all ranks fly all chains in step, and
- * every look is a sum over rows (data/row_sums.h).
+ * bounds how far chains are off that stay on a rank, in posterior sd, on average over ranks. Chains do not stay: with every
+ * round each goes to the next rank, which costs no message, for all ranks have the memory of all chains by then. So every
+ * rank's rows count alike in what all chains say, and the first order cancels, the sum of n_r e_r being 0. What is left is
+ * what shares of unequal size leave of it, and the second order, half the covariance of f with (e_r - mean e_r)^2:
  *
- * A run that is carried on by another number of ranks keeps its chains. Where they cannot be dealt out evenly each goes to
- * the next rank with every round, so that no rank's rows count for more than another's. */
+ *   rank_bias^2 = (sd of the mean over ranks of e_r)^2 + (sd of the mean over ranks of (e_r - mean e_r)^2 / 2)^2   (3)
+ *
+ * Where it is too much, or looks are at all rows anyhow, all ranks fly all chains in step, and every look is a sum over
+ * rows (data/row_sums.h). */
 #include "ranks/ranks.h"
 #include "base/dense.h"
 #include "base/memory.h"
@@ -27,7 +30,7 @@
 #include <math.h>
 #include <string.h>
 
-#define POINTS ((size_t)8) /* of (2) */
+#define POINTS ((size_t)8) /* of (2) and (3) */
 
 /* ---- what several can do ---- */
 
@@ -77,12 +80,11 @@ size_t ranks_chains(const sbps_run *run)
     return ranks_in_step(run) || run->asked ? wanted : (wanted + size - 1) / size * size;
 }
 
-/* How many ranks further than at first chains are in this round. They stay where every rank has as many; else they go
- * from rank to rank, so that the rows of all count alike. */
+/* How many ranks further than at first chains are in this round. */
 static size_t gone_by(const sbps_run *run)
 {
     size_t size = ranks_size(run->among);
-    return run->chain_count % size ? run->state.rounds % size : 0;
+    return run->state.rounds % size;
 }
 
 /* Chain i begins on rank i R / C. */
@@ -103,7 +105,7 @@ void ranks_own_chains(const sbps_run *run, size_t *first, size_t *count)
 void ranks_begin_round(sbps_run *run)
 {
     size_t first, count;
-    if (ranks_in_step(run) || run->chain_count % ranks_size(run->among) == 0) return;
+    if (ranks_in_step(run)) return;
     ranks_own_chains(run, &first, &count);
     for (size_t i = first; i < first + count; i++) {
         minibatch *u = &run->chains[i].flight;
@@ -169,7 +171,7 @@ void ranks_note_draws(sbps_run *run)
     }
 }
 
-/* ---- (2) ---- */
+/* ---- (2) and (3) ---- */
 
 /* The likelihood of this rank's rows: no priors, no ranks. */
 typedef struct {
@@ -222,19 +224,35 @@ static double variance_of(const double *e)
     return square / (double)(POINTS - 1);
 }
 
-/* rests: of every rank, each with the factor that it takes its own by behind them. */
-static double error_of(const ranks *among, const double *rests)
+/* e[i] of a rank less their mean. rests: of every rank, each with the factor that it takes its own by behind them. */
+static void errors_of(const ranks *among, const double *rests, size_t rank, double *e)
 {
-    double total[POINTS] = {0}, sum = 0.0;
-    for (size_t r = 0; r < among->size; r++)
-        for (size_t i = 0; i < POINTS; i++) total[i] += rests[r * (POINTS + 1) + i];
-    for (size_t r = 0; r < among->size; r++) {
-        const double *of = rests + r * (POINTS + 1);
-        double e[POINTS];
-        for (size_t i = 0; i < POINTS; i++) e[i] = of[POINTS] * of[i] - total[i];
-        sum += variance_of(e);
+    const double *of = rests + rank * (POINTS + 1);
+    double mean = 0.0;
+    for (size_t i = 0; i < POINTS; i++) {
+        double total = 0.0;
+        for (size_t r = 0; r < among->size; r++) total += rests[r * (POINTS + 1) + i];
+        e[i] = of[POINTS] * of[i] - total;
+        mean += e[i] / (double)POINTS;
     }
-    return sqrt(sum / (double)among->size);
+    for (size_t i = 0; i < POINTS; i++) e[i] -= mean;
+}
+
+static void note_errors(sbps_run *run, const double *rests)
+{
+    const ranks *among = run->among;
+    double first[POINTS] = {0}, second[POINTS] = {0}, sum = 0.0, size = (double)among->size;
+    for (size_t r = 0; r < among->size; r++) {
+        double e[POINTS];
+        errors_of(among, rests, r, e);
+        sum += variance_of(e) / size;
+        for (size_t i = 0; i < POINTS; i++) {
+            first[i] += e[i] / size;
+            second[i] += 0.5 * e[i] * e[i] / size;
+        }
+    }
+    run->rank_error = sqrt(sum);
+    run->rank_bias = sqrt(variance_of(first) + variance_of(second));
 }
 
 sbps_status ranks_measure_error(sbps_run *run, sbps_error *err)
@@ -251,7 +269,7 @@ sbps_status ranks_measure_error(sbps_run *run, sbps_error *err)
     if (status == SBPS_OK) {
         own[POINTS] = rows_factor(&run->data);
         ranks_gather(run->among, own, rests, sizeof own);
-        run->rank_error = error_of(run->among, rests);
+        note_errors(run, rests);
     }
     free(s.flat);
     free(room);

@@ -29,7 +29,7 @@ sbps_status run_create(const sbps_table *table, const sbps_options *options, sbp
     if (!run) return fail_memory(err);
     run->table = table;
     run->among = table->data->share ? table->data->share->among : NULL;
-    run->rank_error = NAN;
+    run->rank_error = run->rank_bias = NAN;
     atomic_init(&run->interrupt, false);
     sbps_status status = options_copy(options, &run->options, err);
     if (status == SBPS_OK) status = run_set_up(run, err);

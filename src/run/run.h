@@ -113,8 +113,9 @@ struct sbps_run {
     row_share whole; /* of the rows, there */
     char *
         asked; /* options of a run that is carried on, as they were before it took over the other's; NULL: it is not */
-    double rank_error; /* see ranks.c; NAN: not measured, or every look is at all rows */
-    rows data;         /* the table's, with a crew of the run's own */
+    double rank_error,
+        rank_bias; /* see ranks.c; NAN: not measured, or every look is at all rows */
+    rows data;     /* the table's, with a crew of the run's own */
     struct row_crew crew;
     double passes_setup;   /* through all rows, before the first proposal */
     sbps_options *options; /* own copy */
@@ -292,7 +293,7 @@ void ranks_exchange(sbps_run *run);
 void ranks_note_draws(sbps_run *run);
 /* How much what single ranks say of the posterior differs, see rank_error. */
 sbps_status ranks_measure_error(sbps_run *run, sbps_error *err);
-/* R-hat between ranks; NAN where chains are not theirs. */
+/* R-hat between the chains that began on each; NAN where these are not as many. */
 double ranks_rhat(const sbps_run *run);
 /* Values of draws by each rank's rows become their mean. */
 sbps_status ranks_average_values(const sbps_run *run, result *r, sbps_error *err);

@@ -305,26 +305,25 @@ static sbps_status hold_together(sbps_run *run, sbps_error *err)
 {
     run_plan *plan = run->plans, chosen;
     sbps_status status = ranks_measure_error(run, err);
-    if (status != SBPS_OK || !(run->rank_error > run->options->bias_budget)) return status;
+    if (status != SBPS_OK || !(run->rank_bias > run->options->bias_budget)) return status;
     if (!plan_may_take_hmc(run->options, plan)) {
         fail(&run->warning, SBPS_MISMATCH,
-             "what one rank's rows say is off by %.2g, more than the budget of %g: fewer "
-             "ranks, or "
-             "--sampler hmc",
-             run->rank_error, run->options->bias_budget);
+             "looking at one rank's rows at a time moves means by up to %.2g sd, more than the "
+             "budget of %g: fewer ranks, or --sampler hmc",
+             run->rank_bias, run->options->bias_budget);
         return SBPS_OK;
     }
     status = plan_take_hmc(plan, run->target, run->reference, &run->a, &chosen, err);
     if (status != SBPS_OK) return status;
     decimal_print(
         chosen.why, sizeof chosen.why,
-        "what one rank's rows say is off by %.2g, more than the budget of %g: hmc, which "
-        "looks at those of all",
-        run->rank_error, run->options->bias_budget);
+        "one rank's rows at a time would move means by up to %.2g sd, more than the budget of "
+        "%g: hmc, which looks at those of all",
+        run->rank_bias, run->options->bias_budget);
     *plan = chosen;
     control_destroy(run->cv);
     run->cv = NULL;
-    run->rank_error = NAN;
+    run->rank_error = run->rank_bias = NAN;
     run_follow(run, plan);
     return SBPS_OK;
 }

@@ -103,6 +103,7 @@ const info_field layout_numbers[] = {
     INFO(passes_setup),
     INFO(ranks),
     INFO(rank_error),
+    INFO(rank_bias),
     INFO(rank_rhat),
     INFO(pareto_k),
     INFO(seconds_setup),

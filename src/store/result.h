@@ -25,7 +25,8 @@ typedef struct {
     double ranks;        /* that the rows were shared out over */
     double
         rank_error; /* sd over the posterior of what one rank's rows leave out of log p; NAN: unknown */
-    double rank_rhat; /* R-hat between ranks, nested; NAN: chains do not stay on ranks */
+    double rank_bias; /* posterior sds that means are off for it; NAN: unknown */
+    double rank_rhat; /* nested R-hat between the chains that began on each; NAN: unknown */
     double seconds_setup, seconds_warmup, seconds_sampling;
     bool paper;                 /* --paper */
     bool interrupted;           /* stopped by Ctrl-C */
