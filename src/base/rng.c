@@ -57,6 +57,16 @@ uint64_t rng_word(rng *r)
     return r->block[RNG_BLOCK - r->left--];
 }
 
+void rng_skip(rng *r, uint64_t words)
+{
+    for (; words > 0 && r->left > 0; words--) r->left--;
+    const uint64_t skipped = words / RNG_BLOCK * (RNG_BLOCK / COUNTER_WORDS);
+    r->counter[0] += skipped;
+    bool carry = r->counter[0] < skipped;
+    for (size_t i = 1; carry && i < COUNTER_WORDS; i++) carry = ++r->counter[i] == 0;
+    for (words %= RNG_BLOCK; words > 0; words--) rng_word(r);
+}
+
 double rng_uniform(rng *r)
 {
     /* 52 bits and the half are 53; with one more, the largest would round to 1. */

@@ -37,6 +37,8 @@ rng rng_stream(uint64_t seed, uint64_t chain, rng_use use);
 /* Another stream of the same seed and chain. */
 rng rng_beside(const rng *r, rng_use use);
 uint64_t rng_word(rng *r);
+/* As if so many words had been asked for. */
+void rng_skip(rng *r, uint64_t words);
 double rng_uniform(rng *r);     /* in the open interval (0,1) */
 double rng_exponential(rng *r); /* mean 1 */
 double rng_normal(rng *r);

@@ -9,15 +9,12 @@
 
 #include "base/rng.h"
 #include "base/workers.h"
+#include "data/piles.h"
 #include <stdlib.h>
 
-#define TOP_BITS  16
-#define BUCKETS   ((size_t)1 << TOP_BITS)
-#define AHEAD     ((size_t)32)
-#define FEW       ((size_t)1 << 16) /* rows that are not dealt */
-#define PILE_ROWS ((size_t)1 << 15) /* rows of a pile, at least and but for chance */
-#define PILE_BITS 16                /* of a word, for a row; as many piles at most */
-#define SHARES    ((size_t)64)
+#define TOP_BITS 16
+#define BUCKETS  ((size_t)1 << TOP_BITS)
+#define AHEAD    ((size_t)32)
 
 /* The places that the next few exchanges need, asked for before they are: memory is far. */
 static void permute(uint64_t seed, size_t n, size_t *to)
@@ -52,19 +49,15 @@ typedef struct {
     uint32_t *from;  /* which row goes to each place; one of both */
 } deal;
 
-static size_t share_begin(const deal *d, size_t share)
-{
-    return d->n / SHARES * share + (share < d->n % SHARES ? share : d->n % SHARES);
-}
-
 static void deal_share(void *self, unsigned worker, size_t share)
 {
     const deal *d = self;
-    rng random = rng_stream(d->seed, 1 + share, RNG_SHUFFLE);
-    size_t *count = d->next + share * d->piles, end = share_begin(d, share + 1);
+    rng random = pile_share_stream(d->seed, share);
+    size_t *count = d->next + share * d->piles, end = pile_share_begin(d->n, share + 1);
     uint64_t word = 0;
     (void)worker;
-    for (size_t i = share_begin(d, share), k = 0; i < end; i++, k++, word >>= PILE_BITS) {
+    for (size_t i = pile_share_begin(d->n, share), k = 0; i < end;
+         i++, k++, word >>= PILE_BITS) {
         if (k % (64 / PILE_BITS) == 0) word = rng_word(&random);
         d->pile[i] = (uint16_t)(word & (d->piles - 1));
         count[d->pile[i]]++;
@@ -77,7 +70,7 @@ static void lay_out(const deal *d)
     size_t at = 0;
     for (size_t b = 0; b < d->piles; b++) {
         d->begin[b] = at;
-        for (size_t share = 0; share < SHARES; share++) {
+        for (size_t share = 0; share < PILE_SHARES; share++) {
             size_t *next = &d->next[share * d->piles + b], count = *next;
             *next = at;
             at += count;
@@ -91,18 +84,16 @@ static void permute_pile(void *self, unsigned worker, size_t b)
     const deal *d = self;
     size_t begin = d->begin[b], count = d->begin[b + 1] - begin;
     size_t *list = d->list + worker * d->longest;
-    rng random = rng_stream(d->seed, 1 + SHARES + b, RNG_SHUFFLE);
-    for (size_t i = 0; i < count; i++) list[i] = i;
-    rng_choose(&random, count, count, list);
+    pile_permute(d->seed, b, count, list);
     for (size_t i = 0; i < count; i++) d->place[begin + i] = (uint32_t)list[i];
 }
 
 static void place_share(void *self, unsigned worker, size_t share)
 {
     const deal *d = self;
-    size_t *next = d->next + share * d->piles, end = share_begin(d, share + 1);
+    size_t *next = d->next + share * d->piles, end = pile_share_begin(d->n, share + 1);
     (void)worker;
-    for (size_t i = share_begin(d, share); i < end; i++) {
+    for (size_t i = pile_share_begin(d->n, share); i < end; i++) {
         size_t pile = d->pile[i], at = d->begin[pile] + d->place[next[pile]++];
         if (d->to)
             d->to[i] = at;
@@ -123,21 +114,20 @@ static bool open_lists(deal *d, unsigned threads)
 
 static bool deal_out(deal *d, unsigned threads)
 {
-    sbps_status status = workers_run(threads, SHARES, deal_share, d, NULL);
+    sbps_status status = workers_run(threads, PILE_SHARES, deal_share, d, NULL);
     lay_out(d);
     if (status != SBPS_OK || !open_lists(d, threads)) return false;
     status = workers_run(threads, d->piles, permute_pile, d, NULL);
-    if (status == SBPS_OK) status = workers_run(threads, SHARES, place_share, d, NULL);
+    if (status == SBPS_OK) status = workers_run(threads, PILE_SHARES, place_share, d, NULL);
     return status == SBPS_OK;
 }
 
 /* Into `to` or `from`. */
 static bool permute_many(uint64_t seed, size_t n, size_t *to, uint32_t *from, unsigned threads)
 {
-    deal d = {.seed = seed, .n = n, .piles = 2, .to = to, .from = from};
-    while (d.piles < (size_t)1 << PILE_BITS && n / d.piles >= 2 * PILE_ROWS) d.piles *= 2;
+    deal d = {.seed = seed, .n = n, .piles = piles_of(n), .to = to, .from = from};
     d.pile = malloc(n * sizeof *d.pile);
-    d.next = calloc(SHARES * d.piles, sizeof *d.next);
+    d.next = calloc(PILE_SHARES * d.piles, sizeof *d.next);
     d.begin = malloc((d.piles + 1) * sizeof *d.begin);
     d.place = malloc(n * sizeof *d.place);
     bool done = d.pile && d.next && d.begin && d.place && deal_out(&d, threads);

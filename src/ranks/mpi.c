@@ -1,7 +1,9 @@
 /* Ranks by MPI. Errors of MPI end the job, as MPI does by itself: a message that did not arrive cannot be made good. */
 #include "ranks/ranks.h"
 
+#include <limits.h>
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -12,6 +14,7 @@ typedef struct {
     MPI_Comm talk,
         last;   /* the second for the last word alone, which crosses what is under way */
     bool begun; /* here, and to be ended here */
+    int *room;  /* four a rank: counts and places of an exchange */
 } mpi;
 
 static size_t piece_of(size_t left)
@@ -53,6 +56,32 @@ static void mpi_gather(void *self, const void *mine, void *all, size_t size)
     MPI_Allgather(mine, (int)size, MPI_BYTE, all, (int)size, MPI_BYTE, m->talk);
 }
 
+/* Counts and places of runs that follow each other; a count that MPI cannot say ends the job. */
+static void lay_out(const mpi *m, const size_t *words, int size, int *count, int *at)
+{
+    size_t before = 0;
+    for (int i = 0; i < size; before += words[i++]) {
+        if (before + words[i] > INT_MAX) {
+            fputs("sbps: more than 2^31 numbers in one exchange of ranks\n", stderr);
+            MPI_Abort(m->talk, 1);
+        }
+        count[i] = (int)words[i];
+        at[i] = (int)before;
+    }
+}
+
+static void mpi_exchange(void *self, const uint64_t *out, const size_t *words, uint64_t *in,
+                         const size_t *got)
+{
+    const mpi *m = self;
+    int size, *room = m->room;
+    MPI_Comm_size(m->talk, &size);
+    lay_out(m, words, size, room, room + size);
+    lay_out(m, got, size, room + 2 * size, room + 3 * size);
+    MPI_Alltoallv(out, room, room + size, MPI_UINT64_T, in, room + 2 * size, room + 3 * size,
+                  MPI_UINT64_T, m->talk);
+}
+
 static void doze(void)
 {
     const struct timespec moment = {0, 1000000};
@@ -85,6 +114,7 @@ static void mpi_close(void *self)
     MPI_Comm_free(&m->talk);
     MPI_Comm_free(&m->last);
     if (m->begun) MPI_Finalize();
+    free(m->room);
     free(m);
 }
 
@@ -93,6 +123,7 @@ static const transport by_mpi = {
     .receive = mpi_receive,
     .tell = mpi_tell,
     .gather = mpi_gather,
+    .trade = mpi_exchange,
     .settle = mpi_settle,
     .end_all = mpi_end_all,
     .close = mpi_close,
@@ -126,7 +157,8 @@ sbps_status ranks_mpi(const void *comm, ranks **out, sbps_error *err)
     MPI_Comm_rank(m->talk, &rank);
     **out = (ranks){.by = &by_mpi, .self = m, .size = (size_t)size, .rank = (size_t)rank};
     (*out)->room = calloc((size_t)size, sizeof *(*out)->room);
-    if ((*out)->room) return SBPS_OK;
+    m->room = calloc(4 * (size_t)size, sizeof *m->room);
+    if ((*out)->room && m->room) return SBPS_OK;
     ranks_close(*out);
     *out = NULL;
     return fail_memory(err);

@@ -91,6 +91,22 @@ void ranks_gather(ranks *r, const void *mine, void *all, size_t size)
     r->by->gather(r->self, mine, all, size);
 }
 
+static size_t add_up(const size_t *words, size_t count)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < count; i++) sum += words[i];
+    return sum;
+}
+
+void ranks_trade(ranks *r, const uint64_t *out, const size_t *words, uint64_t *in,
+                 const size_t *got)
+{
+    size_t all = add_up(words, r->size) + add_up(got, r->size);
+    r->messages += 2.0 * (double)(r->size - 1);
+    r->bytes += (double)(all - words[r->rank] - got[r->rank]) * sizeof *out;
+    r->by->trade(r->self, out, words, in, got);
+}
+
 double ranks_most(ranks *r, double mine)
 {
     if (!r) return mine;

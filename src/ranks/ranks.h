@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* How messages go; send and receive are not asked for where there is but one. A transport that fails ends the whole job with a sentence of its own. */
 typedef struct {
@@ -17,6 +18,9 @@ typedef struct {
     void (*tell)(void *self, size_t from, void *bytes, size_t size);
     /* all: `size` bytes of each rank, in their order */
     void (*gather)(void *self, const void *mine, void *all, size_t size);
+    /* Numbers from each rank to each: words[i] of them for rank i, one run after another; got[i] come from rank i. */
+    void (*trade)(void *self, const uint64_t *out, const size_t *words, uint64_t *in,
+                  const size_t *got);
     /* The last word of every rank. False: not all have come within so many seconds; INFINITY waits for them. */
     bool (*settle)(void *self, int mine, double seconds, int *all);
     void (*end_all)(void *self, int code); /* the job ends here and now; does not return */
@@ -57,6 +61,9 @@ void ranks_send(ranks *r, size_t to, const void *bytes, size_t size);
 void ranks_receive(ranks *r, size_t from, void *bytes, size_t size);
 void ranks_tell(ranks *r, size_t from, void *bytes, size_t size);
 void ranks_gather(ranks *r, const void *mine, void *all, size_t size);
+/* Less than 2^31 numbers from and to a rank in all. What the others send must be known: exchange that first. */
+void ranks_trade(ranks *r, const uint64_t *out, const size_t *words, uint64_t *in,
+                 const size_t *got);
 /* The largest of what ranks say. */
 double ranks_most(ranks *r, double mine);
 /* As sbps_ranks.h has it. */
