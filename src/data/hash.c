@@ -7,6 +7,7 @@
 #include "data/hash.h"
 
 #include "data/groups.h"
+#include "ranks/ranks.h"
 
 #include <string.h>
 
@@ -54,12 +55,95 @@ static uint64_t hash_doubles(uint64_t h, const double *x, size_t count)
     return x ? hash_bytes(h, x, count * sizeof *x) : mix(h, 1);
 }
 
+/* ---- bytes of several ranks ---- */
+
+typedef struct {
+    hash_stream stream;
+    unsigned char rest[HASH_LANES * sizeof(uint64_t)]; /* too few for all lanes */
+    uint64_t held;                                     /* of them */
+} hash_carry;
+
+static void carry_on(hash_carry *c, const void *bytes, size_t size)
+{
+    const unsigned char *from = bytes;
+    size_t room = sizeof c->rest - c->held, first = size < room ? size : room;
+    if (size == 0) return;
+    memcpy(c->rest + c->held, from, first);
+    c->held += first;
+    if (c->held < sizeof c->rest) return;
+    hash_more(&c->stream, c->rest, sizeof c->rest);
+    size_t whole = (size - first) / sizeof c->rest * sizeof c->rest;
+    hash_more(&c->stream, from + first, whole);
+    c->held = size - first - whole;
+    memcpy(c->rest, from + first + whole, c->held);
+}
+
+static void carry_take(ranks *among, hash_carry *c)
+{
+    if (ranks_rank(among) > 0) ranks_receive(among, among->rank - 1, c, sizeof *c);
+}
+
+/* To the next rank; from the last the hash goes to all. */
+static uint64_t carry_hand(ranks *among, hash_carry *c)
+{
+    if (!among) return hash_close(&c->stream, c->rest, c->held);
+    if (among->rank + 1 < among->size) ranks_send(among, among->rank + 1, c, sizeof *c);
+    uint64_t h = hash_close(&c->stream, c->rest, c->held);
+    ranks_tell(among, among->size - 1, &h, sizeof h);
+    return h;
+}
+
+uint64_t hash_over(ranks *among, uint64_t seed, const void *bytes, size_t size, size_t whole)
+{
+    hash_carry c = {.stream = hash_open(seed, whole)};
+    carry_take(among, &c);
+    carry_on(&c, bytes, size);
+    return carry_hand(among, &c);
+}
+
+static ranks *ranks_with(const rows *r)
+{
+    return r->share ? r->share->among : NULL;
+}
+
+/* One number a row. */
+static uint64_t hash_column(uint64_t h, const rows *r, const double *x)
+{
+    if (!x) return mix(h, 1);
+    return hash_over(ranks_with(r), h, x, r->n * sizeof *x, rows_all(r) * sizeof *x);
+}
+
+/* ---- sparse rows ---- */
+
+/* Where rows start, counted as if the entries of all ranks lay in one place. */
+static uint64_t hash_starts(uint64_t h, const rows *r, uint64_t before)
+{
+    ranks *among = ranks_with(r);
+    size_t last = ranks_rank(among) + 1 == ranks_size(among);
+    if (!among) return hash_bytes(h, r->start, (r->n + 1) * sizeof *r->start);
+    hash_carry c = {.stream = hash_open(h, (rows_all(r) + 1) * sizeof *r->start)};
+    carry_take(among, &c);
+    for (size_t i = 0; i < r->n + last; i++) {
+        uint64_t start = r->start[i] + before;
+        carry_on(&c, &start, sizeof start);
+    }
+    return carry_hand(among, &c);
+}
+
 static uint64_t hash_entries(uint64_t h, const rows *r)
 {
-    size_t entries = r->start[r->n];
-    h = hash_bytes(h, r->start, (r->n + 1) * sizeof *r->start);
-    h = hash_bytes(h, r->column, entries * sizeof *r->column);
-    return hash_doubles(h, r->value, entries);
+    ranks *among = ranks_with(r);
+    size_t entries = r->start[r->n], before = 0, all = entries;
+    for (size_t i = 0; among && i < among->size; i++) {
+        size_t theirs = entries;
+        ranks_tell(among, i, &theirs, sizeof theirs);
+        before += i < among->rank ? theirs : 0;
+        all += i == among->rank ? 0 : theirs;
+    }
+    h = hash_starts(h, r, before);
+    h = hash_over(among, h, r->column, entries * sizeof *r->column, all * sizeof *r->column);
+    if (!r->value) return mix(h, 1);
+    return hash_over(among, h, r->value, entries * sizeof *r->value, all * sizeof *r->value);
 }
 
 const unsigned char *hash_rows(const rows *r, size_t *bytes)
@@ -70,7 +154,7 @@ const unsigned char *hash_rows(const rows *r, size_t *bytes)
 
 uint64_t hash_seed(const rows *r)
 {
-    const uint64_t shape[] = {r->n, r->d, r->stride, r->intercept};
+    const uint64_t shape[] = {rows_all(r), r->d, r->stride, r->intercept};
     uint64_t h = hash_bytes(0, shape, sizeof shape);
     h = hash_bytes(h, r->storage->name, strlen(r->storage->name));
     return r->x || r->place ? h : mix(h, 1);
@@ -108,9 +192,9 @@ static uint64_t hash_groups(uint64_t h, const row_groups *g, size_t n)
 uint64_t hash_table(const rows *r, uint64_t pieces)
 {
     uint64_t h = r->start ? hash_entries(hash_seed(r), r) : pieces;
-    h = hash_doubles(h, r->y, r->n);
-    h = hash_doubles(h, r->weight, r->n);
-    h = hash_doubles(h, r->offset, r->n);
+    h = hash_column(h, r, r->y);
+    h = hash_column(h, r, r->weight);
+    h = hash_column(h, r, r->offset);
     h = hash_doubles(h, r->mean, r->d);
     h = hash_doubles(h, r->sd, r->d);
     for (size_t j = 0; j < r->d; j++) h = hash_bytes(h, r->names[j], strlen(r->names[j]));

@@ -20,6 +20,9 @@ uint64_t hash_close(hash_stream *s, const void *bytes, size_t size);
 
 /* Of dense rows: where x begins, and the bytes of a row of it. */
 const unsigned char *hash_rows(const rows *r, size_t *bytes);
+/* The same of bytes that ranks have one after another, `size` here and `whole` in all; every rank gets the hash. */
+uint64_t hash_over(struct ranks *among, uint64_t seed, const void *bytes, size_t size,
+                   size_t whole);
 /* What the pieces of x begin with. */
 uint64_t hash_seed(const rows *r);
 /* Piece `index` of `count` joins the others, which may come in any order; they begin as 0. */

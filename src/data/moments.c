@@ -16,6 +16,7 @@
 #include "base/workers.h"
 #include "data/given.h"
 #include "data/hash.h"
+#include "ranks/ranks.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ typedef struct {
     const row_look *look;
     size_t width;     /* doubles of a mean or variance */
     size_t pieces;    /* of HASH_ROWS rows */
+    size_t first;     /* of those that begin here */
     double *of_piece; /* means and variances of each */
     double *
         of_thread; /* 4 widths: of a block, and its sums; where rows are no doubles, those of a block */
@@ -123,7 +125,19 @@ static const double *rows_of_block(const rows *r, size_t first, size_t count, do
 
 static size_t rows_from_on(const rows *r, size_t first, size_t most)
 {
-    return r->n - first < most ? r->n - first : most;
+    return rows_all(r) - first < most ? rows_all(r) - first : most;
+}
+
+/* Row of the table that is the first here. */
+static size_t rows_before(const rows *r)
+{
+    return r->share ? r->share->first : 0;
+}
+
+/* The first piece that begins at row i or later. */
+static size_t piece_from(size_t i)
+{
+    return (i + HASH_ROWS - 1) / HASH_ROWS;
 }
 
 static void survey_piece(void *self, unsigned worker, size_t index)
@@ -132,11 +146,13 @@ static void survey_piece(void *self, unsigned worker, size_t index)
     const row_look *look = s->look;
     const rows *r = look->r;
     double *own = s->of_thread + worker * s->thread_room, *room = own + 4 * s->width;
-    size_t begin = index * HASH_ROWS, count = rows_from_on(r, begin, HASH_ROWS), row_bytes;
+    size_t row_bytes, piece = index + s->first;
+    size_t count = rows_from_on(r, piece * HASH_ROWS, HASH_ROWS);
+    size_t begin = piece * HASH_ROWS - rows_before(r);
     const unsigned char *bytes = hash_rows(r, &row_bytes);
     hash_stream hash = hash_open(s->seed, count * row_bytes);
     for (size_t done = 0, n; done < count; done += n) {
-        n = rows_from_on(r, begin + done, BLOCK_ROWS);
+        n = count - done < BLOCK_ROWS ? count - done : BLOCK_ROWS;
         if (look->before) look->before(look->self, begin + done, n);
         const double *x = rows_of_block(r, begin + done, n, room);
         block_moments(s->width, r->stride, n, x, own);
@@ -145,28 +161,73 @@ static void survey_piece(void *self, unsigned worker, size_t index)
             r->place ? (const unsigned char *)x : bytes + (begin + done) * row_bytes;
         if (s->hashed && done + n < count) hash_more(&hash, at, n * row_bytes);
         if (!s->hashed || done + n < count) continue;
-        uint64_t piece = hash_close(&hash, at, n * row_bytes);
-        atomic_fetch_add(&s->joined, hash_join(0, piece, index, s->pieces));
+        uint64_t joined = hash_close(&hash, at, n * row_bytes);
+        atomic_fetch_add(&s->joined, hash_join(0, joined, piece, s->pieces));
     }
+}
+
+/* Piece after piece; of rows that are shared out the ranks do so one after another, and all have what the last has. */
+static void join_pieces(survey *s, size_t own, double *total)
+{
+    const rows *r = s->look->r;
+    ranks *among = r->share ? r->share->among : NULL;
+    size_t bytes = 2 * s->width * sizeof *total, rank = ranks_rank(among);
+    if (rank > 0) ranks_receive(among, rank - 1, total, bytes);
+    for (size_t k = 0; k < own; k++) {
+        size_t begin = (s->first + k) * HASH_ROWS;
+        join(s->width, begin, rows_from_on(r, begin, HASH_ROWS), total,
+             s->of_piece + 2 * s->width * k);
+    }
+    if (!among) return;
+    if (rank + 1 < among->size) ranks_send(among, rank + 1, total, bytes);
+    ranks_tell(among, among->size - 1, total, bytes);
+    uint64_t here = atomic_load(&s->joined), theirs;
+    for (size_t i = 0; i < among->size; i++) {
+        theirs = here;
+        ranks_tell(among, i, &theirs, sizeof theirs);
+        if (i != rank) atomic_fetch_add(&s->joined, theirs);
+    }
+}
+
+/* Rows whose piece begins on another rank are looked at there, with what comes before it. */
+static void before_first(const survey *s)
+{
+    size_t head = s->first * HASH_ROWS - rows_before(s->look->r), n = s->look->r->n;
+    if (s->look->before) s->look->before(s->look->self, 0, head < n ? head : n);
 }
 
 static sbps_status survey_dense(survey *s, double *total, sbps_error *err)
 {
     const rows *r = s->look->r;
     size_t room = r->x ? 0 : BLOCK_ROWS * r->stride;
-    s->pieces = (r->n + HASH_ROWS - 1) / HASH_ROWS;
+    s->pieces = piece_from(rows_all(r));
+    s->first = piece_from(rows_before(r));
+    size_t own = piece_from(rows_before(r) + r->n) - s->first;
+    before_first(s);
     s->thread_room = 4 * s->width + room;
-    s->of_piece = unset_doubles(2 * s->width * s->pieces);
+    s->of_piece = unset_doubles(2 * s->width * own);
     s->of_thread = unset_doubles(s->thread_room * s->look->threads);
     bool ready = s->of_piece && s->of_thread;
-    sbps_status status = ready ? workers_run(s->look->threads, s->pieces, survey_piece, s, err)
-                               : fail_memory(err);
-    for (size_t k = 0; status == SBPS_OK && k < s->pieces; k++)
-        join(s->width, k * HASH_ROWS, rows_from_on(r, k * HASH_ROWS, HASH_ROWS), total,
-             s->of_piece + 2 * s->width * k);
+    sbps_status status =
+        ready ? workers_run(s->look->threads, own, survey_piece, s, err) : fail_memory(err);
+    if (status == SBPS_OK) join_pieces(s, own, total);
     free(s->of_piece);
     free(s->of_thread);
     return status;
+}
+
+/* Sums of x - shift and of its square over all rows: from rank to rank, and all have the last one's. */
+static void sum_shifted(const rows *r, const double *shift, double *sum)
+{
+    size_t d = r->d, bytes = 3 * d * sizeof *sum;
+    ranks *among = r->share ? r->share->among : NULL;
+    size_t rank = ranks_rank(among), size = ranks_size(among);
+    memset(sum, 0, bytes);
+    if (rank > 0) ranks_receive(among, rank - 1, sum, bytes);
+    r->storage->sums(r, shift, sum, sum + d, sum + 2 * d);
+    if (rank + 1 < size) ranks_send(among, rank + 1, sum, bytes);
+    if (rank + 1 == size) r->storage->sum_rest(r, shift, sum, sum + d, sum + 2 * d);
+    if (among) ranks_tell(among, size - 1, sum, bytes);
 }
 
 /* A storage that sums by itself: all rows are one block. */
@@ -177,10 +238,11 @@ static sbps_status sum_up(const survey *s, double *mean, sbps_error *err)
     double *sum = new_doubles(3 * d), *square = sum + d;
     if (!sum) return fail_memory(err);
     r->storage->decode(r, 0, mean);
-    r->storage->sums(r, mean, sum, square, square + d);
-    for (size_t j = 0; j < d; j++) mean[j] += sum[j] / (double)r->n;
-    r->storage->sums(r, mean, sum, square, square + d);
-    correct(d, (double)r->n, sum, square, mean, mean + width);
+    if (r->share) ranks_tell(r->share->among, 0, mean, d * sizeof *mean);
+    sum_shifted(r, mean, sum);
+    for (size_t j = 0; j < d; j++) mean[j] += sum[j] / (double)rows_all(r);
+    sum_shifted(r, mean, sum);
+    correct(d, (double)rows_all(r), sum, square, mean, mean + width);
     free(sum);
     return SBPS_OK;
 }

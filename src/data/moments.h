@@ -12,7 +12,8 @@ typedef struct {
     void *self;
 } row_look;
 
-/* Of n >= 1 rows, d doubles each. sd is exactly 0 for a column of equal values. `pieces`, unless it is NULL:
+/* Of n >= 1 rows, d doubles each; of rows that are shared out, those of the whole table. Dense ones must then be there to
+ * the end of the last piece (HASH_ROWS) that begins here. sd is exactly 0 for a column of equal values. `pieces`, unless it is NULL:
  * the hashes of the pieces of x, joined (hash.h). The same bits on any number of threads. */
 sbps_status column_moments(const row_look *look, double *mean, double *sd, uint64_t *pieces,
                            sbps_error *err);

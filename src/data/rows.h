@@ -102,10 +102,12 @@ struct storage_kind {
     double (*cell)(const rows *data, size_t i, size_t j);
     /* What x takes, in bytes. */
     double (*bytes)(const rows *data);
-    /* Optional: sum[j] = sum_i (x_ij - shift_j), square[j] of its square; `room` has d doubles.
-     * NULL: rows are decoded one by one. */
+    /* Optional, both or none: sum[j] += sum_i (x_ij - shift_j), square[j] of its square, but for zeros[j] rows, by which
+     * that number grows; and what those add. NULL: rows are decoded one by one. */
     void (*sums)(const rows *data, const double *shift, double *sum, double *square,
-                 double *room);
+                 double *zeros);
+    void (*sum_rest)(const rows *data, const double *shift, double *sum, double *square,
+                     const double *zeros);
     /* Optional: out += sum_i c[i] x_i x_i' over n rows from `first`, lower triangle, `pitch`
      * doubles from row to row of out. NULL, or false for rows that are not worth it: rows are
      * decoded and multiplied as matrices. */

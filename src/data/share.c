@@ -18,18 +18,36 @@ size_t share_begin(size_t whole, size_t size, size_t rank)
     return begin < whole ? begin : whole;
 }
 
-row_share share_of(const rows *r, ranks *among)
+sbps_status share_create(size_t whole, ranks *among, row_share **out, sbps_error *err)
 {
-    size_t size = among->size, least = r->n;
+    size_t size = among->size, least = whole;
     for (size_t i = 0; i < size; i++) {
-        size_t own = share_begin(r->n, size, i + 1) - share_begin(r->n, size, i);
+        size_t own = share_begin(whole, size, i + 1) - share_begin(whole, size, i);
         if (own < least) least = own;
     }
-    return (row_share){.among = among,
-                       .first = share_begin(r->n, size, among->rank),
-                       .whole = r->n,
-                       .least = least,
-                       .origin = r->y[0] - (r->offset ? r->offset[0] : 0.0)};
+    *out = NULL;
+    if (least < LEAST)
+        return fail(err, SBPS_BAD_ARG,
+                    "%zu rows are too few for %zu ranks, each of which wants %zu: start fewer, "
+                    "or one",
+                    whole, size, LEAST);
+    if (!(*out = malloc(sizeof **out))) return fail_memory(err);
+    **out = (row_share){.among = among,
+                        .first = share_begin(whole, size, among->rank),
+                        .whole = whole,
+                        .least = least};
+    return SBPS_OK;
+}
+
+static double origin_of(const rows *r)
+{
+    return r->y[0] - (r->offset ? r->offset[0] : 0.0);
+}
+
+void share_agree(const rows *r)
+{
+    r->share->origin = origin_of(r);
+    ranks_tell(r->share->among, 0, &r->share->origin, sizeof r->share->origin);
 }
 
 /* An array in memory becomes `count` of its elements from `first`; a mapped one is only pointed into. */
@@ -76,20 +94,12 @@ static bool cut_rows(rows *r, size_t first, size_t n)
 
 sbps_status rows_share_out(rows *r, ranks *among, sbps_error *err)
 {
-    row_share *share = malloc(sizeof *share);
-    if (!share) return fail_memory(err);
-    *share = share_of(r, among);
-    if (share->least < LEAST) {
-        free(share);
-        return fail(err, SBPS_BAD_ARG,
-                    "%zu rows are too few for %zu ranks, each of which wants %zu: start fewer, "
-                    "or one",
-                    r->n, among->size, LEAST);
-    }
+    sbps_status status = share_create(r->n, among, &r->share, err);
+    if (status != SBPS_OK) return status;
     size_t end = share_begin(r->n, among->size, among->rank + 1);
-    r->share = share;
-    r->n = end - share->first;
-    return cut_rows(r, share->first, r->n) ? SBPS_OK : fail_memory(err);
+    r->share->origin = origin_of(r);
+    r->n = end - r->share->first;
+    return cut_rows(r, r->share->first, r->n) ? SBPS_OK : fail_memory(err);
 }
 
 void row_relay(const rows *data, void (*go)(const rows *data, double *state), double *state,

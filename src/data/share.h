@@ -10,11 +10,12 @@
 /* The first row of a rank's share of `whole` rows; that of rank `size` is where they end. */
 size_t share_begin(size_t whole, size_t size, size_t rank);
 
+/* This rank's share of so many rows, which are not there yet; fails where they are too few. */
+sbps_status share_create(size_t whole, ranks *among, row_share **out, sbps_error *err);
+/* The rows of a share that was made before them are there: what one rank alone knows of the table is told to all. */
+void share_agree(const rows *r);
 /* The rows, all of the table, become this rank's share; of a mapped table nothing is copied. */
 sbps_status rows_share_out(rows *r, ranks *among, sbps_error *err);
-
-/* What a rank has of rows that are all here. */
-row_share share_of(const rows *r, ranks *among);
 
 /* A loop through all rows of the table, in their order, that goes on from rank to rank: `go` takes up the state
  * where the rank before has left it. All ranks have the last one's then. */

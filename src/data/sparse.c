@@ -62,9 +62,7 @@ static void sums(const rows *data, const double *shift, double *sum, double *squ
                  double *room)
 {
     double *zeros = room;
-    memset(sum, 0, data->d * sizeof *sum);
-    memset(square, 0, data->d * sizeof *square);
-    for (size_t j = 0; j < data->d; j++) zeros[j] = (double)data->n;
+    for (size_t j = 0; j < data->d; j++) zeros[j] += (double)data->n;
     for (size_t at = 0; at < data->start[data->n]; at++) {
         size_t j = data->column[at];
         double t = entry(data, at) - shift[j];
@@ -72,6 +70,11 @@ static void sums(const rows *data, const double *shift, double *sum, double *squ
         square[j] += t * t;
         zeros[j]--;
     }
+}
+
+static void sum_rest(const rows *data, const double *shift, double *sum, double *square,
+                     const double *zeros)
+{
     for (size_t j = 0; j < data->d; j++) {
         double t = (j == 0 && data->intercept ? 1.0 : 0.0) - shift[j];
         sum[j] += zeros[j] * t;
@@ -113,5 +116,6 @@ const storage_kind storage_sparse = {
     .cell = cell,
     .bytes = bytes,
     .sums = sums,
+    .sum_rest = sum_rest,
     .outer = outer,
 };

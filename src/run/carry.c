@@ -75,13 +75,13 @@ sbps_status carry_begin(sbps_run *run, sbps_error *err)
     if ((status = take_over(run, &from, err)) != SBPS_OK || run->among) return status;
     if ((status = ranks_alone(&run->alone, err)) != SBPS_OK) return status;
     run->among = run->alone;
-    run->whole = share_of(run->table->data, run->alone);
-    return SBPS_OK;
+    return share_create(run->table->data->n, run->alone, &run->whole, err);
 }
 
 void carry_end(sbps_run *run)
 {
     ranks_close(run->alone);
+    free(run->whole);
     free(run->asked);
 }
 

@@ -4,6 +4,7 @@
 #include "base/decimal.h"
 #include "base/memory.h"
 #include "choose/target.h"
+#include "data/share.h"
 #include "mode/profile.h"
 #include "run/derived.h"
 #include "run/run.h"
@@ -361,7 +362,10 @@ sbps_status run_set_up(sbps_run *run, sbps_error *err)
     findings found = {0};
     if ((status = carry_begin(run, err)) != SBPS_OK) return status;
     run->data = crew_take(run->table, run->options, &run->crew);
-    if (run->alone) run->data.share = &run->whole;
+    if (run->alone) {
+        run->data.share = run->whole;
+        share_agree(&run->data);
+    }
     size_t threads = run->crew.threads;
     if (threads > run->options->chains) threads = run->options->chains; /* or fewer, of ranks */
     if ((status = make_target(run, err)) != SBPS_OK) return status;

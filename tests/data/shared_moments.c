@@ -1,0 +1,169 @@
+/* Moments and hash of rows that ranks have shares of: the bits of one process. */
+#include "base/memory.h"
+#include "base/rng.h"
+#include "check.h"
+#include "data/float.h"
+#include "data/hash.h"
+#include "data/moments.h"
+#include "data/share.h"
+#include "ranks_by_threads.h"
+
+enum { D = 3, SPARSE_D = 40 };
+
+#define TEN target, target, target, target, target, target, target, target, target, target
+static char target[] = "y", *names[SPARSE_D] = {TEN, TEN, TEN, TEN};
+
+/* What stands in row i and column j: sums of these depend on their order. */
+static double cell_of(size_t i, size_t j)
+{
+    rng random = rng_stream(7, i * SPARSE_D + j, RNG_TEST);
+    return ldexp(rng_normal(&random), (int)rng_below(&random, 30));
+}
+
+/* Rows [first, first + held) of `whole`. */
+static rows some_rows(size_t first, size_t held)
+{
+    rows r = {.storage = &storage_double, .n = held, .d = D, .stride = KERNEL_LANES};
+    r.names = names;
+    r.target = target;
+    r.x = new_doubles(held * r.stride);
+    r.y = new_doubles(held);
+    r.offset = new_doubles(held);
+    r.mean = new_doubles(SPARSE_D);
+    r.sd = new_doubles(SPARSE_D);
+    for (size_t i = 0; i < held; i++) {
+        r.y[i] = cell_of(first + i, 0);
+        r.offset[i] = cell_of(first + i, 1);
+        for (size_t j = 0; j < D; j++) r.x[i * r.stride + j] = cell_of(first + i, j + 2);
+    }
+    return r;
+}
+
+/* The same y; every row has entries in a few of the columns, some in none. */
+static rows sparse_rows_of(size_t first, size_t held)
+{
+    rows r = some_rows(first, held);
+    free(r.x);
+    r.x = NULL;
+    r.storage = &storage_sparse;
+    r.d = r.stride = SPARSE_D;
+    r.start = calloc(held + 1, sizeof *r.start);
+    r.column = calloc(SPARSE_D * held + 1, sizeof *r.column);
+    r.value = calloc(SPARSE_D * held + 1, sizeof *r.value);
+    for (size_t i = 0; i < held; i++) {
+        size_t at = r.start[i];
+        for (size_t j = (first + i) % 7; j < (first + i) % 11; j++, at++) {
+            r.column[at] = (uint32_t)(3 * j);
+            r.value[at] = cell_of(first + i, j);
+        }
+        r.start[i + 1] = at;
+    }
+    return r;
+}
+
+static void forget(rows *r)
+{
+    free(r->x);
+    free(r->x_float);
+    free(r->start);
+    free(r->column);
+    free(r->value);
+    free(r->y);
+    free(r->offset);
+    free(r->mean);
+    free(r->sd);
+    free(r->share);
+}
+
+typedef enum { DOUBLES, FLOATS, SPARSE, SCALED } table_kind;
+
+/* Made again of what they are as they are looked at, once each. */
+static void halve(void *self, size_t first, size_t count)
+{
+    const rows *r = self;
+    for (size_t i = first; i < first + count; i++)
+        for (size_t j = 0; j < D; j++) r->x[i * r->stride + j] *= 0.7;
+}
+
+typedef struct {
+    double mean[SPARSE_D], sd[SPARSE_D];
+    uint64_t hash;
+} answer;
+
+static void look(rows *r, table_kind kind, answer *out)
+{
+    uint64_t pieces = 0;
+    const row_look how = {
+        .r = r, .threads = 2, .before = kind == SCALED ? halve : NULL, .self = r};
+    *out = (answer){0};
+    CHECK(column_moments(&how, r->mean, r->sd, &pieces, NULL) == SBPS_OK);
+    memcpy(out->mean, r->mean, r->d * sizeof *r->mean);
+    memcpy(out->sd, r->sd, r->d * sizeof *r->sd);
+    out->hash = hash_table(r, pieces);
+}
+
+typedef struct {
+    size_t n;
+    table_kind kind;
+    answer alone, of[TEAM_MOST];
+    size_t wrong[TEAM_MOST];
+} trial;
+
+static rows rows_for(table_kind kind, size_t first, size_t held)
+{
+    rows r = kind == SPARSE ? sparse_rows_of(first, held) : some_rows(first, held);
+    if (kind == FLOATS) floats_from_doubles(&r);
+    return r;
+}
+
+static void look_together(ranks *among, void *self)
+{
+    trial *t = self;
+    row_share *share;
+    CHECK(share_create(t->n, among, &share, NULL) == SBPS_OK);
+    size_t end = share_begin(t->n, among->size, among->rank + 1);
+    size_t reach = (end + HASH_ROWS - 1) / HASH_ROWS * HASH_ROWS;
+    if (t->kind == SPARSE) reach = end;
+    if (reach > t->n) reach = t->n;
+    rows r = rows_for(t->kind, share->first, reach - share->first);
+    r.share = share;
+    r.n = end - share->first;
+    look(&r, t->kind, &t->of[among->rank]);
+    share_agree(&r);
+    CHECK(share->origin == cell_of(0, 0) - cell_of(0, 1));
+    for (size_t i = 0; t->kind == SCALED && i < r.n; i++) /* every row here was scaled once */
+        t->wrong[among->rank] += r.x[i * r.stride] != 0.7 * cell_of(share->first + i, 2);
+    forget(&r);
+}
+
+static void compare(size_t n, table_kind kind, size_t size)
+{
+    trial t = {.n = n, .kind = kind};
+    rows r = rows_for(kind, 0, n);
+    look(&r, kind, &t.alone);
+    forget(&r);
+    team_run(size, look_together, &t);
+    for (size_t i = 0; i < size; i++) {
+        CHECK(memcmp(&t.of[i], &t.alone, sizeof t.alone) == 0);
+        CHECK(t.wrong[i] == 0);
+    }
+}
+
+TEST(dense_rows_with_borders_in_the_middle_of_pieces)
+{
+    static const size_t sizes[] = {1, 2, 4, 7};
+    for (size_t k = 0; k < 4; k++) {
+        compare(8192, DOUBLES, sizes[k]);
+        compare(40001, DOUBLES, sizes[k]);
+        compare(40001, FLOATS, sizes[k]);
+        compare(40001, SCALED, sizes[k]);
+    }
+}
+
+TEST(sparse_rows_whose_entries_end_anywhere)
+{
+    static const size_t sizes[] = {1, 2, 4, 7};
+    for (size_t k = 0; k < 4; k++) compare(9001, SPARSE, sizes[k]);
+}
+
+CHECK_MAIN
