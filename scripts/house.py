@@ -22,7 +22,7 @@ MAY = {
     "metric": "base",
     "data": "base ranks",
     "formula": "base",
-    "read": "base data formula",
+    "read": "base ranks data formula",
     "model": "base data",
     "mixed": "base data model",
     "shrink": "base data prior model",

@@ -57,11 +57,14 @@ sbps_status sbps_table_read_on(sbps_ranks *among, const char *path, const sbps_o
 {
     rows *data;
     rows_spec spec = watched_spec(options, watch, self);
+    const char *least = getenv("SBPS_SHARE_TEXT"); /* bytes of text that are read in shares */
     spec.shares = ranks_size(among);
+    spec.among = among;
+    spec.share_least = least ? strtoul(least, NULL, 10) : 0;
     *out = NULL;
     sbps_status status = rows_read(path, &spec, &data, err);
     if (status == SBPS_OK) status = wrap(data, out, err);
-    if (status != SBPS_OK || !among) return status;
+    if (status != SBPS_OK || !among || (*out)->data->share) return status;
     if ((status = share_out(*out, among, err)) != SBPS_OK) {
         sbps_table_destroy(*out);
         *out = NULL;

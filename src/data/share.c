@@ -124,6 +124,14 @@ double rows_total(const rows *data, double here)
     return sum;
 }
 
+bool rows_alike(const rows *data, double here)
+{
+    ranks *among = data->share ? data->share->among : NULL;
+    double first = here;
+    if (among) ranks_tell(among, 0, &first, sizeof first);
+    return !rows_any(data, !(here == first));
+}
+
 bool rows_any(const rows *data, bool here)
 {
     return ranks_most(data->share ? data->share->among : NULL, here) > 0.0;

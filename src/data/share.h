@@ -24,6 +24,8 @@ void row_relay(const rows *data, void (*go)(const rows *data, double *state), do
 
 /* The sum of what ranks say, in their order. */
 double rows_total(const rows *data, double here);
+/* Do all ranks say the same? NAN: no. */
+bool rows_alike(const rows *data, double here);
 /* Does any rank say so? */
 bool rows_any(const rows *data, bool here);
 

@@ -14,6 +14,7 @@
 #include "data/hash.h"
 #include "data/moments.h"
 #include "data/origin.h"
+#include "data/share.h"
 #include "read/blueprint.h"
 #include "read/formed.h"
 #include "read/grouping.h"
@@ -130,9 +131,10 @@ static void move_run(void *self, unsigned worker, size_t index)
 
 static bool is_constant(const rows *r, size_t j)
 {
-    for (size_t i = 1; i < r->n; i++)
-        if (r->storage->cell(r, i, j) != r->storage->cell(r, 0, j)) return false;
-    return true;
+    bool same = true;
+    for (size_t i = 1; same && i < r->n; i++)
+        same = r->storage->cell(r, i, j) == r->storage->cell(r, 0, j);
+    return rows_alike(r, same ? r->storage->cell(r, 0, j) : NAN);
 }
 
 #define NAMED_MOST 5
@@ -230,8 +232,9 @@ static sbps_status look_at_rows(design *g, void (*before)(void *, size_t, size_t
 
 static sbps_status check_weights(const plan *p, const rows *r, sbps_error *err)
 {
-    for (size_t i = 0; i < r->n; i++)
-        if (!r->weight || r->weight[i] > 0) return SBPS_OK;
+    bool some = !r->weight;
+    for (size_t i = 0; !some && i < r->n; i++) some = r->weight[i] > 0;
+    if (rows_any(r, some)) return SBPS_OK;
     if (p->weight == SIZE_MAX)
         return fail(err, SBPS_BAD_DATA, "%s: every weight is 0", p->path);
     return fail(err, SBPS_BAD_DATA, "%s: column '%s': every weight is 0", p->path,
@@ -246,7 +249,8 @@ static bool map_signs(rows *r)
         minus += r->y[i] == -1;
         plus += r->y[i] == 1;
     }
-    if (minus == 0 || plus == 0 || minus + plus < r->n) return false;
+    bool others = rows_any(r, minus + plus < r->n);
+    if (!rows_any(r, minus > 0) || !rows_any(r, plus > 0) || others) return false;
     for (size_t i = 0; i < r->n; i++) r->y[i] = r->y[i] > 0;
     return true;
 }
@@ -258,6 +262,7 @@ static sbps_status note_trials(const design *g, sbps_error *err)
     size_t none = 0;
     if (g->plan->trials == SIZE_MAX) return SBPS_OK;
     for (size_t i = 0; i < r->n; i++) none += r->weight[i] == 0.0;
+    none = (size_t)rows_total(r, (double)none);
     if (none == 0) return SBPS_OK;
     return rows_note(g->r, err, "%zu %s of 0 trials%s: %s nothing", none,
                      none > 1 ? "rows" : "row",
@@ -310,7 +315,10 @@ void design_close(design *g)
 
 sbps_status design_to_floats(design *g, sbps_error *err)
 {
+    size_t own = g->r->n;
+    if (g->r->share) g->r->n = g->held;
     floats_from_doubles(g->r);
+    g->r->n = own;
     sbps_status status = look_at_rows(g, NULL, err);
     return status == SBPS_OK ? check_columns(g, err) : status;
 }

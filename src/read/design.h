@@ -27,7 +27,8 @@ typedef struct {
     coded_levels *coded;   /* one a column of the formula, if there is one */
     const row_values *all; /* for its functions of all rows; borrowed */
     rows *r;
-    bool signs; /* labels were -1 and +1 */
+    size_t held; /* of a share: rows that are there, with those that complete its last piece */
+    bool signs;  /* labels were -1 and +1 */
     unsigned threads;
 } design;
 

@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #define DIRECT_LEAST ((size_t)8 << 20) /* bytes, below which two looks do not pay */
-#define LOOK_BYTES   ((size_t)128 * 1024)
 #define LOOK_SHARE   0.1 /* of the way, as it is told; more for a file that is not in memory */
 #define TAIL_BYTES   4096
 #define AHEAD        ((size_t)8) /* rows whose places are asked for before they are written */
@@ -69,7 +68,7 @@ static void tell(direct *d, unsigned worker, size_t index, double from, double t
 /* ---- counting ---- */
 
 /* In lanes of bytes, which cannot overflow within 255 rounds. */
-static size_t count_breaks(const char *text, size_t size)
+static size_t breaks_in(const char *text, size_t size)
 {
     enum { LANES = 32, ROUNDS = 255 };
     size_t count = 0;
@@ -85,14 +84,14 @@ static size_t count_breaks(const char *text, size_t size)
     return count;
 }
 
-static bool count_range(const direct *d, size_t from, size_t to, char *look, size_t *count)
+bool count_breaks(int file, size_t from, size_t to, char *look, size_t *count)
 {
     while (from < to) {
         size_t want = to - from < LOOK_BYTES ? to - from : LOOK_BYTES;
-        ssize_t got = pread(d->s->source->file, look, want, (off_t)from);
+        ssize_t got = pread(file, look, want, (off_t)from);
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return false;
-        *count += count_breaks(look, (size_t)got);
+        *count += breaks_in(look, (size_t)got);
         from += (size_t)got;
     }
     return true;
@@ -106,8 +105,8 @@ static void count_part(void *self, unsigned worker, size_t index)
     size_t begin = part_begin(&d->cut, index), stop = part_stop(&d->cut, index);
     own->rows = index == 0;
     if (atomic_load(&d->given_up)) return;
-    if (!count_range(d, index ? begin - 1 : begin, stop - 1, d->look + worker * LOOK_BYTES,
-                     &own->rows))
+    if (!count_breaks(d->s->source->file, index ? begin - 1 : begin, stop - 1,
+                      d->look + worker * LOOK_BYTES, &own->rows))
         atomic_store(&d->given_up, true);
     tell(d, worker, index, 0.0, LOOK_SHARE);
 }
@@ -284,8 +283,7 @@ static size_t end_of_rows(int file, size_t size)
     return newline ? begin + (size_t)(newline - tail) + 1 : size;
 }
 
-/* Bytes of a file whose parts can be read by themselves; 0: they cannot be. */
-static size_t bytes_of(const row_source *s)
+size_t bytes_of_rows(const row_source *s)
 {
     struct stat about;
     if (!text_file_divides(s->source) || fstat(s->source->file, &about) != 0) return 0;
@@ -297,7 +295,7 @@ sbps_status direct_read(const row_source *s, const rows_spec *spec, rows **out, 
 {
     direct d = {.s = s, .spec = spec, .threads = reading_threads(spec), .err = err};
     d.cut = (part_plan){.first = text_file_offset(s->source),
-                        .size = bytes_of(s),
+                        .size = bytes_of_rows(s),
                         .bytes = spec->part_bytes ? spec->part_bytes : PART_BYTES};
     *done = false;
     if (d.cut.size <= d.cut.first || !is_plain(s, spec, d.cut.size)) return SBPS_OK;

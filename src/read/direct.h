@@ -9,6 +9,12 @@
 sbps_status direct_read(const row_source *s, const rows_spec *spec, rows **out, bool *done,
                         sbps_error *err);
 
+#define LOOK_BYTES ((size_t)128 * 1024)
+
+/* Adds the line breaks among bytes of a file; `look` has room for LOOK_BYTES. False: they cannot be read. */
+bool count_breaks(int file, size_t from, size_t to, char *look, size_t *count);
+/* Where the rows end of a file whose parts can be read by themselves, in bytes; 0: they cannot be. */
+size_t bytes_of_rows(const row_source *s);
 /* Whether it can be evaluated only when all rows are there, or has groups; NULL: it cannot. */
 bool formula_waits(const formula *f);
 

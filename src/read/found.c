@@ -207,7 +207,7 @@ sbps_status rows_tell_dropped(rows *r, const plan *p, sbps_error *err)
     char *list = text_take(&columns_said);
     sbps_status status =
         list ? rows_note(r, err, "%zu of %zu rows are left out, where cells are missing: %s",
-                         r->dropped, r->dropped + r->n, list)
+                         r->dropped, r->dropped + rows_all(r), list)
              : fail_memory(err);
     free(list);
     return status;

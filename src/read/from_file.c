@@ -2,8 +2,10 @@
  * in chunks, chunks become the table. A converted table is mapped instead. */
 #include "base/memory.h"
 #include "data/table.h"
+#include "ranks/ranks.h"
 #include "read/converted.h"
 #include "read/direct.h"
+#include "read/shares.h"
 #include "read/storage.h"
 #include "read/table_files.h"
 
@@ -98,16 +100,28 @@ static bool tell(void *self, const char *stage, size_t rows_done, double share)
                           isnan(share) ? share : t->share);
 }
 
+/* By each rank its share, where that can be. */
+static sbps_status read_shares(const file_list *files, const rows_spec *spec, rows **out,
+                               bool *done, sbps_error *err)
+{
+    if (!spec->among || spec->among->size == 1) return SBPS_OK;
+    sbps_status status = rows_from_shares(files, spec, out, done, err);
+    if (status != SBPS_OK || !*done) return status;
+    return sign_or_destroy(out, files->path[0], (*out)->dropped, NULL, err);
+}
+
 sbps_status rows_from_files(const file_list *files, const rows_spec *spec, rows **out,
                             sbps_error *err)
 {
     column_types found = {0};
-    sbps_status status;
+    bool done = false;
     *out = NULL;
     telling t = {.spec = spec};
     rows_spec told = *spec;
     told.watch = spec->watch ? tell : NULL;
     told.watcher = &t;
+    sbps_status status = read_shares(files, &told, out, &done, err);
+    if (status != SBPS_OK || done) return status;
     do status = read_text(files, &told, &found, out, err);
     while (column_types_again(&found));
     column_types_clear(&found);

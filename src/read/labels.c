@@ -8,6 +8,7 @@
 #include "base/names.h"
 #include "base/printable.h"
 #include "base/text.h"
+#include "data/share.h"
 #include "read/columns.h"
 #include "read/encoding.h"
 #include <math.h>
@@ -269,6 +270,24 @@ static bool collect(const rows *r, size_t most, value_set *s)
     return true;
 }
 
+/* The same of all ranks' rows. */
+static bool collect_all(const rows *r, size_t most, value_set *s)
+{
+    ranks *among = r->share ? r->share->among : NULL;
+    bool fits = collect(r, most, s);
+    if (!among) return fits;
+    if (rows_any(r, !fits)) return false;
+    value_set own = *s, theirs;
+    *s = (value_set){0};
+    for (size_t i = 0; i < among->size; i++) {
+        theirs = own;
+        ranks_tell(among, i, &theirs, sizeof theirs);
+        for (size_t k = 0; fits && k < theirs.count; k++)
+            fits = take_value(s, most, theirs.value[k]);
+    }
+    return fits;
+}
+
 /* 0, 1, ..., or a part of it that a model of two outcomes may meet. */
 static bool are_counted(const value_set *s, bool two)
 {
@@ -327,7 +346,7 @@ sbps_status labels_number(const design *g, sbps_error *err)
     if (g->label || g->plan->target == SIZE_MAX || labels == LABELS_NONE) return SBPS_OK;
     if (labels == LABELS_ORDERED) return SBPS_OK;
     if (labels == LABELS_TEXT && !asked) return SBPS_OK;
-    if (!collect(g->r, labels == LABELS_CLASSES ? CLASSES_MOST : 2, &found)) return SBPS_OK;
+    if (!collect_all(g->r, labels == LABELS_CLASSES ? CLASSES_MOST : 2, &found)) return SBPS_OK;
     if (!asked && are_counted(&found, two)) return SBPS_OK;
     if (!are_whole(&found)) return SBPS_OK;
     return number_values(g, &found, err);

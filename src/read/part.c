@@ -36,16 +36,13 @@ void part_close(part *p)
     text_view_close(&p->view);
 }
 
-/* To the first line that begins in the range; false: none does. */
-static bool find_line(part *p, size_t begin)
+bool part_find_line(text_file *t, size_t begin, size_t stop)
 {
-    text_file *t = &p->view;
     text_file_seek(t, begin - 1, 1);
     for (;;) {
-        char *stop = memchr(t->at, '\n', (size_t)(t->limit - t->at));
-        t->at = stop ? stop + 1 : t->limit;
-        p->begin = text_file_offset(t);
-        if (stop || p->begin >= p->stop) return p->begin < p->stop;
+        char *found = memchr(t->at, '\n', (size_t)(t->limit - t->at));
+        t->at = found ? found + 1 : t->limit;
+        if (found || text_file_offset(t) >= stop) return text_file_offset(t) < stop;
         if (text_file_more(t, NULL) != SBPS_OK || t->finished) return false;
     }
 }
@@ -74,11 +71,11 @@ void part_read(const row_source *s, const part_plan *how, size_t index, part *p)
     p->kept = p->dropped = 0;
     p->whole = false;
     plan_reset(&p->plan);
-    p->begin = begin;
     if (index == 0)
         text_file_seek(&p->view, begin, 1);
-    else if (!find_line(p, begin))
+    else if (!part_find_line(&p->view, begin, p->stop))
         return;
+    p->begin = text_file_offset(&p->view);
     void *reader = kind->fork(s->self, &p->view);
     if (!reader) return; /* the source itself will say so */
     p->whole = read_records(p, kind, reader);

@@ -29,6 +29,9 @@ size_t part_count(const part_plan *how);
 size_t part_begin(const part_plan *how, size_t index);
 size_t part_stop(const part_plan *how, size_t index);
 
+/* To the first line that begins in the range; false: none does. */
+bool part_find_line(text_file *t, size_t begin, size_t stop);
+
 /* Close it also after a failure: no memory. */
 bool part_open(const row_source *s, bool packed, part *p);
 /* The records that begin in the part into p->rows, which must be empty; `whole` where nothing was wrong. Where

@@ -199,6 +199,12 @@ static size_t bytes_to_share(const gathering *g)
 sbps_status parts_read(row_source *s, const rows_spec *spec, const row_taker *to,
                        sbps_error *err)
 {
+    return parts_read_to(s, spec, SIZE_MAX, to, err);
+}
+
+sbps_status parts_read_to(row_source *s, const rows_spec *spec, size_t stop,
+                          const row_taker *to, sbps_error *err)
+{
     gathering g = {.s = s,
                    .spec = spec,
                    .to = to,
@@ -207,8 +213,9 @@ sbps_status parts_read(row_source *s, const rows_spec *spec, const row_taker *to
                    .err = err};
     chunks_init(&g.rows, s->plan->width, to->packed);
     g.cut.size = bytes_to_share(&g);
+    if (g.cut.size > stop) g.cut.size = stop;
     if (g.cut.size > g.cut.first) g.status = read_parts(&g);
-    if (g.status == SBPS_OK) read_alone(&g); /* what is left, to the end */
+    if (g.status == SBPS_OK && stop == SIZE_MAX) read_alone(&g); /* what is left, to the end */
     chunks_clear(&g.rows);
     return g.status;
 }

@@ -16,6 +16,10 @@ typedef struct {
  * the first. */
 sbps_status parts_read(row_source *s, const rows_spec *spec, const row_taker *to,
                        sbps_error *err);
+/* The same of the records that begin before the byte `stop` of a file that can be divided; the source then stands
+ * behind the last of them. */
+sbps_status parts_read_to(row_source *s, const rows_spec *spec, size_t stop,
+                          const row_taker *to, sbps_error *err);
 /* Threads that the spec asks for. */
 unsigned reading_threads(const rows_spec *spec);
 

@@ -27,15 +27,16 @@ sbps_status passage_open(const row_source *s, const rows_spec *spec, const char 
     return shuffle_create(beside, record_width(w), spec->seed, memory, &w->order, err);
 }
 
-static void count_numbers(passage *w, const double *row)
+size_t count_numbers(const plan *p, const double *row, bool *ones)
 {
-    const plan *p = w->plan;
+    size_t count = 0;
     for (size_t f = 0; f < p->features; f++) {
         double cell = row[p->first + f];
         if (cell == 0.0 || p->use[p->feature[f]].kind == USE_CATEGORY) continue;
-        w->numbers++;
-        w->ones = w->ones && cell == 1.0;
+        count++;
+        *ones = *ones && cell == 1.0;
     }
+    return count;
 }
 
 sbps_status passage_send(passage *w, const chunks *read, sbps_error *err)
@@ -45,7 +46,7 @@ sbps_status passage_send(passage *w, const chunks *read, sbps_error *err)
         double *at = read->run[k].first;
         for (size_t i = 0; status == SBPS_OK && i < read->run[k].rows; i++) {
             const double *record = at, *row = run_next(read, &at, w->row);
-            if (w->counted) count_numbers(w, row);
+            if (w->counted) w->numbers += count_numbers(w->plan, row, &w->ones);
             if (!kept_values_add(&w->kept, row)) return fail_memory(err);
             status = shuffle_add(w->order, record, (size_t)(at - record), err);
         }
@@ -60,8 +61,7 @@ const double *passage_row(const passage *w, const double *record)
     return w->row;
 }
 
-/* A row has an entry for each category unless its level is the first. */
-static size_t category_entries(const design *g)
+size_t category_entries(const design *g)
 {
     const plan *p = g->plan;
     size_t total = 0;

@@ -28,6 +28,10 @@ sbps_status passage_send(passage *w, const chunks *read, sbps_error *err);
 const double *passage_row(const passage *w, const double *record);
 /* Entries of the table that the rows will be, the intercept left out; all rows have been read. */
 size_t passage_entries(const passage *w, const design *g);
+/* Cells of a row as read that are numbers and not 0; *ones is false where some of them are not 1. */
+size_t count_numbers(const plan *p, const double *row, bool *ones);
+/* Entries that categories make: one a row unless its level is the first. */
+size_t category_entries(const design *g);
 void passage_close(passage *w);
 
 #endif

@@ -39,6 +39,8 @@ typedef struct {
     uint64_t seed;            /* of the shuffle */
     bool in_order;            /* there is none */
     size_t shares;            /* ranks that a mapped table is shared out over; 0: none */
+    struct ranks *among;      /* ranks that may read text in shares; NULL: it is read whole */
+    size_t share_least;       /* bytes of it from which they do; 0: as many as are worth it */
     unsigned threads;         /* that read; 0: as many as there are processors */
     size_t part_bytes;        /* of the text that one reads at a time; 0: what is best */
     sbps_convert_watch

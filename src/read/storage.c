@@ -111,7 +111,7 @@ sbps_status storage_fits(const plan *p, const rows_spec *spec, sbps_error *err)
     return memory_holds(p->path, n, d, n * d * sizeof(double) * (1 + p->columns->filled), err);
 }
 
-static sbps_status make_sparse(rows *r, const entries *e, sbps_error *err)
+sbps_status sparse_create(rows *r, const entries *e, sbps_error *err)
 {
     for (size_t i = 0; i < r->n; i++) r->start[i + 1] += r->start[i];
     r->column = malloc((e->total + 1) * sizeof *r->column);
@@ -173,7 +173,7 @@ sbps_status storage_choose(const moving *m, const storage_kind **out, sbps_error
     if (status != SBPS_OK) return status;
     *out =
         storage_of(g->spec, r->stride, depends ? (double)m->each->total / (double)r->n : NAN);
-    if (*out == &storage_sparse) return make_sparse(r, m->each, err);
+    if (*out == &storage_sparse) return sparse_create(r, m->each, err);
     free(r->start);
     r->start = NULL;
     return SBPS_OK;

@@ -44,6 +44,8 @@ sbps_status storage_fits(const plan *p, const rows_spec *spec, sbps_error *err);
 /* What spec->storage asks for, or what is cheapest. Where that is sparse, start, column and value
  * of g->r are made, start being filled for rows that go to to[0], to[1], ... */
 sbps_status storage_choose(const moving *m, const storage_kind **out, sbps_error *err);
+/* Rows whose start[i + 1] is the number of entries of row i become sparse, with room for e->total of them. */
+sbps_status sparse_create(rows *r, const entries *e, sbps_error *err);
 /* The entries of a row as read to row `to` of a sparse table, whose start is known. Returns how
  * many. */
 size_t sparse_put(const design *g, const double *row, size_t to, entries *e);

@@ -18,9 +18,8 @@ static sbps_status check_same_names(const row_source *first, const row_source *s
     return SBPS_OK;
 }
 
-/* One of several; NULL: it is the first. */
-static sbps_status open_next(const text_input *from, const rows_spec *spec, column_types *found,
-                             const row_source *first, row_source *s, sbps_error *err)
+sbps_status table_file_open(const text_input *from, const rows_spec *spec, column_types *found,
+                            const row_source *first, row_source *s, sbps_error *err)
 {
     *s = (row_source){0};
     if (table_recognise(from->path))
@@ -39,9 +38,9 @@ static sbps_status look_at_files(const file_list *files, const rows_spec *spec,
                                  column_types *found, sbps_error *err)
 {
     row_source first, s;
-    sbps_status status = open_next(&files->input[0], spec, found, NULL, &first, err);
+    sbps_status status = table_file_open(&files->input[0], spec, found, NULL, &first, err);
     for (size_t k = 1; status == SBPS_OK && k < files->count; k++) {
-        status = open_next(&files->input[k], spec, found, &first, &s, err);
+        status = table_file_open(&files->input[k], spec, found, &first, &s, err);
         source_close(&s);
     }
     source_close(&first);
@@ -54,7 +53,7 @@ sbps_status table_files_open(const file_list *files, const rows_spec *spec, colu
     *first = (row_source){0};
     if (files->count == 1) return source_open(&files->input[0], spec, found, first, err);
     sbps_status status = look_at_files(files, spec, found, err);
-    return status == SBPS_OK ? open_next(&files->input[0], spec, found, NULL, first, err)
+    return status == SBPS_OK ? table_file_open(&files->input[0], spec, found, NULL, first, err)
                              : status;
 }
 
@@ -63,7 +62,7 @@ static sbps_status add_file(const text_input *from, const rows_spec *spec, colum
                             row_source *first, const row_taker *to, sbps_error *err)
 {
     row_source s;
-    sbps_status status = open_next(from, spec, found, first, &s, err);
+    sbps_status status = table_file_open(from, spec, found, first, &s, err);
     plan *own = s.plan;
     if (status == SBPS_OK) {
         s.plan = first->plan;

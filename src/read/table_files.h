@@ -9,6 +9,9 @@
  * failure. */
 sbps_status table_files_open(const file_list *files, const rows_spec *spec, column_types *found,
                              row_source *first, sbps_error *err);
+/* One of several, with a plan of its own; its names must be those of `first`; NULL: it is that. Close it likewise. */
+sbps_status table_file_open(const text_input *from, const rows_spec *spec, column_types *found,
+                            const row_source *first, row_source *s, sbps_error *err);
 /* All their rows; `first` counts those kept and dropped. */
 sbps_status table_files_read(const file_list *files, const rows_spec *spec, column_types *found,
                              row_source *first, const row_taker *to, sbps_error *err);
