@@ -102,8 +102,10 @@ static sbps_status count_entries(making *s, placing_rows *p, plan *codes, double
     share_cursor c = share_cursor_of(s->of, codes);
     const rows *r = s->g.r;
     c.told = HALF_WAY;
-    *all = (double)(s->of->verdict.numbers + category_entries(&s->g));
-    if (!s->g.plan->formula) return SBPS_OK;
+    if (!s->g.plan->formula) {
+        *all = (double)(s->of->verdict.numbers + category_entries(&s->g));
+        return SBPS_OK;
+    }
     sbps_status status = share_cursor_read(&c, SIZE_MAX, &taker, err);
     share_cursor_close(&c);
     if (status == SBPS_OK) *all = rows_total(r, (double)p->each->total);
