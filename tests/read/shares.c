@@ -2,6 +2,7 @@
  * been read by one process and shared out then; and of what is wrong all say the sentence of one process. */
 #include "check.h"
 
+#include "base/rng.h"
 #include "base/text.h"
 #include "data/share.h"
 #include "ranks_by_threads.h"
@@ -17,7 +18,8 @@ static const size_t teams[] = {2, 4, 7};
 typedef struct {
     const char *path;
     rows_spec spec;
-    bool shared; /* it can be read in shares */
+    bool shared; /* it can be read in shares, */
+    bool anyhow; /* or not */
     size_t wrong[TEAM_MOST];
 } trial;
 
@@ -86,8 +88,9 @@ static void read_both(ranks *among, void *self)
     if (!same)
         printf("rank %zu of %zu: got '%s', want '%s'\n", among->rank, among->size,
                share ? "a table" : got.text, whole ? "a table" : want.text);
-    if (share && alone == t->shared) printf("%s\n", alone ? "read whole" : "read in shares");
-    t->wrong[among->rank] = !same || (share && alone == t->shared);
+    bool otherwise = share && alone == t->shared && !t->anyhow;
+    if (otherwise) printf("%s\n", alone ? "read whole" : "read in shares");
+    t->wrong[among->rank] = !same || otherwise;
     rows_destroy(whole);
     rows_destroy(share);
 }
@@ -404,6 +407,43 @@ TEST(what_cannot_be_cut_is_read_whole)
     check_path(put_gzip("t.csv.gz", all.data, all.length), spec, false);
     const rows_spec waits = {.formula = "y ~ poly(a, 2)", .intercept = true};
     check_path(put("t.csv", all.data, all.length), waits, false);
+    text_free(&all);
+}
+
+/* Bytes put in or changed anywhere, near cuts more often than elsewhere: whatever comes of it, it is what one process makes of it. */
+static void spoil(text *all, rng *random, size_t cuts)
+{
+    static const char bytes[] = "\"\"\"\n\n\r,,x-.9 \t;\0";
+    size_t count = 1 + rng_below(random, 3);
+    for (size_t k = 0; k < count; k++) {
+        size_t at = rng_below(random, all->length);
+        size_t near = all->length * (1 + rng_below(random, cuts)) / cuts;
+        if (rng_below(random, 3) == 0 && near + 40 < all->length)
+            at = near - 20 + rng_below(random, 40);
+        all->data[at] = bytes[rng_below(random, sizeof bytes - 1)];
+    }
+}
+
+TEST(anything_wrong_anywhere)
+{
+    text all = {0};
+    rng random = rng_stream(3, 0, RNG_TEST);
+    rows_spec spec = {.target = "y", .intercept = true, .threads = 2, .seed = 1};
+    text_add(&all, "y,c,f,a\n");
+    write_rows(&all, 0, 3200, many_line);
+    char *clean = malloc(all.length);
+    memcpy(clean, all.data, all.length);
+    for (size_t k = 0; k < 150; k++) {
+        trial t = {.spec = spec, .anyhow = true};
+        memcpy(all.data, clean, all.length);
+        spoil(&all, &random, 3);
+        t.path = put("t.csv", all.data, all.length);
+        t.spec.drop_missing = k % 2;
+        t.spec.part_bytes = k % 3 ? 5000 : 0;
+        team_run(3, read_both, &t);
+        for (size_t r = 0; r < 3; r++) CHECK(t.wrong[r] == 0);
+    }
+    free(clean);
     text_free(&all);
 }
 
