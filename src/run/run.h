@@ -110,7 +110,7 @@ struct sbps_run {
     chain_told *told_of; /* chain_count, where there are ranks */
     struct ranks *
         alone; /* that is `among` where a run of ranks is carried on without; NULL: others are */
-    row_share *whole;/* of the rows, there */
+    row_share *whole; /* of the rows, there */
     char *
         asked; /* options of a run that is carried on, as they were before it took over the other's; NULL: it is not */
     double rank_error,
