@@ -26,7 +26,6 @@
 #include "base/memory.h"
 #include "base/real.h"
 #include "choose/target.h"
-#include "mode/laplace.h"
 
 #include <float.h>
 #include <math.h>
@@ -56,6 +55,11 @@ typedef struct {
 } candidate;
 
 static const candidate candidates[] = {{"none", 1.0}, {"gradient", 2.0}, {"hessian", 3.0}};
+
+const char *auto_candidate(size_t order)
+{
+    return candidates[order].name;
+}
 
 size_t auto_order(const char *control_variate)
 {
@@ -166,8 +170,9 @@ static void try_strata(const auto_facts *f, const run_plan *plan, const strata_t
 {
     size_t n = f->target->data->n;
     bool asked = !strcmp(f->options->minibatch, "strata");
-    bool ranks = f->target->data->share; /* which would have strata of their own */
-    bool open = !ranks && (asked || (plan->auto_batch && is_auto(f->options->minibatch)));
+    /* ranks would have strata of their own, and of lean tables nobody knows where a row belongs */
+    bool none = f->target->data->share || f->target->data->lean;
+    bool open = !none && (asked || (plan->auto_batch && is_auto(f->options->minibatch)));
     double noise = v->noise / (double)v->batch;
     if (open && v->batch < n)
         v->work *= dearer_by_misses(f->options, tally, NULL, v->batch, noise);
@@ -214,68 +219,6 @@ static void say(const posterior *u, run_plan *plan, const verdict *v, const char
                   auto_in_rows(u, v->work), auto_in_rows(u, auto_hmc_work(u)), hmc);
 }
 
-sbps_status auto_influences_open(const sbps_options *o, const run_plan *plan,
-                                 const posterior *target, auto_influences *out, sbps_error *err)
-{
-    *out = (auto_influences){0};
-    if (!auto_wanted(o, plan)) return SBPS_OK;
-    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
-        /* a look at a group is dear, and what is kept of it costs next to nothing */
-        bool last = i + 1 == INFLUENCE_ORDERS, fixed = !plan->auto_control;
-        if (!fixed && target->model->rows_of && !last) continue;
-        if (fixed && strcmp(plan->control_variate, candidates[i].name)) continue;
-        out->to.rows[i] = malloc(target->data->n * sizeof *out->to.rows[i]);
-        if (!out->to.rows[i]) return fail_memory(err);
-    }
-    return SBPS_OK;
-}
-
-void auto_influences_close(auto_influences *m)
-{
-    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) free(m->to.rows[i]);
-    *m = (auto_influences){0};
-}
-
-void auto_aim_probe(const auto_facts *f, probe *p, rng random)
-{
-    size_t d = f->target->dim;
-    for (size_t i = 0; i < PROBE_POINTS; i++) {
-        double *u = p->directions + i * d;
-        metric_draw_direction(f->a, &random, p->scratch, u);
-        p->natural[i] = quadratic_terms(d, f->reference->hessian, u);
-    }
-}
-
-/* Around the mode, where the normal there has draws. */
-static sbps_status measure_at_points(const auto_facts *f, auto_influences *m, sbps_error *err)
-{
-    probe p;
-    size_t d = f->target->dim;
-    const double *at = f->reference->w;
-    rng random = rng_stream(f->options->seed, 0, RNG_AUTO);
-    sbps_status status = probe_open(&p, f->target, err);
-    for (size_t i = 0; status == SBPS_OK && i < PROBE_POINTS; i++)
-        laplace_draw(d, at, f->factor, &random, p.points + i * d);
-    if (status == SBPS_OK) auto_aim_probe(f, &p, random);
-    for (size_t i = 0; status == SBPS_OK && i < INFLUENCE_ORDERS; i++) {
-        control *cv = NULL;
-        if (!m->to.rows[i]) continue;
-        status = target_control(f->target, f->reference, candidates[i].name, at, &cv, err);
-        if (status == SBPS_OK) status = probe_influence(&p, cv, random, m->to.rows[i], err);
-        control_destroy(cv);
-    }
-    probe_close(&p);
-    return status;
-}
-
-static sbps_status measure(const auto_facts *f, auto_influences *m, sbps_error *err)
-{
-    const influence_place at = {f->reference->w, f->reference->w, f->factor};
-    if (m->known) return SBPS_OK;
-    return influence_applies(f->target) ? influence_measure(f->target, &at, &m->to, err)
-                                        : measure_at_points(f, m, err);
-}
-
 static bool is_sd_of_groups(const posterior *u, size_t j)
 {
     model_coordinate own;
@@ -314,8 +257,8 @@ static sbps_status choose(const auto_facts *f, run_plan *plan, const auto_influe
     size_t n = f->target->data->n;
     for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
         strata_tally tally;
-        if (!m->to.rows[i]) continue;
-        sbps_status status = strata_count(f->target->data, m->to.rows[i], &tally, err);
+        if (!auto_measured(m, i)) continue;
+        sbps_status status = auto_tally(m, f->target->data, i, &tally, err);
         if (status != SBPS_OK) return status;
         verdict v = judge(f, plan, &candidates[i], &tally);
         if (v.work < best.work) best = v;
@@ -348,6 +291,6 @@ sbps_status auto_choose(const auto_facts *f, run_plan *plan, auto_influences *m,
 {
     *out = (auto_choice){0};
     if (!auto_wanted(f->options, plan)) return SBPS_OK;
-    sbps_status status = measure(f, m, err);
+    sbps_status status = auto_measure(f, m, err);
     return status == SBPS_OK ? choose(f, plan, m, out, err) : status;
 }

@@ -30,7 +30,7 @@ typedef struct {
     strata_tally tally; /* of the rows' influence; all 0 where it was not measured */
 } auto_choice;
 
-/* Every row's influence under each candidate; those not open are left NULL. */
+/* Every row's influence under each candidate, or counts of them; those not open are left NULL. */
 typedef struct {
     influence_target to;
     bool known; /* it was gathered on the way to the mode */
@@ -40,7 +40,17 @@ sbps_status auto_influences_open(const sbps_options *o, const run_plan *plan,
                                  const posterior *target, auto_influences *out,
                                  sbps_error *err);
 void auto_influences_close(auto_influences *m);
+/* What is not known of them; and of a model that influence_applies to, at another place. */
+sbps_status auto_measure(const auto_facts *f, auto_influences *m, sbps_error *err);
+sbps_status auto_measure_at(const posterior *u, const influence_place *at, auto_influences *m,
+                            sbps_error *err);
+/* Was this order asked for, and what rows have it of. */
+bool auto_measured(const auto_influences *m, size_t order);
+sbps_status auto_tally(const auto_influences *m, const rows *data, size_t order,
+                       strata_tally *out, sbps_error *err);
 
+/* Is the table to be lean in this run, see rows.h? */
+bool auto_lean(const sbps_options *o, const rows *data, const run_plan *plan);
 /* Is anything left open that flights have? */
 bool auto_wanted(const sbps_options *o, const run_plan *plan);
 /* Fills in what the plan left open; measures what is not known yet. */
@@ -62,6 +72,7 @@ double auto_hmc_work(const posterior *target);
 double auto_in_rows(const posterior *target, double work);
 /* Which of the orders of influence.h this control variate is. */
 size_t auto_order(const char *control_variate);
+const char *auto_candidate(size_t order);
 /* Directions of the metric for a probe, by these random numbers. */
 void auto_aim_probe(const auto_facts *f, probe *p, rng random);
 

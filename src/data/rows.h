@@ -72,6 +72,7 @@ typedef struct rows {
     struct row_groups *groups; /* see groups.h; NULL: every row stands for itself */
     struct table_file
         *mapped; /* the file x or entries, y, weight and offset lie in; NULL: in memory */
+    bool lean; /* nothing is kept of each row: what was known at a point is asked again */
     struct row_crew *crew; /* who goes through them, see row_sums.h; NULL: the caller */
     row_share *share;      /* NULL: all rows of the table are here */
 } rows;

@@ -62,9 +62,22 @@ static sbps_status make_hessian(const posterior *u, control *c, const double *kn
 
 /* ---- each row of a predictor model ---- */
 
+/* The reference alone, where rows are asked again. */
+static sbps_status allocate_point(const posterior *u, control *c, sbps_error *err)
+{
+    c->at = new_doubles(u->width);
+    return c->at ? SBPS_OK : fail_memory(err);
+}
+
+static void set_point(const posterior *u, control *c)
+{
+    if (c->at) memcpy(c->at, c->w, u->columns * sizeof *c->at);
+}
+
 static sbps_status allocate_rows(const posterior *u, control *c, control_order order,
                                  sbps_error *err)
 {
+    if (u->data->lean) return allocate_point(u, c, err);
     size_t aux = u->auxiliaries, second = order == CONTROL_HESSIAN;
     size_t mean = u->model->predictor->mean != MEAN_OTHER;
     double **arrays[] = {&c->d_eta, &c->d_aux, &c->eta, &c->ee, &c->ea, &c->aa, &c->base};
@@ -100,6 +113,7 @@ void control_see(const posterior *u, control *c, row_range r, const batch *b)
     const predictor *model = u->model->predictor;
     size_t first = r.first;
     batch here = *b;
+    if (c->at) return;
     here.pitch = u->data->n;
     model->gradient(&here, c->d_eta + first, part(c->d_aux, first));
     if (c->eta) {
@@ -120,6 +134,8 @@ static void keep_rows(const void *self, row_range r, double *eta, double *total)
 sbps_status control_rows(const posterior *u, control *c, sbps_error *err)
 {
     keeping k = {.u = u, .c = c};
+    set_point(u, c);
+    if (c->at) return SBPS_OK;
     sbps_status status = padded_line_open(&k.line, u, c->w, NULL, err);
     if (status != SBPS_OK) return status;
     const row_sum what = {.self = &k, .scratch = ROW_BLOCK, .add = keep_rows};
@@ -152,6 +168,7 @@ void control_sums(const posterior *u, control *c, const double *gradient, const 
                   double *room)
 {
     memcpy(room, hessian, u->dim * u->dim * sizeof *room);
+    set_point(u, c);
     take_gradient(u, c, gradient);
     take_hessian(u, c, room);
 }
@@ -188,7 +205,7 @@ void control_destroy(control *c)
 {
     if (!c) return;
     double *arrays[] = {c->w,  c->gradient, c->hessian, c->d_eta, c->d_aux, c->eta,
-                        c->ee, c->ea,       c->aa,      c->base,  c->each};
+                        c->ee, c->ea,       c->aa,      c->base,  c->each, c->at};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     free(c);
 }

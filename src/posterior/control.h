@@ -21,6 +21,9 @@ typedef struct control {
     size_t each_size;
     /* Models with a mean function, see slope_terms: y - d_eta, in the second order + ee eta. */
     double *base;
+    /* Of tables that are lean, see rows.h: w as the rows want it, and of a predictor's model no number of any row, which
+     * are asked again at every look. Else NULL. */
+    double *at;
 } control;
 
 /* hessian: the posterior's at w, dim*dim, where it is known already, or NULL. */

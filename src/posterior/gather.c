@@ -12,10 +12,12 @@ sbps_status gathering_open(const posterior *u, const influence_target *to, gathe
     if (!g) return fail_memory(err);
     g->u = u;
     g->factor = new_doubles(u->dim * u->dim);
-    g->sum = new_doubles(u->dim);
-    if (!g->factor || !g->sum) return fail_memory(err);
+    if (!g->factor) return fail_memory(err);
     sbps_status status = to ? influence_create(u, to, &g->in, err) : SBPS_OK;
-    return status == SBPS_OK ? control_allocate(u, CONTROL_HESSIAN, &g->control, err) : status;
+    if (status != SBPS_OK) return status;
+    g->sum = new_doubles(g->in ? influence_width(g->in) + 1 : 1);
+    if (!g->sum) return fail_memory(err);
+    return control_allocate(u, CONTROL_HESSIAN, &g->control, err);
 }
 
 void gathering_close(gathering *g)

@@ -12,7 +12,7 @@ typedef struct gathering {
     control *control;    /* of the second order; see control_reduce */
     influence_meter *in; /* NULL: not wanted */
     double *factor;      /* dim*dim: of a Hessian near the reference */
-    double *sum;         /* dim: what the meter sums */
+    double *sum;         /* what the meter sums */
 } gathering;
 
 /* to: where influence goes, NULL: it is not wanted. Give back with gathering_close, also after a failure. */

@@ -302,15 +302,24 @@ static void add_steepness(const whitened *b, influence_meter *in)
 
 static bool wants_rows(const influence_target *to)
 {
-    return to->rows[0] || to->rows[1] || to->rows[2];
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++)
+        if (to->rows[i] || to->counts[i]) return true;
+    return false;
 }
 
-static void keep_influence(const whitened *b, const influence_target *to)
+/* sum: where counts begin. */
+static void keep_influence(const whitened *b, const influence_target *to, double *sum)
 {
-    for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
-        for (size_t i = 0; to->rows[order] && i < b->n; i++)
-            to->rows[order][b->first + i] =
+    for (size_t order = 0; order < INFLUENCE_ORDERS; order++) {
+        float room[WHITENED_ROWS], *out = to->rows[order] ? to->rows[order] + b->first : room;
+        if (!to->rows[order] && !to->counts[order]) continue;
+        for (size_t i = 0; i < b->n; i++)
+            out[i] =
                 (float)(whitened_weight(b, i) * sqrt(b->sum[order][i] / (double)b->in->u->dim));
+        if (!to->counts[order]) continue;
+        to->count(b->n, out, sum);
+        sum += to->width;
+    }
 }
 
 void influence_see(influence_meter *in, row_range r, double *scratch, double *sum)
@@ -322,7 +331,7 @@ void influence_see(influence_meter *in, row_range r, double *scratch, double *su
                       r.n - done < WHITENED_ROWS ? r.n - done : WHITENED_ROWS);
         if (wants_rows(&in->to)) {
             integrate(&b);
-            keep_influence(&b, &in->to);
+            keep_influence(&b, &in->to, sum + (in->to.reach ? in->u->dim : 0));
         }
         if (in->to.effects) add_effects(&b, in);
         if (in->to.steepness) add_steepness(&b, in);
@@ -331,6 +340,20 @@ void influence_see(influence_meter *in, row_range r, double *scratch, double *su
 }
 
 /* ---- all rows ---- */
+
+/* A reach's numbers, then what is counted. */
+static size_t sum_width(const posterior *u, const influence_target *to)
+{
+    size_t width = to->reach ? u->dim : 0;
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++)
+        if (to->counts[i]) width += to->width;
+    return width;
+}
+
+size_t influence_width(const influence_meter *in)
+{
+    return sum_width(in->u, &in->to);
+}
 
 sbps_status influence_create(const posterior *u, const influence_target *to,
                              influence_meter **out, sbps_error *err)
@@ -341,7 +364,7 @@ sbps_status influence_create(const posterior *u, const influence_target *to,
     *in = (influence_meter){.u = u, .auxiliaries = k, .to = *to};
     in->pitch = ((dim > u->data->stride ? dim : u->data->stride) + 7) / 8 * 8;
     pthread_mutex_init(&in->lock, NULL);
-    in->memory = new_doubles(5 * dim + dim * dim + 2 * k * k);
+    in->memory = new_doubles(4 * dim + dim * dim + 2 * k * k + sum_width(u, to) + 1);
     if (!in->memory) return fail_memory(err);
     in->reference = in->memory;
     in->centre = in->reference + dim;
@@ -394,10 +417,6 @@ static void measure_rows(const void *self, row_range r, double *scratch, double 
     influence_see(*(influence_meter *const *)self, r, scratch, total);
 }
 
-size_t influence_width(const influence_meter *in)
-{
-    return in->to.reach ? in->u->dim : 0;
-}
 
 /* Those of every rank, by their places in the table; each keeps the most of all. */
 static void share_effects(const row_share *share, row_effects *kept)
@@ -426,6 +445,12 @@ void influence_finish(influence_meter *in, const double *sum)
     if (in->to.effects && data->share) share_effects(data->share, in->to.effects);
     if (in->to.steepness) *in->to.steepness = 1.0 + steep / (double)in->u->dim;
     if (in->to.reach) reach_finish(in, sum);
+    if (in->to.reach) sum += in->u->dim;
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
+        if (!in->to.counts[i]) continue;
+        memcpy(in->to.counts[i], sum, in->to.width * sizeof *sum);
+        sum += in->to.width;
+    }
 }
 
 sbps_status influence_measure(const posterior *u, const influence_place *at,

@@ -45,6 +45,10 @@ typedef struct {
 /* In units of sqrt(u'Hu), along directions uniform in the metric of H. */
 typedef struct {
     float *rows[INFLUENCE_ORDERS]; /* n numbers for each order; NULL: not wanted */
+    /* Or rows are only counted, as many as there are here: `width` sums for each order; NULL: not wanted. */
+    double *counts[INFLUENCE_ORDERS];
+    size_t width;
+    void (*count)(size_t n, const float *influence, double *counts);
     row_effects *effects; /* NULL, or to be filled where the reference is the mode or near it */
     /* NULL, or becomes how much steeper than the normal at the mode U is, `spread` times as far out as the normal
      * has its draws: see (5). */

@@ -24,7 +24,7 @@ struct influence_meter {
     padded_line line;           /* the reference, padded, and the way from it to the centre */
     double *inverse, *square;   /* auxiliaries squared: M and M'M */
     double *sd;                 /* dim: of effects */
-    double *sum;                /* dim: of a row_reach */
+    double *sum;                /* of a row_reach, and counts */
     pthread_mutex_t lock;       /* of the effects */
     _Atomic uint64_t steepness; /* in units of 1/STEEP_UNIT; once d times too large */
 };

@@ -11,6 +11,7 @@
 #include "potential/minibatch.h"
 #include "base/real.h"
 #include "data/row_sums.h"
+#include "potential/lean.h"
 #include "potential/slopes.h"
 #include "potential/terms.h"
 
@@ -53,6 +54,7 @@ void minibatch_carve(minibatch *u, const batch_kind *kind, const posterior *targ
     u->aside = arena_doubles(memory, wide);
     u->total = arena_doubles(memory, wide);
     u->scratch = arena_doubles(memory, u->terms->scratch(target, block));
+    u->asked = arena_doubles(memory, lean_blocks(target) * block);
     u->taylor.stride = (target->dim + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
     double **parts[] = {&u->taylor.p, &u->taylor.q, &u->taylor.hp, &u->taylor.hq};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

@@ -100,6 +100,9 @@ struct minibatch {
     double *eta, *deta, *y, *out, *room[2];  /* a block of rows each */
     double *aux;                             /* one for each auxiliary, and one without any */
     double *point, *aside, *total, *scratch; /* as p, thrice; what the model asks for */
+    /* Of a table that is lean: blocks of what rows say at the reference, and a control with them, see lean.h. */
+    double *asked;
+    control seen;
 };
 
 /* What samplers may know of a posterior. */

@@ -4,6 +4,7 @@
  * r depends on the position alone, so that after a bounce, on the same batch, only x_i.q is new; and
  * the gradient is sum r_i x_i. */
 #include "potential/slopes.h"
+#include "potential/lean.h"
 
 #include <string.h>
 
@@ -59,13 +60,18 @@ static void sum_block(minibatch *u, size_t done, size_t n, double t, double sums
     const control *cv = u->cv;
     row_range r = minibatch_rows(u, done);
     multiply(u, r, done, n, u->p, u->q, u->eta, u->deta);
-    const slope_terms s = {
+    slope_terms s = {
         .t = t,
-        .base = of_batch(u, r, done, n, cv ? cv->base : data->y, u->y),
-        .curvature = of_batch(u, r, done, n, cv ? cv->ee : NULL, u->aux),
         .offset = of_batch(u, r, done, n, data->offset, u->room[0]),
         .weight = of_batch(u, r, done, n, data->weight, u->room[1]),
     };
+    if (cv && cv->at) {
+        multiply(u, r, done, n, cv->at, NULL, u->asked, NULL);
+        lean_base(u, n, &s);
+    } else {
+        s.base = of_batch(u, r, done, n, cv ? cv->base : data->y, u->y);
+        s.curvature = of_batch(u, r, done, n, cv ? cv->ee : NULL, u->aux);
+    }
     target->k->slope_sums[target->mean](n, &s, u->eta, u->deta, residuals(u, done), sums);
 }
 

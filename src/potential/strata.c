@@ -37,36 +37,41 @@ static double cell_from(size_t cell)
 }
 
 /* The tally as a row of doubles. */
-enum {
-    TALLY_ROWS = 0,
-    TALLY_SQUARES = STRATA_CELLS,
-    TALLY_SUM = 2 * STRATA_CELLS,
-    TALLY_WIDTH
-};
+enum { TALLY_ROWS = 0, TALLY_SQUARES = STRATA_CELLS, TALLY_SUM = 2 * STRATA_CELLS };
+
+void strata_add(size_t n, const float *influence, double *counts)
+{
+    for (size_t i = 0; i < n; i++) {
+        double x = influence[i];
+        size_t cell = cell_of(influence[i]);
+        counts[TALLY_ROWS + cell] += 1.0;
+        counts[TALLY_SQUARES + cell] += x * x;
+        counts[TALLY_SUM] += x;
+    }
+}
+
+void strata_told(const double *counts, strata_tally *out)
+{
+    for (size_t c = 0; c < STRATA_CELLS; c++) out->rows[c] = (size_t)counts[TALLY_ROWS + c];
+    memcpy(out->squares, counts + TALLY_SQUARES, sizeof out->squares);
+    out->sum = counts[TALLY_SUM];
+}
 
 static void add_rows(const void *self, row_range r, double *scratch, double *total)
 {
     const float *influence = self;
     (void)scratch;
-    for (size_t i = r.first; i < r.first + r.n; i++) {
-        double x = influence[i];
-        size_t cell = cell_of(influence[i]);
-        total[TALLY_ROWS + cell] += 1.0;
-        total[TALLY_SQUARES + cell] += x * x;
-        total[TALLY_SUM] += x;
-    }
+    strata_add(r.n, influence + r.first, total);
 }
 
 sbps_status strata_count(const rows *data, const float *influence, strata_tally *out,
                          sbps_error *err)
 {
-    double total[TALLY_WIDTH] = {0};
+    double total[STRATA_COUNTS] = {0};
     const row_sum what = {
-        .self = influence, .width = TALLY_WIDTH, .add = add_rows, .beside = true};
+        .self = influence, .width = STRATA_COUNTS, .add = add_rows, .beside = true};
     sbps_status status = row_sums(data, &what, total, err);
-    for (size_t c = 0; c < STRATA_CELLS; c++) out->rows[c] = (size_t)total[TALLY_ROWS + c];
-    memcpy(out->squares, total + TALLY_SQUARES, sizeof out->squares);
-    out->sum = total[TALLY_SUM];
+    strata_told(total, out);
     return status;
 }
 

@@ -25,6 +25,10 @@ typedef struct {
     double sum, squares[STRATA_CELLS];
 } strata_tally;
 
+/* The same as sums, STRATA_COUNTS of them: rows are added, and at last they are a tally. */
+#define STRATA_COUNTS (2 * STRATA_CELLS + 1)
+void strata_add(size_t n, const float *influence, double *counts);
+void strata_told(const double *counts, strata_tally *out);
 /* influence: of every row. */
 sbps_status strata_count(const rows *data, const float *influence, strata_tally *out,
                          sbps_error *err);

@@ -8,6 +8,7 @@
  *
  *   (l_e + l_ee e + l_ea.a) d eta + (l_a + l_ea e + l_aa a).d aux.                               (2) */
 #include "base/dense.h"
+#include "potential/lean.h"
 #include "potential/terms.h"
 
 #include <string.h>
@@ -77,12 +78,12 @@ typedef struct {
     const double *away;
 } auxiliary_terms;
 
-static auxiliary_terms terms_there(const minibatch *u, double *aux)
+static auxiliary_terms terms_there(const minibatch *u, const asked_rows *of, double *aux)
 {
     size_t count = u->target->auxiliaries;
     double *away = aux + count;
     for (size_t j = 0; j < count; j++) away[j] = aux[j] - u->cv->w[u->target->columns + j];
-    return (auxiliary_terms){u->cv, count, u->target->data->n, away};
+    return (auxiliary_terms){of->cv, count, of->pitch, away};
 }
 
 /* l_ea e + l_aa a of (2), of auxiliary j. */
@@ -145,10 +146,11 @@ static void leave_auxiliary_gradients(const auxiliary_terms *of, row_range r, co
 
 static void leave_all_gradients(minibatch *u, row_range r, const batch *b, double *aux)
 {
-    auxiliary_terms of = terms_there(u, aux);
-    leave_gradients(u->cv, r, b, u->out);
+    asked_rows known = lean_ask(u, r, b->y);
+    auxiliary_terms of = terms_there(u, &known, aux);
+    leave_gradients(known.cv, known.at, b, u->out);
     for (size_t j = 0; j < of.count; j++)
-        leave_auxiliary_gradients(&of, r, b, j, u->out, u->aux + j * u->block);
+        leave_auxiliary_gradients(&of, known.at, b, j, u->out, u->aux + j * u->block);
 }
 
 /* Of auxiliary j: weighed, and summed. */
@@ -184,9 +186,10 @@ static void slopes(minibatch *u, row_range r, double t, size_t at)
     batch b = predict(u, r, t, at, aux);
     u->target->model->predictor->slope(&b, u->out + at);
     if (!u->cv) return;
-    auxiliary_terms of = terms_there(u, aux);
-    leave_slopes(u->cv, r, &b, u->out + at);
-    leave_auxiliaries(&of, r, &b, u->out + at);
+    asked_rows known = lean_ask(u, r, b.y);
+    auxiliary_terms of = terms_there(u, &known, aux);
+    leave_slopes(known.cv, known.at, &b, u->out + at);
+    leave_auxiliaries(&of, known.at, &b, u->out + at);
 }
 
 static void logliks(minibatch *u, row_range r, double t, size_t at)

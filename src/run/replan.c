@@ -36,27 +36,36 @@ static void path_mean(const sbps_run *run, double *w)
     }
 }
 
+/* Of the control variate in force, into m; *tally of it. */
 static sbps_status influence_from(const sbps_run *run, const double *reference,
-                                  const double *centre, float *influence, sbps_error *err)
+                                  const double *centre, auto_influences *m, strata_tally *tally,
+                                  sbps_error *err)
 {
     const influence_place at = {reference, centre, run->factor};
-    influence_target to = {0};
-    to.rows[auto_order(run->plan->control_variate)] = influence;
-    return influence_measure(run->target, &at, &to, err);
+    sbps_status status = auto_measure_at(run->target, &at, m, err);
+    size_t order = auto_order(run->plan->control_variate);
+    return status == SBPS_OK ? auto_tally(m, run->target->data, order, tally, err) : status;
+}
+
+/* Room for that. */
+static sbps_status influence_open(const sbps_run *run, auto_influences *m, sbps_error *err)
+{
+    run_plan fixed = *run->plan;
+    fixed.auto_control = false;
+    return auto_influences_open(run->options, &fixed, run->target, m, err);
 }
 
 /* c^2 / u'Hu of the batches in force, by a measure of their rows; `again`: with strata made anew. */
-static double batch_noise(const sbps_run *run, const float *influence, bool again)
+static double batch_noise(const sbps_run *run, const auto_influences *m,
+                          const strata_tally *tally, bool again)
 {
-    strata_tally tally;
     size_t n = rows_all(run->target->data);
-    if (strata_count(run->target->data, influence, &tally, NULL) != SBPS_OK) return NAN;
-    if (!run->parts) return (double)n * strata_squares(&tally) / (double)run->tuned.batch;
+    if (!run->parts) return (double)n * strata_squares(tally) / (double)run->tuned.batch;
     strata parts = *run->parts;
     if (again)
-        strata_divide(&tally, run->parts->count, &parts);
+        strata_divide(tally, run->parts->count, &parts);
     else
-        strata_listen(&parts, influence);
+        strata_listen(&parts, m->to.rows[auto_order(run->plan->control_variate)]);
     return strata_variance(&parts, run->tuned.batch);
 }
 
@@ -75,13 +84,14 @@ static bool mean_is_far(const sbps_run *run, const double *mean)
 /* Is the noise around the mean so much less with the reference there? */
 static bool mean_is_quieter(const sbps_run *run, const double *mean)
 {
-    float *influence = malloc(run->target->data->n * sizeof *influence);
-    bool known =
-        influence && influence_from(run, run->anchor, mean, influence, NULL) == SBPS_OK;
-    double before = known ? batch_noise(run, influence, false) : 0.0;
-    known = known && influence_from(run, mean, mean, influence, NULL) == SBPS_OK;
-    bool quieter = known && batch_noise(run, influence, true) < MEAN_GAIN * before;
-    free(influence);
+    auto_influences m;
+    strata_tally tally;
+    bool known = influence_open(run, &m, NULL) == SBPS_OK &&
+                 influence_from(run, run->anchor, mean, &m, &tally, NULL) == SBPS_OK;
+    double before = known ? batch_noise(run, &m, &tally, false) : 0.0;
+    known = known && influence_from(run, mean, mean, &m, &tally, NULL) == SBPS_OK;
+    bool quieter = known && batch_noise(run, &m, &tally, true) < MEAN_GAIN * before;
+    auto_influences_close(&m);
     return quieter;
 }
 
@@ -127,18 +137,16 @@ static sbps_status remake_strata(sbps_run *run, strata **out, sbps_error *err)
     *out = NULL;
     if (!influence_applies(run->target)) return SBPS_OK;
     strata plan;
-    size_t n = run->target->data->n;
-    float *influence = malloc(n * sizeof *influence);
-    sbps_status status = influence
-                             ? influence_from(run, run->anchor, run->anchor, influence, err)
-                             : fail_memory(err);
+    auto_influences m;
+    sbps_status status = influence_open(run, &m, err);
     if (status == SBPS_OK)
-        status = strata_count(run->target->data, influence, &run->tally, err);
+        status = influence_from(run, run->anchor, run->anchor, &m, &run->tally, err);
     if (status == SBPS_OK && run->parts) {
+        const float *influence = m.to.rows[auto_order(run->plan->control_variate)];
         strata_divide(&run->tally, run->parts->count, &plan);
-        status = strata_create(&plan, n, influence, out, err);
+        status = strata_create(&plan, run->target->data->n, influence, out, err);
     }
-    free(influence);
+    auto_influences_close(&m);
     return status;
 }
 

@@ -60,6 +60,7 @@ static sbps_status make_target(sbps_run *run, sbps_error *err)
     sbps_status status = plan_make(run->options, data, plan, err);
     if (status != SBPS_OK) return status;
     if ((status = ranks_check_plan(run, err)) != SBPS_OK) return status;
+    run->data.lean = auto_lean(run->options, data, plan);
     status = target_open(run->options, data, plan->model, &run->target, err);
     return status == SBPS_OK ? plan_check_sampler(plan, run->target, err) : status;
 }

@@ -86,6 +86,58 @@ TEST(predictor_models)
         }
 }
 
+/* A batch's look by a control variate that keeps nothing of rows, and by one that does. */
+static void same_looks(const posterior *u, const control *kept, const control *asked,
+                       const batch_kind *kind, size_t n, const double *p, const double *q)
+{
+    carved a = carve(kind, u, n, 1), b = carve(kind, u, n, 1);
+    minibatch_equip(&a.u, kept, 0.0);
+    minibatch_equip(&b.u, asked, 0.0);
+    potential_aim(&a.u.is, p, q);
+    potential_aim(&b.u.is, p, q);
+    for (size_t i = 0; i < 40; i++) { /* some windows wrap round */
+        double t = 0.1 * (double)(i % 5), g[2][DIM_MAX];
+        observation x = potential_observe(&a.u.is, t), y = potential_observe(&b.u.is, t);
+        double scale = sqrt(x.variance) + 1e-9 * fabs(x.slope);
+        CHECK_NEAR((y.slope - x.slope) / scale, 0.0, 1e-9);
+        CHECK_NEAR(y.variance / x.variance, 1.0, 1e-9);
+        potential_gradient(&a.u.is, g[0]);
+        potential_gradient(&b.u.is, g[1]);
+        double size = sqrt(dot(u->dim, g[0], g[0]));
+        for (size_t j = 0; j < u->dim; j++) CHECK_NEAR(g[1][j] / size, g[0][j] / size, 1e-10);
+    }
+    free(a.memory.base);
+    free(b.memory.base);
+}
+
+/* Of a table that is lean rows are asked again: the same numbers, and none of them in memory. */
+TEST(lean_tables)
+{
+    for (size_t k = 0; regression_model(k); k++)
+        for (size_t weighted = 0; weighted < 2; weighted++) {
+            table_spec spec = {.n = 607,
+                               .columns = 5,
+                               .weights = "normal(0,2)",
+                               .sigma = "exponential(1.3)",
+                               .weighted = weighted};
+            table t = table_make(regression_model(k), spec);
+            CHECK(t.u);
+            for (size_t order = 0; t.u && order < 2; order++) {
+                control *kept = control_at(t.u, order);
+                t.data->lean = true;
+                control *asked = control_at(t.u, order);
+                CHECK(asked->at && !asked->d_eta && !asked->eta && !asked->base);
+                same_looks(t.u, kept, asked, &batch_window, 50, t.p, t.q);
+                same_looks(t.u, kept, asked, &batch_random, 50, t.p, t.q);
+                same_law(t.u, t.p, t.q, 1e-11);
+                t.data->lean = false;
+                control_destroy(kept);
+                control_destroy(asked);
+            }
+            table_close(&t);
+        }
+}
+
 /* Differences stand for the Hessian there: to their own error. */
 static void general_law(const char *name, const model_shape *shape)
 {

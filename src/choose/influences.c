@@ -1,0 +1,113 @@
+/* Every row's influence under each candidate of `auto`: kept row by row, or of a table that is lean only counted; measured on
+ * the way to the mode, or here. */
+#include "base/dense.h"
+#include "base/memory.h"
+#include "choose/auto.h"
+#include "choose/target.h"
+#include "mode/laplace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LEAN_ROWS ((size_t)1000000) /* from which on memory that is a caller's is not doubled */
+
+/* Exact samplers and strata want to know every row. */
+bool auto_lean(const sbps_options *o, const rows *data, const run_plan *plan)
+{
+    bool flights = plan->sampler->curve && !plan->sampler->bounded && !o->paper;
+    bool apart = plan->model->predictor && strcmp(o->minibatch, "strata");
+    return data->place && data->n >= LEAN_ROWS && flights && apart;
+}
+
+static bool is_open(const run_plan *plan, const posterior *target, size_t order)
+{
+    /* a look at a group is dear, and what is kept of it costs next to nothing */
+    bool last = order + 1 == INFLUENCE_ORDERS, fixed = !plan->auto_control;
+    if (fixed) return auto_order(plan->control_variate) == order;
+    return last || !target->model->rows_of;
+}
+
+sbps_status auto_influences_open(const sbps_options *o, const run_plan *plan,
+                                 const posterior *target, auto_influences *out, sbps_error *err)
+{
+    *out = (auto_influences){.to = {.width = STRATA_COUNTS, .count = strata_add}};
+    if (!auto_wanted(o, plan)) return SBPS_OK;
+    bool counted = target->data->lean && influence_applies(target);
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
+        if (!is_open(plan, target, i)) continue;
+        if (counted)
+            out->to.counts[i] = new_doubles(STRATA_COUNTS);
+        else
+            out->to.rows[i] = malloc(target->data->n * sizeof *out->to.rows[i]);
+        if (!out->to.rows[i] && !out->to.counts[i]) return fail_memory(err);
+    }
+    return SBPS_OK;
+}
+
+void auto_influences_close(auto_influences *m)
+{
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
+        free(m->to.rows[i]);
+        free(m->to.counts[i]);
+    }
+    *m = (auto_influences){0};
+}
+
+bool auto_measured(const auto_influences *m, size_t order)
+{
+    return m->to.rows[order] || m->to.counts[order];
+}
+
+sbps_status auto_tally(const auto_influences *m, const rows *data, size_t order,
+                       strata_tally *out, sbps_error *err)
+{
+    if (m->to.rows[order]) return strata_count(data, m->to.rows[order], out, err);
+    strata_told(m->to.counts[order], out);
+    return SBPS_OK;
+}
+
+void auto_aim_probe(const auto_facts *f, probe *p, rng random)
+{
+    size_t d = f->target->dim;
+    for (size_t i = 0; i < PROBE_POINTS; i++) {
+        double *u = p->directions + i * d;
+        metric_draw_direction(f->a, &random, p->scratch, u);
+        p->natural[i] = quadratic_terms(d, f->reference->hessian, u);
+    }
+}
+
+/* Around the mode, where the normal there has draws. */
+static sbps_status measure_at_points(const auto_facts *f, auto_influences *m, sbps_error *err)
+{
+    probe p;
+    size_t d = f->target->dim;
+    const double *at = f->reference->w;
+    rng random = rng_stream(f->options->seed, 0, RNG_AUTO);
+    sbps_status status = probe_open(&p, f->target, err);
+    for (size_t i = 0; status == SBPS_OK && i < PROBE_POINTS; i++)
+        laplace_draw(d, at, f->factor, &random, p.points + i * d);
+    if (status == SBPS_OK) auto_aim_probe(f, &p, random);
+    for (size_t i = 0; status == SBPS_OK && i < INFLUENCE_ORDERS; i++) {
+        control *cv = NULL;
+        if (!m->to.rows[i]) continue;
+        status = target_control(f->target, f->reference, auto_candidate(i), at, &cv, err);
+        if (status == SBPS_OK) status = probe_influence(&p, cv, random, m->to.rows[i], err);
+        control_destroy(cv);
+    }
+    probe_close(&p);
+    return status;
+}
+
+sbps_status auto_measure_at(const posterior *u, const influence_place *at, auto_influences *m,
+                            sbps_error *err)
+{
+    return influence_measure(u, at, &m->to, err);
+}
+
+sbps_status auto_measure(const auto_facts *f, auto_influences *m, sbps_error *err)
+{
+    const influence_place at = {f->reference->w, f->reference->w, f->factor};
+    if (m->known) return SBPS_OK;
+    return influence_applies(f->target) ? auto_measure_at(f->target, &at, m, err)
+                                        : measure_at_points(f, m, err);
+}
