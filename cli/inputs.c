@@ -111,10 +111,20 @@ static sbps_status check_data(const char *who, const char *model, const char *da
     return SBPS_OK;
 }
 
+bool inputs_generated(const sbps_options *options)
+{
+    return strcmp(sbps_options_get(options, "generate"), "0") != 0;
+}
+
 sbps_status inputs_check(const char *who, const sbps_options *options, const char *data,
                          sbps_error *err)
 {
     const char *model = sbps_options_get(options, "model");
+    if (inputs_generated(options) && *model)
+        return data ? refuse(err, SBPS_BAD_ARG,
+                             "%s: --generate makes the rows: leave out '%.200s', or --generate",
+                             who, data)
+                    : inputs_check_kind(options, "model", "models", err);
     if (!*model && data)
         return refuse(err, SBPS_BAD_ARG,
                       "%s: --model NAME is missing; `sbps list models` names the models; or "
@@ -173,6 +183,8 @@ static sbps_status open_none(const sbps_ranks *ranks, sbps_table **out, sbps_err
 sbps_status inputs_open(sbps_ranks *ranks, const char *data, const sbps_options *options,
                         waiting *shown, sbps_table **out, sbps_error *err)
 {
+    if (!data && inputs_generated(options))
+        return sbps_table_read_on(ranks, NULL, options, NULL, NULL, out, err);
     if (!data) return open_none(ranks, out, err);
     interrupt_mapped(data);
     reading r = {shown, file_bytes(data)};

@@ -10,6 +10,8 @@
 sbps_status inputs_data(const arguments *given, char **out, sbps_error *err);
 /* Sets what the command line gives, but for the subcommand's own flags; a config file fills the gaps. */
 sbps_status inputs_take(const arguments *given, sbps_options *options, sbps_error *err);
+/* Are rows made on the fly, in the place of a file? */
+bool inputs_generated(const sbps_options *options);
 /* Is a model named, is it known, and does it go with the data? `data` is NULL where none is named.
  * Asked before the table is read: that can take minutes. */
 sbps_status inputs_check(const char *who, const sbps_options *options, const char *data,

@@ -24,8 +24,10 @@ static int simulate_run(const arguments *given)
     if (status == SBPS_OK && truth) status = output_check("--truth", truth, &err);
     const named_file files[] = {{"--output", path, true}, {"--truth", truth, true}};
     if (status == SBPS_OK) status = apart_check(files, 2, &err);
+    bool made = flag_is_on(given, "generate");
     if (status == SBPS_OK)
-        status = sbps_simulate(given->operands[0], rows, dim, seed, path, truth, &err);
+        status = (made ? sbps_generate : sbps_simulate)(given->operands[0], rows, dim, seed,
+                                                        path, truth, &err);
     return report_status(status, &err);
 }
 
@@ -33,6 +35,9 @@ static const sbps_option_info simulate_flags[] = {
     {"rows", "N", "1000", "Options", "Rows of the table."},
     {"dim", "D", "20", "Options", "Features of a row."},
     {"seed", "S", "1", "Options", "Seed: the same seed gives the same file."},
+    {"generate", NULL, "", "Options",
+     "The rows that `sample --generate N` makes, to the last bit, in the place of the "
+     "paper's."},
     {"output", "FILE", "", "Options", "Where the table goes, as CSV. Required."},
     {"truth", "FILE", "", "Options", "Where the weights that made it go, as CSV: name,value."},
 };

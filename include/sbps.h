@@ -279,6 +279,10 @@ SBPS_API void sbps_table_destroy(sbps_table *table);
 SBPS_API sbps_status sbps_simulate(const char *name, size_t rows, size_t dim, uint64_t seed,
                                    const char *path, const char *truth, sbps_error *err);
 
+/* The rows that the option generate makes, as CSV to the last bit, and their weights likewise. */
+SBPS_API sbps_status sbps_generate(const char *name, size_t rows, size_t dim, uint64_t seed,
+                                   const char *path, const char *truth, sbps_error *err);
+
 /* ---- runs ---- */
 
 typedef struct sbps_run sbps_run;

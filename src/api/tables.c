@@ -1,5 +1,7 @@
 /* Tables for a caller: read, copied, none at all, or made. */
+#include "choose/generate.h"
 #include "choose/target.h"
+#include "data/generated.h"
 #include "data/share.h"
 #include "ranks/ranks.h"
 #include "run/convert.h"
@@ -40,7 +42,8 @@ static sbps_status share_out(sbps_table *table, ranks *among, sbps_error *err)
     if (table->data->members)
         return fail(err, SBPS_BAD_ARG,
                     "tables with groups are not shared out over ranks: start one process");
-    return rows_share_out(table->data, among, err);
+    return table->data->recipe ? generated_share_out(table->data, among, err)
+                               : rows_share_out(table->data, among, err);
 }
 
 static rows_spec watched_spec(const sbps_options *options, sbps_convert_watch watch, void *self)
@@ -62,7 +65,8 @@ sbps_status sbps_table_read_on(sbps_ranks *among, const char *path, const sbps_o
     spec.among = among;
     spec.share_least = least ? strtoul(least, NULL, 10) : 0;
     *out = NULL;
-    sbps_status status = rows_read(path, &spec, &data, err);
+    sbps_status status = options->generate ? table_generate(options, path, &data, err)
+                                           : rows_read(path, &spec, &data, err);
     if (status == SBPS_OK) status = wrap(data, out, err);
     if (status != SBPS_OK || !among || (*out)->data->share) return status;
     if ((status = share_out(*out, among, err)) != SBPS_OK) {
@@ -162,4 +166,10 @@ sbps_status sbps_simulate(const char *name, size_t row_count, size_t dim, uint64
                           const char *path, const char *truth, sbps_error *err)
 {
     return simulate_table(name, row_count, dim, seed, path, truth, err);
+}
+
+sbps_status sbps_generate(const char *name, size_t row_count, size_t dim, uint64_t seed,
+                          const char *path, const char *truth, sbps_error *err)
+{
+    return generate_table(name, row_count, dim, seed, path, truth, err);
 }

@@ -48,6 +48,15 @@ typedef struct {
 
 #define CELL_REACH 64 /* bytes behind the text that its cells' reader may look at */
 
+#define COUNTER_UNIT  0x1p-14
+#define COUNTER_REACH (0x1p1 - 0x1p-15)
+
+/* Which of a row's words are the pair's: the first two behind its numbers that lie in one block. */
+static inline size_t counter_pair(size_t count)
+{
+    return (count + 3) / 4 * 2;
+}
+
 typedef struct {
     const char *isa;
     double (*dot)(size_t n, const double *x, const double *y);
@@ -102,6 +111,10 @@ typedef struct {
      * for n and TAKE_ROOM more. */
     size_t (*take_between)(size_t n, const double *x, double low, double high, double *out,
                            size_t *below);
+    /* Random numbers of rows first, first + 1, ..., which a seed and the row decide: `count` a row into out, of 16 bits each,
+     * COUNTER_UNIT apart and uniform between -COUNTER_REACH and COUNTER_REACH; and two words more of each into pairs, unless NULL. */
+    void (*counter_rows)(uint64_t seed, uint64_t first, size_t n, size_t count, double *out,
+                         size_t stride, uint32_t *pairs);
     /* Cells [+-]digits[.digits] as doubles, each rounded once, cell i into row[slot[i]], as far as they are so and
      * short: returns how many of `count` were read, *text being behind the last. CELL_REACH bytes behind the limit
      * may be looked at; what they hold does not matter. NULL: there is no way to read several at once. */

@@ -226,6 +226,7 @@ static void hermite_sums(size_t n, size_t terms, const double *c, const double *
 #include "base/kernels_rows.h"
 #include "base/kernels_sparse.h"
 
+#include "base/kernels_counter.h"
 #include "base/kernels_matrix.h"
 
 const kernels KERNEL_TABLE = {
@@ -248,5 +249,6 @@ const kernels KERNEL_TABLE = {
     .sparse_combine = sparse_combine,
     .matrix_products = matrix_products,
     .take_between = take_between,
+    .counter_rows = counter_rows,
     .read_cells = READ_CELLS,
 };

@@ -29,7 +29,8 @@ bool auto_may_take_surrogate(const sbps_options *o, const run_plan *plan,
 {
     const rows *data = target->data;
     return auto_wanted(o, plan) && plan_may_take_hmc(o, plan) && o->warmup != 0 &&
-           minibatch_facts(target).third_bounded && !data->mapped && !data->lean && data->n <= UINT32_MAX;
+           minibatch_facts(target).third_bounded && !data->mapped && !data->lean &&
+           data->n <= UINT32_MAX;
 }
 
 double auto_surrogate_work(const posterior *target, double rows_touched, double steps)

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "choose/auto.h"
 #include "choose/target.h"
+#include "data/generated.h"
 #include "mode/laplace.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ bool auto_lean(const sbps_options *o, const rows *data, const run_plan *plan)
 {
     bool flights = plan->sampler->curve && !plan->sampler->bounded && !o->paper;
     bool apart = plan->model->predictor && strcmp(o->minibatch, "strata");
-    return data->place && data->n >= LEAN_ROWS && flights && apart;
+    return data->recipe || (data->place && data->n >= LEAN_ROWS && flights && apart);
 }
 
 static bool is_open(const run_plan *plan, const posterior *target, size_t order)
@@ -98,10 +99,28 @@ static sbps_status measure_at_points(const auto_facts *f, auto_influences *m, sb
     return status;
 }
 
+/* Rows made on the fly are drawn from one law, without outliers: some speak for all. None of them moves anything. */
+static sbps_status measure_sample(const posterior *u, const influence_place *at,
+                                  auto_influences *m, sbps_error *err)
+{
+    rows few = generated_sample(u->data, GENERATED_FEW);
+    double factor = (double)rows_all(u->data) / (double)few.n;
+    influence_target to = m->to;
+    posterior part = *u;
+    part.data = &few;
+    to.effects = NULL;
+    sbps_status status = influence_measure(&part, at, &to, err);
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++)
+        for (size_t j = 0; to.counts[i] && j < to.width; j++) to.counts[i][j] *= factor;
+    if (to.steepness) *to.steepness = 1.0 + factor * (*to.steepness - 1.0);
+    return status;
+}
+
 sbps_status auto_measure_at(const posterior *u, const influence_place *at, auto_influences *m,
                             sbps_error *err)
 {
-    return influence_measure(u, at, &m->to, err);
+    return u->data->recipe ? measure_sample(u, at, m, err)
+                           : influence_measure(u, at, &m->to, err);
 }
 
 sbps_status auto_measure(const auto_facts *f, auto_influences *m, sbps_error *err)

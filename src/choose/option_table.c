@@ -98,6 +98,14 @@ static const option_spec lines[] = {
      .help = "What the text of a table is written in. utf-8: names and levels that are not are "
              "taken "
              "for Windows' Latin-1, and that is told."},
+    {SIZE("generate", generate, "N", "0", 0, (size_t)1 << 53), DATA,
+     .help = "In the place of a file: N rows, each made when it is looked at and kept nowhere, "
+             "so that N may be "
+             "1e11 (docs/ranks.md). For logistic, linear and poisson; --dim says how many "
+             "columns, 20 unless "
+             "it is given."},
+    {SIZE("data-seed", data_seed, "S", "1", 0, SIZE_MAX), DATA,
+     .help = "--generate: seed of the rows and of the weights that made their targets."},
     {SWITCH("no-intercept", no_intercept), DATA, .help = "Leave the intercept out."},
     {SWITCH("standardize", standardize), DATA,
      .help =
@@ -151,7 +159,7 @@ static const option_spec lines[] = {
     {TEXT("covariance", covariance, "FILE", ""), DATA,
      .help = "gaussian: CSV with a header and a square covariance matrix."},
     {SIZE("dim", dim, "D", "2", 1, 1000000), DATA,
-     .help = "gaussian without --covariance: number of parameters."},
+     .help = "gaussian without --covariance: number of parameters. --generate: columns."},
     {REAL("condition", condition, "C", "1", 0, DBL_MAX), DATA,
      .help = "gaussian without --covariance: ratio of its largest to its smallest variance."},
 

@@ -14,10 +14,11 @@ struct sbps_options {
     /* data and model */
     char *model, *family, *formula, *target, *features, *categorical, *exclude, *reference,
         *success, *levels, *weights, *offset, *trials;
-    char *missing;  /* error, drop */
-    char *na;       /* words that stand for a missing cell */
-    char *header;   /* yes, no */
-    char *encoding; /* of text: utf-8, latin1, windows-1252 */
+    char *missing;              /* error, drop */
+    char *na;                   /* words that stand for a missing cell */
+    char *header;               /* yes, no */
+    char *encoding;             /* of text: utf-8, latin1, windows-1252 */
+    size_t generate, data_seed; /* rows made on the fly, 0: none; their seed */
     bool no_intercept, standardize, no_shuffle;
     char *storage;                 /* auto, double, float, sparse */
     char *ranef;                   /* none, all, or a file */

@@ -80,7 +80,13 @@ sbps_status target_open(const sbps_options *o, const rows *data, const model_kin
                          .function = &o->function};
     sbps_status status = posterior_open(data, model, &shape, out, err);
     if (status == SBPS_OK) status = priors_choose(o, *out, err);
-    return status == SBPS_OK ? shrinkage_apply(o, out, err) : status;
+    if (status == SBPS_OK) status = shrinkage_apply(o, out, err);
+    if (status != SBPS_OK || !data->recipe || (*out)->model->predictor) return status;
+    return fail(
+        err, SBPS_BAD_ARG,
+        "--generate: %s is no model of rows that are made on the fly; of priors those of "
+        "single weights serve",
+        (*out)->model->name);
 }
 
 sbps_status target_told(const posterior *u, sbps_status status, sbps_error *err)

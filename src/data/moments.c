@@ -118,7 +118,7 @@ static void join(size_t width, size_t have, size_t more, double *mean, const dou
 static const double *rows_of_block(const rows *r, size_t first, size_t count, double *room)
 {
     if (r->x) return r->x + first * r->stride;
-    if (r->place) return given_rows(r, rows_from(first, count), room), room;
+    if (r->place) return given_rows(r, rows_from(first, count), room, NULL), room;
     for (size_t i = 0; i < count; i++) r->storage->decode(r, first + i, room + i * r->stride);
     return room;
 }

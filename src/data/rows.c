@@ -4,6 +4,7 @@
 #include "base/kernels.h"
 #include "base/memory.h"
 #include "base/notes.h"
+#include "data/generated.h"
 #include "data/groups.h"
 #include "data/table.h"
 #include <stdarg.h>
@@ -42,6 +43,7 @@ void rows_destroy(rows *r)
     row_groups_destroy(r->groups);
     rows_destroy(r->members);
     free(r->kept);
+    free(r->recipe);
     free(r);
 }
 
@@ -60,6 +62,14 @@ sbps_status rows_none(rows **out, sbps_error *err)
     rows_destroy(r);
     *out = NULL;
     return fail_memory(err);
+}
+
+const double *rows_targets(const rows *data, row_range r, double *room)
+{
+    if (!data->y) return generated_targets(data, r, room);
+    if (!r.list) return data->y + r.first;
+    for (size_t i = 0; i < r.n; i++) room[i] = data->y[r.list[i]];
+    return room;
 }
 
 sbps_status rows_note(rows *r, sbps_error *err, const char *format, ...)

@@ -47,14 +47,16 @@ typedef struct rows {
      * is (n) */
     column_place *place;
     uint32_t *from;
-    double *y;      /* n */
-    double *weight; /* n, or NULL: 1 each */
-    double *offset; /* n, or NULL: 0 each; added to the linear predictor */
-    char **names;   /* d: "intercept", column, or column=level */
-    double *sd;     /* d: population sd of each column as stored (0 for the intercept) */
-    double *mean;   /* d */
-    char *target;   /* name of the target */
-    char **labels;  /* that y = 0, 1, ... stand for; NULL: y holds numbers */
+    struct row_recipe *recipe; /* rows are made on the fly, see generated.h, from row */
+    size_t made_from;          /* of the recipe on; NULL: they lie somewhere */
+    double *y;                 /* n; NULL: made with the rows */
+    double *weight;            /* n, or NULL: 1 each */
+    double *offset;            /* n, or NULL: 0 each; added to the linear predictor */
+    char **names;              /* d: "intercept", column, or column=level */
+    double *sd;    /* d: population sd of each column as stored (0 for the intercept) */
+    double *mean;  /* d */
+    char *target;  /* name of the target */
+    char **labels; /* that y = 0, 1, ... stand for; NULL: y holds numbers */
     size_t label_count;
     char *
         design; /* how rows to come are treated as these were, see read/blueprint.h; NULL: unknown */
@@ -72,7 +74,7 @@ typedef struct rows {
     struct row_groups *groups; /* see groups.h; NULL: every row stands for itself */
     struct table_file
         *mapped; /* the file x or entries, y, weight and offset lie in; NULL: in memory */
-    bool lean; /* nothing is kept of each row: what was known at a point is asked again */
+    bool lean;   /* nothing is kept of each row: what was known at a point is asked again */
     struct row_crew *crew; /* who goes through them, see row_sums.h; NULL: the caller */
     row_share *share;      /* NULL: all rows of the table are here */
 } rows;
@@ -114,6 +116,9 @@ struct storage_kind {
      * decoded and multiplied as matrices. */
     bool (*outer)(const rows *data, const kernels *k, size_t first, size_t n, const double *c,
                   size_t pitch, double *out);
+    /* Optional, for rows that are not doubles side by side: they become that, `stride` of them each; and, where the table
+     * has no y and y is not NULL, their targets. NULL: they are, or it takes no longer. See laid.h. */
+    void (*lay)(const rows *data, row_range r, double *x, double *y);
 };
 
 #define STORAGE_KINDS(X)                                                                       \
@@ -122,7 +127,8 @@ struct storage_kind {
     X(storage, sparse) /* entries that are not 0 */
 
 STORAGE_KINDS(KIND_DECLARED)
-extern const storage_kind storage_given; /* not of files: where a caller has them */
+extern const storage_kind storage_given;     /* not of files: where a caller has them */
+extern const storage_kind storage_generated; /* or nowhere */
 
 /* Columns up to which outer products of rows are made by a kernel of ours; OpenBLAS has more cache in view. */
 #define OUTER_COLUMNS ((size_t)160)
@@ -196,9 +202,12 @@ static inline size_t rows_row_bytes(const rows *data)
 /* What the table takes in memory. */
 static inline double rows_bytes(const rows *data)
 {
-    size_t beside = 1 + (data->weight != NULL) + (data->offset != NULL);
+    size_t beside = (data->y != NULL) + (data->weight != NULL) + (data->offset != NULL);
     return data->storage->bytes(data) + (double)(data->n * beside * sizeof(double));
 }
+
+/* Targets of some rows: where they lie, or in `room`. */
+const double *rows_targets(const rows *data, row_range r, double *room);
 
 /* One row without columns or target: for densities that need no table. */
 sbps_status rows_none(rows **out, sbps_error *err);

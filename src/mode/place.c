@@ -1,19 +1,17 @@
 /* Where a search begins of itself. */
+#include "data/generated.h"
 #include "data/row_sums.h"
 #include "mode/search.h"
 
 #include <math.h>
 #include <string.h>
 
-static double target_of(const rows *data, size_t i)
-{
-    return data->y[i] - (data->offset ? data->offset[i] : 0.0);
-}
-
 /* Of the table's first row. */
 static double first_target(const rows *data)
 {
-    return data->share ? data->share->origin : target_of(data, 0);
+    double y;
+    if (data->share) return data->share->origin;
+    return *rows_targets(data, rows_from(0, 1), &y) - (data->offset ? data->offset[0] : 0.0);
 }
 
 /* Sums of weights, and of (y - y_0) and its square with them. */
@@ -21,9 +19,11 @@ static void add_moments(const void *self, row_range r, double *scratch, double *
 {
     const rows *data = self;
     double from = first_target(data);
-    (void)scratch;
-    for (size_t i = r.first; i < r.first + r.n; i++) {
-        double c = data->weight ? data->weight[i] : 1.0, y = target_of(data, i) - from;
+    const double *target = rows_targets(data, r, scratch);
+    for (size_t i = 0; i < r.n; i++) {
+        size_t row = r.first + i;
+        double c = data->weight ? data->weight[row] : 1.0,
+               y = target[i] - (data->offset ? data->offset[row] : 0.0) - from;
         total[0] += c;
         total[1] += c * y;
         total[2] += c * y * y;
@@ -34,7 +34,14 @@ static void add_moments(const void *self, row_range r, double *scratch, double *
 static sbps_status target_moments(const rows *data, double *mean, double *sd, sbps_error *err)
 {
     double sums[3] = {0};
-    const row_sum what = {.self = data, .width = 3, .add = add_moments, .beside = true};
+    rows few = *data; /* of rows made on the fly few are enough */
+    if (data->recipe) few = generated_sample(data, GENERATED_FEW);
+    data = &few;
+    const row_sum what = {.self = data,
+                          .width = 3,
+                          .scratch = data->recipe ? ROW_BLOCK : 0,
+                          .add = add_moments,
+                          .beside = true};
     sbps_status status = row_sums(data, &what, sums, err);
     double m = sums[0] > 0.0 ? sums[1] / sums[0] : 0.0;
     double variance = sums[0] > 0.0 ? sums[2] / sums[0] - m * m : 0.0;

@@ -183,7 +183,9 @@ sbps_status may_run_off(const search *s, bool *out, sbps_error *err)
 {
     bool held = false;
     *out = false;
-    if (!s->u->model->regression || fits_closely(s) || s->decrement <= SMALL) return SBPS_OK;
+    if (!s->u->model->regression || s->u->data->recipe || fits_closely(s) ||
+        s->decrement <= SMALL)
+        return SBPS_OK;
     if (!moves_only_flat(s, s->step, FLAT_PART)) return SBPS_OK;
     sbps_status status = anyone_objects(s, &held, err);
     *out = !held;
@@ -192,7 +194,9 @@ sbps_status may_run_off(const search *s, bool *out, sbps_error *err)
 
 sbps_status check_separation(const search *s, bool certain, sbps_error *err)
 {
-    if (!s->u->model->regression || fits_closely(s) || s->decrement > SMALL) return SBPS_OK;
+    if (!s->u->model->regression || s->u->data->recipe || fits_closely(s) ||
+        s->decrement > SMALL)
+        return SBPS_OK;
     bool held;
     journey j;
     if (!moves_only_flat(s, s->step, certain ? FLAT_PART : NEAR_ZERO)) return SBPS_OK;

@@ -4,6 +4,7 @@
  * Default priors: weights normal(0, 2.5 s / sd(x)), the intercept normal(0, 10) or, on the target's own
  * scale, normal(mean y, 10 s); s = sd(y) there, else 1. */
 #include "base/memory.h"
+#include "data/generated.h"
 #include "data/share.h"
 #include "model/model.h"
 
@@ -29,6 +30,22 @@ static void add_squares(const rows *data, double *state)
         state[1] += (data->y[i] - state[0]) * (data->y[i] - state[0]);
 }
 
+/* Of rows made on the fly few are enough, and all ranks have the same. */
+static sbps_status measure_made(fitted *f, sbps_error *err)
+{
+    rows few = generated_sample(f->data, GENERATED_FEW);
+    double *y = malloc(few.n * sizeof *y), state[2] = {0.0, 0.0};
+    if (!y) return fail_memory(err);
+    generated_targets(&few, rows_from(0, few.n), y);
+    few.y = y;
+    add_targets(&few, state);
+    f->mean = state[0] /= (double)few.n;
+    add_squares(&few, state);
+    f->scale = sqrt(state[1] / (double)few.n);
+    free(y);
+    return SBPS_OK;
+}
+
 static void measure_target(fitted *f)
 {
     double all = (double)rows_all(f->data), sum = 0.0;
@@ -42,13 +59,15 @@ sbps_status predictor_open(const model_kind *kind, const rows *data, const model
                            void **self, sbps_error *err)
 {
     (void)shape;
-    sbps_status status = kind->predictor->check(data, err);
+    sbps_status status = data->recipe ? SBPS_OK : kind->predictor->check(data, err);
     if (status != SBPS_OK) return status;
     fitted *f = malloc(sizeof *f);
     if (!f) return fail_memory(err);
     *f = (fitted){kind, data, 0.0, 1.0};
-    if (kind->scales_with_target) measure_target(f);
     *self = f;
+    if (!kind->scales_with_target) return SBPS_OK;
+    if (data->recipe) return measure_made(f, err);
+    measure_target(f);
     return SBPS_OK;
 }
 

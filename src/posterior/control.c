@@ -205,7 +205,7 @@ void control_destroy(control *c)
 {
     if (!c) return;
     double *arrays[] = {c->w,  c->gradient, c->hessian, c->d_eta, c->d_aux, c->eta,
-                        c->ee, c->ea,       c->aa,      c->base,  c->each, c->at};
+                        c->ee, c->ea,       c->aa,      c->base,  c->each,  c->at};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     free(c);
 }

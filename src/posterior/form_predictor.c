@@ -9,6 +9,7 @@
  * that is a matrix product by OpenBLAS, the rows against the rows scaled. */
 #include "base/dense.h"
 #include "base/memory.h"
+#include "data/laid.h"
 #include "data/row_sums.h"
 #include "posterior/forms.h"
 #include "posterior/log_prior.h"
@@ -42,6 +43,34 @@ typedef struct {
 static size_t room_size(const posterior *u)
 {
     return (3 + u->auxiliaries + packed_size(u->auxiliaries)) * ROW_BLOCK;
+}
+
+/* A pass over a block that was laid out, see data/laid.h. */
+typedef struct {
+    rows x;
+    posterior u;
+    sweep s;
+} laid_block;
+
+/* Scratch of that, before all other. */
+static size_t laid_size(const posterior *u)
+{
+    return u->data->storage->lay ? ROW_BLOCK * (u->data->stride + 1) : 0;
+}
+
+/* The block as it is best looked at several times: where it lies, or laid out, *r then being all of `at`. */
+static const sweep *lay_out(const sweep *s, row_range *r, double **scratch, laid_block *at)
+{
+    const posterior *u = s->u;
+    if (!u->data->storage->lay) return s;
+    laid_view(u->data, *r, *scratch, &at->x);
+    *scratch += laid_size(u);
+    at->u = *u;
+    at->u.data = &at->x;
+    at->s = *s;
+    at->s.u = &at->u;
+    *r = rows_from(0, r->n);
+    return &at->s;
 }
 
 static room divide(const posterior *u, double *scratch)
@@ -82,7 +111,8 @@ static double block_loglik(const sweep *s, row_range r, const batch *b, double *
 
 static void add_value(const void *self, row_range r, double *scratch, double *total)
 {
-    const sweep *s = self;
+    laid_block laid;
+    const sweep *s = lay_out(self, &r, &scratch, &laid);
     room at = divide(s->u, scratch);
     batch b = look(s, r, &at);
     *total += block_loglik(s, r, &b, at.e);
@@ -93,7 +123,8 @@ static sbps_status value_of(const posterior *u, const double *w, double *value, 
     sweep s;
     sbps_status status = sweep_open(&s, u, w, NULL, err);
     if (status != SBPS_OK) return status;
-    const row_sum what = {.self = &s, .width = 1, .scratch = room_size(u), .add = add_value};
+    const row_sum what = {
+        .self = &s, .width = 1, .scratch = laid_size(u) + room_size(u), .add = add_value};
     double total = 0.0;
     status = row_sums(u->data, &what, &total, err);
     *value = -log_prior_value(u, w) - total;
@@ -117,7 +148,8 @@ static void block_gradient(const sweep *s, row_range r, const batch *b, const ro
 
 static void add_gradient(const void *self, row_range r, double *scratch, double *total)
 {
-    const sweep *s = self;
+    laid_block laid;
+    const sweep *s = lay_out(self, &r, &scratch, &laid);
     const posterior *u = s->u;
     room at = divide(u, scratch);
     batch b = look(s, r, &at);
@@ -139,8 +171,10 @@ static sbps_status gradient_of(const posterior *u, const double *w, double *valu
     sbps_status status = total ? sweep_open(&s, u, w, NULL, err) : fail_memory(err);
     if (status != SBPS_OK) goto done;
     s.value = value;
-    const row_sum what = {
-        .self = &s, .width = u->width + 1, .scratch = room_size(u), .add = add_gradient};
+    const row_sum what = {.self = &s,
+                          .width = u->width + 1,
+                          .scratch = laid_size(u) + room_size(u),
+                          .add = add_gradient};
     status = row_sums(u->data, &what, total, err);
     unpad(u, total, gradient);
     log_prior_gradient(u, w, -1.0, gradient);
@@ -203,7 +237,8 @@ static void block_hessian(const sweep *s, row_range r, const batch *b, const roo
 
 static void add_hessian(const void *self, row_range r, double *scratch, double *total)
 {
-    const sweep *s = self;
+    laid_block laid;
+    const sweep *s = lay_out(self, &r, &scratch, &laid);
     room at = divide(s->u, scratch);
     batch b = look(s, r, &at);
     block_hessian(s, r, &b, &at, total);
@@ -245,7 +280,7 @@ static sbps_status hessian_of(const posterior *u, const double *w, double *hessi
     if (status != SBPS_OK) goto done;
     const row_sum what = {.self = &s,
                           .width = hessian_width(u),
-                          .scratch = hessian_scratch(u),
+                          .scratch = laid_size(u) + hessian_scratch(u),
                           .add = add_hessian};
     status = row_sums(u->data, &what, total, err);
     if (status == SBPS_OK) finish_hessian(u, w, total, hessian);
@@ -260,12 +295,14 @@ done:
 /* As add_gradient has it, then as add_hessian. */
 static void add_expansion(const void *self, row_range r, double *scratch, double *total)
 {
-    const sweep *s = self;
+    laid_block laid;
+    const row_range there = r;
+    const sweep *s = lay_out(self, &r, &scratch, &laid);
     const row_company *c = s->beside;
     double *hessian = total + s->u->width + 1, *own = hessian + hessian_width(s->u);
     room at = divide(s->u, scratch);
     batch b = look(s, r, &at);
-    if (c) c->see(c->self, r, &b, scratch + hessian_scratch(s->u), own);
+    if (c) c->see(c->self, there, &b, scratch + hessian_scratch(s->u), own);
     block_gradient(s, r, &b, &at, total);
     block_hessian(s, r, &b, &at, hessian);
 }
@@ -282,7 +319,8 @@ static sbps_status expansion_of(const posterior *u, const double *w, const expan
     s.beside = beside;
     const row_sum what = {.self = &s,
                           .width = ours + theirs,
-                          .scratch = hessian_scratch(u) + (beside ? beside->scratch : 0),
+                          .scratch = laid_size(u) + hessian_scratch(u) +
+                                     (beside ? beside->scratch : 0),
                           .add = add_expansion};
     status = row_sums(u->data, &what, total, err);
     *out->value = -log_prior_value(u, w) - total[u->width];
@@ -314,7 +352,8 @@ static void add_auxiliary_product(const batch *b, const room *at, size_t j, size
 
 static void add_product(const void *self, row_range r, double *scratch, double *total)
 {
-    const sweep *s = self;
+    laid_block laid;
+    const sweep *s = lay_out(self, &r, &scratch, &laid);
     const posterior *u = s->u;
     room at = divide(u, scratch);
     batch b = look(s, r, &at);
@@ -332,8 +371,10 @@ static sbps_status product_of(const posterior *u, const double *w, const double 
     double *total = new_doubles(u->width);
     sbps_status status = total ? sweep_open(&s, u, w, v, err) : fail_memory(err);
     if (status != SBPS_OK) goto done;
-    const row_sum what = {
-        .self = &s, .width = u->width, .scratch = room_size(u), .add = add_product};
+    const row_sum what = {.self = &s,
+                          .width = u->width,
+                          .scratch = laid_size(u) + room_size(u),
+                          .add = add_product};
     status = row_sums(u->data, &what, total, err);
     unpad(u, total, hv);
     log_prior_product(u, w, v, -1.0, hv);

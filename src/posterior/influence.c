@@ -17,11 +17,7 @@
  *
  *   0 with weight 2/(k+2),   +-sqrt(k+2) e_i with (4-k)/2(k+2)^2,   sqrt((k+2)/2)(+-e_i +-e_j) with 1/(k+2)^2. (3)
  *
- * Removing row i moves the mode by about
- *
- *   H^-1 x_i l_e / (1 + l_ee |z_i|^2),   at most |z_i l_e| / (1 + l_ee |z_i|^2) posterior sds          (4)
- *
- * (Cook, Weisberg 1982, Residuals and Influence in Regression, sections 3.5 and 5.6).
+ * Removing row i moves the mode by what moving.c says                                              (4).
  *
  * At w = centre + s L'^-1 v, v standard normal, the predictor is moved by e ~ N(0, s^2 |z_i|^2), and where the
  * curvature of a row changes by a factor of exp(|e|) at most, as that of logistic and Poisson regression does, the
@@ -45,11 +41,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEEP_MOST   60.0 /* in the exponent of (5): as good as infinity */
-#define STEEP_SUM    1e4  /* of a block, likewise */
-#define STEEP_UNIT   0x1p20
-#define EFFECTS_SENT ((size_t)8) /* by a rank, at most */
-#define LEFT_LEAST   0.01 /* of the curvature, without a row: the first order knows no more */
+#define STEEP_MOST 60.0 /* in the exponent of (5): as good as infinity */
+#define STEEP_SUM  1e4  /* of a block, likewise */
+#define STEEP_UNIT 0x1p20
 
 /* Abramowitz, Stegun (1964), table 25.10, for the standard normal. */
 typedef struct {
@@ -161,80 +155,6 @@ static void visit_node(whitened *b, double t, double weight)
         visit(b, b->in->auxiliaries, t, weight);
 }
 
-/* ---- (4) ---- */
-
-static bool goes_before(row_effect a, row_effect b)
-{
-    double x = fabs(a.shift), y = fabs(b.shift);
-    return x > y || (x == y && a.row < b.row);
-}
-
-/* In order, the largest first; whoever comes first. */
-static void keep_effect(row_effects *kept, row_effect e)
-{
-    size_t at = kept->count;
-    while (at > 0 && goes_before(e, kept->list[at - 1])) at--;
-    if (at == kept->most) return;
-    if (kept->count < kept->most) kept->count++;
-    for (size_t i = kept->count - 1; i > at; i--) kept->list[i] = kept->list[i - 1];
-    kept->list[at] = e;
-}
-
-/* sd_j = |L^-1 e_j|, the posterior's at the mode. `room`: dim. */
-static void marginal_sds(size_t d, const double *factor, double *room, double *sd)
-{
-    for (size_t j = 0; j < d; j++) {
-        memset(room, 0, d * sizeof *room);
-        room[j] = 1.0;
-        cholesky_solve(d, factor, room);
-        sd[j] = sqrt(room[j]);
-    }
-}
-
-/* Component j of M r_a of row i at the reference. */
-static double auxiliary_pull(const whitened *b, size_t i, size_t j)
-{
-    double pull = 0.0;
-    for (size_t l = 0; l <= j; l++)
-        pull += b->ga0[l * WHITENED_ROWS + i] * b->in->inverse[j * b->in->auxiliaries + l];
-    return pull;
-}
-
-/* The parameter that row i of the block moves most. */
-static row_effect effect_of(const whitened *b, size_t i, double scale)
-{
-    size_t dim = b->in->u->dim;
-    const double *factor = b->in->factor, *sd = b->in->sd, *z = b->z + i * b->in->pitch;
-    double *move = b->move;
-    for (size_t j = 0; j < dim; j++) move[j] = b->g0[i] * z[j] * scale;
-    for (size_t j = 0; j < b->in->auxiliaries; j++)
-        move[b->in->u->columns + j] += auxiliary_pull(b, i, j) * scale;
-    cholesky_back(dim, factor, move);
-    row_effect e = {.row = b->first + i};
-    for (size_t j = 0; j < dim; j++)
-        if (fabs(move[j]) > fabs(e.shift) * sd[j])
-            e = (row_effect){b->first + i, j, move[j] / sd[j]};
-    return e;
-}
-
-/* Rows of the block that may be among them. */
-static void add_effects(const whitened *b, influence_meter *in)
-{
-    row_effects *kept = in->to.effects;
-    for (size_t i = 0; i < b->n; i++) {
-        double weight = whitened_weight(b, i);
-        double left = larger(1.0 + weight * b->ee[i] * b->lever[i], LEFT_LEAST);
-        double most = fabs(b->g0[i]) * sqrt(b->lever[i]);
-        for (size_t j = 0; j < in->auxiliaries; j++) most += fabs(auxiliary_pull(b, i, j));
-        if (!(weight * most >= kept->least * left)) continue;
-        row_effect e = effect_of(b, i, weight / left);
-        if (!(fabs(e.shift) >= kept->least)) continue;
-        pthread_mutex_lock(&in->lock);
-        keep_effect(kept, e);
-        pthread_mutex_unlock(&in->lock);
-    }
-}
-
 /* ---- a block of them ---- */
 
 static void integrate_predictor(whitened *b, const nodes *of_eta, double weight)
@@ -333,7 +253,7 @@ void influence_see(influence_meter *in, row_range r, double *scratch, double *su
             integrate(&b);
             keep_influence(&b, &in->to, sum + (in->to.reach ? in->u->dim : 0));
         }
-        if (in->to.effects) add_effects(&b, in);
+        if (in->to.effects) moving_add(&b, in);
         if (in->to.steepness) add_steepness(&b, in);
         if (in->to.reach) reach_add(&b, in->to.reach, sum);
     }
@@ -408,7 +328,7 @@ sbps_status influence_aim(influence_meter *in, const influence_place *at, sbps_e
     whitened_invert(in);
     atomic_store(&in->steepness, 0);
     if (in->to.effects) in->to.effects->count = 0;
-    if (in->to.effects) marginal_sds(dim, in->factor, away, in->sd);
+    if (in->to.effects) moving_scale(dim, in->factor, away, in->sd);
     return SBPS_OK;
 }
 
@@ -417,32 +337,11 @@ static void measure_rows(const void *self, row_range r, double *scratch, double 
     influence_see(*(influence_meter *const *)self, r, scratch, total);
 }
 
-
-/* Those of every rank, by their places in the table; each keeps the most of all. */
-static void share_effects(const row_share *share, row_effects *kept)
-{
-    ranks *among = share->among;
-    for (size_t i = 0; i < kept->count; i++) kept->list[i].row += share->first;
-    row_effects own = *kept;
-    row_effect list[EFFECTS_SENT];
-    own.count = own.count < EFFECTS_SENT ? own.count : EFFECTS_SENT;
-    memcpy(list, kept->list, own.count * sizeof *list);
-    kept->count = 0;
-    for (size_t from = 0; from < among->size; from++) {
-        row_effect theirs[EFFECTS_SENT] = {0};
-        size_t count = own.count;
-        ranks_tell(among, from, &count, sizeof count);
-        if (from == among->rank) memcpy(theirs, list, own.count * sizeof *list);
-        ranks_tell(among, from, theirs, count * sizeof *theirs);
-        for (size_t i = 0; i < count; i++) keep_effect(kept, theirs[i]);
-    }
-}
-
 void influence_finish(influence_meter *in, const double *sum)
 {
     const rows *data = in->u->data;
     double steep = rows_total(data, (double)atomic_load(&in->steepness)) / STEEP_UNIT;
-    if (in->to.effects && data->share) share_effects(data->share, in->to.effects);
+    if (in->to.effects && data->share) moving_share(data->share, in->to.effects);
     if (in->to.steepness) *in->to.steepness = 1.0 + steep / (double)in->u->dim;
     if (in->to.reach) reach_finish(in, sum);
     if (in->to.reach) sum += in->u->dim;

@@ -30,7 +30,7 @@ batch predictors_of(const posterior *u, row_range run, const padded_line *line, 
                    .n = run.n,
                    .eta = eta,
                    .deta = rate,
-                   .y = data->y + run.first,
+                   .y = data->y ? data->y + run.first : NULL,
                    .aux = line->aux,
                    .daux = line->daux,
                    .pitch = run.n};

@@ -14,7 +14,7 @@ typedef struct {
 /* w and, unless it is NULL, v. Give back with free(line->p). */
 sbps_status padded_line_open(padded_line *line, const posterior *u, const double *w,
                              const double *v, sbps_error *err);
-/* eta and, where there is a direction, its rate deta, each as long as the run; y lies in the table. What is
+/* eta and, where there is a direction, its rate deta, each as long as the run; y lies in the table, or is NULL. What is
  * said about one auxiliary is a run away from what is said about the next. */
 batch predictors_of(const posterior *u, row_range run, const padded_line *line, double *eta,
                     double *deta);

@@ -13,6 +13,7 @@ size_t whitened_carve(const influence_meter *in, whitened *b, double *base)
         size_t size;
     } parts[] = {
         {&b->eta, WHITENED_ROWS},
+        {&b->targets, in->u->data->y ? 0 : WHITENED_ROWS},
         {&b->shift, WHITENED_ROWS},
         {&b->moved, WHITENED_ROWS},
         {&b->lever, WHITENED_ROWS},
@@ -96,12 +97,8 @@ static void whiten(whitened *b)
 /* The block's predictors with the auxiliary coordinates there. */
 batch whitened_look(const whitened *b, const double *eta, const double *aux)
 {
-    return (batch){.k = b->in->u->k,
-                   .n = b->n,
-                   .eta = eta,
-                   .y = b->in->u->data->y + b->first,
-                   .aux = aux,
-                   .pitch = WHITENED_ROWS};
+    return (batch){
+        .k = b->in->u->k, .n = b->n, .eta = eta, .y = b->y, .aux = aux, .pitch = WHITENED_ROWS};
 }
 
 /* A block of rows, and the model's derivatives at the reference. */
@@ -109,6 +106,7 @@ void whitened_take(whitened *b, size_t first, size_t n)
 {
     b->first = first;
     b->n = n;
+    b->y = rows_targets(b->in->u->data, rows_from(first, n), b->targets);
     predictors_of(b->in->u, rows_from(first, n), &b->in->line, b->eta, b->shift);
     if (!b->in->apart) memset(b->shift, 0, n * sizeof *b->shift);
     whiten(b);

@@ -43,7 +43,9 @@ typedef struct {
     double *z_aux, *beside, *ga, *ga0, *ea, *aa;
     /* auxiliaries: node, how far that is from the reference, and where */
     double *node, *off, *at_node;
-    double *move; /* dim */
+    double *move;    /* dim */
+    double *targets; /* room for y */
+    const double *y;
 } whitened;
 
 /* Doubles that a block takes; base: where they are, NULL: only counted. */
@@ -55,6 +57,11 @@ void whitened_take(whitened *b, size_t first, size_t n);
 /* The block with these predictors and auxiliary coordinates. */
 batch whitened_look(const whitened *b, const double *eta, const double *aux);
 double whitened_weight(const whitened *b, size_t i);
+/* moving.c: rows of a block that may move something; what ranks have of them; sd_j = |L^-1 e_j|, the posterior's at the mode
+ * (`room`: dim). */
+void moving_add(const whitened *b, influence_meter *in);
+void moving_share(const row_share *share, row_effects *kept);
+void moving_scale(size_t d, const double *factor, double *room, double *sd);
 /* reach.c: of the rows of a block, bend += their part of it in z; and when all are seen. */
 void reach_add(const whitened *b, const row_reach *to, double *bend);
 void reach_finish(const influence_meter *in, const double *sum);

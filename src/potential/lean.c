@@ -63,7 +63,8 @@ void lean_base(minibatch *u, size_t n, slope_terms *s)
     memset(u->y, 0, n * sizeof *u->y);
     for (size_t i = 0; s->offset && i < n; i++) c->eta[i] += s->offset[i];
     look(u, n, u->y);
-    for (size_t i = 0; i < n; i++) base[i] = -base[i] + (c->hessian ? c->ee[i] * c->eta[i] : 0.0);
+    for (size_t i = 0; i < n; i++)
+        base[i] = -base[i] + (c->hessian ? c->ee[i] * c->eta[i] : 0.0);
     s->base = base;
     s->curvature = c->hessian ? c->ee : NULL;
 }

@@ -330,8 +330,7 @@ static void gradient_at(minibatch *u, double *gradient, double *loglik)
 
 static void gradient(potential *of, double *gradient)
 {
-    minibatch *u = minibatch_of(of);
-    gradient_at(u, gradient, NULL);
+    gradient_at(minibatch_of(of), gradient, NULL);
 }
 
 /* A line that stands still at w. */
@@ -390,8 +389,7 @@ static double fresh_both(potential *of, const double *w, double *gradient)
 
 static double line_value(potential *of, double t)
 {
-    minibatch *u = minibatch_of(of);
-    return value_at(u, t, NULL);
+    return value_at(minibatch_of(of), t, NULL);
 }
 
 static void value(potential *of, const double *w, double *value, double *sd)

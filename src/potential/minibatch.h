@@ -6,6 +6,7 @@
 #include "base/inspect.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "data/laid.h"
 #include "data/reader.h"
 #include "posterior/control.h"
 #include "posterior/log_prior.h"
@@ -85,6 +86,7 @@ struct minibatch {
     double factor; /* of the rows at hand, over N/n: 1 but for strata */
     /* windows of a table on disk */
     row_reader *reader;             /* NULL: from the map */
+    laid_rows *laid;                /* rows of the batch, where they do not lie side by side */
     size_t windows, misses, asking; /* since the start; not in memory; to be asked for unseen */
     /* in the chain's arena */
     minibatch_state *state;

@@ -31,6 +31,18 @@ static inline const double *of_batch(const minibatch *u, row_range r, size_t don
     return room;
 }
 
+/* Targets of rows that are made on the fly. */
+static const double *make_targets(const minibatch *u, size_t done, size_t n, double *room)
+{
+    for (size_t filled = 0; filled < n;) {
+        row_range r = minibatch_rows(u, done + filled);
+        if (r.n > n - filled) r.n = n - filled;
+        rows_targets(u->target->data, r, room + filled);
+        filled += r.n;
+    }
+    return room;
+}
+
 /* Products of n rows of the batch from row `done` of it, r being the first, with p and q or p
  * alone. */
 static inline void multiply(const minibatch *u, row_range r, size_t done, size_t n,
@@ -69,7 +81,8 @@ static void sum_block(minibatch *u, size_t done, size_t n, double t, double sums
         multiply(u, r, done, n, cv->at, NULL, u->asked, NULL);
         lean_base(u, n, &s);
     } else {
-        s.base = of_batch(u, r, done, n, cv ? cv->base : data->y, u->y);
+        s.base = cv || data->y ? of_batch(u, r, done, n, cv ? cv->base : data->y, u->y)
+                               : make_targets(u, done, n, u->y);
         s.curvature = of_batch(u, r, done, n, cv ? cv->ee : NULL, u->aux);
     }
     target->k->slope_sums[target->mean](n, &s, u->eta, u->deta, residuals(u, done), sums);

@@ -41,10 +41,8 @@ static batch predict(minibatch *u, row_range r, double t, size_t at, double *aux
     rows_products(x, k, there, u->p, u->state->still ? NULL : u->q, eta, deta);
     if (u->state->still) memset(deta, 0, r.n * sizeof *deta);
     if (t != 0.0) k->axpy(r.n, t, deta, eta);
-    if (r.list)
-        for (size_t i = 0; i < r.n; i++) y[i] = data->y[r.list[i]];
-    else
-        memcpy(y, data->y + r.first, r.n * sizeof *y);
+    const double *targets = rows_targets(data, r, y);
+    if (targets != y) memcpy(y, targets, r.n * sizeof *y);
     if (data->offset)
         for (size_t i = 0; i < r.n; i++) eta[i] += data->offset[row_index(r, i)];
     const double *p = u->p + data->stride, *q = u->q + data->stride;

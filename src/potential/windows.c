@@ -90,6 +90,8 @@ void minibatch_release(minibatch *u)
 {
     if (u->reader) reader_give(u->target->data, u->reader);
     u->reader = NULL;
+    laid_close(u->laid);
+    u->laid = NULL;
 }
 
 void windows_start(minibatch *u)
@@ -98,6 +100,8 @@ void windows_start(minibatch *u)
     minibatch_release(u);
     u->windows = u->misses = u->asking = 0;
     if (data->mapped && reader_known(data)) read_directly(u);
+    if (u->terms->by_products)
+        u->laid = laid_open(data, u->is.batch < u->block ? u->is.batch : u->block);
     ask_anew(u);
 }
 
@@ -122,5 +126,6 @@ void windows_next(minibatch *u)
 
 const rows *minibatch_data(const minibatch *u, row_range *r)
 {
+    if (u->laid) return laid_take(u->laid, u->target->data, r);
     return u->reader ? reader_rows(u->reader, u->target->data, r) : u->target->data;
 }

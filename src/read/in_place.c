@@ -134,7 +134,7 @@ static sbps_status place_column(const placing_job *job, size_t j, sbps_error *er
 static sbps_status place_columns(const placing_job *job, sbps_error *err)
 {
     rows *r = job->g.r;
-    if (r->stride > GIVEN_DOUBLES) return refuse("rows are too long", err);
+    if (r->stride > LAID_DOUBLES) return refuse("rows are too long", err);
     r->place = calloc(r->d + 1, sizeof *r->place);
     sbps_status status = r->place ? SBPS_OK : fail_memory(err);
     for (size_t j = r->intercept; status == SBPS_OK && j < r->d; j++)

@@ -149,7 +149,7 @@ static void describe_wall(const sbps_run *run, size_t j, text *out)
     const rows *data = run->table->data;
     size_t count = 0;
     double low = INFINITY, high = -INFINITY;
-    if (!run->plan->model->regression || j >= data->d) return;
+    if (!run->plan->model->regression || j >= data->d || !data->y) return;
     for (size_t i = 0; i < data->n && !(low < high); i++) {
         if (data->storage->cell(data, i, j) == 0.0) continue;
         count++;

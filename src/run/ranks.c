@@ -25,6 +25,7 @@
 #include "base/memory.h"
 #include "mode/laplace.h"
 #include "prior/kinds.h"
+#include "run/rank_sample.h"
 #include "run/run.h"
 
 #include <math.h>
@@ -258,6 +259,7 @@ static void note_errors(sbps_run *run, const double *rests)
 sbps_status ranks_measure_error(sbps_run *run, sbps_error *err)
 {
     if (!run->among || ranks_in_step(run)) return SBPS_OK;
+    if (rank_sample_serves(run)) return rank_sample_error(run, POINTS, &run->rank_error, err);
     shard s;
     size_t d = run->target->dim;
     double own[POINTS + 1] = {0};

@@ -113,7 +113,7 @@ static sbps_status findings_open(sbps_run *run, findings *f, sbps_error *err)
     if (!run->target->model->predictor || (plan->sampler->full && !judged) ||
         !(wanted || with_control || judged) || !small)
         return SBPS_OK;
-    bool influence = (wanted || judged) && influence_applies(run->target);
+    bool influence = (wanted || judged) && influence_applies(run->target) && !run->data.recipe;
     bool reach =
         influence_reaches(run->target) && !run->among &&
         (plan->sampler->pairs || auto_may_take_surrogate(run->options, plan, run->target));

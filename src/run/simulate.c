@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/rng.h"
+#include "model/generated.h"
 #include "model/model.h"
 #include "store/atomic.h"
 
@@ -129,6 +130,7 @@ typedef struct {
     size_t rows, dim, columns;
     rng random;
     double *w, *x; /* the auxiliary coordinates follow the weights */
+    rows *made;    /* they are made elsewhere; NULL: here */
     char *line;
 } recipe;
 
@@ -156,6 +158,19 @@ static double draw_row(recipe *r)
     return y;
 }
 
+/* To the last bit. */
+static void put_made(recipe *r, size_t i, writer *to)
+{
+    double room;
+    const double y = *rows_targets(r->made, rows_from(i, 1), &room);
+    char *at = r->line + decimal_print(r->line, NUMBER_MAX, "%.17g", y);
+    r->made->storage->decode(r->made, i, r->x);
+    for (size_t j = 0; j < r->columns; j++)
+        at += decimal_print(at, NUMBER_MAX, ",%.17g", r->x[j]);
+    *at++ = '\n';
+    writer_put(to, r->line, (size_t)(at - r->line));
+}
+
 static void put_row(recipe *r, writer *to)
 {
     double y = draw_row(r);
@@ -171,7 +186,12 @@ static void put_row(recipe *r, writer *to)
 static sbps_status write_table(recipe *r, writer *to, sbps_error *err)
 {
     put_header(r, to);
-    for (size_t i = 0; i < r->rows && file_fine(&to->file); i++) put_row(r, to);
+    for (size_t i = 0; i < r->rows && file_fine(&to->file); i++) {
+        if (r->made)
+            put_made(r, i, to);
+        else
+            put_row(r, to);
+    }
     return writer_seal(to, err);
 }
 
@@ -252,6 +272,35 @@ static void draw_weights(recipe *r)
     }
 }
 
+static sbps_status write_recipe(recipe *r, const char *path, const char *truth, sbps_error *err)
+{
+    size_t coordinates = r->dim + r->model->auxiliary_count;
+    r->w = new_doubles(coordinates + r->columns + KERNEL_LANES);
+    r->line = malloc((r->columns + 2) * NUMBER_MAX);
+    sbps_status status = r->w && r->line ? SBPS_OK : fail_memory(err);
+    if (status == SBPS_OK) {
+        r->x = r->w + coordinates;
+        draw_weights(r);
+        for (size_t j = 0; r->made && j < r->dim; j++) r->w[j] = r->made->recipe->truth[j];
+        status = write_files(r, path, truth, err);
+    }
+    free(r->line);
+    free(r->w);
+    return status;
+}
+
+sbps_status generate_table(const char *name, size_t row_count, size_t dim, uint64_t seed,
+                           const char *path, const char *truth, sbps_error *err)
+{
+    sbps_status status = check_request(name, row_count, dim, path, truth, err);
+    if (status != SBPS_OK) return status;
+    recipe r = {.model = model_find(name), .rows = row_count, .dim = dim, .columns = dim};
+    status = generated_rows(name, row_count, dim, false, seed, &r.made, err);
+    if (status == SBPS_OK) status = write_recipe(&r, path, truth, err);
+    rows_destroy(r.made);
+    return status;
+}
+
 sbps_status simulate_table(const char *name, size_t row_count, size_t dim, uint64_t seed,
                            const char *path, const char *truth, sbps_error *err)
 {
@@ -260,17 +309,5 @@ sbps_status simulate_table(const char *name, size_t row_count, size_t dim, uint6
     recipe r = {.model = model_find(name), .rows = row_count, .dim = dim};
     r.random = rng_stream(seed, 0, RNG_SIMULATE);
     r.columns = model_columns(r.model, dim);
-    size_t coordinates = dim + r.model->auxiliary_count;
-    r.w = new_doubles(coordinates + r.columns);
-    r.line = malloc((r.columns + 2) * NUMBER_MAX);
-    if (r.w && r.line) {
-        r.x = r.w + coordinates;
-        draw_weights(&r);
-        status = write_files(&r, path, truth, err);
-    } else {
-        status = fail_memory(err);
-    }
-    free(r.line);
-    free(r.w);
-    return status;
+    return write_recipe(&r, path, truth, err);
 }

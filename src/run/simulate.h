@@ -8,4 +8,8 @@
 sbps_status simulate_table(const char *name, size_t row_count, size_t dim, uint64_t seed,
                            const char *path, const char *truth, sbps_error *err);
 
+/* As sbps_generate. */
+sbps_status generate_table(const char *name, size_t row_count, size_t dim, uint64_t seed,
+                           const char *path, const char *truth, sbps_error *err);
+
 #endif

@@ -23,6 +23,7 @@
 #define CHECKS      ((size_t)8)
 #define CHECKS_LONG ((size_t)3) /* of a table in which each takes long */
 #define LONG_TABLE  ((size_t)100000)
+#define HUGE_TABLE  ((size_t)1000000000) /* one pass takes minutes */
 #define CHECK_LIMIT 3.0 /* root mean square of errors over stated ones that chance may bring */
 #define NODES       3
 
@@ -131,7 +132,8 @@ static bool quiet(const valuer *v)
 /* Some draws exactly; where they tell another tale, the stated errors grow to it. */
 static sbps_status check_some(valuer *v, sbps_error *err)
 {
-    size_t most = rows_all(&v->run->data) > LONG_TABLE ? CHECKS_LONG : CHECKS;
+    size_t all = rows_all(&v->run->data), most = all > LONG_TABLE ? CHECKS_LONG : CHECKS;
+    if (all > HUGE_TABLE) most = 1;
     size_t count = draw_count(v), checks = count < most ? count : most;
     double square = 0.0, ratio = 0.0;
     sbps_status status = SBPS_OK;

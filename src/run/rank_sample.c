@@ -1,0 +1,191 @@
+/* What (2) of ranks.c comes to where every rank's rows are random ones of the table, from a sample of them. With r_ik what the
+ * polynomial leaves of row i at draw k, less its mean over the draws, and S_k^2 the variance of r_ik between rows, a rank of
+ * n of N rows sees
+ *
+ *   E (e_k - mean e)^2 = N^2 (1/n - 1/N) S_k^2                                                     (1)
+ *
+ * (Cochran 1977, Sampling Techniques, section 2.6), which is added up over draws and averaged over ranks. */
+#include "run/rank_sample.h"
+#include "base/dense.h"
+#include "base/memory.h"
+#include "data/row_sums.h"
+#include "mode/laplace.h"
+#include "posterior/predictors.h"
+#include "ranks/ranks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A sum over rows of a rank: of r_ik, and of its square, for every draw. */
+typedef struct {
+    const posterior *u;
+    const control *cv; /* NULL: nothing is taken out */
+    const double *anchor;
+    size_t draws;
+    padded_line at, *to; /* the reference, and every draw */
+} sampling;
+
+/* Blocks of a row's numbers: eta and y at the reference; derivatives there; eta, log p and the rest of each draw. */
+typedef struct {
+    double *eta, *y, *base, *e, *a, *ee, *ea, *aa, *there, *rest;
+} room;
+
+static size_t room_size(const sampling *s)
+{
+    size_t k = s->u->auxiliaries;
+    return (6 + 2 * k + packed_size(k) + s->draws) * ROW_BLOCK;
+}
+
+static room divide(const sampling *s, double *scratch)
+{
+    size_t k = s->u->auxiliaries;
+    room at = {.eta = scratch};
+    at.y = at.eta + ROW_BLOCK;
+    at.base = at.y + ROW_BLOCK;
+    at.e = at.base + ROW_BLOCK;
+    at.ee = at.e + ROW_BLOCK;
+    at.there = at.ee + ROW_BLOCK;
+    at.a = at.there + ROW_BLOCK;
+    at.ea = at.a + k * ROW_BLOCK;
+    at.aa = at.ea + k * ROW_BLOCK;
+    at.rest = at.aa + packed_size(k) * ROW_BLOCK;
+    return at;
+}
+
+/* What the polynomial of row i says, e and away[j] from the reference, beyond its value there. */
+static double polynomial(const sampling *s, const room *at, size_t i, double e,
+                         const double *away)
+{
+    size_t k = s->u->auxiliaries;
+    bool second = s->cv->hessian;
+    double sum = at->e[i] * e + (second ? 0.5 * at->ee[i] * e * e : 0.0);
+    for (size_t j = 0; j < k; j++) {
+        sum += at->a[j * ROW_BLOCK + i] * away[j];
+        if (!second) continue;
+        sum += at->ea[j * ROW_BLOCK + i] * e * away[j];
+        for (size_t l = 0; l < k; l++)
+            sum += 0.5 * at->aa[packed_index(j, l) * ROW_BLOCK + i] * away[j] * away[l];
+    }
+    return sum;
+}
+
+static batch look(const sampling *s, row_range r, const padded_line *line, const room *at,
+                  double *eta)
+{
+    batch b = predictors_of(s->u, r, line, eta, NULL);
+    b.y = at->y;
+    b.pitch = ROW_BLOCK;
+    return b;
+}
+
+/* r_ik of draw k, before its mean is taken off. */
+static void leave(const sampling *s, row_range r, size_t k, const room *at)
+{
+    size_t aux = s->u->auxiliaries;
+    double *rest = at->rest + k * ROW_BLOCK, away[aux + 1];
+    batch b = look(s, r, &s->to[k], at, at->there);
+    s->u->model->predictor->loglik(&b, rest);
+    for (size_t j = 0; j < aux; j++) away[j] = s->to[k].aux[j] - s->at.aux[j];
+    for (size_t i = 0; i < r.n; i++) {
+        rest[i] -= at->base[i];
+        if (s->cv) rest[i] -= polynomial(s, at, i, at->there[i] - at->eta[i], away);
+    }
+    predictors_weigh(s->u, r, rest);
+}
+
+static void add_rows(const void *self, row_range r, double *scratch, double *total)
+{
+    const sampling *s = self;
+    const predictor *model = s->u->model->predictor;
+    room at = divide(s, scratch);
+    const double *y = rows_targets(s->u->data, r, at.y);
+    if (y != at.y) memcpy(at.y, y, r.n * sizeof *y);
+    batch b = look(s, r, &s->at, &at, at.eta);
+    model->loglik(&b, at.base);
+    bool aux = s->u->auxiliaries;
+    model->gradient(&b, at.e, aux ? at.a : NULL);
+    model->curvature(&b, at.ee, aux ? at.ea : NULL, aux ? at.aa : NULL);
+    for (size_t k = 0; k < s->draws; k++) leave(s, r, k, &at);
+    for (size_t i = 0; i < r.n; i++) {
+        double mean = 0.0;
+        for (size_t k = 0; k < s->draws; k++)
+            mean += at.rest[k * ROW_BLOCK + i] / (double)s->draws;
+        for (size_t k = 0; k < s->draws; k++) {
+            double x = at.rest[k * ROW_BLOCK + i] - mean;
+            total[2 * k] += x;
+            total[2 * k + 1] += x * x;
+        }
+    }
+}
+
+/* Draws as ranks.c has them. `w`: room for them. */
+static sbps_status draw_points(const sbps_run *run, sampling *s, double *w, sbps_error *err)
+{
+    size_t d = run->target->dim;
+    rng random = rng_stream(run->options->seed, 2, RNG_AUTO);
+    sbps_status status = padded_line_open(&s->at, s->u, run->anchor, NULL, err);
+    for (size_t k = 0; k < s->draws && status == SBPS_OK; k++) {
+        laplace_draw(d, run->reference->w, run->factor, &random, w + k * d);
+        status = padded_line_open(&s->to[k], s->u, w + k * d, NULL, err);
+    }
+    return status;
+}
+
+/* sums: of every rank two numbers a draw, the rows they are of and those it has. */
+static double error_of(const ranks *among, size_t points, const double *sums)
+{
+    size_t width = 2 * points + 2;
+    double spread = 0.0, all = 0.0, looked = 0.0, shares = 0.0;
+    for (size_t r = 0; r < among->size; r++) {
+        looked += sums[r * width + 2 * points];
+        all += sums[r * width + 2 * points + 1];
+    }
+    for (size_t k = 0; k < points; k++) {
+        double sum = 0.0, square = 0.0;
+        for (size_t r = 0; r < among->size; r++) {
+            sum += sums[r * width + 2 * k];
+            square += sums[r * width + 2 * k + 1];
+        }
+        spread += fmax(square - sum * sum / looked, 0.0) / (looked - 1.0);
+    }
+    for (size_t r = 0; r < among->size; r++)
+        shares += (1.0 / sums[r * width + 2 * points + 1] - 1.0 / all) / (double)among->size;
+    return sqrt(all * all * shares * spread / (double)(points - 1));
+}
+
+bool rank_sample_serves(const sbps_run *run)
+{
+    const rows *data = &run->data;
+    return run->target->model->predictor && !data->in_order && rows_least(data) > RANK_SAMPLE;
+}
+
+sbps_status rank_sample_error(const sbps_run *run, size_t points, double *out, sbps_error *err)
+{
+    size_t d = run->target->dim, width = 2 * points + 2;
+    rows few = run->data;
+    posterior u = *run->target;
+    few.n = RANK_SAMPLE;
+    few.share = NULL;
+    u.data = &few;
+    sampling s = {.u = &u, .cv = run->cv, .anchor = run->anchor, .draws = points};
+    s.to = calloc(points, sizeof *s.to);
+    double *w = new_doubles(points * d), *all = new_doubles((run->among->size + 1) * width);
+    double *own = all + run->among->size * width;
+    sbps_status status = s.to && w && all ? draw_points(run, &s, w, err) : fail_memory(err);
+    const row_sum what = {
+        .self = &s, .width = 2 * points, .scratch = room_size(&s), .add = add_rows};
+    if (status == SBPS_OK) status = row_sums(&few, &what, own, err);
+    if (status == SBPS_OK) {
+        own[2 * points] = (double)few.n;
+        own[2 * points + 1] = (double)run->data.n;
+        ranks_gather(run->among, own, all, width * sizeof *own);
+        *out = error_of(run->among, points, all);
+    }
+    for (size_t k = 0; s.to && k < points; k++) free(s.to[k].p);
+    free(s.at.p);
+    free(s.to);
+    free(w);
+    free(all);
+    return status;
+}
