@@ -108,6 +108,31 @@ TEST(influence_is_the_mean_square_slope_over_the_posterior)
     }
 }
 
+/* Where rows are only counted, the counts are those of the rows. */
+TEST(counts_are_those_of_rows)
+{
+    place p = place_make(regression_model(0), true);
+    float influence[INFLUENCE_ORDERS][ROWS];
+    double counts[INFLUENCE_ORDERS][STRATA_COUNTS];
+    const influence_place at = {p.m->w, p.m->w, p.factor};
+    influence_target by_row = {0}, counted = {.width = STRATA_COUNTS, .count = strata_add};
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
+        by_row.rows[i] = influence[i];
+        counted.counts[i] = i == 1 ? NULL : counts[i];
+    }
+    REQUIRE(influence_measure(p.t.u, &at, &by_row, NULL) == SBPS_OK);
+    REQUIRE(influence_measure(p.t.u, &at, &counted, NULL) == SBPS_OK);
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i += 2) {
+        strata_tally want, found;
+        REQUIRE(strata_count(p.t.data, influence[i], &want, NULL) == SBPS_OK);
+        strata_told(counts[i], &found);
+        CHECK(!memcmp(want.rows, found.rows, sizeof want.rows));
+        CHECK_NEAR(found.sum / want.sum, 1.0, 1e-12);
+        CHECK_NEAR(strata_squares(&found) / strata_squares(&want), 1.0, 1e-12);
+    }
+    place_close(&p);
+}
+
 /* The reference need not be where the posterior is. */
 TEST(influence_knows_a_reference_that_is_off)
 {

@@ -128,6 +128,41 @@ def stated_error():
         yield f"rank_bias {moved} is not {bias}"
 
 
+def sampled_error():
+    """The same of ranks with more rows than are looked at: rank_sample.c."""
+    import numpy
+    rows, dim = 140000, 4
+    call([SBPS, "simulate", "logistic", "--generate", "--rows", str(rows), "--dim", str(dim), "--seed", "7", "-o", "large.csv"])
+    data = numpy.loadtxt("large.csv", delimiter=",", skiprows=1)
+    y, x = data[:, 0], data[:, 1:]
+    options = ["--generate", str(rows), "--dim", str(dim), "--data-seed", "7", "--model", "logistic", "--no-intercept",
+               "--prior", "normal(0,100)", "--sampler", "sbps", "--ess", "50", "--draws", "20", "--progress", "off"]
+    squares = []
+    for seed in range(1, 7):
+        call([SBPS, "sample", "-o", "made.nc", "--seed", str(seed)] + options, 2)
+        squares.append(json.loads(call([SBPS, "summary", "made.nc", "--json"]))["run"]["rank_error"] ** 2)
+    stated = math.sqrt(sum(squares) / len(squares))
+    w = numpy.zeros(dim)
+    for _ in range(20):
+        p = 1 / (1 + numpy.exp(-x @ w))
+        hessian = (x * (p * (1 - p))[:, None]).T @ x + numpy.eye(dim) * 1e-4
+        w = w + numpy.linalg.solve(hessian, x.T @ (y - p) - w * 1e-4)
+    random = numpy.random.default_rng(2)
+    draws = w + random.multivariate_normal(numpy.zeros(dim), numpy.linalg.inv(hessian), 80)
+    at = (x @ w)[:, None]
+    e = x @ (draws - w).T
+    p = 1 / (1 + numpy.exp(-at))
+    rest = numpy.log1p(p * numpy.expm1(e)) - p * e - 0.5 * p * (1 - p) * e ** 2  # y drops out
+    found = []
+    for _ in range(10):
+        shards = rest[random.permutation(rows)].reshape(2, -1, rest.shape[1]).sum(1)
+        found.append(((2 * shards - shards.sum(0)).var(1)).mean())
+    true = math.sqrt(sum(found) / len(found))
+    print(f"rank_error from a sample {stated:.3g}, by its definition {true:.3g}")
+    if not 0.5 < stated / true < 2.0:
+        yield f"rank_error {stated} is not {true}"
+
+
 def main():
     try:
         version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=False).stdout
@@ -140,7 +175,7 @@ def main():
         return 77
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        wrong = [sentence for check in (stated_error, one_process, trusted_posterior) for sentence in check()]
+        wrong = [sentence for check in (stated_error, sampled_error, one_process, trusted_posterior) for sentence in check()]
         os.chdir(HERE)
     print("\n".join(wrong) or "nothing wrong")
     return 1 if wrong else 0
