@@ -1,10 +1,16 @@
-/* What (2) of ranks.c comes to where every rank's rows are random ones of the table, from a sample of them. With r_ik what the
+/* What (2) and (3) of ranks.c come to where every rank's rows are random ones of the table, from a sample of them. With r_ik what the
  * polynomial leaves of row i at draw k, less its mean over the draws, and S_k^2 the variance of r_ik between rows, a rank of
  * n of N rows sees
  *
  *   E (e_k - mean e)^2 = N^2 (1/n - 1/N) S_k^2                                                     (1)
  *
- * (Cochran 1977, Sampling Techniques, section 2.6), which is added up over draws and averaged over ranks. */
+ * (Cochran 1977, Sampling Techniques, section 2.6), which is added up over draws and averaged over ranks: the square of (2).
+ * Half the mean of R such squares varies over draws, too, the second order of (3). With V the variance over draws of what is
+ * expected of a square and s^2 its mean, errors nearly normal that add up to 0 over ranks make it
+ *
+ *   (V + 2 (V + s^4) / (R - 1)) / 4                                                                (2)
+ *
+ * Of the first order, shares n_r of unequal size leave 1/R - n_r/N of each rank's. */
 #include "run/rank_sample.h"
 #include "base/dense.h"
 #include "base/memory.h"
@@ -132,26 +138,59 @@ static sbps_status draw_points(const sbps_run *run, sampling *s, double *w, sbps
     return status;
 }
 
-/* sums: of every rank two numbers a draw, the rows they are of and those it has. */
-static double error_of(const ranks *among, size_t points, const double *sums)
+/* Of every rank two numbers a draw, the rows they are of and those it has. */
+typedef struct {
+    const double *of;
+    size_t ranks, points;
+    double looked, all; /* rows, of all ranks */
+} rank_sums;
+
+static double entry(const rank_sums *s, size_t rank, size_t at)
 {
-    size_t width = 2 * points + 2;
-    double spread = 0.0, all = 0.0, looked = 0.0, shares = 0.0;
-    for (size_t r = 0; r < among->size; r++) {
-        looked += sums[r * width + 2 * points];
-        all += sums[r * width + 2 * points + 1];
+    return s->of[rank * (2 * s->points + 2) + at];
+}
+
+static rank_sums sums_take(const ranks *among, size_t points, const double *of)
+{
+    rank_sums s = {.of = of, .ranks = among->size, .points = points};
+    for (size_t r = 0; r < s.ranks; r++) {
+        s.looked += entry(&s, r, 2 * points);
+        s.all += entry(&s, r, 2 * points + 1);
     }
-    for (size_t k = 0; k < points; k++) {
-        double sum = 0.0, square = 0.0;
-        for (size_t r = 0; r < among->size; r++) {
-            sum += sums[r * width + 2 * k];
-            square += sums[r * width + 2 * k + 1];
-        }
-        spread += fmax(square - sum * sum / looked, 0.0) / (looked - 1.0);
+    return s;
+}
+
+/* S_k^2 */
+static double spread_of(const rank_sums *s, size_t k)
+{
+    double sum = 0.0, square = 0.0;
+    for (size_t r = 0; r < s->ranks; r++) {
+        sum += entry(s, r, 2 * k);
+        square += entry(s, r, 2 * k + 1);
     }
-    for (size_t r = 0; r < among->size; r++)
-        shares += (1.0 / sums[r * width + 2 * points + 1] - 1.0 / all) / (double)among->size;
-    return sqrt(all * all * shares * spread / (double)(points - 1));
+    return fmax(square - sum * sum / s->looked, 0.0) / (s->looked - 1.0);
+}
+
+static void find_errors(const rank_sums *s, double *error, double *moved)
+{
+    double shares = 0.0, uneven = 0.0, sum = 0.0, squares = 0.0, points = (double)s->points;
+    for (size_t r = 0; r < s->ranks; r++) {
+        double own = entry(s, r, 2 * s->points + 1), even = 1.0 / (double)s->ranks;
+        shares += (1.0 / own - 1.0 / s->all) * even;
+        uneven += (even - own / s->all) * (even - own / s->all);
+    }
+    for (size_t k = 0; k < s->points; k++) {
+        double square = s->all * s->all * shares * spread_of(s, k); /* (1), mean of ranks */
+        sum += square;
+        squares += square * square;
+    }
+    double variance = (squares - sum * sum / points) / (points - 1.0);
+    double error2 = sum / (points - 1.0);
+    *error = sqrt(error2);
+    double others = fmax((double)s->ranks - 1.0, 1.0);
+    variance = fmax(variance, 0.0);
+    *moved = sqrt(uneven * error2 +
+                  0.25 * (variance + 2.0 * (variance + error2 * error2) / others)); /* (2) */
 }
 
 bool rank_sample_serves(const sbps_run *run)
@@ -160,7 +199,8 @@ bool rank_sample_serves(const sbps_run *run)
     return run->target->model->predictor && !data->in_order && rows_least(data) > RANK_SAMPLE;
 }
 
-sbps_status rank_sample_error(const sbps_run *run, size_t points, double *out, sbps_error *err)
+sbps_status rank_sample_errors(const sbps_run *run, size_t points, double *error, double *moved,
+                               sbps_error *err)
 {
     size_t d = run->target->dim, width = 2 * points + 2;
     rows few = run->data;
@@ -180,7 +220,8 @@ sbps_status rank_sample_error(const sbps_run *run, size_t points, double *out, s
         own[2 * points] = (double)few.n;
         own[2 * points + 1] = (double)run->data.n;
         ranks_gather(run->among, own, all, width * sizeof *own);
-        *out = error_of(run->among, points, all);
+        const rank_sums sums = sums_take(run->among, points, all);
+        find_errors(&sums, error, moved);
     }
     for (size_t k = 0; s.to && k < points; k++) free(s.to[k].p);
     free(s.at.p);

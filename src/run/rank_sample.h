@@ -8,6 +8,8 @@
 
 /* Are they random ones of the table, and more than that? */
 bool rank_sample_serves(const sbps_run *run);
-sbps_status rank_sample_error(const sbps_run *run, size_t points, double *out, sbps_error *err);
+/* rank_error and rank_bias. */
+sbps_status rank_sample_errors(const sbps_run *run, size_t points, double *error, double *moved,
+                               sbps_error *err);
 
 #endif

@@ -31,7 +31,9 @@
 #include <math.h>
 #include <string.h>
 
-#define POINTS ((size_t)8) /* of (2) and (3) */
+#define POINTS     ((size_t)32) /* of (2) and (3): squares of cubes have long tails */
+#define POINTS_FEW ((size_t)8)  /* where each is a pass through many rows */
+#define MANY_ROWS  ((size_t)1 << 20)
 
 /* ---- what several can do ---- */
 
@@ -195,7 +197,13 @@ static sbps_status shard_open(const sbps_run *run, shard *s, sbps_error *err)
     return SBPS_OK;
 }
 
-/* What the control variate's polynomial leaves of the shard at POINTS draws. `room`: dim (dim + 3). */
+/* Alike on all ranks. */
+static size_t points_of(const sbps_run *run)
+{
+    return rows_least(&run->data) > MANY_ROWS && run->data.in_order ? POINTS_FEW : POINTS;
+}
+
+/* What the control variate's polynomial leaves of the shard at its draws. `room`: dim (dim + 3). */
 static sbps_status find_rests(const sbps_run *run, const shard *s, double *room, double *rest,
                               sbps_error *err)
 {
@@ -206,7 +214,7 @@ static sbps_status find_rests(const sbps_run *run, const shard *s, double *room,
     bool second = run->cv && run->cv->hessian;
     if (status == SBPS_OK && second)
         status = posterior_hessian(&s->u, run->anchor, hessian, err);
-    for (size_t i = 0; i < POINTS && status == SBPS_OK; i++) {
+    for (size_t i = 0; i < points_of(run) && status == SBPS_OK; i++) {
         laplace_draw(d, run->reference->w, run->factor, &random, w);
         for (size_t j = 0; j < d; j++) away[j] = w[j] - run->anchor[j];
         status = posterior_value(&s->u, w, &rest[i], err);
@@ -217,49 +225,52 @@ static sbps_status find_rests(const sbps_run *run, const shard *s, double *room,
     return status;
 }
 
-static double variance_of(const double *e)
+static double variance_of(size_t points, const double *e)
 {
     double mean = 0.0, square = 0.0;
-    for (size_t i = 0; i < POINTS; i++) mean += e[i] / (double)POINTS;
-    for (size_t i = 0; i < POINTS; i++) square += (e[i] - mean) * (e[i] - mean);
-    return square / (double)(POINTS - 1);
+    for (size_t i = 0; i < points; i++) mean += e[i] / (double)points;
+    for (size_t i = 0; i < points; i++) square += (e[i] - mean) * (e[i] - mean);
+    return square / (double)(points - 1);
 }
 
 /* e[i] of a rank less their mean. rests: of every rank, each with the factor that it takes its own by behind them. */
-static void errors_of(const ranks *among, const double *rests, size_t rank, double *e)
+static void errors_of(const sbps_run *run, const double *rests, size_t rank, double *e)
 {
     const double *of = rests + rank * (POINTS + 1);
+    size_t points = points_of(run);
     double mean = 0.0;
-    for (size_t i = 0; i < POINTS; i++) {
+    for (size_t i = 0; i < points; i++) {
         double total = 0.0;
-        for (size_t r = 0; r < among->size; r++) total += rests[r * (POINTS + 1) + i];
+        for (size_t r = 0; r < run->among->size; r++) total += rests[r * (POINTS + 1) + i];
         e[i] = of[POINTS] * of[i] - total;
-        mean += e[i] / (double)POINTS;
+        mean += e[i] / (double)points;
     }
-    for (size_t i = 0; i < POINTS; i++) e[i] -= mean;
+    for (size_t i = 0; i < points; i++) e[i] -= mean;
 }
 
 static void note_errors(sbps_run *run, const double *rests)
 {
-    const ranks *among = run->among;
-    double first[POINTS] = {0}, second[POINTS] = {0}, sum = 0.0, size = (double)among->size;
-    for (size_t r = 0; r < among->size; r++) {
+    size_t points = points_of(run);
+    double first[POINTS] = {0}, second[POINTS] = {0}, sum = 0.0,
+           size = (double)run->among->size;
+    for (size_t r = 0; r < run->among->size; r++) {
         double e[POINTS];
-        errors_of(among, rests, r, e);
-        sum += variance_of(e) / size;
-        for (size_t i = 0; i < POINTS; i++) {
+        errors_of(run, rests, r, e);
+        sum += variance_of(points, e) / size;
+        for (size_t i = 0; i < points; i++) {
             first[i] += e[i] / size;
             second[i] += 0.5 * e[i] * e[i] / size;
         }
     }
     run->rank_error = sqrt(sum);
-    run->rank_bias = sqrt(variance_of(first) + variance_of(second));
+    run->rank_bias = sqrt(variance_of(points, first) + variance_of(points, second));
 }
 
 sbps_status ranks_measure_error(sbps_run *run, sbps_error *err)
 {
     if (!run->among || ranks_in_step(run)) return SBPS_OK;
-    if (rank_sample_serves(run)) return rank_sample_error(run, POINTS, &run->rank_error, err);
+    if (rank_sample_serves(run))
+        return rank_sample_errors(run, POINTS, &run->rank_error, &run->rank_bias, err);
     shard s;
     size_t d = run->target->dim;
     double own[POINTS + 1] = {0};

@@ -137,11 +137,11 @@ def sampled_error():
     y, x = data[:, 0], data[:, 1:]
     options = ["--generate", str(rows), "--dim", str(dim), "--data-seed", "7", "--model", "logistic", "--no-intercept",
                "--prior", "normal(0,100)", "--sampler", "sbps", "--ess", "50", "--draws", "20", "--progress", "off"]
-    squares = []
+    runs = []
     for seed in range(1, 7):
         call([SBPS, "sample", "-o", "made.nc", "--seed", str(seed)] + options, 2)
-        squares.append(json.loads(call([SBPS, "summary", "made.nc", "--json"]))["run"]["rank_error"] ** 2)
-    stated = math.sqrt(sum(squares) / len(squares))
+        runs.append(json.loads(call([SBPS, "summary", "made.nc", "--json"]))["run"])
+    stated, moved = (math.sqrt(sum(told[name] ** 2 for told in runs) / len(runs)) for name in ("rank_error", "rank_bias"))
     w = numpy.zeros(dim)
     for _ in range(20):
         p = 1 / (1 + numpy.exp(-x @ w))
@@ -153,14 +153,21 @@ def sampled_error():
     e = x @ (draws - w).T
     p = 1 / (1 + numpy.exp(-at))
     rest = numpy.log1p(p * numpy.expm1(e)) - p * e - 0.5 * p * (1 - p) * e ** 2  # y drops out
-    found = []
+    found, left = [], []
+    cut = [-(-rows // 512) // 2 * 512, rows]  # as ranks have them: in blocks of 512
     for _ in range(10):
-        shards = rest[random.permutation(rows)].reshape(2, -1, rest.shape[1]).sum(1)
-        found.append(((2 * shards - shards.sum(0)).var(1)).mean())
-    true = math.sqrt(sum(found) / len(found))
-    print(f"rank_error from a sample {stated:.3g}, by its definition {true:.3g}")
+        order = random.permutation(rows)
+        shards = numpy.array([rest[order[: cut[0]]].sum(0), rest[order[cut[0]:]].sum(0)])
+        error = shards * [[rows / cut[0]], [rows / (rows - cut[0])]] - shards.sum(0)
+        error -= error.mean(1, keepdims=True)
+        found.append(error.var(1).mean())
+        left.append(error.mean(0).var() + (error ** 2 / 2).mean(0).var())
+    true, bias = math.sqrt(sum(found) / len(found)), math.sqrt(sum(left) / len(left))
+    print(f"from a sample: rank_error {stated:.3g}, by its definition {true:.3g}; rank_bias {moved:.2g}, {bias:.2g}")
     if not 0.5 < stated / true < 2.0:
         yield f"rank_error {stated} is not {true}"
+    if not 0.2 < moved / bias < 3.0:
+        yield f"rank_bias {moved} is not {bias}"
 
 
 def main():
