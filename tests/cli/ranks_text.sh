@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# Text that ranks read in shares: the bits of set-up are those of one process, whatever the text, and each rank reads its part of the
+# bytes; what is wrong is told once, by the sentence of one process.
+. "$(dirname "$0")/common.sh"
+
+mpirun --version 2>/dev/null | grep -q 'Open MPI' || { echo "no mpirun of Open MPI: skipped"; exit 77; }
+OMPI_COMM_WORLD_SIZE=2 "$sbps" list models >/dev/null 2>.err
+grep -q 'without MPI' .err && { echo "built without MPI: skipped"; exit 77; }
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl_base_warn_component_unused=0
+export SBPS_SHARE_TEXT=1 # bytes from which text is read in shares
+
+# same NAME RANKS ARGUMENT...: laplace has the bytes of one process.
+same() {
+    local name=$1 ranks=$2 count
+    shift 2
+    "$sbps" laplace "$@" --json >one.json 2>one.err || fault "$name" "$(cat one.err)"
+    for count in $ranks; do
+        try "$name on $count" 0 '"potential"' '.*' mpirun -n "$count" "$sbps" laplace "$@" --json
+        cmp -s one.json .out || fault "$name on $count" "$(diff one.json .out | head -n 3)"
+        cmp -s one.err .err || fault "$name on $count" "other words: $(diff one.err .err | head -n 3)"
+    done
+}
+
+# ---- texts of numbers ----
+"$sbps" simulate logistic --rows 20000 --dim 3 --seed 2 -o logistic.csv || exit 1
+same 'one file' '2 4 7' logistic.csv --model logistic --target y
+(head -n 1 logistic.csv; tail -n +2 logistic.csv | LC_ALL=C sort -g) >sorted.csv # by the target
+same 'sorted by the target' 4 sorted.csv --model logistic --target y
+same 'as the file has them' 4 sorted.csv --model logistic --target y --no-shuffle
+sed 's/$/\r/' logistic.csv | head -c -2 >returns.csv
+same 'returns, and no end of the last line' 4 returns.csv --model logistic --target y
+"$sbps" simulate linear --rows 100000 --dim 12 --seed 3 -o linear.csv || exit 1 # more rows than are permuted at once
+same 'piles, standardized floats' '2 7' linear.csv --model linear --target y --standardize --storage float
+
+# ---- several files: lengths that differ, more than ranks and fewer ----
+head -n 1 logistic.csv >names
+cut_off() { # NAME FIRST LAST: rows
+    (cat names; tail -n +2 logistic.csv | sed -n "$2,$3p") >"$1"
+}
+cut_off part-1.csv 1 300; cut_off part-2.csv 301 15000; cut_off part-3.csv 15001 15001; cut_off part-4.csv 1 0; cut_off part-5.csv 15002 20000
+same 'several files' '2 7' 'part-*.csv' --model logistic --target y
+
+# ---- levels that ranks meet one by one, missing cells, a column of numbers until its last lines ----
+awk 'BEGIN { srand(4); print "y,kind,colour,late,a"; for (i = 0; i < 16000; i++) {
+    late = i == 15990 ? "many" : i % 4
+    printf "%s,k%d,%s,%s,%.4f\n", rand() < 0.3 + 0.02 * (i % 4) ? "yes" : "no", 40 - int(i / 800), i % 89 == 5 ? "NA" : i % 3 ? "red" : "\"dark, blue\"", late, rand() } }' >levels.csv
+same 'levels' '2 4 7' levels.csv --model logistic --target y --missing drop
+same 'a formula' 4 levels.csv 'y ~ colour * late + a' --model logistic --missing drop
+try 'what is told of them' 0 'logistic' "[0-9]+ of 16000 rows are left out, where cells are missing: 'colour' .[0-9]+." \
+    mpirun -n 4 "$sbps" map levels.csv --model logistic --target y --missing drop
+[ "$(grep -c 'rows are left out' .err)" -eq 1 ] || fault 'what is told of them' 'more than one rank speaks'
+
+# ---- a run, and its checkpoint, which knows the table by its hash ----
+sample=(sample 'part-*.csv' --model logistic --target y --seed 4 --progress off --draws 50 --sampler sbps)
+try 'in shares' 0 '' 'ranks     2' mpirun -n 2 "$sbps" "${sample[@]}" --ess 60 --checkpoint state -o run.nc
+SBPS_SHARE_TEXT=1000000000 try 'goes on from all of it' 0 '' 'ranks     2' mpirun -n 2 "$sbps" "${sample[@]}" --ess 120 --resume state -o run.nc
+
+# ---- what is wrong is told once, as one process tells it ----
+wrong() { # NAME RANKS FILES: the sentence of one process, once
+    "$sbps" map "$3" --model logistic --target y 2>&1 >/dev/null | grep '^sbps:' >want
+    [ -s want ] || fault "$1" 'one process finds nothing wrong'
+    try "$1" 1 '' "$(sed 's/[][().*+?$^|\\]/./g; s/^sbps: //' want)" mpirun -n "$2" "$sbps" map "$3" --model logistic --target y
+    [ "$(grep -cF "$(sed 's/^sbps: //' want)" .err)" -eq 1 ] || fault "$1" "not once: $(grep '^sbps' .err)"
+}
+cp part-5.csv kept
+sed -i '4321s/,[^,]*$/,1e999/' part-5.csv
+wrong 'a cell of the last file' 4 'part-*.csv'
+grep -q 'part-5.csv:4321: column' want || fault 'a cell of the last file' "$(cat want)"
+sed -i '9000s/,[^,]*$//; 12000s/,.*/,/' part-2.csv
+wrong 'the first of several' 7 'part-*.csv'
+grep -q 'part-2.csv:9000: want' want || fault 'the first of several' "$(cat want)"
+cp kept part-5.csv
+
+# ---- each rank reads its part, twice: less than half of what one would read ----
+cat >counted.sh <<'EOF'
+"$@" >/dev/null || exit
+while read -r key value; do [ "$key" = rchar: ] && echo "$value"; done </proc/$$/io
+exit 0
+EOF
+size=$(stat -c %s linear.csv)
+try 'bytes read' 0 '^[0-9 ]+$' '' mpirun -n 7 bash counted.sh "$sbps" map linear.csv --model linear --target y --threads 1
+[ "$(wc -l <.out)" -eq 7 ] || fault 'bytes read' "$(cat .out)"
+awk -v size="$size" '$1 > 2 * size / 7 + 3000000 || $1 < size / 7 { exit 1 }' .out || fault 'bytes read' "of $size: $(tr '\n' ' ' <.out)"
+
+finish
