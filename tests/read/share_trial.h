@@ -1,0 +1,105 @@
+/* A text read in shares by ranks that are threads, and read whole and shared out then: is it the same? Include after
+ * check.h. */
+#ifndef TESTS_READ_SHARE_TRIAL_H
+#define TESTS_READ_SHARE_TRIAL_H
+
+#include "data/share.h"
+#include "ranks_by_threads.h"
+#include "read/fixture.h"
+
+static const size_t teams[] = {2, 4, 7};
+#define TEAMS (sizeof teams / sizeof *teams)
+
+typedef struct {
+    const char *path;
+    rows_spec spec;
+    bool shared; /* it can be read in shares, */
+    bool anyhow; /* or not */
+    size_t wrong[TEAM_MOST];
+} trial;
+
+static bool same_text(const char *a, const char *b)
+{
+    return (!a && !b) || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_bytes(const void *a, const void *b, size_t size)
+{
+    return (!a && !b) || (a && b && memcmp(a, b, size) == 0);
+}
+
+static bool same_entries(const rows *a, const rows *b)
+{
+    if (!a->start || !b->start) return !a->start && !b->start;
+    return same_bytes(a->start, b->start, (a->n + 1) * sizeof *a->start) &&
+           same_bytes(a->column, b->column, a->start[a->n] * sizeof *a->column) &&
+           same_bytes(a->value, b->value, a->start[a->n] * sizeof *a->value);
+}
+
+static bool same_share(const row_share *a, const row_share *b)
+{
+    return a && b && a->first == b->first && a->whole == b->whole && a->least == b->least &&
+           a->origin == b->origin;
+}
+
+static bool same_table(const rows *a, const rows *b)
+{
+    bool same = same_rows(a, b) && a->storage == b->storage && same_entries(a, b) &&
+                same_bytes(a->x_float, b->x_float, a->n * a->stride * sizeof(float)) &&
+                same_text(a->notes, b->notes) && same_text(a->design, b->design) &&
+                same_text(a->source, b->source) && a->dropped == b->dropped &&
+                a->seed == b->seed && a->in_order == b->in_order &&
+                a->label_count == b->label_count && same_share(a->share, b->share);
+    for (size_t k = 0; same && k < a->label_count; k++)
+        same = same_text(a->labels[k], b->labels[k]);
+    return same;
+}
+
+/* As every rank did before: all of it, and then its share. */
+static void read_whole(const trial *t, ranks *among, rows **out, sbps_error *err)
+{
+    rows_spec spec = t->spec;
+    spec.part_bytes = 0;
+    if (rows_read(t->path, &spec, out, err) != SBPS_OK) return;
+    if (rows_share_out(*out, among, err) == SBPS_OK) return;
+    rows_destroy(*out);
+    *out = NULL;
+}
+
+static void read_both(ranks *among, void *self)
+{
+    trial *t = self;
+    rows *whole = NULL, *share = NULL;
+    sbps_error want = {0}, got = {0};
+    rows_spec spec = t->spec;
+    spec.among = among;
+    spec.share_least = 1;
+    read_whole(t, among, &whole, &want);
+    rows_read(t->path, &spec, &share, &got);
+    bool alone = share && !share->share; /* fell back: all of it is here */
+    if (alone) rows_share_out(share, among, &got);
+    bool same = share && whole ? same_table(share, whole)
+                               : !share && !whole && same_text(got.text, want.text);
+    if (!same)
+        printf("rank %zu of %zu: got '%s', want '%s'\n", among->rank, among->size,
+               share ? "a table" : got.text, whole ? "a table" : want.text);
+    bool otherwise = share && alone == t->shared && !t->anyhow;
+    if (otherwise) printf("%s\n", alone ? "read whole" : "read in shares");
+    t->wrong[among->rank] = !same || otherwise;
+    rows_destroy(whole);
+    rows_destroy(share);
+}
+
+static void check_path(const char *path, rows_spec spec, bool shared)
+{
+    for (size_t k = 0; k < TEAMS; k++) {
+        trial t = {.path = path, .spec = spec, .shared = shared};
+        t.spec.seed = 5;
+        t.spec.threads = 1 + (unsigned)k % 3;
+        t.spec.part_bytes = k > 0 ? 3000 : 0;
+        team_run(teams[k], read_both, &t);
+        for (size_t r = 0; r < teams[k]; r++) CHECK(t.wrong[r] == 0);
+    }
+}
+
+#endif
