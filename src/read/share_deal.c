@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS     ((size_t)64) /* that a stretch is read in, unless they would be too small */
+#define ROUNDS     ((size_t)128) /* that a stretch is read in, unless they would be too small */
 #define ROUND_MOST ((size_t)32 << 20) /* bytes of text */
 #define RECORD     ((size_t)1)        /* words of a record before its row */
 
