@@ -126,9 +126,9 @@ TEST(piles_smaller_and_larger_than_shares)
     for (size_t size = 1; size <= 7; size++) compare(65537, size, 1, false);
     compare(200003, 2, 16384, false);
     compare(200003, 7, 16384, false);
-    compare(1000001, 3, 16384, false);
-    compare(1000001, 8, 1, false);
-    compare(1000001, 8, 1, true);
+    compare(300001, 3, 16384, false);
+    compare(600001, 8, 1, false);
+    compare(300001, 8, 1, true);
 }
 
 /* A stream goes on from any word as if those before it had been asked for. */
