@@ -409,6 +409,16 @@ SBPS_API void sbps_watch_end(sbps_watch *watch, const sbps_run *run, const char 
 
 /* ---- rows to come ---- */
 
+/* Rows that lie in memory, for what otherwise reads a file of them: the same cells give the same answer. */
+typedef struct {
+    size_t struct_size; /* sizeof(sbps_frame) */
+    size_t rows,
+        count; /* columns: as sbps_table_from_columns has them, borrowed for the call */
+    const sbps_column *columns;
+    /* In the place of columns: a stream, as sbps_table_from_arrow has it, which is read once and released. */
+    struct ArrowArrayStream *stream;
+} sbps_frame;
+
 typedef struct {
     size_t struct_size; /* sizeof(sbps_prediction) */
     const char *
@@ -425,6 +435,8 @@ typedef struct {
     bool (*take)(void *self, const char *bytes, size_t count);
     void *self;
     const char *encoding; /* of the text: "utf-8", "latin1", "windows-1252"; NULL: utf-8 */
+    /* Rows in memory in the place of a file: `data` is then what sentences call them; NULL: table. */
+    const sbps_frame *frame;
 } sbps_prediction;
 
 typedef struct {
@@ -453,6 +465,8 @@ typedef struct {
     uint64_t seed;        /* of the sample and of responses drawn */
     unsigned threads;     /* 0: as many as there are processors */
     const char *encoding; /* of the text, as in sbps_prediction */
+    const sbps_frame *
+        frame; /* likewise; a stream will not do for several runs, nor for a page by all rows */
 } sbps_scoring;
 
 /* How well the run predicts rows that it has not seen, whose target is known: SBPS_TEXT or SBPS_JSON, see

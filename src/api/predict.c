@@ -1,58 +1,106 @@
 /* Rows to come, for a caller. */
 #include "predict/predict.h"
+#include "api/scoring.h"
 #include "api/sized.h"
 #include "check/check.h"
 #include "predict/score.h"
 
+/* Rows in memory have a name, too. */
+static sbps_status take_frame(const sbps_frame **frame, sbps_frame *full, const char **data,
+                              sbps_error *err)
+{
+    const sbps_frame *given = *frame;
+    *frame = NULL;
+    if (!given) return SBPS_OK;
+    sbps_status status = sized_take("sbps_frame", given, sizeof *full, full, err);
+    if (status == SBPS_OK) *frame = full;
+    if (!*data) *data = "table";
+    return status;
+}
+
+void leave_frame(const sbps_frame *frame)
+{
+    if (frame && frame->stream && frame->stream->release) frame->stream->release(frame->stream);
+}
+
+sbps_status take_scoring(const sbps_scoring *how, scoring_taken *out, const char **data,
+                         sbps_error *err)
+{
+    out->how.frame = NULL;
+    sbps_status status = sized_take("sbps_scoring", how, sizeof out->how, &out->how, err);
+    return status == SBPS_OK ? take_frame(&out->how.frame, &out->frame, data, err) : status;
+}
+
+static sbps_status need_rows(const char *data, sbps_error *err)
+{
+    return data ? SBPS_OK : fail(err, SBPS_BAD_ARG, "which rows? There is no name of a file");
+}
+
 sbps_status sbps_predict(const sbps_result *r, const char *run, const char *data,
                          const sbps_prediction *how, sbps_predicted *out, sbps_error *err)
 {
-    sbps_prediction full;
+    sbps_prediction full = {0};
     sbps_predicted told;
+    sbps_frame frame;
     sbps_status status = sized_take("sbps_prediction", how, sizeof full, &full, err);
+    if (status == SBPS_OK) status = take_frame(&full.frame, &frame, &data, err);
     if (status == SBPS_OK) status = sized_check("sbps_predicted", out, err);
-    if (status != SBPS_OK) return status;
-    status = predict_rows(r, run, data, &full, &told, err);
-    sized_give(&told, sizeof told, out);
+    if (status == SBPS_OK) status = need_rows(data, err);
+    if (status == SBPS_OK) {
+        status = predict_rows(r, run, data, &full, &told, err);
+        sized_give(&told, sizeof told, out);
+    }
+    leave_frame(full.frame);
+    return status;
+}
+
+typedef sbps_status report_maker(const result *r, const char *run, const char *data,
+                                 const sbps_scoring *how, sbps_format format, char **out,
+                                 sbps_error *err);
+
+static sbps_status report(report_maker *make, const sbps_result *r, const char *run,
+                          const char *data, const sbps_scoring *how, sbps_format format,
+                          char **out, sbps_error *err)
+{
+    scoring_taken full;
+    *out = NULL;
+    sbps_status status = take_scoring(how, &full, &data, err);
+    if (status == SBPS_OK) status = need_rows(data, err);
+    if (status == SBPS_OK) status = make(r, run, data, &full.how, format, out, err);
+    leave_frame(full.how.frame);
     return status;
 }
 
 sbps_status sbps_score(const sbps_result *r, const char *run, const char *data,
                        const sbps_scoring *how, sbps_format format, char **out, sbps_error *err)
 {
-    sbps_scoring full;
-    *out = NULL;
-    sbps_status status = sized_take("sbps_scoring", how, sizeof full, &full, err);
-    return status == SBPS_OK ? score_report(r, run, data, &full, format, out, err) : status;
+    return report(score_report, r, run, data, how, format, out, err);
 }
 
 sbps_status sbps_loo(const sbps_result *r, const char *run, const char *data,
                      const sbps_scoring *how, sbps_format format, char **out, sbps_error *err)
 {
-    sbps_scoring full;
-    *out = NULL;
-    sbps_status status = sized_take("sbps_scoring", how, sizeof full, &full, err);
-    return status == SBPS_OK ? loo_report(r, run, data, &full, format, out, err) : status;
+    return report(loo_report, r, run, data, how, format, out, err);
 }
 
 sbps_status sbps_check(const sbps_result *r, const char *run, const char *data,
                        const sbps_scoring *how, sbps_format format, char **out, sbps_error *err)
 {
-    sbps_scoring full;
-    *out = NULL;
-    sbps_status status = sized_take("sbps_scoring", how, sizeof full, &full, err);
-    return status == SBPS_OK ? check_report(r, run, data, &full, format, out, err) : status;
+    return report(check_report, r, run, data, how, format, out, err);
 }
 
 sbps_status sbps_compare(const sbps_result *const *results, const char *const *runs,
                          size_t count, const char *data, const sbps_scoring *how,
                          sbps_format format, char **out, sbps_error *err)
 {
-    sbps_scoring full;
+    scoring_taken full;
     *out = NULL;
-    sbps_status status = sized_take("sbps_scoring", how, sizeof full, &full, err);
-    if (status != SBPS_OK) return status;
-    return compare_report(results, runs, count, data, &full, format, out, err);
+    sbps_status status = take_scoring(how, &full, &data, err);
+    if (status == SBPS_OK) status = need_rows(data, err);
+    if (status == SBPS_OK)
+        status = compare_report(results, runs, count, data, &full.how, format, out, err);
+    leave_frame(full.how.frame);
+    return status;
 }
 
 const char *sbps_result_data(const sbps_result *r)

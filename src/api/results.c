@@ -1,4 +1,5 @@
 /* Results for a caller: of a run or a file, read, told and written. */
+#include "api/scoring.h"
 #include "api/sized.h"
 #include "base/memory.h"
 #include "contrast/contrast.h"
@@ -109,12 +110,13 @@ sbps_status sbps_result_page_data(const sbps_result *r, const char *run, const c
                                   const sbps_scoring *how, char **out, sbps_error *err)
 {
     page_table *table = NULL;
-    sbps_scoring full;
+    scoring_taken full;
     *out = NULL;
-    sbps_status status = sized_take("sbps_scoring", how, sizeof full, &full, err);
-    if (status == SBPS_OK) status = page_table_open(r, run, data, &full, &table, err);
+    sbps_status status = take_scoring(how, &full, &data, err);
+    if (status == SBPS_OK) status = page_table_open(r, run, data, &full.how, &table, err);
     if (status == SBPS_OK) status = page_write(r, (page_extras){.table = table}, out, err);
     page_table_close(table);
+    leave_frame(full.how.frame);
     return status;
 }
 

@@ -198,6 +198,7 @@ static row_stream stream_of(gathering *g, const char *data, const sbps_scoring *
 {
     return (row_stream){.f = g->s->f,
                         .data = data,
+                        .frame = how->frame,
                         .wants = {.target = true, .trials = true},
                         .threads = how->threads,
                         .batch_bytes = 64,
@@ -303,12 +304,12 @@ static bool is_looked_at(const blueprint_column *c)
 }
 
 /* Columns of the text; a converted table has those of the design. */
-static sbps_status choose_columns(row_sample *s, const char *data, sbps_error *err)
+static sbps_status choose_columns(row_sample *s, const row_stream *from, sbps_error *err)
 {
     const blueprint *b = s->f->b;
     s->column = calloc(b->columns + b->names + 1, sizeof *s->column);
     if (!s->column) return fail_memory(err);
-    if (stream_is_table(data))
+    if (stream_is_table(from))
         for (size_t j = b->intercept; j < b->names; j++)
             s->column[s->columns++] = (sample_column){.at = j, .name = b->name[j]};
     else
@@ -346,7 +347,7 @@ sbps_status sample_make(const result *r, const char *run, const char *data,
     if (status != SBPS_OK) return status;
     out->classes = out->f->classes;
     out->replicates = replicates_to_make(r, how, out->f->draws);
-    status = choose_columns(out, data, err);
+    status = choose_columns(out, &(row_stream){.data = data, .frame = how->frame}, err);
     if (status == SBPS_OK) status = gather(out, run, data, how, left_out, err);
     if (status == SBPS_OK && out->rows < 2)
         status = fail(err, SBPS_BAD_DATA, "%s: too few rows have all that is needed", data);

@@ -210,6 +210,7 @@ static row_stream stream_of(pass *p, const char *data, const loo_choice *c)
 {
     return (row_stream){.f = p->f,
                         .data = data,
+                        .frame = c->frame,
                         .wants = {.target = true,
                                   .trials = true,
                                   .encoding = encoding_find(c->encoding ? c->encoding : "")},
@@ -344,8 +345,9 @@ sbps_status loo_make(const result *r, const char *run, const char *data,
     out->rows = out->places - out->lacking;
     if (status == SBPS_OK && out->rows < 2)
         status = fail(err, SBPS_BAD_DATA, "%s: too few rows have all that is needed", data);
+    const row_stream from = stream_of(&p, data, choice);
     if (status == SBPS_OK)
-        status = stream_origins(f, data, out->count, out->index, &out->row, err);
+        status = stream_origins(&from, out->count, out->index, &out->row, err);
     if (out->count == out->rows) {
         free(out->surrogate);
         out->surrogate = NULL;

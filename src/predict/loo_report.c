@@ -141,7 +141,8 @@ loo_choice loo_choice_of(const sbps_scoring *how)
                         .max_draws = how->max_draws,
                         .seed = how->seed,
                         .threads = how->threads,
-                        .encoding = how->encoding};
+                        .encoding = how->encoding,
+                        .frame = how->frame};
 }
 
 sbps_status loo_report(const result *r, const char *run, const char *data,
@@ -262,9 +263,11 @@ sbps_status compare_report(const result *const *r, const char *const *run, size_
     contender *c = calloc(count, sizeof *c);
     *out = NULL;
     sbps_status status = c ? check_targets(r, run, count, err) : fail_memory(err);
-    if (status == SBPS_OK && strcmp(data, "-") == 0)
-        status = fail(err, SBPS_BAD_ARG,
-                      "-: each run reads the table, and standard input can be read once");
+    bool stream = how->frame ? how->frame->stream != NULL : strcmp(data, "-") == 0;
+    if (status == SBPS_OK && stream)
+        status =
+            fail(err, SBPS_BAD_ARG, "%s: each run reads the table, and %s can be read once",
+                 data, how->frame ? "a stream" : "standard input");
     for (size_t k = 0; status == SBPS_OK && k < count; k++) {
         c[k].name = run[k];
         status = loo_make(r[k], run[k], data, &choice, &c[k].l, err);

@@ -48,6 +48,7 @@ typedef struct {
     uint64_t seed;
     unsigned threads;
     const char *encoding;     /* of the text; NULL: UTF-8 */
+    const sbps_frame *frame;  /* in the place of a file; NULL: none */
     const row_stream *beside; /* that the reading serves as well, where it is in two looks */
 } loo_choice;
 

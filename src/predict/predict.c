@@ -257,6 +257,7 @@ static sbps_status run_job(job *j, const char *data, sbps_predicted *out, sbps_e
     size_t cells = j->how->draws ? j->f->draws * CELL_BYTES : LINE_BYTES;
     const row_stream s = {.f = j->f,
                           .data = data,
+                          .frame = j->how->frame,
                           .wants = {.target = density,
                                     .trials = density || j->kind == FORECAST_OUTCOME,
                                     .encoding = j->encoding},
@@ -331,7 +332,8 @@ sbps_status predict_rows(const result *r, const char *run, const char *data,
     j.f = f;
     j.made = calloc(SLOTS_MOST, sizeof *j.made);
     if (status == SBPS_OK && !j.made) status = fail_memory(err);
-    if (status == SBPS_OK) status = stream_origins(f, data, 0, NULL, &j.origin, err);
+    const row_stream from = {.f = f, .data = data, .frame = how->frame};
+    if (status == SBPS_OK) status = stream_origins(&from, 0, NULL, &j.origin, err);
     if (status == SBPS_OK) status = write_job(&j, data, out, err);
     for (size_t k = 0; j.made && k < SLOTS_MOST; k++) text_free(&j.made[k]);
     free(j.made);

@@ -309,6 +309,7 @@ static sbps_status score_rows(scoring *j, const char *data, const sbps_scoring *
     if (status != SBPS_OK) return status;
     const row_stream s = {.f = j->f,
                           .data = data,
+                          .frame = how->frame,
                           .wants = {.target = true, .trials = true, .encoding = encoding},
                           .threads = how->threads,
                           .batch_bytes = sizeof(row_score),

@@ -3,8 +3,6 @@
 
 #include "base/threads.h"
 #include "base/workers.h"
-#include "data/origin.h"
-#include "data/table.h"
 #include "read/parts.h"
 #include "read/text_file.h"
 #include <stdio.h>
@@ -17,7 +15,9 @@
 typedef struct {
     const row_stream *s;
     row_source source;
-    rows *table; /* NULL: it is a text */
+    blueprint_frame *frame; /* NULL: it is a file */
+    rows *table;            /* NULL: it is a text, or a frame */
+    const plan *plan;       /* of these */
     unsigned threads;
     size_t enough; /* rows of a batch */
     chunks rows;
@@ -42,7 +42,7 @@ unsigned stream_threads(const row_stream *s)
 /* As other sentences about the same text call it. */
 static const char *name_of(const row_stream *s)
 {
-    return text_input_name(&(text_input){.path = s->data});
+    return s->frame ? s->data : text_input_name(&(text_input){.path = s->data});
 }
 
 /* ---- a block ---- */
@@ -68,7 +68,7 @@ static bool read_row(streaming *w, size_t index, double *row, seen_row *seen, ro
 {
     *state = ROW_WHOLE;
     if (w->table) return blueprint_table_row(w->s->f->b, w->table, index, seen);
-    return blueprint_row(w->s->f->b, &w->source, row, w->s->wants, seen, state);
+    return blueprint_row(w->s->f->b, w->plan, row, w->s->wants, seen, state);
 }
 
 /* To those who keep a sample. */
@@ -263,23 +263,32 @@ static sbps_status open_room(streaming *w, sbps_error *err)
     return status;
 }
 
-bool stream_is_table(const char *data)
+/* A text, or a frame. */
+static sbps_status open_plan(streaming *w, column_types *found, sbps_error *err)
 {
-    return strcmp(data, "-") != 0 && table_recognise(data);
+    const row_stream *s = w->s;
+    const row_taker taker = {take, w, false};
+    sbps_status status;
+    if (s->frame) {
+        status = blueprint_frame_open(s->f->b, s->data, s->frame, s->wants, s->threads, &taker,
+                                      &w->frame, err);
+        if (status == SBPS_OK) w->plan = blueprint_frame_plan(w->frame);
+    } else {
+        status = blueprint_open(s->f->b, s->data, s->wants, found, &w->source, err);
+        w->plan = w->source.plan;
+    }
+    if (status == SBPS_OK) chunks_init(&w->rows, w->plan->width, false);
+    return status;
 }
 
 static sbps_status open_streaming(streaming *w, column_types *found, sbps_error *err)
 {
     const row_stream *s = w->s;
-    size_t width = 0;
     sbps_status status = open_room(w, err);
     if (status != SBPS_OK) return status;
-    if (stream_is_table(s->data))
-        status = blueprint_table(s->f->b, s->data, &w->table, err);
-    else {
-        status = blueprint_open(s->f->b, s->data, s->wants, found, &w->source, err);
-        if (status == SBPS_OK) chunks_init(&w->rows, width = w->source.plan->width, false);
-    }
+    status = stream_is_table(s) ? blueprint_table(s->f->b, s->data, &w->table, err)
+                                : open_plan(w, found, err);
+    size_t width = w->plan ? w->plan->width : 0;
     if (status == SBPS_OK && s->keep > 0)
         status = keeping_open(&w->kept, s->keep, width, s->keep_seed, err);
     if (status == SBPS_OK && s->beside)
@@ -301,7 +310,8 @@ static void close_streaming(streaming *w)
     keeping_clear(&w->kept);
     keeping_clear(&w->beside);
     chunks_clear(&w->rows);
-    if (!w->table) source_close(&w->source);
+    if (!w->table && !w->frame) source_close(&w->source);
+    blueprint_frame_close(w->frame);
     rows_destroy(w->table);
 }
 
@@ -311,7 +321,8 @@ static sbps_status do_text(streaming *w, sbps_error *err)
 {
     const rows_spec spec = {.threads = w->s->threads};
     const row_taker taker = {take, w, false};
-    sbps_status status = parts_read(&w->source, &spec, &taker, err);
+    sbps_status status = w->frame ? blueprint_frame_read(w->frame, err)
+                                  : parts_read(&w->source, &spec, &taker, err);
     return status == SBPS_OK ? do_batch(w, err) : status;
 }
 
@@ -334,6 +345,13 @@ static sbps_status look_again(streaming *w, const row_stream *s, row_keeping *ke
     return status == SBPS_OK ? do_listed(w, err) : status;
 }
 
+static sbps_status fail_empty(const row_stream *s, sbps_error *err)
+{
+    bool read = s->frame && s->frame->stream;
+    return fail(err, SBPS_BAD_DATA, "%s: the %s has no rows%s", name_of(s),
+                read ? "stream" : "table", read ? ", or was read before" : "");
+}
+
 sbps_status stream_rows(const row_stream *s, stream_count *out, sbps_error *err)
 {
     *out = (stream_count){0};
@@ -341,40 +359,12 @@ sbps_status stream_rows(const row_stream *s, stream_count *out, sbps_error *err)
     column_types found = {0};
     sbps_status status = open_streaming(&w, &found, err);
     if (status == SBPS_OK) status = w.table ? do_table(&w, err) : do_text(&w, err);
-    if (status == SBPS_OK && out->rows == 0)
-        status = fail(err, SBPS_BAD_DATA, "%s: the table has no rows", name_of(s));
+    if (status == SBPS_OK && out->rows == 0) status = fail_empty(s, err);
     size_t whole = out->rows - out->lacking - out->not_finite;
     if (status == SBPS_OK && s->keep > 0) status = look_again(&w, s, &w.kept, whole, err);
     if (status == SBPS_OK && s->beside)
         status = look_again(&w, s->beside, &w.beside, whole, err);
     close_streaming(&w);
     column_types_clear(&found);
-    return status;
-}
-
-static sbps_status find_origins(const rows *r, size_t count, const size_t *place, size_t **out,
-                                sbps_error *err)
-{
-    if (!place) count = r->n;
-    size_t *origin = malloc((count + 1) * sizeof *origin);
-    if (!origin) return fail_memory(err);
-    for (size_t i = 0; i < count; i++) origin[i] = place ? place[i] : i;
-    sbps_status status = rows_origins(r, count, origin, err);
-    if (status == SBPS_OK)
-        *out = origin;
-    else
-        free(origin);
-    return status;
-}
-
-sbps_status stream_origins(const forecast *f, const char *data, size_t count,
-                           const size_t *place, size_t **out, sbps_error *err)
-{
-    rows *r;
-    *out = NULL;
-    if (!stream_is_table(data)) return SBPS_OK;
-    sbps_status status = blueprint_table(f->b, data, &r, err);
-    if (status == SBPS_OK && !r->groups) status = find_origins(r, count, place, out, err);
-    rows_destroy(r);
     return status;
 }

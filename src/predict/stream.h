@@ -9,6 +9,8 @@
 typedef struct row_stream {
     const forecast *f;
     const char *data; /* its path; - is standard input */
+    const sbps_frame *
+        frame; /* rows in memory in the place of the file, `data` is what they are called; NULL: none */
     blueprint_wants wants;
     unsigned threads; /* 0: as many as there are processors */
     size_t
@@ -42,11 +44,11 @@ typedef struct {
 
 /* Rows of a converted table lie in a random order. Where in the text were those at `count` places (NULL: at all), rows that
  * were left out not counted? NULL in *out: the data are a text, or have groups, whose rows lie together. */
-sbps_status stream_origins(const forecast *f, const char *data, size_t count,
-                           const size_t *place, size_t **out, sbps_error *err);
+sbps_status stream_origins(const row_stream *s, size_t count, const size_t *place, size_t **out,
+                           sbps_error *err);
 
-/* Is it a converted table? */
-bool stream_is_table(const char *data);
+/* Are its data a converted table? */
+bool stream_is_table(const row_stream *s);
 
 #define SLOTS_MOST ((size_t)1024)
 unsigned stream_threads(const row_stream *s);

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/printable.h"
 #include "read/design.h"
-#include "read/source.h"
+#include "read/parts.h"
 
 #define BLUEPRINT_VERSION 1
 
@@ -74,10 +74,24 @@ typedef struct {
     const uint16_t *encoding; /* of the text: encoding.h; NULL: UTF-8 */
 } blueprint_wants;
 
+/* A plan that reads the columns that are needed into their slots; `path` is borrowed. Also after a failure *out is to be
+ * destroyed. */
+sbps_status blueprint_plan(const blueprint *b, const char *path, const columns *c,
+                           blueprint_wants wants, plan **out, sbps_error *err);
 /* A source whose plan reads the columns that are needed into their slots, row by row; missing cells are NAN, and
  * levels that the table had not have codes from its number on. Close it also after a failure. */
 sbps_status blueprint_open(const blueprint *b, const char *path, blueprint_wants wants,
                            column_types *found, row_source *s, sbps_error *err);
+
+/* The same of rows in memory, which `to` has as they come; sentences call them `name`. What is given is borrowed until
+ * it is closed, which it is to be also after a failure. */
+typedef struct blueprint_frame blueprint_frame;
+sbps_status blueprint_frame_open(const blueprint *b, const char *name, const sbps_frame *from,
+                                 blueprint_wants wants, unsigned threads, const row_taker *to,
+                                 blueprint_frame **out, sbps_error *err);
+const plan *blueprint_frame_plan(const blueprint_frame *f);
+sbps_status blueprint_frame_read(blueprint_frame *f, sbps_error *err);
+void blueprint_frame_close(blueprint_frame *f);
 
 /* What varies from group to group: a term (left | factor). */
 size_t blueprint_terms(const blueprint *b);
@@ -105,8 +119,8 @@ typedef struct {
 /* Close it also after a failure. */
 sbps_status seen_open(const blueprint *b, seen_row *to, sbps_error *err);
 void seen_close(seen_row *to);
-/* `row` as read from `s`, which may be written to; false: no memory. */
-bool blueprint_row(const blueprint *b, const row_source *s, double *row, blueprint_wants wants,
+/* `row` as read by the plan, which may be written to; false: no memory. */
+bool blueprint_row(const blueprint *b, const plan *p, double *row, blueprint_wants wants,
                    seen_row *to, row_state *state);
 /* Whether the target counts successes of trials. */
 bool blueprint_counted(const blueprint *b);

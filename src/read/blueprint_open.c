@@ -109,13 +109,12 @@ static sbps_status use_columns(const blueprint *b, plan *p, const bool *wanted, 
 }
 
 /* A plan that reads cells and does no more; feature[] says of each slot which column of the file it is. */
-static sbps_status make_plan(const blueprint *b, row_source *s, const bool *wanted,
-                             sbps_error *err)
+static sbps_status make_plan(const blueprint *b, const char *path, const columns *c,
+                             const bool *wanted, plan **out, sbps_error *err)
 {
-    const columns *c = &s->names;
-    plan *p = s->plan = calloc(1, sizeof *p);
+    plan *p = *out = calloc(1, sizeof *p);
     if (!p) return fail_memory(err);
-    *p = (plan){.path = s->source->path,
+    *p = (plan){.path = path,
                 .columns = c,
                 .use = calloc(c->count + 1, sizeof *p->use),
                 .slot = calloc(c->count + 1, sizeof *p->slot),
@@ -136,13 +135,14 @@ static sbps_status make_plan(const blueprint *b, row_source *s, const bool *want
     return ready ? use_columns(b, p, wanted, err) : fail_memory(err);
 }
 
-static sbps_status plan_source(const blueprint *b, blueprint_wants wants, row_source *s,
-                               sbps_error *err)
+sbps_status blueprint_plan(const blueprint *b, const char *path, const columns *c,
+                           blueprint_wants wants, plan **out, sbps_error *err)
 {
     bool *wanted = calloc(b->columns + 1, sizeof *wanted);
+    *out = NULL;
     if (!wanted) return fail_memory(err);
     want_columns(b, wants, wanted);
-    sbps_status status = make_plan(b, s, wanted, err);
+    sbps_status status = make_plan(b, path, c, wanted, out, err);
     free(wanted);
     return status;
 }
@@ -154,5 +154,6 @@ sbps_status blueprint_open(const blueprint *b, const char *path, blueprint_wants
     *s = (row_source){.of_several = true};
     sbps_status status = source_begin(&(text_input){path, -1}, &spec, found, s, err);
     s->of_several = true;
-    return status == SBPS_OK ? plan_source(b, wants, s, err) : status;
+    if (status != SBPS_OK) return status;
+    return blueprint_plan(b, s->source->path, &s->names, wants, &s->plan, err);
 }

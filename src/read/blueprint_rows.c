@@ -62,38 +62,38 @@ void seen_close(seen_row *to)
 
 /* ---- cells ---- */
 
-static bool is_read(const row_source *s, size_t k)
+static bool is_read(const plan *p, size_t k)
 {
-    return s->plan->feature[k] != SIZE_MAX;
+    return p->feature[k] != SIZE_MAX;
 }
 
-static const level *level_read(const row_source *s, const double *row, size_t k)
+static const level *level_read(const plan *p, const double *row, size_t k)
 {
-    return &s->plan->use[s->plan->feature[k]].levels->item[(size_t)row[k]];
+    return &p->use[p->feature[k]].levels->item[(size_t)row[k]];
 }
 
-static row_state refuse_level(const blueprint *b, const row_source *s, const double *row,
-                              size_t k, seen_row *to)
+static row_state refuse_level(const blueprint *b, const plan *p, const double *row, size_t k,
+                              seen_row *to)
 {
-    const level *l = level_read(s, row, k);
+    const level *l = level_read(p, row, k);
     to->column = b->column[k].name;
     to->value = show(l->text, l->text + l->length);
     return ROW_UNKNOWN_LEVEL;
 }
 
 /* Is everything there, and known? */
-static row_state check_cells(const blueprint *b, const row_source *s, double *row, seen_row *to)
+static row_state check_cells(const blueprint *b, const plan *p, double *row, seen_row *to)
 {
     for (size_t k = 0; k < b->columns; k++) {
         const blueprint_column *c = &b->column[k];
         if (c->left_out) row[k] = 0.0;
-        if (!is_read(s, k) || c->left_out) continue;
+        if (!is_read(p, k) || c->left_out) continue;
         to->column = c->name;
         if (isnan(row[k])) return ROW_LACKS;
         bool target = c->role == ROLE_TARGET;
         size_t known = target ? b->labels : c->levels;
         if (c->kind == USE_CATEGORY && !c->groups && (size_t)row[k] >= known)
-            return refuse_level(b, s, row, k, to);
+            return refuse_level(b, p, row, k, to);
     }
     return ROW_WHOLE;
 }
@@ -145,14 +145,13 @@ static void put_design(const formula *f, const formula_design *d, const formula_
     for (size_t k = 0; k < n; k++) x[s->column[k]] = s->value[k];
 }
 
-static void add_level(const blueprint *b, const row_source *s, const double *row, size_t k,
-                      text *to)
+static void add_level(const blueprint *b, const plan *p, const double *row, size_t k, text *to)
 {
     if (b->column[k].kind != USE_CATEGORY) {
         text_add(to, "%s", number_as_written(row[k], 15).text);
         return;
     }
-    const level *l = level_read(s, row, k);
+    const level *l = level_read(p, row, k);
     char *name = utf8_copy(l->text, l->length);
     to->failed |= !name;
     if (name) text_bytes(to, name, strlen(name));
@@ -160,17 +159,17 @@ static void add_level(const blueprint *b, const row_source *s, const double *row
 }
 
 /* "a", or "a:b". */
-static void name_group(const blueprint *b, const row_source *s, const double *row,
+static void name_group(const blueprint *b, const plan *p, const double *row,
                        const formula_group *g, text *to)
 {
     text_cut(to, 0);
     for (size_t j = 0; j < g->columns; j++) {
         if (j) text_add(to, ":");
-        add_level(b, s, row, b->formula->column[g->column[j]].source, to);
+        add_level(b, p, row, b->formula->column[g->column[j]].source, to);
     }
 }
 
-static row_state form(const blueprint *b, const row_source *s, const double *row, seen_row *to)
+static row_state form(const blueprint *b, const plan *p, const double *row, seen_row *to)
 {
     const formula *f = b->formula;
     double *z = to->z;
@@ -182,7 +181,7 @@ static row_state form(const blueprint *b, const row_source *s, const double *row
     put_design(f, &f->fixed, &to->scratch, to->x);
     for (size_t k = 0; k < f->groups; k++) {
         put_design(f, &f->group[k].design, &to->scratch, z);
-        name_group(b, s, row, &f->group[k], &to->level[k]);
+        name_group(b, p, row, &f->group[k], &to->level[k]);
         z += f->group[k].design.columns;
     }
     to->offset += formula_offset(f, row);
@@ -199,17 +198,17 @@ static void standardize(const blueprint *b, double *x)
 
 /* ---- beside the linear predictor ---- */
 
-static double cell_of(const blueprint *b, const row_source *s, const double *row,
-                      column_role role, double fallback)
+static double cell_of(const blueprint *b, const plan *p, const double *row, column_role role,
+                      double fallback)
 {
     size_t k = b->of[role];
-    return k != SIZE_MAX && is_read(s, k) ? row[k] : fallback;
+    return k != SIZE_MAX && is_read(p, k) ? row[k] : fallback;
 }
 
-static void see_trials(const blueprint *b, const row_source *s, const double *row, seen_row *to)
+static void see_trials(const blueprint *b, const plan *p, const double *row, seen_row *to)
 {
     const formula *f = b->formula;
-    to->trials = cell_of(b, s, row, ROLE_TRIALS, 1.0);
+    to->trials = cell_of(b, p, row, ROLE_TRIALS, 1.0);
     if (f && f->n.steps > 0) to->trials = formula_number(f, &f->n, row);
 }
 
@@ -227,14 +226,13 @@ bool blueprint_counted(const blueprint *b)
     return b->of[ROLE_TRIALS] != SIZE_MAX || (f && (f->trials || f->failures));
 }
 
-static row_state see_target(const blueprint *b, const row_source *s, const double *row,
-                            seen_row *to)
+static row_state see_target(const blueprint *b, const plan *p, const double *row, seen_row *to)
 {
     const formula *f = b->formula;
     bool counted = blueprint_counted(b);
     bool calculated = f && b->of[ROLE_TARGET] == SIZE_MAX;
     double y =
-        calculated ? formula_number(f, &f->y, row) : cell_of(b, s, row, ROLE_TARGET, 0.0);
+        calculated ? formula_number(f, &f->y, row) : cell_of(b, p, row, ROLE_TARGET, 0.0);
     to->column = b->target;
     if (f && f->failures) to->trials += y;
     if (b->label && !b->text_labels) {
@@ -243,7 +241,7 @@ static row_state see_target(const blueprint *b, const row_source *s, const doubl
         if (label == SIZE_MAX) return ROW_UNKNOWN_LEVEL;
         y = (double)label;
     }
-    to->weight = cell_of(b, s, row, ROLE_WEIGHTS, 1.0);
+    to->weight = cell_of(b, p, row, ROLE_WEIGHTS, 1.0);
     if (f && f->weights) to->weight = formula_number(f, &f->w, row);
     to->y = !counted ? y : to->trials > 0.0 ? y / to->trials : 0.0;
     if (counted) to->weight *= to->trials;
@@ -251,21 +249,21 @@ static row_state see_target(const blueprint *b, const row_source *s, const doubl
     return fine ? ROW_WHOLE : ROW_NOT_FINITE;
 }
 
-bool blueprint_row(const blueprint *b, const row_source *s, double *row, blueprint_wants wants,
+bool blueprint_row(const blueprint *b, const plan *p, double *row, blueprint_wants wants,
                    seen_row *to, row_state *state)
 {
-    *state = check_cells(b, s, row, to);
+    *state = check_cells(b, p, row, to);
     if (*state != ROW_WHOLE) return true;
-    to->offset = cell_of(b, s, row, ROLE_OFFSET, 0.0);
+    to->offset = cell_of(b, p, row, ROLE_OFFSET, 0.0);
     to->weight = to->trials = 1.0;
     if (!b->formula)
         put_features(b, row, to->x);
     else
-        *state = form(b, s, row, to);
+        *state = form(b, p, row, to);
     if (*state != ROW_WHOLE) return true;
     standardize(b, to->x);
-    if (wants.target || wants.trials) see_trials(b, s, row, to);
-    if (wants.target) *state = see_target(b, s, row, to);
+    if (wants.target || wants.trials) see_trials(b, p, row, to);
+    if (wants.target) *state = see_target(b, p, row, to);
     bool whole = true;
     for (size_t k = 0; k < to->terms; k++) whole = whole && !to->level[k].failed;
     return whole;

@@ -9,7 +9,6 @@
 #include "read/design.h"
 #include "read/encoding.h"
 #include "read/header.h"
-#include "read/parts.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,17 +69,25 @@ static sbps_status open_slices(field_reader *r, sbps_error *err)
     return ready ? SBPS_OK : fail_memory(err);
 }
 
+static sbps_status plan_columns(field_reader *r, sbps_error *err)
+{
+    const field_purpose *own = &r->purpose;
+    if (own->plan) return own->plan(own->self, &r->names, &r->plan, err);
+    return plan_create(TABLE, &r->names, r->spec, &r->plan, err);
+}
+
 sbps_status field_reader_open(const field_about *about, size_t count, const rows_spec *spec,
-                              field_reader *r, sbps_error *err)
+                              const field_purpose *purpose, field_reader *r, sbps_error *err)
 {
     *r = (field_reader){.spec = spec, .ordered = calloc(count + 1, sizeof *r->ordered)};
+    if (purpose) r->purpose = *purpose;
     sbps_status status = r->ordered ? SBPS_OK : fail_memory(err);
     if (status == SBPS_OK && count == 0)
         status = fail(err, SBPS_BAD_DATA, "%s: there are no columns", TABLE);
     if (status == SBPS_OK) status = name_columns(about, count, r, err);
     if (status == SBPS_OK) status = missing_words_create(spec->na, &r->missing, err);
     r->names.missing = &r->missing;
-    if (status == SBPS_OK) status = plan_create(TABLE, &r->names, spec, &r->plan, err);
+    if (status == SBPS_OK) status = plan_columns(r, err);
     if (status == SBPS_OK) status = refuse_columns(about, r->plan, err);
     if (status != SBPS_OK) return status;
     chunks_init(&r->read, r->plan->width, false);
@@ -179,8 +186,8 @@ static sbps_status take_row(const field_run *run, field_slice *s, size_t i, sbps
             status = take_cell(s, c, &run->fields[c], i, line, row, &missing, err);
     if (status != SBPS_OK) return status;
     s->dropped += missing;
-    if (missing) return plan_drop(p, row), SBPS_OK;
-    status = plan_keep(p, row, line, err);
+    if (missing && !p->keeps_missing) return plan_drop(p, row), SBPS_OK;
+    if (!missing) status = plan_keep(p, row, line, err);
     return status == SBPS_OK && !chunks_keep(&s->rows) ? fail_memory(err) : status;
 }
 
@@ -242,6 +249,12 @@ static sbps_status list_ordered(const field_reader *r, const field *fields, sbps
     return status;
 }
 
+static sbps_status hand_on(field_reader *r, sbps_error *err)
+{
+    const row_taker *to = r->purpose.to;
+    return to ? to->take(to->self, &r->read, err) : SBPS_OK;
+}
+
 sbps_status field_reader_add(field_reader *r, const field *fields, size_t row_count,
                              sbps_error *err)
 {
@@ -254,6 +267,7 @@ sbps_status field_reader_add(field_reader *r, const field *fields, size_t row_co
         status = workers_run(r->threads, count, read_slice, &run, err);
         for (size_t k = 0; status == SBPS_OK && k < count; k++)
             status = join_slice(r, &r->slice[k], err);
+        if (status == SBPS_OK) status = hand_on(r, err);
         if (status == SBPS_OK) status = ask_watch(r, run.first, err);
     }
     r->seen += row_count;
@@ -271,4 +285,11 @@ sbps_status field_reader_finish(field_reader *r, rows **out, sbps_error *err)
     rows_destroy(*out);
     *out = NULL;
     return status;
+}
+
+void field_source_close(field_source *s)
+{
+    if (!s) return;
+    field_reader_close(&s->reader);
+    s->close(s);
 }

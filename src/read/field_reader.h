@@ -3,7 +3,7 @@
 #define READ_FIELD_READER_H
 
 #include "read/fields.h"
-#include "read/plan.h"
+#include "read/parts.h"
 
 /* What is known of a column before its first row. */
 typedef struct {
@@ -14,10 +14,19 @@ typedef struct {
         *refused; /* why its cells cannot be read, should they be wanted; NULL: they can */
 } field_about;
 
+/* Rows that are for something else than a table. Members that are NULL: as for one. */
+typedef struct {
+    /* What becomes of the columns; *out is destroyed also after a failure. */
+    sbps_status (*plan)(const void *self, const columns *c, plan **out, sbps_error *err);
+    const void *self;
+    const row_taker *to; /* has the rows as they come; they stay otherwise */
+} field_purpose;
+
 typedef struct field_slice field_slice;
 
 typedef struct {
     const rows_spec *spec; /* borrowed */
+    field_purpose purpose;
     columns names;
     column_types types;
     missing_words missing;
@@ -29,14 +38,33 @@ typedef struct {
     size_t seen, dropped; /* rows so far */
 } field_reader;
 
-/* Plans the columns. Close it also after a failure. */
+/* Plans the columns. `purpose` NULL: a table. Close it also after a failure. */
 sbps_status field_reader_open(const field_about *about, size_t count, const rows_spec *spec,
-                              field_reader *r, sbps_error *err);
+                              const field_purpose *purpose, field_reader *r, sbps_error *err);
 /* The next rows: fields[c] is a run of them of column c, of no use once this returns. */
 sbps_status field_reader_add(field_reader *r, const field *fields, size_t row_count,
                              sbps_error *err);
 /* The table of them all. */
 sbps_status field_reader_finish(field_reader *r, rows **out, sbps_error *err);
 void field_reader_close(field_reader *r);
+
+/* ---- where fields come from ---- */
+
+/* Columns of a caller, or a stream of batches of them. */
+typedef struct field_source field_source;
+struct field_source {
+    field_reader reader;
+    /* All rows to the reader, once. */
+    sbps_status (*read)(field_source *s, sbps_error *err);
+    void (*close)(field_source *s);
+};
+
+/* Opened, which may have failed: close it anyway. What is given is borrowed until then, a stream released. */
+sbps_status columns_source(size_t n, size_t count, const sbps_column *given,
+                           const rows_spec *spec, const field_purpose *purpose,
+                           field_source **out, sbps_error *err);
+sbps_status arrow_source(struct ArrowArrayStream *stream, const rows_spec *spec,
+                         const field_purpose *purpose, field_source **out, sbps_error *err);
+void field_source_close(field_source *s);
 
 #endif

@@ -8,12 +8,12 @@
 #include <string.h>
 
 typedef struct {
+    field_source base; /* the first: it is what others see */
     struct ArrowArrayStream *from;
     arrow_column *column;
     field_about *about;
     field *fields, *levels; /* of a batch */
     size_t count;
-    field_reader reader;
 } arrow_reading;
 
 static sbps_status fail_stream(struct ArrowArrayStream *from, int code, const char *what,
@@ -88,7 +88,7 @@ static const char *bind_column(const struct ArrowArray *a, const arrow_column *c
 
 static bool is_wanted(const arrow_reading *r, size_t column)
 {
-    return r->reader.plan->use[column].kind != USE_NONE;
+    return r->base.reader.plan->use[column].kind != USE_NONE;
 }
 
 static sbps_status take_batch(arrow_reading *r, const struct ArrowArray *batch, sbps_error *err)
@@ -103,11 +103,12 @@ static sbps_status take_batch(arrow_reading *r, const struct ArrowArray *batch, 
             wrong = bind_column(batch->children[c], &r->column[c], (size_t)batch->offset,
                                 (size_t)batch->length, &r->fields[c], &r->levels[c]);
     if (wrong) return fail_batch(wrong, err);
-    return field_reader_add(&r->reader, r->fields, (size_t)batch->length, err);
+    return field_reader_add(&r->base.reader, r->fields, (size_t)batch->length, err);
 }
 
-static sbps_status take_batches(arrow_reading *r, sbps_error *err)
+static sbps_status take_batches(field_source *s, sbps_error *err)
 {
+    arrow_reading *r = (arrow_reading *)s;
     for (sbps_status status = SBPS_OK;;) {
         struct ArrowArray batch = {0};
         int code = r->from->get_next(r->from, &batch);
@@ -133,7 +134,8 @@ static sbps_status check_schema(const struct ArrowSchema *schema, sbps_error *er
 }
 
 static sbps_status take_schema(arrow_reading *r, const struct ArrowSchema *schema,
-                               const rows_spec *spec, sbps_error *err)
+                               const rows_spec *spec, const field_purpose *purpose,
+                               sbps_error *err)
 {
     sbps_status status = check_schema(schema, err);
     if (status != SBPS_OK) return status;
@@ -145,34 +147,55 @@ static sbps_status take_schema(arrow_reading *r, const struct ArrowSchema *schem
     if (!r->column || !r->about || !r->fields || !r->levels) return fail_memory(err);
     for (size_t c = 0; c < count; c++)
         arrow_describe(schema->children[c], &r->column[c], &r->about[c]);
-    return field_reader_open(r->about, count, spec, &r->reader, err);
+    return field_reader_open(r->about, count, spec, purpose, &r->base.reader, err);
 }
 
-static sbps_status read_stream(arrow_reading *r, const rows_spec *spec, rows **out,
-                               sbps_error *err)
+static sbps_status open_stream(arrow_reading *r, const rows_spec *spec,
+                               const field_purpose *purpose, sbps_error *err)
 {
     struct ArrowSchema schema = {0};
     int code = r->from->get_schema(r->from, &schema);
     if (code != 0) return fail_stream(r->from, code, "its schema", err);
-    sbps_status status = take_schema(r, &schema, spec, err);
+    sbps_status status = take_schema(r, &schema, spec, purpose, err);
     if (schema.release) schema.release(&schema);
-    if (status == SBPS_OK) status = take_batches(r, err);
-    return status == SBPS_OK ? field_reader_finish(&r->reader, out, err) : status;
+    return status;
+}
+
+static void close_stream(field_source *s)
+{
+    arrow_reading *r = (arrow_reading *)s;
+    free(r->column);
+    free(r->about);
+    free(r->fields);
+    free(r->levels);
+    r->from->release(r->from);
+    free(r);
+}
+
+sbps_status arrow_source(struct ArrowArrayStream *stream, const rows_spec *spec,
+                         const field_purpose *purpose, field_source **out, sbps_error *err)
+{
+    *out = NULL;
+    if (!stream || !stream->release)
+        return fail(err, SBPS_BAD_ARG, "Arrow stream: there is none, or it was released");
+    arrow_reading *r = calloc(1, sizeof *r);
+    if (!r) {
+        stream->release(stream);
+        return fail_memory(err);
+    }
+    *r = (arrow_reading){.base = {.read = take_batches, .close = close_stream}, .from = stream};
+    *out = &r->base;
+    return open_stream(r, spec, purpose, err);
 }
 
 sbps_status rows_from_arrow(struct ArrowArrayStream *stream, const rows_spec *spec, rows **out,
                             sbps_error *err)
 {
-    arrow_reading r = {.from = stream};
+    field_source *s;
     *out = NULL;
-    if (!stream || !stream->release)
-        return fail(err, SBPS_BAD_ARG, "Arrow stream: there is none, or it was released");
-    sbps_status status = read_stream(&r, spec, out, err);
-    field_reader_close(&r.reader);
-    free(r.column);
-    free(r.about);
-    free(r.fields);
-    free(r.levels);
-    stream->release(stream);
+    sbps_status status = arrow_source(stream, spec, NULL, &s, err);
+    if (status == SBPS_OK) status = s->read(s, err);
+    if (status == SBPS_OK) status = field_reader_finish(&s->reader, out, err);
+    field_source_close(s);
     return status;
 }

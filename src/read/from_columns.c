@@ -30,9 +30,11 @@ static const column_layout layouts[] = {
 #define LAYOUTS (sizeof layouts / sizeof *layouts)
 
 typedef struct {
+    field_source base; /* the first: it is what others see */
     field_about *about;
     field *fields, *levels; /* one a column each */
-} field_set;
+    size_t n;
+} column_source;
 
 /* Callers may have been compiled with more members than there are today, or with fewer one day. */
 static const sbps_column *column_at(const sbps_column *given, size_t index)
@@ -76,8 +78,8 @@ static void lay_out(const sbps_column *c, field *to, field *listed)
                   .first_level = c->first_level};
 }
 
-static sbps_status take_columns(size_t n, size_t count, const sbps_column *given, field_set *to,
-                                sbps_error *err)
+static sbps_status take_columns(size_t n, size_t count, const sbps_column *given,
+                                column_source *to, sbps_error *err)
 {
     for (size_t k = 0; k < count; k++) {
         const sbps_column *c = column_at(given, k);
@@ -91,31 +93,61 @@ static sbps_status take_columns(size_t n, size_t count, const sbps_column *given
     return SBPS_OK;
 }
 
-static sbps_status read_columns(field_reader *r, const field *fields, size_t n, rows **out,
+static sbps_status read_columns(field_source *s, sbps_error *err)
+{
+    const column_source *own = (const column_source *)s;
+    return field_reader_add(&s->reader, own->fields, own->n, err);
+}
+
+static void close_columns(field_source *s)
+{
+    column_source *own = (column_source *)s;
+    free(own->about);
+    free(own->fields);
+    free(own->levels);
+    free(own);
+}
+
+static sbps_status open_columns(size_t count, const sbps_column *given, const rows_spec *spec,
+                                const field_purpose *purpose, column_source *own,
                                 sbps_error *err)
 {
-    if (in_place_wanted(r->spec)) return in_place_create(r, fields, n, out, err);
-    sbps_status status = field_reader_add(r, fields, n, err);
-    return status == SBPS_OK ? field_reader_finish(r, out, err) : status;
+    own->about = calloc(count + 1, sizeof *own->about);
+    own->fields = calloc(count + 1, sizeof *own->fields);
+    own->levels = calloc(count + 1, sizeof *own->levels);
+    if (!own->about || !own->fields || !own->levels) return fail_memory(err);
+    if (!given && count > 0) return fail(err, SBPS_BAD_ARG, "the table's columns are NULL");
+    sbps_status status = take_columns(own->n, count, given, own, err);
+    if (status != SBPS_OK) return status;
+    return field_reader_open(own->about, count, spec, purpose, &own->base.reader, err);
+}
+
+sbps_status columns_source(size_t n, size_t count, const sbps_column *given,
+                           const rows_spec *spec, const field_purpose *purpose,
+                           field_source **out, sbps_error *err)
+{
+    column_source *own = calloc(1, sizeof *own);
+    *out = NULL;
+    if (!own) return fail_memory(err);
+    own->base.read = read_columns;
+    own->base.close = close_columns;
+    own->n = n;
+    *out = &own->base;
+    return open_columns(count, given, spec, purpose, own, err);
 }
 
 sbps_status rows_from_columns(size_t n, size_t count, const sbps_column *given,
                               const rows_spec *spec, rows **out, sbps_error *err)
 {
-    field_set set = {.about = calloc(count + 1, sizeof *set.about),
-                     .fields = calloc(count + 1, sizeof *set.fields),
-                     .levels = calloc(count + 1, sizeof *set.levels)};
-    field_reader reader = {0};
+    field_source *s;
     *out = NULL;
-    sbps_status status = set.about && set.fields && set.levels ? SBPS_OK : fail_memory(err);
-    if (status == SBPS_OK && !given && count > 0)
-        status = fail(err, SBPS_BAD_ARG, "the table's columns are NULL");
-    if (status == SBPS_OK) status = take_columns(n, count, given, &set, err);
-    if (status == SBPS_OK) status = field_reader_open(set.about, count, spec, &reader, err);
-    if (status == SBPS_OK) status = read_columns(&reader, set.fields, n, out, err);
-    field_reader_close(&reader);
-    free(set.about);
-    free(set.fields);
-    free(set.levels);
+    sbps_status status = columns_source(n, count, given, spec, NULL, &s, err);
+    if (status == SBPS_OK && in_place_wanted(spec))
+        status = in_place_create(&s->reader, ((column_source *)s)->fields, n, out, err);
+    else if (status == SBPS_OK) {
+        status = s->read(s, err);
+        if (status == SBPS_OK) status = field_reader_finish(&s->reader, out, err);
+    }
+    field_source_close(s);
     return status;
 }

@@ -42,10 +42,10 @@ def drop_array(array):
 
 class Producer:
     """Columns in batches of `size`. Everything it hands out stays alive as long as itself. `before` is called
-    before each batch."""
+    before each batch. `once`: what was read is gone, as with readers of pyarrow."""
 
-    def __init__(self, columns, size, before=lambda: None):
-        self.columns, self.size, self.before = columns, size, before
+    def __init__(self, columns, size, before=lambda: None, once=False):
+        self.columns, self.size, self.before, self.once = columns, size, before, once
         self.keep, self.at, self.releases = [], 0, 0
 
     def hold(self, thing):
@@ -106,6 +106,7 @@ class Producer:
         stream.contents.release = ReleaseStream()
 
     def __arrow_c_stream__(self, requested_schema=None):
+        self.at = self.at if self.once else 0
         stream = self.hold(Stream(get_schema=GetSchema(self.get_schema), get_next=GetNext(self.get_next),
                                   get_last_error=LastError(lambda _: None), release=ReleaseStream(self.release)))
         capsule = ctypes.pythonapi.PyCapsule_New

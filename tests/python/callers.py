@@ -134,8 +134,8 @@ class Sentences(Case):
                 fit.predict({"x": [1]}, **wrong)
 
     def test_rows_that_are_not_there(self):
-        fit = sbps.fit(FORMULA, Producer(example(), 200), **OPTIONS)
-        with self.assertRaisesRegex(sbps.BadArg, "an Arrow stream serves to fit"):
+        fit = sbps.fit(FORMULA, Producer(example(), 200, once=True), **OPTIONS)
+        with self.assertRaisesRegex(sbps.BadData, "the stream has no rows"):
             fit.loo()
         with self.assertRaisesRegex(sbps.SbpsError, "g"):
             fit.predict({"x": [1.0], "z": [1]})

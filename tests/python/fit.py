@@ -6,6 +6,8 @@ import re
 import sys
 import types
 import unittest
+import unittest.mock
+import warnings
 
 import numpy
 from common import FLAGS, FORMULA, OPTIONS, Case, example, main, program, sbps, write_csv
@@ -31,13 +33,6 @@ class Interchange:
 
     def __init__(self, frame):
         self.__dataframe__ = frame.__dataframe__
-
-
-class Stream(Producer):
-    """A producer of Arrow streams that pandas knows, as those of pyarrow do."""
-
-    def to_pandas(self):
-        return pandas.DataFrame(self.columns)
 
 
 class SameDraws(Case):
@@ -130,13 +125,16 @@ class SameDraws(Case):
         frame = pandas.DataFrame(self.columns)
         self.assert_same_draws(self.fit(Interchange(frame.astype({"g": "category"}))), self.reference)
 
-    @unittest.skipUnless(pandas, "pandas is not there")
     def test_of_an_arrow_stream_that_is_asked_again(self):
-        stream = Stream(self.columns, 250)
+        stream, new = Producer(self.columns, 250), Producer(self.columns, 99)
         fit = self.fit(stream)
-        self.assertEqual(fit.predict(Stream(self.columns, 99), draws=True).tobytes(),
-                         fit.predict(self.columns, draws=True).tobytes())
+        self.assertEqual(fit.predict(new, draws=True).tobytes(), fit.predict(self.columns, draws=True).tobytes())
+        self.assertEqual(new.releases, 1)
         self.assertEqual(str(fit.loo()), str(fit.loo(self.columns)))
+        self.assertEqual(stream.releases, 3)
+        with self.assertRaises(sbps.BadArg):
+            fit.predict(new, kind="nothing")
+        self.assertEqual(new.releases, 2)
 
     @unittest.skipUnless(pandas, "pandas is not there")
     def test_of_data_frames(self):
@@ -169,6 +167,102 @@ class SameDraws(Case):
     def test_without_a_table(self):
         program("sample", "--model", "gaussian", "--dim", "3", "--seed", "2", "-o", self.path("density.nc"))
         self.assert_same_draws(sbps.fit(model="gaussian", dim=3, seed=2), sbps.read(self.path("density.nc")))
+
+
+class RowsInMemory(Case):
+    """What is looked at row by row: the same cells as columns, as Arrow and as a file, and nothing is written."""
+
+    def rows(self):
+        """Rows with cells of every kind, some of them missing, another order of columns, and one too many."""
+        rows = example(90)
+        random = numpy.random.default_rng(2)
+        rows["b"] = random.random(90) < 0.5
+        rows["t"] = rows["z"] + 4.0
+        rows["x"][[3, 40]] = numpy.nan
+        rows["g"][[7, 41]] = None
+        return {name: rows[name] for name in ("b", "g", "z", "t", "x", "y")} | {"idle": numpy.arange(90)}
+
+    def as_file(self, rows):
+        words = dict(rows, x=[repr(float(x)) if x == x else "" for x in rows["x"]],
+                     g=["" if g is None else g for g in rows["g"]],
+                     b=["true" if b else "false" for b in rows["b"]], t=[f"{t:g}" for t in rows["t"]])
+        write_csv(self.path("rows.csv"), {name: numpy.asarray(values, dtype=object) for name, values in words.items()})
+        return self.path("rows.csv")
+
+    def fitted(self, formula, **more):
+        whole = example()
+        whole["b"] = numpy.random.default_rng(3).random(600) < 0.5
+        whole["t"] = whole["z"] + 4.0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # few draws will do
+            return sbps.fit(formula, whole, **{**OPTIONS, "ess": 50, **more})
+
+    def same(self, fit, rows):
+        path = self.as_file(rows)
+        arrow = Producer({name: values for name, values in rows.items() if name not in ("b", "g")}, 37)
+        for name in ("loo", "check", "score"):
+            by_file = getattr(fit, name)(path)
+            self.assertEqual(str(getattr(fit, name)(rows)), str(by_file))
+            self.assertEqual(dict(getattr(fit, name)(rows, seed=1)), dict(by_file))
+        for kind in ("mean", "linear", "outcome", "density"):
+            by_file = fit.predict(path, kind, draws=True, max_draws=20)
+            self.assertEqual(fit.predict(rows, kind, draws=True, max_draws=20).tobytes(), by_file.tobytes())
+            if not {"b", "g"} & set(fit.words):
+                self.assertEqual(fit.predict(arrow, kind, draws=True, max_draws=20).tobytes(), by_file.tobytes())
+        self.assertTrue(numpy.isnan(by_file[3]).all())
+        self.assertFalse(numpy.isnan(by_file[4]).any())
+
+    def check(self, formula, **more):
+        fit = self.fitted(formula, **more)
+        fit.words = re.findall(r"\w+", formula)
+        self.same(fit, self.rows())
+        return fit
+
+    def test_of_numbers(self):
+        self.check("y ~ x + z + t")
+
+    def test_of_texts_and_truths(self):
+        fit = self.check("y ~ x*b + g + poly(z, 2)")
+        rows = self.rows()
+        rows["g"][8] = "east"
+        with self.assertRaisesRegex(sbps.BadData, "table: row 9: column 'g': 'east' is none of the levels"):
+            fit.predict(rows)
+        with self.assertRaisesRegex(sbps.BadData, "table: it has no column 'b', which the run had"):
+            fit.predict({name: values for name, values in rows.items() if name != "b"})
+
+    def test_of_groups(self):
+        self.check("y ~ x + (1 | g) + (1 | t)", ranef="all", ess=20)
+
+    def test_of_counts(self):
+        whole = example()
+        whole["n"] = 3 + whole["z"].clip(0)
+        fit = sbps.fit("y | trials(n) ~ x", whole, family="binomial", seed=1, ess=50)
+        rows = {name: values[:50] for name, values in whole.items()}
+        write_csv(self.path("counts.csv"), rows)
+        self.assertEqual(str(fit.loo(rows)), str(fit.loo(self.path("counts.csv"))))
+        self.assertEqual(fit.predict(rows, "outcome", draws=True).tobytes(),
+                         fit.predict(self.path("counts.csv"), "outcome", draws=True).tobytes())
+
+    def test_numbers_that_were_levels_and_texts_that_were_numbers(self):
+        fit = self.fitted("y ~ x + t", categorical="t")
+        whole, halves = {"x": [0.5] * 3, "t": [1, 4, 7]}, {"x": ["0.5"] * 3, "t": [1.0, 4.0, 7.0]}
+        self.assertEqual(fit.predict(whole, draws=True).tobytes(), fit.predict(halves, draws=True).tobytes())
+
+    def test_no_file_is_written(self):
+        fit, rows = self.fitted("y ~ x + g"), self.rows()
+        with unittest.mock.patch("tempfile.mkdtemp", side_effect=AssertionError):
+            fit.predict(rows)
+            for name in ("loo", "check", "score"):
+                str(getattr(fit, name)(rows))
+
+    def test_of_many_rows_in_batches(self):
+        fit = self.fitted("y ~ x + g")
+        many = {name: numpy.tile(values, 700) for name, values in self.rows().items()}
+        drawn = fit.predict(many, "linear", draws=True, max_draws=3)
+        self.assertEqual(drawn.tobytes(), numpy.tile(drawn[:90], (700, 1)).tobytes())
+        for threads in (1, 3):
+            self.assertEqual(drawn.tobytes(),
+                             fit.predict(many, "linear", draws=True, max_draws=3, threads=threads).tobytes())
 
 
 class Display(types.ModuleType):

@@ -57,6 +57,21 @@ same("weights of a file", suppressMessages(quick(mpg ~ wt, "d.csv", weights = w)
 long <- sbps(mpg / 10 ~ wt, mtcars, weights = qsec / 10, offset = hp / 100, subset = cyl > 4, ess = 1000)
 hold("near lm with weights, offset and subset", max(abs(coef(long) - coef(lm(mpg / 10 ~ wt, mtcars, weights = qsec / 10, offset = hp / 100, subset = cyl > 4))) / se(long)[1:2]) < 0.3)
 
+# ---- rows in memory are looked at as those of a file are ----
+looked <- data.frame(wt = mtcars$wt, v = mtcars$vs == 1, word = cars$word, g = cars$g, carb = mtcars$carb, mpg = mtcars$mpg)
+seen <- quick(mpg ~ wt + v + word + (1 | carb), looked)
+looked$wt[4] <- NA
+looked$v[5] <- NA
+looked$word[6] <- NA
+looked$carb[7] <- NA
+write.csv(looked, "looked.csv", row.names = FALSE)
+hold("draws of rows, by memory and by file", identical(posterior_linpred(seen, newdata = looked), posterior_linpred(seen, newdata = "looked.csv")))
+hold("rows that lack cells", identical(which(is.na(posterior_linpred(seen, newdata = looked)[1, ])), 4:7))
+hold("densities, by memory and by file", identical(log_lik(seen, newdata = looked[-(4:7), ]), log_lik(seen, newdata = "looked.csv")[, -(4:7)]))
+levels(looked$g) <- c("few", "many", "most")
+hold("a factor in the place of texts", near(predict(seen, transform(looked[1:3, ], word = factor(c("few", "few", "many")))), predict(seen, transform(looked[1:3, ], word = c("few", "few", "many")))))
+refused("a level that is new", "sbps_bad_data", "data: row 2: column 'word': 'some' is none of the levels that the run had", predict(seen, transform(looked[1:3, ], word = c("few", "some", "many"))))
+
 # ---- NA, data.table, tibbles, lists ----
 holes <- mtcars
 holes$wt[3] <- NA

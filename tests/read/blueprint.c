@@ -127,7 +127,7 @@ static size_t etas_of_file(const blueprint *b, const char *path, double *eta)
     if (status == SBPS_OK) status = seen_open(b, &seen, &err);
     while (status == SBPS_OK && source_next(&s, cells, &fate, &err) == SBPS_OK &&
            fate != ROW_END) {
-        CHECK(blueprint_row(b, &s, cells, wants, &seen, &state));
+        CHECK(blueprint_row(b, s.plan, cells, wants, &seen, &state));
         CHECK(state == ROW_WHOLE);
         eta[n++] = eta_of_row(b, &seen);
     }

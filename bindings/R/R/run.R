@@ -11,13 +11,8 @@ with_run <- function(fit, ask) {
 # The same with the rows of a data frame, a matrix or a file; NULL: the fit's own.
 with_rows <- function(fit, data, ask) {
     data <- if (is.null(data)) fit$data else if (is_file(data)) data else new_rows(fit, data)
-    if (is.character(data)) return(with_run(fit, function(run) ask(run, data)))
-    path <- tempfile("sbps", fileext = ".csv")
-    on.exit(unlink(path))
-    write_rows(if (is.matrix(data)) as.data.frame(data) else data, path)
-    value <- with_run(fit, function(run) ask(run, path))
-    if (inherits(value, "sbps_failure")) value[] <- sub(path, "data", value, fixed = TRUE)
-    value
+    if (is.list(data)) data <- lapply(data, row_cells)
+    with_run(fit, function(run) ask(run, data))
 }
 
 text_of <- function(fit, what, seed = 1, rows = FALSE, data = NULL) {

@@ -70,3 +70,26 @@ column_set columns_of(SEXP data, SEXP names)
             column_of(VECTOR_ELT(data, (R_xlen_t)k), utf8(STRING_ELT(names, (R_xlen_t)k)));
     return out;
 }
+
+static SEXP names_of(SEXP data)
+{
+    if (!Rf_isMatrix(data)) return Rf_getAttrib(data, R_NamesSymbol);
+    SEXP both = Rf_getAttrib(data, R_DimNamesSymbol);
+    return Rf_isNull(both) ? both : VECTOR_ELT(both, 1);
+}
+
+row_set rows_given(SEXP data)
+{
+    row_set out = {.in_memory = !Rf_isNull(data) && !Rf_isString(data)};
+    if (!out.in_memory) {
+        out.name = only_text(data);
+        return out;
+    }
+    column_set own = columns_of(data, names_of(data));
+    out.name = "data";
+    out.frame = (sbps_frame){.struct_size = sizeof out.frame,
+                             .rows = own.rows,
+                             .count = own.count,
+                             .columns = own.column};
+    return out;
+}

@@ -130,17 +130,19 @@ static asker *find_asker(const char *name)
     return NULL;
 }
 
-/* what: one of the above; data: a file of rows or NULL; how: seed, threads. */
+/* what: one of the above; data: rows or NULL; how: seed, threads. */
 SEXP r_text(SEXP run, SEXP what, SEXP data, SEXP how)
 {
     sbps_error err = {0};
     sbps_result *r = NULL;
     char *text = NULL;
     asker *ask = find_asker(only_text(what));
-    question q = {.run = only_text(run), .data = only_text(data)};
+    row_set rows = rows_given(data);
+    question q = {.run = only_text(run), .data = rows.name};
     q.how = (sbps_scoring){.struct_size = sizeof q.how,
                            .seed = (uint64_t)REAL(how)[0],
-                           .threads = (unsigned)REAL(how)[1]};
+                           .threads = (unsigned)REAL(how)[1],
+                           .frame = rows.in_memory ? &rows.frame : NULL};
     if (!ask) Rf_error("no text is called '%s'", only_text(what));
     sbps_status status = open_run(run, &r, &err);
     q.result = r;
@@ -161,7 +163,8 @@ SEXP r_predict(SEXP run, SEXP data, SEXP words, SEXP numbers, SEXP output)
     sbps_result *r = NULL;
     sbps_predicted told = {.struct_size = sizeof told};
     const double *number = REAL(numbers);
-    const char *from = only_text(run), *rows = only_text(data);
+    const char *from = only_text(run);
+    row_set rows = rows_given(data);
     const sbps_prediction how = {.struct_size = sizeof how,
                                  .kind = utf8(STRING_ELT(words, 0)),
                                  .new_levels = utf8(STRING_ELT(words, 1)),
@@ -169,9 +172,10 @@ SEXP r_predict(SEXP run, SEXP data, SEXP words, SEXP numbers, SEXP output)
                                  .max_draws = (size_t)number[1],
                                  .seed = (uint64_t)number[2],
                                  .threads = (unsigned)number[3],
-                                 .path = only_text(output)};
+                                 .path = only_text(output),
+                                 .frame = rows.in_memory ? &rows.frame : NULL};
     sbps_status status = open_run(run, &r, &err);
-    if (status == SBPS_OK) status = sbps_predict(r, from, rows, &how, &told, &err);
+    if (status == SBPS_OK) status = sbps_predict(r, from, rows.name, &how, &told, &err);
     sbps_result_destroy(r);
     return status == SBPS_OK ? R_NilValue : failure_of(&err);
 }

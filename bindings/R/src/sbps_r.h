@@ -28,6 +28,15 @@ typedef struct {
 
 column_set columns_of(SEXP data, SEXP names);
 
+/* Rows that are looked at one by one: the name of a file, columns, or nothing. */
+typedef struct {
+    const char *name; /* of the file, or what sentences call the columns */
+    bool in_memory;
+    sbps_frame frame;
+} row_set;
+
+row_set rows_given(SEXP data);
+
 /* ---- model.c ---- */
 
 /* A model as a function of R. `heed` is told of an interrupt; true: the run ends soon, and wants its answer still. */

@@ -9,7 +9,7 @@ import math
 from array import array
 from ctypes import c_char_p, sizeof
 from dataclasses import dataclass
-from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
 from . import _library as lib
 from .errors import BadArg
@@ -23,7 +23,7 @@ INT64_MOST = 2**63 - 1
 
 @dataclass
 class Column:
-    """Values at `address`; `keep` holds them, and `source` is what can be walked through to write them as text."""
+    """Values at `address`; `keep` holds them."""
 
     name: str
     type: int
@@ -33,7 +33,6 @@ class Column:
     stride: int = 0
     levels: Sequence[str] = ()
     ordered: bool = False
-    source: Optional[Iterable] = None
 
 
 def from_mapping(data: Mapping) -> list[Column]:
@@ -122,18 +121,7 @@ def from_categories(name: str, values: Any) -> Column:
     codes = values.cat.codes.to_numpy().astype("int32")
     column = from_numpy(name, codes)
     column.type, column.levels, column.ordered = LEVEL, [str(level) for level in values.cat.categories], True
-    column.source = Decoded(codes, column.levels)
     return column
-
-
-class Decoded:
-    """Codes as the texts they stand for, as often as somebody walks through them."""
-
-    def __init__(self, codes: Iterable, levels: Sequence[str]) -> None:
-        self.codes, self.levels = codes, levels
-
-    def __iter__(self) -> Iterator[Optional[str]]:
-        return (self.levels[code] if code >= 0 else None for code in self.codes)
 
 
 def no_type(name: str, what: Any) -> BadArg:
@@ -159,7 +147,7 @@ def from_numpy(name: str, values: Any) -> Column:
     if not values.dtype.isnative or (values.strides[0] == 0 and len(values) > 1):
         values = values.astype(values.dtype.newbyteorder("=")).copy()  # a stride of 0 says nothing to the library
     stride = values.strides[0] if len(values) > 1 else 0
-    return Column(name, kind, values.__array_interface__["data"][0], len(values), values, stride, source=values)
+    return Column(name, kind, values.__array_interface__["data"][0], len(values), values, stride)
 
 
 def as_number(values: Any) -> Any:
@@ -199,8 +187,8 @@ def from_list(name: str, values: list) -> Column:
     if kinds - {int, float}:
         raise no_type(name, kinds.pop().__name__)
     if kinds == {int} and None not in values and all(abs(value) <= INT64_MOST for value in values):
-        return from_array(name, INT64, array("q", values), values)
-    return from_array(name, DOUBLE, array("d", [math.nan if value is None else value for value in values]), values)
+        return from_array(name, INT64, array("q", values))
+    return from_array(name, DOUBLE, array("d", [math.nan if value is None else value for value in values]))
 
 
 def kind_of(value: Any) -> type:
@@ -217,8 +205,8 @@ def mixed(name: str, values: list) -> BadArg:
     return BadArg(f"column '{name}' begins with {first!r} and has {other!r} in row {row}: want values of one kind")
 
 
-def from_array(name: str, kind: int, values: array, source: Iterable) -> Column:
-    return Column(name, kind, values.buffer_info()[0], len(values), values, source=source)
+def from_array(name: str, kind: int, values: array) -> Column:
+    return Column(name, kind, values.buffer_info()[0], len(values), values)
 
 
 def encode(name: str, text: str) -> bytes:
@@ -235,11 +223,11 @@ def from_texts(name: str, values: list) -> Column:
     """Each different text is laid down once."""
     known = {text: encode(name, text) for text in set(values) if text is not None}
     pointers = (c_char_p * len(values))(*[None if text is None else known[text] for text in values])
-    return Column(name, STRING, ctypes.addressof(pointers), len(values), (pointers, known), source=values)
+    return Column(name, STRING, ctypes.addressof(pointers), len(values), (pointers, known))
 
 
 def from_truths(name: str, values: list) -> Column:
-    column = from_array(name, LEVEL, array("i", [-1 if value is None else int(value) for value in values]), values)
+    column = from_array(name, LEVEL, array("i", [-1 if value is None else int(value) for value in values]))
     column.levels = LEVELS_OF_BOOL
     return column
 

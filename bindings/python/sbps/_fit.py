@@ -132,8 +132,7 @@ class Fit:
 
     def predict(self, new: Any, kind: str = "mean", draws: bool = False, *, names: Optional[Sequence[str]] = None,
                 new_levels: str = "error", max_draws: int = DRAWS_PREDICTED, seed: int = 1, threads: int = 0) -> Any:
-        """Predictions of the rows of `new`, which may be whatever `sbps.fit` takes. (Of what speaks Arrow alone, what pandas
-        can read as well.)
+        """Predictions of the rows of `new`, which may be whatever `sbps.fit` takes.
 
         kind: "mean" of the response, "linear" predictor, a new "outcome", or the log "density" of the outcome that a
         row has. Told are mean, sd and quantiles of each
@@ -141,16 +140,17 @@ class Fit:
         `[row, draw]`, for models of classes `[row, class, draw]`. See docs/predict.md."""
         pieces: list[bytes] = []
         take = lib.Take(lambda _, piece, count: pieces.append(ctypes.string_at(piece, count)) or True)
+        told = counts(max_draws=max_draws, seed=seed, threads=threads)
+        rows, done = _tables.take(new, names).rows(), lib.Predicted()
         how = lib.Prediction(kind=kind.encode(), new_levels=new_levels.encode(), draws=draws, take=take,
-                             **counts(max_draws=max_draws, seed=seed, threads=threads))
-        done = lib.Predicted()
-        with self._lock, _tables.take(new, names).as_file() as path:
-            lib.call("predict", self._result, self._origin, path, byref(how), byref(done))
+                             frame=rows.frame, **told)
+        with self._lock:
+            lib.call("predict", self._result, self._origin, rows.path, byref(how), byref(done))
         if done.all_levels_new:
             warnings.warn("the fit keeps no effects of groups: every level counted as a new one; ranef=\"all\" keeps them",
                           SbpsWarning, stacklevel=2)
-        rows = rows_of(b"".join(pieces).decode("utf-8"))
-        return drawn(rows) if draws else frame(rows, "row")
+        lines = rows_of(b"".join(pieces).decode("utf-8"))
+        return drawn(lines) if draws else frame(lines, "row")
 
     def score(self, new: Any, *, names: Optional[Sequence[str]] = None, max_draws: int = DRAWS_SCORED, seed: int = 1,
               threads: int = 0) -> Report:
@@ -175,9 +175,9 @@ class Fit:
         if data is None:
             page = self._told("result_page")
         else:
-            with _tables.take(data, names).as_file() as table:
-                page = self._told("result_page_data", self._origin, table,
-                                  byref(scoring(None, DRAWS_SCORED, 1, 0)))
+            rows = _tables.take(data, names).rows()
+            page = self._told("result_page_data", self._origin, rows.path,
+                              byref(scoring(rows.frame, None, DRAWS_SCORED, 1, 0)))
         lib.call("text_write", page.encode("utf-8"), os.fsencode(path))
 
     def _own(self, data: Any, names: Optional[Sequence[str]]) -> _tables.Table:
@@ -185,15 +185,15 @@ class Fit:
 
     def _on_rows(self, name: str, table: _tables.Table, *how: Any) -> Report:
         def tell(form: int) -> str:
-            with table.as_file() as path:
-                return self._told(name, self._origin, path, byref(scoring(*how)), form)
+            rows = table.rows()
+            return self._told(name, self._origin, rows.path, byref(scoring(rows.frame, *how)), form)
 
         return Report(tell(lib.JSON), lambda: tell(lib.TEXT))
 
 
-def scoring(rows: Optional[int], max_draws: int, seed: int, threads: int) -> lib.Scoring:
-    return lib.Scoring(**counts(rows=lib.SIZE_MAX if rows is None else rows, max_draws=max_draws, seed=seed,
-                                threads=threads))
+def scoring(table: Any, rows: Optional[int], max_draws: int, seed: int, threads: int) -> lib.Scoring:
+    return lib.Scoring(frame=table, **counts(rows=lib.SIZE_MAX if rows is None else rows, max_draws=max_draws,
+                                             seed=seed, threads=threads))
 
 
 def counts(**given: int) -> dict[str, int]:

@@ -62,10 +62,15 @@ class Parameter(Sized):
         "sd_bias_se")]
 
 
+class Frame(Sized):
+    _fields_ = [("struct_size", c_size_t), ("rows", c_size_t), ("count", c_size_t), ("columns", POINTER(Column)),
+                ("stream", c_void_p)]
+
+
 class Prediction(Sized):
     _fields_ = [("struct_size", c_size_t), ("kind", c_char_p), ("new_levels", c_char_p), ("draws", c_bool), ("max_draws", c_size_t),
                 ("seed", c_uint64), ("threads", c_uint), ("path", c_char_p), ("take", Take), ("self", c_void_p),
-                ("encoding", c_char_p)]
+                ("encoding", c_char_p), ("frame", POINTER(Frame))]
 
 
 class Predicted(Sized):
@@ -75,7 +80,7 @@ class Predicted(Sized):
 
 class Scoring(Sized):
     _fields_ = [("struct_size", c_size_t), ("rows", c_size_t), ("max_draws", c_size_t), ("seed", c_uint64), ("threads", c_uint),
-                ("encoding", c_char_p)]
+                ("encoding", c_char_p), ("frame", POINTER(Frame))]
 
 
 TEXT_OUT = POINTER(c_void_p)  # a string to be given back

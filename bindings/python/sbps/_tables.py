@@ -1,31 +1,34 @@
 """What a user may hand over as a table, and how the library gets it."""
 from __future__ import annotations
 
-import contextlib
-import csv
 import ctypes
 import os
-import tempfile
-from ctypes import c_char_p, c_void_p, py_object
-from typing import Any, Iterator, Mapping, Optional, Sequence
+from ctypes import c_char_p, c_void_p, pointer, py_object
+from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from . import _columns
 from . import _library as lib
 from .errors import BadArg
 
 
+class Rows(NamedTuple):
+    """Rows that the library looks at one by one: a file, or columns and what must stay alive beside them."""
+
+    path: Optional[bytes]
+    frame: Any = None
+    keep: Any = None
+
+
 class Table:
-    """A table as a user gave it: nothing of it is read before `open` or `as_file`."""
+    """A table as a user gave it: nothing of it is read before `open` or `rows`."""
 
     def open(self, options: c_void_p, watch: Any) -> c_void_p:
         """The library's table, to be destroyed."""
         raise NotImplementedError
 
-    @contextlib.contextmanager
-    def as_file(self) -> Iterator[bytes]:
-        """Its name as a file, for what the library reads row by row."""
+    def rows(self) -> Rows:
+        """For what the library reads row by row, once."""
         raise NotImplementedError
-        yield
 
 
 class FileTable(Table):
@@ -35,13 +38,12 @@ class FileTable(Table):
     def open(self, options: c_void_p, watch: Any) -> c_void_p:
         return lib.made("table_read_watched", self.path, options, watch, None)
 
-    @contextlib.contextmanager
-    def as_file(self) -> Iterator[bytes]:
-        yield self.path
+    def rows(self) -> Rows:
+        return Rows(self.path)
 
 
 class ColumnTable(Table):
-    """Columns in memory; what reads files gets them as CSV with every digit."""
+    """Columns in memory."""
 
     def __init__(self, columns: Sequence[_columns.Column]) -> None:
         self.columns = columns
@@ -53,46 +55,24 @@ class ColumnTable(Table):
         finally:
             del keep
 
-    @contextlib.contextmanager
-    def as_file(self) -> Iterator[bytes]:
-        with tempfile.TemporaryDirectory(prefix="sbps-") as folder:
-            path = os.path.join(folder, "table.csv")
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                self.write(file)
-            yield os.fsencode(path)
-
-    def write(self, file: Any) -> None:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([column.name for column in self.columns])
-        cells = [map(cell, plain_values(column.source)) for column in self.columns]
-        writer.writerows(zip(*cells))
+    def rows(self) -> Rows:
+        structs, keep = _columns.for_library(self.columns)
+        return Rows(None, pointer(lib.Frame(rows=self.columns[0].rows, count=len(structs), columns=structs)), keep)
 
 
 class ArrowTable(Table):
-    """Anything that speaks Arrow's C stream interface; read once."""
+    """Anything that speaks Arrow's C stream interface, of which each look asks for a stream of its own."""
 
     def __init__(self, producer: Any) -> None:
         self.producer = producer
 
     def open(self, options: c_void_p, watch: Any) -> c_void_p:
         capsule = self.producer.__arrow_c_stream__()
-        find = ctypes.pythonapi.PyCapsule_GetPointer
-        find.restype, find.argtypes = c_void_p, [py_object, c_char_p]
-        return lib.made("table_from_arrow", find(capsule, b"arrow_array_stream"), options, watch, None)
+        return lib.made("table_from_arrow", stream_of(capsule), options, watch, None)
 
-    @contextlib.contextmanager
-    def as_file(self) -> Iterator[bytes]:
-        with ColumnTable(self.columns()).as_file() as path:
-            yield path
-
-    def columns(self) -> list[_columns.Column]:
-        """By way of pandas, where the producer knows it."""
-        for way in ("to_pandas", "df"):  # pyarrow and polars; DuckDB
-            if callable(getattr(self.producer, way, None)):
-                return _columns.from_frame(getattr(self.producer, way)())
-        if hasattr(self.producer, "__dataframe__"):
-            return _columns.from_interchange(self.producer)
-        raise BadArg("an Arrow stream serves to fit: here want a file, columns or a data frame")
+    def rows(self) -> Rows:
+        capsule = self.producer.__arrow_c_stream__()
+        return Rows(None, pointer(lib.Frame(stream=stream_of(capsule))), capsule)
 
 
 class NoTable(Table):
@@ -101,24 +81,14 @@ class NoTable(Table):
     def open(self, options: c_void_p, watch: Any) -> c_void_p:
         return lib.made("table_none")
 
-    @contextlib.contextmanager
-    def as_file(self) -> Iterator[bytes]:
+    def rows(self) -> Rows:
         raise BadArg("which rows? The fit has no table of its own: name one")
-        yield
 
 
-def plain_values(source: Any) -> Any:
-    """Python's own numbers in the place of numpy's, which take longer one by one."""
-    return source.tolist() if hasattr(source, "tolist") else source
-
-
-def cell(value: Any) -> str:
-    """As text that reads back to the last bit; "" for what is missing."""
-    if value is None or value != value:
-        return ""
-    if isinstance(value, bool):
-        return _columns.LEVELS_OF_BOOL[value]
-    return value if isinstance(value, str) else repr(value)
+def stream_of(capsule: Any) -> int:
+    find = ctypes.pythonapi.PyCapsule_GetPointer
+    find.restype, find.argtypes = c_void_p, [py_object, c_char_p]
+    return find(capsule, b"arrow_array_stream")
 
 
 def is_path(value: Any) -> bool:
