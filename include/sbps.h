@@ -257,6 +257,26 @@ SBPS_API sbps_status sbps_table_from_arrow(struct ArrowArrayStream *stream,
                                            const sbps_options *options,
                                            sbps_convert_watch watch, void *self,
                                            sbps_table **out, sbps_error *err);
+/* A matrix of numbers most of which are 0, borrowed for the call: entries by rows, or by columns, as scipy's csr and csc and
+ * R's dgCMatrix have them. Those of row (or column) k are at start[k] to start[k + 1] - 1, in increasing order. */
+typedef struct {
+    size_t struct_size; /* sizeof(sbps_sparse) */
+    size_t columns;
+    const char *const *names; /* of the columns, UTF-8 */
+    bool by_columns;
+    bool wide_start, wide_index; /* they are int64_t; else int32_t */
+    const void *start;           /* one more than there are rows, or columns */
+    const void *index;           /* the column of each entry, or its row */
+    const double *values;        /* NAN is missing */
+} sbps_sparse;
+
+/* The table of the matrix' columns and of `count` more behind them, as sbps_table_from_columns makes it of columns that are
+ * laid out in full; they never are. */
+SBPS_API sbps_status sbps_table_from_sparse(size_t rows, const sbps_sparse *matrix,
+                                            size_t count, const sbps_column *columns,
+                                            const sbps_options *options,
+                                            sbps_convert_watch watch, void *self,
+                                            sbps_table **out, sbps_error *err);
 /* Writes the text table `from` to `to` as a file that sbps_table_read maps instead of reading: for
  * tables larger than memory. Options as for sbps_table_read. `memory`: bytes the shuffle may use, 0
  * for a usual share; the file does not depend on it. `watch` may be NULL. The file appears whole or
@@ -270,6 +290,9 @@ SBPS_API size_t sbps_table_rows(const sbps_table *table);
 /* Passes through all its rows that runs and modes have made so far: for whoever looks on from another
  * thread while one is set up. */
 SBPS_API double sbps_table_passes(const sbps_table *table);
+/* May be called from another thread or a signal handler: whoever sets up a run of it, or looks for a mode, gives up soon,
+ * with SBPS_NO_FILE and a sentence, and so does every later one. Runs that are set up go on. */
+SBPS_API void sbps_table_interrupt(sbps_table *table);
 /* What the user should know of how it was read, a line each; "" when there is nothing to tell. */
 SBPS_API const char *sbps_table_notes(const sbps_table *table);
 SBPS_API void sbps_table_destroy(sbps_table *table);
@@ -417,6 +440,7 @@ typedef struct {
     const sbps_column *columns;
     /* In the place of columns: a stream, as sbps_table_from_arrow has it, which is read once and released. */
     struct ArrowArrayStream *stream;
+    const sbps_sparse *sparse; /* whose columns are before the others; NULL: none */
 } sbps_frame;
 
 typedef struct {

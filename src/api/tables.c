@@ -108,7 +108,23 @@ sbps_status sbps_table_from_columns(size_t row_count, size_t count, const sbps_c
     rows *data;
     rows_spec spec = watched_spec(options, watch, self);
     *out = NULL;
-    sbps_status status = rows_from_columns(row_count, count, columns, &spec, &data, err);
+    const sbps_frame from = {.rows = row_count, .count = count, .columns = columns};
+    sbps_status status = rows_from_columns(&from, &spec, &data, err);
+    return status == SBPS_OK ? wrap(data, out, err) : status;
+}
+
+sbps_status sbps_table_from_sparse(size_t row_count, const sbps_sparse *matrix, size_t count,
+                                   const sbps_column *columns, const sbps_options *options,
+                                   sbps_convert_watch watch, void *self, sbps_table **out,
+                                   sbps_error *err)
+{
+    rows *data;
+    rows_spec spec = watched_spec(options, watch, self);
+    const sbps_frame from = {
+        .rows = row_count, .count = count, .columns = columns, .sparse = matrix};
+    *out = NULL;
+    if (!matrix) return fail(err, SBPS_BAD_ARG, "the sparse matrix is NULL");
+    sbps_status status = rows_from_columns(&from, &spec, &data, err);
     return status == SBPS_OK ? wrap(data, out, err) : status;
 }
 
@@ -152,6 +168,11 @@ size_t sbps_table_rows(const sbps_table *table)
 double sbps_table_passes(const sbps_table *table)
 {
     return (double)atomic_load(table->visited) / (double)table->data->n;
+}
+
+void sbps_table_interrupt(sbps_table *table)
+{
+    atomic_store(&table->stopped, true);
 }
 
 void sbps_table_destroy(sbps_table *table)

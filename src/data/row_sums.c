@@ -70,6 +70,13 @@ static size_t part_rows(const rows *data)
     return data->part > 0 ? data->part : PART_ROWS;
 }
 
+/* Nobody wants the sum any more. Ranks go on, for one of them cannot leave alone. */
+static bool is_stopped(const rows *data)
+{
+    const atomic_bool *stopped = data->crew && !data->share ? data->crew->stopped : NULL;
+    return stopped && atomic_load_explicit(stopped, memory_order_relaxed);
+}
+
 static void add_rows(const sum_job *s, size_t first, size_t end, double *scratch, double *total)
 {
     size_t begin = first;
@@ -85,6 +92,7 @@ static void add_rows(const sum_job *s, size_t first, size_t end, double *scratch
 static void add_part(const sum_job *s, size_t index, double *scratch, double *total)
 {
     size_t part = part_rows(s->data), first = s->from + index * part;
+    if (is_stopped(s->data)) return;
     add_rows(s, first, least(s->data->n, first + part), scratch, total);
 }
 
@@ -277,5 +285,7 @@ sbps_status row_sums(const rows *data, const row_sum *what, double *total, sbps_
     size_t part = part_rows(data);
     if (data->share && what->width > 0) return shared_sums(data, what, total, err);
     sum_job s = {.data = data, .what = what, .total = total, .leads = true};
-    return make_parts(&s, (data->n + part - 1) / part, err);
+    sbps_status status = make_parts(&s, (data->n + part - 1) / part, err);
+    if (status != SBPS_OK || !is_stopped(data)) return status;
+    return fail(err, SBPS_NO_FILE, "set-up was stopped on request");
 }

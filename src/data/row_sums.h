@@ -17,8 +17,9 @@ struct row_crew {
     unsigned threads; /* 1: the caller alone */
     bool
         hurried; /* of ranks: each adds up its rows at once, and bits are those of so many ranks */
-    atomic_ullong visited; /* rows, by all sums together */
-    atomic_ullong *shown;  /* the same for whoever looks on; NULL: nobody does */
+    atomic_ullong visited;      /* rows, by all sums together */
+    atomic_ullong *shown;       /* the same for whoever looks on; NULL: nobody does */
+    const atomic_bool *stopped; /* whoever wants no more; NULL: nobody can say so */
 };
 
 typedef struct {

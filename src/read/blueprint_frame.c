@@ -23,8 +23,7 @@ static sbps_status open_source(blueprint_frame *f, const sbps_frame *from, sbps_
 {
     const field_purpose purpose = {.plan = plan_frame, .self = f, .to = &f->to};
     if (from->stream) return arrow_source(from->stream, &f->spec, &purpose, &f->source, err);
-    return columns_source(from->rows, from->count, from->columns, &f->spec, &purpose,
-                          &f->source, err);
+    return columns_source(from, &f->spec, &purpose, &f->source, err);
 }
 
 sbps_status blueprint_frame_open(const blueprint *b, const char *name, const sbps_frame *from,

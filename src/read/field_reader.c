@@ -63,7 +63,7 @@ static sbps_status open_slices(field_reader *r, sbps_error *err)
     r->slice = calloc(r->threads, sizeof *r->slice);
     bool ready = r->slice != NULL;
     for (unsigned k = 0; ready && k < r->threads; k++) {
-        chunks_init(&r->slice[k].rows, r->plan->width, false);
+        chunks_init(&r->slice[k].rows, r->plan->width, r->read.packed);
         ready = plan_fork(r->plan, &r->slice[k].plan);
     }
     return ready ? SBPS_OK : fail_memory(err);
@@ -76,11 +76,36 @@ static sbps_status plan_columns(field_reader *r, sbps_error *err)
     return plan_create(TABLE, &r->names, r->spec, &r->plan, err);
 }
 
-sbps_status field_reader_open(const field_about *about, size_t count, const rows_spec *spec,
-                              const field_purpose *purpose, field_reader *r, sbps_error *err)
+/* Columns of the matrix whose cells are not simply laid down. */
+static sbps_status find_careful(field_reader *r, sbps_error *err)
 {
-    *r = (field_reader){.spec = spec, .ordered = calloc(count + 1, sizeof *r->ordered)};
-    if (purpose) r->purpose = *purpose;
+    field_matrix *m = &r->matrix;
+    if (!m->cells) return SBPS_OK;
+    m->careful = malloc((m->cells->columns + 1) * sizeof *m->careful);
+    if (!m->careful) return fail_memory(err);
+    for (size_t c = 0; c < m->cells->columns; c++) {
+        use_kind kind = r->plan->use[c].kind;
+        if (kind != USE_NONE && kind != USE_NUMBER) m->careful[m->careful_count++] = c;
+    }
+    return SBPS_OK;
+}
+
+/* Rows of entries that wait for a table do so packed; codes of packed rows could not be changed. */
+static bool are_packed(const field_reader *r)
+{
+    const sparse_cells *s = r->matrix.cells;
+    if (!s || r->purpose.to || r->plan->categories > 0) return false;
+    return (double)sparse_entries(s) < PACK_BELOW * (double)s->rows * (double)r->plan->width;
+}
+
+sbps_status field_reader_open(const field_about *about, size_t count, const field_wants *how,
+                              field_reader *r, sbps_error *err)
+{
+    const rows_spec *spec = how->spec;
+    *r = (field_reader){.spec = spec,
+                        .ordered = calloc(count + 1, sizeof *r->ordered),
+                        .matrix.cells = how->sparse};
+    if (how->purpose) r->purpose = *how->purpose;
     sbps_status status = r->ordered ? SBPS_OK : fail_memory(err);
     if (status == SBPS_OK && count == 0)
         status = fail(err, SBPS_BAD_DATA, "%s: there are no columns", TABLE);
@@ -89,8 +114,9 @@ sbps_status field_reader_open(const field_about *about, size_t count, const rows
     r->names.missing = &r->missing;
     if (status == SBPS_OK) status = plan_columns(r, err);
     if (status == SBPS_OK) status = refuse_columns(about, r->plan, err);
+    if (status == SBPS_OK) status = find_careful(r, err);
     if (status != SBPS_OK) return status;
-    chunks_init(&r->read, r->plan->width, false);
+    chunks_init(&r->read, r->plan->width, are_packed(r));
     return open_slices(r, err);
 }
 
@@ -102,6 +128,7 @@ void field_reader_close(field_reader *r)
         free(r->slice[k].word);
     }
     free(r->slice);
+    free(r->matrix.careful);
     chunks_clear(&r->read);
     plan_destroy(r->plan);
     missing_words_clear(&r->missing);
@@ -165,6 +192,32 @@ static sbps_status take_cell(field_slice *s, size_t column, const field *f, size
     return plan_number(p, column, state == FIELD_CELL ? value : NAN, line, row, missing, err);
 }
 
+/* The cells of a row of the matrix: entries of plain numbers, and others by their values, 0 or not. */
+static sbps_status take_entries(field_slice *s, const field_matrix *m, size_t i, size_t line,
+                                double *row, bool *missing, sbps_error *err)
+{
+    const plan *p = &s->plan;
+    const sparse_cells *from = m->cells;
+    sbps_status status = SBPS_OK;
+    memset(row, 0, p->width * sizeof *row);
+    for (size_t at = sparse_start(from, i), end = sparse_start(from, i + 1);
+         status == SBPS_OK && at < end; at++) {
+        size_t column = sparse_column(from, at);
+        if (p->use[column].kind == USE_NUMBER)
+            status = plan_number(p, column, from->value[at], line, row, missing, err);
+    }
+    for (size_t k = 0; status == SBPS_OK && k < m->careful_count; k++) {
+        double value = sparse_cell(from, i, m->careful[k]);
+        const field one = {.kind = &field_numbers,
+                           .type = TYPE_NUMBER,
+                           .value = &value_double,
+                           .values = (const unsigned char *)&value,
+                           .unit = 1.0};
+        status = take_cell(s, m->careful[k], &one, 0, line, row, missing, err);
+    }
+    return status;
+}
+
 /* ---- rows ---- */
 
 typedef struct {
@@ -180,8 +233,11 @@ static sbps_status take_row(const field_run *run, field_slice *s, size_t i, sbps
     double *row = chunks_next(&s->rows);
     bool missing = false;
     sbps_status status = row ? SBPS_OK : fail_memory(err);
+    const field_matrix *m = &run->r->matrix;
+    size_t before = m->cells ? m->cells->columns : 0;
     if (status == SBPS_OK && p->target == SIZE_MAX) row[0] = 0.0;
-    for (size_t c = 0; status == SBPS_OK && c < p->columns->count; c++)
+    if (status == SBPS_OK && m->cells) status = take_entries(s, m, i, line, row, &missing, err);
+    for (size_t c = before; status == SBPS_OK && c < p->columns->count; c++)
         if (p->use[c].kind != USE_NONE)
             status = take_cell(s, c, &run->fields[c], i, line, row, &missing, err);
     if (status != SBPS_OK) return status;

@@ -4,6 +4,7 @@
 
 #include "read/fields.h"
 #include "read/parts.h"
+#include "read/sparse_cells.h"
 
 /* What is known of a column before its first row. */
 typedef struct {
@@ -22,6 +23,13 @@ typedef struct {
     const row_taker *to; /* has the rows as they come; they stay otherwise */
 } field_purpose;
 
+/* Columns before those of fields that are a sparse matrix'. */
+typedef struct {
+    const sparse_cells *cells; /* NULL: there are none */
+    size_t *careful;           /* those that are no plain numbers */
+    size_t careful_count;
+} field_matrix;
+
 typedef struct field_slice field_slice;
 
 typedef struct {
@@ -32,16 +40,25 @@ typedef struct {
     missing_words missing;
     bool *ordered; /* one a column */
     plan *plan;
+    field_matrix matrix;
     chunks read;
     field_slice *slice; /* one a thread */
     unsigned threads;
     size_t seen, dropped; /* rows so far */
 } field_reader;
 
-/* Plans the columns. `purpose` NULL: a table. Close it also after a failure. */
-sbps_status field_reader_open(const field_about *about, size_t count, const rows_spec *spec,
-                              const field_purpose *purpose, field_reader *r, sbps_error *err);
-/* The next rows: fields[c] is a run of them of column c, of no use once this returns. */
+/* What there is to be read, and for what; members that are NULL: nothing, and a table. */
+typedef struct {
+    const rows_spec *spec;
+    const field_purpose *purpose;
+    const sparse_cells *sparse;
+} field_wants;
+
+/* Plans the columns. Close it also after a failure. */
+sbps_status field_reader_open(const field_about *about, size_t count, const field_wants *how,
+                              field_reader *r, sbps_error *err);
+/* The next rows: fields[c] is a run of them of column c, of no use once this returns. Those of a sparse matrix are all of
+ * them. */
 sbps_status field_reader_add(field_reader *r, const field *fields, size_t row_count,
                              sbps_error *err);
 /* The table of them all. */
@@ -60,9 +77,8 @@ struct field_source {
 };
 
 /* Opened, which may have failed: close it anyway. What is given is borrowed until then, a stream released. */
-sbps_status columns_source(size_t n, size_t count, const sbps_column *given,
-                           const rows_spec *spec, const field_purpose *purpose,
-                           field_source **out, sbps_error *err);
+sbps_status columns_source(const sbps_frame *from, const rows_spec *spec,
+                           const field_purpose *purpose, field_source **out, sbps_error *err);
 sbps_status arrow_source(struct ArrowArrayStream *stream, const rows_spec *spec,
                          const field_purpose *purpose, field_source **out, sbps_error *err);
 void field_source_close(field_source *s);

@@ -147,7 +147,8 @@ static sbps_status take_schema(arrow_reading *r, const struct ArrowSchema *schem
     if (!r->column || !r->about || !r->fields || !r->levels) return fail_memory(err);
     for (size_t c = 0; c < count; c++)
         arrow_describe(schema->children[c], &r->column[c], &r->about[c]);
-    return field_reader_open(r->about, count, spec, purpose, &r->base.reader, err);
+    const field_wants how = {spec, purpose, NULL};
+    return field_reader_open(r->about, count, &how, &r->base.reader, err);
 }
 
 static sbps_status open_stream(arrow_reading *r, const rows_spec *spec,

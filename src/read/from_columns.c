@@ -34,6 +34,7 @@ typedef struct {
     field_about *about;
     field *fields, *levels; /* one a column each */
     size_t n;
+    sparse_cells sparse; /* whose columns come first */
 } column_source;
 
 /* Callers may have been compiled with more members than there are today, or with fewer one day. */
@@ -85,10 +86,11 @@ static sbps_status take_columns(size_t n, size_t count, const sbps_column *given
         const sbps_column *c = column_at(given, k);
         sbps_status status = check_column(c, given->struct_size, n, k, err);
         if (status != SBPS_OK) return status;
-        to->about[k] = (field_about){.name = c->name,
-                                     .type = layouts[c->type].type,
-                                     .ordered = c->type == SBPS_LEVEL && c->ordered};
-        lay_out(c, &to->fields[k], &to->levels[k]);
+        size_t at = to->sparse.columns + k;
+        to->about[at] = (field_about){.name = c->name,
+                                      .type = layouts[c->type].type,
+                                      .ordered = c->type == SBPS_LEVEL && c->ordered};
+        lay_out(c, &to->fields[at], &to->levels[at]);
     }
     return SBPS_OK;
 }
@@ -102,48 +104,63 @@ static sbps_status read_columns(field_source *s, sbps_error *err)
 static void close_columns(field_source *s)
 {
     column_source *own = (column_source *)s;
+    sparse_cells_clear(&own->sparse);
     free(own->about);
     free(own->fields);
     free(own->levels);
     free(own);
 }
 
-static sbps_status open_columns(size_t count, const sbps_column *given, const rows_spec *spec,
+static sbps_status take_matrix(const sbps_frame *from, column_source *own, sbps_error *err)
+{
+    if (!from->sparse) return SBPS_OK;
+    sbps_status status = sparse_cells_open(from->rows, from->sparse, &own->sparse, err);
+    for (size_t j = 0; status == SBPS_OK && j < own->sparse.columns; j++)
+        own->about[j] = (field_about){.name = from->sparse->names[j], .type = TYPE_NUMBER};
+    return status;
+}
+
+static sbps_status open_columns(const sbps_frame *from, const rows_spec *spec,
                                 const field_purpose *purpose, column_source *own,
                                 sbps_error *err)
 {
-    own->about = calloc(count + 1, sizeof *own->about);
-    own->fields = calloc(count + 1, sizeof *own->fields);
-    own->levels = calloc(count + 1, sizeof *own->levels);
+    size_t all = from->count + (from->sparse ? from->sparse->columns : 0);
+    own->about = calloc(all + 1, sizeof *own->about);
+    own->fields = calloc(all + 1, sizeof *own->fields);
+    own->levels = calloc(all + 1, sizeof *own->levels);
     if (!own->about || !own->fields || !own->levels) return fail_memory(err);
-    if (!given && count > 0) return fail(err, SBPS_BAD_ARG, "the table's columns are NULL");
-    sbps_status status = take_columns(own->n, count, given, own, err);
+    if (!from->columns && from->count > 0)
+        return fail(err, SBPS_BAD_ARG, "the table's columns are NULL");
+    sbps_status status = take_matrix(from, own, err);
+    if (status == SBPS_OK)
+        status = take_columns(from->rows, from->count, from->columns, own, err);
     if (status != SBPS_OK) return status;
-    return field_reader_open(own->about, count, spec, purpose, &own->base.reader, err);
+    const field_wants how = {spec, purpose, from->sparse ? &own->sparse : NULL};
+    return field_reader_open(own->about, all, &how, &own->base.reader, err);
 }
 
-sbps_status columns_source(size_t n, size_t count, const sbps_column *given,
-                           const rows_spec *spec, const field_purpose *purpose,
-                           field_source **out, sbps_error *err)
+sbps_status columns_source(const sbps_frame *from, const rows_spec *spec,
+                           const field_purpose *purpose, field_source **out, sbps_error *err)
 {
     column_source *own = calloc(1, sizeof *own);
     *out = NULL;
     if (!own) return fail_memory(err);
     own->base.read = read_columns;
     own->base.close = close_columns;
-    own->n = n;
+    own->n = from->rows;
     *out = &own->base;
-    return open_columns(count, given, spec, purpose, own, err);
+    return open_columns(from, spec, purpose, own, err);
 }
 
-sbps_status rows_from_columns(size_t n, size_t count, const sbps_column *given,
-                              const rows_spec *spec, rows **out, sbps_error *err)
+sbps_status rows_from_columns(const sbps_frame *from, const rows_spec *spec, rows **out,
+                              sbps_error *err)
 {
     field_source *s;
     *out = NULL;
-    sbps_status status = columns_source(n, count, given, spec, NULL, &s, err);
-    if (status == SBPS_OK && in_place_wanted(spec))
-        status = in_place_create(&s->reader, ((column_source *)s)->fields, n, out, err);
+    sbps_status status = columns_source(from, spec, NULL, &s, err);
+    if (status == SBPS_OK && in_place_wanted(spec) && !from->sparse)
+        status =
+            in_place_create(&s->reader, ((column_source *)s)->fields, from->rows, out, err);
     else if (status == SBPS_OK) {
         status = s->read(s, err);
         if (status == SBPS_OK) status = field_reader_finish(&s->reader, out, err);

@@ -56,9 +56,9 @@ sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_
 sbps_status rows_copy(size_t n, size_t columns, const double *x, const char *const *names,
                       const double *y, const double *weight, const double *offset,
                       const rows_spec *spec, rows **out, sbps_error *err);
-/* From columns in memory, see sbps_column. */
-sbps_status rows_from_columns(size_t n, size_t count, const sbps_column *given,
-                              const rows_spec *spec, rows **out, sbps_error *err);
+/* From columns in memory, a sparse matrix before them where there is one: see sbps_frame. */
+sbps_status rows_from_columns(const sbps_frame *from, const rows_spec *spec, rows **out,
+                              sbps_error *err);
 /* From an Arrow stream, which is released whatever comes of it. */
 sbps_status rows_from_arrow(struct ArrowArrayStream *stream, const rows_spec *spec, rows **out,
                             sbps_error *err);

@@ -21,6 +21,7 @@
 struct sbps_table {
     rows *data;
     atomic_ullong *visited; /* rows, by runs of it */
+    atomic_bool stopped;    /* nobody wants a run of it any more */
 };
 
 /* Pointer-free, in the chain's memory. */

@@ -352,7 +352,8 @@ rows crew_take(const sbps_table *table, const sbps_options *options, struct row_
     rows with = *table->data;
     size_t threads = options->threads == SIZE_AUTO ? processors() : options->threads;
     if (options->function.rows && !options->function.any_thread) threads = 1;
-    *crew = (struct row_crew){.threads = (unsigned)threads, .shown = table->visited};
+    *crew = (struct row_crew){
+        .threads = (unsigned)threads, .shown = table->visited, .stopped = &table->stopped};
     with.crew = crew;
     return with;
 }
@@ -377,6 +378,7 @@ sbps_status run_set_up(sbps_run *run, sbps_error *err)
     if (status != SBPS_OK) return status;
     if ((status = chains_create(run, err)) != SBPS_OK) return status;
     if ((status = thread_pool_create(threads, &run->pool, err)) != SBPS_OK) return status;
+    run->crew.stopped = NULL; /* chains are told otherwise */
     chains_start(run);
     warmup_begin(run);
     run->passes_setup = (double)atomic_load(&run->crew.visited) / (double)run->data.n;

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Callers as they are: wrong types and lengths, unknown options, threads, forks, Ctrl-C. Each gets a sentence, the
 exception of its status, or its draws; none a crash."""
+import ctypes
 import multiprocessing
 import os
 import pickle
@@ -8,11 +9,16 @@ import signal
 import subprocess
 import sys
 import threading
+import unittest.mock
 import warnings
 
 import numpy
 from common import FORMULA, OPTIONS, PACKAGE, Case, example, main, program, sbps, write_csv
 from arrow import Producer
+from sbps import _library as lib
+from sbps._progress import bar
+from sbps._sampling import Sampling, Stopped
+from sbps._tables import take
 
 ENDLESS = """
 import sys, sbps
@@ -238,6 +244,26 @@ class Interrupts(Case):
         producer = Producer(example(), 100, before=lambda: signal.pthread_kill(main_thread, signal.SIGINT))
         with self.assertRaises(KeyboardInterrupt):
             sbps.fit(FORMULA, producer, **OPTIONS)
+
+
+    def test_while_a_run_is_set_up_nobody_goes_through_the_rows_to_the_end(self):
+        sampling = Sampling(take(example()), {"formula": FORMULA, **OPTIONS}, bar(False))
+        real, passes = lib.made, []
+
+        def made(name, *arguments):
+            if name != "run_create":
+                return real(name, *arguments)
+            self.assertFalse(sampling.stop())  # as another thread would
+            try:
+                return real(name, *arguments)
+            finally:
+                passes.append(lib.library.sbps_table_passes(arguments[0]))
+
+        lib.library.sbps_table_passes.restype = ctypes.c_double
+        lib.library.sbps_table_passes.argtypes = [ctypes.c_void_p]
+        with unittest.mock.patch.object(lib, "made", made), self.assertRaises(Stopped):
+            sampling.do()
+        self.assertEqual(passes, [0.0])
 
 
 class Bare(Case):

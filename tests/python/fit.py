@@ -98,7 +98,15 @@ class SameDraws(Case):
         names = ["y", "x", "z"]
         dense = self.fit(matrix, "y ~ x + z", names=names)
         for kind in (scipy.sparse.csr_matrix, scipy.sparse.csc_matrix, scipy.sparse.coo_matrix, scipy.sparse.csr_array):
-            self.assert_same_draws(self.fit(kind(matrix), "y ~ x + z", names=names), dense)
+            sparse = kind(matrix)
+            fit = self.fit(sparse, "y ~ x + z", names=names)
+            self.assert_same_draws(fit, dense)
+            self.assertEqual(fit.predict(kind(matrix[:50]), draws=True, names=names).tobytes(),
+                             dense.predict(matrix[:50], draws=True, names=names).tobytes())
+            self.assertEqual(str(fit.loo()), str(dense.loo()))
+        twice = scipy.sparse.coo_matrix((numpy.repeat(matrix[:, 1], 2) / 2, (numpy.repeat(numpy.arange(600), 2), [1] * 1200)),
+                                        shape=matrix.shape)
+        self.assert_same_draws(self.fit(scipy.sparse.csr_matrix(matrix * [1, 0, 1]) + twice, "y ~ x + z", names=names), dense)
         for wrong, words in ((None, "there are none"), (["y"], "there are 1"), (["y", "x", "x"], "the same name")):
             with self.assertRaisesRegex(sbps.BadArg, words):
                 self.fit(scipy.sparse.csr_matrix(matrix), "y ~ x", names=wrong)

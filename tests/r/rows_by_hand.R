@@ -93,6 +93,13 @@ if (there("Matrix")) {
     response <- mtcars$mpg
     same("a response beside it", quick(response ~ am + vs, sparse, weights = wt), quick(mpg ~ am + vs, mtcars, weights = wt))
     design_is(mpg ~ ., as.data.frame(as.matrix(sparse)))
+    hold("entries stay entries", inherits(from$data, "sbps_entries") && nobs(from) == 32 && near(residuals(from), mtcars$mpg - fitted(from)))
+    hold("densities of entries", near(log_lik(from, newdata = sparse[1:5, ]), log_lik(from)[, 1:5]))
+    hold("R's design of entries", near(posterior_linpred(from, re.form = NA), posterior_linpred(from)))
+    same("a pattern of 0 and 1", quick(response ~ ., Matrix::Matrix(as.matrix(mtcars[c("am", "vs")]) > 0, sparse = TRUE)), quick(mpg ~ am + vs, mtcars))
+    holes <- sparse
+    holes[3, "am"] <- NA
+    same("entries that are missing", quick(mpg ~ am + vs, holes), quick(mpg ~ am + vs, mtcars[-3, ]))
 } else cat("Matrix is not there: sparse matrices are not tried\n")
 
 # ---- priors as rstanarm writes them ----

@@ -54,7 +54,8 @@ static rows *rows_by(const given *t, const char *storage, const char *formula)
                             .threads = 3,
                             .storage = storage};
     memset(&error, 0, sizeof error);
-    rows_from_columns(t->n, COLUMNS, t->column, &spec, &r, &error);
+    rows_from_columns(&(sbps_frame){.rows = t->n, .count = COLUMNS, .columns = t->column},
+                      &spec, &r, &error);
     return r;
 }
 

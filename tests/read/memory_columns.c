@@ -58,7 +58,9 @@ static void hold_to_csv(const rows_spec *spec, bool missing)
     rows *got = NULL;
     fill(missing);
     rows *want = rows_of(text, spec);
-    CHECK(rows_from_columns(N, COLUMNS, columns_given, spec, &got, &error) == SBPS_OK);
+    CHECK(
+        rows_from_columns(&(sbps_frame){.rows = N, .count = COLUMNS, .columns = columns_given},
+                          spec, &got, &error) == SBPS_OK);
     CHECK(want && got && same_rows(want, got));
     CHECK(want && got && want->dropped == got->dropped && !strcmp(want->notes, got->notes));
     rows_destroy(want);
@@ -100,7 +102,8 @@ TEST(columns_may_be_strided_and_backwards)
     };
     const rows_spec spec = {.target = "y", .features = "single,count", .intercept = true};
     rows *got = NULL, *want = rows_of(text, &spec);
-    CHECK(rows_from_columns(N, 3, given, &spec, &got, &error) == SBPS_OK);
+    CHECK(rows_from_columns(&(sbps_frame){.rows = N, .count = 3, .columns = given}, &spec, &got,
+                            &error) == SBPS_OK);
     CHECK(want && got && same_rows(want, got));
     rows_destroy(want);
     rows_destroy(got);
@@ -112,13 +115,15 @@ TEST(ordered_levels_keep_their_order)
     rows *r = NULL;
     fill(false);
     given[1].ordered = true;
-    CHECK(rows_from_columns(N, 2, given, &(rows_spec){.target = "y", .intercept = true}, &r,
+    CHECK(rows_from_columns(&(sbps_frame){.rows = N, .count = 2, .columns = given},
+                            &(rows_spec){.target = "y", .intercept = true}, &r,
                             &error) == SBPS_OK);
     REQUIRE(r && r->d == 3);
     CHECK(!strcmp(r->names[1], "dose=mid") && !strcmp(r->names[2], "dose=high"));
     rows_destroy(r);
     const rows_spec classes = {.target = "dose", .labels = LABELS_CLASSES, .intercept = true};
-    CHECK(rows_from_columns(N, 2, given, &classes, &r, &error) == SBPS_OK);
+    CHECK(rows_from_columns(&(sbps_frame){.rows = N, .count = 2, .columns = given}, &classes,
+                            &r, &error) == SBPS_OK);
     REQUIRE(r && r->label_count == 3);
     CHECK(!strcmp(r->labels[0], "low") && !strcmp(r->labels[2], "high"));
     rows_destroy(r);
@@ -129,7 +134,9 @@ static void refuse(const sbps_column *given, size_t count, const char *sentence)
     rows *r = NULL;
     const rows_spec spec = {.target = "y", .intercept = true};
     memset(&error, 0, sizeof error);
-    CHECK(rows_from_columns(N, count, given, &spec, &r, &error) != SBPS_OK && !r);
+    CHECK(rows_from_columns(&(sbps_frame){.rows = N, .count = count, .columns = given}, &spec,
+                            &r, &error) != SBPS_OK &&
+          !r);
     CHECK(strstr(error.text, sentence));
     if (!strstr(error.text, sentence)) fprintf(stderr, "said: %s\n", error.text);
 }

@@ -47,7 +47,7 @@ column <- function(x, name, groups) {
 # Names of files, not a matrix of texts.
 is_file <- function(data) is.character(data) && is.null(dim(data))
 
-# Columns of a sparse matrix of the package Matrix, as a plain one: the library keeps what is not 0 where that is cheaper.
+# Columns of a sparse matrix of the package Matrix, as a plain one.
 dense_of <- function(data, names) {
     need("Matrix", "data")
     if (is.null(colnames(data))) raise("SBPS_BAD_ARG", "data: want a matrix with names of its columns")
@@ -164,7 +164,11 @@ frame_of <- function(formula, data, said) {
 
 # New rows by a fit's recipe.
 new_rows <- function(fit, data) {
-    if (inherits(data, "sparseMatrix")) data <- dense_of(data, colnames(data))
+    if (inherits(data, "sparseMatrix")) {
+        also <- fit$options[names(fit$options) %in% c("trials", "offset", "weights")]
+        if (is_plain(fit)) return(entries(data, wanted(fit$formula, colnames(data), also), list()))
+        data <- dense_of(data, colnames(data))
+    }
     if (is.matrix(data)) data <- as.data.frame(data)
     if (!is.list(data)) raise("SBPS_BAD_ARG", "newdata: want a data frame, a matrix or the name of a file")
     env <- environment(fit$formula)

@@ -69,7 +69,11 @@ handed <- function(formula, data, said) {
         if (!is.null(said$subset) || length(said$own)) raise("SBPS_BAD_ARG", "subset, weights and offset of a file's rows: want names of its columns, as in weights = \"w\"")
         return(c(plain, list(rows = paste(path.expand(data), collapse = "\n"))))
     }
-    if (inherits(data, "sparseMatrix")) data <- dense_of(data, wanted(formula, colnames(data), said$also))
+    if (inherits(data, "sparseMatrix")) {
+        rows <- entries_ready(formula, data, said)
+        if (!is.null(rows)) return(c(plain, list(rows = rows)))
+        data <- dense_of(data, wanted(formula, colnames(data), said$also))
+    }
     if (is.matrix(data) && lies_ready(formula, data, said)) return(c(plain, list(rows = data)))
     if (is.matrix(data) && is.null(colnames(data))) raise("SBPS_BAD_ARG", "data: want a matrix with names of its columns")
     if (is.matrix(data)) data <- as.data.frame(data)

@@ -11,7 +11,7 @@ with_run <- function(fit, ask) {
 # The same with the rows of a data frame, a matrix or a file; NULL: the fit's own.
 with_rows <- function(fit, data, ask) {
     data <- if (is.null(data)) fit$data else if (is_file(data)) data else new_rows(fit, data)
-    if (is.list(data)) data <- lapply(data, row_cells)
+    if (is.list(data) && !inherits(data, "sbps_entries")) data <- lapply(data, row_cells)
     with_run(fit, function(run) ask(run, data))
 }
 

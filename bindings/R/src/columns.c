@@ -55,8 +55,40 @@ static void put_matrix(SEXP matrix, SEXP names, column_set *to)
                                       .values = values + k * to->rows};
 }
 
+static SEXP slot_of(SEXP object, const char *name)
+{
+    return R_do_slot(object, Rf_install(name));
+}
+
+/* A dgCMatrix: entries by columns. */
+static sbps_sparse sparse_of(SEXP matrix)
+{
+    SEXP names = VECTOR_ELT(slot_of(matrix, "Dimnames"), 1);
+    size_t count = (size_t)Rf_xlength(names);
+    const char **name = (const char **)R_alloc(count + 1, sizeof *name);
+    for (size_t k = 0; k < count; k++) name[k] = utf8(STRING_ELT(names, (R_xlen_t)k));
+    return (sbps_sparse){.struct_size = sizeof(sbps_sparse),
+                         .columns = count,
+                         .names = name,
+                         .by_columns = true,
+                         .start = INTEGER(slot_of(matrix, "p")),
+                         .index = INTEGER(slot_of(matrix, "i")),
+                         .values = REAL(slot_of(matrix, "x"))};
+}
+
+static column_set entries_of(SEXP data)
+{
+    SEXP matrix = VECTOR_ELT(data, 0), beside = VECTOR_ELT(data, 1);
+    column_set out = columns_of(beside, Rf_getAttrib(beside, R_NamesSymbol));
+    out.rows = (size_t)INTEGER(slot_of(matrix, "Dim"))[0];
+    out.has_sparse = true;
+    out.sparse = sparse_of(matrix);
+    return out;
+}
+
 column_set columns_of(SEXP data, SEXP names)
 {
+    if (Rf_inherits(data, "sbps_entries")) return entries_of(data);
     column_set out = {.count = (size_t)Rf_xlength(names)};
     out.column = (sbps_column *)R_alloc(out.count + 1, sizeof *out.column);
     if (Rf_isMatrix(data)) {
@@ -78,18 +110,19 @@ static SEXP names_of(SEXP data)
     return Rf_isNull(both) ? both : VECTOR_ELT(both, 1);
 }
 
-row_set rows_given(SEXP data)
+void rows_given(SEXP data, row_set *out)
 {
-    row_set out = {.in_memory = !Rf_isNull(data) && !Rf_isString(data)};
-    if (!out.in_memory) {
-        out.name = only_text(data);
-        return out;
+    *out = (row_set){.in_memory = !Rf_isNull(data) && !Rf_isString(data)};
+    if (!out->in_memory) {
+        out->name = only_text(data);
+        return;
     }
-    column_set own = columns_of(data, names_of(data));
-    out.name = "data";
-    out.frame = (sbps_frame){.struct_size = sizeof out.frame,
-                             .rows = own.rows,
-                             .count = own.count,
-                             .columns = own.column};
-    return out;
+    const column_set *own = &out->columns;
+    out->columns = columns_of(data, names_of(data));
+    out->name = "data";
+    out->frame = (sbps_frame){.struct_size = sizeof out->frame,
+                              .rows = own->rows,
+                              .count = own->count,
+                              .columns = own->column,
+                              .sparse = own->has_sparse ? &own->sparse : NULL};
 }

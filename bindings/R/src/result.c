@@ -137,7 +137,8 @@ SEXP r_text(SEXP run, SEXP what, SEXP data, SEXP how)
     sbps_result *r = NULL;
     char *text = NULL;
     asker *ask = find_asker(only_text(what));
-    row_set rows = rows_given(data);
+    row_set rows;
+    rows_given(data, &rows);
     question q = {.run = only_text(run), .data = rows.name};
     q.how = (sbps_scoring){.struct_size = sizeof q.how,
                            .seed = (uint64_t)REAL(how)[0],
@@ -164,7 +165,8 @@ SEXP r_predict(SEXP run, SEXP data, SEXP words, SEXP numbers, SEXP output)
     sbps_predicted told = {.struct_size = sizeof told};
     const double *number = REAL(numbers);
     const char *from = only_text(run);
-    row_set rows = rows_given(data);
+    row_set rows;
+    rows_given(data, &rows);
     const sbps_prediction how = {.struct_size = sizeof how,
                                  .kind = utf8(STRING_ELT(words, 0)),
                                  .new_levels = utf8(STRING_ELT(words, 1)),

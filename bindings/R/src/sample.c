@@ -15,8 +15,9 @@ typedef struct {
     sbps_run *run;
     sbps_result *result;
     bool interrupted, tells;
-    bool alone;  /* R's own thread does it all: the model is a function of R */
-    size_t news; /* warnings of the run, the first of them */
+    bool setting_up; /* there is no run yet */
+    bool alone;      /* R's own thread does it all: the model is a function of R */
+    size_t news;     /* warnings of the run, the first of them */
     sbps_error warning[NEWS_MOST];
     sbps_progress state;
 } task;
@@ -68,10 +69,13 @@ static bool go_on(void *self, const char *stage, size_t rows, double share)
     return !t->interrupted;
 }
 
-/* ---- rounds ---- */
+/* ---- set-up and rounds, apart ---- */
+
+typedef sbps_status piece_of_work(task *t, bool *finished, sbps_error *err);
 
 typedef struct {
     task *of;
+    piece_of_work *work;
     pthread_mutex_t lock;
     pthread_cond_t ended;
     bool over, finished;
@@ -79,11 +83,22 @@ typedef struct {
     sbps_error err;
 } flight;
 
+static sbps_status set_up(task *t, bool *finished, sbps_error *err)
+{
+    *finished = true;
+    return sbps_run_create(t->table, t->options, &t->run, err);
+}
+
+static sbps_status advance(task *t, bool *finished, sbps_error *err)
+{
+    return sbps_run_advance(t->run, finished, err);
+}
+
 static void *fly(void *self)
 {
     flight *f = self;
     bool finished = false;
-    sbps_status status = sbps_run_advance(f->of->run, &finished, &f->err);
+    sbps_status status = f->work(f->of, &finished, &f->err);
     pthread_mutex_lock(&f->lock);
     f->status = status;
     f->finished = finished;
@@ -123,13 +138,16 @@ static void look_for_interrupt(task *t)
 {
     if (t->interrupted || !interrupt_is_pending()) return;
     t->interrupted = true;
-    sbps_run_interrupt(t->run);
+    if (t->setting_up)
+        sbps_table_interrupt(t->table);
+    else
+        sbps_run_interrupt(t->run);
 }
 
-static sbps_status fly_round(task *t, bool *finished, sbps_error *err)
+static sbps_status do_apart(task *t, piece_of_work *work, bool *finished, sbps_error *err)
 {
     pthread_t thread;
-    flight f = {.of = t, .status = SBPS_OK};
+    flight f = {.of = t, .work = work, .status = SBPS_OK};
     pthread_mutex_init(&f.lock, NULL);
     pthread_cond_init(&f.ended, NULL);
     if (!t->alone && begin_round(&f, &thread)) {
@@ -159,7 +177,7 @@ static sbps_status fly_all(task *t, sbps_error *err)
     bool finished = false;
     sbps_status status = SBPS_OK;
     while (status == SBPS_OK && !finished) {
-        status = fly_round(t, &finished, err);
+        status = do_apart(t, advance, &finished, err);
         while (t->news < NEWS_MOST && sbps_run_warning(t->run, &t->warning[t->news])) t->news++;
         sbps_run_progress(t->run, &t->state);
         tell_state(t, finished || status != SBPS_OK);
@@ -230,8 +248,22 @@ static bool heed(void *self)
 static sbps_status open_table(task *t, const request *r, sbps_error *err)
 {
     if (r->path) return sbps_table_read_watched(r->path, t->options, go_on, t, &t->table, err);
-    return sbps_table_from_columns(r->columns.rows, r->columns.count, r->columns.column,
-                                   t->options, go_on, t, &t->table, err);
+    const column_set *own = &r->columns;
+    if (own->has_sparse)
+        return sbps_table_from_sparse(own->rows, &own->sparse, own->count, own->column,
+                                      t->options, go_on, t, &t->table, err);
+    return sbps_table_from_columns(own->rows, own->count, own->column, t->options, go_on, t,
+                                   &t->table, err);
+}
+
+/* An interrupt on the way ends it all, also where it came too late to stop the set-up. */
+static sbps_status make_run(task *t, sbps_error *err)
+{
+    bool finished;
+    t->setting_up = true;
+    sbps_status status = do_apart(t, set_up, &finished, err);
+    t->setting_up = false;
+    return status == SBPS_OK && t->interrupted ? SBPS_BAD_DATA : status;
 }
 
 static sbps_status sample(task *t, const request *r, char **described, sbps_error *err)
@@ -240,7 +272,7 @@ static sbps_status sample(task *t, const request *r, char **described, sbps_erro
     if (status == SBPS_OK && r->model)
         status = sbps_options_set_model(t->options, &r->model->call, err);
     if (status == SBPS_OK) status = open_table(t, r, err);
-    if (status == SBPS_OK) status = sbps_run_create(t->table, t->options, &t->run, err);
+    if (status == SBPS_OK) status = make_run(t, err);
     if (status == SBPS_OK) status = sbps_run_describe(t->run, described, err);
     if (status != SBPS_OK) return status;
     if (t->tells) REprintf("%s", *described);

@@ -20,10 +20,12 @@ bool interrupt_is_pending(void);
 
 /* ---- columns.c ---- */
 
-/* Columns of a list or of a double matrix; values are borrowed from R. */
+/* Columns of a list, of a double matrix, or of a sparse one and a list beside it (sparse.R); values are borrowed from R. */
 typedef struct {
     size_t rows, count;
     sbps_column *column;
+    bool has_sparse;
+    sbps_sparse sparse;
 } column_set;
 
 column_set columns_of(SEXP data, SEXP names);
@@ -32,10 +34,11 @@ column_set columns_of(SEXP data, SEXP names);
 typedef struct {
     const char *name; /* of the file, or what sentences call the columns */
     bool in_memory;
+    column_set columns;
     sbps_frame frame;
 } row_set;
 
-row_set rows_given(SEXP data);
+void rows_given(SEXP data, row_set *out);
 
 /* ---- model.c ---- */
 

@@ -58,16 +58,39 @@ def from_matrix(data: Any, names: Optional[Sequence[str]]) -> list[Column]:
     return from_mapping({name: data[:, j] for j, name in enumerate(names)})
 
 
-def from_sparse(data: Any, names: Optional[Sequence[str]]) -> list[Column]:
-    """The columns of a matrix of scipy.sparse, each laid out in full."""
+@dataclass
+class Entries:
+    """What of a sparse matrix is not 0, by rows or by columns, where it lies; `keep` holds it."""
+
+    names: Sequence[str]
+    rows: int
+    matrix: Any
+
+    def for_library(self) -> tuple[Any, list]:
+        matrix = self.matrix
+        names = (c_char_p * len(self.names))(*[encode(name, name) for name in self.names])
+        made = lib.Sparse(columns=len(self.names), names=names, by_columns=matrix.format == "csc",
+                          wide_start=matrix.indptr.dtype.itemsize == 8, wide_index=matrix.indices.dtype.itemsize == 8,
+                          start=matrix.indptr.ctypes.data, index=matrix.indices.ctypes.data,
+                          values=matrix.data.ctypes.data)
+        return made, [names, matrix]
+
+
+def from_sparse(data: Any, names: Optional[Sequence[str]]) -> Entries:
+    """A matrix of scipy.sparse: csr and csc as they are, others by rows."""
     rows, count = data.shape
     if names is None or len(names) != count:
         raise BadArg(f"the matrix has {count} columns: want as many names, and there are "
                      f"{'none' if names is None else len(names)}")
     if len(set(names)) != len(names):
         raise BadArg("two columns have the same name")
-    by_column = data.tocsc()
-    return from_mapping({name: by_column[:, [j]].toarray().ravel() for j, name in enumerate(names)})
+    if data.dtype.kind not in "iufb":
+        raise BadArg(f"the matrix is of type {data.dtype}: want numbers")
+    matrix = data if data.format in ("csr", "csc") else data.tocsr()
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return Entries([str(name) for name in names], rows, matrix.astype("float64", copy=False))
 
 
 def from_interchange(data: Any) -> list[Column]:

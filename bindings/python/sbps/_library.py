@@ -62,9 +62,15 @@ class Parameter(Sized):
         "sd_bias_se")]
 
 
+class Sparse(Sized):
+    _fields_ = [("struct_size", c_size_t), ("columns", c_size_t), ("names", POINTER(c_char_p)), ("by_columns", c_bool),
+                ("wide_start", c_bool), ("wide_index", c_bool), ("start", c_void_p), ("index", c_void_p),
+                ("values", c_void_p)]
+
+
 class Frame(Sized):
     _fields_ = [("struct_size", c_size_t), ("rows", c_size_t), ("count", c_size_t), ("columns", POINTER(Column)),
-                ("stream", c_void_p)]
+                ("stream", c_void_p), ("sparse", POINTER(Sparse))]
 
 
 class Prediction(Sized):
@@ -95,6 +101,8 @@ CHECKED = {
     "options_set_model": [c_void_p, POINTER(ModelFunction)],
     "table_read_watched": [c_char_p, c_void_p, ConvertWatch, c_void_p, HANDLE_OUT],
     "table_from_columns": [c_size_t, c_size_t, POINTER(Column), c_void_p, ConvertWatch, c_void_p, HANDLE_OUT],
+    "table_from_sparse": [c_size_t, POINTER(Sparse), c_size_t, POINTER(Column), c_void_p, ConvertWatch, c_void_p,
+                          HANDLE_OUT],
     "table_from_arrow": [c_void_p, c_void_p, ConvertWatch, c_void_p, HANDLE_OUT],
     "table_none": [HANDLE_OUT],
     "run_create": [c_void_p, c_void_p, HANDLE_OUT],
@@ -125,6 +133,7 @@ PLAIN = {
     "options_destroy": (None, [c_void_p]),
     "table_notes": (c_char_p, [c_void_p]),
     "table_destroy": (None, [c_void_p]),
+    "table_interrupt": (None, [c_void_p]),
     "run_warning": (c_bool, [c_void_p, POINTER(Error)]),
     "run_interrupt": (None, [c_void_p]),
     "run_progress": (None, [c_void_p, POINTER(Progress)]),

@@ -72,6 +72,7 @@ class Sampling:
         self.model = None if model is None else Bound(model, self.is_over)
         self.lock = threading.Lock()  # of `run`, which `stop` reaches for from another thread
         self.run: Optional[c_void_p] = None
+        self.made: Optional[c_void_p] = None  # the table, while a run is made of it
         self.stopped = False
 
     def stop(self) -> bool:
@@ -80,6 +81,8 @@ class Sampling:
             self.stopped = True
             if self.run is not None:
                 lib.plain("run_interrupt", self.run)
+            elif self.made is not None:
+                lib.plain("table_interrupt", self.made)
             return self.run is not None
 
     def is_over(self) -> bool:
@@ -109,9 +112,7 @@ class Sampling:
             lib.plain("table_destroy", table)
 
     def with_run(self, options: c_void_p, table: c_void_p) -> Outcome:
-        if self.stopped:
-            raise Stopped
-        run = lib.made("run_create", table, options)
+        run = self.set_up(options, table)
         try:
             with self.lock:
                 self.run = run
@@ -125,6 +126,22 @@ class Sampling:
             with self.lock:
                 self.run = None
             lib.plain("run_destroy", run)
+
+    def set_up(self, options: c_void_p, table: c_void_p) -> c_void_p:
+        """The run. `stop` ends the search for the mode and what else looks at all rows."""
+        with self.lock:
+            if self.stopped:
+                raise Stopped
+            self.made = table
+        try:
+            return lib.made("run_create", table, options)
+        except SbpsError:
+            if self.stopped:
+                raise Stopped from None
+            raise
+        finally:
+            with self.lock:
+                self.made = None
 
     def fly(self, run: c_void_p) -> list[str]:
         finished, warnings = c_bool(False), []

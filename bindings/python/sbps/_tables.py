@@ -60,6 +60,24 @@ class ColumnTable(Table):
         return Rows(None, pointer(lib.Frame(rows=self.columns[0].rows, count=len(structs), columns=structs)), keep)
 
 
+class SparseTable(Table):
+    """A matrix of which only what is not 0 is handed over."""
+
+    def __init__(self, entries: _columns.Entries) -> None:
+        self.entries = entries
+
+    def open(self, options: c_void_p, watch: Any) -> c_void_p:
+        matrix, keep = self.entries.for_library()
+        try:
+            return lib.made("table_from_sparse", self.entries.rows, matrix, 0, None, options, watch, None)
+        finally:
+            del keep
+
+    def rows(self) -> Rows:
+        matrix, keep = self.entries.for_library()
+        return Rows(None, pointer(lib.Frame(rows=self.entries.rows, sparse=pointer(matrix))), keep)
+
+
 class ArrowTable(Table):
     """Anything that speaks Arrow's C stream interface, of which each look asks for a stream of its own."""
 
@@ -112,7 +130,7 @@ def take(data: Any, names: Optional[Sequence[str]] = None) -> Table:
     if _columns.is_of(data, "numpy") and hasattr(data, "ndim"):
         return ColumnTable(_columns.from_matrix(data, names))
     if _columns.is_of(data, "scipy") and hasattr(data, "tocsc"):
-        return ColumnTable(_columns.from_sparse(data, names))
+        return SparseTable(_columns.from_sparse(data, names))
     if hasattr(data, "__arrow_c_stream__"):
         return ArrowTable(data)
     if hasattr(data, "__dataframe__"):
