@@ -253,21 +253,25 @@ static void read_slice(void *self, unsigned worker, size_t index)
     field_slice *s = &run->r->slice[index];
     size_t begin = run->first + index * SLICE_ROWS,
            end = begin + SLICE_ROWS < run->rows ? begin + SLICE_ROWS : run->rows;
-    (void)worker;
+    const field_purpose *own = &run->r->purpose;
     s->dropped = 0;
     s->status = SBPS_OK;
     for (size_t i = begin; s->status == SBPS_OK && i < end; i++)
         s->status = take_row(run, s, i, &s->error);
+    if (own->put && s->status == SBPS_OK && s->dropped == 0)
+        own->put(own->putter, worker, run->r->seen + begin, &s->rows);
 }
 
 /* Of several things that are wrong the first. */
 static sbps_status join_slice(field_reader *r, field_slice *s, sbps_error *err)
 {
     if (s->status != SBPS_OK) return fail(err, s->status, "%s", s->error.text);
-    if (!plan_join(r->plan, &s->plan, &s->rows) || !chunks_move(&s->rows, &r->read))
-        return fail_memory(err);
+    if (!plan_join(r->plan, &s->plan, &s->rows)) return fail_memory(err);
     plan_reset(&s->plan);
     r->dropped += s->dropped;
+    if (r->purpose.put) return chunks_reset(&s->rows), SBPS_OK;
+    if (r->purpose.to) return r->purpose.to->take(r->purpose.to->self, &s->rows, err);
+    if (!chunks_move(&s->rows, &r->read)) return fail_memory(err);
     return memory_holds(TABLE, (double)r->read.rows, (double)r->read.width,
                         2 * chunks_bytes(&r->read), err);
 }
@@ -305,12 +309,6 @@ static sbps_status list_ordered(const field_reader *r, const field *fields, sbps
     return status;
 }
 
-static sbps_status hand_on(field_reader *r, sbps_error *err)
-{
-    const row_taker *to = r->purpose.to;
-    return to ? to->take(to->self, &r->read, err) : SBPS_OK;
-}
-
 sbps_status field_reader_add(field_reader *r, const field *fields, size_t row_count,
                              sbps_error *err)
 {
@@ -323,11 +321,17 @@ sbps_status field_reader_add(field_reader *r, const field *fields, size_t row_co
         status = workers_run(r->threads, count, read_slice, &run, err);
         for (size_t k = 0; status == SBPS_OK && k < count; k++)
             status = join_slice(r, &r->slice[k], err);
-        if (status == SBPS_OK) status = hand_on(r, err);
         if (status == SBPS_OK) status = ask_watch(r, run.first, err);
     }
     r->seen += row_count;
     return status;
+}
+
+void field_reader_rewind(field_reader *r)
+{
+    for (size_t c = 0; c < r->names.count; c++) r->plan->use[c].missing = 0;
+    chunks_reset(&r->read);
+    r->seen = r->dropped = 0;
 }
 
 sbps_status field_reader_finish(field_reader *r, rows **out, sbps_error *err)

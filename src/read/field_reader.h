@@ -20,7 +20,11 @@ typedef struct {
     /* What becomes of the columns; *out is destroyed also after a failure. */
     sbps_status (*plan)(const void *self, const columns *c, plan **out, sbps_error *err);
     const void *self;
-    const row_taker *to; /* has the rows as they come; they stay otherwise */
+    const row_taker *to; /* has the rows as they come, a slice at a time; they stay otherwise */
+    /* In the place of that: has them by any thread, `worker` saying which, and in any order, as they were read from row
+     * `first` on, slices with rows dropped left out. */
+    void (*put)(void *putter, unsigned worker, size_t first, const chunks *read);
+    void *putter;
 } field_purpose;
 
 /* Columns before those of fields that are a sparse matrix'. */
@@ -61,6 +65,8 @@ sbps_status field_reader_open(const field_about *about, size_t count, const fiel
  * them. */
 sbps_status field_reader_add(field_reader *r, const field *fields, size_t row_count,
                              sbps_error *err);
+/* None was read yet. */
+void field_reader_rewind(field_reader *r);
 /* The table of them all. */
 sbps_status field_reader_finish(field_reader *r, rows **out, sbps_error *err);
 void field_reader_close(field_reader *r);

@@ -1,6 +1,7 @@
 /* Columns of a caller become fields, one run of all rows. */
 #include "base/memory.h"
 #include "read/in_place.h"
+#include "read/placed.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,7 +162,9 @@ sbps_status rows_from_columns(const sbps_frame *from, const rows_spec *spec, row
     if (status == SBPS_OK && in_place_wanted(spec) && !from->sparse)
         status =
             in_place_create(&s->reader, ((column_source *)s)->fields, from->rows, out, err);
-    else if (status == SBPS_OK) {
+    else if (status == SBPS_OK)
+        status = placed_create(&s->reader, ((column_source *)s)->fields, from->rows, out, err);
+    if (status == SBPS_OK && !*out) {
         status = s->read(s, err);
         if (status == SBPS_OK) status = field_reader_finish(&s->reader, out, err);
     }

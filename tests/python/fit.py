@@ -265,9 +265,9 @@ class RowsInMemory(Case):
 
     def test_of_many_rows_in_batches(self):
         fit = self.fitted("y ~ x + g")
-        many = {name: numpy.tile(values, 700) for name, values in self.rows().items()}
+        many = {name: numpy.tile(values, 1600) for name, values in self.rows().items()}
         drawn = fit.predict(many, "linear", draws=True, max_draws=3)
-        self.assertEqual(drawn.tobytes(), numpy.tile(drawn[:90], (700, 1)).tobytes())
+        self.assertEqual(drawn.tobytes(), numpy.tile(drawn[:90], (1600, 1)).tobytes())
         for threads in (1, 3):
             self.assertEqual(drawn.tobytes(),
                              fit.predict(many, "linear", draws=True, max_draws=3, threads=threads).tobytes())
