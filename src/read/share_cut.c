@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One file; 0 where it cannot be divided. */
+/* One file; *divides is false where it cannot be cut. */
 static sbps_status measure(const file_list *files, size_t k, const rows_spec *spec,
                            column_types *found, const row_source *first, share_cut *c,
                            bool *divides, sbps_error *err)
