@@ -17,7 +17,7 @@ static inline double counter_number(const counter_words *w, size_t j)
     return (w->word[j / 2] >> j % 2 * 16 & 0xffffU) * COUNTER_UNIT - COUNTER_REACH;
 }
 
-#if defined __AVX2__
+#if WIDE > 1 /* AVX2 and what has it */
 
 /* A word of four rows, in the low halves of its lanes; what the high ones hold does not matter. */
 typedef struct {
