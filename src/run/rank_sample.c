@@ -196,7 +196,7 @@ static void find_errors(const rank_sums *s, double *error, double *moved)
 bool rank_sample_serves(const sbps_run *run)
 {
     const rows *data = &run->data;
-    return run->target->model->predictor && !data->in_order && rows_least(data) > RANK_SAMPLE;
+    return run->target->model->predictor && !data->in_order;
 }
 
 sbps_status rank_sample_errors(const sbps_run *run, size_t points, double *error, double *moved,
@@ -205,7 +205,7 @@ sbps_status rank_sample_errors(const sbps_run *run, size_t points, double *error
     size_t d = run->target->dim, width = 2 * points + 2;
     rows few = run->data;
     posterior u = *run->target;
-    few.n = RANK_SAMPLE;
+    if (few.n > RANK_SAMPLE) few.n = RANK_SAMPLE;
     few.share = NULL;
     u.data = &few;
     sampling s = {.u = &u, .cv = run->cv, .anchor = run->anchor, .draws = points};
