@@ -68,6 +68,16 @@ bool bias_uncertain(const evidence *e, text *seen)
     return name_worst(e, bad_with_error, seen) && !over;
 }
 
+bool ranks_over_budget(const evidence *e, text *seen)
+{
+    const result_info *info = &e->r->info;
+    text_add(seen,
+             "Rows of one of %.0f ranks at a time may move means by %.2g posterior sd, the "
+             "budget is %.3g",
+             info->ranks, info->rank_bias, info->bias_budget);
+    return info->ranks > 1.0 && info->rank_bias > info->bias_budget;
+}
+
 /* What is beyond doubt: sds are known worse than means, and matter less. */
 bool spreads_over_budget(const evidence *e, text *seen)
 {

@@ -247,6 +247,13 @@ const check run_checks[] = {
      "Use another sampler: sbps keeps to its budget, hmc has no such bias. If you can live "
      "with "
      "it, raise --bias-budget."},
+    {ranks_over_budget,
+     "After set-up a chain sees the rows of one rank, and of the others a polynomial at the "
+     "mode. Over "
+     "all ranks the difference cancels but for this bound of what is left.",
+     "Start fewer ranks, so that each has more rows, or use --sampler hmc, which looks at "
+     "those of all.",
+     NULL},
     {bias_uncertain,
      "The stated bias rests on the bounces that were missed, and these were few, or single "
      "ones "

@@ -35,6 +35,7 @@ bool separate_modes(const evidence *e, text *seen);
 bool over_budget(const evidence *e, text *seen);
 bool bias_uncertain(const evidence *e, text *seen);
 bool spreads_over_budget(const evidence *e, text *seen);
+bool ranks_over_budget(const evidence *e, text *seen);
 bool bias_unknown(const evidence *e, text *seen);
 /* Is every mean within the budget by two standard errors? False where that is not known. */
 bool bias_within_budget(const evidence *e);

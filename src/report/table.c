@@ -25,6 +25,15 @@ static void add_setting(text *t, const result *r)
     text_add(t, ", control variate %s, metric %s\n", or_unknown(info->control_variate),
              or_unknown(info->metric));
     text_add(t, "chains        %zu x %zu draws, seed %.0f\n", r->chains, r->draws, info->seed);
+    if (info->ranks > 1.0) {
+        text_add(t, "ranks         %.0f", info->ranks);
+        if (!isnan(info->rank_bias)) {
+            text_add(t, ", one at a time, for which means may be off by ");
+            text_measure(t, info->rank_bias);
+            text_add(t, " posterior sd");
+        }
+        text_add(t, "\n");
+    }
     text_add(t, "batch size    ");
     text_count(t, info->batch_size);
     text_add(t, " rows (%s)\n", or_unknown(info->minibatch));

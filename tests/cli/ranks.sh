@@ -52,6 +52,8 @@ try 'too few rows' 0 'one rank.s rows at a time would move means by up to 0.[0-9
     $(on 4) sample wide.csv --model logistic --target y --dry-run
 try 'too few, and asked for' 0 '' 'warning: looking at one rank.s rows at a time moves means .*--sampler hmc' \
     $(on 4) sample wide.csv --model logistic --target y --sampler sbps --ess 50 --draws 20 --progress off -o warned.nc
+try 'diagnosed' '[01]' 'Rows of one of 4 ranks at a time may move means by 0.[0-9]+' '' "$sbps" diagnose warned.nc
+try 'summarised' 0 'ranks +4, one at a time, for which means may be off by 0.[0-9]+ posterior sd' '' "$sbps" summary warned.nc
 
 # ---- a run: one file, one voice, the same draws again ----
 sample=(sample logistic.csv --model logistic --target y --seed 4 --progress off --draws 200)

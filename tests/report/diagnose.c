@@ -17,7 +17,7 @@ static const char all_clear[] =
     "   bounces                    20% of proposals\n"
     "   refreshments               7% of bounces\n"
     "\n"
-    "0 findings in 32 checks of 3 parameters, 4 chains, 2000 draws.\n";
+    "0 findings in 33 checks of 3 parameters, 4 chains, 2000 draws.\n";
 
 TEST(nothing_is_said_against_a_good_run)
 {
@@ -176,7 +176,7 @@ TEST(findings_are_numbered_and_told_in_full)
         "   happens more often than bounces the path becomes a slow random walk.\n"
         "   What to do: Lower --refresh-rate or leave it to auto.\n"
         "\n"
-        "2 findings in 32 checks of 3 parameters, 4 chains, 2000 draws.\n";
+        "2 findings in 33 checks of 3 parameters, 4 chains, 2000 draws.\n";
     char *got;
     size_t findings;
     result *r = make_result(4, 500, 3);
