@@ -21,7 +21,7 @@ void minibatch_move(minibatch *u)
 void minibatch_scratch(const minibatch *u, double **begin, double **end)
 {
     *begin = u->eta;
-    *end = u->scratch + u->terms->scratch(u->target, u->block);
+    *end = u->taylor.p; /* carved next */
 }
 
 void minibatch_restore(minibatch *u)

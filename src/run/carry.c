@@ -70,8 +70,8 @@ sbps_status carry_begin(sbps_run *run, sbps_error *err)
     sbps_status status = read_record(o->resume, &from, &there, err);
     if (status != SBPS_OK) return status;
     if (!there) return run->among ? refuse_single(run, o->resume, err) : SBPS_OK;
-    bool ours = run->among && from.ranks == run->among->size;
-    if (ours && !from.carried) return SBPS_OK;
+    run->moved = from.ranks != ranks_size(run->among);
+    if (run->among && !run->moved && !from.carried) return SBPS_OK;
     if ((status = take_over(run, &from, err)) != SBPS_OK || run->among) return status;
     if ((status = ranks_alone(&run->alone, err)) != SBPS_OK) return status;
     run->among = run->alone;
@@ -85,24 +85,15 @@ void carry_end(sbps_run *run)
     free(run->asked);
 }
 
-/* On as many ranks as before it is none of our business: there it goes on bit for bit. */
-static bool moved(const sbps_run *run)
-{
-    rank_record from;
-    bool there;
-    read_record(run->options->resume, &from, &there, NULL);
-    return there && from.ranks != ranks_size(run->among);
-}
-
 void carry_unbind(sbps_run *run)
 {
-    if (!run->among || ranks_in_step(run) || !moved(run)) return;
+    if (!run->moved || ranks_in_step(run)) return;
     for (size_t i = 0; i < run->chain_count; i++) minibatch_move(&run->chains[i].flight);
 }
 
 void carry_restore(sbps_run *run)
 {
-    if (!run->among || ranks_in_step(run) || !moved(run)) return;
+    if (!run->moved || ranks_in_step(run)) return;
     run->tuned.batch = plan_batch_most(&run->data, run->tuned.batch);
     chains_take_batch(run);
 }

@@ -114,6 +114,7 @@ struct sbps_run {
     row_share *whole; /* of the rows, there */
     char *
         asked; /* options of a run that is carried on, as they were before it took over the other's; NULL: it is not */
+    bool moved; /* its checkpoint was written by another number of ranks */
     double rank_error,
         rank_bias; /* see ranks.c; NAN: not measured, or every look is at all rows */
     rows data;     /* the table's, with a crew of the run's own */

@@ -3,13 +3,9 @@
 # or is killed ends the job, and its checkpoint goes on.
 . "$(dirname "$0")/common.sh"
 
-mpirun --version 2>/dev/null | grep -q 'Open MPI' || { echo "no mpirun of Open MPI: skipped"; exit 77; }
+needs_ranks
 SBPS_WITHOUT=$("$sbps" sample nowhere.csv --model logistic --target y 2>&1) # one process needs none of it
 grep -q 'nowhere.csv' <<<"$SBPS_WITHOUT" || fault 'alone' "$SBPS_WITHOUT"
-OMPI_COMM_WORLD_SIZE=2 "$sbps" list models >/dev/null 2>.err
-grep -q 'without MPI' .err && { echo "built without MPI: skipped"; exit 77; }
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_btl_base_warn_component_unused=0
 export SBPS_SHARE_TEXT=1 # bytes from which text is read in shares
 on() { echo "mpirun -n $1 $sbps"; } # words of a command
 

@@ -3,11 +3,7 @@
 # bytes; what is wrong is told once, by the sentence of one process.
 . "$(dirname "$0")/common.sh"
 
-mpirun --version 2>/dev/null | grep -q 'Open MPI' || { echo "no mpirun of Open MPI: skipped"; exit 77; }
-OMPI_COMM_WORLD_SIZE=2 "$sbps" list models >/dev/null 2>.err
-grep -q 'without MPI' .err && { echo "built without MPI: skipped"; exit 77; }
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_btl_base_warn_component_unused=0
+needs_ranks
 export SBPS_SHARE_TEXT=1 # bytes from which text is read in shares
 
 # same NAME RANKS ARGUMENT...: laplace has the bytes of one process.

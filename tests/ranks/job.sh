@@ -3,11 +3,7 @@
 # process of it. What it says is held against the truth elsewhere (cli/ranks, stat/ranks).
 . "$(dirname "$0")/../cli/common.sh"
 
-mpirun --version 2>/dev/null | grep -q 'Open MPI' || { echo "no mpirun of Open MPI: skipped"; exit 77; }
-OMPI_COMM_WORLD_SIZE=2 "$sbps" list models >/dev/null 2>.err
-grep -q 'without MPI' .err && { echo "built without MPI: skipped"; exit 77; }
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_btl_base_warn_component_unused=0
+needs_ranks
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" # Open MPI leaves memory behind
 clean() { # NAME: no sanitizer has spoken
     grep -qE 'AddressSanitizer|runtime error' .err .out && fault "$1" "$(grep -E 'Sanitizer|runtime error' .err .out | head -n 2)"
