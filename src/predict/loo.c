@@ -31,11 +31,15 @@
 
 /* ---- rows ---- */
 
+double row_weight(const forecast *f, const row_block *b, size_t i)
+{
+    if (f->model->support != SUPPORT_SHARES) return b->weight[i];
+    return b->trials[i] > 0.0 ? b->weight[i] / b->trials[i] : 0.0;
+}
+
 void row_loglik(const forecast *f, const row_block *b, size_t i, double *out)
 {
-    double weight = b->trials[i] > 0.0 ? b->weight[i] / b->trials[i] : 0.0;
-    bool counted = f->model->support == SUPPORT_SHARES;
-    if (!counted) weight = b->weight[i];
+    double weight = row_weight(f, b, i);
     forecast_loglik(f, b, i, out);
     for (size_t s = 0; weight != 1.0 && s < f->draws; s++) out[s] *= weight;
 }

@@ -6,6 +6,8 @@
 
 /* log p(y_i | draw) of row i of a block, times its weight. */
 void row_loglik(const forecast *f, const row_block *b, size_t i, double *out);
+/* The weight of row i of a block: how many rows it stands for; the trials of a count are not part of it. */
+double row_weight(const forecast *f, const row_block *b, size_t i);
 /* log of the mean of exp(x). */
 double log_mean_exp(size_t n, const double *x);
 
@@ -19,6 +21,14 @@ static inline void running_add(running_sum *s, double x)
     s->n++;
     s->sum += x;
     s->square += x * x;
+}
+
+/* The same x w times, w >= 0, not necessarily whole. */
+static inline void weighted_add(running_sum *s, double x, double w)
+{
+    s->n += w;
+    s->sum += w * x;
+    s->square += w * x * x;
 }
 
 /* Of their sum: sqrt(n var). */

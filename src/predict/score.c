@@ -5,6 +5,8 @@
  *   brier   mean_i (y_i - m_i)^2; of classes the sum over all of them
  *   crps    mean_i E|Y - y_i| - E|Y - Y'|/2, Y drawn for each draw; Gneiting, Raftery (2007), JASA 102, 359-378
  *
+ * A row of weight w counts as w rows alike, in every sum and in the number of rows n = sum_i w_i.
+ *
  * Standard errors are those of a mean over rows; of the root mean square and of R2 by the delta method; of AUC DeLong,
  * DeLong, Clarke-Pearson (1988), Biometrics 44, 837-845; of the calibration slope by its information. */
 #include "predict/score.h"
@@ -17,7 +19,8 @@
 
 typedef struct {
     double lpd, loglik, mean, y, trials;
-    double loss; /* of the mean: squared; of classes summed over them */
+    double weight; /* rows that it stands for */
+    double loss;   /* of the mean: squared; of classes summed over them */
     double crps;
     bool there, right; /* right: the likeliest class */
 } row_score;
@@ -28,6 +31,8 @@ typedef struct {
     size_t *n;
     row_score *row;
     size_t rows, capacity;
+    double weight; /* sum over rows */
+    bool weighted; /* some weight is not 1 */
 } scoring;
 
 static bool wants_crps(const forecast *f)
@@ -81,8 +86,9 @@ static void score_classes(const forecast *f, const double *share, row_score *to)
 static void score_row(const forecast *f, const row_block *b, size_t i, row_score *to)
 {
     rng r = rng_stream(f->seed, b->index[i], RNG_PREDICT);
-    *to = (row_score){.y = b->y[i], .trials = b->trials[i], .there = true};
-    row_loglik(f, b, i, b->value);
+    *to = (row_score){
+        .y = b->y[i], .trials = b->trials[i], .weight = row_weight(f, b, i), .there = true};
+    forecast_loglik(f, b, i, b->value);
     to->lpd = log_mean_exp(f->draws, b->value);
     to->loglik = mean_of(f->draws, b->value);
     forecast_row(f, FORECAST_MEAN, b, i, &r, b->value);
@@ -128,6 +134,8 @@ static sbps_status tell_blocks(void *self, size_t blocks, sbps_error *err)
                 j->row = grown;
             }
             j->row[j->rows++] = *from;
+            j->weight += from->weight;
+            j->weighted |= from->weight != 1.0;
         }
     return SBPS_OK;
 }
@@ -156,13 +164,14 @@ static estimate mean_over(const scoring *j, size_t offset, const char *name)
 {
     running_sum sum = {0};
     for (size_t i = 0; i < j->rows; i++)
-        running_add(&sum, *(const double *)((const char *)&j->row[i] + offset));
+        weighted_add(&sum, *(const double *)((const char *)&j->row[i] + offset),
+                     j->row[i].weight);
     return (estimate){name, sum.sum / sum.n, running_error(&sum) / sum.n};
 }
 
 static void add_density(const scoring *j, estimates *e)
 {
-    double n = (double)j->rows;
+    double n = j->weight;
     estimate lpd = mean_over(j, offsetof(row_score, lpd), "elpd"),
              loglik = mean_over(j, offsetof(row_score, loglik), "dbar");
     add_estimate(e, "elpd", n * lpd.value, n * lpd.error);
@@ -177,10 +186,12 @@ static void add_numbers(const scoring *j, estimates *e)
     double root = sqrt(loss.value), about = 0.0;
     running_sum of = {0};
     for (size_t i = 0; i < j->rows; i++)
-        about += (j->row[i].y - y.value) * (j->row[i].y - y.value) / (double)j->rows;
+        about +=
+            j->row[i].weight * (j->row[i].y - y.value) * (j->row[i].y - y.value) / j->weight;
     for (size_t i = 0; i < j->rows; i++) {
         double off = j->row[i].y - y.value;
-        running_add(&of, (j->row[i].loss - loss.value / about * off * off) / about);
+        weighted_add(&of, (j->row[i].loss - loss.value / about * off * off) / about,
+                     j->row[i].weight);
     }
     add_estimate(e, "rmse", root, loss.error / (2.0 * root));
     add_estimate(e, "r2", 1.0 - loss.value / about, running_error(&of) / of.n);
@@ -198,11 +209,11 @@ static void add_ties(const row_score *row, size_t i, size_t k, double below[2], 
                      running_sum place[2])
 {
     double tied[2] = {0.0, 0.0};
-    for (size_t l = i; l < k; l++) tied[row[l].y > 0.5]++;
+    for (size_t l = i; l < k; l++) tied[row[l].y > 0.5] += row[l].weight;
     double up = (below[0] + 0.5 * tied[0]) / of[0];
     double down = 1.0 - (below[1] + 0.5 * tied[1]) / of[1];
     for (size_t l = i; l < k; l++)
-        running_add(&place[row[l].y > 0.5], row[l].y > 0.5 ? up : down);
+        weighted_add(&place[row[l].y > 0.5], row[l].y > 0.5 ? up : down, row[l].weight);
     below[0] += tied[0];
     below[1] += tied[1];
 }
@@ -212,7 +223,7 @@ static void add_auc(scoring *j, estimates *e)
     double below[2] = {0.0, 0.0}, of[2] = {0.0, 0.0};
     running_sum place[2] = {0};
     qsort(j->row, j->rows, sizeof *j->row, by_mean);
-    for (size_t i = 0; i < j->rows; i++) of[j->row[i].y > 0.5]++;
+    for (size_t i = 0; i < j->rows; i++) of[j->row[i].y > 0.5] += j->row[i].weight;
     if (of[0] < 2.0 || of[1] < 2.0) return;
     for (size_t i = 0, k; i < j->rows; i = k) {
         for (k = i + 1; k < j->rows && j->row[k].mean == j->row[i].mean;) k++;
@@ -229,7 +240,8 @@ static void add_calibration(const scoring *j, estimates *e)
     for (int round = 0; round < 50; round++) {
         double ga = 0.0, gb = 0.0, aa = 0.0, ab = 0.0, bb = 0.0;
         for (size_t i = 0; i < j->rows; i++) {
-            double x = log(j->row[i].mean) - log1p(-j->row[i].mean), n = j->row[i].trials;
+            double x = log(j->row[i].mean) - log1p(-j->row[i].mean),
+                   n = j->row[i].trials * j->row[i].weight;
             if (!isfinite(x)) continue;
             double p = 1.0 / (1.0 + exp(-a - b * x)), h = n * p * (1.0 - p);
             ga += n * (j->row[i].y - p);
@@ -255,6 +267,7 @@ static bool has_two_outcomes(const scoring *j)
     if (j->f->model->support == SUPPORT_BINARY) return true;
     for (size_t i = 0; i < j->rows; i++) {
         const row_score *r = &j->row[i];
+        if (!(r->weight > 0.0)) continue;
         if (r->trials != 1.0 || (r->y != 0.0 && r->y != 1.0)) return false;
     }
     return true;
@@ -269,13 +282,22 @@ static void add_binary(scoring *j, estimates *e)
 
 static void add_classes(const scoring *j, estimates *e)
 {
-    double n = (double)j->rows, right = 0.0;
-    for (size_t i = 0; i < j->rows; i++) right += j->row[i].right;
+    double n = j->weight, right = 0.0;
+    for (size_t i = 0; i < j->rows; i++) right += j->row[i].right ? j->row[i].weight : 0.0;
     e->of[e->count++] = mean_over(j, offsetof(row_score, loss), "brier");
     add_estimate(e, "accuracy", right / n, sqrt(right / n * (1.0 - right / n) / n));
 }
 
 /* ---- all of it ---- */
+
+static void write_rows(const scoring *j, text *t)
+{
+    char sum[32];
+    text_add(t, "rows              %zu", j->rows);
+    decimal_print(sum, sizeof sum, "%.10g", j->weight);
+    if (j->weighted) text_add(t, ", whose weights sum to %s", sum);
+    text_add(t, "; %zu draws\n", j->f->draws);
+}
 
 static void write_scores(const scoring *j, const estimates *e, size_t lacking,
                          sbps_format format, text *t)
@@ -283,6 +305,7 @@ static void write_scores(const scoring *j, const estimates *e, size_t lacking,
     if (format == SBPS_JSON)
         text_add(t, "{\"rows\": %zu, \"rows_left_out\": %zu, \"draws\": %zu", j->rows, lacking,
                  j->f->draws);
+    if (format == SBPS_JSON) json_pair(t, "weight", j->weight);
     for (size_t k = 0; k < e->count; k++) {
         char key[40];
         if (format != SBPS_JSON) {
@@ -296,7 +319,7 @@ static void write_scores(const scoring *j, const estimates *e, size_t lacking,
     if (format == SBPS_JSON)
         text_add(t, "}\n");
     else
-        text_add(t, "rows              %zu; %zu draws\n", j->rows, j->f->draws);
+        write_rows(j, t);
     if (lacking > 0 && format != SBPS_JSON)
         text_add(t, "left out          %zu rows with missing cells\n", lacking);
 }
@@ -320,7 +343,7 @@ static sbps_status score_rows(scoring *j, const char *data, const sbps_scoring *
     j->n = calloc(SLOTS_MOST, sizeof *j->n);
     if (!j->slot || !j->n) return fail_memory(err);
     status = stream_rows(&s, count, err);
-    if (status == SBPS_OK && j->rows < 2)
+    if (status == SBPS_OK && (j->rows < 2 || !(j->weight > 1.0)))
         status = fail(err, SBPS_BAD_DATA, "%s: too few rows have all that is needed", data);
     return status;
 }

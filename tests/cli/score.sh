@@ -68,6 +68,33 @@ try 'a run on a converted table' 0 '^elpd_loo .* rows +150, of which 40 were loo
     "$sbps" loo converted.nc scored.tbl --rows 40
 try 'compare on it' 0 'converted.nc +0.0000' '' "$sbps" compare converted.nc converted.nc --data scored.tbl
 
+# ---- a weight counts as so many rows alike: the same scores as of the table with single rows ----
+# Scores of one run, on the table with weights and on single rows of weight 1. crps alone has draws of its own in each row.
+awk -F, 'NR == 1 { print $0 ",freq" >"counts.csv"; print $0 ",freq" >"single_rows.csv"; print $0 ",freq" >"halves.csv"; next }
+    { w = (NR * 7) % 6; print $0 "," w >"counts.csv"; print $0 "," w / 2 >"halves.csv"; while (w-- > 0) print $0 ",1" >"single_rows.csv" }' table.csv
+weighted() { # NAME OPTION...: a run with weights
+    "$sbps" sample counts.csv "${@:2}" --weights freq --seed 5 --ess 60 --draws 100 --progress off -o "$1.nc" >/dev/null 2>.err ||
+        fault "$1" "$(head -n 3 .err)"
+    for from in counts single_rows halves; do
+        "$sbps" score "$1.nc" $from.csv --json 2>&1 | tr -d '{} "' | tr ',' '\n' | tr ':' ' ' >"$from.scores"
+    done
+}
+for model in 'y ~ x + a:gaussian' 'b ~ x + a:bernoulli' 'c ~ z + x:poisson' 'k ~ x + a:categorical' 's | trials(t) ~ x:binomial'; do
+    cases=$((cases + 1))
+    family=${model#*:}
+    weighted "weighted_$family" "${model%:*}" --family "$family"
+    paste counts.scores single_rows.scores | awk '$1 == "rows" { next }
+        { d = $2 - $4; size = $4 < 0 ? -$4 : $4; limit = $1 ~ /crps/ ? 0.05 : 1e-9; n++
+          if ($1 != $3 || d > limit * (1 + size) || d < -limit * (1 + size)) { print; bad = 1 } }
+        END { exit bad || n < 9 }' >.out || fault "weights, $family" "$(cat .out counts.scores)"
+    # weights need not be whole: sums are half as large, means are the same
+    paste counts.scores halves.scores | awk '$1 ~ /^(se_.*|rows|draws|rows_left_out)$/ { next }
+        { want = $1 ~ /^(elpd|mean_deviance|weight)$/ ? $2 / 2 : $2; d = want - $4; size = want < 0 ? -want : want; n++
+          if (d > 1e-9 * (1 + size) || d < -1e-9 * (1 + size)) { print; bad = 1 } }
+        END { exit bad || n < 5 }' >.out || fault "half weights, $family" "$(cat .out halves.scores)"
+done
+try 'weights are named' 0 ' rows +150, whose weights sum to 375; ' '' "$sbps" score weighted_bernoulli.nc counts.csv
+
 # ---- what cannot be ----
 cut -d, -f1-4 table.csv >without.csv
 try 'no target'        1 '' "without.csv: it has no column 'y', which the run had" "$sbps" score linear.nc without.csv
