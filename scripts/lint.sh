@@ -76,6 +76,21 @@ check_exports() {
         END { if (!seen) print so ":0: exports nothing" }'
 }
 
+# A relative or empty entry of a run-time search path loads libraries from the current folder.
+check_search_paths() {
+    local file
+    for file in "$build/sbps" "$build/libsbps.so"; do
+        readelf -d "$file" 2>/dev/null | awk -v file="$file" '
+            /\((RPATH|RUNPATH)\)/ && match($0, /\[.*\]/) {
+                count = split(substr($0, RSTART + 1, RLENGTH - 2), entry, ":")
+                if (!count) count = 1 # split of an empty text
+                for (i = 1; i <= count; i++)
+                    if (entry[i] !~ /^(\/|\$ORIGIN|\$\{ORIGIN\})/)
+                        print file ":0: run-time search path has the entry \"" entry[i] "\", want absolute folders"
+            }'
+    done
+}
+
 # Const tables of pointers land in .data.rel.ro, which is read-only once loaded.
 check_mutable_data() {
     size -A "$build/libsbps.a" | awk -v archive="$build/libsbps.a" '
@@ -99,7 +114,7 @@ check_docs() {
 }
 
 checks=(check_format check_walls check_public_functions check_lengths check_texts)
-if [ -n "$build" ]; then checks+=(check_exports check_mutable_data check_docs); fi
+if [ -n "$build" ]; then checks+=(check_exports check_search_paths check_mutable_data check_docs); fi
 for check in "${checks[@]}"; do "$check" >>"$findings"; done
 
 if [ -s "$findings" ]; then

@@ -105,6 +105,15 @@ built "$clean int leaked(void) { return 2; }"
 expect "build/libsbps.so:0" "exports leaked" build
 
 fresh
+built "$clean"
+cc -shared "$tree/build/library.o" -Wl,-rpath,/usr/lib: -o "$tree/build/libsbps.so"
+expect "build/libsbps.so:0" "search path has the entry \"\"" build
+cc -shared "$tree/build/library.o" -Wl,-rpath,plugins -o "$tree/build/libsbps.so"
+expect "build/libsbps.so:0" "search path has the entry \"plugins\"" build
+cc -shared "$tree/build/library.o" -Wl,-rpath,'$ORIGIN/lib:/usr/lib' -o "$tree/build/libsbps.so"
+bash "$lint" "$tree" build || { echo "failed a build with absolute search paths"; failures=1; }
+
+fresh
 built "$clean static int calls; int sbps_count(void) { return ++calls; }"
 expect "build/libsbps.a:0" "library.o has 4 bytes of mutable data in .bss" build
 
