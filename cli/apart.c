@@ -1,12 +1,26 @@
-/* See apart.h. A file that is not there yet is told by its folder and its name. */
+/* See apart.h. A file that does not exist yet is identified by its folder and its name. */
 #include "cli/apart.h"
 #include "cli/cli.h"
 #include "cli/output.h"
 #include <glob.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { FLAG_ROOM = 64, FIXED = 2 /* the data and the run file */ };
+
+typedef struct {
+    char flag[FLAG_ROOM]; /* as in messages: --output; empty: an operand */
+    const char *path;
+    bool written, is_run; /* is_run: an operand that is a run file; other operands are data */
+} named_file;
+
+typedef struct {
+    size_t count;
+    named_file *file;
+} file_list;
 
 /* A device or a pipe: whoever names it twice means it. */
 static bool is_special(const char *path)
@@ -33,16 +47,10 @@ static bool same_place(const char *path, const char *other)
     return !strcmp(last_part(path), last_part(other)) && is_same_file(folder, folder_other);
 }
 
-static bool given(const named_file *f)
-{
-    return f->path && *f->path;
-}
-
-/* A run goes on in its checkpoint. */
+/* A run continues in its checkpoint. */
 static bool may_be_one(const named_file *a, const named_file *b)
 {
-    return a->flag && b->flag && !strcmp(a->flag, "--checkpoint") &&
-           !strcmp(b->flag, "--resume");
+    return !strcmp(a->flag, "--checkpoint") && !strcmp(b->flag, "--resume");
 }
 
 /* Is it one of the files that a pattern names? */
@@ -62,72 +70,126 @@ bool is_data(const char *path, const char *data)
     char *all = strdup(data), *rest = all;
     bool same = false;
     for (char *name; (name = strsep(&rest, "\n"));)
-        same = same || same_place(path, name) || is_matched(path, name);
+        same = same || same_place(path, strcmp(name, "-") ? name : "/dev/stdin") ||
+               is_matched(path, name);
     free(all);
     return same;
 }
 
 static sbps_status check_pair(const named_file *a, const named_file *b, sbps_error *err)
 {
-    if (!given(b) || may_be_one(a, b)) return SBPS_OK;
-    if (!b->flag)
-        return is_data(a->path, b->path)
-                   ? refuse(err, SBPS_BAD_ARG, "%s: %s is %s", a->flag, a->path,
-                            strchr(b->path, '\n') ? "one of the data files" : "the data file")
-                   : SBPS_OK;
-    if (!same_place(a->path, b->path)) return SBPS_OK;
-    return refuse(err, SBPS_BAD_ARG, "%s: %s is the file of %s: want another name", a->flag,
-                  a->path, b->flag);
-}
-
-sbps_status apart_check(const named_file *files, size_t count, sbps_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!files[i].written || !given(&files[i])) continue;
-        for (size_t j = 0; j < count; j++) {
-            if (j == i || (files[j].written && j > i)) continue; /* it will meet this one */
-            sbps_status status = check_pair(&files[i], &files[j], err);
-            if (status != SBPS_OK) return status;
-        }
-    }
-    return SBPS_OK;
+    if (may_be_one(a, b)) return SBPS_OK;
+    if (*b->flag && same_place(a->path, b->path))
+        return refuse(err, SBPS_BAD_ARG, "%s: %s is the file of %s: want another name", a->flag,
+                      a->path, b->flag);
+    if (*b->flag || !is_data(a->path, b->path)) return SBPS_OK;
+    return refuse(err, SBPS_BAD_ARG, "%s: %s is %s: want another name", a->flag, a->path,
+                  b->is_run               ? "the run file that this command reads"
+                  : strchr(b->path, '\n') ? "one of the data files"
+                                          : "the data file");
 }
 
 /* run.stan.csv stands for run.stan_1.csv and so on, one a chain. */
-static sbps_status check_stan(const named_file *files, size_t count, const char *path,
-                              size_t chains, sbps_error *err)
+static sbps_status check_stan(const file_list *list, const named_file *output, size_t chains,
+                              sbps_error *err)
 {
+    sbps_status status = SBPS_OK;
+    char name[PATH_MAX + 32];
+    named_file own = *output;
+    own.path = name;
     for (size_t c = 1; c <= chains; c++) {
-        char name[PATH_MAX + 32];
-        output_name_chain(path, c, sizeof name, name);
-        const named_file own = {"--output", name, true};
-        for (size_t i = 0; i < count; i++) {
-            sbps_status status = check_pair(&own, &files[i], err);
-            if (status != SBPS_OK) return status;
-        }
+        output_name_chain(output->path, c, sizeof name, name);
+        for (size_t i = 0; status == SBPS_OK && i < list->count; i++)
+            if (&list->file[i] != output) status = check_pair(&own, &list->file[i], err);
     }
-    return SBPS_OK;
+    return status;
 }
 
-sbps_status apart_check_sample(const sbps_options *options, const char *data, sbps_error *err)
+/* Two files that are both written are compared once, from the later one. */
+static sbps_status check_list(const file_list *list, size_t chains, sbps_error *err)
 {
-    const char *model = sbps_options_get(options, "model");
-    const char *output = sbps_options_get(options, "output");
-    const named_file files[] = {
-        {"--output", output, true},
-        {"--checkpoint", sbps_options_get(options, "checkpoint"), true},
-        {"--skeleton", sbps_options_get(options, "skeleton"), true},
-        {"--trace", sbps_options_get(options, "trace"), true},
-        {"--resume", sbps_options_get(options, "resume"), false},
-        {"--start", sbps_options_get(options, "start"), false},
-        {"--covariance", sbps_options_get(options, "covariance"), false},
-        {"--config", sbps_options_get(options, "config"), false},
-        {"--model", strchr(model, '/') ? model : NULL, false},
-        {NULL, data, false},
-    };
-    size_t count = sizeof files / sizeof *files;
-    sbps_status status = apart_check(files, count, err);
-    if (status != SBPS_OK || !output_is_stan(output)) return status;
-    return check_stan(files, count, output,
-                      strtoul(sbps_options_get(options, "chains"), NULL, 10), err);
+    sbps_status status = SBPS_OK;
+    for (size_t i = 0; status == SBPS_OK && i < list->count; i++) {
+        const named_file *f = &list->file[i];
+        if (!f->written) continue;
+        for (size_t j = 0; status == SBPS_OK && j < list->count; j++)
+            if (j != i && (j < i || !list->file[j].written))
+                status = check_pair(f, &list->file[j], err);
+        if (status == SBPS_OK && chains > 0 && !strcmp(f->flag, "--output") &&
+            output_is_stan(f->path))
+            status = check_stan(list, f, chains, err);
+        if (status == SBPS_OK) status = output_check(f->flag, f->path, err);
+    }
+    return status;
+}
+
+/* ---- which files a command names ---- */
+
+/* One of the words that stand beside FILE in the option's argument: none|all|FILE. */
+static bool is_word(const char *argument, const char *value)
+{
+    size_t length = strlen(value);
+    for (const char *word = argument; word;
+         word = strchr(word, '|') ? strchr(word, '|') + 1 : NULL)
+        if (strcspn(word, "|") == length && !strncmp(word, value, length)) return true;
+    return false;
+}
+
+static bool is_own_output(const command *c, const char *name)
+{
+    for (size_t i = 0; c->outputs && c->outputs[i]; i++)
+        if (!strcmp(c->outputs[i], name)) return true;
+    return false;
+}
+
+static void add_file(file_list *list, sbps_option_info flag, const char *value, bool written)
+{
+    bool words = flag.argument && strchr(flag.argument, '|');
+    if (!value || !*value || (written && !strcmp(value, "-"))) return;
+    if (words && is_word(flag.argument, value)) return;
+    if (!strcmp(flag.name, "model") && !strchr(value, '/')) return; /* a name, no file */
+    named_file *f = &list->file[list->count++];
+    *f = (named_file){.path = value, .written = written};
+    snprintf(f->flag, sizeof f->flag, "--%s", flag.name);
+}
+
+static void add_own(file_list *list, const arguments *given)
+{
+    const command *c = given->command;
+    for (size_t i = 0; i < c->flag_count; i++)
+        if (is_own_output(c, c->flags[i].name))
+            add_file(list, c->flags[i], flag_value(given, c->flags[i].name, NULL), true);
+}
+
+static void add_library(file_list *list, const command *c, const sbps_options *options)
+{
+    for (size_t i = 0; options && i < sbps_option_count(); i++) {
+        sbps_file_use use = sbps_option_file(i);
+        sbps_option_info flag = sbps_option_at(i);
+        if (use == SBPS_FILE_NONE || !sbps_option_serves(i, c->name)) continue;
+        add_file(list, flag, sbps_options_get(options, flag.name), use == SBPS_FILE_WRITTEN);
+    }
+}
+
+static size_t chain_count(const command *c, const sbps_options *options)
+{
+    bool stan = options && !strcmp(c->name, "sample");
+    return stan ? strtoul(sbps_options_get(options, "chains"), NULL, 10) : 0;
+}
+
+sbps_status files_check(const arguments *given, const sbps_options *options, const char *data,
+                        sbps_error *err)
+{
+    const command *c = given->command;
+    size_t room = c->flag_count + sbps_option_count() + FIXED;
+    file_list list = {.file = calloc(room, sizeof *list.file)};
+    if (!list.file) return refuse(err, SBPS_NO_MEM, "out of memory");
+    add_own(&list, given);
+    add_library(&list, c, options);
+    if (c->reads_run && given->operand_count > 0)
+        list.file[list.count++] = (named_file){.path = given->operands[0], .is_run = true};
+    if (data && *data) list.file[list.count++] = (named_file){.path = data};
+    sbps_status status = check_list(&list, chain_count(c, options), err);
+    free(list.file);
+    return status;
 }

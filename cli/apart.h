@@ -1,21 +1,18 @@
-/* The files that a command names: what it writes may be neither another of them nor what it reads. */
+/* The overwrite guard: a file that a command writes is neither another file that it writes nor one that
+ * it reads. */
 #ifndef CLI_APART_H
 #define CLI_APART_H
 
-#include "sbps.h"
+#include "cli/cli.h"
 
-typedef struct {
-    const char *flag; /* as in messages: --output; NULL: the data, as is_data has it */
-    const char *path; /* NULL or empty: not given */
-    bool written;
-} named_file;
-
-/* Whether `path` is one of the files that `data` names: several lines, of which each may be a pattern. */
+/* Whether `path` is one of the files that `data` names: several lines, of which each may be a pattern; -
+ * is standard input. */
 bool is_data(const char *path, const char *data);
-/* SBPS_BAD_ARG when two are one file, or would be. Devices and pipes may be shared, and so may what
- * --checkpoint and --resume name. */
-sbps_status apart_check(const named_file *files, size_t count, sbps_error *err);
-/* The files of `sample`; data may be NULL. */
-sbps_status apart_check_sample(const sbps_options *options, const char *data, sbps_error *err);
+/* Checks all files of a command: the outputs among its own flags, the options of the library's table
+ * that name files (`options`; NULL: it takes none of them), its run file and its data (NULL: none).
+ * SBPS_BAD_ARG when two are one file, or would be; SBPS_NO_FILE when one cannot be written. Devices and
+ * pipes may be shared, and so may the files of --checkpoint and --resume. */
+sbps_status files_check(const arguments *given, const sbps_options *options, const char *data,
+                        sbps_error *err);
 
 #endif

@@ -39,6 +39,10 @@ struct command {
     /* Of its own; one without a group is that of its name in the library's option table. */
     const sbps_option_info *flags;
     size_t flag_count;
+    /* Names of those of its own flags whose files it writes, NULL behind the last; NULL: none. The
+     * overwrite guard (apart.h) checks them. */
+    const char *const *outputs;
+    bool reads_run;       /* its first operand is a run file */
     bool library_options; /* it also takes all of that table that serve it */
     bool by_ranks;        /* several can do it together; else the first does it alone */
     int (*run)(const arguments *given); /* the exit code */

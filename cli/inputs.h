@@ -35,6 +35,7 @@ int mode_command(const arguments *given,
                                      sbps_error *err));
 /* The flags of map and laplace. */
 extern const sbps_option_info mode_flags[];
+extern const char *const mode_outputs[];
 enum { MODE_FLAGS = 3 };
 
 #endif

@@ -28,6 +28,7 @@ const command command_laplace = {
     .most = SIZE_MAX,
     .flags = mode_flags,
     .flag_count = MODE_FLAGS,
+    .outputs = mode_outputs,
     .library_options = true,
     .by_ranks = true,
     .run = laplace_run,

@@ -2,7 +2,6 @@
 #include "cli/apart.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
-#include "cli/output.h"
 #include "cli/several.h"
 #include <stdlib.h>
 #include <string.h>
@@ -19,23 +18,6 @@ static sbps_status hand_over(const char *text, const char *path, sbps_format for
     else
         fputs(text, stdout);
     return SBPS_OK;
-}
-
-static sbps_status check_output(const char *path, const char *data, const sbps_options *options,
-                                sbps_error *err)
-{
-    const char *model = sbps_options_get(options, "model");
-    const named_file files[] = {
-        {"--output", path, true},
-        {"--start", sbps_options_get(options, "start"), false},
-        {"--covariance", sbps_options_get(options, "covariance"), false},
-        {"--config", sbps_options_get(options, "config"), false},
-        {"--model", strchr(model, '/') ? model : NULL, false},
-        {NULL, data, false},
-    };
-    if (!path) return SBPS_OK;
-    sbps_status status = apart_check(files, sizeof files / sizeof *files, err);
-    return status == SBPS_OK ? output_check("--output", path, err) : status;
 }
 
 /* CSV when the file's name says so. */
@@ -80,7 +62,7 @@ int mode_command(const arguments *given,
     if (status == SBPS_OK) status = inputs_take(given, options, &err);
     if (status == SBPS_OK) status = inputs_check(name, options, data, &err);
     bool first = several_first(given->ranks);
-    if (status == SBPS_OK && first) status = check_output(path, data, options, &err);
+    if (status == SBPS_OK && first) status = files_check(given, options, data, &err);
     if (status == SBPS_OK)
         status = inputs_open(given->ranks, data, options, NULL, &table, &err);
     if (status == SBPS_OK) status = sbps_mode_find(table, options, &mode, &err);
@@ -108,6 +90,8 @@ const sbps_option_info mode_flags[MODE_FLAGS] = {
     {"json", NULL, "", "Output", "JSON: how it was found, and the parameters."},
 };
 
+const char *const mode_outputs[] = {"output", NULL};
+
 const command command_map = {
     .name = "map",
     .operands = "DATA... [FORMULA] --model NAME [--csv|--json] [-o FILE] [options]",
@@ -118,6 +102,7 @@ const command command_map = {
     .most = SIZE_MAX,
     .flags = mode_flags,
     .flag_count = MODE_FLAGS,
+    .outputs = mode_outputs,
     .library_options = true,
     .by_ranks = true,
     .run = map_run,

@@ -1,8 +1,8 @@
 /* sbps predict: what a stored run says of rows to come. */
+#include "cli/apart.h"
 #include "cli/cli.h"
 #include "cli/guard.h"
 #include "cli/interrupt.h"
-#include "cli/output.h"
 #include "cli/progress.h"
 #include <errno.h>
 #include <string.h>
@@ -75,10 +75,7 @@ static int predict_run(const arguments *given)
                               .path = path && strcmp(path, "-") ? path : NULL,
                               .take = write_out,
                               .encoding = flag_value(given, "encoding", NULL)};
-    sbps_status status = r.how.path ? output_check("--output", r.how.path, &err) : SBPS_OK;
-    if (status == SBPS_OK && r.how.path &&
-        (is_same_file(r.run, r.how.path) || is_same_file(r.data, r.how.path)))
-        status = refuse(&err, SBPS_BAD_ARG, "--output: %s is read by this command", r.how.path);
+    sbps_status status = files_check(given, NULL, r.data, &err);
     if (status == SBPS_OK) status = guard(r.run, predict, &r, &err);
     return report_status(status, &err);
 }
@@ -121,5 +118,7 @@ const command command_predict = {
     .why = "a file is missing: want `sbps predict RUN.nc NEW.csv`",
     .flags = predict_flags,
     .flag_count = sizeof predict_flags / sizeof *predict_flags,
+    .outputs = (const char *const[]){"output", NULL},
+    .reads_run = true,
     .run = predict_run,
 };

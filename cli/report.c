@@ -2,7 +2,6 @@
 #include "cli/apart.h"
 #include "cli/cli.h"
 #include "cli/guard.h"
-#include "cli/output.h"
 #include <stdint.h>
 
 enum { DRAWS_MOST = 4000 }; /* to look at rows by */
@@ -41,10 +40,7 @@ static int report_run(const arguments *given)
     sbps_error err = {0};
     const request r = {given->operands[0], given->operand_count > 1 ? given->operands[1] : NULL,
                        flag_value(given, "output", NULL)};
-    const named_file files[] = {
-        {"--output", r.page, true}, {NULL, r.path, false}, {NULL, r.data, false}};
-    sbps_status status = apart_check(files, r.data ? 3 : 2, &err);
-    if (status == SBPS_OK && r.page) status = output_check("--output", r.page, &err);
+    sbps_status status = files_check(given, NULL, r.data, &err);
     if (status == SBPS_OK) status = guard(r.path, write_page, &r, &err);
     return report_status(status, &err);
 }
@@ -72,5 +68,7 @@ const command command_report = {
     .why = "the run's file is missing: want `sbps report RUN.nc -o PAGE.html`",
     .flags = report_flags,
     .flag_count = 1,
+    .outputs = (const char *const[]){"output", NULL},
+    .reads_run = true,
     .run = report_run,
 };

@@ -21,21 +21,15 @@ static bool is_on(const sbps_options *options, const char *name)
     return !strcmp(sbps_options_get(options, name), "true");
 }
 
-/* Hours of sampling shall not end at a file that cannot be made. */
-static sbps_status check_files(const sbps_options *options, const char *data, sbps_error *err)
+/* Checked before hours of sampling, whose draws a file that cannot be made would lose. */
+static sbps_status check_files(const arguments *given, const sbps_options *options,
+                               const char *data, sbps_error *err)
 {
-    static const char *const names[] = {"output", "checkpoint", "skeleton", "trace"};
-    sbps_status status = output_check_ending(sbps_options_get(options, "output"), err);
-    for (size_t i = 0; status == SBPS_OK && i < sizeof names / sizeof *names; i++) {
-        const char *path = sbps_options_get(options, names[i]);
-        char flag[32];
-        snprintf(flag, sizeof flag, "--%s", names[i]);
-        if (*path) status = output_check(flag, path, err);
-    }
-    if (status == SBPS_OK) status = apart_check_sample(options, data, err);
-    if (status != SBPS_OK) return status;
+    const char *output = sbps_options_get(options, "output");
     size_t chains = strtoul(sbps_options_get(options, "chains"), NULL, 10);
-    return output_check_earlier(sbps_options_get(options, "output"), chains, err);
+    sbps_status status = output_check_ending(output, err);
+    if (status == SBPS_OK) status = files_check(given, options, data, err);
+    return status == SBPS_OK ? output_check_earlier(output, chains, err) : status;
 }
 
 static sbps_status check_options(const sbps_options *options, const char *data, sbps_error *err)
@@ -325,7 +319,7 @@ static int sample_run(const arguments *given)
     if (status == SBPS_OK) status = inputs_take(given, of.options, &err);
     if (status == SBPS_OK) status = check_options(of.options, of.data, &err);
     if (status == SBPS_OK && several_first(of.ranks) && !is_on(of.options, "dry-run"))
-        status = check_files(of.options, of.data, &err);
+        status = check_files(given, of.options, of.data, &err);
     if (status == SBPS_OK && !several_first(of.ranks))
         status = sbps_options_set(of.options, "progress", "off", &err);
     int code = status == SBPS_OK ? sample_table(&of) : report_status(status, &err);

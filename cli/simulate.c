@@ -1,7 +1,6 @@
 /* sbps simulate: a synthetic table by the paper's recipe. */
 #include "cli/apart.h"
 #include "cli/cli.h"
-#include "cli/output.h"
 #include <stdlib.h>
 
 enum { ROWS_USUAL = 1000, DIM_USUAL = 20, SEED_USUAL = 1 };
@@ -20,10 +19,7 @@ static int simulate_run(const arguments *given)
         return CODE_USAGE;
     }
     sbps_error err = {0};
-    sbps_status status = output_check("--output", path, &err);
-    if (status == SBPS_OK && truth) status = output_check("--truth", truth, &err);
-    const named_file files[] = {{"--output", path, true}, {"--truth", truth, true}};
-    if (status == SBPS_OK) status = apart_check(files, 2, &err);
+    sbps_status status = files_check(given, NULL, NULL, &err);
     bool made = flag_is_on(given, "generate");
     if (status == SBPS_OK)
         status = (made ? sbps_generate : sbps_simulate)(given->operands[0], rows, dim, seed,
@@ -54,5 +50,6 @@ const command command_simulate = {
     .why = "the model's name is missing: want `sbps simulate NAME -o FILE`",
     .flags = simulate_flags,
     .flag_count = sizeof simulate_flags / sizeof *simulate_flags,
+    .outputs = (const char *const[]){"output", "truth", NULL},
     .run = simulate_run,
 };

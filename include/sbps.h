@@ -74,6 +74,12 @@ SBPS_API sbps_option_info sbps_option_at(size_t index);
 /* Does it serve this subcommand: "sample", "map" or "laplace"? */
 SBPS_API bool sbps_option_serves(size_t index, const char *command);
 
+/* What a command does with the file that an option names. */
+typedef enum { SBPS_FILE_NONE, SBPS_FILE_READ, SBPS_FILE_WRITTEN } sbps_file_use;
+
+/* SBPS_FILE_NONE: the option names no file. */
+SBPS_API sbps_file_use sbps_option_file(size_t index);
+
 SBPS_API sbps_status sbps_options_create(sbps_options **out, sbps_error *err);
 /* value: text; for a switch "true" or "false", NULL meaning "true". Unknown names fail with a
  * suggestion. */

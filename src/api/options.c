@@ -27,6 +27,11 @@ bool sbps_option_serves(size_t index, const char *command)
     return spec.for_mode && (!strcmp(command, "map") || !strcmp(command, "laplace"));
 }
 
+sbps_file_use sbps_option_file(size_t index)
+{
+    return index < option_count() ? option_at(index).file : SBPS_FILE_NONE;
+}
+
 sbps_status sbps_options_create(sbps_options **out, sbps_error *err)
 {
     return options_create(out, err);

@@ -27,6 +27,7 @@ struct option_spec {
     bool closed;
     size_t least, most; /* sizes, both included */
     const char *group, *help;
+    sbps_file_use file; /* what is done with the file that the value names */
     bool affects_path;
     bool for_mode;       /* of map and laplace too */
     bool not_for_sample; /* of them alone */

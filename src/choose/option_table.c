@@ -11,6 +11,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#define READ    .file = SBPS_FILE_READ
+#define WRITTEN .file = SBPS_FILE_WRITTEN
+
 #define FIELD(type_, member)                                                                   \
     .type = &option_##type_##_type, .field = offsetof(sbps_options, member)
 
@@ -39,7 +42,7 @@
 #define BEFORE_AUXILIARIES "prior-intercept-at"
 
 static const option_spec lines[] = {
-    {TEXT("model", model, "NAME", ""), DATA,
+    {TEXT("model", model, "NAME", ""), DATA, READ, /* where it has a slash */
      .help = "Likelihood of a row; `sbps list models` names them. A name with a slash, such as "
              "./mine.so, is a model of your own: that file is loaded. This or --family is "
              "required."},
@@ -156,7 +159,7 @@ static const option_spec lines[] = {
      .help = "network: what a hidden unit does with its input."},
     {CHOICE("head", head, "softmax|gaussian", "softmax"), DATA,
      .help = "network: the target is a class 0, 1, ... or a number with known sd 1."},
-    {TEXT("covariance", covariance, "FILE", ""), DATA,
+    {TEXT("covariance", covariance, "FILE", ""), DATA, READ,
      .help = "gaussian: CSV with a header and a square covariance matrix."},
     {SIZE("dim", dim, "D", "2", 1, 1000000), DATA,
      .help = "gaussian without --covariance: number of parameters. --generate: columns."},
@@ -247,7 +250,7 @@ static const option_spec lines[] = {
     {REAL("gradient-noise", gradient_noise, "SD", "0", 0, DBL_MAX), .closed = true, SAMPLER,
      .help = "Gaussian noise added to every component of the gradient, as in Figure 1."},
 
-    {TEXT("start", start, "FILE", ""), MODE,
+    {TEXT("start", start, "FILE", ""), MODE, READ,
      .help =
          "Point from a file, as `sbps map --csv` or `sbps laplace --csv` writes it. sample: it "
          "takes the mode's place as start and reference, and its covariance, if it has one, "
@@ -295,28 +298,28 @@ static const option_spec lines[] = {
          "fewer and end, unless this option is given; --epochs and --seconds end it in any "
          "case."},
 
-    {TEXT("ranef", ranef, "none|all|FILE", "none"), FILES,
+    {TEXT("ranef", ranef, "none|all|FILE", "none"), FILES, WRITTEN,
      .help = "Effects of groups, one draw of each for every draw of the other parameters. all: "
              "they are "
              "parameters like others, r_GROUP[level,COLUMN]. FILE: their summaries as CSV, "
              "however many there are."},
-    {TEXT("output", output, "FILE", "run.nc"), FILES,
+    {TEXT("output", output, "FILE", "run.nc"), FILES, WRITTEN,
      .help =
          "Where the draws go, by the ending: .nc NetCDF for ArviZ, .stan.csv Stan's CSV, one "
          "file a chain, .csv one table."},
-    {TEXT("checkpoint", checkpoint, "FILE", ""), FILES,
+    {TEXT("checkpoint", checkpoint, "FILE", ""), FILES, WRITTEN,
      .help = "Write the state of the run here from time to time."},
-    {TEXT("resume", resume, "FILE", ""), FILES,
+    {TEXT("resume", resume, "FILE", ""), FILES, READ,
      .help = "Go on from this checkpoint; data and options must be those it was written with."},
-    {TEXT("skeleton", skeleton, "FILE", ""), FILES,
+    {TEXT("skeleton", skeleton, "FILE", ""), FILES, WRITTEN,
      .help = "Write every event of the path here: time, position, velocity, kind."},
-    {TEXT("trace", trace, "FILE", ""), FILES,
+    {TEXT("trace", trace, "FILE", ""), FILES, WRITTEN,
      .help =
          "Write every look of one chain at the slope here: what was seen, what the regression "
          "foresaw, the proposal rate and what became of it."},
     {SIZE("trace-chain", trace_chain, "N", "1", 1, 1024), FILES,
      .help = "The chain that --trace follows."},
-    {TEXT("config", config, "FILE", ""), FILES, .for_mode = true,
+    {TEXT("config", config, "FILE", ""), FILES, READ, .for_mode = true,
      .help = "Read options from this file, a `name = value` a line, # starting a comment. What "
              "the command line says wins."},
     {SWITCH("dry-run", dry_run), FILES,

@@ -126,6 +126,19 @@ TEST(every_line_of_the_table_is_whole)
     CHECK(sbps_option_at(sbps_option_count()).name == NULL);
 }
 
+/* Those that are written are guarded by it: none of them may replace a file that is read. */
+TEST(every_option_that_names_a_file_tells_what_is_done_with_it)
+{
+    for (size_t i = 0; i < sbps_option_count(); i++) {
+        const char *argument = sbps_option_at(i).argument;
+        bool names_file = argument && (strstr(argument, "FILE") || strstr(argument, "PATH"));
+        if (names_file && sbps_option_file(i) == SBPS_FILE_NONE)
+            printf("--%s\n", sbps_option_at(i).name);
+        CHECK(!names_file || sbps_option_file(i) != SBPS_FILE_NONE);
+    }
+    CHECK(sbps_option_file(sbps_option_count()) == SBPS_FILE_NONE);
+}
+
 /* No two options may write to the same field. */
 TEST(options_do_not_share_a_field)
 {

@@ -77,6 +77,61 @@ try 'map: start'      2 '' 'start.csv is the file of --start' "$sbps" map data.c
     --start start.csv -o start.csv
 try 'simulate: truth' 2 '' 'both.csv is the file of --output' "$sbps" simulate logistic -o both.csv --truth both.csv
 
+# ---- every option that names a file ----
+# An option whose argument is a FILE is an input of this list, or an output: then it may name neither a file
+# that the command reads nor another output.
+inputs=' covariance start resume config data '
+awk -F, -v OFS=, 'NR == 1 { print $0, "g" } NR > 1 { print $0, "g" NR % 9 }' data.csv >grouped.csv
+formula='y ~ x1 + (1 | g)'
+"$sbps" sample grouped.csv "$formula" --model logistic --ess 50 --draws 50 --chains 2 --progress off -o grouped.nc \
+    2>.err || fault 'grouped' "$(tail -n 1 .err)"
+file_options() { # COMMAND: names of the options that take a FILE
+    "$sbps" "$1" --help | sed -nE 's/^ +(-o, )?--([a-z-]+) ([^ ]*\|)?(FILE|[A-Z]*\.[a-z]+)( .*|$)/\2/p'
+}
+walked=0
+# COMMAND READ... -- OPERANDS...: each file option at each file READ
+walk() {
+    local command=$1 reads=() option file before name
+    shift
+    while [ "$1" != -- ]; do reads+=("$1"); shift; done
+    shift
+    for option in $(file_options "$command"); do
+        for file in "${reads[@]}"; do
+            before=$(cksum <"$file")
+            name="$command --$option $file"
+            if [[ $inputs == *" $option "* ]]; then
+                timeout 600 "$sbps" "$command" "$@" "--$option" "$file" >.out 2>.err
+            else
+                walked=$((walked + 1))
+                try "$name" 2 '' "^sbps: --$option: $file is the (data file|run file)[^.]*$" "$sbps" "$command" "$@" \
+                    "--$option" "$file"
+                [ "$(wc -l <.err)" -eq 1 ] || fault "$name" "more than a sentence: $(cat .err)"
+            fi
+            [ "$(cksum <"$file")" = "$before" ] || fault "$name" 'the file was changed'
+        done
+    done
+}
+quick_groups=(grouped.csv "$formula" --model logistic --ess 50 --draws 50 --chains 2 --progress off)
+walk sample  grouped.csv -- "${quick_groups[@]}"
+walk map     grouped.csv -- grouped.csv "$formula" --model logistic
+walk laplace grouped.csv -- grouped.csv "$formula" --model logistic
+walk report  grouped.csv grouped.nc -- grouped.nc grouped.csv
+walk predict grouped.csv grouped.nc -- grouped.nc grouped.csv
+for command in score loo check summary diagnose contrast; do
+    case $command in contrast) operands='x1' ;; summary | diagnose) operands= ;; *) operands=grouped.csv ;; esac
+    walk $command grouped.csv grouped.nc -- grouped.nc $operands
+done
+walk compare grouped.csv grouped.nc -- grouped.nc grouped.nc
+[ $walked -ge 11 ] || fault 'walk' "only $walked outputs were found"
+for option in $(file_options sample); do
+    [[ "$inputs output " == *" $option "* ]] && continue
+    try "--$option is the output" 2 '' '^sbps: --[a-z]*: both.nc is the file of --[a-z]*: want another name *$' \
+        "$sbps" sample "${quick_groups[@]}" -o both.nc "--$option" both.nc
+    [ -e both.nc ] && fault "--$option is the output" 'a file was made'
+    try "--$option is standard input" 2 '' "^sbps: --$option: grouped.csv is the data file" \
+        bash -c 'exec "$@" <grouped.csv' - "$sbps" sample - "${quick_groups[@]:1}" "--$option" grouped.csv
+done
+
 # ---- a skeleton has no gap ----
 whole=("${quick[@]}" --sampler sbps --checkpoint gap.state)
 "${whole[@]}" --ess 100 -o gap.nc --skeleton gap.csv 2>.err || fault 'gap' "$(tail -n 1 .err)"

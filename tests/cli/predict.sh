@@ -125,7 +125,7 @@ try 'no such file'        1 '' 'none.csv: No such file' "${predict[@]}" linear.n
 try 'no run'              1 '' 'table.csv: not a run file of sbps' "${predict[@]}" table.csv table.csv
 try 'another kind'        2 '' "--kind: 'mode' will not do" "${predict[@]}" linear.nc table.csv --kind mode
 try 'a file missing'      2 '' 'want `sbps predict RUN.nc NEW.csv`' "${predict[@]}" linear.nc
-try 'output is the data'  2 '' 'is read by this command' "${predict[@]}" linear.nc table.csv -o table.csv
+try 'output is the data'  2 '' '--output: table.csv is the data file' "${predict[@]}" linear.nc table.csv -o table.csv
 "$sbps" convert table.csv table.tbl --target y --features x,z >/dev/null 2>&1
 "$sbps" convert table.csv other.tbl --target y --features x,t >/dev/null 2>&1
 "$sbps" sample table.tbl --model linear --ess 60 --progress off -o mapped.nc >/dev/null 2>&1
