@@ -401,10 +401,12 @@ SBPS_API sbps_status sbps_result_parameter(const sbps_result *result, size_t ind
 /* The summary table. Give back with sbps_free. */
 SBPS_API sbps_status sbps_result_summary(const sbps_result *result, sbps_format format,
                                          char **out, sbps_error *err);
-/* What is wrong with the run, in words, with what to do about it; `*findings` counts them. */
+/* What is wrong with the run, in words, with what to do about it; `*findings` counts problems of the run and remarks
+ * about its table. */
 SBPS_API sbps_status sbps_result_diagnose(const sbps_result *result, char **out,
                                           size_t *findings, sbps_error *err);
-/* The same as JSON: {"findings": [{"seen", "meaning", "remedy"}, ...], "checks"}. */
+/* The same as JSON: {"findings": [{"kind": "problem" or "remark", "seen", "meaning", "remedy"}, ...],
+ * "checks", "problems", "remarks"}; where group effects were checked, "effects". */
 SBPS_API sbps_status sbps_result_findings(const sbps_result *result, char **out,
                                           sbps_error *err);
 /* Posteriors of expressions of parameters, such as x1 - x2 or exp(group=a), a row each; see docs/contrast.md. */

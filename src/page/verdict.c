@@ -11,41 +11,30 @@ typedef struct {
     double rhat;  /* the largest */
     double error; /* the largest Monte Carlo error, posterior sd */
     double draws_ess;
-    size_t findings, checks;
+    finding_counts found;
     size_t misfits;                      /* of the model, by its table */
     size_t priors_weigh;                 /* findings of what priors do */
     bool disagree, few, biased, unknown; /* R-hat, ESS, bias above its budget or not known */
+    bool effects_disagree;               /* of these, about effects of groups */
 } judgement;
-
-static evidence evidence_of(const view *v)
-{
-    return (evidence){v->r, v->parameters};
-}
-
-static void count_findings(const evidence *e, judgement *out)
-{
-    text seen = {0};
-    for (const check *c = run_checks; c->found; c++, out->checks++) {
-        text_cut(&seen, 0);
-        out->findings += c->found(e, &seen);
-    }
-    text_free(&seen);
-}
 
 static judgement judge(const view *v)
 {
     judgement j = {.rhat = NAN, .error = NAN, .draws_ess = NAN};
     const result_info *info = &v->r->info;
-    evidence e = evidence_of(v);
-    for (size_t i = 0; i < v->r->dim; i++) {
+    evidence e = evidence_of(v->r, v->parameters);
+    text words = {0};
+    for (size_t i = 0; i < e.count; i++) {
         const sbps_parameter *p = &v->parameters[i];
         j.rhat = fmax(j.rhat, p->rhat);
         j.error = fmax(j.error, p->mcse / p->sd);
         j.draws_ess = fmin(j.draws_ess, fmin(p->ess_bulk, p->ess_tail));
     }
-    count_findings(&e, &j);
+    visit_findings(&e, NULL, NULL, &j.found);
     j.misfits = page_misfits(v);
     j.priors_weigh = page_priors_weigh(v);
+    j.effects_disagree = effects_disagree(&e, &words);
+    text_free(&words);
     j.disagree = !(j.rhat <= RHAT_LIMIT);
     j.few = !(info->min_ess >= wanted_ess(info));
     j.unknown = isnan(info->bias_estimate);
@@ -65,9 +54,11 @@ static verdict decide(const judgement *j)
         {"fair", "!", "You can trust these numbers, with a remark."},
         {"good", "\xe2\x9c\x93", "You can trust these numbers."},
     };
-    if (j->disagree || j->few || j->biased) return verdicts[0];
+    if (j->disagree || j->effects_disagree || j->few || j->biased) return verdicts[0];
     if (j->unknown) return verdicts[1];
-    return verdicts[j->findings + j->misfits + j->priors_weigh == 0 ? 3 : 2];
+    return verdicts[j->found.problems + j->found.remarks + j->misfits + j->priors_weigh == 0
+                        ? 3
+                        : 2];
 }
 
 static void add_bias(text *t, const result_info *info)
@@ -125,31 +116,41 @@ static void add_tiles(text *t, const judgement *j, const result_info *info)
     text_add(t, "</dd></div></dl>\n");
 }
 
-static void add_finding(text *t, const check *c, const char *seen, bool band)
+static void add_finding(void *self, const evidence *e, const check *c, bool remark,
+                        const char *seen)
 {
-    const char *remedy = band || !c->remedy_without_band ? c->remedy : c->remedy_without_band;
-    text_add(t, "<li><p><strong>");
+    text *t = self;
+    text_add(t, "<li><p><strong>%s", remark ? "Remark: " : "");
     html_text(t, seen);
     text_add(t, ".</strong></p><p>");
     html_text(t, c->meaning);
     text_add(t, "</p><p><em>What to do:</em> ");
-    html_text(t, remedy);
+    html_text(t, check_remedy(e, c));
     text_add(t, "</p></li>\n");
 }
 
 static void add_findings(text *t, const view *v)
 {
-    text seen = {0};
-    evidence e = evidence_of(v);
+    finding_counts n;
+    evidence e = evidence_of(v->r, v->parameters);
     text_add(t, "<ol class=\"findings\">\n");
-    for (const check *c = run_checks; c->found; c++) {
-        text_cut(&seen, 0);
-        if (c->found(&e, &seen) && !seen.failed)
-            add_finding(t, c, seen.data, !isnan(v->r->info.band));
-    }
-    if (seen.failed) t->failed = true;
-    text_free(&seen);
+    if (!visit_findings(&e, add_finding, t, &n)) t->failed = true;
     text_add(t, "</ol>\n");
+}
+
+static void add_effects(text *t, const view *v)
+{
+    text words = {0};
+    evidence e = evidence_of(v->r, v->parameters);
+    if (e.effects.count == 0) return;
+    effects_summary(&e, &words);
+    text_add(t, " ");
+    if (words.failed)
+        t->failed = true;
+    else
+        html_text(t, words.data);
+    text_add(t, ".");
+    text_free(&words);
 }
 
 static void add_note(text *t, const char *words)
@@ -170,8 +171,10 @@ void page_verdict(text *t, const view *v)
         "%s</p>\n<p>",
         d.kind, d.mark, d.words);
     add_reasons(t, &j, &v->r->info);
-    text_add(t, " %zu %s in %zu checks of the run.", j.findings,
-             j.findings == 1 ? "finding" : "findings", j.checks);
+    add_effects(t, v);
+    text_add(t, " %zu problem%s, %zu remark%s in %zu checks of the run.", j.found.problems,
+             j.found.problems == 1 ? "" : "s", j.found.remarks, j.found.remarks == 1 ? "" : "s",
+             j.found.checks);
     if (j.misfits)
         text_add(t,
                  " The rows are not as the model says: %zu %s off, see <a href=\"#checks\">"
@@ -183,6 +186,6 @@ void page_verdict(text *t, const view *v)
             " Other priors would give another answer, see <a href=\"#sensitivity\">below</a>.");
     text_add(t, "</p></div>\n");
     add_tiles(t, &j, &v->r->info);
-    if (j.findings) add_findings(t, v);
+    if (j.found.problems + j.found.remarks) add_findings(t, v);
     add_note(t, v->r->info.replanned);
 }

@@ -23,12 +23,12 @@ double wanted_ess(const result_info *info)
 }
 
 /* The worst parameter that comes after (worse_than, after) in order of badness, then of place;
- * dim when none is left. `after` SIZE_MAX: the worst of all, be it infinite. */
+ * their number when none is left. `after` SIZE_MAX: the worst of all, be it infinite. */
 static size_t next_worst(const evidence *e, badness *of, double worse_than, size_t after)
 {
-    size_t worst = e->r->dim;
+    size_t worst = e->count;
     double most = 0.0, shown;
-    for (size_t j = 0; j < e->r->dim; j++) {
+    for (size_t j = 0; j < e->count; j++) {
         double b = of(e, j, &shown);
         bool left = after == SIZE_MAX || b < worse_than || (b == worse_than && j > after);
         if (!(b > most) || !left) continue;
@@ -42,7 +42,7 @@ static size_t count_bad(const evidence *e, badness *of)
 {
     size_t count = 0;
     double shown;
-    for (size_t j = 0; j < e->r->dim; j++) count += of(e, j, &shown) > 0.0;
+    for (size_t j = 0; j < e->count; j++) count += of(e, j, &shown) > 0.0;
     return count;
 }
 
@@ -51,7 +51,7 @@ bool name_worst(const evidence *e, badness *of, text *seen)
     size_t count = count_bad(e, of), last = 0;
     double worse_than = INFINITY, shown;
     if (count == 0) return false;
-    text_add(seen, "%zu of %zu parameters%s", count, e->r->dim,
+    text_add(seen, "%zu of %zu parameters%s", count, e->count,
              count > 1 ? ", worst first:" : ":");
     for (size_t k = 0; k < count && k < MOST_NAMED; k++) {
         size_t j = next_worst(e, of, worse_than, k ? last : SIZE_MAX);
@@ -218,6 +218,13 @@ const check run_checks[] = {
      "Run longer (a larger --ess or --warmup). If it stays, two columns may say the same "
      "thing, or the posterior may have several separate peaks.",
      NULL},
+    {effects_disagree,
+     "Effects of groups are checked all together, because the largest R-hat of many lies above "
+     "1.01 by chance alone. Above "
+     "the limit for so many some of them have not yet been explored.",
+     "Run longer (a larger --ess or --warmup).", NULL},
+    {effects_few, "Means, quantiles and errors of some group effects are rough.",
+     "Run longer, or keep more draws with --draws.", NULL},
     {never_settled,
      "It goes on until the slowest parameter and its square have been seen a hundred times "
      "over. "
@@ -268,24 +275,6 @@ const check run_checks[] = {
      "Use a larger --batch-size or a wider --band (or leave both to auto), or a better "
      "--control-variate. If you can live with it, raise --bias-budget.",
      "Use another sampler: sbps keeps to its budget, hmc has no such bias."},
-    {prior_fights,
-     "What came out is a compromise between the two that neither supports. Mostly the prior is "
-     "not "
-     "about what it was thought to be: an intercept at x = 0 far from all rows, a coefficient "
-     "in "
-     "other units.",
-     "Look at the prior in force (`sbps sample --dry-run`, or the group `model` of the file). "
-     "Widen "
-     "--prior or --prior-intercept; columns far from 0 want --prior-intercept-at mean or "
-     "--standardize.",
-     NULL},
-    {prior_alone,
-     "Their columns are the same in all rows, or several say the same together, as copies do: "
-     "the "
-     "posterior of each is what its prior made it. What the model says of rows like these is "
-     "not "
-     "harmed.",
-     "Read nothing into them; leave such columns out with --features.", NULL},
     {bounces_missing,
      "This is the meter behind the stated bias, before anything is concluded from it: means "
      "were "
@@ -304,23 +293,6 @@ const check run_checks[] = {
      "allows for, and a batch holds them so rarely that this run may not have seen it happen.",
      "Leave --batch-size and --minibatch to auto, which has such rows in every batch, or use "
      "hmc.",
-     NULL},
-    {rows_rule,
-     "The numbers are those of the posterior, but one row of the table decides part of them: "
-     "taken "
-     "away, a parameter would move by so much. Often such a row is a slip of the keyboard or "
-     "in "
-     "other units.",
-     "Look at these rows (counted from 1 below the header, without rows that were dropped). If "
-     "they "
-     "are right, say so with the result; a logarithm of the column often tames them.",
-     NULL},
-    {groups_rule,
-     "The numbers are those of the posterior, but one group of the table decides part of them: "
-     "taken away, a parameter would move by so much. Groups of very many rows do that, and "
-     "groups that are unlike all others.",
-     "Look at these groups. If they are right, say so with the result, and say of what kind "
-     "of group it is to hold.",
      NULL},
     {bias_unknown,
      "Nothing was measured that tells how far the means and spreads are off. A longer run will "

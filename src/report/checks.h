@@ -2,12 +2,26 @@
 #ifndef REPORT_CHECKS_H
 #define REPORT_CHECKS_H
 
+#include "estimate/effect_check.h"
 #include "report/summary.h"
+
+/* The effects of groups together; count 0: the run has none, or did not look at them. */
+typedef struct {
+    size_t count, undefined;
+    double rhat, rhat_limit, ess, ess_limit, mean_ess;
+    const char *rhat_of, *ess_of; /* which has them */
+} effects_seen;
 
 typedef struct {
     const result *r;
-    const sbps_parameter *parameters;
+    const sbps_parameter *parameters; /* of all that is stored */
+    size_t count; /* of these, in front: parameters that are no group effects */
+    effects_seen effects;
 } evidence;
+
+/* effects.c */
+evidence evidence_of(const result *r, const sbps_parameter *parameters);
+bool is_group_effect(const result *r, const char *name);
 
 typedef struct {
     /* Writes what was seen, a sentence without a full stop, and says whether it is a finding;
@@ -23,8 +37,25 @@ typedef double badness(const evidence *e, size_t j, double *shown);
 /* "3 of 21 parameters, worst first: a (1.3), ..."; false when there is none. */
 bool name_worst(const evidence *e, badness *of, text *seen);
 
-/* Ends with a NULL function. */
+/* Both end with a NULL function. Problems of a run, and remarks about its table and priors. */
 extern const check run_checks[];
+extern const check run_remarks[];
+
+typedef struct {
+    size_t problems, remarks, checks;
+} finding_counts;
+
+/* All checks in turn, problems first; visit gets what was seen, of findings alone. */
+typedef void finding_visitor(void *self, const evidence *e, const check *c, bool remark,
+                             const char *seen);
+/* False: no memory. */
+bool visit_findings(const evidence *e, finding_visitor *visit, void *self, finding_counts *out);
+const char *check_remedy(const evidence *e, const check *c);
+
+bool effects_disagree(const evidence *e, text *seen);
+bool effects_few(const evidence *e, text *seen);
+/* "300 group effects: largest R-hat 1.009 (NAME; limit 1.014), smallest ESS ..." */
+void effects_summary(const evidence *e, text *t);
 
 /* priors.c */
 bool prior_fights(const evidence *e, text *seen);

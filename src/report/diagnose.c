@@ -9,19 +9,26 @@
 #define COLUMNS 79
 #define INDENT  3
 
-typedef void finding_writer(text *t, size_t number, const char *seen, const check *c,
-                            bool band);
+/* Where findings go. */
+typedef struct {
+    text *t;
+    size_t number, remarks;
+} finding_list;
 
-static const char *remedy_of(const check *c, bool band)
+const char *check_remedy(const evidence *e, const check *c)
 {
+    bool band = !isnan(e->r->info.band);
     return band || !c->remedy_without_band ? c->remedy : c->remedy_without_band;
 }
 
-static void add_finding(text *t, size_t number, const char *seen, const check *c, bool band)
+static void add_finding(void *self, const evidence *e, const check *c, bool remark,
+                        const char *seen)
 {
-    text sentence = {0};
-    const char *remedy = remedy_of(c, band);
-    text_add(&sentence, "%zu. %s.", number, seen);
+    finding_list *to = self;
+    text sentence = {0}, *t = to->t;
+    if (remark && to->remarks++ == 0)
+        text_add(t, "Remarks about the table and the priors:\n\n");
+    text_add(&sentence, "%zu. %s.", ++to->number, seen);
     if (sentence.failed)
         t->failed = true;
     else
@@ -32,7 +39,7 @@ static void add_finding(text *t, size_t number, const char *seen, const check *c
     text_paragraph(t, COLUMNS, INDENT, c->meaning);
     text_spaces(t, INDENT);
     text_add(t, "What to do: ");
-    text_paragraph(t, COLUMNS, INDENT, remedy);
+    text_paragraph(t, COLUMNS, INDENT, check_remedy(e, c));
     text_add(t, "\n");
 }
 
@@ -43,20 +50,23 @@ static void add_member(text *t, const char *key, const char *value, const char *
     text_add(t, "%s", behind);
 }
 
-static void add_json_finding(text *t, size_t number, const char *seen, const check *c,
-                             bool band)
+static void add_json_finding(void *self, const evidence *e, const check *c, bool remark,
+                             const char *seen)
 {
-    text_add(t, number > 1 ? ",\n    {" : "\n    {");
+    finding_list *to = self;
+    text *t = to->t;
+    text_add(t, to->number++ ? ",\n    {" : "\n    {");
+    add_member(t, "kind", remark ? "remark" : "problem", ", ");
     add_member(t, "seen", seen, ", ");
     add_member(t, "meaning", c->meaning, ", ");
-    add_member(t, "remedy", remedy_of(c, band), "}");
+    add_member(t, "remedy", check_remedy(e, c), "}");
 }
 
 /* The extreme of a column; NAN when there is none. */
 static double extreme(const evidence *e, size_t offset, double (*worse)(double, double))
 {
     double worst = NAN; /* fmin and fmax pass over NAN */
-    for (size_t j = 0; j < e->r->dim; j++)
+    for (size_t j = 0; j < e->count; j++)
         worst = worse(worst, *(const double *)((const char *)&e->parameters[j] + offset));
     return worst;
 }
@@ -107,45 +117,94 @@ static void add_all_clear(text *t, const evidence *e)
     text_add(t, "\n");
 }
 
-static void add_counts(text *t, size_t findings, size_t checks, const result *r)
+static void add_counts(text *t, const finding_counts *n, const result *r)
 {
-    text_add(t, "%zu %s in %zu checks of %zu parameters, %zu chains, %zu draws.\n", findings,
-             findings == 1 ? "finding" : "findings", checks, r->dim, r->chains,
-             r->chains * r->draws);
+    text_add(t, "%zu problem%s, %zu remark%s in %zu checks of %zu parameters, ", n->problems,
+             n->problems == 1 ? "" : "s", n->remarks, n->remarks == 1 ? "" : "s", n->checks,
+             r->dim);
+    text_add(t, "%zu chains, %zu draws.\n", r->chains, r->chains * r->draws);
 }
 
-/* Returns the number of findings. */
-static size_t add_findings(text *t, const evidence *e, finding_writer *write, size_t *checks)
+static bool visit_table(const evidence *e, const check *table, bool remark,
+                        finding_visitor *visit, void *self, finding_counts *out)
 {
-    size_t findings = 0;
     text seen = {0};
-    bool band = !isnan(e->r->info.band);
-    *checks = 0;
-    for (const check *c = run_checks; c->found; c++, ++*checks) {
+    for (const check *c = table; c->found; c++) {
         text_cut(&seen, 0);
-        bool found = c->found(e, &seen);
-        if (seen.failed) t->failed = true;
-        if (found && !seen.failed) write(t, ++findings, seen.data, c, band);
+        bool found = c->found(e, &seen) && !seen.failed;
+        out->checks++;
+        out->problems += found && !remark;
+        out->remarks += found && remark;
+        if (found && visit) visit(self, e, c, remark, seen.data);
     }
+    bool whole = !seen.failed;
     text_free(&seen);
-    return findings;
+    return whole;
 }
 
-static size_t add_diagnosis(text *t, const evidence *e)
+bool visit_findings(const evidence *e, finding_visitor *visit, void *self, finding_counts *out)
 {
-    size_t checks, findings = add_findings(t, e, add_finding, &checks);
-    if (findings == 0) add_all_clear(t, e);
-    add_counts(t, findings, checks, e->r);
-    return findings;
+    *out = (finding_counts){0};
+    return visit_table(e, run_checks, false, visit, self, out) &&
+           visit_table(e, run_remarks, true, visit, self, out);
 }
 
-static size_t add_json_diagnosis(text *t, const evidence *e)
+static void add_effects(text *t, const evidence *e)
 {
-    size_t checks;
+    text sentence = {0};
+    if (e->effects.count == 0) return;
+    effects_summary(e, &sentence);
+    text_add(&sentence, ".");
+    if (sentence.failed)
+        t->failed = true;
+    else
+        text_paragraph(t, COLUMNS, 0, sentence.data);
+    text_free(&sentence);
+}
+
+static void add_diagnosis(text *t, const evidence *e, finding_counts *n)
+{
+    text found = {0};
+    finding_list list = {.t = &found};
+    bool whole = visit_findings(e, add_finding, &list, n);
+    if (n->problems == 0) add_all_clear(t, e);
+    if (found.data) text_add(t, "%s", found.data);
+    t->failed |= !whole || found.failed;
+    text_free(&found);
+    add_effects(t, e);
+    add_counts(t, n, e->r);
+}
+
+static void add_json_number(text *t, const char *key, double value)
+{
+    text_add(t, ", \"%s\": ", key);
+    json_number(t, value);
+}
+
+static void add_json_effects(text *t, const evidence *e)
+{
+    const effects_seen *s = &e->effects;
+    if (s->count == 0) return;
+    text_add(t, ",\n  \"effects\": {\"count\": %zu", s->count);
+    add_json_number(t, "rhat", s->rhat);
+    add_json_number(t, "rhat_limit", s->rhat_limit);
+    text_add(t, ", ");
+    add_member(t, "rhat_of", s->rhat_of, "");
+    add_json_number(t, "ess", s->ess);
+    add_json_number(t, "ess_limit", s->ess_limit);
+    text_add(t, ", ");
+    add_member(t, "ess_of", s->ess_of, "}");
+}
+
+static void add_json_diagnosis(text *t, const evidence *e, finding_counts *n)
+{
+    finding_list list = {.t = t};
     text_add(t, "{\n  \"findings\": [");
-    size_t findings = add_findings(t, e, add_json_finding, &checks);
-    text_add(t, "%s],\n  \"checks\": %zu\n}\n", findings ? "\n  " : "", checks);
-    return findings;
+    if (!visit_findings(e, add_json_finding, &list, n)) t->failed = true;
+    text_add(t, "%s],\n  \"checks\": %zu", list.number ? "\n  " : "", n->checks);
+    text_add(t, ",\n  \"problems\": %zu,\n  \"remarks\": %zu", n->problems, n->remarks);
+    add_json_effects(t, e);
+    text_add(t, "\n}\n");
 }
 
 sbps_status report_diagnose(const result *r, sbps_format format, char **out, size_t *findings,
@@ -160,10 +219,11 @@ sbps_status report_diagnose(const result *r, sbps_format format, char **out, siz
     sbps_status status = summarize_parameters(r, &parameters, err);
     if (status != SBPS_OK) return status;
     if ((status = numbers_begin(&locale, err)) != SBPS_OK) goto done;
-    const evidence e = {r, parameters};
-    size_t count = (format == SBPS_JSON ? add_json_diagnosis : add_diagnosis)(&t, &e);
+    const evidence e = evidence_of(r, parameters);
+    finding_counts n;
+    (format == SBPS_JSON ? add_json_diagnosis : add_diagnosis)(&t, &e, &n);
     numbers_end(&locale);
-    if (findings) *findings = count;
+    if (findings) *findings = n.problems + n.remarks;
     status = text_give(&t, out, err);
 done:
     free(parameters);

@@ -2,9 +2,12 @@
 #include "run/derived.h"
 #include "base/memory.h"
 #include "base/workers.h"
+#include "estimate/effect_check.h"
 
 #include <math.h>
 #include <string.h>
+
+#define EFFECTS_CHEAP 2e6 /* effects x draws, of a run that goes on */
 
 bool derived_is_effect(const posterior *u, size_t j)
 {
@@ -121,7 +124,9 @@ static sbps_status tell_prior(const posterior *u, result *r, size_t j, sbps_erro
     return whole ? SBPS_OK : fail_memory(err);
 }
 
-static sbps_status tell_some(derived_job *j, carried_bias *c, result *r, sbps_error *err)
+/* keep: effects go into the result, too; else only what is seen of all of them does. */
+static sbps_status tell_some(derived_job *j, carried_bias *c, bool keep, effect_check *seen,
+                             result *r, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
     size_t count = r->chains * r->draws;
@@ -129,6 +134,10 @@ static sbps_status tell_some(derived_job *j, carried_bias *c, result *r, sbps_er
     for (size_t k = 0; k < j->wanted && status == SBPS_OK; k++) {
         size_t at = j->at[k];
         const draw_summary *s = &j->summary[k];
+        if (j->effects && !keep && derived_is_effect(j->run->target, at)) {
+            effect_check_add(seen, at, s->rhat, s->ess_bulk, s->ess_tail);
+            continue;
+        }
         status = derived_tell(r, at, j->run->told[at], j->drawn + k * count, s, err);
         carried_tell(c, j->count, at - j->first, s->sd, &r->bias[at], &r->bias_se[at]);
         r->sd_bias[at] = r->sd_bias_se[at] = NAN;
@@ -159,16 +168,43 @@ static bool none_derived(const posterior *u)
     return true;
 }
 
+/* While a run goes on its page is made again and again: many effects are then left for the end. */
+static bool effects_affordable(const sbps_run *run, const result *r)
+{
+    return run->state.phase == PHASE_DONE ||
+           (double)r->dim * (double)r->chains * (double)r->draws <= EFFECTS_CHEAP;
+}
+
+static sbps_status record_effects(const sbps_run *run, const effect_check *seen,
+                                  result_info *info, sbps_error *err)
+{
+    if (seen->count == 0) return SBPS_OK;
+    info->effects_checked = (double)seen->count;
+    info->effects_undefined = (double)seen->undefined;
+    info->effects_rhat = seen->rhat;
+    info->effects_ess = seen->ess;
+    info->effects_mean_ess = effect_check_mean_ess(seen);
+    info->effects_rhat_of = copy_text(run->told[seen->rhat_at]);
+    info->effects_ess_of = copy_text(run->told[seen->ess_at]);
+    bool whole = info->effects_rhat_of && info->effects_ess_of;
+    return whole ? SBPS_OK : fail_memory(err);
+}
+
 sbps_status derived_show(const sbps_run *run, bool effects, result *r, sbps_error *err)
 {
     if (none_derived(run->target)) return SBPS_OK;
-    derived_job j = {.run = run, .parameters = true, .effects = effects, .draws = r->draws};
+    derived_job j = {.run = run,
+                     .parameters = true,
+                     .effects = effects || effects_affordable(run, r),
+                     .draws = r->draws};
     carried_bias c;
+    effect_check seen = {0};
     sbps_status status = carried_open(run, r, &c, err);
     sbps_status opened = derived_open(&j, err);
     if (status == SBPS_OK) status = opened;
-    while (derived_next(&j, &status, err)) status = tell_some(&j, &c, r, err);
+    while (derived_next(&j, &status, err)) status = tell_some(&j, &c, effects, &seen, r, err);
     derived_close(&j);
     carried_close(&c);
+    if (status == SBPS_OK) status = record_effects(run, &seen, &r->info, err);
     return status == SBPS_OK ? put_in_order(run->target, effects, r, err) : status;
 }

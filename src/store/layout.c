@@ -79,7 +79,8 @@ const info_field layout_texts[] = {
     INFO(target),          INFO(data),
     INFO(formula),         INFO(influential_rows),
     INFO(replanned),       INFO(command),
-    INFO(made_by),         END,
+    INFO(made_by),         INFO(effects_rhat_of),
+    INFO(effects_ess_of),  END,
 };
 
 const info_field layout_numbers[] = {
@@ -114,6 +115,11 @@ const info_field layout_numbers[] = {
     INFO(eta_unmet),
     INFO(refreshments_per_sd),
     INFO(reference_distance),
+    INFO(effects_checked),
+    INFO(effects_undefined),
+    INFO(effects_rhat),
+    INFO(effects_ess),
+    INFO(effects_mean_ess),
     END,
 };
 

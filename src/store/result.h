@@ -45,7 +45,11 @@ typedef struct {
     double eta_unmet;
     char *
         influential_rows; /* those that move a parameter by a posterior sd or more, in words; "" */
-    char *replanned;      /* what warm-up changed of what was chosen, in words; "" */
+    /* group effects that were sampled and are not kept: how many, and of them those without an R-hat; the largest R-hat, the
+     * smallest of bulk and tail ESS and their geometric mean, with the names; 0 or NAN: there are none */
+    double effects_checked, effects_undefined, effects_rhat, effects_ess, effects_mean_ess;
+    char *effects_rhat_of, *effects_ess_of;
+    char *replanned; /* what warm-up changed of what was chosen, in words; "" */
 } result_info;
 
 /* The struct behind sbps_result. */

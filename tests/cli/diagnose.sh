@@ -50,7 +50,7 @@ finds() { # NAME REGEX OPTIONS...
 
 clean() { # NAME OPTIONS...
     run "$@"
-    grep -qE 'Nothing wrong was found.* 0 findings' .diagnosis ||
+    grep -qE 'Nothing wrong was found.* 0 problems, 0 remarks' .diagnosis ||
         fault "$1" "is blamed: $(grep -E '^[0-9]' .out | head -c 600)"
 }
 
@@ -91,6 +91,16 @@ finds 'refreshed rarely'    'Spreads are known much worse than means' small.csv 
 finds 'separate modes'      'The chains sit in separate places' corners.csv --model multimodal --ess 100
 finds 'few effective'       'The effective sample size of the path is' paper.csv "${plain[@]}" --epochs 30
 finds 'unknown bias'        'This sampler \(sgld\) cannot say' small.csv "${logistic[@]}" --sampler sgld --epochs 200
+
+# ---- group effects that are sampled, whether they are kept or not ----
+awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
+    BEGIN { s = 99; print "y,x,g"; for (k = 0; k < 60; k++) { e = 4 * u() - 2
+            for (i = 0; i < 6; i++) { x = u(); print (u() < 1 / (1 + exp(-x - e))) "," x ",g" k } } }' >groups.csv
+for ranef in none all effects.csv; do
+    clean "group effects, --ranef $ranef" groups.csv 'y ~ x + (1 | g)' --family bernoulli --crossed joint --ess 100 --ranef $ranef
+    grep -qE ' 60 group effects: largest R-hat 1[0-9.]* \(r_g\[g[0-9]+,Intercept\]; limit 1.0[0-9]+\), smallest ESS [0-9]+ \(' .diagnosis ||
+        fault "group effects, --ranef $ranef" "are not checked: $(tail -c 300 .diagnosis)"
+done
 
 # ---- samplers without a band are not told to widen one ----
 for sampler in lipsbps local-bps zigzag-ss zigzag-cv; do

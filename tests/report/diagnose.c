@@ -17,7 +17,7 @@ static const char all_clear[] =
     "   bounces                    20% of proposals\n"
     "   refreshments               7% of bounces\n"
     "\n"
-    "0 findings in 33 checks of 3 parameters, 4 chains, 2000 draws.\n";
+    "0 problems, 0 remarks in 35 checks of 3 parameters, 4 chains, 2000 draws.\n";
 
 TEST(nothing_is_said_against_a_good_run)
 {
@@ -176,7 +176,7 @@ TEST(findings_are_numbered_and_told_in_full)
         "   happens more often than bounces the path becomes a slow random walk.\n"
         "   What to do: Lower --refresh-rate or leave it to auto.\n"
         "\n"
-        "2 findings in 33 checks of 3 parameters, 4 chains, 2000 draws.\n";
+        "2 problems, 0 remarks in 35 checks of 3 parameters, 4 chains, 2000 draws.\n";
     char *got;
     size_t findings;
     result *r = make_result(4, 500, 3);
@@ -239,6 +239,105 @@ TEST(empty_and_broken_results_are_told_without_numbers_that_are_none)
     REQUIRE(report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) == SBPS_OK);
     CHECK(findings == 3); /* undefined, bias unknown, short */
     CHECK(!strstr(got, "nan"));
+    sbps_free(got);
+    result_destroy(r);
+}
+
+/* A run with effects of 40 groups behind its 3 parameters, as --ranef all stores them. Effects have the draws of parameters,
+ * some places on. */
+static result *make_grouped(void)
+{
+    result *r = make_result(4, 500, 43), *plain = make_result(4, 500, 3);
+    for (size_t i = 0; i < 2000; i++)
+        for (size_t j = 0; j < r->dim; j++) {
+            size_t from = i - i % 500 + (i + 11 * j) % 500, k = j % 3;
+            r->w[i * r->dim + j] = (plain->w[from * 3 + k] - plain->mean[k]) / plain->sd[k];
+        }
+    result_destroy(plain);
+    r->info.formula = copy_text("y ~ x + (1 | g)");
+    for (size_t j = 3; j < r->dim; j++) {
+        char name[64];
+        snprintf(name, sizeof name, "r_g[level%zu,Intercept]", j - 3);
+        free(r->names[j]);
+        r->names[j] = copy_text(name);
+        r->bias[j] = 0.0;
+    }
+    for (size_t j = 0; j < r->dim; j++) r->sd[j] = 1.0, r->mcse[j] = 0.025;
+    return r;
+}
+
+static void shift_chain(result *r, size_t j, double sds)
+{
+    for (size_t i = 0; i < r->draws; i++) r->w[i * r->dim + j] += sds * r->sd[j];
+}
+
+TEST(group_effects_are_checked_together)
+{
+    char *got;
+    size_t findings;
+    result *r = make_grouped();
+    REQUIRE(report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) == SBPS_OK);
+    bool sound = findings == 0 && strstr(got, "40 group effects: largest R-hat 1.0") &&
+                 strstr(got, "\n0 problems, 0 remarks in ");
+    if (!sound) printf("%s\n", got);
+    CHECK(sound);
+    sbps_free(got);
+    shift_chain(r, 20, 0.5);
+    REQUIRE(report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) == SBPS_OK);
+    bool found = findings == 2 && strstr(got, "1. The chains disagree about group effects") &&
+                 strstr(got, "r_g[level17,Intercept]") &&
+                 strstr(got, "\n2 problems, 0 remarks in ");
+    if (!found) printf("%s\n", got);
+    CHECK(found);
+    sbps_free(got);
+    result_destroy(r);
+}
+
+/* Of effects that were sampled and not kept the run's own summary is checked. */
+TEST(group_effects_that_are_not_stored_are_checked)
+{
+    char *got;
+    size_t findings;
+    result *r = make_result(4, 500, 3);
+    r->info.effects_checked = 300;
+    r->info.effects_rhat = 1.03;
+    r->info.effects_rhat_of = copy_text("r_g[a,Intercept]");
+    r->info.effects_ess = 120;
+    r->info.effects_ess_of = copy_text("r_g[b,Intercept]");
+    r->info.effects_mean_ess = 1500;
+    REQUIRE(report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) == SBPS_OK);
+    bool found = findings == 2 && strstr(got, "largest R-hat is\n   1.03 (r_g[a,Intercept])") &&
+                 strstr(got, "is 120 (r_g[b,Intercept])");
+    if (!found) printf("%s\n", got);
+    CHECK(found);
+    sbps_free(got);
+    r->info.effects_rhat = 1.013; /* of 300 effects no more than chance */
+    r->info.effects_ess = 800;
+    REQUIRE(report_diagnose(r, SBPS_JSON, &got, &findings, NULL) == SBPS_OK);
+    CHECK(findings == 0 && strstr(got, "\"effects\": {\"count\": 300, \"rhat\": 1.013"));
+    sbps_free(got);
+    result_destroy(r);
+}
+
+TEST(remarks_about_a_table_are_no_problems_of_the_run)
+{
+    char *got;
+    size_t findings;
+    result *r = make_result(4, 500, 3);
+    let_a_row_rule(r);
+    shorten(r);
+    REQUIRE(report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) == SBPS_OK);
+    const char *problem = strstr(got, "1. The chains are short"),
+               *heading = strstr(got, "\nRemarks about the table and the priors:\n"),
+               *remark = strstr(got, "\n2. Single rows ");
+    CHECK(findings == 2 && problem && heading && remark && problem < heading &&
+          heading < remark);
+    CHECK(strstr(got, "\n1 problem, 1 remark in 35 checks of 3 parameters"));
+    sbps_free(got);
+    REQUIRE(report_diagnose(r, SBPS_JSON, &got, NULL, NULL) == SBPS_OK);
+    CHECK(strstr(got, "{\"kind\": \"problem\", \"seen\": \"The chains are short") &&
+          strstr(got, "{\"kind\": \"remark\", \"seen\": \"Single rows ") &&
+          strstr(got, "\"problems\": 1") && strstr(got, "\"remarks\": 1"));
     sbps_free(got);
     result_destroy(r);
 }
