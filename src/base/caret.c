@@ -32,7 +32,7 @@ static size_t step(const char *text, size_t from, size_t count)
 }
 
 typedef struct {
-    char line[SHOWN * 4 + 8], caret[SHOWN + 8];
+    char line[SHOWN * 4 + 8], caret[2 * SHOWN + 8];
 } picture;
 
 /* The text around the place on one line, and a caret that stands below it. */
@@ -48,7 +48,8 @@ static picture draw(const char *text, size_t at)
         shown_text[used++] = is_control(text + i, &bytes) && bytes == 1 ? ' ' : text[i];
     shown_text[used] = '\0';
     snprintf(p.line, sizeof p.line, "%s%s%s", lead, shown_text, rest);
-    size_t blanks = before - skip + strlen(lead);
+    size_t blanks = display_columns(text + begin, at > begin ? at - begin : 0) + strlen(lead);
+    if (blanks > sizeof p.caret - 2) blanks = sizeof p.caret - 2;
     memset(p.caret, ' ', blanks);
     memcpy(p.caret + blanks, "^", 2);
     return p;

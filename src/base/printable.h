@@ -22,5 +22,10 @@ typedef struct {
 
 shown show(const char *begin, const char *end);
 shown show_name(const char *name);
+/* At most `most` bytes of it, 40 at most. */
+shown show_brief(const char *name, size_t most);
+
+/* Columns of a terminal that `length` bytes of UTF-8 take: combining marks 0, wide characters 2. */
+size_t display_columns(const char *bytes, size_t length);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *status_text(sbps_status status)
 {
@@ -17,14 +18,27 @@ const char *status_text(sbps_status status)
     return index < sizeof texts / sizeof *texts ? texts[index] : "unknown status";
 }
 
+/* Removes the beginning of a UTF-8 character that a text which was cut ends with. */
+static void cut_whole(char *text)
+{
+    size_t length = strlen(text), at = length;
+    while (at > 0 && length - at < 3 && ((unsigned char)text[at - 1] & 0xc0) == 0x80) at--;
+    unsigned char lead = at > 0 ? (unsigned char)text[at - 1] : 0;
+    size_t whole = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (lead >= 0xc0 && length - (at - 1) < whole) text[at - 1] = '\0';
+}
+
 sbps_status fail(sbps_error *err, sbps_status status, const char *format, ...)
 {
     if (!err) return status;
     va_list arguments;
     va_start(arguments, format);
     err->status = status;
-    if (decimal_print_list(err->text, sizeof err->text, format, arguments) < 0)
+    int length = decimal_print_list(err->text, sizeof err->text, format, arguments);
+    if (length < 0)
         err->text[0] = '\0';
+    else if ((size_t)length >= sizeof err->text)
+        cut_whole(err->text);
     va_end(arguments);
     return status;
 }

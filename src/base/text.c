@@ -33,18 +33,24 @@ void text_bytes(text *t, const char *bytes, size_t count)
     t->data[t->length] = '\0';
 }
 
-void text_add(text *t, const char *format, ...)
+void text_add_list(text *t, const char *format, va_list values)
 {
-    va_list arguments, again;
-    va_start(arguments, format);
-    va_copy(again, arguments);
-    int need = vsnprintf(NULL, 0, format, arguments);
+    va_list again;
+    va_copy(again, values);
+    int need = vsnprintf(NULL, 0, format, values);
     if (need >= 0 && reserve(t, (size_t)need)) {
         vsnprintf(t->data + t->length, (size_t)need + 1, format, again);
         t->length += (size_t)need;
     }
     va_end(again);
-    va_end(arguments);
+}
+
+void text_add(text *t, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    text_add_list(t, format, values);
+    va_end(values);
 }
 
 void text_name(text *t, const char *name)
@@ -95,4 +101,25 @@ void text_free(text *t)
 {
     free(t->data);
     *t = (text){0};
+}
+
+const char *name_make(made_name *to, const char *format, ...)
+{
+    va_list values;
+    name_clear(to);
+    va_start(values, format);
+    int length = vsnprintf(to->brief, sizeof to->brief, format, values);
+    va_end(values);
+    if (length < 0) return NULL;
+    if ((size_t)length < sizeof to->brief) return to->brief;
+    va_start(values, format);
+    if (vasprintf(&to->longer, format, values) < 0) to->longer = NULL;
+    va_end(values);
+    return to->longer;
+}
+
+void name_clear(made_name *of)
+{
+    free(of->longer);
+    of->longer = NULL;
 }

@@ -4,6 +4,8 @@
 
 #include "base/status.h"
 
+#include <stdarg.h>
+
 typedef struct {
     char *data; /* NULL while empty, else ends with a zero */
     size_t length, room;
@@ -11,6 +13,7 @@ typedef struct {
 } text;
 
 void text_add(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_add_list(text *t, const char *format, va_list values);
 void text_bytes(text *t, const char *bytes, size_t count);
 /* A name, its control characters as '?'. */
 void text_name(text *t, const char *name);
@@ -24,5 +27,16 @@ char *text_take(text *t);
 /* The same, as a status. */
 sbps_status text_give(text *t, char **out, sbps_error *err);
 void text_free(text *t);
+
+/* A name of any length: a short one in `brief`, a longer one in memory of its own. Begins as {0}; clear it. */
+typedef struct {
+    char brief[256];
+    char *longer;
+} made_name;
+
+/* Replaces the name; NULL: no memory. */
+const char *name_make(made_name *to, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void name_clear(made_name *of);
 
 #endif

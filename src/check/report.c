@@ -4,6 +4,7 @@
 #include "report/text.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COLUMNS    79
@@ -118,30 +119,54 @@ static void write_calibration(const check_panels *all, text *t)
         write_cells(all, "calibration", "predicted", t);
 }
 
+static size_t larger_of(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Of a panel: its column, and its class in parentheses; NULL: no memory. */
+static char *panel_name(const check_panel *p)
+{
+    text name = {0};
+    text_add(&name, "%s", p->of);
+    if (p->class) text_add(&name, " (%s)", p->class);
+    return text_take(&name);
+}
+
+static void write_residual(const check_panel *p, const char *name, size_t width, text *t)
+{
+    const check_cell *c = &p->cell[p->worst];
+    text_padded_name(t, name, width);
+    if (isnan(p->bend))
+        text_add(t, " %6s", "");
+    else
+        tell(t, " %6.1f", p->bend);
+    tell(t, " %8.3f  z %.1f at ", p->p, c->z);
+    if (c->label)
+        text_name(t, c->label);
+    else if (c->from == c->to)
+        tell(t, "%.4g", c->from);
+    else
+        tell(t, "%.4g to %.4g", c->from, c->to);
+    text_add(t, "\n");
+}
+
 static void write_residuals(const check_panels *all, text *t)
 {
+    size_t count = all->count < ROWS_SHOWN ? all->count : ROWS_SHOWN, width = 23;
+    char *name[ROWS_SHOWN];
     if (all->count == 0) return;
-    text_add(t, "\n%-23s %6s %8s  %s\n", "residuals along", "curve", "p", "worst cell");
-    for (size_t k = 0; k < all->count && k < ROWS_SHOWN; k++) {
-        const check_panel *p = &all->panel[k];
-        const check_cell *c = &p->cell[p->worst];
-        text name = {0};
-        text_add(&name, "%s", p->of);
-        if (p->class) text_add(&name, " (%s)", p->class);
-        text_padded_name(t, name.failed ? "" : name.data, 23);
-        text_free(&name);
-        if (isnan(p->bend))
-            text_add(t, " %6s", "");
-        else
-            tell(t, " %6.1f", p->bend);
-        tell(t, " %8.3f  z %.1f at ", p->p, c->z);
-        if (c->label)
-            text_name(t, c->label);
-        else if (c->from == c->to)
-            tell(t, "%.4g", c->from);
-        else
-            tell(t, "%.4g to %.4g", c->from, c->to);
-        text_add(t, "\n");
+    for (size_t k = 0; k < count; k++) {
+        name[k] = panel_name(&all->panel[k]);
+        if (!name[k]) t->failed = true;
+        width = larger_of(width, text_columns(name[k] ? name[k] : ""));
+    }
+    text_add(t, "\n");
+    text_padded_name(t, "residuals along", width);
+    text_add(t, " %6s %8s  %s\n", "curve", "p", "worst cell");
+    for (size_t k = 0; k < count; k++) {
+        if (name[k]) write_residual(&all->panel[k], name[k], width, t);
+        free(name[k]);
     }
     if (all->count > ROWS_SHOWN)
         text_add(t, "and %zu more: --json has all\n", all->count - ROWS_SHOWN);
@@ -158,12 +183,16 @@ static void write_pit(const check_pit *p, text *t)
 
 static void write_sensitivity(const predictive_checks *c, text *t)
 {
+    size_t width = 31;
     if (c->sensitivities == 0) return;
-    text_add(t, "\n%-31s %8s %10s  %s\n", "power scaling of", "prior", "likelihood",
-             "diagnosis");
+    for (size_t k = 0; k < c->sensitivities && k < ROWS_SHOWN; k++)
+        width = larger_of(width, text_columns(c->sensitivity[k].name));
+    text_add(t, "\n");
+    text_padded_name(t, "power scaling of", width);
+    text_add(t, " %8s %10s  %s\n", "prior", "likelihood", "diagnosis");
     for (size_t k = 0; k < c->sensitivities && k < ROWS_SHOWN; k++) {
         const check_sensitivity *s = &c->sensitivity[k];
-        text_padded_name(t, s->name, 31);
+        text_padded_name(t, s->name, width);
         tell(t, " %8.3f %10.3f  %s\n", s->by_prior, s->by_likelihood, s->diagnosis);
     }
     if (c->sensitivities > ROWS_SHOWN)

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/printable.h"
+#include "choose/target.h"
 #include "read/number.h"
 #include "read/text_file.h"
 
@@ -108,13 +109,13 @@ static size_t find_name(const reader *r, const char *name, bool *is_coordinate)
 static bool is_derived(const posterior *u, const char *name)
 {
     model_derived of;
-    char own[1024];
-    for (size_t j = 0; j < u->dim; j++) {
-        if (!posterior_derived(u, j, &of)) continue;
-        posterior_told_name(u, j, sizeof own, own);
-        if (!strcmp(own, name)) return true;
-    }
-    return false;
+    char **told;
+    bool found = false;
+    if (target_told_names(u, &told, NULL) != SBPS_OK) return false;
+    for (size_t j = 0; !found && j < u->dim; j++)
+        found = posterior_derived(u, j, &of) && !strcmp(told[j], name);
+    free_texts(told, u->dim);
+    return found;
 }
 
 static sbps_status unknown_name(const reader *r, size_t line, const char *name, sbps_error *err)

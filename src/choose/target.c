@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "choose/priors.h"
 #include "choose/shrinkage.h"
+#include "data/groups.h"
 #include "read/encoding.h"
 #include "read/matrix.h"
 
@@ -108,23 +109,44 @@ sbps_status target_control(const posterior *u, const mode *reference, const char
 
 #define NAME_MORE ((size_t)256) /* what a model adds: a class, a unit; or a name of its own */
 
-/* Bytes for any parameter's name. */
-static size_t name_room(const rows *data)
+static size_t longest_of(char *const *texts, size_t count)
 {
     size_t longest = 0;
-    for (size_t j = 0; data->names && j < data->d; j++)
-        if (strlen(data->names[j]) > longest) longest = strlen(data->names[j]);
-    size_t label = 0;
-    for (size_t k = 0; k < data->label_count; k++)
-        if (strlen(data->labels[k]) > label) label = strlen(data->labels[k]);
-    return longest + label + NAME_MORE;
+    for (size_t k = 0; texts && k < count; k++)
+        if (strlen(texts[k]) > longest) longest = strlen(texts[k]);
+    return longest;
+}
+
+/* Of groups: names of a factor, a level and two effects. */
+static size_t group_room(const row_groups *g)
+{
+    size_t factor = 0, level = 0, effect = 0;
+    for (size_t k = 0; k < g->factors; k++) {
+        const group_factor *f = &g->factor[k];
+        size_t own = longest_of(f->level, f->levels);
+        if (strlen(f->name) > factor) factor = strlen(f->name);
+        if (own > level) level = own;
+    }
+    for (size_t k = 0; k < g->terms; k++) {
+        size_t own = longest_of(g->term[k].names, g->term[k].count);
+        if (own > effect) effect = own;
+    }
+    return factor + level + 2 * effect;
+}
+
+size_t target_name_room(const rows *data)
+{
+    size_t column = longest_of(data->names, data->d);
+    size_t label = longest_of(data->labels, data->label_count); /* of two: "low|high" */
+    const row_groups *groups = data->members ? data->members->groups : data->groups;
+    return column + 2 * label + (groups ? group_room(groups) : 0) + NAME_MORE;
 }
 
 typedef void naming(const posterior *u, size_t j, size_t size, char *text);
 
 static sbps_status list_names(const posterior *u, naming *name_of, char ***out, sbps_error *err)
 {
-    size_t room = name_room(u->data);
+    size_t room = target_name_room(u->data);
     char *name = malloc(room), **names = *out = calloc(u->dim, sizeof *names);
     bool whole = name && names;
     for (size_t j = 0; whole && j < u->dim; j++) {

@@ -19,6 +19,8 @@ sbps_status target_control(const posterior *u, const mode *reference, const char
                            const double *w, control **out, sbps_error *err);
 /* `status`, unless the model has failed on the way: then what it says about that. */
 sbps_status target_told(const posterior *u, sbps_status status, sbps_error *err);
+/* Bytes for the name of any parameter or effect. */
+size_t target_name_room(const rows *data);
 /* dim names, of coordinates and of what is reported in the place of each. Give back with free_texts. */
 sbps_status target_names(const posterior *u, char ***out, sbps_error *err);
 sbps_status target_told_names(const posterior *u, char ***out, sbps_error *err);

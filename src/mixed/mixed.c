@@ -2,6 +2,7 @@
 #include "mixed/mixed.h"
 #include "base/hermite.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "mixed/coordinates.h"
 #include "mixed/crossed.h"
 #include "mixed/expand.h"
@@ -102,8 +103,8 @@ static sbps_status shape_term(mixed *m, size_t t, sbps_error *err)
                     g->factors, OTHERS_MOST + 1);
     spread_shape *shape = other ? &other->shape : &m->level[level].shape;
     if (shape->effects + term->count > EFFECTS_A_LEVEL)
-        return fail(err, SBPS_BAD_ARG, "'%.80s': more than %zu effects a level",
-                    g->factor[term->factor].name, EFFECTS_A_LEVEL);
+        return fail(err, SBPS_BAD_ARG, "'%s': more than %zu effects a level",
+                    show_name(g->factor[term->factor].name).text, EFFECTS_A_LEVEL);
     add_term(shape, other ? other->column : m->level[level].column, term, t);
     return SBPS_OK;
 }
@@ -149,10 +150,10 @@ static sbps_status check_explicit(const rows *data, sbps_error *err)
     const row_groups *g = data->members->groups;
     if (mixed_explicit(data) <= EXPLICIT_MOST) return SBPS_OK;
     return fail(err, SBPS_BAD_ARG,
-                "groups by '%.80s' are integrated over; those of the other factors have %zu "
+                "groups by '%s' are integrated over; those of the other factors have %zu "
                 "effects, and at most %zu can be sampled beside them: --crossed joint "
                 "integrates over none",
-                g->factor[g->by].name, mixed_explicit(data), EXPLICIT_MOST);
+                show_name(g->factor[g->by].name).text, mixed_explicit(data), EXPLICIT_MOST);
 }
 
 static void find_units(mixed *m)

@@ -12,6 +12,7 @@
  * Albert, Anderson (1984), On the existence of maximum likelihood estimates in logistic
  * regression models, Biometrika 71, 1-10. */
 #include "base/memory.h"
+#include "base/printable.h"
 #include "data/share.h"
 #include "mode/search.h"
 #include "posterior/journey.h"
@@ -98,8 +99,8 @@ static void list_columns(const search *s, const double *v, double limit, size_t 
             more++;
             continue;
         }
-        int wrote = snprintf(text + used, size - used, "%s'%.24s'", named ? ", " : "",
-                             data->names ? data->names[j] : "?");
+        int wrote = snprintf(text + used, size - used, "%s'%s'", named ? ", " : "",
+                             data->names ? show_brief(data->names[j], 24).text : "?");
         used += (size_t)wrote;
         named++;
     }
@@ -137,7 +138,7 @@ static sbps_status explain_separation(const search *s, const journey *j, sbps_er
     list_columns(s, s->step, 0.05 * largest_share(s, s->step), data->d, sizeof columns,
                  columns);
     if (alone < data->d)
-        snprintf(who, sizeof who, "column '%.80s' alone", data->names[alone]);
+        snprintf(who, sizeof who, "column '%s' alone", show_name(data->names[alone]).text);
     else
         snprintf(who, sizeof who, "a combination of columns %s", columns);
     const char *target = data->target ? data->target : "y";
@@ -146,11 +147,10 @@ static sbps_status explain_separation(const search *s, const journey *j, sbps_er
         "proper prior, e.g. --prior \"normal(0,2.5)\"";
     if (s->u->model->support == SUPPORT_COUNTS)
         return fail(err, SBPS_NO_MODE,
-                    "%.40s is 0 in every row that %s sets apart: their rate runs to 0, %s",
-                    target, who, cure);
-    return fail(err, SBPS_NO_MODE,
-                "the classes of '%.40s' can be separated perfectly%s by %s, %s", target,
-                whole ? "" : " in part of the rows", who, cure);
+                    "%s is 0 in every row that %s sets apart: their rate runs to 0, %s",
+                    show_name(target).text, who, cure);
+    return fail(err, SBPS_NO_MODE, "the classes of '%s' can be separated perfectly%s by %s, %s",
+                show_name(target).text, whole ? "" : " in part of the rows", who, cure);
 }
 
 static bool all_zero(size_t n, const double *y)
@@ -164,10 +164,10 @@ static sbps_status explain_no_events(const search *s, sbps_error *err)
 {
     const char *target = s->u->data->target;
     return fail(err, SBPS_NO_MODE,
-                "target '%.80s' is 0 in every row, so with a flat prior the posterior is "
+                "target '%s' is 0 in every row, so with a flat prior the posterior is "
                 "improper: the rate runs to 0; give a proper prior to the intercept and the "
                 "weights, e.g. --prior-intercept \"normal(0,10)\" --prior \"normal(0,2.5)\"",
-                target ? target : "y");
+                show_name(target ? target : "y").text);
 }
 
 /* Has the model a parameter that follows the size of residuals? Then rows pull back before they are far
@@ -241,16 +241,16 @@ static sbps_status explain_collinear(const search *s, size_t pivot, double large
         return fail(err, SBPS_NO_MODE, "%zu rows cannot tell %zu weights apart: %s",
                     rows_all(data), data->d, cure);
     if (data->sd[pivot] == 0.0)
-        return fail(err, SBPS_NO_MODE, "column '%.80s' is %g in every row: %s", name,
-                    data->mean[pivot], cure);
+        return fail(err, SBPS_NO_MODE, "column '%s' is %g in every row: %s",
+                    show_name(name).text, data->mean[pivot], cure);
     if (residual > 1e-3 * data->sd[pivot] * fabs(s->step[pivot]))
         return fail(err, SBPS_NO_MODE,
-                    "column '%.80s' (mean %g, sd %g) varies too little for its size to be told "
+                    "column '%s' (mean %g, sd %g) varies too little for its size to be told "
                     "from a constant: use --standardize",
-                    name, data->mean[pivot], data->sd[pivot]);
+                    show_name(name).text, data->mean[pivot], data->sd[pivot]);
     list_columns(s, s->step, 1e-5 * largest, pivot, sizeof others, others);
-    return fail(err, SBPS_NO_MODE, "column '%.80s' is a linear combination of %s%s: %s", name,
-                others[0] ? others : "the intercept",
+    return fail(err, SBPS_NO_MODE, "column '%s' is a linear combination of %s%s: %s",
+                show_name(name).text, others[0] ? others : "the intercept",
                 others[0] && data->intercept && share(s, s->step, 0) > 1e-5 * largest
                     ? " and the intercept"
                     : "",
@@ -286,13 +286,12 @@ static sbps_status explain_perfect_fit(const search *s, const model_auxiliary *b
                                        sbps_error *err)
 {
     const rows *data = s->u->data;
-    return fail(
-        err, SBPS_NO_MODE,
-        "the columns predict '%.80s' perfectly, so %s runs to %s and the posterior has no "
-        "mode; is the target, or a copy of it, among the columns, or are there too few "
-        "rows (%zu) for %zu weights?",
-        data->target ? data->target : "y", by->name, by->perfect_fit > 0.0 ? "0" : "infinity",
-        rows_all(data), data->d);
+    return fail(err, SBPS_NO_MODE,
+                "the columns predict '%s' perfectly, so %s runs to %s and the posterior has no "
+                "mode; is the target, or a copy of it, among the columns, or are there too few "
+                "rows (%zu) for %zu weights?",
+                show_name(data->target ? data->target : "y").text, by->name,
+                by->perfect_fit > 0.0 ? "0" : "infinity", rows_all(data), data->d);
 }
 
 sbps_status check_perfect_fit(const search *s, sbps_error *err)

@@ -1,5 +1,7 @@
 /* Which classes a target holds. */
 #include "model/classes.h"
+
+#include "base/printable.h"
 #include "data/share.h"
 
 #include <math.h>
@@ -18,8 +20,8 @@ static sbps_status check_labels(const rows *data, const char *model, double *las
         double y = data->y[i];
         if (!(isfinite(y) && y >= 0.0 && y == floor(y)))
             return fail(err, SBPS_BAD_DATA,
-                        "target '%.80s' holds %g; %s wants classes numbered 0, 1, 2, ...",
-                        data->target ? data->target : "y", y, model);
+                        "target '%s' holds %g; %s wants classes numbered 0, 1, 2, ...",
+                        show_name(data->target ? data->target : "y").text, y, model);
     }
     row_relay(data, find_last, last, 1);
     return SBPS_OK;
@@ -49,12 +51,12 @@ sbps_status classes_count(const rows *data, const char *model, size_t *count, sb
     free(seen);
     if (missing < *count)
         return fail(err, SBPS_BAD_DATA,
-                    "target '%.80s' holds class %.0f but never class %zu; %s wants classes "
+                    "target '%s' holds class %.0f but never class %zu; %s wants classes "
                     "numbered 0, 1, 2, ... without gaps",
-                    target, last, missing, model);
+                    show_name(target).text, last, missing, model);
     if (*count == 1)
         return fail(err, SBPS_BAD_DATA,
-                    "target '%.80s' is 0 in every row: only one class; %s wants at least two",
-                    target, model);
+                    "target '%s' is 0 in every row: only one class; %s wants at least two",
+                    show_name(target).text, model);
     return SBPS_OK;
 }

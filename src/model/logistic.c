@@ -7,6 +7,8 @@
  *
  * McCullagh, Nelder (1989), Generalized Linear Models, chapter 4. */
 #include "model/logistic.h"
+
+#include "base/printable.h"
 #include "data/share.h"
 #include "model/kinds.h"
 
@@ -21,16 +23,15 @@ static sbps_status logistic_check(const rows *r, sbps_error *err)
     bool seen[2] = {false, false};
     for (size_t i = 0; i < r->n; i++) {
         if (r->y[i] != 0.0 && r->y[i] != 1.0)
-            return fail(err, SBPS_BAD_DATA, "target '%.80s' holds %g; logistic wants 0 or 1",
-                        r->target ? r->target : "y", r->y[i]);
+            return fail(err, SBPS_BAD_DATA, "target '%s' holds %g; logistic wants 0 or 1",
+                        show_name(r->target ? r->target : "y").text, r->y[i]);
         seen[r->y[i] == 1.0] = true;
     }
     for (size_t k = 0; k < 2; k++) seen[k] = rows_any(r, seen[k]);
     if (seen[0] && seen[1]) return SBPS_OK;
-    return fail(
-        err, SBPS_BAD_DATA,
-        "target '%.80s' is %d in every row: only one class; logistic wants both 0 and 1",
-        r->target ? r->target : "y", seen[1] ? 1 : 0);
+    return fail(err, SBPS_BAD_DATA,
+                "target '%s' is %d in every row: only one class; logistic wants both 0 and 1",
+                show_name(r->target ? r->target : "y").text, seen[1] ? 1 : 0);
 }
 
 static void logistic_loglik(const batch *b, double *out)

@@ -7,6 +7,8 @@
  * inputs, after Neal (1996), Bayesian Learning for Neural Networks, section 2.1. Without hidden
  * layers they are those of softmax regression. */
 #include "model/classes.h"
+
+#include "base/printable.h"
 #include "model/kinds.h"
 #include "model/layers.h"
 
@@ -74,8 +76,8 @@ static sbps_status check_numbers(const rows *data, sbps_error *err)
     for (size_t i = 0; i < data->n; i++)
         if (!isfinite(data->y[i]))
             return fail(err, SBPS_BAD_DATA,
-                        "target '%.80s' holds %g; network wants finite numbers",
-                        data->target ? data->target : "y", data->y[i]);
+                        "target '%s' holds %g; network wants finite numbers",
+                        show_name(data->target ? data->target : "y").text, data->y[i]);
     return SBPS_OK;
 }
 

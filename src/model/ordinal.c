@@ -16,6 +16,8 @@
  * McCullagh (1980), Regression models for ordinal data, J. Royal Statistical Society B 42, 109-142; Pratt (1981),
  * Concavity of the log likelihood, JASA 76, 103-106. */
 #include "base/real.h"
+
+#include "base/printable.h"
 #include "data/share.h"
 #include "model/kinds.h"
 #include "model/targets.h"
@@ -68,8 +70,8 @@ static sbps_status check_classes(const ordinal *o, double highest, sbps_error *e
            k = 0;
     if (highest == o->lowest)
         return fail(err, SBPS_BAD_DATA,
-                    "target '%.80s' is %g in every row; ordinal wants at least two classes",
-                    target, highest);
+                    "target '%s' is %g in every row; ordinal wants at least two classes",
+                    show_name(target).text, highest);
     bool *seen = calloc(count, sizeof *seen);
     if (!seen) return fail_memory(err);
     for (size_t i = 0; i < data->n; i++)
@@ -79,9 +81,9 @@ static sbps_status check_classes(const ordinal *o, double highest, sbps_error *e
     free(seen);
     if (k == count) return SBPS_OK;
     return fail(err, SBPS_BAD_DATA,
-                "target '%.80s' runs from %g to %g but is never %g; ordinal wants classes "
+                "target '%s' runs from %g to %g but is never %g; ordinal wants classes "
                 "numbered in their order without gaps",
-                target, o->lowest, highest, o->lowest + (double)k);
+                show_name(target).text, o->lowest, highest, o->lowest + (double)k);
 }
 
 static sbps_status ordinal_open(const model_kind *kind, const rows *data,

@@ -1,19 +1,21 @@
 /* Which targets there can be. */
 #include "model/targets.h"
+
+#include "base/printable.h"
 #include "data/share.h"
 
 #include <math.h>
 
-static const char *name_of(const rows *r)
+static shown shown_target(const rows *r)
 {
-    return r->target ? r->target : "y";
+    return show_name(r->target ? r->target : "y");
 }
 
 static sbps_status refuse(const rows *r, double y, const char *model, const char *want,
                           sbps_error *err)
 {
-    return fail(err, SBPS_BAD_DATA, "target '%.80s' holds %g; %s wants %s", name_of(r), y,
-                model, want);
+    return fail(err, SBPS_BAD_DATA, "target '%s' holds %g; %s wants %s", shown_target(r).text,
+                y, model, want);
 }
 
 static void widen(const rows *r, double range[2])
@@ -35,8 +37,8 @@ static sbps_status check_varies(const rows *r, const char *model, sbps_error *er
     }
     if (varies) return SBPS_OK;
     return fail(err, SBPS_BAD_DATA,
-                "target '%.80s' is %g in every row; %s wants a target that varies", name_of(r),
-                r->n ? r->y[0] : 0.0, model);
+                "target '%s' is %g in every row; %s wants a target that varies",
+                shown_target(r).text, r->n ? r->y[0] : 0.0, model);
 }
 
 sbps_status targets_real(const rows *r, const char *model, sbps_error *err)
@@ -70,8 +72,8 @@ sbps_status targets_some_counts(const rows *r, const char *model, sbps_error *er
     for (size_t i = 0; i < r->n && !some; i++) some = r->y[i] > 0.0;
     if (rows_any(r, some)) return SBPS_OK;
     return fail(err, SBPS_BAD_DATA,
-                "target '%.80s' is 0 in every row; %s cannot tell how such counts spread",
-                name_of(r), model);
+                "target '%s' is 0 in every row; %s cannot tell how such counts spread",
+                shown_target(r).text, model);
 }
 
 sbps_status targets_between(const rows *r, const char *model, double low, double high,
@@ -97,8 +99,8 @@ sbps_status targets_shares(const rows *r, const char *model, sbps_error *err)
     successes = rows_any(r, successes);
     failures = rows_any(r, failures);
     if (successes && failures) return SBPS_OK;
-    return fail(
-        err, SBPS_BAD_DATA,
-        "target '%.80s' is %d in every row: no %s; %s wants both successes and failures",
-        name_of(r), successes ? 1 : 0, successes ? "failure" : "success", model);
+    return fail(err, SBPS_BAD_DATA,
+                "target '%s' is %d in every row: no %s; %s wants both successes and failures",
+                shown_target(r).text, successes ? 1 : 0, successes ? "failure" : "success",
+                model);
 }

@@ -1,5 +1,6 @@
 /* Rows beside tables that the model makes up: what is off, in words; then pictures. A dot, or a bar, is what was seen, the
  * grey behind it where 95 % of made-up tables lie; what lies outside is in another colour. */
+#include "base/printable.h"
 #include "page/html.h"
 #include "page/plot.h"
 #include "page/table.h"
@@ -118,12 +119,10 @@ static void draw_interval(const plot *p, const check_cell *c, double x)
 static void add_labels(const plot *p, const check_panel *of)
 {
     for (size_t k = 0; k < of->count && of->count <= WORDY_CELLS; k++) {
-        char brief[12];
         if (!of->cell[k].label) continue;
-        snprintf(brief, sizeof brief, "%.10s", of->cell[k].label);
         text_add(p->t, "<text class=\"mid\" x=\"%.1f\" y=\"%.1f\">",
                  axis_place(&p->x, by_middle(of, k)), p->y.from + 13.0);
-        html_text(p->t, brief);
+        html_text(p->t, show_brief(of->cell[k].label, 9).text);
         text_add(p->t, "</text>");
     }
 }

@@ -67,14 +67,14 @@ static void add_scale(const plot *p, const char *name, const axis *a)
 
 void plot_open(const plot *p, const char *kind, const char *words, ...)
 {
-    text title = {0};
-    char line[400];
+    text line = {0}, title = {0};
     va_list values;
     va_start(values, words);
-    vsnprintf(line, sizeof line, words, values);
+    text_add_list(&line, words, values);
     va_end(values);
-    html_text(&title, line);
-    if (title.failed) p->t->failed = true;
+    html_text(&title, line.data ? line.data : "");
+    if (line.failed || title.failed) p->t->failed = true;
+    text_free(&line);
     text_add(p->t, "<svg class=\"%s\" viewBox=\"0 0 %.0f %.0f\" role=\"img\"", kind, p->width,
              p->height);
     add_scale(p, "x", &p->x);

@@ -69,20 +69,21 @@ static sbps_status fill_spread(const forecast *f, size_t t, effect_term *e, doub
                                sbps_error *err)
 {
     size_t q = e->count;
-    char name[1024];
+    made_name room = {0};
     sbps_status status = SBPS_OK;
-    for (size_t a = 0; status == SBPS_OK && a < q; a++) {
-        snprintf(name, sizeof name, "sd_%s__%s", e->factor, blueprint_effect(f->b, t, a));
-        status = named_draws(f, name, false, draws, err);
-        for (size_t s = 0; s < f->draws; s++) e->spread[s * q * q + a * q + a] = draws[s];
-    }
-    for (size_t a = 1; e->correlated && a < q; a++)
-        for (size_t c = 0; status == SBPS_OK && c < a; c++) {
-            snprintf(name, sizeof name, "cor_%s__%s__%s", e->factor,
-                     blueprint_effect(f->b, t, c), blueprint_effect(f->b, t, a));
-            status = named_draws(f, name, true, draws, err);
-            for (size_t s = 0; s < f->draws; s++) e->spread[s * q * q + a * q + c] = draws[s];
+    for (size_t a = 0; a < q; a++)
+        for (size_t c = 0; status == SBPS_OK && c <= a; c++) {
+            const char *own = blueprint_effect(f->b, t, a),
+                       *other = blueprint_effect(f->b, t, c);
+            if (c < a && !e->correlated) continue;
+            const char *name = c == a
+                                   ? name_make(&room, "sd_%s__%s", e->factor, own)
+                                   : name_make(&room, "cor_%s__%s__%s", e->factor, other, own);
+            status = name ? named_draws(f, name, c < a, draws, err) : fail_memory(err);
+            for (size_t s = 0; status == SBPS_OK && s < f->draws; s++)
+                e->spread[s * q * q + a * q + c] = draws[s];
         }
+    name_clear(&room);
     return status;
 }
 
@@ -159,16 +160,19 @@ bool forecast_all_new(const forecast *f)
 
 /* ---- rows ---- */
 
-static const double *find_effect(const forecast *f, const effect_term *e, const char *group,
-                                 const char *effect)
+/* Its draws; NULL in *out: the run has no such effect. */
+static sbps_status find_effect(const forecast *f, const effect_term *e, const char *group,
+                               const char *effect, const double **out, sbps_error *err)
 {
     const forecast_effects *all = f->effects;
-    char name[1024];
-    snprintf(name, sizeof name, "r_%s[%s,%s]", e->factor, group, effect);
-    const named_effect wanted = {name, 0},
-                       *found = bsearch(&wanted, all->known, all->known_count,
-                                        sizeof *all->known, by_name);
-    return found ? all->draw + (size_t)(found - all->known) * f->draws : NULL;
+    made_name room = {0};
+    const char *name = name_make(&room, "r_%s[%s,%s]", e->factor, group, effect);
+    const named_effect wanted = {name, 0}, *found = NULL;
+    if (name)
+        found = bsearch(&wanted, all->known, all->known_count, sizeof *all->known, by_name);
+    name_clear(&room);
+    *out = found ? all->draw + (size_t)(found - all->known) * f->draws : NULL;
+    return name ? SBPS_OK : fail_memory(err);
 }
 
 static uint64_t hash_text(const char *name)
@@ -198,7 +202,9 @@ static sbps_status add_term(const forecast *f, size_t t, const char *group, cons
                             double *eta, sbps_error *err)
 {
     const effect_term *e = &f->effects->term[t];
-    const double *known = find_effect(f, e, group, blueprint_effect(f->b, t, 0));
+    const double *known;
+    sbps_status status = find_effect(f, e, group, blueprint_effect(f->b, t, 0), &known, err);
+    if (status != SBPS_OK) return status;
     if (!known && f->new_levels) {
         add_new(f, t, group, z, eta);
         return SBPS_OK;
@@ -209,11 +215,11 @@ static sbps_status add_term(const forecast *f, size_t t, const char *group, cons
             "the run had no level '%s' of '%s'; --new-levels prior draws effects of new "
             "levels from their law",
             show_name(group).text, show_name(e->factor).text);
-    for (size_t a = 0; a < e->count; a++) {
-        if (a > 0) known = find_effect(f, e, group, blueprint_effect(f->b, t, a));
-        if (known && z[a] != 0.0) f->k->axpy(f->draws, z[a], known, eta);
+    for (size_t a = 0; status == SBPS_OK && a < e->count; a++) {
+        if (a > 0) status = find_effect(f, e, group, blueprint_effect(f->b, t, a), &known, err);
+        if (status == SBPS_OK && known && z[a] != 0.0) f->k->axpy(f->draws, z[a], known, eta);
     }
-    return SBPS_OK;
+    return status;
 }
 
 sbps_status effects_add(const forecast *f, const seen_row *s, double *eta, sbps_error *err)

@@ -51,14 +51,11 @@ static sbps_status find_model(forecast *f, sbps_error *err)
                 f->path, show_name(name).text);
 }
 
-/* The name of output k's weight of a column. */
-static void name_weight(const forecast *f, size_t k, size_t column, size_t size, char *out)
+/* The name of output k's weight of a column; NULL: no memory. */
+static const char *name_weight(const forecast *f, size_t k, size_t column, made_name *to)
 {
     const char *of = f->b->name[column];
-    if (f->outputs > 1)
-        snprintf(out, size, "%s:%s", f->class[k], of);
-    else
-        snprintf(out, size, "%s", of);
+    return f->outputs > 1 ? name_make(to, "%s:%s", f->class[k], of) : of;
 }
 
 /* Cutpoints stand for the intercept of ordered classes. */
@@ -67,25 +64,32 @@ static bool has_weight(const forecast *f, size_t column)
     return f->model->support != SUPPORT_ORDERED || column > 0 || !f->b->intercept;
 }
 
+static sbps_status take_weight(forecast *f, size_t at, const char *name, sbps_error *err)
+{
+    /* weights are the first parameters, mostly in this order */
+    bool here = at < f->r->dim && strcmp(f->r->names[at], name) == 0;
+    size_t found = here ? at : parameter_of(f->r, name);
+    if (found == SIZE_MAX)
+        return fail(err, SBPS_BAD_FILE, "%s: it has no parameter '%s'", f->path,
+                    show_name(name).text);
+    draws_of(f, found, f->w + at * f->draws);
+    return SBPS_OK;
+}
+
 static sbps_status take_weights(forecast *f, sbps_error *err)
 {
-    size_t d = f->b->names, at = 0;
-    char name[1024];
+    size_t d = f->b->names;
+    made_name name = {0};
+    sbps_status status = SBPS_OK;
     f->w = new_doubles(f->outputs * (d + 1) * f->draws);
     if (!f->w) return fail_memory(err);
-    for (size_t k = 0; k < f->outputs; k++)
-        for (size_t j = 0; j < d; j++, at++) {
-            if (!has_weight(f, j)) continue;
-            name_weight(f, k, j, sizeof name, name);
-            /* they are the first, mostly in this order */
-            bool here = at < f->r->dim && strcmp(f->r->names[at], name) == 0;
-            size_t found = here ? at : parameter_of(f->r, name);
-            if (found == SIZE_MAX)
-                return fail(err, SBPS_BAD_FILE, "%s: it has no parameter '%s'", f->path,
-                            show_name(name).text);
-            draws_of(f, found, f->w + at * f->draws);
-        }
-    return SBPS_OK;
+    for (size_t at = 0; status == SBPS_OK && at < f->outputs * d; at++) {
+        if (!has_weight(f, at % d)) continue;
+        const char *of = name_weight(f, at / d, at % d, &name);
+        status = of ? take_weight(f, at, of, err) : fail_memory(err);
+    }
+    name_clear(&name);
+    return status;
 }
 
 static sbps_status take_auxiliaries(forecast *f, sbps_error *err)

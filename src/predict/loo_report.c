@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/pareto.h"
+#include "base/printable.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,11 +207,16 @@ static void compare_text(text *t, const contender *c, size_t count)
 {
     char line[160];
     size_t wide = 5;
-    for (size_t k = 0; k < count; k++) wide = fmax(wide, strlen(c[k].name));
+    for (size_t k = 0; k < count; k++) {
+        size_t own = display_columns(c[k].name, strlen(c[k].name));
+        if (own > wide) wide = own;
+    }
     text_add(t, "%-*s    elpd_diff      se_diff     elpd_loo  se_elpd_loo  khat_above\n",
              (int)wide, "run");
     for (size_t k = 0; k < count; k++) {
-        text_add(t, "%-*s", (int)wide, c[k].name);
+        size_t own = display_columns(c[k].name, strlen(c[k].name));
+        text_name(t, c[k].name);
+        text_spaces(t, wide - own);
         decimal_print(line, sizeof line, " %12.4f %12.4f %12.4f %12.4f %11zu\n", c[k].less.sum,
                       c[k].less.error, c[k].elpd.sum, c[k].elpd.error,
                       loo_count_above(&c[k].l));

@@ -179,14 +179,18 @@ static sbps_status name_classes(forecast *f, size_t count, sbps_error *err)
 }
 
 /* Classes that have no label have weights named 0:x, 1:x, ... */
-static size_t count_classes(const forecast *f)
+static sbps_status count_classes(const forecast *f, size_t *count, sbps_error *err)
 {
-    char name[1024];
-    size_t count = 0;
-    if (f->b->labels > 0) return f->b->labels;
-    do snprintf(name, sizeof name, "%zu:%s", count++, f->b->names ? f->b->name[0] : "");
-    while (parameter_of(f->r, name) != SIZE_MAX);
-    return count - 1;
+    made_name name = {0};
+    const char *of = "";
+    *count = f->b->labels;
+    for (size_t k = 0; f->b->labels == 0; k++) {
+        of = name_make(&name, "%zu:%s", k, f->b->names ? f->b->name[0] : "");
+        if (!of || parameter_of(f->r, of) == SIZE_MAX) break;
+        *count = k + 1;
+    }
+    name_clear(&name);
+    return of ? SBPS_OK : fail_memory(err);
 }
 
 /* "1|2": the cutpoint between 1 and 2. */
@@ -200,16 +204,21 @@ static bool is_cutpoint(const char *name, double *under)
 /* "low|high": named after the labels. */
 static sbps_status take_labelled(forecast *f, size_t *count, sbps_error *err)
 {
-    char name[1024];
-    for (size_t k = 0; k + 1 < f->b->labels; k++) {
-        snprintf(name, sizeof name, "%s|%s", f->b->label[k], f->b->label[k + 1]);
-        size_t found = parameter_of(f->r, name);
-        if (found == SIZE_MAX)
-            return fail(err, SBPS_BAD_FILE, "%s: it has no parameter '%s'", f->path,
-                        show_name(name).text);
-        draws_of(f, found, f->cut + (*count)++ * f->draws);
+    made_name name = {0};
+    sbps_status status = SBPS_OK;
+    for (size_t k = 0; status == SBPS_OK && k + 1 < f->b->labels; k++) {
+        const char *of = name_make(&name, "%s|%s", f->b->label[k], f->b->label[k + 1]);
+        size_t found = of ? parameter_of(f->r, of) : SIZE_MAX;
+        if (!of)
+            status = fail_memory(err);
+        else if (found == SIZE_MAX)
+            status = fail(err, SBPS_BAD_FILE, "%s: it has no parameter '%s'", f->path,
+                          show_name(of).text);
+        else
+            draws_of(f, found, f->cut + (*count)++ * f->draws);
     }
-    return SBPS_OK;
+    name_clear(&name);
+    return status;
 }
 
 static sbps_status take_cutpoints(forecast *f, size_t *count, sbps_error *err)
@@ -238,7 +247,8 @@ sbps_status response_open(forecast *f, sbps_error *err)
         return status == SBPS_OK ? name_classes(f, count + 1, err) : status;
     }
     f->response = &response_class;
-    count = count_classes(f);
+    sbps_status status = count_classes(f, &count, err);
+    if (status != SBPS_OK) return status;
     f->outputs = count > 0 ? count : 1;
     if (count < 2)
         return fail(err, SBPS_BAD_FILE, "%s: its classes cannot be told from its parameters",

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-/* A name, and spaces that fill its column. */
+/* A name, and spaces up to the width of its column; a name as wide or wider gets none. */
 void text_padded_name(text *t, const char *name, size_t columns);
 /* A whole number, or a measure to three digits; "unknown" when it is NAN. */
 void text_count(text *t, double count);
@@ -15,7 +15,7 @@ void text_estimate(text *t, double value, double error);
  * where the text stands and each later one after `indent` spaces. Ends the line. */
 void text_paragraph(text *t, size_t columns, size_t indent, const char *words);
 
-/* Characters of UTF-8, as a terminal counts columns (wide ones aside). */
+/* Columns of a terminal that the name takes. */
 size_t text_columns(const char *bytes);
 
 #endif

@@ -3,6 +3,7 @@
 #include "mixed/effects.h"
 #include "base/decimal.h"
 #include "base/workers.h"
+#include "choose/target.h"
 #include "run/derived.h"
 #include "store/atomic.h"
 
@@ -11,7 +12,6 @@
 
 #define GROUPS_AT_A_TIME ((size_t)256)
 #define HELD             ((size_t)1 << 25) /* draws, unless those of one group are more */
-#define NAME_ROOM        ((size_t)1024)
 #define DRAWS_LEAST      1000.0 /* of an effect that is summarized, all chains together */
 #define DRAWS_CHEAP      1e6    /* of all groups */
 
@@ -31,6 +31,8 @@ typedef struct {
     double *drawn;         /* of groups at hand: [group][effect][chain][draw] */
     draw_summary *summary; /* likewise, without draws */
     effects_told *told;    /* of each group */
+    size_t name_room;
+    char *name; /* of an effect */
 } effects_job;
 
 static size_t least(size_t a, size_t b)
@@ -49,6 +51,7 @@ static void close_job(effects_job *j)
     for (unsigned i = 0; j->room && i < j->threads; i++) draw_room_close(j->room[i]);
     free(j->room);
     free(j->told);
+    free(j->name);
 }
 
 /* At `each` of the draws of a chain, of which `made` were made, evenly spaced. */
@@ -74,7 +77,9 @@ static sbps_status open_job(const sbps_run *run, size_t made, size_t each, effec
     j->summary = calloc(held + 1, sizeof *j->summary);
     j->room = calloc(j->threads, sizeof *j->room);
     j->told = calloc(GROUPS_AT_A_TIME, sizeof *j->told);
-    if (!j->order || !j->phi || !j->drawn || !j->summary || !j->room || !j->told)
+    j->name_room = target_name_room(run->data.members);
+    j->name = malloc(j->name_room);
+    if (!j->order || !j->phi || !j->drawn || !j->summary || !j->room || !j->told || !j->name)
         return fail_memory(err);
     if (!integrated) return SBPS_OK; /* all effects are functions of coordinates */
     mixed_by_level(self, j->order);
@@ -112,12 +117,12 @@ static sbps_status do_some(effects_job *j, size_t *n, sbps_error *err)
     return workers_run(j->threads, *n, do_group, j, err);
 }
 
-/* The name of the i-th place for an effect of groups at hand; false: its group has not so many. */
-static bool name_effect(const effects_job *j, size_t i, char *name)
+/* Into j->name the name of the i-th place for an effect of groups at hand; false: its group has not so many. */
+static bool name_effect(const effects_job *j, size_t i)
 {
     size_t g = j->order[j->first + i / j->most], a = i % j->most;
     if (a >= mixed_effects(j->self, g)) return false;
-    mixed_effect_name(j->self, g, a, NAME_ROOM, name);
+    mixed_effect_name(j->self, g, a, j->name_room, j->name);
     return true;
 }
 
@@ -167,9 +172,8 @@ static void write_effect(FILE *to, const char *name, const draw_summary *s)
 
 static void write_some(const effects_job *j, size_t n, FILE *to)
 {
-    char name[NAME_ROOM];
     for (size_t i = 0; i < n * j->most; i++)
-        if (name_effect(j, i, name)) write_effect(to, name, &j->summary[i]);
+        if (name_effect(j, i)) write_effect(to, j->name, &j->summary[i]);
 }
 
 /* Those that are functions of coordinates. */
@@ -242,7 +246,6 @@ sbps_status effects_write(const sbps_run *run, const char *path, sbps_effects *t
 sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err)
 {
     effects_job j;
-    char name[NAME_ROOM];
     size_t at = r->dim, count = r->chains * r->draws, total = 0;
     sbps_status status = open_job(run, r->draws, r->draws, &j, err);
     for (size_t g = 0; status == SBPS_OK && g < j.groups; g++)
@@ -251,8 +254,8 @@ sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err)
     for (size_t n; j.first < j.groups && status == SBPS_OK; j.first += n) {
         status = do_some(&j, &n, err);
         for (size_t i = 0; i < n * j.most && status == SBPS_OK; i++) {
-            if (!name_effect(&j, i, name)) continue;
-            status = derived_tell(r, at++, name, j.drawn + i * count, &j.summary[i], err);
+            if (!name_effect(&j, i)) continue;
+            status = derived_tell(r, at++, j.name, j.drawn + i * count, &j.summary[i], err);
         }
     }
     close_job(&j);
