@@ -62,6 +62,7 @@ rows_spec table_spec(const sbps_options *o)
                        .no_columns = no_columns,
                        .no_target = no_target,
                        .storage = o->storage,
+                       .dense = model != NULL,
                        .needs_doubles = model && !model->any_storage,
                        .seed = o->seed,
                        .threads = o->threads == SIZE_AUTO ? 0 : (unsigned)o->threads};

@@ -27,6 +27,7 @@ typedef struct {
 
 #define GROUP_CONSTANT SIZE_MAX
 #define GROUP_NESTS    ((size_t)3)
+#define GROUP_EFFECTS  ((size_t)5) /* of a level, over all terms of a factor */
 
 typedef struct row_groups {
     group_factor *factor;

@@ -6,33 +6,45 @@
 #include "formula/formula.h"
 
 #include "base/text.h"
+#include "formula/width.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS_MOST ((size_t)1 << 20)
-#define TERM_MOST    ((size_t)32) /* variables of a term */
-
 /* ---- coding ---- */
 
-static bool contains_but(const term *all, const term *part, uint32_t left_out)
+/* Whether a set of variables is a term before term t. */
+static bool is_before(const formula_design *d, const uint32_t *set, size_t count, size_t t)
 {
-    size_t i = 0;
-    for (size_t k = 0; k < part->count; k++) {
-        if (part->variable[k] == left_out) continue;
-        while (i < all->count && all->variable[i] < part->variable[k]) i++;
-        if (i == all->count || all->variable[i] != part->variable[k]) return false;
-    }
-    return true;
+    size_t at = byte_map_find(&d->by_variables, set, count * sizeof *set);
+    return at != NOT_THERE && at < t;
 }
 
-/* Whether the term without one of its variables is in a term before it. */
-static bool is_marginal(const term_model *m, size_t t, uint32_t left_out)
+/* Puts `extra` in its place in an increasing list of `count`. */
+static void insert(uint32_t *list, size_t count, uint32_t extra)
 {
-    const term *own = &m->term[t];
+    size_t k = count;
+    for (; k > 0 && list[k - 1] > extra; k--) list[k] = list[k - 1];
+    list[k] = extra;
+}
+
+/* Whether the term without one of its variables is in a term before it. Terms stand by degree, so that such a
+ * term is those variables alone, or those and one other. */
+static bool is_marginal(const formula_design *d, size_t t, size_t left_out)
+{
+    const term *own = &d->terms.term[t];
+    uint32_t rest[TERM_MOST];
+    size_t count = 0;
     if (own->count == 1) return true;
-    for (size_t k = 0; k < t; k++)
-        if (contains_but(&m->term[k], own, left_out)) return true;
+    for (size_t k = 0; k < own->count; k++)
+        if (k != left_out) rest[count++] = own->variable[k];
+    if (is_before(d, rest, count, t)) return true;
+    for (uint32_t v = 0; v < d->terms.variables; v++) {
+        uint32_t with[TERM_MOST];
+        memcpy(with, rest, count * sizeof *rest);
+        insert(with, count, v);
+        if (is_before(d, with, count + 1, t)) return true;
+    }
     return false;
 }
 
@@ -46,45 +58,10 @@ static sbps_status code_term(formula *f, formula_design *d, size_t t, bool *firs
     for (size_t k = 0; k < from->count; k++) {
         variables[k] = d->variable[from->variable[k]];
         if (!f->variable[variables[k]].levels) continue;
-        full[k] = !is_marginal(&d->terms, t, from->variable[k]) || *first_full;
+        full[k] = !is_marginal(d, t, k) || *first_full;
         *first_full = false;
     }
     d->term[t] = (design_term){.variable = variables, .full = full, .count = from->count};
-    return SBPS_OK;
-}
-
-/* Columns of a variable in a term. */
-static size_t width_in(const formula *f, const design_term *t, size_t k)
-{
-    const variable *v = &f->variable[t->variable[k]];
-    return v->levels && !t->full[k] && v->width > 0 ? v->width - 1 : v->width;
-}
-
-static sbps_status fail_wide(const formula *f, const formula_design *d, const design_term *t,
-                             const char *sentence, sbps_error *err)
-{
-    (void)d;
-    return fail_at(f->text, f->variable[t->variable[0]].of->at, err, "%s", sentence);
-}
-
-static sbps_status lay_out(const formula *f, formula_design *d, design_term *t, sbps_error *err)
-{
-    size_t width = 1, numbers = 1;
-    if (t->count > TERM_MOST)
-        return fail_wide(f, d, t, "a term multiplies more than 32 variables", err);
-    for (size_t k = 0; k < t->count; k++) {
-        size_t own = width_in(f, t, k);
-        if (own > 0 && width > COLUMNS_MOST / own)
-            return fail_wide(f, d, t, "a term makes too many columns", err);
-        width *= own;
-        if (!f->variable[t->variable[k]].levels) numbers *= own;
-    }
-    t->first = d->columns;
-    t->width = width;
-    d->columns += width;
-    d->most += numbers;
-    if (d->columns > COLUMNS_MOST)
-        return fail_wide(f, d, t, "the formula makes too many columns", err);
     return SBPS_OK;
 }
 
@@ -114,7 +91,7 @@ static sbps_status name_column(formula *f, const design_term *t, size_t column,
 {
     text name = {0};
     for (size_t k = 0, rest = column; k < t->count; k++) {
-        size_t own = width_in(f, t, k);
+        size_t own = width_in_term(f, t, k);
         write_part(f, t, k, rest % own, &name);
         rest /= own;
     }
@@ -124,18 +101,32 @@ static sbps_status name_column(formula *f, const design_term *t, size_t column,
     return *out ? SBPS_OK : fail_memory(err);
 }
 
-sbps_status design_columns(formula *f, formula_design *d, sbps_error *err)
+static sbps_status code_terms(formula *f, formula_design *d, sbps_error *err)
 {
     bool first_full = !d->intercept;
     sbps_status status = SBPS_OK;
     d->term = pool_array(&f->pool, d->terms.terms + 1, sizeof *d->term);
     if (!d->term) return fail_memory(err);
-    d->columns = d->intercept;
-    d->most = 0;
-    for (size_t t = 0; status == SBPS_OK && t < d->terms.terms; t++) {
-        status = code_term(f, d, t, &first_full, err);
-        if (status == SBPS_OK) status = lay_out(f, d, &d->term[t], err);
+    d->by_variables = (byte_map){0};
+    for (size_t t = 0; t < d->terms.terms; t++) {
+        const term *own = &d->terms.term[t];
+        size_t bytes = own->count * sizeof *own->variable;
+        if (own->count > TERM_MOST)
+            return fail_at(f->text, d->terms.variable[own->variable[0]].of->at, err,
+                           "a term multiplies more than %zu variables", TERM_MOST);
+        if (!byte_map_add(&d->by_variables, &f->pool, own->variable, bytes, t))
+            return fail_memory(err);
     }
+    for (size_t t = 0; status == SBPS_OK && t < d->terms.terms; t++)
+        status = code_term(f, d, t, &first_full, err);
+    return status;
+}
+
+sbps_status design_columns(formula *f, formula_design *d, const formula_group *g,
+                           sbps_error *err)
+{
+    sbps_status status = code_terms(f, d, err);
+    if (status == SBPS_OK) status = design_widths(f, d, g, err);
     if (status != SBPS_OK) return status;
     d->names = pool_array(&f->pool, d->columns + 1, sizeof *d->names);
     if (!d->names) return fail_memory(err);
@@ -164,7 +155,7 @@ static bool open_term(const formula *f, const design_term *t, const formula_scra
     o->count = 0;
     for (size_t k = 0; k < t->count; k++) {
         const variable *v = &f->variable[t->variable[k]];
-        size_t own = width_in(f, t, k);
+        size_t own = width_in_term(f, t, k);
         if (v->levels) {
             size_t level = s->level[t->variable[k]];
             if (level < !t->full[k] || own == 0) return false;

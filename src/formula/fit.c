@@ -38,9 +38,9 @@ static sbps_status complete(formula *f, sbps_error *err)
     sbps_status status = formula_order(f, err);
     if (status != SBPS_OK) return status;
     measure(f);
-    status = design_columns(f, &f->fixed, err);
+    status = design_columns(f, &f->fixed, NULL, err);
     for (size_t k = 0; status == SBPS_OK && k < f->groups; k++)
-        status = design_columns(f, &f->group[k].design, err);
+        status = design_columns(f, &f->group[k].design, &f->group[k], err);
     return status;
 }
 

@@ -66,7 +66,8 @@ typedef struct {
     size_t terms_used;
     size_t columns; /* the intercept's among them */
     const char **names;
-    size_t most; /* entries of a row that can be other than 0 */
+    size_t most;           /* entries of a row that can be other than 0 */
+    byte_map by_variables; /* the terms */
 } formula_design;
 
 /* (left | factor) */
@@ -80,8 +81,15 @@ typedef struct {
     formula_design design;
 } formula_group;
 
+/* What a formula may become; told before formula_fit. */
+typedef struct {
+    bool dense; /* matrices of columns x columns numbers will be made of the fixed columns */
+    size_t effects; /* of a level of a group, at most; 0: any number */
+} formula_limits;
+
 typedef struct {
     pool pool;
+    formula_limits limits;
     const char *text;
     const node *response, *right; /* right without group terms */
     const node *trials, *weights,
@@ -161,8 +169,9 @@ sbps_status scratch_open(const formula *f, formula_scratch *s, sbps_error *err);
 void scratch_close(formula_scratch *s);
 void formula_values(const formula *f, const double *row, const formula_scratch *s);
 
-/* Columns of a design, once everything is known. */
-sbps_status design_columns(formula *f, formula_design *d, sbps_error *err);
+/* Columns of a design, once everything is known; `g`: the group term that it belongs to, or NULL. */
+sbps_status design_columns(formula *f, formula_design *d, const formula_group *g,
+                           sbps_error *err);
 /* Entries that are not 0, increasing, the intercept's not among them; returns how many. */
 size_t design_row(const formula *f, const formula_design *d, const formula_scratch *s,
                   uint32_t *column, double *value);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORK_MOST ((size_t)1 << 22) /* unions, beyond which nobody waits */
+#define WORK_MOST ((size_t)1 << 26) /* variables of all unions that are made */
 
 /* Terms in the order in which they came, none twice, none empty. */
 typedef struct {
@@ -42,6 +42,25 @@ static void no_memory(expansion *e)
 static void fail_node(expansion *e, const node *n, const char *sentence)
 {
     if (e->status == SBPS_OK) e->status = fail_at(e->from->text, n->at, e->err, "%s", sentence);
+}
+
+static void fail_many(expansion *e, const node *n)
+{
+    if (e->status == SBPS_OK)
+        e->status = fail_at(e->from->text, n->at, e->err,
+                            "the formula has more than %zu terms; a lower power or fewer * "
+                            "makes fewer",
+                            TERMS_MOST);
+}
+
+/* Counts work, which is bounded: powers of powers would take for ever. */
+static void spend(expansion *e, size_t variables, const node *n)
+{
+    e->work += variables;
+    if (e->work > WORK_MOST && e->status == SBPS_OK)
+        e->status = fail_at(e->from->text, n->at, e->err,
+                            "the terms of the formula take too long to expand; a lower power "
+                            "or fewer * makes fewer");
 }
 
 /* ---- variables ---- */
@@ -125,7 +144,7 @@ static void add_term(expansion *e, term_list *l, const uint32_t *variable, size_
     size_t bytes = count * sizeof *variable;
     if (e->status != SBPS_OK || count == 0) return;
     if (byte_map_find(&l->seen, variable, bytes) != NOT_THERE) return;
-    if (l->count == TERMS_MOST) fail_node(e, at, "the formula has too many terms");
+    if (l->count == TERMS_MOST) fail_many(e, at);
     if (l->count == l->room) {
         size_t room = l->room ? 4 * l->room : 8;
         term *wide = pool_array(e->pool, room, sizeof *wide);
@@ -154,7 +173,7 @@ static void add_all(expansion *e, term_list *to, const term_list *from, const no
 static void add_union(expansion *e, term_list *l, const term *a, const term *b, const node *at)
 {
     size_t i = 0, j = 0, count = 0;
-    if (++e->work > WORK_MOST) fail_node(e, at, "the formula has too many terms");
+    spend(e, a->count + b->count, at);
     while (e->status == SBPS_OK && (i < a->count || j < b->count)) {
         bool left = j == b->count || (i < a->count && a->variable[i] <= b->variable[j]);
         uint32_t next = left ? a->variable[i] : b->variable[j];
@@ -243,8 +262,7 @@ static void remove_terms(expansion *e, term_list *l, const node *n)
         if (byte_map_find(&gone.seen, t->variable, t->count * sizeof *t->variable) == NOT_THERE)
             add_term(e, &kept, t->variable, t->count, n);
     }
-    e->work += l->count;
-    if (e->work > WORK_MOST) fail_node(e, n, "the formula has too many terms");
+    spend(e, l->count, n);
     *l = kept;
 }
 

@@ -9,10 +9,11 @@
 #ifndef MIXED_SPREAD_H
 #define MIXED_SPREAD_H
 
+#include "data/groups.h"
 #include <stdbool.h>
 #include <stddef.h>
 
-#define EFFECTS_A_LEVEL ((size_t)5) /* at most, over all terms of a factor */
+#define EFFECTS_A_LEVEL GROUP_EFFECTS
 #define SPREAD_MOST     (EFFECTS_A_LEVEL * (EFFECTS_A_LEVEL + 1) / 2)
 
 /* One coordinate: which row of L it moves, and by what. */

@@ -2,6 +2,7 @@
  * with L-BFGS where it cannot begin. */
 #include "mode/mode.h"
 #include "base/dense.h"
+#include "base/dense_cost.h"
 #include "base/memory.h"
 #include "mode/search.h"
 #include "posterior/sag.h"
@@ -10,10 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define MATRICES      6   /* dim x dim, that set-up and a run have at a time, at most */
-#define MEMORY_SHARE  0.8 /* of the machine's */
 #define SETTLED_RIDGE 1e-3
 #define NEAR_ENOUGH   0.03 /* |D^-1 g| at which L-BFGS hands over to Newton */
 #define MAX_ROUNDS    10   /* of L-BFGS, each with a memory of its own */
@@ -21,15 +19,13 @@
 /* Linux kills where malloc should have failed, so that is said beforehand. */
 static sbps_status check_dimension(size_t d, sbps_error *err)
 {
-    double have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    double need = MATRICES * sizeof(double) * (double)d * (double)d;
-    if (need <= MEMORY_SHARE * have) return SBPS_OK;
+    if (setup_fits((double)d)) return SBPS_OK;
     return fail(
         err, SBPS_NO_MEM,
         "%zu parameters are too many for this machine: up to %d matrices of %zu x %zu "
         "numbers take %.1f GiB, and it has %.1f GiB; leave columns out, or merge the rare "
         "levels of a category",
-        d, MATRICES, d, d, need / 0x1p30, have / 0x1p30);
+        d, SETUP_MATRICES, d, d, setup_bytes((double)d) / 0x1p30, machine_memory() / 0x1p30);
 }
 
 static sbps_status search_open(search *s, const posterior *u, sbps_error *err)

@@ -129,10 +129,41 @@ static void move_run(void *self, unsigned worker, size_t index)
     }
 }
 
-static bool is_constant(const rows *r, size_t j)
+/* Entries of every column of a sparse table, from one pass: cell by cell a wide table takes columns x rows. */
+typedef struct {
+    size_t *count; /* NULL: the table is not sparse, or nobody has asked yet */
+    double *first; /* of each column */
+    bool *varies;  /* of its entries two differ */
+} column_entries;
+
+static void entries_free(column_entries *c)
+{
+    free(c->count);
+    free(c->first);
+    free(c->varies);
+}
+
+static sbps_status entries_count(const rows *r, column_entries *c, sbps_error *err)
+{
+    if (!r->start || c->count) return SBPS_OK;
+    c->count = calloc(r->d + 1, sizeof *c->count);
+    c->first = calloc(r->d + 1, sizeof *c->first);
+    c->varies = calloc(r->d + 1, sizeof *c->varies);
+    if (!c->count || !c->first || !c->varies) return fail_memory(err);
+    for (size_t at = 0; at < r->start[r->n]; at++) {
+        size_t j = r->column[at];
+        double value = r->value ? r->value[at] : 1.0;
+        if (c->count[j]++ == 0) c->first[j] = value;
+        c->varies[j] = c->varies[j] || value != c->first[j];
+    }
+    return SBPS_OK;
+}
+
+static bool is_constant(const rows *r, const column_entries *c, size_t j)
 {
     bool same = true;
-    for (size_t i = 1; same && i < r->n; i++)
+    if (c->count) same = !c->varies[j] && (c->count[j] == 0 || c->count[j] == r->n);
+    for (size_t i = 1; same && !c->count && i < r->n; i++)
         same = r->storage->cell(r, i, j) == r->storage->cell(r, 0, j);
     return rows_alike(r, same ? r->storage->cell(r, 0, j) : NAN);
 }
@@ -176,14 +207,16 @@ static sbps_status note_constants(const design *g, const constants *c, sbps_erro
             : "");
 }
 
-static sbps_status check_columns(const design *g, sbps_error *err)
+static sbps_status find_constants(const design *g, column_entries *filled, constants *found,
+                                  sbps_error *err)
 {
     const rows *r = g->r;
-    constants found = {0};
     bool taken = false;
     for (size_t j = r->intercept; j < r->d; j++) {
         if (r->sd[j] > 0 && isfinite(r->sd[j]) && isfinite(r->mean[j])) continue;
-        if (!is_constant(r, j))
+        sbps_status status = entries_count(r, filled, err);
+        if (status != SBPS_OK) return status;
+        if (!is_constant(r, filled, j))
             return fail(err, SBPS_BAD_DATA,
                         "%s: column '%s' has values too large or too small to compute their "
                         "spread: rescale it",
@@ -191,9 +224,18 @@ static sbps_status check_columns(const design *g, sbps_error *err)
         if (is_own_intercept(g, j, taken))
             taken = true;
         else
-            name_constant(r, j, &found);
+            name_constant(r, j, found);
     }
-    return note_constants(g, &found, err);
+    return SBPS_OK;
+}
+
+static sbps_status check_columns(const design *g, sbps_error *err)
+{
+    constants found = {0};
+    column_entries filled = {0};
+    sbps_status status = find_constants(g, &filled, &found, err);
+    entries_free(&filled);
+    return status == SBPS_OK ? note_constants(g, &found, err) : status;
 }
 
 /* (2) for some rows, the intercept left alone. */

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/printable.h"
+#include "data/groups.h"
 #include "read/encoding.h"
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,7 @@ sbps_status formed_place(design *g, sbps_error *err)
     formula *f = g->plan->formula;
     const formula_design *d = &f->fixed;
     sbps_status status = code_columns(g, err);
+    f->limits = (formula_limits){.dense = g->spec->dense, .effects = GROUP_EFFECTS};
     if (status == SBPS_OK) status = formula_fit(f, g->all, err);
     if (status != SBPS_OK) return status;
     g->r->intercept = d->intercept;

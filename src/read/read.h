@@ -35,6 +35,7 @@ typedef struct {
     bool no_target;           /* every column is a feature; y is 0 */
     const char *storage;      /* double, float, sparse; NULL or auto: what is cheapest */
     bool real_target;         /* labels -1 and +1 are numbers, not classes */
+    bool dense;               /* a model will make matrices of columns x columns numbers */
     bool needs_doubles;       /* the model reads x itself: auto is double, others are refused */
     uint64_t seed;            /* of the shuffle */
     bool in_order;            /* there is none */

@@ -40,6 +40,7 @@ sbps_status convert_table(const char *from, const char *to, const sbps_options *
 {
     atomic_file file;
     rows_spec spec = table_spec(options);
+    spec.dense = false; /* it may be for a larger machine */
     if (table_recognise(from))
         return fail(err, SBPS_BAD_FILE, "%s: is a converted table already", from);
     if (spec.in_order)

@@ -39,4 +39,42 @@ try 'and a target'     2 '' '\-\-target: the formula says' "$sbps" map t.csv 'y 
 try 'and no intercept' 2 '' '\-\-no-intercept: a formula says so itself' "$sbps" map t.csv 'y ~ x' --no-intercept --model logistic
 try 'not finite'       1 '' "t.csv:[0-9]+: 'log\(x\)' is not a number" "$sbps" map t.csv 'y ~ log(x)' --model logistic
 
+# ---- columns are counted before any is made ----
+awk 'BEGIN {
+    print "y,a,b,c,x"
+    for (i = 1; i <= 2000; i++)
+        printf "%.4f,a%d,b%d,c%d,%.4f\n", sin(7 * i), i % 1000, int(i * 7 / 2) % 1000, i % 37, cos(3 * i)
+}' >wide.csv
+awk 'BEGIN {
+    printf "y"
+    for (k = 1; k <= 26; k++) printf ",f%d,x%d", k, k
+    print ""
+    for (i = 1; i <= 200; i++) {
+        printf "%.4f", sin(7 * i)
+        for (k = 1; k <= 26; k++) printf ",%s,%.4f", substr("abc", 1 + int(i / k) % 3, 1), sin(i * k)
+        print ""
+    }
+}' >many.csv
+joined() { printf "$1%d" 1; printf "$3$1%d" $(seq 2 "$2"); } # LETTER COUNT SIGN
+while IFS='|' read -r formula sentence; do
+    formula=${formula//;/|}
+    data=many.csv
+    [[ $formula == *a* ]] && data=wide.csv
+    try "$formula" '[12]' '' "^sbps: formula, column [0-9]+: $sentence" \
+        bash -c 'ulimit -v 1000000; exec "$@"' - "$sbps" map $data "y ~ $formula" --model linear
+done <<TABLE
+a*b|'a:b' has 998001 columns, all terms together 1000000: the matrices .* need [0-9.e+]+ GiB, .* \(1 . a:b\) makes the levels a grouping
+a*b*c|'a:b:c' has 35928036 columns, all terms together 37000000: .* need .* GiB, and this machine has .* GiB; \(1 . a:b:c\)
+a:b:x|'a:b:x' has 1000000 columns, all terms together 1000001: .*; leave terms out, or take a lower power
+x + (a*b ; c)|\(... . c\): 'a:b' has 998001 effects a level, all terms together 1000000; at most 5 effects a level can be sampled
+x + (a ; c)|\(... . c\): 'a' has 999 effects a level, all terms together 1000; at most 5
+($(joined f 25 +))^4|'f1:f2:f3:f4' has 16 columns, all terms together 222051: the matrices .* need .* GiB
+($(joined f 15 +))^15|'f1:f2:f3:f4:...' has 32768 columns, all terms together 14348907: .*; leave terms out, or take a lower power
+$(joined f 26 '*')|the formula has more than 65536 terms; a lower power or fewer \* makes fewer
+(($(joined x 15 +))^9)^9|(the terms of the formula take too long to expand|the formula has more than 65536 terms); a lower power
+$(joined f 13 :):$(joined x 13 :):I(x1^2):I(x2^2):I(x3^2):I(x4^2):I(x5^2):I(x6^2):I(x7^2)|a term multiplies more than 32 variables
+TABLE
+# a power of a power that stays small is no larger than what it joins
+try 'powers of powers' 0 '' '' "$sbps" convert many.csv p.tbl --formula "y ~ (($(joined x 5 +))^9)^9"
+
 finish

@@ -66,6 +66,18 @@ TEST(any_number_of_threads_and_parts_gives_the_same_table)
     rows_destroy(b);
 }
 
+/* Levels of c and k that never meet, a column that is the same in every row, and one that varies. */
+TEST(constant_columns_of_a_sparse_table_are_noted)
+{
+    rows *r = read_formula("y ~ c:factor(k) + I(x/x) + x", (rows_spec){.storage = "sparse"});
+    REQUIRE(r && r->start && r->notes);
+    CHECK(r->d == 1 + 40 * 4 + 2);
+    CHECK(strstr(r->notes, "'I(x/x)'") || strstr(r->notes, "more: the same in all rows"));
+    CHECK(strstr(r->notes, "columns 'I(x/x)', 'cl1:factor(k)0'"));
+    CHECK(strstr(r->notes, "and 116 more: the same in all rows"));
+    rows_destroy(r);
+}
+
 /* One that needs no look at all rows is evaluated as they are read. */
 TEST(rows_that_go_straight_to_their_places_are_the_same)
 {
