@@ -3,7 +3,16 @@
  * A table and a set of options make a run; a run advances in rounds; a result is what a run
  * (or a file it wrote) says about the posterior. Handles are opaque. Every call that can fail
  * returns a status and, when `err` is not NULL, writes a sentence. On failure `*out` is NULL.
- * The library never prints, exits or aborts. Handles may be used from one thread at a time.
+ * The library never prints, exits or aborts.
+ *
+ * Threads. Calls on different handles may run at the same time, those that read and write run files included.
+ * Calls on one handle may not, and a run counts as one handle with its table. There are two exceptions:
+ *   - functions that take a const sbps_result may run at the same time on one result;
+ *   - any thread may call sbps_table_interrupt, sbps_table_passes and sbps_run_interrupt at any time.
+ * A handle may go from one thread to another. Reading and writing NetCDF files takes turns: the library calls
+ * NetCDF-C and HDF5, which are not thread-safe, under one lock for the whole process. A program that calls these two
+ * itself must not do so while another thread reads or writes a file of this library. HDF5's printing of its errors is
+ * switched off in threads that do. fork() waits for the end of such a call, so that a child may use these files, too.
  *
  * Structs that callers allocate begin with struct_size, which callers set, so that programs go on to work with later libraries:
  * members are added at the end only. */

@@ -91,11 +91,20 @@ check_search_paths() {
     done
 }
 
-# Const tables of pointers land in .data.rel.ro, which is read-only once loaded.
+# Const tables of pointers land in .data.rel.ro, which is read-only once loaded. The one exception is the mutex around
+# NetCDF-C and HDF5: their state is global and not thread-safe, so that only a global lock can protect it.
 check_mutable_data() {
+    local globals
+    globals=$(nm "$build/libsbps.a" 2>/dev/null | awk '/:$/ { member = $1 }
+        member == "netcdf_lock.c.o:" && $2 ~ /^[bBdDC]$/ { print $3 }' | tr '\n' ' ')
+    case $globals in
+        '' | 'netcdf_mutex ') ;;
+        *) echo "src/store/netcdf_lock.c:0: has the globals ${globals}where netcdf_mutex alone may be" ;;
+    esac
     size -A "$build/libsbps.a" | awk -v archive="$build/libsbps.a" '
         / \(ex |:$/ && NF > 1 || /:$/ { member = $1; sub(/:$/, "", member) }
-        ($1 ~ /^\.(data|bss|tdata|tbss)(\.|$)/ && $1 !~ /^\.data\.rel\.ro/ || $1 == "COMMON") && $2 > 0 {
+        ($1 ~ /^\.(data|bss|tdata|tbss)(\.|$)/ && $1 !~ /^\.data\.rel\.ro/ || $1 == "COMMON") && $2 > 0 &&
+            !(member == "netcdf_lock.c.o" && $1 == ".bss") {
             print archive ":0: " member " has " $2 " bytes of mutable data in " $1
         }'
 }

@@ -1,11 +1,12 @@
 /* Reads what netcdf_write.c wrote. The file is input like any other: it may be cut short, be
  * someone else's or lie about its sizes, so every size and shape is checked before it is used.
- */
+ * Any thread may call the functions that are declared in headers; the others run under netcdf_lock. */
 #include "store/layout.h"
 
 #include "base/memory.h"
 #include "store/atomic.h"
 #include "store/netcdf.h"
+#include "store/netcdf_lock.h"
 #include "store/trailer.h"
 
 #include <errno.h>
@@ -316,8 +317,10 @@ sbps_status result_read_netcdf(const char *path, result **out, sbps_error *err)
     *out = NULL;
     sbps_status status = check_file(&f);
     if (status != SBPS_OK) return status;
-    int rc = nc_open(path, NC_NOWRITE, &f.root);
-    return rc ? tell_opening(&f, rc) : read_open(&f, out);
+    int cancel_state = netcdf_lock(), rc = nc_open(path, NC_NOWRITE, &f.root);
+    status = rc ? tell_opening(&f, rc) : read_open(&f, out);
+    netcdf_unlock(cancel_state);
+    return status;
 }
 
 sbps_status netcdf_read_image(void *image, size_t size, const char *path, result **out,
@@ -325,6 +328,9 @@ sbps_status netcdf_read_image(void *image, size_t size, const char *path, result
 {
     reader f = {.path = path, .bytes = size, .err = err};
     *out = NULL;
+    int cancel_state = netcdf_lock();
     int rc = nc_open_mem("sbps.nc", NC_NOWRITE, size, image, &f.root);
-    return rc ? tell_opening(&f, rc) : read_open(&f, out);
+    sbps_status status = rc ? tell_opening(&f, rc) : read_open(&f, out);
+    netcdf_unlock(cancel_state);
+    return status;
 }

@@ -17,11 +17,12 @@
  * write to a full disk failed, and cannot close such a file cleanly. Nor does it always say that
  * memory was short while it made the file, so the image is read back and compared before any of it
  * is written; no matter then what kind of file it goes to. It costs memory for two more copies of
- * the draws. Not thread-safe: main thread only. */
+ * the draws. Threads make their images one after another (netcdf_lock.h). */
 #include "store/layout.h"
 
 #include "store/atomic.h"
 #include "store/netcdf.h"
+#include "store/netcdf_lock.h"
 #include "store/trailer.h"
 
 #include <netcdf.h>
@@ -238,7 +239,8 @@ static sbps_status put_image(const NC_memio *image, const char *path, sbps_error
 sbps_status result_write_netcdf(const result *r, const char *path, sbps_error *err)
 {
     NC_memio image = {0};
-    int rc = make_image(r, &image);
+    int cancel_state = netcdf_lock(), rc = make_image(r, &image);
+    netcdf_unlock(cancel_state);
     if (rc == NC_ENOMEM) return fail_memory(err);
     if (rc) /* into memory: what else could there be too little of? */
         return fail(err, SBPS_NO_MEM, "%s: cannot be written: %s: is memory short?", path,

@@ -1,6 +1,7 @@
 #include "store/prediction_file.h"
 
 #include "store/atomic.h"
+#include "store/netcdf_lock.h"
 
 #include <netcdf.h>
 #include <stdlib.h>
@@ -101,7 +102,9 @@ sbps_status prediction_file_open(const char *path, const prediction_shape *shape
     if (!f) return fail_memory(err);
     f->classes = shape->classes;
     f->draws = shape->draws;
+    int cancel_state = netcdf_lock();
     sbps_status status = begin(f, path, shape, err);
+    netcdf_unlock(cancel_state);
     if (status == SBPS_OK)
         *out = f;
     else
@@ -115,16 +118,19 @@ sbps_status prediction_file_put(prediction_file *f, size_t row, const double *va
     long long number = (long long)row;
     const size_t by_class[] = {1, f->classes, f->draws}, plain[] = {1, f->draws};
     const size_t start[] = {f->rows++, 0, 0};
-    int rc = nc_put_var1_longlong(f->id, f->row, start, &number);
+    int cancel_state = netcdf_lock(), rc = nc_put_var1_longlong(f->id, f->row, start, &number);
     if (!rc)
         rc = nc_put_vara_double(f->id, f->prediction, start, f->classes ? by_class : plain,
                                 value);
+    netcdf_unlock(cancel_state);
     return refuse(f, rc, err);
 }
 
 sbps_status prediction_file_commit(prediction_file *f, sbps_error *err)
 {
-    sbps_status status = refuse(f, nc_close(f->id), err);
+    int cancel_state = netcdf_lock(), rc = nc_close(f->id);
+    netcdf_unlock(cancel_state);
+    sbps_status status = refuse(f, rc, err);
     if (status == SBPS_OK)
         status = file_commit(&f->file, err);
     else
@@ -135,7 +141,9 @@ sbps_status prediction_file_commit(prediction_file *f, sbps_error *err)
 
 void prediction_file_abandon(prediction_file *f)
 {
+    int cancel_state = netcdf_lock();
     nc_close(f->id); /* nc_abort would remove a file that is not its own to remove */
+    netcdf_unlock(cancel_state);
     file_abandon(&f->file);
     free(f);
 }

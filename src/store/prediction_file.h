@@ -5,7 +5,7 @@
  *   class(class, letters)            models of classes alone
  *   prediction(row, [class,] draw)   NaN where a row has none
  *
- * Main thread only. */
+ * A file belongs to one thread at a time; several files may be written at once. */
 #ifndef STORE_PREDICTION_FILE_H
 #define STORE_PREDICTION_FILE_H
 

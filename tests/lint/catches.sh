@@ -125,6 +125,14 @@ fresh
 built "$clean static _Thread_local int calls; int sbps_count(void) { return ++calls; }"
 expect "build/libsbps.a:0" "library.o has 4 bytes of mutable data in .tbss" build
 
+# one mutex may be global, in the one place that has a reason
+fresh
+built "$clean"
+printf 'static int netcdf_mutex, calls; int sbps_lock(void) { return ++netcdf_mutex + ++calls; }\n' >"$tree/build/lock.c"
+cc -fPIC -c "$tree/build/lock.c" -o "$tree/build/netcdf_lock.c.o"
+ar rc "$tree/build/libsbps.a" "$tree/build/netcdf_lock.c.o"
+expect "src/store/netcdf_lock.c:0" "has the globals .*where netcdf_mutex alone may be" build
+
 fresh
 built "$clean"
 rm "$tree/docs/samplers/plain.md"
