@@ -144,7 +144,7 @@ void inputs_tell(const char *data, const sbps_table *table)
 {
     const char *notes = sbps_table_notes(table);
     int label = label_length(data);
-    for (size_t length; *notes; notes += length + 1) {
+    for (size_t length; *notes; notes += length + (notes[length] == '\n')) {
         length = strcspn(notes, "\n");
         complain("%.*s%s: %.*s", label, data, data[label] ? ", ..." : "", (int)length, notes);
     }

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* Tables: on pages of 2 MiB a random window costs one look-up of an address instead of several, and
  * the hardware's prefetching does not stop every 4 KiB. */
@@ -68,11 +67,6 @@ void free_texts(char **texts, size_t count)
 {
     for (size_t i = 0; texts && i < count; i++) free(texts[i]);
     free(texts);
-}
-
-double machine_memory(void)
-{
-    return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
 }
 
 void *arena_take(arena *memory, size_t bytes)

@@ -15,9 +15,14 @@ void *aligned_block(size_t bytes);
 double *unset_doubles(size_t count);
 char *copy_text(const char *text);           /* NULL in, NULL out */
 void free_texts(char **texts, size_t count); /* each and their list; NULL is fine */
-/* What this machine has, in bytes, and the part of it that may be asked for at once. */
+/* Bytes that this process may use: those of the machine, of its control groups (containers, batch jobs)
+ * or of setrlimit, whichever is least. */
 double machine_memory(void);
+/* The part of it that may be requested at once. */
 #define MEMORY_SHARE 0.8
+/* The limit of the control groups, version 1 and 2, of the process that root/proc/self describes; ""
+ * is this one. INFINITY: none. */
+double memory_limit(const char *root);
 
 /* An arena is carved twice by the same code: first with base NULL to add up the sizes, then over
  * the block. Carving a NULL base returns NULL and only counts. */

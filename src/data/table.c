@@ -196,7 +196,9 @@ static bool read_text(const table_header *h, const unsigned char *base, table_te
     if (h->version <= TABLE_VERSION_SPARSE) return p == end;
     if (p >= end) return false;
     out->notes = p;
-    out->labels = p += strlen(p) + 1;
+    p += strlen(p) + 1;
+    if (p - out->notes > 1 && p[-2] != '\n') return false; /* every note is a whole line */
+    out->labels = p;
     for (; p < end; p += strlen(p) + 1) out->label_count++;
     return true;
 }

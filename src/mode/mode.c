@@ -23,7 +23,7 @@ static sbps_status check_dimension(size_t d, sbps_error *err)
     return fail(
         err, SBPS_NO_MEM,
         "%zu parameters are too many for this machine: up to %d matrices of %zu x %zu "
-        "numbers take %.1f GiB, and it has %.1f GiB; leave columns out, or merge the rare "
+        "numbers take %.1f GiB, and it allows %.1f GiB; leave columns out, or merge the rare "
         "levels of a category",
         d, SETUP_MATRICES, d, d, setup_bytes((double)d) / 0x1p30, machine_memory() / 0x1p30);
 }

@@ -2,8 +2,10 @@
 #include "read/arrow_schema.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define DECIMAL_DIGITS 38 /* of 128 bits */
 
 typedef struct {
     const char *format;
@@ -60,7 +62,7 @@ static const struct {
     {"w:", "binary data"},
     {"tt", "times of day"},
     {"ti", "calendar intervals"},
-    {"d:", "decimals of other than 128 bits"},
+    {"d:", "decimals of other than 1 to 38 digits in 128 bits"},
     {"", "values of an unknown type"},
 };
 
@@ -83,16 +85,32 @@ static const char *refusal_of(const char *format)
     return refusals[k].name;
 }
 
+/* A whole number of a few digits, so that none overflows; moves *at behind it. */
+static bool take_number(const char **at, long *out)
+{
+    const char *digits = *at + (**at == '-');
+    char *end;
+    *out = strtol(*at, &end, 10);
+    bool taken = *digits >= '0' && *digits <= '9' && end - digits <= 5;
+    *at = end;
+    return taken;
+}
+
 /* d:precision,scale or d:precision,scale,128. */
 static bool find_decimal(const char *format, field *out)
 {
-    int precision, scale, bits = 128, end = 0;
-    int found = sscanf(format, "d:%d,%d%n,%d%n", &precision, &scale, &end, &bits, &end);
-    if (found < 2 || format[end] || bits != 128) return false;
+    long precision, scale, bits = 128;
+    const char *at = format + 2;
+    if (strncmp(format, "d:", 2) || !take_number(&at, &precision) || *at++ != ',' ||
+        !take_number(&at, &scale) || (*at == ',' && (at++, !take_number(&at, &bits))) || *at)
+        return false;
+    if (precision < 1 || precision > DECIMAL_DIGITS || labs(scale) > DECIMAL_DIGITS ||
+        bits != 128)
+        return false;
     *out = (field){.kind = &field_numbers,
                    .type = TYPE_NUMBER,
                    .value = &value_decimal,
-                   .unit = pow(10.0, scale)};
+                   .unit = pow(10.0, (double)scale)};
     return true;
 }
 

@@ -200,6 +200,6 @@ sbps_status memory_holds(const char *source, double rows, double columns, double
     if (bytes <= MEMORY_SHARE * have) return SBPS_OK;
     return fail(err, SBPS_NO_MEM,
                 "%s: %.0f rows of %.0f columns need %.1f GiB of memory while they are read; "
-                "this machine has %.1f GiB",
+                "this machine or container allows %.1f GiB",
                 source, rows, columns, bytes / 0x1p30, have / 0x1p30);
 }

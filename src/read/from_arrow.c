@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ADDRESSES ((int64_t)1 << 56) /* bytes; no machine has more */
+
 typedef struct {
     field_source base; /* the first: it is what others see */
     struct ArrowArrayStream *from;
@@ -51,16 +53,36 @@ static size_t value_bytes(const field *model)
                                                : 0;
 }
 
+/* Whether values up to the array's end could lie in memory at all; places are computed in ptrdiff_t. */
+static bool fits_in_memory(const struct ArrowArray *a, size_t bytes)
+{
+    int64_t most = ADDRESSES / (int64_t)(bytes ? bytes : 1);
+    return a->offset <= most && a->length <= most - a->offset;
+}
+
+/* What its numbers say of each other, before any of its buffers is read; NULL: nothing is wrong. */
+static const char *fault_of_array(const struct ArrowArray *a, const field *model)
+{
+    if (!a || a->length < 0 || a->offset < 0) return "an array is missing, or its length";
+    if (a->null_count < -1 || a->null_count > a->length)
+        return "a column counts more missing values than it has";
+    return fits_in_memory(a, value_bytes(model)) ? NULL : "a column ends beyond all memory";
+}
+
 /* `rows` of an array from its row `first` on. */
 static const char *bind_array(const struct ArrowArray *a, const field *model, size_t first,
                               size_t row_count, field *out)
 {
     *out = *model;
-    if (!a || a->length < 0 || a->offset < 0) return "an array is missing, or its length";
-    if ((size_t)a->length < first + row_count) return "a column is too short";
+    const char *wrong = fault_of_array(a, model);
+    if (wrong) return wrong;
+    if ((size_t)a->length < first || (size_t)a->length - first < row_count)
+        return "a column is too short";
     if (model->kind == &field_nothing || row_count == 0) return NULL;
     if (!has_buffers(model, a) || !a->buffers || !a->buffers[1])
         return "a column has not the buffers of its type";
+    if (a->null_count > 0 && !a->buffers[0])
+        return "a column counts missing values and does not say which they are";
     out->first = (size_t)a->offset + first;
     out->validity = a->null_count == 0 ? NULL : a->buffers[0];
     out->values = a->buffers[1];
@@ -91,13 +113,31 @@ static bool is_wanted(const arrow_reading *r, size_t column)
     return r->base.reader.plan->use[column].kind != USE_NONE;
 }
 
+/* Not counted, but marked. */
+static bool lacks_rows(const struct ArrowArray *batch)
+{
+    const uint8_t *valid = batch->n_buffers > 0 && batch->buffers && batch->null_count < 0
+                               ? batch->buffers[0]
+                               : NULL;
+    bool whole = true;
+    for (int64_t i = batch->offset; valid && i < batch->offset + batch->length; i++)
+        whole = whole && (valid[i / 8] >> i % 8 & 1);
+    return !whole;
+}
+
+/* Its numbers, before any of its columns is read; NULL: nothing is wrong. */
+static const char *fault_of_batch(const arrow_reading *r, const struct ArrowArray *batch)
+{
+    if (batch->length < 0 || batch->offset < 0 || batch->n_children != (int64_t)r->count ||
+        (r->count > 0 && !batch->children))
+        return "it has not the columns of the schema";
+    if (!fits_in_memory(batch, 1)) return "it ends beyond all memory";
+    return batch->null_count > 0 || lacks_rows(batch) ? "whole rows are missing" : NULL;
+}
+
 static sbps_status take_batch(arrow_reading *r, const struct ArrowArray *batch, sbps_error *err)
 {
-    const char *wrong = NULL;
-    if (batch->length < 0 || batch->offset < 0 || batch->n_children != (int64_t)r->count)
-        wrong = "it has not the columns of the schema";
-    else if (batch->null_count > 0)
-        wrong = "whole rows are missing";
+    const char *wrong = fault_of_batch(r, batch);
     for (size_t c = 0; !wrong && c < r->count; c++)
         if (is_wanted(r, c))
             wrong = bind_column(batch->children[c], &r->column[c], (size_t)batch->offset,

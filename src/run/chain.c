@@ -69,7 +69,7 @@ static sbps_status check_memory(const sbps_run *run, sbps_error *err)
     if (need <= MEMORY_SHARE * have) return SBPS_OK;
     return fail(err, SBPS_NO_MEM,
                 "%.0f chains of %.3g draws of %zu parameters need %.3g GiB of memory, this "
-                "machine has %.3g GiB: ask for fewer with --draws or --chains",
+                "machine or container allows %.3g GiB: ask for fewer with --draws or --chains",
                 count, wanted, run->target->dim, need / 0x1p30, have / 0x1p30);
 }
 

@@ -3,7 +3,11 @@
 
 #include "check.h"
 
+#include <ftw.h>
+#include <math.h>
 #include <stdint.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 typedef struct {
     double *x, *v;
@@ -108,6 +112,123 @@ TEST(counting_past_the_end_of_memory_saturates)
     CHECK(count.used == SIZE_MAX);
     arena_take(&count, 1);
     CHECK(count.used == SIZE_MAX);
+}
+
+/* ---- limits of control groups, read from a folder that stands for / ---- */
+
+static char fake[4096];
+
+static void make_folder(const char *path)
+{
+    char whole[8192];
+    snprintf(whole, sizeof whole, "%s%s", fake, path);
+    for (char *at = whole + strlen(fake) + 1; (at = strchr(at, '/')); at++) {
+        *at = '\0';
+        mkdir(whole, 0777);
+        *at = '/';
+    }
+}
+
+static void put_file(const char *path, const char *text)
+{
+    char whole[8192];
+    make_folder(path);
+    snprintf(whole, sizeof whole, "%s%s", fake, path);
+    FILE *file = fopen(whole, "w");
+    if (!file) return;
+    fputs(text, file);
+    fclose(file);
+}
+
+static void begin_root(const char *groups, const char *mounts)
+{
+    snprintf(fake, sizeof fake, "/tmp/sbps-memory-XXXXXX");
+    if (!mkdtemp(fake)) *fake = '\0';
+    put_file("/proc/self/cgroup", groups);
+    put_file("/proc/self/mountinfo", mounts);
+}
+
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *at)
+{
+    (void)about, (void)kind, (void)at;
+    return remove(path);
+}
+
+static double end_root(void)
+{
+    double limit = memory_limit(fake);
+    nftw(fake, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return limit;
+}
+
+#define MOUNT_2 "35 24 0:30 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw\n"
+#define MOUNT_1                                                                                \
+    "33 32 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"                              \
+    "35 32 0:31 / /sys/fs/cgroup/memory rw shared:12 - cgroup cgroup rw,memory\n"
+
+TEST(a_group_of_version_2_limits_memory_and_so_do_those_above)
+{
+    begin_root("0::/user/job\n", MOUNT_2);
+    put_file("/sys/fs/cgroup/user/job/memory.max", "3000000000\n");
+    CHECK(end_root() == 3e9);
+    begin_root("0::/user/job\n", MOUNT_2);
+    put_file("/sys/fs/cgroup/user/job/memory.max", "max\n");
+    put_file("/sys/fs/cgroup/user/memory.max", "2000000000\n");
+    CHECK(end_root() == 2e9);
+    begin_root("0::/user/job\n", MOUNT_2);
+    put_file("/sys/fs/cgroup/user/job/memory.max", "max\n");
+    CHECK(end_root() == INFINITY);
+    begin_root("0::/\n", MOUNT_2); /* in a container with a namespace of its own */
+    put_file("/sys/fs/cgroup/memory.max", "1000000000\n");
+    CHECK(end_root() == 1e9);
+    begin_root("0::/../outside\n", MOUNT_2);
+    put_file("/sys/fs/cgroup/memory.max", "1000000000\n");
+    CHECK(end_root() == 1e9);
+}
+
+TEST(a_group_of_version_1_limits_memory_and_so_do_those_above)
+{
+    static const char groups[] = "5:cpu:/elsewhere\n4:hugetlb,memory:/batch/job7\n0::/\n";
+    begin_root(groups, MOUNT_1);
+    put_file("/sys/fs/cgroup/memory/batch/job7/memory.limit_in_bytes", "4000000000\n");
+    put_file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    put_file("/sys/fs/cgroup/cpu/elsewhere/memory.limit_in_bytes", "7\n");
+    CHECK(end_root() == 4e9);
+    begin_root(groups, MOUNT_1);
+    put_file("/sys/fs/cgroup/memory/batch/memory.limit_in_bytes", "2000000000\n");
+    put_file("/sys/fs/cgroup/memory/batch/job7/memory.limit_in_bytes", "4000000000\n");
+    CHECK(end_root() == 2e9);
+    /* the container's group is the top of what is mounted in it */
+    begin_root("4:memory:/docker/0a1b\n",
+               "35 32 0:31 /docker/0a1b /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n");
+    put_file("/sys/fs/cgroup/memory/memory.limit_in_bytes", "1500000000\n");
+    CHECK(end_root() == 1.5e9);
+}
+
+TEST(files_that_are_missing_or_odd_set_no_limit)
+{
+    CHECK(memory_limit("/nowhere/at/all") == INFINITY);
+    begin_root("", "");
+    CHECK(end_root() == INFINITY);
+    begin_root("no colons\n4:memory\n0:\n0::relative\n", "short\n - \n1 2 3 - cgroup2\n");
+    CHECK(end_root() == INFINITY);
+    begin_root("0::/job\n", MOUNT_2);
+    put_file("/sys/fs/cgroup/job/memory.max", "-\n");
+    put_file("/sys/fs/cgroup/memory.max", "0\n");
+    CHECK(end_root() == INFINITY);
+}
+
+TEST(the_limits_of_the_process_count_too)
+{
+    struct rlimit before, less;
+    double all = machine_memory();
+    CHECK(all > 0 && all <= memory_limit("") && isfinite(all));
+    REQUIRE(getrlimit(RLIMIT_DATA, &before) == 0);
+    less = before;
+    less.rlim_cur = (rlim_t)1 << 29;
+    REQUIRE(setrlimit(RLIMIT_DATA, &less) == 0);
+    CHECK(machine_memory() <= 0x1p29);
+    setrlimit(RLIMIT_DATA, &before);
 }
 
 CHECK_MAIN

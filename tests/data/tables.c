@@ -268,6 +268,28 @@ TEST(sections_outside_the_file_are_refused)
     free(bytes);
 }
 
+/* The text of a table, with checksums that fit it: notes are lines, and whoever prints them relies on it. */
+TEST(notes_that_do_not_end_with_their_line_are_refused)
+{
+    size_t size;
+    static const char csv[] = "y,a,b\n1,u,2\n2,v,3\n3,u,5\n4,v,1\n";
+    const char *from = put("notes.csv", csv, sizeof csv - 1);
+    const char *path = convert(from, &plain, MEMORY, "t");
+    REQUIRE(path);
+    char *bytes = bytes_of(path, &size);
+    table_header h;
+    memcpy(&h, bytes, sizeof h);
+    char *text = bytes + h.section[SECTION_TEXT].at, *notes = text;
+    for (size_t i = 0; i < TEXTS + h.columns; i++) notes += strlen(notes) + 1;
+    REQUIRE(*notes && notes[strlen(notes) - 1] == '\n');
+    notes[strlen(notes) - 1] = '.';
+    h.tail_crc = table_tail_crc(&h, (const unsigned char *)bytes);
+    h.crc = table_crc(&h);
+    memcpy(bytes, &h, sizeof h);
+    CHECK(refused(bytes, size, "its text does not hold what it should"));
+    free(bytes);
+}
+
 TEST(options_that_contradict_the_table_are_refused)
 {
     const char *from = many_rows(), *path = convert(from, &plain, MEMORY, "t");

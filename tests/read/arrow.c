@@ -292,6 +292,12 @@ TEST(types_that_are_not_read_are_named_with_their_column)
               {"tts", "times of day"},
               {"tiD", "calendar intervals"},
               {"d:50,2,256", "decimals"},
+              {"d:99999,2", "decimals of other than 1 to 38 digits"},
+              {"d:39,2,128", "decimals"},
+              {"d:10,99999", "decimals"},
+              {"d:99999999999999999999,2", "decimals"},
+              {"d:10", "decimals"},
+              {"d:10,2,128x", "decimals"},
               {"+r", "run-end"},
               {"?", "values of an unknown"}};
     const char *cell[] = {"1", NULL, "2", NULL, "3", NULL};
@@ -362,12 +368,24 @@ TEST(the_first_row_that_is_wrong_is_named)
 /* A producer that hands out something that is not what its schema says. */
 static size_t damage;
 
+static void count_without_bitmap(struct ArrowArray *a)
+{
+    a->null_count = 1;
+    free(own(a->buffers[0]));
+    a->buffers[0] = NULL;
+}
+
 static int give_damaged(struct ArrowArrayStream *stream, struct ArrowArray *out)
 {
     int code = give_next(stream, out);
     if (!out->release) return code;
     struct ArrowArray *x = out->children[1], *word = out->children[3],
                       *coded = out->children[4];
+    struct ArrowArray *const counted[] = {x, word, coded->dictionary};
+    int64_t *const far[] = {&x->offset, &coded->dictionary->offset, &out->offset,
+                            &word->length};
+    if (damage >= 8 && damage < 11) count_without_bitmap(counted[damage - 8]);
+    if (damage >= 12 && damage < 16) *far[damage - 12] = (int64_t)1 << 62;
     switch (damage) {
     case 0:
         x->length--;
@@ -390,8 +408,16 @@ static int give_damaged(struct ArrowArrayStream *stream, struct ArrowArray *out)
     case 6:
         ((int8_t *)own(coded->buffers[1]))[2] = 99;
         break;
-    default:
+    case 7:
         coded->dictionary->length = -1;
+        break;
+    case 11:
+        x->null_count = x->length + 1;
+        break;
+    case 16: /* rows that are missing and not counted */
+        free(own(out->buffers[0]));
+        out->buffers[0] = calloc(64, 1);
+        out->null_count = -1;
         break;
     }
     return code;
@@ -400,9 +426,12 @@ static int give_damaged(struct ArrowArrayStream *stream, struct ArrowArray *out)
 TEST(batches_that_are_not_sound_are_refused)
 {
     static const char *const sentences[] = {
-        "a column is too short", "not the buffers of its type", "whole rows are missing",
-        "an array is missing",   "the cell is not sound",       "the cell is not sound",
-        "the cell is not sound", "a dictionary is missing"};
+        "a column is too short",  "not the buffers of its type", "whole rows are missing",
+        "an array is missing",    "the cell is not sound",       "the cell is not sound",
+        "the cell is not sound",  "a dictionary is missing",     "does not say which",
+        "does not say which",     "does not say which",          "counts more missing",
+        "ends beyond all memory", "ends beyond all memory",      "ends beyond all",
+        "ends beyond all memory", "whole rows are missing"};
     fill_cells(false);
     unquote(cells);
     for (damage = 0; damage < sizeof sentences / sizeof *sentences; damage++) {

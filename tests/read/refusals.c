@@ -1,6 +1,7 @@
 /* Bad input gets a sentence that names the file, the line and the column. */
 #include "check.h"
 
+#include "base/memory.h"
 #include "fixture.h"
 #include "read/read.h"
 
@@ -214,7 +215,7 @@ TEST(every_bad_table_gets_its_sentence)
 /* n rows of one index each: n^2 cells of 8 bytes. */
 TEST(a_sparse_file_too_big_to_be_dense_is_refused)
 {
-    double memory = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    double memory = machine_memory();
     size_t n = (size_t)(1.1 * sqrt(memory / 8)), size;
     const rows_spec spec = {.intercept = true, .storage = "double"};
     char *text;
