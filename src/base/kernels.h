@@ -107,6 +107,9 @@ typedef struct {
      * the order of j. */
     void (*matrix_products)(size_t n, size_t d, const double *x, size_t x_pitch, size_t s,
                             const double *w, size_t w_pitch, double *out, size_t out_pitch);
+    /* out[l] = sum_a (sum_b m[a * d + b] x[b * n + l]) x[a * n + l], l < n: the quadratic form of m at n points, whose
+     * coordinates lie side by side. Products are rounded, terms are added in order: the bits of quadratic_form (dense.h). */
+    void (*quadratic_forms)(size_t n, size_t d, const double *m, const double *x, double *out);
     /* Copies those x with low <= x <= high, in their order, and returns how many; `below` of all are smaller. `out` has room
      * for n and TAKE_ROOM more. */
     size_t (*take_between)(size_t n, const double *x, double low, double high, double *out,

@@ -248,6 +248,7 @@ const kernels KERNEL_TABLE = {
     .sparse_products = sparse_products,
     .sparse_combine = sparse_combine,
     .matrix_products = matrix_products,
+    .quadratic_forms = quadratic_forms,
     .take_between = take_between,
     .counter_rows = counter_rows,
     .read_cells = READ_CELLS,

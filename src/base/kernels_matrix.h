@@ -1,4 +1,4 @@
-/* Included by kernels_body.h: products of matrices, and what lies between two numbers.
+/* Included by kernels_body.h: products of matrices, quadratic forms, and what lies between two numbers.
  *
  * Tiles of a few rows by a few wides are held in registers while the columns pass; terms are added in the order of columns,
  * so that all variants agree. */
@@ -63,6 +63,49 @@ static void matrix_products(size_t n, size_t d, const double *x, size_t x_pitch,
     for (; k + step <= s; k += step) matrix_band(n, TILE_WIDES, &m, x, w + k, out + k);
     for (; k + WIDE <= s; k += WIDE) matrix_band(n, 1, &m, x, w + k, out + k);
     matrix_rest(n, s - k, &m, x, w + k, out + k);
+}
+
+/* At `wides` times WIDE points; x and out begin with the first of them. */
+static inline __attribute__((always_inline)) void
+form_tile(size_t wides, size_t n, size_t d, const double *m, const double *x, double *out)
+{
+    wide sum[TILE_WIDES], row[TILE_WIDES];
+    for (size_t v = 0; v < wides; v++) sum[v] = wide_set(0);
+    for (size_t a = 0; a < d; a++) {
+        for (size_t v = 0; v < wides; v++) row[v] = wide_set(0);
+        for (size_t b = 0; b < d; b++) {
+            const wide factor = wide_set(m[a * d + b]);
+            for (size_t v = 0; v < wides; v++)
+                row[v] = row[v] + factor * wide_load(x + b * n + v * WIDE);
+        }
+        for (size_t v = 0; v < wides; v++)
+            sum[v] = sum[v] + row[v] * wide_load(x + a * n + v * WIDE);
+    }
+    for (size_t v = 0; v < wides; v++) wide_store(out + v * WIDE, sum[v]);
+}
+
+/* One point at a time, where no wide fits. */
+static void form_rest(size_t from, size_t n, size_t d, const double *m, const double *x,
+                      double *out)
+{
+    for (size_t l = from; l < n; l++) {
+        double sum = 0.0;
+        for (size_t a = 0; a < d; a++) {
+            double row = 0.0;
+            for (size_t b = 0; b < d; b++) row += m[a * d + b] * x[b * n + l];
+            sum += row * x[a * n + l];
+        }
+        out[l] = sum;
+    }
+}
+
+static void quadratic_forms(size_t n, size_t d, const double *m, const double *x, double *out)
+{
+    const size_t step = TILE_WIDES * WIDE;
+    size_t l = 0;
+    for (; l + step <= n; l += step) form_tile(TILE_WIDES, n, d, m, x + l, out + l);
+    for (; l + WIDE <= n; l += WIDE) form_tile(1, n, d, m, x + l, out + l);
+    form_rest(l, n, d, m, x, out);
 }
 
 static size_t take_between(size_t n, const double *x, double low, double high, double *out,

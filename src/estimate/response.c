@@ -39,14 +39,15 @@
  * Where there is neither noise nor refreshment (c) overstates the shift: twice in two dimensions,
  * three times in three. On paths that are not straight (boomerang) there is no (g). */
 #include "base/cholesky.h"
-#include "base/dense.h"
+#include "base/kernels.h"
 #include "estimate/bias.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ERROR_WORK 2e9 /* multiplications for (h), about, at most */
+#define ERROR_WORK 2e9          /* multiplications for (h), about, at most */
+#define FORM_DRAWS ((size_t)48) /* whose quadratic forms are computed side by side */
 
 typedef struct {
     size_t d, draws, stride; /* of the draws every stride-th is looked at for third moments */
@@ -56,6 +57,8 @@ typedef struct {
     const draw_block *blocks;
     size_t count;
     double *memory;
+    const kernels *kernel;
+    double *points; /* d*FORM_DRAWS: draws less the mean, coordinate by coordinate */
     double *mean, *push, *x, *z, *third, *turn;              /* d */
     double *covariance, *factor, *k, *turn_second, *scratch; /* d*d */
     bias_missed part;
@@ -64,8 +67,8 @@ typedef struct {
 
 static bool workspace_make(workspace *w, size_t d, bool second)
 {
-    *w = (workspace){.d = d, .second = second, .stride = 1};
-    w->memory = new_doubles(6 * d * d + 9 * d);
+    *w = (workspace){.d = d, .second = second, .stride = 1, .kernel = kernels_best()};
+    w->memory = new_doubles(6 * d * d + (9 + FORM_DRAWS) * d);
     if (!w->memory) return false;
     double **rows[] = {&w->mean, &w->push,      &w->x,           &w->z,        &w->third,
                        &w->turn, &w->part.push, &w->answer.mean, &w->answer.sd};
@@ -75,6 +78,7 @@ static bool workspace_make(workspace *w, size_t d, bool second)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++, next += d) *rows[i] = next;
     for (size_t i = 0; i < sizeof squares / sizeof *squares; i++, next += d * d)
         *squares[i] = next;
+    w->points = next;
     if (!second) w->part.second = NULL;
     return true;
 }
@@ -179,12 +183,18 @@ static void make_pushes(workspace *w)
     }
 }
 
-/* x'Bx of a draw, B in scratch; x is left in w->x. */
-static double form_at(workspace *w, const double *draw)
+/* The next draws that count, at most FORM_DRAWS, less the mean and coordinate by coordinate; *at is the draw of
+ * the block to begin with, then the one after the last taken. Returns how many there are. */
+static size_t take_draws(workspace *w, const draw_block *block, size_t *at)
 {
-    size_t d = w->d;
-    for (size_t j = 0; j < d; j++) w->x[j] = draw[j] - w->mean[j];
-    return quadratic_form(d, w->scratch, w->x);
+    size_t d = w->d, n = 0;
+    size_t left = (block->count - *at + w->stride - 1) / w->stride;
+    size_t most = left < FORM_DRAWS ? left : FORM_DRAWS;
+    for (; n < most; n++, *at += w->stride) {
+        const double *x = block->x + *at * d;
+        for (size_t j = 0; j < d; j++) w->points[j * most + n] = x[j] - w->mean[j];
+    }
+    return n;
 }
 
 /* third_j = E[x_j s], s = x' S^-1 K x. E s = trace K is taken off: it drops out because
@@ -201,9 +211,14 @@ static void third_moments(workspace *w)
     }
     memset(w->third, 0, d * sizeof *w->third);
     for (size_t c = 0; c < w->count; c++)
-        for (size_t i = 0; i < w->blocks[c].count; i += w->stride, seen++) {
-            double s = form_at(w, w->blocks[c].x + i * d) - shift;
-            for (size_t j = 0; j < d; j++) w->third[j] += w->x[j] * s;
+        for (size_t at = 0; at < w->blocks[c].count;) {
+            double forms[FORM_DRAWS];
+            size_t n = take_draws(w, &w->blocks[c], &at);
+            w->kernel->quadratic_forms(n, d, w->scratch, w->points, forms);
+            for (size_t j = 0; j < d; j++)
+                for (size_t i = 0; i < n; i++)
+                    w->third[j] += w->points[j * n + i] * (forms[i] - shift);
+            seen += n;
         }
     for (size_t j = 0; j < d; j++) w->third[j] /= (double)seen;
 }

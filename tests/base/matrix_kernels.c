@@ -1,4 +1,5 @@
 /* Products of matrices, and values between two numbers: every variant does what the scalar definition says. */
+#include "base/dense.h"
 #include "base/kernels.h"
 
 #include "check.h"
@@ -39,6 +40,27 @@ TEST(products_of_matrices_are_sums_in_the_order_of_columns)
                             want[i * PITCH + c] =
                                 fma(x[i * COLUMNS + j], w[j * PITCH + c], want[i * PITCH + c]);
                 CHECK(same_bits(ROWS_MOST * PITCH, out, want));
+            }
+}
+
+TEST(quadratic_forms_side_by_side_have_the_bits_of_one_after_another)
+{
+    enum { DIM = 7, POINTS_MOST = 60 };
+    rng r = rng_stream(9, 0, RNG_SHUFFLE);
+    double m[DIM * DIM], x[DIM * POINTS_MOST];
+    fill(&r, DIM * DIM, m);
+    fill(&r, DIM * POINTS_MOST, x);
+    const kernels *k;
+    for (size_t v = 0; (k = kernels_at(v)); v++)
+        for (size_t d = 1; d <= DIM; d++)
+            for (size_t n = 1; n <= POINTS_MOST; n++) {
+                double out[POINTS_MOST], want[POINTS_MOST], point[DIM];
+                for (size_t l = 0; l < n; l++) {
+                    for (size_t j = 0; j < d; j++) point[j] = x[j * n + l];
+                    want[l] = quadratic_form(d, m, point);
+                }
+                k->quadratic_forms(n, d, m, x, out);
+                CHECK(same_bits(n, out, want));
             }
 }
 
