@@ -14,17 +14,27 @@ static bool serves(const command *c, size_t option)
 
 size_t flag_count(const command *c)
 {
-    size_t count = c->flag_count;
-    for (size_t i = 0; i < sbps_option_count(); i++) count += serves(c, i);
+    size_t count = c->flag_count, options = sbps_option_count();
+    for (size_t i = 0; i < options; i++) count += serves(c, i);
+    return count;
+}
+
+/* Where the library's table has the name text[0..length), or the number of its options. */
+static size_t library_place(const char *text, size_t length, sbps_option_info *out)
+{
+    size_t count = sbps_option_count();
+    for (size_t i = 0; i < count; i++) {
+        *out = sbps_option_at(i);
+        if (!strncmp(out->name, text, length) && !out->name[length]) return i;
+    }
     return count;
 }
 
 static sbps_option_info library_flag(const char *name)
 {
-    sbps_option_info flag = {.name = name};
-    for (size_t i = 0; i < sbps_option_count(); i++)
-        if (!strcmp(sbps_option_at(i).name, name)) flag = sbps_option_at(i);
-    return flag;
+    sbps_option_info flag;
+    bool found = library_place(name, strlen(name), &flag) < sbps_option_count();
+    return found ? flag : (sbps_option_info){.name = name};
 }
 
 sbps_option_info flag_at(const command *c, size_t index)
@@ -56,11 +66,13 @@ static int unknown_flag(const command *c, const char *text, size_t length)
 /* False when there is none of the name text[0..length). */
 static bool find_flag(const command *c, const char *text, size_t length, sbps_option_info *out)
 {
-    for (size_t i = 0; i < flag_count(c); i++) {
+    for (size_t i = 0; i < c->flag_count; i++) {
+        if (strncmp(c->flags[i].name, text, length) || c->flags[i].name[length]) continue;
         *out = flag_at(c, i);
-        if (strlen(out->name) == length && !strncmp(out->name, text, length)) return true;
+        return true;
     }
-    return false;
+    size_t place = library_place(text, length, out);
+    return place < sbps_option_count() && serves(c, place);
 }
 
 static int keep_flag(arguments *given, const sbps_option_info *flag, const char *value)

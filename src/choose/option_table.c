@@ -38,10 +38,8 @@
 #define STOP    .group = "Chains and stopping"
 #define FILES   .group = "Files and output"
 
-/* The last option before those of auxiliaries. */
-#define BEFORE_AUXILIARIES "prior-intercept-at"
-
-static const option_spec lines[] = {
+/* The options of auxiliaries stand between the two parts of the table. */
+static const option_spec first_lines[] = {
     {TEXT("model", model, "NAME", ""), DATA, READ, /* where it has a slash */
      .help = "Likelihood of a row; `sbps list models` names them. A name with a slash, such as "
              "./mine.so, is a model of your own: that file is loaded. This or --family is "
@@ -141,6 +139,9 @@ static const option_spec lines[] = {
          "Which intercept that prior is of: the one at the means of the columns, or the one "
          "at x = 0, which is the one reported. auto: mean for the default prior, zero for "
          "one that was given."},
+};
+
+static const option_spec last_lines[] = {
     {TEXT("prior-sd", prior_sd, "PRIOR", "auto"), DATA,
      .help = "Prior of the standard deviations of groups' effects, of which the positive half "
              "counts. auto: "
@@ -334,18 +335,11 @@ static const option_spec lines[] = {
          "leaves only what was chosen, warnings and errors."},
 };
 
-#define LINES (sizeof lines / sizeof *lines)
+#define FIRST_LINES (sizeof first_lines / sizeof *first_lines)
+#define LAST_LINES  (sizeof last_lines / sizeof *last_lines)
 
-static size_t auxiliary_count(void)
+static option_spec auxiliary_option(const model_auxiliary *of, size_t index)
 {
-    size_t count = 0;
-    while (model_auxiliary_at(count)) count++;
-    return count;
-}
-
-static option_spec auxiliary_option(size_t index)
-{
-    const model_auxiliary *of = model_auxiliary_at(index);
     option_spec spec = {TEXT(of->option, prior_of, "PRIOR", "auto"), DATA, .help = of->help};
     spec.field += index * sizeof(char *);
     return spec;
@@ -353,13 +347,28 @@ static option_spec auxiliary_option(size_t index)
 
 size_t option_count(void)
 {
-    return LINES + auxiliary_count();
+    const model_auxiliary *of[MODEL_AUXILIARIES_MOST];
+    return FIRST_LINES + model_auxiliary_list(of) + LAST_LINES;
 }
 
 option_spec option_at(size_t index)
 {
-    size_t place = 0, added = auxiliary_count();
-    while (strcmp(lines[place++].name, BEFORE_AUXILIARIES)) continue;
-    if (index < place) return lines[index];
-    return index < place + added ? auxiliary_option(index - place) : lines[index - added];
+    const model_auxiliary *of[MODEL_AUXILIARIES_MOST];
+    if (index < FIRST_LINES) return first_lines[index];
+    size_t place = index - FIRST_LINES, added = model_auxiliary_list(of);
+    return place < added ? auxiliary_option(of[place], place) : last_lines[place - added];
+}
+
+/* Compares with each name once: it is called for every option a run has. */
+size_t option_find(const char *name)
+{
+    const model_auxiliary *of[MODEL_AUXILIARIES_MOST];
+    for (size_t i = 0; i < FIRST_LINES; i++)
+        if (!strcmp(first_lines[i].name, name)) return i;
+    size_t added = model_auxiliary_list(of);
+    for (size_t i = 0; i < added; i++)
+        if (!strcmp(of[i]->option, name)) return FIRST_LINES + i;
+    for (size_t i = 0; i < LAST_LINES; i++)
+        if (!strcmp(last_lines[i].name, name)) return FIRST_LINES + added + i;
+    return FIRST_LINES + added + LAST_LINES;
 }

@@ -8,13 +8,6 @@
 
 #define LABEL_SIZE 64
 
-size_t option_find(const char *name)
-{
-    size_t index = 0, count = option_count();
-    while (index < count && strcmp(option_at(index).name, name)) index++;
-    return index;
-}
-
 sbps_status option_unknown(const char *label, const char *name, sbps_error *err)
 {
     const char *names[OPTION_MOST];
@@ -64,7 +57,8 @@ sbps_status option_store(sbps_options *options, size_t index, const char *label,
 
 static sbps_status set_defaults(sbps_options *options, sbps_error *err)
 {
-    for (size_t i = 0; i < option_count(); i++) {
+    size_t count = option_count();
+    for (size_t i = 0; i < count; i++) {
         const option_spec spec = option_at(i);
         if (!*spec.fallback) continue;
         sbps_status status =
@@ -129,7 +123,8 @@ const char *options_get(const sbps_options *options, const char *name)
 void options_destroy(sbps_options *options)
 {
     if (!options) return;
-    for (size_t i = 0; i < option_count(); i++) {
+    size_t count = option_count();
+    for (size_t i = 0; i < count; i++) {
         const option_spec spec = option_at(i);
         if (owns_text(&spec)) free(*(char **)field_of(options, &spec));
     }
@@ -163,7 +158,8 @@ bool option_given(const sbps_options *options, const char *name)
 sbps_status options_copy(const sbps_options *from, sbps_options **out, sbps_error *err)
 {
     sbps_status status = options_create(out, err);
-    for (size_t i = 0; status == SBPS_OK && i < option_count(); i++) {
+    size_t count = option_count();
+    for (size_t i = 0; status == SBPS_OK && i < count; i++) {
         const char *name = option_at(i).name;
         if (option_given(from, name))
             status = options_set(*out, name, options_get(from, name), err);

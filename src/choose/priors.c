@@ -118,12 +118,14 @@ static sbps_status check_asked(const sbps_options *o, const posterior *target, s
                 err, SBPS_BAD_ARG,
                 "--%s is of groups, and the table has none: a formula names them, (1 | g)",
                 of_groups[i]);
-    const model_auxiliary *each;
+    const model_auxiliary *of[MODEL_AUXILIARIES_MOST];
     const char *model = o->model ? o->model : target->model->name;
-    for (size_t i = 0; (each = model_auxiliary_at(i)); i++)
-        if (!is_auto(options_get(o, each->option)) && !has_auxiliary(target->model, each->name))
-            return fail(err, SBPS_BAD_ARG, "--%s: model %s has no parameter '%s'", each->option,
-                        model, each->name);
+    size_t count = model_auxiliary_list(of);
+    for (size_t i = 0; i < count; i++)
+        if (!is_auto(options_get(o, of[i]->option)) &&
+            !has_auxiliary(target->model, of[i]->name))
+            return fail(err, SBPS_BAD_ARG, "--%s: model %s has no parameter '%s'",
+                        of[i]->option, model, of[i]->name);
     if (is_auto(o->prior_intercept) || target->data->intercept) return SBPS_OK;
     return fail(err, SBPS_BAD_ARG, "--prior-intercept: model %s has no intercept here", model);
 }

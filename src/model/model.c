@@ -2,6 +2,7 @@
 #include "model/model.h"
 #include "model/kinds.h"
 
+#include <assert.h>
 #include <string.h>
 
 const model_kind *const model_kinds[] = {MODEL_KINDS(KIND_LISTED) NULL};
@@ -17,23 +18,24 @@ const model_kind *model_find(const char *name)
     return kind_find(model_kinds, name);
 }
 
-static const model_auxiliary *first_called(const char *name)
+static bool is_listed(size_t count, const model_auxiliary *const *list, const char *name)
 {
-    for (size_t k = 0; model_kinds[k]; k++)
-        for (size_t i = 0; i < model_kinds[k]->auxiliary_count; i++)
-            if (!strcmp(model_kinds[k]->auxiliaries[i].name, name))
-                return &model_kinds[k]->auxiliaries[i];
-    return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(list[i]->name, name)) return true;
+    return false;
 }
 
-const model_auxiliary *model_auxiliary_at(size_t index)
+size_t model_auxiliary_list(const model_auxiliary *out[MODEL_AUXILIARIES_MOST])
 {
+    size_t count = 0;
     for (size_t k = 0; model_kinds[k]; k++)
         for (size_t i = 0; i < model_kinds[k]->auxiliary_count; i++) {
             const model_auxiliary *each = &model_kinds[k]->auxiliaries[i];
-            if (each == first_called(each->name) && index-- == 0) return each;
+            if (is_listed(count, out, each->name)) continue;
+            assert(count < MODEL_AUXILIARIES_MOST);
+            out[count++] = each;
         }
-    return NULL;
+    return count;
 }
 
 const char *model_failure(const model_kind *kind, const void *self)

@@ -257,8 +257,10 @@ void model_simulate(const model_kind *kind, rng *r, size_t columns, const double
 
 extern const model_kind *const model_kinds[]; /* NULL at the end */
 
-/* The names of auxiliaries, over all models listed, each once; NULL past the end. */
-const model_auxiliary *model_auxiliary_at(size_t index);
+#define MODEL_AUXILIARIES_MOST 16 /* different names */
+
+/* The auxiliaries of all models listed, each name once; returns how many there are. */
+size_t model_auxiliary_list(const model_auxiliary *out[MODEL_AUXILIARIES_MOST]);
 
 const model_kind *model_find(const char *name); /* NULL when unknown */
 /* Why it can say nothing any more, NULL where it can. */

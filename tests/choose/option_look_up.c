@@ -1,0 +1,31 @@
+/* What it takes to find an option by its name. */
+#include "check.h"
+#include "choose/option_spec.h"
+#include "model/model.h"
+
+static size_t comparisons; /* of strings, by strcmp: the linker puts the next in its place */
+
+int __real_strcmp(const char *a, const char *b);
+int __wrap_strcmp(const char *a, const char *b);
+int __wrap_strcmp(const char *a, const char *b)
+{
+    comparisons++;
+    return __real_strcmp(a, b);
+}
+
+/* And a few more, for the names of auxiliaries that several models have. */
+TEST(finding_an_option_compares_its_name_with_each_name_once)
+{
+    const size_t most = option_count() + MODEL_AUXILIARIES_MOST * MODEL_AUXILIARIES_MOST;
+    for (size_t i = 0; i < option_count(); i++) {
+        const option_spec spec = option_at(i);
+        comparisons = 0;
+        CHECK(option_find(spec.name) == i);
+        CHECK(comparisons > 0 && comparisons <= most);
+    }
+    comparisons = 0;
+    CHECK(option_find("no-such-option") == option_count());
+    CHECK(comparisons <= 2 * most);
+}
+
+CHECK_MAIN
