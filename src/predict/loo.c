@@ -27,6 +27,7 @@
 #define CHEAP        4e7 /* rows x draws: all rows are looked at */
 #define SAMPLE_USUAL ((size_t)1000)
 #define ALIKE        1e-6                /* spread of log weights that changes nothing */
+#define EXP_BLOCK    ((size_t)256)       /* exponentials taken at once */
 #define KEPT_BYTES   ((size_t)256 << 20) /* of a text, for a second look */
 
 /* ---- rows ---- */
@@ -44,12 +45,18 @@ void row_loglik(const forecast *f, const row_block *b, size_t i, double *out)
     for (size_t s = 0; weight != 1.0 && s < f->draws; s++) out[s] *= weight;
 }
 
-double log_mean_exp(size_t n, const double *x)
+/* Terms are added in their order, so that every variant of the kernels gives the same bits. */
+double log_mean_exp(const kernels *k, size_t n, const double *x)
 {
-    double top = -INFINITY, sum = 0.0;
-    for (size_t i = 0; i < n; i++) top = fmax(top, x[i]);
+    double top = -INFINITY, sum = 0.0, part[EXP_BLOCK];
+    for (size_t i = 0; i < n; i++) top = x[i] > top ? x[i] : top;
     if (!isfinite(top)) return top;
-    for (size_t i = 0; i < n; i++) sum += exp(x[i] - top);
+    for (size_t from = 0; from < n; from += EXP_BLOCK) {
+        size_t m = n - from < EXP_BLOCK ? n - from : EXP_BLOCK;
+        for (size_t i = 0; i < m; i++) part[i] = x[from + i] - top;
+        k->exp(m, part, part);
+        for (size_t i = 0; i < m; i++) sum += part[i];
+    }
     return top + log(sum / (double)n);
 }
 
@@ -89,7 +96,7 @@ static row_told look_at(const pass *p, unsigned worker, const double *l)
     double low = INFINITY, top = -INFINITY, sum = 0.0, of_weights = 0.0;
     for (size_t s = 0; s < n; s++) weight[s] = -l[s];
     for (size_t s = 0; s < n; s++) low = fmin(low, weight[s]);
-    row_told told = {.lpd = log_mean_exp(n, l), .there = true};
+    row_told told = {.lpd = log_mean_exp(k, n, l), .there = true};
     told.k = pareto_smooth(n, weight, p->room[worker]);
     for (size_t s = 0; s < n; s++) top = fmax(top, weight[s]);
     /* a row that says next to nothing: its weights have no tail to be wrong about */

@@ -8,8 +8,8 @@
 void row_loglik(const forecast *f, const row_block *b, size_t i, double *out);
 /* The weight of row i of a block: how many rows it stands for; the trials of a count are not part of it. */
 double row_weight(const forecast *f, const row_block *b, size_t i);
-/* log of the mean of exp(x). */
-double log_mean_exp(size_t n, const double *x);
+/* Log of the mean of exp(x), n > 0. */
+double log_mean_exp(const kernels *k, size_t n, const double *x);
 
 /* Sums of numbers that come one by one. */
 typedef struct {

@@ -89,7 +89,7 @@ static void score_row(const forecast *f, const row_block *b, size_t i, row_score
     *to = (row_score){
         .y = b->y[i], .trials = b->trials[i], .weight = row_weight(f, b, i), .there = true};
     forecast_loglik(f, b, i, b->value);
-    to->lpd = log_mean_exp(f->draws, b->value);
+    to->lpd = log_mean_exp(f->k, f->draws, b->value);
     to->loglik = mean_of(f->draws, b->value);
     forecast_row(f, FORECAST_MEAN, b, i, &r, b->value);
     if (f->classes) {

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "base/rng.h"
+#include "predict/pointwise.h"
 #include "predict/summaries.h"
 
 enum { VALUES_MOST = 5000 };
@@ -60,6 +61,39 @@ TEST(quantiles_are_those_of_sorted_values)
             CHECK_NEAR(s.q50, quantile_of(n, sorted, 0.5), TOL_ROUND);
             CHECK_NEAR(s.q95, quantile_of(n, sorted, 0.95), TOL_ROUND);
         }
+}
+
+static size_t exponentials;
+
+static void count_exponentials(size_t n, const double *x, double *out)
+{
+    exponentials += n;
+    kernels_best()->exp(n, x, out);
+}
+
+/* Density of a row over many draws: no exponential is taken by itself. */
+TEST(log_mean_exp_is_right_and_takes_its_exponentials_from_the_kernels)
+{
+    rng r = rng_stream(11, 0, RNG_PREDICT);
+    kernels counting = *kernels_best();
+    double x[VALUES_MOST];
+    counting.exp = count_exponentials;
+    for (size_t n = 1; n <= VALUES_MOST; n = 2 * n + 1) {
+        long double sum = 0.0L;
+        for (size_t i = 0; i < n; i++) x[i] = 3.0 * rng_normal(&r) - 800.0;
+        for (size_t i = 0; i < n; i++) sum += expl((long double)x[i] + 800.0L);
+        double want = (double)(logl(sum / (long double)n) - 800.0L);
+        exponentials = 0;
+        CHECK_NEAR(log_mean_exp(&counting, n, x), want, 8.0 * DBL_EPSILON * fabs(want));
+        CHECK(exponentials == n);
+    }
+    x[0] = -INFINITY;
+    CHECK(log_mean_exp(&counting, 1, x) == -INFINITY);
+    x[1] = 0.0;
+    CHECK_NEAR(log_mean_exp(&counting, 2, x), -log(2.0), TOL_ROUND);
+    x[1] = NAN;
+    x[0] = 1.0;
+    CHECK(isnan(log_mean_exp(&counting, 2, x)));
 }
 
 CHECK_MAIN
