@@ -50,12 +50,16 @@ static bool is_lonely(const result *r, const char *name)
     const char *end = strstr(name, "__");
     size_t count = 0;
     for (size_t j = 0; end && j < r->dim; j++)
-        count += strncmp(r->names[j], name, (size_t)(end - name) + 2) == 0;
+        count += isnan(r->column_mean[j]) &&
+                 strncmp(r->names[j], name, (size_t)(end - name) + 2) == 0;
     return count == 1;
 }
 
-static coordinate_scale scale_of(const result *r, const char *name)
+/* Coefficients have a column, whatever its name is. */
+static coordinate_scale scale_of(const result *r, size_t j)
 {
+    const char *name = r->names[j];
+    if (!isnan(r->column_mean[j])) return SCALE_PLAIN;
     const model_kind *model = model_find(r->info.model ? r->info.model : "");
     bool groups = r->info.formula && strchr(r->info.formula, '|') && strstr(name, "__");
     for (size_t a = 0; model && a < model->auxiliary_count; a++)
@@ -70,7 +74,7 @@ static void take_prior(scaling *p)
     const result *r = p->r;
     memcpy(p->log_prior, r->log_prior, p->n * sizeof *p->log_prior);
     for (size_t j = 0; j < r->dim; j++) {
-        coordinate_scale scale = scale_of(r, r->names[j]);
+        coordinate_scale scale = scale_of(r, j);
         for (size_t s = 0; scale != SCALE_PLAIN && s < p->n; s++)
             p->log_prior[s] -= log_jacobian(scale, r->w[s * r->dim + j]);
     }

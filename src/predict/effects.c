@@ -56,7 +56,7 @@ static sbps_status index_effects(forecast *f, forecast_effects *e, sbps_error *e
 static sbps_status named_draws(const forecast *f, const char *name, bool may_lack, double *out,
                                sbps_error *err)
 {
-    size_t found = parameter_of(f->r, name);
+    size_t found = other_parameter_of(f->r, name);
     memset(out, 0, f->draws * sizeof *out);
     if (found != SIZE_MAX) draws_of(f, found, out);
     if (found != SIZE_MAX || may_lack) return SBPS_OK;

@@ -16,6 +16,13 @@ size_t parameter_of(const result *r, const char *name)
     return SIZE_MAX;
 }
 
+size_t other_parameter_of(const result *r, const char *name)
+{
+    size_t j = r->dim;
+    while (j > 0 && strcmp(r->names[j - 1], name) != 0) j--;
+    return j > 0 ? j - 1 : SIZE_MAX;
+}
+
 void draws_of(const forecast *f, size_t index, double *out)
 {
     const result *r = f->r;
@@ -104,7 +111,7 @@ static sbps_status take_auxiliaries(forecast *f, sbps_error *err)
     sbps_status status = SBPS_OK;
     for (size_t a = 0; status == SBPS_OK && a < count; a++) {
         const model_auxiliary *of = &f->model->auxiliaries[a];
-        size_t found = parameter_of(f->r, of->name);
+        size_t found = other_parameter_of(f->r, of->name);
         if (found == SIZE_MAX)
             status =
                 fail(err, SBPS_BAD_FILE, "%s: it has no parameter '%s'", f->path, of->name);

@@ -107,8 +107,10 @@ struct response_kind {
 /* Sets response, outputs and classes, and finds cutpoints. */
 sbps_status response_open(forecast *f, sbps_error *err);
 
-/* The parameter of this name; SIZE_MAX: none. */
+/* The first parameter of this name, and the last; SIZE_MAX: none. Coefficients are first: where a column is called sigma,
+ * the last parameter of that name is the model's own sigma. */
 size_t parameter_of(const result *r, const char *name);
+size_t other_parameter_of(const result *r, const char *name);
 /* Which draw of the run is the forecast's s-th. */
 static inline size_t draw_index(const forecast *f, size_t s)
 {

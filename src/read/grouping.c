@@ -79,6 +79,27 @@ static sbps_status add_term(const design *g, const formula_group *from, z_names 
     return SBPS_OK;
 }
 
+/* A column called Intercept would have the name of the intercept's effect. */
+static sbps_status check_effects(const design *g, sbps_error *err)
+{
+    const row_groups *r = g->r->groups;
+    for (size_t t = 0; t < r->terms; t++) {
+        const group_term *to = &r->term[t];
+        for (size_t a = 0; a < to->count; a++)
+            for (size_t s = 0; s < r->terms; s++) {
+                const group_term *other = &r->term[s];
+                if (other->factor != to->factor || to->column[a] == GROUP_CONSTANT ||
+                    other->column[0] != GROUP_CONSTANT || strcmp(to->names[a], "Intercept"))
+                    continue;
+                return fail(err, SBPS_BAD_DATA,
+                            "%s: two effects of '%s' would be named 'Intercept'; rename the "
+                            "column",
+                            g->plan->path, show_name(g->plan->formula->group[t].name).text);
+            }
+    }
+    return SBPS_OK;
+}
+
 static sbps_status add_terms(design *g, grouping *w, sbps_error *err)
 {
     const formula *f = g->plan->formula;
@@ -90,7 +111,7 @@ static sbps_status add_terms(design *g, grouping *w, sbps_error *err)
         status = add_term(g, &f->group[k], &z, &w->column[k], err);
     g->r->groups->width = z.count;
     free(z.name);
-    return status;
+    return status == SBPS_OK ? check_effects(g, err) : status;
 }
 
 static sbps_status allocate(design *g, grouping *w, sbps_error *err)

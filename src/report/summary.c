@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 double rows_per_sample(const result_info *info)
 {
@@ -29,6 +30,17 @@ static void fill(const column *c, const result *r, size_t j, const draw_summary 
         *to = (*(double *const *)((const char *)r + c->source))[j];
 }
 
+/* Coefficients have a column in the run's record; a column may have the name of any other parameter. */
+static const char *part_of(const result *r, size_t j)
+{
+    const char *name = r->names[j] ? r->names[j] : "";
+    if (!isnan(r->column_mean[j])) return "coefficient";
+    if (!r->info.formula || !strchr(r->info.formula, '|')) return "";
+    if (!strncmp(name, "r_", 2) && strchr(name, '[')) return "effect";
+    if (!strncmp(name, "sd_", 3) && strstr(name, "__")) return "sd";
+    return !strncmp(name, "cor_", 4) && strstr(name, "__") ? "cor" : "";
+}
+
 static sbps_status summarize_one(const result *r, size_t j, double *room, sbps_parameter *out,
                                  sbps_error *err)
 {
@@ -37,7 +49,7 @@ static sbps_status summarize_one(const result *r, size_t j, double *room, sbps_p
     gather(r, j, room);
     sbps_status status = summarize_draws(r->chains, r->draws, room, &s, err);
     if (status != SBPS_OK) return status;
-    *out = (sbps_parameter){.name = r->names[j] ? r->names[j] : ""};
+    *out = (sbps_parameter){.name = r->names[j] ? r->names[j] : "", .part = part_of(r, j)};
     for (const column *c; (c = column_at(k)); k++) fill(c, r, j, &s, out);
     if (r->draws == 0) out->mean = out->mcse = out->sd = out->bias = NAN; /* of a warm-up */
     return SBPS_OK;

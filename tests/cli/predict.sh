@@ -134,6 +134,27 @@ try 'another column'      1 '' "other.tbl: its columns, or levels of them, are n
 "$sbps" sample --model banana --ess 60 --progress off -o banana.nc >/dev/null 2>&1
 try 'a density'           1 '' 'banana.nc: it does not know its design' "${predict[@]}" banana.nc table.csv
 
+# ---- columns with the names of other parameters ----
+# The same rows, draws and answers as with plain names: sigma and the sd of the group are the model's, not the columns'.
+cp table.csv plain.csv
+sed '1s/^x,z,/sigma,sd_g__Intercept,/' table.csv >named.csv
+for name in plain named; do
+    columns=x,z
+    [ $name = plain ] || columns=sigma,sd_g__Intercept
+    "$sbps" sample $name.csv "y ~ ${columns/,/ + } + (1 | g)" --family gaussian --ranef all --seed 5 --ess 60 --draws 100 --progress off -o $name.nc \
+        >/dev/null 2>.err || fault "$name" "$(head -n 3 .err)"
+    sed 's/g\([0-9]\)/new\1/' $name.csv >new_$name.csv
+    for kind in mean outcome density; do "${predict[@]}" $name.nc $name.csv --kind $kind 2>/dev/null; done >$name.answer
+    "${predict[@]}" $name.nc new_$name.csv --new-levels prior 2>/dev/null >>$name.answer
+    for ask in score loo; do "$sbps" $ask $name.nc $name.csv --json 2>/dev/null | sed "s/$name/run/g"; done >>$name.answer
+    "$sbps" check $name.nc $name.csv --json 2>/dev/null | grep -o '"prior": [0-9.e-]*' >>$name.answer
+done
+cases=$((cases + 1))
+[ -s plain.answer ] && cmp -s plain.answer named.answer || fault 'columns called sigma and sd_g__Intercept' 'other answers than with other names'
+sed '1s/^x,/Intercept,/' table.csv >intercept.csv
+try 'a column called Intercept' 1 '' "intercept.csv: two effects of 'g' would be named 'Intercept'; rename the column" \
+    "$sbps" sample intercept.csv 'y ~ z + (1 | g) + (0 + Intercept | g)' --family gaussian --progress off -o intercept.nc
+
 # ---- R ----
 if command -v Rscript >/dev/null; then
     cases=$((cases + 1))

@@ -55,7 +55,7 @@ static SEXP dimnames_of(SEXP rows)
     return out;
 }
 
-/* A matrix: a row a parameter. */
+/* A matrix: a row for each parameter; attribute "part": what each is, see sbps_parameter. */
 SEXP r_parameters(SEXP run)
 {
     sbps_error err = {0};
@@ -65,16 +65,21 @@ SEXP r_parameters(SEXP run)
     sbps_status status = SBPS_OK;
     SEXP out = PROTECT(Rf_allocMatrix(REALSXP, (int)dim, FIGURES));
     SEXP names = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)dim));
+    SEXP parts = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)dim));
     for (size_t j = 0; status == SBPS_OK && j < dim; j++) {
         sbps_parameter w = {.struct_size = sizeof w};
         status = sbps_result_parameter(r, j, &w, &err);
         if (status != SBPS_OK) break;
         put_figures(&w, REAL(out) + j, dim);
         SET_STRING_ELT(names, (R_xlen_t)j, Rf_mkCharCE(w.name, CE_UTF8));
+        SET_STRING_ELT(parts, (R_xlen_t)j, Rf_mkChar(w.part ? w.part : ""));
     }
     sbps_result_destroy(r);
-    if (status == SBPS_OK) Rf_setAttrib(out, R_DimNamesSymbol, dimnames_of(names));
-    UNPROTECT(2);
+    if (status == SBPS_OK) {
+        Rf_setAttrib(out, R_DimNamesSymbol, dimnames_of(names));
+        Rf_setAttrib(out, Rf_install("part"), parts);
+    }
+    UNPROTECT(3);
     return status == SBPS_OK ? out : failure_of(&err);
 }
 
