@@ -387,9 +387,8 @@ typedef struct {
     double bias;                     /* stated, in posterior sd */
     double bias_se;                  /* its standard error */
     double sd_bias, sd_bias_se;      /* of the sd, relative, and its standard error */
-    /* What it is, whatever its name is: "coefficient" of a column or of the intercept; of groups a
-     * standard deviation "sd", a correlation "cor" or an "effect"; "" for any other, such as sigma.
-     * Static. */
+    /* What it is, whatever its name is: "intercept", "coefficient" of a column; of groups a standard
+     * deviation "sd", a correlation "cor" or an "effect"; "" for any other, such as sigma. Static. */
     const char *part;
 } sbps_parameter;
 

@@ -34,7 +34,9 @@ static void fill(const column *c, const result *r, size_t j, const draw_summary 
 static const char *part_of(const result *r, size_t j)
 {
     const char *name = r->names[j] ? r->names[j] : "";
-    if (!isnan(r->column_mean[j])) return "coefficient";
+    const char *of = r->column[j] ? r->column[j] : "", *last = strrchr(name, ':');
+    bool named = !strcmp(last ? last + 1 : name, "intercept");
+    if (!isnan(r->column_mean[j])) return named && !*of ? "intercept" : "coefficient";
     if (!r->info.formula || !strchr(r->info.formula, '|')) return "";
     if (!strncmp(name, "r_", 2) && strchr(name, '[')) return "effect";
     if (!strncmp(name, "sd_", 3) && strstr(name, "__")) return "sd";

@@ -8,29 +8,30 @@ structure_words <- c("~", "+", "-", ":", "*", "/", "^", "%in%", "(", "|", "||")
 text_of_call <- function(x) paste(deparse(x, width.cutoff = 500L), collapse = " ")
 is_call_of <- function(x, words) is.call(x) && is.name(x[[1]]) && as.character(x[[1]]) %in% words
 
-library_knows <- function(x, known) {
+# Whether the library computes a call. `outside`: names of variables that are neither columns nor as long as the rows.
+library_knows <- function(x, known, outside = character()) {
     own <- setdiff(all.names(x), all.vars(x))
-    all(own %in% known) && (!"factor" %in% own || is_call_of(x, "factor") && length(x) == 2 && is.name(x[[2]]))
+    all(own %in% known) && !any(all.vars(x) %in% outside) && (!"factor" %in% own || is_call_of(x, "factor") && length(x) == 2 && is.name(x[[2]]))
 }
 
-# f of every piece of a formula that is no sign between pieces.
+# f of every piece of a formula that is no sign between pieces; of an offset f of what stands in it.
 map_pieces <- function(x, f) {
-    if (!is_call_of(x, structure_words)) return(f(x))
+    if (!is_call_of(x, c(structure_words, "offset"))) return(f(x))
     power <- is_call_of(x, "^")
     for (k in seq_along(x)[-1]) if (!(power && k == 3)) x[[k]] <- map_pieces(x[[k]], f)
     x
 }
 
 # Calls of functions that the library does not know, by the names of the columns that R makes of them.
-strange_calls <- function(formula, known = known_functions) {
+strange_calls <- function(formula, known = known_functions, outside = character()) {
     found <- list()
     note <- function(x) {
-        if (is.call(x) && !library_knows(x, known)) found[[text_of_call(x)]] <<- x
+        if (is.call(x) && !library_knows(x, known, outside)) found[[text_of_call(x)]] <<- x
         x
     }
     map_pieces(formula[[3]], note)
     left <- formula[[2]]
-    if (is.call(left) && !is_call_of(left, c("cbind", "|")) && !library_knows(left, known)) found[[text_of_call(left)]] <- left
+    if (is.call(left) && !is_call_of(left, c("cbind", "|")) && !library_knows(left, known, outside)) found[[text_of_call(left)]] <- left
     found
 }
 
@@ -71,7 +72,7 @@ used_levels <- function(x) if (all(tabulate(x, nlevels(x)) > 0)) x else dropleve
 # What a column may be replaced by: numbers for its contrasts and, where a term wants every level, for all of them. NULL: it is numbers.
 coding_of <- function(x, name) {
     if (is.matrix(x) && (is.numeric(x) || is.logical(x))) {
-        columns <- paste0(name, if (is.null(colnames(x))) seq_len(ncol(x)) else colnames(x))
+        columns <- if (ncol(x) == 1) name else paste0(name, if (is.null(colnames(x))) seq_len(ncol(x)) else colnames(x))
         return(list(kind = "matrix", names = columns, all = columns, usual = FALSE))
     }
     if (is.logical(x) || is.character(x)) x <- factor(x)
@@ -96,6 +97,17 @@ coded <- function(coding, x, name) {
     out <- stats::setNames(lapply(seq_along(coding$names), function(k) coding$matrix[code, k]), coding$names)
     every <- stats::setNames(lapply(seq_along(coding$levels), function(k) as.double(code == k)), coding$all)
     c(out, every[setdiff(coding$all, coding$names)])
+}
+
+# Columns with the coded ones beside them, which no other column may have the name of.
+put_coded <- function(columns, coding, name) {
+    new <- coded(coding, columns[[name]], name)
+    twice <- setdiff(intersect(names(new), names(columns)), name)
+    if (length(twice)) {
+        raise("SBPS_BAD_DATA", sprintf("two columns would be named '%s', one of them for '%s': rename the column '%s' of the data", twice[1], name, twice[1]))
+    }
+    columns[names(new)] <- new
+    columns
 }
 
 quoted <- function(names) sprintf("`%s`", names)

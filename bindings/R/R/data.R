@@ -1,8 +1,7 @@
 # What is handed over: columns that the formula names, as R has them.
 
 # A data frame of columns of the same length, whatever their names.
-frame_from <- function(columns) {
-    rows <- if (length(columns)) NROW(columns[[1]]) else 0L
+frame_from <- function(columns, rows = if (length(columns)) NROW(columns[[1]]) else 0L) {
     structure(columns, class = "data.frame", row.names = .set_row_names(rows))
 }
 
@@ -15,15 +14,15 @@ wanted <- function(formula, there, also) {
 
 # Variables that are not in the data are looked for where the formula was written, as everywhere in R. Where one is nowhere, all
 # columns go along, so that the library can say which may be meant.
-gather <- function(formula, data, also) {
+gather <- function(formula, data, rows, also) {
     names <- wanted(formula, names(data), also)
     out <- data[intersect(names, names(data))]
-    rows <- if (length(data)) NROW(data[[1]]) else NA
     for (name in setdiff(names, names(data))) {
         value <- get0(name, environment(formula), mode = "any")
-        fits <- is.atomic(value) && NROW(value) > 1 && (is.na(rows) || NROW(value) == rows)
-        if (fits) out[[name]] <- value
-        if (fits && is.na(rows)) rows <- NROW(value)
+        if (!is.atomic(value) || NROW(value) < 2) next
+        if (is.na(rows)) rows <- NROW(value)
+        if (NROW(value) != rows) differ(name, NROW(value), rows)
+        out[[name]] <- value
     }
     if (length(setdiff(names, names(out)))) out <- c(out, data[setdiff(names(data), names(out))])
     out
@@ -72,9 +71,8 @@ row_values <- function(expression, name, data, env) {
     value
 }
 
-of_rows <- function(value, columns, name) {
-    rows <- if (length(columns)) NROW(columns[[1]]) else length(value)
-    if (length(value) != rows) raise("SBPS_BAD_DATA", sprintf("variables are of different lengths: %s has %d values for %d rows", name, length(value), rows))
+of_rows <- function(value, rows, name) {
+    if (length(value) != rows) differ(name, length(value), rows)
     value
 }
 
@@ -84,7 +82,7 @@ which_rows <- function(subset, rows) {
     which[!is.na(which)]
 }
 
-take_rows <- function(columns, which) lapply(columns, function(x) if (is.matrix(x)) x[which, , drop = FALSE] else x[which])
+take_rows <- function(columns, which) lapply(columns, function(x) if (length(dim(x)) == 2) x[which, , drop = FALSE] else x[which])
 
 # ---- a data frame and what was made of it ----
 
@@ -118,12 +116,8 @@ code_columns <- function(columns, formula) {
     own <- intersect(bare_names(formula, names(columns)), names(columns))
     codings <- Map(coding_of, columns[own], own)
     codings <- if (all(vapply(codings, function(x) is.null(x) || x$usual, NA))) list() else Filter(Negate(is.null), codings)
-    for (name in names(codings)) columns <- c(columns, coded(codings[[name]], columns[[name]], name))
+    for (name in names(codings)) columns <- put_coded(columns, codings[[name]], name)
     list(columns = columns[!vapply(columns, is.matrix, NA)], codings = codings)
-}
-
-same_lengths <- function(columns) {
-    if (length(unique(vapply(columns, NROW, 1L))) > 1) raise("SBPS_BAD_DATA", "variables are of different lengths")
 }
 
 treat_missing <- function(frame, na.action) {
@@ -135,31 +129,58 @@ treat_missing <- function(frame, na.action) {
     frame
 }
 
-# The variables of a formula, with what R makes of calls, as columns of the same rows.
-variables_of <- function(formula, calls, data, said) {
-    made <- lapply(calls, function(x) eval(x, data, environment(formula)))
-    columns <- gather(name_calls(formula, calls), c(data[setdiff(names(data), names(made))], made), said$also)
-    same_lengths(columns)
-    for (name in names(said$own)) columns[[name]] <- of_rows(said$own[[name]], columns, sub(".", "", name, fixed = TRUE))
+# Names in a formula's calls that are neither columns nor as long as the rows, such as the number of knots: R computes these calls.
+outside_names <- function(formula, data, rows) {
+    names <- setdiff(all.vars(formula), c(names(data), ".", "T", "F"))
+    Filter(function(name) {
+        value <- get0(name, environment(formula), mode = "any")
+        is.atomic(value) && !is.null(value) && (NROW(value) == 1 || !is.na(rows) && NROW(value) != rows)
+    }, names)
+}
+
+# The variables of a formula, with the values of calls that R computes, as columns of the same rows.
+variables_of <- function(formula, values, data, rows, said) {
+    columns <- gather(formula, c(data[setdiff(names(data), names(values))], values), rows, said$also)
+    if (is.na(rows)) rows <- count_rows(columns)
+    if (!is.na(rows) && rows == 0) raise("SBPS_BAD_DATA", "data: the table has no rows")
+    check_lengths(columns, rows)
+    for (name in names(said$own)) columns[[name]] <- of_rows(said$own[[name]], rows, said$part[[name]])
     if (!is.null(said$subset)) columns <- take_rows(columns, which_rows(said$subset, NROW(columns[[1]])))
     set_contrasts(columns, said$contrasts)
 }
 
 # formula, data and what was said of rows -> rows that the library is given, the formula that it is given, and the recipe for new rows.
 frame_of <- function(formula, data, said) {
+    rows <- count_rows(data)
     data <- as.list(data)
+    env <- with_splines(environment(formula))
+    outside <- outside_names(formula, data, rows)
     for (known in list(known_functions, setdiff(known_functions, c("factor", "cut", "relevel")))) {
-        calls <- strange_calls(formula, known)
+        calls <- strange_calls(formula, known, outside)
         named <- name_calls(formula, calls)
-        coding <- code_columns(variables_of(formula, calls, data, said), named)
+        values <- lapply(calls, eval, data, env)
+        coding <- code_columns(variables_of(named, values, data, rows, said), named)
         if (!length(coding$codings)) break
     }
     groups <- grouping(named[[3]])
     columns <- Map(function(x, name) column(x, name, name %in% groups), coding$columns, names(coding$columns))
     made <- unlist(lapply(coding$codings, function(x) c(x$names, x$all)))
     there <- union(setdiff(names(columns), c(all.vars(named[[2]]), names(said$own), said$also, made)), names(coding$codings))
-    list(rows = treat_missing(frame_from(columns), said$na.action), text = spelled_formula(named, coding$codings, there),
-         recipe = list(calls = calls, codings = coding$codings, there = there))
+    recipe <- c(recipe_of(formula, calls, values, data, rows, env), list(codings = coding$codings, there = there))
+    list(rows = treat_missing(frame_from(columns), said$na.action), text = spelled_formula(named, coding$codings, there), recipe = recipe)
+}
+
+# weights and offset of new rows: an offset is needed, weights are not.
+said_of_new <- function(fit, data, rows, env) {
+    values <- list()
+    for (name in names(fit$said)) {
+        needed <- identical(unname(fit$options["offset"]), name)
+        value <- tryCatch(eval(fit$said[[name]], data, env), error = identity)
+        if (needed && inherits(value, "error")) raise("SBPS_BAD_DATA", paste("newdata: offset:", conditionMessage(value)))
+        if (needed && length(value) != rows) differ("offset", length(value), rows)
+        if (is.numeric(value) && length(value) == rows) values[[name]] <- value
+    }
+    values
 }
 
 # New rows by a fit's recipe.
@@ -171,18 +192,22 @@ new_rows <- function(fit, data) {
     }
     if (is.matrix(data)) data <- as.data.frame(data)
     if (!is.list(data)) raise("SBPS_BAD_ARG", "newdata: want a data frame, a matrix or the name of a file")
-    env <- environment(fit$formula)
-    columns <- as.list(data)
-    same_lengths(columns)
-    for (name in names(fit$recipe$calls)) columns[[name]] <- eval(fit$recipe$calls[[name]], as.list(data), env)
+    rows <- count_rows(data)
+    if (is.na(rows)) raise("SBPS_BAD_DATA", "newdata: there are no columns")
+    env <- with_splines(environment(fit$formula))
+    data <- as.list(data)
+    check_lengths(data, rows)
+    computed <- compute_new(fit$recipe, data, rows, env)
+    columns <- data
+    columns[names(computed)] <- computed
     for (name in intersect(names(fit$recipe$codings), names(columns))) {
-        columns <- c(columns, coded(fit$recipe$codings[[name]], columns[[name]], name))
+        new <- coded(fit$recipe$codings[[name]], columns[[name]], name)
+        columns[names(new)] <- new
     }
-    for (name in names(fit$said)) {
-        value <- tryCatch(eval(fit$said[[name]], as.list(data), env), error = function(e) NULL)
-        if (is.numeric(value) && length(value) == NROW(columns[[1]])) columns[[name]] <- value
-    }
-    frame_from(Filter(function(x) is.atomic(x) && is.null(dim(x)), columns))
+    said <- said_of_new(fit, data, rows, env)
+    columns[names(said)] <- said
+    columns <- Filter(function(x) is.atomic(x) && is.null(dim(x)), columns)
+    frame_from(if (length(columns)) columns else list("(rows)" = numeric(rows)), rows)
 }
 
 # A column of rows that are looked at one by one: the run knows what it is.

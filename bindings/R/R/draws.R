@@ -1,33 +1,39 @@
-# Draws and what is read off them. Parameters have the names of the command line, but for the intercept.
-plain_name <- function(names) sub("^intercept$", "(Intercept)", names)
-
-auxiliaries <- c(gaussian = 1, negbinomial = 1, Gamma = 1, Beta = 1, student = 2, zero_inflated_poisson = 1)
+# Draws and what is read off them. Parameters have the names of the command line, but for the intercept, and but for parameters whose
+# names a column has: these have a number behind theirs, sigma.1. What a parameter is does not depend on its name: parts_of.
 
 # What each parameter is: "fixed", "sd", "cor", "effect" or "auxiliary" such as sigma.
-parts_of <- function(fit) {
-    names <- rownames(fit$figures)
-    part <- rep("fixed", length(names))
-    if (has_groups(fit$formula)) {
-        part[grepl("^sd_.+__.+", names)] <- "sd"
-        part[grepl("^cor_.+__.+__.+", names)] <- "cor"
-        part[grepl("^r_.+\\[.*\\]$", names)] <- "effect"
-    }
-    count <- if (fit$word %in% names(auxiliaries)) auxiliaries[[fit$word]] else 0
-    if (fit$word == "cumulative") part[grepl("|", names, fixed = TRUE)] <- "auxiliary"
-    part[utils::tail(which(part == "fixed"), count)] <- "auxiliary"
+parts_of <- function(fit) fit$part
+
+# From the library's words for it. Of models that are functions, of which it knows no columns, all are fixed.
+part_words <- function(words, family) {
+    known <- c(intercept = "fixed", coefficient = "fixed", sd = "sd", cor = "cor", effect = "effect")
+    part <- unname(known[words])
+    part[is.na(part)] <- if (any(!is.na(part)) || family == "cumulative") "auxiliary" else "fixed"
     part
+}
+
+final_names <- function(names, words) {
+    own <- words == "intercept" | all(words == "")
+    names[own] <- sub("^intercept$", "(Intercept)", names[own])
+    make.unique(names)
+}
+
+# Draws of an auxiliary parameter by its name, whatever the columns are called; NULL: the model has none.
+auxiliary_draws <- function(fit, name) {
+    own <- which(parts_of(fit) == "auxiliary" & fit$called == name)
+    if (length(own)) as.vector(fit$draws[, , own[1]])
 }
 
 as.array.sbps <- function(x, ...) {
     out <- x$draws
-    dimnames(out) <- list(iteration = NULL, chain = NULL, variable = plain_name(dimnames(out)[[3]]))
+    dimnames(out) <- list(iteration = NULL, chain = NULL, variable = dimnames(out)[[3]])
     out
 }
 
 # All chains one behind another.
 as.matrix.sbps <- function(x, pars = NULL, regex_pars = NULL, ...) {
     draws <- x$draws
-    out <- matrix(draws, ncol = dim(draws)[3], dimnames = list(NULL, plain_name(dimnames(draws)[[3]])))
+    out <- matrix(draws, ncol = dim(draws)[3], dimnames = list(NULL, dimnames(draws)[[3]]))
     out[, chosen(colnames(out), pars, regex_pars), drop = FALSE]
 }
 

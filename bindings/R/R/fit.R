@@ -58,7 +58,7 @@ check_formula <- function(formula) {
 # Can a matrix be handed over as it lies?
 lies_ready <- function(formula, data, said) {
     is.double(data) && !is.null(colnames(data)) && !anyNA(data) && !length(said$own) && is.null(said$subset) &&
-        all(setdiff(c(all.vars(formula), said$also), ".") %in% colnames(data)) && !length(strange_calls(formula))
+        all(setdiff(c(all.vars(formula), said$also), c(".", "T", "F")) %in% colnames(data)) && !length(strange_calls(formula))
 }
 
 # The rows as the routine takes them: a name, a matrix or columns; with the formula's text and what is done to new rows.
@@ -100,15 +100,22 @@ command_of <- function(call) {
     paste(deparse(call), collapse = " ")
 }
 
+column_names <- function(data) if (is.matrix(data) || inherits(data, "sparseMatrix")) colnames(data) else names(data)
+
+# Names that no other column has, as near as can be to these.
+unused_names <- function(names, taken) utils::tail(make.unique(c(unique(as.character(taken)), names)), length(names))
+
 # What was said of rows beside formula and data: columns of their own, names of columns, which rows.
-said_of_rows <- function(expressions, more, data, contrasts, na.action, env) {
+said_of_rows <- function(expressions, more, data, contrasts, na.action, formula) {
+    env <- environment(formula)
     values <- Map(function(x, name) row_values(x, name, data, env), expressions, names(expressions))
     values <- Filter(Negate(is.null), values)
     text <- vapply(values, is.character, NA) & names(values) != "subset"
     own <- values[!text & names(values) != "subset"]
-    if (length(own)) names(own) <- paste0(".", names(own))
-    names <- c(values[text], stats::setNames(as.list(names(own)), sub(".", "", names(own), fixed = TRUE)))
-    list(own = own, names = names, also = unlist(c(values[text], more["trials"])), subset = values$subset, contrasts = contrasts, na.action = na.action)
+    part <- names(own)
+    names(own) <- unused_names(sprintf("(%s)", part), c(column_names(data), all.vars(formula)))
+    names <- c(values[text], stats::setNames(as.list(names(own)), part))
+    list(own = own, part = stats::setNames(part, names(own)), names = names, also = unlist(c(values[text], more["trials"])), subset = values$subset, contrasts = contrasts, na.action = na.action)
 }
 
 sbps <- function(formula, data = list(), family = gaussian(), prior = NULL, prior_intercept = NULL, seed = 1, ess = NULL,
@@ -123,9 +130,9 @@ sbps <- function(formula, data = list(), family = gaussian(), prior = NULL, prio
     if (is.null(na.action)) na.action <- "na.omit"
     if (is_file(data) && is.null(more$missing) && !identical(match.fun(na.action), stats::na.fail)) more$missing <- "drop"
     expressions <- list(weights = substitute(weights), offset = substitute(offset), subset = substitute(subset))
-    said <- said_of_rows(expressions, more, data, contrasts, na.action, environment(formula))
+    said <- said_of_rows(expressions, more, data, contrasts, na.action, formula)
     made <- c(list(call = call, formula = formula, family = family), handed(formula, data, said))
-    made$said <- stats::setNames(expressions[sub(".", "", names(said$own), fixed = TRUE)], names(said$own))
+    made$said <- stats::setNames(expressions[said$part], names(said$own))
     made$word <- family_word(family, formula, made$rows)
     fit <- sampled(made, c(list(prior = prior, prior_intercept = prior_intercept, seed = seed, ess = ess), said$names, more), ranef, progress)
     warn_of(fit)
@@ -138,10 +145,11 @@ sampled <- function(made, given, ranef, progress) {
     own <- if (inherits(made$family, "sbps_model")) made$family
     given <- c(list(formula = made$text, family = if (is.null(own)) made$word), if (!is.null(own)) list(threads = 1), given)
     if (has_groups(made$formula) && isTRUE(ranef) && is.null(given$ranef)) given$ranef <- "all"
+    kept <- output_of(given, rows)
     given <- options_of(priors_given(given, made))
     path <- tempfile("sbps", fileext = ".nc")
     on.exit(unlink(path))
-    told <- answer(.Call(r_sample, rows, colnames(rows), given, command_of(made$call), path, isTRUE(progress), model_handed(own)))
+    told <- answer(.Call(r_sample, rows, colnames(rows), given, command_of(made$call), c(path, kept), isTRUE(progress), model_handed(own)))
     made$data <- rows
     fit_of(path, told, c(made[setdiff(names(made), c("rows", "text"))], list(options = given)))
 }
@@ -152,10 +160,13 @@ recipe_names <- function(recipe) c(names(recipe$calls), unlist(lapply(recipe$cod
 fit_of <- function(path, told, made) {
     draws <- answer(.Call(r_draws, path))
     figures <- answer(.Call(r_parameters, path))
-    for (name in recipe_names(made$recipe)) rownames(figures) <- gsub(quoted(name), name, rownames(figures), fixed = TRUE)
+    words <- attr(figures, "part")
+    attr(figures, "part") <- NULL
+    called <- stripped(rownames(figures), made$recipe)
+    rownames(figures) <- final_names(called, words)
     dimnames(draws) <- list(NULL, NULL, rownames(figures))
     bytes <- readBin(path, "raw", file.size(path))
-    structure(c(made, told, list(draws = draws, figures = figures, run = bytes)), class = "sbps")
+    structure(c(made, told, list(draws = draws, figures = figures, called = called, part = part_words(words, made$word), run = bytes)), class = "sbps")
 }
 
 # The command line's warnings, as R's.

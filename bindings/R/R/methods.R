@@ -1,6 +1,7 @@
 # What people know from rstanarm, lme4 and broom.
 sigma.sbps <- function(object, ...) {
-    if ("sigma" %in% rownames(object$figures)) object$figures[["sigma", "q50"]] else 1
+    sigma <- auxiliary_draws(object, "sigma")
+    if (is.null(sigma)) 1 else median(sigma)
 }
 
 ngrps.sbps <- function(object, ...) {
@@ -28,7 +29,6 @@ chosen <- function(names, pars, regex_pars) {
 summary.sbps <- function(object, pars = NULL, regex_pars = NULL, probs = NULL, ..., digits = 3) {
     no_more(...)
     figures <- object$figures
-    rownames(figures) <- plain_name(rownames(figures))
     own <- chosen(rownames(figures), pars, regex_pars)
     asked <- !is.null(pars) || !is.null(regex_pars) || !is.null(probs)
     figures <- figures[own, , drop = FALSE]
@@ -64,7 +64,7 @@ tidy.sbps <- function(x, effects = "fixed", conf.int = FALSE, conf.level = 0.9, 
     own <- parts_of(x) %in% unlist(parts[effects])
     out <- tidy_rows(as.matrix(x)[, own, drop = FALSE], conf.int, conf.level)
     if (!identical(effects, "ran_vals")) return(out)
-    about <- effects_table(out$term)
+    about <- effects_table(x)
     cbind(group = about$group, level = about$level, term = about$column, out[-1])
 }
 
@@ -87,9 +87,9 @@ plot.sbps <- function(x, plotfun = "intervals", pars = NULL, regex_pars = NULL, 
     values <- as.array(x)
     own <- if (is.null(pars) && is.null(regex_pars)) dimnames(values)[[3]][parts_of(x) != "effect"] else chosen(dimnames(values)[[3]], pars, regex_pars)
     values <- values[, , own, drop = FALSE]
-    if (plotfun %in% c("rhat", "rhat_hist", "mcmc_rhat", "mcmc_rhat_hist")) values <- stats::setNames(x$figures[match(own, plain_name(rownames(x$figures))), "rhat"], own)
+    if (plotfun %in% c("rhat", "rhat_hist", "mcmc_rhat", "mcmc_rhat_hist")) values <- stats::setNames(x$figures[match(own, rownames(x$figures)), "rhat"], own)
     if (plotfun %in% c("neff", "neff_hist", "mcmc_neff", "mcmc_neff_hist")) {
-        values <- stats::setNames(x$figures[match(own, plain_name(rownames(x$figures))), "ess_bulk"] / nsamples.sbps(x), own)
+        values <- stats::setNames(x$figures[match(own, rownames(x$figures)), "ess_bulk"] / nsamples.sbps(x), own)
     }
     draw(values, ...)
 }

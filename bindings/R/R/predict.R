@@ -9,19 +9,31 @@ predictions <- function(fit, newdata, kind, new_levels, draws, most = NULL, seed
     on.exit(unlink(to))
     numbers <- as.double(c(draws, if (is.null(most)) 0 else whole(most, "draws", 1), if (is.null(seed)) 1 else whole(seed, "seed"), 0))
     answer(with_rows(fit, newdata, function(run, rows) .Call(r_predict, run, rows, c(kind, new_levels), numbers, to)))
-    read.csv(to, colClasses = c(class = "character"))
+    suppressWarnings(read.csv(to, colClasses = c(class = "character"))) # of numbers there is no column class
 }
 
-row_summaries <- function(fit, newdata, kind, new_levels) suppressWarnings(predictions(fit, newdata, kind, new_levels, FALSE))
+row_summaries <- function(fit, newdata, kind, new_levels) {
+    if (is_empty(newdata)) return(data.frame(mean = numeric(), sd = numeric()))
+    predictions(fit, newdata, kind, new_levels, FALSE)
+}
+
+is_empty <- function(data) length(dim(data)) == 2 && nrow(data) == 0
 
 # Draws x rows; of models of classes draws x rows x classes.
 row_draws <- function(fit, newdata, kind, new_levels, most, seed) {
-    told <- suppressWarnings(predictions(fit, newdata, kind, new_levels, TRUE, most, seed))
+    if (is_empty(newdata)) return(matrix(numeric(), length(drawn_at(fit, most)), 0))
+    told <- predictions(fit, newdata, kind, new_levels, TRUE, most, seed)
     values <- unname(t(as.matrix(told[, startsWith(names(told), "draw"), drop = FALSE])))
     if (is.null(told$class)) return(values)
     classes <- unique(told$class)
     by_class <- lapply(classes, function(class) values[, told$class == class, drop = FALSE])
     array(unlist(by_class), c(dim(by_class[[1]]), length(classes)), list(NULL, NULL, classes))
+}
+
+# Evenly spaced draws, so many of them; NULL: all.
+drawn_at <- function(fit, most) {
+    all <- nsamples.sbps(fit)
+    if (is.null(most)) seq_len(all) else unique(round(seq(1, all, length.out = min(whole(most, "draws", 1), all))))
 }
 
 levels_word <- function(allow) if (isTRUE(allow)) "prior" else "error"
@@ -35,14 +47,11 @@ without_groups <- function(re.form) {
 
 # ---- linear predictors of fixed effects alone, by R's own design ----
 
-contrasts_of <- function(codings) {
-    factors <- Filter(function(x) x$kind == "factor", codings)
-    if (length(factors)) Map(function(x, name) structure(x$matrix, dimnames = list(x$levels, substring(x$names, nchar(name) + 1))), factors, names(factors))
-}
-
-# R's design of fixed effects for `rows`, by what is known of the fit's `own`, and the offset that the formula has.
+# R's design of fixed effects for `rows`, by what is known of the fit's `own`, and the offset that the formula has. It is made of the
+# formula that the library was given, in which columns that R coded stand by themselves.
 design_of <- function(fit, own, rows) {
-    formula <- fixed_part(name_calls(fit$formula, fit$recipe$calls))
+    text <- if (is.null(fit$text)) fit$options[["formula"]] else fit$text
+    formula <- fixed_part(stats::as.formula(text, with_splines(environment(fit$formula))))
     own <- as.data.frame(own, optional = TRUE)
     seen <- if (is.null(fit$recipe$there)) own else own[intersect(names(own), c(fit$recipe$there, all.vars(formula[[2]])))]
     terms <- stats::delete.response(stats::terms(formula, data = seen))
@@ -50,19 +59,26 @@ design_of <- function(fit, own, rows) {
     terms <- attr(frame, "terms")
     levels <- stats::.getXlevels(terms, frame)
     frame <- suppressWarnings(stats::model.frame(terms, as.data.frame(rows, optional = TRUE), xlev = levels, na.action = stats::na.pass))
-    x <- stats::model.matrix(terms, frame, contrasts.arg = contrasts_of(fit$recipe$codings))
-    for (name in recipe_names(fit$recipe)) colnames(x) <- gsub(quoted(name), name, colnames(x), fixed = TRUE)
+    x <- stats::model.matrix(terms, frame, contrasts.arg = if (length(levels)) lapply(levels, function(x) "contr.treatment"))
     list(x = x, offset = stats::model.offset(frame))
+}
+
+stripped <- function(names, recipe) {
+    for (name in recipe_names(recipe)) names <- gsub(quoted(name), name, names, fixed = TRUE)
+    names
 }
 
 fixed_linpred <- function(fit, newdata, draws) {
     if (is.character(fit$data) || is.character(newdata)) raise("SBPS_BAD_ARG", "re.form: want rows in memory")
     rows <- if (is.null(newdata)) fit$data else new_rows(fit, newdata)
     design <- design_of(fit, fit$data, rows)
+    colnames(design$x) <- stripped(colnames(design$x), fit$recipe)
     values <- fixed_draws(fit)
-    if (!is.null(draws)) values <- values[unique(round(seq(1, nrow(values), length.out = min(whole(draws, "draws", 1), nrow(values))))), , drop = FALSE]
+    values <- values[drawn_at(fit, draws), , drop = FALSE]
     if (!setequal(colnames(values), colnames(design$x))) raise("SBPS_BAD_ARG", "re.form: R makes another design of this formula, which is not there")
-    offset <- c(design$offset, if (is.data.frame(rows)) rows[[".offset"]])
+    offset <- design$offset
+    named <- unname(fit$options["offset"])
+    if (!is.na(named)) offset <- (if (is.null(offset)) 0 else offset) + as.data.frame(rows, optional = TRUE)[[named]]
     eta <- unname(values %*% t(design$x[, colnames(values), drop = FALSE]))
     if (is.null(offset)) eta else sweep(eta, 2, offset, "+")
 }
@@ -188,7 +204,7 @@ predictive_error.sbps <- function(object, newdata = NULL, draws = NULL, seed = N
 bayes_R2.sbps <- function(object, re.form = NULL, ...) {
     no_more(...)
     mean <- posterior_epred.sbps(object, re.form = re.form)
-    left <- if (object$word == "gaussian") as.matrix(object)[, "sigma"]^2 else if (object$word %in% c("bernoulli", "binomial", "binomial(probit)")) {
+    left <- if (object$word == "gaussian") auxiliary_draws(object, "sigma")^2 else if (object$word %in% c("bernoulli", "binomial", "binomial(probit)")) {
         trials <- rep_len(trials_of(object, rows_of(object, NULL)), ncol(mean))
         mean <- sweep(mean, 2, trials, "*")
         rowMeans(mean * (1 - sweep(mean, 2, trials, "/")))

@@ -42,7 +42,7 @@ format.sbps_prior <- function(x, ...) prior_texts(x, "prior")
 # The columns of fixed effects as R has them, without the intercept.
 fixed_design <- function(made) {
     out <- design_of(made, made$rows, made$rows)$x
-    out[, colnames(out) != "(Intercept)", drop = FALSE]
+    out[, attr(out, "assign") != 0, drop = FALSE]
 }
 
 spread_of <- function(x) {
@@ -58,13 +58,17 @@ coefficient_prior <- function(prior, made) {
     default <- isTRUE(prior$autoscale) && identical(prior$dist, "normal") && all(prior$location == 0) && (is.null(prior$scale) || all(prior$scale == 2.5))
     if (default) return(NULL)
     if (!prior$dist %in% prior_kinds) prior_texts(prior, "prior")
-    numbers <- max(length(prior$location), length(prior$scale), length(prior$df))
+    lengths <- c(length(prior$location), length(prior$scale), length(prior$df))
+    numbers <- max(lengths)
     if (numbers == 1 && !isTRUE(prior$autoscale)) return(prior_texts(prior, "prior"))
     if (is.character(made$rows)) raise("SBPS_BAD_ARG", "prior: of a file's columns want one for all, or a text with their names")
     design <- fixed_design(made)
-    if (!numbers %in% c(1L, ncol(design))) {
-        raise("SBPS_BAD_ARG", sprintf("prior: %d numbers for %d coefficients (%s)", numbers, ncol(design), paste(colnames(design), collapse = ", ")))
+    wrong <- lengths[!lengths %in% c(0L, 1L, ncol(design))]
+    if (length(wrong)) {
+        called <- paste(stripped(colnames(design), made$recipe), collapse = ", ")
+        raise("SBPS_BAD_ARG", sprintf("prior: %d numbers for %d coefficients (%s)", wrong[1], ncol(design), called))
     }
+    if (ncol(design) == 0) return(NULL)
     if (isTRUE(prior$autoscale)) {
         scale <- if (is.null(prior$scale)) 2.5 else prior$scale
         prior$scale <- scale * response_unit(made) / apply(design, 2, spread_of)

@@ -22,6 +22,18 @@ static const char *const *texts_of(SEXP texts)
     return out;
 }
 
+/* A column as long as the rows, of a type that is borrowed as it lies. */
+static void check_column(SEXP values, size_t rows, const char *name)
+{
+    int type = TYPEOF(values);
+    if (type != REALSXP && type != INTSXP && type != STRSXP)
+        Rf_error("column '%s' is of type %s: want numbers, a factor or texts", name,
+                 Rf_type2char((SEXPTYPE)type));
+    if ((size_t)Rf_xlength(values) != rows)
+        Rf_error("variable lengths differ: '%s' has %.0f values for %.0f rows", name,
+                 (double)Rf_xlength(values), (double)rows);
+}
+
 static sbps_column column_of(SEXP values, const char *name)
 {
     sbps_column c = {.struct_size = sizeof c, .name = name};
@@ -64,23 +76,46 @@ static SEXP slot_of(SEXP object, const char *name)
 static sbps_sparse sparse_of(SEXP matrix)
 {
     SEXP names = VECTOR_ELT(slot_of(matrix, "Dimnames"), 1);
-    size_t count = (size_t)Rf_xlength(names);
+    SEXP start = slot_of(matrix, "p"), index = slot_of(matrix, "i");
+    size_t count = (size_t)INTEGER(slot_of(matrix, "Dim"))[1];
+    want_vector(names, STRSXP, count, "names of the sparse matrix");
+    want_vector(start, INTSXP, count + 1, "starts of columns");
+    want_vector(index, INTSXP, (size_t)INTEGER(start)[count], "rows of entries");
+    want_vector(slot_of(matrix, "x"), REALSXP, (size_t)INTEGER(start)[count], "entries");
     const char **name = (const char **)R_alloc(count + 1, sizeof *name);
     for (size_t k = 0; k < count; k++) name[k] = utf8(STRING_ELT(names, (R_xlen_t)k));
     return (sbps_sparse){.struct_size = sizeof(sbps_sparse),
                          .columns = count,
                          .names = name,
                          .by_columns = true,
-                         .start = INTEGER(slot_of(matrix, "p")),
-                         .index = INTEGER(slot_of(matrix, "i")),
+                         .start = INTEGER(start),
+                         .index = INTEGER(index),
                          .values = REAL(slot_of(matrix, "x"))};
+}
+
+/* Columns of a list, by their names. */
+static column_set list_of(SEXP data, SEXP names, size_t rows)
+{
+    column_set out = {.rows = rows, .count = (size_t)Rf_xlength(data)};
+    want_vector(data, VECSXP, 0, "columns");
+    if (out.count > 0) want_vector(names, STRSXP, out.count, "names of columns");
+    out.column = (sbps_column *)R_alloc(out.count + 1, sizeof *out.column);
+    for (size_t k = 0; k < out.count; k++) {
+        SEXP values = VECTOR_ELT(data, (R_xlen_t)k);
+        const char *name = utf8(STRING_ELT(names, (R_xlen_t)k));
+        check_column(values, rows, name);
+        out.column[k] = column_of(values, name);
+    }
+    return out;
 }
 
 static column_set entries_of(SEXP data)
 {
+    want_vector(data, VECSXP, 2, "a sparse matrix and columns");
     SEXP matrix = VECTOR_ELT(data, 0), beside = VECTOR_ELT(data, 1);
-    column_set out = columns_of(beside, Rf_getAttrib(beside, R_NamesSymbol));
-    out.rows = (size_t)INTEGER(slot_of(matrix, "Dim"))[0];
+    want_vector(slot_of(matrix, "Dim"), INTSXP, 2, "size of the sparse matrix");
+    size_t rows = (size_t)INTEGER(slot_of(matrix, "Dim"))[0];
+    column_set out = list_of(beside, Rf_getAttrib(beside, R_NamesSymbol), rows);
     out.has_sparse = true;
     out.sparse = sparse_of(matrix);
     return out;
@@ -89,17 +124,15 @@ static column_set entries_of(SEXP data)
 column_set columns_of(SEXP data, SEXP names)
 {
     if (Rf_inherits(data, "sbps_entries")) return entries_of(data);
-    column_set out = {.count = (size_t)Rf_xlength(names)};
-    out.column = (sbps_column *)R_alloc(out.count + 1, sizeof *out.column);
-    if (Rf_isMatrix(data)) {
-        out.rows = (size_t)Rf_nrows(data);
-        put_matrix(data, names, &out);
-        return out;
+    if (!Rf_isMatrix(data)) {
+        bool some = TYPEOF(data) == VECSXP && Rf_xlength(data) > 0;
+        return list_of(data, names, some ? (size_t)Rf_xlength(VECTOR_ELT(data, 0)) : 0);
     }
-    out.rows = out.count ? (size_t)Rf_xlength(VECTOR_ELT(data, 0)) : 0;
-    for (size_t k = 0; k < out.count; k++)
-        out.column[k] =
-            column_of(VECTOR_ELT(data, (R_xlen_t)k), utf8(STRING_ELT(names, (R_xlen_t)k)));
+    column_set out = {.rows = (size_t)Rf_nrows(data), .count = (size_t)Rf_ncols(data)};
+    want_vector(data, REALSXP, 0, "a matrix");
+    want_vector(names, STRSXP, out.count, "names of columns");
+    out.column = (sbps_column *)R_alloc(out.count + 1, sizeof *out.column);
+    put_matrix(data, names, &out);
     return out;
 }
 

@@ -32,14 +32,24 @@ static SEXP call_of(const talk *t)
     return call;
 }
 
+static bool is_answer(const sbps_batch *b, SEXP answer)
+{
+    if (TYPEOF(answer) != VECSXP || Rf_xlength(answer) != 2) return false;
+    SEXP loglik = VECTOR_ELT(answer, 0), gradient = VECTOR_ELT(answer, 1);
+    return TYPEOF(loglik) == REALSXP && TYPEOF(gradient) == REALSXP &&
+           (size_t)Rf_xlength(loglik) == b->n && (size_t)Rf_xlength(gradient) == b->n * b->dim;
+}
+
 /* An answer is a list of log densities and of gradients, row after row; a text where the function failed; NULL where an
- * interrupt came. The R side has looked at lengths and types. */
+ * interrupt came. */
 static void take_answer(talk *t, SEXP answer)
 {
     const sbps_batch *b = t->batch;
     t->interrupted = Rf_isNull(answer);
     if (Rf_isString(answer)) {
         snprintf(t->text, sizeof t->text, "%s", utf8(STRING_ELT(answer, 0)));
+    } else if (!t->interrupted && !is_answer(b, answer)) {
+        snprintf(t->text, sizeof t->text, "the answer has other lengths than the rows");
     } else if (!t->interrupted) {
         if (b->loglik) memcpy(b->loglik, REAL(VECTOR_ELT(answer, 0)), b->n * sizeof(double));
         if (b->gradient)
@@ -78,24 +88,29 @@ static bool rows_of(void *self, const sbps_batch *batch)
     return false;
 }
 
-static const double *numbers_of(SEXP numbers)
+static const double *numbers_of(SEXP numbers, size_t dim, const char *name)
 {
-    return Rf_isReal(numbers) ? REAL(numbers) : NULL;
+    if (!Rf_isReal(numbers)) return NULL;
+    want_vector(numbers, REALSXP, dim, name);
+    return REAL(numbers);
 }
 
 void read_model(SEXP model, own_model *out)
 {
+    want_vector(model, VECSXP, 6, "model");
     SEXP names = VECTOR_ELT(model, 2);
     size_t dim = (size_t)Rf_asReal(VECTOR_ELT(model, 5));
     out->guarded = VECTOR_ELT(model, 0);
-    out->call = (sbps_model_function){.struct_size = sizeof out->call,
-                                      .name = only_text(VECTOR_ELT(model, 1)),
-                                      .data = out,
-                                      .rows = rows_of,
-                                      .dim = dim,
-                                      .start = numbers_of(VECTOR_ELT(model, 3)),
-                                      .prior_sd = numbers_of(VECTOR_ELT(model, 4))};
+    out->call =
+        (sbps_model_function){.struct_size = sizeof out->call,
+                              .name = only_text(VECTOR_ELT(model, 1)),
+                              .data = out,
+                              .rows = rows_of,
+                              .dim = dim,
+                              .start = numbers_of(VECTOR_ELT(model, 3), dim, "start"),
+                              .prior_sd = numbers_of(VECTOR_ELT(model, 4), dim, "prior_sd")};
     if (!Rf_isString(names)) return;
+    want_vector(names, STRSXP, dim, "names");
     const char **texts = (const char **)R_alloc(dim + 1, sizeof *texts);
     for (size_t k = 0; k < dim; k++) texts[k] = utf8(STRING_ELT(names, (R_xlen_t)k));
     out->call.names = texts;

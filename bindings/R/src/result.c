@@ -141,7 +141,9 @@ SEXP r_text(SEXP run, SEXP what, SEXP data, SEXP how)
     sbps_error err = {0};
     sbps_result *r = NULL;
     char *text = NULL;
-    asker *ask = find_asker(only_text(what));
+    want_vector(what, STRSXP, 1, "what");
+    want_vector(how, REALSXP, 2, "how");
+    asker *ask = find_asker(utf8(STRING_ELT(what, 0)));
     row_set rows;
     rows_given(data, &rows);
     question q = {.run = only_text(run), .data = rows.name};
@@ -168,6 +170,8 @@ SEXP r_predict(SEXP run, SEXP data, SEXP words, SEXP numbers, SEXP output)
     sbps_error err = {0};
     sbps_result *r = NULL;
     sbps_predicted told = {.struct_size = sizeof told};
+    want_vector(words, STRSXP, 2, "words");
+    want_vector(numbers, REALSXP, 4, "numbers");
     const double *number = REAL(numbers);
     const char *from = only_text(run);
     row_set rows;

@@ -42,6 +42,7 @@ static settings settings_of(SEXP options)
 {
     SEXP names = Rf_getAttrib(options, R_NamesSymbol);
     settings s = {.count = (size_t)Rf_xlength(options)};
+    want_vector(names, STRSXP, s.count, "names of options");
     s.name = (const char **)R_alloc(s.count + 1, sizeof *s.name);
     s.value = (const char **)R_alloc(s.count + 1, sizeof *s.value);
     for (size_t k = 0; k < s.count; k++) {
@@ -187,13 +188,25 @@ static sbps_status fly_all(task *t, sbps_error *err)
 
 /* ---- what is kept ---- */
 
-static sbps_status keep(task *t, const char *command, const char *output, sbps_error *err)
+/* A file that cannot be written for the user is a warning: the fit has the draws. */
+static void keep_for_user(task *t, const char *path)
+{
+    sbps_error why;
+    if (!path || sbps_result_write(t->result, path, &why) == SBPS_OK) return;
+    if (t->news == NEWS_MOST) t->news--;
+    t->warning[t->news++] = why;
+}
+
+static sbps_status keep(task *t, const char *command, const char *output, const char *kept,
+                        sbps_error *err)
 {
     sbps_status status = sbps_result_from_run(t->run, &t->result, err);
     if (status != SBPS_OK) return status;
     if (sbps_result_draws(t->result) == 0) return SBPS_BAD_DATA; /* an interrupt came first */
     status = sbps_result_set_command(t->result, command, err);
-    return status == SBPS_OK ? sbps_result_write(t->result, output, err) : status;
+    if (status == SBPS_OK) status = sbps_result_write(t->result, output, err);
+    if (status == SBPS_OK) keep_for_user(t, kept);
+    return status;
 }
 
 static SEXP warnings_of(const task *t)
@@ -233,6 +246,7 @@ typedef struct {
     column_set columns;
     settings set;
     const char *command, *output;
+    const char *kept; /* the file that the user wants the run in; NULL: none */
     own_model *model; /* NULL: one of the library's */
 } request;
 
@@ -277,15 +291,18 @@ static sbps_status sample(task *t, const request *r, char **described, sbps_erro
     if (status != SBPS_OK) return status;
     if (t->tells) REprintf("%s", *described);
     status = fly_all(t, err);
-    return status == SBPS_OK ? keep(t, r->command, r->output, err) : status;
+    return status == SBPS_OK ? keep(t, r->command, r->output, r->kept, err) : status;
 }
 
-/* data: the name of a file, a list of columns or a matrix; output: the .nc that the draws go to; model: NULL, or a function of R. */
+/* data: the name of a file, a list of columns or a matrix; output: the .nc that the draws go to, and the file that the user
+ * wants them in as well, if any; model: NULL, or a function of R. */
 SEXP r_sample(SEXP data, SEXP names, SEXP options, SEXP command, SEXP output, SEXP progress,
               SEXP model)
 {
     sbps_error err = {0};
     char *described = NULL;
+    want_vector(output, STRSXP, 1, "output");
+    want_vector(options, STRSXP, 0, "options");
     task t = {.tells = Rf_asLogical(progress) == TRUE,
               .state.struct_size = sizeof t.state,
               .alone = !Rf_isNull(model)};
@@ -293,7 +310,8 @@ SEXP r_sample(SEXP data, SEXP names, SEXP options, SEXP command, SEXP output, SE
     request r = {.path = only_text(data),
                  .set = settings_of(options),
                  .command = only_text(command),
-                 .output = only_text(output)};
+                 .output = utf8(STRING_ELT(output, 0)),
+                 .kept = Rf_xlength(output) > 1 ? utf8(STRING_ELT(output, 1)) : NULL};
     if (!r.path) r.columns = columns_of(data, names);
     if (t.alone) {
         read_model(model, &own);

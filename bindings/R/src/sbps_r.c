@@ -34,6 +34,14 @@ const char *only_text(SEXP texts)
     return Rf_isString(texts) && Rf_length(texts) == 1 ? utf8(STRING_ELT(texts, 0)) : NULL;
 }
 
+void want_vector(SEXP x, SEXPTYPE type, size_t length, const char *name)
+{
+    if (TYPEOF(x) == type && (size_t)Rf_xlength(x) >= length) return;
+    Rf_error("%s: want a vector of type %s and %.0f values, got type %s and %.0f values", name,
+             Rf_type2char(type), (double)length, Rf_type2char(TYPEOF(x)),
+             Rf_isVector(x) ? (double)Rf_xlength(x) : 0.0);
+}
+
 SEXP text_of(const char *text)
 {
     return Rf_ScalarString(Rf_mkCharCE(text, CE_UTF8));
@@ -70,7 +78,8 @@ bool interrupt_is_pending(void)
 
 static const R_CallMethodDef routines[] = {
     ROUTINE(r_sample, 7), ROUTINE(r_draws, 1),   ROUTINE(r_parameters, 1),
-    ROUTINE(r_text, 4),   ROUTINE(r_predict, 5), {NULL, NULL, 0},
+    ROUTINE(r_text, 4),   ROUTINE(r_predict, 5), ROUTINE(r_output_state, 3),
+    {NULL, NULL, 0},
 };
 
 void R_init_sbps(DllInfo *library);

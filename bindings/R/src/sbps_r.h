@@ -17,6 +17,9 @@ const char *utf8(SEXP text);
 const char *only_text(SEXP texts);
 SEXP text_of(const char *text);
 bool interrupt_is_pending(void);
+/* An error of R unless it is a vector of this type and of this length or more. To be called before there is anything to
+ * release. */
+void want_vector(SEXP x, SEXPTYPE type, size_t length, const char *name);
 
 /* ---- columns.c ---- */
 
@@ -28,6 +31,7 @@ typedef struct {
     sbps_sparse sparse;
 } column_set;
 
+/* Every vector is looked at before it is borrowed: an error of R where one is of another length or type than it must be. */
 column_set columns_of(SEXP data, SEXP names);
 
 /* Rows that are looked at one by one: the name of a file, columns, or nothing. */
@@ -60,6 +64,7 @@ SEXP r_sample(SEXP data, SEXP names, SEXP options, SEXP command, SEXP output, SE
 SEXP r_draws(SEXP run);
 SEXP r_parameters(SEXP run);
 SEXP r_text(SEXP run, SEXP what, SEXP data, SEXP how);
+SEXP r_output_state(SEXP path, SEXP data, SEXP others);
 SEXP r_predict(SEXP run, SEXP data, SEXP words, SEXP numbers, SEXP output);
 
 #endif
