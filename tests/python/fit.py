@@ -381,6 +381,11 @@ class Told(Case):
         made = self.fit.to_inferencedata()
         self.assertEqual(list(made), self.fit.names)
         self.assertEqual(made["x"].tobytes(), self.fit.draws[:, :, 1].tobytes())
+        x = numpy.linspace(-1, 1, 60)
+        named = sbps.fit("y ~ sigma", {"y": 2 * x + numpy.sin(50 * x), "sigma": x}, family="gaussian", ess=20)
+        made = named.to_inferencedata()
+        self.assertEqual(list(made), ["intercept", "sigma", "sigma.1"])
+        self.assertEqual(made["sigma.1"].tobytes(), named.draws[:, :, 2].tobytes())
 
     def test_run_file_keeps_the_call(self):
         page = self.path("page.html")

@@ -133,7 +133,8 @@ TEST(columns_are_told_apart)
         for (size_t k = 0; k < count; k++)
             CHECK((d = column_at(k))->offset != c->offset && strcmp(d->name, c->name));
     }
-    CHECK(count * sizeof(double) == offsetof(sbps_parameter, part) - offsetof(sbps_parameter, mean));
+    CHECK(count * sizeof(double) ==
+          offsetof(sbps_parameter, part) - offsetof(sbps_parameter, mean));
 }
 
 TEST(json_starts_with_the_promised_keys_in_order)

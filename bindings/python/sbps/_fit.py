@@ -26,6 +26,18 @@ RHAT_CONVERGED = 1.01  # Vehtari et al. (2021)
 Path = Union[str, bytes, "os.PathLike[Any]"]
 
 
+def distinct(names: Sequence[str]) -> Iterator[str]:
+    """The names, with a number behind those that an earlier one has."""
+    given, used = set(names), set()
+    for name in names:
+        number, unused = 0, name
+        while unused in used or (number and unused in given):
+            number += 1
+            unused = f"{name}.{number}"
+        used.add(unused)
+        yield unused
+
+
 class Fit:
     """Draws from a posterior. Made by `sbps.fit` and `sbps.read`.
 
@@ -124,11 +136,11 @@ class Fit:
                               coords={"chain": range(chains), "draw": range(draws), "coef": self.names})
 
     def to_inferencedata(self) -> Any:
-        """The draws as ArviZ' `InferenceData` with the group `posterior`, each parameter a variable of its name. Needs
-        ArviZ."""
+        """The draws as ArviZ' `InferenceData` with the group `posterior`, each parameter a variable of its name. A
+        parameter with the name of a column, such as sigma, gets a number: sigma.1. Needs ArviZ."""
         import arviz
 
-        return arviz.from_dict(posterior={name: self.draws[:, :, j] for j, name in enumerate(self.names)})
+        return arviz.from_dict(posterior={name: self.draws[:, :, j] for j, name in enumerate(distinct(self.names))})
 
     def predict(self, new: Any, kind: str = "mean", draws: bool = False, *, names: Optional[Sequence[str]] = None,
                 new_levels: str = "error", max_draws: int = DRAWS_PREDICTED, seed: int = 1, threads: int = 0) -> Any:
