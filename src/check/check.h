@@ -37,6 +37,7 @@ typedef struct {
     /* Residuals along a number: z of the curve, above 0 where the ends lie above the middle; spread of numbers: z of its
      * trend with what was predicted; else NAN. */
     double bend;
+    bool off; /* counts as off */
 } check_panel;
 
 typedef struct {
@@ -48,7 +49,9 @@ typedef struct {
 typedef struct {
     const char *name;
     double observed, mean, sd, low, high; /* of replicated tables: 95 % */
-    double p;                             /* that one of them lies as far out on either side */
+    double
+        p; /* that one of them lies as far out on either side; NAN: a moment that the model need not have */
+    bool off; /* counts as off */
 } check_statistic;
 
 #define STATISTICS_MOST 8
@@ -62,6 +65,7 @@ typedef struct {
     double ks, p;         /* Kolmogorov-Smirnov, counts put at random into their interval */
     double mean_z, spread_z; /* below 0: y lies lower; narrower than predicted */
     size_t untrusted;        /* rows whose Pareto k is above 0.7 */
+    bool off;                /* counts as off */
 } check_pit;
 
 /* Power scaling: CJS distance per doubling of the exponent. */
@@ -70,6 +74,9 @@ typedef struct {
     double by_prior, by_likelihood; /* NAN: constant, or unknown */
     const char *diagnosis;          /* "-" where nothing is to be said */
 } check_sensitivity;
+
+/* Does the prior move it enough for a diagnosis? Sensitivity to the likelihood alone is as it should be. */
+bool is_sensitive(const check_sensitivity *s);
 
 typedef struct {
     char *seen, *remedy;

@@ -42,7 +42,7 @@ sbps_status checks_make(const result *r, const char *run, const char *data,
     if (status == SBPS_OK && data) status = sample_make(r, run, data, how, left_out, &s, err);
     if (status == SBPS_OK && data) status = check_rows(&s, out, err);
     if (status == SBPS_OK) status = measure_sensitivity(r, out, err);
-    if (status == SBPS_OK) status = checks_judge(r, out, err);
+    if (status == SBPS_OK) status = checks_judge(r, data ? &s : NULL, out, err);
     sample_clear(&s);
     return status;
 }

@@ -8,19 +8,7 @@
 
 static bool bends(const check_panel *p)
 {
-    return p->p < CHECK_LEVEL && fabs(p->bend) > 3.0;
-}
-
-/* Is the column bent already, as in poly(x, 2) or ns(x, 3)? */
-static bool is_bent(const result *r, const char *column)
-{
-    static const char *const calls[] = {"poly(", "ns(", "bs("};
-    for (size_t k = 0; r->info.formula && k < sizeof calls / sizeof *calls; k++)
-        for (const char *at = r->info.formula; (at = strstr(at, calls[k]));) {
-            at += strlen(calls[k]);
-            if (strncmp(at, column, strlen(column)) == 0) return true;
-        }
-    return false;
+    return p->off && fabs(p->bend) > 3.0;
 }
 
 static double badness(const check_panel *p)
@@ -35,7 +23,7 @@ static const check_panel *next_worst(const check_panels *all, bool bent,
     const check_panel *found = NULL;
     for (size_t k = 0; k < all->count; k++) {
         const check_panel *p = &all->panel[k];
-        if (p->p >= CHECK_LEVEL || bends(p) != bent) continue;
+        if (!p->off || bends(p) != bent) continue;
         bool told =
             last && (badness(p) > badness(last) || (badness(p) == badness(last) && p <= last));
         if (!told && (!found || badness(p) > badness(found))) found = p;
@@ -64,13 +52,33 @@ static void tell_cell(text *t, const check_panel *p)
          c->observed > 0.0 ? "above" : "below", c->z);
 }
 
+/* A curve in the place of the term that the column has now: of log(x) one of log(x). */
+static void advise_curve(judgement *j, const char *column, bool steps)
+{
+    const formula_use use = blueprint_use(j->s->f->b, column);
+    const char *of = use.rescaled && !use.plain ? use.term : column;
+    text *t = &j->remedy;
+    if (use.flexible)
+        text_add(t, "more degrees of freedom for '%s' than %s gives it", column, use.term);
+    else if (use.terms > 1)
+        text_add(t, "ns(%s, 4) in the formula in the place of all terms of '%s'", column,
+                 column);
+    else if (steps)
+        text_add(t, "ns(%s, 4) in the formula in the place of '%s'", of,
+                 use.term ? use.term : column);
+    else
+        text_add(t, "poly(%s, 2) or ns(%s, 3) in the formula in the place of '%s'", of, of,
+                 use.term ? use.term : column);
+    if (steps && use.plain && !use.flexible)
+        text_add(t, ", or factor(%s) where it has few values", column);
+}
+
 void judge_bends(judgement *j)
 {
     const check_panels *all = &j->c->residuals;
     const check_panel *p = next_worst(all, true, NULL);
     if (!p) return;
     j->bent = true;
-    bool again = is_bent(j->r, p->of);
     text_add(&j->seen, "rows bend along ");
     for (int told = 0; p && told < NAMED_MOST; told++, p = next_worst(all, true, p)) {
         text_add(&j->seen, told ? "; " : "");
@@ -79,25 +87,41 @@ void judge_bends(judgement *j)
         tell_cell(&j->seen, p);
     }
     p = next_worst(all, true, NULL);
-    if (again)
-        text_add(&j->remedy, "more freedom for '%s' than it has in the formula", p->of);
+    advise_curve(j, p->of, false);
+}
+
+/* Another column that no interaction joins to this one, the worst first; NULL: there is none. */
+static const char *partner_of(const judgement *j, const char *column)
+{
+    const row_sample *s = j->s;
+    for (size_t k = 0; k < s->columns; k++)
+        if (strcmp(s->column[k].name, column) != 0 &&
+            !blueprint_joined(s->f->b, column, s->column[k].name))
+            return s->column[k].name;
+    return NULL;
+}
+
+static void advise_interaction(judgement *j, const char *column)
+{
+    const char *other = partner_of(j, column);
+    if (other)
+        text_add(&j->remedy, "its interactions, such as %s:%s", column, other);
     else
-        text_add(&j->remedy, "poly(%s, 2) or ns(%s, 3) in the formula in the place of '%s'",
-                 p->of, p->of, p->of);
+        text_add(&j->remedy, "columns that are not in the formula yet");
 }
 
 /* Classes taken in a wrong order are off along everything. */
 static void advise_levels(judgement *j, const char *column)
 {
-    if (!strcmp(j->c->model, "ordinal"))
-        text_add(&j->remedy,
-                 "--levels, if the classes do not come in the order that was told; else "
-                 "interactions, %s:column, or --model softmax, which has no order",
-                 column);
-    else
-        text_add(&j->remedy,
-                 "'%s' in the formula, and by itself; or its interactions, %s:column", column,
-                 column);
+    bool ordinal = !strcmp(j->c->model, "ordinal");
+    if (ordinal)
+        text_add(&j->remedy, "`sbps sample` with --levels, if the classes do not come in the "
+                             "order that was told; else ");
+    else if (!blueprint_use(j->s->f->b, column).alone)
+        text_add(&j->remedy, "'%s' in the formula by itself; or ", column);
+    advise_interaction(j, column);
+    if (ordinal)
+        text_add(&j->remedy, ", or `sbps sample` with --model softmax, which has no order");
 }
 
 void judge_columns(judgement *j)
@@ -117,8 +141,5 @@ void judge_columns(judgement *j)
     if (p->cell[p->worst].label)
         advise_levels(j, p->of);
     else
-        text_add(&j->remedy,
-                 "ns(%s, 4) in the formula in the place of '%s', or factor(%s) where "
-                 "it has few values",
-                 p->of, p->of, p->of);
+        advise_curve(j, p->of, true);
 }

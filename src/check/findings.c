@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAR 5.0 /* z that counts as off where there are too few replicates for p to say so */
-
 /* ---- writing ---- */
 
 void tell(text *t, const char *format, ...)
@@ -45,24 +43,12 @@ void judgement_close(judgement *j)
 
 /* ---- what counts as off ---- */
 
-static bool is_off(const check_statistic *s)
-{
-    double z = s->sd > 0.0 ? (s->observed - s->mean) / s->sd : 0.0;
-    bool outside = s->observed < s->low || s->observed > s->high;
-    return s->p < CHECK_LEVEL || (outside && fabs(z) > FAR);
-}
-
 const check_statistic *statistic_off(const predictive_checks *c, const char *name)
 {
     for (size_t k = 0; k < c->statistics; k++)
         if (strcmp(c->statistic[k].name, name) == 0)
-            return is_off(&c->statistic[k]) ? &c->statistic[k] : NULL;
+            return c->statistic[k].off ? &c->statistic[k] : NULL;
     return NULL;
-}
-
-bool panel_off(const check_panel *p, double panels)
-{
-    return p->p * panels < CHECK_LEVEL || fabs(p->cell[p->worst].z) > FAR;
 }
 
 static void tell_statistic(text *t, const check_statistic *s)
@@ -100,23 +86,19 @@ static void advise_spread(judgement *j)
     const predictive_checks *c = j->c;
     if (is_model(c, "poisson") && zeros_rule(c))
         tell(&j->remedy,
-             "--model zero_inflated_poisson: %.3g %% of the rows are 0, and even a negative "
+             "`sbps sample` with --model zero_inflated_poisson: %.3g %% of the rows are 0, and "
+             "even a negative "
              "binomial of this spread would have %.3g %%",
              100.0 * named(c, "zeros")->observed, 100.0 * c->negative_binomial_zeros);
     else if (is_model(c, "poisson") || is_model(c, "zero_inflated_poisson"))
-        text_add(&j->remedy, "--model negative_binomial, whose phi takes such spread; errors "
-                             "of the coefficients are too small as they stand");
+        text_add(
+            &j->remedy,
+            "`sbps sample` with --model negative_binomial, whose phi takes such spread; errors "
+            "of the coefficients are too small as they stand");
     else
         text_add(&j->remedy,
                  "look for what rows have in common that no column says: a column, or groups "
                  "with effects of their own, (1 | factor); errors are too small as they stand");
-}
-
-/* Residuals are smaller by the coefficients that were fitted, which those of replicated tables are not. */
-static bool spreads_less(const predictive_checks *c, const check_statistic *s)
-{
-    double n = (double)c->looked_at, left = fmax(n - (double)c->coefficients, 1.0);
-    return s->observed * n / left < s->mean - 3.0 * s->sd;
 }
 
 static void judge_dispersion(judgement *j)
@@ -124,7 +106,6 @@ static void judge_dispersion(judgement *j)
     const check_statistic *s = statistic_off(j->c, "dispersion");
     if (!s) return;
     bool more = s->observed > s->mean;
-    if (!more && !spreads_less(j->c, s)) return;
     text_add(&j->seen,
              "rows spread %s than model %s lets them: the mean square of scaled "
              "residuals is ",
@@ -133,8 +114,10 @@ static void judge_dispersion(judgement *j)
     if (more)
         advise_spread(j);
     else if (is_model(j->c, "negative_binomial"))
-        text_add(&j->remedy, "--model zero_inflated_poisson or poisson; `sbps compare` tells "
-                             "which predicts better");
+        text_add(
+            &j->remedy,
+            "`sbps sample` with --model zero_inflated_poisson or poisson; `sbps compare` tells "
+            "which predicts better");
     else
         text_add(&j->remedy, "no model here spreads less; errors are larger than need be. Look "
                              "for rows that were adjusted or rounded, or that say the same");
@@ -148,7 +131,7 @@ static void judge_zeros(judgement *j)
     text_add(&j->seen, "%s rows are 0: a share of ", more ? "too many" : "too few");
     tell_statistic(&j->seen, s);
     if (more && (is_model(j->c, "poisson") || is_model(j->c, "negative_binomial")))
-        text_add(&j->remedy, "--model zero_inflated_poisson");
+        text_add(&j->remedy, "`sbps sample` with --model zero_inflated_poisson");
     else
         text_add(&j->remedy, "ask whether a row could be 0 at all, and by which column");
 }
@@ -158,7 +141,7 @@ static void judge_zeros(judgement *j)
 #define LEANING                                                                                \
     0.3 /* skewness^2/(kurtosis - 3): 2/3 of a gamma law; heavy tails alone have little */
 #define OTHER_SIDE 2.5 /* z of the mean of PIT */
-#define TREND      4.0 /* z */
+#define TREND      4.0 /* z, as in off.c */
 
 static bool shape_explained(const judgement *j)
 {
@@ -197,7 +180,9 @@ static void judge_skewness(judgement *j)
              right ? "right" : "left");
     tell_statistic(&j->seen, s);
     if (right)
-        text_add(&j->remedy, "where '%s' is positive: log(%s) as the target, or --model gamma",
+        text_add(&j->remedy,
+                 "where '%s' is positive: log(%s) as the target, or `sbps sample` with --model "
+                 "gamma",
                  y, y);
     else
         text_add(&j->remedy, "another scale of the target '%s', such as %s^2", y, y);
@@ -217,7 +202,8 @@ static void judge_trend(judgement *j)
          "squares of scaled residuals are %.3g where it is lowest and %.3g where it is highest",
          first->observed, last->observed);
     text_add(&j->remedy,
-             grows ? "where '%s' is positive: log(%s) as the target, or --model gamma; "
+             grows ? "where '%s' is positive: log(%s) as the target, or `sbps sample` with "
+                     "--model gamma; "
                      "else mind that predictions are too wide at one end and too narrow at the "
                      "other"
                    : "another scale of the target '%s', such as %s^2; else mind that "
@@ -234,7 +220,9 @@ static void judge_tails(judgement *j)
              more ? "heavier" : "lighter", j->c->model);
     tell_statistic(&j->seen, s);
     if (more && is_model(j->c, "linear"))
-        text_add(&j->remedy, "--model student_t, on which few rows far out have less hold");
+        text_add(
+            &j->remedy,
+            "`sbps sample` with --model student_t, on which few rows far out have less hold");
     else if (more)
         text_add(&j->remedy, "look at the rows farthest out: `sbps loo` names those that hold "
                              "the answer");
@@ -248,8 +236,8 @@ static void judge_spread(judgement *j)
 {
     const check_panels *all = &j->c->spread;
     bool plain_number = named(j->c, "kurtosis");
-    if (shape_explained(j) || plain_number || all->count == 0 || !panel_off(all->panel, 1.0))
-        return;
+    if (shape_explained(j) || all->count == 0 || !all->panel->off) return;
+    if (plain_number && (j->c->findings > 0 || trending(j->c))) return;
     const check_cell *worst = &all->panel->cell[all->panel->worst];
     if (statistic_off(j->c, "dispersion")) return;
     tell(&j->seen,
@@ -264,7 +252,8 @@ static void judge_spread(judgement *j)
 
 /* ---- what is left ---- */
 
-static const char *const plain[] = {"mean", "sd", "min", "max"};
+static const char *const plain[] = {"mean",  "sd",       "min",     "max",
+                                    "zeros", "skewness", "kurtosis"};
 
 static void judge_statistics(judgement *j)
 {
@@ -283,7 +272,7 @@ static void judge_statistics(judgement *j)
 
 static void judge_shape(judgement *j, const check_panels *all, const char *what)
 {
-    if (j->c->findings > 0 || all->count == 0 || !panel_off(all->panel, 1.0)) return;
+    if (j->c->findings > 0 || all->count == 0 || !all->panel->off) return;
     const check_cell *worst = &all->panel->cell[all->panel->worst];
     tell(&j->seen, "%s: %.4g rows lie between %.4g and %.4g, where replicated tables have ",
          what, worst->observed, worst->from, worst->to);
@@ -291,8 +280,10 @@ static void judge_shape(judgement *j, const check_panels *all, const char *what)
     tell_p(&j->seen, all->panel->p);
     text_add(&j->seen, ")");
     if (all == &j->c->rootogram && is_model(j->c, "negative_binomial"))
-        text_add(&j->remedy, "--model zero_inflated_poisson or poisson; `sbps compare` tells "
-                             "which predicts better");
+        text_add(
+            &j->remedy,
+            "`sbps sample` with --model zero_inflated_poisson or poisson; `sbps compare` tells "
+            "which predicts better");
     else
         text_add(&j->remedy, "look at these rows; rounding and limits of a scale do this, and "
                              "so does another law");
@@ -308,11 +299,13 @@ static void judge_shapes(judgement *j)
 static const char *other_model(const predictive_checks *c)
 {
     if (is_model(c, "ordinal"))
-        return "if classes do not come in the order that was told, --levels; or --model "
+        return "if classes do not come in the order that was told, `sbps sample` with "
+               "--levels; or with --model "
                "softmax, "
                "which has no order";
     if (is_model(c, "softmax")) return "poly(x,2) of a column, where curves are to be expected";
-    return "where it is the ends alone, --model probit or logistic in its place";
+    return "where it is the ends alone, `sbps sample` with --model probit or logistic in its "
+           "place";
 }
 
 static void advise_calibration(judgement *j)
@@ -332,9 +325,8 @@ static void judge_calibration(judgement *j)
     const check_panels *all = &j->c->calibration;
     const check_panel *worst = NULL;
     for (size_t k = 0; k < all->count; k++)
-        if (panel_off(&all->panel[k], (double)all->count) &&
-            (!worst || fabs(all->panel[k].cell[all->panel[k].worst].z) >
-                           fabs(worst->cell[worst->worst].z)))
+        if (all->panel[k].off && (!worst || fabs(all->panel[k].cell[all->panel[k].worst].z) >
+                                                fabs(worst->cell[worst->worst].z)))
             worst = &all->panel[k];
     if (!worst) return;
     const check_cell *c = &worst->cell[worst->worst];
@@ -351,7 +343,7 @@ static void judge_calibration(judgement *j)
 static void judge_pit(judgement *j)
 {
     const check_pit *p = &j->c->pit;
-    if (p->rows == 0 || !(p->p < CHECK_LEVEL) || j->c->findings > 0) return;
+    if (!p->off || j->c->findings > 0) return;
     bool wider = fabs(p->spread_z) > fabs(p->mean_z);
     tell(&j->seen,
          "rows are not where leaving them out predicts them: the distribution of their PIT is "
@@ -369,7 +361,7 @@ const check_panel *bending(const predictive_checks *c)
     const check_panel *most = NULL;
     for (size_t k = 0; k < c->residuals.count; k++) {
         const check_panel *p = &c->residuals.panel[k];
-        bool bends = p->p < CHECK_LEVEL && fabs(p->bend) > 3.0;
+        bool bends = p->off && fabs(p->bend) > 3.0;
         if (bends && (!most || fabs(p->bend) > fabs(most->bend))) most = p;
     }
     return most;
@@ -381,9 +373,11 @@ static void (*const judges[])(judgement *j) = {
     judge_statistics, judge_shapes, judge_pit,     judge_strong_priors,
 };
 
-sbps_status checks_judge(const result *r, predictive_checks *c, sbps_error *err)
+sbps_status checks_judge(const result *r, const row_sample *s, predictive_checks *c,
+                         sbps_error *err)
 {
-    judgement j = {.r = r, .c = c};
+    judgement j = {.r = r, .s = s, .c = c};
+    mark_off(c);
     for (size_t k = 0; !j.failed && k < sizeof judges / sizeof *judges; k++) {
         text_cut(&j.seen, 0);
         text_cut(&j.remedy, 0);

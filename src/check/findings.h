@@ -7,6 +7,7 @@
 /* Being written: what was seen, and what to do; a finding when both are there. */
 typedef struct {
     const result *r;
+    const row_sample *s; /* NULL: no rows were looked at */
     predictive_checks *c;
     text seen, remedy;
     bool failed;
@@ -25,7 +26,8 @@ void tell(text *t, const char *format, ...) __attribute__((format(printf, 2, 3))
 void tell_p(text *t, double p);
 /* The statistic of this name that is off; NULL: it is not, or there is none. */
 const check_statistic *statistic_off(const predictive_checks *c, const char *name);
-bool panel_off(const check_panel *p, double panels);
+/* Decides which checks count as off; see off.c. */
+void mark_off(predictive_checks *c);
 /* The column along which residuals bend most; NULL: along none. */
 const check_panel *bending(const predictive_checks *c);
 

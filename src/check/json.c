@@ -17,6 +17,11 @@ static void member_text(text *t, const char *before, const char *key, const char
         text_add(t, "null");
 }
 
+static void member_switch(text *t, const char *key, bool value)
+{
+    text_add(t, ", \"%s\": %s", key, value ? "true" : "false");
+}
+
 static void json_cell(text *t, const check_cell *c)
 {
     member_text(t, "{", "label", c->label);
@@ -41,6 +46,7 @@ static void json_panels(text *t, const char *key, const check_panels *all)
         member(t, "p", p->p);
         member(t, "bend", p->bend);
         member(t, "worst", (double)p->worst);
+        member_switch(t, "off", p->off);
         text_add(t, ", \"cells\": [");
         for (size_t c = 0; c < p->count; c++) {
             text_add(t, c ? ",\n    " : "\n    ");
@@ -63,6 +69,7 @@ static void json_statistics(text *t, const predictive_checks *c)
         member(t, "low", s->low);
         member(t, "high", s->high);
         member(t, "p", s->p);
+        member_switch(t, "off", s->off);
         text_add(t, "}");
     }
     text_add(t, "]");
@@ -73,6 +80,7 @@ static void json_pit(text *t, const check_pit *p)
     text_add(t, ",\n \"pit\": {\"rows\": %zu", p->rows);
     member(t, "ks", p->ks);
     member(t, "p", p->p);
+    member_switch(t, "off", p->off);
     member(t, "mean_z", p->mean_z);
     member(t, "spread_z", p->spread_z);
     member(t, "khat_above", (double)p->untrusted);
@@ -115,7 +123,7 @@ static void json_findings(text *t, const predictive_checks *c)
 void checks_json(const predictive_checks *c, text *t)
 {
     json_findings(t, c);
-    text_add(t, ",\n \"checks\": %zu", checks_count(c));
+    text_add(t, ",\n \"checks\": %zu, \"checks_off\": %zu", checks_count(c), checks_off(c));
     member_text(t, ", ", "model", c->model);
     member_text(t, ", ", "target", c->target);
     member(t, "rows", (double)c->rows);

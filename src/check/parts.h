@@ -108,7 +108,9 @@ sbps_status compare_statistics(const row_sample *s, predictive_checks *out, sbps
 sbps_status transform_rows(const row_sample *s, check_pit *out, sbps_error *err);
 sbps_status measure_sensitivity(const result *r, predictive_checks *out, sbps_error *err);
 /* What is off goes to the findings. */
-sbps_status checks_judge(const result *r, predictive_checks *c, sbps_error *err);
+/* s: the rows that were looked at; NULL: none were. */
+sbps_status checks_judge(const result *r, const row_sample *s, predictive_checks *c,
+                         sbps_error *err);
 void checks_write(const predictive_checks *c, sbps_format format, text *t);
 
 /* Mean, sd and 95 % of numbers, which are put in order. */
@@ -123,6 +125,7 @@ double normal_tails(double z);
 /* ---- report.c, json.c ---- */
 
 size_t checks_count(const predictive_checks *c); /* that were made */
+size_t checks_off(const predictive_checks *c);   /* of these, that count as off */
 void checks_json(const predictive_checks *c, text *t);
 
 #endif

@@ -46,8 +46,9 @@ static void write_verdict(const predictive_checks *c, text *t)
     if (c->findings == 0)
         text_add(t, "Nothing is off in %zu checks of model %s.\n", checks_count(c), c->model);
     else
-        text_add(t, "%zu %s off in %zu checks of model %s.\n\n", c->findings,
-                 c->findings == 1 ? "thing is" : "things are", checks_count(c), c->model);
+        text_add(t, "%zu of %zu checks of model %s %s off (marked *): %zu finding%s.\n\n",
+                 checks_off(c), checks_count(c), c->model, checks_off(c) == 1 ? "is" : "are",
+                 c->findings, c->findings == 1 ? "" : "s");
     for (size_t k = 0; k < c->findings; k++) {
         snprintf(number, sizeof number, "%zu. ", k + 1);
         write_paragraph(t, INDENT, number, c->finding[k].seen);
@@ -60,6 +61,11 @@ static void write_verdict(const predictive_checks *c, text *t)
 
 /* ---- tables ---- */
 
+static const char *mark_of(bool off)
+{
+    return off ? " *" : "";
+}
+
 static void write_statistics(const predictive_checks *c, text *t)
 {
     if (c->statistics == 0) return;
@@ -67,8 +73,12 @@ static void write_statistics(const predictive_checks *c, text *t)
              "p");
     for (size_t k = 0; k < c->statistics; k++) {
         const check_statistic *s = &c->statistic[k];
-        tell(t, "%-12s %10.4g %10.4g %10.4g to %8.4g %8.3f\n", s->name, s->observed, s->mean,
-             s->low, s->high, s->p);
+        tell(t, "%-12s %10.4g %10.4g %10.4g to %8.4g", s->name, s->observed, s->mean, s->low,
+             s->high);
+        if (isnan(s->p))
+            text_add(t, " %8s\n", "-");
+        else
+            tell(t, " %8.3f%s\n", s->p, mark_of(s->off));
     }
 }
 
@@ -80,7 +90,7 @@ static void write_title(const check_panel *p, const char *title, text *t)
     if (p->of) text_add(t, " of '%s'", p->of);
     text_add(t, " (");
     tell_p(t, p->p);
-    text_add(t, ")");
+    text_add(t, ")%s", mark_of(p->off));
 }
 
 /* Its worst cell alone. */
@@ -90,6 +100,7 @@ static void write_worst(const check_panels *all, const char *title, text *t)
         const check_panel *p = &all->panel[k];
         const check_cell *c = &p->cell[p->worst];
         write_title(p, title, t);
+        if (p->off && !isnan(p->bend)) tell(t, ", z of its trend %.1f", p->bend);
         tell(t, ":\n   worst: %.4g from %.4g to %.4g, replicated %.4g to %.4g", c->observed,
              c->from, c->to, c->low, c->high);
     }
@@ -119,6 +130,12 @@ static void write_calibration(const check_panels *all, text *t)
         write_cells(all, "calibration", "predicted", t);
 }
 
+/* Of long tables the first rows are shown, and all that are off. */
+static bool is_shown(size_t k, bool off)
+{
+    return k < ROWS_SHOWN || off;
+}
+
 static size_t larger_of(size_t a, size_t b)
 {
     return a > b ? a : b;
@@ -141,7 +158,7 @@ static void write_residual(const check_panel *p, const char *name, size_t width,
         text_add(t, " %6s", "");
     else
         tell(t, " %6.1f", p->bend);
-    tell(t, " %8.3f  z %.1f at ", p->p, c->z);
+    tell(t, " %8.3f%s  z %.1f at ", p->p, p->off ? "*" : " ", c->z);
     if (c->label)
         text_name(t, c->label);
     else if (c->from == c->to)
@@ -153,23 +170,25 @@ static void write_residual(const check_panel *p, const char *name, size_t width,
 
 static void write_residuals(const check_panels *all, text *t)
 {
-    size_t count = all->count < ROWS_SHOWN ? all->count : ROWS_SHOWN, width = 23;
-    char *name[ROWS_SHOWN];
+    size_t width = 23, left_out = 0;
     if (all->count == 0) return;
-    for (size_t k = 0; k < count; k++) {
-        name[k] = panel_name(&all->panel[k]);
-        if (!name[k]) t->failed = true;
-        width = larger_of(width, text_columns(name[k] ? name[k] : ""));
+    for (size_t k = 0; k < all->count; k++) {
+        char *name = is_shown(k, all->panel[k].off) ? panel_name(&all->panel[k]) : NULL;
+        if (name) width = larger_of(width, text_columns(name));
+        free(name);
     }
     text_add(t, "\n");
     text_padded_name(t, "residuals along", width);
-    text_add(t, " %6s %8s  %s\n", "curve", "p", "worst cell");
-    for (size_t k = 0; k < count; k++) {
-        if (name[k]) write_residual(&all->panel[k], name[k], width, t);
-        free(name[k]);
+    text_add(t, " %6s %8s   %s\n", "curve", "p", "worst cell");
+    for (size_t k = 0; k < all->count; k++) {
+        bool listed = is_shown(k, all->panel[k].off);
+        char *name = listed ? panel_name(&all->panel[k]) : NULL;
+        if (name) write_residual(&all->panel[k], name, width, t);
+        if (listed && !name) t->failed = true;
+        left_out += !listed;
+        free(name);
     }
-    if (all->count > ROWS_SHOWN)
-        text_add(t, "and %zu more: --json has all\n", all->count - ROWS_SHOWN);
+    if (left_out > 0) text_add(t, "and %zu more: --json has all\n", left_out);
 }
 
 static void write_pit(const check_pit *p, text *t)
@@ -177,7 +196,8 @@ static void write_pit(const check_pit *p, text *t)
     if (p->rows == 0) return;
     tell(t, "\nLOO-PIT: %.3g off uniform (", p->ks);
     tell_p(t, p->p);
-    tell(t, "); z of its mean %.1f, of its spread %.1f;\n", p->mean_z, p->spread_z);
+    tell(t, ")%s; z of its mean %.1f, of its spread %.1f;\n", mark_of(p->off), p->mean_z,
+         p->spread_z);
     text_add(t, "         %zu of %zu rows with Pareto k above 0.7\n", p->untrusted, p->rows);
 }
 
@@ -185,18 +205,25 @@ static void write_sensitivity(const predictive_checks *c, text *t)
 {
     size_t width = 31;
     if (c->sensitivities == 0) return;
-    for (size_t k = 0; k < c->sensitivities && k < ROWS_SHOWN; k++)
-        width = larger_of(width, text_columns(c->sensitivity[k].name));
+    size_t left_out = 0;
+    for (size_t k = 0; k < c->sensitivities; k++)
+        if (is_shown(k, is_sensitive(&c->sensitivity[k])))
+            width = larger_of(width, text_columns(c->sensitivity[k].name));
     text_add(t, "\n");
     text_padded_name(t, "power scaling of", width);
     text_add(t, " %8s %10s  %s\n", "prior", "likelihood", "diagnosis");
-    for (size_t k = 0; k < c->sensitivities && k < ROWS_SHOWN; k++) {
+    for (size_t k = 0; k < c->sensitivities; k++) {
         const check_sensitivity *s = &c->sensitivity[k];
+        bool off = is_sensitive(s);
+        if (!is_shown(k, off)) {
+            left_out++;
+            continue;
+        }
         text_padded_name(t, s->name, width);
-        tell(t, " %8.3f %10.3f  %s\n", s->by_prior, s->by_likelihood, s->diagnosis);
+        tell(t, " %8.3f %10.3f  %s%s\n", s->by_prior, s->by_likelihood, s->diagnosis,
+             mark_of(off));
     }
-    if (c->sensitivities > ROWS_SHOWN)
-        text_add(t, "and %zu more: --json has all\n", c->sensitivities - ROWS_SHOWN);
+    if (left_out > 0) text_add(t, "and %zu more: --json has all\n", left_out);
     if (c->likelihood_noise > 0.5)
         text_add(t, "the run's log likelihoods are estimates whose errors are as large as what "
                     "they differ by:\nsensitivity to the likelihood is told too small\n");

@@ -59,8 +59,12 @@ static void add_statistics(text *t, const predictive_checks *c)
         const check_statistic *s = &c->statistic[k];
         text_add(t,
                  "<tr><th scope=\"row\">%s</th><td>%.4g</td><td>%.4g</td><td>%.4g</td>"
-                 "<td>%.4g</td><td>%.3f</td></tr>\n",
-                 s->name, s->observed, s->mean, s->low, s->high, s->p);
+                 "<td>%.4g</td>",
+                 s->name, s->observed, s->mean, s->low, s->high);
+        if (isnan(s->p))
+            text_add(t, "<td>-</td></tr>\n");
+        else
+            text_add(t, "<td%s>%.3f</td></tr>\n", s->off ? " class=\"high\"" : "", s->p);
     }
     text_add(t, "</tbody></table></div>\n");
 }
@@ -240,15 +244,14 @@ static void open_card(text *t, const char *title, const char *of, const char *cl
     text_add(t, "</b>");
 }
 
-static void close_caption(text *t, const char *axes, double p)
+static void close_caption(text *t, const char *axes, double p, bool off)
 {
     text_add(t, " %s%s", axes, *axes ? "; " : "");
     if (p < 0.001)
         text_add(t, "p below 0.001");
     else
         text_add(t, "p = %.3f", p);
-    text_add(t, "%s</figcaption>",
-             p < CHECK_LEVEL ? " <span class=\"off-words\">off</span>" : "");
+    text_add(t, "%s</figcaption>", off ? " <span class=\"off-words\">off</span>" : "");
 }
 
 static void add_calibration(text *t, const check_panels *all)
@@ -256,7 +259,7 @@ static void add_calibration(text *t, const check_panels *all)
     for (size_t k = 0; k < all->count && k < MOST_CLASSES; k++) {
         const check_panel *p = &all->panel[k];
         open_card(t, "Calibration", p->of, p->class);
-        close_caption(t, "share seen (upwards) by share predicted", p->p);
+        close_caption(t, "share seen (upwards) by share predicted", p->p, p->off);
         draw_dots(t, p, by_expected, true, "Calibration: shares seen against shares predicted");
         text_add(t, "</figure>\n");
     }
@@ -271,7 +274,7 @@ static void add_bars(text *t, const check_panels *all, bar (*make)(const check_c
         size_t count = make_bars(p, make, bars);
         if (make == root_bar) cut_last(bars, count);
         open_card(t, title, p->of, p->class);
-        close_caption(t, axes, p->p);
+        close_caption(t, axes, p->p, p->off);
         draw_bars(t, bars, count, title);
         text_add(t, "</figure>\n");
     }
@@ -282,7 +285,7 @@ static void add_spread(text *t, const check_panels *all)
     for (size_t k = 0; k < all->count; k++) {
         open_card(t, "Spread", all->panel[k].of, NULL);
         close_caption(t, "squares of scaled residuals (upwards) by what is predicted",
-                      all->panel[k].p);
+                      all->panel[k].p, all->panel[k].off);
         draw_dots(t, &all->panel[k], by_middle, false,
                   "Squares of scaled residuals against predictions");
         text_add(t, "</figure>\n");
@@ -303,7 +306,7 @@ static void add_pit(text *t, const check_pit *pit)
     open_card(t, "LOO-PIT", NULL, NULL);
     close_caption(t,
                   "share of rows by the probability below them; flat where the model is right",
-                  pit->p);
+                  pit->p, pit->off);
     draw_bars(t, bars, PIT_BARS,
               "Histogram of probabilities below each row, by the posterior without it");
     text_add(t, "</figure>\n");
@@ -337,7 +340,7 @@ static void add_residuals(text *t, const check_panels *all)
         const check_panel *of = &all->panel[place];
         p = of->p;
         open_card(t, "", of->of, of->class);
-        close_caption(t, "", p);
+        close_caption(t, "", p, of->off);
         draw_dots(t, of, by_middle, false, "Residuals");
         text_add(t, "</figure>\n");
     }

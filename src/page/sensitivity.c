@@ -6,20 +6,21 @@
 
 #define THRESHOLD 0.05
 
-static void add_distance(text *t, double value)
+/* Only what the diagnosis rests on is marked: that the likelihood moves a posterior is as it should be. */
+static void add_distance(text *t, double value, bool high)
 {
     if (isnan(value))
         text_add(t, "<td>-</td>");
     else
-        text_add(t, "<td%s>%.3f</td>", value >= THRESHOLD ? " class=\"high\"" : "", value);
+        text_add(t, "<td%s>%.3f</td>", high ? " class=\"high\"" : "", value);
 }
 
 static void add_row(text *t, const check_sensitivity *s)
 {
     text_add(t, "<tr>");
     html_row_name(t, s->name);
-    add_distance(t, s->by_prior);
-    add_distance(t, s->by_likelihood);
+    add_distance(t, s->by_prior, is_sensitive(s));
+    add_distance(t, s->by_likelihood, false);
     text_add(t, "<td class=\"left\">");
     html_text(t, s->diagnosis);
     text_add(t, "</td></tr>\n");
@@ -28,15 +29,14 @@ static void add_row(text *t, const check_sensitivity *s)
 static size_t count_sensitive(const predictive_checks *c)
 {
     size_t count = 0;
-    for (size_t k = 0; k < c->sensitivities; k++)
-        count += c->sensitivity[k].by_prior >= THRESHOLD;
+    for (size_t k = 0; k < c->sensitivities; k++) count += is_sensitive(&c->sensitivity[k]);
     return count;
 }
 
 /* Those to be listed: all where there are few, else the sensitive ones. */
 static bool is_listed(const predictive_checks *c, size_t k)
 {
-    return c->sensitivities <= MOST_ROWS || c->sensitivity[k].by_prior >= THRESHOLD;
+    return c->sensitivities <= MOST_ROWS || is_sensitive(&c->sensitivity[k]);
 }
 
 static void add_words(text *t, const predictive_checks *c)
@@ -44,7 +44,8 @@ static void add_words(text *t, const predictive_checks *c)
     size_t sensitive = count_sensitive(c);
     text_add(t,
              "<p>Power scaling: how far the posterior of each parameter moves where its prior, "
-             "or the likelihood, is taken to a power; %.2f and more counts. ",
+             "or the likelihood, is taken to a power. From %.2f on the prior counts; that the "
+             "likelihood does is as it should be. ",
              THRESHOLD);
     if (sensitive == 0)
         text_add(t, "No posterior depends on its prior.");

@@ -177,9 +177,9 @@ void page_verdict(text *t, const view *v)
              j.found.checks);
     if (j.misfits)
         text_add(t,
-                 " The rows are not as the model says: %zu %s off, see <a href=\"#checks\">"
+                 " The rows are not as the model says: %zu finding%s, see <a href=\"#checks\">"
                  "below</a>.",
-                 j.misfits, j.misfits == 1 ? "thing is" : "things are");
+                 j.misfits, j.misfits == 1 ? "" : "s");
     if (j.priors_weigh)
         text_add(
             t,

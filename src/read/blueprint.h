@@ -66,6 +66,22 @@ sbps_status blueprint_parse(const char *source, const char *path, blueprint **ou
                             sbps_error *err);
 void blueprint_destroy(blueprint *b);
 
+/* ---- columns in the formula: blueprint_terms.c ---- */
+
+/* How a column stands among the fixed effects, interactions aside. Without a formula it is a term of its own. */
+typedef struct {
+    const char *term; /* that has it, as R writes it: x, log(x), ns(x, 3); NULL: none */
+    size_t terms;     /* that have it */
+    bool plain;       /* one of them is the column as it is */
+    bool rescaled;    /* one is log(x) or the like */
+    bool flexible;    /* one is poly(x, 2) or the like */
+    bool alone;       /* it has a term outside of interactions */
+} formula_use;
+
+formula_use blueprint_use(const blueprint *b, const char *column);
+/* Does an interaction have both columns? */
+bool blueprint_joined(const blueprint *b, const char *column, const char *other);
+
 /* ---- new rows ---- */
 
 /* What is wanted of new rows beside the linear predictor; where a column lacks for it, that is an error. */
