@@ -177,6 +177,19 @@ static size_t chain_count(const command *c, const sbps_options *options)
     return stan ? strtoul(sbps_options_get(options, "chains"), NULL, 10) : 0;
 }
 
+/* Read more than once, or mapped, or loaded: a pipe would wait for bytes that never come. */
+static sbps_status check_regular(const file_list *list, sbps_error *err)
+{
+    static const char *const names[] = {"--resume", "--covariance", "--model"};
+    for (size_t i = 0; i < list->count; i++)
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            if (!strcmp(list->file[i].flag, names[k]) && is_special(list->file[i].path))
+                return refuse(err, SBPS_BAD_ARG,
+                              "%s: %s is a directory, a device or a pipe: want a file",
+                              names[k], list->file[i].path);
+    return SBPS_OK;
+}
+
 sbps_status files_check(const arguments *given, const sbps_options *options, const char *data,
                         sbps_error *err)
 {
@@ -189,7 +202,8 @@ sbps_status files_check(const arguments *given, const sbps_options *options, con
     if (c->reads_run && given->operand_count > 0)
         list.file[list.count++] = (named_file){.path = given->operands[0], .is_run = true};
     if (data && *data) list.file[list.count++] = (named_file){.path = data};
-    sbps_status status = check_list(&list, chain_count(c, options), err);
+    sbps_status status = check_regular(&list, err);
+    if (status == SBPS_OK) status = check_list(&list, chain_count(c, options), err);
     free(list.file);
     return status;
 }

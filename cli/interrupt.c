@@ -7,27 +7,62 @@
 
 static sbps_run *volatile watched;
 static const char *volatile mapped;
-static volatile sig_atomic_t signals_seen, held;
+static const char *volatile removed_at_exit;
+static volatile sig_atomic_t requests, /* to end: SIGINT, SIGTERM, SIGHUP */
+    notices,                           /* that the end is near: a batch system's */
+    held, saved;
 
+static void exit_now(int code)
+{
+    const char *path = removed_at_exit;
+    if (path) unlink(path);
+    _exit(code);
+}
+
+static bool is_request(int number)
+{
+    return number == SIGINT || number == SIGTERM || number == SIGHUP;
+}
+
+/* A notice may come again, as SIGXCPU does each second, or before SIGTERM: while draws are saved neither
+ * ends the program. */
 static void on_signal(int number)
 {
     static const char words[] = "\nsbps: interrupted\n";
-    (void)number;
-    if (++signals_seen > 1 || (!watched && !held)) {
-        if (write(STDERR_FILENO, words, sizeof words - 1) < 0) _exit(CODE_INTERRUPTED);
-        _exit(CODE_INTERRUPTED);
+    bool request = is_request(number);
+    if (request)
+        requests++;
+    else
+        notices++;
+    if (requests > 1 || (!watched && !held && (request || !saved))) {
+        if (write(STDERR_FILENO, words, sizeof words - 1) < 0) exit_now(CODE_INTERRUPTED);
+        exit_now(CODE_INTERRUPTED);
     }
     if (watched) sbps_run_interrupt(watched);
 }
 
-void interrupt_catch(void)
+/* Unless it is ignored, as nohup and `trap '' USR1` want it. */
+static void catch (int number)
 {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
     sigemptyset(&action.sa_mask);
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+void interrupt_catch(void)
+{
+    static const int others[] = {SIGHUP, SIGXCPU, SIGUSR1, SIGUSR2, SIGALRM};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup's way */
-        sigaction(SIGHUP, &action, NULL);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) catch (others[i]);
+}
+
+void interrupt_remove(const char *path)
+{
+    removed_at_exit = path;
 }
 
 void interrupt_hold(void)
@@ -38,12 +73,13 @@ void interrupt_hold(void)
 
 void interrupt_watch(sbps_run *run)
 {
+    if (watched && !run) saved = 1;
     watched = run;
 }
 
 bool interrupt_came(void)
 {
-    return signals_seen > 0;
+    return requests > 0 || notices > 0;
 }
 
 static void say(const char *words)
@@ -59,7 +95,7 @@ static void on_lost_page(int number)
     say(mapped ? mapped : "a mapped file");
     say(": cannot be read any more: was it cut short while it was in use, or did its disk "
         "fail?\n");
-    _exit(CODE_FAILED);
+    exit_now(CODE_FAILED);
 }
 
 static void set_action(int number, void (*handler)(int))

@@ -1,5 +1,5 @@
-/* Ctrl-C, SIGTERM and the terminal's hanging up: the first ends the run early, the second ends the
- * program. */
+/* Ctrl-C, SIGTERM and SIGHUP: the first ends the run early, the second ends the program. SIGXCPU, SIGUSR1,
+ * SIGUSR2 and SIGALRM, which batch systems send before they kill: each ends the run early. */
 #ifndef CLI_INTERRUPT_H
 #define CLI_INTERRUPT_H
 
@@ -9,6 +9,8 @@ void interrupt_catch(void);          /* from now on; without a run to end, the f
 void interrupt_hold(void);           /* the first only shows in interrupt_came */
 void interrupt_watch(sbps_run *run); /* this is the run to end; NULL: none */
 bool interrupt_came(void);
+void interrupt_remove(
+    const char *path); /* removed when a signal ends the program; NULL: nothing */
 
 /* A mapped table that is cut short while it is in use ends the program with a sentence; `path` is the
  * table, kept. */

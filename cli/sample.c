@@ -5,6 +5,7 @@
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/output_lock.h"
 #include "cli/progress.h"
 #include "cli/several.h"
 #include <limits.h>
@@ -313,16 +314,20 @@ static int sample_run(const arguments *given)
     task of = {.command = command_line(given),
                .ranks = given->ranks,
                .json = flag_is_on(given, "json")};
+    output_lock lock = {.file = -1};
     interrupt_catch();
     sbps_status status = sbps_options_create(&of.options, &err);
     if (status == SBPS_OK) status = inputs_data(given, &of.data, &err);
     if (status == SBPS_OK) status = inputs_take(given, of.options, &err);
     if (status == SBPS_OK) status = check_options(of.options, of.data, &err);
-    if (status == SBPS_OK && several_first(of.ranks) && !is_on(of.options, "dry-run"))
-        status = check_files(given, of.options, of.data, &err);
+    bool writes = status == SBPS_OK && several_first(of.ranks) && !is_on(of.options, "dry-run");
+    if (writes) status = check_files(given, of.options, of.data, &err);
+    if (writes && status == SBPS_OK)
+        status = output_lock_take(sbps_options_get(of.options, "output"), &lock, &err);
     if (status == SBPS_OK && !several_first(of.ranks))
         status = sbps_options_set(of.options, "progress", "off", &err);
     int code = status == SBPS_OK ? sample_table(&of) : report_status(status, &err);
+    output_lock_release(&lock);
     sbps_options_destroy(of.options);
     free(of.data);
     free(of.command);

@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#define STACK_BYTES ((size_t)1 << 20)
+
 struct thread_pool {
     pthread_mutex_t lock;
     pthread_cond_t work, done;
@@ -46,6 +48,18 @@ static void *worker(void *argument)
     return NULL;
 }
 
+int thread_start(pthread_t *out, void *(*work)(void *self), void *self)
+{
+    pthread_attr_t how;
+    size_t usual;
+    if (pthread_attr_init(&how)) return pthread_create(out, NULL, work, self);
+    if (pthread_attr_getstacksize(&how, &usual) == 0 && usual < STACK_BYTES)
+        pthread_attr_setstacksize(&how, STACK_BYTES);
+    int error = pthread_create(out, &how, work, self);
+    pthread_attr_destroy(&how);
+    return error;
+}
+
 sbps_status thread_pool_create(size_t count, thread_pool **out, sbps_error *err)
 {
     *out = NULL;
@@ -60,7 +74,7 @@ sbps_status thread_pool_create(size_t count, thread_pool **out, sbps_error *err)
         return fail_memory(err);
     }
     for (size_t i = 1; i < count; i++) {
-        if (pthread_create(&pool->threads[pool->started], NULL, worker, pool)) break;
+        if (thread_start(&pool->threads[pool->started], worker, pool)) break;
         pool->started++; /* fewer threads than asked for are slower, not wrong */
     }
     *out = pool;

@@ -1,6 +1,8 @@
 /* The counter of the next task is all that workers share. */
 #include "base/workers.h"
 
+#include "base/threads.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -36,7 +38,7 @@ static unsigned start(worker *others, unsigned wanted, job *j)
     for (; started < wanted; started++) {
         worker *w = &others[started];
         *w = (worker){.of = j, .number = started + 1};
-        if (pthread_create(&w->thread, NULL, work, w)) break;
+        if (thread_start(&w->thread, work, w)) break;
     }
     return started;
 }

@@ -165,9 +165,9 @@ static double dearer_by_misses(const sbps_options *o, const strata_tally *tally,
 }
 
 /* Do strata make it cheaper? Batches of n then have the noise of strata_variance. */
-static void try_strata(const auto_facts *f, const run_plan *plan, const strata_tally *tally,
-                       double work, verdict *v)
+static void try_strata(const auto_facts *f, const run_plan *plan, double work, verdict *v)
 {
+    const strata_tally *tally = &v->tally;
     size_t n = f->target->data->n;
     bool asked = !strcmp(f->options->minibatch, "strata");
     /* ranks would have strata of their own, and of lean tables nobody knows where a row belongs */
@@ -194,22 +194,27 @@ static void try_strata(const auto_facts *f, const run_plan *plan, const strata_t
             if (total < v->work)
                 total *= dearer_by_misses(f->options, tally, &parts, take, variance);
             if (!(total < v->work)) continue;
-            *v = (verdict){v->c, take, variance * (double)all, total, parts, *tally};
+            v->batch = take;
+            v->noise = variance * (double)all;
+            v->work = total;
+            v->parts = parts;
         }
     }
 }
 
-static verdict judge(const auto_facts *f, const run_plan *plan, const candidate *c,
-                     const strata_tally *tally)
+/* Fills all of *v but its tally, which it is judged by. */
+static void judge(const auto_facts *f, const run_plan *plan, const candidate *c, verdict *v)
 {
     size_t all = rows_all(f->target->data);
-    double work = row_work(f->target, c->name), noise = (double)all * strata_squares(tally);
+    double work = row_work(f->target, c->name), noise = (double)all * strata_squares(&v->tally);
     size_t n = plan->auto_batch ? best_batch(f->target, noise, work) : plan->batch;
     double price = n < all ? NOISE_PRICE * noise / (double)n : 0.0;
-    verdict v = {.c = c, .batch = n, .noise = noise, .tally = *tally};
-    v.work = looks_for(f->target, price) * ((double)n * work + LOOK_WORK);
-    try_strata(f, plan, tally, work, &v);
-    return v;
+    v->c = c;
+    v->batch = n;
+    v->noise = noise;
+    v->parts = (strata){0};
+    v->work = looks_for(f->target, price) * ((double)n * work + LOOK_WORK);
+    try_strata(f, plan, work, v);
 }
 
 static void say(const posterior *u, run_plan *plan, const verdict *v, const char *hmc)
@@ -249,48 +254,64 @@ static sbps_status reaches_zero(const auto_facts *f, bool *out, sbps_error *err)
     return SBPS_OK;
 }
 
+/* What is compared, some 17 KB of it: not for a small stack. */
+typedef struct {
+    verdict best, next;
+} comparison;
+
+static sbps_status compare(const auto_facts *f, const run_plan *plan, const auto_influences *m,
+                           comparison *c, sbps_error *err)
+{
+    c->best.work = INFINITY;
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
+        if (!auto_measured(m, i)) continue;
+        sbps_status status = auto_tally(m, f->target->data, i, &c->next.tally, err);
+        if (status != SBPS_OK) return status;
+        judge(f, plan, &candidates[i], &c->next);
+        if (c->next.work < c->best.work) c->best = c->next;
+    }
+    return SBPS_OK;
+}
+
 /* The cheapest candidate; its strata, where it has some. */
 static sbps_status choose(const auto_facts *f, run_plan *plan, const auto_influences *m,
-                          auto_choice *out, sbps_error *err)
+                          const verdict *best, auto_choice *out, sbps_error *err)
 {
-    verdict best = {.work = INFINITY};
-    size_t n = f->target->data->n;
-    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
-        strata_tally tally;
-        if (!auto_measured(m, i)) continue;
-        sbps_status status = auto_tally(m, f->target->data, i, &tally, err);
-        if (status != SBPS_OK) return status;
-        verdict v = judge(f, plan, &candidates[i], &tally);
-        if (v.work < best.work) best = v;
-    }
-    if (!best.c) return SBPS_OK;
-    plan->control_variate = best.c->name;
-    plan->batch = best.batch;
-    plan->promised = best.work;
-    bool cheaper = auto_hmc_work(f->target) < best.work, tail;
+    if (!best->c) return SBPS_OK;
+    plan->control_variate = best->c->name;
+    plan->batch = best->batch;
+    plan->promised = best->work;
+    bool cheaper = auto_hmc_work(f->target) < best->work, tail;
     sbps_status counted = reaches_zero(f, &tail, err);
     if (counted != SBPS_OK) return counted;
     out->hmc = plan_may_take_hmc(f->options, plan) && (cheaper || tail);
-    say(f->target, plan, &best,
+    say(f->target, plan, best,
         !out->hmc ? ""
         : cheaper ? ": hmc it is"
                   : "; a sd of groups may be 0, and flights are lost there: hmc it is");
     if (out->hmc) return SBPS_OK;
-    const float *influence = m->to.rows[best.c - candidates];
-    out->tally = best.tally;
-    if (best.parts.count > 1) {
-        sbps_status status = strata_create(&best.parts, n, influence, &out->parts, err);
+    const float *influence = m->to.rows[best->c - candidates];
+    out->tally = best->tally;
+    if (best->parts.count > 1) {
+        sbps_status status =
+            strata_create(&best->parts, f->target->data->n, influence, &out->parts, err);
         if (status != SBPS_OK) return status;
     }
-    plan->minibatch = auto_minibatch(f, plan, out->parts, best.batch);
+    plan->minibatch = auto_minibatch(f, plan, out->parts, best->batch);
     return SBPS_OK;
 }
 
 sbps_status auto_choose(const auto_facts *f, run_plan *plan, auto_influences *m,
                         auto_choice *out, sbps_error *err)
 {
-    *out = (auto_choice){0};
+    memset(out, 0, sizeof *out);
     if (!auto_wanted(f->options, plan)) return SBPS_OK;
     sbps_status status = auto_measure(f, m, err);
-    return status == SBPS_OK ? choose(f, plan, m, out, err) : status;
+    if (status != SBPS_OK) return status;
+    comparison *c = calloc(1, sizeof *c);
+    if (!c) return fail_memory(err);
+    status = compare(f, plan, m, c, err);
+    if (status == SBPS_OK) status = choose(f, plan, m, &c->best, out, err);
+    free(c);
+    return status;
 }

@@ -123,12 +123,16 @@ static sbps_status read_line(const reader *r, FILE *file, char line[LINE_SIZE], 
 sbps_status options_read(sbps_options *options, const char *path, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
-    char line[LINE_SIZE];
     bool ended = false;
     reader r = {.options = options, .path = path};
     memcpy(r.before, options->given, option_count());
+    char *line = malloc(LINE_SIZE); /* too much for a small stack */
+    if (!line) return fail_memory(err);
     FILE *file = fopen(path, "r");
-    if (!file) return fail(err, SBPS_NO_FILE, "%s: %s", path, strerror(errno));
+    if (!file) {
+        free(line);
+        return fail(err, SBPS_NO_FILE, "%s: %s", path, strerror(errno));
+    }
     errno = 0;
     while (status == SBPS_OK && !ended) {
         r.line++;
@@ -136,5 +140,6 @@ sbps_status options_read(sbps_options *options, const char *path, sbps_error *er
         if (status == SBPS_OK) status = take_line(&r, line, err);
     }
     fclose(file);
+    free(line);
     return status;
 }

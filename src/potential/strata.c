@@ -123,12 +123,14 @@ static void put_stratum(const ladder *l, size_t a, size_t b, strata *out)
     out->spread[s] = sqrt((l->squares[b] - l->squares[a]) / rows_of);
 }
 
-/* least[k][b]: of the cells before b in k + 1 strata, the last of which begins at start[k][b]. */
+/* least[k % 2][b]: of the cells before b in k + 1 strata, the last of which begins at start[k][b]. Only the
+ * row before is needed again: the whole of it would not fit a small stack. */
 void strata_divide(const strata_tally *tally, size_t count, strata *out)
 {
     ladder l;
-    double least[STRATA_MAX][STRATA_CELLS + 1];
-    size_t start[STRATA_MAX][STRATA_CELLS + 1], border[STRATA_MAX + 1];
+    double least[2][STRATA_CELLS + 1];
+    uint16_t start[STRATA_MAX][STRATA_CELLS + 1];
+    size_t border[STRATA_MAX + 1];
     climb(tally, &l);
     if (count > STRATA_MAX) count = STRATA_MAX;
     if (count > l.count) count = l.count;
@@ -139,12 +141,12 @@ void strata_divide(const strata_tally *tally, size_t count, strata *out)
     }
     for (size_t k = 1; k < count; k++)
         for (size_t b = k + 1; b <= l.count; b++) {
-            least[k][b] = INFINITY;
+            least[k % 2][b] = INFINITY;
             for (size_t a = k; a < b; a++) {
-                double sum = least[k - 1][a] + loudness(&l, a, b);
-                if (!(sum < least[k][b])) continue;
-                least[k][b] = sum;
-                start[k][b] = a;
+                double sum = least[(k - 1) % 2][a] + loudness(&l, a, b);
+                if (!(sum < least[k % 2][b])) continue;
+                least[k % 2][b] = sum;
+                start[k][b] = (uint16_t)a;
             }
         }
     border[count] = l.count;

@@ -228,9 +228,10 @@ static sbps_status weigh_surrogate(sbps_run *run, findings *f, sbps_error *err)
         run->bounds = NULL;
         return SBPS_OK;
     }
-    run->spare = (spare_parts){run->parts, run->tally};
+    run->spare.parts = run->parts;
+    run->spare.tally = run->tally;
     run->parts = NULL;
-    run->tally = (strata_tally){0};
+    memset(&run->tally, 0, sizeof run->tally);
     run_follow(run, plan);
     return plan_check_sampler(plan, run->target, err);
 }

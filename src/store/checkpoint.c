@@ -14,9 +14,11 @@
 #include "store/atomic.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #define MAGIC         "SBPSCKPT"
@@ -183,11 +185,20 @@ static sbps_status read_stream(image *m, FILE *stream, sbps_error *err)
     return check_image(m, err);
 }
 
+/* Does not wait for who would write to a pipe. */
+static FILE *open_at_once(const char *path)
+{
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *stream = descriptor < 0 ? NULL : fdopen(descriptor, "rb");
+    if (descriptor >= 0 && !stream) close(descriptor);
+    return stream;
+}
+
 /* On success free m->bytes. */
 static sbps_status open_image(const char *path, image *m, sbps_error *err)
 {
     *m = (image){.path = path};
-    FILE *stream = fopen(path, "rbe");
+    FILE *stream = open_at_once(path);
     if (!stream) return fail_file(err, path, "read", errno);
     sbps_status status = read_stream(m, stream, err);
     fclose(stream);
@@ -274,7 +285,7 @@ sbps_status checkpoint_peek(const char *path, const char *name, char **bytes, si
 
 sbps_status checkpoint_digest(const char *path, uint64_t *out, sbps_error *err)
 {
-    unsigned char bytes[16384];
+    unsigned char bytes[4096];
     uint64_t length = 0;
     uLong crc = crc32_z(0, NULL, 0);
     FILE *stream = fopen(path, "rbe");

@@ -8,7 +8,7 @@
 
 #define MAGIC      "SBPSsum1"
 #define MAGIC_SIZE 8
-#define BLOCK      65536
+#define BLOCK      4096
 
 static const unsigned char hdf5_signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 

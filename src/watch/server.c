@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -24,6 +25,7 @@ enum {
 #define ASK_SECONDS    5.0  /* for a request to be whole */
 #define ANSWER_SECONDS 20.0 /* for its answer to be taken */
 #define DRAIN_SECONDS  1.0
+#define PAUSE_SECONDS  0.5 /* before the next try where a client could not be accepted */
 
 /* Who is still being sent it keeps it. */
 typedef struct {
@@ -49,6 +51,7 @@ struct server {
     char address[64 + 2 * TOKEN_BYTES];
     shared_page *page; /* NULL: none yet */
     size_t served;
+    double paused_until; /* clock_now(); until then nobody is accepted */
     client clients[CLIENTS_MOST];
 };
 
@@ -163,7 +166,8 @@ static client *seat(server *s)
 
 static void welcome(server *s)
 {
-    for (int fd; (fd = accept(s->listening, NULL, NULL)) >= 0;) {
+    int fd;
+    while ((fd = accept(s->listening, NULL, NULL)) >= 0) {
         double time = clock_now();
         if (!make_ready(fd)) {
             close(fd);
@@ -172,6 +176,9 @@ static void welcome(server *s)
         *seat(s) =
             (client){.state = ASKING, .fd = fd, .since = time, .until = time + ASK_SECONDS};
     }
+    /* who waits stays in line, and poll would report it at once, again and again */
+    if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+        s->paused_until = clock_now() + PAUSE_SECONDS;
 }
 
 /* What a browser must not do with it is said, too: keep it, guess its type, show it inside another page, tell others
@@ -280,7 +287,8 @@ void server_wake(server *s)
 static size_t list_sockets(server *s, struct pollfd *list, client **whose)
 {
     size_t count = 0;
-    list[count++] = (struct pollfd){.fd = s->listening, .events = POLLIN};
+    bool paused = clock_now() < s->paused_until;
+    list[count++] = (struct pollfd){.fd = paused ? -1 : s->listening, .events = POLLIN};
     list[count++] = (struct pollfd){.fd = s->wake[0], .events = POLLIN};
     for (size_t i = 0; i < CLIENTS_MOST; i++) {
         client *c = &s->clients[i];
@@ -301,12 +309,22 @@ static void serve(server *s, client *c)
     if (c->state == ANSWERING) talk_to(c);
 }
 
+/* In the place of a poll that failed, which it will do again. */
+static void sleep_for(int milliseconds)
+{
+    struct timespec t = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+    nanosleep(&t, NULL);
+}
+
 void server_step(server *s, int milliseconds)
 {
     struct pollfd list[CLIENTS_MOST + 2];
     client *whose[CLIENTS_MOST + 2];
     size_t count = list_sockets(s, list, whose);
-    if (poll(list, (nfds_t)count, milliseconds) < 0) return;
+    if (poll(list, (nfds_t)count, milliseconds) < 0) {
+        if (errno != EINTR) sleep_for(milliseconds);
+        return;
+    }
     if (list[1].revents) empty_wake(s);
     for (size_t i = 2; i < count; i++)
         if (list[i].revents) serve(s, whose[i]);

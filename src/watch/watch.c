@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/threads.h"
 #include "page/page.h"
 #include "watch/server.h"
 
@@ -118,7 +119,7 @@ static bool start(watch *w)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&w->thread, NULL, keep_watch, w) == 0;
+    bool started = thread_start(&w->thread, keep_watch, w) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }

@@ -9,6 +9,28 @@ try 'draws'   1 '' 'draws of 3 parameters need .* GiB of memory, this machine or
 try 'chains'  1 '' '1000 chains of 1e.09 draws .* need .* GiB' "${sample[@]}" --chains 1000 --draws 1e9 -o run.nc
 [ -e run.nc ] && fault 'draws' 'a file was written'
 
+# A small stack. HDF5 needs some 70 KB of it.
+if [ -z "${SBPS_BUILD_DIR:-}" ] || ! nm "$sbps" 2>/dev/null | grep -q __asan_init; then
+    small() { # NAME COMMAND...
+        try "128 KiB of stack: $1" 0 '' '' bash -c 'ulimit -s 128; exec "$@" >.made 2>&1' - "$sbps" "${@:2}"
+    }
+    quick=(--progress off --ess 60 --draws 50 --chains 2)
+    awk -F, -v OFS=, 'NR == 1 { print $0, "g" } NR > 1 { print $0, "g" NR % 9 }' data.csv >grouped.csv
+    echo 'seed = 2' >options.conf
+    "$sbps" simulate logistic --rows 20000 --dim 3 -o long.csv
+    small 'sample'    sample data.csv --model logistic --target y "${quick[@]}" --config options.conf --checkpoint state -o run.nc
+    small 'resume'    sample data.csv --model logistic --target y "${quick[@]}" --config options.conf --resume state -o run.nc
+    small 'batches'   sample long.csv --model logistic --target y "${quick[@]}" -o long.nc
+    small 'floats'    sample long.csv --model logistic --target y "${quick[@]}" --sampler sbps --storage float -o long.nc
+    small 'generated' sample --generate 20000 --dim 3 --model logistic "${quick[@]}" -o long.nc
+    small 'groups'    sample grouped.csv 'y ~ x1 + (1 | g)' --model logistic "${quick[@]}" --ranef effects.csv -o groups.nc
+    for command in summary diagnose 'loo data.csv' 'check data.csv' 'predict data.csv' 'report data.csv'; do
+        read -r name operand <<<"$command"
+        small "$name" $name run.nc $operand
+    done
+    rm -f run.nc
+fi
+
 # A limit on memory: OpenBLAS waits forever for memory of its own, and for threads that did not start.
 if [ -n "${SBPS_BUILD_DIR:-}" ] && nm "$sbps" 2>/dev/null | grep -q __asan_init; then
     echo 'the rest is skipped: the sanitizer wants all addresses'

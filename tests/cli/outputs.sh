@@ -154,7 +154,44 @@ pid=$!
 await $pid test -s both.skeleton || fault 'two writers' "the first ended: $(tail -n 1 .first)"
 try 'two writers' 1 '' 'both.skeleton: another run is writing it' "${quick[@]}" --ess 100 -o two.nc --skeleton both.skeleton
 [ -e two.nc ] && fault 'two writers' 'the second run was made'
+
+# ---- and so has an output ----
+busy='^sbps: --output: another run is about to write [^ ]*one.nc: want another name, or wait for its end *$'
+try 'one output' 1 '' "$busy" "${quick[@]}" --ess 100 -o one.nc
+try 'one output by another name' 1 '' "$busy" "${quick[@]}" --ess 100 -o folder/../one.nc
 kill -INT $pid
 wait $pid
 [ "$(head -c 5 both.skeleton)" = chain ] || fault 'two writers' 'the skeleton was emptied'
+try 'one output: the first has it' 0 'target y' '' "$sbps" summary one.nc
+[ -e one.nc.lock ] && fault 'one output' 'the lock file is left'
+ln -s one.nc link.nc
+: >both.skeleton
+"${sample[@]}" --seconds 500 -o link.nc --skeleton both.skeleton >.out 2>.first &
+pid=$!
+await $pid test -s both.skeleton || fault 'an output behind a link' "the first ended: $(tail -n 1 .first)"
+try 'an output behind a link' 1 '' "$busy" "${quick[@]}" --ess 100 -o one.nc
+try 'no output of a dry run'  0 'sampler' '' "${quick[@]}" -o one.nc --dry-run
+kill -KILL $pid
+wait $pid 2>/dev/null
+try 'after a killed run' 0 '' '^logistic regression' "${quick[@]}" --ess 100 -o one.nc
+[ -e one.nc.lock ] && fault 'after a killed run' 'the lock file is left'
+echo mine >own.nc.lock
+try 'a lock file of the user' 0 '' '^logistic regression' "${quick[@]}" --ess 100 -o own.nc
+[ "$(cat own.nc.lock)" = mine ] || fault 'a lock file of the user' 'it was changed'
+
+# ---- inputs that are pipes: those that are read once, or a sentence, but no wait ----
+mkfifo pipe pipe.so
+at_once=(timeout 120)
+for option in resume covariance; do
+    try "--$option from a pipe" 2 '' "^sbps: --$option: pipe is a directory, a device or a pipe: want a file *$" \
+        "${at_once[@]}" "${quick[@]}" -o no.nc "--$option" pipe
+done
+try '--model from a pipe' 2 '' '^sbps: --model: ./pipe.so is a directory, a device or a pipe: want a file *$' \
+    "${at_once[@]}" "$sbps" sample data.csv --target y --model ./pipe.so -o no.nc
+for command in summary diagnose 'contrast x1' 'predict data.csv' 'score data.csv' 'loo data.csv' 'check data.csv' report; do
+    read -r name operand <<<"$command"
+    try "$name of a pipe" 1 '' '^sbps: pipe: cannot be read' "${at_once[@]}" "$sbps" $name pipe $operand
+done
+try 'start and config from pipes' 0 '' '^logistic regression' \
+    "${at_once[@]}" bash -c 'exec "$@" --start <(cat start.csv) --config <(cat options.conf)' - "${sample[@]}" --ess 100 -o pipes.nc
 finish

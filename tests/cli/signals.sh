@@ -33,15 +33,32 @@ code=$?
 grep -q 'interrupted: writing what there is' .err || fault 'SIGHUP' "said: $(tail -n 2 .err)"
 try 'SIGHUP: summary' 0 '^name,mean' '' "$sbps" summary hup.nc --csv
 
-cases=$((cases + 1))
-rm path.csv
-(trap '' HUP; exec "${run[@]}" --warmup 0 --epochs 3000 --skeleton path.csv -o nohup.nc 2>.err) &
-pid=$!
-until [ -s path.csv ] && [ "$(wc -l <path.csv)" -gt 1 ]; do sleep 0.05; done
-kill -HUP $pid
-wait $pid
-code=$?
-[ $code -eq 0 ] || fault 'nohup' "exit $code, want 0: $(tail -n 1 .err)"
+# What batch systems send before they kill is like SIGTERM. It may come again, and be followed by SIGTERM.
+for signals in XCPU USR2 ALRM 'USR1 USR1 XCPU TERM'; do
+    cases=$((cases + 1))
+    rm -f path.csv batch.nc
+    "${run[@]}" --warmup 0 --seconds 500 --skeleton path.csv -o batch.nc 2>.err &
+    pid=$!
+    until [ -s path.csv ] && [ "$(wc -l <path.csv)" -gt 1 ]; do sleep 0.05; done
+    for signal in $signals; do kill -$signal $pid; done
+    wait $pid
+    code=$?
+    [ $code -eq 130 ] || fault "$signals" "exit $code, want 130"
+    grep -q 'interrupted: writing what there is' .err || fault "$signals" "said: $(tail -n 2 .err)"
+    try "$signals: summary" 0 '^name,mean' '' "$sbps" summary batch.nc --csv
+done
+
+for ignored in HUP USR1; do
+    cases=$((cases + 1))
+    rm path.csv
+    (trap '' $ignored; exec "${run[@]}" --warmup 0 --epochs 3000 --skeleton path.csv -o nohup.nc 2>.err) &
+    pid=$!
+    until [ -s path.csv ] && [ "$(wc -l <path.csv)" -gt 1 ]; do sleep 0.05; done
+    kill -$ignored $pid
+    wait $pid
+    code=$?
+    [ $code -eq 0 ] || fault "$ignored is ignored" "exit $code, want 0: $(tail -n 1 .err)"
+done
 
 # SIGXFSZ: a sentence, nothing half-written, the earlier file as it was.
 cp pipe.nc before.nc
