@@ -120,16 +120,17 @@ double memory_limit(const char *root)
     return least;
 }
 
-static double resource_limit(int kind)
+/* Of what getrlimit gave; `failed` is what it returned. */
+static double soft_limit(int failed, const struct rlimit *limit)
 {
-    struct rlimit limit;
-    bool known = getrlimit((__rlimit_resource_t)kind, &limit) == 0;
-    return known && limit.rlim_cur != RLIM_INFINITY ? (double)limit.rlim_cur : INFINITY;
+    return failed || limit->rlim_cur == RLIM_INFINITY ? INFINITY : (double)limit->rlim_cur;
 }
 
 double machine_memory(void)
 {
+    struct rlimit limit;
     double all = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-    double own = fmin(resource_limit(RLIMIT_AS), resource_limit(RLIMIT_DATA));
-    return fmin(fmin(all, own), memory_limit(""));
+    double addresses = soft_limit(getrlimit(RLIMIT_AS, &limit), &limit);
+    double data = soft_limit(getrlimit(RLIMIT_DATA, &limit), &limit);
+    return fmin(fmin(all, memory_limit("")), fmin(addresses, data));
 }
