@@ -56,7 +56,7 @@ static void keep_centres(const void *self, row_range r, double *scratch, double 
             nest_keep(&v);
             continue;
         }
-        group_value(&v, g);
+        group_locate(&v, g);
         memcpy(q->m->centre + g * effects, v.mode, effects * sizeof *v.mode);
     }
 }
@@ -117,22 +117,22 @@ static double largest_move(const mixed *m, const comparison *c)
     return worst;
 }
 
-static bool affordable(const mixed *m, size_t nodes)
+static double grid_points(const mixed *m, size_t nodes)
 {
     double points = 1.0;
     for (size_t l = 0; l < m->levels; l++)
         points *= pow((double)nest_nodes(m, l, nodes), (double)m->level[l].shape.effects);
-    return points <= POINTS_MOST;
+    return points;
 }
 
-/* The next that has more nodes in all levels of a nest; RUNGS: there is none that can be afforded. */
+/* The next rule that has more nodes in all levels of a nest; RUNGS: the grid would be too large. */
 static size_t rung_above(const mixed *m, size_t rung)
 {
     size_t above = rung + 1;
     while (above < RUNGS && m->levels > 1 &&
            nest_nodes(m, 0, ladder[above]) <= nest_nodes(m, 0, ladder[rung]))
         above++;
-    return above < RUNGS && affordable(m, ladder[above]) ? above : RUNGS;
+    return above < RUNGS && grid_points(m, ladder[above]) <= POINTS_MOST ? above : RUNGS;
 }
 
 static void first_groups(const mixed *m, const rows *groups, comparison *c)
@@ -151,13 +151,21 @@ static size_t next_rung(size_t nodes)
     return ladder[rung];
 }
 
-/* Leaves the gradients by the rung that will do in c->less. */
-static sbps_status climb(mixed *m, const comparison *c, double goal, quadrature *out,
-                         sbps_error *err)
+/* A rule that may be used, and that more nodes may improve on; the latter: RUNGS, there is none. */
+static bool may_climb(const mixed *m, size_t rung, double points_most, size_t *above)
 {
-    size_t d = m->dim, rung = 0;
+    *above = rung_above(m, rung);
+    return *above < RUNGS && grid_points(m, ladder[rung]) <= points_most;
+}
+
+/* Leaves the gradients by the rung that will do in c->less. A grid of more than points_most points is of no use to the
+ * caller: the first such rung ends the search. */
+static sbps_status climb(mixed *m, const comparison *c, double goal, double points_most,
+                         quadrature *out, sbps_error *err)
+{
+    size_t d = m->dim, rung = 0, above;
     sbps_status status = look(m, &c->first, c->points, ladder[0], c->less, err);
-    for (size_t above; status == SBPS_OK && (above = rung_above(m, rung)) < RUNGS; rung++) {
+    for (; status == SBPS_OK && may_climb(m, rung, points_most, &above); rung++) {
         status = look(m, &c->first, c->points, ladder[above], c->more, err);
         if (status != SBPS_OK) return status;
         out->error = largest_move(m, c);
@@ -174,14 +182,17 @@ static sbps_status climb(mixed *m, const comparison *c, double goal, quadrature 
 /* The rule by sketches, and by rows what a finer one says: the error is that of both together. */
 static sbps_status try_sketches(mixed *m, const comparison *c, quadrature *out, sbps_error *err)
 {
-    sbps_status status = climb(m, c, 0.5 * GOAL, out, err); /* nodes cost little */
+    sbps_status status =
+        climb(m, c, 0.5 * GOAL, (double)SKETCH_POINTS, out, err); /* nodes cost little */
     if (status != SBPS_OK) return status;
-    m->by_rows = true;
-    status = look(m, &c->first, c->points, next_rung(out->nodes), c->more, err);
-    m->by_rows = false;
-    if (status == SBPS_OK) status = mixed_set_nodes(m, out->nodes, err);
-    out->error = largest_move(m, c);
-    if (m->points <= SKETCH_POINTS && out->error <= GOAL_SKETCH) return status;
+    if (m->points <= SKETCH_POINTS) {
+        m->by_rows = true;
+        status = look(m, &c->first, c->points, next_rung(out->nodes), c->more, err);
+        m->by_rows = false;
+        if (status == SBPS_OK) status = mixed_set_nodes(m, out->nodes, err);
+        out->error = largest_move(m, c);
+        if (status != SBPS_OK || out->error <= GOAL_SKETCH) return status;
+    }
     sketches_destroy(m->sketches);
     m->sketches = NULL;
     return status;
@@ -223,7 +234,7 @@ static sbps_status settle(mixed *m, const rows *groups, const double *w, const c
     if (status != SBPS_OK || m->sketches) return status;
     status = ask(groups, &here, keep_centres, NULL, err);
     if (m->levels > 1) nest_kept(m, w);
-    return status == SBPS_OK ? climb(m, c, GOAL, out, err) : status;
+    return status == SBPS_OK ? climb(m, c, GOAL, POINTS_MOST, out, err) : status;
 }
 
 sbps_status mixed_settle(void *self, const rows *groups, const double *w, const double *factor,
