@@ -143,11 +143,16 @@ static const option_spec first_lines[] = {
 
 static const option_spec last_lines[] = {
     {TEXT("prior-sd", prior_sd, "PRIOR", "auto"), DATA,
-     .help = "Prior of the standard deviations of groups' effects, of which the positive half "
-             "counts. auto: "
-             "student_t(3,0,2.5), in units of 1/sd(z), for linear models times sd(y)."},
+     .help =
+         "Prior of the standard deviations of groups' effects, of which the positive half "
+         "counts. auto: "
+         "student_t(3,0,2.5), in units of 1/sd(z), for linear models times sd(y), of effects "
+         "at the means of the columns in terms such as (1 + x | g). A prior that is given "
+         "holds at x = 0, as does then that of the correlations."},
     {TEXT("prior-cor", prior_cor, "PRIOR", "auto"), DATA,
-     .help = "Prior of the correlations of groups' effects. auto: lkj(2)."},
+     .help = "Prior of the correlations of groups' effects. auto: lkj(2), at the means of the "
+             "columns. A prior that is given holds at x = 0, as does then that of the standard "
+             "deviations."},
     {CHOICE("crossed", crossed, "auto|integrate|joint", "auto"), DATA,
      .help =
          "Effects of crossed groups, (1 | g) + (1 | h). integrate: those of the factor with "

@@ -79,7 +79,8 @@ sbps_status target_open(const sbps_options *o, const rows *data, const model_kin
                          .dim = o->dim,
                          .condition = o->condition,
                          .library = o->model,
-                         .function = &o->function};
+                         .function = &o->function,
+                         .effects_at_zero = !is_auto(o->prior_sd) || !is_auto(o->prior_cor)};
     sbps_status status = posterior_open(data, model, &shape, out, err);
     if (status == SBPS_OK) status = priors_choose(o, *out, err);
     if (status == SBPS_OK) status = shrinkage_apply(o, out, err);

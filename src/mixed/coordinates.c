@@ -5,6 +5,7 @@
  * correlations lkj(2). */
 #include "mixed/coordinates.h"
 #include "base/dense.h"
+#include "mixed/centring.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,8 +21,11 @@ static bool find_other(const mixed *m, size_t j, coordinate_place *out)
     for (size_t f = 0; f < m->others; f++) {
         const other_factor *o = &m->other[f];
         size_t q = o->shape.effects, count = m->groups->factor[o->factor].levels * q;
-        *out = (coordinate_place){
-            .shape = &o->shape, .unit = o->unit, .other = o, .spread = o->spread};
+        *out = (coordinate_place){.shape = &o->shape,
+                                  .unit = o->unit,
+                                  .column = o->column,
+                                  .other = o,
+                                  .spread = o->spread};
         if (j >= o->spread && j < o->spread + o->shape.count) {
             out->of = &o->shape.of[j - o->spread];
             return true;
@@ -43,12 +47,16 @@ coordinate_place mixed_place(const mixed *m, size_t j)
         if (j < of->spread || j >= of->spread + of->shape.count) continue;
         return (coordinate_place){.shape = &of->shape,
                                   .unit = of->unit,
+                                  .column = of->column,
                                   .of = &of->shape.of[j - of->spread],
                                   .spread = of->spread};
     }
     if (j < d + m->shape.count)
-        return (coordinate_place){
-            .shape = &m->shape, .unit = m->unit, .of = &m->shape.of[j - d], .spread = d};
+        return (coordinate_place){.shape = &m->shape,
+                                  .unit = m->unit,
+                                  .column = m->column,
+                                  .of = &m->shape.of[j - d],
+                                  .spread = d};
     find_other(m, j, &out);
     return out;
 }
@@ -81,7 +89,7 @@ void mixed_spread_name(const mixed *m, const coordinate_place *at, const char *b
     const char *group = m->groups->factor[m->groups->term[c->term].factor].name;
     const char *own = effect_name(m, at->shape, c->row);
     if (c->against == c->row)
-        snprintf(text, size, "sd_%s__%s", group, own);
+        snprintf(text, size, "%ssd_%s__%s", before, group, own);
     else
         snprintf(text, size, "%scor_%s__%s__%s", before, group,
                  effect_name(m, at->shape, c->against), own);
@@ -93,6 +101,21 @@ bool mixed_is_partial(const coordinate_place *at)
            at->of->against > at->shape->begin[at->of->row];
 }
 
+bool mixed_is_centred(const coordinate_place *at)
+{
+    return at->of && (centring_moves(at->shape, at->column, at->of->row) ||
+                      centring_moves(at->shape, at->column, at->of->against));
+}
+
+bool mixed_at_means(const coordinate_place *at)
+{
+    bool correlation = at->of && at->of->row != at->of->against, any = mixed_is_centred(at);
+    for (size_t a = 0; correlation && a < at->shape->effects; a++)
+        any |= at->shape->begin[a] == at->shape->begin[at->of->row] &&
+               centring_moves(at->shape, at->column, a);
+    return any;
+}
+
 void mixed_name_of(const void *self, size_t j, size_t size, char *text)
 {
     const mixed *m = self;
@@ -101,7 +124,11 @@ void mixed_name_of(const void *self, size_t j, size_t size, char *text)
         predictor_name(m->rows_self, j < m->data->d ? j : m->data->d + (j - m->aux), size,
                        text);
     else if (at.of)
-        mixed_spread_name(m, &at, mixed_is_partial(&at) ? "partial_" : "", size, text);
+        mixed_spread_name(m, &at,
+                          mixed_is_partial(&at)   ? "partial_"
+                          : mixed_is_centred(&at) ? "centred_"
+                                                  : "",
+                          size, text);
     else {
         snprintf(text, size, "standard_");
         size_t used = strlen(text);
@@ -111,18 +138,25 @@ void mixed_name_of(const void *self, size_t j, size_t size, char *text)
 
 /* ---- priors ---- */
 
-double mixed_column_sd(const mixed *m, size_t column)
+double mixed_column_moments(const mixed *m, size_t column, double *of_all)
 {
     size_t n = m->data->n, width = m->groups->width;
     double mean = 0.0, square = 0.0;
-    if (column == GROUP_CONSTANT) return 1.0;
     const double *z = m->groups->z + column;
     for (size_t i = 0; i < n; i++) mean += (z[i * width] - z[0]) / (double)n;
     for (size_t i = 0; i < n; i++) {
         double off = z[i * width] - z[0] - mean; /* of a constant: 0, without rounding */
         square += off * off / (double)n;
     }
-    return square > 0.0 ? sqrt(square) : 1.0;
+    *of_all = z[0] + mean;
+    return sqrt(square);
+}
+
+double mixed_column_sd(const mixed *m, size_t column)
+{
+    double unused,
+        sd = column == GROUP_CONSTANT ? 0.0 : mixed_column_moments(m, column, &unused);
+    return sd > 0.0 ? sd : 1.0;
 }
 
 static model_coordinate auxiliary(const mixed *m, size_t a)

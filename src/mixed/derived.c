@@ -4,14 +4,17 @@
  *   cor_ij = L_i.L_j / (|L_i| |L_j|),   L the factor of spread.h;                                      (1)
  *
  * and effects of other factors in the place of their standards. Under the law LKJ all correlations of a term have the
- * same law, which is that of those with its first effect: these are coordinates. */
+ * same law, which is that of those with its first effect: these are coordinates. Where columns are centred, sds,
+ * correlations and effects are reported at z = 0: (1) with the factor of centring.h, and sd_i = |L_i|. */
 #include "base/dense.h"
+#include "mixed/centring.h"
 #include "mixed/coordinates.h"
 #include "mixed/crossed.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The coordinate of the same row's correlation with the first effect of the term. */
 static size_t with_first(const coordinate_place *at)
@@ -24,9 +27,14 @@ static size_t with_first(const coordinate_place *at)
 bool mixed_derived(const void *self, size_t j, model_derived *out)
 {
     coordinate_place at = mixed_place(self, j);
-    bool effect = at.shape && !at.of;
-    if (!effect && !mixed_is_partial(&at)) return false;
-    *out = (model_derived){.effect = effect, .alike = effect ? SIZE_MAX : with_first(&at)};
+    bool effect = at.shape && !at.of, partial = mixed_is_partial(&at),
+         centred = mixed_is_centred(&at);
+    if (!effect && !partial && !centred) return false;
+    *out = (model_derived){.effect = effect,
+                           .alike = effect    ? SIZE_MAX
+                                    : partial ? with_first(&at)
+                                              : j,
+                           .at_means = mixed_at_means(&at)};
     return true;
 }
 
@@ -42,9 +50,11 @@ void mixed_derived_name(const void *self, size_t j, size_t size, char *text)
     mixed_level_name(m, at.shape, at.level, at.effect, size - 2, text + 2);
 }
 
-static double correlation(const effect_spread *spread, const spread_coordinate *c)
+/* By the factor at z = 0. */
+static double spread_value(double (*factor)[EFFECTS_A_LEVEL], const spread_coordinate *c)
 {
-    const double *a = spread->factor[c->row], *b = spread->factor[c->against];
+    const double *a = factor[c->row], *b = factor[c->against];
+    if (c->row == c->against) return sqrt(dot(EFFECTS_A_LEVEL, a, a));
     return dot(EFFECTS_A_LEVEL, a, b) /
            sqrt(dot(EFFECTS_A_LEVEL, a, a) * dot(EFFECTS_A_LEVEL, b, b));
 }
@@ -54,19 +64,25 @@ static double effect(const coordinate_place *at, const effect_spread *spread, co
     level_point p;
     const double *eta = w + at->other->first + at->level * at->shape->effects;
     level_at(at->other, spread, at->level, eta, false, &p);
+    effects_at_zero(at->shape, at->column, 1, p.effect);
     return p.effect[at->effect];
 }
 
 void mixed_derive(const void *self, const double *w, size_t first, size_t count, double *out)
 {
     effect_spread spread;
+    double factor[EFFECTS_A_LEVEL][EFFECTS_A_LEVEL];
     const spread_shape *known = NULL;
     for (size_t i = 0; i < count; i++) {
         coordinate_place at = mixed_place(self, first + i);
         model_derived unused;
         if (!mixed_derived(self, first + i, &unused)) continue;
-        if (at.shape != known) spread_at(at.shape, w + at.spread, false, &spread);
+        if (at.shape != known) {
+            spread_at(at.shape, w + at.spread, false, &spread);
+            memcpy(factor, spread.factor, sizeof factor);
+            factor_at_zero(at.shape, at.column, factor);
+        }
         known = at.shape;
-        out[i] = at.of ? correlation(&spread, at.of) : effect(&at, &spread, w);
+        out[i] = at.of ? spread_value(factor, at.of) : effect(&at, &spread, w);
     }
 }

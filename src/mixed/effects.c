@@ -8,6 +8,7 @@
 #include "mixed/effects.h"
 #include "base/cholesky.h"
 #include "base/dense.h"
+#include "mixed/centring.h"
 #include "mixed/coordinates.h"
 #include "mixed/marginal.h"
 #include "mixed/nest.h"
@@ -54,6 +55,25 @@ size_t mixed_effects(const void *self, size_t g)
     part end = {0};
     walk_parts(m, 0, m->groups->start[g], m->groups->start[g + 1], SIZE_MAX, &end);
     return end.place;
+}
+
+/* Of the parts in rows first..end, from *out on, which moves behind them. */
+static void parts_at_zero(const mixed *m, size_t level, size_t first, size_t end, size_t count,
+                          double **out)
+{
+    const nest_level *l = &m->level[level];
+    effects_at_zero(&l->shape, l->column, count, *out);
+    *out += l->shape.effects * count;
+    for (size_t next; level + 1 < m->levels && level + 1 < LEVELS_MOST && first < end;
+         first = next) {
+        next = nest_run(m, level + 1, first, end);
+        parts_at_zero(m, level + 1, first, next, count, out);
+    }
+}
+
+void group_effects_at_zero(const mixed *m, size_t g, size_t count, double *out)
+{
+    parts_at_zero(m, 0, m->groups->start[g], m->groups->start[g + 1], count, &out);
 }
 
 size_t mixed_effects_most(const void *self)

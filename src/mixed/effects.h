@@ -12,6 +12,10 @@ void mixed_effect_name(const void *self, size_t g, size_t a, size_t size, char *
 /* Groups in the order of their levels; room for as many as there are levels. */
 void mixed_by_level(const void *self, size_t *groups);
 
+/* From effects as they are sampled to those at z = 0, see centring.h: `count` draws of each effect of group g, effect after
+ * effect. */
+void group_effects_at_zero(const mixed *m, size_t g, size_t count, double *out);
+
 /* Drawing effects at points phi: effects_draw.c. */
 typedef struct effects_plan effects_plan;
 

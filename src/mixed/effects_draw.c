@@ -259,8 +259,8 @@ static void draw_lanes(const effects_plan *p, size_t g, size_t first, plan_room 
         if (l->fine[i] == 0.0) draw_by_rows(p, g, first + i, room, r, out);
 }
 
-effects_told effects_draw(const effects_plan *p, size_t g, uint64_t seed, double *scratch,
-                          double *out)
+static effects_told draw_centred(const effects_plan *p, size_t g, uint64_t seed,
+                                 double *scratch, double *out)
 {
     rng r = rng_stream(seed, g, RNG_EFFECTS);
     plan_room room;
@@ -274,4 +274,12 @@ effects_told effects_draw(const effects_plan *p, size_t g, uint64_t seed, double
     }
     for (size_t i = 0; i < p->count; i++) draw_by_rows(p, g, i, &room, &r, out);
     return (effects_told){.error = NAN};
+}
+
+effects_told effects_draw(const effects_plan *p, size_t g, uint64_t seed, double *scratch,
+                          double *out)
+{
+    effects_told told = draw_centred(p, g, seed, scratch, out);
+    group_effects_at_zero(p->m, g, p->count, out);
+    return told;
 }

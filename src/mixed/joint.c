@@ -103,12 +103,13 @@ static void add_effects(const joint_view *v, const other_factor *o, size_t a)
     const uint32_t *of = v->m->groups->factor[o->factor].of + v->first;
     const double *u = v->at + o->first + a;
     size_t q = o->shape.effects, width = v->m->groups->width;
-    if (o->column[a] == GROUP_CONSTANT) {
+    if (o->column[a].of == GROUP_CONSTANT) {
         for (size_t i = 0; i < v->n; i++) v->eta[i] += u[of[i] * q];
         return;
     }
-    const double *z = v->m->groups->z + v->first * width + o->column[a];
-    for (size_t i = 0; i < v->n; i++) v->eta[i] += z[i * width] * u[of[i] * q];
+    const double *z = v->m->groups->z + v->first * width + o->column[a].of;
+    double mean = o->column[a].mean;
+    for (size_t i = 0; i < v->n; i++) v->eta[i] += (z[i * width] - mean) * u[of[i] * q];
 }
 
 static void pull_effects(const joint_view *v, const other_factor *o, size_t a, double *to)
@@ -116,12 +117,13 @@ static void pull_effects(const joint_view *v, const other_factor *o, size_t a, d
     const uint32_t *of = v->m->groups->factor[o->factor].of + v->first;
     size_t q = o->shape.effects, width = v->m->groups->width;
     to += o->first + a;
-    if (o->column[a] == GROUP_CONSTANT) {
+    if (o->column[a].of == GROUP_CONSTANT) {
         for (size_t i = 0; i < v->n; i++) to[of[i] * q] += v->out[i];
         return;
     }
-    const double *z = v->m->groups->z + v->first * width + o->column[a];
-    for (size_t i = 0; i < v->n; i++) to[of[i] * q] += z[i * width] * v->out[i];
+    const double *z = v->m->groups->z + v->first * width + o->column[a].of;
+    double mean = o->column[a].mean;
+    for (size_t i = 0; i < v->n; i++) to[of[i] * q] += (z[i * width] - mean) * v->out[i];
 }
 
 /* The predictors of n rows from `first` on. */

@@ -3,6 +3,7 @@
 #include "base/hermite.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "mixed/centring.h"
 #include "mixed/coordinates.h"
 #include "mixed/crossed.h"
 #include "mixed/expand.h"
@@ -60,12 +61,13 @@ static void add_coordinate(spread_shape *shape, size_t term, size_t row, size_t 
 }
 
 /* Sds of a term first, then its correlations. */
-static void add_term(spread_shape *shape, size_t *column, const group_term *term, size_t t)
+static void add_term(spread_shape *shape, effect_column *column, const group_term *term,
+                     size_t t)
 {
     size_t begin = shape->effects;
     for (size_t a = 0; a < term->count; a++) {
         size_t row = begin + a;
-        column[row] = term->column[a];
+        column[row] = (effect_column){term->column[a], 0.0};
         shape->begin[row] = begin;
         add_coordinate(shape, t, row, row);
     }
@@ -161,18 +163,19 @@ static void find_units(mixed *m)
     double scale = predictor_scale(m->rows_self);
     for (size_t l = 0; l < m->levels; l++)
         for (size_t a = 0; a < m->level[l].shape.effects; a++)
-            m->level[l].unit[a] = scale / mixed_column_sd(m, m->level[l].column[a]);
+            m->level[l].unit[a] = scale / mixed_column_sd(m, m->level[l].column[a].of);
     memcpy(m->unit, m->level[0].unit, sizeof m->unit);
     for (size_t f = 0; f < m->others; f++)
         for (size_t a = 0; a < m->other[f].shape.effects; a++)
-            m->other[f].unit[a] = scale / mixed_column_sd(m, m->other[f].column[a]);
+            m->other[f].unit[a] = scale / mixed_column_sd(m, m->other[f].column[a].of);
 }
 
-static sbps_status fill(mixed *m, bool joint, sbps_error *err)
+static sbps_status fill(mixed *m, bool joint, bool at_zero, sbps_error *err)
 {
     const row_groups *g = m->groups;
     sbps_status status = shape_effects(m, joint, err);
     if (status != SBPS_OK) return status;
+    if (!at_zero) centre_effects(m);
     place_spreads(m);
     find_units(m);
     if (joint) return joint_open(m, err);
@@ -212,7 +215,7 @@ static sbps_status open(const model_kind *kind, const rows *data, const model_sh
     *m = (mixed){.rows_of = kind->rows_of, .data = data->members, .k = kernels_best()};
     m->groups = m->data->groups;
     status = m->rows_of->open(m->rows_of, m->data, shape, &m->rows_self, err);
-    if (status == SBPS_OK) status = fill(m, kind->lead, err);
+    if (status == SBPS_OK) status = fill(m, kind->lead, shape->effects_at_zero, err);
     if (status == SBPS_OK)
         *self = m;
     else

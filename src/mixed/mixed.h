@@ -53,6 +53,16 @@ sbps_status mixed_anchor(void *self, const double *hessian, double *w, sbps_erro
 double mixed_moved(const void *self, const double *hessian, const double *from,
                    const double *to);
 
+/* A slope whose term has a constant and whose column is not centred: see centring.h. */
+typedef struct {
+    const char *factor, *column;
+    double mean, sds; /* of the column; the distance of its mean from 0 */
+    bool correlated;
+} uncentred_slope;
+
+/* The one farthest from 0; sds is 0 where there is none. Reads all rows. */
+uncentred_slope mixed_farthest(const void *self);
+
 /* The same for a model that integrates over nothing: by what rows say at w, without a matrix. */
 sbps_status mixed_joint_anchor(void *self, const rows *groups, double *w, sbps_error *err);
 
@@ -60,11 +70,17 @@ sbps_status mixed_joint_anchor(void *self, const rows *groups, double *w, sbps_e
 
 #define OTHERS_MOST ((size_t)8)
 
+/* What multiplies an effect in a row: a column of the groups' z less `mean`, see centring.h. */
+typedef struct {
+    size_t of; /* GROUP_CONSTANT: 1 in every row */
+    double mean;
+} effect_column;
+
 /* The factor that rows lie by, or one nested in it; see nest.h. */
 typedef struct {
     size_t factor; /* of the groups */
     spread_shape shape;
-    size_t column[EFFECTS_A_LEVEL];
+    effect_column column[EFFECTS_A_LEVEL];
     double unit[EFFECTS_A_LEVEL];
     size_t spread; /* first coordinate of its sds and correlations */
     size_t points;
@@ -79,7 +95,7 @@ typedef struct {
 typedef struct {
     size_t factor; /* of the groups */
     spread_shape shape;
-    size_t column[EFFECTS_A_LEVEL];
+    effect_column column[EFFECTS_A_LEVEL];
     double unit[EFFECTS_A_LEVEL];
     size_t spread;            /* first coordinate of its sds and correlations, */
     size_t first;             /* and of its effects: those of one level after another */
@@ -97,9 +113,9 @@ typedef struct {
     const rows *data; /* one row each */
     const row_groups *groups;
     const kernels *k;
-    spread_shape shape;             /* of the effects of a group */
-    size_t column[EFFECTS_A_LEVEL]; /* of z that each is for */
-    double unit[EFFECTS_A_LEVEL];   /* of its sd */
+    spread_shape shape; /* of the effects of a group */
+    effect_column column[EFFECTS_A_LEVEL];
+    double unit[EFFECTS_A_LEVEL]; /* of its sd */
     nest_level level
         [LEVELS_MOST]; /* outermost first; where nothing is nested the first alone, as above */
     size_t levels;     /* 0: nothing is integrated over, all factors are others */
@@ -125,10 +141,11 @@ sbps_status mixed_set_nodes(mixed *m, size_t nodes, sbps_error *err);
  * memory. */
 double *mixed_grid(size_t nodes, size_t effects, size_t *points);
 
-/* z of a row in a column of groups. */
-static inline double mixed_z(const mixed *m, size_t row, size_t of)
+/* What multiplies an effect in a row. */
+static inline double mixed_z(const mixed *m, size_t row, effect_column of)
 {
-    return of == GROUP_CONSTANT ? 1.0 : m->groups->z[row * m->groups->width + of];
+    if (of.of == GROUP_CONSTANT) return 1.0;
+    return m->groups->z[row * m->groups->width + of.of] - of.mean;
 }
 
 #endif

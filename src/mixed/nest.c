@@ -98,9 +98,9 @@ static void see_effects(nest *x)
     x->plain = true;
     for (size_t l = 0; l < m->levels; l++)
         for (size_t a = 0; a < m->level[l].shape.effects; a++) {
-            size_t column = m->level[l].column[a];
+            effect_column column = m->level[l].column[a];
             double *z = x->z + x->level[l].before + a;
-            x->plain &= column == GROUP_CONSTANT && m->level[l].shape.effects == 1;
+            x->plain &= column.of == GROUP_CONSTANT && m->level[l].shape.effects == 1;
             for (size_t i = 0; i < x->v->n; i++)
                 z[i * x->all] = mixed_z(m, x->v->first + i, column);
         }

@@ -34,6 +34,7 @@ typedef struct {
         *library; /* a model of the user's own: the file that was named, or what it is called */
     const sbps_model_function *function; /* that of the caller; NULL: none */
     struct shrink_shape *shrunk;         /* of shrink/shrink.h, which takes it */
+    bool effects_at_zero; /* groups: priors of their sds and correlations hold at z = 0 */
 } model_shape;
 
 /* What a target may be. */

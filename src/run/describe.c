@@ -289,8 +289,28 @@ static void describe_offset(const rows *data, text *out)
                  least, most);
 }
 
+#define FAR_FROM_ZERO 10.0 /* sds of a column */
+
+/* Priors of effects that hold far from any row. */
+static void describe_slopes(const sbps_run *run, text *out)
+{
+    if (!run->target->model->rows_of) return;
+    const uncentred_slope s = mixed_farthest(run->target->self);
+    if (s.sds < FAR_FROM_ZERO) return;
+    text_add(out, "  mind      the %s the effects of '",
+             s.correlated ? "prior that is given of" : "independence of");
+    text_name(out, s.factor);
+    text_add(out, "' holds at ");
+    text_name(out, s.column);
+    text_add(out,
+             " = 0, %.3g sd from its mean: intercepts there hold slopes near 0, and the run is "
+             "slow. Subtract %.4g from the column\n",
+             s.sds, s.mean);
+}
+
 static void describe_cautions(const sbps_run *run, text *out)
 {
+    describe_slopes(run, out);
     for (size_t i = 0; i < sizeof cautions / sizeof *cautions; i++)
         if (cautions[i].model == run->plan->model)
             text_add(out, "  mind      %s\n", cautions[i].sentence);

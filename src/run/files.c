@@ -44,6 +44,15 @@ char *files_option_lines(const sbps_options *options)
     return text_take(&out);
 }
 
+/* Are effects sampled at the means of their columns? Their coordinates are others than those at 0. */
+static bool effects_at_means(const posterior *u)
+{
+    model_derived of;
+    for (size_t j = 0; u->model->rows_of && j < u->dim; j++)
+        if (posterior_derived(u, j, &of) && of.at_means) return true;
+    return false;
+}
+
 /* And of what else does. */
 static char *path_options(const sbps_run *run)
 {
@@ -52,6 +61,7 @@ static char *path_options(const sbps_run *run)
     text_add(&out, "%s", run->asked ? run->asked : lines ? lines : "");
     free(lines);
     if (run->start_hash) text_add(&out, "start=%016" PRIx64 "\n", run->start_hash);
+    if (effects_at_means(run->target)) text_add(&out, "effects=at means\n");
     for (size_t i = 0; i < NAMED_FILES; i++)
         if (run->file_digest[i])
             text_add(&out, CONTENT_OF "%s=%016" PRIx64 "\n", named_files[i],

@@ -127,10 +127,12 @@ static sbps_status record_prior(const sbps_run *run, result *r, size_t j, sbps_e
     r->prior_mean[j] = one && p->kind->mean ? p->kind->mean(p->theta) : NAN;
     r->prior_sd[j] = one && p->kind->sd ? p->kind->sd(p->theta) : NAN;
     record_seen(u, r, j);
+    bool means = log_prior_leans(u, j) || of_means(u, j);
     bool whole = label(&r->prior[j], of) &&
-                 label(&r->prior_of[j], log_prior_leans(u, j) || of_means(u, j)
-                                            ? "the predictor at the means of the columns"
-                                            : "the parameter");
+                 label(&r->prior_of[j], means && u->model->rows_of && j >= u->data->d
+                                            ? "the parameter at the means of the columns"
+                                        : means ? "the predictor at the means of the columns"
+                                                : "the parameter");
     return whole ? SBPS_OK : fail_memory(err);
 }
 

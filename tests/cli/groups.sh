@@ -13,7 +13,8 @@ awk 'BEGIN {
 model=(t.csv 'y ~ x + (1 + x | g)' --family bernoulli --ess 200 --seed 3 --progress off)
 
 # ---- what there is ----
-try 'its mode'       0 '^name,value intercept,.* x,.* sd_g__Intercept,.* sd_g__x,.* cor_g__Intercept__x,' '' "$sbps" map "${model[@]:0:4}" --csv
+try 'its mode'       0 '^name,value intercept,.* x,.* centred_sd_g__Intercept,.* sd_g__x,.* centred_cor_g__Intercept__x,' '' "$sbps" map "${model[@]:0:4}" --csv
+cp .out mode.csv
 try 'as parameters'  0 '' "400 rows, 5 parameters.*groups +20 of 'g', [0-9]+ nodes" "$sbps" sample "${model[@]}" --ranef all -o all.nc
 try 'in the summary' 0 '"r_g\[level 1,Intercept\]",.*"r_g\[level 20,x\]",' '' "$sbps" summary all.nc --csv
 cp .out all.csv
@@ -28,7 +29,9 @@ cmp -s <(grep '^"r_' all.csv | sed 's/\(\([^,]*,\)\{11\}\).*/\1/; s/,$//') <(tai
     fault 'effects' "$(grep '^"r_' all.csv | head -1) $(sed -n 2p effects.csv)"
 try 'with weights'   0 '' 'sd_g__Intercept' "$sbps" sample t.csv 'y ~ x + (x || g)' --family bernoulli --weights w --ess 100 --progress off -o w.nc
 
-try 'from a summary' 0 'cor_g__Intercept__x,' '' "$sbps" map "${model[@]:0:4}" --start none.csv --csv
+try 'from a summary' 0 'cor_g__Intercept__x,' '' "$sbps" map "${model[@]:0:4}" --prior-cor 'lkj(2)' --start none.csv --csv
+try 'sds at the means' 1 '' "'sd_g__Intercept' is a function of several coordinates" "$sbps" map "${model[@]:0:4}" --start none.csv
+try 'from a mode'    0 'centred_cor_g__Intercept__x,' '' "$sbps" map "${model[@]:0:4}" --start mode.csv --csv
 
 # no fixed effect: as one that is held at 0; a column that is constant; a group that rules
 try 'no fixed effect' 0 '^name,value sd_g__Intercept,' '' "$sbps" map t.csv 'y ~ 0 + (1 | g)' --family bernoulli --csv --storage float
@@ -58,7 +61,7 @@ awk 'BEGIN {
 }' >three.csv
 three=(three.csv 'y ~ a + b + (1 + a + b | g)' --family gaussian --sampler hmc --ess 40 --draws 20 --chains 2 --seed 3 --progress off)
 names='intercept,a,b,sd_g__Intercept,sd_g__a,sd_g__b,cor_g__Intercept__a,cor_g__Intercept__b,cor_g__a__b,sigma'
-try 'three effects' 0 '' 'cor_g__Intercept__a .. cor_g__a__b \(3\) ~ lkj\(2\)' "$sbps" sample "${three[@]}" --checkpoint three.chk -o three.nc
+try 'three effects' 0 '' 'cor_g__Intercept__a .. cor_g__a__b \(3\) at the means of the columns ~ lkj\(2\)' "$sbps" sample "${three[@]}" --checkpoint three.chk -o three.nc
 try 'their summary' 0 "^name,.*cor_g__Intercept__b,.* cor_g__a__b,.* sigma," '' "$sbps" summary three.nc --csv
 cp .out three.sum
 three+=(--resume three.chk)
@@ -70,7 +73,7 @@ try 'resumed'       0 '' 'linear model' "$sbps" sample "${three[@]}" -o again.nc
 try 'resumed'       0 '^name' '' "$sbps" summary again.nc --csv
 cmp -s .out three.sum || fault 'resumed' "$(diff .out three.sum | head -2)"
 try 'coordinates'   0 '(^| )partial_cor_g__a__b,' '' "$sbps" map "${three[@]:0:4}" --csv
-try 'no start'      1 '' "'cor_g__a__b' is a function of several coordinates" "$sbps" map "${three[@]:0:4}" --start three.sum
+try 'no start'      1 '' "'sd_g__Intercept' is a function of several coordinates" "$sbps" map "${three[@]:0:4}" --start three.sum
 
 # of crossed factors whose rows hardly vary levels are held fast against each other, and not beside the intercept
 awk 'BEGIN {

@@ -21,6 +21,8 @@ typedef struct {
     size_t nested,
         nested_effects; /* rows of each part of a group but the last: (1|g:k), (1+x1|g:k) */
     bool joint;         /* nothing is integrated over */
+    bool centred;       /* coordinates are those of effects at the mean of z, else at z = 0 */
+    double far;         /* added to z */
 } grouped_spec;
 
 #define FIXED ((size_t)3) /* intercept, x1, x2 */
@@ -115,7 +117,7 @@ static void fill_row(const grouped_spec *s, rows *r, rng *random, size_t i, cons
     for (size_t j = 1; j < FIXED; j++) x[j] = rng_normal(random);
     double eta =
         s->intercept + 0.5 * x[1] - 0.3 * x[2] + u[0] + (s->effects > 1 ? u[1] * x[1] : 0.0);
-    if (r->groups->width > 0) r->groups->z[i] = x[1];
+    if (r->groups->width > 0) r->groups->z[i] = x[1] + s->far;
     r->y[i] = model_find(s->model)->predictor->simulate(random, eta, aux);
     if (r->weight) r->weight[i] = 0.5 + rng_uniform(random);
 }
@@ -155,8 +157,9 @@ static grouped grouped_make(const grouped_spec *s)
     }
     grouped out = {0};
     sbps_error err;
+    const model_shape shape = {.effects_at_zero = !s->centred};
     CHECK(grouped_rows(r, &out.data, &err) == SBPS_OK);
-    if (posterior_open(out.data, mixed_of(out.data, model_find(s->model), s->joint), NULL,
+    if (posterior_open(out.data, mixed_of(out.data, model_find(s->model), s->joint), &shape,
                        &out.u, &err) != SBPS_OK) {
         printf("%s\n", err.text);
         exit(1);

@@ -183,7 +183,8 @@ static void check_law(const char *what, double square, double fourth, double eig
 
 TEST(under_their_prior_all_have_the_same_law)
 {
-    sbps_options *options = options_of("model=linear formula=y~a+b+c+(1+a+b+c|g)");
+    sbps_options *options =
+        options_of("model=linear formula=y~a+b+c+(1+a+b+c|g) prior-cor=lkj(2)");
     sbps_table *table = table_of(3, options);
     const model_kind *model;
     posterior *u;
