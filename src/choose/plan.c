@@ -4,6 +4,7 @@
 #include "base/kinds.h"
 #include "base/names.h"
 #include "base/real.h"
+#include "choose/crossed.h"
 #include "choose/shrinkage.h"
 #include "mixed/mixed.h"
 
@@ -17,7 +18,6 @@
 #define LOWRANK_FROM     100.0 /* parameters: below, a bounce is cheap either way */
 #define LOWRANK_WORK     0.5   /* of a dense map, that it may cost at most */
 #define PAPER_BATCH      ((size_t)100)
-#define JOINT_FROM       ((size_t)500) /* explicit effects: dense matrices are dearer from there on */
 #define GAUSSIAN_REFRESH 0.5 /* per radian of a turn: best of 0.1..1 on one table, d = 20 */
 
 static const sampler_settings settings_default = {.band = {
@@ -80,25 +80,24 @@ static sbps_status check_table(const char *name, const model_kind *model, const 
     return SBPS_OK;
 }
 
-/* Is no factor of a table of groups integrated over? */
-static bool takes_joint(const sbps_options *o, const rows *data)
-{
-    if (is_auto(o->crossed)) return mixed_explicit(data) > JOINT_FROM;
-    return !strcmp(o->crossed, "joint");
-}
-
-sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind **out,
-                       sbps_error *err)
+static sbps_status model_of(const sbps_options *o, const rows *data, bool run,
+                            const model_kind **out, sbps_error *err)
 {
     run_plan plan = {0};
     sbps_status status = choose_model(o, &plan, err);
     *out = plan.model;
     if (status == SBPS_OK && data->members &&
-        !(*out = mixed_of(data, plan.model, takes_joint(o, data))))
+        !(*out = mixed_of(data, plan.model, crossed_joint(o, data, run))))
         return fail(err, SBPS_BAD_ARG,
                     "--model: %s has no linear predictor for groups to enter",
                     plan.model->name);
     return status == SBPS_OK ? check_table(o->model, *out, data, err) : status;
+}
+
+sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind **out,
+                       sbps_error *err)
+{
+    return model_of(o, data, false, out, err);
 }
 
 static sbps_status choose_sampler(const sbps_options *o, run_plan *plan, sbps_error *err)
@@ -332,7 +331,7 @@ sbps_status plan_make(const sbps_options *o, const rows *data, run_plan *plan, s
 {
     sbps_status status;
     *plan = (run_plan){0};
-    if ((status = plan_model(o, data, &plan->model, err)) != SBPS_OK) return status;
+    if ((status = model_of(o, data, true, &plan->model, err)) != SBPS_OK) return status;
     if ((status = choose_sampler(o, plan, err)) != SBPS_OK) return status;
     if ((status = choose_metric(o, plan, err)) != SBPS_OK) return status;
     if ((status = choose_batch(o, data, plan, err)) != SBPS_OK) return status;
