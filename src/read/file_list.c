@@ -7,6 +7,7 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static sbps_status add_path(file_list *l, const char *path, sbps_error *err)
@@ -56,6 +57,51 @@ static sbps_status name_files(const char *names, file_list *out, sbps_error *err
     return status;
 }
 
+/* ---- one file named twice ---- */
+
+typedef struct {
+    dev_t device;
+    ino_t inode;
+    size_t number; /* in the list */
+} identity;
+
+static int by_identity(const void *a, const void *b)
+{
+    const identity *p = a, *q = b;
+    if (p->device != q->device) return p->device < q->device ? -1 : 1;
+    if (p->inode != q->inode) return p->inode < q->inode ? -1 : 1;
+    return p->number < q->number ? -1 : p->number > q->number;
+}
+
+/* Pipes and what cannot be opened have none: no rows of theirs are read twice. */
+static bool identify(const char *path, size_t number, identity *out)
+{
+    struct stat s;
+    int code = strcmp(path, "-") ? stat(path, &s) : fstat(STDIN_FILENO, &s);
+    if (code != 0 || !S_ISREG(s.st_mode)) return false;
+    *out = (identity){s.st_dev, s.st_ino, number};
+    return true;
+}
+
+/* Rows of a file that is named twice would count twice. Symbolic and hard links are names like others. */
+static sbps_status refuse_twice(const file_list *l, sbps_error *err)
+{
+    size_t count = 0;
+    identity *all = malloc((l->count + 1) * sizeof *all);
+    sbps_status status = all ? SBPS_OK : fail_memory(err);
+    for (size_t k = 0; all && k < l->count; k++)
+        if (identify(l->path[k], k, &all[count])) count++;
+    if (all) qsort(all, count, sizeof *all, by_identity);
+    for (size_t k = 1; status == SBPS_OK && k < count; k++)
+        if (all[k].device == all[k - 1].device && all[k].inode == all[k - 1].inode)
+            status =
+                fail(err, SBPS_BAD_ARG,
+                     "%s and %s are the same file, whose rows would count twice: name it once",
+                     l->path[all[k - 1].number], l->path[all[k].number]);
+    free(all);
+    return status;
+}
+
 static sbps_status keep_pipes(const rows_spec *spec, file_list *l, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
@@ -71,6 +117,7 @@ sbps_status file_list_create(const char *names, const rows_spec *spec, file_list
                              sbps_error *err)
 {
     sbps_status status = name_files(names, out, err);
+    if (status == SBPS_OK && out->count > 1) status = refuse_twice(out, err);
     return status == SBPS_OK ? keep_pipes(spec, out, err) : status;
 }
 

@@ -12,8 +12,8 @@ typedef struct {
 } file_list;
 
 /* Names and patterns such as part-*.csv, a line each; what is the name of a file is no pattern. A single name
- * need not be that of a file. Pipes among them are read now and kept, as `spec` has it watched. Clear it also
- * after a failure. */
+ * need not be that of a file. The same file under two names is refused. Pipes among them are read now and kept, as
+ * `spec` has it watched. Clear it also after a failure. */
 sbps_status file_list_create(const char *names, const rows_spec *spec, file_list *out,
                              sbps_error *err);
 void file_list_clear(file_list *l);

@@ -72,6 +72,13 @@ refused 'no header, unsaid' 1 'bare.csv:1: the first line holds only numbers.*--
 try 'semicolons'           0 '[^ ]' '^sbps: semicolons.csv: cells are separated by semicolons' $(sample semicolons.csv)
 try 'several files'        0 '200 rows' '' $(sample one.csv two.csv)
 try 'a pattern'            0 '200 rows' '' $(sample 't[w]o.csv' one.csv)
+ln -s one.csv link.csv
+ln one.csv hard.csv
+for same in one.csv ./one.csv "$PWD/one.csv" link.csv hard.csv 'o[n]e.csv'; do
+    refused "$same as well" 2 'one.csv and .* are the same file, whose rows would count twice' one.csv two.csv "$same"
+done
+try 'standard input as well' 2 '' 'one.csv and - are the same file' bash -c "\"$sbps\" convert one.csv - twice.tbl --target y <one.csv"
+try 'converted twice'      2 '' 'one.csv and ./one.csv are the same file' "$sbps" convert one.csv ./one.csv twice.tbl --target y
 try 'standard input'       0 "regression of 'y'" '' bash -c "\"$sbps\" sample - --model logistic --target y --dry-run <good.csv"
 try 'a pipe'               0 "regression of 'y'" '' bash -c "cat good.csv | \"$sbps\" sample - --model logistic --target y --dry-run"
 refused 'another case'     2 "no column is named 'Y'; did you mean 'y'" good.csv --target Y

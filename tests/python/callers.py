@@ -74,6 +74,14 @@ class Sentences(Case):
         for kind in ("complex128", "m8[s]", "S3", "V8"):
             self.refused({"y": numpy.ones(2), "x": numpy.zeros(2, kind)}, "column 'x' is of type")
 
+    def test_one_file_twice(self):
+        path, link = self.path("table.csv"), self.path("link.csv")
+        write_csv(path, example())
+        os.symlink(path, link)
+        for other in (path, link, os.path.relpath(path)):
+            with self.assertRaisesRegex(sbps.BadArg, "table.csv and .* are the same file, whose rows would count twice"):
+                sbps.fit(FORMULA, [path, other], **OPTIONS)
+
     def test_sentences_are_those_of_the_command_line(self):
         path = self.path("table.csv")
         write_csv(path, example())

@@ -122,6 +122,7 @@ refused <- function(what, class, words, expression) {
 refused("a name", "sbps_bad_arg", "no column is named 'wtt', did you mean 'wt'?", sbps(mpg ~ wtt, mtcars))
 refused("an option", "sbps_bad_arg", "chains", sbps(mpg ~ wt, mtcars, chians = 3))
 refused("a file", "sbps_no_file", "nowhere.csv", sbps(mpg ~ wt, "nowhere.csv"))
+refused("a file twice", "sbps_bad_arg", "cars.csv and ./cars.csv are the same file", sbps(mpg ~ wt, c("cars.csv", "./cars.csv")))
 refused("a prior", "sbps_bad_arg", "prior", sbps(mpg ~ wt, mtcars, prior = "normal(0"))
 refused("a list", "sbps_bad_data", "column 'l' is of class", sbps(mpg ~ l, transform(mtcars, l = I(as.list(1:32)))))
 refused("a link", "sbps_bad_arg", "poisson(sqrt)", sbps(carb ~ wt, mtcars, family = poisson("sqrt")))
