@@ -1,7 +1,9 @@
 #include "data/share.h"
 #include "base/memory.h"
+#include "data/hash.h"
 #include "data/row_sums.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,9 +94,59 @@ static bool cut_rows(rows *r, size_t first, size_t n)
            cut_entries(r, first, n);
 }
 
+/* ---- the same table everywhere ---- */
+
+typedef struct {
+    uint64_t rows, columns;
+    uint64_t names, content; /* hashes */
+} table_identity;
+
+static uint64_t hash_names(const rows *r)
+{
+    uint64_t h = r->d;
+    for (size_t j = 0; r->names && j < r->d; j++) {
+        size_t size = strlen(r->names[j]);
+        hash_stream s = hash_open(h, size);
+        h = hash_close(&s, r->names[j], size);
+    }
+    return h;
+}
+
+static sbps_status refuse_table(const rows *r, size_t rank, const table_identity *a,
+                                const table_identity *first, sbps_error *err)
+{
+    const char *source = r->source ? r->source : "table";
+    if (a->rows != first->rows)
+        return fail(err, SBPS_BAD_FILE,
+                    "%s: the table has %" PRIu64 " rows on rank %zu and %" PRIu64
+                    " on rank 0: all ranks must read the same file",
+                    source, a->rows, rank, first->rows);
+    return fail(err, SBPS_BAD_FILE,
+                "%s: the %s of rank %zu are not those of rank 0: all ranks must read the same "
+                "file with the same options",
+                source,
+                a->columns != first->columns || a->names != first->names ? "columns" : "values",
+                rank);
+}
+
+/* Of tables that every rank has read, or mapped, as a whole. */
+static sbps_status check_same_table(const rows *r, ranks *among, sbps_error *err)
+{
+    const table_identity mine = {r->n, r->d, hash_names(r), r->hash};
+    table_identity *all = calloc(among->size, sizeof *all);
+    sbps_status status = all ? SBPS_OK : fail_memory(err);
+    if (all) ranks_gather(among, &mine, all, sizeof mine);
+    for (size_t i = 1; status == SBPS_OK && i < among->size; i++)
+        if (memcmp(&all[i], &all[0], sizeof mine) != 0)
+            status = refuse_table(r, i, &all[i], &all[0], err);
+    free(all);
+    return status;
+}
+
 sbps_status rows_share_out(rows *r, ranks *among, sbps_error *err)
 {
-    sbps_status status = share_create(r->n, among, &r->share, err);
+    sbps_status status = check_same_table(r, among, err);
+    if (status == SBPS_OK) status = share_create(r->n, among, &r->share, err);
     if (status != SBPS_OK) return status;
     size_t end = share_begin(r->n, among->size, among->rank + 1);
     r->share->origin = origin_of(r);

@@ -14,7 +14,8 @@ size_t share_begin(size_t whole, size_t size, size_t rank);
 sbps_status share_create(size_t whole, ranks *among, row_share **out, sbps_error *err);
 /* The rows of a share that was made before them are there: what one rank alone knows of the table is told to all. */
 void share_agree(const rows *r);
-/* The rows, all of the table, become this rank's share; of a mapped table nothing is copied. */
+/* The rows, all of the table, become this rank's share; of a mapped table nothing is copied. Fails on every rank, with
+ * the same sentence, where ranks do not have the same rows: their number, names of columns and hash are compared. */
 sbps_status rows_share_out(rows *r, ranks *among, sbps_error *err);
 
 /* A loop through all rows of the table, in their order, that goes on from rank to rank: `go` takes up the state

@@ -5,6 +5,7 @@
 #include "ranks/ranks.h"
 #include "read/converted.h"
 #include "read/direct.h"
+#include "read/same_files.h"
 #include "read/shares.h"
 #include "read/storage.h"
 #include "read/table_files.h"
@@ -133,6 +134,7 @@ sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_
     file_list files;
     *out = NULL;
     sbps_status status = file_list_create(path, spec, &files, err);
+    if (status == SBPS_OK) status = same_files_check(&files, spec->among, err);
     if (status == SBPS_OK && files.count == 1 && table_recognise(files.path[0]))
         status = read_map(files.path[0], spec, out, err);
     else if (status == SBPS_OK)

@@ -68,6 +68,34 @@ wrong 'the first of several' 7 'part-*.csv'
 grep -q 'part-2.csv:9000: want' want || fault 'the first of several' "$(cat want)"
 cp kept part-5.csv
 
+# ---- ranks that see different files under one name ----
+mkdir other
+"$sbps" simulate logistic --rows 20000 --dim 3 --seed 9 -o other/logistic.csv || exit 1
+differ() { # NAME SENTENCE FILE [LEAST]: rank 1 works in other; the sentence is printed once. LEAST: see SBPS_SHARE_TEXT
+    local job=("$sbps" map "$3" --model logistic)
+    [[ $3 == *.tbl ]] || job+=(--target y)
+    SBPS_SHARE_TEXT=${4:-1} try "$1" 1 '' "$2" mpirun -n 1 "${job[@]}" : -n 1 --wdir other "${job[@]}"
+    [ "$(grep -cE "$2" .err)" -eq 1 ] || fault "$1" "not once: $(grep '^sbps' .err)"
+}
+differ 'other size' 'logistic.csv: the file has [0-9]+ bytes on rank 1 and [0-9]+ on rank 0' logistic.csv
+differ 'other size, read whole' 'logistic.csv: the file has [0-9]+ bytes on rank 1' logistic.csv 1000000000
+sed 's/^0,/2,/; s/^1,/0,/; s/^2,/1,/' logistic.csv >other/logistic.csv # of the same size
+differ 'other values' 'logistic.csv: the file of rank 1 differs from that of rank 0 in the block at byte 0' logistic.csv
+cp logistic.csv other/logistic.csv
+tail -c 1000 logistic.csv | tr 1 2 | dd of=other/logistic.csv bs=1 seek=$(($(stat -c %s logistic.csv) - 1000)) conv=notrunc status=none
+differ 'another end' 'logistic.csv: the file of rank 1 differs from that of rank 0 in the block at byte [1-9]' logistic.csv
+awk -F, -v OFS=, 'NR == 9876 { $2 = "7" substr($2, 2) } 1' logistic.csv >other/logistic.csv
+differ 'one cell, read whole' 'logistic.csv: the (file|values) of rank 1' logistic.csv 1000000000
+gzip -kf logistic.csv other/logistic.csv
+differ 'one cell, packed' 'logistic.csv.gz: the values of rank 1 are not those of rank 0' logistic.csv.gz
+for folder in . other; do "$sbps" convert $folder/logistic.csv $folder/logistic.tbl --target y 2>/dev/null; done
+differ 'one cell, converted' 'logistic.tbl: the file of rank 1 differs' logistic.tbl
+cp part-[12].csv other
+differ 'a file less' 'part-1.csv: rank 1 finds 2 files and rank 0 5' 'part-*.csv'
+cp logistic.csv other && gzip -1f other/logistic.csv # the same text in other bytes
+try 'packed in another way' 0 'potential' '' mpirun -n 1 "$sbps" map logistic.csv.gz --model logistic --target y --json : \
+    -n 1 --wdir other "$sbps" map logistic.csv.gz --model logistic --target y --json
+
 # ---- each rank reads its part, twice: less than half of what one would read ----
 cat >counted.sh <<'EOF'
 "$@" >/dev/null || exit
