@@ -190,5 +190,7 @@ double bounds_row_partial(potential *of, size_t row, double t, const double *a)
     target->model->predictor->gradient(&b, &d_eta, NULL);
     if (u->cv) d_eta -= u->cv->d_eta[row];
     if (!data->x) data->storage->decode(data, row, u->point);
-    return -(double)data->n * row_weight(target, row) * d_eta * dot(data->d, x, a);
+    double partial = -(double)data->n * row_weight(target, row) * d_eta * dot(data->d, x, a);
+    u->is.lost = u->is.lost || isnan(partial);
+    return partial;
 }

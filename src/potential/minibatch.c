@@ -145,6 +145,7 @@ static estimate sum_rows(minibatch *u, double t, part_sum sum)
         e.total += p->each * sums[0];
         e.variance += p->scatter * scatter(p, sums); /* (10) */
     }
+    u->is.lost = u->is.lost || isnan(e.total);
     return e;
 }
 
@@ -317,6 +318,7 @@ static void gradient_at(minibatch *u, double *gradient, double *loglik)
         if (u->cv) gradient[j] -= u->cv->gradient[j];
         if (u->cv && u->cv->hessian) gradient[j] -= u->taylor.hp[j] + t * u->taylor.hq[j];
         if (u->is.noise > 0.0) gradient[j] += u->shake[j];
+        u->is.lost = u->is.lost || isnan(gradient[j]);
     }
     minibatch_pull_leads(u, t, gradient);
     if (target->model->prior_gradient)
@@ -347,13 +349,16 @@ static void stand(minibatch *u, const double *w)
 
 /* All rows of a long table are shared out over threads, where there are more of these than chains, and over ranks.
  * False: they are not, or memory was short. */
-static bool share_out(const minibatch *u, const double *w, double *value, double *gradient)
+static bool share_out(minibatch *u, const double *w, double *value, double *gradient)
 {
     const posterior *target = u->target;
     bool plain = u->kind == &batch_full && !u->cv && u->is.noise == 0.0;
     bool alone = target->data->share || target->model->lead; /* there is no other way */
     if (!plain || (target->data->n <= PART_ROWS && !alone)) return false;
-    if (posterior_gradient(target, w, value, gradient, NULL) == SBPS_OK) return true;
+    if (posterior_gradient(target, w, value, gradient, NULL) == SBPS_OK) {
+        for (size_t j = 0; j < target->dim; j++) u->is.lost = u->is.lost || isnan(gradient[j]);
+        return true;
+    }
     for (size_t j = 0; alone && j < target->dim; j++)
         gradient[j] = NAN; /* the path ends here */
     if (alone && value) *value = NAN;

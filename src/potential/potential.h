@@ -45,6 +45,7 @@ struct potential {
     size_t batch; /* rows a look takes; changes between flights */
     double noise; /* sd of Gaussian noise on every component of the gradient; 0: none */
     const double *reference; /* of a control variate, dim; NULL: there is none */
+    bool lost;               /* a sum over rows was NaN since somebody has set this to false */
 };
 
 /* The line w(t) = p + t q from now on (dim entries each, copied). */

@@ -306,7 +306,10 @@ static pair_ratio compare_drawn(minibatch *u, const bound_table *t, double reach
         }
         if (n == 0) break;
         changes(u, (row_range){list, 0, n});
-        for (size_t i = 0; i < n; i++) add_row(&out, u->out[i], bound[i] * reach, random);
+        for (size_t i = 0; i < n; i++) {
+            u->is.lost = u->is.lost || isnan(u->out[i]);
+            add_row(&out, u->out[i], bound[i] * reach, random);
+        }
     }
     return out;
 }
@@ -353,9 +356,10 @@ pair_ratio bounds_compare(potential *of, const point_pair *pair, rng *random)
     u->state->kept = u->state->turned = false; /* `out` is written over */
     leave_reference(u, pair->to, u->point);
     leave_reference(u, pair->from, u->aside);
-    if (!u->bounds) return compare_all(u);
-    const bound_table *t = table_for(u->bounds, pair);
+    const bound_table *t = u->bounds ? table_for(u->bounds, pair) : NULL;
     double reach = span(pair);
-    bool few = t->total * reach < (double)u->target->data->n;
-    return few ? compare_drawn(u, t, reach, random) : compare_all(u);
+    bool few = t && t->total * reach < (double)u->target->data->n;
+    pair_ratio ratio = few ? compare_drawn(u, t, reach, random) : compare_all(u);
+    u->is.lost = u->is.lost || isnan(ratio.log_ratio);
+    return ratio;
 }

@@ -307,7 +307,7 @@ static void advance_chain(void *self, size_t index)
         if (ranks_interrupted(run)) return;
         if (model_failure(run->target->model, run->target->self)) return;
         c->s.kind->step(&c->s, &s);
-        c->state->failed = s.end->failed || !isfinite(s.dt);
+        c->state->failed = s.end->failed || !isfinite(s.dt) || chain_lost_numbers(run, c);
         if (c->state->failed) return; /* a path without end has no averages either */
         sinks_take(&c->sinks, &s);
         c->state->begun = s.end->kind;

@@ -200,7 +200,8 @@ sbps_status run_collect(const sbps_run *run, result **out, sbps_error *err)
 {
     size_t least = SIZE_MAX;
     *out = NULL;
-    sbps_status status = chains_check(run, err);
+    bool changed = run_check_numbers(run, NULL) != SBPS_OK; /* draws before that are good */
+    sbps_status status = changed ? SBPS_OK : chains_check(run, err);
     if (status != SBPS_OK) return status;
     /* chains fly for different times: the shortest says how many draws all of them have; what a
      * warm-up keeps for itself is none */

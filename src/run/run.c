@@ -78,7 +78,8 @@ static sbps_status advance(sbps_run *run, bool *finished, sbps_error *err)
     *finished = s->phase == PHASE_DONE;
     if (*finished) return SBPS_OK;
     bool whole = chains_round(run);
-    sbps_status status = chains_check(run, err);
+    sbps_status status = run_check_numbers(run, err);
+    if (status == SBPS_OK) status = chains_check(run, err);
     if (status == SBPS_OK) status = run_check_weights(run, err);
     if (status != SBPS_OK) return status;
     double seconds = ranks_most(run->among, now() - begin);

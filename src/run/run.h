@@ -209,6 +209,11 @@ void chains_restore(sbps_run *run);
 void chains_lengthen_rounds(sbps_run *run, double seconds);
 /* False when an interrupt cut the round short. */
 bool chains_round(sbps_run *run);
+/* changed.c: whether the table lies in a caller's memory, a sum over rows was NaN in the chain's last step, and the
+ * posterior at the reference, once finite, is NaN as well. */
+bool chain_lost_numbers(const sbps_run *run, chain *c);
+/* SBPS_BAD_DATA with the row and column of a caller's number that has become none and ended a chain; else SBPS_OK. */
+sbps_status run_check_numbers(const sbps_run *run, sbps_error *err);
 /* SBPS_DIVERGED when a chain's path has ended where there are no numbers. */
 sbps_status chains_check(const sbps_run *run, sbps_error *err);
 /* The same when a warm-up that does not settle has flown to where the posterior has nothing: asked at the end of

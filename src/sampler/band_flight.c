@@ -110,7 +110,8 @@ static double fly(sampler *s, const flight_kind *way, event *e)
         band b = forecast_band(&state->view, set);
         chord_grid grid =
             forecast_grid(&state->view, set, &b, t, way->longest, smaller(refresh_at, kink_at));
-        e->failed = e->rows > LOOKS_MOST * s->u->batch || reaches > REACHES_MOST;
+        e->failed = e->rows > LOOKS_MOST * s->u->batch || reaches > REACHES_MOST ||
+                    isnan(state->last.slope);
         if (e->failed) return t;
         arrival a = band_arrival(&b, &grid, rng_exponential(&state->random));
         t = a.time;
