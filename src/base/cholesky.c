@@ -12,17 +12,33 @@
 
 /* Less than looking for the best kernels takes; all give the same bits. */
 #define SMALL ((size_t)8)
+#define ROWS  ((size_t)16) /* that are factored at a time */
 
+/* Rows first to last - 1 against the finished row j: of each the element j, in the order that a row alone has it. */
+static void divide_rows(const kernels *k, size_t d, double *a, size_t j, size_t first,
+                        size_t last)
+{
+    const double *done = a + j * d;
+    for (size_t i = first; i < last; i++) {
+        double *row = a + i * d;
+        row[j] = (row[j] - k->dot(j, row, done)) / done[j];
+    }
+}
+
+/* Several rows at a time, so that a finished row comes from memory once for all of them; the same bits for any number. */
 size_t cholesky_pivot(size_t d, double *a, double least)
 {
     const kernels *k = d < SMALL ? &kernels_scalar : kernels_best();
-    for (size_t i = 0; i < d; i++) {
-        double *row = a + i * d;
-        for (size_t j = 0; j < i; j++)
-            row[j] = (row[j] - k->dot(j, row, a + j * d)) / a[j * d + j];
-        double pivot = row[i] - k->dot(i, row, row);
-        if (!(pivot > least)) return i;
-        row[i] = sqrt(pivot);
+    for (size_t first = 0; first < d; first += ROWS) {
+        size_t last = first + ROWS < d ? first + ROWS : d;
+        for (size_t j = 0; j < first; j++) divide_rows(k, d, a, j, first, last);
+        for (size_t i = first; i < last; i++) {
+            double *row = a + i * d;
+            double pivot = row[i] - k->dot(i, row, row);
+            if (!(pivot > least)) return i;
+            row[i] = sqrt(pivot);
+            divide_rows(k, d, a, i, i + 1, last);
+        }
     }
     return d;
 }
