@@ -2,7 +2,9 @@
 #include "cli/apart.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
+#include "cli/progress.h"
 #include "cli/several.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,6 +43,22 @@ static void warn(const sbps_mode *mode, const sbps_options *options)
                  info.method, info.distance);
 }
 
+/* The table and its mode; what takes long is shown. */
+static sbps_status find_mode(const arguments *given, const char *data,
+                             const sbps_options *options, sbps_table **table, sbps_mode **mode,
+                             sbps_error *err)
+{
+    char reading[PATH_MAX + 16];
+    bool shown = several_first(given->ranks);
+    snprintf(reading, sizeof reading, "reading %s", data ? data : "nothing");
+    waiting *w = waiting_begin(shown ? sbps_options_get(options, "progress") : "off", reading);
+    sbps_status status = inputs_open(given->ranks, data, options, w, table, err);
+    waiting_for(w, "searching for the mode", status == SBPS_OK ? *table : NULL);
+    if (status == SBPS_OK) status = sbps_mode_find(*table, options, mode, err);
+    waiting_end(w);
+    return status;
+}
+
 int mode_command(const arguments *given,
                  sbps_status (*tell)(const sbps_mode *mode, sbps_format format, char **out,
                                      sbps_error *err))
@@ -63,9 +81,7 @@ int mode_command(const arguments *given,
     if (status == SBPS_OK) status = inputs_check(name, options, data, &err);
     bool first = several_first(given->ranks);
     if (status == SBPS_OK && first) status = files_check(given, options, data, &err);
-    if (status == SBPS_OK)
-        status = inputs_open(given->ranks, data, options, NULL, &table, &err);
-    if (status == SBPS_OK) status = sbps_mode_find(table, options, &mode, &err);
+    if (status == SBPS_OK) status = find_mode(given, data, options, &table, &mode, &err);
     if (status == SBPS_OK) status = tell(mode, format_of(given, path), &text, &err);
     if (status == SBPS_OK && first)
         status = hand_over(text, path, format_of(given, path), &err);
