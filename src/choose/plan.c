@@ -114,10 +114,10 @@ static sbps_status choose_sampler(const sbps_options *o, run_plan *plan, sbps_er
         return fail(err, SBPS_BAD_ARG,
                     "--sampler: scales of coefficients are sampled by hmc alone, not by %s",
                     word);
-    if (!plan->model->lead || !strcmp(word, "hmc")) return SBPS_OK;
+    if (!plan->model->lead || !strcmp(word, "hmc") || !strcmp(word, "nuts")) return SBPS_OK;
     return fail(
         err, SBPS_BAD_ARG,
-        "--sampler: the effects of all factors are sampled together, which hmc does and "
+        "--sampler: the effects of all factors are sampled together, which hmc and nuts do and "
         "%s does not; --crossed integrate leaves those of one factor out, where the "
         "others have at most %zu",
         word, EXPLICIT_MOST);
@@ -304,7 +304,7 @@ static size_t round_events(const run_plan *plan)
 {
     double events = ROUND_ROWS / (10.0 * (double)plan->batch * plan->dear);
     if (plan->seconds_rule) return ROUND_LEAST;
-    if (plan->sampler->pairs) return ROUND_PAIRS;
+    if (plan->sampler->pairs || !strcmp(plan->sampler->name, "nuts")) return ROUND_PAIRS;
     if (events >= (double)PLAN_ROUND_EVENTS) return PLAN_ROUND_EVENTS;
     return events < (double)ROUND_LEAST ? ROUND_LEAST : (size_t)events;
 }

@@ -15,12 +15,11 @@
  * and A its own metric, T = pi/2, a quarter turn, after which z' knows nothing of z. L is T/e,
  * jittered, and rounded up or down at random, so that no direction is met in its own period.
  *
- * Where the posterior has a wall at one side of a coordinate, a leapfrog would have to be as short as the
- * wall is thin. There x = A z is bent, w_j = centre_j + g(x_j) (metric/bend.h), and in (1) and (2)
- *   U - sum log g'(x_j)  stands for U,   g'(x_j) dU/dw_j - d log g'/dx_j  for its gradient in x_j.  (5)
- * That is another way to write the same posterior, so it changes how fast, not what is sampled. */
+ * Where the posterior falls off far more steeply on one side of a coordinate than on the other, that
+ * coordinate is warped: full_target.h. It changes the speed, not the posterior. */
 #include "base/dense.h"
 #include "base/real.h"
+#include "sampler/full_target.h"
 #include "sampler/kinds.h"
 
 #include <float.h>
@@ -59,7 +58,7 @@ typedef struct {
     double *z, *h;     /* where the chain is, and A' grad U there */
     double *at, *h_at; /* the same along the trajectory; v is s->v */
     double *mean;      /* of z, while adapting */
-    double *x;         /* A z of the last look */
+    double *x;         /* A z of the last evaluation */
 } hmc_vectors;
 
 static size_t hmc_extra(const potential_facts *facts)
@@ -74,49 +73,6 @@ static hmc_vectors vectors(const sampler *s)
     return (hmc_vectors){x, x + d, x + 2 * d, x + 3 * d, x + 4 * d, x + 5 * d};
 }
 
-static size_t bent_count(const sampler *s)
-{
-    return s->bent ? s->bent->count : 0;
-}
-
-/* w - centre at z; x = A z is kept. */
-static void place(const sampler *s, const double *z, double *p)
-{
-    double *x = vectors(s).x;
-    s->a->kind->forward(s->a, z, x);
-    memcpy(p, x, s->dim * sizeof *p);
-    for (size_t i = 0; i < bent_count(s); i++) {
-        const bend *b = &s->bent->list[i];
-        p[b->j] = bend_at(b, x[b->j]).value;
-    }
-}
-
-/* From U and its gradient in w to those in x, (5). */
-static void bend_gradient(sampler *s, double *energy)
-{
-    const double *x = vectors(s).x;
-    for (size_t i = 0; i < bent_count(s); i++) {
-        size_t j = s->bent->list[i].j;
-        bent at = bend_at(&s->bent->list[i], x[j]);
-        s->gradient[j] = at.slope * s->gradient[j] - at.turn;
-        if (energy) *energy -= log(at.slope);
-    }
-}
-
-/* h = A' grad U at z and, where it is asked for, U: it costs as much again. */
-static void look(sampler *s, const double *z, double *h, double *energy)
-{
-    double *w = s->scratch;
-    place(s, z, w);
-    for (size_t j = 0; j < s->dim; j++) w[j] += s->centre[j];
-    if (energy)
-        *energy = potential_fresh_both(s->u, w, s->gradient);
-    else
-        potential_fresh_gradient(s->u, w, s->gradient);
-    bend_gradient(s, energy);
-    s->a->kind->transpose(s->a, s->gradient, h);
-}
-
 static void hmc_start(sampler *s, const double *p, rng random)
 {
     hmc_vectors x = vectors(s);
@@ -125,18 +81,11 @@ static void hmc_start(sampler *s, const double *p, rng random)
     *state = (hmc_state){.random = random};
     state->length = QUARTER / scale;
     state->step = given > 0.0 ? given : 1.0 / (scale * sqrt((double)s->dim)); /* is stable */
-    memcpy(x.x, p, s->dim * sizeof *p);
-    for (size_t i = 0; i < bent_count(s); i++) {
-        const bend *b = &s->bent->list[i];
-        x.x[b->j] = bend_back(b, p[b->j]);
-    }
-    /* z = A^-1 x = A' (A A')^-1 x */
-    s->a->kind->precision(s->a, x.x, s->scratch);
-    s->a->kind->transpose(s->a, s->scratch, x.z);
+    full_coordinates(s, p, x.x, x.z);
     memcpy(s->p_next, p, s->dim * sizeof *p);
     memset(s->q, 0, s->dim * sizeof *s->q);
     memset(s->q_next, 0, s->dim * sizeof *s->q_next);
-    look(s, x.z, x.h, &state->energy);
+    full_gradient(s, x.z, x.x, x.h, &state->energy);
     state->unpaid = s->u->batch;
 }
 
@@ -227,7 +176,7 @@ static double fly(sampler *s, hmc_state *state, hmc_vectors *x, size_t steps)
     kick(d, s->v, 0.5 * e, x->h);
     for (size_t i = 1; i <= steps; i++) {
         for (size_t j = 0; j < d; j++) x->at[j] += e * s->v[j];
-        look(s, x->at, x->h_at, i < steps ? NULL : &energy);
+        full_gradient(s, x->at, x->x, x->h_at, i < steps ? NULL : &energy);
         state->end.rows += s->u->batch;
         if (!isfinite(dot(d, x->h_at, x->h_at))) return NAN;
         kick(d, s->v, i < steps ? e : 0.5 * e, x->h_at);
@@ -250,7 +199,7 @@ static void travel(sampler *s, hmc_state *state)
         memcpy(x.z, x.at, d * sizeof *x.z);
         memcpy(x.h, x.h_at, d * sizeof *x.h);
         state->energy = energy;
-        place(s, x.z, s->p_next);
+        full_position(s, x.z, x.x, s->p_next);
     }
     /* gone astray: nobody flies on with that velocity, and no checkpoint may hold one so large */
     if (!(acceptance > 0.0)) memset(s->v, 0, d * sizeof *s->v);

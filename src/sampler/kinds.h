@@ -22,6 +22,7 @@
     X(sampler, msgnht)                                                                         \
     X(sampler, mh) /* discrete, exact */                                                       \
     X(sampler, hmc)                                                                            \
+    X(sampler, nuts)                                                                           \
     X(sampler, surrogate)                                                                      \
     X(sampler, importance)
 

@@ -51,6 +51,7 @@ RUNS = {
     "msgnht": LOGISTIC + SHORT + "--sampler msgnht --batch-size 50",
     "mh": LOGISTIC + LONG + "--sampler mh",
     "hmc": LOGISTIC + "--chains 2 --draws 40 --epochs 2000 --sampler hmc",
+    "nuts": LOGISTIC + "--chains 2 --draws 40 --epochs 4000 --sampler nuts",
     "surrogate": LOGISTIC + "--chains 2 --draws 40 --warmup 600 --ess 400 --sampler surrogate",
     "importance": LOGISTIC + "--chains 2 --draws 40 --ess 400 --sampler importance",
     # models

@@ -115,6 +115,7 @@ static const expectation expectations[] = {
      .dim_most = 10},
     {.sampler = "mh", .law = exact},
     {.sampler = "hmc", .law = exact},
+    {.sampler = "nuts", .law = exact},
     {.sampler = "surrogate"},
     {.sampler = "importance", .law = exact},
 };

@@ -42,6 +42,7 @@ static const expectation expectations[] = {
     {.sampler = "msgnht", .kind = STEPPING},
     {.sampler = "mh", .kind = EXACT},
     {.sampler = "hmc", .kind = EXACT},
+    {.sampler = "nuts", .kind = EXACT},
     {.sampler = "surrogate", .kind = EXACT},
     {.sampler = "importance", .kind = EXACT},
 };

@@ -1,0 +1,150 @@
+/* nuts seen from outside: trajectories have at most 2^k - 1 leapfrogs and end when they turn back, what
+ * is adapted comes near what is known of Gaussians, and stays. tests/stat says whether it samples the
+ * right distribution. */
+#include "base/cholesky.h"
+#include "sampler/fixture.h"
+
+#define WARM_UP 1000
+#define SAMPLED 4000
+
+static problem make(const metric_kind *how)
+{
+    recipe made = {sampler_find("nuts"), how, &batch_full, model_find("logistic"), 0};
+    return problem_make(made);
+}
+
+typedef struct {
+    double leapfrogs, moved; /* means over trajectories */
+    double correlation;      /* of neighbouring states, squares of all coordinates together */
+    uint64_t fewest, most;   /* leapfrogs */
+} summary;
+
+static summary observe(flyer *f, size_t trajectories)
+{
+    summary out = {.fewest = UINT64_MAX};
+    segment s;
+    double product = 0.0, square = 0.0;
+    for (size_t i = 0; i < trajectories; i++) {
+        flyer_step(f, &s);
+        uint64_t count = s.end->rows / f->u.is.batch;
+        out.leapfrogs += (double)count / (double)trajectories;
+        out.fewest = count < out.fewest ? count : out.fewest;
+        out.most = count > out.most ? count : out.most;
+        out.moved +=
+            (memcmp(f->s.p_next, s.p, s.dim * sizeof *s.p) != 0) / (double)trajectories;
+        product += dot(s.dim, f->s.p_next, s.p);
+        square += dot(s.dim, s.p, s.p);
+    }
+    out.correlation = product / square;
+    return out;
+}
+
+static void warm_up(flyer *f)
+{
+    segment s;
+    f->s.kind->adapt(&f->s, true);
+    for (size_t i = 0; i < WARM_UP; i++) flyer_step(f, &s);
+    f->s.kind->adapt(&f->s, false);
+}
+
+/* In the metric of a nearly Gaussian posterior a period is 2 pi long, and a trajectory turns back after
+ * half of one: with steps of 0.1 that takes 31 leapfrogs, so 5 doublings, sometimes one more. */
+TEST(trajectories_end_when_they_turn_back)
+{
+    problem p = make(metric_find("dense"));
+    REQUIRE(p.a);
+    flyer f;
+    segment s;
+    sampler_settings fixed = ours;
+    fixed.step_size = 0.1;
+    flyer_make(&f, &p, &fixed, 1);
+    flyer_step(&f, &s); /* the start is evaluated once more */
+    summary seen = observe(&f, 500);
+    CHECK(seen.fewest >= 1 && seen.most <= 63);
+    CHECK(seen.leapfrogs > 20.0 && seen.leapfrogs < 50.0);
+    CHECK(seen.moved > 0.95);
+    free(f.memory.base);
+    problem_close(&p);
+}
+
+TEST(adaptation_makes_neighbours_nearly_independent_in_every_metric)
+{
+    for (size_t a = 0; metric_kinds[a]; a++) {
+        problem p = make(metric_kinds[a]);
+        REQUIRE(p.a);
+        flyer f;
+        flyer_make(&f, &p, &ours, 1);
+        warm_up(&f);
+        summary seen = observe(&f, SAMPLED);
+        CHECK(seen.leapfrogs < (metric_kinds[a] == metric_find("dense") ? 5.0 : 12.0));
+        CHECK(seen.moved > 0.7);
+        CHECK(fabs(seen.correlation) < 0.3);
+        free(f.memory.base);
+        problem_close(&p);
+    }
+}
+
+/* The scales s are the first DIM numbers behind the position and its gradient. Of a Gaussian with
+ * covariance C, Var(z_j) = C_jj and Var(dV/dz_j) = (C^-1)_jj. */
+TEST(scales_come_from_draws_and_gradients_and_are_frozen)
+{
+    problem p = make(metric_find("none"));
+    REQUIRE(p.a);
+    flyer f;
+    size_t d = p.t.u->dim;
+    double inverse[DIM_MAX * DIM_MAX], kept[DIM_MAX];
+    flyer_make(&f, &p, &ours, 1);
+    warm_up(&f);
+    const double *scale = f.s.extra + 2 * d;
+    memcpy(inverse, p.m->hessian, d * d * sizeof *inverse);
+    REQUIRE(cholesky(d, inverse));
+    for (size_t j = 0; j < d; j++) {
+        double unit[DIM_MAX] = {0};
+        unit[j] = 1.0;
+        cholesky_solve(d, inverse, unit);
+        double want = pow(unit[j] / p.m->hessian[j * d + j], 0.25);
+        CHECK_NEAR(log(scale[j] / want), 0.0, 0.15);
+    }
+    memcpy(kept, scale, d * sizeof *kept);
+    observe(&f, 100);
+    CHECK(!memcmp(kept, scale, d * sizeof *kept));
+    free(f.memory.base);
+    problem_close(&p);
+}
+
+/* A step that leads to infinities ends the trajectory at its start; the chain goes on. */
+TEST(absurd_steps_are_rejected)
+{
+    problem p = make(metric_find("dense"));
+    REQUIRE(p.a);
+    flyer f;
+    segment s;
+    sampler_settings absurd = ours;
+    absurd.step_size = 1e200;
+    flyer_make(&f, &p, &absurd, 1);
+    for (size_t i = 0; i < 50; i++) {
+        flyer_step(&f, &s);
+        for (size_t j = 0; j < s.dim; j++) CHECK(f.s.p_next[j] == 0.0);
+    }
+    free(f.memory.base);
+    problem_close(&p);
+}
+
+TEST(a_start_without_a_finite_energy_fails)
+{
+    problem p = make(metric_find("dense"));
+    REQUIRE(p.a);
+    flyer f;
+    segment s;
+    double far[DIM_MAX];
+    flyer_make(&f, &p, &ours, 1);
+    for (size_t j = 0; j < DIM_MAX; j++) far[j] = 1e200; /* its square overflows in the prior */
+    f.s.kind->start(&f.s, far, rng_stream(1, 0, RNG_FLIGHT));
+    f.s.kind->step(&f.s, &s);
+    CHECK(s.end->failed && f.s.p_next[0] == 1e200);
+    CHECK(f.s.kind->remedy && strstr(f.s.kind->remedy, "not finite"));
+    free(f.memory.base);
+    problem_close(&p);
+}
+
+CHECK_MAIN
