@@ -72,4 +72,53 @@ TEST(stated_bias_predicts_the_error_of_the_means_where_noise_is_small)
     unlink(data);
 }
 
+#define MAX_SD_Z 3.0
+
+/* Relative error of the sds of a run, as it is and as it is stated, means over the parameters. */
+typedef struct {
+    double off, stated;
+    double chance, stated_error; /* standard errors: of `off`; of `stated`, as the run has it */
+} sd_excess;
+
+static sd_excess excess_of(const sbps_result *truth, const sbps_result *r)
+{
+    double d = (double)r->dim;
+    sd_excess e = {0};
+    for (size_t j = 0; j < r->dim; j++) {
+        e.off += (r->sd[j] / truth->sd[j] - 1.0) / d;
+        e.stated += r->sd_bias[j] / d;
+        e.stated_error += r->sd_bias_se[j] / d;
+    }
+    e.chance = sqrt((0.5 / r->info.min_ess + 0.5 / truth->info.min_ess) / d);
+    return e;
+}
+
+/* Missed bounces widen every sd. A run states by how much: all of it, not a part. */
+TEST(stated_excess_of_sds_is_what_a_small_table_has)
+{
+    char data[256];
+    sbps_error err = {0};
+    temporary_name(sizeof data, data);
+    if (sbps_simulate("logistic", 300, 6, 3, data, NULL, &err) != SBPS_OK)
+        give_up("simulate", &err);
+    sbps_result *truth = sample(data, "sampler=hmc ess=300000", 77);
+    sbps_result *low = sample(data, "batch-size=15 band=1.7 ess=150000", 5);
+    sbps_result *high = sample(data, "batch-size=15 band=8 ess=150000", 5);
+    sd_excess at_low = excess_of(truth, low), at_high = excess_of(truth, high);
+    double error = hypot(at_low.chance, at_low.stated_error);
+    printf("sds at k = 1.7: %.2f +- %.2f %% too wide, stated %.2f +- %.2f %%; at k = 8: %.2f, "
+           "%.2f %%\n",
+           100.0 * at_low.off, 100.0 * at_low.chance, 100.0 * at_low.stated,
+           100.0 * at_low.stated_error, 100.0 * at_high.off, 100.0 * at_high.stated);
+    CHECK(at_low.stated > 3.0 * at_low.stated_error); /* there is something to be stated */
+    CHECK(at_low.stated > MAX_SD_Z * at_low.chance);
+    CHECK_Z(at_low.off, at_low.stated, error, MAX_SD_Z);
+    CHECK_Z(at_high.off, at_high.stated, at_high.chance, MAX_SD_Z);
+    CHECK(at_high.stated < 0.001);
+    sbps_result_destroy(low);
+    sbps_result_destroy(high);
+    sbps_result_destroy(truth);
+    unlink(data);
+}
+
 CHECK_MAIN
