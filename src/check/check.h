@@ -85,6 +85,7 @@ typedef struct {
 
 typedef struct {
     char *model, *target;
+    size_t counted; /* rows by their weights, each as often as it counts; 0: without weights */
     size_t rows, looked_at, lacking; /* of the table; of them; left out for missing cells */
     size_t draws, replicates, coefficients;
     check_panels calibration; /* two outcomes, shares, classes: by what was predicted */

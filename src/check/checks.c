@@ -19,6 +19,7 @@ static sbps_status check_rows(const row_sample *s, predictive_checks *c, sbps_er
 {
     c->rows = s->all;
     c->looked_at = s->rows;
+    c->counted = s->counted;
     c->lacking = s->lacking;
     c->draws = s->f->draws;
     c->replicates = s->replicates;

@@ -9,6 +9,7 @@
 
 typedef struct {
     size_t index; /* its place in the file, from 0 */
+    uint64_t key; /* of its random numbers: the place, and of rows alike which it is */
     double y, mean, sd,
         cube; /* of y*, cube: mean (y* - mean)^3; shares are counted: successes */
     double trials;
@@ -33,6 +34,8 @@ typedef struct {
     sample_column *column;
     size_t classes, replicates;
     size_t all, lacking; /* rows of the file; of them, left out for missing cells */
+    size_t counted;      /* where rows have weights: rows, each as often as it counts; else 0 */
+    bool weighted;
 } row_sample;
 
 static inline const double *shares_of(const row_sample *s, size_t i)

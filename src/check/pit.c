@@ -73,7 +73,7 @@ sbps_status transform_rows(const row_sample *s, check_pit *out, sbps_error *err)
     if (!u) return fail_memory(err);
     for (size_t i = 0; i < s->rows; i++) {
         const sampled_row *row = s->row[i];
-        rng r = rng_stream(s->f->seed, row->index, RNG_CHECK);
+        rng r = rng_stream(s->f->seed, row->key, RNG_CHECK);
         if (isnan(row->below)) continue;
         out->untrusted += !(row->k <= PARETO_TRUSTED);
         share_out(row->below, row->upto, out->bar);

@@ -23,7 +23,9 @@ static void write_rows(const predictive_checks *c, text *t)
 {
     if (c->looked_at == 0) return;
     text_add(t, "%zu rows", c->looked_at);
-    if (c->looked_at + c->lacking < c->rows) text_add(t, " of %zu, drawn at random", c->rows);
+    size_t all = c->counted ? c->counted : c->rows - c->lacking;
+    if (c->looked_at < all) text_add(t, " of %zu, drawn at random", all);
+    if (c->counted) text_add(t, ", by the weights of %zu", c->rows - c->lacking);
     text_add(t, "; %zu replicated tables by %zu draws", c->replicates, c->draws);
     if (c->lacking) text_add(t, "; %zu rows with missing cells left out", c->lacking);
     text_add(t, "\n");

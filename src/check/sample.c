@@ -11,6 +11,7 @@
 
 #define CHEAP            2e7 /* rows x draws: all rows are looked at */
 #define SAMPLE_USUAL     ((size_t)5000)
+#define WEIGHTED_MOST    ((size_t)100000) /* rows of weighted ones, where all are asked for */
 #define REPLICATES_MOST  ((size_t)1000)
 #define REPLICATES_LEAST ((size_t)100)
 #define REPLICATED_MOST  2e7 /* numbers, unless that leaves too few replicates */
@@ -89,7 +90,7 @@ static void see_number(const gathering *g, unsigned worker, const row_block *b, 
     for (size_t k = 0; k < g->s->replicates; k++)
         made[k] = b->value[draw_of_replicate(g->s, k)];
     if (f->model->support == SUPPORT_BINARY) return;
-    row_loglik(f, b, i, g->loglik[worker]);
+    forecast_loglik(f, b, i, g->loglik[worker]); /* one of the rows alike is left out */
     leave_out(g, worker, b->value, to);
 }
 
@@ -114,8 +115,11 @@ static bool see_row(const gathering *g, unsigned worker, const row_block *b, siz
     size_t values = s->columns + s->classes + s->replicates;
     sampled_row *to = *out = malloc(sizeof *to + values * sizeof *to->value);
     if (!to) return false;
-    rng r = rng_stream(s->f->seed, b->index[i], RNG_PREDICT);
+    size_t copy = b->copy ? b->copy[i] : 0;
+    uint64_t key = b->index[i] + copy * UINT64_C(0x9e3779b97f4a7c15);
+    rng r = rng_stream(s->f->seed, key, RNG_PREDICT);
     *to = (sampled_row){.index = b->index[i],
+                        .key = key,
                         .y = b->y[i],
                         .trials = b->trials[i],
                         .below = NAN,
@@ -205,7 +209,8 @@ static row_stream stream_of(gathering *g, const char *data, const sbps_scoring *
                         .self = g,
                         .block = do_block,
                         .told = take_blocks,
-                        .keep_seed = how->seed};
+                        .keep_seed = how->seed,
+                        .by_weight = g->s->weighted};
 }
 
 /* A first look asks nothing. */
@@ -225,6 +230,7 @@ static sbps_status pass_table(void *self, const rows *r, sbps_error *err)
 static size_t rows_kept(const forecast *f, const sbps_scoring *how)
 {
     size_t cheap = (size_t)(CHEAP / (double)f->draws);
+    if (how->rows == 0) return WEIGHTED_MOST;
     if (how->rows != SIZE_MAX) return how->rows;
     return cheap > SAMPLE_USUAL ? cheap : SAMPLE_USUAL;
 }
@@ -234,6 +240,7 @@ static sbps_status read_alone(row_sample *s, const row_stream *reading, sbps_err
     stream_count count = {0};
     sbps_status status = stream_rows(reading, &count, err);
     s->all = count.rows;
+    s->counted = count.counted;
     s->lacking = count.lacking + count.not_finite;
     return status;
 }
@@ -276,7 +283,7 @@ static sbps_status look_twice(gathering *g, const char *run, const char *data,
     first.told = NULL;
     first.table = pass_table;
     first.keep = rows_kept(g->s->f, how);
-    first.sample = how->rows == SIZE_MAX ? SAMPLE_USUAL : how->rows;
+    first.sample = how->rows == SIZE_MAX ? SAMPLE_USUAL : first.keep;
     first.again = &second;
     status = left_out ? read_beside(g->s, run, data, how, &first, left_out, err)
                       : read_alone(g->s, &first, err);
@@ -290,8 +297,8 @@ static sbps_status gather(row_sample *s, const char *run, const char *data,
     gathering g = {.s = s, .threads = stream_threads(&(row_stream){.threads = how->threads})};
     sbps_status status = open_gathering(&g, err);
     if (status == SBPS_OK)
-        status = how->rows == 0 ? look_once(&g, run, data, how, left_out, err)
-                                : look_twice(&g, run, data, how, left_out, err);
+        status = how->rows == 0 && !s->weighted ? look_once(&g, run, data, how, left_out, err)
+                                                : look_twice(&g, run, data, how, left_out, err);
     close_gathering(&g);
     return status;
 }
@@ -326,15 +333,25 @@ static sbps_status choose_columns(row_sample *s, const row_stream *from, sbps_er
 }
 
 /* As many as draws, while that is not too much. */
-static size_t replicates_to_make(const result *r, const sbps_scoring *how, size_t draws)
+static size_t replicates_to_make(const row_sample *s, const sbps_scoring *how, size_t draws)
 {
     double most = how->rows > 0 && how->rows < SIZE_MAX ? (double)how->rows : INFINITY;
-    double count = fmax(fmin(r->info.rows, most), 1.0), fit = floor(REPLICATED_MOST / count);
+    double listed = s->f->r->info.rows;
+    if (s->weighted) listed = how->rows == 0 ? (double)WEIGHTED_MOST : most;
+    double count = fmax(fmin(listed, most), 1.0), fit = floor(REPLICATED_MOST / count);
     if (how->rows == SIZE_MAX) fit = INFINITY;
     size_t made = fit < (double)REPLICATES_LEAST  ? REPLICATES_LEAST
                   : fit < (double)REPLICATES_MOST ? (size_t)fit
                                                   : REPLICATES_MOST;
     return made < draws ? made : draws;
+}
+
+/* Weights of shares whose trials nobody named are these trials. */
+static bool has_weights(const forecast *f)
+{
+    const blueprint *b = f->b;
+    bool given = b->of[ROLE_WEIGHTS] != SIZE_MAX || (b->formula && b->formula->weights);
+    return given && (f->model->support != SUPPORT_SHARES || blueprint_counted(b));
 }
 
 sbps_status sample_make(const result *r, const char *run, const char *data,
@@ -346,7 +363,8 @@ sbps_status sample_make(const result *r, const char *run, const char *data,
     sbps_status status = forecast_open(r, run, choice, &out->f, err);
     if (status != SBPS_OK) return status;
     out->classes = out->f->classes;
-    out->replicates = replicates_to_make(r, how, out->f->draws);
+    out->weighted = has_weights(out->f);
+    out->replicates = replicates_to_make(out, how, out->f->draws);
     status = choose_columns(out, &(row_stream){.data = data, .frame = how->frame}, err);
     if (status == SBPS_OK) status = gather(out, run, data, how, left_out, err);
     if (status == SBPS_OK && out->rows < 2)

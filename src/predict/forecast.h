@@ -64,6 +64,8 @@ typedef struct {
     double *y, *weight, *trials;
     row_state *state;
     const size_t *index; /* places of its rows in the file, from 0 */
+    const size_t *
+        copy; /* of rows kept by weight: which of rows alike each is; NULL: all are the first */
     double *const *
         raw; /* the rows as read: cells of the blueprint's columns; NULL: of a converted table */
     double *eta;   /* [row][output][draw] */

@@ -2,14 +2,18 @@
 #include "predict/keeping.h"
 
 #include "base/memory.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* splitmix64 (Steele, Lea, Flood 2014) of seed and place. */
-static uint64_t key_of(uint64_t seed, size_t index)
+#define COPIES_MOST 1e7 /* of a row */
+
+/* splitmix64 (Steele, Lea, Flood 2014) of seed, place and copy. */
+static uint64_t key_of(uint64_t seed, size_t index, size_t copy)
 {
-    uint64_t z =
-        (seed + 1) * UINT64_C(0xd1342543de82ef95) + (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = (seed + 1) * UINT64_C(0xd1342543de82ef95) +
+                 (index + 1) * UINT64_C(0x9e3779b97f4a7c15) +
+                 copy * UINT64_C(0xda942042e4dd58b5);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
@@ -46,7 +50,7 @@ static void sift_down(kept_row *heap, size_t count)
     }
 }
 
-static bool put(row_keeping *k, uint64_t key, size_t index, const double *row)
+static bool put(row_keeping *k, uint64_t key, size_t index, size_t copy, const double *row)
 {
     bool grows = k->count < k->most;
     kept_row *to = &k->item[grows ? k->count : 0];
@@ -55,6 +59,7 @@ static bool put(row_keeping *k, uint64_t key, size_t index, const double *row)
     if (k->width > 0) memcpy(to->row, row, k->width * sizeof *row);
     to->key = key;
     to->index = index;
+    to->copy = copy;
     if (grows)
         sift_up(k->item, k->count++);
     else
@@ -64,14 +69,30 @@ static bool put(row_keeping *k, uint64_t key, size_t index, const double *row)
     return true;
 }
 
-bool keeping_offer(row_keeping *k, size_t index, const double *row)
+static bool offer_copy(row_keeping *k, size_t index, size_t copy, const double *row)
 {
-    uint64_t key = key_of(k->seed, index);
+    uint64_t key = key_of(k->seed, index, copy);
+    atomic_fetch_add_explicit(&k->offered, 1, memory_order_relaxed);
     if (k->most == 0 || key >= atomic_load_explicit(&k->below, memory_order_relaxed))
         return true;
     pthread_mutex_lock(&k->lock);
-    bool kept = put(k, key, index, row);
+    bool kept = put(k, key, index, copy, row);
     pthread_mutex_unlock(&k->lock);
+    return kept;
+}
+
+bool keeping_offer(row_keeping *k, size_t index, const double *row)
+{
+    return offer_copy(k, index, 0, row);
+}
+
+bool keeping_offer_weighted(row_keeping *k, size_t index, const double *row, double weight)
+{
+    double whole = fmin(floor(weight), COPIES_MOST);
+    double chance = (double)(key_of(~k->seed, index, 0) >> 11) * 0x1p-53;
+    size_t copies = (size_t)whole + (chance < weight - floor(weight));
+    bool kept = true;
+    for (size_t c = 0; kept && c < copies; c++) kept = offer_copy(k, index, c, row);
     return kept;
 }
 
@@ -83,8 +104,9 @@ static int by_key(const void *a, const void *b)
 
 static int by_place(const void *a, const void *b)
 {
-    size_t x = ((const kept_row *)a)->index, y = ((const kept_row *)b)->index;
-    return (x > y) - (x < y);
+    const kept_row *x = a, *y = b;
+    if (x->index != y->index) return x->index > y->index ? 1 : -1;
+    return (x->copy > y->copy) - (x->copy < y->copy);
 }
 
 void keeping_settle(row_keeping *k, size_t count)

@@ -25,6 +25,7 @@ typedef struct {
     bool again;               /* rows that were kept are looked at */
     double **at;              /* of the batch: rows as read, */
     size_t *index;            /* their places in the file, */
+    size_t *copy;             /* which of rows alike each is, */
     size_t listed;            /* and how many they are */
     row_block *block;         /* one a thread */
     seen_row *seen;           /* likewise */
@@ -72,10 +73,25 @@ static bool read_row(streaming *w, size_t index, double *row, seen_row *seen, ro
 }
 
 /* To those who keep a sample. */
-static bool offer(streaming *w, size_t index, const double *row)
+static bool offer_to(const row_stream *s, row_keeping *to, size_t index, const double *row,
+                     double weight)
 {
-    if (w->s->keep > 0 && !keeping_offer(&w->kept, index, row)) return false;
-    return !w->s->beside || keeping_offer(&w->beside, index, row);
+    return s->by_weight ? keeping_offer_weighted(to, index, row, weight)
+                        : keeping_offer(to, index, row);
+}
+
+static bool offer(streaming *w, size_t index, const double *row, double weight)
+{
+    const row_stream *s = w->s;
+    if (s->keep > 0 && !offer_to(s, &w->kept, index, row, weight)) return false;
+    return !s->beside || offer_to(s->beside, &w->beside, index, row, weight);
+}
+
+/* How many rows one stands for; the trials of a count are not part of it. */
+static double weight_of(const streaming *w, double weight, double trials)
+{
+    if (!blueprint_counted(w->s->f->b)) return weight;
+    return trials > 0.0 ? weight / trials : 0.0;
 }
 
 static sbps_status see_row(streaming *w, unsigned worker, size_t slot, size_t i,
@@ -89,7 +105,9 @@ static sbps_status see_row(streaming *w, unsigned worker, size_t slot, size_t i,
     if (!read_row(w, b->index[i], row, seen, &state)) return fail_memory(err);
     if (state == ROW_UNKNOWN_LEVEL) return refuse_row(w, b->index[i], seen, err);
     if (state != ROW_WHOLE) note_row(w, slot, state, seen);
-    if (state == ROW_WHOLE && !offer(w, b->index[i], row)) return fail_memory(err);
+    if (state == ROW_WHOLE &&
+        !offer(w, b->index[i], row, weight_of(w, seen->weight, seen->trials)))
+        return fail_memory(err);
     sbps_status status = block_put(w->s->f, b, i, seen, state, &own);
     if (status == SBPS_OK) return SBPS_OK;
     return fail(err, status, "%s: row %zu: %.400s", name_of(w->s), b->index[i] + 1, own.text);
@@ -103,6 +121,7 @@ static void do_block(void *self, unsigned worker, size_t slot)
     sbps_status status = SBPS_OK;
     b->n = left < BLOCK_ROWS ? left : BLOCK_ROWS;
     b->index = w->index + slot * BLOCK_ROWS;
+    b->copy = w->again ? w->copy + slot * BLOCK_ROWS : NULL;
     b->raw = w->table ? NULL : w->at + slot * BLOCK_ROWS;
     w->lacks[slot] = w->odd[slot] = 0;
     for (size_t i = 0; status == SBPS_OK && i < b->n; i++)
@@ -120,7 +139,9 @@ static bool make_room(streaming *w, size_t count)
     if (at) w->at = at;
     size_t *index = realloc(w->index, (count + 1) * sizeof *index);
     if (index) w->index = index;
-    return at && index;
+    size_t *copy = realloc(w->copy, (count + 1) * sizeof *copy);
+    if (copy) w->copy = copy;
+    return at && index && copy;
 }
 
 static sbps_status list_rows(streaming *w, sbps_error *err)
@@ -163,15 +184,17 @@ static sbps_status do_listed(streaming *w, sbps_error *err)
     sbps_status status = SBPS_OK;
     size_t all = w->listed, step = SLOTS_MOST * BLOCK_ROWS;
     double **at = w->at;
-    size_t *index = w->index;
+    size_t *index = w->index, *copy = w->copy;
     for (size_t done = 0; status == SBPS_OK && done < all; done += w->listed) {
         w->listed = all - done < step ? all - done : step;
         w->at = at + done;
         w->index = index + done;
+        w->copy = copy + done;
         status = do_some(w, (w->listed + BLOCK_ROWS - 1) / BLOCK_ROWS, err);
     }
     w->at = at;
     w->index = index;
+    w->copy = copy;
     return status;
 }
 
@@ -197,8 +220,9 @@ static sbps_status take(void *self, chunks *read, sbps_error *err)
 
 static sbps_status offer_all(streaming *w, sbps_error *err)
 {
+    const double *weight = blueprint_counted(w->s->f->b) ? NULL : w->table->weight;
     for (size_t i = 0; w->s->keep > 0 && i < w->table->n; i++)
-        if (!offer(w, i, NULL)) return fail_memory(err);
+        if (!offer(w, i, NULL, weight ? weight[i] : 1.0)) return fail_memory(err);
     return SBPS_OK;
 }
 
@@ -307,6 +331,7 @@ static void close_streaming(streaming *w)
     free(w->column);
     free(w->at);
     free(w->index);
+    free(w->copy);
     keeping_clear(&w->kept);
     keeping_clear(&w->beside);
     chunks_clear(&w->rows);
@@ -328,9 +353,11 @@ static sbps_status do_text(streaming *w, sbps_error *err)
 
 /* Rows that were kept, by what is said of them in the second place. */
 static sbps_status look_again(streaming *w, const row_stream *s, row_keeping *kept,
-                              size_t whole, sbps_error *err)
+                              stream_count *told, sbps_error *err)
 {
     stream_count count = {0};
+    size_t whole = atomic_load(&kept->offered);
+    if (s->by_weight) told->counted = whole;
     keeping_settle(kept, whole > s->keep ? s->sample : whole);
     close_blocks(w);
     w->s = s->again;
@@ -341,6 +368,7 @@ static sbps_status look_again(streaming *w, const row_stream *s, row_keeping *ke
     for (size_t i = 0; i < w->listed; i++) {
         w->at[i] = kept->item[i].row;
         w->index[i] = kept->item[i].index;
+        w->copy[i] = kept->item[i].copy;
     }
     return status == SBPS_OK ? do_listed(w, err) : status;
 }
@@ -360,10 +388,8 @@ sbps_status stream_rows(const row_stream *s, stream_count *out, sbps_error *err)
     sbps_status status = open_streaming(&w, &found, err);
     if (status == SBPS_OK) status = w.table ? do_table(&w, err) : do_text(&w, err);
     if (status == SBPS_OK && out->rows == 0) status = fail_empty(s, err);
-    size_t whole = out->rows - out->lacking - out->not_finite;
-    if (status == SBPS_OK && s->keep > 0) status = look_again(&w, s, &w.kept, whole, err);
-    if (status == SBPS_OK && s->beside)
-        status = look_again(&w, s->beside, &w.beside, whole, err);
+    if (status == SBPS_OK && s->keep > 0) status = look_again(&w, s, &w.kept, out, err);
+    if (status == SBPS_OK && s->beside) status = look_again(&w, s->beside, &w.beside, out, err);
     close_streaming(&w);
     column_types_clear(&found);
     return status;

@@ -27,6 +27,8 @@ typedef struct row_stream {
      * `sample` are. */
     size_t keep, sample;
     uint64_t keep_seed;
+    bool
+        by_weight; /* a row of weight w is kept as w rows alike; stream_count has how many there were */
     const struct row_stream *again;
     /* Optional: another sample of the rows of this reading, by its own `keep`, `sample` and `again`; the rest of it is not
      * asked. */
@@ -36,6 +38,7 @@ typedef struct row_stream {
 /* What was read. */
 typedef struct {
     size_t rows;
+    size_t counted;    /* by_weight: rows, each as often as it counts */
     size_t lacking;    /* of them, rows with a missing cell that is needed */
     size_t not_finite; /* and where something calculated is not finite */
     size_t first_lacking, first_not_finite; /* counted from 1 */

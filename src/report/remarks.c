@@ -24,7 +24,9 @@ const check run_remarks[] = {
     {rows_rule,
      "The numbers are those of the posterior, but one row of the table decides part of them: "
      "taken "
-     "away, a parameter would move by so much. Often such a row is a slip of the keyboard or "
+     "away, a parameter would move by so much (\"about\": more than 2 posterior sd, where the "
+     "estimate, made without a new fit, is rough). Often such a row is a slip of the keyboard "
+     "or "
      "in "
      "other units.",
      "Look at these rows (counted from 1 below the header, without rows that were dropped). If "
@@ -33,7 +35,9 @@ const check run_remarks[] = {
      NULL},
     {groups_rule,
      "The numbers are those of the posterior, but one group of the table decides part of them: "
-     "taken away, a parameter would move by so much. Groups of very many rows do that, and "
+     "taken away, a parameter would move by so much (\"about\": more than 2 posterior sd, "
+     "where the estimate, made without a new fit, is rough). Groups of very many rows do that, "
+     "and "
      "groups that are unlike all others.",
      "Look at these groups. If they are right, say so with the result, and say of what kind "
      "of group it is to hold.",

@@ -23,7 +23,10 @@ static sbps_status name_one(const sbps_run *run, size_t row, text *out, sbps_err
     return status;
 }
 
-/* "row 12 moves 'amount' by +1.3 posterior sd; ..." */
+#define FIRST_ORDER                                                                            \
+    2.0 /* posterior sd: a larger shift is an extrapolation of the first order, and is told as such */
+
+/* "row 12 moves 'amount' by +1.3 posterior sd; row 9 moves 'x' by about +12 posterior sd; ..." */
 static sbps_status name_rows(const sbps_run *run, result_info *info, sbps_error *err)
 {
     text told = {0};
@@ -34,7 +37,8 @@ static sbps_status name_rows(const sbps_run *run, result_info *info, sbps_error 
         if (i > 0) text_add(&told, "; ");
         status = name_one(run, e->row, &told, err);
         decimal_print(shift, sizeof shift, "%+.2g", e->shift);
-        text_add(&told, " moves '%s' by %s posterior sd", run->told[e->parameter], shift);
+        text_add(&told, " moves '%s' by %s%s posterior sd", run->told[e->parameter],
+                 fabs(e->shift) > FIRST_ORDER ? "about " : "", shift);
     }
     if (status == SBPS_OK) return text_give(&told, &info->influential_rows, err);
     text_free(&told);

@@ -113,6 +113,31 @@ try 'classes in their order'  0 '^Nothing is off' '' "$sbps" check asked.nc orde
 order other --levels mid,low,top
 try 'classes in another'      0 'residuals are off along .* What to do: .sbps +sample. with +--levels, .* probabilities are off .* What to do: interactions .* --levels; +or +with +--model +softmax' '' "$sbps" check other.nc order.csv
 
+# ---- a weight counts as so many rows alike ----
+awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
+    BEGIN { s = 77; print "a,b,y,freq" >"counts.csv"; print "a,b,y,freq" >"single_rows.csv"; print "a,b,y,freq" >"thirds.csv"
+        for (a = 0; a < 4; a++) for (b = 0; b < 2; b++) for (y = 0; y < 2; y++) {
+            p = 1 / (1 + exp(1.2 - 0.7 * a - b)); n = int(60 * (1 + (a + b) % 3) * (y ? p : 1 - p) + 6 * u())
+            print "a" a ",b" b "," y "," n >"counts.csv"
+            print "a" a ",b" b "," y "," n * 1.37 >"thirds.csv"
+            for (i = 0; i < n; i++) print "a" a ",b" b "," y ",1" >"single_rows.csv" } }'
+"$sbps" sample counts.csv 'y ~ a + b' --family bernoulli --weights freq --seed 5 --ess 200 --progress off -o counts.nc >/dev/null 2>&1
+total=$(($(wc -l <single_rows.csv) - 1))
+try 'weights' 0 "^Nothing is off .* $total rows, by the weights of 16; " '' "$sbps" check counts.nc counts.csv
+try 'all rows by weights' 0 "^Nothing is off .* $total rows, by the weights of 16; " '' "$sbps" check counts.nc counts.csv --rows 0
+try 'some rows by weights' 0 " 100 rows of $total, drawn at random, by the weights of 16; " '' "$sbps" check counts.nc counts.csv --rows 100
+try 'weights that are not whole' 0 "^Nothing is off .* [0-9]+ rows, by the weights of 16; " '' "$sbps" check counts.nc thirds.csv
+cases=$((cases + 1))
+for from in counts single_rows; do # what is not drawn is the same, row by row of the tables
+    "$sbps" check counts.nc $from.csv | awk '/^mean / { print $1, $2 } /^residuals/ { r = 1 } /^power/ { r = 0 } r && /^[ab] / { print }
+        /^calibration/ { c = 1 } /^residuals/ { c = 0 } c && / to / { print $1, $3, $4, $5, $6 }' >$from.told
+done
+[ "$(wc -l <counts.told)" -ge 8 ] || fault 'weights' "nothing was seen: $(cat counts.told)"
+cmp -s counts.told single_rows.told || fault 'weights' "other numbers than single rows: $(diff counts.told single_rows.told | head)"
+"$sbps" convert counts.csv counts.tbl --formula 'y ~ a + b' --weights freq >/dev/null 2>&1
+try 'heavy rows' 0 'row [0-9]+ moves .* by +about +[-+][0-9.]+ +posterior +sd' '' "$sbps" diagnose counts.nc
+try 'a converted table of weights' 0 "$total rows, by the weights of 16; " '' "$sbps" check counts.nc counts.tbl
+
 # ---- the same by any way ----
 cases=$((cases + 1))
 for name in linear poisson logistic softmax; do
