@@ -87,6 +87,7 @@ typedef struct {
     char *model, *target;
     size_t counted; /* rows by their weights, each as often as it counts; 0: without weights */
     size_t rows, looked_at, lacking; /* of the table; of them; left out for missing cells */
+    rows_identity identity;          /* is it the table of the run? */
     size_t draws, replicates, coefficients;
     check_panels calibration; /* two outcomes, shares, classes: by what was predicted */
     check_panels rootogram;   /* counts: rows that have so many */

@@ -21,13 +21,15 @@ static sbps_status check_rows(const row_sample *s, predictive_checks *c, sbps_er
     c->looked_at = s->rows;
     c->counted = s->counted;
     c->lacking = s->lacking;
+    c->identity = s->identity;
     c->draws = s->f->draws;
     c->replicates = s->replicates;
     c->coefficients = s->f->b->names * s->f->outputs;
     sbps_status status = check_shapes(s, c, err);
     if (status == SBPS_OK && !s->classes) status = compare_statistics(s, c, err);
     if (status == SBPS_OK) status = compare_residuals(s, &c->residuals, err);
-    if (status == SBPS_OK) status = transform_rows(s, &c->pit, err);
+    if (status == SBPS_OK && s->identity != ROWS_OTHER) /* leave-one-out is of the run's rows */
+        status = transform_rows(s, &c->pit, err);
     return status;
 }
 

@@ -129,6 +129,7 @@ void checks_json(const predictive_checks *c, text *t)
     member(t, "rows", (double)c->rows);
     member(t, "rows_looked_at", (double)c->looked_at);
     member(t, "rows_left_out", (double)c->lacking);
+    if (c->rows > 0) identity_json(t, c->identity);
     member(t, "draws", (double)c->draws);
     member(t, "replicates", (double)c->replicates);
     member(t, "negative_binomial_zeros", c->negative_binomial_zeros);

@@ -36,6 +36,7 @@ typedef struct {
     size_t all, lacking; /* rows of the file; of them, left out for missing cells */
     size_t counted;      /* where rows have weights: rows, each as often as it counts; else 0 */
     bool weighted;
+    rows_identity identity;
 } row_sample;
 
 static inline const double *shares_of(const row_sample *s, size_t i)

@@ -45,6 +45,10 @@ static void write_paragraph(text *t, size_t indent, const char *before, const ch
 static void write_verdict(const predictive_checks *c, text *t)
 {
     char number[32];
+    if (c->identity == ROWS_OTHER)
+        text_add(t,
+                 "These rows are not the table of this run: they are checked as rows that it "
+                 "has not seen.\n\n");
     if (c->findings == 0)
         text_add(t, "Nothing is off in %zu checks of model %s.\n", checks_count(c), c->model);
     else

@@ -241,6 +241,7 @@ static sbps_status read_alone(row_sample *s, const row_stream *reading, sbps_err
     sbps_status status = stream_rows(reading, &count, err);
     s->all = count.rows;
     s->counted = count.counted;
+    s->identity = count.identity;
     s->lacking = count.lacking + count.not_finite;
     return status;
 }
@@ -253,6 +254,7 @@ static sbps_status read_beside(row_sample *s, const char *run, const char *data,
     choice.beside = reading;
     sbps_status status = loo_make(s->f->r, run, data, &choice, left_out, err);
     s->all = left_out->places;
+    s->identity = left_out->identity;
     s->lacking = left_out->lacking;
     return status;
 }

@@ -65,8 +65,10 @@ typedef struct rows {
     size_t dropped; /* rows left out for missing cells; SIZE_MAX: unknown */
     column_origin *origin; /* d, or NULL: unknown */
     uint64_t hash;         /* of everything above but where it comes from */
-    uint64_t seed;         /* of the shuffle */
-    bool in_order;         /* there was none */
+    uint64_t content;      /* whatever the order of the rows, see content.h, and of what kind */
+    unsigned char content_kind;
+    uint64_t seed; /* of the shuffle */
+    bool in_order; /* there was none */
     struct rows
         *members; /* the rows whose groups these are, see mixed/mixed.h; NULL: these are rows */
     size_t part;  /* rows of a part of a sum; 0: the usual */

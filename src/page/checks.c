@@ -31,6 +31,10 @@ static void add_findings(text *t, const predictive_checks *c)
 
 static void add_words(text *t, const predictive_checks *c)
 {
+    if (c->identity == ROWS_OTHER)
+        text_add(t,
+                 "<p><strong>These rows are not the table of this run</strong>: they are "
+                 "checked as rows that it has not seen, and leave-one-out is left out.</p>\n");
     add_findings(t, c);
     html_count(t, (double)c->looked_at);
     text_add(t, " rows");

@@ -46,7 +46,7 @@ static const struct {
     {"densities", "Priors", "Posterior against prior", has_draws, page_densities},
     {"pairs", "Pairs", "Most correlated pairs", has_pairs, page_pairs},
     {"checks", "Checks", "Do rows look as the model says?", page_has_rows, page_checks},
-    {"loo", "Leave-one-out", "Each row predicted by the others", page_has_rows, page_loo},
+    {"loo", "Leave-one-out", "Each row predicted by the others", page_has_own_rows, page_loo},
     {"sensitivity", "Sensitivity", "Is it the rows or the priors?", page_has_sensitivity,
      page_sensitivity},
     {"everything", "All parameters", "All parameters", leaves_some_out, page_everything},

@@ -21,6 +21,7 @@ void page_pairs(text *t, const view *v);
 /* table.c: leave-one-out; whether there is a table, sensitivities; what the table took, NAN: there is none. */
 void page_loo(text *t, const view *v);
 bool page_has_rows(const view *v);
+bool page_has_own_rows(const view *v); /* of the run's table, or unknown */
 bool page_has_sensitivity(const view *v);
 /* What checks found to be off: of rows; of priors. */
 size_t page_misfits(const view *v);

@@ -40,6 +40,11 @@ bool page_has_rows(const view *v)
     return v->table && v->table->rows;
 }
 
+bool page_has_own_rows(const view *v)
+{
+    return page_has_rows(v) && v->table->checks.identity != ROWS_OTHER;
+}
+
 static size_t count_findings(const view *v, bool of_priors)
 {
     size_t count = 0;

@@ -352,6 +352,7 @@ sbps_status loo_make(const result *r, const char *run, const char *data,
     if (status == SBPS_OK)
         status = choice->sample == 0 ? look_at_all(&p, data, choice, &count, err)
                                      : look_twice(&p, run, data, choice, &count, err);
+    out->identity = count.identity;
     out->lacking = count.lacking + count.not_finite;
     out->rows = out->places - out->lacking;
     if (status == SBPS_OK && out->rows < 2)

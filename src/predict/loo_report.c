@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/pareto.h"
 #include "base/printable.h"
+#include "read/text_file.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,7 +134,9 @@ static void loo_json(text *t, const loo *l, const loo_told *told)
         json_pair(t, "khat", l->k[worst[j]]);
         text_add(t, "}");
     }
-    text_add(t, "]}\n");
+    text_add(t, "]");
+    identity_json(t, l->identity);
+    text_add(t, "}\n");
 }
 
 loo_choice loo_choice_of(const sbps_scoring *how)
@@ -146,6 +149,17 @@ loo_choice loo_choice_of(const sbps_scoring *how)
                         .frame = how->frame};
 }
 
+/* Leave-one-out is of rows that the run has seen. */
+static sbps_status need_own_rows(const loo *l, const char *run, const char *data,
+                                 sbps_error *err)
+{
+    if (l->identity != ROWS_OTHER) return SBPS_OK;
+    return fail(err, SBPS_BAD_DATA,
+                "%s: not the table of %s, or changed since the run; leave-one-out needs the "
+                "rows of the run: name that table, or use `score`, which takes other rows",
+                text_input_name(&(text_input){.path = data}), run ? run : "the run");
+}
+
 sbps_status loo_report(const result *r, const char *run, const char *data,
                        const sbps_scoring *how, sbps_format format, char **out, sbps_error *err)
 {
@@ -155,6 +169,7 @@ sbps_status loo_report(const result *r, const char *run, const char *data,
     const loo_choice choice = loo_choice_of(how);
     *out = NULL;
     sbps_status status = loo_make(r, run, data, &choice, &l, err);
+    if (status == SBPS_OK) status = need_own_rows(&l, run, data, err);
     if (status == SBPS_OK) status = loo_tell(&l, &told, err);
     if (status == SBPS_OK) (format == SBPS_JSON ? loo_json : loo_text)(&t, &l, &told);
     loo_clear(&l);
@@ -277,6 +292,7 @@ sbps_status compare_report(const result *const *r, const char *const *run, size_
     for (size_t k = 0; status == SBPS_OK && k < count; k++) {
         c[k].name = run[k];
         status = loo_make(r[k], run[k], data, &choice, &c[k].l, err);
+        if (status == SBPS_OK) status = need_own_rows(&c[k].l, run[k], data, err);
         if (status == SBPS_OK) c[k].elpd = loo_sum(&c[k].l, c[k].l.elpd, c[k].l.surrogate);
     }
     if (status == SBPS_OK) qsort(c, count, sizeof *c, by_elpd);

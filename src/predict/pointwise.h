@@ -49,6 +49,7 @@ typedef struct {
                           looked at */
     size_t draws;
     size_t lacking; /* rows that were left out, cells being missing */
+    rows_identity identity;
 } loo;
 
 typedef struct {

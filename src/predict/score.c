@@ -299,13 +299,15 @@ static void write_rows(const scoring *j, text *t)
     text_add(t, "; %zu draws\n", j->f->draws);
 }
 
-static void write_scores(const scoring *j, const estimates *e, size_t lacking,
+static void write_scores(const scoring *j, const estimates *e, const stream_count *count,
                          sbps_format format, text *t)
 {
+    size_t lacking = count->lacking + count->not_finite;
     if (format == SBPS_JSON)
         text_add(t, "{\"rows\": %zu, \"rows_left_out\": %zu, \"draws\": %zu", j->rows, lacking,
                  j->f->draws);
     if (format == SBPS_JSON) json_pair(t, "weight", j->weight);
+    if (format != SBPS_JSON) text_add(t, "rows: %s\n", identity_words(count->identity));
     for (size_t k = 0; k < e->count; k++) {
         char key[40];
         if (format != SBPS_JSON) {
@@ -316,9 +318,10 @@ static void write_scores(const scoring *j, const estimates *e, size_t lacking,
         json_pair(t, e->of[k].name, e->of[k].value);
         json_pair(t, key, e->of[k].error);
     }
-    if (format == SBPS_JSON)
+    if (format == SBPS_JSON) {
+        identity_json(t, count->identity);
         text_add(t, "}\n");
-    else
+    } else
         write_rows(j, t);
     if (lacking > 0 && format != SBPS_JSON)
         text_add(t, "left out          %zu rows with missing cells\n", lacking);
@@ -369,7 +372,7 @@ sbps_status score_report(const result *r, const char *run, const char *data,
             add_numbers(&j, &e);
         else
             add_binary(&j, &e);
-        write_scores(&j, &e, count.lacking + count.not_finite, format, &t);
+        write_scores(&j, &e, &count, format, &t);
         status = text_give(&t, out, err);
     }
     free(j.slot);

@@ -31,7 +31,8 @@ typedef struct {
     seen_row *seen;           /* likewise */
     sbps_error *wrong;        /* of each block at hand */
     size_t *lacks, *odd;
-    char (*column)[64]; /* likewise: what its first such row lacks */
+    char (*column)[64];     /* likewise: what its first such row lacks */
+    table_content *content; /* likewise: of the rows that it has seen */
     stream_count *count;
 } streaming;
 
@@ -105,6 +106,8 @@ static sbps_status see_row(streaming *w, unsigned worker, size_t slot, size_t i,
     if (!read_row(w, b->index[i], row, seen, &state)) return fail_memory(err);
     if (state == ROW_UNKNOWN_LEVEL) return refuse_row(w, b->index[i], seen, err);
     if (state != ROW_WHOLE) note_row(w, slot, state, seen);
+    if (state == ROW_WHOLE && !w->again && !w->table && w->s->wants.target)
+        w->content[worker].sum += identity_row(w->s->f->b, w->content[worker].kind, seen);
     if (state == ROW_WHOLE &&
         !offer(w, b->index[i], row, weight_of(w, seen->weight, seen->trials)))
         return fail_memory(err);
@@ -280,6 +283,10 @@ static sbps_status open_room(streaming *w, sbps_error *err)
     w->lacks = calloc(SLOTS_MOST, sizeof *w->lacks);
     w->odd = calloc(SLOTS_MOST, sizeof *w->odd);
     w->column = calloc(SLOTS_MOST, sizeof *w->column);
+    w->content = calloc(w->threads, sizeof *w->content);
+    if (!w->content) return fail_memory(err);
+    for (unsigned k = 0; k < w->threads; k++)
+        w->content[k].kind = content_read(s->f->r->info.rows_content).kind;
     if (!w->seen || !w->wrong || !w->lacks || !w->odd || !w->column) return fail_memory(err);
     sbps_status status = open_blocks(w, err);
     for (unsigned k = 0; status == SBPS_OK && k < w->threads; k++)
@@ -329,6 +336,7 @@ static void close_streaming(streaming *w)
     free(w->lacks);
     free(w->odd);
     free(w->column);
+    free(w->content);
     free(w->at);
     free(w->index);
     free(w->copy);
@@ -373,6 +381,15 @@ static sbps_status look_again(streaming *w, const row_stream *s, row_keeping *ke
     return status == SBPS_OK ? do_listed(w, err) : status;
 }
 
+static sbps_status identify(streaming *w, size_t whole, sbps_error *err)
+{
+    table_content read = {w->content->kind, 0};
+    if (!w->s->wants.target) return SBPS_OK;
+    for (unsigned k = 0; k < w->threads; k++) read.sum += w->content[k].sum;
+    return identity_find(w->s->f->r, w->table, w->threads, &read, (double)whole,
+                         &w->count->identity, err);
+}
+
 static sbps_status fail_empty(const row_stream *s, sbps_error *err)
 {
     bool read = s->frame && s->frame->stream;
@@ -388,6 +405,8 @@ sbps_status stream_rows(const row_stream *s, stream_count *out, sbps_error *err)
     sbps_status status = open_streaming(&w, &found, err);
     if (status == SBPS_OK) status = w.table ? do_table(&w, err) : do_text(&w, err);
     if (status == SBPS_OK && out->rows == 0) status = fail_empty(s, err);
+    if (status == SBPS_OK)
+        status = identify(&w, out->rows - out->lacking - out->not_finite, err);
     if (status == SBPS_OK && s->keep > 0) status = look_again(&w, s, &w.kept, out, err);
     if (status == SBPS_OK && s->beside) status = look_again(&w, s->beside, &w.beside, out, err);
     close_streaming(&w);

@@ -4,6 +4,7 @@
 #define PREDICT_STREAM_H
 
 #include "predict/forecast.h"
+#include "predict/identity.h"
 #include "predict/keeping.h"
 
 typedef struct row_stream {
@@ -43,6 +44,7 @@ typedef struct {
     size_t not_finite; /* and where something calculated is not finite */
     size_t first_lacking, first_not_finite; /* counted from 1 */
     char column[64];                        /* of the first of either */
+    rows_identity identity;                 /* where the target is wanted */
 } stream_count;
 
 /* Rows of a converted table lie in a random order. Where in the text were those at `count` places (NULL: at all), rows that

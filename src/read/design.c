@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/printable.h"
 #include "base/workers.h"
+#include "data/content.h"
 #include "data/float.h"
 #include "data/hash.h"
 #include "data/moments.h"
@@ -268,7 +269,13 @@ static sbps_status look_at_rows(design *g, void (*before)(void *, size_t, size_t
     uint64_t pieces = 0;
     const row_look look = {.r = r, .threads = g->threads, .before = before, .self = g};
     sbps_status status = column_moments(&look, r->mean, r->sd, &pieces, err);
-    if (status == SBPS_OK) r->hash = hash_table(r, pieces);
+    if (status != SBPS_OK) return status;
+    r->hash = hash_table(r, pieces);
+    const char *words = g->plan->formula ? g->plan->formula->text : NULL;
+    table_content content;
+    status = content_table(r, content_kind_of(r, words), g->threads, &content, err);
+    r->content = content.sum;
+    r->content_kind = (unsigned char)content.kind;
     return status;
 }
 

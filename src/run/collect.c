@@ -2,6 +2,7 @@
 #include "band/calibration.h"
 #include "choose/option_spec.h"
 #include "choose/target.h"
+#include "data/content.h"
 #include "mode/laplace.h"
 #include "ranks/ranks.h"
 #include "run/derived.h"
@@ -9,7 +10,9 @@
 #include "run/values.h"
 #include "store/layout.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -114,6 +117,25 @@ static char *time_text(void)
     return copy_text(text);
 }
 
+#define CONTENT_BYTES 1e9 /* a mapped table up to this size is gone through for its content */
+
+/* What tells the table from another. */
+static sbps_status fill_identity(const sbps_run *run, result_info *info, sbps_error *err)
+{
+    const rows *data = run->table->data, *r = data->members ? data->members : data;
+    table_content content = {(content_kind)r->content_kind, r->content};
+    sbps_status status = SBPS_OK;
+    char text[32];
+    if (r->mapped && rows_bytes(r) <= CONTENT_BYTES)
+        status = content_table(r, CONTENT_ROUNDED, run->crew.threads, &content, err);
+    snprintf(text, sizeof text, "%016" PRIx64, r->hash);
+    info->table_hash = copy_text(text);
+    content_print(&content, text);
+    info->rows_content = copy_text(text);
+    if (status != SBPS_OK) return status;
+    return info->table_hash && info->rows_content ? SBPS_OK : fail_memory(err);
+}
+
 static sbps_status fill_info(const sbps_run *run, result *r, sbps_error *err)
 {
     result_info *info = &r->info;
@@ -183,6 +205,7 @@ static sbps_status fill(const sbps_run *run, result *r, sbps_error *err)
     if ((status = values_fill(run, r, err)) != SBPS_OK) return status;
     if ((status = target_told(run->target, SBPS_OK, err)) != SBPS_OK) return status;
     if ((status = fill_info(run, r, err)) != SBPS_OK) return status;
+    if ((status = fill_identity(run, &r->info, err)) != SBPS_OK) return status;
     if ((status = run_record(run, r, err)) != SBPS_OK) return status;
     if ((status = influential_rows_fill(run, &r->info, err)) != SBPS_OK) return status;
     return fill_options(run, r, err);

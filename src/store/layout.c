@@ -80,7 +80,8 @@ const info_field layout_texts[] = {
     INFO(formula),         INFO(influential_rows),
     INFO(replanned),       INFO(command),
     INFO(made_by),         INFO(effects_rhat_of),
-    INFO(effects_ess_of),  END,
+    INFO(effects_ess_of),  INFO(table_hash),
+    INFO(rows_content),    END,
 };
 
 const info_field layout_numbers[] = {

@@ -14,6 +14,8 @@ typedef struct {
     char *command;       /* that was typed, quoted for a shell; NULL: unknown */
     char *made_by;       /* program and version */
     char *data;          /* name of the table's file; NULL: it had none */
+    char *table_hash;    /* of the table as it lay in the run; NULL: unknown */
+    char *rows_content;  /* of its rows in any order, see data/content.h; NULL or "": unknown */
     char *formula;       /* target ~ columns, categories with their levels; NULL: no columns */
     double rows_dropped; /* for missing cells; NAN: unknown */
     double seed, rows, batch_size, band, bias_budget, refresh_rate;

@@ -14,7 +14,7 @@ run binomial 's | trials(t) ~ x' --family binomial
 run grouped  'y ~ x + (1 | g)' --family gaussian --ranef all
 
 for name in linear logistic poisson softmax ordinal binomial grouped; do
-    try "score $name" 0 '^elpd +-[0-9.]+ \+- [0-9.]+ mean_deviance .* rows +150; [0-9]+ draws' '' "$sbps" score $name.nc table.csv
+    try "score $name" 0 '^rows: the table of this run elpd +-[0-9.]+ \+- [0-9.]+ mean_deviance .* rows +150; [0-9]+ draws' '' "$sbps" score $name.nc table.csv
     try "loo $name"   0 '^elpd_loo +-[0-9.]+ \+- .*p_loo .*looic .*Pareto k +[0-9]+ of 150 rows above 0.7' '' "$sbps" loo $name.nc table.csv
 done
 try 'numbers'  0 'rmse .*r2 .*crps '                 '' "$sbps" score linear.nc table.csv
@@ -107,7 +107,35 @@ sed '3s/,cat,/,cow,/; 3s/,dog,/,cow,/; 3s/,eel,/,cow,/' table.csv >class.csv
 try 'another class'    1 '' "row 2: column 'k': 'cow' is none of the levels" "$sbps" score softmax.nc class.csv
 sed '3s/^[^,]*/NA/' table.csv >missing.csv
 try 'a missing cell'   0 'rows +149;.* left out +1 rows' '' "$sbps" score linear.nc missing.csv
-try 'a missing cell'   0 'rows +149;.* left out +1 rows' '' "$sbps" loo linear.nc missing.csv
+
+# ---- whose rows: the run's in any order, or others, which leave-one-out refuses ----
+(head -n 1 table.csv && tail -n +2 table.csv | sort) >turned.csv
+sed '3s/^[^,]*/1.25/' table.csv >changed.csv
+head -n 100 table.csv >part.csv
+for of in linear logistic poisson softmax ordinal binomial grouped; do
+    for own in table.csv turned.csv; do
+        try "own rows of $of" 0 '"same_table": true}' '' "$sbps" loo $of.nc $own --json
+        try "own rows of $of" 0 '^rows: the table of this run ' '' "$sbps" score $of.nc $own
+    done
+done
+for other in changed.csv missing.csv part.csv; do
+    refused="$other: not the table of linear.nc, or changed since the run; leave-one-out needs the rows of the run"
+    try "loo of $other"     1 '' "$refused" "$sbps" loo linear.nc $other
+    try "compare by $other" 1 '' "$refused" "$sbps" compare linear.nc linear.nc --data $other
+    try "loo of $other, in part" 1 '' "$refused" "$sbps" loo linear.nc $other --rows 50
+    try "score of $other"   0 '^rows: another table than that of this run elpd ' '' "$sbps" score linear.nc $other
+    try "score of $other"   0 '"same_table": false}' '' "$sbps" score linear.nc $other --json
+    try "check of $other"   0 '^These rows are not the table of this run' '' "$sbps" check linear.nc $other
+    try "check of $other"   0 '"same_table": false, ' '' "$sbps" check linear.nc $other --json
+    try "report of $other"  0 '' '' "$sbps" report linear.nc $other -o other.html
+    grep -q 'These rows are not the table of this run' other.html || fault 'report' "of $other does not report that"
+done
+try 'check of own rows' 0 '"same_table": true, ' '' "$sbps" check linear.nc turned.csv --json
+"$sbps" convert changed.csv changed.tbl --target y --features x,z,a >/dev/null 2>&1
+try 'another converted table' 1 '' 'changed.tbl: not the table of converted.nc' "$sbps" loo converted.nc changed.tbl
+"$sbps" sample scored.tbl --model linear --seed 3 --ess 50 --progress off -o of_table.nc >/dev/null 2>&1
+try 'a run on a converted table, by its text' 0 '"same_table": true' '' "$sbps" loo of_table.nc table.csv --json
+try 'a run on a converted table, by other rows' 1 '' 'not the table of of_table.nc' "$sbps" loo of_table.nc changed.csv
 try 'one run'          2 '' 'want two runs at least' "$sbps" compare linear.nc
 
 # ---- R ----

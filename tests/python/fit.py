@@ -208,7 +208,7 @@ class RowsInMemory(Case):
     def same(self, fit, rows):
         path = self.as_file(rows)
         arrow = Producer({name: values for name, values in rows.items() if name not in ("b", "g")}, 37)
-        for name in ("loo", "check", "score"):
+        for name in ("check", "score"):
             by_file = getattr(fit, name)(path)
             self.assertEqual(str(getattr(fit, name)(rows)), str(by_file))
             self.assertEqual(dict(getattr(fit, name)(rows, seed=1)), dict(by_file))
@@ -247,7 +247,8 @@ class RowsInMemory(Case):
         fit = sbps.fit("y | trials(n) ~ x", whole, family="binomial", seed=1, ess=50)
         rows = {name: values[:50] for name, values in whole.items()}
         write_csv(self.path("counts.csv"), rows)
-        self.assertEqual(str(fit.loo(rows)), str(fit.loo(self.path("counts.csv"))))
+        self.assertEqual(str(fit.score(rows)), str(fit.score(self.path("counts.csv"))))
+        self.assertTrue(fit.loo(whole)["same_table"])
         self.assertEqual(fit.predict(rows, "outcome", draws=True).tobytes(),
                          fit.predict(self.path("counts.csv"), "outcome", draws=True).tobytes())
 
@@ -260,8 +261,30 @@ class RowsInMemory(Case):
         fit, rows = self.fitted("y ~ x + g"), self.rows()
         with unittest.mock.patch("tempfile.mkdtemp", side_effect=AssertionError):
             fit.predict(rows)
-            for name in ("loo", "check", "score"):
+            for name in ("check", "score"):
                 str(getattr(fit, name)(rows))
+            str(fit.loo())
+
+    def test_other_rows_are_noticed(self):
+        """Rows of another table, and arrays that were changed in place."""
+        for formula, more in (("y ~ x + z", {}), ("y ~ x + (1 | g)", {"ranef": "all", "ess": 20}), ("y ~ x", {"storage": "given"})):
+            whole = example()
+            if "storage" in more:
+                whole = {name: whole[name].astype(float) for name in ("y", "x", "z")}
+            fit = sbps.fit(formula, whole, **{**OPTIONS, "ess": 50, **more})
+            order = numpy.random.default_rng(4).permutation(600)
+            self.assertTrue(fit.loo()["same_table"])
+            self.assertTrue(fit.loo({name: values[order] for name, values in whole.items()})["same_table"])
+            self.assertTrue(fit.check()["same_table"])
+            self.assertTrue(fit.score(whole)["same_table"])
+            with self.assertRaisesRegex(sbps.BadData, "table: not the table of the fit, or changed since the run"):
+                fit.loo({name: values[:90] for name, values in whole.items()})
+            whole["x"][7] += 1e-9
+            with self.assertRaisesRegex(sbps.BadData, "table: not the table of the fit, or changed since the run"):
+                fit.loo()
+            self.assertFalse(fit.check()["same_table"])
+            self.assertFalse(fit.score(whole)["same_table"])
+            self.assertTrue(str(fit.check()).startswith("These rows are not the table of this run"))
 
     def test_of_many_rows_in_batches(self):
         fit = self.fitted("y ~ x + g")

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "data/groups.h"
+#include "predict/identity.h"
 #include "read/blueprint.h"
 #include "read/read.h"
 #include <unistd.h>
@@ -112,7 +113,9 @@ static int by_number_of(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static size_t etas_of_file(const blueprint *b, const char *path, double *eta)
+/* Also the sum of what the rows add to the content of their table, exact and rounded. */
+static size_t etas_of_file(const blueprint *b, const char *path, double *eta,
+                           uint64_t content[2])
 {
     column_types found = {0};
     row_source s;
@@ -130,6 +133,8 @@ static size_t etas_of_file(const blueprint *b, const char *path, double *eta)
         CHECK(blueprint_row(b, s.plan, cells, wants, &seen, &state));
         CHECK(state == ROW_WHOLE);
         eta[n++] = eta_of_row(b, &seen);
+        content[0] += identity_row(b, CONTENT_EXACT, &seen);
+        content[1] += identity_row(b, CONTENT_ROUNDED, &seen);
     }
     if (status == SBPS_OK) seen_close(&seen);
     CHECK(status == SBPS_OK);
@@ -148,8 +153,15 @@ static void compare(const char *formula_text, const rows *r, const char *path)
     sbps_status status = blueprint_parse(r->design, "run.nc", &b, &err);
     if (status != SBPS_OK) printf("%s: %s\n", formula_text, err.text);
     REQUIRE(status == SBPS_OK);
-    size_t n = etas_of_file(b, path, of_file);
+    uint64_t content[2] = {0};
+    size_t n = etas_of_file(b, path, of_file, content);
     CHECK(n == r->n);
+    table_content exact, rounded;
+    REQUIRE(content_table(r, CONTENT_EXACT, 2, &exact, &err) == SBPS_OK);
+    REQUIRE(content_table(r, CONTENT_ROUNDED, 2, &rounded, &err) == SBPS_OK);
+    CHECK(exact.sum == content[0] && rounded.sum == content[1]);
+    CHECK(r->content_kind != CONTENT_UNKNOWN);
+    CHECK(r->content == (r->content_kind == CONTENT_EXACT ? exact.sum : rounded.sum));
     for (size_t i = 0; i < r->n; i++) of_table[i] = eta_of_table(r, i);
     qsort(of_table, r->n, sizeof *of_table, by_number_of);
     qsort(of_file, n, sizeof *of_file, by_number_of);
