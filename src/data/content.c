@@ -1,5 +1,6 @@
 #include "data/content.h"
 
+#include "base/decimal_form.h"
 #include "base/memory.h"
 #include "base/workers.h"
 #include "data/groups.h"
@@ -83,11 +84,31 @@ void content_beside(row_content *c, double y, double weight, double offset)
     content_number(c, CONTENT_BESIDE + 2, offset);
 }
 
+static uint64_t text_hash(uint64_t h, const char *begin, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ (unsigned char)begin[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+/* "a", or "a:b" of several columns. Numbers count as numbers: 1e5 is 100000. */
+static uint64_t level_hash(const char *level)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    char form[256];
+    for (size_t length; *level; level += length + (level[length] == ':')) {
+        length = strcspn(level, ":");
+        bool number = decimal_form(level, length, sizeof form, form);
+        h = text_hash(h, number ? form : level, number ? strlen(form) : length);
+        h = text_hash(h, ":", 1);
+    }
+    return h;
+}
+
 void content_group(row_content *c, size_t t, const char *level, size_t count, const double *z)
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325), place = CONTENT_BESIDE + 3 + ((uint64_t)t << 20);
-    for (; *level; level++) h = (h ^ (unsigned char)*level) * UINT64_C(0x100000001b3);
-    c->h += mix(h) * factor_of(place);
+    uint64_t place = CONTENT_BESIDE + 3 + ((uint64_t)t << 20);
+    c->h += mix(level_hash(level)) * factor_of(place);
     for (size_t j = 0; j < count; j++) content_number(c, place + 1 + j, z[j]);
 }
 

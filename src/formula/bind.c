@@ -64,7 +64,16 @@ static sbps_status need_bare(binding *b, const node *n)
 {
     formula_column *c = NULL;
     sbps_status status = need_column(b, n, &c);
-    if (status == SBPS_OK) c->bare = true;
+    if (status == SBPS_OK) c->bare = c->plain = true;
+    return status;
+}
+
+/* The argument of factor(). */
+static sbps_status need_levels(binding *b, const node *n)
+{
+    formula_column *c = NULL;
+    sbps_status status = need_column(b, n, &c);
+    if (status == SBPS_OK) c->bare = c->factor = true;
     return status;
 }
 
@@ -97,7 +106,7 @@ static sbps_status need_variable(binding *b, const node *n)
     if (!kind && !category) return need_numbers(b, n);
     const node *argument = first_argument(n);
     if (!argument) return SBPS_OK; /* refused later */
-    if (category && argument->kind == NODE_NAME) return need_bare(b, argument);
+    if (category && argument->kind == NODE_NAME) return need_levels(b, argument);
     return need_numbers(b, argument);
 }
 

@@ -95,7 +95,7 @@ static size_t factor_level(const void *self, double x)
 
 static const char *factor_level_name(const void *self, size_t level, pool *p)
 {
-    number_shown s = number_as_written(((const number_levels *)self)->value[level], 15);
+    number_shown s = number_as_level(((const number_levels *)self)->value[level]);
     return pool_text(p, s.text, strlen(s.text));
 }
 

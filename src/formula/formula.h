@@ -21,6 +21,8 @@ typedef struct {
     const node
         *number; /* where it is calculated with, so that it must hold numbers; NULL: nowhere */
     bool bare;   /* it is a variable as it is */
+    bool factor; /* the argument of factor(): its numbers are levels */
+    bool plain;  /* it is a term as it is */
     bool group;  /* its values are groups, whatever they are */
     /* told before formula_settle */
     bool category;

@@ -3,6 +3,7 @@
 
 #include "base/decimal.h"
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,5 +38,14 @@ number_shown number_as_written(double value, int digits)
         decimal_print(s.text, sizeof s.text, "%.*f", decimals, value);
     else
         decimal_print(s.text, sizeof s.text, "%.*e", needed - 1, value);
+    return s;
+}
+
+number_shown number_as_level(double value)
+{
+    number_shown s = number_as_written(value, 15);
+    bool whole = value == floor(value) && fabs(value) < 1e18;
+    if (whole && decimal_read(s.text, NULL) != value)
+        decimal_print(s.text, sizeof s.text, "%.0f", value);
     return s;
 }

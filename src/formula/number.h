@@ -9,5 +9,7 @@ typedef struct {
 /* The fewest significant digits, at most `digits`, that give the number to `digits`; with an exponent where
  * that is shorter. */
 number_shown number_as_written(double value, int digits);
+/* As a level: 15 digits; a whole number that those do not give back, with all of its digits. */
+number_shown number_as_level(double value);
 
 #endif

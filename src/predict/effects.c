@@ -5,6 +5,7 @@
 
 #include "base/cholesky.h"
 #include "base/memory.h"
+#include "read/level_numbers.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ struct forecast_effects {
     named_effect *known; /* parameters r_..., by name */
     size_t known_count;
     double *draw; /* [known][draw] */
+    locale_t c_locale;
 };
 
 static int by_name(const void *a, const void *b)
@@ -132,6 +134,8 @@ sbps_status effects_open(forecast *f, sbps_error *err)
     if (terms == 0) return SBPS_OK;
     forecast_effects *e = f->effects = calloc(1, sizeof *e);
     if (!e) return fail_memory(err);
+    e->c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (!e->c_locale) return fail_memory(err);
     double *draws = new_doubles(f->draws);
     e->term = calloc(terms, sizeof *e->term);
     sbps_status status = e->term && draws ? index_effects(f, e, err) : fail_memory(err);
@@ -148,6 +152,7 @@ void effects_close(forecast_effects *e)
     free(e->term);
     free(e->known);
     free(e->draw);
+    if (e->c_locale) freelocale(e->c_locale);
     free(e);
 }
 
@@ -198,12 +203,30 @@ static void add_new(const forecast *f, size_t t, const char *group, const double
     }
 }
 
+/* What the run calls this level: by its text, or by another name of the same number. */
+static sbps_status find_level(const forecast *f, size_t t, const char **group,
+                              char name[LEVEL_NAMES][LEVEL_NAME], const double **out,
+                              sbps_error *err)
+{
+    const effect_term *e = &f->effects->term[t];
+    const char *effect = blueprint_effect(f->b, t, 0);
+    sbps_status status = find_effect(f, e, *group, effect, out, err);
+    if (status != SBPS_OK || *out) return status;
+    size_t count = level_names(*group, f->effects->c_locale, name);
+    for (size_t k = 0; status == SBPS_OK && !*out && k < count; k++) {
+        status = find_effect(f, e, name[k], effect, out, err);
+        if (*out) *group = name[k];
+    }
+    return status;
+}
+
 static sbps_status add_term(const forecast *f, size_t t, const char *group, const double *z,
                             double *eta, sbps_error *err)
 {
     const effect_term *e = &f->effects->term[t];
     const double *known;
-    sbps_status status = find_effect(f, e, group, blueprint_effect(f->b, t, 0), &known, err);
+    char name[LEVEL_NAMES][LEVEL_NAME];
+    sbps_status status = find_level(f, t, &group, name, &known, err);
     if (status != SBPS_OK) return status;
     if (!known && f->new_levels) {
         add_new(f, t, group, z, eta);

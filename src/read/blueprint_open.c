@@ -81,6 +81,7 @@ static sbps_status use_column(const blueprint *b, plan *p, size_t i, size_t k, s
     use->levels = levels_create();
     bool ready = use->levels && add_levels(use->levels, target ? b->label : c->level,
                                            target ? b->labels : c->levels);
+    if (ready && !target) use->levels->numbers = c->levels;
     return ready ? SBPS_OK : fail_memory(err);
 }
 

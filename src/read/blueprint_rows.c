@@ -148,7 +148,7 @@ static void put_design(const formula *f, const formula_design *d, const formula_
 static void add_level(const blueprint *b, const plan *p, const double *row, size_t k, text *to)
 {
     if (b->column[k].kind != USE_CATEGORY) {
-        text_add(to, "%s", number_as_written(row[k], 15).text);
+        text_add(to, "%s", number_as_level(row[k]).text);
         return;
     }
     const level *l = level_read(p, row, k);

@@ -6,6 +6,7 @@
 #include "base/printable.h"
 #include "data/groups.h"
 #include "read/encoding.h"
+#include "read/level_numbers.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ static sbps_status rank_levels(const plan *p, size_t column, coded_levels *to, s
         status = levels_order(l, order, &to->count, err);
     if (status == SBPS_OK) status = put_reference_first(p, column, order, to->count, err);
     if (status == SBPS_OK) status = name_levels(l, order, to, err);
+    if (status == SBPS_OK) levels_rank_joined(l, to->rank);
     free(order);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/printable.h"
 #include "base/text.h"
 #include "read/encoding.h"
+#include "read/level_numbers.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,7 +236,8 @@ sbps_status put_reference_first(const plan *p, size_t column, size_t *order, siz
     const column_use *use = &p->use[column];
     if (!use->reference) return SBPS_OK;
     for (size_t i = 0; i < used; i++) {
-        if (strcmp(use->levels->item[order[i]].text, use->reference) != 0) continue;
+        const char *own = use->levels->item[order[i]].text;
+        if (strcmp(own, use->reference) != 0 && !same_decimal(own, use->reference)) continue;
         size_t chosen = order[i];
         memmove(order + 1, order, i * sizeof *order);
         order[0] = chosen;

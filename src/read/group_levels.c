@@ -68,7 +68,7 @@ static size_t rank_of(const key_part *p, const double *row)
 static char *rank_name(const key_part *p, size_t rank)
 {
     if (!p->value) return copy_text(p->of->level[rank]);
-    return copy_text(number_as_written(p->value[rank], 15).text);
+    return copy_text(number_as_level(p->value[rank]).text);
 }
 
 /* ---- keys ---- */

@@ -1,6 +1,7 @@
 /* Levels: an open-addressing dictionary (FNV-1a, linear probing, at most half full). */
 #include "read/levels.h"
 
+#include "read/level_numbers.h"
 #include "read/number.h"
 #include <stdlib.h>
 #include <string.h>
@@ -81,8 +82,12 @@ bool levels_code(levels *l, const char *begin, const char *end, size_t *code)
     if (*slot == 0) {
         if (!add_level(l, begin, length)) return false;
         *slot = l->count;
+        for (size_t k = 0; k < l->numbers && !l->item[l->count - 1].joined; k++)
+            if (same_decimal(l->item[k].text, l->item[l->count - 1].text))
+                l->item[l->count - 1].joined = k + 1;
     }
     *code = *slot - 1;
+    if (l->item[*code].joined) *code = l->item[*code].joined - 1;
     return true;
 }
 

@@ -8,11 +8,15 @@ typedef struct {
     char *text;
     size_t length;
     size_t rows; /* kept rows that hold it */
+    size_t
+        joined; /* 1 + the code of the level that it is one with, see level_numbers.h; 0: none */
 } level;
 
 typedef struct {
     level *item;
     size_t count, capacity;
+    size_t
+        numbers; /* a new text that is the same number as one of the first so many levels is that level */
     bool listed;  /* somebody gave them in their order, which is that of their codes */
     size_t *slot; /* open addressing: code + 1, 0 when free */
     size_t slots; /* a power of two */

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "read/encoding.h"
 #include "read/formed.h"
+#include "read/level_numbers.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,9 +93,9 @@ static sbps_status place_category(design *g, size_t f, sbps_error *err)
     if (names) r->names = names;
     if (status == SBPS_OK && used > 0 && !(reference = name_of(&l->item[order[0]])))
         status = fail_memory(err);
-    for (size_t i = 0; status == SBPS_OK && i < used; i++) {
-        g->place[f].rank[order[i]] = i;
-        if (i == 0) continue;
+    for (size_t i = 0; status == SBPS_OK && i < used; i++) g->place[f].rank[order[i]] = i;
+    if (status == SBPS_OK) levels_rank_joined(l, g->place[f].rank);
+    for (size_t i = 1; status == SBPS_OK && i < used; i++) {
         status = name_level(column, &l->item[order[i]], &names[r->d], err);
         const char *own = names[r->d];
         if (status == SBPS_OK)
@@ -220,12 +221,24 @@ static const char *target_name(const plan *p)
     return p->formula ? p->formula->response_name : "";
 }
 
+/* A column of numbers may be a category. */
+static sbps_status join_numbers(const plan *p, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    for (size_t f = 0; status == SBPS_OK && f < p->features; f++) {
+        levels *l = p->use[p->feature[f]].levels;
+        if (l && !l->listed) status = levels_join_numbers(l, p->c_locale, err);
+    }
+    return status;
+}
+
 sbps_status design_place(design *g, sbps_error *err)
 {
     const plan *p = g->plan;
     rows *r = g->r;
     r->notes = copy_text(p->columns->notes);
-    sbps_status status = p->formula ? formed_place(g, err) : place_features(g, err);
+    sbps_status status = join_numbers(p, err);
+    if (status == SBPS_OK) status = p->formula ? formed_place(g, err) : place_features(g, err);
     r->target = copy_text(target_name(p));
     bool whole = r->target && (r->notes || !p->columns->notes);
     if (!whole && status == SBPS_OK) status = fail_memory(err);

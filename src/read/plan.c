@@ -145,7 +145,7 @@ static void settle_number(plan *p, size_t column)
     column_use *use = &p->use[column];
     bool comma = c->types && c->types->of[column] == TYPE_DECIMAL;
     bool words = c->missing && c->missing->numbers;
-    if (use->kind == USE_NUMBER && (comma || words)) use->kind = USE_CAREFUL;
+    if (use->kind == USE_NUMBER && (comma || words || use->exact)) use->kind = USE_CAREFUL;
 }
 
 /* What the cells of a column are decides what it is, unless it was named a category. */

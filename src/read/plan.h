@@ -53,6 +53,8 @@ typedef struct {
     size_t missing;  /* rows dropped for it */
     bool excluded;   /* by name */
     bool group;      /* its levels are groups of a formula */
+    bool exact;      /* its numbers are levels: those above 2^53 need all their digits, */
+    bool number;     /* and it is a number beside that */
     char *reference; /* the level without a column; NULL: the first. Owned by the plan */
 } column_use;
 

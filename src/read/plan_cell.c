@@ -5,6 +5,7 @@
 #include "read/dates.h"
 #include "read/number.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static sbps_status fail_missing(const plan *p, size_t column, size_t line, sbps_error *err)
@@ -66,8 +67,39 @@ static sbps_status read_number(const plan *p, size_t column, const char *begin, 
                 line, show_name(p->columns->name[column]).text, show(begin, end).text);
 }
 
+#define WHOLE_MOST 9007199254740992.0 /* 2^53: from there on whole numbers share doubles */
+
+/* Digits alone, or with a sign, that are not those of the double. */
+static bool loses_digits(const char *begin, const char *end, double value)
+{
+    char own[32];
+    const char *at = begin + (*begin == '-' || *begin == '+');
+    if (fabs(value) < WHOLE_MOST) return false;
+    for (const char *c = at; c < end; c++)
+        if (*c < '0' || *c > '9') return false;
+    int length = snprintf(own, sizeof own, "%.0f", fabs(value));
+    return (size_t)(end - at) != (size_t)length || memcmp(own, at, (size_t)length) != 0;
+}
+
+/* Levels must not merge because a double has too few digits: the column becomes a category, if it may. */
+static sbps_status keep_digits(const plan *p, size_t column, const char *begin, const char *end,
+                               size_t line, double value, sbps_error *err)
+{
+    const column_use *use = &p->use[column];
+    column_types *types = p->columns->types;
+    if (!use->exact || !loses_digits(begin, end, value)) return SBPS_OK;
+    if (p->learns && !use->number && column_types_join(types, column, TYPE_TEXT, line)) {
+        types->changed = true;
+        return SBPS_BAD_FILE;
+    }
+    return fail(err, SBPS_BAD_DATA,
+                "%s:%zu: column '%s': %s has more digits than a number holds, and levels would "
+                "merge: --categorical takes the column as texts, which keep all digits",
+                p->path, line, show_name(p->columns->name[column]).text, show(begin, end).text);
+}
+
 /* The same, where a comma stands for the point. */
-static sbps_status read_decimal(const plan *p, size_t column, const char *begin,
+static sbps_status read_careful(const plan *p, size_t column, const char *begin,
                                 const char *end, size_t line, double *out, sbps_error *err)
 {
     bool point = memchr(begin, '.', (size_t)(end - begin));
@@ -119,8 +151,11 @@ sbps_status plan_cell(const plan *p, size_t column, const char *begin, const cha
         return plan_number(p, column, NAN, line, row, missing, err);
     if (use->kind == USE_NUMBER)
         return read_number(p, column, begin, end, line, &row[use->slot], err);
-    if (use->kind == USE_CAREFUL)
-        return read_decimal(p, column, begin, end, line, &row[use->slot], err);
+    if (use->kind == USE_CAREFUL) {
+        sbps_status status = read_careful(p, column, begin, end, line, &row[use->slot], err);
+        if (status != SBPS_OK) return status;
+        return keep_digits(p, column, begin, end, line, row[use->slot], err);
+    }
     if (use->kind != USE_CATEGORY)
         return read_date(p, column, begin, end, line, &row[use->slot], err);
     size_t code;

@@ -61,6 +61,8 @@ static sbps_status claim_columns(plan *p, sbps_error *err)
         status = claim(p, c->source, "formula", err);
         p->feature[p->features++] = c->source;
         use->group = c->group;
+        use->exact = c->factor || c->group;
+        use->number = c->plain || c->number;
         if (status == SBPS_OK && c->group && !c->bare && !c->number)
             status = make_category(p, c->source, err);
     }

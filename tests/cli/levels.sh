@@ -27,4 +27,40 @@ try 'too late'             2 '' '--levels: the columns and labels of a converted
 printf 'y,x\n' >n.csv
 for i in $(seq 60); do echo "grade $((i * 7 % 11 + 1)),$i.$((i * 31 % 97))"; done >>n.csv
 try 'natural order'        0 'grade 9\|grade 10.*grade 10\|grade 11' "'grade 1', 'grade 2', 'grade 3'" "$sbps" map n.csv --model ordinal --target y
+
+# ---- numbers as levels: a number is one level, however it is written, and whole numbers above 2^53 stay apart ----
+awk 'function u() { s = (s * 16807) % 2147483647; return s / 2147483647 }
+    BEGIN { s = 5; print "id,big,zip,y,x"; split("1e5,100000,1E5,100000.0,5,7,5.0,7", id, ","); split("007,7,0012,12", zip, ",")
+        for (i = 0; i < 240; i++) { k = i % 8; b = i % 3
+            printf "%s,900719925474099%d,%s,%.4f,%.4f\n", id[k + 1], 2 + b + (b == 2), zip[1 + i % 4], (k < 4) + b + u(), u() } }' >num.csv
+names() { "$sbps" map num.csv "$@" --family gaussian --csv 2>.err | cut -d, -f1 | tr '\n' ' '; }
+same_names() { # NAME WANT OPTION...
+    local name=$1 want=$2 got
+    shift 2
+    cases=$((cases + 1))
+    got=$(names "$@")
+    [ "$got" = "$want" ] || fault "$name" "names '$got', want '$want': $(head -n 2 .err)"
+}
+same_names 'factor of numbers'      'name intercept factor(id)7 factor(id)1e+05 sigma ' 'y ~ factor(id)'
+same_names 'a category of numbers'  'name intercept id7 id1e+05 sigma '                 'y ~ id' --categorical id
+same_names 'without a formula'      'name intercept id=7 id=1e+05 sigma '               --target y --features id --categorical id
+same_names 'another reference'      'name intercept id5 id7 sigma '                     'y ~ id' --categorical id --reference id=100000
+same_names 'identifiers'            'name intercept zip7 zip0012 zip12 sigma '          'y ~ zip' --categorical zip
+same_names 'above 2^53'             'name intercept factor(big)9007199254740993 factor(big)9007199254740995 sigma ' 'y ~ factor(big)'
+same_names 'above 2^53, named'      'name intercept big9007199254740993 big9007199254740995 sigma ' 'y ~ big' --categorical big
+try 'a number and levels' 1 '' "num.csv:3: column 'big': 9007199254740993 has more digits than a number holds, and levels would merge: --categorical" \
+    "$sbps" map num.csv 'y ~ big + factor(big)' --family gaussian
+diff <(values num.csv 'y ~ factor(id)' --family gaussian) <(values num.csv 'y ~ id' --categorical id --family gaussian) >/dev/null ||
+    fault 'factor and category' 'have other values'
+
+# Groups, and rows to come that are written otherwise.
+"$sbps" sample num.csv 'y ~ x + (1 | id) + (1 | big)' --family gaussian --ranef all --seed 1 --ess 50 --progress off -o num.nc 2>.err || fault groups "$(cat .err)"
+"$sbps" summary num.nc --csv | grep -o 'r_[a-z]*\[[^,]*' | sort | tr '\n' ' ' >.out
+[ "$(cat .out)" = 'r_big[9007199254740992 r_big[9007199254740993 r_big[9007199254740995 r_id[1e+05 r_id[5 r_id[7 ' ] || fault groups "are $(cat .out)"
+try 'loo by groups that are numbers' 0 '"same_table": true' '' "$sbps" loo num.nc num.csv --json
+"$sbps" sample num.csv 'y ~ x + id' --categorical id --family gaussian --seed 1 --ess 50 --progress off -o category.nc 2>.err || fault category "$(cat .err)"
+for run in num category; do
+    for id in 1e5 100000 1E5 100000.0 1e+05; do printf 'x,id,big\n0.5,%s,9007199254740993\n' "$id" >new.csv; "$sbps" predict $run.nc new.csv 2>.err | tail -n 1; done | sort -u >.out
+    [ "$(wc -l <.out)" = 1 ] || fault "predict $run" "the same level has several predictions, or none: $(head -n 3 .out .err)"
+done
 finish

@@ -265,6 +265,18 @@ class RowsInMemory(Case):
                 str(getattr(fit, name)(rows))
             str(fit.loo())
 
+    def test_whole_numbers_above_2_to_the_53_stay_apart(self):
+        whole = dict(example(), id=2**53 + numpy.arange(600, dtype="int64") % 3)
+        options = {**OPTIONS, "ess": 50}
+        levels = [str(2**53 + k) for k in range(3)]
+        fit = sbps.fit("y ~ x + id", whole, categorical="id", **options)
+        self.assertEqual(fit.names, ["intercept", "x", "id" + levels[1], "id" + levels[2]])
+        fit = sbps.fit("y ~ x + (1 | id)", whole, ranef="all", **options)
+        self.assertEqual([name for name in fit.names if name.startswith("r_")], [f"r_id[{level},Intercept]" for level in levels])
+        self.assertTrue(fit.loo()["same_table"])
+        with self.assertRaisesRegex(sbps.BadData, "table:2: column 'id': 9007199254740993 has more digits than a number holds"):
+            sbps.fit("y ~ factor(id)", whole, **options)
+
     def test_other_rows_are_noticed(self):
         """Rows of another table, and arrays that were changed in place."""
         for formula, more in (("y ~ x + z", {}), ("y ~ x + (1 | g)", {"ranef": "all", "ess": 20}), ("y ~ x", {"storage": "given"})):
