@@ -126,7 +126,7 @@ total=$(($(wc -l <single_rows.csv) - 1))
 try 'weights' 0 "^Nothing is off .* $total rows, by the weights of 16; " '' "$sbps" check counts.nc counts.csv
 try 'all rows by weights' 0 "^Nothing is off .* $total rows, by the weights of 16; " '' "$sbps" check counts.nc counts.csv --rows 0
 try 'some rows by weights' 0 " 100 rows of $total, drawn at random, by the weights of 16; " '' "$sbps" check counts.nc counts.csv --rows 100
-try 'weights that are not whole' 0 "^Nothing is off .* [0-9]+ rows, by the weights of 16; " '' "$sbps" check counts.nc thirds.csv
+try 'weights that are not whole' 0 "Nothing is off .* [0-9]+ rows, by the weights of 16; " '' "$sbps" check counts.nc thirds.csv
 cases=$((cases + 1))
 for from in counts single_rows; do # what is not drawn is the same, row by row of the tables
     "$sbps" check counts.nc $from.csv | awk '/^mean / { print $1, $2 } /^residuals/ { r = 1 } /^power/ { r = 0 } r && /^[ab] / { print }
