@@ -10,24 +10,59 @@
     ((size_t)500) /* effects: dense matrices are dearer from there on, whatever the rows */
 #define JOINT_LEAST   ((size_t)50) /* below, either way is cheap */
 #define JOINT_NUMBERS 0.25         /* of a matrix of them, to a row */
+#define SMALL_ROWS                                                                             \
+    ((size_t)20000)            /* up to so many rows an exact step of all effects is cheap */
+#define FEW_LEVELS ((size_t)5) /* of a factor: its sd has long tails */
 
-/* May the run take hmc with a metric of its own, from where it likes? */
-static bool left_open(const sbps_options *o)
+/* May the run take a sampler of the full data with a metric of its own, from where it likes? */
+static bool left_open(const sbps_options *o, const char *sampler)
 {
     static const char *const options[] = {
         "metric",          "start",     "band",     "batch-size",
         "control-variate", "minibatch", "skeleton", "trace"};
-    if (o->paper || !(is_auto(o->sampler) || !strcmp(o->sampler, "hmc"))) return false;
+    if (o->paper || !(is_auto(o->sampler) || !strcmp(o->sampler, sampler))) return false;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (option_given(o, options[i])) return false;
     return true;
+}
+
+static bool has_few_levels(const row_groups *g)
+{
+    for (size_t f = 0; f < g->factors; f++)
+        if (g->factor[f].levels <= FEW_LEVELS) return true;
+    return false;
+}
+
+/* Does each group, a level of the factor that rows lie by, lie within one level of this factor? */
+static bool contains_groups(const row_groups *g, const group_factor *f)
+{
+    for (size_t i = 0; i < g->count; i++)
+        for (size_t row = g->start[i] + 1; row < g->start[i + 1]; row++)
+            if (f->of[row] != f->of[g->start[i]]) return false;
+    return true;
+}
+
+static bool has_nested_factors(const row_groups *g)
+{
+    if (g->nested > 0) return true;
+    for (size_t f = 0; f < g->factors; f++)
+        if (f != g->by && contains_groups(g, &g->factor[f])) return true;
+    return false;
+}
+
+bool crossed_nuts(const sbps_options *o, const rows *data)
+{
+    if (!data->members || rows_all(data->members) > SMALL_ROWS) return false;
+    if (!strcmp(o->crossed, "integrate") || !left_open(o, "nuts")) return false;
+    const row_groups *g = data->members->groups;
+    return has_nested_factors(g) || has_few_levels(g);
 }
 
 bool crossed_joint(const sbps_options *o, const rows *data, bool run)
 {
     double effects = (double)mixed_explicit(data);
     if (!is_auto(o->crossed)) return !strcmp(o->crossed, "joint");
-    if (mixed_explicit(data) > JOINT_FROM) return true;
-    if (!run || mixed_explicit(data) < JOINT_LEAST || !left_open(o)) return false;
+    if (mixed_explicit(data) > JOINT_FROM || (run && crossed_nuts(o, data))) return true;
+    if (!run || mixed_explicit(data) < JOINT_LEAST || !left_open(o, "hmc")) return false;
     return effects * effects > JOINT_NUMBERS * (double)rows_all(data->members);
 }

@@ -100,13 +100,15 @@ sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind
     return model_of(o, data, false, out, err);
 }
 
-static sbps_status choose_sampler(const sbps_options *o, run_plan *plan, sbps_error *err)
+static sbps_status choose_sampler(const sbps_options *o, const rows *data, run_plan *plan,
+                                  sbps_error *err)
 {
     /* sums of many rows are nearly normal: along the orbits of the normal there is little left to bounce off */
     bool shrinks = shrinkage_asked(o);
-    const char *usual = shrinks || plan->model->lead        ? "hmc"
-                        : plan->model->rows_of && !o->paper ? "boomerang"
-                                                            : "sbps";
+    const char *usual = plan->model->lead && crossed_nuts(o, data) ? "nuts"
+                        : shrinks || plan->model->lead             ? "hmc"
+                        : plan->model->rows_of && !o->paper        ? "boomerang"
+                                                                   : "sbps";
     const char *word = is_auto(o->sampler) ? usual : o->sampler;
     plan->sampler = sampler_find(word);
     if (!plan->sampler) return unknown("sampler", word, sampler_kinds, err);
@@ -332,7 +334,7 @@ sbps_status plan_make(const sbps_options *o, const rows *data, run_plan *plan, s
     sbps_status status;
     *plan = (run_plan){0};
     if ((status = model_of(o, data, true, &plan->model, err)) != SBPS_OK) return status;
-    if ((status = choose_sampler(o, plan, err)) != SBPS_OK) return status;
+    if ((status = choose_sampler(o, data, plan, err)) != SBPS_OK) return status;
     if ((status = choose_metric(o, plan, err)) != SBPS_OK) return status;
     if ((status = choose_batch(o, data, plan, err)) != SBPS_OK) return status;
     if ((status = check_noise(o, plan, err)) != SBPS_OK) return status;
