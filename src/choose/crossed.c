@@ -66,3 +66,16 @@ bool crossed_joint(const sbps_options *o, const rows *data, bool run)
     if (!run || mixed_explicit(data) < JOINT_LEAST || !left_open(o, "hmc")) return false;
     return effects * effects > JOINT_NUMBERS * (double)rows_all(data->members);
 }
+
+sbps_status groups_check_levels(const model_kind *model, const rows *data, sbps_error *err)
+{
+    const row_groups *g = data->members->groups;
+    if (strcmp(model->name, "linear")) return SBPS_OK;
+    for (size_t f = 0; f < g->factors; f++)
+        if (g->factor[f].levels >= rows_all(data->members))
+            return fail(err, SBPS_BAD_DATA,
+                        "(... | %s): each of its %zu levels has one row, so that its standard "
+                        "deviation cannot be told from sigma: leave the term out",
+                        g->factor[f].name, g->factor[f].levels);
+    return SBPS_OK;
+}

@@ -86,6 +86,7 @@ static sbps_status model_of(const sbps_options *o, const rows *data, bool run,
     run_plan plan = {0};
     sbps_status status = choose_model(o, &plan, err);
     *out = plan.model;
+    if (status == SBPS_OK && data->members) status = groups_check_levels(plan.model, data, err);
     if (status == SBPS_OK && data->members &&
         !(*out = mixed_of(data, plan.model, crossed_joint(o, data, run))))
         return fail(err, SBPS_BAD_ARG,
@@ -105,10 +106,11 @@ static sbps_status choose_sampler(const sbps_options *o, const rows *data, run_p
 {
     /* sums of many rows are nearly normal: along the orbits of the normal there is little left to bounce off */
     bool shrinks = shrinkage_asked(o);
-    const char *usual = plan->model->lead && crossed_nuts(o, data) ? "nuts"
-                        : shrinks || plan->model->lead             ? "hmc"
-                        : plan->model->rows_of && !o->paper        ? "boomerang"
-                                                                   : "sbps";
+    const char *usual = shrinks                                      ? "hmc"
+                        : plan->model->lead && crossed_nuts(o, data) ? "nuts"
+                        : plan->model->lead                          ? "hmc"
+                        : plan->model->rows_of && !o->paper          ? "boomerang"
+                                                                     : "sbps";
     const char *word = is_auto(o->sampler) ? usual : o->sampler;
     plan->sampler = sampler_find(word);
     if (!plan->sampler) return unknown("sampler", word, sampler_kinds, err);

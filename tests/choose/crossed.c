@@ -34,22 +34,37 @@ static sbps_table *table_of(size_t n, const size_t *levels, const sbps_options *
 
 #define THREE "model=linear formula=y~1+(1|a)+(1|b)+(1|c) sampler=hmc seed=2 "
 
+#define LEFT "model=linear formula=y~1+(1|a)+(1|b)+(1|c) seed=2 "
+
 /* ---- the choice ---- */
 
 typedef struct {
     const char *settings;
     size_t rows, levels[3];
     bool joint;
+    const char *sampler;
 } choice_case;
 
 static const choice_case cases[] = {
-    {THREE, 1500, {60, 40, 30}, true},
-    {THREE, 40000, {60, 40, 30}, false}, /* a matrix of 70 x 70 is little beside them */
-    {THREE, 1500, {60, 8, 5}, false},    /* cheap either way */
-    {THREE "metric=dense", 1500, {60, 40, 30}, false},
-    {THREE "crossed=integrate", 1500, {60, 40, 30}, false},
-    {THREE "crossed=joint", 1500, {60, 8, 5}, true},
-    {"model=linear formula=y~1+(1|a)+(1|b)+(1|c) sampler=boomerang", 1500, {60, 40, 30}, false},
+    {THREE, 1500, {60, 40, 30}, true, "hmc"},
+    {THREE, 40000, {60, 40, 30}, false, "hmc"}, /* a matrix of 70 x 70 is little beside them */
+    {THREE, 1500, {60, 8, 5}, false, "hmc"},    /* cheap either way */
+    {THREE "metric=dense", 1500, {60, 40, 30}, false, "hmc"},
+    {THREE "crossed=integrate", 1500, {60, 40, 30}, false, "hmc"},
+    {THREE "crossed=joint", 1500, {60, 8, 5}, true, "hmc"},
+    {"model=linear formula=y~1+(1|a)+(1|b)+(1|c) sampler=boomerang",
+     1500,
+     {60, 40, 30},
+     false,
+     "boomerang"},
+    {LEFT, 1500, {60, 8, 5}, true, "nuts"}, /* a factor of five levels */
+    {LEFT, 1500, {60, 8, 6}, false, "boomerang"},
+    {LEFT, 40000, {60, 8, 5}, false, "boomerang"},
+    {LEFT "crossed=integrate", 1500, {60, 8, 5}, false, "boomerang"},
+    {"model=linear formula=y~1+(1|a/b) seed=2", 1500, {60, 8, 6}, true, "nuts"},
+    {"model=linear formula=y~1+(1|a/b) seed=2", 1500, {8, 60, 6}, true, "nuts"},
+    {"model=linear formula=y~1+(1|a/b) seed=2 sampler=hmc", 1500, {60, 8, 6}, false, "hmc"},
+    {"model=linear formula=y~1+(1|a/b) seed=2", 40000, {60, 8, 6}, false, "boomerang"},
 };
 
 TEST(factors_are_joined_where_matrices_are_dear)
@@ -57,10 +72,13 @@ TEST(factors_are_joined_where_matrices_are_dear)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const choice_case *c = &cases[i];
         sbps_options *options = options_of(c->settings);
+        if (!strstr(c->settings, "sampler="))
+            CHECK(sbps_options_set(options, "sampler", "auto", NULL) == SBPS_OK);
         sbps_table *table = table_of(c->rows, c->levels, options);
         run_plan plan;
         CHECK(plan_make(options, table->data, &plan, NULL) == SBPS_OK);
         CHECK((plan.model->lead != NULL) == c->joint);
+        CHECK(!strcmp(plan.sampler->name, c->sampler));
         /* a mode and its covariance need matrices */
         const model_kind *of_mode;
         CHECK(plan_model(options, table->data, &of_mode, NULL) == SBPS_OK);

@@ -38,6 +38,12 @@ try 'no fixed effect' 0 '^name,value sd_g__Intercept,' '' "$sbps" map t.csv 'y ~
 cp .out nothing.csv
 try 'one held at 0'   0 '^name,value x,' '' "$sbps" map t.csv 'y ~ 0 + x + (1 | g)' --family bernoulli --prior 'normal(0,1e-7)' --csv
 paste -d, <(tail -1 nothing.csv) <(tail -1 .out) | awk -F, '{ d = $2 - $4; exit !(d * d < 1e-6) }' || fault 'no fixed effect' "$(tail -1 nothing.csv) $(tail -1 .out)"
+awk 'NR == 1 { print $0 ",row" } NR > 1 { print $0 ",r" NR }' t.csv >rows.csv
+for command in sample map; do
+    try 'one row a level' 1 '' "\\(... \\| row\\): each of its 400 levels has one row.*leave the term out" \
+        "$sbps" $command rows.csv 'w ~ x + (1 | row)' --family gaussian
+done
+try 'two levels'      0 '' 'sampler +nuts' "$sbps" sample t.csv 'y ~ x + (1 | h)' --family bernoulli --ess 50 --chains 2 --progress off -o two.nc
 try 'nothing at all'  1 '' 'nothing to estimate' "$sbps" map t.csv 'y ~ 0' --family bernoulli
 try 'a constant'      0 'cor_g__Intercept__one,' '' "$sbps" map <(sed '1s/$/,one/; 2,$s/$/,1/' t.csv) 'y ~ x + (1 + one | g)' --family bernoulli --csv
 awk 'BEGIN {

@@ -11,7 +11,8 @@ typedef struct {
     size_t rows, g, h;
     double sd_g, sd_h;
     bool linear;
-    double *u; /* g + h: effects */
+    const char *formula; /* NULL: both factors crossed */
+    double *u;           /* g + h: effects */
 } crossed_spec;
 
 /* Rows meet levels at random; each level is met. */
@@ -35,14 +36,15 @@ static void write_table(crossed_spec *s, char path[256])
     fclose(f);
 }
 
-static sbps_result *sample(const char *path, bool linear, const char *settings)
+static sbps_result *sample(const char *path, const crossed_spec *s, const char *settings)
 {
+    const char *formula = s->formula ? s->formula : "y ~ x + (1 | g) + (1 | h)";
     sbps_error err = {0};
     sbps_table *table = NULL;
     sbps_options *options = options_of(settings);
-    sbps_options_set(options, "sampler", "auto", &err);
-    if (sbps_options_set(options, "formula", "y ~ x + (1 | g) + (1 | h)", &err) != SBPS_OK ||
-        sbps_options_set(options, "family", linear ? "gaussian" : "bernoulli", &err) !=
+    if (!strstr(settings, "sampler=")) sbps_options_set(options, "sampler", "auto", &err);
+    if (sbps_options_set(options, "formula", formula, &err) != SBPS_OK ||
+        sbps_options_set(options, "family", s->linear ? "gaussian" : "bernoulli", &err) !=
             SBPS_OK ||
         sbps_table_read(path, options, &table, &err) != SBPS_OK)
         give_up(path, &err);
@@ -60,15 +62,19 @@ static size_t find(const sbps_result *r, const char *name)
     exit(EXIT_FAILURE);
 }
 
-TEST(both_ways_have_the_same_posterior)
+/* By integrals over the effects of one factor, and by all effects together. `both`: settings of both runs. */
+static void compare(crossed_spec s, const char *both, const char *own, const char *sampler)
 {
-    crossed_spec s = {.rows = 900, .g = 70, .h = 22, .sd_g = 1.0, .sd_h = 0.6};
+    char base[256], settings[256];
+    snprintf(base, sizeof base, "crossed=integrate seed=1 ranef=all %s", both);
+    snprintf(settings, sizeof settings, "seed=2 ranef=all %s %s", both, own);
     char path[256];
     double square = 0.0;
     write_table(&s, path);
-    sbps_result *a = sample(path, false, "crossed=integrate ranef=all ess=300 seed=1");
-    sbps_result *b = sample(path, false, "crossed=joint ranef=all ess=300 seed=2");
-    CHECK(a->dim == b->dim && a->dim == 4 + s.g + s.h);
+    sbps_result *a = sample(path, &s, base);
+    sbps_result *b = sample(path, &s, settings);
+    CHECK(!strcmp(b->info.sampler, sampler) && strcmp(a->info.sampler, "nuts"));
+    CHECK(a->dim == b->dim);
     for (size_t j = 0; j < a->dim; j++) {
         size_t k = find(b, a->names[j]);
         double error = hypot(a->mcse[j], b->mcse[k]), z = (a->mean[j] - b->mean[k]) / error;
@@ -82,6 +88,34 @@ TEST(both_ways_have_the_same_posterior)
     sbps_result_destroy(b);
     free(s.u);
     unlink(path);
+}
+
+TEST(crossed_factors_have_the_same_posterior_either_way)
+{
+    crossed_spec s = {.rows = 900, .g = 70, .h = 22, .sd_g = 1.0, .sd_h = 0.6};
+    compare(s, "ess=300", "crossed=joint", "hmc");
+    compare(s, "ess=300", "crossed=joint sampler=nuts", "nuts");
+}
+
+/* Normal rows, for which integrals are exact. */
+TEST(nested_factors_have_the_same_posterior_either_way)
+{
+    crossed_spec s = {.rows = 600,
+                      .g = 12,
+                      .h = 5,
+                      .sd_g = 1.0,
+                      .sd_h = 0.6,
+                      .linear = true,
+                      .formula = "y ~ x + (1 | g/h)"};
+    compare(s, "ess=300", "", "nuts");
+}
+
+/* A prior with light tails, so that sds of draws can be compared. */
+TEST(few_levels_have_the_same_posterior_either_way)
+{
+    crossed_spec s = {
+        .rows = 300, .g = 3, .h = 2, .sd_g = 0.7, .linear = true, .formula = "y ~ x + (1 | g)"};
+    compare(s, "ess=2000 prior-sd=normal(0,1)", "", "nuts");
 }
 
 #define PASSES_MOST 500.0 /* of set-up */
@@ -117,7 +151,7 @@ TEST(effects_cover_the_truth)
         .rows = 8000, .g = 900, .h = 700, .sd_g = 1.0, .sd_h = 0.7, .linear = true};
     char path[256];
     write_table(&s, path);
-    sbps_result *r = sample(path, true, "ranef=all chains=2 ess=100 seed=3");
+    sbps_result *r = sample(path, &s, "ranef=all chains=2 ess=100 seed=3");
     double g = coverage(r, "g", s.u, s.g), h = coverage(r, "h", s.u + s.g, s.h);
     double passes = r->info.rows_touched / (double)s.rows / r->info.min_ess;
     printf("z^2 of effects %.4f and %.4f; %.3g passes an effective sample\n", g, h, passes);
@@ -140,7 +174,7 @@ TEST(many_effects_take_few_passes_and_no_matrix)
     char path[256];
     struct rusage used;
     write_table(&s, path);
-    sbps_result *r = sample(path, true, "chains=1 warmup=5 epochs=50 draws=20 seed=3");
+    sbps_result *r = sample(path, &s, "chains=1 warmup=5 epochs=50 draws=20 seed=3");
     double d = (double)(s.g + s.h);
     getrusage(RUSAGE_SELF, &used);
     double memory = (double)used.ru_maxrss * 1024.0 / (8.0 * d * d);
