@@ -268,10 +268,10 @@ class Interrupts(Case):
 
     def test_before_there_are_draws_nothing_is_kept(self):
         main_thread = threading.main_thread().ident
-        producer = Producer(example(), 100, before=lambda: signal.pthread_kill(main_thread, signal.SIGINT))
+        signals = [signal.SIGINT]  # once: the thread that reads asks for more batches until it sees the end
+        producer = Producer(example(), 100, before=lambda: signals and signal.pthread_kill(main_thread, signals.pop()))
         with self.assertRaises(KeyboardInterrupt):
             sbps.fit(FORMULA, producer, **OPTIONS)
-
 
     def test_while_a_run_is_set_up_nobody_goes_through_the_rows_to_the_end(self):
         sampling = Sampling(take(example()), {"formula": FORMULA, **OPTIONS}, bar(False))
