@@ -1,13 +1,13 @@
 /* A file NAME.lock beside the output, locked as long as the run lasts: the kernel frees the lock however
- * the process ends, so a file that a killed run has left stops nobody. Where files cannot be locked, as
- * on some network file systems, no run is refused. */
+ * the process ends, so a file that a killed run has left stops nobody. The lock is of this process alone
+ * (fcntl, not flock): a child that still writes for a killed run must not hold it. Where files cannot be
+ * locked, as on some network file systems, no run is refused. */
 #include "cli/output_lock.h"
 #include "cli/cli.h"
 #include "cli/interrupt.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,12 +37,13 @@ static bool is_still_there(int file, const char *name)
 static int open_locked(const char *name)
 {
     for (int i = 0; i < TRIES; i++) {
+        struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
         struct stat about;
         int file = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
         if (file < 0) return -1;
         bool regular = fstat(file, &about) == 0 && S_ISREG(about.st_mode);
-        bool locked = regular && flock(file, LOCK_EX | LOCK_NB) == 0;
-        bool busy = regular && !locked && errno == EWOULDBLOCK;
+        bool locked = regular && fcntl(file, F_SETLK, &whole) == 0;
+        bool busy = regular && !locked && (errno == EAGAIN || errno == EACCES);
         if (locked && is_still_there(file, name)) return file;
         close(file);
         if (busy) return -2;
