@@ -1,5 +1,5 @@
 /* A file NAME.lock beside the output, locked as long as the run lasts: the kernel frees the lock however
- * the process ends, so a file that a killed run has left stops nobody. The lock is of this process alone
+ * the process ends, so a file left by a killed run blocks no other run. The lock is of this process alone
  * (fcntl, not flock): a child that still writes for a killed run must not hold it. Where files cannot be
  * locked, as on some network file systems, no run is refused. */
 #include "cli/output_lock.h"

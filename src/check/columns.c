@@ -52,7 +52,7 @@ static void tell_cell(text *t, const check_panel *p)
          c->observed > 0.0 ? "above" : "below", c->z);
 }
 
-/* A curve in the place of the term that the column has now: of log(x) one of log(x). */
+/* A curve that replaces the present term of the column: of log(x) one of log(x). */
 static void advise_curve(judgement *j, const char *column, bool steps)
 {
     const formula_use use = blueprint_use(j->s->f->b, column);

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHEAP            2e7 /* rows x draws: all rows are looked at */
-#define SAMPLE_USUAL     ((size_t)5000)
-#define WEIGHTED_MOST    ((size_t)100000) /* rows of weighted ones, where all are asked for */
+#define CHEAP        2e7 /* rows x draws: all rows are looked at */
+#define SAMPLE_USUAL ((size_t)5000)
+#define WEIGHTED_MOST                                                                          \
+    ((size_t)100000) /* copies of weighted rows, where all rows are requested */
 #define REPLICATES_MOST  ((size_t)1000)
 #define REPLICATES_LEAST ((size_t)100)
 #define REPLICATED_MOST  2e7 /* numbers, unless that leaves too few replicates */
@@ -348,7 +349,7 @@ static size_t replicates_to_make(const row_sample *s, const sbps_scoring *how, s
     return made < draws ? made : draws;
 }
 
-/* Weights of shares whose trials nobody named are these trials. */
+/* Shares without named trials: the weights are the trials. */
 static bool has_weights(const forecast *f)
 {
     const blueprint *b = f->b;

@@ -44,7 +44,7 @@ uint64_t content_row(const row_content *c);
 sbps_status content_table(const rows *r, content_kind kind, unsigned threads,
                           table_content *out, sbps_error *err);
 
-/* As a run's file has it, "exact:0123456789abcdef"; room for 32 bytes. "" where it is unknown. */
+/* As a run's file has it, "exact:0123456789abcdef"; at most 32 bytes. "" where it is unknown. */
 void content_print(const table_content *c, char *text);
 /* NULL or anything else: unknown. */
 table_content content_read(const char *text);

@@ -83,7 +83,7 @@ typedef struct {
     formula_design design;
 } formula_group;
 
-/* What a formula may become; told before formula_fit. */
+/* Limits of a formula's columns; set before formula_fit. */
 typedef struct {
     bool dense; /* matrices of columns x columns numbers will be made of the fixed columns */
     size_t effects; /* of a level of a group, at most; 0: any number */

@@ -63,7 +63,7 @@ static void add_name(text *to, const formula *f, const design_term *t)
     if (t->count > NAME_MOST) text_add(to, ":...");
 }
 
-/* What makes fewer: effects of groups in the place of levels, where the term has nothing else. */
+/* The remedy: a grouping factor instead of columns, where the term has only categories. */
 static void add_remedy(text *to, const formula *f, const design_term *t)
 {
     bool levels = t->count <= NAME_MOST;

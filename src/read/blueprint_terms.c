@@ -1,4 +1,4 @@
-/* How a column of the table stands in the formula of a design. */
+/* The terms of a design's formula that use a column of the table. */
 #include "read/blueprint.h"
 
 #include <string.h>

@@ -132,7 +132,7 @@ static void move_run(void *self, unsigned worker, size_t index)
 
 /* Entries of every column of a sparse table, from one pass: cell by cell a wide table takes columns x rows. */
 typedef struct {
-    size_t *count; /* NULL: the table is not sparse, or nobody has asked yet */
+    size_t *count; /* NULL: the table is not sparse, or the count was not needed yet */
     double *first; /* of each column */
     bool *varies;  /* of its entries two differ */
 } column_entries;

@@ -24,7 +24,7 @@ static sbps_status name_one(const sbps_run *run, size_t row, text *out, sbps_err
 }
 
 #define FIRST_ORDER                                                                            \
-    2.0 /* posterior sd: a larger shift is an extrapolation of the first order, and is told as such */
+    2.0 /* posterior sd: a larger shift is a first-order extrapolation, printed as "about" */
 
 /* "row 12 moves 'amount' by +1.3 posterior sd; row 9 moves 'x' by about +12 posterior sd; ..." */
 static sbps_status name_rows(const sbps_run *run, result_info *info, sbps_error *err)

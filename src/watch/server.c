@@ -51,7 +51,7 @@ struct server {
     char address[64 + 2 * TOKEN_BYTES];
     shared_page *page; /* NULL: none yet */
     size_t served;
-    double paused_until; /* clock_now(); until then nobody is accepted */
+    double paused_until; /* clock_now(); until then no client is accepted */
     client clients[CLIENTS_MOST];
 };
 

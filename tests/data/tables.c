@@ -268,7 +268,7 @@ TEST(sections_outside_the_file_are_refused)
     free(bytes);
 }
 
-/* The text of a table, with checksums that fit it: notes are lines, and whoever prints them relies on it. */
+/* The text of a table, with checksums that fit it: notes are lines, and the printing code relies on it. */
 TEST(notes_that_do_not_end_with_their_line_are_refused)
 {
     size_t size;

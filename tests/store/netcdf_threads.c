@@ -248,7 +248,7 @@ static bool child_reads(const char *path)
     pid_t child = fork();
     if (child == 0) {
         result *back = NULL;
-        alarm(600); /* a lock that nobody releases ends the child and not the test */
+        alarm(600); /* a lock that is never released ends the child, not the test */
         _exit(result_read_netcdf(path, &back, NULL) == SBPS_OK ? 0 : 1);
     }
     while (child > 0 && waitpid(child, &code, 0) < 0 && errno == EINTR) continue;
