@@ -61,13 +61,12 @@ static void advise_curve(judgement *j, const char *column, bool steps)
     if (use.flexible)
         text_add(t, "more degrees of freedom for '%s' than %s gives it", column, use.term);
     else if (use.terms > 1)
-        text_add(t, "ns(%s, 4) in the formula in the place of all terms of '%s'", column,
-                 column);
+        text_add(t, "ns(%s, 4) in the formula instead of all terms of '%s'", column, column);
     else if (steps)
-        text_add(t, "ns(%s, 4) in the formula in the place of '%s'", of,
+        text_add(t, "ns(%s, 4) in the formula instead of '%s'", of,
                  use.term ? use.term : column);
     else
-        text_add(t, "poly(%s, 2) or ns(%s, 3) in the formula in the place of '%s'", of, of,
+        text_add(t, "poly(%s, 2) or ns(%s, 3) in the formula instead of '%s'", of, of,
                  use.term ? use.term : column);
     if (steps && use.plain && !use.flexible)
         text_add(t, ", or factor(%s) where it has few values", column);
@@ -116,7 +115,7 @@ static void advise_levels(judgement *j, const char *column)
     bool ordinal = !strcmp(j->c->model, "ordinal");
     if (ordinal)
         text_add(&j->remedy, "`sbps sample` with --levels, if the classes do not come in the "
-                             "order that was told; else ");
+                             "order given; else ");
     else if (!blueprint_use(j->s->f->b, column).alone)
         text_add(&j->remedy, "'%s' in the formula by itself; or ", column);
     advise_interaction(j, column);

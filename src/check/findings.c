@@ -222,7 +222,7 @@ static void judge_tails(judgement *j)
     if (more && is_model(j->c, "linear"))
         text_add(
             &j->remedy,
-            "`sbps sample` with --model student_t, on which few rows far out have less hold");
+            "`sbps sample` with --model student_t, which is less sensitive to a few outliers");
     else if (more)
         text_add(&j->remedy, "look at the rows farthest out: `sbps loo` names those that hold "
                              "the answer");
@@ -299,7 +299,7 @@ static void judge_shapes(judgement *j)
 static const char *other_model(const predictive_checks *c)
 {
     if (is_model(c, "ordinal"))
-        return "if classes do not come in the order that was told, `sbps sample` with "
+        return "if classes do not come in the order given, `sbps sample` with "
                "--levels; or with --model "
                "softmax, "
                "which has no order";

@@ -65,8 +65,10 @@ static const char *fault_of_array(const struct ArrowArray *a, const field *model
 {
     if (!a || a->length < 0 || a->offset < 0) return "an array is missing, or its length";
     if (a->null_count < -1 || a->null_count > a->length)
-        return "a column counts more missing values than it has";
-    return fits_in_memory(a, value_bytes(model)) ? NULL : "a column ends beyond all memory";
+        return "the null count of a column exceeds its length";
+    return fits_in_memory(a, value_bytes(model))
+               ? NULL
+               : "the offset and length of a column are too large";
 }
 
 /* `rows` of an array from its row `first` on. */
@@ -82,7 +84,7 @@ static const char *bind_array(const struct ArrowArray *a, const field *model, si
     if (!has_buffers(model, a) || !a->buffers || !a->buffers[1])
         return "a column has not the buffers of its type";
     if (a->null_count > 0 && !a->buffers[0])
-        return "a column counts missing values and does not say which they are";
+        return "a column has a null count but no validity bitmap";
     out->first = (size_t)a->offset + first;
     out->validity = a->null_count == 0 ? NULL : a->buffers[0];
     out->values = a->buffers[1];
@@ -130,8 +132,8 @@ static const char *fault_of_batch(const arrow_reading *r, const struct ArrowArra
 {
     if (batch->length < 0 || batch->offset < 0 || batch->n_children != (int64_t)r->count ||
         (r->count > 0 && !batch->children))
-        return "it has not the columns of the schema";
-    if (!fits_in_memory(batch, 1)) return "it ends beyond all memory";
+        return "its columns are not those of the schema";
+    if (!fits_in_memory(batch, 1)) return "its offset and length are too large";
     return batch->null_count > 0 || lacks_rows(batch) ? "whole rows are missing" : NULL;
 }
 

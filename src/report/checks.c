@@ -221,7 +221,7 @@ const check run_checks[] = {
     {effects_disagree,
      "Effects of groups are checked all together, because the largest R-hat of many lies above "
      "1.01 by chance alone. Above "
-     "the limit for so many some of them have not yet been explored.",
+     "the limit, the chains have not yet explored some of them.",
      "Run longer (a larger --ess or --warmup).", NULL},
     {effects_few, "Means, quantiles and errors of some group effects are rough.",
      "Run longer, or keep more draws with --draws.", NULL},

@@ -90,9 +90,9 @@ advice() { # NAME FORMULA REGEX
     "$sbps" sample carat.csv "$2" --family gaussian --seed 5 --ess 200 --progress off -o "$1.nc" >/dev/null 2>&1
     try "$1" 0 "rows bend along 'carat' .* What to do: $3" '' "$sbps" check "$1.nc" carat.csv
 }
-advice 'a logarithm' 'y ~ log(carat) + x' 'poly\(log\(carat\), 2\) or +ns\(log\(carat\), 3\) in the +formula in +the +place +of +.log\(carat\).\.'
-advice 'as it is'    'y ~ carat + x'      'poly\(carat, 2\) or +ns\(carat, 3\) in +the +formula in the +place +of +.carat.\.'
-advice 'two terms'   'y ~ carat + I(carat^2) + x' 'ns\(carat, 4\) in +the +formula +in +the +place +of +all +terms +of +.carat.'
+advice 'a logarithm' 'y ~ log(carat) + x' 'poly\(log\(carat\), 2\) or +ns\(log\(carat\), 3\) +in +the +formula +instead +of +.log\(carat\).\.'
+advice 'as it is'    'y ~ carat + x'      'poly\(carat, 2\) or +ns\(carat, 3\) in +the +formula +instead +of +.carat.\.'
+advice 'two terms'   'y ~ carat + I(carat^2) + x' 'ns\(carat, 4\) in +the +formula +instead +of +all +terms +of +.carat.'
 "$sbps" sample carat.csv 'y ~ ns(log(carat), 3) + x' --family gaussian --seed 5 --ess 200 --progress off -o curved.nc >/dev/null 2>&1
 cases=$((cases + 1))
 "$sbps" check curved.nc carat.csv | grep -q "bend along 'carat'" && fault 'advice' 'does not mend what it is given for'

@@ -426,12 +426,12 @@ static int give_damaged(struct ArrowArrayStream *stream, struct ArrowArray *out)
 TEST(batches_that_are_not_sound_are_refused)
 {
     static const char *const sentences[] = {
-        "a column is too short",  "not the buffers of its type", "whole rows are missing",
-        "an array is missing",    "the cell is not sound",       "the cell is not sound",
-        "the cell is not sound",  "a dictionary is missing",     "does not say which",
-        "does not say which",     "does not say which",          "counts more missing",
-        "ends beyond all memory", "ends beyond all memory",      "ends beyond all",
-        "ends beyond all memory", "whole rows are missing"};
+        "a column is too short", "not the buffers of its type", "whole rows are missing",
+        "an array is missing",   "the cell is not sound",       "the cell is not sound",
+        "the cell is not sound", "a dictionary is missing",     "no validity bitmap",
+        "no validity bitmap",    "no validity bitmap",          "exceeds its length",
+        "length of a column",    "length of a column",          "too large",
+        "offset and length",     "whole rows are missing"};
     fill_cells(false);
     unquote(cells);
     for (damage = 0; damage < sizeof sentences / sizeof *sentences; damage++) {
