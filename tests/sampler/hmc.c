@@ -1,7 +1,7 @@
 /* hmc seen from outside: leapfrogs keep the energy to second order and can be flown backwards,
  * and what is adapted in warm-up comes near what is known of Gaussians. The laws of all samplers
  * and the runs of tests/stat say whether it samples the right thing. */
-#include "sampler/fixture.h"
+#include "sampler/trajectories.h"
 
 static problem make(const metric_kind *how)
 {
@@ -115,43 +115,14 @@ TEST(adaptation_finds_a_quarter_turn_and_is_frozen)
     }
 }
 
-/* Far out exp(eta) overflows: a trajectory that meets infinities is rejected, the chain lives. */
 TEST(absurd_steps_are_rejected)
 {
-    problem p = make(metric_find("dense"));
-    REQUIRE(p.a);
-    flyer f;
-    segment s;
-    sampler_settings absurd = ours;
-    absurd.step_size = 1e200;
-    flyer_make(&f, &p, &absurd, 1);
-    for (size_t i = 0; i < 50; i++) {
-        flyer_step(&f, &s);
-        for (size_t j = 0; j < s.dim; j++) CHECK(f.s.p_next[j] == 0.0);
-    }
-    free(f.memory.base);
-    problem_close(&p);
+    check_absurd_steps(make(metric_find("dense")));
 }
 
-/* From there no trajectory could begin; a chain that stays for ever would look converged. */
 TEST(a_start_without_a_finite_energy_fails)
 {
-    problem p = make(metric_find("dense"));
-    REQUIRE(p.a);
-    flyer f;
-    segment s;
-    double far[DIM_MAX];
-    flyer_make(&f, &p, &ours, 1);
-    for (size_t j = 0; j < DIM_MAX; j++) far[j] = 1e200; /* its square overflows in the prior */
-    f.s.kind->start(&f.s, far, rng_stream(1, 0, RNG_FLIGHT));
-    f.s.kind->step(&f.s, &s);
-    CHECK(s.end->failed && f.s.p_next[0] == 1e200);
-    CHECK(f.s.kind->remedy && strstr(f.s.kind->remedy, "not finite"));
-    f.s.kind->start(&f.s, memset(far, 0, sizeof far), rng_stream(1, 0, RNG_FLIGHT));
-    f.s.kind->step(&f.s, &s);
-    CHECK(!s.end->failed);
-    free(f.memory.base);
-    problem_close(&p);
+    check_start_without_energy(make(metric_find("dense")));
 }
 
 CHECK_MAIN

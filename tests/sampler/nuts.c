@@ -2,7 +2,7 @@
  * is adapted comes near what is known of Gaussians, and stays. tests/stat says whether it samples the
  * right distribution. */
 #include "base/cholesky.h"
-#include "sampler/fixture.h"
+#include "sampler/trajectories.h"
 
 #define WARM_UP 1000
 #define SAMPLED 4000
@@ -112,39 +112,14 @@ TEST(scales_come_from_draws_and_gradients_and_are_frozen)
     problem_close(&p);
 }
 
-/* A step that leads to infinities ends the trajectory at its start; the chain goes on. */
 TEST(absurd_steps_are_rejected)
 {
-    problem p = make(metric_find("dense"));
-    REQUIRE(p.a);
-    flyer f;
-    segment s;
-    sampler_settings absurd = ours;
-    absurd.step_size = 1e200;
-    flyer_make(&f, &p, &absurd, 1);
-    for (size_t i = 0; i < 50; i++) {
-        flyer_step(&f, &s);
-        for (size_t j = 0; j < s.dim; j++) CHECK(f.s.p_next[j] == 0.0);
-    }
-    free(f.memory.base);
-    problem_close(&p);
+    check_absurd_steps(make(metric_find("dense")));
 }
 
 TEST(a_start_without_a_finite_energy_fails)
 {
-    problem p = make(metric_find("dense"));
-    REQUIRE(p.a);
-    flyer f;
-    segment s;
-    double far[DIM_MAX];
-    flyer_make(&f, &p, &ours, 1);
-    for (size_t j = 0; j < DIM_MAX; j++) far[j] = 1e200; /* its square overflows in the prior */
-    f.s.kind->start(&f.s, far, rng_stream(1, 0, RNG_FLIGHT));
-    f.s.kind->step(&f.s, &s);
-    CHECK(s.end->failed && f.s.p_next[0] == 1e200);
-    CHECK(f.s.kind->remedy && strstr(f.s.kind->remedy, "not finite"));
-    free(f.memory.base);
-    problem_close(&p);
+    check_start_without_energy(make(metric_find("dense")));
 }
 
 CHECK_MAIN

@@ -1,0 +1,44 @@
+/* What holds for every sampler that follows trajectories with momentum. */
+#ifndef TESTS_SAMPLER_TRAJECTORIES_H
+#define TESTS_SAMPLER_TRAJECTORIES_H
+
+#include "sampler/fixture.h"
+
+/* Far out exp(eta) overflows: a trajectory that meets infinities is rejected, the chain lives. */
+static inline void check_absurd_steps(problem p)
+{
+    REQUIRE(p.a);
+    flyer f;
+    segment s;
+    sampler_settings absurd = ours;
+    absurd.step_size = 1e200;
+    flyer_make(&f, &p, &absurd, 1);
+    for (size_t i = 0; i < 50; i++) {
+        flyer_step(&f, &s);
+        for (size_t j = 0; j < s.dim; j++) CHECK(f.s.p_next[j] == 0.0);
+    }
+    free(f.memory.base);
+    problem_close(&p);
+}
+
+/* From there no trajectory could begin; a chain that stays for ever would look converged. */
+static inline void check_start_without_energy(problem p)
+{
+    REQUIRE(p.a);
+    flyer f;
+    segment s;
+    double far[DIM_MAX];
+    flyer_make(&f, &p, &ours, 1);
+    for (size_t j = 0; j < DIM_MAX; j++) far[j] = 1e200; /* its square overflows in the prior */
+    f.s.kind->start(&f.s, far, rng_stream(1, 0, RNG_FLIGHT));
+    f.s.kind->step(&f.s, &s);
+    CHECK(s.end->failed && f.s.p_next[0] == 1e200);
+    CHECK(f.s.kind->remedy && strstr(f.s.kind->remedy, "not finite"));
+    f.s.kind->start(&f.s, memset(far, 0, sizeof far), rng_stream(1, 0, RNG_FLIGHT));
+    f.s.kind->step(&f.s, &s);
+    CHECK(!s.end->failed);
+    free(f.memory.base);
+    problem_close(&p);
+}
+
+#endif
