@@ -50,8 +50,14 @@ static bool has_nested_factors(const row_groups *g)
     return false;
 }
 
+bool crossed_may_give_up_integrals(const sbps_options *o, const rows *data)
+{
+    return data->members && !data->share && is_auto(o->crossed) && left_open(o, "nuts");
+}
+
 bool crossed_nuts(const sbps_options *o, const rows *data)
 {
+    if (o->no_integrals) return true;
     if (!data->members || rows_all(data->members) > SMALL_ROWS) return false;
     if (!strcmp(o->crossed, "integrate") || !left_open(o, "nuts")) return false;
     const row_groups *g = data->members->groups;
@@ -61,6 +67,7 @@ bool crossed_nuts(const sbps_options *o, const rows *data)
 bool crossed_joint(const sbps_options *o, const rows *data, bool run)
 {
     double effects = (double)mixed_explicit(data);
+    if (o->no_integrals) return true;
     if (!is_auto(o->crossed)) return !strcmp(o->crossed, "joint");
     if (mixed_explicit(data) > JOINT_FROM || (run && crossed_nuts(o, data))) return true;
     if (!run || mixed_explicit(data) < JOINT_LEAST || !left_open(o, "hmc")) return false;

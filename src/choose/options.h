@@ -20,9 +20,11 @@ struct sbps_options {
     char *encoding;             /* of text: utf-8, latin1, windows-1252 */
     size_t generate, data_seed; /* rows made on the fly, 0: none; their seed */
     bool no_intercept, standardize, no_shuffle;
-    char *storage;                 /* auto, double, float, sparse */
-    char *ranef;                   /* none, all, or a file */
-    char *crossed;                 /* auto, integrate, joint */
+    char *storage; /* auto, double, float, sparse */
+    char *ranef;   /* none, all, or a file */
+    char *crossed; /* auto, integrate, joint */
+    bool
+        no_integrals; /* not an option: set by a run whose integrals over effects have failed */
     char *prior_sd, *prior_cor;    /* of groups, likewise */
     char *prior, *prior_intercept; /* "auto" or as prior_parse reads */
     char *prior_intercept_at;      /* auto, mean, zero */

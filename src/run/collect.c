@@ -49,7 +49,7 @@ static void fill_moments(const sbps_run *run, result *r)
         r->ess_mean[j] = s.ess_mean;
         r->ess_square[j] = s.ess_square;
     }
-    r->info.min_ess = moments_min_ess(run->moments_of, run->chain_count);
+    r->info.min_ess = run_min_ess(run);
 }
 
 /* How far the draws' mean lies from the reference. */

@@ -2,6 +2,7 @@
 #include "run/run.h"
 #include "base/cholesky.h"
 #include "base/memory.h"
+#include "choose/crossed.h"
 #include "choose/target.h"
 #include "mode/profile.h"
 #include "ranks/ranks.h"
@@ -20,27 +21,47 @@ double now(void)
 
 /* ---- from beginning to end ---- */
 
-sbps_status run_create(const sbps_table *table, const sbps_options *options, sbps_run **out,
-                       sbps_error *err)
+static sbps_status create(const sbps_table *table, const sbps_options *options,
+                          bool no_integrals, sbps_run **out, sbps_error *err)
 {
-    *out = NULL;
-    double begin = now();
-    sbps_run *run = calloc(1, sizeof *run);
+    sbps_run *run = *out = calloc(1, sizeof *run);
     if (!run) return fail_memory(err);
     run->table = table;
     run->among = table->data->share ? table->data->share->among : NULL;
     run->rank_error = run->rank_bias = NAN;
     atomic_init(&run->interrupt, false);
     sbps_status status = options_copy(options, &run->options, err);
-    if (status == SBPS_OK) status = run_set_up(run, err);
-    status = target_told(run->target, status, err);
-    if (status != SBPS_OK) {
-        run_destroy(run);
-        return status;
+    if (status != SBPS_OK) return status;
+    run->options->no_integrals = no_integrals;
+    return target_told(run->target, run_set_up(run, err), err);
+}
+
+/* Has the search for the mode failed where the posterior is proper, and is there another way to sample it? */
+static bool may_sample_without_integrals(const sbps_run *run, sbps_status status)
+{
+    const posterior *u = run->target;
+    if (status != SBPS_NO_MODE || !u || u->model->lead) return false;
+    for (size_t j = 0; j < u->dim; j++)
+        if (!strcmp(u->priors[j].kind->name, "flat")) return false;
+    return crossed_may_give_up_integrals(run->options, &run->data);
+}
+
+sbps_status run_create(const sbps_table *table, const sbps_options *options, sbps_run **out,
+                       sbps_error *err)
+{
+    double begin = now();
+    sbps_status status = create(table, options, false, out, err);
+    if (*out && may_sample_without_integrals(*out, status)) {
+        run_destroy(*out);
+        status = create(table, options, true, out, err);
     }
-    run->seconds_setup = now() - begin;
-    *out = run;
-    return SBPS_OK;
+    if (status == SBPS_OK) {
+        (*out)->seconds_setup = now() - begin;
+        return SBPS_OK;
+    }
+    run_destroy(*out);
+    *out = NULL;
+    return status;
 }
 
 void run_destroy(sbps_run *run)
@@ -140,7 +161,7 @@ void run_progress(const sbps_run *run, sbps_progress *out)
             fmax(out->max_rhat, moments_summarize(run->moments_of, run->chain_count, j).rhat);
     out->proposals = proposals;
     out->proposals_per_second = out->seconds > 0.0 ? proposals / out->seconds : 0.0;
-    out->min_ess = moments_min_ess(run->moments_of, run->chain_count);
+    out->min_ess = run_min_ess(run);
     out->bias_estimate = run_bias_quick(run);
     out->rows_per_ess = rows_per_ess(run, out->min_ess);
 }

@@ -223,10 +223,14 @@ sbps_status chains_check_depth(const sbps_run *run, sbps_error *err);
 void warmup_begin(sbps_run *run);
 void warmup_after_round(sbps_run *run);
 /* stop.c */
+/* Of all parameters from the path, and of their squares where the sampler's steps are not draws by themselves. */
+double run_min_ess(const sbps_run *run);
 double stop_share(const sbps_run *run); /* 0..1 of the rule nearest to being met */
 bool stop_now(sbps_run *run);
 #define STOP_LOOK_MOST                                                                         \
     10.0 /* next_look while sampling goes on: more than stop.c ever asks for */
+/* The largest R-hat of the paths since estimates were reset. */
+double chains_rhat(const sbps_run *run);
 /* Has every chain settled, each in a place of its own? Then more of the same will not help. */
 bool chains_apart(const sbps_run *run, double ess);
 /* stated_bias.c */

@@ -59,6 +59,10 @@ static sbps_status make_target(sbps_run *run, sbps_error *err)
     run_plan *plan = run->plans;
     sbps_status status = plan_make(run->options, data, plan, err);
     if (status != SBPS_OK) return status;
+    if (run->options->no_integrals)
+        decimal_print(
+            plan->why, sizeof plan->why,
+            "with integrals over effects no mode was found: nuts samples all effects");
     if ((status = ranks_check_plan(run, err)) != SBPS_OK) return status;
     run->data.lean = auto_lean(run->options, data, plan);
     status = target_open(run->options, data, plan->model, &run->target, err);

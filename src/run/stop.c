@@ -35,10 +35,19 @@ static double bounded_share(const sbps_run *run)
     return share;
 }
 
+double run_min_ess(const sbps_run *run)
+{
+    double least = INFINITY;
+    if (!run->plan->sampler->means_suffice)
+        return moments_min_ess(run->moments_of, run->chain_count);
+    for (size_t j = 0; j < run->watched_count; j++)
+        least = fmin(least, moments_summarize(run->moments_of, run->chain_count, j).ess_mean);
+    return isfinite(least) ? least : 0.0;
+}
+
 static double ess_share(const sbps_run *run)
 {
-    if (!run->plan->ess_rule) return 0.0;
-    return moments_min_ess(run->moments_of, run->chain_count) / run->options->ess;
+    return run->plan->ess_rule ? run_min_ess(run) / run->options->ess : 0.0;
 }
 
 /* Of those the user asked for. What is kept by default is what the rules leave: a sampler that makes one
@@ -99,14 +108,20 @@ static double wanted_of_draws(const sbps_run *run)
     return fmin(run->options->ess, kept);
 }
 
-bool chains_apart(const sbps_run *run, double ess)
+double chains_rhat(const sbps_run *run)
 {
-    double own = 0.0, rhat = 0.0;
-    for (size_t i = 0; i < run->chain_count; i++)
-        own += moments_min_ess(&run->moments_of[i], 1);
+    double rhat = 0.0;
     for (size_t j = 0; j < run->watched_count; j++)
         rhat = fmax(rhat, moments_summarize(run->moments_of, run->chain_count, j).rhat);
-    return rhat > RHAT_APART && own >= RHAT_WAIT * ess;
+    return rhat;
+}
+
+bool chains_apart(const sbps_run *run, double ess)
+{
+    double own = 0.0;
+    for (size_t i = 0; i < run->chain_count; i++)
+        own += moments_min_ess(&run->moments_of[i], 1);
+    return chains_rhat(run) > RHAT_APART && own >= RHAT_WAIT * ess;
 }
 
 /* Looks are dear, so the next one is when as much as is lacking may have come. */

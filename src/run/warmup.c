@@ -12,6 +12,8 @@
 #define WARMUP_SCALES                                                                          \
     500 /* trajectories of a chain, at most, where weights have scales: their long tails lengthen trajectories more
            than they help */
+#define WARMUP_RHAT                                                                            \
+    1.1 /* of chains whose sampler adapts in windows: agreed well enough to begin */
 #define MISSING_MOST                                                                           \
     0.1 /* as MISSING_SHARE, with two standard errors: a ninth of the budget and less */
 
@@ -120,11 +122,20 @@ static bool scales_are_warm(const sbps_run *run, double proposals)
            proposals >= (double)(WARMUP_SCALES * run->chain_count);
 }
 
+/* Have the windows of adaptation ended, and do the chains agree? More draws would not improve the scales by much. */
+static bool windows_are_over(const sbps_run *run, double proposals)
+{
+    size_t length = run->plan->sampler->warmup;
+    return length > 0 && proposals >= (double)(length * run->chain_count) &&
+           chains_rhat(run) < WARMUP_RHAT;
+}
+
 static bool long_enough(const sbps_run *run, double proposals)
 {
     const sbps_options *o = run->options;
     if (o->warmup != SIZE_AUTO) return proposals >= (double)(o->warmup * run->chain_count);
     if (run->state.epoch >= WARMUP_EPOCHS || scales_are_warm(run, proposals)) return true;
+    if (windows_are_over(run, proposals)) return true;
     /* nothing is adapted where pairs are weighed: seen often enough is all there is to it */
     if (run->state.epoch < 2 && !run->plan->sampler->pairs) return false;
     return is_settled(run);

@@ -393,6 +393,8 @@ const sampler_kind sampler_nuts = {
     .full = true,
     .bends = true,
     .discrete = true,
+    .means_suffice = true,
+    .warmup = FIRST_WINDOW * 15, /* four windows */
     .remedy =
         "where it started the posterior or its gradient is not finite; mh may start anywhere",
     .start = nuts_start,

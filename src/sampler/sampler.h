@@ -56,6 +56,9 @@ struct sampler_kind {
     bool adapts_metric; /* an adaptive metric learns; others would hold it fixed */
     const char *remedy; /* what helps when a step failed; NULL: nothing known */
     size_t batch;       /* rows a batch that auto means; 0: what is usual */
+    bool
+        means_suffice; /* each step is a draw: stored draws say how well tails are known, not squares on the path */
+    size_t warmup; /* trajectories of a chain that adaptation takes; 0: until it has settled */
     bool chooses_row; /* its batches are one row, which it chooses itself: no others will do */
     bool
         bounded; /* thins under exact bounds: its control variate is part of them, and noise that
