@@ -10,6 +10,7 @@
 #include "choose/target.h"
 #include "prior/shrinkage.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,24 @@ static sbps_status check_used(const request *r, sbps_error *err)
     return SBPS_OK;
 }
 
+/* Beside an intercept, the Hessian holds what a column adds to it as 1 - cor^2 = (sd/mean)^2. Where that is below the
+ * rounding error of a double and only the wide default prior bounds the coefficient, no posterior can be computed. */
+static sbps_status check_spread(const request *r, sbps_error *err)
+{
+    const rows *data = r->target->data;
+    if (!data->intercept || !is_auto(r->options->prior)) return SBPS_OK;
+    for (size_t j = 1; j < data->d; j++) {
+        double ratio = data->sd[j] / fabs(data->mean[j]);
+        if (!(ratio > 0.0 && ratio * ratio < DBL_EPSILON)) continue;
+        return fail(err, SBPS_BAD_DATA,
+                    "column '%s' is nearly constant: its standard deviation of %.2g is lost "
+                    "beside its mean of %.6g; subtract the mean, use --standardize, or leave "
+                    "the column out",
+                    show_name(data->names[j]).text, data->sd[j], data->mean[j]);
+    }
+    return SBPS_OK;
+}
+
 static sbps_status choose_all(request *r, prior *out, sbps_error *err)
 {
     const posterior *target = r->target;
@@ -211,6 +230,7 @@ sbps_status priors_choose(const sbps_options *options, posterior *target, sbps_e
     request r;
     sbps_status status = request_open(options, target, &r, err);
     if (status == SBPS_OK) status = check_asked(options, target, err);
+    if (status == SBPS_OK) status = check_spread(&r, err);
     if (status == SBPS_OK) status = choose_all(&r, priors, err);
     request_close(&r);
     if (status == SBPS_OK) status = posterior_set_priors(target, priors, err);

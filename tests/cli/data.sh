@@ -23,6 +23,7 @@ awk -F, 'NR == 9 { print $0 ",1"; next } { print }' good.csv >long.csv
 awk -F, 'NR == 10 { $3 = 2 } { print $1 "," $2 "," $3 }' good.csv >target2.csv
 awk -F, 'NR == 10 { $3 = 0.5 } { print $1 "," $2 "," $3 }' good.csv >target-half.csv
 awk -F, 'NR > 1 { $2 = 4 } { print $1 "," $2 "," $3 }' good.csv >constant.csv
+awk -F, 'NR > 1 { $2 = NR % 2 ? "4" : "4.0000000000000009" } { print $1 "," $2 "," $3 }' good.csv >nearly.csv
 awk -F, 'NR > 1 { $3 = ($1 > 0) } { print $1 "," $2 "," $3 }' good.csv >separable.csv
 awk -F, 'NR > 1 { $3 = 1 } { print $1 "," $2 "," $3 }' good.csv >ones.csv
 head -n 2 good.csv >one-row.csv
@@ -96,6 +97,9 @@ try 'constant column'      0 'z ~ normal' "^sbps: constant.csv: column 'z': the 
 try 'a rare level'         0 'hood=rare .y 0 in all 10 of its rows' '' $(sample rare.csv --categorical hood --sampler hmc)
 try 'a rare level, helped' 0 'better put together, or given a prior' '' $(sample rare.csv --categorical hood --sampler hmc)
 refused 'constant, flat'   1 "column 'z' is 4 in every row" constant.csv --prior flat
+refused 'nearly constant'  1 "column 'z' is nearly constant: its standard deviation of 4.4e-16 is lost beside its mean of 4; subtract" nearly.csv
+try 'nearly, narrow prior' 0 'regression of .y.' '' $(sample nearly.csv --prior 'normal(0,1)')
+try 'nearly, centred'      0 'regression of .y.' '' $(sample nearly.csv --standardize)
 refused 'one row'          1 'one-row.csv.*one row' one-row.csv
 refused 'batch above N'    2 'batch-size.*201.*200' good.csv --batch-size 201
 try 'batch of all rows'    0 '[^ ]' '' $(sample good.csv --batch-size 200)
