@@ -8,6 +8,12 @@ import subprocess
 import sys
 
 program = sys.argv[1]
+try:
+    for end in pty.openpty():
+        os.close(end)
+except OSError:
+    print("skipped: no pseudo-terminals here")
+    sys.exit(0)
 
 
 def said(words, **more):

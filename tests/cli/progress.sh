@@ -7,6 +7,10 @@ if ! command -v script >/dev/null; then
     echo 'skipped: no `script` to make a terminal with'
     exit 77
 fi
+if ! script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+    echo 'skipped: no pseudo-terminals here'
+    exit 77
+fi
 "$sbps" simulate logistic --rows 2000 --dim 3 -o data.csv || exit 1
 
 # Runs for two seconds on a terminal of so many columns; what it showed is left in shown.

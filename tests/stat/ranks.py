@@ -18,7 +18,7 @@ SBPS = os.path.realpath(os.environ.get("SBPS_PROGRAM", os.path.join(HERE, "../..
 REFERENCE = os.path.join(HERE, "../../../shared/reference")
 LIMIT = 4.0
 MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-       "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+       "OMPI_MCA_rmaps_base_oversubscribe": "1", "HWLOC_HIDE_ERRORS": "2"}
 
 
 def call(words, ranks=1):
