@@ -20,8 +20,11 @@ $(BUILD)/build.ninja: CMakePresets.json
 help:
 	@echo "make            build the program ($(BUILD)/sbps) and the library"
 	@echo "make demo       simulate a table, sample its posterior, compare with the truth"
-	@echo "make test       the tests, the sanitizers and the lint; ends with a summary"
-	@echo "make test-long  the same with larger samples, everything under every sanitizer and compiler; an hour"
+	@echo "make check      unit and property tests, digests, some command-line tests, lint"
+	@echo "make test       make check, command-line, API, store, statistical, R and Python tests"
+	@echo "make test-all   what make test leaves out: sanitizers, clang, fault injection, R CMD check, browser,"
+	@echo "                figures, MPI, statistical tests at full length; make test test-all runs everything"
+	@echo "make soak       large samples, long fuzzing, everything under every sanitizer and compiler; hours"
 	@echo "make bench      rows and seconds per effective sample against the table's size, kernels; BENCH='--seeds 10'"
 	@echo "make bench-peers  the same beside RStan, importance sampling and our other samplers (BENCH likewise)"
 	@echo "make figures    every experiment of the paper, run and drawn into $(BUILD)/figures; FULL=1 for its own lengths"
@@ -29,22 +32,18 @@ help:
 	@echo "make install    into PREFIX=$(PREFIX); DESTDIR is honoured"
 	@echo "make install-python  the Python package, for you, or into PREFIX where that is given; PYTHON=python3"
 	@echo "make install-r  the R package, for you, or into PREFIX where that is given, after make install"
-	@echo "make asan       build with address and undefined sanitizers; unit and law tests"
+	@echo "make asan       build with address and undefined sanitizers; unit and property tests"
 	@echo "make tsan       the same with the thread sanitizer"
 	@echo "make clang      build and test with clang"
-	@echo "make coverage   build and test with counts; the share of branches taken, room by room"
+	@echo "make coverage   build and test with counts; the share of branches taken per module"
 	@echo "make packages   install the Debian packages that building needs"
 	@echo "make clean      remove every build directory"
 
-.PHONY: packages test-packages bench-packages figures-packages
+.PHONY: packages
 packages:
 	@scripts/install-packages.sh build
-test-packages:
-	@scripts/install-packages.sh test
-bench-packages:
-	@scripts/install-packages.sh bench
-figures-packages:
-	@scripts/install-packages.sh figures
+%-packages:
+	@scripts/install-packages.sh $*
 
 .PHONY: demo
 demo: packages
@@ -52,32 +51,58 @@ demo: packages
 	@cmake --build --preset release --target sbps
 	@scripts/demo.sh $(BUILD)
 
-.PHONY: test
-test: test-packages
-	$(call say,release build and all tests but the long ones (make test-long))
-	@$(MAKE) --no-print-directory all
-	@ctest --preset release -LE '^long$$'
-	$(call say,address and undefined sanitizers: unit and law tests but for large samples (make asan has them))
-	@cmake --preset asan >/dev/null
-	@cmake --build --preset asan
-	@ctest --preset asan -LE '^large$$'
-	$(call say,thread sanitizer: the tests where threads meet (make tsan has the others))
-	@cmake --preset tsan >/dev/null
-	@cmake --build --preset tsan --target tests-threads
-	@$(STILL) ctest --preset tsan -L '^threads$$'
-	$(call say,clang: unit and law tests but for large samples (make clang has everything))
-	@cmake --preset clang >/dev/null
-	@cmake --build --preset clang
-	@ctest --preset clang -L '^(unit|law)$$' -LE '^large$$' -E '^fuzz/'
-	$(call say,lint)
+# Tiers of tests: tests/CMakeLists.txt. $(call build-tests,TIER) $(call run-tests,REGEX of tiers)
+build-tests = @cmake --build --preset release --target all all_verify_interface_header_sets tests-$(1)
+run-tests = @ctest --preset release -L '$(1)'
+
+.PHONY: check
+check: check-packages
+	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
+	$(call build-tests,check)
+	$(call run-tests,^check$$)
 	@scripts/lint.sh . $(BUILD)
 	$(call say,all is well)
 
-.PHONY: test-long
-test-long: export SBPS_LONG := 1
-test-long: test-packages
-	$(call say,release build and all tests at length)
-	@$(MAKE) --no-print-directory all
+.PHONY: test
+test: test-packages
+	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
+	$(call build-tests,test)
+	$(call run-tests,^(check|test)$$)
+	@scripts/lint.sh . $(BUILD)
+	$(call say,all is well; make test-all has what is left)
+
+# Parts of make test-all; each runs by itself, too. SBPS_TEST_DEADLINE limits them: scripts/test-parts.sh.
+TEST_PARTS := test-rest test-asan test-tsan test-clang
+.PHONY: test-all
+test-all: all-packages
+	@scripts/test-parts.sh $(TEST_PARTS)
+
+# Under sanitizers and clang: unit and property tests, but large samples and fuzzing by clang.
+.PHONY: $(TEST_PARTS)
+test-rest: $(BUILD)/build.ninja
+	$(call build-tests,all)
+	$(call run-tests,^all$$)
+	@SBPS_LENGTH=full ctest --preset release -L '^sized$$' -E '^fuzz/'
+test-asan:
+	@cmake --preset asan >/dev/null
+	@cmake --build --preset asan
+	@ctest --preset asan -LE '^(large|soak)$$' -E '^fuzz/'
+	@SBPS_LENGTH=full ctest --preset asan -R '^fuzz/'
+test-tsan:
+	@cmake --preset tsan >/dev/null
+	@cmake --build --preset tsan --target tests-threads
+	@$(STILL) ctest --preset tsan -L '^threads$$'
+test-clang:
+	@cmake --preset clang >/dev/null
+	@cmake --build --preset clang
+	@ctest --preset clang -L '^(unit|law)$$' -LE '^(large|soak)$$' -E '^fuzz/'
+
+.PHONY: soak
+soak: export SBPS_LENGTH := soak
+soak: export SBPS_FAULT_TRIES := 200
+soak: all-packages
+	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
+	$(call build-tests,soak)
 	@ctest --preset release
 	@$(MAKE) --no-print-directory asan tsan clang lint
 	$(call say,all is well)

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Installs the Debian packages sbps needs, and only those that are missing.
 #   install-packages.sh build   to compile and run
-#   install-packages.sh test    the same, and what the tests and the checks use as referees
+#   install-packages.sh check   the same, and what `make check` uses
+#   install-packages.sh test    the same, and what `make test` uses as references
+#   install-packages.sh all     the same, and what `make test-all` uses: the other compiler, R CMD check, a browser
 #   install-packages.sh bench   to compile and run, and the benchmark's peers
 #   install-packages.sh figures to compile and run, and to draw the paper's figures
 # When nothing is missing it does nothing and needs no network.
@@ -12,19 +14,24 @@ build=(gcc libc6-dev cmake ninja-build pkg-config libnetcdf-dev zlib1g-dev
 extras=(libzstd-dev liblzma-dev # may be missing: tables packed by zstd and xz; without them CMake leaves these out
         libopenmpi-dev openmpi-bin) # ranks, likewise
 browsers=(chromium) # pages are looked at by it; without it those tests are skipped
-friends=(r-cran-codetools r-cran-loo r-cran-bayesplot r-cran-rstantools r-cran-lme4 r-cran-knitr r-cran-data.table qpdf devscripts) # R's packages that ours works with, and programs that R CMD check asks for; tests say what they leave out without them
+friends=(r-cran-codetools r-cran-loo r-cran-bayesplot r-cran-rstantools r-cran-lme4 r-cran-knitr r-cran-data.table) # R's packages that ours works with; tests say what they leave out without them
+r_checkers=(qpdf devscripts) # programs that R CMD check asks for, likewise
 strangers=(libgdal32) # hands over Arrow streams that are not ours; without it that test is skipped
 painters=(python3 python3-numpy python3-netcdf4 gnuplot-nox fonts-dejavu-core)
-referees=(clang clang-format netcdf-bin python3-xarray python3-scipy python3-sklearn r-base-core r-cran-posterior "${painters[@]}")
+checkers=(clang-format python3)
+referees=(netcdf-bin python3-numpy python3-netcdf4 python3-xarray python3-scipy python3-sklearn r-base-core r-cran-posterior)
 peers=(python3 python3-numpy python3-netcdf4 g++ libboost-dev r-base-dev r-cran-posterior r-cran-rstan
        r-cran-data.table python3-sklearn)
 
 case "${1:-build}" in
 build) wanted=("${build[@]}" "${extras[@]}") ;;
-test) wanted=("${build[@]}" "${extras[@]}" "${referees[@]}" "${browsers[@]}" "${friends[@]}" "${strangers[@]}") ;;
+check) wanted=("${build[@]}" "${extras[@]}" "${checkers[@]}") ;;
+test | all) wanted=("${build[@]}" "${extras[@]}" "${checkers[@]}" "${referees[@]}" "${friends[@]}" "${strangers[@]}") ;;&
+all) wanted+=(clang "${painters[@]}" "${browsers[@]}" "${r_checkers[@]}") ;;
+test) ;;
 bench) wanted=("${build[@]}" "${extras[@]}" "${peers[@]}") ;;
 figures) wanted=("${build[@]}" "${extras[@]}" "${painters[@]}") ;;
-*) echo "usage: install-packages.sh build|test|bench|figures" >&2; exit 2 ;;
+*) echo "usage: install-packages.sh build|check|test|all|bench|figures" >&2; exit 2 ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then
@@ -45,7 +52,7 @@ if [ ${#missing[@]} -eq 0 ]; then exit 0; fi
 needs_more_than_extras() {
     local package
     for package in "${missing[@]}"; do
-        case " ${extras[*]} ${browsers[*]} ${friends[*]} ${strangers[*]} " in *" $package "*) ;; *) return 0 ;; esac
+        case " ${extras[*]} ${browsers[*]} ${friends[*]} ${r_checkers[*]} ${strangers[*]} " in *" $package "*) ;; *) return 0 ;; esac
     done
     return 1
 }

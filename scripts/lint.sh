@@ -122,8 +122,13 @@ check_docs() {
     done
 }
 
+# Tests of `make check` are cheap, by tests/costs.txt.
+check_costs() {
+    [ ! -f "$build/CTestTestfile.cmake" ] || /usr/bin/python3 "$scripts/test-costs.py" --check --build "$build" 2>&1
+}
+
 checks=(check_format check_walls check_public_functions check_lengths check_texts)
-if [ -n "$build" ]; then checks+=(check_exports check_search_paths check_mutable_data check_docs); fi
+if [ -n "$build" ]; then checks+=(check_exports check_search_paths check_mutable_data check_docs check_costs); fi
 for check in "${checks[@]}"; do "$check" >>"$findings"; done
 
 if [ -s "$findings" ]; then

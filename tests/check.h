@@ -15,12 +15,13 @@
 #define TOL_DIFF  1e-6                 /* a finite difference */
 #define MAX_Z     5.0                  /* a Monte Carlo mean, fixed seed */
 
-/* Tests come short, and long by `make test-long` (SBPS_LONG in the environment): a larger sample under the
- * same limits in standard errors. */
-static inline double check_size(double usual, double at_length)
+/* A sample size by SBPS_LENGTH in the environment: `full` (make test-all), `soak` (make soak), else brief (make test).
+ * Limits are in standard errors, so that they are the same for every length. */
+static inline double check_size(double brief, double full, double soak)
 {
-    const char *asked = getenv("SBPS_LONG");
-    return asked && *asked ? at_length : usual;
+    const char *length = getenv("SBPS_LENGTH");
+    if (!length || !*length) return brief;
+    return strcmp(length, "soak") ? full : soak;
 }
 
 typedef struct check_case {

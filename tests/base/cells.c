@@ -83,7 +83,7 @@ static void check_line(const kernels *k, const line *l, const char *text, size_t
 TEST(random_cells_are_read_as_strtod_reads_them)
 {
     rng random = rng_stream(11, 0, RNG_TEST);
-    for (size_t trial = 0; trial < (size_t)check_size(20000, 1000000); trial++) {
+    for (size_t trial = 0; trial < (size_t)check_size(20000, 20000, 1000000); trial++) {
         char text[ROOM], separator = rng_below(&random, 2) ? ',' : '\t';
         size_t count = 1 + rng_below(&random, CELLS), length = 0;
         for (size_t i = 0; i < count; i++) {

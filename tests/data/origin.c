@@ -28,7 +28,7 @@ TEST(any_number_of_threads_gives_the_same_permutation)
 /* Where ten rows that lie far apart go, in tenths, over many seeds: chi^2 with 90 degrees of freedom. */
 TEST(a_row_of_many_goes_anywhere)
 {
-    const size_t seeds = (size_t)check_size(300, 3000);
+    const size_t seeds = (size_t)check_size(300, 3000, 3000);
     double count[10][10] = {{0}}, chi2 = 0.0, expected = (double)seeds / 10;
     for (uint64_t seed = 0; seed < seeds; seed++) {
         size_t *to = shuffled_places(seed, MANY, 2);
@@ -46,7 +46,7 @@ TEST(a_row_of_many_goes_anywhere)
  * The number of fixed points is nearly Poisson with mean 1. */
 TEST(neighbours_of_many_part_at_random)
 {
-    const size_t seeds = (size_t)check_size(200, 2000), pairs = MANY / 2;
+    const size_t seeds = (size_t)check_size(200, 2000, 2000), pairs = MANY / 2;
     double in_order = 0, fixed = 0, n = (double)(pairs * seeds);
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         size_t *to = shuffled_places(seed, MANY, 2);

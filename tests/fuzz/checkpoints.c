@@ -294,7 +294,8 @@ TEST(forged_checkpoints_are_refused_or_fly_on)
 {
     const char *path = sample_path("forged.state");
     model_file files[2 * SETTINGS];
-    size_t count = number_from("SBPS_FORGERIES", FEW), only = number_from("SBPS_FORGERY", 0);
+    size_t count = number_from("SBPS_FORGERIES", (size_t)check_size(FEW, 10 * FEW, 1000 * FEW)),
+           only = number_from("SBPS_FORGERY", 0);
     uint64_t seed = number_from("SBPS_FORGERY_SEED", 1);
     size_t believed = 0;
     for (size_t i = 0; i < 2 * SETTINGS; i++) files[i] = make_file(settings[i / 2], i % 2);

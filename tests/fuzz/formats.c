@@ -22,7 +22,7 @@
 
 #include <zlib.h>
 
-#define FEW        1000
+#define FEW        check_size(1e3, 1e4, 1e6)
 #define EDITS_MOST 5
 #define SEEDS_MOST 32
 
@@ -101,7 +101,7 @@ static void change(const format *f, document *d, rng *r)
 static bool attack(const format *f, const char *path)
 {
     rng r = rng_stream(number_from("SBPS_FUZZ_SEED", 1), 0, RNG_TEST);
-    size_t cases = number_from("SBPS_FUZZ_CASES", FEW), taken = 0;
+    size_t cases = number_from("SBPS_FUZZ_CASES", (size_t)FEW), taken = 0;
     for (size_t k = 0; k < seed_count + cases; k++) {
         bool accepted;
         changed = seeds[k < seed_count ? k : rng_below(&r, seed_count)];

@@ -6,8 +6,6 @@
 #include "mutate.h"
 #include <zlib.h>
 
-enum { CASES = 20000 };
-
 static const char *const seeds[] = {
     "y,a,b\n1,0.5,-2\n2,1.5,1e3\n3,-0.25,.75\n4,7,12345678.901234567\n",
     "\xef\xbb\xbfy,a,b,c,w,o\r\n1,2,3,red,1,0\r\n2,3,5,\"gr\"\"een\",0.5,1\r\n3,7,1,\"a\nb\",2,"
@@ -101,8 +99,8 @@ static void pack(document *d)
 TEST(mutated_files_become_a_table_or_a_sentence)
 {
     rng r = rng_stream(1, 0, RNG_TEST);
-    size_t accepted = 0;
-    for (size_t k = 0; k < CASES; k++) {
+    size_t accepted = 0, cases = (size_t)check_size(2e4, 2e5, 2e7);
+    for (size_t k = 0; k < cases; k++) {
         document d;
         bool good;
         size_t edits = rng_below(&r, 6), spec = rng_below(&r, FUZZ_SPECS);
@@ -117,7 +115,7 @@ TEST(mutated_files_become_a_table_or_a_sentence)
         accepted += good;
     }
     /* else the mutations teach nothing about what lies behind the first check */
-    CHECK(accepted > CASES / 20 && accepted < CASES);
+    CHECK(accepted > cases / 20 && accepted < cases);
 }
 
 TEST(every_prefix_of_a_valid_file_becomes_a_table_or_a_sentence)

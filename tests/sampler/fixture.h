@@ -177,7 +177,7 @@ static inline bool has_turn(size_t turn, size_t m)
 {
     size_t models = 0;
     while (regression_model(models)) models++;
-    return (m + turn) % models < (size_t)check_size(3, (double)models);
+    return (m + turn) % models < (size_t)check_size(3, 3, (double)models);
 }
 
 /* Runs `law` for every sampler, metric and kind of batch that go together, and models that have their turn. */

@@ -239,7 +239,7 @@ static void same_seed_law(const problem *p)
         flyer_make(&one, p, settings[i], 3);
         flyer_make(&two, p, settings[i], 3);
         flyer_make(&other, p, settings[i], 4);
-        for (size_t k = 0; k < (size_t)check_size(60, 200); k++) {
+        for (size_t k = 0; k < (size_t)check_size(60, 60, 200); k++) {
             flyer_step(&one, &s);
             flyer_step(&two, &t);
             flyer_step(&other, &u);

@@ -45,7 +45,7 @@ static const char *const samplers[] = {"sampler=bps", "sampler=bps metric=none",
 static void check_gaussian(size_t d, double rho)
 {
     char path[256], settings[512];
-    const double ess = check_size(1000.0, 2000.0);
+    const double ess = check_size(1000.0, 2000.0, 2000.0);
     temporary_name(sizeof path, path);
     write_covariance(path, d, rho);
     for (size_t k = 0; samplers[k]; k++) {
@@ -76,7 +76,7 @@ TEST(a_banana_has_its_moments)
     for (size_t k = 0; samplers[k]; k++) {
         char settings[256];
         snprintf(settings, sizeof settings, "model=banana ess=%g seed=4 %s",
-                 check_size(1500.0, 3000.0), samplers[k]);
+                 check_size(1500.0, 3000.0, 3000.0), samplers[k]);
         sbps_result *r = sample_density(settings);
         CHECK(r->info.violations <= 1e-3 * r->info.proposals);
         CHECK(r->info.bias_estimate < 1e-3);

@@ -26,7 +26,7 @@ static void write_gaussian(const char *path, size_t d, double rho)
 static void check_gaussian(size_t d, double rho, const char *const *settings, double sd_bias)
 {
     char path[256], all[512];
-    const double ess = check_size(1000.0, 2000.0);
+    const double ess = check_size(1000.0, 2000.0, 2000.0);
     sbps_error err = {0};
     temporary_name(sizeof path, path);
     write_gaussian(path, d, rho);

@@ -138,7 +138,7 @@ TEST(every_sampler_of_the_registry_is_expected_to_do_something)
 
 static double ess_of(size_t d)
 {
-    return d < DIM_MOST ? 2000.0 : check_size(500.0, 2000.0);
+    return d < DIM_MOST ? 2000.0 : check_size(500.0, 2000.0, 2000.0);
 }
 
 typedef struct {

@@ -4,7 +4,7 @@
 #include "stat/quadrature.h"
 
 #define ROWS  ((size_t)100000)
-#define SEEDS ((int)check_size(3, 5))
+#define SEEDS ((int)check_size(3, 5, 5))
 
 /* Targets that know nothing of x, but for the row put in. */
 static table spread_rows(double (*draw)(rng *))

@@ -6,7 +6,7 @@
 static void compare(const table *t, const known truth[2], const char *settings)
 {
     char all[512];
-    const double ess = check_size(1200.0, 2500.0);
+    const double ess = check_size(1200.0, 2500.0, 2500.0);
     snprintf(all, sizeof all, "model=logistic ess=%g seed=5 %s", ess, settings);
     sbps_result *r = sample_arrays(t->n, 1, t->x, t->y, all);
     CHECK(r->dim == 2 && !strcmp(r->names[0], "intercept"));

@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 DRAWS = 49  # of a posterior, as good as independent: ranks are 0 to 49
 ESS = 150
 LEVEL = 0.01  # that anything of what is asked fails, if all is right
-USUAL, AT_LENGTH = 40, 200  # replications; usually of the first model alone
+BRIEF, FULL, SOAK = 40, 40, 200  # replications by SBPS_LENGTH; brief: of the first model alone
 NORMAL = statistics.NormalDist()
 
 
@@ -237,8 +237,8 @@ def judge(title, ranks, asked_of_all):
 def main():
     here = os.path.dirname(os.path.realpath(__file__))
     p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    long = bool(os.environ.get("SBPS_LONG"))
-    p.add_argument("--replications", type=int, default=AT_LENGTH if long else USUAL)
+    length = os.environ.get("SBPS_LENGTH") or "brief"
+    p.add_argument("--replications", type=int, default={"brief": BRIEF, "soak": SOAK}.get(length, FULL))
     p.add_argument("--first", metavar="SEED", type=int, help="of the replications; others follow it")
     p.add_argument("--sampler", default="hmc")
     p.add_argument("--jobs", type=int, default=1)
@@ -247,7 +247,7 @@ def main():
     args = p.parse_args()
     program = os.path.realpath(os.environ.get("SBPS_PROGRAM", os.path.join(here, "../../build/sbps")))
     sampler = ["--sampler", args.sampler, *(["--warmup", "200"] if args.sampler == "hmc" else [])]
-    names = args.models or list(MODELS)[:None if long else 1]
+    names = args.models or list(MODELS)[:1 if length == "brief" else None]
     asked_of_all = sum(len(MODELS[name]["asked"]) for name in names)
     fine = True
     with tempfile.TemporaryDirectory() as passing, ThreadPoolExecutor(args.jobs) as pool:
