@@ -13,8 +13,10 @@
 #include <string.h>
 
 #define SETTLED_RIDGE 1e-3
-#define NEAR_ENOUGH   0.03 /* |D^-1 g| at which L-BFGS hands over to Newton */
-#define MAX_ROUNDS    10   /* of L-BFGS, each with a memory of its own */
+#define NEARLY_LOST   1e-12 /* pivot of a unit diagonal, which may be nothing but rounding */
+#define STUCK_RIDGE   1e-9  /* curvature lost in rounding, that keeps a search from a mode */
+#define NEAR_ENOUGH   0.03  /* |D^-1 g| at which L-BFGS hands over to Newton */
+#define MAX_ROUNDS    10    /* of L-BFGS, each with a memory of its own */
 
 /* Linux kills where malloc should have failed, so that is said beforehand. */
 static sbps_status check_dimension(size_t d, sbps_error *err)
@@ -77,10 +79,43 @@ static bool settle(search *s, sbps_status *status, sbps_error *err)
     return *status == SBPS_OK && isfinite(s->value) && all_finite(s->dim * s->dim, s->hessian);
 }
 
+/* Factors the Hessian plus ridge times its diagonal. The first pivot that is not safely positive; dim: all are. */
+static size_t weak_pivot(search *s, double ridge)
+{
+    double least = fmax(4.0 * DBL_EPSILON * (double)s->dim, s->settled ? 0.25 * ridge : 0.0);
+    size_t d = s->dim;
+    for (size_t i = 0; i < d * d; i++)
+        s->factor[i] = s->hessian[i] / (s->root[i / d] * s->root[i % d]);
+    for (size_t i = 0; i < d; i++) s->factor[i * d + i] += ridge;
+    return cholesky_pivot(d, s->factor, least);
+}
+
+/* The smallest pivot, of a whole factor. */
+static size_t smallest_pivot(const search *s)
+{
+    size_t d = s->dim, least = 0;
+    for (size_t j = 1; j < d; j++)
+        if (s->factor[j * d + j] < s->factor[least * d + least]) least = j;
+    return least;
+}
+
+/* Is a direction lost in rounding? weak: of the Hessian as it is, in s->factor; ridge: what would be added to it. */
+static sbps_status check_rounding(search *s, size_t weak, double ridge, sbps_error *err)
+{
+    if (weak < s->dim) return check_lost(s, weak, ridge, err);
+    size_t least = smallest_pivot(s);
+    double root = s->factor[least * s->dim + least];
+    return root * root < NEARLY_LOST ? check_lost(s, least, root * root, err) : SBPS_OK;
+}
+
 static sbps_status end_search(search *s, search_end end, sbps_status status, sbps_error *err)
 {
     if (end == SEARCH_FOUND) return SBPS_OK;
     if (end == SEARCH_FAILED || settle(s, &status, err) || status != SBPS_OK) return status;
+    size_t weak = all_finite(s->dim * s->dim, s->hessian) ? weak_pivot(s, 0.0) : s->dim;
+    if (weak < s->dim && (status = check_lost(s, weak, STUCK_RIDGE, err)) != SBPS_OK)
+        return status;
+    if ((status = check_target(s, err)) != SBPS_OK) return status;
     return fail(
         err, SBPS_NO_MODE,
         "no mode found after %zu iterations: %.3g nats seem to be left; a tighter prior "
@@ -208,24 +243,16 @@ static sbps_status run_search(search *s, const mode_request *how, sbps_error *er
 
 /* ---- the result ---- */
 
-/* Is the Hessian plus ridge times its diagonal safely positive definite? */
-static bool definite(search *s, double ridge)
-{
-    double least = fmax(4.0 * DBL_EPSILON * (double)s->dim, s->settled ? 0.25 * ridge : 0.0);
-    size_t d = s->dim;
-    for (size_t i = 0; i < d * d; i++)
-        s->factor[i] = s->hessian[i] / (s->root[i / d] * s->root[i % d]);
-    for (size_t i = 0; i < d; i++) s->factor[i * d + i] += ridge;
-    return cholesky_pivot(d, s->factor, least) == d;
-}
-
 /* The least ridge, relative to the diagonal, that makes the Hessian positive definite. Away from a
  * mode directions without curvature are no rounding: there it is large enough to give them a scale. */
-static double add_ridge(search *s)
+static double add_ridge(search *s, sbps_error *lost)
 {
     double ridge = 0.0,
            first = s->settled ? SETTLED_RIDGE : 32.0 * DBL_EPSILON * (double)s->dim;
-    while (!definite(s, ridge) && ridge < 1e6) ridge = ridge == 0.0 ? first : 10.0 * ridge;
+    size_t weak = weak_pivot(s, 0.0);
+    if (!s->settled || s->u->model->log_concave) check_rounding(s, weak, first, lost);
+    for (; weak < s->dim && ridge < 1e6; weak = weak_pivot(s, ridge))
+        ridge = ridge == 0.0 ? first : 10.0 * ridge;
     for (size_t j = 0; j < s->dim; j++)
         s->hessian[j * s->dim + j] += ridge * s->root[j] * s->root[j];
     return ridge;
@@ -241,7 +268,7 @@ static sbps_status keep(search *s, mode **out, sbps_error *err)
         mode_destroy(m);
         return fail_memory(err);
     }
-    m->ridge = add_ridge(s);
+    m->ridge = add_ridge(s, &m->lost);
     m->value = s->value;
     m->gradient_norm = sqrt(fmax(s->decrement, 0.0));
     m->plain_norm = norm(s->dim, s->gradient);

@@ -17,6 +17,8 @@ typedef struct {
     size_t iterations;
     double epochs;      /* passes through the rows of SAG; 0 for others */
     const char *method; /* that found it */
+    sbps_error
+        lost; /* why a path in the metric of `hessian` would not cross the posterior; SBPS_OK: it does */
 } mode;
 
 /* How a mode is to be found. */

@@ -81,6 +81,12 @@ sbps_status check_separation(const search *s, bool certain, sbps_error *err);
 /* Are columns up to `pivot` dependent, and nothing in the prior holds them? The leading part of
  * s->factor is whole. */
 sbps_status check_collinear(search *s, size_t pivot, sbps_error *err);
+/* v is the direction that the columns up to `pivot` leave without curvature, but for rounding. Is its curvature, of
+ * `size` in units of sum_j H_jj v_j^2, far from what rows and priors make of it? Then a path in the Hessian's metric
+ * would not cross the posterior. The leading part of s->factor is whole; s->step is overwritten. */
+sbps_status check_lost(search *s, size_t pivot, double size, sbps_error *err);
+/* Is the target too far from 0 for its residuals to have digits? */
+sbps_status check_target(const search *s, sbps_error *err);
 /* Has sigma, or what stands for it, run to where no residual is left? */
 sbps_status check_perfect_fit(const search *s, sbps_error *err);
 

@@ -30,6 +30,10 @@
 #define NAMES_MAX        6
 #define DEPENDENT        1e-6 /* relative length of X v below which v is in the null space */
 #define RESIDUAL_NOTHING 16.0 /* log of sd(y) over the residuals' that no noise explains */
+#define LOST_MOST        3e4 /* ridge over the curvature of priors: with more, chains do not cross */
+#define TYPICAL_ROWS     ((size_t)1001)
+#define HARDLY_VARIES    1e6 /* |mean| over sd, beyond which a column is much like the intercept */
+#define TARGET_FAR       1e11 /* likewise of a target, where residuals have few digits */
 
 /* No prior holds weight j. */
 static bool is_flat(const search *s, size_t j)
@@ -271,6 +275,107 @@ sbps_status check_collinear(search *s, size_t pivot, sbps_error *err)
     return explain_collinear(s, pivot, largest, residual, err);
 }
 
+/* ---- directions lost in rounding ---- */
+
+/* v'Pv of priors P; where one has a kink or a long tail, its slope stands for its curvature. A centred intercept's
+ * prior is left out: rows know the predictor in their middle. */
+static double held_by_priors(const search *s, const double *v)
+{
+    double total = 0.0;
+    for (size_t j = 0; j < s->dim; j++) {
+        if (log_prior_leans(s->u, j)) continue;
+        const prior *p = &s->u->priors[j];
+        double slope = prior_slope(p, s->u->scale[j], s->w[j]);
+        double curvature = fabs(prior_curvature(p, s->u->scale[j], s->w[j]));
+        total += fmax(curvature, slope * slope) * v[j] * v[j];
+    }
+    return total;
+}
+
+/* The column that hardly varies for its size and by which v moves predictors most; data->d: there is none. */
+static size_t stiff_column(const search *s, const double *v)
+{
+    const rows *data = s->u->data;
+    size_t found = data->d;
+    double most = 0.0;
+    for (size_t j = 0; j < s->dim; j++) {
+        size_t c = posterior_named_column(s->u, j);
+        if (c >= data->d || (c == 0 && data->intercept)) continue;
+        double size = fabs(v[j] * data->mean[c]);
+        if (fabs(data->mean[c]) <= HARDLY_VARIES * data->sd[c] || size <= most) continue;
+        most = size;
+        found = c;
+    }
+    return found;
+}
+
+static sbps_status explain_lost(const search *s, size_t pivot, size_t stiff, sbps_error *err)
+{
+    const rows *data = s->u->data;
+    size_t column = stiff < data->d ? stiff : pivot;
+    double mean = data->mean[column], sd = data->sd[column];
+    shown name = show_name(data->names ? data->names[column] : "?");
+    char others[NAMES_MAX * 32 + 32];
+    if (sd == 0.0 && stiff < data->d)
+        return fail(err, SBPS_NO_MODE,
+                    "column '%s' is %g in every row, too far from 0 to be told from the "
+                    "intercept in double precision: leave it out",
+                    name.text, mean);
+    if (stiff < data->d)
+        return fail(err, SBPS_NO_MODE,
+                    "column '%s' (mean %g, sd %g) varies too little for its size to be told "
+                    "from a constant in double precision: subtract its mean, or use "
+                    "--standardize",
+                    name.text, mean, sd);
+    list_columns(s, s->step, 1e-5 * largest_share(s, s->step), pivot, sizeof others, others);
+    return fail(err, SBPS_NO_MODE,
+                "column '%s' is a linear combination of %s, and the prior is too wide to tell "
+                "them apart in double precision: drop the column or give a narrower prior, "
+                "e.g. --prior \"normal(0,2.5)\"",
+                name.text, others[0] ? others : "the intercept");
+}
+
+/* The curvature along v that rows account for, as a part of sum_j H_jj v_j^2: by (x_i.v)^2, which is summed without
+ * cancelling, over what its terms squared would make. */
+static sbps_status held_by_rows(const search *s, const double *v, double *out, sbps_error *err)
+{
+    double terms = 0.0;
+    journey j;
+    sbps_status status = journey_take(s->u, s->w, v, &j, err);
+    for (size_t i = 0; i < s->u->data->d; i++) terms += share(s, v, i) * share(s, v, i);
+    *out = j.mean_square / terms;
+    return status;
+}
+
+sbps_status check_lost(search *s, size_t pivot, double size, sbps_error *err)
+{
+    const rows *data = s->u->data;
+    bool regression = s->u->model->regression && pivot < data->d;
+    if (s->u->model->rows_of || s->u->model->rowless || data->recipe) return SBPS_OK;
+    null_vector(s, pivot);
+    size_t stiff = stiff_column(s, s->step);
+    if (stiff == data->d && !regression) return SBPS_OK;
+    double by_rows = stiff < data->d ? pow(data->sd[stiff] / data->mean[stiff], 2.0) : 0.0;
+    sbps_status status = regression ? held_by_rows(s, s->step, &by_rows, err) : SBPS_OK;
+    if (status != SBPS_OK) return status;
+    double diagonal = 0.0;
+    for (size_t j = 0; j < s->dim; j++) diagonal += pow(s->root[j] * s->step[j], 2.0);
+    double held = held_by_priors(s, s->step) / diagonal + by_rows;
+    return size > LOST_MOST * held ? explain_lost(s, pivot, stiff, err) : SBPS_OK;
+}
+
+sbps_status check_target(const search *s, sbps_error *err)
+{
+    const rows *data = s->u->data;
+    if (!s->u->model->scales_with_target || !data->intercept) return SBPS_OK;
+    double mean = s->u->model->prior_mean(s->u->self, 0), sd = exp(s->log_spread);
+    if (!(fabs(mean) > TARGET_FAR * sd)) return SBPS_OK;
+    return fail(
+        err, SBPS_NO_MODE,
+        "target '%s' (mean %g, sd %g) varies too little for its size: subtract its mean",
+        show_name(data->target ? data->target : "y").text, mean, sd);
+}
+
 /* ---- nothing left to explain ---- */
 
 /* log of the residuals' size by auxiliary i, over what they are in its unit; 0 where it does not follow them. */
@@ -294,10 +399,44 @@ static sbps_status explain_perfect_fit(const search *s, const model_auxiliary *b
                 by->perfect_fit > 0.0 ? "0" : "infinity", rows_all(data), data->d);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* log of the median distance of targets from their median, of the first rows, which lie in random order: what one row far
+ * from all others does not enlarge. INFINITY where it is not known. */
+static sbps_status log_typical(const rows *data, double *out, sbps_error *err)
+{
+    size_t n = data->n < TYPICAL_ROWS ? data->n : TYPICAL_ROWS;
+    *out = INFINITY;
+    if (data->share || data->recipe || !data->y) return SBPS_OK;
+    double *y = new_doubles(n);
+    if (!y) return fail_memory(err);
+    for (size_t i = 0; i < n; i++) y[i] = data->y[i] - (data->offset ? data->offset[i] : 0.0);
+    qsort(y, n, sizeof *y, by_value);
+    double median = y[n / 2];
+    for (size_t i = 0; i < n; i++) y[i] = fabs(y[i] - median);
+    qsort(y, n, sizeof *y, by_value);
+    if (y[n / 2] > 0.0) *out = log(y[n / 2]);
+    free(y);
+    return SBPS_OK;
+}
+
 sbps_status check_perfect_fit(const search *s, sbps_error *err)
 {
-    for (size_t i = 0; i < s->u->auxiliaries; i++)
-        if (log_residuals(s, i) <= -RESIDUAL_NOTHING)
-            return explain_perfect_fit(s, &s->u->model->auxiliaries[i], err);
+    for (size_t i = 0; i < s->u->auxiliaries; i++) {
+        const model_auxiliary *each = &s->u->model->auxiliaries[i];
+        double typical = INFINITY;
+        if (log_residuals(s, i) > -RESIDUAL_NOTHING) continue;
+        if (each->of_target) {
+            sbps_status status = log_typical(s->u->data, &typical, err);
+            if (status != SBPS_OK) return status;
+        }
+        if (s->w[s->u->columns + i] - typical > -RESIDUAL_NOTHING && isfinite(typical))
+            continue;
+        return explain_perfect_fit(s, each, err);
+    }
     return SBPS_OK;
 }

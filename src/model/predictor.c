@@ -4,6 +4,7 @@
  * Default priors: weights normal(0, 2.5 s / sd(x)), the intercept normal(0, 10) or, on the target's own
  * scale, normal(mean y, 10 s); s = sd(y) there, else 1. */
 #include "base/memory.h"
+#include "base/printable.h"
 #include "data/generated.h"
 #include "data/share.h"
 #include "model/model.h"
@@ -11,6 +12,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* Of a target's sd, whose square is summed. */
+#define SCALE_LEAST 1e-150
+#define SCALE_MOST  1e150
 
 typedef struct {
     const model_kind *kind;
@@ -68,7 +73,13 @@ sbps_status predictor_open(const model_kind *kind, const rows *data, const model
     if (!kind->scales_with_target) return SBPS_OK;
     if (data->recipe) return measure_made(f, err);
     measure_target(f);
-    return SBPS_OK;
+    if (f->scale > SCALE_LEAST && f->scale < SCALE_MOST) return SBPS_OK;
+    free(f);
+    *self = NULL;
+    return fail(err, SBPS_BAD_DATA,
+                "target '%s' has values whose squares are out of range in double precision: "
+                "divide it by a power of ten",
+                show_name(data->target ? data->target : "y").text);
 }
 
 void predictor_close(void *self)

@@ -5,6 +5,7 @@
 #include "posterior/forms.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- making one ---- */
 
@@ -70,6 +71,17 @@ size_t posterior_column(const posterior *u, size_t j)
 {
     size_t d = u->data->d;
     return u->model->weights_by_column && j < u->columns ? j % d : d;
+}
+
+size_t posterior_named_column(const posterior *u, size_t j)
+{
+    size_t d = u->data->d, own = posterior_column(u, j);
+    char name[81];
+    if (own < d || !u->data->names) return own;
+    posterior_name(u, j, sizeof name, name);
+    size_t c = 0;
+    while (c < d && strncmp(name, u->data->names[c], sizeof name - 1)) c++;
+    return c;
 }
 
 void posterior_centre(posterior *u)

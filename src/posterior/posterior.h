@@ -43,6 +43,8 @@ void posterior_destroy(posterior *u);
 bool posterior_bounded(const posterior *u);
 /* The column of the table that coordinate j is the weight of; data->d: of none. */
 size_t posterior_column(const posterior *u, size_t j);
+/* The same, also of models whose weights have the names of columns among other parameters, such as ordinal. */
+size_t posterior_named_column(const posterior *u, size_t j);
 /* Name of a coordinate. */
 void posterior_name(const posterior *u, size_t j, size_t size, char *text);
 /* Is something else reported in its place? */

@@ -220,7 +220,7 @@ static sbps_status find_constants(const design *g, column_entries *filled, const
         if (!is_constant(r, filled, j))
             return fail(err, SBPS_BAD_DATA,
                         "%s: column '%s' has values too large or too small to compute their "
-                        "spread: rescale it",
+                        "spread: divide it by a power of ten, or take its logarithm",
                         g->plan->path, show_name(r->names[j]).text);
         if (is_own_intercept(g, j, taken))
             taken = true;

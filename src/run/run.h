@@ -191,6 +191,8 @@ sbps_status run_control(const sbps_run *run, const char *name, const double *w, 
                         sbps_error *err);
 /* set_up.c: for the control variate in force; known: NULL, or what set-up gathered at its reference. */
 sbps_status run_bound_pairs(sbps_run *run, const row_reach *known, sbps_error *err);
+/* units.c: refuses parameters so large or small that their estimates would overflow or vanish. */
+sbps_status run_check_units(const sbps_run *run, sbps_error *err);
 /* set_up.c: coordinates that end at a wall, for samplers that bend them. */
 sbps_status run_find_bends(sbps_run *run, sbps_error *err);
 /* chain.c */

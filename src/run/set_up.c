@@ -341,6 +341,11 @@ static sbps_status see_rows(sbps_run *run, findings *f, sbps_error *err)
     sbps_status status;
     if ((status = findings_open(run, f, err)) != SBPS_OK) return status;
     if ((status = find_reference(run, f, err)) != SBPS_OK) return status;
+    if (run->reference->lost.status != SBPS_OK && !run->options->paper) {
+        *err = run->reference->lost;
+        return err->status;
+    }
+    if ((status = run_check_units(run, err)) != SBPS_OK) return status;
     if ((status = factor_hessian(run, err)) != SBPS_OK) return status;
     if ((status = finish_plan(run, f, err)) != SBPS_OK) return status;
     bool gathered = f->gathered && f->reach.norm;
