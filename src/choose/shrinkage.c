@@ -7,6 +7,7 @@
 
 #include "base/cholesky.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "choose/prior_list.h"
 #include "choose/target.h"
 #include "mode/mode.h"
@@ -16,6 +17,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SHRUNK_SD_MOST 1e7 /* of a column under a horseshoe */
 
 static bool list_shrinks(const prior_list *list)
 {
@@ -48,6 +51,18 @@ static sbps_status check_model(const posterior *u, sbps_error *err)
     return SBPS_OK;
 }
 
+/* A horseshoe's scales start at the size of 1, whatever the column's unit: chains do not find their way to 1e-9. */
+static sbps_status check_unit(const posterior *u, const prior *law, size_t j, sbps_error *err)
+{
+    double sd = u->data->sd[j];
+    if (strcmp(law->kind->name, "horseshoe") || sd <= SHRUNK_SD_MOST) return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_ARG,
+        "--prior: a horseshoe is of coefficients as they are, and column '%s' has an sd "
+        "of %.2g: use --standardize, or divide the column by a power of ten",
+        u->data->names ? show_name(u->data->names[j]).text : "?", sd);
+}
+
 /* Which weights each piece has. */
 static sbps_status share_out(prior_list *list, const posterior *u, shrink_shape *s,
                              sbps_error *err)
@@ -58,6 +73,7 @@ static sbps_status share_out(prior_list *list, const posterior *u, shrink_shape 
     for (size_t j = u->data->intercept; status == SBPS_OK && j < u->data->d; j++) {
         const prior_piece *piece = prior_list_find(list, names[j]);
         if (!piece || piece->usual || !prior_shrinks(&piece->law)) continue;
+        if ((status = check_unit(u, &piece->law, j, err)) != SBPS_OK) break;
         shrink_block *b = &s->block[piece - list->piece];
         b->column[b->count++] = j;
     }
