@@ -142,7 +142,8 @@ static bool has_nan(size_t n, const double *x)
     return false;
 }
 
-/* Nothing can be said about constants and infinities. */
+/* Nothing can be said about constants and infinities. As in posterior, values that lie within DBL_EPSILON of each other
+ * are constant; below 1 in size that is relative to them, for a coefficient may have any unit. */
 static bool is_degenerate(size_t n, const double *x)
 {
     double low = x[0], high = x[0];
@@ -151,7 +152,8 @@ static bool is_degenerate(size_t n, const double *x)
         low = x[i] < low ? x[i] : low;
         high = x[i] > high ? x[i] : high;
     }
-    return high - low < DBL_EPSILON;
+    double size = larger(fabs(low), fabs(high));
+    return high == low || high - low < DBL_EPSILON * smaller(size, 1.0);
 }
 
 /* Copies half chains out of x, each value through `map` with its constant. */
