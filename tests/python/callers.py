@@ -20,6 +20,9 @@ from sbps._progress import bar
 from sbps._sampling import Sampling, Stopped
 from sbps._tables import take
 
+# Background jobs of a shell inherit an ignored SIGINT; children of this process must not.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 ENDLESS = """
 import sys, sbps
 sys.path.insert(0, sys.argv[1])
