@@ -124,7 +124,7 @@ check_docs() {
 
 # Tests of `make check` are cheap, by tests/costs.txt.
 check_costs() {
-    [ ! -f "$build/CTestTestfile.cmake" ] || /usr/bin/python3 "$scripts/test-costs.py" --check --build "$build" 2>&1
+    [ ! -f "$build/CTestTestfile.cmake" ] || /usr/bin/python3 "$scripts/test-costs.py" --check --build "$build" --costs tests/costs.txt 2>&1
 }
 
 checks=(check_format check_walls check_public_functions check_lengths check_texts)

@@ -70,13 +70,13 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("-R", dest="regex", default="")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--costs", type=Path, default=Path(__file__).resolve().parent.parent / "tests" / "costs.txt")
     asked = parser.parse_args()
 
     shown = subprocess.run(["ctest", "--test-dir", asked.build, "--show-only=json-v1"], check=True, capture_output=True)
     tests = json.loads(shown.stdout)["tests"]
     names = {test["name"] for test in tests}
-    path = Path(__file__).resolve().parent.parent / "tests" / "costs.txt"
-    costs = {name: cost for name, cost in read(path).items() if name in names}
+    costs = {name: cost for name, cost in read(asked.costs).items() if name in names}
     if asked.check:
         check(tests, costs)
         return 0
@@ -90,7 +90,7 @@ def main():
             elif status != SKIPPED:
                 failures += 1
                 print(output, flush=True)
-    path.write_text(HEADER + "".join(f"{name} {costs[name]:.2f}\n" for name in sorted(costs)))
+    asked.costs.write_text(HEADER + "".join(f"{name} {costs[name]:.2f}\n" for name in sorted(costs)))
     print(f"{len(wanted)} tests, {failures} failures, {sum(costs[t['name']] for t in wanted if t['name'] in costs):.0f} CPU s")
     return failures > 0
 

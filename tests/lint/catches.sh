@@ -125,6 +125,17 @@ fresh
 built "$clean static _Thread_local int calls; int sbps_count(void) { return ++calls; }"
 expect "build/libsbps.a:0" "library.o has 4 bytes of mutable data in .tbss" build
 
+# a test of make check has a cost, and a small one
+fresh
+built "$clean"
+mkdir -p "$tree/tests"
+printf 'add_test(some/test true)\nset_tests_properties(some/test PROPERTIES LABELS "unit;check")\n' >"$tree/build/CTestTestfile.cmake"
+expect "tests/costs.txt:0" "has no line for some/test" build
+echo 'some/test 5.5' >"$tree/tests/costs.txt"
+expect "tests/costs.txt:0" "some/test takes 5.5 CPU seconds" build
+echo 'some/test 0.5' >"$tree/tests/costs.txt"
+bash "$lint" "$tree" build || { echo "failed a build with cheap tests"; failures=1; }
+
 # one mutex may be global, in the one place that has a reason
 fresh
 built "$clean"
