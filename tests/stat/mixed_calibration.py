@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 DRAWS = 49  # of a posterior, as good as independent: ranks are 0 to 49
 ESS = 150
 LEVEL = 0.01  # that anything of what is asked fails, if all is right
-BRIEF, FULL, SOAK = 40, 40, 200  # replications by SBPS_LENGTH; brief: of the first model alone
+BRIEF, FULL, SOAK = 40, 40, 200  # replications by SBPS_LENGTH; brief: of some models alone
 NORMAL = statistics.NormalDist()
 
 
@@ -109,30 +109,30 @@ MODELS = {
         "draw": random_intercept,
         "formula": "y ~ x + (1 | g)",
         "options": ["--family", "bernoulli", "--prior", "normal(0,1)", "--prior-intercept", "normal(0,1)", "--prior-sd", "normal(0,1)"],
-        "asked": ["intercept", "x", "sd_g__Intercept", "r_g[a0,Intercept]", "r_g[a1,Intercept]", "r_g[a2,Intercept]"],
+        "quantities": ["intercept", "x", "sd_g__Intercept", "r_g[a0,Intercept]", "r_g[a1,Intercept]", "r_g[a2,Intercept]"],
     },
     "long": {
         "draw": long_groups,
         "first": 201,  # in tables 1 to 200 one effect lies high, by chance: bench/RESULTS.md
         "formula": "y ~ x + (1 | g)",
         "options": ["--family", "bernoulli", "--prior", "normal(0,1)", "--prior-intercept", "normal(0,1)", "--prior-sd", "gamma(10,10)"],
-        "asked": ["intercept", "x", "sd_g__Intercept", "r_g[a0,Intercept]", "r_g[a1,Intercept]", "r_g[a2,Intercept]"],
+        "quantities": ["intercept", "x", "sd_g__Intercept", "r_g[a0,Intercept]", "r_g[a1,Intercept]", "r_g[a2,Intercept]"],
     },
     "slope": {
         "draw": random_slope,
         "formula": "y ~ x + (1 + x | g)",
         "options": ["--family", "poisson", "--prior", "normal(0,0.5)", "--prior-intercept", "normal(0,0.7)",
                     "--prior-sd", "normal(0,0.6)", "--prior-cor", "lkj(2)"],
-        "asked": ["intercept", "x", "sd_g__Intercept", "sd_g__x", "cor_g__Intercept__x",
-                  "r_g[a0,x]", "r_g[a1,Intercept]", "r_g[a1,x]", "r_g[a2,Intercept]", "r_g[a2,x]"],
+        "quantities": ["intercept", "x", "sd_g__Intercept", "sd_g__x", "cor_g__Intercept__x",
+                       "r_g[a0,x]", "r_g[a1,Intercept]", "r_g[a1,x]", "r_g[a2,Intercept]", "r_g[a2,x]"],
     },
     "crossed": {
         "draw": crossed,
         "formula": "y ~ x + (1 | g) + (1 | h)",
         "options": ["--family", "gaussian", "--prior", "normal(0,1)", "--prior-intercept", "normal(0,1)", "--prior-sd", "normal(0,1)",
                     "--prior-sigma", "normal(0,1)"],
-        "asked": ["intercept", "x", "sd_g__Intercept", "sd_h__Intercept", "sigma",
-                  "r_g[g0,Intercept]", "r_g[g1,Intercept]", "r_g[g2,Intercept]", "r_h[h0,Intercept]", "r_h[h1,Intercept]"],
+        "quantities": ["intercept", "x", "sd_g__Intercept", "sd_h__Intercept", "sigma",
+                       "r_g[g0,Intercept]", "r_g[g1,Intercept]", "r_g[g2,Intercept]", "r_h[h0,Intercept]", "r_h[h1,Intercept]"],
     },
 }
 
@@ -140,34 +140,38 @@ MODELS = {
 # ---- ranks ----
 
 def posterior(program, model, sampler, seed, rows, folder):
-    """Its draws by name."""
+    """Draws, parameters by name."""
     table, out = (os.path.join(folder, f"{seed}.{what}.csv") for what in ("table", "draws"))
     with open(table, "w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    told = subprocess.run([program, "sample", table, model["formula"], *model["options"], *sampler, "--ess", str(ESS),
-                           "--chains", "1", "--draws", "200", "--threads", "1", "--seed", str(seed),
-                           "--ranef", "all", "--progress", "off", "-o", out], capture_output=True, text=True, check=False)
-    if told.returncode:
-        raise SystemExit(f"seed {seed}: {told.stderr}")
+    run = subprocess.run([program, "sample", table, model["formula"], *model["options"], *sampler, "--ess", str(ESS),
+                          "--chains", "1", "--draws", "200", "--threads", "1", "--seed", str(seed),
+                          "--ranef", "all", "--progress", "off", "-o", out], capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise SystemExit(f"seed {seed}: {run.stderr}")
     with open(out, encoding="utf-8", newline="") as file:
         draws = list(csv.DictReader(file))
     os.unlink(table)
     os.unlink(out)
     kept = [draws[int((i + 0.5) * len(draws) / DRAWS)] for i in range(DRAWS)]
-    return {name: [float(draw[name]) for draw in kept] for name in model["asked"]}
+    return [{name: float(value) for name, value in draw.items()} for draw in kept]
 
 
-def ranks_of(program, name, sampler, seed, folder):
-    """Of the quantities asked about, in one replication; kept in the folder, where an earlier run may have put them."""
-    model, kept = MODELS[name], os.path.join(folder, f"{name}-{seed}.json")
+def ranks_of(program, name, model, sampler, seed, folder):
+    """Ranks of quantities in one replication. A file in the folder keeps them; an existing file is read instead.
+
+    A quantity is a parameter, or loglik, the log likelihood of all rows given parameters and effects."""
+    kept = os.path.join(folder, f"{name}-{seed}.json")
     if os.path.exists(kept):
         with open(kept, encoding="utf-8") as file:
             return json.load(file)
     truth, rows = model["draw"](random.Random(f"{name} {seed}"))
     draws = posterior(program, model, sampler, seed, rows, folder)
-    ranks = {q: sum(draw < truth[q] for draw in draws[q]) for q in model["asked"]}
+    for at in [truth, *draws] if "loglik" in model else []:
+        at["loglik"] = model["loglik"](at, rows)
+    ranks = {q: sum(draw[q] < truth[q] for draw in draws) for q in model["quantities"]}
     with open(kept + ".new", "w", encoding="utf-8") as file:
         json.dump(ranks, file)
     os.rename(kept + ".new", kept)
@@ -225,42 +229,44 @@ def band_probability(ranks):
     return 1 - sum(inside.values())
 
 
-def judge(title, ranks, asked_of_all):
-    """A line for a quantity, and whether it is within limits."""
+def judge(title, ranks, quantities):
+    """Prints a line for one of so many quantities, and returns whether its statistics are within limits."""
     mean, wide = scores_apart(ranks)
     band = band_probability(ranks)
-    fine = min(tail(mean), tail(wide), band) * 3 * asked_of_all >= LEVEL
+    fine = min(tail(mean), tail(wide), band) * 3 * quantities >= LEVEL
     print(f"{title:32} mean {mean:+5.2f}  width {wide:+5.2f}  band {band:.4f}{'' if fine else '  NOT UNIFORM'}", flush=True)
     return fine
 
 
-def main():
+def main(models, title, usual, sampler, jobs=1, full=FULL):
+    """usual: names of the models of the brief test; sampler, jobs: the defaults of these options; full: replications."""
     here = os.path.dirname(os.path.realpath(__file__))
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p = argparse.ArgumentParser(description=title)
     length = os.environ.get("SBPS_LENGTH") or "brief"
-    p.add_argument("--replications", type=int, default={"brief": BRIEF, "soak": SOAK}.get(length, FULL))
+    p.add_argument("--replications", type=int, default={"brief": BRIEF, "soak": SOAK}.get(length, full))
     p.add_argument("--first", metavar="SEED", type=int, help="of the replications; others follow it")
-    p.add_argument("--sampler", default="hmc")
-    p.add_argument("--jobs", type=int, default=1)
+    p.add_argument("--sampler", default=sampler)
+    p.add_argument("--jobs", type=int, default=jobs, help="processes at a time")
     p.add_argument("--keep", metavar="FOLDER", help="that ranks are kept in, so that a run can go on")
-    p.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(MODELS))
+    p.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(models))
     args = p.parse_args()
     program = os.path.realpath(os.environ.get("SBPS_PROGRAM", os.path.join(here, "../../build/sbps")))
-    sampler = ["--sampler", args.sampler, *(["--warmup", "200"] if args.sampler == "hmc" else [])]
-    names = args.models or list(MODELS)[:1 if length == "brief" else None]
-    asked_of_all = sum(len(MODELS[name]["asked"]) for name in names)
+    options = ["--sampler", args.sampler, *(["--warmup", "200"] if args.sampler == "hmc" else [])]
+    names = args.models or (usual if length == "brief" else list(models))
+    quantities = sum(len(models[name]["quantities"]) for name in names)
     fine = True
     with tempfile.TemporaryDirectory() as passing, ThreadPoolExecutor(args.jobs) as pool:
         folder = args.keep or passing
         os.makedirs(folder, exist_ok=True)
         for name in names:
-            first = args.first or MODELS[name].get("first", 1)
+            model = models[name]
+            first = args.first or model.get("first", 1)
             seeds = range(first, first + args.replications)
-            every = list(pool.map(lambda seed: ranks_of(program, name, sampler, seed, folder), seeds))
-            for q in MODELS[name]["asked"]:
-                fine &= judge(f"{name}: {q}", [one[q] for one in every], asked_of_all)
+            every = list(pool.map(lambda seed: ranks_of(program, name, model, options, seed, folder), seeds))
+            for q in model["quantities"]:
+                fine &= judge(f"{name}: {q}", [one[q] for one in every], quantities)
     return 0 if fine else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(MODELS, __doc__.splitlines()[0], ["intercept"], "hmc"))
