@@ -323,10 +323,10 @@ static sbps_status explain_lost(const search *s, size_t pivot, size_t stiff, sbp
                     name.text, mean);
     if (stiff < data->d)
         return fail(err, SBPS_NO_MODE,
-                    "column '%s' (mean %g, sd %g) varies too little for its size to be told "
-                    "from a constant in double precision: subtract its mean, or use "
-                    "--standardize",
-                    name.text, mean, sd);
+                    "column '%s' is nearly constant: its standard deviation of %.2g is lost "
+                    "beside its mean of %.6g; subtract the mean, use --standardize, or leave "
+                    "the column out",
+                    name.text, sd, mean);
     list_columns(s, s->step, 1e-5 * largest_share(s, s->step), pivot, sizeof others, others);
     return fail(err, SBPS_NO_MODE,
                 "column '%s' is a linear combination of %s, and the prior is too wide to tell "
