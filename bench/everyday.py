@@ -32,7 +32,8 @@ def timed(words, limit):
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     done = subprocess.run(words, capture_output=True, text=True,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 1)))
-    status = None if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL) else done.returncode
+    # sbps ends an interrupted run with 130
+    status = None if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL, 130) else done.returncode
     return status, done.stdout, done.stderr, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
