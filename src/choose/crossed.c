@@ -11,8 +11,9 @@
 #define JOINT_LEAST   ((size_t)50) /* below, either way is cheap */
 #define JOINT_NUMBERS 0.25         /* of a matrix of them, to a row */
 #define SMALL_ROWS                                                                             \
-    ((size_t)20000)            /* up to so many rows an exact step of all effects is cheap */
-#define FEW_LEVELS ((size_t)5) /* of a factor: its sd has long tails */
+    ((size_t)20000)               /* up to so many rows an exact step of all effects is cheap */
+#define FEW_LEVELS ((size_t)5)    /* of a factor: its sd has long tails */
+#define FEW_ROWS   ((size_t)1000) /* quadrature and long trajectories cost more than they save */
 
 /* May the run take a sampler of the full data with a metric of its own, from where it likes? */
 static bool left_open(const sbps_options *o, const char *sampler)
@@ -61,7 +62,8 @@ bool crossed_nuts(const sbps_options *o, const rows *data)
     if (!data->members || rows_all(data->members) > SMALL_ROWS) return false;
     if (!strcmp(o->crossed, "integrate") || !left_open(o, "nuts")) return false;
     const row_groups *g = data->members->groups;
-    return has_nested_factors(g) || has_few_levels(g);
+    bool few_rows = rows_all(data->members) <= FEW_ROWS;
+    return few_rows || has_nested_factors(g) || has_few_levels(g);
 }
 
 bool crossed_joint(const sbps_options *o, const rows *data, bool run)

@@ -14,6 +14,9 @@
  * by its weights, between the old part and the new with probability min(1, new / old). Subtrees are
  * checked without recursion, from one saved point per depth.
  *
+ * In a funnel, such as that of the sd of a few groups, no step fits everywhere. After warm-up a share
+ * SHORT_EVERY of the trajectories, drawn independently of the state, has the step SHORT e.
+ *
  * A point whose H is DIVERGED above the start ends the trajectory; it is not accepted.
  *
  * Adapted in warm-up, then frozen: log e by dual averaging towards the mean acceptance TARGET, and s by
@@ -33,11 +36,13 @@
 #include <math.h>
 #include <string.h>
 
-#define TARGET       0.8    /* mean acceptance */
+#define TARGET       0.9   /* mean acceptance */
+#define SHORT_EVERY  0.125 /* share of trajectories whose step is shorter, */
+#define SHORT        0.25 /* by so much: a chain in a narrow place, where e is too long, leaves it */
 #define DEPTH_MAX    10     /* doublings of a trajectory: at most 1023 leapfrogs */
 #define DEPTH_EARLY  7      /* the same before the first window has ended */
 #define DIVERGED     1000.0 /* of H, above its value at the start */
-#define FIRST_WINDOW 24     /* trajectories; each window is twice as long as the one before */
+#define FIRST_WINDOW 20     /* trajectories; each window is twice as long as the one before */
 #define SCALE_MIN    1e-6   /* of s, relative to what it was, in one window */
 
 /* dual averaging: see hmc.c */
@@ -330,6 +335,9 @@ static void run_trajectory(sampler *s)
     nuts_state *state = s->state;
     nuts_vectors x = vectors(s);
     size_t d = s->dim;
+    double step = state->step;
+    bool is_short = !state->adapting && rng_uniform(&state->random) < SHORT_EVERY;
+    if (is_short) state->step *= SHORT;
     bool early = state->adapting && state->window == FIRST_WINDOW;
     for (size_t j = 0; j < d; j++) s->v[j] = rng_normal(&state->random);
     nuts_tree tree = {.start = state->energy + 0.5 * dot(d, s->v, s->v),
@@ -346,6 +354,7 @@ static void run_trajectory(sampler *s)
     memcpy(x.z, x.drawn_z, d * sizeof *x.z);
     memcpy(x.h, x.drawn_h, d * sizeof *x.h);
     state->energy = tree.drawn_energy;
+    state->step = step;
     full_position(s, x.z, x.x, s->p_next);
     if (state->adapting) adapt(s, tree.acceptance / (double)tree.points);
 }
