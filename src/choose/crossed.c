@@ -56,14 +56,27 @@ bool crossed_may_give_up_integrals(const sbps_options *o, const rows *data)
     return data->members && !data->share && is_auto(o->crossed) && left_open(o, "nuts");
 }
 
+/* Where y is a number with a scale or shape of its own, effects that fit every row make the density of all parameters
+ * together unbounded as that scale goes to 0, and chains of nuts may begin there. Integrals have no such place. */
+static bool is_discrete(const sbps_options *o)
+{
+    const model_kind *model = options_model(o);
+    return model && model->support >= SUPPORT_BINARY && model->support != SUPPORT_UNIT;
+}
+
+bool crossed_prefers_nuts(const sbps_options *o, const rows *data)
+{
+    return is_discrete(o) && crossed_may_give_up_integrals(o, data) &&
+           rows_all(data->members) <= FEW_ROWS;
+}
+
 bool crossed_nuts(const sbps_options *o, const rows *data)
 {
     if (o->no_integrals) return true;
     if (!data->members || rows_all(data->members) > SMALL_ROWS) return false;
     if (!strcmp(o->crossed, "integrate") || !left_open(o, "nuts")) return false;
     const row_groups *g = data->members->groups;
-    bool few_rows = rows_all(data->members) <= FEW_ROWS;
-    return few_rows || has_nested_factors(g) || has_few_levels(g);
+    return has_nested_factors(g) || (is_discrete(o) && has_few_levels(g));
 }
 
 bool crossed_joint(const sbps_options *o, const rows *data, bool run)

@@ -11,6 +11,8 @@
 bool crossed_nuts(const sbps_options *o, const rows *data);
 /* Do the options allow nuts of all effects together where integrals over effects have failed? */
 bool crossed_may_give_up_integrals(const sbps_options *o, const rows *data);
+/* The same where a set-up with integrals has found them dear: few rows, which are not normal. */
+bool crossed_prefers_nuts(const sbps_options *o, const rows *data);
 /* Are the effects of all factors sampled together? `run`: for a run, not for a mode alone, which needs matrices. */
 bool crossed_joint(const sbps_options *o, const rows *data, bool run);
 /* SBPS_BAD_DATA for a linear model with a level for every row: the sd of its effects cannot be told from sigma. */

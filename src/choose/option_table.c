@@ -159,9 +159,8 @@ static const option_spec last_lines[] = {
          "the "
          "most levels are integrated over, the others' are sampled. joint: all are sampled, by "
          "hmc or nuts, without matrices. auto: joint where the others have more "
-         "than 500, or 50 and more whose square is above a quarter of the rows; and by nuts, "
-         "up "
-         "to 20,000 rows, where factors are nested or one has five levels or fewer."},
+         "than 500, or 50 and more whose square is above a quarter of the rows; and by nuts in "
+         "small tables (docs/groups.md)."},
     {TEXT("hidden", hidden, "N,N,...", "4"), DATA,
      .help = "network: units of each hidden layer; 0: none."},
     {CHOICE("activation", activation, "tanh|relu", "tanh"), DATA,

@@ -23,8 +23,8 @@ struct sbps_options {
     char *storage; /* auto, double, float, sparse */
     char *ranef;   /* none, all, or a file */
     char *crossed; /* auto, integrate, joint */
-    bool
-        no_integrals; /* not an option: set by a run whose integrals over effects have failed */
+    /* Not an option: why a run samples all effects by nuts after a set-up with integrals; NULL: it does not. */
+    const char *no_integrals;
     char *prior_sd, *prior_cor;    /* of groups, likewise */
     char *prior, *prior_intercept; /* "auto" or as prior_parse reads */
     char *prior_intercept_at;      /* auto, mean, zero */

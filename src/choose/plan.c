@@ -282,6 +282,7 @@ static void choose_auto(const sbps_options *o, run_plan *plan)
 #define ROUND_LEAST ((size_t)16)
 #define GROUP_NODES 10.0 /* an effect: a row of a group is looked at, at all of them */
 #define GROUP_DEAR  100.0
+#define NODE_WORK   4.0 /* a row at a node calls exp or lgamma, and nothing is kept of it */
 #define ROUND_PAIRS                                                                            \
     ((size_t)128) /* steps that know little of each other: few are enough to judge */
 
@@ -306,7 +307,8 @@ static double row_price(const rows *data, bool joint)
 
 static size_t round_events(const run_plan *plan)
 {
-    double events = ROUND_ROWS / (10.0 * (double)plan->batch * plan->dear);
+    double node = plan->dear > 1.0 ? NODE_WORK : 1.0;
+    double events = ROUND_ROWS / (10.0 * (double)plan->batch * plan->dear * node);
     if (plan->seconds_rule) return ROUND_LEAST;
     if (plan->sampler->pairs || !strcmp(plan->sampler->name, "nuts")) return ROUND_PAIRS;
     if (events >= (double)PLAN_ROUND_EVENTS) return PLAN_ROUND_EVENTS;

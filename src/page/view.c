@@ -58,7 +58,7 @@ static double bad_mixing(const view *v, size_t j)
 
 double view_path_ess(const view *v, size_t j)
 {
-    return fmin(v->r->ess_mean[j], v->r->ess_square[j]);
+    return result_path_ess(v->r, j);
 }
 
 static size_t find_slowest(const view *v)

@@ -80,7 +80,7 @@ static double bad_undefined(const evidence *e, size_t j, double *shown)
 
 static double bad_path_ess(const evidence *e, size_t j, double *shown)
 {
-    *shown = fmin(e->r->ess_mean[j], e->r->ess_square[j]);
+    *shown = result_path_ess(e->r, j);
     return wanted_ess(&e->r->info) - *shown;
 }
 

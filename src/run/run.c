@@ -22,7 +22,7 @@ double now(void)
 /* ---- from beginning to end ---- */
 
 static sbps_status create(const sbps_table *table, const sbps_options *options,
-                          bool no_integrals, sbps_run **out, sbps_error *err)
+                          const char *no_integrals, sbps_run **out, sbps_error *err)
 {
     sbps_run *run = *out = calloc(1, sizeof *run);
     if (!run) return fail_memory(err);
@@ -36,31 +36,54 @@ static sbps_status create(const sbps_table *table, const sbps_options *options,
     return target_told(run->target, run_set_up(run, err), err);
 }
 
-/* Has the search for the mode failed where the posterior is proper, and is there another way to sample it? */
-static bool may_sample_without_integrals(const sbps_run *run, sbps_status status)
+static bool is_proper(const posterior *u)
 {
-    const posterior *u = run->target;
-    if (status != SBPS_NO_MODE || !u || u->model->lead) return false;
     for (size_t j = 0; j < u->dim; j++)
         if (!strcmp(u->priors[j].kind->name, "flat")) return false;
-    return crossed_may_give_up_integrals(run->options, &run->data);
+    return true;
+}
+
+/* Why all effects had better be sampled instead of integrated over, or NULL. */
+static const char *why_no_integrals(const sbps_run *run, sbps_status status)
+{
+    const posterior *u = run->target;
+    if (status == SBPS_OK)
+        return run->prefers_nuts
+                   ? "a small table: nuts samples all effects, which is cheaper than integrals"
+                   : NULL;
+    bool lost = status == SBPS_NO_MODE && u && !u->model->lead && is_proper(u);
+    return lost && crossed_may_give_up_integrals(run->options, &run->data)
+               ? "with integrals over effects no mode was found: nuts samples all effects"
+               : NULL;
+}
+
+/* Groups that move a parameter of the same name. */
+static void take_influences(sbps_run *run, const sbps_run *from)
+{
+    for (size_t i = 0; i < from->moving.count; i++) {
+        row_effect e = from->moving_rows[i];
+        for (size_t j = 0; j < run->target->dim; j++)
+            if (!strcmp(run->told[j], from->told[e.parameter]))
+                run->moving_rows[run->moving.count++] = (row_effect){e.row, j, e.shift};
+    }
 }
 
 sbps_status run_create(const sbps_table *table, const sbps_options *options, sbps_run **out,
                        sbps_error *err)
 {
     double begin = now();
-    sbps_status status = create(table, options, false, out, err);
-    if (*out && may_sample_without_integrals(*out, status)) {
-        run_destroy(*out);
-        status = create(table, options, true, out, err);
+    sbps_run *first, *run;
+    sbps_status status = create(table, options, NULL, &first, err);
+    const char *why = first ? why_no_integrals(first, status) : NULL;
+    run = first;
+    if (why) {
+        status = create(table, options, why, &run, err);
+        if (status == SBPS_OK) take_influences(run, first);
+        run_destroy(first);
     }
-    if (status == SBPS_OK) {
-        (*out)->seconds_setup = now() - begin;
-        return SBPS_OK;
-    }
-    run_destroy(*out);
-    *out = NULL;
+    *out = status == SBPS_OK ? run : NULL;
+    if (status == SBPS_OK) run->seconds_setup = now() - begin;
+    if (status != SBPS_OK) run_destroy(run);
     return status;
 }
 

@@ -139,7 +139,9 @@ struct sbps_run {
     double *factor;      /* Cholesky of the Hessian there */
     quadrature rule;     /* of groups; 0 nodes: the table has none */
     metric *a;
-    bends *bent;        /* NULL: no coordinate is */
+    bends *bent; /* NULL: no coordinate is */
+    bool
+        prefers_nuts; /* set-up has ended early: the same without integrals over effects is cheaper */
     row_effects moving; /* rows that move the answer by themselves, as far as was looked */
     row_effect moving_rows[EFFECTS_MOST];
     double steepness; /* of U where chains start, over the normal's; INFINITY: not known */
@@ -229,6 +231,8 @@ void warmup_after_round(sbps_run *run);
 double run_min_ess(const sbps_run *run);
 double stop_share(const sbps_run *run); /* 0..1 of the rule nearest to being met */
 bool stop_now(sbps_run *run);
+/* Has nuts of all effects evaluated more rows than a run may without a limit of the user's? */
+bool out_of_work(const sbps_run *run);
 #define STOP_LOOK_MOST                                                                         \
     10.0 /* next_look while sampling goes on: more than stop.c ever asks for */
 /* The largest R-hat of the paths since estimates were reset. */

@@ -3,6 +3,7 @@
 #include "base/cholesky.h"
 #include "base/decimal.h"
 #include "base/memory.h"
+#include "choose/crossed.h"
 #include "choose/target.h"
 #include "data/share.h"
 #include "mode/profile.h"
@@ -10,6 +11,7 @@
 #include "run/run.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,9 +62,7 @@ static sbps_status make_target(sbps_run *run, sbps_error *err)
     sbps_status status = plan_make(run->options, data, plan, err);
     if (status != SBPS_OK) return status;
     if (run->options->no_integrals)
-        decimal_print(
-            plan->why, sizeof plan->why,
-            "with integrals over effects no mode was found: nuts samples all effects");
+        snprintf(plan->why, sizeof plan->why, "%s", run->options->no_integrals);
     if ((status = ranks_check_plan(run, err)) != SBPS_OK) return status;
     run->data.lean = auto_lean(run->options, data, plan);
     status = target_open(run->options, data, plan->model, &run->target, err);
@@ -385,7 +385,9 @@ sbps_status run_set_up(sbps_run *run, sbps_error *err)
     if ((status = choose_watched(run, err)) != SBPS_OK) return status;
     status = see_rows(run, &found, err);
     findings_close(&found);
-    if (status != SBPS_OK) return status;
+    run->prefers_nuts =
+        !run->target->model->lead && crossed_prefers_nuts(run->options, &run->data);
+    if (status != SBPS_OK || run->prefers_nuts) return status;
     if ((status = chains_create(run, err)) != SBPS_OK) return status;
     if ((status = thread_pool_create(threads, &run->pool, err)) != SBPS_OK) return status;
     run->crew.stopped = NULL; /* chains are told otherwise */

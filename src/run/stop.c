@@ -12,6 +12,10 @@
 #define RHAT_GOAL  1.01
 #define RHAT_WAIT  4.0 /* times the ESS goal, at most */
 #define RHAT_APART 1.5 /* of the path: chains that do not visit each other */
+#define WORK_MOST                                                                              \
+    2e9 /* row evaluations of nuts with effects, some minutes: then the run ends with what it has, */
+#define WORK_APART 4e8 /* or after so many, where chains */
+#define WORK_RHAT  1.1 /* do not agree */
 #define RECHECK    1.1 /* times the ESS of the last look */
 #define BIAS_WAIT  2.0 /* times the ESS goal, at most */
 #define DRAWS_ENOUGH                                                                           \
@@ -22,6 +26,22 @@ static double rows_touched(const sbps_run *run)
     double sum = 0.0;
     for (size_t i = 0; i < run->chain_count; i++) sum += (double)run->chains[i].counts->rows;
     return sum;
+}
+
+/* Row evaluations of this run, warm-up included. */
+static double work_done(const sbps_run *run)
+{
+    return (run->state.warmup_rows + rows_touched(run)) * run_rows_each(run);
+}
+
+bool out_of_work(const sbps_run *run)
+{
+    const run_plan *plan = run->plan;
+    bool limited = plan->model->lead && plan->sampler->means_suffice && plan->ess_rule &&
+                   !plan->epochs_rule && !plan->seconds_rule;
+    if (!limited || option_given(run->options, "warmup")) return false;
+    double work = work_done(run);
+    return work > WORK_MOST || (work > WORK_APART && chains_rhat(run) > WORK_RHAT);
 }
 
 static double bounded_share(const sbps_run *run)
@@ -136,7 +156,7 @@ static bool draws_suffice(sbps_run *run, double ess)
 bool stop_now(sbps_run *run)
 {
     double ess = ess_share(run);
-    if (bounded_share(run) >= 1.0) return true;
+    if (bounded_share(run) >= 1.0 || out_of_work(run)) return true;
     if (run->plan->ess_rule && chains_apart(run, run->options->ess)) return true;
     if (ess < fmax(1.0, run->state.next_look)) return false;
     if (draws_share(run) < 1.0) return false;

@@ -12,6 +12,8 @@
 #define WARMUP_SCALES                                                                          \
     500 /* trajectories of a chain, at most, where weights have scales: their long tails lengthen trajectories more
            than they help */
+#define WARMUP_WINDOWS                                                                         \
+    2 /* epochs, at most, before the last one where a sampler adapts in windows */
 #define WARMUP_RHAT                                                                            \
     1.1 /* of chains whose sampler adapts in windows: agreed well enough to begin */
 #define MISSING_MOST                                                                           \
@@ -122,12 +124,13 @@ static bool scales_are_warm(const sbps_run *run, double proposals)
            proposals >= (double)(WARMUP_SCALES * run->chain_count);
 }
 
-/* Have the windows of adaptation ended, and do the chains agree? More draws would not improve the scales by much. */
+/* Have the windows of adaptation ended, and do the chains agree or had they time enough? More draws would not improve
+ * the scales by much, and of a sd with long tails the squares never settle. */
 static bool windows_are_over(const sbps_run *run, double proposals)
 {
     size_t length = run->plan->sampler->warmup;
-    return length > 0 && proposals >= (double)(length * run->chain_count) &&
-           chains_rhat(run) < WARMUP_RHAT;
+    bool ended = length > 0 && proposals >= (double)(length * run->chain_count);
+    return ended && (run->state.epoch >= WARMUP_WINDOWS || chains_rhat(run) < WARMUP_RHAT);
 }
 
 static bool long_enough(const sbps_run *run, double proposals)

@@ -245,3 +245,9 @@ bool result_same(const result *a, const result *b)
            same_numbers(a, b) && same_labels(a, b) && same_info(a->info, b->info) &&
            same_options(a, b) && same_text(a->design, b->design);
 }
+
+double result_path_ess(const result *r, size_t j)
+{
+    bool means_suffice = r->info.sampler && !strcmp(r->info.sampler, "nuts");
+    return means_suffice ? r->ess_mean[j] : fmin(r->ess_mean[j], r->ess_square[j]);
+}

@@ -86,6 +86,10 @@ typedef struct sbps_result {
     result_option *options; /* every option in force */
 } result;
 
+/* The fewest effective samples of parameter j by the path: of its mean, and of its square where the sampler's steps
+ * are no draws by themselves (nuts: stored draws say how well its tails are known). */
+double result_path_ess(const result *r, size_t j);
+
 /* All arrays allocated and zeroed, names and labels NULL. */
 sbps_status result_create(size_t chains, size_t draws, size_t dim, result **out,
                           sbps_error *err);

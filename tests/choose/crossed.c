@@ -36,6 +36,8 @@ static sbps_table *table_of(size_t n, const size_t *levels, const sbps_options *
 
 #define LEFT "model=linear formula=y~1+(1|a)+(1|b)+(1|c) seed=2 "
 
+#define COUNTS "model=poisson formula=y~1+(1|a)+(1|b)+(1|c) seed=2 "
+
 /* ---- the choice ---- */
 
 typedef struct {
@@ -57,10 +59,11 @@ static const choice_case cases[] = {
      {60, 40, 30},
      false,
      "boomerang"},
-    {LEFT, 1500, {60, 8, 5}, true, "nuts"}, /* a factor of five levels */
-    {LEFT, 1500, {60, 8, 6}, false, "boomerang"},
-    {LEFT, 40000, {60, 8, 5}, false, "boomerang"},
-    {LEFT "crossed=integrate", 1500, {60, 8, 5}, false, "boomerang"},
+    {LEFT, 1500, {60, 8, 5}, false, "boomerang"},
+    {COUNTS, 1500, {60, 8, 5}, true, "nuts"}, /* a factor of five levels */
+    {COUNTS, 1500, {60, 8, 6}, false, "boomerang"},
+    {COUNTS, 40000, {60, 8, 5}, false, "boomerang"},
+    {COUNTS "crossed=integrate", 1500, {60, 8, 5}, false, "boomerang"},
     {"model=linear formula=y~1+(1|a/b) seed=2", 1500, {60, 8, 6}, true, "nuts"},
     {"model=linear formula=y~1+(1|a/b) seed=2", 1500, {8, 60, 6}, true, "nuts"},
     {"model=linear formula=y~1+(1|a/b) seed=2 sampler=hmc", 1500, {60, 8, 6}, false, "hmc"},

@@ -10,12 +10,14 @@ awk 'BEGIN {
         printf "%d,%.6f,%.3f,level %d,%s\n", (eta > 0), sin(7 * i), 0.5 + (i % 5) / 4, g, substr("uv", 1 + i % 2, 1)
     }
 }' >t.csv
-model=(t.csv 'y ~ x + (1 + x | g)' --family bernoulli --ess 200 --seed 3 --progress off)
+model=(t.csv 'y ~ x + (1 + x | g)' --family bernoulli --ess 200 --seed 3 --progress off --crossed integrate)
 
 # ---- what there is ----
 try 'its mode'       0 '^name,value intercept,.* x,.* centred_sd_g__Intercept,.* sd_g__x,.* centred_cor_g__Intercept__x,' '' "$sbps" map "${model[@]:0:4}" --csv
 cp .out mode.csv
 try 'as parameters'  0 '' "400 rows, 5 parameters.*groups +20 of 'g', [0-9]+ nodes" "$sbps" sample "${model[@]}" --ranef all -o all.nc
+try 'few rows'       0 'groups +40 effects of all factors sampled together.*chosen +a small table: nuts samples all effects' '' \
+    "$sbps" sample "${model[@]:0:4}" --dry-run
 try 'in the summary' 0 '"r_g\[level 1,Intercept\]",.*"r_g\[level 20,x\]",' '' "$sbps" summary all.nc --csv
 cp .out all.csv
 try 'to a file'      0 '' 'groups  ' "$sbps" sample "${model[@]}" --ranef effects.csv -o none.nc --threads 1

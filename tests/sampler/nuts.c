@@ -48,7 +48,8 @@ static void warm_up(flyer *f)
 }
 
 /* In the metric of a nearly Gaussian posterior a period is 2 pi long, and a trajectory turns back after
- * half of one: with steps of 0.1 that takes 31 leapfrogs, so 5 doublings, sometimes one more. */
+ * half of one: with steps of 0.1 that takes 31 leapfrogs, so 5 doublings, sometimes one more, and with the short steps
+ * of one trajectory in eight four times as many. */
 TEST(trajectories_end_when_they_turn_back)
 {
     problem p = make(metric_find("dense"));
@@ -60,7 +61,7 @@ TEST(trajectories_end_when_they_turn_back)
     flyer_make(&f, &p, &fixed, 1);
     flyer_step(&f, &s); /* the start is evaluated once more */
     summary seen = observe(&f, 500);
-    CHECK(seen.fewest >= 1 && seen.most <= 63);
+    CHECK(seen.fewest >= 1 && seen.most <= 255);
     CHECK(seen.leapfrogs > 20.0 && seen.leapfrogs < 50.0);
     CHECK(seen.moved > 0.95);
     free(f.memory.base);
@@ -76,7 +77,8 @@ TEST(adaptation_makes_neighbours_nearly_independent_in_every_metric)
         flyer_make(&f, &p, &ours, 1);
         warm_up(&f);
         summary seen = observe(&f, SAMPLED);
-        CHECK(seen.leapfrogs < (metric_kinds[a] == metric_find("dense") ? 5.0 : 12.0));
+        printf("%s: %.2f leapfrogs\n", metric_kinds[a]->name, seen.leapfrogs);
+        CHECK(seen.leapfrogs < (metric_kinds[a] == metric_find("dense") ? 9.0 : 22.0));
         CHECK(seen.moved > 0.7);
         CHECK(fabs(seen.correlation) < 0.3);
         free(f.memory.base);

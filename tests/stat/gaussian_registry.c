@@ -226,7 +226,8 @@ static void compare(const gaussian *g, const expectation *e, const char *what,
         double off = fmax(fabs(got - law) - wander * law, 0.0);
         worst[0] = fmax(worst[0], fabs(m.mean) / m.mcse);
         worst[1] = fmax(worst[1], off / error);
-        least = fmin(least, fmin(m.ess_mean, m.ess_square));
+        least = fmin(least, run->plan->sampler->means_suffice ? m.ess_mean
+                                                              : fmin(m.ess_mean, m.ess_square));
         excess += (got / law - 1.0) / (double)g->d;
     }
     printf("d %3zu, condition %5g, %-42s worst z: means %.2f, variances %.2f; "

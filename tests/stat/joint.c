@@ -115,6 +115,8 @@ TEST(few_levels_have_the_same_posterior_either_way)
 {
     crossed_spec s = {
         .rows = 300, .g = 3, .h = 2, .sd_g = 0.7, .linear = true, .formula = "y ~ x + (1 | g)"};
+    compare(s, "ess=2000 prior-sd=normal(0,1)", "crossed=joint sampler=nuts", "nuts");
+    s.linear = false;
     compare(s, "ess=2000 prior-sd=normal(0,1)", "", "nuts");
 }
 

@@ -116,15 +116,17 @@ static double cost(const sbps_result *r)
     return r->info.rows_touched / r->info.min_ess;
 }
 
-/* Counted, not timed; a look of flights costs what one of hmc does, but for what is kept of a group. */
-TEST(auto_takes_what_costs_least_or_little_more)
+/* Counted, not timed; a look of flights costs what one of hmc does, but for what is kept of a group. With so few rows
+ * nuts would sample the effects instead. */
+TEST(auto_takes_what_costs_least_or_little_more_of_integrals)
 {
     static const size_t groups[] = {30, 300};
     static const double sd[] = {1.0, 0.0};
     for (size_t i = 0; i < 2; i++) {
         char path[256];
         write_table(groups[i], sd, path);
-        sbps_result *chosen = sample(path, INTERCEPT, "chains=2 ess=400 seed=1");
+        sbps_result *chosen =
+            sample(path, INTERCEPT, "chains=2 ess=400 seed=1 crossed=integrate");
         sbps_result *flown =
             sample(path, INTERCEPT, "chains=2 ess=400 seed=1 sampler=boomerang");
         sbps_result *hmc = sample(path, INTERCEPT, "chains=2 ess=400 seed=1 sampler=hmc");
@@ -136,6 +138,27 @@ TEST(auto_takes_what_costs_least_or_little_more)
         sbps_result_destroy(hmc);
         unlink(path);
     }
+}
+
+TEST(few_rows_are_sampled_with_all_effects_to_the_same_posterior)
+{
+    static const double sd[] = {1.0, 0.0};
+    char path[256];
+    write_table(30, sd, path);
+    sbps_result *effects = sample(path, INTERCEPT, "ess=2000 seed=1");
+    sbps_result *integrals = sample(path, INTERCEPT, "ess=2000 seed=2 crossed=integrate");
+    CHECK(!strcmp(effects->info.sampler, "nuts"));
+    CHECK(strcmp(integrals->info.sampler, "nuts"));
+    for (size_t j = 0; j < integrals->dim; j++) {
+        size_t same = 0;
+        while (same < effects->dim && strcmp(effects->names[same], integrals->names[j])) same++;
+        REQUIRE(same < effects->dim);
+        double error = hypot(effects->mcse[same], integrals->mcse[j]);
+        CHECK_Z(effects->mean[same], integrals->mean[j], error, MAX_Z);
+    }
+    sbps_result_destroy(effects);
+    sbps_result_destroy(integrals);
+    unlink(path);
 }
 
 CHECK_MAIN
