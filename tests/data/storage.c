@@ -283,7 +283,7 @@ TEST(values_beyond_floats_are_refused)
     fill(t, false);
     t->x[5] = 1e39;
     rows *r = stored(t, "float", true);
-    CHECK(r == NULL && strstr(error.text, "rescale"));
+    CHECK(r == NULL && strstr(error.text, "power of ten"));
     rows_destroy(r);
     r = stored(t, "sparse", true);
     CHECK(r != NULL);
