@@ -25,11 +25,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RESTED    0.05 /* residual of a pair that has come to rest, as a share of its value */
-#define PAIR_WORK 12.0 /* of both maps, a coordinate */
-#define FLOOR     1e-6
-#define SEED      7
-#define EXHAUSTED 1e-8
+#define RESTED     0.05 /* residual of a pair that has come to rest, as a share of its value */
+#define PAIR_WORK  12.0 /* of both maps, a coordinate */
+#define FLOOR      1e-6
+#define SEED       7
+#define EXHAUSTED  1e-8
+#define PIVOT_MIN  1e-6 /* of a block that differences show to enough digits */
+#define PASSES_MAX 4
 
 /* What lies in metric.data, one after the other. */
 typedef struct {
@@ -144,43 +146,122 @@ static const metric_kind metric_products = {
 
 /* ---- set-up ---- */
 
-/* Where the block is no curvature's, as away from a mode, its diagonal alone. */
-static void factor_core(size_t n, double *diagonal, double *block)
+/* The block of the core as products see it, in coordinates x = L'^-1 e of the factor so far. */
+static sbps_status core_block(const metric *m, metric_source h, double *block, sbps_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
+    size_t d = m->d;
+    parts p = view(m);
+    size_t n = (size_t)p.counts[0];
+    double *unit = new_doubles(2 * d), *column = unit + d;
+    sbps_status status = unit ? SBPS_OK : fail_memory(err);
+    for (size_t i = 0; i < n && status == SBPS_OK; i++) {
+        for (size_t j = 0; j < n; j++) *at(&p, unit, j) = i == j ? 1.0 : 0.0;
+        solve_core(&p, true, unit);
+        status = h.product(h.self, unit, column, err);
+        solve_core(&p, false, column);
+        for (size_t j = 0; j < n; j++) block[i * n + j] = *at(&p, column, j);
+    }
+    for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++)
             block[i * n + j] = 0.5 * (block[i * n + j] + block[j * n + i]);
-        diagonal[i] = fabs(block[i * n + i]);
-    }
-    if (cholesky(n, block)) return;
-    memset(block, 0, n * n * sizeof *block);
-    for (size_t i = 0; i < n; i++)
-        block[i * n + i] = diagonal[i] > 0.0 ? sqrt(diagonal[i]) : 1.0;
+    free(unit);
+    return status;
 }
 
-/* The core and no pairs as yet. */
+/* The block with |l| in place of each eigenvalue l of its correlations, at least PIVOT_MIN of the largest. */
+static sbps_status make_definite(size_t n, double *block, sbps_error *err)
+{
+    double *vectors = new_doubles(n * n + 2 * n), *values = vectors + n * n, *root = values + n;
+    if (!vectors) return fail_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        double size = sqrt(fabs(block[i * n + i]));
+        root[i] = size > 0.0 && isfinite(size) ? size : 1.0;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double value = block[i * n + j] / (root[i] * root[j]);
+            vectors[j * n + i] = isfinite(value) ? value : i == j ? 1.0 : 0.0;
+        }
+    lapack_int size = (lapack_int)n,
+               info = LAPACKE_dsyev(LAPACK_COL_MAJOR, 'V', 'L', size, vectors, size, values);
+    double most = 0.0;
+    for (size_t k = 0; k < n; k++) most = fmax(most, fabs(values[k]));
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double total = 0.0;
+            for (size_t k = 0; k < n; k++)
+                total += fmax(fabs(values[k]), PIVOT_MIN * most) * vectors[k * n + i] *
+                         vectors[k * n + j];
+            block[i * n + j] = root[i] * root[j] * total;
+        }
+    free(vectors);
+    return info == 0 ? SBPS_OK
+                     : fail(err, SBPS_NO_MODE, "the Hessian at the mode has no eigenvectors");
+}
+
+/* Least pivot of a factor, as a share of what is on the diagonal. */
+static double least_pivot(size_t n, const double *factor)
+{
+    double least = 1.0;
+    for (size_t i = 0; i < n; i++) {
+        double whole = 0.0, pivot = factor[i * n + i] * factor[i * n + i];
+        for (size_t j = 0; j <= i; j++) whole += factor[i * n + j] * factor[i * n + j];
+        least = fmin(least, pivot / whole);
+    }
+    return least;
+}
+
+/* L <- L times the lower triangle `by` */
+static void multiply_factor(size_t n, double *factor, const double *by)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double total = 0.0;
+            for (size_t k = j; k <= i; k++) total += factor[i * n + k] * by[k * n + j];
+            factor[i * n + j] = total;
+        }
+}
+
+/* One pass: the factor becomes that of the block as its coordinates show it; *sound: that is all. */
+static sbps_status refine_core(metric *m, metric_source h, bool *sound, sbps_error *err)
+{
+    parts p = view(m);
+    size_t n = (size_t)p.counts[0];
+    double *block = new_doubles(2 * n * n), *factor = block + n * n;
+    if (!block) return fail_memory(err);
+    sbps_status status = core_block(m, h, block, err);
+    memcpy(factor, block, n * n * sizeof *block);
+    bool definite = status == SBPS_OK && cholesky(n, factor);
+    if (status == SBPS_OK && !definite) {
+        memcpy(factor, block, n * n * sizeof *block);
+        status = make_definite(n, factor, err);
+        if (status == SBPS_OK && !cholesky(n, factor))
+            status = fail(err, SBPS_NO_MODE, "the Hessian at the mode has no Cholesky factor");
+    }
+    *sound = definite && least_pivot(n, factor) > PIVOT_MIN;
+    if (status == SBPS_OK) multiply_factor(n, p.factor, factor);
+    free(block);
+    return status;
+}
+
+/* The core and no pairs as yet. Products are differences, too coarse for the block of nearly collinear columns and of
+ * columns in units far apart: passes in the coordinates of the factor so far show what the first has missed. */
 static sbps_status begin(metric *m, const metric_core *core, metric_source h, sbps_error *err)
 {
-    size_t d = m->d, n = core->count;
+    size_t n = core->count;
     m->data = new_doubles(3 + n + n * n);
-    double *unit = new_doubles(2 * d), *column = unit + d;
-    if (!m->data || !unit) {
-        free(unit);
-        return fail_memory(err);
-    }
+    if (!m->data) return fail_memory(err);
     parts p = parts_of(m->data, n, 0);
     p.counts[0] = (double)n;
     p.counts[2] = 1.0;
-    sbps_status status = SBPS_OK;
-    for (size_t i = 0; i < n && status == SBPS_OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         p.core[i] = (double)core->at[i];
-        unit[core->at[i]] = 1.0;
-        status = h.product(h.self, unit, column, err);
-        unit[core->at[i]] = 0.0;
-        for (size_t j = 0; j < n; j++) p.factor[i * n + j] = column[core->at[j]];
+        p.factor[i * n + i] = 1.0;
     }
-    factor_core(n, unit, p.factor);
-    free(unit);
+    sbps_status status = SBPS_OK;
+    bool sound = n == 0;
+    for (int pass = 0; pass < PASSES_MAX && !sound && status == SBPS_OK; pass++)
+        status = refine_core(m, h, &sound, err);
     return status;
 }
 

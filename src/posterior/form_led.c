@@ -2,6 +2,7 @@
  * not once a row. Hessian products are central differences of the gradient, as in form_given.c. */
 #include "base/dense.h"
 #include "base/memory.h"
+#include "base/real.h"
 #include "data/row_sums.h"
 #include "posterior/forms.h"
 #include "posterior/log_prior.h"
@@ -10,6 +11,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of a central difference, in posterior sds along its direction. */
+#define STEP_MAX     0.1
+#define STEP         1e-3 /* after one that was longer */
+#define SHRINK_MAX   1e-4 /* of a step, at once */
+#define ATTEMPTS_MAX 4
 
 typedef struct {
     const posterior *u;
@@ -81,18 +88,35 @@ static sbps_status gradient_of(const posterior *u, const double *w, double *valu
     return status;
 }
 
-static sbps_status product_of(const posterior *u, const double *w, const double *v, double *hv,
-                              sbps_error *err)
+/* H v as the central difference over w -+ h v. `at` has room for 2 dim numbers. */
+static sbps_status difference(const posterior *u, const double *w, const double *v, double h,
+                              double *at, double *hv, sbps_error *err)
 {
     size_t d = u->dim;
-    double h = cbrt(DBL_EPSILON) * (1.0 + norm(d, w)) / norm(d, v);
-    double *at = new_doubles(2 * d), *low = at + d;
-    if (!at) return fail_memory(err);
+    double *low = at + d;
     for (size_t j = 0; j < d; j++) at[j] = w[j] - h * v[j];
     sbps_status status = gradient_of(u, at, NULL, low, err);
     for (size_t j = 0; j < d; j++) at[j] = w[j] + h * v[j];
     if (status == SBPS_OK) status = gradient_of(u, at, NULL, hv, err);
     for (size_t j = 0; j < d; j++) hv[j] = (hv[j] - low[j]) / (2.0 * h);
+    return status;
+}
+
+/* The step h is relative to |w|. Along the coefficient of a column of large numbers that is many posterior sds, where
+ * the difference is no curvature: then h is STEP sds, by the curvature that the step before has found. */
+static sbps_status product_of(const posterior *u, const double *w, const double *v, double *hv,
+                              sbps_error *err)
+{
+    size_t d = u->dim;
+    double h = cbrt(DBL_EPSILON) * (1.0 + norm(d, w)) / norm(d, v), *at = new_doubles(2 * d);
+    if (!at) return fail_memory(err);
+    sbps_status status = SBPS_OK;
+    for (int attempt = 0; attempt < ATTEMPTS_MAX && status == SBPS_OK; attempt++) {
+        status = difference(u, w, v, h, at, hv, err);
+        double sds = h * sqrt(fabs(dot(d, v, hv)));
+        if (sds <= STEP_MAX) break;
+        h *= isfinite(sds) ? larger(STEP / sds, SHRINK_MAX) : SHRINK_MAX;
+    }
     free(at);
     return status;
 }
