@@ -11,8 +11,10 @@
 #define JOINT_LEAST   ((size_t)50) /* below, either way is cheap */
 #define JOINT_NUMBERS 0.25         /* of a matrix of them, to a row */
 #define SMALL_ROWS                                                                             \
-    ((size_t)20000)               /* up to so many rows an exact step of all effects is cheap */
-#define FEW_LEVELS ((size_t)5)    /* of a factor: its sd has long tails */
+    ((size_t)20000)            /* up to so many rows an exact step of all effects is cheap */
+#define FEW_LEVELS ((size_t)5) /* of a factor: its sd has long tails */
+#define FIT_SHARE  0.25        /* of rows: so many effects may fit them, */
+#define FIT_ROWS   5000.0 /* up to which integrals of nested factors take a minute at most */
 #define FEW_ROWS   ((size_t)1000) /* quadrature and long trajectories cost more than they save */
 
 /* May the run take a sampler of the full data with a metric of its own, from where it likes? */
@@ -51,13 +53,19 @@ static bool has_nested_factors(const row_groups *g)
     return false;
 }
 
+static double count_effects(const row_groups *g)
+{
+    double count = 0.0;
+    for (size_t t = 0; t < g->terms; t++)
+        count += (double)(g->term[t].count * g->factor[g->term[t].factor].levels);
+    return count;
+}
+
 bool crossed_may_give_up_integrals(const sbps_options *o, const rows *data)
 {
     return data->members && !data->share && is_auto(o->crossed) && left_open(o, "nuts");
 }
 
-/* Where y is a number with a scale or shape of its own, effects that fit every row make the density of all parameters
- * together unbounded as that scale goes to 0, and chains of nuts may begin there. Integrals have no such place. */
 static bool is_discrete(const sbps_options *o)
 {
     const model_kind *model = options_model(o);
@@ -70,13 +78,23 @@ bool crossed_prefers_nuts(const sbps_options *o, const rows *data)
            rows_all(data->members) <= FEW_ROWS;
 }
 
+/* Where y is a number with a scale or shape of its own, effects that fit most rows make the density of all parameters
+ * together unbounded as that scale goes to 0, and chains of nuts may begin there. Integrals have no such place. */
+static bool may_fit_rows(const sbps_options *o, const rows *data)
+{
+    double n = (double)rows_all(data->members);
+    return !is_discrete(o) && n <= FIT_ROWS &&
+           count_effects(data->members->groups) >= FIT_SHARE * n;
+}
+
 bool crossed_nuts(const sbps_options *o, const rows *data)
 {
     if (o->no_integrals) return true;
     if (!data->members || rows_all(data->members) > SMALL_ROWS) return false;
     if (!strcmp(o->crossed, "integrate") || !left_open(o, "nuts")) return false;
     const row_groups *g = data->members->groups;
-    return has_nested_factors(g) || (is_discrete(o) && has_few_levels(g));
+    if (has_nested_factors(g)) return !may_fit_rows(o, data);
+    return is_discrete(o) && has_few_levels(g);
 }
 
 bool crossed_joint(const sbps_options *o, const rows *data, bool run)

@@ -19,7 +19,7 @@
 
 /* Until it is known how many are enough: by effects a level. */
 static const size_t nodes_first[EFFECTS_A_LEVEL + 1] = {1, 7, 5, 3, 3, 3};
-#define NODES_NESTED ((size_t)3)
+#define NODES_NESTED ((size_t)9) /* with fewer, the sds of groups of one or two rows run off */
 
 #define GRAIN 1e-3 /* nats */
 

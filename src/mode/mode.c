@@ -112,7 +112,10 @@ static sbps_status end_search(search *s, search_end end, sbps_status status, sbp
 {
     if (end == SEARCH_FOUND) return SBPS_OK;
     if (end == SEARCH_FAILED || settle(s, &status, err) || status != SBPS_OK) return status;
-    size_t weak = all_finite(s->dim * s->dim, s->hessian) ? weak_pivot(s, 0.0) : s->dim;
+    bool finite = all_finite(s->dim * s->dim, s->hessian);
+    size_t weak = finite ? weak_pivot(s, 0.0) : s->dim;
+    /* integrals are no more exact than this */
+    if (finite && weak == s->dim && s->decrement <= 2.0 * s->u->model->grain) return SBPS_OK;
     if (weak < s->dim && (status = check_lost(s, weak, STUCK_RIDGE, err)) != SBPS_OK)
         return status;
     if ((status = check_target(s, err)) != SBPS_OK) return status;

@@ -166,6 +166,8 @@ static tried try_step(search *s, sbps_status *status, sbps_error *err)
     double promise = promised(s), got = s->value - value;
     bool quiet = promise <= noise && got >= -noise;
     bool better = isfinite(value) && got > 0.0 && got >= 1e-4 * promise;
+    double grain = s->u->model->grain;
+    quiet = quiet || (!better && promise <= grain && got >= -grain);
     if (!quiet && !better) {
         s->damping = fmax(10.0 * s->damping, 1e-4);
         return TRIED_WORSE;

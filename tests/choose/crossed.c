@@ -36,6 +36,8 @@ static sbps_table *table_of(size_t n, const size_t *levels, const sbps_options *
 
 #define LEFT "model=linear formula=y~1+(1|a)+(1|b)+(1|c) seed=2 "
 
+#define NESTED "model=linear formula=y~1+(1|a/b) seed=2"
+
 #define COUNTS "model=poisson formula=y~1+(1|a)+(1|b)+(1|c) seed=2 "
 
 /* ---- the choice ---- */
@@ -64,10 +66,13 @@ static const choice_case cases[] = {
     {COUNTS, 1500, {60, 8, 6}, false, "boomerang"},
     {COUNTS, 40000, {60, 8, 5}, false, "boomerang"},
     {COUNTS "crossed=integrate", 1500, {60, 8, 5}, false, "boomerang"},
-    {"model=linear formula=y~1+(1|a/b) seed=2", 1500, {60, 8, 6}, true, "nuts"},
-    {"model=linear formula=y~1+(1|a/b) seed=2", 1500, {8, 60, 6}, true, "nuts"},
-    {"model=linear formula=y~1+(1|a/b) seed=2 sampler=hmc", 1500, {60, 8, 6}, false, "hmc"},
-    {"model=linear formula=y~1+(1|a/b) seed=2", 40000, {60, 8, 6}, false, "boomerang"},
+    {"model=poisson formula=y~1+(1|a/b) seed=2", 1500, {60, 8, 6}, true, "nuts"},
+    {"model=poisson formula=y~1+(1|a/b) seed=2", 1500, {8, 60, 6}, true, "nuts"},
+    {NESTED, 1500, {5, 60, 6}, true, "nuts"},       /* 305 effects */
+    {NESTED, 1500, {6, 70, 6}, false, "boomerang"}, /* 426 effects, which may fit the rows */
+    {NESTED, 12000, {60, 60, 6}, true, "nuts"},     /* integrals take too long */
+    {NESTED " sampler=hmc", 1500, {60, 8, 6}, false, "hmc"},
+    {NESTED, 40000, {60, 8, 6}, false, "boomerang"},
 };
 
 TEST(factors_are_joined_where_matrices_are_dear)
