@@ -258,6 +258,9 @@ static int sample_and_keep(sbps_run *run, const task *of)
     sbps_status status = keep(run, of, &kept);
     interrupt_watch(NULL);
     if (status != SBPS_OK) complain("%s", kept.text);
+    interrupted = interrupt_came();
+    if (interrupted && !strcmp(sbps_options_get(of->options, "ranef"), "all"))
+        complain("interrupted: effects of groups that were not yet drawn are left out");
     if (interrupted) return CODE_INTERRUPTED;
     if (code != CODE_OK) return code;
     return status == SBPS_OK ? CODE_OK : CODE_FAILED;

@@ -353,7 +353,7 @@ SBPS_API sbps_status sbps_run_advance(sbps_run *run, bool *finished, sbps_error 
  * written, or another sampler that took over: true when there is news of that kind, which is told once. */
 SBPS_API bool sbps_run_warning(sbps_run *run, sbps_error *out);
 /* Summaries of the effects of a table's groups to a CSV file: name, mean, mcse, sd, q5, q50, q95, ess_bulk, ess_tail,
- * rhat; by the draws made so far. The file appears whole or not at all. */
+ * rhat; by the draws made so far. The file appears whole or not at all; not at all after sbps_run_interrupt. */
 SBPS_API sbps_status sbps_run_effects(const sbps_run *run, const char *path, sbps_error *err);
 /* How effects were drawn: groups whose log likelihood was a polynomial in place of rows, and how far the two were apart at
  * draws of their effects. A mean is off by no more of the effect's sds. */
@@ -369,7 +369,8 @@ typedef struct {
 SBPS_API sbps_status sbps_run_effects_told(const sbps_run *run, const char *path,
                                            sbps_effects *told, sbps_error *err);
 /* May be called from another thread or a signal handler: the round under way ends early at the
- * end of the segment being flown, and advance reports it finished. */
+ * end of the segment being flown, and advance reports it finished. Effects of groups that have yet
+ * to be drawn stay out of results. */
 SBPS_API void sbps_run_interrupt(sbps_run *run);
 SBPS_API void sbps_run_progress(const sbps_run *run, sbps_progress *out);
 SBPS_API void sbps_run_destroy(sbps_run *run);

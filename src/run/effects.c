@@ -97,10 +97,17 @@ static sbps_status open_job(const sbps_run *run, size_t made, size_t each, effec
     return status;
 }
 
-/* One group: its draws, an effect after another, and what they say. */
+/* Ctrl-C: parameters are worth more than the rest of the effects, which may take minutes. */
+static bool given_up(const effects_job *j)
+{
+    return atomic_load_explicit(&j->run->interrupt, memory_order_relaxed);
+}
+
+/* One group: its draws, an effect after another, and their summaries. */
 static void do_group(void *self, unsigned worker, size_t index)
 {
     effects_job *j = self;
+    if (given_up(j)) return;
     size_t count = j->chains * j->draws, g = j->order[j->first + index];
     size_t q = mixed_effects(j->self, g);
     double *to = j->drawn + index * j->most * count;
@@ -229,6 +236,10 @@ sbps_status effects_write(const sbps_run *run, const char *path, sbps_effects *t
     fputs("name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat\n", file.stream);
     for (size_t n; j.first < j.groups && status == SBPS_OK; j.first += n) {
         status = do_some(&j, &n, err);
+        if (status == SBPS_OK && given_up(&j))
+            status =
+                fail(err, SBPS_NO_FILE,
+                     "%s: not written: interrupted while effects of groups were drawn", path);
         if (status == SBPS_OK) write_some(&j, n, file.stream);
         if (status == SBPS_OK) tell_some(&j, n, told);
         if (!file_fine(&file)) break;
@@ -246,18 +257,19 @@ sbps_status effects_write(const sbps_run *run, const char *path, sbps_effects *t
 sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err)
 {
     effects_job j;
-    size_t at = r->dim, count = r->chains * r->draws, total = 0;
+    size_t before = r->dim, at = before, count = r->chains * r->draws, total = 0;
     sbps_status status = open_job(run, r->draws, r->draws, &j, err);
     for (size_t g = 0; status == SBPS_OK && g < j.groups; g++)
         total += mixed_effects(j.self, g);
     if (status == SBPS_OK) status = result_widen(r, total, err);
-    for (size_t n; j.first < j.groups && status == SBPS_OK; j.first += n) {
+    for (size_t n; j.first < j.groups && status == SBPS_OK && !given_up(&j); j.first += n) {
         status = do_some(&j, &n, err);
-        for (size_t i = 0; i < n * j.most && status == SBPS_OK; i++) {
+        for (size_t i = 0; i < n * j.most && status == SBPS_OK && !given_up(&j); i++) {
             if (!name_effect(&j, i)) continue;
             status = derived_tell(r, at++, j.name, j.drawn + i * count, &j.summary[i], err);
         }
     }
+    if (status == SBPS_OK && at < before + total) result_narrow(r, before);
     close_job(&j);
     return status;
 }

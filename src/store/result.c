@@ -103,6 +103,17 @@ sbps_status result_widen(result *r, size_t extra, sbps_error *err)
                         r->chains * r->draws);
 }
 
+void result_narrow(result *r, size_t dim)
+{
+    for (size_t i = 1; i < r->chains * r->draws; i++)
+        memmove(r->w + i * dim, r->w + i * r->dim, dim * sizeof *r->w);
+    for (size_t j = dim; j < r->dim; j++) {
+        free(r->names[j]);
+        for (const label_field *f = layout_labels; f->name; f++) free(label_of(r, f)[j]);
+    }
+    r->dim = dim;
+}
+
 /* ---- some of them ---- */
 
 static void choose_numbers(double *values, const size_t *order, size_t count, double *room)

@@ -95,6 +95,8 @@ sbps_status result_create(size_t chains, size_t draws, size_t dim, result **out,
                           sbps_error *err);
 /* So many parameters more, behind the others, of which nothing is known: NAN, and without names. */
 sbps_status result_widen(result *r, size_t extra, sbps_error *err);
+/* Keeps the first `dim` parameters. */
+void result_narrow(result *r, size_t dim);
 /* These parameters alone, in this order. */
 sbps_status result_choose(result *r, const size_t *order, size_t count, sbps_error *err);
 void result_destroy(result *r);

@@ -306,4 +306,28 @@ TEST(effects_that_are_coordinates_are_in_the_file)
     outcome_close(&o);
 }
 
+/* Drawing effects may take minutes, and a batch system does not wait so long after its signal. */
+TEST(effects_are_left_out_after_an_interrupt)
+{
+    outcome o = outcome_of(1, ONE "ranef=all", NULL);
+    result *r;
+    sbps_error err;
+    char path[256];
+    temporary_name(sizeof path, path);
+    unlink(path);
+    CHECK(o.r->dim == o.run->target->dim + GROUPS);
+    sbps_run_interrupt(o.run);
+    CHECK(sbps_result_from_run(o.run, &r, &err) == SBPS_OK);
+    CHECK(r->dim == o.run->target->dim && r->draws == o.r->draws);
+    for (size_t j = 0; j < r->dim; j++) {
+        CHECK(!strcmp(r->names[j], o.r->names[j]) && r->mean[j] == o.r->mean[j]);
+        for (size_t i = 0; i < r->chains * r->draws; i++)
+            CHECK(r->w[i * r->dim + j] == o.r->w[i * o.r->dim + j]);
+    }
+    CHECK(sbps_run_effects(o.run, path, &err) == SBPS_NO_FILE);
+    CHECK(strstr(err.text, "interrupted") && access(path, F_OK) != 0);
+    sbps_result_destroy(r);
+    outcome_close(&o);
+}
+
 CHECK_MAIN
