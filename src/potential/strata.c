@@ -19,14 +19,15 @@
     0.1 /* of the mean influence: no row is thought quieter, the measure is for a normal */
 
 /* Half octaves, by the exponent and the mantissa's border at sqrt(1/2); a row without influence lies in the
- * first. */
+ * first, one beyond the last half octave or not finite in the last. */
 static size_t cell_of(float influence)
 {
     uint32_t bits;
     memcpy(&bits, &influence, sizeof bits);
     size_t octave = bits >> 23, upper = (bits & 0x7fffffU) >= SQRT_HALF_BITS;
-    if (!(influence > 0.0F) || octave == 0) return 0;
-    return 2 * (octave - 126 + 160) + upper; /* frexp's exponent is 0 for 126 */
+    if (influence <= 0.0F || octave == 0) return 0;
+    size_t cell = 2 * (octave - 126 + 160) + upper; /* frexp's exponent is 0 for 126 */
+    return cell < STRATA_CELLS ? cell : STRATA_CELLS - 1;
 }
 
 /* Of the quietest row that a cell may hold. */
@@ -142,6 +143,7 @@ void strata_divide(const strata_tally *tally, size_t count, strata *out)
     for (size_t k = 1; k < count; k++)
         for (size_t b = k + 1; b <= l.count; b++) {
             least[k % 2][b] = INFINITY;
+            start[k][b] = (uint16_t)(b - 1); /* where influences are so large that sums are not finite */
             for (size_t a = k; a < b; a++) {
                 double sum = least[(k - 1) % 2][a] + loudness(&l, a, b);
                 if (!(sum < least[k % 2][b])) continue;

@@ -65,6 +65,28 @@ TEST(a_single_loud_row_is_always_there)
     }
 }
 
+/* Far from the mode a row's influence may be too large for its square, or for a float. */
+TEST(influences_that_are_not_finite_lie_in_the_last_strata)
+{
+    static const float large[] = {1e30F, 1e38F, INFINITY, NAN};
+    for (size_t kind = 0; kind < sizeof large / sizeof *large; kind++) {
+        float influence[ROWS];
+        size_t taken[STRATA_MAX], all = 0;
+        make_influence(influence);
+        for (size_t i = 0; i < ROWS; i += 100) influence[i] = large[kind];
+        strata *s = make_strata(influence, STRATA_MAX);
+        REQUIRE(s && s->count > 1);
+        for (size_t k = 0; k < s->count; k++) {
+            CHECK(s->first[k] == all && s->size[k] > 0);
+            all += s->size[k];
+        }
+        CHECK(all == ROWS);
+        for (size_t i = 0; i < s->first[s->count - 1]; i++) CHECK(s->order[i] % 100 != 0);
+        CHECK(strata_allot(s, 50, taken) <= ROWS);
+        strata_destroy(s);
+    }
+}
+
 /* More strata, less noise. */
 TEST(borders_leave_the_least_noise)
 {
