@@ -1,9 +1,9 @@
 /* The No-U-Turn Sampler on the full data: HMC whose trajectories end when they turn back.
  *
- * In coordinates y = z / s, s_j > 0 adapted scales, z and V those of full_target.h:
+ * In coordinates y = M^-1 z, M an adapted matrix, z and V those of full_target.h:
  *
- *   H(y, v) = V(s y) + |v|^2 / 2,      v ~ N(0, I) anew before every trajectory                    (1)
- *   leapfrog:  v -= e/2 g(y),  y += e v,  v -= e/2 g(y),      g_j = s_j dV/dz_j                    (2)
+ *   H(y, v) = V(M y) + |v|^2 / 2,      v ~ N(0, I) anew before every trajectory                    (1)
+ *   leapfrog:  v -= e/2 g(y),  y += e v,  v -= e/2 g(y),      g = M' dV/dz                         (2)
  *
  * A trajectory doubles, forwards or backwards in time at random, until it or one of its balanced
  * subtrees turns back: with v-, v+ the velocities at the ends and r the sum of all velocities,
@@ -19,15 +19,20 @@
  *
  * A point whose H is DIVERGED above the start ends the trajectory; it is not accepted.
  *
- * Adapted in warm-up, then frozen: log e by dual averaging towards the mean acceptance TARGET, and s by
- *   s_j^2 = sqrt(Var(z_j) / Var(dV/dz_j)),                                                        (4)
- * over windows that double in length: of all scales those that bring the density of y closest to a
- * standard normal in Fisher divergence.
+ * Adapted in warm-up, then frozen: log e by dual averaging towards the mean acceptance TARGET, and M by the
+ * draws z and gradients h = dV/dz of windows that double in length. M is the diagonal matrix of scales
+ *   s_j^2 = sqrt(Var(z_j) / Var(h_j)),                                                             (4)
+ * and up to DENSE_DIM coordinates, from the second window on, a matrix with
+ *   M M' Cov(h) M M' = Cov(z):   M = S L Q D^-1/4,   A = L L',   L' B L = Q D Q',                   (5)
+ * A and B the covariances of z_j / s_j and s_j h_j, their off-diagonal elements times n / (n + dim) for n
+ * trajectories. Either brings the density of y closest to a standard normal in Fisher divergence.
  *
  * M. D. Hoffman, A. Gelman (2014), JMLR 15, 1593-1623; M. Betancourt (2017), arXiv 1701.02434 (weights,
  * (3)); D. Phan, N. Pradhan, M. Jankowiak (2019), arXiv 1912.11554 (iterative doubling); A. Seyboldt,
  * E. L. Carlson, B. Carpenter (2026), arXiv 2603.18845 (4). */
+#include "base/cholesky.h"
 #include "base/dense.h"
+#include "base/eigen.h"
 #include "base/real.h"
 #include "sampler/full_target.h"
 #include "sampler/kinds.h"
@@ -44,6 +49,9 @@
 #define DIVERGED     1000.0 /* of H, above its value at the start */
 #define FIRST_WINDOW 20     /* trajectories; each window is twice as long as the one before */
 #define SCALE_MIN    1e-6   /* of s, relative to what it was, in one window */
+#define DENSE_DIM                                                                              \
+    ((size_t)100) /* beyond, M is diagonal: (5) takes some 100 dim^3 operations a window */
+#define PIVOT_MIN 1e-12 /* of D, relative to the largest */
 
 /* dual averaging: see hmc.c */
 #define SHRINK   0.05
@@ -63,6 +71,7 @@ typedef struct {
     double goal, error;   /* dual averaging: log of FIRST_UP e, mean of TARGET - acceptance */
     double log_step;      /* weighted average over the window */
     uint64_t unpaid_rows; /* evaluated before the first step */
+    uint64_t dense;       /* M is the matrix of (5) */
 } nuts_state;
 
 /* One end of a trajectory. */
@@ -94,9 +103,33 @@ typedef struct {
 
 #define VECTORS ((size_t)(20 + 2 * DEPTH_MAX))
 
+/* Matrices of dim * dim numbers in the arena, row by row, behind the vectors. */
+typedef struct {
+    double *m; /* M */
+    double *products_z,
+        *products_h; /* of deviations from means in the current window, lower triangles */
+    double *turned, *vectors; /* room for (5) */
+} nuts_matrices;
+
+#define MATRICES ((size_t)5)
+
+static bool may_be_dense(size_t dim)
+{
+    return dim <= DENSE_DIM;
+}
+
 static size_t nuts_extra(const potential_facts *facts)
 {
-    return VECTORS * facts->dim;
+    size_t d = facts->dim;
+    return VECTORS * d + (may_be_dense(d) ? MATRICES * d * d : 0);
+}
+
+static nuts_matrices matrices(const sampler *s)
+{
+    size_t d = s->dim;
+    double *first = s->extra + VECTORS * d;
+    return (nuts_matrices){first, first + d * d, first + 2 * d * d, first + 3 * d * d,
+                           first + 4 * d * d};
 }
 
 static double *take_vector(double **next, size_t d)
@@ -162,8 +195,10 @@ static void restart_window(sampler *s, uint64_t length)
     nuts_state *state = s->state;
     nuts_vectors x = vectors(s);
     double *const moments[] = {x.mean_z, x.square_z, x.mean_h, x.square_h};
+    size_t d = s->dim;
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++)
-        memset(moments[i], 0, s->dim * sizeof(double));
+        memset(moments[i], 0, d * sizeof(double));
+    if (may_be_dense(d)) memset(matrices(s).products_z, 0, 2 * d * d * sizeof(double));
     state->window = length;
     state->in_window = 0;
 }
@@ -206,6 +241,63 @@ static void set_scales(sampler *s)
     }
 }
 
+/* Products of the deviations of the n-th value from the mean of those before. */
+static void add_products(size_t d, const double *value, double n, const double *mean,
+                         double *products)
+{
+    for (size_t i = 0; i < d; i++) {
+        double change = (n - 1.0) / n * (value[i] - mean[i]);
+        for (size_t j = 0; j <= i; j++) products[i * d + j] += change * (value[j] - mean[j]);
+    }
+}
+
+/* out = (covariance of x_j by_j, or of x_j / by_j), off the diagonal times `trust`. */
+static void scaled_covariance(size_t d, const double *products, double n, const double *by,
+                              bool divide, double trust, double *out)
+{
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j <= i; j++) {
+            double scale = divide ? 1.0 / (by[i] * by[j]) : by[i] * by[j];
+            out[i * d + j] = out[j * d + i] =
+                (i == j ? 1.0 : trust) * scale * products[i * d + j] / (n - 1.0);
+        }
+}
+
+/* (5), after set_scales; M stays as it was where a coordinate has not moved. */
+static void set_matrix(sampler *s, double n)
+{
+    size_t d = s->dim;
+    nuts_state *state = s->state;
+    nuts_vectors x = vectors(s);
+    nuts_matrices of = matrices(s);
+    double trust = n / (n + (double)d), most = 0.0, *l = of.products_z, *b = of.products_h;
+    scaled_covariance(d, of.products_h, n, x.scale, false, trust, of.vectors);
+    memcpy(b, of.vectors, d * d * sizeof *b);
+    scaled_covariance(d, of.products_z, n, x.scale, true, trust, of.vectors);
+    memcpy(l, of.vectors, d * d * sizeof *l);
+    if (!cholesky(d, l)) return;
+    /* vectors = B L, turned = L' B L */
+    for (size_t i = 0; i < d; i++)
+        for (size_t k = 0; k < d; k++) {
+            double sum = 0.0;
+            for (size_t j = k; j < d; j++) sum += b[i * d + j] * l[j * d + k];
+            of.vectors[i * d + k] = sum;
+        }
+    memset(of.turned, 0, d * d * sizeof *of.turned);
+    for (size_t j = 0; j < d; j++)
+        for (size_t i = 0; i <= j; i++)
+            add_scaled(d, l[j * d + i], of.vectors + j * d, of.turned + i * d);
+    if (!isfinite(dot(d * d, of.turned, of.turned))) return;
+    symmetric_eigen(d, of.turned, of.vectors);
+    for (size_t k = 0; k < d; k++) most = larger(most, of.turned[k * d + k]);
+    for (size_t k = 0; k < d; k++) {
+        double root = pow(larger(of.turned[k * d + k], PIVOT_MIN * most), -0.25);
+        for (size_t i = 0; i < d; i++)
+            of.m[i * d + k] = x.scale[i] * root * dot(i + 1, l + i * d, of.vectors + k * d);
+    }
+    state->dense = true;
+}
+
 static void adapt(sampler *s, double acceptance)
 {
     nuts_state *state = s->state;
@@ -213,12 +305,19 @@ static void adapt(sampler *s, double acceptance)
     bool fixed = s->settings->step_size > 0.0;
     if (!fixed) adapt_step(state, acceptance);
     double n = (double)++state->in_window;
+    bool dense = may_be_dense(s->dim) && state->window > FIRST_WINDOW;
+    if (dense) {
+        nuts_matrices of = matrices(s);
+        add_products(s->dim, x.z, n, x.mean_z, of.products_z);
+        add_products(s->dim, x.h, n, x.mean_h, of.products_h);
+    }
     for (size_t j = 0; j < s->dim; j++) {
         add_value(x.z[j], n, &x.mean_z[j], &x.square_z[j]);
         add_value(x.h[j], n, &x.mean_h[j], &x.square_h[j]);
     }
     if (state->in_window < state->window) return;
     set_scales(s);
+    if (dense) set_matrix(s, n);
     if (!fixed) restart_step(state);
     restart_window(s, 2 * state->window);
 }
@@ -243,16 +342,36 @@ static bool turns_back(size_t d, const double *v, const double *v_other, const d
     return !(first > 0.0 && last > 0.0);
 }
 
+/* v -= change M' h */
+static void push(const sampler *s, const nuts_vectors *x, double change, nuts_point *at)
+{
+    const nuts_state *state = s->state;
+    size_t d = s->dim;
+    for (size_t i = 0; i < d; i++)
+        if (state->dense)
+            add_scaled(d, -change * at->h[i], matrices(s).m + i * d, at->v);
+        else
+            at->v[i] -= change * x->scale[i] * at->h[i];
+}
+
+/* z += e M v */
+static void move(const sampler *s, const nuts_vectors *x, double e, nuts_point *at)
+{
+    const nuts_state *state = s->state;
+    size_t d = s->dim;
+    for (size_t i = 0; i < d; i++)
+        at->z[i] +=
+            e * (state->dense ? dot(d, matrices(s).m + i * d, at->v) : x->scale[i] * at->v[i]);
+}
+
 /* (2) from an end of the trajectory, whose new energy V is returned; NAN: not finite. */
 static double leapfrog(sampler *s, const nuts_vectors *x, double e, nuts_point *at)
 {
-    double energy = NAN, change = 0.5 * e;
-    for (size_t j = 0; j < s->dim; j++) {
-        at->v[j] -= change * x->scale[j] * at->h[j];
-        at->z[j] += e * x->scale[j] * at->v[j];
-    }
+    double energy = NAN;
+    push(s, x, 0.5 * e, at);
+    move(s, x, e, at);
     full_gradient(s, at->z, x->x, at->h, &energy);
-    for (size_t j = 0; j < s->dim; j++) at->v[j] -= change * x->scale[j] * at->h[j];
+    push(s, x, 0.5 * e, at);
     return energy;
 }
 
@@ -387,6 +506,9 @@ static void nuts_inspect(const sampler *s, inspection *x)
     for (size_t i = 0; i < sizeof adapted / sizeof *adapted; i++)
         inspect_finite(x, "the adapted step", adapted[i], 1);
     INSPECT_ANY(x, state->unpaid_rows);
+    INSPECT_COUNT(x, state->dense, may_be_dense(s->dim));
+    if (may_be_dense(s->dim))
+        inspect_any(x, matrices(s).m, MATRICES * s->dim * s->dim * sizeof *s->extra);
     inspect_any(x, s->extra, VECTORS * s->dim * sizeof *s->extra);
     inspect_finite(x, "a position or gradient", s->extra, 2 * s->dim); /* z, h */
     inspect_reals(x, "a scale", of.scale, s->dim, DBL_MIN, INSPECT_FARTHEST);

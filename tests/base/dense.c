@@ -1,6 +1,7 @@
 /* Small dense algebra, Cholesky factors and comparisons. */
 #include "base/dense.h"
 #include "base/cholesky.h"
+#include "base/eigen.h"
 #include "base/real.h"
 #include "base/rng.h"
 
@@ -85,6 +86,37 @@ TEST(back_substitution_solves_with_the_transposed_factor)
         for (size_t k = j; k < D; k++) sum += a[k * D + j] * x[k];
         CHECK_NEAR(sum, z[j], TOL_SUM);
     }
+}
+
+/* The vectors are orthonormal and the matrix is the sum of value v v'; also where values are equal or 0. */
+static void check_eigen(const double *a)
+{
+    double values[D * D], vectors[D * D], sum[D * D] = {0}, size = 1.0;
+    memcpy(values, a, sizeof values);
+    for (size_t i = 0; i < D; i++) size = larger(size, a[i * D + i]);
+    symmetric_eigen(D, values, vectors);
+    for (size_t k = 0; k < D; k++) {
+        const double *v = vectors + k * D;
+        for (size_t l = 0; l < D; l++)
+            CHECK_NEAR(dot(D, v, vectors + l * D), k == l ? 1.0 : 0.0, TOL_SUM);
+        for (size_t i = 0; i < D; i++) add_scaled(D, values[k * D + k] * v[i], v, sum + i * D);
+    }
+    for (size_t i = 0; i < D * D; i++) CHECK_NEAR(sum[i] / size, a[i] / size, TOL_SUM);
+}
+
+TEST(eigenvectors_make_up_the_matrix)
+{
+    double a[D * D] = {0};
+    check_eigen(a);
+    for (size_t i = 0; i < D; i++) a[i * D + i] = i < 3 ? 2.0 : -1.0;
+    check_eigen(a);
+    for (size_t i = 0; i < D * D; i++) a[i] = 1.0;
+    check_eigen(a);
+    draw_definite(a);
+    check_eigen(a);
+    for (size_t i = 0; i < D; i++)
+        for (size_t j = 0; j < D; j++) a[i * D + j] *= pow(10.0, (double)i + (double)j - D);
+    check_eigen(a);
 }
 
 TEST(a_first_number_that_is_unknown_gives_way_and_a_second_does_not)

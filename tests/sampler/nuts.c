@@ -6,6 +6,7 @@
 
 #define WARM_UP 1000
 #define SAMPLED 4000
+#define VECTORS ((size_t)40) /* of the arena */
 
 static problem make(const metric_kind *how)
 {
@@ -110,6 +111,28 @@ TEST(scales_come_from_draws_and_gradients_and_are_frozen)
     memcpy(kept, scale, d * sizeof *kept);
     observe(&f, 100);
     CHECK(!memcmp(kept, scale, d * sizeof *kept));
+    free(f.memory.base);
+    problem_close(&p);
+}
+
+/* M is the first matrix behind the vectors. Of a Gaussian with covariance C, M M' = C. */
+TEST(the_matrix_comes_from_draws_and_gradients)
+{
+    problem p = make(metric_find("none"));
+    REQUIRE(p.a);
+    flyer f;
+    size_t d = p.t.u->dim;
+    flyer_make(&f, &p, &ours, 1);
+    warm_up(&f);
+    const double *m = f.s.extra + VECTORS * d;
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) {
+            double sum = 0.0; /* of M' H M */
+            for (size_t k = 0; k < d; k++)
+                for (size_t l = 0; l < d; l++)
+                    sum += m[k * d + i] * p.m->hessian[k * d + l] * m[l * d + j];
+            CHECK_NEAR(sum, i == j ? 1.0 : 0.0, 0.3);
+        }
     free(f.memory.base);
     problem_close(&p);
 }
