@@ -7,13 +7,16 @@
  * same law, which is that of those with its first effect: these are coordinates. Where columns are centred, sds,
  * correlations and effects are reported at z = 0: (1) with the factor of centring.h, and sd_i = |L_i|. */
 #include "base/dense.h"
+#include "base/memory.h"
 #include "mixed/centring.h"
 #include "mixed/coordinates.h"
 #include "mixed/crossed.h"
+#include "mixed/joint.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The coordinate of the same row's correlation with the first effect of the term. */
@@ -59,30 +62,48 @@ static double spread_value(double (*factor)[EFFECTS_A_LEVEL], const spread_coord
            sqrt(dot(EFFECTS_A_LEVEL, a, a) * dot(EFFECTS_A_LEVEL, b, b));
 }
 
-static double effect(const coordinate_place *at, const effect_spread *spread, const double *w)
+/* all: effects of the whole model, where some are standardised together. */
+static double effect(const coordinate_place *at, const effect_spread *spread, const double *w,
+                     const double *all)
 {
     level_point p;
-    const double *eta = w + at->other->first + at->level * at->shape->effects;
-    level_at(at->other, spread, at->level, eta, false, &p);
+    size_t q = at->shape->effects, first = at->other->first + at->level * q;
+    if (all)
+        memcpy(p.effect, all + first, q * sizeof *all);
+    else
+        level_at(at->other, spread, at->level, w + first, false, &p);
     effects_at_zero(at->shape, at->column, 1, p.effect);
     return p.effect[at->effect];
 }
 
-void mixed_derive(const void *self, const double *w, size_t first, size_t count, double *out)
+static void derive(const mixed *m, const double *w, const double *all, size_t first,
+                   size_t count, double *out)
 {
     effect_spread spread;
     double factor[EFFECTS_A_LEVEL][EFFECTS_A_LEVEL];
     const spread_shape *known = NULL;
     for (size_t i = 0; i < count; i++) {
-        coordinate_place at = mixed_place(self, first + i);
+        coordinate_place at = mixed_place(m, first + i);
         model_derived unused;
-        if (!mixed_derived(self, first + i, &unused)) continue;
+        if (!mixed_derived(m, first + i, &unused)) continue;
         if (at.shape != known) {
             spread_at(at.shape, w + at.spread, false, &spread);
             memcpy(factor, spread.factor, sizeof factor);
             factor_at_zero(at.shape, at.column, factor);
         }
         known = at.shape;
-        out[i] = at.of ? spread_value(factor, at.of) : effect(&at, &spread, w);
+        out[i] = at.of ? spread_value(factor, at.of) : effect(&at, &spread, w, all);
     }
+}
+
+void mixed_derive(const void *self, const double *w, size_t first, size_t count, double *out)
+{
+    const mixed *m = self;
+    double *all = m->core ? new_doubles(m->dim + joint_room(m)) : NULL;
+    if (all) joint_lead(m, w, all);
+    if (all || !m->core)
+        derive(m, w, all, first, count, out);
+    else
+        for (size_t i = 0; i < count; i++) out[i] = NAN; /* no memory */
+    free(all);
 }

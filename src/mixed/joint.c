@@ -19,7 +19,7 @@ sbps_status joint_open(mixed *m, sbps_error *err)
         o->pull = new_doubles(levels * q);
         if (!o->precision || !o->pull) return fail_memory(err);
     }
-    return SBPS_OK;
+    return core_open(m, err);
 }
 
 static size_t levels_of(const mixed *m, const other_factor *o)
@@ -30,18 +30,20 @@ static size_t levels_of(const mixed *m, const other_factor *o)
 double joint_lead(const void *self, const double *w, double *at)
 {
     const mixed *m = self;
-    double said = 0.0;
     memcpy(at, w, m->dim * sizeof *at);
+    double said = core_lead(m, w, at);
     for (size_t f = 0; f < m->others; f++)
-        said += levels_lead(&m->other[f], levels_of(m, &m->other[f]), w, at);
+        if (!core_has(m, f))
+            said += levels_lead(&m->other[f], levels_of(m, &m->other[f]), w, at);
     return said;
 }
 
-void joint_back(const void *self, const double *w, double *gradient)
+void joint_back(const void *self, const double *w, double *at, double *gradient)
 {
     const mixed *m = self;
+    core_back(m, w, at, gradient);
     for (size_t f = 0; f < m->others; f++)
-        levels_back(&m->other[f], levels_of(m, &m->other[f]), w, gradient);
+        if (!core_has(m, f)) levels_back(&m->other[f], levels_of(m, &m->other[f]), w, gradient);
 }
 
 double joint_work(const void *self)
@@ -55,8 +57,8 @@ double joint_work(const void *self)
 
 typedef struct {
     const mixed *m;
-    const double *at;   /* x of joint.h */
-    double *beta, *sum; /* padded for the rows' products */
+    const double *at;         /* x of joint.h */
+    double *beta, *sum, *row; /* padded for the rows' products */
     double *eta, *out, *share, *aux_out;
     size_t first, n; /* rows */
 } joint_view;
@@ -68,6 +70,7 @@ static size_t lay_out(joint_view *v, const mixed *m, double *base)
         size_t size;
     } parts[] = {{&v->beta, m->data->stride},
                  {&v->sum, m->data->stride},
+                 {&v->row, m->data->stride},
                  {&v->eta, SOME},
                  {&v->out, SOME},
                  {&v->share, SOME},
@@ -234,7 +237,8 @@ void joint_gradient(const void *self, row_range r, const double *at, const doubl
 typedef struct {
     const mixed *m;
     const double *at;
-    const size_t *place; /* of each factor's matrices in the sum */
+    const size_t *place; /* of each factor's matrices in the sum, */
+    size_t core;         /* and of the core's */
 } precision_question;
 
 /* to[level] += z z' bent, for the rows at hand */
@@ -247,6 +251,18 @@ static void add_outer(const joint_view *v, const other_factor *o, double *to)
         for (size_t a = 0; a < q; a++) z[a] = mixed_z(v->m, v->first + i, o->column[a]);
         for (size_t a = 0; a < q; a++)
             for (size_t b = 0; b < q; b++) own[a * q + b] += v->out[i] * z[a] * z[b];
+    }
+}
+
+static void add_core(const joint_view *v, double *to)
+{
+    const mixed *m = v->m;
+    const double one = 1.0;
+    for (size_t i = 0; m->core->count > 0 && i < v->n; i++) {
+        if (v->out[i] == 0.0) continue;
+        memset(v->row, 0, m->data->stride * sizeof *v->row);
+        rows_combine(m->data, m->k, rows_from(v->first + i, 1), &one, v->row);
+        core_add(m, v->first + i, v->out[i], v->row, to);
     }
 }
 
@@ -264,7 +280,8 @@ static void add_precisions(const void *self, row_range r, double *scratch, doubl
         weigh(&v, v.out);
         for (size_t i = 0; i < b.n; i++) v.out[i] = v.out[i] < 0.0 ? -v.out[i] : 0.0;
         for (size_t f = 0; f < m->others; f++)
-            add_outer(&v, &m->other[f], total + ask->place[f]);
+            if (!core_has(m, f)) add_outer(&v, &m->other[f], total + ask->place[f]);
+        add_core(&v, total + ask->core);
     }
 }
 
@@ -279,6 +296,18 @@ static void set_factor(const mixed *m, other_factor *o, const double *precisions
     memset(w + o->first, 0, levels * q * sizeof *w);
 }
 
+void mixed_joint_reset(void *self)
+{
+    mixed *m = self;
+    core_reset(m);
+    for (size_t f = 0; f < m->others; f++) {
+        other_factor *o = &m->other[f];
+        size_t q = o->shape.effects, levels = levels_of(m, o);
+        memset(o->precision, 0, levels * q * q * sizeof *o->precision);
+        memset(o->pull, 0, levels * q * sizeof *o->pull);
+    }
+}
+
 sbps_status mixed_joint_anchor(void *self, const rows *groups, double *w, sbps_error *err)
 {
     mixed *m = self;
@@ -286,17 +315,20 @@ sbps_status mixed_joint_anchor(void *self, const rows *groups, double *w, sbps_e
     for (size_t f = 0; f < m->others; f++) {
         size_t q = m->other[f].shape.effects;
         place[f] = width;
-        width += levels_of(m, &m->other[f]) * q * q;
+        if (!core_has(m, f)) width += levels_of(m, &m->other[f]) * q * q;
     }
-    double *at = new_doubles(m->dim + width), *precisions = at + m->dim;
+    size_t core = width, room = m->dim + joint_room(m);
+    width += core_width(m);
+    double *at = new_doubles(room + width), *precisions = at + room;
     if (!at) return fail_memory(err);
     joint_lead(m, w, at);
-    const precision_question ask = {m, at, place};
+    const precision_question ask = {m, at, place, core};
     const row_sum what = {
         .self = &ask, .width = width, .scratch = joint_scratch(m, 0), .add = add_precisions};
     sbps_status status = row_sums(groups, &what, precisions, err);
     for (size_t f = 0; f < m->others && status == SBPS_OK; f++)
-        set_factor(m, &m->other[f], precisions + place[f], at, w);
+        if (!core_has(m, f)) set_factor(m, &m->other[f], precisions + place[f], at, w);
+    if (status == SBPS_OK) core_set(m, precisions + core, at, w);
     free(at);
     return status;
 }

@@ -15,7 +15,8 @@
 /* Shapes and coordinates are set already. */
 sbps_status joint_open(mixed *m, sbps_error *err);
 double joint_lead(const void *self, const double *w, double *at);
-void joint_back(const void *self, const double *w, double *gradient);
+void joint_back(const void *self, const double *w, double *at, double *gradient);
+size_t joint_room(const void *self);
 size_t joint_scratch(const void *self, size_t n);
 void joint_loglik(const void *self, row_range r, const double *at, double *room, double *out);
 void joint_gradient(const void *self, row_range r, const double *at, const double *factor,
@@ -29,5 +30,17 @@ void levels_back(const other_factor *o, size_t levels, const double *w, double *
 /* P and b of a level from what its rows say, so that eta = 0 stands for the effects u. */
 void level_set(other_factor *o, const effect_spread *at, size_t level, const double *precision,
                const double *u);
+
+/* joint_core.c: the same for effects of factors with few levels, all together. `at` has joint_room numbers behind x. */
+sbps_status core_open(mixed *m, sbps_error *err);
+void core_reset(mixed *m); /* as it was opened */
+void core_close(mixed *m);
+bool core_has(const mixed *m, size_t f); /* m->other[f] */
+double core_lead(const mixed *m, const double *w, double *at);
+void core_back(const mixed *m, const double *w, double *at, double *gradient);
+/* Sums over rows that core_set takes; core_add adds a row with columns x. */
+size_t core_width(const mixed *m);
+void core_add(const mixed *m, size_t row, double curvature, const double *x, double *total);
+void core_set(mixed *m, const double *curvatures, const double *at, double *w);
 
 #endif

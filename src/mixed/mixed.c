@@ -197,6 +197,7 @@ static void close(void *self)
     if (!m) return;
     m->rows_of->close(m->rows_self);
     crossed_close(m);
+    core_close(m);
     nest_close(m);
     free(m->centre);
     sketches_destroy(m->sketches);
@@ -328,6 +329,7 @@ static model_kind joint(model_kind kind)
 {
     kind.lead = joint_lead;
     kind.back = joint_back;
+    kind.lead_room = joint_room;
     kind.scratch = joint_scratch;
     kind.loglik = joint_loglik;
     kind.gradient = joint_gradient;

@@ -65,6 +65,8 @@ uncentred_slope mixed_farthest(const void *self);
 
 /* The same for a model that integrates over nothing: by what rows say at w, without a matrix. */
 sbps_status mixed_joint_anchor(void *self, const rows *groups, double *w, sbps_error *err);
+/* The standards of a model that has just been opened: u = L eta. */
+void mixed_joint_reset(void *self);
 
 /* ---- for the files of this folder ---- */
 
@@ -105,6 +107,14 @@ typedef struct {
     uint32_t *met, *slot;
     double *met_share;
 } other_factor;
+/* Effects that are standardised together where all are sampled: see joint_core.c. */
+typedef struct {
+    size_t count;              /* effects */
+    size_t first[OTHERS_MOST]; /* among them, by other factors; SIZE_MAX: not in the core */
+    size_t size; /* of memory, in which all others lie */
+    double *memory, *k, *c, *b, *beta;
+} joint_core;
+
 typedef struct sketches sketches; /* see sketch.h */
 
 typedef struct {
@@ -122,7 +132,8 @@ typedef struct {
     size_t spreads;    /* coordinates of the shapes of all levels */
     other_factor other[OTHERS_MOST];
     size_t others;
-    size_t met_most; /* effects of other factors that a group meets */
+    joint_core *core; /* NULL: of a model that integrates */
+    size_t met_most;  /* effects of other factors that a group meets */
     size_t
         aux; /* first coordinate of auxiliaries; before them those of the shape and of other factors */
     size_t dim;

@@ -27,12 +27,19 @@ typedef struct {
     size_t count; /* pairs seen; the last PAIRS are kept */
 } history;
 
+static void clear_held(const search *s, double *x)
+{
+    for (size_t j = 0; s->held && j < s->dim; j++)
+        if (s->held[j]) x[j] = 0.0;
+}
+
 /* step <- H_0 step */
 static void scale_step(search *s)
 {
     if (s->a) {
         s->a->kind->transpose(s->a, s->step, s->root);
         s->a->kind->forward(s->a, s->root, s->step);
+        clear_held(s, s->step);
         return;
     }
     for (size_t j = 0; j < s->dim; j++) s->step[j] /= s->root[j] * s->root[j];
@@ -81,6 +88,7 @@ static bool search_line(search *s, history *h, sbps_status *status, sbps_error *
         for (size_t j = 0; j < s->dim; j++) s->trial[j] = s->w[j] + t * s->step[j];
         *status = posterior_gradient(s->u, s->trial, &value, h->next, err);
         if (*status != SBPS_OK) return false;
+        clear_held(s, h->next);
         bool lower = value <= s->value + 1e-4 * t * slope;
         bool flatter =
             value <= s->value + noise && fabs(dot(s->dim, h->next, s->step)) <= -0.9 * slope;
@@ -116,6 +124,7 @@ sbps_status lbfgs_search(search *s, double goal, sbps_error *err)
     size_t most = s->u->model->uneven ? MAX_UNEVEN : MAX_ITERATIONS;
     s->looked = false;
     sbps_status status = posterior_gradient(s->u, s->w, &s->value, s->gradient, err);
+    clear_held(s, s->gradient);
     for (size_t i = 0; i < most && status == SBPS_OK && !near(s, goal); i++) {
         recurse(s, &h);
         if (!search_line(s, &h, &status, err)) break;

@@ -55,9 +55,10 @@ sbps_status mode_find_by(const posterior *u, const double *start, const mode_req
  * the Hessian at w. */
 sbps_status mode_take(const posterior *u, const double *w, const double *precision, mode **out,
                       sbps_error *err);
-/* Without a Hessian, in the scales of a metric: until |A' grad| <= goal, or nothing more is to be had. */
+/* Without a Hessian, in the scales of a metric: until |A' grad| <= goal, or no step lowers U. Coordinates that are held,
+ * by dim, stay where they are; NULL: none is. */
 sbps_status mode_find_wide(const posterior *u, const double *start, const metric *a,
-                           double goal, mode **out, sbps_error *err);
+                           const bool *held, double goal, mode **out, sbps_error *err);
 void mode_destroy(mode *m);
 
 #endif

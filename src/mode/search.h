@@ -16,10 +16,12 @@ typedef struct {
     double *w, *trial, *gradient, *step; /* dim */
     double *root;    /* dim: square roots of the Hessian's diagonal, the scale of a weight */
     const metric *a; /* in their place, for lbfgs_search; NULL: none. `root` is scratch then */
-    double *kink;    /* dim: where a prior's slope jumps, NAN for none */
-    double *side;    /* dim: -1 or +1: side of its kink a weight may move on; 0: it stays */
-    double *hessian; /* dim*dim */
-    double *factor;  /* dim*dim: Cholesky of the scaled Hessian, damped */
+    const bool
+        *held;    /* dim, for lbfgs_search: coordinates that stay where they are; NULL: none */
+    double *kink; /* dim: where a prior's slope jumps, NAN for none */
+    double *side; /* dim: -1 or +1: side of its kink a weight may move on; 0: it stays */
+    double *hessian;                      /* dim*dim */
+    double *factor;                       /* dim*dim: Cholesky of the scaled Hessian, damped */
     double *next_gradient, *next_hessian; /* the same at trial, where one pass makes them */
     double value;                         /* U(w) */
     double decrement;                     /* g' H^-1 g of the weights that may move */

@@ -28,10 +28,10 @@ static sbps_status give(const search *s, mode **out, sbps_error *err)
 }
 
 sbps_status mode_find_wide(const posterior *u, const double *start, const metric *a,
-                           double goal, mode **out, sbps_error *err)
+                           const bool *held, double goal, mode **out, sbps_error *err)
 {
     size_t d = u->dim;
-    search s = {.u = u, .dim = d, .a = a, .memory = new_doubles(5 * d)};
+    search s = {.u = u, .dim = d, .a = a, .held = held, .memory = new_doubles(5 * d)};
     *out = NULL;
     if (!s.memory) return fail_memory(err);
     double **const parts[] = {&s.w, &s.trial, &s.gradient, &s.step, &s.root};

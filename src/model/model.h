@@ -187,11 +187,13 @@ typedef struct model_kind {
      * around the mode, twice as wide as the curvature there says. */
     void (*scatter)(const void *self, size_t chain, rng *random, double *w);
 
-    /* Optional, both or none: rows speak of another point than w, of as many numbers, to which w leads; what follows is
-     * given that point, without slopes and Hessians. lead: the point, and the log of what is said beside rows and
-     * priors. back: from the gradient of U by that point to that by w, what is said beside among it. */
+    /* Optional, all or none: rows are evaluated at another point than w, a function of w with as many numbers; what
+     * follows is evaluated there, without slopes and Hessians. lead: the point, and the log density beside rows and
+     * priors. back: from the gradient of U by that point to that by w, with what is beside rows and priors; `at` is as
+     * lead has left it. lead_room: numbers behind the point, in `at`, that lead leaves for back. */
     double (*lead)(const void *self, const double *w, double *at);
-    void (*back)(const void *self, const double *w, double *gradient);
+    void (*back)(const void *self, const double *w, double *at, double *gradient);
+    size_t (*lead_room)(const void *self);
 
     /* ---- with rows, given w itself ---- */
 

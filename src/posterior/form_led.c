@@ -62,7 +62,7 @@ static sbps_status ask(const question *q, size_t width,
 
 static sbps_status value_of(const posterior *u, const double *w, double *value, sbps_error *err)
 {
-    double *at = new_doubles(u->dim);
+    double *at = new_doubles(u->dim + u->model->lead_room(u->self));
     if (!at) return fail_memory(err);
     *value = -u->model->lead(u->self, w, at) - log_prior_value(u, w);
     const question q = {.u = u, .at = at};
@@ -74,13 +74,13 @@ static sbps_status value_of(const posterior *u, const double *w, double *value, 
 static sbps_status gradient_of(const posterior *u, const double *w, double *value,
                                double *gradient, sbps_error *err)
 {
-    size_t d = u->dim;
-    double *at = new_doubles(2 * d + 1), *total = at + d;
+    size_t d = u->dim, room = d + u->model->lead_room(u->self);
+    double *at = new_doubles(room + d + 1), *total = at + room;
     if (!at) return fail_memory(err);
     double said = u->model->lead(u->self, w, at);
     const question q = {.u = u, .at = at, .value = value};
     sbps_status status = ask(&q, value ? d + 1 : d, add_gradient, total, err);
-    u->model->back(u->self, w, total);
+    u->model->back(u->self, w, at, total);
     log_prior_gradient(u, w, -1.0, total);
     memcpy(gradient, total, d * sizeof *gradient);
     if (value) *value = total[d] - said - log_prior_value(u, w);

@@ -1,6 +1,10 @@
 /* Set-up of models with so many coordinates that no matrix of them is made, whose rows speak of a point that w leads
  * to: effects of all factors of a table of groups. Standards of the effects by what rows say near the mode, the mode
- * by L-BFGS, standards once more, until the sds rest; then a metric from products of the Hessian. */
+ * by L-BFGS, standards once more, until the sds rest; then a metric from products of the Hessian.
+ *
+ * Where effects may fit the rows, the density of all coordinates together is unbounded as sigma goes to 0, and the
+ * search follows it there. Then it is made once more with sds, correlations and auxiliaries held where they start: that is no
+ * mode, but a place from which chains find the posterior. */
 #include "base/dense.h"
 #include "base/memory.h"
 #include "run/run.h"
@@ -9,8 +13,9 @@
 #include <string.h>
 
 #define ROUNDS_MOST 12
-#define STILL       0.1 /* posterior sds: as near as parameters come to rest */
-#define NEAR        0.3 /* posterior sds, all coordinates together: near enough to the mode */
+#define STILL       0.1   /* posterior sds: as near as parameters come to rest */
+#define NEAR        0.3   /* posterior sds, all coordinates together: near enough to the mode */
+#define LOST        100.0 /* posterior sds: the gradient of a search that has found nothing */
 #define STEPS       ((size_t)60) /* of Lanczos */
 #define EFFECT_WORK 40.0         /* of its way there and back */
 
@@ -61,31 +66,54 @@ static sbps_status moved(const posterior *u, const metric_core *core, const metr
 }
 
 /* Standards where w is, and from there to the mode. */
-static sbps_status come_nearer(const posterior *u, const metric_core *core, double *w,
-                               metric **a, mode **found, double *way, sbps_error *err)
+static sbps_status come_nearer(const posterior *u, const metric_core *core, const bool *held,
+                               double *w, metric **a, mode **found, double *way,
+                               sbps_error *err)
 {
     mode_destroy(*found);
     *found = NULL;
     sbps_status status = mixed_joint_anchor(u->self, u->data, w, err);
     if (status == SBPS_OK) status = look_around(u, core, w, 0, a, err);
-    if (status == SBPS_OK) status = mode_find_wide(u, w, *a, NEAR, found, err);
+    if (status == SBPS_OK) status = mode_find_wide(u, w, *a, held, NEAR, found, err);
     if (status == SBPS_OK) status = moved(u, core, *a, w, (*found)->w, way, err);
     if (status == SBPS_OK) memcpy(w, (*found)->w, u->dim * sizeof *w);
     return status;
 }
 
-static sbps_status search(const posterior *u, const metric_core *core, metric **a, mode **found,
-                          sbps_error *err)
+static sbps_status search(const posterior *u, const metric_core *core, const bool *held,
+                          metric **a, mode **found, sbps_error *err)
 {
     double way = INFINITY, *w = new_doubles(u->dim);
     size_t iterations = 0;
     sbps_status status = w ? SBPS_OK : fail_memory(err);
     if (w) u->model->start(u->self, w);
+    mixed_joint_reset(u->self);
     for (int i = 0; i < ROUNDS_MOST && way > STILL && status == SBPS_OK; i++) {
-        status = come_nearer(u, core, w, a, found, &way, err);
+        status = come_nearer(u, core, held, w, a, found, &way, err);
         if (status == SBPS_OK) iterations = (*found)->iterations += iterations;
     }
     free(w);
+    return status;
+}
+
+static bool is_lost(sbps_status status, const mode *found)
+{
+    if (status != SBPS_OK) return status == SBPS_NO_MODE;
+    return !(found->gradient_norm < LOST);
+}
+
+/* With all coordinates free, or, where that leads nowhere, with the core's but the coefficients held. */
+static sbps_status search_or_hold(const posterior *u, const metric_core *core, metric **a,
+                                  mode **found, sbps_error *err)
+{
+    sbps_status status = search(u, core, NULL, a, found, err);
+    if (!is_lost(status, *found)) return status;
+    bool *held = calloc(u->dim, sizeof *held);
+    if (!held) return fail_memory(err);
+    for (size_t i = 0; i < core->count; i++)
+        held[core->at[i]] = u->scale[core->at[i]] != SCALE_PLAIN;
+    status = search(u, core, held, a, found, err);
+    free(held);
     return status;
 }
 
@@ -100,7 +128,7 @@ sbps_status wide_find(const posterior *u, bool given, metric **a, mode **found, 
                     "search for the mode sets: there is no point to start from");
     sbps_status status = find_core(u, &at, &count, err);
     const metric_core core = {at, count};
-    if (status == SBPS_OK) status = search(u, &core, a, found, err);
+    if (status == SBPS_OK) status = search_or_hold(u, &core, a, found, err);
     if (status == SBPS_OK) status = look_around(u, &core, (*found)->w, STEPS, a, err);
     free(at);
     if (status == SBPS_OK) return SBPS_OK;

@@ -2,6 +2,7 @@
  * standards are set, standards set at a point leave its effects where they are and make their curvature 1; and the
  * metric from products of the Hessian is the one that its formula says. */
 #include "mixed/joint.h"
+#include "base/cholesky.h"
 #include "derivatives.h"
 #include "metric/metric.h"
 #include "posterior/log_prior.h"
@@ -36,6 +37,26 @@ static const grouped_spec specs[] = {
      .crossed_effects = 2,
      .joint = true,
      .seed = 5},
+    /* more levels than are standardised together, beside few */
+    {.model = "poisson",
+     .groups = 70,
+     .each = 3,
+     .effects = 1,
+     .sd = {0.5, 0.0},
+     .crossed = 4,
+     .crossed_effects = 2,
+     .joint = true,
+     .seed = 6},
+    {.model = "logistic",
+     .groups = 35,
+     .each = 4,
+     .effects = 2,
+     .sd = {0.5, 0.3},
+     .cor = -0.5,
+     .crossed = 4,
+     .crossed_effects = 1,
+     .joint = true,
+     .seed = 7},
 };
 #define SPECS (sizeof specs / sizeof *specs)
 
@@ -100,27 +121,36 @@ static double direct(const grouped *t, const double *w, const double *at)
     return total;
 }
 
-/* sum log du/d eta, by differences */
+#define ROOM ((size_t)20000) /* behind x, for what joint_lead leaves */
+
+/* log |du/d eta| = log |J'J| / 2, by differences; u is linear in eta. */
 static double log_stretch(const grouped *t, double *w)
 {
+    static double low[DIM_MOST + ROOM], high[DIM_MOST + ROOM];
+    double columns[DIM_MOST][DIM_MOST], square[DIM_MOST * DIM_MOST], total = 0.0;
     const mixed *m = t->u->self;
-    double low[DIM_MOST], high[DIM_MOST], total = 0.0;
-    for (size_t j = m->other[0].first; j < m->aux; j++) {
-        double here = w[j];
-        w[j] = here - 0.5;
+    size_t first = m->other[0].first, n = m->aux - first;
+    for (size_t j = 0; j < n; j++) {
+        double here = w[first + j];
+        w[first + j] = here - 0.5;
         joint_lead(m, w, low);
-        w[j] = here + 0.5;
+        w[first + j] = here + 0.5;
         joint_lead(m, w, high);
-        w[j] = here;
-        total += log(high[j] - low[j]);
+        w[first + j] = here;
+        for (size_t i = 0; i < n; i++) columns[j][i] = high[first + i] - low[first + i];
     }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++) square[i * n + j] = dot(n, columns[i], columns[j]);
+    CHECK(cholesky(n, square));
+    for (size_t i = 0; i < n; i++) total += log(square[i * n + i]);
     return total;
 }
 
 /* Densities of eta and of u differ by the stretch, and by nothing else from one point to another. */
 TEST(the_density_is_that_of_rows_and_effects)
 {
-    double w[DIM_MOST], at[DIM_MOST], first = 0.0;
+    static double at[DIM_MOST + ROOM];
+    double w[DIM_MOST], first = 0.0;
     grouped t = make(&specs[0], w);
     rng r = rng_stream(2, 0, RNG_TEST);
     for (int i = 0; i < 6; i++) {
@@ -142,7 +172,8 @@ TEST(the_density_is_that_of_rows_and_effects)
 TEST(standards_are_set_where_the_effects_are)
 {
     for (size_t i = 0; i < SPECS; i++) {
-        double w[DIM_MOST], before[DIM_MOST], after[DIM_MOST], unit[DIM_MOST], hv[DIM_MOST];
+        static double before[DIM_MOST + ROOM], after[DIM_MOST + ROOM];
+        double w[DIM_MOST], unit[DIM_MOST], hv[DIM_MOST];
         grouped t = make(&specs[i], w);
         const mixed *m = t.u->self;
         for (int twice = 0; twice < 2; twice++) {
