@@ -23,11 +23,15 @@
 typedef struct {
     double effect[EFFECTS_A_LEVEL], value;
     double first[LEVEL_MOVES][EFFECTS_A_LEVEL], value_first[LEVEL_MOVES];
+    double by_strength[EFFECTS_A_LEVEL], value_by_strength; /* of level_at_strength */
 } level_point;
 
-/* Without derivatives unless they are asked for. */
+/* Without derivatives unless with_first. */
 void level_at(const other_factor *o, const effect_spread *at, size_t level, const double *eta,
               bool with_first, level_point *out);
+/* The same with P and b times `strength`, and derivatives by its logarithm. */
+void level_at_strength(const other_factor *o, const effect_spread *at, size_t level,
+                       double strength, const double *eta, bool with_first, level_point *out);
 /* Sets P and b so that eta = 0 is where eta is now, and has about the covariance I, which is `covariance` now. */
 void level_anchor(other_factor *o, const effect_spread *at, size_t level,
                   const double *covariance, double *eta);

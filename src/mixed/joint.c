@@ -27,23 +27,44 @@ static size_t levels_of(const mixed *m, const other_factor *o)
     return m->groups->factor[o->factor].levels;
 }
 
+/* p_a of (2) */
+static double strength_power(const mixed *m, size_t a)
+{
+    double fit = m->rows_of->auxiliaries[a].perfect_fit;
+    return fit != 0.0 ? -2.0 / fit : 0.0;
+}
+
+static double log_strength(const mixed *m, const double *w)
+{
+    double sum = 0.0;
+    for (size_t a = 0; a < m->rows_of->auxiliary_count; a++)
+        sum += strength_power(m, a) * w[m->aux + a];
+    return sum;
+}
+
 double joint_lead(const void *self, const double *w, double *at)
 {
     const mixed *m = self;
+    double strength = exp(log_strength(m, w) - m->strength_at);
     memcpy(at, w, m->dim * sizeof *at);
-    double said = core_lead(m, w, at);
+    double said = core_lead(m, strength, w, at);
     for (size_t f = 0; f < m->others; f++)
         if (!core_has(m, f))
-            said += levels_lead(&m->other[f], levels_of(m, &m->other[f]), w, at);
+            said += levels_lead(&m->other[f], levels_of(m, &m->other[f]), strength, w, at);
     return said;
 }
 
 void joint_back(const void *self, const double *w, double *at, double *gradient)
 {
     const mixed *m = self;
-    core_back(m, w, at, gradient);
+    double strength = exp(log_strength(m, w) - m->strength_at);
+    double by_strength = core_back(m, strength, w, at, gradient);
     for (size_t f = 0; f < m->others; f++)
-        if (!core_has(m, f)) levels_back(&m->other[f], levels_of(m, &m->other[f]), w, gradient);
+        if (!core_has(m, f))
+            by_strength +=
+                levels_back(&m->other[f], levels_of(m, &m->other[f]), strength, w, gradient);
+    for (size_t a = 0; a < m->rows_of->auxiliary_count; a++)
+        gradient[m->aux + a] += strength_power(m, a) * by_strength;
 }
 
 double joint_work(const void *self)
@@ -329,6 +350,7 @@ sbps_status mixed_joint_anchor(void *self, const rows *groups, double *w, sbps_e
     for (size_t f = 0; f < m->others && status == SBPS_OK; f++)
         if (!core_has(m, f)) set_factor(m, &m->other[f], precisions + place[f], at, w);
     if (status == SBPS_OK) core_set(m, precisions + core, at, w);
+    if (status == SBPS_OK) m->strength_at = log_strength(m, w);
     free(at);
     return status;
 }

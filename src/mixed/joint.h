@@ -6,6 +6,11 @@
  *
  *   eta_i = x_i.beta + offset_i + sum over factors of z_i.u[level of row i].                           (1)
  *
+ * The curvature of the rows' log likelihood is proportional to a power of sigma, or of the auxiliary that stands for it: it
+ * goes as 1/residuals^2. So P and b of crossed.h are those of the point where they were set times a strength,
+ *
+ *   k = exp(sum_a p_a (w_a - w_a there)),   p_a = -2 for log sigma, 1 for the log of a shape.          (2)
+ *
  * For the files of this folder. */
 #ifndef MIXED_JOINT_H
 #define MIXED_JOINT_H
@@ -23,10 +28,12 @@ void joint_gradient(const void *self, row_range r, const double *at, const doubl
                     double *room, double *out);
 double joint_work(const void *self);
 
-/* joint_levels.c: levels first.. of a factor. Sums over them of (2) of crossed.h; effects into `at`. */
-double levels_lead(const other_factor *o, size_t levels, const double *w, double *at);
-/* gradient of U by effects becomes that by eta, and that by the covariance grows. */
-void levels_back(const other_factor *o, size_t levels, const double *w, double *gradient);
+/* joint_levels.c: levels of a factor. Sums over them of (2) of crossed.h; effects into `at`. */
+double levels_lead(const other_factor *o, size_t levels, double strength, const double *w,
+                   double *at);
+/* gradient of U by effects becomes that by eta, and that by the covariance grows; returns that by log strength. */
+double levels_back(const other_factor *o, size_t levels, double strength, const double *w,
+                   double *gradient);
 /* P and b of a level from what its rows say, so that eta = 0 stands for the effects u. */
 void level_set(other_factor *o, const effect_spread *at, size_t level, const double *precision,
                const double *u);
@@ -36,8 +43,9 @@ sbps_status core_open(mixed *m, sbps_error *err);
 void core_reset(mixed *m); /* as it was opened */
 void core_close(mixed *m);
 bool core_has(const mixed *m, size_t f); /* m->other[f] */
-double core_lead(const mixed *m, const double *w, double *at);
-void core_back(const mixed *m, const double *w, double *at, double *gradient);
+double core_lead(const mixed *m, double strength, const double *w, double *at);
+double core_back(const mixed *m, double strength, const double *w, double *at,
+                 double *gradient);
 /* Sums over rows that core_set takes; core_add adds a row with columns x. */
 size_t core_width(const mixed *m);
 void core_add(const mixed *m, size_t row, double curvature, const double *x, double *total);

@@ -3,15 +3,16 @@
  * level leave a narrow ridge whose direction and length change with the sds. With K and C the curvatures of minus the
  * rows' log likelihood by effects u, and by effects and coefficients beta,
  *
- *   u = L z,   z = M^-1 L'b + A'^-1 eta,   M = I + L'K L = A A',   b = b_0 - C (beta - beta_0),       (1)
+ *   u = L z,   z = M^-1 L'b + A'^-1 eta,   M = I + k L'K L = A A',   b = k (b_0 - C (beta - beta_0)), (1)
  *   log p = (|eta|^2 - |z|^2)/2 - log |A|                                                             (2)
  *
- * are (1) and (2) of crossed.h for one level that has all these effects: L is block-diagonal, one block a level.
+ * are (1) and (2) of crossed.h for one level that has all these effects: L is block-diagonal, one block a level; k is the
+ * strength of joint.h.
  * Backwards, from g = dU/du with h = L'g + z, x = A'^-1 eta, v = A^-1 h, y = A'^-1 v, m = z - x:
  *
- *   dU/d eta = v - eta,   dU/d beta = -C'L y,                                                         (3)
+ *   dU/d eta = v - eta,   dU/d beta = -k C'L y,   dU/d log k = tr (dU/dM) (M - I) + y'L'b,              (3)
  *   dU/dM = (A'^-1 (I + N) A^-1 - y m' - m y')/2,   N_ij = -eta_max(i,j) v_min(i,j),                  (4)
- *   dU/dL = 2 K L dU/dM + g z' + b y'.                                                                (5)
+ *   dU/dL = 2 k K L dU/dM + g z' + b y'.                                                              (5)
  *
  * N is the derivative of a Cholesky factor: Murray (2016), arXiv 1602.07527, eq. 9. */
 #include "base/cholesky.h"
@@ -28,7 +29,7 @@
 /* Of one point, behind the m->dim numbers of x. */
 typedef struct {
     double *root;      /* A */
-    double *k_factor;  /* K L */
+    double *k_factor;  /* k K L */
     double *by_square; /* dU/dM */
     double *z, *b, *y;
 } core_point;
@@ -158,12 +159,13 @@ static void spread_back(const core_spread *s, const double *x, double *to)
             }
 }
 
-/* K L, and I + L'K L of which the lower triangle is factored. */
-static bool set_root(const mixed *m, const core_spread *s, core_point *p)
+/* k K L, and M of which the lower triangle is factored. */
+static bool set_root(const mixed *m, const core_spread *s, double strength, core_point *p)
 {
     size_t n = m->core->count;
     for (size_t i = 0; i < n; i++) /* row i of K L is L'K_i */
         spread_back(s, m->core->k + i * n, p->k_factor + i * n);
+    for (size_t i = 0; i < n * n; i++) p->k_factor[i] *= strength;
     memset(p->root, 0, n * n * sizeof *p->root);
     for (const core_factor *f = s->of; f < s->of + s->count; f++)
         for (size_t i = f->first; i < f->end; i += f->q)
@@ -200,7 +202,7 @@ static void take_effects(const mixed *m, const double *at, double *u)
                    effects_of(m, f) * sizeof *at);
 }
 
-double core_lead(const mixed *m, const double *w, double *at)
+double core_lead(const mixed *m, double strength, const double *w, double *at)
 {
     const joint_core *core = m->core;
     size_t n = core->count, d = m->data->d;
@@ -209,10 +211,11 @@ double core_lead(const mixed *m, const double *w, double *at)
     double eta[CORE_MAX];
     if (n == 0) return 0.0;
     set_spread(m, w, &spread);
-    bool fine = set_root(m, &spread, &p);
+    bool fine = set_root(m, &spread, strength, &p);
     for (size_t i = 0; i < n; i++) {
         p.b[i] = core->b[i];
         for (size_t j = 0; j < d; j++) p.b[i] -= core->c[i * d + j] * (w[j] - core->beta[j]);
+        p.b[i] *= strength;
     }
     spread_back(&spread, p.b, p.z);
     solve_forward(n, p.root, p.z);
@@ -247,19 +250,25 @@ static void set_by_square(size_t n, const core_point *p, const double *eta, cons
     }
 }
 
-/* What (5) adds to the gradient by the coordinates of one factor's covariance; g = dU/du. */
-static void add_by_spread(const core_factor *f, size_t n, const core_point *p, const double *g,
-                          double *gradient)
+/* What (5) adds to the gradient by the coordinates of one factor's covariance; g = dU/du. Returns its part of
+ * tr (dU/dM) (M - I). */
+static double add_by_spread(const core_factor *f, size_t n, const core_point *p,
+                            const double *g, double *gradient)
 {
+    double trace = 0.0;
     for (size_t i = f->first; i < f->end; i += f->q)
-        for (size_t c = 0; c < f->of->shape.count; c++) {
-            size_t row = i + f->of->shape.of[c].row;
-            for (size_t b = i; b < i + f->q; b++) {
-                double by_factor = 2.0 * dot(n, p->k_factor + row * n, p->by_square + b * n) +
-                                   g[row] * p->z[b] + p->b[row] * p->y[b];
-                gradient[f->of->spread + c] += f->by[c][b - i] * by_factor;
+        for (size_t a = 0; a < f->q; a++)
+            for (size_t b = 0; b < f->q; b++) {
+                size_t row = i + a, column = i + b;
+                double k_part = dot(n, p->k_factor + row * n, p->by_square + column * n);
+                double by_factor =
+                    2.0 * k_part + g[row] * p->z[column] + p->b[row] * p->y[column];
+                trace += f->factor[a][b] * k_part;
+                for (size_t c = 0; c < f->of->shape.count; c++)
+                    if (f->of->shape.of[c].row == a)
+                        gradient[f->of->spread + c] += f->by[c][b] * by_factor;
             }
-        }
+    return trace;
 }
 
 /* y and v, and dU/dM. */
@@ -280,27 +289,30 @@ static void set_back(size_t n, const core_point *p, const double *eta, double *v
         }
 }
 
-void core_back(const mixed *m, const double *w, double *at, double *gradient)
+double core_back(const mixed *m, double strength, const double *w, double *at, double *gradient)
 {
     const joint_core *core = m->core;
     size_t n = core->count, d = m->data->d;
     core_point p = point_at(m, at);
     core_spread spread;
     double g[CORE_MAX], eta[CORE_MAX], v[CORE_MAX], by_b[CORE_MAX];
-    if (n == 0) return;
+    if (n == 0) return 0.0;
     set_spread(m, w, &spread);
     take_effects(m, gradient, g);
     take_effects(m, w, eta);
     spread_back(&spread, g, v);
     for (size_t i = 0; i < n; i++) v[i] += p.z[i];
     set_back(n, &p, eta, v);
-    for (size_t f = 0; f < spread.count; f++) add_by_spread(&spread.of[f], n, &p, g, gradient);
     spread_out(&spread, p.y, by_b);
+    double by_strength = dot(n, by_b, p.b);
+    for (size_t f = 0; f < spread.count; f++)
+        by_strength += add_by_spread(&spread.of[f], n, &p, g, gradient);
     for (size_t i = 0; i < n; i++) {
-        add_scaled(d, -by_b[i], core->c + i * d, gradient);
+        add_scaled(d, -strength * by_b[i], core->c + i * d, gradient);
         v[i] -= eta[i];
     }
     put_effects(m, v, gradient);
+    return by_strength;
 }
 
 /* ---- what data say ---- */

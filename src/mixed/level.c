@@ -105,20 +105,78 @@ static void move_own(const frame *f, const double *eta, size_t k, level_point *o
     out->value_first[at] = eta[k] - dot(f->q, f->z, dz);
 }
 
+/* By the logarithm of what multiplies P and b: dM = M - I, so that of (1) A^-1 dM A'^-1 = I - V V', V = A^-1, and with
+ * m = M^-1 L'b
+ *
+ *   dz = A'^-1 (V m - T'eta),   d log |A| = tr T                                                      (2) */
+static void move_strength(const frame *f, const double *eta, level_point *out)
+{
+    size_t q = f->q;
+    double v[Q][Q], m[Q], dz[Q], trace = 0.0; /* v[k]: column k of V */
+    for (size_t k = 0; k < q; k++) {
+        memset(v[k], 0, sizeof v[k]);
+        v[k][k] = 1.0;
+        forward(f, v[k]);
+    }
+    memcpy(m, eta, q * sizeof *m);
+    cholesky_back(q, f->root, m);
+    for (size_t a = 0; a < q; a++) m[a] = f->z[a] - m[a];
+    forward(f, m);
+    for (size_t b = 0; b < q; b++) {
+        dz[b] = m[b];
+        for (size_t a = b; a < q; a++) {
+            double t = a == b ? 1.0 : 0.0;
+            for (size_t k = 0; k <= b; k++) t -= v[k][a] * v[k][b];
+            if (a == b) trace += t *= 0.5;
+            dz[b] -= t * eta[a];
+        }
+    }
+    cholesky_back(q, f->root, dz);
+    spread_out(f, dz, out->by_strength);
+    out->value_by_strength = -dot(q, f->z, dz) - trace;
+}
+
+static void set_frame(frame *f, const double *precision, const double *eta, level_point *out)
+{
+    size_t q = f->q;
+    set_root(f, precision);
+    set_z(f, eta);
+    spread_out(f, f->z, out->effect);
+    out->value = 0.5 * (dot(q, eta, eta) - dot(q, f->z, f->z));
+    for (size_t a = 0; a < q; a++) out->value -= log(f->root[a * q + a]);
+}
+
+static void move_all(const frame *f, const other_factor *o, const effect_spread *at,
+                     const double *eta, level_point *out)
+{
+    size_t count = o->shape.count;
+    for (size_t c = 0; c < count; c++)
+        move_spread(f, eta, o->shape.of[c].row, at->first[c], out, c);
+    for (size_t k = 0; k < f->q; k++) move_own(f, eta, k, out, count + k);
+}
+
 void level_at(const other_factor *o, const effect_spread *at, size_t level, const double *eta,
               bool with_first, level_point *out)
 {
-    size_t q = o->shape.effects, count = o->shape.count;
+    size_t q = o->shape.effects;
     frame f = {.q = q, .factor = at->factor, .pull = o->pull + level * q};
-    set_root(&f, o->precision + level * q * q);
-    set_z(&f, eta);
-    spread_out(&f, f.z, out->effect);
-    out->value = 0.5 * (dot(q, eta, eta) - dot(q, f.z, f.z));
-    for (size_t a = 0; a < q; a++) out->value -= log(f.root[a * q + a]);
+    set_frame(&f, o->precision + level * q * q, eta, out);
+    if (with_first) move_all(&f, o, at, eta, out);
+}
+
+void level_at_strength(const other_factor *o, const effect_spread *at, size_t level,
+                       double strength, const double *eta, bool with_first, level_point *out)
+{
+    size_t q = o->shape.effects;
+    double precision[Q * Q], pull[Q];
+    for (size_t a = 0; a < q * q; a++)
+        precision[a] = strength * o->precision[level * q * q + a];
+    for (size_t a = 0; a < q; a++) pull[a] = strength * o->pull[level * q + a];
+    frame f = {.q = q, .factor = at->factor, .pull = pull};
+    set_frame(&f, precision, eta, out);
     if (!with_first) return;
-    for (size_t c = 0; c < count; c++)
-        move_spread(&f, eta, o->shape.of[c].row, at->first[c], out, c);
-    for (size_t k = 0; k < q; k++) move_own(&f, eta, k, out, count + k);
+    move_all(&f, o, at, eta, out);
+    move_strength(&f, eta, out);
 }
 
 size_t level_moves(const other_factor *o)

@@ -111,7 +111,7 @@ typedef struct {
 typedef struct {
     size_t count;              /* effects */
     size_t first[OTHERS_MOST]; /* among them, by other factors; SIZE_MAX: not in the core */
-    size_t size; /* of memory, in which all others lie */
+    size_t size;               /* of memory, in which all others lie */
     double *memory, *k, *c, *b, *beta;
 } joint_core;
 
@@ -132,8 +132,9 @@ typedef struct {
     size_t spreads;    /* coordinates of the shapes of all levels */
     other_factor other[OTHERS_MOST];
     size_t others;
-    joint_core *core; /* NULL: of a model that integrates */
-    size_t met_most;  /* effects of other factors that a group meets */
+    joint_core *core;   /* NULL: of a model that integrates */
+    double strength_at; /* of joint.h: sum_a p_a w_a where P and b were set */
+    size_t met_most;    /* effects of other factors that a group meets */
     size_t
         aux; /* first coordinate of auxiliaries; before them those of the shape and of other factors */
     size_t dim;
