@@ -16,6 +16,8 @@
 #define STILL       0.1   /* posterior sds: as near as parameters come to rest */
 #define NEAR        0.3   /* posterior sds, all coordinates together: near enough to the mode */
 #define LOST        100.0 /* posterior sds: the gradient of a search that has found nothing */
+#define FIT_SHARE   0.25  /* of rows: so many effects may fit them */
+#define FIT_LOG     3.0   /* of a residual there, below where it starts */
 #define STEPS       ((size_t)60) /* of Lanczos */
 #define EFFECT_WORK 40.0         /* of its way there and back */
 
@@ -96,24 +98,44 @@ static sbps_status search(const posterior *u, const metric_core *core, const boo
     return status;
 }
 
-static bool is_lost(sbps_status status, const mode *found)
+/* Has sigma, or what stands for it, gone far towards a perfect fit of rows that effects may fit? */
+static bool is_perfect_fit(const posterior *u, const metric_core *core, const double *start,
+                           const double *w)
+{
+    const model_kind *rows_of = u->model->rows_of;
+    size_t first = u->dim - rows_of->auxiliary_count;
+    if ((double)(u->dim - core->count) < FIT_SHARE * (double)u->data->members->n) return false;
+    for (size_t a = 0; a < rows_of->auxiliary_count; a++) {
+        double power = rows_of->auxiliaries[a].perfect_fit;
+        double residuals = (w[first + a] - start[first + a]) / power; /* their logarithm */
+        if (power != 0.0 && residuals < -FIT_LOG) return true;
+    }
+    return false;
+}
+
+static bool is_lost(const posterior *u, const metric_core *core, sbps_status status,
+                    const mode *found, double *start)
 {
     if (status != SBPS_OK) return status == SBPS_NO_MODE;
-    return !(found->gradient_norm < LOST);
+    u->model->start(u->self, start);
+    return !(found->gradient_norm < LOST) || is_perfect_fit(u, core, start, found->w);
 }
 
 /* With all coordinates free, or, where that leads nowhere, with the core's but the coefficients held. */
 static sbps_status search_or_hold(const posterior *u, const metric_core *core, metric **a,
                                   mode **found, sbps_error *err)
 {
-    sbps_status status = search(u, core, NULL, a, found, err);
-    if (!is_lost(status, *found)) return status;
     bool *held = calloc(u->dim, sizeof *held);
-    if (!held) return fail_memory(err);
-    for (size_t i = 0; i < core->count; i++)
-        held[core->at[i]] = u->scale[core->at[i]] != SCALE_PLAIN;
-    status = search(u, core, held, a, found, err);
+    double *start = new_doubles(u->dim);
+    sbps_status status =
+        held && start ? search(u, core, NULL, a, found, err) : fail_memory(err);
+    if (held && start && is_lost(u, core, status, *found, start)) {
+        for (size_t i = 0; i < core->count; i++)
+            held[core->at[i]] = u->scale[core->at[i]] != SCALE_PLAIN;
+        status = search(u, core, held, a, found, err);
+    }
     free(held);
+    free(start);
     return status;
 }
 
