@@ -34,13 +34,19 @@ typedef struct {
     double *z, *b, *y;
 } core_point;
 
+/* Of the rows of dU/dM, zero padded for the kernels. */
+static size_t pitch_of(size_t n)
+{
+    return (n + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+}
+
 static core_point point_at(const mixed *m, double *at)
 {
-    size_t n = m->core->count, square = n * n;
-    double *next = at + m->dim;
-    return (core_point){.root = next,
-                        .k_factor = next + square,
-                        .by_square = next + 2 * square,
+    size_t n = m->core->count, square = n * pitch_of(n);
+    double *next = at + (m->dim + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+    return (core_point){.by_square = next,
+                        .root = next + square,
+                        .k_factor = next + 2 * square,
                         .z = next + 3 * square,
                         .b = next + 3 * square + n,
                         .y = next + 3 * square + 2 * n};
@@ -50,7 +56,7 @@ size_t joint_room(const void *self)
 {
     const mixed *m = self;
     size_t n = m->core ? m->core->count : 0;
-    return 3 * n * n + 3 * n;
+    return 3 * n * pitch_of(n) + 3 * n + KERNEL_LANES;
 }
 
 static size_t effects_of(const mixed *m, size_t f)
@@ -179,9 +185,18 @@ static bool set_root(const mixed *m, const core_spread *s, double strength, core
 }
 
 /* x <- A^-1 x */
-static void solve_forward(size_t n, const double *root, double *x)
+static void solve_forward(const kernels *k, size_t n, const double *root, double *x)
 {
-    for (size_t i = 0; i < n; i++) x[i] = (x[i] - dot(i, root + i * n, x)) / root[i * n + i];
+    for (size_t i = 0; i < n; i++) x[i] = (x[i] - k->dot(i, root + i * n, x)) / root[i * n + i];
+}
+
+/* x <- A'^-1 x */
+static void solve_back(size_t n, const double *root, double *x)
+{
+    for (size_t i = n; i-- > 0;) {
+        x[i] /= root[i * n + i];
+        add_scaled(i, -x[i], root + i * n, x);
+    }
 }
 
 /* ---- there and back ---- */
@@ -218,10 +233,10 @@ double core_lead(const mixed *m, double strength, const double *w, double *at)
         p.b[i] *= strength;
     }
     spread_back(&spread, p.b, p.z);
-    solve_forward(n, p.root, p.z);
+    solve_forward(m->k, n, p.root, p.z);
     take_effects(m, w, eta);
     for (size_t i = 0; i < n; i++) p.z[i] += eta[i];
-    cholesky_back(n, p.root, p.z);
+    solve_back(n, p.root, p.z);
     spread_out(&spread, p.z, p.y);
     put_effects(m, p.y, at);
     double value = 0.5 * (dot(n, eta, eta) - dot(n, p.z, p.z));
@@ -229,38 +244,57 @@ double core_lead(const mixed *m, double strength, const double *w, double *at)
     return fine ? value : NAN;
 }
 
-/* (4) but for its last terms, twice: A'^-1 (I + N) A^-1. */
-static void set_by_square(size_t n, const core_point *p, const double *eta, const double *v)
+/* x <- A'^-1 x, row after row from the last. */
+static void solve_rows(const mixed *m, const double *root, double *x)
 {
+    size_t n = m->core->count, pitch = pitch_of(n);
+    double by[CORE_MAX];
+    for (size_t i = n; i-- > 0;) {
+        double *row = x + i * pitch, inverse = 1.0 / root[i * n + i];
+        for (size_t k = i + 1; k < n; k++) by[k - i - 1] = -root[k * n + i];
+        m->k->row_combine(x, pitch, NULL, i + 1, n - i - 1, by, row);
+        for (size_t j = 0; j < n; j++) row[j] *= inverse;
+    }
+}
+
+static void transpose(size_t n, size_t pitch, double *x)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) {
+            double above = x[j * pitch + i];
+            x[j * pitch + i] = x[i * pitch + j];
+            x[i * pitch + j] = above;
+        }
+}
+
+/* (4) but for its last terms, twice: A'^-1 (A'^-1 (I + N))'. */
+static void set_by_square(const mixed *m, const core_point *p, const double *eta,
+                          const double *v)
+{
+    size_t n = m->core->count, pitch = pitch_of(n);
     double *x = p->by_square;
-    const double *a = p->root;
+    memset(x, 0, n * pitch * sizeof *x);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
-            x[i * n + j] = (i == j ? 1.0 : 0.0) - (i > j ? eta[i] * v[j] : eta[j] * v[i]);
-    for (size_t i = n; i-- > 0;) {
-        for (size_t k = i + 1; k < n; k++) add_scaled(n, -a[k * n + i], x + k * n, x + i * n);
-        for (size_t j = 0; j < n; j++) x[i * n + j] /= a[i * n + i];
-    }
-    for (size_t i = 0; i < n; i++) {
-        double *row = x + i * n;
-        for (size_t j = n; j-- > 0;) {
-            row[j] /= a[j * n + j];
-            add_scaled(j, -row[j], a + j * n, row);
-        }
-    }
+            x[i * pitch + j] = (i == j ? 1.0 : 0.0) - (i > j ? eta[i] * v[j] : eta[j] * v[i]);
+    solve_rows(m, p->root, x);
+    transpose(n, pitch, x);
+    solve_rows(m, p->root, x);
 }
 
 /* What (5) adds to the gradient by the coordinates of one factor's covariance; g = dU/du. Returns its part of
  * tr (dU/dM) (M - I). */
-static double add_by_spread(const core_factor *f, size_t n, const core_point *p,
+static double add_by_spread(const mixed *m, const core_factor *f, const core_point *p,
                             const double *g, double *gradient)
 {
     double trace = 0.0;
+    size_t n = m->core->count, pitch = pitch_of(n);
     for (size_t i = f->first; i < f->end; i += f->q)
         for (size_t a = 0; a < f->q; a++)
             for (size_t b = 0; b < f->q; b++) {
                 size_t row = i + a, column = i + b;
-                double k_part = dot(n, p->k_factor + row * n, p->by_square + column * n);
+                double k_part =
+                    m->k->dot(n, p->k_factor + row * n, p->by_square + column * pitch);
                 double by_factor =
                     2.0 * k_part + g[row] * p->z[column] + p->b[row] * p->y[column];
                 trace += f->factor[a][b] * k_part;
@@ -272,20 +306,21 @@ static double add_by_spread(const core_factor *f, size_t n, const core_point *p,
 }
 
 /* y and v, and dU/dM. */
-static void set_back(size_t n, const core_point *p, const double *eta, double *v)
+static void set_back(const mixed *m, const core_point *p, const double *eta, double *v)
 {
-    double m[CORE_MAX];
-    solve_forward(n, p->root, v);
+    size_t n = m->core->count, pitch = pitch_of(n);
+    double mean[CORE_MAX];
+    solve_forward(m->k, n, p->root, v);
     memcpy(p->y, v, n * sizeof *v);
-    cholesky_back(n, p->root, p->y);
-    memcpy(m, eta, n * sizeof *eta);
-    cholesky_back(n, p->root, m);
-    for (size_t i = 0; i < n; i++) m[i] = p->z[i] - m[i];
-    set_by_square(n, p, eta, v);
+    solve_back(n, p->root, p->y);
+    memcpy(mean, eta, n * sizeof *eta);
+    solve_back(n, p->root, mean);
+    for (size_t i = 0; i < n; i++) mean[i] = p->z[i] - mean[i];
+    set_by_square(m, p, eta, v);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++) {
-            double *x = &p->by_square[i * n + j];
-            *x = 0.5 * (*x - p->y[i] * m[j] - m[i] * p->y[j]);
+            double *x = &p->by_square[i * pitch + j];
+            *x = 0.5 * (*x - p->y[i] * mean[j] - mean[i] * p->y[j]);
         }
 }
 
@@ -302,11 +337,11 @@ double core_back(const mixed *m, double strength, const double *w, double *at, d
     take_effects(m, w, eta);
     spread_back(&spread, g, v);
     for (size_t i = 0; i < n; i++) v[i] += p.z[i];
-    set_back(n, &p, eta, v);
+    set_back(m, &p, eta, v);
     spread_out(&spread, p.y, by_b);
     double by_strength = dot(n, by_b, p.b);
     for (size_t f = 0; f < spread.count; f++)
-        by_strength += add_by_spread(&spread.of[f], n, &p, g, gradient);
+        by_strength += add_by_spread(m, &spread.of[f], &p, g, gradient);
     for (size_t i = 0; i < n; i++) {
         add_scaled(d, -strength * by_b[i], core->c + i * d, gradient);
         v[i] -= eta[i];

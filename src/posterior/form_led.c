@@ -62,7 +62,7 @@ static sbps_status ask(const question *q, size_t width,
 
 static sbps_status value_of(const posterior *u, const double *w, double *value, sbps_error *err)
 {
-    double *at = new_doubles(u->dim + u->model->lead_room(u->self));
+    double *at = unset_doubles(u->dim + u->model->lead_room(u->self));
     if (!at) return fail_memory(err);
     *value = -u->model->lead(u->self, w, at) - log_prior_value(u, w);
     const question q = {.u = u, .at = at};
@@ -75,8 +75,9 @@ static sbps_status gradient_of(const posterior *u, const double *w, double *valu
                                double *gradient, sbps_error *err)
 {
     size_t d = u->dim, room = d + u->model->lead_room(u->self);
-    double *at = new_doubles(room + d + 1), *total = at + room;
+    double *at = unset_doubles(room + d + 1), *total = at + room;
     if (!at) return fail_memory(err);
+    memset(total, 0, (d + 1) * sizeof *total);
     double said = u->model->lead(u->self, w, at);
     const question q = {.u = u, .at = at, .value = value};
     sbps_status status = ask(&q, value ? d + 1 : d, add_gradient, total, err);

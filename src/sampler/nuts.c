@@ -360,8 +360,8 @@ static void move(const sampler *s, const nuts_vectors *x, double e, nuts_point *
     const nuts_state *state = s->state;
     size_t d = s->dim;
     for (size_t i = 0; i < d; i++)
-        at->z[i] +=
-            e * (state->dense ? dot(d, matrices(s).m + i * d, at->v) : x->scale[i] * at->v[i]);
+        at->z[i] += e * (state->dense ? s->a->k->dot(d, matrices(s).m + i * d, at->v)
+                                      : x->scale[i] * at->v[i]);
 }
 
 /* (2) from an end of the trajectory, whose new energy V is returned; NAN: not finite. */
