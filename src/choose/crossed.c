@@ -11,11 +11,11 @@
 #define JOINT_LEAST   ((size_t)50) /* below, either way is cheap */
 #define JOINT_NUMBERS 0.25         /* of a matrix of them, to a row */
 #define SMALL_ROWS                                                                             \
-    ((size_t)20000)            /* up to so many rows an exact step of all effects is cheap */
-#define FEW_LEVELS ((size_t)5) /* of a factor: its sd has long tails */
-#define FIT_SHARE  0.25        /* of rows: so many effects may fit them, */
-#define FIT_ROWS   5000.0 /* up to which integrals of nested factors take a minute at most */
-#define FEW_ROWS   ((size_t)1000) /* quadrature and long trajectories cost more than they save */
+    ((size_t)20000) /* up to so many rows an exact step of all effects is cheap */
+#define CROSSED_ROWS ((size_t)5000) /* the same where factors are crossed */
+#define FEW_LEVELS   ((size_t)5)    /* of a factor: its sd has long tails */
+#define FIT_SHARE    0.25           /* of rows: so many effects may fit them, */
+#define FEW_ROWS     ((size_t)1000) /* quadrature and long trajectories cost more than they save */
 
 /* May the run take a sampler of the full data with a metric of its own, from where it likes? */
 static bool left_open(const sbps_options *o, const char *sampler)
@@ -72,29 +72,36 @@ static bool is_discrete(const sbps_options *o)
     return model && model->support >= SUPPORT_BINARY && model->support != SUPPORT_UNIT;
 }
 
+static bool is_linear(const sbps_options *o)
+{
+    const model_kind *model = options_model(o);
+    return model && !strcmp(model->name, "linear");
+}
+
 bool crossed_prefers_nuts(const sbps_options *o, const rows *data)
 {
-    return is_discrete(o) && crossed_may_give_up_integrals(o, data) &&
+    return !is_linear(o) && crossed_may_give_up_integrals(o, data) &&
            rows_all(data->members) <= FEW_ROWS;
 }
 
-/* Where y is a number with a scale or shape of its own, effects that fit most rows make the density of all parameters
- * together unbounded as that scale goes to 0, and chains of nuts may begin there. Integrals have no such place. */
-static bool may_fit_rows(const sbps_options *o, const rows *data)
+/* Up to how many rows an exact step of all effects is cheaper than integrals. Those of a linear model are in closed form,
+ * and effects that nearly fit the rows make sigma mix slowly. */
+static size_t rows_for_nuts(const sbps_options *o, const row_groups *g, size_t n)
 {
-    double n = (double)rows_all(data->members);
-    return !is_discrete(o) && n <= FIT_ROWS &&
-           count_effects(data->members->groups) >= FIT_SHARE * n;
+    bool fit = count_effects(g) >= FIT_SHARE * (double)n;
+    if (has_nested_factors(g)) return is_linear(o) && fit ? FEW_ROWS : SMALL_ROWS;
+    if (is_discrete(o) && has_few_levels(g)) return SMALL_ROWS;
+    if (g->factors > 1) return is_linear(o) ? FEW_ROWS : CROSSED_ROWS;
+    return 0;
 }
 
 bool crossed_nuts(const sbps_options *o, const rows *data)
 {
     if (o->no_integrals) return true;
-    if (!data->members || rows_all(data->members) > SMALL_ROWS) return false;
-    if (!strcmp(o->crossed, "integrate") || !left_open(o, "nuts")) return false;
-    const row_groups *g = data->members->groups;
-    if (has_nested_factors(g)) return !may_fit_rows(o, data);
-    return is_discrete(o) && has_few_levels(g);
+    if (!data->members || !strcmp(o->crossed, "integrate") || !left_open(o, "nuts"))
+        return false;
+    size_t n = rows_all(data->members);
+    return n <= rows_for_nuts(o, data->members->groups, n);
 }
 
 bool crossed_joint(const sbps_options *o, const rows *data, bool run)

@@ -2,13 +2,16 @@
 #include "mixed/joint.h"
 #include "base/dense.h"
 #include "base/memory.h"
+#include "base/real.h"
 #include "data/row_sums.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SOME     ((size_t)512) /* rows at a time */
-#define ROW_WORK 30.0          /* beside its columns: of effects and of what it says */
+#define SOME        ((size_t)512) /* rows at a time */
+#define LEVEL_ALONE 20.0          /* numbers multiplied for a level of one effect, */
+#define LEVEL_WORK  60.0          /* and of several, for a pair of them */
+#define ROW_WORK    30.0          /* beside its columns: of effects and of what it says */
 
 sbps_status joint_open(mixed *m, sbps_error *err)
 {
@@ -70,8 +73,14 @@ void joint_back(const void *self, const double *w, double *at, double *gradient)
 double joint_work(const void *self)
 {
     const mixed *m = self;
-    double rows_a_group = (double)m->data->n / (double)m->groups->count;
-    return rows_a_group * (ROW_WORK + rows_numbers(m->data));
+    double price = larger(m->rows_of->predictor->price, 1.0);
+    double total = (double)m->data->n * (ROW_WORK * price + rows_numbers(m->data));
+    for (size_t f = 0; f < m->others; f++) {
+        const other_factor *o = &m->other[f];
+        double q = (double)o->shape.effects, each = q > 1.0 ? LEVEL_WORK * q * q : LEVEL_ALONE;
+        if (!core_has(m, f)) total += (double)levels_of(m, o) * each;
+    }
+    return (total + core_work(m)) / (double)m->groups->count;
 }
 
 /* ---- rows ---- */

@@ -43,6 +43,7 @@ sbps_status core_open(mixed *m, sbps_error *err);
 void core_reset(mixed *m); /* as it was opened */
 void core_close(mixed *m);
 bool core_has(const mixed *m, size_t f); /* m->other[f] */
+double core_work(const mixed *m);        /* numbers multiplied for a gradient */
 double core_lead(const mixed *m, double strength, const double *w, double *at);
 double core_back(const mixed *m, double strength, const double *w, double *at,
                  double *gradient);

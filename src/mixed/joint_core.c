@@ -113,6 +113,12 @@ bool core_has(const mixed *m, size_t f)
     return m->core && m->core->first[f] != SIZE_MAX;
 }
 
+double core_work(const mixed *m)
+{
+    double n = (double)m->core->count;
+    return n * n * (n + 10.0);
+}
+
 /* ---- L ---- */
 
 /* The covariance of one factor's levels: L, and its derivatives by coordinates. */

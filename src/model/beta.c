@@ -136,6 +136,7 @@ static const predictor rows_of = {
     .gradient = beta_gradient,
     .curvature = beta_curvature,
     .simulate = beta_simulate,
+    .price = 10.0,
     .expected = beta_expected,
     .small_weights = true,
 };

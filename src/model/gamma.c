@@ -99,6 +99,7 @@ static const predictor rows_of = {
     .gradient = gamma_gradient,
     .curvature = gamma_curvature,
     .simulate = gamma_simulate,
+    .price = 3.0,
     .expected = gamma_expected,
     .small_weights = true,
 };

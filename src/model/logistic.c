@@ -102,6 +102,7 @@ static const predictor rows_of = {
     .gradient = logistic_gradient,
     .curvature = logistic_curvature,
     .simulate = logistic_simulate,
+    .price = 2.0,
     .expected = logistic_expected,
     .mean = MEAN_SIGMOID,
     .slope_bound = 1.0,

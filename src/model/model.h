@@ -117,6 +117,7 @@ typedef struct predictor {
      * not so. */
     mean_function mean;
     bool small_weights; /* those of made-up tables: where eta is the log of the mean */
+    double price; /* of a row's log likelihood and gradient, beside those of linear; 0: 1 */
     /* Bounds of |d log p/d eta| and |d^2 log p/d eta^2| over all eta and y; 0: there is none. Exact
      * samplers need them. */
     double slope_bound, curvature_bound;

@@ -162,6 +162,7 @@ static const predictor rows_of = {
     .gradient = negative_binomial_gradient,
     .curvature = negative_binomial_curvature,
     .simulate = negative_binomial_simulate,
+    .price = 4.0,
     .expected = negative_binomial_expected,
     .small_weights = true,
 };

@@ -91,6 +91,7 @@ static const predictor rows_of = {
     .gradient = poisson_gradient,
     .curvature = poisson_curvature,
     .simulate = poisson_simulate,
+    .price = 2.0,
     .expected = poisson_expected,
     .mean = MEAN_EXP,
     .small_weights = true,

@@ -111,6 +111,7 @@ static const predictor rows_of = {
     .gradient = probit_gradient,
     .curvature = probit_curvature,
     .simulate = probit_simulate,
+    .price = 4.0,
     .expected = probit_expected,
 };
 

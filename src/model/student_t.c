@@ -122,6 +122,7 @@ static const predictor rows_of = {
     .gradient = student_t_gradient,
     .curvature = student_t_curvature,
     .simulate = student_t_simulate,
+    .price = 2.0,
     .expected = student_t_expected,
 };
 

@@ -133,6 +133,7 @@ static const predictor rows_of = {
     .gradient = zero_inflated_poisson_gradient,
     .curvature = zero_inflated_poisson_curvature,
     .simulate = zero_inflated_poisson_simulate,
+    .price = 3.0,
     .expected = zero_inflated_poisson_expected,
     .small_weights = true,
 };

@@ -232,7 +232,7 @@ double run_min_ess(const sbps_run *run);
 double stop_share(const sbps_run *run); /* 0..1 of the rule nearest to being met */
 bool stop_now(sbps_run *run);
 /* Has nuts of all effects evaluated more rows than a run may without a limit of the user's? */
-bool out_of_work(const sbps_run *run);
+bool out_of_work(sbps_run *run);
 #define STOP_LOOK_MOST                                                                         \
     10.0 /* next_look while sampling goes on: more than stop.c ever asks for */
 /* The largest R-hat of the paths since estimates were reset. */

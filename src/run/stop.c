@@ -10,14 +10,16 @@
 #include <math.h>
 
 #define RHAT_GOAL  1.01
-#define RHAT_WAIT  4.0 /* times the ESS goal, at most */
-#define RHAT_APART 1.5 /* of the path: chains that do not visit each other */
-#define WORK_MOST                                                                              \
-    2e9 /* row evaluations of nuts with effects, some minutes: then the run ends with what it has, */
-#define WORK_APART 4e8 /* or after so many, where chains */
-#define WORK_RHAT  1.1 /* do not agree */
-#define RECHECK    1.1 /* times the ESS of the last look */
-#define BIAS_WAIT  2.0 /* times the ESS goal, at most */
+#define RHAT_WAIT  4.0             /* times the ESS goal, at most */
+#define RHAT_APART 1.5             /* of the path: chains that do not visit each other */
+#define WORK_ROWS  ((size_t)20000) /* a table of groups up to so many rows is small: */
+#define WORK_ONE                                                                               \
+    6e9 /* numbers multiplied until ESS 400 with one factor, about ten seconds; then the run ends, */
+#define WORK_SEVERAL 3.6e10 /* and with several, about a minute, */
+#define WORK_ESS     400.0
+#define WORK_WARMUP  0.5 /* of which warm-up may take so much */
+#define RECHECK      1.1 /* times the ESS of the last look */
+#define BIAS_WAIT    2.0 /* times the ESS goal, at most */
 #define DRAWS_ENOUGH                                                                           \
     0.5 /* effective ones a stored draw, which is all that few of them can give */
 
@@ -28,20 +30,39 @@ static double rows_touched(const sbps_run *run)
     return sum;
 }
 
-/* Row evaluations of this run, warm-up included. */
+/* Numbers multiplied in this run, warm-up included. */
 static double work_done(const sbps_run *run)
 {
-    return (run->state.warmup_rows + rows_touched(run)) * run_rows_each(run);
+    const model_kind *model = run->plan->model;
+    double visits = run->state.warmup_rows + rows_touched(run);
+    double price = model->lead ? 1.0 : fmax(model->rows_of->predictor->price, 1.0);
+    return visits * price * model->work(run->target->self);
 }
 
-bool out_of_work(const sbps_run *run)
+/* INFINITY: the options or a large table give none. */
+static double work_limit(const sbps_run *run)
 {
     const run_plan *plan = run->plan;
-    bool limited = plan->model->lead && plan->sampler->means_suffice && plan->ess_rule &&
-                   !plan->epochs_rule && !plan->seconds_rule;
-    if (!limited || option_given(run->options, "warmup")) return false;
-    double work = work_done(run);
-    return work > WORK_MOST || (work > WORK_APART && chains_rhat(run) > WORK_RHAT);
+    const rows *members = run->data.members;
+    bool limited = members && plan->model->rows_of && plan->model->work && plan->ess_rule &&
+                   !plan->epochs_rule && !plan->seconds_rule && !run->options->paper;
+    if (!limited || rows_all(members) > WORK_ROWS || option_given(run->options, "warmup"))
+        return INFINITY;
+    double most = members->groups->factors > 1 ? WORK_SEVERAL : WORK_ONE;
+    return most * fmax(run->options->ess / WORK_ESS, 1.0);
+}
+
+bool out_of_work(sbps_run *run)
+{
+    double limit = work_limit(run);
+    if (isinf(limit)) return false;
+    if (run->state.phase == PHASE_WARMUP) return work_done(run) > WORK_WARMUP * limit;
+    if (!(work_done(run) > limit)) return false;
+    fail(&run->warning, SBPS_MISMATCH,
+         "the run ends at its limit for small tables, with ESS %.0f of %g: --seconds sets "
+         "another",
+         run_min_ess(run), run->options->ess);
+    return true;
 }
 
 static double bounded_share(const sbps_run *run)

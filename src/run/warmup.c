@@ -149,7 +149,7 @@ void warmup_after_round(sbps_run *run)
     run_state *s = &run->state;
     double proposals = s->warmup_proposals, rows_used = s->warmup_rows;
     count_work(run, &proposals, &rows_used);
-    bool cut = out_of_means(run, rows_used);
+    bool cut = out_of_means(run, rows_used) || out_of_work(run);
     bool asked = (run->options->warmup != SIZE_AUTO && long_enough(run, proposals)) ||
                  scales_are_warm(run, proposals);
     if (++s->epoch_rounds < (uint64_t)1 << s->epoch && !cut && !asked) return;
