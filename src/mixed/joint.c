@@ -22,7 +22,7 @@ sbps_status joint_open(mixed *m, sbps_error *err)
         o->pull = new_doubles(levels * q);
         if (!o->precision || !o->pull) return fail_memory(err);
     }
-    return core_open(m, err);
+    return blocks_open(m, err);
 }
 
 static size_t levels_of(const mixed *m, const other_factor *o)
@@ -50,9 +50,9 @@ double joint_lead(const void *self, const double *w, double *at)
     const mixed *m = self;
     double strength = exp(log_strength(m, w) - m->strength_at);
     memcpy(at, w, m->dim * sizeof *at);
-    double said = core_lead(m, strength, w, at);
+    double said = blocks_lead(m, strength, w, at);
     for (size_t f = 0; f < m->others; f++)
-        if (!core_has(m, f))
+        if (!blocks_have(m, f))
             said += levels_lead(&m->other[f], levels_of(m, &m->other[f]), strength, w, at);
     return said;
 }
@@ -61,13 +61,18 @@ void joint_back(const void *self, const double *w, double *at, double *gradient)
 {
     const mixed *m = self;
     double strength = exp(log_strength(m, w) - m->strength_at);
-    double by_strength = core_back(m, strength, w, at, gradient);
+    double by_strength = blocks_back(m, strength, w, at, gradient);
     for (size_t f = 0; f < m->others; f++)
-        if (!core_has(m, f))
+        if (!blocks_have(m, f))
             by_strength +=
                 levels_back(&m->other[f], levels_of(m, &m->other[f]), strength, w, gradient);
     for (size_t a = 0; a < m->rows_of->auxiliary_count; a++)
         gradient[m->aux + a] += strength_power(m, a) * by_strength;
+}
+
+size_t joint_room(const void *self)
+{
+    return blocks_room(self);
 }
 
 double joint_work(const void *self)
@@ -78,9 +83,9 @@ double joint_work(const void *self)
     for (size_t f = 0; f < m->others; f++) {
         const other_factor *o = &m->other[f];
         double q = (double)o->shape.effects, each = q > 1.0 ? LEVEL_WORK * q * q : LEVEL_ALONE;
-        if (!core_has(m, f)) total += (double)levels_of(m, o) * each;
+        if (!blocks_have(m, f)) total += (double)levels_of(m, o) * each;
     }
-    return (total + core_work(m)) / (double)m->groups->count;
+    return (total + blocks_work(m)) / (double)m->groups->count;
 }
 
 /* ---- rows ---- */
@@ -268,7 +273,7 @@ typedef struct {
     const mixed *m;
     const double *at;
     const size_t *place; /* of each factor's matrices in the sum, */
-    size_t core;         /* and of the core's */
+    size_t blocks;       /* and of the blocks' */
 } precision_question;
 
 /* to[level] += z z' bent, for the rows at hand */
@@ -284,15 +289,15 @@ static void add_outer(const joint_view *v, const other_factor *o, double *to)
     }
 }
 
-static void add_core(const joint_view *v, double *to)
+static void add_columns(const joint_view *v, double *to)
 {
     const mixed *m = v->m;
     const double one = 1.0;
-    for (size_t i = 0; m->core->count > 0 && i < v->n; i++) {
+    for (size_t i = 0; m->blocks->count > 0 && i < v->n; i++) {
         if (v->out[i] == 0.0) continue;
         memset(v->row, 0, m->data->stride * sizeof *v->row);
         rows_combine(m->data, m->k, rows_from(v->first + i, 1), &one, v->row);
-        core_add(m, v->first + i, v->out[i], v->row, to);
+        blocks_add(m, v->first + i, v->out[i], v->row, to);
     }
 }
 
@@ -310,8 +315,8 @@ static void add_precisions(const void *self, row_range r, double *scratch, doubl
         weigh(&v, v.out);
         for (size_t i = 0; i < b.n; i++) v.out[i] = v.out[i] < 0.0 ? -v.out[i] : 0.0;
         for (size_t f = 0; f < m->others; f++)
-            if (!core_has(m, f)) add_outer(&v, &m->other[f], total + ask->place[f]);
-        add_core(&v, total + ask->core);
+            if (!blocks_have(m, f)) add_outer(&v, &m->other[f], total + ask->place[f]);
+        add_columns(&v, total + ask->blocks);
     }
 }
 
@@ -329,7 +334,7 @@ static void set_factor(const mixed *m, other_factor *o, const double *precisions
 void mixed_joint_reset(void *self)
 {
     mixed *m = self;
-    core_reset(m);
+    blocks_reset(m);
     for (size_t f = 0; f < m->others; f++) {
         other_factor *o = &m->other[f];
         size_t q = o->shape.effects, levels = levels_of(m, o);
@@ -345,20 +350,20 @@ sbps_status mixed_joint_anchor(void *self, const rows *groups, double *w, sbps_e
     for (size_t f = 0; f < m->others; f++) {
         size_t q = m->other[f].shape.effects;
         place[f] = width;
-        if (!core_has(m, f)) width += levels_of(m, &m->other[f]) * q * q;
+        if (!blocks_have(m, f)) width += levels_of(m, &m->other[f]) * q * q;
     }
-    size_t core = width, room = m->dim + joint_room(m);
-    width += core_width(m);
+    size_t blocks = width, room = m->dim + joint_room(m);
+    width += blocks_width(m);
     double *at = new_doubles(room + width), *precisions = at + room;
     if (!at) return fail_memory(err);
     joint_lead(m, w, at);
-    const precision_question ask = {m, at, place, core};
+    const precision_question ask = {m, at, place, blocks};
     const row_sum what = {
         .self = &ask, .width = width, .scratch = joint_scratch(m, 0), .add = add_precisions};
     sbps_status status = row_sums(groups, &what, precisions, err);
     for (size_t f = 0; f < m->others && status == SBPS_OK; f++)
-        if (!core_has(m, f)) set_factor(m, &m->other[f], precisions + place[f], at, w);
-    if (status == SBPS_OK) core_set(m, precisions + core, at, w);
+        if (!blocks_have(m, f)) set_factor(m, &m->other[f], precisions + place[f], at, w);
+    if (status == SBPS_OK) blocks_set(m, precisions + blocks, at, w);
     if (status == SBPS_OK) m->strength_at = log_strength(m, w);
     free(at);
     return status;

@@ -38,18 +38,19 @@ double levels_back(const other_factor *o, size_t levels, double strength, const 
 void level_set(other_factor *o, const effect_spread *at, size_t level, const double *precision,
                const double *u);
 
-/* joint_core.c: the same for effects of factors with few levels, all together. `at` has joint_room numbers behind x. */
-sbps_status core_open(mixed *m, sbps_error *err);
-void core_reset(mixed *m); /* as it was opened */
-void core_close(mixed *m);
-bool core_has(const mixed *m, size_t f); /* m->other[f] */
-double core_work(const mixed *m);        /* numbers multiplied for a gradient */
-double core_lead(const mixed *m, double strength, const double *w, double *at);
-double core_back(const mixed *m, double strength, const double *w, double *at,
-                 double *gradient);
-/* Sums over rows that core_set takes; core_add adds a row with columns x. */
-size_t core_width(const mixed *m);
-void core_add(const mixed *m, size_t row, double curvature, const double *x, double *total);
-void core_set(mixed *m, const double *curvatures, const double *at, double *w);
+/* joint_blocks.c: the same for effects that are standardised together. `at` has joint_room numbers behind x. */
+sbps_status blocks_open(mixed *m, sbps_error *err);
+void blocks_reset(mixed *m); /* as they were opened */
+void blocks_close(mixed *m);
+bool blocks_have(const mixed *m, size_t f); /* m->other[f] */
+double blocks_work(const mixed *m);         /* numbers multiplied for a gradient */
+size_t blocks_room(const mixed *m);
+double blocks_lead(const mixed *m, double strength, const double *w, double *at);
+double blocks_back(const mixed *m, double strength, const double *w, double *at,
+                   double *gradient);
+/* Sums over rows that blocks_set takes; blocks_add adds a row with columns x. */
+size_t blocks_width(const mixed *m);
+void blocks_add(const mixed *m, size_t row, double curvature, const double *x, double *total);
+void blocks_set(mixed *m, const double *sums, const double *at, double *w);
 
 #endif

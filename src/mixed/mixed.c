@@ -197,7 +197,7 @@ static void close(void *self)
     if (!m) return;
     m->rows_of->close(m->rows_self);
     crossed_close(m);
-    core_close(m);
+    blocks_close(m);
     nest_close(m);
     free(m->centre);
     sketches_destroy(m->sketches);

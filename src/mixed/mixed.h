@@ -107,13 +107,32 @@ typedef struct {
     uint32_t *met, *slot;
     double *met_share;
 } other_factor;
-/* Effects that are standardised together where all are sampled: see joint_core.c. */
+/* Effects that are standardised together where all are sampled: see joint_blocks.c. */
 typedef struct {
-    size_t count;              /* effects */
-    size_t first[OTHERS_MOST]; /* among them, by other factors; SIZE_MAX: not in the core */
-    size_t size;               /* of memory, in which all others lie */
-    double *memory, *k, *c, *b, *beta;
-} joint_core;
+    size_t factor, level, first; /* m->other[factor]; its first effect in the block */
+} block_level;
+
+typedef struct {
+    size_t count, levels; /* effects, levels */
+    block_level *level;
+    double *k, *c, *b; /* K, C and b_0 */
+    size_t sums, room; /* where K and C lie among the sums over rows; its numbers at a point */
+} joint_block;
+
+typedef struct {
+    uint32_t block, first;
+} block_place;
+
+typedef struct {
+    size_t count;
+    joint_block *block;
+    block_level *levels;                 /* of all blocks */
+    block_place *place[OTHERS_MOST];     /* of each level; NULL: the factor is in no block */
+    size_t width, room, square, effects; /* sums over rows; numbers of a point; of the largest
+                                            block's matrix; effects */
+    double work;
+    double *memory, *beta; /* all numbers; beta there */
+} joint_blocks;
 
 typedef struct sketches sketches; /* see sketch.h */
 
@@ -132,9 +151,9 @@ typedef struct {
     size_t spreads;    /* coordinates of the shapes of all levels */
     other_factor other[OTHERS_MOST];
     size_t others;
-    joint_core *core;   /* NULL: of a model that integrates */
-    double strength_at; /* of joint.h: sum_a p_a w_a where P and b were set */
-    size_t met_most;    /* effects of other factors that a group meets */
+    joint_blocks *blocks; /* NULL: of a model that integrates */
+    double strength_at;   /* of joint.h: sum_a p_a w_a where P and b were set */
+    size_t met_most;      /* effects of other factors that a group meets */
     size_t
         aux; /* first coordinate of auxiliaries; before them those of the shape and of other factors */
     size_t dim;

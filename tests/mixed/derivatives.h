@@ -5,7 +5,7 @@
 #include "base/dense.h"
 #include "fixture.h"
 
-#define DIM_MOST ((size_t)96)
+#define DIM_MOST ((size_t)128)
 
 /* Gradient and Hessian at w, by steps that far, agree to `slack`; value and gradient alone are the same. */
 static void check_derivatives(const grouped *t, double *w, double step, double slack)

@@ -67,8 +67,10 @@ static void make_term(group_term *t, size_t factor, size_t effects, bool correla
 static void nest_parts(const grouped_spec *s, row_groups *g, size_t n)
 {
     size_t last = g->factors - 1, parts = 0, row = 0;
-    make_factor(g->factor + last, "k", n, n);
+    for (size_t i = 0; i < s->groups; i++) parts += (rows_of_group(s, i) - 1) / s->nested + 1;
+    make_factor(g->factor + last, "k", parts, n);
     make_term(g->term + last, last, s->nested_effects, true);
+    parts = 0;
     for (size_t i = 0; i < s->groups; i++) {
         for (size_t k = 0; k < rows_of_group(s, i); k++)
             g->factor[last].of[row++] = (uint32_t)(parts + k / s->nested);
