@@ -14,7 +14,6 @@
     ((size_t)20000) /* up to so many rows an exact step of all effects is cheap */
 #define CROSSED_ROWS ((size_t)5000) /* the same where factors are crossed */
 #define FEW_LEVELS   ((size_t)5)    /* of a factor: its sd has long tails */
-#define FIT_SHARE    0.25           /* of rows: so many effects may fit them, */
 #define FEW_ROWS     ((size_t)1000) /* quadrature and long trajectories cost more than they save */
 
 /* May the run take a sampler of the full data with a metric of its own, from where it likes? */
@@ -53,14 +52,6 @@ static bool has_nested_factors(const row_groups *g)
     return false;
 }
 
-static double count_effects(const row_groups *g)
-{
-    double count = 0.0;
-    for (size_t t = 0; t < g->terms; t++)
-        count += (double)(g->term[t].count * g->factor[g->term[t].factor].levels);
-    return count;
-}
-
 bool crossed_may_give_up_integrals(const sbps_options *o, const rows *data)
 {
     return data->members && !data->share && is_auto(o->crossed) && left_open(o, "nuts");
@@ -84,13 +75,11 @@ bool crossed_prefers_nuts(const sbps_options *o, const rows *data)
            rows_all(data->members) <= FEW_ROWS;
 }
 
-/* Up to how many rows an exact step of all effects is cheaper than integrals. Those of a linear model are in closed form,
- * and effects that nearly fit the rows make sigma mix slowly. */
-static size_t rows_for_nuts(const sbps_options *o, const row_groups *g, size_t n)
+/* Up to how many rows an exact step of all effects is cheaper than integrals; those of a linear model are in closed form
+ * unless factors are nested. */
+static size_t rows_for_nuts(const sbps_options *o, const row_groups *g)
 {
-    bool fit = count_effects(g) >= FIT_SHARE * (double)n;
-    if (has_nested_factors(g)) return is_linear(o) && fit ? FEW_ROWS : SMALL_ROWS;
-    if (is_discrete(o) && has_few_levels(g)) return SMALL_ROWS;
+    if (has_nested_factors(g) || (is_discrete(o) && has_few_levels(g))) return SMALL_ROWS;
     if (g->factors > 1) return is_linear(o) ? FEW_ROWS : CROSSED_ROWS;
     return 0;
 }
@@ -100,8 +89,7 @@ bool crossed_nuts(const sbps_options *o, const rows *data)
     if (o->no_integrals) return true;
     if (!data->members || !strcmp(o->crossed, "integrate") || !left_open(o, "nuts"))
         return false;
-    size_t n = rows_all(data->members);
-    return n <= rows_for_nuts(o, data->members->groups, n);
+    return rows_all(data->members) <= rows_for_nuts(o, data->members->groups);
 }
 
 bool crossed_joint(const sbps_options *o, const rows *data, bool run)

@@ -99,9 +99,8 @@ static void derive(const mixed *m, const double *w, const double *all, size_t fi
 void mixed_derive(const void *self, const double *w, size_t first, size_t count, double *out)
 {
     const mixed *m = self;
-    double *all = m->blocks ? new_doubles(m->dim + joint_room(m)) : NULL;
-    if (all) joint_lead(m, w, all);
-    if (all || !m->blocks)
+    double *all = m->blocks ? unset_doubles(m->dim + joint_room(m)) : NULL;
+    if (!m->blocks || (all && joint_effects(m, w, first, count, all)))
         derive(m, w, all, first, count, out);
     else
         for (size_t i = 0; i < count; i++) out[i] = NAN; /* no memory */

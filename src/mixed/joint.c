@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/real.h"
 #include "data/row_sums.h"
+#include "mixed/crossed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +56,45 @@ double joint_lead(const void *self, const double *w, double *at)
         if (!blocks_have(m, f))
             said += levels_lead(&m->other[f], levels_of(m, &m->other[f]), strength, w, at);
     return said;
+}
+
+/* Effects of levels first .. last of a factor; `wanted` receives their blocks. */
+static void lead_some(const mixed *m, size_t f, double strength, const double *w, size_t first,
+                      size_t last, bool *wanted, double *at)
+{
+    const other_factor *o = &m->other[f];
+    size_t q = o->shape.effects;
+    effect_spread spread;
+    level_point p;
+    if (!blocks_have(m, f)) spread_at(&o->shape, w + o->spread, false, &spread);
+    for (size_t l = first; l <= last; l++) {
+        size_t j = o->first + l * q;
+        if (blocks_have(m, f)) {
+            wanted[m->blocks->place[f][l].block] = true;
+            continue;
+        }
+        level_at_strength(o, &spread, l, strength, w + j, false, &p);
+        memcpy(at + j, p.effect, q * sizeof *at);
+    }
+}
+
+bool joint_effects(const mixed *m, const double *w, size_t first, size_t count, double *at)
+{
+    double strength = exp(log_strength(m, w) - m->strength_at);
+    bool *wanted = calloc(m->blocks->count + 1, sizeof *wanted);
+    if (!wanted) return false;
+    for (size_t f = 0; f < m->others; f++) {
+        const other_factor *o = &m->other[f];
+        size_t q = o->shape.effects, begin = o->first, end = begin + levels_of(m, o) * q;
+        if (first > begin) begin = first;
+        if (first + count < end) end = first + count;
+        if (begin < end)
+            lead_some(m, f, strength, w, (begin - o->first) / q, (end - 1 - o->first) / q,
+                      wanted, at);
+    }
+    blocks_lead_some(m, strength, w, wanted, at);
+    free(wanted);
+    return true;
 }
 
 void joint_back(const void *self, const double *w, double *at, double *gradient)

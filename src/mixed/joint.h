@@ -22,6 +22,8 @@ sbps_status joint_open(mixed *m, sbps_error *err);
 double joint_lead(const void *self, const double *w, double *at);
 void joint_back(const void *self, const double *w, double *at, double *gradient);
 size_t joint_room(const void *self);
+/* Effects in place of coordinates first .. first + count - 1, and perhaps of others, into `at`; false: no memory. */
+bool joint_effects(const mixed *m, const double *w, size_t first, size_t count, double *at);
 size_t joint_scratch(const void *self, size_t n);
 void joint_loglik(const void *self, row_range r, const double *at, double *room, double *out);
 void joint_gradient(const void *self, row_range r, const double *at, const double *factor,
@@ -46,6 +48,9 @@ bool blocks_have(const mixed *m, size_t f); /* m->other[f] */
 double blocks_work(const mixed *m);         /* numbers multiplied for a gradient */
 size_t blocks_room(const mixed *m);
 double blocks_lead(const mixed *m, double strength, const double *w, double *at);
+/* The effects of some blocks alone. */
+void blocks_lead_some(const mixed *m, double strength, const double *w, const bool *wanted,
+                      double *at);
 double blocks_back(const mixed *m, double strength, const double *w, double *at,
                    double *gradient);
 /* Sums over rows that blocks_set takes; blocks_add adds a row with columns x. */

@@ -399,6 +399,15 @@ double blocks_lead(const mixed *m, double strength, const double *w, double *at)
     return value;
 }
 
+void blocks_lead_some(const mixed *m, double strength, const double *w, const bool *wanted,
+                      double *at)
+{
+    block_spread spread[OTHERS_MOST];
+    set_spreads(m, w, spread);
+    for (size_t i = 0; i < m->blocks->count; i++)
+        if (wanted[i]) lead_block(m, &m->blocks->block[i], spread, strength, w, at);
+}
+
 /* x <- A'^-1 x, row after row from the last. */
 static void solve_rows(const kernels *k, size_t n, const double *root, double *x)
 {

@@ -59,9 +59,8 @@ bool out_of_work(sbps_run *run)
     if (run->state.phase == PHASE_WARMUP) return work_done(run) > WORK_WARMUP * limit;
     if (!(work_done(run) > limit)) return false;
     fail(&run->warning, SBPS_MISMATCH,
-         "the run ends at its limit for small tables, with ESS %.0f of %g: --seconds sets "
-         "another",
-         run_min_ess(run), run->options->ess);
+         "the run ends at its limit of work for small tables, before ESS and R-hat meet their "
+         "goals: --seconds sets another limit");
     return true;
 }
 

@@ -63,14 +63,16 @@ static const choice_case cases[] = {
      "boomerang"},
     {LEFT, 1500, {60, 8, 5}, false, "boomerang"},
     {COUNTS, 1500, {60, 8, 5}, true, "nuts"}, /* a factor of five levels */
-    {COUNTS, 1500, {60, 8, 6}, false, "boomerang"},
+    {COUNTS, 1500, {60, 8, 6}, true, "nuts"},
+    {COUNTS, 6000, {60, 8, 6}, false, "boomerang"},
+    {COUNTS, 6000, {60, 8, 5}, true, "nuts"},
+    {LEFT, 900, {60, 8, 6}, true, "nuts"},
     {COUNTS, 40000, {60, 8, 5}, false, "boomerang"},
     {COUNTS "crossed=integrate", 1500, {60, 8, 5}, false, "boomerang"},
     {"model=poisson formula=y~1+(1|a/b) seed=2", 1500, {60, 8, 6}, true, "nuts"},
     {"model=poisson formula=y~1+(1|a/b) seed=2", 1500, {8, 60, 6}, true, "nuts"},
-    {NESTED, 1500, {5, 60, 6}, true, "nuts"},       /* 305 effects */
-    {NESTED, 1500, {6, 70, 6}, false, "boomerang"}, /* 426 effects, which may fit the rows */
-    {NESTED, 12000, {60, 60, 6}, true, "nuts"},     /* integrals take too long */
+    {NESTED, 1500, {6, 70, 6}, true, "nuts"},   /* 426 effects, which may fit the rows */
+    {NESTED, 12000, {60, 60, 6}, true, "nuts"}, /* integrals take too long */
     {NESTED " sampler=hmc", 1500, {60, 8, 6}, false, "hmc"},
     {NESTED, 40000, {60, 8, 6}, false, "boomerang"},
 };

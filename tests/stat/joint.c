@@ -93,7 +93,7 @@ static void compare(crossed_spec s, const char *both, const char *own, const cha
 TEST(crossed_factors_have_the_same_posterior_either_way)
 {
     crossed_spec s = {.rows = 900, .g = 70, .h = 22, .sd_g = 1.0, .sd_h = 0.6};
-    compare(s, "ess=300", "crossed=joint", "hmc");
+    compare(s, "ess=300", "crossed=joint sampler=hmc", "hmc");
     compare(s, "ess=300", "crossed=joint sampler=nuts", "nuts");
 }
 
