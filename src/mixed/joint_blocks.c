@@ -24,8 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_MAX ((size_t)64) /* effects: a gradient takes about BLOCK_MAX^3 operations */
-#define NO_BLOCK  UINT32_MAX
+#define BLOCK_MAX  ((size_t)64) /* effects: a gradient takes about BLOCK_MAX^3 operations */
+#define BLOCK_WORK 0.2          /* of a number multiplied in a matrix, beside one of a row */
+#define NO_BLOCK   UINT32_MAX
 
 /* ---- which effects ---- */
 
@@ -188,7 +189,7 @@ static sbps_status place_numbers(mixed *m, sbps_error *err)
         all->room += 2 * square + 3 * n;
         all->square = square > all->square ? square : all->square;
         all->effects += n;
-        all->work += (double)(n * n * (n + 10));
+        all->work += BLOCK_WORK * (double)(n * n * (n + 10));
     }
     all->room += all->square + KERNEL_LANES;
     all->memory = new_doubles(all->width + all->effects + d + 1);

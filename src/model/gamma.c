@@ -99,7 +99,7 @@ static const predictor rows_of = {
     .gradient = gamma_gradient,
     .curvature = gamma_curvature,
     .simulate = gamma_simulate,
-    .price = 3.0,
+    .price = 4.0,
     .expected = gamma_expected,
     .small_weights = true,
 };

@@ -14,8 +14,8 @@
 #define RHAT_APART 1.5             /* of the path: chains that do not visit each other */
 #define WORK_ROWS  ((size_t)20000) /* a table of groups up to so many rows is small: */
 #define WORK_ONE                                                                               \
-    6e9 /* numbers multiplied until ESS 400 with one factor, about ten seconds; then the run ends, */
-#define WORK_SEVERAL 3.6e10 /* and with several, about a minute, */
+    5e9 /* numbers multiplied until ESS 400 with one factor, about ten seconds; then the run ends, */
+#define WORK_SEVERAL 3e10 /* and with several, about a minute, */
 #define WORK_ESS     400.0
 #define WORK_WARMUP  0.5 /* of which warm-up may take so much */
 #define RECHECK      1.1 /* times the ESS of the last look */
