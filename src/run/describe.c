@@ -308,9 +308,25 @@ static void describe_slopes(const sbps_run *run, text *out)
              s.sds, s.mean);
 }
 
+#define FEW_LEVELS ((size_t)4)
+
+/* Standard deviations that depend on their prior. */
+static void describe_few_levels(const sbps_run *run, text *out)
+{
+    const rows *members = run->data.members;
+    for (size_t f = 0; members && f < members->groups->factors; f++) {
+        const group_factor *factor = &members->groups->factor[f];
+        if (factor->levels > FEW_LEVELS) continue;
+        text_add(out, "  mind      %zu levels of '", factor->levels);
+        text_name(out, factor->name);
+        text_add(out, "' say little about their standard deviation: its prior matters\n");
+    }
+}
+
 static void describe_cautions(const sbps_run *run, text *out)
 {
     describe_slopes(run, out);
+    describe_few_levels(run, out);
     for (size_t i = 0; i < sizeof cautions / sizeof *cautions; i++)
         if (cautions[i].model == run->plan->model)
             text_add(out, "  mind      %s\n", cautions[i].sentence);
