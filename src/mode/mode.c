@@ -121,9 +121,11 @@ static sbps_status end_search(search *s, search_end end, sbps_status status, sbp
     if ((status = check_target(s, err)) != SBPS_OK) return status;
     return fail(
         err, SBPS_NO_MODE,
-        "no mode found after %zu iterations: %.3g nats seem to be left; a tighter prior "
-        "or --standardize may help%s",
+        "no mode found after %zu iterations: the search stopped about %.3g log units short; "
+        "%s%s",
         s->iterations, 0.5 * s->decrement,
+        s->u->model->rows_of ? "'sbps sample' with --crossed joint needs none"
+                             : "a tighter prior or --standardize may help",
         s->u->data->offset && s->u->model->support == SUPPORT_COUNTS
             ? "; the offset is added to the log of the mean: of an exposure it should be the "
               "logarithm"

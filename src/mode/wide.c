@@ -40,8 +40,8 @@ sbps_status mode_find_wide(const posterior *u, const double *start, const metric
     sbps_status status = lbfgs_search(&s, goal, err);
     if (status == SBPS_OK && !(isfinite(s.value) && all_finite(d, s.gradient)))
         status = fail(err, SBPS_NO_MODE,
-                      "the search for the mode has left the numbers: a tighter prior or "
-                      "--standardize may help");
+                      "the search for the mode ended at values that are not finite: check the "
+                      "scale of the columns and of the offset, or give tighter priors");
     if (status == SBPS_OK) status = give(&s, out, err);
     free(s.memory);
     return status;
