@@ -143,7 +143,8 @@ void strata_divide(const strata_tally *tally, size_t count, strata *out)
     for (size_t k = 1; k < count; k++)
         for (size_t b = k + 1; b <= l.count; b++) {
             least[k % 2][b] = INFINITY;
-            start[k][b] = (uint16_t)(b - 1); /* where influences are so large that sums are not finite */
+            start[k][b] =
+                (uint16_t)(b - 1); /* where influences are so large that sums are not finite */
             for (size_t a = k; a < b; a++) {
                 double sum = least[(k - 1) % 2][a] + loudness(&l, a, b);
                 if (!(sum < least[k % 2][b])) continue;
