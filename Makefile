@@ -95,7 +95,7 @@ test-tsan:
 test-clang:
 	@cmake --preset clang >/dev/null
 	@cmake --build --preset clang
-	@ctest --preset clang -L '^(unit|law)$$' -LE '^(large|soak)$$' -E '^fuzz/'
+	@ctest --preset clang -L '^(unit|property)$$' -LE '^(large|soak)$$' -E '^fuzz/'
 
 .PHONY: soak
 soak: export SBPS_LENGTH := soak

@@ -9,7 +9,7 @@
  *
  *   w1 ~ N(0, s^2),  w2 | w1 ~ N(w1^2 - s^2, 1),  s = 1.5:
  *   P(w2 < y) = int phi(z) Phi(y - s^2 z^2 + s^2) dz. */
-#include "run/run.h"
+#include "inference/run/run.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,12 +66,12 @@ static double cdf(size_t j, double y)
     return sum / sqrt(2.0 * M_PI);
 }
 
-static double quantile(size_t j, double share)
+static double quantile(size_t j, double probability)
 {
     double low = -20.0, high = 200.0;
     for (int i = 0; i < 60; i++) {
         double middle = 0.5 * (low + high);
-        *(cdf(j, middle) < share ? &low : &high) = middle;
+        *(cdf(j, middle) < probability ? &low : &high) = middle;
     }
     return low;
 }
@@ -80,17 +80,18 @@ static double quantile(size_t j, double share)
 
 static double total_variation(const sbps_run *run, size_t j, const double *edges)
 {
-    double share[BINS] = {0}, total = 0.0, distance = 0.0;
+    double fraction[BINS] = {0}, total = 0.0, distance = 0.0;
     for (size_t c = 0; c < run->chain_count; c++) {
         const draws *d = &run->chains[c].d;
         for (size_t i = 0; i < d->state->count; i++) {
             size_t bin = 0;
             while (bin < BINS - 1 && d->w[i * 2 + j] >= edges[bin]) bin++;
-            share[bin] += 1.0;
+            fraction[bin] += 1.0;
             total += 1.0;
         }
     }
-    for (size_t bin = 0; bin < BINS; bin++) distance += fabs(share[bin] / total - 1.0 / BINS);
+    for (size_t bin = 0; bin < BINS; bin++)
+        distance += fabs(fraction[bin] / total - 1.0 / BINS);
     return 0.5 * distance;
 }
 
@@ -98,17 +99,17 @@ static sbps_options *options_of(const variant *v, const char *ess, const char *n
 {
     sbps_options *o;
     sbps_error err = {0};
-    char text[512], *rest = text, *word;
+    char text[512], *rest = text, *option;
     if (sbps_options_create(&o, &err) != SBPS_OK) give_up(&err);
     /* variants that never get there end all the same */
     snprintf(text, sizeof text,
              "model=banana draws=200000 epochs=%g ess=%s gradient-noise=%s %s",
              ROWS_PER_ESS * atof(ess), ess, noise, v->settings);
-    while ((word = strsep(&rest, " "))) {
-        char *value = strchr(word, '=');
-        if (!*word) continue;
+    while ((option = strsep(&rest, " "))) {
+        char *value = strchr(option, '=');
+        if (!*option) continue;
         if (value) *value++ = '\0';
-        if (sbps_options_set(o, word, value ? value : "true", &err) != SBPS_OK) give_up(&err);
+        if (sbps_options_set(o, option, value ? value : "true", &err) != SBPS_OK) give_up(&err);
     }
     return o;
 }

@@ -10,9 +10,9 @@
  *
  * A last line a table says which share of the bandwidth of `read` the slopes reach, reading and
  * slopes taking turns so that a shared machine disturbs both alike: its median over REPEATS. */
-#include "base/kernels.h"
-#include "base/memory.h"
-#include "base/rng.h"
+#include "linalg/kernels.h"
+#include "core/memory.h"
+#include "core/rng.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ static void window_read(state *s, size_t i)
     for (size_t l = 0; l < 8; l++) s->sink += sum[l][0] + sum[l][1];
 }
 
-static void ask(const state *s, size_t i)
+static void evaluate(const state *s, size_t i)
 {
     const double *next = s->x + s->starts[(i + 1) % CALLS] * DIM;
     for (size_t j = 0; j < AHEAD_LINES; j++) __builtin_prefetch(next + 8 * j);
@@ -89,13 +89,13 @@ static void window_slopes(state *s, size_t i)
 
 static void read_ahead(state *s, size_t i)
 {
-    ask(s, i);
+    evaluate(s, i);
     window_read(s, i);
 }
 
 static void slopes_ahead(state *s, size_t i)
 {
-    ask(s, i);
+    evaluate(s, i);
     window_slopes(s, i);
 }
 
@@ -165,14 +165,14 @@ static int by_size(const void *a, const void *b)
 static void compare(state *s, const char *name, void (*read)(state *s, size_t i),
                     size_t table_rows)
 {
-    double share[REPEATS];
+    double fraction[REPEATS];
     for (size_t repeat = 0; repeat < REPEATS; repeat++) {
         const double reading = time_once(read, s);
-        share[repeat] = reading / time_once(slopes_ahead, s);
+        fraction[repeat] = reading / time_once(slopes_ahead, s);
     }
-    qsort(share, REPEATS, sizeof *share, by_size);
+    qsort(fraction, REPEATS, sizeof *fraction, by_size);
     printf("%-28s %-7s %8zu %4d %3d %8.0f%% of `%s`\n", "slopes, ahead: bandwidth", s->k->isa,
-           table_rows, BATCH, DIM, 100 * share[REPEATS / 2], name);
+           table_rows, BATCH, DIM, 100 * fraction[REPEATS / 2], name);
 }
 
 static void time_case(const bench_case *c, state *s, size_t table_rows)

@@ -5,9 +5,9 @@
  * plain and gzip, into a temporary folder, and reads those, the file there is likewise, by 1, 2, 4, ...
  * threads. One line a file and number of threads: name, rows, columns, bytes of plain text, seconds (the
  * best of three, and what processors spent), rows a second, MB of text a second. */
-#include "base/rng.h"
-#include "base/threads.h"
-#include "read/read.h"
+#include "core/rng.h"
+#include "core/threads.h"
+#include "ingest/ingest.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static int measure(const char *label, const char *path, const char *target, doub
                    unsigned threads)
 {
     const rows_spec spec = {.target = target, .intercept = true, .seed = 1, .threads = threads};
-    double best = 1e300, least = 1e300;
+    double best = 1e300, smallest = 1e300;
     size_t n = 0, d = 0;
     for (int k = 0; k < REPEATS; k++) {
         sbps_error err;
@@ -43,14 +43,14 @@ static int measure(const char *label, const char *path, const char *target, doub
         double taken = seconds(CLOCK_MONOTONIC) - start;
         used = seconds(CLOCK_PROCESS_CPUTIME_ID) - used;
         if (taken < best) best = taken;
-        if (used < least) least = used;
+        if (used < smallest) smallest = used;
         n = r->n;
         d = r->d;
         rows_destroy(r);
     }
     printf("%-10s threads %u rows %zu columns %zu bytes %.0f seconds %.3f (of processors %.3f) "
            "rows/s %.3g MB/s %.0f\n",
-           label, threads, n, d, bytes, best, least, (double)n / best, bytes / best / 1e6);
+           label, threads, n, d, bytes, best, smallest, (double)n / best, bytes / best / 1e6);
     return 0;
 }
 

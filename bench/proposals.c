@@ -6,12 +6,12 @@
  * Data of the paper's 7.1. Processor time of this thread, so that a shared machine disturbs less;
  * the best of REPEATS. */
 #include "estimate/bias.h"
-#include "estimate/moments.h"
-#include "mode/mode.h"
-#include "potential/minibatch.h"
-#include "read/read.h"
-#include "sampler/sampler.h"
-#include "store/draws.h"
+#include "estimate/path_moments.h"
+#include "ingest/ingest.h"
+#include "posterior/minibatch/minibatch.h"
+#include "posterior/mode/mode.h"
+#include "sampler/core/sampler.h"
+#include "store/draw_store.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -117,7 +117,7 @@ static bool chain_open(bench_chain *c, const rows *data, const bench_case *of)
                                         .band.learning_rate = 0.01,
                                         .band.lack_of_fit = true};
     minibatch_start(&c->u, rng_stream(1, 0, RNG_BATCH));
-    c->s.kind->start(&c->s, zero, rng_stream(1, 0, RNG_FLIGHT));
+    c->s.kind->start(&c->s, zero, rng_stream(1, 0, RNG_PATH));
     moments_start(&c->m, 1.0);
     bias_start(&c->b);
     draws_start(&c->d, 1.0);
@@ -190,7 +190,7 @@ static double best_ns(bench_chain *c, void (*part)(bench_chain *c), size_t calls
 }
 
 /* ns per proposal of whole flights, and how many proposals a flight makes. */
-static double whole_ns(bench_chain *c, double *per_flight)
+static double whole_ns(bench_chain *c, double *per_segment)
 {
     double best = INFINITY;
     for (size_t i = 0; i < STEPS; i++) part_step(c);
@@ -199,7 +199,7 @@ static double whole_ns(bench_chain *c, double *per_flight)
         for (size_t i = 0; i < STEPS; i++) part_step(c);
         double time = processor_time() - begin, made = (double)c->counts->proposals - before;
         best = fmin(best, 1e9 * time / made);
-        *per_flight = made / STEPS;
+        *per_segment = made / STEPS;
     }
     return best;
 }
@@ -207,21 +207,21 @@ static double whole_ns(bench_chain *c, double *per_flight)
 static void report(const rows *data, const bench_case *of)
 {
     bench_chain c;
-    double per_flight = 1.0;
+    double per_segment = 1.0;
     if (!chain_open(&c, data, of)) {
         fprintf(stderr, "bench: set-up failed\n");
         exit(EXIT_FAILURE);
     }
-    double ns = whole_ns(&c, &per_flight);
+    double ns = whole_ns(&c, &per_segment);
     printf("proposals %-16s N=%zu n=%zu d=%d %6.0f ns %9.0f per second, %.1f a flight\n",
-           of->name, data->n, of->n, DIM, ns, 1e9 / ns, per_flight);
+           of->name, data->n, of->n, DIM, ns, 1e9 / ns, per_segment);
     double observe = best_ns(&c, part_observe, STEPS),
            gradient = best_ns(&c, part_gradient, STEPS);
     printf("  observe %.0f: pick %.0f, row products %.0f, slopes %.0f\n", observe,
            best_ns(&c, part_pick, STEPS), best_ns(&c, part_products, STEPS),
            best_ns(&c, part_slope, STEPS));
     printf("  bounce %.0f a flight: %.0f; first look, regression, band, arrival, sinks: %.0f\n",
-           gradient, gradient / per_flight, ns - observe - gradient / per_flight);
+           gradient, gradient / per_segment, ns - observe - gradient / per_segment);
     chain_close(&c);
 }
 

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SECTOR = 4096, DEPTH_MOST = 4096, PARTS = 4 };
+enum { SECTOR = 4096, DEPTH_MAX = 4096, PARTS = 4 };
 
 typedef struct {
     int file;
@@ -72,7 +72,7 @@ static void prepare(reader *r, const char *path)
     r->bytes = (r->bytes + SECTOR - 1) / SECTOR * SECTOR;
     r->sectors = (size_t)about.st_size / SECTOR;
     errno = EINVAL;
-    if (r->sectors < r->bytes / SECTOR || r->depth == 0 || r->depth > DEPTH_MOST)
+    if (r->sectors < r->bytes / SECTOR || r->depth == 0 || r->depth > DEPTH_MAX)
         give_up("the file is shorter than a read, or the depth is not 1 to 4096");
     if (syscall(SYS_io_setup, r->depth, &r->context) != 0) give_up("io_setup");
     r->request = calloc(r->depth, sizeof *r->request);
@@ -89,8 +89,8 @@ static void prepare(reader *r, const char *path)
 /* Reads that ended within `seconds`. */
 static double count_reads(reader *r, double seconds)
 {
-    static struct io_event events[DEPTH_MOST];
-    static struct iocb *list[DEPTH_MOST];
+    static struct io_event events[DEPTH_MAX];
+    static struct iocb *list[DEPTH_MAX];
     double end = clock_of(CLOCK_MONOTONIC) + seconds, done = 0.0;
     long part = (long)((r->depth + PARTS - 1) / PARTS);
     for (size_t i = 0; i < r->depth; i++) list[i] = &r->request[i];

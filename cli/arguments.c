@@ -55,11 +55,11 @@ static const char *flag_name(const void *of, size_t index)
 
 static int unknown_flag(const command *c, const char *text, size_t length)
 {
-    char word[64];
-    snprintf(word, sizeof word, "%.*s", (int)length, text);
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
     const name_list flags = {flag_name, c, "--"};
-    name_hint hint = suggest_name(word, flags, "; `sbps %s --help` lists them", c->name);
-    complain("%s: unknown option '--%s'%s", c->name, word, hint.text);
+    name_hint hint = suggest_name(name, flags, "; `sbps %s --help` lists them", c->name);
+    complain("%s: unknown option '--%s'%s", c->name, name, hint.text);
     return CODE_USAGE;
 }
 
@@ -75,69 +75,69 @@ static bool find_flag(const command *c, const char *text, size_t length, sbps_op
     return place < sbps_option_count() && serves(c, place);
 }
 
-static int keep_flag(arguments *given, const sbps_option_info *flag, const char *value)
+static int keep_flag(arguments *args, const sbps_option_info *flag, const char *value)
 {
     bool on_or_off = !value || !strcmp(value, "true") || !strcmp(value, "false");
     if (flag->argument && !value) {
-        complain("%s: --%s: a value is missing: want %s", given->command->name, flag->name,
+        complain("%s: --%s: a value is missing: want %s", args->command->name, flag->name,
                  flag->argument);
         return CODE_USAGE;
     }
     if (!flag->argument && !on_or_off) {
         complain("%s: --%s is a switch: it takes no value but true or false, not '%s'",
-                 given->command->name, flag->name, value);
+                 args->command->name, flag->name, value);
         return CODE_USAGE;
     }
-    given->flags[given->flag_count++] = (given_flag){flag->name, value};
+    args->flags[args->flag_count++] = (parsed_flag){flag->name, value};
     return CODE_OK;
 }
 
 /* argv[*at] opens with --; moves `at` past a value that stands by itself. */
-static int take_long(arguments *given, int argc, char **argv, int *at)
+static int take_long(arguments *args, int argc, char **argv, int *at)
 {
     const char *name = argv[*at] + 2, *equals = strchr(name, '=');
     size_t length = equals ? (size_t)(equals - name) : strlen(name);
     sbps_option_info flag;
     if (length == 4 && !strncmp(name, "help", 4)) {
-        given->help = true;
+        args->help = true;
         return CODE_OK;
     }
-    if (!find_flag(given->command, name, length, &flag))
-        return unknown_flag(given->command, name, length);
+    if (!find_flag(args->command, name, length, &flag))
+        return unknown_flag(args->command, name, length);
     const char *value = equals ? equals + 1 : NULL;
     if (!value && flag.argument && *at + 1 < argc) value = argv[++*at];
-    return keep_flag(given, &flag, value);
+    return keep_flag(args, &flag, value);
 }
 
 /* -o FILE, -oFILE, -h. */
-static int take_short(arguments *given, int argc, char **argv, int *at)
+static int take_short(arguments *args, int argc, char **argv, int *at)
 {
     const char *text = argv[*at];
     sbps_option_info flag;
     if (!strcmp(text, "-h")) {
-        given->help = true;
+        args->help = true;
         return CODE_OK;
     }
-    if (text[1] != 'o' || !find_flag(given->command, "output", 6, &flag)) {
-        complain("%s: unknown option '%s'; `sbps %s --help` lists them", given->command->name,
-                 text, given->command->name);
+    if (text[1] != 'o' || !find_flag(args->command, "output", 6, &flag)) {
+        complain("%s: unknown option '%s'; `sbps %s --help` lists them", args->command->name,
+                 text, args->command->name);
         return CODE_USAGE;
     }
     const char *value = text[2] ? text + 2 : *at + 1 < argc ? argv[++*at] : NULL;
-    return keep_flag(given, &flag, value);
+    return keep_flag(args, &flag, value);
 }
 
-static int check_operands(const arguments *given)
+static int check_operands(const arguments *args)
 {
-    const command *c = given->command;
-    if (given->help) return CODE_OK;
-    if (given->operand_count < c->least) {
+    const command *c = args->command;
+    if (args->help) return CODE_OK;
+    if (args->operand_count < c->min_operands) {
         complain("%s: %s", c->name, c->why);
         return CODE_USAGE;
     }
-    if (given->operand_count > c->most) {
+    if (args->operand_count > c->max_operands) {
         complain("%s: '%s' is one operand too many: want `sbps %s %s`", c->name,
-                 given->operands[c->most], c->name, c->operands);
+                 args->operands[c->max_operands], c->name, c->operands);
         return CODE_USAGE;
     }
     return CODE_OK;
@@ -147,10 +147,10 @@ int arguments_parse(const command *c, int argc, char **argv, arguments *out)
 {
     int code = CODE_OK;
     bool options_ended = false;
-    size_t room = argc > 0 ? (size_t)argc : 1;
-    *out = (arguments){.command = c, .word_count = argc > 0 ? (size_t)argc : 0, .words = argv};
-    out->operands = calloc(room, sizeof *out->operands);
-    out->flags = calloc(room, sizeof *out->flags);
+    size_t capacity = argc > 0 ? (size_t)argc : 1;
+    *out = (arguments){.command = c, .argc = argc > 0 ? (size_t)argc : 0, .argv = argv};
+    out->operands = calloc(capacity, sizeof *out->operands);
+    out->flags = calloc(capacity, sizeof *out->flags);
     if (!out->operands || !out->flags) {
         complain("%s", sbps_status_text(SBPS_NO_MEM));
         code = CODE_FAILED;
@@ -171,59 +171,59 @@ int arguments_parse(const command *c, int argc, char **argv, arguments *out)
 }
 
 /* Bytes that no shell gives a meaning. */
-static bool is_plain(const char *word)
+static bool is_plain(const char *text)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789_-+=:,./@%^";
-    return *word && strspn(word, plain) == strlen(word);
+    return *text && strspn(text, plain) == strlen(text);
 }
 
 /* In quotes where it needs them; returns where it ends. */
-static char *quote(char *to, const char *word)
+static char *quote(char *to, const char *text)
 {
-    bool plain = is_plain(word);
+    bool plain = is_plain(text);
     if (!plain) *to++ = '\'';
-    for (; *word; word++) {
-        if (*word == '\'') to = stpcpy(to, "'\\'");
-        *to++ = *word;
+    for (; *text; text++) {
+        if (*text == '\'') to = stpcpy(to, "'\\'");
+        *to++ = *text;
     }
     if (!plain) *to++ = '\'';
     return to;
 }
 
-char *command_line(const arguments *given)
+char *command_line(const arguments *args)
 {
-    size_t room = sizeof "sbps " + strlen(given->command->name);
-    for (size_t i = 0; i < given->word_count; i++) room += 3 + 4 * strlen(given->words[i]);
-    char *line = malloc(room), *end = line;
+    size_t size = sizeof "sbps " + strlen(args->command->name);
+    for (size_t i = 0; i < args->argc; i++) size += 3 + 4 * strlen(args->argv[i]);
+    char *line = malloc(size), *end = line;
     if (!line) return NULL;
-    end = stpcpy(stpcpy(end, "sbps "), given->command->name);
-    for (size_t i = 0; i < given->word_count; i++) {
+    end = stpcpy(stpcpy(end, "sbps "), args->command->name);
+    for (size_t i = 0; i < args->argc; i++) {
         *end++ = ' ';
-        end = quote(end, given->words[i]);
+        end = quote(end, args->argv[i]);
     }
     *end = '\0';
     return line;
 }
 
-void arguments_release(arguments *given)
+void arguments_release(arguments *args)
 {
-    free(given->operands);
-    free(given->flags);
-    *given = (arguments){0};
+    free(args->operands);
+    free(args->flags);
+    *args = (arguments){0};
 }
 
-const char *flag_value(const arguments *given, const char *name, const char *fallback)
+const char *flag_value(const arguments *args, const char *name, const char *fallback)
 {
-    for (size_t i = given->flag_count; i-- > 0;)
-        if (!strcmp(given->flags[i].name, name))
-            return given->flags[i].value ? given->flags[i].value : "true";
+    for (size_t i = args->flag_count; i-- > 0;)
+        if (!strcmp(args->flags[i].name, name))
+            return args->flags[i].value ? args->flags[i].value : "true";
     return fallback;
 }
 
-bool flag_is_on(const arguments *given, const char *name)
+bool flag_is_on(const arguments *args, const char *name)
 {
-    return !strcmp(flag_value(given, name, "false"), "true");
+    return !strcmp(flag_value(args, name, "false"), "true");
 }
 
 /* Digits up to 2^64 - 1, or a float such as 1e6 that is whole and at most 2^53. */
@@ -242,21 +242,21 @@ static bool read_count(const char *text, size_t *out)
     return true;
 }
 
-bool flag_count_value(const arguments *given, const char *name, size_t fallback, size_t least,
+bool flag_count_value(const arguments *args, const char *name, size_t fallback, size_t minimum,
                       size_t *out)
 {
-    const char *text = flag_value(given, name, NULL);
+    const char *text = flag_value(args, name, NULL);
     *out = fallback;
-    if (!text || (read_count(text, out) && *out >= least)) return true;
-    complain("%s: --%s: '%s' will not do: want a whole number >= %zu", given->command->name,
-             name, text, least);
+    if (!text || (read_count(text, out) && *out >= minimum)) return true;
+    complain("%s: --%s: '%s' will not do: want a whole number >= %zu", args->command->name,
+             name, text, minimum);
     return false;
 }
 
-bool flags_format(const arguments *given, sbps_format *out)
+bool flags_format(const arguments *args, sbps_format *out)
 {
-    bool csv = flag_is_on(given, "csv"), json = flag_is_on(given, "json");
+    bool csv = flag_is_on(args, "csv"), json = flag_is_on(args, "json");
     *out = csv ? SBPS_CSV : json ? SBPS_JSON : SBPS_TEXT;
-    if (csv && json) complain("%s: --csv and --json exclude each other", given->command->name);
+    if (csv && json) complain("%s: --csv and --json exclude each other", args->command->name);
     return !(csv && json);
 }

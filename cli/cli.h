@@ -16,17 +16,17 @@ typedef struct command command;
 typedef struct {
     const char *name;  /* as in the table */
     const char *value; /* NULL: a switch, on */
-} given_flag;
+} parsed_flag;
 
 typedef struct {
     const command *command;
     size_t operand_count, flag_count;
     const char **operands;
-    given_flag *flags;   /* in the order given */
+    parsed_flag *flags;  /* in the order given */
     bool help;           /* --help was among them */
     struct ranks *ranks; /* that this process is one of; NULL: it is by itself */
-    size_t word_count;   /* of what was typed behind the subcommand */
-    char **words;
+    size_t argc;         /* of what was typed behind the subcommand */
+    char **argv;
 } arguments;
 
 /* A subcommand. */
@@ -34,8 +34,8 @@ struct command {
     const char *name, *operands, *summary;
     const char *detail; /* paragraphs of its help page, split by \n\n; NULL: none */
     const char *kinds;  /* a family that the page lists behind them; NULL: none */
-    size_t least, most; /* operands */
-    const char *why;    /* what is missing when there are fewer than `least` */
+    size_t min_operands, max_operands; /* operands */
+    const char *why;                   /* what is missing when there are fewer than `least` */
     /* Of its own; one without a group is that of its name in the library's option table. */
     const sbps_option_info *flags;
     size_t flag_count;
@@ -45,7 +45,7 @@ struct command {
     bool reads_run;       /* its first operand is a run file */
     bool library_options; /* it also takes all of that table that serve it */
     bool by_ranks;        /* several can do it together; else the first does it alone */
-    int (*run)(const arguments *given); /* the exit code */
+    int (*run)(const arguments *args); /* the exit code */
 };
 
 /* main.c: walks the subcommands; NULL past the end. */
@@ -57,16 +57,16 @@ size_t flag_count(const command *c);
 sbps_option_info flag_at(const command *c, size_t index);
 /* Complains and returns CODE_USAGE when argv (after the subcommand) does not fit. */
 int arguments_parse(const command *c, int argc, char **argv, arguments *out);
-void arguments_release(arguments *given);
+void arguments_release(arguments *args);
 /* The last value given, or `fallback`. */
-const char *flag_value(const arguments *given, const char *name, const char *fallback);
-bool flag_is_on(const arguments *given, const char *name);
+const char *flag_value(const arguments *args, const char *name, const char *fallback);
+bool flag_is_on(const arguments *args, const char *name);
 /* Reads a count between `least` and SIZE_MAX; complains and returns false otherwise. */
-bool flag_count_value(const arguments *given, const char *name, size_t fallback, size_t least,
+bool flag_count_value(const arguments *args, const char *name, size_t fallback, size_t minimum,
                       size_t *out);
 
 /* The whole command as it could be typed again into a shell; NULL: out of memory. */
-char *command_line(const arguments *given);
+char *command_line(const arguments *args);
 
 /* help.c */
 void help_overview(FILE *to);
@@ -82,7 +82,7 @@ void reference_manual(FILE *to);
 void reference_page(FILE *to, const command *c);
 
 /* Which of --csv and --json was given; complains and returns false when both are. */
-bool flags_format(const arguments *given, sbps_format *out);
+bool flags_format(const arguments *args, sbps_format *out);
 
 /* text.c */
 size_t terminal_width(FILE *to); /* columns; 80 when it is none and COLUMNS does not say */
@@ -102,7 +102,7 @@ typedef struct {
 } name_list;
 
 /* ", did you mean 'sample'?", or what is said otherwise when no name is near. */
-name_hint suggest_name(const char *word, name_list names, const char *otherwise, ...)
+name_hint suggest_name(const char *input, name_list names, const char *otherwise, ...)
     __attribute__((format(printf, 3, 4)));
 /* colour.c: likewise, with colours where `to` is a terminal that wants them. */
 bool wants_colour(FILE *to);

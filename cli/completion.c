@@ -92,7 +92,7 @@ static void print_commands(void)
     for (size_t i = 0; command_at(i); i++) printf("%s%s", i ? " " : "", command_at(i)->name);
 }
 
-static void print_flag_words(const command *c)
+static void print_flag_list(const command *c)
 {
     for (size_t k = 0; k < flag_count(c); k++) {
         sbps_option_info flag = flag_at(c, k);
@@ -115,7 +115,7 @@ static void print_bash(void)
     puts("    esac\n    case ${COMP_WORDS[1]} in");
     for (size_t i = 0; command_at(i); i++) {
         printf("    %s) flags='", command_at(i)->name);
-        print_flag_words(command_at(i));
+        print_flag_list(command_at(i));
         puts("' ;;");
     }
     puts("    esac\n"
@@ -200,14 +200,14 @@ static const struct {
     void (*print)(void);
 } shells[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
 
-static int completion_run(const arguments *given)
+static int completion_run(const arguments *args)
 {
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
-        if (strcmp(shells[i].name, given->operands[0])) continue;
+        if (strcmp(shells[i].name, args->operands[0])) continue;
         shells[i].print();
         return CODE_OK;
     }
-    complain("completion: no completion for '%s': want bash, zsh or fish", given->operands[0]);
+    complain("completion: no completion for '%s': want bash, zsh or fish", args->operands[0]);
     return CODE_USAGE;
 }
 
@@ -216,8 +216,8 @@ const command command_completion = {
     .operands = "bash|zsh|fish",
     .summary = "Print what makes a shell complete subcommands, options and their values.",
     .detail = "  eval \"$(sbps completion bash)\"",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .why = "which shell? Want bash, zsh or fish",
     .flags = (const sbps_option_info[]){{0}}, /* none */
     .run = completion_run,

@@ -21,11 +21,11 @@ static sbps_status print_contrasts(const void *self, sbps_error *err)
     return print_report(status, r->format, text);
 }
 
-static int contrast_run(const arguments *given)
+static int contrast_run(const arguments *args)
 {
     sbps_error err = {0};
-    request r = {given->operands[0], given->operands + 1, given->operand_count - 1, SBPS_TEXT};
-    if (!flags_format(given, &r.format)) return CODE_USAGE;
+    request r = {args->operands[0], args->operands + 1, args->operand_count - 1, SBPS_TEXT};
+    if (!flags_format(args, &r.format)) return CODE_USAGE;
     return report_status(guard(r.path, print_contrasts, &r, &err), &err);
 }
 
@@ -46,8 +46,8 @@ const command command_contrast = {
         "logit, inv_logit, min and max, and comparisons (< <= > >= == !=), which are 1 where "
         "they hold. -- before the first one lets expressions begin with a sign.\n\n"
         "  sbps contrast run.nc \"x1 - x2\" \"exp(group=a)\" \"x1 > x2\"",
-    .least = 2,
-    .most = SIZE_MAX,
+    .min_operands = 2,
+    .max_operands = SIZE_MAX,
     .why = "want a run's file and an expression: `sbps contrast RUN.nc \"x1 - x2\"`",
     .flags = contrast_flags,
     .flag_count = 2,

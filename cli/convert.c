@@ -1,5 +1,5 @@
 /* sbps convert: a text table becomes a file that `sample` maps instead of reading. */
-#include "cli/apart.h"
+#include "cli/file_conflicts.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -61,13 +61,12 @@ static bool read_memory(const char *text, size_t *out)
     return true;
 }
 
-static sbps_status take_options(const arguments *given, sbps_options *options, sbps_error *err)
+static sbps_status take_options(const arguments *args, sbps_options *options, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
-    for (size_t i = 0; i < given->flag_count && status == SBPS_OK; i++)
-        if (strcmp(given->flags[i].name, "memory") && strcmp(given->flags[i].name, "json"))
-            status =
-                sbps_options_set(options, given->flags[i].name, given->flags[i].value, err);
+    for (size_t i = 0; i < args->flag_count && status == SBPS_OK; i++)
+        if (strcmp(args->flags[i].name, "memory") && strcmp(args->flags[i].name, "json"))
+            status = sbps_options_set(options, args->flags[i].name, args->flags[i].value, err);
     return status;
 }
 
@@ -81,14 +80,14 @@ static sbps_status check_paths(const char *from, const char *to, sbps_error *err
 }
 
 /* All operands but the last, a line each, to be freed; NULL: no memory. */
-static char *join_inputs(const arguments *given)
+static char *join_inputs(const arguments *args)
 {
-    size_t count = given->operand_count - 1, room = 0;
-    for (size_t i = 0; i < count; i++) room += strlen(given->operands[i]) + 1;
-    char *all = malloc(room), *to = all;
+    size_t count = args->operand_count - 1, size = 0;
+    for (size_t i = 0; i < count; i++) size += strlen(args->operands[i]) + 1;
+    char *all = malloc(size), *to = all;
     for (size_t i = 0; all && i < count; i++) {
         if (i > 0) *to++ = '\n';
-        to = stpcpy(to, given->operands[i]);
+        to = stpcpy(to, args->operands[i]);
     }
     return all;
 }
@@ -96,11 +95,11 @@ static char *join_inputs(const arguments *given)
 /* A note is a line. */
 static void print_notes(const char *notes)
 {
-    for (size_t told = 0; notes && *notes; told++) {
+    for (size_t printed = 0; notes && *notes; printed++) {
         int length = (int)strcspn(notes, "\n");
         char line[1024];
         snprintf(line, sizeof line, "%.*s", length, notes);
-        fputs(told ? ", " : "", stdout);
+        fputs(printed ? ", " : "", stdout);
         print_json_string(line);
         notes += length + (notes[length] == '\n');
     }
@@ -116,35 +115,35 @@ static void print_table(const char *to, const sbps_table *table)
 }
 
 /* What was found out and decided, as it will be told whenever the table is used. */
-static sbps_status tell_notes(const char *from, const char *to, bool json, sbps_error *err)
+static sbps_status report_notes(const char *from, const char *to, bool json, sbps_error *err)
 {
     sbps_options *none = NULL;
     sbps_table *table = NULL;
     sbps_status status = sbps_options_create(&none, err);
     if (status == SBPS_OK) status = sbps_table_read(to, none, &table, err);
     if (status == SBPS_OK && json) print_table(to, table);
-    if (status == SBPS_OK && !json) inputs_tell(from, table);
+    if (status == SBPS_OK && !json) inputs_report(from, table);
     sbps_table_destroy(table);
     sbps_options_destroy(none);
     return status;
 }
 
-static int convert_files(const arguments *given, const char *from, size_t memory)
+static int convert_files(const arguments *args, const char *from, size_t memory)
 {
-    const char *to = given->operands[given->operand_count - 1];
+    const char *to = args->operands[args->operand_count - 1];
     sbps_error err = {0};
     sbps_options *options = NULL;
     display shown = {.bar = isatty(STDERR_FILENO), .begun = clock_seconds()};
     shown.next = shown.begun + pause_of(&shown);
     shown.bytes = file_bytes(from);
-    interrupt_hold();
+    interrupt_defer();
     sbps_status status = sbps_options_create(&options, &err);
-    if (status == SBPS_OK) status = take_options(given, options, &err);
+    if (status == SBPS_OK) status = take_options(args, options, &err);
     if (status == SBPS_OK) status = check_paths(from, to, &err);
     if (status == SBPS_OK)
         status = sbps_table_convert(from, to, options, memory, watch, &shown, &err);
     if (shown.drawn) fputs("\r\033[K", stderr);
-    if (status == SBPS_OK) status = tell_notes(from, to, flag_is_on(given, "json"), &err);
+    if (status == SBPS_OK) status = report_notes(from, to, flag_is_on(args, "json"), &err);
     sbps_options_destroy(options);
     if (status != SBPS_OK && interrupt_came()) {
         complain("interrupted: nothing was written");
@@ -153,17 +152,18 @@ static int convert_files(const arguments *given, const char *from, size_t memory
     return report_status(status, &err);
 }
 
-static int convert_run(const arguments *given)
+static int convert_run(const arguments *args)
 {
-    const char *asked = flag_value(given, "memory", NULL);
+    const char *memory_text = flag_value(args, "memory", NULL);
     size_t memory = 0;
-    if (asked && !read_memory(asked, &memory)) {
-        complain("convert: --memory: '%s' will not do: want bytes such as 500M or 1G", asked);
+    if (memory_text && !read_memory(memory_text, &memory)) {
+        complain("convert: --memory: '%s' will not do: want bytes such as 500M or 1G",
+                 memory_text);
         return CODE_USAGE;
     }
-    char *from = join_inputs(given);
+    char *from = join_inputs(args);
     if (!from) return complain("out of memory"), CODE_FAILED;
-    int code = convert_files(given, from, memory);
+    int code = convert_files(args, from, memory);
     free(from);
     return code;
 }
@@ -216,8 +216,8 @@ const command command_convert = {
         "  sbps convert flights.csv.gz flights.tbl --target delayed\n\n"
         "  sbps convert 2025.csv 2026.csv flights.tbl --target delayed\n\n"
         "  sbps sample flights.tbl --model logistic",
-    .least = 2,
-    .most = SIZE_MAX,
+    .min_operands = 2,
+    .max_operands = SIZE_MAX,
     .why = "a file is missing: want `sbps convert IN OUT --target COLUMN`",
     .flags = convert_flags,
     .flag_count = sizeof convert_flags / sizeof *convert_flags,

@@ -31,7 +31,7 @@ static bool read_answer(int answer, sbps_error *err)
     return count == sizeof *err;
 }
 
-static sbps_status tell_death(const char *path, int code, sbps_error *err)
+static sbps_status report_crash(const char *path, int code, sbps_error *err)
 {
     if (WIFSIGNALED(code) && WTERMSIG(code) == SIGPIPE) broken_pipe();
     if (WIFSIGNALED(code))
@@ -55,7 +55,7 @@ sbps_status guard(const char *path, sbps_status (*work)(const void *self, sbps_e
     close(ends[0]);
     if (child < 0) return work(self, err);
     while (waitpid(child, &code, 0) < 0 && errno == EINTR) continue;
-    if (!whole) return tell_death(path, code, err);
+    if (!whole) return report_crash(path, code, err);
     if (answer.status != SBPS_OK) *err = answer;
     return answer.status;
 }

@@ -43,9 +43,9 @@ static size_t print_flag_name(FILE *to, const sbps_option_info *flag)
 static void print_flag(FILE *to, const sbps_option_info *flag, size_t width)
 {
     char text[1024];
-    bool tell = flag->argument && *flag->fallback;
-    snprintf(text, sizeof text, "%s%s%s%s", flag->help, tell ? " [default:\t" : "",
-             tell ? flag->fallback : "", tell ? "]" : "");
+    bool shows_default = flag->argument && *flag->fallback;
+    snprintf(text, sizeof text, "%s%s%s%s", flag->help, shows_default ? " [default:\t" : "",
+             shows_default ? flag->fallback : "", shows_default ? "]" : "");
     size_t column = print_flag_name(to, flag);
     if (column + 2 > HELP_INDENT) {
         fputc('\n', to);
@@ -107,11 +107,11 @@ void help_command(FILE *to, const command *c)
     print_flags(to, c, width);
 }
 
-static int help_run(const arguments *given)
+static int help_run(const arguments *args)
 {
-    const command *c = given->operand_count ? command_find(given->operands[0]) : NULL;
-    if (given->operand_count && !c) return CODE_USAGE;
-    if (c && flag_is_on(given, "manual"))
+    const command *c = args->operand_count ? command_find(args->operands[0]) : NULL;
+    if (args->operand_count && !c) return CODE_USAGE;
+    if (c && flag_is_on(args, "manual"))
         reference_page(stdout, c);
     else if (c)
         help_command(stdout, c);
@@ -124,7 +124,7 @@ const command command_help = {
     .name = "help",
     .operands = "[SUBCOMMAND]",
     .summary = "Explain sbps or one of its subcommands.",
-    .most = 1,
+    .max_operands = 1,
     .flags = (const sbps_option_info[]){{.name = "manual"}}, /* hidden: roff */
     .flag_count = 1,
     .run = help_run,

@@ -21,47 +21,46 @@ static bool is_file(const char *operand)
     return pattern || access(operand, F_OK) == 0;
 }
 
-static sbps_status take_formula(const arguments *given, sbps_options *options, sbps_error *err)
+static sbps_status take_formula(const arguments *args, sbps_options *options, sbps_error *err)
 {
     const char *formula = NULL;
-    for (size_t i = 1; i < given->operand_count; i++) {
-        const char *text = given->operands[i];
+    for (size_t i = 1; i < args->operand_count; i++) {
+        const char *text = args->operands[i];
         if (is_file(text)) continue;
         if (formula || !strchr(text, '~'))
             return refuse(err, SBPS_BAD_ARG,
                           "%s: '%s' is no file, and one operand too many, or a formula without "
                           "a ~, such as 'y ~ x'",
-                          given->command->name, text);
+                          args->command->name, text);
         formula = text;
     }
     return formula ? sbps_options_set(options, "formula", formula, err) : SBPS_OK;
 }
 
-sbps_status inputs_data(const arguments *given, char **out, sbps_error *err)
+sbps_status inputs_data(const arguments *args, char **out, sbps_error *err)
 {
-    size_t room = 1;
+    size_t size = 1;
     *out = NULL;
-    if (given->operand_count == 0) return SBPS_OK;
-    for (size_t i = 0; i < given->operand_count; i++) room += strlen(given->operands[i]) + 1;
-    char *to = *out = malloc(room);
+    if (args->operand_count == 0) return SBPS_OK;
+    for (size_t i = 0; i < args->operand_count; i++) size += strlen(args->operands[i]) + 1;
+    char *to = *out = malloc(size);
     if (!to) return refuse(err, SBPS_NO_MEM, "out of memory");
-    for (size_t i = 0; i < given->operand_count; i++) {
-        if (i > 0 && !is_file(given->operands[i])) continue;
+    for (size_t i = 0; i < args->operand_count; i++) {
+        if (i > 0 && !is_file(args->operands[i])) continue;
         if (i > 0) *to++ = '\n';
-        to = stpcpy(to, given->operands[i]);
+        to = stpcpy(to, args->operands[i]);
     }
     return SBPS_OK;
 }
 
 /* The command line first, so that the config file only fills the gaps. */
-sbps_status inputs_take(const arguments *given, sbps_options *options, sbps_error *err)
+sbps_status inputs_take(const arguments *args, sbps_options *options, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
-    if (given->operand_count > 1) status = take_formula(given, options, err);
-    for (size_t i = 0; i < given->flag_count && status == SBPS_OK; i++)
-        if (!is_own(given->command, given->flags[i].name))
-            status =
-                sbps_options_set(options, given->flags[i].name, given->flags[i].value, err);
+    if (args->operand_count > 1) status = take_formula(args, options, err);
+    for (size_t i = 0; i < args->flag_count && status == SBPS_OK; i++)
+        if (!is_own(args->command, args->flags[i].name))
+            status = sbps_options_set(options, args->flags[i].name, args->flags[i].value, err);
     if (status != SBPS_OK) return status;
     const char *config = sbps_options_get(options, "config");
     return *config ? sbps_options_read(options, config, err) : SBPS_OK;
@@ -140,7 +139,7 @@ static int label_length(const char *data)
     return (int)strcspn(data, "\n");
 }
 
-void inputs_tell(const char *data, const sbps_table *table)
+void inputs_report(const char *data, const sbps_table *table)
 {
     const char *notes = sbps_table_notes(table);
     int label = label_length(data);
@@ -189,6 +188,6 @@ sbps_status inputs_open(sbps_ranks *ranks, const char *data, const sbps_options 
     interrupt_mapped(data);
     reading r = {shown, file_bytes(data)};
     sbps_status status = sbps_table_read_on(ranks, data, options, watch, &r, out, err);
-    if (status == SBPS_OK) inputs_tell(data, *out);
+    if (status == SBPS_OK) inputs_report(data, *out);
     return status;
 }

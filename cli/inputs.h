@@ -7,9 +7,9 @@
 #include "sbps_ranks.h"
 
 /* The files that the operands name, a line each, to be freed; NULL: none. */
-sbps_status inputs_data(const arguments *given, char **out, sbps_error *err);
+sbps_status inputs_data(const arguments *args, char **out, sbps_error *err);
 /* Sets what the command line gives, but for the subcommand's own flags; a config file fills the gaps. */
-sbps_status inputs_take(const arguments *given, sbps_options *options, sbps_error *err);
+sbps_status inputs_take(const arguments *args, sbps_options *options, sbps_error *err);
 /* Are rows made on the fly, in the place of a file? */
 bool inputs_generated(const sbps_options *options);
 /* Is a model named, is it known, and does it go with the data? `data` is NULL where none is named.
@@ -26,13 +26,13 @@ sbps_status inputs_open(sbps_ranks *ranks, const char *data, const sbps_options 
                         waiting *shown, sbps_table **out, sbps_error *err);
 
 /* What is to be known of how it was read. */
-void inputs_tell(const char *data, const sbps_table *table);
+void inputs_report(const char *data, const sbps_table *table);
 
 /* map.c: finds the mode as the command line says, lets `tell` make the report, and prints it or writes
  * it to -o. The exit code. */
-int mode_command(const arguments *given,
-                 sbps_status (*tell)(const sbps_mode *mode, sbps_format format, char **out,
-                                     sbps_error *err));
+int mode_command(const arguments *args,
+                 sbps_status (*make_report)(const sbps_mode *mode, sbps_format format,
+                                            char **out, sbps_error *err));
 /* The flags of map and laplace. */
 extern const sbps_option_info mode_flags[];
 extern const char *const mode_outputs[];

@@ -28,14 +28,14 @@ static bool is_request(int number)
  * ends the program. */
 static void on_signal(int number)
 {
-    static const char words[] = "\nsbps: interrupted\n";
+    static const char message[] = "\nsbps: interrupted\n";
     bool request = is_request(number);
     if (request)
         requests++;
     else
         notices++;
     if (requests > 1 || (!watched && !held && (request || !saved))) {
-        if (write(STDERR_FILENO, words, sizeof words - 1) < 0) exit_now(CODE_INTERRUPTED);
+        if (write(STDERR_FILENO, message, sizeof message - 1) < 0) exit_now(CODE_INTERRUPTED);
         exit_now(CODE_INTERRUPTED);
     }
     if (watched) sbps_run_interrupt(watched);
@@ -65,7 +65,7 @@ void interrupt_remove(const char *path)
     removed_at_exit = path;
 }
 
-void interrupt_hold(void)
+void interrupt_defer(void)
 {
     held = 1;
     interrupt_catch();
@@ -82,18 +82,19 @@ bool interrupt_came(void)
     return requests > 0 || notices > 0;
 }
 
-static void say(const char *words)
+static void write_stderr(const char *message)
 {
-    if (write(STDERR_FILENO, words, strlen(words)) < 0) _exit(CODE_FAILED);
+    if (write(STDERR_FILENO, message, strlen(message)) < 0) _exit(CODE_FAILED);
 }
 
 /* Pages behind the end of a mapped file. There is no way back into what was reading them. */
 static void on_lost_page(int number)
 {
     (void)number;
-    say("\nsbps: ");
-    say(mapped ? mapped : "a mapped file");
-    say(": cannot be read any more: was it cut short while it was in use, or did its disk "
+    write_stderr("\nsbps: ");
+    write_stderr(mapped ? mapped : "a mapped file");
+    write_stderr(
+        ": cannot be read any more: was it cut short while it was in use, or did its disk "
         "fail?\n");
     exit_now(CODE_FAILED);
 }

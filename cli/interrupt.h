@@ -6,7 +6,7 @@
 #include "sbps.h"
 
 void interrupt_catch(void);          /* from now on; without a run to end, the first exits */
-void interrupt_hold(void);           /* the first only shows in interrupt_came */
+void interrupt_defer(void);          /* the first only shows in interrupt_came */
 void interrupt_watch(sbps_run *run); /* this is the run to end; NULL: none */
 bool interrupt_came(void);
 void interrupt_remove(

@@ -1,7 +1,8 @@
 /* sbps laplace: the normal approximation at the mode. */
 #include "cli/inputs.h"
 
-static sbps_status tell(const sbps_mode *mode, sbps_format format, char **out, sbps_error *err)
+static sbps_status report_laplace(const sbps_mode *mode, sbps_format format, char **out,
+                                  sbps_error *err)
 {
     sbps_laplace *laplace = NULL;
     sbps_status status = sbps_laplace_create(mode, &laplace, err);
@@ -10,9 +11,9 @@ static sbps_status tell(const sbps_mode *mode, sbps_format format, char **out, s
     return status;
 }
 
-static int laplace_run(const arguments *given)
+static int laplace_run(const arguments *args)
 {
-    return mode_command(given, tell);
+    return mode_command(args, report_laplace);
 }
 
 const command command_laplace = {
@@ -25,7 +26,7 @@ const command command_laplace = {
         "parameters are approximated on the log scale: log(sigma).\n\n"
         "  sbps laplace flights.csv --model logistic --target delayed -o normal.csv\n"
         "  sbps sample flights.csv --model logistic --target delayed --start normal.csv",
-    .most = SIZE_MAX,
+    .max_operands = SIZE_MAX,
     .flags = mode_flags,
     .flag_count = MODE_FLAGS,
     .outputs = mode_outputs,

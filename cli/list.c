@@ -54,22 +54,22 @@ static void json_options(void)
     puts("]");
 }
 
-static int list_run(const arguments *given)
+static int list_run(const arguments *args)
 {
-    const char *family = given->operands[0];
+    const char *family = args->operands[0];
     if (!strcmp(family, "options")) {
-        if (flag_is_on(given, "manual"))
+        if (flag_is_on(args, "manual"))
             reference_manual(stdout);
-        else if (flag_is_on(given, "json"))
+        else if (flag_is_on(args, "json"))
             json_options();
         else
             reference_markdown(stdout);
         return CODE_OK;
     }
     if (is_family(family)) {
-        if (flag_is_on(given, "manual"))
+        if (flag_is_on(args, "manual"))
             reference_kinds(stdout, family);
-        else if (flag_is_on(given, "json"))
+        else if (flag_is_on(args, "json"))
             json_kinds(family);
         else
             print_kinds(stdout, family, 0);
@@ -92,8 +92,8 @@ const command command_list = {
     .operands = "models|families|samplers|priors|columns|options [--json]",
     .summary = "Name the models, their families in R, samplers, priors or columns of a summary "
                "there are, one a line, or tell all options.",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .why = "what shall be listed? Want models, families, samplers, priors, columns or "
            "options",
     .flags = list_flags,

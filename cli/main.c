@@ -45,27 +45,27 @@ static int close_output(int code)
     return code == CODE_OK ? CODE_FAILED : code;
 }
 
-static int run_here(const arguments *given)
+static int run_here(const arguments *args)
 {
-    const command *c = given->command;
-    if (given->help)
+    const command *c = args->command;
+    if (args->help)
         help_command(stdout, c);
-    else if (c->by_ranks || several_first(given->ranks))
-        return c->run(given);
+    else if (c->by_ranks || several_first(args->ranks))
+        return c->run(args);
     return CODE_OK;
 }
 
 static int run_command(const command *c, int argc, char **argv)
 {
-    arguments given;
+    arguments args;
     several all;
     sbps_error err = {0};
-    int code = arguments_parse(c, argc, argv, &given);
+    int code = arguments_parse(c, argc, argv, &args);
     if (code != CODE_OK) return code;
     sbps_status status = several_begin(&all, &err);
-    given.ranks = all.ranks;
-    code = status == SBPS_OK ? run_here(&given) : report_status(status, &err);
-    arguments_release(&given);
+    args.ranks = all.ranks;
+    code = status == SBPS_OK ? run_here(&args) : report_status(status, &err);
+    arguments_release(&args);
     return several_end(&all, code);
 }
 
@@ -93,7 +93,7 @@ static int dispatch(int argc, char **argv)
 
 /* A standard stream that was closed must not become the number of a file of ours, or messages would
  * end in it. What takes its place fails when it is used, as the closed one would. */
-static bool hold_standard_streams(void)
+static bool reserve_standard_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         int way = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;
@@ -104,7 +104,7 @@ static bool hold_standard_streams(void)
 
 int main(int argc, char **argv)
 {
-    if (!hold_standard_streams()) return CODE_FAILED;
+    if (!reserve_standard_streams()) return CODE_FAILED;
     failed_writes_report();
     return close_output(dispatch(argc, argv));
 }

@@ -1,5 +1,5 @@
 /* sbps map: the mode of the posterior. */
-#include "cli/apart.h"
+#include "cli/file_conflicts.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
@@ -23,11 +23,11 @@ static sbps_status hand_over(const char *text, const char *path, sbps_format for
 }
 
 /* CSV when the file's name says so. */
-static sbps_format format_of(const arguments *given, const char *path)
+static sbps_format format_of(const arguments *args, const char *path)
 {
     size_t length = path ? strlen(path) : 0;
-    if (flag_is_on(given, "csv")) return SBPS_CSV;
-    if (flag_is_on(given, "json")) return SBPS_JSON;
+    if (flag_is_on(args, "csv")) return SBPS_CSV;
+    if (flag_is_on(args, "json")) return SBPS_JSON;
     if (length > 4 && !strcmp(path + length - 4, ".csv")) return SBPS_CSV;
     if (length > 5 && !strcmp(path + length - 5, ".json")) return SBPS_JSON;
     return SBPS_TEXT;
@@ -44,28 +44,28 @@ static void warn(const sbps_mode *mode, const sbps_options *options)
 }
 
 /* The table and its mode; what takes long is shown. */
-static sbps_status find_mode(const arguments *given, const char *data,
+static sbps_status find_mode(const arguments *args, const char *data,
                              const sbps_options *options, sbps_table **table, sbps_mode **mode,
                              sbps_error *err)
 {
     char reading[PATH_MAX + 16];
-    bool shown = several_first(given->ranks);
+    bool shown = several_first(args->ranks);
     snprintf(reading, sizeof reading, "reading %s", data ? data : "nothing");
     waiting *w = waiting_begin(shown ? sbps_options_get(options, "progress") : "off", reading);
-    sbps_status status = inputs_open(given->ranks, data, options, w, table, err);
+    sbps_status status = inputs_open(args->ranks, data, options, w, table, err);
     waiting_for(w, "searching for the mode", status == SBPS_OK ? *table : NULL);
     if (status == SBPS_OK) status = sbps_mode_find(*table, options, mode, err);
     waiting_end(w);
     return status;
 }
 
-int mode_command(const arguments *given,
-                 sbps_status (*tell)(const sbps_mode *mode, sbps_format format, char **out,
-                                     sbps_error *err))
+int mode_command(const arguments *args,
+                 sbps_status (*make_report)(const sbps_mode *mode, sbps_format format,
+                                            char **out, sbps_error *err))
 {
     char *data = NULL;
-    const char *name = given->command->name, *path = flag_value(given, "output", NULL);
-    if (flag_is_on(given, "csv") && flag_is_on(given, "json")) {
+    const char *name = args->command->name, *path = flag_value(args, "output", NULL);
+    if (flag_is_on(args, "csv") && flag_is_on(args, "json")) {
         complain("%s: --csv and --json exclude each other", name);
         return CODE_USAGE;
     }
@@ -76,15 +76,14 @@ int mode_command(const arguments *given,
     char *text = NULL;
     interrupt_catch();
     sbps_status status = sbps_options_create(&options, &err);
-    if (status == SBPS_OK) status = inputs_data(given, &data, &err);
-    if (status == SBPS_OK) status = inputs_take(given, options, &err);
+    if (status == SBPS_OK) status = inputs_data(args, &data, &err);
+    if (status == SBPS_OK) status = inputs_take(args, options, &err);
     if (status == SBPS_OK) status = inputs_check(name, options, data, &err);
-    bool first = several_first(given->ranks);
-    if (status == SBPS_OK && first) status = files_check(given, options, data, &err);
-    if (status == SBPS_OK) status = find_mode(given, data, options, &table, &mode, &err);
-    if (status == SBPS_OK) status = tell(mode, format_of(given, path), &text, &err);
-    if (status == SBPS_OK && first)
-        status = hand_over(text, path, format_of(given, path), &err);
+    bool first = several_first(args->ranks);
+    if (status == SBPS_OK && first) status = files_check(args, options, data, &err);
+    if (status == SBPS_OK) status = find_mode(args, data, options, &table, &mode, &err);
+    if (status == SBPS_OK) status = make_report(mode, format_of(args, path), &text, &err);
+    if (status == SBPS_OK && first) status = hand_over(text, path, format_of(args, path), &err);
     if (status == SBPS_OK) warn(mode, options);
     sbps_free(text);
     sbps_mode_destroy(mode);
@@ -94,9 +93,9 @@ int mode_command(const arguments *given,
     return report_status(status, &err);
 }
 
-static int map_run(const arguments *given)
+static int map_run(const arguments *args)
 {
-    return mode_command(given, sbps_mode_report);
+    return mode_command(args, sbps_mode_report);
 }
 
 const sbps_option_info mode_flags[MODE_FLAGS] = {
@@ -115,7 +114,7 @@ const command command_map = {
     .detail = "Tells the value of each parameter, the potential U there (minus the log "
               "posterior), the norm of its gradient and what the search took.\n\n"
               "  sbps map flights.csv --model logistic --target delayed --method sag",
-    .most = SIZE_MAX,
+    .max_operands = SIZE_MAX,
     .flags = mode_flags,
     .flag_count = MODE_FLAGS,
     .outputs = mode_outputs,

@@ -26,7 +26,7 @@ bool output_is_stan(const char *path)
 }
 
 /* Stan's format has one file a chain: run.stan_1.csv, ... */
-void output_tell(const char *path)
+void output_report(const char *path)
 {
     size_t stem = strlen(path) - strlen(".csv");
     if (output_is_stan(path))
@@ -42,10 +42,10 @@ sbps_status output_check_ending(const char *path, sbps_error *err)
                   "--output: '%s' has an unknown ending: want .nc, .csv or .stan.csv", path);
 }
 
-void output_name_chain(const char *path, size_t chain, size_t room, char *name)
+void output_name_chain(const char *path, size_t chain, size_t size, char *name)
 {
     size_t stem = strlen(path) - strlen(".csv");
-    snprintf(name, room, "%.*s_%zu.csv", (int)stem, path, chain);
+    snprintf(name, size, "%.*s_%zu.csv", (int)stem, path, chain);
 }
 
 bool is_same_file(const char *path, const char *other)
@@ -140,40 +140,40 @@ static sbps_status write_result(const sbps_result *result, const char *path, sbp
 }
 
 /* A folder that only this user can look into, and of a name that nobody could know before. */
-static bool make_refuge(size_t room, char *folder)
+static bool make_refuge(size_t size, char *folder)
 {
     const char *parent = getenv("TMPDIR");
-    snprintf(folder, room, "%s/sbps-XXXXXX", parent && *parent ? parent : "/tmp");
+    snprintf(folder, size, "%s/sbps-XXXXXX", parent && *parent ? parent : "/tmp");
     return mkdtemp(folder);
 }
 
 /* Text takes no memory to speak of: what is left when NetCDF fails too. */
-static bool save_elsewhere(const sbps_result *result, const char *path, size_t room,
+static bool save_elsewhere(const sbps_result *result, const char *path, size_t size,
                            char *where, sbps_error *err)
 {
     char folder[PATH_MAX - 32];
     const char *const endings[] = {output_is_netcdf(path) ? "nc" : "csv", "csv"};
     if (!make_refuge(sizeof folder, folder)) {
-        snprintf(where, room, "%s", folder);
+        snprintf(where, size, "%s", folder);
         refuse(err, SBPS_NO_FILE, "%s", strerror(errno));
         return false;
     }
     for (size_t i = err->status == SBPS_NO_MEM; i < 2; i++) {
-        snprintf(where, room, "%s/run.%s", folder, endings[i]);
+        snprintf(where, size, "%s/run.%s", folder, endings[i]);
         if (write_result(result, where, err) == SBPS_OK) return true;
     }
     rmdir(folder);
     return false;
 }
 
-sbps_status output_write(const sbps_result *result, const char *path, size_t room, char *where,
+sbps_status output_write(const sbps_result *result, const char *path, size_t size, char *where,
                          sbps_error *err)
 {
-    snprintf(where, room, "%s", path);
+    snprintf(where, size, "%s", path);
     sbps_status status = write_result(result, path, err);
     if (status == SBPS_OK) return SBPS_OK;
     sbps_error again = *err;
-    if (save_elsewhere(result, path, room, where, &again)) {
+    if (save_elsewhere(result, path, size, where, &again)) {
         complain("%s could not be written; the draws were saved to %s", path, where);
     } else {
         complain("the draws could not be saved to %s either: %s", where, again.text);

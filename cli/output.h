@@ -14,13 +14,13 @@ sbps_status output_check_ending(const char *path, sbps_error *err);
 sbps_status output_check_earlier(const char *path, size_t chains, sbps_error *err);
 bool output_is_netcdf(const char *path);
 bool output_is_stan(const char *path); /* one file a chain */
-void output_name_chain(const char *path, size_t chain, size_t room, char *name); /* from 1 */
+void output_name_chain(const char *path, size_t chain, size_t size, char *name); /* from 1 */
 /* The folder of `path`, PATH_MAX bytes: "." when it names none. */
 void folder_of(const char *path, char *folder);
-void output_tell(const char *path); /* says where the draws are */
+void output_report(const char *path); /* says where the draws are */
 /* Writes the result; when that fails, to a folder of its own in $TMPDIR, and says so. `*where` gets the file
  * that holds it (`room` bytes), or "" when there is none. */
-sbps_status output_write(const sbps_result *result, const char *path, size_t room, char *where,
+sbps_status output_write(const sbps_result *result, const char *path, size_t size, char *where,
                          sbps_error *err);
 
 #endif

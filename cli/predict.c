@@ -1,6 +1,6 @@
 /* sbps predict: what a stored run says of rows to come. */
-#include "cli/apart.h"
 #include "cli/cli.h"
+#include "cli/file_conflicts.h"
 #include "cli/guard.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
@@ -22,7 +22,7 @@ static bool write_out(void *self, const char *bytes, size_t count)
     return false;
 }
 
-static void tell(const request *r, const sbps_predicted *done)
+static void print_summary(const request *r, const sbps_predicted *done)
 {
     char rows[32], rate[32], time[32];
     size_t empty = done->lacking + done->not_finite;
@@ -50,32 +50,32 @@ static sbps_status predict(const void *self, sbps_error *err)
     sbps_predicted done = {.struct_size = sizeof done};
     sbps_status status = sbps_result_read(r->run, &result, err);
     if (status == SBPS_OK) status = sbps_predict(result, r->run, r->data, &r->how, &done, err);
-    if (status == SBPS_OK) tell(r, &done);
+    if (status == SBPS_OK) print_summary(r, &done);
     sbps_result_destroy(result);
     return status;
 }
 
-static int predict_run(const arguments *given)
+static int predict_run(const arguments *args)
 {
-    size_t seed, threads, most;
+    size_t seed, threads, max_draws;
     sbps_error err = {0};
-    const char *path = flag_value(given, "output", NULL);
-    if (!flag_count_value(given, "seed", 1, 0, &seed) ||
-        !flag_count_value(given, "max-draws", DRAWS_USUAL, 0, &most) ||
-        !flag_count_value(given, "threads", 0, 0, &threads))
+    const char *path = flag_value(args, "output", NULL);
+    if (!flag_count_value(args, "seed", 1, 0, &seed) ||
+        !flag_count_value(args, "max-draws", DRAWS_USUAL, 0, &max_draws) ||
+        !flag_count_value(args, "threads", 0, 0, &threads))
         return CODE_USAGE;
-    request r = {.run = given->operands[0], .data = given->operands[1]};
+    request r = {.run = args->operands[0], .data = args->operands[1]};
     r.how = (sbps_prediction){.struct_size = sizeof r.how,
-                              .kind = flag_value(given, "kind", "mean"),
-                              .new_levels = flag_value(given, "new-levels", "error"),
-                              .draws = flag_is_on(given, "draws"),
-                              .max_draws = most,
+                              .kind = flag_value(args, "kind", "mean"),
+                              .new_levels = flag_value(args, "new-levels", "error"),
+                              .draws = flag_is_on(args, "draws"),
+                              .max_draws = max_draws,
                               .seed = seed,
                               .threads = (unsigned)threads,
                               .path = path && strcmp(path, "-") ? path : NULL,
                               .take = write_out,
-                              .encoding = flag_value(given, "encoding", NULL)};
-    sbps_status status = files_check(given, NULL, r.data, &err);
+                              .encoding = flag_value(args, "encoding", NULL)};
+    sbps_status status = files_check(args, NULL, r.data, &err);
     if (status == SBPS_OK) status = guard(r.run, predict, &r, &err);
     return report_status(status, &err);
 }
@@ -113,8 +113,8 @@ const command command_predict = {
         "of "
         "classes have a line for each class.\n\n"
         "Tables of any length are read and written as they come, by all processors.",
-    .least = 2,
-    .most = 2,
+    .min_operands = 2,
+    .max_operands = 2,
     .why = "a file is missing: want `sbps predict RUN.nc NEW.csv`",
     .flags = predict_flags,
     .flag_count = sizeof predict_flags / sizeof *predict_flags,

@@ -18,12 +18,12 @@ double clock_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void format_count(double count, size_t room, char *out)
+void format_count(double count, size_t size, char *out)
 {
     static const char units[] = " kMGT";
     size_t unit = 0;
     if (!isfinite(count)) {
-        snprintf(out, room, "?");
+        snprintf(out, size, "?");
         return;
     }
     while (count >= 999.5 && units[unit + 1]) {
@@ -31,29 +31,29 @@ void format_count(double count, size_t room, char *out)
         unit++;
     }
     if (unit == 0)
-        snprintf(out, room, "%.0f", count);
+        snprintf(out, size, "%.0f", count);
     else
-        snprintf(out, room, "%.*f%c", count < 9.95 ? 1 : 0, count, units[unit]);
+        snprintf(out, size, "%.*f%c", count < 9.95 ? 1 : 0, count, units[unit]);
 }
 
-void format_duration(double seconds, size_t room, char *out)
+void format_duration(double seconds, size_t size, char *out)
 {
     if (!isfinite(seconds) || seconds < 0) {
-        snprintf(out, room, "?");
+        snprintf(out, size, "?");
         return;
     }
     unsigned long long s = seconds < 1e15 ? (unsigned long long)ceil(seconds) : 0;
     if (s < 60)
-        snprintf(out, room, "%llus", s);
+        snprintf(out, size, "%llus", s);
     else if (s < 3600)
-        snprintf(out, room, "%llum%02llus", s / 60, s % 60);
+        snprintf(out, size, "%llum%02llus", s / 60, s % 60);
     else if (s < 48 * 3600)
-        snprintf(out, room, "%lluh%02llum", s / 3600, s / 60 % 60);
+        snprintf(out, size, "%lluh%02llum", s / 3600, s / 60 % 60);
     else
-        snprintf(out, room, "%llud%02lluh", s / 86400, s / 3600 % 24);
+        snprintf(out, size, "%llud%02lluh", s / 86400, s / 3600 % 24);
 }
 
-void format_bytes_done(double done, double all, double seconds, size_t room, char *out)
+void format_bytes_done(double done, double all, double seconds, size_t size, char *out)
 {
     char part[32], whole[32], speed[32], left[32];
     *out = '\0';
@@ -62,7 +62,7 @@ void format_bytes_done(double done, double all, double seconds, size_t room, cha
     format_count(all, sizeof whole, whole);
     format_count(done / seconds, sizeof speed, speed);
     format_duration((all - done) * seconds / done, sizeof left, left);
-    snprintf(out, room, ", %sB of %sB, %sB/s, %s left", part, whole, speed, left);
+    snprintf(out, size, ", %sB of %sB, %sB/s, %s left", part, whole, speed, left);
 }
 
 static void draw_bar(double share, char out[BAR_CELLS + 3])
@@ -95,16 +95,16 @@ static void fill_fields(const sbps_progress *s, bool bar, char field[FIELDS][FIE
     if (*text != '?') snprintf(field[6], FIELD_SIZE, "%s proposals/s", text);
 }
 
-void progress_line(const sbps_progress *state, bool bar, size_t width, size_t room, char *out)
+void progress_line(const sbps_progress *state, bool bar, size_t width, size_t size, char *out)
 {
     char field[FIELDS][FIELD_SIZE];
-    size_t used = 0, limit = width && width < room ? width - 1 : room - 1;
+    size_t used = 0, limit = width && width < size ? width - 1 : size - 1;
     fill_fields(state, bar, field);
     *out = '\0';
     for (size_t i = 0; i < FIELDS; i++) {
         size_t gap = used ? 2 : 0, length = strlen(field[i]);
         if (!length || used + gap + length > limit) continue;
-        used += (size_t)snprintf(out + used, room - used, "%*s%s", (int)gap, "", field[i]);
+        used += (size_t)snprintf(out + used, size - used, "%*s%s", (int)gap, "", field[i]);
     }
 }
 

@@ -31,12 +31,12 @@ void progress_tick(progress *p, const sbps_run *run);
 /* Takes the bar away, or prints the last line. */
 void progress_close(progress *p, const sbps_run *run);
 /* "1.2M", "1m05s"; "?" for NAN. */
-void format_count(double count, size_t room, char *out);
-void format_duration(double seconds, size_t room, char *out);
+void format_count(double count, size_t size, char *out);
+void format_duration(double seconds, size_t size, char *out);
 /* ", 1.2GB of 1.9GB, 190MB/s, 4s left"; nothing where bytes are not known. */
-void format_bytes_done(double done, double all, double seconds, size_t room, char *out);
+void format_bytes_done(double done, double all, double seconds, size_t size, char *out);
 /* The line without its newline, at most width - 1 columns, or everything when width is 0. */
-void progress_line(const sbps_progress *state, bool bar, size_t width, size_t room, char *out);
+void progress_line(const sbps_progress *state, bool bar, size_t width, size_t size, char *out);
 /* Seconds of a clock that nobody sets. */
 double clock_seconds(void);
 

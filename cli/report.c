@@ -1,10 +1,10 @@
 /* sbps report: a stored run as a page. */
-#include "cli/apart.h"
 #include "cli/cli.h"
+#include "cli/file_conflicts.h"
 #include "cli/guard.h"
 #include <stdint.h>
 
-enum { DRAWS_MOST = 4000 }; /* to look at rows by */
+enum { DRAWS_MAX = 4000 }; /* to look at rows by */
 
 typedef struct {
     const char *path;
@@ -16,7 +16,7 @@ static sbps_status make_page(const request *r, const sbps_result *result, char *
                              sbps_error *err)
 {
     static const sbps_scoring how = {
-        .struct_size = sizeof how, .rows = SIZE_MAX, .max_draws = DRAWS_MOST, .seed = 1};
+        .struct_size = sizeof how, .rows = SIZE_MAX, .max_draws = DRAWS_MAX, .seed = 1};
     if (!r->data) return sbps_result_page(result, out, err);
     return sbps_result_page_data(result, r->path, r->data, &how, out, err);
 }
@@ -35,12 +35,12 @@ static sbps_status write_page(const void *self, sbps_error *err)
     return status;
 }
 
-static int report_run(const arguments *given)
+static int report_run(const arguments *args)
 {
     sbps_error err = {0};
-    const request r = {given->operands[0], given->operand_count > 1 ? given->operands[1] : NULL,
-                       flag_value(given, "output", NULL)};
-    sbps_status status = files_check(given, NULL, r.data, &err);
+    const request r = {args->operands[0], args->operand_count > 1 ? args->operands[1] : NULL,
+                       flag_value(args, "output", NULL)};
+    sbps_status status = files_check(args, NULL, r.data, &err);
     if (status == SBPS_OK) status = guard(r.path, write_page, &r, &err);
     return report_status(status, &err);
 }
@@ -63,8 +63,8 @@ const command command_report = {
               "predictive checks and how well each row is predicted by the others.\n\n"
               "  sbps report run.nc -o page.html\n\n"
               "  sbps report run.nc data.csv -o page.html",
-    .least = 1,
-    .most = 2,
+    .min_operands = 1,
+    .max_operands = 2,
     .why = "the run's file is missing: want `sbps report RUN.nc -o PAGE.html`",
     .flags = report_flags,
     .flag_count = 1,

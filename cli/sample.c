@@ -1,7 +1,7 @@
 /* sbps sample: a table and options become a run; the run advances until it is done; what it
  * drew is written. Whatever goes wrong after the first draw, the draws are kept. */
-#include "cli/apart.h"
 #include "cli/cli.h"
+#include "cli/file_conflicts.h"
 #include "cli/inputs.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -23,13 +23,13 @@ static bool is_on(const sbps_options *options, const char *name)
 }
 
 /* Checked before hours of sampling, whose draws a file that cannot be made would lose. */
-static sbps_status check_files(const arguments *given, const sbps_options *options,
+static sbps_status check_files(const arguments *args, const sbps_options *options,
                                const char *data, sbps_error *err)
 {
     const char *output = sbps_options_get(options, "output");
     size_t chains = strtoul(sbps_options_get(options, "chains"), NULL, 10);
     sbps_status status = output_check_ending(output, err);
-    if (status == SBPS_OK) status = files_check(given, options, data, err);
+    if (status == SBPS_OK) status = files_check(args, options, data, err);
     return status == SBPS_OK ? output_check_earlier(output, chains, err) : status;
 }
 
@@ -40,7 +40,7 @@ static sbps_status check_options(const sbps_options *options, const char *data, 
     return status;
 }
 
-static sbps_status describe(const sbps_run *run, FILE *to, sbps_error *err)
+static sbps_status print_description(const sbps_run *run, FILE *to, sbps_error *err)
 {
     char *text = NULL;
     sbps_status status = sbps_run_describe(run, &text, err);
@@ -49,7 +49,7 @@ static sbps_status describe(const sbps_run *run, FILE *to, sbps_error *err)
     return status;
 }
 
-static void tell_warning(sbps_run *run, progress *p)
+static void print_warning(sbps_run *run, progress *p)
 {
     sbps_error warning;
     if (!sbps_run_warning(run, &warning)) return;
@@ -68,9 +68,9 @@ typedef struct {
     bool json;         /* what the run says goes to standard output */
 } task;
 
-static void tell_watch(const task *of, const char *words)
+static void notify_watch(const task *of, const char *message)
 {
-    if (of->watch) sbps_watch_tell(of->watch, words);
+    if (of->watch) sbps_watch_notify(of->watch, message);
 }
 
 /* The address is no progress: it is told always. */
@@ -86,7 +86,7 @@ static sbps_status open_watch(task *of, sbps_error *err)
     return status;
 }
 
-static sbps_status fly(sbps_run *run, const task *of, sbps_error *err)
+static sbps_status advance_run(sbps_run *run, const task *of, sbps_error *err)
 {
     const sbps_options *options = of->options;
     sbps_status status = SBPS_OK;
@@ -94,11 +94,12 @@ static sbps_status fly(sbps_run *run, const task *of, sbps_error *err)
     progress p = progress_open(sbps_options_get(options, "progress"));
     /* a bar stays where it is; lines would stay away while a round lasts */
     waiting *w = waiting_begin(p.bar ? "off" : sbps_options_get(options, "progress"), ROUND);
-    status = describe(run, stderr, err); /* what was chosen is no progress: it is told always */
+    status = print_description(run, stderr,
+                               err); /* what was chosen is no progress: it is told always */
     while (status == SBPS_OK && !finished) {
         status = sbps_run_advance(run, &finished, err);
         waiting_for(w, ROUND, NULL);
-        tell_warning(run, &p);
+        print_warning(run, &p);
         if (of->watch && status == SBPS_OK) sbps_watch_show(of->watch, run, of->command);
         if (status == SBPS_OK && !finished) progress_tick(&p, run);
     }
@@ -113,11 +114,11 @@ typedef struct {
     double rows;     /* looked at for an effective sample; NAN: there are none */
     double max_rhat; /* NAN: unknown */
     double bias, se; /* the largest stated one, in posterior sd, and its error; NAN: unknown */
-    double most;     /* of any parameter, with two errors */
+    double max_bias; /* of any parameter, with two errors */
 } verdict;
 
-static sbps_status judge(const sbps_run *run, const sbps_result *result, verdict *out,
-                         sbps_error *err)
+static sbps_status assess_result(const sbps_run *run, const sbps_result *result, verdict *out,
+                                 sbps_error *err)
 {
     sbps_progress state = {.struct_size = sizeof state};
     sbps_parameter w = {.struct_size = sizeof w};
@@ -131,7 +132,7 @@ static sbps_status judge(const sbps_run *run, const sbps_result *result, verdict
         sbps_status status = sbps_result_parameter(result, j, &w, err);
         if (status != SBPS_OK) return status;
         out->max_rhat = fmax(out->max_rhat, w.rhat); /* fmax leaves NAN out */
-        out->most = fmax(out->most, fabs(w.bias) + 2.0 * w.bias_se);
+        out->max_bias = fmax(out->max_bias, fabs(w.bias) + 2.0 * w.bias_se);
         if (fabs(w.bias) <= out->bias || isnan(w.bias)) continue;
         out->bias = fabs(w.bias);
         out->se = w.bias_se;
@@ -168,26 +169,26 @@ static void warn(const verdict *v, const sbps_options *options, const char *wher
     if (v->bias > budget)
         complain("warning: the stated bias of %.4f posterior sd is above the budget of %g%s",
                  v->bias, budget, more);
-    else if (v->most > budget)
+    else if (v->max_bias > budget)
         complain("warning: the stated bias of %.4f +- %.4f posterior sd may be above the "
                  "budget of %g%s",
                  v->bias, v->se, budget, more);
 }
 
 /* Nothing was drawn: an earlier run's file is worth more than an empty one. */
-static void tell_nothing(const char *path)
+static void report_no_draws(const char *path)
 {
     complain("no draws were made yet: %s is %s", path,
              access(path, F_OK) == 0 ? "left as it was" : "not written");
 }
 
-static void tell_effects(const char *path, const sbps_effects *told)
+static void report_effects(const char *path, const sbps_effects *written)
 {
-    complain("effects of groups: %s, %zu draws of each", path, told->draws);
-    if (told->by_polynomials > 0)
+    complain("effects of groups: %s, %zu draws of each", path, written->draws);
+    if (written->by_polynomials > 0)
         complain("%zu of %zu groups were drawn as polynomials: rows would move means of their "
                  "effects by %.2g sd, at most %.2g",
-                 told->by_polynomials, told->groups, told->error, told->worst);
+                 written->by_polynomials, written->groups, written->error, written->worst);
 }
 
 /* The file of --ranef, where one is named. */
@@ -196,9 +197,9 @@ static sbps_status keep_effects(const sbps_run *run, const sbps_options *options
 {
     const char *path = sbps_options_get(options, "ranef");
     if (!strcmp(path, "none") || !strcmp(path, "all")) return SBPS_OK;
-    sbps_effects told = {.struct_size = sizeof told};
-    sbps_status status = sbps_run_effects_told(run, path, &told, err);
-    if (status == SBPS_OK && !quiet) tell_effects(path, &told);
+    sbps_effects written = {.struct_size = sizeof written};
+    sbps_status status = sbps_run_effects_summary(run, path, &written, err);
+    if (status == SBPS_OK && !quiet) report_effects(path, &written);
     return status;
 }
 
@@ -210,7 +211,7 @@ static sbps_status print_json(const sbps_result *result, sbps_error *err)
 }
 
 /* Writes what there is and says how good it is. */
-static sbps_status keep(const sbps_run *run, const task *of, sbps_error *err)
+static sbps_status save_result(const sbps_run *run, const task *of, sbps_error *err)
 {
     const sbps_options *options = of->options;
     char where[PATH_MAX];
@@ -222,7 +223,7 @@ static sbps_status keep(const sbps_run *run, const task *of, sbps_error *err)
     if (status != SBPS_OK) return status;
     bool first = several_first(of->ranks); /* who writes what all have */
     if (sbps_result_draws(result) == 0 || !first) {
-        if (first) tell_nothing(sbps_options_get(options, "output"));
+        if (first) report_no_draws(sbps_options_get(options, "output"));
         sbps_result_destroy(result);
         return SBPS_OK;
     }
@@ -230,8 +231,8 @@ static sbps_status keep(const sbps_run *run, const task *of, sbps_error *err)
     if (of->command) sbps_result_set_command(result, of->command, &unjudged);
     status =
         output_write(result, sbps_options_get(options, "output"), sizeof where, where, err);
-    if (!quiet && status == SBPS_OK) output_tell(where);
-    if (judge(run, result, &v, &unjudged) == SBPS_OK) {
+    if (!quiet && status == SBPS_OK) output_report(where);
+    if (assess_result(run, result, &v, &unjudged) == SBPS_OK) {
         if (!quiet) print_verdict(&v);
         if (*where) warn(&v, options, where);
     } else {
@@ -247,15 +248,15 @@ static int sample_and_keep(sbps_run *run, const task *of)
 {
     sbps_error err = {0}, kept = {0};
     interrupt_watch(run);
-    sbps_status flown = fly(run, of, &err);
-    int code = report_status(flown, &err);
-    if (flown == SBPS_DIVERGED) { /* there is nothing worth keeping */
+    sbps_status run_status = advance_run(run, of, &err);
+    int code = report_status(run_status, &err);
+    if (run_status == SBPS_DIVERGED) { /* there is nothing worth keeping */
         interrupt_watch(NULL);
         return code;
     }
     bool interrupted = interrupt_came();
     if (interrupted) complain("interrupted: writing what there is");
-    sbps_status status = keep(run, of, &kept);
+    sbps_status status = save_result(run, of, &kept);
     interrupt_watch(NULL);
     if (status != SBPS_OK) complain("%s", kept.text);
     interrupted = interrupt_came();
@@ -271,20 +272,20 @@ static sbps_status set_up(const task *of, sbps_table **table, sbps_run **run, sb
 {
     char reading[PATH_MAX + 16];
     snprintf(reading, sizeof reading, "reading %s", of->data ? of->data : "nothing");
-    tell_watch(of, "The table is being read.");
+    notify_watch(of, "The table is being read.");
     waiting *w = waiting_begin(sbps_options_get(of->options, "progress"), reading);
     sbps_status status = inputs_open(of->ranks, of->data, of->options, w, table, err);
-    tell_watch(of, "The run is being set up: its mode, control variates, what to choose.");
+    notify_watch(of, "The run is being set up: its mode, control variates, what to choose.");
     waiting_for(w, "setting up: the mode, control variates, what to choose",
                 status == SBPS_OK ? *table : NULL);
     if (status == SBPS_OK) status = sbps_run_create(*table, of->options, run, err);
     waiting_end(w);
-    tell_watch(of, "The first round is under way.");
+    notify_watch(of, "The first round is under way.");
     return status;
 }
 
 /* How it ended, for who watches. */
-static const char *last_words(int code)
+static const char *final_message(int code)
 {
     if (code == CODE_OK) return "The run is over. This is its last state.";
     if (code == CODE_INTERRUPTED) return "The run was interrupted. This is its last state.";
@@ -302,29 +303,28 @@ static int sample_table(task *of)
     if (status != SBPS_OK)
         code = report_status(status, &err);
     else if (is_on(of->options, "dry-run"))
-        code = report_status(describe(run, stdout, &err), &err);
+        code = report_status(print_description(run, stdout, &err), &err);
     else
         code = sample_and_keep(run, of);
-    sbps_watch_end(of->watch, run, of->command, last_words(code));
+    sbps_watch_end(of->watch, run, of->command, final_message(code));
     sbps_run_destroy(run);
     sbps_table_destroy(table);
     return code;
 }
 
-static int sample_run(const arguments *given)
+static int sample_run(const arguments *args)
 {
     sbps_error err = {0};
-    task of = {.command = command_line(given),
-               .ranks = given->ranks,
-               .json = flag_is_on(given, "json")};
+    task of = {
+        .command = command_line(args), .ranks = args->ranks, .json = flag_is_on(args, "json")};
     output_lock lock = {.file = -1};
     interrupt_catch();
     sbps_status status = sbps_options_create(&of.options, &err);
-    if (status == SBPS_OK) status = inputs_data(given, &of.data, &err);
-    if (status == SBPS_OK) status = inputs_take(given, of.options, &err);
+    if (status == SBPS_OK) status = inputs_data(args, &of.data, &err);
+    if (status == SBPS_OK) status = inputs_take(args, of.options, &err);
     if (status == SBPS_OK) status = check_options(of.options, of.data, &err);
     bool writes = status == SBPS_OK && several_first(of.ranks) && !is_on(of.options, "dry-run");
-    if (writes) status = check_files(given, of.options, of.data, &err);
+    if (writes) status = check_files(args, of.options, of.data, &err);
     if (writes && status == SBPS_OK)
         status = output_lock_take(sbps_options_get(of.options, "output"), &lock, &err);
     if (status == SBPS_OK && !several_first(of.ranks))
@@ -359,7 +359,7 @@ const command command_sample = {
         "run early and writes what there is.\n\n"
         "  sbps sample flights.csv --model logistic --target delayed\n\n"
         "  sbps sample flights.csv 'delayed ~ carrier*distance + log(seats)' --model logistic",
-    .most = SIZE_MAX,
+    .max_operands = SIZE_MAX,
     .flags = sample_flags,
     .flag_count = sizeof sample_flags / sizeof *sample_flags,
     .library_options = true,

@@ -7,7 +7,7 @@
 enum { DRAWS_USUAL = 4000 };
 
 typedef struct {
-    const arguments *given;
+    const arguments *args;
     sbps_scoring how;
     sbps_format format;
 } request;
@@ -18,12 +18,12 @@ static sbps_status do_one(const request *r, sbps_error *err,
                                                 sbps_format format, char **out,
                                                 sbps_error *err))
 {
-    const char *run = r->given->operands[0];
+    const char *run = r->args->operands[0];
     sbps_result *result = NULL;
     char *text = NULL;
     sbps_status status = sbps_result_read(run, &result, err);
     if (status == SBPS_OK)
-        status = report(result, run, r->given->operands[1], &r->how, r->format, &text, err);
+        status = report(result, run, r->args->operands[1], &r->how, r->format, &text, err);
     sbps_result_destroy(result);
     return print_report(status, r->format, text);
 }
@@ -46,7 +46,7 @@ static sbps_status do_check(const void *self, sbps_error *err)
 static sbps_status find_data(const request *r, const sbps_result *first, const char **out,
                              sbps_error *err)
 {
-    *out = flag_value(r->given, "data", sbps_result_data(first));
+    *out = flag_value(r->args, "data", sbps_result_data(first));
     return *out ? SBPS_OK
                 : refuse(err, SBPS_BAD_ARG, "compare: which rows? --data FILE names the table");
 }
@@ -54,7 +54,7 @@ static sbps_status find_data(const request *r, const sbps_result *first, const c
 static sbps_status do_compare(const void *self, sbps_error *err)
 {
     const request *r = self;
-    size_t count = r->given->operand_count, read = 0;
+    size_t count = r->args->operand_count, read = 0;
     sbps_result **results = calloc(count, sizeof *results);
     const sbps_result **borrowed = calloc(count, sizeof *borrowed);
     const char *data = NULL;
@@ -62,12 +62,12 @@ static sbps_status do_compare(const void *self, sbps_error *err)
     sbps_status status =
         results && borrowed ? SBPS_OK : refuse(err, SBPS_NO_MEM, "out of memory");
     for (; status == SBPS_OK && read < count; read++) {
-        status = sbps_result_read(r->given->operands[read], &results[read], err);
+        status = sbps_result_read(r->args->operands[read], &results[read], err);
         borrowed[read] = results[read];
     }
     if (status == SBPS_OK) status = find_data(r, results[0], &data, err);
     if (status == SBPS_OK)
-        status = sbps_compare(borrowed, r->given->operands, count, data, &r->how, r->format,
+        status = sbps_compare(borrowed, r->args->operands, count, data, &r->how, r->format,
                               &text, err);
     for (size_t k = 0; k < read; k++) sbps_result_destroy(results[k]);
     free(results);
@@ -75,44 +75,44 @@ static sbps_status do_compare(const void *self, sbps_error *err)
     return print_report(status, r->format, text);
 }
 
-static int run(const arguments *given, sbps_status (*work)(const void *self, sbps_error *err))
+static int run(const arguments *args, sbps_status (*work)(const void *self, sbps_error *err))
 {
-    size_t rows, most, seed, threads;
+    size_t rows, max_draws, seed, threads;
     sbps_error err = {0};
-    if (!flag_count_value(given, "rows", SIZE_MAX, 0, &rows) ||
-        !flag_count_value(given, "max-draws", DRAWS_USUAL, 0, &most) ||
-        !flag_count_value(given, "seed", 1, 0, &seed) ||
-        !flag_count_value(given, "threads", 0, 0, &threads))
+    if (!flag_count_value(args, "rows", SIZE_MAX, 0, &rows) ||
+        !flag_count_value(args, "max-draws", DRAWS_USUAL, 0, &max_draws) ||
+        !flag_count_value(args, "seed", 1, 0, &seed) ||
+        !flag_count_value(args, "threads", 0, 0, &threads))
         return CODE_USAGE;
-    const request r = {given,
+    const request r = {args,
                        {.struct_size = sizeof r.how,
                         .rows = rows,
-                        .max_draws = most,
+                        .max_draws = max_draws,
                         .seed = seed,
                         .threads = (unsigned)threads,
-                        .encoding = flag_value(given, "encoding", NULL)},
-                       flag_is_on(given, "json") ? SBPS_JSON : SBPS_TEXT};
-    return report_status(guard(given->operands[0], work, &r, &err), &err);
+                        .encoding = flag_value(args, "encoding", NULL)},
+                       flag_is_on(args, "json") ? SBPS_JSON : SBPS_TEXT};
+    return report_status(guard(args->operands[0], work, &r, &err), &err);
 }
 
-static int score_run(const arguments *given)
+static int score_run(const arguments *args)
 {
-    return run(given, do_score);
+    return run(args, do_score);
 }
 
-static int loo_run(const arguments *given)
+static int loo_run(const arguments *args)
 {
-    return run(given, do_loo);
+    return run(args, do_loo);
 }
 
-static int check_run(const arguments *given)
+static int check_run(const arguments *args)
 {
-    return run(given, do_check);
+    return run(args, do_check);
 }
 
-static int compare_run(const arguments *given)
+static int compare_run(const arguments *args)
 {
-    return run(given, do_compare);
+    return run(args, do_compare);
 }
 
 #define JSON_FLAG                                                                              \
@@ -174,8 +174,8 @@ const command command_score = {
         "HELDOUT.csv has the columns of the run's table, the target among them. Told are the "
         "expected log predictive density and what the model asks for: Brier score, AUC and "
         "calibration slope; root mean square error, R2 and CRPS; each with a standard error.",
-    .least = 2,
-    .most = 2,
+    .min_operands = 2,
+    .max_operands = 2,
     .why = "a file is missing: want `sbps score RUN.nc HELDOUT.csv`",
     .flags = score_flags,
     .flag_count = sizeof score_flags / sizeof *score_flags,
@@ -190,8 +190,8 @@ const command command_loo = {
         "DATA.csv is the run's own table. Leave-one-out by Pareto-smoothed importance "
         "sampling, as R's package loo; of many rows a sample is looked at, and the error that "
         "this makes is told.",
-    .least = 2,
-    .most = 2,
+    .min_operands = 2,
+    .max_operands = 2,
     .why = "a file is missing: want `sbps loo RUN.nc DATA.csv`",
     .flags = loo_flags,
     .flag_count = sizeof loo_flags / sizeof *loo_flags,
@@ -208,8 +208,8 @@ const command command_check = {
         "counts, density of numbers, statistics, residuals along each column, leave-one-out "
         "PIT. Power scaling says how far prior and likelihood each move the answer, as R's "
         "priorsense.",
-    .least = 2,
-    .most = 2,
+    .min_operands = 2,
+    .max_operands = 2,
     .why = "a file is missing: want `sbps check RUN.nc DATA.csv`",
     .flags = check_flags,
     .flag_count = sizeof check_flags / sizeof *check_flags,
@@ -223,8 +223,8 @@ const command command_compare = {
     .detail =
         "Differences of the expected log predictive density with their standard errors, row by "
         "row, as R's loo_compare.",
-    .least = 2,
-    .most = 64,
+    .min_operands = 2,
+    .max_operands = 64,
     .why = "want two runs at least: `sbps compare A.nc B.nc`",
     .flags = compare_flags,
     .flag_count = sizeof compare_flags / sizeof *compare_flags,

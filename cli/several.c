@@ -20,16 +20,16 @@ static bool fall_silent(several *s)
 {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     s->voice = dup(STDERR_FILENO);
-    s->said = memfd_create("said", MFD_CLOEXEC);
-    bool silent = nowhere >= 0 && s->voice >= 0 && s->said >= 0 &&
-                  dup2(nowhere, STDOUT_FILENO) >= 0 && dup2(s->said, STDERR_FILENO) >= 0;
+    s->log_fd = memfd_create("said", MFD_CLOEXEC);
+    bool silent = nowhere >= 0 && s->voice >= 0 && s->log_fd >= 0 &&
+                  dup2(nowhere, STDOUT_FILENO) >= 0 && dup2(s->log_fd, STDERR_FILENO) >= 0;
     if (nowhere >= 0) close(nowhere);
     return silent;
 }
 
 sbps_status several_begin(several *s, sbps_error *err)
 {
-    *s = (several){.said = -1, .voice = -1};
+    *s = (several){.log_fd = -1, .voice = -1};
     sbps_status status = sbps_ranks_open(&s->ranks, err);
     if (status != SBPS_OK || several_first(s->ranks) || fall_silent(s)) return status;
     complain("rank %zu speaks up: %s", sbps_ranks_rank(s->ranks), strerror(errno));
@@ -37,13 +37,13 @@ sbps_status several_begin(several *s, sbps_error *err)
 }
 
 /* The last of what this rank has kept to itself. */
-static void speak(const several *s)
+static void print_log(const several *s)
 {
     char text[KEPT];
-    if (s->said < 0) return;
+    if (s->log_fd < 0) return;
     fflush(stderr);
-    off_t end = lseek(s->said, 0, SEEK_END), from = end > KEPT ? end - KEPT : 0;
-    ssize_t size = pread(s->said, text, sizeof text, from);
+    off_t end = lseek(s->log_fd, 0, SEEK_END), from = end > KEPT ? end - KEPT : 0;
+    ssize_t size = pread(s->log_fd, text, sizeof text, from);
     dup2(s->voice, STDERR_FILENO);
     fprintf(stderr, "sbps: rank %zu of %zu:\n", sbps_ranks_rank(s->ranks),
             sbps_ranks_size(s->ranks));
@@ -51,7 +51,7 @@ static void speak(const several *s)
     fflush(stderr);
 }
 
-static void tell_traffic(const several *s)
+static void print_traffic(const several *s)
 {
     double messages, bytes;
     if (!getenv("SBPS_TRAFFIC") || !several_first(s->ranks)) return;
@@ -64,10 +64,10 @@ int several_end(several *s, int code)
     size_t speaker;
     if (!s->ranks) return code;
     fflush(stdout);
-    bool all = sbps_ranks_settle(s->ranks, code, &speaker);
-    if (code != CODE_OK && (!all || speaker == sbps_ranks_rank(s->ranks))) speak(s);
+    bool all = sbps_ranks_exchange_codes(s->ranks, code, &speaker);
+    if (code != CODE_OK && (!all || speaker == sbps_ranks_rank(s->ranks))) print_log(s);
     if (!all) sbps_ranks_end_all(s->ranks, code);
-    tell_traffic(s);
+    print_traffic(s);
     sbps_ranks_close(s->ranks);
     s->ranks = NULL;
     return code;

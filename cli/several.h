@@ -6,7 +6,7 @@
 
 typedef struct {
     sbps_ranks *ranks; /* NULL: this process is one by itself */
-    int said;          /* what this rank has to say and keeps to itself; -1: it speaks freely */
+    int log_fd;        /* what this rank has to say and keeps to itself; -1: it speaks freely */
     int voice;         /* standard error as it was */
 } several;
 

@@ -1,28 +1,28 @@
 /* sbps simulate: a synthetic table by the paper's recipe. */
-#include "cli/apart.h"
 #include "cli/cli.h"
+#include "cli/file_conflicts.h"
 #include <stdlib.h>
 
 enum { ROWS_USUAL = 1000, DIM_USUAL = 20, SEED_USUAL = 1 };
 
-static int simulate_run(const arguments *given)
+static int simulate_run(const arguments *args)
 {
     size_t rows, dim, seed;
-    const char *path = flag_value(given, "output", NULL),
-               *truth = flag_value(given, "truth", NULL);
-    if (!flag_count_value(given, "rows", ROWS_USUAL, 1, &rows) ||
-        !flag_count_value(given, "dim", DIM_USUAL, 1, &dim) ||
-        !flag_count_value(given, "seed", SEED_USUAL, 0, &seed))
+    const char *path = flag_value(args, "output", NULL),
+               *truth = flag_value(args, "truth", NULL);
+    if (!flag_count_value(args, "rows", ROWS_USUAL, 1, &rows) ||
+        !flag_count_value(args, "dim", DIM_USUAL, 1, &dim) ||
+        !flag_count_value(args, "seed", SEED_USUAL, 0, &seed))
         return CODE_USAGE;
     if (!path) {
         complain("simulate: -o FILE is missing: where shall the table go?");
         return CODE_USAGE;
     }
     sbps_error err = {0};
-    sbps_status status = files_check(given, NULL, NULL, &err);
-    bool made = flag_is_on(given, "generate");
+    sbps_status status = files_check(args, NULL, NULL, &err);
+    bool made = flag_is_on(args, "generate");
     if (status == SBPS_OK)
-        status = (made ? sbps_generate : sbps_simulate)(given->operands[0], rows, dim, seed,
+        status = (made ? sbps_generate : sbps_simulate)(args->operands[0], rows, dim, seed,
                                                         path, truth, &err);
     return report_status(status, &err);
 }
@@ -45,8 +45,8 @@ const command command_simulate = {
     .detail =
         "NAME is a model that can simulate, such as logistic; `sbps list models` names the "
         "models.",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .why = "the model's name is missing: want `sbps simulate NAME -o FILE`",
     .flags = simulate_flags,
     .flag_count = sizeof simulate_flags / sizeof *simulate_flags,

@@ -33,18 +33,18 @@ static sbps_status print_diagnosis(const void *self, sbps_error *err)
     return print_report(status, r->format, text);
 }
 
-static int summary_run(const arguments *given)
+static int summary_run(const arguments *args)
 {
     sbps_error err = {0};
-    request r = {.path = given->operands[0]};
-    if (!flags_format(given, &r.format)) return CODE_USAGE;
+    request r = {.path = args->operands[0]};
+    if (!flags_format(args, &r.format)) return CODE_USAGE;
     return report_status(guard(r.path, print_summary, &r, &err), &err);
 }
 
-static int diagnose_run(const arguments *given)
+static int diagnose_run(const arguments *args)
 {
     sbps_error err = {0};
-    request r = {given->operands[0], flag_is_on(given, "json") ? SBPS_JSON : SBPS_TEXT};
+    request r = {args->operands[0], flag_is_on(args, "json") ? SBPS_JSON : SBPS_TEXT};
     return report_status(guard(r.path, print_diagnosis, &r, &err), &err);
 }
 
@@ -65,8 +65,8 @@ const command command_summary = {
     .summary = "Print the table of the posterior.",
     .detail = "Columns, after the name:",
     .kinds = "columns",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .why = "the run's file is missing: want `sbps summary RUN.nc`",
     .flags = summary_flags,
     .flag_count = 2,
@@ -77,8 +77,8 @@ const command command_diagnose = {
     .name = "diagnose",
     .operands = "RUN.nc [--json]",
     .summary = "Say in words what is wrong with a run, and what to do about it.",
-    .least = 1,
-    .most = 1,
+    .min_operands = 1,
+    .max_operands = 1,
     .why = "the run's file is missing: want `sbps diagnose RUN.nc`",
     .flags = (const sbps_option_info[]){{"json", NULL, "", "Format",
                                          "JSON: the findings, each with what to do."}},

@@ -9,19 +9,19 @@
 enum {
     MESSAGE_SIZE = 16384,
     WIDTH_USUAL = 80,
-    WIDTH_LEAST = 40,
-    WIDTH_MOST = 1000,
-    NAMES_MOST = 256
+    WIDTH_MIN = 40,
+    WIDTH_MAX = 1000,
+    NAMES_MAX = 256
 };
 
 size_t terminal_width(FILE *to)
 {
     struct winsize size;
     if (ioctl(fileno(to), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return size.ws_col < WIDTH_LEAST ? WIDTH_LEAST : size.ws_col;
+        return size.ws_col < WIDTH_MIN ? WIDTH_MIN : size.ws_col;
     const char *columns = getenv("COLUMNS");
     long width = columns ? strtol(columns, NULL, 10) : 0;
-    return width >= WIDTH_LEAST && width <= WIDTH_MOST ? (size_t)width : WIDTH_USUAL;
+    return width >= WIDTH_MIN && width <= WIDTH_MAX ? (size_t)width : WIDTH_USUAL;
 }
 
 void print_wrapped(FILE *to, const char *text, size_t column, size_t indent, size_t width)
@@ -44,13 +44,13 @@ void print_wrapped(FILE *to, const char *text, size_t column, size_t indent, siz
     fputc('\n', to);
 }
 
-name_hint suggest_name(const char *word, name_list from, const char *otherwise, ...)
+name_hint suggest_name(const char *input, name_list from, const char *otherwise, ...)
 {
     name_hint hint;
-    const char *names[NAMES_MOST], *name;
+    const char *names[NAMES_MAX], *name;
     size_t count = 0;
-    for (; count < NAMES_MOST && (name = from.at(from.of, count)); count++) names[count] = name;
-    const char *near = sbps_nearest(word, names, count);
+    for (; count < NAMES_MAX && (name = from.at(from.of, count)); count++) names[count] = name;
+    const char *near = sbps_nearest(input, names, count);
     va_list values;
     va_start(values, otherwise);
     if (near)

@@ -38,15 +38,15 @@ static void clear_line(waiting *w)
 }
 
 /* Passes that are made, of which nobody knows how many there will be. */
-static void format_passes(const sbps_table *table, double seconds, size_t room, char *out)
+static void format_passes(const sbps_table *table, double seconds, size_t size, char *out)
 {
     char speed[32];
     double passes = sbps_table_passes(table);
     format_count(passes * (double)sbps_table_rows(table) / seconds, sizeof speed, speed);
-    snprintf(out, room, ", %.1f passes through the rows, %s rows/s", passes, speed);
+    snprintf(out, size, ", %.1f passes through the rows, %s rows/s", passes, speed);
 }
 
-static void tell(waiting *w)
+static void print_status(waiting *w)
 {
     char time[32], far[128];
     double seconds = (double)(w->next.tv_sec - w->since.tv_sec);
@@ -70,13 +70,13 @@ static void *watch(void *self)
     while (w->what) {
         struct timespec until = w->next;
         int code = pthread_cond_timedwait(&w->change, &w->lock, &until);
-        if (code && w->what) tell(w);
+        if (code && w->what) print_status(w);
     }
     pthread_mutex_unlock(&w->lock);
     return NULL;
 }
 
-static bool start(waiting *w)
+static bool start_thread(waiting *w)
 {
     pthread_condattr_t monotonic;
     pthread_condattr_init(&monotonic);
@@ -95,7 +95,7 @@ waiting *waiting_begin(const char *mode, const char *what)
     w->done = w->all = NAN;
     w->bar = isatty(STDERR_FILENO);
     set_clock(w);
-    if (start(w)) return w;
+    if (start_thread(w)) return w;
     free(w);
     return NULL;
 }

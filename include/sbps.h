@@ -61,7 +61,7 @@ typedef struct {
 SBPS_API const char *sbps_status_text(sbps_status status);
 
 /* The name nearest to a misspelt word, for a suggestion; NULL when none is near. */
-SBPS_API const char *sbps_nearest(const char *word, const char *const *names, size_t count);
+SBPS_API const char *sbps_nearest(const char *name, const char *const *names, size_t count);
 
 /* Frees a string the library gave to the caller. NULL is fine. */
 SBPS_API void sbps_free(char *text);
@@ -366,8 +366,8 @@ typedef struct {
         worst; /* root of the mean square over those groups, and the largest; NAN: there are none */
 } sbps_effects;
 /* The same, and tells it. */
-SBPS_API sbps_status sbps_run_effects_told(const sbps_run *run, const char *path,
-                                           sbps_effects *told, sbps_error *err);
+SBPS_API sbps_status sbps_run_effects_summary(const sbps_run *run, const char *path,
+                                              sbps_effects *out, sbps_error *err);
 /* May be called from another thread or a signal handler: the round under way ends early at the
  * end of the segment being flown, and advance reports it finished. Effects of groups that have yet
  * to be drawn stay out of results. */
@@ -443,13 +443,13 @@ SBPS_API sbps_status sbps_watch_create(sbps_watch **out, sbps_error *err);
 /* http://127.0.0.1:PORT/TOKEN, borrowed. */
 SBPS_API const char *sbps_watch_address(const sbps_watch *watch);
 /* What goes on while there is no run yet. */
-SBPS_API void sbps_watch_tell(sbps_watch *watch, const char *words);
+SBPS_API void sbps_watch_notify(sbps_watch *watch, const char *message);
 /* Between rounds. Cheap unless somebody looks and the page is old. `command` is what the user typed, or NULL. */
 SBPS_API void sbps_watch_show(sbps_watch *watch, const sbps_run *run, const char *command);
 /* The last page, with these words, for who looks at the time; then it is over. `run` NULL: there is none. A watch that is
  * NULL is fine. */
 SBPS_API void sbps_watch_end(sbps_watch *watch, const sbps_run *run, const char *command,
-                             const char *words);
+                             const char *message);
 
 /* ---- rows to come ---- */
 

@@ -36,7 +36,7 @@ SBPS_API sbps_status sbps_table_read_on(sbps_ranks *ranks, const char *path,
 /* The last word of every rank, 0 for all is well. True when all have come: *speaker is the first that has something
  * else to say, or their number. False when this rank's is not 0 and the others go on: they wait for it, and
  * sbps_ranks_end_all ends them. */
-SBPS_API bool sbps_ranks_settle(sbps_ranks *ranks, int code, size_t *speaker);
+SBPS_API bool sbps_ranks_exchange_codes(sbps_ranks *ranks, int code, size_t *speaker);
 /* Ends all of them, this one, too. */
 SBPS_API void sbps_ranks_end_all(sbps_ranks *ranks, int code);
 

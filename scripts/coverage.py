@@ -2,7 +2,7 @@
 """Branches taken at least once by whatever ran since the build, room by room.
 
     scripts/coverage.py [BUILD]          BUILD: build-coverage, made and run by `make coverage`
-    scripts/coverage.py [BUILD] --missed src/store/atomic.c     lines with a branch never taken
+    scripts/coverage.py [BUILD] --missed src/store/atomic_file.c     lines with a branch never taken
 
 Counted by gcov over src and cli, headers with the room they lie in. Left out are the branches of
 assert, which only a mistake of ours takes. A branch within an inline function counts once, whoever

@@ -2,19 +2,19 @@
 #ifndef TESTS_RANKS_BY_THREADS_H
 #define TESTS_RANKS_BY_THREADS_H
 
-#include "ranks/ranks.h"
+#include "core/ranks/ranks.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TEAM_MOST 8
+#define TEAM_MAX 8
 
 typedef struct team {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     size_t size;
-    void *letter[TEAM_MOST][TEAM_MOST]; /* from, to; NULL: none is under way */
+    void *letter[TEAM_MAX][TEAM_MAX]; /* from, to; NULL: none is under way */
     void (*body)(ranks *among, void *self);
     void *self;
 } team;
@@ -23,7 +23,7 @@ typedef struct {
     team *of;
     size_t rank;
     ranks among;
-    double room[TEAM_MOST];
+    double buffer[TEAM_MAX];
 } team_member;
 
 static void team_send(void *self, size_t to, const void *bytes, size_t size)
@@ -51,7 +51,7 @@ static void team_receive(void *self, size_t from, void *bytes, size_t size)
     pthread_mutex_unlock(&m->of->lock);
 }
 
-static void team_tell(void *self, size_t from, void *bytes, size_t size)
+static void team_broadcast(void *self, size_t from, void *bytes, size_t size)
 {
     const team_member *m = self;
     if (m->rank != from) {
@@ -68,7 +68,7 @@ static void team_gather(void *self, const void *mine, void *all, size_t size)
     char *to = all;
     memcpy(to + m->rank * size, mine, size);
     for (size_t from = 0; from < m->of->size; from++)
-        team_tell(self, from, to + from * size, size);
+        team_broadcast(self, from, to + from * size, size);
 }
 
 /* A letter waits where it is sent to, so that all can send first. */
@@ -93,7 +93,7 @@ static void team_exchange(void *self, const uint64_t *out, const size_t *words, 
 
 static const transport by_threads = {.send = team_send,
                                      .receive = team_receive,
-                                     .tell = team_tell,
+                                     .broadcast = team_broadcast,
                                      .gather = team_gather,
                                      .trade = team_exchange};
 
@@ -108,8 +108,8 @@ static void *team_thread(void *self)
 static void team_run(size_t size, void (*body)(ranks *among, void *self), void *self)
 {
     team t = {.size = size, .body = body, .self = self};
-    team_member member[TEAM_MOST];
-    pthread_t thread[TEAM_MOST];
+    team_member member[TEAM_MAX];
+    pthread_t thread[TEAM_MAX];
     pthread_mutex_init(&t.lock, NULL);
     pthread_cond_init(&t.changed, NULL);
     for (size_t i = 0; i < size; i++) {
@@ -118,7 +118,7 @@ static void team_run(size_t size, void (*body)(ranks *among, void *self), void *
                                   .self = &member[i],
                                   .size = size,
                                   .rank = i,
-                                  .room = member[i].room};
+                                  .scratch = member[i].buffer};
         pthread_create(&thread[i], NULL, team_thread, &member[i]);
     }
     for (size_t i = 0; i < size; i++) pthread_join(thread[i], NULL);

@@ -1,8 +1,8 @@
 /* The kinds there are, by family. */
 #include "api/sized.h"
-#include "choose/family.h"
-#include "report/columns.h"
-#include "run/run.h"
+#include "inference/options/family.h"
+#include "inference/run/run.h"
+#include "output/summary/summary_columns.h"
 
 #include <string.h>
 
@@ -40,7 +40,7 @@ static bool describe_family(size_t index, sbps_kind_info *out)
     return name != NULL;
 }
 
-static bool describe(const char *family, size_t index, sbps_kind_info *out)
+static bool describe_kind(const char *family, size_t index, sbps_kind_info *out)
 {
     const struct {
         const char *family;
@@ -65,7 +65,7 @@ static bool describe(const char *family, size_t index, sbps_kind_info *out)
 bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out)
 {
     sbps_kind_info full;
-    bool there = describe(family, index, &full);
+    bool there = describe_kind(family, index, &full);
     if (there) sized_give(&full, sizeof full, out);
     return there;
 }

@@ -1,7 +1,7 @@
 /* The mode and Laplace's approximation for a caller. */
 #include "api/sized.h"
-#include "report/approximation.h"
-#include "run/approximate.h"
+#include "inference/run/approximate.h"
+#include "output/summary/approximation.h"
 
 #include <math.h>
 
@@ -24,7 +24,7 @@ void sbps_mode_describe(const sbps_mode *found, sbps_mode_info *out)
 {
     sbps_mode_info full = {.method = found->m->method,
                            .potential = found->m->value,
-                           .nll = found->law.nll,
+                           .nll = found->nll.nll,
                            .gradient_norm = found->m->plain_norm,
                            .distance = found->m->gradient_norm,
                            .ridge = found->m->ridge,
@@ -52,7 +52,7 @@ static approximation figures(const sbps_mode *found)
 {
     approximation a = {.model = found->options->model,
                        .target = found->target,
-                       .rows = found->law.rows,
+                       .rows = found->nll.rows,
                        .dim = found->dim,
                        .names = (const char *const *)found->names,
                        .values = found->values,
@@ -95,7 +95,7 @@ const double *sbps_laplace_covariance(const sbps_laplace *laplace)
 
 double sbps_laplace_nll(const sbps_laplace *laplace, double p)
 {
-    return p > 0.0 && p < 1.0 ? nll_quantile(&laplace->of->law, p) : NAN;
+    return p > 0.0 && p < 1.0 ? nll_quantile(&laplace->of->nll, p) : NAN;
 }
 
 sbps_status sbps_laplace_report(const sbps_laplace *laplace, sbps_format format, char **out,
@@ -107,11 +107,11 @@ sbps_status sbps_laplace_report(const sbps_laplace *laplace, sbps_format format,
     a.values = found->m->w;
     a.sd = laplace->sd;
     a.covariance = laplace->covariance;
-    a.nll = (nll_figures){.mean = nll_mean(&found->law),
-                          .sd = nll_sd(&found->law),
-                          .q5 = nll_quantile(&found->law, 0.05),
-                          .q50 = nll_quantile(&found->law, 0.5),
-                          .q95 = nll_quantile(&found->law, 0.95)};
+    a.nll = (nll_figures){.mean = nll_mean(&found->nll),
+                          .sd = nll_sd(&found->nll),
+                          .q5 = nll_quantile(&found->nll, 0.05),
+                          .q50 = nll_quantile(&found->nll, 0.5),
+                          .q95 = nll_quantile(&found->nll, 0.95)};
     return report_approximation(&a, format, out, err);
 }
 

@@ -1,5 +1,5 @@
 /* Options for a caller. */
-#include "choose/option_spec.h"
+#include "inference/options/option_spec.h"
 
 #include <string.h>
 

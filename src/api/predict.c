@@ -1,18 +1,18 @@
 /* Rows to come, for a caller. */
-#include "predict/predict.h"
+#include "output/predict/predict.h"
 #include "api/scoring.h"
 #include "api/sized.h"
-#include "check/check.h"
-#include "predict/score.h"
+#include "output/check/predictive_checks.h"
+#include "output/predict/score.h"
 
 /* Rows in memory have a name, too. */
 static sbps_status take_frame(const sbps_frame **frame, sbps_frame *full, const char **data,
                               sbps_error *err)
 {
-    const sbps_frame *given = *frame;
+    const sbps_frame *source = *frame;
     *frame = NULL;
-    if (!given) return SBPS_OK;
-    sbps_status status = sized_take("sbps_frame", given, sizeof *full, full, err);
+    if (!source) return SBPS_OK;
+    sbps_status status = sized_take("sbps_frame", source, sizeof *full, full, err);
     if (status == SBPS_OK) *frame = full;
     if (!*data) *data = "table";
     return status;
@@ -40,15 +40,15 @@ sbps_status sbps_predict(const sbps_result *r, const char *run, const char *data
                          const sbps_prediction *how, sbps_predicted *out, sbps_error *err)
 {
     sbps_prediction full = {0};
-    sbps_predicted told;
+    sbps_predicted predicted;
     sbps_frame frame;
     sbps_status status = sized_take("sbps_prediction", how, sizeof full, &full, err);
     if (status == SBPS_OK) status = take_frame(&full.frame, &frame, &data, err);
     if (status == SBPS_OK) status = sized_check("sbps_predicted", out, err);
     if (status == SBPS_OK) status = need_rows(data, err);
     if (status == SBPS_OK) {
-        status = predict_rows(r, run, data, &full, &told, err);
-        sized_give(&told, sizeof told, out);
+        status = predict_rows(r, run, data, &full, &predicted, err);
+        sized_give(&predicted, sizeof predicted, out);
     }
     leave_frame(full.frame);
     return status;

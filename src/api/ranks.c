@@ -1,5 +1,5 @@
 /* Ranks for a caller. */
-#include "ranks/ranks.h"
+#include "core/ranks/ranks.h"
 
 #include "sbps_ranks.h"
 
@@ -34,9 +34,9 @@ void sbps_ranks_traffic(const sbps_ranks *among, double *messages, double *bytes
     *bytes = among ? among->bytes : 0.0;
 }
 
-bool sbps_ranks_settle(sbps_ranks *among, int code, size_t *speaker)
+bool sbps_ranks_exchange_codes(sbps_ranks *among, int code, size_t *speaker)
 {
-    return ranks_settle(among, code, speaker);
+    return ranks_collect_status(among, code, speaker);
 }
 
 void sbps_ranks_end_all(sbps_ranks *among, int code)

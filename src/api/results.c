@@ -1,11 +1,11 @@
 /* Results for a caller: of a run or a file, read, told and written. */
 #include "api/scoring.h"
 #include "api/sized.h"
-#include "base/memory.h"
-#include "contrast/contrast.h"
-#include "page/page.h"
-#include "report/report.h"
-#include "run/run.h"
+#include "core/memory.h"
+#include "inference/run/run.h"
+#include "output/contrast/contrast.h"
+#include "output/page/page.h"
+#include "output/summary/report.h"
 
 #include <stdlib.h>
 #include <string.h>

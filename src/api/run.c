@@ -1,5 +1,5 @@
 /* Runs for a caller. */
-#include "run/run.h"
+#include "inference/run/run.h"
 #include "api/sized.h"
 
 sbps_status sbps_run_create(const sbps_table *table, const sbps_options *options,
@@ -43,14 +43,14 @@ sbps_status sbps_run_effects(const sbps_run *run, const char *path, sbps_error *
     return effects_write(run, path, &unused, err);
 }
 
-sbps_status sbps_run_effects_told(const sbps_run *run, const char *path, sbps_effects *told,
-                                  sbps_error *err)
+sbps_status sbps_run_effects_summary(const sbps_run *run, const char *path, sbps_effects *out,
+                                     sbps_error *err)
 {
     sbps_effects full;
-    sbps_status status = sized_check("sbps_effects", told, err);
+    sbps_status status = sized_check("sbps_effects", out, err);
     if (status != SBPS_OK) return status;
     status = effects_write(run, path, &full, err);
-    if (status == SBPS_OK) sized_give(&full, sizeof full, told);
+    if (status == SBPS_OK) sized_give(&full, sizeof full, out);
     return status;
 }
 

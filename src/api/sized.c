@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-static size_t size_of(const void *given)
+static size_t size_of(const void *source)
 {
     size_t size;
-    memcpy(&size, given, sizeof size);
+    memcpy(&size, source, sizeof size);
     return size;
 }
 
@@ -17,18 +17,18 @@ sbps_status sized_check(const char *type, const void *out, sbps_error *err)
                 size_of(out), type);
 }
 
-sbps_status sized_take(const char *type, const void *given, size_t size, void *full,
+sbps_status sized_take(const char *type, const void *source, size_t size, void *full,
                        sbps_error *err)
 {
-    sbps_status status = sized_check(type, given, err);
+    sbps_status status = sized_check(type, source, err);
     if (status != SBPS_OK) return status;
-    if (size_of(given) > size)
+    if (size_of(source) > size)
         return fail(err, SBPS_BAD_ARG,
                     "struct_size of %s is %zu, this library knows %zu bytes of it: the program "
                     "was built for a later one",
-                    type, size_of(given), size);
+                    type, size_of(source), size);
     memset(full, 0, size);
-    memcpy(full, given, size_of(given));
+    memcpy(full, source, size_of(source));
     return SBPS_OK;
 }
 

@@ -1,7 +1,7 @@
 /* Errors in words, and what goes with them. */
-#include "base/status.h"
-#include "base/names.h"
-#include "store/atomic.h"
+#include "core/status.h"
+#include "core/names.h"
+#include "store/atomic_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@ const char *sbps_status_text(sbps_status status)
     return status_text(status);
 }
 
-const char *sbps_nearest(const char *word, const char *const *names, size_t count)
+const char *sbps_nearest(const char *name, const char *const *names, size_t count)
 {
-    return nearest_name(word, names, count);
+    return nearest_name(name, names, count);
 }
 
 void sbps_free(char *text)

@@ -1,21 +1,21 @@
 /* Tables for a caller: read, copied, none at all, or made. */
-#include "choose/generate.h"
-#include "choose/target.h"
-#include "data/generated.h"
-#include "data/share.h"
-#include "ranks/ranks.h"
-#include "run/convert.h"
-#include "run/run.h"
-#include "run/simulate.h"
+#include "core/ranks/ranks.h"
+#include "inference/options/generate_table.h"
+#include "inference/options/target.h"
+#include "inference/run/convert_table.h"
+#include "inference/run/run.h"
+#include "inference/run/simulate_table.h"
 #include "sbps_ranks.h"
+#include "table/generated_rows.h"
+#include "table/row_partition.h"
 
 /* Rows in groups become a table of these. */
 static sbps_status group(rows **data, sbps_error *err)
 {
-    rows *members = *data;
-    if (!members->groups) return SBPS_OK;
-    sbps_status status = grouped_rows(members, data, err);
-    if (status != SBPS_OK) rows_destroy(members);
+    rows *member_rows = *data;
+    if (!member_rows->groups) return SBPS_OK;
+    sbps_status status = grouped_rows(member_rows, data, err);
+    if (status != SBPS_OK) rows_destroy(member_rows);
     return status;
 }
 
@@ -37,13 +37,13 @@ static sbps_status wrap(rows *data, sbps_table **out, sbps_error *err)
 }
 
 /* Groups are laid together, not at random: they are not shared out. */
-static sbps_status share_out(sbps_table *table, ranks *among, sbps_error *err)
+static sbps_status distribute_rows(sbps_table *table, ranks *among, sbps_error *err)
 {
-    if (table->data->members)
+    if (table->data->member_rows)
         return fail(err, SBPS_BAD_ARG,
                     "tables with groups are not shared out over ranks: start one process");
-    return table->data->recipe ? generated_share_out(table->data, among, err)
-                               : rows_share_out(table->data, among, err);
+    return table->data->recipe ? generated_distribute(table->data, among, err)
+                               : rows_distribute(table->data, among, err);
 }
 
 static rows_spec watched_spec(const sbps_options *options, sbps_convert_watch watch, void *self)
@@ -60,16 +60,17 @@ sbps_status sbps_table_read_on(sbps_ranks *among, const char *path, const sbps_o
 {
     rows *data;
     rows_spec spec = watched_spec(options, watch, self);
-    const char *least = getenv("SBPS_SHARE_TEXT"); /* bytes of text that are read in shares */
-    spec.shares = ranks_size(among);
+    const char *min_bytes =
+        getenv("SBPS_SHARE_TEXT"); /* bytes of text that are read in shares */
+    spec.partitions = ranks_size(among);
     spec.among = among;
-    spec.share_least = least ? strtoul(least, NULL, 10) : 0;
+    spec.distribute_min_bytes = min_bytes ? strtoul(min_bytes, NULL, 10) : 0;
     *out = NULL;
     sbps_status status = options->generate ? table_generate(options, path, &data, err)
                                            : rows_read(path, &spec, &data, err);
     if (status == SBPS_OK) status = wrap(data, out, err);
-    if (status != SBPS_OK || !among || (*out)->data->share) return status;
-    if ((status = share_out(*out, among, err)) != SBPS_OK) {
+    if (status != SBPS_OK || !among || (*out)->data->partition) return status;
+    if ((status = distribute_rows(*out, among, err)) != SBPS_OK) {
         sbps_table_destroy(*out);
         *out = NULL;
     }
@@ -161,7 +162,7 @@ const char *sbps_table_notes(const sbps_table *table)
 
 size_t sbps_table_rows(const sbps_table *table)
 {
-    const rows *data = table->data->members ? table->data->members : table->data;
+    const rows *data = table->data->member_rows ? table->data->member_rows : table->data;
     return data->n;
 }
 

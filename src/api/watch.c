@@ -1,10 +1,10 @@
 /* A look at a run under way, for a caller. */
-#include "watch/watch.h"
+#include "output/server/watch.h"
 
-#include "base/clock.h"
-#include "base/decimal.h"
-#include "base/memory.h"
-#include "run/run.h"
+#include "core/clock.h"
+#include "core/decimal.h"
+#include "core/memory.h"
+#include "inference/run/run.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -20,9 +20,9 @@ const char *sbps_watch_address(const sbps_watch *w)
     return watch_address(w);
 }
 
-void sbps_watch_tell(sbps_watch *w, const char *words)
+void sbps_watch_notify(sbps_watch *w, const char *message)
 {
-    watch_tell(w, words);
+    watch_notify(w, message);
 }
 
 typedef struct {
@@ -30,9 +30,9 @@ typedef struct {
     size_t used;
 } line;
 
-static void say(line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void line_add(line *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void say(line *l, const char *format, ...)
+static void line_add(line *l, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
@@ -46,20 +46,20 @@ static line where_it_is(const sbps_progress *p)
 {
     line l = {0};
     if (p->warming_up)
-        say(&l, "Warming up: %.0f s so far", p->seconds);
+        line_add(&l, "Warming up: %.0f s so far", p->seconds);
     else
-        say(&l, "Running: %.0f %% done, %.0f s so far", floor(100.0 * p->share_done),
-            p->seconds);
-    if (isfinite(p->seconds_left)) say(&l, ", %.0f s left", p->seconds_left);
-    if (!p->warming_up && p->min_ess > 0.0) say(&l, "; smallest ESS %.0f", p->min_ess);
-    if (isfinite(p->max_rhat)) say(&l, "; largest R-hat %.3f", p->max_rhat);
+        line_add(&l, "Running: %.0f %% done, %.0f s so far", floor(100.0 * p->share_done),
+                 p->seconds);
+    if (isfinite(p->seconds_left)) line_add(&l, ", %.0f s left", p->seconds_left);
+    if (!p->warming_up && p->min_ess > 0.0) line_add(&l, "; smallest ESS %.0f", p->min_ess);
+    if (isfinite(p->max_rhat)) line_add(&l, "; largest R-hat %.3f", p->max_rhat);
     if (isfinite(p->bias_estimate))
-        say(&l, "; stated bias %.3f posterior sd", p->bias_estimate);
+        line_add(&l, "; stated bias %.3f posterior sd", p->bias_estimate);
     return l;
 }
 
 /* A failure costs a look, no more. */
-static void show(sbps_watch *w, const sbps_run *run, const char *command, const char *words,
+static void show(sbps_watch *w, const sbps_run *run, const char *command, const char *message,
                  bool over)
 {
     double begin = clock_now();
@@ -68,7 +68,7 @@ static void show(sbps_watch *w, const sbps_run *run, const char *command, const 
     if (!warming_up && run_collect(run, &r, NULL) != SBPS_OK) r = NULL;
     if (r) r->info.command = copy_text(command);
     if (r && !over) r->info.interrupted = false; /* that it goes on is no finding */
-    watch_show(w, r, words, clock_now() - begin, over);
+    watch_show(w, r, message, clock_now() - begin, over);
 }
 
 void sbps_watch_show(sbps_watch *w, const sbps_run *run, const char *command)
@@ -79,12 +79,13 @@ void sbps_watch_show(sbps_watch *w, const sbps_run *run, const char *command)
     show(w, run, command, where_it_is(&state).text, false);
 }
 
-void sbps_watch_end(sbps_watch *w, const sbps_run *run, const char *command, const char *words)
+void sbps_watch_end(sbps_watch *w, const sbps_run *run, const char *command,
+                    const char *message)
 {
     if (!w) return;
     if (run && watch_is_seen(w))
-        show(w, run, command, words, true);
+        show(w, run, command, message, true);
     else
-        watch_show(w, NULL, words, 0.0, true);
+        watch_show(w, NULL, message, 0.0, true);
     watch_close(w);
 }

@@ -1,7 +1,7 @@
 /* What the path says of missing bounces: sums over violations and over sampled events, marks between
  * stretches of the path, and a few bounces as they are. response.c has the mathematics. */
 #include "estimate/bias.h"
-#include "base/dense.h"
+#include "linalg/dense_matrix.h"
 
 #include <float.h>
 #include <string.h>
@@ -9,14 +9,14 @@
 #define SAMPLE_EVERY  8  /* segments; R sums over all violations in any case */
 #define EXAMPLE_EVERY 16 /* bounces */
 #define FIRST_STRETCH 64 /* segments */
-#define MOST_EXAMPLES 16 /* all chains together */
+#define MAX_EXAMPLES  16 /* all chains together */
 /* Two of so many bounces are the three that a rule of thumb has for none seen; with n seen n + 2
  * sqrt(n + 1.5^2) is the upper limit of a Poisson count at 95 % for every n. */
 #define UNSEEN_COUNT 1.5
 #define NEAR         0.5 /* of lambda: where event.near begins */
 
 /* Numbers of a mark: time, steepness, push, second. */
-static size_t mark_width(const bias *b)
+static size_t snapshot_width(const bias *b)
 {
     return 2 + b->dim + (b->dim <= BIAS_SECOND_ORDER ? b->dim * b->dim : 0);
 }
@@ -36,9 +36,9 @@ void bias_carve(bias *b, size_t dim, const double *hessian, const event_counts *
     b->push = arena_doubles(memory, dim);
     b->second = second ? arena_doubles(memory, dim * dim) : NULL;
     b->hessian = even ? hessian : NULL;
-    b->turn = even ? arena_doubles(memory, dim) : NULL;
-    b->turn_second = even ? arena_doubles(memory, dim * dim) : NULL;
-    b->marks = arena_doubles(memory, BIAS_MARKS * mark_width(b));
+    b->jump = even ? arena_doubles(memory, dim) : NULL;
+    b->jump_second = even ? arena_doubles(memory, dim * dim) : NULL;
+    b->snapshots = arena_doubles(memory, BIAS_SNAPSHOTS * snapshot_width(b));
     b->examples = arena_doubles(memory, BIAS_EXAMPLES * example_width(b));
 }
 
@@ -49,8 +49,8 @@ void bias_start(bias *b)
     memset(b->push, 0, d * sizeof *b->push);
     if (b->second) memset(b->second, 0, d * d * sizeof *b->second);
     if (!b->hessian) return;
-    memset(b->turn, 0, d * sizeof *b->turn);
-    memset(b->turn_second, 0, d * d * sizeof *b->turn_second);
+    memset(b->jump, 0, d * sizeof *b->jump);
+    memset(b->jump_second, 0, d * d * sizeof *b->jump_second);
 }
 
 /* ---- sums along the path ---- */
@@ -95,13 +95,14 @@ static void add_sample(bias *b, const segment *s, slopes at)
 {
     size_t d = b->dim;
     double weight = 1.0 + s->end->missing, square = at.before * at.before, t = s->dt;
-    double flown = t * (square - at.before * at.rise * t + at.rise * at.rise * t * t / 3.0);
+    double square_integral =
+        t * (square - at.before * at.rise * t + at.rise * at.rise * t * t / 3.0);
     b->state->sampled += t;
     b->state->decay += weight * square * (at.after * at.after - square);
-    for (size_t j = 0; j < d; j++) b->turn[j] += weight * square * (s->q_next[j] - s->q[j]);
+    for (size_t j = 0; j < d; j++) b->jump[j] += weight * square * (s->q_next[j] - s->q[j]);
     for (size_t i = 0; i < d; i++) {
-        double x = weight * square * (s->p[i] + t * s->q[i]), u = flown * s->q[i];
-        double *row = b->turn_second + i * d;
+        double x = weight * square * (s->p[i] + t * s->q[i]), u = square_integral * s->q[i];
+        double *row = b->jump_second + i * d;
         for (size_t j = 0; j < d; j++) row[j] += x * (s->q_next[j] - s->q[j]) + u * s->q[j];
     }
 }
@@ -117,44 +118,45 @@ static void watch_steepness(bias *b, const segment *s)
 }
 
 /* Marks 2, 4, ... stay. */
-static void drop_marks(bias *b)
+static void thin_snapshots(bias *b)
 {
-    size_t wide = mark_width(b);
-    for (size_t i = 0; i < BIAS_MARKS / 2; i++)
-        memcpy(b->marks + i * wide, b->marks + (2 * i + 1) * wide, wide * sizeof *b->marks);
-    b->state->marks = BIAS_MARKS / 2;
+    size_t wide = snapshot_width(b);
+    for (size_t i = 0; i < BIAS_SNAPSHOTS / 2; i++)
+        memcpy(b->snapshots + i * wide, b->snapshots + (2 * i + 1) * wide,
+               wide * sizeof *b->snapshots);
+    b->state->marks = BIAS_SNAPSHOTS / 2;
     b->state->stretch *= 2;
 }
 
 /* Marks are sums since the beginning: what lies between two of them is their difference. */
-static void make_mark(bias *b)
+static void take_snapshot(bias *b)
 {
     size_t d = b->dim;
     if (++b->state->stretched < b->state->stretch) return;
-    if (b->state->marks >= BIAS_MARKS) drop_marks(b);
-    double *mark = b->marks + b->state->marks++ * mark_width(b);
+    if (b->state->marks >= BIAS_SNAPSHOTS) thin_snapshots(b);
+    double *snapshot = b->snapshots + b->state->marks++ * snapshot_width(b);
     b->state->stretched = 0;
-    mark[0] = b->counts->time;
-    mark[1] = b->state->steepness;
-    memcpy(mark + 2, b->push, d * sizeof *mark);
-    if (b->second) memcpy(mark + 2 + d, b->second, d * d * sizeof *mark);
+    snapshot[0] = b->counts->time;
+    snapshot[1] = b->state->steepness;
+    memcpy(snapshot + 2, b->push, d * sizeof *snapshot);
+    if (b->second) memcpy(snapshot + 2 + d, b->second, d * d * sizeof *snapshot);
 }
 
 static void keep_example(bias *b, const segment *s)
 {
-    double a, c, da, dc, *x, *turn;
+    double a, c, da, dc, *x, *jump;
     bool straight = s->flow == &flow_line;
     if (b->counts->bounces % EXAMPLE_EVERY) return;
     x = b->examples + b->state->examples++ % BIAS_EXAMPLES * example_width(b);
-    turn = x + b->dim;
+    jump = x + b->dim;
     s->flow->at(s->dt, &a, &c);
     s->flow->rate(s->dt, &da, &dc);
     for (size_t j = 0; j < b->dim; j++) {
         x[j] = a * s->p[j] + c * s->q[j];
-        turn[j] = da * s->p[j] + dc * s->q[j] - s->q_next[j];
+        jump[j] = da * s->p[j] + dc * s->q[j] - s->q_next[j];
     }
     slopes at = b->hessian && straight ? slopes_at(b, s, false) : (slopes){0};
-    turn[b->dim] = at.before * at.before - at.after * at.after;
+    jump[b->dim] = at.before * at.before - at.after * at.after;
 }
 
 void bias_take(void *self, const segment *s)
@@ -163,7 +165,7 @@ void bias_take(void *self, const segment *s)
     if (s->end->missing > 0.0) add_push(b, s);
     if (b->hessian && s->flow == &flow_line) watch_steepness(b, s);
     if (s->end->kind == EVENT_BOUNCE) keep_example(b, s);
-    make_mark(b);
+    take_snapshot(b);
 }
 
 /* ---- parts of the path ---- */
@@ -178,20 +180,21 @@ double bias_time(const bias *chains, size_t count)
 /* One more than marks: what came after the last. */
 size_t bias_groups(const bias *chains, size_t count)
 {
-    size_t most = 0;
+    size_t max_snapshots = 0;
     for (size_t c = 0; c < count; c++)
-        if (chains[c].state->marks > most) most = chains[c].state->marks;
-    return most + 1;
+        if (chains[c].state->marks > max_snapshots) max_snapshots = chains[c].state->marks;
+    return max_snapshots + 1;
 }
 
-static void add_mark(const bias *b, size_t index, double sign, bias_missed *out)
+static void add_snapshot(const bias *b, size_t index, double sign, bias_missed *out)
 {
     size_t d = b->dim;
-    const double *mark = b->marks + index * mark_width(b);
-    out->time += sign * mark[0];
-    out->steepness += sign * mark[1];
-    for (size_t j = 0; j < d; j++) out->push[j] += sign * mark[2 + j];
-    for (size_t i = 0; out->second && i < d * d; i++) out->second[i] += sign * mark[2 + d + i];
+    const double *snapshot = b->snapshots + index * snapshot_width(b);
+    out->time += sign * snapshot[0];
+    out->steepness += sign * snapshot[1];
+    for (size_t j = 0; j < d; j++) out->push[j] += sign * snapshot[2 + j];
+    for (size_t i = 0; out->second && i < d * d; i++)
+        out->second[i] += sign * snapshot[2 + d + i];
 }
 
 static void add_all(const bias *b, bias_missed *out)
@@ -223,10 +226,10 @@ void bias_group(const bias *chains, size_t count, size_t group, bias_missed *out
         size_t made = chains[c].state->marks;
         if (group > made) continue;
         if (group < made)
-            add_mark(&chains[c], group, 1.0, out);
+            add_snapshot(&chains[c], group, 1.0, out);
         else
             add_all(&chains[c], out);
-        if (group > 0) add_mark(&chains[c], group - 1, -1.0, out);
+        if (group > 0) add_snapshot(&chains[c], group - 1, -1.0, out);
     }
 }
 
@@ -238,21 +241,21 @@ static size_t examples_of(const bias *b)
 /* As many of each chain, so that a few of many chains do for all. */
 size_t bias_example_count(const bias *chains, size_t count)
 {
-    size_t least = BIAS_EXAMPLES;
+    size_t fewest = BIAS_EXAMPLES;
     for (size_t c = 0; c < count; c++)
-        if (examples_of(&chains[c]) < least) least = examples_of(&chains[c]);
-    return least * count < MOST_EXAMPLES ? least * count : MOST_EXAMPLES;
+        if (examples_of(&chains[c]) < fewest) fewest = examples_of(&chains[c]);
+    return fewest * count < MAX_EXAMPLES ? fewest * count : MAX_EXAMPLES;
 }
 
 void bias_example(const bias *chains, size_t count, size_t index, bias_missed *out)
 {
     const bias *b = &chains[index % count];
     size_t d = b->dim;
-    const double *x = b->examples + index / count * example_width(b), *turn = x + d;
+    const double *x = b->examples + index / count * example_width(b), *jump = x + d;
     out->time = 0.0;
-    out->steepness = turn[d];
-    memcpy(out->push, turn, d * sizeof *turn);
-    for (size_t i = 0; out->second && i < d * d; i++) out->second[i] = x[i / d] * turn[i % d];
+    out->steepness = jump[d];
+    memcpy(out->push, jump, d * sizeof *jump);
+    for (size_t i = 0; out->second && i < d * d; i++) out->second[i] = x[i / d] * jump[i % d];
 }
 
 /* So many bounces of the mean size of those seen and of one more. How large that one would be is told
@@ -276,13 +279,13 @@ double bias_unseen(const bias *chains, size_t count)
 void bias_inspect(const bias *b, inspection *x)
 {
     size_t d = b->dim;
-    INSPECT_COUNT(x, b->state->marks, BIAS_MARKS);
-    inspect_any(x, b->marks, BIAS_MARKS * mark_width(b) * sizeof *b->marks);
+    INSPECT_COUNT(x, b->state->marks, BIAS_SNAPSHOTS);
+    inspect_any(x, b->snapshots, BIAS_SNAPSHOTS * snapshot_width(b) * sizeof *b->snapshots);
     inspect_any(x, b->examples, BIAS_EXAMPLES * example_width(b) * sizeof *b->examples);
     inspect_any(x, b->state, sizeof *b->state);
     inspect_any(x, b->push, d * sizeof *b->push);
     if (b->second) inspect_any(x, b->second, d * d * sizeof *b->second);
     if (!b->hessian) return;
-    inspect_any(x, b->turn, d * sizeof *b->turn);
-    inspect_any(x, b->turn_second, d * d * sizeof *b->turn_second);
+    inspect_any(x, b->jump, d * sizeof *b->jump);
+    inspect_any(x, b->jump_second, d * d * sizeof *b->jump_second);
 }

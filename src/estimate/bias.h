@@ -3,14 +3,14 @@
 #ifndef ESTIMATE_BIAS_H
 #define ESTIMATE_BIAS_H
 
-#include "base/inspect.h"
-#include "base/memory.h"
-#include "base/status.h"
+#include "core/inspect.h"
+#include "core/memory.h"
+#include "core/status.h"
 #include "estimate/event_counts.h"
 
 /* Up to this dimension the response keeps the second order: d*d numbers a chain. */
 #define BIAS_SECOND_ORDER ((size_t)256)
-#define BIAS_MARKS        ((size_t)16) /* stretches of a path, whose scatter is the error */
+#define BIAS_SNAPSHOTS    ((size_t)16) /* stretches of a path, whose scatter is the error */
 #define BIAS_EXAMPLES     ((size_t)8)  /* bounces of a path that are kept */
 
 typedef struct {
@@ -32,11 +32,11 @@ typedef struct {
     double *push;          /* dim: sum over violations of m (u - u_r) */
     double *second;        /* dim*dim: sum of m x_a (u - u_r)_b; NULL when dim is large */
     const double *hessian; /* dim*dim, of U at the centre; borrowed */
-    double *turn;          /* dim: sum over sampled events of s^2 (u_r - u) */
+    double *jump;          /* dim: sum over sampled events of s^2 (u_r - u) */
     double
-        *turn_second; /* dim*dim: of s^2 x (u_r - u)' there, and of the integral of s^2 u u' */
-    double *marks;    /* BIAS_MARKS: time, steepness, push, second as they stood then */
-    double *examples; /* BIAS_EXAMPLES: x, u - u_r, s^2 - s_r^2 of a bounce */
+        *jump_second;  /* dim*dim: of s^2 x (u_r - u)' there, and of the integral of s^2 u u' */
+    double *snapshots; /* BIAS_SNAPSHOTS: time, steepness, push, second as they stood then */
+    double *examples;  /* BIAS_EXAMPLES: x, u - u_r, s^2 - s_r^2 of a bounce */
 } bias;
 
 /* The Hessian may be NULL: then what a changed slope does later on is left out. */
@@ -72,7 +72,7 @@ void bias_inspect(const bias *b, inspection *x);
 /* ---- what the error is made of: response.c has the mathematics ---- */
 
 /* Of the stated bias: 0.7 to 1.3 times it were true wherever that was resolved. */
-#define BIAS_SHARE_OFF 0.15
+#define BIAS_REL_ERROR 0.15
 
 /* Bounces missed in one stretch of all chains, or one bounce. */
 typedef struct {

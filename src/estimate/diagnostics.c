@@ -21,11 +21,11 @@
  * chains turn rows into columns and give numbers without meaning; here they give NAN. */
 #include "estimate/diagnostics.h"
 
-#include "base/kernels.h"
-#include "base/memory.h"
-#include "base/real.h"
+#include "core/memory.h"
 #include "estimate/fft.h"
-#include "estimate/ranks.h"
+#include "estimate/normal_scores.h"
+#include "linalg/kernels.h"
+#include "linalg/real.h"
 
 #include <float.h>
 #include <math.h>
@@ -34,7 +34,7 @@
 
 #define LAGS ((size_t)8) /* autocovariances that are made one by one at first */
 
-struct draw_room {
+struct draw_workspace {
     size_t chains, draws;
     bool few_lags;
     size_t count, length; /* C and N */
@@ -45,14 +45,14 @@ struct draw_room {
     double *acov, *rho;   /* length */
     size_t known;         /* of acov */
     double *means;        /* count */
-    ranked *room;         /* for sorting */
+    ranked *sort_buffer;  /* for sorting */
     size_t transform;     /* points */
     point *roots, *z, *spectrum;
 };
 
-typedef struct draw_room halves;
+typedef struct draw_workspace halves;
 
-static void carve(halves *h, size_t n, arena *memory)
+static void carve_halves(halves *h, size_t n, arena *memory)
 {
     h->values = arena_doubles(memory, n);
     h->scores = arena_doubles(memory, n);
@@ -61,14 +61,14 @@ static void carve(halves *h, size_t n, arena *memory)
     h->acov = arena_doubles(memory, h->length);
     h->rho = arena_doubles(memory, h->length);
     h->means = arena_doubles(memory, h->count);
-    h->room = arena_take(memory, 2 * n * sizeof *h->room);
+    h->sort_buffer = arena_take(memory, 2 * n * sizeof *h->sort_buffer);
     h->roots = arena_take(memory, h->transform / 2 * sizeof *h->roots);
     h->z = arena_take(memory, h->transform * sizeof *h->z);
     h->spectrum = arena_take(memory, h->transform * sizeof *h->spectrum);
 }
 
-sbps_status draw_room_open(size_t chains, size_t draws, bool few_lags, draw_room **out,
-                           sbps_error *err)
+sbps_status draw_workspace_open(size_t chains, size_t draws, bool few_lags,
+                                draw_workspace **out, sbps_error *err)
 {
     arena memory = {0};
     halves h = {.chains = chains,
@@ -78,12 +78,12 @@ sbps_status draw_room_open(size_t chains, size_t draws, bool few_lags, draw_room
                 .length = draws / 2};
     h.transform = fft_size(2 * h.length);
     arena_take(&memory, sizeof h);
-    carve(&h, chains * draws, &memory);
+    carve_halves(&h, chains * draws, &memory);
     memory = (arena){.base = aligned_zeroed(memory.used), .size = memory.used};
     *out = NULL;
     if (!memory.base) return fail_memory(err);
     *out = arena_take(&memory, sizeof h);
-    carve(&h, chains * draws, &memory);
+    carve_halves(&h, chains * draws, &memory);
     fft_roots(h.transform, h.roots);
     for (size_t i = 0; i < h.count * h.length; i++)
         h.by_rank[i] = rank_score((double)(i + 1), h.count * h.length);
@@ -91,13 +91,13 @@ sbps_status draw_room_open(size_t chains, size_t draws, bool few_lags, draw_room
     return SBPS_OK;
 }
 
-void draw_room_close(draw_room *room)
+void draw_workspace_close(draw_workspace *workspace)
 {
-    free(room);
+    free(workspace);
 }
 
 /* Two passes in long double: the median's last bit decides ties of |x - median|. */
-static double mean_of(size_t n, const double *x)
+static double precise_mean(size_t n, const double *x)
 {
     long double sum = 0.0L, rest = 0.0L;
     for (size_t i = 0; i < n; i++) sum += x[i];
@@ -117,7 +117,7 @@ static double variance_around(size_t n, const double *x, double mean)
 
 static double variance_of(size_t n, const double *x)
 {
-    return n < 2 ? NAN : variance_around(n, x, mean_of(n, x));
+    return n < 2 ? NAN : variance_around(n, x, precise_mean(n, x));
 }
 
 double quantile_sorted(size_t n, const double *sorted, double probability)
@@ -125,14 +125,14 @@ double quantile_sorted(size_t n, const double *sorted, double probability)
     if (n == 0) return NAN;
     double place = 1.0 + (double)(n - 1) * probability, below = floor(place);
     double low = sorted[(size_t)below - 1], high = sorted[(size_t)ceil(place) - 1];
-    double share = place - below;
-    if (share == 0.0 || low == high) return low; /* infinities must not meet 0 */
-    return (1.0 - share) * low + share * high;
+    double weight = place - below;
+    if (weight == 0.0 || low == high) return low; /* infinities must not meet 0 */
+    return (1.0 - weight) * low + weight * high;
 }
 
 static double median_sorted(size_t n, const double *sorted)
 {
-    return n % 2 ? sorted[n / 2] : mean_of(2, sorted + n / 2 - 1);
+    return n % 2 ? sorted[n / 2] : precise_mean(2, sorted + n / 2 - 1);
 }
 
 static bool has_nan(size_t n, const double *x)
@@ -181,14 +181,15 @@ static double distance(double x, double from)
     return fabs(x - from);
 }
 
-static double is_at_most(double x, double bound)
+static double is_at_or_below(double x, double bound)
 {
     return x <= bound ? 1.0 : 0.0;
 }
 
 static void find_means(const halves *h, const double *x)
 {
-    for (size_t c = 0; c < h->count; c++) h->means[c] = mean_of(h->length, x + c * h->length);
+    for (size_t c = 0; c < h->count; c++)
+        h->means[c] = precise_mean(h->length, x + c * h->length);
 }
 
 /* (1) */
@@ -299,7 +300,7 @@ static bool score(halves *h)
 {
     size_t n = h->count * h->length;
     if (has_nan(n, h->values)) return false;
-    order_scores(n, sort_ranked(n, h->values, h->room), h->by_rank, h->scores);
+    order_scores(n, sort_ranked(n, h->values, h->sort_buffer), h->by_rank, h->scores);
     return true;
 }
 
@@ -320,13 +321,13 @@ static const ranked *fold_order(size_t n, double median, const ranked *order, ra
 
 static double ess_below(halves *h, size_t draws, const double *x, double bound)
 {
-    split(h, draws, x, is_at_most, bound);
+    split(h, draws, x, is_at_or_below, bound);
     return ess_of(h, h->values);
 }
 
 static const ranked *sort_draws(halves *h, size_t n, const double *x)
 {
-    const ranked *order = sort_ranked(n, x, h->room);
+    const ranked *order = sort_ranked(n, x, h->sort_buffer);
     for (size_t i = 0; i < n; i++) h->sorted[i] = order[i].value;
     return order;
 }
@@ -338,7 +339,7 @@ static void score_halves(halves *h, const double *x, const ranked *order, draw_s
     size_t n = h->chains * h->draws;
     bool known = h->draws % 2 == 0;
     double median = median_sorted(n, h->sorted);
-    ranked *other = order == h->room ? h->room + n : h->room;
+    ranked *other = order == h->sort_buffer ? h->sort_buffer + n : h->sort_buffer;
     if (known)
         order_scores(n, order, h->by_rank, h->scores);
     else if (!score(h))
@@ -371,13 +372,13 @@ static const draw_summary all_unknown = {
 #undef UNKNOWN
 };
 
-void summarize_in(draw_room *h, const double *x, draw_summary *out)
+void summarize_in(draw_workspace *h, const double *x, draw_summary *out)
 {
     size_t n = h->chains * h->draws;
     *out = all_unknown;
     if (n == 0 || has_nan(n, x)) return;
     const ranked *order = sort_draws(h, n, x);
-    out->mean = mean_of(n, x);
+    out->mean = precise_mean(n, x);
     out->sd = sqrt(variance_of(n, x));
     out->q5 = quantile_sorted(n, h->sorted, 0.05);
     out->q50 = quantile_sorted(n, h->sorted, 0.5);
@@ -388,12 +389,12 @@ void summarize_in(draw_room *h, const double *x, draw_summary *out)
 sbps_status summarize_draws(size_t chains, size_t draws, const double *x, draw_summary *out,
                             sbps_error *err)
 {
-    draw_room *room;
+    draw_workspace *workspace;
     *out = all_unknown;
     if (chains * draws == 0 || has_nan(chains * draws, x)) return SBPS_OK;
-    sbps_status status = draw_room_open(chains, draws, false, &room, err);
+    sbps_status status = draw_workspace_open(chains, draws, false, &workspace, err);
     if (status != SBPS_OK) return status;
-    summarize_in(room, x, out);
-    draw_room_close(room);
+    summarize_in(workspace, x, out);
+    draw_workspace_close(workspace);
     return SBPS_OK;
 }

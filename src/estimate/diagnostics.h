@@ -4,7 +4,7 @@
 #ifndef ESTIMATE_DIAGNOSTICS_H
 #define ESTIMATE_DIAGNOSTICS_H
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <stdbool.h>
 
@@ -32,11 +32,11 @@ sbps_status summarize_draws(size_t chains, size_t draws, const double *x, draw_s
                             sbps_error *err);
 /* The same for many of as many draws, in one room. few_lags: autocovariances one by one, as far as they are needed, where
  * draws are nearly independent; rounded otherwise. */
-typedef struct draw_room draw_room;
-sbps_status draw_room_open(size_t chains, size_t draws, bool few_lags, draw_room **out,
-                           sbps_error *err);
-void draw_room_close(draw_room *room);
-void summarize_in(draw_room *room, const double *x, draw_summary *out);
+typedef struct draw_workspace draw_workspace;
+sbps_status draw_workspace_open(size_t chains, size_t draws, bool few_lags,
+                                draw_workspace **out, sbps_error *err);
+void draw_workspace_close(draw_workspace *workspace);
+void summarize_in(draw_workspace *workspace, const double *x, draw_summary *out);
 /* quantile type 7; sorted in increasing order */
 double quantile_sorted(size_t n, const double *sorted, double probability);
 

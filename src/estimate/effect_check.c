@@ -1,11 +1,11 @@
 /* See effect_check.h. */
 #include "estimate/effect_check.h"
 
-#include "estimate/ranks.h"
+#include "estimate/normal_scores.h"
 #include <math.h>
 
 #define FALSE_ALARMS 0.01 /* of runs whose effects are all sound */
-#define RHAT_LEAST   1.01
+#define RHAT_MIN     1.01
 #define ESS_ERROR    0.1 /* relative standard error of an ESS */
 
 void effect_check_add(effect_check *c, size_t at, double rhat, double ess_bulk, double ess_tail)
@@ -40,12 +40,12 @@ static double far_out(size_t effects)
 double effect_rhat_limit(size_t effects, double mean_ess, size_t chains)
 {
     double m = 2.0 * (double)chains, k = m - 1.0, part = 2.0 / (9.0 * k);
-    if (effects == 0 || !(mean_ess > 0.0)) return RHAT_LEAST;
+    if (effects == 0 || !(mean_ess > 0.0)) return RHAT_MIN;
     double chi = pow(1.0 - part + far_out(effects) * sqrt(part), 3.0); /* over k */
-    return fmax(RHAT_LEAST, sqrt(1.0 + m / mean_ess * chi));
+    return fmax(RHAT_MIN, sqrt(1.0 + m / mean_ess * chi));
 }
 
-double effect_ess_limit(size_t effects, double least)
+double effect_ess_limit(size_t effects, double required)
 {
-    return effects ? least * exp(-ESS_ERROR * far_out(effects)) : least;
+    return effects ? required * exp(-ESS_ERROR * far_out(effects)) : required;
 }

@@ -27,6 +27,6 @@ double effect_check_mean_ess(const effect_check *c);
 /* (1) */
 double effect_rhat_limit(size_t effects, double mean_ess, size_t chains);
 /* `least` is what one quantity needs: estimates of ESS err by a tenth, so that the smallest of many is lower by chance. */
-double effect_ess_limit(size_t effects, double least);
+double effect_ess_limit(size_t effects, double required);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef ESTIMATE_EVENT_COUNTS_H
 #define ESTIMATE_EVENT_COUNTS_H
 
-#include "base/inspect.h"
+#include "core/inspect.h"
 #include "path/path.h"
 
 /* All 0 at the start; pointer-free. */

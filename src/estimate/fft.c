@@ -45,7 +45,7 @@ static void reverse_bits(size_t n, point *z)
 }
 
 /* (1) for one block of 2*half points. */
-static void combine(size_t half, size_t stride, const point *roots, point *z)
+static void butterfly(size_t half, size_t stride, const point *roots, point *z)
 {
     for (size_t k = 0; k < half; k++) {
         point r = roots[k * stride], a = z[k], b = z[k + half];
@@ -60,5 +60,5 @@ void fft_forward(size_t n, const point *roots, point *z)
     reverse_bits(n, z);
     for (size_t half = 1; half < n; half *= 2)
         for (size_t start = 0; start < n; start += 2 * half)
-            combine(half, n / (2 * half), roots, z + start);
+            butterfly(half, n / (2 * half), roots, z + start);
 }

@@ -1,6 +1,6 @@
 /* See quick_bias.h. */
 #include "estimate/quick_bias.h"
-#include "base/cholesky.h"
+#include "linalg/cholesky.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -27,11 +27,11 @@ double quick_worst(const quick_response *q, const bias *chains, size_t count)
     return worst;
 }
 
-static void add_squares(size_t d, double weight, const double *shift, double share,
-                        const double *mean, double *squares)
+static void add_shift_squares(size_t d, double weight, const double *shift, double fraction,
+                              const double *mean, double *squares)
 {
     for (size_t j = 0; j < d; j++) {
-        double x = shift[j] - share * mean[j];
+        double x = shift[j] - fraction * mean[j];
         squares[j] += weight * x * x;
     }
 }
@@ -48,27 +48,27 @@ static void add_errors(const quick_response *q, const bias *chains, size_t count
     for (size_t g = 0; groups > 1 && g < groups; g++) {
         bias_group(chains, count, g, part);
         quick_shift(q, d, time, part->push, shift);
-        add_squares(d, n / (n - 1.0), shift, part->time / time, mean, error);
+        add_shift_squares(d, n / (n - 1.0), shift, part->time / time, mean, error);
     }
     for (size_t i = 0; i < examples; i++) {
         bias_example(chains, count, i, part);
         quick_shift(q, d, time, part->push, shift);
-        add_squares(d, unseen * unseen / (double)examples, shift, 0.0, mean, error);
+        add_shift_squares(d, unseen * unseen / (double)examples, shift, 0.0, mean, error);
     }
-    for (size_t j = 0; j < d; j++) error[j] = hypot(sqrt(error[j]), BIAS_SHARE_OFF * mean[j]);
+    for (size_t j = 0; j < d; j++) error[j] = hypot(sqrt(error[j]), BIAS_REL_ERROR * mean[j]);
 }
 
 sbps_status quick_respond(const quick_response *q, const bias *chains, size_t count,
                           const bias_statement *out, sbps_error *err)
 {
     size_t d = chains->dim;
-    double *room = new_doubles(2 * d);
-    if (!room) return fail_memory(err);
-    bias_missed part = {.push = room};
+    double *scratch = new_doubles(2 * d);
+    if (!scratch) return fail_memory(err);
+    bias_missed part = {.push = scratch};
     bias_all(chains, count, &part);
     quick_shift(q, d, bias_time(chains, count), part.push, out->mean);
-    add_errors(q, chains, count, &part, room + d, out->mean, out->mean_error);
+    add_errors(q, chains, count, &part, scratch + d, out->mean, out->mean_error);
     for (size_t j = 0; j < d; j++) out->sd[j] = out->sd_error[j] = NAN;
-    free(room);
+    free(scratch);
     return SBPS_OK;
 }

@@ -2,7 +2,7 @@
 #ifndef PATH_PATH_H
 #define PATH_PATH_H
 
-#include "base/inspect.h"
+#include "core/inspect.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -69,12 +69,12 @@ typedef struct {
     void (*take)(void *self, const segment *s);
 } sink;
 
-#define SINKS_MOST 8
+#define SINKS_MAX 8
 
 /* All that receive one path, in this order. */
 typedef struct {
     size_t count;
-    sink list[SINKS_MOST];
+    sink list[SINKS_MAX];
 } path_sinks;
 
 static inline void sinks_add(path_sinks *p, void *self, void (*take)(void *, const segment *))

@@ -1,8 +1,8 @@
 /* Text files that grow while a run flies. */
 #include "store/append_file.h"
 
-#include "base/memory.h"
-#include "store/atomic.h"
+#include "core/memory.h"
+#include "store/atomic_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +64,8 @@ static sbps_status resume(append_file *f, uint64_t keep, const char *header, siz
     return SBPS_OK;
 }
 
-static sbps_status start(append_file *f, const char *header, size_t length, sbps_error *err)
+static sbps_status begin_file(append_file *f, const char *header, size_t length,
+                              sbps_error *err)
 {
     struct stat status;
     int descriptor =
@@ -91,7 +92,7 @@ sbps_status append_file_open(const char *path, const char *header, uint64_t resu
     if (!out->path) return fail_memory(err);
     size_t length = strlen(header);
     sbps_status status = resume_at ? resume(out, resume_at, header, length, err)
-                                   : start(out, header, length, err);
+                                   : begin_file(out, header, length, err);
     if (status != SBPS_OK) append_file_close(out);
     return status;
 }

@@ -3,7 +3,7 @@
 #ifndef STORE_APPEND_FILE_H
 #define STORE_APPEND_FILE_H
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <stdio.h>
 

@@ -11,7 +11,7 @@
  * of it is believed. */
 #include "store/checkpoint.h"
 
-#include "store/atomic.h"
+#include "store/atomic_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -219,7 +219,7 @@ static bool find_entry(const image *m, const char *name, entry *out)
     return false;
 }
 
-static bool asked_for(const entry *e, const checkpoint_block *blocks, size_t count)
+static bool is_requested(const entry *e, const checkpoint_block *blocks, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (e->name_length == strlen(blocks[i].name) &&
@@ -241,7 +241,7 @@ static sbps_status match_blocks(const image *m, const checkpoint_block *blocks, 
     }
     size_t at = HEAD_SIZE, start = m->contents;
     for (uint64_t i = 0; i < m->count && next_entry(m, &at, &start, &e); i++)
-        if (!asked_for(&e, blocks, count))
+        if (!is_requested(&e, blocks, count))
             return fail(err, SBPS_MISMATCH, "%s: holds a block '%.*s' this run does not know",
                         m->path, (int)(e.name_length < 64 ? e.name_length : 64), e.name);
     return SBPS_OK;

@@ -4,7 +4,7 @@
 #ifndef STORE_CHECKPOINT_H
 #define STORE_CHECKPOINT_H
 
-#include "base/status.h"
+#include "core/status.h"
 
 typedef struct {
     const char *name; /* distinct within a checkpoint */

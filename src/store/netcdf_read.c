@@ -3,10 +3,10 @@
  * Any thread may call the functions that are declared in headers; the others run under netcdf_lock. */
 #include "store/layout.h"
 
-#include "base/memory.h"
-#include "store/atomic.h"
-#include "store/netcdf.h"
+#include "core/memory.h"
+#include "store/atomic_file.h"
 #include "store/netcdf_lock.h"
+#include "store/netcdf_read.h"
 #include "store/trailer.h"
 
 #include <errno.h>
@@ -159,11 +159,11 @@ static sbps_status find_variable(const reader *f, int group, const char *name, n
                                  int rank, const size_t *lengths, int *variable)
 {
     nc_type type = NC_NAT;
-    int found = 0, dimensions[NC_MAX_VAR_DIMS];
+    int actual_rank = 0, dimensions[NC_MAX_VAR_DIMS];
     int rc = nc_inq_varid(group, name, variable);
-    if (!rc) rc = nc_inq_var(group, *variable, NULL, &type, &found, dimensions, NULL);
+    if (!rc) rc = nc_inq_var(group, *variable, NULL, &type, &actual_rank, dimensions, NULL);
     if (!rc && type != want) rc = NC_EBADTYPE;
-    if (!rc && found != rank) rc = NC_EBADDIM;
+    if (!rc && actual_rank != rank) rc = NC_EBADDIM;
     for (int i = 0; !rc && i < rank; i++) {
         size_t length = 0;
         rc = nc_inq_dimlen(group, dimensions[i], &length);
@@ -306,7 +306,7 @@ done:
     return status;
 }
 
-static sbps_status tell_opening(const reader *f, int rc)
+static sbps_status report_open_error(const reader *f, int rc)
 {
     return rc == NC_ENOMEM ? fail_memory(f->err) : bad(f, "it cannot be opened", rc);
 }
@@ -318,7 +318,7 @@ sbps_status result_read_netcdf(const char *path, result **out, sbps_error *err)
     sbps_status status = check_file(&f);
     if (status != SBPS_OK) return status;
     int cancel_state = netcdf_lock(), rc = nc_open(path, NC_NOWRITE, &f.root);
-    status = rc ? tell_opening(&f, rc) : read_open(&f, out);
+    status = rc ? report_open_error(&f, rc) : read_open(&f, out);
     netcdf_unlock(cancel_state);
     return status;
 }
@@ -330,7 +330,7 @@ sbps_status netcdf_read_image(void *image, size_t size, const char *path, result
     *out = NULL;
     int cancel_state = netcdf_lock();
     int rc = nc_open_mem("sbps.nc", NC_NOWRITE, size, image, &f.root);
-    sbps_status status = rc ? tell_opening(&f, rc) : read_open(&f, out);
+    sbps_status status = rc ? report_open_error(&f, rc) : read_open(&f, out);
     netcdf_unlock(cancel_state);
     return status;
 }

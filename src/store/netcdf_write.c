@@ -20,9 +20,9 @@
  * the draws. Threads make their images one after another (netcdf_lock.h). */
 #include "store/layout.h"
 
-#include "store/atomic.h"
-#include "store/netcdf.h"
+#include "store/atomic_file.h"
 #include "store/netcdf_lock.h"
+#include "store/netcdf_read.h"
 #include "store/trailer.h"
 
 #include <netcdf.h>
@@ -212,10 +212,10 @@ static void cut_image(NC_memio *image)
 static sbps_status check_image(const NC_memio *image, const result *r, const char *path,
                                sbps_error *err)
 {
-    result *back;
-    sbps_status status = netcdf_read_image(image->memory, image->size, path, &back, NULL);
-    bool same = status == SBPS_OK && result_same(r, back);
-    result_destroy(back);
+    result *reread;
+    sbps_status status = netcdf_read_image(image->memory, image->size, path, &reread, NULL);
+    bool same = status == SBPS_OK && result_same(r, reread);
+    result_destroy(reread);
     if (same) return SBPS_OK;
     if (status == SBPS_NO_MEM) return fail_memory(err);
     return fail(

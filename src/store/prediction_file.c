@@ -1,6 +1,6 @@
 #include "store/prediction_file.h"
 
-#include "store/atomic.h"
+#include "store/atomic_file.h"
 #include "store/netcdf_lock.h"
 
 #include <netcdf.h>
@@ -13,13 +13,13 @@ struct prediction_file {
     size_t rows, classes, draws;
 };
 
-bool prediction_file_wanted(const char *path)
+bool prediction_file_matches(const char *path)
 {
     size_t length = path ? strlen(path) : 0;
     return length > 3 && strcmp(path + length - 3, ".nc") == 0;
 }
 
-static sbps_status refuse(const prediction_file *f, int rc, sbps_error *err)
+static sbps_status report_nc_error(const prediction_file *f, int rc, sbps_error *err)
 {
     if (rc == NC_NOERR) return SBPS_OK;
     if (rc == NC_ENOMEM) return fail_memory(err);
@@ -29,10 +29,10 @@ static sbps_status refuse(const prediction_file *f, int rc, sbps_error *err)
 
 static size_t longest(const prediction_shape *s)
 {
-    size_t most = 1;
+    size_t max_length = 1;
     for (size_t k = 0; k < s->classes; k++)
-        if (strlen(s->class[k]) > most) most = strlen(s->class[k]);
-    return most;
+        if (strlen(s->class[k]) > max_length) max_length = strlen(s->class[k]);
+    return max_length;
 }
 
 static int put_text(const prediction_file *f, const char *name, const char *text)
@@ -70,8 +70,8 @@ static int put_classes(const prediction_file *f, const prediction_shape *s, int 
     return rc;
 }
 
-static sbps_status begin(prediction_file *f, const char *path, const prediction_shape *s,
-                         sbps_error *err)
+static sbps_status create_netcdf(prediction_file *f, const char *path,
+                                 const prediction_shape *s, sbps_error *err)
 {
     sbps_status status = file_begin(path, &f->file, err);
     if (status != SBPS_OK) return status;
@@ -81,14 +81,14 @@ static sbps_status begin(prediction_file *f, const char *path, const prediction_
     int rc = status == SBPS_OK ? nc_create(f->file.temp, NC_CLOBBER | NC_64BIT_OFFSET, &f->id)
                                : NC_NOERR;
     if (status != SBPS_OK || rc) {
-        if (rc) status = refuse(f, rc, err);
+        if (rc) status = report_nc_error(f, rc, err);
         file_abandon(&f->file);
         return status;
     }
     rc = define(f, s, &class);
     if (!rc) rc = put_classes(f, s, class);
     if (!rc) return SBPS_OK;
-    status = refuse(f, rc, err);
+    status = report_nc_error(f, rc, err);
     nc_abort(f->id);
     file_abandon(&f->file);
     return status;
@@ -103,7 +103,7 @@ sbps_status prediction_file_open(const char *path, const prediction_shape *shape
     f->classes = shape->classes;
     f->draws = shape->draws;
     int cancel_state = netcdf_lock();
-    sbps_status status = begin(f, path, shape, err);
+    sbps_status status = create_netcdf(f, path, shape, err);
     netcdf_unlock(cancel_state);
     if (status == SBPS_OK)
         *out = f;
@@ -123,14 +123,14 @@ sbps_status prediction_file_put(prediction_file *f, size_t row, const double *va
         rc = nc_put_vara_double(f->id, f->prediction, start, f->classes ? by_class : plain,
                                 value);
     netcdf_unlock(cancel_state);
-    return refuse(f, rc, err);
+    return report_nc_error(f, rc, err);
 }
 
 sbps_status prediction_file_commit(prediction_file *f, sbps_error *err)
 {
     int cancel_state = netcdf_lock(), rc = nc_close(f->id);
     netcdf_unlock(cancel_state);
-    sbps_status status = refuse(f, rc, err);
+    sbps_status status = report_nc_error(f, rc, err);
     if (status == SBPS_OK)
         status = file_commit(&f->file, err);
     else

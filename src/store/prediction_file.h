@@ -9,7 +9,7 @@
 #ifndef STORE_PREDICTION_FILE_H
 #define STORE_PREDICTION_FILE_H
 
-#include "base/status.h"
+#include "core/status.h"
 
 typedef struct prediction_file prediction_file;
 
@@ -21,7 +21,7 @@ typedef struct {
 } prediction_shape;
 
 /* Does the name ask for one? It ends in .nc. */
-bool prediction_file_wanted(const char *path);
+bool prediction_file_matches(const char *path);
 /* On success end with commit or abandon. */
 sbps_status prediction_file_open(const char *path, const prediction_shape *shape,
                                  prediction_file **out, sbps_error *err);

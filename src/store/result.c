@@ -1,7 +1,7 @@
 /* A result as plain arrays, zeroed: made, freed, compared. */
 #include "store/result.h"
 
-#include "base/memory.h"
+#include "core/memory.h"
 #include "store/layout.h"
 
 #include <math.h>
@@ -116,54 +116,54 @@ void result_narrow(result *r, size_t dim)
 
 /* ---- some of them ---- */
 
-static void choose_numbers(double *values, const size_t *order, size_t count, double *room)
+static void select_numbers(double *values, const size_t *order, size_t count, double *scratch)
 {
-    for (size_t i = 0; i < count; i++) room[i] = values[order[i]];
-    memcpy(values, room, count * sizeof *room);
+    for (size_t i = 0; i < count; i++) scratch[i] = values[order[i]];
+    memcpy(values, scratch, count * sizeof *scratch);
 }
 
-static void choose_arrays(result *r, const array_field *fields, const size_t *order,
-                          size_t count, double *room)
+static void select_arrays(result *r, const array_field *fields, const size_t *order,
+                          size_t count, double *scratch)
 {
     for (const array_field *f = fields; f->name; f++)
-        choose_numbers(*array_slot(r, f), order, count, room);
+        select_numbers(*array_slot(r, f), order, count, scratch);
 }
 
 /* Rows become shorter: each is written where none is read any more. */
-static void choose_draws(result *r, const size_t *order, size_t count, double *room)
+static void select_draws(result *r, const size_t *order, size_t count, double *scratch)
 {
     for (size_t i = 0; i < r->chains * r->draws; i++) {
-        for (size_t j = 0; j < count; j++) room[j] = r->w[i * r->dim + order[j]];
-        memcpy(r->w + i * count, room, count * sizeof *room);
+        for (size_t j = 0; j < count; j++) scratch[j] = r->w[i * r->dim + order[j]];
+        memcpy(r->w + i * count, scratch, count * sizeof *scratch);
     }
 }
 
-static void choose_texts(char **texts, size_t dim, const size_t *order, size_t count,
-                         char **room)
+static void select_texts(char **texts, size_t dim, const size_t *order, size_t count,
+                         char **scratch)
 {
     for (size_t i = 0; i < count; i++) {
-        room[i] = texts[order[i]];
+        scratch[i] = texts[order[i]];
         texts[order[i]] = NULL;
     }
     for (size_t j = 0; j < dim; j++) free(texts[j]);
-    memcpy(texts, room, count * sizeof *texts);
+    memcpy(texts, scratch, count * sizeof *texts);
 }
 
-sbps_status result_choose(result *r, const size_t *order, size_t count, sbps_error *err)
+sbps_status result_select(result *r, const size_t *order, size_t count, sbps_error *err)
 {
-    double *room = new_doubles(count);
+    double *scratch = new_doubles(count);
     char **texts = calloc(count + 1, sizeof *texts);
-    bool whole = room && texts;
+    bool whole = scratch && texts;
     if (whole) {
-        choose_draws(r, order, count, room);
-        choose_arrays(r, layout_path, order, count, room);
-        choose_arrays(r, layout_model, order, count, room);
-        choose_texts(r->names, r->dim, order, count, texts);
+        select_draws(r, order, count, scratch);
+        select_arrays(r, layout_path, order, count, scratch);
+        select_arrays(r, layout_model, order, count, scratch);
+        select_texts(r->names, r->dim, order, count, texts);
         for (const label_field *f = layout_labels; f->name; f++)
-            choose_texts(label_of(r, f), r->dim, order, count, texts);
+            select_texts(label_of(r, f), r->dim, order, count, texts);
         r->dim = count;
     }
-    free(room);
+    free(scratch);
     free(texts);
     return whole ? SBPS_OK : fail_memory(err);
 }

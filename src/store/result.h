@@ -3,7 +3,7 @@
 #ifndef STORE_RESULT_H
 #define STORE_RESULT_H
 
-#include "base/status.h"
+#include "core/status.h"
 
 typedef struct {
     char *name, *value;
@@ -11,12 +11,13 @@ typedef struct {
 
 typedef struct {
     char *sampler, *model, *control_variate, *metric, *minibatch, *created_at, *target;
-    char *command;       /* that was typed, quoted for a shell; NULL: unknown */
-    char *made_by;       /* program and version */
-    char *data;          /* name of the table's file; NULL: it had none */
-    char *table_hash;    /* of the table as it lay in the run; NULL: unknown */
-    char *rows_content;  /* of its rows in any order, see data/content.h; NULL or "": unknown */
-    char *formula;       /* target ~ columns, categories with their levels; NULL: no columns */
+    char *command;    /* that was typed, quoted for a shell; NULL: unknown */
+    char *made_by;    /* program and version */
+    char *data;       /* name of the table's file; NULL: it had none */
+    char *table_hash; /* of the table as it lay in the run; NULL: unknown */
+    char *
+        rows_content; /* of its rows in any order, see table/content_hash.h; NULL or "": unknown */
+    char *formula;    /* target ~ columns, categories with their levels; NULL: no columns */
     double rows_dropped; /* for missing cells; NAN: unknown */
     double seed, rows, batch_size, band, bias_budget, refresh_rate;
     double proposals, bounces, refreshments, violations, missing_bounces, rows_touched;
@@ -77,8 +78,9 @@ typedef struct sbps_result {
     double *proposals, *bounces, *missing;
     double *k; /* width of the band in force */
     double *potential, *potential_sd;
-    double *seconds; /* of sampling when it was made, see run/marks.c; NAN: unknown */
-    char *design;    /* of the table, see docs/design.md; NULL: unknown */
+    double *
+        seconds; /* of sampling when it was made, see inference/run/timestamps.c; NAN: unknown */
+    char *design; /* of the table, see docs/design.md; NULL: unknown */
     /* per draw, [chain][draw]; the likelihood's standard error is that of the potential */
     double *log_prior, *log_likelihood;
     result_info info;
@@ -98,7 +100,7 @@ sbps_status result_widen(result *r, size_t extra, sbps_error *err);
 /* Keeps the first `dim` parameters. */
 void result_narrow(result *r, size_t dim);
 /* These parameters alone, in this order. */
-sbps_status result_choose(result *r, const size_t *order, size_t count, sbps_error *err);
+sbps_status result_select(result *r, const size_t *order, size_t count, sbps_error *err);
 void result_destroy(result *r);
 /* Bit for bit; a text that is NULL counts as "". */
 bool result_same(const result *a, const result *b);

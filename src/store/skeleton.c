@@ -1,8 +1,8 @@
 /* The skeleton of the path as CSV. */
 #include "store/skeleton.h"
 
-#include "base/decimal.h"
-#include "base/text.h"
+#include "core/decimal.h"
+#include "core/text.h"
 #include "path/path.h"
 #include "store/append_file.h"
 

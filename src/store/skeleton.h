@@ -6,7 +6,7 @@
 #ifndef STORE_SKELETON_H
 #define STORE_SKELETON_H
 
-#include "base/status.h"
+#include "core/status.h"
 
 typedef struct skeleton_file skeleton_file;
 

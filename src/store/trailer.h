@@ -5,7 +5,7 @@
 #ifndef STORE_TRAILER_H
 #define STORE_TRAILER_H
 
-#include "base/status.h"
+#include "core/status.h"
 
 #include <stdio.h>
 

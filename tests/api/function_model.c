@@ -13,7 +13,7 @@ typedef struct {
     pthread_t home;
     bool elsewhere;   /* it was called on another thread */
     size_t calls;     /* so far */
-    size_t most;      /* calls, the next one fails; 0: none does */
+    size_t limit;     /* calls, the next one fails; 0: none does */
     size_t failures;  /* so far */
     double tilt;      /* added to the first parameter's gradient */
     bool sums;        /* wrong: the first row gets what all say */
@@ -25,7 +25,7 @@ static bool logistic_rows(void *data, const sbps_batch *b)
 {
     shared *s = data;
     s->elsewhere = s->elsewhere || !pthread_equal(s->home, pthread_self());
-    if (s->most && s->calls >= s->most) {
+    if (s->limit && s->calls >= s->limit) {
         s->failures++;
         snprintf(b->text, b->text_size, "%s", s->text);
         return false;
@@ -171,21 +171,21 @@ TEST(failure_ends_the_run_with_its_words)
     size_t all = s.calls;
     for (size_t part = 0; part < 12; part++) {
         s.calls = s.failures = 0;
-        s.most = 1 + (all - 2) * part / 11;
+        s.limit = 1 + (all - 2) * part / 11;
         CHECK(draw(options, &result, &err) == SBPS_BAD_DATA);
         CHECK(!strcmp(err.text, "function mine: the dog ate it"));
-        CHECK(s.calls == s.most && s.failures == 1); /* it is not asked again */
+        CHECK(s.calls == s.limit && s.failures == 1); /* it is not asked again */
     }
     sbps_mode *found;
     sbps_table *table = table_of(options);
-    s = (shared){.text = "", .most = 40, .home = s.home};
+    s = (shared){.text = "", .limit = 40, .home = s.home};
     CHECK(sbps_mode_find(table, options, &found, &err) == SBPS_BAD_DATA);
     CHECK(!strcmp(err.text, "function mine: it could not say what rows say"));
     sbps_table_destroy(table);
     sbps_options_destroy(options);
 }
 
-static void refused(shared *s, const sbps_model_function *model, const char *words)
+static void refused(shared *s, const sbps_model_function *model, const char *message)
 {
     sbps_error err = {0};
     sbps_result *result = NULL;
@@ -194,8 +194,8 @@ static void refused(shared *s, const sbps_model_function *model, const char *wor
     sbps_status status = sbps_options_set_model(options, model, &err);
     if (status == SBPS_OK) status = draw(options, &result, &err);
     CHECK(status != SBPS_OK);
-    if (!strstr(err.text, words)) printf("%s\n", err.text);
-    CHECK(strstr(err.text, words));
+    if (!strstr(err.text, message)) printf("%s\n", err.text);
+    CHECK(strstr(err.text, message));
     sbps_result_destroy(result);
     sbps_options_destroy(options);
 }

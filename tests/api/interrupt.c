@@ -79,15 +79,15 @@ TEST(a_run_that_is_set_up_goes_on)
 
 typedef struct {
     sbps_table *table;
-    size_t asked, until; /* rows */
+    size_t evaluated, until; /* rows */
 } counter;
 
 /* Gives the table up once `until` rows were asked about. */
 static bool count_rows(void *self, const sbps_batch *b)
 {
     counter *c = self;
-    c->asked += b->n;
-    if (c->asked >= c->until) sbps_table_interrupt(c->table);
+    c->evaluated += b->n;
+    if (c->evaluated >= c->until) sbps_table_interrupt(c->table);
     for (size_t i = 0; i < b->n; i++) {
         double eta = b->w[0] + b->x[2 * i + 1] * b->w[1], left = b->y[i] - 1 / (1 + exp(-eta));
         if (b->loglik) b->loglik[i] = b->y[i] * eta - log1p(exp(eta));
@@ -106,7 +106,7 @@ TEST(a_sum_under_way_is_left_at_its_next_part)
     sbps_error err = {0};
     CHECK(sbps_options_set_model(options, &model, &err) == SBPS_OK);
     refuse(c.table, options);
-    CHECK(c.asked >= c.until && c.asked <= c.until + EACH * PART);
+    CHECK(c.evaluated >= c.until && c.evaluated <= c.until + EACH * PART);
     sbps_table_destroy(c.table);
     sbps_options_destroy(options);
 }

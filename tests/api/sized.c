@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define MARK 0x5a
+#define FILL_BYTE 0x5a
 
 /* As much of a struct as an earlier header may have had. */
 typedef struct {
@@ -42,7 +42,7 @@ TEST(an_earlier_struct_gets_its_members_and_no_more)
     sbps_result *r = NULL;
     sbps_parameter whole = {.struct_size = sizeof whole};
     short_parameter early;
-    memset(&early, MARK, sizeof early);
+    memset(&early, FILL_BYTE, sizeof early);
     early.struct_size = offsetof(short_parameter, beyond);
     sample(&r);
     REQUIRE(r);
@@ -51,7 +51,7 @@ TEST(an_earlier_struct_gets_its_members_and_no_more)
     CHECK(early.struct_size == offsetof(short_parameter, beyond));
     CHECK(early.mean == whole.mean && !strcmp(early.name, whole.name));
     CHECK(whole.struct_size == sizeof whole && whole.sd > 0.0);
-    for (size_t i = 0; i < sizeof early.beyond; i++) CHECK(early.beyond[i] == MARK);
+    for (size_t i = 0; i < sizeof early.beyond; i++) CHECK(early.beyond[i] == FILL_BYTE);
     sbps_result_destroy(r);
 }
 

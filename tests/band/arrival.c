@@ -1,8 +1,8 @@
 /* The first arrival under the chords of a band: chords lie over it, and the mass of the chord rate
  * up to the arrival is the exponential drawn. */
-#include "band/arrival.h"
-#include "base/rng.h"
+#include "sampler/band/arrival.h"
 #include "check.h"
+#include "core/rng.h"
 
 /* A band over a random flight; `down` starts it below zero. */
 static band random_band(rng *r, double floor, bool down)
@@ -49,8 +49,8 @@ static double chord_rate(const band *b, const chord_grid *g, double t)
 {
     double left, right;
     chord_of(g, t, &left, &right);
-    double share = (t - left) / (right - left);
-    return (1.0 - share) * band_at(b, left) + share * band_at(b, right);
+    double fraction = (t - left) / (right - left);
+    return (1.0 - fraction) * band_at(b, left) + fraction * band_at(b, right);
 }
 
 /* Integral of the positive part from the start to t: midpoints on a fine grid within chords. */
@@ -71,7 +71,8 @@ static double mass_to(const band *b, const chord_grid *g, double t)
 static const double floors[] = {0.0, 0.3}, growths[] = {1.0, 2.0};
 
 /* Runs `law` for many bands: floor or none, fixed or growing grid, below zero at first or not. */
-static void for_each_band(void (*law)(const band *b, const chord_grid *g, double exponential),
+static void for_each_band(void (*property)(const band *b, const chord_grid *g,
+                                           double exponential),
                           size_t repeats)
 {
     rng r = rng_stream(6, 0, RNG_TEST);
@@ -79,7 +80,7 @@ static void for_each_band(void (*law)(const band *b, const chord_grid *g, double
         for (size_t c = 0; c < 8; c++) {
             band b = random_band(&r, floors[c & 1], c & 4);
             chord_grid g = random_grid(&r, growths[c >> 1 & 1]);
-            law(&b, &g, rng_exponential(&r));
+            property(&b, &g, rng_exponential(&r));
         }
 }
 
@@ -99,7 +100,7 @@ TEST(without_a_floor_the_band_is_mean_plus_k_sd)
 
 static size_t arrivals;
 
-static void bound_law(const band *b, const chord_grid *g, double exponential)
+static void bound_property(const band *b, const chord_grid *g, double exponential)
 {
     arrival a = band_arrival(b, g, exponential);
     if (!a.arrived) return;
@@ -115,11 +116,11 @@ static void bound_law(const band *b, const chord_grid *g, double exponential)
 TEST(chords_lie_over_the_band)
 {
     arrivals = 0;
-    for_each_band(bound_law, 1000);
+    for_each_band(bound_property, 1000);
     CHECK(arrivals > 2000);
 }
 
-static void rate_law(const band *b, const chord_grid *g, double exponential)
+static void rate_property(const band *b, const chord_grid *g, double exponential)
 {
     arrival a = band_arrival(b, g, exponential);
     if (!a.arrived) return;
@@ -129,12 +130,12 @@ static void rate_law(const band *b, const chord_grid *g, double exponential)
 
 TEST(the_rate_returned_is_that_of_the_chord_at_the_arrival)
 {
-    for_each_band(rate_law, 500);
+    for_each_band(rate_property, 500);
 }
 
 static size_t missed;
 
-static void mass_law(const band *b, const chord_grid *g, double exponential)
+static void mass_property(const band *b, const chord_grid *g, double exponential)
 {
     arrival a = band_arrival(b, g, exponential);
     double mass = mass_to(b, g, a.time);
@@ -150,7 +151,7 @@ static void mass_law(const band *b, const chord_grid *g, double exponential)
 TEST(the_mass_up_to_an_arrival_is_the_exponential_and_short_of_it_there_is_none)
 {
     missed = 0;
-    for_each_band(mass_law, 60);
+    for_each_band(mass_property, 60);
     CHECK(missed > 20);
 }
 

@@ -1,8 +1,8 @@
 /* The width of the band is the one whose missing bounces meet the goal. For G ~ N(m, s^2) under a
  * band of width k they come at the rate s (phi(k) - k Q(k)). */
-#include "band/calibration.h"
-#include "base/rng.h"
+#include "sampler/band/calibration.h"
 #include "check.h"
+#include "core/rng.h"
 
 #define MEAN 1.7
 #define SD   0.6
@@ -13,7 +13,8 @@ static double partial_expectation(double k)
 }
 
 /* Proposals of a band of width 5 for so much time. */
-static double fly(calibration *c, double sd, double floor, double time, uint64_t seed)
+static double simulate_proposals(calibration *c, double sd, double floor, double time,
+                                 uint64_t seed)
 {
     rng r = rng_stream(seed, 0, RNG_TEST);
     band b = {.fit = {.b0 = MEAN, .noise = sd * sd}, .k = 5.0, .floor = floor};
@@ -27,13 +28,13 @@ static double fly(calibration *c, double sd, double floor, double time, uint64_t
 
 static double simulate(calibration *c, double floor, double time)
 {
-    return fly(c, SD, floor, time, 3);
+    return simulate_proposals(c, SD, floor, time, 3);
 }
 
 /* Read off the curve, whatever its error. */
-static double choose(const calibration *c, double wanted)
+static double width_for(const calibration *c, double wanted)
 {
-    return band_choose(c, (band_goal){wanted, INFINITY});
+    return band_choose_width(c, (band_goal){wanted, INFINITY});
 }
 
 TEST(the_curve_is_the_missing_rate_of_every_width)
@@ -46,7 +47,7 @@ TEST(the_curve_is_the_missing_rate_of_every_width)
         /* E (G - lambda)+^2 < 2 s E(G - lambda)+ / k for a Gaussian tail */
         double error = sqrt(2.0 * SD * want / k / rate / time);
         if (want * time > 5.0) CHECK_Z(c.missed[i] / time, want, error, MAX_Z);
-        CHECK_NEAR(c.looks[i] / time, MEAN + k * SD, 0.02 * (MEAN + k * SD));
+        CHECK_NEAR(c.proposals[i] / time, MEAN + k * SD, 0.02 * (MEAN + k * SD));
         if (i) CHECK(c.missed[i] <= c.missed[i - 1] && c.squares[i] <= c.squares[i - 1]);
     }
 }
@@ -57,10 +58,9 @@ TEST(the_width_chosen_has_the_missing_rate_asked_for)
     calibration c;
     simulate(&c, 0.0, time);
     for (double k = 1.1; k < 3.0; k += 0.27) {
-        double chosen = choose(&c, SD * partial_expectation(k));
-        CHECK(chosen > k - 0.04);
-        CHECK(MEAN + chosen * SD <
-              1.07 * (MEAN + k * SD)); /* and little more than that costs */
+        double width = width_for(&c, SD * partial_expectation(k));
+        CHECK(width > k - 0.04);
+        CHECK(MEAN + width * SD < 1.07 * (MEAN + k * SD)); /* and little more than that costs */
     }
 }
 
@@ -70,7 +70,7 @@ TEST(a_smaller_goal_makes_a_wider_band)
     calibration c;
     simulate(&c, 0.0, 1e4);
     for (double goal = 1.0; goal > 1e-7; goal *= 0.8) {
-        double k = choose(&c, goal);
+        double k = width_for(&c, goal);
         CHECK(isfinite(k) && k >= last);
         last = k;
     }
@@ -81,11 +81,11 @@ TEST(the_ends_of_the_range_are_kept)
 {
     calibration none = {.time = 100.0}, all = {.time = 100.0};
     for (size_t i = 0; i < BAND_CURVE; i++) {
-        none.looks[i] = all.looks[i] = band_width(i);
+        none.proposals[i] = all.proposals[i] = band_width(i);
         all.missed[i] = all.squares[i] = 1e9;
     }
-    CHECK(choose(&none, 0.01) == band_width(0));
-    CHECK(choose(&all, 0.01) == band_width(BAND_CURVE - 1));
+    CHECK(width_for(&none, 0.01) == band_width(0));
+    CHECK(width_for(&all, 0.01) == band_width(BAND_CURVE - 1));
     CHECK(band_width(0) == 1.0 && band_width(BAND_CURVE - 1) > 35.0);
 }
 
@@ -94,7 +94,7 @@ TEST(the_ends_of_the_range_are_kept)
  * comes out far too small now and then; with two errors it is enough. */
 TEST(a_width_chosen_with_two_errors_keeps_to_its_limit)
 {
-    const double time = 60.0, wanted = 0.002, most = 3.0 * wanted;
+    const double time = 60.0, wanted = 0.002, limit = 3.0 * wanted;
     size_t runs = 400, bare = 0, sure = 0;
     for (size_t i = 0; i < runs; i++) {
         rng r = rng_stream(100 + i, 0, RNG_TEST);
@@ -105,8 +105,8 @@ TEST(a_width_chosen_with_two_errors_keeps_to_its_limit)
             double size = SD * rng_exponential(&r);
             calibration_see(&c, &b, t, MEAN + (rng_uniform(&r) < 0.5 ? size : -size), rate);
         }
-        bare += 0.5 * SD * exp(-choose(&c, wanted)) > most;
-        sure += 0.5 * SD * exp(-band_choose(&c, (band_goal){wanted, most})) > most;
+        bare += 0.5 * SD * exp(-width_for(&c, wanted)) > limit;
+        sure += 0.5 * SD * exp(-band_choose_width(&c, (band_goal){wanted, limit})) > limit;
     }
     printf("over the limit: %zu of %zu, without errors %zu\n", sure, runs, bare);
     CHECK(bare > runs / 7);
@@ -117,10 +117,10 @@ TEST(a_width_chosen_with_two_errors_keeps_to_its_limit)
 TEST(what_costs_nothing_is_taken)
 {
     calibration c;
-    fly(&c, 1e-4, 0.0, 1e3, 5);
-    CHECK(choose(&c, 1.0) == band_width(BAND_CURVE - 2));
-    fly(&c, SD, 0.0, 1e3, 5);
-    CHECK(choose(&c, 1.0) < 1.2);
+    simulate_proposals(&c, 1e-4, 0.0, 1e3, 5);
+    CHECK(width_for(&c, 1.0) == band_width(BAND_CURVE - 2));
+    simulate_proposals(&c, SD, 0.0, 1e3, 5);
+    CHECK(width_for(&c, 1.0) < 1.2);
 }
 
 /* What the floor lets through is not missed at any width. */

@@ -1,6 +1,6 @@
 /* The forecast by hand: pooled noise, jumps, the slope prior and what it learns from; and the same
  * seen along whole flights by whoever asked for their looks. */
-#include "band/forecast.h"
+#include "sampler/band/slope_regression.h"
 #include "sampler/fixture.h"
 
 static observation seen(double slope, double variance)
@@ -18,25 +18,25 @@ TEST(noise_is_pooled_over_the_flight_with_a_running_mean_in_units_of_curvature)
 {
     const double first = 2.0, second = 8.0;
     band_settings set = ours.band;
-    forecast o;
+    slope_regression o;
     double running = 0.0;
-    forecast_start(&o, &set);
-    forecast_clear(&o, first);
+    slope_regression_start(&o, &set);
+    slope_regression_clear(&o, first);
     for (size_t i = 0; i < 5; i++) {
-        observation look = seen((double)i, variances[i]);
-        forecast_see(&o, &set, (double)i, &look);
+        observation observed = seen((double)i, variances[i]);
+        slope_regression_add(&o, &set, (double)i, &observed);
         running += variances[i] / first / 5.0;
     }
-    forecast_clear(&o, second);
-    observation look = seen(1.0, 6.0);
-    forecast_see(&o, &set, 0.0, &look);
+    slope_regression_clear(&o, second);
+    observation observed = seen(1.0, 6.0);
+    slope_regression_add(&o, &set, 0.0, &observed);
     running += (6.0 / second - running) / 6.0;
-    band b = forecast_band(&o, &set);
+    band b = slope_regression_band(&o, &set);
     CHECK_NEAR(o.running, running, TOL_SUM);
     CHECK_NEAR(b.fit.noise, (set.pool * running * second + 6.0) / (set.pool + 1.0), TOL_SUM);
     CHECK_NEAR(b.fit.v00, b.fit.noise, TOL_SUM); /* of the level, after one look */
     set.pool = 0.0;
-    b = forecast_band(&o, &set);
+    b = slope_regression_band(&o, &set);
     CHECK(b.fit.noise == 6.0); /* the last batch alone */
 }
 
@@ -44,15 +44,15 @@ TEST(noise_is_pooled_over_the_flight_with_a_running_mean_in_units_of_curvature)
 
 static band band_after(const band_settings *set, double raise, double jump)
 {
-    static forecast o; /* a band over a process borrows from it */
-    forecast_start(&o, set);
-    forecast_clear(&o, 1.0);
+    static slope_regression o; /* a band over a process borrows from it */
+    slope_regression_start(&o, set);
+    slope_regression_clear(&o, 1.0);
     for (size_t i = 0; i < 4; i++) {
-        observation look = seen(raise + 0.5 * (double)i + sin(3.0 * (double)i), 0.3);
-        forecast_see(&o, set, 0.4 * (double)i, &look);
+        observation observed = seen(raise + 0.5 * (double)i + sin(3.0 * (double)i), 0.3);
+        slope_regression_add(&o, set, 0.4 * (double)i, &observed);
     }
-    forecast_shift(&o, jump);
-    return forecast_band(&o, set);
+    slope_regression_shift(&o, jump);
+    return slope_regression_band(&o, set);
 }
 
 TEST(behind_a_kink_the_band_is_that_of_slopes_seen_higher_by_the_jump)
@@ -74,12 +74,12 @@ TEST(behind_a_kink_the_band_is_that_of_slopes_seen_higher_by_the_jump)
 }
 
 typedef struct {
-    const flyer *f;
+    const test_chain *f;
     double residual, jump, count; /* sums of squares behind kinks */
 } kink_watch;
 
 /* Looks foreseen from this side of exactly one kink. */
-static void see_kink(void *self, const slope_look *l)
+static void see_kink(void *self, const slope_observation *l)
 {
     kink_watch *k = self;
     double jump, other, at;
@@ -103,13 +103,13 @@ TEST(flights_foresee_the_slope_behind_a_kink)
     REQUIRE(p.t.u && mode_find(p.t.u, NULL, &p.m, NULL) == SBPS_OK);
     metric_create(p.made.metric, p.t.u->dim, p.m->hessian, &p.a, NULL);
     REQUIRE(p.a);
-    flyer f;
+    test_chain f;
     segment s;
     kink_watch k = {.f = &f};
-    look_sink watch = {&k, see_kink};
-    flyer_make(&f, &p, &ours, 11);
-    f.s.looks = &watch;
-    for (size_t i = 0; i < 2000; i++) flyer_step(&f, &s);
+    observation_sink watch = {&k, see_kink};
+    test_chain_make(&f, &p, &ours, 11);
+    f.s.observer = &watch;
+    for (size_t i = 0; i < 2000; i++) test_chain_step(&f, &s);
     CHECK(k.count > 200.0);
     printf("behind %.0f kinks: residual %.3f of the jump\n", k.count,
            sqrt(k.residual / k.jump));
@@ -121,17 +121,17 @@ TEST(flights_foresee_the_slope_behind_a_kink)
 /* ---- the evidence ---- */
 
 /* A flight of three looks that rise ever faster; the third ends it. */
-static forecast ended_flight(const band_settings *set, const observation *last)
+static slope_regression ended_segment(const band_settings *set, const observation *last)
 {
     static const double g[2] = {-2.0, -1.0};
-    forecast o;
-    forecast_start(&o, set);
-    forecast_clear(&o, 4.0);
+    slope_regression o;
+    slope_regression_start(&o, set);
+    slope_regression_clear(&o, 4.0);
     for (size_t i = 0; i < 2; i++) {
-        observation look = seen(g[i], 0.25);
-        forecast_see(&o, set, 0.3 * (double)i, &look);
+        observation observed = seen(g[i], 0.25);
+        slope_regression_add(&o, set, 0.3 * (double)i, &observed);
     }
-    forecast_end(&o, set, 0.6, last);
+    slope_regression_end(&o, set, 0.6, last);
     return o;
 }
 
@@ -142,8 +142,9 @@ TEST(the_look_that_ends_a_flight_belongs_to_its_evidence)
     for (size_t i = 0; i < 2; i++) {
         band_settings set = *both[i], without = set;
         without.rejected_evidence = true;
-        forecast bounced = ended_flight(&set, &last), refreshed = ended_flight(&set, NULL);
-        forecast old = ended_flight(&without, &last);
+        slope_regression bounced = ended_segment(&set, &last),
+                         refreshed = ended_segment(&set, NULL);
+        slope_regression old = ended_segment(&without, &last);
         regression r = {0};
         slope_prior want = {4.0, 16.0};
         double unit = set.pool > 0.0 ? 0.25 : 1.0, weight = set.pool > 0.0 ? 1.0 : 4.0;
@@ -160,35 +161,35 @@ TEST(the_look_that_ends_a_flight_belongs_to_its_evidence)
 }
 
 /* A flight of G = level + slope t under normal noise, slopes from 0.5 to 1.5, thinned under its own band, to its bounce. */
-static void fly_to_bounce(forecast *o, const band_settings *set, rng *r)
+static void advance_to_bounce(slope_regression *o, const band_settings *set, rng *r)
 {
     double level = -20.0 * rng_uniform(r), slope = 0.5 + rng_uniform(r), t = 0.0;
-    observation look = seen(level + 2.0 * rng_normal(r), 4.0);
+    observation observed = seen(level + 2.0 * rng_normal(r), 4.0);
     arrival a = {0};
-    forecast_clear(o, 1.0);
+    slope_regression_clear(o, 1.0);
     do {
-        if (t == 0.0 || a.arrived) forecast_see(o, set, t, &look);
-        band b = forecast_band(o, set);
-        chord_grid grid = forecast_grid(o, set, &b, t, INFINITY, INFINITY);
+        if (t == 0.0 || a.arrived) slope_regression_add(o, set, t, &observed);
+        band b = slope_regression_band(o, set);
+        chord_grid grid = slope_regression_grid(o, set, &b, t, INFINITY, INFINITY);
         a = band_arrival(&b, &grid, rng_exponential(r));
         t = a.time;
-        look = seen(level + slope * t + 2.0 * rng_normal(r), 4.0);
-    } while (!a.arrived || rng_uniform(r) >= look.slope / a.rate);
-    forecast_end(o, set, t, &look);
+        observed = seen(level + slope * t + 2.0 * rng_normal(r), 4.0);
+    } while (!a.arrived || rng_uniform(r) >= observed.slope / a.rate);
+    slope_regression_end(o, set, t, &observed);
 }
 
 /* Mean of the slope prior over the second half of so many flights. */
-static double learned_mean(const band_settings *set, size_t flights)
+static double learned_mean(const band_settings *set, size_t segments)
 {
-    forecast o;
+    slope_regression o;
     rng r = rng_stream(35, 0, RNG_TEST);
     double sum = 0.0;
-    forecast_start(&o, set);
-    for (size_t k = 0; k < flights; k++) {
-        fly_to_bounce(&o, set, &r);
-        if (2 * k >= flights) sum += o.prior.mean;
+    slope_regression_start(&o, set);
+    for (size_t k = 0; k < segments; k++) {
+        advance_to_bounce(&o, set, &r);
+        if (2 * k >= segments) sum += o.prior.mean;
     }
-    return 2.0 * sum / (double)flights;
+    return 2.0 * sum / (double)segments;
 }
 
 /* A flight ends because its last look was high. With that look the evidence is whole: when a flight
@@ -210,34 +211,34 @@ TEST(the_slope_prior_begins_at_the_curvature_or_wide)
     static const slope_source sources[] = {SLOPE_HESSIAN, SLOPE_LEARNED, SLOPE_WIDE};
     for (size_t i = 0; i < 3; i++) {
         band_settings set = papers.band;
-        forecast o;
+        slope_regression o;
         set.slope_prior = sources[i];
-        forecast_start(&o, &set);
-        forecast_clear(&o, 7.0);
-        observation look = seen(-3.0, 1.0);
-        forecast_see(&o, &set, 0.0, &look);
-        band b = forecast_band(&o, &set);
+        slope_regression_start(&o, &set);
+        slope_regression_clear(&o, 7.0);
+        observation observed = seen(-3.0, 1.0);
+        slope_regression_add(&o, &set, 0.0, &observed);
+        band b = slope_regression_band(&o, &set);
         CHECK_NEAR(b.fit.b1, sources[i] == SLOPE_HESSIAN ? 7.0 : 0.0, TOL_SUM);
         CHECK_NEAR(b.fit.v11, sources[i] == SLOPE_HESSIAN ? 49.0 : 1e5, TOL_SUM);
     }
 }
 
 /* Flights with slope 20, whatever u'Hu is; each ends by a bounce. */
-static slope_prior prior_after(slope_source source, size_t flights)
+static slope_prior prior_after(slope_source source, size_t segments)
 {
     band_settings set = papers.band;
-    forecast o;
+    slope_regression o;
     rng r = rng_stream(36, 0, RNG_TEST);
     set.slope_prior = source;
-    forecast_start(&o, &set);
-    for (size_t k = 0; k < flights; k++) {
-        forecast_clear(&o, 1.0 + 9.0 * rng_uniform(&r));
+    slope_regression_start(&o, &set);
+    for (size_t k = 0; k < segments; k++) {
+        slope_regression_clear(&o, 1.0 + 9.0 * rng_uniform(&r));
         for (double t = 0.0; t < 0.8; t += 0.2) {
-            observation look = seen(20.0 * t - 5.0 + 0.3 * rng_normal(&r), 0.09);
-            forecast_see(&o, &set, t, &look);
+            observation observed = seen(20.0 * t - 5.0 + 0.3 * rng_normal(&r), 0.09);
+            slope_regression_add(&o, &set, t, &observed);
         }
         observation last = seen(11.0 + 0.3 * rng_normal(&r), 0.09);
-        forecast_end(&o, &set, 0.8, &last);
+        slope_regression_end(&o, &set, 0.8, &last);
     }
     return o.prior;
 }
@@ -258,44 +259,44 @@ TEST(the_rise_of_a_band_is_its_slope_far_ahead)
 {
     for (size_t which = 0; which < 2; which++)
         for (size_t points = 1; points <= 5; points++) {
-            static forecast o;
+            static slope_regression o;
             band_settings set = papers.band;
             set.process = which == 1;
-            forecast_start(&o, &set);
-            forecast_clear(&o, 2.0);
+            slope_regression_start(&o, &set);
+            slope_regression_clear(&o, 2.0);
             for (size_t i = 0; i < points; i++) {
-                observation look = seen(4.0 - 9.0 * (double)i + cos(5.0 * (double)i), 0.5);
-                forecast_see(&o, &set, 0.3 * (double)i, &look);
+                observation observed = seen(4.0 - 9.0 * (double)i + cos(5.0 * (double)i), 0.5);
+                slope_regression_add(&o, &set, 0.3 * (double)i, &observed);
             }
-            band b = forecast_band(&o, &set);
+            band b = slope_regression_band(&o, &set);
             double far = 1e7, slope = (band_at(&b, 2.0 * far) - band_at(&b, far)) / far;
             CHECK_NEAR(band_rise(&b), slope, 1e-6);
         }
 }
 
 typedef struct {
-    size_t ahead, looks;
+    size_t ahead, observations;
 } ahead_watch;
 
-static void see_ahead(void *self, const slope_look *l)
+static void see_ahead(void *self, const slope_observation *l)
 {
     ahead_watch *a = self;
-    a->ahead += l->kind == LOOK_AUXILIARY;
-    a->looks += l->kind != LOOK_REFRESH && !l->bounced;
+    a->ahead += l->kind == OBSERVATION_AUXILIARY;
+    a->observations += l->kind != OBSERVATION_REFRESH && !l->bounced;
 }
 
-static ahead_watch looks_ahead(const problem *p, const sampler_settings *set)
+static ahead_watch observe_ahead(const problem *p, const sampler_settings *set)
 {
-    flyer f;
+    test_chain f;
     segment s;
     ahead_watch a = {0};
-    look_sink watch = {&a, see_ahead};
-    flyer_make(&f, p, set, 13);
-    for (size_t k = 0; k < 200; k++) flyer_step(&f, &s);
-    f.s.looks = &watch;
-    for (size_t k = 0; k < 5000; k++) flyer_step(&f, &s);
+    observation_sink watch = {&a, see_ahead};
+    test_chain_make(&f, p, set, 13);
+    for (size_t k = 0; k < 200; k++) test_chain_step(&f, &s);
+    f.s.observer = &watch;
+    for (size_t k = 0; k < 5000; k++) test_chain_step(&f, &s);
     free(f.memory.base);
-    a.looks -= a.ahead;
+    a.observations -= a.ahead;
     return a;
 }
 
@@ -307,11 +308,11 @@ TEST(the_particle_looks_ahead_only_where_its_band_falls)
     REQUIRE(p.a);
     sampler_settings set = papers;
     set.band.auxiliary = 1;
-    ahead_watch needed = looks_ahead(&p, &set);
+    ahead_watch needed = observe_ahead(&p, &set);
     set.band.auxiliary_always = true;
-    ahead_watch always = looks_ahead(&p, &set);
-    CHECK(needed.ahead == 0 && needed.looks > 5000);
-    CHECK(always.ahead == always.looks);
+    ahead_watch always = observe_ahead(&p, &set);
+    CHECK(needed.ahead == 0 && needed.observations > 5000);
+    CHECK(always.ahead == always.observations);
     problem_close(&p);
 }
 

@@ -1,18 +1,18 @@
 /* The regression of a flight against explicit matrices and integrals, and the prior it learns. */
-#include "band/regression.h"
-#include "base/rng.h"
+#include "sampler/band/regression.h"
 #include "check.h"
+#include "core/rng.h"
 
 #define POINTS 9
 
 typedef struct {
     double t[POINTS], g[POINTS], weight[POINTS];
     regression sums;
-} flight;
+} segment_data;
 
-static flight make_flight(uint64_t seed, size_t points, double scale)
+static segment_data make_segment(uint64_t seed, size_t points, double scale)
 {
-    flight f = {0};
+    segment_data f = {0};
     rng r = rng_stream(seed, 0, RNG_TEST);
     regression_clear(&f.sums);
     for (size_t i = 0; i < points; i++) {
@@ -30,7 +30,7 @@ TEST(posterior_is_that_of_the_normal_equations)
     const double unit = 0.37, next = 0.21;
     const slope_prior prior = {.mean = 0.4, .variance = 0.9};
     for (size_t points = 1; points <= POINTS; points++) {
-        flight f = make_flight(points, points, 1.0);
+        segment_data f = make_segment(points, points, 1.0);
         double a[2][2] = {{0, 0}, {0, 1 / prior.variance}},
                h[2] = {0, prior.mean / prior.variance};
         for (size_t i = 0; i < points; i++) {
@@ -60,7 +60,7 @@ TEST(posterior_is_that_of_the_normal_equations)
 
 /* log of the integral over b0, b1 of likelihood and prior: sums over a wide fine grid, which are
  * exact for Gaussians to far below the tolerance. */
-static double evidence_by_integration(const flight *f, size_t points, slope_prior prior,
+static double evidence_by_integration(const segment_data *f, size_t points, slope_prior prior,
                                       double unit)
 {
     regression_fit at = regression_solve(&f->sums, prior, unit, 0.0);
@@ -91,7 +91,7 @@ TEST(evidence_is_the_integral_over_both_coefficients_up_to_a_constant)
 {
     const double unit = 0.37;
     for (size_t points = 2; points <= POINTS; points += 3) {
-        flight f = make_flight(points, points, 1.0);
+        segment_data f = make_segment(points, points, 1.0);
         double constant = 0.0;
         for (size_t i = 0; i < sizeof priors / sizeof *priors; i++) {
             double difference = slope_evidence(&f.sums, priors[i], unit) -
@@ -105,7 +105,7 @@ TEST(evidence_is_the_integral_over_both_coefficients_up_to_a_constant)
 TEST(evidence_gradient_is_its_finite_difference)
 {
     const double unit = 0.37, h = 1e-6;
-    flight f = make_flight(3, POINTS, 1.0);
+    segment_data f = make_segment(3, POINTS, 1.0);
     for (size_t i = 0; i < sizeof priors / sizeof *priors; i++) {
         slope_prior up = priors[i], down = priors[i];
         double d_mean, d_variance;
@@ -148,12 +148,12 @@ typedef struct {
 } learned;
 
 /* Flights whose true slopes are N(mean, variance); averages over the second half. */
-static learned learn(double mean, double variance, double unit, double rate, size_t flights)
+static learned learn(double mean, double variance, double unit, double rate, size_t segments)
 {
     rng random = rng_stream(8, 0, RNG_TEST);
     slope_prior prior = {.mean = 1.0, .variance = 1.0};
     learned average = {0};
-    for (size_t i = 0; i < flights; i++) {
+    for (size_t i = 0; i < segments; i++) {
         double b0 = rng_normal(&random), b1 = mean + sqrt(variance) * rng_normal(&random);
         regression r;
         regression_clear(&r);
@@ -162,9 +162,9 @@ static learned learn(double mean, double variance, double unit, double rate, siz
             regression_add(&r, t, b0 + b1 * t + sqrt(unit) * rng_normal(&random), 1.0);
         }
         slope_prior_learn(&prior, &r, unit, rate);
-        if (i < flights / 2) continue;
-        average.mean += prior.mean / (double)(flights - flights / 2);
-        average.log_variance += log(prior.variance) / (double)(flights - flights / 2);
+        if (i < segments / 2) continue;
+        average.mean += prior.mean / (double)(segments - segments / 2);
+        average.log_variance += log(prior.variance) / (double)(segments - segments / 2);
     }
     return average;
 }
@@ -185,7 +185,7 @@ TEST(learning_is_free_of_scale)
     const double scale = 1024.0; /* a power of two: not even the roundings differ */
     slope_prior plain = {1.0, 1.0}, scaled = {scale, scale * scale};
     for (uint64_t i = 0; i < 200; i++) {
-        flight a = make_flight(i, POINTS, 1.0), b = make_flight(i, POINTS, scale);
+        segment_data a = make_segment(i, POINTS, 1.0), b = make_segment(i, POINTS, scale);
         slope_prior_learn(&plain, &a.sums, 0.25, 0.05);
         slope_prior_learn(&scaled, &b.sums, 0.25 * scale * scale, 0.05);
     }
@@ -211,13 +211,13 @@ TEST(one_odd_flight_does_not_run_away_with_the_prior)
 
 static const slope_prior vague = {.mean = 1.0, .variance = 100.0};
 
-static regression curve(rng *random, double bend, double noise, double *t, double *g)
+static regression curve(rng *random, double curvature, double noise, double *t, double *g)
 {
     regression r;
     regression_clear(&r);
     for (size_t i = 0; i < MANY; i++) {
         t[i] = 2.0 * rng_uniform(random);
-        g[i] = -1.0 + t[i] + bend * t[i] * t[i] + noise * rng_normal(random);
+        g[i] = -1.0 + t[i] + curvature * t[i] * t[i] + noise * rng_normal(random);
         regression_add(&r, t[i], g[i], 1.0);
     }
     return r;
@@ -246,15 +246,15 @@ TEST(misfit_widens_the_band_on_curved_data_by_what_the_line_leaves)
 TEST(misfit_leaves_straight_noisy_data_alone)
 {
     rng random = rng_stream(10, 0, RNG_TEST);
-    size_t widened = 0, flights = 2000;
-    for (size_t repeat = 0; repeat < flights; repeat++) {
+    size_t widened = 0, segments = 2000;
+    for (size_t repeat = 0; repeat < segments; repeat++) {
         double t[MANY], g[MANY], unit = 0.25;
         regression r = curve(&random, 0.0, sqrt(unit), t, g);
         regression_fit before = regression_solve(&r, vague, unit, unit), after = before;
         regression_admit_misfit(&r, unit, &after);
         widened += after.noise != before.noise;
     }
-    CHECK(widened < flights / 15);
+    CHECK(widened < segments / 15);
 }
 
 TEST(misfit_needs_three_observations)

@@ -1,10 +1,10 @@
 /* Cells of numbers that are read several at once: each is the double that strtod gives, sign of zero included, or
  * is left alone. */
-#include "base/kernels.h"
-#include "base/rng.h"
 #include "check.h"
+#include "core/rng.h"
+#include "linalg/kernels.h"
 
-enum { CELLS = 12, ROOM = 4096 };
+enum { CELLS = 12, CAPACITY = 4096 };
 
 typedef struct {
     char *text;
@@ -14,7 +14,7 @@ typedef struct {
 /* So that whatever lies behind the text does not belong to it: bytes there are random ones. */
 static line make_line(rng *random, const char *text)
 {
-    line l = {malloc(ROOM + CELL_REACH), strlen(text)};
+    line l = {malloc(CAPACITY + CELL_REACH), strlen(text)};
     memcpy(l.text, text, l.length);
     for (size_t i = l.length; i < l.length + CELL_REACH; i++)
         l.text[i] = "0123456789.,\n-+e\""[rng_below(random, 17)];
@@ -70,8 +70,8 @@ static void check_line(const kernels *k, const line *l, const char *text, size_t
     const char *at = l->text, *stop = text;
     for (size_t i = 0; i < count; i++) slot[i] = count - 1 - i;
     size_t readable = expected(text, count, separator, last, want);
-    size_t read = k->read_cells(&at, l->text + l->length, &(cell_marks){separator, last}, count,
-                                slot, got);
+    size_t read = k->read_cells(&at, l->text + l->length, &(cell_delimiters){separator, last},
+                                count, slot, got);
     CHECK(read == readable);
     for (size_t i = 0; i < read; i++) {
         CHECK(memcmp(&got[slot[i]], &want[i], sizeof *got) == 0);
@@ -84,7 +84,7 @@ TEST(random_cells_are_read_as_strtod_reads_them)
 {
     rng random = rng_stream(11, 0, RNG_TEST);
     for (size_t trial = 0; trial < (size_t)check_size(20000, 20000, 1000000); trial++) {
-        char text[ROOM], separator = rng_below(&random, 2) ? ',' : '\t';
+        char text[CAPACITY], separator = rng_below(&random, 2) ? ',' : '\t';
         size_t count = 1 + rng_below(&random, CELLS), length = 0;
         for (size_t i = 0; i < count; i++) {
             length += random_cell(&random, text + length);
@@ -152,7 +152,7 @@ TEST(what_is_no_short_number_is_left_alone)
             double value;
             size_t slot = 0;
             if (!k->read_cells) continue;
-            CHECK(k->read_cells(&at, l.text + l.length, &(cell_marks){',', '\n'}, 1, &slot,
+            CHECK(k->read_cells(&at, l.text + l.length, &(cell_delimiters){',', '\n'}, 1, &slot,
                                 &value) == 0);
             CHECK(at == l.text);
         }

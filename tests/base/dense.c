@@ -1,9 +1,9 @@
 /* Small dense algebra, Cholesky factors and comparisons. */
-#include "base/dense.h"
-#include "base/cholesky.h"
-#include "base/eigen.h"
-#include "base/real.h"
-#include "base/rng.h"
+#include "core/rng.h"
+#include "linalg/cholesky.h"
+#include "linalg/dense_matrix.h"
+#include "linalg/eigen.h"
+#include "linalg/real.h"
 
 #include "check.h"
 

@@ -1,6 +1,6 @@
 /* Inspection of a block: what may be passes, the first thing that cannot be is told, and nothing after
  * it. */
-#include "base/inspect.h"
+#include "core/inspect.h"
 
 #include "check.h"
 
@@ -32,49 +32,49 @@ static inspection inspect(const state *s)
     return x;
 }
 
-static bool says(const state *s, const char *words)
+static bool reports(const state *s, const char *message)
 {
     inspection x = inspect(s);
-    if (!strstr(x.wrong, words)) printf("'%s' says no '%s'\n", x.wrong, words);
-    return words[0] ? strstr(x.wrong, words) != NULL : !x.wrong[0];
+    if (!strstr(x.wrong, message)) printf("'%s' says no '%s'\n", x.wrong, message);
+    return message[0] ? strstr(x.wrong, message) != NULL : !x.wrong[0];
 }
 
 TEST(what_may_be_passes)
 {
     state s = good;
-    CHECK(says(&s, ""));
+    CHECK(reports(&s, ""));
     s.count = 7, s.flag = false, s.kind = 0, s.real = 1.0;
-    CHECK(says(&s, ""));
+    CHECK(reports(&s, ""));
     s.made[1] += 1e-7; /* another processor's rounding */
-    CHECK(says(&s, ""));
+    CHECK(reports(&s, ""));
 }
 
 TEST(what_cannot_be_is_told_by_name)
 {
     state s = good;
     s.count = 8;
-    CHECK(says(&s, "count is 8, at most 7 can be"));
+    CHECK(reports(&s, "count is 8, at most 7 can be"));
     s = good, memset(&s.flag, 2, 1);
-    CHECK(says(&s, "flag is neither true nor false"));
+    CHECK(reports(&s, "flag is neither true nor false"));
     s = good, s.kind = 3;
-    CHECK(says(&s, "kind is of kind 3, which there is not"));
+    CHECK(reports(&s, "kind is of kind 3, which there is not"));
     s = good, s.real = -0.25;
-    CHECK(says(&s, "real is -0.25, from 0 to 1 can be"));
+    CHECK(reports(&s, "real is -0.25, from 0 to 1 can be"));
     s = good, s.real = NAN;
-    CHECK(says(&s, "real is "));
+    CHECK(reports(&s, "real is "));
     s = good, s.made[2] = 1.0;
-    CHECK(says(&s, "what set-up makes is 1, set-up makes it 0"));
+    CHECK(reports(&s, "what set-up makes is 1, set-up makes it 0"));
     s = good, s.made[0] = NAN;
-    CHECK(says(&s, "set-up makes it 1"));
+    CHECK(reports(&s, "set-up makes it 1"));
     s = good, s.count = 1;
-    CHECK(says(&s, "do not fit"));
+    CHECK(reports(&s, "do not fit"));
 }
 
 TEST(the_first_of_several_is_told)
 {
     state s = {.count = 9, .kind = 9, .real = 9.0, .made = {9.0, 9.0, 9.0}};
     memset(&s.flag, 9, 1);
-    CHECK(says(&s, "count is 9"));
+    CHECK(reports(&s, "count is 9"));
 }
 
 TEST(bytes_that_set_up_makes_must_be_the_same)

@@ -1,12 +1,12 @@
 /* Vector kernels: all variants give the same bits, and the scalar one is right. */
-#include "base/kernels.h"
+#include "linalg/kernels.h"
 
 #include "check.h"
 
-#include "base/memory.h"
-#include "base/rng.h"
+#include "core/memory.h"
+#include "core/rng.h"
 
-#define SIZE_MOST 200
+#define MAX_SIZE 200
 
 static void fill(rng *r, size_t n, double *x)
 {
@@ -68,9 +68,9 @@ TEST(the_environment_names_the_variant)
 TEST(sums_and_axpy_give_the_same_bits_in_every_variant)
 {
     rng r = rng_stream(1, 0, RNG_TEST);
-    double x[SIZE_MOST + 3], y[SIZE_MOST + 3], one[SIZE_MOST], two[SIZE_MOST];
+    double x[MAX_SIZE + 3], y[MAX_SIZE + 3], one[MAX_SIZE], two[MAX_SIZE];
     const kernels *scalar = kernels_at(0), *k;
-    for (size_t n = 0; n <= SIZE_MOST; n++) {
+    for (size_t n = 0; n <= MAX_SIZE; n++) {
         const size_t off = rng_below(&r, 3); /* unaligned as well */
         fill(&r, n + off, x);
         fill(&r, n + off, y);
@@ -94,9 +94,9 @@ TEST(sums_and_axpy_give_the_same_bits_in_every_variant)
 TEST(exp_and_sigmoid_give_the_same_bits_in_every_variant)
 {
     rng r = rng_stream(2, 0, RNG_TEST);
-    double x[SIZE_MOST], one[SIZE_MOST + 1], two[SIZE_MOST + 1];
+    double x[MAX_SIZE], one[MAX_SIZE + 1], two[MAX_SIZE + 1];
     const kernels *k;
-    for (size_t n = 0; n <= SIZE_MOST; n++) {
+    for (size_t n = 0; n <= MAX_SIZE; n++) {
         for (size_t i = 0; i < n; i++) x[i] = 760 * (2 * rng_uniform(&r) - 1);
         for (size_t i = 0; i < n; i += 11) x[i] = rng_normal(&r);
         for (size_t v = 1; (k = kernels_at(v)); v++) {
@@ -193,12 +193,12 @@ TEST(row_products_are_dots_with_the_rows_asked_for)
 
 TEST(row_combine_adds_each_row_in_order)
 {
-    enum { ROWS = 30, MOST = 60 };
+    enum { ROWS = 30, MAX_STRIDE = 60 };
     rng r = rng_stream(5, 0, RNG_TEST);
-    double x[ROWS * MOST], weight[ROWS], want[MOST], got[MOST];
+    double x[ROWS * MAX_STRIDE], weight[ROWS], want[MAX_STRIDE], got[MAX_STRIDE];
     size_t rows[ROWS];
     const kernels *k;
-    for (size_t stride = 4; stride <= MOST; stride += 4) {
+    for (size_t stride = 4; stride <= MAX_STRIDE; stride += 4) {
         const size_t n = rng_below(&r, ROWS), first = rng_below(&r, ROWS - n);
         fill(&r, ROWS * stride, x);
         fill(&r, ROWS, weight);
@@ -302,16 +302,16 @@ TEST(exp_and_sigmoid_keep_their_limits)
     };
     static const double low[] = {-INFINITY, -745, -800, -708.01, -1e300};
     const double lowest = -708;
-    double least;
-    kernels_at(0)->sigmoid(1, &lowest, &least);
-    CHECK(ulps(least, expl(-708)) <= 4);
+    double smallest;
+    kernels_at(0)->sigmoid(1, &lowest, &smallest);
+    CHECK(ulps(smallest, expl(-708)) <= 4);
     const kernels *k;
     for (size_t v = 0; (k = kernels_at(v)); v++)
         for (size_t i = 0; i < sizeof low / sizeof *low; i++) {
             double e, s;
             k->exp(1, &low[i], &e);
             k->sigmoid(1, &low[i], &s);
-            CHECK(e == 0 && s == least);
+            CHECK(e == 0 && s == smallest);
         }
     for (size_t v = 0; (k = kernels_at(v)); v++)
         for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
@@ -363,15 +363,15 @@ static slope_terms some_terms(size_t which, double *base, double *curvature, dou
 
 TEST(slope_sums_give_the_same_bits_in_every_variant_and_are_right)
 {
-    enum { MOST = 70 };
+    enum { MAX_ROWS = 70 };
     rng r = rng_stream(9, 0, RNG_TEST);
-    double x[6][MOST], one[MOST + 1], two[MOST + 1], sums[2], other[2];
+    double x[6][MAX_ROWS], one[MAX_ROWS + 1], two[MAX_ROWS + 1], sums[2], other[2];
     const kernels *scalar = kernels_at(0), *k;
-    for (size_t n = 0; n <= MOST; n++)
+    for (size_t n = 0; n <= MAX_ROWS; n++)
         for (size_t which = 0; which < 16; which++)
             for (mean_function f = MEAN_SIGMOID; f < MEAN_COUNT; f++) {
                 for (size_t a = 0; a < 6; a++)
-                    for (size_t i = 0; i < MOST; i++) x[a][i] = rng_normal(&r);
+                    for (size_t i = 0; i < MAX_ROWS; i++) x[a][i] = rng_normal(&r);
                 const slope_terms s = some_terms(which, x[2], x[3], x[4], x[5]);
                 one[n] = two[n] = 42;
                 scalar->slope_sums[f](n, &s, x[0], x[1], one, sums);
@@ -412,8 +412,8 @@ TEST(slope_sums_keep_the_limits_of_the_means)
 TEST(dot_and_sums_are_those_of_long_double)
 {
     rng r = rng_stream(8, 0, RNG_TEST);
-    double x[SIZE_MOST], y[SIZE_MOST], sums[2];
-    for (size_t n = 0; n <= SIZE_MOST; n++) {
+    double x[MAX_SIZE], y[MAX_SIZE], sums[2];
+    for (size_t n = 0; n <= MAX_SIZE; n++) {
         fill(&r, n, x);
         fill(&r, n, y);
         const double shift = rng_normal(&r);

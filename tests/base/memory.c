@@ -1,5 +1,5 @@
 /* Aligned blocks and arenas. */
-#include "base/memory.h"
+#include "core/memory.h"
 
 #include "check.h"
 
@@ -66,11 +66,11 @@ TEST(large_blocks_are_whole_huge_pages)
 
 TEST(sizes_that_overflow_are_refused)
 {
-    volatile size_t most = SIZE_MAX; /* so that the compiler does not see through it */
-    CHECK(aligned_zeroed(most) == NULL);
-    CHECK(aligned_zeroed(most - 64) == NULL);
-    CHECK(new_doubles(most / 8 + 2) == NULL);
-    CHECK(new_doubles(most / 4) == NULL);
+    volatile size_t largest = SIZE_MAX; /* so that the compiler does not see through it */
+    CHECK(aligned_zeroed(largest) == NULL);
+    CHECK(aligned_zeroed(largest - 64) == NULL);
+    CHECK(new_doubles(largest / 8 + 2) == NULL);
+    CHECK(new_doubles(largest / 4) == NULL);
 }
 
 TEST(carving_counts_the_same_bytes_twice)

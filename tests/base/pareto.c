@@ -1,6 +1,6 @@
 /* Smoothed weights against numbers of an independent implementation (numpy, from the formulas of the papers), for
  * quantiles of laws with known tails in a scrambled order. */
-#include "base/pareto.h"
+#include "linalg/pareto.h"
 #include "check.h"
 
 #include <stdlib.h>
@@ -35,12 +35,12 @@ static const vector vectors[] = {
 static void check_vector(const vector *v, double shift)
 {
     double *x = calloc(v->n, sizeof *x), top = -INFINITY, sum = 0.0, squares = 0.0;
-    ranked_weight *room = calloc(v->n, sizeof *room);
+    ranked_weight *scratch = calloc(v->n, sizeof *scratch);
     for (size_t i = 0; i < v->n; i++) {
         x[i] = v->log_weight(((double)(i * 7919 % v->n) + 0.5) / (double)v->n) + shift;
         top = fmax(top, x[i]);
     }
-    CHECK_NEAR(pareto_smooth(v->n, x, room), v->k, 1e-9);
+    CHECK_NEAR(pareto_smooth(v->n, x, scratch), v->k, 1e-9);
     for (size_t i = 0; i < v->n; i++) {
         double w = exp(x[i] - top);
         CHECK(w <= 1.0);
@@ -50,7 +50,7 @@ static void check_vector(const vector *v, double shift)
     CHECK_NEAR(sum / v->sum, 1.0, 1e-9);
     CHECK_NEAR(sum * sum / squares / v->ess, 1.0, 1e-9);
     free(x);
-    free(room);
+    free(scratch);
 }
 
 TEST(smoothed_weights_are_those_of_the_papers)
@@ -64,9 +64,9 @@ TEST(smoothed_weights_are_those_of_the_papers)
 TEST(what_has_no_tail_has_no_shape)
 {
     double few[20] = {0}, same[100] = {0};
-    ranked_weight room[100];
-    CHECK(pareto_smooth(20, few, room) == INFINITY);
-    CHECK(pareto_smooth(100, same, room) == INFINITY);
+    ranked_weight scratch[100];
+    CHECK(pareto_smooth(20, few, scratch) == INFINITY);
+    CHECK(pareto_smooth(100, same, scratch) == INFINITY);
     for (size_t i = 0; i < 100; i++) CHECK(same[i] == 0.0);
 }
 

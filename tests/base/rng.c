@@ -1,5 +1,5 @@
 /* Random numbers: the generator is the published one, and its numbers have their laws. */
-#include "base/rng.h"
+#include "core/rng.h"
 
 #include "check.h"
 
@@ -59,9 +59,9 @@ TEST(a_copied_stream_continues_alike)
 
 TEST(streams_of_different_keys_differ)
 {
-    rng streams[] = {rng_stream(1, 0, RNG_FLIGHT), rng_stream(2, 0, RNG_FLIGHT),
-                     rng_stream(1, 1, RNG_FLIGHT), rng_stream(1, 2, RNG_FLIGHT),
-                     rng_stream(1, 0, RNG_BATCH),  rng_stream(1, 0, RNG_SHUFFLE)};
+    rng streams[] = {rng_stream(1, 0, RNG_PATH),  rng_stream(2, 0, RNG_PATH),
+                     rng_stream(1, 1, RNG_PATH),  rng_stream(1, 2, RNG_PATH),
+                     rng_stream(1, 0, RNG_BATCH), rng_stream(1, 0, RNG_SHUFFLE)};
     enum { STREAMS = sizeof streams / sizeof *streams, WORDS = 16 };
     uint64_t words[STREAMS][WORDS];
     for (size_t s = 0; s < STREAMS; s++)

@@ -1,32 +1,32 @@
 /* Products and combinations of rows over every length of row that has code of its own, every rest of a
  * block, doubles and floats: in each variant what the definition says, to the bit. */
-#include "base/kernels.h"
-#include "base/rng.h"
+#include "core/rng.h"
+#include "linalg/kernels.h"
 
 #include "check.h"
 
 #include <math.h>
 
-enum { ROWS = 300, STRIDE_MOST = 40, AT_A_TIME = 128 /* rows of an outer product */ };
+enum { ROWS = 300, STRIDE_MAX = 40, AT_A_TIME = 128 /* rows of an outer product */ };
 
 static const size_t counts[] = {0, 1, 2, 3, 4, 5, 7, 8, 65, AT_A_TIME, ROWS};
 
 /* A table of both kinds of cell with the same numbers in them. */
-static double doubles[ROWS * STRIDE_MOST], p[STRIDE_MOST], q[STRIDE_MOST], weights[ROWS];
-static float floats[ROWS * STRIDE_MOST];
-static size_t chosen[ROWS];
+static double doubles[ROWS * STRIDE_MAX], p[STRIDE_MAX], q[STRIDE_MAX], weights[ROWS];
+static float floats[ROWS * STRIDE_MAX];
+static size_t selected[ROWS];
 
 static void fill_tables(rng *r)
 {
-    for (size_t i = 0; i < ROWS * STRIDE_MOST; i++)
+    for (size_t i = 0; i < ROWS * STRIDE_MAX; i++)
         doubles[i] = floats[i] = (float)rng_normal(r);
-    for (size_t j = 0; j < STRIDE_MOST; j++) {
+    for (size_t j = 0; j < STRIDE_MAX; j++) {
         p[j] = rng_normal(r);
         q[j] = rng_normal(r);
     }
     for (size_t i = 0; i < ROWS; i++) {
         weights[i] = rng_normal(r);
-        chosen[i] = rng_below(r, ROWS);
+        selected[i] = rng_below(r, ROWS);
     }
 }
 
@@ -64,7 +64,7 @@ static void check_products(const kernels *k, size_t stride, const size_t *rows, 
 
 static void check_combination(const kernels *k, size_t stride, const size_t *rows, size_t n)
 {
-    double want[STRIDE_MOST], got[STRIDE_MOST], of_floats[STRIDE_MOST];
+    double want[STRIDE_MAX], got[STRIDE_MAX], of_floats[STRIDE_MAX];
     size_t first = (ROWS - n) / 2, bytes = stride * sizeof *want;
     for (size_t j = 0; j < stride; j++) want[j] = got[j] = of_floats[j] = (double)j;
     for (size_t i = 0; i < n; i++)
@@ -93,7 +93,7 @@ static double outer_of(size_t stride, size_t first, size_t n, size_t j, size_t k
 /* Lower triangles of d columns, d being all or all but three. */
 static void check_outer(const kernels *k, size_t stride, const size_t *rows, size_t n)
 {
-    static double out[STRIDE_MOST * STRIDE_MOST], of_floats[STRIDE_MOST * STRIDE_MOST];
+    static double out[STRIDE_MAX * STRIDE_MAX], of_floats[STRIDE_MAX * STRIDE_MAX];
     size_t first = (ROWS - n) / 2, d = stride - (n % 2 ? 3 : 0), wrong = 0;
     if (rows) return;
     for (size_t i = 0; i < d * d; i++) out[i] = of_floats[i] = 1.0;
@@ -114,10 +114,10 @@ static void check_all(void (*check)(const kernels *k, size_t stride, const size_
     rng r = rng_stream(11, 0, RNG_TEST);
     fill_tables(&r);
     for (size_t v = 0; (k = kernels_at(v)); v++)
-        for (size_t stride = KERNEL_LANES; stride <= STRIDE_MOST; stride += KERNEL_LANES)
+        for (size_t stride = KERNEL_LANES; stride <= STRIDE_MAX; stride += KERNEL_LANES)
             for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
                 check(k, stride, NULL, counts[c]);
-                check(k, stride, chosen, counts[c]);
+                check(k, stride, selected, counts[c]);
             }
 }
 

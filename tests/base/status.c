@@ -1,10 +1,10 @@
 /* Errors, names and their suggestions. */
-#include "base/status.h"
+#include "core/status.h"
 
 #include "check.h"
 
-#include "base/memory.h"
-#include "base/names.h"
+#include "core/memory.h"
+#include "core/names.h"
 
 static const char *const names[] = {"logistic", "linear", "poisson",
                                     "softmax",  "sbps",   "zigzag"};

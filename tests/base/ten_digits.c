@@ -1,14 +1,14 @@
 /* ten_digits is printf's %.10g: on numbers of all sizes, near powers of ten, near halves of the last digit. */
 #include "check.h"
 
-#include "base/decimal.h"
-#include "base/rng.h"
+#include "core/decimal.h"
+#include "core/rng.h"
 #include <math.h>
 #include <string.h>
 
 static void check_one(double value)
 {
-    char own[TEN_DIGITS_ROOM + 1], other[64];
+    char own[TEN_DIGITS_SIZE + 1], other[64];
     own[ten_digits(own, value)] = '\0';
     snprintf(other, sizeof other, "%.10g", value);
     if (strcmp(own, other) == 0) return;

@@ -1,8 +1,8 @@
 /* Text that grows, and names: of kinds, misspelt, fit to be shown. */
-#include "base/text.h"
-#include "base/kinds.h"
-#include "base/names.h"
-#include "base/printable.h"
+#include "core/text.h"
+#include "core/kind_tables.h"
+#include "core/names.h"
+#include "core/printable.h"
 
 #include "check.h"
 
@@ -124,7 +124,7 @@ static const pet_kind *const pets[] = {PET_KINDS(KIND_LISTED) NULL};
 
 TEST(kinds_are_found_by_their_names_in_the_order_of_the_list)
 {
-    const char *names[KINDS_MOST];
+    const char *names[KINDS_MAX];
     CHECK(kind_find(pets, "dog") == &pet_dog && kind_find(pets, "cat") == &pet_cat);
     CHECK(!kind_find(pets, "do") && !kind_find(pets, "dogs") && !kind_find(pets, ""));
     CHECK(kind_names(pets, names) == 2 && names[0] == pet_cat.name);
@@ -133,7 +133,7 @@ TEST(kinds_are_found_by_their_names_in_the_order_of_the_list)
 
 TEST(a_misspelt_name_gets_the_nearest_or_all)
 {
-    const char *names[KINDS_MOST];
+    const char *names[KINDS_MAX];
     size_t count = kind_names(pets, names);
     CHECK(!strcmp(did_you_mean(",", "dgo", names, count).text, ", did you mean 'dog'?"));
     CHECK(!strcmp(did_you_mean(";", "elephant", names, count).text, ""));

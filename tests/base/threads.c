@@ -1,5 +1,5 @@
 /* What a pool of threads owes: every task once, whatever the number of threads, run after run. */
-#include "base/threads.h"
+#include "core/threads.h"
 #include "base/refusals.h"
 #include "check.h"
 
@@ -69,18 +69,18 @@ TEST(a_pool_may_be_used_again_and_again)
 
 typedef struct {
     pthread_mutex_t lock;
-    pthread_cond_t met;
+    pthread_cond_t all_arrived;
     size_t waiting, wanted;
 } meeting;
 
 /* Returns when `wanted` tasks are under way at once. */
-static void meet(void *self, size_t index)
+static void wait_for_all(void *self, size_t index)
 {
     meeting *m = self;
     (void)index;
     pthread_mutex_lock(&m->lock);
-    if (++m->waiting == m->wanted) pthread_cond_broadcast(&m->met);
-    while (m->waiting < m->wanted) pthread_cond_wait(&m->met, &m->lock);
+    if (++m->waiting == m->wanted) pthread_cond_broadcast(&m->all_arrived);
+    while (m->waiting < m->wanted) pthread_cond_wait(&m->all_arrived, &m->lock);
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -88,10 +88,11 @@ static void meet(void *self, size_t index)
 TEST(as_many_tasks_run_at_once_as_there_are_threads)
 {
     thread_pool *pool = NULL;
-    meeting m = {
-        .lock = PTHREAD_MUTEX_INITIALIZER, .met = PTHREAD_COND_INITIALIZER, .wanted = 4};
+    meeting m = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                 .all_arrived = PTHREAD_COND_INITIALIZER,
+                 .wanted = 4};
     REQUIRE(thread_pool_create(m.wanted, &pool, NULL) == SBPS_OK);
-    thread_pool_run(pool, m.wanted, meet, &m);
+    thread_pool_run(pool, m.wanted, wait_for_all, &m);
     CHECK(m.waiting == m.wanted);
     thread_pool_destroy(pool);
 }

@@ -1,5 +1,5 @@
 /* What workers owe: every task once, whatever their number, each with a number of its own. */
-#include "base/workers.h"
+#include "core/workers.h"
 #include "base/refusals.h"
 #include "check.h"
 
@@ -57,28 +57,29 @@ TEST(one_thread_needs_neither_memory_nor_help)
 
 typedef struct {
     pthread_mutex_t lock;
-    pthread_cond_t met;
+    pthread_cond_t all_arrived;
     unsigned waiting, wanted, seen[WORKERS];
 } meeting;
 
 /* Returns when `wanted` tasks are under way at once. */
-static void meet(void *self, unsigned worker, size_t index)
+static void wait_for_all(void *self, unsigned worker, size_t index)
 {
     meeting *m = self;
     (void)index;
     pthread_mutex_lock(&m->lock);
     m->seen[worker]++;
-    if (++m->waiting == m->wanted) pthread_cond_broadcast(&m->met);
-    while (m->waiting < m->wanted) pthread_cond_wait(&m->met, &m->lock);
+    if (++m->waiting == m->wanted) pthread_cond_broadcast(&m->all_arrived);
+    while (m->waiting < m->wanted) pthread_cond_wait(&m->all_arrived, &m->lock);
     pthread_mutex_unlock(&m->lock);
 }
 
 /* Hangs, and so times out, when fewer tasks run at a time than there are threads. */
 TEST(tasks_that_run_at_once_have_workers_of_different_numbers)
 {
-    meeting m = {
-        .lock = PTHREAD_MUTEX_INITIALIZER, .met = PTHREAD_COND_INITIALIZER, .wanted = 4};
-    REQUIRE(workers_run(m.wanted, m.wanted, meet, &m, NULL) == SBPS_OK);
+    meeting m = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                 .all_arrived = PTHREAD_COND_INITIALIZER,
+                 .wanted = 4};
+    REQUIRE(workers_run(m.wanted, m.wanted, wait_for_all, &m, NULL) == SBPS_OK);
     for (unsigned w = 0; w < WORKERS; w++) CHECK(m.seen[w] == (w < m.wanted));
 }
 

@@ -1,6 +1,6 @@
 /* What auto chooses: by counted work, so the same on every machine and every number of threads. */
 #include "check.h"
-#include "run/run.h"
+#include "inference/run/run.h"
 
 #include "stat/sample.h"
 
@@ -10,7 +10,7 @@ typedef struct {
 } choice;
 
 /* `settings` may name the sampler; "auto" is passed by not naming any. */
-static choice choose(const char *path, const char *settings)
+static choice choose_automatically(const char *path, const char *settings)
 {
     sbps_error err = {0};
     sbps_options *options;
@@ -18,13 +18,13 @@ static choice choose(const char *path, const char *settings)
     sbps_run *run;
     choice c = {0};
     if (sbps_options_create(&options, &err) != SBPS_OK) give_up("options", &err);
-    char text[256], *rest = text, *word;
+    char text[256], *rest = text, *option;
     snprintf(text, sizeof text, "model=logistic target=y %s", settings);
-    while ((word = strsep(&rest, " "))) {
-        char *value = strchr(word, '=');
-        if (!*word) continue;
+    while ((option = strsep(&rest, " "))) {
+        char *value = strchr(option, '=');
+        if (!*option) continue;
         *value++ = '\0';
-        if (sbps_options_set(options, word, value, &err) != SBPS_OK) give_up(word, &err);
+        if (sbps_options_set(options, option, value, &err) != SBPS_OK) give_up(option, &err);
     }
     if (sbps_table_read(path, options, &table, &err) != SBPS_OK) give_up(path, &err);
     if (sbps_run_create(table, options, &run, &err) != SBPS_OK) give_up("run", &err);
@@ -51,12 +51,12 @@ TEST(few_rows_a_parameter_are_left_to_hmc)
 {
     char path[256];
     simulate(300, 10, path);
-    choice c = choose(path, "");
+    choice c = choose_automatically(path, "");
     CHECK(!strcmp(c.sampler, "hmc"));
     CHECK(c.batch == 300.0);
-    c = choose(path, "batch-size=50"); /* only flights have that */
+    c = choose_automatically(path, "batch-size=50"); /* only flights have that */
     CHECK(!strcmp(c.sampler, "sbps") && c.batch == 50.0);
-    c = choose(path, "sampler=sbps");
+    c = choose_automatically(path, "sampler=sbps");
     CHECK(!strcmp(c.sampler, "sbps"));
     unlink(path);
 }
@@ -65,12 +65,12 @@ TEST(many_rows_are_flown_over_with_the_second_order)
 {
     char path[256];
     simulate(50000, 5, path);
-    choice one = choose(path, "sampler=sbps threads=1");
-    choice four = choose(path, "sampler=sbps threads=4");
+    choice one = choose_automatically(path, "sampler=sbps threads=1");
+    choice four = choose_automatically(path, "sampler=sbps threads=4");
     CHECK(!strcmp(one.control, "hessian"));
     CHECK(one.batch >= 4.0 && one.batch <= 64.0);
     CHECK(!memcmp(&one, &four, sizeof one));
-    choice plain = choose(path, "control-variate=none");
+    choice plain = choose_automatically(path, "control-variate=none");
     CHECK(!strcmp(plain.control, "none") && plain.batch > 4.0 * one.batch);
     unlink(path);
 }
@@ -90,27 +90,28 @@ TEST(loud_rows_make_strata)
         fprintf(f, "%d,%.6f,%.6f\n", rng_uniform(&r) < p, a, b);
     }
     fclose(f);
-    choice c = choose(path, "sampler=sbps");
+    choice c = choose_automatically(path, "sampler=sbps");
     CHECK(!strcmp(c.minibatch, "strata"));
-    c = choose(path, "minibatch=window");
+    c = choose_automatically(path, "minibatch=window");
     CHECK(!strcmp(c.minibatch, "window"));
     unlink(path);
 }
 
 TEST(the_exact_sampler_is_taken_where_it_is_counted_cheaper)
 {
-    static const char *const flown[] = {"band=4",        "minibatch=window", "warmup=0",
-                                        "sampler=sbps",  "paper=true",       "metric=diagonal",
-                                        "batch-size=50", "refresh-rate=1"};
+    static const char *const overrides[] = {
+        "band=4",     "minibatch=window", "warmup=0",      "sampler=sbps",
+        "paper=true", "metric=diagonal",  "batch-size=50", "refresh-rate=1"};
     char path[256];
     simulate(50000, 5, path);
-    choice one = choose(path, "threads=1"), four = choose(path, "threads=4");
+    choice one = choose_automatically(path, "threads=1"),
+           four = choose_automatically(path, "threads=4");
     CHECK(!strcmp(one.sampler, "surrogate") && !strcmp(one.control, "hessian"));
     CHECK(!memcmp(&one, &four, sizeof one));
-    one = choose(path, "bias-budget=0.1 ess=100000");
+    one = choose_automatically(path, "bias-budget=0.1 ess=100000");
     CHECK(!strcmp(one.sampler, "surrogate"));
-    for (size_t i = 0; i < sizeof flown / sizeof *flown; i++)
-        CHECK(!strcmp(choose(path, flown[i]).sampler, "sbps"));
+    for (size_t i = 0; i < sizeof overrides / sizeof *overrides; i++)
+        CHECK(!strcmp(choose_automatically(path, overrides[i]).sampler, "sbps"));
     unlink(path);
 }
 
@@ -119,7 +120,7 @@ TEST(the_exact_sampler_is_left_where_flights_are_counted_cheaper)
 {
     char path[256];
     simulate(20000, 40, path);
-    CHECK(!strcmp(choose(path, "").sampler, "sbps"));
+    CHECK(!strcmp(choose_automatically(path, "").sampler, "sbps"));
     unlink(path);
 }
 
@@ -131,7 +132,7 @@ TEST(set_up_takes_three_passes_for_exact_samplers_too)
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         char settings[64];
         snprintf(settings, sizeof settings, "sampler=%s", of[i]);
-        CHECK(choose(path, settings).passes <= 3.0);
+        CHECK(choose_automatically(path, settings).passes <= 3.0);
     }
     unlink(path);
 }

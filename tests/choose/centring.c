@@ -1,33 +1,33 @@
 /* Default priors do not depend on where a column has its zero: the intercept's is of the predictor at
  * the means of the columns. Given ones are of the intercept that is reported, at x = 0. */
 #include "check.h"
-#include "choose/target.h"
-#include "potential/minibatch.h"
-#include "run/run.h"
+#include "inference/options/target.h"
+#include "inference/run/run.h"
+#include "posterior/minibatch/minibatch.h"
 
-#define ROWS    400
-#define COLUMNS 2
-#define FAR     2010.0
-#define MOST    9 /* parameters */
+#define ROWS           400
+#define COLUMNS        2
+#define FAR            2010.0
+#define MAX_PARAMETERS 9 /* parameters */
 
 /* What Laplace's approximation says. */
 typedef struct {
     size_t dim;
-    double mean[MOST], sd[MOST];
+    double mean[MAX_PARAMETERS], sd[MAX_PARAMETERS];
 } answer;
 
 static sbps_options *options_of(const char *model, const char *settings)
 {
     sbps_options *o = NULL;
-    char *text = strdup(settings), *next = text, *word;
+    char *text = strdup(settings), *next = text, *option;
     if (sbps_options_create(&o, NULL) != SBPS_OK ||
         sbps_options_set(o, "model", model, NULL) != SBPS_OK)
         abort();
-    while ((word = strsep(&next, " "))) {
-        char *value = strchr(word, '=');
+    while ((option = strsep(&next, " "))) {
+        char *value = strchr(option, '=');
         if (!value) continue;
         *value++ = '\0';
-        if (sbps_options_set(o, word, value, NULL) != SBPS_OK) abort();
+        if (sbps_options_set(o, option, value, NULL) != SBPS_OK) abort();
     }
     free(text);
     return o;
@@ -35,7 +35,7 @@ static sbps_options *options_of(const char *model, const char *settings)
 
 /* Columns whose first lies `far` from 0, with targets for any model: 0, 1, 2, more often where the
  * columns are large. */
-static sbps_table *table_of(const sbps_options *o, double most, double far)
+static sbps_table *table_of(const sbps_options *o, double largest, double far)
 {
     double x[COLUMNS * ROWS], y[ROWS];
     rng r = rng_stream(5, 0, RNG_TEST);
@@ -43,17 +43,17 @@ static sbps_table *table_of(const sbps_options *o, double most, double far)
         double a = (double)rng_below(&r, 5), b = a > 2.0 ? 0.0 : rng_normal(&r);
         x[COLUMNS * i] = a + far;
         x[COLUMNS * i + 1] = b;
-        y[i] = fmin(floor(0.7 * rng_exponential(&r) + 0.3 * a), most);
+        y[i] = fmin(floor(0.7 * rng_exponential(&r) + 0.3 * a), largest);
     }
     sbps_table *table = NULL;
     if (sbps_table_copy(ROWS, COLUMNS, x, NULL, y, o, &table, NULL) != SBPS_OK) abort();
     return table;
 }
 
-static answer approximate(const char *model, const char *settings, double most, double far)
+static answer approximate(const char *model, const char *settings, double largest, double far)
 {
     sbps_options *o = options_of(model, settings);
-    sbps_table *table = table_of(o, most, far);
+    sbps_table *table = table_of(o, largest, far);
     sbps_mode *m = NULL;
     sbps_laplace *l = NULL;
     answer out = {0};
@@ -73,7 +73,7 @@ static answer approximate(const char *model, const char *settings, double most, 
 
 typedef struct {
     const char *model;
-    double most; /* of the targets */
+    double largest; /* of the targets */
 } model_case;
 
 static const model_case cases[] = {
@@ -101,8 +101,8 @@ TEST(defaults_do_not_depend_on_where_zero_is)
     static const char *const settings[] = {"", "storage=sparse", "prior=student_t(3,0,1)"};
     for (EACH_CASE(c))
         for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-            answer near = approximate(c->model, settings[i], c->most, 0.0);
-            answer far = approximate(c->model, settings[i], c->most, FAR);
+            answer near = approximate(c->model, settings[i], c->largest, 0.0);
+            answer far = approximate(c->model, settings[i], c->largest, FAR);
             check_moved(&near, &far);
         }
 }
@@ -144,7 +144,7 @@ TEST(potentials_see_the_centred_prior)
 {
     for (EACH_CASE(c)) {
         sbps_options *o = options_of(c->model, "");
-        sbps_table *table = table_of(o, c->most, 3.0);
+        sbps_table *table = table_of(o, c->largest, 3.0);
         posterior *u = NULL;
         REQUIRE(target_open(o, table->data, model_find(c->model), &u, NULL) == SBPS_OK);
         arena memory = {0};
@@ -153,14 +153,15 @@ TEST(potentials_see_the_centred_prior)
         memory = (arena){.base = aligned_zeroed(memory.used), .size = memory.used};
         minibatch_carve(&full, &batch_full, u, ROWS, &memory);
         minibatch_start(&full, rng_stream(1, 0, RNG_BATCH));
-        double w[MOST], want[MOST], got[MOST], value, exact, slope = 0.0;
+        double w[MAX_PARAMETERS], want[MAX_PARAMETERS], got[MAX_PARAMETERS], value, exact,
+            slope = 0.0;
         for (size_t j = 0; j < u->dim; j++) w[j] = 0.2 * (double)(j + 1);
         posterior_gradient(u, w, &exact, want, NULL);
         potential_value(&full.is, w, &value, &slope);
         CHECK_NEAR(value, exact, TOL_SUM);
         potential_fresh_gradient(&full.is, w, got);
         for (size_t j = 0; j < u->dim; j++) CHECK_NEAR(got[j], want[j], TOL_SUM);
-        potential_aim(&full.is, w, want);
+        potential_set_line(&full.is, w, want);
         slope = potential_observe(&full.is, 0.0).slope;
         for (size_t j = 0; j < u->dim; j++) slope -= want[j] * want[j];
         CHECK_NEAR(slope / exact, 0.0, TOL_DIFF);

@@ -1,9 +1,9 @@
 /* Crossed factors: which way --crossed auto takes, and that it is the cheaper one in evaluations of rows, counted. */
-#include "choose/crossed.h"
 #include "check.h"
-#include "choose/plan.h"
-#include "mixed/mixed.h"
-#include "run/run.h"
+#include "inference/autotune/run_plan.h"
+#include "inference/options/crossed_method.h"
+#include "inference/run/run.h"
+#include "model/mixed/mixed.h"
 
 #include <stdatomic.h>
 
@@ -87,12 +87,12 @@ TEST(factors_are_joined_where_matrices_are_dear)
         sbps_table *table = table_of(c->rows, c->levels, options);
         run_plan plan;
         CHECK(plan_make(options, table->data, &plan, NULL) == SBPS_OK);
-        CHECK((plan.model->lead != NULL) == c->joint);
+        CHECK((plan.model->transform != NULL) == c->joint);
         CHECK(!strcmp(plan.sampler->name, c->sampler));
         /* a mode and its covariance need matrices */
         const model_kind *of_mode;
         CHECK(plan_model(options, table->data, &of_mode, NULL) == SBPS_OK);
-        CHECK((of_mode->lead != NULL) ==
+        CHECK((of_mode->transform != NULL) ==
               !strcmp(sbps_options_get(options, "crossed"), "joint"));
         sbps_table_destroy(table);
         sbps_options_destroy(options);
@@ -136,14 +136,14 @@ static double cells_a_sample(const char *settings)
     bool finished = false;
     if (sbps_run_create(table, options, &run, &err) != SBPS_OK) give_up("run", &err);
     mixed *m = run->target->self;
-    model_kind kind = *m->rows_of;
+    model_kind kind = *m->row_model;
     of = kind.predictor;
     counted = *of;
     counted.loglik = count_loglik;
     counted.gradient = count_gradient;
     counted.curvature = count_curvature;
     kind.predictor = &counted;
-    m->rows_of = &kind;
+    m->row_model = &kind;
     cells = 0;
     while (!finished)
         if (sbps_run_advance(run, &finished, &err) != SBPS_OK) give_up("advance", &err);

@@ -1,7 +1,7 @@
 /* What it takes to find an option by its name. */
 #include "check.h"
-#include "choose/option_spec.h"
-#include "model/model.h"
+#include "inference/options/option_spec.h"
+#include "model/likelihood/model.h"
 
 static size_t comparisons; /* of strings, by strcmp: the linker puts the next in its place */
 
@@ -16,16 +16,16 @@ int __wrap_strcmp(const char *a, const char *b)
 /* And a few more, for the names of auxiliaries that several models have. */
 TEST(finding_an_option_compares_its_name_with_each_name_once)
 {
-    const size_t most = option_count() + MODEL_AUXILIARIES_MOST * MODEL_AUXILIARIES_MOST;
+    const size_t limit = option_count() + MODEL_AUXILIARIES_MAX * MODEL_AUXILIARIES_MAX;
     for (size_t i = 0; i < option_count(); i++) {
         const option_spec spec = option_at(i);
         comparisons = 0;
         CHECK(option_find(spec.name) == i);
-        CHECK(comparisons > 0 && comparisons <= most);
+        CHECK(comparisons > 0 && comparisons <= limit);
     }
     comparisons = 0;
     CHECK(option_find("no-such-option") == option_count());
-    CHECK(comparisons <= 2 * most);
+    CHECK(comparisons <= 2 * limit);
 }
 
 CHECK_MAIN

@@ -1,7 +1,7 @@
 /* The option table: defaults, checks, sentences, and files of options. */
 #include "check.h"
-#include "choose/option_spec.h"
-#include "model/model.h"
+#include "inference/options/option_spec.h"
+#include "model/likelihood/model.h"
 #include <unistd.h>
 
 static sbps_options *fresh(void)
@@ -16,14 +16,14 @@ static sbps_options *fresh(void)
 }
 
 /* Sets and expects a failure whose sentence holds `words`. */
-static bool refuses(const char *name, const char *value, const char *words)
+static bool refuses(const char *name, const char *value, const char *message)
 {
     sbps_options *options = fresh();
     sbps_error err = {0};
     sbps_status status = sbps_options_set(options, name, value, &err);
-    bool ok = status == SBPS_BAD_ARG && err.status == status && strstr(err.text, words);
+    bool ok = status == SBPS_BAD_ARG && err.status == status && strstr(err.text, message);
     if (!ok)
-        printf("--%s %s: status %d, '%s', want '%s'\n", name, value, status, err.text, words);
+        printf("--%s %s: status %d, '%s', want '%s'\n", name, value, status, err.text, message);
     bool untouched = !option_given(options, name);
     sbps_options_destroy(options);
     return ok && untouched;
@@ -56,15 +56,15 @@ static sbps_status read_text(sbps_options *options, const char *text, sbps_error
 }
 
 /* Reads a file and expects a failure on `line` whose sentence holds `words`. */
-static bool file_refused(const char *text, size_t line, const char *words)
+static bool file_refused(const char *text, size_t line, const char *message)
 {
     sbps_options *options = fresh();
     sbps_error err = {0};
     char place[16];
     snprintf(place, sizeof place, ":%zu: ", line);
     bool refused = read_text(options, text, &err) != SBPS_OK;
-    bool ok = refused && strstr(err.text, place) && strstr(err.text, words);
-    if (!ok) printf("'%s': '%s', want line %zu and '%s'\n", text, err.text, line, words);
+    bool ok = refused && strstr(err.text, place) && strstr(err.text, message);
+    if (!ok) printf("'%s': '%s', want line %zu and '%s'\n", text, err.text, line, message);
     sbps_options_destroy(options);
     return ok;
 }
@@ -110,14 +110,14 @@ TEST(every_option_tells_its_default_back)
 
 TEST(every_line_of_the_table_is_whole)
 {
-    CHECK(option_count() <= OPTION_MOST);
+    CHECK(option_count() <= OPTION_MAX);
     for (size_t i = 0; i < option_count(); i++) {
         const option_spec spec = option_at(i);
         CHECK(option_find(spec.name) == i); /* no name twice */
         CHECK(spec.group && *spec.group && spec.help && strlen(spec.help) > 20);
         CHECK(spec.help[strlen(spec.help) - 1] == '.');
         CHECK(!spec.argument == (spec.type == &option_switch_type));
-        if (spec.word) CHECK(!strcmp(spec.word, spec.fallback));
+        if (spec.auto_text) CHECK(!strcmp(spec.auto_text, spec.fallback));
         /* groups stand together */
         bool new_group = i == 0 || strcmp(spec.group, option_at(i - 1).group);
         for (size_t j = 0; new_group && j < i; j++)

@@ -1,11 +1,11 @@
 /* --prior by names: which piece is whose, and what a mistake is told. */
-#include "choose/prior_list.h"
+#include "inference/options/prior_list.h"
 #include "check.h"
-#include "choose/target.h"
-#include "run/run.h"
+#include "inference/options/target.h"
+#include "inference/run/run.h"
 
 /* The prior that `text` gives to `name`, as text; "auto"; "none" where no piece is for it. */
-static const char *given(const char *text, const char *name)
+static const char *prior_for(const char *text, const char *name)
 {
     static char out[sizeof(sbps_error)];
     prior_list list;
@@ -16,14 +16,14 @@ static const char *given(const char *text, const char *name)
     }
     const prior_piece *piece = prior_list_find(&list, name);
     snprintf(out, sizeof out, "%s", !piece ? "none" : "auto");
-    if (piece && !piece->usual) prior_format(&piece->law, sizeof out, out);
+    if (piece && !piece->usual) prior_format(&piece->distribution, sizeof out, out);
     prior_list_close(&list);
     return out;
 }
 
 #define GIVES(text, name, want)                                                                \
     do {                                                                                       \
-        const char *got = given(text, name);                                                   \
+        const char *got = prior_for(text, name);                                                   \
         if (strcmp(got, want)) printf("'%s' of %s: %s\n", text, name, got);                    \
         CHECK(!strcmp(got, want));                                                             \
     } while (0)

@@ -1,11 +1,11 @@
 /* What a run without options settles on, what --paper does, and that each option of the band arrives
  * at the sampler. */
 #include "check.h"
-#include "run/run.h"
+#include "inference/run/run.h"
 
 #include "stat/sample.h"
 
-static band_settings settle(const char *settings)
+static band_settings parse_band_settings(const char *settings)
 {
     char all[256];
     sbps_error err = {0};
@@ -24,28 +24,28 @@ static band_settings settle(const char *settings)
 
 TEST(the_default_pools_the_variance_and_the_paper_does_not)
 {
-    band_settings ours = settle(""), paper = settle("paper");
+    band_settings ours = parse_band_settings(""), paper = parse_band_settings("paper");
     CHECK(ours.pool == 3.0 && ours.lack_of_fit && ours.floor > 0.0 && isfinite(ours.horizon));
     CHECK(!ours.keep_variance);
     CHECK(paper.pool == 0.0 && !paper.lack_of_fit && paper.floor == 0.0);
     CHECK(isinf(paper.horizon) && paper.width == 3.0 && paper.keep_variance);
-    CHECK(settle("pool-variance=off").pool == 0.0);
-    CHECK(settle("paper pool-variance=on").pool == ours.pool);
+    CHECK(parse_band_settings("pool-variance=off").pool == 0.0);
+    CHECK(parse_band_settings("paper pool-variance=on").pool == ours.pool);
 }
 
 /* Both ways: from the Hessian, of all looks, the bounce's batch again, a look ahead where needed. */
 TEST(how_slopes_are_learned_is_the_same_in_both_ways_unless_asked_for)
 {
     for (size_t i = 0; i < 2; i++) {
-        band_settings s = settle(i ? "paper" : "");
+        band_settings s = parse_band_settings(i ? "paper" : "");
         CHECK(s.slope_prior == SLOPE_HESSIAN && !s.rejected_evidence && !s.fresh_bounce);
         CHECK(s.auxiliary == 0 && !s.auxiliary_always);
     }
-    CHECK(settle("slope-prior=learned").slope_prior == SLOPE_LEARNED);
-    CHECK(settle("paper slope-prior=wide").slope_prior == SLOPE_WIDE);
-    CHECK(settle("slope-evidence=rejected").rejected_evidence);
-    CHECK(settle("bounce-batch=fresh").fresh_bounce);
-    band_settings s = settle("auxiliary=2 auxiliary-when=always");
+    CHECK(parse_band_settings("slope-prior=learned").slope_prior == SLOPE_LEARNED);
+    CHECK(parse_band_settings("paper slope-prior=wide").slope_prior == SLOPE_WIDE);
+    CHECK(parse_band_settings("slope-evidence=rejected").rejected_evidence);
+    CHECK(parse_band_settings("bounce-batch=fresh").fresh_bounce);
+    band_settings s = parse_band_settings("auxiliary=2 auxiliary-when=always");
     CHECK(s.auxiliary == 2 && s.auxiliary_always);
 }
 

@@ -1,8 +1,8 @@
 /* Points from files: what map and laplace write is read back, and what cannot be is said. */
-#include "base/memory.h"
 #include "check.h"
-#include "choose/target.h"
-#include "run/run.h"
+#include "core/memory.h"
+#include "inference/options/target.h"
+#include "inference/run/run.h"
 #include <unistd.h>
 
 #define ROWS 200
@@ -62,13 +62,13 @@ static sbps_status read_text(const char *text, start_point *out, sbps_error *err
     return status;
 }
 
-static bool refused(const char *text, const char *words)
+static bool refused(const char *text, const char *message)
 {
     start_point s;
     sbps_error err = {0};
     sbps_status status = read_text(text, &s, &err);
-    bool ok = status == SBPS_BAD_FILE && strstr(err.text, words);
-    if (!ok) printf("status %d, '%s', want '%s'\n", status, err.text, words);
+    bool ok = status == SBPS_BAD_FILE && strstr(err.text, message);
+    if (!ok) printf("status %d, '%s', want '%s'\n", status, err.text, message);
     start_release(&s);
     return ok;
 }
@@ -143,7 +143,7 @@ TEST(a_damaged_file_is_read_or_refused)
                                         "\"b, \"\"c\"\"\",1,0,0.5,1,0\nlog(sigma),1,0,0,0,1\n";
     static const char bytes[] = "\"\"\",,\n\r0-.e9acx:";
     rng r = rng_stream(9, 0, RNG_TEST);
-    size_t fine = 0, told = 0;
+    size_t fine = 0, reported = 0;
     for (size_t trial = 0; trial < 1000; trial++) {
         char text[sizeof whole + 16];
         size_t length = strlen(whole);
@@ -160,10 +160,10 @@ TEST(a_damaged_file_is_read_or_refused)
         sbps_error err = {0};
         sbps_status status = read_text(text, &s, &err);
         fine += status == SBPS_OK;
-        told += status == SBPS_BAD_FILE && *err.text;
+        reported += status == SBPS_BAD_FILE && *err.text;
         start_release(&s);
     }
-    CHECK(fine > 0 && told > 0 && fine + told == 1000);
+    CHECK(fine > 0 && reported > 0 && fine + reported == 1000);
 }
 
 static char *report_of(const sbps_options *o, const sbps_table *table, bool laplace)

@@ -2,9 +2,9 @@
 #ifndef TESTS_DATA_CONVERTING_H
 #define TESTS_DATA_CONVERTING_H
 
-#include "data/table.h"
-#include "read/convert.h"
+#include "ingest/convert_text.h"
 #include "read/fixture.h"
+#include "table/mapped_table.h"
 #include <fcntl.h>
 #include <sys/stat.h>
 

@@ -1,18 +1,18 @@
 /* Rows that ranks have read come to the places that one process would have given them, wherever the borders lie. */
-#include "data/deal.h"
 #include "check.h"
-#include "data/origin.h"
-#include "data/share.h"
 #include "ranks_by_threads.h"
+#include "table/row_origin.h"
+#include "table/row_partition.h"
+#include "table/scatter_rows.h"
 
 #define SEED 11
 
 typedef struct {
     size_t n, unit;
     bool in_order;
-    const size_t *want;     /* the place of each row */
-    size_t *got[TEAM_MOST]; /* row at each place of a rank, or n */
-    size_t held[TEAM_MOST], first[TEAM_MOST];
+    const size_t *want;    /* the place of each row */
+    size_t *got[TEAM_MAX]; /* row at each place of a rank, or n */
+    size_t held[TEAM_MAX], first[TEAM_MAX];
 } trial;
 
 /* Ranks have read runs of very different lengths, one of them nothing. */
@@ -25,35 +25,35 @@ static size_t source_begin(size_t n, size_t size, size_t rank)
 }
 
 /* What one rank sends to each: row and ticket. */
-static void send_rows(row_deal *d, uint64_t *out[TEAM_MOST], size_t words[TEAM_MOST])
+static void send_rows(row_scatter *d, uint64_t *out[TEAM_MAX], size_t words[TEAM_MAX])
 {
     for (size_t i = d->before; i < d->before + d->count; i++) {
-        row_ticket goes = row_deal_next(d);
+        row_key goes = row_scatter_next(d);
         CHECK(goes.from < goes.to && goes.to <= d->among->size);
         for (size_t r = goes.from; r < goes.to; r++) {
-            out[r][words[r]++] = goes.ticket;
+            out[r][words[r]++] = goes.key;
             out[r][words[r]++] = i;
         }
     }
 }
 
-static void receive_rows(const row_deal *d, trial *t, const uint64_t *in, size_t words)
+static void receive_rows(const row_scatter *d, trial *t, const uint64_t *in, size_t words)
 {
     size_t rank = d->among->rank;
     for (size_t k = 0; k < words; k += 2) {
         size_t place;
-        if (!row_deal_place(d, in[k], &place)) continue;
+        if (!row_scatter_place(d, in[k], &place)) continue;
         CHECK(place < t->held[rank]);
         CHECK(t->got[rank][place] == t->n); /* nobody was there before */
         t->got[rank][place] = in[k + 1];
     }
 }
 
-static void deal_once(row_deal *d, trial *t)
+static void scatter_once(row_scatter *d, trial *t)
 {
-    size_t size = d->among->size, rank = d->among->rank, words[TEAM_MOST] = {0};
-    size_t got[TEAM_MOST], ones[TEAM_MOST], all = 0, sent = 0;
-    uint64_t *out[TEAM_MOST], counts[TEAM_MOST], theirs[TEAM_MOST];
+    size_t size = d->among->size, rank = d->among->rank, words[TEAM_MAX] = {0};
+    size_t got[TEAM_MAX], ones[TEAM_MAX], all = 0, sent = 0;
+    uint64_t *out[TEAM_MAX], counts[TEAM_MAX], theirs[TEAM_MAX];
     for (size_t r = 0; r < size; r++) out[r] = malloc((2 * d->count + 1) * sizeof **out);
     for (size_t i = 0; i < t->held[rank]; i++) t->got[rank][i] = t->n;
     send_rows(d, out, words);
@@ -75,22 +75,22 @@ static void deal_once(row_deal *d, trial *t)
     free(in);
 }
 
-static void deal_together(ranks *among, void *self)
+static void scatter_on_ranks(ranks *among, void *self)
 {
     trial *t = self;
-    row_deal d;
+    row_scatter d;
     size_t rank = among->rank, before = source_begin(t->n, among->size, rank);
-    const deal_rule rule = {SEED, t->in_order, t->n, t->unit};
-    CHECK(row_deal_open(among, &rule, before,
-                        source_begin(t->n, among->size, rank + 1) - before, &d,
-                        NULL) == SBPS_OK);
-    t->held[rank] = row_deal_rows(&d);
-    t->first[rank] = share_begin(t->n, among->size, rank);
+    const scatter_rule rule = {SEED, t->in_order, t->n, t->unit};
+    CHECK(row_scatter_open(among, &rule, before,
+                           source_begin(t->n, among->size, rank + 1) - before, &d,
+                           NULL) == SBPS_OK);
+    t->held[rank] = row_scatter_rows(&d);
+    t->first[rank] = partition_begin(t->n, among->size, rank);
     t->got[rank] = malloc((t->held[rank] + 1) * sizeof **t->got);
-    deal_once(&d, t);
-    row_deal_rewind(&d);
-    deal_once(&d, t); /* the same once more */
-    row_deal_close(&d);
+    scatter_once(&d, t);
+    row_scatter_rewind(&d);
+    scatter_once(&d, t); /* the same once more */
+    row_scatter_close(&d);
 }
 
 /* Every place of every rank has the row that belongs there, those that complete the last unit, too. */
@@ -100,9 +100,9 @@ static void compare(size_t n, size_t size, size_t unit, bool in_order)
     size_t *want = in_order ? same_places(n) : shuffled_places(SEED, n, 2), wrong = 0;
     size_t *at = malloc(n * sizeof *at);
     for (size_t i = 0; i < n; i++) at[want[i]] = i;
-    team_run(size, deal_together, &t);
+    team_run(size, scatter_on_ranks, &t);
     for (size_t r = 0; r < size; r++) {
-        size_t end = share_begin(n, size, r + 1), reach = (end + unit - 1) / unit * unit;
+        size_t end = partition_begin(n, size, r + 1), reach = (end + unit - 1) / unit * unit;
         CHECK(t.first[r] + t.held[r] == (reach < n ? reach : n));
         for (size_t i = 0; i < t.held[r]; i++) wrong += t.got[r][i] != at[t.first[r] + i];
         free(t.got[r]);

@@ -2,10 +2,10 @@
  * and however gets the same, and columns and targets have the law that they are said to have. */
 #include "check.h"
 
-#include "base/dense.h"
-#include "data/laid.h"
-#include "data/row_sums.h"
-#include "model/generated.h"
+#include "linalg/dense_matrix.h"
+#include "model/likelihood/generated_targets.h"
+#include "table/gathered_rows.h"
+#include "table/row_sums.h"
 
 #include <Random123/philox.h>
 #include <math.h>
@@ -32,12 +32,12 @@ static uint32_t word_of(uint64_t seed, uint64_t row, size_t index)
 /* Rows beyond 2^32 as well as the first, any number of columns, and neither before nor behind them is anything written. */
 static void same_words(const kernels *k, uint64_t seed, uint64_t first, size_t n, size_t count)
 {
-    enum { STRIDE = 40, ROWS_MOST = 20 };
-    double x[ROWS_MOST * STRIDE];
-    uint32_t pairs[2 * ROWS_MOST];
-    for (size_t i = 0; i < ROWS_MOST * STRIDE; i++) x[i] = 7.0;
+    enum { STRIDE = 40, ROWS_MAX = 20 };
+    double x[ROWS_MAX * STRIDE];
+    uint32_t pairs[2 * ROWS_MAX];
+    for (size_t i = 0; i < ROWS_MAX * STRIDE; i++) x[i] = 7.0;
     k->counter_rows(seed, first, n, count, x, STRIDE, pairs);
-    for (size_t i = 0; i < ROWS_MOST; i++)
+    for (size_t i = 0; i < ROWS_MAX; i++)
         for (size_t j = 0; j < STRIDE; j++) {
             uint32_t half = word_of(seed, first + i, j / 2) >> 16 * (j % 2) & 0xffff;
             double want = i < n && j < count ? ((double)half - 32767.5) / 16384.0 : 7.0;
@@ -69,10 +69,11 @@ TEST(pairs)
 
 static void same_rows(const rows *r, row_range at)
 {
-    enum { MOST = 40, WIDE = 24 };
+    enum { MAX_ROWS = 40, WIDE = 24 };
     const kernels *k = kernels_best();
-    double p[WIDE] = {0}, x[MOST * WIDE], c[MOST], eta[MOST], deta[MOST], sum[WIDE] = {0};
-    double want[WIDE] = {0}, y[MOST], room[MOST];
+    double p[WIDE] = {0}, x[MAX_ROWS * WIDE], c[MAX_ROWS], eta[MAX_ROWS], deta[MAX_ROWS],
+           sum[WIDE] = {0};
+    double want[WIDE] = {0}, y[MAX_ROWS], scratch[MAX_ROWS];
     for (size_t j = 0; j < r->d; j++) p[j] = sin((double)j);
     for (size_t i = 0; i < at.n; i++) {
         r->storage->decode(r, row_index(at, i), x + i * r->stride);
@@ -88,7 +89,7 @@ static void same_rows(const rows *r, row_range at)
     const double *targets = rows_targets(r, at, y);
     for (size_t i = 0; i < at.n; i++) {
         CHECK(eta[i] == k->dot(r->stride, x + i * r->stride, p) && deta[i] == eta[i]);
-        CHECK(targets[i] == *rows_targets(r, rows_from(row_index(at, i), 1), room));
+        CHECK(targets[i] == *rows_targets(r, rows_from(row_index(at, i), 1), scratch));
     }
 }
 
@@ -108,22 +109,22 @@ TEST(products)
 /* Laid out for several looks: the rows, and their targets. */
 TEST(views)
 {
-    double room[50 * 25], y[50];
+    double scratch[50 * 25], y[50];
     rows *r = made("logistic", 1000, 20, true, 5), view;
-    laid_view(r, rows_from(700, 50), room, &view);
-    CHECK(view.n == 50 && view.x == room && !view.recipe);
+    gathered_view(r, rows_from(700, 50), scratch, &view);
+    CHECK(view.n == 50 && view.x == scratch && !view.recipe);
     rows_targets(r, rows_from(700, 50), y);
     CHECK(!memcmp(y, view.y, sizeof y));
-    laid_rows *l = laid_open(r, 50);
+    gathered_rows *l = gathered_open(r, 50);
     CHECK(l);
     for (size_t first = 690; l && first < 960; first += 7) {
         row_range at = rows_from(first, 20 + first % 3);
-        const rows *from = laid_take(l, r, &at);
+        const rows *from = gathered_take(l, r, &at);
         double x[24];
         r->storage->decode(r, first, x);
         CHECK(from != r && !memcmp(x, from->x + at.first * r->stride, 21 * sizeof *x));
     }
-    laid_close(l);
+    gathered_close(l);
     rows_destroy(r);
 }
 
@@ -167,7 +168,7 @@ TEST(targets)
         rows *r = made(models[m], N, D, false, 11);
         double score[D + 1] = {0}, info[D + 1] = {0}, spread = 0.0;
         for (size_t i = 0; i < N; i++) {
-            double x[D + 1] = {0}, room, y = *rows_targets(r, rows_from(i, 1), &room);
+            double x[D + 1] = {0}, scratch, y = *rows_targets(r, rows_from(i, 1), &scratch);
             r->storage->decode(r, i, x);
             double eta = dot(D, x, r->recipe->truth);
             double mean = m == 0 ? 1 / (1 + exp(-eta)) : m == 1 ? eta : exp(eta);

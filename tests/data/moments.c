@@ -1,11 +1,11 @@
 /* What is said of all rows at once: moments and hash, the same bits on any number of threads. */
-#include "data/moments.h"
-#include "base/memory.h"
 #include "check.h"
-#include "data/float.h"
-#include "data/hash.h"
+#include "core/memory.h"
+#include "table/column_moments.h"
+#include "table/float.h"
+#include "table/hash.h"
 
-enum { D = 5, STRIDE = 8, MOST = 50000 };
+enum { D = 5, STRIDE = 8, MAX_ROWS = 50000 };
 
 static char *names[D] = {"a", "b", "c", "d", "e"}, target[] = "y";
 
@@ -43,15 +43,15 @@ static void clear(rows *r)
     free(r->sd);
 }
 
-static void look_at(rows *r, unsigned threads)
+static void measure_moments(rows *r, unsigned threads)
 {
     uint64_t pieces;
-    const row_look look = {.r = r, .threads = threads};
-    REQUIRE(column_moments(&look, r->mean, r->sd, &pieces, NULL) == SBPS_OK);
+    const row_pass request = {.r = r, .threads = threads};
+    REQUIRE(column_moments(&request, r->mean, r->sd, &pieces, NULL) == SBPS_OK);
     r->hash = hash_table(r, pieces);
 }
 
-static const size_t sizes[] = {1, 2, 1023, 1024, 1025, 16384, 16385, MOST};
+static const size_t sizes[] = {1, 2, 1023, 1024, 1025, 16384, 16385, MAX_ROWS};
 
 #define EACH_SIZE(k) (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
 
@@ -61,7 +61,7 @@ TEST(moments_are_those_of_long_sums)
         EACH_SIZE(k)
         {
             rows r = table_of(sizes[k]);
-            look_at(&r, 1);
+            measure_moments(&r, 1);
             for (size_t j = 0; j < D; j++) {
                 long double sum = 0, square = 0, n = (long double)r.n;
                 for (size_t i = 0; i < r.n; i++) sum += r.x[i * STRIDE + j];
@@ -83,13 +83,13 @@ TEST(any_number_of_threads_gives_the_same_bits)
         rows r = table_of(sizes[k]);
         double mean[D], sd[D];
         if (single) floats_from_doubles(&r);
-        look_at(&r, 1);
+        measure_moments(&r, 1);
         uint64_t hash = r.hash;
         CHECK(hash == rows_hash(&r));
         memcpy(mean, r.mean, sizeof mean);
         memcpy(sd, r.sd, sizeof sd);
         for (unsigned threads = 2; threads <= 5; threads++) {
-            look_at(&r, threads);
+            measure_moments(&r, threads);
             CHECK(memcmp(mean, r.mean, sizeof mean) == 0);
             CHECK(memcmp(sd, r.sd, sizeof sd) == 0);
             CHECK(r.hash == hash);
@@ -100,10 +100,10 @@ TEST(any_number_of_threads_gives_the_same_bits)
 
 TEST(the_hash_sees_every_number_and_where_it_stands)
 {
-    rows r = table_of(MOST);
-    look_at(&r, 1);
+    rows r = table_of(MAX_ROWS);
+    measure_moments(&r, 1);
     uint64_t hash = rows_hash(&r);
-    for (size_t i = 0; i < MOST; i += 4999) {
+    for (size_t i = 0; i < MAX_ROWS; i += 4999) {
         double *cell = &r.x[i * STRIDE + 2], kept = *cell;
         *cell = nextafter(kept, 0);
         CHECK(rows_hash(&r) != hash);

@@ -1,6 +1,6 @@
 /* Where rows in memory go: a permutation, any as likely as any other, the same on any number of threads. */
-#include "data/origin.h"
 #include "check.h"
+#include "table/row_origin.h"
 
 #include <stdint.h>
 

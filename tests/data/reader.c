@@ -1,10 +1,10 @@
 /* Windows read past the page cache: they hold what the map holds, wherever they begin. */
-#include "data/reader.h"
-#include "base/rng.h"
 #include "check.h"
-#include "data/table.h"
-#include "read/convert.h"
+#include "core/rng.h"
+#include "ingest/convert_text.h"
 #include "read/fixture.h"
+#include "table/mapped_table.h"
+#include "table/window_reader.h"
 #include <fcntl.h>
 
 #define N ((size_t)3000)
@@ -47,9 +47,10 @@ static size_t row_bytes(const rows *data)
 /* Every window of `take` rows that does not wrap, `step` apart, asked for `depth` ahead. */
 static void check_windows(const rows *data, row_reader *r, size_t take, size_t step)
 {
-    size_t depth = reader_depth(data, take), last = (N - take) / step, asked = 0;
+    size_t depth = reader_depth(data, take), last = (N - take) / step, requested = 0;
     for (size_t k = 0; k <= last; k++) {
-        for (; asked <= last && asked < k + depth; asked++) reader_ask(r, asked * step);
+        for (; requested <= last && requested < k + depth; requested++)
+            reader_request(r, requested * step);
         reader_next(r);
         row_range range = {NULL, k * step, take};
         const rows *seen = reader_rows(r, data, &range);
@@ -109,7 +110,7 @@ TEST(a_reader_given_back_forgets_its_windows)
     CHECK(reader_known(data));
     size_t first = 0;
     for (size_t k = 0; k <= reader_depth(data, 10); k++) {
-        reader_ask(r, first = 10 * k);
+        reader_request(r, first = 10 * k);
         reader_next(r);
     }
     row_range range = {NULL, first, 10};

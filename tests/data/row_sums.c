@@ -1,11 +1,11 @@
 /* The one function through which sums over rows go: every row once, in its order, blocks within their
  * limit, and parts that make the same bits whoever adds them. */
-#include "data/row_sums.h"
+#include "table/row_sums.h"
 #include "check.h"
 
 #include <math.h>
 
-#define MOST ((size_t)3 * PART_ROWS)
+#define MAX_ROWS ((size_t)3 * PART_ROWS)
 
 static double value_of(size_t i)
 {
@@ -49,7 +49,7 @@ static double by_hand(size_t n)
 TEST(every_row_is_added_once_in_blocks_and_parts_of_fixed_size)
 {
     const size_t sizes[] = {1,         ROW_BLOCK - 1, ROW_BLOCK,     ROW_BLOCK + 1,
-                            PART_ROWS, PART_ROWS + 1, 2 * PART_ROWS, MOST - 7};
+                            PART_ROWS, PART_ROWS + 1, 2 * PART_ROWS, MAX_ROWS - 7};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         size_t next = 0;
         const walk w = {&next};
@@ -75,15 +75,15 @@ static void add_values(const void *self, row_range r, double *scratch, double *t
 TEST(any_number_of_threads_makes_the_same_sum)
 {
     const unsigned threads[] = {1, 2, 3, 7, 16};
-    const size_t n = MOST * 9 - 7;
+    const size_t n = MAX_ROWS * 9 - 7;
     const row_sum what = {.width = 2, .scratch = 1, .add = add_values};
     for (size_t k = 0; k < sizeof threads / sizeof *threads; k++) {
-        struct row_crew crew = {.threads = threads[k]};
-        const rows data = {.n = n, .crew = &crew};
+        struct row_workers row_threads = {.threads = threads[k]};
+        const rows data = {.n = n, .workers = &row_threads};
         double total[2] = {0};
         REQUIRE(row_sums(&data, &what, total, NULL) == SBPS_OK);
         CHECK(total[0] == by_hand(n) && total[1] == (double)n);
-        CHECK(atomic_load(&crew.visited) == n);
+        CHECK(atomic_load(&row_threads.visited) == n);
     }
 }
 
@@ -103,7 +103,7 @@ TEST(parts_begin_and_merge_as_they_are_told)
 {
     const double lowest = -INFINITY;
     const row_sum what = {.width = 1, .add = largest, .begin = &lowest, .merge = larger_of};
-    const rows data = {.n = MOST};
+    const rows data = {.n = MAX_ROWS};
     double total = lowest;
     REQUIRE(row_sums(&data, &what, &total, NULL) == SBPS_OK);
     CHECK(total == -1.0);
@@ -118,14 +118,14 @@ static void visit(const void *self, row_range r, double *scratch, double *total)
 
 TEST(rows_can_be_visited_without_a_sum)
 {
-    unsigned char *seen = calloc(MOST, 1);
+    unsigned char *seen = calloc(MAX_ROWS, 1);
     size_t once = 0;
     REQUIRE(seen);
     const row_sum what = {.self = &seen, .add = visit};
-    const rows data = {.n = MOST - 3};
+    const rows data = {.n = MAX_ROWS - 3};
     REQUIRE(row_sums(&data, &what, NULL, NULL) == SBPS_OK);
-    for (size_t i = 0; i < MOST; i++) once += seen[i] == (i < data.n);
-    CHECK(once == MOST);
+    for (size_t i = 0; i < MAX_ROWS; i++) once += seen[i] == (i < data.n);
+    CHECK(once == MAX_ROWS);
     free(seen);
 }
 

@@ -1,12 +1,12 @@
 /* Moments and hash of rows that ranks have shares of: the bits of one process. */
-#include "base/memory.h"
-#include "base/rng.h"
 #include "check.h"
-#include "data/float.h"
-#include "data/hash.h"
-#include "data/moments.h"
-#include "data/share.h"
+#include "core/memory.h"
+#include "core/rng.h"
 #include "ranks_by_threads.h"
+#include "table/column_moments.h"
+#include "table/float.h"
+#include "table/hash.h"
+#include "table/row_partition.h"
 
 enum { D = 3, SPARSE_D = 40 };
 
@@ -72,7 +72,7 @@ static void forget(rows *r)
     free(r->offset);
     free(r->mean);
     free(r->sd);
-    free(r->share);
+    free(r->partition);
 }
 
 typedef enum { DOUBLES, FLOATS, SPARSE, SCALED } table_kind;
@@ -90,10 +90,10 @@ typedef struct {
     uint64_t hash;
 } answer;
 
-static void look(rows *r, table_kind kind, answer *out)
+static void measure(rows *r, table_kind kind, answer *out)
 {
     uint64_t pieces = 0;
-    const row_look how = {
+    const row_pass how = {
         .r = r, .threads = 2, .before = kind == SCALED ? halve : NULL, .self = r};
     *out = (answer){0};
     CHECK(column_moments(&how, r->mean, r->sd, &pieces, NULL) == SBPS_OK);
@@ -105,8 +105,8 @@ static void look(rows *r, table_kind kind, answer *out)
 typedef struct {
     size_t n;
     table_kind kind;
-    answer alone, of[TEAM_MOST];
-    size_t wrong[TEAM_MOST];
+    answer alone, of[TEAM_MAX];
+    size_t wrong[TEAM_MAX];
 } trial;
 
 static rows rows_for(table_kind kind, size_t first, size_t held)
@@ -116,23 +116,23 @@ static rows rows_for(table_kind kind, size_t first, size_t held)
     return r;
 }
 
-static void look_together(ranks *among, void *self)
+static void measure_on_ranks(ranks *among, void *self)
 {
     trial *t = self;
-    row_share *share;
-    CHECK(share_create(t->n, among, &share, NULL) == SBPS_OK);
-    size_t end = share_begin(t->n, among->size, among->rank + 1);
+    row_partition *ours;
+    CHECK(partition_create(t->n, among, &ours, NULL) == SBPS_OK);
+    size_t end = partition_begin(t->n, among->size, among->rank + 1);
     size_t reach = (end + HASH_ROWS - 1) / HASH_ROWS * HASH_ROWS;
     if (t->kind == SPARSE) reach = end;
     if (reach > t->n) reach = t->n;
-    rows r = rows_for(t->kind, share->first, reach - share->first);
-    r.share = share;
-    r.n = end - share->first;
-    look(&r, t->kind, &t->of[among->rank]);
-    share_agree(&r);
-    CHECK(share->origin == cell_of(0, 0) - cell_of(0, 1));
+    rows r = rows_for(t->kind, ours->first, reach - ours->first);
+    r.partition = ours;
+    r.n = end - ours->first;
+    measure(&r, t->kind, &t->of[among->rank]);
+    partition_set_origin(&r);
+    CHECK(ours->origin == cell_of(0, 0) - cell_of(0, 1));
     for (size_t i = 0; t->kind == SCALED && i < r.n; i++) /* every row here was scaled once */
-        t->wrong[among->rank] += r.x[i * r.stride] != 0.7 * cell_of(share->first + i, 2);
+        t->wrong[among->rank] += r.x[i * r.stride] != 0.7 * cell_of(ours->first + i, 2);
     forget(&r);
 }
 
@@ -140,9 +140,9 @@ static void compare(size_t n, table_kind kind, size_t size)
 {
     trial t = {.n = n, .kind = kind};
     rows r = rows_for(kind, 0, n);
-    look(&r, kind, &t.alone);
+    measure(&r, kind, &t.alone);
     forget(&r);
-    team_run(size, look_together, &t);
+    team_run(size, measure_on_ranks, &t);
     for (size_t i = 0; i < size; i++) {
         CHECK(memcmp(&t.of[i], &t.alone, sizeof t.alone) == 0);
         CHECK(t.wrong[i] == 0);

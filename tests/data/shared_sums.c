@@ -1,10 +1,10 @@
 /* Sums over rows that are shared out over ranks have the bits of one process, wherever the borders lie. */
-#include "base/memory.h"
-#include "base/rng.h"
 #include "check.h"
-#include "data/row_sums.h"
-#include "data/share.h"
+#include "core/memory.h"
+#include "core/rng.h"
 #include "ranks_by_threads.h"
+#include "table/row_partition.h"
+#include "table/row_sums.h"
 
 #define TEAMS ((size_t)5)
 static const size_t teams[TEAMS] = {1, 2, 3, 4, 7};
@@ -38,7 +38,7 @@ static void add_all(const void *self, row_range r, double *scratch, double *tota
 }
 
 /* The largest, and a sum. */
-static void add_most(const void *self, row_range r, double *scratch, double *total)
+static void add_largest(const void *self, row_range r, double *scratch, double *total)
 {
     const rows *data = self;
     (void)scratch;
@@ -48,7 +48,7 @@ static void add_most(const void *self, row_range r, double *scratch, double *tot
     }
 }
 
-static void join_most(double *total, const double *part)
+static void merge_largest(double *total, const double *part)
 {
     total[0] = fmax(total[0], part[0]);
     total[1] += part[1];
@@ -62,35 +62,35 @@ static void go_on(const rows *data, double *state)
 }
 
 typedef struct {
-    double plain[3], most[2], relay, rows_seen;
+    double plain[3], largest[2], relay, rows_seen;
 } answers;
 
-static void ask(const rows *data, answers *out)
+static void compute_answers(const rows *data, answers *out)
 {
-    struct row_crew crew = {.threads = 2};
+    struct row_workers row_threads = {.threads = 2};
     rows with = *data;
-    with.crew = &crew;
+    with.workers = &row_threads;
     row_sum plain = {.self = &with, .width = 3, .scratch = 1, .add = add_all};
-    row_sum most = {
-        .self = &with, .width = 2, .add = add_most, .begin = lowest, .merge = join_most};
-    *out = (answers){.plain = {1e-3, 2.0, 3.0}, .most = {-INFINITY, 0.5}, .relay = 1.0};
+    row_sum largest = {
+        .self = &with, .width = 2, .add = add_largest, .begin = lowest, .merge = merge_largest};
+    *out = (answers){.plain = {1e-3, 2.0, 3.0}, .largest = {-INFINITY, 0.5}, .relay = 1.0};
     CHECK(row_sums(&with, &plain, out->plain, NULL) == SBPS_OK);
-    CHECK(row_sums(&with, &most, out->most, NULL) == SBPS_OK);
+    CHECK(row_sums(&with, &largest, out->largest, NULL) == SBPS_OK);
     row_relay(&with, go_on, &out->relay, 1);
-    out->rows_seen = rows_total(&with, (double)atomic_load(&crew.visited));
+    out->rows_seen = rows_total(&with, (double)atomic_load(&row_threads.visited));
 }
 
 typedef struct {
     size_t n;
-    answers alone, of[TEAM_MOST];
+    answers alone, of[TEAM_MAX];
 } trial;
 
-static void ask_together(ranks *among, void *self)
+static void compute_on_ranks(ranks *among, void *self)
 {
     trial *t = self;
     rows *r = some_rows(t->n);
-    CHECK(rows_share_out(r, among, NULL) == SBPS_OK);
-    ask(r, &t->of[among->rank]);
+    CHECK(rows_distribute(r, among, NULL) == SBPS_OK);
+    compute_answers(r, &t->of[among->rank]);
     rows_destroy(r);
 }
 
@@ -98,10 +98,10 @@ static void compare(size_t n)
 {
     trial t = {.n = n};
     rows *r = some_rows(n);
-    ask(r, &t.alone);
+    compute_answers(r, &t.alone);
     rows_destroy(r);
     for (size_t k = 0; k < TEAMS; k++) {
-        team_run(teams[k], ask_together, &t);
+        team_run(teams[k], compute_on_ranks, &t);
         for (size_t i = 0; i < teams[k]; i++)
             CHECK(memcmp(&t.of[i], &t.alone, sizeof t.alone) == 0);
     }
@@ -121,7 +121,7 @@ TEST(borders_at_blocks_give_the_bits_of_one_process)
 TEST(borders_between_parts_give_the_bits_of_one_process)
 {
     size_t n = 16 * 16384 * 3 + 5;
-    CHECK(share_begin(n, 3, 1) % PART_ROWS == 0);
+    CHECK(partition_begin(n, 3, 1) % PART_ROWS == 0);
     compare(n);
 }
 
@@ -149,7 +149,7 @@ static void sum_wide(const rows *data, double *ends)
 }
 
 typedef struct {
-    double of[TEAM_MOST][2];
+    double of[TEAM_MAX][2];
 } wide_ends;
 
 #define WIDE_ROWS ((size_t)(34 * 16384 + 700))
@@ -158,7 +158,7 @@ static void sum_wide_together(ranks *among, void *self)
 {
     wide_ends *ends = self;
     rows *r = some_rows(WIDE_ROWS);
-    CHECK(rows_share_out(r, among, NULL) == SBPS_OK);
+    CHECK(rows_distribute(r, among, NULL) == SBPS_OK);
     sum_wide(r, ends->of[among->rank]);
     rows_destroy(r);
 }
@@ -179,18 +179,18 @@ TEST(sums_too_wide_to_be_kept_have_the_same_bits)
 static void hurry(ranks *among, void *self)
 {
     trial *t = self;
-    struct row_crew crew = {.threads = 1, .hurried = true};
+    struct row_workers row_threads = {.threads = 1, .hurried = true};
     rows *r = some_rows(t->n);
     answers *out = &t->of[among->rank];
-    CHECK(rows_share_out(r, among, NULL) == SBPS_OK);
-    r->crew = &crew;
+    CHECK(rows_distribute(r, among, NULL) == SBPS_OK);
+    r->workers = &row_threads;
     const row_sum plain = {.self = r, .width = 3, .scratch = 1, .add = add_all};
-    const row_sum most = {
-        .self = r, .width = 2, .add = add_most, .begin = lowest, .merge = join_most};
-    *out = (answers){.plain = {1e-3, 2.0, 3.0}, .most = {-INFINITY, 0.5}};
+    const row_sum largest = {
+        .self = r, .width = 2, .add = add_largest, .begin = lowest, .merge = merge_largest};
+    *out = (answers){.plain = {1e-3, 2.0, 3.0}, .largest = {-INFINITY, 0.5}};
     CHECK(row_sums(r, &plain, out->plain, NULL) == SBPS_OK);
-    CHECK(row_sums(r, &most, out->most, NULL) == SBPS_OK);
-    r->crew = NULL;
+    CHECK(row_sums(r, &largest, out->largest, NULL) == SBPS_OK);
+    r->workers = NULL;
     rows_destroy(r);
 }
 
@@ -198,13 +198,13 @@ TEST(sums_in_a_hurry_are_right_and_the_same_everywhere)
 {
     trial t = {.n = 50000};
     rows *r = some_rows(t.n);
-    ask(r, &t.alone);
+    compute_answers(r, &t.alone);
     rows_destroy(r);
     team_run(4, hurry, &t);
     double scale = sqrt(t.alone.plain[1]);
     CHECK(fabs(t.of[0].plain[0] - t.alone.plain[0]) < TOL_SUM * scale);
     CHECK(fabs(t.of[0].plain[1] - t.alone.plain[1]) < TOL_SUM * t.alone.plain[1]);
-    CHECK(t.of[0].most[0] == t.alone.most[0]);
+    CHECK(t.of[0].largest[0] == t.alone.largest[0]);
     for (size_t i = 1; i < 4; i++) CHECK(memcmp(&t.of[i], &t.of[0], sizeof t.of[0]) == 0);
 }
 
@@ -214,35 +214,35 @@ TEST(shares_cover_the_table)
     static const size_t sizes[] = {4096, 10000, 123457, 1000000, 10000019};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t ranks_of = 1; ranks_of <= 64 && sizes[s] / ranks_of >= 4096; ranks_of++) {
-            double share = (double)sizes[s] / (double)ranks_of;
-            CHECK(share_begin(sizes[s], ranks_of, 0) == 0);
-            CHECK(share_begin(sizes[s], ranks_of, ranks_of) == sizes[s]);
+            double fraction = (double)sizes[s] / (double)ranks_of;
+            CHECK(partition_begin(sizes[s], ranks_of, 0) == 0);
+            CHECK(partition_begin(sizes[s], ranks_of, ranks_of) == sizes[s]);
             for (size_t i = 0; i < ranks_of; i++) {
-                size_t from = share_begin(sizes[s], ranks_of, i);
-                size_t own = share_begin(sizes[s], ranks_of, i + 1) - from;
+                size_t from = partition_begin(sizes[s], ranks_of, i);
+                size_t own = partition_begin(sizes[s], ranks_of, i + 1) - from;
                 CHECK(from % ROW_BLOCK == 0);
-                CHECK((double)own <= share + ROW_BLOCK || (double)own <= 1.07 * share);
+                CHECK((double)own <= fraction + ROW_BLOCK || (double)own <= 1.07 * fraction);
             }
         }
 }
 
-static void share_few(ranks *among, void *self)
+static void partition_few(ranks *among, void *self)
 {
     rows *r = some_rows(1500);
     sbps_error *err = self;
-    CHECK(rows_share_out(r, among, &err[among->rank]) == SBPS_BAD_ARG);
+    CHECK(rows_distribute(r, among, &err[among->rank]) == SBPS_BAD_ARG);
     rows_destroy(r);
 }
 
 TEST(too_few_rows_are_refused)
 {
-    sbps_error err[TEAM_MOST] = {0};
-    team_run(2, share_few, err);
+    sbps_error err[TEAM_MAX] = {0};
+    team_run(2, partition_few, err);
     CHECK(strstr(err[1].text, "1500 rows are too few for 2 ranks"));
 }
 
 /* Sparse rows: entries of a share are those of its rows. */
-static void share_sparse(ranks *among, void *self)
+static void partition_sparse(ranks *among, void *self)
 {
     size_t n = 5000, *wrong = self;
     rows *r = calloc(1, sizeof *r);
@@ -259,9 +259,9 @@ static void share_sparse(ranks *among, void *self)
             r->value[r->start[i] + k] = (double)i + 0.5;
         }
     }
-    CHECK(rows_share_out(r, among, NULL) == SBPS_OK);
+    CHECK(rows_distribute(r, among, NULL) == SBPS_OK);
     for (size_t i = 0; i < r->n; i++) {
-        size_t from = i + r->share->first;
+        size_t from = i + r->partition->first;
         double want = from % 3 > 1 ? (double)from + 0.5 : 0.0;
         wrong[among->rank] += r->storage->cell(r, i, 1) != want;
     }
@@ -271,8 +271,8 @@ static void share_sparse(ranks *among, void *self)
 
 TEST(sparse_rows_are_shared_out)
 {
-    size_t wrong[TEAM_MOST] = {0};
-    team_run(4, share_sparse, wrong);
+    size_t wrong[TEAM_MAX] = {0};
+    team_run(4, partition_sparse, wrong);
     for (size_t i = 0; i < 4; i++) CHECK(wrong[i] == 0);
 }
 

@@ -1,11 +1,11 @@
 /* The shuffle on disk: a uniform permutation, the same whatever the memory. */
-#include "data/shuffle.h"
-#include "base/rng.h"
+#include "table/shuffle.h"
 #include "check.h"
+#include "core/rng.h"
 #include "read/fixture.h"
 
-#define LEAST_MEMORY ((size_t)128 * 4096)
-#define WIDEST       ((size_t)1500)
+#define MIN_MEMORY ((size_t)128 * 4096)
+#define WIDEST     ((size_t)1500)
 
 typedef struct {
     size_t *order; /* first number of each row, in the order they came */
@@ -61,7 +61,7 @@ TEST(every_order_is_equally_likely)
     double count[5 * 5 * 5 * 5 * 5] = {0}, chi2 = 0.0;
     size_t seen = 0;
     for (uint64_t seed = 0; seed < seeds; seed++) {
-        taken t = shuffled(5, 1, seed, LEAST_MEMORY);
+        taken t = shuffled(5, 1, seed, MIN_MEMORY);
         size_t code = 0;
         for (size_t i = 0; i < 5; i++) code = 5 * code + t.order[i];
         count[code]++;
@@ -83,7 +83,7 @@ TEST(a_large_shuffle_sends_rows_everywhere)
 {
     const size_t n = 100000;
     double count[10][10] = {{0}}, chi2 = 0.0, expected = (double)n / 100;
-    taken t = shuffled(n, 8, 3, LEAST_MEMORY);
+    taken t = shuffled(n, 8, 3, MIN_MEMORY);
     for (size_t i = 0; i < n; i++) count[t.order[i] * 10 / n][i * 10 / n]++;
     for (size_t a = 0; a < 10; a++)
         for (size_t b = 0; b < 10; b++)
@@ -96,7 +96,7 @@ TEST(a_large_shuffle_sends_rows_everywhere)
 TEST(the_order_does_not_depend_on_the_memory)
 {
     const size_t n = 200000, width = 60;
-    const size_t memories[] = {LEAST_MEMORY, (size_t)4 << 20, (size_t)1 << 30};
+    const size_t memories[] = {MIN_MEMORY, (size_t)4 << 20, (size_t)1 << 30};
     taken first = shuffled(n, width, 9, memories[0]);
     unsigned char *used = calloc(n, 1);
     for (size_t i = 0; i < n; i++) CHECK(used[first.order[i]]++ == 0);
@@ -115,8 +115,8 @@ TEST(the_order_does_not_depend_on_the_memory)
 /* Rows of many lengths come whole, and in the order of rows that are all alike. */
 TEST(the_order_does_not_depend_on_the_lengths)
 {
-    const size_t n = 100000, memories[] = {LEAST_MEMORY, (size_t)1 << 30};
-    taken alike = shuffled(n, 8, 9, LEAST_MEMORY);
+    const size_t n = 100000, memories[] = {MIN_MEMORY, (size_t)1 << 30};
+    taken alike = shuffled(n, 8, 9, MIN_MEMORY);
     for (size_t m = 0; m < sizeof memories / sizeof *memories; m++) {
         taken other = shuffled(n, 0, 9, memories[m]);
         CHECK(memcmp(alike.order, other.order, n * sizeof *alike.order) == 0);
@@ -128,7 +128,7 @@ TEST(the_order_does_not_depend_on_the_lengths)
 TEST(nothing_is_left_beside)
 {
     char command[700];
-    taken t = shuffled(50000, 20, 1, LEAST_MEMORY);
+    taken t = shuffled(50000, 20, 1, MIN_MEMORY);
     free(t.order);
     snprintf(command, sizeof command, "test -z \"$(ls -A %s)\"", folder);
     CHECK(system(command) == 0);
@@ -139,14 +139,14 @@ TEST(too_little_memory_gets_a_sentence)
     shuffle *s;
     CHECK(shuffle_create("x", 3, 1, 1000, &s, &error) == SBPS_BAD_ARG && !s);
     CHECK(strstr(error.text, "want at least 524288"));
-    CHECK(shuffle_create("x", 100000, 1, LEAST_MEMORY, &s, &error) == SBPS_BAD_ARG && !s);
+    CHECK(shuffle_create("x", 100000, 1, MIN_MEMORY, &s, &error) == SBPS_BAD_ARG && !s);
 }
 
 TEST(a_folder_that_is_not_there_gets_a_sentence)
 {
     shuffle *s;
     double row[60] = {0};
-    sbps_status status = shuffle_create("/none/out", 60, 1, LEAST_MEMORY, &s, &error);
+    sbps_status status = shuffle_create("/none/out", 60, 1, MIN_MEMORY, &s, &error);
     for (size_t i = 0; status == SBPS_OK && i < 100000; i++)
         status = shuffle_add(s, row, 60, &error);
     CHECK(status == SBPS_NO_FILE);

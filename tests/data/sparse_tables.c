@@ -1,9 +1,9 @@
 /* Tables on disk whose rows are sparse: what reading makes of the same text, and no forged entry is
  * believed. */
-#include "base/rng.h"
 #include "check.h"
+#include "core/rng.h"
 #include "data/converting.h"
-#include "data/origin.h"
+#include "table/row_origin.h"
 
 #define N    ((size_t)700)
 #define LINE 1000 /* bytes */

@@ -1,9 +1,9 @@
 /* Storage kinds: whatever way the rows lie in memory, what is asked of them is the same. */
 #include "check.h"
 
-#include "base/memory.h"
-#include "base/rng.h"
-#include "read/chunks.h"
+#include "core/memory.h"
+#include "core/rng.h"
+#include "ingest/schema/chunks.h"
 #include "read/fixture.h"
 
 #define ROWS    157
@@ -57,9 +57,9 @@ static const storage_case cases[] = {
 };
 #define CASES (sizeof cases / sizeof *cases)
 
-typedef void (*storage_law)(const rows *r, const rows *want, bool exact);
+typedef void (*storage_property)(const rows *r, const rows *want, bool exact);
 
-static void hold(storage_law law)
+static void check_storage(storage_property property)
 {
     static numbers t;
     for (size_t c = 0; c < CASES; c++) {
@@ -67,7 +67,7 @@ static void hold(storage_law law)
         rows *r = stored(&t, cases[c].name, cases[c].intercept), *want = NULL;
         if (r) want = as_doubles(r, &t);
         CHECK(r && want && strcmp(r->storage->name, cases[c].name) == 0);
-        if (r && want) law(r, want, r->storage != &storage_sparse);
+        if (r && want) property(r, want, r->storage != &storage_sparse);
         rows_destroy(want);
         rows_destroy(r);
     }
@@ -93,7 +93,7 @@ static void decoded_cells(const rows *r, const rows *want, bool exact)
 
 TEST(decoded_rows_are_those_given)
 {
-    hold(decoded_cells);
+    check_storage(decoded_cells);
 }
 
 /* Sums in another order for sparse rows, the same bits for floats. */
@@ -106,7 +106,7 @@ static void compare(const double *got, const double *want, size_t n, bool exact)
             CHECK_NEAR(got[i], want[i], 1e-12);
 }
 
-static void products_law(const rows *r, const rows *want, bool exact)
+static void products_property(const rows *r, const rows *want, bool exact)
 {
     rng random = rng_stream(32, 0, RNG_TEST);
     const kernels *k, *scalar = kernels_at(0);
@@ -136,10 +136,10 @@ static void products_law(const rows *r, const rows *want, bool exact)
 
 TEST(products_are_those_of_doubles_with_every_instruction_set)
 {
-    hold(products_law);
+    check_storage(products_property);
 }
 
-static void combine_law(const rows *r, const rows *want, bool exact)
+static void combine_property(const rows *r, const rows *want, bool exact)
 {
     (void)exact;
     rng random = rng_stream(33, 0, RNG_TEST);
@@ -164,10 +164,10 @@ static void combine_law(const rows *r, const rows *want, bool exact)
 
 TEST(combinations_have_the_bits_of_doubles_with_every_instruction_set)
 {
-    hold(combine_law);
+    check_storage(combine_property);
 }
 
-static void moments_law(const rows *r, const rows *want, bool exact)
+static void moments_property(const rows *r, const rows *want, bool exact)
 {
     (void)exact;
     for (size_t j = 0; j < r->d; j++) {
@@ -183,10 +183,10 @@ static void moments_law(const rows *r, const rows *want, bool exact)
 
 TEST(moments_are_those_of_the_stored_values)
 {
-    hold(moments_law);
+    check_storage(moments_property);
 }
 
-static void outer_law(const rows *r, const rows *want, bool exact)
+static void outer_property(const rows *r, const rows *want, bool exact)
 {
     (void)exact;
     if (!r->storage->outer) return;
@@ -210,10 +210,10 @@ static void outer_law(const rows *r, const rows *want, bool exact)
 
 TEST(outer_products_are_those_of_the_rows)
 {
-    hold(outer_law);
+    check_storage(outer_property);
 }
 
-static void bytes_law(const rows *r, const rows *want, bool exact)
+static void bytes_property(const rows *r, const rows *want, bool exact)
 {
     (void)want, (void)exact;
     double cells = (double)(ROWS * r->stride), starts = 8.0 * (ROWS + 1);
@@ -229,12 +229,12 @@ static void bytes_law(const rows *r, const rows *want, bool exact)
 
 TEST(only_what_is_needed_is_kept)
 {
-    hold(bytes_law);
+    check_storage(bytes_property);
 }
 
 /* ---- choosing ---- */
 
-static const storage_kind *chosen(size_t width, size_t filled, rows_spec spec)
+static const storage_kind *chosen_storage(size_t width, size_t filled, rows_spec spec)
 {
     enum { N = 40 };
     double *x = new_doubles(N * width), y[N];
@@ -254,26 +254,26 @@ static const storage_kind *chosen(size_t width, size_t filled, rows_spec spec)
 TEST(rows_are_sparse_where_that_is_cheaper)
 {
     const rows_spec plain = {.seed = 1};
-    CHECK(chosen(64, 10, plain) == &storage_sparse); /* 4 (10 + 6) = 64 */
-    CHECK(chosen(64, 11, plain) == &storage_double);
-    CHECK(chosen(20, 1, plain) == &storage_double); /* too short to pay */
+    CHECK(chosen_storage(64, 10, plain) == &storage_sparse); /* 4 (10 + 6) = 64 */
+    CHECK(chosen_storage(64, 11, plain) == &storage_double);
+    CHECK(chosen_storage(20, 1, plain) == &storage_double); /* too short to pay */
     rows_spec centred = plain, read = plain;
     centred.standardize = true; /* zeros are zeros no more */
-    CHECK(chosen(64, 5, centred) == &storage_double);
+    CHECK(chosen_storage(64, 5, centred) == &storage_double);
     read.needs_doubles = true;
-    CHECK(chosen(64, 5, read) == &storage_double);
+    CHECK(chosen_storage(64, 5, read) == &storage_double);
 }
 
 TEST(storages_that_cannot_be_are_refused_in_words)
 {
     rows_spec spec = {.seed = 1, .storage = "sparse", .standardize = true};
-    CHECK(chosen(64, 5, spec) == NULL && strstr(error.text, "--standardize"));
+    CHECK(chosen_storage(64, 5, spec) == NULL && strstr(error.text, "--standardize"));
     spec = (rows_spec){.seed = 1, .storage = "sparse", .needs_doubles = true};
-    CHECK(chosen(64, 5, spec) == NULL && strstr(error.text, "rows of doubles"));
+    CHECK(chosen_storage(64, 5, spec) == NULL && strstr(error.text, "rows of doubles"));
     spec.storage = "float";
-    CHECK(chosen(64, 5, spec) == NULL && strstr(error.text, "--storage float"));
+    CHECK(chosen_storage(64, 5, spec) == NULL && strstr(error.text, "--storage float"));
     spec.storage = "double";
-    CHECK(chosen(64, 5, spec) == &storage_double);
+    CHECK(chosen_storage(64, 5, spec) == &storage_double);
 }
 
 TEST(values_beyond_floats_are_refused)
@@ -336,9 +336,9 @@ TEST(a_sparse_file_and_the_dense_reading_of_it_agree)
     for (int ones = 0; ones < 2; ones++) {
         char *text = sparse_text(3000, ones);
         rows_spec spec = {.seed = 4, .intercept = true};
-        rows *sparse = rows_of(text, &spec);
+        rows *sparse = rows_from_text(text, &spec);
         spec.storage = "double";
-        rows *dense = rows_of(text, &spec);
+        rows *dense = rows_from_text(text, &spec);
         REQUIRE(sparse && dense);
         CHECK(sparse->storage == &storage_sparse && !sparse->x &&
               (sparse->value == NULL) == (ones == 1));
@@ -399,7 +399,7 @@ TEST(one_hot_columns_become_sparse)
         fprintf(out, "%zu,s%03zu,d%zu\n", i, (i * 7) % 100, i % 7);
     fclose(out);
     rows_spec spec = {.target = "y", .categorical = "shop,day", .intercept = true, .seed = 2};
-    rows *r = rows_of(text, &spec);
+    rows *r = rows_from_text(text, &spec);
     REQUIRE(r != NULL);
     CHECK(r->storage == &storage_sparse && !r->value && r->d == 1 + 99 + 6);
     for (size_t i = 0; i < r->n; i++) {

@@ -1,6 +1,6 @@
 /* Tables on disk: what they hold is what the text holds, and nothing else is taken for one. */
-#include "base/rng.h"
 #include "check.h"
+#include "core/rng.h"
 #include "data/converting.h"
 
 #define N 3000
@@ -303,18 +303,18 @@ TEST(options_that_contradict_the_table_are_refused)
                        {.intercept = false},
                        {.storage = "float", .intercept = true},
                        {.no_target = true, .intercept = true}};
-    const char *const words[] = {"--target: the table was converted with 'y'",
-                                 "--features: the table was converted with 'a,b'",
-                                 "converted without --categorical",
-                                 "converted without --weights",
-                                 "converted without --offset",
-                                 "converted without --standardize",
-                                 "converted without --no-intercept",
-                                 "--storage: the table was converted with 'double'",
-                                 "this one reads text"};
+    const char *const messages[] = {"--target: the table was converted with 'y'",
+                                    "--features: the table was converted with 'a,b'",
+                                    "converted without --categorical",
+                                    "converted without --weights",
+                                    "converted without --offset",
+                                    "converted without --standardize",
+                                    "converted without --no-intercept",
+                                    "--storage: the table was converted with 'double'",
+                                    "this one reads text"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         rows *r = map_table(path, &bad[i]);
-        CHECK(!r && error.status == SBPS_BAD_ARG && strstr(error.text, words[i]));
+        CHECK(!r && error.status == SBPS_BAD_ARG && strstr(error.text, messages[i]));
         rows_destroy(r);
     }
     rows_spec good[] = {plain, no_wish, {.features = " a , b", .intercept = true}};

@@ -140,8 +140,8 @@ TEST(chains_are_pooled_by_time)
     t.up = 0.2;
     sinks k[2];
     for (size_t c = 0; c < 2; c++) sinks_make(&k[c], 1, line.centre);
-    fly(&t, &k[0], 2e4, 40);
-    fly(&none, &k[1], 6e4, 41);
+    run_suppressed(&t, &k[0], 2e4, 40);
+    run_suppressed(&none, &k[1], 6e4, 41);
     double one, both, sd, error[2];
     bias_statement first = {&one, &error[0], &sd, &error[1]};
     bias_statement pooled = {&both, &error[0], &sd, &error[1]};
@@ -187,7 +187,7 @@ TEST(draws_that_do_not_span_the_space_are_refused_with_a_sentence)
     target t = {.d = 2, .refresh = 1.0, .a = {{1, 0}, {0, 1}}, .h = {{1, 0}, {0, 1}}};
     sinks k;
     sinks_make(&k, 2, t.centre);
-    fly(&t, &k, 10.0, 50);
+    run_suppressed(&t, &k, 10.0, 50);
     const double flat[8] = {1, 1, 2, 2, 3, 3, 4, 4};
     draw_block block = {flat, 4};
     double mean[2], sd[2], error[4];

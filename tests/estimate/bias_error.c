@@ -7,7 +7,7 @@
 static const target line = {.d = 1, .refresh = 0.3, .a = {{1}}, .h = {{1}}, .up = 0.05};
 
 /* Mean and sd of the law when upward bounces are suppressed, see suppressed.h. */
-static void true_law(const target *t, double *mean, double *sd)
+static void true_moments(const target *t, double *mean, double *sd)
 {
     double right = 1.0 / sqrt(1.0 - t->up);
     *mean = sqrt(2.0 / M_PI) * (right - 1.0);
@@ -24,7 +24,7 @@ static calibration compare(const target *t, double time, int which)
 {
     double mean, sd;
     calibration out = {0};
-    true_law(t, &mean, &sd);
+    true_moments(t, &mean, &sd);
     for (uint64_t seed = 0; seed < RUNS; seed++) {
         response r = respond(t, time, 500 + seed);
         double z = which ? (r.sd[0] - (sd - 1.0)) / r.sd_error[0]
@@ -48,7 +48,7 @@ TEST(stated_shifts_lie_about_the_true_ones_as_their_errors_say)
 {
     target often = line, rarely = line;
     rarely.rare = 0.03; /* some twenty violations a run */
-    rarely.up = rare_share(rarely.rare);
+    rarely.up = rare_fraction(rarely.rare);
     check_calibrated("mean", compare(&often, 500.0, 0));
     check_calibrated("mean, rare violations", compare(&rarely, 4000.0, 0));
     check_calibrated("sd, rare violations", compare(&rarely, 4000.0, 1));
@@ -60,8 +60,8 @@ TEST(with_a_violation_or_none_two_errors_cover_the_truth)
     double mean, sd, covered = 0.0, unseen = 0.0;
     target t = line;
     t.rare = 0.001;
-    t.up = rare_share(t.rare);
-    true_law(&t, &mean, &sd);
+    t.up = rare_fraction(t.rare);
+    true_moments(&t, &mean, &sd);
     for (uint64_t seed = 0; seed < RUNS; seed++) {
         response r = respond(&t, 4000.0, 900 + seed);
         unseen += r.mean[0] == 0.0;
@@ -90,7 +90,7 @@ TEST(stretches_and_their_rest_are_the_whole)
     sinks k;
     target t = line;
     sinks_make(&k, 1, line.centre);
-    fly(&t, &k, 3e3, 7);
+    run_suppressed(&t, &k, 3e3, 7);
     double push, second, time = 0.0, sum = 0.0, squares = 0.0;
     bias_missed part = {.push = &push, .second = &second};
     size_t groups = bias_groups(&k.b, 1);
@@ -100,7 +100,7 @@ TEST(stretches_and_their_rest_are_the_whole)
         sum += push;
         squares += second;
     }
-    CHECK(groups >= BIAS_MARKS / 2 && groups <= BIAS_MARKS + 1);
+    CHECK(groups >= BIAS_SNAPSHOTS / 2 && groups <= BIAS_SNAPSHOTS + 1);
     CHECK_NEAR(time, k.counts->time, 1e-9 * time);
     CHECK_NEAR(sum, k.b.push[0], 1e-9);
     CHECK_NEAR(squares, k.b.second[0], 1e-9);

@@ -5,11 +5,11 @@
  * G~ = u.g~, c = sd of G~, and (G~/L - 1)+ more are missing. Noise turns s = u'Hx into some s_r that is not -s. Then u is not all that counts: a miss leaves s^2 too
  * small or too large for as long as refreshments and bounces take to mend it. Coordinates are
  * exchangeable, so that what they have in common is compared. */
-#include "base/rng.h"
 #include "check.h"
+#include "core/rng.h"
 #include "estimate/bias.h"
-#include "estimate/moments.h"
-#include "store/draws.h"
+#include "estimate/path_moments.h"
+#include "store/draw_store.h"
 
 #define DIM   10
 #define BOUND 10.0
@@ -96,7 +96,7 @@ static void refresh(const target *t, rng *r, double *u)
     for (size_t j = 0; j < DIM; j++) u[j] *= t->speed / sqrt(curvature(t));
 }
 
-static void fly(const target *t, sinks *k, const double *centre, uint64_t seed)
+static void run_path(const target *t, sinks *k, const double *centre, uint64_t seed)
 {
     rng r = rng_stream(seed, 0, RNG_TEST);
     double p[DIM] = {0}, q[DIM], x[DIM], u[DIM];
@@ -162,7 +162,7 @@ static outcome compare(const target *t, bool even, uint64_t seed)
         hessian[j * DIM + j] = curvature(t);
     }
     sinks_make(&k, centre, even ? hessian : NULL, 0.5 / t->speed);
-    fly(t, &k, centre, seed);
+    run_path(t, &k, centre, seed);
     for (size_t i = 0; i < k.d.state->count * DIM; i++) k.d.w[i] -= centre[i % DIM];
     draw_block block = {k.d.w, k.d.state->count};
     precision_map map = {t, precision};
@@ -248,8 +248,8 @@ TEST(one_dimension_by_hand)
     *b.state = (bias_state){.steepness = -3.0, .decay = -4.0, .sampled = 2.0};
     b.push[0] = 0.7;
     b.second[0] = 1.3;
-    b.turn[0] = -0.9;
-    b.turn_second[0] = 2.1;
+    b.jump[0] = -0.9;
+    b.jump_second[0] = 2.1;
     draw_block block = {x, 5};
     precision_map map = {&c, precision_one};
     double error[2];

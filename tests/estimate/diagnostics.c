@@ -4,7 +4,7 @@
 
 #include "estimate/diagnostics.h"
 #include "estimate/fft.h"
-#include "estimate/ranks.h"
+#include "estimate/normal_scores.h"
 
 #include <stdint.h>
 #include <time.h>
@@ -152,11 +152,11 @@ static const struct {
 typedef struct {
     const char *field;
     double value;
-} said;
+} printed;
 
 static const struct {
     const char *name;
-    said want[16];
+    printed want[16];
 } vectors[] = {
 #include "vectors.inc"
 };
@@ -207,7 +207,7 @@ static double *make_case(size_t k)
 
 static void agree_with_posterior(size_t k, const draw_summary *got)
 {
-    for (const said *want = vectors[k].want; want->field; want++) {
+    for (const printed *want = vectors[k].want; want->field; want++) {
         size_t f = field_named(want->field);
         REQUIRE(f < FIELDS);
         double a = field(got, f), b = want->value;
@@ -235,14 +235,15 @@ TEST(a_few_lags_at_a_time_give_the_same)
 {
     for (size_t k = 0; k < CASES; k++) {
         draw_summary got;
-        draw_room *room;
+        draw_workspace *scratch;
         double *x = make_case(k);
-        REQUIRE(draw_room_open(cases[k].chains, cases[k].draws, true, &room, NULL) == SBPS_OK);
+        REQUIRE(draw_workspace_open(cases[k].chains, cases[k].draws, true, &scratch, NULL) ==
+                SBPS_OK);
         for (int again = 0; again < 2; again++) {
-            summarize_in(room, x, &got);
+            summarize_in(scratch, x, &got);
             agree_with_posterior(k, &got);
         }
-        draw_room_close(room);
+        draw_workspace_close(scratch);
         free(x);
     }
 }
@@ -315,9 +316,9 @@ TEST(tied_values_share_their_mean_rank)
 {
     const double x[] = {7, 1, 7, 3};
     double z[4], by_rank[4];
-    ranked room[8];
+    ranked scratch[8];
     for (size_t i = 0; i < 4; i++) by_rank[i] = rank_score((double)i + 1.0, 4);
-    order_scores(4, sort_ranked(4, x, room), by_rank, z);
+    order_scores(4, sort_ranked(4, x, scratch), by_rank, z);
     CHECK(z[0] == z[2]);
     CHECK_NEAR(z[0], normal_quantile((3.5 - 0.375) / 4.25), TOL_ROUND);
     CHECK_NEAR(z[1], normal_quantile((1.0 - 0.375) / 4.25), TOL_ROUND);
@@ -328,8 +329,8 @@ TEST(sorting_orders_signs_zeros_and_infinities)
 {
     const double x[] = {2, -0.0, -INFINITY, 0.0, -1e-310, INFINITY, -3, 1e-310, 2};
     const size_t want[] = {2, 6, 4, 1, 3, 7, 0, 8, 5};
-    ranked room[18];
-    const ranked *order = sort_ranked(9, x, room);
+    ranked scratch[18];
+    const ranked *order = sort_ranked(9, x, scratch);
     for (size_t i = 0; i < 9; i++) CHECK(order[i].index == want[i]);
     CHECK(order[3].value == order[4].value);
 }
@@ -340,14 +341,14 @@ TEST(sorting_is_stable_whatever_the_values_are)
 {
     enum { N = 3000 };
     static double x[N];
-    static ranked room[2 * N];
+    static ranked scratch[2 * N];
     state = 11;
     for (int kind = 0; kind < 3; kind++) {
         for (size_t i = 0; i < N; i++) {
             double one = kind == 2 ? floor(10.0 * bell()) : bell();
             x[i] = kind == 1 && i % 100 == 0 ? 1e9 * one : one;
         }
-        const ranked *order = sort_ranked(N, x, room);
+        const ranked *order = sort_ranked(N, x, scratch);
         for (size_t i = 0; i < N; i++) CHECK(x[order[i].index] == order[i].value);
         for (size_t i = 1; i < N; i++)
             CHECK(

@@ -1,7 +1,7 @@
 /* Time averages: exact integrals, batches that lose nothing, errors that cover the truth. */
-#include "estimate/moments.h"
-#include "base/rng.h"
 #include "check.h"
+#include "core/rng.h"
+#include "estimate/path_moments.h"
 
 #define DIM 3
 
@@ -177,7 +177,7 @@ typedef struct {
     path_kind kind;
     double variance; /* of x in time */
     double s2;
-    double square_share; /* s2 of (x - mean)^2 over Var (x - mean)^2; 0: not known */
+    double square_fraction; /* s2 of (x - mean)^2 over Var (x - mean)^2; 0: not known */
 } known_path;
 
 /* Values X_i ~ N(0,1). STEPS: X_i for time 1. RANDOM_STEPS: for an exponential time, s2 =
@@ -190,7 +190,7 @@ static const known_path known_paths[] = {
     {"slow steps", SLOW_STEPS, 1.0, 9.0, 1.64 / 0.36},
 };
 
-static void fly_known(estimate *e, path_kind kind, rng *r, size_t segments, double shift)
+static void run_known(estimate *e, path_kind kind, rng *r, size_t segments, double shift)
 {
     double x = rng_normal(r);
     for (size_t i = 0; i < segments; i++) {
@@ -215,20 +215,20 @@ TEST(errors_and_ess_are_those_of_paths_with_a_known_correlation)
         for (size_t i = 0; i < REPEATS; i++) {
             rng r = rng_stream(4 + k, i, RNG_TEST);
             estimate e = estimate_make(1, plain, 0.25);
-            fly_known(&e, path->kind, &r, SEGMENTS, 0.0);
+            run_known(&e, path->kind, &r, SEGMENTS, 0.0);
             moment_summary s = moments_summarize(&e.m, 1, 0);
             double miss = s.mean - centre[0], time = e.m.state->time;
             z2 += miss * miss / (s.mcse * s.mcse) / REPEATS;
             mcse2 += s.mcse * s.mcse * time / path->s2 / REPEATS;
             ess += s.ess_mean * path->s2 / path->variance / time / REPEATS;
-            square += s.ess_square * path->square_share / time / REPEATS;
+            square += s.ess_square * path->square_fraction / time / REPEATS;
             sd += s.sd / REPEATS;
             free(e.memory.base);
         }
         CHECK(z2 > 0.55 && z2 < 1.35); /* 1 less the lean, five errors either way */
         CHECK(mcse2 > 0.98 && mcse2 < 1.25);
         CHECK(ess > 0.88 && ess < 1.06);
-        if (path->square_share > 0.0) CHECK(square > 0.9 && square < 1.1);
+        if (path->square_fraction > 0.0) CHECK(square > 0.9 && square < 1.1);
         CHECK(fabs(sd - sqrt(path->variance)) < 0.01);
     }
 }
@@ -268,7 +268,7 @@ TEST(chains_that_disagree_lower_the_ess_and_raise_rhat)
         estimate chain[2] = {estimate_make(1, plain, 0.25), estimate_make(1, plain, 0.25)};
         rng r = rng_stream(9, 0, RNG_TEST);
         for (size_t c = 0; c < 2; c++)
-            fly_known(&chain[c], STEPS, &r, SEGMENTS, c ? shifts[i] : 0.0);
+            run_known(&chain[c], STEPS, &r, SEGMENTS, c ? shifts[i] : 0.0);
         moments both[2] = {chain[0].m, chain[1].m};
         moment_summary s = moments_summarize(both, 2, 0);
         if (i == 0) CHECK(s.rhat < 1.01 && s.ess_mean > 1.2 * (double)SEGMENTS);

@@ -30,7 +30,7 @@ TEST(on_a_normal_line_it_states_what_the_draws_do)
     sinks k;
     response full = respond(&line, 20000.0, 3);
     sinks_make(&k, 1, line.centre);
-    fly(&line, &k, 20000.0, 3);
+    run_suppressed(&line, &k, 20000.0, 3);
     quick_response q = {{&line, precision}, &one, &one};
     bias_statement out = {&mean, &error, &sd, &sd_error};
     CHECK(quick_respond(&q, &k.b, 1, &out, NULL) == SBPS_OK);

@@ -8,11 +8,11 @@
 #ifndef TESTS_ESTIMATE_SUPPRESSED_H
 #define TESTS_ESTIMATE_SUPPRESSED_H
 
-#include "base/rng.h"
 #include "check.h"
+#include "core/rng.h"
 #include "estimate/bias.h"
-#include "estimate/moments.h"
-#include "store/draws.h"
+#include "estimate/path_moments.h"
+#include "store/draw_store.h"
 
 #define DIM_MAX 3
 
@@ -121,13 +121,13 @@ static double slope_ratio(const target *t, double e, rng *r)
 }
 
 /* What is to be suppressed when so many bounces are violations. */
-__attribute__((unused)) static double rare_share(double rare)
+__attribute__((unused)) static double rare_fraction(double rare)
 {
     return 0.5 * rare / (1.0 + 0.5 * rare);
 }
 
 /* Exact flights of the suppressed process for so much time. */
-static void fly(const target *t, sinks *k, double time, uint64_t seed)
+static void run_suppressed(const target *t, sinks *k, double time, uint64_t seed)
 {
     rng r = rng_stream(seed, 0, RNG_TEST);
     double x[DIM_MAX] = {t->shape > 0.0 ? log(t->shape) : 0.0}, v[DIM_MAX], u[DIM_MAX];
@@ -189,7 +189,7 @@ __attribute__((unused)) static response respond(const target *t, double time, ui
     response r;
     sinks k;
     sinks_make(&k, t->d, t->centre);
-    fly(t, &k, time, seed);
+    run_suppressed(t, &k, time, seed);
     for (size_t i = 0; i < k.d.state->count * t->d; i++) k.d.w[i] -= t->centre[i % t->d];
     draw_block block = {k.d.w, k.d.state->count};
     precision_map map = {t, precision};

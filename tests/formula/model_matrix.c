@@ -1,28 +1,28 @@
 /* Formulas over a small table against what R's model.matrix and lme4 say of them (expected.R). */
 #include "check.h"
 
-#include "formula/formula.h"
+#include "ingest/formula/formula.h"
 
-enum { LINE_MOST = 1 << 14, ROWS_MOST = 32, COLUMNS_MOST = 16, WORD_MOST = 64 };
+enum { MAX_LINE = 1 << 14, ROWS_MAX = 32, COLUMNS_MAX = 16, WORD_SIZE = 64 };
 
 #define TOL_R 1e-12 /* relative to the largest number of the column */
 
 typedef struct {
-    char *name[COLUMNS_MOST];
-    char word[ROWS_MOST][COLUMNS_MOST][WORD_MOST];
+    char *name[COLUMNS_MAX];
+    char word[ROWS_MAX][COLUMNS_MAX][WORD_SIZE];
     size_t rows, columns;
-    bool category[COLUMNS_MOST];
-    char *level[COLUMNS_MOST][ROWS_MOST]; /* sorted */
-    size_t levels[COLUMNS_MOST];
-    double cell[ROWS_MOST][COLUMNS_MOST]; /* numbers, or codes by appearance */
-    size_t rank[COLUMNS_MOST][ROWS_MOST];
+    bool category[COLUMNS_MAX];
+    char *level[COLUMNS_MAX][ROWS_MAX]; /* sorted */
+    size_t levels[COLUMNS_MAX];
+    double cell[ROWS_MAX][COLUMNS_MAX]; /* numbers, or codes by appearance */
+    size_t rank[COLUMNS_MAX][ROWS_MAX];
 } small_table;
 
-static size_t cut_line(char *line, char **word, size_t most)
+static size_t cut_line(char *line, char **word, size_t limit)
 {
     size_t count = 0;
     line[strcspn(line, "\n")] = '\0';
-    for (char *at = line; at && count < most; count++) word[count] = strsep(&at, "\t");
+    for (char *at = line; at && count < limit; count++) word[count] = strsep(&at, "\t");
     return count;
 }
 
@@ -33,7 +33,7 @@ static int by_word(const void *a, const void *b)
 
 static void code_column(small_table *t, size_t c)
 {
-    char *end, *seen[ROWS_MOST];
+    char *end, *seen[ROWS_MAX];
     size_t n = 0;
     for (size_t i = 0; i < t->rows; i++) {
         t->cell[i][c] = strtod(t->word[i][c], &end);
@@ -55,18 +55,18 @@ static void code_column(small_table *t, size_t c)
 
 static void read_table(FILE *file, small_table *t)
 {
-    char line[LINE_MOST], *word[COLUMNS_MOST + 1];
+    char line[MAX_LINE], *word[COLUMNS_MAX + 1];
     REQUIRE(fgets(line, sizeof line, file) && cut_line(line, word, 3) == 3);
     t->rows = (size_t)atoi(word[1]);
     t->columns = (size_t)atoi(word[2]);
     REQUIRE(fgets(line, sizeof line, file));
-    cut_line(line, word, COLUMNS_MOST + 1);
+    cut_line(line, word, COLUMNS_MAX + 1);
     for (size_t c = 0; c < t->columns; c++) t->name[c] = strdup(word[c + 1]);
     for (size_t i = 0; i < t->rows; i++) {
         REQUIRE(fgets(line, sizeof line, file));
-        cut_line(line, word, COLUMNS_MOST + 1);
+        cut_line(line, word, COLUMNS_MAX + 1);
         for (size_t c = 0; c < t->columns; c++)
-            snprintf(t->word[i][c], WORD_MOST, "%s", word[c + 1]);
+            snprintf(t->word[i][c], WORD_SIZE, "%s", word[c + 1]);
     }
     for (size_t c = 0; c < t->columns; c++) code_column(t, c);
 }
@@ -97,7 +97,7 @@ static sbps_status make_formula(const char *text, const small_table *t, formula 
         c->level = t->level[c->source];
         c->rank = t->rank[c->source];
     }
-    if (status == SBPS_OK) status = formula_settle(*out, err);
+    if (status == SBPS_OK) status = formula_resolve(*out, err);
     all_rows a = {*out, t};
     row_values from = {give_all, &a, t->rows};
     return status == SBPS_OK ? formula_fit(*out, &from, err) : status;
@@ -161,7 +161,7 @@ static void check_levels(const progress *p, const small_table *t, char *const *w
 {
     const formula_group *g = &p->f->group[p->group];
     for (size_t i = 0; i < t->rows; i++) {
-        char name[4 * WORD_MOST] = "";
+        char name[4 * WORD_SIZE] = "";
         for (size_t k = 0; k < g->columns; k++) {
             if (k) strcat(name, ":");
             strcat(name, t->word[i][p->f->column[g->column[k]].source]);
@@ -214,8 +214,8 @@ static void check_line(progress *p, const small_table *t, char **word)
 TEST(columns_are_named_and_filled_as_R_does_it)
 {
     static small_table t;
-    static char line[LINE_MOST];
-    char path[4096], *word[ROWS_MOST + 2];
+    static char line[MAX_LINE];
+    char path[4096], *word[ROWS_MAX + 2];
     snprintf(path, sizeof path, "%s/tests/formula/expected.txt", getenv("SBPS_SOURCE_DIR"));
     FILE *file = fopen(path, "r");
     progress p = {0};
@@ -223,7 +223,7 @@ TEST(columns_are_named_and_filled_as_R_does_it)
     REQUIRE(file);
     read_table(file, &t);
     while (fgets(line, sizeof line, file)) {
-        cut_line(line, word, ROWS_MOST + 2);
+        cut_line(line, word, ROWS_MAX + 2);
         if (!strcmp(word[0], "FORMULA")) {
             end_formula(&p);
             begin_formula(&p, &t, word[1]);

@@ -3,7 +3,7 @@
 #ifndef TESTS_FUZZ_CASE_H
 #define TESTS_FUZZ_CASE_H
 
-#include "read/read.h"
+#include "ingest/ingest.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

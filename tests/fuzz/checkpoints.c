@@ -8,8 +8,8 @@
 #include "stat/sample.h"
 #include "store/sample.h"
 
-#include "base/rng.h"
-#include "run/run.h"
+#include "core/rng.h"
+#include "inference/run/run.h"
 
 #include <sys/time.h>
 #include <zlib.h>
@@ -115,7 +115,7 @@ static void find_parts(model_file *f, const sbps_run *run)
     for (size_t i = 0; i < 4; i++) f->blocks[i] = find_block(f, names[i]);
     f->parts[f->part_count++] = f->blocks[0];
     add_part(f, c, c->state, sizeof *c->state);
-    add_part(f, c, c->flight.state, sizeof *c->flight.state);
+    add_part(f, c, c->batches.state, sizeof *c->batches.state);
     add_part(f, c, c->s.settings, sizeof *c->s.settings);
     add_part(f, c, c->s.state, c->s.kind->state_bytes);
     add_part(f, c, c->m.state, sizeof *c->m.state);
@@ -246,7 +246,7 @@ static void limit_time(long seconds)
 }
 
 /* What a resumed run is asked for. */
-static void ask(const sbps_run *run)
+static void query(const sbps_run *run)
 {
     sbps_result *found;
     sbps_progress progress = {.struct_size = sizeof progress};
@@ -276,7 +276,7 @@ static bool resume(const model_file *f, const char *path, sbps_error *err)
     bool believed = status == SBPS_OK;
     for (size_t i = 0; i < ADVANCES && status == SBPS_OK && !finished; i++)
         status = sbps_run_advance(run, &finished, err);
-    if (believed) ask(run);
+    if (believed) query(run);
     limit_time(0);
     sbps_run_destroy(run);
     sbps_table_destroy(table);

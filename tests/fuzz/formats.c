@@ -7,24 +7,24 @@
  * What breaks a reader stays in the build folder as fuzz-READER.case, and belongs into the corpus once
  * it is understood. */
 #include "check.h"
+#include "ingest/convert_text.h"
+#include "ingest/ingest.h"
 #include "mutate.h"
-#include "read/convert.h"
-#include "read/read.h"
 #include "stat/sample.h"
 #include "store/sample.h"
 
-#include "choose/target.h"
-#include "data/groups.h"
-#include "data/table.h"
-#include "read/matrix.h"
-#include "run/run.h"
+#include "inference/options/target.h"
+#include "inference/run/run.h"
+#include "ingest/text/matrix.h"
 #include "store/checkpoint.h"
+#include "table/mapped_table.h"
+#include "table/row_groups.h"
 
 #include <zlib.h>
 
-#define FEW        check_size(1e3, 1e4, 1e6)
-#define EDITS_MOST 5
-#define SEEDS_MOST 32
+#define FEW       check_size(1e3, 1e4, 1e6)
+#define EDITS_MAX 5
+#define SEEDS_MAX 32
 
 typedef struct {
     const char *name;
@@ -40,14 +40,14 @@ typedef struct {
 
 /* ---- attack ---- */
 
-static document seeds[SEEDS_MOST], changed;
+static document seeds[SEEDS_MAX], changed;
 static size_t seed_count;
 
 static void load_seed(const char *path)
 {
     size_t size;
     char *bytes = sample_bytes(path, &size);
-    if (size > DOCUMENT_MOST || seed_count == SEEDS_MOST) abort();
+    if (size > DOCUMENT_MAX || seed_count == SEEDS_MAX) abort();
     memcpy(seeds[seed_count].bytes, bytes, size);
     seeds[seed_count++].size = size;
     free(bytes);
@@ -82,7 +82,7 @@ static const char *attempt(const format *f, const char *path, const document *d,
 
 static void change(const format *f, document *d, rng *r)
 {
-    size_t edits = rng_below(r, EDITS_MOST + 1);
+    size_t edits = rng_below(r, EDITS_MAX + 1);
     for (size_t i = 0; i < edits; i++) {
         document *part = d;
         size_t whole = d->size;
@@ -136,7 +136,7 @@ static void check_format(const format *f)
 }
 
 /* A refusal has a sentence that names the file. */
-static const char *judge(sbps_status status, const sbps_error *err, const char *path)
+static const char *check_refusal(sbps_status status, const sbps_error *err, const char *path)
 {
     if (status == SBPS_OK) return NULL;
     if (err->status != status || !memchr(err->text, '\0', sizeof err->text)) return "error";
@@ -197,7 +197,7 @@ static void repair_table(document *d)
 }
 
 /* Everything that a table says is there can be looked at. */
-static double look_at_all(const rows *t)
+static double read_all_cells(const rows *t)
 {
     double sum = 0.0, *row = calloc(t->stride + 1, sizeof *row);
     for (size_t i = 0; i < t->n; i++) {
@@ -221,10 +221,10 @@ static const char *read_table(const char *path, bool *accepted)
     rows *t = NULL;
     sbps_status status = rows_read(path, &spec, &t, &err);
     *accepted = status == SBPS_OK;
-    if (*accepted) seen = look_at_all(t);
+    if (*accepted) seen = read_all_cells(t);
     (void)seen;
     rows_destroy(t);
-    return judge(status, &err, path);
+    return check_refusal(status, &err, path);
 }
 
 TEST(tables_on_disk_stand_any_bytes)
@@ -281,13 +281,13 @@ static const char *read_checkpoint(const char *path, bool *accepted)
 {
     sbps_error err = {0};
     sbps_status status = checkpoint_read(path, blocks, 3, &err);
-    const char *wrong = judge(status, &err, path);
+    const char *wrong = check_refusal(status, &err, path);
     *accepted = status == SBPS_OK;
     for (size_t i = 0; i < 3 && !wrong; i++) {
         char *bytes;
         size_t size;
         status = checkpoint_peek(path, blocks[i].name, &bytes, &size, &err);
-        wrong = judge(status, &err, path);
+        wrong = check_refusal(status, &err, path);
         if (status == SBPS_OK && (!bytes || bytes[size])) wrong = "a block without its end";
         free(bytes);
     }
@@ -326,7 +326,7 @@ static const char *read_run_file(const char *path, bool *accepted)
     if (*accepted && sbps_result_diagnose(r, &text, &findings, NULL) == SBPS_OK)
         sbps_free(text);
     sbps_result_destroy(r);
-    return judge(status, &err, path);
+    return check_refusal(status, &err, path);
 }
 
 TEST(run_files_stand_any_bytes)
@@ -358,7 +358,7 @@ static const char *read_config(const char *path, bool *accepted)
     sbps_status status = sbps_options_read(options, path, &err);
     *accepted = status == SBPS_OK;
     sbps_options_destroy(options);
-    return judge(status, &err, path);
+    return check_refusal(status, &err, path);
 }
 
 TEST(configurations_stand_any_bytes)
@@ -372,7 +372,7 @@ static const char *read_matrix(const char *path, bool *accepted)
     double *values = NULL;
     size_t d = 0;
     sbps_status status = matrix_read(path, &d, &values, &err);
-    const char *wrong = judge(status, &err, path);
+    const char *wrong = check_refusal(status, &err, path);
     *accepted = status == SBPS_OK;
     for (size_t i = 0; *accepted && i < d * d; i++)
         if (!isfinite(values[i])) wrong = "a number that is none";
@@ -393,7 +393,7 @@ static const char *read_prior(const char *path, bool *accepted)
     char *bytes = sample_bytes(path, &size), text[256];
     bytes[size ? size - 1 : 0] = '\0';
     sbps_status status = prior_parse(bytes, &p, &err);
-    const char *wrong = judge(status, &err, NULL);
+    const char *wrong = check_refusal(status, &err, NULL);
     *accepted = status == SBPS_OK;
     free(bytes);
     if (!*accepted) return wrong;
@@ -434,7 +434,7 @@ static const char *read_start(const char *path, bool *accepted)
     start_point start;
     if (!u) u = the_posterior(&names);
     sbps_status status = start_read(path, u, (const char *const *)names, &start, &err);
-    const char *wrong = judge(status, &err, path);
+    const char *wrong = check_refusal(status, &err, path);
     *accepted = status == SBPS_OK;
     for (size_t j = 0; *accepted && j < u->dim; j++)
         if (!isfinite(start.w[j])) wrong = "a start that is none";

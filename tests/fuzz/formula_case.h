@@ -2,7 +2,7 @@
 #ifndef TESTS_FUZZ_FORMULA_CASE_H
 #define TESTS_FUZZ_FORMULA_CASE_H
 
-#include "formula/formula.h"
+#include "ingest/formula/formula.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static sbps_status formula_make(formula *f, sbps_error *err)
         c->level = level;
         c->rank = formula_rank;
     }
-    if (status == SBPS_OK) status = formula_settle(f, err);
+    if (status == SBPS_OK) status = formula_resolve(f, err);
     return status;
 }
 
@@ -46,7 +46,7 @@ static const char *broken_design(const formula *f, const formula_design *d,
                                  const formula_scratch *s)
 {
     size_t n = design_row(f, d, s, s->column, s->value);
-    if (n > d->most) return "entries";
+    if (n > d->entries_max) return "entries";
     for (size_t k = 0; k < n; k++)
         if (s->column[k] < d->intercept || s->column[k] >= d->columns ||
             (k > 0 && s->column[k] <= s->column[k - 1]))

@@ -2,13 +2,13 @@
 #ifndef TESTS_FUZZ_MUTATE_H
 #define TESTS_FUZZ_MUTATE_H
 
-#include "base/rng.h"
+#include "core/rng.h"
 #include <string.h>
 
-enum { DOCUMENT_MOST = 1 << 18 };
+enum { DOCUMENT_MAX = 1 << 18 };
 
 typedef struct {
-    unsigned char bytes[DOCUMENT_MOST];
+    unsigned char bytes[DOCUMENT_MAX];
     size_t size;
 } document;
 
@@ -23,7 +23,7 @@ static void replace_bytes(document *d, size_t at, size_t drop, const void *bytes
 {
     if (at > d->size) at = d->size;
     if (drop > d->size - at) drop = d->size - at;
-    if (d->size - drop + size > DOCUMENT_MOST) return;
+    if (d->size - drop + size > DOCUMENT_MAX) return;
     memmove(d->bytes + at + size, d->bytes + at + drop, d->size - at - drop);
     memcpy(d->bytes + at, bytes, size);
     d->size = d->size - drop + size;

@@ -65,9 +65,9 @@ expect "src/misc/other.h:1" "not a room"
 # a header that hands on another room's opens no door
 fresh
 mkdir "$tree/src/potential" "$tree/src/model"
-printf '#ifndef MODEL_MODEL_H\n#define MODEL_MODEL_H\n\nint model_guess(void);\n\n#endif\n' >"$tree/src/model/model.h"
+printf '#ifndef MODEL_MODEL_H\n#define MODEL_MODEL_H\n\nint model_guess(void);\n\n#endif\n' >"$tree/src/model/likelihood/model.h"
 printf '#ifndef POTENTIAL_POTENTIAL_H\n#define POTENTIAL_POTENTIAL_H\n\n#include "model/model.h"\n\n#endif\n' \
-    >"$tree/src/potential/potential.h"
+    >"$tree/src/posterior/minibatch/potential.h"
 printf '#include "potential/potential.h"\n\nint peek(void)\n{\n    return model_guess();\n}\n' >"$tree/src/sampler/peeks.c"
 expect "src/sampler/peeks.c:5" "sampler may not use model_guess of model/model.h"
 

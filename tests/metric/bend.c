@@ -1,22 +1,23 @@
 /* Bent coordinates: derivatives, the way back, and the laws they were made for. */
-#include "metric/bend.h"
 #include "check.h"
+#include "linalg/metric/warp.h"
 
-static const bend below = {.sign = 1.0, .unit = 3.0, .wall = 0.2, .reach = 7.0, .start = -0.4};
-static const bend above = {
-    .sign = -1.0, .unit = 0.5, .wall = 1e-3, .reach = 40.0, .start = 0.1};
-static const bend *const both[] = {&below, &above};
+static const warp below = {
+    .sign = 1.0, .unit = 3.0, .boundary = 0.2, .reach = 7.0, .start = -0.4};
+static const warp above = {
+    .sign = -1.0, .unit = 0.5, .boundary = 1e-3, .reach = 40.0, .start = 0.1};
+static const warp *const both[] = {&below, &above};
 
 TEST(slope_and_turn_are_finite_differences)
 {
     for (size_t k = 0; k < 2; k++) {
-        const bend *b = both[k];
+        const warp *b = both[k];
         for (double y = -6.0; y <= 6.0; y += 0.37) {
             double x = y * b->unit, h = 1e-5 * b->unit;
-            bent low = bend_at(b, x - h), at = bend_at(b, x), high = bend_at(b, x + h);
+            warped low = warp_at(b, x - h), at = warp_at(b, x), high = warp_at(b, x + h);
             CHECK(at.slope > 0.0);
             CHECK_NEAR((high.value - low.value) / (2.0 * h) / at.slope, 1.0, TOL_DIFF);
-            CHECK_NEAR(log(high.slope / low.slope) / (2.0 * h), at.turn, TOL_DIFF);
+            CHECK_NEAR(log(high.slope / low.slope) / (2.0 * h), at.log_slope_rate, TOL_DIFF);
         }
     }
 }
@@ -26,36 +27,36 @@ TEST(every_value_has_its_x)
     for (size_t k = 0; k < 2; k++)
         for (double y = -30.0; y <= 30.0; y += 0.71) {
             double x = y * both[k]->unit;
-            double back = bend_back(both[k], bend_at(both[k], x).value);
-            CHECK_NEAR(back, x, 1e-9);
+            double inverse = warp_inverse(both[k], warp_at(both[k], x).value);
+            CHECK_NEAR(inverse, x, 1e-9);
         }
 }
 
 TEST(far_off_it_is_straight_with_one_slope_to_either_side)
 {
     for (size_t k = 0; k < 2; k++) {
-        const bend *b = both[k];
+        const warp *b = both[k];
         double far = 40.0 * b->unit;
-        CHECK_NEAR(bend_at(b, -b->sign * far).slope * b->unit / b->wall, 1.0, TOL_SUM);
-        CHECK_NEAR(bend_at(b, b->sign * far).slope * b->unit / b->reach, 1.0, TOL_SUM);
+        CHECK_NEAR(warp_at(b, -b->sign * far).slope * b->unit / b->boundary, 1.0, TOL_SUM);
+        CHECK_NEAR(warp_at(b, b->sign * far).slope * b->unit / b->reach, 1.0, TOL_SUM);
     }
 }
 
 TEST(equal_sides_make_a_line)
 {
-    bend line = {.sign = 1.0, .unit = 2.0, .wall = 5.0, .reach = 5.0};
+    warp line = {.sign = 1.0, .unit = 2.0, .boundary = 5.0, .reach = 5.0};
     for (double x = -20.0; x < 20.0; x += 1.3) {
-        CHECK_NEAR(bend_at(&line, x).value, 2.5 * x, TOL_ROUND);
-        CHECK(bend_at(&line, x).turn == 0.0);
+        CHECK_NEAR(warp_at(&line, x).value, 2.5 * x, TOL_ROUND);
+        CHECK(warp_at(&line, x).log_slope_rate == 0.0);
     }
 }
 
 /* Median and 2.275% point of |N(0,1)|: 0.67449 and 0.02851. */
 TEST(a_normal_becomes_half_a_normal)
 {
-    bend half = {.sign = 1.0, .unit = 1.0, .wall = 1e-9, .reach = 1.0};
-    CHECK_NEAR(bend_at(&half, 0.0).value, 0.67449, 1e-3);
-    double low = bend_at(&half, -2.0).value;
+    warp half = {.sign = 1.0, .unit = 1.0, .boundary = 1e-9, .reach = 1.0};
+    CHECK_NEAR(warp_at(&half, 0.0).value, 0.67449, 1e-3);
+    double low = warp_at(&half, -2.0).value;
     CHECK(low > 0.5 * 0.02851 && low < 1.5 * 0.02851);
 }
 

@@ -1,9 +1,9 @@
 /* Low rank plus diagonal: exact where the Hessian is of that shape, near where it almost is, and
  * cheap. Spikes are added along rows of a Walsh matrix, whose entries are all +-1: then the diagonal
  * is constant but for the scales, which D takes out. */
-#include "base/rng.h"
 #include "check.h"
-#include "metric/metric.h"
+#include "core/rng.h"
+#include "linalg/metric/metric.h"
 
 #include <lapacke.h>
 
@@ -138,12 +138,12 @@ TEST(what_does_not_fit_is_left_out_and_said)
     spectrum(m, l);
     for (size_t j = 0; j < D; j++) sum += l[j];
     CHECK_NEAR(sum, (double)D, 1e-9);
-    double ratio = pow(10.0, 6.0 * 47.0 / 63.0), told = 0.0;
+    double ratio = pow(10.0, 6.0 * 47.0 / 63.0), reported = 0.0;
     CHECK_NEAR(l[D - 1] / l[0], ratio, 1e-6);
     char text[96] = "";
     m->kind->describe(m, sizeof text, text);
-    CHECK(sscanf(text, "rank 16 of 64, the rest spread over a factor of %lf", &told) == 1);
-    CHECK_NEAR(told / ratio, 1.0, 0.01);
+    CHECK(sscanf(text, "rank 16 of 64, the rest spread over a factor of %lf", &reported) == 1);
+    CHECK_NEAR(reported / ratio, 1.0, 0.01);
     metric_destroy(dense);
     metric_destroy(m);
 }

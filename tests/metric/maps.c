@@ -1,8 +1,8 @@
 /* What a metric owes: two maps that are each other's adjoint, a precision that inverts A A', and a
  * sentence where the Hessian is of no use. */
-#include "base/rng.h"
 #include "check.h"
-#include "metric/metric.h"
+#include "core/rng.h"
+#include "linalg/metric/metric.h"
 
 #define DIM_MAX 20
 
@@ -41,14 +41,14 @@ static double dot(size_t d, const double *x, const double *y)
 }
 
 /* Runs a law for every kind and size. */
-static void for_each_metric(void (*law)(const metric *m, const problem *p))
+static void for_each_metric(void (*property)(const metric *m, const problem *p))
 {
     for (size_t k = 0; metric_kinds[k]; k++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             problem p = make_problem(sizes[s]);
             metric *m = NULL;
             CHECK(metric_create(metric_kinds[k], p.d, p.hessian, &m, NULL) == SBPS_OK);
-            if (m) law(m, &p);
+            if (m) property(m, &p);
             metric_destroy(m);
         }
 }
@@ -60,7 +60,7 @@ static const metric_kind *find(const char *name)
     return NULL;
 }
 
-static void adjoint_law(const metric *m, const problem *p)
+static void adjoint_property(const metric *m, const problem *p)
 {
     double ax[DIM_MAX], aty[DIM_MAX];
     m->kind->forward(m, p->x, ax);
@@ -70,10 +70,10 @@ static void adjoint_law(const metric *m, const problem *p)
 
 TEST(transpose_is_the_adjoint_of_forward)
 {
-    for_each_metric(adjoint_law);
+    for_each_metric(adjoint_property);
 }
 
-static void precision_law(const metric *m, const problem *p)
+static void precision_property(const metric *m, const problem *p)
 {
     double t[DIM_MAX], aat[DIM_MAX], back[DIM_MAX];
     m->kind->transpose(m, p->x, t);
@@ -84,10 +84,10 @@ static void precision_law(const metric *m, const problem *p)
 
 TEST(precision_is_the_inverse_of_a_a_transposed)
 {
-    for_each_metric(precision_law);
+    for_each_metric(precision_property);
 }
 
-static void linear_law(const metric *m, const problem *p)
+static void linear_property(const metric *m, const problem *p)
 {
     double sum[DIM_MAX], ax[DIM_MAX], ay[DIM_MAX], both[DIM_MAX];
     for (size_t j = 0; j < p->d; j++) sum[j] = p->x[j] - 3.0 * p->y[j];
@@ -99,10 +99,10 @@ static void linear_law(const metric *m, const problem *p)
 
 TEST(maps_are_linear)
 {
-    for_each_metric(linear_law);
+    for_each_metric(linear_property);
 }
 
-static void whitening_law(const metric *m, const problem *p)
+static void whitening_property(const metric *m, const problem *p)
 {
     double e[DIM_MAX] = {0}, u[DIM_MAX], hu[DIM_MAX], column[DIM_MAX];
     if (m->kind != find("dense")) return;
@@ -118,10 +118,10 @@ static void whitening_law(const metric *m, const problem *p)
 
 TEST(dense_makes_the_hessian_the_identity)
 {
-    for_each_metric(whitening_law);
+    for_each_metric(whitening_property);
 }
 
-static void plain_law(const metric *m, const problem *p)
+static void plain_property(const metric *m, const problem *p)
 {
     bool none = m->kind == find("none");
     if (!none && m->kind != find("diagonal")) return;
@@ -137,7 +137,7 @@ static void plain_law(const metric *m, const problem *p)
 
 TEST(none_is_the_identity_and_diagonal_the_curvatures)
 {
-    for_each_metric(plain_law);
+    for_each_metric(plain_property);
 }
 
 TEST(none_asks_for_no_hessian)
@@ -176,12 +176,12 @@ TEST(a_hessian_that_is_not_positive_definite_is_refused_with_a_sentence)
 }
 
 /* Mean and standard error of u'Hu over drawn directions. */
-static void law_mean_curvature(const metric *m, const problem *p)
+static void mean_curvature_property(const metric *m, const problem *p)
 {
     enum { draws = 4000 };
-    double v[DIM_MAX], u[DIM_MAX], sum = 0.0, square = 0.0, told = 0.0;
+    double v[DIM_MAX], u[DIM_MAX], sum = 0.0, square = 0.0, reported = 0.0;
     rng r = rng_stream(6, p->d, RNG_TEST);
-    CHECK(metric_mean_curvature(m, p->hessian, &told, NULL) == SBPS_OK);
+    CHECK(metric_mean_curvature(m, p->hessian, &reported, NULL) == SBPS_OK);
     for (size_t i = 0; i < draws; i++) {
         double x = 0.0;
         metric_draw_direction(m, &r, v, u);
@@ -191,13 +191,13 @@ static void law_mean_curvature(const metric *m, const problem *p)
         square += x * x / draws;
     }
     double error = sqrt(fmax(square - sum * sum, 0.0) / draws);
-    CHECK(fabs(sum - told) <= MAX_Z * error + 1e-9 * told);
-    if (m->kind->white) CHECK_NEAR(told, 1.0, 1e-9);
+    CHECK(fabs(sum - reported) <= MAX_Z * error + 1e-9 * reported);
+    if (m->kind->white) CHECK_NEAR(reported, 1.0, 1e-9);
 }
 
 TEST(mean_curvature_is_that_of_drawn_directions)
 {
-    for_each_metric(law_mean_curvature);
+    for_each_metric(mean_curvature_property);
 }
 
 CHECK_MAIN

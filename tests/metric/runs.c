@@ -3,7 +3,7 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
+#include "core/rng.h"
 #include "estimate/diagnostics.h"
 
 #define DIM     50

@@ -1,11 +1,11 @@
 /* Effects of a term with a constant are sampled at the means of its columns and reported at 0: the density is that of the
  * transformed covariance, a posterior does not depend on where a column has its zero, neither in its law nor in its cost,
  * and priors that are given hold at 0. */
-#include "choose/plan.h"
-#include "choose/target.h"
 #include "derivatives.h"
-#include "posterior/log_prior.h"
-#include "run/run.h"
+#include "inference/autotune/run_plan.h"
+#include "inference/options/target.h"
+#include "inference/run/run.h"
+#include "posterior/full/log_prior.h"
 
 #include "stat/sample.h"
 
@@ -35,9 +35,9 @@ static void put_somewhere(const grouped *t, const grouped_spec *s, double *w)
 TEST(derivatives_are_those_of_differences)
 {
     for (size_t i = 0; i < SPECS; i++) {
-        double w[DIM_MOST];
+        double w[MAX_DIM];
         grouped t = grouped_make(&specs[i]);
-        REQUIRE(t.u->dim <= DIM_MOST);
+        REQUIRE(t.u->dim <= MAX_DIM);
         put_somewhere(&t, &specs[i], w);
         if (!specs[i].joint) check_derivatives(&t, w, 1e-5, specs[i].nested ? 2e-3 : 1e-4);
         if (!specs[i].joint) check_slopes(&t, w);
@@ -51,7 +51,7 @@ static void move_to_zero(const grouped *from, const grouped *to, const double *w
     const mixed *m = to->u->self;
     const model_kind *model = from->u->model;
     model_derived of;
-    double reported[DIM_MOST];
+    double reported[MAX_DIM];
     memcpy(out, w, from->u->dim * sizeof *w);
     model->derive(from->u->self, w, 0, from->u->dim, reported);
     for (size_t j = 0; j < from->u->dim; j++) {
@@ -78,7 +78,7 @@ TEST(the_density_is_that_of_the_covariance_at_zero)
     for (size_t i = 0; i < SPECS; i++) {
         grouped_spec plain = specs[i];
         plain.centred = false;
-        double w[DIM_MOST], there[DIM_MOST], value, want;
+        double w[MAX_DIM], there[MAX_DIM], value, want;
         grouped t = grouped_make(&specs[i]), zero = grouped_make(&plain);
         REQUIRE(t.u->dim == zero.u->dim);
         put_somewhere(&t, &specs[i], w);

@@ -1,10 +1,10 @@
 /* What groups cost: log likelihoods, slopes and curvatures asked of single rows at single places ("cells"), counted. A
  * sketch that does not reach or a search that begins at the wrong place leaves every answer right; only here does it
  * show. */
-#include "base/cholesky.h"
 #include "fixture.h"
-#include "mixed/sketch.h"
-#include "mode/mode.h"
+#include "linalg/cholesky.h"
+#include "model/mixed/group_polynomial.h"
+#include "posterior/mode/mode.h"
 
 #include <stdatomic.h>
 
@@ -57,12 +57,12 @@ static void count_curvature(const batch *b, double *ee, double *ea, double *aa)
 /* Cells of a row since they were last asked for. */
 static double cells_a_row(const grouped *t)
 {
-    return (double)atomic_exchange(&cells, 0) / (double)t->data->members->n;
+    return (double)atomic_exchange(&cells, 0) / (double)t->data->member_rows->n;
 }
 
 static model_kind counting(const grouped *t)
 {
-    model_kind kind = *((mixed *)t->u->self)->rows_of;
+    model_kind kind = *((mixed *)t->u->self)->row_model;
     of = kind.predictor;
     counted = *of;
     counted.loglik = count_loglik;
@@ -86,7 +86,7 @@ typedef struct {
     mode *at;
     quadrature rule;
     double *factor;
-} settled;
+} prepared;
 
 /* Priors that leave a mode. */
 static void give_priors(const posterior *u)
@@ -98,11 +98,11 @@ static void give_priors(const posterior *u)
                           &u->priors[j], NULL) == SBPS_OK);
 }
 
-static void settle(const grouped_spec *spec, settled *s)
+static void prepare(const grouped_spec *spec, prepared *s)
 {
     s->t = grouped_make(spec);
     s->kind = counting(&s->t);
-    ((mixed *)s->t.u->self)->rows_of = &s->kind;
+    ((mixed *)s->t.u->self)->row_model = &s->kind;
     give_priors(s->t.u);
     CHECK(mode_find(s->t.u, NULL, &s->at, NULL) == SBPS_OK);
     size_t d = s->t.u->dim;
@@ -110,11 +110,11 @@ static void settle(const grouped_spec *spec, settled *s)
     memcpy(s->factor, s->at->hessian, d * d * sizeof *s->factor);
     CHECK(cholesky(d, s->factor));
     cells = 0;
-    CHECK(mixed_settle(s->t.u->self, s->t.data, s->at->w, s->factor, &s->rule, NULL) ==
+    CHECK(mixed_choose_nodes(s->t.u->self, s->t.data, s->at->w, s->factor, &s->rule, NULL) ==
           SBPS_OK);
 }
 
-static void settled_close(settled *s)
+static void prepared_close(prepared *s)
 {
     mode_destroy(s->at);
     free(s->factor);
@@ -122,7 +122,7 @@ static void settled_close(settled *s)
 }
 
 /* Slopes of all groups at draws from the normal at the mode. */
-static double cells_of_looks(settled *s)
+static double cells_per_slope(prepared *s)
 {
     posterior *u = s->t.u;
     size_t d = u->dim, n = s->t.data->n;
@@ -145,34 +145,34 @@ static double cells_of_looks(settled *s)
 
 TEST(the_cost_of_long_groups)
 {
-    settled s;
-    settle(&long_groups, &s);
+    prepared s;
+    prepare(&long_groups, &s);
     check_bracket("settling", cells_a_row(&s.t), 660.0);
     CHECK(s.rule.error < 0.01);
-    double looks = cells_of_looks(&s);
-    printf("looks: %.4g cells a row\n", looks);
-    CHECK(looks < 0.5); /* by rows it is 50 */
-    settled_close(&s);
+    double measured = cells_per_slope(&s);
+    printf("looks: %.4g cells a row\n", measured);
+    CHECK(measured < 0.5); /* by rows it is 50 */
+    prepared_close(&s);
 }
 
 TEST(the_cost_of_short_groups)
 {
-    settled s;
-    settle(&short_groups, &s);
+    prepared s;
+    prepare(&short_groups, &s);
     check_bracket("settling", cells_a_row(&s.t), 137.5);
-    check_bracket("looks", cells_of_looks(&s), 15.25);
-    settled_close(&s);
+    check_bracket("looks", cells_per_slope(&s), 15.25);
+    prepared_close(&s);
 }
 
 /* Effects so wide that polynomials would need more than their 256 points: the search ends there, and rows are integrated with
  * the points that they need themselves. */
 TEST(the_cost_of_groups_that_are_no_polynomials)
 {
-    settled s;
-    settle(&wide_effects, &s);
+    prepared s;
+    prepare(&wide_effects, &s);
     check_bracket("settling", cells_a_row(&s.t), 14628.0);
-    CHECK(!s.rule.sketched && s.rule.nodes == 21);
-    settled_close(&s);
+    CHECK(!s.rule.by_polynomial && s.rule.nodes == 21);
+    prepared_close(&s);
 }
 
 CHECK_MAIN

@@ -1,17 +1,17 @@
 /* Effects of other factors: their law is the same whatever standards are set, derivatives agree with differences, and
  * standards set at a point leave its effects where they are. */
-#include "mixed/crossed.h"
-#include "base/cholesky.h"
 #include "derivatives.h"
-#include "posterior/log_prior.h"
+#include "linalg/cholesky.h"
+#include "model/mixed/crossed_effects.h"
+#include "posterior/full/log_prior.h"
 
-#define Q EFFECTS_A_LEVEL
+#define Q LEVEL_EFFECTS_MAX
 
 /* ---- one level ---- */
 
 typedef struct {
     other_factor o;
-    double precision[2 * Q * Q], pull[2 * Q], x[SPREAD_MOST], eta[Q];
+    double precision[2 * Q * Q], pull[2 * Q], x[SPREAD_MAX], eta[Q];
 } one_level;
 
 /* q effects of one term with a correlation for every pair; level 1 is the one looked at. */
@@ -35,7 +35,8 @@ static void level_make(one_level *l, size_t q, uint64_t seed)
             l->precision[q * q + a * q + b] = dot(q, root + a * q, root + b * q);
 }
 
-static void look(const one_level *l, const double *x, const double *eta, level_point *out)
+static void evaluate_level(const one_level *l, const double *x, const double *eta,
+                           level_point *out)
 {
     effect_spread at;
     spread_at(&l->o.shape, x, false, &at);
@@ -72,7 +73,7 @@ TEST(levels_have_one_law_in_all_standards)
             level_point p;
             effect_spread at;
             level_make(&l, q, seed);
-            look(&l, l.x, l.eta, &p);
+            evaluate_level(&l, l.x, l.eta, &p);
             spread_at(&l.o.shape, l.x, false, &at);
             double z[Q], log_u = 0.0, jacobian[Q][Q];
             for (size_t a = 0; a < q; a++) {
@@ -93,14 +94,14 @@ TEST(first_derivatives_are_differences)
         one_level l;
         level_point p, low, high;
         level_make(&l, q, 11);
-        look(&l, l.x, l.eta, &p);
+        evaluate_level(&l, l.x, l.eta, &p);
         for (size_t k = 0; k < level_moves(&l.o); k++) {
             bool spread = k < l.o.shape.count;
             double *moved = spread ? &l.x[k] : &l.eta[k - l.o.shape.count], here = *moved;
             *moved = here - STEP;
-            look(&l, l.x, l.eta, &low);
+            evaluate_level(&l, l.x, l.eta, &low);
             *moved = here + STEP;
-            look(&l, l.x, l.eta, &high);
+            evaluate_level(&l, l.x, l.eta, &high);
             *moved = here;
             CHECK_NEAR((high.value - low.value) / (2.0 * STEP), p.value_first[k], 1e-7);
             for (size_t a = 0; a < q; a++)
@@ -119,12 +120,12 @@ TEST(standards_are_set_where_the_effects_are)
         effect_spread at;
         double covariance[Q * Q] = {0.0};
         level_make(&l, q, 12);
-        look(&l, l.x, l.eta, &before);
+        evaluate_level(&l, l.x, l.eta, &before);
         for (size_t a = 0; a < q; a++)
             for (size_t b = 0; b < q; b++) covariance[a * q + b] = a == b ? 0.3 : 0.05;
         spread_at(&l.o.shape, l.x, false, &at);
-        level_anchor(&l.o, &at, 1, covariance, l.eta);
-        look(&l, l.x, l.eta, &after);
+        level_recentre(&l.o, &at, 1, covariance, l.eta);
+        evaluate_level(&l, l.x, l.eta, &after);
         const double(*old)[Q] = (const double(*)[Q])before.first[l.o.shape.count];
         const double(*new)[Q] = (const double(*)[Q])after.first[l.o.shape.count];
         for (size_t a = 0; a < q; a++) {
@@ -196,7 +197,7 @@ TEST(gradients_and_hessians_are_derivatives)
 {
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
-        double w[DIM_MOST];
+        double w[MAX_DIM];
         somewhere(&t, w);
         check_derivatives(&t, w, STEP, 1e-4);
         grouped_close(&t);
@@ -207,7 +208,7 @@ TEST(slopes_are_gradients_along)
 {
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
-        double w[DIM_MOST];
+        double w[MAX_DIM];
         somewhere(&t, w);
         check_slopes(&t, w);
         grouped_close(&t);
@@ -221,7 +222,7 @@ TEST(normal_rows_have_the_closed_form)
     grouped_spec s = specs[2];
     s.each = 5;
     grouped t = grouped_make(&s);
-    double w[DIM_MOST], gradient[DIM_MOST], hessian[DIM_MOST * DIM_MOST], value;
+    double w[MAX_DIM], gradient[MAX_DIM], hessian[MAX_DIM * MAX_DIM], value;
     mixed *m = somewhere(&t, w);
     const other_factor *o = &m->other[0];
     size_t n = m->data->n, d = m->dim, from = o->first, count = m->aux - from;
@@ -236,7 +237,7 @@ TEST(normal_rows_have_the_closed_form)
             h[i * count + j] = hessian[(from + i) * d + from + j] + (i == j ? 1.0 : 0.0);
     }
     REQUIRE(cholesky(count, h));
-    double direct = -value - log_prior_value(t.u, w), solved[DIM_MOST];
+    double direct = -value - log_prior_value(t.u, w), solved[MAX_DIM];
     memcpy(solved, step, count * sizeof *solved);
     cholesky_solve(count, h, solved);
     direct += 0.5 * dot(count, step, solved);

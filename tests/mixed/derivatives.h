@@ -2,17 +2,17 @@
 #ifndef TESTS_MIXED_DERIVATIVES_H
 #define TESTS_MIXED_DERIVATIVES_H
 
-#include "base/dense.h"
 #include "fixture.h"
+#include "linalg/dense_matrix.h"
 
-#define DIM_MOST ((size_t)128)
+#define MAX_DIM ((size_t)128)
 
 /* Gradient and Hessian at w, by steps that far, agree to `slack`; value and gradient alone are the same. */
 static void check_derivatives(const grouped *t, double *w, double step, double slack)
 {
     size_t d = t->u->dim;
-    double value, above, below, gradient[DIM_MOST], same[DIM_MOST], low[DIM_MOST],
-        high[DIM_MOST], hessian[DIM_MOST * DIM_MOST];
+    double value, above, below, gradient[MAX_DIM], same[MAX_DIM], low[MAX_DIM], high[MAX_DIM],
+        hessian[MAX_DIM * MAX_DIM];
     const expansion out = {&value, gradient, hessian};
     REQUIRE(posterior_expand(t->u, w, &out, NULL, NULL) == SBPS_OK);
     CHECK(posterior_gradient(t->u, w, &above, same, NULL) == SBPS_OK);
@@ -38,12 +38,12 @@ __attribute__((unused)) static void check_slopes(const grouped *t, const double 
 {
     const mixed *m = t->u->self;
     size_t d = t->u->dim, n = t->data->n;
-    double u[DIM_MOST], one = 1.0, *slope = new_doubles(n),
-                        *scratch = new_doubles(t->u->model->scratch(m, n));
+    double u[MAX_DIM], one = 1.0, *slope = new_doubles(n),
+                       *scratch = new_doubles(t->u->model->scratch(m, n));
     for (size_t j = 0; j < d; j++) u[j] = cos((double)j);
     t->u->model->slope(m, rows_from(0, n), w, u, scratch, slope);
     for (size_t g = 0; g < n; g++) {
-        double gradient[DIM_MOST] = {0.0};
+        double gradient[MAX_DIM] = {0.0};
         t->u->model->gradient(m, rows_from(g, 1), w, &one, scratch, gradient);
         CHECK_NEAR(slope[g], dot(d, u, gradient), 1e-10 * fmax(1.0, fabs(slope[g])));
     }

@@ -1,9 +1,9 @@
 /* Draws of effects against their law given phi, whose moments are integrals over rows by many nodes. */
-#include "mixed/effects.h"
-#include "base/dense.h"
 #include "fixture.h"
-#include "mixed/marginal.h"
-#include "mixed/sketch.h"
+#include "linalg/dense_matrix.h"
+#include "model/mixed/group_effects.h"
+#include "model/mixed/group_polynomial.h"
+#include "model/mixed/marginal.h"
 
 #define NODES   ((size_t)31)
 #define POINTS  ((size_t)40) /* different ones */
@@ -12,12 +12,12 @@
 
 typedef struct {
     grouped_spec table;
-    double spread;      /* of points around the reference */
-    bool sketched;      /* the model has polynomials of its own */
-    double least, most; /* part of the groups that is drawn by polynomials */
-} law_case;
+    double spread;       /* of points around the reference */
+    bool sketched;       /* the model has polynomials of its own */
+    double lower, upper; /* part of the groups that is drawn by polynomials */
+} conditional_case;
 
-static const law_case cases[] = {
+static const conditional_case cases[] = {
     {{.model = "logistic", .groups = 40, .each = 60, .effects = 1, .sd = {1.2}, .seed = 1},
      0.02,
      false,
@@ -78,7 +78,7 @@ typedef struct {
     const double *phi[DRAWS];
 } points;
 
-static void scatter(const grouped *t, const law_case *c, points *p)
+static void scatter(const grouped *t, const conditional_case *c, points *p)
 {
     rng r = rng_stream(9, 0, RNG_TEST);
     grouped_truth(t, &c->table, p->w[0]);
@@ -102,15 +102,15 @@ static void moments_at(const group_view *v, size_t a, double *mean, double *sd, 
     for (int pass = 0; pass < 2; pass++)
         for (size_t k = 0; k < v->m->points; k++) {
             double u = dot(a + 1, v->p.at->factor[a], v->place + k * q);
-            if (pass == 0) *mean += v->share[k] * u;
-            if (pass == 1) square += v->share[k] * pow(u - *mean, 2.0);
-            if (pass == 1) third += v->share[k] * pow(u - *mean, 3.0);
+            if (pass == 0) *mean += v->node_weight[k] * u;
+            if (pass == 1) square += v->node_weight[k] * pow(u - *mean, 2.0);
+            if (pass == 1) third += v->node_weight[k] * pow(u - *mean, 3.0);
         }
     *sd = sqrt(square);
     *cube = third / pow(*sd, 3.0);
 }
 
-static void find_law(mixed *m, const points *p, size_t g, double *scratch, moments *out)
+static void find_conditional(mixed *m, const points *p, size_t g, double *scratch, moments *out)
 {
     m->by_rows = true;
     for (size_t i = 0; i < POINTS; i++) {
@@ -130,12 +130,12 @@ typedef struct {
     double sum[3], square[3];
 } tally;
 
-static void count(const moments *law, size_t a, const double *drawn, tally *to)
+static void count(const moments *truth, size_t a, const double *drawn, tally *to)
 {
     for (size_t i = 0; i < DRAWS; i++) {
         size_t at = i % POINTS;
-        double z = (drawn[i] - law->mean[at][a]) / law->sd[at][a];
-        const double off[] = {z, z * z - 1.0, z * z * z - law->cube[at][a]};
+        double z = (drawn[i] - truth->mean[at][a]) / truth->sd[at][a];
+        const double off[] = {z, z * z - 1.0, z * z * z - truth->cube[at][a]};
         for (size_t k = 0; k < 3; k++) {
             to->sum[k] += off[k];
             to->square[k] += off[k] * off[k];
@@ -157,36 +157,37 @@ static void check_tally(const char *what, size_t c, const tally *t)
     }
 }
 
-static void sketch_all(const grouped *t, const law_case *c, mixed *m, const double *w)
+static void fit_polynomials(const grouped *t, const conditional_case *c, mixed *m,
+                            const double *w)
 {
     double sd[16];
     for (size_t j = 0; j < t->u->dim; j++) sd[j] = c->spread;
-    CHECK(sketches_make(m, t->data, w, sd, NULL) == SBPS_OK && m->sketches);
+    CHECK(polynomials_fit(m, t->data, w, sd, NULL) == SBPS_OK && m->polynomials);
 }
 
 static void draw_case(size_t index)
 {
-    const law_case *c = &cases[index];
+    const conditional_case *c = &cases[index];
     static points p;
-    static moments law;
+    static moments truth;
     grouped t = grouped_make(&c->table);
     mixed *m = t.u->self;
     size_t q = c->table.effects, by_polynomials = 0;
-    effects_plan *plan;
+    effects_sampler *plan;
     tally all = {{0.0}, {0.0}};
     scatter(&t, c, &p);
     CHECK(mixed_set_nodes(m, NODES, NULL) == SBPS_OK);
-    if (c->sketched) sketch_all(&t, c, m, p.w[0]);
-    REQUIRE(effects_plan_open(m, DRAWS, p.phi, &plan, NULL) == SBPS_OK);
+    if (c->sketched) fit_polynomials(&t, c, m, p.w[0]);
+    REQUIRE(effects_sampler_open(m, DRAWS, p.phi, &plan, NULL) == SBPS_OK);
     double *scratch = new_doubles(effects_scratch(plan) + group_scratch(m)),
            *drawn = new_doubles(q * DRAWS);
     for (size_t g = 0; g < c->table.groups; g++) {
         by_polynomials += !isnan(effects_draw(plan, g, 7, scratch, drawn).error);
-        find_law(m, &p, g, scratch, &law);
+        find_conditional(m, &p, g, scratch, &truth);
         for (size_t a = 0; a < q; a++) {
             tally own = {{0.0}, {0.0}};
-            count(&law, a, drawn + a * DRAWS, &own);
-            count(&law, a, drawn + a * DRAWS, &all);
+            count(&truth, a, drawn + a * DRAWS, &own);
+            count(&truth, a, drawn + a * DRAWS, &all);
             check_tally("a group", index, &own);
         }
     }
@@ -194,10 +195,10 @@ static void draw_case(size_t index)
     double part = (double)by_polynomials / (double)c->table.groups;
     printf("case %zu: %.0f %% by polynomials; z of all %.2f %.2f %.2f\n", index, 100.0 * part,
            z_of(&all, 0), z_of(&all, 1), z_of(&all, 2));
-    CHECK(part >= c->least && part <= c->most);
+    CHECK(part >= c->lower && part <= c->upper);
     free(scratch);
     free(drawn);
-    effects_plan_close(plan);
+    effects_sampler_close(plan);
     grouped_close(&t);
 }
 

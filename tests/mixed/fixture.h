@@ -2,12 +2,12 @@
 #ifndef TESTS_MIXED_FIXTURE_H
 #define TESTS_MIXED_FIXTURE_H
 
-#include "base/memory.h"
-#include "base/rng.h"
 #include "check.h"
-#include "data/groups.h"
-#include "mixed/mixed.h"
-#include "posterior/posterior.h"
+#include "core/memory.h"
+#include "core/rng.h"
+#include "model/mixed/mixed.h"
+#include "posterior/full/posterior.h"
+#include "table/row_groups.h"
 
 typedef struct {
     const char *model;
@@ -76,7 +76,7 @@ static void nest_parts(const grouped_spec *s, row_groups *g, size_t n)
             g->factor[last].of[row++] = (uint32_t)(parts + k / s->nested);
         parts += (rows_of_group(s, i) - 1) / s->nested + 1;
     }
-    g->nest[0] = last;
+    g->nested_factor[0] = last;
     g->nested = 1;
 }
 
@@ -186,7 +186,7 @@ __attribute__((unused)) static void grouped_truth(const grouped *t, const groupe
         const spread_coordinate *c = &m->shape.of[a];
         w[FIXED + a] = c->against == c->row ? log(s->sd[c->row]) : atanh(s->cor);
     }
-    if (m->rows_of->auxiliary_count) w[m->aux] = log(0.7);
+    if (m->row_model->auxiliary_count) w[m->aux] = log(0.7);
 }
 
 #endif

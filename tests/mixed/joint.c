@@ -1,11 +1,11 @@
 /* Groups without integrals: derivatives agree with differences, the density is that of rows and effects whatever
  * standards are set, standards set at a point leave its effects where they are and make their curvature 1; and the
  * metric from products of the Hessian is the one that its formula says. */
-#include "mixed/joint.h"
-#include "base/cholesky.h"
+#include "model/mixed/joint.h"
 #include "derivatives.h"
-#include "metric/metric.h"
-#include "posterior/log_prior.h"
+#include "linalg/cholesky.h"
+#include "linalg/metric/metric.h"
+#include "posterior/full/log_prior.h"
 
 static const grouped_spec specs[] = {
     {.model = "linear",
@@ -124,11 +124,11 @@ static grouped make(const grouped_spec *s, double *w)
 TEST(derivatives_are_differences_in_all_standards)
 {
     for (size_t i = 0; i < SPECS; i++) {
-        double w[DIM_MOST];
+        double w[MAX_DIM];
         grouped t = make(&specs[i], w);
-        REQUIRE(t.u->dim <= DIM_MOST);
+        REQUIRE(t.u->dim <= MAX_DIM);
         check_derivatives(&t, w, 1e-4, 1e-5);
-        CHECK(mixed_joint_anchor(t.u->self, t.data, w, NULL) == SBPS_OK);
+        CHECK(mixed_joint_recentre(t.u->self, t.data, w, NULL) == SBPS_OK);
         rng r = rng_stream(1, i, RNG_TEST);
         for (size_t j = 0; j < t.u->dim; j++) w[j] += 0.3 * rng_normal(&r);
         check_derivatives(&t, w, 1e-4, 1e-5);
@@ -159,21 +159,21 @@ static double direct(const grouped *t, const double *w, const double *at)
     return total;
 }
 
-#define ROOM ((size_t)20000) /* behind x, for what joint_lead leaves */
+#define CAPACITY ((size_t)20000) /* behind x, for what joint_transform leaves */
 
 /* log |du/d eta| = log |J'J| / 2, by differences; u is linear in eta. */
 static double log_stretch(const grouped *t, double *w)
 {
-    static double low[DIM_MOST + ROOM], high[DIM_MOST + ROOM];
-    double columns[DIM_MOST][DIM_MOST], square[DIM_MOST * DIM_MOST], total = 0.0;
+    static double low[MAX_DIM + CAPACITY], high[MAX_DIM + CAPACITY];
+    double columns[MAX_DIM][MAX_DIM], square[MAX_DIM * MAX_DIM], total = 0.0;
     const mixed *m = t->u->self;
     size_t first = m->other[0].first, n = m->aux - first;
     for (size_t j = 0; j < n; j++) {
         double here = w[first + j];
         w[first + j] = here - 0.5;
-        joint_lead(m, w, low);
+        joint_transform(m, w, low);
         w[first + j] = here + 0.5;
-        joint_lead(m, w, high);
+        joint_transform(m, w, high);
         w[first + j] = here;
         for (size_t i = 0; i < n; i++) columns[j][i] = high[first + i] - low[first + i];
     }
@@ -187,17 +187,17 @@ static double log_stretch(const grouped *t, double *w)
 /* Densities of eta and of u differ by the stretch, and by nothing else from one point to another. */
 TEST(the_density_is_that_of_rows_and_effects)
 {
-    static double at[DIM_MOST + ROOM];
-    double w[DIM_MOST], first = 0.0;
+    static double at[MAX_DIM + CAPACITY];
+    double w[MAX_DIM], first = 0.0;
     grouped t = make(&specs[0], w);
     rng r = rng_stream(2, 0, RNG_TEST);
     for (int i = 0; i < 6; i++) {
         double value, own = 0.0;
         const mixed *m = t.u->self;
-        if (i == 3) CHECK(mixed_joint_anchor(t.u->self, t.data, w, NULL) == SBPS_OK);
+        if (i == 3) CHECK(mixed_joint_recentre(t.u->self, t.data, w, NULL) == SBPS_OK);
         for (size_t j = 0; j < t.u->dim; j++) w[j] += 0.2 * rng_normal(&r);
         CHECK(posterior_value(t.u, w, &value, NULL) == SBPS_OK);
-        joint_lead(m, w, at);
+        joint_transform(m, w, at);
         for (size_t j = m->other[0].first; j < m->aux; j++) own += log_normal(w[j], 1.0);
         double others = log_prior_value(t.u, w) - own;
         double left = value + others + log_stretch(&t, w) - direct(&t, w, at);
@@ -211,14 +211,14 @@ TEST(the_density_is_that_of_rows_and_effects)
 TEST(standards_are_set_where_the_effects_are)
 {
     for (size_t i = 0; i < SPECS; i++) {
-        static double before[DIM_MOST + ROOM], after[DIM_MOST + ROOM];
-        double w[DIM_MOST], unit[DIM_MOST], hv[DIM_MOST];
+        static double before[MAX_DIM + CAPACITY], after[MAX_DIM + CAPACITY];
+        double w[MAX_DIM], unit[MAX_DIM], hv[MAX_DIM];
         grouped t = make(&specs[i], w);
         const mixed *m = t.u->self;
         for (int twice = 0; twice < 2; twice++) {
-            joint_lead(m, w, before);
-            CHECK(mixed_joint_anchor(t.u->self, t.data, w, NULL) == SBPS_OK);
-            joint_lead(m, w, after);
+            joint_transform(m, w, before);
+            CHECK(mixed_joint_recentre(t.u->self, t.data, w, NULL) == SBPS_OK);
+            joint_transform(m, w, after);
             for (size_t j = 0; j < m->dim; j++) CHECK_NEAR(after[j], before[j], 1e-10);
             for (size_t j = m->other[0].first; j < m->aux; j++) CHECK(w[j] == 0.0);
         }
@@ -236,7 +236,7 @@ TEST(standards_are_set_where_the_effects_are)
 
 typedef struct {
     size_t d;
-    double matrix[DIM_MOST * DIM_MOST];
+    double matrix[MAX_DIM * MAX_DIM];
 } known;
 
 static sbps_status product(const void *self, const double *v, double *hv, sbps_error *err)
@@ -252,7 +252,7 @@ static sbps_status product(const void *self, const double *v, double *hv, sbps_e
 static void make_matrix(known *k, size_t d)
 {
     rng r = rng_stream(9, d, RNG_TEST);
-    double columns[DIM_MOST][DIM_MOST];
+    double columns[MAX_DIM][MAX_DIM];
     k->d = d;
     for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j < d; j++)
@@ -267,15 +267,15 @@ static void make_matrix(known *k, size_t d)
 }
 
 /* The largest eigenvalue of A'HA, or of most - A'HA. */
-static double largest(const metric *a, const known *k, double most)
+static double largest(const metric *a, const known *k, double limit)
 {
-    double v[DIM_MOST], x[DIM_MOST], y[DIM_MOST], length = 0.0;
+    double v[MAX_DIM], x[MAX_DIM], y[MAX_DIM], length = 0.0;
     for (size_t j = 0; j < k->d; j++) v[j] = 1.0 + 0.1 * (double)(j % 7);
     for (int i = 0; i < 3000; i++) {
         a->kind->forward(a, v, x);
         product(k, x, y, NULL);
         a->kind->transpose(a, y, x);
-        for (size_t j = 0; j < k->d && most > 0.0; j++) x[j] = most * v[j] - x[j];
+        for (size_t j = 0; j < k->d && limit > 0.0; j++) x[j] = limit * v[j] - x[j];
         length = norm(k->d, x);
         for (size_t j = 0; j < k->d; j++) v[j] = x[j] / length;
     }
@@ -294,10 +294,10 @@ TEST(the_metric_by_products_leaves_little_spread)
     double before = largest(a, &k, 0.0);
     metric_destroy(a);
     REQUIRE(metric_from_products(k.d, &core, k.d, h, &a, NULL) == SBPS_OK);
-    double most = largest(a, &k, 0.0), least = 4.0 - largest(a, &k, 4.0);
-    printf("largest %.3g without pairs, with them %.3g, least %.3g\n", before, most, least);
+    double upper = largest(a, &k, 0.0), lower = 4.0 - largest(a, &k, 4.0);
+    printf("largest %.3g without pairs, with them %.3g, least %.3g\n", before, upper, lower);
     CHECK(before > 10.0);
-    CHECK(most < 2.0 && least > 0.5);
+    CHECK(upper < 2.0 && lower > 0.5);
     metric_destroy(a);
 }
 
@@ -308,7 +308,7 @@ TEST(the_metric_by_products_knows_its_inverse)
     const metric_core core = {at, 3};
     known k;
     metric *a;
-    double x[DIM_MOST], y[DIM_MOST], z[DIM_MOST];
+    double x[MAX_DIM], y[MAX_DIM], z[MAX_DIM];
     make_matrix(&k, 40);
     const metric_source h = {&k, product, 1e6};
     REQUIRE(metric_from_products(k.d, &core, 20, h, &a, NULL) == SBPS_OK);

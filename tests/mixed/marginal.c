@@ -1,8 +1,8 @@
 /* A group's integral against sums on a fine grid and against closed forms; gradients and Hessians against
  * differences. */
-#include "base/cholesky.h"
-#include "base/hermite.h"
 #include "derivatives.h"
+#include "linalg/cholesky.h"
+#include "linalg/hermite.h"
 
 #define NODES_MANY ((size_t)25)
 
@@ -55,7 +55,7 @@ static void place(const grouped *t, double *w)
     const double at[] = {0.2, 0.4, -0.2, -0.1, -0.5, 0.3, -0.3};
     size_t d = t->u->dim;
     for (size_t j = 0; j < d; j++) w[j] = at[j];
-    if (((mixed *)t->u->self)->rows_of->auxiliary_count) w[d - 1] = -0.3;
+    if (((mixed *)t->u->self)->row_model->auxiliary_count) w[d - 1] = -0.3;
 }
 
 static double normal_density(double x)
@@ -77,7 +77,7 @@ static double likelihood(const mixed *m, const double *w, size_t g, const double
                 eta += (a == 0 ? 1.0 : x[1]) * at.factor[a][b] * v[b];
         const batch one = {
             .k = m->k, .n = 1, .eta = &eta, .y = m->data->y + i, .aux = w + m->aux, .pitch = 1};
-        m->rows_of->predictor->loglik(&one, &value);
+        m->row_model->predictor->loglik(&one, &value);
         total += (m->data->weight ? m->data->weight[i] : 1.0) * value;
     }
     return exp(total);
@@ -161,7 +161,7 @@ TEST(gradients_and_hessians_are_derivatives)
 {
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
-        double w[DIM_MOST];
+        double w[MAX_DIM];
         nodes(&t, NODES_MANY);
         place(&t, w);
         check_derivatives(&t, w, STEP, 1e-4);
@@ -173,7 +173,7 @@ TEST(slopes_are_gradients_along)
 {
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
-        double w[DIM_MOST];
+        double w[MAX_DIM];
         nodes(&t, 5);
         place(&t, w);
         check_slopes(&t, w);
@@ -184,7 +184,7 @@ TEST(slopes_are_gradients_along)
 TEST(nodes_integrate_polynomials)
 {
     for (size_t n = 1; n <= 40; n++) {
-        double node[HERMITE_MOST], weight[HERMITE_MOST], moment = 1.0;
+        double node[HERMITE_MAX], weight[HERMITE_MAX], moment = 1.0;
         hermite_rule(n, node, weight);
         for (size_t p = 0; p < 2 * n && p < 20; p += 2) {
             double sum = 0.0;

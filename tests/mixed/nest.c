@@ -1,9 +1,9 @@
 /* Groups within groups: integrals against the closed form of normal rows and against a grid, gradients and Hessians
  * against differences, draws of effects against the integral's own moments. */
-#include "base/cholesky.h"
 #include "derivatives.h"
-#include "mixed/effects.h"
-#include "mixed/marginal.h"
+#include "linalg/cholesky.h"
+#include "model/mixed/group_effects.h"
+#include "model/mixed/marginal.h"
 
 #define STEP 0.01 /* modes are found no further than values jump by 1e-6 */
 
@@ -81,7 +81,7 @@ static mixed *somewhere(const grouped *t, size_t nodes, double *w)
 static void along(const mixed *m, size_t level, const double *w, size_t i, double *out)
 {
     effect_spread at;
-    const nest_level *l = &m->level[level];
+    const nested_level *l = &m->level[level];
     spread_at(&l->shape, w + l->spread, false, &at);
     const double z[] = {1.0, m->data->x[i * m->data->stride + 1]};
     for (size_t a = 0; a < 2; a++) {
@@ -123,7 +123,7 @@ static double closed_form(const mixed *m, const double *w, size_t g)
 static void check_closed_form(const grouped_spec *s)
 {
     grouped t = grouped_make(s);
-    double w[DIM_MOST], value;
+    double w[MAX_DIM], value;
     mixed *m = somewhere(&t, 3, w);
     double *scratch = new_doubles(t.u->model->scratch(m, 1));
     for (size_t g = 0; g < s->groups; g++) {
@@ -144,7 +144,7 @@ TEST(however_many_parts_there_are)
     for (size_t s = 0; s < 2; s++) {
         check_closed_form(&large[s]);
         grouped t = grouped_make(&large[s]);
-        double w[DIM_MOST];
+        double w[MAX_DIM];
         somewhere(&t, 3, w);
         check_derivatives(&t, w, STEP, 1e-2);
         grouped_close(&t);
@@ -161,7 +161,7 @@ static double row_likelihood(const mixed *m, const double *w, size_t i, double m
     double eta = dot(FIXED, w, m->data->x + i * m->data->stride) + more, value;
     const batch one = {
         .k = m->k, .n = 1, .eta = &eta, .y = m->data->y + i, .aux = w + m->aux, .pitch = 1};
-    m->rows_of->predictor->loglik(&one, &value);
+    m->row_model->predictor->loglik(&one, &value);
     return exp((m->data->weight ? m->data->weight[i] : 1.0) * value);
 }
 
@@ -178,10 +178,10 @@ static double on_a_grid(const mixed *m, const double *w, size_t g)
             double part = 0.0;
             for (next = i; next < end && of[next] == of[i];) next++;
             for (double b = -reach; b <= reach; b += step) {
-                double said = 1.0;
+                double likelihood = 1.0;
                 for (size_t k = i; k < next; k++)
-                    said *= row_likelihood(m, w, k, outer * a + inner * b);
-                part += said * normal_density(b) * step;
+                    likelihood *= row_likelihood(m, w, k, outer * a + inner * b);
+                part += likelihood * normal_density(b) * step;
             }
             product *= part;
         }
@@ -193,7 +193,7 @@ static double on_a_grid(const mixed *m, const double *w, size_t g)
 TEST(a_group_is_an_integral_of_integrals)
 {
     grouped t = grouped_make(&specs[2]);
-    double w[DIM_MOST], value;
+    double w[MAX_DIM], value;
     mixed *m = somewhere(&t, 25, w);
     double *scratch = new_doubles(t.u->model->scratch(m, 1));
     for (size_t g = 0; g < specs[2].groups; g++) {
@@ -208,7 +208,7 @@ TEST(gradients_and_hessians_are_derivatives)
 {
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
-        double w[DIM_MOST];
+        double w[MAX_DIM];
         somewhere(&t, specs[s].nested_effects > 1 ? 11 : 15, w);
         check_derivatives(&t, w, STEP, 1e-2);
         grouped_close(&t);
@@ -219,7 +219,7 @@ TEST(slopes_are_gradients_along)
 {
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
-        double w[DIM_MOST];
+        double w[MAX_DIM];
         somewhere(&t, 5, w);
         check_slopes(&t, w);
         grouped_close(&t);
@@ -264,17 +264,17 @@ static void conditional(const mixed *m, const double *w, size_t g, size_t count,
 TEST(effects_of_normal_rows_are_drawn_from_their_law)
 {
     grouped t = grouped_make(&specs[0]);
-    double w[DIM_MOST];
+    double w[MAX_DIM];
     mixed *m = somewhere(&t, 3, w);
     const double **phi = calloc(DRAWS, sizeof *phi);
-    effects_plan *plan;
+    effects_sampler *plan;
     for (size_t i = 0; i < DRAWS; i++) phi[i] = w;
-    REQUIRE(effects_plan_open(m, DRAWS, phi, &plan, NULL) == SBPS_OK);
+    REQUIRE(effects_sampler_open(m, DRAWS, phi, &plan, NULL) == SBPS_OK);
     double *scratch = new_doubles(effects_scratch(plan));
     for (size_t g = 0; g < specs[0].groups; g++) {
         double mean[16], sd[16];
         size_t count = mixed_effects(m, g);
-        REQUIRE(count >= 2 && count <= mixed_effects_most(m) && count < 16);
+        REQUIRE(count >= 2 && count <= mixed_effects_max(m) && count < 16);
         double *drawn = new_doubles(DRAWS * count);
         conditional(m, w, g, count, mean, sd);
         CHECK(isnan(effects_draw(plan, g, 5, scratch, drawn).error));
@@ -289,7 +289,7 @@ TEST(effects_of_normal_rows_are_drawn_from_their_law)
         free(drawn);
     }
     free(scratch);
-    effects_plan_close(plan);
+    effects_sampler_close(plan);
     free(phi);
     grouped_close(&t);
 }

@@ -1,16 +1,16 @@
 /* The error that is stated of the rule against the one that it has, where groups are skewed: few rows of one or two
  * classes, groups without a success, a group with half of all rows. Truth is the largest rule there is, and that one is
  * held against sums on a fine grid. */
-#include "base/cholesky.h"
-#include "base/hermite.h"
 #include "fixture.h"
+#include "linalg/cholesky.h"
+#include "linalg/hermite.h"
 
-#define TRUTH       ((size_t)63) /* nodes an effect */
-#define STATED_MOST 0.005        /* posterior sds: what settling aims at */
-#define POINTS      ((size_t)12) /* draws of the normal around the mode */
-#define TIMES       3.0          /* the error may be as many times the stated one, */
-#define BESIDE      0.002        /* and so much beside it, */
-#define TRUE_MOST   0.01         /* but no more than this */
+#define TRUTH      ((size_t)63) /* nodes an effect */
+#define STATED_MAX 0.005        /* posterior sds: what settling aims at */
+#define POINTS     ((size_t)12) /* draws of the normal around the mode */
+#define TIMES      3.0          /* the error may be as many times the stated one, */
+#define BESIDE     0.002        /* and so much beside it, */
+#define TRUE_MAX   0.01         /* but no more than this */
 
 static const grouped_spec specs[] = {
     /* most groups are all 0 */
@@ -125,12 +125,12 @@ TEST(the_rule_is_as_good_as_it_is_said_to_be)
         quadrature rule;
         start(&specs[s], t.u->dim, w);
         REQUIRE(find_mode(&t, w, factor));
-        REQUIRE(mixed_settle(t.u->self, t.data, w, factor, &rule, NULL) == SBPS_OK);
+        REQUIRE(mixed_choose_nodes(t.u->self, t.data, w, factor, &rule, NULL) == SBPS_OK);
         double error = true_error(&t, rule.nodes, w, factor);
         printf("%s, %zu groups: %zu nodes, stated %.5f, true %.5f\n", specs[s].model,
                specs[s].groups, rule.nodes, rule.error, error);
-        CHECK(rule.error <= STATED_MOST);
-        CHECK(error <= TIMES * rule.error + BESIDE && error <= TRUE_MOST);
+        CHECK(rule.error <= STATED_MAX);
+        CHECK(error <= TIMES * rule.error + BESIDE && error <= TRUE_MAX);
         grouped_close(&t);
     }
 }
@@ -146,7 +146,7 @@ static double on_a_grid(const mixed *m, const double *w, size_t g)
             const double *x = m->data->x + i * m->data->stride;
             double eta = w[0] * x[0] + w[1] * x[1] + w[2] * x[2] + sd * v, value;
             const batch one = {.k = m->k, .n = 1, .eta = &eta, .y = m->data->y + i, .pitch = 1};
-            m->rows_of->predictor->loglik(&one, &value);
+            m->row_model->predictor->loglik(&one, &value);
             total += value;
         }
         sum += exp(total) * step / sqrt(2.0 * M_PI);

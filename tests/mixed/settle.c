@@ -1,18 +1,18 @@
 /* As many nodes as are enough: what is stated of their error is of its size. */
-#include "base/cholesky.h"
-#include "base/rng.h"
 #include "check.h"
-#include "choose/plan.h"
-#include "choose/target.h"
-#include "mixed/mixed.h"
-#include "run/run.h"
+#include "core/rng.h"
+#include "inference/autotune/run_plan.h"
+#include "inference/options/target.h"
+#include "inference/run/run.h"
+#include "linalg/cholesky.h"
+#include "model/mixed/mixed.h"
 
 #include "stat/sample.h"
 
-#define GROUPS    14
-#define EACH      40
-#define MANY      ((size_t)63)
-#define TRUE_MOST 0.01 /* posterior sds: twice what is aimed at */
+#define GROUPS   14
+#define EACH     40
+#define MANY     ((size_t)63)
+#define TRUE_MAX 0.01 /* posterior sds: twice what is aimed at */
 
 static sbps_table *make_table(uint64_t seed, const sbps_options *options)
 {
@@ -67,9 +67,9 @@ TEST(a_rule_that_its_neighbour_agrees_with_may_be_wrong)
         CHECK(target_open(options, table->data, model, &u, NULL) == SBPS_OK);
         CHECK(u->dim == 2 && posterior_hessian(u, w, factor, NULL) == SBPS_OK);
         CHECK(cholesky(2, factor));
-        CHECK(mixed_settle(u->self, table->data, w, factor, &rule, NULL) == SBPS_OK);
+        CHECK(mixed_choose_nodes(u->self, table->data, w, factor, &rule, NULL) == SBPS_OK);
         double error = true_error(u, w, factor);
-        if (!(error <= TRUE_MOST)) {
+        if (!(error <= TRUE_MAX)) {
             printf("seed %d: %zu nodes state %.4f, and are off by %.4f\n", (int)seed,
                    rule.nodes, rule.error, error);
             check_failures++;

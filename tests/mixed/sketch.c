@@ -1,7 +1,7 @@
 /* Sketches of groups against the rows they stand for; their gradients and Hessians against differences. */
-#include "mixed/sketch.h"
-#include "base/dense.h"
 #include "fixture.h"
+#include "linalg/dense_matrix.h"
+#include "model/mixed/group_polynomial.h"
 
 #define NODES     ((size_t)15)
 #define SPREAD    0.02 /* of points around the reference */
@@ -42,7 +42,7 @@ static mixed *sketched(const grouped *t, const grouped_spec *s, double *w)
     for (size_t j = 0; j < t->u->dim; j++) sd[j] = 2.0 * SPREAD;
     grouped_truth(t, s, w);
     CHECK(mixed_set_nodes(m, NODES, NULL) == SBPS_OK);
-    CHECK(sketches_make(m, t->data, w, sd, NULL) == SBPS_OK && m->sketches);
+    CHECK(polynomials_fit(m, t->data, w, sd, NULL) == SBPS_OK && m->polynomials);
     return m;
 }
 
@@ -63,7 +63,7 @@ TEST(groups_of_many_rows_have_sketches)
         double w[16];
         const mixed *m = sketched(&t, &specs[s], w);
         for (size_t g = 0; g < specs[s].groups; g++)
-            CHECK(*sketch_of(m->sketches, g).fits == 1.0 || rows_in(m, g) < MANY_ROWS);
+            CHECK(*polynomial_of(m->polynomials, g).fits == 1.0 || rows_in(m, g) < MANY_ROWS);
         grouped_close(&t);
     }
 }

@@ -19,9 +19,9 @@ TEST(cholesky_multiplies_back)
     REQUIRE(cholesky(d, l));
     for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j <= i; j++) {
-            double back = 0.0;
-            for (size_t k = 0; k <= j; k++) back += l[i * d + k] * l[j * d + k];
-            CHECK_NEAR(back, a[i * d + j], TOL_SUM);
+            double product = 0.0;
+            for (size_t k = 0; k <= j; k++) product += l[i * d + k] * l[j * d + k];
+            CHECK_NEAR(product, a[i * d + j], TOL_SUM);
         }
 }
 

@@ -2,10 +2,10 @@
 #ifndef TESTS_MODE_HELPERS_H
 #define TESTS_MODE_HELPERS_H
 
-#include "base/cholesky.h"
 #include "check.h"
-#include "mode/mode.h"
-#include "read/read.h"
+#include "ingest/ingest.h"
+#include "linalg/cholesky.h"
+#include "posterior/mode/mode.h"
 
 #define DIM_MAX 64
 

@@ -4,13 +4,14 @@
 #define N 300
 #define D 4
 
-static void check_explained(fit *f, const char *const *words)
+static void check_explained(fit *f, const char *const *messages)
 {
     CHECK(f->status == SBPS_NO_MODE);
     CHECK(!f->m);
-    for (size_t i = 0; words[i]; i++) {
-        if (!strstr(f->err.text, words[i])) printf("no '%s' in: %s\n", words[i], f->err.text);
-        CHECK(strstr(f->err.text, words[i]));
+    for (size_t i = 0; messages[i]; i++) {
+        if (!strstr(f->err.text, messages[i]))
+            printf("no '%s' in: %s\n", messages[i], f->err.text);
+        CHECK(strstr(f->err.text, messages[i]));
     }
     fit_close(f);
 }

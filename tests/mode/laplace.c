@@ -1,5 +1,5 @@
 /* Laplace's approximation against closed forms. */
-#include "mode/laplace.h"
+#include "posterior/mode/laplace.h"
 #include "mode/helpers.h"
 
 #define N 300
@@ -37,16 +37,16 @@ TEST(linear_with_flat_priors_has_the_covariance_of_least_squares)
 TEST(nll_is_the_likelihood_alone)
 {
     double x[] = {0, 0, 1, 1}, y[] = {0, 1, 0, 1}, count[] = {30, 10, 5, 45};
-    nll_law law;
+    nll_distribution dist;
     fit f =
         fit_rows(make_rows(4, 1, x, y, count, true), "logistic", "normal(0,3)", "flat", NULL);
     REQUIRE(f.status == SBPS_OK);
-    REQUIRE(laplace_nll(f.u, f.m, &law, NULL) == SBPS_OK);
+    REQUIRE(laplace_nll(f.u, f.m, &dist, NULL) == SBPS_OK);
     double a = f.m->w[0], b = a + f.m->w[1], nll = 40.0 * log1p(exp(a)) - 10.0 * a;
     nll += 50.0 * log1p(exp(b)) - 45.0 * b;
-    CHECK_NEAR(law.nll, nll, 1e-12);
-    CHECK(fabs(law.nll - f.m->value) > 1e-3);
-    CHECK(law.rows == 4.0 && law.dim == 2.0);
+    CHECK_NEAR(dist.nll, nll, 1e-12);
+    CHECK(fabs(dist.nll - f.m->value) > 1e-3);
+    CHECK(dist.rows == 4.0 && dist.dim == 2.0);
     fit_close(&f);
 }
 
@@ -63,23 +63,23 @@ TEST(quantiles_are_those_of_chi_squared)
         {100000, 0.999, 101387.69553252945},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        nll_law law = {.nll = 0.0, .rows = 0.5, .dim = known[i].dim};
-        CHECK_NEAR(nll_quantile(&law, known[i].p) / known[i].chi, 1.0, 1e-9);
+        nll_distribution dist = {.nll = 0.0, .rows = 0.5, .dim = known[i].dim};
+        CHECK_NEAR(nll_quantile(&dist, known[i].p) / known[i].chi, 1.0, 1e-9);
     }
 }
 
 TEST(mean_and_sd_are_those_of_the_quantiles)
 {
-    nll_law law = {.nll = 350.0, .rows = 700.0, .dim = 7.0};
+    nll_distribution dist = {.nll = 350.0, .rows = 700.0, .dim = 7.0};
     double mean = 0.0, square = 0.0;
     enum { steps = 4000 };
     for (size_t i = 0; i < steps; i++) { /* midpoints of equal shares */
-        double q = nll_quantile(&law, ((double)i + 0.5) / steps);
+        double q = nll_quantile(&dist, ((double)i + 0.5) / steps);
         mean += q / steps;
         square += q * q / steps;
     }
-    CHECK_NEAR(nll_mean(&law) / mean, 1.0, 1e-5);
-    CHECK_NEAR(nll_sd(&law) / sqrt(square - mean * mean), 1.0, 2e-3);
+    CHECK_NEAR(nll_mean(&dist) / mean, 1.0, 1e-5);
+    CHECK_NEAR(nll_sd(&dist) / sqrt(square - mean * mean), 1.0, 2e-3);
 }
 
 /* (w - c)'H(w - c) is a chi^2 of d degrees of freedom, and w has mean c. */

@@ -1,8 +1,8 @@
 /* Searches that gain nats at every step for long: a density that may grow for ever is told from one that
  * cannot. */
 #include "check.h"
-#include "mode/mode.h"
-#include "read/read.h"
+#include "ingest/ingest.h"
+#include "posterior/mode/mode.h"
 
 #include <math.h>
 

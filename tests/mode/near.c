@@ -1,9 +1,9 @@
 /* A reference point near the mode: found in about three passes through the rows, looks at parts of them counted, for
  * every model that has a predictor and for softmax; as near as is said; with the control variate that was gathered there. */
-#include "base/cholesky.h"
-#include "data/row_sums.h"
-#include "mode/mode.h"
+#include "linalg/cholesky.h"
+#include "posterior/mode/mode.h"
 #include "potential/fixture.h"
+#include "table/row_sums.h"
 
 #define ROWS     ((size_t)10000)
 #define COLUMNS  ((size_t)15)
@@ -31,22 +31,22 @@ static double decrement_at(const posterior *u, const double *w)
 static double passes_of(const posterior *u)
 {
     mode *m = NULL;
-    gathering *g = NULL;
-    struct row_crew *crew = u->data->crew;
-    atomic_store(&crew->visited, 0);
-    CHECK(gathering_open(u, NULL, &g, NULL) == SBPS_OK);
+    row_cache *g = NULL;
+    struct row_workers *row_threads = u->data->workers;
+    atomic_store(&row_threads->visited, 0);
+    CHECK(row_cache_open(u, NULL, &g, NULL) == SBPS_OK);
     CHECK(mode_near(u, NULL, g, &m, NULL) == SBPS_OK);
-    double passes = (double)atomic_load(&crew->visited) / (double)u->data->n;
+    double passes = (double)atomic_load(&row_threads->visited) / (double)u->data->n;
     CHECK(m && decrement_at(u, m->w) <= NEAR * (double)u->dim);
     CHECK(m && g->whole && !memcmp(m->w, g->control->w, u->dim * sizeof *m->w));
-    gathering_close(g);
+    row_cache_close(g);
     mode_destroy(m);
     return passes;
 }
 
-static void check_passes(const model_kind *model, uint64_t shuffle, double most)
+static void check_passes(const model_kind *model, uint64_t shuffle, double limit)
 {
-    struct row_crew crew = {.threads = 1};
+    struct row_workers row_threads = {.threads = 1};
     table t = table_make(model, (table_spec){.n = ROWS,
                                              .columns = COLUMNS,
                                              .weights = "normal(0,2.5)",
@@ -54,10 +54,10 @@ static void check_passes(const model_kind *model, uint64_t shuffle, double most)
                                              .weighted = shuffle % 2,
                                              .shuffle = shuffle});
     REQUIRE(t.u);
-    t.data->crew = &crew;
+    t.data->workers = &row_threads;
     double passes = passes_of(t.u);
     printf("%s: %.2f passes\n", model->name, passes);
-    CHECK(passes <= most);
+    CHECK(passes <= limit);
     table_close(&t);
 }
 
@@ -94,13 +94,13 @@ static rows *sure_classes(size_t n, size_t columns, uint64_t shuffle)
 
 static double passes_of_sure_classes(uint64_t shuffle)
 {
-    struct row_crew crew = {.threads = 1};
+    struct row_workers row_threads = {.threads = 1};
     rows *data = sure_classes(ROWS, 20, shuffle);
     posterior *u = NULL;
     prior priors[DIM_MAX];
     for (size_t j = 0; j < DIM_MAX; j++) prior_parse("normal(0,2.5)", &priors[j], NULL);
     CHECK(posterior_create(data, model_find("logistic"), priors, &u, NULL) == SBPS_OK);
-    data->crew = &crew;
+    data->workers = &row_threads;
     double passes = passes_of(u);
     posterior_destroy(u);
     rows_destroy(data);
@@ -143,13 +143,13 @@ static rows *three_classes(size_t n, size_t columns)
 
 TEST(softmax_takes_no_more)
 {
-    struct row_crew crew = {.threads = 1};
+    struct row_workers row_threads = {.threads = 1};
     rows *data = three_classes(ROWS, 5);
     posterior *u = NULL;
     prior priors[18];
     REQUIRE(data && posterior_open(data, model_find("softmax"), NULL, &u, NULL) == SBPS_OK);
     REQUIRE(u->dim == 18);
-    data->crew = &crew;
+    data->workers = &row_threads;
     for (size_t j = 0; j < u->dim; j++) prior_parse("normal(0,2.5)", &priors[j], NULL);
     CHECK(posterior_set_priors(u, priors, NULL) == SBPS_OK);
     double passes = passes_of(u);

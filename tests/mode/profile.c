@@ -1,5 +1,5 @@
 /* Walls are found where they are, measured, and not where there are none. */
-#include "mode/profile.h"
+#include "posterior/mode/profile.h"
 #include "mode/helpers.h"
 
 #define ROWS    400
@@ -22,15 +22,15 @@ static fit rare_level(double y, double *x, double *target)
                     "exponential(1)", NULL);
 }
 
-static bends *find(const fit *f, const char *name)
+static warps *find(const fit *f, const char *name)
 {
-    bends *found = NULL;
+    warps *found = NULL;
     metric *a = NULL;
     const metric_kind *kind = NULL;
     for (size_t i = 0; metric_kinds[i]; i++)
         if (!strcmp(metric_kinds[i]->name, name)) kind = metric_kinds[i];
     if (metric_create(kind, f->u->dim, f->m->hessian, &a, NULL) != SBPS_OK) return NULL;
-    CHECK(profile_bends(f->u, f->m, a, &found, NULL) == SBPS_OK);
+    CHECK(profile_warps(f->u, f->m, a, &found, NULL) == SBPS_OK);
     metric_destroy(a);
     return found;
 }
@@ -41,13 +41,13 @@ TEST(a_level_of_one_class_is_a_wall)
     for (double class = 0.0; class < 2.0; class ++) {
         fit f = rare_level(class, x, y);
         REQUIRE(f.status == SBPS_OK);
-        bends *found = find(&f, "dense");
+        warps *found = find(&f, "dense");
         REQUIRE(found && found->count == 1);
-        const bend *b = &found->list[0];
+        const warp *b = &found->list[0];
         CHECK(b->j == 3 && b->sign == (class > 0.5 ? 1.0 : -1.0));
         /* the prior is what holds the far side, a wall e^t the near one */
         CHECK_NEAR(b->reach / 20.0, 1.0, 0.05);
-        CHECK(b->wall > log(4.0) && b->wall < 1.5 * log(4.0));
+        CHECK(b->boundary > log(4.0) && b->boundary < 1.5 * log(4.0));
         /* sd at the mode by the Hessian, of which nearly all is the coordinate's own */
         CHECK_NEAR(b->unit * sqrt(f.m->hessian[3 * f.u->dim + 3]), 1.0, 0.05);
         free(found);
@@ -64,7 +64,7 @@ TEST(ordinary_posteriors_have_none)
     double x[ROWS * COLUMNS], y[ROWS];
     fit f = rare_level(NAN, x, y);
     REQUIRE(f.status == SBPS_OK);
-    bends *found = find(&f, "dense");
+    warps *found = find(&f, "dense");
     CHECK(!found);
     free(found);
     fit_close(&f);

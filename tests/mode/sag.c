@@ -12,7 +12,7 @@ static mode *find_by(const fit *f, const char *method, double tolerance, uint64_
     mode *m = NULL;
     sbps_error err = {0};
     mode_request how = {
-        .method = method, .tolerance = tolerance, .most_epochs = 1000.0, .seed = seed};
+        .method = method, .tolerance = tolerance, .max_epochs = 1000.0, .seed = seed};
     if (mode_find_by(f->u, NULL, &how, &m, &err) != SBPS_OK) printf("%s\n", err.text);
     return m;
 }
@@ -120,14 +120,14 @@ TEST(a_tighter_goal_takes_more_epochs_and_a_seed_gives_the_same_path)
     fit_close(&f);
 }
 
-static void check_refused(const fit *f, const char *method, double epochs, const char *words)
+static void check_refused(const fit *f, const char *method, double epochs, const char *message)
 {
     mode *m = NULL;
     sbps_error err = {0};
-    mode_request how = {.method = method, .tolerance = 1e-6, .most_epochs = epochs, .seed = 1};
+    mode_request how = {.method = method, .tolerance = 1e-6, .max_epochs = epochs, .seed = 1};
     CHECK(mode_find_by(f->u, NULL, &how, &m, &err) != SBPS_OK);
-    CHECK(!m && strstr(err.text, words));
-    if (!strstr(err.text, words)) printf("'%s' without '%s'\n", err.text, words);
+    CHECK(!m && strstr(err.text, message));
+    if (!strstr(err.text, message)) printf("'%s' without '%s'\n", err.text, message);
     mode_destroy(m);
 }
 
@@ -155,22 +155,22 @@ TEST(a_point_can_be_taken_for_the_mode)
     simulate("logistic", N, D, 61, x, y);
     for (size_t j = 0; j <= D; j++) precision[j * (D + 2)] = 2.0 + (double)j;
     fit f = fit_rows(make_rows(N, D, x, y, NULL, true), "logistic", "flat", "flat", NULL);
-    mode *own = NULL, *given = NULL;
+    mode *own = NULL, *taken = NULL;
     REQUIRE(f.status == SBPS_OK);
     REQUIRE(mode_take(f.u, f.m->w, NULL, &own, NULL) == SBPS_OK);
-    REQUIRE(mode_take(f.u, w, precision, &given, NULL) == SBPS_OK);
+    REQUIRE(mode_take(f.u, w, precision, &taken, NULL) == SBPS_OK);
     CHECK(!memcmp(own->w, f.m->w, sizeof w));
     CHECK(own->gradient_norm <= 1e-7 && own->value == f.m->value);
     for (size_t i = 0; i < (D + 1) * (D + 1); i++)
         CHECK_NEAR(own->hessian[i], f.m->hessian[i], TOL_SUM);
-    CHECK(!memcmp(given->hessian, precision, sizeof precision));
-    CHECK(given->gradient_norm > 1.0 && given->value > own->value);
+    CHECK(!memcmp(taken->hessian, precision, sizeof precision));
+    CHECK(taken->gradient_norm > 1.0 && taken->value > own->value);
     w[0] = 1e308;
     w[1] = NAN;
     mode *none = NULL;
     CHECK(mode_take(f.u, w, NULL, &none, NULL) != SBPS_OK && !none);
     mode_destroy(own);
-    mode_destroy(given);
+    mode_destroy(taken);
     fit_close(&f);
 }
 

@@ -1,6 +1,6 @@
 /* The mode on tables that exist, where they are at hand. */
+#include "ingest/ingest.h"
 #include "mode/helpers.h"
-#include "read/read.h"
 
 #define SHARED "../shared/"
 

@@ -10,7 +10,7 @@ static const double x[] = {1, 0, 1, 1, 1, 2, 1, 3, 1, 4, 1, 5,
                            0, 0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5};
 static const double dead[] = {1, 4, 9, 13, 18, 20, 0, 2, 6, 10, 12, 16};
 
-static rows *shares(void)
+static rows *proportions(void)
 {
     double y[GROUPS], weight[GROUPS];
     for (size_t i = 0; i < GROUPS; i++) {
@@ -36,7 +36,7 @@ static rows *single_rows(void)
 /* glm(cbind(dead, 20 - dead) ~ male + ldose, family = binomial(...)) of R 4.2. */
 static void agrees_with_glm(const char *model, const double want[3])
 {
-    fit f = fit_rows(shares(), model, "flat", "flat", NULL);
+    fit f = fit_rows(proportions(), model, "flat", "flat", NULL);
     REQUIRE(f.status == SBPS_OK);
     for (size_t j = 0; j < 3; j++) CHECK_NEAR(f.m->w[j], want[j], TOL_DIFF);
     fit_close(&f);
@@ -51,7 +51,7 @@ TEST(the_mode_under_flat_priors_is_that_of_glm)
 /* The density itself, not only up to a constant: no coefficient is counted. */
 static void agrees_with_single_rows(const char *model, const char *single)
 {
-    fit a = fit_rows(shares(), model, "normal(0,3)", "flat", NULL);
+    fit a = fit_rows(proportions(), model, "normal(0,3)", "flat", NULL);
     fit b = fit_rows(single_rows(), single, "normal(0,3)", "flat", NULL);
     REQUIRE(a.status == SBPS_OK && b.status == SBPS_OK);
     CHECK_NEAR(a.m->value, b.m->value, TOL_SUM);

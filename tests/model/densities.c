@@ -1,11 +1,11 @@
 /* gaussian, banana, hyperboloid, multimodal: densities by the letter, constants included, the moments
  * their pages state, and files that are no covariance. */
-#include "base/cholesky.h"
 #include "check.h"
-#include "mode/mode.h"
+#include "ingest/ingest.h"
+#include "ingest/text/matrix.h"
+#include "linalg/cholesky.h"
 #include "model/general.h"
-#include "read/matrix.h"
-#include "read/read.h"
+#include "posterior/mode/mode.h"
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 /* Families far out: limits that are other laws, predictors that nothing explains, and targets that cannot be. */
 #include "check.h"
-#include "model/model.h"
+#include "model/likelihood/model.h"
 
 #define N 6
 
@@ -8,7 +8,8 @@ typedef struct {
     double loglik[N], d_eta[N], d_aux[2 * N], ee[N], ea[2 * N], aa[3 * N];
 } all_of;
 
-static all_of look(const char *model, const double *eta, const double *y, const double *aux)
+static all_of evaluate_all(const char *model, const double *eta, const double *y,
+                           const double *aux)
 {
     all_of out = {0};
     batch b = {.k = kernels_best(), .n = N, .eta = eta, .y = y, .aux = aux, .pitch = N};
@@ -26,8 +27,8 @@ TEST(a_negative_binomial_law_of_large_phi_is_poissons)
 {
     for (double a = 12.0; a < 40.0; a += 9.0) {
         double phi = exp(a);
-        all_of wide = look("negative_binomial", etas, counts, &a);
-        all_of limit = look("poisson", etas, counts, NULL);
+        all_of wide = evaluate_all("negative_binomial", etas, counts, &a);
+        all_of limit = evaluate_all("poisson", etas, counts, NULL);
         for (size_t i = 0; i < N; i++) {
             double mu = exp(etas[i]), off = counts[i] - mu;
             CHECK_NEAR(wide.loglik[i], limit.loglik[i], 1e4 / phi + 1e-11);
@@ -45,7 +46,8 @@ TEST(students_law_of_large_nu_is_normal)
     const double y[N] = {0.3, -1, 2, 0, 4, -3};
     for (double b = 14.0; b < 40.0; b += 8.0) {
         const double aux[] = {-0.2, b};
-        all_of wide = look("student_t", etas, y, aux), limit = look("linear", etas, y, aux);
+        all_of wide = evaluate_all("student_t", etas, y, aux),
+               limit = evaluate_all("linear", etas, y, aux);
         for (size_t i = 0; i < N; i++) {
             CHECK_NEAR(wide.loglik[i], limit.loglik[i], 1e3 * exp(-b) + 1e-11);
             CHECK_NEAR(wide.d_eta[i], limit.d_eta[i], 1e3 * exp(-b) + TOL_SUM);
@@ -59,8 +61,8 @@ TEST(students_law_of_large_nu_is_normal)
 TEST(a_zero_inflated_law_of_small_zi_is_poissons)
 {
     const double aux[] = {-40.0};
-    all_of seen = look("zero_inflated_poisson", etas, counts, aux);
-    all_of limit = look("poisson", etas, counts, NULL);
+    all_of seen = evaluate_all("zero_inflated_poisson", etas, counts, aux);
+    all_of limit = evaluate_all("poisson", etas, counts, NULL);
     for (size_t i = 0; i < N; i++) {
         CHECK_NEAR(seen.loglik[i], limit.loglik[i], TOL_SUM);
         CHECK_NEAR(seen.d_eta[i], limit.d_eta[i], TOL_SUM);
@@ -73,13 +75,14 @@ TEST(sharp_laws_lose_nothing)
 {
     const double at[N] = {0.5, 1, 2, 3, 0.1, -0.7};
     for (double a = 5.0; a < 30.0; a += 5.0) {
-        double y[N], share[N], z = 1.3;
+        double y[N], proportion[N], z = 1.3;
         for (size_t i = 0; i < N; i++) {
             y[i] = exp(at[i] + z * exp(-0.5 * a));
             double mu = 1.0 / (1.0 + exp(-at[i]));
-            share[i] = mu + z * sqrt(mu * (1.0 - mu)) * exp(-0.5 * a);
+            proportion[i] = mu + z * sqrt(mu * (1.0 - mu)) * exp(-0.5 * a);
         }
-        all_of gamma = look("gamma", at, y, &a), beta = look("beta", at, share, &a);
+        all_of gamma = evaluate_all("gamma", at, y, &a),
+               beta = evaluate_all("beta", at, proportion, &a);
         for (size_t i = 0; i < N; i++) {
             double mu = 1.0 / (1.0 + exp(-at[i]));
             double limit = 60.0 * exp(-0.5 * a) + 1e-15 * exp(0.5 * a);
@@ -94,7 +97,7 @@ TEST(sharp_laws_lose_nothing)
 static void check_finite(const char *model, const double *y, const double *aux)
 {
     const double far[N] = {-1e6, -800.0, -40.0, 40.0, 800.0, 1e6};
-    all_of seen = look(model, far, y, aux);
+    all_of seen = evaluate_all(model, far, y, aux);
     for (size_t i = 0; i < N; i++) {
         CHECK(isfinite(seen.loglik[i]) && isfinite(seen.d_eta[i]) && isfinite(seen.ee[i]));
         CHECK(isfinite(seen.d_aux[i]) && isfinite(seen.ea[i]) && isfinite(seen.aa[i]));
@@ -103,18 +106,19 @@ static void check_finite(const char *model, const double *y, const double *aux)
 
 TEST(absurd_predictors_give_finite_numbers)
 {
-    const double binary[N] = {0, 1, 1, 0, 0, 1}, shares[N] = {0.2, 1e-9, 0.5, 0.9, 1e-300, 0.7};
+    const double binary[N] = {0, 1, 1, 0, 0, 1},
+                 proportions[N] = {0.2, 1e-9, 0.5, 0.9, 1e-300, 0.7};
     const double real[N] = {0, 1e5, -3, 2, 1e-9, 7},
                  positive[N] = {1e-300, 2, 1e8, 1e300, 4, 1};
     const double aux[] = {0.4, 1.2};
     check_finite("binomial", binary, aux);
     check_finite("probit", binary, aux);
-    check_finite("probit", shares, aux);
+    check_finite("probit", proportions, aux);
     check_finite("student_t", real, aux);
     check_finite("negative_binomial", counts, aux);
     check_finite("zero_inflated_poisson", counts, aux);
     check_finite("gamma", positive, aux);
-    check_finite("beta", shares, aux);
+    check_finite("beta", proportions, aux);
 }
 
 /* log Phi(-x) is -x^2/2 - log x - log(2 pi)/2 - 1/x^2 + ..., and its slope x + 1/x - ...: Abramowitz, Stegun, 26.2.12. */
@@ -122,7 +126,7 @@ TEST(probit_is_sharp_on_both_sides_of_where_its_formulas_meet)
 {
     const double ones[N] = {1, 1, 1, 1, 1, 1};
     const double far[N] = {-7.9999999, -8.0000001, -15, -30, -100, -1e4};
-    all_of seen = look("probit", far, ones, NULL);
+    all_of seen = evaluate_all("probit", far, ones, NULL);
     CHECK_NEAR(seen.d_eta[0], seen.d_eta[1], TOL_DIFF);
     CHECK_NEAR(seen.ee[0], seen.ee[1], 1e-8);
     for (size_t i = 2; i < N; i++) {

@@ -3,10 +3,10 @@
 #ifndef TESTS_MODEL_GENERAL_H
 #define TESTS_MODEL_GENERAL_H
 
-#include "base/memory.h"
-#include "base/rng.h"
-#include "posterior/posterior.h"
-#include "read/read.h"
+#include "core/memory.h"
+#include "core/rng.h"
+#include "ingest/ingest.h"
+#include "posterior/full/posterior.h"
 
 #define ROWS    137 /* no multiple of any vector length */
 #define COLUMNS 5

@@ -1,9 +1,9 @@
 /* Networks: derivatives for every shape, the formula by its letter, the case without hidden layers,
  * names, options that make no sense, and a reference point where there is no mode to be found. */
-#include "base/cholesky.h"
 #include "check.h"
-#include "mode/mode.h"
+#include "linalg/cholesky.h"
 #include "model/general.h"
+#include "posterior/mode/mode.h"
 
 static const model_shape shapes[] = {
     {.hidden = "0", .activation = "tanh", .head = "softmax"},

@@ -1,7 +1,7 @@
 /* Poisson regression: closed forms, absurd predictors, draws of small and large rates, and tables
  * whose posterior is improper. */
+#include "ingest/ingest.h"
 #include "mode/helpers.h"
-#include "read/read.h"
 
 #define N 200
 
@@ -67,17 +67,17 @@ TEST(absurd_predictors_give_finite_numbers)
 /* Frequencies against e^loglik, on both sides of the change of method at 10. */
 static void check_draws(double mu)
 {
-    enum { draws = 200000, most = 128 };
+    enum { draws = 200000, max_count = 128 };
     const model_kind *model = model_find("poisson");
     rng r = rng_stream(33, (uint64_t)(mu * 10.0), RNG_TEST);
-    static double count[most];
+    static double count[max_count];
     memset(count, 0, sizeof count);
     for (size_t i = 0; i < draws; i++) {
         double y = model->predictor->simulate(&r, log(mu), NULL);
-        REQUIRE(y >= 0.0 && y < most && y == floor(y));
+        REQUIRE(y >= 0.0 && y < max_count && y == floor(y));
         count[(size_t)y]++;
     }
-    for (size_t k = 0; k < most; k++) {
+    for (size_t k = 0; k < max_count; k++) {
         double eta = log(mu), y = (double)k, p;
         batch b = {.k = kernels_best(), .n = 1, .eta = &eta, .y = &y};
         model->predictor->loglik(&b, &p);
@@ -93,11 +93,11 @@ TEST(draws_have_the_frequencies_of_the_likelihood)
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) check_draws(rates[i]);
 }
 
-static void check_explained(fit *f, const char *words)
+static void check_explained(fit *f, const char *message)
 {
     CHECK(f->status == SBPS_NO_MODE);
-    if (!strstr(f->err.text, words)) printf("no '%s' in: %s\n", words, f->err.text);
-    CHECK(strstr(f->err.text, words));
+    if (!strstr(f->err.text, message)) printf("no '%s' in: %s\n", message, f->err.text);
+    CHECK(strstr(f->err.text, message));
     fit_close(f);
 }
 

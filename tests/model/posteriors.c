@@ -2,7 +2,7 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
+#include "core/rng.h"
 
 #define N    100
 #define GRID 161 /* points a side */

@@ -2,7 +2,7 @@
 #ifndef TESTS_MODEL_REGRESSIONS_H
 #define TESTS_MODEL_REGRESSIONS_H
 
-#include "model/model.h"
+#include "model/likelihood/model.h"
 
 /* NULL past the end. */
 static inline const model_kind *regression_model(size_t k)

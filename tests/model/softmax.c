@@ -1,9 +1,9 @@
 /* Softmax regression: derivatives, the formula by its letter, its two-class case, the classes it
  * accepts, and the mode of a table that was solved elsewhere. */
 #include "check.h"
-#include "mode/mode.h"
+#include "ingest/ingest.h"
 #include "model/general.h"
-#include "read/read.h"
+#include "posterior/mode/mode.h"
 
 TEST(derivatives_are_derivatives)
 {
@@ -95,7 +95,7 @@ TEST(weights_are_named_class_and_column)
     subject_close(&s);
 }
 
-static void check_refused(const double y[4], const char *words)
+static void check_refused(const double y[4], const char *message)
 {
     rows *data = NULL;
     posterior *u = NULL;
@@ -105,8 +105,8 @@ static void check_refused(const double y[4], const char *words)
     rows_copy(4, 1, x, NULL, y, NULL, NULL, &spec, &data, NULL);
     CHECK(posterior_open(data, model_find("softmax"), NULL, &u, &err) == SBPS_BAD_DATA);
     CHECK(!u);
-    if (!strstr(err.text, words)) printf("no '%s' in: %s\n", words, err.text);
-    CHECK(strstr(err.text, words));
+    if (!strstr(err.text, message)) printf("no '%s' in: %s\n", message, err.text);
+    CHECK(strstr(err.text, message));
     rows_destroy(data);
 }
 

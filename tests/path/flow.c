@@ -129,7 +129,7 @@ TEST(integrals_of_two_halves_are_that_of_the_whole)
 /* ---- sinks ---- */
 
 typedef struct {
-    int *turn;
+    int *order;
     int mine;
     double time;
 } clerk;
@@ -137,14 +137,14 @@ typedef struct {
 static void note(void *self, const segment *s)
 {
     clerk *c = self;
-    c->mine = ++*c->turn;
+    c->mine = ++*c->order;
     c->time += s->dt;
 }
 
 TEST(sinks_receive_every_segment_in_the_order_they_were_added)
 {
-    int turn = 0;
-    clerk clerks[3] = {{&turn, 0, 0.0}, {&turn, 0, 0.0}, {&turn, 0, 0.0}};
+    int order = 0;
+    clerk clerks[3] = {{&order, 0, 0.0}, {&order, 0, 0.0}, {&order, 0, 0.0}};
     path_sinks sinks = {0};
     segment s = {.flow = &flow_line, .dt = 0.5};
     for (size_t i = 3; i-- > 0;) sinks_add(&sinks, &clerks[i], note);

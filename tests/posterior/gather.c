@@ -1,11 +1,11 @@
 /* What is gathered on the way of a look at all rows is, to the bit, what is made for itself: a control variate by
  * control_create, influence by influence_measure. And it is what the definition says, a row at a time. For every
  * model that has a predictor and every storage, with weights and offsets and without, by two threads and by one. */
-#include "posterior/gather.h"
-#include "base/cholesky.h"
-#include "data/row_sums.h"
-#include "mode/mode.h"
+#include "linalg/cholesky.h"
+#include "posterior/full/row_cache.h"
+#include "posterior/mode/mode.h"
 #include "potential/fixture.h"
+#include "table/row_sums.h"
 
 #define ROWS    (PART_ROWS + 619) /* two parts, the last ragged */
 #define EFFECTS ((size_t)8)
@@ -24,7 +24,7 @@ typedef struct {
 
 static influence_target target_of(measured *m)
 {
-    m->effects = (row_effects){.least = 1e-3, .most = EFFECTS, .list = m->list};
+    m->effects = (row_effects){.min_shift = 1e-3, .capacity = EFFECTS, .list = m->list};
     influence_target to = {.effects = &m->effects, .steepness = &m->steepness, .spread = 2.0};
     for (size_t order = 0; order < INFLUENCE_ORDERS; order++) to.rows[order] = m->rows[order];
     return to;
@@ -34,8 +34,8 @@ typedef struct {
     table t;
     const posterior *u;
     measured *on_the_way, *alone;
-    gathering *g;
-    struct row_crew crew;
+    row_cache *g;
+    struct row_workers row_threads;
     double near[DIM_MAX * DIM_MAX], value, gradient[DIM_MAX], hessian[DIM_MAX * DIM_MAX];
 } subject;
 
@@ -52,17 +52,17 @@ static subject *subject_make(const model_kind *model, const char *storage, bool 
     s->on_the_way = calloc(1, sizeof *s->on_the_way);
     s->alone = calloc(1, sizeof *s->alone);
     s->u = s->t.u;
-    s->crew.threads = weighted ? 2 : 1;
-    s->t.data->crew = &s->crew;
+    s->row_threads.threads = weighted ? 2 : 1;
+    s->t.data->workers = &s->row_threads;
     CHECK(!strcmp(s->t.data->storage->name, storage));
     influence_target to = target_of(s->on_the_way);
-    CHECK(gathering_open(s->u, &to, &s->g, NULL) == SBPS_OK);
+    CHECK(row_cache_open(s->u, &to, &s->g, NULL) == SBPS_OK);
     return s;
 }
 
 static void subject_close(subject *s)
 {
-    gathering_close(s->g);
+    row_cache_close(s->g);
     free(s->on_the_way);
     free(s->alone);
     table_close(&s->t);
@@ -70,13 +70,13 @@ static void subject_close(subject *s)
 }
 
 /* Says of whom, once, when something failed. */
-static void for_each_subject(void (*law)(subject *s))
+static void for_each_subject(void (*property)(subject *s))
 {
     for (size_t k = 0; regression_model(k); k++)
         for (size_t i = 0; i < 2 * sizeof storages / sizeof *storages; i++) {
             int before = check_failures;
             subject *s = subject_make(regression_model(k), storages[i / 2], i % 2);
-            law(s);
+            property(s);
             if (check_failures > before)
                 printf("of %s, %s%s\n", regression_model(k)->name, storages[i / 2],
                        i % 2 ? ", weighted" : "");
@@ -130,7 +130,7 @@ static bool gather(subject *s)
         for (size_t k = 0; k < dim; k++) total += fabs(s->near[j * dim + k]);
         s->near[j * dim + j] = total;
     }
-    sbps_status status = gathering_expand(s->g, s->t.p, s->near, &out, NULL);
+    sbps_status status = row_cache_expand(s->g, s->t.p, s->near, &out, NULL);
     return status == SBPS_OK && s->g->whole;
 }
 
@@ -144,7 +144,7 @@ static void check_expansion(const subject *s)
     CHECK(same(s->u->dim * s->u->dim, hessian, s->hessian));
 }
 
-static void bits_law(subject *s)
+static void bits_property(subject *s)
 {
     control *made = NULL;
     REQUIRE(gather(s));
@@ -154,17 +154,17 @@ static void bits_law(subject *s)
     control_destroy(made);
     const influence_target to = target_of(s->alone);
     REQUIRE(cholesky(s->u->dim, s->near));
-    const influence_place at = {s->t.p, s->t.p, s->near};
+    const influence_point at = {s->t.p, s->t.p, s->near};
     REQUIRE(influence_measure(s->u, &at, &to, NULL) == SBPS_OK);
     check_same_influence(s->on_the_way, s->alone);
 }
 
 TEST(gathered_on_the_way_or_made_alone_the_bits_are_the_same)
 {
-    for_each_subject(bits_law);
+    for_each_subject(bits_property);
 }
 
-static void reduction_law(subject *s)
+static void reduction_property(subject *s)
 {
     control *made = NULL;
     REQUIRE(gather(s));
@@ -176,14 +176,14 @@ static void reduction_law(subject *s)
 
 TEST(reduced_it_is_the_control_variate_of_the_first_order)
 {
-    for_each_subject(reduction_law);
+    for_each_subject(reduction_property);
 }
 
 /* Influence is that of the Hessian a step before: it need only be nearly its own. */
 static void check_near_influence(subject *s, const mode *m)
 {
     double factor[DIM_MAX * DIM_MAX];
-    const influence_place at = {m->w, m->w, factor};
+    const influence_point at = {m->w, m->w, factor};
     const influence_target to = target_of(s->alone);
     memcpy(factor, m->hessian, s->u->dim * s->u->dim * sizeof *factor);
     REQUIRE(cholesky(s->u->dim, factor));
@@ -199,7 +199,7 @@ static void check_near_influence(subject *s, const mode *m)
 }
 
 /* What a search for a reference leaves was gathered where it ended. */
-static void search_law(subject *s)
+static void search_property(subject *s)
 {
     control *made = NULL;
     mode *m = NULL;
@@ -214,7 +214,7 @@ static void search_law(subject *s)
 
 TEST(a_search_ends_with_what_was_gathered_at_its_end)
 {
-    for_each_subject(search_law);
+    for_each_subject(search_property);
 }
 
 /* Derivatives of row i at w by the model, given nothing but the row. */
@@ -223,7 +223,7 @@ typedef struct {
     double d_eta, d_aux[2], ee, ea[2], aa[3];
 } row_alone;
 
-static row_alone look_alone(const posterior *u, const double *w, size_t i)
+static row_alone evaluate_alone(const posterior *u, const double *w, size_t i)
 {
     const rows *data = u->data;
     row_alone r = {.eta = data->offset ? data->offset[i] : 0.0,
@@ -282,12 +282,12 @@ static void check_sums(const posterior *u, const control *c, const double *gradi
     }
 }
 
-static void definition_law(subject *s)
+static void definition_property(subject *s)
 {
     double gradient[DIM_MAX] = {0}, hessian[DIM_MAX * DIM_MAX] = {0};
     REQUIRE(gather(s));
     for (size_t i = 0; i < ROWS; i++) {
-        row_alone r = look_alone(s->u, s->t.p, i);
+        row_alone r = evaluate_alone(s->u, s->t.p, i);
         check_row(s->u, s->g->control, i, &r);
         add_alone(s->u, &r, gradient, hessian);
     }
@@ -296,7 +296,7 @@ static void definition_law(subject *s)
 
 TEST(what_is_gathered_is_what_every_row_says_alone)
 {
-    for_each_subject(definition_law);
+    for_each_subject(definition_property);
 }
 
 CHECK_MAIN

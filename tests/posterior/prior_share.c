@@ -1,13 +1,13 @@
 /* The priors' share of a variance is what the variance does when all of them are made wider. */
-#include "base/cholesky.h"
-#include "posterior/log_prior.h"
+#include "linalg/cholesky.h"
+#include "posterior/full/log_prior.h"
 #include "potential/fixture.h"
 
 #define ROWS  ((size_t)40)
 #define WIDER 1e-4 /* of every variance */
 
 /* Variances at p by the inverse Hessian, with priors so wide; shares too where they are wanted. */
-static void variances(double sd, double *variance, double *share)
+static void variances(double sd, double *variance, double *fraction)
 {
     char weights[64];
     double hessian[DIM_MAX * DIM_MAX], x[DIM_MAX], y[DIM_MAX];
@@ -23,29 +23,29 @@ static void variances(double sd, double *variance, double *share)
         x[j] = 1.0;
         cholesky_solve(d, hessian, x);
         variance[j] = x[j];
-        if (share) share[j] = log_prior_share(t.u, t.p, hessian, j, x, y);
+        if (fraction) fraction[j] = log_prior_fraction(t.u, t.p, hessian, j, x, y);
     }
     table_close(&t);
 }
 
 TEST(a_share_is_the_derivative_by_the_priors_width)
 {
-    double sd = 0.7, before[DIM_MAX], after[DIM_MAX], share[DIM_MAX];
-    variances(sd, before, share);
+    double sd = 0.7, before[DIM_MAX], after[DIM_MAX], fraction[DIM_MAX];
+    variances(sd, before, fraction);
     variances(sd * sqrt(1.0 + WIDER), after, NULL);
     for (size_t j = 0; j < 3; j++) {
-        CHECK_NEAR(log(after[j] / before[j]) / log1p(WIDER), share[j], 1e-3);
-        CHECK(share[j] > 0.01 && share[j] < 1.0);
+        CHECK_NEAR(log(after[j] / before[j]) / log1p(WIDER), fraction[j], 1e-3);
+        CHECK(fraction[j] > 0.01 && fraction[j] < 1.0);
     }
 }
 
 TEST(narrow_priors_hold_all_and_wide_ones_nothing)
 {
-    double variance[DIM_MAX], share[DIM_MAX];
-    variances(1e-3, variance, share);
-    for (size_t j = 0; j < 3; j++) CHECK(share[j] > 0.999);
-    variances(1e3, variance, share);
-    for (size_t j = 0; j < 3; j++) CHECK(share[j] < 1e-4);
+    double variance[DIM_MAX], fraction[DIM_MAX];
+    variances(1e-3, variance, fraction);
+    for (size_t j = 0; j < 3; j++) CHECK(fraction[j] > 0.999);
+    variances(1e3, variance, fraction);
+    for (size_t j = 0; j < 3; j++) CHECK(fraction[j] < 1e-4);
 }
 
 CHECK_MAIN

@@ -1,7 +1,7 @@
 /* The law of mini-batches: which rows they hold, that what they say is right on average, and that
  * the variance they state is the one they have. */
+#include "ingest/ingest.h"
 #include "potential/fixture.h"
-#include "read/read.h"
 
 static bool noisy(const batch_kind *kind)
 {
@@ -71,7 +71,7 @@ TEST(a_batch_holds_n_different_rows)
             if (!fair(batch_kinds[k])) continue;
             carved c = carve(batch_kinds[k], t.u, n, 1);
             bool seen[ROWS];
-            potential_aim(&c.u.is, t.p, t.q);
+            potential_set_line(&c.u.is, t.p, t.q);
             for (size_t i = 0; i < 100; i++) CHECK(rows_seen(&c.u, &t, seen) == n);
             free(c.memory.base);
         }
@@ -80,7 +80,7 @@ TEST(a_batch_holds_n_different_rows)
 
 TEST(every_row_is_used_equally_often)
 {
-    const double batches = 40000, share = (double)TAKE / ROWS;
+    const double batches = 40000, fraction = (double)TAKE / ROWS;
     table t = unit_rows();
     REQUIRE(t.u);
     for (size_t k = 0; batch_kinds[k]; k++) {
@@ -88,13 +88,14 @@ TEST(every_row_is_used_equally_often)
         carved c = carve(batch_kinds[k], t.u, TAKE, 2);
         double used[ROWS] = {0};
         bool seen[ROWS];
-        potential_aim(&c.u.is, t.p, t.q);
+        potential_set_line(&c.u.is, t.p, t.q);
         for (size_t i = 0; i < (size_t)batches; i++) {
             rows_seen(&c.u, &t, seen);
             for (size_t r = 0; r < ROWS; r++) used[r] += seen[r];
         }
         for (size_t r = 0; r < ROWS; r++)
-            CHECK_Z(used[r] / batches, share, sqrt(share * (1 - share) / batches), MAX_Z);
+            CHECK_Z(used[r] / batches, fraction, sqrt(fraction * (1 - fraction) / batches),
+                    MAX_Z);
         free(c.memory.base);
     }
     table_close(&t);
@@ -106,7 +107,7 @@ TEST(windows_are_consecutive_and_wrap_round)
     REQUIRE(t.u);
     carved c = carve(&batch_window, t.u, TAKE, 3);
     bool seen[ROWS], wrapped = false;
-    potential_aim(&c.u.is, t.p, t.q);
+    potential_set_line(&c.u.is, t.p, t.q);
     for (size_t i = 0; i < 1000; i++) {
         size_t edges = 0;
         rows_seen(&c.u, &t, seen);
@@ -121,14 +122,14 @@ TEST(windows_are_consecutive_and_wrap_round)
 
 TEST(random_rows_come_in_every_pair_equally_often_and_batches_are_independent)
 {
-    const double batches = 40000, share = TAKE / (double)ROWS;
-    const double pair = share * (TAKE - 1) / (ROWS - 1);
+    const double batches = 40000, fraction = TAKE / (double)ROWS;
+    const double pair = fraction * (TAKE - 1) / (ROWS - 1);
     table t = unit_rows();
     REQUIRE(t.u);
     carved c = carve(&batch_random, t.u, TAKE, 4);
     double together[ROWS][ROWS] = {0}, after[ROWS][ROWS] = {0};
     bool seen[ROWS], before[ROWS];
-    potential_aim(&c.u.is, t.p, t.q);
+    potential_set_line(&c.u.is, t.p, t.q);
     rows_seen(&c.u, &t, before);
     for (size_t i = 0; i < (size_t)batches; i++) {
         rows_seen(&c.u, &t, seen);
@@ -141,7 +142,8 @@ TEST(random_rows_come_in_every_pair_equally_often_and_batches_are_independent)
     }
     for (size_t a = 0; a < ROWS; a++)
         for (size_t b = 0; b < ROWS; b++) {
-            double both = share * share; /* in two batches in a row: not bound to each other */
+            double both =
+                fraction * fraction; /* in two batches in a row: not bound to each other */
             CHECK_Z(after[a][b] / batches, both, sqrt(both * (1 - both) / batches) * 1.5,
                     MAX_Z);
             if (a == b) continue;
@@ -160,7 +162,7 @@ TEST(slope_and_gradient_of_batches_are_unbiased)
         REQUIRE(t.u);
         carved all = carve(&batch_full, t.u, t.data->n, 1);
         double exact[DIM_MAX], g[DIM_MAX];
-        potential_aim(&all.u.is, t.p, t.q);
+        potential_set_line(&all.u.is, t.p, t.q);
         double slope = potential_observe(&all.u.is, 0.4).slope;
         potential_gradient(&all.u.is, exact);
         for (size_t k = 0; batch_kinds[k]; k++) {
@@ -168,7 +170,7 @@ TEST(slope_and_gradient_of_batches_are_unbiased)
             carved c = carve(batch_kinds[k], t.u, 10, 5);
             tally slopes = {.about = slope}, gradient[DIM_MAX];
             for (size_t j = 0; j < t.u->dim; j++) gradient[j] = (tally){.about = exact[j]};
-            potential_aim(&c.u.is, t.p, t.q);
+            potential_set_line(&c.u.is, t.p, t.q);
             for (size_t i = 0; i < 20000; i++) {
                 tally_add(&slopes, potential_observe(&c.u.is, 0.4).slope);
                 potential_gradient(&c.u.is, g);
@@ -195,8 +197,8 @@ TEST(stated_variance_of_random_rows_is_the_one_they_have)
             REQUIRE(t.u);
             carved all = carve(&batch_full, t.u, t.data->n, 1);
             carved c = carve(&batch_random, t.u, takes[s], 6);
-            potential_aim(&all.u.is, t.p, t.q);
-            potential_aim(&c.u.is, t.p, t.q);
+            potential_set_line(&all.u.is, t.p, t.q);
+            potential_set_line(&c.u.is, t.p, t.q);
             tally slopes = {.about = potential_observe(&all.u.is, 0.4).slope}, stated = {0};
             for (size_t i = 0; i < 40000; i++) {
                 observation o = potential_observe(&c.u.is, 0.4);
@@ -213,7 +215,7 @@ TEST(stated_variance_of_random_rows_is_the_one_they_have)
 }
 
 /* Eq. (10) holds for windows on average over shuffles only. */
-static void windows_law(const batch_kind *kind)
+static void windows_property(const batch_kind *kind)
 {
     tally excess = {0}, stated = {0};
     for (uint64_t shuffle = 0; shuffle < 300; shuffle++) {
@@ -223,8 +225,8 @@ static void windows_law(const batch_kind *kind)
         REQUIRE(t.u);
         carved all = carve(&batch_full, t.u, t.data->n, 1);
         carved c = carve(kind, t.u, 50, shuffle);
-        potential_aim(&all.u.is, t.p, t.q);
-        potential_aim(&c.u.is, t.p, t.q);
+        potential_set_line(&all.u.is, t.p, t.q);
+        potential_set_line(&c.u.is, t.p, t.q);
         double slope = potential_observe(&all.u.is, 0.4).slope, square = 0.0, variance = 0.0;
         for (size_t i = 0; i < 200; i++) {
             observation o = potential_observe(&c.u.is, 0.4);
@@ -243,8 +245,8 @@ static void windows_law(const batch_kind *kind)
 
 TEST(stated_variance_of_windows_is_right_on_average_over_shuffles)
 {
-    windows_law(&batch_window);
-    windows_law(&batch_strata); /* a window in each */
+    windows_property(&batch_window);
+    windows_property(&batch_strata); /* a window in each */
 }
 
 TEST(value_of_batches_is_unbiased_with_the_sd_it_states)

@@ -1,7 +1,7 @@
 /* A control variate changes nothing but the noise: on the full data slopes and gradients stay, and
  * the variance of a row's slope falls with the second or the fourth power of the distance. */
+#include "ingest/ingest.h"
 #include "potential/fixture.h"
-#include "read/read.h"
 
 /* The reference: not where p is, and not the mode. */
 static control *control_at(const posterior *u, size_t order)
@@ -14,15 +14,16 @@ static control *control_at(const posterior *u, size_t order)
     return cv;
 }
 
-static void same_law(const posterior *u, const double *p, const double *q, double tolerance)
+static void same_property(const posterior *u, const double *p, const double *q,
+                          double tolerance)
 {
     for (size_t order = 0; order < 2; order++) {
         control *cv = control_at(u, order);
         carved plain = carve(&batch_full, u, u->data->n, 1);
         carved with = carve(&batch_full, u, u->data->n, 1);
         minibatch_equip(&with.u, cv, with.u.is.noise);
-        potential_aim(&plain.u.is, p, q);
-        potential_aim(&with.u.is, p, q);
+        potential_set_line(&plain.u.is, p, q);
+        potential_set_line(&with.u.is, p, q);
         for (double t = 0.0; t < 2.0; t += 0.7) {
             double a[DIM_MAX], b[DIM_MAX];
             double slope = potential_observe(&plain.u.is, t).slope;
@@ -50,14 +51,14 @@ static double variance_at(const posterior *u, const control *cv, const double *q
     carved c = carve(&batch_full, u, u->data->n, 1);
     for (size_t j = 0; j < u->dim; j++) p[j] = cv->w[j] + far * (j % 3 ? 1.0 : -0.7);
     minibatch_equip(&c.u, cv, c.u.is.noise);
-    potential_aim(&c.u.is, p, q);
+    potential_set_line(&c.u.is, p, q);
     double variance = minibatch_row_variance(&c.u);
     free(c.memory.base);
     return variance;
 }
 
 /* Half the distance: a quarter of the variance, or a sixteenth. */
-static void power_law(const posterior *u, const double *q)
+static void power_property(const posterior *u, const double *q)
 {
     for (size_t order = 0; order < 2; order++) {
         control *cv = control_at(u, order);
@@ -80,21 +81,21 @@ TEST(predictor_models)
                                .centred = weighted};
             table t = table_make(regression_model(k), spec);
             CHECK(t.u);
-            if (t.u) same_law(t.u, t.p, t.q, 1e-11);
-            if (t.u) power_law(t.u, t.q);
+            if (t.u) same_property(t.u, t.p, t.q, 1e-11);
+            if (t.u) power_property(t.u, t.q);
             table_close(&t);
         }
 }
 
 /* A batch's look by a control variate that keeps nothing of rows, and by one that does. */
-static void same_looks(const posterior *u, const control *kept, const control *asked,
-                       const batch_kind *kind, size_t n, const double *p, const double *q)
+static void check_same_terms(const posterior *u, const control *kept, const control *recomputed,
+                             const batch_kind *kind, size_t n, const double *p, const double *q)
 {
     carved a = carve(kind, u, n, 1), b = carve(kind, u, n, 1);
     minibatch_equip(&a.u, kept, 0.0);
-    minibatch_equip(&b.u, asked, 0.0);
-    potential_aim(&a.u.is, p, q);
-    potential_aim(&b.u.is, p, q);
+    minibatch_equip(&b.u, recomputed, 0.0);
+    potential_set_line(&a.u.is, p, q);
+    potential_set_line(&b.u.is, p, q);
     for (size_t i = 0; i < 40; i++) { /* some windows wrap round */
         double t = 0.1 * (double)(i % 5), g[2][DIM_MAX];
         observation x = potential_observe(&a.u.is, t), y = potential_observe(&b.u.is, t);
@@ -124,22 +125,23 @@ TEST(lean_tables)
             CHECK(t.u);
             for (size_t order = 0; t.u && order < 2; order++) {
                 control *kept = control_at(t.u, order);
-                t.data->lean = true;
-                control *asked = control_at(t.u, order);
-                CHECK(asked->at && !asked->d_eta && !asked->eta && !asked->base);
-                same_looks(t.u, kept, asked, &batch_window, 50, t.p, t.q);
-                same_looks(t.u, kept, asked, &batch_random, 50, t.p, t.q);
-                same_law(t.u, t.p, t.q, 1e-11);
-                t.data->lean = false;
+                t.data->recompute_rows = true;
+                control *recomputed = control_at(t.u, order);
+                CHECK(recomputed->at && !recomputed->d_eta && !recomputed->eta &&
+                      !recomputed->base);
+                check_same_terms(t.u, kept, recomputed, &batch_window, 50, t.p, t.q);
+                check_same_terms(t.u, kept, recomputed, &batch_random, 50, t.p, t.q);
+                same_property(t.u, t.p, t.q, 1e-11);
+                t.data->recompute_rows = false;
                 control_destroy(kept);
-                control_destroy(asked);
+                control_destroy(recomputed);
             }
             table_close(&t);
         }
 }
 
 /* Differences stand for the Hessian there: to their own error. */
-static void general_law(const char *name, const model_shape *shape)
+static void general_property(const char *name, const model_shape *shape)
 {
     double x[60 * 3], y[60];
     rng r = rng_stream(21, 0, RNG_TEST);
@@ -160,8 +162,8 @@ static void general_law(const char *name, const model_shape *shape)
             prior_parse("normal(0,2)", &priors[j], NULL);
         }
         posterior_set_priors(u, priors, NULL);
-        same_law(u, p, q, 1e-6);
-        power_law(u, q);
+        same_property(u, p, q, 1e-6);
+        power_property(u, q);
     }
     posterior_destroy(u);
     rows_destroy(data);
@@ -169,9 +171,9 @@ static void general_law(const char *name, const model_shape *shape)
 
 TEST(general_models)
 {
-    general_law("softmax", NULL);
-    general_law("network",
-                &(model_shape){.hidden = "2", .activation = "tanh", .head = "softmax"});
+    general_property("softmax", NULL);
+    general_property("network",
+                     &(model_shape){.hidden = "2", .activation = "tanh", .head = "softmax"});
 }
 
 CHECK_MAIN

@@ -2,11 +2,11 @@
 #ifndef TESTS_POTENTIAL_FIXTURE_H
 #define TESTS_POTENTIAL_FIXTURE_H
 
-#include "base/dense.h"
 #include "check.h"
+#include "ingest/ingest.h"
+#include "linalg/dense_matrix.h"
 #include "model/regressions.h"
-#include "potential/minibatch.h"
-#include "read/read.h"
+#include "posterior/minibatch/minibatch.h"
 
 #define DIM_MAX 32
 
@@ -41,7 +41,7 @@ static inline void fill_rows(const model_kind *model, const table_spec *spec, do
             eta += (j % 2 ? -0.7 : 0.5) * *cell;
         }
         bool both = i > 1 || (model->support != SUPPORT_BINARY &&
-                              model->support != SUPPORT_SHARES); /* classes are there */
+                              model->support != SUPPORT_PROPORTIONS); /* classes are there */
         bool drawn = both && model->predictor->simulate;
         y[i] = drawn ? model->predictor->simulate(&r, eta, aux) : (double)(i % 2);
         weight[i] = 0.2 + 2.0 * rng_uniform(&r);

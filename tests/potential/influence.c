@@ -1,8 +1,8 @@
 /* A row's influence is what its slope really does over the posterior, and an effect is what happens when
  * the row is taken away. */
-#include "posterior/influence.h"
-#include "base/cholesky.h"
-#include "mode/mode.h"
+#include "posterior/full/influence.h"
+#include "linalg/cholesky.h"
+#include "posterior/mode/mode.h"
 #include "potential/fixture.h"
 
 #define ROWS   ((size_t)120)
@@ -63,7 +63,7 @@ static void agrees_with_draws(const place *p, size_t order, const double *centre
 {
     float influence[ROWS];
     influence_target to = {0};
-    const influence_place at = {p->m->w, centre, p->factor};
+    const influence_point at = {p->m->w, centre, p->factor};
     double sum[ROWS] = {0}, square[ROWS] = {0}, w[DIM_MAX], u[DIM_MAX];
     control *cv = NULL;
     to.rows[order] = influence;
@@ -77,7 +77,7 @@ static void agrees_with_draws(const place *p, size_t order, const double *centre
     for (size_t i = 0; i < POINTS; i++) {
         double each[ROWS] = {0};
         draw(p, &r, centre, w, u);
-        potential_aim(&c.u.is, w, u);
+        potential_set_line(&c.u.is, w, u);
         minibatch_add_squares(&c.u, 1.0, each);
         for (size_t k = 0; k < ROWS; k++) {
             sum[k] += each[k] / POINTS;
@@ -114,7 +114,7 @@ TEST(counts_are_those_of_rows)
     place p = place_make(regression_model(0), true);
     float influence[INFLUENCE_ORDERS][ROWS];
     double counts[INFLUENCE_ORDERS][STRATA_COUNTS];
-    const influence_place at = {p.m->w, p.m->w, p.factor};
+    const influence_point at = {p.m->w, p.m->w, p.factor};
     influence_target by_row = {0}, counted = {.width = STRATA_COUNTS, .count = strata_add};
     for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
         by_row.rows[i] = influence[i];
@@ -125,7 +125,7 @@ TEST(counts_are_those_of_rows)
     for (size_t i = 0; i < INFLUENCE_ORDERS; i += 2) {
         strata_tally want, found;
         REQUIRE(strata_count(p.t.data, influence[i], &want, NULL) == SBPS_OK);
-        strata_told(counts[i], &found);
+        strata_from_counts(counts[i], &found);
         CHECK(!memcmp(want.rows, found.rows, sizeof want.rows));
         CHECK_NEAR(found.sum / want.sum, 1.0, 1e-12);
         CHECK_NEAR(strata_squares(&found) / strata_squares(&want), 1.0, 1e-12);
@@ -162,8 +162,8 @@ TEST(effects_are_what_taking_a_row_away_does)
     for (size_t k = 0; (model = regression_model(k)); k++) {
         place p = place_make(model, true);
         row_effect found[8];
-        row_effects effects = {.least = 0.1, .most = 8, .list = found};
-        const influence_place at = {p.m->w, p.m->w, p.factor};
+        row_effects effects = {.min_shift = 0.1, .capacity = 8, .list = found};
+        const influence_point at = {p.m->w, p.m->w, p.factor};
         const influence_target to = {.effects = &effects};
         REQUIRE(influence_measure(p.t.u, &at, &to, NULL) == SBPS_OK);
         CHECK(effects.count > 2);

@@ -8,7 +8,7 @@ static const char *const sigma_priors[] = {"exponential(1.3)", "normal(0,2)"};
 static const double times[] = {0.0, 0.31, 1.7};
 
 /* Runs `law` for every model, prior and presence of weights, the intercept centred with them. */
-static void for_each_table(void (*law)(const table *t))
+static void for_each_table(void (*property)(const table *t))
 {
     for (size_t k = 0; regression_model(k); k++)
         for (size_t i = 0; i < sizeof weight_priors / sizeof *weight_priors; i++)
@@ -21,7 +21,7 @@ static void for_each_table(void (*law)(const table *t))
                                    .centred = weighted};
                 table t = table_make(regression_model(k), spec);
                 CHECK(t.u);
-                if (t.u) law(&t);
+                if (t.u) property(&t);
                 table_close(&t);
             }
 }
@@ -44,11 +44,11 @@ static double value_at(const table *t, double time)
     i < sizeof times / sizeof *times;                                                          \
     i++
 
-static void full_slope_law(const table *t)
+static void full_slope_property(const table *t)
 {
     const double h = 1e-5;
     carved c = carve(&batch_full, t->u, t->data->n, 1);
-    potential_aim(&c.u.is, t->p, t->q);
+    potential_set_line(&c.u.is, t->p, t->q);
     for (EACH_TIME(i)) {
         observation o = potential_observe(&c.u.is, times[i]);
         double want = (value_at(t, times[i] + h) - value_at(t, times[i] - h)) / (2 * h);
@@ -60,13 +60,13 @@ static void full_slope_law(const table *t)
 
 TEST(full_slope_is_the_finite_difference_of_the_posterior)
 {
-    for_each_table(full_slope_law);
+    for_each_table(full_slope_property);
 }
 
-static void full_gradient_law(const table *t)
+static void full_gradient_property(const table *t)
 {
     carved c = carve(&batch_full, t->u, t->data->n, 1);
-    potential_aim(&c.u.is, t->p, t->q);
+    potential_set_line(&c.u.is, t->p, t->q);
     for (EACH_TIME(i)) {
         double w[DIM_MAX], want[DIM_MAX], got[DIM_MAX];
         move(t, times[i], w);
@@ -82,10 +82,10 @@ static void full_gradient_law(const table *t)
 
 TEST(full_gradient_is_that_of_the_posterior)
 {
-    for_each_table(full_gradient_law);
+    for_each_table(full_gradient_property);
 }
 
-static void full_value_law(const table *t)
+static void full_value_property(const table *t)
 {
     carved c = carve(&batch_full, t->u, t->data->n, 1);
     double value, sd;
@@ -97,16 +97,16 @@ static void full_value_law(const table *t)
 
 TEST(full_value_is_that_of_the_posterior)
 {
-    for_each_table(full_value_law);
+    for_each_table(full_value_property);
 }
 
-static void batch_slope_law(const table *t)
+static void batch_slope_property(const table *t)
 {
     for (size_t k = 0; batch_kinds[k]; k++) {
         size_t n = batch_kinds[k] == &batch_full ? t->data->n : 40;
         carved c = carve(batch_kinds[k], t->u, n, 2);
         double g[DIM_MAX];
-        potential_aim(&c.u.is, t->p, t->q);
+        potential_set_line(&c.u.is, t->p, t->q);
         for (size_t repeat = 0; repeat < 30; repeat++) {
             observation o = potential_observe(&c.u.is, times[repeat % 3]);
             potential_gradient(&c.u.is, g);
@@ -120,7 +120,7 @@ static void batch_slope_law(const table *t)
 
 TEST(slope_is_the_gradient_along_the_line_on_every_batch)
 {
-    for_each_table(batch_slope_law);
+    for_each_table(batch_slope_property);
 }
 
 /* ---- against rows taken one at a time ---- */
@@ -170,8 +170,8 @@ static expected one_by_one(const minibatch *u, const table *t, double time)
             (squares - sum * sum / n) / (n - 1.0) * total * total / n * (1 - n / total);
     /* the auxiliaries' Jacobian: log p(w) = w for a flat prior on exp(w), log s (1 - s) for one on s = 1/(1 + e^-w) */
     for (size_t j = d; j < dim; j++) {
-        double share = 1.0 / (1.0 + exp(-t->p[j] - time * t->q[j]));
-        double slope = t->u->scale[j] == SCALE_LOGIT ? 1.0 - 2.0 * share : 1.0;
+        double probability = 1.0 / (1.0 + exp(-t->p[j] - time * t->q[j]));
+        double slope = t->u->scale[j] == SCALE_LOGIT ? 1.0 - 2.0 * probability : 1.0;
         e.slope -= slope * t->q[j];
         e.gradient[j] -= slope;
     }
@@ -207,7 +207,7 @@ TEST(sums_do_not_depend_on_blocks_or_on_where_a_window_wraps_round)
                 if (batch_kinds[k] == &batch_strata) continue;
                 carved c = carve(batch_kinds[k], t.u, sizes[s], 3);
                 bool wrapped = false;
-                potential_aim(&c.u.is, t.p, t.q);
+                potential_set_line(&c.u.is, t.p, t.q);
                 for (size_t i = 0; i < 12; i++) check_batch(&c.u, &t, times[i % 3], &wrapped);
                 if (batch_kinds[k] == &batch_window && sizes[s] >= 1023)
                     CHECK(wrapped); /* or nothing was tested */
@@ -228,13 +228,13 @@ TEST(observe_again_keeps_the_rows_and_observe_does_not)
         double g[DIM_MAX], other[DIM_MAX] = {0.3, -1.0, 0.2, 0.9};
         size_t fresh = 0;
         for (size_t i = 0; i < 20; i++) {
-            potential_aim(&c.u.is, t.p, t.q);
+            potential_set_line(&c.u.is, t.p, t.q);
             double slope = potential_observe(&c.u.is, 0.0).slope;
             potential_gradient(&c.u.is, g);
-            potential_aim(&c.u.is, t.p, other); /* from the same point another way */
+            potential_set_line(&c.u.is, t.p, other); /* from the same point another way */
             double turned = potential_observe_again(&c.u.is, 0.0).slope;
             CHECK_NEAR(turned, dot(t.u->dim, g, other), 1e-10);
-            potential_aim(&c.u.is, t.p, t.q);
+            potential_set_line(&c.u.is, t.p, t.q);
             CHECK(potential_observe_again(&c.u.is, 0.0).slope == slope);
             fresh += potential_observe(&c.u.is, 0.0).slope != slope;
         }

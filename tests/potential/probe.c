@@ -1,5 +1,5 @@
 /* What a probe measures: noise in units of the posterior, less of it the better the control variate. */
-#include "potential/probe.h"
+#include "posterior/minibatch/probe.h"
 #include "potential/fixture.h"
 
 #define ROWS ((size_t)300)
@@ -64,8 +64,8 @@ TEST(noise_has_the_units_of_the_curvature)
 TEST(noise_is_at_most_what_the_rows_make)
 {
     place at = place_make(0.2);
-    double most = squares(&at, NULL) * (double)ROWS / (double)(ROWS - 1);
-    CHECK(noise(&at, NULL) < most && noise(&at, NULL) > 0.1 * most);
+    double limit = squares(&at, NULL) * (double)ROWS / (double)(ROWS - 1);
+    CHECK(noise(&at, NULL) < limit && noise(&at, NULL) > 0.1 * limit);
     place_close(&at);
 }
 

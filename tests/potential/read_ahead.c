@@ -1,9 +1,9 @@
 /* Windows to come: known ahead, and the same whatever is asked for ahead of them. */
 #include "potential/fixture.h"
 
-#include "data/table.h"
-#include "read/convert.h"
-#include "read/read.h"
+#include "ingest/convert_text.h"
+#include "ingest/ingest.h"
+#include "table/mapped_table.h"
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -17,8 +17,8 @@ TEST(the_start_of_a_window_depends_on_seed_and_number_alone)
     rng starts = rng_stream(4, 0, RNG_BATCH);
     carved quiet = carve(&batch_window, t.u, 10, 4), noisy = carve(&batch_window, t.u, 30, 4);
     minibatch_equip(&noisy.u, NULL, 1.0);
-    potential_aim(&quiet.u.is, t.p, t.q);
-    potential_aim(&noisy.u.is, t.p, t.q);
+    potential_set_line(&quiet.u.is, t.p, t.q);
+    potential_set_line(&noisy.u.is, t.p, t.q);
     for (size_t k = 0; k < 1000; k++) {
         size_t start = rng_below(&starts, t.data->n);
         potential_observe(&quiet.u.is, 0.1);
@@ -36,7 +36,7 @@ TEST(the_stream_in_front_tells_the_windows_to_come)
     table t = table_make(model_find("logistic"), wide);
     REQUIRE(t.u);
     carved c = carve(&batch_random, t.u, 10, 5);
-    potential_aim(&c.u.is, t.p, t.q);
+    potential_set_line(&c.u.is, t.p, t.q);
     for (size_t k = 0; k < 10; k++) potential_observe(&c.u.is, 0.1);
     minibatch_resize(&c.u, &batch_window, 20);
     for (size_t k = 0; k < 100; k++) {
@@ -95,8 +95,8 @@ static void check_next(carved *before, const posterior *a, const posterior *b, c
     carved on_disk = carve(&batch_window, a, before->u.is.batch, 8),
            in_memory = carve(&batch_window, b, before->u.is.batch, 8);
     CHECK(on_disk.u.reader == reader);
-    potential_aim(&on_disk.u.is, p, q);
-    potential_aim(&in_memory.u.is, p, q);
+    potential_set_line(&on_disk.u.is, p, q);
+    potential_set_line(&in_memory.u.is, p, q);
     for (size_t k = 0; k < 3000; k++) {
         observation d = potential_observe(&on_disk.u.is, 0.2),
                     m = potential_observe(&in_memory.u.is, 0.2);
@@ -120,8 +120,8 @@ static void check_mapped(const char *storage)
     REQUIRE(posterior_create(disk, model_find("logistic"), t.u->priors, &a, NULL) == SBPS_OK);
     REQUIRE(posterior_create(memory, model_find("logistic"), t.u->priors, &b, NULL) == SBPS_OK);
     carved on_disk = carve(&batch_window, a, 40, 6), in_memory = carve(&batch_window, b, 40, 6);
-    potential_aim(&on_disk.u.is, t.p, t.q);
-    potential_aim(&in_memory.u.is, t.p, t.q);
+    potential_set_line(&on_disk.u.is, t.p, t.q);
+    potential_set_line(&in_memory.u.is, t.p, t.q);
     bool direct = false;
     on_disk.u.misses =
         1000; /* as if it did not fit in memory: from window 2048 on it is read */

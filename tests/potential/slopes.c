@@ -1,8 +1,8 @@
 /* Slopes of a batch in one pass: the same numbers as row by row, for batches of every kind; the
  * gradient from what was kept, and the batch seen along a new direction, are those made anew. */
-#include "potential/slopes.h"
+#include "posterior/minibatch/slopes.h"
+#include "posterior/minibatch/row_terms.h"
 #include "potential/fixture.h"
-#include "potential/terms.h"
 
 /* Orders of the control variate: none, gradient, Hessian. */
 static control *control_of(const posterior *u, size_t order)
@@ -32,7 +32,7 @@ static void sums_of_terms(minibatch *u, double t, double sums[2])
     u->state->kept = u->state->turned = false;
 }
 
-static void slope_law(minibatch *u)
+static void slope_property(minibatch *u)
 {
     double sums[2], want[2];
     if (!slopes_apply(u)) return;
@@ -42,7 +42,7 @@ static void slope_law(minibatch *u)
     CHECK_NEAR(sums[1], want[1], 1e-11);
 }
 
-static void gradient_law(minibatch *u)
+static void gradient_property(minibatch *u)
 {
     double kept[DIM_MAX], fresh[DIM_MAX];
     potential_observe_again(&u->is, 0.4);
@@ -55,7 +55,7 @@ static void gradient_law(minibatch *u)
 }
 
 /* After 0.4 along q, in another direction. */
-static void turn_law(minibatch *u, const double *p, const double *q)
+static void turned_property(minibatch *u, const double *p, const double *q)
 {
     double at[DIM_MAX], along[DIM_MAX], kept[DIM_MAX], fresh[DIM_MAX];
     for (size_t j = 0; j < u->target->dim; j++) {
@@ -63,10 +63,10 @@ static void turn_law(minibatch *u, const double *p, const double *q)
         along[j] = q[j] * (j % 2 ? 0.8 : -1.1);
     }
     potential_observe_again(&u->is, 0.4);
-    potential_turn(&u->is, at, along);
+    potential_reverse_line(&u->is, at, along);
     observation one = potential_observe_again(&u->is, 0.0);
     potential_gradient(&u->is, kept);
-    potential_aim(&u->is, at, along);
+    potential_set_line(&u->is, at, along);
     observation two = potential_observe_again(&u->is, 0.0);
     potential_gradient(&u->is, fresh);
     CHECK_NEAR(one.slope / two.slope, 1.0, 1e-10);
@@ -76,18 +76,18 @@ static void turn_law(minibatch *u, const double *p, const double *q)
         CHECK_NEAR(kept[j] / scale, fresh[j] / scale, 1e-11);
 }
 
-static void laws_of(const table *t, const batch_kind *kind, size_t n)
+static void check_properties(const table *t, const batch_kind *kind, size_t n)
 {
     for (size_t order = 0; order < 3; order++) {
         control *cv = control_of(t->u, order);
         carved c = carve(kind, t->u, n, 5);
         minibatch_equip(&c.u, cv, c.u.is.noise);
         for (size_t k = 0; k < 20; k++) { /* some windows wrap round */
-            potential_aim(&c.u.is, t->p, t->q);
+            potential_set_line(&c.u.is, t->p, t->q);
             potential_observe(&c.u.is, 0.1);
-            slope_law(&c.u);
-            gradient_law(&c.u);
-            turn_law(&c.u, t->p, t->q);
+            slope_property(&c.u);
+            gradient_property(&c.u);
+            turned_property(&c.u, t->p, t->q);
         }
         free(c.memory.base);
         control_destroy(cv);
@@ -107,9 +107,9 @@ static void for_each_table(bool weighted)
         CHECK(t.u);
         if (!t.u) continue;
         summed += t.u->mean != MEAN_OTHER;
-        laws_of(&t, &batch_full, t.data->n);
-        laws_of(&t, &batch_window, 17);
-        laws_of(&t, &batch_random, 17);
+        check_properties(&t, &batch_full, t.data->n);
+        check_properties(&t, &batch_window, 17);
+        check_properties(&t, &batch_random, 17);
         table_close(&t);
     }
     CHECK(summed >= 2); /* logistic and poisson */
@@ -135,8 +135,8 @@ TEST(large_batches_go_through_in_blocks)
                                                               .weighted = true,
                                                               .shuffle = 1});
     REQUIRE(t.u);
-    laws_of(&t, &batch_window, 1500);
-    laws_of(&t, &batch_full, 2500);
+    check_properties(&t, &batch_window, 1500);
+    check_properties(&t, &batch_full, 2500);
     table_close(&t);
 }
 

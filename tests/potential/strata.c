@@ -122,7 +122,7 @@ TEST(allotment_is_the_best)
         CHECK(sum > best * (1.0 - 1e-12));
     }
     CHECK(strata_allot(&s, 1000, taken) == 1000 && strata_variance(&s, 1000) == 0.0);
-    CHECK(strata_allot(&s, 1, taken) >= 2 * STRATA_LEAST);
+    CHECK(strata_allot(&s, 1, taken) >= 2 * STRATUM_ROWS_MIN);
 }
 
 /* Rows all alike make one stratum, and a batch is then what it always was. */

@@ -1,11 +1,11 @@
 /* Quantiles that are selected are those of sorted values, whatever the law. */
 #include "check.h"
 
-#include "base/rng.h"
-#include "predict/pointwise.h"
-#include "predict/summaries.h"
+#include "core/rng.h"
+#include "output/predict/pointwise.h"
+#include "output/predict/value_summary.h"
 
-enum { VALUES_MOST = 5000 };
+enum { VALUES_MAX = 5000 };
 
 static int by_value(const void *a, const void *b)
 {
@@ -21,10 +21,10 @@ static double quantile_of(size_t n, const double *sorted, double p)
 }
 
 /* Normal, skewed, of few values, constant, in two heaps, with a value far away. */
-static double draw(rng *r, int law, size_t i)
+static double draw(rng *r, int distribution, size_t i)
 {
     double normal = rng_normal(r);
-    switch (law) {
+    switch (distribution) {
     case 0:
         return 3.0 + 0.01 * normal;
     case 1:
@@ -42,14 +42,14 @@ static double draw(rng *r, int law, size_t i)
 
 TEST(quantiles_are_those_of_sorted_values)
 {
-    static double value[VALUES_MOST], sorted[VALUES_MOST];
-    static const size_t sizes[] = {1, 2, 3, 10, 99, 100, 101, 1000, 1001, VALUES_MOST};
+    static double value[VALUES_MAX], sorted[VALUES_MAX];
+    static const size_t sizes[] = {1, 2, 3, 10, 99, 100, 101, 1000, 1001, VALUES_MAX};
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-        for (int law = 0; law < 6; law++) {
+        for (int distribution = 0; distribution < 6; distribution++) {
             size_t n = sizes[k];
             double sum = 0.0, square = 0.0;
-            rng r = rng_stream(k, (uint64_t)law, RNG_TEST);
-            for (size_t i = 0; i < n; i++) sum += value[i] = draw(&r, law, i);
+            rng r = rng_stream(k, (uint64_t)distribution, RNG_TEST);
+            for (size_t i = 0; i < n; i++) sum += value[i] = draw(&r, distribution, i);
             for (size_t i = 0; i < n; i++)
                 square += (value[i] - sum / (double)n) * (value[i] - sum / (double)n);
             memcpy(sorted, value, n * sizeof *value);
@@ -76,9 +76,9 @@ TEST(log_mean_exp_is_right_and_takes_its_exponentials_from_the_kernels)
 {
     rng r = rng_stream(11, 0, RNG_PREDICT);
     kernels counting = *kernels_best();
-    double x[VALUES_MOST];
+    double x[VALUES_MAX];
     counting.exp = count_exponentials;
-    for (size_t n = 1; n <= VALUES_MOST; n = 2 * n + 1) {
+    for (size_t n = 1; n <= VALUES_MAX; n = 2 * n + 1) {
         long double sum = 0.0L;
         for (size_t i = 0; i < n; i++) x[i] = 3.0 * rng_normal(&r) - 800.0;
         for (size_t i = 0; i < n; i++) sum += expl((long double)x[i] + 800.0L);

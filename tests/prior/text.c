@@ -1,6 +1,6 @@
 /* Priors as text: what is read comes back, and what cannot be read is explained. */
 #include "check.h"
-#include "prior/prior.h"
+#include "model/prior/prior.h"
 
 static prior parsed(const char *text)
 {
@@ -10,14 +10,14 @@ static prior parsed(const char *text)
     return p;
 }
 
-static void check_refused(const char *text, const char *word)
+static void check_refused(const char *text, const char *expected)
 {
     prior p;
     sbps_error err = {0};
     CHECK(prior_parse(text, &p, &err) == SBPS_BAD_ARG);
     CHECK(err.status == SBPS_BAD_ARG);
-    if (!strstr(err.text, word)) printf("wanted '%s' in: %s\n", word, err.text);
-    CHECK(strstr(err.text, word));
+    if (!strstr(err.text, expected)) printf("wanted '%s' in: %s\n", expected, err.text);
+    CHECK(strstr(err.text, expected));
 }
 
 TEST(text_read_comes_back_the_same)

@@ -24,7 +24,7 @@ static void write_draws(const sbps_result *result, const char *path)
         exit(1);
 }
 
-int main(int count, char **given)
+int main(int count, char **arguments)
 {
     static const char *const names[] = {"formula", "family", "seed", "ess"};
     sbps_options *options;
@@ -35,13 +35,14 @@ int main(int count, char **given)
     bool finished = false;
     if (count != 7) return 2;
     good(sbps_options_create(&options, &error));
-    for (int k = 0; k < 4; k++) good(sbps_options_set(options, names[k], given[2 + k], &error));
-    good(sbps_table_read(given[1], options, &table, &error));
+    for (int k = 0; k < 4; k++)
+        good(sbps_options_set(options, names[k], arguments[2 + k], &error));
+    good(sbps_table_read(arguments[1], options, &table, &error));
     good(sbps_run_create(table, options, &run, &error));
     while (!finished) good(sbps_run_advance(run, &finished, &error));
     good(sbps_result_from_run(run, &result, &error));
     good(sbps_result_summary(result, SBPS_CSV, &text, &error));
-    write_draws(result, given[6]);
+    write_draws(result, arguments[6]);
     fputs(text, stdout);
     sbps_free(text);
     sbps_result_destroy(result);

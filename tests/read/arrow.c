@@ -2,13 +2,13 @@
 #include "check.h"
 #include "fixture.h"
 
-#include "data/groups.h"
 #include "producer.h"
+#include "table/row_groups.h"
 
 enum { ROWS = 503, COLUMNS = 9 };
 
 /* Every kind of number, texts of each layout, dictionaries, dates and times, with gaps. */
-static const told_column all[COLUMNS] = {
+static const produced_column all[COLUMNS] = {
     {.name = "y", .format = "g"},
     {.name = "x", .format = "l"},
     {.name = "small", .format = "c"},
@@ -47,7 +47,7 @@ static void fill_cells(bool gaps)
     }
 }
 
-static producer table_of(const told_column *columns, size_t count, const char *const *cell,
+static producer table_of(const produced_column *columns, size_t count, const char *const *cell,
                          size_t row_count, size_t batch, size_t pad)
 {
     producer p = {
@@ -83,12 +83,12 @@ static bool same_notes(const rows *a, const rows *b)
 }
 
 /* In batches of any size, wherever they begin in their arrays, read by any number. */
-static void hold_to_csv(const rows_spec *spec, bool gaps)
+static void compare_to_csv(const rows_spec *spec, bool gaps)
 {
     static const size_t batches[] = {ROWS, 100, 1}, pads[] = {0, 3, 13};
     fill_cells(gaps);
     producer p = table_of(all, COLUMNS, cells, ROWS, ROWS, 0);
-    rows *want = rows_of(csv_of(&p), spec);
+    rows *want = rows_from_text(csv_of(&p), spec);
     REQUIRE(want);
     unquote(cells);
     for (size_t k = 0; k < 3; k++) {
@@ -107,38 +107,39 @@ static void hold_to_csv(const rows_spec *spec, bool gaps)
 
 TEST(a_stream_is_the_table_that_a_file_would_be)
 {
-    hold_to_csv(&(rows_spec){.target = "y", .intercept = true, .seed = 5}, false);
+    compare_to_csv(&(rows_spec){.target = "y", .intercept = true, .seed = 5}, false);
 }
 
 TEST(nulls_are_missing_cells)
 {
-    hold_to_csv(&(rows_spec){.target = "y", .intercept = true, .drop_missing = true}, true);
+    compare_to_csv(&(rows_spec){.target = "y", .intercept = true, .drop_missing = true}, true);
 }
 
 TEST(a_formula_is_evaluated_on_a_stream)
 {
-    hold_to_csv(&(rows_spec){.formula = "y ~ poly(x, 2) * word + I(small^2) + day + long",
-                             .intercept = true,
-                             .drop_missing = true},
-                true);
+    compare_to_csv(&(rows_spec){.formula = "y ~ poly(x, 2) * word + I(small^2) + day + long",
+                                .intercept = true,
+                                .drop_missing = true},
+                   true);
 }
 
 TEST(labels_of_a_stream_are_those_of_a_file)
 {
-    hold_to_csv(&(rows_spec){.target = "yes", .labels = LABELS_TWO, .intercept = true}, false);
-    hold_to_csv(&(rows_spec){.target = "word", .labels = LABELS_CLASSES, .intercept = true},
-                false);
+    compare_to_csv(&(rows_spec){.target = "yes", .labels = LABELS_TWO, .intercept = true},
+                   false);
+    compare_to_csv(&(rows_spec){.target = "word", .labels = LABELS_CLASSES, .intercept = true},
+                   false);
 }
 
 TEST(numbers_may_be_categories_and_words_for_missing_ones)
 {
-    hold_to_csv(&(rows_spec){.target = "y",
-                             .features = "x",
-                             .categorical = "small,day,moment",
-                             .na = "-99,17,2026-11-03 02:02:02",
-                             .drop_missing = true,
-                             .intercept = true},
-                false);
+    compare_to_csv(&(rows_spec){.target = "y",
+                                .features = "x",
+                                .categorical = "small,day,moment",
+                                .na = "-99,17,2026-11-03 02:02:02",
+                                .drop_missing = true,
+                                .intercept = true},
+                   false);
 }
 
 TEST(groups_of_a_stream_are_those_of_a_file)
@@ -146,7 +147,7 @@ TEST(groups_of_a_stream_are_those_of_a_file)
     fill_cells(false);
     producer p = table_of(all, COLUMNS, cells, ROWS, 37, 5);
     const rows_spec one = {.formula = "y ~ x + (1 + moment | small)", .intercept = true};
-    rows *want = rows_of(csv_of(&p), &one);
+    rows *want = rows_from_text(csv_of(&p), &one);
     unquote(cells);
     rows *got = from_stream(&p, &one);
     REQUIRE(want && got && want->groups && got->groups);
@@ -163,10 +164,10 @@ TEST(numbers_of_every_width_are_read)
                                           "L", "e", "f", "g", "d:10,2", "d:10,2,128", "tDs"};
     const char *cell[] = {"1", "100", "2", "3", "3", "0", "4", "77"};
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
-        const told_column columns[] = {{.name = "y", .format = "g"},
-                                       {.name = "x", .format = formats[k]}};
+        const produced_column columns[] = {{.name = "y", .format = "g"},
+                                           {.name = "x", .format = formats[k]}};
         producer p = table_of(columns, 2, cell, 4, 3, k % 4);
-        rows *want = rows_of(csv_of(&p), &(rows_spec){.target = "y", .intercept = true});
+        rows *want = rows_from_text(csv_of(&p), &(rows_spec){.target = "y", .intercept = true});
         rows *got = from_stream(&p, &(rows_spec){.target = "y", .intercept = true});
         CHECK(want && got && same_rows(want, got));
         rows_destroy(want);
@@ -179,10 +180,10 @@ TEST(negative_and_broken_numbers_are_those_of_their_text)
     static const char *const formats[] = {"e", "f", "g", "d:10,2", "tDm", "tDu", "tDn"};
     const char *cell[] = {"1", "-0.5", "2", "3.25", "3", "0", "4", "-77.75"};
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
-        const told_column columns[] = {{.name = "y", .format = "g"},
-                                       {.name = "x", .format = formats[k]}};
+        const produced_column columns[] = {{.name = "y", .format = "g"},
+                                           {.name = "x", .format = formats[k]}};
         producer p = table_of(columns, 2, cell, 4, 2, k % 3);
-        rows *want = rows_of(csv_of(&p), &(rows_spec){.target = "y", .intercept = true});
+        rows *want = rows_from_text(csv_of(&p), &(rows_spec){.target = "y", .intercept = true});
         rows *got = from_stream(&p, &(rows_spec){.target = "y", .intercept = true});
         CHECK(want && got && same_rows(want, got));
         rows_destroy(want);
@@ -197,10 +198,10 @@ TEST(times_of_every_unit_are_seconds)
                              "3", "2000-02-29 00:00:00"};
     const char *days[] = {"1", "2026-11-16", "2", "1969-12-31", "3", "2000-02-29"};
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
-        const told_column columns[] = {{.name = "y", .format = "i"},
-                                       {.name = "at", .format = formats[k]}};
+        const produced_column columns[] = {{.name = "y", .format = "i"},
+                                           {.name = "at", .format = formats[k]}};
         producer p = table_of(columns, 2, formats[k][1] == 'd' ? days : moments, 3, 3, 1);
-        rows *want = rows_of(csv_of(&p), &(rows_spec){.target = "y", .intercept = true});
+        rows *want = rows_from_text(csv_of(&p), &(rows_spec){.target = "y", .intercept = true});
         rows *got = from_stream(&p, &(rows_spec){.target = "y", .intercept = true});
         CHECK(want && got && same_rows(want, got) && same_notes(want, got));
         rows_destroy(want);
@@ -212,7 +213,8 @@ TEST(large_whole_numbers_are_levels_to_the_last_digit)
 {
     const char *cell[] = {"1", "9007199254740993",     "2", "9007199254740992",
                           "3", "18446744073709551615", "4", "9007199254740993"};
-    const told_column columns[] = {{.name = "y", .format = "g"}, {.name = "id", .format = "L"}};
+    const produced_column columns[] = {{.name = "y", .format = "g"},
+                                       {.name = "id", .format = "L"}};
     const rows_spec spec = {.target = "y", .categorical = "id", .intercept = true};
     producer p = table_of(columns, 2, cell, 4, 4, 0);
     rows *r = from_stream(&p, &spec);
@@ -227,8 +229,8 @@ TEST(large_whole_numbers_are_levels_to_the_last_digit)
 TEST(text_stays_text_where_it_looks_like_numbers)
 {
     const char *cell[] = {"1", "02134", "2", "10001", "3", "02134", "4", "10001", "5", "10001"};
-    const told_column columns[] = {{.name = "y", .format = "g"},
-                                   {.name = "zip", .format = "u"}};
+    const produced_column columns[] = {{.name = "y", .format = "g"},
+                                       {.name = "zip", .format = "u"}};
     producer p = table_of(columns, 2, cell, 5, 5, 0);
     rows *r = from_stream(&p, &(rows_spec){.target = "y", .intercept = true});
     REQUIRE(r);
@@ -239,8 +241,9 @@ TEST(text_stays_text_where_it_looks_like_numbers)
 TEST(ordered_dictionaries_keep_their_order)
 {
     const char *cell[] = {"1", "low", "2", "high", "3", "mid", "4", "low", "5", "high"};
-    told_column columns[] = {{.name = "y", .format = "g"},
-                             {.name = "dose", .format = "u", .codes = "i", .ordered = true}};
+    produced_column columns[] = {
+        {.name = "y", .format = "g"},
+        {.name = "dose", .format = "u", .codes = "i", .ordered = true}};
     producer p = table_of(columns, 2, cell, 5, 2, 1);
     rows *r = from_stream(&p, &(rows_spec){.target = "y", .intercept = true});
     REQUIRE(r);
@@ -256,10 +259,10 @@ TEST(ordered_dictionaries_keep_their_order)
 TEST(dictionaries_of_numbers_are_numbers)
 {
     const char *cell[] = {"1", "2.5", "2", "-1", "3", "2.5", "4", "7"};
-    const told_column columns[] = {{.name = "y", .format = "g"},
-                                   {.name = "x", .format = "g", .codes = "S"}};
+    const produced_column columns[] = {{.name = "y", .format = "g"},
+                                       {.name = "x", .format = "g", .codes = "S"}};
     producer p = table_of(columns, 2, cell, 4, 3, 2);
-    rows *want = rows_of(csv_of(&p), &(rows_spec){.target = "y", .intercept = true});
+    rows *want = rows_from_text(csv_of(&p), &(rows_spec){.target = "y", .intercept = true});
     rows *got = from_stream(&p, &(rows_spec){.target = "y", .intercept = true});
     CHECK(want && got && same_rows(want, got));
     rows_destroy(want);
@@ -302,8 +305,8 @@ TEST(types_that_are_not_read_are_named_with_their_column)
               {"?", "values of an unknown"}};
     const char *cell[] = {"1", NULL, "2", NULL, "3", NULL};
     for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
-        const told_column columns[] = {{.name = "y", .format = "g"},
-                                       {.name = "odd", .format = of[k].format}};
+        const produced_column columns[] = {{.name = "y", .format = "g"},
+                                           {.name = "odd", .format = of[k].format}};
         char sentence[80];
         producer p = table_of(columns, 2, cell, 3, 3, 0);
         snprintf(sentence, sizeof sentence, "table: column 'odd' holds %s", of[k].name);
@@ -317,8 +320,8 @@ TEST(types_that_are_not_read_are_named_with_their_column)
 TEST(columns_that_nobody_wants_may_be_anything)
 {
     const char *cell[] = {"1", NULL, "2", NULL, "3", NULL};
-    const told_column columns[] = {{.name = "y", .format = "g"},
-                                   {.name = "odd", .format = "n"}};
+    const produced_column columns[] = {{.name = "y", .format = "g"},
+                                       {.name = "odd", .format = "n"}};
     producer p = table_of(columns, 2, cell, 3, 3, 0);
     rows *r = from_stream(&p, &(rows_spec){.target = "y", .exclude = "odd", .intercept = true});
     CHECK(r && r->d == 1 && r->n == 3);

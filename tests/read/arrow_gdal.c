@@ -92,7 +92,7 @@ TEST(what_gdal_hands_over_is_what_the_file_holds)
     g.register_all();
     char *text = make_table(70000);
     for (size_t k = 0; k < sizeof specs / sizeof *specs; k++) {
-        rows *want = rows_of(text, &specs[k]);
+        rows *want = rows_from_text(text, &specs[k]);
         rows *got = by_gdal(&g, put("t.csv", text, strlen(text)), &specs[k]);
         CHECK(want && got && same_rows(want, got) && want->dropped == got->dropped);
         rows_destroy(want);

@@ -1,26 +1,26 @@
 /* Rows to come are treated as those of the table were: by the text that a run's file keeps of its design. */
 #include "check.h"
 
-#include "data/groups.h"
-#include "predict/identity.h"
-#include "read/blueprint.h"
-#include "read/read.h"
+#include "ingest/design/saved_schema.h"
+#include "ingest/ingest.h"
+#include "output/predict/row_identity.h"
+#include "table/row_groups.h"
 #include <unistd.h>
 
-enum { LINE_MOST = 1 << 12, ROWS_MOST = 32, COLUMNS_MOST = 16 };
+enum { MAX_LINE = 1 << 12, ROWS_MAX = 32, COLUMNS_MAX = 16 };
 
 #define TOL_ETA 1e-12 /* relative to the largest */
 
 typedef struct {
-    char *cell[ROWS_MOST][COLUMNS_MOST]; /* the first row names */
+    char *cell[ROWS_MAX][COLUMNS_MAX]; /* the first row names */
     size_t rows, columns;
 } corpus;
 
-static size_t cut_line(char *line, char **word, size_t most)
+static size_t cut_line(char *line, char **word, size_t limit)
 {
     size_t count = 0;
     line[strcspn(line, "\n")] = '\0';
-    for (char *at = line; at && count < most; count++) word[count] = strsep(&at, "\t");
+    for (char *at = line; at && count < limit; count++) word[count] = strsep(&at, "\t");
     return count;
 }
 
@@ -33,14 +33,14 @@ static FILE *open_corpus(const char *name)
 
 static void read_corpus(corpus *t)
 {
-    char line[LINE_MOST], *word[COLUMNS_MOST + 1];
+    char line[MAX_LINE], *word[COLUMNS_MAX + 1];
     FILE *file = open_corpus("expected.txt");
     REQUIRE(file && fgets(line, sizeof line, file));
     cut_line(line, word, 3);
     t->rows = (size_t)atoi(word[1]) + 1;
     t->columns = (size_t)atoi(word[2]);
     for (size_t i = 0; i < t->rows && fgets(line, sizeof line, file); i++) {
-        cut_line(line, word, COLUMNS_MOST + 1);
+        cut_line(line, word, COLUMNS_MAX + 1);
         for (size_t c = 0; c < t->columns; c++) t->cell[i][c] = strdup(word[c + 1]);
     }
     fclose(file);
@@ -96,12 +96,12 @@ static double eta_of_table(const rows *r, size_t i)
     return eta + 0.1 * r->y[i] + 0.01 * (r->weight ? r->weight[i] : 1.0);
 }
 
-static double eta_of_row(const blueprint *b, const seen_row *s)
+static double eta_of_row(const saved_schema *b, const seen_row *s)
 {
     double eta = s->offset;
     size_t effects = 0;
     for (size_t j = 0; j < b->names; j++) eta += weight(j) * s->x[j];
-    for (size_t t = 0; t < blueprint_terms(b); t++) effects += blueprint_effects(b, t);
+    for (size_t t = 0; t < saved_schema_terms(b); t++) effects += saved_schema_effects(b, t);
     for (size_t k = 0; k < effects; k++) eta += weight(100 + k) * s->z[k];
     if (effects > 0) eta += of_text(s->level[0].data);
     return eta + 0.1 * s->y + 0.01 * s->weight;
@@ -114,7 +114,7 @@ static int by_number_of(const void *a, const void *b)
 }
 
 /* Also the sum of what the rows add to the content of their table, exact and rounded. */
-static size_t etas_of_file(const blueprint *b, const char *path, double *eta,
+static size_t etas_of_file(const saved_schema *b, const char *path, double *eta,
                            uint64_t content[2])
 {
     column_types found = {0};
@@ -123,14 +123,14 @@ static size_t etas_of_file(const blueprint *b, const char *path, double *eta,
     sbps_error err = {0};
     row_fate fate;
     row_state state;
-    double cells[COLUMNS_MOST + 2];
-    const blueprint_wants wants = {.target = true, .trials = true};
+    double cells[COLUMNS_MAX + 2];
+    const new_row_request wants = {.target = true, .trials = true};
     size_t n = 0;
-    sbps_status status = blueprint_open(b, path, wants, &found, &s, &err);
+    sbps_status status = saved_schema_open(b, path, wants, &found, &s, &err);
     if (status == SBPS_OK) status = seen_open(b, &seen, &err);
     while (status == SBPS_OK && source_next(&s, cells, &fate, &err) == SBPS_OK &&
            fate != ROW_END) {
-        CHECK(blueprint_row(b, s.plan, cells, wants, &seen, &state));
+        CHECK(saved_schema_encode_row(b, s.schema, cells, wants, &seen, &state));
         CHECK(state == ROW_WHOLE);
         eta[n++] = eta_of_row(b, &seen);
         content[0] += identity_row(b, CONTENT_EXACT, &seen);
@@ -146,11 +146,11 @@ static size_t etas_of_file(const blueprint *b, const char *path, double *eta,
 
 static void compare(const char *formula_text, const rows *r, const char *path)
 {
-    blueprint *b;
+    saved_schema *b;
     sbps_error err = {0};
-    double of_table[ROWS_MOST], of_file[ROWS_MOST], largest = 0.0;
+    double of_table[ROWS_MAX], of_file[ROWS_MAX], largest = 0.0;
     REQUIRE(r->design);
-    sbps_status status = blueprint_parse(r->design, "run.nc", &b, &err);
+    sbps_status status = saved_schema_parse(r->design, "run.nc", &b, &err);
     if (status != SBPS_OK) printf("%s: %s\n", formula_text, err.text);
     REQUIRE(status == SBPS_OK);
     uint64_t content[2] = {0};
@@ -171,7 +171,7 @@ static void compare(const char *formula_text, const rows *r, const char *path)
             printf("%s: %.17g, %.17g\n", formula_text, of_table[i], of_file[i]);
             CHECK(false);
         }
-    blueprint_destroy(b);
+    saved_schema_destroy(b);
 }
 
 /* Reads the table by the spec, and its rows once more by what it says of itself. */
@@ -206,7 +206,7 @@ static void with_corpus(void (*body)(const char *path, const char *turned))
 
 static void check_formulas(const char *path, const char *turned)
 {
-    char line[LINE_MOST];
+    char line[MAX_LINE];
     size_t read = 0, checked = 0;
     FILE *file = open_corpus("formulas.txt");
     REQUIRE(file);
@@ -262,12 +262,12 @@ static sbps_status parse_changed(const char *from, const char *to, sbps_error *e
         "\"target\"}],"
         "\"learned\":[[1,2]],\"design\":[\"intercept\",\"scale(x)\"],\"standardize\":null}";
     char changed[sizeof whole + 64];
-    blueprint *b = NULL;
+    saved_schema *b = NULL;
     const char *at = strstr(whole, from);
     snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - whole), whole, to,
              at + strlen(from));
-    sbps_status status = blueprint_parse(changed, "run.nc", &b, err);
-    blueprint_destroy(b);
+    sbps_status status = saved_schema_parse(changed, "run.nc", &b, err);
+    saved_schema_destroy(b);
     return status;
 }
 
@@ -313,9 +313,9 @@ TEST(designs_of_other_versions_or_none_get_a_sentence)
         {"", "run.nc: its design cannot be read: "},
     };
     for (size_t k = 0; k < sizeof designs / sizeof *designs; k++) {
-        blueprint *b;
+        saved_schema *b;
         sbps_error err = {0};
-        CHECK(blueprint_parse(designs[k].text, "run.nc", &b, &err) == SBPS_BAD_FILE && !b);
+        CHECK(saved_schema_parse(designs[k].text, "run.nc", &b, &err) == SBPS_BAD_FILE && !b);
         CHECK(strncmp(err.text, designs[k].sentence, strlen(designs[k].sentence)) == 0);
     }
 }

@@ -1,9 +1,9 @@
 /* Rows become the design that the options ask for. */
 #include "check.h"
 
-#include "data/moments.h"
 #include "fixture.h"
-#include "read/read.h"
+#include "ingest/ingest.h"
+#include "table/column_moments.h"
 
 static const char table[] = "y,w,o,size,colour,day\n"
                             "1,2,0.1,1,red,10\n"
@@ -40,7 +40,7 @@ TEST(features_come_in_the_order_asked_for)
          "w|o|size|colour=green|colour=red|day"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        rows *r = rows_of(table, &cases[k].spec);
+        rows *r = rows_from_text(table, &cases[k].spec);
         if (!r) printf("case %zu: %s\n", k, error.text);
         REQUIRE(r);
         CHECK(names_are(r, cases[k].names));
@@ -53,7 +53,7 @@ TEST(a_category_is_one_hot_without_its_first_level)
 {
     const rows_spec spec = {.target = "y", .features = "size", .categorical = "colour"};
     static const double want[5][3] = {{1, 0, 1}, {2, 1, 0}, {4, 0, 0}, {8, 0, 1}, {16, 0, 1}};
-    rows *r = rows_of(table, &spec);
+    rows *r = rows_from_text(table, &spec);
     REQUIRE(r);
     for (size_t i = 0; i < 5; i++) {
         const double *x = row_with(r, (double)i + 1);
@@ -82,7 +82,7 @@ TEST(levels_sort_by_value_or_naturally)
         char text[512] = "y,c\n";
         for (int i = 0; i < 4; i++)
             sprintf(text + strlen(text), "%d,%s\n", i, cases[k].cells[i]);
-        rows *r = rows_of(text, &spec);
+        rows *r = rows_from_text(text, &spec);
         if (!r) printf("%s\n", error.text);
         REQUIRE(r);
         CHECK(names_are(r, cases[k].names));
@@ -95,7 +95,7 @@ TEST(weights_and_offsets_stay_with_their_rows)
     const rows_spec spec = {
         .target = "y", .features = "size", .weights = "w", .offset = "o", .seed = 5};
     static const double weight[] = {2, 0, 1, .5, 3};
-    rows *r = rows_of(table, &spec);
+    rows *r = rows_from_text(table, &spec);
     REQUIRE(r && r->weight && r->offset);
     for (size_t i = 0; i < r->n; i++) {
         CHECK(r->weight[i] == weight[(size_t)r->y[i] - 1]);
@@ -109,9 +109,10 @@ TEST(rows_with_missing_cells_are_dropped_with_what_only_they_hold)
 {
     const rows_spec spec = {
         .target = "y", .features = "a", .categorical = "c", .drop_missing = true};
-    rows *r = rows_of("y,a,c,unused\n1,1,p,\n2,,p,1\n3,NA,q,1\nNaN,4,q,1\n5,5,,1\n6,6,r,abc\n"
-                      "7,-nan,p,1\n8,\"\",p,1\n9,nan,s,1\n10,2,p,1\n",
-                      &spec);
+    rows *r =
+        rows_from_text("y,a,c,unused\n1,1,p,\n2,,p,1\n3,NA,q,1\nNaN,4,q,1\n5,5,,1\n6,6,r,abc\n"
+                       "7,-nan,p,1\n8,\"\",p,1\n9,nan,s,1\n10,2,p,1\n",
+                       &spec);
     REQUIRE(r);
     CHECK(r->n == 3 && row_with(r, 1) && row_with(r, 6) && row_with(r, 10));
     CHECK(names_are(r, "a|c=r"));
@@ -121,8 +122,8 @@ TEST(rows_with_missing_cells_are_dropped_with_what_only_they_hold)
 TEST(mean_and_sd_are_those_of_the_columns_as_stored)
 {
     const rows_spec spec = {.target = "y", .intercept = true};
-    rows *r =
-        rows_of("y,a,b\n1,1e9,1\n2,1000000001,2\n3,1000000002,4\n4,1000000003,8\n", &spec);
+    rows *r = rows_from_text("y,a,b\n1,1e9,1\n2,1000000001,2\n3,1000000002,4\n4,1000000003,8\n",
+                             &spec);
     REQUIRE(r);
     CHECK(r->mean[0] == 1 && r->sd[0] == 0);
     CHECK_NEAR(r->mean[1], 1e9 + 1.5, TOL_ROUND);
@@ -135,8 +136,8 @@ TEST(mean_and_sd_are_those_of_the_columns_as_stored)
 static bool moments_of(double *x, size_t n, double *mean, double *sd)
 {
     const rows r = {.storage = &storage_double, .n = n, .d = 1, .stride = 1, .x = x};
-    const row_look look = {.r = &r, .threads = 1};
-    return column_moments(&look, mean, sd, NULL, &error) == SBPS_OK;
+    const row_pass request = {.r = &r, .threads = 1};
+    return column_moments(&request, mean, sd, NULL, &error) == SBPS_OK;
 }
 
 /* The first row is the shift of the first pass, so an outlier there is its worst case. */
@@ -156,10 +157,10 @@ TEST(moments_stay_accurate_when_the_first_row_is_an_outlier)
 
 TEST(equal_values_have_an_sd_of_exactly_zero)
 {
-    enum { MOST = 3000 };
-    double x[MOST], mean, sd;
-    for (size_t i = 0; i < MOST; i++) x[i] = 0.1;
-    for (size_t n = 1; n <= MOST; n += 7) {
+    enum { MAX_ROWS = 3000 };
+    double x[MAX_ROWS], mean, sd;
+    for (size_t i = 0; i < MAX_ROWS; i++) x[i] = 0.1;
+    for (size_t n = 1; n <= MAX_ROWS; n += 7) {
         CHECK(moments_of(x, n, &mean, &sd));
         CHECK(mean == 0.1 && sd == 0);
     }
@@ -168,9 +169,9 @@ TEST(equal_values_have_an_sd_of_exactly_zero)
 TEST(standardised_columns_have_mean_zero_and_sd_one)
 {
     rows_spec spec = {.target = "y", .categorical = "colour", .intercept = true, .seed = 4};
-    rows *raw = rows_of(table, &spec);
+    rows *raw = rows_from_text(table, &spec);
     spec.standardize = true;
-    rows *r = rows_of(table, &spec);
+    rows *r = rows_from_text(table, &spec);
     REQUIRE(r && raw);
     CHECK(r->mean[0] == 1 && r->sd[0] == 0 && r->x[0] == 1);
     for (size_t j = 1; j < r->d; j++) {
@@ -225,7 +226,7 @@ TEST(the_hash_sees_every_part)
     };
     uint64_t hash[7];
     for (size_t k = 0; k < 7; k++) {
-        rows *r = rows_of(variants[k % 6], k < 6 ? &spec : &bare);
+        rows *r = rows_from_text(variants[k % 6], k < 6 ? &spec : &bare);
         REQUIRE(r);
         hash[k] = r->hash;
         rows_destroy(r);
@@ -243,7 +244,7 @@ TEST(numbers_in_memory_become_the_rows_a_file_would)
     REQUIRE(rows_copy(3, 2, x, names, y, weight, offset, &spec, &copied, &error) == SBPS_OK);
     spec.weights = "w";
     spec.offset = "o";
-    rows *r = rows_of("y,a,b,w,o\n1,.5,-2,1,0\n2,1.5,1e3,2,.5\n3,-.25,.75,3,0\n", &spec);
+    rows *r = rows_from_text("y,a,b,w,o\n1,.5,-2,1,0\n2,1.5,1e3,2,.5\n3,-.25,.75,3,0\n", &spec);
     REQUIRE(r);
     CHECK(same_rows(r, copied));
     rows_destroy(r);

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "fixture.h"
-#include "read/read.h"
+#include "ingest/ingest.h"
 #include <sys/stat.h>
 
 static const rows_spec plain = {.target = "y", .intercept = true, .seed = 7};
@@ -15,7 +15,7 @@ static const char table[] = "y,a,b\n"
 
 TEST(cells_land_in_their_row_and_column)
 {
-    rows *r = rows_of(table, &plain);
+    rows *r = rows_from_text(table, &plain);
     REQUIRE(r);
     CHECK(r->n == 4 && r->d == 3 && r->stride == 4 && r->intercept);
     CHECK(strcmp(r->names[0], "intercept") == 0 && strcmp(r->names[1], "a") == 0);
@@ -49,10 +49,10 @@ TEST(every_way_to_write_a_table_gives_the_same_bits)
         ",0.75\n4,7,12345678.901234567\n",
         "y,a,b\n1,+0.5,-2\n02,1.5,1.0E+3\n3,-0.25,.75\n4,7.,12345678.901234567\n",
     };
-    rows *want = rows_of(table, &plain);
+    rows *want = rows_from_text(table, &plain);
     REQUIRE(want);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        rows *got = rows_of(ways[i], &plain);
+        rows *got = rows_from_text(ways[i], &plain);
         if (!got) printf("%s\n", error.text);
         REQUIRE(got);
         CHECK(same_rows(want, got));
@@ -63,7 +63,7 @@ TEST(every_way_to_write_a_table_gives_the_same_bits)
 
 TEST(gzip_gives_the_same_bits_in_one_member_or_two)
 {
-    rows *want = rows_of(table, &plain), *got;
+    rows *want = rows_from_text(table, &plain), *got;
     REQUIRE(want);
     REQUIRE(rows_read(put_gzip("t.gz", table, strlen(table)), &plain, &got, &error) == SBPS_OK);
     CHECK(same_rows(want, got));
@@ -123,7 +123,7 @@ TEST(rows_that_cross_block_boundaries_are_whole)
 
 TEST(a_pipe_is_read_like_a_file)
 {
-    rows *want = rows_of(table, &plain), *got = NULL;
+    rows *want = rows_from_text(table, &plain), *got = NULL;
     char path[600];
     snprintf(path, sizeof path, "%s/pipe", folder);
     REQUIRE(want && mkfifo(path, 0600) == 0);
@@ -146,9 +146,9 @@ TEST(a_pipe_is_read_like_a_file)
 TEST(libsvm_text_is_made_dense)
 {
     const rows_spec spec = {.intercept = true, .seed = 3};
-    rows *r = rows_of("# a comment\n\n10 1:0.5 3:2 # and one here\n20 3:-1e-2\r\n30\n"
-                      "40 1:1 3:3 7:4",
-                      &spec);
+    rows *r = rows_from_text("# a comment\n\n10 1:0.5 3:2 # and one here\n20 3:-1e-2\r\n30\n"
+                             "40 1:1 3:3 7:4",
+                             &spec);
     REQUIRE(r);
     CHECK(r->n == 4 && r->d == 4 && strcmp(r->target, "label") == 0);
     CHECK(strcmp(r->names[1], "f1") == 0 && strcmp(r->names[2], "f3") == 0);
@@ -166,7 +166,7 @@ TEST(libsvm_text_is_made_dense)
 TEST(libsvm_indices_far_apart_cost_only_their_columns)
 {
     const rows_spec spec = {.intercept = true};
-    rows *r = rows_of("1 64:1 2147483647:2\n2 63:3 64:4\n3 65:1 128:1\n", &spec);
+    rows *r = rows_from_text("1 64:1 2147483647:2\n2 63:3 64:4\n3 65:1 128:1\n", &spec);
     REQUIRE(r);
     CHECK(r->n == 3 && r->d == 6 && strcmp(r->names[1], "f63") == 0);
     CHECK(strcmp(r->names[2], "f64") == 0 && strcmp(r->names[5], "f2147483647") == 0);
@@ -180,7 +180,7 @@ TEST(libsvm_signs_become_zero_and_one_only_when_both_and_nothing_else_occur)
 {
     static const struct {
         const char *text;
-        double least, most;
+        double lowest, highest;
     } cases[] = {
         {"-1 1:1\n+1 1:2\n1.0 1:3\n", 0, 1},
         {"-1 1:1\n-1 1:2\n", -1, -1},
@@ -190,17 +190,17 @@ TEST(libsvm_signs_become_zero_and_one_only_when_both_and_nothing_else_occur)
     };
     const rows_spec spec = {.intercept = true};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        rows *r = rows_of(cases[k].text, &spec);
+        rows *r = rows_from_text(cases[k].text, &spec);
         REQUIRE(r);
-        double least = INFINITY, most = -INFINITY;
+        double lowest = INFINITY, highest = -INFINITY;
         for (size_t i = 0; i < r->n; i++) {
-            least = fmin(least, r->y[i]);
-            most = fmax(most, r->y[i]);
+            lowest = fmin(lowest, r->y[i]);
+            highest = fmax(highest, r->y[i]);
         }
-        CHECK(least == cases[k].least && most == cases[k].most);
+        CHECK(lowest == cases[k].lowest && highest == cases[k].highest);
         rows_destroy(r);
     }
-    rows *csv = rows_of("y,a\n-1,1\n1,2\n", &plain); /* CSV says what it means */
+    rows *csv = rows_from_text("y,a\n-1,1\n1,2\n", &plain); /* CSV says what it means */
     REQUIRE(csv);
     CHECK(row_with(csv, -1) != NULL);
     rows_destroy(csv);
@@ -222,7 +222,7 @@ TEST(several_files_are_one_table)
         snprintf(name, sizeof name, "part-%zu.csv", k);
         to += sprintf(to, "%s%s", k ? "\n" : "", put(name, one, strlen(one)));
     }
-    rows *want = rows_of(text, &spec), *got;
+    rows *want = rows_from_text(text, &spec), *got;
     REQUIRE(want);
     rows_read(names, &spec, &got, &error);
     REQUIRE(got);

@@ -2,7 +2,7 @@
 #ifndef TESTS_READ_FIXTURE_H
 #define TESTS_READ_FIXTURE_H
 
-#include "read/read.h"
+#include "ingest/ingest.h"
 #include <ftw.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -48,7 +48,7 @@ __attribute__((unused)) static const char *put_gzip(const char *name, const void
 }
 
 /* The rows of a file that holds `content`, or NULL with the sentence in `error`. */
-__attribute__((unused)) static rows *rows_of(const char *content, const rows_spec *spec)
+__attribute__((unused)) static rows *rows_from_text(const char *content, const rows_spec *spec)
 {
     rows *r;
     memset(&error, 0, sizeof error);

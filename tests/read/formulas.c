@@ -24,14 +24,14 @@ static rows *read_formula(const char *text, rows_spec spec)
     spec.formula = text;
     spec.intercept = true;
     if (!long_table) make_table();
-    return rows_of(long_table, &spec);
+    return rows_from_text(long_table, &spec);
 }
 
 TEST(a_sum_of_columns_is_those_features)
 {
     rows *a = read_formula("y ~ x + z + n", (rows_spec){.seed = 4});
     const rows_spec spec = {.target = "y", .features = "x,z,n", .intercept = true, .seed = 4};
-    rows *b = rows_of(long_table, &spec);
+    rows *b = rows_from_text(long_table, &spec);
     REQUIRE(a && b);
     CHECK(same_rows(a, b));
     rows_destroy(a);
@@ -43,7 +43,7 @@ TEST(a_category_is_its_levels_but_the_first)
 {
     rows *a = read_formula("y ~ c + x", (rows_spec){.seed = 2});
     const rows_spec spec = {.target = "y", .features = "c,x", .intercept = true, .seed = 2};
-    rows *b = rows_of(long_table, &spec);
+    rows *b = rows_from_text(long_table, &spec);
     REQUIRE(a && b && a->d == b->d && a->n == b->n && a->start && b->start);
     CHECK(memcmp(a->column, b->column, a->start[a->n] * sizeof *a->column) == 0);
     CHECK(same_doubles(a->value, b->value, a->start[a->n]));
@@ -112,7 +112,7 @@ TEST(response_weights_and_offset_are_calculated)
                             .intercept = true};
     const rows_spec other = {.formula = "s | trials(s + f) + weights(w) ~ 0 + x",
                              .intercept = true};
-    rows *r = rows_of(text, &spec), *q = rows_of(text, &other);
+    rows *r = rows_from_text(text, &spec), *q = rows_from_text(text, &other);
     REQUIRE(r && r->n == 4 && r->d == 1 && q && q->n == 4);
     for (size_t i = 0; i < 4; i++) {
         double x = r->x[i * r->stride];
@@ -175,7 +175,7 @@ TEST(what_cannot_be_is_told_with_its_place)
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         rows_spec spec = wrong[k].spec;
         spec.intercept = true;
-        rows *r = rows_of(wrong[k].text, &spec);
+        rows *r = rows_from_text(wrong[k].text, &spec);
         CHECK(!r);
         if (!strstr(error.text, wrong[k].sentence)) printf("%zu: %s\n", k, error.text);
         CHECK(strstr(error.text, wrong[k].sentence));

@@ -1,8 +1,8 @@
 /* Groups of a formula: what lFormula says of them, on a table that was dealt out by group. */
 #include "check.h"
 
-#include "data/groups.h"
 #include "fixture.h"
+#include "table/row_groups.h"
 
 enum { ROWS = 4000 };
 
@@ -23,7 +23,7 @@ static rows *read_formula(const char *formula_text, rows_spec spec)
     if (!*text) make_table();
     spec.formula = formula_text;
     spec.intercept = true;
-    return rows_of(text, &spec);
+    return rows_from_text(text, &spec);
 }
 
 static void name_of_g(int i, char *name)
@@ -38,15 +38,15 @@ TEST(rows_of_a_group_lie_together)
     const row_groups *g = r->groups;
     REQUIRE(g->factors == 2 && g->terms == 2 && g->by == 0 && g->count == 300);
     CHECK(g->start[0] == 0 && g->start[300] == ROWS);
-    bool *met = calloc(g->count, sizeof *met);
+    bool *visited = calloc(g->count, sizeof *visited);
     for (size_t k = 0; k < g->count; k++) {
         uint32_t level = g->factor[0].of[g->start[k]];
-        CHECK(g->start[k + 1] > g->start[k] && !met[level]);
-        met[level] = true;
+        CHECK(g->start[k + 1] > g->start[k] && !visited[level]);
+        visited[level] = true;
         for (size_t i = g->start[k]; i < g->start[k + 1]; i++)
             CHECK(g->factor[0].of[i] == level);
     }
-    free(met);
+    free(visited);
     rows_destroy(r);
 }
 
@@ -127,8 +127,8 @@ TEST(any_number_of_threads_and_parts_gives_the_same_groups)
 TEST(the_hash_covers_groups)
 {
     const rows_spec spec = {.formula = "y ~ x + (1 | g)", .intercept = true};
-    rows *a = rows_of("y,x,g\n1,2,a\n0,3,a\n1,1,b\n0,5,b\n1,4,b\n", &spec);
-    rows *b = rows_of("y,x,g\n1,2,a\n0,3,a\n1,1,c\n0,5,c\n1,4,c\n", &spec);
+    rows *a = rows_from_text("y,x,g\n1,2,a\n0,3,a\n1,1,b\n0,5,b\n1,4,b\n", &spec);
+    rows *b = rows_from_text("y,x,g\n1,2,a\n0,3,a\n1,1,c\n0,5,c\n1,4,c\n", &spec);
     REQUIRE(a && b && same_doubles(a->x, b->x, a->n * a->stride));
     CHECK(a->hash != b->hash);
     rows_destroy(a);

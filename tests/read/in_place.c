@@ -2,9 +2,9 @@
  * whatever way the numbers lie; what cannot stay is refused with what to do. */
 #include "check.h"
 
-#include "base/kernels.h"
-#include "base/memory.h"
+#include "core/memory.h"
 #include "fixture.h"
+#include "linalg/kernels.h"
 
 enum { FEATURES = 5, COLUMNS = FEATURES + 1 };
 
@@ -14,7 +14,7 @@ typedef struct {
     size_t n;
     double *matrix; /* COLUMNS to a row or n to a column */
     sbps_column column[COLUMNS];
-} given;
+} borrowed_table;
 
 typedef enum { BY_ROW, BY_COLUMN, BACKWARDS, LAYOUTS } layout;
 
@@ -24,9 +24,9 @@ static double number_at(size_t i, size_t c)
     return c == 0 ? (double)(x + sin((double)i) > 0.1) : x;
 }
 
-static given lay_out(size_t n, layout how)
+static borrowed_table make_borrowed(size_t n, layout how)
 {
-    given t = {.n = n, .matrix = malloc(n * COLUMNS * sizeof *t.matrix)};
+    borrowed_table t = {.n = n, .matrix = malloc(n * COLUMNS * sizeof *t.matrix)};
     size_t from_row = how == BY_COLUMN ? 1 : COLUMNS, from_column = how == BY_COLUMN ? n : 1;
     for (size_t c = 0; c < COLUMNS; c++) {
         for (size_t i = 0; i < n; i++) {
@@ -44,7 +44,7 @@ static given lay_out(size_t n, layout how)
     return t;
 }
 
-static rows *rows_by(const given *t, const char *storage, const char *formula)
+static rows *rows_by(const borrowed_table *t, const char *storage, const char *formula)
 {
     rows *r = NULL;
     const rows_spec spec = {.formula = formula,
@@ -98,11 +98,11 @@ TEST(what_stays_is_what_a_copy_is)
     static const char *const formulas[] = {NULL, "y ~ e + a + c"};
     static const size_t sizes[] = {400, 70001};
     for (size_t k = 0; k < 2 * LAYOUTS * 2; k++) {
-        given t = lay_out(sizes[k / 2 % 2], (layout)(k / 4));
+        borrowed_table t = make_borrowed(sizes[k / 2 % 2], (layout)(k / 4));
         rows *stays = rows_by(&t, "given", formulas[k % 2]);
         rows *copy = rows_by(&t, "double", formulas[k % 2]);
         if (!stays) printf("%s\n", error.text);
-        CHECK(stays && copy && stays->storage == &storage_given && !stays->x);
+        CHECK(stays && copy && stays->storage == &storage_borrowed && !stays->x);
         if (stays && copy) compare(stays, copy);
         rows_destroy(stays);
         rows_destroy(copy);
@@ -111,7 +111,8 @@ TEST(what_stays_is_what_a_copy_is)
 }
 
 /* Draws of a run, to be freed. */
-static double *draws(const given *t, const char *storage, const char *sampler, size_t *size)
+static double *draws(const borrowed_table *t, const char *storage, const char *sampler,
+                     size_t *size)
 {
     sbps_options *o;
     sbps_table *table = NULL;
@@ -147,7 +148,7 @@ static double *draws(const given *t, const char *storage, const char *sampler, s
 TEST(draws_are_those_of_a_copy)
 {
     static const char *const samplers[] = {"auto", "sbps", "hmc"};
-    given t = lay_out(1000, BY_COLUMN);
+    borrowed_table t = make_borrowed(1000, BY_COLUMN);
     for (size_t k = 0; k < sizeof samplers / sizeof *samplers; k++) {
         size_t size[2] = {0, 1};
         double *stays = draws(&t, "given", samplers[k], &size[0]);
@@ -159,17 +160,17 @@ TEST(draws_are_those_of_a_copy)
     free(t.matrix);
 }
 
-static void refused(const given *t, const char *formula, const char *words)
+static void refused(const borrowed_table *t, const char *formula, const char *message)
 {
     rows *r = rows_by(t, "given", formula);
-    if (r || !strstr(error.text, words)) printf("%s\n", r ? "not refused" : error.text);
-    CHECK(!r && strstr(error.text, words));
+    if (r || !strstr(error.text, message)) printf("%s\n", r ? "not refused" : error.text);
+    CHECK(!r && strstr(error.text, message));
     rows_destroy(r);
 }
 
 TEST(what_cannot_stay_is_refused)
 {
-    given t = lay_out(50, BY_ROW);
+    borrowed_table t = make_borrowed(50, BY_ROW);
     refused(&t, "y ~ log(a + 3) + b",
             "column 'log(a + 3)' of the design is no column of doubles");
     refused(&t, "y ~ poly(a, 2)", "functions of all rows");
@@ -184,7 +185,7 @@ TEST(what_cannot_stay_is_refused)
             "column 'b' of the design is no column of doubles of yours; leave --storage out");
     rows *r = NULL;
     const rows_spec spec = {.target = "y", .storage = "given"};
-    CHECK(!(r = rows_of("y,x\n1,2\n2,3\n", &spec)));
+    CHECK(!(r = rows_from_text("y,x\n1,2\n2,3\n", &spec)));
     CHECK(strstr(error.text, "--storage given: columns of a program's memory can stay"));
     free(t.matrix);
 }

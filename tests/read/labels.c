@@ -37,7 +37,7 @@ TEST(of_two_labels_the_second_in_order_is_one)
         char text[256];
         snprintf(text, sizeof text, "y,x\n%s,1\n%s,2\n%s,3\n", pairs[k].first, pairs[k].second,
                  pairs[k].second);
-        rows *r = rows_of(
+        rows *r = rows_from_text(
             text,
             &(rows_spec){.target = "y", .labels = LABELS_TWO, .success = pairs[k].success});
         REQUIRE(r);
@@ -52,17 +52,17 @@ TEST(classes_are_numbered_in_their_order_and_keep_their_names)
 {
     static const char *const want[] = {"blue", "Green", "red"};
     const rows_spec spec = {.target = "y", .labels = LABELS_CLASSES};
-    rows *r = rows_of("y,x\nred,1\nblue,2\nGreen,3\nred,4\n", &spec);
+    rows *r = rows_from_text("y,x\nred,1\nblue,2\nGreen,3\nred,4\n", &spec);
     REQUIRE(r && r->label_count == 3);
     for (size_t k = 0; k < 3; k++) CHECK(!strcmp(r->labels[k], want[k]));
     CHECK(y_at(r, 1) == 2 && y_at(r, 2) == 0 && y_at(r, 3) == 1);
     CHECK(strstr(r->notes, "the classes 0, 1, ... are 'blue', 'Green', 'red'"));
     rows_destroy(r);
-    r = rows_of("y,x\n7,1\n3,2\n5,3\n5,4\n", &spec);
+    r = rows_from_text("y,x\n7,1\n3,2\n5,3\n5,4\n", &spec);
     REQUIRE(r && r->label_count == 3);
     CHECK(y_at(r, 1) == 2 && y_at(r, 2) == 0 && !strcmp(r->labels[2], "7"));
     rows_destroy(r);
-    r = rows_of("y,x\n0,1\n1,2\n2,3\n", &spec);
+    r = rows_from_text("y,x\n0,1\n1,2\n2,3\n", &spec);
     REQUIRE(r && !r->labels && !r->notes);
     rows_destroy(r);
 }
@@ -92,7 +92,7 @@ TEST(labels_that_will_not_do_are_refused)
          "t.csv:2: column 'y': 'a' is not a number; labels are for models of classes"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        rows *r = rows_of(cases[k].text, &cases[k].spec);
+        rows *r = rows_from_text(cases[k].text, &cases[k].spec);
         bool right = !r && strstr(error.text, cases[k].sentence);
         if (!right) printf("'%s'\n", error.text);
         CHECK(right);
@@ -106,10 +106,10 @@ TEST(labels_are_the_same_on_any_number_of_threads)
     for (int i = 0; i < 9000; i++)
         to += sprintf(to, "%s,%d\n", i < 8000 ? i % 2 ? "0" : "1" : i % 3 ? "one" : "none", i);
     rows_spec spec = {.target = "y", .labels = LABELS_CLASSES, .threads = 1};
-    rows *want = rows_of(content, &spec);
+    rows *want = rows_from_text(content, &spec);
     spec.threads = 3;
     spec.part_bytes = 2000;
-    rows *got = rows_of(content, &spec);
+    rows *got = rows_from_text(content, &spec);
     free(content);
     REQUIRE(want && got);
     CHECK(want->label_count == 4 && same_rows(want, got) && !strcmp(want->notes, got->notes));

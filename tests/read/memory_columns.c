@@ -53,11 +53,11 @@ static const sbps_column columns_given[COLUMNS] = {
            .level_count = 3, .first_level = 1),
 };
 
-static void hold_to_csv(const rows_spec *spec, bool missing)
+static void compare_to_csv(const rows_spec *spec, bool missing)
 {
     rows *got = NULL;
     fill(missing);
-    rows *want = rows_of(text, spec);
+    rows *want = rows_from_text(text, spec);
     CHECK(
         rows_from_columns(&(sbps_frame){.rows = N, .count = COLUMNS, .columns = columns_given},
                           spec, &got, &error) == SBPS_OK);
@@ -69,19 +69,20 @@ static void hold_to_csv(const rows_spec *spec, bool missing)
 
 TEST(columns_are_the_table_that_a_file_would_be)
 {
-    hold_to_csv(&(rows_spec){.target = "y", .intercept = true, .seed = 3}, false);
-    hold_to_csv(&(rows_spec){.target = "y", .intercept = true, .drop_missing = true}, true);
-    hold_to_csv(&(rows_spec){.target = "flag", .labels = LABELS_TWO, .intercept = true}, false);
+    compare_to_csv(&(rows_spec){.target = "y", .intercept = true, .seed = 3}, false);
+    compare_to_csv(&(rows_spec){.target = "y", .intercept = true, .drop_missing = true}, true);
+    compare_to_csv(&(rows_spec){.target = "flag", .labels = LABELS_TWO, .intercept = true},
+                   false);
 }
 
 TEST(formulas_and_groups_are_those_of_a_file)
 {
-    hold_to_csv(&(rows_spec){.formula = "y ~ log(single + 1) * dose + word", .intercept = true},
-                false);
-    hold_to_csv(&(rows_spec){.formula = "y ~ single + (1 + single | count)",
-                             .intercept = true,
-                             .drop_missing = true},
-                true);
+    compare_to_csv(
+        &(rows_spec){.formula = "y ~ log(single + 1) * dose + word", .intercept = true}, false);
+    compare_to_csv(&(rows_spec){.formula = "y ~ single + (1 + single | count)",
+                                .intercept = true,
+                                .drop_missing = true},
+                   true);
 }
 
 TEST(columns_may_be_strided_and_backwards)
@@ -101,7 +102,7 @@ TEST(columns_may_be_strided_and_backwards)
                .stride = -(ptrdiff_t)sizeof(double)),
     };
     const rows_spec spec = {.target = "y", .features = "single,count", .intercept = true};
-    rows *got = NULL, *want = rows_of(text, &spec);
+    rows *got = NULL, *want = rows_from_text(text, &spec);
     CHECK(rows_from_columns(&(sbps_frame){.rows = N, .count = 3, .columns = given}, &spec, &got,
                             &error) == SBPS_OK);
     CHECK(want && got && same_rows(want, got));

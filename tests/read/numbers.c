@@ -1,8 +1,8 @@
 /* Numbers are read as strtod reads them, to the last bit. */
 #include "check.h"
 
-#include "base/rng.h"
-#include "read/number_short.h"
+#include "core/rng.h"
+#include "ingest/schema/number_short.h"
 #include <inttypes.h>
 
 static locale_t c_locale;

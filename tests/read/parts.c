@@ -3,8 +3,8 @@
  * one reader: it says what is wanted. */
 #include "check.h"
 
-#include "read/convert.h"
-#include "read/direct.h"
+#include "ingest/convert_text.h"
+#include "ingest/design/direct_text.h"
 #include "read/fixture.h"
 #include <fcntl.h>
 #include <math.h>
@@ -295,16 +295,16 @@ TEST(rows_go_straight_to_their_places_where_records_are_lines)
 
 typedef struct {
     size_t calls, stop_after, rows;
-    double share;
+    double fraction;
 } watcher;
 
-static bool look(void *self, const char *stage, size_t rows_done, double share)
+static bool record_stage(void *self, const char *stage, size_t rows_done, double fraction)
 {
     watcher *w = self;
-    CHECK(strcmp(stage, "reading") == 0 && rows_done >= w->rows && share >= w->share);
-    CHECK(share <= 1.0);
+    CHECK(strcmp(stage, "reading") == 0 && rows_done >= w->rows && fraction >= w->fraction);
+    CHECK(fraction <= 1.0);
     w->rows = rows_done;
-    w->share = share;
+    w->fraction = fraction;
     return ++w->calls != w->stop_after;
 }
 
@@ -317,7 +317,7 @@ TEST(reading_tells_how_far_it_is_and_stops_when_told_to)
         for (size_t k = 0; k < THREAD_COUNTS; k++) {
             watcher w = {.stop_after = stop};
             rows_spec spec = long_spec;
-            spec.watch = look;
+            spec.watch = record_stage;
             spec.watcher = &w;
             outcome got = read_with(path, spec, thread_counts[k], 4096);
             CHECK((got.table != NULL) == (stop == 0 || w.calls < stop));

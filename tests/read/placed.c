@@ -1,6 +1,6 @@
 /* Columns that go straight to their places are the table that they are by way of rows that wait, whatever is asked of it; and where
  * they do not, nothing shows. */
-#include "read/placed.h"
+#include "ingest/memory/direct_columns.h"
 
 #include "check.h"
 #include "fixture.h"
@@ -39,7 +39,7 @@ static rows *read_columns(rows_spec spec, size_t count, bool straight)
 }
 
 /* Few columns: without part_bytes the table is too small to go straight. */
-static void hold(rows_spec spec, const storage_kind *storage)
+static void check_storage(rows_spec spec, const storage_kind *storage)
 {
     for (unsigned threads = 1; threads <= 3; threads += 2) {
         spec.threads = threads;
@@ -57,38 +57,42 @@ static void hold(rows_spec spec, const storage_kind *storage)
 TEST(rows_are_the_same_by_either_way)
 {
     fill();
-    hold((rows_spec){.target = "y", .intercept = true, .seed = 3}, &storage_double);
-    hold((rows_spec){.target = "y", .storage = "float", .intercept = true}, &storage_float);
-    hold((rows_spec){.target = "y", .standardize = true, .intercept = true}, &storage_double);
-    hold((rows_spec){.target = "y", .weights = "w", .offset = "o", .in_order = true},
-         &storage_double);
-    hold((rows_spec){.formula = "y ~ a * b + I(a^2) + offset(o)", .intercept = true},
-         &storage_double);
+    check_storage((rows_spec){.target = "y", .intercept = true, .seed = 3}, &storage_double);
+    check_storage((rows_spec){.target = "y", .storage = "float", .intercept = true},
+                  &storage_float);
+    check_storage((rows_spec){.target = "y", .standardize = true, .intercept = true},
+                  &storage_double);
+    check_storage((rows_spec){.target = "y", .weights = "w", .offset = "o", .in_order = true},
+                  &storage_double);
+    check_storage((rows_spec){.formula = "y ~ a * b + I(a^2) + offset(o)", .intercept = true},
+                  &storage_double);
 }
 
 TEST(what_does_not_go_straight_goes_as_before)
 {
     fill();
-    hold((rows_spec){.target = "y", .categorical = "b", .intercept = true}, &storage_double);
-    hold((rows_spec){.formula = "y ~ poly(a, 3)", .intercept = true}, &storage_double);
-    hold((rows_spec){.target = "y", .storage = "sparse", .features = "a,rare"},
-         &storage_sparse);
+    check_storage((rows_spec){.target = "y", .categorical = "b", .intercept = true},
+                  &storage_double);
+    check_storage((rows_spec){.formula = "y ~ poly(a, 3)", .intercept = true}, &storage_double);
+    check_storage((rows_spec){.target = "y", .storage = "sparse", .features = "a,rare"},
+                  &storage_sparse);
     values[1][N / 2] = values[2][9] = NAN;
-    hold((rows_spec){.target = "y", .drop_missing = true, .intercept = true}, &storage_double);
+    check_storage((rows_spec){.target = "y", .drop_missing = true, .intercept = true},
+                  &storage_double);
 }
 
 /* 40 columns that are 0 but for one row of 50: entries decide when all rows are read. */
 TEST(tables_that_prove_sparse_are)
 {
     enum { WIDE = 40 };
-    static char room[WIDE + 1][8];
+    static char name_buffer[WIDE + 1][8];
     sbps_column given[WIDE + 1];
     rows *r[2] = {NULL, NULL};
     fill();
     for (size_t k = 0; k <= WIDE; k++) {
-        snprintf(room[k], sizeof *room, "c%zu", k);
+        snprintf(name_buffer[k], sizeof *name_buffer, "c%zu", k);
         given[k] = (sbps_column){.struct_size = sizeof *given,
-                                 .name = room[k],
+                                 .name = name_buffer[k],
                                  .type = SBPS_DOUBLE,
                                  .values = values[k ? 4 : 0]};
     }
@@ -141,7 +145,7 @@ TEST(rows_that_go_straight_do_not_wait)
                             .unit = 1.0};
     }
     CHECK(field_reader_open(about, COLUMNS, &how, &reader, &error) == SBPS_OK);
-    CHECK(placed_create(&reader, fields, N, &r, &error) == SBPS_OK && r && r->n == N);
+    CHECK(direct_columns_create(&reader, fields, N, &r, &error) == SBPS_OK && r && r->n == N);
     CHECK(reader.seen == N && reader.read.rows == 0 && reader.read.held < 16e6);
     rows_destroy(r);
     field_reader_close(&reader);

@@ -3,19 +3,19 @@
 #ifndef TESTS_READ_PRODUCER_H
 #define TESTS_READ_PRODUCER_H
 
-#include "read/dates.h"
+#include "ingest/schema/dates.h"
 #include <errno.h>
 
-enum { MOST_COLUMNS = 16, MOST_LEVELS = 64 };
+enum { PRODUCER_COLUMNS = 16, PRODUCER_LEVELS = 64 };
 
 typedef struct {
     const char *name, *format;
     const char *codes; /* a dictionary of `format` with codes of this; NULL: none */
     bool ordered;
-} told_column;
+} produced_column;
 
 typedef struct {
-    told_column column[MOST_COLUMNS];
+    produced_column column[PRODUCER_COLUMNS];
     size_t columns, rows;
     const char *const *cell; /* rows * columns; NULL: null */
     size_t batch, pad;       /* rows of a batch; rows of each array before its offset */
@@ -248,10 +248,10 @@ static size_t find_levels(const producer *p, size_t column, const char **level)
 static struct ArrowArray *make_coded(producer *p, size_t column, const char *const *cell,
                                      size_t n, size_t pad)
 {
-    const char *level[MOST_LEVELS];
-    char text[MOST_LEVELS][24];
+    const char *level[PRODUCER_LEVELS];
+    char text[PRODUCER_LEVELS][24];
     const char **code = calloc(n + 1, sizeof *code);
-    const told_column *c = &p->column[column];
+    const produced_column *c = &p->column[column];
     size_t count = find_levels(p, column, level);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; cell[i] && k < count; k++)
@@ -289,7 +289,7 @@ static int give_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
                                 .release = release_schema,
                                 .private_data = p};
     for (size_t k = 0; k < p->columns; k++) {
-        const told_column *c = &p->column[k];
+        const produced_column *c = &p->column[k];
         struct ArrowSchema *s = out->children[k] = calloc(1, sizeof *s);
         s->name = c->name;
         s->format = c->codes ? c->codes : c->format;
@@ -328,7 +328,7 @@ static int give_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
     return 0;
 }
 
-static const char *say_error(struct ArrowArrayStream *stream)
+static const char *last_error(struct ArrowArrayStream *stream)
 {
     (void)stream;
     return "the disk is on fire";
@@ -346,7 +346,7 @@ static struct ArrowArrayStream stream_of(producer *p)
     p->next = p->schemas = p->arrays = p->releases = 0;
     return (struct ArrowArrayStream){.get_schema = give_schema,
                                      .get_next = give_next,
-                                     .get_last_error = say_error,
+                                     .get_last_error = last_error,
                                      .release = release_stream,
                                      .private_data = p};
 }

@@ -1,9 +1,9 @@
 /* Bad input gets a sentence that names the file, the line and the column. */
 #include "check.h"
 
-#include "base/memory.h"
+#include "core/memory.h"
 #include "fixture.h"
-#include "read/read.h"
+#include "ingest/ingest.h"
 
 typedef struct {
     const char *text;
@@ -195,7 +195,7 @@ static void expand(const char *sentence, char *out)
 static bool refuses(const refusal *c)
 {
     char want[1024];
-    rows *r = rows_of(c->text, &c->spec);
+    rows *r = rows_from_text(c->text, &c->spec);
     expand(c->sentence, want);
     if (!r && error.status == c->status && strstr(error.text, want)) {
         size_t length = strlen(file_path);
@@ -231,7 +231,7 @@ TEST(a_sparse_file_too_big_to_be_dense_is_refused)
 TEST(one_constant_column_may_stand_for_the_intercept)
 {
     const rows_spec spec = {.target = "y"};
-    rows *r = rows_of("y,one,a\n1,3,1\n2,3,2\n", &spec);
+    rows *r = rows_from_text("y,one,a\n1,3,1\n2,3,2\n", &spec);
     REQUIRE(r);
     CHECK(r->d == 2 && r->sd[0] == 0 && r->mean[0] == 3);
     rows_destroy(r);
@@ -258,7 +258,7 @@ TEST(constant_columns_are_kept_and_told)
          "column 'c' has a single level ('p') and is left out"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        rows *r = rows_of(cases[i].text, &cases[i].spec);
+        rows *r = rows_from_text(cases[i].text, &cases[i].spec);
         REQUIRE(r);
         CHECK(r->d == cases[i].d);
         CHECK(r->notes && strstr(r->notes, cases[i].note));
@@ -270,7 +270,7 @@ TEST(constant_columns_are_kept_and_told)
 TEST(a_row_index_without_a_name_may_be_left_out)
 {
     const rows_spec spec = {.target = "y", .features = "a"};
-    rows *r = rows_of(",y,a\n1,2,3\n2,3,4\n", &spec);
+    rows *r = rows_from_text(",y,a\n1,2,3\n2,3,4\n", &spec);
     REQUIRE(r);
     CHECK(r->d == 1 && row_with(r, 2)[0] == 3);
     rows_destroy(r);

@@ -3,9 +3,9 @@
 #ifndef TESTS_READ_SHARE_TRIAL_H
 #define TESTS_READ_SHARE_TRIAL_H
 
-#include "data/share.h"
 #include "ranks_by_threads.h"
 #include "read/fixture.h"
+#include "table/row_partition.h"
 
 static const size_t teams[] = {3, 7};
 #define TEAMS (sizeof teams / sizeof *teams)
@@ -13,9 +13,9 @@ static const size_t teams[] = {3, 7};
 typedef struct {
     const char *path;
     rows_spec spec;
-    bool shared; /* it can be read in shares, */
-    bool anyhow; /* or not */
-    size_t wrong[TEAM_MOST];
+    bool distributed; /* it can be read in shares, */
+    bool anyhow;      /* or not */
+    size_t wrong[TEAM_MAX];
 } trial;
 
 static bool same_text(const char *a, const char *b)
@@ -36,10 +36,10 @@ static bool same_entries(const rows *a, const rows *b)
            same_bytes(a->value, b->value, a->start[a->n] * sizeof *a->value);
 }
 
-static bool same_share(const row_share *a, const row_share *b)
+static bool same_partition(const row_partition *a, const row_partition *b)
 {
-    return a && b && a->first == b->first && a->whole == b->whole && a->least == b->least &&
-           a->origin == b->origin;
+    return a && b && a->first == b->first && a->whole == b->whole &&
+           a->rows_min == b->rows_min && a->origin == b->origin;
 }
 
 static bool same_table(const rows *a, const rows *b)
@@ -49,7 +49,7 @@ static bool same_table(const rows *a, const rows *b)
                 same_text(a->notes, b->notes) && same_text(a->design, b->design) &&
                 same_text(a->source, b->source) && a->dropped == b->dropped &&
                 a->seed == b->seed && a->in_order == b->in_order &&
-                a->label_count == b->label_count && same_share(a->share, b->share);
+                a->label_count == b->label_count && same_partition(a->partition, b->partition);
     for (size_t k = 0; same && k < a->label_count; k++)
         same = same_text(a->labels[k], b->labels[k]);
     return same;
@@ -61,7 +61,7 @@ static void read_whole(const trial *t, ranks *among, rows **out, sbps_error *err
     rows_spec spec = t->spec;
     spec.part_bytes = 0;
     if (rows_read(t->path, &spec, out, err) != SBPS_OK) return;
-    if (rows_share_out(*out, among, err) == SBPS_OK) return;
+    if (rows_distribute(*out, among, err) == SBPS_OK) return;
     rows_destroy(*out);
     *out = NULL;
 }
@@ -69,31 +69,31 @@ static void read_whole(const trial *t, ranks *among, rows **out, sbps_error *err
 static void read_both(ranks *among, void *self)
 {
     trial *t = self;
-    rows *whole = NULL, *share = NULL;
+    rows *whole = NULL, *ours = NULL;
     sbps_error want = {0}, got = {0};
     rows_spec spec = t->spec;
     spec.among = among;
-    spec.share_least = 1;
+    spec.distribute_min_bytes = 1;
     read_whole(t, among, &whole, &want);
-    rows_read(t->path, &spec, &share, &got);
-    bool alone = share && !share->share; /* fell back: all of it is here */
-    if (alone) rows_share_out(share, among, &got);
-    bool same = share && whole ? same_table(share, whole)
-                               : !share && !whole && same_text(got.text, want.text);
+    rows_read(t->path, &spec, &ours, &got);
+    bool alone = ours && !ours->partition; /* fell back: all of it is here */
+    if (alone) rows_distribute(ours, among, &got);
+    bool same = ours && whole ? same_table(ours, whole)
+                              : !ours && !whole && same_text(got.text, want.text);
     if (!same)
         printf("rank %zu of %zu: got '%s', want '%s'\n", among->rank, among->size,
-               share ? "a table" : got.text, whole ? "a table" : want.text);
-    bool otherwise = share && alone == t->shared && !t->anyhow;
+               ours ? "a table" : got.text, whole ? "a table" : want.text);
+    bool otherwise = ours && alone == t->distributed && !t->anyhow;
     if (otherwise) printf("%s\n", alone ? "read whole" : "read in shares");
     t->wrong[among->rank] = !same || otherwise;
     rows_destroy(whole);
-    rows_destroy(share);
+    rows_destroy(ours);
 }
 
-static void check_path(const char *path, rows_spec spec, bool shared)
+static void check_path(const char *path, rows_spec spec, bool distributed)
 {
     for (size_t k = 0; k < TEAMS; k++) {
-        trial t = {.path = path, .spec = spec, .shared = shared};
+        trial t = {.path = path, .spec = spec, .distributed = distributed};
         t.spec.seed = 5;
         t.spec.threads = 2 - (unsigned)k;
         t.spec.part_bytes = k > 0 ? 3000 : 0;

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "fixture.h"
-#include "read/read.h"
+#include "ingest/ingest.h"
 
 static const struct {
     const char *file, *target;

@@ -2,8 +2,8 @@
  * been read by one process and shared out then; and of what is wrong all say the sentence of one process. */
 #include "check.h"
 
-#include "base/rng.h"
-#include "base/text.h"
+#include "core/rng.h"
+#include "core/text.h"
 #include "read/share_trial.h"
 
 #define ROWS ((size_t)9000)

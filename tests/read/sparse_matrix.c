@@ -5,7 +5,7 @@
 enum { N = 300, D = 40 };
 
 static double full[D][N], target[N];
-static char name_room[D][8];
+static char name_buffer[D][8];
 static const char *names[D];
 
 /* Entries by rows and by columns, in both widths. */
@@ -40,8 +40,8 @@ static void fill(size_t every)
         }
     }
     for (size_t j = 0; j < D; j++) {
-        snprintf(name_room[j], sizeof *name_room, "c%zu", j);
-        names[j] = name_room[j];
+        snprintf(name_buffer[j], sizeof *name_buffer, "c%zu", j);
+        names[j] = name_buffer[j];
     }
     for (size_t i = 0; i < N; i++) put_run(false, i, D);
     for (size_t j = 0; j < D; j++) put_run(true, j, N);
@@ -87,7 +87,7 @@ static sbps_status read_sparse(const sbps_sparse *m, const rows_spec *spec, rows
                              spec, out, &error);
 }
 
-static void hold(const rows_spec *spec, const storage_kind *storage)
+static void check_storage(const rows_spec *spec, const storage_kind *storage)
 {
     rows *want = in_full(spec);
     for (int k = 0; want && k < 4; k++) {
@@ -110,12 +110,12 @@ TEST(entries_are_the_table_of_columns_in_full)
     single.storage = "float";
     threads.threads = 3;
     fill(23);
-    hold(&plain, &storage_sparse);
-    hold(&threads, &storage_sparse);
-    hold(&dense, &storage_double);
-    hold(&single, &storage_float);
+    check_storage(&plain, &storage_sparse);
+    check_storage(&threads, &storage_sparse);
+    check_storage(&dense, &storage_double);
+    check_storage(&single, &storage_float);
     fill(2);
-    hold(&plain, &storage_double);
+    check_storage(&plain, &storage_double);
 }
 
 TEST(formulas_categories_and_missing_cells_are_those_of_columns)
@@ -127,14 +127,15 @@ TEST(formulas_categories_and_missing_cells_are_those_of_columns)
         .target = "c1", .na = "2", .drop_missing = true, .intercept = true};
     const rows_spec groups = {.formula = "y ~ c1 + (1 | c0)", .intercept = true};
     fill(3);
-    hold(&formula, &storage_double);
-    hold(&categories, &storage_sparse);
-    hold(&words, &storage_double);
-    hold(&groups, &storage_double);
+    check_storage(&formula, &storage_double);
+    check_storage(&categories, &storage_sparse);
+    check_storage(&words, &storage_double);
+    check_storage(&groups, &storage_double);
     full[7][11] = NAN;
     for (size_t i = 0; i < N; i++) put_run(false, i, D);
     for (size_t j = 0; j < D; j++) put_run(true, j, N);
-    hold(&(rows_spec){.target = "y", .drop_missing = true, .intercept = true}, &storage_double);
+    check_storage(&(rows_spec){.target = "y", .drop_missing = true, .intercept = true},
+                  &storage_double);
     rows *r = NULL;
     const sbps_sparse m = matrix_by(true, false);
     CHECK(read_sparse(&m, &(rows_spec){.target = "y"}, &r) == SBPS_BAD_DATA && !r);

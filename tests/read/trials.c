@@ -2,33 +2,33 @@
 #include "check.h"
 
 #include "fixture.h"
-#include "read/read.h"
+#include "ingest/ingest.h"
 
 static const char table[] = "dead,n,w,dose\n1,4,2,7\n0,3,1,8\n5,5,3,9\n0,0,2,6\n";
 
 /* Weight of the row with this dose, and its share. */
-static double weight_at(const rows *r, double dose, double *share)
+static double weight_at(const rows *r, double dose, double *proportion)
 {
     for (size_t i = 0; i < r->n; i++)
-        if (r->storage->cell(r, i, 0) == dose) return *share = r->y[i], r->weight[i];
+        if (r->storage->cell(r, i, 0) == dose) return *proportion = r->y[i], r->weight[i];
     return NAN;
 }
 
 static void check_rows(const rows *r, const double weights[4])
 {
-    static const double shares[] = {0.25, 0.0, 1.0, 0.0}, doses[] = {7, 8, 9, 6};
-    double share = NAN;
+    static const double proportions[] = {0.25, 0.0, 1.0, 0.0}, doses[] = {7, 8, 9, 6};
+    double proportion = NAN;
     REQUIRE(r && r->n == 4 && r->d == 1);
     for (size_t i = 0; i < 4; i++) {
-        CHECK(weight_at(r, doses[i], &share) == weights[i]);
-        CHECK(share == shares[i]);
+        CHECK(weight_at(r, doses[i], &proportion) == weights[i]);
+        CHECK(proportion == proportions[i]);
     }
 }
 
 TEST(counts_become_shares_and_trials_weights)
 {
     const rows_spec spec = {.target = "dead", .trials = "n", .features = "dose", .seed = 1};
-    rows *r = rows_of(table, &spec);
+    rows *r = rows_from_text(table, &spec);
     check_rows(r, (double[]){4, 3, 5, 0});
     CHECK(r->notes && strstr(r->notes, "1 row of 0 trials: it says nothing"));
     rows_destroy(r);
@@ -37,11 +37,11 @@ TEST(counts_become_shares_and_trials_weights)
 TEST(weights_multiply_trials)
 {
     rows_spec spec = {.target = "dead", .trials = "n", .weights = "w", .seed = 1};
-    rows *r = rows_of(table, &spec);
+    rows *r = rows_from_text(table, &spec);
     check_rows(r, (double[]){8, 3, 15, 0});
     rows_destroy(r);
     spec.storage = "sparse";
-    r = rows_of(table, &spec);
+    r = rows_from_text(table, &spec);
     check_rows(r, (double[]){8, 3, 15, 0});
     rows_destroy(r);
 }
@@ -67,7 +67,7 @@ TEST(trials_that_cannot_be_are_told_with_their_line)
         {"y,n,a\n0,0,3\n0,0,4\n", {.target = "y", .trials = "n"}, "every weight is 0"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        rows *r = rows_of(wrong[i].text, &wrong[i].spec);
+        rows *r = rows_from_text(wrong[i].text, &wrong[i].spec);
         CHECK(!r);
         if (!strstr(error.text, wrong[i].sentence)) printf("%s\n", error.text);
         CHECK(strstr(error.text, wrong[i].sentence));

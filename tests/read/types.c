@@ -1,9 +1,9 @@
 /* What a column holds is found out from its cells, all of them: text makes a category, wherever it comes. */
 #include "check.h"
 
-#include "read/dates.h"
+#include "ingest/schema/dates.h"
+#include "ingest/schema/types.h"
 #include "read/fixture.h"
-#include "read/types.h"
 
 static const rows_spec plain = {.target = "y", .intercept = true};
 
@@ -90,7 +90,7 @@ TEST(dates_are_counted_as_r_counts_them)
 TEST(text_is_a_category_and_told)
 {
     static const char *const want[] = {"intercept", "a", "sex=male", "class=2nd", "class=3rd"};
-    rows *r = rows_of(
+    rows *r = rows_from_text(
         "y,a,sex,class\n1,2,male,1st\n2,3,female,3rd\n3,5,female,2nd\n4,4,male,1st\n", &plain);
     REQUIRE(has_names(r, want, 5));
     CHECK(strstr(r->notes, "columns 'sex' (2 levels), 'class' (3 levels) hold text and are "
@@ -106,14 +106,14 @@ TEST(a_reference_is_chosen_and_columns_are_left_out)
     rows_spec spec = plain;
     spec.reference = "c=q, d=yes";
     spec.exclude = "a,b";
-    rows *r = rows_of(
+    rows *r = rows_from_text(
         "y,a,b,c,d\n1,2,x,p,no\n2,3,x,q,yes\n3,5,z,q,no\n4,5,z,1=1,yes\n5,6,z,p,no\n", &spec);
     REQUIRE(has_names(r, want, 4));
     CHECK(!strcmp(r->origin[1].reference, "q") && !strcmp(r->origin[3].reference, "yes"));
     rows_destroy(r);
     spec.reference = "c=1=1";
-    r = rows_of("y,a,b,c,d\n1,2,x,p,no\n2,3,x,q,yes\n3,5,z,q,no\n4,5,z,1=1,yes\n5,6,z,p,no\n",
-                &spec);
+    r = rows_from_text(
+        "y,a,b,c,d\n1,2,x,p,no\n2,3,x,q,yes\n3,5,z,q,no\n4,5,z,1=1,yes\n5,6,z,p,no\n", &spec);
     REQUIRE(r);
     CHECK(!strcmp(r->origin[1].reference, "1=1"));
     rows_destroy(r);
@@ -121,9 +121,9 @@ TEST(a_reference_is_chosen_and_columns_are_left_out)
 
 TEST(dates_are_numbers)
 {
-    rows *r = rows_of("y,d,t,m\n1,2026-11-15,1970-01-02 00:00:10,1970-01-02\n"
-                      "2,1970-01-02,1970-01-01,1970-01-01T01:00Z\n3,,1970-01-01,NA\n",
-                      &(rows_spec){.target = "y", .drop_missing = true});
+    rows *r = rows_from_text("y,d,t,m\n1,2026-11-15,1970-01-02 00:00:10,1970-01-02\n"
+                             "2,1970-01-02,1970-01-01,1970-01-01T01:00Z\n3,,1970-01-01,NA\n",
+                             &(rows_spec){.target = "y", .drop_missing = true});
     REQUIRE(r && r->n == 2 && r->d == 3);
     const double *row = row_with(r, 1), *other = row_with(r, 2);
     CHECK(row[0] == 20772 && row[1] == 86410 && row[2] == 86400);
@@ -135,8 +135,8 @@ TEST(dates_are_numbers)
 
 TEST(a_comma_may_be_the_point_where_it_does_not_separate)
 {
-    rows *r = rows_of("y;a;w;o\n1,5;-2,25;1;0,5\n2;3;2,5;1\n3;1,234e1;1;1\n",
-                      &(rows_spec){.target = "y", .weights = "w", .offset = "o"});
+    rows *r = rows_from_text("y;a;w;o\n1,5;-2,25;1;0,5\n2;3;2,5;1\n3;1,234e1;1;1\n",
+                             &(rows_spec){.target = "y", .weights = "w", .offset = "o"});
     REQUIRE(r && r->n == 3 && r->d == 1);
     CHECK(row_with(r, 1.5)[0] == -2.25 && row_with(r, 2)[0] == 3 && row_with(r, 3)[0] == 12.34);
     for (size_t i = 0; i < 3; i++) {
@@ -151,20 +151,20 @@ TEST(words_for_missing_cells_can_be_named)
     static const char text[] =
         "y,a,c\n1,2,p\n2,?,q\n3,-999,p\n4,1,none\n5,3,\n6,.,N/A\n7,5,q\n8,6,q\n";
     rows_spec spec = {.target = "y", .drop_missing = true, .threads = 1};
-    rows *r = rows_of(text, &spec);
+    rows *r = rows_from_text(text, &spec);
     REQUIRE(r && r->n == 5 && r->dropped == 3 && r->d == 3);
     CHECK(strstr(r->notes,
                  "3 of 8 rows are left out, where cells are missing: 'a' (2), 'c' (2)"));
     rows_destroy(r);
     spec.na = "-999, none ,?,.,N/A";
-    r = rows_of(text, &spec);
+    r = rows_from_text(text, &spec);
     REQUIRE(r && r->n == 3 && r->d == 2);
     CHECK(strstr(r->notes,
                  "5 of 8 rows are left out, where cells are missing: 'a' (3), 'c' (3)"));
     rows_destroy(r);
     spec.na = "";
     spec.drop_missing = false;
-    r = rows_of("y,c\n1,NA\n2,na\n3,NA\n", &spec);
+    r = rows_from_text("y,c\n1,NA\n2,na\n3,NA\n", &spec);
     REQUIRE(r && r->n == 3 && !strcmp(r->names[0], "c=na"));
     rows_destroy(r);
 }
@@ -175,10 +175,10 @@ TEST(what_is_missing_is_counted_by_parts_as_by_one)
     for (int i = 0; i < 9000; i++)
         to += sprintf(to, "%d,%s,%s\n", i % 3, i % 11 ? "2.5" : "?", i % 7 ? "p" : "NULL");
     rows_spec spec = {.target = "y", .drop_missing = true, .threads = 1, .intercept = true};
-    rows *want = rows_of(content, &spec);
+    rows *want = rows_from_text(content, &spec);
     spec.threads = 3;
     spec.part_bytes = 1000;
-    rows *got = rows_of(content, &spec);
+    rows *got = rows_from_text(content, &spec);
     free(content);
     REQUIRE(want && got);
     CHECK(strstr(want->notes, "'c' (1286), 'a' (819)"));
@@ -190,14 +190,15 @@ TEST(what_is_missing_is_counted_by_parts_as_by_one)
 TEST(identifiers_are_left_out_unless_they_are_named)
 {
     static const char text[] = "y,id,a\n1,p,1\n2,q,5\n3,r,2\n";
-    rows *r = rows_of(text, &plain);
+    rows *r = rows_from_text(text, &plain);
     REQUIRE(r && r->d == 2);
     CHECK(strstr(r->notes, "column 'id' (3 levels) holds nearly as many texts"));
     rows_destroy(r);
-    r = rows_of(text, &(rows_spec){.target = "y", .categorical = "id", .intercept = true});
+    r = rows_from_text(text,
+                       &(rows_spec){.target = "y", .categorical = "id", .intercept = true});
     REQUIRE(r && r->d == 4);
     rows_destroy(r);
-    r = rows_of(text, &(rows_spec){.target = "y", .features = "id"});
+    r = rows_from_text(text, &(rows_spec){.target = "y", .features = "id"});
     CHECK(!r && strstr(error.text, "nothing to estimate"));
 }
 
@@ -205,7 +206,7 @@ TEST(thousands_of_levels_get_a_hint)
 {
     char *content = malloc(60000), *to = stpcpy(content, "y,c\n");
     for (int i = 0; i < 4000; i++) to += sprintf(to, "%d,l%d\n", i % 2, i % 1200);
-    rows *r = rows_of(content, &plain);
+    rows *r = rows_from_text(content, &plain);
     free(content);
     REQUIRE(r);
     CHECK(strstr(r->notes, "column 'c' has 1200 levels") && strstr(r->notes, "(1|c)"));
@@ -233,7 +234,7 @@ static void check_late(size_t late, size_t later, unsigned threads, size_t part_
     spec.threads = threads;
     spec.part_bytes = part_bytes;
     named.categorical = "b,d,c";
-    rows *want = rows_of(content, &named), *got = rows_of(content, &spec);
+    rows *want = rows_from_text(content, &named), *got = rows_from_text(content, &spec);
     REQUIRE(want && got);
     CHECK(same_rows(want, got));
     CHECK(strstr(got->notes, "'d' (6 levels), 'c' (2 levels) hold text and are categories"));

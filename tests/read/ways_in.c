@@ -1,19 +1,19 @@
 /* Files that are not quite CSV as it should be get in all the same, and what was done is told. */
 #include "check.h"
 
+#include "core/encoding.h"
 #include "fixture.h"
-#include "read/columns.h"
-#include "read/encoding.h"
-#include "read/foreign.h"
-#include "read/read.h"
-#include "read/unpack.h"
+#include "ingest/ingest.h"
+#include "ingest/schema/column_index.h"
+#include "ingest/text/foreign.h"
+#include "ingest/text/unpack.h"
 
 static const rows_spec plain = {.target = "y"};
 
 static void check_numbers(const char *content, const rows_spec *spec, const char *note)
 {
     static const double want[2][2] = {{2, 3}, {5, -6.5}};
-    rows *r = rows_of(content, spec);
+    rows *r = rows_from_text(content, spec);
     REQUIRE(r);
     CHECK(r->n == 2 && r->d == 2);
     for (size_t i = 0; i < 2 && r->d == 2; i++) {
@@ -39,8 +39,8 @@ TEST(the_separator_is_found)
 
 TEST(a_tab_file_may_have_empty_cells)
 {
-    rows *r = rows_of("y\ta\tb\n1\t2\t\n4\t\t6\n7\t8\t9\n1\t2\t4\n",
-                      &(rows_spec){.target = "y", .drop_missing = true});
+    rows *r = rows_from_text("y\ta\tb\n1\t2\t\n4\t\t6\n7\t8\t9\n1\t2\t4\n",
+                             &(rows_spec){.target = "y", .drop_missing = true});
     REQUIRE(r);
     CHECK(r->n == 2);
     rows_destroy(r);
@@ -51,7 +51,7 @@ TEST(a_file_without_a_header_has_numbered_columns)
     const rows_spec spec = {.target = "x1", .no_header = true};
     check_numbers("1,2,3\n4,5,-6.5\n", &spec, NULL);
     check_numbers(" 1 2 3\n 4 5 -6.5\n", &spec, "blanks");
-    rows *r = rows_of("1,2,3\n4,5,-6.5\n", &spec);
+    rows *r = rows_from_text("1,2,3\n4,5,-6.5\n", &spec);
     REQUIRE(r);
     CHECK(!strcmp(r->names[0], "x2") && !strcmp(r->target, "x1"));
     rows_destroy(r);
@@ -59,7 +59,7 @@ TEST(a_file_without_a_header_has_numbered_columns)
 
 TEST(columns_of_one_name_are_told_apart)
 {
-    rows *r = rows_of("y,a,a,a_2,a\n1,2,3,4,5\n2,3,5,1,7\n4,4,4,5,5\n", &plain);
+    rows *r = rows_from_text("y,a,a,a_2,a\n1,2,3,4,5\n2,3,5,1,7\n4,4,4,5,5\n", &plain);
     static const char *const want[] = {"a", "a_3", "a_2", "a_4"};
     REQUIRE(r && r->d == 4);
     for (size_t j = 0; j < 4; j++) CHECK(!strcmp(r->names[j], want[j]));
@@ -79,7 +79,7 @@ TEST(names_of_rows_are_left_out)
         "|y|a\n1|1|2\n2|4|5\n3|6|8\n",
     };
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
-        rows *r = rows_of(files[k], &(rows_spec){.target = "y"});
+        rows *r = rows_from_text(files[k], &(rows_spec){.target = "y"});
         REQUIRE(r);
         CHECK(r->n == 3 && r->d == 1 && !strcmp(r->names[0], "a") && row_with(r, 4)[0] == 5);
         CHECK(strstr(r->notes, "the first column has no name, as one of row names"));
@@ -91,7 +91,7 @@ TEST(names_may_be_of_any_script)
 {
     static const char text[] = "\xe7\x9b\xae\xe6\xa8\x99,\"a, b\",my column\n1,2,\xe6\x9d\xb1\n"
                                "4,5,\xe8\xa5\xbf\n5,5,\xe8\xa5\xbf\n";
-    rows *r = rows_of(text, &(rows_spec){.target = "\xe7\x9b\xae\xe6\xa8\x99"});
+    rows *r = rows_from_text(text, &(rows_spec){.target = "\xe7\x9b\xae\xe6\xa8\x99"});
     REQUIRE(r && r->d == 2);
     CHECK(!strcmp(r->names[0], "a, b") && !strcmp(r->names[1], "my column=\xe8\xa5\xbf"));
     rows_destroy(r);
@@ -104,12 +104,12 @@ TEST(names_with_commas_can_be_listed)
     const rows_spec slashed = {.target = "y", .features = " a\\,b ,say \"x\""};
     check_numbers(content, &quoted, NULL);
     check_numbers(content, &slashed, NULL);
-    rows *r = rows_of(content, &(rows_spec){.target = "y", .features = "c,\"a,b\""});
+    rows *r = rows_from_text(content, &(rows_spec){.target = "y", .features = "c,\"a,b\""});
     REQUIRE(r);
     CHECK(
         strstr(r->notes, "column 'c' (2 levels) holds nearly as many texts as there are rows"));
     rows_destroy(r);
-    r = rows_of(content, &(rows_spec){.target = "y", .features = "a,b"});
+    r = rows_from_text(content, &(rows_spec){.target = "y", .features = "a,b"});
     CHECK(!r && strstr(error.text, "no column is named 'a'"));
 }
 
@@ -117,8 +117,8 @@ TEST(a_category_of_many_levels_is_told_before_it_costs)
 {
     char *content = malloc(60000), *to = stpcpy(content, "y,c\n");
     for (int i = 0; i < 4000; i++) to += sprintf(to, "%d,l%d\n", i % 2, i % 2500);
-    rows *r =
-        rows_of(content, &(rows_spec){.target = "y", .categorical = "c", .intercept = true});
+    rows *r = rows_from_text(
+        content, &(rows_spec){.target = "y", .categorical = "c", .intercept = true});
     free(content);
     REQUIRE(r);
     CHECK(r->storage == &storage_sparse);
@@ -129,15 +129,15 @@ TEST(a_category_of_many_levels_is_told_before_it_costs)
 
 TEST(latin_1_becomes_utf_8)
 {
-    rows *r = rows_of("y,h\xf6he,c\n1,2,gr\xfcn\n2,3,rot\n3,5,rot\n",
-                      &(rows_spec){.target = "y", .categorical = "c"});
+    rows *r = rows_from_text("y,h\xf6he,c\n1,2,gr\xfcn\n2,3,rot\n3,5,rot\n",
+                             &(rows_spec){.target = "y", .categorical = "c"});
     REQUIRE(r && r->d == 2);
     CHECK(!strcmp(r->names[0], "h\xc3\xb6he"));
     CHECK(!strcmp(r->names[1], "c=rot"));
     CHECK(strstr(r->notes, "Latin-1"));
     rows_destroy(r);
-    r = rows_of("h\xf6he,a,c\n1,2,rot\n2,3,gr\xfcn\n3,5,blau\n",
-                &(rows_spec){.target = "h\xc3\xb6he", .categorical = "c"});
+    r = rows_from_text("h\xf6he,a,c\n1,2,rot\n2,3,gr\xfcn\n3,5,blau\n",
+                       &(rows_spec){.target = "h\xc3\xb6he", .categorical = "c"});
     REQUIRE(r && r->d == 3);
     CHECK(!strcmp(r->names[1], "c=gr\xc3\xbcn"));
     rows_destroy(r);
@@ -204,11 +204,11 @@ TEST(zstd_and_xz_are_read_and_damage_is_told)
 
 TEST(lines_may_end_as_on_old_macs)
 {
-    rows *r = rows_of("y,a,c\r1,2,p\r4,5,q\r6,8,\"q\"\r", &(rows_spec){.target = "y"});
+    rows *r = rows_from_text("y,a,c\r1,2,p\r4,5,q\r6,8,\"q\"\r", &(rows_spec){.target = "y"});
     REQUIRE(r);
     CHECK(r->n == 3 && r->d == 2 && row_with(r, 4)[0] == 5 && row_with(r, 1)[1] == 0);
     rows_destroy(r);
-    r = rows_of("y,a\r1,2\r4,$5\r", &plain);
+    r = rows_from_text("y,a\r1,2\r4,$5\r", &plain);
     CHECK(!r && strstr(error.text, "t.csv:3: column 'a'"));
 }
 

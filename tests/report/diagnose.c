@@ -1,6 +1,6 @@
 /* The diagnosis: silent about a good run, and one finding for each thing broken in it. */
-#include "base/memory.h"
 #include "check.h"
+#include "core/memory.h"
 
 #include "report/faults.h"
 
@@ -51,7 +51,7 @@ static const struct {
     {"lower path ESS", lower_path_ess, 1,
      "1. The effective sample size of the path is 120, wanted are 400; too few for 1\n"
      "   of 3 parameters: dist,\"km\" (120).\n"},
-    {"ask for more", ask_for_more, 1,
+    {"ask for more", request_more_ess, 1,
      "1. The effective sample size of the path is 1600, wanted are 1700; too few for\n"
      "   3 of 3 parameters, worst first: intercept (1600), dist,\"km\" (1600), h\xc3\xb6he\n"
      "   (1600).\n"},

@@ -2,7 +2,7 @@
 #ifndef TESTS_REPORT_FAULTS_H
 #define TESTS_REPORT_FAULTS_H
 
-#include "base/memory.h"
+#include "core/memory.h"
 #include "report/fixture.h"
 
 static void interrupt(result *r)
@@ -41,7 +41,7 @@ static void lower_path_ess(result *r)
     r->ess_square[1] = 120;
 }
 
-static void ask_for_more(result *r)
+static void request_more_ess(result *r)
 {
     r->info.ess_goal = 1700;
 }

@@ -2,8 +2,8 @@
 #ifndef TESTS_REPORT_FIXTURE_H
 #define TESTS_REPORT_FIXTURE_H
 
-#include "base/memory.h"
-#include "report/report.h"
+#include "core/memory.h"
+#include "output/summary/report.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -4,16 +4,16 @@
 #include "report/fixture.h"
 
 /* The findings about a result that is spoilt, and whether they hold these words. */
-static size_t findings_of(void (*spoil)(result *r), const char *words)
+static size_t findings_of(void (*spoil)(result *r), const char *message)
 {
     char *got;
     size_t findings = 99;
     result *r = make_result(4, 500, 3);
     spoil(r);
     if (report_diagnose(r, SBPS_TEXT, &got, &findings, NULL) != SBPS_OK) abort();
-    bool said = strstr(got, words);
-    if (!said) printf("%s\n", got);
-    CHECK(said);
+    bool reported = strstr(got, message);
+    if (!reported) printf("%s\n", got);
+    CHECK(reported);
     sbps_free(got);
     result_destroy(r);
     return findings;
@@ -45,7 +45,7 @@ static void be_overruled(result *r)
     set_prior(r, -20.0, 0.0, 0.01);
 }
 
-static void say_nothing(result *r)
+static void let_priors_dominate(result *r)
 {
     r->prior_share[1] = 0.97;
     r->prior_share[2] = 0.6;
@@ -60,7 +60,7 @@ TEST(a_prior_that_fights_the_rows_is_named)
 
 TEST(what_only_priors_hold_is_named)
 {
-    CHECK(findings_of(say_nothing, "   hold: 1 of 3 parameters: dist,\"km\".\n") == 1);
+    CHECK(findings_of(let_priors_dominate, "   hold: 1 of 3 parameters: dist,\"km\".\n") == 1);
 }
 
 CHECK_MAIN

@@ -1,9 +1,9 @@
 /* The summary of a small made-up result, word for word. */
 #include "check.h"
 
-#include "report/columns.h"
+#include "output/summary/report_text.h"
+#include "output/summary/summary_columns.h"
 #include "report/fixture.h"
-#include "report/text.h"
 
 #include <locale.h>
 #include <unistd.h>

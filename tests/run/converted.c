@@ -1,17 +1,17 @@
 /* A converted table gives the draws of the text it was made of, to the last bit, once that is read in the
- * table's order: reading shuffles by another rule (data/origin.c), so the text's lines are set such that
+ * table's order: reading shuffles by another rule (table/row_origin.c), so the text's lines are set such that
  * both end in the same place. */
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
-#include "data/origin.h"
-#include "read/read.h"
+#include "core/rng.h"
+#include "ingest/ingest.h"
+#include "table/row_origin.h"
 
-#define N     ((size_t)1500)
-#define LINE  200 /* bytes */
-#define SEED  3
-#define WORDS "model=logistic minibatch=window epochs=60 chains=2 draws=100 seed=3 "
+#define N        ((size_t)1500)
+#define LINE     200 /* bytes */
+#define SEED     3
+#define SETTINGS "model=logistic minibatch=window epochs=60 chains=2 draws=100 seed=3 "
 
 typedef struct {
     const char *storage; /* as convert is told */
@@ -82,7 +82,7 @@ static void check_conversion(const conversion *c)
     temporary_name(sizeof table, table);
     make_lines(c->libsvm);
     put_lines(text, c->libsvm, NULL);
-    snprintf(settings, sizeof settings, "%s storage=%s target=%s", WORDS, c->storage,
+    snprintf(settings, sizeof settings, "%s storage=%s target=%s", SETTINGS, c->storage,
              c->libsvm ? "label" : "y");
     make_table(text, table, settings);
     put_in_the_order_of(table, text, c->libsvm);

@@ -3,7 +3,7 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
+#include "core/rng.h"
 
 #define ROWS    2000
 #define COLUMNS 5
@@ -50,10 +50,10 @@ static cost cost_of(const char *settings)
         snprintf(all, sizeof all, "model=logistic chains=2 draws=200 seed=%d %s", seed,
                  settings);
         sbps_result *r = sample_arrays(ROWS, COLUMNS, x[0], y, all);
-        double share = 1.0 / (SEEDS * effective_samples(r));
+        double variance = 1.0 / (SEEDS * effective_samples(r));
         mean.band += r->info.band / SEEDS;
-        mean.proposals += share * (double)r->info.proposals;
-        mean.rows += share * (double)r->info.rows_touched;
+        mean.proposals += variance * (double)r->info.proposals;
+        mean.rows += variance * (double)r->info.rows_touched;
         sbps_result_destroy(r);
     }
     return mean;

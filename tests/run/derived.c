@@ -1,12 +1,12 @@
 /* What is reported in the place of coordinates: correlations of three and more effects, and effects of levels that are
  * coordinates themselves. */
 #include "check.h"
-#include "choose/plan.h"
-#include "choose/target.h"
 #include "estimate/diagnostics.h"
-#include "mixed/mixed.h"
-#include "model/draws.h"
-#include "run/run.h"
+#include "inference/autotune/run_plan.h"
+#include "inference/options/target.h"
+#include "inference/run/run.h"
+#include "model/likelihood/random_variates.h"
+#include "model/mixed/mixed.h"
 
 #include "stat/sample.h"
 
@@ -120,16 +120,16 @@ static void check_draws(const outcome *o, size_t at)
 static void check_prior(const outcome *o)
 {
     const result *r = o->r;
-    char *told;
+    char *printed;
     for (size_t j = 6; j <= 8; j++) {
         CHECK(!strcmp(r->prior[j], "lkj(3)"));
         CHECK_NEAR(r->prior_sd[j], 1.0 / sqrt(2.0 * 3.5 + 1.0), TOL_ROUND);
         CHECK(r->seen_mean[j] == r->mean[j]);
     }
-    CHECK(run_describe(o->run, &told, NULL) == SBPS_OK);
-    CHECK(strstr(told, "cor_g__Intercept__a .. cor_g__a__b (3) ~ lkj(3)"));
-    CHECK(!strstr(told, "partial"));
-    free(told);
+    CHECK(run_describe(o->run, &printed, NULL) == SBPS_OK);
+    CHECK(strstr(printed, "cor_g__Intercept__a .. cor_g__a__b (3) ~ lkj(3)"));
+    CHECK(!strstr(printed, "partial"));
+    free(printed);
 }
 
 static void check_file(const outcome *o)
@@ -159,7 +159,7 @@ TEST(correlations_are_those_of_the_draws)
 
 /* ---- their law ---- */
 
-#define LAW_DRAWS 40000
+#define PRIOR_DRAWS 40000
 
 /* Of the law with density (1 - x^2)^(eta - 1). */
 static double draw_correlation(rng *random, double eta)
@@ -169,9 +169,10 @@ static double draw_correlation(rng *random, double eta)
 }
 
 /* x^2 and x^4 have the means that (1 + x)/2 being beta(a, a) gives them. */
-static void check_law(const char *what, double square, double fourth, double eighth, double a)
+static void check_powers(const char *what, double square, double fourth, double eighth,
+                         double a)
 {
-    double n = LAW_DRAWS, second = 1.0 / (2.0 * a + 1.0),
+    double n = PRIOR_DRAWS, second = 1.0 / (2.0 * a + 1.0),
            of_four = 3.0 * second / (2.0 * a + 3);
     double z = (square / n - second) / sqrt((of_four - second * second) / n);
     double z_four = (fourth / n - of_four) / sqrt((eighth / n - of_four * of_four) / n);
@@ -193,7 +194,7 @@ TEST(under_their_prior_all_have_the_same_law)
     CHECK(target_open(options, table->data, model, &u, NULL) == SBPS_OK);
     size_t first = 8, count = 6; /* after 4 weights and 4 sds */
     double w[16] = {0.0}, moment[6][3] = {{0.0}};
-    for (size_t i = 0; i < LAW_DRAWS; i++) {
+    for (size_t i = 0; i < PRIOR_DRAWS; i++) {
         double value[6];
         for (size_t j = 0; j < count; j++) {
             value[j] = draw_correlation(&random, u->priors[first + j].theta[0]);
@@ -205,8 +206,8 @@ TEST(under_their_prior_all_have_the_same_law)
     }
     for (size_t j = 0; j < count; j++) {
         char name[64];
-        posterior_told_name(u, first + j, sizeof name, name);
-        check_law(name, moment[j][0], moment[j][1], moment[j][2], 2.0 + 4.0 / 2.0 - 1.0);
+        posterior_reported_name(u, first + j, sizeof name, name);
+        check_powers(name, moment[j][0], moment[j][1], moment[j][2], 2.0 + 4.0 / 2.0 - 1.0);
     }
     posterior_destroy(u);
     sbps_table_destroy(table);
@@ -258,10 +259,10 @@ TEST(effects_that_are_coordinates_are_left_out)
         for (size_t i = 0; i < r->chains * r->draws; i++)
             CHECK(r->w[i * r->dim + j] == all->w[i * all->dim + from]);
     }
-    char *told;
-    CHECK(run_describe(o.run, &told, NULL) == SBPS_OK);
-    CHECK(strstr(told, "96 rows, 3 parameters") && !strstr(told, "prior     a "));
-    free(told);
+    char *printed;
+    CHECK(run_describe(o.run, &printed, NULL) == SBPS_OK);
+    CHECK(strstr(printed, "96 rows, 3 parameters") && !strstr(printed, "prior     a "));
+    free(printed);
     outcome_close(&o);
     outcome_close(&plain);
 }

@@ -2,7 +2,7 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
+#include "core/rng.h"
 
 #include <stdlib.h>
 

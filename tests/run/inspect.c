@@ -3,8 +3,8 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
-#include "run/run.h"
+#include "core/rng.h"
+#include "inference/run/run.h"
 
 #define ROWS    200
 #define COLUMNS 3
@@ -29,7 +29,7 @@ static sbps_run *run_of(const char *settings, sbps_table **table)
     return run;
 }
 
-static inspection look_at(const sbps_run *run, size_t index)
+static inspection inspect_once(const sbps_run *run, size_t index)
 {
     const arena *memory = &run->chains[index].memory;
     inspection x = {.base = memory->base, .fresh = memory->base, .size = memory->size};
@@ -58,7 +58,7 @@ static void check_whole(const char *settings)
     bool finished = false;
     for (size_t round = 0; round < 3; round++) {
         for (size_t c = 0; c < run->chain_count; c++) {
-            inspection x = look_at(run, c);
+            inspection x = inspect_once(run, c);
             bool good = !x.wrong[0] && lines_seen(&x);
             if (!good) printf("%s, round %zu: %s\n", settings, round, x.wrong);
             CHECK(good);
@@ -132,7 +132,7 @@ TEST(counts_indices_and_kinds_that_cannot_be_are_refused_by_name)
                            "epochs=50 warmup=0",
                            &table);
     chain *c = run->chains;
-    minibatch_state *u = c->flight.state;
+    minibatch_state *u = c->batches.state;
     bool finished;
     CHECK(sbps_run_advance(run, &finished, NULL) == SBPS_OK);
     refuse_word(run, &c->d.state->count, 3000, "draws");
@@ -150,8 +150,8 @@ TEST(counts_indices_and_kinds_that_cannot_be_are_refused_by_name)
     refuse_word(run, &u->first, ROWS, "first");
     refuse_word(run, &u->random.left, RNG_BLOCK + 1, "random stream");
     refuse_word(run, &u->random.key[0], 99, "random stream");
-    refuse_word(run, &c->flight.list[7], ROWS, "row of a batch");
-    refuse_word(run, c->flight.curvature, bits(1e9), "prior");
+    refuse_word(run, &c->batches.list[7], ROWS, "row of a batch");
+    refuse_word(run, c->batches.curvature, bits(1e9), "prior");
     refuse_word(run, &c->state->begun, 77, "kind 77");
     refuse_word(run, &c->s.settings->refresh_rate, bits(1e-300), "setting");
     refuse_word(run, c->s.p_next, bits(1e300), "position");

@@ -4,7 +4,7 @@
 
 #include "sbps.h"
 
-enum { ROWS = 1000, FEATURES = 3, COLUMNS = FEATURES + 1, ROUNDS_MOST = 2000 };
+enum { ROWS = 1000, FEATURES = 3, COLUMNS = FEATURES + 1, ROUNDS_MAX = 2000 };
 
 static const char *const names[COLUMNS] = {"y", "a", "b", "c"};
 static double numbers[COLUMNS][ROWS];
@@ -65,7 +65,7 @@ static size_t draws_of(const sbps_run *run, bool *finite)
 static bool reach_draws(sbps_run *run)
 {
     bool finished = false, finite = false;
-    for (size_t i = 0; i < ROUNDS_MOST && !finished; i++) {
+    for (size_t i = 0; i < ROUNDS_MAX && !finished; i++) {
         if (sbps_run_advance(run, &finished, &error) != SBPS_OK) return false;
         if (draws_of(run, &finite) > 0) return !finished && finite;
     }
@@ -84,7 +84,7 @@ static void check_loss(const char *sampler, size_t rows)
     REQUIRE(reach_draws(run));
     for (size_t i = 0; i < rows; i++) numbers[1][i * (ROWS / rows)] = NAN;
     sbps_status status = SBPS_OK;
-    for (size_t i = 0; i < ROUNDS_MOST && !finished && status == SBPS_OK; i++)
+    for (size_t i = 0; i < ROUNDS_MAX && !finished && status == SBPS_OK; i++)
         status = sbps_run_advance(run, &finished, &error);
     CHECK(status == SBPS_BAD_DATA);
     CHECK(strstr(error.text, "column 'a' has become NaN while the run went on"));

@@ -2,7 +2,7 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
+#include "core/rng.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,7 +16,7 @@ typedef struct {
     sbps_options *options;
     sbps_table *table;
     sbps_run *run;
-} flight;
+} sampling;
 
 static double clock_now(void)
 {
@@ -25,10 +25,10 @@ static double clock_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static flight start(const char *settings)
+static sampling start(const char *settings)
 {
     static double x[ROWS][COLUMNS], y[ROWS];
-    flight f = {0};
+    sampling f = {0};
     char all[256];
     sbps_error err = {0};
     rng random = rng_stream(8, 0, RNG_TEST);
@@ -45,14 +45,14 @@ static flight start(const char *settings)
     return f;
 }
 
-static void end(flight *f)
+static void end(sampling *f)
 {
     sbps_run_destroy(f->run);
     sbps_table_destroy(f->table);
     sbps_options_destroy(f->options);
 }
 
-static bool advance(flight *f)
+static bool advance(sampling *f)
 {
     bool finished;
     sbps_error err = {0};
@@ -60,7 +60,7 @@ static bool advance(flight *f)
     return finished;
 }
 
-static sbps_result *result_of(const flight *f)
+static sbps_result *result_of(const sampling *f)
 {
     sbps_result *r;
     sbps_error err = {0};
@@ -69,10 +69,10 @@ static sbps_result *result_of(const flight *f)
 }
 
 /* To the end, holding what progress says on the way to its contract. */
-static sbps_progress fly_watched(flight *f)
+static sbps_progress run_watched(sampling *f)
 {
     sbps_progress p = {.struct_size = sizeof p}, before = {.warming_up = true};
-    double share_then = 0.0;
+    double fraction_before = 0.0;
     bool finished = false;
     while (!finished) {
         finished = advance(f);
@@ -84,10 +84,10 @@ static sbps_progress fly_watched(flight *f)
         CHECK(before.warming_up || !p.warming_up);
         CHECK(!p.warming_up || p.share_done == 0.0);
         CHECK(isnan(p.seconds_left) || p.seconds_left >= 0.0);
-        CHECK(p.share_done >= share_then); /* though an ESS may be judged anew */
+        CHECK(p.share_done >= fraction_before); /* though an ESS may be judged anew */
         /* what warm-up has used up of the seconds is seen a round later */
         CHECK(finished ? p.share_done == 1.0 : p.share_done < 1.0 || before.warming_up);
-        share_then = p.share_done;
+        fraction_before = p.share_done;
         before = p;
     }
     CHECK(!p.warming_up && p.share_done == 1.0);
@@ -96,8 +96,8 @@ static sbps_progress fly_watched(flight *f)
 
 TEST(ess_rule_stops_when_every_parameter_has_its_ess)
 {
-    flight f = start("ess=700");
-    sbps_progress p = fly_watched(&f);
+    sampling f = start("ess=700");
+    sbps_progress p = run_watched(&f);
     sbps_result *r = result_of(&f);
     CHECK(p.min_ess >= 700.0 && p.min_ess < 1400.0);
     CHECK(r->info.min_ess == p.min_ess && r->info.ess_goal == 700.0);
@@ -116,8 +116,8 @@ TEST(ess_rule_stops_when_every_parameter_has_its_ess)
 /* hmc makes one draw a step, and its steps are worth a draw each. */
 TEST(draws_asked_for_are_made_also_where_the_ess_comes_first)
 {
-    flight f = start("sampler=hmc ess=50 draws=1500");
-    fly_watched(&f);
+    sampling f = start("sampler=hmc ess=50 draws=1500");
+    run_watched(&f);
     sbps_result *r = result_of(&f);
     CHECK(r->draws >= 1500);
     sbps_result_destroy(r);
@@ -127,8 +127,8 @@ TEST(draws_asked_for_are_made_also_where_the_ess_comes_first)
 /* Rows of all chains together, to within a round: 1024 events of each chain. */
 TEST(epochs_rule_counts_the_rows_of_all_chains)
 {
-    flight f = start("epochs=3000 draws=10");
-    fly_watched(&f);
+    sampling f = start("epochs=3000 draws=10");
+    run_watched(&f);
     sbps_result *r = result_of(&f);
     double epochs = r->info.rows_touched / ROWS;
     CHECK(epochs >= 3000.0 && epochs < 4000.0);
@@ -139,9 +139,9 @@ TEST(epochs_rule_counts_the_rows_of_all_chains)
 
 TEST(seconds_rule_stops_in_time)
 {
-    flight f = start("seconds=0.7");
+    sampling f = start("seconds=0.7");
     double begin = clock_now();
-    sbps_progress p = fly_watched(&f);
+    sbps_progress p = run_watched(&f);
     double took = clock_now() - begin;
     CHECK(p.seconds >= 0.7 && took < 10.0);
     end(&f);
@@ -149,18 +149,18 @@ TEST(seconds_rule_stops_in_time)
 
 TEST(the_first_rule_met_stops)
 {
-    flight f = start("ess=1e9 epochs=1e9 seconds=0.4");
-    fly_watched(&f);
+    sampling f = start("ess=1e9 epochs=1e9 seconds=0.4");
+    run_watched(&f);
     end(&f);
     f = start("ess=100 epochs=1e9 seconds=1000");
-    sbps_progress p = fly_watched(&f);
+    sbps_progress p = run_watched(&f);
     CHECK(p.min_ess >= 100.0 && p.seconds < 100.0);
     end(&f);
 }
 
 TEST(warm_up_of_so_many_proposals_is_no_shorter_and_one_round_longer_at_most)
 {
-    flight f = start("warmup=5000 ess=100");
+    sampling f = start("warmup=5000 ess=100");
     sbps_progress p = {.struct_size = sizeof p, .warming_up = true}, before = p;
     while (p.warming_up) {
         before = p;
@@ -192,7 +192,7 @@ static void check_readable(const sbps_result *r)
     char path[256], file[300];
     sbps_error err = {0};
     sbps_result *back = NULL;
-    char *words = NULL;
+    char *message = NULL;
     size_t findings = 0;
     temporary_name(sizeof path, path);
     snprintf(file, sizeof file, "%s.nc", path);
@@ -204,17 +204,17 @@ static void check_readable(const sbps_result *r)
     REQUIRE(back);
     CHECK(back->info.interrupted && back->draws == r->draws && back->dim == r->dim);
     CHECK(!memcmp(back->w, r->w, r->chains * r->draws * r->dim * sizeof *r->w));
-    CHECK(sbps_result_diagnose(back, &words, &findings, &err) == SBPS_OK);
-    CHECK(findings > 0 && words && strstr(words, "interrupt"));
-    sbps_free(words);
-    CHECK(sbps_result_summary(back, SBPS_JSON, &words, &err) == SBPS_OK);
-    sbps_free(words);
+    CHECK(sbps_result_diagnose(back, &message, &findings, &err) == SBPS_OK);
+    CHECK(findings > 0 && message && strstr(message, "interrupt"));
+    sbps_free(message);
+    CHECK(sbps_result_summary(back, SBPS_JSON, &message, &err) == SBPS_OK);
+    sbps_free(message);
     sbps_result_destroy(back);
 }
 
 TEST(interrupt_from_another_thread_finishes_the_run)
 {
-    flight f = start("ess=1e9");
+    sampling f = start("ess=1e9");
     interrupted_run it = {.run = f.run};
     size_t rounds = 0; /* of sampling */
     pthread_t thread;
@@ -235,7 +235,7 @@ TEST(interrupt_from_another_thread_finishes_the_run)
 
 TEST(interrupt_in_warm_up_gives_a_readable_result)
 {
-    flight f = start("warmup=1e9");
+    sampling f = start("warmup=1e9");
     sbps_progress p = {.struct_size = sizeof p};
     CHECK(!advance(&f));
     sbps_run_interrupt(f.run);
@@ -258,7 +258,7 @@ TEST(interrupt_in_warm_up_gives_a_readable_result)
 
 TEST(interrupt_before_the_first_event_gives_a_readable_result)
 {
-    flight f = start("");
+    sampling f = start("");
     sbps_run_interrupt(f.run);
     CHECK(advance(&f));
     sbps_result *r = result_of(&f);

@@ -3,7 +3,7 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
+#include "core/rng.h"
 
 #define ROWS    2000
 #define COLUMNS 5
@@ -25,7 +25,7 @@ static void make_rows(double x[ROWS][COLUMNS], double y[ROWS])
 }
 
 typedef struct {
-    double told, stated;
+    double reported, stated;
 } two_biases;
 
 static two_biases biases_of(const sbps_table *table, const sbps_options *options)
@@ -63,9 +63,9 @@ TEST(progress_tells_about_the_bias_that_is_stated)
         REQUIRE(sbps_table_copy(ROWS, COLUMNS, x[0], NULL, y, options, &table, &err) ==
                 SBPS_OK);
         two_biases b = biases_of(table, options);
-        printf("seed %d: told %.4f, stated %.4f\n", seed, b.told, b.stated);
+        printf("seed %d: told %.4f, stated %.4f\n", seed, b.reported, b.stated);
         CHECK(b.stated > 0.05);
-        CHECK(b.told < FACTOR * b.stated && b.told * FACTOR > b.stated);
+        CHECK(b.reported < FACTOR * b.stated && b.reported * FACTOR > b.stated);
         sbps_table_destroy(table);
         sbps_options_destroy(options);
     }

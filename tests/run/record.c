@@ -18,10 +18,10 @@ static void write_table(const char *path)
     fclose(file);
 }
 
-static sbps_result *run_of(const char *settings, char *path, size_t room)
+static sbps_result *run_of(const char *settings, char *path, size_t size)
 {
     char all[256];
-    temporary_name(room, path);
+    temporary_name(size, path);
     write_table(path);
     snprintf(all, sizeof all, "model=linear target=y missing=drop categorical=colour %s",
              settings);
@@ -30,7 +30,7 @@ static sbps_result *run_of(const char *settings, char *path, size_t room)
     return r;
 }
 
-#define SAYS(label, j, want) CHECK(r->label[j] && !strcmp(r->label[j], want))
+#define LABEL_IS(label, j, want) CHECK(r->label[j] && !strcmp(r->label[j], want))
 
 TEST(data_columns_and_levels_are_told)
 {
@@ -39,13 +39,13 @@ TEST(data_columns_and_levels_are_told)
     CHECK(r->info.data && !strcmp(r->info.data, path));
     CHECK(r->info.rows == ROWS - 4 && r->info.rows_dropped == 4.0);
     CHECK(!strcmp(r->info.formula, "y ~ 1 + year + copy + colour (blue | green | red)"));
-    SAYS(column, 0, "");
-    SAYS(column, 1, "year");
-    SAYS(level, 1, "");
-    SAYS(column, 3, "colour");
-    SAYS(level, 3, "green");
-    SAYS(reference, 4, "blue");
-    SAYS(column, 5, "");
+    LABEL_IS(column, 0, "");
+    LABEL_IS(column, 1, "year");
+    LABEL_IS(level, 1, "");
+    LABEL_IS(column, 3, "colour");
+    LABEL_IS(level, 3, "green");
+    LABEL_IS(reference, 4, "blue");
+    LABEL_IS(column, 5, "");
     CHECK_NEAR(r->column_mean[1], 2010.0, 0.01);
     CHECK(isnan(r->standardize_mean[1]) && isnan(r->column_mean[5]));
     sbps_result_destroy(r);
@@ -56,10 +56,10 @@ TEST(priors_in_force_are_told)
     char path[256], want[64];
     sbps_result *r =
         run_of("prior=normal(1,0.5) prior-sigma=student_t(3,0,2)", path, sizeof path);
-    SAYS(prior, 1, "normal(1,0.5)");
-    SAYS(prior_of, 0, "the predictor at the means of the columns");
-    SAYS(prior_of, 1, "the parameter");
-    SAYS(prior, 5, "student_t(3,0,2)");
+    LABEL_IS(prior, 1, "normal(1,0.5)");
+    LABEL_IS(prior_of, 0, "the predictor at the means of the columns");
+    LABEL_IS(prior_of, 1, "the parameter");
+    LABEL_IS(prior, 5, "student_t(3,0,2)");
     CHECK(r->prior_mean[1] == 1.0 && r->prior_sd[1] == 0.5);
     CHECK_NEAR(r->prior_sd[5], 2.0 * sqrt(3.0), TOL_ROUND);
     snprintf(want, sizeof want, "normal(%.17g,", r->prior_mean[0]);

@@ -1,7 +1,7 @@
 /* What warm-up finds goes before what was promised: rare, long-tailed columns and classes that are nearly apart,
  * where flights look cheap at the mode and are not. */
 #include "check.h"
-#include "run/run.h"
+#include "inference/run/run.h"
 #include "stat/sample.h"
 
 #define ROWS    1000
@@ -128,13 +128,13 @@ TEST(the_exact_sampler_gives_way_to_the_flight_that_it_took_the_place_of)
     char path[256];
     write_noise(path);
     sbps_result *r = sample(path, NARROW "seed=1"),
-                *flown = sample(path, NARROW "seed=1 sampler=sbps");
+                *sampled = sample(path, NARROW "seed=1 sampler=sbps");
     sbps_result *exact = sample(path, "seed=1");
     CHECK(!strcmp(exact->info.sampler, "surrogate") && !*exact->info.replanned);
     CHECK(!strcmp(r->info.sampler, "sbps") && strstr(r->info.replanned, "sbps took over"));
-    for (size_t j = 0; j < r->dim; j++) CHECK(r->mean[j] == flown->mean[j]);
+    for (size_t j = 0; j < r->dim; j++) CHECK(r->mean[j] == sampled->mean[j]);
     sbps_result_destroy(exact);
-    sbps_result_destroy(flown);
+    sbps_result_destroy(sampled);
     sbps_result_destroy(r);
     unlink(path);
 }

@@ -4,7 +4,7 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
+#include "core/rng.h"
 
 #include <pthread.h>
 
@@ -12,11 +12,11 @@
 #define SEEDS   4
 
 /* Limits, as factors of the measured costs. */
-#define ROWS_MOST 1.3
-#define REST_MOST 1.15
+#define ROWS_MAX 1.3
+#define REST_MAX 1.15
 
-#define BLOCK_LEAST ((size_t)1 << 16) /* bytes; smaller blocks are not counted */
-#define BLOCKS_MOST 4096
+#define BLOCK_MIN  ((size_t)1 << 16) /* bytes; smaller blocks are not counted */
+#define BLOCKS_MAX 4096
 
 /* Live blocks. Sizes as requested: malloc_usable_size depends on addresses. */
 static struct {
@@ -24,7 +24,7 @@ static struct {
     struct {
         void *start;
         size_t bytes;
-    } list[BLOCKS_MOST];
+    } list[BLOCKS_MAX];
     size_t count, bytes, peak;
 } live = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -41,9 +41,9 @@ void __wrap_free(void *block);
 
 static void *add_block(void *start, size_t bytes)
 {
-    if (!start || bytes < BLOCK_LEAST) return start;
+    if (!start || bytes < BLOCK_MIN) return start;
     pthread_mutex_lock(&live.mutex);
-    if (live.count == BLOCKS_MOST) abort();
+    if (live.count == BLOCKS_MAX) abort();
     live.list[live.count].start = start;
     live.list[live.count++].bytes = bytes;
     live.bytes += bytes;
@@ -160,9 +160,9 @@ static void check_cost(size_t n, cost measured)
     cost found = cost_of(n);
     printf("%zu rows: %.4g rows per effective sample, set-up %.3f passes, memory %.3f tables\n",
            n, found.rows, found.passes, found.memory);
-    CHECK(found.rows < ROWS_MOST * measured.rows);
-    CHECK(found.passes < REST_MOST * measured.passes);
-    CHECK(found.memory < REST_MOST * measured.memory);
+    CHECK(found.rows < ROWS_MAX * measured.rows);
+    CHECK(found.passes < REST_MAX * measured.passes);
+    CHECK(found.memory < REST_MAX * measured.memory);
 }
 
 TEST(costs_at_a_hundred_thousand_rows)

@@ -5,15 +5,15 @@
 
 #define SEEDS 6
 
-static double least_ess(const sbps_result *r)
+static double smallest_ess(const sbps_result *r)
 {
-    double least = INFINITY;
+    double smallest = INFINITY;
     for (size_t j = 0; j < sbps_result_dim(r); j++) {
         sbps_parameter p = {.struct_size = sizeof p};
         if (sbps_result_parameter(r, j, &p, NULL) != SBPS_OK) return 0.0;
-        least = fmin(least, fmin(p.ess_bulk, p.ess_tail));
+        smallest = fmin(smallest, fmin(p.ess_bulk, p.ess_tail));
     }
-    return least;
+    return smallest;
 }
 
 /* 2 x 150 to 337 draws for an ESS of 300: one spacing too wide and it is missed. */
@@ -29,9 +29,9 @@ TEST(stored_draws_have_the_effective_size_asked_for)
         sbps_error err = {0};
         if (sbps_table_none(&table, &err) != SBPS_OK) give_up("table", &err);
         sbps_result *r = sample_table(table, options);
-        printf("seed %u: path %.0f, draws %.0f\n", seed, r->info.min_ess, least_ess(r));
+        printf("seed %u: path %.0f, draws %.0f\n", seed, r->info.min_ess, smallest_ess(r));
         CHECK(r->info.min_ess >= 300.0);
-        CHECK(least_ess(r) >= 300.0);
+        CHECK(smallest_ess(r) >= 300.0);
         sbps_result_destroy(r);
         sbps_options_destroy(options);
         sbps_table_destroy(table);

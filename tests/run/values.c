@@ -1,6 +1,6 @@
 /* The potential that is stored with every draw: minus the log posterior there, and no noise. */
 #include "check.h"
-#include "run/run.h"
+#include "inference/run/run.h"
 
 #include "stat/sample.h"
 
@@ -11,7 +11,7 @@ typedef struct {
 } verdict;
 
 /* Every tenth draw of the first chain against a pass over all rows. */
-static verdict judge(const sbps_run *run, const result *r)
+static verdict compare_values(const sbps_run *run, const result *r)
 {
     verdict v = {0};
     double count = 0.0, mean = 0.0, square = 0.0;
@@ -53,7 +53,7 @@ static verdict values_of(const char *model, size_t n, size_t d, const char *by)
     while (!finished)
         if (sbps_run_advance(run, &finished, &err) != SBPS_OK) give_up("advance", &err);
     if (run_collect(run, &r, &err) != SBPS_OK) give_up("collect", &err);
-    verdict v = judge(run, r);
+    verdict v = compare_values(run, r);
     result_destroy(r);
     sbps_run_destroy(run);
     sbps_table_destroy(table);

@@ -65,17 +65,17 @@ TEST(allocations_of_the_library_are_counted)
     problem_close(&p);
 }
 
-static void silent_law(const problem *p)
+static void silent_property(const problem *p)
 {
-    flyer f;
+    test_chain f;
     segment s;
-    flyer_make(&f, p, &ours, 1);
+    test_chain_make(&f, p, &ours, 1);
     REQUIRE(f.memory.base);
     if (f.s.kind->calibrate) f.s.kind->calibrate(&f.s, true);
     if (f.s.kind->adapt) f.s.kind->adapt(&f.s, true);
     allocations = 0;
     size_t steps = (size_t)check_size(1000, 10000, 10000);
-    for (size_t i = 0; i < steps; i++) flyer_step(&f, &s);
+    for (size_t i = 0; i < steps; i++) test_chain_step(&f, &s);
     CHECK(allocations == 0);
     CHECK(f.d.state->spacing > 0.0 && f.m.state->full > 0);
     CHECK(f.counts->bounces > 0 || f.s.kind->discrete);
@@ -92,7 +92,7 @@ TEST(a_step_never_allocates)
                                regression_model(m), 40};
                 problem p = problem_make(made);
                 REQUIRE(p.a);
-                if (can(&p)) silent_law(&p);
+                if (can(&p)) silent_property(&p);
                 problem_close(&p);
             }
 }

@@ -1,6 +1,6 @@
 /* The Boomerang sampler's path: ellipses that keep |z|^2 + |v|^2, bounces that mirror the gradient
  * of what the posterior is beyond the reference, Gaussian velocities. */
-#include "read/read.h"
+#include "ingest/ingest.h"
 #include "sampler/fixture.h"
 
 static const sampler_kind *kind(void)
@@ -22,8 +22,8 @@ static void remainder_gradient(const problem *p, const sampler *s, const double 
     for (size_t j = 0; j < s->dim; j++) g[j] = s->gradient[j] - g[j];
 }
 
-static void check_bounce(const problem *p, const flyer *f, const segment *s, const double *x,
-                         const double *u)
+static void check_bounce(const problem *p, const test_chain *f, const segment *s,
+                         const double *x, const double *u)
 {
     size_t d = s->dim;
     double g[DIM_MAX], change[DIM_MAX], h[DIM_MAX];
@@ -40,12 +40,13 @@ static void check_bounce(const problem *p, const flyer *f, const segment *s, con
     CHECK_NEAR(cosine, 1.0, 1e-9);
 }
 
-static void check_segment(const problem *p, flyer *f, double *end, double *next, bool first)
+static void check_segment(const problem *p, test_chain *f, double *end, double *next,
+                          bool first)
 {
     size_t d = p->t.u->dim;
     segment s;
     double a, b, da, db, u[DIM_MAX];
-    flyer_step(f, &s);
+    test_chain_step(f, &s);
     CHECK(s.flow == &flow_ellipse && s.dim == d && s.centre == p->m->w);
     CHECK(s.dt > 0.0 && isfinite(s.dt));
     s.flow->at(s.dt, &a, &b);
@@ -63,7 +64,7 @@ static void check_segment(const problem *p, flyer *f, double *end, double *next,
     if (s.end->kind == EVENT_BOUNCE) check_bounce(p, f, &s, end, u);
 }
 
-static void for_each(void (*law)(const problem *p))
+static void for_each(void (*property)(const problem *p))
 {
     for (size_t a = 0; metric_kinds[a]; a++)
         for (size_t b = 0; batch_kinds[b]; b++)
@@ -72,18 +73,18 @@ static void for_each(void (*law)(const problem *p))
                                40};
                 problem p = problem_make(made);
                 CHECK(p.a);
-                if (p.a) law(&p);
+                if (p.a) property(&p);
                 problem_close(&p);
             }
 }
 
-static void path_law(const problem *p)
+static void path_property(const problem *p)
 {
     static const sampler_settings *const settings[] = {&ours, &papers};
     for (size_t i = 0; i < 2; i++) {
-        flyer f;
+        test_chain f;
         double end[DIM_MAX], next[DIM_MAX];
-        flyer_make(&f, p, settings[i], 1);
+        test_chain_make(&f, p, settings[i], 1);
         REQUIRE(f.memory.base);
         for (size_t k = 0; k < 300; k++) check_segment(p, &f, end, next, k == 0);
         CHECK(f.counts->bounces > 5 && f.counts->refreshments > 0);
@@ -93,7 +94,7 @@ static void path_law(const problem *p)
 
 TEST(path_is_continuous_on_ellipses_and_bounces_mirror_the_remainder)
 {
-    for_each(path_law);
+    for_each(path_property);
 }
 
 /* Logistic rows that weigh nothing: the posterior is its normal prior, and so is the reference. */
@@ -117,12 +118,12 @@ TEST(a_gaussian_posterior_is_flown_through_without_a_bounce)
 {
     problem p = gaussian_problem();
     REQUIRE(p.a);
-    flyer f;
+    test_chain f;
     segment s;
-    flyer_make(&f, &p, &ours, 1);
+    test_chain_make(&f, &p, &ours, 1);
     double speed = 0.0;
     for (size_t i = 0; i < 4000; i++) {
-        flyer_step(&f, &s);
+        test_chain_step(&f, &s);
         speed += squared(&p, s.q) / 4000.0;
     }
     CHECK(f.counts->bounces == 0 && f.counts->violations == 0);
@@ -143,12 +144,12 @@ TEST(a_refresh_rate_of_zero_is_not_taken_at_its_word)
 {
     problem p = gaussian_problem();
     REQUIRE(p.a);
-    flyer f;
+    test_chain f;
     segment s;
     sampler_settings none = ours;
     none.refresh_rate = 0.0;
-    flyer_make(&f, &p, &none, 1);
-    for (size_t i = 0; i < 100; i++) flyer_step(&f, &s);
+    test_chain_make(&f, &p, &none, 1);
+    for (size_t i = 0; i < 100; i++) test_chain_step(&f, &s);
     CHECK(f.counts->refreshments == 100);
     free(f.memory.base);
     problem_close(&p);

@@ -2,11 +2,11 @@
  * that are convex and lines that are not, and the law of whole flights. */
 #include "sampler/fixture.h"
 
-#include "base/real.h"
-#include "model/kinds.h"
-#include "sampler/bps.h"
-#include "sampler/kinds.h"
-#include "sampler/noise.h"
+#include "linalg/real.h"
+#include "model/likelihood/model_kinds.h"
+#include "sampler/core/sampler_kinds.h"
+#include "sampler/exact/bps.h"
+#include "sampler/exact/slope_noise.h"
 
 /* ---- noise ---- */
 
@@ -65,75 +65,75 @@ TEST(noise_of_a_bounce_has_the_density_of_the_positive_part)
 /* ---- targets ---- */
 
 /* A wall of tanh((w1 - 1)/0.01) nats in a standard normal: too thin for any grid. */
-static sbps_status wall_open(const model_kind *kind, const rows *data, const model_shape *shape,
-                             void **self, sbps_error *err)
+static sbps_status cliff_open(const model_kind *kind, const rows *data,
+                              const model_shape *shape, void **self, sbps_error *err)
 {
     (void)kind, (void)data, (void)shape, (void)err;
     *self = NULL;
     return SBPS_OK;
 }
 
-static void wall_close(void *self)
+static void cliff_close(void *self)
 {
     (void)self;
 }
 
-static size_t wall_dim(const void *self)
+static size_t cliff_dim(const void *self)
 {
     (void)self;
     return 2;
 }
 
-static size_t wall_scratch(const void *self, size_t n)
+static size_t cliff_scratch(const void *self, size_t n)
 {
     (void)self, (void)n;
     return 0;
 }
 
-static void wall_loglik(const void *self, row_range r, const double *w, double *scratch,
-                        double *out)
+static void cliff_loglik(const void *self, row_range r, const double *w, double *scratch,
+                         double *out)
 {
     (void)self, (void)scratch;
     for (size_t i = 0; i < r.n; i++)
         out[i] = -0.5 * (w[0] * w[0] + w[1] * w[1]) - tanh((w[0] - 1.0) / 0.01);
 }
 
-static void wall_score(const double *w, double g[2])
+static void cliff_score(const double *w, double g[2])
 {
     double c = cosh((w[0] - 1.0) / 0.01);
     g[0] = -w[0] - 1.0 / (0.01 * c * c);
     g[1] = -w[1];
 }
 
-static void wall_slope(const void *self, row_range r, const double *w, const double *u,
-                       double *scratch, double *out)
+static void cliff_slope(const void *self, row_range r, const double *w, const double *u,
+                        double *scratch, double *out)
 {
     (void)self, (void)scratch;
     double g[2];
-    wall_score(w, g);
+    cliff_score(w, g);
     for (size_t i = 0; i < r.n; i++) out[i] = g[0] * u[0] + g[1] * u[1];
 }
 
-static void wall_gradient(const void *self, row_range r, const double *w, const double *factor,
-                          double *scratch, double *out)
+static void cliff_gradient(const void *self, row_range r, const double *w, const double *factor,
+                           double *scratch, double *out)
 {
     (void)self, (void)scratch;
     double g[2];
-    wall_score(w, g);
+    cliff_score(w, g);
     for (size_t i = 0; i < r.n; i++)
         for (size_t j = 0; j < 2; j++) out[j] += factor[i] * g[j];
 }
 
-static const model_kind wall = {.name = "wall",
-                                .rowless = true,
-                                .uneven = true,
-                                .open = wall_open,
-                                .close = wall_close,
-                                .dim = wall_dim,
-                                .scratch = wall_scratch,
-                                .loglik = wall_loglik,
-                                .slope = wall_slope,
-                                .gradient = wall_gradient};
+static const model_kind cliff = {.name = "wall",
+                                 .rowless = true,
+                                 .uneven = true,
+                                 .open = cliff_open,
+                                 .close = cliff_close,
+                                 .dim = cliff_dim,
+                                 .scratch = cliff_scratch,
+                                 .loglik = cliff_loglik,
+                                 .slope = cliff_slope,
+                                 .gradient = cliff_gradient};
 
 static problem density_make(const sampler_kind *kind, const model_kind *model, size_t d,
                             double condition)
@@ -184,15 +184,15 @@ static double integrated(minibatch *u, double t, double sigma, size_t steps)
     return sum;
 }
 
-static void aim(minibatch *u, const problem *p, const double *from, const double *q)
+static void set_line(minibatch *u, const problem *p, const double *from, const double *q)
 {
     double w[DIM_MAX];
     for (size_t j = 0; j < p->t.u->dim; j++) w[j] = p->m->w[j] + from[j];
-    potential_aim(&u->is, w, q);
+    potential_set_line(&u->is, w, q);
 }
 
 /* Climbs of several heights from several starts, in one go and in two. */
-static void climb_law(const problem *p)
+static void climb_property(const problem *p)
 {
     size_t d = p->t.u->dim, n = p->t.data->n;
     double scale = natural_scale(p);
@@ -205,7 +205,7 @@ static void climb_law(const problem *p)
         p->a->kind->forward(p->a, v, from);
         rng_sphere(&r, d, v);
         p->a->kind->forward(p->a, v, q);
-        aim(&c.u, p, from, q);
+        set_line(&c.u, p, from, q);
         double height = rng_exponential(&r) * (k % 5 ? 1.0 : 1e-4);
         event e = {0};
         exact_line l = {.u = &c.u.is, .e = &e, .curvature = scale * scale, .time = NAN};
@@ -234,12 +234,12 @@ TEST(climb_reaches_its_height)
         for (size_t i = 0; i < 3; i++) {
             problem p = table_problem(&sampler_bps, models[m], weights[i]);
             REQUIRE(p.a);
-            climb_law(&p);
+            climb_property(&p);
             problem_close(&p);
         }
     problem p = density_make(&sampler_bps, &model_gaussian, 3, 1e4);
     REQUIRE(p.a);
-    climb_law(&p);
+    climb_property(&p);
     problem_close(&p);
 }
 
@@ -260,12 +260,12 @@ TEST(only_log_concave_targets_count_as_convex)
 TEST(a_gaussian_takes_closed_forms)
 {
     problem p = density_make(&sampler_bps, &model_gaussian, 2, 1.0);
-    flyer f;
+    test_chain f;
     segment s;
     REQUIRE(p.a);
-    flyer_make(&f, &p, &ours, 1);
+    test_chain_make(&f, &p, &ours, 1);
     for (size_t i = 0; i < 1000; i++) {
-        flyer_step(&f, &s);
+        test_chain_step(&f, &s);
         double qq = dot(2, s.q, s.q), pq = dot(2, s.p, s.q), bottom = larger(-pq / qq, 0.0);
         CHECK(s.end->rows <= 6);
         if (s.end->kind != EVENT_BOUNCE) continue;
@@ -301,28 +301,28 @@ static void check_exponential(size_t n, double *x)
     CHECK(far * sqrt(count) < 2.8);
 }
 
-#define FLIGHTS ((size_t)4000)
+#define SEGMENTS ((size_t)4000)
 
-static void arrival_law(problem p, double noise)
+static void arrival_property(problem p, double noise)
 {
-    static double x[FLIGHTS];
+    static double x[SEGMENTS];
     sampler_settings set = ours;
     size_t n = p.t.data->n, steps = n == 1 ? 300 : 60;
     carved c = carve(&batch_full, p.t.u, n, 1);
-    flyer f;
+    test_chain f;
     segment s;
     REQUIRE(p.a);
     set.refresh_rate = 0.0;
     set.gradient_noise = noise;
-    flyer_make(&f, &p, &set, 7);
-    for (size_t i = 0; i < FLIGHTS; i++) {
-        flyer_step(&f, &s);
+    test_chain_make(&f, &p, &set, 7);
+    for (size_t i = 0; i < SEGMENTS; i++) {
+        test_chain_step(&f, &s);
         CHECK(s.end->kind == EVENT_BOUNCE);
-        aim(&c.u, &p, s.p, s.q);
+        set_line(&c.u, &p, s.p, s.q);
         x[i] = integrated(&c.u, s.dt, noise * sqrt(dot(s.dim, s.q, s.q)), steps);
     }
-    check_exponential(FLIGHTS, x);
-    CHECK(f.counts->missing <= 1e-3 * (double)FLIGHTS);
+    check_exponential(SEGMENTS, x);
+    CHECK(f.counts->missing <= 1e-3 * (double)SEGMENTS);
     if (minibatch_facts(p.t.u).convex) CHECK(f.counts->violations == 0);
     free(c.memory.base);
     free(f.memory.base);
@@ -332,16 +332,16 @@ static void arrival_law(problem p, double noise)
 TEST(arrivals_are_exponential_in_the_integrated_rate)
 {
     const sampler_kind *exact = &sampler_bps, *noisy = &sampler_noisy_bps;
-    arrival_law(density_make(exact, &model_gaussian, 3, 10.0), 0.0);
-    arrival_law(density_make(noisy, &model_gaussian, 3, 10.0), 0.3);
-    arrival_law(density_make(noisy, &model_gaussian, 3, 10.0), 5.0);
-    arrival_law(density_make(exact, &model_banana, 2, 1.0), 0.0);
-    arrival_law(density_make(noisy, &model_banana, 2, 1.0), 5.0);
-    arrival_law(table_problem(exact, &model_logistic, "normal(0,2)"), 0.0);
-    arrival_law(table_problem(exact, &model_logistic, "laplace(0,0.1)"), 0.0);
-    arrival_law(table_problem(noisy, &model_logistic, "normal(0,2)"), 8.0);
-    arrival_law(table_problem(exact, &model_linear, "normal(0,2)"), 0.0);
-    arrival_law(table_problem(noisy, &model_linear, "cauchy(0,1)"), 8.0);
+    arrival_property(density_make(exact, &model_gaussian, 3, 10.0), 0.0);
+    arrival_property(density_make(noisy, &model_gaussian, 3, 10.0), 0.3);
+    arrival_property(density_make(noisy, &model_gaussian, 3, 10.0), 5.0);
+    arrival_property(density_make(exact, &model_banana, 2, 1.0), 0.0);
+    arrival_property(density_make(noisy, &model_banana, 2, 1.0), 5.0);
+    arrival_property(table_problem(exact, &model_logistic, "normal(0,2)"), 0.0);
+    arrival_property(table_problem(exact, &model_logistic, "laplace(0,0.1)"), 0.0);
+    arrival_property(table_problem(noisy, &model_logistic, "normal(0,2)"), 8.0);
+    arrival_property(table_problem(exact, &model_linear, "normal(0,2)"), 0.0);
+    arrival_property(table_problem(noisy, &model_linear, "cauchy(0,1)"), 8.0);
 }
 
 /* Across the velocity the noise of a bounce is what it was; along it, it has made G + y > 0. */
@@ -349,15 +349,15 @@ TEST(noise_across_the_velocity_is_untouched_by_the_bounce)
 {
     problem p = density_make(&sampler_noisy_bps, &model_gaussian, 2, 4.0);
     sampler_settings set = ours;
-    flyer f;
+    test_chain f;
     segment s;
     tally across = {0}, along = {0};
     REQUIRE(p.a);
     set.gradient_noise = 3.0;
-    flyer_make(&f, &p, &set, 4);
+    test_chain_make(&f, &p, &set, 4);
     for (size_t i = 0; i < 40000; i++) {
         double w[2], g[2], value;
-        flyer_step(&f, &s);
+        test_chain_step(&f, &s);
         if (s.end->kind != EVENT_BOUNCE) continue;
         for (size_t j = 0; j < 2; j++) w[j] = s.centre[j] + s.p[j] + s.dt * s.q[j];
         posterior_gradient(p.t.u, w, &value, g, NULL);
@@ -383,16 +383,16 @@ TEST(noise_makes_bounces_more_frequent_as_jensen_says)
         problem p = density_make(noise > 0.0 ? &sampler_noisy_bps : &sampler_bps,
                                  &model_gaussian, 10, 1.0);
         sampler_settings set = ours;
-        flyer f;
+        test_chain f;
         segment s;
         tally rate = {0};
         REQUIRE(p.a);
         set.gradient_noise = noise;
-        flyer_make(&f, &p, &set, 5);
-        for (size_t i = 0; i < 4000; i++) flyer_step(&f, &s); /* from the mode */
+        test_chain_make(&f, &p, &set, 5);
+        for (size_t i = 0; i < 4000; i++) test_chain_step(&f, &s); /* from the mode */
         for (size_t part = 0; part < 40; part++) {
             double bounces = (double)f.counts->bounces, time = f.counts->time;
-            while (f.counts->time < time + 250.0) flyer_step(&f, &s);
+            while (f.counts->time < time + 250.0) test_chain_step(&f, &s);
             bounces = (double)f.counts->bounces - bounces;
             tally_add(&rate, bounces / (f.counts->time - time));
         }
@@ -406,20 +406,20 @@ TEST(noise_makes_bounces_more_frequent_as_jensen_says)
 
 TEST(a_wall_thinner_than_the_cells_is_seen_by_the_meter)
 {
-    problem p = density_make(&sampler_bps, &wall, 2, 1.0);
-    flyer f;
+    problem p = density_make(&sampler_bps, &cliff, 2, 1.0);
+    test_chain f;
     segment s;
     REQUIRE(p.a);
-    flyer_make(&f, &p, &ours, 6);
+    test_chain_make(&f, &p, &ours, 6);
     const bps_state *state = f.s.state;
-    double least = state->thinning.most;
+    double smallest = state->thinning.most;
     for (size_t i = 0; i < 20000; i++) {
-        flyer_step(&f, &s);
+        test_chain_step(&f, &s);
         CHECK((s.end->missing > 0.0) == (s.end->violations > 0));
-        least = smaller(least, state->thinning.most);
+        smallest = smaller(smallest, state->thinning.most);
     }
     CHECK(f.counts->violations > 0 && f.counts->missing > 1.0);
-    CHECK(least < 0.6);
+    CHECK(smallest < 0.6);
     free(f.memory.base);
     problem_close(&p);
 }

@@ -17,16 +17,16 @@ TEST(sgld_has_the_variance_of_its_recursion)
     double l = (double)ROWS + PRIOR;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         chain c = {0};
-        control mark;
-        if (cases[i].cv) c.cv = &mark; /* asks for one */
+        control reference;
+        if (cases[i].cv) c.cv = &reference; /* asks for one */
         REQUIRE(open_chain(&c, &sampler_sgld, 1, "none", cases[i].take, cases[i].step));
         CHECK_NEAR(c.m->hessian[0], l, TOL_SUM);
-        settle(&c, 1000);
+        burn_in(&c, 1000);
         advance(&c, 100000);
         /* rows of one curvature: a control variate takes out all their noise */
         double noise = cases[i].cv ? 0.0 : batch_noise(&c, cases[i].take);
         double eta = cases[i].step / (double)ROWS;
-        check_law("sgld", &c, 0, langevin(l, eta, noise), 0.0);
+        check_stationary("sgld", &c, 0, langevin(l, eta, noise), 0.0);
         close_chain(&c);
     }
 }
@@ -49,10 +49,10 @@ TEST(sgld_in_two_dimensions_and_both_metrics)
         for (size_t k = 0; k < 3; k++)
             b[k] = i ? (1.0 - 0.5 * eta) * of[k] : of[k] - 0.5 * eta * square[k];
         double det = b[0] * b[2] - b[1] * b[1];
-        settle(&c, 2000);
+        burn_in(&c, 2000);
         advance(&c, 300000);
-        check_law(cases[i].metric, &c, 0, b[2] / det, 0.0);
-        check_law(cases[i].metric, &c, 1, b[0] / det, 0.0);
+        check_stationary(cases[i].metric, &c, 0, b[2] / det, 0.0);
+        check_stationary(cases[i].metric, &c, 1, b[0] / det, 0.0);
         close_chain(&c);
     }
 }
@@ -63,7 +63,7 @@ TEST(steps_fall_as_the_decay_says)
     REQUIRE(open_chain(&c, &sampler_sgld, 1, "none", ROWS, 0.5));
     discrete_state *state = c.s.state;
     CHECK_NEAR(discrete_eta(&c.s, state), 0.5 / (double)ROWS, TOL_ROUND);
-    settle(&c, 99);
+    burn_in(&c, 99);
     CHECK_NEAR(discrete_eta(&c.s, state), 0.5 / (double)ROWS, TOL_ROUND);
     c.s.settings->step_decay = 0.5;
     CHECK_NEAR(discrete_eta(&c.s, state), 0.05 / (double)ROWS, TOL_ROUND);
@@ -83,8 +83,8 @@ TEST(chosen_step_is_a_tenth_of_the_stiffest_with_its_noise)
     double n = (double)ROWS, m = 40.0;
     for (int i = 0; i < 5; i++) {
         chain c = {0};
-        control mark;
-        if (i == 3) c.cv = &mark;
+        control reference;
+        if (i == 3) c.cv = &reference;
         REQUIRE(open_chain(&c, i == 4 ? &sampler_sghmc : &sampler_sgld, 2,
                            i == 2 ? "dense" : "none", i ? 40 : ROWS, NAN));
         double l = largest_eigenvalue(c.m->hessian);
@@ -107,13 +107,14 @@ TEST(mh_is_exact_and_accepts_as_often_as_it_should)
             REQUIRE(open_chain(&c, &sampler_mh, d, metrics[i], ROWS, NAN));
             const double *h = c.m->hessian;
             c.s.kind->adapt(&c.s, true);
-            settle(&c, 5000);
+            burn_in(&c, 5000);
             c.s.kind->adapt(&c.s, false);
             double rate = advance(&c, d == 1 ? 60000 : 200000);
             CHECK_NEAR(rate, 0.234 + 0.206 / (double)d, 0.05);
             for (size_t j = 0; j < d; j++) {
                 double det = h[0] * h[3] - h[1] * h[1];
-                check_law("mh", &c, j, d == 1 ? 1.0 / h[0] : (j ? h[0] : h[3]) / det, 0.0);
+                check_stationary("mh", &c, j, d == 1 ? 1.0 / h[0] : (j ? h[0] : h[3]) / det,
+                                 0.0);
             }
             close_chain(&c);
         }

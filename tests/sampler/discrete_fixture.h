@@ -4,12 +4,12 @@
 #ifndef TESTS_SAMPLER_DISCRETE_FIXTURE_H
 #define TESTS_SAMPLER_DISCRETE_FIXTURE_H
 
-#include "estimate/moments.h"
-#include "mode/mode.h"
+#include "estimate/path_moments.h"
+#include "ingest/ingest.h"
+#include "posterior/mode/mode.h"
 #include "potential/fixture.h"
-#include "read/read.h"
-#include "sampler/discrete.h"
-#include "sampler/kinds.h"
+#include "sampler/core/discrete.h"
+#include "sampler/core/sampler_kinds.h"
 
 #define PRIOR 0.25 /* precision: normal(0,2) */
 
@@ -64,7 +64,7 @@ typedef struct {
     control *cv;
     double scatter; /* Var(x y), over n - 1 */
     arena memory;
-    minibatch flight;
+    minibatch noisy;
     sampler s;
     moments sums;
 } chain;
@@ -98,11 +98,11 @@ static inline void carve_chain(chain *c, const sampler_kind *kind, size_t take)
     const batch_kind *batches = take < ROWS ? &batch_random : &batch_full;
     bool dense = !strcmp(c->a->kind->name, "dense");
     c->memory.used = 0;
-    minibatch_carve(&c->flight, batches, c->u, take, &c->memory);
-    sampler_carve(&c->s, kind, c->a, dense ? NULL : c->m->hessian, c->m->w, &c->flight.is,
+    minibatch_carve(&c->noisy, batches, c->u, take, &c->memory);
+    sampler_carve(&c->s, kind, c->a, dense ? NULL : c->m->hessian, c->m->w, &c->noisy.is,
                   &c->memory);
     moments_carve(&c->sums, c->u->dim, none, c->m->w, &c->memory);
-    minibatch_equip(&c->flight, c->cv, c->flight.is.noise);
+    minibatch_equip(&c->noisy, c->cv, c->noisy.is.noise);
 }
 
 static inline const metric_kind *metric_named(const char *name)
@@ -130,8 +130,8 @@ static inline bool open_chain(chain *c, const sampler_kind *kind, size_t columns
     carve_chain(c, kind, take);
     *c->s.settings =
         (sampler_settings){.step_size = step, .metric_beta = 0.99, .metric_eps = 1e-4};
-    minibatch_start(&c->flight, rng_stream(7, 0, RNG_BATCH));
-    kind->start(&c->s, zero, rng_stream(7, 0, RNG_FLIGHT));
+    minibatch_start(&c->noisy, rng_stream(7, 0, RNG_BATCH));
+    kind->start(&c->s, zero, rng_stream(7, 0, RNG_PATH));
     moments_start(&c->sums, 1.0);
     return true;
 }
@@ -160,15 +160,15 @@ static inline double advance(chain *c, size_t steps)
     return moved / (double)steps;
 }
 
-static inline void settle(chain *c, size_t steps)
+static inline void burn_in(chain *c, size_t steps)
 {
     advance(c, steps);
     moments_start(&c->sums, 1.0);
 }
 
 /* Mean within MAX_Z errors of the mode, variance of its law, give or take `slack` of it. */
-static inline void check_law(const char *what, const chain *c, size_t j, double variance,
-                             double slack)
+static inline void check_stationary(const char *what, const chain *c, size_t j, double variance,
+                                    double slack)
 {
     moment_summary m = moments_summarize(&c->sums, 1, j);
     double error = variance * sqrt(2.0 / m.ess_square), got = m.sd * m.sd;

@@ -35,10 +35,10 @@ TEST(sghmc_has_the_variance_of_its_recursion)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         chain c = {0};
         REQUIRE(open_chain(&c, &sampler_sghmc, 1, "none", cases[i].take, cases[i].step));
-        settle(&c, 1000);
+        burn_in(&c, 1000);
         advance(&c, 200000);
         double noise = batch_noise(&c, cases[i].take), eta = cases[i].step / (double)ROWS;
-        check_law("sghmc", &c, 0, momentum_variance(l, eta, 0.1, noise), 0.0);
+        check_stationary("sghmc", &c, 0, momentum_variance(l, eta, 0.1, noise), 0.0);
         close_chain(&c);
     }
 }
@@ -63,12 +63,12 @@ TEST(msgnht_takes_up_gradient_noise)
             open_chain(&c, &sampler_msgnht, d, cases[i].metric, cases[i].take, cases[i].step));
         const double *h = c.m->hessian;
         double stiff = d == 1 ? h[0] : 1.0, eta = cases[i].step / (double)ROWS;
-        settle(&c, 5000);
+        burn_in(&c, 5000);
         advance(&c, 400000);
         for (size_t j = 0; j < d; j++) {
             double det = h[0] * h[3] - h[1] * h[1];
             double truth = d == 1 ? 1.0 / h[0] : (j ? h[0] : h[3]) / det;
-            check_law("msgnht", &c, j, truth * (cosh(0.05) - 0.25 * eta * stiff), 0.01);
+            check_stationary("msgnht", &c, j, truth * (cosh(0.05) - 0.25 * eta * stiff), 0.01);
         }
         close_chain(&c);
     }
@@ -82,9 +82,9 @@ TEST(psgld_is_sgld_with_its_own_step)
     REQUIRE(open_chain(&c, &sampler_psgld, 1, "none", 10, step));
     double noise = batch_noise(&c, 10), gain = 1.0 / (1e-4 + sqrt(noise + l) / n);
     c.s.kind->adapt(&c.s, true);
-    settle(&c, 1000);
+    burn_in(&c, 1000);
     advance(&c, 400000);
-    check_law("psgld", &c, 0, langevin(l, step * gain / n, noise), 0.03);
+    check_stationary("psgld", &c, 0, langevin(l, step * gain / n, noise), 0.03);
     close_chain(&c);
 }
 

@@ -1,8 +1,8 @@
 /* Samplers that thin under exact bounds: arrivals under linear rates, bounds that hold for every
  * row and are met by some, local-bps as lipsbps of one row, and Zig-Zag's moves. */
+#include "sampler/core/sampler_kinds.h"
+#include "sampler/exact/thinning.h"
 #include "sampler/fixture.h"
-#include "sampler/kinds.h"
-#include "sampler/thinning.h"
 
 /* ---- arrivals ---- */
 
@@ -85,7 +85,7 @@ static void bench_close(bench *b)
 }
 
 /* w = mode + A z with |z| about `far`, aimed along A v. */
-static void aim_at_random(bench *b, rng *r, double far, double *z, double *v)
+static void set_random_line(bench *b, rng *r, double far, double *z, double *v)
 {
     size_t d = b->s.dim;
     double p[DIM_MAX], q[DIM_MAX];
@@ -94,14 +94,14 @@ static void aim_at_random(bench *b, rng *r, double far, double *z, double *v)
     b->p.a->kind->forward(b->p.a, z, p);
     b->p.a->kind->forward(b->p.a, v, q);
     for (size_t j = 0; j < d; j++) p[j] += b->p.m->w[j];
-    potential_aim(&b->c.u.is, p, q);
+    potential_set_line(&b->c.u.is, p, q);
 }
 
 /* The largest of many ratios may not pass 1, and must come near it or the bound is too wide. */
-static void check_sharp(const char *what, const metric_kind *kind, double most, double least)
+static void check_sharp(const char *what, const metric_kind *kind, double ratio, double lower)
 {
-    if (most <= 1.0 + TOL_SUM && most >= least) return;
-    printf("%s under %s metric: largest ratio %.6g\n", what, kind->name, most);
+    if (ratio <= 1.0 + TOL_SUM && ratio >= lower) return;
+    printf("%s under %s metric: largest ratio %.6g\n", what, kind->name, ratio);
     check_failures++;
 }
 
@@ -110,21 +110,21 @@ static void slopes_of_rows(const metric_kind *kind)
     bench b;
     REQUIRE(bench_make(&b, kind, "flat", false));
     size_t n = b.c.u.is.facts.rows, d = b.s.dim;
-    double each[64], scratch[DIM_MAX], z[DIM_MAX], v[DIM_MAX], most = 0.0, largest = 0.0;
+    double each[64], scratch[DIM_MAX], z[DIM_MAX], v[DIM_MAX], ratio = 0.0, largest = 0.0;
     double top = bounds_norms(&b.c.u.is, thinning_map(&b.s), scratch, each);
     rng r = rng_stream(22, 0, RNG_TEST);
     for (size_t k = 0; k < 2000; k++) {
-        aim_at_random(&b, &r, 30.0, z, v);
+        set_random_line(&b, &r, 30.0, z, v);
         for (size_t i = 0; i < n; i++) {
-            bounds_look_at(&b.c.u.is, i);
+            bounds_select_row(&b.c.u.is, i);
             double slope = potential_observe_again(&b.c.u.is, 0.5).slope / (double)n;
-            most = fmax(most, fabs(slope) / each[i]);
+            ratio = fmax(ratio, fabs(slope) / each[i]);
             CHECK(each[i] <= top);
         }
     }
     for (size_t i = 0; i < n; i++) largest = fmax(largest, each[i]);
     CHECK(largest == top);
-    check_sharp("slope of a row", kind, most, d > 2 ? 0.9 : 0.99);
+    check_sharp("slope of a row", kind, ratio, d > 2 ? 0.9 : 0.99);
     bench_close(&b);
 }
 
@@ -145,7 +145,7 @@ static void partials_of_rows(const metric_kind *kind, bool with_cv)
                    (column_bounds){largest, total, lever});
     rng r = rng_stream(23, with_cv, RNG_TEST);
     for (size_t k = 0; k < 4000; k++) {
-        aim_at_random(&b, &r, k % 2 ? 30.0 : 0.3, z, v);
+        set_random_line(&b, &r, k % 2 ? 30.0 : 0.3, z, v);
         double far = sqrt(dot(d, z, z));
         memset(sums, 0, sizeof sums);
         for (size_t i = 0; i < n; i++)
@@ -184,7 +184,7 @@ static void gradients_add_up(const metric_kind *kind, const char *prior_text, bo
     for (size_t k = 0; k < 20; k++) {
         double z[DIM_MAX], v[DIM_MAX], w[DIM_MAX], want[DIM_MAX], slope[DIM_MAX], rate[DIM_MAX],
             curved[DIM_MAX] = {0}, t = 0.7;
-        aim_at_random(&b, &r, 2.0, z, v);
+        set_random_line(&b, &r, 2.0, z, v);
         for (size_t j = 0; j < d; j++) w[j] = b.c.u.p[j] + t * b.c.u.q[j];
         posterior_gradient(b.p.t.u, w, NULL, want, NULL);
         bounds_exact_gradient(&b.c.u.is, slope, rate);
@@ -219,13 +219,13 @@ TEST(bounds_of_prior_slopes_hold_and_are_met)
                                          "student_t(4,0.5,3)"};
     for (size_t i = 0; i < sizeof priors / sizeof *priors; i++) {
         prior of;
-        double most = 0.0;
+        double ratio = 0.0;
         REQUIRE(prior_parse(priors[i], &of, NULL) == SBPS_OK && of.kind->slope_bound);
         double bound = of.kind->slope_bound(of.theta);
         for (double x = -20.0; x < 20.0; x += 0.001)
-            most = fmax(most, fabs(of.kind->slope(of.theta, x)));
-        CHECK(most <= bound * (1.0 + TOL_ROUND));
-        CHECK(most > 0.9999 * bound);
+            ratio = fmax(ratio, fabs(of.kind->slope(of.theta, x)));
+        CHECK(ratio <= bound * (1.0 + TOL_ROUND));
+        CHECK(ratio > 0.9999 * bound);
     }
 }
 
@@ -236,25 +236,25 @@ TEST(the_largest_hessian_is_never_passed)
         bench b;
         REQUIRE(bench_make(&b, metric_kinds[a], "flat", false));
         size_t d = b.s.dim;
-        double largest[DIM_MAX * DIM_MAX], h[DIM_MAX * DIM_MAX], scratch[DIM_MAX], most = 0.0;
+        double largest[DIM_MAX * DIM_MAX], h[DIM_MAX * DIM_MAX], scratch[DIM_MAX], ratio = 0.0;
         bounds_hessian(&b.c.u.is, thinning_map(&b.s), scratch, largest);
         rng r = rng_stream(25, 0, RNG_TEST);
         for (size_t k = 0; k < 2000; k++) {
             double z[DIM_MAX], v[DIM_MAX], q[DIM_MAX], hq[DIM_MAX], pull[DIM_MAX];
-            aim_at_random(&b, &r, 0.5, z, v);
+            set_random_line(&b, &r, 0.5, z, v);
             for (size_t j = 0; j < d; j++) v[j] = v[j] < 0.0 ? -1.0 : 1.0;
             posterior_hessian(b.p.t.u, b.c.u.p, h, NULL);
             b.p.a->kind->forward(b.p.a, v, q);
             for (size_t j = 0; j < d; j++) hq[j] = dot(d, h + j * d, q);
             for (size_t j = 0; j < d; j++) pull[j] = dot(d, largest + j * d, v);
             for (size_t j = 0; j < d; j++) {
-                double turn = v[j] * dot(d, b.columns + j * d, hq);
+                double slope_change = v[j] * dot(d, b.columns + j * d, hq);
                 double bound =
                     0.5 * (sqrt(largest[j * d + j] * dot(d, v, pull)) + v[j] * pull[j]);
-                most = fmax(most, turn / bound);
+                ratio = fmax(ratio, slope_change / bound);
             }
         }
-        check_sharp("turn of the gradient", metric_kinds[a], most, 0.5);
+        check_sharp("turn of the gradient", metric_kinds[a], ratio, 0.5);
         bench_close(&b);
     }
 }
@@ -276,16 +276,16 @@ static void never_above(const sampler_kind *kind, const metric_kind *metric_used
                         .metric = metric_used,
                         .batches = kind->full ? &batch_full : &batch_window,
                         .take = 1};
-    flyer f;
+    test_chain f;
     segment s;
     double start[DIM_MAX];
     uint64_t violations = 0, proposals = 0, bounces = 0;
-    flyer_make(&f, &b.p, &ours, 1);
+    test_chain_make(&f, &b.p, &ours, 1);
     minibatch_equip(&f.u, b.cv, f.u.is.noise);
     for (size_t j = 0; j < b.s.dim; j++) start[j] = j % 2 ? 3.0 : -3.0;
-    kind->start(&f.s, start, rng_stream(26, 0, RNG_FLIGHT));
+    kind->start(&f.s, start, rng_stream(26, 0, RNG_PATH));
     for (size_t k = 0; k < 3000; k++) {
-        flyer_step(&f, &s);
+        test_chain_step(&f, &s);
         violations += s.end->violations;
         proposals += s.end->proposals;
         bounces += s.end->kind == EVENT_BOUNCE;
@@ -307,31 +307,31 @@ TEST(no_proposal_lies_above_its_bound)
 
 /* ---- local-bps is lipsbps of one row ---- */
 
-#define FLIGHTS 20000
+#define SEGMENTS 20000
 
 typedef struct {
-    double time[FLIGHTS];
-    tally turn, bounce;                    /* velocity before . after; was it a bounce? */
+    double time[SEGMENTS];
+    tally reflection, bounce;              /* velocity before . after; was it a bounce? */
     tally after[DIM_MAX], square[DIM_MAX]; /* velocity after bounces */
 } first_events;
 
 /* First events from one place with fresh velocities: independent, and the law of the process. */
-static void fly_first(const problem *p, const sampler_kind *kind, uint64_t seed,
-                      first_events *out)
+static void run_to_first_event(const problem *p, const sampler_kind *kind, uint64_t seed,
+                               first_events *out)
 {
     problem of = *p;
-    flyer f;
+    test_chain f;
     segment s;
     double start[DIM_MAX];
     of.made.kind = kind;
     *out = (first_events){0};
-    flyer_make(&f, &of, &ours, seed);
+    test_chain_make(&f, &of, &ours, seed);
     for (size_t j = 0; j < f.s.dim; j++) start[j] = j % 2 ? 0.4 : -0.4;
-    for (size_t k = 0; k < FLIGHTS; k++) {
-        kind->start(&f.s, start, rng_stream(seed, k, RNG_FLIGHT));
+    for (size_t k = 0; k < SEGMENTS; k++) {
+        kind->start(&f.s, start, rng_stream(seed, k, RNG_PATH));
         kind->step(&f.s, &s);
         out->time[k] = s.dt;
-        tally_add(&out->turn, dot(s.dim, s.q, s.q_next) * s.dt);
+        tally_add(&out->reflection, dot(s.dim, s.q, s.q_next) * s.dt);
         tally_add(&out->bounce, s.end->kind == EVENT_BOUNCE);
         for (size_t j = 0; s.end->kind == EVENT_BOUNCE && j < s.dim; j++) {
             tally_add(&out->after[j], f.s.v[j]);
@@ -351,14 +351,14 @@ static int ascending(const void *a, const void *b)
 static double distance_of(double *x, double *y)
 {
     size_t i = 0, j = 0;
-    double most = 0.0;
-    qsort(x, FLIGHTS, sizeof *x, ascending);
-    qsort(y, FLIGHTS, sizeof *y, ascending);
-    while (i < FLIGHTS && j < FLIGHTS) {
+    double largest = 0.0;
+    qsort(x, SEGMENTS, sizeof *x, ascending);
+    qsort(y, SEGMENTS, sizeof *y, ascending);
+    while (i < SEGMENTS && j < SEGMENTS) {
         *(x[i] < y[j] ? &i : &j) += 1;
-        most = fmax(most, fabs((double)i - (double)j) / FLIGHTS);
+        largest = fmax(largest, fabs((double)i - (double)j) / SEGMENTS);
     }
-    return most * sqrt(FLIGHTS / 2.0);
+    return largest * sqrt(SEGMENTS / 2.0);
 }
 
 static void check_same(const tally *x, const tally *y)
@@ -375,10 +375,10 @@ static void compare_first_events(const metric_kind *kind, const char *prior_text
     bench b;
     REQUIRE(bench_make(&b, kind, prior_text, false));
     b.p.made = (recipe){.metric = kind, .batches = &batch_window, .take = 1};
-    fly_first(&b.p, &sampler_local_bps, 27, &local);
-    fly_first(&b.p, &sampler_lipsbps, 28, &lips);
+    run_to_first_event(&b.p, &sampler_local_bps, 27, &local);
+    run_to_first_event(&b.p, &sampler_lipsbps, 28, &lips);
     CHECK(tally_mean(&local.bounce) > 0.5);
-    check_same(&local.turn, &lips.turn);
+    check_same(&local.reflection, &lips.reflection);
     check_same(&local.bounce, &lips.bounce);
     for (size_t j = 0; j < b.s.dim; j++) {
         check_same(&local.after[j], &lips.after[j]);
@@ -387,7 +387,7 @@ static void compare_first_events(const metric_kind *kind, const char *prior_text
     double same = distance_of(local.time, lips.time);
     /* batches of two rows are another process, and it shows */
     b.p.made.take = 2;
-    fly_first(&b.p, &sampler_lipsbps, 29, &other);
+    run_to_first_event(&b.p, &sampler_lipsbps, 29, &other);
     double different = distance_of(local.time, other.time);
     CHECK(same < 2.2); /* one in ten thousand */
     CHECK(different > 2.2);
@@ -414,16 +414,16 @@ static void zigzag_moves(const sampler_kind *kind, const metric_kind *metric_use
                         .metric = metric_used,
                         .batches = kind->full ? &batch_full : &batch_window,
                         .take = 1};
-    flyer f;
+    test_chain f;
     segment s;
     double end[DIM_MAX], before[DIM_MAX], q[DIM_MAX];
-    flyer_make(&f, &b.p, &ours, 3);
+    test_chain_make(&f, &b.p, &ours, 3);
     minibatch_equip(&f.u, b.cv, f.u.is.noise);
     double zero[DIM_MAX] = {0};
-    kind->start(&f.s, zero, rng_stream(30, 0, RNG_FLIGHT));
+    kind->start(&f.s, zero, rng_stream(30, 0, RNG_PATH));
     for (size_t k = 0; k < 500; k++) {
         memcpy(before, f.s.v, sizeof before[0] * d);
-        flyer_step(&f, &s);
+        test_chain_step(&f, &s);
         size_t flips = 0;
         b.p.a->kind->forward(b.p.a, f.s.v, q);
         for (size_t j = 0; j < d; j++) {

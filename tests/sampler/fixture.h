@@ -3,12 +3,12 @@
 #define TESTS_SAMPLER_FIXTURE_H
 
 #include "estimate/bias.h"
-#include "estimate/moments.h"
-#include "mode/mode.h"
+#include "estimate/path_moments.h"
+#include "posterior/minibatch/row_bounds.h"
+#include "posterior/mode/mode.h"
 #include "potential/fixture.h"
-#include "potential/row_bounds.h"
-#include "sampler/sampler.h"
-#include "store/draws.h"
+#include "sampler/core/sampler.h"
+#include "store/draw_store.h"
 
 /* As a run chooses them, and as the paper has them. */
 static const sampler_settings ours = {.band.width = 4.0,
@@ -58,7 +58,7 @@ typedef struct {
     bias b;
     draws d;
     path_sinks sinks;
-} flyer;
+} test_chain;
 
 static inline void map_back(const void *self, const double *x, double *out)
 {
@@ -96,7 +96,7 @@ static inline void problem_close(problem *p)
     table_close(&p->t);
 }
 
-static inline void flyer_carve(flyer *f, const problem *p)
+static inline void flyer_carve(test_chain *f, const problem *p)
 {
     static const reported_value none[DIM_MAX];
     size_t d = p->t.u->dim, full = p->made.batches == &batch_full;
@@ -133,11 +133,11 @@ static inline double natural_scale(const problem *p)
 }
 
 /* A block of its own for the chain, placed at the mode. */
-static inline void flyer_make(flyer *f, const problem *p, const sampler_settings *settings,
-                              uint64_t seed)
+static inline void test_chain_make(test_chain *f, const problem *p,
+                                   const sampler_settings *settings, uint64_t seed)
 {
     double zero[DIM_MAX] = {0}, scale = natural_scale(p);
-    *f = (flyer){0};
+    *f = (test_chain){0};
     flyer_carve(f, p);
     f->memory.size = f->memory.used;
     f->memory.base = aligned_zeroed(f->memory.size);
@@ -146,13 +146,13 @@ static inline void flyer_make(flyer *f, const problem *p, const sampler_settings
     f->s.settings->refresh_rate *= scale;
     if (!isnan(settings->band.chord)) f->s.settings->band.chord /= scale;
     minibatch_start(&f->u, rng_stream(seed, 0, RNG_BATCH));
-    f->s.kind->start(&f->s, zero, rng_stream(seed, 0, RNG_FLIGHT));
+    f->s.kind->start(&f->s, zero, rng_stream(seed, 0, RNG_PATH));
     moments_start(&f->m, 0.25 / scale);
     bias_start(&f->b);
     draws_start(&f->d, 0.25 / scale);
 }
 
-static inline void flyer_step(flyer *f, segment *s)
+static inline void test_chain_step(test_chain *f, segment *s)
 {
     f->s.kind->step(&f->s, s);
     sinks_take(&f->sinks, s);
@@ -173,27 +173,27 @@ static inline bool can(const problem *p)
 }
 
 /* Models come by turns, three to a sampler, metric and kind of batch: a sampler knows nothing of them, and all are met. */
-static inline bool has_turn(size_t turn, size_t m)
+static inline bool is_selected(size_t slot, size_t m)
 {
     size_t models = 0;
     while (regression_model(models)) models++;
-    return (m + turn) % models < (size_t)check_size(3, 3, (double)models);
+    return (m + slot) % models < (size_t)check_size(3, 3, (double)models);
 }
 
 /* Runs `law` for every sampler, metric and kind of batch that go together, and models that have their turn. */
-static inline void for_each_recipe(void (*law)(const problem *p))
+static inline void for_each_recipe(void (*property)(const problem *p))
 {
     for (size_t k = 0; sampler_kinds[k]; k++)
         for (size_t a = 0; metric_kinds[a]; a++)
             for (size_t b = 0; batch_kinds[b]; b++)
                 for (size_t m = 0; regression_model(m); m++) {
-                    if (!has_turn(k + 2 * a + 3 * b, m)) continue;
+                    if (!is_selected(k + 2 * a + 3 * b, m)) continue;
                     if (!takes(sampler_kinds[k], batch_kinds[b])) continue;
                     recipe made = {sampler_kinds[k], metric_kinds[a], batch_kinds[b],
                                    regression_model(m), 40};
                     problem p = problem_make(made);
                     CHECK(p.a);
-                    if (p.a && can(&p)) law(&p);
+                    if (p.a && can(&p)) property(&p);
                     problem_close(&p);
                 }
 }

@@ -21,7 +21,7 @@ static double energy(const problem *p, const double *at, const double *v)
 /* The momentum of the first trajectory: the first numbers of the chain's stream. */
 static void first_momentum(size_t d, uint64_t seed, double *v)
 {
-    rng r = rng_stream(seed, 0, RNG_FLIGHT);
+    rng r = rng_stream(seed, 0, RNG_PATH);
     for (size_t j = 0; j < d; j++) v[j] = rng_normal(&r);
 }
 
@@ -31,11 +31,11 @@ static double energy_error(const problem *p, double e, size_t *moved)
     double sum = 0.0, v[DIM_MAX], zero[DIM_MAX] = {0};
     *moved = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
-        flyer f;
+        test_chain f;
         segment s;
         sampler_settings fixed = ours;
         fixed.step_size = e / natural_scale(p);
-        flyer_make(&f, p, &fixed, seed);
+        test_chain_make(&f, p, &fixed, seed);
         first_momentum(p->t.u->dim, seed, v);
         f.s.kind->step(&f.s, &s);
         bool accepted = memcmp(f.s.p_next, zero, s.dim * sizeof *zero);
@@ -66,22 +66,22 @@ TEST(every_leapfrog_is_one_look_at_all_rows)
 {
     problem p = make(metric_find("dense"));
     REQUIRE(p.a);
-    flyer f;
+    test_chain f;
     segment s;
     sampler_settings fixed = ours;
     fixed.step_size = acos(0.0) / 8.0; /* a quarter turn in eight steps, spread by a fifth */
-    flyer_make(&f, &p, &fixed, 1);
-    uint64_t looks = 0, least = UINT64_MAX, most = 0;
+    test_chain_make(&f, &p, &fixed, 1);
+    uint64_t evaluations = 0, fewest = UINT64_MAX, largest = 0;
     for (size_t i = 0; i < 1000; i++) {
-        flyer_step(&f, &s);
+        test_chain_step(&f, &s);
         CHECK(s.end->rows % f.u.is.batch == 0 && s.end->proposals == 1);
         uint64_t now = s.end->rows / f.u.is.batch - (i == 0); /* the start was looked at once */
-        looks += now;
-        least = now < least ? now : least;
-        most = now > most ? now : most;
+        evaluations += now;
+        fewest = now < fewest ? now : fewest;
+        largest = now > largest ? now : largest;
     }
-    CHECK_NEAR((double)looks / 1000.0, 8.0, 0.03);
-    CHECK(least >= 6 && least < 8 && most > 8 && most <= 10);
+    CHECK_NEAR((double)evaluations / 1000.0, 8.0, 0.03);
+    CHECK(fewest >= 6 && fewest < 8 && largest > 8 && largest <= 10);
     free(f.memory.base);
     problem_close(&p);
 }
@@ -93,22 +93,22 @@ TEST(adaptation_finds_a_quarter_turn_and_is_frozen)
     for (size_t a = 0; metric_kinds[a]; a++) {
         problem p = make(metric_kinds[a]);
         REQUIRE(p.a);
-        flyer f;
+        test_chain f;
         segment s;
-        flyer_make(&f, &p, &ours, 1);
+        test_chain_make(&f, &p, &ours, 1);
         f.s.kind->adapt(&f.s, true);
-        for (size_t i = 0; i < 2000; i++) flyer_step(&f, &s);
+        for (size_t i = 0; i < 2000; i++) test_chain_step(&f, &s);
         f.s.kind->adapt(&f.s, false);
-        double looks = 0.0, moved = 0.0, product = 0.0, square = 0.0;
+        double evaluations = 0.0, moved = 0.0, product = 0.0, square = 0.0;
         for (size_t i = 0; i < 4000; i++) {
-            flyer_step(&f, &s);
-            looks += (double)s.end->rows / (double)f.u.is.batch;
+            test_chain_step(&f, &s);
+            evaluations += (double)s.end->rows / (double)f.u.is.batch;
             moved += memcmp(f.s.p_next, s.p, s.dim * sizeof *s.p) != 0;
             product += dot(s.dim, f.s.p_next, s.p);
             square += dot(s.dim, s.p, s.p);
         }
         CHECK(moved / 4000.0 > 0.65 && moved / 4000.0 < 0.9);
-        CHECK(looks / 4000.0 < (metric_kinds[a] == metric_find("dense") ? 3.5 : 12.0));
+        CHECK(evaluations / 4000.0 < (metric_kinds[a] == metric_find("dense") ? 3.5 : 12.0));
         CHECK(fabs(product / square) < 0.5); /* neighbours know little of each other */
         free(f.memory.base);
         problem_close(&p);

@@ -5,13 +5,13 @@
  * over it is negative for the rest of the flight. Past the mode G is positive all the same. A
  * sampler without a floor and a horizon flies on for ever and sees nothing; ours looks, and says
  * how much it missed. */
+#include "ingest/ingest.h"
 #include "potential/fixture.h"
-#include "read/read.h"
-#include "sampler/sampler.h"
+#include "sampler/core/sampler.h"
 
-#define START   8.0
-#define FLIGHTS 4000
-#define NU      3.0
+#define START    8.0
+#define SEGMENTS 4000
+#define NU       3.0
 
 typedef struct {
     table t;
@@ -44,7 +44,8 @@ typedef struct {
 } outcome;
 
 /* First flights from START towards the mode. */
-static outcome fly(const problem *p, const sampler_kind *kind, const sampler_settings *settings)
+static outcome run_first_segment(const problem *p, const sampler_kind *kind,
+                                 const sampler_settings *settings)
 {
     static const double centre[1];
     outcome sum = {0};
@@ -57,16 +58,16 @@ static outcome fly(const problem *p, const sampler_kind *kind, const sampler_set
     minibatch_carve(&u, &batch_full, p->t.u, 2, &memory);
     sampler_carve(&s, kind, p->a, NULL, centre, &u.is, &memory);
     *s.settings = *settings;
-    for (uint64_t seed = 0; seed < FLIGHTS; seed++) {
-        segment flown;
+    for (uint64_t seed = 0; seed < SEGMENTS; seed++) {
+        segment first;
         minibatch_start(&u, rng_stream(seed, 0, RNG_BATCH));
-        s.kind->start(&s, (double[]){START}, rng_stream(seed, 0, RNG_FLIGHT));
+        s.kind->start(&s, (double[]){START}, rng_stream(seed, 0, RNG_PATH));
         if (s.v[0] > 0.0) continue;
-        s.kind->step(&s, &flown);
-        double end = flown.p[0] + flown.dt * flown.q[0];
-        sum.missing += flown.end->missing;
+        s.kind->step(&s, &first);
+        double end = first.p[0] + first.dt * first.q[0];
+        sum.missing += first.end->missing;
         sum.climbed += end < 0.0 ? energy(end) : 0.0;
-        sum.bounces += flown.end->kind == EVENT_BOUNCE;
+        sum.bounces += first.end->kind == EVENT_BOUNCE;
         sum.farthest = fmax(sum.farthest, -end);
     }
     free(memory.base);
@@ -92,7 +93,7 @@ TEST(without_a_floor_missing_bounces_go_unseen)
     REQUIRE(p.t.u && p.a);
     for (size_t k = 0; sampler_kinds[k]; k++) {
         if (!metered(sampler_kinds[k])) continue;
-        outcome o = fly(&p, sampler_kinds[k], &blind);
+        outcome o = run_first_segment(&p, sampler_kinds[k], &blind);
         double unseen = o.climbed - o.bounces; /* by the balance of a right sampler about 0 */
         CHECK(unseen > 0.5 * o.climbed);
         CHECK(o.missing < 0.02 * unseen);
@@ -117,7 +118,7 @@ TEST(a_floor_makes_the_meter_fire_where_the_band_is_zero)
     REQUIRE(p.t.u && p.a);
     for (size_t k = 0; sampler_kinds[k]; k++) {
         if (!metered(sampler_kinds[k])) continue;
-        outcome o = fly(&p, sampler_kinds[k], &floored);
+        outcome o = run_first_segment(&p, sampler_kinds[k], &floored);
         CHECK(o.missing > 0.5 * o.climbed);
         check_balance(&o);
     }
@@ -137,7 +138,7 @@ TEST(lack_of_fit_and_horizon_leave_nothing_to_miss)
     REQUIRE(p.t.u && p.a);
     for (size_t k = 0; sampler_kinds[k]; k++) {
         if (!metered(sampler_kinds[k])) continue;
-        outcome o = fly(&p, sampler_kinds[k], &ours);
+        outcome o = run_first_segment(&p, sampler_kinds[k], &ours);
         CHECK(o.missing < 0.01 * o.climbed);
         CHECK(o.farthest < 20.0);
         check_balance(&o);

@@ -1,7 +1,7 @@
 /* nuts seen from outside: trajectories have at most 2^k - 1 leapfrogs and end when they turn back, what
  * is adapted comes near what is known of Gaussians, and stays. tests/stat says whether it samples the
  * right distribution. */
-#include "base/cholesky.h"
+#include "linalg/cholesky.h"
 #include "sampler/trajectories.h"
 
 #define WARM_UP 1000
@@ -15,22 +15,22 @@ static problem make(const metric_kind *how)
 }
 
 typedef struct {
-    double leapfrogs, moved; /* means over trajectories */
-    double correlation;      /* of neighbouring states, squares of all coordinates together */
-    uint64_t fewest, most;   /* leapfrogs */
+    double leapfrogs, moved;  /* means over trajectories */
+    double correlation;       /* of neighbouring states, squares of all coordinates together */
+    uint64_t fewest, largest; /* leapfrogs */
 } summary;
 
-static summary observe(flyer *f, size_t trajectories)
+static summary observe(test_chain *f, size_t trajectories)
 {
     summary out = {.fewest = UINT64_MAX};
     segment s;
     double product = 0.0, square = 0.0;
     for (size_t i = 0; i < trajectories; i++) {
-        flyer_step(f, &s);
+        test_chain_step(f, &s);
         uint64_t count = s.end->rows / f->u.is.batch;
         out.leapfrogs += (double)count / (double)trajectories;
         out.fewest = count < out.fewest ? count : out.fewest;
-        out.most = count > out.most ? count : out.most;
+        out.largest = count > out.largest ? count : out.largest;
         out.moved +=
             (memcmp(f->s.p_next, s.p, s.dim * sizeof *s.p) != 0) / (double)trajectories;
         product += dot(s.dim, f->s.p_next, s.p);
@@ -40,11 +40,11 @@ static summary observe(flyer *f, size_t trajectories)
     return out;
 }
 
-static void warm_up(flyer *f)
+static void warm_up(test_chain *f)
 {
     segment s;
     f->s.kind->adapt(&f->s, true);
-    for (size_t i = 0; i < WARM_UP; i++) flyer_step(f, &s);
+    for (size_t i = 0; i < WARM_UP; i++) test_chain_step(f, &s);
     f->s.kind->adapt(&f->s, false);
 }
 
@@ -55,14 +55,14 @@ TEST(trajectories_end_when_they_turn_back)
 {
     problem p = make(metric_find("dense"));
     REQUIRE(p.a);
-    flyer f;
+    test_chain f;
     segment s;
     sampler_settings fixed = ours;
     fixed.step_size = 0.1;
-    flyer_make(&f, &p, &fixed, 1);
-    flyer_step(&f, &s); /* the start is evaluated once more */
+    test_chain_make(&f, &p, &fixed, 1);
+    test_chain_step(&f, &s); /* the start is evaluated once more */
     summary seen = observe(&f, 500);
-    CHECK(seen.fewest >= 1 && seen.most <= 255);
+    CHECK(seen.fewest >= 1 && seen.largest <= 255);
     CHECK(seen.leapfrogs > 20.0 && seen.leapfrogs < 50.0);
     CHECK(seen.moved > 0.95);
     free(f.memory.base);
@@ -74,8 +74,8 @@ TEST(adaptation_makes_neighbours_nearly_independent_in_every_metric)
     for (size_t a = 0; metric_kinds[a]; a++) {
         problem p = make(metric_kinds[a]);
         REQUIRE(p.a);
-        flyer f;
-        flyer_make(&f, &p, &ours, 1);
+        test_chain f;
+        test_chain_make(&f, &p, &ours, 1);
         warm_up(&f);
         summary seen = observe(&f, SAMPLED);
         printf("%s: %.2f leapfrogs\n", metric_kinds[a]->name, seen.leapfrogs);
@@ -93,10 +93,10 @@ TEST(scales_come_from_draws_and_gradients_and_are_frozen)
 {
     problem p = make(metric_find("none"));
     REQUIRE(p.a);
-    flyer f;
+    test_chain f;
     size_t d = p.t.u->dim;
     double inverse[DIM_MAX * DIM_MAX], kept[DIM_MAX];
-    flyer_make(&f, &p, &ours, 1);
+    test_chain_make(&f, &p, &ours, 1);
     warm_up(&f);
     const double *scale = f.s.extra + 2 * d;
     memcpy(inverse, p.m->hessian, d * d * sizeof *inverse);
@@ -120,9 +120,9 @@ TEST(the_matrix_comes_from_draws_and_gradients)
 {
     problem p = make(metric_find("none"));
     REQUIRE(p.a);
-    flyer f;
+    test_chain f;
     size_t d = p.t.u->dim;
-    flyer_make(&f, &p, &ours, 1);
+    test_chain_make(&f, &p, &ours, 1);
     warm_up(&f);
     const double *m = f.s.extra + VECTORS * d;
     for (size_t i = 0; i < d; i++)

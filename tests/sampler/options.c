@@ -1,5 +1,5 @@
 /* The options of sbps: each does what its name says and nothing when it is off. */
-#include "band/forecast.h"
+#include "sampler/band/slope_regression.h"
 #include "sampler/fixture.h"
 
 /* ---- slope repair ---- */
@@ -40,15 +40,15 @@ TEST(drift_adds_to_the_variance_only_beyond_the_last_look)
 /* kappa after one look at t = 1.5, its residual in predicted sd. */
 static double drift_after(double kappa, double residual, double noise)
 {
-    forecast o;
-    forecast_start(&o, &ours.band);
-    forecast_clear(&o, 1.0);
-    forecast_see(&o, &ours.band, 0.0, &(observation){.slope = 1.0, .variance = noise});
-    forecast_see(&o, &ours.band, 0.5, &(observation){.slope = 1.5, .variance = noise});
+    slope_regression o;
+    slope_regression_start(&o, &ours.band);
+    slope_regression_clear(&o, 1.0);
+    slope_regression_add(&o, &ours.band, 0.0, &(observation){.slope = 1.0, .variance = noise});
+    slope_regression_add(&o, &ours.band, 0.5, &(observation){.slope = 1.5, .variance = noise});
     o.drift = kappa;
-    band b = forecast_band(&o, &ours.band);
+    band b = slope_regression_band(&o, &ours.band);
     double g = band_mean(&b, 1.5) + residual * band_sd(&b, 1.5);
-    forecast_learn(&o, &ours.band, &b, 1.5, g);
+    slope_regression_learn(&o, &ours.band, &b, 1.5, g);
     return o.drift;
 }
 
@@ -67,14 +67,14 @@ TEST(drift_grows_with_surprises_and_falls_without_unless_noise_explains_them)
 TEST(weights_decay_with_the_distance_from_the_latest_look)
 {
     sampler_settings set = ours;
-    forecast o;
+    slope_regression o;
     set.band.weight_decay = true;
-    forecast_start(&o, &set.band);
-    forecast_clear(&o, 4.0); /* time is natural time / 2 */
+    slope_regression_start(&o, &set.band);
+    slope_regression_clear(&o, 4.0); /* time is natural time / 2 */
     double tau = exp(o.decay.log_tau) / 2.0, times[3] = {0.0, 0.4, 1.1};
     for (size_t i = 0; i < 3; i++)
-        forecast_see(&o, &set.band, times[i],
-                     &(observation){.slope = (double)i, .variance = 1.0});
+        slope_regression_add(&o, &set.band, times[i],
+                             &(observation){.slope = (double)i, .variance = 1.0});
     double w0 = exp(-1.1 / tau), w1 = exp(-0.7 / tau);
     CHECK_NEAR(o.fit.w, w0 + w1 + 1.0, TOL_SUM);
     CHECK_NEAR(o.fit.t, 0.4 * w1 + 1.1, TOL_SUM);
@@ -87,21 +87,21 @@ TEST(weights_decay_with_the_distance_from_the_latest_look)
 static double learned_tau(double rate)
 {
     sampler_settings set = ours;
-    forecast o;
+    slope_regression o;
     rng r = rng_stream(32, 0, RNG_TEST);
     set.band.weight_decay = true;
     set.band.lack_of_fit = false;
-    forecast_start(&o, &set.band);
-    for (size_t flight = 0; flight < 500; flight++) {
+    slope_regression_start(&o, &set.band);
+    for (size_t k = 0; k < 500; k++) {
         double phase = 6.28 * rng_uniform(&r);
-        forecast_clear(&o, 1.0);
+        slope_regression_clear(&o, 1.0);
         for (double t = 0.0; t < 4.0; t += 0.1) {
             double g = 3.0 * sin(rate * t + phase) + rng_normal(&r);
             if (t > 0.0) {
-                band b = forecast_band(&o, &set.band);
-                forecast_learn(&o, &set.band, &b, t, g);
+                band b = slope_regression_band(&o, &set.band);
+                slope_regression_learn(&o, &set.band, &b, t, g);
             }
-            forecast_see(&o, &set.band, t, &(observation){.slope = g, .variance = 1.0});
+            slope_regression_add(&o, &set.band, t, &(observation){.slope = g, .variance = 1.0});
         }
     }
     return exp(o.decay.log_tau);
@@ -172,12 +172,12 @@ TEST(process_predicts_as_the_dense_equations_with_a_vague_level)
 TEST(process_keeps_the_latest_observations_and_follows_jumps)
 {
     static process p, q;
-    for (size_t i = 0; i < PROCESS_MOST + 7; i++) process_add(&p, (double)i, sin((double)i));
-    CHECK(p.count == PROCESS_MOST && p.t[0] == 7.0);
-    for (size_t i = 7; i < PROCESS_MOST + 7; i++)
+    for (size_t i = 0; i < PROCESS_MAX + 7; i++) process_add(&p, (double)i, sin((double)i));
+    CHECK(p.count == PROCESS_MAX && p.t[0] == 7.0);
+    for (size_t i = 7; i < PROCESS_MAX + 7; i++)
         process_add(&q, (double)i, sin((double)i) + 2.5);
     process_shift(&p, 2.5);
-    for (size_t i = 0; i < PROCESS_MOST; i++) CHECK_NEAR(p.g[i], q.g[i], TOL_ROUND);
+    for (size_t i = 0; i < PROCESS_MAX; i++) CHECK_NEAR(p.g[i], q.g[i], TOL_ROUND);
 }
 
 TEST(process_without_departure_is_the_straight_line)
@@ -247,23 +247,23 @@ TEST(every_option_flies_another_path_to_the_same_posterior)
     double mean[DIM_MAX], mcse[DIM_MAX];
     for (size_t i = 0; i < 5; i++) {
         size_t which = 4 - i; /* 4: none of them, the measure of the others */
-        flyer f, plain;
+        test_chain f, plain;
         segment s, t;
         sampler_settings set;
         bool differs = false;
-        flyer_make(&f, &p, with(&set, which), 7);
-        flyer_make(&plain, &p, &ours, 7);
-        uint64_t looks = 0;
+        test_chain_make(&f, &p, with(&set, which), 7);
+        test_chain_make(&plain, &p, &ours, 7);
+        uint64_t evaluations = 0;
         for (size_t k = 0; k < 60000; k++) {
-            flyer_step(&f, &s);
-            looks += s.end->rows / f.u.is.batch;
+            test_chain_step(&f, &s);
+            evaluations += s.end->rows / f.u.is.batch;
             CHECK(s.end->rows % f.u.is.batch == 0 && isfinite(s.dt) && s.dt > 0.0);
             if (k > 50) continue;
-            flyer_step(&plain, &t);
+            test_chain_step(&plain, &t);
             differs = differs || s.dt != t.dt;
         }
         CHECK(differs == (which < 4));
-        CHECK(looks >= f.counts->proposals * (which == 3 ? 2 : 1));
+        CHECK(evaluations >= f.counts->proposals * (which == 3 ? 2 : 1));
         for (size_t j = 0; j < d; j++) {
             moment_summary m = moments_summarize(&f.m, 1, j);
             if (which == 4) {
@@ -284,15 +284,15 @@ TEST(auxiliary_observations_count_their_rows)
                    model_find("logistic"), 40};
     problem p = problem_make(made);
     REQUIRE(p.a);
-    flyer f;
+    test_chain f;
     segment s;
     sampler_settings set = ours;
     set.band.auxiliary = 3;
     set.band.auxiliary_always = true;
-    flyer_make(&f, &p, &set, 8);
-    for (size_t k = 0; k < 100; k++) flyer_step(&f, &s);
+    test_chain_make(&f, &p, &set, 8);
+    for (size_t k = 0; k < 100; k++) test_chain_step(&f, &s);
     for (size_t k = 0; k < 1000; k++) {
-        flyer_step(&f, &s);
+        test_chain_step(&f, &s);
         bool bounce = s.end->kind == EVENT_BOUNCE;
         uint64_t rejected =
             s.end->proposals - bounce; /* each of them, and the start, looks ahead */
@@ -322,7 +322,7 @@ TEST(adaptive_metric_is_the_inverse_root_of_mean_squares_with_mean_one)
     CHECK_NEAR(m->data[2], 0.9 * 4.0 + 0.1 * 9.0, TOL_ROUND);
     CHECK_NEAR(m->data[3], 0.9 * 100.0, TOL_ROUND);
     CHECK_NEAR(m->data[0], 2.0 * 0.5 / 0.6, TOL_ROUND); /* A waits */
-    m->kind->settle(m, 0.25);
+    m->kind->update(m, 0.25);
     double r0 = 1.0 / (sqrt(4.5) + 0.25), r1 = 1.0 / (sqrt(90.0) + 0.25);
     CHECK_NEAR(m->data[0], 2.0 * r0 / (r0 + r1), TOL_ROUND);
     CHECK_NEAR(m->data[0] + m->data[1], 2.0, TOL_ROUND);
@@ -336,20 +336,20 @@ TEST(the_metric_changes_only_at_bounces_and_only_while_it_adapts)
                    40};
     problem p = problem_make(made);
     REQUIRE(p.a);
-    flyer f;
+    test_chain f;
     segment s;
     sampler_settings set = ours;
     size_t d = p.t.u->dim, changed = 0;
     double before[DIM_MAX];
     set.metric_beta = 0.9;
     set.metric_eps = 1e-4;
-    flyer_make(&f, &p, &set, 9);
+    test_chain_make(&f, &p, &set, 9);
     CHECK(f.s.a == &f.s.own && !memcmp(f.s.own.data, p.a->data, 2 * d * sizeof(double)));
     for (size_t phase = 0; phase < 3; phase++) { /* off, on, off */
         f.s.kind->adapt(&f.s, phase == 1);
         for (size_t k = 0; k < 300; k++) {
             memcpy(before, f.s.own.data, d * sizeof *before);
-            flyer_step(&f, &s);
+            test_chain_step(&f, &s);
             bool same = !memcmp(before, f.s.own.data, d * sizeof *before);
             CHECK(same || (phase == 1 && s.end->kind == EVENT_BOUNCE));
             changed += !same;

@@ -1,7 +1,7 @@
 /* Pairs of points: third derivatives and their bounds, what is known without rows and what rows add, and that
  * the ratio from a few rows has the mean that all rows say. */
+#include "sampler/core/sampler_kinds.h"
 #include "sampler/fixture.h"
-#include "sampler/kinds.h"
 
 /* ---- third derivatives ---- */
 
@@ -20,11 +20,11 @@ static void check_third(const predictor *model)
         double change = curvature_at(model, eta + h) - curvature_at(model, eta - h);
         CHECK_NEAR(model->third(eta), 0.5 * change / h, 1e-5 * (1.0 + exp(eta)));
         for (double reach = 0.01; reach < 10.0; reach *= 1.7) {
-            double bound = model->third_bound(eta, reach), most = 0.0;
+            double bound = model->third_bound(eta, reach), largest = 0.0;
             for (int i = -200; i <= 200; i++)
-                most = fmax(most, fabs(model->third(eta + reach * i / 200.0)));
-            CHECK(most <= bound * (1.0 + TOL_ROUND));
-            CHECK(most >= 0.99 * bound);
+                largest = fmax(largest, fabs(model->third(eta + reach * i / 200.0)));
+            CHECK(largest <= bound * (1.0 + TOL_ROUND));
+            CHECK(largest >= 0.99 * bound);
         }
     }
 }
@@ -48,7 +48,7 @@ TEST(third_derivatives_keep_their_bounds)
 
 typedef struct {
     problem p;
-    flyer f;
+    test_chain f;
     double z[2][DIM_MAX], w[2][DIM_MAX];
     point_pair pair;
 } duel;
@@ -69,7 +69,7 @@ static bool duel_make(duel *d, const model_kind *model, const metric_kind *metri
     metric_create(metric_used, d->p.t.u->dim, d->p.m->hessian, &d->p.a, NULL);
     problem_bound_pairs(&d->p);
     if (!d->p.bounds) return false;
-    flyer_make(&d->f, &d->p, &ours, 1);
+    test_chain_make(&d->f, &d->p, &ours, 1);
     return d->f.memory.base;
 }
 
@@ -97,7 +97,7 @@ static void draw_points(duel *d, rng *random, double far)
 }
 
 /* -(R' - R) */
-static double say_all(duel *d, rng *random)
+static double compare_all_rows(duel *d, rng *random)
 {
     const row_bounds *kept = d->f.u.bounds;
     d->f.u.bounds = NULL;
@@ -121,7 +121,7 @@ static void adds_up(const model_kind *model, const char *prior_text)
             posterior_value(d.p.t.u, d.w[i], &u[i], NULL);
             t[i] = bounds_taylor(&d.f.u.is, d.w[i]);
         }
-        CHECK_NEAR(t[1] - t[0] - say_all(&d, &r), u[1] - u[0], 1e-8);
+        CHECK_NEAR(t[1] - t[0] - compare_all_rows(&d, &r), u[1] - u[0], 1e-8);
     }
     duel_close(&d);
 }
@@ -140,14 +140,14 @@ TEST(what_is_known_and_what_rows_add_make_the_potential)
 
 /* E r(s) = exp(-(R' - R)), by (2) of row_bounds.c. A wrong sign, a factor that is missing from bound or ratio,
  * rows drawn by other shares than are divided by: each moves that mean. Returns z. */
-static double mean_ratio(duel *d, rng *r, double *rows_met)
+static double mean_ratio(duel *d, rng *r, double *rows_visited)
 {
-    tally ratio = {.about = exp(say_all(d, r))};
+    tally ratio = {.about = exp(compare_all_rows(d, r))};
     for (int i = 0; i < TRIES; i++) {
         pair_ratio one = bounds_compare(&d->f.u.is, &d->pair, r);
         CHECK(one.over == 0);
         tally_add(&ratio, exp(one.log_ratio));
-        *rows_met += (double)one.rows / TRIES;
+        *rows_visited += (double)one.rows / TRIES;
     }
     double error = tally_error(&ratio); /* none where all rows are looked at */
     return (tally_mean(&ratio) - ratio.about) / fmax(error, TOL_SUM);
@@ -157,21 +157,21 @@ static void ratios(const model_kind *model, const metric_kind *metric_used, doub
 {
     duel d;
     rng r = rng_stream(42, 0, RNG_TEST);
-    double worst = 0.0, squares = 0.0, rows_met = 0.0, size = 0.0;
+    double worst = 0.0, squares = 0.0, rows_visited = 0.0, size = 0.0;
     REQUIRE(duel_make(&d, model, metric_used, "normal(0,2)"));
     for (int k = 0; k < 10; k++) {
         draw_points(&d, &r, far);
-        size = fmax(size, fabs(say_all(&d, &r)));
-        double z = mean_ratio(&d, &r, &rows_met);
+        size = fmax(size, fabs(compare_all_rows(&d, &r)));
+        double z = mean_ratio(&d, &r, &rows_visited);
         worst = fmax(worst, fabs(z));
         squares += z * z;
     }
     printf("%-8s %-9s %.1f sds: worst z %.2f, sum of z^2 over 10 pairs %.1f, rows %.1f of %zu, "
            "ratios up to e^%.2f\n",
-           model->name, metric_used->name, far, worst, squares, rows_met / 10.0, d.p.t.data->n,
-           size);
+           model->name, metric_used->name, far, worst, squares, rows_visited / 10.0,
+           d.p.t.data->n, size);
     CHECK(worst <= MAX_Z);
-    CHECK(rows_met / 10.0 < 0.7 * (double)d.p.t.data->n);
+    CHECK(rows_visited / 10.0 < 0.7 * (double)d.p.t.data->n);
     duel_close(&d);
 }
 

@@ -8,13 +8,13 @@
 static inline void check_absurd_steps(problem p)
 {
     REQUIRE(p.a);
-    flyer f;
+    test_chain f;
     segment s;
     sampler_settings absurd = ours;
     absurd.step_size = 1e200;
-    flyer_make(&f, &p, &absurd, 1);
+    test_chain_make(&f, &p, &absurd, 1);
     for (size_t i = 0; i < 50; i++) {
-        flyer_step(&f, &s);
+        test_chain_step(&f, &s);
         for (size_t j = 0; j < s.dim; j++) CHECK(f.s.p_next[j] == 0.0);
     }
     free(f.memory.base);
@@ -25,16 +25,16 @@ static inline void check_absurd_steps(problem p)
 static inline void check_start_without_energy(problem p)
 {
     REQUIRE(p.a);
-    flyer f;
+    test_chain f;
     segment s;
     double far[DIM_MAX];
-    flyer_make(&f, &p, &ours, 1);
+    test_chain_make(&f, &p, &ours, 1);
     for (size_t j = 0; j < DIM_MAX; j++) far[j] = 1e200; /* its square overflows in the prior */
-    f.s.kind->start(&f.s, far, rng_stream(1, 0, RNG_FLIGHT));
+    f.s.kind->start(&f.s, far, rng_stream(1, 0, RNG_PATH));
     f.s.kind->step(&f.s, &s);
     CHECK(s.end->failed && f.s.p_next[0] == 1e200);
     CHECK(f.s.kind->remedy && strstr(f.s.kind->remedy, "not finite"));
-    f.s.kind->start(&f.s, memset(far, 0, sizeof far), rng_stream(1, 0, RNG_FLIGHT));
+    f.s.kind->start(&f.s, memset(far, 0, sizeof far), rng_stream(1, 0, RNG_PATH));
     f.s.kind->step(&f.s, &s);
     CHECK(!s.end->failed);
     free(f.memory.base);

@@ -86,12 +86,12 @@ static answer quadrature(const problem *p)
 }
 
 /* Steps, of which the first tenth only finds its way. */
-static void sample(flyer *f, size_t steps)
+static void sample(test_chain *f, size_t steps)
 {
     segment s;
     for (size_t i = 0; i < steps; i++) {
         if (i == steps / 10) moments_start(&f->m, f->m.state->length);
-        flyer_step(f, &s);
+        test_chain_step(f, &s);
     }
 }
 
@@ -106,8 +106,8 @@ static void compare(const char *name, const batch_kind *batches, const char *var
         control_create(p.t.u, p.m->w,
                        strcmp(variate, "hessian") ? CONTROL_GRADIENT : CONTROL_HESSIAN, NULL,
                        &cv, NULL);
-    flyer f;
-    flyer_make(&f, &p, &ours, 4);
+    test_chain f;
+    test_chain_make(&f, &p, &ours, 4);
     minibatch_equip(&f.u, cv, 0.0);
     sample(&f, steps);
     for (size_t j = 0; j < DIM; j++) {
@@ -146,7 +146,7 @@ TEST(sag_finds_the_mode_that_newton_finds)
     problem p = make_problem("hmc", &batch_full);
     REQUIRE(p.a);
     const mode_request how = {
-        .method = "sag", .tolerance = 1e-4, .most_epochs = 1000, .seed = 1};
+        .method = "sag", .tolerance = 1e-4, .max_epochs = 1000, .seed = 1};
     mode *m = NULL;
     REQUIRE(mode_find_by(p.t.u, NULL, &how, &m, NULL) == SBPS_OK);
     for (size_t j = 0; j < DIM; j++) CHECK_NEAR(m->w[j], p.m->w[j], 1e-4);

@@ -30,15 +30,15 @@ static size_t normal_bin(double z)
 /* The larger of the two distances. */
 static double distance(const sbps_result *r)
 {
-    double share[2][BINS] = {{0}}, n = (double)(r->chains * r->draws), sum[2] = {0};
+    double fraction[2][BINS] = {{0}}, n = (double)(r->chains * r->draws), sum[2] = {0};
     for (size_t i = 0; i < r->chains * r->draws; i++) {
         const double *w = r->w + 2 * i;
-        share[0][normal_bin(w[0] / WIDTH)] += 1.0 / n;
-        share[1][normal_bin(w[1] - w[0] * w[0] + WIDTH * WIDTH)] += 1.0 / n;
+        fraction[0][normal_bin(w[0] / WIDTH)] += 1.0 / n;
+        fraction[1][normal_bin(w[1] - w[0] * w[0] + WIDTH * WIDTH)] += 1.0 / n;
     }
     for (size_t j = 0; j < 2; j++)
         for (size_t bin = 0; bin < BINS; bin++)
-            sum[j] += 0.5 * fabs(share[j][bin] - 1.0 / BINS);
+            sum[j] += 0.5 * fabs(fraction[j][bin] - 1.0 / BINS);
     return fmax(sum[0], sum[1]);
 }
 

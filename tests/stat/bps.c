@@ -124,7 +124,7 @@ TEST(noise_leaves_the_posterior_as_it_is)
     sbps_result_destroy(noisy);
 }
 
-static void check_refused(const char *settings, const char *word)
+static void check_refused(const char *settings, const char *message)
 {
     sbps_error err = {0};
     sbps_table *none;
@@ -132,7 +132,7 @@ static void check_refused(const char *settings, const char *word)
     sbps_options *options = options_of(settings);
     if (sbps_table_none(&none, &err) != SBPS_OK) give_up("table", &err);
     CHECK(sbps_run_create(none, options, &run, &err) == SBPS_BAD_ARG && !run);
-    CHECK(strstr(err.text, word));
+    CHECK(strstr(err.text, message));
     sbps_table_destroy(none);
     sbps_options_destroy(options);
 }

@@ -69,16 +69,16 @@ TEST(a_biased_sampler_states_no_bias_and_diagnose_says_so)
     static const char *const names[] = {"sgld", "psgld", "sghmc", "msgnht"};
     table t = simulate(400, -0.5, 1.2);
     for (size_t k = 0; k < 4; k++) {
-        char all[128], *words = NULL;
+        char all[128], *message = NULL;
         size_t findings = 0;
         snprintf(all, sizeof all, "model=logistic ess=100 sampler=%s", names[k]);
         sbps_result *r = sample_arrays(t.n, 1, t.x, t.y, all);
         CHECK(isnan(r->info.bias_estimate) && isnan(r->info.eta));
         for (size_t j = 0; j < 2; j++) CHECK(isnan(r->bias[j]));
         CHECK(r->info.rows_touched == r->info.batch_size * r->info.proposals);
-        CHECK(sbps_result_diagnose(r, &words, &findings, NULL) == SBPS_OK);
-        CHECK(words && strstr(words, "cannot say how biased it is"));
-        sbps_free(words);
+        CHECK(sbps_result_diagnose(r, &message, &findings, NULL) == SBPS_OK);
+        CHECK(message && strstr(message, "cannot say how biased it is"));
+        sbps_free(message);
         sbps_result_destroy(r);
     }
     table_free(&t);
@@ -96,13 +96,13 @@ TEST(too_large_a_step_ends_the_run_with_a_sentence)
 {
     table t = simulate(400, -0.5, 1.2);
     sbps_options *options = options_of("model=linear sampler=sgld step-size=1000");
-    sbps_table *rows_of = NULL;
+    sbps_table *row_table = NULL;
     sbps_run *run = NULL;
     sbps_result *r = NULL;
     sbps_error err = {0};
     bool finished = false;
-    sbps_status status = sbps_table_copy(t.n, 1, t.x, NULL, t.y, options, &rows_of, &err);
-    if (status == SBPS_OK) status = sbps_run_create(rows_of, options, &run, &err);
+    sbps_status status = sbps_table_copy(t.n, 1, t.x, NULL, t.y, options, &row_table, &err);
+    if (status == SBPS_OK) status = sbps_run_create(row_table, options, &run, &err);
     REQUIRE(status == SBPS_OK);
     for (int i = 0; i < 100 && status == SBPS_OK && !finished; i++)
         status = sbps_run_advance(run, &finished, &err);
@@ -113,7 +113,7 @@ TEST(too_large_a_step_ends_the_run_with_a_sentence)
     check_failure(sbps_result_from_run(run, &r, &err), &err);
     CHECK(!r);
     sbps_run_destroy(run);
-    sbps_table_destroy(rows_of);
+    sbps_table_destroy(row_table);
     sbps_options_destroy(options);
     table_free(&t);
 }

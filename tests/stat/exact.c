@@ -3,7 +3,7 @@
 #include "check.h"
 #include "stat/quadrature.h"
 
-#include "sampler/sampler.h"
+#include "sampler/core/sampler.h"
 
 static void compare(const table *t, const known truth[2], const char *name, double ess,
                     const char *settings)

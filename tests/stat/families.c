@@ -5,14 +5,14 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
-#include "model/model.h"
+#include "core/rng.h"
+#include "model/likelihood/model.h"
 
-#define ROWS ((size_t)150)
-#define MOST 3 /* coordinates */
-#define SIDE 41
-#define LOW  -6.0
-#define HIGH 9.0
+#define ROWS    ((size_t)150)
+#define MAX_DIM 3 /* coordinates */
+#define SIDE    41
+#define LOW     -6.0
+#define HIGH    9.0
 
 typedef struct {
     double x[ROWS], y[ROWS];
@@ -50,7 +50,7 @@ static table simulate(const family *f)
 }
 
 /* Weights are normal(0, 2) at x = 0. */
-static double log_density(const family *f, const table *t, const double w[MOST])
+static double log_density(const family *f, const table *t, const double w[MAX_DIM])
 {
     size_t weights = (size_t)weights_of(f);
     const double *aux = w + weights;
@@ -64,14 +64,15 @@ static double log_density(const family *f, const table *t, const double w[MOST])
 }
 
 /* Minus the Hessian by differences, and its Cholesky factor's inverse transposed: L with L L' the covariance. */
-static void curvature(const family *f, const table *t, const double *w, double h[MOST][MOST])
+static void curvature(const family *f, const table *t, const double *w,
+                      double h[MAX_DIM][MAX_DIM])
 {
     const double step = 1e-3;
     for (size_t i = 0; i < f->dim; i++)
         for (size_t j = 0; j <= i; j++) {
             double sum = 0.0;
             for (int k = 0; k < 4; k++) {
-                double at[MOST], a = k & 1 ? step : -step, b = k & 2 ? step : -step;
+                double at[MAX_DIM], a = k & 1 ? step : -step, b = k & 2 ? step : -step;
                 memcpy(at, w, sizeof at);
                 at[i] += a;
                 at[j] += b;
@@ -82,9 +83,9 @@ static void curvature(const family *f, const table *t, const double *w, double h
 }
 
 /* Lower triangular l with l l' = a. */
-static void factor(size_t d, double a[MOST][MOST], double l[MOST][MOST])
+static void factor(size_t d, double a[MAX_DIM][MAX_DIM], double l[MAX_DIM][MAX_DIM])
 {
-    memset(l, 0, sizeof(double[MOST][MOST]));
+    memset(l, 0, sizeof(double[MAX_DIM][MAX_DIM]));
     for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j <= i; j++) {
             double sum = a[i][j];
@@ -94,7 +95,7 @@ static void factor(size_t d, double a[MOST][MOST], double l[MOST][MOST])
 }
 
 /* x with l' x = u. */
-static void solve_transposed(size_t d, double l[MOST][MOST], const double *u, double *x)
+static void solve_transposed(size_t d, double l[MAX_DIM][MAX_DIM], const double *u, double *x)
 {
     for (size_t i = d; i-- > 0;) {
         x[i] = u[i];
@@ -106,7 +107,7 @@ static void solve_transposed(size_t d, double l[MOST][MOST], const double *u, do
 /* Ascent by coordinates, whose steps halve when neither side is better. */
 static void climb(const family *f, const table *t, double *w)
 {
-    double step[MOST] = {0.5, 0.5, 0.5}, best = log_density(f, t, w);
+    double step[MAX_DIM] = {0.5, 0.5, 0.5}, best = log_density(f, t, w);
     for (size_t k = 0; k < 400; k++)
         for (size_t j = 0; j < f->dim; j++) {
             double from = w[j];
@@ -128,7 +129,7 @@ static double reported(const family *f, size_t j, double w)
 }
 
 typedef struct {
-    double mass, power[MOST][4], about[MOST]; /* sums of powers of what is reported */
+    double mass, power[MAX_DIM][4], about[MAX_DIM]; /* sums of powers of what is reported */
 } sums;
 
 static void add_point(const family *f, const double *w, double density, sums *s)
@@ -140,19 +141,19 @@ static void add_point(const family *f, const double *w, double density, sums *s)
     }
 }
 
-static void integrate(const family *f, const table *t, known out[MOST])
+static void integrate(const family *f, const table *t, known out[MAX_DIM])
 {
-    double w[MOST] = {0}, h[MOST][MOST], l[MOST][MOST];
+    double w[MAX_DIM] = {0}, h[MAX_DIM][MAX_DIM], l[MAX_DIM][MAX_DIM];
     climb(f, t, w);
     curvature(f, t, w, h);
     factor(f->dim, h, l);
     double top = log_density(f, t, w);
     sums s = {0};
     for (size_t j = 0; j < f->dim; j++) s.about[j] = reported(f, j, w[j]);
-    size_t points = SIDE * SIDE * (f->dim == MOST ? SIDE : 1);
+    size_t points = SIDE * SIDE * (f->dim == MAX_DIM ? SIDE : 1);
     for (size_t cell = 0; cell < points; cell++) {
-        const size_t at[MOST] = {cell % SIDE, cell / SIDE % SIDE, cell / SIDE / SIDE};
-        double u[MOST], v[MOST];
+        const size_t at[MAX_DIM] = {cell % SIDE, cell / SIDE % SIDE, cell / SIDE / SIDE};
+        double u[MAX_DIM], v[MAX_DIM];
         for (size_t j = 0; j < f->dim; j++)
             u[j] = LOW + (HIGH - LOW) * (double)at[j] / (SIDE - 1);
         solve_transposed(f->dim, l, u, v);
@@ -171,7 +172,7 @@ static void compare(const family *f)
 {
     static const char *const samplers[] = {"sbps", "hmc"};
     table t = simulate(f);
-    known truth[MOST];
+    known truth[MAX_DIM];
     integrate(f, &t, truth);
     for (size_t k = 0; k < 2; k++) {
         char settings[512];

@@ -20,16 +20,16 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
-#include "run/run.h"
+#include "core/rng.h"
+#include "inference/run/run.h"
 
-#define TALL     1e4 /* condition number */
-#define DIM_MOST 100
+#define TALL    1e4 /* condition number */
+#define MAX_DIM 100
 
 /* ---- the laws ---- */
 
 /* f of (1) for a chain, along an axis of curvature l; `wander` gets what it is known to within. */
-typedef double (*axis_law)(const sampler *s, size_t i, double eta_l, double *wander);
+typedef double (*axis_covariance)(const sampler *s, size_t i, double eta_l, double *wander);
 
 static double exact(const sampler *s, size_t i, double eta_l, double *wander)
 {
@@ -75,49 +75,58 @@ static double thermostats_measured(const sampler *s, size_t i, double eta_l, dou
 
 typedef struct {
     const char *sampler;
-    axis_law law;         /* NULL: refused, with a sentence that names who can */
-    const char *settings; /* always */
-    const char *tall;     /* besides, at the large condition number */
-    double noise;         /* on every component of the gradient, times the largest sd */
+    axis_covariance covariance; /* NULL: refused, with a sentence that names who can */
+    const char *settings;       /* always */
+    const char *tall;           /* besides, at the large condition number */
+    double noise;               /* on every component of the gradient, times the largest sd */
     bool axes; /* S is diagonal: a diagonal metric cannot mix on another one that is tall */
-    size_t dim_most; /* 0: any */
+    size_t dim_max; /* 0: any */
 } expectation;
 
 static const expectation expectations[] = {
-    {.sampler = "sbps", .law = exact},
-    {.sampler = "sbps", .law = exact, .noise = 1.0, .dim_most = 10},
-    {.sampler = "psbps", .law = exact, .axes = true},
-    {.sampler = "boomerang", .law = exact},
+    {.sampler = "sbps", .covariance = exact},
+    {.sampler = "sbps", .covariance = exact, .noise = 1.0, .dim_max = 10},
+    {.sampler = "psbps", .covariance = exact, .axes = true},
+    {.sampler = "boomerang", .covariance = exact},
     {.sampler = "boomerang",
-     .law = exact,
+     .covariance = exact,
      .settings = "metric=diagonal",
      .axes = true,
      .noise = 0.3,
-     .dim_most = 10},
-    {.sampler = "bps", .law = exact},
-    {.sampler = "noisy-bps", .law = exact, .noise = 1.0},
-    {.sampler = "zigzag", .law = exact},
+     .dim_max = 10},
+    {.sampler = "bps", .covariance = exact},
+    {.sampler = "noisy-bps", .covariance = exact, .noise = 1.0},
+    {.sampler = "zigzag", .covariance = exact},
     {.sampler = "lipsbps"},
     {.sampler = "local-bps"},
     {.sampler = "zigzag-ss"},
     {.sampler = "zigzag-cv"},
-    {.sampler = "sgld", .law = langevin, .settings = "step-size=0.8", .tall = "metric=dense"},
-    {.sampler = "psgld", .law = preconditioned, .settings = "step-size=0.6", .axes = true},
-    {.sampler = "sghmc", .law = momentum, .settings = "step-size=0.8", .tall = "metric=dense"},
+    {.sampler = "sgld",
+     .covariance = langevin,
+     .settings = "step-size=0.8",
+     .tall = "metric=dense"},
+    {.sampler = "psgld",
+     .covariance = preconditioned,
+     .settings = "step-size=0.6",
+     .axes = true},
+    {.sampler = "sghmc",
+     .covariance = momentum,
+     .settings = "step-size=0.8",
+     .tall = "metric=dense"},
     {.sampler = "msgnht",
-     .law = thermostats_measured,
+     .covariance = thermostats_measured,
      .settings = "step-size=0.2",
      .tall = "metric=dense"},
     {.sampler = "msgnht",
-     .law = thermostats,
+     .covariance = thermostats,
      .settings = "step-size=0.1",
      .tall = "metric=dense",
-     .dim_most = 10},
-    {.sampler = "mh", .law = exact},
-    {.sampler = "hmc", .law = exact},
-    {.sampler = "nuts", .law = exact},
+     .dim_max = 10},
+    {.sampler = "mh", .covariance = exact},
+    {.sampler = "hmc", .covariance = exact},
+    {.sampler = "nuts", .covariance = exact},
     {.sampler = "surrogate"},
-    {.sampler = "importance", .law = exact},
+    {.sampler = "importance", .covariance = exact},
 };
 
 #define EXPECTATIONS (sizeof expectations / sizeof *expectations)
@@ -138,18 +147,18 @@ TEST(every_sampler_of_the_registry_is_expected_to_do_something)
 
 static double ess_of(size_t d)
 {
-    return d < DIM_MOST ? 2000.0 : check_size(500.0, 2000.0, 2000.0);
+    return d < MAX_DIM ? 2000.0 : check_size(500.0, 2000.0, 2000.0);
 }
 
 typedef struct {
     size_t d;
     double condition;
-    double q[DIM_MOST][DIM_MOST]; /* row i: axis i */
-    double s[DIM_MOST];           /* variance along it */
+    double q[MAX_DIM][MAX_DIM]; /* row i: axis i */
+    double s[MAX_DIM];          /* variance along it */
 } gaussian;
 
 /* Axes by Gram-Schmidt, twice for rounding's sake. */
-static void turn_axes(gaussian *g)
+static void rotate_axes(gaussian *g)
 {
     rng random = rng_stream(g->d, 1, RNG_TEST);
     for (size_t i = 0; i < g->d; i++) {
@@ -172,7 +181,7 @@ static void make_gaussian(gaussian *g, size_t d, double condition, bool axes)
         g->s[i] = pow(condition, (double)i / (double)(d - 1));
         g->q[i][i] = 1.0;
     }
-    if (!axes) turn_axes(g);
+    if (!axes) rotate_axes(g);
 }
 
 /* sum_i Q_ij Q_ik s_i f_i */
@@ -207,7 +216,8 @@ static double expected(const gaussian *g, const expectation *e, const sbps_run *
             const sampler *s = &run->chains[c].s;
             double l = strcmp(run->plan->metric->name, "dense") ? 1.0 / g->s[i] : 1.0,
                    one = 0.0;
-            f[i] += e->law(s, i, s->settings->step_size * l, &one) / (double)run->chain_count;
+            f[i] += e->covariance(s, i, s->settings->step_size * l, &one) /
+                    (double)run->chain_count;
             wander = fmax(wander, one);
         }
     }
@@ -217,23 +227,24 @@ static double expected(const gaussian *g, const expectation *e, const sbps_run *
 static void compare(const gaussian *g, const expectation *e, const char *what,
                     const sbps_run *run)
 {
-    double f[DIM_MOST], worst[2] = {0}, least = INFINITY;
+    double f[MAX_DIM], worst[2] = {0}, smallest = INFINITY;
     double wander = expected(g, e, run, f), excess = 0.0;
     for (size_t j = 0; j < g->d; j++) {
         moment_summary m = moments_summarize(run->moments_of, run->chain_count, j);
-        double law = covariance(g, f, j, j), got = m.sd * m.sd;
-        double error = law * sqrt(2.0 / m.ess_square);
-        double off = fmax(fabs(got - law) - wander * law, 0.0);
+        double theory = covariance(g, f, j, j), got = m.sd * m.sd;
+        double error = theory * sqrt(2.0 / m.ess_square);
+        double off = fmax(fabs(got - theory) - wander * theory, 0.0);
         worst[0] = fmax(worst[0], fabs(m.mean) / m.mcse);
         worst[1] = fmax(worst[1], off / error);
-        least = fmin(least, run->plan->sampler->means_suffice ? m.ess_mean
-                                                              : fmin(m.ess_mean, m.ess_square));
-        excess += (got / law - 1.0) / (double)g->d;
+        smallest =
+            fmin(smallest, run->plan->sampler->means_suffice ? m.ess_mean
+                                                             : fmin(m.ess_mean, m.ess_square));
+        excess += (got / theory - 1.0) / (double)g->d;
     }
     printf("d %3zu, condition %5g, %-42s worst z: means %.2f, variances %.2f; "
            "variances over the law's %+.3f; ESS %.0f\n",
-           g->d, g->condition, what, worst[0], worst[1], excess, least);
-    CHECK(least >= ess_of(g->d));
+           g->d, g->condition, what, worst[0], worst[1], excess, smallest);
+    CHECK(smallest >= ess_of(g->d));
     CHECK(worst[0] <= MAX_Z);
     CHECK(worst[1] <= MAX_Z);
     for (size_t c = 0; c < run->chain_count; c++)
@@ -263,8 +274,8 @@ static void sample(const gaussian *g, const expectation *e, const char *path)
     sbps_options *options = options_of(all);
     if (sbps_table_none(&none, &err) != SBPS_OK) give_up("table", &err);
     sbps_status status = sbps_run_create(none, options, &run, &err);
-    if (!e->law) check_refused(e, status, &err);
-    if (e->law && status != SBPS_OK) give_up(what, &err);
+    if (!e->covariance) check_refused(e, status, &err);
+    if (e->covariance && status != SBPS_OK) give_up(what, &err);
     while (run && !finished)
         if (sbps_run_advance(run, &finished, &err) != SBPS_OK) give_up(what, &err);
     if (run) compare(g, e, what, run);
@@ -281,7 +292,7 @@ static void walk(size_t d, double condition)
     temporary_name(sizeof path, path);
     for (size_t e = 0; e < EXPECTATIONS; e++) {
         const expectation *one = &expectations[e];
-        if (one->dim_most && d > one->dim_most) continue; /* the sampler has another row */
+        if (one->dim_max && d > one->dim_max) continue; /* the sampler has another row */
         make_gaussian(&g, d, condition, one->axes);
         write_covariance(&g, path);
         sample(&g, one, path);

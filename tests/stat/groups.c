@@ -5,8 +5,8 @@
  *   -(n - 1) log s - log(v)/2 - q/(2 s^2) - n (m - b)^2/(2 v) + constant,   v = s^2 + n (z t)^2,          (1)
  *
  * b the intercept, t the sd of groups, s that of rows, z the column that varies, 1 or 2 in all rows; a grid over (b, log t, log s) gives the posterior. */
-#include "base/rng.h"
 #include "check.h"
+#include "core/rng.h"
 #include "stat/sample.h"
 
 #define SIZES ((size_t)4)
@@ -132,8 +132,8 @@ static void frame(const sbps_result *r, double *centre, double *wide)
     double high = log(t + 10.0 * r->sd[1]);
     centre[1] = 0.5 * (low + high);
     wide[1] = 0.5 * (high - low);
-    double below = r->mean[2] - 8.0 * r->sd[2], least = r->mean[2] / 1000.0;
-    low = log(fmax(below, least));
+    double below = r->mean[2] - 8.0 * r->sd[2], threshold = r->mean[2] / 1000.0;
+    low = log(fmax(below, threshold));
     high = log(r->mean[2] + 8.0 * r->sd[2]);
     centre[2] = 0.5 * (low + high);
     wide[2] = 0.5 * (high - low);

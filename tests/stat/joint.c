@@ -3,7 +3,7 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
+#include "core/rng.h"
 
 #include <sys/resource.h>
 
@@ -120,8 +120,8 @@ TEST(few_levels_have_the_same_posterior_either_way)
     compare(s, "ess=2000 prior-sd=normal(0,1)", "", "nuts");
 }
 
-#define PASSES_MOST 500.0 /* of set-up */
-#define EACH_MOST   40.0  /* of an effective sample */
+#define PASSES_MAX 500.0 /* of set-up */
+#define EACH_MAX   40.0  /* of an effective sample */
 
 /* Squares of (mean - truth) / sd, on average over the effects of a factor. */
 static double coverage(const sbps_result *r, const char *group, const double *u, size_t levels)
@@ -160,7 +160,7 @@ TEST(effects_cover_the_truth)
     CHECK(!strcmp(r->info.sampler, "hmc"));
     CHECK(fabs(g - 1.0) < 5.0 * sqrt(2.0 / (double)s.g) + 0.02);
     CHECK(fabs(h - 1.0) < 5.0 * sqrt(2.0 / (double)s.h) + 0.02);
-    CHECK(passes < EACH_MOST);
+    CHECK(passes < EACH_MAX);
     check_sd(r, "sd_g__Intercept", s.sd_g);
     check_sd(r, "sd_h__Intercept", s.sd_h);
     sbps_result_destroy(r);
@@ -182,7 +182,7 @@ TEST(many_effects_take_few_passes_and_no_matrix)
     double memory = (double)used.ru_maxrss * 1024.0 / (8.0 * d * d);
     printf("set-up %.0f passes, %.3f of a matrix in memory\n", r->info.passes_setup, memory);
     CHECK(r->dim == 5 && !strcmp(r->info.sampler, "hmc"));
-    CHECK(r->info.passes_setup < PASSES_MOST);
+    CHECK(r->info.passes_setup < PASSES_MAX);
     CHECK(memory < 0.05);
     sbps_result_destroy(r);
     free(s.u);

@@ -9,8 +9,8 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/cholesky.h"
-#include "base/rng.h"
+#include "core/rng.h"
+#include "linalg/cholesky.h"
 
 #define ROWS 300
 #define DIM  3  /* intercept and two features */

@@ -6,7 +6,7 @@
 #include "check.h"
 #include "stat/quadrature.h"
 
-#include "sampler/sampler.h"
+#include "sampler/core/sampler.h"
 
 #define ESS 2500.0
 /* The step that is chosen has eta (l + V) = 0.1 in the stiffest direction, where a Gaussian would be

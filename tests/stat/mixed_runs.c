@@ -2,7 +2,7 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
+#include "core/rng.h"
 
 #define EACH 6 /* rows of a group */
 
@@ -127,14 +127,14 @@ TEST(auto_takes_what_costs_least_or_little_more_of_integrals)
         write_table(groups[i], sd, path);
         sbps_result *chosen =
             sample(path, INTERCEPT, "chains=2 ess=400 seed=1 crossed=integrate");
-        sbps_result *flown =
+        sbps_result *sampled =
             sample(path, INTERCEPT, "chains=2 ess=400 seed=1 sampler=boomerang");
         sbps_result *hmc = sample(path, INTERCEPT, "chains=2 ess=400 seed=1 sampler=hmc");
         printf("%zu groups: auto (%s) %.4g rows, boomerang %.4g, hmc %.4g\n", groups[i],
-               chosen->info.sampler, cost(chosen), cost(flown), cost(hmc));
-        CHECK(cost(chosen) <= DEARER * fmin(cost(flown), cost(hmc)));
+               chosen->info.sampler, cost(chosen), cost(sampled), cost(hmc));
+        CHECK(cost(chosen) <= DEARER * fmin(cost(sampled), cost(hmc)));
         sbps_result_destroy(chosen);
-        sbps_result_destroy(flown);
+        sbps_result_destroy(sampled);
         sbps_result_destroy(hmc);
         unlink(path);
     }

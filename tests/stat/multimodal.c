@@ -1,8 +1,8 @@
 /* The density of Supplement E with a mean over rows: a peak near every corner of [-1,1]^2, barriers of
  * 7.3 nats between them. `--paper` with an auxiliary observation, begun at (1, 1): how often its
  * bound is violated and what the peaks look like. The exact law of |w_1| is by quadrature. */
-#include "base/rng.h"
 #include "check.h"
+#include "core/rng.h"
 #include "stat/sample.h"
 
 #define ROWS  1000
@@ -53,7 +53,7 @@ static size_t bin_of(double w)
 }
 
 /* Shares of |w_1|; the last entry is what lies beyond. */
-static void exact_shares(double share[BINS + 1])
+static void exact_fractions(double fraction[BINS + 1])
 {
     double total = 0.0;
     for (int g = -FINE; g <= FINE; g++) {
@@ -61,10 +61,10 @@ static void exact_shares(double share[BINS + 1])
         for (size_t i = 0; i < ROWS; i++) sum += log_peaks(w, mu[i]);
         double p = exp(sum / ROWS);
         size_t bin = bin_of(w);
-        share[bin < BINS ? bin : BINS] += p;
+        fraction[bin < BINS ? bin : BINS] += p;
         total += p;
     }
-    for (size_t b = 0; b <= BINS; b++) share[b] /= total;
+    for (size_t b = 0; b <= BINS; b++) fraction[b] /= total;
 }
 
 typedef struct {
@@ -76,7 +76,7 @@ static outcome sample(const char *settings)
     char all[1024];
     double want[BINS + 1] = {0}, found[BINS + 1] = {0};
     if (!*data) write_rows();
-    exact_shares(want);
+    exact_fractions(want);
     snprintf(all, sizeof all,
              "model=multimodal weights=weight paper chains=1 start=%s spread=0 warmup=0 "
              "batch-size=10 epochs=3000 draws=5000 seed=1 %s",

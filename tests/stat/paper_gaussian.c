@@ -18,7 +18,7 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
+#include "core/rng.h"
 
 static const struct {
     double k, square, error;
@@ -128,9 +128,9 @@ static double reference(double k, uint64_t seed, double time, double *error)
 
 TEST(the_reference_is_the_one_that_was_measured)
 {
-    const char *asked = getenv("SBPS_REFERENCE_TIME");
+    const char *requested = getenv("SBPS_REFERENCE_TIME");
     for (size_t i = 0; i < STORED; i++) {
-        double error, time = asked ? atof(asked) : 5e4;
+        double error, time = requested ? atof(requested) : 5e4;
         double square = reference(stored[i].k, 11, time, &error);
         printf("k = %g: E w^2 = %.5f +- %.5f over %g units of time\n", stored[i].k, square,
                error, time);
@@ -182,12 +182,12 @@ TEST(the_published_method_has_the_bias_that_was_measured)
         sbps_result *r = sample_gaussian(all);
         CHECK(r->info.paper && r->info.min_ess >= 20000.0 && r->info.refreshments == 0.0);
         for (size_t j = 0; j < 2; j++) {
-            double got = r->sd[j] * r->sd[j], law = stored[i].square;
-            double error = law * sqrt(2.0 / r->ess_square[j]);
+            double got = r->sd[j] * r->sd[j], expected = stored[i].square;
+            double error = expected * sqrt(2.0 / r->ess_square[j]);
             printf("%-12s: variance %.4f, measured %.4f, error %.4f\n", stored[i].settings, got,
-                   law, error);
+                   expected, error);
             CHECK_Z(r->mean[j], 0.0, r->mcse[j], MAX_Z);
-            CHECK_Z(got, law, hypot(error, stored[i].error), MAX_Z);
+            CHECK_Z(got, expected, hypot(error, stored[i].error), MAX_Z);
         }
         sbps_result_destroy(r);
     }

@@ -14,7 +14,7 @@ typedef struct {
 } quantile;
 
 /* The share of draws of coordinate j below q, and its standard error. */
-static double share_below(const sbps_result *r, size_t j, double q, double p, double *error)
+static double fraction_below(const sbps_result *r, size_t j, double q, double p, double *error)
 {
     size_t total = r->chains * r->draws;
     double *below = malloc(total * sizeof *below);
@@ -52,11 +52,12 @@ static void recovers(const char *prior, const char *stop, double location, doubl
     CHECK(r->dim == DIM);
     for (size_t j = 0; j < DIM; j++)
         for (size_t k = 0; k < count; k++) {
-            double p = quantiles[k].probability, error, share;
-            share = share_below(r, j, location + scale * quantiles[k].standard, p, &error);
-            if (fabs(share - p) > MAX_Z * error) {
+            double p = quantiles[k].probability, error, fraction;
+            fraction =
+                fraction_below(r, j, location + scale * quantiles[k].standard, p, &error);
+            if (fabs(fraction - p) > MAX_Z * error) {
                 printf("%s: %s: %.4f of the draws below the %.2f quantile, z = %.1f\n", prior,
-                       r->names[j], share, p, (share - p) / error);
+                       r->names[j], fraction, p, (fraction - p) / error);
                 check_failures++;
             }
         }

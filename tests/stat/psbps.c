@@ -3,7 +3,7 @@
 #include "check.h"
 #include "stat/gaussian.h"
 
-#include "run/run.h"
+#include "inference/run/run.h"
 
 TEST(psbps_is_right_on_gaussians_of_any_scale)
 {

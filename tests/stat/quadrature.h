@@ -9,8 +9,8 @@
 
 #include "stat/sample.h"
 
-#include "base/rng.h"
-#include "prior/prior.h"
+#include "core/rng.h"
+#include "model/prior/prior.h"
 
 #define GRID  65  /* points a side */
 #define REACH 8.0 /* sds */

@@ -92,7 +92,7 @@ def one_process():
 
 
 def stated_error():
-    """(2) and (3) of run/ranks.c by their definitions."""
+    """(2) and (3) of inference/run/chains_on_ranks.c by their definitions."""
     import numpy
     call([SBPS, "simulate", "logistic", "--rows", "8192", "--dim", "4", "--seed", "6", "-o", "small.csv"])
     data = numpy.genfromtxt("small.csv", delimiter=",", names=True)

@@ -19,14 +19,14 @@ static sbps_options *options_of(const char *settings)
 {
     sbps_options *options;
     sbps_error err = {0};
-    char text[1024], *rest = text, *word;
+    char text[1024], *rest = text, *option;
     snprintf(text, sizeof text, "%s", settings);
     if (sbps_options_create(&options, &err) != SBPS_OK) give_up("options", &err);
-    while ((word = strsep(&rest, " "))) {
-        char *value = strchr(word, '=');
-        if (!*word) continue;
+    while ((option = strsep(&rest, " "))) {
+        char *value = strchr(option, '=');
+        if (!*option) continue;
         if (value) *value++ = '\0';
-        if (sbps_options_set(options, word, value, &err) != SBPS_OK) give_up(word, &err);
+        if (sbps_options_set(options, option, value, &err) != SBPS_OK) give_up(option, &err);
     }
     /* these tests are about flights unless they say otherwise: auto would take hmc for most */
     if (!strcmp(sbps_options_get(options, "sampler"), "auto"))
@@ -78,10 +78,10 @@ __attribute__((unused)) static sbps_result *sample_file(const char *path, const 
 }
 
 /* A fresh name in the folder for temporary files; the caller unlinks it. */
-__attribute__((unused)) static void temporary_name(size_t room, char *path)
+__attribute__((unused)) static void temporary_name(size_t size, char *path)
 {
     const char *folder = getenv("TMPDIR");
-    snprintf(path, room, "%s/sbps-test-XXXXXX", folder && *folder ? folder : "/tmp");
+    snprintf(path, size, "%s/sbps-test-XXXXXX", folder && *folder ? folder : "/tmp");
     int file = mkstemp(path);
     if (file < 0) give_up(path, &(sbps_error){.text = "no temporary file"});
     close(file);

@@ -10,18 +10,18 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/cholesky.h"
-#include "base/rng.h"
-#include "choose/options.h"
-#include "choose/target.h"
-#include "posterior/log_prior.h"
-#include "posterior/posterior.h"
-#include "run/run.h"
+#include "core/rng.h"
+#include "inference/options/options.h"
+#include "inference/options/target.h"
+#include "inference/run/run.h"
+#include "linalg/cholesky.h"
+#include "posterior/full/log_prior.h"
+#include "posterior/full/posterior.h"
 
 #define ROWS   40
 #define DIM    3 /* intercept, a real column, one that says nothing */
 #define SCALES 400000
-#define Z_MOST 3.0
+#define Z_MAX  3.0
 #define SD_OFF 0.03
 
 typedef struct {
@@ -117,10 +117,10 @@ typedef struct {
     double mean[DIM], sd[DIM], error[DIM]; /* of the mean */
 } truth;
 
-typedef void scale_law(rng *r, const small_table *t, double sigma, double *precision);
+typedef void draw_scales(rng *r, const small_table *t, double sigma, double *precision);
 
 /* sigma is drawn about 1 and weighed by its prior, exponential(1). */
-static truth sum_up(const small_table *t, scale_law *law)
+static truth sum_up(const small_table *t, draw_scales *draw)
 {
     static double weight[SCALES], mean[SCALES][DIM];
     truth out = {0};
@@ -129,7 +129,7 @@ static truth sum_up(const small_table *t, scale_law *law)
     rng r = rng_stream(5, 0, RNG_TEST);
     for (size_t s = 0; s < SCALES; s++) {
         double z = rng_normal(&r), sigma = exp(0.2 * z), precision[DIM] = {0};
-        law(&r, t, sigma, precision);
+        draw(&r, t, sigma, precision);
         weight[s] =
             mix(t, precision, sigma, mean[s], squares[s]) - sigma + log(sigma) + 0.5 * z * z;
         if (!isfinite(weight[s])) weight[s] = -INFINITY; /* a scale of 0: rows say no */
@@ -155,23 +155,23 @@ static truth sum_up(const small_table *t, scale_law *law)
     return out;
 }
 
-static void check_run(const char *asked, scale_law *law)
+static void check_run(const char *request, draw_scales *draw)
 {
     small_table t;
     char settings[400];
     simulate(&t);
-    truth want = sum_up(&t, law);
+    truth want = sum_up(&t, draw);
     snprintf(settings, sizeof settings,
              "model=linear sampler=hmc prior=%s prior-sigma=exponential(1) "
              "prior-intercept=normal(%g,%g) prior-intercept-at=mean ess=10000 seed=4",
-             asked, LINE_MEAN, LINE_SD);
+             request, LINE_MEAN, LINE_SD);
     sbps_result *r = sample_arrays(ROWS, DIM - 1, &t.x[0][0], t.y, settings);
     for (size_t j = 0; j < DIM; j++) {
         double z = (r->mean[j] - want.mean[j]) / hypot(r->mcse[j], want.error[j]);
         double wide = r->sd[j] / want.sd[j];
-        printf("%s, %s: mean %.4f, sd %.4f; known %.4f (+- %.4f), %.4f; z %.1f\n", asked,
+        printf("%s, %s: mean %.4f, sd %.4f; known %.4f (+- %.4f), %.4f; z %.1f\n", request,
                r->names[j], r->mean[j], r->sd[j], want.mean[j], want.error[j], want.sd[j], z);
-        CHECK(fabs(z) < Z_MOST);
+        CHECK(fabs(z) < Z_MAX);
         CHECK_NEAR(wide, 1.0, SD_OFF);
     }
     sbps_result_destroy(r);

@@ -3,13 +3,13 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
+#include "core/rng.h"
 
 #include <string.h>
 
-#define ESS         400.0
-#define RHAT_MOST   1.01
-#define ROUNDS_MOST 100 /* of warm-up and sampling; a run that never ends is stopped here */
+#define ESS        400.0
+#define RHAT_MAX   1.01
+#define ROUNDS_MAX 100 /* of warm-up and sampling; a run that never ends is stopped here */
 
 typedef struct {
     const char *family, *formula;
@@ -80,10 +80,10 @@ static sbps_result *sample_model(const small_model *m, sbps_error *err)
     sbps_status status = sbps_table_read(path, options, &table, err);
     unlink(path);
     if (status == SBPS_OK) status = sbps_run_create(table, options, &run, err);
-    while (status == SBPS_OK && !finished && rounds++ < ROUNDS_MOST)
+    while (status == SBPS_OK && !finished && rounds++ < ROUNDS_MAX)
         status = sbps_run_advance(run, &finished, err);
     if (status == SBPS_OK && !finished)
-        printf("FAILED %s: no end after %d rounds\n", m->formula, ROUNDS_MOST);
+        printf("FAILED %s: no end after %d rounds\n", m->formula, ROUNDS_MAX);
     CHECK(status != SBPS_OK || finished);
     if (status == SBPS_OK && sbps_result_from_run(run, &r, err) != SBPS_OK)
         give_up(m->formula, err);
@@ -118,7 +118,7 @@ static void check_ends(const small_model *m)
     printf("%s, %s: %s, ESS %.0f, R-hat %.4f, %.3g passes\n", m->family, m->formula,
            r->info.sampler, ess, rhat, passes);
     CHECK(ess >= ESS);
-    CHECK(rhat < RHAT_MOST);
+    CHECK(rhat < RHAT_MAX);
     CHECK(passes <= m->passes);
     sbps_result_destroy(r);
 }

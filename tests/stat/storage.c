@@ -3,8 +3,8 @@
 #include "check.h"
 #include "stat/sample.h"
 
-#include "base/rng.h"
-#include "run/run.h"
+#include "core/rng.h"
+#include "inference/run/run.h"
 
 #define ROWS    600
 #define COLUMNS 60
@@ -41,11 +41,11 @@ static void agree(const sbps_result *a, const sbps_result *b, const char *what)
 {
     CHECK(a->dim == b->dim && a->dim == COLUMNS + 1);
     for (size_t j = 0; j < a->dim && j < b->dim; j++) {
-        double error = hypot(a->mcse[j], b->mcse[j]), sd = b->sd[j], told = 0.0;
-        if (isfinite(a->bias[j])) told += fabs(a->bias[j]) * sd;
-        if (isfinite(b->bias[j])) told += fabs(b->bias[j]) * sd;
+        double error = hypot(a->mcse[j], b->mcse[j]), sd = b->sd[j], reported = 0.0;
+        if (isfinite(a->bias[j])) reported += fabs(a->bias[j]) * sd;
+        if (isfinite(b->bias[j])) reported += fabs(b->bias[j]) * sd;
         double off = fabs(a->mean[j] - b->mean[j]);
-        if (!(off <= MAX_Z * error + told) || !(fabs(log(a->sd[j] / sd)) < 0.25)) {
+        if (!(off <= MAX_Z * error + reported) || !(fabs(log(a->sd[j] / sd)) < 0.25)) {
             printf("%s: %s: mean %.4f and %.4f, error %.4f, sd %.4f and %.4f\n", what,
                    a->names[j], a->mean[j], b->mean[j], error, a->sd[j], sd);
             check_failures++;

@@ -3,17 +3,17 @@
 #include "check.h"
 #include "stat/quadrature.h"
 
-static void check_exact(const sbps_result *r, double ess, double rows_most)
+static void check_exact(const sbps_result *r, double ess, double max_rows)
 {
     double steps = r->info.proposals;
     CHECK(r->info.min_ess >= ess);
     CHECK(r->info.violations == 0.0 && r->info.bias_estimate == 0.0);
     printf("%.0f rows: %.1f a step, %.1f an effective sample\n", r->info.rows,
            r->info.rows_touched / steps, r->info.rows_touched / r->info.min_ess);
-    CHECK(r->info.rows_touched / steps <= rows_most);
+    CHECK(r->info.rows_touched / steps <= max_rows);
 }
 
-static void compare(const table *t, double ess, double rows_most, const char *settings)
+static void compare(const table *t, double ess, double max_rows, const char *settings)
 {
     char all[512];
     known truth[2];
@@ -21,7 +21,7 @@ static void compare(const table *t, double ess, double rows_most, const char *se
     snprintf(all, sizeof all, "model=logistic sampler=surrogate seed=8 ess=%g %s", ess,
              settings);
     sbps_result *r = sample_arrays(t->n, 1, t->x, t->y, all);
-    check_exact(r, ess, rows_most);
+    check_exact(r, ess, max_rows);
     for (size_t j = 0; j < 2; j++) check_moments(settings, r, j, truth[j], 0.0);
     sbps_result_destroy(r);
 }

@@ -40,7 +40,7 @@ static void integrate(double count[2][2], known out[2])
 }
 
 /* `most`: looks at all rows per effective sample. Straight coordinates take 55, 66, 174 and 512. */
-static void compare(double class, const char *settings, double most)
+static void compare(double class, const char *settings, double limit)
 {
     double x[ROWS], y[ROWS], count[2][2] = {{0}};
     char all[512];
@@ -59,7 +59,7 @@ static void compare(double class, const char *settings, double most)
     CHECK(r->info.min_ess >= 4000.0);
     for (size_t j = 0; j < 2; j++) check_moments(settings, r, j, truth[j], 0.0);
     double passes = r->info.rows_touched / (double)ROWS / r->info.min_ess;
-    CHECK(passes < most);
+    CHECK(passes < limit);
     sbps_result_destroy(r);
 }
 

@@ -1,7 +1,7 @@
 /* Atomic files: the target is the old or the new one, whole, and nothing else is left. */
 #include "check.h"
 
-#include "store/atomic.h"
+#include "store/atomic_file.h"
 #include "store/sample.h"
 
 #include <fcntl.h>

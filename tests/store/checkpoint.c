@@ -74,11 +74,11 @@ TEST(one_block_can_be_read_alone)
 }
 
 static void check_mismatch(const char *path, const checkpoint_block *blocks, size_t count,
-                           const char *words)
+                           const char *message)
 {
     sbps_error err = {0};
     CHECK(checkpoint_read(path, blocks, count, &err) == SBPS_MISMATCH);
-    CHECK(strstr(err.text, words) != NULL);
+    CHECK(strstr(err.text, message) != NULL);
 }
 
 TEST(another_runs_checkpoint_is_refused_by_the_name_of_the_block)
@@ -160,15 +160,15 @@ static void put_sum(char *bytes, size_t size)
 TEST(a_table_that_lies_is_refused)
 {
     const char *path = sample_path("run.ckpt");
-    static const uint64_t lies[] = {0,         1, 5, 800, 1u << 20, UINT64_MAX, UINT64_MAX - 31,
-                                    1ull << 63};
+    static const uint64_t bad_counts[] = {
+        0, 1, 5, 800, 1u << 20, UINT64_MAX, UINT64_MAX - 31, 1ull << 63};
     size_t size;
     written(path);
     char *bytes = sample_bytes(path, &size), *copy = malloc(size);
     for (size_t at = HEAD - 8; at + 8 <= HEAD + 4 * (16 + 7); at++)
-        for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        for (size_t i = 0; i < sizeof bad_counts / sizeof *bad_counts; i++) {
             memcpy(copy, bytes, size);
-            memcpy(copy + at, &lies[i], 8);
+            memcpy(copy + at, &bad_counts[i], 8);
             if (memcmp(copy, bytes, size) == 0) continue;
             put_sum(copy, size);
             sample_store(path, copy, size);

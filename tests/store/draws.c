@@ -1,8 +1,8 @@
 /* What the draws owe: equal times whatever the segments, the right place at each time, and every
  * event counted once. */
-#include "store/draws.h"
-#include "base/rng.h"
 #include "check.h"
+#include "core/rng.h"
+#include "store/draw_store.h"
 
 #define DIM    2
 #define WANTED ((size_t)50)
@@ -27,7 +27,7 @@ static recorder start_recorder(double spacing)
 }
 
 /* The path is w(t) = centre + (t, -2t), cut into segments: a draw tells its own time. */
-static void fly(recorder *r, double dt, const event *end)
+static void record_segment(recorder *r, double dt, const event *end)
 {
     const double p[DIM] = {r->time, -2.0 * r->time}, q[DIM] = {1.0, -2.0};
     segment s = {.flow = &flow_line,
@@ -72,7 +72,7 @@ TEST(draws_lie_at_equal_times_from_the_first_spacing_to_the_last)
     recorder r = start_recorder(0.37);
     for (size_t i = 0; i < 3000; i++) {
         event e = random_event(&random);
-        fly(&r, rng_exponential(&random), &e);
+        record_segment(&r, rng_exponential(&random), &e);
         if (i % 50 == 0) check_times(&r);
     }
     check_times(&r);
@@ -86,7 +86,7 @@ TEST(draws_thinned_from_outside_stay_at_equal_times)
     recorder r = start_recorder(0.37);
     for (size_t i = 0; i < 300; i++) {
         event e = random_event(&random);
-        fly(&r, rng_exponential(&random), &e);
+        record_segment(&r, rng_exponential(&random), &e);
         if (i % 37 == 0) draws_thin_to(&r.d, (i % 2 ? 2.0 : 4.0) * r.d.state->spacing);
         check_times(&r);
     }
@@ -103,8 +103,8 @@ TEST(a_segment_longer_than_the_whole_buffer_is_thinned_on_the_way)
 {
     event e = {.kind = EVENT_REFRESH};
     recorder r = start_recorder(0.01);
-    fly(&r, 0.003, &e);
-    fly(&r, 1234.5, &e);
+    record_segment(&r, 0.003, &e);
+    record_segment(&r, 1234.5, &e);
     check_times(&r);
     CHECK(r.d.state->spacing >= 1234.5 / (2.0 * (double)WANTED));
     free(r.memory.base);
@@ -116,7 +116,7 @@ TEST(there_are_never_fewer_draws_than_wanted_once_there_were_enough)
     recorder r = start_recorder(1.0);
     for (size_t i = 0; i < 5000; i++) {
         event e = random_event(&random);
-        fly(&r, rng_exponential(&random), &e);
+        record_segment(&r, rng_exponential(&random), &e);
         CHECK(r.d.state->count < r.d.capacity && r.d.capacity <= 9 * WANTED / 4);
         if (r.time > (double)WANTED) CHECK(r.d.state->count >= WANTED);
     }
@@ -130,7 +130,7 @@ TEST(spacing_only_doubles)
     double last = 0.5;
     for (size_t i = 0; i < 3000; i++) {
         event e = random_event(&random);
-        fly(&r, rng_exponential(&random), &e);
+        record_segment(&r, rng_exponential(&random), &e);
         double now = r.d.state->spacing;
         CHECK(now == last || now == 2.0 * last);
         last = now;
@@ -145,7 +145,7 @@ TEST(every_event_is_counted_once)
     recorder r = start_recorder(0.37);
     for (size_t i = 0; i < 3000; i++) {
         event e = random_event(&random);
-        fly(&r, rng_exponential(&random), &e);
+        record_segment(&r, rng_exponential(&random), &e);
         draw_counts sum = r.d.state->since;
         for (size_t k = 0; i % 50 == 0 && k < r.d.state->count; k++) {
             sum.proposals += r.d.counts[k].proposals;
@@ -165,7 +165,7 @@ TEST(a_draw_counts_the_events_since_the_one_before)
     recorder r = start_recorder(1.0);
     for (uint64_t i = 0; i < 10; i++) { /* segment i ends in the middle of spacing i */
         event e = {.kind = EVENT_BOUNCE, .proposals = i + 1, .missing = 0.5};
-        fly(&r, i == 0 ? 0.5 : 1.0, &e);
+        record_segment(&r, i == 0 ? 0.5 : 1.0, &e);
     }
     CHECK(r.d.state->count == 9);
     for (size_t i = 0; i < r.d.state->count; i++) {

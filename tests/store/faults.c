@@ -8,7 +8,7 @@
 
 #include "store/checkpoint.h"
 #include "store/skeleton.h"
-#include "store/trace.h"
+#include "store/trace_file.h"
 
 #include "path/path.h"
 
@@ -158,13 +158,14 @@ static sbps_status resume_skeleton(sbps_error *err)
 
 static sbps_status write_trace(sbps_error *err)
 {
-    const trace_record looks[] = {{1.0, {.kind = LOOK_START, .mean = NAN}},
-                                  {2.0, {.kind = LOOK_PROPOSAL, .bounced = true}}};
+    const trace_record observations[] = {
+        {1.0, {.kind = OBSERVATION_START, .mean = NAN}},
+        {2.0, {.kind = OBSERVATION_PROPOSAL, .bounced = true}}};
     append_file file;
     uint64_t bytes;
     sbps_status status = trace_open(sample_path("out"), 0, &file, err);
     if (status != SBPS_OK) return status;
-    status = trace_append(&file, 2, looks, err);
+    status = trace_append(&file, 2, observations, err);
     if (status == SBPS_OK) status = append_file_sync(&file, &bytes, err);
     append_file_close(&file);
     return status;

@@ -32,11 +32,11 @@ TEST(a_result_comes_back_bit_for_bit)
 /* A member of result_info that no table lists would be lost unseen: count their bytes. */
 TEST(the_tables_list_every_member)
 {
-    size_t words = 0, switches = 0;
-    for (const info_field *f = layout_texts; f->name; f++) words++;
-    for (const info_field *f = layout_numbers; f->name; f++) words++;
+    size_t fields = 0, switches = 0;
+    for (const info_field *f = layout_texts; f->name; f++) fields++;
+    for (const info_field *f = layout_numbers; f->name; f++) fields++;
     for (const info_field *f = layout_switches; f->name; f++) switches++;
-    CHECK(words * 8 + (switches + 7) / 8 * 8 == sizeof(result_info));
+    CHECK(fields * 8 + (switches + 7) / 8 * 8 == sizeof(result_info));
 }
 
 TEST(the_file_ends_behind_the_end_of_hdf5)
@@ -92,13 +92,13 @@ TEST(a_second_write_replaces_the_first)
     unlink(path);
 }
 
-static void check_refused(const char *path, sbps_status want, const char *words)
+static void check_refused(const char *path, sbps_status want, const char *message)
 {
     sbps_error err = {0};
     result *r = (result *)&err; /* must become NULL */
     CHECK(result_read_netcdf(path, &r, &err) == want);
     CHECK(r == NULL);
-    CHECK(strstr(err.text, words) != NULL);
+    CHECK(strstr(err.text, message) != NULL);
     CHECK(strncmp(err.text, path, strlen(path)) == 0);
     CHECK(result_read_netcdf(path, &r, NULL) == want); /* without anyone listening */
 }
@@ -141,11 +141,11 @@ TEST(a_flipped_bit_anywhere_is_refused)
     unlink(path);
 }
 
-static void check_foreign(foreign f, const char *words)
+static void check_foreign(foreign f, const char *message)
 {
     const char *path = sample_path("foreign.nc");
     make_foreign(path, &f);
-    check_refused(path, SBPS_BAD_FILE, words);
+    check_refused(path, SBPS_BAD_FILE, message);
     unlink(path);
 }
 

@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 
 #define THREADS 4
-#define TURNS   8
+#define REPEATS 8
 
 typedef struct {
     size_t number; /* of the thread */
@@ -42,7 +42,7 @@ static void *read_often(void *self)
 {
     worker *w = self;
     w->right = true;
-    for (int turn = 0; turn < TURNS; turn++) {
+    for (int repeat = 0; repeat < REPEATS; repeat++) {
         sbps_result *back = NULL;
         bool read = sbps_result_read(w->path, &back, NULL) == SBPS_OK;
         w->right = read && same_result(w->want, back) && w->right;
@@ -79,7 +79,7 @@ static void *write_often(void *self)
     char path[700];
     result *r = sample_result(2, 30 + w->number, 5);
     w->right = true;
-    for (int turn = 0; turn < TURNS; turn++) {
+    for (int repeat = 0; repeat < REPEATS; repeat++) {
         result *back = NULL;
         snprintf(path, sizeof path, "%s.%zu.nc", w->path, w->number);
         bool read = result_write_netcdf(r, path, NULL) == SBPS_OK &&
@@ -150,11 +150,11 @@ static void *fit_write_and_read(void *self)
 
 TEST(threads_fit_write_and_read_back)
 {
-    for (int turn = 0; turn < 3; turn++)
+    for (int repeat = 0; repeat < 3; repeat++)
         run_threads(fit_write_and_read, &(worker){.path = sample_path("fit")}, 3);
 }
 
-static void *look_often(void *self)
+static void *query_often(void *self)
 {
     worker *w = self;
     char *text = NULL;
@@ -173,7 +173,7 @@ TEST(threads_look_at_one_result)
 {
     sbps_result *r = fit(1);
     REQUIRE(r);
-    run_threads(look_often, &(worker){.want = r}, THREADS);
+    run_threads(query_often, &(worker){.want = r}, THREADS);
     sbps_result_destroy(r);
 }
 
@@ -184,7 +184,7 @@ static void *read_wrong(void *self)
     worker *w = self;
     sbps_result *back = NULL;
     w->right = true;
-    for (int turn = 0; turn < 2; turn++) {
+    for (int repeat = 0; repeat < 2; repeat++) {
         sbps_error err = {0};
         w->right = sbps_result_read(w->path, &back, &err) == SBPS_BAD_FILE &&
                    strstr(err.text, "not a run file of sbps") && w->right;
@@ -264,7 +264,7 @@ TEST(a_forked_child_can_read_whatever_threads_do)
     result *r = sample_result(2, 40, 5);
     REQUIRE(result_write_netcdf(r, path, NULL) == SBPS_OK);
     REQUIRE(pthread_create(&thread, NULL, read_until_done, &w) == 0);
-    for (int turn = 0; turn < 20; turn++) CHECK(child_reads(path));
+    for (int repeat = 0; repeat < 20; repeat++) CHECK(child_reads(path));
     atomic_store(&done, true);
     pthread_join(thread, NULL);
     CHECK(w.right);

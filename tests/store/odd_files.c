@@ -59,12 +59,12 @@ TEST(the_end_of_hdf5_is_found_in_every_superblock)
 
 /* ---- text ---- */
 
-static bool holds(const char *path, const char *words)
+static bool holds(const char *path, const char *expected)
 {
     size_t size;
     char *bytes = sample_bytes(path, &size);
-    bool found = bytes && strstr(bytes, words);
-    if (!found) printf("no '%s' in %s\n", words, bytes ? bytes : "(none)");
+    bool found = bytes && strstr(bytes, expected);
+    if (!found) printf("no '%s' in %s\n", expected, bytes ? bytes : "(none)");
     free(bytes);
     return found;
 }
@@ -225,15 +225,15 @@ static void no_bias_error(int root)
 }
 
 /* The file after the change; NULL when it is refused, and `words` are in the sentence. */
-static result *changed(void (*by)(int root), const char *words)
+static result *changed(void (*by)(int root), const char *message)
 {
     const char *path = sample_path("changed.nc");
     result *back = NULL;
     sbps_error err = {0};
     make_foreign(path, &(foreign){"sbps", 2, 3, 4, 3, NC_DOUBLE, by});
     sbps_status status = result_read_netcdf(path, &back, &err);
-    if (!strstr(err.text, words)) printf("'%s' has no '%s'\n", err.text, words);
-    CHECK(status == (words[0] ? SBPS_BAD_FILE : SBPS_OK) && strstr(err.text, words));
+    if (!strstr(err.text, message)) printf("'%s' has no '%s'\n", err.text, message);
+    CHECK(status == (message[0] ? SBPS_BAD_FILE : SBPS_OK) && strstr(err.text, message));
     unlink(path);
     return back;
 }

@@ -2,7 +2,7 @@
 #ifndef TESTS_STORE_SAMPLE_H
 #define TESTS_STORE_SAMPLE_H
 
-#include "base/memory.h"
+#include "core/memory.h"
 #include "store/layout.h"
 
 #include <dirent.h>
@@ -35,7 +35,7 @@ UNUSED static void sample_clean(void)
 UNUSED static const char *sample_path(const char *name)
 {
     static char paths[8][600];
-    static int turn;
+    static int count;
     if (!sample_folder[0]) {
         const char *base = getenv("TMPDIR");
         snprintf(sample_folder, sizeof sample_folder, "%s/sbps-store-XXXXXX",
@@ -43,7 +43,7 @@ UNUSED static const char *sample_path(const char *name)
         if (!mkdtemp(sample_folder)) abort();
         atexit(sample_clean);
     }
-    char *path = paths[turn++ % 8];
+    char *path = paths[count++ % 8];
     snprintf(path, sizeof paths[0], "%s/%s", sample_folder, name);
     return path;
 }

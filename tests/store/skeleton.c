@@ -63,14 +63,14 @@ TEST(a_resumed_skeleton_continues_at_the_checkpoint)
     unlink(path);
 }
 
-static void check_refused(const char *text, uint64_t resume_at, const char *words)
+static void check_refused(const char *text, uint64_t resume_at, const char *message)
 {
     const char *path = sample_path("path.csv");
     sbps_error err = {0};
     skeleton_file *f = (skeleton_file *)&err;
     sample_store(path, text, strlen(text));
     CHECK(skeleton_open(path, names, 2, resume_at, &f, &err) == SBPS_MISMATCH);
-    CHECK(f == NULL && strstr(err.text, words));
+    CHECK(f == NULL && strstr(err.text, message));
     CHECK(holds(path, text)); /* untouched */
     unlink(path);
 }

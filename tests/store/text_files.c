@@ -6,12 +6,12 @@
 #include <locale.h>
 
 /* One field of a CSV line, quotes undone; the rest of the text after it and its separator. */
-static const char *next_field(const char *text, char *out, size_t room)
+static const char *next_field(const char *text, char *out, size_t size)
 {
     size_t n = 0;
     bool quoted = *text == '"';
     if (quoted) text++;
-    while (*text && (quoted || (*text != ',' && *text != '\n')) && n + 1 < room) {
+    while (*text && (quoted || (*text != ',' && *text != '\n')) && n + 1 < size) {
         if (quoted && *text == '"' && *++text != '"') break;
         out[n++] = *text++;
     }

@@ -1,8 +1,8 @@
 /* The server of `--watch` when file descriptors run out: it waits, and does not ask again and again. */
 #include "check.h"
 
-#include "base/clock.h"
-#include "watch/server.h"
+#include "core/clock.h"
+#include "output/server/server.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,0 +1,451 @@
+/* What the options leave open is decided here: model, sampler, metric, mini-batch, settings.
+ * `--paper` is a row of settings like ours; what the user gives goes before either. */
+#include "inference/autotune/run_plan.h"
+#include "core/kind_tables.h"
+#include "core/names.h"
+#include "inference/options/crossed_method.h"
+#include "inference/options/shrink_coefficients.h"
+#include "linalg/real.h"
+#include "model/mixed/mixed.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BATCH_DEFAULT    ((size_t)104) /* thirteen cache lines of doubles */
+#define WINDOW_FROM      100.0 /* rows per batch row, from which windows replace random rows */
+#define BAND_FIRST       5.0   /* before warm-up has chosen */
+#define DT_MIN           1e-6  /* of the posterior's scale */
+#define LOWRANK_FROM     100.0 /* parameters: below, a bounce is cheap either way */
+#define LOWRANK_WORK     0.5   /* of a dense map, that it may cost at most */
+#define PAPER_BATCH      ((size_t)100)
+#define GAUSSIAN_REFRESH 0.5 /* per radian of a turn: best of 0.1..1 on one table, d = 20 */
+
+static const sampler_settings settings_default = {.band = {
+                                                      .width = BAND_FIRST,
+                                                      .horizon = 1.0,
+                                                      .floor = 0.1,
+                                                      .chord = NAN,
+                                                      .pool = 3.0,
+                                                      .learning_rate = 0.01,
+                                                      .lack_of_fit = true,
+                                                  }};
+
+static const sampler_settings settings_paper = {.band = {
+                                                    .width = 3.0,
+                                                    .horizon = INFINITY,
+                                                    .chord = 0.01,
+                                                    .learning_rate = 0.01,
+                                                    .keep_variance = true,
+                                                }};
+
+static sbps_status unknown(const char *option, const char *name, const void *kinds,
+                           sbps_error *err)
+{
+    const char *names[KINDS_MAX];
+    size_t count = kind_names(kinds, names);
+    return fail(err, SBPS_BAD_ARG, "--%s: there is no '%s'%s", option, name,
+                did_you_mean(";", name, names, count).text);
+}
+
+static sbps_status choose_model(const sbps_options *o, run_plan *plan, sbps_error *err)
+{
+    if (!o->model || !*o->model)
+        return fail(err, SBPS_BAD_ARG, "--model is missing; 'sbps list models' names them");
+    plan->model = options_model(o);
+    if (!plan->model) return unknown("model", o->model, model_kinds, err);
+    if (o->trials && *o->trials && plan->model->support != SUPPORT_PROPORTIONS)
+        return fail(err, SBPS_BAD_ARG, "--trials: model %s counts none; binomial does",
+                    o->model);
+    return SBPS_OK;
+}
+
+/* A table has at least two rows; one row stands for none. */
+static sbps_status check_table(const char *name, const model_kind *model, const rows *data,
+                               sbps_error *err)
+{
+    bool rowless = model->rowless;
+    if (rowless && data->n > 1)
+        return fail(err, SBPS_BAD_ARG, "model %s is a density by itself and takes no table",
+                    name);
+    if (!rowless && data->n == 1)
+        return fail(err, SBPS_BAD_ARG, "model %s needs a table", name);
+    if (!model->any_storage && (data->x_float || data->start))
+        return fail(err, SBPS_BAD_ARG,
+                    "--storage: model %s reads rows of doubles, and this table holds %s", name,
+                    data->storage->name);
+    if (!model->regression && data->offset)
+        return fail(err, SBPS_BAD_ARG,
+                    "--offset: model %s has no linear predictor that it could be added to",
+                    name);
+    return SBPS_OK;
+}
+
+static sbps_status model_of(const sbps_options *o, const rows *data, bool run,
+                            const model_kind **out, sbps_error *err)
+{
+    run_plan plan = {0};
+    sbps_status status = choose_model(o, &plan, err);
+    *out = plan.model;
+    if (status == SBPS_OK && data->member_rows)
+        status = groups_check_levels(plan.model, data, err);
+    if (status == SBPS_OK && data->member_rows &&
+        !(*out = mixed_of(data, plan.model, crossed_joint(o, data, run))))
+        return fail(err, SBPS_BAD_ARG,
+                    "--model: %s has no linear predictor for groups to enter",
+                    plan.model->name);
+    return status == SBPS_OK ? check_table(o->model, *out, data, err) : status;
+}
+
+sbps_status plan_model(const sbps_options *o, const rows *data, const model_kind **out,
+                       sbps_error *err)
+{
+    return model_of(o, data, false, out, err);
+}
+
+static sbps_status choose_sampler(const sbps_options *o, const rows *data, run_plan *plan,
+                                  sbps_error *err)
+{
+    /* sums of many rows are nearly normal: along the orbits of the normal there is little left to bounce off */
+    bool shrinks = shrinkage_requested(o);
+    const char *usual = shrinks                                           ? "hmc"
+                        : plan->model->transform && crossed_nuts(o, data) ? "nuts"
+                        : plan->model->transform                          ? "hmc"
+                        : plan->model->row_model && !o->paper             ? "boomerang"
+                                                                          : "sbps";
+    const char *name = is_auto(o->sampler) ? usual : o->sampler;
+    plan->sampler = sampler_find(name);
+    if (!plan->sampler) return unknown("sampler", name, sampler_kinds, err);
+    if (shrinks && strcmp(name, "hmc"))
+        return fail(err, SBPS_BAD_ARG,
+                    "--sampler: scales of coefficients are sampled by hmc alone, not by %s",
+                    name);
+    if (!plan->model->transform || !strcmp(name, "hmc") || !strcmp(name, "nuts"))
+        return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_ARG,
+        "--sampler: the effects of all factors are sampled together, which hmc and nuts do and "
+        "%s does not; --crossed integrate leaves those of one factor out, where the "
+        "others have at most %zu",
+        name, EXPLICIT_MAX);
+}
+
+/* For predictor models the gradient at the mode costs one number a row and takes out most of the
+ * noise; a model given w itself would pay twice for every slope. */
+static const char *usual_control_variate(const sbps_options *o, const run_plan *plan)
+{
+    if (plan->sampler->control_variate) return plan->sampler->control_variate;
+    if (o->paper || plan->sampler->full || !plan->model->regression) return "none";
+    return "gradient";
+}
+
+/* What a sampler's exact bounds do not cover. */
+static sbps_status check_bounded(const sbps_options *o, const run_plan *plan, sbps_error *err)
+{
+    const sampler_kind *kind = plan->sampler;
+    if (strcmp(plan->control_variate, kind->control_variate))
+        return fail(err, SBPS_BAD_ARG,
+                    "--control-variate: the bounds of %s are for '%s'; sbps takes others",
+                    kind->name, kind->control_variate);
+    if (o->gradient_noise > 0.0)
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--gradient-noise: %s needs bounds, and added noise has none; sbps takes it",
+            kind->name);
+    return SBPS_OK;
+}
+
+static sbps_status choose_metric(const sbps_options *o, run_plan *plan, sbps_error *err)
+{
+    const char *usual = plan->sampler->metric ? plan->sampler->metric
+                        : o->paper            ? "none"
+                                              : "dense";
+    const char *name = is_auto(o->metric) ? usual : o->metric;
+    plan->metric = metric_find(name);
+    if (plan->model->transform && !is_auto(o->metric))
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--metric: where the effects of all factors are sampled together it is made "
+            "of products with the Hessian: auto; --crossed integrate takes others");
+    if (!plan->metric) return fail(err, SBPS_BAD_ARG, "--metric: there is no '%s'", name);
+    bool uses_segments = plan->sampler->curve && !plan->sampler->full && !plan->sampler->metric;
+    plan->auto_metric = is_auto(o->metric) && uses_segments && !o->paper;
+    if (plan->metric->see && !plan->sampler->adapts_metric)
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--metric: %s does not learn one; sbps and psbps do, %s takes none, diagonal "
+            "or dense",
+            plan->sampler->name, plan->sampler->name);
+    plan->control_variate = usual_control_variate(o, plan);
+    if (!is_auto(o->control_variate)) plan->control_variate = o->control_variate;
+    return plan->sampler->bounded ? check_bounded(o, plan, err) : SBPS_OK;
+}
+
+static sbps_status check_batch(size_t n, const rows *data, const sampler_kind *kind,
+                               sbps_error *err)
+{
+    if (n > rows_min_per_rank(data) && n != rows_all(data))
+        return fail(err, SBPS_BAD_ARG, "--batch-size: %zu is more than the %s's %zu rows", n,
+                    data->partition ? "smallest rank" : "table", rows_min_per_rank(data));
+    if (kind->full && n < rows_all(data))
+        return fail(err, SBPS_BAD_ARG,
+                    "--batch-size: %s looks at every row; sbps takes batches", kind->name);
+    if (kind->chooses_row && n != 1)
+        return fail(err, SBPS_BAD_ARG,
+                    "--batch-size: %s takes one row at a time; sbps and lipsbps take batches",
+                    kind->name);
+    if (kind->curve && n == 1 && data->n > 1)
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--batch-size: %s needs at least 2 rows, since their spread is what the band "
+            "is made of; lipsbps takes 1",
+            kind->name);
+    return SBPS_OK;
+}
+
+size_t plan_batch_max(const rows *data, size_t n)
+{
+    size_t all = rows_min_per_rank(data);
+    if (n <= all / 2) return n;
+    return data->partition ? all / 2 : all; /* a look at all rows is one at all ranks */
+}
+
+/* Windows stream, but eq. (10) holds for them only on average over shuffles: with few windows in
+ * the table random rows are right. A single row is the same either way. */
+const batch_kind *plan_minibatch(const sbps_options *o, const rows *data, const run_plan *plan,
+                                 size_t n)
+{
+    bool uses_segments = !o->paper && plan->sampler->curve;
+    if (n == rows_all(data)) return &batch_full;
+    if (n == 1) return &batch_window;
+    if (!is_auto(o->minibatch) && strcmp(o->minibatch, "strata"))
+        return strcmp(o->minibatch, "window") ? &batch_random : &batch_window;
+    if (uses_segments && (data->n > PLAN_LIST_ROWS || data->partition)) return &batch_window;
+    return o->paper || (double)data->n / (double)n < WINDOW_FROM ? &batch_random
+                                                                 : &batch_window;
+}
+
+static sbps_status choose_batch(const sbps_options *o, const rows *data, run_plan *plan,
+                                sbps_error *err)
+{
+    size_t n = o->batch_size, usual = o->paper ? PAPER_BATCH : BATCH_DEFAULT;
+    if (plan->sampler->batch) usual = plan->sampler->batch;
+    if (n == SIZE_AUTO) n = plan->sampler->full || data->n < 2 * usual ? rows_all(data) : usual;
+    sbps_status status = check_batch(n, data, plan->sampler, err);
+    if (status != SBPS_OK) return status;
+    plan->batch = n;
+    plan->minibatch = plan_minibatch(o, data, plan, n);
+    return SBPS_OK;
+}
+
+static slope_source slope_source_named(const char *name)
+{
+    if (!strcmp(name, "learned")) return SLOPE_LEARNED;
+    return strcmp(name, "wide") ? SLOPE_HESSIAN : SLOPE_WIDE;
+}
+
+static void choose_settings(const sbps_options *o, run_plan *plan)
+{
+    sampler_settings *s = &plan->settings;
+    band_settings *b = &s->band;
+    *s = o->paper ? settings_paper : settings_default;
+    plan->choose_band = isnan(o->band) && !o->paper;
+    if (!isnan(o->band)) b->width = o->band;
+    if (!isnan(o->horizon)) b->horizon = o->horizon;
+    if (!isnan(o->dt)) b->chord = o->dt;
+    b->slope_repair = o->slope_repair;
+    b->process = !strcmp(o->regression, "gp");
+    b->weight_decay = !strcmp(o->weight_decay, "on");
+    b->auxiliary = o->auxiliary;
+    b->auxiliary_always = !strcmp(o->auxiliary_when, "always");
+    b->slope_prior = slope_source_named(o->slope_prior);
+    b->rejected_evidence = !strcmp(o->slope_evidence, "rejected");
+    b->fresh_bounce = !strcmp(o->bounce_batch, "fresh");
+    s->step_size = o->step_size;
+    s->step_decay = o->step_decay;
+    s->metric_beta = o->metric_beta;
+    s->metric_eps = o->metric_eps;
+    s->adapt_forever = o->adapt_forever;
+    s->gradient_noise = o->gradient_noise;
+    if (!is_auto(o->lack_of_fit)) b->lack_of_fit = !strcmp(o->lack_of_fit, "on");
+    if (!is_auto(o->pool_variance))
+        b->pool = strcmp(o->pool_variance, "on") ? 0.0 : settings_default.band.pool;
+}
+
+/* Left to auto.c, which needs the mode. */
+static void choose_auto(const sbps_options *o, run_plan *plan)
+{
+    bool uses_segments = !o->paper && plan->sampler->curve;
+    plan->auto_batch = uses_segments && o->batch_size == SIZE_AUTO;
+    plan->auto_control = uses_segments && is_auto(o->control_variate);
+}
+
+/* A round of full-data trajectories is kept as short as one of mini-batch flights. */
+#define ROUND_ROWS     1e7
+#define ROUND_MIN      ((size_t)16)
+#define GROUP_NODES    10.0 /* an effect: a row of a group is looked at, at all of them */
+#define GROUP_COST_MAX 100.0
+#define NODE_WORK      4.0 /* a row at a node calls exp or lgamma, and nothing is kept of it */
+#define ROUND_PAIRS                                                                            \
+    ((size_t)128) /* steps that know little of each other: few are enough to judge */
+
+static bool integrated(const row_groups *g, size_t factor)
+{
+    for (size_t i = 0; i < g->nested; i++)
+        if (g->nested_factor[i] == factor) return true;
+    return factor == g->by;
+}
+
+/* What a row costs beside one that is no group. */
+static double row_cost(const rows *data, bool joint)
+{
+    double effects = 0.0;
+    if (!data->member_rows) return 1.0;
+    const row_groups *g = data->member_rows->groups;
+    for (size_t t = 0; t < g->terms && !joint; t++)
+        if (integrated(g, g->term[t].factor)) effects += (double)g->term[t].count;
+    double each = smaller(pow(GROUP_NODES, effects), GROUP_COST_MAX);
+    return each * (double)data->member_rows->n / (double)data->n;
+}
+
+static size_t round_events(const run_plan *plan)
+{
+    double node = plan->row_cost > 1.0 ? NODE_WORK : 1.0;
+    double events = ROUND_ROWS / (10.0 * (double)plan->batch * plan->row_cost * node);
+    if (plan->seconds_rule) return ROUND_MIN;
+    if (plan->sampler->pairs || !strcmp(plan->sampler->name, "nuts")) return ROUND_PAIRS;
+    if (events >= (double)PLAN_ROUND_EVENTS) return PLAN_ROUND_EVENTS;
+    return events < (double)ROUND_MIN ? ROUND_MIN : (size_t)events;
+}
+
+/* Added noise is understood by samplers that meet the gradient through its slope along a flight. */
+static sbps_status check_noise(const sbps_options *o, const run_plan *plan, sbps_error *err)
+{
+    if (o->gradient_noise == 0.0 || !plan->sampler->discrete) return SBPS_OK;
+    return fail(err, SBPS_BAD_ARG, "--gradient-noise: %s takes none; sbps and noisy-bps do",
+                plan->sampler->name);
+}
+
+/* Strata are made from what rows do to a flight. */
+static sbps_status check_strata(const sbps_options *o, const run_plan *plan, sbps_error *err)
+{
+    bool uses_segments = plan->sampler->curve && !o->paper;
+    if (strcmp(o->minibatch, "strata") || uses_segments) return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_ARG,
+        "--minibatch: strata are for samplers with a band, such as sbps, without --paper");
+}
+
+sbps_status plan_make(const sbps_options *o, const rows *data, run_plan *plan, sbps_error *err)
+{
+    sbps_status status;
+    *plan = (run_plan){0};
+    if ((status = model_of(o, data, true, &plan->model, err)) != SBPS_OK) return status;
+    if ((status = choose_sampler(o, data, plan, err)) != SBPS_OK) return status;
+    if ((status = choose_metric(o, plan, err)) != SBPS_OK) return status;
+    if ((status = choose_batch(o, data, plan, err)) != SBPS_OK) return status;
+    if ((status = check_noise(o, plan, err)) != SBPS_OK) return status;
+    if ((status = check_strata(o, plan, err)) != SBPS_OK) return status;
+    plan->row_cost = row_cost(data, plan->model->transform);
+    choose_settings(o, plan);
+    choose_auto(o, plan);
+    plan->epochs_rule = !isnan(o->epochs);
+    plan->seconds_rule = !isnan(o->seconds);
+    plan->round_events = round_events(plan);
+    plan->ess_rule = option_given(o, "ess") || !(plan->epochs_rule || plan->seconds_rule);
+    return SBPS_OK;
+}
+
+static sbps_status take_metric(run_plan *plan, const metric_kind *kind, const posterior *target,
+                               const mode *reference, metric **a, sbps_error *err)
+{
+    metric_destroy(*a);
+    plan->metric = kind;
+    return metric_create(kind, target->dim, reference->hessian, a, err);
+}
+
+/* With the same bounces per effective sample, the metric with the cheaper maps. */
+sbps_status plan_metric(run_plan *plan, const posterior *target, const mode *reference,
+                        metric **a, sbps_error *err)
+{
+    double d = (double)target->dim;
+    if (!plan->auto_metric || d < LOWRANK_FROM)
+        return take_metric(plan, plan->metric, target, reference, a, err);
+    sbps_status status = take_metric(plan, metric_find("lowrank"), target, reference, a, err);
+    if (status != SBPS_OK || (*a)->kind->work(*a) <= LOWRANK_WORK * 0.5 * d * d) return status;
+    return take_metric(plan, metric_find("dense"), target, reference, a, err);
+}
+
+void plan_take_metric(run_plan *plan, const metric *a)
+{
+    plan->metric = a->kind;
+    plan->scale = 1.0;
+}
+
+sbps_status plan_finish(run_plan *plan, const sbps_options *o, const mode *reference,
+                        const metric *a, sbps_error *err)
+{
+    double curvature;
+    sbps_status status = metric_mean_curvature(a, reference->hessian, &curvature, err);
+    if (status != SBPS_OK) return status;
+    plan->scale = sqrt(curvature);
+    if (o->dt * plan->scale < DT_MIN)
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--dt: %g is too short: the posterior is %.3g wide, and a flight would never end",
+            o->dt, 1.0 / plan->scale);
+    double usual = o->paper || plan->sampler->ergodic ? 0.0 : plan->scale / sqrt((double)a->d);
+    if (plan->sampler->gaussian) usual = GAUSSIAN_REFRESH;
+    plan->settings.refresh_rate = isnan(o->refresh_rate) ? usual : o->refresh_rate;
+    return SBPS_OK;
+}
+
+bool plan_may_take_hmc(const sbps_options *o, const run_plan *plan)
+{
+    static const char *const segment_options[] = {
+        "band",          "batch-size",     "control-variate", "minibatch",
+        "refresh-rate",  "regression",     "weight-decay",    "slope-repair",
+        "auxiliary",     "lack-of-fit",    "horizon",         "dt",
+        "pool-variance", "gradient-noise", "skeleton",        "trace",
+        "adapt-forever", "auxiliary-when", "slope-prior",     "slope-evidence",
+        "bounce-batch"};
+    if (!is_auto(o->sampler) || plan->metric->see) return false;
+    for (size_t i = 0; i < sizeof segment_options / sizeof *segment_options; i++)
+        if (option_given(o, segment_options[i])) return false;
+    return true;
+}
+
+void plan_take_surrogate(const run_plan *from, run_plan *out)
+{
+    *out = *from;
+    out->sampler = sampler_find("surrogate");
+    out->control_variate = out->sampler->control_variate;
+    out->batch = 1;
+    out->minibatch = &batch_window;
+    out->auto_batch = out->auto_control = out->choose_band = false;
+    out->round_events = round_events(out);
+}
+
+sbps_status plan_check_sampler(const run_plan *plan, const posterior *target, sbps_error *err)
+{
+    const potential_facts facts = minibatch_facts(target);
+    const sampler_kind *kind = plan->sampler;
+    return kind->check ? kind->check(&facts, &plan->settings, err) : SBPS_OK;
+}
+
+sbps_status plan_take_hmc(const run_plan *from, const posterior *target, const mode *reference,
+                          metric **a, run_plan *out, sbps_error *err)
+{
+    *out = *from;
+    out->sampler = sampler_find("hmc");
+    out->control_variate = "none";
+    out->batch = rows_all(target->data);
+    out->minibatch = &batch_full;
+    out->auto_batch = out->auto_control = out->choose_band = false;
+    out->round_events = round_events(out);
+    /* a map is little beside all rows, and no spread at all is better than a small one */
+    if (out->auto_metric && !out->metric->white) {
+        sbps_status status = take_metric(out, metric_find("dense"), target, reference, a, err);
+        if (status != SBPS_OK) return status;
+    }
+    return plan_check_sampler(out, target, err);
+}

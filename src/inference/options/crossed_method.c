@@ -1,0 +1,116 @@
+/* With E effects of the factors that are not integrated over and n rows, a step with matrices costs about E^2 beside n times
+ * the quadrature points of a row; one of all effects together costs about n, and needs two to four times as many. Where
+ * E^2 is below n/4, mini-batches of groups are cheaper than either. Measured on ten tables, docs/groups.md. */
+#include "inference/options/crossed_method.h"
+#include "model/mixed/mixed.h"
+
+#include <string.h>
+
+#define JOINT_FROM                                                                             \
+    ((size_t)500) /* effects: dense matrices are dearer from there on, whatever the rows */
+#define JOINT_MIN     ((size_t)50) /* below, either way is cheap */
+#define JOINT_NUMBERS 0.25         /* of a matrix of them, to a row */
+#define SMALL_ROWS                                                                             \
+    ((size_t)20000) /* up to so many rows an exact step of all effects is cheap */
+#define CROSSED_ROWS ((size_t)5000) /* the same where factors are crossed */
+#define FEW_LEVELS   ((size_t)5)    /* of a factor: its sd has long tails */
+#define FEW_ROWS     ((size_t)1000) /* quadrature and long trajectories cost more than they save */
+
+/* May the run take a sampler of the full data with a metric of its own, from where it likes? */
+static bool left_open(const sbps_options *o, const char *sampler)
+{
+    static const char *const options[] = {
+        "metric",          "start",     "band",     "batch-size",
+        "control-variate", "minibatch", "skeleton", "trace"};
+    if (o->paper || !(is_auto(o->sampler) || !strcmp(o->sampler, sampler))) return false;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (option_given(o, options[i])) return false;
+    return true;
+}
+
+static bool has_few_levels(const row_groups *g)
+{
+    for (size_t f = 0; f < g->factors; f++)
+        if (g->factor[f].levels <= FEW_LEVELS) return true;
+    return false;
+}
+
+/* Does each group, a level of the factor that rows lie by, lie within one level of this factor? */
+static bool contains_groups(const row_groups *g, const group_factor *f)
+{
+    for (size_t i = 0; i < g->count; i++)
+        for (size_t row = g->start[i] + 1; row < g->start[i + 1]; row++)
+            if (f->of[row] != f->of[g->start[i]]) return false;
+    return true;
+}
+
+static bool has_nested_factors(const row_groups *g)
+{
+    if (g->nested > 0) return true;
+    for (size_t f = 0; f < g->factors; f++)
+        if (f != g->by && contains_groups(g, &g->factor[f])) return true;
+    return false;
+}
+
+bool crossed_may_give_up_integrals(const sbps_options *o, const rows *data)
+{
+    return data->member_rows && !data->partition && is_auto(o->crossed) && left_open(o, "nuts");
+}
+
+static bool is_discrete(const sbps_options *o)
+{
+    const model_kind *model = options_model(o);
+    return model && model->support >= SUPPORT_BINARY && model->support != SUPPORT_UNIT;
+}
+
+static bool is_linear(const sbps_options *o)
+{
+    const model_kind *model = options_model(o);
+    return model && !strcmp(model->name, "linear");
+}
+
+bool crossed_prefers_nuts(const sbps_options *o, const rows *data)
+{
+    return !is_linear(o) && crossed_may_give_up_integrals(o, data) &&
+           rows_all(data->member_rows) <= FEW_ROWS;
+}
+
+/* Up to how many rows an exact step of all effects is cheaper than integrals; those of a linear model are in closed form
+ * unless factors are nested. */
+static size_t rows_for_nuts(const sbps_options *o, const row_groups *g)
+{
+    if (has_nested_factors(g) || (is_discrete(o) && has_few_levels(g))) return SMALL_ROWS;
+    if (g->factors > 1) return is_linear(o) ? FEW_ROWS : CROSSED_ROWS;
+    return 0;
+}
+
+bool crossed_nuts(const sbps_options *o, const rows *data)
+{
+    if (o->no_integrals) return true;
+    if (!data->member_rows || !strcmp(o->crossed, "integrate") || !left_open(o, "nuts"))
+        return false;
+    return rows_all(data->member_rows) <= rows_for_nuts(o, data->member_rows->groups);
+}
+
+bool crossed_joint(const sbps_options *o, const rows *data, bool run)
+{
+    double effects = (double)mixed_explicit(data);
+    if (o->no_integrals) return true;
+    if (!is_auto(o->crossed)) return !strcmp(o->crossed, "joint");
+    if (mixed_explicit(data) > JOINT_FROM || (run && crossed_nuts(o, data))) return true;
+    if (!run || mixed_explicit(data) < JOINT_MIN || !left_open(o, "hmc")) return false;
+    return effects * effects > JOINT_NUMBERS * (double)rows_all(data->member_rows);
+}
+
+sbps_status groups_check_levels(const model_kind *model, const rows *data, sbps_error *err)
+{
+    const row_groups *g = data->member_rows->groups;
+    if (strcmp(model->name, "linear")) return SBPS_OK;
+    for (size_t f = 0; f < g->factors; f++)
+        if (g->factor[f].levels >= rows_all(data->member_rows))
+            return fail(err, SBPS_BAD_DATA,
+                        "(... | %s): each of its %zu levels has one row, so that its standard "
+                        "deviation cannot be told from sigma: leave the term out",
+                        g->factor[f].name, g->factor[f].levels);
+    return SBPS_OK;
+}

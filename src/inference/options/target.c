@@ -1,0 +1,179 @@
+/* From options to the rows that are wanted, and from rows to a posterior with names and a place to begin. */
+#include "inference/options/target.h"
+#include "core/encoding.h"
+#include "core/memory.h"
+#include "inference/options/coordinate_priors.h"
+#include "inference/options/shrink_coefficients.h"
+#include "ingest/text/matrix.h"
+#include "table/row_groups.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text_or_null(const char *text)
+{
+    return text && *text ? text : NULL;
+}
+
+static target_labels labels_of(const sbps_options *o, target_support support)
+{
+    switch (support) {
+    case SUPPORT_PROPORTIONS:
+        return text_or_null(o->trials) ? LABELS_NONE : LABELS_TWO;
+    case SUPPORT_BINARY:
+        return LABELS_TWO;
+    case SUPPORT_CLASSES:
+        return LABELS_CLASSES;
+    case SUPPORT_ORDERED:
+        return LABELS_ORDERED;
+    case SUPPORT_ANY:
+        return LABELS_TEXT;
+    default:
+        return LABELS_NONE;
+    }
+}
+
+rows_spec table_spec(const sbps_options *o)
+{
+    const model_kind *model = options_model(o);
+    const model_shape shape = {.head = o->head};
+    target_support support = model ? model_support(model, &shape) : SUPPORT_ANY;
+    bool no_columns = model && model->no_columns, no_target = support == SUPPORT_NONE;
+    return (rows_spec){.formula = text_or_null(o->formula),
+                       .target = text_or_null(o->target),
+                       .features = text_or_null(o->features),
+                       .categorical = text_or_null(o->categorical),
+                       .exclude = text_or_null(o->exclude),
+                       .reference = text_or_null(o->reference),
+                       .success = text_or_null(o->success),
+                       .label_order = text_or_null(o->levels),
+                       .labels = labels_of(o, support),
+                       .weights = text_or_null(o->weights),
+                       .offset = text_or_null(o->offset),
+                       .trials = text_or_null(o->trials),
+                       .real_target = support == SUPPORT_REAL,
+                       .intercept = !o->no_intercept && !no_columns && !no_target,
+                       .standardize = o->standardize,
+                       .in_order = o->no_shuffle,
+                       .no_header = !strcmp(o->header, "no"),
+                       .na = o->na,
+                       .encoding = encoding_find(o->encoding),
+                       .drop_missing = !strcmp(o->missing, "drop"),
+                       .no_columns = no_columns,
+                       .no_target = no_target,
+                       .storage = o->storage,
+                       .dense = model != NULL,
+                       .needs_doubles = model && !model->any_storage,
+                       .seed = o->seed,
+                       .threads = o->threads == SIZE_AUTO ? 0 : (unsigned)o->threads};
+}
+
+sbps_status target_open(const sbps_options *o, const rows *data, const model_kind *model,
+                        posterior **out, sbps_error *err)
+{
+    model_shape shape = {.hidden = o->hidden,
+                         .activation = o->activation,
+                         .head = o->head,
+                         .covariance = o->covariance,
+                         .read_matrix = matrix_read,
+                         .dim = o->dim,
+                         .condition = o->condition,
+                         .library = o->model,
+                         .function = &o->function,
+                         .effects_at_zero = !is_auto(o->prior_sd) || !is_auto(o->prior_cor)};
+    sbps_status status = posterior_open(data, model, &shape, out, err);
+    if (status == SBPS_OK) status = priors_choose(o, *out, err);
+    if (status == SBPS_OK) status = shrinkage_apply(o, out, err);
+    if (status != SBPS_OK || !data->recipe || (*out)->model->predictor) return status;
+    return fail(
+        err, SBPS_BAD_ARG,
+        "--generate: %s is no model of rows that are made on the fly; of priors those of "
+        "single weights serve",
+        (*out)->model->name);
+}
+
+sbps_status target_failure(const posterior *u, sbps_status status, sbps_error *err)
+{
+    const char *why = u ? model_failure(u->model, u->self) : NULL;
+    return why ? fail(err, SBPS_BAD_DATA, "%s", why) : status;
+}
+
+sbps_status target_control(const posterior *u, const mode *reference, const char *name,
+                           const double *w, control **out, sbps_error *err)
+{
+    *out = NULL;
+    if (!strcmp(name, "none")) return SBPS_OK;
+    control_order order = strcmp(name, "hessian") ? CONTROL_GRADIENT : CONTROL_HESSIAN;
+    /* rows are compared with the sum of their own curvatures, to which nothing may be added */
+    bool known = w == reference->w && reference->bare;
+    return control_create(u, w, order, known ? reference->hessian : NULL, out, err);
+}
+
+#define NAME_MORE ((size_t)256) /* what a model adds: a class, a unit; or a name of its own */
+
+static size_t longest_of(char *const *texts, size_t count)
+{
+    size_t longest = 0;
+    for (size_t k = 0; texts && k < count; k++)
+        if (strlen(texts[k]) > longest) longest = strlen(texts[k]);
+    return longest;
+}
+
+/* Of groups: names of a factor, a level and two effects. */
+static size_t group_name_size(const row_groups *g)
+{
+    size_t factor = 0, level = 0, effect = 0;
+    for (size_t k = 0; k < g->factors; k++) {
+        const group_factor *f = &g->factor[k];
+        size_t own = longest_of(f->level, f->levels);
+        if (strlen(f->name) > factor) factor = strlen(f->name);
+        if (own > level) level = own;
+    }
+    for (size_t k = 0; k < g->terms; k++) {
+        size_t own = longest_of(g->term[k].names, g->term[k].count);
+        if (own > effect) effect = own;
+    }
+    return factor + level + 2 * effect;
+}
+
+size_t target_name_size(const rows *data)
+{
+    size_t column = longest_of(data->names, data->d);
+    size_t label = longest_of(data->labels, data->label_count); /* of two: "low|high" */
+    const row_groups *groups = data->member_rows ? data->member_rows->groups : data->groups;
+    return column + 2 * label + (groups ? group_name_size(groups) : 0) + NAME_MORE;
+}
+
+typedef void naming(const posterior *u, size_t j, size_t size, char *text);
+
+static sbps_status list_names(const posterior *u, naming *name_of, char ***out, sbps_error *err)
+{
+    size_t size = target_name_size(u->data);
+    char *name = malloc(size), **names = *out = calloc(u->dim, sizeof *names);
+    bool whole = name && names;
+    for (size_t j = 0; whole && j < u->dim; j++) {
+        name_of(u, j, size, name);
+        whole = (names[j] = copy_text(name));
+    }
+    free(name);
+    return whole ? SBPS_OK : fail_memory(err);
+}
+
+sbps_status target_names(const posterior *u, char ***out, sbps_error *err)
+{
+    return list_names(u, posterior_name, out, err);
+}
+
+sbps_status target_reported_names(const posterior *u, char ***out, sbps_error *err)
+{
+    return list_names(u, posterior_reported_name, out, err);
+}
+
+sbps_status target_start(const sbps_options *o, const posterior *u, char *const *names,
+                         start_point *out, sbps_error *err)
+{
+    *out = (start_point){0};
+    if (o->start && *o->start)
+        return start_read(o->start, u, (const char *const *)names, out, err);
+    return SBPS_OK;
+}

@@ -1,0 +1,31 @@
+/* The mode and Laplace's approximation, found once and told in several ways. */
+#ifndef INFERENCE_APPROXIMATE_H
+#define INFERENCE_APPROXIMATE_H
+
+#include "inference/options/options.h"
+#include "posterior/mode/laplace.h"
+
+struct sbps_mode {
+    sbps_options *options; /* own copy */
+    char *target;
+    posterior *u; /* NULL once the search is over: its table is not ours */
+    size_t dim;
+    char **names, **coordinates;
+    double *values; /* as reported; the coordinates are in m->w */
+    mode *m;
+    nll_distribution nll;
+};
+
+struct sbps_laplace {
+    const sbps_mode *of;
+    double *covariance, *sd;
+};
+
+sbps_status approximate_find(const sbps_table *table, const sbps_options *options,
+                             sbps_mode **out, sbps_error *err);
+void approximate_destroy(sbps_mode *map);
+/* Of a mode, which must outlive it. */
+sbps_status approximate_normal(const sbps_mode *map, sbps_laplace **out, sbps_error *err);
+void approximate_normal_destroy(sbps_laplace *laplace);
+
+#endif

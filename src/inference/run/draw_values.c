@@ -1,0 +1,261 @@
+/* U at every stored draw: exact where passes over the table are affordable, else from the
+ * reference w_0 along a line, with the likelihood's slope L = -d/dt sum log p on mini-batches,
+ *
+ *   U(w) = U(w_0) - log p(w) + log p(w_0) + sum_k c_k L~(t_k),    w_0 + t (w - w_0), 0 < t < 1,
+ *
+ * t_k and c_k those of Gauss and Legendre. L~ has the run's control variate, so that only what
+ * Taylor's polynomial leaves is noise. Batches grow until the noise is small beside the scatter
+ * of U over the draws; a few draws are then looked at exactly, and where they lie further off
+ * than the noise says, by quadrature or by rows that no batch met, the stated error is theirs. */
+#include "inference/run/draw_values.h"
+#include "linalg/dense_matrix.h"
+#include "posterior/full/log_prior.h"
+
+#include <math.h>
+#include <string.h>
+
+#define EXACT_WORK       4e8 /* rows x columns of all passes: at most so many for exact values, */
+#define TRANSFORMED_WORK 4e9 /* likewise, where there is no other way */
+#define NOISY_WORK       2e9 /* and so many for a round of batches */
+#define FIRST_BATCH      ((size_t)64)
+#define GROWTH           4
+#define NOISE_FRACTION   0.05 /* of the scatter of U: good enough */
+#define CHECKS           ((size_t)8)
+#define CHECKS_LONG      ((size_t)3) /* of a table in which each takes long */
+#define LONG_TABLE       ((size_t)100000)
+#define HUGE_TABLE       ((size_t)1000000000) /* one pass takes minutes */
+#define CHECK_LIMIT      3.0 /* root mean square of errors over stated ones that chance may bring */
+#define NODES            3
+
+static const double node[NODES] = {0.1127016653792583, 0.5, 0.8872983346207417};
+static const double node_weight[NODES] = {5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0};
+
+typedef struct {
+    const sbps_run *run;
+    result *r;
+    const control *cv;
+    control *own; /* made for this alone */
+    minibatch gauge;
+    arena memory;
+    double *q;      /* dim: w - w_0 */
+    double at_zero; /* U(w_0) + log p(w_0) */
+} valuer;
+
+static const double *draw_of(const valuer *v, size_t i)
+{
+    const result *r = v->r;
+    return v->run->chains[i / r->draws].d.w + i % r->draws * r->dim;
+}
+
+static size_t draw_count(const valuer *v)
+{
+    return v->r->chains * v->r->draws;
+}
+
+/* ---- exact ---- */
+
+static sbps_status value_exactly(const valuer *v, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    for (size_t i = 0; i < draw_count(v) && status == SBPS_OK; i++) {
+        status = posterior_value(v->run->target, draw_of(v, i), &v->r->potential[i], err);
+        v->r->potential_sd[i] = 0.0;
+    }
+    return status;
+}
+
+/* ---- on batches ---- */
+
+static void value_draw(valuer *v, size_t i)
+{
+    const posterior *u = v->run->target;
+    const double *w = draw_of(v, i);
+    double value = v->at_zero - log_prior_value(u, w), variance = 0.0;
+    for (size_t j = 0; j < u->dim; j++) v->q[j] = w[j] - v->cv->w[j];
+    potential_set_line(&v->gauge.is, v->cv->w, v->q);
+    for (size_t k = 0; k < NODES; k++) {
+        observation o = minibatch_observe_likelihood(&v->gauge, node[k]);
+        value += node_weight[k] * o.slope;
+        variance += node_weight[k] * node_weight[k] * o.variance;
+    }
+    v->r->potential[i] = value;
+    v->r->potential_sd[i] = sqrt(variance);
+}
+
+static void value_on_batches(valuer *v, size_t n)
+{
+    minibatch_resize(&v->gauge, v->gauge.kind, n);
+    for (size_t i = 0; i < draw_count(v); i++) value_draw(v, i);
+}
+
+/* ---- by the polynomial alone ---- */
+
+/* Where rows are groups, of which one look costs as much as a thousand rows do elsewhere, Taylor's polynomial at the
+ * reference is the estimate, and the draws that are looked at exactly say how far off it is. */
+static void value_by_taylor(valuer *v)
+{
+    const posterior *u = v->run->target;
+    size_t d = u->dim, stride = (d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+    for (size_t i = 0; i < draw_count(v); i++) {
+        const double *w = draw_of(v, i);
+        double value = v->at_zero - log_prior_value(u, w);
+        for (size_t j = 0; j < d; j++) v->q[j] = w[j] - v->cv->w[j];
+        for (size_t j = 0; j < d; j++) {
+            const double *row = v->cv->hessian + j * stride;
+            value -= v->q[j] * (v->cv->gradient[j] + 0.5 * dot(d, row, v->q));
+        }
+        v->r->potential[i] = value;
+        v->r->potential_sd[i] = 0.0;
+    }
+}
+
+/* ---- good enough? ---- */
+
+static double noise_of(const result *r)
+{
+    double count = (double)(r->chains * r->draws), noise = 0.0;
+    for (size_t i = 0; i < r->chains * r->draws; i++)
+        noise += r->potential_sd[i] * r->potential_sd[i] / count;
+    return sqrt(noise);
+}
+
+static bool quiet(const valuer *v)
+{
+    const double *u = v->r->potential;
+    double count = (double)draw_count(v), mean = 0.0, square = 0.0, noise = noise_of(v->r);
+    for (size_t i = 0; i < draw_count(v); i++) mean += u[i] / count;
+    for (size_t i = 0; i < draw_count(v); i++) square += (u[i] - mean) * (u[i] - mean) / count;
+    /* the scatter seen has the noise in it */
+    return noise * noise <= NOISE_FRACTION * NOISE_FRACTION * (square - noise * noise);
+}
+
+/* Some draws exactly; where they tell another tale, the stated errors grow to it. */
+static sbps_status check_some(valuer *v, sbps_error *err)
+{
+    size_t all = rows_all(&v->run->data), max_checks = all > LONG_TABLE ? CHECKS_LONG : CHECKS;
+    if (all > HUGE_TABLE) max_checks = 1;
+    size_t count = draw_count(v), checks = count < max_checks ? count : max_checks;
+    double square = 0.0, ratio = 0.0;
+    sbps_status status = SBPS_OK;
+    for (size_t c = 0; c < checks && status == SBPS_OK; c++) {
+        size_t i = c * count / checks;
+        double exact, sd = v->r->potential_sd[i];
+        status = posterior_value(v->run->target, draw_of(v, i), &exact, err);
+        double miss = v->r->potential[i] - exact;
+        square += miss * miss / (double)checks;
+        ratio += miss * miss / fmax(sd * sd, 1e-300) / (double)checks;
+        v->r->potential[i] = exact;
+        v->r->potential_sd[i] = 0.0;
+    }
+    if (status != SBPS_OK || sqrt(ratio) <= CHECK_LIMIT) return status;
+    for (size_t i = 0; i < count; i++)
+        if (v->r->potential_sd[i] > 0.0)
+            v->r->potential_sd[i] = fmax(v->r->potential_sd[i], sqrt(square));
+    return SBPS_OK;
+}
+
+/* ---- all of it ---- */
+
+/* Mostly the point is the one that set-up has found. */
+static sbps_status value_at_zero(valuer *v, sbps_error *err)
+{
+    const mode *known = v->run->reference;
+    size_t bytes = v->run->target->dim * sizeof *known->w;
+    v->at_zero = known->value;
+    if (!memcmp(v->cv->w, known->w, bytes)) return SBPS_OK;
+    return posterior_value(v->run->target, v->cv->w, &v->at_zero, err);
+}
+
+static sbps_status valuer_open(valuer *v, sbps_error *err)
+{
+    const sbps_run *run = v->run;
+    const posterior *u = run->target;
+    sbps_status status = SBPS_OK;
+    if (!v->cv) {
+        status = run_control(run, "hessian", run->reference->w, &v->own, err);
+        v->cv = v->own;
+    }
+    if (status == SBPS_OK) status = value_at_zero(v, err);
+    if (status != SBPS_OK) return status;
+    v->at_zero += log_prior_value(u, v->cv->w);
+    const batch_kind *kind = run->parts ? &batch_strata : &batch_window;
+    minibatch_carve(&v->gauge, kind, u, FIRST_BATCH, &v->memory);
+    arena_doubles(&v->memory, u->dim);
+    v->memory = (arena){.base = aligned_zeroed(v->memory.used), .size = v->memory.used};
+    if (!v->memory.base) return fail_memory(err);
+    minibatch_carve(&v->gauge, kind, u, FIRST_BATCH, &v->memory);
+    v->q = arena_doubles(&v->memory, u->dim);
+    v->gauge.cv = v->cv;
+    v->gauge.parts = run->parts;
+    minibatch_start(&v->gauge, rng_stream(run->options->seed, 0, RNG_VALUE));
+    return SBPS_OK;
+}
+
+static void valuer_close(valuer *v)
+{
+    if (v->memory.base) minibatch_release(&v->gauge);
+    free(v->memory.base);
+    control_destroy(v->own);
+}
+
+static double draws_cost(const valuer *v, double evaluations)
+{
+    const posterior *u = v->run->target;
+    double each = u->model->work ? u->model->work(u->self) : (double)u->dim;
+    return evaluations * (double)draw_count(v) * each;
+}
+
+/* Larger batches until they are quiet, or a pass costs no more. */
+static sbps_status value_by_control(valuer *v, sbps_error *err)
+{
+    size_t total = rows_all(&v->run->data);
+    sbps_status status = valuer_open(v, err);
+    if (status == SBPS_OK && v->run->target->model->row_model && v->cv->hessian) {
+        value_by_taylor(v);
+        return check_some(v, err);
+    }
+    for (size_t n = FIRST_BATCH; status == SBPS_OK; n *= GROWTH) {
+        value_on_batches(v, n);
+        if (v->run->among) status = ranks_average_values(v->run, v->r, err);
+        if (status != SBPS_OK || quiet(v)) break;
+        double next = (double)(n * GROWTH * NODES);
+        if (v->run->among && n * GROWTH > rows_min_per_rank(&v->run->data) / 2) next = INFINITY;
+        if (next >= (double)total && draws_cost(v, (double)total) <= NOISY_WORK)
+            return value_exactly(v, err);
+        if (next >= (double)total || draws_cost(v, next) > NOISY_WORK) break;
+    }
+    return status == SBPS_OK ? check_some(v, err) : status;
+}
+
+/* What of it is the priors', and what the rows'. */
+static void split_values(const valuer *v)
+{
+    for (size_t i = 0; i < draw_count(v); i++) {
+        v->r->log_prior[i] = log_prior_value(v->run->target, draw_of(v, i));
+        v->r->log_likelihood[i] = -v->r->potential[i] - v->r->log_prior[i];
+    }
+}
+
+/* Where batches say nothing: values are exact, or not known. */
+static sbps_status value_transformed(const valuer *v, double passes, sbps_error *err)
+{
+    if (passes <= TRANSFORMED_WORK) return value_exactly(v, err);
+    for (size_t i = 0; i < draw_count(v); i++) v->r->potential[i] = v->r->potential_sd[i] = NAN;
+    return SBPS_OK;
+}
+
+sbps_status values_fill(const sbps_run *run, result *r, sbps_error *err)
+{
+    valuer v = {.run = run, .r = r, .cv = run->cv};
+    size_t total = rows_all(&run->data);
+    bool exact = draws_cost(&v, (double)total) <= EXACT_WORK || total <= FIRST_BATCH * NODES;
+    if (run->target->model->transform) {
+        sbps_status valued = value_transformed(&v, draws_cost(&v, (double)total), err);
+        if (valued == SBPS_OK) split_values(&v);
+        return valued;
+    }
+    sbps_status status = exact ? value_exactly(&v, err) : value_by_control(&v, err);
+    if (!exact) valuer_close(&v);
+    if (status == SBPS_OK) split_values(&v);
+    return status;
+}

@@ -1,0 +1,279 @@
+/* The effects of groups: drawn when the run has ended, one for every draw of phi, group by group, so that nothing of
+ * them is kept but what is asked for. */
+#include "model/mixed/group_effects.h"
+#include "core/decimal.h"
+#include "core/workers.h"
+#include "inference/options/target.h"
+#include "inference/run/derived_quantities.h"
+#include "store/atomic_file.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GROUPS_AT_A_TIME ((size_t)256)
+#define HELD             ((size_t)1 << 25) /* draws, unless those of one group are more */
+#define DRAWS_MIN        1000.0 /* of an effect that is summarized, all chains together */
+#define DRAWS_ALL_MIN    1e6    /* of all groups */
+
+typedef struct {
+    const sbps_run *run;
+    const void *self;
+    size_t max_effects, at_a_time; /* effects of a group; groups */
+    size_t groups, chains, draws;  /* draws: of a chain */
+    size_t *order;                 /* groups by level */
+    const double **phi;            /* chains * draws */
+    effects_sampler *plan;
+    unsigned threads;
+    size_t wide;                 /* doubles of scratch a worker */
+    double *scratch;             /* of all workers */
+    draw_workspace **workspaces; /* of each */
+    size_t first;                /* of the groups at hand */
+    double *drawn;               /* of groups at hand: [group][effect][chain][draw] */
+    draw_summary *summary;       /* likewise, without draws */
+    effects_accuracy *accuracy;  /* of each group */
+    size_t name_capacity;
+    char *name; /* of an effect */
+} effects_job;
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void close_job(effects_job *j)
+{
+    free(j->order);
+    free(j->phi);
+    effects_sampler_close(j->plan);
+    free(j->scratch);
+    free(j->drawn);
+    free(j->summary);
+    for (unsigned i = 0; j->workspaces && i < j->threads; i++)
+        draw_workspace_close(j->workspaces[i]);
+    free(j->workspaces);
+    free(j->accuracy);
+    free(j->name);
+}
+
+/* At `each` of the draws of a chain, of which `made` were made, evenly spaced. */
+static sbps_status open_job(const sbps_run *run, size_t made, size_t each, effects_job *j,
+                            sbps_error *err)
+{
+    const void *self = run->target->self;
+    const row_groups *g = run->data.member_rows->groups;
+    bool integrated = !run->target->model->transform;
+    *j = (effects_job){.run = run,
+                       .self = self,
+                       .max_effects = mixed_effects_max(self),
+                       .groups = integrated ? g->count : 0,
+                       .chains = run->chain_count,
+                       .draws = each,
+                       .threads = run->workers.threads};
+    size_t count = j->chains * each, fit = HELD / (j->max_effects * count + 1) + 1;
+    j->at_a_time = min_size(min_size(j->groups, GROUPS_AT_A_TIME), fit);
+    size_t held = j->at_a_time * j->max_effects;
+    j->order = calloc(g->factor[g->by].levels + 1, sizeof *j->order);
+    j->phi = calloc(count + 1, sizeof *j->phi);
+    j->drawn = new_doubles(held * count + 1);
+    j->summary = calloc(held + 1, sizeof *j->summary);
+    j->workspaces = calloc(j->threads, sizeof *j->workspaces);
+    j->accuracy = calloc(GROUPS_AT_A_TIME, sizeof *j->accuracy);
+    j->name_capacity = target_name_size(run->data.member_rows);
+    j->name = malloc(j->name_capacity);
+    if (!j->order || !j->phi || !j->drawn || !j->summary || !j->workspaces || !j->accuracy ||
+        !j->name)
+        return fail_memory(err);
+    if (!integrated) return SBPS_OK; /* all effects are functions of coordinates */
+    mixed_by_level(self, j->order);
+    for (size_t i = 0; i < count; i++) {
+        size_t draw = (2 * (i % each) + 1) * made / (2 * each);
+        j->phi[i] = run->chains[i / each].d.w + draw * run->target->dim;
+    }
+    sbps_status status = effects_sampler_open(self, count, j->phi, &j->plan, err);
+    if (status != SBPS_OK) return status;
+    j->wide = (effects_scratch(j->plan) + 7) / 8 * 8;
+    j->scratch = new_doubles(j->threads * j->wide);
+    if (!j->scratch) return fail_memory(err);
+    for (unsigned i = 0; i < j->threads && status == SBPS_OK; i++)
+        status = draw_workspace_open(j->chains, j->draws, true, &j->workspaces[i], err);
+    return status;
+}
+
+/* Ctrl-C: parameters are worth more than the rest of the effects, which may take minutes. */
+static bool is_interrupted(const effects_job *j)
+{
+    return atomic_load_explicit(&j->run->interrupt, memory_order_relaxed);
+}
+
+/* One group: its draws, an effect after another, and their summaries. */
+static void do_group(void *self, unsigned worker, size_t index)
+{
+    effects_job *j = self;
+    if (is_interrupted(j)) return;
+    size_t count = j->chains * j->draws, g = j->order[j->first + index];
+    size_t q = mixed_effects(j->self, g);
+    double *to = j->drawn + index * j->max_effects * count;
+    j->accuracy[index] =
+        effects_draw(j->plan, g, j->run->options->seed, j->scratch + worker * j->wide, to);
+    for (size_t a = 0; a < q; a++, to += count)
+        summarize_in(j->workspaces[worker], to, &j->summary[index * j->max_effects + a]);
+}
+
+/* Groups from j->first on, as many as are held at a time. */
+static sbps_status do_some(effects_job *j, size_t *n, sbps_error *err)
+{
+    *n = min_size(j->groups - j->first, j->at_a_time);
+    return workers_run(j->threads, *n, do_group, j, err);
+}
+
+/* Into j->name the name of the i-th place for an effect of groups at hand; false: its group has not so many. */
+static bool name_effect(const effects_job *j, size_t i)
+{
+    size_t g = j->order[j->first + i / j->max_effects], a = i % j->max_effects;
+    if (a >= mixed_effects(j->self, g)) return false;
+    mixed_effect_name(j->self, g, a, j->name_capacity, j->name);
+    return true;
+}
+
+static size_t draws_of_all(const sbps_run *run)
+{
+    size_t each = SIZE_MAX;
+    if (run->state.phase == PHASE_WARMUP) return 0;
+    for (size_t c = 0; c < run->chain_count; c++)
+        each = min_size(each, run->chains[c].d.state->count);
+    return each;
+}
+
+/* ---- to a file ---- */
+
+/* Draws of an effect are next to independent given phi: so many are worth as much as is asked of phi. All of them where
+ * they cost little. */
+static size_t draws_enough(const sbps_run *run, size_t made)
+{
+    double groups = (double)run->data.member_rows->groups->count;
+    double enough = fmax(fmax(run->options->ess, DRAWS_MIN), DRAWS_ALL_MIN / groups);
+    enough = ceil(enough / (double)run->chain_count);
+    return enough < (double)made ? (size_t)enough : made;
+}
+
+static void write_name(FILE *to, const char *name)
+{
+    fputc('"', to);
+    for (; *name; name++) {
+        if (*name == '"') fputc('"', to);
+        fputc(*name, to);
+    }
+    fputc('"', to);
+}
+
+static void write_effect(FILE *to, const char *name, const draw_summary *s)
+{
+    write_name(to, name);
+    const double numbers[] = {s->mean, s->mcse_mean, s->sd,       s->q5,  s->q50,
+                              s->q95,  s->ess_bulk,  s->ess_tail, s->rhat};
+    char text[64];
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        decimal_print(text, sizeof text, "%.10g", numbers[i]);
+        fprintf(to, ",%s", isnan(numbers[i]) ? "" : text);
+    }
+    fputc('\n', to);
+}
+
+static void write_some(const effects_job *j, size_t n, FILE *to)
+{
+    for (size_t i = 0; i < n * j->max_effects; i++)
+        if (name_effect(j, i)) write_effect(to, j->name, &j->summary[i]);
+}
+
+/* Those that are functions of coordinates. */
+static sbps_status write_derived(const sbps_run *run, size_t each, FILE *to, sbps_error *err)
+{
+    derived_job j = {.run = run, .effects = true, .draws = each};
+    sbps_status status = derived_open(&j, err);
+    while (derived_next(&j, &status, err))
+        for (size_t k = 0; k < j.selected; k++)
+            write_effect(to, run->reported_names[j.at[k]], &j.summary[k]);
+    derived_close(&j);
+    return status;
+}
+
+static void begin_telling(const effects_job *j, sbps_effects *out)
+{
+    *out = (sbps_effects){.draws = j->chains * j->draws, .groups = j->groups};
+}
+
+/* told->error is the sum of squares as yet. */
+static void add_group_errors(const effects_job *j, size_t n, sbps_effects *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        double error = j->accuracy[i].error;
+        if (isnan(error)) continue;
+        out->by_polynomials++;
+        out->error += error * error;
+        out->worst = fmax(out->worst, error);
+    }
+}
+
+static void end_telling(sbps_effects *out)
+{
+    out->error = sqrt(out->error / (double)out->by_polynomials);
+    if (out->by_polynomials == 0) out->worst = NAN;
+}
+
+sbps_status effects_write(const sbps_run *run, const char *path, sbps_effects *out,
+                          sbps_error *err)
+{
+    effects_job j;
+    atomic_file file;
+    if (!run->target->model->row_model)
+        return fail(err, SBPS_BAD_ARG, "--ranef: the table has no groups");
+    size_t made = draws_of_all(run);
+    sbps_status status = open_job(run, made, draws_enough(run, made), &j, err);
+    if (status == SBPS_OK) status = file_begin(path, &file, err);
+    if (status != SBPS_OK) {
+        close_job(&j);
+        return status;
+    }
+    begin_telling(&j, out);
+    fputs("name,mean,mcse,sd,q5,q50,q95,ess_bulk,ess_tail,rhat\n", file.stream);
+    for (size_t n; j.first < j.groups && status == SBPS_OK; j.first += n) {
+        status = do_some(&j, &n, err);
+        if (status == SBPS_OK && is_interrupted(&j))
+            status =
+                fail(err, SBPS_NO_FILE,
+                     "%s: not written: interrupted while effects of groups were drawn", path);
+        if (status == SBPS_OK) write_some(&j, n, file.stream);
+        if (status == SBPS_OK) add_group_errors(&j, n, out);
+        if (!file_fine(&file)) break;
+    }
+    end_telling(out);
+    if (status == SBPS_OK) status = write_derived(run, made, file.stream, err);
+    close_job(&j);
+    if (status == SBPS_OK) return file_commit(&file, err);
+    file_abandon(&file);
+    return status;
+}
+
+/* ---- among the parameters ---- */
+
+sbps_status effects_join(const sbps_run *run, result *r, sbps_error *err)
+{
+    effects_job j;
+    size_t before = r->dim, at = before, count = r->chains * r->draws, total = 0;
+    sbps_status status = open_job(run, r->draws, r->draws, &j, err);
+    for (size_t g = 0; status == SBPS_OK && g < j.groups; g++)
+        total += mixed_effects(j.self, g);
+    if (status == SBPS_OK) status = result_widen(r, total, err);
+    for (size_t n; j.first < j.groups && status == SBPS_OK && !is_interrupted(&j);
+         j.first += n) {
+        status = do_some(&j, &n, err);
+        for (size_t i = 0; i < n * j.max_effects && status == SBPS_OK && !is_interrupted(&j);
+             i++) {
+            if (!name_effect(&j, i)) continue;
+            status = derived_store(r, at++, j.name, j.drawn + i * count, &j.summary[i], err);
+        }
+    }
+    if (status == SBPS_OK && at < before + total) result_narrow(r, before);
+    close_job(&j);
+    return status;
+}

@@ -1,0 +1,405 @@
+/* What is measured in warm-up goes before what was promised at set-up.
+ *
+ * The mean of the path takes the mode's place as the reference of the control variate where that leaves less
+ * noise; batches grow while the noise in the band rules. Where flights have spent a good part of what hmc
+ * would take for the whole run, and an effective sample still costs several times hmc's, the chains go
+ * on with hmc from where they are: the run then costs little more than if it had begun with it. */
+#include "inference/run/replan.h"
+
+#include "core/coordinate_scale.h"
+#include "core/decimal.h"
+#include "linalg/dense_matrix.h"
+#include "linalg/real.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NOISE_MAX         4.0 /* k c / sqrt(u'Hu) beyond which larger batches pay */
+#define BATCH_GROWTH      4.0 /* at most, at once */
+#define BATCH_STEP        ((size_t)4)
+#define MEAN_ESS          50.0 /* of the path, before its mean is a better reference */
+#define MEAN_GAIN         0.8  /* of the noise: what a new reference must bring it down to */
+#define MEAN_FAR          0.1 /* of its mean square distance from draws: nearer ones cannot do that */
+#define PATIENCE          0.3 /* of hmc's work for the whole run, before it may take over */
+#define BAND_READY_EPOCHS 2   /* epochs after which the band is worth judging, */
+#define PATIENCE_END      1.0 /* or so much work */
+#define DEARER            1.5 /* times hmc's work per effective sample */
+#define HMC_WARMUP        100.0
+
+/* ---- the reference ---- */
+
+static void path_mean(const sbps_run *run, double *w)
+{
+    for (size_t j = 0; j < run->target->dim; j++) {
+        double mean = moments_summarize(run->moments_of, run->chain_count, j).mean;
+        w[j] = scale_coordinate(run->target->scale[j], mean);
+    }
+}
+
+/* Of the control variate in force, into m; *tally of it. */
+static sbps_status influence_from(const sbps_run *run, const double *reference,
+                                  const double *centre, auto_influences *m, strata_tally *tally,
+                                  sbps_error *err)
+{
+    const influence_point at = {reference, centre, run->factor};
+    sbps_status status = auto_measure_at(run->target, &at, m, err);
+    size_t order = auto_order(run->plan->control_variate);
+    return status == SBPS_OK ? auto_tally(m, run->target->data, order, tally, err) : status;
+}
+
+/* Room for that. */
+static sbps_status influence_open(const sbps_run *run, auto_influences *m, sbps_error *err)
+{
+    run_plan fixed = *run->plan;
+    fixed.auto_control = false;
+    return auto_influences_open(run->options, &fixed, run->target, m, err);
+}
+
+/* c^2 / u'Hu of the batches in force, by a measure of their rows; `again`: with strata made anew. */
+static double batch_noise(const sbps_run *run, const auto_influences *m,
+                          const strata_tally *tally, bool again)
+{
+    size_t n = rows_all(run->target->data);
+    if (!run->parts) return (double)n * strata_squares(tally) / (double)run->tuned.batch;
+    strata parts = *run->parts;
+    if (again)
+        strata_divide(tally, run->parts->count, &parts);
+    else
+        strata_listen(&parts, m->to.rows[auto_order(run->plan->control_variate)]);
+    return strata_variance(&parts, run->tuned.batch);
+}
+
+/* Rows see draws at e ~ N(s, 1) from the reference, in units of their own spread, s^2 = |mean - anchor|^2 / d on
+ * average; noise goes as E e^2 = 1 + s^2 or E e^4 / 3 = 1 + 2 s^2 + s^4 / 3. */
+static bool mean_is_far(const sbps_run *run, const double *mean)
+{
+    size_t d = run->target->dim;
+    double *way = malloc(d * sizeof *way), far = INFINITY;
+    for (size_t j = 0; way && j < d; j++) way[j] = mean[j] - run->cv_centre[j];
+    if (way) far = quadratic_terms(d, run->reference->hessian, way);
+    free(way);
+    return far > MEAN_FAR * (double)d;
+}
+
+/* Is the noise around the mean so much less with the reference there? */
+static bool mean_is_quieter(const sbps_run *run, const double *mean)
+{
+    auto_influences m;
+    strata_tally tally;
+    bool known = influence_open(run, &m, NULL) == SBPS_OK &&
+                 influence_from(run, run->cv_centre, mean, &m, &tally, NULL) == SBPS_OK;
+    double before = known ? batch_noise(run, &m, &tally, false) : 0.0;
+    known = known && influence_from(run, mean, mean, &m, &tally, NULL) == SBPS_OK;
+    bool quieter = known && batch_noise(run, &m, &tally, true) < MEAN_GAIN * before;
+    auto_influences_close(&m);
+    return quieter;
+}
+
+/* Points for a probe: stored draws, evenly, the same number of each chain; false when there are too few. */
+static bool probe_at_draws(const sbps_run *run, double *points)
+{
+    size_t d = run->target->dim, each = PROBE_POINTS / run->chain_count, at = 0;
+    for (size_t c = 0; each > 0 && c < run->chain_count; c++) {
+        const draws *from = &run->chains[c].d;
+        if (from->state->count < each) return false;
+        for (size_t i = 0; i < each; i++) {
+            size_t pick = i * from->state->count / each;
+            memcpy(points + at++ * d, from->w + pick * d, d * sizeof *points);
+        }
+    }
+    for (size_t i = at; at > 0 && i < PROBE_POINTS; i++)
+        memcpy(points + i * d, points + (i - at) * d, d * sizeof *points);
+    return at > 0;
+}
+
+/* The same for a model whose rows must be asked. */
+static bool mean_probes_quieter(const sbps_run *run, const double *mean)
+{
+    probe p;
+    control *cv = NULL;
+    uint64_t seed = run->options->seed;
+    auto_facts facts = run_facts(run);
+    if (probe_open(&p, run->target, NULL) != SBPS_OK) return false;
+    auto_set_directions(&facts, &p, rng_stream(seed, 0, RNG_AUTO));
+    bool known = probe_at_draws(run, p.points) &&
+                 run_control(run, run->plan->control_variate, mean, &cv, NULL) == SBPS_OK;
+    rng batches = rng_stream(seed, 1, RNG_AUTO);
+    bool quieter =
+        known && probe_noise(&p, cv, batches) < MEAN_GAIN * probe_noise(&p, run->cv, batches);
+    control_destroy(cv);
+    probe_close(&p);
+    return quieter;
+}
+
+/* Rows are counted anew, and sorted into as many strata as before. */
+static sbps_status remake_strata(sbps_run *run, strata **out, sbps_error *err)
+{
+    *out = NULL;
+    if (!influence_applies(run->target)) return SBPS_OK;
+    strata layout;
+    auto_influences m;
+    sbps_status status = influence_open(run, &m, err);
+    if (status == SBPS_OK)
+        status = influence_from(run, run->cv_centre, run->cv_centre, &m, &run->tally, err);
+    if (status == SBPS_OK && run->parts) {
+        const float *influence = m.to.rows[auto_order(run->plan->control_variate)];
+        strata_divide(&run->tally, run->parts->count, &layout);
+        status = strata_create(&layout, run->target->data->n, influence, out, err);
+    }
+    auto_influences_close(&m);
+    return status;
+}
+
+sbps_status replan_reanchor(sbps_run *run, sbps_error *err)
+{
+    control *cv;
+    strata *parts;
+    sbps_status status = run_control(run, run->plan->control_variate, run->cv_centre, &cv, err);
+    if (status != SBPS_OK) return status;
+    if ((status = remake_strata(run, &parts, err)) != SBPS_OK) {
+        control_destroy(cv);
+        return status;
+    }
+    control_destroy(run->cv);
+    run->cv = cv;
+    if (parts) {
+        strata_destroy(run->parts);
+        run->parts = parts;
+    }
+    status = run_bound_pairs(run, NULL, err);
+    chains_take_control(run);
+    return status == SBPS_OK ? ranks_measure_error(run, err) : status;
+}
+
+static bool move_reference(sbps_run *run)
+{
+    size_t bytes = run->target->dim * sizeof(double);
+    if (run->state.anchored || !run->cv || !run->plan->auto_control) return false;
+    if (moments_min_ess(run->moments_of, run->chain_count) < MEAN_ESS) return false;
+    run->state.anchored = true;
+    double *mean = malloc(2 * bytes), *before = mean ? mean + run->target->dim : NULL;
+    if (!mean) return false;
+    path_mean(run, mean);
+    memcpy(before, run->cv_centre, bytes);
+    bool taken = mean_is_far(run, mean);
+    if (run->among && !influence_applies(run->target))
+        taken = false; /* ranks would not agree */
+    if (taken)
+        taken = influence_applies(run->target) ? mean_is_quieter(run, mean)
+                                               : mean_probes_quieter(run, mean);
+    if (taken) {
+        memcpy(run->cv_centre, mean, bytes);
+        taken = replan_reanchor(run, NULL) == SBPS_OK;
+        if (!taken) memcpy(run->cv_centre, before, bytes);
+    }
+    if (taken) chains_take_batch(run);
+    free(mean);
+    return taken;
+}
+
+/* ---- the batch ---- */
+
+/* Larger batches while the noise in the band rules. */
+static bool grow_batch(sbps_run *run)
+{
+    const sampler_kind *kind = run->plan->sampler;
+    size_t all = rows_all(run->target->data), n = run->tuned.batch;
+    if (!run->plan->auto_batch || !kind->noise || n >= all) return false;
+    double noise = 0.0, k = run->chains->s.settings->band.width;
+    for (size_t i = 0; i < run->chain_count; i++) noise += kind->noise(&run->chains[i].s);
+    double ratio = k * sqrt(noise / (double)run->chain_count) / NOISE_MAX;
+    if (!(ratio > 1.0)) return false;
+    size_t larger_n = (size_t)(smaller(ratio * ratio, BATCH_GROWTH) * (double)n);
+    larger_n = (larger_n + BATCH_STEP - 1) / BATCH_STEP * BATCH_STEP;
+    larger_n = plan_batch_max(run->target->data, larger_n);
+    if (larger_n <= n) return false;
+    for (size_t i = 0; i < run->chain_count; i++)
+        kind->scale_noise(&run->chains[i].s, (double)n / (double)larger_n);
+    auto_facts facts = run_facts(run);
+    run->tuned.batch = larger_n;
+    run->tuned.minibatch = auto_minibatch(&facts, run->plan, run->parts, larger_n);
+    chains_take_batch(run);
+    return true;
+}
+
+bool replan_after_epoch(sbps_run *run)
+{
+    if (!auto_applies(run->options, run->plan)) return false;
+    bool moved = move_reference(run);
+    return grow_batch(run) || moved;
+}
+
+static void warn_replanned(sbps_run *run)
+{
+    char message[512];
+    replan_report(run, sizeof message, message);
+    fail(&run->warning, SBPS_MISMATCH, "%s", message);
+}
+
+/* ---- the exact sampler ---- */
+
+bool run_may_leave_surrogate(const sbps_run *run)
+{
+    return run->plan == run->plans && run->plans[1].sampler;
+}
+
+static double rows_of_epoch(const sbps_run *run, double *steps)
+{
+    double touched = 0.0;
+    for (size_t i = 0; i < run->chain_count; i++) {
+        touched += (double)run->chains[i].counts->rows;
+        *steps += (double)run->chains[i].counts->proposals;
+    }
+    return touched;
+}
+
+static void release_exact_control(sbps_run *run)
+{
+    const char *name = run->plan->control_variate;
+    row_bounds_destroy(run->bounds);
+    run->bounds = NULL;
+    if (!strcmp(name, "gradient")) control_reduce(run->target, run->cv);
+    if (strcmp(name, "none")) return;
+    control_destroy(run->cv);
+    run->cv = NULL;
+}
+
+sbps_status replan_take_alternative(sbps_run *run, sbps_error *err)
+{
+    chains_destroy(run);
+    run_follow(run, &run->plans[1]);
+    run->parts = run->spare.parts;
+    run->tally = run->spare.tally;
+    run->spare = (spare_parts){0};
+    release_exact_control(run);
+    sbps_status status = run_find_warps(run, err);
+    if (status == SBPS_OK) status = chains_create(run, err);
+    if (status == SBPS_OK) chains_start(run);
+    return status;
+}
+
+/* Warm-up of another sampler; what the last one took is not forgotten. */
+static void begin_anew(sbps_run *run, const run_state *before)
+{
+    warmup_begin(run);
+    run->state.rounds = before->rounds;
+    run->state.seconds_warmup = before->seconds_warmup;
+}
+
+sbps_status replan_leave_surrogate(sbps_run *run, bool *left, sbps_error *err)
+{
+    *left = false;
+    if (!run_may_leave_surrogate(run)) return SBPS_OK;
+    double steps = 0.0, touched = rows_of_epoch(run, &steps);
+    double ess = moments_min_ess(run->moments_of, run->chain_count);
+    double cost = auto_surrogate_work(run->target, touched, steps) / larger(ess, 1.0);
+    if (!(cost > DEARER * auto_promised(run->target, &run->plans[1]))) return SBPS_OK;
+    run_state before = run->state;
+    sbps_status status = replan_take_alternative(run, err);
+    if (status != SBPS_OK) return status;
+    begin_anew(run, &before);
+    run->state.surrogate_left = *left = true;
+    run->state.surrogate_found = cost;
+    warn_replanned(run);
+    return SBPS_OK;
+}
+
+/* ---- the sampler ---- */
+
+static double work_of(const sbps_run *run, double touched)
+{
+    return auto_segment_work(run->target, run->plan->control_variate, run->tuned.batch,
+                             run->parts, touched);
+}
+
+/* What the flights of this epoch cost an effective sample, and all of them so far. */
+static double measure_cost(const sbps_run *run, double *spent)
+{
+    double touched = 0.0;
+    for (size_t i = 0; i < run->chain_count; i++)
+        touched += (double)run->chains[i].counts->rows;
+    *spent = work_of(run, run->state.warmup_rows + touched);
+    double ess = moments_min_ess(run->moments_of, run->chain_count);
+    return work_of(run, touched) / larger(ess, 1.0);
+}
+
+static bool hmc_is_due(const sbps_run *run, double *cost, double *spent)
+{
+    if (run->state.phase != PHASE_WARMUP || run->options->warmup != SIZE_AUTO) return false;
+    if (!auto_applies(run->options, run->plan) || !run->plan->ess_rule ||
+        !plan_may_take_hmc(run->options, run->plan))
+        return false;
+    double hmc = auto_hmc_work(run->target), whole = hmc * (run->options->ess + HMC_WARMUP);
+    *cost = measure_cost(run, spent);
+    bool band_ready = run->state.epoch >= BAND_READY_EPOCHS || *spent > PATIENCE_END * whole;
+    return band_ready && *spent > PATIENCE * whole && *cost > DEARER * hmc;
+}
+
+sbps_status replan_take_hmc(sbps_run *run, sbps_error *err)
+{
+    size_t d = run->target->dim, count = run->chain_count;
+    double *at = new_doubles(count * d);
+    if (!at) return fail_memory(err);
+    for (size_t i = 0; i < count; i++)
+        memcpy(at + i * d, run->chains[i].s.p_next, d * sizeof *at);
+    chains_destroy(run);
+    control_destroy(run->cv);
+    strata_destroy(run->parts);
+    run->cv = NULL;
+    run->parts = NULL;
+    sbps_status status =
+        plan_take_hmc(run->plan, run->target, run->reference, &run->a, &run->plans[2], err);
+    run_follow(run, &run->plans[2]);
+    if (status == SBPS_OK) status = run_find_warps(run, err);
+    if (status == SBPS_OK) status = chains_create(run, err);
+    if (status == SBPS_OK) chains_start_at(run, at);
+    free(at);
+    return status;
+}
+
+sbps_status replan_after_round(sbps_run *run, sbps_error *err)
+{
+    double cost, spent;
+    if (!hmc_is_due(run, &cost, &spent)) return SBPS_OK;
+    run_state before = run->state;
+    sbps_status status = replan_take_hmc(run, err);
+    if (status != SBPS_OK) return status;
+    begin_anew(run, &before);
+    run->state.hmc_took_over = true;
+    run->state.found = cost;
+    run->state.spent = spent;
+    warn_replanned(run);
+    return SBPS_OK;
+}
+
+static void print_surrogate_switch(const sbps_run *run, size_t size, char *text)
+{
+    decimal_print(
+        text, size,
+        "surrogate cost about %.2g rows' work per effective sample in warm-up, not the %.2g "
+        "expected: %s took over",
+        auto_in_rows(run->target, run->state.surrogate_found),
+        auto_in_rows(run->target, run->plans[0].promised), run->plans[1].sampler->name);
+}
+
+bool replan_report(const sbps_run *run, size_t size, char *text)
+{
+    *text = '\0';
+    if (run->state.surrogate_left) {
+        print_surrogate_switch(run, size, text);
+        size_t used = strlen(text);
+        if (!run->state.hmc_took_over || used + 3 > size) return true;
+        strcpy(text + used, "; ");
+        text += used + 2;
+        size -= used + 2;
+    }
+    if (!run->state.hmc_took_over) return false;
+    decimal_print(
+        text, size,
+        "flights cost about %.2g rows' work per effective sample in warm-up, not the %.2g "
+        "expected: hmc took over after %.2g",
+        auto_in_rows(run->target, run->state.found),
+        auto_in_rows(run->target, run->plan->promised),
+        auto_in_rows(run->target, run->state.spent));
+    return true;
+}

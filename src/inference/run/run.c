@@ -1,0 +1,191 @@
+/* A run from set-up to its last round. */
+#include "inference/run/run.h"
+#include "core/memory.h"
+#include "core/ranks/ranks.h"
+#include "inference/options/crossed_method.h"
+#include "inference/options/target.h"
+#include "inference/run/replan.h"
+#include "linalg/cholesky.h"
+#include "posterior/mode/profile.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- from beginning to end ---- */
+
+static sbps_status create(const sbps_table *table, const sbps_options *options,
+                          const char *no_integrals, sbps_run **out, sbps_error *err)
+{
+    sbps_run *run = *out = calloc(1, sizeof *run);
+    if (!run) return fail_memory(err);
+    run->table = table;
+    run->among = table->data->partition ? table->data->partition->among : NULL;
+    run->rank_error = run->rank_bias = NAN;
+    atomic_init(&run->interrupt, false);
+    sbps_status status = options_copy(options, &run->options, err);
+    if (status != SBPS_OK) return status;
+    run->options->no_integrals = no_integrals;
+    return target_failure(run->target, run_set_up(run, err), err);
+}
+
+static bool is_proper(const posterior *u)
+{
+    for (size_t j = 0; j < u->dim; j++)
+        if (!strcmp(u->priors[j].kind->name, "flat")) return false;
+    return true;
+}
+
+/* Why all effects had better be sampled instead of integrated over, or NULL. */
+static const char *why_no_integrals(const sbps_run *run, sbps_status status)
+{
+    const posterior *u = run->target;
+    if (status == SBPS_OK)
+        return run->prefers_nuts
+                   ? "a small table: nuts samples all effects, which is cheaper than integrals"
+                   : NULL;
+    bool lost = status == SBPS_NO_MODE && u && !u->model->transform && is_proper(u);
+    return lost && crossed_may_give_up_integrals(run->options, &run->data)
+               ? "with integrals over effects no mode was found: nuts samples all effects"
+               : NULL;
+}
+
+/* Groups that move a parameter of the same name. */
+static void take_influences(sbps_run *run, const sbps_run *from)
+{
+    for (size_t i = 0; i < from->moving.count; i++) {
+        row_effect e = from->moving_rows[i];
+        for (size_t j = 0; j < run->target->dim; j++)
+            if (!strcmp(run->reported_names[j], from->reported_names[e.parameter]))
+                run->moving_rows[run->moving.count++] = (row_effect){e.row, j, e.shift};
+    }
+}
+
+sbps_status run_create(const sbps_table *table, const sbps_options *options, sbps_run **out,
+                       sbps_error *err)
+{
+    double begin = now();
+    sbps_run *first, *run;
+    sbps_status status = create(table, options, NULL, &first, err);
+    const char *why = first ? why_no_integrals(first, status) : NULL;
+    run = first;
+    if (why) {
+        status = create(table, options, why, &run, err);
+        if (status == SBPS_OK) take_influences(run, first);
+        run_destroy(first);
+    }
+    *out = status == SBPS_OK ? run : NULL;
+    if (status == SBPS_OK) run->seconds_setup = now() - begin;
+    if (status != SBPS_OK) run_destroy(run);
+    return status;
+}
+
+void run_destroy(sbps_run *run)
+{
+    if (!run) return;
+    files_close(run);
+    restart_end(run);
+    thread_pool_destroy(run->pool);
+    chains_destroy(run);
+    control_destroy(run->cv);
+    row_bounds_destroy(run->bounds);
+    strata_destroy(run->parts);
+    strata_destroy(run->spare.parts);
+    free(run->cv_centre);
+    free(run->watched);
+    metric_destroy(run->a);
+    free(run->warped);
+    mode_destroy(run->reference);
+    free(run->factor);
+    if (run->names) free_texts(run->names, run->target->dim);
+    if (run->reported_names) free_texts(run->reported_names, run->target->dim);
+    free(run->report);
+    posterior_destroy(run->target);
+    options_destroy(run->options);
+    free(run);
+}
+
+/* ---- advance ---- */
+
+static sbps_status advance(sbps_run *run, bool *finished, sbps_error *err)
+{
+    run_state *s = &run->state;
+    double begin = now();
+    bool warming_up = s->phase == PHASE_WARMUP;
+    *finished = s->phase == PHASE_DONE;
+    if (*finished) return SBPS_OK;
+    bool whole = chains_round(run);
+    sbps_status status = run_check_numbers(run, err);
+    if (status == SBPS_OK) status = chains_check(run, err);
+    if (status == SBPS_OK) status = run_check_weights(run, err);
+    if (status != SBPS_OK) return status;
+    double seconds = ranks_max(run->among, now() - begin);
+    *(warming_up ? &s->seconds_warmup : &s->seconds_sampling) += seconds;
+    if (run->plan->seconds_rule) chains_lengthen_rounds(run, seconds);
+    if (whole) {
+        s->rounds++;
+        bool left = false;
+        if (warming_up) status = replan_leave_surrogate(run, &left, err);
+        if (status != SBPS_OK) return status;
+        if (warming_up && !left) warmup_after_round(run);
+        if ((status = chains_check_depth(run, err)) != SBPS_OK) return status;
+        if (!warming_up && stop_now(run)) s->phase = PHASE_DONE;
+        if (warming_up && (status = replan_after_round(run, err)) != SBPS_OK) return status;
+    }
+    if (!warming_up) timestamps_after_round(run);
+    if (s->phase != PHASE_WARMUP)
+        run->fraction_done = fmax(run->fraction_done, stop_progress(run));
+    *finished = !whole || s->phase == PHASE_DONE;
+    return files_after_round(run, *finished, err);
+}
+
+sbps_status run_advance(sbps_run *run, bool *finished, sbps_error *err)
+{
+    sbps_status status = advance(run, finished, err);
+    return target_failure(run->target, status, err);
+}
+
+double run_rows_each(const sbps_run *run)
+{
+    const rows *member_rows = run->data.member_rows;
+    return member_rows ? (double)member_rows->n / (double)run->data.n : 1.0;
+}
+
+static double rows_per_ess(const sbps_run *run, double ess)
+{
+    double touched = 0.0;
+    bool known = run->state.phase != PHASE_WARMUP && ess > 0.0 && !run->plan->model->rowless;
+    for (size_t i = 0; i < run->chain_count; i++)
+        touched += run_rows_each(run) * (double)run->chains[i].counts->rows;
+    return known ? touched / ess : NAN;
+}
+
+void run_progress(const sbps_run *run, sbps_progress *out)
+{
+    const run_state *s = &run->state;
+    double done = fmax(run->fraction_done, stop_progress(run)), proposals = s->warmup_proposals;
+    *out = (sbps_progress){.warming_up = s->phase == PHASE_WARMUP, .rounds = s->rounds};
+    out->share_done = s->phase == PHASE_WARMUP ? 0.0 : done;
+    out->seconds = s->seconds_warmup + s->seconds_sampling;
+    out->seconds_left = done > 0.0 && s->phase == PHASE_SAMPLING
+                            ? s->seconds_sampling * fmax(1.0 / done - 1.0, 0.0)
+                            : NAN;
+    out->max_rhat = NAN;
+    for (size_t i = 0; i < run->chain_count; i++)
+        proposals += (double)run->chains[i].counts->proposals;
+    for (size_t j = 0; j < run->watched_count; j++)
+        out->max_rhat =
+            fmax(out->max_rhat, moments_summarize(run->moments_of, run->chain_count, j).rhat);
+    out->proposals = proposals;
+    out->proposals_per_second = out->seconds > 0.0 ? proposals / out->seconds : 0.0;
+    out->min_ess = run_min_ess(run);
+    out->bias_estimate = run_bias_quick(run);
+    out->rows_per_ess = rows_per_ess(run, out->min_ess);
+}

@@ -1,0 +1,163 @@
+/* The stated bias of a run and its standard error. */
+#include "estimate/quick_bias.h"
+#include "inference/run/run.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DRAWS_PER_DIM 10.0 /* stored draws a parameter, to trust their covariance */
+
+/* (d Cov(u))^-1 x: Cov(u) is A A'/d, or A A' where velocities are Gaussian. */
+static void apply_precision(const void *self, const double *x, double *y)
+{
+    const sbps_run *run = self;
+    const metric *a = run->chains->s.a; /* once frozen, that of every chain */
+    a->kind->precision(a, x, y);
+    for (size_t j = 0; run->plan->sampler->gaussian && j < a->d; j++) y[j] /= (double)a->d;
+}
+
+/* A metric that goes on adapting biases in a way that no meter of ours sees. */
+static bool unmetered(const sbps_run *run)
+{
+    bool adapting = run->options->adapt_forever && run->chains->s.own.kind;
+    return run->plan->sampler->unmetered || adapting;
+}
+
+/* ---- quick: the first order of the response alone ---- */
+
+/* Moments are of what is reported, the shift is of w: where these differ the mode says how wide it is. */
+static void fill_sds(const sbps_run *run, double *sd)
+{
+    size_t d = run->target->dim;
+    for (size_t j = 0; j < d; j++)
+        sd[j] = run->report[j] ? 1.0 / sqrt(run->reference->hessian[j * d + j])
+                               : moments_summarize(run->moments_of, run->chain_count, j).sd;
+}
+
+double run_bias_quick(const sbps_run *run)
+{
+    if (unmetered(run)) return NAN;
+    if (!run->reference->hessian) return 0.0; /* hmc has no bounces to miss */
+    double *sd = new_doubles(run->target->dim);
+    if (!sd) return NAN;
+    fill_sds(run, sd);
+    quick_response q = {{run, apply_precision}, run->factor, sd};
+    double worst = quick_worst(&q, run->bias_of, run->chain_count);
+    free(sd);
+    return worst;
+}
+
+static sbps_status state_quickly(const sbps_run *run, const bias_statement *out,
+                                 sbps_error *err)
+{
+    double *sd = new_doubles(run->target->dim);
+    if (!sd) return fail_memory(err);
+    fill_sds(run, sd);
+    quick_response q = {{run, apply_precision}, run->factor, sd};
+    sbps_status status = quick_respond(&q, run->bias_of, run->chain_count, out, err);
+    free(sd);
+    return status;
+}
+
+/* ---- from the draws ---- */
+
+/* Copies of the draws less the centre, `x` and `blocks` to be freed. */
+static sbps_status copy_centred_draws(const sbps_run *run, double **x, draw_block **blocks,
+                                      sbps_error *err)
+{
+    size_t d = run->target->dim, kept = 0, chains = run->chain_count;
+    for (size_t c = 0; c < chains; c++) kept += run->chains[c].d.state->count;
+    double *next = *x = new_doubles(kept * d);
+    *blocks = calloc(chains, sizeof **blocks);
+    if (!*x || !*blocks) return fail_memory(err);
+    for (size_t c = 0; c < chains; c++) {
+        const draws *from = &run->chains[c].d;
+        (*blocks)[c] = (draw_block){next, from->state->count};
+        for (size_t i = 0; i < from->state->count * d; i++)
+            *next++ = from->w[i] - run->reference->w[i % d];
+    }
+    return SBPS_OK;
+}
+
+static bool enough_draws(const sbps_run *run)
+{
+    double kept = 0.0;
+    for (size_t c = 0; c < run->chain_count; c++) kept += (double)run->chains[c].d.state->count;
+    return kept >= DRAWS_PER_DIM * (double)run->target->dim;
+}
+
+static sbps_status state_fully(const sbps_run *run, const bias_statement *out, sbps_error *err)
+{
+    double *x = NULL;
+    draw_block *blocks = NULL;
+    precision_map map = {run, apply_precision};
+    sbps_status status = copy_centred_draws(run, &x, &blocks, err);
+    if (status == SBPS_OK &&
+        bias_respond(run->bias_of, run->chain_count, blocks, map, out, NULL) != SBPS_OK)
+        status = state_quickly(run, out, err);
+    free(x);
+    free(blocks);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static void admit_no_meter(result *r)
+{
+    for (size_t j = 0; j < r->dim; j++)
+        r->bias[j] = r->bias_se[j] = r->sd_bias[j] = r->sd_bias_se[j] = NAN;
+    r->info.bias_estimate = r->info.bias_estimate_se = r->info.eta = NAN;
+}
+
+/* A bound that is no guess cannot have been exceeded unseen. */
+static void clear_errors(result *r)
+{
+    for (size_t j = 0; j < r->dim; j++)
+        r->bias[j] = r->bias_se[j] = r->sd_bias[j] = r->sd_bias_se[j] = 0.0;
+}
+
+sbps_status run_state_bias(const sbps_run *run, result *r, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    bias_statement out = {r->bias, r->bias_se, r->sd_bias, r->sd_bias_se};
+    bool guessed = run->plan->sampler->curve || r->info.violations > 0.0;
+    if (unmetered(run)) {
+        admit_no_meter(r);
+        return SBPS_OK;
+    }
+    if (!guessed)
+        clear_errors(r);
+    else if (enough_draws(run))
+        status = state_fully(run, &out, err);
+    else
+        status = state_quickly(run, &out, err);
+    r->info.bias_estimate = r->info.bias_estimate_se = 0.0;
+    for (size_t j = 0; status == SBPS_OK && j < r->dim; j++) {
+        if (j > 0 && !(fabs(r->bias[j]) > r->info.bias_estimate)) continue;
+        r->info.bias_estimate = fabs(r->bias[j]);
+        r->info.bias_estimate_se = r->bias_se[j];
+    }
+    return status;
+}
+
+static bool is_unsure(const result *r, double budget)
+{
+    bool unsure = false;
+    for (size_t j = 0; j < r->dim; j++) {
+        double size = fabs(r->bias[j]), errors = 2.0 * r->bias_se[j];
+        if (size - errors > budget) return false;
+        unsure |= size + errors > budget;
+    }
+    return unsure;
+}
+
+bool run_bias_unsure(const sbps_run *run)
+{
+    result *r;
+    if (!run->plan->sampler->curve || unmetered(run)) return false;
+    if (result_create(run->chain_count, 0, run->target->dim, &r, NULL) != SBPS_OK) return false;
+    bool known = run_state_bias(run, r, NULL) == SBPS_OK;
+    bool unsure = known && is_unsure(r, run->options->bias_budget);
+    result_destroy(r);
+    return unsure;
+}

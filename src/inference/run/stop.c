@@ -1,0 +1,190 @@
+/* Stopping rules: the first one met stops. An ESS counts only when the stored draws bear it out: of every
+ * parameter the rank-normalised R-hat must be at most RHAT_GOAL, and bulk and tail ESS what was asked
+ * for (at most as many as --draws asks for); or the path's ESS so many times its goal that waiting longer would not help. Where the band was
+ * ours to choose the stated bias with two errors must be within its budget, or the run goes on for
+ * BIAS_WAIT times the goal, which makes the error smaller. Chains in separate modes never agree: when
+ * each has its share of RHAT_WAIT times the goal by itself, the run ends and says so. */
+#include "estimate/diagnostics.h"
+#include "inference/run/run.h"
+
+#include <math.h>
+
+#define RHAT_GOAL  1.01
+#define RHAT_WAIT  4.0             /* times the ESS goal, at most */
+#define RHAT_APART 1.5             /* of the path: chains that do not visit each other */
+#define WORK_ROWS  ((size_t)20000) /* a table of groups up to so many rows is small: */
+#define WORK_ONE                                                                               \
+    5e9 /* numbers multiplied until ESS 400 with one factor, about ten seconds; then the run ends, */
+#define WORK_SEVERAL 3e10 /* and with several, about a minute, */
+#define WORK_ESS     400.0
+#define WORK_WARMUP  0.5 /* of which warm-up may take so much */
+#define RECHECK      1.1 /* times the ESS of the last look */
+#define BIAS_WAIT    2.0 /* times the ESS goal, at most */
+#define DRAWS_ENOUGH                                                                           \
+    0.5 /* effective ones a stored draw, which is all that few of them can give */
+
+static double rows_touched(const sbps_run *run)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < run->chain_count; i++) sum += (double)run->chains[i].counts->rows;
+    return sum;
+}
+
+/* Numbers multiplied in this run, warm-up included. */
+static double work_done(const sbps_run *run)
+{
+    const model_kind *model = run->plan->model;
+    double visits = run->state.warmup_rows + rows_touched(run);
+    double cost = model->transform ? 1.0 : fmax(model->row_model->predictor->cost, 1.0);
+    return visits * cost * model->work(run->target->self);
+}
+
+/* INFINITY: the options or a large table give none. */
+static double work_limit(const sbps_run *run)
+{
+    const run_plan *plan = run->plan;
+    const rows *member_rows = run->data.member_rows;
+    bool limited = member_rows && plan->model->row_model && plan->model->work &&
+                   plan->ess_rule && !plan->epochs_rule && !plan->seconds_rule &&
+                   !run->options->paper;
+    if (!limited || rows_all(member_rows) > WORK_ROWS || option_given(run->options, "warmup"))
+        return INFINITY;
+    double limit = member_rows->groups->factors > 1 ? WORK_SEVERAL : WORK_ONE;
+    return limit * fmax(run->options->ess / WORK_ESS, 1.0);
+}
+
+bool out_of_work(sbps_run *run)
+{
+    double limit = work_limit(run);
+    if (isinf(limit)) return false;
+    if (run->state.phase == PHASE_WARMUP) return work_done(run) > WORK_WARMUP * limit;
+    if (!(work_done(run) > limit)) return false;
+    fail(&run->warning, SBPS_MISMATCH,
+         "the run ends at its limit of work for small tables, before ESS and R-hat meet their "
+         "goals: --seconds sets another limit");
+    return true;
+}
+
+static double bounded_progress(const sbps_run *run)
+{
+    const sbps_options *o = run->options;
+    double progress = 0.0, pass = (double)rows_all(run->table->data);
+    if (run->plan->epochs_rule)
+        progress = rows_touched(run) / pass / o->epochs; /* all chains */
+    if (run->plan->seconds_rule)
+        progress = fmax(progress,
+                        (run->state.seconds_warmup + run->state.seconds_sampling) / o->seconds);
+    return progress;
+}
+
+double run_min_ess(const sbps_run *run)
+{
+    double smallest = INFINITY;
+    if (!run->plan->sampler->means_suffice)
+        return moments_min_ess(run->moments_of, run->chain_count);
+    for (size_t j = 0; j < run->watched_count; j++)
+        smallest =
+            fmin(smallest, moments_summarize(run->moments_of, run->chain_count, j).ess_mean);
+    return isfinite(smallest) ? smallest : 0.0;
+}
+
+static double ess_progress(const sbps_run *run)
+{
+    return run->plan->ess_rule ? run_min_ess(run) / run->options->ess : 0.0;
+}
+
+/* Of those the user asked for. What is kept by default is what the rules leave: a sampler that makes one
+ * draw a step may have what is wanted of it before. */
+static double draws_progress(const sbps_run *run)
+{
+    double progress = 1.0, requested = (double)run->options->draws;
+    if (!option_given(run->options, "draws")) return 1.0;
+    for (size_t i = 0; i < run->chain_count; i++)
+        progress = fmin(progress, (double)run->chains[i].d.state->count / requested);
+    return progress;
+}
+
+double stop_progress(const sbps_run *run)
+{
+    double ess = fmin(ess_progress(run), draws_progress(run));
+    if (run->state.phase == PHASE_SAMPLING) ess = fmin(ess, 0.99);
+    return fmin(fmax(bounded_progress(run), ess), 1.0);
+}
+
+/* Of the stored draws, over all parameters. */
+typedef struct {
+    double rhat; /* largest; INFINITY when it cannot be told */
+    double ess;  /* smallest, bulk or tail; known where R-hat is what it should be */
+} agreement;
+
+static void add_parameter(const sbps_run *run, size_t j, size_t fewest, double *scratch,
+                          agreement *all)
+{
+    size_t d = run->target->dim, count = run->chain_count;
+    draw_summary s;
+    for (size_t c = 0; c < count; c++)
+        for (size_t i = 0; i < fewest; i++)
+            scratch[c * fewest + i] = run->chains[c].d.w[i * d + j];
+    sbps_status status = summarize_draws(count, fewest, scratch, &s, NULL);
+    bool known = status == SBPS_OK && !isnan(s.rhat);
+    all->rhat = known ? fmax(all->rhat, s.rhat) : INFINITY;
+    if (known) all->ess = fmin(all->ess, fmin(s.ess_bulk, s.ess_tail));
+}
+
+static agreement measure_agreement(const sbps_run *run)
+{
+    size_t fewest = SIZE_MAX;
+    agreement all = {.ess = INFINITY};
+    for (size_t c = 0; c < run->chain_count; c++)
+        if (run->chains[c].d.state->count < fewest) fewest = run->chains[c].d.state->count;
+    double *scratch = new_doubles(run->chain_count * fewest);
+    if (!scratch) return (agreement){.rhat = INFINITY};
+    for (size_t j = 0; j < run->watched_count && all.rhat <= RHAT_GOAL; j++)
+        add_parameter(run, run->watched ? run->watched[j] : j, fewest, scratch, &all);
+    free(scratch);
+    return all;
+}
+
+/* What was asked for, as far as --draws of every chain can have it. */
+static double required_ess(const sbps_run *run)
+{
+    double kept = (double)run->options->draws * (double)run->chain_count;
+    return fmin(run->options->ess, kept);
+}
+
+double chains_rhat(const sbps_run *run)
+{
+    double rhat = 0.0;
+    for (size_t j = 0; j < run->watched_count; j++)
+        rhat = fmax(rhat, moments_summarize(run->moments_of, run->chain_count, j).rhat);
+    return rhat;
+}
+
+bool chains_apart(const sbps_run *run, double ess)
+{
+    double own = 0.0;
+    for (size_t i = 0; i < run->chain_count; i++)
+        own += moments_min_ess(&run->moments_of[i], 1);
+    return chains_rhat(run) > RHAT_APART && own >= RHAT_WAIT * ess;
+}
+
+/* Looks are dear, so the next one is when as much as is lacking may have come. */
+static bool draws_suffice(sbps_run *run, double ess)
+{
+    agreement measured = measure_agreement(run);
+    double required = required_ess(run), lacking = required / fmax(measured.ess, 1.0);
+    run->state.next_look = fmax(RECHECK, fmin(lacking, 2.0)) * ess;
+    return measured.rhat <= RHAT_GOAL && measured.ess >= required;
+}
+
+bool stop_now(sbps_run *run)
+{
+    double ess = ess_progress(run);
+    if (bounded_progress(run) >= 1.0 || out_of_work(run)) return true;
+    if (run->plan->ess_rule && chains_apart(run, run->options->ess)) return true;
+    if (ess < fmax(1.0, run->state.next_look)) return false;
+    if (draws_progress(run) < 1.0) return false;
+    if (ess >= RHAT_WAIT) return true;
+    if (!draws_suffice(run, ess)) return false;
+    return ess >= BIAS_WAIT || !run->plan->choose_band || !run_bias_unsure(run);
+}

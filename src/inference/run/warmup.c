@@ -1,0 +1,169 @@
+/* Warm-up: epochs that double in length. At the end of each the band is chosen anew from what the
+ * epoch's proposals say any band would have missed, and the estimates are thrown away. It ends with
+ * an epoch in which the slowest of all parameters and squares was seen often enough. */
+#include "inference/run/replan.h"
+#include "sampler/band/calibration.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WARMUP_ESS    100.0 /* of the last epoch, all chains together */
+#define WARMUP_EPOCHS 24    /* at most */
+#define WARMUP_SCALES                                                                          \
+    500 /* trajectories of a chain, at most, where weights have scales: their long tails lengthen trajectories more
+           than they help */
+#define WARMUP_WINDOWS                                                                         \
+    2 /* epochs, at most, before the last one where a sampler adapts in windows */
+#define WARMUP_RHAT                                                                            \
+    1.1 /* of chains whose sampler adapts in windows: agreed well enough to begin */
+#define MISSING_MAX                                                                            \
+    0.1 /* as MISSING_FRACTION, with two standard errors: a ninth of the budget and less */
+
+static void calibrate_all(sbps_run *run, bool on)
+{
+    for (size_t i = 0; i < run->chain_count; i++) {
+        sampler *s = &run->chains[i].s;
+        if (s->kind->calibrate) s->kind->calibrate(s, on);
+    }
+}
+
+static void adapt_all(sbps_run *run, bool on)
+{
+    for (size_t i = 0; i < run->chain_count; i++) {
+        sampler *s = &run->chains[i].s;
+        if (s->kind->adapt) s->kind->adapt(s, on);
+    }
+}
+
+/* All chains go on with the mean of what their metrics have learned: one metric, as the stated bias
+ * and the pooled moments want it. */
+static void average_metrics(sbps_run *run)
+{
+    sampler *first = &run->chains->s;
+    if (!first->own.kind) return;
+    for (size_t i = 1; i < run->chain_count; i++)
+        first->own.kind->blend(&first->own, &run->chains[i].s.own, 1.0 / (double)(i + 1));
+    for (size_t i = 0; i < run->chain_count; i++) {
+        sampler *s = &run->chains[i].s;
+        if (s != first) sampler_start_metric(s, &first->own);
+        sampler_update_metric(s);
+    }
+}
+
+/* Metrics stop learning before the rest does: the band is chosen once more for the one that stays.
+ * True when they had not stopped yet. */
+static bool freeze_metric(sbps_run *run)
+{
+    if (!run->chains->s.own.kind || run->options->adapt_forever || run->state.frozen)
+        return false;
+    adapt_all(run, false);
+    average_metrics(run);
+    run->state.frozen = true;
+    return true;
+}
+
+static void end(sbps_run *run)
+{
+    run->state.phase = PHASE_SAMPLING;
+    calibrate_all(run, false);
+    if (run->options->adapt_forever) return;
+    freeze_metric(run);
+    adapt_all(run, false);
+}
+
+void warmup_begin(sbps_run *run)
+{
+    run->state = (run_state){.phase = PHASE_WARMUP};
+    calibrate_all(run, true);
+    adapt_all(run, true);
+    bool needless = run->plan->sampler->independent && run->options->warmup == SIZE_AUTO;
+    run->state.settled = needless;
+    if (run->options->warmup == 0 || needless) end(run);
+}
+
+static void choose_band(sbps_run *run)
+{
+    calibration all = {0};
+    if (!run->plan->choose_band || !run->plan->sampler->curve) return;
+    for (size_t i = 0; i < run->chain_count; i++)
+        calibration_add(&all, run->plan->sampler->curve(&run->chains[i].s));
+    double unit = run->options->bias_budget * run->plan->scale;
+    if (run->plan->sampler->gaussian) unit *= sqrt((double)run->target->dim); /* its speed */
+    double k =
+        band_choose_width(&all, (band_goal){MISSING_FRACTION * unit, MISSING_MAX * unit});
+    for (size_t i = 0; i < run->chain_count; i++) run->chains[i].s.settings->band.width = k;
+}
+
+/* Of this epoch, all chains. */
+static void count_work(const sbps_run *run, double *proposals, double *rows_used)
+{
+    for (size_t i = 0; i < run->chain_count; i++) {
+        *proposals += (double)run->chains[i].counts->proposals;
+        *rows_used += (double)run->chains[i].counts->rows;
+    }
+}
+
+/* A warm-up may not eat what a run bounded in time or data was given for sampling. */
+static bool out_of_means(const sbps_run *run, double rows_used)
+{
+    const sbps_options *o = run->options;
+    double epochs = rows_used / (double)rows_all(run->table->data);
+    if (run->plan->epochs_rule && epochs > 0.5 * o->epochs) return true;
+    return run->plan->seconds_rule && run->state.seconds_warmup > 0.3 * o->seconds;
+}
+
+/* Has this epoch seen the slowest of all often enough, or each chain a place of its own? */
+static bool epoch_suffices(const sbps_run *run)
+{
+    return moments_min_ess(run->moments_of, run->chain_count) >= WARMUP_ESS ||
+           chains_apart(run, WARMUP_ESS);
+}
+
+static bool scales_are_warm(const sbps_run *run, double proposals)
+{
+    return run->options->warmup == SIZE_AUTO && run->target->reported_priors &&
+           proposals >= (double)(WARMUP_SCALES * run->chain_count);
+}
+
+/* Have the windows of adaptation ended, and do the chains agree or had they time enough? More draws would not improve
+ * the scales by much, and of a sd with long tails the squares never settle. */
+static bool windows_are_over(const sbps_run *run, double proposals)
+{
+    size_t length = run->plan->sampler->warmup;
+    bool ended = length > 0 && proposals >= (double)(length * run->chain_count);
+    return ended && (run->state.epoch >= WARMUP_WINDOWS || chains_rhat(run) < WARMUP_RHAT);
+}
+
+static bool long_enough(const sbps_run *run, double proposals)
+{
+    const sbps_options *o = run->options;
+    if (o->warmup != SIZE_AUTO) return proposals >= (double)(o->warmup * run->chain_count);
+    if (run->state.epoch >= WARMUP_EPOCHS || scales_are_warm(run, proposals)) return true;
+    if (windows_are_over(run, proposals)) return true;
+    /* nothing is adapted where pairs are weighed: seen often enough is all there is to it */
+    if (run->state.epoch < 2 && !run->plan->sampler->pairs) return false;
+    return epoch_suffices(run);
+}
+
+void warmup_after_round(sbps_run *run)
+{
+    run_state *s = &run->state;
+    double proposals = s->warmup_proposals, rows_used = s->warmup_rows;
+    count_work(run, &proposals, &rows_used);
+    bool cut = out_of_means(run, rows_used) || out_of_work(run);
+    bool requested = (run->options->warmup != SIZE_AUTO && long_enough(run, proposals)) ||
+                     scales_are_warm(run, proposals);
+    if (++s->epoch_rounds < (uint64_t)1 << s->epoch && !cut && !requested) return;
+    bool done = cut || long_enough(run, proposals);
+    if (done && !cut && !requested && freeze_metric(run)) done = false;
+    s->warmup_proposals = proposals;
+    s->warmup_rows = rows_used;
+    s->epoch_rounds = 0;
+    s->epoch++;
+    s->settled |= epoch_suffices(run);
+    choose_band(run);
+    if (!cut && !requested && replan_after_epoch(run)) done = false;
+    calibrate_all(run, true);
+    chains_reset_estimates(run);
+    if (done) end(run);
+}

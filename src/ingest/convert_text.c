@@ -1,0 +1,368 @@
+/* Tables on disk, from the writer's side.
+ *
+ *   text -> rows as read -> shuffle (on disk) -> design matrix in the mapped file -> header
+ *
+ * Two sweeps over the text's rows: levels of categories, and with them the columns, are known only
+ * after the last row. The design is made by the code that makes it in memory, over arrays that lie
+ * in the file; its room on the disk is taken beforehand, because a write to a mapped page has no
+ * way to say that the disk is full. x comes last, so that it can shrink. Entries of sparse rows are
+ * counted as they are read, those of categories by the plan, so that their room is known as well. */
+#include "ingest/convert_text.h"
+
+#include "core/memory.h"
+#include "core/text.h"
+#include "ingest/convert_groups.h"
+#include "ingest/design/design_matrix.h"
+#include "ingest/design/shuffle_stream.h"
+#include "ingest/design/storage.h"
+#include "ingest/text/converted.h"
+#include "ingest/text/table_files.h"
+#include "table/mapped_table.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WATCH_ROWS ((size_t)16384) /* between two looks at the watch */
+
+static sbps_status fail_written(const table_job *job, int error, sbps_error *err)
+{
+    return fail(err, SBPS_NO_FILE, "%s: cannot be written: %s", job->to,
+                strerrordesc_np(error));
+}
+
+static bool wants(const rows_spec *spec, const char *storage)
+{
+    return spec->storage && !strcmp(spec->storage, storage);
+}
+
+static bool watch(const table_job *job, const char *stage, size_t rows_done, double fraction)
+{
+    return !job->watch || job->watch(job->self, stage, rows_done, fraction);
+}
+
+static sbps_status fail_stopped(const table_job *job, sbps_error *err)
+{
+    return fail(err, SBPS_NO_FILE, "%s: not written: stopped on request", job->to);
+}
+
+/* ---- reading ---- */
+
+typedef struct {
+    const table_job *job;
+    shuffle_stream *to;
+    bool stopped;
+} reading;
+
+static bool watch_reading(void *self, const char *stage, size_t rows_done, double fraction)
+{
+    reading *r = self;
+    r->stopped = !watch(r->job, stage, rows_done, fraction);
+    return !r->stopped;
+}
+
+static sbps_status shuffle_rows(void *self, chunks *read, sbps_error *err)
+{
+    reading *r = self;
+    return shuffle_stream_add(r->to, read, err);
+}
+
+static sbps_status read_rows(const table_job *job, const file_list *files,
+                             const rows_spec *spec, column_types *types, row_source *s,
+                             shuffle_stream *to, sbps_error *err)
+{
+    reading r = {.job = job, .to = to};
+    rows_spec watched = *spec;
+    const row_taker taker = {shuffle_rows, &r, to->packed};
+    watched.watch = watch_reading;
+    watched.watcher = &r;
+    if (!watch_reading(&r, "reading", 0, 0.0)) return fail_stopped(job, err);
+    sbps_status status = table_files_read(files, &watched, types, s, &taker, err);
+    return r.stopped ? fail_stopped(job, err) : status;
+}
+
+/* ---- text section ---- */
+
+/* The features taken, by name. */
+static char *feature_list(const column_schema *p)
+{
+    text list = {0};
+    for (size_t f = 0; f < p->features; f++)
+        text_add(&list, "%s%s", f ? "," : "", p->columns->name[p->feature[f]]);
+    return text_take(&list);
+}
+
+static const char *column_name(const column_schema *p, size_t column)
+{
+    return column == SIZE_MAX ? "" : p->columns->name[column];
+}
+
+static void add_notes(const rows *r, text *to)
+{
+    const char *notes = r->notes ? r->notes : "";
+    text_bytes(to, notes, strlen(notes) + 1);
+    for (size_t k = 0; k < r->label_count; k++)
+        text_bytes(to, r->labels[k], strlen(r->labels[k]) + 1);
+}
+
+/* All strings one after another; NULL: no memory. */
+static char *make_text(const design *g, size_t *size)
+{
+    const column_schema *p = g->schema;
+    text all = {0};
+    char *features = table_list(g->spec->features), *taken = feature_list(p),
+         *categories = table_list(g->spec->categorical);
+    const char *const strings[TEXTS] = {
+        [TEXT_TARGET] = g->r->target,
+        [TEXT_FEATURES] = features,
+        [TEXT_COLUMNS] = taken,
+        [TEXT_CATEGORICAL] = categories,
+        [TEXT_WEIGHTS] = column_name(p, p->weight),
+        [TEXT_OFFSET] = column_name(p, p->offset),
+    };
+    all.failed = !features || !taken || !categories;
+    for (size_t i = 0; !all.failed && i < TEXTS + g->r->d; i++) {
+        const char *string = i < TEXTS ? strings[i] : g->r->names[i - TEXTS];
+        text_bytes(&all, string, strlen(string) + 1);
+    }
+    add_notes(g->r, &all);
+    *size = all.length;
+    free(features);
+    free(taken);
+    free(categories);
+    return text_take(&all);
+}
+
+/* ---- layout ---- */
+
+/* Of sparse rows, in the place of x. */
+static void add_entry_sections(table_header *h, size_t count, bool ones)
+{
+    h->entries[ENTRIES_START] = table_add_section(h, (h->rows + 1) * sizeof(uint64_t));
+    h->entries[ENTRIES_COLUMN] = table_add_section(h, count * sizeof(uint32_t));
+    h->entries[ENTRIES_VALUE] = table_add_section(h, ones ? 0 : count * sizeof(double));
+}
+
+static table_header begin_header(const design *g, size_t n, size_t text_size)
+{
+    const rows *r = g->r;
+    uint64_t row_bytes = n * sizeof(double), column_bytes = r->d * sizeof(double);
+    table_header h = {.version = TABLE_VERSION_DESIGN,
+                      .bytes = TABLE_PAGE,
+                      .rows = n,
+                      .columns = r->d,
+                      .stride = r->stride,
+                      .seed = g->spec->seed};
+    memcpy(h.magic, TABLE_MAGIC, sizeof h.magic);
+    if (r->intercept) h.flags |= TABLE_INTERCEPT;
+    if (g->spec->standardize) h.flags |= TABLE_STANDARDIZED;
+    h.section[SECTION_Y] = table_add_section(&h, row_bytes);
+    h.section[SECTION_WEIGHT] =
+        table_add_section(&h, g->schema->weight_slot == SIZE_MAX ? 0 : row_bytes);
+    h.section[SECTION_OFFSET] =
+        table_add_section(&h, g->schema->offset_slot == SIZE_MAX ? 0 : row_bytes);
+    h.section[SECTION_MEAN] = table_add_section(&h, column_bytes);
+    h.section[SECTION_SD] = table_add_section(&h, column_bytes);
+    h.section[SECTION_TEXT] = table_add_section(&h, text_size);
+    return h;
+}
+
+/* The rows, as they are to be stored; floats are made of doubles. */
+static void add_row_sections(table_header *h, design *g, const shuffle_stream *w)
+{
+    bool by_formula =
+        g->schema->formula; /* whose entries are not counted before they are made */
+    size_t count = by_formula ? 0 : shuffle_stream_entries(w, g);
+    double each = by_formula ? INFINITY : (double)count / (double)h->rows;
+    g->r->storage = storage_of(g->spec, g->r->stride, each);
+    if (g->r->storage == &storage_sparse)
+        add_entry_sections(h, count, w->ones);
+    else {
+        g->r->storage = &storage_double;
+        h->section[SECTION_X] = table_add_section(h, h->rows * h->stride * sizeof(double));
+    }
+}
+
+/* Takes the room on the disk, maps it, and makes it the arrays of the design. */
+static sbps_status map_design(const table_job *job, const table_header *h, design *g,
+                              sbps_error *err)
+{
+    rows *r = g->r;
+    int error;
+    do error = posix_fallocate(job->file, 0, (off_t)h->bytes);
+    while (error == EINTR);
+    if (error) return fail_written(job, error, err);
+    r->mapped = calloc(1, sizeof *r->mapped);
+    if (!r->mapped) return fail_memory(err);
+    r->mapped->file = -1;
+    void *base = mmap(NULL, h->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, job->file, 0);
+    if (base == MAP_FAILED) return fail_written(job, errno, err);
+    r->mapped->base = base;
+    r->mapped->size = h->bytes;
+    madvise(base, h->bytes, MADV_SEQUENTIAL);
+    r->n = h->rows;
+    if (r->storage == &storage_sparse)
+        table_show_entries(h, base, r);
+    else
+        r->x = table_at(h, base, SECTION_X);
+    r->y = table_at(h, base, SECTION_Y);
+    r->weight = table_at(h, base, SECTION_WEIGHT);
+    r->offset = table_at(h, base, SECTION_OFFSET);
+    r->mean = new_doubles(r->d);
+    r->sd = new_doubles(r->d);
+    return r->mean && r->sd ? SBPS_OK : fail_memory(err);
+}
+
+/* ---- filling ---- */
+
+typedef struct {
+    const table_job *job;
+    const design *g;
+    const shuffle_stream *through;
+    entries *each; /* of a sparse row */
+    formula_scratch scratch;
+    size_t next;
+} filling;
+
+static bool put_next(void *self, const double *record)
+{
+    filling *f = self;
+    const design *g = f->g;
+    if (f->next % WATCH_ROWS == 0 &&
+        !watch(f->job, "shuffling", f->next, (double)f->next / (double)g->r->n))
+        return false;
+    const double *row = shuffle_stream_row(f->through, record);
+    if (g->r->start) {
+        put_beside(g, row, f->next);
+        g->r->start[f->next + 1] = g->r->start[f->next] + sparse_put(g, row, f->next, f->each);
+    } else
+        design_put(g, &f->scratch, row, f->next);
+    f->next++;
+    return true;
+}
+
+static sbps_status write_shuffled_rows(const table_job *job, design *g, const shuffle_stream *w,
+                                       sbps_error *err)
+{
+    bool all = true;
+    entries each = {0};
+    filling f = {.job = job, .g = g, .through = w, .each = &each};
+    sbps_status status = entries_open(g, 1, &each, err);
+    if (status == SBPS_OK && g->schema->formula)
+        status = scratch_open(g->schema->formula, &f.scratch, err);
+    if (status == SBPS_OK) status = shuffle_drain(w->order, put_next, &f, &all, err);
+    entries_clear(&each, 1);
+    scratch_close(&f.scratch);
+    if (status == SBPS_OK && (!all || !watch(job, "checking", f.next, NAN)))
+        status = fail_stopped(job, err);
+    if (status == SBPS_OK) status = design_finish(g, err);
+    if (status == SBPS_OK && wants(g->spec, "float")) status = design_to_floats(g, err);
+    return status;
+}
+
+/* Means, sds, text and at last the header. Dense x, the last section of those mapped, may have become shorter. */
+static void put_rest(table_header *h, const rows *r, const char *strings)
+{
+    unsigned char *base = r->mapped->base;
+    if (!r->start) {
+        h->bytes = h->section[SECTION_X].at;
+        h->section[SECTION_X] = table_add_section(h, (uint64_t)r->storage->bytes(r));
+    }
+    if (r->d > 0) {
+        memcpy(base + h->section[SECTION_MEAN].at, r->mean, r->d * sizeof *r->mean);
+        memcpy(base + h->section[SECTION_SD].at, r->sd, r->d * sizeof *r->sd);
+    }
+    memcpy(base + h->section[SECTION_TEXT].at, strings, h->section[SECTION_TEXT].size);
+    h->design = table_add_section(h, strlen(r->design) + 1);
+    h->design_crc = table_design_crc(r->design);
+    snprintf(h->storage, sizeof h->storage, "%s", r->storage->name);
+    h->hash = r->hash;
+    h->tail_crc = table_tail_crc(h, base);
+    h->crc = table_crc(h);
+    memcpy(base, h, sizeof *h);
+}
+
+/* The design is known when all else lies there: it comes last, and is written, not mapped. */
+static sbps_status put_design(const table_job *job, const table_header *h,
+                              const char *design_text, sbps_error *err)
+{
+    size_t size = h->design.size;
+    bool written = ftruncate(job->file, (off_t)h->bytes) == 0 &&
+                   pwrite(job->file, design_text, size, (off_t)h->design.at) == (ssize_t)size;
+    return written ? SBPS_OK : fail_written(job, errno, err);
+}
+
+static sbps_status make_table(const table_job *job, const row_source *s, const rows_spec *spec,
+                              shuffle_stream *w, sbps_error *err)
+{
+    design g;
+    table_header h = {0};
+    size_t text_size = 0;
+    char *strings = NULL;
+    const row_values all = kept_values_all(&w->kept);
+    sbps_status status = design_open(s->schema, spec, &all, &g, err);
+    if (status == SBPS_OK) {
+        g.r->n = s->kept;
+        g.r->dropped = s->dropped;
+        status = rows_note_dropped(g.r, s->schema, err);
+    }
+    if (status == SBPS_OK && !(strings = make_text(&g, &text_size))) status = fail_memory(err);
+    if (status == SBPS_OK) {
+        h = begin_header(&g, s->kept, text_size);
+        add_row_sections(&h, &g, w);
+        status = map_design(job, &h, &g, err);
+        if (status == SBPS_OK) status = write_shuffled_rows(job, &g, w, err);
+        if (status == SBPS_OK) put_rest(&h, g.r, strings);
+        if (status == SBPS_OK) status = put_design(job, &h, g.r->design, err);
+    }
+    free(strings);
+    design_close(&g);
+    return status;
+}
+
+static sbps_status write_once(const table_job *job, const file_list *files,
+                              const rows_spec *spec, column_types *types, sbps_error *err)
+{
+    row_source s;
+    shuffle_stream w = {0};
+    sbps_status status = table_files_open(files, spec, types, &s, err);
+    if (status == SBPS_OK && s.schema->formula && s.schema->formula->groups > 0) {
+        source_close(&s);
+        return grouped_write(job, files, spec, err);
+    }
+    if (status == SBPS_OK)
+        status = shuffle_stream_open(&s, spec, job->beside, job->memory, &w, err);
+    if (status == SBPS_OK) status = read_rows(job, files, spec, types, &s, &w, err);
+    if (status == SBPS_OK) status = make_table(job, &s, spec, &w, err);
+    shuffle_stream_close(&w);
+    status = source_retype(&s, status, err);
+    source_close(&s);
+    return status;
+}
+
+sbps_status table_write(const table_job *job, const rows_spec *spec, sbps_error *err)
+{
+    column_types types = {0};
+    file_list files;
+    rows_spec watched = *spec;
+    watched.watch = job->watch;
+    watched.watcher = job->self;
+    sbps_status status = storage_check(spec, err);
+    if (status == SBPS_OK && spec->formula && wants(spec, "sparse"))
+        status = fail(err, SBPS_BAD_ARG,
+                      "convert: --storage sparse: with a formula rows are stored as doubles or "
+                      "floats");
+    if (status != SBPS_OK) return status;
+    status = file_list_create(job->from, &watched, &files, err);
+    if (status == SBPS_OK) do
+            status = write_once(job, &files, spec, &types, err);
+        while (column_types_again(&types));
+    column_types_clear(&types);
+    file_list_clear(&files);
+    return status;
+}

@@ -1,0 +1,256 @@
+/* Names and places of the design's columns, and where they come from. */
+#include "core/decimal.h"
+#include "core/printable.h"
+#include "ingest/design/design_matrix.h"
+#include "linalg/dense_cost.h"
+
+#include "core/encoding.h"
+#include "core/memory.h"
+#include "ingest/design/formula_design.h"
+#include "ingest/schema/level_numbers.h"
+#include "linalg/kernels.h"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WIDE ((size_t)2000) /* columns, from which their number is worth a word */
+/* Seconds of one processor with 10,000 sparse columns, by the cube of their number: 13 Newton steps, and all that set-up
+ * of a logistic regression does before it samples. Measured at 3000. */
+#define WIDE_MODE   530.0
+#define WIDE_SET_UP 2500.0
+
+static const char *feature_name(const column_schema *p, size_t f)
+{
+    return p->columns->name[p->feature[f]];
+}
+
+static char *name_of(const level *l)
+{
+    return utf8_copy(l->text, l->length);
+}
+
+static sbps_status name_level(const char *column, const level *l, char **out, sbps_error *err)
+{
+    char *level_name = name_of(l);
+    int made = level_name ? asprintf(out, "%s=%s", column, level_name) : -1;
+    free(level_name);
+    return made < 0 ? fail_memory(err) : SBPS_OK;
+}
+
+/* The column named last comes from here, and belongs to the table from now on. */
+static sbps_status add_origin(rows *r, const char *column, const char *own,
+                              const char *reference, sbps_error *err)
+{
+    column_origin *all = realloc(r->origin, (r->d + 1) * sizeof *all);
+    if (!all) {
+        free(r->names[r->d]);
+        return fail_memory(err);
+    }
+    r->origin = all;
+    all[r->d] =
+        (column_origin){copy_text(column), copy_text(own), copy_text(reference), 0.0, 1.0};
+    const column_origin *made = &all[r->d++];
+    bool whole = (!column || made->column) && (!own || (made->level && made->reference));
+    return whole ? SBPS_OK : fail_memory(err);
+}
+
+/* A category of one level has no column. Without an intercept that level would get lost. */
+static sbps_status note_single(design *g, size_t f, const char *level_text, sbps_error *err)
+{
+    const column_schema *p = g->schema;
+    shown column = show_name(feature_name(p, f)), only = show_name(level_text);
+    if (g->spec->intercept)
+        return rows_note(g->r, err, "column '%s' has a single level ('%s') and is left out",
+                         column.text, only.text);
+    return fail(err, SBPS_BAD_DATA, "%s: column '%s' has a single level ('%s'): leave it out",
+                p->path, column.text, only.text);
+}
+
+/* Ranks the levels of a category and names the columns (1); names are appended at r->d. */
+static sbps_status place_category(design *g, size_t f, sbps_error *err)
+{
+    const column_schema *p = g->schema;
+    const levels *l = p->use[p->feature[f]].levels;
+    rows *r = g->r;
+    size_t used = 0, *order = malloc((l->count + 1) * sizeof *order);
+    g->place[f].rank = calloc(l->count + 1, sizeof *order);
+    char **names = NULL, *reference = NULL;
+    const char *column = feature_name(p, f);
+    sbps_status status = SBPS_OK;
+    if (!order || !g->place[f].rank)
+        status = fail_memory(err);
+    else
+        status = levels_order(l, order, &used, err);
+    if (status == SBPS_OK) status = put_reference_first(p, p->feature[f], order, used, err);
+    if (status == SBPS_OK && is_identifier(&p->use[p->feature[f]]))
+        used = 0;
+    else if (status == SBPS_OK && used < 2)
+        status = note_single(g, f, used ? l->item[order[0]].text : "", err);
+    if (status == SBPS_OK && used > 0 &&
+        !(names = realloc(r->names, (r->d + used) * sizeof *names)))
+        status = fail_memory(err);
+    if (names) r->names = names;
+    if (status == SBPS_OK && used > 0 && !(reference = name_of(&l->item[order[0]])))
+        status = fail_memory(err);
+    for (size_t i = 0; status == SBPS_OK && i < used; i++) g->place[f].rank[order[i]] = i;
+    if (status == SBPS_OK) levels_rank_joined(l, g->place[f].rank);
+    for (size_t i = 1; status == SBPS_OK && i < used; i++) {
+        status = name_level(column, &l->item[order[i]], &names[r->d], err);
+        const char *own = names[r->d];
+        if (status == SBPS_OK)
+            status = add_origin(r, column, own + strlen(column) + 1, reference, err);
+    }
+    free(reference);
+    free(order);
+    return status;
+}
+
+sbps_status add_column(rows *r, const char *name, const char *column, const char *own,
+                       const char *reference, sbps_error *err)
+{
+    char **names = realloc(r->names, (r->d + 1) * sizeof *names);
+    if (!names) return fail_memory(err);
+    r->names = names;
+    if (!(names[r->d] = copy_text(name))) return fail_memory(err);
+    return add_origin(r, column, own, reference, err);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static sbps_status check_names(const column_schema *p, const rows *r, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    if (r->d < 2) return SBPS_OK;
+    const char **sorted = malloc(r->d * sizeof *sorted);
+    if (!sorted) return fail_memory(err);
+    memcpy(sorted, r->names, r->d * sizeof *sorted);
+    qsort(sorted, r->d, sizeof *sorted, by_text);
+    for (size_t j = 1; status == SBPS_OK && j < r->d; j++)
+        if (strcmp(sorted[j - 1], sorted[j]) == 0)
+            status = fail(err, SBPS_BAD_DATA,
+                          "%s: two coefficients would be named '%s'; rename the column",
+                          p->path, show_name(sorted[j]).text);
+    free(sorted);
+    return status;
+}
+
+/* The category with the most levels; NULL: there is none. */
+static const char *widest_category(const design *g, size_t *count)
+{
+    const char *name = NULL;
+    *count = 0;
+    for (size_t f = 0; f < g->schema->features; f++) {
+        const column_use *use = &g->schema->use[g->schema->feature[f]];
+        const levels *l = use->levels;
+        if (!l || use->group || l->count <= *count) continue;
+        *count = l->count;
+        name = feature_name(g->schema, f);
+    }
+    return name;
+}
+
+typedef struct {
+    char text[32];
+} time_shown;
+
+static time_shown show_time(double seconds)
+{
+    time_shown t;
+    double minutes = seconds / 60.0, hours = minutes / 60.0;
+    if (minutes < 1.5)
+        decimal_print(t.text, sizeof t.text, "%.2g seconds", seconds);
+    else if (hours < 1.5)
+        decimal_print(t.text, sizeof t.text, "%.2g minutes", minutes);
+    else
+        decimal_print(t.text, sizeof t.text, "%.3g hours", hours);
+    return t;
+}
+
+/* What a wide table means, while there is time to think again. */
+static sbps_status note_width(design *g, sbps_error *err)
+{
+    rows *r = g->r;
+    double d = (double)r->d, scale = d / 10000.0;
+    size_t count;
+    char *all, of[120] = "", size[32];
+    if (r->d < WIDE) return SBPS_OK;
+    const char *name = widest_category(g, &count);
+    if (name)
+        snprintf(of, sizeof of, ", most of them levels of '%s' (%zu)", show_name(name).text,
+                 count);
+    double cube = scale * scale * scale;
+    decimal_print(size, sizeof size, "%.2g GB", dense_bytes(d) / 1e9);
+    if (asprintf(&all,
+                 "%s%zu coefficients%s: set-up makes matrices of %zu x %zu numbers, %s each "
+                 "and up to %d at a time; on one processor the mode takes about %s or more, "
+                 "and all of set-up before sampling about %s; merging rare levels makes it "
+                 "shorter\n",
+                 r->notes ? r->notes : "", r->d, of, r->d, r->d, size, SETUP_MATRICES,
+                 show_time(WIDE_MODE * cube).text, show_time(WIDE_SET_UP * cube).text) < 0)
+        return fail_memory(err);
+    free(r->notes);
+    r->notes = all;
+    return SBPS_OK;
+}
+
+/* Features as they are. */
+static sbps_status place_features(design *g, sbps_error *err)
+{
+    const column_schema *p = g->schema;
+    rows *r = g->r;
+    sbps_status status = SBPS_OK;
+    r->intercept = g->spec->intercept;
+    if (r->intercept) status = add_column(r, "intercept", NULL, NULL, NULL, err);
+    for (size_t f = 0; status == SBPS_OK && f < p->features; f++) {
+        g->place[f].column = r->d;
+        if (p->use[p->feature[f]].levels)
+            status = place_category(g, f, err);
+        else
+            status = add_column(r, feature_name(p, f), feature_name(p, f), NULL, NULL, err);
+    }
+    return status;
+}
+
+static const char *target_name(const column_schema *p)
+{
+    if (p->target != SIZE_MAX) return p->columns->name[p->target];
+    return p->formula ? p->formula->response_name : "";
+}
+
+/* A column of numbers may be a category. */
+static sbps_status join_numbers(const column_schema *p, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    for (size_t f = 0; status == SBPS_OK && f < p->features; f++) {
+        levels *l = p->use[p->feature[f]].levels;
+        if (l && !l->listed) status = levels_join_numbers(l, p->c_locale, err);
+    }
+    return status;
+}
+
+sbps_status design_place(design *g, sbps_error *err)
+{
+    const column_schema *p = g->schema;
+    rows *r = g->r;
+    r->notes = copy_text(p->columns->notes);
+    sbps_status status = join_numbers(p, err);
+    if (status == SBPS_OK)
+        status = p->formula ? formula_design_place(g, err) : place_features(g, err);
+    r->target = copy_text(target_name(p));
+    bool whole = r->target && (r->notes || !p->columns->notes);
+    if (!whole && status == SBPS_OK) status = fail_memory(err);
+    r->storage = &storage_double;
+    r->stride = (r->d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+    bool groups = p->formula && p->formula->groups > 0;
+    if (status == SBPS_OK && (p->features > 0 || p->formula) && r->d == 0 && !groups)
+        status = fail(err, SBPS_BAD_DATA,
+                      "%s: no feature is left and there is no intercept: nothing to estimate",
+                      p->path);
+    if (status == SBPS_OK) status = design_note_types(g, err);
+    if (status == SBPS_OK) status = note_width(g, err);
+    return status != SBPS_OK ? status : check_names(p, r, err);
+}

@@ -1,0 +1,191 @@
+/* A tree is taken apart: the response and what is said of it, group terms, and the rest of the right-hand
+ * side. (1 | g/h) is (1 | g) + (1 | g:h). */
+#include "ingest/formula/split_sides.h"
+
+#include "core/printable.h"
+#include "core/text.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define FACTORS_MAX 8 /* that one group term combines */
+
+/* ---- the response ---- */
+
+static sbps_status take_addition(formula *f, const node *n, sbps_error *err)
+{
+    bool trials = is_call(n, "trials"), weights = is_call(n, "weights");
+    if (!trials && !weights)
+        return fail_at(f->text, n->at, err,
+                       "behind | of the response stand trials() and weights()");
+    const node **to = trials ? &f->trials : &f->weights;
+    if (*to) return fail_at(f->text, n->at, err, "%s() is there twice", n->name);
+    if (!n->first || n->first->next)
+        return fail_at(f->text, n->at, err, "%s() takes one column", n->name);
+    *to = n->first;
+    return SBPS_OK;
+}
+
+static sbps_status take_additions(formula *f, const node *n, sbps_error *err)
+{
+    if (n->kind != NODE_SUM) return take_addition(f, n, err);
+    sbps_status status = SBPS_OK;
+    for (const node *a = n->first; status == SBPS_OK && a; a = a->next)
+        status = take_addition(f, a, err);
+    return status;
+}
+
+static sbps_status take_pair(formula *f, const node *n, sbps_error *err)
+{
+    const node *first = n->first, *second = first ? first->next : NULL;
+    if (!second || second->next)
+        return fail_at(f->text, n->at, err, "cbind(successes, failures) has two columns");
+    if (f->trials)
+        return fail_at(f->text, n->at, err,
+                       "cbind() says how many trials there are, and so does trials()");
+    f->response = first;
+    f->failures = second;
+    return SBPS_OK;
+}
+
+static sbps_status take_response(formula *f, const node *left, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    f->response = left;
+    if (is_operator(left, OP_BAR)) {
+        f->response = left->first;
+        status = take_additions(f, left->first->next, err);
+    }
+    f->response_name = tree_text(f->response, &f->pool);
+    if (!f->response_name) return fail_memory(err);
+    if (status == SBPS_OK && is_call(f->response, "cbind"))
+        status = take_pair(f, f->response, err);
+    return status;
+}
+
+/* ---- groups ---- */
+
+static bool is_group(const node *n)
+{
+    return n->kind == NODE_PAREN &&
+           (is_operator(n->first, OP_BAR) || is_operator(n->first, OP_BARS));
+}
+
+/* Names that a / and : join, from the left; false: there is something else. */
+static bool collect_names(const node *n, operator_kind op, const node **name, size_t *count)
+{
+    n = without_parens(n);
+    if (n->kind == NODE_NAME && strcmp(n->name, ".") != 0 && *count < FACTORS_MAX) {
+        name[(*count)++] = n;
+        return true;
+    }
+    return is_operator(n, op) && collect_names(n->first, op, name, count) &&
+           collect_names(n->first->next, op, name, count);
+}
+
+static bool has_slash(const node *n)
+{
+    return is_operator(without_parens(n), OP_DIVIDE);
+}
+
+static sbps_status fail_factor(const formula *f, const node *n, sbps_error *err)
+{
+    return fail_at(f->text, n->at, err,
+                   "behind the bar stands a column whose values are groups: g, g:h or g/h");
+}
+
+static const char *joined_name(formula *f, const node *const *name, size_t count)
+{
+    text t = {0};
+    for (size_t k = 0; k < count; k++) text_add(&t, "%s%s", k ? ":" : "", name[k]->name);
+    char *made = text_take(&t);
+    const char *kept = made ? pool_text(&f->pool, made, strlen(made)) : NULL;
+    free(made);
+    return kept;
+}
+
+static sbps_status add_group(formula *f, const node *bar, const node *const *name, size_t count,
+                             sbps_error *err)
+{
+    formula_group *g = &f->group[f->groups++];
+    *g = (formula_group){.left = bar->first,
+                         .columns = count,
+                         .correlated = bar->op == OP_BAR,
+                         .name = joined_name(f, name, count),
+                         .column = pool_array(&f->pool, count, sizeof *g->column)};
+    const node **kept = pool_array(&f->pool, count, sizeof *kept);
+    if (!g->name || !g->column || !kept) return fail_memory(err);
+    memcpy(kept, name, count * sizeof *kept);
+    g->named = kept;
+    return SBPS_OK;
+}
+
+/* (... | g), (... | g:h), and one for each step of (... | g/h/k). */
+static sbps_status take_group(formula *f, const node *paren, sbps_error *err)
+{
+    const node *bar = paren->first, *name[FACTORS_MAX];
+    const node *factor = bar->first->next;
+    size_t count = 0;
+    bool nested = has_slash(factor);
+    if (!collect_names(factor, nested ? OP_DIVIDE : OP_COLON, name, &count))
+        return fail_factor(f, factor, err);
+    sbps_status status = SBPS_OK;
+    for (size_t k = nested ? 1 : count; status == SBPS_OK && k <= count; k++)
+        status = add_group(f, bar, name, k, err);
+    return status;
+}
+
+/* ---- the right-hand side ---- */
+
+static size_t count_groups(const node *right)
+{
+    size_t count = is_group(right);
+    for (const node *a = right->kind == NODE_SUM ? right->first : NULL; a; a = a->next)
+        count += is_group(a);
+    return count;
+}
+
+/* A copy of the sum without its group terms; it begins with 1, which changes nothing. */
+static sbps_status without_groups(formula *f, const node *right, sbps_error *err)
+{
+    node *sum = pool_take(&f->pool, sizeof *sum), *last = pool_take(&f->pool, sizeof *last);
+    if (!sum || !last) return fail_memory(err);
+    *last = (node){.kind = NODE_NUMBER, .at = right->at, .value = 1.0, .height = 1};
+    *sum =
+        (node){.kind = NODE_SUM, .at = right->at, .first = last, .height = right->height + 1};
+    f->right = sum;
+    sbps_status status = SBPS_OK;
+    const node *a = right->kind == NODE_SUM ? right->first : right;
+    for (bool first = true; status == SBPS_OK && a; a = a->next, first = false) {
+        bool minus = !first && a->sign == OP_MINUS;
+        if (is_group(a) && minus)
+            return fail_at(f->text, a->at, err, "a group term cannot be taken away");
+        if (is_group(a)) {
+            status = take_group(f, a, err);
+            continue;
+        }
+        node *copy = pool_take(&f->pool, sizeof *copy);
+        if (!copy) return fail_memory(err);
+        *copy = *a;
+        copy->next = NULL;
+        copy->sign = minus ? OP_MINUS : OP_PLUS;
+        last = last->next = copy;
+    }
+    return status;
+}
+
+sbps_status formula_split(formula *f, const node *tree, sbps_error *err)
+{
+    if (!is_operator(tree, OP_TILDE))
+        return fail_at(f->text, 0, err,
+                       "a formula has a ~ between what is explained and what explains "
+                       "it: y ~ x");
+    if (is_operator(tree->first, OP_TILDE))
+        return fail_at(f->text, tree->at, err, "a formula has one ~");
+    sbps_status status = take_response(f, tree->first, err);
+    const node *right = tree->first->next;
+    size_t groups = count_groups(right);
+    f->right = right;
+    if (status != SBPS_OK || groups == 0) return status;
+    f->group = pool_array(&f->pool, groups * FACTORS_MAX, sizeof *f->group);
+    return f->group ? without_groups(f, right, err) : fail_memory(err);
+}

@@ -1,0 +1,154 @@
+/* The header of a delimited file.
+ *
+ * The separator is the first of comma, tab, semicolon, bar and runs of blanks that stands in the first line
+ * and equally often in the second, quotes left out, or once more there, where rows have names and those have
+ * none; a comma where none does, so that what is wrong with
+ * a file is said of commas. */
+#include "ingest/text/header.h"
+
+#include "core/printable.h"
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PANDAS_INDEX "Unnamed: 0" /* what an index without a name becomes there */
+#define RENAMED_MAX  5            /* of which each is told */
+
+static bool is_gap(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* How often the separator stands in the line at `p`, outside quotes; *next: the line after. */
+static size_t count_in_line(const char *p, const char *end, char separator, const char **next)
+{
+    size_t count = 0;
+    bool quoted = false, cell = false; /* has begun */
+    for (; p < end && (quoted || *p != '\n'); p++) {
+        bool gap = separator == ' ' ? is_gap(*p) : *p == separator;
+        if (separator != ' ')
+            count += !quoted && gap;
+        else if (!gap && *p != '\r' && cell && !quoted && is_gap(p[-1]))
+            count++;
+        cell = cell || !gap;
+        if (*p == '"') quoted = !quoted;
+    }
+    *next = p < end ? p + 1 : end;
+    return count;
+}
+
+/* The first that stands `more` times more in the second line than in the first; 0: none. */
+static char find_separator(const char *begin, const char *end, size_t more)
+{
+    static const char candidates[] = ",\t;| ";
+    size_t others = 0;
+    for (const char *c = candidates; *c; c++) {
+        const char *second, *third;
+        size_t count = count_in_line(begin, end, *c, &second);
+        if (*c == ' ' && others) break; /* blanks stand in names, too */
+        others += *c == '\t' ? 0 : count;
+        if (count > 0 && second < end && count_in_line(second, end, *c, &third) == count + more)
+            return *c;
+    }
+    return '\0';
+}
+
+char header_separator(const char *begin, const char *end)
+{
+    char same = find_separator(begin, end, 0);
+    char found = same ? same : find_separator(begin, end, 1);
+    return found ? found : ',';
+}
+
+sbps_status header_number(columns *c, sbps_error *err)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        if (asprintf(&c->name[i], "x%zu", i + 1) >= 0) continue;
+        c->name[i] = NULL;
+        return fail_memory(err);
+    }
+    return SBPS_OK;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static void keep_name(void *name)
+{
+    (void)name; /* the tree borrows its names */
+}
+
+/* name_2, name_3, ...: the first that nobody has. NULL: no memory. */
+static char *another_name(const char *name, void *const *taken)
+{
+    for (size_t k = 2;; k++) {
+        char *other;
+        if (asprintf(&other, "%s_%zu", name, k) < 0) return NULL;
+        if (!tfind(other, taken, by_text)) return other;
+        free(other);
+    }
+}
+
+/* `before` columns were renamed already: the first few are told one by one. */
+static sbps_status rename_column(columns *c, size_t i, size_t before, void *const *taken,
+                                 sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    char *other = another_name(c->name[i], taken);
+    if (!other) return fail_memory(err);
+    if (before < RENAMED_MAX)
+        status = columns_note(
+            c, err, "column %zu has the name of an earlier one, '%s', and is called '%s'",
+            i + 1, show_name(c->name[i]).text, show_name(other).text);
+    free(c->name[i]);
+    c->name[i] = other;
+    return status;
+}
+
+/* Marks the first bearer of every name, which keeps it; later ones must also not take another's. */
+static bool mark_first(const columns *c, void **taken, char *first)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        if (!c->name[i] || !*c->name[i]) continue;
+        char **at = tsearch(c->name[i], taken, by_text);
+        if (!at) return false;
+        first[i] = *at == c->name[i];
+    }
+    return true;
+}
+
+static sbps_status rename_others(columns *c, void **taken, const char *first, sbps_error *err)
+{
+    size_t renamed = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        if (!c->name[i] || !*c->name[i] || first[i]) continue;
+        sbps_status status = rename_column(c, i, renamed++, taken, err);
+        if (status != SBPS_OK) return status;
+        if (!tsearch(c->name[i], taken, by_text)) return fail_memory(err);
+    }
+    if (renamed <= RENAMED_MAX) return SBPS_OK;
+    return columns_note(c, err, "and so are %zu more columns", renamed - RENAMED_MAX);
+}
+
+sbps_status header_distinguish(columns *c, sbps_error *err)
+{
+    void *taken = NULL;
+    char *first = calloc(c->count + 1, 1);
+    bool ready = first && mark_first(c, &taken, first);
+    sbps_status status = ready ? rename_others(c, &taken, first, err) : fail_memory(err);
+    tdestroy(taken, keep_name);
+    free(first);
+    return status;
+}
+
+sbps_status header_row_names(columns *c, sbps_error *err)
+{
+    const char *first = c->count > 1 ? c->name[0] : NULL;
+    c->row_names = first && (!*first || !strcmp(first, PANDAS_INDEX));
+    if (!c->row_names) return SBPS_OK;
+    return columns_note(c, err,
+                        "the first column has no name, as one of row names, and is left out");
+}

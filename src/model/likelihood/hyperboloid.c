@@ -1,0 +1,171 @@
+/* The hyperboloid of the paper's Supp. D: rows of a target only, sigma = 1 known. With the residual
+ * r_i = y_i - w0 w1,
+ *
+ *   log p_i    = -log(2 pi)/2 - r_i^2/2                                                   (1)
+ *   d/dw0      = r_i w1          d/dw1      = r_i w0                                      (2)
+ *   d2/dw0^2   = -w1^2           d2/dw1^2   = -w0^2       d2/dw0dw1 = r_i - w0 w1         (3)
+ *
+ * The likelihood does not see w0, w1 -> l w0, w1/l; the prior c |w|^2/2, c = 1e-4, holds it. */
+#include "model/likelihood/model_kinds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PRIOR_SD 100.0 /* 1/sqrt(c) */
+
+typedef struct {
+    const double *y; /* of the table */
+    size_t n;
+    double mean;
+} hyperboloid;
+
+static sbps_status hyperboloid_open(const model_kind *kind, const rows *data,
+                                    const model_shape *shape, void **self, sbps_error *err)
+{
+    (void)kind;
+    (void)shape;
+    hyperboloid *h = *self = calloc(1, sizeof *h);
+    if (!h) return fail_memory(err);
+    h->y = data->y;
+    h->n = data->n;
+    for (size_t i = 0; i < data->n; i++) h->mean += data->y[i] / (double)data->n;
+    return SBPS_OK;
+}
+
+static void hyperboloid_close(void *self)
+{
+    free(self);
+}
+
+static size_t hyperboloid_dim(const void *self)
+{
+    (void)self;
+    return 2;
+}
+
+/* As the paper counts them. */
+static void hyperboloid_name(const void *self, size_t j, size_t size, char *text)
+{
+    (void)self;
+    snprintf(text, size, "w%zu", j);
+}
+
+static double hyperboloid_prior_sd(const void *self, size_t j)
+{
+    (void)self;
+    (void)j;
+    return PRIOR_SD;
+}
+
+static size_t hyperboloid_scratch(const void *self, size_t n)
+{
+    (void)self;
+    (void)n;
+    return 0;
+}
+
+static double residual(const void *self, row_range r, size_t i, const double *w)
+{
+    const hyperboloid *h = self;
+    return h->y[row_index(r, i)] - w[0] * w[1];
+}
+
+static void hyperboloid_loglik(const void *self, row_range r, const double *w, double *scratch,
+                               double *out)
+{
+    (void)scratch;
+    for (size_t i = 0; i < r.n; i++) {
+        double e = residual(self, r, i, w);
+        out[i] = -0.5 * log(2.0 * M_PI) - 0.5 * e * e;
+    }
+}
+
+static void hyperboloid_slope(const void *self, row_range r, const double *w, const double *u,
+                              double *scratch, double *out)
+{
+    (void)scratch;
+    double rate = w[1] * u[0] + w[0] * u[1];
+    for (size_t i = 0; i < r.n; i++) out[i] = rate * residual(self, r, i, w);
+}
+
+static void hyperboloid_gradient(const void *self, row_range r, const double *w,
+                                 const double *factor, double *scratch, double *out)
+{
+    (void)scratch;
+    double sum = 0.0;
+    for (size_t i = 0; i < r.n; i++) sum += factor[i] * residual(self, r, i, w);
+    out[0] += sum * w[1];
+    out[1] += sum * w[0];
+}
+
+static void hyperboloid_hessian_vector(const void *self, row_range r, const double *w,
+                                       const double *v, const double *factor, double *scratch,
+                                       double *out)
+{
+    (void)scratch;
+    double sum = 0.0, mass = 0.0;
+    for (size_t i = 0; i < r.n; i++) {
+        sum += factor[i] * residual(self, r, i, w);
+        mass += factor[i];
+    }
+    double cross = sum - mass * w[0] * w[1];
+    out[0] += cross * v[1] - mass * w[1] * w[1] * v[0];
+    out[1] += cross * v[0] - mass * w[0] * w[0] * v[1];
+}
+
+/* |w0| = |w1| and w0 w1 the mean of y: the mode but for the prior. (0, 0) is a saddle. */
+static void hyperboloid_start(const void *self, double *w)
+{
+    double mean = ((const hyperboloid *)self)->mean;
+    w[0] = sqrt(fabs(mean));
+    w[1] = mean < 0.0 ? -w[0] : w[0];
+}
+
+/* On the ridge, w0 w1 within 2 sd of the mean of y, |w0| log-uniform over three decades: the normal
+ * density at the mode puts most of its mass where there is nothing. */
+static void hyperboloid_scatter(const void *self, size_t chain, rng *random, double *w)
+{
+    (void)chain;
+    const hyperboloid *h = self;
+    double product = h->mean + 2.0 * rng_normal(random) / sqrt((double)h->n);
+    w[0] = exp(log(1e3) * (rng_uniform(random) - 0.5));
+    if (rng_uniform(random) < 0.5) w[0] = -w[0];
+    w[1] = product / w[0];
+}
+
+static size_t hyperboloid_columns(size_t dim)
+{
+    (void)dim;
+    return 0;
+}
+
+/* w* = 0 */
+static void hyperboloid_simulate(rng *random, size_t columns, double *x, double *y)
+{
+    (void)columns;
+    (void)x;
+    *y = rng_normal(random);
+}
+
+const model_kind model_hyperboloid = {
+    .name = "hyperboloid",
+    .summary = "The target is normal around the product of two weights, sd 1 (Supp. D).",
+    .support = SUPPORT_REAL,
+    .uneven = true,
+    .no_columns = true,
+    .open = hyperboloid_open,
+    .close = hyperboloid_close,
+    .dim = hyperboloid_dim,
+    .name_of = hyperboloid_name,
+    .prior_sd = hyperboloid_prior_sd,
+    .scratch = hyperboloid_scratch,
+    .loglik = hyperboloid_loglik,
+    .slope = hyperboloid_slope,
+    .gradient = hyperboloid_gradient,
+    .hessian_vector = hyperboloid_hessian_vector,
+    .start = hyperboloid_start,
+    .scatter = hyperboloid_scatter,
+    .columns = hyperboloid_columns,
+    .simulate = hyperboloid_simulate,
+};

@@ -1,0 +1,32 @@
+/* The kinds of model: a line and a file each. */
+#ifndef MODEL_MODEL_KINDS_H
+#define MODEL_MODEL_KINDS_H
+
+#include "core/kind_tables.h"
+#include "model/likelihood/model.h"
+
+#define MODEL_KINDS(X)                                                                         \
+    X(model, logistic)                                                                         \
+    X(model, linear)                                                                           \
+    X(model, poisson)                                                                          \
+    X(model, softmax)                                                                          \
+    X(model, binomial)                                                                         \
+    X(model, probit)                                                                           \
+    X(model, ordinal)                                                                          \
+    X(model, student_t)                                                                        \
+    X(model, negative_binomial)                                                                \
+    X(model, zero_inflated_poisson)                                                            \
+    X(model, gamma)                                                                            \
+    X(model, beta)                                                                             \
+    X(model, network)                                                                          \
+    X(model, gaussian)                                                                         \
+    X(model, banana)                                                                           \
+    X(model, hyperboloid)                                                                      \
+    X(model, multimodal)
+
+MODEL_KINDS(KIND_DECLARED)
+
+/* Not listed: --model names its file, or the caller hands it over. */
+extern const model_kind model_plugin, model_function;
+
+#endif

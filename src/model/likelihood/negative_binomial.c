@@ -1,0 +1,177 @@
+/* Negative binomial regression with the log link: counts with mean mu = e^eta and variance mu + mu^2/phi. With aux
+ * a = log phi, s = eta - a, p = 1/(1 + e^-s) = mu/(phi + mu) and t = y + phi:
+ *
+ *   log p(y)      = log Gamma(t)/(Gamma(phi) y!) - y a + y eta - t log(1 + e^s)           (1)
+ *   d/d eta       = y - t p               d/da        = R - y - phi log(1 + e^s) + t p    (2)
+ *   d^2/d eta^2   = -t p (1 - p)          d^2/d eta da = t p (1 - p) - phi p              (3)
+ *   d^2/da^2      = R' - phi log(1 + e^s) + 2 phi p - t p (1 - p)                         (4)
+ *   R  = phi (psi(t) - psi(phi)) = phi log(t/phi) - phi/t gap(t) + gap(phi)               (5)
+ *   R' = R - phi y/t - (phi/t)^2 bend(t) + bend(phi)                                      (6)
+ *
+ * psi the digamma function, gap and bend of linalg/gamma_functions.h: no term of (2) and (4) grows with phi, at whose infinity
+ * the law is Poisson's.
+ *
+ * Hilbe (2011), Negative Binomial Regression, 2nd edition, chapter 8 (NB2). */
+#include "linalg/gamma_functions.h"
+#include "linalg/real.h"
+#include "model/likelihood/model_kinds.h"
+#include "model/likelihood/random_variates.h"
+#include "model/likelihood/targets.h"
+
+#include <math.h>
+
+#define CHUNK 64
+#define TOP   MEAN_EXP_TOP /* log of the largest mean that is drawn */
+
+static sbps_status negative_binomial_check(const rows *r, sbps_error *err)
+{
+    return targets_some_counts(r, "negative_binomial", err);
+}
+
+/* What a call needs of phi, once for all rows. */
+typedef struct {
+    double log_phi, phi, gap, trigamma_term, rest;
+} shape;
+
+static shape shape_at(const batch *b)
+{
+    double phi = exp(b->aux[0]);
+    return (shape){b->aux[0], phi, gamma_gap(phi), trigamma_gap(phi), gamma_rest(phi)};
+}
+
+/* log(1 + e^s) and p of some rows, from `first` on; returns how many. */
+static size_t odds(const batch *b, const shape *of, size_t first, double *log_one, double *p)
+{
+    double s[CHUNK];
+    size_t n = b->n - first < CHUNK ? b->n - first : CHUNK;
+    for (size_t i = 0; i < n; i++) s[i] = b->eta[first + i] - of->log_phi;
+    if (log_one) b->k->softplus(n, s, log_one);
+    b->k->sigmoid(n, s, p);
+    return n;
+}
+
+/* (5) */
+static double rise(const shape *of, double y)
+{
+    double t = y + of->phi;
+    if (y == 0.0) return 0.0;
+    return of->phi * log1p(y / of->phi) - of->phi / t * gamma_gap(t) + of->gap;
+}
+
+/* (6) less (5) */
+static double rise_trigamma(const shape *of, double y)
+{
+    double t = y + of->phi, ratio = of->phi / t;
+    if (y == 0.0) return 0.0;
+    return -ratio * y - ratio * ratio * trigamma_gap(t) + of->trigamma_term;
+}
+
+static double by_shape(const shape *of, double y, double log_one, double p)
+{
+    return rise(of, y) - y - of->phi * log_one + (y + of->phi) * p;
+}
+
+/* The logarithm of Gamma(t)/(Gamma(phi) phi^y) is (t - 1/2) log(t/phi) - y and what Stirling leaves. */
+static void negative_binomial_loglik(const batch *b, double *out)
+{
+    shape of = shape_at(b);
+    double p[CHUNK];
+    for (size_t first = 0, n; first < b->n; first += n) {
+        n = odds(b, &of, first, out + first, p);
+        for (size_t i = first; i < first + n; i++) {
+            double y = b->y[i], t = y + of.phi;
+            double ways = (t - 0.5) * log1p(y / of.phi) - y + gamma_rest(t) - of.rest;
+            out[i] = ways - log_gamma(y + 1.0) + y * b->eta[i] - t * out[i];
+        }
+    }
+}
+
+static void negative_binomial_gradient(const batch *b, double *d_eta, double *d_aux)
+{
+    shape of = shape_at(b);
+    double log_one[CHUNK], p[CHUNK];
+    for (size_t first = 0, n; first < b->n; first += n) {
+        n = odds(b, &of, first, d_aux ? log_one : NULL, p);
+        for (size_t i = 0; i < n; i++) {
+            double y = b->y[first + i];
+            d_eta[first + i] = y - (y + of.phi) * p[i];
+            if (d_aux) d_aux[first + i] = by_shape(&of, y, log_one[i], p[i]);
+        }
+    }
+}
+
+static void negative_binomial_slope(const batch *b, double *out)
+{
+    shape of = shape_at(b);
+    double log_one[CHUNK], p[CHUNK], rate = b->daux[0];
+    for (size_t first = 0, n; first < b->n; first += n) {
+        n = odds(b, &of, first, log_one, p);
+        for (size_t i = 0; i < n; i++) {
+            double y = b->y[first + i], by_eta = y - (y + of.phi) * p[i];
+            out[first + i] =
+                by_eta * b->deta[first + i] + by_shape(&of, y, log_one[i], p[i]) * rate;
+        }
+    }
+}
+
+/* p (1 - p) of the smaller probability, as in logistic.c. */
+static double spread(double p)
+{
+    return p * (1.0 - p);
+}
+
+static void negative_binomial_curvature(const batch *b, double *ee, double *ea, double *aa)
+{
+    shape of = shape_at(b);
+    double log_one[CHUNK], p[CHUNK];
+    for (size_t first = 0, n; first < b->n; first += n) {
+        n = odds(b, &of, first, log_one, p);
+        for (size_t i = 0; i < n; i++) {
+            double y = b->y[first + i], spread_term = (y + of.phi) * spread(p[i]);
+            ee[first + i] = -spread_term;
+            if (ea) ea[first + i] = spread_term - of.phi * p[i];
+            if (aa)
+                aa[first + i] = rise(&of, y) + rise_trigamma(&of, y) - of.phi * log_one[i] +
+                                2.0 * of.phi * p[i] - spread_term;
+        }
+    }
+}
+
+/* A Poisson law whose mean is of the gamma law. */
+static double negative_binomial_simulate(rng *r, double eta, const double *aux)
+{
+    double log_mean = eta + draw_log_gamma(r, exp(aux[0])) - aux[0];
+    return draw_poisson(r, exp(fmin(log_mean, TOP)));
+}
+
+static double negative_binomial_expected(double eta, const double *aux)
+{
+    (void)aux;
+    return exp(fmin(eta, TOP));
+}
+
+static const model_auxiliary auxiliaries[] = {
+    {AUXILIARY("phi"), .scale = SCALE_LOG, .start = 2.0, .prior = "gamma(0.01,0.01)",
+     .help = PHI_HELP},
+};
+
+static const predictor family = {
+    .check = negative_binomial_check,
+    .loglik = negative_binomial_loglik,
+    .slope = negative_binomial_slope,
+    .gradient = negative_binomial_gradient,
+    .curvature = negative_binomial_curvature,
+    .simulate = negative_binomial_simulate,
+    .cost = 4.0,
+    .expected = negative_binomial_expected,
+    .small_weights = true,
+};
+
+const model_kind model_negative_binomial = {
+    .name = "negative_binomial",
+    .summary = "Negative binomial regression: counts that spread more than Poisson's, log mean "
+               "linear.",
+    .support = SUPPORT_COUNTS,
+    AUXILIARIES(auxiliaries),
+    PREDICTOR_MODEL(family),
+};

@@ -1,0 +1,188 @@
+/* A feed-forward network over the columns of a table: hidden layers of tanh or ReLU units, then
+ * either a unit for each class (softmax) or one whose value is the mean of y (gaussian, sd 1).
+ *
+ *   a_0 = x,   a_l = f(W_l a_{l-1}),   log p(y) = head(W_L a_{L-1})                       (1)
+ *
+ * Default priors: what a unit hears has an sd of 2.5 (the head's: 10) whatever the number of its
+ * inputs, after Neal (1996), Bayesian Learning for Neural Networks, section 2.1. Without hidden
+ * layers they are those of softmax regression. */
+#include "model/likelihood/classes.h"
+
+#include "core/printable.h"
+#include "model/likelihood/layers.h"
+#include "model/likelihood/model_kinds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNITS_MAX 10000
+#define HIDDEN    "4"
+#define HIDDEN_SD 2.5
+#define HEAD_SD   10.0
+#define START_SD  0.5 /* what a unit hears at the start of the search, in sd */
+
+/* ---- the options ---- */
+
+static sbps_status bad_hidden(const char *text, sbps_error *err)
+{
+    return fail(
+        err, SBPS_BAD_ARG,
+        "--hidden: '%.80s' is no list of layers; say for example 4, or 8,8 for two, or 0 "
+        "for none (at most %d layers of %d units)",
+        text, LAYERS_MAX - 1, UNITS_MAX);
+}
+
+/* Sizes of the hidden layers, before the head's. */
+static sbps_status read_hidden(const char *text, layers *net, sbps_error *err)
+{
+    const char *at = text;
+    if (strcmp(text, "0") == 0) return SBPS_OK;
+    for (;;) {
+        char *end = NULL;
+        long units = *at >= '0' && *at <= '9' ? strtol(at, &end, 10) : 0;
+        if (units < 1 || units > UNITS_MAX || net->count == LAYERS_MAX - 1)
+            return bad_hidden(text, err);
+        net->units[net->count++] = (size_t)units;
+        if (!*end) return SBPS_OK;
+        if (*end != ',') return bad_hidden(text, err);
+        at = end + 1;
+    }
+}
+
+static sbps_status read_activation(const char *name, layers *net, sbps_error *err)
+{
+    for (size_t i = 0; activations[i]; i++)
+        if (!name || strcmp(activations[i]->name, name) == 0) {
+            net->act = activations[i];
+            return SBPS_OK;
+        }
+    return fail(err, SBPS_BAD_ARG, "--activation: there is no '%.80s'", name);
+}
+
+static sbps_status read_head(const char *name, layers *net, sbps_error *err)
+{
+    for (size_t i = 0; heads[i]; i++)
+        if (!name || strcmp(heads[i]->name, name) == 0) {
+            net->top = heads[i];
+            return SBPS_OK;
+        }
+    return fail(err, SBPS_BAD_ARG, "--head: there is no '%.80s'", name);
+}
+
+static sbps_status check_numbers(const rows *data, sbps_error *err)
+{
+    for (size_t i = 0; i < data->n; i++)
+        if (!isfinite(data->y[i]))
+            return fail(err, SBPS_BAD_DATA,
+                        "target '%s' holds %g; network wants finite numbers",
+                        show_name(data->target ? data->target : "y").text, data->y[i]);
+    return SBPS_OK;
+}
+
+static sbps_status shape_layers(const rows *data, const model_shape *shape, layers *net,
+                                sbps_error *err)
+{
+    size_t last = 1;
+    sbps_status status = read_hidden(shape->hidden ? shape->hidden : HIDDEN, net, err);
+    if (status == SBPS_OK) status = read_activation(shape->activation, net, err);
+    if (status == SBPS_OK) status = read_head(shape->head, net, err);
+    if (status != SBPS_OK) return status;
+    status = net->top->classes ? classes_count(data, "network", &last, err)
+                               : check_numbers(data, err);
+    net->units[net->count++] = last;
+    return status == SBPS_OK ? layers_open(net, data, err) : status;
+}
+
+static sbps_status network_open(const model_kind *kind, const rows *data,
+                                const model_shape *shape, void **self, sbps_error *err)
+{
+    (void)kind;
+    *self = NULL;
+    layers *net = calloc(1, sizeof *net);
+    if (!net) return fail_memory(err);
+    sbps_status status = shape_layers(data, shape, net, err);
+    if (status == SBPS_OK)
+        *self = net;
+    else
+        free(net);
+    return status;
+}
+
+/* ---- its weights ---- */
+
+/* l2:1:u3 is what unit 1 of layer 2 makes of unit 3 of layer 1. A head's units are the classes. */
+static void network_name(const void *self, size_t j, size_t size, char *text)
+{
+    const layers *net = self;
+    size_t layer, unit, input;
+    layers_locate(net, j, &layer, &unit, &input);
+    if (layer + 1 < net->count || !net->top->classes) unit++;
+    if (layer == 0)
+        snprintf(text, size, "l1:%zu:%s", unit,
+                 net->data->names ? net->data->names[input] : "column");
+    else if (input == 0)
+        snprintf(text, size, "l%zu:%zu:intercept", layer + 1, unit);
+    else
+        snprintf(text, size, "l%zu:%zu:u%zu", layer + 1, unit, input);
+}
+
+static double network_prior_sd(const void *self, size_t j)
+{
+    const layers *net = self;
+    size_t layer, unit, input;
+    layers_locate(net, j, &layer, &unit, &input);
+    if (net->count == 1) return layers_column_sd(net, input, HIDDEN_SD, HEAD_SD);
+    double sd = layer + 1 < net->count ? HIDDEN_SD : HEAD_SD;
+    if (layer > 0) return input == 0 ? sd : sd / sqrt((double)net->units[layer - 1]);
+    double columns = (double)(net->data->d - net->data->intercept);
+    return layers_column_sd(net, input, sd / sqrt(fmax(columns, 1.0)), sd);
+}
+
+/* At 0 every hidden unit is like every other, and no search could tell them apart: small random
+ * weights, always the same, on the scale of the columns. */
+static void network_start(const void *self, double *w)
+{
+    const layers *net = self;
+    const rows *data = net->data;
+    rng r = rng_stream(1, 0, RNG_START);
+    for (size_t j = 0; j < net->dim; j++) {
+        size_t layer, unit, input;
+        layers_locate(net, j, &layer, &unit, &input);
+        double inputs = layer == 0 ? (double)data->d : (double)net->units[layer - 1];
+        double size = layer == 0 ? hypot(data->mean[input], data->sd[input]) : 1.0;
+        w[j] = START_SD * rng_normal(&r) / (sqrt(inputs) * (size > 0.0 ? size : 1.0));
+        if (layers_intercept(net, j)) w[j] = 0.0;
+    }
+}
+
+static target_support network_support(const model_shape *shape)
+{
+    bool gaussian = shape->head && !strcmp(shape->head, "gaussian");
+    return gaussian ? SUPPORT_REAL : SUPPORT_CLASSES;
+}
+
+const model_kind model_network = {
+    .name = "network",
+    .summary =
+        "Feed-forward network: --hidden layers of tanh or ReLU units, softmax or gaussian "
+        "--head.",
+    .support_of = network_support,
+    .uneven = true,
+    .bounded_above = true,
+    .any_storage = true,
+    .open = network_open,
+    .close = layers_close,
+    .dim = layers_dim,
+    .name_of = network_name,
+    .prior_sd = network_prior_sd,
+    .intercept = layers_intercept,
+    .scratch = layers_scratch,
+    .loglik = layers_loglik,
+    .slope = layers_slope,
+    .gradient = layers_gradient,
+    .hessian_vector = layers_hessian_vector,
+    .needs_prior = "its weights can grow for ever and change what it says by nothing",
+    .start = network_start,
+};

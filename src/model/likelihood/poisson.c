@@ -1,0 +1,108 @@
+/* Poisson regression with the log link, y = 0, 1, 2, ..., rate mu = e^eta:
+ *
+ *   log p(y)      = y eta - mu - log y!                                        (1)
+ *   d/d eta       = y - mu                                                     (2)
+ *   d^2/d eta^2   = -mu                                                        (3)
+ *
+ * Above eta = TOP the exponential goes on along its tangent: there (1) is far below anything a
+ * sampler visits, and neither mu nor its square in a sum overflows, so that no inf * 0 arises.
+ *
+ * McCullagh, Nelder (1989), Generalized Linear Models, chapter 6. */
+#include "linalg/real.h"
+#include "model/likelihood/model_kinds.h"
+#include "model/likelihood/random_variates.h"
+#include "model/likelihood/targets.h"
+
+#include <math.h>
+
+#define TOP MEAN_EXP_TOP
+
+static sbps_status poisson_check(const rows *r, sbps_error *err)
+{
+    return targets_counts(r, "poisson", err);
+}
+
+/* mu, or above TOP the slope of its tangent */
+static void rates(const batch *b, double *mu)
+{
+    for (size_t i = 0; i < b->n; i++) mu[i] = b->eta[i] > TOP ? TOP : b->eta[i];
+    b->k->exp(b->n, mu, mu);
+}
+
+static void poisson_loglik(const batch *b, double *out)
+{
+    rates(b, out);
+    for (size_t i = 0; i < b->n; i++) {
+        double above = b->eta[i] > TOP ? b->eta[i] - TOP : 0.0;
+        out[i] = b->y[i] * b->eta[i] - out[i] * (1.0 + above) - log_gamma(b->y[i] + 1.0);
+    }
+}
+
+static void poisson_slope(const batch *b, double *out)
+{
+    rates(b, out);
+    for (size_t i = 0; i < b->n; i++) out[i] = (b->y[i] - out[i]) * b->deta[i];
+}
+
+static void poisson_gradient(const batch *b, double *d_eta, double *d_aux)
+{
+    (void)d_aux;
+    rates(b, d_eta);
+    for (size_t i = 0; i < b->n; i++) d_eta[i] = b->y[i] - d_eta[i];
+}
+
+/* On the tangent (3) is kept rather than 0, so that Newton's steps stay finite there. */
+static void poisson_curvature(const batch *b, double *ee, double *ea, double *aa)
+{
+    (void)ea;
+    (void)aa;
+    rates(b, ee);
+    for (size_t i = 0; i < b->n; i++) ee[i] = -ee[i];
+}
+
+static double poisson_simulate(rng *r, double eta, const double *aux)
+{
+    (void)aux;
+    double mu = exp(fmin(eta, TOP));
+    return draw_poisson(r, mu);
+}
+
+/* All derivatives from the second on are that. */
+static double poisson_third(double eta)
+{
+    return -exp(eta);
+}
+
+static double poisson_third_bound(double eta, double reach)
+{
+    return exp(eta + reach);
+}
+
+static double poisson_expected(double eta, const double *aux)
+{
+    (void)aux;
+    return exp(fmin(eta, TOP));
+}
+
+static const predictor family = {
+    .check = poisson_check,
+    .loglik = poisson_loglik,
+    .slope = poisson_slope,
+    .gradient = poisson_gradient,
+    .curvature = poisson_curvature,
+    .simulate = poisson_simulate,
+    .cost = 2.0,
+    .expected = poisson_expected,
+    .mean = MEAN_EXP,
+    .small_weights = true,
+    .third = poisson_third,
+    .third_bound = poisson_third_bound,
+};
+
+const model_kind model_poisson = {
+    .name = "poisson",
+    .summary = "Poisson regression: y counts events, log rate linear in the columns.",
+    .support = SUPPORT_COUNTS,
+    .log_concave = true,
+    PREDICTOR_MODEL(family),
+};

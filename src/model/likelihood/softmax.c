@@ -1,0 +1,74 @@
+/* Softmax regression, y one of the classes 0, ..., K-1, a vector of weights w_k for each:
+ *
+ *   p_k = e^(x.w_k) / sum_l e^(x.w_l)                                                     (1)
+ *
+ * One layer of K units. Adding the same vector to every w_k changes nothing: only the prior holds
+ * those directions. Bohning (1992), Multinomial logistic regression algorithm, Annals of the
+ * Institute of Statistical Mathematics 44, 197-200. */
+#include "model/likelihood/classes.h"
+#include "model/likelihood/layers.h"
+#include "model/likelihood/model_kinds.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static sbps_status softmax_open(const model_kind *kind, const rows *data,
+                                const model_shape *shape, void **self, sbps_error *err)
+{
+    (void)kind;
+    (void)shape;
+    *self = NULL;
+    layers *net = calloc(1, sizeof *net);
+    if (!net) return fail_memory(err);
+    net->top = &head_softmax;
+    net->count = 1;
+    sbps_status status = classes_count(data, "softmax", &net->units[0], err);
+    if (status == SBPS_OK) status = layers_open(net, data, err);
+    if (status == SBPS_OK)
+        *self = net;
+    else
+        free(net);
+    return status;
+}
+
+static void softmax_name(const void *self, size_t j, size_t size, char *text)
+{
+    const layers *net = self;
+    size_t layer, class, column;
+    layers_locate(net, j, &layer, &class, &column);
+    const char *of = net->data->names ? net->data->names[column] : "column";
+    if (class < net->data->label_count)
+        snprintf(text, size, "%s:%s", net->data->labels[class], of);
+    else
+        snprintf(text, size, "%zu:%s", class, of);
+}
+
+static double softmax_prior_sd(const void *self, size_t j)
+{
+    size_t layer, class, column;
+    layers_locate(self, j, &layer, &class, &column);
+    return layers_column_sd(self, column, 2.5, 10.0);
+}
+
+const model_kind model_softmax = {
+    .name = "softmax",
+    .summary = "Softmax regression: y is a class 0, 1, 2, ..., each with weights of its own.",
+    .log_concave = true,
+    .support = SUPPORT_CLASSES,
+    .uneven = true,
+    .bounded_above = true,
+    .any_storage = true,
+    .weights_by_column = true,
+    .open = softmax_open,
+    .close = layers_close,
+    .dim = layers_dim,
+    .name_of = softmax_name,
+    .prior_sd = softmax_prior_sd,
+    .intercept = layers_intercept,
+    .scratch = layers_scratch,
+    .loglik = layers_loglik,
+    .slope = layers_slope,
+    .gradient = layers_gradient,
+    .hessian_vector = layers_hessian_vector,
+    .needs_prior = "adding the same to the weights of every class changes nothing",
+};

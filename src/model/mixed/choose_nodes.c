@@ -1,0 +1,265 @@
+/* How many nodes are enough, whether sketches will do in place of rows, and where a group's search begins: by what groups
+ * say at points of the posterior.
+ *
+ * With D the difference that more nodes make to the gradient of log p, means move by H^-1 D; in posterior sds that
+ * is (H^-1 D)_j / sqrt((H^-1)_jj). */
+#include "core/memory.h"
+#include "linalg/cholesky.h"
+#include "model/mixed/group_polynomial.h"
+#include "model/mixed/marginal.h"
+#include "model/mixed/nested.h"
+#include "table/row_sums.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GOAL             0.005 /* posterior sds */
+#define GOAL_POLYNOMIAL  0.01  /* of a rule and sketches together */
+#define POINTS_MAX       4096.0
+#define POSTERIOR_POINTS ((size_t)3) /* points of the posterior */
+/* Groups lie in random order: what the first say stands for all. */
+#define ROWS_ENOUGH 1e5
+#define GROUPS_MIN  ((size_t)64)
+
+/* Odd ones alone: of 3 and 4 nodes, as of 5 and 6, gradients may agree and both be wrong. */
+static const size_t ladder[] = {3, 5, 7, 9, 11, 15, 21, 31, 45, 63};
+#define RUNGS (sizeof ladder / sizeof *ladder)
+
+typedef struct {
+    mixed *m;
+    const double *w;
+} question;
+
+static void add_group_gradients(const void *self, row_range r, double *scratch, double *total)
+{
+    const question *q = self;
+    group_view v;
+    group_begin(&v, q->m, q->w, NULL, false, scratch);
+    for (size_t i = 0; i < r.n; i++) {
+        group_value(&v, row_index(r, i));
+        group_gradient(&v, 1.0, total);
+    }
+}
+
+static void keep_centres(const void *self, row_range r, double *scratch, double *total)
+{
+    const question *q = self;
+    size_t effects = q->m->shape.effects;
+    group_view v;
+    (void)total;
+    group_begin(&v, q->m, q->w, NULL, false, scratch);
+    for (size_t i = 0; i < r.n; i++) {
+        size_t g = row_index(r, i);
+        if (q->m->levels > 1) {
+            group_load_rows(&v, g);
+            nested_store_modes(&v);
+            continue;
+        }
+        group_locate(&v, g);
+        memcpy(q->m->centre + g * effects, v.mode, effects * sizeof *v.mode);
+    }
+}
+
+static sbps_status sum_groups(const rows *groups, const question *q,
+                              void (*add)(const void *, row_range, double *, double *),
+                              double *total, sbps_error *err)
+{
+    const row_sum what = {
+        .self = q, .width = total ? q->m->dim : 0, .scratch = group_scratch(q->m), .add = add};
+    return row_sums(groups, &what, total, err);
+}
+
+/* w itself, and points a posterior sd away in every direction: w +- F'^-1 (1, -1, 1, ...). */
+static void set_posterior_point(const mixed *m, const double *w, const double *factor,
+                                size_t point, double *out)
+{
+    size_t d = m->dim;
+    for (size_t j = 0; j < d; j++)
+        out[j] = point == 0 ? 0.0 : (j % 2 == point % 2) ? 1.0 : -1.0;
+    cholesky_back(d, factor, out);
+    for (size_t j = 0; j < d; j++) out[j] += w[j];
+}
+
+/* The gradients at all points with so many nodes, one behind another. */
+static sbps_status evaluate_gradients(mixed *m, const rows *groups, const double *points,
+                                      size_t nodes, double *gradients, sbps_error *err)
+{
+    sbps_status status = mixed_set_nodes(m, nodes, err);
+    memset(gradients, 0, POSTERIOR_POINTS * m->dim * sizeof *gradients);
+    for (size_t i = 0; i < POSTERIOR_POINTS && status == SBPS_OK; i++) {
+        const question q = {m, points + i * m->dim};
+        status = sum_groups(groups, &q, add_group_gradients, gradients + i * m->dim, err);
+    }
+    return status;
+}
+
+/* Gradients that are compared, and what it takes to compare them. */
+typedef struct {
+    rows first; /* groups */
+    double scale;
+    const double *factor;
+    double *points, *less, *more, *covariance;
+} comparison;
+
+/* Largest move of a mean between the two. */
+static double largest_move(const mixed *m, const comparison *c)
+{
+    size_t d = m->dim;
+    double worst = 0.0;
+    for (size_t i = 0; i < POSTERIOR_POINTS; i++) {
+        double *x = c->more + (POSTERIOR_POINTS + i) * d;
+        for (size_t j = 0; j < d; j++)
+            x[j] = c->scale * (c->more[i * d + j] - c->less[i * d + j]);
+        cholesky_solve(d, c->factor, x);
+        for (size_t j = 0; j < d; j++)
+            worst = fmax(worst, fabs(x[j]) / sqrt(c->covariance[j * d + j]));
+    }
+    return worst;
+}
+
+static double grid_points(const mixed *m, size_t nodes)
+{
+    double points = 1.0;
+    for (size_t l = 0; l < m->levels; l++)
+        points *= pow((double)nested_nodes(m, l, nodes), (double)m->level[l].shape.effects);
+    return points;
+}
+
+/* The next rule that has more nodes in all levels of a nest; RUNGS: the grid would be too large. */
+static size_t rung_above(const mixed *m, size_t rung)
+{
+    size_t above = rung + 1;
+    while (above < RUNGS && m->levels > 1 &&
+           nested_nodes(m, 0, ladder[above]) <= nested_nodes(m, 0, ladder[rung]))
+        above++;
+    return above < RUNGS && grid_points(m, ladder[above]) <= POINTS_MAX ? above : RUNGS;
+}
+
+static void first_groups(const mixed *m, const rows *groups, comparison *c)
+{
+    size_t enough = (size_t)(ROWS_ENOUGH * (double)groups->n / (double)m->data->n);
+    if (enough < GROUPS_MIN) enough = GROUPS_MIN;
+    c->first = *groups;
+    if (c->first.n > enough) c->first.n = enough;
+    c->scale = (double)groups->n / (double)c->first.n;
+}
+
+static size_t next_rung(size_t nodes)
+{
+    size_t rung = 0;
+    while (rung + 1 < RUNGS && ladder[rung] <= nodes) rung++;
+    return ladder[rung];
+}
+
+/* A rule that may be used, and that more nodes may improve on; the latter: RUNGS, there is none. */
+static bool may_climb(const mixed *m, size_t rung, double points_max, size_t *above)
+{
+    *above = rung_above(m, rung);
+    return *above < RUNGS && grid_points(m, ladder[rung]) <= points_max;
+}
+
+/* Leaves the gradients by the rung that will do in c->less. A grid of more than points_max points is of no use to the
+ * caller: the first such rung ends the search. */
+static sbps_status climb(mixed *m, const comparison *c, double goal, double points_max,
+                         quadrature *out, sbps_error *err)
+{
+    size_t d = m->dim, rung = 0, above;
+    sbps_status status = evaluate_gradients(m, &c->first, c->points, ladder[0], c->less, err);
+    for (; status == SBPS_OK && may_climb(m, rung, points_max, &above); rung++) {
+        status = evaluate_gradients(m, &c->first, c->points, ladder[above], c->more, err);
+        if (status != SBPS_OK) return status;
+        out->error = largest_move(m, c);
+        if (out->error <= goal) break;
+        if (above == rung + 1)
+            memcpy(c->less, c->more, POSTERIOR_POINTS * d * sizeof *c->less);
+        else
+            status =
+                evaluate_gradients(m, &c->first, c->points, ladder[rung + 1], c->less, err);
+    }
+    out->nodes = ladder[rung];
+    return status == SBPS_OK ? mixed_set_nodes(m, out->nodes, err) : status;
+}
+
+/* The rule by sketches, and by rows what a finer one says: the error is that of both together. */
+static sbps_status try_polynomials(mixed *m, const comparison *c, quadrature *out,
+                                   sbps_error *err)
+{
+    sbps_status status =
+        climb(m, c, 0.5 * GOAL, (double)POLYNOMIAL_POINTS, out, err); /* nodes cost little */
+    if (status != SBPS_OK) return status;
+    if (m->points <= POLYNOMIAL_POINTS) {
+        m->by_rows = true;
+        status =
+            evaluate_gradients(m, &c->first, c->points, next_rung(out->nodes), c->more, err);
+        m->by_rows = false;
+        if (status == SBPS_OK) status = mixed_set_nodes(m, out->nodes, err);
+        out->error = largest_move(m, c);
+        if (status != SBPS_OK || out->error <= GOAL_POLYNOMIAL) return status;
+    }
+    polynomials_destroy(m->polynomials);
+    m->polynomials = NULL;
+    return status;
+}
+
+static sbps_status fit_polynomials(mixed *m, const rows *groups, const double *w,
+                                   const double *covariance, sbps_error *err)
+{
+    double *sd = new_doubles(m->dim);
+    if (!sd) return fail_memory(err);
+    for (size_t j = 0; j < m->dim; j++) sd[j] = sqrt(covariance[j * m->dim + j]);
+    sbps_status status = polynomials_fit(m, groups, w, sd, err);
+    free(sd);
+    return status;
+}
+
+sbps_status mixed_fit_polynomials(void *self, const rows *groups, const double *w,
+                                  const double *factor, sbps_error *err)
+{
+    mixed *m = self;
+    double *covariance = new_doubles(m->dim * m->dim);
+    if (!covariance) return fail_memory(err);
+    cholesky_inverse(m->dim, factor, covariance);
+    sbps_status status = fit_polynomials(m, groups, w, covariance, err);
+    free(covariance);
+    return status;
+}
+
+/* Sketches as they are, or made anew where they were made elsewhere and do not reach; or rows. */
+static sbps_status choose_nodes(mixed *m, const rows *groups, const double *w,
+                                const comparison *c, quadrature *out, sbps_error *err)
+{
+    const question here = {m, w};
+    sbps_status status = SBPS_OK;
+    if (m->polynomials) status = try_polynomials(m, c, out, err);
+    if (status != SBPS_OK || m->polynomials) return status;
+    status = fit_polynomials(m, groups, w, c->covariance, err);
+    if (status == SBPS_OK && m->polynomials) status = try_polynomials(m, c, out, err);
+    if (status != SBPS_OK || m->polynomials) return status;
+    status = sum_groups(groups, &here, keep_centres, NULL, err);
+    if (m->levels > 1) nested_store_sds(m, w);
+    return status == SBPS_OK ? climb(m, c, GOAL, POINTS_MAX, out, err) : status;
+}
+
+sbps_status mixed_choose_nodes(void *self, const rows *groups, const double *w,
+                               const double *factor, quadrature *out, sbps_error *err)
+{
+    mixed *m = self;
+    *out = (quadrature){.error = NAN};
+    size_t d = m->dim;
+    double *scratch = new_doubles(4 * POSTERIOR_POINTS * d + d * d);
+    if (!scratch) return fail_memory(err);
+    comparison c = {.factor = factor,
+                    .points = scratch,
+                    .less = scratch + POSTERIOR_POINTS * d,
+                    .more = scratch + 2 * POSTERIOR_POINTS * d,
+                    .covariance = scratch + 4 * POSTERIOR_POINTS * d};
+    first_groups(m, groups, &c);
+    for (size_t i = 0; i < POSTERIOR_POINTS; i++)
+        set_posterior_point(m, w, factor, i, c.points + i * d);
+    cholesky_inverse(d, factor, c.covariance);
+    sbps_status status = choose_nodes(m, groups, w, &c, out, err);
+    out->by_polynomial = m->polynomials;
+    free(scratch);
+    return status;
+}

@@ -1,0 +1,295 @@
+/* Louis (1982): with h_k the log integrand at node k and s_k its share,
+ *
+ *   Hess log m = sum_k s_k (Hess h_k + grad h_k grad h_k') - g g',   g = sum_k s_k grad h_k            (1)
+ *
+ * where eta_i = x_i.beta + z_i.L v_k has d eta/d theta_a = z_i.L_a v_k, and L_a, L_ab move one row of L each. So with
+ * c_ik = weight_i d^2 log p/d eta^2 the blocks of sum_k s_k Hess h_k are
+ *
+ *   beta, beta    sum_i (sum_k s_k c_ik) x_i x_i'
+ *   beta, a       sum_i (sum_k s_k c_ik z_i,r(a) (L_a v_k)) x_i                                        (2)
+ *   a, b          sum_k s_k [(L_a v_k)(L_b v_k) sum_i c_ik z_i,r(a) z_i,r(b) + (L_ab v_k) pull_k,r(a)]
+ *
+ * and likewise for auxiliaries. Effects of other factors are weights of columns that are z_i in a level's rows and 0
+ * elsewhere: the Hessian is made by them, those that the group meets, and then by coordinates. The mode of the integrand moves with phi: (1) knows of it through the shares. */
+#include "model/mixed/group_expand.h"
+#include "linalg/dense_matrix.h"
+#include "model/mixed/crossed_effects.h"
+#include "model/mixed/group_polynomial.h"
+#include "model/mixed/nested.h"
+
+#include <string.h>
+
+#define BLOCK ((size_t)256) /* rows; nodes come one after another */
+
+/* One group's sums, by beta, spread, auxiliaries and effects met of other factors; and a block's room. */
+typedef struct {
+    size_t dim;
+    double *score;     /* points * dim, and room for a stride: grad h_k */
+    double *mean;      /* dim: g */
+    double *hessian;   /* dim * dim, lower triangle */
+    double *pull;      /* points * effects: sum_i weight_i d log p_i/d eta z_i */
+    double *curvature; /* points * effects^2: sum_i c_ik z_i z_i' */
+    double
+        *cross; /* points * auxiliaries * effects: of the second derivatives eta, auxiliary */
+    /* by rows of a block: what weighs x_i in the columns of (2), one coordinate after another; d of them stand for beta */
+    double *weigh;
+    double *padded, *outer; /* stride, stride * stride */
+    double *eta, *y, *g, *c, *g_aux, *c_aux, *aux_aux;
+    double *moves;
+    double *polynomial; /* its room */
+} group_sums;
+
+/* Coordinates before those of other factors' effects. */
+static size_t core(const mixed *m)
+{
+    return m->data->d + m->shape.count + m->row_model->auxiliary_count;
+}
+
+static size_t carve_group_sums(const mixed *m, size_t dim, double *base, group_sums *r)
+{
+    size_t used = 0, a = m->row_model->auxiliary_count, q = m->shape.effects, d = m->data->d;
+    size_t stride = m->data->stride;
+    const struct {
+        double **part;
+        size_t size;
+    } parts[] = {{&r->score, m->points * dim + stride},
+                 {&r->mean, dim},
+                 {&r->hessian, dim * dim},
+                 {&r->pull, m->points * q},
+                 {&r->curvature, m->points * q * q},
+                 {&r->cross, m->points * a * q},
+                 {&r->weigh, (core(m) - d + 1) * BLOCK},
+                 {&r->padded, stride},
+                 {&r->outer, stride * stride},
+                 {&r->eta, BLOCK},
+                 {&r->y, BLOCK},
+                 {&r->g, BLOCK},
+                 {&r->c, BLOCK},
+                 {&r->g_aux, a * BLOCK},
+                 {&r->c_aux, a * BLOCK},
+                 {&r->aux_aux, packed_size(a) * BLOCK},
+                 {&r->moves, crossed_scratch(m)},
+
+                 {&r->polynomial, polynomial_expand_scratch(m)}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        *parts[i].part = base ? base + used : NULL;
+        used += (parts[i].size + 7) / 8 * 8;
+    }
+    r->dim = dim;
+    return used;
+}
+
+size_t expand_scratch(const mixed *m)
+{
+    group_sums unused;
+    return m->levels > 1 ? nested_expand_scratch(m)
+                         : carve_group_sums(m, core(m) + m->incident_max, NULL, &unused);
+}
+
+/* ---- rows at one node ---- */
+
+static void see_node(const group_view *v, group_sums *r, size_t first, size_t n, size_t k)
+{
+    const mixed *m = v->m;
+    size_t count = m->row_model->auxiliary_count;
+    const double *place = v->place + k * m->shape.effects;
+    memcpy(r->y, m->data->y + v->first + first, n * sizeof *r->y);
+    memcpy(r->eta, v->base + first, n * sizeof *r->eta);
+    for (size_t a = 0; a < m->shape.effects; a++)
+        add_scaled(n, place[a], v->along + a * v->n + first, r->eta);
+    const batch b = {
+        .k = m->k, .n = n, .eta = r->eta, .y = r->y, .aux = v->p.aux, .pitch = BLOCK};
+    m->row_model->predictor->gradient(&b, r->g, count ? r->g_aux : NULL);
+    m->row_model->predictor->curvature(&b, r->c, count ? r->c_aux : NULL,
+                                       count ? r->aux_aux : NULL);
+    const double *weight = m->data->weight;
+    for (size_t i = 0; weight && i < n; i++) {
+        double factor = weight[v->first + first + i];
+        r->g[i] *= factor;
+        r->c[i] *= factor;
+        for (size_t a = 0; a < count; a++) {
+            r->g_aux[a * BLOCK + i] *= factor;
+            r->c_aux[a * BLOCK + i] *= factor;
+        }
+        for (size_t a = 0; a < packed_size(count); a++) r->aux_aux[a * BLOCK + i] *= factor;
+    }
+}
+
+/* Sums by node of what is not x. */
+static void add_effects(const group_view *v, group_sums *r, size_t first, size_t n, size_t k)
+{
+    const mixed *m = v->m;
+    size_t q = m->shape.effects, count = m->row_model->auxiliary_count,
+           aux = m->data->d + m->shape.count;
+    double *score = r->score + k * r->dim;
+    for (size_t a = 0; a < q; a++) {
+        const double *z = v->z + a * v->n + first;
+        r->pull[k * q + a] += m->k->dot(n, r->g, z);
+        for (size_t i = 0; i < n; i++) r->eta[i] = r->c[i] * z[i];
+        for (size_t b = 0; b < q; b++)
+            r->curvature[(k * q + a) * q + b] += m->k->dot(n, r->eta, v->z + b * v->n + first);
+        for (size_t b = 0; b < count; b++)
+            r->cross[(k * count + b) * q + a] += m->k->dot(n, r->c_aux + b * BLOCK, z);
+    }
+    for (size_t b = 0; b < count; b++) score[aux + b] += sum(n, r->g_aux + b * BLOCK);
+    for (size_t b = 0; b < count; b++)
+        for (size_t c = 0; c <= b; c++)
+            r->hessian[(aux + b) * r->dim + aux + c] +=
+                v->node_weight[k] * sum(n, r->aux_aux + packed_index(b, c) * BLOCK);
+}
+
+/* What weighs x_i, averaged over nodes: (2). */
+static void add_weights(const group_view *v, group_sums *r, size_t first, size_t n, size_t k)
+{
+    const mixed *m = v->m;
+    size_t q = m->shape.effects, count = m->row_model->auxiliary_count;
+    double weight = v->node_weight[k], *of_aux = r->weigh + (m->shape.count + 1) * BLOCK;
+    for (size_t i = 0; i < n; i++) r->weigh[i] += weight * r->c[i];
+    for (size_t a = 0; a < m->shape.count; a++) {
+        double moved = weight * dot(q, v->p.at->first[a], v->place + k * q);
+        const double *z = v->z + m->shape.of[a].row * v->n + first;
+        double *weigh = r->weigh + (a + 1) * BLOCK;
+        for (size_t i = 0; i < n; i++) weigh[i] += moved * r->c[i] * z[i];
+    }
+    for (size_t b = 0; b < count; b++)
+        add_scaled(n, weight, r->c_aux + b * BLOCK, of_aux + b * BLOCK);
+}
+
+/* ---- rows at all nodes ---- */
+
+static void add_column_products(const mixed *m, group_sums *r, size_t first, size_t n)
+{
+    const rows *data = m->data;
+    size_t stride = data->stride;
+    if (data->storage->outer &&
+        data->storage->outer(data, m->k, first, n, r->weigh, stride, r->outer))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        data->storage->decode(data, first + i, r->padded);
+        for (size_t a = 0; a < data->d; a++)
+            add_scaled(a + 1, r->weigh[i] * r->padded[a], r->padded, r->outer + a * stride);
+    }
+}
+
+/* Pairs of an effect of other factors with weights of columns and with each other. */
+static void add_incident_effects(const group_view *v, group_sums *r, size_t first, size_t n)
+{
+    const mixed *m = v->m;
+    size_t d = m->data->d, from = core(m);
+    incident_effect incident[OTHERS_MAX * LEVEL_EFFECTS_MAX];
+    for (size_t a = d; a < from; a++)
+        crossed_pull(v, first, n, r->weigh + (a - d + 1) * BLOCK,
+                     r->hessian + from * r->dim + a, r->dim);
+    for (size_t i = 0; i < n; i++) {
+        size_t count = crossed_of_row(v, first + i, incident);
+        m->data->storage->decode(m->data, v->first + first + i, r->padded);
+        for (size_t e = 0; e < count; e++) {
+            double weight = r->weigh[i] * incident[e].z,
+                   *row = r->hessian + (from + incident[e].place) * r->dim;
+            add_scaled(d, weight, r->padded, row);
+            for (size_t b = 0; b <= e; b++)
+                row[from + incident[b].place] += weight * incident[b].z;
+        }
+    }
+}
+
+static void add_row_block(const group_view *v, group_sums *r, size_t first, size_t n)
+{
+    const mixed *m = v->m;
+    size_t d = m->data->d, others = core(m) - d;
+    const row_range range = rows_from(v->first + first, n);
+    memset(r->weigh, 0, (others + 1) * BLOCK * sizeof *r->weigh);
+    for (size_t k = 0; k < m->points; k++) {
+        see_node(v, r, first, n, k);
+        add_effects(v, r, first, n, k);
+        add_weights(v, r, first, n, k);
+        rows_combine(m->data, m->k, range, r->g, r->score + k * r->dim);
+        crossed_pull(v, first, n, r->g, r->score + k * r->dim + core(m), 1);
+    }
+    add_column_products(m, r, range.first, n);
+    for (size_t a = 0; a < others; a++) {
+        memset(r->padded, 0, m->data->stride * sizeof *r->padded);
+        rows_combine(m->data, m->k, range, r->weigh + (a + 1) * BLOCK, r->padded);
+        add_scaled(d, 1.0, r->padded, r->hessian + (d + a) * r->dim);
+    }
+    if (m->others > 0) add_incident_effects(v, r, first, n);
+}
+
+static void add_all_rows(const group_view *v, group_sums *r)
+{
+    for (size_t first = 0; first < v->n; first += BLOCK)
+        add_row_block(v, r, first, v->n - first < BLOCK ? v->n - first : BLOCK);
+}
+
+/* ---- the group ---- */
+
+/* The blocks of effects, and their scores, from the sums by node. */
+static void add_spread(const group_view *v, group_sums *r, size_t k)
+{
+    const mixed *m = v->m;
+    size_t q = m->shape.effects, d = m->data->d, count = m->row_model->auxiliary_count,
+           aux = d + m->shape.count;
+    const double *place = v->place + k * q;
+    double moved[SPREAD_MAX], *score = r->score + k * r->dim;
+    for (size_t a = 0; a < m->shape.count; a++) {
+        size_t row = m->shape.of[a].row;
+        double *out = r->hessian + (d + a) * r->dim + d;
+        moved[a] = dot(q, v->p.at->first[a], place);
+        score[d + a] += r->pull[k * q + row] * moved[a];
+        for (size_t b = 0; b <= a; b++) {
+            size_t other = m->shape.of[b].row;
+            out[b] += v->node_weight[k] * moved[a] * moved[b] *
+                      r->curvature[(k * q + row) * q + other];
+            if (other == row)
+                out[b] += v->node_weight[k] * r->pull[k * q + row] *
+                          dot(q, v->p.at->second[a][b], place);
+        }
+        for (size_t b = 0; b < count; b++)
+            r->hessian[(aux + b) * r->dim + d + a] +=
+                v->node_weight[k] * moved[a] * r->cross[(k * count + b) * q + row];
+    }
+}
+
+/* (1): what scores add. */
+static void add_scores(const group_view *v, group_sums *r)
+{
+    size_t dim = r->dim;
+    for (size_t k = 0; k < v->m->points; k++) {
+        const double *score = r->score + k * dim;
+        add_scaled(dim, v->node_weight[k], score, r->mean);
+        for (size_t a = 0; a < dim; a++)
+            add_scaled(a + 1, v->node_weight[k] * score[a], score, r->hessian + a * dim);
+    }
+    for (size_t a = 0; a < dim; a++)
+        add_scaled(a + 1, -r->mean[a], r->mean, r->hessian + a * dim);
+}
+
+void group_expand(group_view *v, double factor, double *scratch, double *gradient,
+                  double *hessian)
+{
+    group_sums r;
+    const mixed *m = v->m;
+    size_t d = m->data->d, stride = m->data->stride;
+    if (m->levels > 1) {
+        nested_expand(v, factor, scratch, gradient, hessian);
+        return;
+    }
+    size_t dim = core(m) + crossed_effects(v);
+    memset(scratch, 0, carve_group_sums(m, dim, scratch, &r) * sizeof *scratch);
+    if (v->by_polynomial)
+        polynomial_expand(v, r.polynomial,
+                          &(expansion_sums){r.score, r.pull, r.curvature, r.hessian});
+    else
+        add_all_rows(v, &r);
+    for (size_t a = 0; a < d; a++)
+        add_scaled(a + 1, 1.0, r.outer + a * stride, r.hessian + a * dim);
+    for (size_t k = 0; k < m->points; k++) add_spread(v, &r, k);
+    add_scores(v, &r);
+    if (m->others > 0) {
+        crossed_expand(v, factor, dim, r.mean, r.hessian, r.moves, gradient, hessian);
+        return;
+    }
+    add_scaled(dim, factor, r.mean, gradient);
+    for (size_t a = 0; a < dim; a++)
+        add_scaled(a + 1, factor, r.hessian + a * dim, hessian + a * dim);
+}

@@ -1,0 +1,377 @@
+/* Models of groups: a regression's rows, joined. */
+#include "model/mixed/mixed.h"
+#include "core/memory.h"
+#include "core/printable.h"
+#include "linalg/hermite.h"
+#include "model/likelihood/model_kinds.h"
+#include "model/mixed/centring.h"
+#include "model/mixed/crossed_effects.h"
+#include "model/mixed/group_expand.h"
+#include "model/mixed/group_polynomial.h"
+#include "model/mixed/joint.h"
+#include "model/mixed/marginal.h"
+#include "model/mixed/mixed_coordinates.h"
+#include "model/mixed/nested.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Until it is known how many are enough: by effects a level. */
+static const size_t nodes_first[LEVEL_EFFECTS_MAX + 1] = {1, 7, 5, 3, 3, 3};
+#define NODES_NESTED ((size_t)9) /* with fewer, the sds of groups of one or two rows run off */
+
+#define GRAIN 1e-3 /* nats */
+
+/* ---- opening ---- */
+
+double *mixed_grid(size_t nodes, size_t effects, size_t *points)
+{
+    double node[HERMITE_MAX], weight[HERMITE_MAX];
+    hermite_rule(nodes, node, weight);
+    *points = 1;
+    for (size_t a = 0; a < effects; a++) *points *= nodes;
+    double *out = new_doubles(*points * (effects + 1));
+    if (!out) return NULL;
+    double *log_count = out + *points * effects;
+    for (size_t k = 0; k < *points; k++) {
+        size_t rest = k;
+        for (size_t a = 0; a < effects; a++, rest /= nodes) {
+            double t = node[rest % nodes];
+            out[k * effects + a] = t;
+            log_count[k] += log(weight[rest % nodes]) + 0.5 * t * t;
+        }
+    }
+    return out;
+}
+
+sbps_status mixed_set_nodes(mixed *m, size_t nodes, sbps_error *err)
+{
+    free(m->node);
+    m->nodes = nodes;
+    m->node = mixed_grid(nodes, m->shape.effects, &m->points);
+    if (!m->node) return fail_memory(err);
+    m->log_count = m->node + m->points * m->shape.effects;
+    return nested_set_nodes(m, nodes, err);
+}
+
+static void add_coordinate(spread_shape *shape, size_t term, size_t row, size_t against)
+{
+    shape->of[shape->count++] = (spread_coordinate){term, row, against};
+}
+
+/* Sds of a term first, then its correlations. */
+static void add_shape_term(spread_shape *shape, effect_column *column, const group_term *term,
+                           size_t t)
+{
+    size_t begin = shape->effects;
+    for (size_t a = 0; a < term->count; a++) {
+        size_t row = begin + a;
+        column[row] = (effect_column){term->column[a], 0.0};
+        shape->begin[row] = begin;
+        add_coordinate(shape, t, row, row);
+    }
+    for (size_t a = 0; a < term->count && term->correlated; a++)
+        for (size_t b = 0; b < a; b++) add_coordinate(shape, t, begin + a, begin + b);
+    shape->effects += term->count;
+}
+
+/* The place of a factor that rows do not lie by; NULL: there are too many. */
+static other_factor *other_of(mixed *m, size_t factor)
+{
+    size_t k = 0;
+    while (k < m->others && m->other[k].factor != factor) k++;
+    if (k == OTHERS_MAX) return NULL;
+    if (k == m->others) m->other[m->others++].factor = factor;
+    return &m->other[k];
+}
+
+/* The level of a factor that rows lie by; m->levels: it is another. */
+static size_t level_of(const mixed *m, size_t factor)
+{
+    size_t l = 0;
+    while (l < m->levels && m->level[l].factor != factor) l++;
+    return l;
+}
+
+static sbps_status shape_term(mixed *m, size_t t, sbps_error *err)
+{
+    const row_groups *g = m->groups;
+    const group_term *term = &g->term[t];
+    size_t level = level_of(m, term->factor);
+    other_factor *other = level < m->levels ? NULL : other_of(m, term->factor);
+    if (level == m->levels && !other)
+        return fail(err, SBPS_BAD_ARG, "groups by %zu factors: at most %zu can be sampled",
+                    g->factors, OTHERS_MAX + 1);
+    spread_shape *shape = other ? &other->shape : &m->level[level].shape;
+    if (shape->effects + term->count > LEVEL_EFFECTS_MAX)
+        return fail(err, SBPS_BAD_ARG, "'%s': more than %zu effects a level",
+                    show_name(g->factor[term->factor].name).text, LEVEL_EFFECTS_MAX);
+    add_shape_term(shape, other ? other->column : m->level[level].column, term, t);
+    return SBPS_OK;
+}
+
+static sbps_status shape_effects(mixed *m, bool joint, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    if (!joint) m->level[m->levels++].factor = m->groups->by;
+    for (size_t k = 0; !joint && k < m->groups->nested; k++)
+        m->level[m->levels++].factor = m->groups->nested_factor[k];
+    for (size_t t = 0; t < m->groups->terms && status == SBPS_OK; t++)
+        status = shape_term(m, t, err);
+    m->shape = m->level[0].shape;
+    memcpy(m->column, m->level[0].column, sizeof m->column);
+    return status;
+}
+
+/* Coordinates of spreads: of factors that rows lie by, of the others; then the others' effects. */
+static void place_spreads(mixed *m)
+{
+    size_t next = m->data->d;
+    for (size_t l = 0; l < m->levels; l++) {
+        m->level[l].spread = next;
+        next += m->level[l].shape.count;
+    }
+    m->spreads = next - m->data->d;
+    for (size_t f = 0; f < m->others; f++) {
+        m->other[f].spread = next;
+        next += m->other[f].shape.count;
+    }
+    for (size_t f = 0; f < m->others; f++) {
+        other_factor *o = &m->other[f];
+        size_t count = m->groups->factor[o->factor].levels * o->shape.effects;
+        o->first = next;
+        next += count;
+    }
+    m->aux = next;
+    m->dim = m->aux + m->row_model->auxiliary_count;
+}
+
+static sbps_status check_explicit(const rows *data, sbps_error *err)
+{
+    const row_groups *g = data->member_rows->groups;
+    if (mixed_explicit(data) <= EXPLICIT_MAX) return SBPS_OK;
+    return fail(err, SBPS_BAD_ARG,
+                "groups by '%s' are integrated over; those of the other factors have %zu "
+                "effects, and at most %zu can be sampled beside them: --crossed joint "
+                "integrates over none",
+                show_name(g->factor[g->by].name).text, mixed_explicit(data), EXPLICIT_MAX);
+}
+
+static void find_units(mixed *m)
+{
+    double scale = predictor_scale(m->row_model_self);
+    for (size_t l = 0; l < m->levels; l++)
+        for (size_t a = 0; a < m->level[l].shape.effects; a++)
+            m->level[l].unit[a] = scale / mixed_column_sd(m, m->level[l].column[a].of);
+    memcpy(m->unit, m->level[0].unit, sizeof m->unit);
+    for (size_t f = 0; f < m->others; f++)
+        for (size_t a = 0; a < m->other[f].shape.effects; a++)
+            m->other[f].unit[a] = scale / mixed_column_sd(m, m->other[f].column[a].of);
+}
+
+static sbps_status prepare_model(mixed *m, bool joint, bool at_zero, sbps_error *err)
+{
+    const row_groups *g = m->groups;
+    sbps_status status = shape_effects(m, joint, err);
+    if (status != SBPS_OK) return status;
+    if (!at_zero) centre_effects(m);
+    place_spreads(m);
+    find_units(m);
+    if (joint) return joint_open(m, err);
+    status = crossed_open(m, err);
+    if (status == SBPS_OK) status = nested_open(m, err);
+    if (status != SBPS_OK) return status;
+    for (size_t i = 0; i < g->count; i++) {
+        size_t n = g->start[i + 1] - g->start[i];
+        if (n > m->largest) m->largest = n;
+    }
+    m->centre = new_doubles(g->count * m->shape.effects);
+    size_t nodes = m->levels > 1 ? NODES_NESTED : nodes_first[m->shape.effects];
+    return m->centre ? mixed_set_nodes(m, nodes, err) : fail_memory(err);
+}
+
+static void close(void *self)
+{
+    mixed *m = self;
+    if (!m) return;
+    m->row_model->close(m->row_model_self);
+    crossed_close(m);
+    blocks_close(m);
+    nested_close(m);
+    free(m->centre);
+    polynomials_destroy(m->polynomials);
+    free(m->node);
+    free(m);
+}
+
+static sbps_status open(const model_kind *kind, const rows *data, const model_shape *shape,
+                        void **self, sbps_error *err)
+{
+    *self = NULL;
+    sbps_status status = kind->transform ? SBPS_OK : check_explicit(data, err);
+    if (status != SBPS_OK) return status;
+    mixed *m = calloc(1, sizeof *m);
+    if (!m) return fail_memory(err);
+    *m = (mixed){.row_model = kind->row_model, .data = data->member_rows, .k = kernels_best()};
+    m->groups = m->data->groups;
+    status = m->row_model->open(m->row_model, m->data, shape, &m->row_model_self, err);
+    if (status == SBPS_OK)
+        status = prepare_model(m, kind->transform, shape->effects_at_zero, err);
+    if (status == SBPS_OK)
+        *self = m;
+    else
+        close(m);
+    return status;
+}
+
+/* ---- what groups say ---- */
+
+static size_t scratch(const void *self, size_t n)
+{
+    (void)n;
+    const mixed *m = self;
+    return group_scratch(m) + expand_scratch(m);
+}
+
+static void loglik(const void *self, row_range r, const double *w, double *buffer, double *out)
+{
+    group_view v;
+    group_begin(&v, self, w, NULL, false, buffer);
+    for (size_t i = 0; i < r.n; i++) out[i] = group_value(&v, row_index(r, i));
+}
+
+static void slope(const void *self, row_range r, const double *w, const double *u,
+                  double *buffer, double *out)
+{
+    group_view v;
+    group_begin(&v, self, w, u, false, buffer);
+    for (size_t i = 0; i < r.n; i++) {
+        group_value(&v, row_index(r, i));
+        out[i] = group_slope(&v);
+    }
+}
+
+static void gradient(const void *self, row_range r, const double *w, const double *factor,
+                     double *buffer, double *out)
+{
+    group_view v;
+    group_begin(&v, self, w, NULL, false, buffer);
+    for (size_t i = 0; i < r.n; i++) {
+        group_value(&v, row_index(r, i));
+        group_gradient(&v, factor[i], out);
+    }
+}
+
+static void expand(const void *self, row_range r, const double *w, const double *factor,
+                   double *buffer, double *value, double *slopes, double *hessian)
+{
+    group_view v;
+    const mixed *m = self;
+    group_begin(&v, m, w, NULL, true, buffer);
+    for (size_t i = 0; i < r.n; i++) {
+        *value += factor[i] * group_value(&v, row_index(r, i));
+        group_expand(&v, factor[i], buffer + group_scratch(m), slopes, hessian);
+    }
+}
+
+#define MODE_EVALUATIONS 2.0 /* that a mode of a nest takes beside its nodes */
+
+static double integration_cost(const void *self)
+{
+    const mixed *m = self;
+    double rows_a_group = (double)m->data->n / (double)m->groups->count,
+           points = (double)m->points;
+    for (size_t l = 1; l < m->levels; l++)
+        points *= (double)m->level[l].points + MODE_EVALUATIONS;
+    return rows_a_group * (points * 8.0 + rows_numbers(m->data));
+}
+
+/* ---- a kind for every regression ---- */
+
+/* What all of them have in common. */
+static model_kind kind_of(const model_kind *row_model)
+{
+    return (model_kind){
+        .row_model = row_model,
+        .name = row_model->name,
+        .summary = row_model->summary,
+        .support = row_model->support,
+        .any_storage = true,
+        .weights_by_column = true,
+        .bounded_above = row_model->bounded_above,
+        .open = open,
+        .close = close,
+        .dim = mixed_dim,
+        .name_of = mixed_name_of,
+        .prior_sd = mixed_prior_sd,
+        .prior_mean = mixed_prior_mean,
+        .coordinate = mixed_coordinate,
+        .derived = mixed_derived,
+        .derived_name = mixed_derived_name,
+        .derive = mixed_derive,
+        .intercept = mixed_intercept,
+        .start = mixed_start,
+    };
+}
+
+static model_kind integrated(model_kind kind)
+{
+    kind.grain = GRAIN;
+    kind.scratch = scratch;
+    kind.loglik = loglik;
+    kind.slope = slope;
+    kind.gradient = gradient;
+    kind.expand = expand;
+    kind.work = integration_cost;
+    return kind;
+}
+
+static model_kind joint(model_kind kind)
+{
+    kind.transform = joint_transform;
+    kind.pullback = joint_pullback;
+    kind.transform_scratch = joint_transform_scratch;
+    kind.scratch = joint_scratch;
+    kind.loglik = joint_loglik;
+    kind.gradient = joint_gradient;
+    kind.work = joint_cost;
+    return kind;
+}
+
+model_kind *mixed_kinds(void)
+{
+    size_t count = 0;
+    model_kind *kinds =
+        calloc(2 * KINDS_MAX + 1, sizeof *kinds); /* one without a name ends them */
+    for (size_t i = 0; kinds && model_kinds[i]; i++) {
+        if (!model_kinds[i]->predictor) continue;
+        kinds[count++] = integrated(kind_of(model_kinds[i]));
+        kinds[count++] = joint(kind_of(model_kinds[i]));
+    }
+    return kinds;
+}
+
+const model_kind *mixed_of(const rows *groups, const model_kind *row_model, bool joint)
+{
+    for (const model_kind *kind = groups->kept; kind->name; kind++)
+        if (kind->row_model == row_model && joint == (kind->transform != NULL)) return kind;
+    return NULL;
+}
+
+static bool is_grouping_factor(const row_groups *g, size_t factor)
+{
+    for (size_t k = 0; k < g->nested; k++)
+        if (g->nested_factor[k] == factor) return true;
+    return g->by == factor;
+}
+
+size_t mixed_explicit(const rows *groups)
+{
+    const row_groups *g = groups->member_rows->groups;
+    size_t count = 0;
+    for (size_t t = 0; t < g->terms; t++)
+        if (!is_grouping_factor(g, g->term[t].factor))
+            count += g->term[t].count * g->factor[g->term[t].factor].levels;
+    return count;
+}

@@ -1,0 +1,228 @@
+/* Coordinates are the weights of columns; log sds and correlations of the effects, term by term, those of the factor that
+ * rows lie by first; standardised effects of the other factors; and the auxiliaries of the rows' model.
+ *
+ * Defaults: sds half student_t(3, 0, 2.5 s / sd(z)), s = sd(y) where weights have the scale of the target, else 1;
+ * correlations lkj(2). */
+#include "model/mixed/mixed_coordinates.h"
+#include "linalg/dense_matrix.h"
+#include "model/mixed/centring.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PRIOR_SD       "student_t(3,0,2.5)"
+#define PRIOR_COR      "lkj(2)"
+#define PRIOR_STANDARD "normal(0,1)"
+#define START_SD       0.5 /* of its unit */
+
+static bool find_other(const mixed *m, size_t j, coordinate_place *out)
+{
+    for (size_t f = 0; f < m->others; f++) {
+        const other_factor *o = &m->other[f];
+        size_t q = o->shape.effects, count = m->groups->factor[o->factor].levels * q;
+        *out = (coordinate_place){.shape = &o->shape,
+                                  .unit = o->unit,
+                                  .column = o->column,
+                                  .other = o,
+                                  .spread = o->spread};
+        if (j >= o->spread && j < o->spread + o->shape.count) {
+            out->of = &o->shape.of[j - o->spread];
+            return true;
+        }
+        out->level = (j - o->first) / q;
+        out->effect = (j - o->first) % q;
+        if (j >= o->first && j < o->first + count) return true;
+    }
+    return false;
+}
+
+coordinate_place mixed_place(const mixed *m, size_t j)
+{
+    coordinate_place out = {0};
+    size_t d = m->data->d;
+    if (j < d || j >= m->aux) return out;
+    for (size_t l = 1; l < m->levels; l++) {
+        const nested_level *of = &m->level[l];
+        if (j < of->spread || j >= of->spread + of->shape.count) continue;
+        return (coordinate_place){.shape = &of->shape,
+                                  .unit = of->unit,
+                                  .column = of->column,
+                                  .of = &of->shape.of[j - of->spread],
+                                  .spread = of->spread};
+    }
+    if (j < d + m->shape.count)
+        return (coordinate_place){.shape = &m->shape,
+                                  .unit = m->unit,
+                                  .column = m->column,
+                                  .of = &m->shape.of[j - d],
+                                  .spread = d};
+    find_other(m, j, &out);
+    return out;
+}
+
+/* ---- names ---- */
+
+static const group_term *term_of(const mixed *m, const spread_shape *shape, size_t effect)
+{
+    size_t a = 0;
+    while (shape->of[a].row != effect) a++;
+    return &m->groups->term[shape->of[a].term];
+}
+
+static const char *effect_name(const mixed *m, const spread_shape *shape, size_t effect)
+{
+    return term_of(m, shape, effect)->names[effect - shape->begin[effect]];
+}
+
+void mixed_level_name(const mixed *m, const spread_shape *shape, size_t level, size_t a,
+                      size_t size, char *text)
+{
+    const group_factor *f = &m->groups->factor[term_of(m, shape, a)->factor];
+    snprintf(text, size, "%s[%s,%s]", f->name, f->level[level], effect_name(m, shape, a));
+}
+
+void mixed_spread_name(const mixed *m, const coordinate_place *at, const char *before,
+                       size_t size, char *text)
+{
+    const spread_coordinate *c = at->of;
+    const char *group = m->groups->factor[m->groups->term[c->term].factor].name;
+    const char *own = effect_name(m, at->shape, c->row);
+    if (c->against == c->row)
+        snprintf(text, size, "%ssd_%s__%s", before, group, own);
+    else
+        snprintf(text, size, "%scor_%s__%s__%s", before, group,
+                 effect_name(m, at->shape, c->against), own);
+}
+
+bool mixed_is_partial(const coordinate_place *at)
+{
+    return at->of && at->of->against < at->of->row &&
+           at->of->against > at->shape->begin[at->of->row];
+}
+
+bool mixed_is_centred(const coordinate_place *at)
+{
+    return at->of && (centring_moves(at->shape, at->column, at->of->row) ||
+                      centring_moves(at->shape, at->column, at->of->against));
+}
+
+bool mixed_at_means(const coordinate_place *at)
+{
+    bool correlation = at->of && at->of->row != at->of->against, any = mixed_is_centred(at);
+    for (size_t a = 0; correlation && a < at->shape->effects; a++)
+        any |= at->shape->begin[a] == at->shape->begin[at->of->row] &&
+               centring_moves(at->shape, at->column, a);
+    return any;
+}
+
+void mixed_name_of(const void *self, size_t j, size_t size, char *text)
+{
+    const mixed *m = self;
+    coordinate_place at = mixed_place(m, j);
+    if (!at.shape)
+        predictor_name(m->row_model_self, j < m->data->d ? j : m->data->d + (j - m->aux), size,
+                       text);
+    else if (at.of)
+        mixed_spread_name(m, &at,
+                          mixed_is_partial(&at)   ? "partial_"
+                          : mixed_is_centred(&at) ? "centred_"
+                                                  : "",
+                          size, text);
+    else {
+        snprintf(text, size, "standard_");
+        size_t used = strlen(text);
+        mixed_level_name(m, at.shape, at.level, at.effect, size - used, text + used);
+    }
+}
+
+/* ---- priors ---- */
+
+double mixed_column_moments(const mixed *m, size_t column, double *of_all)
+{
+    size_t n = m->data->n, width = m->groups->width;
+    double mean = 0.0, square = 0.0;
+    const double *z = m->groups->z + column;
+    for (size_t i = 0; i < n; i++) mean += (z[i * width] - z[0]) / (double)n;
+    for (size_t i = 0; i < n; i++) {
+        double off = z[i * width] - z[0] - mean; /* of a constant: 0, without rounding */
+        square += off * off / (double)n;
+    }
+    *of_all = z[0] + mean;
+    return sqrt(square);
+}
+
+double mixed_column_sd(const mixed *m, size_t column)
+{
+    double unused,
+        sd = column == GROUP_CONSTANT ? 0.0 : mixed_column_moments(m, column, &unused);
+    return sd > 0.0 ? sd : 1.0;
+}
+
+static model_coordinate auxiliary(const mixed *m, size_t a)
+{
+    const model_auxiliary *of = &m->row_model->auxiliaries[a];
+    return (model_coordinate){of->scale, of->option, of->prior,
+                              predictor_auxiliary_unit(m->row_model_self, a), 0.0};
+}
+
+static model_coordinate correlation(const mixed *m, const coordinate_place *at)
+{
+    size_t begin = at->shape->begin[at->of->row], count = m->groups->term[at->of->term].count;
+    double below = (double)(count - 2 - (at->of->against - begin));
+    return (model_coordinate){SCALE_TANH, "prior-cor", PRIOR_COR, 1.0, 0.5 * below};
+}
+
+bool mixed_coordinate(const void *self, size_t j, model_coordinate *out)
+{
+    const mixed *m = self;
+    coordinate_place at = mixed_place(m, j);
+    if (j < m->data->d) return false;
+    if (!at.shape)
+        *out = auxiliary(m, j - m->aux);
+    else if (!at.of)
+        *out = (model_coordinate){SCALE_PLAIN, NULL, PRIOR_STANDARD, 1.0, 0.0};
+    else if (at.of->against == at.of->row)
+        *out = (model_coordinate){SCALE_LOG, "prior-sd", PRIOR_SD, at.unit[at.of->row], 0.0};
+    else
+        *out = correlation(m, &at);
+    return true;
+}
+
+double mixed_prior_sd(const void *self, size_t j)
+{
+    return predictor_prior_sd(((const mixed *)self)->row_model_self, j);
+}
+
+double mixed_prior_mean(const void *self, size_t j)
+{
+    return predictor_prior_mean(((const mixed *)self)->row_model_self, j);
+}
+
+bool mixed_intercept(const void *self, size_t j)
+{
+    return predictor_intercept(((const mixed *)self)->row_model_self, j);
+}
+
+/* ---- where searches begin ---- */
+
+size_t mixed_dim(const void *self)
+{
+    return ((const mixed *)self)->dim;
+}
+
+void mixed_start(const void *self, double *w)
+{
+    const mixed *m = self;
+    memset(w, 0, m->dim * sizeof *w);
+    if (m->data->intercept && m->data->d > 0) w[0] = mixed_prior_mean(self, 0);
+    for (size_t j = m->data->d; j < m->aux; j++) {
+        coordinate_place at = mixed_place(m, j);
+        if (at.of && at.of->against == at.of->row) w[j] = log(START_SD * at.unit[at.of->row]);
+    }
+    for (size_t a = 0; a < m->row_model->auxiliary_count; a++) {
+        const model_auxiliary *of = &m->row_model->auxiliaries[a];
+        double unit = predictor_auxiliary_unit(m->row_model_self, a);
+        w[m->aux + a] = scale_coordinate(of->scale, of->start * unit);
+    }
+}

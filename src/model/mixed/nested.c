@@ -1,0 +1,168 @@
+#include "model/mixed/nested_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CELLS ((size_t)1024) /* rows asked together, where a part has no more */
+/* Times nodes of the levels above. Two are usual; where phi is far from anything, searches within searches might not
+ * end. */
+#define EVALUATIONS_PER_ROW ((size_t)50)
+
+size_t nested_extra_count(const mixed *m)
+{
+    return m->spreads + m->row_model->auxiliary_count;
+}
+
+size_t nested_run_end(const mixed *m, size_t level, size_t first, size_t end)
+{
+    const uint32_t *of = m->groups->factor[m->level[level].factor].of;
+    size_t i = first + 1;
+    while (i < end && of[i] == of[first]) i++;
+    return i;
+}
+
+/* ---- room ---- */
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Room for `size` doubles; base NULL: counted alone. */
+static double *take(double *base, size_t *used, size_t size)
+{
+    double *at = base ? base + *used : NULL;
+    *used += size;
+    return at;
+}
+
+static void carve_list(list *of, size_t count, size_t cells, size_t all, size_t extra,
+                       double *base, size_t *used)
+{
+    of->count_max = count;
+    of->cells_max = cells;
+    of->part = (part *)take(base, used, count * sizeof(part) / sizeof(double));
+    of->height = take(base, used, count);
+    of->mean = take(base, used, cells);
+    of->extra = take(base, used, count * extra);
+    of->hessian = take(base, used, count * all * all);
+    of->u = take(base, used, count * all);
+}
+
+static void carve_level(nested_integral *x, const mixed *m, size_t l, double *base,
+                        size_t *used)
+{
+    level_scratch *r = &x->level[l];
+    size_t q = m->level[l].shape.effects, at_once = larger(m->level[l].points, DRAW_TRIES),
+           extra = nested_extra_count(m), places = larger(CELLS, at_once);
+    carve_list(&r->parts, CELLS, x->cells, x->all, extra, base, used);
+    carve_list(&r->places, places, larger(CELLS, at_once * m->largest), x->all, extra, base,
+               used);
+    r->eta = take(base, used, x->cells);
+    r->place = take(base, used, places * q);
+    r->state = (newton_state *)take(base, used, CELLS * sizeof(newton_state) / sizeof(double));
+    r->which = (size_t *)take(base, used, CELLS);
+    r->each = q + r->before + q * r->before;
+    r->memory = take(base, used, m->largest * r->each);
+}
+
+static size_t carve_nested(nested_integral *x, const mixed *m, double *base)
+{
+    size_t used = 0;
+    x->all = 0;
+    x->cells = larger(CELLS, m->largest);
+    for (size_t l = 0; l < m->levels; l++) {
+        x->level[l].before = x->all;
+        x->all += m->level[l].shape.effects;
+    }
+    for (size_t l = 0; l < m->levels; l++) carve_level(x, m, l, base, &used);
+    x->z = take(base, &used, m->largest * x->all);
+    double **const parts[] = {&x->eta, &x->y, &x->out, &x->curvature};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        *parts[i] = take(base, &used, x->cells);
+    x->aux_out = take(base, &used, x->cells * m->row_model->auxiliary_count);
+    return used;
+}
+
+size_t nested_scratch(const mixed *m)
+{
+    nested_integral unused;
+    return m->levels > 1 ? carve_nested(&unused, m, NULL) : 0;
+}
+
+/* ---- groups ---- */
+
+/* z of all rows for the effects of all levels. */
+static void see_effects(nested_integral *x)
+{
+    const mixed *m = x->m;
+    x->plain = true;
+    for (size_t l = 0; l < m->levels; l++)
+        for (size_t a = 0; a < m->level[l].shape.effects; a++) {
+            effect_column column = m->level[l].column[a];
+            double *z = x->z + x->level[l].before + a;
+            x->plain &= column.of == GROUP_CONSTANT && m->level[l].shape.effects == 1;
+            for (size_t i = 0; i < x->v->n; i++)
+                z[i * x->all] = mixed_z(m, x->v->first + i, column);
+        }
+}
+
+void nested_begin(nested_integral *x, group_view *v)
+{
+    *x = (nested_integral){.v = v, .m = v->m};
+    carve_nested(x, v->m, v->nested_scratch);
+    for (size_t l = 0; l < v->m->levels; l++) x->at[l] = l ? v->p.inner[l] : v->p.at;
+    see_effects(x);
+    for (size_t l = 0; l < v->m->levels; l++)
+        for (size_t i = 0; i < v->n; i++) x->level[l].memory[i * x->level[l].each] = NAN;
+    x->evaluations_max = EVALUATIONS_PER_ROW * v->n;
+    for (size_t l = 0; l + 1 < v->m->levels; l++) x->evaluations_max *= v->m->level[l].points;
+    list_clear(&x->level[0].parts);
+    list_add(&x->level[0].parts, 0, v->n, 0);
+    memcpy(x->level[0].eta, v->base, v->n * sizeof *v->base);
+}
+
+double nested_value(group_view *v)
+{
+    nested_integral x;
+    nested_begin(&x, v);
+    nested_integrate(&x, 0, (derivatives_wanted){.extra = true});
+    const list *whole = &x.level[0].parts;
+    memcpy(v->mean, whole->mean, v->n * sizeof *v->mean);
+    memcpy(v->extra, whole->extra, nested_extra_count(v->m) * sizeof *v->extra);
+    return whole->height[0];
+}
+
+/* Of the only part of a level, and of its parts at its mode. */
+static void store_modes(nested_integral *x, size_t l)
+{
+    const nested_level *of = &x->m->level[l];
+    const part whole = x->level[l].parts.part[0];
+    size_t q = of->shape.effects, base = x->v->first, end = whole.first + whole.n;
+    nested_find_modes(x, l, 0, 1, false);
+    memcpy(of->centre + (base + whole.first) * q, x->level[l].state[0].v, q * sizeof(double));
+    if (nested_is_innermost(x, l)) return;
+    nested_fix_effects(x, l, x->level[l].state[0].v);
+    for (size_t first = whole.first, next; first < end; first = next) {
+        next = nested_run_end(x->m, l + 1, base + first, base + end) - base;
+        nested_descend(x, l, first, next - first);
+        store_modes(x, l + 1);
+    }
+}
+
+void nested_store_modes(group_view *v)
+{
+    nested_integral x;
+    nested_begin(&x, v);
+    store_modes(&x, 0);
+}
+
+void nested_store_sds(mixed *m, const double *w)
+{
+    for (size_t l = 0; l < m->levels; l++) {
+        nested_level *of = &m->level[l];
+        effect_spread at;
+        spread_at(&of->shape, w + of->spread, false, &at);
+        for (size_t a = 0; a < of->shape.effects; a++) of->kept[a] = at.factor[a][a];
+    }
+}

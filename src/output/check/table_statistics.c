@@ -1,0 +1,182 @@
+/* Numbers that sum up a table, of the rows and of every replicated one. With r_i = (y_i - mean_i)/sd_i by what was predicted
+ * of row i:
+ *
+ *   dispersion  mean r^2       skewness  mean r^3 / (mean r^2)^(3/2)       kurtosis  mean r^4 / (mean r^2)^2
+ *
+ * p is that of a replicated table as far out on either side, ties by halves. */
+#include "output/check/check_parts.h"
+
+#include "core/memory.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of one table, row by row. */
+typedef struct {
+    double sum, square; /* around `about` */
+    double smallest, largest, zeros;
+    double r2, r3, r4;
+} table_sums;
+
+typedef struct {
+    table_sums *of; /* replicates, then the rows themselves */
+    size_t count;
+    double about, rows;
+} all_sums;
+
+static void add_response(const all_sums *a, table_sums *t, double y, double trials, double r)
+{
+    double x = y / trials - a->about;
+    t->sum += x;
+    t->square += x * x;
+    t->smallest = fmin(t->smallest, y / trials);
+    t->largest = fmax(t->largest, y / trials);
+    t->zeros += y == 0.0;
+    t->r2 += r * r;
+    t->r3 += r * r * r;
+    t->r4 += r * r * r * r;
+}
+
+static void add_row_sums(const row_sample *s, const all_sums *a, size_t i)
+{
+    const sampled_row *row = s->row[i];
+    const double *drawn = replicates_of(s, i);
+    double precision = row->sd > 0.0 ? 1.0 / row->sd : 0.0;
+    for (size_t k = 0; k < a->count; k++) {
+        double y = k + 1 < a->count ? drawn[k] : row->y;
+        add_response(a, &a->of[k], y, row->trials, (y - row->mean) * precision);
+    }
+}
+
+static sbps_status sum_table_rows(const row_sample *s, all_sums *a, sbps_error *err)
+{
+    *a = (all_sums){.count = s->replicates + 1, .rows = (double)s->rows};
+    a->of = calloc(a->count, sizeof *a->of);
+    if (!a->of) return fail_memory(err);
+    for (size_t k = 0; k < a->count; k++)
+        a->of[k] = (table_sums){.smallest = INFINITY, .largest = -INFINITY};
+    for (size_t i = 0; i < s->rows; i++) a->about += s->row[i]->y / s->row[i]->trials / a->rows;
+    for (size_t i = 0; i < s->rows; i++) add_row_sums(s, a, i);
+    return SBPS_OK;
+}
+
+/* ---- statistics ---- */
+
+static double mean_of_table(const all_sums *a, const table_sums *t)
+{
+    return a->about + t->sum / a->rows;
+}
+
+static double sd_of(const all_sums *a, const table_sums *t)
+{
+    return sqrt(fmax(t->square - t->sum * t->sum / a->rows, 0.0) / (a->rows - 1.0));
+}
+
+static double min_of(const all_sums *a, const table_sums *t)
+{
+    (void)a;
+    return t->smallest;
+}
+
+static double max_of(const all_sums *a, const table_sums *t)
+{
+    (void)a;
+    return t->largest;
+}
+
+static double zeros_of(const all_sums *a, const table_sums *t)
+{
+    return t->zeros / a->rows;
+}
+
+static double dispersion_of(const all_sums *a, const table_sums *t)
+{
+    return t->r2 / a->rows;
+}
+
+static double skewness_of(const all_sums *a, const table_sums *t)
+{
+    double r2 = t->r2 / a->rows;
+    return t->r3 / a->rows / (r2 * sqrt(r2));
+}
+
+static double kurtosis_of(const all_sums *a, const table_sums *t)
+{
+    double r2 = t->r2 / a->rows;
+    return t->r4 / a->rows / (r2 * r2);
+}
+
+typedef struct {
+    const char *name;
+    double (*of)(const all_sums *a, const table_sums *t);
+    unsigned supports; /* bits: of which targets */
+    bool of_tails;     /* a moment that few rows far out decide */
+} statistic_kind;
+
+#define OF(support) (1u << (support))
+#define NUMBERS     (OF(SUPPORT_REAL) | OF(SUPPORT_POSITIVE) | OF(SUPPORT_UNIT))
+#define COUNTED     (OF(SUPPORT_COUNTS) | OF(SUPPORT_PROPORTIONS))
+
+static const statistic_kind kinds[] = {
+    {"mean", mean_of_table, NUMBERS | COUNTED | OF(SUPPORT_BINARY), false},
+    {"sd", sd_of, NUMBERS | COUNTED, false},
+    {"min", min_of, NUMBERS | COUNTED, false},
+    {"max", max_of, NUMBERS | COUNTED, false},
+    {"zeros", zeros_of, COUNTED, false},
+    {"dispersion", dispersion_of, COUNTED | OF(SUPPORT_POSITIVE) | OF(SUPPORT_UNIT), false},
+    {"skewness", skewness_of, OF(SUPPORT_REAL), true},
+    {"kurtosis", kurtosis_of, OF(SUPPORT_REAL), true},
+};
+
+#define ROUNDING 1e-10 /* sums of the same numbers may differ by so much */
+
+/* `value` has those of replicates, which are put in order. */
+static check_statistic compare(const char *name, double observed, size_t n, double *value)
+{
+    double above = 0.0, near = ROUNDING * fabs(observed);
+    for (size_t k = 0; k < n; k++)
+        above += value[k] > observed + near ? 1.0 : value[k] >= observed - near ? 0.5 : 0.0;
+    double share = (above + 0.5) / ((double)n + 1.0);
+    interval_summary of = sort_and_summarise(n, value);
+    return (check_statistic){
+        name, observed, of.mean, of.sd, of.low, of.high, 2.0 * fmin(share, 1.0 - share), false};
+}
+
+/* Zeros that a negative binomial of the same means and the variance m + m^2/phi of the rows would have. */
+static double negative_binomial_zeros(const row_sample *s)
+{
+    double more = 0.0, squares = 0.0, zeros = 0.0;
+    for (size_t i = 0; i < s->rows; i++) {
+        double m = s->row[i]->mean, off = s->row[i]->y - m;
+        more += off * off - m;
+        squares += m * m;
+    }
+    double spread = more / squares; /* 1/phi */
+    for (size_t i = 0; i < s->rows; i++) {
+        double m = s->row[i]->mean;
+        zeros += exp(spread > 1e-9 ? -log1p(m * spread) / spread : -m);
+    }
+    return zeros / (double)s->rows;
+}
+
+sbps_status compare_statistics(const row_sample *s, predictive_checks *out, sbps_error *err)
+{
+    target_support support = s->f->model->support;
+    double *value = new_doubles(s->replicates + 1);
+    all_sums a = {0};
+    /* a law with heavy tails of its own: higher moments of few rows far out do not describe its shape */
+    bool has_tails = strcmp(s->f->model->name, "student_t") == 0;
+    sbps_status status = value ? sum_table_rows(s, &a, err) : fail_memory(err);
+    for (size_t j = 0; status == SBPS_OK && j < sizeof kinds / sizeof *kinds; j++) {
+        if (!(kinds[j].supports & OF(support))) continue;
+        for (size_t k = 0; k < a.count; k++) value[k] = kinds[j].of(&a, &a.of[k]);
+        check_statistic *to = &out->statistic[out->statistics++];
+        *to = compare(kinds[j].name, value[s->replicates], s->replicates, value);
+        if (kinds[j].of_tails && has_tails) to->p = NAN;
+    }
+    out->negative_binomial_zeros =
+        status == SBPS_OK && support == SUPPORT_COUNTS ? negative_binomial_zeros(s) : NAN;
+    free(a.of);
+    free(value);
+    return status;
+}

@@ -1,0 +1,143 @@
+/* What was run, as far as the run's file knows. */
+#include "output/page/assets.h"
+#include "output/page/html.h"
+#include "output/page/sections.h"
+
+#include <math.h>
+#include <string.h>
+
+static void open_fact(text *t, const char *name)
+{
+    text_add(t, "<div><dt>%s</dt><dd>", name);
+}
+
+static void close_fact(text *t)
+{
+    text_add(t, "</dd></div>\n");
+}
+
+static void add_fact(text *t, const char *name, const char *value)
+{
+    if (!value || !*value) return;
+    open_fact(t, name);
+    html_text(t, value);
+    close_fact(t);
+}
+
+static void add_command(text *t, const char *line)
+{
+    if (!line || !*line) return;
+    text_add(t, "<div class=\"whole\"><dt>command</dt><dd><code>");
+    html_text(t, line);
+    text_add(t, "</code></dd></div>\n");
+}
+
+static void add_count(text *t, const char *name, double value)
+{
+    if (isnan(value)) return;
+    open_fact(t, name);
+    html_count(t, value);
+    close_fact(t);
+}
+
+static void add_seconds(text *t, const result_info *info)
+{
+    open_fact(t, "seconds");
+    text_add(t, "%.3g (set-up %.3g, warm-up %.3g, sampling %.3g)",
+             info->seconds_setup + info->seconds_warmup + info->seconds_sampling,
+             info->seconds_setup, info->seconds_warmup, info->seconds_sampling);
+    close_fact(t);
+}
+
+static void add_work(text *t, const result_info *info)
+{
+    add_count(t, "rows touched", info->rows_touched);
+    add_count(t, "rows touched per effective sample", rows_per_sample(info));
+    if (!isnan(info->passes_setup)) {
+        open_fact(t, "passes through all rows before the first step");
+        html_measure(t, info->passes_setup);
+        close_fact(t);
+    }
+    add_count(t, "proposals", info->proposals);
+    if (info->bounces > 0.0) add_count(t, "bounces", info->bounces);
+    if (!isnan(info->pareto_k)) {
+        open_fact(t, "Pareto k-hat of the weights");
+        html_measure(t, info->pareto_k);
+        close_fact(t);
+    }
+}
+
+static void add_chains(text *t, const result *r)
+{
+    open_fact(t, "chains");
+    text_add(t, "%zu of %zu draws", r->chains, r->draws);
+    close_fact(t);
+    add_count(t, "seed", r->info.seed);
+}
+
+static void add_facts(text *t, const view *v)
+{
+    const result *r = v->r;
+    const result_info *info = &r->info;
+    text_add(t, "<dl class=\"facts\">\n");
+    add_command(t, info->command);
+    add_fact(t, "data", info->data);
+    add_count(t, "rows", info->rows);
+    if (info->rows_dropped > 0.0)
+        add_count(t, "rows dropped for missing cells", info->rows_dropped);
+    add_fact(t, "formula", info->formula);
+    add_fact(t, "model", info->model);
+    add_fact(t, "target", info->target);
+    add_count(t, "parameters", (double)r->dim);
+    add_fact(t, "sampler", info->sampler);
+    add_fact(t, "control variate", info->control_variate);
+    add_fact(t, "metric", info->metric);
+    add_count(t, "rows in a batch", info->batch_size);
+    add_chains(t, r);
+    add_work(t, info);
+    add_seconds(t, info);
+    if (!isnan(page_table_seconds(v))) {
+        open_fact(t, "seconds for rows of this page");
+        html_measure(t, page_table_seconds(v));
+        close_fact(t);
+    }
+    add_fact(t, "made", info->created_at);
+    add_fact(t, "by", info->made_by);
+    add_fact(t, "this page by", "sbps " SBPS_VERSION);
+    add_fact(t, "its charts",
+             *uplot_js ? "pictures, and to zoom by uPlot" : "pictures; built without uPlot");
+    text_add(t, "</dl>\n");
+}
+
+static bool is_quiet(const char *value)
+{
+    static const char *const quiet[] = {"", "auto", "false", "none", "off"};
+    for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
+        if (!value || !strcmp(value, quiet[i])) return true;
+    return false;
+}
+
+static void add_options(text *t, const result *r)
+{
+    if (r->option_count == 0) return;
+    text_add(t, "<details><summary>Options in force</summary>\n<div "
+                "class=\"wide\"><table><caption>Options of the run; those left to "
+                "auto or off are not listed</caption><thead><tr><th "
+                "scope=\"col\">option</th><th scope=\"col\" "
+                "class=\"left\">value</th></tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < r->option_count; i++) {
+        if (is_quiet(r->options[i].value)) continue;
+        text_add(t, "<tr><th scope=\"row\">");
+        html_text(t, r->options[i].name);
+        text_add(t, "</th><td class=\"left\">");
+        html_text(t, r->options[i].value);
+        text_add(t, "</td></tr>\n");
+    }
+    text_add(t, "</tbody></table></div></details>\n");
+}
+
+void page_origin(text *t, const view *v)
+{
+    add_facts(t, v);
+    add_options(t, v->r);
+}

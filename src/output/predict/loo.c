@@ -1,0 +1,418 @@
+/* Pareto-smoothed importance sampling: with l_s = log p(y_i | draw s), weights of draws from the posterior without row i are
+ * exp(-l_s), smoothed (linalg/pareto.c), and
+ *
+ *   elpd_i = log sum_s w_s exp(l_s) / sum_s w_s,   lpd_i = log mean_s exp(l_s).                                    (1)
+ *
+ * Vehtari, Gelman, Gabry (2017), Statistics and Computing 27, 1413-1432.
+ *
+ * Of many rows a random sample of m is looked at, and all have a surrogate, log p(y_i | mean of the parameters); with
+ * e_j = elpd_j - surrogate_j
+ *
+ *   sum = sum_i surrogate_i + N mean e,   variance N^2 (1 - m/N) var(e) / m,                                        (2)
+ *   N var(elpd) = sum s_i^2 + N mean(elpd^2 - s^2) - (T^2 - v + 2 S sum - S^2) / N,  S = sum s_i, T = N mean e       (3)
+ *
+ * Magnusson, Andersen, Jonasson, Vehtari (2020), Leave-one-out cross-validation for Bayesian model comparison in large data,
+ * AISTATS, PMLR 108. */
+#include "output/predict/pointwise.h"
+#include "output/predict/predict.h"
+
+#include "core/encoding.h"
+#include "core/memory.h"
+#include "core/workers.h"
+#include "linalg/pareto.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FULL_SCAN_MAX 4e7 /* rows x draws: all rows are looked at */
+#define SAMPLE_USUAL  ((size_t)1000)
+#define ALIKE         1e-6                /* spread of log weights that changes nothing */
+#define EXP_BLOCK     ((size_t)256)       /* exponentials taken at once */
+#define KEPT_BYTES    ((size_t)256 << 20) /* of a text, for a second look */
+
+/* ---- rows ---- */
+
+double row_weight(const predictor_draws *f, const row_block *b, size_t i)
+{
+    if (f->model->support != SUPPORT_PROPORTIONS) return b->weight[i];
+    return b->trials[i] > 0.0 ? b->weight[i] / b->trials[i] : 0.0;
+}
+
+void row_loglik(const predictor_draws *f, const row_block *b, size_t i, double *out)
+{
+    double weight = row_weight(f, b, i);
+    predictor_draws_loglik(f, b, i, out);
+    for (size_t s = 0; weight != 1.0 && s < f->draws; s++) out[s] *= weight;
+}
+
+/* Terms are added in their order, so that every variant of the kernels gives the same bits. */
+double log_mean_exp(const kernels *k, size_t n, const double *x)
+{
+    double top = -INFINITY, sum = 0.0, part[EXP_BLOCK];
+    for (size_t i = 0; i < n; i++) top = x[i] > top ? x[i] : top;
+    if (!isfinite(top)) return top;
+    for (size_t from = 0; from < n; from += EXP_BLOCK) {
+        size_t m = n - from < EXP_BLOCK ? n - from : EXP_BLOCK;
+        for (size_t i = 0; i < m; i++) part[i] = x[from + i] - top;
+        k->exp(m, part, part);
+        for (size_t i = 0; i < m; i++) sum += part[i];
+    }
+    return top + log(sum / (double)n);
+}
+
+double running_error(const running_sum *s)
+{
+    double mean = s->sum / s->n;
+    return s->n > 1.0 ? sqrt(s->n * (s->square - s->n * mean * mean) / (s->n - 1.0)) : NAN;
+}
+
+/* ---- passes ---- */
+
+typedef struct {
+    double loglik; /* surrogate, or elpd */
+    double lpd, k;
+    bool there;
+} row_loo;
+
+typedef struct {
+    const predictor_draws *f;
+    row_loo *slot;          /* [block at hand][row] */
+    size_t *at;             /* [block at hand][row]: its place in the file */
+    size_t *n;              /* [block at hand] */
+    double **log_weight;    /* a thread: of all draws, and as much room */
+    ranked_weight **ranked; /* likewise */
+    unsigned threads;
+    loo *out;
+    size_t capacity;
+    bool first; /* surrogates of all rows; else this pass is (1) */
+} pass;
+
+/* (1) */
+static row_loo weigh_row(const pass *p, unsigned worker, const double *l)
+{
+    const kernels *k = p->f->k;
+    size_t n = p->f->draws;
+    double *weight = p->log_weight[worker], *density = weight + n;
+    double low = INFINITY, top = -INFINITY, sum = 0.0, of_weights = 0.0;
+    for (size_t s = 0; s < n; s++) weight[s] = -l[s];
+    for (size_t s = 0; s < n; s++) low = fmin(low, weight[s]);
+    row_loo row = {.lpd = log_mean_exp(k, n, l), .there = true};
+    row.k = pareto_smooth(n, weight, p->ranked[worker]);
+    for (size_t s = 0; s < n; s++) top = fmax(top, weight[s]);
+    /* a row that says next to nothing: its weights have no tail to be wrong about */
+    if (isinf(row.k) && top - low < ALIKE) row.k = 0.0;
+    for (size_t s = 0; s < n; s++) weight[s] -= top;
+    for (size_t s = 0; s < n; s++) density[s] = l[s] - row.lpd;
+    k->exp(2 * n, weight, weight);
+    for (size_t s = 0; s < n; s++) {
+        of_weights += weight[s];
+        sum += weight[s] * density[s];
+    }
+    row.loglik = row.lpd + log(sum / of_weights);
+    return row;
+}
+
+static sbps_status weigh_block(void *self, unsigned worker, size_t slot, row_block *b,
+                               sbps_error *err)
+{
+    const pass *p = self;
+    (void)err;
+    p->n[slot] = b->n;
+    for (size_t i = 0; i < b->n; i++) {
+        row_loo *to = &p->slot[slot * BLOCK_ROWS + i];
+        p->at[slot * BLOCK_ROWS + i] = b->index[i];
+        *to = (row_loo){0};
+        if (b->state[i] != ROW_WHOLE) continue;
+        row_loglik(p->f, b, i, b->value);
+        if (p->first)
+            *to = (row_loo){.loglik = b->value[0], .there = true};
+        else
+            *to = weigh_row(p, worker, b->value);
+    }
+    return SBPS_OK;
+}
+
+static bool grow_rows(loo *l, size_t *capacity)
+{
+    if (l->count < *capacity) return true;
+    size_t more = *capacity ? 2 * *capacity : 1024;
+    double **arrays[] = {&l->elpd, &l->lpd, &l->k};
+    for (size_t k = 0; k < 3; k++) {
+        double *grown = realloc(*arrays[k], more * sizeof *grown);
+        if (!grown) return false;
+        *arrays[k] = grown;
+    }
+    size_t *index = realloc(l->index, more * sizeof *index);
+    if (!index) return false;
+    l->index = index;
+    *capacity = more;
+    return true;
+}
+
+static bool keep_surrogate(pass *p, double value)
+{
+    loo *l = p->out;
+    if (l->places == p->capacity) {
+        p->capacity = p->capacity ? 2 * p->capacity : 65536;
+        double *grown = realloc(l->surrogate, p->capacity * sizeof *grown);
+        if (!grown) return false;
+        l->surrogate = grown;
+    }
+    l->surrogate[l->places++] = value;
+    return true;
+}
+
+static bool keep_row(pass *p, const row_loo *row, size_t index)
+{
+    loo *l = p->out;
+    if (!grow_rows(l, &p->capacity)) return false;
+    l->index[l->count] = index;
+    l->elpd[l->count] = row->loglik;
+    l->lpd[l->count] = row->lpd;
+    l->k[l->count++] = row->k;
+    return true;
+}
+
+static sbps_status store_blocks(void *self, size_t blocks, sbps_error *err)
+{
+    pass *p = self;
+    for (size_t k = 0; k < blocks; k++)
+        for (size_t i = 0; i < p->n[k]; i++) {
+            const row_loo *row = &p->slot[k * BLOCK_ROWS + i];
+            bool kept = p->first     ? keep_surrogate(p, row->there ? row->loglik : NAN)
+                        : row->there ? keep_row(p, row, p->at[k * BLOCK_ROWS + i])
+                                     : true;
+            if (!kept) return fail_memory(err);
+        }
+    return SBPS_OK;
+}
+
+static sbps_status open_pass(pass *p, sbps_error *err)
+{
+    size_t slots = SLOTS_MAX * BLOCK_ROWS;
+    p->slot = calloc(slots, sizeof *p->slot);
+    p->at = calloc(slots, sizeof *p->at);
+    p->n = calloc(SLOTS_MAX, sizeof *p->n);
+    p->log_weight = calloc(p->threads, sizeof *p->log_weight);
+    p->ranked = calloc(p->threads, sizeof *p->ranked);
+    bool ready = p->slot && p->at && p->n && p->log_weight && p->ranked;
+    for (unsigned w = 0; ready && w < p->threads; w++) {
+        p->log_weight[w] = new_doubles(2 * p->f->draws);
+        p->ranked[w] = calloc(p->f->draws, sizeof **p->ranked);
+        ready = p->log_weight[w] && p->ranked[w];
+    }
+    return ready ? SBPS_OK : fail_memory(err);
+}
+
+static void close_pass(pass *p)
+{
+    for (unsigned w = 0; p->log_weight && p->ranked && w < p->threads; w++) {
+        free(p->log_weight[w]);
+        free(p->ranked[w]);
+    }
+    free(p->log_weight);
+    free(p->ranked);
+    free(p->slot);
+    free(p->at);
+    free(p->n);
+}
+
+static row_stream stream_of(pass *p, const char *data, const loo_choice *c)
+{
+    return (row_stream){.f = p->f,
+                        .data = data,
+                        .frame = c->frame,
+                        .wants = {.target = true,
+                                  .trials = true,
+                                  .encoding = encoding_find(c->encoding ? c->encoding : "")},
+                        .threads = c->threads,
+                        .batch_bytes = 64,
+                        .self = p,
+                        .block = weigh_block,
+                        .finish_blocks = store_blocks,
+                        .keep_seed = c->seed};
+}
+
+/* ---- surrogates of a converted table ---- */
+
+#define PART_ROWS ((size_t)16384)
+#define STEP_ROWS ((size_t)512) /* whose etas stay in cache */
+
+typedef struct {
+    const predictor_draws *f;
+    const rows *r;
+    const double *w; /* as wide as rows are */
+    double *out;
+} surrogate_job;
+
+static void evaluate_step(const surrogate_job *t, size_t first, size_t n)
+{
+    const predictor_draws *f = t->f;
+    const rows *r = t->r;
+    double eta[STEP_ROWS], *out = t->out + first;
+    const batch b = {
+        .k = f->k, .n = n, .eta = eta, .y = r->y + first, .aux = f->aux, .pitch = n};
+    rows_products(r, f->k, rows_from(first, n), t->w, NULL, eta, NULL);
+    for (size_t i = 0; r->offset && i < n; i++) eta[i] += r->offset[first + i];
+    f->model->predictor->loglik(&b, out);
+    for (size_t i = 0; r->weight && i < n; i++) out[i] *= r->weight[first + i];
+}
+
+static void evaluate_part(void *self, unsigned worker, size_t part)
+{
+    const surrogate_job *t = self;
+    size_t end = (part + 1) * PART_ROWS < t->r->n ? (part + 1) * PART_ROWS : t->r->n;
+    (void)worker;
+    for (size_t i = part * PART_ROWS; i < end; i += STEP_ROWS)
+        evaluate_step(t, i, end - i < STEP_ROWS ? end - i : STEP_ROWS);
+}
+
+static sbps_status evaluate_table(void *self, const rows *r, sbps_error *err)
+{
+    pass *p = self;
+    double *w = new_doubles(r->stride);
+    p->out->surrogate = malloc((r->n + 1) * sizeof(double));
+    p->out->places = r->n;
+    surrogate_job t = {.f = p->f, .r = r, .w = w, .out = p->out->surrogate};
+    sbps_status status = w && t.out ? SBPS_OK : fail_memory(err);
+    for (size_t j = 0; w && j < r->d; j++) w[j] = p->f->w[j];
+    if (status == SBPS_OK)
+        status =
+            workers_run(p->threads, (r->n + PART_ROWS - 1) / PART_ROWS, evaluate_part, &t, err);
+    free(w);
+    return status;
+}
+
+/* Whether a row is its eta, and nothing else. */
+static bool is_plain(const predictor_draws *f)
+{
+    return f->model->predictor && !f->effects && f->model->support != SUPPORT_PROPORTIONS;
+}
+
+/* ---- all of it ---- */
+
+/* How many rows are kept for a second look: all where that is cheap. */
+static size_t rows_kept(const predictor_draws *f, const loo_choice *c)
+{
+    if (c->sample != SIZE_MAX) return c->sample;
+    size_t affordable = (size_t)(FULL_SCAN_MAX / (double)f->draws);
+    size_t fitting = KEPT_BYTES / (sizeof(double) * (f->b->columns + 1));
+    size_t limit = affordable < fitting ? affordable : fitting;
+    return limit > SAMPLE_USUAL ? limit : SAMPLE_USUAL;
+}
+
+static sbps_status loo_in_one_pass(pass *p, const char *data, const loo_choice *c,
+                                   stream_count *count, sbps_error *err)
+{
+    const row_stream s = stream_of(p, data, c);
+    sbps_status status = stream_rows(&s, count, err);
+    p->out->places = count->rows;
+    return status;
+}
+
+/* A first look at all with one draw, the mean; a second one at a sample. */
+static sbps_status loo_in_two_passes(pass *p, const char *run, const char *data,
+                                     const loo_choice *c, stream_count *count, sbps_error *err)
+{
+    predictor_draws *f;
+    sbps_status status =
+        predictor_draws_open(p->f->r, run, (predictor_options){.point = true}, &f, err);
+    pass first = {.f = f, .out = p->out, .first = true, .threads = p->threads};
+    if (status == SBPS_OK) status = open_pass(&first, err);
+    if (status == SBPS_OK) {
+        const row_stream second = stream_of(p, data, c);
+        row_stream s = stream_of(&first, data, c);
+        s.table = is_plain(f) ? evaluate_table : NULL;
+        s.keep = rows_kept(p->f, c);
+        s.sample = c->sample == SIZE_MAX ? SAMPLE_USUAL : c->sample;
+        s.again = &second;
+        s.beside = c->beside;
+        status = stream_rows(&s, count, err);
+    }
+    close_pass(&first);
+    predictor_draws_close(f);
+    return status;
+}
+
+sbps_status loo_make(const result *r, const char *run, const char *data,
+                     const loo_choice *choice, loo *out, sbps_error *err)
+{
+    predictor_draws *f = NULL;
+    stream_count count = {0};
+    const uint16_t *encoding;
+    *out = (loo){0};
+    sbps_status status = text_encoding_read(choice->encoding, &encoding, err);
+    if (status != SBPS_OK) return status;
+    status = predictor_draws_open(r, run, (predictor_options){.max_draws = choice->max_draws},
+                                  &f, err);
+    if (status != SBPS_OK) return status;
+    pass p = {.f = f,
+              .out = out,
+              .threads = stream_threads(&(row_stream){.threads = choice->threads})};
+    out->draws = f->draws;
+    status = open_pass(&p, err);
+    if (status == SBPS_OK)
+        status = choice->sample == 0 ? loo_in_one_pass(&p, data, choice, &count, err)
+                                     : loo_in_two_passes(&p, run, data, choice, &count, err);
+    out->identity = count.identity;
+    out->lacking = count.lacking + count.not_finite;
+    out->rows = out->places - out->lacking;
+    if (status == SBPS_OK && out->rows < 2)
+        status = fail(err, SBPS_BAD_DATA, "%s: too few rows have all that is needed", data);
+    const row_stream from = stream_of(&p, data, choice);
+    if (status == SBPS_OK)
+        status = stream_origins(&from, out->count, out->index, &out->row, err);
+    if (out->count == out->rows) {
+        free(out->surrogate);
+        out->surrogate = NULL;
+    }
+    close_pass(&p);
+    predictor_draws_close(f);
+    return status;
+}
+
+/* ---- totals ---- */
+
+/* All rows: a plain sum. */
+static loo_total sum_all(const loo *l, const double *value)
+{
+    running_sum sum = {0};
+    double mean = 0.0;
+    for (size_t j = 0; j < l->count; j++) mean += value[j] / (double)l->count;
+    for (size_t j = 0; j < l->count; j++) running_add(&sum, value[j] - mean);
+    return (loo_total){sum.sum + mean * sum.n, running_error(&sum), 0.0};
+}
+
+/* (2) and (3) */
+loo_total loo_sum(const loo *l, const double *value, const double *surrogate)
+{
+    double n = (double)l->rows, m = (double)l->count, all = 0.0, squares = 0.0, more = 0.0;
+    running_sum off = {0};
+    if (!l->surrogate) return sum_all(l, value);
+    for (size_t i = 0; surrogate && i < l->places; i++) {
+        if (isnan(surrogate[i])) continue;
+        all += surrogate[i];
+        squares += surrogate[i] * surrogate[i];
+    }
+    for (size_t j = 0; j < l->count; j++) {
+        double of = surrogate ? surrogate[l->index[j]] : 0.0;
+        running_add(&off, value[j] - of);
+        more += (value[j] * value[j] - of * of) / m;
+    }
+    double rest = n * off.sum / m, spread = running_error(&off) / sqrt(m);
+    double variance = n * n * (1.0 - m / n) * spread * spread / m, sum = all + rest;
+    double of_rows =
+        squares + n * more - (rest * rest - variance + 2.0 * all * sum - all * all) / n;
+    return (loo_total){sum, sqrt(fmax(of_rows, 0.0)), sqrt(variance)};
+}
+
+void loo_clear(loo *l)
+{
+    free(l->index);
+    free(l->row);
+    free(l->elpd);
+    free(l->lpd);
+    free(l->k);
+    free(l->surrogate);
+    *l = (loo){0};
+}

@@ -1,0 +1,257 @@
+/* From the linear predictor to the response: numbers of a regression, classes, classes in their order. */
+#include "output/predict/predictor_draws.h"
+
+#include "core/memory.h"
+#include "linalg/real.h"
+#include "model/likelihood/random_variates.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numbers ---- */
+
+#define TOGETHER ((size_t)64) /* draws */
+
+static void number_mean(const predictor_draws *f, const double *eta, double *out)
+{
+    const predictor *p = f->model->predictor;
+    if (p->mean == MEAN_SIGMOID) {
+        f->k->sigmoid(f->draws, eta, out);
+        return;
+    }
+    for (size_t s = 0; s < f->draws; s++)
+        out[s] = p->expected(eta[s], f->aux + s * f->auxiliaries);
+}
+
+static void number_outcome(const predictor_draws *f, const double *eta, double trials, rng *r,
+                           double *out)
+{
+    const predictor *p = f->model->predictor;
+    bool counted = f->model->support == SUPPORT_PROPORTIONS;
+    for (size_t s = 0; s < f->draws; s++) {
+        const double *aux = f->aux + s * f->auxiliaries;
+        out[s] = counted ? draw_binomial(r, trials, p->expected(eta[s], aux))
+                         : p->simulate(r, eta[s], aux);
+    }
+}
+
+/* Shares of trials come with the number of ways that so many succeed. */
+static void number_loglik(const predictor_draws *f, const double *eta, double y, double trials,
+                          double *out)
+{
+    bool counted = f->model->support == SUPPORT_PROPORTIONS;
+    double ways = counted ? log_gamma(trials + 1.0) - log_gamma(trials * y + 1.0) -
+                                log_gamma(trials * (1.0 - y) + 1.0)
+                          : 0.0;
+    size_t step = f->auxiliaries > 0 ? 1 : TOGETHER; /* which differ from draw to draw */
+    double same[TOGETHER];
+    for (size_t i = 0; i < step; i++) same[i] = y;
+    for (size_t s = 0; s < f->draws; s += step) {
+        size_t n = f->draws - s < step ? f->draws - s : step;
+        const batch b = {.k = f->k,
+                         .n = n,
+                         .eta = eta + s,
+                         .y = same,
+                         .aux = f->aux + s * f->auxiliaries,
+                         .pitch = n};
+        f->model->predictor->loglik(&b, out + s);
+    }
+    for (size_t s = 0; counted && s < f->draws; s++) out[s] = trials * out[s] + ways;
+}
+
+static const response_kind response_number = {number_mean, number_outcome, number_loglik};
+
+/* ---- classes ---- */
+
+static void class_mean(const predictor_draws *f, const double *eta, double *out)
+{
+    size_t n = f->draws, classes = f->classes;
+    double *sum = out + classes * n; /* as wide as one class more */
+    memcpy(sum, eta, n * sizeof *sum);
+    for (size_t k = 1; k < classes; k++)
+        for (size_t s = 0; s < n; s++) sum[s] = fmax(sum[s], eta[k * n + s]);
+    for (size_t k = 0; k < classes; k++)
+        for (size_t s = 0; s < n; s++) out[k * n + s] = eta[k * n + s] - sum[s];
+    f->k->exp(classes * n, out, out);
+    memset(sum, 0, n * sizeof *sum);
+    for (size_t k = 0; k < classes; k++)
+        for (size_t s = 0; s < n; s++) sum[s] += out[k * n + s];
+    for (size_t k = 0; k < classes; k++)
+        for (size_t s = 0; s < n; s++) out[k * n + s] /= sum[s];
+}
+
+/* Probabilities become 1 for the class that is drawn, and 0. */
+static void draw_classes(const predictor_draws *f, rng *r, double *out)
+{
+    size_t n = f->draws;
+    for (size_t s = 0; s < n; s++) {
+        double left = rng_uniform(r);
+        bool drawn = false;
+        for (size_t k = 0; k < f->classes; k++) {
+            double p = out[k * n + s];
+            bool own = !drawn && (left < p || k + 1 == f->classes);
+            left -= p;
+            drawn = drawn || own;
+            out[k * n + s] = own;
+        }
+    }
+}
+
+static void class_outcome(const predictor_draws *f, const double *eta, double trials, rng *r,
+                          double *out)
+{
+    (void)trials;
+    class_mean(f, eta, out);
+    draw_classes(f, r, out);
+}
+
+static void class_loglik(const predictor_draws *f, const double *eta, double y, double trials,
+                         double *out)
+{
+    (void)trials;
+    size_t n = f->draws, own = (size_t)y;
+    for (size_t s = 0; s < n; s++) {
+        double top = eta[s], sum = 0.0;
+        for (size_t k = 1; k < f->classes; k++) top = fmax(top, eta[k * n + s]);
+        for (size_t k = 0; k < f->classes; k++) sum += exp(eta[k * n + s] - top);
+        out[s] = eta[own * n + s] - top - log(sum);
+    }
+}
+
+static const response_kind response_class = {class_mean, class_outcome, class_loglik};
+
+/* ---- classes in their order ---- */
+
+static double below(double at)
+{
+    return 1.0 / (1.0 + exp(-at));
+}
+
+/* P(y = k) of one draw, as a difference of the nearer tails. */
+static double ordered_probability(const predictor_draws *f, double eta, size_t k, size_t s)
+{
+    size_t n = f->draws;
+    double low = k > 0 ? f->cut[(k - 1) * n + s] - eta : -INFINITY;
+    double high = k + 1 < f->classes ? f->cut[k * n + s] - eta : INFINITY;
+    return low > 0.0 ? below(-low) - below(-high) : below(high) - below(low);
+}
+
+static void ordered_mean(const predictor_draws *f, const double *eta, double *out)
+{
+    for (size_t k = 0; k < f->classes; k++)
+        for (size_t s = 0; s < f->draws; s++)
+            out[k * f->draws + s] = ordered_probability(f, eta[s], k, s);
+}
+
+static void ordered_outcome(const predictor_draws *f, const double *eta, double trials, rng *r,
+                            double *out)
+{
+    (void)trials;
+    ordered_mean(f, eta, out);
+    draw_classes(f, r, out);
+}
+
+static void ordered_loglik(const predictor_draws *f, const double *eta, double y, double trials,
+                           double *out)
+{
+    (void)trials;
+    size_t own = (size_t)(f->b->label ? y : y - f->lowest);
+    for (size_t s = 0; s < f->draws; s++) out[s] = log(ordered_probability(f, eta[s], own, s));
+}
+
+static const response_kind response_ordered = {ordered_mean, ordered_outcome, ordered_loglik};
+
+/* ---- opening ---- */
+
+static sbps_status name_classes(predictor_draws *f, size_t count, sbps_error *err)
+{
+    f->class = calloc(count + 1, sizeof *f->class);
+    if (!f->class) return fail_memory(err);
+    for (size_t k = 0; k < count; k++) {
+        char number[32];
+        snprintf(number, sizeof number, "%.0f", f->lowest + (double)k);
+        f->class[k] = copy_text(k < f->b->labels ? f->b->label[k] : number);
+        if (!f->class[k]) return fail_memory(err);
+        f->classes++;
+    }
+    return SBPS_OK;
+}
+
+/* Classes that have no label have weights named 0:x, 1:x, ... */
+static sbps_status count_classes(const predictor_draws *f, size_t *count, sbps_error *err)
+{
+    made_name name = {0};
+    const char *of = "";
+    *count = f->b->labels;
+    for (size_t k = 0; f->b->labels == 0; k++) {
+        of = name_make(&name, "%zu:%s", k, f->b->names ? f->b->name[0] : "");
+        if (!of || parameter_of(f->r, of) == SIZE_MAX) break;
+        *count = k + 1;
+    }
+    name_clear(&name);
+    return of ? SBPS_OK : fail_memory(err);
+}
+
+/* "1|2": the cutpoint between 1 and 2. */
+static bool is_cutpoint(const char *name, double *under)
+{
+    double over;
+    char end;
+    return sscanf(name, "%lf|%lf%c", under, &over, &end) == 2 && over == *under + 1.0;
+}
+
+/* "low|high": named after the labels. */
+static sbps_status take_labelled(predictor_draws *f, size_t *count, sbps_error *err)
+{
+    made_name name = {0};
+    sbps_status status = SBPS_OK;
+    for (size_t k = 0; status == SBPS_OK && k + 1 < f->b->labels; k++) {
+        const char *of = name_make(&name, "%s|%s", f->b->label[k], f->b->label[k + 1]);
+        size_t found = of ? parameter_of(f->r, of) : SIZE_MAX;
+        if (!of)
+            status = fail_memory(err);
+        else if (found == SIZE_MAX)
+            status = fail(err, SBPS_BAD_FILE, "%s: it has no parameter '%s'", f->path,
+                          show_name(of).text);
+        else
+            draws_of(f, found, f->cut + (*count)++ * f->draws);
+    }
+    name_clear(&name);
+    return status;
+}
+
+static sbps_status take_cutpoints(predictor_draws *f, size_t *count, sbps_error *err)
+{
+    double number;
+    f->cut = new_doubles(f->r->dim * f->draws + 1);
+    if (!f->cut) return fail_memory(err);
+    *count = 0;
+    if (f->b->labels > 1) return take_labelled(f, count, err);
+    for (size_t j = 0; j < f->r->dim; j++) {
+        if (!is_cutpoint(f->r->names[j], &number)) continue;
+        if (*count == 0) f->lowest = number;
+        draws_of(f, j, f->cut + (*count)++ * f->draws);
+    }
+    return SBPS_OK;
+}
+
+sbps_status response_open(predictor_draws *f, sbps_error *err)
+{
+    size_t count = 0;
+    f->response = &response_number;
+    if (f->model->predictor) return SBPS_OK;
+    if (f->model->support == SUPPORT_ORDERED) {
+        f->response = &response_ordered;
+        sbps_status status = take_cutpoints(f, &count, err);
+        return status == SBPS_OK ? name_classes(f, count + 1, err) : status;
+    }
+    f->response = &response_class;
+    sbps_status status = count_classes(f, &count, err);
+    if (status != SBPS_OK) return status;
+    f->outputs = count > 0 ? count : 1;
+    if (count < 2)
+        return fail(err, SBPS_BAD_FILE, "%s: its classes cannot be told from its parameters",
+                    f->path);
+    return name_classes(f, count, err);
+}

@@ -1,0 +1,134 @@
+/* Names flush left, numbers flush right. */
+#include "output/summary/grid.h"
+
+#include "core/decimal.h"
+#include "output/summary/report_fields.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Beyond these a fixed point makes unreadable numbers. */
+#define MAX_DECIMALS 7
+#define MAX_FIXED    1e8
+
+const void *grid_row(const grid *g, size_t index)
+{
+    return (const char *)g->rows + index * g->stride;
+}
+
+const char *grid_name(const grid *g, size_t index)
+{
+    return *(const char *const *)((const char *)grid_row(g, index) + g->name);
+}
+
+static double grid_sd(const grid *g, size_t index)
+{
+    return *(const double *)((const char *)grid_row(g, index) + g->sd);
+}
+
+/* Decimals that show `digits` significant digits of x; negative when x has none. */
+static int decimals_for(double x, int digits)
+{
+    if (!isfinite(x) || x == 0.0) return -1;
+    int decimals = digits - 1 - (int)floor(log10(fabs(x)));
+    return decimals > 0 ? decimals : 0;
+}
+
+static void print_fixed(double x, int decimals, char *cell)
+{
+    bool fixed = decimals >= 0 && decimals <= MAX_DECIMALS && fabs(x) < MAX_FIXED;
+    snprintf(cell, GRID_CELL, fixed ? "%.*f" : "%.*g", fixed ? decimals : 4, x);
+    if (cell[0] == '-' && decimal_read(cell, NULL) == 0.0)
+        memmove(cell, cell + 1, strlen(cell));
+}
+
+void grid_cell(const column *c, const void *row, double sd, char *cell)
+{
+    double x = column_value(c, row);
+    const int decimals[] = {
+        [CELL_VALUE] = decimals_for(sd, 3),
+        [CELL_ERROR] = decimals_for(x, 2),
+        [CELL_COUNT] = 0,
+        [CELL_RATIO] = 3,
+    };
+    if (isnan(x))
+        snprintf(cell, GRID_CELL, "-");
+    else
+        print_fixed(x, decimals[c->kind], cell);
+}
+
+static size_t larger_of(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static size_t column_width(const grid *g, const column *c)
+{
+    char cell[GRID_CELL];
+    size_t width = strlen(c->name);
+    for (size_t i = 0; i < g->count; i++) {
+        grid_cell(c, grid_row(g, i), grid_sd(g, i), cell);
+        width = larger_of(width, strlen(cell));
+    }
+    return width;
+}
+
+/* Two spaces between columns. `index` SIZE_MAX: their names. */
+static void add_cells(text *t, const grid *g, const size_t *widths, size_t index)
+{
+    for (size_t k = 0; g->columns[k].name; k++) {
+        char cell[GRID_CELL];
+        if (index != SIZE_MAX)
+            grid_cell(&g->columns[k], grid_row(g, index), grid_sd(g, index), cell);
+        else
+            snprintf(cell, GRID_CELL, "%s", g->columns[k].name);
+        text_add(t, "  %*s", (int)widths[k], cell);
+    }
+    text_add(t, "\n");
+}
+
+void grid_table(text *t, const grid *g)
+{
+    size_t name_width = strlen(g->heading), widths[MAX_COLUMNS];
+    for (size_t i = 0; i < g->count; i++)
+        name_width = larger_of(name_width, text_columns(grid_name(g, i)));
+    for (size_t k = 0; g->columns[k].name; k++) widths[k] = column_width(g, &g->columns[k]);
+    text_padded_name(t, g->heading, name_width);
+    add_cells(t, g, widths, SIZE_MAX);
+    for (size_t i = 0; i < g->count; i++) {
+        text_padded_name(t, grid_name(g, i), name_width);
+        add_cells(t, g, widths, i);
+    }
+}
+
+static void add_number(text *t, double value)
+{
+    if (isnan(value))
+        text_add(t, ",NaN");
+    else if (isinf(value))
+        text_add(t, value > 0.0 ? ",Inf" : ",-Inf");
+    else
+        text_add(t, ",%.10g", value + 0.0); /* -0 becomes 0 */
+}
+
+void grid_csv(text *t, const grid *g)
+{
+    text_add(t, "%s", g->heading);
+    for (const column *c = g->columns; c->name; c++) text_add(t, ",%s", c->name);
+    text_add(t, "\n");
+    for (size_t i = 0; i < g->count; i++) {
+        text_csv_field(t, grid_name(g, i));
+        for (const column *c = g->columns; c->name; c++)
+            add_number(t, column_value(c, grid_row(g, i)));
+        text_add(t, "\n");
+    }
+}
+
+void grid_json_row(text *t, const grid *g, size_t index)
+{
+    for (const column *c = g->columns; c->name; c++) {
+        text_add(t, ", \"%s\": ", c->name);
+        json_number(t, column_value(c, grid_row(g, index)));
+    }
+}

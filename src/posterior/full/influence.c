@@ -1,0 +1,372 @@
+/* For points w ~ N(centre, H^-1), H = L L', and directions u = L'^-1 v, |v| = 1, all that row i sees of
+ * either comes through z_i = L^-1 x_i: its predictor moves by e ~ N(x_i.(centre - reference), |z_i|^2),
+ * the row's leverage, and x_i.u has the mean square |z_i|^2 / d. So with r(e) what the control variate leaves of
+ * d log p/d eta there
+ *
+ *   influence_i^2 = E[r(e)^2] |z_i|^2 / d                                                            (1)
+ *
+ * is an integral over one dimension. With auxiliary coordinates a, last of w, M the inverse of their part of
+ * L, L^-1 (0, r_a) = (0, M r_a), z_a the last of z_i and r_a what is left of d log p/da, it is one over two or
+ * more:
+ *
+ *   influence_i^2 = E[r^2 |z_i|^2 + 2 r z_a'M r_a + |M r_a|^2] / d,                                  (2)
+ *   a = centre_a + M's,  e = x_i.(centre - reference) + z_a.s + sqrt(|z_i|^2 - |z_a|^2) t,  s, t ~ N(0, 1).
+ *
+ * Gauss-Hermite nodes do t, and s of one auxiliary; s of k > 1 is left to 2k^2 + 1 points, which are right for
+ * polynomials of degree 5 (Stroud 1971, Approximate Calculation of Multiple Integrals, E_n^(r^2) 5-2):
+ *
+ *   0 with weight 2/(k+2),   +-sqrt(k+2) e_i with (4-k)/2(k+2)^2,   sqrt((k+2)/2)(+-e_i +-e_j) with 1/(k+2)^2. (3)
+ *
+ * Removing row i moves the mode by what moving.c says                                              (4).
+ *
+ * At w = centre + s L'^-1 v, v standard normal, the predictor is moved by e ~ N(0, s^2 |z_i|^2), and where the
+ * curvature of a row changes by a factor of exp(|e|) at most, as that of logistic and Poisson regression does, the
+ * mean of w'Hw with each row's curvature there is above that of the normal, s^2 d, by at most
+ *
+ *   s^2 sum_i c_i |l_ee| |z_i|^2 ((1 + s^2 |z_i|^2) exp(s^2 |z_i|^2 / 2) - 1).                       (5)
+ *
+ * Its ratio to s^2 d, and 1, is the steepness. With auxiliaries, which give the predictor a
+ * scale, e is measured in that: |l_ee| |z_i|^2 takes the place of |z_i|^2 in the exponent. */
+#include "posterior/full/influence.h"
+#include "core/memory.h"
+#include "linalg/cholesky.h"
+#include "linalg/dense_matrix.h"
+#include "linalg/real.h"
+#include "posterior/full/whitened.h"
+#include "table/row_partition.h"
+#include "table/row_sums.h"
+
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEEP_MAX  60.0 /* in the exponent of (5): as good as infinity */
+#define STEEP_SUM  1e4  /* of a block, likewise */
+#define STEEP_UNIT 0x1p20
+
+/* Abramowitz, Stegun (1964), table 25.10, for the standard normal. */
+typedef struct {
+    size_t count;
+    double at[7], weight[7];
+} nodes;
+
+static const nodes five_nodes = {
+    5,
+    {-2.856970013872806, -1.355626179974266, 0.0, 1.355626179974266, 2.856970013872806},
+    {0.011257411327721, 0.222075922005613, 0.533333333333333, 0.222075922005613,
+     0.011257411327721},
+};
+static const nodes seven_nodes = {
+    7,
+    {-3.750439717725742, -2.366759410734541, -1.154405394739968, 0.0, 1.154405394739968,
+     2.366759410734541, 3.750439717725742},
+    {0.000548268855972, 0.030757123967586, 0.240123178605013, 0.457142857142857,
+     0.240123178605013, 0.030757123967586, 0.000548268855972},
+};
+
+bool influence_applies(const posterior *u)
+{
+    return u->model->predictor && u->dim <= INFLUENCE_DIM;
+}
+
+/* ---- (1) and (2) ---- */
+
+/* Of k auxiliaries: visit_node says a small k as a number, so that loops over them are no loops. */
+
+/* What the control variate of this order takes out of row i's derivatives at a node, beside what the order before
+ * has taken. Of d log p/d eta it is what is returned. */
+static inline double leave(whitened *b, size_t k, size_t i, size_t order)
+{
+    if (order == 0) return 0.0;
+    if (order == 1) {
+        for (size_t j = 0; j < k; j++)
+            b->ga[j * WHITENED_ROWS + i] -= b->ga0[j * WHITENED_ROWS + i];
+        return b->g0[i];
+    }
+    double e = b->moved[i] - b->eta[i], along = b->ee[i] * e;
+    for (size_t j = 0; j < k; j++) {
+        double own = b->ea[j * WHITENED_ROWS + i] * e;
+        along += b->ea[j * WHITENED_ROWS + i] * b->off[j];
+        for (size_t l = 0; l < k; l++)
+            own += b->aa[packed_index(j, l) * WHITENED_ROWS + i] * b->off[l];
+        b->ga[j * WHITENED_ROWS + i] -= own;
+    }
+    return along;
+}
+
+/* (2) of what is left of row i, r of d log p/d eta. */
+static inline double square_of(const whitened *b, size_t k, size_t i, double r)
+{
+    double square = r * r * b->lever[i];
+    for (size_t j = 0; j < k; j++) {
+        double own = r * b->beside[j * WHITENED_ROWS + i];
+        for (size_t l = 0; l < k; l++)
+            own += b->ga[l * WHITENED_ROWS + i] * b->in->square[j * k + l];
+        square += b->ga[j * WHITENED_ROWS + i] * own;
+    }
+    return larger(square, 0.0);
+}
+
+/* For every order of control variate. */
+static inline void add_squared_slopes(whitened *b, size_t k, double weight)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        double r = b->g[i];
+        for (size_t order = 0; order < INFLUENCE_ORDERS; order++) {
+            r -= leave(b, k, i, order);
+            b->sum[order][i] += weight * square_of(b, k, i, r);
+        }
+    }
+}
+
+/* The auxiliaries at the node s. */
+static void move_auxiliaries(whitened *b)
+{
+    size_t k = b->in->auxiliaries, first = b->in->u->columns;
+    for (size_t j = 0; j < k; j++) {
+        double along = 0.0;
+        for (size_t l = j; l < k; l++) along += b->node[l] * b->in->inverse[l * k + j];
+        b->off[j] = b->in->centre[first + j] - b->in->reference[first + j] + along;
+        b->at_node[j] = b->in->reference[first + j] + b->off[j];
+    }
+}
+
+static inline void visit(whitened *b, size_t k, double t, double weight)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        double moved = b->eta[i] + b->shift[i];
+        for (size_t j = 0; j < k; j++) moved += b->z_aux[j * WHITENED_ROWS + i] * b->node[j];
+        b->moved[i] = moved + b->rest[i] * t;
+    }
+    batch there = whitened_batch(b, b->moved, b->at_node);
+    b->in->u->model->predictor->gradient(&there, b->g, k ? b->ga : NULL);
+    add_squared_slopes(b, k, weight);
+}
+
+static void visit_node(whitened *b, double t, double weight)
+{
+    move_auxiliaries(b);
+    if (b->in->auxiliaries == 0)
+        visit(b, 0, t, weight);
+    else if (b->in->auxiliaries == 1)
+        visit(b, 1, t, weight);
+    else
+        visit(b, b->in->auxiliaries, t, weight);
+}
+
+/* ---- a block of them ---- */
+
+static void integrate_predictor(whitened *b, const nodes *of_eta, double weight)
+{
+    for (size_t i = 0; i < of_eta->count; i++)
+        visit_node(b, of_eta->at[i], weight * of_eta->weight[i]);
+}
+
+/* One auxiliary. */
+static void integrate_line(whitened *b)
+{
+    for (size_t i = 0; i < five_nodes.count; i++) {
+        b->node[0] = five_nodes.at[i];
+        integrate_predictor(b, &five_nodes, five_nodes.weight[i]);
+    }
+}
+
+/* The points of (3) on the axis of i, or with i and j in all four quadrants. */
+static void integrate_signs(whitened *b, size_t i, size_t j, double at, double weight)
+{
+    for (int sign = 0; sign < (i == j ? 2 : 4); sign++) {
+        b->node[j] = sign & 2 ? -at : at;
+        b->node[i] = sign & 1 ? -at : at;
+        integrate_predictor(b, &five_nodes, weight);
+    }
+    b->node[i] = b->node[j] = 0.0;
+}
+
+/* (3) */
+static void integrate_space(whitened *b)
+{
+    size_t count = b->in->auxiliaries;
+    double k = (double)count, k2 = k + 2.0;
+    memset(b->node, 0, count * sizeof *b->node);
+    integrate_predictor(b, &five_nodes, 2.0 / k2);
+    for (size_t i = 0; i < count; i++) {
+        integrate_signs(b, i, i, sqrt(k2), (4.0 - k) / (2.0 * k2 * k2));
+        for (size_t j = 0; j < i; j++)
+            integrate_signs(b, i, j, sqrt(0.5 * k2), 1.0 / (k2 * k2));
+    }
+    for (size_t order = 0; order < INFLUENCE_ORDERS; order++) /* k > 4 has weights below 0 */
+        for (size_t i = 0; i < b->n; i++) b->sum[order][i] = larger(b->sum[order][i], 0.0);
+}
+
+static void integrate(whitened *b)
+{
+    for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
+        memset(b->sum[order], 0, b->n * sizeof(double));
+    if (b->in->auxiliaries == 0) integrate_predictor(b, &seven_nodes, 1.0);
+    if (b->in->auxiliaries == 1) integrate_line(b);
+    if (b->in->auxiliaries > 1) integrate_space(b);
+}
+
+/* Whole numbers, so that the order of threads leaves no trace. */
+static void add_steepness(const whitened *b, influence_meter *in)
+{
+    double s2 = in->to.spread * in->to.spread, sum = 0.0;
+    for (size_t i = 0; i < b->n; i++) {
+        double curvature = whitened_weight(b, i) * fabs(b->ee[i]) * b->lever[i];
+        double e2 = s2 * (in->auxiliaries ? fabs(b->ee[i]) * b->lever[i] : b->lever[i]);
+        sum += curvature * ((1.0 + e2) * exp(0.5 * smaller(e2, STEEP_MAX)) - 1.0);
+    }
+    atomic_fetch_add(&in->steepness, (uint64_t)(smaller(sum, STEEP_SUM) * STEEP_UNIT + 0.5));
+}
+
+static bool wants_rows(const influence_target *to)
+{
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++)
+        if (to->rows[i] || to->counts[i]) return true;
+    return false;
+}
+
+/* sum: where counts begin. */
+static void keep_influence(const whitened *b, const influence_target *to, double *sum)
+{
+    for (size_t order = 0; order < INFLUENCE_ORDERS; order++) {
+        float buffer[WHITENED_ROWS],
+            *out = to->rows[order] ? to->rows[order] + b->first : buffer;
+        if (!to->rows[order] && !to->counts[order]) continue;
+        for (size_t i = 0; i < b->n; i++)
+            out[i] =
+                (float)(whitened_weight(b, i) * sqrt(b->sum[order][i] / (double)b->in->u->dim));
+        if (!to->counts[order]) continue;
+        to->count(b->n, out, sum);
+        sum += to->width;
+    }
+}
+
+void influence_visit(influence_meter *in, row_range r, double *scratch, double *sum)
+{
+    whitened b = {.in = in};
+    whitened_carve(in, &b, scratch);
+    for (size_t done = 0; done < r.n; done += WHITENED_ROWS) {
+        whitened_take(&b, r.first + done,
+                      r.n - done < WHITENED_ROWS ? r.n - done : WHITENED_ROWS);
+        if (wants_rows(&in->to)) {
+            integrate(&b);
+            keep_influence(&b, &in->to, sum + (in->to.reach ? in->u->dim : 0));
+        }
+        if (in->to.effects) row_effects_add(&b, in);
+        if (in->to.steepness) add_steepness(&b, in);
+        if (in->to.reach) reach_add(&b, in->to.reach, sum);
+    }
+}
+
+/* ---- all rows ---- */
+
+/* A reach's numbers, then what is counted. */
+static size_t sum_width(const posterior *u, const influence_target *to)
+{
+    size_t width = to->reach ? u->dim : 0;
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++)
+        if (to->counts[i]) width += to->width;
+    return width;
+}
+
+size_t influence_width(const influence_meter *in)
+{
+    return sum_width(in->u, &in->to);
+}
+
+sbps_status influence_create(const posterior *u, const influence_target *to,
+                             influence_meter **out, sbps_error *err)
+{
+    size_t dim = u->dim, k = u->auxiliaries;
+    influence_meter *in = *out = calloc(1, sizeof *in);
+    if (!in) return fail_memory(err);
+    *in = (influence_meter){.u = u, .auxiliaries = k, .to = *to};
+    in->pitch = ((dim > u->data->stride ? dim : u->data->stride) + 7) / 8 * 8;
+    pthread_mutex_init(&in->lock, NULL);
+    in->memory = new_doubles(4 * dim + dim * dim + 2 * k * k + sum_width(u, to) + 1);
+    if (!in->memory) return fail_memory(err);
+    in->reference = in->memory;
+    in->centre = in->reference + dim;
+    in->sd = in->centre + 2 * dim; /* and room to work them out */
+    in->factor = in->sd + dim;
+    in->inverse = in->factor + dim * dim;
+    in->square = in->inverse + k * k;
+    in->sum = in->square + k * k;
+    openblas_set_num_threads(1);
+    return SBPS_OK;
+}
+
+void influence_destroy(influence_meter *in)
+{
+    if (!in) return;
+    free(in->line.p);
+    free(in->memory);
+    pthread_mutex_destroy(&in->lock);
+    free(in);
+}
+
+size_t influence_scratch(const influence_meter *in)
+{
+    whitened none;
+    return whitened_carve(in, &none, NULL);
+}
+
+sbps_status influence_set_point(influence_meter *in, const influence_point *at, sbps_error *err)
+{
+    size_t dim = in->u->dim;
+    double *away = in->sd - dim;
+    memcpy(in->reference, at->reference, dim * sizeof *in->reference);
+    memcpy(in->centre, at->centre, dim * sizeof *in->centre);
+    memcpy(in->factor, at->factor, dim * dim * sizeof *in->factor);
+    in->apart = memcmp(in->reference, in->centre, dim * sizeof *in->centre);
+    for (size_t j = 0; j < dim; j++) away[j] = in->centre[j] - in->reference[j];
+    free(in->line.p);
+    sbps_status status =
+        padded_line_open(&in->line, in->u, in->reference, in->apart ? away : NULL, err);
+    if (status != SBPS_OK) return status;
+    whitened_invert(in);
+    atomic_store(&in->steepness, 0);
+    if (in->to.effects) in->to.effects->count = 0;
+    if (in->to.effects) row_effects_scale(dim, in->factor, away, in->sd);
+    return SBPS_OK;
+}
+
+static void measure_rows(const void *self, row_range r, double *scratch, double *total)
+{
+    influence_visit(*(influence_meter *const *)self, r, scratch, total);
+}
+
+void influence_finish(influence_meter *in, const double *sum)
+{
+    const rows *data = in->u->data;
+    double steep = rows_total(data, (double)atomic_load(&in->steepness)) / STEEP_UNIT;
+    if (in->to.effects && data->partition) moving_merge(data->partition, in->to.effects);
+    if (in->to.steepness) *in->to.steepness = 1.0 + steep / (double)in->u->dim;
+    if (in->to.reach) reach_finish(in, sum);
+    if (in->to.reach) sum += in->u->dim;
+    for (size_t i = 0; i < INFLUENCE_ORDERS; i++) {
+        if (!in->to.counts[i]) continue;
+        memcpy(in->to.counts[i], sum, in->to.width * sizeof *sum);
+        sum += in->to.width;
+    }
+}
+
+sbps_status influence_measure(const posterior *u, const influence_point *at,
+                              const influence_target *to, sbps_error *err)
+{
+    influence_meter *in;
+    sbps_status status = influence_create(u, to, &in, err);
+    if (status == SBPS_OK) status = influence_set_point(in, at, err);
+    if (status == SBPS_OK) {
+        const row_sum what = {.self = &in,
+                              .width = influence_width(in),
+                              .scratch = influence_scratch(in),
+                              .add = measure_rows};
+        status = row_sums(u->data, &what, in->sum, err);
+        influence_finish(in, in->sum);
+    }
+    influence_destroy(in);
+    return status;
+}

@@ -1,0 +1,41 @@
+/* What samplers may know of a posterior. */
+#include "posterior/minibatch/minibatch.h"
+
+static bool convex(const posterior *target)
+{
+    if (!target->model->log_concave) return false;
+    for (size_t j = 0; j < target->dim; j++)
+        if (target->scale[j] != SCALE_PLAIN || !target->priors[j].kind->log_concave)
+            return false;
+    return true;
+}
+
+static const char *unbounded_prior(const posterior *target)
+{
+    for (size_t j = 0; j < target->dim; j++) {
+        const prior_kind *kind = target->priors[j].kind;
+        bool known = kind->quadratic || kind->slope_bound;
+        if (target->scale[j] != SCALE_PLAIN || !known) return kind->name;
+    }
+    return NULL;
+}
+
+static bool third_bounded(const posterior *target)
+{
+    const predictor *p = target->model->predictor;
+    return p && p->third_bound && target->model->auxiliary_count == 0;
+}
+
+potential_facts minibatch_facts(const posterior *target)
+{
+    return (potential_facts){
+        .dim = target->dim,
+        .rows = rows_all(target->data),
+        .model = target->model->name,
+        .convex = convex(target),
+        .quadratic = target->model->quadratic,
+        .bounded = posterior_bounded(target),
+        .third_bounded = third_bounded(target),
+        .unbounded_prior = unbounded_prior(target),
+    };
+}

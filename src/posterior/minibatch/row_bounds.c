@@ -1,0 +1,368 @@
+/* Let f_i(e) be -weight_i log p_i at eta_i + e less its Taylor polynomial of the second order, eta_i being that
+ * of the reference and e = x_i.(w - w_hat) = x~_i.z, x~ = A'x, w = w_hat + A z. As |f_i'''| <= T_i
+ *
+ *   |f_i(e') - f_i(e)| <= (T_i / 6) |e'^3 - e^3| <= b_i S,   b_i = (T_i / 6) |x~_i|^3,                (1)
+ *   S = max over |u| = 1 of |(u.z')^3 - (u.z)^3|,
+ *
+ * the first because f_i' is at most T_i s^2 / 2 at s, whose integral from e to e' is that. T_i is the largest
+ * third derivative within |x~_i| R, for pairs that lie within R: tables are made for some R.
+ *
+ * Two points are compared on rows i that are drawn with rates b_i S, so many as a Poisson process throws. With
+ * D_i = (f_i(e') - f_i(e)) / (b_i S) each is kept with probability (1 + D_i)/2: s_i of them then are Poisson with
+ * mean a_i = (b_i S + f_i' - f_i)/2, and on the way back with a'_i = (b_i S - f_i' + f_i)/2. As sum a - sum a' is
+ * R' - R, R = sum f_i,
+ *
+ *   e^-R' P'(s) / e^-R P(s) = prod (a'_i / a_i)^s_i = exp(-2 sum s_i artanh D_i),                      (2)
+ *
+ * so that taking a step with probability min(1, (2)) keeps exp(-R) for every s: exactly. Where that would be more
+ * rows than there are, R' - R itself is summed; which of both it is depends on the pair and not on its order.
+ *
+ * The mean of the posterior lies, to the first order in its third derivatives,
+ *
+ *   z = -A' grad U - (1/2) sum_i f_i'''(0) |x~_i|^2 x~_i                                                    (3)
+ *
+ * from the reference, gradient and derivatives there, where A A' is its covariance: the reference need not
+ * be the mode.
+ *
+ * Zhang, Cooper, De Sa (2020), NeurIPS 33, for (2); Cornish et al. (2019), ICML, PMLR 97, and Prado, Nemeth,
+ * Sherlock (2024), arXiv 2407.19602, for bounds by the third derivative. */
+#include "posterior/minibatch/row_bounds.h"
+
+#include "linalg/dense_matrix.h"
+#include "linalg/real.h"
+#include "posterior/minibatch/bound_table.h"
+#include "posterior/minibatch/row_terms.h"
+#include "table/row_sums.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SLACK  1e-9 /* for rounding */
+#define ANGLES 32
+/* cos of three times half the angle between two: what a polynomial of the third degree on the circle has at the
+ * nearer one is at least so much of its largest value (M. Riesz) */
+#define ANGLES_FIND     0.9891
+#define STRETCH_SQUARES 3
+#define STRETCH_MAX     1.3           /* beyond, a pass over the rows pays */
+#define PRICED          256           /* pairs */
+#define DRAWN_MAX       ((size_t)256) /* rows at a time */
+
+struct row_bounds {
+    bound_table of[BOUND_TABLES];
+    double *mean; /* (3), and room */
+    double skew;  /* square of its second term */
+    bool mean_known;
+};
+
+/* ---- made ---- */
+
+typedef struct {
+    const posterior *u;
+    const control *cv;
+    row_map map;
+    float *norm; /* |x~| of every row, or a little more */
+} measuring;
+
+static void measure_block(const void *self, row_range block, double *mapped, double *total)
+{
+    const measuring *m = self;
+    const rows *data = m->u->data;
+    double *decoded = mapped + m->u->dim;
+    for (size_t i = block.first; i < block.first + block.n; i++) {
+        const double *x = data->x ? data->x + i * data->stride : decoded;
+        if (!data->x) data->storage->decode(data, i, decoded);
+        m->map.transpose(m->map.self, x, mapped);
+        double square = dot(m->u->dim, mapped, mapped);
+        double weight = data->weight ? data->weight[i] : 1.0;
+        m->norm[i] = nextafterf((float)sqrt(square), INFINITY);
+        double third = weight * m->u->model->predictor->third(m->cv->eta[i]);
+        add_scaled(m->u->dim, 0.5 * third * square, mapped, total);
+    }
+}
+
+/* (3), its first term: `room` has as many numbers again. */
+static void add_newton(const posterior *u, const control *cv, row_map map, double *scratch,
+                       double *mean)
+{
+    memcpy(scratch, cv->gradient, u->dim * sizeof *scratch);
+    log_prior_gradient(u, cv->w, 1.0, scratch);
+    map.transpose(map.self, scratch, scratch + u->dim);
+    add_scaled(u->dim, 1.0, scratch + u->dim, mean);
+}
+
+/* Of every row, by a pass over them. */
+static sbps_status measure_rows(const posterior *u, const control *cv, row_map map, float *norm,
+                                double *third_term, sbps_error *err)
+{
+    const measuring m = {u, cv, map, norm};
+    const row_sum what = {.self = &m,
+                          .width = u->dim,
+                          .scratch = 2 * u->dim + KERNEL_LANES,
+                          .add = measure_block};
+    return row_sums(u->data, &what, third_term, err);
+}
+
+/* E <- E E of symmetric ones; `room`: as large. */
+static void square_matrix(size_t d, double *e, double *scratch)
+{
+    memcpy(scratch, e, d * d * sizeof *e);
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++) e[i * d + j] = dot(d, scratch + i * d, scratch + j * d);
+}
+
+/* The largest |A'L u| of all |u| = 1, or a little more: the eigenvalues of E = (A'L)'(A'L) - 1 are at most the root of the
+ * norm of a power of it. INFINITY: no memory. */
+static double stretch(size_t d, row_map map, const double *factor)
+{
+    double *m = new_doubles(2 * d * d + d), *e = m + d * d, *column = e + d * d;
+    if (!m) return INFINITY;
+    for (size_t j = 0; j < d; j++) {
+        for (size_t i = 0; i < d; i++) column[i] = i < j ? 0.0 : factor[i * d + j];
+        map.transpose(map.self, column, m + j * d);
+    }
+    for (size_t i = 0; i < d; i++)
+        for (size_t j = 0; j < d; j++)
+            e[i * d + j] = dot(d, m + i * d, m + j * d) - (i == j ? 1.0 : 0.0);
+    for (int times = 0; times < STRETCH_SQUARES; times++) square_matrix(d, e, m);
+    double root = pow(dot(d * d, e, e), 0.5 / (1 << STRETCH_SQUARES));
+    free(m);
+    return sqrt(1.0 + root) * (1.0 + SLACK);
+}
+
+/* From what is known in the metric of a Hessian nearby; false: that is too far off. */
+static bool adopt_reach(const posterior *u, row_map map, const row_reach *known, float *norm,
+                        double *third_term)
+{
+    double by = known ? stretch(u->dim, map, known->factor) : INFINITY;
+    if (!(by < STRETCH_MAX)) return false;
+    for (size_t i = 0; i < u->data->n; i++)
+        norm[i] = nextafterf((float)(by * (double)known->norm[i]), INFINITY);
+    map.transpose(map.self, known->third_sum, third_term);
+    return true;
+}
+
+static sbps_status fill_row_bounds(row_bounds *r, const posterior *u, const control *cv,
+                                   row_map map, const row_reach *known, float *norm,
+                                   sbps_error *err)
+{
+    r->mean = new_doubles(3 * u->dim);
+    if (!r->mean) return fail_memory(err);
+    sbps_status status = SBPS_OK;
+    if (!adopt_reach(u, map, known, norm, r->mean))
+        status = measure_rows(u, cv, map, norm, r->mean, err);
+    r->skew = dot(u->dim, r->mean, r->mean);
+    add_newton(u, cv, map, r->mean + u->dim, r->mean);
+    return status == SBPS_OK ? bound_tables_fill(u, cv, norm, r->of, err) : status;
+}
+
+sbps_status row_bounds_create(const posterior *target, const control *cv, row_map map,
+                              bool white, const row_reach *known, row_bounds **out,
+                              sbps_error *err)
+{
+    size_t n = target->data->n;
+    *out = NULL;
+    if (n > UINT32_MAX)
+        return fail(err, SBPS_BAD_ARG, "--sampler: surrogate takes at most %lu rows",
+                    (unsigned long)UINT32_MAX);
+    row_bounds *r = calloc(1, sizeof *r);
+    float *norm = malloc(n * sizeof *norm);
+    sbps_status status =
+        r && norm ? fill_row_bounds(r, target, cv, map, known, norm, err) : fail_memory(err);
+    free(norm);
+    if (status != SBPS_OK) {
+        row_bounds_destroy(r);
+        return status;
+    }
+    r->mean_known = white && all_finite(target->dim, r->mean);
+    *out = r;
+    return SBPS_OK;
+}
+
+void row_bounds_destroy(row_bounds *r)
+{
+    if (!r) return;
+    bound_tables_free(r->of);
+    free(r->mean);
+    free(r);
+}
+
+/* ---- what it says of a pair ---- */
+
+/* S of (1), from above: u moves in the plane of z and z'. */
+static double span(const point_pair *p)
+{
+    double a = sqrt(p->from_square), b = a > 0.0 ? p->product / a : 0.0, largest = 0.0;
+    double c = sqrt(larger(p->to_square - b * b, 0.0)), angle = acos(-1.0) / ANGLES;
+    for (int i = 0; i < ANGLES; i++) {
+        double along = cos(i * angle), across = sin(i * angle);
+        double from = a * along, to = b * along + c * across;
+        largest = larger(fabs(to * to * to - from * from * from), largest);
+    }
+    return largest / ANGLES_FIND;
+}
+
+static const bound_table *table_for(const row_bounds *r, const point_pair *p)
+{
+    double distance = (1.0 + SLACK) * sqrt(larger(p->from_square, p->to_square));
+    size_t k = 0;
+    while (k + 1 < BOUND_TABLES && distance > r->of[k].radius) k++;
+    return &r->of[k];
+}
+
+/* z and z' standard normal, at an angle as such have; the same pairs for every table. */
+static point_pair draw_pair(size_t d, rng *random)
+{
+    point_pair p = {0};
+    for (size_t j = 0; j < d; j++) {
+        double from = rng_normal(random), to = rng_normal(random);
+        p.from_square += from * from;
+        p.to_square += to * to;
+        p.product += from * to;
+    }
+    return p;
+}
+
+pair_cost row_bounds_cost(const row_bounds *r, size_t d, size_t n)
+{
+    pair_cost out = {.skew = r->mean_known ? r->skew : 0.0};
+    rng random = rng_stream(0, 0, RNG_AUTO);
+    for (size_t i = 0; i < PRICED; i++) {
+        point_pair p = draw_pair(d, &random);
+        double thrown = table_for(r, &p)->total * span(&p);
+        out.thrown += thrown / PRICED;
+        out.rows += smaller(thrown, (double)n) / PRICED;
+    }
+    return out;
+}
+
+/* ---- rows ---- */
+
+static void leave_reference(const minibatch *u, const double *w, double *out)
+{
+    const double *at = u->cv ? u->cv->w : NULL;
+    memset(out, 0, u->target->width * sizeof *out);
+    for (size_t j = 0; j < u->target->dim; j++) out[j] = w[j] - (at ? at[j] : 0.0);
+}
+
+/* f_i(e') - f_i(e) of some rows into u->out; the points lie in u->point and u->aside. */
+static void changes(minibatch *u, row_range r)
+{
+    const rows *data = u->target->data;
+    const predictor *model = u->target->model->predictor;
+    const control *cv = u->cv;
+    double *to = u->eta, *from = u->deta;
+    rows_products(data, u->target->k, r, u->point, u->aside, to, from);
+    for (size_t i = 0; i < r.n; i++) {
+        size_t row = row_index(r, i);
+        double eta = cv ? cv->eta[row] : data->offset ? data->offset[row] : 0.0;
+        u->y[i] = data->y[row];
+        u->buffer[0][i] = eta + to[i];
+        u->buffer[1][i] = eta + from[i];
+    }
+    batch b = {.k = u->target->k, .n = r.n, .eta = u->buffer[0], .y = u->y};
+    model->loglik(&b, u->out);
+    b.eta = u->buffer[1];
+    model->loglik(&b, u->aux);
+    for (size_t i = 0; i < r.n; i++) {
+        size_t row = row_index(r, i);
+        u->out[i] = u->aux[i] - u->out[i];
+        if (!cv) continue;
+        double slope = cv->d_eta[row] + 0.5 * cv->ee[row] * (to[i] + from[i]);
+        u->out[i] += (to[i] - from[i]) * slope;
+    }
+    terms_weigh(u, r, u->out);
+}
+
+static pair_ratio compare_all(minibatch *u)
+{
+    size_t n = u->target->data->n;
+    double sum = 0.0;
+    for (size_t first = 0; first < n; first += MINIBATCH_BLOCK) {
+        size_t take = n - first < MINIBATCH_BLOCK ? n - first : MINIBATCH_BLOCK;
+        changes(u, rows_from(first, take));
+        for (size_t i = 0; i < take; i++) sum += u->out[i];
+    }
+    return (pair_ratio){.log_ratio = -sum, .rows = n};
+}
+
+/* (2), of a row's D */
+static void add_row_ratio(pair_ratio *out, double change, double bound, rng *random)
+{
+    double relative = change / bound;
+    out->rows++;
+    out->over += fabs(relative) > 1.0;
+    relative = larger(-1.0, smaller(relative, 1.0));
+    if (rng_uniform(random) < 0.5 * (1.0 + relative)) out->log_ratio -= 2.0 * atanh(relative);
+}
+
+static pair_ratio compare_drawn(minibatch *u, const bound_table *t, double reach, rng *random)
+{
+    size_t list[DRAWN_MAX], n = DRAWN_MAX, available = u->target->data->n;
+    size_t capacity = available < DRAWN_MAX ? available : DRAWN_MAX;
+    double bound[DRAWN_MAX], left = t->total * reach;
+    pair_ratio out = {0};
+    for (n = capacity; n == capacity;) {
+        n = 0;
+        while (n < capacity && (left -= rng_exponential(random)) > 0.0) {
+            list[n] = bound_table_draw(t, random, &bound[n]);
+            n++;
+        }
+        if (n == 0) break;
+        changes(u, (row_range){list, 0, n});
+        for (size_t i = 0; i < n; i++) {
+            u->is.lost = u->is.lost || isnan(u->out[i]);
+            add_row_ratio(&out, u->out[i], bound[i] * reach, random);
+        }
+    }
+    return out;
+}
+
+/* ---- for samplers ---- */
+
+sbps_status bounds_check_third(const potential_facts *facts, const char *sampler,
+                               sbps_error *err)
+{
+    if (facts->third_bounded) return SBPS_OK;
+    return fail(err, SBPS_BAD_ARG,
+                "--sampler: %s needs a bound on every row's third derivative, which logistic "
+                "has, and poisson near its mode, and %s has not; sbps takes any model",
+                sampler, facts->model);
+}
+
+double bounds_taylor(potential *of, const double *w)
+{
+    minibatch *u = minibatch_of(of);
+    const control *cv = u->cv;
+    size_t d = u->target->dim, stride = u->taylor.stride;
+    double value = -log_prior_value(u->target, w), *x = u->point;
+    if (!cv) return value;
+    leave_reference(u, w, x);
+    for (size_t j = 0; j < d; j++)
+        value -= x[j] * (cv->gradient[j] + 0.5 * dot(d, cv->hessian + j * stride, x));
+    return value;
+}
+
+const double *bounds_mean(const potential *of)
+{
+    const row_bounds *r = minibatch_behind(of)->bounds;
+    return r && r->mean_known ? r->mean : NULL;
+}
+
+double bounds_skew(const potential *of)
+{
+    return bounds_mean(of) ? minibatch_behind(of)->bounds->skew : 0.0;
+}
+
+pair_ratio bounds_compare(potential *of, const point_pair *pair, rng *random)
+{
+    minibatch *u = minibatch_of(of);
+    u->state->kept = u->state->turned = false; /* `out` is written over */
+    leave_reference(u, pair->to, u->point);
+    leave_reference(u, pair->from, u->aside);
+    const bound_table *t = u->bounds ? table_for(u->bounds, pair) : NULL;
+    double reach = span(pair);
+    bool few = t && t->total * reach < (double)u->target->data->n;
+    pair_ratio ratio = few ? compare_drawn(u, t, reach, random) : compare_all(u);
+    u->is.lost = u->is.lost || isnan(ratio.log_ratio);
+    return ratio;
+}

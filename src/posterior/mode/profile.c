@@ -1,0 +1,153 @@
+/* Walls. A coefficient that only a few rows speak of, all of one class, has half a normal for its
+ * posterior: the prior on one side, and on the other an exponential wall some hundred times as thin. Along
+ * one coordinate, with the others at the mode,
+ *
+ *   U(w_hat + s t e_j) - U(w_hat) = l   at  t = t(l)                                            (1)
+ *
+ * has t(2) - t(1/2) = sd for a normal, and ln 4 for the wall e^t. So that is measured on both sides; the
+ * larger is `reach`, the smaller `wall`, and the wall begins at t(1/2) - wall, which is 0 for a normal.
+ *
+ * Asked are only coordinates that the Hessian knows as nearly independent of the others: what is seen
+ * with those held fixed is then what the marginal looks like. */
+#include "posterior/mode/profile.h"
+#include "core/memory.h"
+#include "posterior/mode/laplace.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INDEPENDENT     0.7 /* conditional over marginal sd, at least */
+#define PROBE_AT        2.0 /* sds to either side: U rises by 2 where it is a normal */
+#define LOPSIDED        4.0 /* rise of one side over the other, that is worth a closer look */
+#define REACH_RATIO_MIN 3.0 /* reach over wall */
+#define LEVEL_NEAR      0.5
+#define LEVEL_FAR       2.0
+#define DOUBLINGS       30
+#define HALVINGS        12 /* of the bracket: t to one in some thousands */
+
+typedef struct {
+    const posterior *u;
+    const mode *m;
+    double *w; /* dim: the mode but for one coordinate */
+} profile;
+
+/* U above the mode; INFINITY where it is no number. */
+static sbps_status rise(const profile *p, size_t j, double t, double *out, sbps_error *err)
+{
+    p->w[j] = p->m->w[j] + t;
+    sbps_status status = posterior_value(p->u, p->w, out, err);
+    p->w[j] = p->m->w[j];
+    *out = isnan(*out) ? INFINITY : *out - p->m->value;
+    return status;
+}
+
+/* (1) from a first guess: a bracket by doubling or halving, then bisection. NAN where there is none. */
+static sbps_status reach_level(const profile *p, size_t j, double sign, double level,
+                               double guess, double *t, sbps_error *err)
+{
+    double low = 0.0, high = INFINITY, at = guess, value;
+    for (int i = 0; i < DOUBLINGS && (low == 0.0 || isinf(high)); i++) {
+        sbps_status status = rise(p, j, sign * at, &value, err);
+        if (status != SBPS_OK) return status;
+        *(value < level ? &low : &high) = at;
+        at = value < level ? 2.0 * at : 0.5 * at;
+    }
+    for (int i = 0; i < HALVINGS && isfinite(high); i++) {
+        at = 0.5 * (low + high);
+        sbps_status status = rise(p, j, sign * at, &value, err);
+        if (status != SBPS_OK) return status;
+        *(value < level ? &low : &high) = at;
+    }
+    *t = isfinite(high) && low > 0.0 ? 0.5 * (low + high) : NAN;
+    return SBPS_OK;
+}
+
+typedef struct {
+    double near, far; /* t at LEVEL_NEAR and LEVEL_FAR */
+} flank;
+
+static sbps_status profile_flank(const profile *p, size_t j, double sign, double sd, flank *out,
+                                 sbps_error *err)
+{
+    sbps_status status = reach_level(p, j, sign, LEVEL_NEAR, sd, &out->near, err);
+    if (status != SBPS_OK) return status;
+    return reach_level(p, j, sign, LEVEL_FAR, 2.0 * sd, &out->far, err);
+}
+
+/* The bend of coordinate j; b->sign is 0 where it needs none. */
+static sbps_status see(const profile *p, size_t j, double sd, warp *b, sbps_error *err)
+{
+    double below, above;
+    flank boundary, open;
+    *b = (warp){.j = j};
+    sbps_status status = rise(p, j, -PROBE_AT * sd, &below, err);
+    if (status == SBPS_OK) status = rise(p, j, PROBE_AT * sd, &above, err);
+    if (status != SBPS_OK) return status;
+    if (!(fmax(below, above) > LOPSIDED * fmin(below, above))) return SBPS_OK;
+    double sign = below > above ? 1.0 : -1.0;
+    status = profile_flank(p, j, -sign, sd, &boundary, err);
+    if (status == SBPS_OK) status = profile_flank(p, j, sign, sd, &open, err);
+    if (status != SBPS_OK) return status;
+    b->boundary = boundary.far - boundary.near;
+    b->reach = open.far - open.near;
+    b->start = b->boundary - boundary.near;
+    /* NAN is no bend */
+    if (b->boundary > 0.0 && b->reach > REACH_RATIO_MIN * b->boundary && isfinite(b->reach))
+        b->sign = sign;
+    return SBPS_OK;
+}
+
+/* Squares of the sds of x = A z, z standard normal. */
+static void spread(const metric *a, double *e, double *x, double *squares)
+{
+    memset(e, 0, a->d * sizeof *e);
+    for (size_t k = 0; k < a->d; k++) {
+        e[k] = 1.0;
+        a->kind->forward(a, e, x);
+        e[k] = 0.0;
+        for (size_t j = 0; j < a->d; j++) squares[j] += x[j] * x[j];
+    }
+}
+
+static sbps_status profile_all(const profile *p, const double *sd, const double *squares,
+                               warps *found, sbps_error *err)
+{
+    size_t d = p->u->dim;
+    for (size_t j = 0; j < d; j++) {
+        double alone = 1.0 / sqrt(p->m->hessian[j * d + j]);
+        warp *b = &found->list[found->count];
+        if (!(alone > INDEPENDENT * sd[j])) continue;
+        sbps_status status = see(p, j, alone, b, err);
+        if (status != SBPS_OK) return status;
+        b->unit = sqrt(squares[j]);
+        found->count += b->sign != 0.0;
+    }
+    return SBPS_OK;
+}
+
+sbps_status profile_warps(const posterior *u, const mode *m, const metric *a, warps **out,
+                          sbps_error *err)
+{
+    size_t d = u->dim;
+    *out = NULL;
+    if (!(m->gradient_norm < PROFILE_FROM)) return SBPS_OK;
+    double *covariance = new_doubles(d * d + 3 * d), *sd = covariance + d * d;
+    double *squares = sd + d, *w = squares + d;
+    warps *found = calloc(1, sizeof *found + d * sizeof *found->list);
+    sbps_status status = covariance && found ? SBPS_OK : fail_memory(err);
+    if (status == SBPS_OK) {
+        spread(a, sd, w, squares);
+        status = laplace_spread(d, m, covariance, sd, err);
+    }
+    if (status == SBPS_OK) {
+        memcpy(w, m->w, d * sizeof *w);
+        status = profile_all(&(profile){u, m, w}, sd, squares, found, err);
+    }
+    free(covariance);
+    if (status == SBPS_OK && found->count > 0)
+        *out = found;
+    else
+        free(found);
+    return status;
+}

@@ -1,0 +1,325 @@
+/* The band over G, and what is learned about it.
+ *
+ * Noise: c^2 is pooled over the flight with a running mean in units of u'Hu. Slope: b1 ~ N(mu, s2),
+ * learned from the flights' evidence (regression.c). The look that ended a flight is part of its
+ * evidence: it bounced because G~ was large, and slopes fitted without it are too low. Lack of fit: a straight line is right only
+ * near what was seen. Beyond the latest observation at t_n the slope is off by a further
+ * delta ~ N(0, kappa), which adds kappa (t - t_n)^2 to the variance of G; that is quadratic
+ * in t, so the band stays convex. With S the variance that was predicted for a look at t,
+ * r the residual and h = t - t_n, the posterior of delta says (one step of EM)
+ *
+ *     kappa <- kappa (1 + rate share (r^2/S - 1)),    share = kappa h^2 / S.                (1)
+ *
+ * kappa follows the path: where flights bend it grows within a few looks, and the looks come closer.
+ * That lambda depends on the past does no harm, thinning asks only that it lies above G. Where noise
+ * dominates share is small, and kappa stays small too: it begins at its floor.
+ *
+ * Decaying weights: at a look the sums lose a factor exp(-h/tau). The scale climbs the predictive
+ * likelihood of each look, by its difference between two neighbouring scales:
+ *
+ *     log tau <- log tau + rate (l(tau e^D) - l(tau e^-D)) / 2D.                            (2)
+ *
+ * Weights are those at the latest look, not at t, so here too the band is convex in t. */
+#include "sampler/band/slope_regression.h"
+#include "linalg/real.h"
+
+#include <float.h>
+#include <math.h>
+
+#define VARIANCE_MEMORY 1000.0 /* observations the running variance looks back on */
+#define NOISE_FLOOR     1e-6   /* of c^2 / u'Hu: keeps the regression solvable without noise */
+#define DRIFT_RATE      0.1
+#define DRIFT_MAX       10.0 /* of share (r^2/S - 1): one odd look may not run away with it */
+#define DRIFT_MIN       0.01 /* of the slope prior's variance; also where it begins */
+#define TAU_FIRST       3.0  /* natural units */
+#define TAU_MIN         0.05
+#define TAU_MAX         1e3
+#define SCALE_RATE      0.02
+#define SCALE_STEP      0.25 /* D */
+#define SCALE_MAX       4.0  /* of a difference quotient */
+#define SLOPE_VARIANCE  1e5  /* of a prior that begins wide: as in the authors' own program */
+#define CHORD_FRACTION  0.25 /* of the way to the horizon: longest first chord */
+#define CHORDS_MAX      1e5  /* fixed chords without a horizon: look again after so many */
+
+void slope_regression_start(slope_regression *f, const band_settings *set)
+{
+    static const slope_prior first = {1.0, 1.0}, wide = {0.0, SLOPE_VARIANCE};
+    *f = (slope_regression){.prior = set->slope_prior == SLOPE_HESSIAN ? first : wide,
+                            .drift = DRIFT_MIN,
+                            .decay = {.log_tau = log(TAU_FIRST)},
+                            .gp_scale = {.variance = 1.0, .length = 1.0}};
+}
+
+void slope_regression_clear(slope_regression *f, double curvature)
+{
+    f->curvature = curvature;
+    f->speed = sqrt(curvature);
+    f->last_time = f->noise_sum = f->noise_count = 0.0;
+    regression_clear(&f->fit);
+    regression_clear(&f->decay.shorter);
+    regression_clear(&f->decay.longer);
+    process_clear(&f->gp);
+}
+
+/* ---- variances ---- */
+
+static double noise_floor(const slope_regression *f)
+{
+    return NOISE_FLOOR * f->curvature;
+}
+
+/* c^2 of the noise: the flight's observations and the running mean, which counts for `pool`. */
+static double pooled_variance(const slope_regression *f, double pool)
+{
+    double inverse_count = 1.0 / (pool + f->noise_count); /* ready before the sum is */
+    return (pool * f->running * f->curvature + f->noise_sum) * inverse_count;
+}
+
+/* Variance of an observation of weight 1: pooled, or 1 where weights are 1/c^2 themselves. */
+static double unit_variance(const slope_regression *f, const band_settings *set)
+{
+    return set->pool > 0.0 ? pooled_variance(f, set->pool) : 1.0;
+}
+
+static double next_variance(const slope_regression *f, const band_settings *set)
+{
+    return set->pool > 0.0 ? pooled_variance(f, set->pool)
+                           : larger(f->last_noise, noise_floor(f));
+}
+
+static slope_prior scaled_prior(const slope_regression *f, const band_settings *set)
+{
+    double c = set->slope_prior == SLOPE_HESSIAN ? f->curvature : 1.0;
+    return (slope_prior){.mean = f->prior.mean * c, .variance = f->prior.variance * c * c};
+}
+
+/* ---- observations ---- */
+
+static double tau(const slope_regression *f, double offset)
+{
+    return exp(f->decay.log_tau + offset) / f->speed;
+}
+
+static void forget(slope_regression *f, double h)
+{
+    regression_scale(&f->fit, exp(-h / tau(f, 0.0)));
+    regression_scale(&f->decay.shorter, exp(-h / tau(f, -SCALE_STEP)));
+    regression_scale(&f->decay.longer, exp(-h / tau(f, SCALE_STEP)));
+}
+
+static void add(slope_regression *f, const band_settings *set, double t, double g, double c2)
+{
+    double weight = set->pool > 0.0 ? 1.0 : 1.0 / c2;
+    regression_add(&f->fit, t, g, weight);
+    if (set->weight_decay) {
+        regression_add(&f->decay.shorter, t, g, weight);
+        regression_add(&f->decay.longer, t, g, weight);
+    }
+    if (set->process) process_add(&f->gp, t, g);
+}
+
+/* The mean of a wide prior is that of all slopes fitted so far, one a look. */
+static void follow_slope(slope_regression *f, const band_settings *set)
+{
+    regression_fit fit = regression_solve(&f->fit, f->prior, unit_variance(f, set), 0.0);
+    f->prior.mean += (fit.b1 - f->prior.mean) / ++f->fitted;
+}
+
+void slope_regression_add(slope_regression *f, const band_settings *set, double t,
+                          const observation *seen)
+{
+    double c2 = larger(seen->variance, noise_floor(f));
+    if (set->weight_decay) forget(f, t - f->last_time);
+    add(f, set, t, seen->slope, c2);
+    f->noise_sum += c2;
+    f->noise_count++;
+    f->last_noise = seen->variance;
+    f->last_time = t;
+    double rate = 1.0 / smaller(++f->running_count, VARIANCE_MEMORY);
+    f->running += (c2 / f->curvature - f->running) * rate;
+    if (set->slope_prior == SLOPE_WIDE) follow_slope(f, set);
+}
+
+void slope_regression_add_ahead(slope_regression *f, const band_settings *set, double t,
+                                const observation *seen)
+{
+    add(f, set, t, seen->slope, larger(seen->variance, noise_floor(f)));
+}
+
+void slope_regression_shift(slope_regression *f, double jump)
+{
+    regression_shift(&f->fit, jump);
+    regression_shift(&f->decay.shorter, jump);
+    regression_shift(&f->decay.longer, jump);
+    process_shift(&f->gp, jump);
+}
+
+/* ---- the band ---- */
+
+static process_scale scaled_process(const slope_regression *f)
+{
+    double c = f->curvature;
+    return (process_scale){.variance = f->gp_scale.variance * c,
+                           .length = f->gp_scale.length / f->speed};
+}
+
+band slope_regression_band(slope_regression *f, const band_settings *set)
+{
+    double unit = unit_variance(f, set), next = next_variance(f, set);
+    band b = {.k = set->width, .floor = set->floor * f->speed};
+    if (set->process) {
+        process_fit(&f->gp, scaled_prior(f, set), scaled_process(f), next);
+        b.curve = &f->gp;
+        return b;
+    }
+    b.fit = regression_solve(&f->fit, scaled_prior(f, set), unit, next);
+    if (set->slope_repair) fit_repair_slope(&b.fit);
+    if (!set->lack_of_fit) return b;
+    regression_admit_misfit(&f->fit, unit, &b.fit);
+    fit_admit_drift(&b.fit, f->drift * f->curvature * f->curvature, f->last_time);
+    return b;
+}
+
+chord_grid slope_regression_grid(const slope_regression *f, const band_settings *set,
+                                 const band *b, double t, double duration_max, double until)
+{
+    bool fixed = !isnan(set->chord);
+    double reach = smaller(set->horizon / f->speed, duration_max), rate = band_at(b, t);
+    if (fixed) reach = smaller(reach, CHORDS_MAX * set->chord);
+    chord_grid grid = {.start = t, .limit = smaller(t + reach, until)};
+    grid.growth = fixed ? 1.0 : 2.0;
+    grid.step = fixed ? set->chord : CHORD_FRACTION * (grid.limit - t);
+    if (!fixed && rate > 0.0) grid.step = smaller(grid.step, 0.5 / rate);
+    grid.longest = set->process ? 0.5 * scaled_process(f).length : INFINITY;
+    grid.step = smaller(grid.step, grid.longest);
+    return grid;
+}
+
+/* ---- learning ---- */
+
+static void learn_drift(slope_regression *f, const band_settings *set, const band *b, double t,
+                        double g) /* (1) */
+{
+    double unit = f->curvature * f->curvature, h = t - f->last_time, kappa = f->drift * unit;
+    double r = g - fit_mean(&b->fit, t), precision = 1.0 / fit_variance(&b->fit, t);
+    double step = kappa * h * h * precision * (r * r * precision - 1.0);
+    double x = DRIFT_RATE * smaller(step, DRIFT_MAX);
+    f->drift *= 1.0 + x * (1.0 + 0.5 * x); /* e^x, x from -0.1 to 1, without its price */
+    f->drift = larger(f->drift, DRIFT_MIN * scaled_prior(f, set).variance / unit);
+}
+
+static double log_normal(double r, double variance)
+{
+    return -0.5 * (log(variance) + r * r / variance);
+}
+
+static double climb(double low, double high)
+{
+    double slope = (high - low) / (2.0 * SCALE_STEP);
+    return SCALE_RATE * larger(-SCALE_MAX, smaller(SCALE_MAX, slope));
+}
+
+/* Predictive log likelihood of g at t under the straight line through these sums. */
+static double predicted(const slope_regression *f, const band_settings *set,
+                        const regression *sums, double t, double g)
+{
+    regression_fit fit = regression_solve(sums, scaled_prior(f, set), unit_variance(f, set),
+                                          next_variance(f, set));
+    return log_normal(g - fit_mean(&fit, t), fit_variance(&fit, t));
+}
+
+static void learn_tau(slope_regression *f, const band_settings *set, double t,
+                      double g) /* (2) */
+{
+    double low = predicted(f, set, &f->decay.shorter, t, g);
+    double high = predicted(f, set, &f->decay.longer, t, g);
+    double next = f->decay.log_tau + climb(low, high);
+    f->decay.log_tau = larger(log(TAU_MIN), smaller(log(TAU_MAX), next));
+}
+
+/* The same for a process of this scale. */
+static double process_predicted(const slope_regression *f, const band_settings *set,
+                                process_scale scale, double t, double g)
+{
+    process trial = f->gp;
+    double mean, variance;
+    process_fit(&trial, scaled_prior(f, set), scale, next_variance(f, set));
+    process_predict(&trial, t, &mean, &variance);
+    return log_normal(g - mean, variance);
+}
+
+static void learn_process(slope_regression *f, const band_settings *set, double t,
+                          double g) /* (2) */
+{
+    double up = exp(SCALE_STEP);
+    process_scale at = scaled_process(f);
+    process_scale quiet = {at.variance / up, at.length}, loud = {at.variance * up, at.length};
+    process_scale near = {at.variance, at.length / up}, far = {at.variance, at.length * up};
+    double amount =
+        climb(process_predicted(f, set, quiet, t, g), process_predicted(f, set, loud, t, g));
+    double reach =
+        climb(process_predicted(f, set, near, t, g), process_predicted(f, set, far, t, g));
+    f->gp_scale.variance = larger(1e-6, smaller(1e8, f->gp_scale.variance * exp(amount)));
+    f->gp_scale.length = larger(TAU_MIN, smaller(TAU_MAX, f->gp_scale.length * exp(reach)));
+}
+
+void slope_regression_learn(slope_regression *f, const band_settings *set, const band *b,
+                            double t, double g)
+{
+    if (!(t > f->last_time)) return;
+    if (set->weight_decay) learn_tau(f, set, t, g);
+    if (set->process)
+        learn_process(f, set, t, g);
+    else if (set->lack_of_fit)
+        learn_drift(f, set, b, t, g);
+}
+
+/* One gradient step on the flight's evidence. */
+static void learn_slope(slope_regression *f, const band_settings *set)
+{
+    double c = set->slope_prior == SLOPE_HESSIAN ? f->curvature : 1.0;
+    slope_prior learned = scaled_prior(f, set);
+    slope_prior_learn(&learned, &f->fit, unit_variance(f, set), set->learning_rate);
+    f->prior = (slope_prior){.mean = learned.mean / c, .variance = learned.variance / (c * c)};
+}
+
+void slope_regression_end(slope_regression *f, const band_settings *set, double t,
+                          const observation *last)
+{
+    /* its noise counts in the next flight, which begins with its batch */
+    if (last && !set->rejected_evidence) {
+        if (set->weight_decay) forget(f, t - f->last_time);
+        add(f, set, t, last->slope, larger(last->variance, noise_floor(f)));
+        if (set->slope_prior == SLOPE_WIDE) follow_slope(f, set);
+    }
+    if (set->slope_prior != SLOPE_WIDE) learn_slope(f, set);
+}
+
+/* ---- read back ---- */
+
+static void inspect_learned(const slope_regression *f, inspection *x)
+{
+    INSPECT_REAL(x, f->running, 0.0, DBL_MAX);
+    INSPECT_REAL(x, f->running_count, 0.0, DBL_MAX);
+    INSPECT_REAL(x, f->prior.mean, -DBL_MAX, DBL_MAX);
+    INSPECT_REAL(x, f->prior.variance, DBL_MIN, DBL_MAX);
+    INSPECT_REAL(x, f->fitted, 0.0, DBL_MAX);
+    INSPECT_REAL(x, f->drift, 0.0, DBL_MAX);
+    INSPECT_REAL(x, f->decay.log_tau, log(TAU_MIN) - 1.0, log(TAU_MAX) + 1.0);
+    INSPECT_REAL(x, f->gp_scale.variance, DBL_MIN, DBL_MAX);
+    INSPECT_REAL(x, f->gp_scale.length, DBL_MIN, DBL_MAX);
+}
+
+void slope_regression_inspect(const slope_regression *f, inspection *x)
+{
+    const double *const segment_reals[] = {&f->curvature,  &f->speed,     &f->last_time,
+                                           &f->last_noise, &f->noise_sum, &f->noise_count};
+    for (size_t i = 0; i < sizeof segment_reals / sizeof *segment_reals; i++)
+        inspect_any(x, segment_reals[i], sizeof *segment_reals[i]);
+    INSPECT_ANY(x, f->fit);
+    INSPECT_ANY(x, f->decay.shorter);
+    INSPECT_ANY(x, f->decay.longer);
+    INSPECT_ANY(x, f->gp);
+    inspect_count(x, "the looks of a process", &f->gp.count, PROCESS_MAX);
+    inspect_learned(f, x);
+}

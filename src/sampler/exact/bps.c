@@ -1,0 +1,133 @@
+/* Bouncy Particle Sampler on the full data.
+ *
+ *   w(t) = w + t A v,   bounces at rate G+,   G(t) = dU/dt                                (1)
+ *   at a bounce  v <- v - 2 (v.h / h.h) h,    h = A' grad U                               (2)
+ *   refreshments at a constant rate: v uniform on the sphere
+ *
+ * Where U is convex along the line the arrival is exact (exact_arrival.c). Else it is thinned from bounds
+ * that are verified at every proposal (cell_thinning.c). With Gaussian noise of sd s on every component of
+ * the gradient the rate is E (G + y)+ with y ~ N(0, sigma^2), sigma = s |A v|; on a convex line it
+ * is thinned from
+ *
+ *   E (G + y)+ <= G+ + sigma phi(0),                                                      (3)
+ *
+ * two clocks, one climbing U and one ticking evenly, of which the first to ring proposes.
+ *
+ * Pakman, Gilboa, Carlson, Paninski (2017), ICML, Algorithm 1 and Theorem 1.
+ * Bouchard-Cote, Vollmer, Doucet (2018), JASA 113, 855-867. */
+#include "sampler/exact/bps.h"
+#include "linalg/real.h"
+#include "sampler/core/sampler_kinds.h"
+#include "sampler/exact/slope_noise.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FARTHEST 1e9 /* flight, natural units: no proper posterior is so wide */
+
+void bps_start(sampler *s, const double *p, rng random)
+{
+    bps_state *state = s->state;
+    *state = (bps_state){.random = random, .thinning = cell_thinning_start()};
+    memcpy(s->p_next, p, s->dim * sizeof *p);
+    sampler_refresh(s, &state->random);
+    state->end.kind = EVENT_START;
+}
+
+static exact_line take_off(sampler *s, event *e)
+{
+    sampler_begin_segment(s);
+    potential_set_line(s->u, sampler_place(s), s->q);
+    return (exact_line){
+        .u = s->u, .e = e, .curvature = sampler_curvature(s, s->q), .time = NAN, .slope = NAN};
+}
+
+/* First arrival on a convex line: (3). Without noise the climbing clock is right by itself. */
+static bool two_clocks(exact_line *l, double sigma, rng *random, double limit, double *time)
+{
+    double even = noisy_excess(sigma), height = rng_exponential(random);
+    double tick = even > 0.0 ? rng_exponential(random) / even : INFINITY;
+    climb c = climb_start(l);
+    for (;;) {
+        double end = smaller(tick, limit);
+        bool climbed = climb_to(l, &c, height, end, time);
+        if (!climbed) *time = end;
+        if (!climbed && end == limit) return false;
+        l->e->proposals++;
+        if (even == 0.0) return true;
+        double g = exact_slope(l, *time), bound = larger(g, 0.0) + even;
+        if (rng_uniform(random) * bound < noisy_rate(g, sigma)) return true;
+        if (climbed)
+            height += rng_exponential(random);
+        else
+            tick += rng_exponential(random) / even;
+    }
+}
+
+double bps_advance(sampler *s, double noise)
+{
+    bps_state *state = s->state;
+    event e = {.kind = EVENT_REFRESH};
+    exact_line l = take_off(s, &e);
+    double sigma = noise * sqrt(potential_speed2(s->u)), rate = s->settings->refresh_rate;
+    double limit = FARTHEST / sqrt(l.curvature), dt;
+    if (rate > 0.0) limit = smaller(limit, rng_exponential(&state->random) / rate);
+    bool bounce = s->u->facts.convex ? two_clocks(&l, sigma, &state->random, limit, &dt)
+                                     : cell_thinning_arrival(&l, &state->thinning, sigma,
+                                                             &state->random, limit, &dt);
+    for (size_t j = 0; j < s->dim; j++) s->p_next[j] = s->p[j] + dt * s->q[j];
+    if (bounce) {
+        e.kind = EVENT_BOUNCE;
+        state->slope = exact_slope(&l, dt);
+        potential_gradient(s->u, s->gradient);
+    } else {
+        sampler_refresh(s, &state->random);
+    }
+    state->end = e;
+    return dt;
+}
+
+segment bps_segment(const sampler *s, double dt)
+{
+    const bps_state *state = s->state;
+    return sampler_segment(s, &flow_line, dt, &state->end);
+}
+
+static void bps_step(sampler *s, segment *out)
+{
+    double dt = bps_advance(s, 0.0);
+    const bps_state *state = s->state;
+    if (state->end.kind == EVENT_BOUNCE) sampler_reflect(s);
+    *out = bps_segment(s, dt);
+}
+
+void bps_inspect(const sampler *s, inspection *x)
+{
+    const bps_state *state = s->state;
+    rng_inspect(&state->random, x);
+    event_inspect(&state->end, x);
+    cell_thinning_inspect(&state->thinning, x);
+    INSPECT_ANY(x, state->slope);
+}
+
+static sbps_status bps_check(const potential_facts *facts, const sampler_settings *settings,
+                             sbps_error *err)
+{
+    (void)facts;
+    if (settings->gradient_noise == 0.0) return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_ARG,
+        "--gradient-noise: bps has none; noisy-bps is bps with it, and sbps takes it too");
+}
+
+const sampler_kind sampler_bps = {
+    .name = "bps",
+    .summary = "bouncy particle sampler on the full data: straight flights, exact arrivals",
+    .state_bytes = sizeof(bps_state),
+    .full = true,
+    .own_noise = true,
+    .check = bps_check,
+    .start = bps_start,
+    .inspect = bps_inspect,
+    .step = bps_step,
+};

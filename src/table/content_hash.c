@@ -1,0 +1,248 @@
+#include "table/content_hash.h"
+
+#include "core/decimal_form.h"
+#include "core/memory.h"
+#include "core/ranks/ranks.h"
+#include "core/workers.h"
+#include "table/row_groups.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PART_ROWS  ((size_t)16384)
+#define BLOCK_ROWS ((size_t)64)
+
+static const char *const content_names[] = {
+    [CONTENT_EXACT] = "exact",
+    [CONTENT_ROUNDED] = "rounded",
+};
+
+/* ---- a formula ---- */
+
+/* A name and a parenthesis call a function; a power is one, too. */
+static bool calls_function(const char *formula)
+{
+    for (const char *c = formula; *c; c++)
+        if (*c == '^' ||
+            (*c == '(' && c > formula && (isalnum((unsigned char)c[-1]) || c[-1] == '_')))
+            return true;
+    return false;
+}
+
+content_kind content_kind_of(const rows *r, const char *formula)
+{
+    bool rounded = r->x_float || (formula && calls_function(formula));
+    return rounded ? CONTENT_ROUNDED : CONTENT_EXACT;
+}
+
+/* ---- a row ---- */
+
+/* Odd, and another for each place. */
+static uint64_t factor_of(uint64_t place)
+{
+    uint64_t f = (place + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    return (f ^ f >> 31) | 1;
+}
+
+static uint64_t mix(uint64_t h)
+{
+    h = (h ^ h >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    h = (h ^ h >> 27) * UINT64_C(0x94d049bb133111eb);
+    return h ^ h >> 31;
+}
+
+static uint64_t number_hash(content_kind kind, uint64_t place, double x)
+{
+    double rounded = kind == CONTENT_ROUNDED ? (double)(float)x : x;
+    uint64_t bits;
+    rounded += 0.0; /* -0 is 0 */
+    memcpy(&bits, &rounded, sizeof bits);
+    bits *= UINT64_C(0xd6e8feb86659fd93);
+    return (bits ^ bits >> 32) * factor_of(place);
+}
+
+void content_number(row_content *c, uint64_t place, double x)
+{
+    c->h += number_hash(c->kind, place, x);
+}
+
+void content_numbers(row_content *c, size_t n, const double *x)
+{
+    uint64_t h = 0;
+    for (size_t j = 0; j < n; j++) h += number_hash(c->kind, j, x[j]);
+    c->h += h;
+}
+
+void content_beside(row_content *c, double y, double weight, double offset)
+{
+    content_number(c, CONTENT_BESIDE, weight > 0.0 ? y : 0.0);
+    content_number(c, CONTENT_BESIDE + 1, weight);
+    content_number(c, CONTENT_BESIDE + 2, offset);
+}
+
+static uint64_t text_hash(uint64_t h, const char *begin, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ (unsigned char)begin[i]) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+/* "a", or "a:b" of several columns. Numbers count as numbers: 1e5 is 100000. */
+static uint64_t level_hash(const char *level)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    char form[256];
+    for (size_t length; *level; level += length + (level[length] == ':')) {
+        length = strcspn(level, ":");
+        bool number = decimal_form(level, length, sizeof form, form);
+        h = text_hash(h, number ? form : level, number ? strlen(form) : length);
+        h = text_hash(h, ":", 1);
+    }
+    return h;
+}
+
+void content_group(row_content *c, size_t t, const char *level, size_t count, const double *z)
+{
+    uint64_t place = CONTENT_BESIDE + 3 + ((uint64_t)t << 20);
+    c->h += mix(level_hash(level)) * factor_of(place);
+    for (size_t j = 0; j < count; j++) content_number(c, place + 1 + j, z[j]);
+}
+
+uint64_t content_row(const row_content *c)
+{
+    return mix(c->h + 1);
+}
+
+/* ---- a table ---- */
+
+typedef struct {
+    const rows *r;
+    content_kind kind;
+    size_t x_doubles, width; /* doubles for a block of rows, and with those of a group term */
+    double *scratch;         /* of each worker */
+    _Atomic uint64_t sum;
+} table_pass;
+
+static void add_entries(const rows *r, size_t i, row_content *c)
+{
+    if (r->intercept) content_number(c, 0, 1.0);
+    for (uint64_t at = r->start[i]; at < r->start[i + 1]; at++)
+        content_number(c, r->column[at], r->value ? r->value[at] : 1.0);
+}
+
+static void add_groups(const row_groups *g, size_t i, row_content *c, double *z)
+{
+    for (size_t t = 0; g && t < g->terms; t++) {
+        const group_term *own = &g->term[t];
+        const group_factor *factor = &g->factor[own->factor];
+        for (size_t j = 0; j < own->count; j++)
+            z[j] = own->column[j] == GROUP_CONSTANT ? 1.0 : g->z[i * g->width + own->column[j]];
+        content_group(c, t, factor->level[factor->of[i]], own->count, z);
+    }
+}
+
+/* The block's rows as doubles, `stride` from row to row. */
+static const double *dense_block(const rows *r, size_t first, size_t n, double *buffer)
+{
+    if (r->x) return r->x + first * r->stride;
+    if (r->storage->gather_dense)
+        r->storage->gather_dense(r, rows_from(first, n), buffer, NULL);
+    else
+        for (size_t i = 0; i < n; i++) r->storage->decode(r, first + i, buffer + i * r->stride);
+    return buffer;
+}
+
+static uint64_t sum_block(const table_pass *p, size_t first, size_t n, double *scratch)
+{
+    const rows *r = p->r;
+    const double *x = r->start ? NULL : dense_block(r, first, n, scratch);
+    uint64_t sum = 0;
+    for (size_t k = 0, i = first; k < n; k++, i++) {
+        row_content c = {.kind = p->kind};
+        if (x)
+            content_numbers(&c, r->d, x + k * r->stride);
+        else
+            add_entries(r, i, &c);
+        add_groups(r->groups, i, &c, scratch + p->x_doubles);
+        content_beside(&c, r->y ? r->y[i] : 0.0, r->weight ? r->weight[i] : 1.0,
+                       r->offset ? r->offset[i] : 0.0);
+        sum += content_row(&c);
+    }
+    return sum;
+}
+
+static void sum_part(void *self, unsigned worker, size_t part)
+{
+    table_pass *p = self;
+    size_t end = (part + 1) * PART_ROWS < p->r->n ? (part + 1) * PART_ROWS : p->r->n;
+    uint64_t sum = 0;
+    for (size_t i = part * PART_ROWS; i < end; i += BLOCK_ROWS)
+        sum += sum_block(p, i, end - i < BLOCK_ROWS ? end - i : BLOCK_ROWS,
+                         p->scratch + worker * p->width);
+    atomic_fetch_add(&p->sum, sum);
+}
+
+static size_t max_effects(const row_groups *g)
+{
+    size_t largest = 0;
+    for (size_t t = 0; g && t < g->terms; t++)
+        if (g->term[t].count > largest) largest = g->term[t].count;
+    return largest;
+}
+
+/* What all ranks have. */
+static uint64_t over_ranks(const rows *r, uint64_t own)
+{
+    ranks *among = r->partition ? r->partition->among : NULL;
+    uint64_t sum = own, theirs;
+    for (size_t i = 0; among && i < among->size; i++) {
+        theirs = own;
+        ranks_broadcast(among, i, &theirs, sizeof theirs);
+        if (i != among->rank) sum += theirs;
+    }
+    return sum;
+}
+
+sbps_status content_table(const rows *r, content_kind kind, unsigned threads,
+                          table_content *out, sbps_error *err)
+{
+    table_pass p = {.r = r, .kind = kind};
+    *out = (table_content){0};
+    if (kind == CONTENT_UNKNOWN || r->recipe) return SBPS_OK;
+    if (threads == 0) threads = 1;
+    p.x_doubles = r->start || r->x ? 0 : BLOCK_ROWS * r->stride;
+    p.width = p.x_doubles + max_effects(r->groups) + 1;
+    p.scratch = new_doubles(threads * p.width);
+    sbps_status status =
+        p.scratch ? workers_run(threads, (r->n + PART_ROWS - 1) / PART_ROWS, sum_part, &p, err)
+                  : fail_memory(err);
+    if (status == SBPS_OK) *out = (table_content){kind, over_ranks(r, atomic_load(&p.sum))};
+    free(p.scratch);
+    return status;
+}
+
+/* ---- as a text ---- */
+
+void content_print(const table_content *c, char *text)
+{
+    if (c->kind == CONTENT_UNKNOWN)
+        *text = '\0';
+    else
+        snprintf(text, 32, "%s:%016" PRIx64, content_names[c->kind], c->sum);
+}
+
+table_content content_read(const char *text)
+{
+    for (content_kind kind = CONTENT_EXACT; text && kind <= CONTENT_ROUNDED; kind++) {
+        size_t length = strlen(content_names[kind]);
+        char *end;
+        if (strncmp(text, content_names[kind], length) != 0 || text[length] != ':') continue;
+        uint64_t sum = strtoull(text + length + 1, &end, 16);
+        if (end == text + length + 17 && !*end) return (table_content){kind, sum};
+    }
+    return (table_content){0};
+}

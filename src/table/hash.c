@@ -1,0 +1,215 @@
+/* A 64-bit hash of a table, to tell whether a checkpoint belongs to it. Words go round-robin
+ * through four lanes, each h <- rotate((h ^ word) K, 29); the lanes are folded the same way.
+ * Fast and well mixed; no defence against an adversary.
+ *
+ * Dense rows of more than one piece are hashed piece by piece: the sum of the pieces' hashes, each mixed with
+ * its number, does not ask who was first. */
+#include "table/hash.h"
+
+#include "core/ranks/ranks.h"
+#include "table/row_groups.h"
+
+#include <string.h>
+
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+    h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return h << 29 | h >> 35;
+}
+
+hash_stream hash_open(uint64_t seed, size_t size)
+{
+    return (hash_stream){{seed, seed + 1, seed + 2, seed + 3}, mix(seed, size)};
+}
+
+void hash_more(hash_stream *s, const void *bytes, size_t size)
+{
+    const unsigned char *p = bytes, *end = p + size;
+    hash_stream now = *s; /* in registers */
+    for (; p < end; p += sizeof now.lane) {
+        uint64_t words[HASH_LANES];
+        memcpy(words, p, sizeof words);
+        for (size_t k = 0; k < HASH_LANES; k++) now.lane[k] = mix(now.lane[k], words[k]);
+    }
+    *s = now;
+}
+
+uint64_t hash_close(hash_stream *s, const void *bytes, size_t size)
+{
+    size_t rest = size % sizeof s->lane;
+    uint64_t words[HASH_LANES] = {0}, h = s->end;
+    hash_more(s, bytes, size - rest);
+    if (rest > 0) memcpy(words, (const unsigned char *)bytes + (size - rest), rest);
+    for (size_t k = 0; k < HASH_LANES; k++) h = mix(h, mix(s->lane[k], words[k]));
+    return h ^ h >> 32;
+}
+
+static uint64_t hash_bytes(uint64_t seed, const void *bytes, size_t size)
+{
+    hash_stream s = hash_open(seed, size);
+    return hash_close(&s, bytes, size);
+}
+
+static uint64_t hash_doubles(uint64_t h, const double *x, size_t count)
+{
+    return x ? hash_bytes(h, x, count * sizeof *x) : mix(h, 1);
+}
+
+/* ---- bytes of several ranks ---- */
+
+typedef struct {
+    hash_stream stream;
+    unsigned char rest[HASH_LANES * sizeof(uint64_t)]; /* too few for all lanes */
+    uint64_t held;                                     /* of them */
+} hash_relay;
+
+static void relay_add(hash_relay *c, const void *bytes, size_t size)
+{
+    const unsigned char *from = bytes;
+    size_t space = sizeof c->rest - c->held, first = size < space ? size : space;
+    if (size == 0) return;
+    memcpy(c->rest + c->held, from, first);
+    c->held += first;
+    if (c->held < sizeof c->rest) return;
+    hash_more(&c->stream, c->rest, sizeof c->rest);
+    size_t whole = (size - first) / sizeof c->rest * sizeof c->rest;
+    hash_more(&c->stream, from + first, whole);
+    c->held = size - first - whole;
+    memcpy(c->rest, from + first + whole, c->held);
+}
+
+static void relay_receive(ranks *among, hash_relay *c)
+{
+    if (ranks_rank(among) > 0) ranks_receive(among, among->rank - 1, c, sizeof *c);
+}
+
+/* To the next rank; from the last the hash goes to all. */
+static uint64_t relay_finish(ranks *among, hash_relay *c)
+{
+    if (!among) return hash_close(&c->stream, c->rest, c->held);
+    if (among->rank + 1 < among->size) ranks_send(among, among->rank + 1, c, sizeof *c);
+    uint64_t h = hash_close(&c->stream, c->rest, c->held);
+    ranks_broadcast(among, among->size - 1, &h, sizeof h);
+    return h;
+}
+
+uint64_t hash_over(ranks *among, uint64_t seed, const void *bytes, size_t size, size_t whole)
+{
+    hash_relay c = {.stream = hash_open(seed, whole)};
+    relay_receive(among, &c);
+    relay_add(&c, bytes, size);
+    return relay_finish(among, &c);
+}
+
+static ranks *ranks_with(const rows *r)
+{
+    return r->partition ? r->partition->among : NULL;
+}
+
+/* One number a row. */
+static uint64_t hash_column(uint64_t h, const rows *r, const double *x)
+{
+    if (!x) return mix(h, 1);
+    return hash_over(ranks_with(r), h, x, r->n * sizeof *x, rows_all(r) * sizeof *x);
+}
+
+/* ---- sparse rows ---- */
+
+/* Where rows start, counted as if the entries of all ranks lay in one place. */
+static uint64_t hash_starts(uint64_t h, const rows *r, uint64_t before)
+{
+    ranks *among = ranks_with(r);
+    size_t last = ranks_rank(among) + 1 == ranks_size(among);
+    if (!among) return hash_bytes(h, r->start, (r->n + 1) * sizeof *r->start);
+    hash_relay c = {.stream = hash_open(h, (rows_all(r) + 1) * sizeof *r->start)};
+    relay_receive(among, &c);
+    for (size_t i = 0; i < r->n + last; i++) {
+        uint64_t start = r->start[i] + before;
+        relay_add(&c, &start, sizeof start);
+    }
+    return relay_finish(among, &c);
+}
+
+static uint64_t hash_entries(uint64_t h, const rows *r)
+{
+    ranks *among = ranks_with(r);
+    size_t entries = r->start[r->n], before = 0, all = entries;
+    for (size_t i = 0; among && i < among->size; i++) {
+        size_t theirs = entries;
+        ranks_broadcast(among, i, &theirs, sizeof theirs);
+        before += i < among->rank ? theirs : 0;
+        all += i == among->rank ? 0 : theirs;
+    }
+    h = hash_starts(h, r, before);
+    h = hash_over(among, h, r->column, entries * sizeof *r->column, all * sizeof *r->column);
+    if (!r->value) return mix(h, 1);
+    return hash_over(among, h, r->value, entries * sizeof *r->value, all * sizeof *r->value);
+}
+
+const unsigned char *hash_rows(const rows *r, size_t *bytes)
+{
+    *bytes = rows_stride_bytes(r);
+    return r->x ? (const unsigned char *)r->x : (const unsigned char *)r->x_float;
+}
+
+uint64_t hash_seed(const rows *r)
+{
+    const uint64_t shape[] = {rows_all(r), r->d, r->stride, r->intercept};
+    uint64_t h = hash_bytes(0, shape, sizeof shape);
+    h = hash_bytes(h, r->storage->name, strlen(r->storage->name));
+    return r->x || r->place ? h : mix(h, 1);
+}
+
+uint64_t hash_join(uint64_t others, uint64_t piece, size_t index, size_t count)
+{
+    return count == 1 ? piece : others + mix(piece, index);
+}
+
+static uint64_t hash_texts(uint64_t h, char *const *texts, size_t count)
+{
+    for (size_t k = 0; k < count; k++) h = hash_bytes(h, texts[k], strlen(texts[k]));
+    return h;
+}
+
+static uint64_t hash_groups(uint64_t h, const row_groups *g, size_t n)
+{
+    for (size_t k = 0; k < g->factors; k++) {
+        const group_factor *f = &g->factor[k];
+        h = hash_bytes(h, f->name, strlen(f->name));
+        h = hash_texts(h, f->level, f->levels);
+        h = hash_bytes(h, f->of, n * sizeof *f->of);
+    }
+    for (size_t k = 0; k < g->terms; k++) {
+        const group_term *t = &g->term[k];
+        h = mix(mix(h, t->factor), t->correlated);
+        h = hash_texts(h, t->names, t->count);
+        h = hash_bytes(h, t->column, t->count * sizeof *t->column);
+    }
+    h = hash_doubles(h, g->z, n * g->width);
+    return hash_bytes(h, g->start, (g->count + 1) * sizeof *g->start);
+}
+
+uint64_t hash_table(const rows *r, uint64_t pieces)
+{
+    uint64_t h = r->start ? hash_entries(hash_seed(r), r) : pieces;
+    h = hash_column(h, r, r->y);
+    h = hash_column(h, r, r->weight);
+    h = hash_column(h, r, r->offset);
+    h = hash_doubles(h, r->mean, r->d);
+    h = hash_doubles(h, r->sd, r->d);
+    for (size_t j = 0; j < r->d; j++) h = hash_bytes(h, r->names[j], strlen(r->names[j]));
+    if (r->groups) h = hash_groups(h, r->groups, r->n);
+    return hash_bytes(h, r->target, strlen(r->target));
+}
+
+uint64_t rows_hash(const rows *r)
+{
+    size_t bytes, count = (r->n + HASH_ROWS - 1) / HASH_ROWS;
+    const unsigned char *x = hash_rows(r, &bytes);
+    uint64_t all = 0, seed = hash_seed(r);
+    for (size_t k = 0; !r->start && k < count; k++) {
+        size_t first = k * HASH_ROWS, n = r->n - first < HASH_ROWS ? r->n - first : HASH_ROWS;
+        all = hash_join(all, hash_bytes(seed, x + first * bytes, n * bytes), k, count);
+    }
+    return hash_table(r, all);
+}

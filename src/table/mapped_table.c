@@ -1,0 +1,396 @@
+/* Tables on disk, from the reader's side: checked, then mapped.
+ *
+ * Only header, means, sds and names are read and summed; the numbers stay where they are until a
+ * window touches them, and their damage goes unseen (the hash is the converter's word). Everything
+ * that points into the file is checked against its size, so that no file can make us look outside
+ * it: the places of sparse rows' entries too, which takes a sweep over them. */
+#include "table/mapped_table.h"
+
+#include "core/memory.h"
+#include "core/printable.h"
+#include "table/row_groups_bytes.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tables are little-endian");
+_Static_assert(sizeof(table_header) <= TABLE_PAGE, "the header is the first page");
+
+static const size_t COUNT_MAX = (size_t)1 << 48; /* products of two cannot be checked beyond */
+
+uint32_t table_crc(const table_header *h)
+{
+    table_header copy = *h;
+    size_t size = h->version >= TABLE_VERSION_DESIGN   ? sizeof copy
+                  : h->version >= TABLE_VERSION_GROUPS ? TABLE_HEADER_GROUPS
+                  : h->version > TABLE_VERSION_DENSE   ? TABLE_HEADER_SPARSE
+                                                       : TABLE_HEADER_DENSE;
+    copy.crc = 0;
+    return (uint32_t)crc32_z(0, (const unsigned char *)&copy, size);
+}
+
+table_section table_add_section(table_header *h, uint64_t size)
+{
+    table_section made = {.at = h->bytes, .size = size};
+    h->bytes = (h->bytes + size + TABLE_PAGE - 1) / TABLE_PAGE * TABLE_PAGE;
+    return made;
+}
+
+uint32_t table_tail_crc(const table_header *h, const unsigned char *base)
+{
+    uLong crc = 0;
+    for (section_name k = SECTION_MEAN; k <= SECTION_TEXT; k++)
+        crc = crc32_z(crc, base + h->section[k].at, h->section[k].size);
+    return (uint32_t)crc;
+}
+
+uint32_t table_design_crc(const char *design)
+{
+    return (uint32_t)crc32_z(0, (const unsigned char *)design, strlen(design));
+}
+
+bool table_recognise(const char *path)
+{
+    struct stat about;
+    char magic[8] = "";
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) return false;
+    /* a pipe would lose its first bytes */
+    bool regular = fstat(file, &about) == 0 && S_ISREG(about.st_mode);
+    ssize_t got = regular ? pread(file, magic, sizeof magic, 0) : 0;
+    close(file);
+    return got == sizeof magic && memcmp(magic, TABLE_MAGIC, sizeof magic) == 0;
+}
+
+/* ---- is it sound? ---- */
+
+static sbps_status fail_damaged(const char *path, const char *what, sbps_error *err)
+{
+    return fail(err, SBPS_BAD_FILE, "%s: the table is damaged: %s; convert it again", path,
+                what);
+}
+
+static sbps_status check_header(const char *path, const table_header *h, uint64_t bytes,
+                                sbps_error *err)
+{
+    if (h->version > TABLE_VERSION)
+        return fail(
+            err, SBPS_BAD_FILE,
+            "%s: a table of version %u; this program reads up to version %d: convert it "
+            "again, or use a newer program",
+            path, (unsigned)h->version, TABLE_VERSION);
+    if (table_crc(h) != h->crc)
+        return fail_damaged(path, "the checksum of its header is wrong", err);
+    if (bytes < h->bytes)
+        return fail(err, SBPS_BAD_FILE,
+                    "%s: the table is cut off: it has %llu bytes of %llu; convert it again",
+                    path, (unsigned long long)bytes, (unsigned long long)h->bytes);
+    if (bytes > h->bytes) return fail_damaged(path, "bytes follow its end", err);
+    if (h->version < TABLE_VERSION_GROUPS && (h->groups.at || h->groups.size))
+        return fail_damaged(path, "it has groups that its version does not know", err);
+    return SBPS_OK;
+}
+
+static const storage_kind *const storages[] = {STORAGE_KINDS(KIND_LISTED)};
+
+/* NULL: unknown. */
+static const storage_kind *storage_named(const table_header *h)
+{
+    for (size_t k = 0; k < sizeof storages / sizeof *storages; k++)
+        if (!strncmp(h->storage, storages[k]->name, sizeof h->storage)) return storages[k];
+    return NULL;
+}
+
+static bool section_fits(const table_header *h, const table_section *s, uint64_t size)
+{
+    return s->size == size && s->at % TABLE_PAGE == 0 && s->at >= TABLE_PAGE &&
+           s->at <= h->bytes && size <= h->bytes - s->at;
+}
+
+/* Dense rows: stride numbers each. */
+static bool x_fits(const table_header *h, size_t number)
+{
+    if (h->columns > 0 && h->rows > h->bytes / (h->stride * number)) return false;
+    return section_fits(h, &h->section[SECTION_X], h->rows * h->stride * number);
+}
+
+static size_t entry_count(const table_header *h)
+{
+    return h->entries[ENTRIES_COLUMN].size / sizeof(uint32_t);
+}
+
+static bool entries_fit(const table_header *h)
+{
+    const table_section *e = h->entries;
+    uint64_t count = entry_count(h);
+    bool fine = h->version > TABLE_VERSION_DENSE && count < COUNT_MAX;
+    fine = fine && section_fits(h, &e[ENTRIES_START], (h->rows + 1) * sizeof(uint64_t));
+    fine = fine && section_fits(h, &e[ENTRIES_COLUMN], count * sizeof(uint32_t));
+    if (e[ENTRIES_VALUE].size == 0) return fine;
+    return fine && section_fits(h, &e[ENTRIES_VALUE], count * sizeof(double));
+}
+
+static bool rows_fit(const table_header *h, const storage_kind *storage)
+{
+    if (storage == &storage_sparse) return entries_fit(h);
+    return x_fits(h, storage == &storage_float ? sizeof(float) : sizeof(double));
+}
+
+static bool counts_fit(const table_header *h)
+{
+    size_t n = h->rows, d = h->columns;
+    bool fine = n >= 2 && n < COUNT_MAX && d < COUNT_MAX && h->stride < COUNT_MAX;
+    fine = fine && h->stride == (d + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
+    return fine && n <= h->bytes / sizeof(double) && d <= h->bytes / sizeof(double);
+}
+
+/* Sizes as the counts ask for; only then may anything be touched. */
+static sbps_status check_sections(const char *path, const table_header *h, sbps_error *err)
+{
+    const storage_kind *storage = storage_named(h);
+    const table_section *s = h->section;
+    if (!storage)
+        return fail(err, SBPS_BAD_FILE, "%s: numbers are stored as '%.15s', which is unknown",
+                    path, show(h->storage, h->storage + strnlen(h->storage, 15)).text);
+    if (!counts_fit(h)) return fail_damaged(path, "its counts do not fit its size", err);
+    uint64_t row_bytes = h->rows * sizeof(double), column_bytes = h->columns * sizeof(double);
+    bool fine = rows_fit(h, storage) && section_fits(h, &s[SECTION_Y], row_bytes) &&
+                section_fits(h, &s[SECTION_MEAN], column_bytes) &&
+                section_fits(h, &s[SECTION_SD], column_bytes) &&
+                section_fits(h, &s[SECTION_TEXT], s[SECTION_TEXT].size);
+    for (section_name k = SECTION_WEIGHT; k <= SECTION_OFFSET; k++)
+        if (s[k].size > 0) fine = fine && section_fits(h, &s[k], row_bytes);
+    if (h->version >= TABLE_VERSION_GROUPS)
+        fine = fine && (h->groups.size == 0 || section_fits(h, &h->groups, h->groups.size));
+    if (h->version >= TABLE_VERSION_DESIGN)
+        fine = fine && h->design.size > 0 && section_fits(h, &h->design, h->design.size);
+    return fine ? SBPS_OK : fail_damaged(path, "a section lies outside it", err);
+}
+
+/* ---- what its text says ---- */
+
+typedef struct {
+    table_making how;
+    const char *names;          /* the first of the columns' names, each ending in NUL */
+    const char *notes, *labels; /* NULL: none; the first of them */
+    size_t label_count;
+} table_text;
+
+static bool read_text(const table_header *h, const unsigned char *base, table_text *out)
+{
+    const char *p = (const char *)base + h->section[SECTION_TEXT].at;
+    const char *end = p + h->section[SECTION_TEXT].size;
+    if (p == end || end[-1] != '\0') return false;
+    for (size_t i = 0; i < TEXTS + h->columns; i++) {
+        if (p >= end) return false;
+        if (i < TEXTS) out->how.texts[i] = p;
+        if (i == TEXTS) out->names = p;
+        p += strlen(p) + 1;
+    }
+    if (h->version <= TABLE_VERSION_SPARSE) return p == end;
+    if (p >= end) return false;
+    out->notes = p;
+    p += strlen(p) + 1;
+    if (p - out->notes > 1 && p[-2] != '\n') return false; /* every note is a whole line */
+    out->labels = p;
+    for (; p < end; p += strlen(p) + 1) out->label_count++;
+    return true;
+}
+
+/* ---- rows over the map ---- */
+
+double *table_at(const table_header *h, unsigned char *base, section_name k)
+{
+    return h->section[k].size > 0 ? (double *)(base + h->section[k].at) : NULL;
+}
+
+static void *entries_at(const table_header *h, unsigned char *base, entries_name k)
+{
+    return h->entries[k].size > 0 ? base + h->entries[k].at : NULL;
+}
+
+void table_show_entries(const table_header *h, unsigned char *base, rows *r)
+{
+    r->start = entries_at(h, base, ENTRIES_START);
+    r->column = entries_at(h, base, ENTRIES_COLUMN);
+    r->value = entries_at(h, base, ENTRIES_VALUE);
+}
+
+/* Increasing, and columns of the table; the intercept has no entries. */
+static bool columns_are_sound(const rows *r, const uint32_t *column, size_t count)
+{
+    bool sound = count == 0 || (column[0] >= r->intercept && column[count - 1] < r->d);
+    for (size_t k = 1; k < count; k++) sound &= column[k - 1] < column[k];
+    return sound;
+}
+
+/* Every start, before anything is looked up by it, and every column. */
+static const char *fault_of_entries(const rows *r, size_t count)
+{
+    if (r->start[0] != 0 || r->start[r->n] != count)
+        return "its rows do not hold the entries there are";
+    for (size_t i = 0; i < r->n; i++) {
+        if (r->start[i] > r->start[i + 1] || r->start[i + 1] > count)
+            return "the entries of a row begin behind their end";
+        size_t begin = r->start[i], row_count = r->start[i + 1] - begin;
+        if (row_count > 0 && !columns_are_sound(r, r->column + begin, row_count))
+            return "the columns of a row do not increase, or are none of the table's";
+    }
+    return NULL;
+}
+
+static sbps_status check_entries(const char *path, const table_header *h, const rows *r,
+                                 sbps_error *err)
+{
+    const char *fault = fault_of_entries(r, entry_count(h));
+    return fault ? fail_damaged(path, fault, err) : SBPS_OK;
+}
+
+static bool copy_notes(const table_text *t, rows *r)
+{
+    const char *label = t->labels;
+    if (t->notes && *t->notes && !(r->notes = copy_text(t->notes))) return false;
+    if (t->label_count == 0) return true;
+    if (!(r->labels = calloc(t->label_count, sizeof *r->labels))) return false;
+    r->label_count = t->label_count;
+    for (size_t k = 0; k < r->label_count; k++, label += strlen(label) + 1)
+        if (!(r->labels[k] = copy_text(label))) return false;
+    return true;
+}
+
+static bool copy_small(const table_header *h, unsigned char *base, const table_text *t, rows *r)
+{
+    r->mean = new_doubles(r->d);
+    r->sd = new_doubles(r->d);
+    r->names = calloc(r->d + 1, sizeof *r->names);
+    r->target = copy_text(t->how.texts[TEXT_TARGET]);
+    if (!r->mean || !r->sd || !r->names || !r->target) return false;
+    if (r->d > 0) memcpy(r->mean, table_at(h, base, SECTION_MEAN), r->d * sizeof *r->mean);
+    if (r->d > 0) memcpy(r->sd, table_at(h, base, SECTION_SD), r->d * sizeof *r->sd);
+    const char *name = t->names;
+    for (size_t j = 0; j < r->d; j++, name += strlen(name) + 1)
+        if (!(r->names[j] = copy_text(name))) return false;
+    return copy_notes(t, r);
+}
+
+static sbps_status make_rows(const table_header *h, const table_text *t, rows *r,
+                             sbps_error *err)
+{
+    unsigned char *base = r->mapped->base;
+    r->storage = storage_named(h);
+    r->n = h->rows;
+    r->stride = h->stride;
+    r->intercept = h->flags & TABLE_INTERCEPT;
+    if (r->storage == &storage_sparse)
+        table_show_entries(h, base, r);
+    else if (r->storage == &storage_float)
+        r->x_float = (float *)(base + h->section[SECTION_X].at);
+    else
+        r->x = table_at(h, base, SECTION_X);
+    r->y = table_at(h, base, SECTION_Y);
+    r->weight = table_at(h, base, SECTION_WEIGHT);
+    r->offset = table_at(h, base, SECTION_OFFSET);
+    r->hash = h->hash;
+    r->seed = h->seed;
+    r->d = h->columns;
+    if (copy_small(h, base, t, r)) return SBPS_OK;
+    if (!r->names) r->d = 0;
+    return fail_memory(err);
+}
+
+static sbps_status open_map(const char *path, struct table_file *f, table_header *h,
+                            sbps_error *err)
+{
+    struct stat about;
+    f->file = open(path, O_RDONLY | O_CLOEXEC);
+    if (f->file < 0 || fstat(f->file, &about) != 0)
+        return fail(err, SBPS_NO_FILE, "%s: %s", path, strerrordesc_np(errno));
+    if (pread(f->file, h, sizeof *h, 0) != (ssize_t)sizeof *h)
+        return fail(err, SBPS_BAD_FILE, "%s: the table is cut off within its header", path);
+    sbps_status status = check_header(path, h, (uint64_t)about.st_size, err);
+    if (status == SBPS_OK) status = check_sections(path, h, err);
+    if (status != SBPS_OK) return status;
+    void *map = mmap(NULL, h->bytes, PROT_READ, MAP_SHARED, f->file, 0);
+    if (map == MAP_FAILED)
+        return fail(err, SBPS_NO_FILE, "%s: cannot be mapped: %s", path,
+                    strerrordesc_np(errno));
+    f->base = map;
+    f->size = h->bytes;
+    if (table_tail_crc(h, map) != h->tail_crc)
+        return fail_damaged(path, "the checksum of its names and means is wrong", err);
+    return SBPS_OK;
+}
+
+/* Levels of rows and what varies with them, copied. */
+static sbps_status read_groups(const char *path, const table_header *h, rows *r,
+                               table_making *how, sbps_error *err)
+{
+    bool none = h->version >= TABLE_VERSION_DESIGN && h->groups.size == 0;
+    if (h->version < TABLE_VERSION_GROUPS || none) return SBPS_OK;
+    r->groups =
+        groups_read(r->mapped->base + h->groups.at, h->groups.size, r->n, &how->formula);
+    return r->groups ? SBPS_OK
+                     : fail_damaged(path, "its groups do not hold what they should", err);
+}
+
+static sbps_status read_design(const char *path, const table_header *h, rows *r,
+                               sbps_error *err)
+{
+    if (h->version < TABLE_VERSION_DESIGN) return SBPS_OK;
+    const char *text = (const char *)r->mapped->base + h->design.at;
+    if (text[h->design.size - 1] != '\0' || table_design_crc(text) != h->design_crc)
+        return fail_damaged(path, "the checksum of its design is wrong", err);
+    return (r->design = copy_text(text)) ? SBPS_OK : fail_memory(err);
+}
+
+sbps_status table_map(const char *path, rows **out, table_making *how, sbps_error *err)
+{
+    table_header h;
+    table_text t = {0};
+    *out = NULL;
+    rows *r = calloc(1, sizeof *r);
+    if (r) r->mapped = calloc(1, sizeof *r->mapped);
+    if (!r || !r->mapped) {
+        free(r);
+        return fail_memory(err);
+    }
+    r->mapped->file = -1;
+    r->mapped->readers = readers_create();
+    sbps_status status = r->mapped->readers ? SBPS_OK : fail_memory(err);
+    if (status == SBPS_OK) status = open_map(path, r->mapped, &h, err);
+    if (status == SBPS_OK && !read_text(&h, r->mapped->base, &t))
+        status = fail_damaged(path, "its text does not hold what it should", err);
+    if (status == SBPS_OK) status = make_rows(&h, &t, r, err);
+    if (status == SBPS_OK) status = read_groups(path, &h, r, &t.how, err);
+    if (status == SBPS_OK) status = read_design(path, &h, r, err);
+    if (status == SBPS_OK && r->start) status = check_entries(path, &h, r, err);
+    if (status == SBPS_OK) {
+        madvise(r->mapped->base, r->mapped->size, MADV_RANDOM); /* see read_ahead.c */
+        t.how.standardized = h.flags & TABLE_STANDARDIZED;
+        *how = t.how;
+        *out = r;
+    } else
+        rows_destroy(r);
+    return status;
+}
+
+void table_unmap(rows *r)
+{
+    if (!r->mapped) return;
+    readers_destroy(r->mapped->readers);
+    if (r->mapped->base) munmap(r->mapped->base, r->mapped->size);
+    if (r->mapped->file >= 0) close(r->mapped->file);
+    free(r->mapped);
+    r->mapped = NULL;
+    r->x = r->y = r->weight = r->offset = NULL;
+    r->x_float = NULL;
+    r->start = NULL;
+    r->column = NULL;
+    r->value = NULL;
+}

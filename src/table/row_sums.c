@@ -1,0 +1,293 @@
+/* Parts are made by whoever comes first and merged in their order: a part that is ready before its turn
+ * waits in a slot, of which there are two a worker.
+ *
+ * Ranks make their parts at the same time and keep them. Then the total goes from rank to rank, each merging its own,
+ * and from the last to all. A part that begins on one rank and ends on another goes along, unfinished; where borders
+ * lie between parts there is none. Chains in step are in a hurry: there ranks' totals are gathered. */
+#include "table/row_sums.h"
+#include "core/memory.h"
+#include "core/ranks/ranks.h"
+#include "core/workers.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS      2             /* a worker, of several */
+#define SLOT_BYTES (256.0 * 1e6) /* that all of them may take: with large sums fewer work */
+#define KEPT_BYTES                                                                             \
+    (64.0 *                                                                                    \
+     1e6) /* that a rank's parts may take until it is their turn; else they are made then */
+
+typedef struct {
+    const rows *data;
+    const row_sum *what;
+    double *total;
+    double *scratch; /* `wide` doubles a worker */
+    double *parts;   /* `width` doubles a slot */
+    bool *ready;     /* a slot */
+    size_t wide, slots;
+    size_t from;          /* row that the first part begins with */
+    bool continues_total; /* it is the table's first, which goes on from the total as it was */
+    double *kept;  /* parts that are not merged yet; NULL: they are merged as they come */
+    size_t merged; /* parts; with those behind `ready` under the lock */
+    pthread_mutex_t lock;
+    pthread_cond_t slot_free; /* a slot became free */
+} sum_job;
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static void begin_part(const sum_job *s, size_t index, double *part)
+{
+    const double *from = index == 0 && s->continues_total ? s->total : s->what->begin;
+    for (size_t j = 0; j < s->what->width; j++) part[j] = from ? from[j] : 0.0;
+}
+
+static void merge(const row_sum *what, bool first, const double *part, double *total)
+{
+    if (first)
+        memcpy(total, part, what->width * sizeof *part);
+    else if (what->merge)
+        what->merge(total, part);
+    else
+        for (size_t j = 0; j < what->width; j++) total[j] += part[j];
+}
+
+static void take_part(const sum_job *s, size_t index, const double *part)
+{
+    size_t width = s->what->width;
+    if (s->kept)
+        memcpy(s->kept + index * width, part, width * sizeof *part);
+    else
+        merge(s->what, index == 0 && s->continues_total, part, s->total);
+}
+
+static size_t part_rows(const rows *data)
+{
+    return data->part > 0 ? data->part : PART_ROWS;
+}
+
+/* Nobody wants the sum any more. Ranks go on, for one of them cannot leave alone. */
+static bool is_stopped(const rows *data)
+{
+    const atomic_bool *stopped =
+        data->workers && !data->partition ? data->workers->stopped : NULL;
+    return stopped && atomic_load_explicit(stopped, memory_order_relaxed);
+}
+
+static void add_row_blocks(const sum_job *s, size_t first, size_t end, double *scratch,
+                           double *total)
+{
+    size_t begin = first;
+    for (size_t n; first < end && !(s->what->any && total[0] > 0.0); first += n) {
+        n = min_size(end - first, ROW_BLOCK);
+        s->what->add(s->what->self, rows_from(first, n), scratch, total);
+    }
+    struct row_workers *workers = s->what->beside ? NULL : s->data->workers;
+    if (workers) atomic_fetch_add(&workers->visited, first - begin);
+    if (workers && workers->shown) atomic_fetch_add(workers->shown, first - begin);
+}
+
+static void add_part(const sum_job *s, size_t index, double *scratch, double *total)
+{
+    size_t part = part_rows(s->data), first = s->from + index * part;
+    if (is_stopped(s->data)) return;
+    add_row_blocks(s, first, min_size(s->data->n, first + part), scratch, total);
+}
+
+static void wait_for_slot(sum_job *s, size_t index)
+{
+    pthread_mutex_lock(&s->lock);
+    while (index >= s->merged + s->slots) pthread_cond_wait(&s->slot_free, &s->lock);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* Merges all whose turn it is. */
+static void hand_in(sum_job *s, size_t index)
+{
+    pthread_mutex_lock(&s->lock);
+    s->ready[index % s->slots] = true;
+    for (size_t at; s->ready[at = s->merged % s->slots]; s->merged++) {
+        s->ready[at] = false;
+        take_part(s, s->merged, s->parts + at * s->what->width);
+    }
+    pthread_cond_broadcast(&s->slot_free);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void make_part(void *self, unsigned worker, size_t index)
+{
+    sum_job *s = self;
+    double *part = s->parts + index % s->slots * s->what->width;
+    if (s->what->width > 0) wait_for_slot(s, index);
+    begin_part(s, index, part);
+    add_part(s, index, s->scratch + worker * s->wide, part);
+    if (s->what->width > 0) hand_in(s, index);
+}
+
+static sbps_status run_parts(sum_job *s, unsigned threads, size_t parts, sbps_error *err)
+{
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->slot_free, NULL);
+    sbps_status status = workers_run(threads, parts, make_part, s, err);
+    pthread_cond_destroy(&s->slot_free);
+    pthread_mutex_destroy(&s->lock);
+    return status;
+}
+
+static unsigned workers_for(const rows *data, const row_sum *what, size_t parts)
+{
+    double limit = SLOT_BYTES / (double)(SLOTS * sizeof(double) * (what->width + 1));
+    size_t threads = data->workers ? min_size(data->workers->threads, parts) : 1;
+    if ((double)threads > limit) threads = (size_t)limit;
+    return threads > 1 ? (unsigned)threads : 1;
+}
+
+/* So many parts, from s->from on. */
+static sbps_status make_parts(sum_job *s, size_t parts, sbps_error *err)
+{
+    unsigned threads = workers_for(s->data, s->what, parts);
+    s->slots = threads > 1 ? SLOTS * threads : 1;
+    s->merged = 0;
+    s->wide = (s->what->scratch + 7) / 8 * 8;
+    s->scratch = new_doubles(threads * s->wide + s->slots * s->what->width + 1);
+    s->ready = calloc(s->slots, sizeof *s->ready);
+    s->parts = s->scratch + threads * s->wide;
+    sbps_status status =
+        s->scratch && s->ready ? run_parts(s, threads, parts, err) : fail_memory(err);
+    free(s->scratch);
+    free(s->ready);
+    return status;
+}
+
+/* ---- of ranks ---- */
+
+/* What goes from rank to rank: the total, and a part that is not whole yet. */
+typedef struct {
+    double *total, *part; /* behind each other */
+    size_t bytes;         /* of both */
+} passed;
+
+/* Rows that belong to a part begun on the rank before; then parts of our own, whole but for the last, which the next
+ * rank may go on with. */
+typedef struct {
+    size_t head, whole, tail; /* rows, parts, rows */
+    bool closes;              /* our first rows end the part that they belong to */
+    bool last;                /* the table ends here, and with it the part under way */
+} own_parts;
+
+static own_parts split_parts(const rows *data)
+{
+    size_t part = part_rows(data), first = data->partition->first;
+    own_parts own = {.head = min_size(data->n, (part - first % part) % part)};
+    own.last = first + data->n == data->partition->whole;
+    own.closes = own.head > 0 && ((first + own.head) % part == 0 || own.last);
+    own.whole = (data->n - own.head) / part;
+    own.tail = data->n - own.head - own.whole * part;
+    return own;
+}
+
+/* Rows of a part that begins or ends elsewhere; the caller alone makes it. */
+static sbps_status add_piece(const sum_job *s, size_t first, size_t end, double *total,
+                             sbps_error *err)
+{
+    double *scratch = new_doubles((s->what->scratch + 7) / 8 * 8 + 1);
+    if (!scratch) return fail_memory(err);
+    add_row_blocks(s, first, end, scratch, total);
+    free(scratch);
+    return SBPS_OK;
+}
+
+static sbps_status merge_own(sum_job *s, const own_parts *own, const passed *p, sbps_error *err)
+{
+    size_t width = s->what->width, part = part_rows(s->data), at = s->data->partition->first;
+    sbps_status status = SBPS_OK;
+    if (own->head > 0) status = add_piece(s, 0, own->head, p->part, err);
+    if (own->closes) merge(s->what, at < part, p->part, p->total);
+    if (!s->kept) { /* there was no room for them before */
+        s->total = p->total;
+        if (status == SBPS_OK) status = make_parts(s, own->whole, err);
+    }
+    for (size_t i = 0; s->kept && i < own->whole; i++)
+        merge(s->what, i == 0 && s->continues_total, s->kept + i * width, p->total);
+    if (own->tail == 0 || status != SBPS_OK) return status;
+    begin_part(s, own->whole, p->part); /* of the table's first part s->total is what came in */
+    status = add_piece(s, s->data->n - own->tail, s->data->n, p->part, err);
+    if (own->last) merge(s->what, own->whole == 0 && s->continues_total, p->part, p->total);
+    return status;
+}
+
+static void receive(ranks *among, const passed *p, const double *total, size_t width)
+{
+    if (among->rank == 0)
+        memcpy(p->total, total, width * sizeof *total);
+    else
+        ranks_receive(among, among->rank - 1, p->total, p->bytes);
+}
+
+/* Parts made beforehand, where there is room for them; the total, when it comes. */
+static sbps_status add_ours(sum_job *s, const passed *p, double *total, sbps_error *err)
+{
+    const rows *data = s->data;
+    ranks *among = data->partition->among;
+    own_parts own = split_parts(data);
+    double kept = (double)own.whole * (double)s->what->width * sizeof *total;
+    sbps_status status = SBPS_OK;
+    s->from = own.head;
+    s->continues_total = data->partition->first == 0;
+    s->total = total;
+    if (kept <= KEPT_BYTES) s->kept = new_doubles(own.whole * s->what->width + 1);
+    if (s->kept) status = make_parts(s, own.whole, err);
+    receive(among, p, total, s->what->width);
+    if (status == SBPS_OK) status = merge_own(s, &own, p, err);
+    free(s->kept);
+    if (among->rank + 1 < among->size) ranks_send(among, among->rank + 1, p->total, p->bytes);
+    ranks_broadcast(among, among->size - 1, p->total, s->what->width * sizeof *total);
+    memcpy(total, p->total, s->what->width * sizeof *total);
+    return status;
+}
+
+/* In one go, where the order of ranks is order enough. */
+static sbps_status hurried_sums(sum_job *s, double *total, sbps_error *err)
+{
+    ranks *among = s->data->partition->among;
+    size_t width = s->what->width, part = part_rows(s->data);
+    const double *begin = among->rank == 0 ? total : s->what->begin;
+    double *all = new_doubles((among->size + 1) * width), *own = all + among->size * width;
+    if (!all) return fail_memory(err);
+    for (size_t j = 0; begin && j < width; j++) own[j] = begin[j];
+    s->total = own;
+    s->continues_total = true;
+    sbps_status status = make_parts(s, (s->data->n + part - 1) / part, err);
+    ranks_gather(among, own, all, width * sizeof *own);
+    for (size_t i = 0; i < among->size; i++) merge(s->what, i == 0, all + i * width, total);
+    free(all);
+    return status;
+}
+
+static sbps_status distributed_sums(const rows *data, const row_sum *what, double *total,
+                                    sbps_error *err)
+{
+    sum_job s = {.data = data, .what = what};
+    if (data->workers && data->workers->hurried) return hurried_sums(&s, total, err);
+    passed p = {.bytes = 2 * what->width * sizeof *total};
+    p.total = new_doubles(2 * what->width);
+    if (!p.total) return fail_memory(err);
+    p.part = p.total + what->width;
+    sbps_status status = add_ours(&s, &p, total, err);
+    free(p.total);
+    return status;
+}
+
+sbps_status row_sums(const rows *data, const row_sum *what, double *total, sbps_error *err)
+{
+    size_t part = part_rows(data);
+    if (data->partition && what->width > 0) return distributed_sums(data, what, total, err);
+    sum_job s = {.data = data, .what = what, .total = total, .continues_total = true};
+    sbps_status status = make_parts(&s, (data->n + part - 1) / part, err);
+    if (status != SBPS_OK || !is_stopped(data)) return status;
+    return fail(err, SBPS_NO_FILE, "set-up was stopped on request");
+}
