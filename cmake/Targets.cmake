@@ -1,4 +1,5 @@
-# sbps_library(SOURCE...): one set of objects, position independent, in libsbps.a and libsbps.so.
+# sbps_sources(SOURCE...): sources of a module, by paths below its folder.
+# sbps_library(): all sources as one set of objects, position independent, in libsbps.a and libsbps.so.
 # sbps_embed(VARIABLE FILE...): each file as an array of C, page.css as page_css; their sources go to the variable.
 # sbps_program(SOURCE...): the command line, which carries the library in itself.
 # sbps_benches(NAME...): bench/NAME.c, programs that the target `bench` runs one after another.
@@ -26,8 +27,16 @@ function(sbps_public_header target)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME sbps)
 endfunction()
 
-function(sbps_library)
+function(sbps_sources)
     foreach(source ${ARGN})
+        cmake_path(ABSOLUTE_PATH source NORMALIZE)
+        set_property(GLOBAL APPEND PROPERTY SBPS_SOURCES ${source})
+    endforeach()
+endfunction()
+
+function(sbps_library)
+    get_property(listed GLOBAL PROPERTY SBPS_SOURCES)
+    foreach(source ${listed})
         sbps_kernel_flags(${source} keep)
         if(keep)
             list(APPEND sources ${source})

@@ -27,10 +27,10 @@ check_format() {
         awk -F: "/error:/ && !seen[\$1]++ { print \$1 \":\" \$2 \": not formatted, run clang-format -i\" }"
 }
 
-# Dependencies between rooms point one way, by the names that their files use; and the picture is theirs.
-check_walls() {
-    /usr/bin/python3 "$scripts/house.py" .
-    [ ! -f docs/house.md ] || /usr/bin/python3 "$scripts/house.py" --check . 2>&1
+# Dependencies between modules point one way, by the names that their files use; and the drawing is theirs.
+check_modules() {
+    /usr/bin/python3 "$scripts/modules.py" .
+    [ ! -f docs/architecture.md ] || /usr/bin/python3 "$scripts/modules.py" --check . 2>&1
 }
 
 # What include/sbps.h declares is defined in src/api and nowhere else.
@@ -127,7 +127,7 @@ check_costs() {
     [ ! -f "$build/CTestTestfile.cmake" ] || /usr/bin/python3 "$scripts/test-costs.py" --check --build "$build" --costs tests/costs.txt 2>&1
 }
 
-checks=(check_format check_walls check_public_functions check_lengths check_texts)
+checks=(check_format check_modules check_public_functions check_lengths check_texts)
 if [ -n "$build" ]; then checks+=(check_exports check_search_paths check_mutable_data check_docs check_costs); fi
 for check in "${checks[@]}"; do "$check" >>"$findings"; done
 

@@ -23,7 +23,7 @@ static const char *prior_for(const char *text, const char *name)
 
 #define GIVES(text, name, want)                                                                \
     do {                                                                                       \
-        const char *got = prior_for(text, name);                                                   \
+        const char *got = prior_for(text, name);                                               \
         if (strcmp(got, want)) printf("'%s' of %s: %s\n", text, name, got);                    \
         CHECK(!strcmp(got, want));                                                             \
     } while (0)

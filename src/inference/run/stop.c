@@ -13,13 +13,15 @@
 #define RHAT_WAIT  4.0             /* times the ESS goal, at most */
 #define RHAT_APART 1.5             /* of the path: chains that do not visit each other */
 #define WORK_ROWS  ((size_t)20000) /* a table of groups up to so many rows is small: */
-#define WORK_ONE                                                                               \
-    5e9 /* numbers multiplied until ESS 400 with one factor, about ten seconds; then the run ends, */
-#define WORK_SEVERAL 3e10 /* and with several, about a minute, */
-#define WORK_ESS     400.0
-#define WORK_WARMUP  0.5 /* of which warm-up may take so much */
-#define RECHECK      1.1 /* times the ESS of the last look */
-#define BIAS_WAIT    2.0 /* times the ESS goal, at most */
+/* Numbers multiplied until ESS 400, after which the run ends: with one factor about 8 seconds, */
+#define WORK_ONE     1.2e10
+#define WORK_SEVERAL 7e10 /* with several about 45. */
+#define INTEGRAL_COST                                                                          \
+    3.0 /* of a number multiplied in an integral over effects, beside one of a row */
+#define WORK_ESS    400.0
+#define WORK_WARMUP 0.5 /* of which warm-up may take so much */
+#define RECHECK     1.1 /* times the ESS of the last look */
+#define BIAS_WAIT   2.0 /* times the ESS goal, at most */
 #define DRAWS_ENOUGH                                                                           \
     0.5 /* effective ones a stored draw, which is all that few of them can give */
 
@@ -35,7 +37,8 @@ static double work_done(const sbps_run *run)
 {
     const model_kind *model = run->plan->model;
     double visits = run->state.warmup_rows + rows_touched(run);
-    double cost = model->transform ? 1.0 : fmax(model->row_model->predictor->cost, 1.0);
+    double cost =
+        model->transform ? 1.0 : INTEGRAL_COST * fmax(model->row_model->predictor->cost, 1.0);
     return visits * cost * model->work(run->target->self);
 }
 

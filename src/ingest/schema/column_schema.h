@@ -6,10 +6,10 @@
 #define INGEST_COLUMN_SCHEMA_H
 
 #include "ingest/formula/formula.h"
-#include "ingest/schema/rows_spec.h"
 #include "ingest/schema/chunks.h"
 #include "ingest/schema/levels.h"
 #include "ingest/schema/na_strings.h"
+#include "ingest/schema/rows_spec.h"
 #include "ingest/schema/types.h"
 #include <locale.h>
 

@@ -26,7 +26,10 @@
 
 #define BLOCK_MAX  ((size_t)64) /* effects: a gradient takes about BLOCK_MAX^3 operations */
 #define BLOCK_COST 0.2          /* of a number multiplied in a matrix, beside one of a row */
-#define NO_BLOCK   UINT32_MAX
+#define BLOCK_CALL 60.0 /* effects at which a block's calls cost as much as its numbers */
+#define NESTED_MAX                                                                             \
+    ((size_t)1000) /* effects of nested factors that blocks pay for: guImmun's 1756 mix as well without */
+#define NO_BLOCK UINT32_MAX
 
 /* ---- which effects ---- */
 
@@ -97,7 +100,8 @@ static sbps_status add_nested(mixed *m, size_t outer, uint32_t *buffer, sbps_err
     }
     for (size_t l = 0; l < levels; l++) largest = sizes[l] > largest ? sizes[l] : largest;
     free(sizes);
-    if (nested == 0 || largest > BLOCK_MAX || all <= BLOCK_MAX) return SBPS_OK;
+    if (nested == 0 || largest > BLOCK_MAX || all <= BLOCK_MAX || all > NESTED_MAX)
+        return SBPS_OK;
     m->blocks->block = calloc(levels + 1, sizeof *m->blocks->block);
     if (!m->blocks->block) return fail_memory(err);
     m->blocks->count = levels;
@@ -190,7 +194,7 @@ static sbps_status place_numbers(mixed *m, sbps_error *err)
         all->scratch += 2 * square + 3 * n;
         all->square = square > all->square ? square : all->square;
         all->effects += n;
-        all->work += BLOCK_COST * (double)(n * n * (n + 10));
+        all->work += BLOCK_COST * (double)(n * n) * ((double)n + BLOCK_CALL);
     }
     all->scratch += all->square + KERNEL_LANES;
     all->memory = new_doubles(all->width + all->effects + d + 1);
