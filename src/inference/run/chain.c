@@ -281,6 +281,7 @@ static bool round_over(const sbps_run *run, const chain *c)
 {
     double pass = (double)rows_all(run->table->data), fraction = 1.0 / (double)run->chain_count;
     if (c->state->events >= run->tuned.round_events) return true;
+    if (c->state->events > 0 && chain_out_of_work(run, c)) return true;
     return run->plan->epochs_rule && run->state.phase == PHASE_SAMPLING &&
            (double)c->counts->rows >= fraction * run->options->epochs * pass;
 }

@@ -234,6 +234,8 @@ double stop_progress(const sbps_run *run); /* 0..1 of the rule nearest to being 
 bool stop_now(sbps_run *run);
 /* Has nuts of all effects evaluated more rows than a run may without a limit of the user's? */
 bool out_of_work(sbps_run *run);
+/* Has the chain done its part of the work that limits the present phase? */
+bool chain_out_of_work(const sbps_run *run, const chain *c);
 #define STOP_CHECK_MAX                                                                         \
     10.0 /* next_look while sampling goes on: more than stop.c ever asks for */
 /* The largest R-hat of the paths since estimates were reset. */

@@ -32,16 +32,6 @@ static double rows_touched(const sbps_run *run)
     return sum;
 }
 
-/* Numbers multiplied in this run, warm-up included. */
-static double work_done(const sbps_run *run)
-{
-    const model_kind *model = run->plan->model;
-    double visits = run->state.warmup_rows + rows_touched(run);
-    double cost =
-        model->transform ? 1.0 : INTEGRAL_COST * fmax(model->row_model->predictor->cost, 1.0);
-    return visits * cost * model->work(run->target->self);
-}
-
 /* INFINITY: the options or a large table give none. */
 static double work_limit(const sbps_run *run)
 {
@@ -56,12 +46,39 @@ static double work_limit(const sbps_run *run)
     return limit * fmax(run->options->ess / WORK_ESS, 1.0);
 }
 
+/* Of the present phase. */
+static double phase_limit(const sbps_run *run)
+{
+    return (run->state.phase == PHASE_WARMUP ? WORK_WARMUP : 1.0) * work_limit(run);
+}
+
+/* Cost of a visit to a row of the table, in numbers multiplied. */
+static double visit_cost(const sbps_run *run)
+{
+    const model_kind *model = run->plan->model;
+    double cost =
+        model->transform ? 1.0 : INTEGRAL_COST * fmax(model->row_model->predictor->cost, 1.0);
+    return cost * model->work(run->target->self);
+}
+
+bool chain_out_of_work(const sbps_run *run, const chain *c)
+{
+    double limit = phase_limit(run);
+    if (isinf(limit)) return false;
+    double earlier = run->state.warmup_rows / (double)run->chain_count;
+    double visits = earlier + (double)c->counts->rows;
+    return visits * visit_cost(run) > limit / (double)run->chain_count;
+}
+
 bool out_of_work(sbps_run *run)
 {
-    double limit = work_limit(run);
+    double limit = phase_limit(run);
     if (isinf(limit)) return false;
-    if (run->state.phase == PHASE_WARMUP) return work_done(run) > WORK_WARMUP * limit;
-    if (!(work_done(run) > limit)) return false;
+    double visits = run->state.warmup_rows + rows_touched(run);
+    bool over = visits * visit_cost(run) > limit;
+    for (size_t i = 0; i < run->chain_count; i++)
+        over = over || chain_out_of_work(run, &run->chains[i]);
+    if (!over || run->state.phase == PHASE_WARMUP) return over;
     fail(&run->warning, SBPS_MISMATCH,
          "the run ends at its limit of work for small tables, before ESS and R-hat meet their "
          "goals: --seconds sets another limit");
