@@ -5,7 +5,7 @@
 >>> print(fit.diagnose()["findings"])
 []
 
-`fit` draws, `read` reads what was written; both give a `Fit`. docs/python.md is the guide."""
+`fit` draws from a posterior, `read` reads a saved fit; both return a `Fit`. docs/python.md is the guide."""
 from ._fit import Fit, fit, read
 from ._model import Model
 from ._report import Report

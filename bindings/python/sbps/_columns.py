@@ -1,7 +1,7 @@
-"""Columns in memory as the library takes them: where their values lie, and of which type they are.
+"""Columns in memory as the library takes them: address and type of their values.
 
-Numbers of numpy are borrowed where they lie, with any stride. Lists, texts and what has missing cells beside NaN are
-laid out anew. numpy is not needed, and nothing here imports it."""
+Numpy numbers are borrowed in place, with any stride. Lists, texts and columns with missing cells other than NaN are
+copied. numpy is not needed, and nothing here imports it."""
 from __future__ import annotations
 
 import ctypes
@@ -23,7 +23,7 @@ INT64_MOST = 2**63 - 1
 
 @dataclass
 class Column:
-    """Values at `address`; `keep` holds them."""
+    """Values at `address`; `keep` owns them."""
 
     name: str
     type: int
@@ -47,7 +47,7 @@ def from_mapping(data: Mapping) -> list[Column]:
 
 
 def from_matrix(data: Any, names: Optional[Sequence[str]]) -> list[Column]:
-    """The columns of a numpy matrix, where they lie."""
+    """The columns of a numpy matrix, in place."""
     if data.ndim != 2:
         raise BadArg(f"want an array of two dimensions, rows and columns, and this has {data.ndim}")
     if names is None or len(names) != data.shape[1]:
@@ -60,7 +60,7 @@ def from_matrix(data: Any, names: Optional[Sequence[str]]) -> list[Column]:
 
 @dataclass
 class Entries:
-    """What of a sparse matrix is not 0, by rows or by columns, where it lies; `keep` holds it."""
+    """The entries of a sparse matrix that are not 0, by rows or by columns, in place; `keep` owns them."""
 
     names: Sequence[str]
     rows: int
@@ -140,7 +140,7 @@ def from_pandas(name: str, values: Any) -> Column:
 
 
 def from_categories(name: str, values: Any) -> Column:
-    """Levels keep the order that the categories have: the first is the one to compare with."""
+    """Levels keep the order of the categories: the first is the reference."""
     codes = values.cat.codes.to_numpy().astype("int32")
     column = from_numpy(name, codes)
     column.type, column.levels, column.ordered = LEVEL, [str(level) for level in values.cat.categories], True
@@ -174,7 +174,7 @@ def from_numpy(name: str, values: Any) -> Column:
 
 
 def as_number(values: Any) -> Any:
-    """Dates as the library counts them: days since 1970 where days are all they tell, else seconds."""
+    """Dates as the library counts them: days since 1970 where the unit is days or longer, else seconds."""
     import numpy
 
     unit, _ = numpy.datetime_data(values.dtype)
@@ -191,14 +191,14 @@ def is_missing(value: Any) -> bool:
 
 
 def simple(value: Any) -> Any:
-    """None for what is missing; numbers of numpy as Python's."""
+    """None for a missing value; numpy numbers as Python's."""
     if is_missing(value):
         return None
     return value.item() if is_of(value, "numpy") and hasattr(value, "item") else value
 
 
 def from_list(name: str, values: list) -> Column:
-    """By what its values are, which must all be of a kind."""
+    """By the type of its values, which must be the same for all."""
     values = [simple(value) for value in values]
     kinds = {kind_of(value) for value in values if value is not None}
     if len(kinds) > 1 and kinds != {int, float}:
@@ -243,7 +243,7 @@ def encode(name: str, text: str) -> bytes:
 
 
 def from_texts(name: str, values: list) -> Column:
-    """Each different text is laid down once."""
+    """Each different text is stored once."""
     known = {text: encode(name, text) for text in set(values) if text is not None}
     pointers = (c_char_p * len(values))(*[None if text is None else known[text] for text in values])
     return Column(name, STRING, ctypes.addressof(pointers), len(values), (pointers, known))

@@ -1,4 +1,4 @@
-"""A fit: draws from a posterior, and what can be asked of them."""
+"""A fit: draws from a posterior, and functions of them."""
 from __future__ import annotations
 
 import ctypes
@@ -27,7 +27,7 @@ Path = Union[str, bytes, "os.PathLike[Any]"]
 
 
 def distinct(names: Sequence[str]) -> Iterator[str]:
-    """The names, with a number behind those that an earlier one has."""
+    """The names, with a number appended to duplicates."""
     given, used = set(names), set()
     for name in names:
         number, unused = 0, name
@@ -67,7 +67,7 @@ class Fit:
         """Whether Ctrl-C ended the run early."""
 
     def __reduce__(self) -> Any:
-        """A copy has what the run's file has; of its table the file's name, where it was one."""
+        """A copy has the content of the run file; of its table only the file name, if it was a file."""
         with tempfile.TemporaryDirectory(prefix="sbps-") as folder:
             path = os.path.join(folder, "run.nc")
             self.to_netcdf(path)
@@ -88,7 +88,7 @@ class Fit:
 
     @cached_property
     def draws(self) -> Any:
-        """All draws, `[chain, draw, parameter]`: an array where numpy is there, else lists."""
+        """All draws, `[chain, draw, parameter]`: an array if numpy is installed, else lists."""
         with self._lock:
             shape = [lib.plain("result_" + part, self._result) for part in ("chains", "draws", "dim")]
             values = lib.plain("result_values", self._result)
@@ -96,8 +96,8 @@ class Fit:
             return nested(flat, shape) if flat is not None else copied(values, shape)
 
     def summary(self) -> Any:
-        """Mean, sd, quantiles, ESS, R-hat and stated bias of each parameter: a data frame by name where pandas is
-        there, else a list of dicts."""
+        """Mean, sd, quantiles, ESS, R-hat and stated bias of each parameter: a data frame by name if pandas is
+        installed, else a list of dicts."""
         return frame(self._rows(), "name")
 
     def _rows(self) -> list[dict]:
@@ -108,27 +108,27 @@ class Fit:
             return lib.told(name, self._result, *arguments, behind=behind)
 
     def __repr__(self) -> str:
-        """What `sbps summary` prints."""
+        """The text of `sbps summary`."""
         return self._told("result_summary", lib.TEXT).rstrip("\n")
 
     def _repr_html_(self) -> str:
         return html_table(self._rows())
 
     def diagnose(self) -> Report:
-        """What is wrong with the run, in words, and what to do about it, as `sbps diagnose` says it.
+        """Problems of the run and what to do about them, as `sbps diagnose` prints them.
 
-        `fit.diagnose()["findings"]` is a list, which is empty when nothing is."""
+        `fit.diagnose()["findings"]` is a list, empty if there are none."""
         return Report(self._told("result_findings"),
                       lambda: self._told("result_diagnose", behind=(byref(c_size_t()),)))
 
     def to_netcdf(self, path: Path) -> None:
-        """Writes the run as `sbps sample -o` does, for `sbps.read`, the command line, ArviZ and xarray. The ending
-        says how: `.nc`, `.stan.csv` or `.csv`."""
+        """Write the run as `sbps sample -o` does, for `sbps.read`, the command line, ArviZ and xarray. The ending
+        chooses the format: `.nc`, `.stan.csv` or `.csv`."""
         with self._lock:
             lib.call("result_write", self._result, os.fsencode(path))
 
     def to_xarray(self) -> Any:
-        """The draws as an `xarray.Dataset`, as the group `posterior` of the file has them: `w(chain, draw, coef)`."""
+        """The draws as an `xarray.Dataset`, as in the group `posterior` of the file: `w(chain, draw, coef)`."""
         import xarray
 
         chains, draws, _ = self.draws.shape
@@ -144,11 +144,11 @@ class Fit:
 
     def predict(self, new: Any, kind: str = "mean", draws: bool = False, *, names: Optional[Sequence[str]] = None,
                 new_levels: str = "error", max_draws: int = DRAWS_PREDICTED, seed: int = 1, threads: int = 0) -> Any:
-        """Predictions of the rows of `new`, which may be whatever `sbps.fit` takes.
+        """Predictions for the rows of `new`, in any form that `sbps.fit` takes.
 
-        kind: "mean" of the response, "linear" predictor, a new "outcome", or the log "density" of the outcome that a
-        row has. Told are mean, sd and quantiles of each
-        row, as a data frame where pandas is there, else as a list of dicts; with `draws=True` all draws, an array
+        kind: "mean" of the response, "linear" predictor, a new "outcome", or the log "density" of the row's
+        outcome. Returns mean, sd and quantiles of each row, as a data frame if pandas is installed, else as a list
+        of dicts; with `draws=True` all draws, an array
         `[row, draw]`, for models of classes `[row, class, draw]`. See docs/predict.md."""
         pieces: list[bytes] = []
         take = lib.Take(lambda _, piece, count: pieces.append(ctypes.string_at(piece, count)) or True)
@@ -166,24 +166,24 @@ class Fit:
 
     def score(self, new: Any, *, names: Optional[Sequence[str]] = None, max_draws: int = DRAWS_SCORED, seed: int = 1,
               threads: int = 0) -> Report:
-        """How well rows that the fit has not seen are predicted, as `sbps score` says it; see docs/score.md."""
+        """Scores of predictions for held-out rows, as `sbps score` prints them; see docs/score.md."""
         return self._on_rows("score", _tables.take(new, names), None, max_draws, seed, threads)
 
     def loo(self, data: Any = None, *, names: Optional[Sequence[str]] = None, rows: Optional[int] = None,
             max_draws: int = DRAWS_SCORED, seed: int = 1, threads: int = 0) -> Report:
-        """Leave-one-out on the fit's own table, as `sbps loo` says it; see docs/loo.md.
+        """Leave-one-out on the fit's own table, as `sbps loo` prints it; see docs/loo.md.
 
-        data: the table, where it is not that of the fit. rows: how many to look at; 0: all; None: all where that is
-        cheap, else a sample."""
+        data: the table, if it is not that of the fit. rows: the number of rows to evaluate; 0: all; None: all where
+        that is cheap, else a sample."""
         return self._on_rows("loo", self._own(data, names), rows, max_draws, seed, threads)
 
     def check(self, data: Any = None, *, names: Optional[Sequence[str]] = None, rows: Optional[int] = None,
               max_draws: int = DRAWS_SCORED, seed: int = 1, threads: int = 0) -> Report:
-        """What is off between the fit and its rows, and what to do, as `sbps check` says it; see docs/check.md."""
+        """Problems of the model with these rows, and what to do, as `sbps check` prints them; see docs/check.md."""
         return self._on_rows("check", self._own(data, names), rows, max_draws, seed, threads)
 
     def report(self, path: Path, data: Any = None, *, names: Optional[Sequence[str]] = None) -> None:
-        """Writes the run as one page of HTML; with `data`, its own table, also what the rows say. See docs/report.md."""
+        """Write the run as one page of HTML; with `data`, its own table, also checks of the rows. See docs/report.md."""
         if data is None:
             page = self._told("result_page")
         else:
@@ -239,7 +239,7 @@ def nested(flat: list[float], shape: list[int]) -> list:
 
 
 def drawn(rows: list[dict]) -> Any:
-    """The columns draw1, draw2, ... of predictions; a dimension for the classes where there are any."""
+    """The columns draw1, draw2, ... of predictions, with a dimension for classes if there are any."""
     values = [[value for name, value in row.items() if name not in ("row", "class")] for row in rows]
     classes = sum(row["row"] == rows[0]["row"] for row in rows) if rows and "class" in rows[0] else 0
     if classes:
@@ -275,21 +275,21 @@ def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] =
         model: Union[str, Model, Callable, None] = None, names: Optional[Sequence[str]] = None,
         prior: Optional[str] = None, seed: Optional[int] = None, ess: Optional[float] = None,
         progress: Optional[bool] = None, **options: Any) -> Fit:
-    """Draws from the posterior of a model given a table. Nothing needs tuning.
+    """Draw from the posterior of a model given a table. Nothing needs tuning.
 
     formula: as in R, `"y ~ x + (1|g)"`; see docs/formula.md.
     data: a file name (or several), a dict of columns, a pandas data frame, a matrix of numpy or scipy.sparse with
     `names` of its columns, or anything with `__arrow_c_stream__` or `__dataframe__`.
     family: as in R: "gaussian", "bernoulli", "poisson", ...
     model: in place of a family: a model by the command line's name, or one of your own, a function `rows(w, x, y)` that
-    gives log densities and gradients (see `sbps.Model`).
-    prior: of the coefficients, such as "normal(0,2.5)". seed: the same gives the same draws. ess: effective sample
+    returns log densities and gradients (see `sbps.Model`).
+    prior: of the coefficients, such as "normal(0,2.5)". seed: the same seed gives the same draws. ess: effective sample
     size to stop at.
-    progress: a line on standard error while it goes on; None: where that is a terminal.
-    options: all others of the command line, with _ for -, such as `chains=2`, `prior_sigma="exponential(1)"`.
+    progress: a line on standard error during the run; None: only where that is a terminal.
+    options: all other options of the command line, with _ for -, such as `chains=2`, `prior_sigma="exponential(1)"`.
 
     The command line gives the same draws for the same table, options and seed, to the last bit. Ctrl-C ends the run
-    and keeps what it has drawn.
+    and keeps its draws.
 
     >>> import sbps
     >>> fit = sbps.fit("y ~ x", {"x": [1, 2, 3, 4, 5], "y": [1.1, 1.9, 3.2, 3.9, 5.1]}, family="gaussian", seed=1)
@@ -310,19 +310,19 @@ def fit(formula: Optional[str] = None, data: Any = None, family: Optional[str] =
 
 
 def keep_call(made: Fit, given: dict) -> None:
-    """For those who look at the run's file later."""
+    """Records the call in the run file."""
     words = ", ".join(f"{name}={as_text(value)!r}" for name, value in given.items() if value is not None)
     lib.call("result_set_command", made._result, f"sbps.fit({words})".encode("utf-8"))
 
 
 def tell(made: Fit, heard: Sequence[str], budget: float) -> None:
-    """What went otherwise than expected, and what the command line warns of at the end, as warnings."""
+    """Issues the warnings that the command line prints at the end, and those of the run."""
     for words in [*heard, *doubts(made._parameters(), budget)]:
         warnings.warn(words, SbpsWarning, stacklevel=3)
 
 
 def doubts(parameters: Sequence[lib.Parameter], budget: float) -> Iterator[str]:
-    """Of the largest R-hat and the largest stated bias."""
+    """Warnings about the largest R-hat and the largest stated bias."""
     more = "; diagnose() of the fit says more"
     rhats = [one.rhat for one in parameters if not math.isnan(one.rhat)]
     if not rhats:

@@ -1,4 +1,4 @@
-"""The shared library: where it is, and the part of sbps.h that is called from here."""
+"""The shared library: its location, and the part of sbps.h that the package calls."""
 from __future__ import annotations
 
 import ctypes
@@ -44,7 +44,7 @@ class Column(Structure):
 
 
 class Sized(Structure):
-    """What the caller allocates: its first member says how large it is."""
+    """A struct that the caller allocates; its first member is its size."""
 
     def __init__(self, **members):
         super().__init__(struct_size=sizeof(type(self)), **members)
@@ -148,7 +148,7 @@ PLAIN = {
 
 
 def candidates() -> Iterator[str]:
-    """Names to load, the first that is there is taken."""
+    """Names to load; the first that exists is taken."""
     named = os.environ.get("SBPS_LIBRARY")
     if named:
         yield named
@@ -191,7 +191,7 @@ def plain(name: str, *arguments: Any) -> Any:
 
 
 def call(name: str, *arguments: Any) -> None:
-    """Calls a function that may fail; its sentence becomes an exception."""
+    """Calls a function that may fail; its message becomes an exception."""
     error = Error()
     status = getattr(library, "sbps_" + name)(*arguments, byref(error))
     if status != 0:
@@ -204,14 +204,14 @@ def exception(status: int, sentence: str) -> SbpsError:
 
 
 def made(name: str, *arguments: Any) -> c_void_p:
-    """The handle that a function makes as its last argument."""
+    """The handle that a function returns in its last argument."""
     handle = c_void_p()
     call(name, *arguments, byref(handle))
     return handle
 
 
 def told(name: str, *arguments: Any, behind: tuple = ()) -> str:
-    """The text that a function makes; `behind` are arguments that follow it."""
+    """The text that a function returns; `behind` are arguments that follow it."""
     text = c_void_p()
     call(name, *arguments, byref(text), *behind)
     try:

@@ -14,11 +14,11 @@ DOUBLE_BYTES = sizeof(c_double)
 class Model:
     """A likelihood of your own, for `sbps.fit(..., model=...)`.
 
-    rows: a function `rows(w, x, y)` that gives two arrays: log p of each of the n rows, and its gradient in w, n by
+    rows: a function `rows(w, x, y)` that returns two arrays: log p of each of the n rows, and its gradient in w, n by
     the number of parameters. `x` is n by columns, the intercept's 1 first (`no_intercept=True` leaves it out), `y` the
-    target. What it says of a row must depend on that row and `w` alone; a constant may be left out.
+    target. The values for a row must depend on that row and `w` alone; a constant may be left out.
     parameters: their names; None: one for each column of x, with its name. start: where the search for the mode
-    begins, 0 unless it is given. prior_sd: default priors normal(0, prior_sd), a number or one for each; None: flat.
+    begins, default 0. prior_sd: default priors normal(0, prior_sd), a number or one for each; None: flat.
 
     >>> import numpy, sbps
     >>> def student(w, x, y):

@@ -1,4 +1,4 @@
-"""The line that a terminal shows while a run goes on: the command line's, field by field."""
+"""The progress line of a run on a terminal, with the fields of the command line."""
 from __future__ import annotations
 
 import html
@@ -27,7 +27,7 @@ def duration(seconds: float) -> str:
 
 
 def fields(state: Progress) -> list[str]:
-    """What is known, the most wanted first."""
+    """The known fields, the most important first."""
     share = min(max(state.share_done, 0.0), 1.0) if math.isfinite(state.share_done) else 0.0
     full = 0 if state.warming_up else int(share * BAR_CELLS)
     shown = ["[" + "#" * full + "." * (BAR_CELLS - full) + "]"]
@@ -53,7 +53,7 @@ def line(state: Progress, width: int) -> str:
 
 
 class Bar:
-    """Redrawn at most five times a second, and gone at the end."""
+    """Redrawn at most five times a second, and removed at the end."""
 
     def __init__(self, wanted: bool, stream: TextIO) -> None:
         self.wanted, self.stream = wanted, stream
@@ -76,7 +76,7 @@ class Bar:
 
 
 class NotebookBar(Bar):
-    """The same line below the cell of a notebook, where it is shown anew in its place."""
+    """The same line below the cell of a notebook, updated in place."""
 
     def __init__(self, display: Any) -> None:
         super().__init__(True, sys.stderr)
@@ -99,7 +99,7 @@ class NotebookBar(Bar):
 
 
 def notebook_display() -> Any:
-    """IPython's `display` where a notebook runs us, else None."""
+    """IPython's `display` in a notebook, else None."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     if shell is None or not hasattr(shell, "kernel"):
@@ -110,7 +110,7 @@ def notebook_display() -> Any:
 
 
 def bar(wanted: Optional[bool]) -> Bar:
-    """None: where standard error is a terminal, and in a notebook."""
+    """None: if standard error is a terminal, and in a notebook."""
     stream, display = sys.stderr, notebook_display()
     if display is not None and wanted is not False:
         return NotebookBar(display)

@@ -1,4 +1,4 @@
-"""What is told of a fit: for machines as a mapping, for people as the command line prints it."""
+"""Reports of a fit: a mapping for programs, and the text of the command line."""
 from __future__ import annotations
 
 import csv
@@ -47,13 +47,13 @@ KINDS = {"name": str, "class": str, "row": int}
 
 
 def rows_of(text: str) -> list[dict]:
-    """The lines of a CSV text with a header: numbers, NaN where there is none, but for what stands in front."""
+    """The lines of a CSV text with a header: numbers, or NaN, except for the first columns."""
     return [{column: KINDS.get(column, float)(cell or "nan") for column, cell in row.items()}
             for row in csv.DictReader(io.StringIO(text))]
 
 
 def frame(rows: list[dict], index: str) -> Any:
-    """A data frame where pandas is there, else the rows as they are."""
+    """A data frame if pandas is installed, else the rows as they are."""
     try:
         import pandas
     except ImportError:
@@ -62,7 +62,7 @@ def frame(rows: list[dict], index: str) -> Any:
 
 
 def html_table(rows: list[dict]) -> str:
-    """Four digits of each number are enough to look at."""
+    """A table for display, with four digits of each number."""
     def shown(value: Any) -> str:
         return html.escape(value) if isinstance(value, str) else f"{value:.4g}"
 

@@ -1,7 +1,7 @@
 """A run from options to result, on a thread of its own.
 
 Python handles Ctrl-C on its main thread and between its own steps. So the library works on another thread, while the
-one that called waits where it can be interrupted: the run is then told to end, and what it drew is kept."""
+calling thread waits where it can be interrupted: the run is then stopped, and its draws are kept."""
 from __future__ import annotations
 
 import math
@@ -27,7 +27,7 @@ ELSEWHERE = {
 
 @dataclass
 class Outcome:
-    """What a run leaves behind. `result` is to be destroyed."""
+    """The outcome of a run. The caller destroys `result`."""
 
     result: c_void_p
     chosen: str
@@ -38,7 +38,7 @@ class Outcome:
 
 
 def as_text(value: Any) -> str:
-    """A value of Python as the command line has it."""
+    """A Python value as an option of the command line."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
@@ -61,11 +61,11 @@ def set_options(options: c_void_p, given: Mapping[str, Any]) -> None:
 
 
 class Stopped(Exception):
-    """The user wants no more, and there is nothing to keep."""
+    """The user stopped the run before it had draws."""
 
 
 class Sampling:
-    """Makes a table and a run, and flies it."""
+    """Makes a table and a run, and advances it to its end."""
 
     def __init__(self, table: Table, given: Mapping[str, Any], bar: Bar, model: Optional[Model] = None) -> None:
         self.table, self.given, self.bar = table, given, bar
@@ -76,7 +76,7 @@ class Sampling:
         self.stopped = False
 
     def stop(self) -> bool:
-        """Ends it early; true where there is a run that will tell what it has."""
+        """Ends the run early; true if there is a run whose draws can be kept."""
         with self.lock:
             self.stopped = True
             if self.run is not None:
@@ -86,7 +86,7 @@ class Sampling:
             return self.run is not None
 
     def is_over(self) -> bool:
-        """Has the user ended it while it was set up?"""
+        """Did the user stop it during set-up?"""
         return self.stopped and self.run is None
 
     def do(self) -> Outcome:
@@ -128,7 +128,7 @@ class Sampling:
             lib.plain("run_destroy", run)
 
     def set_up(self, options: c_void_p, table: c_void_p) -> c_void_p:
-        """The run. `stop` ends the search for the mode and what else looks at all rows."""
+        """The run. `stop` ends the search for the mode and other passes over all rows."""
         with self.lock:
             if self.stopped:
                 raise Stopped
@@ -178,7 +178,7 @@ def notes_of(table: c_void_p) -> list[str]:
 
 
 def apart(work: Callable[[], Outcome]) -> "Future[Outcome]":
-    """Does it on another thread."""
+    """Runs on another thread."""
     future: "Future[Outcome]" = Future()
 
     def do() -> None:
@@ -192,7 +192,7 @@ def apart(work: Callable[[], Outcome]) -> "Future[Outcome]":
 
 
 def sample(sampling: Sampling) -> Outcome:
-    """Waits for it. The first Ctrl-C ends the run and keeps its draws; before there are any it ends all."""
+    """Waits for the run. The first Ctrl-C ends it and keeps its draws; before there are any it ends set-up, too."""
     future = apart(sampling.do)
     try:
         return future.result()

@@ -1,4 +1,4 @@
-"""What a user may hand over as a table, and how the library gets it."""
+"""The kinds of tables that a user may pass, and how the library receives them."""
 from __future__ import annotations
 
 import ctypes
@@ -12,7 +12,7 @@ from .errors import BadArg
 
 
 class Rows(NamedTuple):
-    """Rows that the library looks at one by one: a file, or columns and what must stay alive beside them."""
+    """Rows that the library reads one by one: a file, or columns with the objects that own them."""
 
     path: Optional[bytes]
     frame: Any = None
@@ -20,14 +20,14 @@ class Rows(NamedTuple):
 
 
 class Table:
-    """A table as a user gave it: nothing of it is read before `open` or `rows`."""
+    """A table as the user passed it: nothing is read before `open` or `rows`."""
 
     def open(self, options: c_void_p, watch: Any) -> c_void_p:
-        """The library's table, to be destroyed."""
+        """The library's table, which the caller destroys."""
         raise NotImplementedError
 
     def rows(self) -> Rows:
-        """For what the library reads row by row, once."""
+        """For functions of the library that read the rows once, one by one."""
         raise NotImplementedError
 
 
@@ -61,7 +61,7 @@ class ColumnTable(Table):
 
 
 class SparseTable(Table):
-    """A matrix of which only what is not 0 is handed over."""
+    """A matrix of which only the entries that are not 0 are passed on."""
 
     def __init__(self, entries: _columns.Entries) -> None:
         self.entries = entries
@@ -79,7 +79,7 @@ class SparseTable(Table):
 
 
 class ArrowTable(Table):
-    """Anything that speaks Arrow's C stream interface, of which each look asks for a stream of its own."""
+    """An object with Arrow's C stream interface; each call takes a new stream from it."""
 
     def __init__(self, producer: Any) -> None:
         self.producer = producer
@@ -94,7 +94,7 @@ class ArrowTable(Table):
 
 
 class NoTable(Table):
-    """For models that are a density by themselves."""
+    """For models that are a density."""
 
     def open(self, options: c_void_p, watch: Any) -> c_void_p:
         return lib.made("table_none")
@@ -114,7 +114,7 @@ def is_path(value: Any) -> bool:
 
 
 def take(data: Any, names: Optional[Sequence[str]] = None) -> Table:
-    """The table that `data` stands for."""
+    """The table for `data`."""
     if data is None:
         return NoTable()
     if isinstance(data, Table):

@@ -1,4 +1,4 @@
-"""What the library says when something is wrong: its sentence, and its status as the class.
+"""Errors of the library: its message, and its status as the class.
 
 >>> import sbps
 >>> try:
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 
 class SbpsError(Exception):
-    """Anything the library refuses. `str(error)` is the sentence that the command line prints."""
+    """Any error of the library. `str(error)` is the message of the command line."""
 
     status = ""
 
@@ -47,7 +47,7 @@ class NoMem(SbpsError, MemoryError):
 
 
 class NoMode(SbpsError, ArithmeticError):
-    """The posterior has no mode that could be found."""
+    """No mode of the posterior was found."""
 
     status = "SBPS_NO_MODE"
 
@@ -65,7 +65,7 @@ class Diverged(SbpsError, ArithmeticError):
 
 
 class SbpsWarning(UserWarning):
-    """Something about a run that its user should know, such as chains that do not agree."""
+    """A warning about a run, such as chains that do not agree."""
 
 
 BY_STATUS = (None, BadArg, BadFile, BadData, NoFile, NoMem, NoMode, Mismatch, Diverged)

@@ -33,7 +33,7 @@ def columns_of(matrix: Any) -> dict[str, Any]:
 
 
 def exact_fit(matrix: Any, target: Any) -> Any:
-    """Intercept and weights without an error, the shortest; None where there are none."""
+    """The shortest intercept and weights that fit exactly; None if there are none."""
     whole = numpy.column_stack([numpy.ones(len(matrix)), matrix]).astype(float)
     weights = numpy.linalg.lstsq(whole, target.astype(float), rcond=None)[0]
     left = numpy.abs(whole @ weights - target).max()
@@ -41,8 +41,8 @@ def exact_fit(matrix: Any, target: Any) -> Any:
 
 
 class Estimator(BaseEstimator):
-    """What both have: numbers in, a fit in `fit_`. Parameters are those of `sbps.fit`; the default answers alike each
-    time."""
+    """The common part of both: numeric input, a fit in `fit_`. Parameters are those of `sbps.fit`; the default seed
+    gives the same result each time."""
 
     def __init__(self, prior: Optional[str] = None, ess: Optional[float] = None, seed: int = 1) -> None:
         self.prior = prior
@@ -66,10 +66,10 @@ class SbpsRegressor(RegressorMixin, Estimator):
     """Linear regression; `predict` gives posterior means."""
 
     def fit(self, X: Any, y: Any) -> "SbpsRegressor":
-        """Draws from the posterior of the coefficients; `fit_` has them.
+        """Draw from the posterior of the coefficients; `fit_` has the draws.
 
-        Where the columns predict the target without an error the residual sd has no posterior. What is left of it as the sd
-        goes to 0 is the exact fit: `predict` then gives that, by `exact_`, `fit_` is None, and a warning tells."""
+        Where the columns predict the target without an error the residual sd has no posterior. Its limit as the sd
+        goes to 0 is the exact fit: `predict` then returns that, from `exact_`; `fit_` is None, and a warning says so."""
         matrix, target = validate_data(self, X, y, y_numeric=True, ensure_min_samples=2)
         self.exact_ = None
         try:
@@ -91,10 +91,10 @@ class SbpsRegressor(RegressorMixin, Estimator):
 
 
 class SbpsClassifier(ClassifierMixin, Estimator):
-    """Logistic regression, of more than two classes with a line of coefficients for each."""
+    """Logistic regression; for more than two classes, with a row of coefficients for each."""
 
     def fit(self, X: Any, y: Any) -> "SbpsClassifier":
-        """Draws from the posterior of the coefficients; `fit_` has them."""
+        """Draw from the posterior of the coefficients; `fit_` has the draws."""
         matrix, target = validate_data(self, X, y, ensure_min_samples=2)
         check_classification_targets(target)
         self.classes_, codes = numpy.unique(target, return_inverse=True)
