@@ -79,7 +79,7 @@ typedef struct {
 
 static inline void sinks_add(path_sinks *p, void *self, void (*take)(void *, const segment *))
 {
-    assert(p->count < SINKS_MOST);
+    assert(p->count < SINKS_MAX);
     p->list[p->count++] = (sink){self, take};
 }
 

@@ -340,7 +340,7 @@ static ends choose_ends(const metric *m, const krylov *k, const double *values, 
     double lowest = INFINITY;
     for (size_t low = 0; low <= low_max; low++)
         for (size_t high = 0; high <= high_max && low + high < n; high++) {
-            double spread = values[n - 1 - high] / fmax(values[low], FLOOR);
+            double spread = values[n - 1 - high] / fmax(fabs(values[low]), FLOOR);
             double cost = work + PAIR_WORK * (double)((low + high) * m->d);
             cost *= sqrt(fmax(spread, 1.0));
             if (!(cost < lowest)) continue;
@@ -353,7 +353,7 @@ static ends choose_ends(const metric *m, const krylov *k, const double *values, 
 static void keep_pair(const metric *m, const krylov *k, double value, size_t pair, size_t to)
 {
     parts p = view(m);
-    p.weight[to] = fmax(value, FLOOR) / p.counts[2];
+    p.weight[to] = fmax(fabs(value), FLOOR) / p.counts[2];
     for (size_t j = 0; j < k->count; j++)
         m->k->axpy(m->d, k->pairs[pair * k->count + j], k->basis + j * m->d,
                    p.vector + to * m->d);

@@ -25,7 +25,7 @@
 #include <string.h>
 
 #define BLOCK_MAX  ((size_t)64) /* effects: a gradient takes about BLOCK_MAX^3 operations */
-#define BLOCK_COST 0.2          /* of a number multiplied in a matrix, beside one of a row */
+#define BLOCK_COST 0.6          /* of a number multiplied in a matrix, beside one of a row */
 #define BLOCK_CALL 60.0 /* effects at which a block's calls cost as much as its numbers */
 #define NESTED_MAX                                                                             \
     ((size_t)1000) /* effects of nested factors that blocks pay for: guImmun's 1756 mix as well without */
