@@ -1,23 +1,27 @@
-/* Tables on disk, from the writer's side.
+/* Writes tables to disk.
  *
  *   text -> rows as read -> shuffle (on disk) -> design matrix in the mapped file -> header
  *
- * Two sweeps over the text's rows: levels of categories, and with them the columns, are known only
- * after the last row. The design is made by the code that makes it in memory, over arrays that lie
- * in the file; its room on the disk is taken beforehand, because a write to a mapped page has no
- * way to say that the disk is full. x comes last, so that it can shrink. Entries of sparse rows are
- * counted as they are read, those of categories by the plan, so that their room is known as well. */
+ * There are two passes over the rows, because the levels of categories, and with them the
+ * columns, are known only after the last row. The design is built by the same code as in
+ * memory, in arrays that are mapped from the file. The space on disk is allocated first,
+ * because a write to a mapped page cannot report a full disk. x is the last mapped section, so
+ * that it can shrink (floats). Entries of sparse rows are counted while they are read, those of
+ * categories from the schema, so that their space is known, too.
+ *
+ * The rows of a group must be consecutive, in whatever order they are in the text. So a table
+ * with groups is built in memory as for a run, and then copied to the file. */
 #include "ingest/convert_text.h"
 
 #include "core/memory.h"
 #include "core/text.h"
-#include "ingest/convert_groups.h"
 #include "ingest/design/design_matrix.h"
 #include "ingest/design/shuffle_stream.h"
 #include "ingest/design/storage.h"
 #include "ingest/text/converted.h"
 #include "ingest/text/table_files.h"
 #include "table/mapped_table.h"
+#include "table/row_groups_bytes.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -28,7 +32,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WATCH_ROWS ((size_t)16384) /* between two looks at the watch */
+#define WATCH_ROWS ((size_t)16384) /* rows between two progress reports */
 
 static sbps_status fail_written(const table_job *job, int error, sbps_error *err)
 {
@@ -36,11 +40,13 @@ static sbps_status fail_written(const table_job *job, int error, sbps_error *err
                 strerrordesc_np(error));
 }
 
-static bool wants(const rows_spec *spec, const char *storage)
+/* Returns whether the user requested this storage. */
+static bool storage_is(const rows_spec *spec, const char *storage)
 {
     return spec->storage && !strcmp(spec->storage, storage);
 }
 
+/* Reports progress; returns false if the user requested a stop. */
 static bool watch(const table_job *job, const char *stage, size_t rows_done, double fraction)
 {
     return !job->watch || job->watch(job->self, stage, rows_done, fraction);
@@ -72,9 +78,10 @@ static sbps_status shuffle_rows(void *self, chunks *read, sbps_error *err)
     return shuffle_stream_add(r->to, read, err);
 }
 
-static sbps_status read_rows(const table_job *job, const file_list *files,
-                             const rows_spec *spec, column_types *types, row_source *s,
-                             shuffle_stream *to, sbps_error *err)
+/* Reads all rows into the shuffle. */
+static sbps_status read_into_shuffle(const table_job *job, const file_list *files,
+                                     const rows_spec *spec, column_types *types, row_source *s,
+                                     shuffle_stream *to, sbps_error *err)
 {
     reading r = {.job = job, .to = to};
     rows_spec watched = *spec;
@@ -88,7 +95,7 @@ static sbps_status read_rows(const table_job *job, const file_list *files,
 
 /* ---- text section ---- */
 
-/* The features taken, by name. */
+/* Returns a comma list of the features, which the caller frees; NULL: no memory. */
 static char *feature_list(const column_schema *p)
 {
     text list = {0};
@@ -97,11 +104,13 @@ static char *feature_list(const column_schema *p)
     return text_take(&list);
 }
 
+/* Returns the name of a column, "" for none (SIZE_MAX). */
 static const char *column_name(const column_schema *p, size_t column)
 {
     return column == SIZE_MAX ? "" : p->columns->name[column];
 }
 
+/* Appends notes and labels. */
 static void add_notes(const rows *r, text *to)
 {
     const char *notes = r->notes ? r->notes : "";
@@ -110,22 +119,23 @@ static void add_notes(const rows *r, text *to)
         text_bytes(to, r->labels[k], strlen(r->labels[k]) + 1);
 }
 
-/* All strings one after another; NULL: no memory. */
+/* Returns all strings of the text section (table/mapped_table.h), which the caller frees; NULL:
+ * no memory. */
 static char *make_text(const design *g, size_t *size)
 {
     const column_schema *p = g->schema;
     text all = {0};
-    char *features = table_list(g->spec->features), *taken = feature_list(p),
+    char *features = table_list(g->spec->features), *used = feature_list(p),
          *categories = table_list(g->spec->categorical);
     const char *const strings[TEXTS] = {
         [TEXT_TARGET] = g->r->target,
         [TEXT_FEATURES] = features,
-        [TEXT_COLUMNS] = taken,
+        [TEXT_COLUMNS] = used,
         [TEXT_CATEGORICAL] = categories,
         [TEXT_WEIGHTS] = column_name(p, p->weight),
         [TEXT_OFFSET] = column_name(p, p->offset),
     };
-    all.failed = !features || !taken || !categories;
+    all.failed = !features || !used || !categories;
     for (size_t i = 0; !all.failed && i < TEXTS + g->r->d; i++) {
         const char *string = i < TEXTS ? strings[i] : g->r->names[i - TEXTS];
         text_bytes(&all, string, strlen(string) + 1);
@@ -133,14 +143,14 @@ static char *make_text(const design *g, size_t *size)
     add_notes(g->r, &all);
     *size = all.length;
     free(features);
-    free(taken);
+    free(used);
     free(categories);
     return text_take(&all);
 }
 
 /* ---- layout ---- */
 
-/* Of sparse rows, in the place of x. */
+/* Adds the sections of sparse rows, which replace x. */
 static void add_entry_sections(table_header *h, size_t count, bool ones)
 {
     h->entries[ENTRIES_START] = table_add_section(h, (h->rows + 1) * sizeof(uint64_t));
@@ -148,6 +158,7 @@ static void add_entry_sections(table_header *h, size_t count, bool ones)
     h->entries[ENTRIES_VALUE] = table_add_section(h, ones ? 0 : count * sizeof(double));
 }
 
+/* Returns a header with all sections before the rows. */
 static table_header begin_header(const design *g, size_t n, size_t text_size)
 {
     const rows *r = g->r;
@@ -172,11 +183,11 @@ static table_header begin_header(const design *g, size_t n, size_t text_size)
     return h;
 }
 
-/* The rows, as they are to be stored; floats are made of doubles. */
+/* Chooses the storage and adds the sections of the rows; floats are first written as
+ * doubles. */
 static void add_row_sections(table_header *h, design *g, const shuffle_stream *w)
 {
-    bool by_formula =
-        g->schema->formula; /* whose entries are not counted before they are made */
+    bool by_formula = g->schema->formula; /* its entries cannot be counted in advance */
     size_t count = by_formula ? 0 : shuffle_stream_entries(w, g);
     double each = by_formula ? INFINITY : (double)count / (double)h->rows;
     g->r->storage = storage_of(g->spec, g->r->stride, each);
@@ -188,7 +199,7 @@ static void add_row_sections(table_header *h, design *g, const shuffle_stream *w
     }
 }
 
-/* Takes the room on the disk, maps it, and makes it the arrays of the design. */
+/* Allocates the file, maps it, and makes its sections the arrays of the design. */
 static sbps_status map_design(const table_job *job, const table_header *h, design *g,
                               sbps_error *err)
 {
@@ -218,17 +229,18 @@ static sbps_status map_design(const table_job *job, const table_header *h, desig
     return r->mean && r->sd ? SBPS_OK : fail_memory(err);
 }
 
-/* ---- filling ---- */
+/* ---- rows ---- */
 
 typedef struct {
     const table_job *job;
     const design *g;
     const shuffle_stream *through;
-    entries *each; /* of a sparse row */
+    entries *each; /* scratch for a sparse row */
     formula_scratch scratch;
-    size_t next;
+    size_t next; /* number of the next row */
 } filling;
 
+/* Writes the next shuffled row; returns false if the user requested a stop. */
 static bool put_next(void *self, const double *record)
 {
     filling *f = self;
@@ -246,6 +258,7 @@ static bool put_next(void *self, const double *record)
     return true;
 }
 
+/* Writes all rows, checks the design and changes it to floats if requested. */
 static sbps_status write_shuffled_rows(const table_job *job, design *g, const shuffle_stream *w,
                                        sbps_error *err)
 {
@@ -261,11 +274,12 @@ static sbps_status write_shuffled_rows(const table_job *job, design *g, const sh
     if (status == SBPS_OK && (!all || !watch(job, "checking", f.next, NAN)))
         status = fail_stopped(job, err);
     if (status == SBPS_OK) status = design_finish(g, err);
-    if (status == SBPS_OK && wants(g->spec, "float")) status = design_to_floats(g, err);
+    if (status == SBPS_OK && storage_is(g->spec, "float")) status = design_to_floats(g, err);
     return status;
 }
 
-/* Means, sds, text and at last the header. Dense x, the last section of those mapped, may have become shorter. */
+/* Writes means, standard deviations, text and, last, the header. Dense x, the last mapped
+ * section, may have become shorter. */
 static void put_rest(table_header *h, const rows *r, const char *strings)
 {
     unsigned char *base = r->mapped->base;
@@ -287,7 +301,7 @@ static void put_rest(table_header *h, const rows *r, const char *strings)
     memcpy(base, h, sizeof *h);
 }
 
-/* The design is known when all else lies there: it comes last, and is written, not mapped. */
+/* Writes the design, which is known only now, behind the mapped sections. */
 static sbps_status put_design(const table_job *job, const table_header *h,
                               const char *design_text, sbps_error *err)
 {
@@ -297,8 +311,9 @@ static sbps_status put_design(const table_job *job, const table_header *h,
     return written ? SBPS_OK : fail_written(job, errno, err);
 }
 
-static sbps_status make_table(const table_job *job, const row_source *s, const rows_spec *spec,
-                              shuffle_stream *w, sbps_error *err)
+/* The second pass: from shuffled rows to the file. */
+static sbps_status write_from_shuffle(const table_job *job, const row_source *s,
+                                      const rows_spec *spec, shuffle_stream *w, sbps_error *err)
 {
     design g;
     table_header h = {0};
@@ -325,6 +340,131 @@ static sbps_status make_table(const table_job *job, const row_source *s, const r
     return status;
 }
 
+/* ---- tables with groups ---- */
+
+static const char *or_empty(const char *value)
+{
+    return value ? value : "";
+}
+
+/* Returns all strings of the text section (table/mapped_table.h), which the caller frees; NULL:
+ * no memory. */
+static char *make_grouped_text(const rows *r, const rows_spec *spec, size_t *size)
+{
+    text all = {0};
+    char *categories = table_list(spec->categorical);
+    const char *const strings[TEXTS] = {[TEXT_TARGET] = r->target,
+                                        [TEXT_FEATURES] = "",
+                                        [TEXT_COLUMNS] = "",
+                                        [TEXT_CATEGORICAL] = categories,
+                                        [TEXT_WEIGHTS] = or_empty(spec->weights),
+                                        [TEXT_OFFSET] = or_empty(spec->offset)};
+    all.failed = !categories;
+    for (size_t i = 0; !all.failed && i < TEXTS; i++)
+        text_bytes(&all, strings[i], strlen(strings[i]) + 1);
+    for (size_t j = 0; j < r->d; j++) text_bytes(&all, r->names[j], strlen(r->names[j]) + 1);
+    text_bytes(&all, or_empty(r->notes), strlen(or_empty(r->notes)) + 1);
+    for (size_t k = 0; k < r->label_count; k++)
+        text_bytes(&all, r->labels[k], strlen(r->labels[k]) + 1);
+    *size = all.length;
+    free(categories);
+    return text_take(&all);
+}
+
+static table_header make_grouped_header(const rows *r, const rows_spec *spec, size_t text_size)
+{
+    uint64_t row_bytes = r->n * sizeof(double), column_bytes = r->d * sizeof(double);
+    table_header h = {.version = TABLE_VERSION_DESIGN,
+                      .bytes = TABLE_PAGE,
+                      .rows = r->n,
+                      .columns = r->d,
+                      .stride = r->stride,
+                      .hash = r->hash,
+                      .seed = r->seed};
+    memcpy(h.magic, TABLE_MAGIC, sizeof h.magic);
+    if (r->intercept) h.flags |= TABLE_INTERCEPT;
+    if (spec->standardize) h.flags |= TABLE_STANDARDIZED;
+    strncpy(h.storage, r->storage->name, sizeof h.storage - 1);
+    h.section[SECTION_Y] = table_add_section(&h, row_bytes);
+    h.section[SECTION_WEIGHT] = table_add_section(&h, r->weight ? row_bytes : 0);
+    h.section[SECTION_OFFSET] = table_add_section(&h, r->offset ? row_bytes : 0);
+    h.section[SECTION_MEAN] = table_add_section(&h, column_bytes);
+    h.section[SECTION_SD] = table_add_section(&h, column_bytes);
+    h.section[SECTION_TEXT] = table_add_section(&h, text_size);
+    h.groups = table_add_section(&h, groups_write(r->groups, r->n, spec->formula, NULL));
+    h.section[SECTION_X] = table_add_section(&h, (uint64_t)r->storage->bytes(r));
+    h.design = table_add_section(&h, strlen(r->design) + 1);
+    h.design_crc = table_design_crc(r->design);
+    return h;
+}
+
+/* Copies all sections to the mapped file and finishes the header. */
+static void copy_sections(table_header *h, const rows *r, const rows_spec *spec,
+                          const char *strings, unsigned char *base)
+{
+    const void *from[SECTIONS] = {
+        [SECTION_X] = r->x ? (const void *)r->x : r->x_float,
+        [SECTION_Y] = r->y,
+        [SECTION_WEIGHT] = r->weight,
+        [SECTION_OFFSET] = r->offset,
+        [SECTION_MEAN] = r->mean,
+        [SECTION_SD] = r->sd,
+        [SECTION_TEXT] = strings,
+    };
+    for (size_t k = 0; k < SECTIONS; k++)
+        if (h->section[k].size > 0)
+            memcpy(base + h->section[k].at, from[k], h->section[k].size);
+    groups_write(r->groups, r->n, spec->formula, base + h->groups.at);
+    memcpy(base + h->design.at, r->design, h->design.size);
+    h->tail_crc = table_tail_crc(h, base);
+    h->crc = table_crc(h);
+    memcpy(base, h, sizeof *h);
+}
+
+/* Writes a table in memory to the file. */
+static sbps_status write_rows(const table_job *job, const rows *r, const rows_spec *spec,
+                              sbps_error *err)
+{
+    size_t text_size;
+    int error;
+    char *strings = make_grouped_text(r, spec, &text_size);
+    if (!strings) return fail_memory(err);
+    table_header h = make_grouped_header(r, spec, text_size);
+    do error = posix_fallocate(job->file, 0, (off_t)h.bytes);
+    while (error == EINTR);
+    void *base = error ? MAP_FAILED
+                       : mmap(NULL, h.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, job->file, 0);
+    sbps_status status = SBPS_OK;
+    if (base == MAP_FAILED)
+        status = fail_written(job, error ? error : errno, err);
+    else {
+        copy_sections(&h, r, spec, strings, base);
+        munmap(base, h.bytes);
+    }
+    free(strings);
+    return status;
+}
+
+/* Reads the files into memory and writes a table with groups. */
+static sbps_status grouped_write(const table_job *job, const file_list *files,
+                                 const rows_spec *spec, sbps_error *err)
+{
+    rows *r;
+    rows_spec dense = *spec;
+    bool single = spec->storage && !strcmp(spec->storage, "float");
+    dense.storage = single ? "float" : "double";
+    dense.watch = job->watch;
+    dense.watcher = job->self;
+    sbps_status status = rows_from_files(files, &dense, &r, err);
+    if (status == SBPS_OK) status = write_rows(job, r, spec, err);
+    rows_destroy(r);
+    return status;
+}
+
+/* ---- all ---- */
+
+/* Converts with the types of columns known so far; sets types->changed if a cell contradicts
+ * them. */
 static sbps_status write_once(const table_job *job, const file_list *files,
                               const rows_spec *spec, column_types *types, sbps_error *err)
 {
@@ -336,9 +476,9 @@ static sbps_status write_once(const table_job *job, const file_list *files,
         return grouped_write(job, files, spec, err);
     }
     if (status == SBPS_OK)
-        status = shuffle_stream_open(&s, spec, job->beside, job->memory, &w, err);
-    if (status == SBPS_OK) status = read_rows(job, files, spec, types, &s, &w, err);
-    if (status == SBPS_OK) status = make_table(job, &s, spec, &w, err);
+        status = shuffle_stream_open(&s, spec, job->temp_near, job->memory, &w, err);
+    if (status == SBPS_OK) status = read_into_shuffle(job, files, spec, types, &s, &w, err);
+    if (status == SBPS_OK) status = write_from_shuffle(job, &s, spec, &w, err);
     shuffle_stream_close(&w);
     status = source_retype(&s, status, err);
     source_close(&s);
@@ -353,10 +493,11 @@ sbps_status table_write(const table_job *job, const rows_spec *spec, sbps_error 
     watched.watch = job->watch;
     watched.watcher = job->self;
     sbps_status status = storage_check(spec, err);
-    if (status == SBPS_OK && spec->formula && wants(spec, "sparse"))
-        status = fail(err, SBPS_BAD_ARG,
-                      "convert: --storage sparse: with a formula rows are stored as doubles or "
-                      "floats");
+    if (status == SBPS_OK && spec->formula && storage_is(spec, "sparse"))
+        status =
+            fail(err, SBPS_BAD_ARG,
+                 "convert: --storage sparse cannot be combined with --formula; use double or "
+                 "float");
     if (status != SBPS_OK) return status;
     status = file_list_create(job->from, &watched, &files, err);
     if (status == SBPS_OK) do

@@ -1,22 +1,32 @@
-/* From files, and from numbers in memory, to a table. */
+/* Reads tables: from files, numbers, columns and Arrow streams to shuffled design matrices
+ * (rows). */
 #ifndef INGEST_INGEST_H
 #define INGEST_INGEST_H
 
 #include "ingest/schema/rows_spec.h"
+#include "ingest/text/file_list.h"
 #include "table/rows.h"
 
-/* CSV (quotes, CRLF, packed; commas, tabs, semicolons, bars or blanks between cells) or libsvm text, told
- * apart by the first line. `path` may be a pattern, or several lines of either: CSV with the same names. */
+/* All functions set *out to a table that the caller owns (rows_destroy), or to NULL after a
+ * failure. */
+
+/* Reads a file: a converted table, or text that is CSV (cells separated by commas, tabs,
+ * semicolons, bars or blanks) or libsvm, plain or packed; the format is recognised by the
+ * content. `path` may be a pattern, or several lines of paths and patterns: CSV files with the
+ * same columns. */
 sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_error *err);
-/* From numbers in memory: x is n * columns, row-major, without the intercept. weight and offset
- * may be NULL; names may be NULL (x1, x2, ...). */
+/* Reads text files that are listed already. */
+sbps_status rows_from_files(const file_list *files, const rows_spec *spec, rows **out,
+                            sbps_error *err);
+/* Copies numbers in memory: x has n * columns elements, row-major, without the intercept.
+ * weight and offset may be NULL; names may be NULL (x1, x2, ...). */
 sbps_status rows_copy(size_t n, size_t columns, const double *x, const char *const *names,
                       const double *y, const double *weight, const double *offset,
                       const rows_spec *spec, rows **out, sbps_error *err);
-/* From columns in memory, a sparse matrix before them where there is one: see sbps_frame. */
+/* Reads columns in memory, preceded by a sparse matrix if there is one: see sbps_frame. */
 sbps_status rows_from_columns(const sbps_frame *from, const rows_spec *spec, rows **out,
                               sbps_error *err);
-/* From an Arrow stream, which is released whatever comes of it. */
+/* Reads an Arrow stream, and releases it also after a failure. */
 sbps_status rows_from_arrow(struct ArrowArrayStream *stream, const rows_spec *spec, rows **out,
                             sbps_error *err);
 

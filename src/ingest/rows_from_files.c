@@ -1,11 +1,17 @@
-/* A file becomes a shuffled design matrix: columns are planned, rows are checked one by one and kept
- * in chunks, chunks become the table. A converted table is mapped instead. */
+/* Reads files into a shuffled design matrix:
+ *
+ *   roles of columns (column_schema.h) -> rows, checked, in chunks -> table
+ *
+ * A converted table is mapped instead. Ranks read stretches of a large text
+ * (distributed_read.h). A single file of plain numbers is read directly into the table
+ * (direct_text.h). A file is read again whenever a cell contradicts the type of its column. */
+#include "ingest/ingest.h"
+
 #include "core/memory.h"
 #include "core/ranks/ranks.h"
 #include "ingest/design/direct_text.h"
 #include "ingest/design/storage.h"
 #include "ingest/distributed/distributed_read.h"
-#include "ingest/ingest.h"
 #include "ingest/text/converted.h"
 #include "ingest/text/same_files.h"
 #include "ingest/text/table_files.h"
@@ -13,50 +19,40 @@
 
 #include <math.h>
 
-static sbps_status sign(rows *r, const char *source, size_t dropped, const column_schema *p,
-                        sbps_error *err)
-{
-    r->dropped = dropped;
-    r->source = copy_text(source);
-    if (source && !r->source) return fail_memory(err);
-    return p ? rows_note_dropped(r, p, err) : SBPS_OK;
-}
-
 typedef struct {
     const column_schema *schema;
     chunks *all;
-} keeper;
+} collector;
 
-/* What is read so far will be there twice before the end. A file's rows cannot be counted beforehand, and
- * Linux kills where malloc should have failed. */
+/* Appends rows to the collector. All rows exist twice at the end of reading, so it fails early
+ * if twice the rows so far do not fit: the number of rows is not known in advance, and Linux
+ * kills a process where malloc should have failed. */
 static sbps_status collect_chunk(void *self, chunks *read, sbps_error *err)
 {
-    keeper *k = self;
+    collector *k = self;
     chunks *all = k->all;
     if (!chunks_move(read, all)) return fail_memory(err);
     return memory_holds(k->schema->path, (double)all->rows, (double)all->width,
                         2 * chunks_bytes(all), err);
 }
 
-/* Signed, or destroyed; the plan by which it was read, or NULL. */
-static sbps_status sign_or_destroy(rows **r, const char *source, size_t dropped,
-                                   const column_schema *p, sbps_error *err)
+/* Stores the path and the number of dropped rows in the table; `p`, or NULL, adds which columns
+ * they lacked. Destroys the table on failure. */
+static sbps_status set_source(rows **r, const char *source, size_t dropped,
+                              const column_schema *p, sbps_error *err)
 {
-    sbps_status status = sign(*r, source, dropped, p, err);
+    (*r)->dropped = dropped;
+    (*r)->source = copy_text(source);
+    sbps_status status = source && !(*r)->source ? fail_memory(err) : SBPS_OK;
+    if (status == SBPS_OK && p) status = rows_note_dropped(*r, p, err);
     if (status == SBPS_OK) return SBPS_OK;
     rows_destroy(*r);
     *r = NULL;
     return status;
 }
 
-static sbps_status read_map(const char *path, const rows_spec *spec, rows **out,
-                            sbps_error *err)
-{
-    sbps_status status = converted_read(path, spec, out, err);
-    return status == SBPS_OK ? sign_or_destroy(out, path, SIZE_MAX, NULL, err) : status;
-}
-
-/* Once, with the types of columns `found` so far; more may be found. */
+/* Reads once, with the types of columns known so far; sets types->changed if a cell contradicts
+ * them. */
 static sbps_status read_text(const file_list *files, const rows_spec *spec, column_types *types,
                              rows **out, sbps_error *err)
 {
@@ -70,15 +66,15 @@ static sbps_status read_text(const file_list *files, const rows_spec *spec, colu
     if (files->count == 1) status = direct_read(&s, spec, out, &direct, err);
     if (status != SBPS_OK) goto done;
     if (direct) {
-        status = sign_or_destroy(out, path, 0, NULL, err);
+        status = set_source(out, path, 0, NULL, err);
         goto done;
     }
     chunks_init(&read, s.schema->width, s.names.filled < PACK_BELOW);
-    keeper all = {s.schema, &read};
+    collector all = {s.schema, &read};
     const row_taker taker = {collect_chunk, &all, read.packed};
     if ((status = table_files_read(files, spec, types, &s, &taker, err)) != SBPS_OK) goto done;
     status = design_create(s.schema, spec, &read, out, err);
-    if (status == SBPS_OK) status = sign_or_destroy(out, path, s.dropped, s.schema, err);
+    if (status == SBPS_OK) status = set_source(out, path, s.dropped, s.schema, err);
 done:
     chunks_clear(&read);
     status = source_retype(&s, status, err);
@@ -86,7 +82,7 @@ done:
     return status;
 }
 
-/* A file that must be read once more is so behind the scene: nobody is told less than before. */
+/* Relays progress so that it never decreases when a file is read again. */
 typedef struct {
     const rows_spec *spec;
     size_t rows_done;
@@ -102,14 +98,15 @@ static bool report_furthest(void *self, const char *stage, size_t rows_done, dou
                           isnan(fraction) ? fraction : t->fraction);
 }
 
-/* By each rank its share, where that can be. */
+/* Reads this rank's part of the table, if there are several ranks and the text can be
+ * divided. */
 static sbps_status read_distributed(const file_list *files, const rows_spec *spec, rows **out,
                                     bool *done, sbps_error *err)
 {
     if (!spec->among || spec->among->size == 1) return SBPS_OK;
     sbps_status status = rows_read_distributed(files, spec, out, done, err);
     if (status != SBPS_OK || !*done) return status;
-    return sign_or_destroy(out, files->path[0], (*out)->dropped, NULL, err);
+    return set_source(out, files->path[0], (*out)->dropped, NULL, err);
 }
 
 sbps_status rows_from_files(const file_list *files, const rows_spec *spec, rows **out,
@@ -136,9 +133,10 @@ sbps_status rows_read(const char *path, const rows_spec *spec, rows **out, sbps_
     *out = NULL;
     sbps_status status = file_list_create(path, spec, &files, err);
     if (status == SBPS_OK) status = same_files_check(&files, spec->among, err);
-    if (status == SBPS_OK && files.count == 1 && table_recognise(files.path[0]))
-        status = read_map(files.path[0], spec, out, err);
-    else if (status == SBPS_OK)
+    if (status == SBPS_OK && files.count == 1 && table_recognise(files.path[0])) {
+        status = converted_read(files.path[0], spec, out, err);
+        if (status == SBPS_OK) status = set_source(out, files.path[0], SIZE_MAX, NULL, err);
+    } else if (status == SBPS_OK)
         status = rows_from_files(&files, spec, out, err);
     file_list_clear(&files);
     return status;

@@ -59,7 +59,7 @@ if command -v python3 >/dev/null; then
     "$sbps" convert few.csv few.tbl --target y --missing drop --json | python3 -c 'import json, sys; json.load(sys.stdin)' || fault 'JSON' 'none'
 fi
 try 'no operands'          2 '' 'a file is missing: want .sbps convert IN OUT' "$sbps" convert
-try 'no target'            2 '' 'data.csv: no target: name its column' "${convert[@]}"
+try 'no target'            2 '' 'data.csv: no target; name its column' "${convert[@]}"
 try 'memory'               2 '' "--memory: 'lots' will not do: want bytes such as 500M" "${convert[@]}" --target y --memory lots
 try 'too little memory'    2 '' 'bytes of memory are too few to shuffle' "${convert[@]}" --target y --memory 4K
 try 'sparse, standardised' 2 '' 'standardised columns have no zeros' "${convert[@]}" --target y --storage sparse --standardize
@@ -101,7 +101,7 @@ for out in parts/1.csv ./parts/../parts/1.csv link.csv hard.csv; do
     try "sample, a pattern onto $out" 2 '' "--output: .*$out is the data file" "$sbps" sample 'parts/*.csv' --target y --model logistic -o "$out"
 done
 try 'no name to write'     2 '' 'data.csv: is there, and no converted table' "$sbps" convert parts/0.csv parts/1.csv data.csv --target y
-try 'another header'       1 '' "other.csv:1: column . is 'z', where data.csv has 'x2'" bash -c "sed '1s/x2/z/' data.csv >other.csv; \"$sbps\" convert data.csv other.csv o.tbl --target y"
+try 'another header'       1 '' "other.csv:1: column . is 'z', but in data.csv it is 'x2'" bash -c "sed '1s/x2/z/' data.csv >other.csv; \"$sbps\" convert data.csv other.csv o.tbl --target y"
 
 # Groups: the table that sample would make of the text, and the same draws, effects of groups among them.
 awk -F, 'NR == 1 { print $0 ",g,h" } NR > 1 { print $0 ",g" NR % 40 ",h" NR % 7 }' data.csv >g.csv
@@ -113,7 +113,7 @@ for formula in 'y ~ x1 + (1 + x2 | g)' 'y ~ x1 + (1 | g) + (x2 || h)'; do
     try 'sample of groups'  0 '' '^logistic' "$sbps" sample g.tbl "${run[@]}" -o group-table.csv
     cmp -s group-text.csv group-table.csv || fault "groups, $formula" 'the draws are others than those of the text'
     try 'the same formula'  0 'sd_g__Intercept' '' bash -c '"$@" 2>/dev/null' - "$sbps" map g.tbl "$formula" --model logistic
-    try 'another formula'   2 '' 'columns of a converted table are settled' "$sbps" map g.tbl 'y ~ x1' --model logistic
+    try 'another formula'   2 '' 'columns of a converted table are fixed' "$sbps" map g.tbl 'y ~ x1' --model logistic
 done
 try 'groups of floats'     0 '' '' "$sbps" convert g.csv f.tbl --formula 'y ~ x1 + (1 + x2 | g)' --storage float
 try 'their mode'           0 'cor_g__Intercept__x2' '' bash -c '"$@" 2>/dev/null' - "$sbps" map f.tbl --model logistic

@@ -67,7 +67,7 @@ refused 'empty cell'       1 'hole.csv:8.*z' hole.csv
 try 'empty cell, dropped'  0 '199' "^sbps: hole.csv: 1 of 200 rows are left out.*'z' .1." $(sample hole.csv --missing drop)
 refused 'short line'       1 'short.csv:9' short.csv
 refused 'long line'        1 'long.csv:9' long.csv
-try 'column twice'         0 'x_2 ~' "^sbps: twins.csv: column 2 .*'x'.* is called 'x_2'" $(sample twins.csv)
+try 'column twice'         0 'x_2 ~' "^sbps: twins.csv: column 2 .*'x'.* renamed 'x_2'" $(sample twins.csv)
 try 'no header'            0 "regression of 'x3'" '' $(sample bare.csv --header no --target x3)
 refused 'no header, unsaid' 1 'bare.csv:1: the first line holds only numbers.*--header no' bare.csv
 try 'semicolons'           0 '[^ ]' '^sbps: semicolons.csv: cells are separated by semicolons' $(sample semicolons.csv)
@@ -91,7 +91,7 @@ refused 'target 0.5'       1 "holds 0.5; logistic wants" target-half.csv
 try 'labels'               0 "regression of 'y'" "^sbps: labels.csv: target 'y': 'yes' is 1 and 'no' is 0" $(sample labels.csv)
 try 'labels, turned'       0 "regression of 'y'" "'no' is 1 and 'yes' is 0" $(sample labels.csv --success no)
 refused 'labels, three'    1 "labels3.csv: target 'y' holds 'maybe', 'no', 'yes'" labels3.csv
-refused 'labels, linear'   1 "labels.csv:2: column 'y': '(yes|no)' is not a number; labels are for" labels.csv --model linear
+refused 'labels, linear'   1 "labels.csv:2: column 'y': '(yes|no)' is not a number; text labels need a model of classes" labels.csv --model linear
 try 'labels, softmax'      0 'maybe:x ~' "the classes 0, 1, ... are 'maybe', 'no', 'yes'" $(sample labels3.csv --model softmax)
 try 'constant column'      0 'z ~ normal' "^sbps: constant.csv: column 'z': the same in all rows" $(sample constant.csv)
 try 'a rare level'         0 'hood=rare .y 0 in all 10 of its rows' '' $(sample rare.csv --categorical hood --sampler hmc)

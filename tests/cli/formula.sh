@@ -28,15 +28,15 @@ try 'as from text'     0 '^name,value intercept,' 'is a category' "$sbps" map t.
 awk -F, 'NR == FNR { name[NR] = $1; w[NR] = $2; next } $1 != name[FNR] || (FNR > 1 && ($2 - w[FNR])^2 > 1e-12) { exit 1 }' three.csv .out ||
     fault 'as from text' "$(paste -d' ' three.csv .out)"
 try 'groups'           0 '' '' "$sbps" convert t.csv g.tbl --formula 'y ~ x + (1 | c)'
-try 'settled'          2 '' 'columns of a converted table are settled' "$sbps" map t.tbl 'y ~ x' --model logistic
+try 'fixed'            2 '' 'columns of a converted table are fixed' "$sbps" map t.tbl 'y ~ x' --model logistic
 
 # ---- what is wrong ----
 try 'unknown column'   2 '' '^sbps: formula, column 9: no column is named .q.*   y ~ x \+ q           \^ $' "$sbps" map t.csv 'y ~ x + q' --model logistic
 try 'no tilde'         2 '' 'a formula without a ~' "$sbps" map t.csv 'x + z' --model logistic
 try 'open parenthesis' 2 '' 'column 8: the parenthesis that opens here is not closed' "$sbps" map t.csv 'y ~ log(x' --model logistic
 try 'unknown function' 2 '' "column 5: no function is called 'lgo', did you mean 'log'" "$sbps" map t.csv 'y ~ lgo(x)' --model logistic
-try 'and a target'     2 '' '\-\-target: the formula says' "$sbps" map t.csv 'y ~ x' --target y --model logistic
-try 'and no intercept' 2 '' '\-\-no-intercept: a formula says so itself' "$sbps" map t.csv 'y ~ x' --no-intercept --model logistic
+try 'and a target'     2 '' '\-\-target cannot be combined with \-\-formula' "$sbps" map t.csv 'y ~ x' --target y --model logistic
+try 'and no intercept' 2 '' '\-\-no-intercept cannot be combined with \-\-formula' "$sbps" map t.csv 'y ~ x' --no-intercept --model logistic
 try 'not finite'       1 '' "t.csv:[0-9]+: 'log\(x\)' is not a number" "$sbps" map t.csv 'y ~ log(x)' --model logistic
 
 # ---- columns are counted before any is made ----

@@ -22,7 +22,7 @@ try 'a formula'            0 'low\|mid' 'sbps' "$sbps" map o.csv 'grade ~ x' --m
 try 'two outcomes'         0 '' "'low' is 1 and 'mid' is 0" bash -c "grep -v high o.csv >two.csv; \"$sbps\" map two.csv --model logistic --target grade --exclude number --levels mid,low >/dev/null"
 try 'convert'              0 '' "are 'low', 'mid', 'high'" "$sbps" convert o.csv o.tbl --target grade --exclude number --levels low,mid,high
 values o.tbl --model ordinal | cmp -s - want || fault 'convert' 'is another mode than that of numbers'
-try 'too late'             2 '' '--levels: the columns and labels of a converted table were chosen' "$sbps" map o.tbl --model ordinal --levels low,mid,high
+try 'too late'             2 '' '--levels: the columns and labels of a converted table are fixed' "$sbps" map o.tbl --model ordinal --levels low,mid,high
 
 printf 'y,x\n' >n.csv
 for i in $(seq 60); do echo "grade $((i * 7 % 11 + 1)),$i.$((i * 31 % 97))"; done >>n.csv
@@ -48,7 +48,7 @@ same_names 'another reference'      'name intercept id5 id7 sigma '             
 same_names 'identifiers'            'name intercept zip7 zip0012 zip12 sigma '          'y ~ zip' --categorical zip
 same_names 'above 2^53'             'name intercept factor(big)9007199254740993 factor(big)9007199254740995 sigma ' 'y ~ factor(big)'
 same_names 'above 2^53, named'      'name intercept big9007199254740993 big9007199254740995 sigma ' 'y ~ big' --categorical big
-try 'a number and levels' 1 '' "num.csv:3: column 'big': 9007199254740993 has more digits than a number holds, and levels would merge: --categorical" \
+try 'a number and levels' 1 '' "num.csv:3: column 'big': 9007199254740993 has more digits than a number can hold, so that levels would merge; use --categorical" \
     "$sbps" map num.csv 'y ~ big + factor(big)' --family gaussian
 diff <(values num.csv 'y ~ factor(id)' --family gaussian) <(values num.csv 'y ~ id' --categorical id --family gaussian) >/dev/null ||
     fault 'factor and category' 'have other values'

@@ -21,7 +21,7 @@ astray=("$sbps" sample h.csv --model hyperboloid --target y --metric none --epoc
 try 'astray'            0 '' '.*' "${astray[@]}" --checkpoint astray.state
 try 'astray, resumed'   0 '' '.*' "${astray[@]}" --resume astray.state
 try 'its names'         0 ' w0 .* w1 ' '' "$sbps" summary h.nc
-try 'its columns'       '[12]' '' '--features: the model uses no column but the target' "$sbps" sample h.csv --model hyperboloid --target y --features y
+try 'its columns'       '[12]' '' '--features: this model uses no columns besides the target' "$sbps" sample h.csv --model hyperboloid --target y --features y
 try 'no offset'         '[12]' '' "no column.*'z'|--offset" "$sbps" sample h.csv --model hyperboloid --target y --offset z
 
 # A prior of what the model has not is not passed over.
@@ -50,6 +50,6 @@ try 'no truth'          '[12]' '' 'multimodal draws no weights' "$sbps" simulate
 try 'multimodal'        0 '' 'the chains have not converged' "$sbps" sample m.csv --model multimodal -o m.nc "${quick[@]}"
 try 'separate modes'    0 '1\. The chains sit in separate places and none went from one to another: +w[12] +is +in -1.* \(chains' '' "$sbps" diagnose m.nc
 try 'one mode'          0 '' '.*' "$sbps" sample m.csv --model multimodal --chains 1 -o one.nc "${quick[@]}"
-try 'no target'         '[12]' '' '--target: the model explains no column' "$sbps" sample m.csv --model multimodal --target x1
+try 'no target'         '[12]' '' '--target: this model has no target' "$sbps" sample m.csv --model multimodal --target x1
 
 finish

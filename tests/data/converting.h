@@ -18,7 +18,7 @@ static const char *convert(const char *from, const rows_spec *spec, size_t memor
 {
     snprintf(table_path, sizeof table_path, "%s/%s", folder, name);
     int file = open(table_path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    table_job job = {.from = from, .to = table_path, .beside = table_path, .memory = memory};
+    table_job job = {.from = from, .to = table_path, .temp_near = table_path, .memory = memory};
     job.file = file;
     memset(&error, 0, sizeof error);
     sbps_status status = table_write(&job, spec, &error);

@@ -24,7 +24,7 @@ static rows *map_table(const char *storage)
     const char *text = put("t.csv", content, (size_t)(at - content));
     free(content);
     snprintf(table, sizeof table, "%s/t.tbl", folder);
-    table_job job = {.from = text, .to = table, .beside = table, .memory = (size_t)1 << 20};
+    table_job job = {.from = text, .to = table, .temp_near = table, .memory = (size_t)1 << 20};
     job.file = open(table, O_RDWR | O_CREAT | O_TRUNC, 0600);
     rows_spec spec = {.target = "y", .storage = storage, .seed = 1}, any = {.seed = 1};
     rows *out = NULL;

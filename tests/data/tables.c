@@ -311,7 +311,7 @@ TEST(options_that_contradict_the_table_are_refused)
                                     "converted without --standardize",
                                     "converted without --no-intercept",
                                     "--storage: the table was converted with 'double'",
-                                    "this one reads text"};
+                                    "use the text file"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         rows *r = map_table(path, &bad[i]);
         CHECK(!r && error.status == SBPS_BAD_ARG && strstr(error.text, messages[i]));

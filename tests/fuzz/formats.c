@@ -154,7 +154,7 @@ static void make_by(const char *path, const rows_spec *spec)
     for (size_t i = 0; i < 40; i++)
         fprintf(out, "%zu,%g,%g,1\n", i % 2, (double)i, (double)(i * i % 7));
     fclose(out);
-    table_job job = {.from = from, .to = path, .beside = path, .memory = (size_t)1 << 20};
+    table_job job = {.from = from, .to = path, .temp_near = path, .memory = (size_t)1 << 20};
     job.file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
     if (table_write(&job, spec, NULL) != SBPS_OK) abort();
     close(job.file);

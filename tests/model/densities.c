@@ -82,10 +82,10 @@ TEST(files_that_are_no_covariance_are_refused_in_words)
         const char *text, *want;
     } bad[] = {
         {"", "empty"},
-        {"1,0\n0,1\n", "csv:1: the first line holds numbers"},
+        {"1,0\n0,1\n", "csv:1: the first line contains numbers"},
         {"a,b\n1,0\n", "not square: 1 rows for 2 columns"},
         {"a,b\n1,0\n0,1\n2,3\n", "csv:4: the matrix is not square"},
-        {"a,b\n1,0,3\n0,1\n", "csv:2: want 2 columns, as in the header, found 3"},
+        {"a,b\n1,0,3\n0,1\n", "csv:2: expected 2 columns as in the header, found 3"},
         {"a,b\n1,0\n0,x\n", "csv:3: column 2: 'x' is not a finite number"},
         {"a,b\n1,0\n0,inf\n", "csv:3: column 2: 'inf' is not a finite number"},
         {"a,b\n1,0\n,1\n", "csv:3: column 1: '' is not a finite number"},

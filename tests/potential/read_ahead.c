@@ -67,7 +67,7 @@ static rows *mapped_copy(const rows *data, const char *storage, char *path)
         fprintf(csv, "%.17g,%.17g,%.17g,%.17g\n", data->y[i], x[1], x[2], x[3]);
     }
     fclose(csv);
-    table_job job = {.from = text, .to = path, .beside = path, .file = file, .memory = 1 << 20};
+    table_job job = {.from = text, .to = path, .temp_near = path, .file = file, .memory = 1 << 20};
     if (table_write(&job, &spec, NULL) == SBPS_OK) rows_read(path, &any, &out, NULL);
     close(file);
     unlink(text);

@@ -240,8 +240,8 @@ TEST(several_files_that_are_no_table_say_why)
 {
     static const struct {
         const char *text, *sentence;
-    } others[] = {{"y,a\n1,2\n", "1.csv:1: 2 columns, where there were 3 before"},
-                  {"y,a,b\n1,2,3\n", "1.csv:1: column 3 is 'b', where"},
+    } others[] = {{"y,a\n1,2\n", "1.csv:1: found 2 columns, expected 3 as read before"},
+                  {"y,a,b\n1,2,3\n", "1.csv:1: column 3 is 'b', but in"},
                   {"y,a,c\n1,$2,p\n", "1.csv:2: column 'a': '$2' has a currency sign"}};
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
         char names[1200], *to = names;
@@ -253,7 +253,7 @@ TEST(several_files_that_are_no_table_say_why)
     }
     rows *r;
     CHECK(rows_read("/nowhere/*.csv", &(rows_spec){.target = "y"}, &r, &error) == SBPS_NO_FILE);
-    CHECK(strstr(error.text, "no file has such a name"));
+    CHECK(strstr(error.text, "no file matches this pattern"));
 }
 
 CHECK_MAIN

@@ -89,7 +89,7 @@ TEST(labels_that_will_not_do_are_refused)
         {"y,x\n1,1\n2,2\n", {.target = "y", .success = "1"}, "--success is for models of two"},
         {"y,x\na,1\nb,2\n",
          {.target = "y"},
-         "t.csv:2: column 'y': 'a' is not a number; labels are for models of classes"},
+         "t.csv:2: column 'y': 'a' is not a number; text labels need a model of classes"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         rows *r = rows_from_text(cases[k].text, &cases[k].spec);

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "core/rng.h"
-#include "ingest/schema/number_short.h"
+#include "ingest/schema/number.h"
 #include <inttypes.h>
 
 static locale_t c_locale;

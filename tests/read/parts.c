@@ -234,7 +234,7 @@ TEST(a_converted_table_is_the_same_file)
         rows_spec spec = long_spec;
         table_job job = {.from = file_path,
                          .to = to,
-                         .beside = to,
+                         .temp_near = to,
                          .memory = 1 << 20,
                          .file = open(to, O_RDWR | O_CREAT | O_TRUNC, 0600)};
         spec.threads = thread_counts[k];

@@ -3,7 +3,7 @@
 #ifndef TESTS_READ_PRODUCER_H
 #define TESTS_READ_PRODUCER_H
 
-#include "ingest/schema/dates.h"
+#include "ingest/schema/types.h"
 #include <errno.h>
 
 enum { PRODUCER_COLUMNS = 16, PRODUCER_LEVELS = 64 };

@@ -1,7 +1,6 @@
 /* What a column holds is found out from its cells, all of them: text makes a category, wherever it comes. */
 #include "check.h"
 
-#include "ingest/schema/dates.h"
 #include "ingest/schema/types.h"
 #include "read/fixture.h"
 

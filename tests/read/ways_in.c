@@ -5,7 +5,7 @@
 #include "fixture.h"
 #include "ingest/ingest.h"
 #include "ingest/schema/column_index.h"
-#include "ingest/text/foreign.h"
+#include "ingest/text/text_file.h"
 #include "ingest/text/unpack.h"
 
 static const rows_spec plain = {.target = "y"};
@@ -63,8 +63,7 @@ TEST(columns_of_one_name_are_told_apart)
     static const char *const want[] = {"a", "a_3", "a_2", "a_4"};
     REQUIRE(r && r->d == 4);
     for (size_t j = 0; j < 4; j++) CHECK(!strcmp(r->names[j], want[j]));
-    CHECK(
-        strstr(r->notes, "column 3 has the name of an earlier one, 'a', and is called 'a_3'"));
+    CHECK(strstr(r->notes, "column 3 repeats the name 'a' and was renamed 'a_3'"));
     rows_destroy(r);
 }
 
@@ -82,7 +81,7 @@ TEST(names_of_rows_are_left_out)
         rows *r = rows_from_text(files[k], &(rows_spec){.target = "y"});
         REQUIRE(r);
         CHECK(r->n == 3 && r->d == 1 && !strcmp(r->names[0], "a") && row_with(r, 4)[0] == 5);
-        CHECK(strstr(r->notes, "the first column has no name, as one of row names"));
+        CHECK(strstr(r->notes, "the first column has no name; it is taken for row names"));
         rows_destroy(r);
     }
 }
@@ -187,7 +186,8 @@ TEST(zstd_and_xz_are_read_and_damage_is_told)
         size_t size = packed_tables[i].size;
         rows_read(put("t.packed", bytes, size), &plain, &r, &error);
         if (!unpack_kind_of(bytes, size)) {
-            CHECK(!r && strstr(error.text, name) && strstr(error.text, "which is not read"));
+            CHECK(!r && strstr(error.text, name) &&
+                  strstr(error.text, "which sbps cannot read"));
             printf("%s: built without it\n", name);
             continue;
         }
@@ -232,7 +232,8 @@ TEST(other_formats_are_called_by_their_name)
         rows *r;
         const char *path = put("f.csv", files[i].bytes, files[i].size);
         CHECK(rows_read(path, &plain, &r, &error) == SBPS_BAD_FILE && !r);
-        CHECK(strstr(error.text, files[i].sentence) && strstr(error.text, "which is not read"));
+        CHECK(strstr(error.text, files[i].sentence) &&
+              strstr(error.text, "which sbps cannot read"));
     }
     rows *r;
     const char *path = put_gzip("f.rds", "X\n\0\0\0\3", 6);

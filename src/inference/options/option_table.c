@@ -2,7 +2,7 @@
  * come from here. A new option is a field in options.h and a line in this file; the priors of
  * auxiliaries are taken from the models that list them. */
 #include "inference/options/option_spec.h"
-#include "ingest/schema/na_strings.h"
+#include "ingest/schema/types.h"
 #include "linalg/metric/metric_kinds.h"
 #include "model/likelihood/model.h"
 #include "table/rows.h"

@@ -52,7 +52,7 @@ sbps_status convert_table(const char *from, const char *to, const sbps_options *
     if (status != SBPS_OK) return status;
     table_job job = {.from = from,
                      .to = to,
-                     .beside = file.temp,
+                     .temp_near = file.temp,
                      .file = -1,
                      .memory = memory ? memory : usual_memory(),
                      .watch = watch,

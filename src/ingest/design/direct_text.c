@@ -8,7 +8,6 @@
 
 #include "core/workers.h"
 #include "ingest/design/storage.h"
-#include "ingest/text/part.h"
 #include "ingest/text/parts.h"
 #include "table/float.h"
 #include "table/row_origin.h"
@@ -40,7 +39,7 @@ typedef struct {
     size_t parts;
     unsigned threads;
     char *buffer;             /* SCAN_BYTES a thread */
-    part *each;               /* of each thread */
+    text_part *each;          /* of each thread */
     formula_scratch *scratch; /* likewise */
     design g;
     size_t *to;
@@ -125,7 +124,7 @@ static size_t add_up(const direct *d)
 /* ---- reading ---- */
 
 /* Until there are so many that the table cannot be sparse. */
-static void count_entries(direct *d, const part *p)
+static void count_entries(direct *d, const text_part *p)
 {
     size_t from = d->s->schema->first, features = d->s->schema->features, count = 0;
     if ((double)atomic_load(&d->entries) > d->max_entries) return;
@@ -138,7 +137,7 @@ static void count_entries(direct *d, const part *p)
 }
 
 /* Memory is far: the lines of a row of the table are asked for before it is written. */
-static void put_rows(const direct *d, unsigned worker, const part *p, const size_t *to)
+static void put_rows(const direct *d, unsigned worker, const text_part *p, const size_t *to)
 {
     const rows *r = d->g.r;
     for (size_t k = 0; k < p->rows.runs; k++) {
@@ -156,7 +155,7 @@ static void read_stretch(void *self, unsigned worker, size_t index)
 {
     direct *d = self;
     stretch *own = &d->of[index];
-    part *p = &d->each[worker];
+    text_part *p = &d->each[worker];
     if (own->rows == 0 || atomic_load(&d->abandoned)) return;
     chunks_reset(&p->rows);
     part_read(d->s, &d->cut, index, p);

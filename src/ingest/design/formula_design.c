@@ -5,7 +5,7 @@
 #include "core/encoding.h"
 #include "core/memory.h"
 #include "core/printable.h"
-#include "ingest/schema/level_numbers.h"
+#include "ingest/schema/levels.h"
 #include "table/row_groups.h"
 #include <stdlib.h>
 #include <string.h>

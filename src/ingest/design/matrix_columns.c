@@ -7,7 +7,7 @@
 #include "core/encoding.h"
 #include "core/memory.h"
 #include "ingest/design/formula_design.h"
-#include "ingest/schema/level_numbers.h"
+#include "ingest/schema/levels.h"
 #include "linalg/kernels.h"
 #include <stdint.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "core/names.h"
 #include "core/printable.h"
 #include "core/text.h"
-#include "ingest/schema/level_numbers.h"
+#include "ingest/schema/levels.h"
 #include <stdlib.h>
 #include <string.h>
 

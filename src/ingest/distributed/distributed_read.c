@@ -1,11 +1,15 @@
-/* The text of a table is cut into a stretch for each rank (text_partition.c), which is looked at twice. The first look finds
- * out what the second must know: how many rows there are, the levels of categories, how many cells are not 0, and
- * whether anything is wrong. It keeps no rows. Then ranks agree (partition_set_origin.c): the stretches must fit together, and
- * of several things that are wrong the first is told, in the words of one process, by the rank that has met it, once it
- * knows how many lines are before it. The second look sends each row to the rank that keeps it (share_deal.c).
+/* Distributed reading: the text is divided into one stretch per rank (text_partition.c), and
+ * every rank reads its stretch twice.
  *
- * Where a cell contradicts the type of its column all ranks begin once more with what the first that met one has learned
- * of the rest of that file. */
+ *   1. The survey counts rows and nonzero cells, collects the levels of categories and finds
+ *      errors. It keeps no rows.
+ *   2. Ranks combine their reports (partition_report.c). The stretches must fit together. If
+ *      there are errors, the first rank with one counts the lines before its stretch and
+ *      reports it as a single process would.
+ *   3. The second pass sends each row to the rank that keeps it (partition_table.c).
+ *
+ * After a cell that contradicts the type of its column, all ranks begin again with the types
+ * that the first such rank inferred from the rest of the file. */
 #include "ingest/distributed/distributed_read.h"
 
 #include "ingest/design/direct_text.h"
@@ -15,15 +19,14 @@
 
 #include <string.h>
 
-#define DISTRIBUTE_MIN                                                                         \
-    ((size_t)8 << 20) /* bytes of text, below which all may as well read all */
+#define DISTRIBUTE_MIN ((size_t)8 << 20) /* bytes: every rank reads a smaller text whole */
 
-/* ---- the first look ---- */
+/* ---- the survey ---- */
 
 typedef struct {
     const column_schema *schema;
-    bool counted;
-    size_t numbers;
+    bool counted;   /* count nonzero numbers: the storage depends on them */
+    size_t numbers; /* their number */
 } survey;
 
 static sbps_status survey_chunk(void *self, chunks *read, sbps_error *err)
@@ -37,6 +40,8 @@ static sbps_status survey_chunk(void *self, chunks *read, sbps_error *err)
     return SBPS_OK;
 }
 
+/* Reads the stretch and fills s->report. `learns`: after a contradicting cell, infer types to
+ * the end of the file. */
 static sbps_status survey_once(distributed_read *s, bool learns, sbps_error *err)
 {
     partition_cursor c = partition_cursor_start(s, s->first.schema);
@@ -57,13 +62,14 @@ static sbps_status survey_once(distributed_read *s, bool learns, sbps_error *err
     return status;
 }
 
-/* ---- trouble ---- */
+/* ---- errors ---- */
 
 static sbps_status open_first(distributed_read *s, sbps_error *err)
 {
     return table_files_open(s->files, s->spec, s->types, &s->first, err);
 }
 
+/* Copies types; returns false without memory. */
 static bool types_copy(const column_types *from, column_types *to)
 {
     *to = (column_types){0};
@@ -73,7 +79,8 @@ static bool types_copy(const column_types *from, column_types *to)
     return true;
 }
 
-/* As nothing had been read, and now with the right lines. */
+/* Repeats the survey from the types `before` it, which it takes over, now with the right line
+ * numbers. */
 static sbps_status survey_again(distributed_read *s, column_types *before, sbps_error *err)
 {
     column_types_clear(s->types);
@@ -84,11 +91,12 @@ static sbps_status survey_again(distributed_read *s, column_types *before, sbps_
     if (status == SBPS_OK) status = survey_once(s, true, err);
     return status != SBPS_OK || s->types->changed
                ? status
-               : fail(err, SBPS_BAD_FILE, "%s: has changed while it was read",
+               : fail(err, SBPS_BAD_FILE, "%s: the file changed while it was read",
                       s->files->path[0]);
 }
 
-/* The first rank in trouble finds out what it is, and says so; SBPS_OK: begin once more. */
+/* The first rank with an error determines what it is, and all ranks return it. SBPS_OK: a type
+ * changed; begin again. */
 static sbps_status resolve_trouble(distributed_read *s, column_types *before, sbps_error *err)
 {
     size_t first_failed = s->verdict.trouble;
@@ -102,8 +110,10 @@ static sbps_status resolve_trouble(distributed_read *s, column_types *before, sb
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole read ---- */
 
+/* Returns whether the text is large enough and the formula needs no pass over all rows
+ * first. */
 static bool can_be_distributed(const distributed_read *s)
 {
     const rows_spec *spec = s->spec;
@@ -112,6 +122,8 @@ static bool can_be_distributed(const distributed_read *s)
            !formula_waits(s->first.schema->formula);
 }
 
+/* Divides the text, unless that was done before; *done is whether it can be read in
+ * stretches. */
 static sbps_status measure_text(distributed_read *s, bool *done, sbps_error *err)
 {
     *done = s->first.names.types != NULL;
@@ -122,8 +134,8 @@ static sbps_status measure_text(distributed_read *s, bool *done, sbps_error *err
     return status;
 }
 
-/* The table, now that nothing is wrong with the text. */
-static sbps_status make_table(distributed_read *s, rows **out, sbps_error *err)
+/* Builds the table after a survey without errors. */
+static sbps_status build_partition(distributed_read *s, rows **out, sbps_error *err)
 {
     sbps_status status = partition_merge_schemas(s->among, s->first.schema, err);
     if (status == SBPS_OK)
@@ -137,7 +149,7 @@ static sbps_status make_table(distributed_read *s, rows **out, sbps_error *err)
     return status;
 }
 
-/* *again: a type has changed. */
+/* Reads once with the types known so far; *again: a type changed and all ranks begin again. */
 static sbps_status try_once(distributed_read *s, rows **out, bool *done, bool *again,
                             sbps_error *err)
 {
@@ -153,7 +165,7 @@ static sbps_status try_once(distributed_read *s, rows **out, bool *done, bool *a
     *done = s->verdict.fits;
     bool trouble = s->verdict.trouble < s->among->size;
     if (status == SBPS_OK && *done)
-        status = trouble ? resolve_trouble(s, &before, err) : make_table(s, out, err);
+        status = trouble ? resolve_trouble(s, &before, err) : build_partition(s, out, err);
     *again = trouble && *done && status == SBPS_OK;
     column_types_clear(&before);
     return status;

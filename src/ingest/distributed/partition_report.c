@@ -1,4 +1,5 @@
-/* Messages are small: some numbers a rank, types of columns, levels. */
+/* Combines the reports, types, errors and levels of ranks. Messages are small: a few numbers
+ * per rank, types of columns, levels. */
 #include "ingest/distributed/partition_report.h"
 
 #include "core/text.h"
@@ -6,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- does it fit together? ---- */
+/* ---- reports ---- */
 
+/* Checks that stretches fit together up to the first error, and adds up the counts. */
 static void combine_reports(const partition_report *all, size_t size, size_t rank, size_t bytes,
                             partition_verdict *out)
 {
@@ -38,7 +40,7 @@ sbps_status partition_compare(ranks *among, const partition_report *own, size_t 
     return SBPS_OK;
 }
 
-/* ---- trouble ---- */
+/* ---- errors ---- */
 
 sbps_status partition_broadcast(ranks *among, size_t from, column_types *types,
                                 sbps_status status, sbps_error *err)
@@ -65,7 +67,8 @@ static void add_number(text *to, size_t number)
     text_bytes(to, (const char *)&word, sizeof word);
 }
 
-/* Missing cells of every column, and the levels of categories: length, rows, bytes. */
+/* Packs the counts of missing cells of every column, and the length, row count and bytes of
+ * every level. The caller frees the result; NULL: no memory. */
 static char *pack_schema(const column_schema *p, size_t *size)
 {
     text to = {0};
@@ -102,6 +105,7 @@ static bool take_levels(levels *l, size_t count, const char **at)
     return true;
 }
 
+/* Adds a packed schema to `p`; returns false without memory. */
 static bool unpack_schema(const column_schema *p, const char *at)
 {
     bool whole = true;
@@ -113,7 +117,7 @@ static bool unpack_schema(const column_schema *p, const char *at)
     return whole;
 }
 
-/* The plan of one rank after another. */
+/* Adds the schemas of all ranks to `p`, in the order of ranks, which is that of the text. */
 static bool merge_rank_schemas(ranks *among, const column_schema *p, const char *own,
                                size_t own_size)
 {

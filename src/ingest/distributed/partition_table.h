@@ -1,28 +1,33 @@
-/* The second look at a text that ranks read in shares: from what they have agreed on to this rank's part of the table. */
+/* The second pass over a text that ranks read in stretches: builds this rank's part of the
+ * table. */
 #ifndef INGEST_PARTITION_TABLE_H
 #define INGEST_PARTITION_TABLE_H
 
-#include "ingest/distributed/partition_cursor.h"
 #include "ingest/distributed/partition_report.h"
+#include "ingest/distributed/text_partition.h"
 
+/* The state of a distributed read on one rank. */
 typedef struct {
     const file_list *files;
     const rows_spec *spec;
     ranks *among;
     column_types *types;
-    row_source first; /* whose plan is that of all */
+    row_source first; /* the first file; its schema is that of all */
     text_partition cut;
-    size_t breaks; /* line breaks before the stretch, once they were counted */
+    size_t breaks; /* line breaks before the stretch, when they were counted */
     partition_report report;
     partition_verdict verdict;
 } distributed_read;
 
-#define HALF_WAY 0.5 /* as it is told: each of the two looks */
+#define HALF_WAY 0.5 /* progress: each of the two passes is half of the work */
 
-/* At the first record of the stretch; `by`: the plan that gives rows their codes. */
+/* Returns a cursor at the first record of the stretch; `by` is the schema that gives rows their
+ * codes. */
 partition_cursor partition_cursor_start(const distributed_read *s, column_schema *by);
 
-/* All ranks have read their stretches without trouble, and the plan has the levels of all. */
+/* Reads the text again, sends each row to the rank that keeps it, and creates this rank's part
+ * of the table, which the caller owns. Call after a first pass without errors, when the schema
+ * has the levels of all ranks. */
 sbps_status partition_build_table(const distributed_read *s, rows **out, sbps_error *err);
 
 #endif

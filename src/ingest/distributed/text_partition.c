@@ -1,13 +1,19 @@
-/* Where the text of a table is cut. Borders lie anywhere; a record belongs to the rank in whose stretch it begins. */
+/* Divides the text of a table among ranks.
+ *
+ * Stretch boundaries are arbitrary bytes. The first record of a stretch is assumed to begin
+ * after its first line break, unless a file begins there. The assumption is verified
+ * afterwards: the last record of the rank before must end at that byte (partition_report.c). */
 #include "ingest/distributed/text_partition.h"
 
 #include "ingest/design/direct_text.h"
-
+#include "ingest/text/parts.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* One file; *divides is false where it cannot be cut. */
+/* ---- measuring and dividing ---- */
+
+/* Measures file k; sets *divides to false if it cannot be divided. */
 static sbps_status measure_file(const file_list *files, size_t k, const rows_spec *spec,
                                 column_types *types, const row_source *first, text_partition *c,
                                 bool *divides, sbps_error *err)
@@ -24,19 +30,8 @@ static sbps_status measure_file(const file_list *files, size_t k, const rows_spe
     return status;
 }
 
-static sbps_status measure_all(const file_list *files, const rows_spec *spec,
-                               column_types *types, const row_source *first, text_partition *c,
-                               bool *divides, sbps_error *err)
-{
-    sbps_status status = SBPS_OK;
-    *divides = true;
-    for (size_t k = 0; status == SBPS_OK && *divides && k < files->count; k++)
-        status = measure_file(files, k, spec, types, first, c, divides, err);
-    return status;
-}
-
-/* What the first rank has found, to all. */
-static void agree(text_partition *c, ranks *among, bool divides)
+/* Sends the measures of rank 0 to all ranks and computes the stretch of this rank. */
+static void broadcast_measures(text_partition *c, ranks *among, bool divides)
 {
     size_t bytes = c->files * sizeof *c->start, whole;
     unsigned char cut = divides;
@@ -63,9 +58,12 @@ sbps_status text_partition_open(const file_list *files, const rows_spec *spec,
                           .size = calloc(files->count, sizeof *c->size),
                           .base = calloc(files->count + 1, sizeof *c->base)};
     if (!c->start || !c->size || !c->base) return fail_memory(err);
-    if (spec->among->rank == 0)
-        status = measure_all(files, spec, types, first, c, &divides, err);
-    if (status == SBPS_OK) agree(c, spec->among, divides);
+    if (spec->among->rank == 0) {
+        divides = true;
+        for (size_t k = 0; status == SBPS_OK && divides && k < files->count; k++)
+            status = measure_file(files, k, spec, types, first, c, &divides, err);
+    }
+    if (status == SBPS_OK) broadcast_measures(c, spec->among, divides);
     return status;
 }
 
@@ -103,7 +101,8 @@ size_t text_partition_byte(const text_partition *c, size_t k, size_t position)
 
 /* ---- lines ---- */
 
-/* Line breaks of file k in this rank's stretch; what comes before the rows counts with the first of them. */
+/* Counts the line breaks of file k in this rank's stretch; the header belongs to the first row
+ * of the file. */
 static sbps_status count_here(const text_partition *c, const file_list *files, size_t k,
                               size_t *count, sbps_error *err)
 {
@@ -134,4 +133,122 @@ sbps_status text_partition_breaks(const text_partition *c, const file_list *file
         if (all[2 * r] == own) *breaks += all[2 * r + 1];
     free(all);
     return status;
+}
+
+/* ---- reading a stretch ---- */
+
+/* Returns the position of the cursor in the open file. */
+static size_t position_of(const partition_cursor *c)
+{
+    size_t byte = text_file_offset(c->now.source), start = c->cut->start[c->file];
+    return c->cut->base[c->file] + (byte > start ? byte - start : 0);
+}
+
+/* Moves to the first record of the open file that begins in the stretch; returns whether there
+ * is one. */
+static bool find_first(partition_cursor *c)
+{
+    const text_partition *cut = c->cut;
+    text_file *t = c->now.source;
+    if (cut->from <= cut->base[c->file]) return true;
+    size_t from = text_partition_byte(cut, c->file, cut->from);
+    bool found = part_find_line(t, from, text_partition_byte(cut, c->file, cut->to));
+    t->line = 1 + c->breaks + (text_file_offset(t) > from);
+    return found;
+}
+
+/* Opens the current file at its first record of the stretch; *there is whether it has one. */
+static sbps_status open_file(partition_cursor *c, bool *there, sbps_error *err)
+{
+    sbps_status status =
+        table_file_open(&c->files->input[c->file], c->spec, c->types, c->first, &c->now, err);
+    c->open = true;
+    *there = status == SBPS_OK && find_first(c);
+    if (!*there) return status;
+    if (!c->begun) c->begin = c->at = position_of(c);
+    c->begun = true;
+    return SBPS_OK;
+}
+
+/* Reports progress: the position in the stretch, as a fraction of all passes. */
+static bool report_position(void *self, const char *stage, size_t rows_done, double fraction)
+{
+    const partition_cursor *c = self;
+    const text_partition *cut = c->cut;
+    double position = (double)position_of(c), all = (double)(cut->to - cut->from);
+    (void)fraction;
+    return c->spec->watch(c->spec->watcher, stage, c->kept + rows_done,
+                          c->progress_base + c->more * (position - (double)cut->from) / all);
+}
+
+/* Reads the open file up to the byte `stop` with the cursor's schema, whose path is that of
+ * this file meanwhile. */
+static sbps_status read_file(partition_cursor *c, size_t stop, const row_taker *to,
+                             sbps_error *err)
+{
+    column_schema *own = c->now.schema;
+    rows_spec watched = *c->spec;
+    watched.watch = c->spec->watch ? report_position : NULL;
+    watched.watcher = c;
+    const char *path = c->schema->path;
+    c->now.schema = c->schema;
+    c->schema->path = c->now.source->path;
+    sbps_status status = parts_read_to(&c->now, &watched, stop, to, err);
+    c->schema->path = path;
+    c->now.schema = own;
+    c->at = position_of(c);
+    return status;
+}
+
+static void close_file(partition_cursor *c)
+{
+    c->kept += c->now.kept;
+    c->dropped += c->now.dropped;
+    source_close(&c->now);
+    c->now = (row_source){0};
+    c->open = false;
+}
+
+/* Reads the current file up to the position `stop` or the end of the stretch, and closes it
+ * there. */
+static sbps_status read_on(partition_cursor *c, size_t stop, const row_taker *to,
+                           sbps_error *err)
+{
+    const text_partition *cut = c->cut;
+    size_t k = c->file, end = text_partition_byte(cut, k, cut->to);
+    bool there = true, last;
+    sbps_status status = c->open ? SBPS_OK : open_file(c, &there, err);
+    if (status == SBPS_OK && there)
+        status = read_file(c, text_partition_byte(cut, k, stop), to, err);
+    if (status != SBPS_OK && c->learns && c->now.source)
+        status = source_retype(&c->now, status, err);
+    if (status != SBPS_OK) return status;
+    last = !there || text_file_offset(c->now.source) >= end;
+    if (last && there && end == cut->size[k])
+        c->broken = c->broken || text_file_offset(c->now.source) != end;
+    if (last) close_file(c);
+    if (last) c->file++;
+    return SBPS_OK;
+}
+
+sbps_status partition_cursor_read(partition_cursor *c, size_t stop, const row_taker *to,
+                                  sbps_error *err)
+{
+    const text_partition *cut = c->cut;
+    sbps_status status = SBPS_OK;
+    if (stop > cut->to) stop = cut->to;
+    if (!c->open && c->file == 0) c->file = text_partition_file(cut, cut->from);
+    while (status == SBPS_OK && c->file < cut->files && cut->base[c->file] < stop) {
+        size_t file = c->file, at = c->at;
+        if (c->open && at >= stop) break;
+        status = read_on(c, stop, to, err);
+        c->broken = c->broken || (c->open && c->file == file && c->at == at);
+        if (c->broken) break;
+    }
+    return status;
+}
+
+void partition_cursor_close(partition_cursor *c)
+{
+    if (c->open) close_file(c);
 }

@@ -1,5 +1,8 @@
-/* The text of a table, all its files laid end to end, cut into as many stretches as there are ranks. Bytes are counted
- * without what comes before the rows of a file, from the first row of all on: positions. */
+/* Divides the text of a table among ranks, and reads the stretch of one rank.
+ *
+ * A position counts the bytes of rows in all files, one file after another, from the first row
+ * of the first file on; headers are not counted. Each rank gets a stretch of positions [from,
+ * to). A record belongs to the rank in whose stretch it begins. */
 #ifndef INGEST_TEXT_PARTITION_H
 #define INGEST_TEXT_PARTITION_H
 
@@ -8,27 +11,58 @@
 
 typedef struct {
     size_t files;
-    size_t *start; /* of each file: the byte where its rows begin, */
-    size_t *size;  /* where they end, */
-    size_t *base;  /* and the position of the first; that of all files is where the text ends */
-    size_t from, to; /* positions: of this rank */
+    size_t *start;   /* of each file: the byte where its rows begin */
+    size_t *size;    /* of each file: the byte where its rows end */
+    size_t *base;    /* of each file: the position of its first row; base[files]: of the end */
+    size_t from, to; /* the stretch of this rank, as positions */
 } text_partition;
 
-/* The first rank measures the files. `base[files]` is 0 where they cannot be read in stretches. Close it also after a
- * failure. */
+/* Measures the files on rank 0 and divides them on all ranks (collective). base[files] is 0 if
+ * the files cannot be divided. Close *c also after a failure. */
 sbps_status text_partition_open(const file_list *files, const rows_spec *spec,
                                 column_types *types, const row_source *first, text_partition *c,
                                 sbps_error *err);
+/* Frees the partition. */
 void text_partition_close(text_partition *c);
 
-/* Bytes of the text. */
+/* Returns the bytes of all rows. */
 size_t text_partition_bytes(const text_partition *c);
-/* The file that a position lies in: the last that begins there or before. */
+/* Returns the file that contains a position: the last one that begins there or before. */
 size_t text_partition_file(const text_partition *c, size_t position);
-/* The byte of file k at a position, or where its rows end. */
+/* Returns the byte of file k at a position, limited to the rows of that file. */
 size_t text_partition_byte(const text_partition *c, size_t k, size_t position);
-/* Line breaks of the file that this rank begins in, before its stretch; all ranks count theirs. */
+/* Counts the line breaks before this rank's stretch in the file where it begins
+ * (collective). */
 sbps_status text_partition_breaks(const text_partition *c, const file_list *files, ranks *among,
                                   size_t *breaks, sbps_error *err);
+
+/* Reads one rank's stretch, in one call or several. */
+typedef struct {
+    const file_list *files;
+    const rows_spec *spec;
+    column_types *types;
+    const row_source *first;
+    const text_partition *cut;
+    column_schema *schema; /* gives rows their codes */
+    size_t breaks;         /* line breaks before the stretch in its first file */
+    bool learns;           /* after a contradicting cell, infer types to the end of its file */
+    size_t file;           /* the one being read */
+    row_source now;        /* that file, if open */
+    bool open;
+    size_t begin; /* position of the first record */
+    size_t at;    /* position after the last record read */
+    bool begun;   /* `begin` is known */
+    bool broken;  /* the rows of some file do not end where they should */
+    size_t kept, dropped;
+    double progress_base; /* fraction of all work done before this pass */
+    double more;          /* fraction of all work in this pass */
+} partition_cursor;
+
+/* Reads the records that begin before the position `stop`; SIZE_MAX: all of the stretch. Close
+ * the cursor also after a failure. */
+sbps_status partition_cursor_read(partition_cursor *c, size_t stop, const row_taker *to,
+                                  sbps_error *err);
+/* Closes the file being read. */
+void partition_cursor_close(partition_cursor *c);
 
 #endif

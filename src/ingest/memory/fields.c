@@ -4,7 +4,7 @@
 #include "ingest/memory/fields.h"
 
 #include "core/decimal.h"
-#include "ingest/schema/dates.h"
+#include "ingest/schema/types.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

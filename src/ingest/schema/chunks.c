@@ -1,5 +1,5 @@
-/* Blocks are large, so that their pages can be: growing never copies, and rows that somebody else read
- * are taken over with their blocks. */
+/* Rows lie in blocks of 2 MiB, large enough for large pages. Growing adds a block and copies
+ * nothing, and the rows that another thread read are taken over with their blocks. */
 #include "ingest/schema/chunks.h"
 
 #include "core/memory.h"
@@ -15,7 +15,8 @@ void chunks_init(chunks *c, size_t width, bool packed)
     *c = (chunks){.width = width, .packed = packed};
 }
 
-/* Room for one more item of so many bytes; false: no memory. */
+/* Makes room for item number `count`, of `bytes` bytes, in the array whose address is `list`.
+ * Returns false without memory. */
 static bool grow_array(void *list, size_t count, size_t *capacity, size_t bytes)
 {
     void *old;
@@ -29,6 +30,7 @@ static bool grow_array(void *list, size_t count, size_t *capacity, size_t bytes)
     return true;
 }
 
+/* Appends an empty block of at least `min_doubles`; the first is small. */
 static bool add_row_block(chunks *c, size_t min_doubles)
 {
     size_t doubles = c->block_size ? BLOCK : FIRST_BLOCK;
@@ -43,6 +45,7 @@ static bool add_row_block(chunks *c, size_t min_doubles)
     return true;
 }
 
+/* Begins a run at the current position. */
 static bool open_run(chunks *c)
 {
     if (!grow_array(&c->run, c->runs, &c->run_capacity, sizeof *c->run)) return false;
@@ -50,13 +53,14 @@ static bool open_run(chunks *c)
     return c->run_open = true;
 }
 
-/* So many doubles for the next row; NULL: no memory. */
+/* Returns space for a row of so many doubles; NULL: no memory. */
 static double *reserve_row(chunks *c, size_t doubles)
 {
     if (c->space < doubles && !add_row_block(c, doubles)) return NULL;
     return c->run_open || open_run(c) ? c->at : NULL;
 }
 
+/* Counts the row just written, of so many doubles. */
 static void close_row(chunks *c, size_t doubles)
 {
     c->at += doubles;
@@ -79,13 +83,14 @@ double *chunks_next(chunks *c)
 
 /* ---- packed ---- */
 
-/* Their number, slots two by two, values. */
+/* One double for the number of entries, half a double per slot (uint32_t), one per value. */
 size_t packed_size(size_t entries)
 {
     return 1 + (entries + 1) / 2 + entries;
 }
 
-static bool pack(chunks *c)
+/* Appends c->line as a packed row. */
+static bool pack_line(chunks *c)
 {
     size_t entries = 0;
     for (size_t j = 0; j < c->width; j++) entries += c->line[j] != 0.0;
@@ -133,12 +138,12 @@ double *run_next(const chunks *c, double **at, double *line)
 
 bool chunks_keep(chunks *c)
 {
-    if (c->packed) return pack(c);
+    if (c->packed) return pack_line(c);
     close_row(c, c->width);
     return true;
 }
 
-/* ---- from one to the other ---- */
+/* ---- moving and clearing ---- */
 
 bool chunks_move(chunks *from, chunks *to)
 {
@@ -158,7 +163,7 @@ bool chunks_move(chunks *from, chunks *to)
     to->blocks += from->blocks;
     to->held += from->held;
     to->run_open = from->run_open = false;
-    to->space = 0; /* its last block is another's now */
+    to->space = 0; /* the next row begins a new block */
     from->runs = from->rows = from->blocks = 0;
     from->held = 0;
     return true;

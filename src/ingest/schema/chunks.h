@@ -1,63 +1,68 @@
-/* Rows of one width, kept while their number is not known: runs of rows that lie in large blocks. */
+/* Growing storage for rows of one width while their number is unknown: runs of rows in large
+ * blocks. */
 #ifndef INGEST_CHUNKS_H
 #define INGEST_CHUNKS_H
 
 #include "core/status.h"
 
-/* Rows that follow each other. */
+/* Consecutive rows in one block. */
 typedef struct {
-    double *first;
+    double *first; /* its first row */
     size_t rows;
-    size_t before; /* rows of the runs before it */
+    size_t before; /* rows in the runs before this one */
 } row_run;
 
+/* Rows and the blocks that hold them; owns the blocks. */
 typedef struct {
-    size_t width; /* doubles a row, at least 1 */
+    size_t width; /* doubles per row, at least 1 */
     size_t rows;
     row_run *run;
     size_t runs, run_capacity;
     double **block;
     size_t blocks, block_capacity;
-    size_t block_size; /* doubles of the last one; 0: none was made yet */
-    double *at;        /* where the next row goes, in the last block */
+    size_t block_size; /* doubles in the last block; 0: no block yet */
+    double *at;        /* position of the next row in the last block */
     size_t space;      /* doubles left there */
-    bool run_open;     /* the next row belongs to the last run */
-    double held;       /* bytes of the blocks */
-    /* packed: a row is the number of its entries that are not 0, their slots, their values */
+    bool run_open;     /* the next row extends the last run */
+    double held;       /* bytes of all blocks */
+    /* Packed rows: the number of nonzero entries, their slots, their values. */
     bool packed;
-    double *line; /* the row being read */
+    double *line; /* packed: the unpacked row being read */
 } chunks;
 
-/* A packed entry takes a slot and a value, so that packing pays up to two thirds of the cells; it also
- * costs time. */
+/* Packing pays up to a fill of 2/3, as an entry takes a slot and a value. It also costs time,
+ * so tables are packed below this fill only. */
 #define PACK_BELOW 0.5
 
-/* Doubles of a packed row with so many entries. */
+/* Returns the doubles of a packed row with `entries` nonzero entries. */
 size_t packed_size(size_t entries);
-/* A packed row as `width` doubles. */
+/* Expands the packed row `from` into `width` doubles at `line`. */
 void row_unpack(const double *from, size_t width, double *line);
 
+/* Makes *c empty; nothing is allocated before the first row. */
 void chunks_init(chunks *c, size_t width, bool packed);
-/* Where the next row goes; it counts once it is kept. NULL: no memory. */
+/* Returns space for the next row, which chunks_keep adds; NULL: no memory. */
 double *chunks_next(chunks *c);
-/* The row written last stays. False: no memory. */
+/* Adds the row written to the last chunks_next. Returns false without memory. */
 bool chunks_keep(chunks *c);
-/* Moves all rows behind those of `to`, which has their blocks from now on; `from` may go on. False: no
- * memory, and both are as they were. */
+/* Moves all rows of `from`, with their blocks, behind those of `to`. `from` is empty afterwards
+ * and can be reused. Returns false without memory; neither has then changed. */
 bool chunks_move(chunks *from, chunks *to);
-/* Takes all rows away, for as many more. */
+/* Removes all rows and keeps one block for reuse. */
 void chunks_reset(chunks *c);
+/* Frees everything; *c is then as after chunks_init. */
 void chunks_clear(chunks *c);
-/* What the rows take, in bytes. */
+/* Returns the bytes allocated for rows and runs. */
 double chunks_bytes(const chunks *c);
 
-/* A row of a run and the way to the next one: *at is moved on. A packed row is laid out in `line`. */
+/* Returns the row at *at of a run and moves *at to the next. A packed row is expanded into
+ * `line`. */
 double *run_next(const chunks *c, double **at, double *line);
-/* Doubles that `line` needs; 0: none. */
+/* Returns the doubles that `line` of run_next needs; 0 when rows are not packed. */
 size_t run_line(const chunks *c);
 
-/* Fails with a sentence when `bytes`, needed for a table of this size while it is read, are more
- * than 80% of the machine's memory. `source` is the file it comes from. */
+/* Fails when reading a table of this size needs more `bytes` than MEMORY_REQUEST_FRACTION of
+ * the machine's memory. `source` is the file named in the message. */
 sbps_status memory_holds(const char *source, double rows, double columns, double bytes,
                          sbps_error *err);
 

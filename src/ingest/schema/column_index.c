@@ -1,4 +1,4 @@
-/* Columns by name: a sorted index, so that wide tables stay cheap. */
+/* Columns by name, through a sorted index: finding k of n names costs O((n + k) log n). */
 #include "ingest/schema/column_index.h"
 
 #include "core/encoding.h"
@@ -33,6 +33,7 @@ sbps_status columns_note(columns *c, sbps_error *err, const char *format, ...)
     return status;
 }
 
+/* Orders by name, then by column, so that duplicates are reported in file order. */
 static int by_name(const void *a, const void *b)
 {
     const named_column *p = a, *q = b;
@@ -41,6 +42,7 @@ static int by_name(const void *a, const void *b)
     return p->column < q->column ? -1 : 1;
 }
 
+/* Orders by name only, for bsearch. */
 static int by_name_alone(const void *a, const void *b)
 {
     return strcmp(((const named_column *)a)->name, ((const named_column *)b)->name);
@@ -68,6 +70,7 @@ sbps_status column_index_create(const char *path, const columns *c, column_index
     return SBPS_OK;
 }
 
+/* Reports an unknown name together with the nearest known one. */
 static sbps_status fail_unknown(const column_index *x, const char *path, const char *option,
                                 const char *name, sbps_error *err)
 {
@@ -89,7 +92,7 @@ static const named_column *find_name(const column_index *x, const char *name)
 sbps_status column_index_find(const column_index *x, const char *path, const char *option,
                               const char *name, size_t *column, sbps_error *err)
 {
-    char *clean = utf8_copy(name, strlen(name)); /* as the names are */
+    char *clean = utf8_copy(name, strlen(name)); /* names of columns are UTF-8, too */
     if (!clean) return fail_memory(err);
     const named_column *found = find_name(x, clean);
     sbps_status status = found ? SBPS_OK : fail_unknown(x, path, option, clean, err);
@@ -111,7 +114,8 @@ static const char *skip_blanks(const char *p)
     return p;
 }
 
-/* A name in quotes, doubled where it holds some. NULL: it is no such name. */
+/* Copies the quoted name at `p`; a doubled quote stands for one. Returns its end, or NULL if
+ * the text is not one quoted name followed by a comma or the end. */
 static const char *take_quoted(const char *p, char *name)
 {
     for (p++; *p; p++) {
@@ -125,7 +129,8 @@ static const char *take_quoted(const char *p, char *name)
     return NULL;
 }
 
-/* Up to the next comma that has no backslash before it. */
+/* Copies the text up to the next comma without a backslash before it, trimmed; returns its
+ * end. */
 static const char *take_plain(const char *p, char *name)
 {
     char *begin = name;

@@ -1,6 +1,6 @@
 /* Decimal text to double.
  *
- * The text is w 10^e with an integer w. Three ways, each correctly rounded:
+ * The text is w 10^e with an integer w. There are three cases, each correctly rounded:
  *   w <= 2^53 and |e| <= 22: w and 10^|e| are doubles, so one multiplication or division is
  *     rounded once (Clinger 1990);                                                        (1)
  *   w < 10^19 and |e| <= 27: 5^27 < 2^64, so w 5^e is a quotient or a product of 64-bit
@@ -55,7 +55,7 @@ static const uint64_t fives[EXACT_FIVE + 1] = {
     7450580596923828125ull,
 };
 
-/* 2^s for -1022 <= s <= 1023 */
+/* Returns 2^s for -1022 <= s <= 1023. */
 static double power_of_two(int s)
 {
     uint64_t bits = (uint64_t)(1023 + s) << 52;
@@ -76,7 +76,7 @@ double number_divided(uint64_t w, int k)
     return (double)(q | sticky) * power_of_two(j - i - 63 - k);
 }
 
-/* w 10^k, rounded once: (2) */
+/* Returns w 10^k, rounded once: (2). */
 static double multiply_tens(uint64_t w, int k)
 {
     wide product = (wide)w * fives[k];
@@ -93,7 +93,7 @@ static bool is_digit(char c)
     return (unsigned char)(c - '0') < 10;
 }
 
-/* The digits at `p`, appended to *w, which wraps when there are too many. */
+/* Appends the digits at `p` to *w, which wraps after 19 digits; returns their end. */
 static const char *read_digits(const char *p, uint64_t *w)
 {
     uint64_t v = *w;
@@ -102,7 +102,8 @@ static const char *read_digits(const char *p, uint64_t *w)
     return p;
 }
 
-/* The exponent at `p`, if one is there; clamped far outside the range of doubles. */
+/* Adds the exponent at `p`, if there is one, to *e; returns its end. Clamped far outside the
+ * range of doubles. */
 static const char *read_exponent(const char *p, int64_t *e)
 {
     if ((*p | 32) != 'e') return p;
@@ -117,6 +118,7 @@ static const char *read_exponent(const char *p, int64_t *e)
     return q;
 }
 
+/* Returns the number of digits after leading zeros. */
 static size_t significant_digits(const char *p, const char *end)
 {
     size_t count = 0;
@@ -157,15 +159,16 @@ slow:
     return p;
 }
 
-static bool spells(const char *begin, const char *end, const char *word)
+/* Returns whether [begin, end) is `text`, in any case. */
+static bool equals_nocase(const char *begin, const char *end, const char *text)
 {
-    size_t length = strlen(word);
-    return (size_t)(end - begin) == length && strncasecmp(begin, word, length) == 0;
+    size_t length = strlen(text);
+    return (size_t)(end - begin) == length && strncasecmp(begin, text, length) == 0;
 }
 
 bool text_is_infinite(const char *begin, const char *end)
 {
     if (begin == end) return false;
     begin += *begin == '-' || *begin == '+';
-    return spells(begin, end, "inf") || spells(begin, end, "infinity");
+    return equals_nocase(begin, end, "inf") || equals_nocase(begin, end, "infinity");
 }

@@ -1,25 +1,36 @@
-/* Types of columns. They only ever grow,
+/* Types of cells and columns.
  *
- *   unknown < number < decimal < text,   unknown < date < time < text,
+ * The types of a column form a lattice; a column's type is the least upper bound of its cells:
  *
- * so that reading once more whenever a cell contradicts ends, and ends with the same types wherever it was
- * that the cells were met. */
+ *   unknown < number < decimal < text,   unknown < date < time < text.
+ *
+ * Types only widen, so reading a file again after every contradicting cell ends. The result
+ * does not depend on the order of the cells.
+ *
+ * The day number of a date in the Gregorian calendar, with years that begin in March so that
+ * the leap day is the last day:
+ *
+ *   365 y + y/4 - y/100 + y/400 + (153 m + 2)/5 + d - 1,   m = 0 for March, integer division.
+ * (1) */
 #include "ingest/schema/types.h"
 
-#include "ingest/schema/dates.h"
+#include "core/memory.h"
+#include "ingest/schema/column_index.h"
 #include "ingest/schema/number.h"
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#define NUMBER_BYTES_MAX 40 /* bytes, where it is looked at twice */
+#define NUMBER_BYTES_MAX 40 /* longer texts are not checked for currency signs or commas */
 
 sbps_status column_types_fit(column_types *t, size_t count, const char *path, sbps_error *err)
 {
     if (t->of)
-        return t->count == count
-                   ? SBPS_OK
-                   : fail(err, SBPS_BAD_FILE, "%s:1: %zu columns, where there were %zu before",
-                          path, count, t->count);
+        return t->count == count ? SBPS_OK
+                                 : fail(err, SBPS_BAD_FILE,
+                                        "%s:1: found %zu columns, expected %zu as read before",
+                                        path, count, t->count);
     t->of = calloc(count + 1, sizeof *t->of);
     t->line = calloc(count + 1, sizeof *t->line);
     t->count = count;
@@ -33,14 +44,15 @@ void column_types_clear(column_types *t)
     *t = (column_types){0};
 }
 
+/* Returns the least upper bound of two types. */
 static column_type join_types(column_type a, column_type b)
 {
     if (a == b || b == TYPE_UNKNOWN) return a;
     if (a == TYPE_UNKNOWN) return b;
     column_type low = a < b ? a : b, high = a < b ? b : a;
-    bool kin =
+    bool ordered =
         (low == TYPE_DATE && high == TYPE_TIME) || (low == TYPE_NUMBER && high == TYPE_DECIMAL);
-    return kin ? high : TYPE_TEXT;
+    return ordered ? high : TYPE_TEXT;
 }
 
 bool column_types_join(column_types *t, size_t column, column_type cell, size_t line)
@@ -65,7 +77,7 @@ static bool is_digit(char c)
     return '0' <= c && c <= '9';
 }
 
-/* Bytes of the currency sign at `p`; 0: none. */
+/* Returns the bytes of the currency sign at `p`; 0: none. */
 static size_t currency_length(const char *p, const char *end)
 {
     static const char *const signs[] = {"$", "€", "£", "¥", "₹"};
@@ -76,7 +88,7 @@ static size_t currency_length(const char *p, const char *end)
     return 0;
 }
 
-/* Whether three digits and then none follow the separator of thousands at `p`. */
+/* Returns whether exactly three digits follow the separator of thousands at `p`. */
 static bool is_group(const char *p, const char *end)
 {
     if (end - p < 4) return false;
@@ -85,13 +97,14 @@ static bool is_group(const char *p, const char *end)
     return end - p == 4 || !is_digit(p[4]);
 }
 
-/* Of thousands, by its look; a point is where a comma follows. */
+/* Returns whether the byte may separate thousands; a point does if a comma follows later. */
 static bool is_separator(const char *p, const char *end)
 {
     return *p == '.' ? memchr(p, ',', (size_t)(end - p)) != NULL : strchr(",' _", *p) != NULL;
 }
 
-/* The number without what does not belong to it, and what that was. */
+/* Copies the text to `to` without currency signs, separators of thousands and the like. Returns
+ * what was removed last, or NULL if nothing was or the text is two numbers. */
 static const char *strip(const char *p, const char *end, char *to)
 {
     const char *flaw = NULL, *begin = p;
@@ -149,4 +162,168 @@ column_type cell_type(const char *begin, const char *end, bool comma, locale_t c
     if (date_read(begin, end, &value)) return TYPE_DATE;
     if (time_read(begin, end, &value)) return TYPE_TIME;
     return cell_flaw(begin, end, c_locale) ? TYPE_NUMBER : TYPE_TEXT;
+}
+
+/* ---- dates and times: take_* functions parse at *at and move it on, and return whether they
+ * could ---- */
+
+/* Takes exactly `count` digits. */
+static bool take_digits(const char **at, const char *end, size_t count, int *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < count; i++, ++*at) {
+        if (*at == end || !is_digit(**at)) return false;
+        *out = 10 * *out + (**at - '0');
+    }
+    return true;
+}
+
+static bool take_byte(const char **at, const char *end, char byte)
+{
+    if (*at == end || **at != byte) return false;
+    ++*at;
+    return true;
+}
+
+static int month_days(int year, int month)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return days[month - 1] + (month == 2 && leap);
+}
+
+/* Returns the days since 1970-01-01: (1). */
+static double day_number(int year, int month, int day)
+{
+    int y = month > 2 ? year : year - 1, m = (month + 9) % 12;
+    const int epoch = 719468; /* (1) for 1970-01-01 */
+    return (double)(365 * y + y / 4 - y / 100 + y / 400 + (153 * m + 2) / 5 + day - 1 - epoch);
+}
+
+/* Takes YYYY-MM-DD or YYYY/MM/DD. */
+static bool take_date(const char **at, const char *end, double *days)
+{
+    int year, month, day;
+    if (!take_digits(at, end, 4, &year) || *at == end) return false;
+    char separator = **at;
+    if ((separator != '-' && separator != '/') || !take_byte(at, end, separator)) return false;
+    if (!take_digits(at, end, 2, &month) || !take_byte(at, end, separator)) return false;
+    if (!take_digits(at, end, 2, &day)) return false;
+    if (year < 1 || month < 1 || month > 12 || day < 1 || day > month_days(year, month))
+        return false;
+    *days = day_number(year, month, day);
+    return true;
+}
+
+/* Takes two digits of seconds and their decimals; 60 is a leap second. */
+static bool take_seconds(const char **at, const char *end, double *out)
+{
+    int whole;
+    double unit = 1;
+    if (!take_digits(at, end, 2, &whole) || whole > 60) return false;
+    *out = whole;
+    if (!take_byte(at, end, '.')) return true;
+    for (; *at < end && is_digit(**at); ++*at) *out += (unit /= 10) * (**at - '0');
+    return unit < 1;
+}
+
+/* Takes HH:MM or HH:MM:SS with decimals, as seconds since midnight. */
+static bool take_clock(const char **at, const char *end, double *seconds)
+{
+    int hour, minute;
+    double rest = 0;
+    if (!take_digits(at, end, 2, &hour) || !take_byte(at, end, ':')) return false;
+    if (!take_digits(at, end, 2, &minute) || hour > 24 || minute > 59) return false;
+    if (take_byte(at, end, ':') && !take_seconds(at, end, &rest)) return false;
+    *seconds = 3600.0 * hour + 60.0 * minute + rest;
+    return true;
+}
+
+/* Takes the offset from UTC, in seconds: nothing, Z, +01, +0100 or +01:00. */
+static bool take_zone(const char **at, const char *end, double *seconds)
+{
+    int hours, minutes = 0;
+    *seconds = 0;
+    if (*at == end || take_byte(at, end, 'Z')) return true;
+    double sign = **at == '-' ? -1 : 1;
+    if (!take_byte(at, end, '+') && !take_byte(at, end, '-')) return false;
+    if (!take_digits(at, end, 2, &hours)) return false;
+    take_byte(at, end, ':');
+    if (*at < end && !take_digits(at, end, 2, &minutes)) return false;
+    *seconds = sign * (3600.0 * hours + 60.0 * minutes);
+    return true;
+}
+
+bool date_read(const char *begin, const char *end, double *days)
+{
+    return take_date(&begin, end, days) && begin == end;
+}
+
+bool time_read(const char *begin, const char *end, double *seconds)
+{
+    double days, clock, zone;
+    if (!take_date(&begin, end, &days)) return false;
+    if (!take_byte(&begin, end, 'T') && !take_byte(&begin, end, ' ')) return false;
+    if (!take_clock(&begin, end, &clock) || !take_zone(&begin, end, &zone)) return false;
+    *seconds = DAY_SECONDS * days + clock - zone;
+    return begin == end;
+}
+
+/* ---- missing cells ---- */
+
+static sbps_status add_na_string(na_strings *w, const char *string, locale_t c_locale,
+                                 sbps_error *err)
+{
+    char **all = realloc(w->string, (w->count + 1) * sizeof *all);
+    if (!all) return fail_memory(err);
+    w->string = all;
+    if (!(all[w->count] = copy_text(string))) return fail_memory(err);
+    w->count++;
+    w->begins[(unsigned char)*string] = true;
+    if (cell_type(string, string + strlen(string), false, c_locale) == TYPE_NUMBER)
+        w->numbers = true;
+    return SBPS_OK;
+}
+
+sbps_status na_strings_create(const char *list, na_strings *out, sbps_error *err)
+{
+    *out = (na_strings){0};
+    const char *rest = list ? nonblank_text(list) : NA_STRINGS;
+    if (!rest) return SBPS_OK;
+    locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    char *string = malloc(strlen(rest) + 1);
+    sbps_status status = string && c_locale ? SBPS_OK : fail_memory(err);
+    while (status == SBPS_OK && next_in_list(&rest, string))
+        if (*string) status = add_na_string(out, string, c_locale, err);
+    free(string);
+    if (c_locale) freelocale(c_locale);
+    return status;
+}
+
+void na_strings_clear(na_strings *w)
+{
+    free_texts(w->string, w->count);
+    *w = (na_strings){0};
+}
+
+static bool equals_string(const char *begin, size_t length, const char *string)
+{
+    return strncmp(begin, string, length) == 0 && !string[length];
+}
+
+static bool is_nan(const char *begin, size_t length)
+{
+    size_t sign = *begin == '-' || *begin == '+';
+    return length == sign + 3 && strncasecmp(begin + sign, "nan", 3) == 0;
+}
+
+bool is_missing(const na_strings *w, const char *begin, const char *end)
+{
+    size_t length = (size_t)(end - begin);
+    if (length == 0 || is_nan(begin, length)) return true;
+    if (!w) return equals_string(begin, length, "NA");
+    if (!w->begins[(unsigned char)*begin]) return false; /* decides for nearly all cells */
+    for (size_t k = 0; k < w->count; k++)
+        if (equals_string(begin, length, w->string[k])) return true;
+    return false;
 }

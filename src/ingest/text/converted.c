@@ -1,4 +1,5 @@
-/* A converted table: the options it was made with stand, and others are refused. */
+/* Opens a converted table. The options of the conversion stay in force: options of this run
+ * must be absent or equal to them. */
 #include "ingest/text/converted.h"
 
 #include "core/printable.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_BYTES 32 /* a row: what control variates keep of it in memory */
+#define KEPT_BYTES 32 /* memory that control variates need per row */
 
 char *table_list(const char *list)
 {
@@ -26,21 +27,23 @@ char *table_list(const char *list)
     return out;
 }
 
+/* Reports an option that differs from `was`, its value at the conversion; "": it was not
+ * given. */
 static sbps_status refuse_option(const char *path, const char *option, const char *was,
                                  sbps_error *err)
 {
     if (!*was)
-        return fail(err, SBPS_BAD_ARG,
-                    "%s: the table was converted without --%s: leave it out here, or convert "
-                    "again with it",
-                    path, option);
+        return fail(
+            err, SBPS_BAD_ARG,
+            "%s: the table was converted without --%s; omit the option here, or convert "
+            "again with it",
+            path, option);
     return fail(err, SBPS_BAD_ARG,
-                "%s: --%s: the table was converted with '%s': that cannot be changed now; "
-                "convert again",
-                path, option, show_name(was).text);
+                "%s: --%s: the table was converted with '%s'; convert again to change it", path,
+                option, show_name(was).text);
 }
 
-/* An option that lists columns against what was asked for then. */
+/* Checks an option that lists columns against its value at the conversion, `was` or `also`. */
 static sbps_status check_list(const char *path, const char *option, const char *requested,
                               const char *was, const char *also, sbps_error *err)
 {
@@ -52,6 +55,7 @@ static sbps_status check_list(const char *path, const char *option, const char *
     return same ? SBPS_OK : refuse_option(path, option, *was ? was : also ? also : "", err);
 }
 
+/* Checks options that are not lists. */
 static sbps_status check_switches(const char *path, const rows *r, const table_making *how,
                                   const rows_spec *spec, sbps_error *err)
 {
@@ -62,14 +66,14 @@ static sbps_status check_switches(const char *path, const rows *r, const table_m
         return refuse_option(path, "storage", was, err);
     if (spec->needs_doubles && r->storage != &storage_double)
         return fail(err, SBPS_BAD_ARG,
-                    "%s: the model reads rows of doubles and the table was converted with "
+                    "%s: the model needs rows of doubles, but the table was converted with "
                     "--storage %s; convert again with --storage double",
                     path, was);
     if (!spec->intercept && r->intercept) return refuse_option(path, "no-intercept", "", err);
     return SBPS_OK;
 }
 
-/* Choices that leave no trace but in the columns. */
+/* Refuses options that the file does not record. */
 static sbps_status check_column_options(const char *path, const rows_spec *spec,
                                         sbps_error *err)
 {
@@ -79,35 +83,36 @@ static sbps_status check_column_options(const char *path, const rows_spec *spec,
                          : nonblank_text(spec->label_order) ? "levels"
                                                             : NULL;
     if (!option) return SBPS_OK;
-    return fail(err, SBPS_BAD_ARG,
-                "%s: --%s: the columns and labels of a converted table were chosen when it was "
-                "made; leave "
-                "it out here, or convert again with it",
-                path, option);
+    return fail(
+        err, SBPS_BAD_ARG,
+        "%s: --%s: the columns and labels of a converted table are fixed; omit the option "
+        "here, or convert again with it",
+        path, option);
 }
 
-/* What is not said here is as it was then. */
+/* Checks all options of `spec`. */
 static sbps_status check_spec(const char *path, const rows *r, const table_making *how,
                               const rows_spec *spec, sbps_error *err)
 {
     const char *target = how->texts[TEXT_TARGET];
     if (spec->no_target || spec->no_columns)
         return fail(err, SBPS_BAD_ARG,
-                    "%s: a converted table is for models that explain a target by columns; "
-                    "this one reads text",
+                    "%s: this model cannot use a converted table, which has a target and "
+                    "features; use the text file",
                     path);
     if (nonblank_text(spec->trials))
         return fail(
             err, SBPS_BAD_ARG,
-            "%s: --trials: a converted table has none; sample from the text, or leave it out",
+            "%s: --trials: a converted table has none; use the text file, or omit the option",
             path);
     bool same =
         how->formula && nonblank_text(spec->formula) && !strcmp(how->formula, spec->formula);
     if (nonblank_text(spec->formula) && !same)
-        return fail(err, SBPS_BAD_ARG,
-                    "%s: --formula: the columns of a converted table are settled: leave it out "
-                    "here, or convert again with it",
-                    path);
+        return fail(
+            err, SBPS_BAD_ARG,
+            "%s: --formula: the columns of a converted table are fixed; omit the option "
+            "here, or convert again with it",
+            path);
     const struct {
         const char *option, *requested, *was, *also;
     } lists[] = {
@@ -123,9 +128,9 @@ static sbps_status check_spec(const char *path, const rows *r, const table_makin
         if (status != SBPS_OK) return status;
     }
     if (spec->in_order)
-        return fail(
-            err, SBPS_BAD_ARG,
-            "%s: --no-shuffle: rows of a converted table were shuffled when it was made", path);
+        return fail(err, SBPS_BAD_ARG,
+                    "%s: --no-shuffle: the rows of a converted table are already shuffled",
+                    path);
     sbps_status status = check_column_options(path, spec, err);
     return status == SBPS_OK ? check_switches(path, r, how, spec, err) : status;
 }

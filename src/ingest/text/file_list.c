@@ -1,14 +1,105 @@
-/* Names of files, one by one or by pattern. */
+/* Expands names and patterns to files, and copies pipes.
+ *
+ * Tables are read more than once: for the types of their columns, by several threads, and again
+ * after a cell contradicted a type. A pipe can be read once, so its bytes, still packed, are
+ * copied to an unnamed temporary file. */
 #include "ingest/text/file_list.h"
 
 #include "core/memory.h"
 #include "core/printable.h"
-#include "ingest/text/spool.h"
+#include "ingest/text/text_file.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* ---- pipes ---- */
+
+enum { SPOOL_BYTES = 256 * 1024 };
+
+static const char *spool_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder && *folder ? folder : "/tmp";
+}
+
+/* Opens a temporary file without a name, which disappears with the process, or memory if no
+ * file can be made. Returns -1 on failure. */
+static int open_spool(void)
+{
+    char *path = NULL;
+    if (asprintf(&path, "%s/sbps.XXXXXX", spool_folder()) < 0) return -1;
+    int file = mkostemp(path, O_CLOEXEC);
+    if (file >= 0) unlink(path);
+    free(path);
+    return file >= 0 ? file : memfd_create("sbps", MFD_CLOEXEC);
+}
+
+static sbps_status fail_kept(const text_input *from, int number, sbps_error *err)
+{
+    return fail(err, SBPS_NO_FILE,
+                "%s: piped input cannot be stored in %s: %s; set TMPDIR to another folder",
+                text_input_name(from), spool_folder(), strerrordesc_np(number));
+}
+
+/* Appends bytes to the copy. */
+static sbps_status write_all(const text_input *from, const char *bytes, size_t size,
+                             sbps_error *err)
+{
+    while (size > 0) {
+        ssize_t done = write(from->kept, bytes, size);
+        if (done < 0 && errno == EINTR) continue;
+        if (done <= 0) return fail_kept(from, done < 0 ? errno : ENOSPC, err);
+        bytes += done;
+        size -= (size_t)done;
+    }
+    return SBPS_OK;
+}
+
+/* Copies the pipe to its end, unless spec->watch stops it. */
+static sbps_status copy_all(const text_input *from, int pipe, const rows_spec *spec,
+                            sbps_error *err)
+{
+    char *block = malloc(SPOOL_BYTES);
+    sbps_status status = block ? SBPS_OK : fail_memory(err);
+    for (ssize_t got = 1; status == SBPS_OK && got != 0;) {
+        got = read(pipe, block, SPOOL_BYTES);
+        if (got < 0 && errno != EINTR)
+            status = fail(err, SBPS_NO_FILE, "%s: %s", text_input_name(from),
+                          strerrordesc_np(errno));
+        else if (got > 0)
+            status = write_all(from, block, (size_t)got, err);
+        if (status == SBPS_OK && spec->watch && !spec->watch(spec->watcher, "reading", 0, NAN))
+            status = fail(err, SBPS_NO_FILE, "%s: not read: stopped on request",
+                          text_input_name(from));
+    }
+    free(block);
+    return status;
+}
+
+/* If `from` is a pipe or a device, copies it and sets from->kept to the copy. */
+static sbps_status spool_pipe(text_input *from, const rows_spec *spec, sbps_error *err)
+{
+    struct stat about;
+    sbps_status status = SBPS_OK;
+    int file = text_input_open(from);
+    if (file < 0) return SBPS_OK; /* text_file_open reports it */
+    bool pipe = fstat(file, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+    if (pipe) {
+        from->kept = open_spool();
+        status = from->kept < 0 ? fail_kept(from, errno, err) : copy_all(from, file, spec, err);
+    }
+    close(file);
+    return status;
+}
+
+/* ---- names ---- */
 
 static sbps_status add_path(file_list *l, const char *path, sbps_error *err)
 {
@@ -20,7 +111,7 @@ static sbps_status add_path(file_list *l, const char *path, sbps_error *err)
     return SBPS_OK;
 }
 
-/* Those that match, in the order of their names. */
+/* Adds the files that match a pattern, sorted by name. */
 static sbps_status add_matches(file_list *l, const char *pattern, sbps_error *err)
 {
     glob_t found;
@@ -29,19 +120,14 @@ static sbps_status add_matches(file_list *l, const char *pattern, sbps_error *er
     if (code == GLOB_NOSPACE)
         status = fail_memory(err);
     else if (code != 0)
-        status = fail(err, SBPS_NO_FILE, "%s: no file has such a name", pattern);
+        status = fail(err, SBPS_NO_FILE, "%s: no file matches this pattern", pattern);
     for (size_t i = 0; status == SBPS_OK && i < found.gl_pathc; i++)
         status = add_path(l, found.gl_pathv[i], err);
     if (code == 0) globfree(&found);
     return status;
 }
 
-static sbps_status add_name(file_list *l, const char *name, sbps_error *err)
-{
-    bool pattern = strpbrk(name, "*?[") && access(name, F_OK) != 0;
-    return pattern ? add_matches(l, name, err) : add_path(l, name, err);
-}
-
+/* Fills out->path from the lines of `names`. */
 static sbps_status name_files(const char *names, file_list *out, sbps_error *err)
 {
     *out = (file_list){0};
@@ -51,8 +137,10 @@ static sbps_status name_files(const char *names, file_list *out, sbps_error *err
         status = add_path(out, names, err);
         rest = NULL;
     }
-    for (char *name; status == SBPS_OK && (name = strsep(&rest, "\n"));)
-        status = add_name(out, name, err);
+    for (char *name; status == SBPS_OK && (name = strsep(&rest, "\n"));) {
+        bool pattern = strpbrk(name, "*?[") && access(name, F_OK) != 0;
+        status = pattern ? add_matches(out, name, err) : add_path(out, name, err);
+    }
     free(all);
     return status;
 }
@@ -73,7 +161,8 @@ static int by_identity(const void *a, const void *b)
     return p->number < q->number ? -1 : p->number > q->number;
 }
 
-/* Pipes and what cannot be opened have none: no rows of theirs are read twice. */
+/* Finds the identity of a regular file; returns false for others, whose rows cannot be read
+ * twice. */
 static bool identify(const char *path, size_t number, identity *out)
 {
     struct stat s;
@@ -83,7 +172,8 @@ static bool identify(const char *path, size_t number, identity *out)
     return true;
 }
 
-/* Rows of a file that is named twice would count twice. Symbolic and hard links are names like others. */
+/* Fails if a file is listed twice, also through symbolic or hard links: its rows would count
+ * twice. */
 static sbps_status refuse_twice(const file_list *l, sbps_error *err)
 {
     size_t count = 0;
@@ -102,6 +192,7 @@ static sbps_status refuse_twice(const file_list *l, sbps_error *err)
     return status;
 }
 
+/* Fills out->input and copies the pipes. */
 static sbps_status keep_pipes(const rows_spec *spec, file_list *l, sbps_error *err)
 {
     sbps_status status = SBPS_OK;

@@ -1,4 +1,4 @@
-/* The files that a table is made of. */
+/* The files that a table is read from: their names, and the contents of pipes among them. */
 #ifndef INGEST_FILE_LIST_H
 #define INGEST_FILE_LIST_H
 
@@ -7,15 +7,17 @@
 
 typedef struct {
     char **path;
-    text_input *input; /* of each */
+    text_input *input; /* of each path */
     size_t count;
 } file_list;
 
-/* Names and patterns such as part-*.csv, a line each; what is the name of a file is no pattern. A single name
- * need not be that of a file. The same file under two names is refused. Pipes among them are read now and kept, as
- * `spec` has it watched. Clear it also after a failure. */
+/* Lists the files of `names`: paths or patterns such as part-*.csv, one per line; a path that
+ * exists is not a pattern. A single path need not exist. Fails if a file is listed twice, under
+ * any name. Copies every pipe to an unnamed temporary file; spec->watch can stop that. Clear
+ * *out also after a failure. */
 sbps_status file_list_create(const char *names, const rows_spec *spec, file_list *out,
                              sbps_error *err);
+/* Frees the list and closes the temporary files. */
 void file_list_clear(file_list *l);
 
 #endif

@@ -1,4 +1,5 @@
-/* File formats: a kind turns text into rows of a plan. */
+/* File formats: a format_kind turns text into rows. To add one, write its file and extend
+ * FORMAT_KINDS. */
 #ifndef INGEST_FORMAT_H
 #define INGEST_FORMAT_H
 
@@ -6,35 +7,42 @@
 #include "ingest/schema/column_schema.h"
 #include "ingest/text/text_file.h"
 
-typedef enum { ROW_KEPT, ROW_DROPPED, ROW_END } row_fate;
+/* What became of the row just read. */
+typedef enum {
+    ROW_KEPT,
+    ROW_DROPPED, /* a cell is missing */
+    ROW_END      /* there was no row */
+} row_fate;
 
 typedef struct {
     const char *name;
-    /* Whether a file that begins with [begin, end) is of this format. */
+    /* Returns whether a file that begins with [begin, end) has this format. */
     bool (*recognise)(const char *begin, const char *end);
-    /* Reads what comes before the rows and tells the columns. The text is borrowed. */
+    /* Reads what precedes the rows, fills *out with the columns and sets *self. Borrows the
+     * source. */
     sbps_status (*open)(text_file *source, const rows_spec *spec, columns *out, void **self,
                         sbps_error *err);
-    /* One row into p->width doubles, unless it is dropped or there is none left. */
+    /* Reads the next row into p->width doubles, unless *fate is not ROW_KEPT. */
     sbps_status (*next)(void *self, const column_schema *p, double *row, row_fate *fate,
                         sbps_error *err);
+    /* Frees self. */
     void (*close)(void *self);
-    /* Optional: types of the cells from here on, of records that begin within so many bytes; SIZE_MAX: to the
-     * end, and the source has been moved. NULL: all are numbers. */
+    /* Joins the types of cells into known->types, for records that begin within the next
+     * `bytes`. SIZE_MAX: all records to the end; the source has then moved. NULL: all cells are
+     * numbers. */
     sbps_status (*sniff)(void *self, const columns *known, size_t bytes, sbps_error *err);
-    /* Another reader of rows, of lines that a view of the file begins with; it borrows what `self` knows
-     * and is of no use after it. NULL: no memory. */
+    /* Returns a second reader, of a view of the file that begins at a record. It borrows from
+     * `self`, which must outlive it. NULL: no memory. */
     void *(*fork)(const void *self, text_file *view);
+    /* Frees a fork. */
     void (*join)(void *fork);
 } format_kind;
 
+/* In the order in which they are tried; CSV accepts every text. */
 #define FORMAT_KINDS(X)                                                                        \
     X(format, libsvm)                                                                          \
     X(format, csv)
 
 FORMAT_KINDS(KIND_DECLARED)
-
-/* The kind that recognises the text; CSV when no other does. */
-const format_kind *format_of(const text_file *source);
 
 #endif

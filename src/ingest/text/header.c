@@ -1,9 +1,9 @@
 /* The header of a delimited file.
  *
- * The separator is the first of comma, tab, semicolon, bar and runs of blanks that stands in the first line
- * and equally often in the second, quotes left out, or once more there, where rows have names and those have
- * none; a comma where none does, so that what is wrong with
- * a file is said of commas. */
+ * The separator is the first of comma, tab, semicolon, bar and runs of blanks that occurs in
+ * the first line, and equally often in the second line, text in quotes excluded. If there is
+ * none, one that occurs once more in the second line, where rows have names and the header has
+ * no cell for them. If there is none, the comma, so that messages are about commas. */
 #include "ingest/text/header.h"
 
 #include "core/printable.h"
@@ -12,19 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PANDAS_INDEX "Unnamed: 0" /* what an index without a name becomes there */
-#define RENAMED_MAX  5            /* of which each is told */
+#define PANDAS_INDEX "Unnamed: 0" /* pandas' name of an index without a name */
+#define RENAMED_MAX  5            /* renamed columns that get a note each */
 
 static bool is_gap(char c)
 {
     return c == ' ' || c == '\t';
 }
 
-/* How often the separator stands in the line at `p`, outside quotes; *next: the line after. */
+/* Counts the separator in the line at `p`, outside quotes; *next is the line after. */
 static size_t count_in_line(const char *p, const char *end, char separator, const char **next)
 {
     size_t count = 0;
-    bool quoted = false, cell = false; /* has begun */
+    bool quoted = false, cell = false; /* a cell has begun */
     for (; p < end && (quoted || *p != '\n'); p++) {
         bool gap = separator == ' ' ? is_gap(*p) : *p == separator;
         if (separator != ' ')
@@ -38,7 +38,8 @@ static size_t count_in_line(const char *p, const char *end, char separator, cons
     return count;
 }
 
-/* The first that stands `more` times more in the second line than in the first; 0: none. */
+/* Returns the first separator that occurs `more` times more in the second line than in the
+ * first; 0: none. */
 static char find_separator(const char *begin, const char *end, size_t more)
 {
     static const char candidates[] = ",\t;| ";
@@ -46,7 +47,7 @@ static char find_separator(const char *begin, const char *end, size_t more)
     for (const char *c = candidates; *c; c++) {
         const char *second, *third;
         size_t count = count_in_line(begin, end, *c, &second);
-        if (*c == ' ' && others) break; /* blanks stand in names, too */
+        if (*c == ' ' && others) break; /* blanks occur in names, too */
         others += *c == '\t' ? 0 : count;
         if (count > 0 && second < end && count_in_line(second, end, *c, &third) == count + more)
             return *c;
@@ -78,11 +79,12 @@ static int by_text(const void *a, const void *b)
 
 static void keep_name(void *name)
 {
-    (void)name; /* the tree borrows its names */
+    (void)name; /* the tree borrows the names */
 }
 
-/* name_2, name_3, ...: the first that nobody has. NULL: no memory. */
-static char *another_name(const char *name, void *const *taken)
+/* Returns the first of name_2, name_3, ... that is free; the caller frees it. NULL: no
+ * memory. */
+static char *new_name(const char *name, void *const *taken)
 {
     for (size_t k = 2;; k++) {
         char *other;
@@ -92,23 +94,24 @@ static char *another_name(const char *name, void *const *taken)
     }
 }
 
-/* `before` columns were renamed already: the first few are told one by one. */
+/* Renames column i. `before` columns were renamed already; the first RENAMED_MAX get a note
+ * each. */
 static sbps_status rename_column(columns *c, size_t i, size_t before, void *const *taken,
                                  sbps_error *err)
 {
     sbps_status status = SBPS_OK;
-    char *other = another_name(c->name[i], taken);
+    char *other = new_name(c->name[i], taken);
     if (!other) return fail_memory(err);
     if (before < RENAMED_MAX)
-        status = columns_note(
-            c, err, "column %zu has the name of an earlier one, '%s', and is called '%s'",
-            i + 1, show_name(c->name[i]).text, show_name(other).text);
+        status = columns_note(c, err, "column %zu repeats the name '%s' and was renamed '%s'",
+                              i + 1, show_name(c->name[i]).text, show_name(other).text);
     free(c->name[i]);
     c->name[i] = other;
     return status;
 }
 
-/* Marks the first bearer of every name, which keeps it; later ones must also not take another's. */
+/* Sets first[i] for the first column of every name, which keeps it, and puts all names into the
+ * tree, so that no renamed column gets the name of another. */
 static bool mark_first(const columns *c, void **taken, char *first)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -120,6 +123,7 @@ static bool mark_first(const columns *c, void **taken, char *first)
     return true;
 }
 
+/* Renames the columns that are not the first of their name. */
 static sbps_status rename_others(columns *c, void **taken, const char *first, sbps_error *err)
 {
     size_t renamed = 0;
@@ -130,7 +134,8 @@ static sbps_status rename_others(columns *c, void **taken, const char *first, sb
         if (!tsearch(c->name[i], taken, by_text)) return fail_memory(err);
     }
     if (renamed <= RENAMED_MAX) return SBPS_OK;
-    return columns_note(c, err, "and so are %zu more columns", renamed - RENAMED_MAX);
+    return columns_note(c, err, "%zu more columns were renamed in the same way",
+                        renamed - RENAMED_MAX);
 }
 
 sbps_status header_distinguish(columns *c, sbps_error *err)
@@ -150,5 +155,5 @@ sbps_status header_row_names(columns *c, sbps_error *err)
     c->row_names = first && (!*first || !strcmp(first, PANDAS_INDEX));
     if (!c->row_names) return SBPS_OK;
     return columns_note(c, err,
-                        "the first column has no name, as one of row names, and is left out");
+                        "the first column has no name; it is taken for row names and left out");
 }

@@ -1,25 +1,103 @@
-/* libsvm text: a row a line, `label index:value index:value ...`, indices from 1 and increasing,
- * what is not written is 0, # starts a comment. Columns: label, f1, f2, ... An index that no row
- * writes is no column: its coefficient could not be known.
+/* libsvm text: one row per line, `label index:value index:value ...`; indices begin at 1 and
+ * increase, omitted values are 0, # starts a comment. Columns: label, f1, f2, ... An index that
+ * occurs in no row is not a column, as its coefficient could not be estimated.
  *
- * The file is read twice, first for its columns and entries. */
-#include "core/printable.h"
+ * The file is read twice, first for the set of indices and the number of entries. The set is a
+ * bitmap with counts: memory is that of the largest index, at most 256 MiB, and the rank of an
+ * index is found by counting bits. */
 #include "ingest/text/format.h"
 
+#include "core/printable.h"
 #include "ingest/schema/chunks.h"
 #include "ingest/schema/number.h"
-#include "ingest/text/index_set.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- sets of indices ---- */
+
+/* The largest index: the largest int, as in libsvm itself. */
+#define INDEX_MAX ((size_t)2147483647)
+
+typedef struct {
+    uint64_t *word; /* bit i % 64 of word i / 64: i is a member */
+    size_t words;
+    uint32_t *before; /* members in the words before each, after index_set_seal */
+    size_t count;
+} index_set;
+
+/* Makes sure that the set has this word; returns false without memory. */
+static bool reserve_word(index_set *s, size_t word)
+{
+    if (word < s->words) return true;
+    size_t words = 2 * word + 16;
+    if (words > INDEX_MAX / 64 + 1) words = INDEX_MAX / 64 + 1;
+    uint64_t *fresh = calloc(words, sizeof *fresh);
+    if (!fresh) return false;
+    if (s->words > 0) memcpy(fresh, s->word, s->words * sizeof *fresh);
+    free(s->word);
+    s->word = fresh;
+    s->words = words;
+    return true;
+}
+
+/* Adds an index of at most INDEX_MAX; returns false without memory. */
+static bool index_set_add(index_set *s, size_t index)
+{
+    if (!reserve_word(s, index / 64)) return false;
+    uint64_t bit = UINT64_C(1) << index % 64;
+    s->count += !(s->word[index / 64] & bit);
+    s->word[index / 64] |= bit;
+    return true;
+}
+
+/* Prepares index_set_rank; no index may be added afterwards. Returns false without memory. */
+static bool index_set_seal(index_set *s)
+{
+    uint32_t count = 0;
+    s->before = malloc((s->words + 1) * sizeof *s->before);
+    if (!s->before) return false;
+    for (size_t k = 0; k < s->words; k++) {
+        s->before[k] = count;
+        count += (uint32_t)__builtin_popcountll(s->word[k]);
+    }
+    return true;
+}
+
+/* Returns the number of members up to `index`, which is one; 0 if it is not a member. */
+static size_t index_set_rank(const index_set *s, size_t index)
+{
+    size_t k = index / 64;
+    if (k >= s->words || !(s->word[k] >> index % 64 & 1)) return 0;
+    uint64_t upto = s->word[k] << (63 - index % 64);
+    return s->before[k] + (size_t)__builtin_popcountll(upto);
+}
+
+/* Returns the least member that is at least `index`; 0 if there is none. */
+static size_t index_set_from(const index_set *s, size_t index)
+{
+    uint64_t mask = ~UINT64_C(0) << index % 64;
+    for (size_t k = index / 64; k < s->words; k++, mask = ~UINT64_C(0))
+        if (s->word[k] & mask) return 64 * k + (size_t)__builtin_ctzll(s->word[k] & mask);
+    return 0;
+}
+
+static void index_set_clear(index_set *s)
+{
+    free(s->word);
+    free(s->before);
+    *s = (index_set){0};
+}
+
+/* ---- lines ---- */
+
 typedef struct {
     text_file *source;
-    size_t rows, entries; /* data lines; what they write */
-    index_set seen;       /* indices written somewhere; f<i> is the column of its rank */
-    const char *at, *end; /* what is left of the current line */
-    size_t index;         /* the last one read on it */
-    size_t line;
+    size_t rows, entries; /* data lines, and the index:value pairs in them */
+    index_set seen;       /* indices that occur; the column of index i is its rank */
+    const char *at, *end; /* the rest of the current line */
+    size_t index;         /* the last one read on the line */
+    size_t line;          /* its number */
 } libsvm;
 
 static bool is_blank(char c)
@@ -69,8 +147,8 @@ static sbps_status fail_pair(const libsvm *s, const char *begin, const char *end
     const char *path = s->source->path;
     if (end - begin >= 4 && memcmp(begin, "qid:", 4) == 0)
         return fail(err, SBPS_BAD_FILE,
-                    "%s:%zu: qid belongs to ranking, which no model here does; remove it", path,
-                    s->line);
+                    "%s:%zu: qid is for ranking models, which sbps does not have; remove it",
+                    path, s->line);
     return fail(err, SBPS_BAD_FILE, "%s:%zu: '%s' is not index:value", path, s->line,
                 show(begin, end).text);
 }
@@ -81,14 +159,16 @@ static sbps_status check_index(const libsvm *s, size_t index, sbps_error *err)
     if (index == 0)
         return fail(err, SBPS_BAD_FILE, "%s:%zu: index 0: indices begin at 1", path, s->line);
     if (index > INDEX_MAX)
-        return fail(err, SBPS_BAD_FILE, "%s:%zu: an index above %zu", path, s->line, INDEX_MAX);
+        return fail(err, SBPS_BAD_FILE, "%s:%zu: an index is above %zu, the largest allowed",
+                    path, s->line, INDEX_MAX);
     if (index <= s->index)
         return fail(err, SBPS_BAD_FILE, "%s:%zu: index %zu after %zu: indices must increase",
                     path, s->line, index, s->index);
     return SBPS_OK;
 }
 
-/* The next index:value of the line; *begin is NULL at its end. */
+/* Reads the next index:value of the line: the index into s->index, the value as [*begin, *end).
+ * *begin is NULL at the end of the line. */
 static sbps_status next_pair(libsvm *s, const char **begin, const char **end, sbps_error *err)
 {
     const char *p = skip_blanks(s->at, s->end), *stop = skip_token(p, s->end), *first = p;
@@ -107,8 +187,11 @@ static sbps_status next_pair(libsvm *s, const char **begin, const char **end, sb
     return status;
 }
 
-/* Every entry once as read and once as stored, at best; a column's name and use besides. Whether
- * rows made dense fit as well is seen when that has been decided. */
+/* ---- columns ---- */
+
+/* Fails if sparse rows do not fit into memory: every entry once as read and once as stored, and
+ * the name and use of every column. Dense rows are checked later, when the storage is
+ * chosen. */
 static sbps_status check_memory(const libsvm *s, sbps_error *err)
 {
     const double n = (double)s->rows, d = (double)s->seen.count + 1;
@@ -118,13 +201,7 @@ static sbps_status check_memory(const libsvm *s, sbps_error *err)
                         err);
 }
 
-static double filled(const libsvm *s)
-{
-    double cells = (double)s->rows * (double)s->seen.count;
-    return cells > 0 ? (double)s->entries / cells : 1.0;
-}
-
-/* The first reading: which indices are there, and how many rows. */
+/* The first reading: counts rows and entries and collects the indices. */
 static sbps_status survey(libsvm *s, sbps_error *err)
 {
     bool found;
@@ -147,8 +224,9 @@ static sbps_status name_columns(libsvm *s, columns *out, sbps_error *err)
 {
     sbps_status status = columns_create(s->seen.count + 1, out, err);
     if (status != SBPS_OK) return status;
+    double cells = (double)s->rows * (double)s->seen.count;
     out->rows = s->rows;
-    out->filled = filled(s);
+    out->filled = cells > 0 ? (double)s->entries / cells : 1.0;
     out->target = out->name[0] = strdup("label");
     if (!out->target || !index_set_seal(&s->seen)) return fail_memory(err);
     size_t index = 0;
@@ -189,7 +267,9 @@ static sbps_status libsvm_open(text_file *source, const rows_spec *spec, columns
     return status;
 }
 
-/* What a row holds where nothing is written: 0, or the level "0". */
+/* ---- rows ---- */
+
+/* Sets every slot to the value of an omitted pair: 0, or the level "0". */
 static sbps_status fill_zeros(const column_schema *p, double *row, sbps_error *err)
 {
     static const char zero[] = "0";
@@ -228,7 +308,7 @@ static sbps_status libsvm_next(void *self, const column_schema *p, double *row, 
     return missing ? SBPS_OK : schema_keep_row(p, row, s->line, err);
 }
 
-/* The set of indices is the other's. */
+/* The fork borrows the set of indices. */
 static void *libsvm_fork(const void *self, text_file *view)
 {
     const libsvm *s = self;
@@ -238,7 +318,8 @@ static void *libsvm_fork(const void *self, text_file *view)
     return fork;
 }
 
-/* A number, then index:value or qid:value words. */
+/* ---- recognition: a number, then index:value or qid:value ---- */
+
 typedef enum { LINE_EMPTY, LINE_LABEL_ONLY, LINE_PAIRS, LINE_OTHER } line_kind;
 
 static bool looks_like_pair(const char *begin, const char *end)
@@ -263,7 +344,7 @@ static line_kind classify_line(const char *p, const char *end)
     return looks_like_pair(next, skip_token(next, end)) ? LINE_PAIRS : LINE_OTHER;
 }
 
-/* The first line with more than a label decides; a column of bare numbers is CSV. */
+/* The first line with more than a label decides. A single column of numbers is CSV. */
 static bool libsvm_recognise(const char *begin, const char *end)
 {
     while (begin < end) {

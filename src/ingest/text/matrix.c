@@ -1,5 +1,5 @@
-/* A square matrix from a CSV file: a header that says how many columns there are, then as many lines
- * of numbers. Small beside a table, so the file is held whole. */
+/* Reads a square matrix from a CSV file: a header with d names, then d lines of d numbers. The
+ * whole file is held in memory. */
 #include "ingest/text/matrix.h"
 #include "core/memory.h"
 #include "core/printable.h"
@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DIM_MAX ((size_t)20000) /* 3.2 GB */
+#define DIM_MAX ((size_t)20000) /* columns: 3.2 GB of numbers */
 
+/* Reads the whole file into the buffer of *out. */
 static sbps_status load(const char *path, text_file **out, sbps_error *err)
 {
     sbps_status status = text_file_open(&(text_input){path, -1}, NULL, out, err);
@@ -20,7 +21,8 @@ static sbps_status load(const char *path, text_file **out, sbps_error *err)
     return status;
 }
 
-/* The line at *at, ended by a NUL in its place; NULL after the last. Blank lines do not count. */
+/* Returns the next line that is not blank, terminated in place, and moves *at on; NULL at the
+ * end. */
 static char *next_line(text_file *t, char **at)
 {
     while (*at < t->limit) {
@@ -34,7 +36,8 @@ static char *next_line(text_file *t, char **at)
     return NULL;
 }
 
-static size_t cells(const char *line)
+/* Counts the cells of a line. */
+static size_t count_cells(const char *line)
 {
     size_t count = 1;
     for (; *line; line++) count += *line == ',';
@@ -46,6 +49,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t");
 }
 
+/* Reads the d finite numbers of a line. */
 static sbps_status read_line(const text_file *t, const char *line, size_t d, locale_t c_locale,
                              double *row, sbps_error *err)
 {
@@ -60,14 +64,9 @@ static sbps_status read_line(const text_file *t, const char *line, size_t d, loc
     return SBPS_OK;
 }
 
-static sbps_status wrong_width(const text_file *t, const char *line, size_t d, sbps_error *err)
-{
-    return fail(err, SBPS_BAD_FILE, "%s:%zu: want %zu columns, as in the header, found %zu",
-                t->path, t->line, d, cells(line));
-}
-
-static sbps_status read_rows(text_file *t, char *at, size_t d, locale_t c_locale,
-                             double *values, sbps_error *err)
+/* Reads the lines after the header, which must be d lines of d numbers. */
+static sbps_status read_matrix_rows(text_file *t, char *at, size_t d, locale_t c_locale,
+                                    double *values, sbps_error *err)
 {
     size_t i = 0;
     sbps_status status = SBPS_OK;
@@ -76,8 +75,11 @@ static sbps_status read_rows(text_file *t, char *at, size_t d, locale_t c_locale
             return fail(err, SBPS_BAD_FILE,
                         "%s:%zu: the matrix is not square: more than %zu rows for %zu columns",
                         t->path, t->line, d, d);
-        status = cells(line) == d ? read_line(t, line, d, c_locale, values + i * d, err)
-                                  : wrong_width(t, line, d, err);
+        if (count_cells(line) != d)
+            return fail(err, SBPS_BAD_FILE,
+                        "%s:%zu: expected %zu columns as in the header, found %zu", t->path,
+                        t->line, d, count_cells(line));
+        status = read_line(t, line, d, c_locale, values + i * d, err);
     }
     if (status == SBPS_OK && i < d)
         return fail(err, SBPS_BAD_FILE,
@@ -85,7 +87,8 @@ static sbps_status read_rows(text_file *t, char *at, size_t d, locale_t c_locale
     return status;
 }
 
-/* The first line must name columns: a matrix without a header would lose its first row. */
+/* Counts the columns in the header. A first line of numbers is an error, as it would be
+ * lost. */
 static sbps_status read_header(text_file *t, char **at, locale_t c_locale, size_t *d,
                                sbps_error *err)
 {
@@ -94,11 +97,11 @@ static sbps_status read_header(text_file *t, char **at, locale_t c_locale, size_
     if (!line) return fail(err, SBPS_BAD_FILE, "%s: the file is empty", t->path);
     if (number_read(skip_blanks(line), c_locale, &value))
         return fail(err, SBPS_BAD_FILE,
-                    "%s:%zu: the first line holds numbers; it must name the columns", t->path,
-                    t->line);
-    *d = cells(line);
+                    "%s:%zu: the first line contains numbers; it must name the columns",
+                    t->path, t->line);
+    *d = count_cells(line);
     if (*d <= DIM_MAX) return SBPS_OK;
-    return fail(err, SBPS_BAD_FILE, "%s: %zu columns are more than the %zu that fit", t->path,
+    return fail(err, SBPS_BAD_FILE, "%s: %zu columns; a matrix may have at most %zu", t->path,
                 *d, DIM_MAX);
 }
 
@@ -114,7 +117,7 @@ sbps_status matrix_read(const char *path, size_t *d, double **values, sbps_error
     char *at = t->at;
     if ((status = read_header(t, &at, c_locale, d, err)) != SBPS_OK) goto done;
     *values = new_doubles(*d * *d);
-    status = *values ? read_rows(t, at, *d, c_locale, *values, err) : fail_memory(err);
+    status = *values ? read_matrix_rows(t, at, *d, c_locale, *values, err) : fail_memory(err);
     if (status == SBPS_OK) goto done;
     free(*values);
     *values = NULL;

@@ -1,14 +1,17 @@
-/* A plain file is cut into parts of the same number of bytes. A record belongs to the part that it begins
- * in. Where the first one of a part begins is a guess: behind its first line break, which may stand in
- * quotes. So parts are taken in the order of the file, and only where the last record of all before ended
- * just where the guess was. Any other part, and one in which something was wrong, is read once more by the
- * source itself, from where it stands: it alone says what is wrong, with the right line. */
+/* Threads read a plain file in parts of equal size. A record belongs to the part in which it
+ * begins.
+ *
+ * The first record of a part is assumed to begin after the first line break, which is wrong if
+ * that break is inside quotes. So parts are accepted in the order of the file, and only if the
+ * record before ended exactly where the part begins. Any other part, and any part with an
+ * error, is read again by the source itself from its current position, so that error messages
+ * have the right line.
+ *
+ * The source, its schema and the order of parts are protected by one lock. */
 #include "ingest/text/parts.h"
 
 #include "core/threads.h"
 #include "core/workers.h"
-#include "ingest/text/part.h"
-
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -16,19 +19,102 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SLOTS       4 /* a thread: parts that wait for one before them, whose thread does not run */
-#define SERIAL_ROWS ((size_t)128 * 1024) /* doubles that are handed on at once */
+/* ---- one part ---- */
+
+#define PART_REACH 4 /* a record of a part must end within so many parts */
+
+size_t part_count(const part_layout *how)
+{
+    return (how->size - how->first + how->bytes - 1) / how->bytes;
+}
+
+size_t part_begin(const part_layout *how, size_t index)
+{
+    return how->first + index * how->bytes;
+}
+
+size_t part_stop(const part_layout *how, size_t index)
+{
+    size_t begin = part_begin(how, index);
+    return how->size - begin < how->bytes ? how->size : begin + how->bytes;
+}
+
+bool part_open(const row_source *s, bool packed, text_part *p)
+{
+    *p = (text_part){0};
+    chunks_init(&p->rows, s->schema->width, packed);
+    return schema_fork(s->schema, &p->schema) && text_view_open(s->source, &p->view);
+}
+
+void part_close(text_part *p)
+{
+    chunks_clear(&p->rows);
+    if (p->schema.columns) schema_close_fork(&p->schema);
+    text_view_close(&p->view);
+}
+
+bool part_find_line(text_file *t, size_t begin, size_t stop)
+{
+    text_file_seek(t, begin - 1, 1);
+    for (;;) {
+        char *found = memchr(t->at, '\n', (size_t)(t->limit - t->at));
+        t->at = found ? found + 1 : t->limit;
+        if (found || text_file_offset(t) >= stop) return text_file_offset(t) < stop;
+        if (text_file_more(t, NULL) != SBPS_OK || t->finished) return false;
+    }
+}
+
+/* Reads the records up to p->stop; returns false at an error, without a message. */
+static bool read_records(text_part *p, const format_kind *kind, void *reader)
+{
+    row_fate fate = ROW_KEPT;
+    while (fate != ROW_END && text_file_offset(&p->view) < p->stop) {
+        double *row = chunks_next(&p->rows);
+        if (!row || kind->next(reader, &p->schema, row, &fate, NULL) != SBPS_OK) return false;
+        if (fate == ROW_KEPT && !chunks_keep(&p->rows)) return false;
+        p->kept += fate == ROW_KEPT;
+        p->dropped += fate == ROW_DROPPED;
+    }
+    p->end = text_file_offset(&p->view);
+    p->lines = p->view.line - 1;
+    return true;
+}
+
+void part_read(const row_source *s, const part_layout *how, size_t index, text_part *p)
+{
+    const format_kind *kind = s->kind;
+    size_t begin = part_begin(how, index);
+    p->stop = part_stop(how, index);
+    p->view.reach = p->stop + PART_REACH * how->bytes;
+    p->kept = p->dropped = 0;
+    p->whole = false;
+    schema_reset(&p->schema);
+    if (index == 0)
+        text_file_seek(&p->view, begin, 1);
+    else if (!part_find_line(&p->view, begin, p->stop))
+        return;
+    p->begin = text_file_offset(&p->view);
+    void *reader = kind->fork(s->self, &p->view);
+    if (!reader) return; /* no memory: the source reads the part */
+    p->whole = read_records(p, kind, reader);
+    kind->join(reader);
+}
+
+/* ---- all parts ---- */
+
+#define SLOTS       4 /* parts per thread: some wait for an earlier part that is delayed */
+#define SERIAL_ROWS ((size_t)128 * 1024) /* doubles passed on at a time */
 
 typedef struct {
     row_source *s;
     const rows_spec *spec;
     const row_taker *to;
     part_layout cut;
-    part *parts; /* part k is in k % slots */
+    text_part *parts; /* part k is parts[k % slots] */
     size_t slots;
-    chunks rows; /* of the source itself */
-    /* under the lock, as are the source and its plan */
-    size_t taken;
+    chunks rows; /* read by the source itself */
+    /* protected by the lock, as are the source and its schema */
+    size_t taken; /* parts accepted so far */
     sbps_status status;
     sbps_error *err;
     pthread_mutex_t lock;
@@ -40,23 +126,26 @@ unsigned reading_threads(const rows_spec *spec)
     return spec->threads ? spec->threads : (unsigned)processors();
 }
 
-/* ---- by the source itself ---- */
+/* ---- reading by the source itself ---- */
 
-static void hand_on(parts_reader *g)
+/* Passes the source's rows to the taker. */
+static void pass_rows(parts_reader *g)
 {
     if (g->status == SBPS_OK && g->rows.rows > 0)
         g->status = g->to->take(g->to->self, &g->rows, g->err);
     chunks_reset(&g->rows);
 }
 
-/* A packed file has no bytes to count: it is read to its end. */
+/* Returns whether the source is before the byte `stop`. Packed files are read to their end:
+ * SIZE_MAX. */
 static bool is_before(const text_file *t, size_t stop)
 {
     return stop == SIZE_MAX || text_file_offset(t) < stop;
 }
 
-/* The rows up to the byte `stop`; false where it ended or failed. */
-static bool read_on(parts_reader *g, size_t stop)
+/* Reads rows up to the byte `stop`, at most SERIAL_ROWS; returns whether there is more to
+ * read. */
+static bool read_some(parts_reader *g, size_t stop)
 {
     row_source *s = g->s;
     row_fate fate = ROW_KEPT;
@@ -67,10 +156,11 @@ static bool read_on(parts_reader *g, size_t stop)
             g->status = fail_memory(g->err);
         if (g->status == SBPS_OK && g->rows.rows * s->schema->width >= SERIAL_ROWS) break;
     }
-    hand_on(g);
+    pass_rows(g);
     return g->status == SBPS_OK && fate != ROW_END && is_before(s->source, stop);
 }
 
+/* Returns the fraction of the file read so far; NAN: unknown. */
 static double fraction_read(const parts_reader *g)
 {
     struct stat about;
@@ -87,14 +177,10 @@ static sbps_status report_progress(parts_reader *g, double fraction)
     return fail(g->err, SBPS_NO_FILE, "%s: not read: stopped on request", g->s->schema->path);
 }
 
-static void read_alone(parts_reader *g)
-{
-    while (read_on(g, SIZE_MAX)) g->status = report_progress(g, fraction_read(g));
-}
+/* ---- reading in parts ---- */
 
-/* ---- parts ---- */
-
-static void take_part(parts_reader *g, part *p)
+/* Passes the rows of a part to the taker and moves the source after it. */
+static void take_part(parts_reader *g, text_part *p)
 {
     row_source *s = g->s;
     bool joined = schema_merge(s->schema, &p->schema, &p->rows);
@@ -104,21 +190,24 @@ static void take_part(parts_reader *g, part *p)
     text_file_seek(s->source, p->end, s->source->line + p->lines);
 }
 
-static void accept_part(parts_reader *g, part *p)
+/* Takes the part if it begins where the source is; else the source reads it. */
+static void accept_part(parts_reader *g, text_part *p)
 {
     size_t at = text_file_offset(g->s->source);
     if (g->status != SBPS_OK || at >= p->stop) return;
     if (p->whole && p->begin == at)
         take_part(g, p);
     else
-        while (read_on(g, p->stop)) continue;
+        while (read_some(g, p->stop)) continue;
 }
 
-static void hand_in(parts_reader *g, part *p, bool first)
+/* Marks the part as ready and accepts all parts that can be accepted. `first`: the caller's
+ * thread, which may report progress. */
+static void finish_part(parts_reader *g, text_part *p, bool first)
 {
     pthread_mutex_lock(&g->lock);
     p->ready = true;
-    for (part *next; (next = &g->parts[g->taken % g->slots])->ready; g->taken++) {
+    for (text_part *next; (next = &g->parts[g->taken % g->slots])->ready; g->taken++) {
         next->ready = false;
         accept_part(g, next);
         chunks_reset(&next->rows);
@@ -130,7 +219,7 @@ static void hand_in(parts_reader *g, part *p, bool first)
     pthread_mutex_unlock(&g->lock);
 }
 
-/* Whether it is still worth while. */
+/* Waits until part `index` has a free slot; returns false if reading has failed. */
 static bool wait_for_slot(parts_reader *g, size_t index)
 {
     pthread_mutex_lock(&g->lock);
@@ -140,14 +229,15 @@ static bool wait_for_slot(parts_reader *g, size_t index)
     return running;
 }
 
+/* A task of workers_run: reads part `index`. */
 static void do_part(void *self, unsigned worker, size_t index)
 {
     parts_reader *g = self;
-    part *p = &g->parts[index % g->slots];
+    text_part *p = &g->parts[index % g->slots];
     bool running = wait_for_slot(g, index);
     p->whole = false;
     if (running) part_read(g->s, &g->cut, index, p);
-    hand_in(g, p, worker == 0);
+    finish_part(g, p, worker == 0);
 }
 
 static sbps_status open_parts(parts_reader *g)
@@ -186,8 +276,8 @@ static sbps_status read_parts(parts_reader *g)
     return status == SBPS_OK ? g->status : status;
 }
 
-/* Bytes of a file that can be shared out; 0: it cannot be. Codes of packed rows cannot be changed, because 0
- * takes no room there. */
+/* Returns the size of a file that can be divided; 0: it cannot. Not with categories in packed
+ * rows: their codes could not be changed after packing, as code 0 is not stored. */
 static size_t divisible_bytes(const parts_reader *g)
 {
     struct stat about;
@@ -216,7 +306,9 @@ sbps_status parts_read_to(row_source *s, const rows_spec *spec, size_t stop,
     g.cut.size = divisible_bytes(&g);
     if (g.cut.size > stop) g.cut.size = stop;
     if (g.cut.size > g.cut.first) g.status = read_parts(&g);
-    if (g.status == SBPS_OK && stop == SIZE_MAX) read_alone(&g); /* what is left, to the end */
+    /* The rest of the file, or all of it if it cannot be divided. */
+    if (g.status == SBPS_OK && stop == SIZE_MAX)
+        while (read_some(&g, SIZE_MAX)) g.status = report_progress(&g, fraction_read(&g));
     chunks_clear(&g.rows);
     return g.status;
 }

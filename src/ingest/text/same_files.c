@@ -1,7 +1,9 @@
-/* Ranks that read different files under one name would make one posterior of rows that do not belong together. Where
- * text is read by stretches no rank reads all of it, so that a hash of what a rank reads cannot be compared. Instead
- * every rank reads the same blocks: of each file its first and its last, and others at equal distances between them.
- * A file of up to BLOCKS blocks is compared as a whole. */
+/* Checks that all ranks read the same files: a path may be a different file on every machine,
+ * and the posterior would then be of rows that do not belong together.
+ *
+ * When each rank reads a stretch of the text, no rank can hash all of it. So every rank hashes
+ * the same blocks: of each file the first, the last, and others at equal distances between
+ * them. A file of up to BLOCKS blocks is compared as a whole. */
 #include "ingest/text/same_files.h"
 
 #include "table/hash.h"
@@ -13,22 +15,23 @@
 #include <unistd.h>
 
 #define BLOCK_BYTES ((uint64_t)4096)
-#define BLOCKS      ((size_t)64) /* of all files together, */
-#define BLOCKS_MIN  ((size_t)4)  /* but of a file at least */
+#define BLOCKS      ((size_t)64) /* of all files together */
+#define BLOCKS_MIN  ((size_t)4)  /* of each file at least */
 
-/* Instead of a size. */
+/* Values in place of a size. */
 #define SIZE_UNKNOWN UINT64_MAX /* the file cannot be opened */
 #define SIZE_PACKED                                                                            \
     (UINT64_MAX - 1) /* packing programs may write the same text as other bytes */
 
-/* One file: its size, and behind it a hash of each block. */
+/* Fingerprints of all files, one after another: the size of a file, then a hash of each
+ * block. */
 typedef struct {
-    size_t blocks;          /* of a file */
-    size_t words;           /* of a file: blocks + 1 */
-    uint64_t *mine, *first; /* of all files; first: those of rank 0 */
+    size_t blocks;          /* per file */
+    size_t words;           /* per file: blocks + 1 */
+    uint64_t *mine, *first; /* of this rank; of rank 0 */
 } fingerprints;
 
-/* What a rank found. */
+/* How a file of this rank differs from that of rank 0. */
 typedef enum { SAME, OTHER_SIZE, OTHER_CONTENT } difference_kind;
 
 typedef struct {
@@ -36,7 +39,7 @@ typedef struct {
     uint64_t mine, first; /* sizes, or the byte where a block that differs begins */
 } difference;
 
-/* Where block k of a file begins. */
+/* Returns the byte where block k of a file begins. */
 static uint64_t block_begin(uint64_t size, size_t k, size_t blocks)
 {
     if (size <= blocks * BLOCK_BYTES) return k * BLOCK_BYTES;
@@ -44,7 +47,8 @@ static uint64_t block_begin(uint64_t size, size_t k, size_t blocks)
     return last / gaps * k + last % gaps * k / gaps;
 }
 
-/* Bytes read; less than a block at the end of the file, 0 also when they cannot be read. */
+/* Reads the block at byte `at`; returns the bytes read: fewer than a block at the end of the
+ * file, 0 also after an error. */
 static size_t read_block(int file, uint64_t at, unsigned char *out)
 {
     size_t got = 0;
@@ -56,6 +60,7 @@ static size_t read_block(int file, uint64_t at, unsigned char *out)
     return got;
 }
 
+/* Writes the fingerprint of a file, 1 + blocks words. */
 static void take_fingerprint(const text_input *from, size_t blocks, uint64_t *out)
 {
     unsigned char block[BLOCK_BYTES];
@@ -75,6 +80,7 @@ static void take_fingerprint(const text_input *from, size_t blocks, uint64_t *ou
     if (file >= 0) close(file);
 }
 
+/* Compares the fingerprints of one file. */
 static difference compare_file(const fingerprints *f, size_t file)
 {
     const uint64_t *mine = f->mine + file * f->words, *first = f->first + file * f->words;
@@ -88,6 +94,7 @@ static difference compare_file(const fingerprints *f, size_t file)
     return (difference){.kind = SAME};
 }
 
+/* Reports the difference that `rank` found. */
 static sbps_status fail_difference(const char *path, size_t rank, const difference *d,
                                    sbps_error *err)
 {
@@ -109,7 +116,8 @@ static sbps_status fail_difference(const char *path, size_t rank, const differen
         path, rank, d->mine);
 }
 
-/* The number of files, before anything of their number is compared. */
+/* Compares the number of files; the arrays of fingerprints must have the same length on all
+ * ranks. */
 static sbps_status compare_counts(const file_list *files, ranks *among, sbps_error *err)
 {
     const uint64_t mine = files->count;
@@ -126,6 +134,7 @@ static sbps_status compare_counts(const file_list *files, ranks *among, sbps_err
     return status;
 }
 
+/* Compares the files one by one up to the first difference, which all ranks then report. */
 static sbps_status compare_files(const file_list *files, ranks *among, const fingerprints *f,
                                  sbps_error *err)
 {

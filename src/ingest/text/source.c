@@ -1,9 +1,23 @@
-/* Text files: format, columns and plan opened in order and closed in reverse. */
+/* Opens text, format, columns and schema, in this order, and infers types from the first rows.
+ *
+ * Rows are read with the types known so far. A cell that contradicts its column's type ends the
+ * reading; source_retype then infers types from all cells, and the caller opens the source
+ * again. */
 #include "ingest/text/source.h"
 
 #include <stdio.h>
 
-#define SNIFF_BYTES ((size_t)64 * 1024) /* of rows that tell the types of columns */
+#define SNIFF_BYTES ((size_t)64 * 1024) /* of rows from which types are first inferred */
+
+static const format_kind *const formats[] = {FORMAT_KINDS(KIND_LISTED) NULL};
+
+/* Returns the format that recognises the text; CSV if no other does. */
+static const format_kind *format_of(const text_file *source)
+{
+    for (size_t i = 0; formats[i]; i++)
+        if (formats[i]->recognise(source->at, source->limit)) return formats[i];
+    return &format_csv;
+}
 
 sbps_status check_row_count(const char *path, size_t kept, size_t dropped, sbps_error *err)
 {
@@ -17,7 +31,7 @@ sbps_status check_row_count(const char *path, size_t kept, size_t dropped, sbps_
                 kept ? "one" : "no", kept ? "" : "s", after);
 }
 
-/* Types of columns, as far as the first rows tell them. */
+/* Infers types of columns from the first rows. */
 static sbps_status sniff(row_source *s, column_types *types, sbps_error *err)
 {
     if (!s->kind->sniff) return SBPS_OK;

@@ -1,18 +1,21 @@
-/* Several files with the same names of columns are one table: each is read as if its rows followed those of the file
- * before it. */
+/* Several files with the same column names are one table: rows of a file follow those of the
+ * file before. Each file is opened with a schema of its own to check its columns, and read with
+ * the schema of the first. */
 #include "ingest/text/table_files.h"
 
 #include "core/printable.h"
 #include "table/mapped_table.h"
 #include <string.h>
 
+/* Fails if the names of the columns differ; their number is the same, as types fit
+ * (column_types_fit). */
 static sbps_status check_same_names(const row_source *first, const row_source *s,
                                     sbps_error *err)
 {
     const columns *a = &first->names, *b = &s->names;
-    for (size_t i = 0; i < b->count; i++) /* as many: their types fit */
+    for (size_t i = 0; i < b->count; i++)
         if (strcmp(a->name[i], b->name[i]) != 0)
-            return fail(err, SBPS_BAD_FILE, "%s:1: column %zu is '%s', where %s has '%s'",
+            return fail(err, SBPS_BAD_FILE, "%s:1: column %zu is '%s', but in %s it is '%s'",
                         s->source->path, i + 1, show_name(b->name[i]).text, first->source->path,
                         show_name(a->name[i]).text);
     return SBPS_OK;
@@ -27,13 +30,14 @@ sbps_status table_file_open(const text_input *from, const rows_spec *spec, colum
                     from->path);
     sbps_status status = source_open(from, spec, types, s, err);
     if (status == SBPS_OK && !s->names.types)
-        status = fail(err, SBPS_BAD_FILE, "%s: several files must be CSV", from->path);
+        status = fail(err, SBPS_BAD_FILE, "%s: when several files are read, all must be CSV",
+                      from->path);
     if (status == SBPS_OK && first) status = check_same_names(first, s, err);
     s->of_several = true;
     return status;
 }
 
-/* All that the first rows of each tell of types, before the first is read. */
+/* Infers types from the first rows of every file. */
 static sbps_status sniff_files(const file_list *files, const rows_spec *spec,
                                column_types *types, sbps_error *err)
 {
@@ -57,7 +61,8 @@ sbps_status table_files_open(const file_list *files, const rows_spec *spec, colu
                              : status;
 }
 
-/* Its rows get their codes by the plan of the first, which speaks of this file meanwhile. */
+/* Reads the rows of one file with the schema of the first, whose path is that of this file
+ * meanwhile. */
 static sbps_status add_file(const text_input *from, const rows_spec *spec, column_types *types,
                             row_source *first, const row_taker *to, sbps_error *err)
 {

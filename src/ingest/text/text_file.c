@@ -1,11 +1,12 @@
-/* Text files. Plain and gzip files are told apart by the magic bytes 1f 8b (RFC 1952); members of
- * a packed file follow each other without a seam. read() into one buffer that stays in cache is as
- * fast as a mapping and serves pipes too. */
+/* Reads text files, plain or packed, through one buffer.
+ *
+ * Packings and known formats that are not text are recognised by their first bytes, as in
+ * file(1); an Excel sheet is a zip archive with a folder xl/. A packed file may have several
+ * members, whose contents are joined. read() into a buffer that stays in cache is as fast as a
+ * mapping and works for pipes, too. */
 #include "ingest/text/text_file.h"
 
 #include "core/encoding.h"
-#include "ingest/text/foreign.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -14,9 +15,84 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCK = 256 * 1024, PACKED = 64 * 1024 };
+/* ---- formats that are not read ---- */
 
-/* A record longer than this is a quote left open, not a row. */
+#define UNPACK "unpack it, or pack it with gzip: "
+#define EXPORT "write it as CSV: "
+
+typedef struct {
+    const char *magic;
+    size_t length;      /* bytes of magic */
+    const char *inside; /* must also occur early in the file; NULL: nothing */
+    const char *name, *remedy;
+} foreign;
+
+#define MAGIC(text) text, sizeof text - 1
+
+static const foreign formats[] = {
+    {MAGIC("\x28\xb5\x2f\xfd"), NULL, "packed by zstd", UNPACK "zstd -d FILE"},
+    {MAGIC("\xfd"
+           "7zXZ"),
+     NULL, "packed by xz", UNPACK "xz -d FILE"},
+    {MAGIC("BZh"), NULL, "packed by bzip2", UNPACK "bunzip2 FILE"},
+    {MAGIC("\x04\x22\x4d\x18"), NULL, "packed by lz4", UNPACK "lz4 -d FILE"},
+    {MAGIC("7z\xbc\xaf"), NULL, "a 7z archive", UNPACK "7z x FILE"},
+    {MAGIC("PK\x03\x04"), "xl/", "an Excel sheet (xlsx)",
+     "save it as CSV in Excel or LibreOffice"},
+    {MAGIC("PK\x03\x04"), ".npy", "numpy arrays (npz)",
+     EXPORT "numpy.savetxt with delimiter and header"},
+    {MAGIC("PK\x03\x04"), NULL, "a zip archive", UNPACK "unzip FILE"},
+    {MAGIC("\xd0\xcf\x11\xe0"), NULL, "an Excel sheet (xls)",
+     "save it as CSV in Excel or LibreOffice"},
+    {MAGIC("\x93NUMPY"), NULL, "a numpy array (npy)",
+     EXPORT "numpy.savetxt with delimiter and header"},
+    {MAGIC("PAR1"), NULL, "a Parquet file", EXPORT "pandas.read_parquet(FILE).to_csv"},
+    {MAGIC("ARROW1"), NULL, "a Feather file", EXPORT "pandas.read_feather(FILE).to_csv"},
+    {MAGIC("FEA1"), NULL, "a Feather file", EXPORT "pandas.read_feather(FILE).to_csv"},
+    {MAGIC("ORC"), NULL, "an ORC file", EXPORT "pandas.read_orc(FILE).to_csv"},
+    {MAGIC("\x89HDF\r\n"), NULL, "an HDF5 or NetCDF file",
+     "the data of a run are CSV, libsvm or what `sbps convert` writes"},
+    {MAGIC("SQLite format 3"), NULL, "an SQLite database",
+     EXPORT "sqlite3 -header -csv FILE 'select ...'"},
+    {MAGIC("RDX"), NULL, "an R workspace", EXPORT "write.csv(..., row.names = FALSE)"},
+    {MAGIC("X\n\0\0\0"), NULL, "an R object (rds)", EXPORT "write.csv(readRDS(FILE))"},
+    {MAGIC("\xff\xfe"), NULL, "UTF-16 text", "write it as UTF-8: iconv -f UTF-16 -t UTF-8"},
+    {MAGIC("\xfe\xff"), NULL, "UTF-16 text", "write it as UTF-8: iconv -f UTF-16 -t UTF-8"},
+};
+
+static bool is_a(const foreign *f, const char *bytes, size_t size)
+{
+    if (size < f->length || memcmp(bytes, f->magic, f->length) != 0) return false;
+    return !f->inside || memmem(bytes, size, f->inside, strlen(f->inside));
+}
+
+/* Returns whether a file with an ASCII magic such as ORC may be text that begins with this
+ * word: it then has no control characters. */
+static bool may_be_text(const foreign *f, const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < f->length; i++)
+        if ((unsigned char)f->magic[i] >= 0x80) return false;
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)bytes[i] < '\t') return false;
+    return true;
+}
+
+sbps_status foreign_refuse(const char *path, const char *bytes, size_t size, sbps_error *err)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        const foreign *f = &formats[i];
+        if (is_a(f, bytes, size) && !may_be_text(f, bytes, size))
+            return fail(err, SBPS_BAD_FILE, "%s: this is %s, which sbps cannot read; %s", path,
+                        f->name, f->remedy);
+    }
+    return SBPS_OK;
+}
+
+/* ---- bytes ---- */
+
+enum { BLOCK = 256 * 1024, PACKED = 64 * 1024 }; /* bytes read at a time: text, packed */
+
+/* A longer record is taken for a quote that was not closed. */
 static const size_t RECORD_LIMIT = (size_t)256 << 20;
 
 static sbps_status fail_file(const text_file *t, int number, sbps_error *err)
@@ -24,6 +100,7 @@ static sbps_status fail_file(const text_file *t, int number, sbps_error *err)
     return fail(err, SBPS_NO_FILE, "%s: %s", t->path, strerrordesc_np(number));
 }
 
+/* Reads up to `space` bytes of the file; *got is 0 at its end. */
 static sbps_status read_plain(text_file *t, void *out, size_t space, size_t *got,
                               sbps_error *err)
 {
@@ -38,7 +115,7 @@ static sbps_status read_plain(text_file *t, void *out, size_t space, size_t *got
     return SBPS_OK;
 }
 
-/* More packed bytes; *ended when there are none and none are owed. */
+/* Reads more packed bytes; *ended if there are none after a complete member. */
 static sbps_status refill_packed(text_file *t, bool *ended, sbps_error *err)
 {
     size_t got = 0;
@@ -46,15 +123,15 @@ static sbps_status refill_packed(text_file *t, bool *ended, sbps_error *err)
     if (status != SBPS_OK) return status;
     if (got == 0 && !t->member_ended)
         return fail(err, SBPS_BAD_FILE,
-                    "%s:%zu: the %s data end too early: is the file cut off?", t->path, t->line,
-                    t->packing->name);
+                    "%s:%zu: the %s data end too early; the file seems to be truncated",
+                    t->path, t->line, t->packing->name);
     t->rest = t->packed;
     t->rest_size = got;
     *ended = got == 0;
     return SBPS_OK;
 }
 
-/* After a member: zero padding is skipped, another member begins, anything else is damage. */
+/* After a member: skips zero padding and begins another member; other bytes are an error. */
 static sbps_status next_member(text_file *t, sbps_error *err)
 {
     const unpack_kind *kind = t->packing;
@@ -67,6 +144,7 @@ static sbps_status next_member(text_file *t, sbps_error *err)
     return kind->restart(t->unpacker) ? SBPS_OK : fail_memory(err);
 }
 
+/* Unpacks from io->in to io->out as far as both last. */
 static sbps_status unpack_step(text_file *t, unpack_buffers *io, sbps_error *err)
 {
     const char *why = NULL;
@@ -81,7 +159,7 @@ static sbps_status unpack_step(text_file *t, unpack_buffers *io, sbps_error *err
     return SBPS_OK;
 }
 
-/* Fills the room, which grows with what is kept: so often as that doubles, and no more, it is moved. */
+/* Unpacks until `space` bytes are filled or the file ends. */
 static sbps_status read_packed(text_file *t, void *out, size_t space, size_t *got,
                                sbps_error *err)
 {
@@ -102,13 +180,18 @@ static sbps_status read_packed(text_file *t, void *out, size_t space, size_t *go
     return SBPS_OK;
 }
 
+/* ---- the buffer ---- */
+
+/* Makes room for a block behind `unread` bytes; growing by doubling keeps the cost of moving
+ * linear. */
 static sbps_status reserve_buffer(text_file *t, size_t unread, sbps_error *err)
 {
     if (unread + BLOCK + 1 <= t->capacity) return SBPS_OK;
     if (unread > RECORD_LIMIT)
         return fail(err, SBPS_BAD_FILE,
-                    "%s:%zu: a row longer than 256 MiB: is a quote left open?", t->path,
-                    t->line);
+                    "%s:%zu: the row is longer than 256 MiB; check for a quote that is not "
+                    "closed",
+                    t->path, t->line);
     size_t capacity = 2 * unread + BLOCK + 1;
     char *buffer = realloc(t->buffer, capacity + TEXT_PAD);
     if (!buffer) return fail_memory(err);
@@ -117,8 +200,8 @@ static sbps_status reserve_buffer(text_file *t, size_t unread, sbps_error *err)
     return SBPS_OK;
 }
 
-/* A NUL marks the buffer's end, so the text may hold none; neither does any text file. What comes before
- * it is read like any text, so that what is wrong first is told first. */
+/* A zero byte marks the end of the buffer, so the text may not contain one. The text before it
+ * is read first, so that an earlier error is reported first. */
 static void stop_at_zero(text_file *t, size_t fresh)
 {
     char *zero = memchr(t->limit - fresh, '\0', fresh);
@@ -132,18 +215,18 @@ static sbps_status fail_zero(const text_file *t, sbps_error *err)
 {
     size_t line = t->line;
     for (const char *p = t->at; p < t->limit; p++) line += *p == '\n';
-    return fail(err, SBPS_BAD_FILE, "%s:%zu: a zero byte: this is not UTF-8 text", t->path,
-                line);
+    return fail(err, SBPS_BAD_FILE, "%s:%zu: the file has a zero byte: it is not UTF-8 text",
+                t->path, line);
 }
 
-/* Lines of old Macs end with a return alone. */
+/* Replaces CR, the end of lines on old Macs, by newlines. */
 static void make_newlines(char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++)
         if (text[i] == '\r') text[i] = '\n';
 }
 
-/* The unread text to the front of the buffer, and room behind it. */
+/* Moves the unread text to the front of the buffer and makes room behind it. */
 static sbps_status slide(text_file *t, sbps_error *err)
 {
     size_t unread = (size_t)(t->limit - t->at);
@@ -156,7 +239,7 @@ static sbps_status slide(text_file *t, sbps_error *err)
     return status;
 }
 
-/* Bytes as they stand in the file, behind the limit. */
+/* Reads bytes in the file's encoding. */
 static sbps_status read_bytes(text_file *t, char *to, size_t space, size_t *got,
                               sbps_error *err)
 {
@@ -164,7 +247,8 @@ static sbps_status read_bytes(text_file *t, char *to, size_t space, size_t *got,
                       : read_plain(t, to, space, got, err);
 }
 
-/* The same as UTF-8: they are read to the end of the room, so that what they become does not overtake them. */
+/* Reads bytes and converts them to UTF-8 at t->limit. They are read to the end of the space, so
+ * that the output never overwrites bytes that are not yet converted. */
 static sbps_status read_encoded(text_file *t, size_t space, size_t *got, sbps_error *err)
 {
     size_t raw = 0, raw_size = space / ENCODED_MAX;
@@ -195,6 +279,9 @@ sbps_status text_file_more(text_file *t, sbps_error *err)
     return status;
 }
 
+/* ---- opening ---- */
+
+/* Takes the first `got` bytes as packed ones and unpacks the first block. */
 static sbps_status start_unpacking(text_file *t, const unpack_kind *kind, size_t got,
                                    sbps_error *err)
 {
@@ -210,7 +297,8 @@ static sbps_status start_unpacking(text_file *t, const unpack_kind *kind, size_t
     return text_file_more(t, err);
 }
 
-/* What was read before it was known that it is no UTF-8, as a byte order mark would have told. */
+/* Converts the first block, which was read before it was known to have no UTF-8 byte order
+ * mark. */
 static sbps_status decode_start(text_file *t, const uint16_t *encoding, sbps_error *err)
 {
     size_t size = (size_t)(t->limit - t->at), capacity = ENCODED_MAX * size + BLOCK + 1;
@@ -225,7 +313,8 @@ static sbps_status decode_start(text_file *t, const uint16_t *encoding, sbps_err
     return SBPS_OK;
 }
 
-/* The first bytes: packed or not, byte order mark or not. Pipes may give them one by one. */
+/* Reads the first block and recognises packing, foreign formats, ends of lines and byte order
+ * mark. A pipe may give single bytes, so it reads on until enough are there. */
 static sbps_status read_first_block(text_file *t, sbps_error *err)
 {
     size_t total = 0, got = 1;

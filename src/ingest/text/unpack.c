@@ -1,5 +1,5 @@
-/* The registry of packings, and gzip (RFC 1952). */
-#define ZLIB_CONST /* of what is unpacked */
+/* The list of packings, and gzip (RFC 1952) by zlib. */
+#define ZLIB_CONST /* z_stream.next_in is const */
 #include "ingest/text/unpack.h"
 
 #include <limits.h>
@@ -26,7 +26,8 @@ static void *gzip_open(void)
     return NULL;
 }
 
-static uInt at_once(size_t size)
+/* zlib counts bytes in uInt. */
+static uInt clamp_size(size_t size)
 {
     return size < UINT_MAX ? (uInt)size : UINT_MAX;
 }
@@ -34,7 +35,7 @@ static uInt at_once(size_t size)
 static unpack_state gzip_step(void *self, unpack_buffers *io, const char **why)
 {
     z_stream *z = self;
-    uInt in = at_once(io->in_size), out = at_once(io->out_size);
+    uInt in = clamp_size(io->in_size), out = clamp_size(io->out_size);
     z->next_in = io->in;
     z->avail_in = in;
     z->next_out = io->out;
@@ -46,7 +47,7 @@ static unpack_state gzip_step(void *self, unpack_buffers *io, const char **why)
     io->out_size -= out - z->avail_out;
     *why = z->msg;
     if (code == Z_STREAM_END) return UNPACK_MEMBER_ENDS;
-    if (code == Z_OK || code == Z_BUF_ERROR) return UNPACK_GOES_ON;
+    if (code == Z_OK || code == Z_BUF_ERROR) return UNPACK_CONTINUES;
     return code == Z_MEM_ERROR ? UNPACK_NO_MEMORY : UNPACK_DAMAGED;
 }
 

@@ -1,20 +1,21 @@
-/* Packed files, unpacked block by block. zstd and xz are there where their libraries were when the program was
- * built. */
+/* Unpacks files block by block: gzip always, zstd and xz if their libraries were found at build
+ * time. */
 #ifndef INGEST_UNPACK_H
 #define INGEST_UNPACK_H
 
 #include "core/kind_tables.h"
 #include "core/status.h"
 
+/* Input and output of one step, which moves both on. */
 typedef struct {
     const unsigned char *in;
     size_t in_size;
     unsigned char *out;
-    size_t out_size; /* room */
+    size_t out_size; /* bytes of space left */
 } unpack_buffers;
 
 typedef enum {
-    UNPACK_GOES_ON,
+    UNPACK_CONTINUES,
     UNPACK_MEMBER_ENDS,
     UNPACK_DAMAGED,
     UNPACK_NO_MEMORY
@@ -22,13 +23,15 @@ typedef enum {
 
 typedef struct {
     const char *name;
-    const char *magic; /* bytes that a file begins with, and each member of it */
+    const char *magic; /* bytes that a file, and each member of it, begins with */
     size_t magic_size;
-    void *(*open)(void); /* NULL: no memory */
-    /* Moves on with the buffers; *why is what is damaged, or NULL. */
+    /* Returns the state of an unpacker; NULL: no memory. */
+    void *(*open)(void);
+    /* Unpacks from io->in to io->out; *why is the reason for UNPACK_DAMAGED, or NULL. */
     unpack_state (*step)(void *self, unpack_buffers *io, const char **why);
-    /* Another member begins; false: no memory. */
+    /* Begins another member; returns false without memory. */
     bool (*restart)(void *self);
+    /* Frees the state. */
     void (*close)(void *self);
 } unpack_kind;
 
@@ -47,7 +50,8 @@ typedef struct {
 
 UNPACK_KINDS(KIND_DECLARED)
 
-/* How a file that begins with these bytes is packed; NULL: it is not, or in a way that is unknown. */
+/* Returns the packing of a file that begins with these bytes; NULL: plain, or an unknown
+ * packing. */
 const unpack_kind *unpack_kind_of(const char *bytes, size_t size);
 
 #endif

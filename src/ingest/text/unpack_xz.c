@@ -1,10 +1,10 @@
-/* xz, by liblzma. */
+/* xz files, by liblzma. */
 #include "ingest/text/unpack.h"
 
 #include <lzma.h>
 #include <stdlib.h>
 
-#define XZ_MEMORY ((uint64_t)1 << 30) /* that a dictionary may ask for */
+#define XZ_MEMORY ((uint64_t)1 << 30) /* largest memory for a dictionary, in bytes */
 
 static bool xz_restart(void *self)
 {
@@ -41,7 +41,7 @@ static unpack_state xz_step(void *self, unpack_buffers *io, const char **why)
     io->out_size = s->avail_out;
     *why = code == LZMA_MEMLIMIT_ERROR ? "its dictionary is larger than 1 GiB" : NULL;
     if (code == LZMA_STREAM_END) return UNPACK_MEMBER_ENDS;
-    if (code == LZMA_OK || code == LZMA_BUF_ERROR) return UNPACK_GOES_ON;
+    if (code == LZMA_OK || code == LZMA_BUF_ERROR) return UNPACK_CONTINUES;
     return code == LZMA_MEM_ERROR ? UNPACK_NO_MEMORY : UNPACK_DAMAGED;
 }
 

@@ -1,4 +1,4 @@
-/* zstd (RFC 8878). */
+/* zstd files (RFC 8878), by libzstd. */
 #include "ingest/text/unpack.h"
 
 #include <zstd.h>
@@ -19,7 +19,7 @@ static unpack_state zstd_step(void *self, unpack_buffers *io, const char **why)
     io->out_size -= out.pos;
     *why = ZSTD_isError(code) ? ZSTD_getErrorName(code) : NULL;
     if (ZSTD_isError(code)) return UNPACK_DAMAGED;
-    return code == 0 ? UNPACK_MEMBER_ENDS : UNPACK_GOES_ON;
+    return code == 0 ? UNPACK_MEMBER_ENDS : UNPACK_CONTINUES;
 }
 
 static bool zstd_restart(void *self)

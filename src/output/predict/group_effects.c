@@ -4,7 +4,7 @@
 #include "output/predict/predictor_draws.h"
 
 #include "core/memory.h"
-#include "ingest/schema/level_numbers.h"
+#include "ingest/schema/levels.h"
 #include "linalg/cholesky.h"
 #include <math.h>
 #include <stdio.h>
