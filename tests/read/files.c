@@ -1,4 +1,4 @@
-/* What a file holds is what the rows hold, however it is written. */
+/* Rows have the values of the file, whatever its notation. */
 #include "check.h"
 
 #include "fixture.h"
@@ -21,19 +21,19 @@ TEST(cells_land_in_their_row_and_column)
     CHECK(strcmp(r->names[0], "intercept") == 0 && strcmp(r->names[1], "a") == 0);
     CHECK(strcmp(r->names[2], "b") == 0 && strcmp(r->target, "y") == 0);
     CHECK(!r->weight && !r->offset);
-    static const double want[4][3] = {
+    static const double expected[4][3] = {
         {1, 0.5, -2}, {1, 1.5, 1e3}, {1, -0.25, .75}, {1, 7, 12345678.901234567}};
     for (size_t i = 0; i < 4; i++) {
         const double *x = row_with(r, (double)i + 1);
         REQUIRE(x);
-        CHECK(memcmp(x, want[i], sizeof want[i]) == 0 && x[3] == 0);
+        CHECK(memcmp(x, expected[i], sizeof expected[i]) == 0 && x[3] == 0);
     }
     CHECK((uintptr_t)r->x % 64 == 0);
     rows_destroy(r);
     rows_destroy(NULL);
 }
 
-/* Each is the table above. */
+/* All are the table above. */
 TEST(every_way_to_write_a_table_gives_the_same_bits)
 {
     static const char *const ways[] = {
@@ -49,24 +49,24 @@ TEST(every_way_to_write_a_table_gives_the_same_bits)
         ",0.75\n4,7,12345678.901234567\n",
         "y,a,b\n1,+0.5,-2\n02,1.5,1.0E+3\n3,-0.25,.75\n4,7.,12345678.901234567\n",
     };
-    rows *want = rows_from_text(table, &plain);
-    REQUIRE(want);
+    rows *expected = rows_from_text(table, &plain);
+    REQUIRE(expected);
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         rows *got = rows_from_text(ways[i], &plain);
         if (!got) printf("%s\n", error.text);
         REQUIRE(got);
-        CHECK(same_rows(want, got));
+        CHECK(same_rows(expected, got));
         rows_destroy(got);
     }
-    rows_destroy(want);
+    rows_destroy(expected);
 }
 
 TEST(gzip_gives_the_same_bits_in_one_member_or_two)
 {
-    rows *want = rows_from_text(table, &plain), *got;
-    REQUIRE(want);
+    rows *expected = rows_from_text(table, &plain), *got;
+    REQUIRE(expected);
     REQUIRE(rows_read(put_gzip("t.gz", table, strlen(table)), &plain, &got, &error) == SBPS_OK);
-    CHECK(same_rows(want, got));
+    CHECK(same_rows(expected, got));
     rows_destroy(got);
 
     char bytes[1024];
@@ -79,12 +79,12 @@ TEST(gzip_gives_the_same_bits_in_one_member_or_two)
     }
     memset(bytes + size, 0, 5); /* tar and tapes pad with zeros */
     REQUIRE(rows_read(put("two.gz", bytes, size + 5), &plain, &got, &error) == SBPS_OK);
-    CHECK(same_rows(want, got));
+    CHECK(same_rows(expected, got));
     rows_destroy(got);
-    rows_destroy(want);
+    rows_destroy(expected);
 }
 
-/* A table of several megabytes, so that rows cross the reader's blocks in every place. */
+/* A table of several megabytes, whose rows cross the reader's blocks at many places. */
 static char *long_table(const char *newline, size_t *size)
 {
     char *text = NULL;
@@ -123,10 +123,10 @@ TEST(rows_that_cross_block_boundaries_are_whole)
 
 TEST(a_pipe_is_read_like_a_file)
 {
-    rows *want = rows_from_text(table, &plain), *got = NULL;
+    rows *expected = rows_from_text(table, &plain), *got = NULL;
     char path[600];
     snprintf(path, sizeof path, "%s/pipe", folder);
-    REQUIRE(want && mkfifo(path, 0600) == 0);
+    REQUIRE(expected && mkfifo(path, 0600) == 0);
     pid_t child = fork();
     if (child == 0) {
         FILE *file = fopen(path, "w");
@@ -138,9 +138,9 @@ TEST(a_pipe_is_read_like_a_file)
         _exit(0);
     }
     CHECK(rows_read(path, &plain, &got, &error) == SBPS_OK);
-    CHECK(got && same_rows(want, got));
+    CHECK(got && same_rows(expected, got));
     rows_destroy(got);
-    rows_destroy(want);
+    rows_destroy(expected);
 }
 
 TEST(libsvm_text_is_made_dense)
@@ -153,17 +153,17 @@ TEST(libsvm_text_is_made_dense)
     CHECK(r->n == 4 && r->d == 4 && strcmp(r->target, "label") == 0);
     CHECK(strcmp(r->names[1], "f1") == 0 && strcmp(r->names[2], "f3") == 0);
     CHECK(strcmp(r->names[3], "f7") == 0);
-    static const double want[4][4] = {
+    static const double expected[4][4] = {
         {1, .5, 2, 0}, {1, 0, -.01, 0}, {1, 0, 0, 0}, {1, 1, 3, 4}};
     for (size_t i = 0; i < 4; i++) {
         const double *x = row_with(r, 10.0 * (double)(i + 1));
         REQUIRE(x);
-        CHECK(memcmp(x, want[i], sizeof want[i]) == 0);
+        CHECK(memcmp(x, expected[i], sizeof expected[i]) == 0);
     }
     rows_destroy(r);
 }
 
-TEST(libsvm_indices_far_apart_cost_only_their_columns)
+TEST(libsvm_indices_that_do_not_occur_are_no_columns)
 {
     const rows_spec spec = {.intercept = true};
     rows *r = rows_from_text("1 64:1 2147483647:2\n2 63:3 64:4\n3 65:1 128:1\n", &spec);
@@ -200,13 +200,13 @@ TEST(libsvm_signs_become_zero_and_one_only_when_both_and_nothing_else_occur)
         CHECK(lowest == cases[k].lowest && highest == cases[k].highest);
         rows_destroy(r);
     }
-    rows *csv = rows_from_text("y,a\n-1,1\n1,2\n", &plain); /* CSV says what it means */
+    rows *csv = rows_from_text("y,a\n-1,1\n1,2\n", &plain); /* in CSV, -1 and 1 are numbers */
     REQUIRE(csv);
     CHECK(row_with(csv, -1) != NULL);
     rows_destroy(csv);
 }
 
-/* Whatever lies in which of them: one header, and levels, types and missing cells of all. */
+/* Levels, types and missing cells are combined over all files. */
 TEST(several_files_are_one_table)
 {
     static const char head[] = "y,a,c,d\n", *const parts[] = {"1,2,p,1\n2,3,q,2\n",
@@ -222,21 +222,22 @@ TEST(several_files_are_one_table)
         snprintf(name, sizeof name, "part-%zu.csv", k);
         to += sprintf(to, "%s%s", k ? "\n" : "", put(name, one, strlen(one)));
     }
-    rows *want = rows_from_text(text, &spec), *got;
-    REQUIRE(want);
+    rows *expected = rows_from_text(text, &spec), *got;
+    REQUIRE(expected);
     rows_read(names, &spec, &got, &error);
     REQUIRE(got);
-    CHECK(same_rows(want, got) && got->dropped == 1 && !strcmp(got->notes, want->notes));
+    CHECK(same_rows(expected, got) && got->dropped == 1 &&
+          !strcmp(got->notes, expected->notes));
     rows_destroy(got);
     snprintf(names, sizeof names, "%s/part-?.csv", folder);
     rows_read(names, &spec, &got, &error);
     REQUIRE(got);
-    CHECK(same_rows(want, got));
+    CHECK(same_rows(expected, got));
     rows_destroy(got);
-    rows_destroy(want);
+    rows_destroy(expected);
 }
 
-TEST(several_files_that_are_no_table_say_why)
+TEST(several_files_that_are_no_table_are_refused)
 {
     static const struct {
         const char *text, *sentence;

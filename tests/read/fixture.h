@@ -28,7 +28,8 @@ __attribute__((constructor)) static void make_folder(void)
     atexit(remove_folder);
 }
 
-/* Writes the bytes to a file of that name and returns its path, which the next call replaces. */
+/* Writes the bytes to a file of that name and returns its path, which the next call
+ * replaces. */
 static const char *put(const char *name, const void *bytes, size_t size)
 {
     snprintf(file_path, sizeof file_path, "%s/%s", folder, name);
@@ -47,7 +48,7 @@ __attribute__((unused)) static const char *put_gzip(const char *name, const void
     return file_path;
 }
 
-/* The rows of a file that holds `content`, or NULL with the sentence in `error`. */
+/* Returns the rows of a file with this content, or NULL and the message in `error`. */
 __attribute__((unused)) static rows *rows_from_text(const char *content, const rows_spec *spec)
 {
     rows *r;
@@ -56,7 +57,7 @@ __attribute__((unused)) static rows *rows_from_text(const char *content, const r
     return r;
 }
 
-/* The row whose target is y, or NULL: the way to find a row after the shuffle. */
+/* Returns the row whose target is y, or NULL; finds a row after the shuffle. */
 __attribute__((unused)) static const double *row_with(const rows *r, double y)
 {
     for (size_t i = 0; i < r->n; i++)
@@ -69,7 +70,7 @@ __attribute__((unused)) static bool same_doubles(const double *a, const double *
     return (!a && !b) || (a && b && memcmp(a, b, n * sizeof *a) == 0);
 }
 
-/* Whether two tables are the same to the last bit. */
+/* Returns whether two tables are the same to the last bit. */
 __attribute__((unused)) static bool same_rows(const rows *a, const rows *b)
 {
     bool same = a->n == b->n && a->d == b->d && a->stride == b->stride;

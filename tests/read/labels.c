@@ -1,4 +1,4 @@
-/* Targets that are labels: which one is 1 is known and said. */
+/* Targets that are labels: which label is 1 is fixed and noted. */
 #include "check.h"
 
 #include "read/fixture.h"
@@ -50,11 +50,11 @@ TEST(of_two_labels_the_second_in_order_is_one)
 
 TEST(classes_are_numbered_in_their_order_and_keep_their_names)
 {
-    static const char *const want[] = {"blue", "Green", "red"};
+    static const char *const expected[] = {"blue", "Green", "red"};
     const rows_spec spec = {.target = "y", .labels = LABELS_CLASSES};
     rows *r = rows_from_text("y,x\nred,1\nblue,2\nGreen,3\nred,4\n", &spec);
     REQUIRE(r && r->label_count == 3);
-    for (size_t k = 0; k < 3; k++) CHECK(!strcmp(r->labels[k], want[k]));
+    for (size_t k = 0; k < 3; k++) CHECK(!strcmp(r->labels[k], expected[k]));
     CHECK(y_at(r, 1) == 2 && y_at(r, 2) == 0 && y_at(r, 3) == 1);
     CHECK(strstr(r->notes, "the classes 0, 1, ... are 'blue', 'Green', 'red'"));
     rows_destroy(r);
@@ -67,7 +67,7 @@ TEST(classes_are_numbered_in_their_order_and_keep_their_names)
     rows_destroy(r);
 }
 
-TEST(labels_that_will_not_do_are_refused)
+TEST(unsuitable_labels_are_refused)
 {
     static const struct {
         const char *text;
@@ -106,14 +106,15 @@ TEST(labels_are_the_same_on_any_number_of_threads)
     for (int i = 0; i < 9000; i++)
         to += sprintf(to, "%s,%d\n", i < 8000 ? i % 2 ? "0" : "1" : i % 3 ? "one" : "none", i);
     rows_spec spec = {.target = "y", .labels = LABELS_CLASSES, .threads = 1};
-    rows *want = rows_from_text(content, &spec);
+    rows *expected = rows_from_text(content, &spec);
     spec.threads = 3;
     spec.part_bytes = 2000;
     rows *got = rows_from_text(content, &spec);
     free(content);
-    REQUIRE(want && got);
-    CHECK(want->label_count == 4 && same_rows(want, got) && !strcmp(want->notes, got->notes));
-    rows_destroy(want);
+    REQUIRE(expected && got);
+    CHECK(expected->label_count == 4 && same_rows(expected, got) &&
+          !strcmp(expected->notes, got->notes));
+    rows_destroy(expected);
     rows_destroy(got);
 }
 

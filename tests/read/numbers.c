@@ -1,4 +1,4 @@
-/* Numbers are read as strtod reads them, to the last bit. */
+/* number_read and number_short give the same bits as strtod. */
 #include "check.h"
 
 #include "core/rng.h"
@@ -19,16 +19,16 @@ static uint64_t bits(double value)
     return word;
 }
 
-/* The short way in the middle of a line: the right value, or it is left to the other. */
-static bool short_agrees(const char *text, const char *end, double want)
+/* number_short in the middle of a line: the right value, or NULL. */
+static bool short_agrees(const char *text, const char *end, double expected)
 {
     char line[256];
     double got = -1;
     snprintf(line, sizeof line, "%.*s,99999999999999999999", (int)(end - text), text);
     const char *stop = number_short(line, &got);
     if (!stop || (*stop | 32) == 'e') return true;
-    if (stop == line + (end - text) && bits(got) == bits(want)) return true;
-    printf("'%s': strtod %.17g, number_short %.17g, ends %td and %td\n", text, want, got,
+    if (stop == line + (end - text) && bits(got) == bits(expected)) return true;
+    printf("'%s': strtod %.17g, number_short %.17g, ends %td and %td\n", text, expected, got,
            end - text, stop - line);
     return false;
 }
@@ -37,10 +37,10 @@ static bool short_agrees(const char *text, const char *end, double want)
 static bool agrees(const char *text)
 {
     char *end;
-    double want = strtod(text, &end), got = -1;
+    double expected = strtod(text, &end), got = -1;
     const char *stop = number_read(text, c_locale, &got);
-    if (stop == end && bits(want) == bits(got)) return short_agrees(text, end, want);
-    printf("'%s': strtod %.17g, number_read %.17g, ends %td and %td\n", text, want, got,
+    if (stop == end && bits(expected) == bits(got)) return short_agrees(text, end, expected);
+    printf("'%s': strtod %.17g, number_read %.17g, ends %td and %td\n", text, expected, got,
            end - text, stop ? stop - text : -1);
     return false;
 }
@@ -112,7 +112,7 @@ TEST(odd_spellings_are_read_as_strtod_reads_them)
         CHECK(agrees(odd_texts[i]));
 }
 
-TEST(what_strtod_would_take_but_no_table_means_is_no_number)
+TEST(infinities_nan_and_stray_texts_are_no_numbers)
 {
     static const char *const texts[] = {"",    "-",   "+",   ".",  "-.",  "e5", ".e5",
                                         "inf", "nan", "abc", " 1", "--1", "+-1"};
@@ -152,7 +152,7 @@ TEST(numbers_of_ordinary_size_survive_seventeen_digits)
     CHECK(wrong == 0);
 }
 
-/* sign digits . digits e exponent, all of random length: also halves and many leading zeros */
+/* Writes sign, digits, point, digits and exponent, all of random length. */
 static void random_decimal(rng *r, char *text)
 {
     size_t whole = rng_below(r, 22), fraction = rng_below(r, 22);
@@ -182,7 +182,7 @@ TEST(random_decimal_texts_are_read_as_strtod_reads_them)
     CHECK(wrong == 0);
 }
 
-TEST(the_short_way_does_for_what_tables_hold)
+TEST(number_short_reads_ordinary_decimals)
 {
     rng r = rng_stream(5, 0, RNG_TEST);
     size_t left = 0;
@@ -197,7 +197,7 @@ TEST(the_short_way_does_for_what_tables_hold)
     CHECK(left == 0);
 }
 
-/* (2m + 1) 2^e lies exactly between two doubles: the hardest to round. */
+/* (2m + 1) 2^e is exactly halfway between two doubles: the hardest case to round. */
 TEST(halfway_cases_round_to_even)
 {
     rng r = rng_stream(4, 0, RNG_TEST);

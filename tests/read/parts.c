@@ -1,6 +1,6 @@
-/* A file is read in parts by several at a time. Whatever the size of a part and the number of threads, the
- * table is that of one reader, and so is the sentence about a file that is refused. A gzip file is read by
- * one reader: it says what is wanted. */
+/* Threads read a file in parts. The table, or the message for a file that is refused, does not
+ * depend on the size of parts and the number of threads. A gzip file is read by one thread and
+ * serves as the reference. */
 #include "check.h"
 
 #include "ingest/convert_text.h"
@@ -40,24 +40,24 @@ static bool same_outcome(const outcome *a, const outcome *b)
            same_text(a->table->notes, b->table->notes);
 }
 
-/* The same file with every number of threads and these sizes of parts, of which 0 ends the list. */
+/* Reads the text with every number of threads and these sizes of parts; 0 ends the list. */
 static void check_file(const char *text, size_t size, const rows_spec *spec,
                        const size_t *sizes)
 {
-    outcome want = read_with(put_gzip("t.csv", text, size), *spec, 1, 0);
+    outcome expected = read_with(put_gzip("t.csv", text, size), *spec, 1, 0);
     const char *path = put("t.csv", text, size);
     for (; *sizes; sizes++)
         for (size_t k = 0; k < THREAD_COUNTS; k++) {
             outcome got = read_with(path, *spec, thread_counts[k], *sizes);
-            bool same = same_outcome(&got, &want);
+            bool same = same_outcome(&got, &expected);
             if (!same)
-                printf("%zu bytes a part, %u threads, got '%s', want '%s' of\n%.200s\n", *sizes,
-                       thread_counts[k], got.table ? "a table" : got.err.text,
-                       want.table ? "a table" : want.err.text, text);
+                printf("%zu bytes a part, %u threads, got '%s', expected '%s' of\n%.200s\n",
+                       *sizes, thread_counts[k], got.table ? "a table" : got.err.text,
+                       expected.table ? "a table" : expected.err.text, text);
             CHECK(same);
             rows_destroy(got.table);
         }
-    rows_destroy(want.table);
+    rows_destroy(expected.table);
 }
 
 typedef struct {
@@ -129,7 +129,7 @@ TEST(parts_may_begin_at_any_byte)
 
 static const size_t few_sizes[] = {1000, 4096, 65536, 1 << 20, 0};
 
-/* Numbers, a text with line breaks and quotes, and a category whose levels appear all along. */
+/* Numbers, text with line breaks and quotes, and a category whose levels appear throughout. */
 static char *long_table(const char *newline, size_t *size)
 {
     char *text = NULL;
@@ -157,7 +157,7 @@ TEST(long_files_give_the_same_table)
     }
 }
 
-/* The table with a line put in before row `row`. */
+/* Inserts a line before row `row`. */
 static char *put_in(const char *text, const char *row, const char *line, size_t *size)
 {
     size_t before = (size_t)(strstr(text, row) - text) + 1, length = strlen(line);
@@ -170,8 +170,8 @@ static char *put_in(const char *text, const char *row, const char *line, size_t 
     return all;
 }
 
-/* The first of two things that are wrong is told, and its line counts those in quotes. */
-TEST(what_is_wrong_deep_in_a_file_is_told_the_same)
+/* The first of two errors is reported, and its line number counts line breaks in quotes. */
+TEST(errors_deep_in_a_file_are_reported_the_same)
 {
     static const char *const wrong[] = {"1,x,n,c\n",      "1,2,n\n",     "\n1,2,n,c\n",
                                         "1,2,\"n\"m,c\n", "1,2,\"n,c\n", "1,NA,n,c\n"};
@@ -186,7 +186,7 @@ TEST(what_is_wrong_deep_in_a_file_is_told_the_same)
     free(text);
 }
 
-TEST(a_zero_byte_is_told_after_what_is_wrong_before_it)
+TEST(a_zero_byte_is_reported_after_an_earlier_error)
 {
     size_t size;
     char *text = long_table("\n", &size);
@@ -199,8 +199,8 @@ TEST(a_zero_byte_is_told_after_what_is_wrong_before_it)
     free(text);
 }
 
-/* Rows beyond a block of memory, and so many parts that some wait for others. */
-TEST(numbers_of_many_rows_give_the_same_table)
+/* More rows than a block of memory holds, and so many parts that some wait for others. */
+TEST(many_rows_of_numbers_give_the_same_table)
 {
     size_t size;
     char *text = NULL;
@@ -226,8 +226,8 @@ static char *file_bytes(const char *path, size_t *size)
 
 TEST(a_converted_table_is_the_same_file)
 {
-    size_t size, want_size = 0, got_size;
-    char *text = long_table("\n", &size), *want = NULL, to[600];
+    size_t size, expected_size = 0, got_size;
+    char *text = long_table("\n", &size), *expected = NULL, to[600];
     put("t.csv", text, size);
     snprintf(to, sizeof to, "%s/t.tbl", folder);
     for (size_t k = 0; k < THREAD_COUNTS; k++) {
@@ -243,17 +243,17 @@ TEST(a_converted_table_is_the_same_file)
         close(job.file);
         char *got = file_bytes(to, &got_size);
         if (k == 0)
-            want = got, want_size = got_size;
+            expected = got, expected_size = got_size;
         else
-            CHECK(got_size == want_size && memcmp(got, want, got_size) == 0);
+            CHECK(got_size == expected_size && memcmp(got, expected, got_size) == 0);
         if (k > 0) free(got);
     }
-    free(want);
+    free(expected);
     free(text);
 }
 
-/* Whether rows go straight to their places, which the tests above compare with what gzip's one reader makes. */
-static bool goes_straight(const char *text, rows_spec spec)
+/* Returns whether direct_read can read the text; the tests above check its result. */
+static bool is_read_directly(const char *text, rows_spec spec)
 {
     row_source s;
     column_types found = {0};
@@ -270,27 +270,27 @@ static bool goes_straight(const char *text, rows_spec spec)
     return done;
 }
 
-TEST(rows_go_straight_to_their_places_where_records_are_lines)
+TEST(rows_are_read_directly_if_records_are_lines)
 {
     const rows_spec numbers = {.target = "y", .intercept = true};
     rows_spec other = numbers;
     static const char plain[] = "y,a,b\n1,2,3\n2,3,5.5\n3,4,1e3\n4,\"5\",-1\n5,6,.5\n";
-    CHECK(goes_straight(plain, numbers));
-    CHECK(goes_straight("y,a\r\n1,2\r\n2,3\r\n3,4\r\n4,5\r\n5,6", numbers));
+    CHECK(is_read_directly(plain, numbers));
+    CHECK(is_read_directly("y,a\r\n1,2\r\n2,3\r\n3,4\r\n4,5\r\n5,6", numbers));
     other.storage = "float";
-    CHECK(goes_straight(plain, other));
+    CHECK(is_read_directly(plain, other));
     other.storage = "sparse";
-    CHECK(!goes_straight(plain, other));
+    CHECK(!is_read_directly(plain, other));
     other = numbers;
     other.categorical = "a";
-    CHECK(!goes_straight(plain, other));
-    CHECK(goes_straight("y,a\n1,2\n2,3\n3,4\n4,5\n5,6\n\n \t\n", numbers));
-    CHECK(!goes_straight("y,a\n1,2\n2,3\n3,4\n\n4,5\n5,6\n", numbers));
-    CHECK(!goes_straight("y,a\n1,2\n2,3\n3,4\n4,x\n5,6\n1,2\n", numbers));
+    CHECK(!is_read_directly(plain, other));
+    CHECK(is_read_directly("y,a\n1,2\n2,3\n3,4\n4,5\n5,6\n\n \t\n", numbers));
+    CHECK(!is_read_directly("y,a\n1,2\n2,3\n3,4\n\n4,5\n5,6\n", numbers));
+    CHECK(!is_read_directly("y,a\n1,2\n2,3\n3,4\n4,x\n5,6\n1,2\n", numbers));
     other = (rows_spec){.target = "y", .features = "a", .intercept = true};
-    CHECK(!goes_straight("y,a,c\n1,2,\"\n\"\n2,3,d\n3,4,d\n4,1,d\n", other));
-    /* as many line breaks as records, but not where they begin */
-    CHECK(!goes_straight("y,a,c\n1,2,\"\n3,4,d\n3,5,\"\n1,1,e\n", other));
+    CHECK(!is_read_directly("y,a,c\n1,2,\"\n\"\n2,3,d\n3,4,d\n4,1,d\n", other));
+    /* as many line breaks as records, but inside quotes */
+    CHECK(!is_read_directly("y,a,c\n1,2,\"\n3,4,d\n3,5,\"\n1,1,e\n", other));
 }
 
 typedef struct {
@@ -308,7 +308,7 @@ static bool record_stage(void *self, const char *stage, size_t rows_done, double
     return ++w->calls != w->stop_after;
 }
 
-TEST(reading_tells_how_far_it_is_and_stops_when_told_to)
+TEST(reading_reports_progress_and_stops_on_request)
 {
     size_t size;
     char *text = long_table("\n", &size);

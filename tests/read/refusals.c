@@ -1,4 +1,4 @@
-/* Bad input gets a sentence that names the file, the line and the column. */
+/* Bad input is refused with a message that names the file, the line and the column. */
 #include "check.h"
 
 #include "core/memory.h"
@@ -9,7 +9,7 @@ typedef struct {
     const char *text;
     rows_spec spec;
     sbps_status status;
-    const char *sentence; /* part of it; @ stands for the path */
+    const char *message; /* part of it; @ is the path */
 } refusal;
 
 #define Y  .target = "y", .intercept = true
@@ -193,39 +193,39 @@ static const refusal refusals[] = {
      "@:2: an index is above 2147483647"},
 };
 
-/* The sentence with @ replaced by the path of the last file written. */
-static void expand(const char *sentence, char *out)
+/* Copies the message to `out` with @ replaced by the path of the last file written. */
+static void expand(const char *message, char *out)
 {
-    for (; *sentence; sentence++) {
-        if (*sentence == '@')
+    for (; *message; message++) {
+        if (*message == '@')
             out = stpcpy(out, file_path);
         else
-            *out++ = *sentence;
+            *out++ = *message;
     }
     *out = '\0';
 }
 
 static bool refuses(const refusal *c)
 {
-    char want[1024];
+    char expected[1024];
     rows *r = rows_from_text(c->text, &c->spec);
-    expand(c->sentence, want);
-    if (!r && error.status == c->status && strstr(error.text, want)) {
+    expand(c->message, expected);
+    if (!r && error.status == c->status && strstr(error.text, expected)) {
         size_t length = strlen(file_path);
         return strncmp(error.text, file_path, length) == 0 && error.text[length] == ':';
     }
-    printf("want %d '%s', got %d '%s'\n", c->status, want, error.status, error.text);
+    printf("expected %d '%s', got %d '%s'\n", c->status, expected, error.status, error.text);
     rows_destroy(r);
     return false;
 }
 
-TEST(every_bad_table_gets_its_sentence)
+TEST(every_bad_table_is_refused_with_its_message)
 {
     for (size_t k = 0; k < sizeof refusals / sizeof *refusals; k++)
         CHECK(refuses(&refusals[k]));
 }
 
-/* n rows of one index each: n^2 cells of 8 bytes. */
+/* n rows with one index each would be n^2 dense cells of 8 bytes. */
 TEST(a_sparse_file_too_big_to_be_dense_is_refused)
 {
     double memory = machine_memory();
@@ -241,7 +241,7 @@ TEST(a_sparse_file_too_big_to_be_dense_is_refused)
     free(text);
 }
 
-TEST(one_constant_column_may_stand_for_the_intercept)
+TEST(one_constant_column_may_replace_the_intercept)
 {
     const rows_spec spec = {.target = "y"};
     rows *r = rows_from_text("y,one,a\n1,3,1\n2,3,2\n", &spec);
@@ -250,8 +250,8 @@ TEST(one_constant_column_may_stand_for_the_intercept)
     rows_destroy(r);
 }
 
-/* Their posterior is their prior, which is better than no answer. */
-TEST(constant_columns_are_kept_and_told)
+/* The posterior of their coefficients is the prior. */
+TEST(constant_columns_are_kept_with_a_note)
 {
     static const struct {
         const char *text;
@@ -289,7 +289,7 @@ TEST(a_row_index_without_a_name_may_be_left_out)
     rows_destroy(r);
 }
 
-TEST(files_that_cannot_be_read_say_why)
+TEST(the_message_for_an_unreadable_file_has_the_reason)
 {
     const rows_spec spec = {.target = "y"};
     char path[600];

@@ -1,5 +1,5 @@
-/* A text read in shares by ranks that are threads, and read whole and shared out then: is it the same? Include after
- * check.h. */
+/* Compares a distributed read, by ranks that are threads, with reading the whole text and then
+ * distributing the rows. Include after check.h. */
 #ifndef TESTS_READ_SHARE_TRIAL_H
 #define TESTS_READ_SHARE_TRIAL_H
 
@@ -13,8 +13,8 @@ static const size_t teams[] = {3, 7};
 typedef struct {
     const char *path;
     rows_spec spec;
-    bool distributed; /* it can be read in shares, */
-    bool anyhow;      /* or not */
+    bool distributed; /* it can be read in stretches */
+    bool either;      /* it may or may not be distributed */
     size_t wrong[TEAM_MAX];
 } trial;
 
@@ -55,7 +55,7 @@ static bool same_table(const rows *a, const rows *b)
     return same;
 }
 
-/* As every rank did before: all of it, and then its share. */
+/* Reads the whole text and keeps this rank's part. */
 static void read_whole(const trial *t, ranks *among, rows **out, sbps_error *err)
 {
     rows_spec spec = t->spec;
@@ -70,20 +70,20 @@ static void read_both(ranks *among, void *self)
 {
     trial *t = self;
     rows *whole = NULL, *ours = NULL;
-    sbps_error want = {0}, got = {0};
+    sbps_error expected = {0}, got = {0};
     rows_spec spec = t->spec;
     spec.among = among;
     spec.distribute_min_bytes = 1;
-    read_whole(t, among, &whole, &want);
+    read_whole(t, among, &whole, &expected);
     rows_read(t->path, &spec, &ours, &got);
-    bool alone = ours && !ours->partition; /* fell back: all of it is here */
+    bool alone = ours && !ours->partition; /* not distributed: the rank has the whole table */
     if (alone) rows_distribute(ours, among, &got);
     bool same = ours && whole ? same_table(ours, whole)
-                              : !ours && !whole && same_text(got.text, want.text);
+                              : !ours && !whole && same_text(got.text, expected.text);
     if (!same)
-        printf("rank %zu of %zu: got '%s', want '%s'\n", among->rank, among->size,
-               ours ? "a table" : got.text, whole ? "a table" : want.text);
-    bool otherwise = ours && alone == t->distributed && !t->anyhow;
+        printf("rank %zu of %zu: got '%s', expected '%s'\n", among->rank, among->size,
+               ours ? "a table" : got.text, whole ? "a table" : expected.text);
+    bool otherwise = ours && alone == t->distributed && !t->either;
     if (otherwise) printf("%s\n", alone ? "read whole" : "read in shares");
     t->wrong[among->rank] = !same || otherwise;
     rows_destroy(whole);

@@ -1,5 +1,6 @@
-/* Text read in shares by ranks: every rank has the rows, names, notes, moments and hash that it would have if all had
- * been read by one process and shared out then; and of what is wrong all say the sentence of one process. */
+/* Distributed reading: every rank has the rows, names, notes, moments and hash that it would
+ * have if one process had read all rows and then distributed them, and all ranks report the
+ * error that one process would. */
 #include "check.h"
 
 #include "core/rng.h"
@@ -15,7 +16,7 @@ static double number(size_t i, size_t j)
     return sin((double)(i * 31 + j * 7)) * 3.0;
 }
 
-/* Rows first, first + 1, ... as `line` writes them, below the names. */
+/* Writes rows first, first + 1, ... by `line`. */
 static void write_rows(text *to, size_t first, size_t count, void (*line)(text *, size_t))
 {
     for (size_t i = first; i < first + count; i++) line(to, i);
@@ -68,7 +69,8 @@ TEST(other_storage)
     check_text(NAMES, plain_line, "", spec);
 }
 
-/* Sorted by the target, with levels that one rank alone meets, in an order that is not theirs, and cells missing. */
+/* Sorted by the target, with missing cells, and levels that occur on one rank only, not in
+ * their order. */
 static void factor_line(text *to, size_t i)
 {
     text_add(to, "%s,%s%zu,%s,%.5f\n", i < ROWS / 3 ? "no" : "yes", i % 2 ? "b" : "a",
@@ -79,7 +81,7 @@ static void factor_line(text *to, size_t i)
              number(i, 1));
 }
 
-TEST(levels_that_only_some_ranks_meet)
+TEST(levels_that_occur_on_some_ranks_only)
 {
     rows_spec spec = {
         .target = "y", .intercept = true, .labels = LABELS_TWO, .drop_missing = true};
@@ -90,7 +92,7 @@ TEST(levels_that_only_some_ranks_meet)
     check_text("y,c,f,a\n", factor_line, "", spec);
 }
 
-/* So many levels that the table is sparse by itself. */
+/* So many levels that sparse storage is chosen. */
 static void many_line(text *to, size_t i)
 {
     text_add(to, "%d,l%zu,m%zu,%d\n", number(i, 1) > 0, i * i % 101, i / 300,
@@ -104,7 +106,7 @@ static void ones_line(text *to, size_t i)
     text_add(to, "%d,l%zu,m%zu\n", number(i, 1) > 0, i * i % 101, i / 300);
 }
 
-TEST(sparse_by_itself)
+TEST(sparse_storage_is_chosen)
 {
     const rows_spec spec = {.target = "y", .intercept = true};
     check_text("y,c,f,a\n", many_line, "", spec);
@@ -127,7 +129,7 @@ static void class_line(text *to, size_t i)
     text_add(to, "%zu,%.5f\n", 10 + i / 2000 * 10, number(i, 1));
 }
 
-/* What of a target one rank alone sees. */
+/* Targets whose properties are visible on one rank only. */
 TEST(targets_weights_and_constants)
 {
     check_text("y,a,w,o\n", weight_line, "",
@@ -153,8 +155,8 @@ TEST(columns_that_are_the_same_in_all_rows_or_only_on_a_rank)
                (rows_spec){.target = "y", .intercept = true, .in_order = true});
 }
 
-/* Numbers, until near the end a few cells are not. */
-static void turning_line(text *to, size_t i)
+/* Numbers, except for a few cells near the end. */
+static void late_text_line(text *to, size_t i)
 {
     if (i == 8900)
         text_add(to, "1,x,0.5,2020-01-01\n");
@@ -164,22 +166,22 @@ static void turning_line(text *to, size_t i)
         text_add(to, "%zu,%zu,%zu,\n", i % 2, i % 4, i % 3);
 }
 
-TEST(types_that_the_last_rows_tell)
+TEST(types_that_the_last_rows_decide)
 {
     check_text(
-        "y,a,b,d\n", turning_line, "",
+        "y,a,b,d\n", late_text_line, "",
         (rows_spec){.target = "y", .intercept = true, .drop_missing = true, .exclude = "d"});
-    check_text("y,a,b,d\n", turning_line, "1,2,\"a \"\"word\"\"\",2020-01-02\n",
+    check_text("y,a,b,d\n", late_text_line, "1,2,\"a \"\"word\"\"\",2020-01-02\n",
                (rows_spec){.target = "y", .intercept = true, .exclude = "d"});
 }
 
 static void mixed_line(text *to,
-                       size_t i) /* a word among many numbers: refused, with its line */
+                       size_t i) /* a text among many numbers: refused, with its line */
 {
     text_add(to, "%zu,%s%zu\n", i % 2, i == 6100 ? "x" : "", i);
 }
 
-TEST(a_word_among_numbers)
+TEST(a_text_among_numbers)
 {
     check_text("y,a\n", mixed_line, "", (rows_spec){.target = "y", .intercept = true});
 }
@@ -199,7 +201,7 @@ TEST(formulas)
 
 /* ---- several files ---- */
 
-/* The names of files, a line each, of so many rows. */
+/* Writes files of count[k] rows and returns their paths, one per line. */
 static char *put_files(const size_t *count, size_t files, const char *names,
                        void (*line)(text *, size_t))
 {
@@ -232,12 +234,12 @@ TEST(several_files_of_any_lengths)
     free(path);
     check_path(path = put_files(empty, 6, NAMES, plain_line), numbers, true);
     free(path);
-    check_path(path = put_files(few, 3, "y,a,b,d\n", turning_line),
+    check_path(path = put_files(few, 3, "y,a,b,d\n", late_text_line),
                (rows_spec){.target = "y", .intercept = true, .exclude = "d"}, true);
     free(path);
 }
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
 static size_t bad_row, worse_row;
 static const char *bad_text;
@@ -265,7 +267,7 @@ static void check_bad(const char *what, rows_spec spec)
     }
 }
 
-TEST(the_first_thing_that_is_wrong_is_told)
+TEST(the_first_error_is_reported)
 {
     const rows_spec spec = {.target = "y", .intercept = true};
     check_bad("1,$5,2", spec);
@@ -279,17 +281,18 @@ TEST(the_first_thing_that_is_wrong_is_told)
     check_bad("1,-2,3", (rows_spec){.target = "y", .weights = "a", .intercept = true});
 }
 
-/* ---- what is read whole ---- */
+/* ---- text that every rank reads whole ---- */
 
 static void
-quoted_line(text *to, size_t i) /* a record in many lines, so that no cut hits its beginning */
+quoted_line(text *to,
+            size_t i) /* a record of many lines, so that no stretch begins at its first line */
 {
     text_add(to, "%zu,\"", i);
     for (size_t k = 0; k < 40; k++) text_add(to, "0,%zu\n", k);
     text_add(to, "%zu\",%zu\n", i % 3, i % 7);
 }
 
-TEST(quotes_over_the_cut_are_read_whole)
+TEST(text_divided_inside_quotes_is_read_whole)
 {
     text all = {0};
     text_add(&all, "y,c,a\n");
@@ -299,7 +302,7 @@ TEST(quotes_over_the_cut_are_read_whole)
     text_free(&all);
 }
 
-TEST(what_cannot_be_cut_is_read_whole)
+TEST(files_that_cannot_be_divided_are_read_whole)
 {
     text all = {0};
     text_add(&all, NAMES);
@@ -311,7 +314,8 @@ TEST(what_cannot_be_cut_is_read_whole)
     text_free(&all);
 }
 
-/* Bytes put in or changed anywhere, near cuts more often than elsewhere: whatever comes of it, it is what one process makes of it. */
+/* Inserts or changes bytes, more often near the boundaries of stretches. The result must be
+ * that of one process. */
 static void spoil(text *all, rng *random, size_t cuts)
 {
     static const char bytes[] = "\"\"\"\n\n\r,,x-.9 \t;\0";
@@ -325,7 +329,7 @@ static void spoil(text *all, rng *random, size_t cuts)
     }
 }
 
-TEST(anything_wrong_anywhere)
+TEST(random_damage_gives_the_result_of_one_process)
 {
     text all = {0};
     rng random = rng_stream(3, 0, RNG_TEST);
@@ -335,7 +339,7 @@ TEST(anything_wrong_anywhere)
     char *clean = malloc(all.length);
     memcpy(clean, all.data, all.length);
     for (size_t k = 0; k < 150; k++) {
-        trial t = {.spec = spec, .anyhow = true};
+        trial t = {.spec = spec, .either = true};
         memcpy(all.data, clean, all.length);
         spoil(&all, &random, 3);
         t.path = put("t.csv", all.data, all.length);
@@ -348,13 +352,13 @@ TEST(anything_wrong_anywhere)
     text_free(&all);
 }
 
-/* More rows than are permuted at once. */
+/* More rows than are shuffled at a time. */
 static void short_line(text *to, size_t i)
 {
     text_add(to, "%zu,%zu\n", i % 5, i);
 }
 
-TEST(rows_that_are_dealt_to_piles)
+TEST(rows_shuffled_in_buckets)
 {
     text all = {0};
     text_add(&all, "y,a\n");

@@ -1,4 +1,4 @@
-/* --trials: counts of successes become shares, their trials weights. */
+/* --trials: successes become proportions, with the trials as weights. */
 #include "check.h"
 
 #include "fixture.h"
@@ -6,7 +6,7 @@
 
 static const char table[] = "dead,n,w,dose\n1,4,2,7\n0,3,1,8\n5,5,3,9\n0,0,2,6\n";
 
-/* Weight of the row with this dose, and its share. */
+/* Returns the weight of the row with this dose, and its proportion. */
 static double weight_at(const rows *r, double dose, double *proportion)
 {
     for (size_t i = 0; i < r->n; i++)
@@ -25,7 +25,7 @@ static void check_rows(const rows *r, const double weights[4])
     }
 }
 
-TEST(counts_become_shares_and_trials_weights)
+TEST(counts_become_proportions_and_trials_weights)
 {
     const rows_spec spec = {.target = "dead", .trials = "n", .features = "dose", .seed = 1};
     rows *r = rows_from_text(table, &spec);
@@ -46,7 +46,7 @@ TEST(weights_multiply_trials)
     rows_destroy(r);
 }
 
-TEST(trials_that_cannot_be_are_told_with_their_line)
+TEST(invalid_trials_are_reported_with_their_line)
 {
     static const struct {
         const char *text;

@@ -1,4 +1,5 @@
-/* What a column holds is found out from its cells, all of them: text makes a category, wherever it comes. */
+/* The type of a column is inferred from all its cells: one text makes it a category, wherever
+ * it is. */
 #include "check.h"
 
 #include "ingest/schema/types.h"
@@ -13,7 +14,7 @@ static bool has_names(const rows *r, const char *const *names, size_t count)
     return same;
 }
 
-TEST(cells_tell_their_type)
+TEST(types_of_cells)
 {
     static const struct {
         const char *cell;
@@ -63,11 +64,11 @@ TEST(cells_tell_their_type)
     freelocale(c_locale);
 }
 
-TEST(dates_are_counted_as_r_counts_them)
+TEST(dates_are_those_of_r)
 {
     static const struct {
         const char *cell;
-        double want;
+        double expected;
     } days[] = {{"1970-01-01", 0},     {"2026-11-15", 20772},  {"1969-12-31", -1},
                 {"2000-02-29", 11016}, {"1900-03-01", -25508}, {"0001-01-01", -719162}},
       seconds[] = {{"1970-01-01T00:00Z", 0},
@@ -78,20 +79,21 @@ TEST(dates_are_counted_as_r_counts_them)
     double got;
     for (size_t i = 0; i < sizeof days / sizeof *days; i++) {
         const char *cell = days[i].cell;
-        CHECK(date_read(cell, cell + strlen(cell), &got) && got == days[i].want);
+        CHECK(date_read(cell, cell + strlen(cell), &got) && got == days[i].expected);
     }
     for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
         const char *cell = seconds[i].cell;
-        CHECK(time_read(cell, cell + strlen(cell), &got) && got == seconds[i].want);
+        CHECK(time_read(cell, cell + strlen(cell), &got) && got == seconds[i].expected);
     }
 }
 
-TEST(text_is_a_category_and_told)
+TEST(text_is_a_category_with_a_note)
 {
-    static const char *const want[] = {"intercept", "a", "sex=male", "class=2nd", "class=3rd"};
+    static const char *const expected[] = {"intercept", "a", "sex=male", "class=2nd",
+                                           "class=3rd"};
     rows *r = rows_from_text(
         "y,a,sex,class\n1,2,male,1st\n2,3,female,3rd\n3,5,female,2nd\n4,4,male,1st\n", &plain);
-    REQUIRE(has_names(r, want, 5));
+    REQUIRE(has_names(r, expected, 5));
     CHECK(strstr(r->notes, "columns 'sex' (2 levels), 'class' (3 levels) hold text and are "
                            "categories"));
     const double *row = row_with(r, 3);
@@ -101,13 +103,13 @@ TEST(text_is_a_category_and_told)
 
 TEST(a_reference_is_chosen_and_columns_are_left_out)
 {
-    static const char *const want[] = {"intercept", "c=1=1", "c=p", "d=no"};
+    static const char *const expected[] = {"intercept", "c=1=1", "c=p", "d=no"};
     rows_spec spec = plain;
     spec.reference = "c=q, d=yes";
     spec.exclude = "a,b";
     rows *r = rows_from_text(
         "y,a,b,c,d\n1,2,x,p,no\n2,3,x,q,yes\n3,5,z,q,no\n4,5,z,1=1,yes\n5,6,z,p,no\n", &spec);
-    REQUIRE(has_names(r, want, 4));
+    REQUIRE(has_names(r, expected, 4));
     CHECK(!strcmp(r->origin[1].reference, "q") && !strcmp(r->origin[3].reference, "yes"));
     rows_destroy(r);
     spec.reference = "c=1=1";
@@ -132,7 +134,7 @@ TEST(dates_are_numbers)
     rows_destroy(r);
 }
 
-TEST(a_comma_may_be_the_point_where_it_does_not_separate)
+TEST(a_decimal_comma_is_read_if_cells_are_not_separated_by_commas)
 {
     rows *r = rows_from_text("y;a;w;o\n1,5;-2,25;1;0,5\n2;3;2,5;1\n3;1,234e1;1;1\n",
                              &(rows_spec){.target = "y", .weights = "w", .offset = "o"});
@@ -145,7 +147,7 @@ TEST(a_comma_may_be_the_point_where_it_does_not_separate)
     rows_destroy(r);
 }
 
-TEST(words_for_missing_cells_can_be_named)
+TEST(strings_for_missing_cells_can_be_given)
 {
     static const char text[] =
         "y,a,c\n1,2,p\n2,?,q\n3,-999,p\n4,1,none\n5,3,\n6,.,N/A\n7,5,q\n8,6,q\n";
@@ -168,21 +170,21 @@ TEST(words_for_missing_cells_can_be_named)
     rows_destroy(r);
 }
 
-TEST(what_is_missing_is_counted_by_parts_as_by_one)
+TEST(counts_of_missing_cells_do_not_depend_on_parts)
 {
     char *content = malloc(120000), *to = stpcpy(content, "y,a,c\n");
     for (int i = 0; i < 9000; i++)
         to += sprintf(to, "%d,%s,%s\n", i % 3, i % 11 ? "2.5" : "?", i % 7 ? "p" : "NULL");
     rows_spec spec = {.target = "y", .drop_missing = true, .threads = 1, .intercept = true};
-    rows *want = rows_from_text(content, &spec);
+    rows *expected = rows_from_text(content, &spec);
     spec.threads = 3;
     spec.part_bytes = 1000;
     rows *got = rows_from_text(content, &spec);
     free(content);
-    REQUIRE(want && got);
-    CHECK(strstr(want->notes, "'c' (1286), 'a' (819)"));
-    CHECK(same_rows(want, got) && !strcmp(want->notes, got->notes));
-    rows_destroy(want);
+    REQUIRE(expected && got);
+    CHECK(strstr(expected->notes, "'c' (1286), 'a' (819)"));
+    CHECK(same_rows(expected, got) && !strcmp(expected->notes, got->notes));
+    rows_destroy(expected);
     rows_destroy(got);
 }
 
@@ -212,8 +214,8 @@ TEST(thousands_of_levels_get_a_hint)
     rows_destroy(r);
 }
 
-/* Text that comes late, in several columns, on one of several lines: whatever the threads and parts, the
- * table is that of the file read with these columns named. */
+/* Text late in the file, in several columns: for all threads and parts, the table is that of
+ * the file read with these columns in --categorical. */
 static char *late_text(size_t rows_count, size_t late, size_t later)
 {
     char *content = malloc(40 * rows_count + 100), *to = stpcpy(content, "y,a,b,d,c\n");
@@ -233,16 +235,16 @@ static void check_late(size_t late, size_t later, unsigned threads, size_t part_
     spec.threads = threads;
     spec.part_bytes = part_bytes;
     named.categorical = "b,d,c";
-    rows *want = rows_from_text(content, &named), *got = rows_from_text(content, &spec);
-    REQUIRE(want && got);
-    CHECK(same_rows(want, got));
+    rows *expected = rows_from_text(content, &named), *got = rows_from_text(content, &spec);
+    REQUIRE(expected && got);
+    CHECK(same_rows(expected, got));
     CHECK(strstr(got->notes, "'d' (6 levels), 'c' (2 levels) hold text and are categories"));
-    rows_destroy(want);
+    rows_destroy(expected);
     rows_destroy(got);
     free(content);
 }
 
-TEST(text_that_comes_late_changes_the_column_from_the_beginning)
+TEST(late_text_makes_the_whole_column_a_category)
 {
     static const size_t lines[][2] = {{0, 1}, {5000, 5999}, {5999, 4500}, {5500, 5500}};
     for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)

@@ -1,4 +1,4 @@
-/* Files that are not quite CSV as it should be get in all the same, and what was done is told. */
+/* Files that deviate from standard CSV are read, with a note about what was done. */
 #include "check.h"
 
 #include "core/encoding.h"
@@ -12,13 +12,13 @@ static const rows_spec plain = {.target = "y"};
 
 static void check_numbers(const char *content, const rows_spec *spec, const char *note)
 {
-    static const double want[2][2] = {{2, 3}, {5, -6.5}};
+    static const double expected[2][2] = {{2, 3}, {5, -6.5}};
     rows *r = rows_from_text(content, spec);
     REQUIRE(r);
     CHECK(r->n == 2 && r->d == 2);
     for (size_t i = 0; i < 2 && r->d == 2; i++) {
         const double *x = row_with(r, i ? 4 : 1);
-        CHECK(x && x[0] == want[i][0] && x[1] == want[i][1]);
+        CHECK(x && x[0] == expected[i][0] && x[1] == expected[i][1]);
     }
     CHECK(note ? r->notes && strstr(r->notes, note) : !r->notes);
     rows_destroy(r);
@@ -57,17 +57,17 @@ TEST(a_file_without_a_header_has_numbered_columns)
     rows_destroy(r);
 }
 
-TEST(columns_of_one_name_are_told_apart)
+TEST(columns_of_one_name_are_renamed)
 {
     rows *r = rows_from_text("y,a,a,a_2,a\n1,2,3,4,5\n2,3,5,1,7\n4,4,4,5,5\n", &plain);
-    static const char *const want[] = {"a", "a_3", "a_2", "a_4"};
+    static const char *const expected[] = {"a", "a_3", "a_2", "a_4"};
     REQUIRE(r && r->d == 4);
-    for (size_t j = 0; j < 4; j++) CHECK(!strcmp(r->names[j], want[j]));
+    for (size_t j = 0; j < 4; j++) CHECK(!strcmp(r->names[j], expected[j]));
     CHECK(strstr(r->notes, "column 3 repeats the name 'a' and was renamed 'a_3'"));
     rows_destroy(r);
 }
 
-TEST(names_of_rows_are_left_out)
+TEST(row_names_are_left_out)
 {
     static const char *const files[] = {
         "\"\",\"y\",\"a\"\n\"1\",1,2\n\"2\",4,5\n\"3\",6,8\n", /* write.csv */
@@ -112,7 +112,7 @@ TEST(names_with_commas_can_be_listed)
     CHECK(!r && strstr(error.text, "no column is named 'a'"));
 }
 
-TEST(a_category_of_many_levels_is_told_before_it_costs)
+TEST(a_category_of_many_levels_gets_a_note)
 {
     char *content = malloc(60000), *to = stpcpy(content, "y,c\n");
     for (int i = 0; i < 4000; i++) to += sprintf(to, "%d,l%d\n", i % 2, i % 2500);
@@ -177,8 +177,8 @@ static const struct {
      72},
 };
 
-/* Or refused by name, where the library was not there. */
-TEST(zstd_and_xz_are_read_and_damage_is_told)
+/* Without the library at build time they are refused by name. */
+TEST(zstd_and_xz_are_read_and_damage_is_reported)
 {
     rows *r;
     for (size_t i = 0; i < sizeof packed_tables / sizeof *packed_tables; i++) {
@@ -212,7 +212,7 @@ TEST(lines_may_end_as_on_old_macs)
     CHECK(!r && strstr(error.text, "t.csv:3: column 'a'"));
 }
 
-TEST(other_formats_are_called_by_their_name)
+TEST(other_formats_are_refused_by_name)
 {
     static const struct {
         const char *bytes;
