@@ -59,12 +59,14 @@ static sbps_status fail_stopped(const table_job *job, sbps_error *err)
 
 /* ---- reading ---- */
 
+/* The first pass: rows go to the shuffle until the text ends or the user requests a stop. */
 typedef struct {
     const table_job *job;
     shuffle_stream *to;
-    bool stopped;
+    bool stopped; /* the callback requested it */
 } reading;
 
+/* The rows_spec callback of the first pass; remembers a requested stop. */
 static bool watch_reading(void *self, const char *stage, size_t rows_done, double fraction)
 {
     reading *r = self;
@@ -72,6 +74,7 @@ static bool watch_reading(void *self, const char *stage, size_t rows_done, doubl
     return !r->stopped;
 }
 
+/* A row_taker: adds rows to the shuffle. */
 static sbps_status shuffle_rows(void *self, chunks *read, sbps_error *err)
 {
     reading *r = self;
@@ -205,6 +208,7 @@ static sbps_status map_design(const table_job *job, const table_header *h, desig
 {
     rows *r = g->r;
     int error;
+    /* Not ftruncate: a sparse file would fail later, with SIGBUS at a full disk. */
     do error = posix_fallocate(job->file, 0, (off_t)h->bytes);
     while (error == EINTR);
     if (error) return fail_written(job, error, err);
@@ -231,6 +235,7 @@ static sbps_status map_design(const table_job *job, const table_header *h, desig
 
 /* ---- rows ---- */
 
+/* The second pass: rows come out of the shuffle in their final order. */
 typedef struct {
     const table_job *job;
     const design *g;
@@ -371,6 +376,7 @@ static char *make_grouped_text(const rows *r, const rows_spec *spec, size_t *siz
     return text_take(&all);
 }
 
+/* Returns the header of a table in memory, with all sections. */
 static table_header make_grouped_header(const rows *r, const rows_spec *spec, size_t text_size)
 {
     uint64_t row_bytes = r->n * sizeof(double), column_bytes = r->d * sizeof(double);

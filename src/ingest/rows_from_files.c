@@ -19,6 +19,7 @@
 
 #include <math.h>
 
+/* All rows read so far. */
 typedef struct {
     const column_schema *schema;
     chunks *all;
@@ -89,6 +90,7 @@ typedef struct {
     double fraction;
 } watch_relay;
 
+/* The callback of a relay: reports the largest values so far; NAN (unknown) is passed on. */
 static bool report_furthest(void *self, const char *stage, size_t rows_done, double fraction)
 {
     watch_relay *t = self;

@@ -29,6 +29,7 @@ typedef struct {
     size_t numbers; /* their number */
 } survey;
 
+/* A row_taker: counts the nonzero numbers of rows and drops them. */
 static sbps_status survey_chunk(void *self, chunks *read, sbps_error *err)
 {
     survey *s = self;
@@ -159,6 +160,7 @@ static sbps_status try_once(distributed_read *s, rows **out, bool *done, bool *a
     if (status == SBPS_OK) status = measure_text(s, done, err);
     if (status != SBPS_OK || !*done) return status;
     if (!types_copy(s->types, &before)) return fail_memory(err);
+    /* Errors of this survey have wrong line numbers: only their existence is reported. */
     survey_once(s, false, NULL);
     status = partition_compare(s->among, &s->report, text_partition_bytes(&s->cut), &s->verdict,
                                err);

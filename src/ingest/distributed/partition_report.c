@@ -18,6 +18,7 @@ static void combine_reports(const partition_report *all, size_t size, size_t ran
     for (size_t r = 0; out->trouble == size && r < size; r++) {
         const partition_report *of = &all[r];
         if (r == rank) out->before = out->kept;
+        /* A rank without records, as when a record spans its stretch, fits anywhere. */
         if (of->begin < of->end || of->trouble) out->fits = out->fits && of->begin == at;
         out->fits = out->fits && !of->broken;
         if (of->begin < of->end) at = of->end;
@@ -94,6 +95,7 @@ static size_t take_number(const char **at)
     return word;
 }
 
+/* Adds `count` packed levels at *at, which moves behind them; returns false without memory. */
 static bool take_levels(levels *l, size_t count, const char **at)
 {
     for (size_t k = 0; k < count; k++) {
@@ -138,7 +140,7 @@ static bool merge_rank_schemas(ranks *among, const column_schema *p, const char 
 sbps_status partition_merge_schemas(ranks *among, column_schema *p, sbps_error *err)
 {
     size_t size;
-    if (p->categories == 0 && !p->drop_missing) return SBPS_OK;
+    if (p->categories == 0 && !p->drop_missing) return SBPS_OK; /* on all ranks alike */
     char *own = pack_schema(p, &size);
     if (!own) return fail_memory(err);
     for (size_t i = 0; i < p->columns->count; i++) {

@@ -49,6 +49,7 @@ typedef struct {
 
 /* ---- sending ---- */
 
+/* A row_taker: keeps the rows of the round. */
 static sbps_status collect_rows(void *self, chunks *read, sbps_error *err)
 {
     scattering *d = self;
@@ -187,6 +188,7 @@ static sbps_status run_rounds(scattering *d, sbps_error *err)
     return status == SBPS_OK && d->left > 0 ? fail_changed(d, err) : status;
 }
 
+/* Allocates the counts per rank. */
 static sbps_status open_scattering(scattering *d, sbps_error *err)
 {
     size_t size = d->scatter->among->size;
@@ -292,6 +294,7 @@ static sbps_status count_here(void *self, chunks *read, sbps_error *err)
     return SBPS_OK;
 }
 
+/* Allocates scratch memory for each thread. Close the sink also after a failure. */
 static sbps_status open_sink(design *g, row_sink *p, sbps_error *err)
 {
     *p = (row_sink){.g = g, .threads = g->threads};

@@ -41,6 +41,7 @@ static void broadcast_measures(text_partition *c, ranks *among, bool divides)
     for (size_t k = 0; cut && k < c->files; k++)
         c->base[k + 1] = c->base[k] + c->size[k] - c->start[k];
     whole = c->base[c->files];
+    /* whole * rank / size without overflow */
     c->from =
         whole / among->size * among->rank + whole % among->size * among->rank / among->size;
     c->to = whole / among->size * (among->rank + 1) +
@@ -200,6 +201,7 @@ static sbps_status read_file(partition_cursor *c, size_t stop, const row_taker *
     return status;
 }
 
+/* Adds the counts of the open file to those of the cursor and closes it. */
 static void close_file(partition_cursor *c)
 {
     c->kept += c->now.kept;

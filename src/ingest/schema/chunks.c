@@ -1,5 +1,5 @@
-/* Rows lie in blocks of 2 MiB, large enough for large pages. Growing adds a block and copies
- * nothing, and the rows that another thread read are taken over with their blocks. */
+/* Rows are stored in blocks of 2 MiB, large enough for large pages. Growing adds a block and
+ * copies nothing, and the rows that another thread read are taken over with their blocks. */
 #include "ingest/schema/chunks.h"
 
 #include "core/memory.h"
@@ -92,7 +92,7 @@ size_t packed_size(size_t entries)
 /* Appends c->line as a packed row. */
 static bool pack_line(chunks *c)
 {
-    size_t entries = 0;
+    size_t entries = 0; /* NAN != 0: missing cells are kept */
     for (size_t j = 0; j < c->width; j++) entries += c->line[j] != 0.0;
     double *to = reserve_row(c, packed_size(entries));
     if (!to) return false;
@@ -147,6 +147,7 @@ bool chunks_keep(chunks *c)
 
 bool chunks_move(chunks *from, chunks *to)
 {
+    /* Runs and blocks are copied behind those of `to`, but counted only when all are there. */
     for (size_t k = 0; k < from->runs; k++) {
         if (!grow_array(&to->run, to->runs + k, &to->run_capacity, sizeof *to->run))
             return false;
@@ -169,6 +170,7 @@ bool chunks_move(chunks *from, chunks *to)
     return true;
 }
 
+/* Frees all blocks and with them all rows. */
 static void free_blocks(chunks *c)
 {
     for (size_t k = 0; k < c->blocks; k++) free(c->block[k]);
@@ -182,7 +184,7 @@ void chunks_reset(chunks *c)
     c->runs = c->rows = 0;
     c->run_open = false;
     if (c->blocks == 0) return;
-    double *last = c->block[--c->blocks];
+    double *last = c->block[--c->blocks]; /* kept for reuse */
     free_blocks(c);
     c->block[c->blocks++] = c->at = last;
     c->space = c->block_size;

@@ -83,6 +83,7 @@ static sbps_status fail_unknown(const column_index *x, const char *path, const c
                 show_name(name).text, hint.text);
 }
 
+/* Returns the entry of this name, or NULL. */
 static const named_column *find_name(const column_index *x, const char *name)
 {
     const named_column key = {name, 0};

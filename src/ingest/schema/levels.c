@@ -35,6 +35,7 @@ void levels_destroy(levels *l)
     free(l);
 }
 
+/* FNV-1a; the high half is folded in because slots are chosen by the low bits. */
 static uint64_t text_hash(const char *begin, size_t length)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -92,6 +93,7 @@ bool levels_code(levels *l, const char *begin, const char *end, size_t *code)
     if (*slot == 0) {
         if (!add_level(l, begin, length)) return false;
         *slot = l->count;
+        /* A new spelling of a known number is joined with it. */
         for (size_t k = 0; k < l->numbers && !l->item[l->count - 1].joined; k++)
             if (same_decimal(l->item[k].text, l->item[l->count - 1].text))
                 l->item[l->count - 1].joined = k + 1;
@@ -145,10 +147,11 @@ static int compare_texts(const char *a, const char *b)
 
 typedef struct {
     const char *text;
-    double value;
+    double value; /* valid if all levels are numbers */
     size_t code;
 } sortable;
 
+/* Orders by value, equal values by their texts. */
 static int by_value(const void *a, const void *b)
 {
     const sortable *p = a, *q = b;
@@ -161,6 +164,7 @@ static int by_natural_order(const void *a, const void *b)
     return compare_texts(((const sortable *)a)->text, ((const sortable *)b)->text);
 }
 
+/* Reads a level as a number; returns whether all of its text is one. */
 static bool as_number(const level *l, locale_t c_locale, double *value)
 {
     return number_read(l->text, c_locale, value) == l->text + l->length;
@@ -216,6 +220,7 @@ typedef struct {
     size_t code;
 } number_form;
 
+/* Orders by form, then by code, so that the first level of a number is the one that stays. */
 static int by_form(const void *a, const void *b)
 {
     const number_form *p = a, *q = b;

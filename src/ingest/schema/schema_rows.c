@@ -1,4 +1,4 @@
-/* From cells to rows: each cell goes to its slot as a number, level or missing value, or fails
+/* From cells to rows: each cell becomes a number, level or missing value in its slot, or fails
  * with file, line and column; complete rows are checked and counted.
  *
  * Successes y of m trials become the proportion y / m with weight m (times the row's own
@@ -57,6 +57,7 @@ static bool contradicts(const column_schema *p, size_t column, const char *begin
                         const char *end, size_t line)
 {
     column_types *types = p->columns->types;
+    /* Weight, offset and trials stay numbers; only their decimal point may be a comma. */
     bool number = column == p->weight || column == p->offset || column == p->trials;
     if (!p->learns) return false;
     column_type type = cell_type(begin, end, p->columns->comma, p->c_locale);
@@ -203,6 +204,7 @@ static void count_levels(const column_schema *p, const double *row)
     }
 }
 
+/* Reports trials that are no count, or successes that are not among them. */
 static sbps_status fail_trials(const column_schema *p, double y, double trials, size_t line,
                                sbps_error *err)
 {
@@ -350,6 +352,7 @@ static void recode(const chunks *read, size_t slot, const size_t *code)
         }
 }
 
+/* Codes equal those of a single reader, as parts are merged in the order of the file. */
 bool schema_merge(const column_schema *p, const column_schema *fork, chunks *read)
 {
     bool whole = true;

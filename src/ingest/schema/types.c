@@ -158,6 +158,7 @@ column_type cell_type(const char *begin, const char *end, bool comma, locale_t c
     double value;
     if (number_read(begin, c_locale, &value) == end || text_is_infinite(begin, end))
         return TYPE_NUMBER;
+    /* From the narrowest type to the widest. */
     if (comma && comma_read(begin, end, c_locale, &value)) return TYPE_DECIMAL;
     if (date_read(begin, end, &value)) return TYPE_DATE;
     if (time_read(begin, end, &value)) return TYPE_TIME;
@@ -178,6 +179,7 @@ static bool take_digits(const char **at, const char *end, size_t count, int *out
     return true;
 }
 
+/* Takes one byte. */
 static bool take_byte(const char **at, const char *end, char byte)
 {
     if (*at == end || **at != byte) return false;
@@ -185,6 +187,7 @@ static bool take_byte(const char **at, const char *end, char byte)
     return true;
 }
 
+/* Returns the number of days of a month, 1 to 12. */
 static int month_days(int year, int month)
 {
     static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
@@ -271,6 +274,7 @@ bool time_read(const char *begin, const char *end, double *seconds)
 
 /* ---- missing cells ---- */
 
+/* Adds a string to the list. */
 static sbps_status add_na_string(na_strings *w, const char *string, locale_t c_locale,
                                  sbps_error *err)
 {
@@ -311,6 +315,7 @@ static bool equals_string(const char *begin, size_t length, const char *string)
     return strncmp(begin, string, length) == 0 && !string[length];
 }
 
+/* Returns whether the text is nan in any case and sign. */
 static bool is_nan(const char *begin, size_t length)
 {
     size_t sign = *begin == '-' || *begin == '+';

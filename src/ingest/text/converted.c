@@ -113,6 +113,7 @@ static sbps_status check_spec(const char *path, const rows *r, const table_makin
             "%s: --formula: the columns of a converted table are fixed; omit the option "
             "here, or convert again with it",
             path);
+    /* `also`: without --features, the features that were used may be listed as well. */
     const struct {
         const char *option, *requested, *was, *also;
     } lists[] = {
@@ -140,6 +141,7 @@ sbps_status converted_read(const char *path, const rows_spec *spec, rows **out, 
     table_making how;
     sbps_status status = table_map(path, out, &how, err);
     if (status != SBPS_OK) return status;
+    /* Rows stay in the file; memory is needed only for what is kept of each row. */
     const rows *r = *out;
     double partitions = spec->partitions ? (double)spec->partitions : 1.0;
     status = check_spec(path, r, &how, spec, err);

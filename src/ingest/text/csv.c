@@ -44,6 +44,7 @@ typedef enum {
 
 /* ---- cells ---- */
 
+/* Returns whether the byte is a blank around cells; CR is one, so that CRLF ends a line. */
 static bool is_blank(const csv *c, char byte)
 {
     return byte == ' ' || byte == '\r' || (byte == '\t' && c->separator != '\t');
@@ -361,8 +362,10 @@ static sbps_status try_record(csv *c, const column_schema *p, double *row, bool 
     size_t newlines = 0;
     *cut = *missing = false;
     for (size_t i = 0; i < c->columns; i++) {
+        /* Several number cells at once, as far as they are short and plain. */
         if (c->k->read_cells && p->numbers[i] > 1) at = read_numbers(c, p, at, &i, row);
         if (i == c->columns) break;
+        /* A number directly followed by its separator. */
         const column_use *use = &p->use[i];
         bool last = i + 1 == c->columns;
         const char *stop;
@@ -372,6 +375,7 @@ static sbps_status try_record(csv *c, const column_schema *p, double *row, bool 
             at = stop + 1;
             continue;
         }
+        /* Any other cell. */
         cell found;
         cell_state state = scan_cell(c, at, &found);
         if ((*cut = state == CELL_CUT)) return SBPS_OK;
@@ -411,6 +415,7 @@ static sbps_status skip_blank_lines(csv *c, sbps_error *err)
     }
 }
 
+/* Reads the next record; reads more text until the record is complete. */
 static sbps_status csv_next(void *self, const column_schema *p, double *row, row_fate *fate,
                             sbps_error *err)
 {
@@ -446,6 +451,7 @@ static void csv_close(void *self)
     free(c);
 }
 
+/* Reads the header. */
 static sbps_status csv_open(text_file *source, const rows_spec *spec, columns *out, void **self,
                             sbps_error *err)
 {
@@ -464,6 +470,7 @@ static sbps_status csv_open(text_file *source, const rows_spec *spec, columns *o
     return status;
 }
 
+/* A fork reads other text with the same separator and columns. */
 static void *csv_fork(const void *self, text_file *view)
 {
     const csv *c = self;

@@ -23,6 +23,7 @@
 
 enum { SPOOL_BYTES = 256 * 1024 };
 
+/* Returns the folder for temporary files. */
 static const char *spool_folder(void)
 {
     const char *folder = getenv("TMPDIR");
@@ -147,12 +148,14 @@ static sbps_status name_files(const char *names, file_list *out, sbps_error *err
 
 /* ---- one file named twice ---- */
 
+/* Two paths are one file if device and inode are equal. */
 typedef struct {
     dev_t device;
     ino_t inode;
     size_t number; /* in the list */
 } identity;
 
+/* Orders by file, then by position in the list, so that the first two paths are reported. */
 static int by_identity(const void *a, const void *b)
 {
     const identity *p = a, *q = b;

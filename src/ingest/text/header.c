@@ -77,6 +77,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(a, b);
 }
 
+/* Frees nothing; an argument of tdestroy. */
 static void keep_name(void *name)
 {
     (void)name; /* the tree borrows the names */

@@ -141,6 +141,7 @@ static sbps_status next_line(libsvm *s, bool *found, sbps_error *err)
     return SBPS_OK;
 }
 
+/* Reports a token that is not index:value. */
 static sbps_status fail_pair(const libsvm *s, const char *begin, const char *end,
                              sbps_error *err)
 {
@@ -153,6 +154,8 @@ static sbps_status fail_pair(const libsvm *s, const char *begin, const char *end
                 show(begin, end).text);
 }
 
+/* Fails unless the index is in 1 ... INDEX_MAX and larger than the one before it on the
+ * line. */
 static sbps_status check_index(const libsvm *s, size_t index, sbps_error *err)
 {
     const char *path = s->source->path;
@@ -220,6 +223,7 @@ static sbps_status survey(libsvm *s, sbps_error *err)
     }
 }
 
+/* Fills *out with label, f1, f2, ... for the indices that occur. */
 static sbps_status name_columns(libsvm *s, columns *out, sbps_error *err)
 {
     sbps_status status = columns_create(s->seen.count + 1, out, err);
@@ -248,6 +252,7 @@ static void libsvm_close(void *self)
     free(s);
 }
 
+/* Reads the whole file for its columns, then goes back to its first byte. */
 static sbps_status libsvm_open(text_file *source, const rows_spec *spec, columns *out,
                                void **self, sbps_error *err)
 {
@@ -284,6 +289,7 @@ static sbps_status fill_zeros(const column_schema *p, double *row, sbps_error *e
     return SBPS_OK;
 }
 
+/* Reads the next row; omitted pairs are zeros. */
 static sbps_status libsvm_next(void *self, const column_schema *p, double *row, row_fate *fate,
                                sbps_error *err)
 {
@@ -330,6 +336,7 @@ static bool looks_like_pair(const char *begin, const char *end)
     return end - begin >= 4 && memcmp(begin, "qid:", 4) == 0;
 }
 
+/* Classifies the line [p, end): a label consists of the characters of numbers. */
 static line_kind classify_line(const char *p, const char *end)
 {
     const char *comment = memchr(p, '#', (size_t)(end - p));

@@ -55,6 +55,7 @@ void part_close(text_part *p)
 
 bool part_find_line(text_file *t, size_t begin, size_t stop)
 {
+    /* From the byte before, so that a line that begins exactly at `begin` is found. */
     text_file_seek(t, begin - 1, 1);
     for (;;) {
         char *found = memchr(t->at, '\n', (size_t)(t->limit - t->at));
@@ -169,6 +170,7 @@ static double fraction_read(const parts_reader *g)
     return (double)done / (double)about.st_size;
 }
 
+/* Calls spec->watch; fails if it requests a stop. */
 static sbps_status report_progress(parts_reader *g, double fraction)
 {
     const rows_spec *spec = g->spec;
@@ -240,6 +242,7 @@ static void do_part(void *self, unsigned worker, size_t index)
     finish_part(g, p, worker == 0);
 }
 
+/* Allocates the slots. */
 static sbps_status open_parts(parts_reader *g)
 {
     g->parts = calloc(g->slots, sizeof *g->parts);
@@ -255,6 +258,7 @@ static void close_parts(parts_reader *g)
     free(g->parts);
 }
 
+/* Reads `count` parts by so many threads. */
 static sbps_status run_parts(parts_reader *g, unsigned threads, size_t count)
 {
     sbps_status status = open_parts(g);
@@ -267,6 +271,7 @@ static sbps_status run_parts(parts_reader *g, unsigned threads, size_t count)
     return status;
 }
 
+/* Chooses the numbers of threads and slots and reads all parts. */
 static sbps_status read_parts(parts_reader *g)
 {
     size_t count = part_count(&g->cut), threads = reading_threads(g->spec);

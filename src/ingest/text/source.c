@@ -64,6 +64,8 @@ sbps_status source_open(const text_input *from, const rows_spec *spec, column_ty
     return status;
 }
 
+/* Any status of reading is returned unless sniffing fails: the caller repeats the reading by
+ * types->changed. */
 sbps_status source_retype(row_source *s, sbps_status status, sbps_error *err)
 {
     column_types *types = s->names.types;

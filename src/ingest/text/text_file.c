@@ -60,6 +60,7 @@ static const foreign formats[] = {
     {MAGIC("\xfe\xff"), NULL, "UTF-16 text", "write it as UTF-8: iconv -f UTF-16 -t UTF-8"},
 };
 
+/* Returns whether the first bytes of a file are those of the format. */
 static bool is_a(const foreign *f, const char *bytes, size_t size)
 {
     if (size < f->length || memcmp(bytes, f->magic, f->length) != 0) return false;
@@ -136,7 +137,7 @@ static sbps_status next_member(text_file *t, sbps_error *err)
 {
     const unpack_kind *kind = t->packing;
     for (; t->rest_size > 0 && *t->rest == 0; t->rest++) t->rest_size--;
-    if (t->rest_size == 0) return SBPS_OK;
+    if (t->rest_size == 0) return SBPS_OK; /* read more first */
     if (*t->rest != (unsigned char)kind->magic[0])
         return fail(err, SBPS_BAD_FILE, "%s:%zu: bytes that are not %s follow the %s data",
                     t->path, t->line, kind->name, kind->name);
@@ -211,6 +212,7 @@ static void stop_at_zero(text_file *t, size_t fresh)
     t->limit = zero;
 }
 
+/* Reports the zero byte at t->limit with its line. */
 static sbps_status fail_zero(const text_file *t, sbps_error *err)
 {
     size_t line = t->line;
@@ -233,7 +235,7 @@ static sbps_status slide(text_file *t, sbps_error *err)
     memmove(t->buffer, t->at, unread + 1);
     t->at = t->buffer;
     t->limit = t->buffer + unread;
-    sbps_status status = reserve_buffer(t, unread, err);
+    sbps_status status = reserve_buffer(t, unread, err); /* may move the buffer */
     t->at = t->buffer;
     t->limit = t->buffer + unread;
     return status;
@@ -339,10 +341,12 @@ static sbps_status read_first_block(text_file *t, sbps_error *err)
         status = start_unpacking(t, kind, total, err);
     } else
         stop_at_zero(t, total);
+    /* Foreign formats first: their message is better than one about a zero byte. */
     size_t size = (size_t)(t->limit - t->at) + t->past_zero;
     sbps_status known = foreign_refuse(t->path, t->at, size, err);
     if (known != SBPS_OK) return known;
     if (t->past_zero) return fail_zero(t, err);
+    /* A byte order mark has three bytes. */
     while (status == SBPS_OK && !t->finished && t->limit - t->at < 3)
         status = text_file_more(t, err);
     size = (size_t)(t->limit - t->at);
@@ -356,6 +360,7 @@ static sbps_status read_first_block(text_file *t, sbps_error *err)
     return status;
 }
 
+/* Frees everything that belongs to a packed file. */
 static void drop_packing(text_file *t)
 {
     if (t->unpacker) t->packing->close(t->unpacker);

@@ -23,7 +23,7 @@ typedef struct {
     char *at, *limit; /* text read and not yet used; *limit is '\0', and no other byte is */
     bool finished;    /* the text ends at limit */
     size_t past_zero; /* bytes after a zero byte at limit; reading on fails. 0: none */
-    size_t line;      /* line number of `at`, from 1; whoever moves `at` keeps it */
+    size_t line;      /* line number of `at`, from 1; updated by code that moves `at` */
     size_t position;  /* bytes of the file before limit; packed bytes of a packed file */
     size_t reach;     /* of a view: bytes of the file that it may read; else SIZE_MAX */
     bool regular;     /* a file and not a pipe */
@@ -47,7 +47,7 @@ sbps_status text_file_open(const text_input *from, const uint16_t *encoding, tex
 /* Reads on. The bytes from `at` to `limit` are kept but move, so pointers to them become
  * invalid. */
 sbps_status text_file_more(text_file *t, sbps_error *err);
-/* Goes back to the first byte; fails for a pipe. */
+/* Returns to the first byte; fails for a pipe. */
 sbps_status text_file_rewind(text_file *t, sbps_error *err);
 /* Closes the file; NULL is fine. */
 void text_file_close(text_file *t);

@@ -21,6 +21,7 @@ const unpack_kind *unpack_kind_of(const char *bytes, size_t size)
 static void *gzip_open(void)
 {
     z_stream *z = calloc(1, sizeof *z);
+    /* 15: the largest window, 2^15 bytes; + 16: gzip headers and checksums only */
     if (z && inflateInit2(z, 15 + 16) == Z_OK) return z;
     free(z);
     return NULL;
@@ -46,6 +47,7 @@ static unpack_state gzip_step(void *self, unpack_buffers *io, const char **why)
     io->out += out - z->avail_out;
     io->out_size -= out - z->avail_out;
     *why = z->msg;
+    /* Z_BUF_ERROR: no progress without more input or output, which is no failure */
     if (code == Z_STREAM_END) return UNPACK_MEMBER_ENDS;
     if (code == Z_OK || code == Z_BUF_ERROR) return UNPACK_CONTINUES;
     return code == Z_MEM_ERROR ? UNPACK_NO_MEMORY : UNPACK_DAMAGED;
