@@ -285,7 +285,7 @@ static void count_at(void *self, unsigned worker, const double *row, size_t to)
 }
 
 /* A row_taker: counts the entries of this rank's stretch. */
-static sbps_status count_here(void *self, chunks *read, sbps_error *err)
+static sbps_status count_stretch_entries(void *self, chunks *read, sbps_error *err)
 {
     (void)err;
     for (size_t k = 0; k < read->runs; k++)
@@ -324,7 +324,7 @@ static void close_sink(row_sink *p)
 static sbps_status count_entries(table_builder *s, row_sink *p, column_schema *codes,
                                  double *all, sbps_error *err)
 {
-    const row_taker taker = {count_here, p, false};
+    const row_taker taker = {count_stretch_entries, p, false};
     partition_cursor c = partition_cursor_start(s->of, codes);
     const rows *r = s->g.r;
     c.progress_base = HALF_WAY;

@@ -104,8 +104,8 @@ size_t text_partition_byte(const text_partition *c, size_t k, size_t position)
 
 /* Counts the line breaks of file k in this rank's stretch; the header belongs to the first row
  * of the file. */
-static sbps_status count_here(const text_partition *c, const file_list *files, size_t k,
-                              size_t *count, sbps_error *err)
+static sbps_status count_own_breaks(const text_partition *c, const file_list *files, size_t k,
+                                    size_t *count, sbps_error *err)
 {
     size_t from = c->from <= c->base[k] ? 0 : text_partition_byte(c, k, c->from);
     if (c->to <= c->base[k]) return SBPS_OK;
@@ -124,7 +124,7 @@ sbps_status text_partition_breaks(const text_partition *c, const file_list *file
     size_t own = text_partition_file(c, c->from), next = text_partition_file(c, c->to),
            count = 0;
     uint64_t *all = calloc(2 * among->size, sizeof *all);
-    sbps_status status = all ? count_here(c, files, next, &count, err) : fail_memory(err);
+    sbps_status status = all ? count_own_breaks(c, files, next, &count, err) : fail_memory(err);
     if (status == SBPS_OK) {
         const uint64_t mine[2] = {next, count};
         ranks_gather(among, mine, all, sizeof mine);
