@@ -247,7 +247,7 @@ typedef struct {
 /* Maps a table that sbps_table_convert wrote, or reads CSV or libsvm text and shuffles its rows. Text may be packed by gzip, zstd
  * or xz. The options target, features, categorical, exclude, reference, success, na, no-intercept, standardize, weights,
  * offset, missing, header and seed apply. `path` is a file, - for standard input, a pattern such as part-*.csv, or several
- * names and patterns, one on each line, of CSV files with the same column names. `how` or NULL. Fails with SBPS_NO_FILE,
+ * names and patterns, one on each line, of CSV files with the same column names; with the option generate it may be NULL. `how` or NULL. Fails with SBPS_NO_FILE,
  * SBPS_BAD_FILE (naming file, line and column), SBPS_BAD_DATA, SBPS_NO_MEM, or SBPS_INTERRUPTED where `watch` stopped it. */
 SBPS_API sbps_status sbps_table_read(const char *path, const sbps_options *options,
                                      const sbps_reading *how, sbps_table **out,

@@ -1,6 +1,6 @@
 /* Versions, descriptions of statuses, text for callers. */
-#include "api/arguments.h"
 #include "core/status.h"
+#include "api/arguments.h"
 #include "core/names.h"
 #include "store/atomic_file.h"
 

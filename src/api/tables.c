@@ -62,8 +62,8 @@ sbps_status sbps_table_read(const char *path, const sbps_options *options,
     rows *data;
     sbps_reading full = {0};
     REQUIRE_OUT(out);
-    REQUIRE(path);
     REQUIRE(options);
+    if (!options->generate) REQUIRE(path);
     sbps_status status =
         how ? sized_take("sbps_reading", how, sizeof full, &full, err) : SBPS_OK;
     if (status != SBPS_OK) return status;
@@ -75,7 +75,7 @@ sbps_status sbps_table_read(const char *path, const sbps_options *options,
     spec.among = among;
     spec.distribute_min_bytes = min_bytes ? strtoul(min_bytes, NULL, 10) : 0;
     status = options->generate ? table_generate(options, path, &data, err)
-                                           : rows_read(path, &spec, &data, err);
+                               : rows_read(path, &spec, &data, err);
     if (status == SBPS_OK) status = wrap(data, out, err);
     if (status != SBPS_OK || !among || (*out)->data->partition) return status;
     if ((status = distribute_rows(*out, among, err)) != SBPS_OK) {

@@ -1,6 +1,6 @@
 /* The page about a run in progress, for a caller. */
-#include "api/arguments.h"
 #include "output/server/watch.h"
+#include "api/arguments.h"
 
 #include "core/clock.h"
 #include "core/decimal.h"
