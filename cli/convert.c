@@ -120,7 +120,7 @@ static sbps_status report_notes(const char *from, const char *to, bool json, sbp
     sbps_options *none = NULL;
     sbps_table *table = NULL;
     sbps_status status = sbps_options_create(&none, err);
-    if (status == SBPS_OK) status = sbps_table_read(to, none, &table, err);
+    if (status == SBPS_OK) status = sbps_table_read(to, none, NULL, &table, err);
     if (status == SBPS_OK && json) print_table(to, table);
     if (status == SBPS_OK && !json) inputs_report(from, table);
     sbps_table_destroy(table);

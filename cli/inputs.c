@@ -182,12 +182,15 @@ static sbps_status open_none(const sbps_ranks *ranks, sbps_table **out, sbps_err
 sbps_status inputs_open(sbps_ranks *ranks, const char *data, const sbps_options *options,
                         waiting *shown, sbps_table **out, sbps_error *err)
 {
+    reading r = {shown, data ? file_bytes(data) : NAN};
+    sbps_reading how = {.struct_size = sizeof how, .ranks = ranks};
     if (!data && inputs_generated(options))
-        return sbps_table_read_on(ranks, NULL, options, NULL, NULL, out, err);
+        return sbps_table_read(NULL, options, &how, out, err);
     if (!data) return open_none(ranks, out, err);
     interrupt_mapped(data);
-    reading r = {shown, file_bytes(data)};
-    sbps_status status = sbps_table_read_on(ranks, data, options, watch, &r, out, err);
+    how.watch = watch;
+    how.self = &r;
+    sbps_status status = sbps_table_read(data, options, &how, out, err);
     if (status == SBPS_OK) inputs_report(data, *out);
     return status;
 }

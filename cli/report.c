@@ -17,8 +17,7 @@ static sbps_status make_page(const request *r, const sbps_result *result, char *
 {
     static const sbps_scoring how = {
         .struct_size = sizeof how, .rows = SIZE_MAX, .max_draws = DRAWS_MAX, .seed = 1};
-    if (!r->data) return sbps_result_page(result, out, err);
-    return sbps_result_page_data(result, r->path, r->data, &how, out, err);
+    return sbps_result_page(result, r->path, r->data, &how, out, err);
 }
 
 static sbps_status write_page(const void *self, sbps_error *err)

@@ -198,7 +198,7 @@ static sbps_status keep_effects(const sbps_run *run, const sbps_options *options
     const char *path = sbps_options_get(options, "ranef");
     if (!strcmp(path, "none") || !strcmp(path, "all")) return SBPS_OK;
     sbps_effects written = {.struct_size = sizeof written};
-    sbps_status status = sbps_run_effects_summary(run, path, &written, err);
+    sbps_status status = sbps_run_effects(run, path, &written, err);
     if (status == SBPS_OK && !quiet) report_effects(path, &written);
     return status;
 }

@@ -1,5 +1,6 @@
 # sbps_sources(SOURCE...): sources of a module, by paths below its folder.
-# sbps_library(): all sources as one set of objects, position independent, in libsbps.a and libsbps.so.
+# sbps_library(): all sources as one set of objects, position independent, in libsbps.a and libsbps.so. Both define sbps_*
+#   alone: libsbps.a is one object whose other symbols are local. Tests link libsbps-internal.a, which has them all.
 # sbps_embed(VARIABLE FILE...): each file as an array of C, page.css as page_css; their sources go to the variable.
 # sbps_program(SOURCE...): the command line, which carries the library in itself.
 # sbps_benches(NAME...): bench/NAME.c, programs that the target `bench` runs one after another.
@@ -48,7 +49,19 @@ function(sbps_library)
     target_include_directories(sbps-objects SYSTEM PRIVATE ${SBPS_INCLUDE})
     set_target_properties(sbps-objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
 
-    add_library(sbps-static STATIC $<TARGET_OBJECTS:sbps-objects>)
+    add_library(sbps-internal STATIC $<TARGET_OBJECTS:sbps-objects>)
+    sbps_public_header(sbps-internal)
+    set_target_properties(sbps-internal PROPERTIES OUTPUT_NAME sbps-internal)
+
+    set(joined ${CMAKE_BINARY_DIR}/sbps-joined.o)
+    add_custom_command(OUTPUT ${joined}
+        COMMAND ${CMAKE_LINKER} -r -o ${joined} $<TARGET_OBJECTS:sbps-objects>
+        COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${joined}
+        DEPENDS sbps-objects $<TARGET_OBJECTS:sbps-objects>
+        COMMAND_EXPAND_LISTS VERBATIM COMMENT "Joining the objects of libsbps.a")
+    set_source_files_properties(${joined} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
+    add_library(sbps-static STATIC ${joined})
+    set_target_properties(sbps-static PROPERTIES LINKER_LANGUAGE C)
     sbps_public_header(sbps-static)
     add_library(sbps::sbps-static ALIAS sbps-static)
 
@@ -80,14 +93,14 @@ endfunction()
 function(sbps_program)
     add_executable(sbps ${ARGN})
     target_include_directories(sbps PRIVATE ${CMAKE_SOURCE_DIR})
-    target_link_libraries(sbps PRIVATE sbps-static)
+    target_link_libraries(sbps PRIVATE sbps-internal)
 endfunction()
 
 function(sbps_benches)
     foreach(name ${ARGN})
         add_executable(bench-${name} EXCLUDE_FROM_ALL bench/${name}.c)
         target_include_directories(bench-${name} PRIVATE src)
-        target_link_libraries(bench-${name} PRIVATE sbps-static)
+        target_link_libraries(bench-${name} PRIVATE sbps-internal)
         list(APPEND commands COMMAND bench-${name})
     endforeach()
     add_custom_target(bench ${commands} VERBATIM)

@@ -1,4 +1,4 @@
-/* The kinds there are, by family. */
+/* Lists of models, families, samplers, priors and summary columns. */
 #include "api/sized.h"
 #include "inference/options/family.h"
 #include "inference/run/run.h"
@@ -65,6 +65,7 @@ static bool describe_kind(const char *family, size_t index, sbps_kind_info *out)
 bool sbps_kind_at(const char *family, size_t index, sbps_kind_info *out)
 {
     sbps_kind_info full;
+    if (!family || !out) return false;
     bool there = describe_kind(family, index, &full);
     if (there) sized_give(&full, sizeof full, out);
     return there;

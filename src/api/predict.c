@@ -1,11 +1,12 @@
-/* Rows to come, for a caller. */
+/* Predictions, scores and checks for a caller. */
 #include "output/predict/predict.h"
+#include "api/arguments.h"
 #include "api/scoring.h"
 #include "api/sized.h"
 #include "output/check/predictive_checks.h"
 #include "output/predict/score.h"
 
-/* Rows in memory have a name, too. */
+/* Copies a frame of any size; its rows are called "table" where the caller gives no name. */
 static sbps_status take_frame(const sbps_frame **frame, sbps_frame *full, const char **data,
                               sbps_error *err)
 {
@@ -33,7 +34,8 @@ sbps_status take_scoring(const sbps_scoring *how, scoring_taken *out, const char
 
 static sbps_status need_rows(const char *data, sbps_error *err)
 {
-    return data ? SBPS_OK : fail(err, SBPS_BAD_ARG, "which rows? There is no name of a file");
+    return data ? SBPS_OK
+                : fail(err, SBPS_BAD_ARG, "no rows: name a file, or give a frame of columns");
 }
 
 sbps_status sbps_predict(const sbps_result *r, const char *run, const char *data,
@@ -42,6 +44,9 @@ sbps_status sbps_predict(const sbps_result *r, const char *run, const char *data
     sbps_prediction full = {0};
     sbps_predicted predicted;
     sbps_frame frame;
+    REQUIRE(r);
+    REQUIRE(how);
+    REQUIRE(out);
     sbps_status status = sized_take("sbps_prediction", how, sizeof full, &full, err);
     if (status == SBPS_OK) status = take_frame(&full.frame, &frame, &data, err);
     if (status == SBPS_OK) status = sized_check("sbps_predicted", out, err);
@@ -63,7 +68,9 @@ static sbps_status report(report_maker *make, const sbps_result *r, const char *
                           char **out, sbps_error *err)
 {
     scoring_taken full;
-    *out = NULL;
+    REQUIRE_OUT(out);
+    REQUIRE(r);
+    REQUIRE(how);
     sbps_status status = take_scoring(how, &full, &data, err);
     if (status == SBPS_OK) status = need_rows(data, err);
     if (status == SBPS_OK) status = make(r, run, data, &full.how, format, out, err);
@@ -94,7 +101,14 @@ sbps_status sbps_compare(const sbps_result *const *results, const char *const *r
                          sbps_format format, char **out, sbps_error *err)
 {
     scoring_taken full;
-    *out = NULL;
+    REQUIRE_OUT(out);
+    REQUIRE(results);
+    REQUIRE(runs);
+    REQUIRE(how);
+    for (size_t i = 0; i < count; i++) {
+        REQUIRE(results[i]);
+        REQUIRE(runs[i]);
+    }
     sbps_status status = take_scoring(how, &full, &data, err);
     if (status == SBPS_OK) status = need_rows(data, err);
     if (status == SBPS_OK)
@@ -105,5 +119,5 @@ sbps_status sbps_compare(const sbps_result *const *results, const char *const *r
 
 const char *sbps_result_data(const sbps_result *r)
 {
-    return r->info.data;
+    return r ? r->info.data : NULL;
 }

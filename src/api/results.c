@@ -1,4 +1,5 @@
-/* Results for a caller: of a run or a file, read, told and written. */
+/* Results for a caller: made of a run, read, summarised and written. */
+#include "api/arguments.h"
 #include "api/scoring.h"
 #include "api/sized.h"
 #include "core/memory.h"
@@ -12,11 +13,15 @@
 
 sbps_status sbps_result_from_run(const sbps_run *run, sbps_result **out, sbps_error *err)
 {
+    REQUIRE_OUT(out);
+    REQUIRE(run);
     return run_collect(run, out, err);
 }
 
 sbps_status sbps_result_read(const char *path, sbps_result **out, sbps_error *err)
 {
+    REQUIRE_OUT(out);
+    REQUIRE(path);
     return result_read_netcdf(path, out, err);
 }
 
@@ -34,6 +39,8 @@ sbps_status sbps_result_write(const sbps_result *r, const char *path, sbps_error
     } formats[] = {{".nc", result_write_netcdf},
                    {".stan.csv", result_write_stan},
                    {".csv", result_write_csv}};
+    REQUIRE(r);
+    REQUIRE(path);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (ends_with(path, formats[i].ending)) return formats[i].write(r, path, err);
     return fail(err, SBPS_BAD_ARG, "%s: the name must end in .nc, .csv or .stan.csv", path);
@@ -41,32 +48,34 @@ sbps_status sbps_result_write(const sbps_result *r, const char *path, sbps_error
 
 bool sbps_result_recognise(const char *path)
 {
-    return result_recognise(path);
+    return path && result_recognise(path);
 }
 
 size_t sbps_result_dim(const sbps_result *r)
 {
-    return r->dim;
+    return r ? r->dim : 0;
 }
 
 size_t sbps_result_chains(const sbps_result *r)
 {
-    return r->chains;
+    return r ? r->chains : 0;
 }
 
 size_t sbps_result_draws(const sbps_result *r)
 {
-    return r->draws;
+    return r ? r->draws : 0;
 }
 
 const double *sbps_result_values(const sbps_result *r)
 {
-    return r->w;
+    return r ? r->w : NULL;
 }
 
 sbps_status sbps_result_parameter(const sbps_result *r, size_t index, sbps_parameter *out,
                                   sbps_error *err)
 {
+    REQUIRE(r);
+    REQUIRE(out);
     if (index >= r->dim)
         return fail(err, SBPS_BAD_ARG, "there is no parameter %zu of %zu", index, r->dim);
     sbps_parameter full;
@@ -80,39 +89,45 @@ sbps_status sbps_result_parameter(const sbps_result *r, size_t index, sbps_param
 sbps_status sbps_result_summary(const sbps_result *r, sbps_format format, char **out,
                                 sbps_error *err)
 {
+    REQUIRE_OUT(out);
+    REQUIRE(r);
     return report_summary(r, format, out, err);
 }
 
 sbps_status sbps_result_diagnose(const sbps_result *r, char **out, size_t *findings,
                                  sbps_error *err)
 {
+    REQUIRE_OUT(out);
+    REQUIRE(r);
     return report_diagnose(r, SBPS_TEXT, out, findings, err);
 }
 
 sbps_status sbps_result_findings(const sbps_result *r, char **out, sbps_error *err)
 {
+    REQUIRE_OUT(out);
+    REQUIRE(r);
     return report_diagnose(r, SBPS_JSON, out, NULL, err);
 }
 
 sbps_status sbps_result_contrast(const sbps_result *r, const char *const *expressions,
                                  size_t count, sbps_format format, char **out, sbps_error *err)
 {
+    REQUIRE_OUT(out);
+    REQUIRE(r);
+    REQUIRE(expressions);
+    for (size_t i = 0; i < count; i++) REQUIRE(expressions[i]);
     return contrast_report(r, expressions, count, format, out, err);
 }
 
-sbps_status sbps_result_page(const sbps_result *r, char **out, sbps_error *err)
+sbps_status sbps_result_page(const sbps_result *r, const char *run, const char *data,
+                             const sbps_scoring *how, char **out, sbps_error *err)
 {
-    static const sbps_scoring how = {.struct_size = sizeof how, .seed = 1};
-    return sbps_result_page_data(r, NULL, NULL, &how, out, err);
-}
-
-sbps_status sbps_result_page_data(const sbps_result *r, const char *run, const char *data,
-                                  const sbps_scoring *how, char **out, sbps_error *err)
-{
+    static const sbps_scoring usual = {.struct_size = sizeof usual, .seed = 1};
     page_table *table = NULL;
     scoring_taken full;
-    *out = NULL;
-    sbps_status status = take_scoring(how, &full, &data, err);
+    REQUIRE_OUT(out);
+    REQUIRE(r);
+    sbps_status status = take_scoring(how ? how : &usual, &full, &data, err);
     if (status == SBPS_OK) status = page_table_open(r, run, data, &full.how, &table, err);
     if (status == SBPS_OK) status = page_write(r, (page_extras){.table = table}, out, err);
     page_table_close(table);
@@ -122,6 +137,8 @@ sbps_status sbps_result_page_data(const sbps_result *r, const char *run, const c
 
 sbps_status sbps_result_set_command(sbps_result *r, const char *command, sbps_error *err)
 {
+    REQUIRE(r);
+    REQUIRE(command);
     char *copy = copy_text(command);
     if (!copy) return fail_memory(err);
     free(r->info.command);

@@ -1,4 +1,6 @@
-/* Tables for a caller: read, copied, none at all, or made. */
+/* Tables for a caller: read, copied, converted, generated or empty. */
+#include "api/arguments.h"
+#include "api/sized.h"
 #include "core/ranks/ranks.h"
 #include "inference/options/generate_table.h"
 #include "inference/options/target.h"
@@ -54,20 +56,26 @@ static rows_spec watched_spec(const sbps_options *options, sbps_convert_watch wa
     return spec;
 }
 
-sbps_status sbps_table_read_on(sbps_ranks *among, const char *path, const sbps_options *options,
-                               sbps_convert_watch watch, void *self, sbps_table **out,
-                               sbps_error *err)
+sbps_status sbps_table_read(const char *path, const sbps_options *options,
+                            const sbps_reading *how, sbps_table **out, sbps_error *err)
 {
     rows *data;
-    rows_spec spec = watched_spec(options, watch, self);
+    sbps_reading full = {0};
+    REQUIRE_OUT(out);
+    REQUIRE(options);
+    if (!options->generate) REQUIRE(path);
+    sbps_status status =
+        how ? sized_take("sbps_reading", how, sizeof full, &full, err) : SBPS_OK;
+    if (status != SBPS_OK) return status;
+    ranks *among = full.ranks;
+    rows_spec spec = watched_spec(options, full.watch, full.self);
     const char *min_bytes =
         getenv("SBPS_SHARE_TEXT"); /* bytes of text that are read in shares */
     spec.partitions = ranks_size(among);
     spec.among = among;
     spec.distribute_min_bytes = min_bytes ? strtoul(min_bytes, NULL, 10) : 0;
-    *out = NULL;
-    sbps_status status = options->generate ? table_generate(options, path, &data, err)
-                                           : rows_read(path, &spec, &data, err);
+    status = options->generate ? table_generate(options, path, &data, err)
+                               : rows_read(path, &spec, &data, err);
     if (status == SBPS_OK) status = wrap(data, out, err);
     if (status != SBPS_OK || !among || (*out)->data->partition) return status;
     if ((status = distribute_rows(*out, among, err)) != SBPS_OK) {
@@ -77,26 +85,16 @@ sbps_status sbps_table_read_on(sbps_ranks *among, const char *path, const sbps_o
     return status;
 }
 
-sbps_status sbps_table_read_watched(const char *path, const sbps_options *options,
-                                    sbps_convert_watch watch, void *self, sbps_table **out,
-                                    sbps_error *err)
-{
-    return sbps_table_read_on(NULL, path, options, watch, self, out, err);
-}
-
-sbps_status sbps_table_read(const char *path, const sbps_options *options, sbps_table **out,
-                            sbps_error *err)
-{
-    return sbps_table_read_watched(path, options, NULL, NULL, out, err);
-}
-
 sbps_status sbps_table_copy(size_t row_count, size_t columns, const double *x,
                             const char *const *names, const double *target,
                             const sbps_options *options, sbps_table **out, sbps_error *err)
 {
     rows *data;
+    REQUIRE_OUT(out);
+    REQUIRE(x);
+    REQUIRE(target);
+    REQUIRE(options);
     rows_spec spec = table_spec(options);
-    *out = NULL;
     sbps_status status =
         rows_copy(row_count, columns, x, names, target, NULL, NULL, &spec, &data, err);
     return status == SBPS_OK ? wrap(data, out, err) : status;
@@ -107,8 +105,10 @@ sbps_status sbps_table_from_columns(size_t row_count, size_t count, const sbps_c
                                     void *self, sbps_table **out, sbps_error *err)
 {
     rows *data;
+    REQUIRE_OUT(out);
+    REQUIRE(columns);
+    REQUIRE(options);
     rows_spec spec = watched_spec(options, watch, self);
-    *out = NULL;
     const sbps_frame from = {.rows = row_count, .count = count, .columns = columns};
     sbps_status status = rows_from_columns(&from, &spec, &data, err);
     return status == SBPS_OK ? wrap(data, out, err) : status;
@@ -120,11 +120,13 @@ sbps_status sbps_table_from_sparse(size_t row_count, const sbps_sparse *matrix, 
                                    sbps_error *err)
 {
     rows *data;
+    REQUIRE_OUT(out);
+    REQUIRE(matrix);
+    REQUIRE(options);
+    REQUIRE(columns || count == 0);
     rows_spec spec = watched_spec(options, watch, self);
     const sbps_frame from = {
         .rows = row_count, .count = count, .columns = columns, .sparse = matrix};
-    *out = NULL;
-    if (!matrix) return fail(err, SBPS_BAD_ARG, "the sparse matrix is NULL");
     sbps_status status = rows_from_columns(&from, &spec, &data, err);
     return status == SBPS_OK ? wrap(data, out, err) : status;
 }
@@ -134,6 +136,13 @@ sbps_status sbps_table_from_arrow(struct ArrowArrayStream *stream, const sbps_op
                                   sbps_error *err)
 {
     rows *data;
+    REQUIRE(stream);
+    if (!out || !options) { /* the stream is released in every case */
+        if (stream->release) stream->release(stream);
+        if (out) *out = NULL;
+        return fail(err, SBPS_BAD_ARG, "sbps_table_from_arrow: the argument %s is NULL",
+                    out ? "options" : "out");
+    }
     rows_spec spec = watched_spec(options, watch, self);
     *out = NULL;
     sbps_status status = rows_from_arrow(stream, &spec, &data, err);
@@ -143,7 +152,7 @@ sbps_status sbps_table_from_arrow(struct ArrowArrayStream *stream, const sbps_op
 sbps_status sbps_table_none(sbps_table **out, sbps_error *err)
 {
     rows *data;
-    *out = NULL;
+    REQUIRE_OUT(out);
     sbps_status status = rows_none(&data, err);
     return status == SBPS_OK ? wrap(data, out, err) : status;
 }
@@ -152,28 +161,33 @@ sbps_status sbps_table_convert(const char *from, const char *to, const sbps_opti
                                size_t memory, sbps_convert_watch watch, void *self,
                                sbps_error *err)
 {
+    REQUIRE(from);
+    REQUIRE(to);
+    REQUIRE(options);
     return convert_table(from, to, options, memory, watch, self, err);
 }
 
 const char *sbps_table_notes(const sbps_table *table)
 {
-    return table->data->notes ? table->data->notes : "";
+    return table && table->data->notes ? table->data->notes : "";
 }
 
 size_t sbps_table_rows(const sbps_table *table)
 {
+    if (!table) return 0;
     const rows *data = table->data->member_rows ? table->data->member_rows : table->data;
     return data->n;
 }
 
 double sbps_table_passes(const sbps_table *table)
 {
+    if (!table) return 0.0;
     return (double)atomic_load(table->visited) / (double)table->data->n;
 }
 
 void sbps_table_interrupt(sbps_table *table)
 {
-    atomic_store(&table->stopped, true);
+    if (table) atomic_store(&table->stopped, true);
 }
 
 void sbps_table_destroy(sbps_table *table)
@@ -187,11 +201,15 @@ void sbps_table_destroy(sbps_table *table)
 sbps_status sbps_simulate(const char *name, size_t row_count, size_t dim, uint64_t seed,
                           const char *path, const char *truth, sbps_error *err)
 {
+    REQUIRE(name);
+    REQUIRE(path);
     return simulate_table(name, row_count, dim, seed, path, truth, err);
 }
 
 sbps_status sbps_generate(const char *name, size_t row_count, size_t dim, uint64_t seed,
                           const char *path, const char *truth, sbps_error *err)
 {
+    REQUIRE(name);
+    REQUIRE(path);
     return generate_table(name, row_count, dim, seed, path, truth, err);
 }

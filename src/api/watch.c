@@ -1,5 +1,6 @@
-/* A look at a run under way, for a caller. */
+/* The page about a run in progress, for a caller. */
 #include "output/server/watch.h"
+#include "api/arguments.h"
 
 #include "core/clock.h"
 #include "core/decimal.h"
@@ -12,17 +13,18 @@
 
 sbps_status sbps_watch_create(sbps_watch **out, sbps_error *err)
 {
+    REQUIRE_OUT(out);
     return watch_open(out, err);
 }
 
 const char *sbps_watch_address(const sbps_watch *w)
 {
-    return watch_address(w);
+    return w ? watch_address(w) : NULL;
 }
 
 void sbps_watch_notify(sbps_watch *w, const char *message)
 {
-    watch_notify(w, message);
+    if (w && message) watch_notify(w, message);
 }
 
 typedef struct {
@@ -41,7 +43,7 @@ static void line_add(line *l, const char *format, ...)
     if (count > 0 && l->used + (size_t)count < sizeof l->text) l->used += (size_t)count;
 }
 
-/* "Running: 43 % done, 12 s so far, 16 s left; smallest ESS 180; largest R-hat 1.012; ..." */
+/* The progress of a run in one line: "Running: 43 % done, 12 s so far, 16 s left; smallest ESS 180; largest R-hat 1.012; ..." */
 static line where_it_is(const sbps_progress *p)
 {
     line l = {0};
@@ -58,7 +60,7 @@ static line where_it_is(const sbps_progress *p)
     return l;
 }
 
-/* A failure costs a look, no more. */
+/* Renews the page; a result that cannot be made leaves the page as it was. */
 static void show(sbps_watch *w, const sbps_run *run, const char *command, const char *message,
                  bool over)
 {
@@ -67,14 +69,14 @@ static void show(sbps_watch *w, const sbps_run *run, const char *command, const 
     bool warming_up = run->state.phase == PHASE_WARMUP;
     if (!warming_up && run_collect(run, &r, NULL) != SBPS_OK) r = NULL;
     if (r) r->info.command = copy_text(command);
-    if (r && !over) r->info.interrupted = false; /* that it goes on is no finding */
+    if (r && !over) r->info.interrupted = false; /* the run goes on */
     watch_show(w, r, message, clock_now() - begin, over);
 }
 
 void sbps_watch_show(sbps_watch *w, const sbps_run *run, const char *command)
 {
     sbps_progress state = {.struct_size = sizeof state};
-    if (!watch_wants(w)) return;
+    if (!w || !run || !watch_wants(w)) return;
     run_progress(run, &state);
     show(w, run, command, where_it_is(&state).text, false);
 }

@@ -26,7 +26,7 @@ static choice choose_automatically(const char *path, const char *settings)
         *value++ = '\0';
         if (sbps_options_set(options, option, value, &err) != SBPS_OK) give_up(option, &err);
     }
-    if (sbps_table_read(path, options, &table, &err) != SBPS_OK) give_up(path, &err);
+    if (sbps_table_read(path, options, NULL, &table, &err) != SBPS_OK) give_up(path, &err);
     if (sbps_run_create(table, options, &run, &err) != SBPS_OK) give_up("run", &err);
     snprintf(c.sampler, sizeof c.sampler, "%s", run->plan->sampler->name);
     snprintf(c.control, sizeof c.control, "%s", run->plan->control_variate);

@@ -27,7 +27,7 @@ static sbps_table *table_of(size_t n, const size_t *levels, const sbps_options *
         fprintf(file, "%.6f,a%zu,b%zu,c%zu\n", y, of[0], of[1], of[2]);
     }
     fclose(file);
-    if (sbps_table_read(path, options, &table, &err) != SBPS_OK) give_up(path, &err);
+    if (sbps_table_read(path, options, NULL, &table, &err) != SBPS_OK) give_up(path, &err);
     unlink(path);
     return table;
 }

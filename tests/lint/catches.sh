@@ -18,7 +18,8 @@ built() {
     mkdir -p "$tree/build" "$tree"/docs/{models,samplers}
     printf '%s\n' "$1" >"$tree/build/library.c"
     cc -fPIC -c "$tree/build/library.c" -o "$tree/build/library.o"
-    ar rc "$tree/build/libsbps.a" "$tree/build/library.o"
+    ar rc "$tree/build/libsbps-internal.a" "$tree/build/library.o"
+    cp "$tree/build/libsbps-internal.a" "$tree/build/libsbps.a"
     cc -shared "$tree/build/library.o" -o "$tree/build/libsbps.so"
     printf '#!/bin/sh\necho "plain  A kind called plain."\n' >"$tree/build/sbps"
     chmod +x "$tree/build/sbps"
@@ -103,6 +104,7 @@ bash "$lint" "$tree" build || { echo "failed a clean build"; failures=1; }
 fresh
 built "$clean int leaked(void) { return 2; }"
 expect "build/libsbps.so:0" "exports leaked" build
+expect "build/libsbps.a:0" "defines leaked" build
 
 fresh
 built "$clean"
@@ -115,15 +117,15 @@ bash "$lint" "$tree" build || { echo "failed a build with absolute search paths"
 
 fresh
 built "$clean static int calls; int sbps_count(void) { return ++calls; }"
-expect "build/libsbps.a:0" "library.o has 4 bytes of mutable data in .bss" build
+expect "build/libsbps-internal.a:0" "library.o has 4 bytes of mutable data in .bss" build
 
 fresh
 built "$clean static int calls = 7; int sbps_count(void) { return ++calls; }"
-expect "build/libsbps.a:0" "library.o has 4 bytes of mutable data in .data" build
+expect "build/libsbps-internal.a:0" "library.o has 4 bytes of mutable data in .data" build
 
 fresh
 built "$clean static _Thread_local int calls; int sbps_count(void) { return ++calls; }"
-expect "build/libsbps.a:0" "library.o has 4 bytes of mutable data in .tbss" build
+expect "build/libsbps-internal.a:0" "library.o has 4 bytes of mutable data in .tbss" build
 
 # a test of make check has a cost, and a small one
 fresh
@@ -141,7 +143,7 @@ fresh
 built "$clean"
 printf 'static int netcdf_mutex, calls; int sbps_lock(void) { return ++netcdf_mutex + ++calls; }\n' >"$tree/build/lock.c"
 cc -fPIC -c "$tree/build/lock.c" -o "$tree/build/netcdf_lock.c.o"
-ar rc "$tree/build/libsbps.a" "$tree/build/netcdf_lock.c.o"
+ar rc "$tree/build/libsbps-internal.a" "$tree/build/netcdf_lock.c.o"
 expect "src/store/netcdf_lock.c:0" "has the globals .*where netcdf_mutex alone may be" build
 
 fresh

@@ -134,7 +134,7 @@ static sbps_table *table_of(double year, const sbps_options *options)
     sbps_table *table;
     temporary_name(sizeof path, path);
     write_table(path, year);
-    if (sbps_table_read(path, options, &table, &err) != SBPS_OK) give_up(path, &err);
+    if (sbps_table_read(path, options, NULL, &table, &err) != SBPS_OK) give_up(path, &err);
     unlink(path);
     return table;
 }

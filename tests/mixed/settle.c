@@ -32,7 +32,7 @@ static sbps_table *make_table(uint64_t seed, const sbps_options *options)
         }
     }
     fclose(file);
-    if (sbps_table_read(path, options, &table, &err) != SBPS_OK) give_up(path, &err);
+    if (sbps_table_read(path, options, NULL, &table, &err) != SBPS_OK) give_up(path, &err);
     unlink(path);
     return table;
 }

@@ -37,7 +37,7 @@ int main(int count, char **arguments)
     good(sbps_options_create(&options, &error));
     for (int k = 0; k < 4; k++)
         good(sbps_options_set(options, names[k], arguments[2 + k], &error));
-    good(sbps_table_read(arguments[1], options, &table, &error));
+    good(sbps_table_read(arguments[1], options, NULL, &table, &error));
     good(sbps_run_create(table, options, &run, &error));
     while (!finished) good(sbps_run_advance(run, &finished, &error));
     good(sbps_result_from_run(run, &result, &error));

@@ -51,7 +51,7 @@ static sbps_table *table_of(size_t columns, const sbps_options *options)
     sbps_table *table;
     temporary_name(sizeof path, path);
     write_table(path, columns);
-    if (sbps_table_read(path, options, &table, &err) != SBPS_OK) give_up(path, &err);
+    if (sbps_table_read(path, options, NULL, &table, &err) != SBPS_OK) give_up(path, &err);
     unlink(path);
     return table;
 }

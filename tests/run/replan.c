@@ -36,7 +36,7 @@ static sbps_result *sample(const char *path, const char *settings)
     snprintf(all, sizeof all, "model=logistic target=y %s", settings);
     sbps_options *options = options_of(all);
     if (!strstr(settings, "sampler")) sbps_options_set(options, "sampler", "auto", &err);
-    if (sbps_table_read(path, options, &table, &err) != SBPS_OK) give_up(path, &err);
+    if (sbps_table_read(path, options, NULL, &table, &err) != SBPS_OK) give_up(path, &err);
     sbps_result *r = sample_table(table, options);
     sbps_table_destroy(table);
     sbps_options_destroy(options);

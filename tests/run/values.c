@@ -48,7 +48,7 @@ static verdict values_of(const char *model, size_t n, size_t d, const char *by)
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
         if (sbps_options_set(options, settings[i][0], settings[i][1], &err) != SBPS_OK)
             give_up(settings[i][0], &err);
-    if (sbps_table_read(path, options, &table, &err) != SBPS_OK) give_up(path, &err);
+    if (sbps_table_read(path, options, NULL, &table, &err) != SBPS_OK) give_up(path, &err);
     if (sbps_run_create(table, options, &run, &err) != SBPS_OK) give_up("run", &err);
     while (!finished)
         if (sbps_run_advance(run, &finished, &err) != SBPS_OK) give_up("advance", &err);

@@ -46,7 +46,7 @@ static sbps_result *sample(const char *path, const crossed_spec *s, const char *
     if (sbps_options_set(options, "formula", formula, &err) != SBPS_OK ||
         sbps_options_set(options, "family", s->linear ? "gaussian" : "bernoulli", &err) !=
             SBPS_OK ||
-        sbps_table_read(path, options, &table, &err) != SBPS_OK)
+        sbps_table_read(path, options, NULL, &table, &err) != SBPS_OK)
         give_up(path, &err);
     sbps_result *r = sample_table(table, options);
     sbps_table_destroy(table);

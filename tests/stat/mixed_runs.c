@@ -31,7 +31,7 @@ static sbps_result *sample(const char *path, const char *formula, const char *se
     if (!strstr(settings, "sampler=")) sbps_options_set(options, "sampler", "auto", &err);
     if (sbps_options_set(options, "formula", formula, &err) != SBPS_OK ||
         sbps_options_set(options, "family", "bernoulli", &err) != SBPS_OK ||
-        sbps_table_read(path, options, &table, &err) != SBPS_OK)
+        sbps_table_read(path, options, NULL, &table, &err) != SBPS_OK)
         give_up(path, &err);
     sbps_result *r = sample_table(table, options);
     sbps_table_destroy(table);

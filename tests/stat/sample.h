@@ -70,7 +70,7 @@ __attribute__((unused)) static sbps_result *sample_file(const char *path, const 
     sbps_error err = {0};
     sbps_table *table;
     sbps_options *options = options_of(settings);
-    if (sbps_table_read(path, options, &table, &err) != SBPS_OK) give_up(path, &err);
+    if (sbps_table_read(path, options, NULL, &table, &err) != SBPS_OK) give_up(path, &err);
     sbps_result *r = sample_table(table, options);
     sbps_table_destroy(table);
     sbps_options_destroy(options);

@@ -77,7 +77,7 @@ static sbps_result *sample_model(const small_model *m, sbps_error *err)
     bool finished = false;
     size_t rounds = 0;
     write_table(m, path);
-    sbps_status status = sbps_table_read(path, options, &table, err);
+    sbps_status status = sbps_table_read(path, options, NULL, &table, err);
     unlink(path);
     if (status == SBPS_OK) status = sbps_run_create(table, options, &run, err);
     while (status == SBPS_OK && !finished && rounds++ < ROUNDS_MAX)

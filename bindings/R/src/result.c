@@ -106,7 +106,7 @@ static sbps_status ask_diagnosis(const question *q, char **out, sbps_error *err)
 
 static sbps_status ask_page(const question *q, char **out, sbps_error *err)
 {
-    return sbps_result_page_data(q->result, q->run, q->data, &q->how, out, err);
+    return sbps_result_page(q->result, q->run, q->data, &q->how, out, err);
 }
 
 static sbps_status ask_loo(const question *q, char **out, sbps_error *err)

@@ -261,7 +261,8 @@ static bool heed(void *self)
 
 static sbps_status open_table(task *t, const request *r, sbps_error *err)
 {
-    if (r->path) return sbps_table_read_watched(r->path, t->options, go_on, t, &t->table, err);
+    const sbps_reading how = {.struct_size = sizeof how, .watch = go_on, .self = t};
+    if (r->path) return sbps_table_read(r->path, t->options, &how, &t->table, err);
     const column_set *own = &r->columns;
     if (own->has_sparse)
         return sbps_table_from_sparse(own->rows, &own->sparse, own->count, own->column,

@@ -9,8 +9,8 @@
 from ._fit import Fit, fit, read
 from ._model import Model
 from ._report import Report
-from .errors import (BadArg, BadData, BadFile, Diverged, Mismatch, NoFile, NoMem, NoMode, SbpsError, SbpsWarning)
+from .errors import (BadArg, BadData, BadFile, Diverged, Interrupted, Mismatch, NoFile, NoMem, NoMode, SbpsError, SbpsWarning)
 
 __version__ = "0.1.0"
-__all__ = ["BadArg", "BadData", "BadFile", "Diverged", "Fit", "Mismatch", "Model", "NoFile", "NoMem", "NoMode", "Report",
+__all__ = ["BadArg", "BadData", "BadFile", "Diverged", "Fit", "Interrupted", "Mismatch", "Model", "NoFile", "NoMem", "NoMode", "Report",
            "SbpsError", "SbpsWarning", "fit", "read"]

@@ -185,10 +185,10 @@ class Fit:
     def report(self, path: Path, data: Any = None, *, names: Optional[Sequence[str]] = None) -> None:
         """Write the run as one page of HTML; with `data`, its own table, also checks of the rows. See docs/report.md."""
         if data is None:
-            page = self._told("result_page")
+            page = self._told("result_page", None, None, None)
         else:
             rows = _tables.take(data, names).rows()
-            page = self._told("result_page_data", self._origin, rows.path,
+            page = self._told("result_page", self._origin, rows.path,
                               byref(scoring(rows.frame, None, DRAWS_SCORED, 1, 0)))
         lib.call("text_write", page.encode("utf-8"), os.fsencode(path))
 

@@ -19,7 +19,7 @@ Take = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_size_t)
 
 
 class Batch(Structure):
-    _fields_ = [("n", c_size_t), ("dim", c_size_t), ("columns", c_size_t), ("w", c_void_p), ("x", c_void_p),
+    _fields_ = [("struct_size", c_size_t), ("n", c_size_t), ("dim", c_size_t), ("columns", c_size_t), ("w", c_void_p), ("x", c_void_p),
                 ("y", c_void_p), ("loglik", c_void_p), ("gradient", c_void_p), ("text", c_void_p),
                 ("text_size", c_size_t)]
 
@@ -48,6 +48,10 @@ class Sized(Structure):
 
     def __init__(self, **members):
         super().__init__(struct_size=sizeof(type(self)), **members)
+
+
+class Reading(Sized):
+    _fields_ = [("struct_size", c_size_t), ("watch", ConvertWatch), ("self", c_void_p), ("ranks", c_void_p)]
 
 
 class Progress(Sized):
@@ -99,7 +103,7 @@ CHECKED = {
     "options_set": [c_void_p, c_char_p, c_char_p],
     "options_read": [c_void_p, c_char_p],
     "options_set_model": [c_void_p, POINTER(ModelFunction)],
-    "table_read_watched": [c_char_p, c_void_p, ConvertWatch, c_void_p, HANDLE_OUT],
+    "table_read": [c_char_p, c_void_p, POINTER(Reading), HANDLE_OUT],
     "table_from_columns": [c_size_t, c_size_t, POINTER(Column), c_void_p, ConvertWatch, c_void_p, HANDLE_OUT],
     "table_from_sparse": [c_size_t, POINTER(Sparse), c_size_t, POINTER(Column), c_void_p, ConvertWatch, c_void_p,
                           HANDLE_OUT],
@@ -108,7 +112,7 @@ CHECKED = {
     "run_create": [c_void_p, c_void_p, HANDLE_OUT],
     "run_describe": [c_void_p, TEXT_OUT],
     "run_advance": [c_void_p, POINTER(c_bool)],
-    "run_effects": [c_void_p, c_char_p],
+    "run_effects": [c_void_p, c_char_p, c_void_p],
     "result_from_run": [c_void_p, HANDLE_OUT],
     "result_read": [c_char_p, HANDLE_OUT],
     "result_write": [c_void_p, c_char_p],
@@ -116,8 +120,7 @@ CHECKED = {
     "result_summary": [c_void_p, c_int, TEXT_OUT],
     "result_diagnose": [c_void_p, TEXT_OUT, POINTER(c_size_t)],
     "result_findings": [c_void_p, TEXT_OUT],
-    "result_page": [c_void_p, TEXT_OUT],
-    "result_page_data": [c_void_p, c_char_p, c_char_p, POINTER(Scoring), TEXT_OUT],
+    "result_page": [c_void_p, c_char_p, c_char_p, POINTER(Scoring), TEXT_OUT],
     "result_set_command": [c_void_p, c_char_p],
     "predict": [c_void_p, c_char_p, c_char_p, POINTER(Prediction), POINTER(Predicted)],
     "score": ON_ROWS,

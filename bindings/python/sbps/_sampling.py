@@ -169,7 +169,7 @@ class Sampling:
             raise Stopped if self.stopped else BadArg("no draws were made before the run was to stop")
         effects = lib.plain("options_get", options, b"ranef")
         if effects not in (b"none", b"all"):
-            lib.call("run_effects", run, effects)
+            lib.call("run_effects", run, effects, None)
         return result
 
 

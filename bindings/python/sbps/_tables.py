@@ -36,7 +36,7 @@ class FileTable(Table):
         self.path = b"\n".join(os.fsencode(name) for name in names)
 
     def open(self, options: c_void_p, watch: Any) -> c_void_p:
-        return lib.made("table_read_watched", self.path, options, watch, None)
+        return lib.made("table_read", self.path, options, ctypes.byref(lib.Reading(watch=watch)))
 
     def rows(self) -> Rows:
         return Rows(self.path)

@@ -64,8 +64,14 @@ class Diverged(SbpsError, ArithmeticError):
     status = "SBPS_DIVERGED"
 
 
+class Interrupted(SbpsError):
+    """The call was stopped on request."""
+
+    status = "SBPS_INTERRUPTED"
+
+
 class SbpsWarning(UserWarning):
     """A warning about a run, such as chains that do not agree."""
 
 
-BY_STATUS = (None, BadArg, BadFile, BadData, NoFile, NoMem, NoMode, Mismatch, Diverged)
+BY_STATUS = (None, BadArg, BadFile, BadData, NoFile, NoMem, NoMode, Mismatch, Diverged, Interrupted)

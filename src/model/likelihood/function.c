@@ -74,7 +74,8 @@ static void evaluate_rows(const function *m, row_range r, const double *w, doubl
                           double *loglik, double *gradient)
 {
     char text[TEXT_SIZE / 2] = "";
-    sbps_batch b = {.n = r.n,
+    sbps_batch b = {.struct_size = sizeof b,
+                    .n = r.n,
                     .dim = m->dim,
                     .columns = m->data->d,
                     .w = w,
