@@ -115,6 +115,7 @@ check_mutable_data() {
 
 check_docs() {
     local family name
+    [ ! -f docs/api.md ] || /usr/bin/python3 "$scripts/api-reference.py" --check . 2>&1
     for family in models samplers; do
         "$build/sbps" list "$family" 2>/dev/null | awk 'NF { print $1 }' | sed 's/:$//' >"$findings.kinds"
         [ -s "$findings.kinds" ] || echo "$build/sbps:0: \`sbps list $family\` lists nothing"
