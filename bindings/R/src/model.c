@@ -8,9 +8,9 @@
 typedef struct {
     const own_model *model;
     const sbps_batch *batch;
-    bool interrupted, said;
+    bool interrupted, reported;
     char text[256]; /* what went wrong */
-} talk;
+} evaluation;
 
 static void put_rows(const sbps_batch *b, double *to)
 {
@@ -18,7 +18,7 @@ static void put_rows(const sbps_batch *b, double *to)
         for (size_t j = 0; j < b->columns; j++) to[j * b->n + i] = b->x[i * b->columns + j];
 }
 
-static SEXP call_of(const talk *t)
+static SEXP call_of(const evaluation *t)
 {
     const sbps_batch *b = t->batch;
     SEXP w = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)b->dim));
@@ -42,7 +42,7 @@ static bool is_answer(const sbps_batch *b, SEXP answer)
 
 /* An answer is a list of log densities and of gradients, row after row; a text where the function failed; NULL where an
  * interrupt came. */
-static void take_answer(talk *t, SEXP answer)
+static void take_answer(evaluation *t, SEXP answer)
 {
     const sbps_batch *b = t->batch;
     t->interrupted = Rf_isNull(answer);
@@ -54,13 +54,13 @@ static void take_answer(talk *t, SEXP answer)
         if (b->loglik) memcpy(b->loglik, REAL(VECTOR_ELT(answer, 0)), b->n * sizeof(double));
         if (b->gradient)
             memcpy(b->gradient, REAL(VECTOR_ELT(answer, 1)), b->n * b->dim * sizeof(double));
-        t->said = true;
+        t->reported = true;
     }
 }
 
-static void ask(void *self)
+static void evaluate(void *self)
 {
-    talk *t = self;
+    evaluation *t = self;
     SEXP call = PROTECT(call_of(t));
     SEXP answer = PROTECT(Rf_eval(call, R_GlobalEnv));
     take_answer(t, answer);
@@ -68,22 +68,22 @@ static void ask(void *self)
 }
 
 /* A jump that the guard did not see is an interrupt that came before it was there or after it was gone. */
-static bool is_interrupted(talk *t)
+static bool is_interrupted(evaluation *t)
 {
-    return !R_ToplevelExec(ask, t) || t->interrupted;
+    return !R_ToplevelExec(evaluate, t) || t->interrupted;
 }
 
 /* After an interrupt the run ends at the end of its segment, for which it wants this answer still. */
 static bool rows_of(void *self, const sbps_batch *batch)
 {
     own_model *model = self;
-    talk t = {.model = model, .batch = batch};
+    evaluation t = {.model = model, .batch = batch};
     bool interrupted = is_interrupted(&t);
     if (interrupted && model->heed(model->self)) {
-        t = (talk){.model = model, .batch = batch};
+        t = (evaluation){.model = model, .batch = batch};
         interrupted = is_interrupted(&t);
     }
-    if (t.said) return true;
+    if (t.reported) return true;
     snprintf(batch->text, batch->text_size, "%s", interrupted ? "interrupted" : t.text);
     return false;
 }

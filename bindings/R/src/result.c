@@ -89,49 +89,49 @@ typedef struct {
     const sbps_result *result;
     const char *run, *data;
     sbps_scoring how;
-} question;
+} text_request;
 
-typedef sbps_status asker(const question *q, char **out, sbps_error *err);
+typedef sbps_status text_maker(const text_request *q, char **out, sbps_error *err);
 
-static sbps_status ask_summary(const question *q, char **out, sbps_error *err)
+static sbps_status text_summary(const text_request *q, char **out, sbps_error *err)
 {
     return sbps_result_summary(q->result, SBPS_TEXT, out, err);
 }
 
-static sbps_status ask_diagnosis(const question *q, char **out, sbps_error *err)
+static sbps_status text_diagnosis(const text_request *q, char **out, sbps_error *err)
 {
     size_t findings;
     return sbps_result_diagnose(q->result, out, &findings, err);
 }
 
-static sbps_status ask_page(const question *q, char **out, sbps_error *err)
+static sbps_status text_page(const text_request *q, char **out, sbps_error *err)
 {
     return sbps_result_page(q->result, q->run, q->data, &q->how, out, err);
 }
 
-static sbps_status ask_loo(const question *q, char **out, sbps_error *err)
+static sbps_status text_loo(const text_request *q, char **out, sbps_error *err)
 {
     return sbps_loo(q->result, q->run, q->data, &q->how, SBPS_TEXT, out, err);
 }
 
-static sbps_status ask_loo_json(const question *q, char **out, sbps_error *err)
+static sbps_status text_loo_json(const text_request *q, char **out, sbps_error *err)
 {
     return sbps_loo(q->result, q->run, q->data, &q->how, SBPS_JSON, out, err);
 }
 
 static const struct {
     const char *name;
-    asker *ask;
-} askers[] = {{"summary", ask_summary},
-              {"diagnose", ask_diagnosis},
-              {"page", ask_page},
-              {"loo", ask_loo},
-              {"loo-json", ask_loo_json}};
+    text_maker *make;
+} makers[] = {{"summary", text_summary},
+              {"diagnose", text_diagnosis},
+              {"page", text_page},
+              {"loo", text_loo},
+              {"loo-json", text_loo_json}};
 
-static asker *find_asker(const char *name)
+static text_maker *find_maker(const char *name)
 {
-    for (size_t k = 0; k < sizeof askers / sizeof *askers; k++)
-        if (!strcmp(askers[k].name, name)) return askers[k].ask;
+    for (size_t k = 0; k < sizeof makers / sizeof *makers; k++)
+        if (!strcmp(makers[k].name, name)) return makers[k].make;
     return NULL;
 }
 
@@ -143,18 +143,18 @@ SEXP r_text(SEXP run, SEXP what, SEXP data, SEXP how)
     char *text = NULL;
     want_vector(what, STRSXP, 1, "what");
     want_vector(how, REALSXP, 2, "how");
-    asker *ask = find_asker(utf8(STRING_ELT(what, 0)));
+    text_maker *make = find_maker(utf8(STRING_ELT(what, 0)));
     row_set rows;
     rows_given(data, &rows);
-    question q = {.run = only_text(run), .data = rows.name};
+    text_request q = {.run = only_text(run), .data = rows.name};
     q.how = (sbps_scoring){.struct_size = sizeof q.how,
                            .seed = (uint64_t)REAL(how)[0],
                            .threads = (unsigned)REAL(how)[1],
                            .frame = rows.in_memory ? &rows.frame : NULL};
-    if (!ask) Rf_error("no text is called '%s'", only_text(what));
+    if (!make) Rf_error("no text is called '%s'", only_text(what));
     sbps_status status = open_run(run, &r, &err);
     q.result = r;
-    if (status == SBPS_OK) status = ask(&q, &text, &err);
+    if (status == SBPS_OK) status = make(&q, &text, &err);
     SEXP out = PROTECT(status == SBPS_OK ? text_of(text) : failure_of(&err));
     sbps_free(text);
     sbps_result_destroy(r);
@@ -169,7 +169,7 @@ SEXP r_predict(SEXP run, SEXP data, SEXP words, SEXP numbers, SEXP output)
 {
     sbps_error err = {0};
     sbps_result *r = NULL;
-    sbps_predicted told = {.struct_size = sizeof told};
+    sbps_predicted predicted = {.struct_size = sizeof predicted};
     want_vector(words, STRSXP, 2, "words");
     want_vector(numbers, REALSXP, 4, "numbers");
     const double *number = REAL(numbers);
@@ -186,7 +186,7 @@ SEXP r_predict(SEXP run, SEXP data, SEXP words, SEXP numbers, SEXP output)
                                  .path = only_text(output),
                                  .frame = rows.in_memory ? &rows.frame : NULL};
     sbps_status status = open_run(run, &r, &err);
-    if (status == SBPS_OK) status = sbps_predict(r, from, rows.name, &how, &told, &err);
+    if (status == SBPS_OK) status = sbps_predict(r, from, rows.name, &how, &predicted, &err);
     sbps_result_destroy(r);
     return status == SBPS_OK ? R_NilValue : failure_of(&err);
 }

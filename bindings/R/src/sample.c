@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <time.h>
 
-#define LOOK_NANOSECONDS 100000000 /* between two looks for an interrupt */
-#define NEWS_MOST        16
+#define CHECK_NANOSECONDS 100000000 /* between two looks for an interrupt */
+#define NEWS_MOST         16
 
 typedef struct {
     sbps_options *options;
@@ -82,7 +82,7 @@ typedef struct {
     bool over, finished;
     sbps_status status;
     sbps_error err;
-} flight;
+} background_call;
 
 static sbps_status set_up(task *t, bool *finished, sbps_error *err)
 {
@@ -95,9 +95,9 @@ static sbps_status advance(task *t, bool *finished, sbps_error *err)
     return sbps_run_advance(t->run, finished, err);
 }
 
-static void *fly(void *self)
+static void *run_call(void *self)
 {
-    flight *f = self;
+    background_call *f = self;
     bool finished = false;
     sbps_status status = f->work(f->of, &finished, &f->err);
     pthread_mutex_lock(&f->lock);
@@ -109,11 +109,11 @@ static void *fly(void *self)
     return NULL;
 }
 
-static bool wait_a_little(flight *f)
+static bool wait_a_little(background_call *f)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_NANOSECONDS;
+    until.tv_nsec += CHECK_NANOSECONDS;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&f->lock);
@@ -125,17 +125,17 @@ static bool wait_a_little(flight *f)
 }
 
 /* Signals are R's: its own thread takes them. */
-static bool begin_round(flight *f, pthread_t *thread)
+static bool begin_round(background_call *f, pthread_t *thread)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool begun = pthread_create(thread, NULL, fly, f) == 0;
+    bool begun = pthread_create(thread, NULL, run_call, f) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return begun;
 }
 
-static void look_for_interrupt(task *t)
+static void check_interrupt(task *t)
 {
     if (t->interrupted || !interrupt_is_pending()) return;
     t->interrupted = true;
@@ -148,16 +148,16 @@ static void look_for_interrupt(task *t)
 static sbps_status do_apart(task *t, piece_of_work *work, bool *finished, sbps_error *err)
 {
     pthread_t thread;
-    flight f = {.of = t, .work = work, .status = SBPS_OK};
+    background_call f = {.of = t, .work = work, .status = SBPS_OK};
     pthread_mutex_init(&f.lock, NULL);
     pthread_cond_init(&f.ended, NULL);
     if (!t->alone && begin_round(&f, &thread)) {
-        while (!wait_a_little(&f)) look_for_interrupt(t);
+        while (!wait_a_little(&f)) check_interrupt(t);
         pthread_join(thread, NULL);
-    } else { /* alone, or no thread to be had: without looks on the way */
-        fly(&f);
+    } else { /* alone, or no thread to be had: without checks for interrupts */
+        run_call(&f);
     }
-    look_for_interrupt(t);
+    check_interrupt(t);
     pthread_cond_destroy(&f.ended);
     pthread_mutex_destroy(&f.lock);
     *finished = f.finished || t->interrupted;
