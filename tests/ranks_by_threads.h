@@ -95,7 +95,7 @@ static const transport by_threads = {.send = team_send,
                                      .receive = team_receive,
                                      .broadcast = team_broadcast,
                                      .gather = team_gather,
-                                     .trade = team_exchange};
+                                     .all_to_all = team_exchange};
 
 static void *team_thread(void *self)
 {

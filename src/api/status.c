@@ -1,7 +1,7 @@
 /* Versions, descriptions of statuses, text for callers. */
 #include "core/status.h"
 #include "api/arguments.h"
-#include "core/names.h"
+#include "core/printable.h"
 #include "store/atomic_file.h"
 
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #include "output/server/watch.h"
 #include "api/arguments.h"
 
-#include "core/clock.h"
 #include "core/decimal.h"
 #include "core/memory.h"
+#include "core/threads.h"
 #include "inference/run/run.h"
 
 #include <math.h>

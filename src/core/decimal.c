@@ -1,10 +1,12 @@
-/* The C locale is a constant of the C library: making and freeing it costs nothing and does not
- * fail. */
+/* The C locale is a constant of the C library: newlocale and freelocale cost nothing for it and
+ * do not fail. */
 #include "core/decimal.h"
 
+#include <float.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 static locale_t plain_locale(void)
 {
@@ -59,4 +61,155 @@ void put_number(FILE *stream, double value)
         fputs(value < 0.0 ? "-Inf" : "Inf", stream);
     else
         fprintf(stream, "%.17g", value);
+}
+
+/* ---- canonical form ---- */
+
+static bool is_digit(char c)
+{
+    return '0' <= c && c <= '9';
+}
+
+/* Copies the digits from *at on to `to`; returns their number. */
+static size_t take_digits(const char **at, const char *end, char *to)
+{
+    size_t count = 0;
+    for (; *at < end && is_digit(**at); ++*at) to[count++] = **at;
+    return count;
+}
+
+/* Reads the exponent after e. Returns false if it is no integer, or if it has more than six
+ * digits. */
+static bool take_power(const char **at, const char *end, long *power)
+{
+    bool negative = *at < end && **at == '-';
+    size_t count = 0;
+    if (*at < end && (**at == '-' || **at == '+')) ++*at;
+    for (*power = 0; *at < end && is_digit(**at) && count < 6; ++*at, count++)
+        *power = 10 * *power + (**at - '0');
+    if (negative) *power = -*power;
+    return count > 0;
+}
+
+bool decimal_form(const char *begin, size_t length, size_t size, char *out)
+{
+    const char *at = begin, *end = begin + length;
+    long power = 0;
+    if (size < length + DECIMAL_FORM_EXTRA) return false;
+    bool negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    char *digit = out + negative;
+    size_t whole = take_digits(&at, end, digit), count = whole;
+    if (whole > 1 && *digit == '0') return false;
+    if (at < end && *at == '.') {
+        at++;
+        count += take_digits(&at, end, digit + whole);
+    }
+    if (count == 0) return false;
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        at++;
+        if (!take_power(&at, end, &power)) return false;
+    }
+    if (at < end) return false;
+    power -= (long)(count - whole);
+    for (; count > 0 && digit[count - 1] == '0'; count--) power++;
+    size_t zeros = 0;
+    while (zeros < count && digit[zeros] == '0') zeros++;
+    memmove(digit, digit + zeros, count - zeros);
+    count -= zeros;
+    if (count == 0) return strcpy(out, "0"), true;
+    *out = negative ? '-' : *out;
+    snprintf(digit + count, DECIMAL_FORM_EXTRA, "E%ld", power);
+    return true;
+}
+
+/* ---- ten digits ----
+ *
+ * %.10g without the C library's exact arithmetic. The value is multiplied by a power of ten in
+ * 64-bit long double, so that ten digits stand before the point; the error is then below 2^-29.
+ * The product is rounded unless its fraction is so close to 1/2 that this error matters. Such
+ * values, and those outside [1e-17, 1e9), are printed by the C library. */
+
+#define DIGITS    10
+#define POWER_MAX 27       /* 5^27 has 63 bits */
+#define CLOSE     0x1p-27L /* distance of a fraction from 1/2 that rounding errors may decide */
+
+typedef struct {
+    uint64_t number; /* DIGITS digits */
+    int exponent;    /* decimal exponent of the first */
+} digits;
+
+static const long double power[POWER_MAX + 1] = {
+    1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
+    1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
+    1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L,
+};
+
+/* Finds the ten digits of a positive value; returns false if the C library must print it. */
+static bool find_digits(double value, digits *out)
+{
+    int binary, shift;
+    if (LDBL_MANT_DIG < 64 || !(value >= 1e-17 && value < 1e9)) return false;
+    frexp(value, &binary);
+    shift = DIGITS - 1 - (int)floor((binary - 1) * 0.30102999566398120);
+    if (shift > POWER_MAX) return false;
+    long double scaled = (long double)value * power[shift];
+    if (scaled >= power[DIGITS]) scaled = (long double)value * power[--shift];
+    uint64_t whole = (uint64_t)scaled;
+    long double rest = scaled - (long double)whole;
+    if (fabsl(rest - 0.5L) < CLOSE) return false;
+    whole += rest > 0.5L;
+    if (whole == 10000000000u) {
+        whole = 1000000000u;
+        shift--;
+    }
+    *out = (digits){whole, DIGITS - 1 - shift};
+    return whole >= 1000000000u;
+}
+
+/* Writes the digits with a decimal point, as in 0.0123 or 12.3; returns the length. */
+static size_t put_fixed(char *text, const char *digit, size_t count, int exponent)
+{
+    size_t at = 0;
+    if (exponent < 0) {
+        memcpy(text, "0.000", (size_t)(1 - exponent));
+        at = (size_t)(1 - exponent);
+        memcpy(text + at, digit, count);
+        return at + count;
+    }
+    size_t before = (size_t)exponent + 1;
+    memcpy(text, digit, before);
+    if (count <= before) return before;
+    text[before] = '.';
+    memcpy(text + before + 1, digit + before, count - before);
+    return count + 1;
+}
+
+/* Writes the digits as in 1.23e-07, for exponents below -4; returns the length. */
+static size_t put_scientific(char *text, const char *digit, size_t count, int exponent)
+{
+    size_t at = 0, size = (size_t)-exponent;
+    text[at++] = digit[0];
+    if (count > 1) text[at++] = '.';
+    memcpy(text + at, digit + 1, count - 1);
+    at += count - 1;
+    text[at++] = 'e';
+    text[at++] = '-';
+    text[at++] = (char)('0' + size / 10);
+    text[at++] = (char)('0' + size % 10);
+    return at;
+}
+
+size_t ten_digits(char *text, double value)
+{
+    digits d;
+    char digit[DIGITS];
+    size_t count = DIGITS, sign = value < 0.0;
+    if (!find_digits(fabs(value), &d))
+        return (size_t)decimal_print(text, TEN_DIGITS_SIZE, "%.10g", value);
+    for (size_t k = DIGITS; k-- > 0; d.number /= 10) digit[k] = (char)('0' + d.number % 10);
+    while (count > 1 && digit[count - 1] == '0') count--;
+    if (sign) *text = '-';
+    return sign + (d.exponent < -4 ? put_scientific : put_fixed)(text + sign, digit, count,
+                                                                 d.exponent);
 }

@@ -1,13 +1,12 @@
-/* JSON (RFC 8259), written and read. */
+/* JSON (RFC 8259): writing values into a text, and parsing a document into a tree. */
 #ifndef CORE_JSON_H
 #define CORE_JSON_H
 
 #include "core/text.h"
 
-/* Bytes of the UTF-8 character that starts here, 0 when it is none (overlong forms and surrogates included). */
-size_t utf8_bytes(const unsigned char *s);
+/* Appends a quoted string. Bytes that are not valid UTF-8 become U+FFFD. */
 void json_string(text *t, const char *string);
-/* Gives the same double back; null for what JSON cannot write. */
+/* Appends a number from which the same double can be read back; null for NaN and infinities. */
 void json_number(text *t, double x);
 
 typedef enum {
@@ -22,27 +21,28 @@ typedef enum {
 
 typedef struct json {
     json_kind kind;
-    double number;
-    const char *text;                /* of a text; a zero inside cuts it off */
-    const char *key;                 /* where it is a member of an object; else NULL */
-    const struct json *first, *next; /* of what it holds; behind it in what holds it */
-    size_t count;                    /* of what it holds */
+    double number;                   /* of JSON_NUMBER */
+    const char *text;                /* of JSON_TEXT; a zero byte inside ends it */
+    const char *key;                 /* of a member of an object; else NULL */
+    const struct json *first, *next; /* first element; next one in the same list or object */
+    size_t count;                    /* elements of a list or an object */
 } json;
 
 typedef struct {
-    json *value; /* the first is the whole */
+    json *value; /* all values in one allocation; the first is the root */
     char *strings;
 } json_document;
 
-/* NULL in *wrong, or what is wrong with it, in words. Clear it also then. */
+/* Parses `source`. Returns SBPS_NO_MEM, or SBPS_OK with *wrong NULL for a valid document and a
+ * static sentence otherwise. Call json_clear in every case. */
 sbps_status json_parse(const char *source, json_document *out, const char **wrong,
                        sbps_error *err);
 void json_clear(json_document *d);
 
-/* They take NULL, as what is not there. */
-const json *json_member(const json *object, const char *key);
-const char *json_text(const json *value);               /* NULL: no text */
-double json_double(const json *value, double fallback); /* no number: the fallback */
+/* Access to values. Each takes NULL for a value that does not exist. */
+const json *json_member(const json *object, const char *key); /* NULL: no such member */
+const char *json_text(const json *value);                     /* NULL: not a string */
+double json_double(const json *value, double fallback);       /* fallback: not a number */
 bool json_true(const json *value);
 
 #endif

@@ -1,22 +1,43 @@
-/* Kinds: const structs that begin with their name, listed once a room.
+/* Tables of kinds. A kind is a const struct whose first member is its name; a group of kinds is
+ * listed by one macro, one line per kind, in the order in which users see them:
  *
- * A room's list is a macro with a line a kind, in the order that users see. Declarations and table,
- * which ends with NULL, are made of the same lines: X(prior, normal) is the prior_kind prior_normal. */
+ *   #define PRIOR_KINDS(X) X(prior, normal) X(prior, cauchy)
+ *   PRIOR_KINDS(KIND_DECLARED)                                         declarations
+ *   const prior_kind *const table[] = {PRIOR_KINDS(KIND_LISTED) NULL}; the table
+ *
+ * X(prior, normal) stands for the prior_kind called prior_normal. */
 #ifndef CORE_KIND_TABLES_H
 #define CORE_KIND_TABLES_H
 
 #include <stddef.h>
+#include <string.h>
 
-#define KIND_DECLARED(room, kind) extern const room##_kind room##_##kind;
-#define KIND_LISTED(room, kind)   &room##_##kind,
-#define KIND_CHOICE(room, kind)   "|" #kind /* as an option lists its words */
+#define KIND_DECLARED(group, kind) extern const group##_kind group##_##kind;
+#define KIND_LISTED(group, kind)   &group##_##kind,
+#define KIND_CHOICE(group, kind)   "|" #kind /* one value of an option */
 
-/* The kind of a table that has this name; NULL: there is none. */
-const void *kind_find(const void *table, const char *name);
+#define KINDS_MAX 64 /* kinds of one table */
 
-#define KINDS_MAX 64 /* of a table whose names are asked for */
+/* What all kinds have in common. */
+typedef struct {
+    const char *name;
+} kind_base;
 
-/* The names of a table's kinds, in its order; returns how many. */
-size_t kind_names(const void *table, const char *names[KINDS_MAX]);
+/* Returns the kind of a NULL-terminated table that has this name; NULL: none has. */
+static inline const void *kind_find(const void *table, const char *name)
+{
+    for (const kind_base *const *kind = table; *kind; kind++)
+        if (!strcmp((*kind)->name, name)) return *kind;
+    return NULL;
+}
+
+/* Lists the names of a table's kinds, in its order; returns their number. */
+static inline size_t kind_names(const void *table, const char *names[KINDS_MAX])
+{
+    size_t count = 0;
+    for (const kind_base *const *kind = table; *kind && count < KINDS_MAX; kind++)
+        names[count++] = (*kind)->name;
+    return count;
+}
 
 #endif

@@ -6,13 +6,13 @@
  *   exponential   -log(uniform)                                                (3)
  *   normal        a sqrt(-2 log(s) / s), (a, b) uniform in the unit disc,      (4)
  *                 s = a^2 + b^2
- *   below         the high half of word x bound, refused when its low half     (5)
- *                 is under 2^64 mod bound
- *   several       from one word: the low half of each product goes on to the   (6)
- *                 next, the last is refused as in (5) for the product of bounds
+ *   below         the high half of word x bound, rejected when its low half    (5)
+ *                 is below 2^64 mod bound
+ *   several       from one word: the low half of each product is the word of   (6)
+ *                 the next; rejected as in (5) for the product of the bounds
  *
  * (1) Salmon, Moraes, Dror, Shaw (2011), SC11. (4) Marsaglia, Bray (1964), SIAM Review 6,
- * 260-264; the second number is dropped, so that a stream is no more than its counter.
+ * 260-264; the second number is dropped, so that the state of a stream is its counter.
  * (5) Lemire (2019), ACM TOMACS 29, 3. (6) Brackett-Rozinsky, Lemire (2024), Software: Practice
  * and Experience 55, 293-306. */
 #include "core/rng.h"
@@ -24,7 +24,7 @@
 
 #define COUNTER_WORDS 4
 #define CHOOSE_BLOCK  128
-#define PRODUCT_BITS  52 /* of bounds answered by one word: refused once in 4096 at most */
+#define PRODUCT_BITS  52 /* of a product of bounds: one word in 4096 at most is rejected */
 
 __extension__ typedef unsigned __int128 wide_word;
 
@@ -33,11 +33,12 @@ rng rng_stream(uint64_t seed, uint64_t chain, rng_use use)
     return (rng){.key = {seed, chain << 8 | (uint64_t)use}};
 }
 
-rng rng_beside(const rng *r, rng_use use)
+rng rng_sibling(const rng *r, rng_use use)
 {
     return rng_stream(r->key[0], r->key[1] >> 8, use);
 }
 
+/* Computes the next RNG_BLOCK words. */
 static void next_block(rng *r)
 {
     const philox4x64_key_t key = {{r->key[0], r->key[1]}};
@@ -78,7 +79,8 @@ double rng_exponential(rng *r)
     return -log(rng_uniform(r));
 }
 
-/* A point in the disk, and the factor that makes normals of its coordinates. */
+/* A uniform point (a, b) in the unit disc; returns the factor that turns its coordinates into
+ * normals: (4). */
 static double in_disk(rng *r, double *a, double *b)
 {
     double s;
@@ -102,7 +104,7 @@ void rng_uniforms(rng *r, size_t n, double *out)
     for (size_t i = 0; i < n; i++) out[i] = rng_uniform(r);
 }
 
-/* (4), with b sqrt(-2 log(s) / s) as well. */
+/* (4), and b sqrt(-2 log(s) / s) as the second number. */
 void rng_normals(rng *r, size_t n, double *out)
 {
     for (size_t i = 0; i < n; i += 2) {
@@ -118,21 +120,22 @@ size_t rng_below(rng *r, size_t bound)
     assert(bound > 0);
     wide_word product = (wide_word)rng_word(r) * bound;
     if ((uint64_t)product < bound) {
-        const uint64_t refused = -(uint64_t)bound % bound;
-        while ((uint64_t)product < refused) product = (wide_word)rng_word(r) * bound;
+        const uint64_t limit = -(uint64_t)bound % bound;
+        while ((uint64_t)product < limit) product = (wide_word)rng_word(r) * bound;
     }
     return (size_t)(product >> 64);
 }
 
-/* The exact test of (6): is `low` one of the 2^64 mod product values that come once too often? */
-static bool refused(uint64_t low, size_t bound, size_t count)
+/* The exact test of (6): is `low` among the 2^64 mod product values that would come once too
+ * often? */
+static bool is_rejected(uint64_t low, size_t bound, size_t count)
 {
     uint64_t product = 1;
     for (size_t i = 0; i < count; i++) product *= bound - i;
     return low < product && low < -product % product;
 }
 
-/* `count` indices below bound, bound - 1, ...: (6). `most` is no less than their product. */
+/* Draws `count` indices below bound, bound - 1, ...: (6). `limit` is at least their product. */
 static void batch_below(rng *r, size_t bound, size_t count, uint64_t limit, size_t *out)
 {
     uint64_t low;
@@ -143,10 +146,11 @@ static void batch_below(rng *r, size_t bound, size_t count, uint64_t limit, size
             out[i] = (size_t)(p >> 64);
             low = (uint64_t)p;
         }
-    } while (low < limit && refused(low, bound, count));
+    } while (low < limit && is_rejected(low, bound, count));
 }
 
-/* Indices are made in blocks before any is used: products overlap, swaps depend on each other. */
+/* Indices are drawn in blocks before any is used: the multiplications are independent and
+ * overlap, the swaps depend on each other. */
 void rng_choose(rng *r, size_t total, size_t n, size_t *list)
 {
     size_t bits = 1, index[CHOOSE_BLOCK + PRODUCT_BITS];
@@ -155,13 +159,13 @@ void rng_choose(rng *r, size_t total, size_t n, size_t *list)
     uint64_t product_max = 1;
     for (size_t i = 0; i < batch; i++) product_max *= total;
     for (size_t done = 0; done < n;) {
-        const size_t left = n - done, want = left < CHOOSE_BLOCK ? left : CHOOSE_BLOCK;
+        const size_t left = n - done, size = left < CHOOSE_BLOCK ? left : CHOOSE_BLOCK;
         size_t made = 0;
-        for (; made < want; made += batch) {
-            const size_t count = want - made < batch ? want - made : batch;
+        for (; made < size; made += batch) {
+            const size_t count = size - made < batch ? size - made : batch;
             batch_below(r, total - done - made, count, product_max, index + made);
         }
-        for (size_t i = 0; i < want; i++, done++) {
+        for (size_t i = 0; i < size; i++, done++) {
             const size_t j = done + index[i], kept = list[j];
             list[j] = list[done];
             list[done] = kept;
@@ -176,7 +180,7 @@ void rng_sphere(rng *r, size_t d, double *v)
         v[j] = rng_normal(r);
         squares += v[j] * v[j];
     }
-    const double norm = sqrt(squares); /* never 0: 2 uniform - 1 is not 0 */
+    const double norm = sqrt(squares); /* not 0, because 2 uniform - 1 is not 0 */
     for (size_t j = 0; j < d; j++) v[j] /= norm;
 }
 

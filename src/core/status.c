@@ -1,4 +1,4 @@
-/* Errors are a code and a sentence. */
+/* Errors: a status code and a sentence, cut at a whole character if it is too long. */
 #include "core/status.h"
 
 #include "core/decimal.h"
@@ -18,8 +18,8 @@ const char *status_text(sbps_status status)
     return index < sizeof texts / sizeof *texts ? texts[index] : "unknown status";
 }
 
-/* Removes the beginning of a UTF-8 character that a text which was cut ends with. */
-static void cut_whole(char *text)
+/* Removes an incomplete UTF-8 character from the end of a text that was cut. */
+static void drop_incomplete(char *text)
 {
     size_t length = strlen(text), at = length;
     while (at > 0 && length - at < 3 && ((unsigned char)text[at - 1] & 0xc0) == 0x80) at--;
@@ -38,7 +38,7 @@ sbps_status fail(sbps_error *err, sbps_status status, const char *format, ...)
     if (length < 0)
         err->text[0] = '\0';
     else if ((size_t)length >= sizeof err->text)
-        cut_whole(err->text);
+        drop_incomplete(err->text);
     va_end(arguments);
     return status;
 }

@@ -1,4 +1,4 @@
-/* Text that grows by doubling. */
+/* Strings that grow by doubling, notes and names. */
 #include "core/text.h"
 
 #include "core/printable.h"
@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for `more` bytes and the closing zero. */
+/* Makes room for `more` bytes and the closing zero; returns false if memory ran out. */
 static bool reserve(text *t, size_t more)
 {
-    size_t want = t->length + more + 1, capacity = t->capacity ? t->capacity : 256;
+    size_t needed = t->length + more + 1, capacity = t->capacity ? t->capacity : 256;
     if (t->failed) return false;
-    if (want <= t->capacity) return true;
-    while (capacity < want) capacity *= 2;
+    if (needed <= t->capacity) return true;
+    while (capacity < needed) capacity *= 2;
     char *data = realloc(t->data, capacity);
     if (!data) {
         t->failed = true;
@@ -122,4 +122,17 @@ void name_clear(made_name *of)
 {
     free(of->longer);
     of->longer = NULL;
+}
+
+sbps_status notes_add(char **notes, const char *format, va_list values, sbps_error *err)
+{
+    char *sentence, *all;
+    int made = vasprintf(&sentence, format, values);
+    if (made < 0) return fail_memory(err);
+    made = asprintf(&all, "%s%s\n", *notes ? *notes : "", sentence);
+    free(sentence);
+    if (made < 0) return fail_memory(err);
+    free(*notes);
+    *notes = all;
+    return SBPS_OK;
 }

@@ -1,8 +1,10 @@
-/* One mutex, two conditions: a batch of tasks is announced by its generation number. */
+/* The pool has one mutex and two conditions; each batch of tasks is announced by a new
+ * generation number. Workers of one job share an atomic counter of the next task. */
 #include "core/threads.h"
 
-#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define STACK_BYTES ((size_t)1 << 20)
@@ -15,12 +17,12 @@ struct thread_pool {
     size_t next, tasks, finished;
     unsigned long generation;
     bool closing;
-    size_t started; /* threads besides the caller */
+    size_t started; /* threads other than the caller */
     pthread_t *threads;
 };
 
-/* Takes tasks until none is left; called with the lock held. */
-static void take_tasks(thread_pool *pool)
+/* Runs tasks until none is left. Called, and returns, with the lock held. */
+static void take_pool_tasks(thread_pool *pool)
 {
     while (pool->next < pool->tasks) {
         size_t index = pool->next++;
@@ -31,18 +33,18 @@ static void take_tasks(thread_pool *pool)
     }
 }
 
-static void *worker(void *argument)
+static void *run_pool_thread(void *argument)
 {
     thread_pool *pool = argument;
-    unsigned long seen = 0;
+    unsigned long last = 0; /* generation whose tasks were run */
     pthread_mutex_lock(&pool->lock);
     while (!pool->closing) {
-        if (pool->generation == seen) {
+        if (pool->generation == last) {
             pthread_cond_wait(&pool->work, &pool->lock);
             continue;
         }
-        seen = pool->generation;
-        take_tasks(pool);
+        last = pool->generation;
+        take_pool_tasks(pool);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -50,13 +52,13 @@ static void *worker(void *argument)
 
 int thread_start(pthread_t *out, void *(*work)(void *self), void *self)
 {
-    pthread_attr_t how;
-    size_t usual;
-    if (pthread_attr_init(&how)) return pthread_create(out, NULL, work, self);
-    if (pthread_attr_getstacksize(&how, &usual) == 0 && usual < STACK_BYTES)
-        pthread_attr_setstacksize(&how, STACK_BYTES);
-    int error = pthread_create(out, &how, work, self);
-    pthread_attr_destroy(&how);
+    pthread_attr_t attributes;
+    size_t size;
+    if (pthread_attr_init(&attributes)) return pthread_create(out, NULL, work, self);
+    if (pthread_attr_getstacksize(&attributes, &size) == 0 && size < STACK_BYTES)
+        pthread_attr_setstacksize(&attributes, STACK_BYTES);
+    int error = pthread_create(out, &attributes, work, self);
+    pthread_attr_destroy(&attributes);
     return error;
 }
 
@@ -74,8 +76,8 @@ sbps_status thread_pool_create(size_t count, thread_pool **out, sbps_error *err)
         return fail_memory(err);
     }
     for (size_t i = 1; i < count; i++) {
-        if (thread_start(&pool->threads[pool->started], worker, pool)) break;
-        pool->started++; /* fewer threads than asked for are slower, not wrong */
+        if (thread_start(&pool->threads[pool->started], run_pool_thread, pool)) break;
+        pool->started++; /* with fewer threads the pool is slower, not wrong */
     }
     *out = pool;
     return SBPS_OK;
@@ -91,7 +93,7 @@ void thread_pool_run(thread_pool *pool, size_t tasks, void (*task)(void *self, s
     pool->next = pool->finished = 0;
     pool->generation++;
     pthread_cond_broadcast(&pool->work);
-    take_tasks(pool);
+    take_pool_tasks(pool);
     while (pool->finished < pool->tasks) pthread_cond_wait(&pool->done, &pool->lock);
     pthread_mutex_unlock(&pool->lock);
 }
@@ -117,4 +119,62 @@ size_t processors(void)
     if (sched_getaffinity(0, sizeof set, &set)) return 1;
     int count = CPU_COUNT(&set);
     return count > 0 ? (size_t)count : 1;
+}
+
+/* ---- one job ---- */
+
+typedef struct {
+    void (*task)(void *self, unsigned worker, size_t index);
+    void *self;
+    size_t tasks;
+    atomic_size_t next;
+} job;
+
+typedef struct {
+    job *work;
+    unsigned number; /* from 1; the caller is 0 */
+    pthread_t thread;
+} job_worker;
+
+static void take_job_tasks(job *j, unsigned number)
+{
+    for (size_t i; (i = atomic_fetch_add(&j->next, 1)) < j->tasks;) j->task(j->self, number, i);
+}
+
+static void *run_worker(void *self)
+{
+    const job_worker *me = self;
+    take_job_tasks(me->work, me->number);
+    return NULL;
+}
+
+/* Starts up to `count` threads; returns how many were started. */
+static unsigned start_threads(job_worker *others, unsigned count, job *j)
+{
+    unsigned started = 0;
+    for (; started < count; started++) {
+        job_worker *w = &others[started];
+        *w = (job_worker){.work = j, .number = started + 1};
+        if (thread_start(&w->thread, run_worker, w)) break;
+    }
+    return started;
+}
+
+sbps_status workers_run(unsigned threads, size_t tasks,
+                        void (*task)(void *self, unsigned worker, size_t index), void *self,
+                        sbps_error *err)
+{
+    job j = {.task = task, .self = self, .tasks = tasks};
+    if (threads > tasks) threads = (unsigned)tasks;
+    if (threads <= 1) {
+        take_job_tasks(&j, 0);
+        return SBPS_OK;
+    }
+    job_worker *others = calloc(threads - 1, sizeof *others);
+    if (!others) return fail_memory(err);
+    unsigned started = start_threads(others, threads - 1, &j);
+    take_job_tasks(&j, 0);
+    for (unsigned i = 0; i < started; i++) pthread_join(others[i].thread, NULL);
+    free(others);
+    return SBPS_OK;
 }

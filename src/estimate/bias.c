@@ -1,21 +1,21 @@
-/* What the path says of missing bounces: sums over violations and over sampled events, marks between
- * stretches of the path, and a few bounces as they are. response.c has the mathematics. */
+/* Sums over violations and over sampled events, snapshots of the sums, and a few example
+ * bounces. bias_response.c has the mathematics and the numbers of its equations. */
 #include "estimate/bias.h"
 #include "linalg/dense_matrix.h"
 
 #include <float.h>
 #include <string.h>
 
-#define SAMPLE_EVERY  8  /* segments; R sums over all violations in any case */
+#define SAMPLE_EVERY  8  /* segments; violations are summed on every segment */
 #define EXAMPLE_EVERY 16 /* bounces */
 #define FIRST_STRETCH 64 /* segments */
-#define MAX_EXAMPLES  16 /* all chains together */
-/* Two of so many bounces are the three that a rule of thumb has for none seen; with n seen n + 2
- * sqrt(n + 1.5^2) is the upper limit of a Poisson count at 95 % for every n. */
+#define MAX_EXAMPLES  16 /* of all chains together */
+/* If no event is observed, the upper 95 % limit of a Poisson mean is 3 (the rule of three): two
+ * standard errors of 1.5. With n observed, n + 2 sqrt(n + 1.5^2) is that limit for every n. */
 #define UNSEEN_COUNT 1.5
-#define NEAR         0.5 /* of lambda: where event.near begins */
+#define NEAR         0.5 /* of lambda: where event.near starts to count */
 
-/* Numbers of a mark: time, steepness, push, second. */
+/* Numbers of a snapshot: time, steepness, push, second. */
 static size_t snapshot_width(const bias *b)
 {
     return 2 + b->dim + (b->dim <= BIAS_SECOND_ORDER ? b->dim * b->dim : 0);
@@ -69,10 +69,10 @@ static void add_push(bias *b, const segment *s)
     }
 }
 
-/* Slopes u'Hx at the end of a straight segment. */
+/* Slopes s = u'Hx at the end of a straight segment. */
 typedef struct {
-    double before, after; /* the event */
-    double rise;          /* u'Hu before it: s(t) = before - (dt - t) rise */
+    double before, after; /* before and after the event */
+    double rise;          /* u'Hu before the event: s(t) = before - (dt - t) rise */
 } slopes;
 
 static slopes slopes_at(const bias *b, const segment *s, bool rise)
@@ -90,7 +90,8 @@ static slopes slopes_at(const bias *b, const segment *s, bool rise)
     return out;
 }
 
-/* The sums of (e), (f), (g). A violation counts for the bounces it stands for. */
+/* Adds to the sums of (e), (f), (g). A violation has weight 1 + m, for the bounces that were
+ * missed. */
 static void add_sample(bias *b, const segment *s, slopes at)
 {
     size_t d = b->dim;
@@ -107,7 +108,8 @@ static void add_sample(bias *b, const segment *s, slopes at)
     }
 }
 
-static void watch_steepness(bias *b, const segment *s)
+/* Adds to R at violations, and to the other sums of (g) on every SAMPLE_EVERY-th segment. */
+static void add_steepness(bias *b, const segment *s)
 {
     double m = s->end->missing;
     bool sampled = b->state->segments++ % SAMPLE_EVERY == 0;
@@ -117,7 +119,7 @@ static void watch_steepness(bias *b, const segment *s)
     if (sampled) add_sample(b, s, at);
 }
 
-/* Marks 2, 4, ... stay. */
+/* Keeps snapshots 2, 4, ...: stretches become twice as long. */
 static void thin_snapshots(bias *b)
 {
     size_t wide = snapshot_width(b);
@@ -128,7 +130,8 @@ static void thin_snapshots(bias *b)
     b->state->stretch *= 2;
 }
 
-/* Marks are sums since the beginning: what lies between two of them is their difference. */
+/* A snapshot holds the sums since the beginning; a stretch is the difference of two
+ * snapshots. */
 static void take_snapshot(bias *b)
 {
     size_t d = b->dim;
@@ -145,7 +148,7 @@ static void take_snapshot(bias *b)
 static void keep_example(bias *b, const segment *s)
 {
     double a, c, da, dc, *x, *jump;
-    bool straight = s->flow == &flow_line;
+    bool straight = s->flow == &flow_line; /* the slope is known on lines only */
     if (b->counts->bounces % EXAMPLE_EVERY) return;
     x = b->examples + b->state->examples++ % BIAS_EXAMPLES * example_width(b);
     jump = x + b->dim;
@@ -163,7 +166,7 @@ void bias_take(void *self, const segment *s)
 {
     bias *b = self;
     if (s->end->missing > 0.0) add_push(b, s);
-    if (b->hessian && s->flow == &flow_line) watch_steepness(b, s);
+    if (b->hessian && s->flow == &flow_line) add_steepness(b, s);
     if (s->end->kind == EVENT_BOUNCE) keep_example(b, s);
     take_snapshot(b);
 }
@@ -177,7 +180,7 @@ double bias_time(const bias *chains, size_t count)
     return time;
 }
 
-/* One more than marks: what came after the last. */
+/* One more than snapshots: the last stretch is the path after the last snapshot. */
 size_t bias_groups(const bias *chains, size_t count)
 {
     size_t max_snapshots = 0;
@@ -223,9 +226,9 @@ void bias_group(const bias *chains, size_t count, size_t group, bias_missed *out
 {
     clear(chains, out);
     for (size_t c = 0; c < count; c++) {
-        size_t made = chains[c].state->marks;
-        if (group > made) continue;
-        if (group < made)
+        size_t taken = chains[c].state->marks;
+        if (group > taken) continue;
+        if (group < taken)
             add_snapshot(&chains[c], group, 1.0, out);
         else
             add_all(&chains[c], out);
@@ -238,7 +241,7 @@ static size_t examples_of(const bias *b)
     return b->state->examples < BIAS_EXAMPLES ? b->state->examples : BIAS_EXAMPLES;
 }
 
-/* As many of each chain, so that a few of many chains do for all. */
+/* The same number from each chain, so that no chain dominates. */
 size_t bias_example_count(const bias *chains, size_t count)
 {
     size_t fewest = BIAS_EXAMPLES;
@@ -258,9 +261,9 @@ void bias_example(const bias *chains, size_t count, size_t index, bias_missed *o
     for (size_t i = 0; out->second && i < d * d; i++) out->second[i] = x[i / d] * jump[i % d];
 }
 
-/* So many bounces of the mean size of those seen and of one more. How large that one would be is told
- * by slopes over half of lambda: were their tail a power law it would exceed lambda by twice as much
- * as they do that half. Without any it is taken for half of lambda. */
+/* UNSEEN_COUNT bounces of mean size, over the violations observed and one more. The size of
+ * that one is extrapolated from slopes above lambda/2: under a power-law tail the excess over
+ * lambda is twice the excess over lambda/2. Without any such slope it is taken as lambda/2. */
 double bias_unseen(const bias *chains, size_t count)
 {
     double near = 0.5 * NEAR, nears = 1.0, missing = 0.0, violations = 0.0;
@@ -273,9 +276,9 @@ double bias_unseen(const bias *chains, size_t count)
     return UNSEEN_COUNT * (missing + near / nears / NEAR) / (violations + 1.0);
 }
 
-/* ---- read back ---- */
+/* ---- state read from a file ---- */
 
-/* Sums and counts: they are reported, and by the marks alone something is found. */
+/* Sums and counts are reported only; the number of snapshots is an index and is checked. */
 void bias_inspect(const bias *b, inspection *x)
 {
     size_t d = b->dim;

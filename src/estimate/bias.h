@@ -1,95 +1,78 @@
-/* How far do the bounces that did not happen shift the means, and how well is that known? Linear
- * response, from the path. */
+/* Sums along a path for the stated bias: how far the bounces that the sampler missed shift the
+ * means. bias_response.c has the mathematics; here are the sums that it needs, and their parts
+ * by stretch of the path, whose scatter gives the error.
+ *
+ * Notation: x = w - centre, u the velocity, u_r the velocity after a reflection, m = (G/lambda
+ * - 1)+ the weight of a violation, s = u'Hx the slope by the Hessian H at the centre. */
 #ifndef ESTIMATE_BIAS_H
 #define ESTIMATE_BIAS_H
 
 #include "core/inspect.h"
 #include "core/memory.h"
-#include "core/status.h"
-#include "estimate/event_counts.h"
+#include "path/path.h"
 
-/* Up to this dimension the response keeps the second order: d*d numbers a chain. */
+/* Up to this dimension the second order is kept: d*d numbers per chain. */
 #define BIAS_SECOND_ORDER ((size_t)256)
-#define BIAS_SNAPSHOTS    ((size_t)16) /* stretches of a path, whose scatter is the error */
+#define BIAS_SNAPSHOTS    ((size_t)16) /* stretches of a path, at most */
 #define BIAS_EXAMPLES     ((size_t)8)  /* bounces of a path that are kept */
 
 typedef struct {
     uint64_t segments;
-    double steepness;   /* sum over violations of m (s^2 - s_r^2), s = u'Hx */
+    double steepness;   /* sum over violations of m (s^2 - s_r^2) */
     double decay;       /* sum over sampled events of s^2 (s_r^2 - s^2) */
     double sampled;     /* time of the sampled segments */
-    uint64_t marks;     /* made */
-    uint64_t stretch;   /* segments between two of them; doubles when all are made */
-    uint64_t stretched; /* segments since the last */
-    uint64_t examples;  /* kept, ever */
+    uint64_t marks;     /* snapshots taken */
+    uint64_t stretch;   /* segments per snapshot; doubles when all BIAS_SNAPSHOTS are taken */
+    uint64_t stretched; /* segments since the last snapshot */
+    uint64_t examples;  /* examples kept, including those overwritten */
 } bias_state;
 
-/* x = w - centre. The last three are NULL when dim is large or no Hessian is given. */
+/* A sink. Arrays are carved from the chain's arena. second, jump, jump_second are NULL if dim
+ * exceeds BIAS_SECOND_ORDER; hessian, jump and jump_second also if no Hessian is available. */
 typedef struct {
     size_t dim;
-    const event_counts *counts; /* borrowed: of this path, taken before */
+    const event_counts *counts; /* of this path, updated before this sink; borrowed */
     bias_state *state;
     double *push;          /* dim: sum over violations of m (u - u_r) */
-    double *second;        /* dim*dim: sum of m x_a (u - u_r)_b; NULL when dim is large */
+    double *second;        /* dim*dim: sum of m x_a (u - u_r)_b */
     const double *hessian; /* dim*dim, of U at the centre; borrowed */
     double *jump;          /* dim: sum over sampled events of s^2 (u_r - u) */
-    double
-        *jump_second;  /* dim*dim: of s^2 x (u_r - u)' there, and of the integral of s^2 u u' */
-    double *snapshots; /* BIAS_SNAPSHOTS: time, steepness, push, second as they stood then */
-    double *examples;  /* BIAS_EXAMPLES: x, u - u_r, s^2 - s_r^2 of a bounce */
+    double *jump_second;   /* dim*dim: sum of s^2 x (u_r - u)' plus the integral of s^2 u u' */
+    double *snapshots;     /* BIAS_SNAPSHOTS: time, steepness, push, second at that time */
+    double *examples;      /* BIAS_EXAMPLES: x, u - u_r, s^2 - s_r^2 of a bounce */
 } bias;
 
-/* The Hessian may be NULL: then what a changed slope does later on is left out. */
+/* Carves the arrays. Without a Hessian (NULL) the effect of a changed slope on later bounces is
+ * left out. */
 void bias_carve(bias *b, size_t dim, const double *hessian, const event_counts *counts,
                 arena *memory);
+/* Sets all sums to 0. */
 void bias_start(bias *b);
+/* Adds a segment to the bias `self`. */
 void bias_take(void *self, const segment *s);
-
-/* y = (d Cov(u))^-1 x, for velocities on the sphere (A A')^-1 x: handed in by whoever knows it. */
-typedef struct {
-    const void *self;
-    void (*apply)(const void *self, const double *x, double *y);
-} precision_map;
-
-/* Draws of the posterior in w, less the centre: `count` rows of dim numbers. */
-typedef struct {
-    const double *x;
-    size_t count;
-} draw_block;
-
-/* Shift of every mean in posterior sds and, where the second order is kept, relative error of every
- * sd (else NAN); each with its standard error. */
-typedef struct {
-    double *mean, *mean_error, *sd, *sd_error; /* dim */
-} bias_statement;
-
-/* Pooled over the chains; there are as many blocks as chains. SBPS_BAD_ARG when the draws do not span
- * the space. */
-sbps_status bias_respond(const bias *chains, size_t count, const draw_block *blocks,
-                         precision_map map, const bias_statement *out, sbps_error *err);
+/* Checks sums that were read from a file. */
 void bias_inspect(const bias *b, inspection *x);
 
-/* ---- what the error is made of: response.c has the mathematics ---- */
+/* ---- parts of the sums, over all chains ---- */
 
-/* Of the stated bias: 0.7 to 1.3 times it were true wherever that was resolved. */
-#define BIAS_REL_ERROR 0.15
-
-/* Bounces missed in one stretch of all chains, or one bounce. */
+/* Bounces missed in one stretch of the path, in all of it, or one single bounce. */
 typedef struct {
     double time, steepness;
-    double *push, *second; /* dim, dim*dim or NULL */
+    double *push, *second; /* dim; dim*dim or NULL. Memory of the caller */
 } bias_missed;
 
+/* Time of all chains. */
 double bias_time(const bias *chains, size_t count);
+/* The sums of all chains. */
 void bias_all(const bias *chains, size_t count, bias_missed *out);
-/* Stretches, the same of all chains together. */
+/* The number of stretches; stretch g consists of the g-th stretch of every chain. */
 size_t bias_groups(const bias *chains, size_t count);
 void bias_group(const bias *chains, size_t count, size_t group, bias_missed *out);
-/* Bounces as they are; time is 0. */
+/* The number of example bounces; the time of an example is 0. */
 size_t bias_example_count(const bias *chains, size_t count);
 void bias_example(const bias *chains, size_t count, size_t index, bias_missed *out);
-/* Missing bounces that may have gone unseen: two of these are what nineteen paths in twenty stay
- * under. */
+/* Standard error of the number of missed bounces that were not observed: with probability 95 %
+ * there are at most twice as many. */
 double bias_unseen(const bias *chains, size_t count);
 
 #endif

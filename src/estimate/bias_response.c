@@ -1,44 +1,50 @@
-/* Linear response of the means to missing bounces.
+/* Linear response of the means to missed bounces.
  *
- * Let h_j solve L h_j = -(w_j - E w_j) for the exact process. The biased one lacks the reflection
- * u -> u_r with weight m = (G~/lambda - 1)+ at each violation, so to first order in m
+ * Let h_j solve L h_j = -(w_j - E w_j) for the exact process. The biased one lacks the
+ * reflection u -> u_r with weight m = (G~/lambda - 1)+ at each violation, so to first order in
+ * m
  *     bias_j = (1/T) sum m (h_j(w, u) - h_j(w, u_r)).                                     (a)
  * Expand h_j in functions phi of the velocity: coefficients are Cov(phi)^-1 C,
  *     C = int_0^inf Cov(phi(0), w_j(s)) ds.                                                (b)
- * For phi = u_a this telescopes: by stationarity Cov(u_a(0), w_j(s)) = -d/ds Cov(w_a(0), w_j(s))
- * because u = dw/dt, so C = Cov(w_a, w_j). No correlation time has to be known. For the products
- * phi = (x_a u_b + x_b u_a)/2 = d/dt (x_a x_b)/2, x = w - E w, likewise C = E x_a x_b x_j / 2. They
- * matter where the posterior is skew: a wider spread then shifts the mean. With Cov(u) = A A'/d,
- * P = (A A')^-1, M = (1/T) sum m (u - u_r) and Q = (1/T) sum m x (u - u_r)',
+ * For phi = u_a the integral telescopes: by stationarity Cov(u_a(0), w_j(s)) = -d/ds
+ * Cov(w_a(0), w_j(s)) because u = dw/dt, so C = Cov(w_a, w_j), and no correlation time is
+ * needed. For the products phi = (x_a u_b + x_b u_a)/2 = d/dt (x_a x_b)/2, x = w - E w,
+ * likewise C = E x_a x_b x_j / 2. They matter if the posterior is skew: a wider spread then
+ * shifts the mean. With Cov(u) = A A'/d, P = (A A')^-1, M = (1/T) sum m (u - u_r) and Q = (1/T)
+ * sum m x (u - u_r)',
  *     bias_j = d (S P M)_j + (d/2) E[x_j x' S^-1 Q P x],      S = Cov(w),                  (c)
  * and for the squares, h = d x_j (S P u)_j to the same order,
  *     bias of Var w_j = d (Q P S)_jj.                                                      (d)
  *
- * The velocity is not all. Let s = u'Hx be the slope (H the Hessian at the centre, x from there) and
- * phi = s^2 - E[s^2 | w]. Only refreshments and noise change s^2, so what a missed bounce does to
- * it lasts. Every coordinate of u is odd in u, phi is even, and E[phi | w] = 0. Galerkin's
- * equations with the test functions F(w) and phi are then triangular: the coefficients above stay,
- * and that of phi in h_j is -N_j / D,
+ * The velocity is not enough. Let s = u'Hx be the slope (H the Hessian at the centre, x from
+ * there) and phi = s^2 - E[s^2 | w]. Only refreshments and noise change s^2, so the effect of a
+ * missed bounce on it lasts. Every coordinate of u is odd in u, phi is even, and E[phi | w] =
+ * 0. Galerkin's equations with the test functions F(w) and phi are then triangular: the
+ * coefficients above stay, and that of phi in h_j is -N_j / D,
  *     D = <phi, L phi> = (1/T) sum over events of s^2 (s_r^2 - s^2) < 0,                   (e)
  *     N_j = <phi, L h_j>, h_j as above,                                                    (f)
- * that is, N_j is (c) with the integrals of phi du and of phi d(x u') in place of M and Q. So with
- * R = (1/T) sum m (s^2 - s_r^2) over the violations, in (c) and (d)
+ * that is, N_j is (c) with the integrals of phi du and of phi d(x u') in place of M and Q. So
+ * with R = (1/T) sum m (s^2 - s_r^2) over the violations, in (c) and (d)
  *     M <- M - (R/D) (1/T) int phi du,    Q <- Q - (R/D) (1/T) int phi d(x u').            (g)
- * The part of E[s^2 | w] = x'HCHx, C = Cov(u), is done by parts (the mean of du over velocities is
- * -C grad U dt): it adds 2 CHCH E x to the one and 2 E[xx'] HCHC to the other integral of s^2 du,
- * s^2 d(x u'). Those are taken on every eighth segment. In one dimension phi = 0.
+ * The part of E[s^2 | w] = x'HCHx, C = Cov(u), is integrated by parts (the mean of du over
+ * velocities is -C grad U dt): it adds 2 CHCH E x to the one and 2 E[xx'] HCHC to the other
+ * integral of s^2 du, s^2 d(x u'). Those are taken on every eighth segment. In one dimension
+ * phi = 0.
  *
- * How well is it known? Covariances, D and the integrals are sums over all the path, the violations are
- * few: the error is theirs. (c), (d) and (g) are linear in M, Q and R, so that every stretch of the path
- * has a part b_i in the shift b, its time t_i being a part of T, and the scatter of these parts gives
- *     Var b = n/(n-1) sum (b_i - b t_i/T)^2 + (E c)^2 + (F b)^2,   n stretches of all chains.   (h)
- * Nothing seen is not nothing there: E bounces (bias_unseen) may have been missed unseen, each worth
- * c, the root mean square of (a) over some bounces that happened. And b is the first order of an
- * expansion cut short, with covariances from draws: F is what it was found to be off by.
+ * Standard error. Covariances, D and the integrals are sums over the whole path, violations are
+ * few: the error is that of the violations. (c), (d) and (g) are linear in M, Q and R, so that
+ * every stretch of the path, of duration t_i, contributes b_i to the shift b, and the scatter
+ * of these parts gives
+ *     Var b = n/(n-1) sum (b_i - b t_i/T)^2 + (E c)^2 + (F b)^2,   n stretches in all.   (h)
+ * Missed bounces may not have been observed: E is their standard error (bias_unseen), and each
+ * shifts the mean by c, the root mean square of (a) over some bounces that were made. F
+ * (BIAS_REL_ERROR) is the relative error of b, a first-order expansion with covariances from
+ * draws, as found in tests.
  *
- * Where there is neither noise nor refreshment (c) overstates the shift: twice in two dimensions,
- * three times in three. On paths that are not straight (boomerang) there is no (g). */
-#include "estimate/bias.h"
+ * Without noise and refreshments (c) overstates the shift: twice in two dimensions, three times
+ * in three. On paths that are not straight (boomerang) (g) is left out. */
+#include "estimate/bias_response.h"
+
 #include "linalg/cholesky.h"
 #include "linalg/kernels.h"
 
@@ -46,11 +52,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ERROR_WORK 2e9          /* multiplications for (h), about, at most */
-#define FORM_DRAWS ((size_t)48) /* whose quadratic forms are computed side by side */
+#define ERROR_WORK 2e9          /* approximate limit of multiplications for (h) */
+#define FORM_DRAWS ((size_t)48) /* draws whose quadratic forms are computed together */
 
 typedef struct {
-    size_t d, draws, stride; /* of the draws every stride-th is looked at for third moments */
+    size_t d, draws, stride; /* every stride-th draw is used for third moments */
     bool second;
     double time;
     precision_map map;
@@ -62,7 +68,7 @@ typedef struct {
     double *mean, *push, *x, *z, *third, *jump;              /* d */
     double *covariance, *factor, *k, *jump_second, *scratch; /* d*d */
     bias_missed part;
-    bias_statement answer; /* to the part; without errors */
+    bias_statement answer; /* the response to `part`, without errors */
 } workspace;
 
 static bool workspace_make(workspace *w, size_t d, bool second)
@@ -83,7 +89,8 @@ static bool workspace_make(workspace *w, size_t d, bool second)
     return true;
 }
 
-static void covariance_of(workspace *w)
+/* Mean and covariance of all draws. */
+static void compute_covariance(workspace *w)
 {
     size_t d = w->d, count = w->count;
     const draw_block *blocks = w->blocks;
@@ -107,7 +114,7 @@ static void covariance_of(workspace *w)
         for (size_t k = 0; k < j; k++) w->covariance[k * d + j] = w->covariance[j * d + k];
 }
 
-/* (H C)^2, C = Cov(u), into `twice`; w->factor is used up. */
+/* Writes (H C)^2 to `twice`, C = Cov(u); overwrites w->factor. */
 static bool square_map(workspace *w, const double *hessian, double *twice)
 {
     size_t d = w->d;
@@ -130,7 +137,7 @@ static bool square_map(workspace *w, const double *hessian, double *twice)
     return true;
 }
 
-/* What is done by parts, see (g): onto the means of the integrals of s^2 du and s^2 d(x u'). */
+/* Adds the terms of (g) that are integrated by parts to the means of the integrals. */
 static void add_parts(workspace *w, const double *twice)
 {
     size_t d = w->d;
@@ -144,7 +151,7 @@ static void add_parts(workspace *w, const double *twice)
         for (size_t j = 0; j < d; j++) w->jump[j] += 2.0 * w->mean[a] * twice[a * d + j];
 }
 
-/* (g): what a changed slope adds to the pushes, for R = 1. */
+/* The terms of (g) for R = 1: how a changed slope adds to M and Q. */
 static void find_mean_jumps(workspace *w, const bias *chains)
 {
     size_t d = w->d;
@@ -168,7 +175,7 @@ static void find_mean_jumps(workspace *w, const bias *chains)
 
 /* ---- response ---- */
 
-/* M of the part into push and, with the second order, Q P about the mean into k. */
+/* Writes M of the part to push and, with the second order, Q P about the mean to k. */
 static void make_pushes(workspace *w)
 {
     size_t d = w->d;
@@ -183,8 +190,9 @@ static void make_pushes(workspace *w)
     }
 }
 
-/* The next draws that count, at most FORM_DRAWS, less the mean and coordinate by coordinate; *at is the draw of
- * the block to begin with, then the one after the last taken. Returns how many there are. */
+/* Copies the next draws, at most FORM_DRAWS, less the mean, coordinate by coordinate. *at is
+ * the first draw of the block to use, and becomes the one after the last used. Returns their
+ * number. */
 static size_t take_draws(workspace *w, const draw_block *block, size_t *at)
 {
     size_t d = w->d, n = 0;
@@ -197,13 +205,13 @@ static size_t take_draws(workspace *w, const draw_block *block, size_t *at)
     return n;
 }
 
-/* third_j = E[x_j s], s = x' S^-1 K x. E s = trace K is taken off: it drops out because
+/* third_j = E[x_j s], s = x' S^-1 K x. E s = trace K is subtracted first: it drops out because
  * E x = 0, and the sums stay small. */
 static void third_moments(workspace *w)
 {
-    size_t d = w->d, seen = 0;
+    size_t d = w->d, used = 0;
     double shift = 0.0;
-    for (size_t b = 0; b < d; b++) { /* B' = K' S^-1 will do as well */
+    for (size_t b = 0; b < d; b++) { /* the form has the same value with K' S^-1 */
         double *row = w->scratch + b * d;
         for (size_t a = 0; a < d; a++) row[a] = w->k[a * d + b];
         cholesky_solve(d, w->factor, row);
@@ -218,12 +226,12 @@ static void third_moments(workspace *w)
             for (size_t j = 0; j < d; j++)
                 for (size_t i = 0; i < n; i++)
                     w->third[j] += w->points[j * n + i] * (forms[i] - shift);
-            seen += n;
+            used += n;
         }
-    for (size_t j = 0; j < d; j++) w->third[j] /= (double)seen;
+    for (size_t j = 0; j < d; j++) w->third[j] /= (double)used;
 }
 
-/* (c) and (d) of the part into the answer. */
+/* Writes (c) and (d) of the part to the answer. */
 static void respond(workspace *w)
 {
     size_t d = w->d;
@@ -299,7 +307,7 @@ static void add_unseen(workspace *w, const bias *chains, const bias_statement *o
     }
 }
 
-/* (h). Where the draws are many every so-manieth will do. */
+/* (h). With many draws a subset of them, every stride-th, is used for the third moments. */
 static void find_errors(workspace *w, const bias *chains, const bias_statement *out)
 {
     size_t d = w->d;
@@ -328,7 +336,7 @@ sbps_status bias_respond(const bias *chains, size_t count, const draw_block *blo
     w.map = map;
     w.blocks = blocks;
     w.count = count;
-    covariance_of(&w);
+    compute_covariance(&w);
     find_mean_jumps(&w, chains);
     memcpy(w.factor, w.covariance, w.d * w.d * sizeof *w.factor);
     if (!cholesky(w.d, w.factor)) {
@@ -340,4 +348,73 @@ sbps_status bias_respond(const bias *chains, size_t count, const draw_block *blo
 done:
     free(w.memory);
     return status;
+}
+
+/* ---- first order, with the covariance at the mode ---- */
+
+void quick_shift(const quick_response *q, size_t dim, double time, const double *push,
+                 double *shift)
+{
+    q->map.apply(q->map.self, push, shift);
+    cholesky_solve(dim, q->factor, shift);
+    for (size_t j = 0; j < dim; j++) shift[j] *= (double)dim / time / q->sd[j];
+}
+
+double quick_worst(const quick_response *q, const bias *chains, size_t count)
+{
+    size_t d = chains->dim;
+    double worst = 0.0, *shift = new_doubles(2 * d);
+    if (!shift) return NAN;
+    bias_missed all = {.push = shift + d};
+    bias_all(chains, count, &all);
+    quick_shift(q, d, bias_time(chains, count), all.push, shift);
+    for (size_t j = 0; j < d; j++) worst = fmax(worst, fabs(shift[j]));
+    free(shift);
+    return worst;
+}
+
+static void add_shift_squares(size_t d, double weight, const double *shift, double fraction,
+                              const double *mean, double *squares)
+{
+    for (size_t j = 0; j < d; j++) {
+        double x = shift[j] - fraction * mean[j];
+        squares[j] += weight * x * x;
+    }
+}
+
+/* Standard errors by (h). `shift` is scratch. */
+static void add_errors(const quick_response *q, const bias *chains, size_t count,
+                       bias_missed *part, double *shift, const double *mean, double *error)
+{
+    size_t d = chains->dim, groups = bias_groups(chains, count);
+    size_t examples = bias_example_count(chains, count);
+    double n = (double)groups, unseen = bias_unseen(chains, count);
+    double time = bias_time(chains, count);
+    memset(error, 0, d * sizeof *error);
+    for (size_t g = 0; groups > 1 && g < groups; g++) {
+        bias_group(chains, count, g, part);
+        quick_shift(q, d, time, part->push, shift);
+        add_shift_squares(d, n / (n - 1.0), shift, part->time / time, mean, error);
+    }
+    for (size_t i = 0; i < examples; i++) {
+        bias_example(chains, count, i, part);
+        quick_shift(q, d, time, part->push, shift);
+        add_shift_squares(d, unseen * unseen / (double)examples, shift, 0.0, mean, error);
+    }
+    for (size_t j = 0; j < d; j++) error[j] = hypot(sqrt(error[j]), BIAS_REL_ERROR * mean[j]);
+}
+
+sbps_status quick_respond(const quick_response *q, const bias *chains, size_t count,
+                          const bias_statement *out, sbps_error *err)
+{
+    size_t d = chains->dim;
+    double *scratch = new_doubles(2 * d);
+    if (!scratch) return fail_memory(err);
+    bias_missed part = {.push = scratch};
+    bias_all(chains, count, &part);
+    quick_shift(q, d, bias_time(chains, count), part.push, out->mean);
+    add_errors(q, chains, count, &part, scratch + d, out->mean, out->mean_error);
+    for (size_t j = 0; j < d; j++) out->sd[j] = out->sd_error[j] = NAN;
+    free(scratch);
+    return SBPS_OK;
 }

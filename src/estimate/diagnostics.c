@@ -9,16 +9,17 @@
  *   tau   = -1 + 2 sum_{t<T} rho_t + rho_T,   ESS = C N / max(tau, 1/log10(C N))      (3)
  *
  * T: pairs rho_{2k} + rho_{2k+1} are summed while they are positive and made decreasing (Geyer
- * 1992). Autocovariances come from |Fourier transform|^2; two half chains travel as the real
- * and the imaginary part of one transform, because the real part of the inverse transform of |A
- * + iB|^2 is the autocovariance of a plus that of b.
+ * 1992). Autocovariances come from |Fourier transform|^2. Two half chains are transformed
+ * together as real and imaginary part, because the real part of the inverse transform of |A +
+ * iB|^2 is the autocovariance of a plus that of b.
  *
  *   bulk: (1), (3) of normal scores;  R-hat is the larger of that and of (1) for the scores of
  *   |x - median|;  tail: the smaller (3) of the indicators x <= q5 and x <= q95.
  *
  * Vehtari, Gelman, Simpson, Carpenter, Buerkner (2021), Bayesian Analysis 16, 667-718; details
- * as in R's posterior 1.4.0, with one exception: there two or three draws in each of several
- * chains turn rows into columns and give numbers without meaning; here they give NAN. */
+ * as in R's posterior 1.4.0, with one exception: for two or three draws in each of several
+ * chains posterior exchanges rows and columns and returns meaningless numbers; here they are
+ * NAN. */
 #include "estimate/diagnostics.h"
 
 #include "core/memory.h"
@@ -32,7 +33,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAGS ((size_t)8) /* autocovariances that are made one by one at first */
+#define LAGS         ((size_t)8) /* autocovariances computed one by one before the transform */
+#define FALSE_ALARMS 0.01        /* probability, if all effects have converged */
+#define RHAT_MIN     1.01
+#define ESS_ERROR    0.1 /* relative standard error of an ESS */
 
 struct draw_workspace {
     size_t chains, draws;
@@ -43,7 +47,7 @@ struct draw_workspace {
     double *sorted;       /* every draw */
     double *by_rank;      /* scores of N C draws without ties */
     double *acov, *rho;   /* length */
-    size_t known;         /* of acov */
+    size_t known;         /* number of acov that were computed */
     double *means;        /* count */
     ranked *sort_buffer;  /* for sorting */
     size_t transform;     /* points */
@@ -96,7 +100,8 @@ void draw_workspace_close(draw_workspace *workspace)
     free(workspace);
 }
 
-/* Two passes in long double: the median's last bit decides ties of |x - median|. */
+/* Mean by two passes in long double: the last bit of the median decides ties of |x -
+ * median|. */
 static double precise_mean(size_t n, const double *x)
 {
     long double sum = 0.0L, rest = 0.0L;
@@ -126,7 +131,7 @@ double quantile_sorted(size_t n, const double *sorted, double probability)
     double place = 1.0 + (double)(n - 1) * probability, below = floor(place);
     double low = sorted[(size_t)below - 1], high = sorted[(size_t)ceil(place) - 1];
     double weight = place - below;
-    if (weight == 0.0 || low == high) return low; /* infinities must not meet 0 */
+    if (weight == 0.0 || low == high) return low; /* avoids 0 times infinity */
     return (1.0 - weight) * low + weight * high;
 }
 
@@ -142,8 +147,9 @@ static bool has_nan(size_t n, const double *x)
     return false;
 }
 
-/* Nothing can be said about constants and infinities. As in posterior, values that lie within DBL_EPSILON of each other
- * are constant; below 1 in size that is relative to them, for a coefficient may have any unit. */
+/* True for constant and for infinite values, which have no diagnostics. As in posterior, values
+ * within DBL_EPSILON of each other are constant; below 1 in size relative to their size,
+ * because a coefficient may have any unit. */
 static bool is_degenerate(size_t n, const double *x)
 {
     double low = x[0], high = x[0];
@@ -156,7 +162,7 @@ static bool is_degenerate(size_t n, const double *x)
     return high == low || high - low < DBL_EPSILON * smaller(size, 1.0);
 }
 
-/* Copies half chains out of x, each value through `map` with its constant. */
+/* Splits the chains of x into half chains, and applies map(value, constant) to each value. */
 static void split(halves *h, size_t draws, const double *x, double (*map)(double, double),
                   double constant)
 {
@@ -170,7 +176,7 @@ static void split(halves *h, size_t draws, const double *x, double (*map)(double
     }
 }
 
-static double as_it_is(double x, double unused)
+static double unchanged(double x, double unused)
 {
     (void)unused;
     return x;
@@ -227,7 +233,7 @@ static void autocovariance(halves *h, const double *x)
     h->known = h->length;
 }
 
-/* The first of them, term by term. */
+/* The first LAGS autocovariances, term by term. */
 static void first_lags(halves *h, const double *x)
 {
     const kernels *k = kernels_best();
@@ -241,14 +247,14 @@ static void first_lags(halves *h, const double *x)
     }
 }
 
-/* acov_t, t being at most the next that is not known */
+/* acov_t; all are computed by the transform if t is beyond those known. */
 static double covariance_at(halves *h, const double *x, size_t t)
 {
     if (t >= h->known) autocovariance(h, x);
     return h->acov[t];
 }
 
-/* Fills rho by (2) as far as pairs stay positive and returns T. */
+/* Computes rho by (2) while pairs are positive; returns T. */
 static size_t correlations(halves *h, const double *x, double within, double var_plus)
 {
     double even = 1.0, odd = 1.0 - (within - covariance_at(h, x, 1)) / var_plus;
@@ -296,6 +302,7 @@ static double ess_of(halves *h, const double *x)
     return (double)n / fmax(tau, 1.0 / log10((double)n));
 }
 
+/* Normal scores of h->values; false: there are NaNs. */
 static bool score(halves *h)
 {
     size_t n = h->count * h->length;
@@ -304,7 +311,7 @@ static bool score(halves *h)
     return true;
 }
 
-/* The distances of sorted values from their median, in increasing order: nearer ones from either side. */
+/* Orders |x - median| by merging the sorted values below and above the median. */
 static const ranked *fold_order(size_t n, double median, const ranked *order, ranked *to)
 {
     size_t above = 0, made = 0;
@@ -332,8 +339,9 @@ static const ranked *sort_draws(halves *h, size_t n, const double *x)
     return order;
 }
 
-/* Scores of all draws, and of their distances from the median. Where no draw is left out they lie in half chains as they
- * lie in chains, and the order is known. */
+/* Bulk ESS and R-hat, from scores of the draws and of their distances from the median. With an
+ * even number of draws none is left out: half chains are stored as the chains are, and the
+ * order of all draws is theirs. */
 static void score_halves(halves *h, const double *x, const ranked *order, draw_summary *out)
 {
     size_t n = h->chains * h->draws;
@@ -351,13 +359,13 @@ static void score_halves(halves *h, const double *x, const ranked *order, draw_s
     else
         split(h, h->draws, x, distance, median);
     if ((known && isfinite(median)) || score(h)) folded = rhat_of(h, h->scores);
-    /* unknown when either of the two is */
+    /* NAN if either of the two is */
     out->rhat = isnan(bulk) ? bulk : larger(bulk, folded);
 }
 
 static void summarize_halves(halves *h, const double *x, const ranked *order, draw_summary *out)
 {
-    split(h, h->draws, x, as_it_is, 0.0);
+    split(h, h->draws, x, unchanged, 0.0);
     out->ess_mean = ess_of(h, h->values);
     out->mcse_mean = out->sd / sqrt(out->ess_mean);
     score_halves(h, x, order, out);
@@ -397,4 +405,50 @@ sbps_status summarize_draws(size_t chains, size_t draws, const double *x, draw_s
     summarize_in(workspace, x, out);
     draw_workspace_close(workspace);
     return SBPS_OK;
+}
+
+/* ---- effects of groups ---- */
+
+void effect_check_add(effect_check *c, size_t at, double rhat, double ess_bulk, double ess_tail)
+{
+    double ess = fmin(ess_bulk, ess_tail);
+    c->count++;
+    c->undefined += isnan(rhat);
+    if (rhat > c->rhat) {
+        c->rhat = rhat;
+        c->rhat_at = at;
+    }
+    if (!(ess > 0.0)) return;
+    if (c->with_ess == 0 || ess < c->ess) {
+        c->ess = ess;
+        c->ess_at = at;
+    }
+    c->log_ess += log(ess);
+    c->with_ess++;
+}
+
+double effect_check_mean_ess(const effect_check *c)
+{
+    return c->with_ess ? exp(c->log_ess / (double)c->with_ess) : NAN;
+}
+
+/* The quantile that the largest of `effects` normals exceeds with probability FALSE_ALARMS /
+ * 2. */
+static double extreme_quantile(size_t effects)
+{
+    return normal_quantile(1.0 - FALSE_ALARMS / (2.0 * (double)effects));
+}
+
+double effect_rhat_limit(size_t effects, double mean_ess, size_t chains)
+{
+    double m = 2.0 * (double)chains, k = m - 1.0, part = 2.0 / (9.0 * k);
+    if (effects == 0 || !(mean_ess > 0.0)) return RHAT_MIN;
+    double chi = pow(1.0 - part + extreme_quantile(effects) * sqrt(part),
+                     3.0); /* chi^2 over k, by Wilson and Hilferty */
+    return fmax(RHAT_MIN, sqrt(1.0 + m / mean_ess * chi));
+}
+
+double effect_ess_limit(size_t effects, double required)
+{
+    return effects ? required * exp(-ESS_ERROR * extreme_quantile(effects)) : required;
 }

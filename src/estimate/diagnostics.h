@@ -1,6 +1,6 @@
-/* R-hat, effective sample size, Monte Carlo error and quantiles of draws, by the definitions of
- * R's `posterior` package (Vehtari, Gelman, Simpson, Carpenter, Buerkner 2021, Bayesian
- * Analysis 16, 667-718). x holds chains one after the other: x[c*draws + i]. */
+/* R-hat, effective sample size (ESS), Monte Carlo error and quantiles of draws, by the
+ * definitions of R's `posterior` package (Vehtari, Gelman, Simpson, Carpenter, Buerkner 2021,
+ * Bayesian Analysis 16, 667-718). x holds chains one after the other: x[c*draws + i]. */
 #ifndef ESTIMATE_DIAGNOSTICS_H
 #define ESTIMATE_DIAGNOSTICS_H
 
@@ -17,7 +17,7 @@
     X(rhat) /* rank-normalised split R-hat: the larger of bulk and folded */                   \
     X(ess_bulk)                                                                                \
     X(ess_tail)                                                                                \
-    X(ess_mean) /* split chains, no ranks: for mcse_mean */                                    \
+    X(ess_mean) /* of split chains, without ranks: for mcse_mean */                            \
     X(mcse_mean)
 
 typedef struct {
@@ -26,18 +26,52 @@ typedef struct {
 #undef DRAW_FIELD
 } draw_summary;
 
-/* NAN where a quantity is undefined: constant or non-finite draws, a half chain of fewer than 2
- * draws (R-hat) or 3 (ESS). */
+/* Summarises chains*draws draws. A quantity is NAN where it is undefined: for constant or
+ * non-finite draws, and for half chains of fewer than 2 draws (R-hat) or 3 (ESS). */
 sbps_status summarize_draws(size_t chains, size_t draws, const double *x, draw_summary *out,
                             sbps_error *err);
-/* The same for many of as many draws, in one room. few_lags: autocovariances one by one, as far as they are needed, where
- * draws are nearly independent; rounded otherwise. */
+
+/* The same for many parameters with equal numbers of draws, with one allocation. few_lags:
+ * autocovariances are computed one by one, as far as needed, which is faster where draws are
+ * nearly independent; the results differ by rounding. */
 typedef struct draw_workspace draw_workspace;
 sbps_status draw_workspace_open(size_t chains, size_t draws, bool few_lags,
                                 draw_workspace **out, sbps_error *err);
 void draw_workspace_close(draw_workspace *workspace);
 void summarize_in(draw_workspace *workspace, const double *x, draw_summary *out);
-/* quantile type 7; sorted in increasing order */
+
+/* The quantile of n numbers in increasing order, R's type 7; NAN for n = 0. */
 double quantile_sorted(size_t n, const double *sorted, double probability);
+
+/* ---- R-hat and ESS of many effects of groups ----
+ *
+ * Of K effects that all have converged the largest R-hat exceeds 1.01 by chance alone, so that
+ * the limit must be that of a maximum. With m half chains, N effective draws in all and chi^2_k
+ * with k = m - 1 degrees of freedom,
+ *
+ *   R-hat^2 is about 1 + (m/N) chi^2_k / k                                              (4)
+ *
+ * and the limit is the 1 - 0.01/(2 K) quantile (R-hat is the larger of two), but at least 1.01.
+ * N is the geometric mean of the effects' ESS: an effect that does not mix has a small ESS of
+ * its own, which must not raise its limit. */
+typedef struct {
+    size_t count, undefined; /* effects; those of them without an R-hat */
+    double rhat, ess;        /* the largest R-hat; the smallest of bulk and tail ESS */
+    size_t rhat_at, ess_at;  /* the effects that have them */
+    double log_ess;          /* sum over the effects that have an ESS */
+    size_t with_ess;
+} effect_check;
+
+/* Adds one effect; `at` is the number by which the caller knows it. */
+void effect_check_add(effect_check *c, size_t at, double rhat, double ess_bulk,
+                      double ess_tail);
+/* Returns the geometric mean of the smaller of bulk and tail ESS; NAN: no effect has one. */
+double effect_check_mean_ess(const effect_check *c);
+/* Returns the limit by (4). */
+double effect_rhat_limit(size_t effects, double mean_ess, size_t chains);
+/* Returns the ESS that the smallest of many effects needs where one quantity alone needs
+ * `required`: estimates of ESS have a relative error of a tenth, so that the smallest of many
+ * is lower by chance. */
+double effect_ess_limit(size_t effects, double required);
 
 #endif

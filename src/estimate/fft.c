@@ -26,7 +26,8 @@ void fft_roots(size_t n, point *roots)
     }
 }
 
-/* j runs through the bit-reversed counterparts of i: adding one to a number read backwards. */
+/* j is i with its bits in reverse order; the inner loop adds one to it from the highest bit
+ * down. */
 static void reverse_bits(size_t n, point *z)
 {
     for (size_t i = 0, j = 0; i < n; i++) {
@@ -49,9 +50,9 @@ static void butterfly(size_t half, size_t stride, const point *roots, point *z)
 {
     for (size_t k = 0; k < half; k++) {
         point r = roots[k * stride], a = z[k], b = z[k + half];
-        point turned = {r.re * b.re - r.im * b.im, r.re * b.im + r.im * b.re};
-        z[k] = (point){a.re + turned.re, a.im + turned.im};
-        z[k + half] = (point){a.re - turned.re, a.im - turned.im};
+        point rotated = {r.re * b.re - r.im * b.im, r.re * b.im + r.im * b.re};
+        z[k] = (point){a.re + rotated.re, a.im + rotated.im};
+        z[k + half] = (point){a.re - rotated.re, a.im - rotated.im};
     }
 }
 

@@ -8,11 +8,11 @@ typedef struct {
     double re, im;
 } point;
 
-/* The smallest power of two that is at least n. */
+/* Returns the smallest power of two that is at least n. */
 size_t fft_size(size_t n);
-/* roots[k] = exp(-2 pi i k / n) for k < n/2, n a power of two. */
+/* Computes roots[k] = exp(-2 pi i k / n) for k < n/2, n a power of two. */
 void fft_roots(size_t n, point *roots);
-/* In place: z_k <- sum_j z_j exp(-2 pi i j k / n). */
+/* Transforms in place: z_k <- sum_j z_j exp(-2 pi i j k / n). */
 void fft_forward(size_t n, const point *roots, point *z);
 
 #endif

@@ -15,8 +15,7 @@
 
 #define DIGIT_BITS 11
 #define DIGITS     ((size_t)1 << DIGIT_BITS)
-
-#define BUCKET_MAX ((size_t)32)
+#define BUCKET_MAX ((size_t)32) /* values of a bucket, beyond which radix sort is faster */
 
 /* Coefficients in increasing powers, numerator and denominator. */
 typedef struct {
@@ -71,7 +70,7 @@ double normal_quantile(double p)
     return q < 0.0 ? -z : z;
 }
 
-/* Bits whose order as integers is that of the values: negatives have all bits flipped. */
+/* Maps a double to an integer of the same order: all bits of a negative number are flipped. */
 static uint64_t sort_key(double value)
 {
     uint64_t bits;
@@ -84,7 +83,7 @@ static size_t digit_of(double value, unsigned shift)
     return (sort_key(value) >> shift) & (DIGITS - 1);
 }
 
-/* One pass, stable: by the digit at `shift`. */
+/* One stable pass of radix sort, by the digit at `shift`. */
 static void sort_digit(size_t n, unsigned shift, const ranked *from, ranked *to)
 {
     size_t place[DIGITS] = {0}, sum = 0;
@@ -102,7 +101,7 @@ static size_t bucket_of(double value, double low, double scale)
     return (size_t)((value - low) * scale);
 }
 
-/* Where the values of each bucket begin; false: one has too many. */
+/* Finds where the values of each bucket begin; false: a bucket has more than BUCKET_MAX. */
 static bool find_bucket_starts(size_t n, const ranked *from, double low, double scale,
                                size_t *place)
 {
@@ -117,18 +116,19 @@ static bool find_bucket_starts(size_t n, const ranked *from, double low, double 
     return largest <= BUCKET_MAX;
 }
 
-static void insert_all(size_t n, ranked *x)
+/* Insertion sort. */
+static void insertion_sort(size_t n, ranked *x)
 {
     for (size_t i = 1; i < n; i++) {
-        ranked one = x[i];
+        ranked value = x[i];
         size_t at = i;
-        for (; at > 0 && x[at - 1].value > one.value; at--) x[at] = x[at - 1];
-        x[at] = one;
+        for (; at > 0 && x[at - 1].value > value.value; at--) x[at] = x[at - 1];
+        x[at] = value;
     }
 }
 
-/* Into buckets of equal width, and what is left by insertion: a few thousand draws of most laws have a few in each. False:
- * not these. */
+/* Sorts into buckets of equal width, then by insertion: of a few thousand draws most
+ * distributions put a few in each bucket. Returns false if this distribution does not. */
 static bool sort_by_buckets(size_t n, const ranked *from, ranked *to)
 {
     size_t place[DIGITS] = {0};
@@ -141,16 +141,17 @@ static bool sort_by_buckets(size_t n, const ranked *from, ranked *to)
     if (!(high - low < INFINITY) || !(scale < INFINITY)) return false;
     if (!find_bucket_starts(n, from, low, scale, place)) return false;
     for (size_t i = 0; i < n; i++) to[place[bucket_of(from[i].value, low, scale)]++] = from[i];
-    insert_all(n, to);
+    insertion_sort(n, to);
     return true;
 }
 
-/* Both are stable, so that the order is the same. Radix sort has the lowest digit first; comparisons that cannot be
- * predicted took half the time of all diagnostics together. */
+/* Both methods are stable, so that they give the same order. Radix sort starts with the lowest
+ * digit. A sort by comparisons, which the processor cannot predict, took half the time of all
+ * diagnostics. */
 const ranked *sort_ranked(size_t n, const double *x, ranked *buffer)
 {
     ranked *from = buffer, *to = buffer + n;
-    for (size_t i = 0; i < n; i++) from[i] = (ranked){x[i] + 0.0, i}; /* -0 becomes 0 */
+    for (size_t i = 0; i < n; i++) from[i] = (ranked){x[i] + 0.0, i}; /* turns -0 into 0 */
     if (n > 0 && sort_by_buckets(n, from, to)) return to;
     for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
         sort_digit(n, shift, from, to);
@@ -170,8 +171,9 @@ void order_scores(size_t n, const ranked *order, const double *by_rank, double *
 {
     for (size_t first = 0, next; first < n; first = next) {
         for (next = first + 1; next < n && order[next].value == order[first].value;) next++;
-        bool alone = next == first + 1;
-        double score = alone ? by_rank[first] : rank_score(0.5 * (double)(first + 1 + next), n);
+        bool untied = next == first + 1;
+        double score =
+            untied ? by_rank[first] : rank_score(0.5 * (double)(first + 1 + next), n);
         for (size_t i = first; i < next; i++) scores[order[i].index] = score;
     }
 }

@@ -1,13 +1,13 @@
-/* Time averages and their errors.
+/* Time averages along a path and their standard errors.
  *
  *   E f = (1/T) int f(w(t)) dt,   along w = c + a p + b q:
  *   int x = A p + B q,  int x^2 = AA p^2 + 2 AB p q + BB q^2   with the flow's integrals.
  *
- * The means of batches of length L, taken about the grand mean of all chains so that chains which
- * disagree lower the ESS, have autocovariances g_k; s2 = L (g_0 + 2 sum g_k) is the asymptotic
- * variance, mcse^2 = s2 / T, ESS = var f / mcse^2. The sum is cut by Geyer's initial monotone
- * sequence (1992, Statistical Science 7, 473-483): short runs have batches no longer than the
- * correlation, whose scatter alone would flatter the ESS. */
+ * Let g_k be the autocovariances of the means of batches of length L about the grand mean of
+ * all chains, so that chains which disagree lower the ESS. Then s2 = L (g_0 + 2 sum g_k) is the
+ * asymptotic variance, mcse^2 = s2 / T, ESS = var f / mcse^2. The sum is cut by Geyer's initial
+ * monotone sequence (1992, Statistical Science 7, 473-483): in short runs batches are no longer
+ * than the correlation, and their scatter alone would overstate the ESS. */
 #include "estimate/path_moments.h"
 
 #include <float.h>
@@ -15,8 +15,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define MIN_BATCHES ((size_t)16) /* per chain, before an error is stated */
-/* Of the time of all segments against that of all batches: a few million roundings. */
+#define MIN_BATCHES ((size_t)16) /* per chain, for a standard error */
+/* Relative difference between the time of all segments and of all batches: millions of
+ * roundings. */
 #define TIME_ROUNDING 1e-6
 
 void moments_carve(moments *m, size_t dim, const reported_value *report, const double *centre,
@@ -39,8 +40,8 @@ void moments_start(moments *m, double length)
     memset(m->part, 0, 2 * m->dim * sizeof *m->part);
 }
 
-/* Batch i becomes the sum of 2i and 2i+1. */
-static void halve(moments *m)
+/* Joins batches 2i and 2i+1 to batch i. */
+static void join_batches(moments *m)
 {
     size_t wide = 2 * m->dim;
     for (size_t i = 0; i < MOMENT_BATCHES / 2; i++)
@@ -55,9 +56,9 @@ static void close_batch(moments *m)
 {
     size_t wide = 2 * m->dim;
     if (m->state->full == MOMENT_BATCHES) {
-        /* the batch just closed is half of one of the new length: go on filling it */
+        /* the batch just closed is half of one of the new length, which is filled further */
         double length = m->state->length;
-        halve(m);
+        join_batches(m);
         m->state->filled = length;
         return;
     }
@@ -67,13 +68,14 @@ static void close_batch(moments *m)
     m->state->filled = 0.0;
 }
 
-/* The coordinate whose moments are the j-th. */
+/* The coordinate of moment j. */
 static inline size_t coordinate(const moments *m, size_t j)
 {
     return m->of ? m->of[j] : j;
 }
 
-/* int x and int x^2 of a reported function over t0..t1 by Gauss-Legendre with five nodes. */
+/* Integrals of x and x^2 of a reported function over t0..t1, by Gauss-Legendre with five
+ * nodes. */
 static void quadrature(const moments *m, const segment *s, size_t j, double t0, double t1,
                        double *x1, double *x2)
 {
@@ -92,7 +94,8 @@ static void quadrature(const moments *m, const segment *s, size_t j, double t0, 
     }
 }
 
-/* x1 = int x and x2 = int x^2 over a time h of coordinate j; x^3 and x^4 by the midpoint. */
+/* Adds x1 = int x and x2 = int x^2 of moment j over a time 1 / per_time; x^3 and x^4 are taken
+ * from the mean of x. */
 static inline void add_integrals(moments *m, size_t j, double per_time, double x1, double x2)
 {
     size_t d = m->dim;
@@ -105,6 +108,7 @@ static inline void add_integrals(moments *m, size_t j, double per_time, double x
     m->sum[3 * d + j] += cube * mid;
 }
 
+/* Adds a piece of a segment to all sums. */
 static void add_piece(moments *m, const segment *s, double t0, double t1)
 {
     size_t d = m->dim;
@@ -122,7 +126,7 @@ static void add_piece(moments *m, const segment *s, double t0, double t1)
     m->state->time += h;
 }
 
-/* In pieces short enough for x^3 and x^4, where the flow is curved. */
+/* Adds t0..t1 of a segment: on a curved flow in pieces short enough for x^3 and x^4. */
 static void add_stretch(moments *m, const segment *s, double t0, double t1)
 {
     double max_stretch = s->flow->stretch;
@@ -155,6 +159,7 @@ typedef struct {
     double time;
 } pooled;
 
+/* Moments of coordinate j over all chains. */
 static pooled pool(const moments *chains, size_t count, size_t j)
 {
     double s[4] = {0}, time = 0.0;
@@ -165,12 +170,12 @@ static pooled pool(const moments *chains, size_t count, size_t j)
     for (size_t k = 0; k < 4; k++) s[k] /= time;
     double m = s[0], var = s[1] - m * m;
     double fourth = s[3] - 4.0 * m * s[2] + 6.0 * m * m * s[1] - 3.0 * m * m * m * m;
-    /* the midpoint rule misses a little; a Gaussian's 2 var^2 keeps it in bounds */
+    /* the rule for x^4 is approximate: bounds it around 2 var^2, the value of a Gaussian */
     double square = fmin(fmax(fourth - var * var, 0.5 * var * var), 50.0 * var * var);
     return (pooled){.mean = m, .variance = var, .square_variance = square, .time = time};
 }
 
-/* Mean over a batch of x - m (which 0), or of (x - m)^2 - variance (which 1). */
+/* The mean over a batch of x - m (which = 0), or of (x - m)^2 - variance (which = 1). */
 static double batch_value(const moments *chain, size_t batch, size_t j, size_t which,
                           const pooled *all)
 {
@@ -180,8 +185,8 @@ static double batch_value(const moments *chain, size_t batch, size_t j, size_t w
     return sums[chain->dim + j] / length - 2.0 * m * b1 + m * m - all->variance;
 }
 
-/* Asymptotic variance of a chain's time average: L (g_0 + 2 sum g_k) over the autocovariances of
- * its batch means, summed in pairs while these are positive and falling. */
+/* The asymptotic variance s2 of a chain's time average: autocovariances of its batch means are
+ * summed in pairs while these are positive, and made decreasing. */
 static double chain_scatter(const moments *chain, size_t j, size_t which, const pooled *all)
 {
     size_t n = chain->state->full;
@@ -200,10 +205,10 @@ static double chain_scatter(const moments *chain, size_t j, size_t which, const 
     return chain->state->length * sum / ((double)n - 1.0);
 }
 
-/* Asymptotic variances of x and of (x - mean)^2, means over the chains by time; false when there
- * are too few batches. */
-static bool scatter(const moments *chains, size_t count, size_t j, const pooled *all,
-                    double *s1, double *s2)
+/* The asymptotic variances of x and of (x - mean)^2, averaged over the chains by time; false:
+ * too few batches. */
+static bool asymptotic_variances(const moments *chains, size_t count, size_t j,
+                                 const pooled *all, double *s1, double *s2)
 {
     *s1 = *s2 = 0.0;
     for (size_t c = 0; c < count; c++) {
@@ -220,22 +225,24 @@ static double chain_mean(const moments *chain, size_t j)
     return chain->sum[j] / chain->state->time;
 }
 
-/* Means and variances of the chains of a group, and how far the means are apart. */
+/* Returns the mean of a group of chains; *within becomes the variance within its chains plus
+ * that between their means. */
 static double group_mean(const moments *chains, size_t each, size_t j, double *within)
 {
-    double mean = 0.0, apart = 0.0, variance = 0.0;
+    double mean = 0.0, between = 0.0, variance = 0.0;
     for (size_t c = 0; c < each; c++) mean += chain_mean(&chains[c], j) / (double)each;
     for (size_t c = 0; c < each; c++) {
         double m = chain_mean(&chains[c], j);
         double square = chains[c].sum[chains[c].dim + j] / chains[c].state->time;
-        if (each > 1) apart += (m - mean) * (m - mean) / ((double)each - 1.0);
+        if (each > 1) between += (m - mean) * (m - mean) / ((double)each - 1.0);
         variance += (square - m * m) / (double)each;
     }
-    *within = apart + variance;
+    *within = between + variance;
     return mean;
 }
 
-/* Groups of chains beside each other: nested R-hat (Margossian et al. 2022); a chain is a group for the usual one. */
+/* Nested R-hat of moment j (Margossian et al. 2022); with one chain per group it is the usual
+ * R-hat. */
 static double path_rhat(const moments *chains, size_t groups, size_t each, size_t j,
                         const pooled *all)
 {
@@ -269,7 +276,8 @@ moment_summary moments_summarize(const moments *chains, size_t count, size_t j)
                           .sd = sqrt(fmax(all.variance, 0.0)),
                           .mcse = NAN,
                           .rhat = path_rhat(chains, count, 1, j, &all)};
-    if (!(all.time > 0.0) || !scatter(chains, count, j, &all, &s1, &s2)) return out;
+    if (!(all.time > 0.0) || !asymptotic_variances(chains, count, j, &all, &s1, &s2))
+        return out;
     out.mcse = sqrt(s1 / all.time);
     out.ess_mean = all.variance / (s1 / all.time);
     out.ess_square = all.square_variance / (s2 / all.time);
@@ -286,7 +294,7 @@ double moments_min_ess(const moments *chains, size_t count)
     return isfinite(smallest) ? smallest : 0.0;
 }
 
-/* ---- read back ---- */
+/* ---- state read from a file ---- */
 
 void moments_inspect(const moments *m, inspection *x)
 {

@@ -7,7 +7,7 @@
 #ifndef STORE_TRACE_FILE_H
 #define STORE_TRACE_FILE_H
 
-#include "path/observation.h"
+#include "path/path.h"
 #include "store/append_file.h"
 
 typedef struct {

@@ -14,7 +14,7 @@
 
 #include "core/memory.h"
 #include "core/ranks/ranks.h"
-#include "core/workers.h"
+#include "core/threads.h"
 #include "table/borrowed_rows.h"
 #include "table/hash.h"
 #include <math.h>

@@ -1,9 +1,9 @@
 #include "table/content_hash.h"
 
-#include "core/decimal_form.h"
+#include "core/decimal.h"
 #include "core/memory.h"
 #include "core/ranks/ranks.h"
-#include "core/workers.h"
+#include "core/threads.h"
 #include "table/row_groups.h"
 
 #include <ctype.h>

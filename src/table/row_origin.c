@@ -8,7 +8,7 @@
 #include "table/row_origin.h"
 
 #include "core/rng.h"
-#include "core/workers.h"
+#include "core/threads.h"
 #include "table/shuffle_buckets.h"
 #include <stdlib.h>
 

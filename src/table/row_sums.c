@@ -7,7 +7,7 @@
 #include "table/row_sums.h"
 #include "core/memory.h"
 #include "core/ranks/ranks.h"
-#include "core/workers.h"
+#include "core/threads.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "table/rows.h"
 
 #include "core/memory.h"
-#include "core/notes.h"
+#include "core/text.h"
 #include "linalg/kernels.h"
 #include "table/generated_rows.h"
 #include "table/mapped_table.h"

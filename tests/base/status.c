@@ -4,7 +4,7 @@
 #include "check.h"
 
 #include "core/memory.h"
-#include "core/names.h"
+#include "core/printable.h"
 
 static const char *const names[] = {"logistic", "linear", "poisson",
                                     "softmax",  "sbps",   "zigzag"};

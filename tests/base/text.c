@@ -1,7 +1,6 @@
 /* Text that grows, and names: of kinds, misspelt, fit to be shown. */
 #include "core/text.h"
 #include "core/kind_tables.h"
-#include "core/names.h"
 #include "core/printable.h"
 
 #include "check.h"

@@ -1,7 +1,7 @@
 /* What workers owe: every task once, whatever their number, each with a number of its own. */
-#include "core/workers.h"
 #include "base/refusals.h"
 #include "check.h"
+#include "core/threads.h"
 
 #define TASKS   1000
 #define WORKERS 8

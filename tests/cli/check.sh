@@ -174,7 +174,7 @@ try 'no such file'      1 '' 'none.csv: No such file' "$sbps" check linear.nc no
 try 'no run'            1 '' 'table.csv: not a run file of sbps' "$sbps" check table.csv table.csv
 try 'a file missing'    2 '' 'want `sbps check RUN.nc DATA.csv`' "$sbps" check linear.nc
 "$sbps" sample --model banana --ess 60 --progress off -o banana.nc >/dev/null 2>&1
-try 'a density'         1 '' 'banana.nc: it does not know its design' "$sbps" check banana.nc table.csv
+try 'a density'         1 '' 'banana.nc: the file contains no design' "$sbps" check banana.nc table.csv
 
 # ---- R ----
 if command -v Rscript >/dev/null && Rscript -e 'quit(status = !requireNamespace("loo", quietly = TRUE))' >/dev/null 2>&1; then

@@ -73,7 +73,7 @@ cases=$((cases + 1))
 "${predict[@]}" grouped.nc new_group.csv --new-levels prior 2>/dev/null >prior.csv
 "${predict[@]}" grouped.nc table.csv 2>/dev/null | tail -n +3 | cmp -s - <(tail -n +3 prior.csv) || fault 'a new group' 'others changed'
 "$sbps" sample table.csv 'y ~ x + (1 | g)' --family gaussian --seed 5 --ess 60 --progress off -o bare.nc >/dev/null 2>&1
-try 'a run without effects'       1 '' "bare.nc: it holds no draws of the effects of 'g': .*--ranef all" "${predict[@]}" bare.nc table.csv
+try 'a run without effects'       1 '' "bare.nc: the file contains no draws of the effects of 'g': .*--ranef all" "${predict[@]}" bare.nc table.csv
 try 'the same, all levels new'    0 'row,mean' 'bare.nc keeps no effects of groups: every level counted as a new one' \
     "${predict[@]}" bare.nc table.csv --new-levels prior
 
@@ -86,9 +86,9 @@ iconv -f utf-8 -t latin1 utf8.csv >latin1.csv
 "${predict[@]}" wide.nc latin1.csv --encoding latin1 2>.err | cmp -s - utf8.out || fault 'encoding' "other predictions: $(cat .err)"
 for what in loo score; do
     [ "$("$sbps" $what wide.nc utf8.csv --json)" = "$("$sbps" $what wide.nc latin1.csv --encoding latin1 --json)" ] || fault 'encoding' "another $what"
-    try "$what: another word" 2 '' "--encoding: 'latin' will not do" "$sbps" $what wide.nc latin1.csv --encoding latin
+    try "$what: another word" 2 '' "--encoding: unknown value 'latin'" "$sbps" $what wide.nc latin1.csv --encoding latin
 done
-try 'another word'        2 '' "--encoding: 'latin' will not do" "${predict[@]}" wide.nc latin1.csv --encoding latin
+try 'another word'        2 '' "--encoding: unknown value 'latin'" "${predict[@]}" wide.nc latin1.csv --encoding latin
 
 # ---- run files that are not as they should be ----
 : >empty.nc
@@ -123,7 +123,7 @@ head -n 1 table.csv >header.csv
 try 'a header alone'      1 '' 'header.csv: the table has no rows' "${predict[@]}" linear.nc header.csv
 try 'no such file'        1 '' 'none.csv: No such file' "${predict[@]}" linear.nc none.csv
 try 'no run'              1 '' 'table.csv: not a run file of sbps' "${predict[@]}" table.csv table.csv
-try 'another kind'        2 '' "--kind: 'mode' will not do" "${predict[@]}" linear.nc table.csv --kind mode
+try 'another kind'        2 '' "--kind: unknown value 'mode'" "${predict[@]}" linear.nc table.csv --kind mode
 try 'a file missing'      2 '' 'want `sbps predict RUN.nc NEW.csv`' "${predict[@]}" linear.nc
 try 'output is the data'  2 '' '--output: table.csv is the data file' "${predict[@]}" linear.nc table.csv -o table.csv
 "$sbps" convert table.csv table.tbl --target y --features x,z >/dev/null 2>&1
@@ -132,7 +132,7 @@ try 'output is the data'  2 '' '--output: table.csv is the data file' "${predict
 try 'another design'      1 '' "table.tbl: its formula is not the run's, and a converted table cannot be treated otherwise" "${predict[@]}" linear.nc table.tbl
 try 'another column'      1 '' "other.tbl: its columns, or levels of them, are not the run's" "${predict[@]}" mapped.nc other.tbl
 "$sbps" sample --model banana --ess 60 --progress off -o banana.nc >/dev/null 2>&1
-try 'a density'           1 '' 'banana.nc: it does not know its design' "${predict[@]}" banana.nc table.csv
+try 'a density'           1 '' 'banana.nc: the file contains no design' "${predict[@]}" banana.nc table.csv
 
 # ---- columns with the names of other parameters ----
 # The same rows, draws and answers as with plain names: sigma and the sd of the group are the model's, not the columns'.

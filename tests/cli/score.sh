@@ -64,7 +64,7 @@ for from in table.csv scored.tbl; do # surrogates are near what they stand for
     awk -v own="$(value se_subsampling <sample)" -v of="$(value se_elpd_loo <sample)" 'BEGIN { exit !(own < 0.1 * of) }' ||
         fault "a sample of $from" "$(cat sample)"
 done
-try 'a run on a converted table' 0 '^elpd_loo .* rows +150, of which 40 were looked at; .*by the sample +elpd_loo \+- [0-9.]+, p_loo \+- ' '' \
+try 'a run on a converted table' 0 '^elpd_loo .* rows +150, of which a random sample of 40 was evaluated; .*sampling error +elpd_loo \+- [0-9.]+, p_loo \+- ' '' \
     "$sbps" loo converted.nc scored.tbl --rows 40
 try 'compare on it' 0 'converted.nc +0.0000' '' "$sbps" compare converted.nc converted.nc --data scored.tbl
 
@@ -98,11 +98,11 @@ try 'weights are named' 0 ' rows +150, whose weights sum to 375; ' '' "$sbps" sc
 # ---- what cannot be ----
 cut -d, -f1-4 table.csv >without.csv
 try 'no target'        1 '' "without.csv: it has no column 'y', which the run had" "$sbps" score linear.nc without.csv
-try 'standard input'   2 '' 'standard input can be read once' "$sbps" compare linear.nc short.nc --data -
+try 'standard input'   2 '' 'standard input can be read only once' "$sbps" compare linear.nc short.nc --data -
 run trial 'b ~ x' --family binomial
 try 'single trials'    0 ' auc +0\.' '' "$sbps" score trial.nc table.csv
 "$sbps" score binomial.nc table.csv | grep -q auc && fault 'several trials' 'have an auc'
-try 'other targets'    1 '' "they explain other targets and cannot be compared: '[a-z]+' and '[a-z]+'" "$sbps" compare linear.nc logistic.nc
+try 'other targets'    1 '' "they cannot be compared, because their targets differ: '[a-z]+' and '[a-z]+'" "$sbps" compare linear.nc logistic.nc
 sed '3s/,cat,/,cow,/; 3s/,dog,/,cow,/; 3s/,eel,/,cow,/' table.csv >class.csv
 try 'another class'    1 '' "row 2: column 'k': 'cow' is none of the levels" "$sbps" score softmax.nc class.csv
 sed '3s/^[^,]*/NA/' table.csv >missing.csv
@@ -119,11 +119,11 @@ for of in linear logistic poisson softmax ordinal binomial grouped; do
     done
 done
 for other in changed.csv missing.csv part.csv; do
-    refused="$other: not the table of linear.nc, or changed since the run; leave-one-out needs the rows of the run"
+    refused="$other: not the table of linear.nc, or changed since the run. Leave-one-out needs the rows of the run"
     try "loo of $other"     1 '' "$refused" "$sbps" loo linear.nc $other
     try "compare by $other" 1 '' "$refused" "$sbps" compare linear.nc linear.nc --data $other
     try "loo of $other, in part" 1 '' "$refused" "$sbps" loo linear.nc $other --rows 50
-    try "score of $other"   0 '^rows: another table than that of this run elpd ' '' "$sbps" score linear.nc $other
+    try "score of $other"   0 '^rows: not the table of this run elpd ' '' "$sbps" score linear.nc $other
     try "score of $other"   0 '"same_table": false}' '' "$sbps" score linear.nc $other --json
     try "check of $other"   0 '^These rows are not the table of this run' '' "$sbps" check linear.nc $other
     try "check of $other"   0 '"same_table": false, ' '' "$sbps" check linear.nc $other --json

@@ -62,13 +62,13 @@ static void scatter_once(row_scatter *d, trial *t)
         counts[r] = words[r];
         sent += words[r];
     }
-    ranks_trade(d->among, counts, ones, theirs, ones);
+    ranks_all_to_all(d->among, counts, ones, theirs, ones);
     for (size_t r = 0; r < size; r++) all += got[r] = theirs[r];
     uint64_t *letter = malloc((sent + 1) * sizeof *letter),
              *in = malloc((all + 1) * sizeof *in);
     for (size_t r = 0, at = 0; r < size; at += words[r++])
         memcpy(letter + at, out[r], words[r] * sizeof *letter);
-    ranks_trade(d->among, letter, words, in, got);
+    ranks_all_to_all(d->among, letter, words, in, got);
     receive_rows(d, t, in, all);
     for (size_t r = 0; r < size; r++) free(out[r]);
     free(letter);

@@ -7,7 +7,7 @@
  * exchangeable, so that what they have in common is compared. */
 #include "check.h"
 #include "core/rng.h"
-#include "estimate/bias.h"
+#include "estimate/bias_response.h"
 #include "estimate/path_moments.h"
 #include "store/draw_store.h"
 

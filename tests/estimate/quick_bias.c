@@ -1,5 +1,5 @@
 /* The quick statement has the units of the full one, and is the same where the posterior is normal. */
-#include "estimate/quick_bias.h"
+#include "estimate/bias_response.h"
 #include "estimate/suppressed.h"
 
 static const target line = {.d = 1, .refresh = 0.3, .a = {{1}}, .h = {{1}}, .up = 0.05};

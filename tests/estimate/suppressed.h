@@ -10,7 +10,7 @@
 
 #include "check.h"
 #include "core/rng.h"
-#include "estimate/bias.h"
+#include "estimate/bias_response.h"
 #include "estimate/path_moments.h"
 #include "store/draw_store.h"
 

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "core/rng.h"
-#include "output/predict/pointwise.h"
+#include "output/predict/loo.h"
 #include "output/predict/value_summary.h"
 
 enum { VALUES_MAX = 5000 };

@@ -91,6 +91,6 @@ refused("a fit within", "sbps_bad_data", "inner", of(function(w, x, y) {
     quick(mpg ~ wt, datasets::mtcars)
     stop("inner")
 }))
-refused("predictions", "sbps_bad_data", "the fit: rows to come cannot be predicted", predict(own))
+refused("predictions", "sbps_bad_data", "the fit: new rows cannot be predicted", predict(own))
 refused("no function", "sbps_bad_arg", "want a function", sbps_model(3))
 end()

@@ -1,7 +1,7 @@
 /* Files that deviate from standard CSV are read, with a note about what was done. */
 #include "check.h"
 
-#include "core/encoding.h"
+#include "core/printable.h"
 #include "fixture.h"
 #include "ingest/ingest.h"
 #include "ingest/schema/column_index.h"

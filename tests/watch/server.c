@@ -1,7 +1,7 @@
 /* The server of `--watch` when file descriptors run out: it waits, and does not ask again and again. */
 #include "check.h"
 
-#include "core/clock.h"
+#include "core/threads.h"
 #include "output/server/server.h"
 
 #include <arpa/inet.h>

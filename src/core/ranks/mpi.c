@@ -1,4 +1,5 @@
-/* Ranks by MPI. Errors of MPI end the job, as MPI does by itself: a message that did not arrive cannot be made good. */
+/* Ranks by MPI. An error of MPI ends the job, which is the default of MPI: the data of a lost
+ * message cannot be recovered. */
 #include "core/ranks/ranks.h"
 
 #include <limits.h>
@@ -7,14 +8,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define PIECE ((size_t)1 << 30) /* bytes of a message at most: MPI counts in int */
+#define PIECE ((size_t)1 << 30) /* largest message in bytes: MPI counts in int */
 #define TAG   0
 
 typedef struct {
-    MPI_Comm talk,
-        last;    /* the second for the last word alone, which crosses what is under way */
-    bool begun;  /* here, and to be ended here */
-    int *layout; /* four a rank: counts and places of an exchange */
+    MPI_Comm comm;
+    MPI_Comm status_comm; /* for final status codes, which may overtake messages in transit */
+    bool initialised;     /* MPI was initialised here, and is finalised here */
+    int *layout;          /* four per rank: counts and offsets of an exchange */
 } mpi;
 
 static size_t piece_of(size_t left)
@@ -27,7 +28,7 @@ static void mpi_send(void *self, size_t to, const void *bytes, size_t size)
     const mpi *m = self;
     for (size_t at = 0, n; at < size; at += n) {
         n = piece_of(size - at);
-        MPI_Send((const char *)bytes + at, (int)n, MPI_BYTE, (int)to, TAG, m->talk);
+        MPI_Send((const char *)bytes + at, (int)n, MPI_BYTE, (int)to, TAG, m->comm);
     }
 }
 
@@ -36,7 +37,7 @@ static void mpi_receive(void *self, size_t from, void *bytes, size_t size)
     const mpi *m = self;
     for (size_t at = 0, n; at < size; at += n) {
         n = piece_of(size - at);
-        MPI_Recv((char *)bytes + at, (int)n, MPI_BYTE, (int)from, TAG, m->talk,
+        MPI_Recv((char *)bytes + at, (int)n, MPI_BYTE, (int)from, TAG, m->comm,
                  MPI_STATUS_IGNORE);
     }
 }
@@ -46,17 +47,17 @@ static void mpi_broadcast(void *self, size_t from, void *bytes, size_t size)
     const mpi *m = self;
     for (size_t at = 0, n; at < size; at += n) {
         n = piece_of(size - at);
-        MPI_Bcast((char *)bytes + at, (int)n, MPI_BYTE, (int)from, m->talk);
+        MPI_Bcast((char *)bytes + at, (int)n, MPI_BYTE, (int)from, m->comm);
     }
 }
 
 static void mpi_gather(void *self, const void *mine, void *all, size_t size)
 {
     const mpi *m = self;
-    MPI_Allgather(mine, (int)size, MPI_BYTE, all, (int)size, MPI_BYTE, m->talk);
+    MPI_Allgather(mine, (int)size, MPI_BYTE, all, (int)size, MPI_BYTE, m->comm);
 }
 
-/* Counts and places of runs that follow each other; a count that MPI cannot say ends the job. */
+/* Counts and offsets of consecutive runs. Counts beyond the range of int end the job. */
 static void set_displacements(const mpi *m, const size_t *lengths, int size, int *count,
                               int *at)
 {
@@ -64,79 +65,75 @@ static void set_displacements(const mpi *m, const size_t *lengths, int size, int
     for (int i = 0; i < size; before += lengths[i++]) {
         if (before + lengths[i] > INT_MAX) {
             fputs("sbps: more than 2^31 numbers in one exchange of ranks\n", stderr);
-            MPI_Abort(m->talk, 1);
+            MPI_Abort(m->comm, 1);
         }
         count[i] = (int)lengths[i];
         at[i] = (int)before;
     }
 }
 
-static void mpi_exchange(void *self, const uint64_t *out, const size_t *send_counts,
-                         uint64_t *in, const size_t *got)
+static void mpi_all_to_all(void *self, const uint64_t *out, const size_t *send_counts,
+                         uint64_t *in, const size_t *receive_counts)
 {
     const mpi *m = self;
     int size, *layout = m->layout;
-    MPI_Comm_size(m->talk, &size);
+    MPI_Comm_size(m->comm, &size);
     set_displacements(m, send_counts, size, layout, layout + size);
-    set_displacements(m, got, size, layout + 2 * size, layout + 3 * size);
+    set_displacements(m, receive_counts, size, layout + 2 * size, layout + 3 * size);
     MPI_Alltoallv(out, layout, layout + size, MPI_UINT64_T, in, layout + 2 * size,
-                  layout + 3 * size, MPI_UINT64_T, m->talk);
-}
-
-static void doze(void)
-{
-    const struct timespec moment = {0, 1000000};
-    nanosleep(&moment, NULL);
+                  layout + 3 * size, MPI_UINT64_T, m->comm);
 }
 
 static bool mpi_collect_status(void *self, int mine, double seconds, int *all)
 {
     const mpi *m = self;
+    const struct timespec millisecond = {0, 1000000};
     MPI_Request request;
     int done = 0;
     double begin = MPI_Wtime();
-    MPI_Iallgather(&mine, 1, MPI_INT, all, 1, MPI_INT, m->last, &request);
+    MPI_Iallgather(&mine, 1, MPI_INT, all, 1, MPI_INT, m->status_comm, &request);
     for (;;) {
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
         if (done || MPI_Wtime() - begin > seconds) return done;
-        doze();
+        nanosleep(&millisecond, NULL);
     }
 }
 
 static void mpi_end_all(void *self, int code)
 {
     const mpi *m = self;
-    MPI_Abort(m->talk, code);
+    MPI_Abort(m->comm, code);
 }
 
 static void mpi_close(void *self)
 {
     mpi *m = self;
-    MPI_Comm_free(&m->talk);
-    MPI_Comm_free(&m->last);
-    if (m->begun) MPI_Finalize();
+    MPI_Comm_free(&m->comm);
+    MPI_Comm_free(&m->status_comm);
+    if (m->initialised) MPI_Finalize();
     free(m->layout);
     free(m);
 }
 
-static const transport by_mpi = {
+static const transport mpi_transport = {
     .send = mpi_send,
     .receive = mpi_receive,
     .broadcast = mpi_broadcast,
     .gather = mpi_gather,
-    .trade = mpi_exchange,
+    .all_to_all = mpi_all_to_all,
     .collect_status = mpi_collect_status,
     .end_all = mpi_end_all,
     .close = mpi_close,
 };
 
-/* Only the thread that began it calls MPI. */
+/* Initialises MPI unless the program has; returns true if it did. Only the thread that calls
+ * this may call MPI later. */
 static bool initialise_mpi(void)
 {
-    int there = 0, had;
-    MPI_Initialized(&there);
-    if (!there) MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &had);
-    return !there;
+    int initialised = 0, provided;
+    MPI_Initialized(&initialised);
+    if (!initialised) MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+    return !initialised;
 }
 
 sbps_status ranks_mpi(const void *comm, ranks **out, sbps_error *err)
@@ -150,13 +147,14 @@ sbps_status ranks_mpi(const void *comm, ranks **out, sbps_error *err)
         *out = NULL;
         return fail_memory(err);
     }
-    m->begun = initialise_mpi();
+    m->initialised = initialise_mpi();
     MPI_Comm whole = comm ? *(const MPI_Comm *)comm : MPI_COMM_WORLD;
-    MPI_Comm_dup(whole, &m->talk);
-    MPI_Comm_dup(whole, &m->last);
-    MPI_Comm_size(m->talk, &size);
-    MPI_Comm_rank(m->talk, &rank);
-    **out = (ranks){.by = &by_mpi, .self = m, .size = (size_t)size, .rank = (size_t)rank};
+    MPI_Comm_dup(whole, &m->comm);
+    MPI_Comm_dup(whole, &m->status_comm);
+    MPI_Comm_size(m->comm, &size);
+    MPI_Comm_rank(m->comm, &rank);
+    **out =
+        (ranks){.by = &mpi_transport, .self = m, .size = (size_t)size, .rank = (size_t)rank};
     (*out)->scratch = calloc((size_t)size, sizeof *(*out)->scratch);
     m->layout = calloc(4 * (size_t)size, sizeof *m->layout);
     if ((*out)->scratch && m->layout) return SBPS_OK;

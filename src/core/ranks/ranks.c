@@ -1,26 +1,28 @@
-/* What is the same for every transport: who was started with whom, counts of messages, and how a job ends. */
+/* Ranks independently of the transport: how many processes were started, counts of messages,
+ * the end of a job, and the transport of a single rank. MPI is in mpi.c. */
 #include "core/ranks/ranks.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define PATIENCE                                                                               \
-    5.0 /* seconds: that a rank that has failed waits for the others to fail, too */
+#define FAILURE_SECONDS 5.0 /* that a failed rank waits for the others to fail, too */
 
-/* What those who start several processes say of their number. Slurm's batch script has SLURM_NTASKS, too, and is
- * one process; what srun starts has SLURM_STEP_NUM_TASKS. */
-static const char *const counts[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
-                                     "SLURM_STEP_NUM_TASKS"};
+/* Environment variables in which launchers pass the number of processes. SLURM_NTASKS is not
+ * among them: Slurm sets it for a batch script, too, which is one process; srun sets
+ * SLURM_STEP_NUM_TASKS. */
+static const char *const count_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                              "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS"};
 
 size_t ranks_started(void)
 {
     size_t largest = 0;
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        const char *value = getenv(counts[i]);
+    for (size_t i = 0; i < sizeof count_variables / sizeof *count_variables; i++) {
+        const char *value = getenv(count_variables[i]);
         size_t count = value ? strtoul(value, NULL, 10) : 0;
         if (count > largest) largest = count;
     }
-    /* who speaks PMIx alone has told this process its place, and not how many there are */
+    /* a launcher that supports PMIx alone passes the rank but not the number of ranks */
     if (largest == 0) return getenv("PMIX_RANK") ? 2 : 1;
     return largest;
 }
@@ -61,7 +63,7 @@ void ranks_close(ranks *r)
     free(r);
 }
 
-static void count(ranks *r, size_t messages, size_t size)
+static void count_traffic(ranks *r, size_t messages, size_t size)
 {
     r->messages += (double)messages;
     r->bytes += (double)messages * (double)size;
@@ -69,25 +71,25 @@ static void count(ranks *r, size_t messages, size_t size)
 
 void ranks_send(ranks *r, size_t to, const void *bytes, size_t size)
 {
-    count(r, 1, size);
+    count_traffic(r, 1, size);
     r->by->send(r->self, to, bytes, size);
 }
 
 void ranks_receive(ranks *r, size_t from, void *bytes, size_t size)
 {
-    count(r, 1, size);
+    count_traffic(r, 1, size);
     r->by->receive(r->self, from, bytes, size);
 }
 
 void ranks_broadcast(ranks *r, size_t from, void *bytes, size_t size)
 {
-    count(r, 1, size);
+    count_traffic(r, 1, size);
     r->by->broadcast(r->self, from, bytes, size);
 }
 
 void ranks_gather(ranks *r, const void *mine, void *all, size_t size)
 {
-    count(r, r->size, size);
+    count_traffic(r, r->size, size);
     r->by->gather(r->self, mine, all, size);
 }
 
@@ -98,13 +100,13 @@ static size_t add_up(const size_t *lengths, size_t count)
     return sum;
 }
 
-void ranks_trade(ranks *r, const uint64_t *out, const size_t *send_counts, uint64_t *in,
-                 const size_t *got)
+void ranks_all_to_all(ranks *r, const uint64_t *out, const size_t *send_counts, uint64_t *in,
+                      const size_t *receive_counts)
 {
-    size_t all = add_up(send_counts, r->size) + add_up(got, r->size);
+    size_t all = add_up(send_counts, r->size) + add_up(receive_counts, r->size);
     r->messages += 2.0 * (double)(r->size - 1);
-    r->bytes += (double)(all - send_counts[r->rank] - got[r->rank]) * sizeof *out;
-    r->by->trade(r->self, out, send_counts, in, got);
+    r->bytes += (double)(all - send_counts[r->rank] - receive_counts[r->rank]) * sizeof *out;
+    r->by->all_to_all(r->self, out, send_counts, in, receive_counts);
 }
 
 double ranks_max(ranks *r, double mine)
@@ -115,17 +117,71 @@ double ranks_max(ranks *r, double mine)
     return mine;
 }
 
-/* Who has failed cannot wait for ever: the others may be waiting for it. */
+/* A rank that has failed does not wait for ever: the others may be waiting for a message of
+ * it. */
 bool ranks_collect_status(ranks *r, int code, size_t *speaker)
 {
     *speaker = ranks_rank(r);
     if (!r) return true;
     int *all = calloc(r->size, sizeof *all);
     bool complete =
-        all && r->by->collect_status(r->self, code, code ? PATIENCE : INFINITY, all);
+        all && r->by->collect_status(r->self, code, code ? FAILURE_SECONDS : INFINITY, all);
     *speaker = r->size;
     for (size_t i = r->size; complete && i-- > 0;)
         if (all[i]) *speaker = i;
     free(all);
     return complete;
+}
+
+/* ---- a single rank ---- */
+
+static void single_broadcast(void *self, size_t from, void *bytes, size_t size)
+{
+    (void)self, (void)from, (void)bytes, (void)size;
+}
+
+static void single_gather(void *self, const void *mine, void *all, size_t size)
+{
+    (void)self;
+    memcpy(all, mine, size);
+}
+
+static bool single_collect_status(void *self, int mine, double seconds, int *all)
+{
+    (void)self, (void)seconds;
+    *all = mine;
+    return true;
+}
+
+static void single_end_all(void *self, int code)
+{
+    (void)self;
+    exit(code);
+}
+
+static void single_close(void *self)
+{
+    (void)self;
+}
+
+static const transport single_transport = {
+    .broadcast = single_broadcast,
+    .gather = single_gather,
+    .collect_status = single_collect_status,
+    .end_all = single_end_all,
+    .close = single_close,
+};
+
+sbps_status ranks_single(ranks **out, sbps_error *err)
+{
+    *out = calloc(1, sizeof **out);
+    double *scratch = calloc(1, sizeof *scratch);
+    if (!*out || !scratch) {
+        free(*out);
+        free(scratch);
+        *out = NULL;
+        return fail_memory(err);
+    }
+    **out = (ranks){.by = &single_transport, .size = 1, .scratch = scratch};
+    return SBPS_OK;
 }

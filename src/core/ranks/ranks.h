@@ -1,6 +1,7 @@
-/* Several processes, on one machine or many, that work on one table: ranks. All that is known of how they talk to
- * each other is here. A NULL pointer to ranks is a process by itself. All calls but size, rank, send and receive
- * are made by every rank, in the same order. */
+/* Ranks: several processes, on one machine or many, that work on one table. This is the only
+ * place that knows how they exchange messages. A NULL pointer to ranks means a single process.
+ * Every function but ranks_size, ranks_rank, ranks_send and ranks_receive is called by all
+ * ranks, in the same order. */
 #ifndef CORE_RANKS_H
 #define CORE_RANKS_H
 
@@ -10,41 +11,49 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How messages go; send and receive are not asked for where there is but one. A transport that fails ends the whole job with a sentence of its own. */
+/* How messages are sent. A transport that fails ends the whole job with a message of its own.
+ * With one rank send, receive and all_to_all are not called. */
 typedef struct {
     void (*send)(void *self, size_t to, const void *bytes, size_t size);
     void (*receive)(void *self, size_t from, void *bytes, size_t size);
-    /* bytes of rank `from` become those of all */
+    /* copies the bytes of rank `from` to all ranks */
     void (*broadcast)(void *self, size_t from, void *bytes, size_t size);
-    /* all: `size` bytes of each rank, in their order */
+    /* collects `size` bytes of each rank into `all`, in the order of the ranks */
     void (*gather)(void *self, const void *mine, void *all, size_t size);
-    /* Numbers from each rank to each: words[i] of them for rank i, one run after another; got[i] come from rank i. */
-    void (*trade)(void *self, const uint64_t *out, const size_t *send_counts, uint64_t *in,
-                  const size_t *got);
-    /* The last word of every rank. False: not all have come within so many seconds; INFINITY waits for them. */
+    /* sends numbers from each rank to each: send_counts[i] numbers, one run after another in
+     * `out`, go to rank i, and receive_counts[i] numbers come from rank i into `in` */
+    void (*all_to_all)(void *self, const uint64_t *out, const size_t *send_counts, uint64_t *in,
+                       const size_t *receive_counts);
+    /* collects the final status of every rank into `all`; returns false if not all arrived
+     * within `seconds` (INFINITY: waits for them) */
     bool (*collect_status)(void *self, int mine, double seconds, int *all);
-    void (*end_all)(void *self, int code); /* the job ends here and now; does not return */
+    /* ends the job at once, on all ranks; does not return */
+    void (*end_all)(void *self, int code);
     void (*close)(void *self);
 } transport;
 
 typedef struct ranks {
     const transport *by;
-    void *self;
+    void *self; /* of the transport */
     size_t size, rank;
-    double *scratch;        /* size: for a number of each */
-    double messages, bytes; /* sent or received here */
+    double *scratch;        /* size: one number per rank */
+    double messages, bytes; /* sent or received by this rank */
 } ranks;
 
-/* The ranks that this process was started among, by mpirun, srun or the like; NULL where it is one by itself: MPI
- * is then not touched. Fails where it was started among several and cannot talk to them. */
+/* Opens the ranks among which this process was started by mpirun, srun or the like. *out is
+ * NULL if it was started alone; MPI is then not initialised. Fails if it was one of several but
+ * cannot reach the others. */
 sbps_status ranks_open(ranks **out, sbps_error *err);
-/* Those of a communicator that the caller has; `comm` points to an MPI_Comm. */
+/* Opens the ranks of a communicator of the caller; `comm` points to an MPI_Comm. */
 sbps_status ranks_open_on(const void *comm, ranks **out, sbps_error *err);
-/* alone.c: a single rank, for what is made for ranks. */
-sbps_status ranks_alone(ranks **out, sbps_error *err);
-void ranks_close(ranks *r);
+/* Opens a single rank, for code that needs ranks. */
+sbps_status ranks_single(ranks **out, sbps_error *err);
+/* Opens ranks by MPI, in mpi.c; comm NULL: MPI is initialised here, and finalised by
+ * ranks_close. */
+sbps_status ranks_mpi(const void *comm, ranks **out, sbps_error *err);
+void ranks_close(ranks *r); /* NULL is fine */
 
-/* How many processes the environment says were started together; 1: this one. */
+/* The number of processes started together, according to the environment; 1: this one alone. */
 size_t ranks_started(void);
 
 static inline size_t ranks_size(const ranks *r)
@@ -57,19 +66,19 @@ static inline size_t ranks_rank(const ranks *r)
     return r ? r->rank : 0;
 }
 
+/* The functions of the transport, with messages and bytes counted. */
 void ranks_send(ranks *r, size_t to, const void *bytes, size_t size);
 void ranks_receive(ranks *r, size_t from, void *bytes, size_t size);
 void ranks_broadcast(ranks *r, size_t from, void *bytes, size_t size);
 void ranks_gather(ranks *r, const void *mine, void *all, size_t size);
-/* Less than 2^31 numbers from and to a rank in all. What the others send must be known: exchange that first. */
-void ranks_trade(ranks *r, const uint64_t *out, const size_t *send_counts, uint64_t *in,
-                 const size_t *got);
-/* The largest of what ranks say. */
+/* A rank sends, and receives, less than 2^31 numbers in all. Receive counts must be known:
+ * exchange the counts first. */
+void ranks_all_to_all(ranks *r, const uint64_t *out, const size_t *send_counts, uint64_t *in,
+                      const size_t *receive_counts);
+/* Returns the largest `mine` of all ranks. */
 double ranks_max(ranks *r, double mine);
-/* As sbps_ranks.h has it. */
+/* Exchanges final exit codes: see sbps_ranks_exchange_codes. *speaker becomes the first rank
+ * whose code is not 0, or the number of ranks. */
 bool ranks_collect_status(ranks *r, int code, size_t *speaker);
-
-/* mpi.c; comm NULL: MPI is begun, and ended with the ranks. */
-sbps_status ranks_mpi(const void *comm, ranks **out, sbps_error *err);
 
 #endif

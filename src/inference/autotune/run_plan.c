@@ -2,7 +2,7 @@
  * `--paper` is a row of settings like ours; what the user gives goes before either. */
 #include "inference/autotune/run_plan.h"
 #include "core/kind_tables.h"
-#include "core/names.h"
+#include "core/printable.h"
 #include "inference/options/crossed_method.h"
 #include "inference/options/shrink_coefficients.h"
 #include "linalg/real.h"

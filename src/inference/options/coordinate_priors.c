@@ -4,7 +4,6 @@
  * stated with them, in units of theirs. The intercept is the one at the means of the columns: at x = 0, far from the data of a
  * column such as a year, its prior would hold the slope back. */
 #include "inference/options/coordinate_priors.h"
-#include "core/names.h"
 #include "core/printable.h"
 #include "inference/options/prior_list.h"
 #include "inference/options/target.h"

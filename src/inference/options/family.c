@@ -1,7 +1,6 @@
 /* Families by name. The first line of a family is its usual link; R's Gamma has another one, 1/mean, which lets means
  * become negative: ours is the logarithm. */
 #include "inference/options/family.h"
-#include "core/names.h"
 #include "core/printable.h"
 
 #include <ctype.h>

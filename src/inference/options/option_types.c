@@ -4,7 +4,7 @@
  * the value without opening the manual. */
 #include "core/decimal.h"
 #include "core/memory.h"
-#include "core/names.h"
+#include "core/printable.h"
 #include "inference/options/option_spec.h"
 #include <ctype.h>
 #include <errno.h>

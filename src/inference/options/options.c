@@ -1,6 +1,6 @@
 /* Options set, read and told by name. The table is in option_table.c, what a value may be in
  * option_types.c. */
-#include "core/names.h"
+#include "core/printable.h"
 #include "inference/options/family.h"
 #include "inference/options/option_spec.h"
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * prior begins behind the last = that the name of a prior follows. */
 #include "inference/options/prior_list.h"
 #include "core/kind_tables.h"
-#include "core/names.h"
 #include "core/printable.h"
 #include "model/prior/prior_shrinkage.h"
 

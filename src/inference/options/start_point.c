@@ -2,7 +2,6 @@
  * `sbps summary --csv` write. Small beside a table, so the file is held whole. */
 #include "inference/options/start_point.h"
 #include "core/memory.h"
-#include "core/names.h"
 #include "core/printable.h"
 #include "inference/options/target.h"
 #include "ingest/schema/number.h"

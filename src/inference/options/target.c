@@ -1,7 +1,7 @@
 /* From options to the rows that are wanted, and from rows to a posterior with names and a place to begin. */
 #include "inference/options/target.h"
-#include "core/encoding.h"
 #include "core/memory.h"
+#include "core/printable.h"
 #include "inference/options/coordinate_priors.h"
 #include "inference/options/shrink_coefficients.h"
 #include "ingest/text/matrix.h"

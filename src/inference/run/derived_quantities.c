@@ -1,8 +1,8 @@
 /* See derived.h. */
 #include "inference/run/derived_quantities.h"
 #include "core/memory.h"
-#include "core/workers.h"
-#include "estimate/effect_check.h"
+#include "core/threads.h"
+#include "estimate/diagnostics.h"
 
 #include <math.h>
 #include <string.h>

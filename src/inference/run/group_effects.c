@@ -2,7 +2,7 @@
  * them is kept but what is asked for. */
 #include "model/mixed/group_effects.h"
 #include "core/decimal.h"
-#include "core/workers.h"
+#include "core/threads.h"
 #include "inference/options/target.h"
 #include "inference/run/derived_quantities.h"
 #include "store/atomic_file.h"

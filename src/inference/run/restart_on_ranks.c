@@ -74,7 +74,7 @@ sbps_status restart_begin(sbps_run *run, sbps_error *err)
     run->moved = from.ranks != ranks_size(run->among);
     if (run->among && !run->moved && !from.restarted) return SBPS_OK;
     if ((status = take_over(run, &from, err)) != SBPS_OK || run->among) return status;
-    if ((status = ranks_alone(&run->alone, err)) != SBPS_OK) return status;
+    if ((status = ranks_single(&run->alone, err)) != SBPS_OK) return status;
     run->among = run->alone;
     return partition_create(run->table->data->n, run->alone, &run->whole, err);
 }

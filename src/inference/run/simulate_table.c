@@ -15,7 +15,7 @@
 #include "core/decimal.h"
 #include "core/kind_tables.h"
 #include "core/memory.h"
-#include "core/names.h"
+#include "core/printable.h"
 #include "core/rng.h"
 #include "model/likelihood/generated_targets.h"
 #include "model/likelihood/model.h"

@@ -1,5 +1,5 @@
 /* The stated bias of a run and its standard error. */
-#include "estimate/quick_bias.h"
+#include "estimate/bias_response.h"
 #include "inference/run/run.h"
 
 #include <math.h>

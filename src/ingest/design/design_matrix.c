@@ -8,7 +8,7 @@
 
 #include "core/memory.h"
 #include "core/printable.h"
-#include "core/workers.h"
+#include "core/threads.h"
 #include "ingest/design/formula_design.h"
 #include "ingest/design/grouping.h"
 #include "ingest/design/saved_schema.h"

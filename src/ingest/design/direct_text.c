@@ -6,7 +6,7 @@
  * where the next part's first was taken to begin. Else all is given up, and the file is read as others are. */
 #include "ingest/design/direct_text.h"
 
-#include "core/workers.h"
+#include "core/threads.h"
 #include "ingest/design/storage.h"
 #include "ingest/text/parts.h"
 #include "table/float.h"

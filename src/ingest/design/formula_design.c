@@ -2,7 +2,6 @@
  * multiplied. */
 #include "ingest/design/formula_design.h"
 
-#include "core/encoding.h"
 #include "core/memory.h"
 #include "core/printable.h"
 #include "ingest/schema/levels.h"

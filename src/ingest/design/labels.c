@@ -4,9 +4,7 @@
  *   label_0 < label_1 < ... :  y = 0, 1, ...;   of two, --success is 1. */
 #include "ingest/design/design_matrix.h"
 
-#include "core/encoding.h"
 #include "core/memory.h"
-#include "core/names.h"
 #include "core/printable.h"
 #include "core/text.h"
 #include "ingest/schema/column_index.h"

@@ -4,7 +4,6 @@
 #include "ingest/design/design_matrix.h"
 #include "linalg/dense_cost.h"
 
-#include "core/encoding.h"
 #include "core/memory.h"
 #include "ingest/design/formula_design.h"
 #include "ingest/schema/levels.h"

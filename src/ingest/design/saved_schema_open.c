@@ -2,7 +2,7 @@
  * slots that the blueprint has for them. */
 #include "ingest/design/saved_schema.h"
 
-#include "core/names.h"
+#include "core/printable.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

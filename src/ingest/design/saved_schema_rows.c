@@ -1,8 +1,8 @@
 /* New rows, one by one, as a model sees them. */
 #include "ingest/design/saved_schema.h"
 
-#include "core/encoding.h"
 #include "core/memory.h"
+#include "core/printable.h"
 #include "ingest/formula/number_format.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* A design as text: every column that was used, and what was learned of the rows. */
 #include "ingest/design/saved_schema.h"
 
-#include "core/encoding.h"
 #include "core/memory.h"
+#include "core/printable.h"
 #include <stdlib.h>
 #include <string.h>
 

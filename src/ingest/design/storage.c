@@ -12,7 +12,7 @@
  * Out of cache, where bytes decide, they are cheaper long before; (1) is then on the safe side. */
 #include "ingest/design/storage.h"
 
-#include "core/workers.h"
+#include "core/threads.h"
 
 #include <math.h>
 #include <stdatomic.h>

@@ -2,8 +2,6 @@
  * disagrees can say so. */
 #include "ingest/design/design_matrix.h"
 
-#include "core/encoding.h"
-#include "core/names.h"
 #include "core/printable.h"
 #include "core/text.h"
 #include "ingest/schema/levels.h"

@@ -9,7 +9,7 @@
  * Sparse rows need an additional pass that counts their entries. */
 #include "ingest/distributed/partition_table.h"
 
-#include "core/workers.h"
+#include "core/threads.h"
 #include "ingest/design/shuffle_stream.h"
 #include "ingest/design/storage.h"
 #include "ingest/text/parts.h"
@@ -134,10 +134,10 @@ static sbps_status exchange(scattering *d, sbps_error *err)
 {
     ranks *among = d->scatter->among;
     size_t all = 0;
-    ranks_trade(among, d->words, d->one, d->got, d->one);
+    ranks_all_to_all(among, d->words, d->one, d->got, d->one);
     for (size_t r = 0; r < among->size; r++) all += d->got[r];
     if (!ensure_capacity(&d->in, &d->in_capacity, all, sizeof *d->in)) return fail_memory(err);
-    ranks_trade(among, d->out, d->words, d->in, d->got);
+    ranks_all_to_all(among, d->out, d->words, d->in, d->got);
     d->records = all / (RECORD + d->width);
     return workers_run(d->threads, d->threads, put_some, d, err);
 }

@@ -1,7 +1,6 @@
 /* Names of a formula to columns of a file. */
 #include "ingest/formula/formula.h"
 
-#include "core/names.h"
 #include "core/printable.h"
 #include "ingest/formula/split_sides.h"
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * numbers is enough for one whose sums are added from the left. */
 #include "ingest/formula/program.h"
 
-#include "core/names.h"
 #include "core/printable.h"
 #include <math.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Sentences that point at a place of a formula. */
 #include "ingest/formula/tree.h"
 
-#include "core/caret.h"
+#include "core/printable.h"
 
 sbps_status fail_at(const char *text, size_t at, sbps_error *err, const char *format, ...)
 {

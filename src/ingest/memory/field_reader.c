@@ -3,10 +3,9 @@
  * read by several at a time, with levels of their own, and joined in their order. */
 #include "ingest/memory/field_reader.h"
 
-#include "core/encoding.h"
 #include "core/memory.h"
 #include "core/printable.h"
-#include "core/workers.h"
+#include "core/threads.h"
 #include "ingest/design/design_matrix.h"
 #include "ingest/text/header.h"
 #include <math.h>

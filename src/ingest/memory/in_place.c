@@ -4,7 +4,7 @@
 
 #include "core/memory.h"
 #include "core/printable.h"
-#include "core/workers.h"
+#include "core/threads.h"
 #include "ingest/design/design_matrix.h"
 #include "ingest/design/direct_text.h"
 #include "table/borrowed_rows.h"

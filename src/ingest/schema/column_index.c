@@ -1,10 +1,8 @@
 /* Columns by name, through a sorted index: finding k of n names costs O((n + k) log n). */
 #include "ingest/schema/column_index.h"
 
-#include "core/encoding.h"
-#include "core/names.h"
-#include "core/notes.h"
 #include "core/printable.h"
+#include "core/text.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * the same double. */
 #include "ingest/schema/levels.h"
 
-#include "core/decimal_form.h"
+#include "core/decimal.h"
 #include "ingest/formula/number_format.h"
 #include "ingest/schema/number.h"
 #include <math.h>

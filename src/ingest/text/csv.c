@@ -9,7 +9,7 @@
  * its bytes (number_short). */
 #include "ingest/text/format.h"
 
-#include "core/encoding.h"
+#include "core/printable.h"
 #include "ingest/schema/number.h"
 #include "ingest/text/header.h"
 #include "linalg/kernels.h"

@@ -11,7 +11,6 @@
 #include "ingest/text/parts.h"
 
 #include "core/threads.h"
-#include "core/workers.h"
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>

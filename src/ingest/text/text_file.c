@@ -6,7 +6,7 @@
  * mapping and works for pipes, too. */
 #include "ingest/text/text_file.h"
 
-#include "core/encoding.h"
+#include "core/printable.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>

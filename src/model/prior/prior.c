@@ -9,7 +9,7 @@
  * and likewise for x = tanh(w) and x = 1/(1 + e^-w), see change_at. */
 #include "model/prior/prior.h"
 #include "core/decimal.h"
-#include "core/names.h"
+#include "core/printable.h"
 #include "model/prior/prior_kinds.h"
 #include "model/prior/prior_shrinkage.h"
 

@@ -2,7 +2,7 @@
  * model/shrinkage/shrink.h makes of them. Their numbers may be named, in any order, and left out. */
 #include "model/prior/prior_shrinkage.h"
 #include "core/decimal.h"
-#include "core/names.h"
+#include "core/printable.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #define OUTPUT_PREDICTIVE_CHECKS_H
 
 #include "core/text.h"
-#include "output/predict/pointwise.h"
+#include "output/predict/loo.h"
 #include "store/result.h"
 
 #define CHECK_LEVEL 0.005 /* of p, below which something counts as off */

@@ -4,7 +4,7 @@
 
 #include "core/memory.h"
 #include "linalg/pareto.h"
-#include "output/predict/pointwise.h"
+#include "output/predict/loo.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,7 +206,7 @@ static row_stream stream_of(row_collector *g, const char *data, const sbps_scori
     return (row_stream){.f = g->s->f,
                         .data = data,
                         .frame = how->frame,
-                        .wants = {.target = true, .trials = true},
+                        .request = {.target = true, .trials = true},
                         .threads = how->threads,
                         .batch_bytes = 64,
                         .self = g,
@@ -254,7 +254,7 @@ static sbps_status read_beside(row_sample *s, const char *run, const char *data,
                                loo *left_out, sbps_error *err)
 {
     loo_choice choice = loo_choice_of(how);
-    choice.beside = reading;
+    choice.second_sample = reading;
     sbps_status status = loo_make(s->f->r, run, data, &choice, left_out, err);
     s->all = left_out->places;
     s->identity = left_out->identity;
@@ -289,7 +289,7 @@ static sbps_status sample_in_two_passes(row_collector *g, const char *run, const
     first.table = pass_table;
     first.keep = rows_kept(g->s->f, how);
     first.sample = how->rows == SIZE_MAX ? SAMPLE_USUAL : first.keep;
-    first.again = &second;
+    first.second_pass = &second;
     status = left_out ? read_beside(g->s, run, data, how, &first, left_out, err)
                       : read_alone(g->s, &first, err);
     predictor_draws_close(f);

@@ -1,10 +1,8 @@
 /* The grammar of expression.h, from the loosest operator to the tightest; steps are made on the way. */
 #include "output/contrast/expression.h"
 
-#include "core/caret.h"
 #include "core/decimal.h"
 #include "core/memory.h"
-#include "core/names.h"
 #include "core/printable.h"
 #include "output/contrast/operators.h"
 #include "output/contrast/parameter_names.h"

@@ -1,21 +1,30 @@
-/* Traces, and ranks by chain: where chains tell the same story each has as many draws in every twentieth of all ranks. */
-#include "core/memory.h"
+/* Sections on mixing. Traces and ranks by chain: chains that agree each have as many draws in
+ * every twentieth of all ranks. Effective sample size (ESS) of the first tenth, two tenths, ...
+ * of every chain, against the seconds it took or, for files without times, against draws: it
+ * grows in proportion unless a parameter does not mix. */
+#include "estimate/diagnostics.h"
 #include "estimate/normal_scores.h"
 #include "output/page/html.h"
+#include "output/page/page_view.h"
 #include "output/page/plot.h"
-#include "output/page/sections.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
-    WIDTH = 340,
+    TRACE_WIDTH = 340,
     TRACE_HEIGHT = 120,
     RANK_HEIGHT = 64,
-    MAX_POINTS = 160,
-    BINS = 20,
-    COLOURS = 8
+    MAX_POINTS = 160, /* of a trace */
+    BINS = 20,        /* of ranks */
+    COLOURS = 8,
+    GROWTH_WIDTH = 700,
+    GROWTH_HEIGHT = 260,
+    TENTHS = 10,
+    FEWEST_DRAWS = 8,     /* of a chain, for an ESS */
+    RECOMMENDED_ESS = 400 /* Vehtari et al. (2021) */
 };
 
 typedef struct {
@@ -29,6 +38,7 @@ static chain_class class_of(const char *kind, size_t chain)
     return c;
 }
 
+/* Sets the limits of an axis to the range of x. */
 static void find_range(size_t n, const double *x, axis *a)
 {
     a->low = a->high = x[0];
@@ -52,9 +62,9 @@ static void draw_chain(const plot *p, const view *v, size_t chain, const double 
 static void draw_trace(text *t, const view *v, size_t j)
 {
     plot p = {t,
-              WIDTH,
+              TRACE_WIDTH,
               TRACE_HEIGHT,
-              {.low = 0, .high = (double)v->r->draws - 1.0, .from = 44, .to = WIDTH - 6},
+              {.low = 0, .high = (double)v->r->draws - 1.0, .from = 44, .to = TRACE_WIDTH - 6},
               {.from = TRACE_HEIGHT - 20, .to = 6}};
     const double *draws = view_gather(v, j);
     find_range(view_draws(v), draws, &p.y);
@@ -67,7 +77,7 @@ static void draw_trace(text *t, const view *v, size_t j)
     plot_close(&p);
 }
 
-/* counts[chain][bin] */
+/* Counts draws by chain and bin of their rank among all draws: counts[chain][bin]. */
 static bool count_ranks(const view *v, size_t j, size_t *counts)
 {
     size_t n = view_draws(v);
@@ -90,7 +100,7 @@ static void draw_rank_bars(const plot *p, size_t chain, const size_t *counts, do
     text_add(p->t, "\"/>");
 }
 
-/* Side by side, with the height that all would have. */
+/* Bars of all chains side by side, with a line at the expected height. */
 static void draw_rank_panels(const plot *p, const view *v, const size_t *counts)
 {
     size_t chains = v->r->chains;
@@ -111,9 +121,9 @@ static void draw_ranks(text *t, const view *v, size_t j)
 {
     size_t *counts = calloc(v->r->chains * BINS, sizeof *counts);
     plot p = {t,
-              WIDTH,
+              TRACE_WIDTH,
               RANK_HEIGHT,
-              {.from = 44, .to = WIDTH},
+              {.from = 44, .to = TRACE_WIDTH},
               {.low = 0,
                .high = 2.2 * (double)v->r->draws / BINS,
                .from = RANK_HEIGHT - 18,
@@ -132,11 +142,10 @@ static void draw_ranks(text *t, const view *v, size_t j)
 
 void page_chains(text *t, const view *v)
 {
-    text_add(t, "<p>Chains that have found the posterior look alike: traces are one band "
-                "without trend, and ranks are spread "
-                "evenly, along the dashed line.");
+    text_add(t, "<p>Chains that have converged look alike: their traces form one band without "
+                "trend, and their ranks are spread evenly, along the dashed line.");
     if (v->worst_count < v->r->dim)
-        text_add(t, " Shown are the %zu of %zu parameters that mix worst.", v->worst_count,
+        text_add(t, " The %zu of %zu parameters that mix worst are shown.", v->worst_count,
                  v->r->dim);
     text_add(t, "</p>\n<div class=\"cards\">\n");
     for (size_t i = 0; i < v->worst_count; i++) {
@@ -151,4 +160,104 @@ void page_chains(text *t, const view *v)
         text_add(t, "</figure>\n");
     }
     text_add(t, "</div>\n");
+}
+
+/* ---- growth of the effective sample size ---- */
+
+typedef struct {
+    double at[TENTHS];                 /* seconds, or draws of all chains */
+    double bulk[TENTHS], tail[TENTHS]; /* ESS */
+    size_t count;
+} ess_growth;
+
+/* Copies the first `each` draws of every chain, chain after chain. */
+static const double *first_draws(const view *v, const double *draws, size_t each)
+{
+    double *scratch = v->draws + view_draws(v);
+    for (size_t c = 0; c < v->r->chains; c++)
+        memcpy(scratch + c * each, draws + c * v->r->draws, each * sizeof *scratch);
+    return scratch;
+}
+
+static bool has_seconds(const view *v)
+{
+    size_t n = view_draws(v);
+    return isfinite(v->r->seconds[n - 1]) && v->r->seconds[n - 1] > 0.0;
+}
+
+/* When every chain had `each` draws: seconds, or draws of all chains. */
+static double time_at(const view *v, size_t each)
+{
+    double last = 0.0;
+    if (!has_seconds(v)) return (double)(each * v->r->chains);
+    for (size_t c = 0; c < v->r->chains; c++)
+        last = fmax(last, v->r->seconds[c * v->r->draws + each - 1]);
+    return last;
+}
+
+/* ESS of the first tenth, two tenths, ... of the draws of parameter j; false: no memory. */
+static bool find_growth(const view *v, size_t j, ess_growth *out)
+{
+    const double *draws = view_gather(v, j);
+    out->count = 0;
+    for (size_t k = 1; k <= TENTHS; k++) {
+        size_t each = v->r->draws * k / TENTHS, i = out->count;
+        draw_summary s;
+        if (each < FEWEST_DRAWS) continue;
+        if (summarize_draws(v->r->chains, each, first_draws(v, draws, each), &s, NULL) !=
+            SBPS_OK)
+            return false;
+        if (!isfinite(s.ess_bulk) || !isfinite(s.ess_tail)) continue;
+        out->at[i] = time_at(v, each);
+        out->bulk[i] = s.ess_bulk;
+        out->tail[i] = s.ess_tail;
+        out->count++;
+    }
+    return true;
+}
+
+static void draw_growth(const plot *p, const ess_growth *g)
+{
+    if (g->count < 2) return;
+    plot_curve(p, "bulk", g->count, g->at, g->bulk);
+    plot_curve(p, "tail", g->count, g->at, g->tail);
+}
+
+static void draw_all(text *t, const view *v, const ess_growth *all)
+{
+    plot p = {t,
+              GROWTH_WIDTH,
+              GROWTH_HEIGHT,
+              {.low = 0, .high = time_at(v, v->r->draws), .from = 54, .to = GROWTH_WIDTH - 12},
+              {.low = 0, .high = RECOMMENDED_ESS, .from = GROWTH_HEIGHT - 36, .to = 8}};
+    for (size_t i = 0; i < v->worst_count; i++)
+        for (size_t k = 0; k < all[i].count; k++)
+            p.y.high = fmax(p.y.high, fmax(all[i].bulk[k], all[i].tail[k]));
+    p.y.high *= 1.05;
+    plot_open(&p, "plot broad",
+              "Effective sample size against %s for the %zu parameters that mix worst",
+              has_seconds(v) ? "seconds of sampling" : "the number of draws", v->worst_count);
+    plot_y_axis(&p, 6);
+    plot_x_axis(&p, 6, has_seconds(v) ? "seconds of sampling" : "draws, all chains");
+    plot_level(&p, "expected", RECOMMENDED_ESS);
+    text_add(t, "<text class=\"end\" x=\"%.1f\" y=\"%.1f\">400</text>", p.x.to,
+             axis_place(&p.y, RECOMMENDED_ESS) - 4.0);
+    for (size_t i = 0; i < v->worst_count; i++) draw_growth(&p, &all[i]);
+    plot_close(&p);
+}
+
+void page_growth(text *t, const view *v)
+{
+    ess_growth all[MAX_TRACED];
+    for (size_t i = 0; i < v->worst_count; i++)
+        if (!find_growth(v, v->worst[i], &all[i])) t->failed = true;
+    if (t->failed) return;
+    text_add(t,
+             "<p>Effective sample size of the stored draws, for the same parameters: <span "
+             "class=\"key bulk\">bulk</span> (for means) and <span "
+             "class=\"key tail\">tail</span> (for the 5 %% and 95 %% quantiles). While lines "
+             "rise, a longer run gives smaller errors. A line that levels off belongs to a "
+             "parameter that does not mix.</p>\n<figure class=\"single\">");
+    draw_all(t, v, all);
+    text_add(t, "</figure>\n");
 }

@@ -1,5 +1,6 @@
-/* Rows beside tables that the model makes up: what is off, in words; then pictures. A dot, or a bar, is what was seen, the
- * grey behind it where 95 % of made-up tables lie; what lies outside is in another colour. */
+/* Section: checks of the model against replicated tables. First the findings in words, then
+ * charts. A dot or a bar is an observed value, the grey line behind it contains 95 % of the
+ * replicated tables; values outside have another colour. */
 #include "core/printable.h"
 #include "output/page/html.h"
 #include "output/page/page_table.h"
@@ -8,14 +9,14 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { WIDTH = 340, HEIGHT = 200, MAX_PANELS = 12, MAX_CLASSES = 6, WORDY_CELLS = 6 };
+enum { WIDTH = 340, HEIGHT = 200, MAX_PANELS = 12, MAX_CLASSES = 6, LABELLED_CELLS = 6 };
 
 /* ---- words ---- */
 
 static void add_findings(text *t, const predictive_checks *c)
 {
     if (c->findings == 0) {
-        text_add(t, "<p><strong>Nothing is off.</strong> ");
+        text_add(t, "<p><strong>No misfit was found.</strong> ");
         return;
     }
     text_add(t, "<ol class=\"findings\">\n");
@@ -32,9 +33,8 @@ static void add_findings(text *t, const predictive_checks *c)
 static void add_overview(text *t, const predictive_checks *c)
 {
     if (c->identity == ROWS_OTHER)
-        text_add(t,
-                 "<p><strong>These rows are not the table of this run</strong>: they are "
-                 "checked as rows that it has not seen, and leave-one-out is left out.</p>\n");
+        text_add(t, "<p><strong>These rows are not the table of this run</strong>: they are "
+                    "checked as new rows, without leave-one-out.</p>\n");
     add_findings(t, c);
     html_count(t, (double)c->checked);
     text_add(t, " rows");
@@ -43,20 +43,21 @@ static void add_overview(text *t, const predictive_checks *c)
         html_count(t, (double)c->rows);
         text_add(t, ", drawn at random,");
     }
-    text_add(t,
-             " beside %zu tables that the model makes up by draws of the posterior. Dots and "
-             "bars are what was seen; the <span class=\"key made\">grey</span> behind them is "
-             "where 95 %% of those tables lie; <span class=\"key off\">this colour</span> lies "
-             "outside.</p>\n",
-             c->replicates);
+    text_add(
+        t,
+        " are compared with %zu tables replicated from the posterior predictive distribution. "
+        "Dots and bars are observed values; the <span class=\"key made\">grey</span> range "
+        "contains 95 %% of the replicated tables; values in <span class=\"key off\">this "
+        "colour</span> are outside.</p>\n",
+        c->replicates);
 }
 
 static void add_statistics(text *t, const predictive_checks *c)
 {
     if (c->statistics == 0) return;
-    text_add(t, "<div class=\"wide\"><table><caption>Statistics of the rows and of made-up "
+    text_add(t, "<div class=\"wide\"><table><caption>Statistics of the rows and of replicated "
                 "tables</caption>\n<thead><tr><th scope=\"col\">statistic</th>"
-                "<th scope=\"col\">seen</th><th scope=\"col\">made up</th>"
+                "<th scope=\"col\">observed</th><th scope=\"col\">replicated</th>"
                 "<th scope=\"col\">2.5 %%</th><th scope=\"col\">97.5 %%</th>"
                 "<th scope=\"col\">p</th></tr></thead>\n<tbody>\n");
     for (size_t k = 0; k < c->statistics; k++) {
@@ -108,7 +109,7 @@ static double by_expected(const check_panel *p, size_t k)
     return p->cell[k].expected;
 }
 
-/* Of levels their number, of numbers the middle. */
+/* The middle of a cell; for a level its number. */
 static double by_middle(const check_panel *p, size_t k)
 {
     return 0.5 * (p->cell[k].from + p->cell[k].to);
@@ -123,10 +124,10 @@ static void draw_interval(const plot *p, const check_cell *c, double x)
              is_off(c) ? "seen off" : "seen", at, axis_place(&p->y, c->observed));
 }
 
-/* Names of levels, shortened, where there is room. */
+/* Shortened names of levels, if they fit. */
 static void add_labels(const plot *p, const check_panel *of)
 {
-    for (size_t k = 0; k < of->count && of->count <= WORDY_CELLS; k++) {
+    for (size_t k = 0; k < of->count && of->count <= LABELLED_CELLS; k++) {
         if (!of->cell[k].label) continue;
         text_add(p->t, "<text class=\"mid\" x=\"%.1f\" y=\"%.1f\">",
                  axis_place(&p->x, by_middle(of, k)), p->y.from + 13.0);
@@ -200,14 +201,14 @@ static void draw_bars(text *t, const bar *bars, size_t count, const char *title)
 
 enum { MAX_BARS = 64 };
 
-/* Square roots of numbers of rows, which all vary alike: Tukey's rootogram, standing. */
+/* Square roots of numbers of rows, whose variances are equal: Tukey's rootogram, standing. */
 static bar root_bar(const check_cell *c)
 {
     return (bar){c->from,      c->to,         sqrt(c->observed),
                  sqrt(c->low), sqrt(c->high), sqrt(c->expected)};
 }
 
-/* Rows per unit of y: the first and the last cell may be wider. */
+/* Rows per unit of y, because the first and the last cell may be wider. */
 static bar density_bar(const check_cell *c)
 {
     double width = c->to - c->from;
@@ -225,8 +226,8 @@ static size_t make_bars(const check_panel *p, bar (*make)(const check_cell *c), 
     return count;
 }
 
-/* The last bar of a rootogram has all counts above and would be as wide. */
-static void cut_last(bar *bars, size_t count)
+/* The last bar of a rootogram contains all larger counts; it is drawn as wide as the first. */
+static void narrow_last(bar *bars, size_t count)
 {
     if (count > 1) bars[count - 1].to = bars[count - 1].from + (bars[0].to - bars[0].from);
 }
@@ -263,8 +264,8 @@ static void add_calibration(text *t, const check_panels *all)
     for (size_t k = 0; k < all->count && k < MAX_CLASSES; k++) {
         const check_panel *p = &all->panel[k];
         open_card(t, "Calibration", p->of, p->class);
-        close_caption(t, "share seen (upwards) by share predicted", p->p, p->off);
-        draw_dots(t, p, by_expected, true, "Calibration: shares seen against shares predicted");
+        close_caption(t, "observed (vertical) against predicted fraction", p->p, p->off);
+        draw_dots(t, p, by_expected, true, "Calibration: observed against predicted fractions");
         text_add(t, "</figure>\n");
     }
 }
@@ -276,7 +277,7 @@ static void add_bars(text *t, const check_panels *all, bar (*make)(const check_c
     for (size_t k = 0; k < all->count; k++) {
         const check_panel *p = &all->panel[k];
         size_t count = make_bars(p, make, bars);
-        if (make == root_bar) cut_last(bars, count);
+        if (make == root_bar) narrow_last(bars, count);
         open_card(t, title, p->of, p->class);
         close_caption(t, axes, p->p, p->off);
         draw_bars(t, bars, count, title);
@@ -288,7 +289,7 @@ static void add_spread(text *t, const check_panels *all)
 {
     for (size_t k = 0; k < all->count; k++) {
         open_card(t, "Spread", all->panel[k].of, NULL);
-        close_caption(t, "squares of scaled residuals (upwards) by what is predicted",
+        close_caption(t, "squared scaled residuals (vertical) against the prediction",
                       all->panel[k].p, all->panel[k].off);
         draw_dots(t, &all->panel[k], by_middle, false,
                   "Squares of scaled residuals against predictions");
@@ -309,14 +310,15 @@ static void add_pit(text *t, const check_pit *pit)
                         1.0};
     open_card(t, "LOO-PIT", NULL, NULL);
     close_caption(t,
-                  "share of rows by the probability below them; flat where the model is right",
+                  "rows by the predictive probability below them; flat if the model is right",
                   pit->p, pit->off);
     draw_bars(t, bars, PIT_BARS,
-              "Histogram of probabilities below each row, by the posterior without it");
+              "Histogram of the predictive probability below each row, from the posterior "
+              "without it");
     text_add(t, "</figure>\n");
 }
 
-/* The next panel by p, the smallest first, after the one with (p, place). */
+/* The panel that follows (p, place) in increasing order of p. */
 static size_t next_panel(const check_panels *all, double p, size_t place)
 {
     size_t best = all->count;
@@ -333,11 +335,11 @@ static void add_residuals(text *t, const check_panels *all)
     double p = -1.0;
     size_t place = 0, drawn = 0;
     if (all->count == 0) return;
-    text_add(
-        t, "<h3>Residuals along columns</h3>\n<p>Seen less predicted, in cells of each column; "
-           "around 0 where the column is rightly in the model.");
+    text_add(t, "<h3>Residuals along columns</h3>\n<p>Observed minus predicted, in cells of "
+                "each column; "
+                "around 0 if the model includes the column correctly.");
     if (all->count > MAX_PANELS)
-        text_add(t, " Shown are the %d of %zu with the smallest p.", (int)MAX_PANELS,
+        text_add(t, " The %d of %zu with the smallest p are shown.", (int)MAX_PANELS,
                  all->count);
     text_add(t, "</p>\n<div class=\"cards small\">\n");
     for (; drawn < MAX_PANELS && (place = next_panel(all, p, place)) < all->count; drawn++) {
@@ -357,9 +359,11 @@ void page_checks(text *t, const view *v)
     add_overview(t, c);
     text_add(t, "<div class=\"cards\">\n");
     add_calibration(t, &c->calibration);
-    add_bars(t, &c->rootogram, root_bar, "Rootogram",
-             "square root of rows (upwards) that have so many, the last and more");
-    add_bars(t, &c->density, density_bar, "Density", "rows per unit (upwards) by y");
+    add_bars(
+        t, &c->rootogram, root_bar, "Rootogram",
+        "square root of the number of rows (vertical) with each count; the last bar has all "
+        "larger counts");
+    add_bars(t, &c->density, density_bar, "Density", "rows per unit (vertical) by y");
     add_spread(t, &c->spread);
     add_pit(t, &c->pit);
     text_add(t, "</div>\n");

@@ -1,3 +1,4 @@
+/* Text and numbers in HTML. */
 #include "output/page/html.h"
 
 #include "core/printable.h"
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The entity of a character with a meaning in HTML; NULL: it has none. */
 static const char *entity(char c)
 {
     switch (c) {
@@ -28,7 +30,7 @@ static const char *entity(char c)
 void html_text(text *t, const char *bytes)
 {
     while (*bytes) {
-        size_t control, count = utf8_bytes((const unsigned char *)bytes);
+        size_t control, count = utf8_length(bytes, SIZE_MAX);
         const char *escaped = entity(*bytes);
         if (is_control(bytes, &control) && *bytes != '\n') {
             text_bytes(t, "?", 1);

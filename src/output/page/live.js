@@ -1,9 +1,9 @@
-// Asks for the page anew every second while somebody looks at it, and puts what is new in the place of what is shown:
-// search, sorting and what is open stay. When the run is over, or no longer answers, the last state stays.
+// Requests the page again every second while it is visible, and replaces its contents; search, sorting and open
+// details are kept. When the run has ended, or no longer answers, the last state stays.
 (function () {
   const news = document.getElementById("news");
-  const say = (words) => { if (news.textContent !== words) news.textContent = words; };
-  const again = () => setTimeout(look, 1000);
+  const show = (words) => { if (news.textContent !== words) news.textContent = words; };
+  const again = () => setTimeout(update, 1000);
 
   function remember() {
     const input = document.querySelector("input[type=search]");
@@ -18,7 +18,7 @@
 
   const clicks = { descending: 1, ascending: 2 };
 
-  function recall(state) {
+  function restore(state) {
     const input = document.querySelector("input[type=search]");
     document.querySelectorAll("table.sortable").forEach((table, i) => {
       Array.from(table.tHead.rows[0].cells).forEach((head, column) => {
@@ -36,27 +36,27 @@
   function take(text) {
     const page = new DOMParser().parseFromString(text, "text/html");
     const over = page.body.classList.contains("over");
-    say(page.getElementById("news").textContent);
+    show(page.getElementById("news").textContent);
     if (!document.querySelector(".uplot") || over) {
       const state = remember();
       document.title = page.title;
       document.querySelector("header").replaceWith(page.querySelector("header"));
       document.querySelector("main").replaceWith(page.querySelector("main"));
-      dressPage();
-      recall(state);
+      setUpPage();
+      restore(state);
     }
     if (over) document.body.classList.add("over");
     return over;
   }
 
-  function look() {
+  function update() {
     if (document.hidden) { again(); return; }
     fetch(location.href, { cache: "no-store" })
-      .then((answer) => answer.text())
+      .then((response) => response.text())
       .then((text) => { if (!take(text)) again(); })
       .catch(() => {
         document.body.classList.add("over");
-        say("The run is over, or was ended: it no longer answers. This is the last that was seen of it.");
+        show("The run has ended or no longer answers. This is its last known state.");
       });
   }
   again();

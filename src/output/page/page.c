@@ -1,16 +1,16 @@
-/* The order of the sections is the order of the questions: can I trust it, what does it say, why should I believe it,
- * where does it come from. A section more is a line of the list below. */
+/* The page: head, list of contents, and sections in the order of a reader's questions: can I
+ * trust the results, what are they, what supports them, how were they made. A new section is a
+ * line in the list below. */
 #include "output/page/page.h"
 
 #include "core/decimal.h"
-#include "output/page/assets.h"
 #include "output/page/html.h"
-#include "output/page/sections.h"
+#include "output/page/page_view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define LONG_FORMULA 120 /* bytes: those stand at the end of the page alone */
+#define LONG_FORMULA 120 /* bytes: a longer formula is shown at the end of the page only */
 
 static bool always(const view *v)
 {
@@ -28,7 +28,7 @@ static bool has_pairs(const view *v)
     return has_draws(v) && v->clearest_count > 1;
 }
 
-static bool leaves_some_out(const view *v)
+static bool omits_parameters(const view *v)
 {
     return v->shown_count < v->r->dim;
 }
@@ -38,18 +38,19 @@ static const struct {
     bool (*applies)(const view *v);
     void (*write)(text *t, const view *v);
 } sections[] = {
-    {"verdict", "Verdict", "Can it be trusted?", always, page_verdict},
+    {"verdict", "Verdict", "Can the results be trusted?", always, page_verdict},
     {"coefficients", "Coefficients", "Coefficients", always, page_forest},
-    {"errors", "Bias and error", "Stated bias beside Monte Carlo error", always, page_errors},
+    {"errors", "Bias and error", "Stated bias and Monte Carlo error", always, page_errors},
     {"chains", "Chains", "Chains", has_draws, page_chains},
-    {"ess", "Sample size", "Effective sample size as it grew", has_draws, page_growth},
+    {"ess", "Sample size", "Growth of the effective sample size", has_draws, page_growth},
     {"densities", "Priors", "Posterior against prior", has_draws, page_densities},
     {"pairs", "Pairs", "Most correlated pairs", has_pairs, page_pairs},
-    {"checks", "Checks", "Do rows look as the model says?", page_has_rows, page_checks},
-    {"loo", "Leave-one-out", "Each row predicted by the others", page_has_own_rows, page_loo},
-    {"sensitivity", "Sensitivity", "Is it the rows or the priors?", page_has_sensitivity,
+    {"checks", "Checks", "Does the model describe the rows?", page_has_rows, page_checks},
+    {"loo", "Leave-one-out", "Leave-one-out: each row predicted from the others",
+     page_has_own_rows, page_loo},
+    {"sensitivity", "Sensitivity", "Sensitivity to priors and likelihood", page_has_sensitivity,
      page_sensitivity},
-    {"everything", "All parameters", "All parameters", leaves_some_out, page_everything},
+    {"everything", "All parameters", "All parameters", omits_parameters, page_everything},
     {"origin", "What was run", "What was run", always, page_origin},
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
@@ -62,7 +63,7 @@ static void add_title(text *t, const result_info *info)
                                                        : "a run");
 }
 
-/* A live page may ask its own server for news; without a script it is loaded anew. */
+/* A live page requests its new state from its own server; without a script it is reloaded. */
 static void add_live_head(text *t, const page_news *news)
 {
     text_add(t, "<link rel=\"icon\" href=\"data:,\"/>\n");
@@ -85,7 +86,7 @@ static void add_head(text *t, const result_info *info, const page_news *news)
     text_add(t, "</title>\n<style>\n%s%s</style>\n</head>\n", uplot_css, page_css);
 }
 
-/* What was asked of which rows, in a line. */
+/* One line: formula, model, rows, parameters, draws. */
 static void add_subtitle(text *t, const result *r)
 {
     const result_info *info = &r->info;
@@ -179,7 +180,7 @@ sbps_status page_wait(const page_news *news, char **out, sbps_error *err)
     text t = {0};
     add_head(&t, NULL, news);
     open_body(&t, NULL, news);
-    text_add(&t, "</header>\n<main>\n<p>There is nothing to see yet.</p>\n");
+    text_add(&t, "</header>\n<main>\n<p>No draws yet.</p>\n");
     close_body(&t, news);
     return text_give(&t, out, err);
 }

@@ -1,6 +1,7 @@
-// Sorting and searching of tables. Without this the page says the same, in the order of the file.
+// Sorting and searching of tables, and zoom of charts. Without this script the page has the same contents, in the order
+// of the file.
 "use strict";
-function dressPage() {
+function setUpPage() {
   const number = (cell) => {
     const value = parseFloat(cell.textContent.replace(/,/g, ""));
     return Number.isNaN(value) ? -Infinity : value;
@@ -42,12 +43,12 @@ function dressPage() {
   }
 
   function filter(tables, words) {
-    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+    const terms = words.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     tables.forEach((table, index) => {
       for (const row of table.tBodies[0].rows) {
         const name = row.cells[0].textContent.toLowerCase();
-        row.hidden = !wanted.every((word) => name.includes(word));
+        row.hidden = !terms.every((word) => name.includes(word));
         if (index === 0 && !row.hidden) shown += 1;
       }
     });
@@ -56,7 +57,7 @@ function dressPage() {
 
   const words = { bulk: "bulk", tail: "tail", posterior: "posterior", prior: "prior" };
 
-  // The series of a picture: places along its paths turned back into values.
+  // The series of a chart: places along its paths are converted back to values.
   function readSeries(svg) {
     const scale = (text) => {
       const [low, high, from, to] = text.split(" ").map(Number);
@@ -89,7 +90,7 @@ function dressPage() {
     }, uPlot.join(series.map((s) => s.table)), box);
   }
 
-  // A button for every picture that has series, where the library is part of the page.
+  // A zoom button for every chart that has series, if uPlot is part of the page.
   function offerZoom(svg) {
     if (!svg.querySelector(".trace, .bulk, .posterior")) return;
     const button = document.createElement("button");
@@ -128,4 +129,4 @@ function dressPage() {
     count.textContent = input.value.trim() ? shown + " of " + tables[0].tBodies[0].rows.length : "";
   });
 }
-dressPage();
+setUpPage();

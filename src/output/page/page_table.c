@@ -1,6 +1,8 @@
-/* What a table says of its run; leave-one-out as a section. */
+/* What is computed from the table of a run, and its sections: leave-one-out, and how far each
+ * posterior moves when the prior, or the likelihood, has more or less weight. */
 #include "output/page/page_table.h"
-#include "core/clock.h"
+
+#include "core/threads.h"
 #include "linalg/pareto.h"
 #include "output/page/html.h"
 #include "output/page/plot.h"
@@ -58,7 +60,7 @@ size_t page_misfits(const view *v)
     return count_findings(v, false);
 }
 
-size_t page_priors_weigh(const view *v)
+size_t page_prior_findings(const view *v)
 {
     return count_findings(v, true);
 }
@@ -86,18 +88,19 @@ static void add_estimate(text *t, const char *name, const char *meaning, double 
 
 static void add_totals(text *t, const loo_totals *totals)
 {
-    text_add(t, "<div class=\"wide\"><table><caption>Leave-one-out</caption>\n<thead><tr>"
-                "<th scope=\"col\">estimate</th><th scope=\"col\">value</th>"
-                "<th scope=\"col\">error</th><th scope=\"col\" class=\"left\">what it is</th>"
-                "</tr></thead>\n<tbody>\n");
-    add_estimate(t, "elpd_loo", "log density of each row without itself, summed",
+    text_add(
+        t, "<div class=\"wide\"><table><caption>Leave-one-out</caption>\n<thead><tr>"
+           "<th scope=\"col\">estimate</th><th scope=\"col\">value</th>"
+           "<th scope=\"col\">standard error</th><th scope=\"col\" class=\"left\">meaning</th>"
+           "</tr></thead>\n<tbody>\n");
+    add_estimate(t, "elpd_loo", "sum of log densities of each row, predicted from the others",
                  totals->elpd.sum, totals->elpd.error);
     add_estimate(t, "p_loo", "effective number of parameters", totals->p.sum, totals->p.error);
     add_estimate(t, "looic", "-2 elpd_loo", -2.0 * totals->elpd.sum, 2.0 * totals->elpd.error);
     text_add(t, "</tbody></table></div>\n");
 }
 
-/* Of many rows the largest k of neighbours. */
+/* Points of the chart; of many rows only the largest k in each run of neighbours. */
 static size_t thin_k(const loo *l, double *x, double *y)
 {
     size_t count = l->count < MAX_DOTS ? l->count : MAX_DOTS, filled = 0;
@@ -141,7 +144,7 @@ static void add_worst(text *t, const loo *l)
     size_t worst[LOO_WORST_MAX], count = loo_find_worst(l, worst);
     text_add(t, "<figcaption>");
     if (l->count > MAX_DOTS)
-        text_add(t, "Each dot has the largest k of %zu rows or so. ", l->count / MAX_DOTS);
+        text_add(t, "Each dot is the largest k of about %zu rows. ", l->count / MAX_DOTS);
     text_add(t, "Largest:");
     for (size_t j = 0; j < count; j++)
         text_add(t, "%s row %zu (%.2f)", j ? "," : "", loo_row(l, worst[j]), l->k[worst[j]]);
@@ -150,15 +153,18 @@ static void add_worst(text *t, const loo *l)
 
 static void add_row_counts(text *t, const loo *l)
 {
-    text_add(t, "Of ");
-    html_count(t, (double)l->rows);
-    text_add(t, " rows ");
     if (l->count < l->rows) {
+        text_add(t, "A random sample of ");
         html_count(t, (double)l->count);
-        text_add(t, " were looked at, drawn at random");
-    } else
-        text_add(t, "all were looked at");
-    if (l->lacking > 0) text_add(t, "; %zu more lack cells", l->lacking);
+        text_add(t, " of ");
+        html_count(t, (double)l->rows);
+        text_add(t, " rows was evaluated");
+    } else {
+        text_add(t, "All ");
+        html_count(t, (double)l->rows);
+        text_add(t, " rows were evaluated");
+    }
+    if (l->lacking > 0) text_add(t, "; %zu more have missing cells", l->lacking);
 }
 
 void page_loo(text *t, const view *v)
@@ -169,14 +175,15 @@ void page_loo(text *t, const view *v)
     text_add(t, "<p>How well each row is predicted by the others, from the stored draws "
                 "(Pareto-smoothed importance sampling). ");
     add_row_counts(t, l);
-    text_add(t, ", by %zu draws. ", l->draws);
+    text_add(t, ", with %zu draws. ", l->draws);
     if (above == 0)
-        text_add(t, "No row has a Pareto k above %.1f: these numbers can be relied on.",
+        text_add(t, "No row has a Pareto k above %.1f: these estimates are reliable.",
                  PARETO_TRUSTED);
     else
         text_add(t,
-                 "%zu of them %s a Pareto k above %.1f: without them the posterior would lie "
-                 "elsewhere, and their share of these numbers is not to be relied on.",
+                 "%zu of them %s a Pareto k above %.1f: the posterior without such a row "
+                 "differs too "
+                 "much from the full one, and its part of these estimates is unreliable.",
                  above, above == 1 ? "has" : "have", PARETO_TRUSTED);
     text_add(t, "</p>\n");
     add_totals(t, &table->totals);
@@ -184,4 +191,85 @@ void page_loo(text *t, const view *v)
     draw_k(t, l);
     add_worst(t, l);
     text_add(t, "</figure>\n");
+}
+
+/* ---- sensitivity ---- */
+
+#define THRESHOLD 0.05
+
+/* A distance; marked if `high`. */
+static void add_distance(text *t, double value, bool high)
+{
+    if (isnan(value))
+        text_add(t, "<td>-</td>");
+    else
+        text_add(t, "<td%s>%.3f</td>", high ? " class=\"high\"" : "", value);
+}
+
+static void add_sensitivity_row(text *t, const check_sensitivity *s)
+{
+    text_add(t, "<tr>");
+    html_row_name(t, s->name);
+    add_distance(t, s->by_prior, is_sensitive(s));
+    add_distance(t, s->by_likelihood, false);
+    text_add(t, "<td class=\"left\">");
+    html_text(t, s->diagnosis);
+    text_add(t, "</td></tr>\n");
+}
+
+static size_t count_sensitive(const predictive_checks *c)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < c->sensitivities; k++) count += is_sensitive(&c->sensitivity[k]);
+    return count;
+}
+
+/* True if a parameter is listed: all are if there are few, else the sensitive ones. */
+static bool is_listed(const predictive_checks *c, size_t k)
+{
+    return c->sensitivities <= MAX_ROWS || is_sensitive(&c->sensitivity[k]);
+}
+
+static void add_explanation(text *t, const predictive_checks *c)
+{
+    size_t sensitive = count_sensitive(c);
+    text_add(
+        t,
+        "<p>Power scaling: how far the posterior of each parameter moves when its prior, or "
+        "the "
+        "likelihood, is raised to a power near 1. From %.2f on a posterior is sensitive to "
+        "its prior; sensitivity to the likelihood is expected. ",
+        THRESHOLD);
+    if (sensitive == 0)
+        text_add(t, "No posterior is sensitive to its prior.");
+    else
+        text_add(
+            t,
+            "%zu of %zu %s sensitive to the prior: check that the prior states what is known.",
+            sensitive, c->sensitivities, sensitive == 1 ? "is" : "are");
+    if (c->likelihood_noise > 0.5)
+        text_add(
+            t, " Log likelihoods of this run are estimates whose errors are as large as their "
+               "differences: sensitivity to the likelihood is underestimated.");
+    text_add(t, "</p>\n");
+}
+
+void page_sensitivity(text *t, const view *v)
+{
+    const predictive_checks *c = &v->table->checks;
+    size_t listed = 0;
+    add_explanation(t, c);
+    for (size_t k = 0; k < c->sensitivities; k++) listed += is_listed(c, k);
+    if (listed == 0) return;
+    text_add(t, "<div class=\"wide\"><table class=\"sortable\"><caption>Sensitivity by power "
+                "scaling</caption>\n<thead><tr><th scope=\"col\">parameter</th>"
+                "<th scope=\"col\">to the prior</th><th scope=\"col\">to the likelihood</th>"
+                "<th scope=\"col\" class=\"left\">diagnosis</th></tr></thead>\n<tbody>\n");
+    listed = 0;
+    for (size_t k = 0; k < c->sensitivities && listed < MAX_ROWS; k++)
+        if (is_listed(c, k)) {
+            add_sensitivity_row(t, &c->sensitivity[k]);
+            listed++;
+        }
+    text_add(t, "</tbody></table></div>\n");
 }

@@ -1,17 +1,17 @@
-/* What the run's own table says of it. */
+/* What is computed from the table of a run. */
 #ifndef OUTPUT_PAGE_TABLE_H
 #define OUTPUT_PAGE_TABLE_H
 
 #include "output/check/predictive_checks.h"
-#include "output/page/sections.h"
-#include "output/predict/pointwise.h"
+#include "output/page/page_view.h"
+#include "output/predict/loo.h"
 
 struct page_table {
-    bool rows; /* false: there is no table, and of the checks sensitivities alone */
+    bool rows; /* false: no table was given, and `checks` has sensitivities only */
     loo left_out;
     loo_totals totals;
     predictive_checks checks;
-    double seconds; /* that this took */
+    double seconds; /* spent on it */
 };
 
 #endif

@@ -1,3 +1,4 @@
+/* Which parameters of a run are shown, and their draws. */
 #include "output/page/page_view.h"
 
 #include "core/memory.h"
@@ -6,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A parameter and how much it should be seen. */
+/* A parameter and its priority. */
 typedef struct {
-    double weight;
+    double priority;
     size_t index;
 } candidate;
 
-static int by_weight(const void *a, const void *b)
+static int by_priority(const void *a, const void *b)
 {
     const candidate *x = a, *y = b;
-    if (x->weight != y->weight) return x->weight < y->weight ? 1 : -1;
+    if (x->priority != y->priority) return x->priority < y->priority ? 1 : -1;
     return (x->index > y->index) - (x->index < y->index);
 }
 
@@ -48,8 +49,8 @@ bool view_varies(const view *v, size_t j)
            p->q95 > p->q5;
 }
 
-/* R-hat above its limit goes before everything, then the fewest effective draws. */
-static double bad_mixing(const view *v, size_t j)
+/* Priority by poor mixing: an R-hat above its limit first, then the fewest effective draws. */
+static double poor_mixing(const view *v, size_t j)
 {
     const sbps_parameter *p = &v->parameters[j];
     double ess = fmin(p->ess_bulk, p->ess_tail);
@@ -72,25 +73,26 @@ static size_t find_slowest(const view *v)
     return slowest;
 }
 
-static double clear_sign(const view *v, size_t j)
+/* Priority by the distance from 0 in posterior sd. */
+static double distance_from_zero(const view *v, size_t j)
 {
     return fabs(v->parameters[j].mean) / v->parameters[j].sd;
 }
 
-/* The `most` parameters that can be drawn and weigh most; their number. */
-static size_t select_parameters(const view *v, double (*weigh)(const view *v, size_t j),
+/* Selects up to `limit` parameters that vary, by decreasing priority; returns their number. */
+static size_t select_parameters(const view *v, double (*priority)(const view *v, size_t j),
                                 size_t limit, candidate *scratch, size_t *out)
 {
     size_t count = 0;
     for (size_t j = 0; j < v->r->dim; j++)
-        if (view_varies(v, j)) scratch[count++] = (candidate){weigh(v, j), j};
-    qsort(scratch, count, sizeof *scratch, by_weight);
+        if (view_varies(v, j)) scratch[count++] = (candidate){priority(v, j), j};
+    qsort(scratch, count, sizeof *scratch, by_priority);
     if (count > limit) count = limit;
     for (size_t i = 0; i < count; i++) out[i] = scratch[i].index;
     return count;
 }
 
-/* Of those that weigh least one gives way to it, unless it is there already. */
+/* Replaces the last of the list by parameter j, unless it is in the list. */
 static void include(size_t count, size_t *list, size_t j)
 {
     for (size_t i = 0; i < count; i++)
@@ -98,11 +100,12 @@ static void include(size_t count, size_t *list, size_t j)
     if (count > 0) list[count - 1] = j;
 }
 
+/* Selects the parameters in tables, in the order of the file. */
 static size_t show_rows(const view *v, candidate *scratch, size_t *out)
 {
     size_t count = v->r->dim;
     if (count > MAX_ROWS) {
-        count = select_parameters(v, clear_sign, SELECTED_ROWS, scratch, out);
+        count = select_parameters(v, distance_from_zero, SELECTED_ROWS, scratch, out);
         if (v->slowest < v->r->dim) include(count, out, v->slowest);
         qsort(out, count, sizeof *out, by_index);
     } else
@@ -126,9 +129,9 @@ sbps_status view_open(const result *r, const sbps_parameter *parameters, view *o
     }
     out->slowest = find_slowest(out);
     out->shown_count = show_rows(out, scratch, out->shown);
-    out->worst_count = select_parameters(out, bad_mixing, MAX_TRACED, scratch, out->worst);
+    out->worst_count = select_parameters(out, poor_mixing, MAX_TRACED, scratch, out->worst);
     out->clearest_count =
-        select_parameters(out, clear_sign, SELECTED_ROWS, scratch, out->clearest);
+        select_parameters(out, distance_from_zero, SELECTED_ROWS, scratch, out->clearest);
     free(scratch);
     return SBPS_OK;
 }

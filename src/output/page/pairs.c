@@ -1,22 +1,24 @@
-/* Pairs whose draws are most correlated, of those parameters that stand in the tables. */
+/* Section: the pairs of parameters whose draws are most correlated, of those farthest from
+ * 0. */
 #include "core/memory.h"
 #include "output/page/html.h"
+#include "output/page/page_view.h"
 #include "output/page/plot.h"
-#include "output/page/sections.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SIDE = 230, MAX_DOTS = 300 };
-#define WEAK 0.1 /* correlations below it are not worth a picture */
+#define WEAK 0.1 /* correlations below it are not drawn */
 
 typedef struct {
     size_t a, b;
     double r;
 } pair;
 
-/* Draws less their mean, over the root of the sum of their squares. */
+/* Draws less their mean, over the root of their sum of squares: dot products are
+ * correlations. */
 static void standardize(size_t n, const double *x, double *out)
 {
     double mean = 0.0, square = 0.0;
@@ -32,8 +34,8 @@ static double dot(size_t n, const double *x, const double *y)
     return sum;
 }
 
-/* Keeps the list in order, the strongest first. */
-static void offer(pair *best, size_t *count, pair p)
+/* Inserts a pair into the list of the strongest, if it is among them; strongest first. */
+static void insert_pair(pair *best, size_t *count, pair p)
 {
     size_t at = *count < MAX_PAIRS ? (*count)++ : MAX_PAIRS - 1;
     if (at == MAX_PAIRS - 1 && *count == MAX_PAIRS && fabs(best[at].r) >= fabs(p.r)) return;
@@ -51,7 +53,7 @@ static size_t strongest(const view *v, const double *scaled, pair *best)
     memset(best, 0, MAX_PAIRS * sizeof *best);
     for (size_t i = 0; i < v->clearest_count; i++)
         for (size_t k = 0; k < i; k++)
-            offer(
+            insert_pair(
                 best, &count,
                 (pair){v->clearest[k], v->clearest[i], dot(n, scaled + i * n, scaled + k * n)});
     while (count > 0 && fabs(best[count - 1].r) < WEAK) count--;
@@ -107,11 +109,11 @@ void page_pairs(text *t, const view *v)
         text_add(t, "<p>No two parameters are correlated by more than %.1f.</p>\n", WEAK);
         return;
     }
-    text_add(t, "<p>The pairs of parameters whose draws are most correlated. A narrow ridge "
-                "says that the rows know their sum or "
-                "difference better than either; a bend or two clouds say that means and sds do "
-                "not tell all.</p>\n"
-                "<div class=\"cards small\">\n");
+    text_add(
+        t, "<p>The pairs of parameters whose draws are most correlated. In a narrow ridge the "
+           "sum or the difference of the two is better known than either. A curved shape or "
+           "two clouds mean that means and sds do not describe the posterior.</p>\n"
+           "<div class=\"cards small\">\n");
     for (size_t i = 0; i < count; i++) add_pair(t, v, &best[i]);
     text_add(t, "</div>\n");
 }

@@ -1,3 +1,4 @@
+/* Charts as SVG. Places are written with one decimal. */
 #include "output/page/plot.h"
 
 #include "output/page/html.h"
@@ -6,20 +7,21 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static double warp(const axis *a, double value)
+/* The value on the scale of the axis. */
+static double on_scale(const axis *a, double value)
 {
     return a->unit > 0.0 ? asinh(value / a->unit) : value;
 }
 
 double axis_place(const axis *a, double value)
 {
-    double low = warp(a, a->low), high = warp(a, a->high);
-    double share = high > low ? (warp(a, value) - low) / (high - low) : 0.5;
-    share = fmax(-0.05, fmin(1.05, share));
-    return a->from + share * (a->to - a->from);
+    double low = on_scale(a, a->low), high = on_scale(a, a->high);
+    double fraction = high > low ? (on_scale(a, value) - low) / (high - low) : 0.5;
+    fraction = fmax(-0.05, fmin(1.05, fraction));
+    return a->from + fraction * (a->to - a->from);
 }
 
-/* 1, 2 or 5 times a power of ten, so that at most `most` fit. */
+/* The distance of ticks: 1, 2 or 5 times a power of ten, so that about max_ticks fit. */
 static double round_step(double span, size_t max_ticks)
 {
     double rough = span / (double)(max_ticks > 1 ? max_ticks - 1 : 1),
@@ -37,8 +39,8 @@ static size_t linear_ticks(const axis *a, size_t max_ticks, double *ticks)
     return count;
 }
 
-/* 0 and powers of ten on both sides, as far apart as there is room for. */
-static size_t warped_ticks(const axis *a, size_t max_ticks, double *ticks)
+/* Ticks of an asinh scale: 0 and powers of ten on both sides. */
+static size_t asinh_ticks(const axis *a, size_t max_ticks, double *ticks)
 {
     size_t count = 0;
     double reach = fmax(fabs(a->low), fabs(a->high));
@@ -56,10 +58,10 @@ size_t axis_ticks(const axis *a, size_t max_ticks, double *ticks)
 {
     if (max_ticks > MAX_TICKS) max_ticks = MAX_TICKS;
     if (!(a->high > a->low) || max_ticks < 2) return 0;
-    return (a->unit > 0.0 ? warped_ticks : linear_ticks)(a, max_ticks, ticks);
+    return (a->unit > 0.0 ? asinh_ticks : linear_ticks)(a, max_ticks, ticks);
 }
 
-/* For the script, which reads values back from places. */
+/* Attributes from which the script converts places back to values. */
 static void add_scale(const plot *p, const char *name, const axis *a)
 {
     text_add(p->t, " data-%s=\"%.6g %.6g %.6g %.6g\"", name, a->low, a->high, a->from, a->to);
@@ -88,6 +90,7 @@ void plot_close(const plot *p)
     text_add(p->t, "</svg>");
 }
 
+/* Removes the sign of zero, and rounding errors around it. */
 static double without_minus(double x)
 {
     return fabs(x) < 1e-12 ? 0.0 : x;
@@ -144,7 +147,7 @@ void plot_area(const plot *p, const char *kind, size_t count, const double *x, c
     text_add(p->t, "V%.1fH%.1fz\"/>", p->y.from, axis_place(&p->x, x[0]));
 }
 
-/* Lines of no length with round ends. */
+/* Dots are lines of length 0 with round ends. */
 void plot_dots(const plot *p, const char *kind, size_t count, const double *x, const double *y,
                size_t stride)
 {

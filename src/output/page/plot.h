@@ -1,19 +1,19 @@
-/* Pictures as SVG that needs nothing else: a title for who cannot see it, axes, lines. */
+/* Charts as self-contained SVG, with a title for screen readers, axes and lines. `kind` is a
+ * class of page.css. */
 #ifndef OUTPUT_PLOT_H
 #define OUTPUT_PLOT_H
 
 #include "core/text.h"
 
-/* Values from low to high lie at places from `from` to `to`. */
+/* Maps values from low..high to places in from..to. */
 typedef struct {
     double low, high, from, to;
-    double
-        unit; /* > 0: as asinh(value / unit), which shows small and large at once; 0: as they are */
+    double unit; /* > 0: by asinh(value / unit), for small and large values; 0: linearly */
 } axis;
 
-/* Where a value lies, at most a little outside. */
+/* Returns the place of a value, at most 5 % outside the axis. */
 double axis_place(const axis *a, double value);
-/* Round values within, at most `most` and never more than 12; their number. */
+/* Finds round values on the axis, at most min(max_ticks, MAX_TICKS); returns their number. */
 size_t axis_ticks(const axis *a, size_t max_ticks, double *ticks);
 enum { MAX_TICKS = 12 };
 
@@ -23,19 +23,22 @@ typedef struct {
     axis x, y;
 } plot;
 
-/* `words` say what is to be seen. */
+/* Opens the chart; the formatted text is its title. */
 void plot_open(const plot *p, const char *kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void plot_close(const plot *p);
-/* Ticks with their numbers below and at the left; `most` 0: none. */
+/* Draw an axis with at most max_ticks numbered ticks; 0: none. */
 void plot_x_axis(const plot *p, size_t max_ticks, const char *label);
 void plot_y_axis(const plot *p, size_t max_ticks);
+/* Draws a line through `count` points. */
 void plot_curve(const plot *p, const char *kind, size_t count, const double *x,
                 const double *y);
-/* The same down to the x axis. */
+/* The same, closed down to the x axis. */
 void plot_area(const plot *p, const char *kind, size_t count, const double *x, const double *y);
+/* Draws every stride-th point. */
 void plot_dots(const plot *p, const char *kind, size_t count, const double *x, const double *y,
                size_t stride);
+/* Draws a horizontal line. */
 void plot_level(const plot *p, const char *kind, double y);
 
 #endif

@@ -1,7 +1,6 @@
-/* What was run, as far as the run's file knows. */
-#include "output/page/assets.h"
+/* Section: what was run, as recorded in the run's file. */
 #include "output/page/html.h"
-#include "output/page/sections.h"
+#include "output/page/page_view.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,19 +48,20 @@ static void add_seconds(text *t, const result_info *info)
     close_fact(t);
 }
 
+/* Row evaluations, passes, proposals. */
 static void add_work(text *t, const result_info *info)
 {
-    add_count(t, "rows touched", info->rows_touched);
-    add_count(t, "rows touched per effective sample", rows_per_sample(info));
+    add_count(t, "row evaluations", info->rows_touched);
+    add_count(t, "row evaluations per effective sample", rows_per_sample(info));
     if (!isnan(info->passes_setup)) {
-        open_fact(t, "passes through all rows before the first step");
+        open_fact(t, "passes over the data before sampling");
         html_measure(t, info->passes_setup);
         close_fact(t);
     }
     add_count(t, "proposals", info->proposals);
     if (info->bounces > 0.0) add_count(t, "bounces", info->bounces);
     if (!isnan(info->pareto_k)) {
-        open_fact(t, "Pareto k-hat of the weights");
+        open_fact(t, "Pareto k of the weights");
         html_measure(t, info->pareto_k);
         close_fact(t);
     }
@@ -97,23 +97,23 @@ static void add_facts(text *t, const view *v)
     add_work(t, info);
     add_seconds(t, info);
     if (!isnan(page_table_seconds(v))) {
-        open_fact(t, "seconds for rows of this page");
+        open_fact(t, "seconds for leave-one-out and checks");
         html_measure(t, page_table_seconds(v));
         close_fact(t);
     }
-    add_fact(t, "made", info->created_at);
-    add_fact(t, "by", info->made_by);
-    add_fact(t, "this page by", "sbps " SBPS_VERSION);
-    add_fact(t, "its charts",
-             *uplot_js ? "pictures, and to zoom by uPlot" : "pictures; built without uPlot");
+    add_fact(t, "created", info->created_at);
+    add_fact(t, "created by", info->made_by);
+    add_fact(t, "page written by", "sbps " SBPS_VERSION);
+    add_fact(t, "charts", *uplot_js ? "SVG, with zoom by uPlot" : "SVG; built without uPlot");
     text_add(t, "</dl>\n");
 }
 
-static bool is_quiet(const char *value)
+/* True for a value that switches an option off or leaves it to the program. */
+static bool is_default_like(const char *value)
 {
-    static const char *const quiet[] = {"", "auto", "false", "none", "off"};
-    for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++)
-        if (!value || !strcmp(value, quiet[i])) return true;
+    static const char *const values[] = {"", "auto", "false", "none", "off"};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (!value || !strcmp(value, values[i])) return true;
     return false;
 }
 
@@ -122,11 +122,11 @@ static void add_options(text *t, const result *r)
     if (r->option_count == 0) return;
     text_add(t, "<details><summary>Options in force</summary>\n<div "
                 "class=\"wide\"><table><caption>Options of the run; those left to "
-                "auto or off are not listed</caption><thead><tr><th "
+                "auto or off are omitted</caption><thead><tr><th "
                 "scope=\"col\">option</th><th scope=\"col\" "
                 "class=\"left\">value</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < r->option_count; i++) {
-        if (is_quiet(r->options[i].value)) continue;
+        if (is_default_like(r->options[i].value)) continue;
         text_add(t, "<tr><th scope=\"row\">");
         html_text(t, r->options[i].name);
         text_add(t, "</th><td class=\"left\">");

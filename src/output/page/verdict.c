@@ -1,6 +1,7 @@
-/* The verdict: one of four sentences, the measures behind it, and the findings of `diagnose`. */
+/* Section: the verdict, which is one of four sentences, the measures behind it, and the
+ * findings of `diagnose`. */
 #include "output/page/html.h"
-#include "output/page/sections.h"
+#include "output/page/page_view.h"
 #include "output/summary/run_checks.h"
 
 #include <math.h>
@@ -9,18 +10,19 @@
 
 typedef struct {
     double rhat;  /* the largest */
-    double error; /* the largest Monte Carlo error, posterior sd */
+    double error; /* the largest Monte Carlo error, in posterior sd */
     double draws_ess;
     finding_counts findings;
-    size_t misfits;                      /* of the model, by its table */
-    size_t priors_weigh;                 /* findings of what priors do */
-    bool disagree, few, biased, unknown; /* R-hat, ESS, bias above its budget or not known */
-    bool effects_disagree;               /* of these, about effects of groups */
-} judgement;
+    size_t misfits;        /* findings on the model, from the table */
+    size_t prior_findings; /* findings on priors */
+    bool disagree, few, biased,
+        unknown;           /* by R-hat; by ESS; bias above its budget; not known */
+    bool effects_disagree; /* effects of groups, by R-hat or ESS */
+} run_measures;
 
-static judgement assess_run(const view *v)
+static run_measures assess_run(const view *v)
 {
-    judgement j = {.rhat = NAN, .error = NAN, .draws_ess = NAN};
+    run_measures j = {.rhat = NAN, .error = NAN, .draws_ess = NAN};
     const result_info *info = &v->r->info;
     evidence e = evidence_of(v->r, v->parameters);
     text unused = {0};
@@ -32,7 +34,7 @@ static judgement assess_run(const view *v)
     }
     visit_findings(&e, NULL, NULL, &j.findings);
     j.misfits = page_misfits(v);
-    j.priors_weigh = page_priors_weigh(v);
+    j.prior_findings = page_prior_findings(v);
     j.effects_disagree = effects_disagree(&e, &unused);
     text_free(&unused);
     j.disagree = !(j.rhat <= RHAT_LIMIT);
@@ -46,20 +48,19 @@ typedef struct {
     const char *kind, *mark, *sentence;
 } verdict;
 
-static verdict decide(const judgement *j)
+static verdict decide(const run_measures *j)
 {
     static const verdict verdicts[] = {
         {"bad", "\xe2\x9c\x97", "Do not trust these numbers yet."},
         {"fair", "\xe2\x89\x88", "Take these numbers as approximate."},
-        {"fair", "!", "You can trust these numbers, with a remark."},
+        {"fair", "!", "You can trust these numbers, but read the remarks."},
         {"good", "\xe2\x9c\x93", "You can trust these numbers."},
     };
     if (j->disagree || j->effects_disagree || j->few || j->biased) return verdicts[0];
     if (j->unknown) return verdicts[1];
-    return verdicts[j->findings.problems + j->findings.remarks + j->misfits + j->priors_weigh ==
-                            0
-                        ? 3
-                        : 2];
+    return verdicts
+        [j->findings.problems + j->findings.remarks + j->misfits + j->prior_findings == 0 ? 3
+                                                                                          : 2];
 }
 
 static void add_bias(text *t, const result_info *info)
@@ -69,18 +70,18 @@ static void add_bias(text *t, const result_info *info)
         text_add(t, "<small> \xc2\xb1 %.2g</small>", info->bias_estimate_se);
 }
 
-/* Why: what was looked at, in one sentence. */
-static void add_reasons(text *t, const judgement *j, const result_info *info)
+/* One sentence with the measures and their limits. */
+static void add_reasons(text *t, const run_measures *j, const result_info *info)
 {
     text_add(t, "The chains %s (largest R-hat %.4g, limit %.4g), the effective sample size ",
              j->disagree ? "disagree" : "agree", j->rhat, RHAT_LIMIT);
     text_add(t, "%s (smallest ", j->few ? "is too small" : "is large enough");
     html_count(t, info->min_ess);
-    text_add(t, ", wanted ");
+    text_add(t, ", required ");
     html_count(t, required_ess(info));
     text_add(t, "), and the stated bias of the means ");
     if (j->unknown) {
-        text_add(t, "is not known to this sampler.");
+        text_add(t, "is not estimated by this sampler.");
         return;
     }
     text_add(t, "%s (", j->biased ? "is not within its budget" : "is within its budget");
@@ -100,7 +101,7 @@ static void close_tile(text *t, bool bad, const char *limit, double value)
     text_add(t, "%s</dd></div>", bad ? ": not met" : "");
 }
 
-static void add_tiles(text *t, const judgement *j, const result_info *info)
+static void add_tiles(text *t, const run_measures *j, const result_info *info)
 {
     text_add(t, "<dl class=\"tiles\">");
     open_tile(t, j->disagree, "largest R-hat");
@@ -108,7 +109,7 @@ static void add_tiles(text *t, const judgement *j, const result_info *info)
     close_tile(t, j->disagree, "limit", RHAT_LIMIT);
     open_tile(t, j->few, "smallest ESS");
     html_count(t, info->min_ess);
-    close_tile(t, j->few, "wanted", required_ess(info));
+    close_tile(t, j->few, "required", required_ess(info));
     open_tile(t, j->biased, "stated bias, posterior sd");
     add_bias(t, info);
     close_tile(t, j->biased, "budget", info->bias_budget);
@@ -164,7 +165,7 @@ static void add_note(text *t, const char *note)
 
 void page_verdict(text *t, const view *v)
 {
-    judgement j = assess_run(v);
+    run_measures j = assess_run(v);
     verdict d = decide(&j);
     text_add(
         t,
@@ -178,13 +179,12 @@ void page_verdict(text *t, const view *v)
              j.findings.remarks == 1 ? "" : "s", j.findings.checks);
     if (j.misfits)
         text_add(t,
-                 " The rows are not as the model says: %zu finding%s, see <a href=\"#checks\">"
-                 "below</a>.",
+                 " The model does not describe the rows in %zu respect%s: see <a "
+                 "href=\"#checks\">checks</a>.",
                  j.misfits, j.misfits == 1 ? "" : "s");
-    if (j.priors_weigh)
-        text_add(
-            t,
-            " Other priors would give another answer, see <a href=\"#sensitivity\">below</a>.");
+    if (j.prior_findings)
+        text_add(t, " Other priors would change the results: see <a "
+                    "href=\"#sensitivity\">sensitivity</a>.");
     text_add(t, "</p></div>\n");
     add_tiles(t, &j, &v->r->info);
     if (j.findings.problems + j.findings.remarks) add_findings(t, v);

@@ -1,6 +1,7 @@
-/* Effects of groups. Those of levels that the run had are among its parameters, where it was made with --ranef all; those of
- * a new level are drawn from their law, N(0, S) with the S of each draw, by the level's name alone, so that all rows of the
- * level have the same. */
+/* Effects of groups on new rows. Effects of levels that the run had are among its parameters if
+ * it was made with --ranef all. Those of a new level are drawn from N(0, S) with the S of each
+ * draw, by a stream that is keyed by the name of the level, so that all rows of the level have
+ * the same effects. */
 #include "output/predict/predictor_draws.h"
 
 #include "core/memory.h"
@@ -14,8 +15,8 @@
 typedef struct {
     const char *factor;
     size_t count;            /* effects */
-    bool correlated, stored; /* told: effects of some level are in the file */
-    double *spread;          /* [draw][count * count]: the factor of S, lower */
+    bool correlated, stored; /* stored: effects of some level are in the file */
+    double *spread;          /* [draw][count * count]: the lower Cholesky factor of S */
 } effect_term;
 
 typedef struct {
@@ -26,7 +27,7 @@ typedef struct {
 struct predictor_effects {
     effect_term *term;
     size_t terms;
-    named_effect *known; /* parameters r_..., by name */
+    named_effect *known; /* parameters r_..., sorted by name */
     size_t known_count;
     double *draw; /* [known][draw] */
     locale_t c_locale;
@@ -49,24 +50,25 @@ static sbps_status index_effects(predictor_draws *f, predictor_effects *e, sbps_
     e->draw = new_doubles(e->known_count * f->draws + 1);
     if (!e->draw) return fail_memory(err);
     for (size_t k = 0; k < e->known_count; k++)
-        draws_of(f, e->known[k].index, e->draw + k * f->draws);
+        parameter_draws(f, e->known[k].index, e->draw + k * f->draws);
     return SBPS_OK;
 }
 
-/* ---- the law of new levels ---- */
+/* ---- distribution of new levels ---- */
 
+/* Copies the draws of a parameter; if it does not exist they are 0, or it is an error. */
 static sbps_status named_draws(const predictor_draws *f, const char *name, bool may_lack,
                                double *out, sbps_error *err)
 {
-    size_t found = other_parameter_of(f->r, name);
+    size_t found = last_parameter(f->r, name);
     memset(out, 0, f->draws * sizeof *out);
-    if (found != SIZE_MAX) draws_of(f, found, out);
+    if (found != SIZE_MAX) parameter_draws(f, found, out);
     if (found != SIZE_MAX || may_lack) return SBPS_OK;
-    return fail(err, SBPS_BAD_FILE, "%s: it has no parameter '%s'", f->path,
+    return fail(err, SBPS_BAD_FILE, "%s: the file has no parameter '%s'", f->path,
                 show_name(name).text);
 }
 
-/* S of every draw: standard deviations, then correlations, then the factor. */
+/* Fills S of every draw: standard deviations on the diagonal, correlations below it. */
 static sbps_status fill_spread(const predictor_draws *f, size_t t, effect_term *e,
                                double *draws, sbps_error *err)
 {
@@ -89,7 +91,7 @@ static sbps_status fill_spread(const predictor_draws *f, size_t t, effect_term *
     return status;
 }
 
-/* sds on the diagonal and correlations below it become the factor of S. */
+/* Replaces standard deviations and correlations by the Cholesky factor of S. */
 static void factorise(size_t q, double *m)
 {
     double sd[8];
@@ -116,8 +118,8 @@ static sbps_status open_term(const predictor_draws *f, size_t t, effect_term *e,
     if (!f->new_levels && !e->stored)
         return fail(
             err, SBPS_BAD_DATA,
-            "%s: it holds no draws of the effects of '%s': run `sbps sample` with --ranef "
-            "all, or say --new-levels prior, by which every level counts as a new one",
+            "%s: the file contains no draws of the effects of '%s': run `sbps sample` with "
+            "--ranef all, or use --new-levels prior, which treats every level as new",
             f->path, show_name(e->factor).text);
     if (!f->new_levels) return SBPS_OK;
     e->spread = new_doubles(f->draws * e->count * e->count);
@@ -165,7 +167,7 @@ bool predictor_draws_all_new(const predictor_draws *f)
 
 /* ---- rows ---- */
 
-/* Its draws; NULL in *out: the run has no such effect. */
+/* Finds the draws of an effect; *out is NULL if the run does not have it. */
 static sbps_status find_effect(const predictor_draws *f, const effect_term *e,
                                const char *group, const char *effect, const double **out,
                                sbps_error *err)
@@ -187,8 +189,9 @@ static uint64_t hash_text(const char *name)
     return h;
 }
 
-static void add_new(const predictor_draws *f, size_t t, const char *group, const double *z,
-                    double *eta)
+/* Adds effects of a new level to eta. */
+static void add_new_level(const predictor_draws *f, size_t t, const char *group,
+                          const double *z, double *eta)
 {
     const effect_term *e = &f->effects->term[t];
     size_t q = e->count;
@@ -196,14 +199,15 @@ static void add_new(const predictor_draws *f, size_t t, const char *group, const
     for (size_t s = 0; s < f->draws; s++) {
         const double *spread = e->spread + s * q * q;
         for (size_t c = 0; c < q; c++) {
-            double normal = rng_normal(&r), along = 0.0;
-            for (size_t a = c; a < q; a++) along += z[a] * spread[a * q + c];
-            eta[s] += along * normal;
+            double normal = rng_normal(&r), sum = 0.0;
+            for (size_t a = c; a < q; a++) sum += z[a] * spread[a * q + c];
+            eta[s] += sum * normal;
         }
     }
 }
 
-/* What the run calls this level: by its text, or by another name of the same number. */
+/* Finds the name of a level in the run, its text or another spelling of the same number; *out
+ * are the draws of its first effect, NULL for a new level. */
 static sbps_status find_level(const predictor_draws *f, size_t t, const char **group,
                               char name[LEVEL_NAMES][LEVEL_NAME], const double **out,
                               sbps_error *err)
@@ -229,14 +233,14 @@ static sbps_status add_term_effects(const predictor_draws *f, size_t t, const ch
     sbps_status status = find_level(f, t, &group, name, &known, err);
     if (status != SBPS_OK) return status;
     if (!known && f->new_levels) {
-        add_new(f, t, group, z, eta);
+        add_new_level(f, t, group, z, eta);
         return SBPS_OK;
     }
     if (!known)
         return fail(
             err, SBPS_BAD_DATA,
             "the run had no level '%s' of '%s'; --new-levels prior draws effects of new "
-            "levels from their law",
+            "levels from their prior",
             show_name(group).text, show_name(e->factor).text);
     for (size_t a = 0; status == SBPS_OK && a < e->count; a++) {
         if (a > 0)

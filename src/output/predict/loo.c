@@ -1,34 +1,36 @@
-/* Pareto-smoothed importance sampling: with l_s = log p(y_i | draw s), weights of draws from the posterior without row i are
- * exp(-l_s), smoothed (linalg/pareto.c), and
+/* Pareto-smoothed importance sampling. With l_s = log p(y_i | draw s), the weights of draws
+ * from the posterior without row i are exp(-l_s), smoothed (linalg/pareto.c), and
  *
- *   elpd_i = log sum_s w_s exp(l_s) / sum_s w_s,   lpd_i = log mean_s exp(l_s).                                    (1)
+ *   elpd_i = log sum_s w_s exp(l_s) / sum_s w_s,   lpd_i = log mean_s exp(l_s).             (1)
  *
  * Vehtari, Gelman, Gabry (2017), Statistics and Computing 27, 1413-1432.
  *
- * Of many rows a random sample of m is looked at, and all have a surrogate, log p(y_i | mean of the parameters); with
- * e_j = elpd_j - surrogate_j
+ * Of many rows a random sample of m is evaluated. All rows have a surrogate s_i, which is log
+ * p(y_i | mean of the parameters). With e_j = elpd_j - s_j
  *
- *   sum = sum_i surrogate_i + N mean e,   variance N^2 (1 - m/N) var(e) / m,                                        (2)
- *   N var(elpd) = sum s_i^2 + N mean(elpd^2 - s^2) - (T^2 - v + 2 S sum - S^2) / N,  S = sum s_i, T = N mean e       (3)
+ *   sum = sum_i s_i + N mean e,   variance N^2 (1 - m/N) var(e) / m,                        (2)
+ *   N var(elpd) = sum s_i^2 + N mean(elpd^2 - s^2) - (T^2 - v + 2 S sum - S^2) / N,         (3)
  *
- * Magnusson, Andersen, Jonasson, Vehtari (2020), Leave-one-out cross-validation for Bayesian model comparison in large data,
- * AISTATS, PMLR 108. */
-#include "output/predict/pointwise.h"
+ * S = sum s_i, T = N mean e, v the variance in (2).
+ *
+ * Magnusson, Andersen, Jonasson, Vehtari (2020), Leave-one-out cross-validation for Bayesian
+ * model comparison in large data, AISTATS, PMLR 108. */
+#include "output/predict/loo.h"
 #include "output/predict/predict.h"
 
-#include "core/encoding.h"
 #include "core/memory.h"
-#include "core/workers.h"
+#include "core/text.h"
+#include "core/threads.h"
 #include "linalg/pareto.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FULL_SCAN_MAX 4e7 /* rows x draws: all rows are looked at */
+#define FULL_SCAN_MAX 4e7 /* rows x draws up to which all rows are evaluated */
 #define SAMPLE_USUAL  ((size_t)1000)
-#define ALIKE         1e-6                /* spread of log weights that changes nothing */
-#define EXP_BLOCK     ((size_t)256)       /* exponentials taken at once */
-#define KEPT_BYTES    ((size_t)256 << 20) /* of a text, for a second look */
+#define ALIKE         1e-6                /* range of log weights that are taken as equal */
+#define EXP_BLOCK     ((size_t)256)       /* exponentials computed at once */
+#define KEPT_BYTES    ((size_t)256 << 20) /* of rows kept for the second pass */
 
 /* ---- rows ---- */
 
@@ -45,7 +47,7 @@ void row_loglik(const predictor_draws *f, const row_block *b, size_t i, double *
     for (size_t s = 0; weight != 1.0 && s < f->draws; s++) out[s] *= weight;
 }
 
-/* Terms are added in their order, so that every variant of the kernels gives the same bits. */
+/* Terms are added in order, so that every variant of the kernels gives the same bits. */
 double log_mean_exp(const kernels *k, size_t n, const double *x)
 {
     double top = -INFINITY, sum = 0.0, part[EXP_BLOCK];
@@ -66,56 +68,56 @@ double running_error(const running_sum *s)
     return s->n > 1.0 ? sqrt(s->n * (s->square - s->n * mean * mean) / (s->n - 1.0)) : NAN;
 }
 
-/* ---- passes ---- */
+/* ---- evaluation of rows ---- */
 
 typedef struct {
     double loglik; /* surrogate, or elpd */
     double lpd, k;
-    bool there;
+    bool complete; /* no cell is missing */
 } row_loo;
 
 typedef struct {
     const predictor_draws *f;
-    row_loo *slot;          /* [block at hand][row] */
-    size_t *at;             /* [block at hand][row]: its place in the file */
-    size_t *n;              /* [block at hand] */
-    double **log_weight;    /* a thread: of all draws, and as much room */
-    ranked_weight **ranked; /* likewise */
+    row_loo *slot;          /* [block of the batch][row] */
+    size_t *at;             /* [block of the batch][row]: its place in the file */
+    size_t *n;              /* [block of the batch]: rows */
+    double **log_weight;    /* [thread]: 2 * draws */
+    ranked_weight **ranked; /* [thread]: draws */
     unsigned threads;
     loo *out;
     size_t capacity;
-    bool first; /* surrogates of all rows; else this pass is (1) */
-} pass;
+    bool first; /* surrogates of all rows; else (1) */
+} loo_pass;
 
-/* (1) */
-static row_loo weigh_row(const pass *p, unsigned worker, const double *l)
+/* (1) for one row; `l` holds its log likelihood by every draw. */
+static row_loo weigh_row(const loo_pass *p, unsigned worker, const double *l)
 {
     const kernels *k = p->f->k;
     size_t n = p->f->draws;
     double *weight = p->log_weight[worker], *density = weight + n;
-    double low = INFINITY, top = -INFINITY, sum = 0.0, of_weights = 0.0;
+    double low = INFINITY, top = -INFINITY, sum = 0.0, weight_sum = 0.0;
     for (size_t s = 0; s < n; s++) weight[s] = -l[s];
     for (size_t s = 0; s < n; s++) low = fmin(low, weight[s]);
-    row_loo row = {.lpd = log_mean_exp(k, n, l), .there = true};
+    row_loo row = {.lpd = log_mean_exp(k, n, l), .complete = true};
     row.k = pareto_smooth(n, weight, p->ranked[worker]);
     for (size_t s = 0; s < n; s++) top = fmax(top, weight[s]);
-    /* a row that says next to nothing: its weights have no tail to be wrong about */
+    /* a row without influence: equal weights have no tail to be estimated */
     if (isinf(row.k) && top - low < ALIKE) row.k = 0.0;
     for (size_t s = 0; s < n; s++) weight[s] -= top;
     for (size_t s = 0; s < n; s++) density[s] = l[s] - row.lpd;
     k->exp(2 * n, weight, weight);
     for (size_t s = 0; s < n; s++) {
-        of_weights += weight[s];
+        weight_sum += weight[s];
         sum += weight[s] * density[s];
     }
-    row.loglik = row.lpd + log(sum / of_weights);
+    row.loglik = row.lpd + log(sum / weight_sum);
     return row;
 }
 
 static sbps_status weigh_block(void *self, unsigned worker, size_t slot, row_block *b,
                                sbps_error *err)
 {
-    const pass *p = self;
+    const loo_pass *p = self;
     (void)err;
     p->n[slot] = b->n;
     for (size_t i = 0; i < b->n; i++) {
@@ -125,7 +127,7 @@ static sbps_status weigh_block(void *self, unsigned worker, size_t slot, row_blo
         if (b->state[i] != ROW_WHOLE) continue;
         row_loglik(p->f, b, i, b->value);
         if (p->first)
-            *to = (row_loo){.loglik = b->value[0], .there = true};
+            *to = (row_loo){.loglik = b->value[0], .complete = true};
         else
             *to = weigh_row(p, worker, b->value);
     }
@@ -149,7 +151,7 @@ static bool grow_rows(loo *l, size_t *capacity)
     return true;
 }
 
-static bool keep_surrogate(pass *p, double value)
+static bool keep_surrogate(loo_pass *p, double value)
 {
     loo *l = p->out;
     if (l->places == p->capacity) {
@@ -162,7 +164,7 @@ static bool keep_surrogate(pass *p, double value)
     return true;
 }
 
-static bool keep_row(pass *p, const row_loo *row, size_t index)
+static bool keep_row(loo_pass *p, const row_loo *row, size_t index)
 {
     loo *l = p->out;
     if (!grow_rows(l, &p->capacity)) return false;
@@ -175,19 +177,19 @@ static bool keep_row(pass *p, const row_loo *row, size_t index)
 
 static sbps_status store_blocks(void *self, size_t blocks, sbps_error *err)
 {
-    pass *p = self;
+    loo_pass *p = self;
     for (size_t k = 0; k < blocks; k++)
         for (size_t i = 0; i < p->n[k]; i++) {
             const row_loo *row = &p->slot[k * BLOCK_ROWS + i];
-            bool kept = p->first     ? keep_surrogate(p, row->there ? row->loglik : NAN)
-                        : row->there ? keep_row(p, row, p->at[k * BLOCK_ROWS + i])
-                                     : true;
+            bool kept = p->first        ? keep_surrogate(p, row->complete ? row->loglik : NAN)
+                        : row->complete ? keep_row(p, row, p->at[k * BLOCK_ROWS + i])
+                                        : true;
             if (!kept) return fail_memory(err);
         }
     return SBPS_OK;
 }
 
-static sbps_status open_pass(pass *p, sbps_error *err)
+static sbps_status open_pass(loo_pass *p, sbps_error *err)
 {
     size_t slots = SLOTS_MAX * BLOCK_ROWS;
     p->slot = calloc(slots, sizeof *p->slot);
@@ -204,7 +206,7 @@ static sbps_status open_pass(pass *p, sbps_error *err)
     return ready ? SBPS_OK : fail_memory(err);
 }
 
-static void close_pass(pass *p)
+static void close_pass(loo_pass *p)
 {
     for (unsigned w = 0; p->log_weight && p->ranked && w < p->threads; w++) {
         free(p->log_weight[w]);
@@ -217,14 +219,14 @@ static void close_pass(pass *p)
     free(p->n);
 }
 
-static row_stream stream_of(pass *p, const char *data, const loo_choice *c)
+static row_stream stream_of(loo_pass *p, const char *data, const loo_choice *c)
 {
     return (row_stream){.f = p->f,
                         .data = data,
                         .frame = c->frame,
-                        .wants = {.target = true,
-                                  .trials = true,
-                                  .encoding = encoding_find(c->encoding ? c->encoding : "")},
+                        .request = {.target = true,
+                                    .trials = true,
+                                    .encoding = encoding_find(c->encoding ? c->encoding : "")},
                         .threads = c->threads,
                         .batch_bytes = 64,
                         .self = p,
@@ -236,12 +238,12 @@ static row_stream stream_of(pass *p, const char *data, const loo_choice *c)
 /* ---- surrogates of a converted table ---- */
 
 #define PART_ROWS ((size_t)16384)
-#define STEP_ROWS ((size_t)512) /* whose etas stay in cache */
+#define STEP_ROWS ((size_t)512) /* rows whose etas stay in cache */
 
 typedef struct {
     const predictor_draws *f;
     const rows *r;
-    const double *w; /* as wide as rows are */
+    const double *w; /* mean parameters, as long as a row */
     double *out;
 } surrogate_job;
 
@@ -269,7 +271,7 @@ static void evaluate_part(void *self, unsigned worker, size_t part)
 
 static sbps_status evaluate_table(void *self, const rows *r, sbps_error *err)
 {
-    pass *p = self;
+    loo_pass *p = self;
     double *w = new_doubles(r->stride);
     p->out->surrogate = malloc((r->n + 1) * sizeof(double));
     p->out->places = r->n;
@@ -283,15 +285,15 @@ static sbps_status evaluate_table(void *self, const rows *r, sbps_error *err)
     return status;
 }
 
-/* Whether a row is its eta, and nothing else. */
-static bool is_plain(const predictor_draws *f)
+/* True if the log likelihood of a row depends on a single linear predictor without effects. */
+static bool has_plain_rows(const predictor_draws *f)
 {
     return f->model->predictor && !f->effects && f->model->support != SUPPORT_PROPORTIONS;
 }
 
-/* ---- all of it ---- */
+/* ---- passes over the rows ---- */
 
-/* How many rows are kept for a second look: all where that is cheap. */
+/* The number of rows kept for the second pass; all if that is affordable. */
 static size_t rows_kept(const predictor_draws *f, const loo_choice *c)
 {
     if (c->sample != SIZE_MAX) return c->sample;
@@ -301,7 +303,7 @@ static size_t rows_kept(const predictor_draws *f, const loo_choice *c)
     return limit > SAMPLE_USUAL ? limit : SAMPLE_USUAL;
 }
 
-static sbps_status loo_in_one_pass(pass *p, const char *data, const loo_choice *c,
+static sbps_status loo_in_one_pass(loo_pass *p, const char *data, const loo_choice *c,
                                    stream_count *count, sbps_error *err)
 {
     const row_stream s = stream_of(p, data, c);
@@ -310,23 +312,24 @@ static sbps_status loo_in_one_pass(pass *p, const char *data, const loo_choice *
     return status;
 }
 
-/* A first look at all with one draw, the mean; a second one at a sample. */
-static sbps_status loo_in_two_passes(pass *p, const char *run, const char *data,
+/* Evaluates surrogates of all rows by one draw, the mean, then a sample of rows by all
+ * draws. */
+static sbps_status loo_in_two_passes(loo_pass *p, const char *run, const char *data,
                                      const loo_choice *c, stream_count *count, sbps_error *err)
 {
     predictor_draws *f;
     sbps_status status =
         predictor_draws_open(p->f->r, run, (predictor_options){.point = true}, &f, err);
-    pass first = {.f = f, .out = p->out, .first = true, .threads = p->threads};
+    loo_pass first = {.f = f, .out = p->out, .first = true, .threads = p->threads};
     if (status == SBPS_OK) status = open_pass(&first, err);
     if (status == SBPS_OK) {
         const row_stream second = stream_of(p, data, c);
         row_stream s = stream_of(&first, data, c);
-        s.table = is_plain(f) ? evaluate_table : NULL;
+        s.table = has_plain_rows(f) ? evaluate_table : NULL;
         s.keep = rows_kept(p->f, c);
         s.sample = c->sample == SIZE_MAX ? SAMPLE_USUAL : c->sample;
-        s.again = &second;
-        s.beside = c->beside;
+        s.second_pass = &second;
+        s.second_sample = c->second_sample;
         status = stream_rows(&s, count, err);
     }
     close_pass(&first);
@@ -346,9 +349,9 @@ sbps_status loo_make(const result *r, const char *run, const char *data,
     status = predictor_draws_open(r, run, (predictor_options){.max_draws = choice->max_draws},
                                   &f, err);
     if (status != SBPS_OK) return status;
-    pass p = {.f = f,
-              .out = out,
-              .threads = stream_threads(&(row_stream){.threads = choice->threads})};
+    loo_pass p = {.f = f,
+                  .out = out,
+                  .threads = stream_threads(&(row_stream){.threads = choice->threads})};
     out->draws = f->draws;
     status = open_pass(&p, err);
     if (status == SBPS_OK)
@@ -358,7 +361,7 @@ sbps_status loo_make(const result *r, const char *run, const char *data,
     out->lacking = count.lacking + count.not_finite;
     out->rows = out->places - out->lacking;
     if (status == SBPS_OK && out->rows < 2)
-        status = fail(err, SBPS_BAD_DATA, "%s: too few rows have all that is needed", data);
+        status = fail(err, SBPS_BAD_DATA, "%s: fewer than two rows have no missing cell", data);
     const row_stream from = stream_of(&p, data, choice);
     if (status == SBPS_OK)
         status = stream_origins(&from, out->count, out->index, &out->row, err);
@@ -373,7 +376,7 @@ sbps_status loo_make(const result *r, const char *run, const char *data,
 
 /* ---- totals ---- */
 
-/* All rows: a plain sum. */
+/* The sum of values of all rows. */
 static loo_total sum_all(const loo *l, const double *value)
 {
     running_sum sum = {0};
@@ -383,11 +386,11 @@ static loo_total sum_all(const loo *l, const double *value)
     return (loo_total){sum.sum + mean * sum.n, running_error(&sum), 0.0};
 }
 
-/* (2) and (3) */
+/* By (2) and (3). */
 loo_total loo_sum(const loo *l, const double *value, const double *surrogate)
 {
     double n = (double)l->rows, m = (double)l->count, all = 0.0, squares = 0.0, more = 0.0;
-    running_sum off = {0};
+    running_sum difference = {0};
     if (!l->surrogate) return sum_all(l, value);
     for (size_t i = 0; surrogate && i < l->places; i++) {
         if (isnan(surrogate[i])) continue;
@@ -395,15 +398,57 @@ loo_total loo_sum(const loo *l, const double *value, const double *surrogate)
         squares += surrogate[i] * surrogate[i];
     }
     for (size_t j = 0; j < l->count; j++) {
-        double of = surrogate ? surrogate[l->index[j]] : 0.0;
-        running_add(&off, value[j] - of);
-        more += (value[j] * value[j] - of * of) / m;
+        double own = surrogate ? surrogate[l->index[j]] : 0.0;
+        running_add(&difference, value[j] - own);
+        more += (value[j] * value[j] - own * own) / m;
     }
-    double rest = n * off.sum / m, spread = running_error(&off) / sqrt(m);
+    double rest = n * difference.sum / m, spread = running_error(&difference) / sqrt(m);
     double variance = n * n * (1.0 - m / n) * spread * spread / m, sum = all + rest;
     double of_rows =
         squares + n * more - (rest * rest - variance + 2.0 * all * sum - all * all) / n;
     return (loo_total){sum, sqrt(fmax(of_rows, 0.0)), sqrt(variance)};
+}
+
+sbps_status loo_compute_totals(const loo *l, loo_totals *out, sbps_error *err)
+{
+    double *p = new_doubles(l->count + 1);
+    if (!p) return fail_memory(err);
+    for (size_t j = 0; j < l->count; j++) p[j] = l->lpd[j] - l->elpd[j];
+    out->elpd = loo_sum(l, l->elpd, l->surrogate);
+    out->p = loo_sum(l, p, NULL);
+    free(p);
+    return SBPS_OK;
+}
+
+size_t loo_count_above(const loo *l)
+{
+    size_t count = 0;
+    for (size_t j = 0; j < l->count; j++) count += !(l->k[j] <= PARETO_TRUSTED);
+    return count;
+}
+
+size_t loo_find_worst(const loo *l, size_t worst[LOO_WORST_MAX])
+{
+    size_t count = 0;
+    for (size_t j = 0; j < l->count; j++) {
+        size_t at = count;
+        while (at > 0 && l->k[worst[at - 1]] < l->k[j]) at--;
+        if (at == LOO_WORST_MAX) continue;
+        size_t last = count < LOO_WORST_MAX ? count++ : LOO_WORST_MAX - 1;
+        memmove(worst + at + 1, worst + at, (last - at) * sizeof *worst);
+        worst[at] = j;
+    }
+    return count;
+}
+
+loo_choice loo_choice_of(const sbps_scoring *how)
+{
+    return (loo_choice){.sample = how->rows,
+                        .max_draws = how->max_draws,
+                        .seed = how->seed,
+                        .threads = how->threads,
+                        .encoding = how->encoding,
+                        .frame = how->frame};
 }
 
 void loo_clear(loo *l)

@@ -1,12 +1,13 @@
-/* A text for every block at hand; texts are written in the order of the file. */
+/* Each block of rows is formatted into a text of its own; the texts are written in the order of
+ * the file. For NetCDF the text holds the numbers themselves. */
 #include "output/predict/predict.h"
 
 #include "core/decimal.h"
-#include "core/encoding.h"
 #include "core/memory.h"
-#include "core/names.h"
+#include "core/printable.h"
 #include "core/text.h"
-#include "output/predict/pointwise.h"
+#include "core/threads.h"
+#include "output/predict/loo.h"
 #include "output/predict/row_stream.h"
 #include "output/predict/value_summary.h"
 #include "store/atomic_file.h"
@@ -14,7 +15,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define LINE_BYTES ((size_t)96)
 #define CELL_BYTES ((size_t)20)
@@ -24,16 +24,17 @@ typedef struct {
     const sbps_prediction *how;
     prediction_kind kind;
     const char *run;
-    text *made;       /* of each block at hand; numbers of its rows, where there is an array */
-    atomic_file file; /* unless `how` has somebody who takes the text */
+    text *made;       /* [block of the batch]: its lines, or the numbers of an array */
+    atomic_file file; /* the output, unless `how` has a function that takes it */
     bool to_file;
-    prediction_file *array; /* NetCDF in the place of text; NULL: text */
+    prediction_file *array; /* NetCDF output; NULL: text */
     const uint16_t *encoding;
-    size_t *origin; /* rows of the text, of a converted table; NULL: as they are */
-} job;
+    size_t *origin; /* rows of a converted table in the text; NULL: the same */
+} prediction_job;
 
-/* ---- words ---- */
+/* ---- options ---- */
 
+/* Finds the value of an option among its choices; a NULL value selects the first. */
 static sbps_status read_choice(const char *option, const char *value,
                                const char *const *choices, size_t count, size_t *out,
                                sbps_error *err)
@@ -43,7 +44,7 @@ static sbps_status read_choice(const char *option, const char *value,
         *out = k;
         if (!value || strcmp(value, choices[k]) == 0) return SBPS_OK;
     }
-    return fail(err, SBPS_BAD_ARG, "--%s: '%s' will not do%s", option, show_name(value).text,
+    return fail(err, SBPS_BAD_ARG, "--%s: unknown value '%s'%s", option, show_name(value).text,
                 nearest_or_all(value, choices, count).text);
 }
 
@@ -79,8 +80,8 @@ sbps_status new_levels_read(const char *value, bool *prior, sbps_error *err)
 
 /* ---- rows ---- */
 
-/* All that is asked for of a row, into its block's room. */
-static void evaluate_row(const job *j, const row_block *b, size_t i)
+/* Computes the requested draws of a row into its block's scratch. */
+static void evaluate_row(const prediction_job *j, const row_block *b, size_t i)
 {
     rng random = rng_stream(j->f->seed, b->index[i], RNG_PREDICT);
     if (j->kind == PREDICTION_DENSITY)
@@ -91,13 +92,13 @@ static void evaluate_row(const job *j, const row_block *b, size_t i)
 
 /* ---- lines ---- */
 
-static size_t lines_of(const job *j)
+static size_t lines_of(const prediction_job *j)
 {
     if (j->kind == PREDICTION_DENSITY) return 1;
     return j->kind == PREDICTION_LINEAR ? j->f->outputs : predictor_draws_lines(j->f);
 }
 
-static bool has_classes(const job *j)
+static bool has_classes(const prediction_job *j)
 {
     return lines_of(j) > 1;
 }
@@ -117,12 +118,12 @@ static void add_count(text *t, size_t count)
     text_bytes(t, at, (size_t)(digits + sizeof digits - at));
 }
 
-static size_t number_of(const job *j, size_t row)
+static size_t number_of(const prediction_job *j, size_t row)
 {
     return (j->origin ? j->origin[row] : row) + 1;
 }
 
-static void begin_line(const job *j, text *t, size_t row, size_t line)
+static void begin_line(const prediction_job *j, text *t, size_t row, size_t line)
 {
     add_count(t, number_of(j, row));
     if (!has_classes(j)) return;
@@ -130,7 +131,8 @@ static void begin_line(const job *j, text *t, size_t row, size_t line)
     text_csv_field(t, j->f->class[line]);
 }
 
-static void add_nothing(const job *j, text *t, size_t row)
+/* A row with missing cells: empty cells. */
+static void add_empty_row(const prediction_job *j, text *t, size_t row)
 {
     size_t cells = j->how->draws ? j->f->draws : 5;
     for (size_t line = 0; line < lines_of(j); line++) {
@@ -140,14 +142,14 @@ static void add_nothing(const job *j, text *t, size_t row)
     }
 }
 
-static void add_summary(const job *j, text *t, size_t n, double *value)
+static void add_summary(const prediction_job *j, text *t, size_t n, double *value)
 {
     value_summary s = summarise_values(j->f->k, n, value);
     const double cells[] = {s.mean, s.sd, s.q5, s.q50, s.q95};
     for (size_t k = 0; k < 5; k++) add_cell(t, cells[k]);
 }
 
-static void format_row(const job *j, text *t, const row_block *b, size_t i)
+static void format_row(const prediction_job *j, text *t, const row_block *b, size_t i)
 {
     size_t draws = j->f->draws;
     evaluate_row(j, b, i);
@@ -160,8 +162,8 @@ static void format_row(const job *j, text *t, const row_block *b, size_t i)
     }
 }
 
-/* A row of an array: its number, then all that draws say. */
-static void add_numbers(const job *j, text *t, const row_block *b, size_t i)
+/* A row of an array: its number, then all draws; NAN for missing cells. */
+static void add_numbers(const prediction_job *j, text *t, const row_block *b, size_t i)
 {
     size_t count = lines_of(j) * j->f->draws;
     double number = (double)number_of(j, b->index[i]);
@@ -176,7 +178,7 @@ static void add_numbers(const job *j, text *t, const row_block *b, size_t i)
 static sbps_status format_block(void *self, unsigned worker, size_t slot, row_block *b,
                                 sbps_error *err)
 {
-    const job *j = self;
+    const prediction_job *j = self;
     text *t = &j->made[slot];
     (void)worker;
     text_cut(t, 0);
@@ -186,13 +188,14 @@ static sbps_status format_block(void *self, unsigned worker, size_t slot, row_bl
         else if (b->state[i] == ROW_WHOLE)
             format_row(j, t, b, i);
         else
-            add_nothing(j, t, b->index[i]);
+            add_empty_row(j, t, b->index[i]);
     return t->failed ? fail_memory(err) : SBPS_OK;
 }
 
-/* ---- where they go ---- */
+/* ---- output ---- */
 
-static sbps_status put(job *j, const char *bytes, size_t count, sbps_error *err)
+static sbps_status write_bytes(prediction_job *j, const char *bytes, size_t count,
+                               sbps_error *err)
 {
     if (j->to_file) {
         file_write(&j->file, bytes, count);
@@ -202,12 +205,12 @@ static sbps_status put(job *j, const char *bytes, size_t count, sbps_error *err)
     return fail(err, SBPS_NO_FILE, "predictions cannot be written");
 }
 
-static sbps_status put_numbers(job *j, const text *t, double *row, sbps_error *err)
+static sbps_status put_numbers(prediction_job *j, const text *t, double *row, sbps_error *err)
 {
     size_t each = (1 + lines_of(j) * j->f->draws) * sizeof *row;
     sbps_status status = SBPS_OK;
     for (size_t at = 0; status == SBPS_OK && at < t->length; at += each) {
-        memcpy(row, t->data + at, each); /* a text need not lie as numbers must */
+        memcpy(row, t->data + at, each); /* the bytes of a text are not aligned */
         status = prediction_file_put(j->array, (size_t)row[0], row + 1, err);
     }
     return status;
@@ -215,7 +218,7 @@ static sbps_status put_numbers(job *j, const text *t, double *row, sbps_error *e
 
 static sbps_status write_block_arrays(void *self, size_t blocks, sbps_error *err)
 {
-    job *j = self;
+    prediction_job *j = self;
     double *row = new_doubles(1 + lines_of(j) * j->f->draws);
     sbps_status status = row ? SBPS_OK : fail_memory(err);
     for (size_t k = 0; status == SBPS_OK && k < blocks; k++)
@@ -226,50 +229,45 @@ static sbps_status write_block_arrays(void *self, size_t blocks, sbps_error *err
 
 static sbps_status write_blocks(void *self, size_t blocks, sbps_error *err)
 {
-    job *j = self;
+    prediction_job *j = self;
     sbps_status status = SBPS_OK;
     for (size_t k = 0; status == SBPS_OK && k < blocks; k++)
-        if (j->made[k].length > 0) status = put(j, j->made[k].data, j->made[k].length, err);
+        if (j->made[k].length > 0)
+            status = write_bytes(j, j->made[k].data, j->made[k].length, err);
     return status;
 }
 
-static sbps_status put_header(job *j, sbps_error *err)
+static sbps_status put_header(prediction_job *j, sbps_error *err)
 {
     text t = {0};
     text_add(&t, has_classes(j) ? "row,class" : "row");
     for (size_t s = 0; j->how->draws && s < j->f->draws; s++) text_add(&t, ",draw%zu", s + 1);
     text_add(&t, j->how->draws ? "\n" : ",mean,sd,q5,q50,q95\n");
-    sbps_status status = t.failed ? fail_memory(err) : put(j, t.data, t.length, err);
+    sbps_status status = t.failed ? fail_memory(err) : write_bytes(j, t.data, t.length, err);
     text_free(&t);
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- predictions ---- */
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static sbps_status run_job(job *j, const char *data, sbps_predicted *out, sbps_error *err)
+static sbps_status run_job(prediction_job *j, const char *data, sbps_predicted *out,
+                           sbps_error *err)
 {
     bool density = j->kind == PREDICTION_DENSITY;
     size_t cells = j->how->draws ? j->f->draws * CELL_BYTES : LINE_BYTES;
     const row_stream s = {.f = j->f,
                           .data = data,
                           .frame = j->how->frame,
-                          .wants = {.target = density,
-                                    .trials = density || j->kind == PREDICTION_OUTCOME,
-                                    .encoding = j->encoding},
+                          .request = {.target = density,
+                                      .trials = density || j->kind == PREDICTION_OUTCOME,
+                                      .encoding = j->encoding},
                           .threads = j->how->threads,
                           .batch_bytes = cells * lines_of(j),
                           .self = j,
                           .block = format_block,
                           .finish_blocks = j->array ? write_block_arrays : write_blocks};
     stream_count count;
-    double begun = now();
+    double begin = clock_now();
     sbps_status status = j->array ? SBPS_OK : put_header(j, err);
     if (status == SBPS_OK) status = stream_rows(&s, &count, err);
     if (status != SBPS_OK) return status;
@@ -278,13 +276,14 @@ static sbps_status run_job(job *j, const char *data, sbps_predicted *out, sbps_e
                             .not_finite = count.not_finite,
                             .draws = j->f->draws,
                             .all_draws = j->f->r->chains * j->f->r->draws,
-                            .seconds = now() - begun,
+                            .seconds = clock_now() - begin,
                             .all_levels_new = predictor_draws_all_new(j->f)};
     memcpy(out->column, count.column, sizeof out->column);
     return SBPS_OK;
 }
 
-static sbps_status write_array(job *j, const char *data, sbps_predicted *out, sbps_error *err)
+static sbps_status write_array(prediction_job *j, const char *data, sbps_predicted *out,
+                               sbps_error *err)
 {
     static const char *const kinds[] = {[PREDICTION_MEAN] = "mean",
                                         [PREDICTION_LINEAR] = "linear",
@@ -296,9 +295,10 @@ static sbps_status write_array(job *j, const char *data, sbps_predicted *out, sb
                                     .kind = kinds[j->kind],
                                     .run = j->run};
     if (!j->how->draws)
-        return fail(err, SBPS_BAD_ARG,
-                    "--output: %s: NetCDF is for all draws: say --draws, or name a .csv",
-                    j->how->path);
+        return fail(
+            err, SBPS_BAD_ARG,
+            "--output: %s: NetCDF output holds all draws: add --draws, or write to a .csv",
+            j->how->path);
     sbps_status status = prediction_file_open(j->how->path, &shape, &j->array, err);
     if (status != SBPS_OK) return status;
     status = run_job(j, data, out, err);
@@ -307,7 +307,8 @@ static sbps_status write_array(job *j, const char *data, sbps_predicted *out, sb
     return status;
 }
 
-static sbps_status write_job(job *j, const char *data, sbps_predicted *out, sbps_error *err)
+static sbps_status write_job(prediction_job *j, const char *data, sbps_predicted *out,
+                             sbps_error *err)
 {
     if (prediction_file_matches(j->how->path)) return write_array(j, data, out, err);
     j->to_file = j->how->path;
@@ -323,7 +324,7 @@ static sbps_status write_job(job *j, const char *data, sbps_predicted *out, sbps
 sbps_status predict_rows(const result *r, const char *run, const char *data,
                          const sbps_prediction *how, sbps_predicted *out, sbps_error *err)
 {
-    job j = {.how = how, .run = run};
+    prediction_job j = {.how = how, .run = run};
     predictor_draws *f = NULL;
     predictor_options choice = {.seed = how->seed, .max_draws = how->max_draws};
     *out = (sbps_predicted){0};

@@ -1,5 +1,5 @@
-/* Draws laid out for products: one array of all draws for every weight, so that a row's eta is a sum of arrays, and a
- * block of rows a product of matrices. */
+/* Draws as arrays: one array of all draws for every weight, so that the eta of a row is a sum
+ * of arrays, and that of a block of rows a product of matrices. */
 #include "output/predict/predictor_draws.h"
 
 #include "core/memory.h"
@@ -7,23 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DENSE 3 /* one number of so many that is not 0: a product of matrices is quicker */
+#define DENSE 3 /* if one number in DENSE is not 0, a product of matrices is faster */
 
-size_t parameter_of(const result *r, const char *name)
+size_t first_parameter(const result *r, const char *name)
 {
     for (size_t j = 0; j < r->dim; j++)
         if (strcmp(r->names[j], name) == 0) return j;
     return SIZE_MAX;
 }
 
-size_t other_parameter_of(const result *r, const char *name)
+size_t last_parameter(const result *r, const char *name)
 {
     size_t j = r->dim;
     while (j > 0 && strcmp(r->names[j - 1], name) != 0) j--;
     return j > 0 ? j - 1 : SIZE_MAX;
 }
 
-void draws_of(const predictor_draws *f, size_t index, double *out)
+void parameter_draws(const predictor_draws *f, size_t index, double *out)
 {
     const result *r = f->r;
     size_t all = r->chains * r->draws;
@@ -39,11 +39,11 @@ static sbps_status check_run(const result *r, const char *path, sbps_error *err)
 {
     if (!r->design)
         return fail(err, SBPS_BAD_FILE,
-                    "%s: it does not know its design, as files of earlier versions and of runs "
-                    "on tables converted by those do not: run `sbps sample` again",
+                    "%s: the file contains no design, because it, or its converted table, was "
+                    "written by an earlier version: run `sbps sample` again",
                     path);
     if (r->chains * r->draws == 0)
-        return fail(err, SBPS_BAD_DATA, "%s: it holds no draws", path);
+        return fail(err, SBPS_BAD_DATA, "%s: the file contains no draws", path);
     return SBPS_OK;
 }
 
@@ -54,32 +54,33 @@ static sbps_status find_model(predictor_draws *f, sbps_error *err)
     if (f->model && (f->model->predictor || f->model->support == SUPPORT_CLASSES ||
                      f->model->support == SUPPORT_ORDERED))
         return SBPS_OK;
-    return fail(err, SBPS_BAD_DATA, "%s: rows to come cannot be predicted with model '%s'",
-                f->path, show_name(name).text);
+    return fail(err, SBPS_BAD_DATA, "%s: new rows cannot be predicted with model '%s'", f->path,
+                show_name(name).text);
 }
 
-/* The name of output k's weight of a column; NULL: no memory. */
+/* The name of the weight of a column for output k; NULL: no memory. */
 static const char *name_weight(const predictor_draws *f, size_t k, size_t column, made_name *to)
 {
     const char *of = f->b->name[column];
     return f->outputs > 1 ? name_make(to, "%s:%s", f->class[k], of) : of;
 }
 
-/* Cutpoints stand for the intercept of ordered classes. */
+/* Models of ordered classes have cutpoints instead of an intercept. */
 static bool has_weight(const predictor_draws *f, size_t column)
 {
     return f->model->support != SUPPORT_ORDERED || column > 0 || !f->b->intercept;
 }
 
+/* Copies the draws of a weight. */
 static sbps_status take_weight(predictor_draws *f, size_t at, const char *name, sbps_error *err)
 {
-    /* weights are the first parameters, mostly in this order */
-    bool here = at < f->r->dim && strcmp(f->r->names[at], name) == 0;
-    size_t found = here ? at : parameter_of(f->r, name);
+    /* weights are the first parameters, nearly always in this order */
+    bool in_order = at < f->r->dim && strcmp(f->r->names[at], name) == 0;
+    size_t found = in_order ? at : first_parameter(f->r, name);
     if (found == SIZE_MAX)
-        return fail(err, SBPS_BAD_FILE, "%s: it has no parameter '%s'", f->path,
+        return fail(err, SBPS_BAD_FILE, "%s: the file has no parameter '%s'", f->path,
                     show_name(name).text);
-    draws_of(f, found, f->w + at * f->draws);
+    parameter_draws(f, found, f->w + at * f->draws);
     return SBPS_OK;
 }
 
@@ -111,12 +112,12 @@ static sbps_status take_auxiliaries(predictor_draws *f, sbps_error *err)
     sbps_status status = SBPS_OK;
     for (size_t a = 0; status == SBPS_OK && a < count; a++) {
         const model_auxiliary *of = &f->model->auxiliaries[a];
-        size_t found = other_parameter_of(f->r, of->name);
+        size_t found = last_parameter(f->r, of->name);
         if (found == SIZE_MAX)
-            status =
-                fail(err, SBPS_BAD_FILE, "%s: it has no parameter '%s'", f->path, of->name);
+            status = fail(err, SBPS_BAD_FILE, "%s: the file has no parameter '%s'", f->path,
+                          of->name);
         else
-            draws_of(f, found, draws);
+            parameter_draws(f, found, draws);
         for (size_t s = 0; status == SBPS_OK && s < f->draws; s++)
             f->aux[s * count + a] = scale_coordinate(of->scale, draws[s]);
     }
@@ -177,14 +178,14 @@ void predictor_draws_close(predictor_draws *f)
 
 sbps_status block_open(const predictor_draws *f, row_block *b, sbps_error *err)
 {
-    size_t capacity = BLOCK_ROWS, wide = f->outputs > f->classes ? f->outputs : f->classes;
+    size_t capacity = BLOCK_ROWS, lines = f->outputs > f->classes ? f->outputs : f->classes;
     *b = (row_block){.x = new_doubles(capacity * (f->b->names + 1)),
                      .y = new_doubles(capacity),
                      .weight = new_doubles(capacity),
                      .trials = new_doubles(capacity),
                      .state = calloc(capacity, sizeof *b->state),
                      .eta = new_doubles(capacity * f->outputs * f->draws),
-                     .value = new_doubles((wide + 1) * f->draws)};
+                     .value = new_doubles((lines + 1) * f->draws)};
     bool ready = b->x && b->y && b->weight && b->trials && b->state && b->eta && b->value;
     return ready ? SBPS_OK : fail_memory(err);
 }
@@ -249,7 +250,7 @@ sbps_status block_put(const predictor_draws *f, row_block *b, size_t i, const se
     return effects_add(f, s, eta, err);
 }
 
-/* ---- rows ---- */
+/* ---- draws of a row ---- */
 
 size_t predictor_draws_lines(const predictor_draws *f)
 {

@@ -1,4 +1,4 @@
-/* From the linear predictor to the response: numbers of a regression, classes, classes in their order. */
+/* From the linear predictor to the response: numbers, classes, and ordered classes. */
 #include "output/predict/predictor_draws.h"
 
 #include "core/memory.h"
@@ -11,7 +11,7 @@
 
 /* ---- numbers ---- */
 
-#define TOGETHER ((size_t)64) /* draws */
+#define TOGETHER ((size_t)64) /* draws whose log likelihood is computed at once */
 
 static void number_mean(const predictor_draws *f, const double *eta, double *out)
 {
@@ -36,7 +36,7 @@ static void number_outcome(const predictor_draws *f, const double *eta, double t
     }
 }
 
-/* Shares of trials come with the number of ways that so many succeed. */
+/* For proportions of trials the binomial coefficient is included. */
 static void number_loglik(const predictor_draws *f, const double *eta, double y, double trials,
                           double *out)
 {
@@ -44,7 +44,7 @@ static void number_loglik(const predictor_draws *f, const double *eta, double y,
     double ways = counted ? log_gamma(trials + 1.0) - log_gamma(trials * y + 1.0) -
                                 log_gamma(trials * (1.0 - y) + 1.0)
                           : 0.0;
-    size_t step = f->auxiliaries > 0 ? 1 : TOGETHER; /* which differ from draw to draw */
+    size_t step = f->auxiliaries > 0 ? 1 : TOGETHER; /* auxiliaries differ by draw */
     double same[TOGETHER];
     for (size_t i = 0; i < step; i++) same[i] = y;
     for (size_t s = 0; s < f->draws; s += step) {
@@ -67,7 +67,7 @@ static const response_kind response_number = {number_mean, number_outcome, numbe
 static void class_mean(const predictor_draws *f, const double *eta, double *out)
 {
     size_t n = f->draws, classes = f->classes;
-    double *sum = out + classes * n; /* as wide as one class more */
+    double *sum = out + classes * n; /* scratch has room for one class more */
     memcpy(sum, eta, n * sizeof *sum);
     for (size_t k = 1; k < classes; k++)
         for (size_t s = 0; s < n; s++) sum[s] = fmax(sum[s], eta[k * n + s]);
@@ -81,7 +81,8 @@ static void class_mean(const predictor_draws *f, const double *eta, double *out)
         for (size_t s = 0; s < n; s++) out[k * n + s] /= sum[s];
 }
 
-/* Probabilities become 1 for the class that is drawn, and 0. */
+/* Draws a class by its probabilities in `out`, which become 1 for that class and 0 for the
+ * others. */
 static void draw_classes(const predictor_draws *f, rng *r, double *out)
 {
     size_t n = f->draws;
@@ -90,10 +91,10 @@ static void draw_classes(const predictor_draws *f, rng *r, double *out)
         bool drawn = false;
         for (size_t k = 0; k < f->classes; k++) {
             double p = out[k * n + s];
-            bool own = !drawn && (left < p || k + 1 == f->classes);
+            bool here = !drawn && (left < p || k + 1 == f->classes);
             left -= p;
-            drawn = drawn || own;
-            out[k * n + s] = own;
+            drawn = drawn || here;
+            out[k * n + s] = here;
         }
     }
 }
@@ -121,20 +122,20 @@ static void class_loglik(const predictor_draws *f, const double *eta, double y, 
 
 static const response_kind response_class = {class_mean, class_outcome, class_loglik};
 
-/* ---- classes in their order ---- */
+/* ---- ordered classes ---- */
 
-static double below(double at)
+static double logistic(double at)
 {
     return 1.0 / (1.0 + exp(-at));
 }
 
-/* P(y = k) of one draw, as a difference of the nearer tails. */
+/* P(y = k) by draw s, as a difference of the smaller tails to keep its digits. */
 static double ordered_probability(const predictor_draws *f, double eta, size_t k, size_t s)
 {
     size_t n = f->draws;
     double low = k > 0 ? f->cut[(k - 1) * n + s] - eta : -INFINITY;
     double high = k + 1 < f->classes ? f->cut[k * n + s] - eta : INFINITY;
-    return low > 0.0 ? below(-low) - below(-high) : below(high) - below(low);
+    return low > 0.0 ? logistic(-low) - logistic(-high) : logistic(high) - logistic(low);
 }
 
 static void ordered_mean(const predictor_draws *f, const double *eta, double *out)
@@ -178,7 +179,7 @@ static sbps_status name_classes(predictor_draws *f, size_t count, sbps_error *er
     return SBPS_OK;
 }
 
-/* Classes that have no label have weights named 0:x, 1:x, ... */
+/* Counts the classes: by labels, else by weights named 0:x, 1:x, ... */
 static sbps_status count_classes(const predictor_draws *f, size_t *count, sbps_error *err)
 {
     made_name name = {0};
@@ -186,14 +187,14 @@ static sbps_status count_classes(const predictor_draws *f, size_t *count, sbps_e
     *count = f->b->labels;
     for (size_t k = 0; f->b->labels == 0; k++) {
         of = name_make(&name, "%zu:%s", k, f->b->names ? f->b->name[0] : "");
-        if (!of || parameter_of(f->r, of) == SIZE_MAX) break;
+        if (!of || first_parameter(f->r, of) == SIZE_MAX) break;
         *count = k + 1;
     }
     name_clear(&name);
     return of ? SBPS_OK : fail_memory(err);
 }
 
-/* "1|2": the cutpoint between 1 and 2. */
+/* True for "1|2", the cutpoint between 1 and 2; *under becomes 1. */
 static bool is_cutpoint(const char *name, double *under)
 {
     double over;
@@ -201,21 +202,21 @@ static bool is_cutpoint(const char *name, double *under)
     return sscanf(name, "%lf|%lf%c", under, &over, &end) == 2 && over == *under + 1.0;
 }
 
-/* "low|high": named after the labels. */
+/* Copies the draws of cutpoints named by labels, "low|high". */
 static sbps_status take_labelled(predictor_draws *f, size_t *count, sbps_error *err)
 {
     made_name name = {0};
     sbps_status status = SBPS_OK;
     for (size_t k = 0; status == SBPS_OK && k + 1 < f->b->labels; k++) {
         const char *of = name_make(&name, "%s|%s", f->b->label[k], f->b->label[k + 1]);
-        size_t found = of ? parameter_of(f->r, of) : SIZE_MAX;
+        size_t found = of ? first_parameter(f->r, of) : SIZE_MAX;
         if (!of)
             status = fail_memory(err);
         else if (found == SIZE_MAX)
-            status = fail(err, SBPS_BAD_FILE, "%s: it has no parameter '%s'", f->path,
+            status = fail(err, SBPS_BAD_FILE, "%s: the file has no parameter '%s'", f->path,
                           show_name(of).text);
         else
-            draws_of(f, found, f->cut + (*count)++ * f->draws);
+            parameter_draws(f, found, f->cut + (*count)++ * f->draws);
     }
     name_clear(&name);
     return status;
@@ -231,7 +232,7 @@ static sbps_status take_cutpoints(predictor_draws *f, size_t *count, sbps_error 
     for (size_t j = 0; j < f->r->dim; j++) {
         if (!is_cutpoint(f->r->names[j], &number)) continue;
         if (*count == 0) f->lowest = number;
-        draws_of(f, j, f->cut + (*count)++ * f->draws);
+        parameter_draws(f, j, f->cut + (*count)++ * f->draws);
     }
     return SBPS_OK;
 }
@@ -251,7 +252,8 @@ sbps_status response_open(predictor_draws *f, sbps_error *err)
     if (status != SBPS_OK) return status;
     f->outputs = count > 0 ? count : 1;
     if (count < 2)
-        return fail(err, SBPS_BAD_FILE, "%s: its classes cannot be told from its parameters",
+        return fail(err, SBPS_BAD_FILE,
+                    "%s: the classes cannot be found from the names of the parameters",
                     f->path);
     return name_classes(f, count, err);
 }

@@ -1,38 +1,46 @@
-/* Rows gather until there are enough for all threads; then they are done in blocks, and told. */
+/* Rows are collected until there are enough for all threads. Such a batch is evaluated in
+ * blocks, and then finished in the order of the file. */
 #include "output/predict/row_stream.h"
 
 #include "core/threads.h"
-#include "core/workers.h"
 #include "ingest/text/parts.h"
 #include "ingest/text/text_file.h"
+#include "table/content_hash.h"
+#include "table/mapped_table.h"
+#include "table/row_origin.h"
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define BATCH_BYTES ((size_t)64 << 20)
-#define BLOCKS_MIN  ((size_t)4) /* a thread */
+#define BATCH_BYTES ((size_t)64 << 20) /* memory of a batch */
+#define BLOCKS_MIN  ((size_t)4)        /* blocks of a batch per thread */
 
 typedef struct {
     const row_stream *s;
     row_source source;
     saved_schema_frame *frame;   /* NULL: it is a file */
     rows *table;                 /* NULL: it is a text, or a frame */
-    const column_schema *schema; /* of these */
+    const column_schema *schema; /* columns of a text or a frame */
     unsigned threads;
-    size_t enough; /* rows of a batch */
-    chunks rows;
-    row_keeping kept, beside; /* of the stream, and of the one beside it */
-    bool again;               /* rows that were kept are looked at */
-    double **at;              /* of the batch: rows as read, */
-    size_t *index;            /* their places in the file, */
-    size_t *copy;             /* which of rows alike each is, */
-    size_t listed;            /* and how many they are */
-    row_block *block;         /* one a thread */
-    seen_row *seen;           /* likewise */
-    sbps_error *wrong;        /* of each block at hand */
-    size_t *lacks, *odd;
-    char (*column)[64];     /* likewise: what its first such row lacks */
-    table_content *content; /* likewise: of the rows that it has seen */
+    size_t batch_rows; /* rows of a batch */
+    chunks rows;       /* rows read and not yet evaluated */
+    row_reservoir sample, second_sample;
+    bool second_pass; /* the rows that were kept are evaluated */
+    /* rows of the batch */
+    double **at;   /* [row]: its cells as read */
+    size_t *index; /* [row]: its place in the file */
+    size_t *copy;  /* [row]: which copy it is of a row that counts several times */
+    size_t listed; /* their number */
+    /* memory of threads */
+    row_block *block;       /* [thread] */
+    seen_row *seen;         /* [thread] */
+    table_content *content; /* [thread]: of the rows that it has read */
+    /* blocks of the batch */
+    sbps_error *error;   /* [block] */
+    size_t *lacks, *odd; /* [block]: rows with missing cells, and with values not finite */
+    char (*column)[64];  /* [block]: the column of the first such row */
     stream_count *count;
 } streaming;
 
@@ -41,10 +49,73 @@ unsigned stream_threads(const row_stream *s)
     return s->threads ? s->threads : (unsigned)processors();
 }
 
-/* As other sentences about the same text call it. */
-static const char *name_of(const row_stream *s)
+/* The name of the data in messages. */
+static const char *data_name(const row_stream *s)
 {
     return s->frame ? s->data : text_input_name(&(text_input){.path = s->data});
+}
+
+/* ---- identity of rows ---- */
+
+/* The contribution of a row, as a model sees it, to the content hash of its table. */
+static uint64_t identity_row(const saved_schema *b, content_kind kind, const seen_row *seen)
+{
+    row_content c = {.kind = kind};
+    const double *z = seen->z;
+    content_numbers(&c, b->names, seen->x);
+    for (size_t t = 0; t < seen->terms; t++) {
+        size_t count = saved_schema_effects(b, t);
+        content_group(&c, t, seen->level[t].data, count, z);
+        z += count;
+    }
+    content_beside(&c, seen->y, seen->weight, seen->offset);
+    return content_row(&c);
+}
+
+static bool has_hash(const rows *table, const char *hash)
+{
+    char own[17];
+    snprintf(own, sizeof own, "%016" PRIx64, table->hash);
+    return strcmp(own, hash) == 0;
+}
+
+/* Compares the rows with those of the run: a converted table (NULL: none) by its hash, else
+ * rows by their content, whose sum is in `read`, if the run's file has it, and otherwise by the
+ * number of `complete` rows. */
+static sbps_status identity_find(const result *r, const rows *table, unsigned threads,
+                                 const table_content *read, double complete, rows_identity *out,
+                                 sbps_error *err)
+{
+    const char *hash = table && r->info.table_hash ? r->info.table_hash : "";
+    table_content run = content_read(r->info.rows_content), own = *read;
+    sbps_status status = SBPS_OK;
+    *out = ROWS_UNKNOWN;
+    if (*hash && has_hash(table, hash)) {
+        *out = ROWS_OWN;
+        return SBPS_OK;
+    }
+    if (table) status = content_table(table, run.kind, threads, &own, err);
+    if (run.kind != CONTENT_UNKNOWN)
+        *out = own.sum == run.sum ? ROWS_OWN : ROWS_OTHER;
+    else if (*hash || fabs(complete - r->info.rows) > 0.5 + 1e-9 * complete)
+        *out = ROWS_OTHER;
+    return status;
+}
+
+const char *identity_text(rows_identity identity)
+{
+    static const char *const sentences[] = {[ROWS_UNKNOWN] =
+                                                "unknown if this is the table of this run",
+                                            [ROWS_OWN] = "the table of this run",
+                                            [ROWS_OTHER] = "not the table of this run"};
+    return sentences[identity];
+}
+
+void identity_json(text *t, rows_identity identity)
+{
+    static const char *const values[] = {
+        [ROWS_UNKNOWN] = "null", [ROWS_OWN] = "true", [ROWS_OTHER] = "false"};
+    text_add(t, ", \"same_table\": %s", values[identity]);
 }
 
 /* ---- a block ---- */
@@ -53,12 +124,13 @@ static sbps_status refuse_row(const streaming *w, size_t row, const seen_row *s,
                               sbps_error *err)
 {
     return fail(err, SBPS_BAD_DATA,
-                "%s: row %zu: column '%s': '%s' is none of the levels that "
-                "the run had",
-                name_of(w->s), row + 1, show_name(s->column).text, s->value.text);
+                "%s: row %zu: column '%s': '%s' is none of the levels that the run had",
+                data_name(w->s), row + 1, show_name(s->column).text, s->value.text);
 }
 
-static void note_row(const streaming *w, size_t slot, row_state state, const seen_row *s)
+/* Counts a row that cannot be evaluated. */
+static void count_incomplete(const streaming *w, size_t slot, row_state state,
+                             const seen_row *s)
 {
     size_t *count = state == ROW_LACKS ? &w->lacks[slot] : &w->odd[slot];
     if (w->lacks[slot] + w->odd[slot] == 0)
@@ -70,50 +142,53 @@ static bool read_row(streaming *w, size_t index, double *row, seen_row *seen, ro
 {
     *state = ROW_WHOLE;
     if (w->table) return saved_schema_table_row(w->s->f->b, w->table, index, seen);
-    return saved_schema_encode_row(w->s->f->b, w->schema, row, w->s->wants, seen, state);
+    return saved_schema_encode_row(w->s->f->b, w->schema, row, w->s->request, seen, state);
 }
 
-/* To those who keep a sample. */
-static bool offer_to(const row_stream *s, row_keeping *to, size_t index, const double *row,
+/* Offers a row to the reservoir of a stream. */
+static bool offer_to(const row_stream *s, row_reservoir *to, size_t index, const double *row,
                      double weight)
 {
-    return s->by_weight ? keeping_offer_weighted(to, index, row, weight)
-                        : keeping_offer(to, index, row);
+    return s->by_weight ? reservoir_offer_weighted(to, index, row, weight)
+                        : reservoir_offer(to, index, row);
 }
 
+/* Offers a row to the samples that are to be kept. */
 static bool offer(streaming *w, size_t index, const double *row, double weight)
 {
     const row_stream *s = w->s;
-    if (s->keep > 0 && !offer_to(s, &w->kept, index, row, weight)) return false;
-    return !s->beside || offer_to(s->beside, &w->beside, index, row, weight);
+    if (s->keep > 0 && !offer_to(s, &w->sample, index, row, weight)) return false;
+    return !s->second_sample ||
+           offer_to(s->second_sample, &w->second_sample, index, row, weight);
 }
 
-/* How many rows one stands for; the trials of a count are not part of it. */
-static double weight_of(const streaming *w, double weight, double trials)
+/* The number of rows a row stands for: its weight without its trials. */
+static double row_count_of(const streaming *w, double weight, double trials)
 {
     if (!saved_schema_has_trials(w->s->f->b)) return weight;
     return trials > 0.0 ? weight / trials : 0.0;
 }
 
-static sbps_status see_row(streaming *w, unsigned worker, size_t slot, size_t i,
+/* Reads row i of a block, and puts it into the block. */
+static sbps_status put_row(streaming *w, unsigned worker, size_t slot, size_t i,
                            sbps_error *err)
 {
     row_block *b = &w->block[worker];
     seen_row *seen = &w->seen[worker];
     sbps_error own = {0};
     row_state state;
-    double *row = w->table && !w->again ? NULL : w->at[slot * BLOCK_ROWS + i];
+    double *row = w->table && !w->second_pass ? NULL : w->at[slot * BLOCK_ROWS + i];
     if (!read_row(w, b->index[i], row, seen, &state)) return fail_memory(err);
     if (state == ROW_UNKNOWN_LEVEL) return refuse_row(w, b->index[i], seen, err);
-    if (state != ROW_WHOLE) note_row(w, slot, state, seen);
-    if (state == ROW_WHOLE && !w->again && !w->table && w->s->wants.target)
+    if (state != ROW_WHOLE) count_incomplete(w, slot, state, seen);
+    if (state == ROW_WHOLE && !w->second_pass && !w->table && w->s->request.target)
         w->content[worker].sum += identity_row(w->s->f->b, w->content[worker].kind, seen);
     if (state == ROW_WHOLE &&
-        !offer(w, b->index[i], row, weight_of(w, seen->weight, seen->trials)))
+        !offer(w, b->index[i], row, row_count_of(w, seen->weight, seen->trials)))
         return fail_memory(err);
     sbps_status status = block_put(w->s->f, b, i, seen, state, &own);
     if (status == SBPS_OK) return SBPS_OK;
-    return fail(err, status, "%s: row %zu: %.400s", name_of(w->s), b->index[i] + 1, own.text);
+    return fail(err, status, "%s: row %zu: %.400s", data_name(w->s), b->index[i] + 1, own.text);
 }
 
 static void process_block(void *self, unsigned worker, size_t slot)
@@ -124,14 +199,14 @@ static void process_block(void *self, unsigned worker, size_t slot)
     sbps_status status = SBPS_OK;
     b->n = left < BLOCK_ROWS ? left : BLOCK_ROWS;
     b->index = w->index + slot * BLOCK_ROWS;
-    b->copy = w->again ? w->copy + slot * BLOCK_ROWS : NULL;
+    b->copy = w->second_pass ? w->copy + slot * BLOCK_ROWS : NULL;
     b->raw = w->table ? NULL : w->at + slot * BLOCK_ROWS;
     w->lacks[slot] = w->odd[slot] = 0;
     for (size_t i = 0; status == SBPS_OK && i < b->n; i++)
-        status = see_row(w, worker, slot, i, &w->wrong[slot]);
+        status = put_row(w, worker, slot, i, &w->error[slot]);
     if (status == SBPS_OK) block_products(w->s->f, b);
-    if (status == SBPS_OK) status = w->s->block(w->s->self, worker, slot, b, &w->wrong[slot]);
-    w->wrong[slot].status = status;
+    if (status == SBPS_OK) status = w->s->block(w->s->self, worker, slot, b, &w->error[slot]);
+    w->error[slot].status = status;
 }
 
 /* ---- batches ---- */
@@ -147,6 +222,7 @@ static bool grow_row_lists(streaming *w, size_t count)
     return at && index && copy;
 }
 
+/* Lists the rows of a batch with their places. */
 static sbps_status list_rows(streaming *w, sbps_error *err)
 {
     size_t place = w->count->rows;
@@ -169,12 +245,13 @@ static void count_slot(streaming *w, size_t slot)
     c->not_finite += w->odd[slot];
 }
 
-static sbps_status do_some(streaming *w, size_t blocks, sbps_error *err)
+/* Evaluates and finishes `blocks` blocks. */
+static sbps_status process_blocks(streaming *w, size_t blocks, sbps_error *err)
 {
     sbps_status status = workers_run(w->threads, blocks, process_block, w, err);
     for (size_t k = 0; status == SBPS_OK && k < blocks; k++) {
-        status = w->wrong[k].status;
-        if (status != SBPS_OK && err) *err = w->wrong[k];
+        status = w->error[k].status;
+        if (status != SBPS_OK && err) *err = w->error[k];
         count_slot(w, k);
     }
     if (status == SBPS_OK && w->s->finish_blocks)
@@ -182,8 +259,8 @@ static sbps_status do_some(streaming *w, size_t blocks, sbps_error *err)
     return status;
 }
 
-/* All that are listed. */
-static sbps_status do_listed(streaming *w, sbps_error *err)
+/* Evaluates all listed rows. */
+static sbps_status process_listed(streaming *w, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
     size_t all = w->listed, step = SLOTS_MAX * BLOCK_ROWS;
@@ -194,7 +271,7 @@ static sbps_status do_listed(streaming *w, sbps_error *err)
         w->at = at + done;
         w->index = index + done;
         w->copy = copy + done;
-        status = do_some(w, (w->listed + BLOCK_ROWS - 1) / BLOCK_ROWS, err);
+        status = process_blocks(w, (w->listed + BLOCK_ROWS - 1) / BLOCK_ROWS, err);
     }
     w->at = at;
     w->index = index;
@@ -202,22 +279,24 @@ static sbps_status do_listed(streaming *w, sbps_error *err)
     return status;
 }
 
-static sbps_status do_batch(streaming *w, sbps_error *err)
+/* Evaluates the rows collected so far. */
+static sbps_status process_batch(streaming *w, sbps_error *err)
 {
     if (w->rows.rows == 0) return SBPS_OK;
     sbps_status status = list_rows(w, err);
-    if (status == SBPS_OK) status = do_listed(w, err);
+    if (status == SBPS_OK) status = process_listed(w, err);
     w->count->rows += w->rows.rows;
     chunks_reset(&w->rows);
     return status;
 }
 
-static sbps_status take(void *self, chunks *read, sbps_error *err)
+/* Receives rows as they are read. */
+static sbps_status take_chunks(void *self, chunks *read, sbps_error *err)
 {
     streaming *w = self;
     if (!chunks_move(read, &w->rows)) return fail_memory(err);
-    read->space = 0; /* the block goes with its rows */
-    return w->rows.rows >= w->enough ? do_batch(w, err) : SBPS_OK;
+    read->space = 0; /* its memory belongs to the moved rows now */
+    return w->rows.rows >= w->batch_rows ? process_batch(w, err) : SBPS_OK;
 }
 
 /* ---- converted tables ---- */
@@ -230,7 +309,8 @@ static sbps_status offer_all(streaming *w, sbps_error *err)
     return SBPS_OK;
 }
 
-static sbps_status do_table(streaming *w, sbps_error *err)
+/* Evaluates the rows of a converted table. */
+static sbps_status process_table(streaming *w, sbps_error *err)
 {
     size_t n = w->table->n;
     sbps_status status = SBPS_OK;
@@ -239,13 +319,13 @@ static sbps_status do_table(streaming *w, sbps_error *err)
         w->count->rows = n;
         return status == SBPS_OK ? offer_all(w, err) : status;
     }
-    if (!grow_row_lists(w, w->enough)) return fail_memory(err);
+    if (!grow_row_lists(w, w->batch_rows)) return fail_memory(err);
     while (status == SBPS_OK && w->count->rows < n) {
         size_t first = w->count->rows;
-        w->listed = n - first < w->enough ? n - first : w->enough;
+        w->listed = n - first < w->batch_rows ? n - first : w->batch_rows;
         for (size_t i = 0; i < w->listed; i++) w->index[i] = first + i;
         rows_sweep(w->table, first, w->listed);
-        status = do_listed(w, err);
+        status = process_listed(w, err);
         w->count->rows += w->listed;
     }
     return status;
@@ -276,11 +356,11 @@ static sbps_status open_buffers(streaming *w, sbps_error *err)
     size_t each = (s->batch_bytes + 8 * (s->f->b->columns + 1)), minimum;
     w->threads = stream_threads(s);
     minimum = BLOCKS_MIN * w->threads * BLOCK_ROWS;
-    w->enough = BATCH_BYTES / each;
-    if (w->enough > SLOTS_MAX * BLOCK_ROWS) w->enough = SLOTS_MAX * BLOCK_ROWS;
-    if (w->enough < minimum) w->enough = minimum;
+    w->batch_rows = BATCH_BYTES / each;
+    if (w->batch_rows > SLOTS_MAX * BLOCK_ROWS) w->batch_rows = SLOTS_MAX * BLOCK_ROWS;
+    if (w->batch_rows < minimum) w->batch_rows = minimum;
     w->seen = calloc(w->threads, sizeof *w->seen);
-    w->wrong = calloc(SLOTS_MAX, sizeof *w->wrong);
+    w->error = calloc(SLOTS_MAX, sizeof *w->error);
     w->lacks = calloc(SLOTS_MAX, sizeof *w->lacks);
     w->odd = calloc(SLOTS_MAX, sizeof *w->odd);
     w->column = calloc(SLOTS_MAX, sizeof *w->column);
@@ -288,25 +368,25 @@ static sbps_status open_buffers(streaming *w, sbps_error *err)
     if (!w->content) return fail_memory(err);
     for (unsigned k = 0; k < w->threads; k++)
         w->content[k].kind = content_read(s->f->r->info.rows_content).kind;
-    if (!w->seen || !w->wrong || !w->lacks || !w->odd || !w->column) return fail_memory(err);
+    if (!w->seen || !w->error || !w->lacks || !w->odd || !w->column) return fail_memory(err);
     sbps_status status = open_blocks(w, err);
     for (unsigned k = 0; status == SBPS_OK && k < w->threads; k++)
         status = seen_open(s->f->b, &w->seen[k], err);
     return status;
 }
 
-/* A text, or a frame. */
+/* Opens a text or a frame. */
 static sbps_status open_schema(streaming *w, column_types *types, sbps_error *err)
 {
     const row_stream *s = w->s;
-    const row_taker taker = {take, w, false};
+    const row_taker taker = {take_chunks, w, false};
     sbps_status status;
     if (s->frame) {
-        status = saved_schema_frame_open(s->f->b, s->data, s->frame, s->wants, s->threads,
+        status = saved_schema_frame_open(s->f->b, s->data, s->frame, s->request, s->threads,
                                          &taker, &w->frame, err);
         if (status == SBPS_OK) w->schema = saved_schema_frame_columns(w->frame);
     } else {
-        status = saved_schema_open(s->f->b, s->data, s->wants, types, &w->source, err);
+        status = saved_schema_open(s->f->b, s->data, s->request, types, &w->source, err);
         w->schema = w->source.schema;
     }
     if (status == SBPS_OK) chunks_init(&w->rows, w->schema->width, false);
@@ -322,9 +402,10 @@ static sbps_status open_streaming(streaming *w, column_types *types, sbps_error 
                                 : open_schema(w, types, err);
     size_t width = w->schema ? w->schema->width : 0;
     if (status == SBPS_OK && s->keep > 0)
-        status = keeping_open(&w->kept, s->keep, width, s->keep_seed, err);
-    if (status == SBPS_OK && s->beside)
-        status = keeping_open(&w->beside, s->beside->keep, width, s->beside->keep_seed, err);
+        status = reservoir_open(&w->sample, s->keep, width, s->keep_seed, err);
+    if (status == SBPS_OK && s->second_sample)
+        status = reservoir_open(&w->second_sample, s->second_sample->keep, width,
+                                s->second_sample->keep_seed, err);
     return status;
 }
 
@@ -333,7 +414,7 @@ static void close_streaming(streaming *w)
     close_blocks(w);
     for (unsigned k = 0; w->seen && k < w->threads; k++) seen_close(&w->seen[k]);
     free(w->seen);
-    free(w->wrong);
+    free(w->error);
     free(w->lacks);
     free(w->odd);
     free(w->column);
@@ -341,37 +422,38 @@ static void close_streaming(streaming *w)
     free(w->at);
     free(w->index);
     free(w->copy);
-    keeping_clear(&w->kept);
-    keeping_clear(&w->beside);
+    reservoir_clear(&w->sample);
+    reservoir_clear(&w->second_sample);
     chunks_clear(&w->rows);
     if (!w->table && !w->frame) source_close(&w->source);
     saved_schema_frame_close(w->frame);
     rows_destroy(w->table);
 }
 
-/* ---- all of it ---- */
+/* ---- all rows ---- */
 
-static sbps_status do_text(streaming *w, sbps_error *err)
+/* Reads and evaluates the rows of a text or a frame. */
+static sbps_status process_text(streaming *w, sbps_error *err)
 {
     const rows_spec spec = {.threads = w->s->threads};
-    const row_taker taker = {take, w, false};
+    const row_taker taker = {take_chunks, w, false};
     sbps_status status = w->frame ? saved_schema_frame_read(w->frame, err)
                                   : parts_read(&w->source, &spec, &taker, err);
-    return status == SBPS_OK ? do_batch(w, err) : status;
+    return status == SBPS_OK ? process_batch(w, err) : status;
 }
 
-/* Rows that were kept, by what is said of them in the second place. */
-static sbps_status process_kept_rows(streaming *w, const row_stream *s, row_keeping *kept,
+/* Makes the second pass of `s` over the rows that were kept. */
+static sbps_status process_kept_rows(streaming *w, const row_stream *s, row_reservoir *kept,
                                      stream_count *total, sbps_error *err)
 {
     stream_count count = {0};
-    size_t whole = atomic_load(&kept->offered);
-    if (s->by_weight) total->counted = whole;
-    keeping_select(kept, whole > s->keep ? s->sample : whole);
+    size_t offered = atomic_load(&kept->offered);
+    if (s->by_weight) total->counted = offered;
+    reservoir_select(kept, offered > s->keep ? s->sample : offered);
     close_blocks(w);
-    w->s = s->again;
+    w->s = s->second_pass;
     w->count = &count;
-    w->again = true;
+    w->second_pass = true;
     sbps_status status =
         grow_row_lists(w, kept->count) ? open_blocks(w, err) : fail_memory(err);
     w->listed = status == SBPS_OK ? kept->count : 0;
@@ -380,23 +462,24 @@ static sbps_status process_kept_rows(streaming *w, const row_stream *s, row_keep
         w->index[i] = kept->item[i].index;
         w->copy[i] = kept->item[i].copy;
     }
-    return status == SBPS_OK ? do_listed(w, err) : status;
+    return status == SBPS_OK ? process_listed(w, err) : status;
 }
 
-static sbps_status identify(streaming *w, size_t whole, sbps_error *err)
+/* Finds out if the rows read, of which `complete` have all cells, are those of the run. */
+static sbps_status identify(streaming *w, size_t complete, sbps_error *err)
 {
     table_content read = {w->content->kind, 0};
-    if (!w->s->wants.target) return SBPS_OK;
+    if (!w->s->request.target) return SBPS_OK;
     for (unsigned k = 0; k < w->threads; k++) read.sum += w->content[k].sum;
-    return identity_find(w->s->f->r, w->table, w->threads, &read, (double)whole,
+    return identity_find(w->s->f->r, w->table, w->threads, &read, (double)complete,
                          &w->count->identity, err);
 }
 
 static sbps_status fail_empty(const row_stream *s, sbps_error *err)
 {
-    bool read = s->frame && s->frame->stream;
-    return fail(err, SBPS_BAD_DATA, "%s: the %s has no rows%s", name_of(s),
-                read ? "stream" : "table", read ? ", or was read before" : "");
+    bool once = s->frame && s->frame->stream;
+    return fail(err, SBPS_BAD_DATA, "%s: the %s has no rows%s", data_name(s),
+                once ? "stream" : "table", once ? ", or was read before" : "");
 }
 
 sbps_status stream_rows(const row_stream *s, stream_count *out, sbps_error *err)
@@ -405,14 +488,50 @@ sbps_status stream_rows(const row_stream *s, stream_count *out, sbps_error *err)
     streaming w = {.s = s, .count = out};
     column_types types = {0};
     sbps_status status = open_streaming(&w, &types, err);
-    if (status == SBPS_OK) status = w.table ? do_table(&w, err) : do_text(&w, err);
+    if (status == SBPS_OK) status = w.table ? process_table(&w, err) : process_text(&w, err);
     if (status == SBPS_OK && out->rows == 0) status = fail_empty(s, err);
     if (status == SBPS_OK)
         status = identify(&w, out->rows - out->lacking - out->not_finite, err);
-    if (status == SBPS_OK && s->keep > 0) status = process_kept_rows(&w, s, &w.kept, out, err);
-    if (status == SBPS_OK && s->beside)
-        status = process_kept_rows(&w, s->beside, &w.beside, out, err);
+    if (status == SBPS_OK && s->keep > 0)
+        status = process_kept_rows(&w, s, &w.sample, out, err);
+    if (status == SBPS_OK && s->second_sample)
+        status = process_kept_rows(&w, s->second_sample, &w.second_sample, out, err);
     close_streaming(&w);
     column_types_clear(&types);
+    return status;
+}
+
+/* ---- rows of converted tables ---- */
+
+bool stream_is_table(const row_stream *s)
+{
+    return !s->frame && strcmp(s->data, "-") != 0 && table_recognise(s->data);
+}
+
+/* Maps places in the table to places in the text. */
+static sbps_status find_origins(const rows *r, size_t count, const size_t *place, size_t **out,
+                                sbps_error *err)
+{
+    if (!place) count = r->n;
+    size_t *origin = malloc((count + 1) * sizeof *origin);
+    if (!origin) return fail_memory(err);
+    for (size_t i = 0; i < count; i++) origin[i] = place ? place[i] : i;
+    sbps_status status = rows_origins(r, count, origin, err);
+    if (status == SBPS_OK)
+        *out = origin;
+    else
+        free(origin);
+    return status;
+}
+
+sbps_status stream_origins(const row_stream *s, size_t count, const size_t *place, size_t **out,
+                           sbps_error *err)
+{
+    rows *r;
+    *out = NULL;
+    if (!stream_is_table(s)) return SBPS_OK;
+    sbps_status status = saved_schema_map_table(s->f->b, s->data, &r, err);
+    if (status == SBPS_OK && !r->groups) status = find_origins(r, count, place, out, err);
+    rows_destroy(r);
     return status;
 }

@@ -1,47 +1,80 @@
-/* Scores of rows that are held out. With p(y_i) = mean_s p(y_i | draw s) and m_i the mean of the response over all draws:
+/* Reports of predictive accuracy: scores of held-out rows, leave-one-out and comparisons.
+ *
+ * With p(y_i) = mean_s p(y_i | draw s) and m_i the mean of the response over all draws:
  *
  *   elpd    sum_i log p(y_i)
  *   dbar    -2 sum_i mean_s log p(y_i | draw s), the mean deviance
- *   brier   mean_i (y_i - m_i)^2; of classes the sum over all of them
- *   crps    mean_i E|Y - y_i| - E|Y - Y'|/2, Y drawn for each draw; Gneiting, Raftery (2007), JASA 102, 359-378
+ *   brier   mean_i (y_i - m_i)^2; with several classes the sum over them
+ *   crps    mean_i E|Y - y_i| - E|Y - Y'|/2, with Y drawn for each posterior draw;
+ *           Gneiting, Raftery (2007), JASA 102, 359-378
  *
- * A row of weight w counts as w rows alike, in every sum and in the number of rows n = sum_i w_i.
+ * A row of weight w counts as w identical rows, in every sum and in the number of rows n =
+ * sum_i w_i.
  *
- * Standard errors are those of a mean over rows; of the root mean square and of R2 by the delta method; of AUC DeLong,
- * DeLong, Clarke-Pearson (1988), Biometrics 44, 837-845; of the calibration slope by its information. */
+ * Standard errors are those of a mean over rows; those of the root mean square and of R2 by the
+ * delta method; those of AUC by DeLong, DeLong, Clarke-Pearson (1988), Biometrics 44, 837-845;
+ * that of the calibration slope by its information. */
 #include "output/predict/score.h"
-#include "output/predict/predict.h"
 
+#include "core/decimal.h"
+#include "core/json.h"
 #include "core/memory.h"
+#include "core/printable.h"
+#include "ingest/text/text_file.h"
+#include "linalg/pareto.h"
+#include "output/predict/predict.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define NOISE_MAX                                                                              \
+    0.05 /* sampling error over the standard error, above which a report mentions it */
+
+/* ---- lines and members ---- */
+
+/* A line "name   value +- error". */
+static void write_estimate(text *t, const char *name, double value, double error)
+{
+    char cell[64];
+    decimal_print(cell, sizeof cell, "%-17s %12.4f +- %.4f\n", name, value, error);
+    text_bytes(t, cell, strlen(cell));
+}
+
+/* , "key": value */
+static void json_pair(text *t, const char *key, double value)
+{
+    text_add(t, ", ");
+    json_string(t, key);
+    text_add(t, ": ");
+    json_number(t, value);
+}
+
+/* ---- scores of rows ---- */
+
 typedef struct {
     double lpd, loglik, mean, y, trials;
-    double weight; /* rows that it stands for */
-    double loss;   /* of the mean: squared; of classes summed over them */
+    double weight; /* the number of rows it stands for */
+    double loss;   /* squared error of the mean; with classes summed over them */
     double crps;
-    bool there, right; /* right: the likeliest class */
+    bool complete; /* no cell is missing */
+    bool right;    /* the most probable class is that of the row */
 } row_score;
 
 typedef struct {
     const predictor_draws *f;
-    row_score *slot; /* [block at hand][row] */
-    size_t *n;
+    row_score *slot; /* [block of the batch][row] */
+    size_t *n;       /* [block of the batch]: rows */
     row_score *row;
     size_t rows, capacity;
     double weight; /* sum over rows */
     bool weighted; /* some weight is not 1 */
 } scoring;
 
-static bool wants_crps(const predictor_draws *f)
+static bool has_crps(const predictor_draws *f)
 {
     target_support s = f->model->support;
     return !f->classes && s != SUPPORT_BINARY && s != SUPPORT_PROPORTIONS;
 }
-
-/* ---- rows ---- */
 
 static double mean_of_draws(size_t n, const double *x)
 {
@@ -59,13 +92,13 @@ static int compare_doubles(const void *a, const void *b)
 /* E|Y - Y'| = 2/n^2 sum_i (2 i - n + 1) y_(i), i from 0. */
 static double crps_of(size_t n, double *draw, double y)
 {
-    double off = 0.0, apart = 0.0;
+    double error = 0.0, spread = 0.0;
     qsort(draw, n, sizeof *draw, compare_doubles);
     for (size_t i = 0; i < n; i++) {
-        off += fabs(draw[i] - y);
-        apart += (2.0 * (double)i - (double)n + 1.0) * draw[i];
+        error += fabs(draw[i] - y);
+        spread += (2.0 * (double)i - (double)n + 1.0) * draw[i];
     }
-    return off / (double)n - apart / ((double)n * (double)n);
+    return error / (double)n - spread / ((double)n * (double)n);
 }
 
 static void score_classes(const predictor_draws *f, const double *probability, row_score *to)
@@ -75,8 +108,8 @@ static void score_classes(const predictor_draws *f, const double *probability, r
     size_t own = (size_t)(f->b->label ? to->y : to->y - f->lowest);
     to->loss = 0.0;
     for (size_t k = 0; k < f->classes; k++) {
-        double p = mean_of_draws(f->draws, probability + k * f->draws), off = (k == own) - p;
-        to->loss += off * off;
+        double p = mean_of_draws(f->draws, probability + k * f->draws), error = (k == own) - p;
+        to->loss += error * error;
         if (p > top) best = k;
         top = fmax(top, p);
     }
@@ -87,7 +120,7 @@ static void score_row(const predictor_draws *f, const row_block *b, size_t i, ro
 {
     rng r = rng_stream(f->seed, b->index[i], RNG_PREDICT);
     *to = (row_score){
-        .y = b->y[i], .trials = b->trials[i], .weight = row_weight(f, b, i), .there = true};
+        .y = b->y[i], .trials = b->trials[i], .weight = row_weight(f, b, i), .complete = true};
     predictor_draws_loglik(f, b, i, b->value);
     to->lpd = log_mean_exp(f->k, f->draws, b->value);
     to->loglik = mean_of_draws(f->draws, b->value);
@@ -98,7 +131,7 @@ static void score_row(const predictor_draws *f, const row_block *b, size_t i, ro
     }
     to->mean = mean_of_draws(f->draws, b->value);
     to->loss = (to->y - to->mean) * (to->y - to->mean);
-    if (!wants_crps(f)) return;
+    if (!has_crps(f)) return;
     predictor_draws_row(f, PREDICTION_OUTCOME, b, i, &r, b->value);
     to->crps = crps_of(f->draws, b->value, to->y);
 }
@@ -126,7 +159,7 @@ static sbps_status store_scores(void *self, size_t blocks, sbps_error *err)
     for (size_t k = 0; k < blocks; k++)
         for (size_t i = 0; i < j->n[k]; i++) {
             const row_score *from = &j->slot[k * BLOCK_ROWS + i];
-            if (!from->there) continue;
+            if (!from->complete) continue;
             if (j->rows == j->capacity) {
                 j->capacity = j->capacity ? 2 * j->capacity : 4096;
                 row_score *grown = realloc(j->row, j->capacity * sizeof *grown);
@@ -140,7 +173,7 @@ static sbps_status store_scores(void *self, size_t blocks, sbps_error *err)
     return SBPS_OK;
 }
 
-/* ---- what they say together ---- */
+/* ---- totals of scores ---- */
 
 typedef struct {
     const char *name;
@@ -178,23 +211,23 @@ static void add_density(const scoring *j, estimates *e)
     add_estimate(e, "mean_deviance", -2.0 * n * loglik.value, 2.0 * n * loglik.error);
 }
 
-/* R2 = 1 - A/B with A the mean loss and B the variance of y; by the delta method. */
+/* R2 = 1 - A/B with A the mean loss and B the variance of y; its error by the delta method. */
 static void add_numbers(const scoring *j, estimates *e)
 {
     estimate loss = mean_over(j, offsetof(row_score, loss), "mse"),
              y = mean_over(j, offsetof(row_score, y), "y");
-    double root = sqrt(loss.value), about = 0.0;
+    double root = sqrt(loss.value), variance = 0.0;
     running_sum of = {0};
     for (size_t i = 0; i < j->rows; i++)
-        about +=
+        variance +=
             j->row[i].weight * (j->row[i].y - y.value) * (j->row[i].y - y.value) / j->weight;
     for (size_t i = 0; i < j->rows; i++) {
-        double off = j->row[i].y - y.value;
-        weighted_add(&of, (j->row[i].loss - loss.value / about * off * off) / about,
+        double error = j->row[i].y - y.value;
+        weighted_add(&of, (j->row[i].loss - loss.value / variance * error * error) / variance,
                      j->row[i].weight);
     }
     add_estimate(e, "rmse", root, loss.error / (2.0 * root));
-    add_estimate(e, "r2", 1.0 - loss.value / about, running_error(&of) / of.n);
+    add_estimate(e, "r2", 1.0 - loss.value / variance, running_error(&of) / of.n);
     e->of[e->count++] = mean_over(j, offsetof(row_score, crps), "crps");
 }
 
@@ -204,7 +237,8 @@ static int by_mean(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Share of the other outcome below a row, ties as a half, for rows i to k - 1 of one mean. */
+/* Adds rows i to k - 1, which have one mean: the fraction of the other outcome that is ranked
+ * below (for y = 1) or above (for y = 0) the row, ties counting half. */
 static void add_ties(const row_score *row, size_t i, size_t k, double below[2], double of[2],
                      running_sum place[2])
 {
@@ -233,7 +267,7 @@ static void add_auc(scoring *j, estimates *e)
     add_estimate(e, "auc", place[1].sum / of[1], sqrt(up * up + down * down));
 }
 
-/* y on the log odds of the prediction: intercept and slope by Newton's method. */
+/* Logistic regression of y on the log odds of the prediction, by Newton's method: its slope. */
 static void add_calibration(const scoring *j, estimates *e)
 {
     double a = 0.0, b = 1.0, s = 0.0;
@@ -261,7 +295,8 @@ static void add_calibration(const scoring *j, estimates *e)
     add_estimate(e, "calibration_slope", b, s);
 }
 
-/* Also of a model of shares, where each row is one trial. */
+/* True for binary outcomes, also those of a model of proportions where each row is one
+ * trial. */
 static bool has_two_outcomes(const scoring *j)
 {
     if (j->f->model->support == SUPPORT_BINARY) return true;
@@ -288,7 +323,7 @@ static void add_classes(const scoring *j, estimates *e)
     add_estimate(e, "accuracy", right / n, sqrt(right / n * (1.0 - right / n) / n));
 }
 
-/* ---- all of it ---- */
+/* ---- report of scores ---- */
 
 static void write_rows(const scoring *j, text *t)
 {
@@ -336,7 +371,7 @@ static sbps_status score_rows(scoring *j, const char *data, const sbps_scoring *
     const row_stream s = {.f = j->f,
                           .data = data,
                           .frame = how->frame,
-                          .wants = {.target = true, .trials = true, .encoding = encoding},
+                          .request = {.target = true, .trials = true, .encoding = encoding},
                           .threads = how->threads,
                           .batch_bytes = sizeof(row_score),
                           .self = j,
@@ -347,7 +382,7 @@ static sbps_status score_rows(scoring *j, const char *data, const sbps_scoring *
     if (!j->slot || !j->n) return fail_memory(err);
     status = stream_rows(&s, count, err);
     if (status == SBPS_OK && (j->rows < 2 || !(j->weight > 1.0)))
-        status = fail(err, SBPS_BAD_DATA, "%s: too few rows have all that is needed", data);
+        status = fail(err, SBPS_BAD_DATA, "%s: fewer than two rows have no missing cell", data);
     return status;
 }
 
@@ -368,7 +403,7 @@ sbps_status score_report(const result *r, const char *run, const char *data,
         add_density(&j, &e);
         if (f->classes)
             add_classes(&j, &e);
-        else if (wants_crps(f))
+        else if (has_crps(f))
             add_numbers(&j, &e);
         else
             add_binary(&j, &e);
@@ -380,4 +415,240 @@ sbps_status score_report(const result *r, const char *run, const char *data,
     free(j.row);
     predictor_draws_close(f);
     return status;
+}
+
+/* ---- leave-one-out ---- */
+
+static void write_pareto_k(text *t, const loo *l)
+{
+    size_t worst[LOO_WORST_MAX], count = loo_find_worst(l, worst), above = loo_count_above(l);
+    char k[32];
+    text_add(t, "\nPareto k          %zu of %zu rows above %.1f", above, l->count,
+             PARETO_TRUSTED);
+    text_add(t, above ? ": their leave-one-out densities are unreliable; worst: row"
+                      : "; largest: row");
+    for (size_t j = 0; j < count; j++) {
+        decimal_print(k, sizeof k, "%.2f", l->k[worst[j]]);
+        text_add(t, "%s %zu (%s)", j ? "," : "", loo_row(l, worst[j]), k);
+    }
+    text_add(t, "\n");
+}
+
+/* The standard errors of the totals by evaluating a sample of the rows only. */
+static void write_sampling_error(text *t, const loo_totals *totals)
+{
+    char line[120];
+    decimal_print(line, sizeof line, "sampling error    elpd_loo +- %.4f, p_loo +- %.4f\n",
+                  totals->elpd.subsampling, totals->p.subsampling);
+    text_bytes(t, line, strlen(line));
+    if (totals->elpd.subsampling > NOISE_MAX * totals->elpd.error)
+        text_add(
+            t, "This is more than a twentieth of the standard error of elpd_loo: evaluate more "
+               "rows with --rows.\n");
+}
+
+static void write_row_counts(text *t, const loo *l, const loo_totals *totals)
+{
+    text_add(t, "rows              %zu", l->rows);
+    if (l->count < l->rows)
+        text_add(t, ", of which a random sample of %zu was evaluated", l->count);
+    text_add(t, "; %zu draws\n", l->draws);
+    if (l->lacking > 0)
+        text_add(t, "left out          %zu rows with missing cells\n", l->lacking);
+    if (l->count < l->rows) write_sampling_error(t, totals);
+}
+
+static void loo_text(text *t, const loo *l, const loo_totals *totals)
+{
+    write_estimate(t, "elpd_loo", totals->elpd.sum, totals->elpd.error);
+    write_estimate(t, "p_loo", totals->p.sum, totals->p.error);
+    write_estimate(t, "looic", -2.0 * totals->elpd.sum, 2.0 * totals->elpd.error);
+    write_row_counts(t, l, totals);
+    write_pareto_k(t, l);
+}
+
+static void loo_json(text *t, const loo *l, const loo_totals *totals)
+{
+    size_t worst[LOO_WORST_MAX], count = loo_find_worst(l, worst);
+    text_add(t,
+             "{\"rows\": %zu, \"rows_looked_at\": %zu, \"rows_left_out\": %zu, \"draws\": %zu",
+             l->rows, l->count, l->lacking, l->draws);
+    json_pair(t, "elpd_loo", totals->elpd.sum);
+    json_pair(t, "se_elpd_loo", totals->elpd.error);
+    json_pair(t, "p_loo", totals->p.sum);
+    json_pair(t, "se_p_loo", totals->p.error);
+    json_pair(t, "looic", -2.0 * totals->elpd.sum);
+    json_pair(t, "se_looic", 2.0 * totals->elpd.error);
+    json_pair(t, "khat_above", (double)loo_count_above(l));
+    json_pair(t, "khat_threshold", PARETO_TRUSTED);
+    json_pair(t, "se_subsampling", totals->elpd.subsampling);
+    json_pair(t, "se_subsampling_p_loo", totals->p.subsampling);
+    text_add(t, ", \"worst\": [");
+    for (size_t j = 0; j < count; j++) {
+        text_add(t, "%s{\"row\": %zu", j ? ", " : "", loo_row(l, worst[j]));
+        json_pair(t, "khat", l->k[worst[j]]);
+        text_add(t, "}");
+    }
+    text_add(t, "]");
+    identity_json(t, l->identity);
+    text_add(t, "}\n");
+}
+
+/* Leave-one-out needs the rows of the run. */
+static sbps_status need_own_rows(const loo *l, const char *run, const char *data,
+                                 sbps_error *err)
+{
+    if (l->identity != ROWS_OTHER) return SBPS_OK;
+    return fail(
+        err, SBPS_BAD_DATA,
+        "%s: not the table of %s, or changed since the run. Leave-one-out needs the rows "
+        "of the run: give that table, or use `score`, which takes other rows",
+        text_input_name(&(text_input){.path = data}), run ? run : "the run");
+}
+
+sbps_status loo_report(const result *r, const char *run, const char *data,
+                       const sbps_scoring *how, sbps_format format, char **out, sbps_error *err)
+{
+    loo l;
+    loo_totals totals;
+    text t = {0};
+    const loo_choice choice = loo_choice_of(how);
+    *out = NULL;
+    sbps_status status = loo_make(r, run, data, &choice, &l, err);
+    if (status == SBPS_OK) status = need_own_rows(&l, run, data, err);
+    if (status == SBPS_OK) status = loo_compute_totals(&l, &totals, err);
+    if (status == SBPS_OK) (format == SBPS_JSON ? loo_json : loo_text)(&t, &l, &totals);
+    loo_clear(&l);
+    return status == SBPS_OK ? text_give(&t, out, err) : status;
+}
+
+/* ---- comparison ---- */
+
+typedef struct {
+    const char *name;
+    loo l;
+    loo_total elpd, difference; /* difference: to the best run */
+} contender;
+
+static int by_elpd(const void *a, const void *b)
+{
+    double x = ((const contender *)a)->elpd.sum, y = ((const contender *)b)->elpd.sum;
+    return (x < y) - (x > y);
+}
+
+static bool same_rows(const loo *a, const loo *b)
+{
+    return a->places == b->places && a->rows == b->rows && a->count == b->count &&
+           memcmp(a->index, b->index, a->count * sizeof *a->index) == 0;
+}
+
+/* Estimates the difference in elpd to the best run, row by row. */
+static sbps_status subtract_best(contender *c, const contender *best, sbps_error *err)
+{
+    bool sampled = c->l.surrogate && best->l.surrogate;
+    double *value = new_doubles(c->l.count + 1);
+    double *surrogate = sampled ? new_doubles(c->l.places + 1) : NULL;
+    sbps_status status = SBPS_OK;
+    if (!value || (sampled && !surrogate))
+        status = fail_memory(err);
+    else if (!same_rows(&c->l, &best->l))
+        status =
+            fail(err, SBPS_BAD_DATA,
+                 "%s and %s: they cannot be compared, because their rows without missing cells "
+                 "differ",
+                 best->name, c->name);
+    for (size_t j = 0; status == SBPS_OK && j < c->l.count; j++)
+        value[j] = c->l.elpd[j] - best->l.elpd[j];
+    for (size_t i = 0; status == SBPS_OK && sampled && i < c->l.places; i++)
+        surrogate[i] = c->l.surrogate[i] - best->l.surrogate[i];
+    if (status == SBPS_OK) c->difference = loo_sum(&c->l, value, surrogate);
+    free(value);
+    free(surrogate);
+    return status;
+}
+
+static void compare_text(text *t, const contender *c, size_t count)
+{
+    char line[160];
+    size_t width = 5;
+    for (size_t k = 0; k < count; k++) {
+        size_t own = display_columns(c[k].name, strlen(c[k].name));
+        if (own > width) width = own;
+    }
+    text_add(t, "%-*s    elpd_diff      se_diff     elpd_loo  se_elpd_loo  khat_above\n",
+             (int)width, "run");
+    for (size_t k = 0; k < count; k++) {
+        size_t own = display_columns(c[k].name, strlen(c[k].name));
+        text_name(t, c[k].name);
+        text_spaces(t, width - own);
+        decimal_print(line, sizeof line, " %12.4f %12.4f %12.4f %12.4f %11zu\n",
+                      c[k].difference.sum, c[k].difference.error, c[k].elpd.sum,
+                      c[k].elpd.error, loo_count_above(&c[k].l));
+        text_bytes(t, line, strlen(line));
+    }
+}
+
+static void compare_json(text *t, const contender *c, size_t count)
+{
+    text_add(t, "[");
+    for (size_t k = 0; k < count; k++) {
+        text_add(t, "%s{\"run\": ", k ? ",\n " : "");
+        json_string(t, c[k].name);
+        json_pair(t, "elpd_diff", c[k].difference.sum);
+        json_pair(t, "se_diff", c[k].difference.error);
+        json_pair(t, "se_subsampling", c[k].difference.subsampling);
+        json_pair(t, "elpd_loo", c[k].elpd.sum);
+        json_pair(t, "se_elpd_loo", c[k].elpd.error);
+        json_pair(t, "khat_above", (double)loo_count_above(&c[k].l));
+        text_add(t, "}");
+    }
+    text_add(t, "]\n");
+}
+
+static const char *target_of(const result *r)
+{
+    return r->info.target ? r->info.target : "";
+}
+
+static sbps_status check_targets(const result *const *r, const char *const *run, size_t count,
+                                 sbps_error *err)
+{
+    for (size_t k = 1; k < count; k++) {
+        const char *first = target_of(r[0]), *other = target_of(r[k]);
+        if (strcmp(first, other) != 0)
+            return fail(err, SBPS_BAD_DATA,
+                        "%s and %s: they cannot be compared, because their targets differ: "
+                        "'%s' and '%s'",
+                        run[0], run[k], show_name(first).text, show_name(other).text);
+    }
+    return SBPS_OK;
+}
+
+sbps_status compare_report(const result *const *r, const char *const *run, size_t count,
+                           const char *data, const sbps_scoring *how, sbps_format format,
+                           char **out, sbps_error *err)
+{
+    text t = {0};
+    const loo_choice choice = loo_choice_of(how);
+    contender *c = calloc(count, sizeof *c);
+    *out = NULL;
+    sbps_status status = c ? check_targets(r, run, count, err) : fail_memory(err);
+    bool stream = how->frame ? how->frame->stream != NULL : strcmp(data, "-") == 0;
+    if (status == SBPS_OK && stream)
+        status = fail(err, SBPS_BAD_ARG,
+                      "%s: every run reads the table again, and %s can be read only once", data,
+                      how->frame ? "a stream" : "standard input");
+    for (size_t k = 0; status == SBPS_OK && k < count; k++) {
+        c[k].name = run[k];
+        status = loo_make(r[k], run[k], data, &choice, &c[k].l, err);
+        if (status == SBPS_OK) status = need_own_rows(&c[k].l, run[k], data, err);
+        if (status == SBPS_OK) c[k].elpd = loo_sum(&c[k].l, c[k].l.elpd, c[k].l.surrogate);
+    }
+    if (status == SBPS_OK) qsort(c, count, sizeof *c, by_elpd);
+    for (size_t k = 1; status == SBPS_OK && k < count; k++)
+        status = subtract_best(&c[k], &c[0], err);
+    if (status == SBPS_OK) (format == SBPS_JSON ? compare_json : compare_text)(&t, c, count);
+    for (size_t k = 0; c && k < count; k++) loo_clear(&c[k].l);
+    free(c);
+    return status == SBPS_OK ? text_give(&t, out, err) : status;
 }

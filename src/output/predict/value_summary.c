@@ -1,32 +1,35 @@
-/* Quantiles are R's type 7: at h = (n - 1) p the order statistics beside h, weighed by how near they are. They are selected
- * (Hoare 1961, Algorithm 65: FIND) among the few values that lie near where a normal of the same mean and sd would have them,
- * and of these near where they would be if they lay evenly; among all where the quantile is not there. */
+/* Quantiles are R's type 7: at h = (n - 1) p they interpolate the order statistics on either
+ * side of h. These are selected (Hoare 1961, Algorithm 65: FIND) not among all values but in a
+ * narrow window around the place where a normal of the same mean and sd has the quantile;
+ * within the window the search is narrowed once more as if its values were evenly spaced. If
+ * the quantile is not in the window, all values are searched. */
 #include "output/predict/value_summary.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-static void exchange(double *a, double *b)
+static void swap_values(double *a, double *b)
 {
-    double held = *a;
+    double first = *a;
     *a = *b;
-    *b = held;
+    *b = first;
 }
 
-/* value[k] becomes the k-th of [low, high], with none larger before it and none smaller behind. */
-static void find(double *value, size_t low, size_t high, size_t k)
+/* Rearranges value[low..high] so that value[k] is in its sorted place, with none larger before
+ * it and none smaller after it. */
+static void select_value(double *value, size_t low, size_t high, size_t k)
 {
     while (low < high) {
         size_t i = low, j = high, middle = low + (high - low) / 2;
-        if (value[middle] < value[low]) exchange(&value[middle], &value[low]);
-        if (value[high] < value[low]) exchange(&value[high], &value[low]);
-        if (value[high] < value[middle]) exchange(&value[high], &value[middle]);
+        if (value[middle] < value[low]) swap_values(&value[middle], &value[low]);
+        if (value[high] < value[low]) swap_values(&value[high], &value[low]);
+        if (value[high] < value[middle]) swap_values(&value[high], &value[middle]);
         double pivot = value[middle];
         for (;;) {
             while (value[i] < pivot) i++;
             while (pivot < value[j]) j--;
             if (i >= j) break;
-            exchange(&value[i++], &value[j--]);
+            swap_values(&value[i++], &value[j--]);
         }
         size_t split = i == j ? i : j;
         if (k <= split)
@@ -48,7 +51,7 @@ static double quantile(double *value, size_t n, double p)
     double h = (double)(n - 1) * p;
     size_t k = (size_t)h;
     double rest = h - (double)k;
-    find(value, 0, n - 1, k);
+    select_value(value, 0, n - 1, k);
     if (rest == 0.0 || k == n - 1) return value[k];
     return value[k] + rest * (smallest(value, k + 1, n - 1) - value[k]);
 }
@@ -56,13 +59,12 @@ static double quantile(double *value, size_t n, double p)
 /* ---- windows ---- */
 
 #define WINDOWS         3
-#define REACH           0.2 /* sd to either side of where a normal would have the quantile */
-#define FEW             ((size_t)12) /* values of a window that are not looked through once more */
-#define NEARER          1.0 /* times 1/sqrt(n) of a window: two sd of where a value of n is */
-#define ENOUGH          ((size_t)100)  /* values, below which finding in all is as quick */
+#define REACH           0.2          /* half width of the window, in sd */
+#define FEW             ((size_t)12) /* values of a window that is not narrowed further */
+#define NEARER          1.0 /* half width of the next window, times width / sqrt(n): two sd */
+#define ENOUGH          ((size_t)100)  /* values below which searching all is as fast */
 #define WINDOW_CAPACITY ((size_t)1024) /* values of a window */
-#define PIECE                                                                                  \
-    ((size_t)1024) /* values looked through at a time, so that none falls outside the room */
+#define PIECE           ((size_t)1024) /* values tested at a time; fit in a window */
 
 typedef struct {
     double low, high;
@@ -70,7 +72,7 @@ typedef struct {
     double value[WINDOW_CAPACITY + PIECE + TAKE_PADDING];
 } window;
 
-/* False: it holds too many. */
+/* Collects the values between low and high; returns false if there are too many. */
 static bool collect_window(const kernels *k, size_t n, const double *value, window *w)
 {
     w->below = w->held = 0;
@@ -83,13 +85,14 @@ static bool collect_window(const kernels *k, size_t n, const double *value, wind
     return w->held < WINDOW_CAPACITY;
 }
 
-/* Whether the k-th of all and the one behind it are in the window. */
+/* True if the k-th value of all and the next one are in the window. */
 static bool holds(const window *w, size_t k)
 {
     return k >= w->below && k + 1 < w->below + w->held;
 }
 
-/* The part of a window where its k-th value should be, values lying evenly. */
+/* Collects the part of a window where its k-th value is if values are evenly spaced; returns
+ * whether it is there. */
 static bool narrow_window(const kernels *of, const window *w, size_t k, window *part)
 {
     double m = (double)w->held, width = w->high - w->low;
@@ -100,7 +103,7 @@ static bool narrow_window(const kernels *of, const window *w, size_t k, window *
     return collect_window(of, w->held, w->value, part) && holds(part, k);
 }
 
-/* Whether the quantile was found; then it is told. */
+/* Computes a quantile from windows; returns false if it is not in them. */
 static bool quantile_by_window(const kernels *of, size_t n, const double *value, double centre,
                                double sd, double p, double *out)
 {
@@ -113,12 +116,12 @@ static bool quantile_by_window(const kernels *of, size_t n, const double *value,
     if (!collect_window(of, n, value, in) || !holds(in, k)) return false;
     k -= in->below;
     while (in->held > FEW && narrow_window(of, in, k, next) && next->held < in->held) {
-        window *held = in;
+        window *spare = in;
         in = next;
-        next = held;
+        next = spare;
         k -= in->below;
     }
-    find(in->value, 0, in->held - 1, k);
+    select_value(in->value, 0, in->held - 1, k);
     *out = in->value[k];
     if (rest != 0.0) *out += rest * (smallest(in->value, k + 1, in->held - 1) - *out);
     return true;

@@ -1,4 +1,4 @@
-/* What draws say, as they are: mean, standard deviation, quantiles. */
+/* Mean, standard deviation and quantiles of numbers. */
 #ifndef OUTPUT_VALUE_SUMMARY_H
 #define OUTPUT_VALUE_SUMMARY_H
 
@@ -8,7 +8,7 @@ typedef struct {
     double mean, sd, q5, q50, q95;
 } value_summary;
 
-/* Reorders them. */
+/* Summarises n numbers; may reorder them. */
 value_summary summarise_values(const kernels *k, size_t n, double *value);
 
 #endif

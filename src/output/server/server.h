@@ -1,8 +1,9 @@
-/* One page over HTTP/1.0, on 127.0.0.1 alone and to who knows its address: http://127.0.0.1:PORT/TOKEN, where the system has
- * chosen the port and 128 random bits are the token. GET of that, with a Host that is ours, gives the page; all else
- * is not found, or refused. Nothing is read but the head of a request, of at most 4 KiB. One thread does it all, and
- * no client can make it wait: sockets do not block, each has a time to be done by, and the oldest gives way to a new one
- * where there are many. */
+/* One page over HTTP/1.0, on 127.0.0.1 only, at http://127.0.0.1:PORT/TOKEN. The system chooses
+ * the port; the token is 128 random bits. A GET of that address, with a Host header that is
+ * ours, returns the page; everything else is not found or refused. Of a request only the head
+ * is read, at most 4 KiB. One thread serves all clients and no client can block it: sockets do
+ * not block, each has a deadline, and with CLIENTS_MAX clients a new one replaces the
+ * oldest. */
 #ifndef OUTPUT_SERVER_H
 #define OUTPUT_SERVER_H
 
@@ -10,18 +11,20 @@
 
 typedef struct server server;
 
+/* Starts to listen. */
 sbps_status server_open(server **out, sbps_error *err);
 void server_close(server *s); /* NULL is fine */
+/* Returns the address of the page, owned by the server. */
 const char *server_address(const server *s);
 
-/* What is served from now on; `page` is taken. */
+/* Serves `page` from now on, and owns it; zero-terminated, from malloc. */
 void server_put(server *s, char *page);
-/* Waits until something happens, at most so many milliseconds, and answers it. */
+/* Waits for an event, at most `milliseconds`, and handles it. */
 void server_step(server *s, int milliseconds);
-/* From any thread: the step under way ends. */
+/* Ends the current server_step, from any thread. */
 void server_wake(server *s);
 
-/* Pages given away so far, and whether somebody is still being answered. */
+/* Return the number of pages served so far, and whether a client is connected. */
 size_t server_served(const server *s);
 bool server_busy(const server *s);
 

@@ -1,6 +1,6 @@
+/* The watch of a run: a thread that writes and serves its page. */
 #include "output/server/watch.h"
 
-#include "core/clock.h"
 #include "core/memory.h"
 #include "core/threads.h"
 #include "output/page/page.h"
@@ -13,25 +13,24 @@
 #include <stdlib.h>
 
 #define MIN_SECONDS    0.5  /* from one result to the next */
-#define COST_FRACTION  0.02 /* of the time, at most, goes into results and their pages */
-#define VIEWER_SECONDS 5.0  /* who asked so long ago is taken to look still */
-#define LAST_SECONDS   2.5  /* the last page is there for them */
-#define WAIT_SECONDS                                                                           \
-    10.0 /* and so long at most while nobody has seen it, or it is being sent */
-#define STEP_MS      200
-#define FEWEST_DRAWS 8 /* below it there is nothing to draw */
+#define COST_FRACTION  0.02 /* limit of the fraction of time spent on results and pages */
+#define VIEWER_SECONDS 5.0  /* after a request in which the page counts as viewed */
+#define LAST_SECONDS   2.5  /* that the last page is served, at least */
+#define WAIT_SECONDS   10.0 /* limit of that time while it was not requested or is being sent */
+#define STEP_MS        200
+#define FEWEST_DRAWS   8 /* for a page with results */
 
 struct sbps_watch {
     server *page_server;
     pthread_t thread;
     pthread_mutex_t lock;
-    /* under the lock: what is to be drawn next */
+    /* under the lock: what the next page shows */
     result *next;
     char *message; /* NULL: nothing new */
     bool over, ended;
     /* written by one thread, read by the other */
-    _Atomic double last_served,
-        ready_at; /* when a page was last given; when another result may come */
+    _Atomic double last_served; /* time of the last request */
+    _Atomic double ready_at;    /* time at which the next result is due */
 };
 
 const char *watch_address(const watch *w)
@@ -50,20 +49,21 @@ typedef struct {
     result *r;
     char *message;
     bool over, ended;
-} mail;
+} update;
 
-static mail take_mail(watch *w)
+/* Takes what the next page shows from under the lock. */
+static update take_update(watch *w)
 {
     pthread_mutex_lock(&w->lock);
-    mail m = {w->next, w->message, w->over, w->ended};
+    update m = {w->next, w->message, w->over, w->ended};
     w->next = NULL;
     w->message = NULL;
     pthread_mutex_unlock(&w->lock);
     return m;
 }
 
-/* Without memory the page stays what it was. */
-static void draw(watch *w, const mail *m)
+/* Writes and serves a new page; the old one stays if memory ran out. */
+static void write_page(watch *w, const update *m)
 {
     double begin = clock_now();
     char *page = NULL;
@@ -77,6 +77,7 @@ static void draw(watch *w, const mail *m)
                  fmax(atomic_load(&w->ready_at), end + (end - begin) / COST_FRACTION));
 }
 
+/* One step of the server. */
 static void step(watch *w)
 {
     size_t before = server_served(w->page_server);
@@ -84,8 +85,8 @@ static void step(watch *w)
     if (server_served(w->page_server) > before) atomic_store(&w->last_served, clock_now());
 }
 
-/* After the end: until who looks has seen the last page. */
-static void linger(watch *w)
+/* After the end of the run: serves the last page until the viewer has received it. */
+static void serve_last(watch *w)
 {
     double begin = clock_now(), passed = 0.0;
     size_t before = server_served(w->page_server);
@@ -98,35 +99,36 @@ static void linger(watch *w)
     }
 }
 
-static void *keep_watch(void *self)
+static void *run_watch(void *self)
 {
     watch *w = self;
     for (bool ended = false; !ended;) {
-        mail m = take_mail(w);
-        if (m.message) draw(w, &m);
+        update m = take_update(w);
+        if (m.message) write_page(w, &m);
         result_destroy(m.r);
         free(m.message);
         ended = m.ended;
         if (!ended) step(w);
     }
-    linger(w);
+    serve_last(w);
     return NULL;
 }
 
-/* Signals are the run's. */
+/* Starts the thread with all signals blocked, so that they reach the threads of the run. */
 static bool start_thread(watch *w)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = thread_start(&w->thread, keep_watch, w) == 0;
+    bool started = thread_start(&w->thread, run_watch, w) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }
 
-/* ---- the run's side ---- */
+/* ---- functions for the run ---- */
 
-static void post(watch *w, result *r, const char *message, bool over)
+/* Sets what the next page shows; owns `r`. */
+static void post_update(watch *w, result *r, const char *message, bool over)
 {
     char *copy = copy_text(message);
     pthread_mutex_lock(&w->lock);
@@ -161,13 +163,13 @@ sbps_status watch_open(watch **out, sbps_error *err)
         return status;
     }
     pthread_mutex_init(&w->lock, NULL);
-    post(w, NULL, "The run begins.", false);
+    post_update(w, NULL, "The run is starting.", false);
     if (start_thread(w)) {
         *out = w;
         return SBPS_OK;
     }
     destroy(w);
-    return fail(err, SBPS_NO_MEM, "no thread can be started to serve a page");
+    return fail(err, SBPS_NO_MEM, "cannot start a thread to serve a page");
 }
 
 void watch_close(watch *w)
@@ -183,7 +185,7 @@ void watch_close(watch *w)
 
 void watch_notify(watch *w, const char *message)
 {
-    post(w, NULL, message, false);
+    post_update(w, NULL, message, false);
 }
 
 bool watch_wants(const watch *w)
@@ -194,5 +196,5 @@ bool watch_wants(const watch *w)
 void watch_show(watch *w, result *r, const char *message, double cost, bool over)
 {
     atomic_store(&w->ready_at, clock_now() + fmax(MIN_SECONDS, cost / COST_FRACTION));
-    post(w, r, message, over);
+    post_update(w, r, message, over);
 }

@@ -2,7 +2,7 @@
 #ifndef OUTPUT_RUN_CHECKS_H
 #define OUTPUT_RUN_CHECKS_H
 
-#include "estimate/effect_check.h"
+#include "estimate/diagnostics.h"
 #include "output/summary/summary.h"
 
 /* The effects of groups together; count 0: the run has none, or did not look at them. */

@@ -34,7 +34,7 @@ void minibatch_restore(minibatch *u)
 
 void minibatch_start(minibatch *u, rng random)
 {
-    *u->state = (minibatch_state){.random = random, .noise = rng_beside(&random, RNG_NOISE)};
+    *u->state = (minibatch_state){.random = random, .noise = rng_sibling(&random, RNG_NOISE)};
     minibatch_straighten(u);
     minibatch_resize(u, u->kind, u->is.batch);
     memset(u->added_noise, 0, u->target->dim * sizeof *u->added_noise);

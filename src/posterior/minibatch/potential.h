@@ -5,7 +5,7 @@
 #ifndef POSTERIOR_POTENTIAL_H
 #define POSTERIOR_POTENTIAL_H
 
-#include "path/observation.h"
+#include "path/path.h"
 
 #include <stdbool.h>
 #include <stddef.h>

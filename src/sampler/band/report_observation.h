@@ -2,7 +2,7 @@
 #ifndef SAMPLER_REPORT_OBSERVATION_H
 #define SAMPLER_REPORT_OBSERVATION_H
 
-#include "path/observation.h"
+#include "path/path.h"
 #include "sampler/band/arrival.h"
 
 /* A look that no band foresaw: the first of a flight, or one ahead of the particle. */

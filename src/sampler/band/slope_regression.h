@@ -4,7 +4,7 @@
 #define SAMPLER_SLOPE_REGRESSION_H
 
 #include "core/inspect.h"
-#include "path/observation.h"
+#include "path/path.h"
 #include "sampler/band/arrival.h"
 #include "sampler/band/settings.h"
 

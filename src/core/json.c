@@ -1,18 +1,60 @@
-/* One pass. A value begins the text or follows [ { , or : so that their number bounds that of values, and a string is
- * never longer than it was written. */
-#include "core/decimal.h"
+/* Writing and parsing JSON. The parser makes one pass over the source. Every value is at the
+ * start or follows one of [ { , : so that counting these bounds the number of values; a decoded
+ * string is never longer than its source. Both allocations are therefore made before
+ * parsing. */
 #include "core/json.h"
 
+#include "core/decimal.h"
+#include "core/printable.h"
+
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 64
+/* ---- writing ---- */
+
+void json_string(text *t, const char *string)
+{
+    const unsigned char *s = (const unsigned char *)string;
+    text_add(t, "\"");
+    while (*s) {
+        size_t bytes = utf8_length((const char *)s, SIZE_MAX);
+        if (*s == '"' || *s == '\\')
+            text_add(t, "\\%c", *s);
+        else if (*s < 0x20 || *s == 0x7F)
+            text_add(t, "\\u%04x", (unsigned)*s);
+        else if (bytes)
+            text_add(t, "%.*s", (int)bytes, (const char *)s);
+        else
+            text_add(t, "\\ufffd");
+        s += bytes ? bytes : 1;
+    }
+    text_add(t, "\"");
+}
+
+void json_number(text *t, double x)
+{
+    char digits[40];
+    if (!isfinite(x)) {
+        text_add(t, "null");
+        return;
+    }
+    x += 0.0; /* turns -0 into 0 */
+    decimal_print(digits, sizeof digits, "%.15g", x);
+    if (decimal_read(digits, NULL) != x) decimal_print(digits, sizeof digits, "%.17g", x);
+    text_add(t, "%s", digits);
+}
+
+/* ---- parsing ---- */
+
+#define DEPTH_MAX 64 /* lists and objects inside each other */
 
 typedef struct {
     const char *at;
-    json *next;    /* the first value that is not taken */
-    char *strings; /* where the next one goes */
-    const char *wrong;
+    json *next;        /* the first value not yet used */
+    char *strings;     /* the end of the strings decoded so far */
+    const char *wrong; /* the first error; NULL: none */
 } reader;
 
 static json *read_value(reader *r, unsigned depth);
@@ -22,7 +64,8 @@ static void skip_whitespace(reader *r)
     while (*r->at && strchr(" \t\r\n", *r->at)) r->at++;
 }
 
-static bool is_next(reader *r, char c)
+/* Skips white space and, if the next character is `c`, that one too; returns whether it was. */
+static bool skip_character(reader *r, char c)
 {
     skip_whitespace(r);
     if (*r->at != c) return false;
@@ -30,6 +73,7 @@ static bool is_next(reader *r, char c)
     return true;
 }
 
+/* Records the first error; returns NULL. */
 static json *set_error(reader *r, const char *wrong)
 {
     if (!r->wrong) r->wrong = wrong;
@@ -38,6 +82,7 @@ static json *set_error(reader *r, const char *wrong)
 
 /* ---- strings ---- */
 
+/* Reads four hexadecimal digits. */
 static bool read_hex(reader *r, unsigned *code)
 {
     static const char digits[] = "0123456789abcdef";
@@ -63,7 +108,7 @@ static void put_utf8(reader *r, unsigned code)
     while (more-- > 0) *r->strings++ = (char)(0x80 | (code >> 6 * more & 0x3F));
 }
 
-/* Behind the backslash and the u. */
+/* Reads the character after \u, which may be a surrogate pair. */
 static bool read_code(reader *r)
 {
     unsigned code, low;
@@ -77,6 +122,7 @@ static bool read_code(reader *r)
     return true;
 }
 
+/* Reads the character after a backslash. */
 static bool read_escape(reader *r)
 {
     static const char names[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
@@ -87,18 +133,18 @@ static bool read_escape(reader *r)
     return known;
 }
 
-/* Behind the first quote. */
+/* Reads a string after its first quote; NULL: it does not end, or has a wrong escape. */
 static const char *read_string(reader *r)
 {
     const char *begin = r->strings;
     while (*r->at != '"') {
-        bool fine = *r->at != '\0';
+        bool valid = *r->at != '\0';
         if (*r->at == '\\') {
             r->at++;
-            fine = read_escape(r);
-        } else if (fine)
+            valid = read_escape(r);
+        } else if (valid)
             *r->strings++ = *r->at++;
-        if (!fine) {
+        if (!valid) {
             set_error(r, "a string does not end");
             return NULL;
         }
@@ -112,26 +158,28 @@ static const char *read_string(reader *r)
 
 static bool read_key(reader *r, const char **key)
 {
-    if (is_next(r, '"') && (*key = read_string(r)) && is_next(r, ':')) return true;
+    if (skip_character(r, '"') && (*key = read_string(r)) && skip_character(r, ':'))
+        return true;
     set_error(r, "a member of an object has no name");
     return false;
 }
 
-static json *read_held(reader *r, json *v, char end, unsigned depth)
+/* Reads the elements of a list or an object up to `end`. */
+static json *read_elements(reader *r, json *v, char end, unsigned depth)
 {
     const json **link = &v->first;
-    if (is_next(r, end)) return v;
+    if (skip_character(r, end)) return v;
     do {
         const char *key = NULL;
         if (v->kind == JSON_OBJECT && !read_key(r, &key)) return NULL;
-        json *held = read_value(r, depth + 1);
-        if (!held) return NULL;
-        held->key = key;
-        *link = held;
-        link = &held->next;
+        json *element = read_value(r, depth + 1);
+        if (!element) return NULL;
+        element->key = key;
+        *link = element;
+        link = &element->next;
         v->count++;
-    } while (is_next(r, ','));
-    return is_next(r, end) ? v : set_error(r, "a list or an object does not end");
+    } while (skip_character(r, ','));
+    return skip_character(r, end) ? v : set_error(r, "a list or an object does not end");
 }
 
 static json *read_literal(reader *r, json *v)
@@ -159,7 +207,7 @@ static json *read_value(reader *r, unsigned depth)
     if (*r->at == '[' || *r->at == '{') {
         char end = *r->at++ == '[' ? ']' : '}';
         v->kind = end == ']' ? JSON_ARRAY : JSON_OBJECT;
-        return read_held(r, v, end, depth);
+        return read_elements(r, v, end, depth);
     }
     if (*r->at == '"') {
         r->at++;
@@ -176,6 +224,7 @@ static json *read_value(reader *r, unsigned depth)
     return v;
 }
 
+/* An upper bound of the number of values. */
 static size_t count_values(const char *source)
 {
     size_t count = 1;
@@ -207,7 +256,7 @@ void json_clear(json_document *d)
     *d = (json_document){0};
 }
 
-/* ---- asking ---- */
+/* ---- access ---- */
 
 const json *json_member(const json *object, const char *key)
 {

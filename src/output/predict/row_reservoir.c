@@ -1,15 +1,16 @@
-/* Bottom-k sampling (Cohen, Kaplan 2007, PODC): a heap of the k smallest keys. */
-#include "output/predict/row_keeping.h"
+/* Bottom-k sampling (Cohen, Kaplan 2007, PODC): a heap holds the rows with the k smallest
+ * keys. */
+#include "output/predict/row_reservoir.h"
 
 #include "core/memory.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COPIES_MAX 1e7 /* of a row */
+#define COPIES_MAX 1e7 /* copies of one row */
 
 /* splitmix64 (Steele, Lea, Flood 2014) of seed, place and copy. */
-static uint64_t key_of(uint64_t seed, size_t index, size_t copy)
+static uint64_t hash_key(uint64_t seed, size_t index, size_t copy)
 {
     uint64_t z = (seed + 1) * UINT64_C(0xd1342543de82ef95) +
                  (index + 1) * UINT64_C(0x9e3779b97f4a7c15) +
@@ -19,26 +20,27 @@ static uint64_t key_of(uint64_t seed, size_t index, size_t copy)
     return z ^ z >> 31;
 }
 
-sbps_status keeping_open(row_keeping *k, size_t capacity, size_t width, uint64_t seed,
-                         sbps_error *err)
+sbps_status reservoir_open(row_reservoir *k, size_t capacity, size_t width, uint64_t seed,
+                           sbps_error *err)
 {
-    *k = (row_keeping){.capacity = capacity, .width = width, .seed = seed, .below = UINT64_MAX};
+    *k = (row_reservoir){
+        .capacity = capacity, .width = width, .seed = seed, .below = UINT64_MAX};
     pthread_mutex_init(&k->lock, NULL);
     k->item = calloc(capacity + 1, sizeof *k->item);
     return k->item ? SBPS_OK : fail_memory(err);
 }
 
-static void exchange(kept_row *a, kept_row *b)
+static void swap_rows(kept_row *a, kept_row *b)
 {
-    kept_row held = *a;
+    kept_row first = *a;
     *a = *b;
-    *b = held;
+    *b = first;
 }
 
 static void sift_up(kept_row *heap, size_t at)
 {
     for (; at > 0 && heap[at].key > heap[(at - 1) / 2].key; at = (at - 1) / 2)
-        exchange(&heap[at], &heap[(at - 1) / 2]);
+        swap_rows(&heap[at], &heap[(at - 1) / 2]);
 }
 
 static void sift_down(kept_row *heap, size_t count)
@@ -46,11 +48,13 @@ static void sift_down(kept_row *heap, size_t count)
     for (size_t at = 0, next; (next = 2 * at + 1) < count; at = next) {
         if (next + 1 < count && heap[next + 1].key > heap[next].key) next++;
         if (heap[at].key >= heap[next].key) return;
-        exchange(&heap[at], &heap[next]);
+        swap_rows(&heap[at], &heap[next]);
     }
 }
 
-static bool put(row_keeping *k, uint64_t key, size_t index, size_t copy, const double *row)
+/* Keeps a row if its key is small enough; called with the lock held. */
+static bool keep_row(row_reservoir *k, uint64_t key, size_t index, size_t copy,
+                     const double *row)
 {
     bool grows = k->count < k->capacity;
     kept_row *to = &k->item[grows ? k->count : 0];
@@ -69,31 +73,31 @@ static bool put(row_keeping *k, uint64_t key, size_t index, size_t copy, const d
     return true;
 }
 
-static bool offer_copy(row_keeping *k, size_t index, size_t copy, const double *row)
+static bool offer_copy(row_reservoir *k, size_t index, size_t copy, const double *row)
 {
-    uint64_t key = key_of(k->seed, index, copy);
+    uint64_t key = hash_key(k->seed, index, copy);
     atomic_fetch_add_explicit(&k->offered, 1, memory_order_relaxed);
     if (k->capacity == 0 || key >= atomic_load_explicit(&k->below, memory_order_relaxed))
         return true;
     pthread_mutex_lock(&k->lock);
-    bool kept = put(k, key, index, copy, row);
+    bool done = keep_row(k, key, index, copy, row);
     pthread_mutex_unlock(&k->lock);
-    return kept;
+    return done;
 }
 
-bool keeping_offer(row_keeping *k, size_t index, const double *row)
+bool reservoir_offer(row_reservoir *k, size_t index, const double *row)
 {
     return offer_copy(k, index, 0, row);
 }
 
-bool keeping_offer_weighted(row_keeping *k, size_t index, const double *row, double weight)
+bool reservoir_offer_weighted(row_reservoir *k, size_t index, const double *row, double weight)
 {
     double whole = fmin(floor(weight), COPIES_MAX);
-    double chance = (double)(key_of(~k->seed, index, 0) >> 11) * 0x1p-53;
-    size_t copies = (size_t)whole + (chance < weight - floor(weight));
-    bool kept = true;
-    for (size_t c = 0; kept && c < copies; c++) kept = offer_copy(k, index, c, row);
-    return kept;
+    double uniform = (double)(hash_key(~k->seed, index, 0) >> 11) * 0x1p-53;
+    size_t copies = (size_t)whole + (uniform < weight - floor(weight));
+    bool done = true;
+    for (size_t c = 0; done && c < copies; c++) done = offer_copy(k, index, c, row);
+    return done;
 }
 
 static int by_key(const void *a, const void *b)
@@ -109,7 +113,7 @@ static int by_place(const void *a, const void *b)
     return (x->copy > y->copy) - (x->copy < y->copy);
 }
 
-void keeping_select(row_keeping *k, size_t count)
+void reservoir_select(row_reservoir *k, size_t count)
 {
     qsort(k->item, k->count, sizeof *k->item, by_key);
     for (size_t i = count; i < k->count; i++) {
@@ -120,7 +124,7 @@ void keeping_select(row_keeping *k, size_t count)
     qsort(k->item, k->count, sizeof *k->item, by_place);
 }
 
-void keeping_clear(row_keeping *k)
+void reservoir_clear(row_reservoir *k)
 {
     for (size_t i = 0; k->item && i < k->count; i++) free(k->item[i].row);
     if (k->item) pthread_mutex_destroy(&k->lock);
