@@ -98,7 +98,7 @@ TEST(a_word_that_nobody_looked_at_is_noticed)
     INSPECT_ANY(&x, s.count);
     inspect_any(&x, &s, 0);
     inspect_whole(&x, "state", &s, sizeof s);
-    CHECK(strcmp(x.wrong, "word 1 of state is looked at by nobody") == 0);
+    CHECK(strcmp(x.wrong, "word 1 of state is not inspected") == 0);
 
     inspection unkept = {.base = (const unsigned char *)&s, .size = sizeof s};
     INSPECT_ANY(&unkept, s.count);

@@ -38,7 +38,7 @@ for name in linear softmax; do
     try "$name: draws as NetCDF" 0 '' 'rows/s' "${predict[@]}" $name.nc gaps.csv --draws --max-draws 7 -o all.nc
     try "$name: are the same"    0 '' ''       /usr/bin/python3 "$root/tests/cli/predict_arrays.py" all.nc all.csv
 done
-try 'no draws, no NetCDF'          2 '' 'all.nc: NetCDF is for all draws: say --draws' "${predict[@]}" linear.nc table.csv -o all.nc
+try 'no draws, no NetCDF'          2 '' 'all.nc: NetCDF output holds all draws: add --draws' "${predict[@]}" linear.nc table.csv -o all.nc
 try 'all draws'                    0 '^row,draw1,draw2,' 'rows/s' "${predict[@]}" linear.nc without.csv --draws --max-draws 3
 cases=$((cases + 1))
 "${predict[@]}" linear.nc table.csv 2>.err | head -n 2 >/dev/null

@@ -57,8 +57,7 @@ static const char *data_name(const row_stream *s)
 
 /* ---- identity of rows ---- */
 
-/* The contribution of a row, as a model sees it, to the content hash of its table. */
-static uint64_t identity_row(const saved_schema *b, content_kind kind, const seen_row *seen)
+uint64_t identity_row(const saved_schema *b, content_kind kind, const seen_row *seen)
 {
     row_content c = {.kind = kind};
     const double *z = seen->z;

@@ -9,6 +9,7 @@
 #include "output/predict/predictor_draws.h"
 #include "output/predict/row_reservoir.h"
 #include "store/result.h"
+#include "table/content_hash.h"
 
 /* Is a set of rows, in any order, that of the run? */
 typedef enum {
@@ -17,6 +18,8 @@ typedef enum {
     ROWS_OTHER
 } rows_identity;
 
+/* Returns what a row, as a model sees it, adds to the content hash of its table. */
+uint64_t identity_row(const saved_schema *b, content_kind kind, const seen_row *seen);
 /* Returns "the table of this run" or the like: a static string. */
 const char *identity_text(rows_identity identity);
 /* Appends , "same_table": true, false, or null if unknown. */
