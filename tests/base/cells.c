@@ -1,5 +1,5 @@
-/* Cells of numbers that are read several at once: each is the double that strtod gives, sign of zero included, or
- * is left alone. */
+/* Cells of numbers that are read several at once: each is the double that strtod gives, sign of
+ * zero included, or is left alone. */
 #include "check.h"
 #include "core/rng.h"
 #include "linalg/kernels.h"
@@ -11,7 +11,7 @@ typedef struct {
     size_t length;
 } line;
 
-/* So that whatever lies behind the text does not belong to it: bytes there are random ones. */
+/* Random bytes follow the text, to test that they are not read as part of it. */
 static line make_line(rng *random, const char *text)
 {
     line l = {malloc(CAPACITY + CELL_REACH), strlen(text)};
@@ -34,7 +34,7 @@ static size_t random_cell(rng *random, char *out)
     return length;
 }
 
-/* [+-]digits[.digits] of at most 16 bytes behind the sign, as one number of at most 2^53. */
+/* [+-]digits[.digits] of at most 16 bytes after the sign, as one number of at most 2^53. */
 static bool is_short(const char *begin, const char *end)
 {
     size_t digits = 0, points = 0, w = 0;
@@ -103,7 +103,7 @@ TEST(random_cells_are_read_as_strtod_reads_them)
     }
 }
 
-/* What the buffer does not hold is not taken from behind it. */
+/* Bytes after the end of the buffer are not read. */
 TEST(a_cell_that_the_limit_cuts_is_left_alone)
 {
     static const char text[] =

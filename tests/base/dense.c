@@ -25,7 +25,7 @@ static void draw_definite(double *a)
             a[i * D + j] = dot(D, b + i * D, b + j * D) + (i == j ? 1.0 : 0.0);
 }
 
-/* 1 is lost beside 1e16, but not once 1e16 has gone again. */
+/* 1 is lost when added to 1e16, but not after 1e16 was subtracted. */
 TEST(terms_of_a_dot_product_are_added_in_their_order)
 {
     const double x[] = {1e16, 1.0, -1e16, 1.0}, ones[] = {1.0, 1.0, 1.0, 1.0};
@@ -88,7 +88,8 @@ TEST(back_substitution_solves_with_the_transposed_factor)
     }
 }
 
-/* The vectors are orthonormal and the matrix is the sum of value v v'; also where values are equal or 0. */
+/* The vectors are orthonormal and the matrix is the sum of value v v'; also if values are equal
+ * or 0. */
 static void check_eigen(const double *a)
 {
     double values[D * D], vectors[D * D], sum[D * D] = {0}, size = 1.0;

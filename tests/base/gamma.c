@@ -1,4 +1,5 @@
-/* What is left of log Gamma and its derivatives, against closed forms and the recurrences that they obey. */
+/* What is left of log Gamma and its derivatives, against closed forms and the recurrences that
+ * they obey. */
 #include "check.h"
 #include "linalg/gamma_functions.h"
 
@@ -25,7 +26,8 @@ TEST(values_are_those_of_closed_forms)
     CHECK_NEAR(trigamma(2.0), sixth - 1.0, TOL_SUM);
 }
 
-/* psi(x + 1) = psi(x) + 1/x and psi'(x + 1) = psi'(x) - 1/x^2, from either side of where the series begin. */
+/* psi(x + 1) = psi(x) + 1/x and psi'(x + 1) = psi'(x) - 1/x^2, on both sides of the point from
+ * which the series is used. */
 TEST(recurrences_hold)
 {
     for (double x = 0.01; x < 40.0; x *= 1.07) {

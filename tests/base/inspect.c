@@ -1,5 +1,5 @@
-/* Inspection of a block: what may be passes, the first thing that cannot be is told, and nothing after
- * it. */
+/* Inspection of a block: valid state passes; the first violation, and no later one, is
+ * reported. */
 #include "core/inspect.h"
 
 #include "check.h"
@@ -14,7 +14,7 @@ typedef struct {
 static const state good = {3, true, 2, 0.5, {1.0, -2.0, 0.0}};
 static unsigned char seen[sizeof(state) / 8];
 
-/* Every kind of question once, the words kept. */
+/* Every kind of check once, with inspected words recorded. */
 static inspection inspect(const state *s)
 {
     inspection x = {.base = (const unsigned char *)s,
@@ -35,11 +35,11 @@ static inspection inspect(const state *s)
 static bool reports(const state *s, const char *message)
 {
     inspection x = inspect(s);
-    if (!strstr(x.wrong, message)) printf("'%s' says no '%s'\n", x.wrong, message);
+    if (!strstr(x.wrong, message)) printf("'%s' does not contain '%s'\n", x.wrong, message);
     return message[0] ? strstr(x.wrong, message) != NULL : !x.wrong[0];
 }
 
-TEST(what_may_be_passes)
+TEST(valid_state_passes)
 {
     state s = good;
     CHECK(reports(&s, ""));
@@ -49,7 +49,7 @@ TEST(what_may_be_passes)
     CHECK(reports(&s, ""));
 }
 
-TEST(what_cannot_be_is_told_by_name)
+TEST(a_violation_is_reported_with_the_name_of_the_member)
 {
     state s = good;
     s.count = 8;
@@ -70,7 +70,7 @@ TEST(what_cannot_be_is_told_by_name)
     CHECK(reports(&s, "do not fit"));
 }
 
-TEST(the_first_of_several_is_told)
+TEST(the_first_of_several_is_reported)
 {
     state s = {.count = 9, .kind = 9, .real = 9.0, .made = {9.0, 9.0, 9.0}};
     memset(&s.flag, 9, 1);
@@ -90,7 +90,7 @@ TEST(bytes_that_set_up_makes_must_be_the_same)
     CHECK(strcmp(x.wrong, "kind is not what set-up makes it") == 0);
 }
 
-TEST(a_word_that_nobody_looked_at_is_noticed)
+TEST(a_word_that_was_not_inspected_is_noticed)
 {
     state s = good;
     inspection x = {.base = (const unsigned char *)&s, .size = sizeof s, .seen = seen};

@@ -166,7 +166,7 @@ TEST(row_products_give_the_same_bits_in_every_variant)
     free(x);
 }
 
-TEST(row_products_are_dots_with_the_rows_asked_for)
+TEST(row_products_are_dots_with_the_requested_rows)
 {
     enum { ROWS = 23, STRIDE = 20, FIRST = 5, N = 13 };
     rng r = rng_stream(4, 0, RNG_TEST);
@@ -260,7 +260,7 @@ TEST(softplus_is_within_three_ulp)
 }
 
 /* He_0 to He_4 at t are 1, t, t^2 - 1, t^3 - 3t, t^4 - 6t^2 + 3. */
-TEST(sums_of_hermite_polynomials_are_what_they_are_called)
+TEST(sums_of_hermite_polynomials_agree_with_their_definition)
 {
     const double t[] = {-1.5, 0.0, 0.25, 2.0, 3.0}, c[] = {0.5, -1.0, 2.0, 0.25, -0.125};
     double by[25], out[5];
@@ -350,7 +350,7 @@ TEST(exp_is_finite_up_to_the_last_x_that_allows_it)
     CHECK(isinf(out));
 }
 
-/* Rows of a batch with everything, with nothing beside, and what lies between. */
+/* Rows of a batch with all optional parts, with none, and with some. */
 static slope_terms some_terms(size_t which, double *base, double *curvature, double *offset,
                               double *weight)
 {

@@ -1,4 +1,5 @@
-/* Products of matrices, and values between two numbers: every variant does what the scalar definition says. */
+/* Products of matrices, and values between two numbers: every variant agrees with the scalar
+ * definition. */
 #include "linalg/dense_matrix.h"
 #include "linalg/kernels.h"
 
@@ -64,7 +65,7 @@ TEST(quadratic_forms_side_by_side_have_the_bits_of_one_after_another)
             }
 }
 
-TEST(values_between_two_are_taken_in_their_order)
+TEST(values_between_two_numbers_are_taken_in_order)
 {
     rng r = rng_stream(8, 0, RNG_SHUFFLE);
     const kernels *k;

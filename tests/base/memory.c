@@ -114,7 +114,7 @@ TEST(counting_past_the_end_of_memory_saturates)
     CHECK(count.used == SIZE_MAX);
 }
 
-/* ---- limits of control groups, read from a folder that stands for / ---- */
+/* ---- limits of control groups, read from a folder in place of / ---- */
 
 static char fake[4096];
 

@@ -1,5 +1,5 @@
-/* Smoothed weights against numbers of an independent implementation (numpy, from the formulas of the papers), for
- * quantiles of laws with known tails in a scrambled order. */
+/* Smoothed weights against numbers of an independent implementation (numpy, from the formulas
+ * of the papers), for quantiles of distributions with known tails in a scrambled order. */
 #include "linalg/pareto.h"
 #include "check.h"
 
@@ -61,7 +61,7 @@ TEST(smoothed_weights_are_those_of_the_papers)
     }
 }
 
-TEST(what_has_no_tail_has_no_shape)
+TEST(weights_without_a_tail_have_no_shape)
 {
     double few[20] = {0}, same[100] = {0};
     ranked_weight scratch[100];

@@ -1,12 +1,13 @@
-/* Random numbers: the generator is the published one, and its numbers have their laws. */
+/* Random numbers: the generator is the published one, and its numbers have the stated
+ * distributions. */
 #include "core/rng.h"
 
 #include "check.h"
 
 #define DRAWS 1000000
 
-/* Mean and variance of DRAWS numbers against a law's mean, variance and fourth central moment.
- */
+/* Mean and variance of DRAWS numbers against a distribution's mean, variance and fourth central
+ * moment. */
 static void check_moments(double (*draw)(rng *), double mean, double variance, double fourth)
 {
     rng r = rng_stream(20, 1, RNG_TEST);
@@ -49,7 +50,7 @@ TEST(the_counter_carries_into_its_next_word)
     CHECK(rng_word(&r) != rng_word(&s));
 }
 
-TEST(a_copied_stream_continues_alike)
+TEST(a_copied_stream_continues_with_the_same_numbers)
 {
     rng r = rng_stream(5, 6, RNG_TEST);
     for (size_t i = 0; i < 7; i++) rng_normal(&r);

@@ -1,5 +1,5 @@
-/* Products and combinations of rows over every length of row that has code of its own, every rest of a
- * block, doubles and floats: in each variant what the definition says, to the bit. */
+/* Products and combinations of rows over every length of row that has code of its own, every
+ * rest of a block, doubles and floats: every variant agrees with the definition to the bit. */
 #include "core/rng.h"
 #include "linalg/kernels.h"
 
@@ -48,7 +48,7 @@ static void check_products(const kernels *k, size_t stride, const size_t *rows, 
 {
     double eta[ROWS + 1], deta[ROWS + 1];
     size_t first = (ROWS - n) / 2;
-    eta[n] = deta[n] = 42.0; /* nothing is written behind the last row */
+    eta[n] = deta[n] = 42.0; /* nothing is written after the last row */
     k->row_products(doubles, stride, rows, first, n, p, q, eta, deta);
     CHECK(are_products(eta, p, stride, rows, first, n));
     CHECK(are_products(deta, q, stride, rows, first, n));

@@ -44,7 +44,7 @@ TEST(fail_cuts_a_sentence_that_is_too_long)
     CHECK(strlen(err.text) == sizeof err.text - 1);
 }
 
-TEST(slips_of_the_finger_find_the_name)
+TEST(typing_errors_find_the_name)
 {
     CHECK(suggests("logistc", "logistic"));
     CHECK(suggests("lgistic", "logistic"));

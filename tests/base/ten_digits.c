@@ -1,4 +1,5 @@
-/* ten_digits is printf's %.10g: on numbers of all sizes, near powers of ten, near halves of the last digit. */
+/* ten_digits is printf's %.10g: on numbers of all sizes, near powers of ten, near halves of the
+ * last digit. */
 #include "check.h"
 
 #include "core/decimal.h"

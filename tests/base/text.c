@@ -48,7 +48,7 @@ TEST(a_text_may_hold_zero_bytes)
     CHECK(!t.data && t.length == 0);
 }
 
-TEST(memory_that_ran_out_on_the_way_is_told_at_the_end)
+TEST(memory_that_ran_out_on_the_way_is_reported_at_the_end)
 {
     text t = {0};
     char *out = (char *)&t;
@@ -65,7 +65,7 @@ TEST(memory_that_ran_out_on_the_way_is_told_at_the_end)
 }
 
 /* RFC 4180, section 2: rules 5, 6 and 7. */
-TEST(fields_are_quoted_where_a_reader_would_stumble)
+TEST(fields_are_quoted_as_rfc_4180_requires)
 {
     static const char *const fields[][2] = {
         {"plain", "plain"},

@@ -1,4 +1,5 @@
-/* What a pool of threads owes: every task once, whatever the number of threads, run after run. */
+/* What a pool of threads owes: every task once, whatever the number of threads, run after
+ * run. */
 #include "core/threads.h"
 #include "base/refusals.h"
 #include "check.h"
@@ -70,17 +71,17 @@ TEST(a_pool_may_be_used_again_and_again)
 typedef struct {
     pthread_mutex_t lock;
     pthread_cond_t all_arrived;
-    size_t waiting, wanted;
+    size_t waiting, expected;
 } meeting;
 
-/* Returns when `wanted` tasks are under way at once. */
+/* Returns when `expected` tasks are running at the same time. */
 static void wait_for_all(void *self, size_t index)
 {
     meeting *m = self;
     (void)index;
     pthread_mutex_lock(&m->lock);
-    if (++m->waiting == m->wanted) pthread_cond_broadcast(&m->all_arrived);
-    while (m->waiting < m->wanted) pthread_cond_wait(&m->all_arrived, &m->lock);
+    if (++m->waiting == m->expected) pthread_cond_broadcast(&m->all_arrived);
+    while (m->waiting < m->expected) pthread_cond_wait(&m->all_arrived, &m->lock);
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -90,10 +91,10 @@ TEST(as_many_tasks_run_at_once_as_there_are_threads)
     thread_pool *pool = NULL;
     meeting m = {.lock = PTHREAD_MUTEX_INITIALIZER,
                  .all_arrived = PTHREAD_COND_INITIALIZER,
-                 .wanted = 4};
-    REQUIRE(thread_pool_create(m.wanted, &pool, NULL) == SBPS_OK);
-    thread_pool_run(pool, m.wanted, wait_for_all, &m);
-    CHECK(m.waiting == m.wanted);
+                 .expected = 4};
+    REQUIRE(thread_pool_create(m.expected, &pool, NULL) == SBPS_OK);
+    thread_pool_run(pool, m.expected, wait_for_all, &m);
+    CHECK(m.waiting == m.expected);
     thread_pool_destroy(pool);
 }
 
@@ -111,12 +112,12 @@ TEST(there_is_at_least_one_processor)
 {
     CHECK(processors() >= 1);
     calls = fail_from = 0;
-    CHECK(processors() == 1); /* where the system does not say */
+    CHECK(processors() == 1); /* if the system call fails */
     fail_from = SIZE_MAX;
 }
 
-/* Two blocks of memory, then three threads: without memory there is no pool, with fewer threads the
- * tasks are done all the same. */
+/* Two blocks of memory, then three threads: without memory there is no pool, with fewer threads
+ * the tasks are done all the same. */
 TEST(a_pool_does_with_the_threads_it_gets)
 {
     for (size_t granted = 0; granted <= 5; granted++) {

@@ -6,7 +6,8 @@
 #define TASKS   1000
 #define WORKERS 8
 
-/* Tallies are per worker and without a lock: the thread sanitizer sees two that share a number. */
+/* Tallies are per worker and without a lock: the thread sanitizer sees two that share a
+ * number. */
 typedef struct {
     unsigned calls[TASKS];
     double result[TASKS];
@@ -58,18 +59,18 @@ TEST(one_thread_needs_neither_memory_nor_help)
 typedef struct {
     pthread_mutex_t lock;
     pthread_cond_t all_arrived;
-    unsigned waiting, wanted, seen[WORKERS];
+    unsigned waiting, expected, seen[WORKERS];
 } meeting;
 
-/* Returns when `wanted` tasks are under way at once. */
+/* Returns when `expected` tasks are running at the same time. */
 static void wait_for_all(void *self, unsigned worker, size_t index)
 {
     meeting *m = self;
     (void)index;
     pthread_mutex_lock(&m->lock);
     m->seen[worker]++;
-    if (++m->waiting == m->wanted) pthread_cond_broadcast(&m->all_arrived);
-    while (m->waiting < m->wanted) pthread_cond_wait(&m->all_arrived, &m->lock);
+    if (++m->waiting == m->expected) pthread_cond_broadcast(&m->all_arrived);
+    while (m->waiting < m->expected) pthread_cond_wait(&m->all_arrived, &m->lock);
     pthread_mutex_unlock(&m->lock);
 }
 
@@ -78,13 +79,13 @@ TEST(tasks_that_run_at_once_have_workers_of_different_numbers)
 {
     meeting m = {.lock = PTHREAD_MUTEX_INITIALIZER,
                  .all_arrived = PTHREAD_COND_INITIALIZER,
-                 .wanted = 4};
-    REQUIRE(workers_run(m.wanted, m.wanted, wait_for_all, &m, NULL) == SBPS_OK);
-    for (unsigned w = 0; w < WORKERS; w++) CHECK(m.seen[w] == (w < m.wanted));
+                 .expected = 4};
+    REQUIRE(workers_run(m.expected, m.expected, wait_for_all, &m, NULL) == SBPS_OK);
+    for (unsigned w = 0; w < WORKERS; w++) CHECK(m.seen[w] == (w < m.expected));
 }
 
-/* One block of memory, then three threads: without memory it fails, with fewer threads the tasks are
- * done all the same. */
+/* One block of memory, then three threads: without memory it fails, with fewer threads the
+ * tasks are done all the same. */
 TEST(a_job_does_with_the_threads_it_gets)
 {
     for (size_t granted = 0; granted <= 4; granted++) {

@@ -46,9 +46,9 @@ TEST(bounces_missed_everywhere_widen_the_spread_and_leave_the_mean)
     }
 }
 
-/* A wider spread moves the mean of a skew law: x = log of a Gamma(shape) variable, for which
- * exp(-(1 - e) U) has the mean digamma((1 - e) shape) - log(1 - e). */
-TEST(a_skew_law_shifts_its_mean_when_it_widens)
+/* A wider spread moves the mean of a skew distribution: x = log of a Gamma(shape) variable, for
+ * which exp(-(1 - e) U) has the mean digamma((1 - e) shape) - log(1 - e). */
+TEST(a_skew_distribution_shifts_its_mean_when_it_widens)
 {
     const double e = 0.1, shape = 3.0;
     /* digamma by the asymptotic series at x + 8 */
@@ -79,8 +79,8 @@ TEST(covariance_and_metric_count_in_the_spread)
     }
 }
 
-/* The truth is the simulation itself, whose mean would be 0. With frequent refreshments the response
- * is linear in the velocity, as the expansion has it. */
+/* The truth is the simulation itself, whose mean would be 0. With frequent refreshments the
+ * response is linear in the velocity, as the expansion has it. */
 TEST(covariance_and_metric_count_in_the_mean)
 {
     target t = leaning;
@@ -119,8 +119,9 @@ TEST(the_centre_does_not_count)
     }
 }
 
-/* With few of them a shifted flight is soon bounced back, which the expansion does not know: it
- * states too much, by a factor of up to the dimension, never too little. */
+/* With few refreshments a later bounce soon reverses a missed one, which the expansion does not
+ * include: the stated shift is too large by a factor of up to the dimension, and never too
+ * small. */
 TEST(with_few_refreshments_the_stated_shift_errs_on_the_safe_side)
 {
     for (size_t d = 2; d <= DIM_MAX; d++) {

@@ -1,12 +1,12 @@
-/* How well a stated bias is known: its standard error against the scatter over runs and against shifts
- * that are known, and where nothing was seen. */
+/* The standard error of the stated bias: against the scatter over runs, against known shifts,
+ * and without any violation. */
 #include "estimate/suppressed.h"
 
 #define RUNS 100
 
 static const target line = {.d = 1, .refresh = 0.3, .a = {{1}}, .h = {{1}}, .up = 0.05};
 
-/* Mean and sd of the law when upward bounces are suppressed, see suppressed.h. */
+/* Mean and sd of the distribution when upward bounces are suppressed, see suppressed.h. */
 static void true_moments(const target *t, double *mean, double *sd)
 {
     double right = 1.0 / sqrt(1.0 - t->up);
@@ -35,8 +35,9 @@ static calibration compare(const target *t, double time, int which)
     return out;
 }
 
-/* z^2 has the mean 1, or less where what the response may be off by goes into the error; the sd is
- * sqrt(2) or more, since errors come from some ten stretches, that of the mean over the runs a seventh. */
+/* z^2 has mean 1, or less where the error includes that of the linear response. Its sd is
+ * sqrt(2) or more, because errors come from about ten stretches; that of the mean over the runs
+ * is a seventh of it. */
 static void check_calibrated(const char *what, calibration c)
 {
     printf("%s: z^2 %.2f, within two errors %.2f\n", what, c.squares, c.covered);
@@ -44,7 +45,7 @@ static void check_calibrated(const char *what, calibration c)
     check_failures++;
 }
 
-TEST(stated_shifts_lie_about_the_true_ones_as_their_errors_say)
+TEST(stated_shifts_scatter_about_the_true_ones_as_their_errors_state)
 {
     target often = line, rarely = line;
     rarely.rare = 0.03; /* some twenty violations a run */
@@ -54,7 +55,8 @@ TEST(stated_shifts_lie_about_the_true_ones_as_their_errors_say)
     check_calibrated("sd, rare violations", compare(&rarely, 4000.0, 1));
 }
 
-/* Where half of the runs see nothing the others state too much; with their errors both are right. */
+/* Where half of the runs see nothing the others state too much; with their errors both are
+ * right. */
 TEST(with_a_violation_or_none_two_errors_cover_the_truth)
 {
     double mean, sd, covered = 0.0, unseen = 0.0;
@@ -72,7 +74,7 @@ TEST(with_a_violation_or_none_two_errors_cover_the_truth)
     CHECK(covered > 0.9 * RUNS);
 }
 
-TEST(nothing_seen_is_no_certainty_and_more_of_it_is_more)
+TEST(without_violations_the_error_is_positive_and_decreases_with_time)
 {
     target t = {.d = 2, .refresh = 0.5, .a = {{1, 0}, {0, 1}}, .h = {{1, 0}, {0, 1}}};
     response brief = respond(&t, 1e3, 1), longer = respond(&t, 1e4, 2);
@@ -85,7 +87,7 @@ TEST(nothing_seen_is_no_certainty_and_more_of_it_is_more)
     }
 }
 
-TEST(stretches_and_their_rest_are_the_whole)
+TEST(stretches_and_the_rest_add_up_to_the_path)
 {
     sinks k;
     target t = line;

@@ -1,10 +1,11 @@
-/* The response to missing bounces where slopes are seen through noise.
+/* The response to missed bounces if slopes are observed with noise.
  *
- * A bouncy particle that knows its slope s but bounces off g~ = g + noise, drawn afresh: proposals
- * have the rate L = max(s + k c, floor), the bounce happens with probability min(1, G~/L),
- * G~ = u.g~, c = sd of G~, and (G~/L - 1)+ more are missing. Noise turns s = u'Hx into some s_r that is not -s. Then u is not all that counts: a miss leaves s^2 too
- * small or too large for as long as refreshments and bounces take to mend it. Coordinates are
- * exchangeable, so that what they have in common is compared. */
+ * A bouncy particle that knows its slope s but bounces off g~ = g + noise, drawn afresh:
+ * proposals have the rate L = max(s + k c, floor), the bounce happens with probability min(1,
+ * G~/L), G~ = u.g~, c = sd of G~, and (G~/L - 1)+ more are missing. Noise turns s = u'Hx into
+ * some s_r that is not -s. Then the velocity is not enough: a missed bounce leaves s^2 too
+ * small or too large until refreshments and bounces restore it. Coordinates are exchangeable,
+ * so that their means are compared. */
 #include "check.h"
 #include "core/rng.h"
 #include "estimate/bias_response.h"
@@ -14,11 +15,11 @@
 #define DIM   10
 #define BOUND 10.0
 #define FLOOR 0.1
-#define NEAR  0.3 /* higher orders, and an expansion cut short */
+#define NEAR  0.3 /* tolerance: higher orders, and the truncated expansion */
 
 typedef struct {
     bool skew;    /* U = sum e^x - 3 x, log Gamma(3); else the standard Gaussian */
-    double speed; /* of flight, posterior sds; what follows is at speed 1 */
+    double speed; /* in posterior sds per unit time; the numbers below are for speed 1 */
     double band;  /* k */
     double noise; /* sd of a slope */
     double refresh;
@@ -205,21 +206,21 @@ TEST(bounces_missed_by_noise_widen_the_spread_as_stated)
     check_near("sd, more noise", n.sd, n.true_sd, 0.5 * n.error);
 }
 
-TEST(bounces_missed_by_noise_shift_the_mean_of_a_skew_law_as_stated)
+TEST(bounces_missed_by_noise_shift_the_mean_of_a_skew_distribution_as_stated)
 {
     outcome o = compare(&skew, true, 3);
     CHECK(o.true_mean < -10.0 * o.error);
     check_near("mean", o.mean, o.true_mean, o.error);
 }
 
-/* What the velocity alone says, without the Hessian, is far too little here. */
-TEST(the_velocity_alone_does_not_tell)
+/* The response by the velocity alone, without the Hessian, is far too small here. */
+TEST(the_velocity_alone_is_not_enough)
 {
     outcome o = compare(&gaussian, false, 1);
     CHECK(o.sd < 0.6 * o.true_sd);
 }
 
-/* Time has no unit: flown three times as fast, the same path states the same. */
+/* Time has no unit: the same path at three times the speed gives the same statement. */
 TEST(speed_does_not_count)
 {
     target slow = skew, fast;
@@ -232,7 +233,7 @@ TEST(speed_does_not_count)
     CHECK_NEAR(a.sd, b.sd, 1e-9);
 }
 
-/* Equations (a) to (g) of bias.c in one dimension, with sums made up for them. */
+/* Equations (a) to (g) of bias.c in one dimension, with artificial sums. */
 TEST(one_dimension_by_hand)
 {
     const double h = 2.0, c = 0.4, x[5] = {-1.0, -0.5, 0.25, 1.0, 3.0};

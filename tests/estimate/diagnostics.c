@@ -148,7 +148,7 @@ static const struct {
 };
 #define CASES (sizeof cases / sizeof *cases)
 
-/* What posterior said of each case, field by field. */
+/* The values of posterior for each case, field by field. */
 typedef struct {
     const char *field;
     double value;
@@ -230,7 +230,7 @@ TEST(every_value_agrees_with_posterior)
     }
 }
 
-/* A room that was used before, too. */
+/* Also in a workspace that was used before. */
 TEST(a_few_lags_at_a_time_give_the_same)
 {
     for (size_t k = 0; k < CASES; k++) {
@@ -335,8 +335,8 @@ TEST(sorting_orders_signs_zeros_and_infinities)
     CHECK(order[3].value == order[4].value);
 }
 
-/* As most draws are, with some a long way out, which the radix sort has, and as those that have the same sign; values that
- * come twice stay in their order. */
+/* As most draws are, with some a long way out, which the radix sort has, and as those that have
+ * the same sign; values that come twice stay in their order. */
 TEST(sorting_is_stable_whatever_the_values_are)
 {
     enum { N = 3000 };

@@ -1,5 +1,6 @@
-/* Prints the names of a draw_summary. Then reads "chains draws" and then chains * draws numbers, chain by chain, again and again from
- * the standard input; prints a line of diagnostics for each. For posterior_agreement.R. */
+/* Prints the names of a draw_summary. Then reads "chains draws" and then chains * draws
+ * numbers, chain by chain, again and again from the standard input; prints a line of
+ * diagnostics for each. For posterior_agreement.R. */
 #include "estimate/diagnostics.h"
 
 #include <stdio.h>

@@ -43,7 +43,7 @@ typedef struct {
     double time, mean[DIM], square[DIM];
 } sampled;
 
-/* A random continuous path, kept by the estimator and sampled densely beside it. */
+/* A random continuous path, given to the estimator and sampled densely as well. */
 static sampled random_path(estimate *e, const reported_value *report, size_t segments)
 {
     const size_t fine = 400;
@@ -225,7 +225,7 @@ TEST(errors_and_ess_are_those_of_paths_with_a_known_correlation)
             sd += s.sd / REPEATS;
             free(e.memory.base);
         }
-        CHECK(z2 > 0.55 && z2 < 1.35); /* 1 less the lean, five errors either way */
+        CHECK(z2 > 0.55 && z2 < 1.35); /* 1 less the bias, within five errors */
         CHECK(mcse2 > 0.98 && mcse2 < 1.25);
         CHECK(ess > 0.88 && ess < 1.06);
         if (path->square_fraction > 0.0) CHECK(square > 0.9 && square < 1.1);
@@ -283,8 +283,8 @@ TEST(chains_that_disagree_lower_the_ess_and_raise_rhat)
     }
 }
 
-/* Chains at rest for half of the time at m - s, for half at m + s: m = 1, 3 and 4, 8, so that groups have means 2 and 6
- * and variances 2 and 8 between chains, s^2 = 1 within. */
+/* Chains at rest for half of the time at m - s, for half at m + s: m = 1, 3 and 4, 8, so that
+ * groups have means 2 and 6 and variances 2 and 8 between chains, s^2 = 1 within. */
 TEST(groups_of_chains_are_apart_by_nested_rhat)
 {
     static const double at[] = {1.0, 3.0, 4.0, 8.0};

@@ -1,4 +1,4 @@
-/* The quick statement has the units of the full one, and is the same where the posterior is normal. */
+/* The quick response has the units of the full one, and equals it for a normal posterior. */
 #include "estimate/bias_response.h"
 #include "estimate/suppressed.h"
 
@@ -22,7 +22,7 @@ TEST(a_shift_is_the_push_through_precision_and_hessian)
     CHECK_NEAR(shift[1], -3.0 * 2.0 / 10.0 * 4.0 / 9.0 / 0.25, TOL_ROUND);
 }
 
-/* Standard normal, in one dimension, where the response has no other term. */
+/* Standard normal in one dimension, where the response has no other term. */
 TEST(on_a_normal_line_it_states_what_the_draws_do)
 {
     const double one = 1.0;

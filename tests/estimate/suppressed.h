@@ -1,10 +1,10 @@
-/* Processes whose shift is known.
+/* Processes with a known shift.
  *
  * A bouncy particle whose bounces are suppressed with probability e(x, v) has the bounce rate
- * (1 - e) G+ and says at every bounce that e/(1 - e) more should have happened. Where e is constant
- * its law is exp(-(1 - e) U). In one dimension, with e for v > 0 alone, it is the Gaussian with
- * precision 1 - e on the right and 1 on the left: rate(x,+) - rate(x,-) is the slope of minus its
- * log density. */
+ * (1 - e) G+ and records at every bounce that e/(1 - e) more were missed. If e is constant its
+ * stationary density is exp(-(1 - e) U). In one dimension, with e for v > 0 alone, it is the
+ * Gaussian with precision 1 - e on the right and 1 on the left: rate(x,+) - rate(x,-) is the
+ * slope of minus its log density. */
 #ifndef TESTS_ESTIMATE_SUPPRESSED_H
 #define TESTS_ESTIMATE_SUPPRESSED_H
 
@@ -23,7 +23,7 @@ typedef struct {
     double h[DIM_MAX][DIM_MAX]; /* Gaussian: U = x'Hx/2; unused with `shape` */
     double shape;               /* > 0: U = e^x - shape x in one dimension, skew */
     double up, down;            /* suppression for v_0 > 0 and for v_0 <= 0 */
-    double rare;                /* > 0: so many bounces say what is missing, for all of them */
+    double rare;                /* > 0: only this many bounces record missed ones, for all */
     double centre[DIM_MAX];     /* positions are kept relative to it */
 } target;
 
@@ -112,8 +112,8 @@ static void forward(const target *t, const double *v, double *u)
     for (size_t i = 0; i < t->d; i++) u[i] = dot(t->d, t->a[i], v);
 }
 
-/* Of a bounce, to lambda. Rare ones have a tail with the power -3 that begins below lambda: by the half
- * on average they exceed it, so that a share of about half of them is missing. */
+/* Of a bounce, to lambda. Rare ones have a tail with the power -3 that begins below lambda: by
+ * the half on average they exceed it, so that a share of about half of them is missing. */
 static double slope_ratio(const target *t, double e, rng *r)
 {
     if (!(t->rare > 0.0) || e == 0.0) return 1.0 + e / (1.0 - e);

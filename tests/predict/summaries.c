@@ -1,4 +1,4 @@
-/* Quantiles that are selected are those of sorted values, whatever the law. */
+/* Quantiles by selection equal those of sorted values, for any distribution. */
 #include "check.h"
 
 #include "core/rng.h"

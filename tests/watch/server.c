@@ -1,4 +1,5 @@
-/* The server of `--watch` when file descriptors run out: it waits, and does not ask again and again. */
+/* The server of `--watch` without file descriptors: it waits instead of polling in a busy
+ * loop. */
 #include "check.h"
 
 #include "core/threads.h"
@@ -25,8 +26,8 @@ static int connect_to(const server *s)
     return -1;
 }
 
-/* A step that waits takes its time at least, however busy the machine is; one that spins takes none. The
- * first two may find something to do. */
+/* True if steps without events take their full time, on however busy a machine. The first two
+ * steps may have events. */
 static bool steps_wait(server *s)
 {
     server_step(s, STEP_MS);
@@ -36,8 +37,8 @@ static bool steps_wait(server *s)
     return clock_now() - begin > 0.5 * 1e-3 * STEPS * STEP_MS;
 }
 
-/* Takes all that are left; returns how many. */
-static size_t fill(int *taken)
+/* Uses up all file descriptors; returns how many. */
+static size_t use_up_descriptors(int *taken)
 {
     size_t count = 0;
     while (count < FILES_FEW && (taken[count] = dup(STDERR_FILENO)) >= 0) count++;
@@ -55,7 +56,7 @@ TEST(a_server_without_descriptors_waits_and_then_goes_on)
     few = before;
     few.rlim_cur = FILES_FEW;
     REQUIRE(setrlimit(RLIMIT_NOFILE, &few) == 0);
-    size_t count = fill(taken);
+    size_t count = use_up_descriptors(taken);
     CHECK(!server_busy(s) && steps_wait(s) && !server_busy(s));
     for (size_t i = 0; i < count; i++) close(taken[i]);
     setrlimit(RLIMIT_NOFILE, &before);
@@ -65,7 +66,7 @@ TEST(a_server_without_descriptors_waits_and_then_goes_on)
     server_close(s);
 }
 
-/* poll fails where it is given more sockets than files may be open. */
+/* poll fails if it is given more sockets than files may be open. */
 TEST(a_server_whose_poll_fails_waits)
 {
     server *s;
