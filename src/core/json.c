@@ -96,6 +96,7 @@ static bool read_hex(reader *r, unsigned *code)
     return true;
 }
 
+/* Appends a character to the decoded string. */
 static void put_utf8(reader *r, unsigned code)
 {
     if (code < 0x80) {
@@ -156,6 +157,7 @@ static const char *read_string(reader *r)
 
 /* ---- values ---- */
 
+/* Reads the name of a member and the colon. */
 static bool read_key(reader *r, const char **key)
 {
     if (skip_character(r, '"') && (*key = read_string(r)) && skip_character(r, ':'))
@@ -182,6 +184,7 @@ static json *read_elements(reader *r, json *v, char end, unsigned depth)
     return skip_character(r, end) ? v : set_error(r, "a list or an object does not end");
 }
 
+/* Reads null, false or true. */
 static json *read_literal(reader *r, json *v)
 {
     static const struct {
@@ -198,6 +201,7 @@ static json *read_literal(reader *r, json *v)
     return set_error(r, "a value is neither text, number, list nor object");
 }
 
+/* Reads any value; NULL: an error was recorded. */
 static json *read_value(reader *r, unsigned depth)
 {
     if (depth > DEPTH_MAX) return set_error(r, "lists lie too deep in each other");

@@ -18,6 +18,7 @@ static bool continues(char byte)
     return ((unsigned char)byte & 0xC0) == 0x80;
 }
 
+/* The name with at most `limit` bytes, limit <= 40. */
 static shown show_prefix(const char *begin, const char *end, size_t limit)
 {
     shown s;
@@ -65,6 +66,7 @@ static const code_range ranges[] = {
     {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2},
 };
 
+/* Terminal columns of a character. */
 static size_t code_columns(uint32_t code)
 {
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges && ranges[i].first <= code; i++)

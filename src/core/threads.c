@@ -33,6 +33,7 @@ static void take_pool_tasks(thread_pool *pool)
     }
 }
 
+/* A thread of the pool: waits for a new generation and runs its tasks. */
 static void *run_pool_thread(void *argument)
 {
     thread_pool *pool = argument;

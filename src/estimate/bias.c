@@ -55,6 +55,7 @@ void bias_start(bias *b)
 
 /* ---- sums along the path ---- */
 
+/* Adds a violation to push and second. */
 static void add_push(bias *b, const segment *s)
 {
     double a, c, da, dc, m = s->end->missing;
@@ -75,6 +76,7 @@ typedef struct {
     double rise;          /* u'Hu before the event: s(t) = before - (dt - t) rise */
 } slopes;
 
+/* The slopes at the end of a segment; the rise only if requested. */
 static slopes slopes_at(const bias *b, const segment *s, bool rise)
 {
     size_t d = b->dim;
@@ -145,6 +147,7 @@ static void take_snapshot(bias *b)
     if (b->second) memcpy(snapshot + 2 + d, b->second, d * d * sizeof *snapshot);
 }
 
+/* Keeps every EXAMPLE_EVERY-th bounce, in a ring of BIAS_EXAMPLES. */
 static void keep_example(bias *b, const segment *s)
 {
     double a, c, da, dc, *x, *jump;
@@ -189,6 +192,7 @@ size_t bias_groups(const bias *chains, size_t count)
     return max_snapshots + 1;
 }
 
+/* Adds a snapshot to `out`, or subtracts it (sign -1). */
 static void add_snapshot(const bias *b, size_t index, double sign, bias_missed *out)
 {
     size_t d = b->dim;
@@ -200,6 +204,7 @@ static void add_snapshot(const bias *b, size_t index, double sign, bias_missed *
         out->second[i] += sign * snapshot[2 + d + i];
 }
 
+/* Adds the sums at the end of the path. */
 static void add_all(const bias *b, bias_missed *out)
 {
     size_t d = b->dim;
@@ -209,7 +214,7 @@ static void add_all(const bias *b, bias_missed *out)
     for (size_t i = 0; out->second && i < d * d; i++) out->second[i] += b->second[i];
 }
 
-static void clear(const bias *b, bias_missed *out)
+static void clear_missed(const bias *b, bias_missed *out)
 {
     out->time = out->steepness = 0.0;
     memset(out->push, 0, b->dim * sizeof *out->push);
@@ -218,13 +223,13 @@ static void clear(const bias *b, bias_missed *out)
 
 void bias_all(const bias *chains, size_t count, bias_missed *out)
 {
-    clear(chains, out);
+    clear_missed(chains, out);
     for (size_t c = 0; c < count; c++) add_all(&chains[c], out);
 }
 
 void bias_group(const bias *chains, size_t count, size_t group, bias_missed *out)
 {
-    clear(chains, out);
+    clear_missed(chains, out);
     for (size_t c = 0; c < count; c++) {
         size_t taken = chains[c].state->marks;
         if (group > taken) continue;

@@ -71,6 +71,7 @@ typedef struct {
     bias_statement answer; /* the response to `part`, without errors */
 } workspace;
 
+/* Allocates and carves the workspace; false: no memory. */
 static bool workspace_make(workspace *w, size_t d, bool second)
 {
     *w = (workspace){.d = d, .second = second, .stride = 1, .kernel = kernels_best()};
@@ -250,6 +251,7 @@ static void respond(workspace *w)
     }
 }
 
+/* The response to all missed bounces. */
 static void respond_to_all(workspace *w, const bias *chains, const bias_statement *out)
 {
     size_t d = w->d;
@@ -261,6 +263,8 @@ static void respond_to_all(workspace *w, const bias *chains, const bias_statemen
 
 /* ---- error ---- */
 
+/* Adds weight times the squared deviation of the answer from its share of the total
+ * response. */
 static void add_error_squares(const workspace *w, double weight, double fraction,
                               const bias_statement *out)
 {
@@ -272,6 +276,7 @@ static void add_error_squares(const workspace *w, double weight, double fraction
     }
 }
 
+/* True for a stretch without violations, whose response is 0. */
 static bool is_empty(const workspace *w)
 {
     for (size_t j = 0; j < w->d; j++)
@@ -279,6 +284,7 @@ static bool is_empty(const workspace *w)
     return true;
 }
 
+/* The first term of (h): scatter over stretches. */
 static void add_scatter(workspace *w, const bias *chains, const bias_statement *out)
 {
     size_t groups = bias_groups(chains, w->count);
@@ -296,6 +302,7 @@ static void add_scatter(workspace *w, const bias *chains, const bias_statement *
     }
 }
 
+/* The second term of (h): missed bounces that were not observed. */
 static void add_unseen(workspace *w, const bias *chains, const bias_statement *out)
 {
     size_t examples = bias_example_count(chains, w->count);
@@ -373,6 +380,7 @@ double quick_worst(const quick_response *q, const bias *chains, size_t count)
     return worst;
 }
 
+/* Adds weight times the squared deviation of a shift from its share of the total. */
 static void add_shift_squares(size_t d, double weight, const double *shift, double fraction,
                               const double *mean, double *squares)
 {

@@ -56,6 +56,7 @@ struct draw_workspace {
 
 typedef struct draw_workspace halves;
 
+/* Carves the arrays of the workspace; counts only if the arena has no block. */
 static void carve_halves(halves *h, size_t n, arena *memory)
 {
     h->values = arena_doubles(memory, n);
@@ -274,6 +275,7 @@ static size_t correlations(halves *h, const double *x, double within, double var
     return t;
 }
 
+/* Geyer's initial monotone sequence: no pair exceeds the one before. */
 static void make_pairs_decrease(size_t last, double *rho)
 {
     for (size_t t = 2; t + 2 <= last; t += 2) {
@@ -326,12 +328,14 @@ static const ranked *fold_order(size_t n, double median, const ranked *order, ra
     return to;
 }
 
+/* ESS of the indicator x <= bound. */
 static double ess_below(halves *h, size_t draws, const double *x, double bound)
 {
     split(h, draws, x, is_at_or_below, bound);
     return ess_of(h, h->values);
 }
 
+/* Sorts all draws; returns their order, which is valid until the next sort. */
 static const ranked *sort_draws(halves *h, size_t n, const double *x)
 {
     const ranked *order = sort_ranked(n, x, h->sort_buffer);
@@ -363,6 +367,7 @@ static void score_halves(halves *h, const double *x, const ranked *order, draw_s
     out->rhat = isnan(bulk) ? bulk : larger(bulk, folded);
 }
 
+/* The quantities that need half chains: ESS, R-hat, Monte Carlo error. */
 static void summarize_halves(halves *h, const double *x, const ranked *order, draw_summary *out)
 {
     split(h, h->draws, x, unchanged, 0.0);

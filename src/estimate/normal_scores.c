@@ -49,6 +49,7 @@ static const rational tail = {
                1.42151175831644588870e-7, 2.04426310338993978564e-15},
 };
 
+/* Horner's rule for degree 7, coefficients in increasing powers. */
 static double polynomial(const double a[8], double x)
 {
     double sum = a[7];

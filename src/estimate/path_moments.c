@@ -52,6 +52,7 @@ static void join_batches(moments *m)
     m->state->length *= 2.0;
 }
 
+/* Stores the current batch; joins batches first if all are full. */
 static void close_batch(moments *m)
 {
     size_t wide = 2 * m->dim;

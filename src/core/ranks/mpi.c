@@ -23,6 +23,7 @@ static size_t piece_of(size_t left)
     return left < PIECE ? left : PIECE;
 }
 
+/* Messages longer than PIECE are sent in several pieces. */
 static void mpi_send(void *self, size_t to, const void *bytes, size_t size)
 {
     const mpi *m = self;
@@ -73,7 +74,7 @@ static void set_displacements(const mpi *m, const size_t *lengths, int size, int
 }
 
 static void mpi_all_to_all(void *self, const uint64_t *out, const size_t *send_counts,
-                         uint64_t *in, const size_t *receive_counts)
+                           uint64_t *in, const size_t *receive_counts)
 {
     const mpi *m = self;
     int size, *layout = m->layout;
@@ -84,6 +85,7 @@ static void mpi_all_to_all(void *self, const uint64_t *out, const size_t *send_c
                   layout + 3 * size, MPI_UINT64_T, m->comm);
 }
 
+/* Polls a non-blocking gather, because a rank may never answer. */
 static bool mpi_collect_status(void *self, int mine, double seconds, int *all)
 {
     const mpi *m = self;

@@ -63,6 +63,7 @@ void ranks_close(ranks *r)
     free(r);
 }
 
+/* Counts messages of `size` bytes each. */
 static void count_traffic(ranks *r, size_t messages, size_t size)
 {
     r->messages += (double)messages;

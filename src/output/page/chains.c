@@ -31,6 +31,7 @@ typedef struct {
     char text[24];
 } chain_class;
 
+/* CSS classes of a chart element of a chain: its kind and colour. */
 static chain_class class_of(const char *kind, size_t chain)
 {
     chain_class c;
@@ -48,6 +49,7 @@ static void find_range(size_t n, const double *x, axis *a)
     }
 }
 
+/* Trace of a chain, of at most MAX_POINTS draws. */
 static void draw_chain(const plot *p, const view *v, size_t chain, const double *draws)
 {
     double x[MAX_POINTS], y[MAX_POINTS];
@@ -59,6 +61,7 @@ static void draw_chain(const plot *p, const view *v, size_t chain, const double 
     plot_curve(p, class_of("trace", chain).text, count, x, y);
 }
 
+/* Chart of the traces of all chains. */
 static void draw_trace(text *t, const view *v, size_t j)
 {
     plot p = {t,
@@ -89,6 +92,7 @@ static bool count_ranks(const view *v, size_t j, size_t *counts)
     return true;
 }
 
+/* Histogram of the ranks of one chain. */
 static void draw_rank_bars(const plot *p, size_t chain, const size_t *counts, double left,
                            double width)
 {
@@ -117,6 +121,7 @@ static void draw_rank_panels(const plot *p, const view *v, const size_t *counts)
     }
 }
 
+/* Chart of the ranks of all chains. */
 static void draw_ranks(text *t, const view *v, size_t j)
 {
     size_t *counts = calloc(v->r->chains * BINS, sizeof *counts);
@@ -179,6 +184,7 @@ static const double *first_draws(const view *v, const double *draws, size_t each
     return scratch;
 }
 
+/* True if the file has times of draws. */
 static bool has_seconds(const view *v)
 {
     size_t n = view_draws(v);
@@ -223,7 +229,8 @@ static void draw_growth(const plot *p, const ess_growth *g)
     plot_curve(p, "tail", g->count, g->at, g->tail);
 }
 
-static void draw_all(text *t, const view *v, const ess_growth *all)
+/* Chart of bulk and tail ESS of the parameters that mix worst. */
+static void draw_growth_chart(text *t, const view *v, const ess_growth *all)
 {
     plot p = {t,
               GROWTH_WIDTH,
@@ -258,6 +265,6 @@ void page_growth(text *t, const view *v)
              "class=\"key tail\">tail</span> (for the 5 %% and 95 %% quantiles). While lines "
              "rise, a longer run gives smaller errors. A line that levels off belongs to a "
              "parameter that does not mix.</p>\n<figure class=\"single\">");
-    draw_all(t, v, all);
+    draw_growth_chart(t, v, all);
     text_add(t, "</figure>\n");
 }

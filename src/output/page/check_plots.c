@@ -13,7 +13,8 @@ enum { WIDTH = 340, HEIGHT = 200, MAX_PANELS = 12, MAX_CLASSES = 6, LABELLED_CEL
 
 /* ---- words ---- */
 
-static void add_findings(text *t, const predictive_checks *c)
+/* List of findings, each with its remedy. */
+static void add_misfits(text *t, const predictive_checks *c)
 {
     if (c->findings == 0) {
         text_add(t, "<p><strong>No misfit was found.</strong> ");
@@ -30,12 +31,13 @@ static void add_findings(text *t, const predictive_checks *c)
     text_add(t, "</ol>\n<p>");
 }
 
+/* Findings, numbers of rows and tables, and the meaning of the charts. */
 static void add_overview(text *t, const predictive_checks *c)
 {
     if (c->identity == ROWS_OTHER)
         text_add(t, "<p><strong>These rows are not the table of this run</strong>: they are "
                     "checked as new rows, without leave-one-out.</p>\n");
-    add_findings(t, c);
+    add_misfits(t, c);
     html_count(t, (double)c->checked);
     text_add(t, " rows");
     if (c->checked + c->lacking < c->rows) {
@@ -52,6 +54,7 @@ static void add_overview(text *t, const predictive_checks *c)
         c->replicates);
 }
 
+/* Table of statistics with their replicated intervals and p. */
 static void add_statistics(text *t, const predictive_checks *c)
 {
     if (c->statistics == 0) return;
@@ -81,6 +84,7 @@ static bool is_off(const check_cell *c)
     return c->observed < c->low || c->observed > c->high;
 }
 
+/* Extends an axis to a finite value. */
 static void widen(axis *a, double value)
 {
     if (!isfinite(value)) return;
@@ -88,6 +92,7 @@ static void widen(axis *a, double value)
     a->high = fmax(a->high, value);
 }
 
+/* Limits of the y axis: all values and intervals with a margin. */
 static void find_heights(const check_panel *p, axis *y)
 {
     y->low = INFINITY;
@@ -115,6 +120,7 @@ static double by_middle(const check_panel *p, size_t k)
     return 0.5 * (p->cell[k].from + p->cell[k].to);
 }
 
+/* A replicated interval and the observed value as a dot. */
 static void draw_interval(const plot *p, const check_cell *c, double x)
 {
     double at = axis_place(&p->x, x);
@@ -136,6 +142,7 @@ static void add_labels(const plot *p, const check_panel *of)
     }
 }
 
+/* Chart of the cells of a panel as dots; `diagonal` draws y = x instead of 0. */
 static void draw_dots(text *t, const check_panel *of, cell_place place, bool diagonal,
                       const char *title)
 {
@@ -167,6 +174,7 @@ typedef struct {
     double from, to, height, low, high, expected;
 } bar;
 
+/* A bar with its replicated interval and expected height. */
 static void draw_bar(const plot *p, const bar *b)
 {
     double left = axis_place(&p->x, b->from), width = axis_place(&p->x, b->to) - left;
@@ -180,6 +188,7 @@ static void draw_bar(const plot *p, const bar *b)
              axis_place(&p->y, b->expected), width);
 }
 
+/* Chart of bars. */
 static void draw_bars(text *t, const bar *bars, size_t count, const char *title)
 {
     plot p = {t,
@@ -217,6 +226,7 @@ static bar density_bar(const check_cell *c)
                  c->low / width, c->high / width, c->expected / width};
 }
 
+/* Bars of the cells with finite limits, at most MAX_BARS; returns their number. */
 static size_t make_bars(const check_panel *p, bar (*make)(const check_cell *c), bar *out)
 {
     size_t count = 0;
@@ -234,6 +244,7 @@ static void narrow_last(bar *bars, size_t count)
 
 /* ---- cards ---- */
 
+/* Opens a figure; its caption begins with title, column and class. */
 static void open_card(text *t, const char *title, const char *of, const char *class)
 {
     text_add(t, "<figure><figcaption><b>%s", title);
@@ -249,6 +260,7 @@ static void open_card(text *t, const char *title, const char *of, const char *cl
     text_add(t, "</b>");
 }
 
+/* Ends a caption with axes, p and, if p is too small, a mark. */
 static void close_caption(text *t, const char *axes, double p, bool off)
 {
     text_add(t, " %s%s", axes, *axes ? "; " : "");
@@ -259,6 +271,7 @@ static void close_caption(text *t, const char *axes, double p, bool off)
     text_add(t, "%s</figcaption>", off ? " <span class=\"off-words\">off</span>" : "");
 }
 
+/* Charts of calibration, one per class. */
 static void add_calibration(text *t, const check_panels *all)
 {
     for (size_t k = 0; k < all->count && k < MAX_CLASSES; k++) {
@@ -270,6 +283,7 @@ static void add_calibration(text *t, const check_panels *all)
     }
 }
 
+/* Charts of rootograms or densities. */
 static void add_bars(text *t, const check_panels *all, bar (*make)(const check_cell *c),
                      const char *title, const char *axes)
 {
@@ -285,6 +299,7 @@ static void add_bars(text *t, const check_panels *all, bar (*make)(const check_c
     }
 }
 
+/* Charts of squared scaled residuals. */
 static void add_spread(text *t, const check_panels *all)
 {
     for (size_t k = 0; k < all->count; k++) {
@@ -297,6 +312,7 @@ static void add_spread(text *t, const check_panels *all)
     }
 }
 
+/* Histogram of LOO-PIT values. */
 static void add_pit(text *t, const check_pit *pit)
 {
     bar bars[PIT_BARS];
@@ -330,6 +346,7 @@ static size_t next_panel(const check_panels *all, double p, size_t place)
     return best;
 }
 
+/* Charts of residuals along columns, smallest p first. */
 static void add_residuals(text *t, const check_panels *all)
 {
     double p = -1.0;

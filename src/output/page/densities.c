@@ -117,6 +117,7 @@ static bool is_of_parameter(const view *v, size_t j)
     return !strcmp(label_at(v->r->prior_of, j), "the parameter");
 }
 
+/* Chart of the posterior density and, if known, that of the prior. */
 static void draw_density(text *t, const view *v, size_t j)
 {
     double x[POINTS], posterior_curve[POINTS], prior_curve[POINTS], top = 0.0;
@@ -143,6 +144,7 @@ static void draw_density(text *t, const view *v, size_t j)
     plot_close(&p);
 }
 
+/* Caption: the parameter and its prior. */
 static void add_caption(text *t, const view *v, size_t j)
 {
     const char *prior_text = label_at(v->r->prior, j);

@@ -66,6 +66,7 @@ void html_count(text *t, double count)
         text_add(t, i > 0 && (length - i) % 3 == 0 ? ",%c" : "%c", digits[i]);
 }
 
+/* The column of the summary with this name; NULL: none. */
 static const column *column_named(const char *name)
 {
     size_t k = 0;

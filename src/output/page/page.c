@@ -55,6 +55,7 @@ static const struct {
 };
 enum { SECTIONS = sizeof sections / sizeof *sections };
 
+/* "Posterior of" the target, the model, or a run. */
 static void add_title(text *t, const result_info *info)
 {
     text_add(t, "Posterior of ");
@@ -71,6 +72,7 @@ static void add_live_head(text *t, const page_news *news)
         text_add(t, "<noscript><meta http-equiv=\"refresh\" content=\"2\"/></noscript>\n");
 }
 
+/* The head: a security policy that allows nothing external, style sheets and title. */
 static void add_head(text *t, const result_info *info, const page_news *news)
 {
     text_add(t,
@@ -103,6 +105,7 @@ static void add_subtitle(text *t, const result *r)
              r->chains * r->draws);
 }
 
+/* Links to the sections. */
 static void add_contents(text *t, const view *v)
 {
     text_add(t, "<nav aria-label=\"Sections\"><ul>\n");
@@ -112,6 +115,7 @@ static void add_contents(text *t, const view *v)
     text_add(t, "</ul></nav>\n");
 }
 
+/* Opens the body: the state of a live run, and the title. */
 static void open_body(text *t, const result_info *info, const page_news *news)
 {
     text_add(t, "<body%s>\n<a class=\"skip\" href=\"#verdict\">Skip to the verdict</a>\n",
@@ -126,6 +130,7 @@ static void open_body(text *t, const result_info *info, const page_news *news)
     text_add(t, "</h1>\n");
 }
 
+/* A section with its heading, if it applies. */
 static void add_section(text *t, const view *v, size_t i)
 {
     if (!sections[i].applies(v)) return;
@@ -136,6 +141,7 @@ static void add_section(text *t, const view *v, size_t i)
     text_add(t, "</section>\n");
 }
 
+/* Ends the page with its scripts. */
 static void close_body(text *t, const page_news *news)
 {
     text_add(t, "</main>\n<script>\n%s%s%s</script>\n</body>\n</html>\n", uplot_js, page_js,

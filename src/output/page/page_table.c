@@ -47,6 +47,7 @@ bool page_has_own_rows(const view *v)
     return page_has_rows(v) && v->table->checks.identity != ROWS_OTHER;
 }
 
+/* The number of findings on priors, or of the others. */
 static size_t count_findings(const view *v, bool of_priors)
 {
     size_t count = 0;
@@ -77,8 +78,9 @@ double page_table_seconds(const view *v)
 
 /* ---- leave-one-out ---- */
 
-static void add_estimate(text *t, const char *name, const char *meaning, double value,
-                         double error)
+/* Table row of an estimate. */
+static void add_estimate_row(text *t, const char *name, const char *meaning, double value,
+                             double error)
 {
     text_add(t,
              "<tr><th scope=\"row\">%s</th><td>%.1f</td><td>%.1f</td><td class=\"left\">%s"
@@ -86,6 +88,7 @@ static void add_estimate(text *t, const char *name, const char *meaning, double 
              name, value, error, meaning);
 }
 
+/* Table of elpd, p_loo and looic. */
 static void add_totals(text *t, const loo_totals *totals)
 {
     text_add(
@@ -93,10 +96,13 @@ static void add_totals(text *t, const loo_totals *totals)
            "<th scope=\"col\">estimate</th><th scope=\"col\">value</th>"
            "<th scope=\"col\">standard error</th><th scope=\"col\" class=\"left\">meaning</th>"
            "</tr></thead>\n<tbody>\n");
-    add_estimate(t, "elpd_loo", "sum of log densities of each row, predicted from the others",
-                 totals->elpd.sum, totals->elpd.error);
-    add_estimate(t, "p_loo", "effective number of parameters", totals->p.sum, totals->p.error);
-    add_estimate(t, "looic", "-2 elpd_loo", -2.0 * totals->elpd.sum, 2.0 * totals->elpd.error);
+    add_estimate_row(t, "elpd_loo",
+                     "sum of log densities of each row, predicted from the others",
+                     totals->elpd.sum, totals->elpd.error);
+    add_estimate_row(t, "p_loo", "effective number of parameters", totals->p.sum,
+                     totals->p.error);
+    add_estimate_row(t, "looic", "-2 elpd_loo", -2.0 * totals->elpd.sum,
+                     2.0 * totals->elpd.error);
     text_add(t, "</tbody></table></div>\n");
 }
 
@@ -115,6 +121,7 @@ static size_t thin_k(const loo *l, double *x, double *y)
     return filled;
 }
 
+/* Chart of Pareto k by row, with its limit. */
 static void draw_k(text *t, const loo *l)
 {
     double x[MAX_DOTS], y[MAX_DOTS];
@@ -139,6 +146,7 @@ static void draw_k(text *t, const loo *l)
     plot_close(&p);
 }
 
+/* Caption with the rows of largest k. */
 static void add_worst(text *t, const loo *l)
 {
     size_t worst[LOO_WORST_MAX], count = loo_find_worst(l, worst);
@@ -151,6 +159,7 @@ static void add_worst(text *t, const loo *l)
     text_add(t, "</figcaption>");
 }
 
+/* Part of a sentence: evaluated and omitted rows. */
 static void add_row_counts(text *t, const loo *l)
 {
     if (l->count < l->rows) {
@@ -206,6 +215,7 @@ static void add_distance(text *t, double value, bool high)
         text_add(t, "<td%s>%.3f</td>", high ? " class=\"high\"" : "", value);
 }
 
+/* Table row of a parameter: sensitivity to prior and likelihood, and diagnosis. */
 static void add_sensitivity_row(text *t, const check_sensitivity *s)
 {
     text_add(t, "<tr>");
@@ -230,6 +240,7 @@ static bool is_listed(const predictive_checks *c, size_t k)
     return c->sensitivities <= MAX_ROWS || is_sensitive(&c->sensitivity[k]);
 }
 
+/* Explains power scaling and summarises the result. */
 static void add_explanation(text *t, const predictive_checks *c)
 {
     size_t sensitive = count_sensitive(c);

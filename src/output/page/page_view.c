@@ -62,6 +62,7 @@ double view_path_ess(const view *v, size_t j)
     return result_path_ess(v->r, j);
 }
 
+/* The parameter with the smallest ESS of its path; dim: unknown. */
 static size_t find_slowest(const view *v)
 {
     size_t slowest = v->r->dim;

@@ -47,6 +47,7 @@ static void insert_pair(pair *best, size_t *count, pair p)
     }
 }
 
+/* Finds the pairs with the strongest correlations; returns their number. */
 static size_t strongest(const view *v, const double *scaled, pair *best)
 {
     size_t n = view_draws(v), count = 0;
@@ -60,6 +61,7 @@ static size_t strongest(const view *v, const double *scaled, pair *best)
     return count;
 }
 
+/* Scatter plot of the draws of two parameters. */
 static void draw_pair(text *t, const view *v, const pair *of)
 {
     size_t n = view_draws(v), stride = (n + MAX_DOTS - 1) / MAX_DOTS;
@@ -83,6 +85,7 @@ static void draw_pair(text *t, const view *v, const pair *of)
     plot_close(&p);
 }
 
+/* Figure of a pair. */
 static void add_pair(text *t, const view *v, const pair *of)
 {
     text_add(t, "<figure><figcaption><b>");

@@ -19,6 +19,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Median width of the 90 % intervals that are shown; `scratch` has room for MAX_ROWS. */
 static double median_width(const view *v, double *scratch)
 {
     size_t count = 0;
@@ -46,7 +47,8 @@ static axis interval_scale(const view *v)
     return a;
 }
 
-static void add_scale(text *t, const axis *a)
+/* Tick labels of the interval column. */
+static void add_tick_labels(text *t, const axis *a)
 {
     double ticks[MAX_TICKS];
     size_t count = axis_ticks(a, 6, ticks);
@@ -75,6 +77,7 @@ static void add_interval(text *t, const view *v, size_t j, const axis *a)
              axis_place(a, quantile_sorted(n, sorted, 0.75)), axis_place(a, p->q50));
 }
 
+/* Table row: interval and summary of parameter j. */
 static void add_forest_row(text *t, const view *v, size_t j, const axis *a)
 {
     static const char *const columns[] = {"mean", "mcse", "sd",       "q5",       "q50",
@@ -112,7 +115,7 @@ void page_forest(text *t, const view *v)
         "<th scope=\"col\">parameter</th><th scope=\"col\" class=\"drawn\">"
         "<span class=\"unseen\">interval</span>",
         axis_place(&a, 0.0));
-    add_scale(t, &a);
+    add_tick_labels(t, &a);
     text_add(t,
              "</th><th scope=\"col\">mean</th><th scope=\"col\">MCSE</th>"
              "<th scope=\"col\">sd</th><th scope=\"col\">5 %%</th><th scope=\"col\">50 %%</th>"
@@ -144,6 +147,7 @@ static axis error_scale(const view *v)
     return a;
 }
 
+/* Horizontal line from `from` to `to` on the scale; `at` is its height. */
 static void add_line(text *t, const axis *a, const char *kind, const char *at, double from,
                      double to)
 {
@@ -163,6 +167,7 @@ static void add_error_bars(text *t, const sbps_parameter *p, const axis *a)
     text_add(t, "</svg>");
 }
 
+/* A cell with four decimals; - for NAN. */
 static void add_decimal(text *t, double value)
 {
     if (isnan(value))
@@ -171,6 +176,7 @@ static void add_decimal(text *t, double value)
         text_add(t, "<td>%.4f</td>", value);
 }
 
+/* A cell with the ESS of the path. */
 static void add_ess(text *t, const view *v, size_t j)
 {
     text_add(t, "<td>");
@@ -178,6 +184,7 @@ static void add_ess(text *t, const view *v, size_t j)
     text_add(t, "</td>");
 }
 
+/* Table row: bars and errors of parameter j. */
 static void add_error_row(text *t, const view *v, size_t j, const axis *a)
 {
     const sbps_parameter *p = &v->parameters[j];

@@ -30,6 +30,7 @@ static double round_step(double span, size_t max_ticks)
     return power * (leading <= 1.0 ? 1.0 : leading <= 2.0 ? 2.0 : leading <= 5.0 ? 5.0 : 10.0);
 }
 
+/* Ticks at multiples of a round step; returns their number. */
 static size_t linear_ticks(const axis *a, size_t max_ticks, double *ticks)
 {
     double step = round_step(a->high - a->low, max_ticks);
@@ -62,7 +63,7 @@ size_t axis_ticks(const axis *a, size_t max_ticks, double *ticks)
 }
 
 /* Attributes from which the script converts places back to values. */
-static void add_scale(const plot *p, const char *name, const axis *a)
+static void add_scale_attributes(const plot *p, const char *name, const axis *a)
 {
     text_add(p->t, " data-%s=\"%.6g %.6g %.6g %.6g\"", name, a->low, a->high, a->from, a->to);
 }
@@ -79,8 +80,8 @@ void plot_open(const plot *p, const char *kind, const char *format, ...)
     text_free(&line);
     text_add(p->t, "<svg class=\"%s\" viewBox=\"0 0 %.0f %.0f\" role=\"img\"", kind, p->width,
              p->height);
-    add_scale(p, "x", &p->x);
-    add_scale(p, "y", &p->y);
+    add_scale_attributes(p, "x", &p->x);
+    add_scale_attributes(p, "y", &p->y);
     text_add(p->t, "><title>%s</title>", title.data ? title.data : "");
     text_free(&title);
 }
@@ -125,6 +126,7 @@ void plot_y_axis(const plot *p, size_t max_ticks)
                  axis_place(&p->y, ticks[i]) + 3.5, without_minus(ticks[i]));
 }
 
+/* Places of points, separated by spaces. */
 static void add_points(const plot *p, size_t count, const double *x, const double *y)
 {
     for (size_t i = 0; i < count; i++)

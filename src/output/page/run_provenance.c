@@ -15,6 +15,7 @@ static void close_fact(text *t)
     text_add(t, "</dd></div>\n");
 }
 
+/* A name and a text; nothing if the text is empty. */
 static void add_fact(text *t, const char *name, const char *value)
 {
     if (!value || !*value) return;
@@ -23,6 +24,7 @@ static void add_fact(text *t, const char *name, const char *value)
     close_fact(t);
 }
 
+/* The command line of the run. */
 static void add_command(text *t, const char *line)
 {
     if (!line || !*line) return;
@@ -31,7 +33,8 @@ static void add_command(text *t, const char *line)
     text_add(t, "</code></dd></div>\n");
 }
 
-static void add_count(text *t, const char *name, double value)
+/* A name and a number; nothing for NAN. */
+static void add_number_fact(text *t, const char *name, double value)
 {
     if (isnan(value)) return;
     open_fact(t, name);
@@ -39,6 +42,7 @@ static void add_count(text *t, const char *name, double value)
     close_fact(t);
 }
 
+/* Seconds of set-up, warm-up and sampling. */
 static void add_seconds(text *t, const result_info *info)
 {
     open_fact(t, "seconds");
@@ -51,15 +55,15 @@ static void add_seconds(text *t, const result_info *info)
 /* Row evaluations, passes, proposals. */
 static void add_work(text *t, const result_info *info)
 {
-    add_count(t, "row evaluations", info->rows_touched);
-    add_count(t, "row evaluations per effective sample", rows_per_sample(info));
+    add_number_fact(t, "row evaluations", info->rows_touched);
+    add_number_fact(t, "row evaluations per effective sample", rows_per_sample(info));
     if (!isnan(info->passes_setup)) {
         open_fact(t, "passes over the data before sampling");
         html_measure(t, info->passes_setup);
         close_fact(t);
     }
-    add_count(t, "proposals", info->proposals);
-    if (info->bounces > 0.0) add_count(t, "bounces", info->bounces);
+    add_number_fact(t, "proposals", info->proposals);
+    if (info->bounces > 0.0) add_number_fact(t, "bounces", info->bounces);
     if (!isnan(info->pareto_k)) {
         open_fact(t, "Pareto k of the weights");
         html_measure(t, info->pareto_k);
@@ -72,9 +76,10 @@ static void add_chains(text *t, const result *r)
     open_fact(t, "chains");
     text_add(t, "%zu of %zu draws", r->chains, r->draws);
     close_fact(t);
-    add_count(t, "seed", r->info.seed);
+    add_number_fact(t, "seed", r->info.seed);
 }
 
+/* The list of facts about the run. */
 static void add_facts(text *t, const view *v)
 {
     const result *r = v->r;
@@ -82,17 +87,17 @@ static void add_facts(text *t, const view *v)
     text_add(t, "<dl class=\"facts\">\n");
     add_command(t, info->command);
     add_fact(t, "data", info->data);
-    add_count(t, "rows", info->rows);
+    add_number_fact(t, "rows", info->rows);
     if (info->rows_dropped > 0.0)
-        add_count(t, "rows dropped for missing cells", info->rows_dropped);
+        add_number_fact(t, "rows dropped for missing cells", info->rows_dropped);
     add_fact(t, "formula", info->formula);
     add_fact(t, "model", info->model);
     add_fact(t, "target", info->target);
-    add_count(t, "parameters", (double)r->dim);
+    add_number_fact(t, "parameters", (double)r->dim);
     add_fact(t, "sampler", info->sampler);
     add_fact(t, "control variate", info->control_variate);
     add_fact(t, "metric", info->metric);
-    add_count(t, "rows in a batch", info->batch_size);
+    add_number_fact(t, "rows in a batch", info->batch_size);
     add_chains(t, r);
     add_work(t, info);
     add_seconds(t, info);
@@ -117,6 +122,7 @@ static bool is_default_like(const char *value)
     return false;
 }
 
+/* A table of the options that were set. */
 static void add_options(text *t, const result *r)
 {
     if (r->option_count == 0) return;

@@ -20,6 +20,7 @@ typedef struct {
     bool effects_disagree; /* effects of groups, by R-hat or ESS */
 } run_measures;
 
+/* Collects the measures of a run and compares them with their limits. */
 static run_measures assess_run(const view *v)
 {
     run_measures j = {.rhat = NAN, .error = NAN, .draws_ess = NAN};
@@ -48,6 +49,7 @@ typedef struct {
     const char *kind, *mark, *sentence;
 } verdict;
 
+/* Selects the verdict: the first that applies, from bad to good. */
 static verdict decide(const run_measures *j)
 {
     static const verdict verdicts[] = {
@@ -63,6 +65,7 @@ static verdict decide(const run_measures *j)
                                                                                           : 2];
 }
 
+/* The stated bias with its standard error. */
 static void add_bias(text *t, const result_info *info)
 {
     html_measure(t, info->bias_estimate);
@@ -94,6 +97,7 @@ static void open_tile(text *t, bool bad, const char *name)
     text_add(t, "<div class=\"%s\"><dt>%s</dt><dd>", bad ? "tile bad" : "tile", name);
 }
 
+/* Ends a tile with the limit of its measure. */
 static void close_tile(text *t, bool bad, const char *limit, double value)
 {
     text_add(t, "</dd><dd class=\"limit\">%s ", limit);
@@ -101,6 +105,7 @@ static void close_tile(text *t, bool bad, const char *limit, double value)
     text_add(t, "%s</dd></div>", bad ? ": not met" : "");
 }
 
+/* Tiles: R-hat, ESS, stated bias, Monte Carlo error. */
 static void add_tiles(text *t, const run_measures *j, const result_info *info)
 {
     text_add(t, "<dl class=\"tiles\">");
@@ -118,6 +123,7 @@ static void add_tiles(text *t, const run_measures *j, const result_info *info)
     text_add(t, "</dd></div></dl>\n");
 }
 
+/* A finding of `diagnose`: what was found, its meaning, its remedy. */
 static void add_finding(void *self, const evidence *e, const check *c, bool remark,
                         const char *seen)
 {
@@ -131,6 +137,7 @@ static void add_finding(void *self, const evidence *e, const check *c, bool rema
     text_add(t, "</p></li>\n");
 }
 
+/* List of the findings of `diagnose`. */
 static void add_findings(text *t, const view *v)
 {
     finding_counts n;
@@ -140,6 +147,7 @@ static void add_findings(text *t, const view *v)
     text_add(t, "</ol>\n");
 }
 
+/* A sentence on R-hat and ESS of effects of groups, if there are any. */
 static void add_effects(text *t, const view *v)
 {
     text sentence = {0};

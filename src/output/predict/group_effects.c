@@ -38,6 +38,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(((const named_effect *)a)->name, ((const named_effect *)b)->name);
 }
 
+/* Lists the parameters r_... by name, with their draws. */
 static sbps_status index_effects(predictor_draws *f, predictor_effects *e, sbps_error *err)
 {
     const result *r = f->r;
@@ -106,6 +107,7 @@ static void factorise(size_t q, double *m)
         for (size_t c = 0; c < q; c++) m[a * q + c] = c <= a ? sd[a] * m[a * q + c] : 0.0;
 }
 
+/* Opens the effects of one term; without --new-levels prior the run must have stored some. */
 static sbps_status open_term(const predictor_draws *f, size_t t, effect_term *e, double *draws,
                              sbps_error *err)
 {
@@ -182,6 +184,7 @@ static sbps_status find_effect(const predictor_draws *f, const effect_term *e,
     return name ? SBPS_OK : fail_memory(err);
 }
 
+/* FNV-1a hash of a name. */
 static uint64_t hash_text(const char *name)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -224,6 +227,7 @@ static sbps_status find_level(const predictor_draws *f, size_t t, const char **g
     return status;
 }
 
+/* Adds the effects of one term, for the level of the row, to eta. */
 static sbps_status add_term_effects(const predictor_draws *f, size_t t, const char *group,
                                     const double *z, double *eta, sbps_error *err)
 {

@@ -114,6 +114,7 @@ static row_loo weigh_row(const loo_pass *p, unsigned worker, const double *l)
     return row;
 }
 
+/* Evaluates the rows of a block, on any thread. */
 static sbps_status weigh_block(void *self, unsigned worker, size_t slot, row_block *b,
                                sbps_error *err)
 {
@@ -134,6 +135,7 @@ static sbps_status weigh_block(void *self, unsigned worker, size_t slot, row_blo
     return SBPS_OK;
 }
 
+/* Makes room for one more evaluated row; false: no memory. */
 static bool grow_rows(loo *l, size_t *capacity)
 {
     if (l->count < *capacity) return true;
@@ -151,6 +153,7 @@ static bool grow_rows(loo *l, size_t *capacity)
     return true;
 }
 
+/* Appends the surrogate of the next row of the file; false: no memory. */
 static bool keep_surrogate(loo_pass *p, double value)
 {
     loo *l = p->out;
@@ -164,6 +167,7 @@ static bool keep_surrogate(loo_pass *p, double value)
     return true;
 }
 
+/* Appends the results of a row; false: no memory. */
 static bool keep_row(loo_pass *p, const row_loo *row, size_t index)
 {
     loo *l = p->out;
@@ -175,6 +179,7 @@ static bool keep_row(loo_pass *p, const row_loo *row, size_t index)
     return true;
 }
 
+/* Appends the results of a batch, in the order of the file. */
 static sbps_status store_blocks(void *self, size_t blocks, sbps_error *err)
 {
     loo_pass *p = self;
@@ -189,6 +194,7 @@ static sbps_status store_blocks(void *self, size_t blocks, sbps_error *err)
     return SBPS_OK;
 }
 
+/* Allocates the memory of a pass. Call close_pass in every case. */
 static sbps_status open_pass(loo_pass *p, sbps_error *err)
 {
     size_t slots = SLOTS_MAX * BLOCK_ROWS;
@@ -219,6 +225,7 @@ static void close_pass(loo_pass *p)
     free(p->n);
 }
 
+/* The stream of rows that a pass reads. */
 static row_stream stream_of(loo_pass *p, const char *data, const loo_choice *c)
 {
     return (row_stream){.f = p->f,
@@ -247,6 +254,7 @@ typedef struct {
     double *out;
 } surrogate_job;
 
+/* Surrogates of `n` rows of a converted table: eta by one product, then the log likelihood. */
 static void evaluate_step(const surrogate_job *t, size_t first, size_t n)
 {
     const predictor_draws *f = t->f;
@@ -260,6 +268,7 @@ static void evaluate_step(const surrogate_job *t, size_t first, size_t n)
     for (size_t i = 0; r->weight && i < n; i++) out[i] *= r->weight[first + i];
 }
 
+/* Surrogates of PART_ROWS rows: the task of a worker. */
 static void evaluate_part(void *self, unsigned worker, size_t part)
 {
     const surrogate_job *t = self;
@@ -269,6 +278,7 @@ static void evaluate_part(void *self, unsigned worker, size_t part)
         evaluate_step(t, i, end - i < STEP_ROWS ? end - i : STEP_ROWS);
 }
 
+/* Surrogates of all rows of a converted table, in memory order, on all threads. */
 static sbps_status evaluate_table(void *self, const rows *r, sbps_error *err)
 {
     loo_pass *p = self;
@@ -303,6 +313,7 @@ static size_t rows_kept(const predictor_draws *f, const loo_choice *c)
     return limit > SAMPLE_USUAL ? limit : SAMPLE_USUAL;
 }
 
+/* Evaluates all rows by all draws, in one reading. */
 static sbps_status loo_in_one_pass(loo_pass *p, const char *data, const loo_choice *c,
                                    stream_count *count, sbps_error *err)
 {

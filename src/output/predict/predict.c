@@ -48,6 +48,7 @@ static sbps_status read_choice(const char *option, const char *value,
                 nearest_or_all(value, choices, count).text);
 }
 
+/* Reads the option --kind. */
 static sbps_status read_kind(const char *value, prediction_kind *out, sbps_error *err)
 {
     static const char *const choices[] = {"mean", "linear", "outcome", "density"};
@@ -92,6 +93,7 @@ static void evaluate_row(const prediction_job *j, const row_block *b, size_t i)
 
 /* ---- lines ---- */
 
+/* Lines per row: one per class, or per eta of a linear predictor, else one. */
 static size_t lines_of(const prediction_job *j)
 {
     if (j->kind == PREDICTION_DENSITY) return 1;
@@ -103,6 +105,7 @@ static bool has_classes(const prediction_job *j)
     return lines_of(j) > 1;
 }
 
+/* Appends a comma and a number. */
 static void add_cell(text *t, double value)
 {
     char cell[TEN_DIGITS_SIZE + 1] = ",";
@@ -110,7 +113,8 @@ static void add_cell(text *t, double value)
     text_bytes(t, cell, length + 1);
 }
 
-static void add_count(text *t, size_t count)
+/* Appends a whole number without the cost of printf. */
+static void put_row_number(text *t, size_t count)
 {
     char digits[24], *at = digits + sizeof digits;
     do *--at = (char)('0' + count % 10);
@@ -123,9 +127,10 @@ static size_t number_of(const prediction_job *j, size_t row)
     return (j->origin ? j->origin[row] : row) + 1;
 }
 
+/* The first cells of a line: the row number and, with classes, the name of the class. */
 static void begin_line(const prediction_job *j, text *t, size_t row, size_t line)
 {
-    add_count(t, number_of(j, row));
+    put_row_number(t, number_of(j, row));
     if (!has_classes(j)) return;
     text_bytes(t, ",", 1);
     text_csv_field(t, j->f->class[line]);
@@ -142,6 +147,7 @@ static void add_empty_row(const prediction_job *j, text *t, size_t row)
     }
 }
 
+/* Five cells: mean, sd and quantiles of n draws. */
 static void add_summary(const prediction_job *j, text *t, size_t n, double *value)
 {
     value_summary s = summarise_values(j->f->k, n, value);
@@ -149,6 +155,7 @@ static void add_summary(const prediction_job *j, text *t, size_t n, double *valu
     for (size_t k = 0; k < 5; k++) add_cell(t, cells[k]);
 }
 
+/* The lines of a row, with summaries or all draws. */
 static void format_row(const prediction_job *j, text *t, const row_block *b, size_t i)
 {
     size_t draws = j->f->draws;
@@ -175,6 +182,7 @@ static void add_numbers(const prediction_job *j, text *t, const row_block *b, si
     text_bytes(t, (const char *)b->value, count * sizeof *b->value);
 }
 
+/* Formats the rows of a block into its text, on any thread. */
 static sbps_status format_block(void *self, unsigned worker, size_t slot, row_block *b,
                                 sbps_error *err)
 {
@@ -194,6 +202,7 @@ static sbps_status format_block(void *self, unsigned worker, size_t slot, row_bl
 
 /* ---- output ---- */
 
+/* Writes to the file or to the caller's function. */
 static sbps_status write_bytes(prediction_job *j, const char *bytes, size_t count,
                                sbps_error *err)
 {
@@ -205,6 +214,7 @@ static sbps_status write_bytes(prediction_job *j, const char *bytes, size_t coun
     return fail(err, SBPS_NO_FILE, "predictions cannot be written");
 }
 
+/* Writes the rows of a block to the array. */
 static sbps_status put_numbers(prediction_job *j, const text *t, double *row, sbps_error *err)
 {
     size_t each = (1 + lines_of(j) * j->f->draws) * sizeof *row;
@@ -216,6 +226,7 @@ static sbps_status put_numbers(prediction_job *j, const text *t, double *row, sb
     return status;
 }
 
+/* Writes the arrays of a batch, in the order of the file. */
 static sbps_status write_block_arrays(void *self, size_t blocks, sbps_error *err)
 {
     prediction_job *j = self;
@@ -227,6 +238,7 @@ static sbps_status write_block_arrays(void *self, size_t blocks, sbps_error *err
     return status;
 }
 
+/* Writes the texts of a batch, in the order of the file. */
 static sbps_status write_blocks(void *self, size_t blocks, sbps_error *err)
 {
     prediction_job *j = self;
@@ -237,6 +249,7 @@ static sbps_status write_blocks(void *self, size_t blocks, sbps_error *err)
     return status;
 }
 
+/* Writes the column names. */
 static sbps_status put_header(prediction_job *j, sbps_error *err)
 {
     text t = {0};
@@ -250,6 +263,7 @@ static sbps_status put_header(prediction_job *j, sbps_error *err)
 
 /* ---- predictions ---- */
 
+/* Reads and predicts all rows, and fills the report. */
 static sbps_status run_job(prediction_job *j, const char *data, sbps_predicted *out,
                            sbps_error *err)
 {
@@ -282,6 +296,7 @@ static sbps_status run_job(prediction_job *j, const char *data, sbps_predicted *
     return SBPS_OK;
 }
 
+/* Predicts into a NetCDF file, which is complete or absent. */
 static sbps_status write_array(prediction_job *j, const char *data, sbps_predicted *out,
                                sbps_error *err)
 {
@@ -307,6 +322,7 @@ static sbps_status write_array(prediction_job *j, const char *data, sbps_predict
     return status;
 }
 
+/* Predicts into the file of the option --output, or to the caller's function. */
 static sbps_status write_job(prediction_job *j, const char *data, sbps_predicted *out,
                              sbps_error *err)
 {

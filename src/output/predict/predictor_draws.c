@@ -35,6 +35,7 @@ void parameter_draws(const predictor_draws *f, size_t index, double *out)
 
 /* ---- opening ---- */
 
+/* Fails for a run without a design or without draws. */
 static sbps_status check_run(const result *r, const char *path, sbps_error *err)
 {
     if (!r->design)
@@ -47,6 +48,7 @@ static sbps_status check_run(const result *r, const char *path, sbps_error *err)
     return SBPS_OK;
 }
 
+/* Finds the model; fails for one that cannot predict rows, such as a density. */
 static sbps_status find_model(predictor_draws *f, sbps_error *err)
 {
     const char *name = f->r->info.model ? f->r->info.model : "";
@@ -84,6 +86,7 @@ static sbps_status take_weight(predictor_draws *f, size_t at, const char *name, 
     return SBPS_OK;
 }
 
+/* Copies the draws of all weights, [output][column][draw]. */
 static sbps_status take_weights(predictor_draws *f, sbps_error *err)
 {
     size_t d = f->b->names;
@@ -100,6 +103,7 @@ static sbps_status take_weights(predictor_draws *f, sbps_error *err)
     return status;
 }
 
+/* Copies the draws of auxiliary parameters on the coordinate scale, [draw][auxiliary]. */
 static sbps_status take_auxiliaries(predictor_draws *f, sbps_error *err)
 {
     size_t count = f->auxiliaries = f->model->auxiliary_count;
@@ -125,6 +129,7 @@ static sbps_status take_auxiliaries(predictor_draws *f, sbps_error *err)
     return status;
 }
 
+/* Fills `f` from the run: schema, response, weights, auxiliaries, effects. */
 static sbps_status load_run(predictor_draws *f, sbps_error *err)
 {
     sbps_status status = check_run(f->r, f->path, err);
@@ -201,6 +206,7 @@ void block_close(row_block *b)
     free(b->value);
 }
 
+/* True if a product of matrices is faster than adding the columns that are not 0. */
 static bool is_dense(const double *x, size_t n)
 {
     size_t filled = 0;

@@ -13,6 +13,7 @@
 
 #define TOGETHER ((size_t)64) /* draws whose log likelihood is computed at once */
 
+/* E[y | eta] by every draw. */
 static void number_mean(const predictor_draws *f, const double *eta, double *out)
 {
     const predictor *p = f->model->predictor;
@@ -24,6 +25,7 @@ static void number_mean(const predictor_draws *f, const double *eta, double *out
         out[s] = p->expected(eta[s], f->aux + s * f->auxiliaries);
 }
 
+/* One simulated y by every draw; for proportions a number of successes. */
 static void number_outcome(const predictor_draws *f, const double *eta, double trials, rng *r,
                            double *out)
 {
@@ -64,6 +66,7 @@ static const response_kind response_number = {number_mean, number_outcome, numbe
 
 /* ---- classes ---- */
 
+/* Probabilities by softmax, less the largest eta to avoid overflow. */
 static void class_mean(const predictor_draws *f, const double *eta, double *out)
 {
     size_t n = f->draws, classes = f->classes;
@@ -107,6 +110,7 @@ static void class_outcome(const predictor_draws *f, const double *eta, double tr
     draw_classes(f, r, out);
 }
 
+/* log P(class y) by softmax. */
 static void class_loglik(const predictor_draws *f, const double *eta, double y, double trials,
                          double *out)
 {
@@ -165,6 +169,7 @@ static const response_kind response_ordered = {ordered_mean, ordered_outcome, or
 
 /* ---- opening ---- */
 
+/* Names the classes by labels, else by numbers from `lowest` on. */
 static sbps_status name_classes(predictor_draws *f, size_t count, sbps_error *err)
 {
     f->class = calloc(count + 1, sizeof *f->class);
@@ -222,6 +227,7 @@ static sbps_status take_labelled(predictor_draws *f, size_t *count, sbps_error *
     return status;
 }
 
+/* Finds cutpoints and copies their draws; *count is their number. */
 static sbps_status take_cutpoints(predictor_draws *f, size_t *count, sbps_error *err)
 {
     double number;

@@ -37,12 +37,14 @@ static void swap_rows(kept_row *a, kept_row *b)
     *b = first;
 }
 
+/* Restores the heap after item `at` was appended. */
 static void sift_up(kept_row *heap, size_t at)
 {
     for (; at > 0 && heap[at].key > heap[(at - 1) / 2].key; at = (at - 1) / 2)
         swap_rows(&heap[at], &heap[(at - 1) / 2]);
 }
 
+/* Restores the heap after its first item was replaced. */
 static void sift_down(kept_row *heap, size_t count)
 {
     for (size_t at = 0, next; (next = 2 * at + 1) < count; at = next) {
@@ -73,6 +75,7 @@ static bool keep_row(row_reservoir *k, uint64_t key, size_t index, size_t copy,
     return true;
 }
 
+/* Offers one copy of a row. Keys that are too large are rejected without the lock. */
 static bool offer_copy(row_reservoir *k, size_t index, size_t copy, const double *row)
 {
     uint64_t key = hash_key(k->seed, index, copy);
@@ -106,6 +109,7 @@ static int by_key(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Order by place in the file, then by copy. */
 static int by_place(const void *a, const void *b)
 {
     const kept_row *x = a, *y = b;

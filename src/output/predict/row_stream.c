@@ -71,6 +71,7 @@ uint64_t identity_row(const saved_schema *b, content_kind kind, const seen_row *
     return content_row(&c);
 }
 
+/* True if the converted table has the hash that the run recorded. */
 static bool has_hash(const rows *table, const char *hash)
 {
     char own[17];
@@ -119,6 +120,7 @@ void identity_json(text *t, rows_identity identity)
 
 /* ---- a block ---- */
 
+/* Fails for a level that the run did not have, with row, column and value. */
 static sbps_status refuse_row(const streaming *w, size_t row, const seen_row *s,
                               sbps_error *err)
 {
@@ -137,6 +139,7 @@ static void count_incomplete(const streaming *w, size_t slot, row_state state,
     ++*count;
 }
 
+/* Encodes a row of the text or the table for the model; false: no memory. */
 static bool read_row(streaming *w, size_t index, double *row, seen_row *seen, row_state *state)
 {
     *state = ROW_WHOLE;
@@ -190,6 +193,7 @@ static sbps_status put_row(streaming *w, unsigned worker, size_t slot, size_t i,
     return fail(err, status, "%s: row %zu: %.400s", data_name(w->s), b->index[i] + 1, own.text);
 }
 
+/* Reads and evaluates one block: the task of a worker. */
 static void process_block(void *self, unsigned worker, size_t slot)
 {
     streaming *w = self;
@@ -210,6 +214,7 @@ static void process_block(void *self, unsigned worker, size_t slot)
 
 /* ---- batches ---- */
 
+/* Makes room for `count` rows in the lists of a batch; false: no memory. */
 static bool grow_row_lists(streaming *w, size_t count)
 {
     double **at = realloc(w->at, (count + 1) * sizeof *at);
@@ -235,6 +240,7 @@ static sbps_status list_rows(streaming *w, sbps_error *err)
     return SBPS_OK;
 }
 
+/* Adds the incomplete rows of a block to the totals. */
 static void count_slot(streaming *w, size_t slot)
 {
     stream_count *c = w->count;
@@ -300,6 +306,7 @@ static sbps_status take_chunks(void *self, chunks *read, sbps_error *err)
 
 /* ---- converted tables ---- */
 
+/* Offers every row of a converted table to the samples. */
 static sbps_status offer_all(streaming *w, sbps_error *err)
 {
     const double *weight = saved_schema_has_trials(w->s->f->b) ? NULL : w->table->weight;
@@ -332,6 +339,7 @@ static sbps_status process_table(streaming *w, sbps_error *err)
 
 /* ---- opening ---- */
 
+/* Opens one block per thread. */
 static sbps_status open_blocks(streaming *w, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
@@ -349,6 +357,7 @@ static void close_blocks(streaming *w)
     w->block = NULL;
 }
 
+/* Chooses the size of a batch and allocates the memory of threads and blocks. */
 static sbps_status open_buffers(streaming *w, sbps_error *err)
 {
     const row_stream *s = w->s;
@@ -392,6 +401,7 @@ static sbps_status open_schema(streaming *w, column_types *types, sbps_error *er
     return status;
 }
 
+/* Opens buffers, data and reservoirs. Call close_streaming in every case. */
 static sbps_status open_streaming(streaming *w, column_types *types, sbps_error *err)
 {
     const row_stream *s = w->s;
@@ -474,6 +484,7 @@ static sbps_status identify(streaming *w, size_t complete, sbps_error *err)
                          &w->count->identity, err);
 }
 
+/* Fails for data without rows. */
 static sbps_status fail_empty(const row_stream *s, sbps_error *err)
 {
     bool once = s->frame && s->frame->stream;

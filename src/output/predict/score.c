@@ -70,6 +70,7 @@ typedef struct {
     bool weighted; /* some weight is not 1 */
 } scoring;
 
+/* True if the response is a number with more than two values. */
 static bool has_crps(const predictor_draws *f)
 {
     target_support s = f->model->support;
@@ -101,6 +102,7 @@ static double crps_of(size_t n, double *draw, double y)
     return error / (double)n - spread / ((double)n * (double)n);
 }
 
+/* Brier score of a row, and whether the most probable class is right. */
 static void score_classes(const predictor_draws *f, const double *probability, row_score *to)
 {
     size_t best = 0;
@@ -116,6 +118,7 @@ static void score_classes(const predictor_draws *f, const double *probability, r
     to->right = best == own;
 }
 
+/* Computes all scores of a row. */
 static void score_row(const predictor_draws *f, const row_block *b, size_t i, row_score *to)
 {
     rng r = rng_stream(f->seed, b->index[i], RNG_PREDICT);
@@ -136,6 +139,7 @@ static void score_row(const predictor_draws *f, const row_block *b, size_t i, ro
     to->crps = crps_of(f->draws, b->value, to->y);
 }
 
+/* Scores the rows of a block, on any thread. */
 static sbps_status score_block(void *self, unsigned worker, size_t slot, row_block *b,
                                sbps_error *err)
 {
@@ -153,6 +157,7 @@ static sbps_status score_block(void *self, unsigned worker, size_t slot, row_blo
     return SBPS_OK;
 }
 
+/* Appends the scores of a batch, in the order of the file. */
 static sbps_status store_scores(void *self, size_t blocks, sbps_error *err)
 {
     scoring *j = self;
@@ -202,6 +207,7 @@ static estimate mean_over(const scoring *j, size_t offset, const char *name)
     return (estimate){name, sum.sum / sum.n, running_error(&sum) / sum.n};
 }
 
+/* elpd and mean deviance. */
 static void add_density(const scoring *j, estimates *e)
 {
     double n = j->weight;
@@ -252,6 +258,7 @@ static void add_ties(const row_score *row, size_t i, size_t k, double below[2], 
     below[1] += tied[1];
 }
 
+/* Area under the ROC curve; left out with fewer than two rows of an outcome. */
 static void add_auc(scoring *j, estimates *e)
 {
     double below[2] = {0.0, 0.0}, of[2] = {0.0, 0.0};
@@ -308,6 +315,7 @@ static bool has_two_outcomes(const scoring *j)
     return true;
 }
 
+/* Brier score, AUC and calibration slope of binary outcomes. */
 static void add_binary(scoring *j, estimates *e)
 {
     e->of[e->count++] = mean_over(j, offsetof(row_score, loss), "brier");
@@ -315,6 +323,7 @@ static void add_binary(scoring *j, estimates *e)
     add_calibration(j, e);
 }
 
+/* Brier score and accuracy. */
 static void add_classes(const scoring *j, estimates *e)
 {
     double n = j->weight, right = 0.0;
@@ -325,6 +334,7 @@ static void add_classes(const scoring *j, estimates *e)
 
 /* ---- report of scores ---- */
 
+/* The line with numbers of rows, weights and draws. */
 static void write_rows(const scoring *j, text *t)
 {
     char sum[32];
@@ -334,6 +344,7 @@ static void write_rows(const scoring *j, text *t)
     text_add(t, "; %zu draws\n", j->f->draws);
 }
 
+/* Writes all estimates as text or JSON. */
 static void write_scores(const scoring *j, const estimates *e, const stream_count *count,
                          sbps_format format, text *t)
 {
@@ -362,6 +373,7 @@ static void write_scores(const scoring *j, const estimates *e, const stream_coun
         text_add(t, "left out          %zu rows with missing cells\n", lacking);
 }
 
+/* Reads and scores all rows. */
 static sbps_status score_rows(scoring *j, const char *data, const sbps_scoring *how,
                               stream_count *count, sbps_error *err)
 {
@@ -419,6 +431,7 @@ sbps_status score_report(const result *r, const char *run, const char *data,
 
 /* ---- leave-one-out ---- */
 
+/* The line on Pareto k, with the rows that have the largest. */
 static void write_pareto_k(text *t, const loo *l)
 {
     size_t worst[LOO_WORST_MAX], count = loo_find_worst(l, worst), above = loo_count_above(l);
@@ -447,6 +460,7 @@ static void write_sampling_error(text *t, const loo_totals *totals)
                "rows with --rows.\n");
 }
 
+/* The lines on evaluated and omitted rows. */
 static void write_row_counts(text *t, const loo *l, const loo_totals *totals)
 {
     text_add(t, "rows              %zu", l->rows);
@@ -536,6 +550,7 @@ static int by_elpd(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
+/* True if two runs evaluated the same rows. */
 static bool same_rows(const loo *a, const loo *b)
 {
     return a->places == b->places && a->rows == b->rows && a->count == b->count &&
@@ -567,6 +582,7 @@ static sbps_status subtract_best(contender *c, const contender *best, sbps_error
     return status;
 }
 
+/* The table of a comparison, best run first. */
 static void compare_text(text *t, const contender *c, size_t count)
 {
     char line[160];
@@ -610,6 +626,7 @@ static const char *target_of(const result *r)
     return r->info.target ? r->info.target : "";
 }
 
+/* Fails if the runs have different targets. */
 static sbps_status check_targets(const result *const *r, const char *const *run, size_t count,
                                  sbps_error *err)
 {

@@ -39,6 +39,7 @@ static void select_value(double *value, size_t low, size_t high, size_t k)
     }
 }
 
+/* The smallest of value[from..to]. */
 static double smallest(const double *value, size_t from, size_t to)
 {
     double low = value[from];
@@ -46,6 +47,7 @@ static double smallest(const double *value, size_t from, size_t to)
     return low;
 }
 
+/* The p-quantile of n values by selection among all of them; reorders them. */
 static double quantile(double *value, size_t n, double p)
 {
     double h = (double)(n - 1) * p;
@@ -127,6 +129,7 @@ static bool quantile_by_window(const kernels *of, size_t n, const double *value,
     return true;
 }
 
+/* Mean and standard deviation, in two passes. */
 static void moments(const kernels *k, size_t n, const double *value, value_summary *out)
 {
     double sums[2];

@@ -58,6 +58,7 @@ struct server {
 
 /* ---- opening ---- */
 
+/* 128 random bits in hexadecimal; false: the system has none. */
 static bool make_token(char *out)
 {
     unsigned char bytes[TOKEN_BYTES];
@@ -74,6 +75,7 @@ static bool make_nonblocking(int fd)
            fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
 }
 
+/* Opens a listening socket on 127.0.0.1; the system chooses the port. */
 static bool listen_on_loopback(server *s)
 {
     struct sockaddr_in at = {.sin_family = AF_INET};
@@ -113,6 +115,7 @@ const char *server_address(const server *s)
 
 /* ---- pages ---- */
 
+/* Gives up one use of a page; the last one frees it. */
 static void release(shared_page *p)
 {
     if (!p || --p->users > 0) return;
@@ -361,6 +364,7 @@ static void drain(client *c)
 
 /* ---- steps ---- */
 
+/* Reads all bytes of the wake pipe. */
 static void empty_wake(server *s)
 {
     char discarded[64];
@@ -374,6 +378,8 @@ void server_wake(server *s)
     if (write(s->wake[1], &byte, 1) < 0) return;
 }
 
+/* Lists the descriptors for poll: listening socket, wake pipe, clients. Returns their
+ * number. */
 static size_t list_sockets(server *s, struct pollfd *list, client **clients)
 {
     size_t count = 0;
@@ -390,6 +396,7 @@ static size_t list_sockets(server *s, struct pollfd *list, client **clients)
     return count;
 }
 
+/* Handles the event of a client, by its state. */
 static void serve(server *s, client *c)
 {
     if (c->state == REQUESTING)

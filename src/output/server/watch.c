@@ -99,6 +99,7 @@ static void serve_last(watch *w)
     }
 }
 
+/* The thread: writes a page for each update, and serves it. */
 static void *run_watch(void *self)
 {
     watch *w = self;
