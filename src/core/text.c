@@ -103,10 +103,10 @@ void text_free(text *t)
     *t = (text){0};
 }
 
-const char *name_make(made_name *to, const char *format, ...)
+const char *name_format(name_buffer *to, const char *format, ...)
 {
     va_list values;
-    name_clear(to);
+    name_buffer_clear(to);
     va_start(values, format);
     int length = vsnprintf(to->brief, sizeof to->brief, format, values);
     va_end(values);
@@ -118,7 +118,7 @@ const char *name_make(made_name *to, const char *format, ...)
     return to->longer;
 }
 
-void name_clear(made_name *of)
+void name_buffer_clear(name_buffer *of)
 {
     free(of->longer);
     of->longer = NULL;

@@ -42,15 +42,16 @@ void text_free(text *t);
 sbps_status notes_add(char **notes, const char *format, va_list values, sbps_error *err)
     __attribute__((format(printf, 2, 0)));
 
-/* A name of any length, built by name_make. Starts as {0}; release it with name_clear. */
+/* A name of any length, built by name_format. Starts as {0}; release it with
+ * name_buffer_clear. */
 typedef struct {
     char brief[256]; /* holds a name that fits */
     char *longer;    /* allocated for one that does not */
-} made_name;
+} name_buffer;
 
 /* Replaces the name and returns it, owned by `to`; NULL if memory ran out. */
-const char *name_make(made_name *to, const char *format, ...)
+const char *name_format(name_buffer *to, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void name_clear(made_name *of);
+void name_buffer_clear(name_buffer *of);
 
 #endif

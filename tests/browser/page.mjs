@@ -1,5 +1,5 @@
-// Holds pages to what a reader sees of them: page.mjs CHROMIUM FOLDER PROGRAM. The folder has run.html (with a table), hundred.html
-// and many.html (10,000 parameters), and table.csv for a run that is watched.
+// Tests pages in a browser: page.mjs CHROMIUM FOLDER PROGRAM. The folder has run.html (with a table), hundred.html and many.html
+// (10,000 parameters), and table.csv for a run with --watch.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -11,15 +11,15 @@ const shots = process.env.SBPS_SHOTS;
 if (shots && !existsSync(shots)) mkdirSync(shots, { recursive: true });
 const browser = await puppeteer.launch({ executablePath: chromium, args: ["--no-sandbox", "--disable-gpu"], protocolTimeout: 240000 });
 
-// A page that keeps what goes wrong in it, and every address it asks for.
+// Opens a page that records its errors and every address that it requests.
 async function open(address, { script = true, width = 1120, height = 900, dark = false } = {}) {
   const page = await browser.newPage();
-  page.wrong = [];
-  page.asked = [];
-  page.on("console", (said) => { if (["error", "warn"].includes(said.type())) page.wrong.push(said.text()); });
-  page.on("pageerror", (error) => page.wrong.push(String(error)));
-  page.on("requestfailed", (request) => page.wrong.push("failed: " + request.url()));
-  page.on("request", (request) => page.asked.push(request.url()));
+  page.errors = [];
+  page.requested = [];
+  page.on("console", (message) => { if (["error", "warn"].includes(message.type())) page.errors.push(message.text()); });
+  page.on("pageerror", (error) => page.errors.push(String(error)));
+  page.on("requestfailed", (request) => page.errors.push("failed: " + request.url()));
+  page.on("request", (request) => page.requested.push(request.url()));
   await page.setJavaScriptEnabled(script);
   await page.setViewport({ width, height, isMobile: width < 500, hasTouch: width < 500 });
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }]);
@@ -34,21 +34,21 @@ async function shoot(page, name) {
 }
 
 async function close(page, address) {
-  assert.deepEqual(page.wrong, []);
-  assert.deepEqual([...new Set(page.asked)], [address], "it asks for more than itself");
+  assert.deepEqual(page.errors, []);
+  assert.deepEqual([...new Set(page.requested)], [address], "it requests other addresses");
   await page.close();
 }
 
-// Every picture has a size, and something in it that is not its axes.
-async function checkCharts(page, least) {
+// Every chart has a size, and contents other than its axes.
+async function checkCharts(page, minimum) {
   const charts = await page.$$eval("tr:not([hidden]) svg, figure svg", (all) => all.map((svg) => {
     const box = svg.getBoundingClientRect();
     const drawn = Array.from(svg.querySelectorAll("path:not(.axis):not(.grid), line, circle, text"));
-    const sound = drawn.every((part) => !/NaN|undefined|inf/i.test(part.getAttribute("d") || ""));
-    return { title: svg.querySelector("title")?.textContent || "", size: box.width * box.height, parts: drawn.length, sound };
+    const finite = drawn.every((part) => !/NaN|undefined|inf/i.test(part.getAttribute("d") || ""));
+    return { title: svg.querySelector("title")?.textContent || "", size: box.width * box.height, parts: drawn.length, finite };
   }));
-  assert.ok(charts.length >= least, `${charts.length} pictures`);
-  for (const chart of charts) assert.ok(chart.size > 0 && chart.parts > 0 && chart.sound, JSON.stringify(chart));
+  assert.ok(charts.length >= minimum, `${charts.length} charts`);
+  for (const chart of charts) assert.ok(chart.size > 0 && chart.parts > 0 && chart.finite, JSON.stringify(chart));
 }
 
 const names = (page) => page.$eval("table.sortable", (table) =>
@@ -58,7 +58,7 @@ const column = (page, k) => page.$eval("table.sortable", (table, at) =>
 const falls = (x) => x.every((value, i) => i === 0 || value <= x[i - 1]);
 const rises = (x) => falls([...x].reverse());
 
-// With the mouse, then with keys alone.
+// By mouse, then by keyboard.
 async function checkSorting(page) {
   const before = await names(page);
   const head = await page.$("table.sortable thead th:nth-child(3) button");
@@ -83,7 +83,7 @@ async function checkSearch(page, word) {
 
 const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth + 1);
 
-// Text against what is behind it, as WCAG 2.2 has it.
+// Contrast of text and background, by WCAG 2.2.
 async function checkContrast(page) {
   const low = await page.evaluate(() => {
     const light = (colour) => {
@@ -181,40 +181,40 @@ const tests = {
 
 function addressOf(run) {
   return new Promise((resolve, reject) => {
-    let told = "";
+    let output = "";
     run.stderr.on("data", (bytes) => {
-      told += bytes;
-      const found = told.match(/to watch: (http:\S+)\n/);
+      output += bytes;
+      const found = output.match(/to watch: (http:\S+)\n/);
       if (found) resolve(found[1]);
     });
-    run.on("exit", (code) => reject(new Error(`exit ${code}: ${told}`)));
+    run.on("exit", (code) => reject(new Error(`exit ${code}: ${output}`)));
   });
 }
 
-// A run is interrupted once its page has been seen to go on; the page says so, keeps what the reader did, and stays.
+// Interrupts a run after its page was updated: the page reports it, keeps search and sorting, and stays.
 async function watch(more, script = true) {
   const run = spawn(program, ["sample", `${folder}/table.csv`, "--model", "logistic", "--target", "y", "--sampler", "sbps",
     "--ess", "1e9", "--progress", "off", "--watch", "-o", `${folder}/watched.nc`, ...more], { stdio: ["ignore", "ignore", "pipe"] });
   const address = await addressOf(run);
   const ended = new Promise((resolve) => run.on("exit", resolve));
   const page = await open(address, { script });
-  const says = async (pattern) => {
+  const waitFor = async (pattern) => {
     for (;;) {
       try {
-        const words = await page.$eval("#news", (news) => news.textContent);
-        if (pattern.test(words)) return words;
+        const text = await page.$eval("#news", (news) => news.textContent);
+        if (pattern.test(text)) return text;
       } catch (error) {
-        if (!/protocol error|context|detached|navigat|no element/i.test(String(error))) throw error; // it is being loaded anew
+        if (!/protocol error|context|detached|navigat|no element/i.test(String(error))) throw error; // the page is being reloaded
       }
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   };
-  const first = await says(/Running: /);
-  await says(new RegExp(`^(?!${first.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$)Running: `));
+  const first = await waitFor(/Running: /);
+  await waitFor(new RegExp(`^(?!${first.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$)Running: `));
   if (script) await (await page.$("table.sortable thead th:nth-child(3) button")).click();
   if (script) await page.type("input[type=search]", "x");
   run.kill("SIGINT");
-  await says(/interrupted\. This is its last state/);
+  await waitFor(/interrupted\. This is its last state/);
   assert.equal(await ended, 130);
   await checkCharts(page, 15);
   if (script) {

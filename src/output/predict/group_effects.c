@@ -74,7 +74,7 @@ static sbps_status fill_spread(const predictor_draws *f, size_t t, effect_term *
                                double *draws, sbps_error *err)
 {
     size_t q = e->count;
-    made_name buffer = {0};
+    name_buffer buffer = {0};
     sbps_status status = SBPS_OK;
     for (size_t a = 0; a < q; a++)
         for (size_t c = 0; status == SBPS_OK && c <= a; c++) {
@@ -82,13 +82,13 @@ static sbps_status fill_spread(const predictor_draws *f, size_t t, effect_term *
                        *other = saved_schema_effect(f->b, t, c);
             if (c < a && !e->correlated) continue;
             const char *name =
-                c == a ? name_make(&buffer, "sd_%s__%s", e->factor, own)
-                       : name_make(&buffer, "cor_%s__%s__%s", e->factor, other, own);
+                c == a ? name_format(&buffer, "sd_%s__%s", e->factor, own)
+                       : name_format(&buffer, "cor_%s__%s__%s", e->factor, other, own);
             status = name ? named_draws(f, name, c < a, draws, err) : fail_memory(err);
             for (size_t s = 0; status == SBPS_OK && s < f->draws; s++)
                 e->spread[s * q * q + a * q + c] = draws[s];
         }
-    name_clear(&buffer);
+    name_buffer_clear(&buffer);
     return status;
 }
 
@@ -175,11 +175,11 @@ static sbps_status find_effect(const predictor_draws *f, const effect_term *e,
                                sbps_error *err)
 {
     const predictor_effects *all = f->effects;
-    made_name buffer = {0};
-    const char *name = name_make(&buffer, "r_%s[%s,%s]", e->factor, group, effect);
+    name_buffer buffer = {0};
+    const char *name = name_format(&buffer, "r_%s[%s,%s]", e->factor, group, effect);
     const named_effect key = {name, 0}, *found = NULL;
     if (name) found = bsearch(&key, all->known, all->known_count, sizeof *all->known, by_name);
-    name_clear(&buffer);
+    name_buffer_clear(&buffer);
     *out = found ? all->draw + (size_t)(found - all->known) * f->draws : NULL;
     return name ? SBPS_OK : fail_memory(err);
 }

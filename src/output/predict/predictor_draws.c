@@ -61,10 +61,11 @@ static sbps_status find_model(predictor_draws *f, sbps_error *err)
 }
 
 /* The name of the weight of a column for output k; NULL: no memory. */
-static const char *name_weight(const predictor_draws *f, size_t k, size_t column, made_name *to)
+static const char *name_weight(const predictor_draws *f, size_t k, size_t column,
+                               name_buffer *to)
 {
     const char *of = f->b->name[column];
-    return f->outputs > 1 ? name_make(to, "%s:%s", f->class[k], of) : of;
+    return f->outputs > 1 ? name_format(to, "%s:%s", f->class[k], of) : of;
 }
 
 /* Models of ordered classes have cutpoints instead of an intercept. */
@@ -90,7 +91,7 @@ static sbps_status take_weight(predictor_draws *f, size_t at, const char *name, 
 static sbps_status take_weights(predictor_draws *f, sbps_error *err)
 {
     size_t d = f->b->names;
-    made_name name = {0};
+    name_buffer name = {0};
     sbps_status status = SBPS_OK;
     f->w = new_doubles(f->outputs * (d + 1) * f->draws);
     if (!f->w) return fail_memory(err);
@@ -99,7 +100,7 @@ static sbps_status take_weights(predictor_draws *f, sbps_error *err)
         const char *of = name_weight(f, at / d, at % d, &name);
         status = of ? take_weight(f, at, of, err) : fail_memory(err);
     }
-    name_clear(&name);
+    name_buffer_clear(&name);
     return status;
 }
 

@@ -187,15 +187,15 @@ static sbps_status name_classes(predictor_draws *f, size_t count, sbps_error *er
 /* Counts the classes: by labels, else by weights named 0:x, 1:x, ... */
 static sbps_status count_classes(const predictor_draws *f, size_t *count, sbps_error *err)
 {
-    made_name name = {0};
+    name_buffer name = {0};
     const char *of = "";
     *count = f->b->labels;
     for (size_t k = 0; f->b->labels == 0; k++) {
-        of = name_make(&name, "%zu:%s", k, f->b->names ? f->b->name[0] : "");
+        of = name_format(&name, "%zu:%s", k, f->b->names ? f->b->name[0] : "");
         if (!of || first_parameter(f->r, of) == SIZE_MAX) break;
         *count = k + 1;
     }
-    name_clear(&name);
+    name_buffer_clear(&name);
     return of ? SBPS_OK : fail_memory(err);
 }
 
@@ -210,10 +210,10 @@ static bool is_cutpoint(const char *name, double *under)
 /* Copies the draws of cutpoints named by labels, "low|high". */
 static sbps_status take_labelled(predictor_draws *f, size_t *count, sbps_error *err)
 {
-    made_name name = {0};
+    name_buffer name = {0};
     sbps_status status = SBPS_OK;
     for (size_t k = 0; status == SBPS_OK && k + 1 < f->b->labels; k++) {
-        const char *of = name_make(&name, "%s|%s", f->b->label[k], f->b->label[k + 1]);
+        const char *of = name_format(&name, "%s|%s", f->b->label[k], f->b->label[k + 1]);
         size_t found = of ? first_parameter(f->r, of) : SIZE_MAX;
         if (!of)
             status = fail_memory(err);
@@ -223,7 +223,7 @@ static sbps_status take_labelled(predictor_draws *f, size_t *count, sbps_error *
         else
             parameter_draws(f, found, f->cut + (*count)++ * f->draws);
     }
-    name_clear(&name);
+    name_buffer_clear(&name);
     return status;
 }
 
