@@ -74,7 +74,7 @@ TEST(shares_outside_of_0_and_1_are_refused)
         double y[3], weight[3];
         const char *sentence;
     } wrong[] = {
-        {{0.5, 1.2, 0}, {1, 1, 1}, "holds 1.2; binomial wants shares of successes, 0 to 1"},
+        {{0.5, 1.2, 0}, {1, 1, 1}, "holds 1.2; binomial needs proportions of successes, 0 to 1"},
         {{0.5, NAN, 0}, {1, 1, 1}, "holds nan"},
         {{0, 0, 1}, {1, 1, 0}, "is 0 in every row: no success"},
         {{1, 1, 1}, {1, 2, 1}, "is 1 in every row: no failure"},

@@ -146,17 +146,17 @@ TEST(impossible_targets_are_refused_by_value)
         double y[3];
         const char *sentence;
     } wrong[] = {
-        {"probit", {0, 1, 2}, "holds 2; probit wants shares of successes"},
-        {"student_t", {3, 3, 3}, "is 3 in every row; student_t wants a target that varies"},
-        {"student_t", {3, NAN, 3}, "student_t wants finite numbers"},
-        {"negative_binomial", {0, 1.5, 3}, "holds 1.5; negative_binomial wants counts"},
-        {"negative_binomial", {0, 0, 0}, "cannot tell how such counts spread"},
-        {"zero_inflated_poisson", {0, -1, 3}, "zero_inflated_poisson wants counts"},
-        {"gamma", {1, 0, 3}, "holds 0; gamma wants numbers above 0"},
-        {"gamma", {1, 1, 1}, "gamma wants a target that varies"},
-        {"beta", {0.5, 1, 0.2}, "holds 1; beta wants shares above 0 and below 1"},
+        {"probit", {0, 1, 2}, "holds 2; probit needs proportions of successes"},
+        {"student_t", {3, 3, 3}, "is 3 in every row; student_t needs a target that varies"},
+        {"student_t", {3, NAN, 3}, "student_t needs finite numbers"},
+        {"negative_binomial", {0, 1.5, 3}, "holds 1.5; negative_binomial needs counts"},
+        {"negative_binomial", {0, 0, 0}, "cannot estimate the spread of such counts"},
+        {"zero_inflated_poisson", {0, -1, 3}, "zero_inflated_poisson needs counts"},
+        {"gamma", {1, 0, 3}, "holds 0; gamma needs numbers above 0"},
+        {"gamma", {1, 1, 1}, "gamma needs a target that varies"},
+        {"beta", {0.5, 1, 0.2}, "holds 1; beta needs proportions above 0 and below 1"},
         {"beta", {0.5, 0, 0.2}, "holds 0; beta"},
-        {"beta", {0.5, 0.5, 0.5}, "beta wants a target that varies"},
+        {"beta", {0.5, 0.5, 0.5}, "beta needs a target that varies"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         double y[3];

@@ -135,7 +135,7 @@ TEST(shapes_that_make_no_sense_are_refused)
         subject_close(&s);
     }
     subject s = subject_of(make_table(0, true, NULL), "network", &shapes[1], 1.0);
-    CHECK(s.status == SBPS_BAD_DATA && strstr(s.err.text, "network wants classes"));
+    CHECK(s.status == SBPS_BAD_DATA && strstr(s.err.text, "network needs classes"));
     subject_close(&s);
 }
 

@@ -127,10 +127,10 @@ TEST(targets_that_are_no_classes_in_order_are_refused)
         double y[4];
         const char *sentence;
     } wrong[] = {
-        {{0, 1, 2.5, 2}, "holds 2.5; ordinal wants classes as whole numbers"},
+        {{0, 1, 2.5, 2}, "holds 2.5; ordinal needs classes as whole numbers"},
         {{1, 2, 4, 2}, "runs from 1 to 4 but is never 3"},
         {{0, 1e9, 1, 2}, "runs from 0 to 1e+09 but is never 3"},
-        {{3, 3, 3, 3}, "is 3 in every row; ordinal wants at least two classes"},
+        {{3, 3, 3, 3}, "is 3 in every row; ordinal needs at least two classes"},
     };
     const double x[] = {1, 2, 3, 4};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

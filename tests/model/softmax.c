@@ -112,7 +112,7 @@ static void check_refused(const double y[4], const char *message)
 
 TEST(targets_that_are_no_classes_are_refused_by_value)
 {
-    check_refused((double[]){0, 1, 2.5, 1}, "target 'kind' holds 2.5; softmax wants classes");
+    check_refused((double[]){0, 1, 2.5, 1}, "target 'kind' holds 2.5; softmax needs classes");
     check_refused((double[]){0, -1, 2, 1}, "holds -1");
     check_refused((double[]){0, 0, 0, 0}, "only one class");
     check_refused((double[]){0, 1, 3, 1}, "holds class 3 but never class 2");
