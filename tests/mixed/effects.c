@@ -3,7 +3,7 @@
 #include "linalg/dense_matrix.h"
 #include "model/mixed/group_effects.h"
 #include "model/mixed/group_polynomial.h"
-#include "model/mixed/marginal.h"
+#include "model/mixed/group_view.h"
 
 #define NODES   ((size_t)31)
 #define POINTS  ((size_t)40) /* different ones */

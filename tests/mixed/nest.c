@@ -3,7 +3,7 @@
 #include "derivatives.h"
 #include "linalg/cholesky.h"
 #include "model/mixed/group_effects.h"
-#include "model/mixed/marginal.h"
+#include "model/mixed/group_view.h"
 
 #define STEP 0.01 /* modes are found no further than values jump by 1e-6 */
 
