@@ -204,10 +204,9 @@ TEST(functions_that_contradict_themselves_are_refused)
 {
     shared tilted = {.tilt = 0.3}, summed = {.sums = true};
     sbps_model_function model = model_of(&tilted);
-    refused(
-        &tilted, &model,
-        "function mine: its gradient is not the derivative of its loglik: for parameter 0, "
-        "'intercept'");
+    refused(&tilted, &model,
+            "function mine: its gradient is not the derivative of its loglik: for parameter 0, "
+            "'intercept'");
     model = model_of(&summed);
     refused(&summed, &model, "its result for a row depends on the other rows of the call");
 }

@@ -1,4 +1,5 @@
-/* Priors as text: what is read comes back, and what cannot be read is explained. */
+/* Priors as text: prior_format gives back the text that was read, and invalid text is
+ * explained. */
 #include "check.h"
 #include "model/prior/prior.h"
 
@@ -65,7 +66,7 @@ TEST(spaces_are_allowed_anywhere_between_tokens)
     CHECK(parsed("flat( )").kind);
 }
 
-TEST(what_cannot_be_read_is_explained)
+TEST(invalid_text_is_explained)
 {
     check_refused("normal(0,-1)", "sd must be positive");
     check_refused("normal(0,0)", "sd must be positive");
@@ -90,7 +91,7 @@ TEST(what_cannot_be_read_is_explained)
     check_refused("(0,1)", "no prior");
 }
 
-TEST(long_nonsense_is_refused_within_the_error_text)
+TEST(long_invalid_text_is_refused_within_the_error_text)
 {
     char text[4096];
     memset(text, 'x', sizeof text - 1);

@@ -89,7 +89,7 @@ const model_kind model_linear = {
     .name = "linear",
     .summary = "Linear regression: y is normal around a line in the columns, sd sigma unknown.",
     .support = SUPPORT_REAL,
-    .scales_with_target = true,
+    .facts.scales_with_target = true,
     AUXILIARIES(auxiliaries),
     PREDICTOR_MODEL(family),
 };

@@ -125,7 +125,7 @@ const model_kind model_logistic = {
     .name = "logistic",
     .summary = "Logistic regression: y is 0 or 1, log odds linear in the columns.",
     .support = SUPPORT_BINARY,
-    .log_concave = true,
+    .facts.log_concave = true,
     PREDICTOR_MODEL(logistic_predictor),
 };
 
@@ -169,6 +169,6 @@ const model_kind model_binomial = {
     .summary = "Binomial regression: y successes of so many trials, log odds linear in the "
                "columns.",
     .support = SUPPORT_PROPORTIONS,
-    .log_concave = true,
+    .facts.log_concave = true,
     PREDICTOR_MODEL(binomial_predictor),
 };

@@ -42,7 +42,7 @@ size_t model_auxiliary_list(const model_auxiliary *out[MODEL_AUXILIARIES_MAX])
 
 const char *model_failure(const model_kind *kind, const void *self)
 {
-    return kind->failure && self ? kind->failure(self) : NULL;
+    return kind->rows.failure && self ? kind->rows.failure(self) : NULL;
 }
 
 target_support model_support(const model_kind *kind, const model_shape *shape)
@@ -54,12 +54,12 @@ target_support model_support(const model_kind *kind, const model_shape *shape)
 
 bool model_simulates(const model_kind *kind)
 {
-    return kind->simulate || (kind->predictor && kind->predictor->simulate);
+    return kind->simulated.row || (kind->predictor && kind->predictor->simulate);
 }
 
 size_t model_columns(const model_kind *kind, size_t dim)
 {
-    return kind->columns ? kind->columns(dim) : dim;
+    return kind->simulated.columns ? kind->simulated.columns(dim) : dim;
 }
 
 /* Columns are standard normal, except that the first has variance 6 (section 7.1 of the
@@ -68,8 +68,8 @@ void model_simulate(const model_kind *kind, rng *r, size_t columns, const double
                     double *y)
 {
     double eta = 0.0;
-    if (kind->simulate) {
-        kind->simulate(r, columns, x, y);
+    if (kind->simulated.row) {
+        kind->simulated.row(r, columns, x, y);
         return;
     }
     for (size_t j = 0; j < columns; j++) {

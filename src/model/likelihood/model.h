@@ -153,24 +153,8 @@ typedef struct predictor {
     double (*third_bound)(double eta, double reach);
 } predictor;
 
-/* A model. `self` is the instance that open makes; every other call borrows it, does not change
- * it and does not allocate, so that threads may call at once. Weights of rows are the caller's:
- * `factor` multiplies each row's contribution. */
-typedef struct model_kind {
-    /* ---- facts ---- */
-
-    const char *name;    /* required: as --model has it */
-    const char *summary; /* required: one sentence */
-    /* Models of groups: the model of one row within a group. NULL: rows are rows. */
-    const struct model_kind *row_model;
-    /* Models of form (1), see PREDICTOR_MODEL, which then need no calls with rows. NULL:
-     * others. */
-    const predictor *predictor;
-    target_support support;
-    /* Optional: support where the shape decides it. NULL: `support` is right. */
-    target_support (*support_of)(const model_shape *shape);
-    const model_auxiliary *auxiliaries; /* see AUXILIARIES; NULL with a count of 0: none */
-    size_t auxiliary_count;
+/* What is true of a model's log-likelihood, whatever the rows. */
+typedef struct {
     bool rowless;     /* a density in closed form: no table, one pseudo-row */
     bool no_columns;  /* rows hold a target only; other columns are ignored */
     bool any_storage; /* uses products with rows only; else it needs rows stored as doubles */
@@ -188,66 +172,62 @@ typedef struct model_kind {
     double grain;
     /* Why a flat prior never gives a proper posterior, for the error message. NULL: it may. */
     const char *needs_prior;
+} model_facts;
 
-    /* ---- parameters; all required unless marked ---- */
-
-    /* Makes *self for these rows, which stay the caller's and must outlive it; NULL on
-     * failure. */
-    sbps_status (*open)(const struct model_kind *kind, const rows *data,
-                        const model_shape *shape, void **self, sbps_error *err);
-    void (*close)(void *self); /* NULL self is fine */
+/* The coordinates of a model. All required unless marked. */
+typedef struct {
     size_t (*dim)(const void *self);
     /* The name of coordinate j, into text of `size` bytes. */
-    void (*name_of)(const void *self, size_t j, size_t size, char *text);
+    void (*name)(const void *self, size_t j, size_t size, char *text);
     /* Default prior of a coordinate that is not an auxiliary: normal with this sd (INFINITY:
      * flat) around prior_mean (optional; NULL: 0). */
     double (*prior_sd)(const void *self, size_t j);
     double (*prior_mean)(const void *self, size_t j);
     /* Unit of an auxiliary; required of models that list auxiliaries. */
     double (*auxiliary_unit)(const void *self, size_t index);
-    /* Optional: true if coordinate j is neither weight nor auxiliary, which it then describes
-     * in *out. NULL: there are none. */
+    /* Optional: true if coordinate j is neither weight nor auxiliary, which it then describes in
+     * *out. NULL: there are none. */
     bool (*coordinate)(const void *self, size_t j, model_coordinate *out);
-    /* Optional: is coordinate j an intercept, to which --prior-intercept applies? NULL:
-     * none. */
+    /* Optional: is coordinate j an intercept, to which --prior-intercept applies? NULL: none. */
     bool (*intercept)(const void *self, size_t j);
     /* Optional: where the search for the mode begins. NULL: at 0. */
     void (*start)(const void *self, double *w);
     /* Optional: where a chain begins, for posteriors unlike the normal density at their mode.
      * NULL: around the mode, with twice the sds of that normal density. */
     void (*scatter)(const void *self, size_t chain, rng *random, double *w);
+    /* Optional, both or none: added to the sum of the log priors of the coordinates, where these
+     * are not independent (NULL: they are); and out += factor times its gradient. */
+    double (*joint_prior)(const void *self, const double *w);
+    void (*joint_prior_gradient)(const void *self, const double *w, double factor, double *out);
+} model_parameters;
 
-    /* ---- derived quantities: all three or none ---- */
-
+/* Quantities that are reported in place of coordinates. Optional, all three or none. */
+typedef struct {
     /* True if another quantity, described in *out, is reported in place of coordinate j.
      * NULL: never. */
-    bool (*derived)(const void *self, size_t j, model_derived *out);
-    void (*derived_name)(const void *self, size_t j, size_t size, char *text);
-    /* Their values at w for `count` coordinates from `first` on. Entries of coordinates that
-     * are reported themselves are left unchanged. */
-    void (*derive)(const void *self, const double *w, size_t first, size_t count, double *out);
+    bool (*describe)(const void *self, size_t j, model_derived *out);
+    void (*name)(const void *self, size_t j, size_t size, char *text);
+    /* Their values at w for `count` coordinates from `first` on. Entries of coordinates that are
+     * reported themselves are left unchanged. */
+    void (*values)(const void *self, const double *w, size_t first, size_t count, double *out);
+} model_reported;
 
-    /* ---- dependent priors: both or none ---- */
-
-    /* Added to the sum of the log priors of the coordinates, where these are not independent;
-     * NULL: they are. The gradient adds `factor` times its gradient to out. */
-    double (*prior_value)(const void *self, const double *w);
-    void (*prior_gradient)(const void *self, const double *w, double factor, double *out);
-
-    /* ---- transformed rows: all three or none ---- */
-
-    /* The calls with rows below are evaluated at T(w), with as many numbers as w, and slopes
-     * and Hessians are not used. NULL: T(w) = w. transform: at = T(w); returns the part of the
-     * log density that is in neither rows nor priors. */
-    double (*transform)(const void *self, const double *w, double *at);
-    /* Turns the gradient of U = -log density by T(w) into that by w, with the part that
-     * transform returned; `at` is what transform left. */
+/* Rows are evaluated at T(w), with as many numbers as w, instead of w. Optional, all three or
+ * none. Slopes and Hessians of rows are then not used. */
+typedef struct {
+    /* at = T(w); returns the part of the log density that is in neither rows nor priors.
+     * NULL: T(w) = w. */
+    double (*apply)(const void *self, const double *w, double *at);
+    /* Turns the gradient of U = -log density by T(w) into that by w, with the part that apply
+     * returned; `at` is what apply left. */
     void (*pullback)(const void *self, const double *w, double *at, double *gradient);
-    /* Numbers that `at` has behind T(w), which transform leaves for pullback. */
-    size_t (*transform_scratch)(const void *self);
+    /* Numbers that `at` has behind T(w), which apply leaves for pullback. */
+    size_t (*scratch)(const void *self);
+} model_transformation;
 
-    /* ---- rows: required unless `predictor` is given ---- */
-
+/* The log-likelihood of rows, given w. Required unless `predictor` is given; members from `expand`
+ * on are optional. */
+typedef struct {
     /* Doubles of scratch that a call on n rows needs. */
     size_t (*scratch)(const void *self, size_t n);
     /* out = log p per row at w */
@@ -259,37 +239,71 @@ typedef struct model_kind {
     /* out += sum_i factor_i grad log p_i */
     void (*gradient)(const void *self, row_range r, const double *w, const double *factor,
                      double *scratch, double *out);
-    /* Optional: adds the sums over rows, times factor_i, of log p, its gradient, and the lower
-     * triangle (dim * dim) of its Hessian. NULL: the Hessian is taken from hessian_vector. */
+    /* Adds the sums over rows, times factor_i, of log p, its gradient, and the lower triangle
+     * (dim * dim) of its Hessian. NULL: the Hessian is taken from hessian_vector. */
     void (*expand)(const void *self, row_range r, const double *w, const double *factor,
                    double *scratch, double *value, double *gradient, double *hessian);
-    /* Optional: cost of a row's slope in multiplications. NULL: dim. */
-    double (*work)(const void *self);
-    /* Optional: out += sum_i factor_i Hess log p_i v. NULL: differences of the gradient. */
+    /* out += sum_i factor_i Hess log p_i v. NULL: differences of the gradient. */
     void (*hessian_vector)(const void *self, row_range r, const double *w, const double *v,
                            const double *factor, double *scratch, double *out);
-    /* Optional: the reason why rows can no longer be evaluated, or NULL. Results since then are
-     * NAN. NULL member: evaluation never fails. */
+    /* Cost of a row's slope in multiplications. NULL: dim. */
+    double (*cost)(const void *self);
+    /* The reason why rows can no longer be evaluated, or NULL; results since then are NAN.
+     * NULL member: evaluation never fails. */
     const char *(*failure)(const void *self);
+} model_rows;
 
-    /* ---- simulated tables: both or none; predictors have their own ---- */
-
-    /* Columns of a simulated row for a dimension; and one such row. NULL: cannot be
-     * simulated. */
+/* Simulated tables. Optional, both or none: NULL: cannot be simulated. Predictors have their own
+ * function. */
+typedef struct {
+    /* Columns of a simulated row for a dimension. */
     size_t (*columns)(size_t dim);
-    void (*simulate)(rng *r, size_t columns, double *x, double *y);
+    /* Draws one such row. */
+    void (*row)(rng *r, size_t columns, double *x, double *y);
+} model_simulation;
+
+/* A model. `self` is the instance that open makes; every other call borrows it, does not change
+ * it and does not allocate, so that threads may call at once. Weights of rows are the caller's:
+ * `factor` multiplies each row's contribution. */
+typedef struct model_kind {
+    const char *name;    /* required: as --model has it */
+    const char *summary; /* required: one sentence */
+    /* Models of groups: the model of one row within a group. NULL: rows are rows. */
+    const struct model_kind *row_model;
+    /* Models of form (1), see PREDICTOR_MODEL, which then need no `rows`. NULL: others. */
+    const predictor *predictor;
+    target_support support;
+    /* Optional: support where the shape decides it. NULL: `support` is right. */
+    target_support (*support_of)(const model_shape *shape);
+    const model_auxiliary *auxiliaries; /* see AUXILIARIES; NULL with a count of 0: none */
+    size_t auxiliary_count;
+    model_facts facts;
+
+    /* Required. Makes *self for these rows, which stay the caller's and must outlive it; NULL on
+     * failure. */
+    sbps_status (*open)(const struct model_kind *kind, const rows *data,
+                        const model_shape *shape, void **self, sbps_error *err);
+    void (*close)(void *self); /* required; NULL self is fine */
+
+    model_parameters parameters;
+    model_reported reported;
+    model_transformation transformation;
+    model_rows rows;
+    model_simulation simulated;
 } model_kind;
 
 /* ---- models of form (1): members that they have in common, defined in predictor.c ---- */
 
 /* One weight for each column of the table, then the auxiliaries. */
 #define PREDICTOR_MODEL(of)                                                                    \
-    .predictor = &(of), .regression = true, .any_storage = true, .weights_by_column = true,    \
-    .open = predictor_open, .close = predictor_close, .dim = predictor_dim,                    \
-    .name_of = predictor_name, .prior_sd = predictor_prior_sd,                                 \
-    .prior_mean = predictor_prior_mean, .auxiliary_unit = predictor_auxiliary_unit,            \
-    .intercept = predictor_intercept
-
+    .predictor = &(of), .facts.regression = true, .facts.any_storage = true,                   \
+    .facts.weights_by_column = true, .open = predictor_open, .close = predictor_close,         \
+    .parameters = {.dim = predictor_dim,                                                       \
+                   .name = predictor_name,                                                     \
+                   .prior_sd = predictor_prior_sd,                                             \
+                   .prior_mean = predictor_prior_mean,                                         \
+                   .auxiliary_unit = predictor_auxiliary_unit,                                 \
+                   .intercept = predictor_intercept}
 /* As the members of model_kind that they are assigned to. */
 sbps_status predictor_open(const model_kind *kind, const rows *data, const model_shape *shape,
                            void **self, sbps_error *err);

@@ -104,6 +104,6 @@ const model_kind model_poisson = {
     .name = "poisson",
     .summary = "Poisson regression: y counts events, log rate linear in the columns.",
     .support = SUPPORT_COUNTS,
-    .log_concave = true,
+    .facts.log_concave = true,
     PREDICTOR_MODEL(family),
 };

@@ -74,7 +74,7 @@ sbps_status predictor_open(const model_kind *kind, const rows *data, const model
     if (!f) return fail_memory(err);
     *f = (fitted){kind, data, 0.0, 1.0};
     *self = f;
-    if (!kind->scales_with_target) return SBPS_OK;
+    if (!kind->facts.scales_with_target) return SBPS_OK;
     if (data->recipe) return measure_generated(f, err);
     measure_target(f);
     if (f->scale > SCALE_MIN && f->scale < SCALE_MAX) return SBPS_OK;

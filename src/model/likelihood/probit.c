@@ -126,6 +126,6 @@ const model_kind model_probit = {
     .summary = "Probit regression: a success where a normal error lies below a line in the "
                "columns.",
     .support = SUPPORT_PROPORTIONS,
-    .log_concave = true,
+    .facts.log_concave = true,
     PREDICTOR_MODEL(family),
 };

@@ -139,7 +139,7 @@ const model_kind model_student_t = {
     .summary =
         "Robust linear regression: Student t errors, with the degrees of freedom estimated.",
     .support = SUPPORT_REAL,
-    .scales_with_target = true,
+    .facts.scales_with_target = true,
     AUXILIARIES(auxiliaries),
     PREDICTOR_MODEL(family),
 };

@@ -1,3 +1,6 @@
+/* Conditional distributions of a group's effects at many points: the coefficients of (1) of
+ * conditional.h, proposals from a normal density at its mode, Metropolis steps through them,
+ * and the choice of the proposals' position, width and number. */
 #include "model/mixed/conditional.h"
 #include "core/memory.h"
 #include "linalg/cholesky.h"

@@ -1,3 +1,4 @@
+/* The factor (1) of effect_spread.h and its derivatives, row by row. */
 #include "model/mixed/effect_spread.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* The functions of group_view.h for a group that is represented by its polynomial, (1) of
+ * group_polynomial.h: mode, heights at nodes, and gradients. */
 #include "model/mixed/group_polynomial.h"
 #include "linalg/dense_matrix.h"
 

@@ -221,7 +221,7 @@ static sbps_status open(const model_kind *kind, const rows *data, const model_sh
                         void **self, sbps_error *err)
 {
     *self = NULL;
-    sbps_status status = kind->transform ? SBPS_OK : check_explicit(data, err);
+    sbps_status status = kind->transformation.apply ? SBPS_OK : check_explicit(data, err);
     if (status != SBPS_OK) return status;
     mixed *m = calloc(1, sizeof *m);
     if (!m) return fail_memory(err);
@@ -229,7 +229,7 @@ static sbps_status open(const model_kind *kind, const rows *data, const model_sh
     m->groups = m->data->groups;
     status = m->row_model->open(m->row_model, m->data, shape, &m->row_model_self, err);
     if (status == SBPS_OK)
-        status = prepare_model(m, kind->transform, shape->effects_at_zero, err);
+        status = prepare_model(m, kind->transformation.apply, shape->effects_at_zero, err);
     if (status == SBPS_OK)
         *self = m;
     else
@@ -312,46 +312,46 @@ static model_kind kind_of(const model_kind *row_model)
         .name = row_model->name,
         .summary = row_model->summary,
         .support = row_model->support,
-        .any_storage = true,
-        .weights_by_column = true,
-        .bounded_above = row_model->bounded_above,
+        .facts.any_storage = true,
+        .facts.weights_by_column = true,
+        .facts.bounded_above = row_model->facts.bounded_above,
         .open = open,
         .close = close,
-        .dim = mixed_dim,
-        .name_of = mixed_name_of,
-        .prior_sd = mixed_prior_sd,
-        .prior_mean = mixed_prior_mean,
-        .coordinate = mixed_coordinate,
-        .derived = mixed_derived,
-        .derived_name = mixed_derived_name,
-        .derive = mixed_derive,
-        .intercept = mixed_intercept,
-        .start = mixed_start,
+        .parameters.dim = mixed_dim,
+        .parameters.name = mixed_name_of,
+        .parameters.prior_sd = mixed_prior_sd,
+        .parameters.prior_mean = mixed_prior_mean,
+        .parameters.coordinate = mixed_coordinate,
+        .reported.describe = mixed_derived,
+        .reported.name = mixed_derived_name,
+        .reported.values = mixed_derive,
+        .parameters.intercept = mixed_intercept,
+        .parameters.start = mixed_start,
     };
 }
 
 /* Adds the members of models that integrate, or of joint ones. */
 static model_kind integrated(model_kind kind)
 {
-    kind.grain = GRAIN;
-    kind.scratch = scratch;
-    kind.loglik = loglik;
-    kind.slope = slope;
-    kind.gradient = gradient;
-    kind.expand = expand;
-    kind.work = integration_cost;
+    kind.facts.grain = GRAIN;
+    kind.rows.scratch = scratch;
+    kind.rows.loglik = loglik;
+    kind.rows.slope = slope;
+    kind.rows.gradient = gradient;
+    kind.rows.expand = expand;
+    kind.rows.cost = integration_cost;
     return kind;
 }
 
 static model_kind joint(model_kind kind)
 {
-    kind.transform = joint_transform;
-    kind.pullback = joint_pullback;
-    kind.transform_scratch = joint_transform_scratch;
-    kind.scratch = joint_scratch;
-    kind.loglik = joint_loglik;
-    kind.gradient = joint_gradient;
-    kind.work = joint_cost;
+    kind.transformation.apply = joint_transform;
+    kind.transformation.pullback = joint_pullback;
+    kind.transformation.scratch = joint_transform_scratch;
+    kind.rows.scratch = joint_scratch;
+    kind.rows.loglik = joint_loglik;
+    kind.rows.gradient = joint_gradient;
+    kind.rows.cost = joint_cost;
     return kind;
 }
 
@@ -370,7 +370,8 @@ model_kind *mixed_kinds(void)
 const model_kind *mixed_of(const rows *groups, const model_kind *row_model, bool joint)
 {
     for (const model_kind *kind = groups->kept; kind->name; kind++)
-        if (kind->row_model == row_model && joint == (kind->transform != NULL)) return kind;
+        if (kind->row_model == row_model && joint == (kind->transformation.apply != NULL))
+            return kind;
     return NULL;
 }
 

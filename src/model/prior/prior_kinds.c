@@ -67,7 +67,6 @@ const prior_kind prior_normal = {
  *              - (nu+1)/2 log(1 + z^2/nu),   z = (x - m)/s
  *
  * Not log-concave: the curvature is positive beyond |z| = sqrt(nu). */
-
 static bool student_t_valid(const double *theta)
 {
     return isfinite(theta[0]) && theta[0] > 0.0 && isfinite(theta[1]) && isfinite(theta[2]) &&
@@ -134,7 +133,6 @@ const prior_kind prior_student_t = {
  *   log p(x) = -log(pi s) - log(1 + z^2),   z = (x - m)/s
  *
  * Not log-concave: the curvature is positive beyond |z| = 1. */
-
 static bool cauchy_valid(const double *theta)
 {
     return isfinite(theta[0]) && isfinite(theta[1]) && theta[1] > 0.0;
@@ -188,7 +186,6 @@ const prior_kind prior_cauchy = {
  *
  * The slope jumps at the kink x = m, where the mode of a posterior can be; there it is defined
  * as 0, the middle of the jump. */
-
 static bool laplace_valid(const double *theta)
 {
     return isfinite(theta[0]) && isfinite(theta[1]) && theta[1] > 0.0;
@@ -258,7 +255,6 @@ const prior_kind prior_laplace = {
 /* Exponential, for x > 0, theta = (rate):
  *
  *   log p(x) = log rate - rate x */
-
 static bool exponential_valid(const double *theta)
 {
     return isfinite(theta[0]) && theta[0] > 0.0;
@@ -315,7 +311,6 @@ const prior_kind prior_exponential = {
 /* Gamma, for x > 0, theta = (shape k, rate):
  *
  *   log p(x) = k log rate - log Gamma(k) + (k - 1) log x - rate x */
-
 static bool gamma_valid(const double *theta)
 {
     return isfinite(theta[0]) && theta[0] > 0.0 && isfinite(theta[1]) && theta[1] > 0.0;
@@ -377,7 +372,6 @@ const prior_kind prior_gamma = {
  * (model/mixed/effect_spread.h). Lewandowski, Kurowicka, Joe (2009), Generating random
  * correlation matrices based on vines and extended onion method, Journal of Multivariate
  * Analysis 100, 1989-2001. */
-
 static bool lkj_valid(const double *theta)
 {
     return isfinite(theta[0]) && theta[0] > 0.0;
@@ -441,7 +435,6 @@ const prior_kind prior_lkj = {
 
 /* Flat: log p(x) = 0 everywhere. It is not a density: the posterior is proper only if the data
  * make it so. */
-
 static bool flat_valid(const double *theta)
 {
     (void)theta;
