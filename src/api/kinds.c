@@ -18,7 +18,7 @@ _Static_assert(offsetof(prior_kind, summary) == offsetof(named_kind, summary), "
 static bool needs_table(const void *kind)
 {
     const model_kind *model = kind;
-    return !model->rowless;
+    return !model->facts.rowless;
 }
 
 /* What a summary's columns are. */

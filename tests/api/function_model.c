@@ -180,7 +180,7 @@ TEST(failure_ends_the_run_with_its_words)
     sbps_table *table = table_of(options);
     s = (shared){.text = "", .limit = 40, .home = s.home};
     CHECK(sbps_mode_find(table, options, &found, &err) == SBPS_BAD_DATA);
-    CHECK(!strcmp(err.text, "function mine: it could not say what rows say"));
+    CHECK(!strcmp(err.text, "function mine: it failed without a message"));
     sbps_table_destroy(table);
     sbps_options_destroy(options);
 }
@@ -204,12 +204,11 @@ TEST(functions_that_contradict_themselves_are_refused)
 {
     shared tilted = {.tilt = 0.3}, summed = {.sums = true};
     sbps_model_function model = model_of(&tilted);
-    refused(
-        &tilted, &model,
-        "function mine: its gradient and its loglik do not belong together: by parameter 0, "
-        "'intercept'");
+    refused(&tilted, &model,
+            "function mine: its gradient is not the derivative of its loglik: for parameter 0, "
+            "'intercept'");
     model = model_of(&summed);
-    refused(&summed, &model, "what it says of a row changes with the rows beside it");
+    refused(&summed, &model, "its result for a row depends on the other rows of the call");
 }
 
 TEST(structs_that_cannot_be_are_refused)

@@ -87,12 +87,12 @@ TEST(factors_are_joined_where_matrices_are_dear)
         sbps_table *table = table_of(c->rows, c->levels, options);
         run_plan plan;
         CHECK(plan_make(options, table->data, &plan, NULL) == SBPS_OK);
-        CHECK((plan.model->transform != NULL) == c->joint);
+        CHECK((plan.model->transformation.apply != NULL) == c->joint);
         CHECK(!strcmp(plan.sampler->name, c->sampler));
         /* a mode and its covariance need matrices */
         const model_kind *of_mode;
         CHECK(plan_model(options, table->data, &of_mode, NULL) == SBPS_OK);
-        CHECK((of_mode->transform != NULL) ==
+        CHECK((of_mode->transformation.apply != NULL) ==
               !strcmp(sbps_options_get(options, "crossed"), "joint"));
         sbps_table_destroy(table);
         sbps_options_destroy(options);

@@ -86,8 +86,8 @@ refused 'another case'     2 "no column is named 'Y'; did you mean 'y'" good.csv
 refused 'a zip archive'    1 'packed.zip: this is a zip archive' packed.zip
 refused 'torn gzip'        1 'torn.csv.gz' torn.csv.gz
 refused 'noise'            1 'noise.csv' noise.csv
-refused 'target not 0/1'   1 "target 'y' holds 2; logistic wants 0 or 1" target2.csv
-refused 'target 0.5'       1 "holds 0.5; logistic wants" target-half.csv
+refused 'target not 0/1'   1 "target 'y' holds 2; logistic needs 0 or 1" target2.csv
+refused 'target 0.5'       1 "holds 0.5; logistic needs" target-half.csv
 try 'labels'               0 "regression of 'y'" "^sbps: labels.csv: target 'y': 'yes' is 1 and 'no' is 0" $(sample labels.csv)
 try 'labels, turned'       0 "regression of 'y'" "'no' is 1 and 'yes' is 0" $(sample labels.csv --success no)
 refused 'labels, three'    1 "labels3.csv: target 'y' holds 'maybe', 'no', 'yes'" labels3.csv

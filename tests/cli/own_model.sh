@@ -42,17 +42,17 @@ refuse() { # NAME SENTENCE SED: the example, spoilt
     compile spoilt.c spoilt.so || fault "$1" 'does not compile'
     run "$1" '[12]' "$2" --model ./spoilt.so
 }
-refuse 'abi'       'says abi 7, this program knows abi 1' 's/\.abi = .*/.abi = 7,/'
-refuse 'size'      'says struct_size 8: want sizeof' 's/\.struct_size = .*/.struct_size = 8,/'
+refuse 'abi'       'has abi 7, this program needs abi 1' 's/\.abi = .*/.abi = 7,/'
+refuse 'size'      'has struct_size 8: set it to sizeof' 's/\.struct_size = .*/.struct_size = 8,/'
 refuse 'later'     'compiled for a later version' 's/\.struct_size = .*/.struct_size = 4096,/'
 refuse 'flags'     'has flags 0x4' 's/\.dim = dim,/.flags = 4, .dim = dim,/'
 refuse 'gradient'  'has no function .gradient.' 's/\.gradient = gradient,//; s/^static void gradient/void gradient/'
 refuse 'no table'  'exports no .sbps_model.' 's/sbps_model_table sbps_model =/sbps_model_table other =/'
-refuse 'sign'      "its gradient and its loglik do not belong together: by parameter 0, .intercept.," 's/residual = y - 1.0/residual = 1.0 - y - 1.0/'
+refuse 'sign'      "its gradient is not the derivative of its loglik: for parameter 0, .intercept.," 's/residual = y - 1.0/residual = 1.0 - y - 1.0/'
 refuse 'nan'       'its loglik is -?nan near' 's/return y \* eta/return sqrt(-1.0) * eta/'
 refuse 'dim'       'it has no parameters for rows of 4 columns' 's/return columns;/return columns - columns;/'
 
-refuse 'one part'  "by parameter 2, .x2., the gradient is" 's/out\[j\] = residual \* x\[j\];/out[j] = (j == 2 ? 1.5 : 1.0) * residual * x[j];/'
+refuse 'one part'  "for parameter 2, .x2., the gradient is" 's/out\[j\] = residual \* x\[j\];/out[j] = (j == 2 ? 1.5 : 1.0) * residual * x[j];/'
 
 # A gradient that is wrong only where none is looked at beforehand: flights leave for ever.
 sed 's/out\[j\] = residual \* x\[j\];/out[j] = j == 2 \&\& w[2] > 2.9 ? 3.0 : residual * x[j];/' "$root/examples/model.c" >lost.c

@@ -1,6 +1,6 @@
-/* Effects of a term with a constant are sampled at the means of its columns and reported at 0: the density is that of the
- * transformed covariance, a posterior does not depend on where a column has its zero, neither in its law nor in its cost,
- * and priors that are given hold at 0. */
+/* Effects of a term with a constant are sampled at the means of its columns and reported at 0:
+ * the density is that of the transformed covariance; neither the posterior nor its cost depends
+ * on where a column has its zero; and priors given by the user hold at 0. */
 #include "derivatives.h"
 #include "inference/autotune/run_plan.h"
 #include "inference/options/target.h"
@@ -25,7 +25,7 @@ static const grouped_spec specs[] = {
 };
 #define SPECS (sizeof specs / sizeof *specs)
 
-/* A point where nothing is special. */
+/* Sets w to a generic point. */
 static void put_somewhere(const grouped *t, const grouped_spec *s, double *w)
 {
     rng r = rng_stream(s->seed, 2, RNG_TEST);
@@ -53,15 +53,14 @@ static void move_to_zero(const grouped *from, const grouped *to, const double *w
     model_derived of;
     double reported[MAX_DIM];
     memcpy(out, w, from->u->dim * sizeof *w);
-    model->derive(from->u->self, w, 0, from->u->dim, reported);
+    model->reported.values(from->u->self, w, 0, from->u->dim, reported);
     for (size_t j = 0; j < from->u->dim; j++) {
         if (!posterior_derived(from->u, j, &of)) continue;
         out[j] = of.effect                       ? reported[j]
                  : to->u->scale[j] == SCALE_TANH ? atanh(reported[j])
                                                  : log(reported[j]);
     }
-    for (size_t f = 0; f < m->others;
-         f++) { /* L^-1 u, standards being what they are at first */
+    for (size_t f = 0; f < m->others; f++) { /* L^-1 u, as the standardisation is at first */
         const other_factor *o = &m->other[f];
         effect_spread at;
         spread_at(&o->shape, out + o->spread, false, &at);
@@ -85,7 +84,7 @@ TEST(the_density_is_that_of_the_covariance_at_zero)
         move_to_zero(&t, &zero, w, there);
         CHECK(posterior_value(t.u, w, &value, NULL) == SBPS_OK);
         CHECK(posterior_value(zero.u, there, &want, NULL) == SBPS_OK);
-        value += log_prior_value(t.u, w); /* of coordinates: it has their Jacobian */
+        value += log_prior_value(t.u, w); /* of coordinates: includes their Jacobian */
         want += log_prior_value(zero.u, there);
         CHECK_NEAR(value, want, 1e-8 * fabs(want));
         grouped_close(&t);
@@ -167,7 +166,7 @@ static const char *const settings[] = {
     "model=linear formula=y~year+(1+year|g)+(1+year|h) crossed=joint",
 };
 
-/* Coordinates are the same, but for the intercept at year 0. */
+/* Coordinates are the same, except for the intercept at year 0. */
 TEST(the_posterior_does_not_depend_on_where_zero_is)
 {
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
@@ -193,7 +192,7 @@ static bool any_derived(const posterior *u)
     return false;
 }
 
-/* Effects without an intercept and independent ones are those at 0. */
+/* Effects without an intercept, and independent ones, are those at 0. */
 TEST(terms_that_are_not_centred)
 {
     static const char *const plain[] = {
@@ -253,7 +252,8 @@ static size_t place_of(const result *r, const char *name)
     return 0;
 }
 
-/* What a draw says at `year`: sd and correlation of the intercepts there, or the intercept itself. */
+/* Reads from a draw the values at `year`: sd and correlation of the intercepts there, or the
+ * intercept itself. */
 typedef double (*reading)(const double *draw, const size_t *at, double year);
 
 static double covariance_with_slope(const double *draw, const size_t *at, double year)
@@ -296,7 +296,7 @@ static void draw_moments(const result *r, reading f, const size_t *at, double ye
 }
 
 #define NEAR_ENOUGH                                                                            \
-    0.1 /* posterior sds, beside the error of two means of 400 draws that know nothing of each other: */
+    0.1 /* posterior sds, added to the error of two independent means of 400 draws: */
 #define MC_ERROR 0.28 /* four standard errors */
 
 static void compare(const result *near, const result *far, const char *const *names, reading f)

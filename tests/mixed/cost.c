@@ -1,6 +1,6 @@
-/* What groups cost: log likelihoods, slopes and curvatures asked of single rows at single places ("cells"), counted. A
- * sketch that does not reach or a search that begins at the wrong place leaves every answer right; only here does it
- * show. */
+/* The cost of groups: evaluations of log-likelihoods, slopes and curvatures of single rows at
+ * single places ("cells") are counted. A polynomial with too short a reach, or a search that
+ * begins at the wrong place, leaves every result right; only here does it show. */
 #include "fixture.h"
 #include "linalg/cholesky.h"
 #include "model/mixed/group_polynomial.h"
@@ -8,8 +8,8 @@
 
 #include <stdatomic.h>
 
-#define POINTS 20 /* of the posterior, at each of which all groups are looked at */
-/* As far as what was measured may be off. */
+#define POINTS 20 /* of the posterior; all groups are evaluated at each */
+/* Tolerance of the measured cost. */
 #define BRACKET 1.25
 
 static const grouped_spec long_groups = {.model = "logistic",
@@ -54,8 +54,8 @@ static void count_curvature(const batch *b, double *ee, double *ea, double *aa)
     of->curvature(b, ee, ea, aa);
 }
 
-/* Cells of a row since they were last asked for. */
-static double cells_a_row(const grouped *t)
+/* Cells per row since the last call. */
+static double cells_per_row(const grouped *t)
 {
     return (double)atomic_exchange(&cells, 0) / (double)t->data->member_rows->n;
 }
@@ -78,7 +78,7 @@ static void check_bracket(const char *what, double found, double want)
     CHECK(found >= want / BRACKET && found <= want * BRACKET);
 }
 
-/* ---- a table, settled ---- */
+/* ---- a table, with nodes chosen ---- */
 
 typedef struct {
     grouped t;
@@ -121,13 +121,14 @@ static void prepared_close(prepared *s)
     grouped_close(&s->t);
 }
 
-/* Slopes of all groups at draws from the normal at the mode. */
+/* Cells per row for slopes of all groups at draws from the normal density at the mode. */
 static double cells_per_slope(prepared *s)
 {
     posterior *u = s->t.u;
     size_t d = u->dim, n = s->t.data->n;
-    double *scratch = new_doubles(u->model->scratch(u->self, n) + n + 2 * d);
-    double *slope = scratch + u->model->scratch(u->self, n), *w = slope + n, *along = w + d;
+    double *scratch = new_doubles(u->model->rows.scratch(u->self, n) + n + 2 * d);
+    double *slope = scratch + u->model->rows.scratch(u->self, n), *w = slope + n,
+           *along = w + d;
     rng random = rng_stream(5, 0, RNG_TEST);
     cells = 0;
     for (size_t i = 0; i < POINTS; i++) {
@@ -135,23 +136,23 @@ static double cells_per_slope(prepared *s)
         for (size_t j = 0; j < d; j++) along[j] = rng_normal(&random);
         cholesky_back(d, s->factor, w);
         for (size_t j = 0; j < d; j++) w[j] += s->at->w[j];
-        u->model->slope(u->self, rows_from(0, n), w, along, scratch, slope);
+        u->model->rows.slope(u->self, rows_from(0, n), w, along, scratch, slope);
     }
     free(scratch);
-    return cells_a_row(&s->t) / POINTS;
+    return cells_per_row(&s->t) / POINTS;
 }
 
-/* ---- what it costs ---- */
+/* ---- cost ---- */
 
 TEST(the_cost_of_long_groups)
 {
     prepared s;
     prepare(&long_groups, &s);
-    check_bracket("settling", cells_a_row(&s.t), 660.0);
+    check_bracket("choosing nodes", cells_per_row(&s.t), 660.0);
     CHECK(s.rule.error < 0.01);
     double measured = cells_per_slope(&s);
     printf("looks: %.4g cells a row\n", measured);
-    CHECK(measured < 0.5); /* by rows it is 50 */
+    CHECK(measured < 0.5); /* 50 by rows */
     prepared_close(&s);
 }
 
@@ -159,18 +160,19 @@ TEST(the_cost_of_short_groups)
 {
     prepared s;
     prepare(&short_groups, &s);
-    check_bracket("settling", cells_a_row(&s.t), 137.5);
+    check_bracket("choosing nodes", cells_per_row(&s.t), 137.5);
     check_bracket("looks", cells_per_slope(&s), 15.25);
     prepared_close(&s);
 }
 
-/* Effects so wide that polynomials would need more than their 256 points: the search ends there, and rows are integrated with
- * the points that they need themselves. */
+/* Effects with so large an sd that polynomials would need more than their 256 points: the
+ * search for them ends there, and rows are integrated with the points that they need
+ * themselves. */
 TEST(the_cost_of_groups_that_are_no_polynomials)
 {
     prepared s;
     prepare(&wide_effects, &s);
-    check_bracket("settling", cells_a_row(&s.t), 14628.0);
+    check_bracket("choosing nodes", cells_per_row(&s.t), 14628.0);
     CHECK(!s.rule.by_polynomial && s.rule.nodes == 21);
     prepared_close(&s);
 }

@@ -1,5 +1,6 @@
-/* Effects of other factors: their law is the same whatever standards are set, derivatives agree with differences, and
- * standards set at a point leave its effects where they are. */
+/* Effects of crossed factors: their distribution is the same for every standardisation,
+ * derivatives agree with differences, and a new standardisation at a point leaves its effects
+ * unchanged. */
 #include "derivatives.h"
 #include "linalg/cholesky.h"
 #include "model/mixed/crossed_effects.h"
@@ -14,7 +15,7 @@ typedef struct {
     double precision[2 * Q * Q], pull[2 * Q], x[SPREAD_MAX], eta[Q];
 } one_level;
 
-/* q effects of one term with a correlation for every pair; level 1 is the one looked at. */
+/* q effects of one term with a correlation for every pair; level 1 is evaluated. */
 static void level_make(one_level *l, size_t q, uint64_t seed)
 {
     rng r = rng_stream(seed, 0, RNG_SIMULATE);
@@ -65,7 +66,7 @@ static double log_determinant(size_t q, double (*a)[Q])
 }
 
 /* p(eta) = N(u; 0, L L') |du/d eta| */
-TEST(levels_have_one_law_in_all_standards)
+TEST(levels_have_one_distribution_in_all_standardisations)
 {
     for (size_t q = 1; q <= 3; q++)
         for (uint64_t seed = 1; seed <= 5; seed++) {
@@ -111,8 +112,9 @@ TEST(first_derivatives_are_differences)
     }
 }
 
-/* The new standard has its 0 at the effects, and moves them as widely as the old one did by `covariance`. */
-TEST(standards_are_set_where_the_effects_are)
+/* The new standardisation has its 0 at the effects, and a covariance that was `covariance`
+ * becomes about I. */
+TEST(recentring_keeps_the_effects)
 {
     for (size_t q = 1; q <= 3; q++) {
         one_level l;
@@ -176,8 +178,8 @@ static const grouped_spec specs[] = {
 };
 #define SPECS (sizeof specs / sizeof *specs)
 
-/* Somewhere sensible, with standards that data could have set. */
-static mixed *somewhere(const grouped *t, double *w)
+/* Sets w to a generic point, with P and b that data could have given. */
+static mixed *generic_point(const grouped *t, double *w)
 {
     mixed *m = t->u->self;
     other_factor *o = &m->other[0];
@@ -198,7 +200,7 @@ TEST(gradients_and_hessians_are_derivatives)
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
         double w[MAX_DIM];
-        somewhere(&t, w);
+        generic_point(&t, w);
         check_derivatives(&t, w, STEP, 1e-4);
         grouped_close(&t);
     }
@@ -209,21 +211,21 @@ TEST(slopes_are_gradients_along)
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
         double w[MAX_DIM];
-        somewhere(&t, w);
+        generic_point(&t, w);
         check_slopes(&t, w);
         grouped_close(&t);
     }
 }
 
-/* log N(y; X beta, Z S Z' + Z_h S_h Z_h' + sigma^2) of all rows, against the integral of normal standards: with the
- * Hessian H of U in them, U's least value and log |H|/2. */
+/* log N(y; X beta, Z S Z' + Z_h S_h Z_h' + sigma^2) of all rows, against the integral over eta:
+ * with the Hessian H of U in eta, the least U and log |H|/2. */
 TEST(normal_rows_have_the_closed_form)
 {
     grouped_spec s = specs[2];
     s.each = 5;
     grouped t = grouped_make(&s);
     double w[MAX_DIM], gradient[MAX_DIM], hessian[MAX_DIM * MAX_DIM], value;
-    mixed *m = somewhere(&t, w);
+    mixed *m = generic_point(&t, w);
     const other_factor *o = &m->other[0];
     size_t n = m->data->n, d = m->dim, from = o->first, count = m->aux - from;
     w[m->aux] = -0.3;
@@ -232,7 +234,7 @@ TEST(normal_rows_have_the_closed_form)
     REQUIRE(posterior_expand(t.u, w, &out, NULL, NULL) == SBPS_OK);
     double *h = new_doubles(count * count), *step = new_doubles(count);
     for (size_t i = 0; i < count; i++) {
-        step[i] = gradient[from + i]; /* flat here, the standards' prior comes with h */
+        step[i] = gradient[from + i]; /* flat here: the prior of eta comes with h */
         for (size_t j = 0; j < count; j++)
             h[i * count + j] = hessian[(from + i) * d + from + j] + (i == j ? 1.0 : 0.0);
     }

@@ -1,4 +1,4 @@
-/* Derivatives of a posterior of groups against differences. */
+/* Derivatives of a posterior with groups against differences. */
 #ifndef TESTS_MIXED_DERIVATIVES_H
 #define TESTS_MIXED_DERIVATIVES_H
 
@@ -7,7 +7,8 @@
 
 #define MAX_DIM ((size_t)128)
 
-/* Gradient and Hessian at w, by steps that far, agree to `slack`; value and gradient alone are the same. */
+/* Gradient and Hessian at w agree with differences over `step` to `slack`; value and gradient
+ * computed without the Hessian are the same. */
 static void check_derivatives(const grouped *t, double *w, double step, double slack)
 {
     size_t d = t->u->dim;
@@ -33,18 +34,18 @@ static void check_derivatives(const grouped *t, double *w, double step, double s
     }
 }
 
-/* Slopes of groups at w along a direction are their gradients' parts in it. */
+/* Slopes of groups at w along a direction are the products of their gradients with it. */
 __attribute__((unused)) static void check_slopes(const grouped *t, const double *w)
 {
     const mixed *m = t->u->self;
     size_t d = t->u->dim, n = t->data->n;
     double u[MAX_DIM], one = 1.0, *slope = new_doubles(n),
-                       *scratch = new_doubles(t->u->model->scratch(m, n));
+                       *scratch = new_doubles(t->u->model->rows.scratch(m, n));
     for (size_t j = 0; j < d; j++) u[j] = cos((double)j);
-    t->u->model->slope(m, rows_from(0, n), w, u, scratch, slope);
+    t->u->model->rows.slope(m, rows_from(0, n), w, u, scratch, slope);
     for (size_t g = 0; g < n; g++) {
         double gradient[MAX_DIM] = {0.0};
-        t->u->model->gradient(m, rows_from(g, 1), w, &one, scratch, gradient);
+        t->u->model->rows.gradient(m, rows_from(g, 1), w, &one, scratch, gradient);
         CHECK_NEAR(slope[g], dot(d, u, gradient), 1e-10 * fmax(1.0, fabs(slope[g])));
     }
     free(scratch);

@@ -1,9 +1,10 @@
-/* Draws of effects against their law given phi, whose moments are integrals over rows by many nodes. */
+/* Draws of effects against their conditional distribution given phi, whose moments are
+ * integrals over rows by many nodes. */
 #include "fixture.h"
 #include "linalg/dense_matrix.h"
 #include "model/mixed/group_effects.h"
 #include "model/mixed/group_polynomial.h"
-#include "model/mixed/marginal.h"
+#include "model/mixed/group_view.h"
 
 #define NODES   ((size_t)31)
 #define POINTS  ((size_t)40) /* different ones */
@@ -13,8 +14,8 @@
 typedef struct {
     grouped_spec table;
     double spread;       /* of points around the reference */
-    bool sketched;       /* the model has polynomials of its own */
-    double lower, upper; /* part of the groups that is drawn by polynomials */
+    bool by_polynomial;       /* the model has polynomials of its own */
+    double lower, upper; /* fraction of groups that is drawn by polynomials */
 } conditional_case;
 
 static const conditional_case cases[] = {
@@ -62,7 +63,7 @@ static const conditional_case cases[] = {
      false,
      0.9,
      1.0},
-    /* points so far apart that most groups are no polynomials */
+    /* points so far apart that most groups are not drawn by polynomials */
     {{.model = "logistic", .groups = 30, .each = 20, .effects = 1, .sd = {1.2}, .seed = 6},
      0.8,
      false,
@@ -88,10 +89,11 @@ static void scatter(const grouped *t, const conditional_case *c, points *p)
     for (size_t i = 0; i < DRAWS; i++) p->phi[i] = p->w[i % POINTS];
 }
 
-/* ---- the law at a point ---- */
+/* ---- the distribution at a point ---- */
 
 typedef struct {
-    double mean[POINTS][2], sd[POINTS][2], cube[POINTS][2]; /* cube: of what is standardized */
+    /* cube: third moment of the standardised effect */
+    double mean[POINTS][2], sd[POINTS][2], cube[POINTS][2];
 } moments;
 
 static void moments_at(const group_view *v, size_t a, double *mean, double *sd, double *cube)
@@ -123,9 +125,9 @@ static void find_conditional(mixed *m, const points *p, size_t g, double *scratc
     m->by_rows = false;
 }
 
-/* ---- draws of it ---- */
+/* ---- draws ---- */
 
-/* Sums over draws of what should be 0 on average, and of its squares. */
+/* Sums over draws of quantities with mean 0, and of their squares. */
 typedef struct {
     double sum[3], square[3];
 } tally;
@@ -177,7 +179,7 @@ static void draw_case(size_t index)
     tally all = {{0.0}, {0.0}};
     scatter(&t, c, &p);
     CHECK(mixed_set_nodes(m, NODES, NULL) == SBPS_OK);
-    if (c->sketched) fit_polynomials(&t, c, m, p.w[0]);
+    if (c->by_polynomial) fit_polynomials(&t, c, m, p.w[0]);
     REQUIRE(effects_sampler_open(m, DRAWS, p.phi, &plan, NULL) == SBPS_OK);
     double *scratch = new_doubles(effects_scratch(plan) + group_scratch(m)),
            *drawn = new_doubles(q * DRAWS);
@@ -202,7 +204,7 @@ static void draw_case(size_t index)
     grouped_close(&t);
 }
 
-TEST(effects_are_drawn_from_their_law_given_phi)
+TEST(effects_have_their_conditional_distribution)
 {
     for (size_t c = 0; c < CASES; c++) draw_case(c);
 }

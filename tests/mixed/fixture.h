@@ -1,4 +1,5 @@
-/* Tables with groups, made up: x normal, z the constant and the first column, y by the model. */
+/* Simulated tables with groups: x normal, z the constant and the first column, y by the
+ * model. */
 #ifndef TESTS_MIXED_FIXTURE_H
 #define TESTS_MIXED_FIXTURE_H
 
@@ -17,10 +18,10 @@ typedef struct {
     bool weights, independent;
     double sd[2], cor, intercept;
     uint64_t seed;
-    size_t crossed, crossed_effects; /* levels of h, dealt out in turn: (1|h), (1+x1|h) */
+    size_t crossed, crossed_effects; /* levels of h, assigned in turn: (1|h), (1+x1|h) */
     size_t nested,
         nested_effects; /* rows of each part of a group but the last: (1|g:k), (1+x1|g:k) */
-    bool joint;         /* nothing is integrated over */
+    bool joint;         /* a joint model */
     bool centred;       /* coordinates are those of effects at the mean of z, else at z = 0 */
     double far;         /* added to z */
 } grouped_spec;
@@ -175,7 +176,7 @@ static void grouped_close(grouped *t)
     rows_destroy(t->data);
 }
 
-/* About where the table was made up. */
+/* Sets w near the parameters that the table was simulated with. */
 __attribute__((unused)) static void grouped_truth(const grouped *t, const grouped_spec *s,
                                                   double *w)
 {

@@ -1,6 +1,7 @@
-/* Groups without integrals: derivatives agree with differences, the density is that of rows and effects whatever
- * standards are set, standards set at a point leave its effects where they are and make their curvature 1; and the
- * metric from products of the Hessian is the one that its formula says. */
+/* Joint models: derivatives agree with differences; the density is that of rows and effects for
+ * every standardisation; a new standardisation at a point leaves its effects unchanged and
+ * makes their curvature 1; and the metric from products of the Hessian agrees with its
+ * formula. */
 #include "model/mixed/joint.h"
 #include "derivatives.h"
 #include "linalg/cholesky.h"
@@ -37,7 +38,7 @@ static const grouped_spec specs[] = {
      .crossed_effects = 2,
      .joint = true,
      .seed = 5},
-    /* more levels than are standardised together, beside few */
+    /* more levels than are standardised together, and a factor with few */
     {.model = "poisson",
      .groups = 70,
      .each = 3,
@@ -65,7 +66,7 @@ static const grouped_spec specs[] = {
      .crossed_effects = 2,
      .joint = true,
      .seed = 9},
-    /* a block a group, of its effects and those nested in it */
+    /* a block for each group: its effects and those nested in it */
     {.model = "poisson",
      .groups = 22,
      .each = 4,
@@ -98,7 +99,7 @@ static const grouped_spec specs[] = {
 };
 #define SPECS (sizeof specs / sizeof *specs)
 
-/* The priors that a run has of effects, and others that leave a mode. */
+/* The priors of effects in a run, and others that ensure a mode. */
 static void give_priors(const posterior *u)
 {
     model_derived of;
@@ -121,7 +122,7 @@ static grouped make(const grouped_spec *s, double *w)
     return t;
 }
 
-TEST(derivatives_are_differences_in_all_standards)
+TEST(derivatives_are_differences_in_all_standardisations)
 {
     for (size_t i = 0; i < SPECS; i++) {
         double w[MAX_DIM];
@@ -141,7 +142,8 @@ static double log_normal(double x, double sd)
     return -0.5 * log(2.0 * M_PI) - log(sd) - 0.5 * x * x / (sd * sd);
 }
 
-/* -log p(rows | u) - log p(u), by (1) of joint.h, of a linear model with one effect a level. */
+/* -log p(rows | u) - log p(u), by (1) of joint.h, for a linear model with one effect per
+ * level. */
 static double direct(const grouped *t, const double *w, const double *at)
 {
     const mixed *m = t->u->self;
@@ -159,7 +161,7 @@ static double direct(const grouped *t, const double *w, const double *at)
     return total;
 }
 
-#define CAPACITY ((size_t)20000) /* behind x, for what joint_transform leaves */
+#define CAPACITY ((size_t)20000) /* room behind x for the numbers of joint_transform */
 
 /* log |du/d eta| = log |J'J| / 2, by differences; u is linear in eta. */
 static double log_stretch(const grouped *t, double *w)
@@ -184,7 +186,7 @@ static double log_stretch(const grouped *t, double *w)
     return total;
 }
 
-/* Densities of eta and of u differ by the stretch, and by nothing else from one point to another. */
+/* The densities of eta and u differ by the Jacobian and a constant. */
 TEST(the_density_is_that_of_rows_and_effects)
 {
     static double at[MAX_DIM + CAPACITY];
@@ -207,8 +209,8 @@ TEST(the_density_is_that_of_rows_and_effects)
     grouped_close(&t);
 }
 
-/* Where rows have negative curvature, as outliers of student_t do, it counts as 0. */
-TEST(standards_are_set_where_the_effects_are)
+/* Rows with negative curvature, such as outliers of student_t, count as 0. */
+TEST(recentring_keeps_the_effects)
 {
     for (size_t i = 0; i < SPECS; i++) {
         static double before[MAX_DIM + CAPACITY], after[MAX_DIM + CAPACITY];
@@ -247,8 +249,8 @@ static sbps_status product(const void *self, const double *v, double *hv, sbps_e
     return SBPS_OK;
 }
 
-/* The first three of any curvature and tied to all, the others with ones on the diagonal and a mean that nothing
- * holds. */
+/* A test matrix: the first three coordinates have any curvature and are correlated with all
+ * others, which have ones on the diagonal and a mean that is undetermined. */
 static void make_matrix(known *k, size_t d)
 {
     rng r = rng_stream(9, d, RNG_TEST);
@@ -301,8 +303,8 @@ TEST(the_metric_by_products_leaves_little_spread)
     metric_destroy(a);
 }
 
-/* (A A')^-1 undoes A A'. */
-TEST(the_metric_by_products_knows_its_inverse)
+/* (A A')^-1 inverts A A'. */
+TEST(the_metric_by_products_has_an_inverse)
 {
     static const size_t at[] = {1, 4, 30};
     const metric_core core = {at, 3};

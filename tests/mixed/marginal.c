@@ -1,5 +1,5 @@
-/* A group's integral against sums on a fine grid and against closed forms; gradients and Hessians against
- * differences. */
+/* A group's integral against sums on a fine grid and against closed forms; gradients and
+ * Hessians against differences. */
 #include "derivatives.h"
 #include "linalg/cholesky.h"
 #include "linalg/hermite.h"
@@ -49,7 +49,7 @@ static mixed *nodes(const grouped *t, size_t count)
     return m;
 }
 
-/* Somewhere sensible. */
+/* Sets w to a generic point. */
 static void place(const grouped *t, double *w)
 {
     const double at[] = {0.2, 0.4, -0.2, -0.1, -0.5, 0.3, -0.3};
@@ -63,7 +63,7 @@ static double normal_density(double x)
     return exp(-0.5 * x * x) / sqrt(2.0 * M_PI);
 }
 
-/* The group's likelihood where its effects are L v. */
+/* The group's likelihood with effects L v. */
 static double likelihood(const mixed *m, const double *w, size_t g, const double *v)
 {
     effect_spread at;
@@ -102,10 +102,10 @@ TEST(a_group_is_the_integral_over_its_effects)
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
         mixed *m = nodes(&t, NODES_MANY);
-        double w[16], value, *scratch = new_doubles(t.u->model->scratch(m, 1));
+        double w[16], value, *scratch = new_doubles(t.u->model->rows.scratch(m, 1));
         place(&t, w);
         for (size_t g = 0; g < specs[s].groups; g++) {
-            t.u->model->loglik(m, rows_from(g, 1), w, scratch, &value);
+            t.u->model->rows.loglik(m, rows_from(g, 1), w, scratch, &value);
             CHECK_NEAR(value, on_a_grid(m, w, g), 1e-6 * fmax(1.0, fabs(value)));
         }
         free(scratch);
@@ -145,10 +145,10 @@ TEST(of_normal_rows_three_nodes_are_exact)
 {
     grouped t = grouped_make(&specs[4]);
     mixed *m = nodes(&t, 3);
-    double w[16], value, *scratch = new_doubles(t.u->model->scratch(m, 1));
+    double w[16], value, *scratch = new_doubles(t.u->model->rows.scratch(m, 1));
     place(&t, w);
     for (size_t g = 0; g < specs[4].groups; g++) {
-        t.u->model->loglik(m, rows_from(g, 1), w, scratch, &value);
+        t.u->model->rows.loglik(m, rows_from(g, 1), w, scratch, &value);
         CHECK_NEAR(value, closed_form(m, w, g), 1e-10 * fmax(1.0, fabs(value)));
     }
     free(scratch);

@@ -1,16 +1,16 @@
-/* The error that is stated of the rule against the one that it has, where groups are skewed: few rows of one or two
- * classes, groups without a success, a group with half of all rows. Truth is the largest rule there is, and that one is
- * held against sums on a fine grid. */
+/* The stated error of the quadrature rule against its true error, where groups are skewed: few
+ * rows of one or two classes, groups without a success, a group with half of all rows. The
+ * largest rule is taken as exact, and is itself compared with sums on a fine grid. */
 #include "fixture.h"
 #include "linalg/cholesky.h"
 #include "linalg/hermite.h"
 
-#define TRUTH      ((size_t)63) /* nodes an effect */
-#define STATED_MAX 0.005        /* posterior sds: what settling aims at */
-#define POINTS     ((size_t)12) /* draws of the normal around the mode */
-#define TIMES      3.0          /* the error may be as many times the stated one, */
-#define BESIDE     0.002        /* and so much beside it, */
-#define TRUE_MAX   0.01         /* but no more than this */
+#define TRUTH      ((size_t)63) /* nodes per effect */
+#define STATED_MAX 0.005        /* posterior sds: the goal of mixed_choose_nodes */
+#define POINTS     ((size_t)12) /* draws from the normal density at the mode */
+#define TIMES      3.0          /* the error may be this many times the stated one, */
+#define ADDED      0.002        /* plus this, */
+#define TRUE_MAX   0.01         /* but at most this */
 
 static const grouped_spec specs[] = {
     /* most groups are all 0 */
@@ -49,7 +49,7 @@ static const grouped_spec specs[] = {
 };
 #define SPECS (sizeof specs / sizeof *specs)
 
-/* The prior that this test gives phi: normal(0, 2) around where the tables come from. */
+/* The prior of this test: normal(0, 2) around the parameters of the table. */
 static void add_prior(size_t d, const double *w, double *gradient, double *hessian)
 {
     for (size_t j = 0; j < d; j++) {
@@ -58,7 +58,7 @@ static void add_prior(size_t d, const double *w, double *gradient, double *hessi
     }
 }
 
-/* Where the table comes from. */
+/* The parameters that the table was simulated with. */
 static void start(const grouped_spec *s, size_t d, double *w)
 {
     const double at[] = {s->intercept, 0.5, -0.3, log(s->sd[0]), log(s->sd[1]), atanh(s->cor)};
@@ -102,7 +102,7 @@ static void mean_gradient(const grouped *t, size_t nodes, const double *w, const
     }
 }
 
-/* What the rule moves means by, beside the truth: in posterior sds, the largest. */
+/* The largest move of a mean between the rule and the exact one, in posterior sds. */
 static double true_error(const grouped *t, size_t nodes, const double *w, const double *factor)
 {
     size_t d = t->u->dim;
@@ -117,7 +117,7 @@ static double true_error(const grouped *t, size_t nodes, const double *w, const 
     return worst;
 }
 
-TEST(the_rule_is_as_good_as_it_is_said_to_be)
+TEST(the_error_of_the_rule_is_at_most_the_stated_one)
 {
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
@@ -130,7 +130,7 @@ TEST(the_rule_is_as_good_as_it_is_said_to_be)
         printf("%s, %zu groups: %zu nodes, stated %.5f, true %.5f\n", specs[s].model,
                specs[s].groups, rule.nodes, rule.error, error);
         CHECK(rule.error <= STATED_MAX);
-        CHECK(error <= TIMES * rule.error + BESIDE && error <= TRUE_MAX);
+        CHECK(error <= TIMES * rule.error + ADDED && error <= TRUE_MAX);
         grouped_close(&t);
     }
 }
@@ -154,7 +154,7 @@ static double on_a_grid(const mixed *m, const double *w, size_t g)
     return log(sum);
 }
 
-/* With as many nodes as are the truth above, at an sd of 4. */
+/* With the nodes of the exact rule above, at an sd of 4. */
 TEST(the_largest_rule_is_the_integral_of_skewed_groups)
 {
     for (size_t s = 0; s < SPECS; s++) {
@@ -162,9 +162,9 @@ TEST(the_largest_rule_is_the_integral_of_skewed_groups)
         grouped t = grouped_make(&specs[s]);
         double w[16] = {specs[s].intercept, 0.4, -0.2, log(4.0)}, value;
         CHECK(mixed_set_nodes(t.u->self, TRUTH, NULL) == SBPS_OK);
-        double *scratch = new_doubles(t.u->model->scratch(t.u->self, 1));
+        double *scratch = new_doubles(t.u->model->rows.scratch(t.u->self, 1));
         for (size_t g = 0; g < specs[s].groups; g++) {
-            t.u->model->loglik(t.u->self, rows_from(g, 1), w, scratch, &value);
+            t.u->model->rows.loglik(t.u->self, rows_from(g, 1), w, scratch, &value);
             CHECK_NEAR(value, on_a_grid(t.u->self, w, g), 1e-4);
         }
         free(scratch);

@@ -67,10 +67,10 @@ static void steep_product(const void *self, row_range r, const double *w, const 
 }
 
 #define STEEP                                                                                  \
-    .name = "steep", .rowless = true, .uneven = true, .open = steep_open,                      \
-    .close = steep_close, .dim = steep_dim, .name_of = steep_name, .scratch = steep_scratch,   \
-    .loglik = steep_loglik, .slope = steep_slope, .gradient = steep_gradient,                  \
-    .hessian_vector = steep_product
+    .name = "steep", .facts.rowless = true, .facts.uneven = true, .open = steep_open,          \
+    .close = steep_close, .parameters.dim = steep_dim, .parameters.name = steep_name,          \
+    .rows.scratch = steep_scratch, .rows.loglik = steep_loglik, .rows.slope = steep_slope,     \
+    .rows.gradient = steep_gradient, .rows.hessian_vector = steep_product
 
 static sbps_status find(const model_kind *model, double *w, sbps_error *err)
 {
@@ -92,7 +92,7 @@ static sbps_status find(const model_kind *model, double *w, sbps_error *err)
 
 TEST(only_a_density_that_may_grow_for_ever_is_refused_for_growing)
 {
-    static const model_kind may = {STEEP}, cannot = {STEEP, .bounded_above = true};
+    static const model_kind may = {STEEP}, cannot = {STEEP, .facts.bounded_above = true};
     sbps_error err = {0};
     double w;
     CHECK(find(&may, &w, &err) == SBPS_NO_MODE);

@@ -1,9 +1,9 @@
-/* Shares of trials: binomial and probit regression against R's glm, and against the same outcomes as rows of
- * their own. */
+/* Proportions of trials: binomial and probit regression against R's glm, and against the same
+ * outcomes as single rows. */
 #include "mode/helpers.h"
 
-/* Moths of twelve groups of 20 that a dose killed: male, log2 dose, dead. Collett (1991), Modelling Binary
- * Data, p. 75. */
+/* Twelve groups of 20 moths exposed to a dose: male, log2 dose, dead. Collett (1991), Modelling
+ * Binary Data, p. 75. */
 #define GROUPS 12
 #define EACH   20.0
 static const double x[] = {1, 0, 1, 1, 1, 2, 1, 3, 1, 4, 1, 5,
@@ -48,7 +48,8 @@ TEST(the_mode_under_flat_priors_is_that_of_glm)
     agrees_with_glm("probit", (double[]){-2.060329648698, 0.653644731994, 0.632448591589});
 }
 
-/* The density itself, not only up to a constant: no coefficient is counted. */
+/* The density itself, not only up to a constant: the binomial coefficient is left out of
+ * both. */
 static void agrees_with_single_rows(const char *model, const char *single)
 {
     fit a = fit_rows(proportions(), model, "normal(0,3)", "flat", NULL);
@@ -61,20 +62,22 @@ static void agrees_with_single_rows(const char *model, const char *single)
     fit_close(&b);
 }
 
-TEST(shares_are_the_same_as_a_row_for_every_trial)
+TEST(proportions_are_the_same_as_a_row_for_every_trial)
 {
     agrees_with_single_rows("binomial", "binomial");
     agrees_with_single_rows("binomial", "logistic");
     agrees_with_single_rows("probit", "probit");
 }
 
-TEST(shares_outside_of_0_and_1_are_refused)
+TEST(proportions_outside_of_0_and_1_are_refused)
 {
     static const struct {
         double y[3], weight[3];
         const char *sentence;
     } wrong[] = {
-        {{0.5, 1.2, 0}, {1, 1, 1}, "holds 1.2; binomial wants shares of successes, 0 to 1"},
+        {{0.5, 1.2, 0},
+         {1, 1, 1},
+         "holds 1.2; binomial needs proportions of successes, 0 to 1"},
         {{0.5, NAN, 0}, {1, 1, 1}, "holds nan"},
         {{0, 0, 1}, {1, 1, 0}, "is 0 in every row: no success"},
         {{1, 1, 1}, {1, 2, 1}, "is 1 in every row: no failure"},
@@ -90,8 +93,8 @@ TEST(shares_outside_of_0_and_1_are_refused)
     }
 }
 
-/* A share that is neither 0 nor 1 holds the weights on both sides. */
-TEST(separation_is_told_by_the_rows_that_have_one_outcome)
+/* A proportion that is neither 0 nor 1 bounds the weights on both sides. */
+TEST(separation_is_found_from_the_rows_with_one_outcome)
 {
     const double one[] = {-2, -1, 1, 2}, apart[] = {0, 0, 1, 1}, mixed[] = {0, 0.5, 0.5, 1};
     fit f = fit_rows(make_rows(4, 1, one, apart, NULL, true), "binomial", "flat", "flat", NULL);

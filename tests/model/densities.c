@@ -1,5 +1,5 @@
-/* gaussian, banana, hyperboloid, multimodal: densities by the letter, constants included, the moments
- * their pages state, and files that are no covariance. */
+/* gaussian, banana, hyperboloid, multimodal: densities as in their formulas, constants
+ * included; the moments that their pages state; and files that are not a covariance. */
 #include "check.h"
 #include "ingest/ingest.h"
 #include "ingest/text/matrix.h"
@@ -18,7 +18,7 @@ static subject density(const char *model, const model_shape *shape)
 
 /* ---- gaussian ---- */
 
-TEST(a_made_gaussian_has_log_spaced_variances)
+TEST(a_constructed_gaussian_has_log_spaced_variances)
 {
     enum { D = 7 };
     model_shape shape = {.dim = D, .condition = 1e4};
@@ -120,7 +120,7 @@ TEST(the_banana_has_the_moments_its_page_states)
     for (double a = -9.0; a <= 9.0; a += h)
         for (double b = -12.0; b <= 90.0; b += h) {
             double w[2] = {a, b}, value;
-            s.kind->loglik(s.u->self, (row_range){NULL, 0, 1}, w, s.scratch, &value);
+            s.kind->rows.loglik(s.u->self, (row_range){NULL, 0, 1}, w, s.scratch, &value);
             double p = h * h * exp(value), f[] = {1.0, a, b, a * a, b * b, a * b};
             for (size_t i = 0; i < 6; i++) sum[i] += p * f[i];
         }
@@ -138,7 +138,7 @@ TEST(the_banana_starts_at_its_mode)
     subject s = density("banana", NULL);
     REQUIRE(s.status == SBPS_OK);
     double w[2], g[2];
-    s.kind->start(s.u->self, w);
+    s.kind->parameters.start(s.u->self, w);
     posterior_gradient(s.u, w, NULL, g, NULL);
     CHECK(g[0] == 0.0 && g[1] == 0.0);
     mode *m = NULL;
@@ -150,7 +150,7 @@ TEST(the_banana_starts_at_its_mode)
 
 /* ---- hyperboloid ---- */
 
-TEST(the_hyperboloid_by_the_letter_and_its_mode)
+TEST(the_hyperboloid_is_its_formula_and_has_its_mode)
 {
     double y[] = {1.0, -2.0, 4.0}, out[3], w[2] = {1.5, -0.5};
     rows *data = NULL;
@@ -159,29 +159,29 @@ TEST(the_hyperboloid_by_the_letter_and_its_mode)
     CHECK(data->d == 0);
     subject s = subject_of(data, "hyperboloid", NULL, 1.0);
     REQUIRE(s.status == SBPS_OK);
-    s.kind->loglik(s.u->self, (row_range){NULL, 0, 3}, w, s.scratch, out);
+    s.kind->rows.loglik(s.u->self, (row_range){NULL, 0, 3}, w, s.scratch, out);
     for (size_t i = 0; i < 3; i++)
         CHECK_NEAR(out[i], -0.5 * log(2.0 * M_PI) - 0.5 * pow(data->y[i] + 0.75, 2), TOL_SUM);
     double start[2];
-    s.kind->start(s.u->self, start); /* the mean is 1 */
+    s.kind->parameters.start(s.u->self, start); /* the mean is 1 */
     mode *m = NULL;
     REQUIRE(mode_find(s.u, start, &m, NULL) == SBPS_OK);
     CHECK_NEAR(m->w[0] * m->w[1], 1.0, 1e-6);
-    CHECK(s.kind->prior_sd(s.u->self, 0) == 100.0);
+    CHECK(s.kind->parameters.prior_sd(s.u->self, 0) == 100.0);
     mode_destroy(m);
     subject_close(&s);
 }
 
 /* ---- multimodal ---- */
 
-static double letter(double w, double right, double left)
+static double formula(double w, double right, double left)
 {
     double s2 = 0.0625;
     return log(exp(-pow(w - 1.0 - right, 2) / (2.0 * s2)) +
                exp(-pow(w + 1.0 - left, 2) / (2.0 * s2)));
 }
 
-TEST(the_multimodal_density_by_the_letter)
+TEST(the_multimodal_density_is_its_formula)
 {
     double x[] = {0.1, -0.2, 0.03, 0.04, -0.1, 0.2, 0.05, 0.06}, out[2], w[2] = {0.2, -0.7};
     rows *data = NULL;
@@ -189,17 +189,17 @@ TEST(the_multimodal_density_by_the_letter)
     REQUIRE(rows_copy(2, 4, x, NULL, NULL, NULL, NULL, &spec, &data, NULL) == SBPS_OK);
     subject s = subject_of(data, "multimodal", NULL, 1.0);
     REQUIRE(s.status == SBPS_OK && s.dim == 2);
-    s.kind->loglik(s.u->self, (row_range){NULL, 0, 2}, w, s.scratch, out);
+    s.kind->rows.loglik(s.u->self, (row_range){NULL, 0, 2}, w, s.scratch, out);
     for (size_t i = 0; i < 2; i++) {
         const double *mu = data->x + i * data->stride;
-        CHECK_NEAR(out[i], letter(w[0], mu[0], mu[2]) + letter(w[1], mu[1], mu[3]), TOL_SUM);
+        CHECK_NEAR(out[i], formula(w[0], mu[0], mu[2]) + formula(w[1], mu[1], mu[3]), TOL_SUM);
     }
     double far[2] = {60.0, -80.0}, u[2] = {1.0, 0.0}, slope[2];
-    s.kind->slope(s.u->self, (row_range){NULL, 0, 2}, far, u, s.scratch, slope);
+    s.kind->rows.slope(s.u->self, (row_range){NULL, 0, 2}, far, u, s.scratch, slope);
     CHECK_NEAR(slope[0], -(60.0 - 1.0 - data->x[0]) / 0.0625, TOL_SUM);
     rng random = rng_stream(1, 0, RNG_TEST);
     for (size_t chain = 0; chain < 4; chain++) { /* the four corners in turn */
-        s.kind->scatter(s.u->self, chain, &random, w);
+        s.kind->parameters.scatter(s.u->self, chain, &random, w);
         CHECK((w[0] < 0.0) == (chain % 2 == 1) && (w[1] < 0.0) == (chain / 2 == 1));
     }
     subject_close(&s);

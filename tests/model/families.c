@@ -1,4 +1,5 @@
-/* Families far out: limits that are other laws, predictors that nothing explains, and targets that cannot be. */
+/* Families at their limits: limits that are other distributions, extreme predictors, and
+ * impossible targets. */
 #include "check.h"
 #include "model/likelihood/model.h"
 
@@ -22,8 +23,8 @@ static all_of evaluate_all(const char *model, const double *eta, const double *y
 
 static const double counts[N] = {0, 1, 3, 12, 150, 4}, etas[N] = {-3, 0, 1, 2.5, 5, -1};
 
-/* Of a large phi: what the auxiliary says goes as (y - mu)^2 - y over phi. */
-TEST(a_negative_binomial_law_of_large_phi_is_poissons)
+/* For a large phi the derivative by log phi is about ((y - mu)^2 - y)/phi. */
+TEST(a_negative_binomial_with_large_phi_is_poisson)
 {
     for (double a = 12.0; a < 40.0; a += 9.0) {
         double phi = exp(a);
@@ -40,8 +41,8 @@ TEST(a_negative_binomial_law_of_large_phi_is_poissons)
     }
 }
 
-/* Of many degrees of freedom. */
-TEST(students_law_of_large_nu_is_normal)
+/* For many degrees of freedom. */
+TEST(student_t_with_large_nu_is_normal)
 {
     const double y[N] = {0.3, -1, 2, 0, 4, -3};
     for (double b = 14.0; b < 40.0; b += 8.0) {
@@ -57,8 +58,8 @@ TEST(students_law_of_large_nu_is_normal)
     }
 }
 
-/* Where next to nothing is inflated. */
-TEST(a_zero_inflated_law_of_small_zi_is_poissons)
+/* For a very small zi. */
+TEST(a_zero_inflated_poisson_with_small_zi_is_poisson)
 {
     const double aux[] = {-40.0};
     all_of seen = evaluate_all("zero_inflated_poisson", etas, counts, aux);
@@ -70,8 +71,9 @@ TEST(a_zero_inflated_law_of_small_zi_is_poissons)
     }
 }
 
-/* A large shape: y/mu is nearly normal around 1 with variance 1/shape, and the score of its logarithm is finite. */
-TEST(sharp_laws_lose_nothing)
+/* A large shape: y/mu is nearly normal around 1 with variance 1/shape, and the score of its
+ * logarithm is finite. */
+TEST(narrow_distributions_keep_their_precision)
 {
     const double at[N] = {0.5, 1, 2, 3, 0.1, -0.7};
     for (double a = 5.0; a < 30.0; a += 5.0) {
@@ -104,7 +106,7 @@ static void check_finite(const char *model, const double *y, const double *aux)
     }
 }
 
-TEST(absurd_predictors_give_finite_numbers)
+TEST(extreme_predictors_give_finite_numbers)
 {
     const double binary[N] = {0, 1, 1, 0, 0, 1},
                  proportions[N] = {0.2, 1e-9, 0.5, 0.9, 1e-300, 0.7};
@@ -121,7 +123,8 @@ TEST(absurd_predictors_give_finite_numbers)
     check_finite("beta", proportions, aux);
 }
 
-/* log Phi(-x) is -x^2/2 - log x - log(2 pi)/2 - 1/x^2 + ..., and its slope x + 1/x - ...: Abramowitz, Stegun, 26.2.12. */
+/* log Phi(-x) is -x^2/2 - log x - log(2 pi)/2 - 1/x^2 + ..., and its slope x + 1/x - ...:
+ * Abramowitz, Stegun, 26.2.12. */
 TEST(probit_is_sharp_on_both_sides_of_where_its_formulas_meet)
 {
     const double ones[N] = {1, 1, 1, 1, 1, 1};
@@ -146,17 +149,17 @@ TEST(impossible_targets_are_refused_by_value)
         double y[3];
         const char *sentence;
     } wrong[] = {
-        {"probit", {0, 1, 2}, "holds 2; probit wants shares of successes"},
-        {"student_t", {3, 3, 3}, "is 3 in every row; student_t wants a target that varies"},
-        {"student_t", {3, NAN, 3}, "student_t wants finite numbers"},
-        {"negative_binomial", {0, 1.5, 3}, "holds 1.5; negative_binomial wants counts"},
-        {"negative_binomial", {0, 0, 0}, "cannot tell how such counts spread"},
-        {"zero_inflated_poisson", {0, -1, 3}, "zero_inflated_poisson wants counts"},
-        {"gamma", {1, 0, 3}, "holds 0; gamma wants numbers above 0"},
-        {"gamma", {1, 1, 1}, "gamma wants a target that varies"},
-        {"beta", {0.5, 1, 0.2}, "holds 1; beta wants shares above 0 and below 1"},
+        {"probit", {0, 1, 2}, "holds 2; probit needs proportions of successes"},
+        {"student_t", {3, 3, 3}, "is 3 in every row; student_t needs a target that varies"},
+        {"student_t", {3, NAN, 3}, "student_t needs finite numbers"},
+        {"negative_binomial", {0, 1.5, 3}, "holds 1.5; negative_binomial needs counts"},
+        {"negative_binomial", {0, 0, 0}, "cannot estimate the spread of such counts"},
+        {"zero_inflated_poisson", {0, -1, 3}, "zero_inflated_poisson needs counts"},
+        {"gamma", {1, 0, 3}, "holds 0; gamma needs numbers above 0"},
+        {"gamma", {1, 1, 1}, "gamma needs a target that varies"},
+        {"beta", {0.5, 1, 0.2}, "holds 1; beta needs proportions above 0 and below 1"},
         {"beta", {0.5, 0, 0.2}, "holds 0; beta"},
-        {"beta", {0.5, 0.5, 0.5}, "beta wants a target that varies"},
+        {"beta", {0.5, 0.5, 0.5}, "beta needs a target that varies"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         double y[3];

@@ -1,5 +1,5 @@
-/* What a general model owes, on a table made here: derivatives that are derivatives, rows listed or
- * in a run alike. Include after check.h, once. */
+/* Checks of a general model on a table made here: derivatives are derivatives, and rows give
+ * the same as a list or as a range. Include after check.h, once. */
 #ifndef TESTS_MODEL_GENERAL_H
 #define TESTS_MODEL_GENERAL_H
 
@@ -8,7 +8,7 @@
 #include "ingest/ingest.h"
 #include "posterior/full/posterior.h"
 
-#define ROWS    137 /* no multiple of any vector length */
+#define ROWS    137 /* not a multiple of any vector length */
 #define COLUMNS 5
 
 typedef struct {
@@ -43,7 +43,7 @@ static inline subject subject_of(rows *data, const char *model, const model_shap
     s.dim = s.u->dim;
     s.w = new_doubles(s.dim);
     s.v = new_doubles(s.dim);
-    s.scratch = new_doubles(s.kind->scratch(s.u->self, ROWS));
+    s.scratch = new_doubles(s.kind->rows.scratch(s.u->self, ROWS));
     for (size_t j = 0; j < s.dim; j++) {
         s.w[j] = size * rng_normal(&r);
         s.v[j] = rng_normal(&r);
@@ -71,14 +71,14 @@ static const row_range all_rows = {NULL, 0, ROWS};
 
 static inline void logliks(const subject *s, const double *w, double *out)
 {
-    s->kind->loglik(s->u->self, all_rows, w, s->scratch, out);
+    s->kind->rows.loglik(s->u->self, all_rows, w, s->scratch, out);
 }
 
 static inline void gradient(const subject *s, const double *w, const double *factor,
                             double *out)
 {
     memset(out, 0, s->dim * sizeof *out);
-    s->kind->gradient(s->u->self, all_rows, w, factor, s->scratch, out);
+    s->kind->rows.gradient(s->u->self, all_rows, w, factor, s->scratch, out);
 }
 
 static inline void move(const subject *s, double t, double *w)
@@ -86,12 +86,13 @@ static inline void move(const subject *s, double t, double *w)
     for (size_t j = 0; j < s->dim; j++) w[j] = s->w[j] + t * s->v[j];
 }
 
-/* Row slopes are differences of row log-likelihoods, and the row's gradient times the direction. */
+/* Row slopes are differences of row log-likelihoods, and the row's gradient times the
+ * direction. */
 static inline void check_slopes(const subject *s)
 {
     double slope[ROWS], up[ROWS], down[ROWS], h = 1e-5;
     double *w = new_doubles(s->dim), *g = new_doubles(s->dim), only[ROWS] = {0};
-    s->kind->slope(s->u->self, all_rows, s->w, s->v, s->scratch, slope);
+    s->kind->rows.slope(s->u->self, all_rows, s->w, s->v, s->scratch, slope);
     move(s, h, w);
     logliks(s, w, up);
     move(s, -h, w);
@@ -109,7 +110,8 @@ static inline void check_slopes(const subject *s)
     free(w);
 }
 
-/* Factors count rows in the gradient, and the gradient is the difference of the weighed sum. */
+/* Factors multiply rows in the gradient, and the gradient is the difference of the weighted
+ * sum. */
 static inline void check_gradient(const subject *s)
 {
     double factor[ROWS], up[ROWS], down[ROWS], h = 1e-5;
@@ -139,7 +141,7 @@ static inline void check_products(const subject *s)
            *down = up + s->dim, *hv = down + s->dim;
     rng r = rng_stream(8, 0, RNG_TEST);
     for (size_t i = 0; i < ROWS; i++) factor[i] = rng_normal(&r);
-    s->kind->hessian_vector(s->u->self, all_rows, s->w, s->v, factor, s->scratch, hv);
+    s->kind->rows.hessian_vector(s->u->self, all_rows, s->w, s->v, factor, s->scratch, hv);
     move(s, h, w);
     gradient(s, w, factor, up);
     move(s, -h, w);
@@ -149,19 +151,20 @@ static inline void check_products(const subject *s)
     free(memory);
 }
 
-/* The same rows in another order give the same numbers, each to its own row; a shorter block too. */
+/* The same rows in another order give the same numbers, each for its own row; so does a shorter
+ * block. */
 static inline void check_listed_rows(const subject *s)
 {
     double all[ROWS], some[ROWS];
     size_t list[ROWS], n = 50;
     for (size_t i = 0; i < n; i++) list[i] = (i * 31 + 7) % ROWS;
-    s->kind->slope(s->u->self, all_rows, s->w, s->v, s->scratch, all);
-    s->kind->slope(s->u->self, (row_range){list, 0, n}, s->w, s->v, s->scratch, some);
+    s->kind->rows.slope(s->u->self, all_rows, s->w, s->v, s->scratch, all);
+    s->kind->rows.slope(s->u->self, (row_range){list, 0, n}, s->w, s->v, s->scratch, some);
     for (size_t i = 0; i < n; i++) CHECK(some[i] == all[list[i]]);
-    s->kind->slope(s->u->self, (row_range){NULL, 40, 1}, s->w, s->v, s->scratch, some);
+    s->kind->rows.slope(s->u->self, (row_range){NULL, 40, 1}, s->w, s->v, s->scratch, some);
     CHECK(some[0] == all[40]);
     logliks(s, s->w, all);
-    s->kind->loglik(s->u->self, (row_range){list, 0, n}, s->w, s->scratch, some);
+    s->kind->rows.loglik(s->u->self, (row_range){list, 0, n}, s->w, s->scratch, some);
     for (size_t i = 0; i < n; i++) CHECK(some[i] == all[list[i]]);
 }
 

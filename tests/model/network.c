@@ -1,5 +1,5 @@
-/* Networks: derivatives for every shape, the formula by its letter, the case without hidden layers,
- * names, options that make no sense, and a reference point where there is no mode to be found. */
+/* Networks: derivatives for every shape, the formula, the case without hidden layers, names,
+ * invalid options, and a reference point where no mode can be found. */
 #include "check.h"
 #include "linalg/cholesky.h"
 #include "model/general.h"
@@ -42,7 +42,7 @@ static double unit_value(const double *w, size_t in, bool bias, const double *a)
     return z;
 }
 
-TEST(loglik_is_the_formula_by_its_letter)
+TEST(loglik_is_the_formula)
 {
     model_shape shape = {.hidden = "3,2", .activation = "tanh", .head = "gaussian"};
     double offset[ROWS], out[ROWS];
@@ -61,7 +61,7 @@ TEST(loglik_is_the_formula_by_its_letter)
     subject_close(&s);
 }
 
-TEST(a_unit_of_relu_is_silent_below_zero)
+TEST(a_relu_unit_is_zero_below_zero)
 {
     model_shape shape = {.hidden = "1", .activation = "relu", .head = "gaussian"};
     subject s = network(&shape, false, 1.0);
@@ -87,7 +87,8 @@ TEST(without_hidden_layers_it_is_softmax_regression)
     logliks(&plain, s.w, b);
     for (size_t i = 0; i < ROWS; i++) CHECK(a[i] == b[i]);
     for (size_t j = 0; j < s.dim; j++)
-        CHECK(s.kind->prior_sd(s.u->self, j) == plain.kind->prior_sd(plain.u->self, j));
+        CHECK(s.kind->parameters.prior_sd(s.u->self, j) ==
+              plain.kind->parameters.prior_sd(plain.u->self, j));
     subject_close(&plain);
     subject_close(&s);
 }
@@ -135,12 +136,12 @@ TEST(shapes_that_make_no_sense_are_refused)
         subject_close(&s);
     }
     subject s = subject_of(make_table(0, true, NULL), "network", &shapes[1], 1.0);
-    CHECK(s.status == SBPS_BAD_DATA && strstr(s.err.text, "network wants classes"));
+    CHECK(s.status == SBPS_BAD_DATA && strstr(s.err.text, "network needs classes"));
     subject_close(&s);
 }
 
-/* Wherever the search ends there is a finite point, no worse than the start, and a Hessian whose
- * factor exists. */
+/* Wherever the search ends, the point is finite and no worse than the start, and its Hessian
+ * has a Cholesky factor. */
 static void check_reference(const model_shape *shape)
 {
     subject s = network(shape, true, 1.0);
@@ -150,7 +151,7 @@ static void check_reference(const model_shape *shape)
     double before, after;
     for (size_t j = 0; j < s.dim; j++) prior_parse("normal(0,2)", &priors[j], NULL);
     posterior_set_priors(s.u, priors, NULL);
-    s.kind->start(s.u->self, s.w);
+    s.kind->parameters.start(s.u->self, s.w);
     posterior_value(s.u, s.w, &before, NULL);
     CHECK(mode_find(s.u, s.w, &m, &s.err) == SBPS_OK);
     if (m) {
@@ -174,8 +175,8 @@ TEST(the_start_is_no_saddle)
     subject s = network(&shapes[1], true, 1.0);
     REQUIRE(s.status == SBPS_OK);
     double *again = new_doubles(s.dim);
-    s.kind->start(s.u->self, s.w);
-    s.kind->start(s.u->self, again);
+    s.kind->parameters.start(s.u->self, s.w);
+    s.kind->parameters.start(s.u->self, again);
     CHECK(memcmp(again, s.w, s.dim * sizeof *again) == 0);
     for (size_t j = 0; j < COLUMNS; j++) CHECK(s.w[1 + j] != s.w[7 + j]); /* units differ */
     free(again);

@@ -1,9 +1,10 @@
-/* Ordinal regression: against R's polr, against logistic regression where there are two classes, its cutpoints in
- * their order, and targets that cannot be. */
+/* Ordinal regression: against R's polr; against logistic regression where there are two
+ * classes; cutpoints in order; and impossible targets. */
 #include "mode/helpers.h"
 
-/* Satisfaction (0 low, 1, 2) of tenants by influence, type of house and contact: MASS::housing, counts as weights.
- * Columns: medium, high influence; apartment, atrium, terrace; high contact. */
+/* Satisfaction (0 low, 1, 2) of tenants by influence, type of dwelling and contact:
+ * MASS::housing, counts as weights. Columns: medium, high influence; apartment, atrium,
+ * terrace; high contact. */
 #define CELLS 72
 static const double counts[CELLS] = {21, 21, 28, 34, 22, 36, 10, 11, 36, 61, 23, 17, 43, 35, 40,
                                      26, 18, 54, 13, 9,  10, 8,  8,  12, 6,  7,  9,  18, 6,  7,
@@ -38,12 +39,13 @@ static fit find(rows *data, const char *weights)
     for (size_t j = 0; j < f.u->dim; j++)
         prior_parse(j < columns ? weights : "flat", &priors[j], NULL);
     f.status = posterior_set_priors(f.u, priors, &f.err);
-    f.u->model->start(f.u->self, start);
+    f.u->model->parameters.start(f.u->self, start);
     if (f.status == SBPS_OK) f.status = mode_find(f.u, start, &f.m, &f.err);
     return f;
 }
 
-/* summary(polr(Sat ~ Infl + Type + Cont, weights = Freq, data = housing)) of R 4.2, MASS 7.3. */
+/* summary(polr(Sat ~ Infl + Type + Cont, weights = Freq, data = housing)) of R 4.2, MASS
+ * 7.3. */
 TEST(the_mode_under_flat_priors_is_that_of_polr)
 {
     static const double want[] = {0.5663937389,  1.2888190638, -0.5723501464, -0.3661865662,
@@ -60,7 +62,8 @@ TEST(the_mode_under_flat_priors_is_that_of_polr)
     fit_close(&f);
 }
 
-/* P(y = 1) = s(eta - c): the intercept is minus the cutpoint. Classes may count from anywhere. */
+/* P(y = 1) = s(eta - c): the intercept is minus the cutpoint. Classes may count from
+ * anywhere. */
 TEST(two_classes_are_logistic_regression)
 {
     double x[600], y[300], above[300];
@@ -84,15 +87,15 @@ TEST(two_classes_are_logistic_regression)
     fit_close(&f);
 }
 
-/* Probabilities of all classes, by the letter: differences of logistic functions. */
+/* Probabilities of all classes by the formula: differences of logistic functions. */
 TEST(probabilities_of_classes_are_differences_and_sum_to_one)
 {
     const double x[] = {0.3, 0.3, 0.3, 0.3}, y[] = {0, 1, 2, 3};
     fit f = find(make_rows(4, 1, x, y, NULL, true), "normal(0,1)");
     const double w[] = {0.7, -1.0, 0.2, 1.5}, cuts[] = {-INFINITY, -1.0, 0.2, 1.5, INFINITY};
     double out[4], total = 0.0, scratch[512];
-    REQUIRE(f.u && f.u->model->scratch(f.u->self, 4) <= 512);
-    f.u->model->loglik(f.u->self, rows_from(0, 4), w, scratch, out);
+    REQUIRE(f.u && f.u->model->rows.scratch(f.u->self, 4) <= 512);
+    f.u->model->rows.loglik(f.u->self, rows_from(0, 4), w, scratch, out);
     for (size_t i = 0; i < 4; i++) {
         size_t k = (size_t)f.data->y[i];
         double high = 1.0 / (1.0 + exp(0.21 - cuts[k + 1]));
@@ -103,7 +106,7 @@ TEST(probabilities_of_classes_are_differences_and_sum_to_one)
     fit_close(&f);
 }
 
-/* Beyond their order the density falls the faster the farther, and all stays finite. */
+/* Out of order, the density falls the faster the farther, and everything stays finite. */
 TEST(cutpoints_out_of_order_are_unlikely_and_finite)
 {
     fit f = find(housing(), "normal(0,1)");
@@ -127,10 +130,10 @@ TEST(targets_that_are_no_classes_in_order_are_refused)
         double y[4];
         const char *sentence;
     } wrong[] = {
-        {{0, 1, 2.5, 2}, "holds 2.5; ordinal wants classes as whole numbers"},
+        {{0, 1, 2.5, 2}, "holds 2.5; ordinal needs classes as whole numbers"},
         {{1, 2, 4, 2}, "runs from 1 to 4 but is never 3"},
         {{0, 1e9, 1, 2}, "runs from 0 to 1e+09 but is never 3"},
-        {{3, 3, 3, 3}, "is 3 in every row; ordinal wants at least two classes"},
+        {{3, 3, 3, 3}, "is 3 in every row; ordinal needs at least two classes"},
     };
     const double x[] = {1, 2, 3, 4};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

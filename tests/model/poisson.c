@@ -1,5 +1,5 @@
-/* Poisson regression: closed forms, absurd predictors, draws of small and large rates, and tables
- * whose posterior is improper. */
+/* Poisson regression: closed forms, extreme predictors, draws of small and large means, and
+ * tables whose posterior is improper. */
 #include "ingest/ingest.h"
 #include "mode/helpers.h"
 
@@ -47,7 +47,7 @@ TEST(the_mode_is_found_far_from_zero)
     }
 }
 
-TEST(absurd_predictors_give_finite_numbers)
+TEST(extreme_predictors_give_finite_numbers)
 {
     const model_kind *model = model_find("poisson");
     double eta[] = {-1e6, -800.0, 299.0, 301.0, 800.0, 1e6}, still[6] = {0};
@@ -112,7 +112,7 @@ TEST(a_table_of_zeros_is_explained_and_cured_by_a_prior)
     fit_close(&f);
 }
 
-/* x2 is 1 only where y is 0; x1 is as good as noise. */
+/* x2 is 1 only where y is 0; x1 is noise. */
 TEST(an_indicator_of_zeros_is_named)
 {
     double x[2 * N], y[N];

@@ -1,11 +1,11 @@
-/* Whole runs of poisson, softmax and network against posteriors that are known. */
+/* Whole runs of poisson, softmax and network against known posteriors. */
 #include "check.h"
 #include "stat/sample.h"
 
 #include "core/rng.h"
 
 #define N    100
-#define GRID 161 /* points a side */
+#define GRID 161 /* points per axis */
 
 /* Sums of 1/k^p below n: polygamma functions of whole numbers. */
 static double harmonic(double n, double p)
@@ -15,8 +15,8 @@ static double harmonic(double n, double p)
     return total;
 }
 
-/* Flat prior, n rows, S events: the rate is Gamma(S, n), so with psi the digamma function the log
- * rate has mean psi(S) - log n, variance psi'(S) and fourth cumulant psi'''(S). */
+/* Flat prior, n rows, S events: the rate is Gamma(S, n), so with psi the digamma function the
+ * log rate has mean psi(S) - log n, variance psi'(S) and fourth cumulant psi'''(S). */
 TEST(counts_without_columns_have_a_gamma_posterior)
 {
     double y[N], events = 0.0;
@@ -39,8 +39,8 @@ TEST(counts_without_columns_have_a_gamma_posterior)
 /* A posterior in two dimensions, up to its constant. */
 typedef double (*density)(const double *x, const double *y, double a, double b);
 
-/* The trapezium rule over +-9 of the run's own sds: a run that is wrong by less than that cannot
- * move it. */
+/* The trapezium rule over +-9 of the run's own sds: a run that is wrong by less than that
+ * cannot move it. */
 static void integrate(density log_p, const double *x, const double *y, const sbps_result *r,
                       known out[2])
 {
@@ -143,8 +143,8 @@ TEST(a_network_of_one_gaussian_unit_agrees_with_quadrature)
         "ess=2500 seed=7");
 }
 
-/* Permuted and mirrored units give the same network, so marginals are no figures to compare with: a
- * run with hidden units of either kind ends with finite moments within what the priors allow. */
+/* Permuted and mirrored units give the same network, so marginals cannot be compared: a run
+ * with hidden units of either kind ends with finite moments within what the priors allow. */
 TEST(networks_with_hidden_units_run_to_their_end)
 {
     double x[N], y[N];

@@ -1,4 +1,4 @@
-/* The models listed that see the linear predictor; general ones need tables of their own. */
+/* The listed models with a linear predictor; general ones need tables of their own. */
 #ifndef TESTS_MODEL_REGRESSIONS_H
 #define TESTS_MODEL_REGRESSIONS_H
 

@@ -1,4 +1,4 @@
-/* Softmax regression: derivatives, the formula by its letter, its two-class case, the classes it
+/* Softmax regression: derivatives, the formula, the case of two classes, the classes that it
  * accepts, and the mode of a table that was solved elsewhere. */
 #include "check.h"
 #include "ingest/ingest.h"
@@ -16,7 +16,7 @@ TEST(derivatives_are_derivatives)
     }
 }
 
-TEST(loglik_is_the_formula_by_its_letter)
+TEST(loglik_is_the_formula)
 {
     subject s = subject_of(make_table(3, true, NULL), "softmax", NULL, 0.7);
     REQUIRE(s.status == SBPS_OK);
@@ -72,13 +72,13 @@ TEST(the_same_added_to_every_class_changes_nothing)
     subject_close(&s);
 }
 
-TEST(absurd_weights_give_finite_numbers)
+TEST(extreme_weights_give_finite_numbers)
 {
     subject s = subject_of(make_table(4, true, NULL), "softmax", NULL, 1e5);
     REQUIRE(s.status == SBPS_OK);
     double out[ROWS], slope[ROWS];
     logliks(&s, s.w, out);
-    s.kind->slope(s.u->self, all_rows, s.w, s.v, s.scratch, slope);
+    s.kind->rows.slope(s.u->self, all_rows, s.w, s.v, s.scratch, slope);
     for (size_t i = 0; i < ROWS; i++) CHECK(isfinite(out[i]) && isfinite(slope[i]));
     subject_close(&s);
 }
@@ -112,7 +112,7 @@ static void check_refused(const double y[4], const char *message)
 
 TEST(targets_that_are_no_classes_are_refused_by_value)
 {
-    check_refused((double[]){0, 1, 2.5, 1}, "target 'kind' holds 2.5; softmax wants classes");
+    check_refused((double[]){0, 1, 2.5, 1}, "target 'kind' holds 2.5; softmax needs classes");
     check_refused((double[]){0, -1, 2, 1}, "holds -1");
     check_refused((double[]){0, 0, 0, 0}, "only one class");
     check_refused((double[]){0, 1, 3, 1}, "holds class 3 but never class 2");

@@ -174,7 +174,7 @@ TEST(effects_are_what_taking_a_row_away_does)
             cholesky_solve(p.d, p.factor, e);
             double sd = sqrt(e[found[i].parameter]);
             double moved = (p.m->w[found[i].parameter] - without->w[found[i].parameter]) / sd;
-            double part = model->log_concave ? 0.3 : 0.5;
+            double part = model->facts.log_concave ? 0.3 : 0.5;
             CHECK(fabs(found[i].shift - moved) < part * fabs(moved) + 0.02);
             if (i > 0) CHECK(fabs(found[i].shift) <= fabs(found[i - 1].shift));
             mode_destroy(without);

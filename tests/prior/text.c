@@ -1,4 +1,5 @@
-/* Priors as text: what is read comes back, and what cannot be read is explained. */
+/* Priors as text: prior_format gives back the text that was read, and invalid text is
+ * explained. */
 #include "check.h"
 #include "model/prior/prior.h"
 
@@ -65,7 +66,7 @@ TEST(spaces_are_allowed_anywhere_between_tokens)
     CHECK(parsed("flat( )").kind);
 }
 
-TEST(what_cannot_be_read_is_explained)
+TEST(invalid_text_is_explained)
 {
     check_refused("normal(0,-1)", "sd must be positive");
     check_refused("normal(0,0)", "sd must be positive");
@@ -77,20 +78,20 @@ TEST(what_cannot_be_read_is_explained)
     check_refused("normal(0,nan)", "sd must be finite");
     check_refused("norml(0,1)", "did you mean 'normal'");
     for (size_t k = 0; prior_kinds[k]; k++) check_refused("spike(0,1)", prior_kinds[k]->name);
-    check_refused("normal", "want normal(mean,sd)");
-    check_refused("normal(", "want normal(mean,sd)");
-    check_refused("normal(0)", "want normal(mean,sd)");
-    check_refused("normal(0,1,2)", "want normal(mean,sd)");
-    check_refused("normal(0 1)", "want normal(mean,sd)");
-    check_refused("normal(0,1) x", "want normal(mean,sd)");
-    check_refused("normal(a,b)", "want normal(mean,sd)");
-    check_refused("student_t()", "want student_t(df,mean,scale)");
-    check_refused("flat(1)", "want flat");
+    check_refused("normal", "expected normal(mean,sd)");
+    check_refused("normal(", "expected normal(mean,sd)");
+    check_refused("normal(0)", "expected normal(mean,sd)");
+    check_refused("normal(0,1,2)", "expected normal(mean,sd)");
+    check_refused("normal(0 1)", "expected normal(mean,sd)");
+    check_refused("normal(0,1) x", "expected normal(mean,sd)");
+    check_refused("normal(a,b)", "expected normal(mean,sd)");
+    check_refused("student_t()", "expected student_t(df,mean,scale)");
+    check_refused("flat(1)", "expected flat");
     check_refused("", "no prior");
     check_refused("(0,1)", "no prior");
 }
 
-TEST(long_nonsense_is_refused_within_the_error_text)
+TEST(long_invalid_text_is_refused_within_the_error_text)
 {
     char text[4096];
     memset(text, 'x', sizeof text - 1);

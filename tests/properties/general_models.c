@@ -12,16 +12,17 @@ static rows *table_for(const model_kind *kind)
 {
     static double x[ROWS * 2 * COLUMNS], y[ROWS];
     rows *data = NULL;
-    if (kind->rowless) {
+    if (kind->facts.rowless) {
         rows_none(&data, NULL);
         return data;
     }
-    if (!kind->simulate) return make_table(3, true, NULL);
+    if (!kind->simulated.row) return make_table(3, true, NULL);
     rng r = rng_stream(9, 0, RNG_TEST);
-    size_t columns = kind->columns(2);
-    for (size_t i = 0; i < ROWS; i++) kind->simulate(&r, columns, x + i * columns, y + i);
-    rows_spec spec = {
-        .no_columns = kind->no_columns, .no_target = kind->support == SUPPORT_NONE, .seed = 1};
+    size_t columns = kind->simulated.columns(2);
+    for (size_t i = 0; i < ROWS; i++) kind->simulated.row(&r, columns, x + i * columns, y + i);
+    rows_spec spec = {.no_columns = kind->facts.no_columns,
+                      .no_target = kind->support == SUPPORT_NONE,
+                      .seed = 1};
     rows_copy(ROWS, columns, x, NULL, y, NULL, NULL, &spec, &data, NULL);
     return data;
 }
@@ -56,7 +57,7 @@ TEST(gradient_is_the_difference_of_the_weighed_sum)
 
 static void products_if_any(const subject *s)
 {
-    if (s->kind->hessian_vector) check_products(s);
+    if (s->kind->rows.hessian_vector) check_products(s);
 }
 
 TEST(hessian_product_is_the_difference_of_gradient)
@@ -125,7 +126,7 @@ static void parts_property(const subject *s)
     gradient(s, s->w, factor, whole);
     for (size_t c = 0; c + 1 < sizeof cuts / sizeof *cuts; c++) {
         row_range r = {NULL, cuts[c], cuts[c + 1] - cuts[c]};
-        s->kind->gradient(s->u->self, r, s->w, factor + cuts[c], s->scratch, parts);
+        s->kind->rows.gradient(s->u->self, r, s->w, factor + cuts[c], s->scratch, parts);
     }
     double size = 0.0;
     for (size_t j = 0; j < s->dim; j++) size = fmax(size, fabs(whole[j]));
@@ -147,19 +148,19 @@ static void manners_property(const subject *s)
         posterior_name(s->u, j, sizeof name[0], name[j % 2]);
         CHECK(name[j % 2][0]);
         if (j > 0) CHECK(strcmp(name[0], name[1]) != 0);
-        CHECK(s->kind->prior_sd(s->u->self, j) > 0.0);
+        CHECK(s->kind->parameters.prior_sd(s->u->self, j) > 0.0);
     }
     double value, *w = new_doubles(s->dim);
     rng random = rng_stream(1, 0, RNG_TEST);
-    if (s->kind->start) s->kind->start(s->u->self, w);
+    if (s->kind->parameters.start) s->kind->parameters.start(s->u->self, w);
     posterior_value(s->u, w, &value, NULL);
     CHECK(isfinite(value));
-    for (size_t chain = 0; s->kind->scatter && chain < 5; chain++) {
-        s->kind->scatter(s->u->self, chain, &random, w);
+    for (size_t chain = 0; s->kind->parameters.scatter && chain < 5; chain++) {
+        s->kind->parameters.scatter(s->u->self, chain, &random, w);
         posterior_value(s->u, w, &value, NULL);
         CHECK(isfinite(value));
     }
-    CHECK(!s->kind->columns == !s->kind->simulate);
+    CHECK(!s->kind->simulated.columns == !s->kind->simulated.row);
     free(w);
 }
 

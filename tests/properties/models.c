@@ -280,7 +280,7 @@ TEST(impossible_targets_are_refused_by_value)
     sbps_error err = {0};
     CHECK(check_targets("logistic", 3, (double[]){0, 1, 1}, &err) == SBPS_OK);
     CHECK(check_targets("logistic", 3, (double[]){0, 1, 3}, &err) == SBPS_BAD_DATA);
-    CHECK(strcmp(err.text, "target 'outcome' holds 3; logistic wants 0 or 1") == 0);
+    CHECK(strcmp(err.text, "target 'outcome' holds 3; logistic needs 0 or 1") == 0);
     CHECK(check_targets("logistic", 3, (double[]){0, 1, NAN}, &err) == SBPS_BAD_DATA);
     CHECK(check_targets("logistic", 3, (double[]){1, 1, 1}, &err) == SBPS_BAD_DATA);
     CHECK(strstr(err.text, "only one class"));
@@ -291,7 +291,7 @@ TEST(impossible_targets_are_refused_by_value)
     CHECK(check_targets("poisson", 3, (double[]){0, 0, 0}, &err) == SBPS_OK);
     CHECK(check_targets("poisson", 3, (double[]){0, 7, 1e6}, &err) == SBPS_OK);
     CHECK(check_targets("poisson", 3, (double[]){0, 1.5, 2}, &err) == SBPS_BAD_DATA);
-    CHECK(strcmp(err.text, "target 'outcome' holds 1.5; poisson wants counts: 0, 1, 2, ...") ==
+    CHECK(strcmp(err.text, "target 'outcome' holds 1.5; poisson needs counts: 0, 1, 2, ...") ==
           0);
     CHECK(check_targets("poisson", 3, (double[]){0, -1, 2}, &err) == SBPS_BAD_DATA);
     CHECK(check_targets("poisson", 3, (double[]){0, INFINITY, 2}, &err) == SBPS_BAD_DATA);

@@ -124,9 +124,9 @@ class Failures(Case):
 
     def test_what_contradicts_itself(self):
         self.refused(lambda w, x, y: (logistic(w, x, y)[0], -logistic(w, x, y)[1]),
-                     "gradient and its loglik do not belong together: by parameter 0, 'intercept'", sbps.BadFile)
+                     "gradient is not the derivative of its loglik: for parameter 0, 'intercept'", sbps.BadFile)
         self.refused(lambda w, x, y: (logistic(w, x, y)[0] - y.sum(), logistic(w, x, y)[1]),
-                     "changes with the rows beside it", sbps.BadData)
+                     "depends on the other rows of the call", sbps.BadData)
         self.refused(lambda w, x, y: (numpy.full(len(y), numpy.nan), logistic(w, x, y)[1]), "its loglik is -?nan",
                      sbps.BadData)
 

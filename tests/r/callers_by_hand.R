@@ -83,7 +83,7 @@ refused("an error later", "sbps_bad_data", "function mine: late", of(function(w,
 refused("nothing", "sbps_bad_data", "want a list of loglik and gradient", of(function(w, x, y) NULL))
 refused("lengths", "sbps_bad_data", "one a row", of(function(w, x, y) list(loglik = 1:99, gradient = x)))
 refused("a gradient's shape", "sbps_bad_data", "gradient: want a matrix", of(function(w, x, y) list(loglik = y, gradient = y)))
-refused("another gradient", "sbps_bad_file", "do not belong together", of(function(w, x, y) list(loglik = drop(x %*% w), gradient = 2 * x)))
+refused("another gradient", "sbps_bad_file", "is not the derivative of its loglik", of(function(w, x, y) list(loglik = drop(x %*% w), gradient = 2 * x)))
 refused("a jump", "sbps_bad_data", "left by a jump", of(function(w, x, y) invokeRestart("abort")))
 out <- callCC(function(k) condition_of(of(function(w, x, y) k("over us"))))
 hold("a jump over us", inherits(out, "sbps_bad_data"))

@@ -200,7 +200,7 @@ TEST(under_their_prior_all_have_the_same_law)
             value[j] = draw_correlation(&random, u->priors[first + j].theta[0]);
             w[first + j] = atanh(value[j]);
         }
-        model->derive(u->self, w, first, count, value);
+        model->reported.values(u->self, w, first, count, value);
         for (size_t j = 0; j < count; j++)
             for (int k = 0; k < 3; k++) moment[j][k] += pow(value[j], 2 << k);
     }
@@ -240,9 +240,9 @@ static void twice(const void *self, const double *w, size_t first, size_t count,
 
 static void hide_one(model_kind *kind)
 {
-    kind->derived = half_is_coordinate;
-    kind->derived_name = half_name;
-    kind->derive = twice;
+    kind->reported.describe = half_is_coordinate;
+    kind->reported.name = half_name;
+    kind->reported.values = twice;
 }
 
 #define ONE "model=linear formula=y~a+(1|g) seed=5 ess=200 draws=200 chains=2 "

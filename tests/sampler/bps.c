@@ -125,15 +125,15 @@ static void cliff_gradient(const void *self, row_range r, const double *w, const
 }
 
 static const model_kind cliff = {.name = "wall",
-                                 .rowless = true,
-                                 .uneven = true,
+                                 .facts.rowless = true,
+                                 .facts.uneven = true,
                                  .open = cliff_open,
                                  .close = cliff_close,
-                                 .dim = cliff_dim,
-                                 .scratch = cliff_scratch,
-                                 .loglik = cliff_loglik,
-                                 .slope = cliff_slope,
-                                 .gradient = cliff_gradient};
+                                 .parameters.dim = cliff_dim,
+                                 .rows.scratch = cliff_scratch,
+                                 .rows.loglik = cliff_loglik,
+                                 .rows.slope = cliff_slope,
+                                 .rows.gradient = cliff_gradient};
 
 static problem density_make(const sampler_kind *kind, const model_kind *model, size_t d,
                             double condition)
@@ -143,7 +143,7 @@ static problem density_make(const sampler_kind *kind, const model_kind *model, s
     double start[DIM_MAX] = {0};
     rows_none(&p.t.data, NULL);
     if (!p.t.data || posterior_open(p.t.data, model, &shape, &p.t.u, NULL) != SBPS_OK) return p;
-    if (model->start) model->start(p.t.u->self, start);
+    if (model->parameters.start) model->parameters.start(p.t.u->self, start);
     if (mode_find(p.t.u, start, &p.m, NULL) != SBPS_OK) return p;
     metric_create(p.made.metric, d, p.m->hessian, &p.a, NULL);
     return p;

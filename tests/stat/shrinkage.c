@@ -193,12 +193,13 @@ TEST(r2d2_is_what_its_scales_drawn_from_their_priors_say)
 static void check_slope(const posterior *u, const double *w, const double *gradient)
 {
     double slopes[ROWS], *v = calloc(2 * u->dim, sizeof *v), *prior_part = v + u->dim;
-    double *scratch = calloc(u->model->scratch(u->self, ROWS), sizeof *scratch), along = 0.0;
+    double *scratch = calloc(u->model->rows.scratch(u->self, ROWS), sizeof *scratch),
+           along = 0.0;
     rng r = rng_stream(9, 0, RNG_TEST);
     for (size_t j = 0; j < u->dim; j++) v[j] = rng_normal(&r);
     log_prior_gradient(u, w, -1.0, prior_part);
     for (size_t j = 0; j < u->dim; j++) along += v[j] * (gradient[j] - prior_part[j]);
-    u->model->slope(u->self, rows_from(0, ROWS), w, v, scratch, slopes);
+    u->model->rows.slope(u->self, rows_from(0, ROWS), w, v, scratch, slopes);
     for (size_t i = 0; i < ROWS; i++) along += slopes[i];
     CHECK_NEAR(along, 0.0, 1e-9 * ROWS);
     free(v);

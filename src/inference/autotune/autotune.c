@@ -70,7 +70,7 @@ size_t auto_order(const char *control_variate)
 
 bool auto_applies(const sbps_options *o, const run_plan *p)
 {
-    bool rowless = p->model->rowless;
+    bool rowless = p->model->facts.rowless;
     return !o->paper && !rowless && p->sampler->curve;
 }
 
@@ -79,10 +79,10 @@ bool auto_applies(const sbps_options *o, const run_plan *p)
 /* Numbers of x that one row's slope multiplies. */
 static double row_work(const posterior *u, const char *control_variate)
 {
-    if (u->model->regression) return rows_numbers(u->data);
+    if (u->model->facts.regression) return rows_numbers(u->data);
     size_t order = auto_order(control_variate);
-    double d = (double)u->dim, slope = u->model->work ? u->model->work(u->self) : d;
-    if (u->model->expand) return slope + (order == 0 ? 0.0 : order == 1 ? d : d + d * d);
+    double d = (double)u->dim, slope = u->model->rows.cost ? u->model->rows.cost(u->self) : d;
+    if (u->model->rows.expand) return slope + (order == 0 ? 0.0 : order == 1 ? d : d + d * d);
     return candidates[order].general_cost * slope;
 }
 
@@ -232,8 +232,8 @@ static void print_reason(const posterior *u, run_plan *plan, const verdict *v, c
 static bool is_sd_of_groups(const posterior *u, size_t j)
 {
     model_coordinate own;
-    return u->scale[j] == SCALE_LOG && u->model->coordinate(u->self, j, &own) && own.option &&
-           !strcmp(own.option, "prior-sd");
+    return u->scale[j] == SCALE_LOG && u->model->parameters.coordinate(u->self, j, &own) &&
+           own.option && !strcmp(own.option, "prior-sd");
 }
 
 /* Does the posterior of a sd of groups reach down to 0? In its logarithm that is a tail without an end, in which flights

@@ -63,17 +63,17 @@ static sbps_status choose_model(const sbps_options *o, run_plan *plan, sbps_erro
 static sbps_status check_table(const char *name, const model_kind *model, const rows *data,
                                sbps_error *err)
 {
-    bool rowless = model->rowless;
+    bool rowless = model->facts.rowless;
     if (rowless && data->n > 1)
         return fail(err, SBPS_BAD_ARG, "model %s is a density by itself and takes no table",
                     name);
     if (!rowless && data->n == 1)
         return fail(err, SBPS_BAD_ARG, "model %s needs a table", name);
-    if (!model->any_storage && (data->x_float || data->start))
+    if (!model->facts.any_storage && (data->x_float || data->start))
         return fail(err, SBPS_BAD_ARG,
                     "--storage: model %s reads rows of doubles, and this table holds %s", name,
                     data->storage->name);
-    if (!model->regression && data->offset)
+    if (!model->facts.regression && data->offset)
         return fail(err, SBPS_BAD_ARG,
                     "--offset: model %s has no linear predictor that it could be added to",
                     name);
@@ -107,11 +107,11 @@ static sbps_status choose_sampler(const sbps_options *o, const rows *data, run_p
 {
     /* sums of many rows are nearly normal: along the orbits of the normal there is little left to bounce off */
     bool shrinks = shrinkage_requested(o);
-    const char *usual = shrinks                                           ? "hmc"
-                        : plan->model->transform && crossed_nuts(o, data) ? "nuts"
-                        : plan->model->transform                          ? "hmc"
-                        : plan->model->row_model && !o->paper             ? "boomerang"
-                                                                          : "sbps";
+    const char *usual = shrinks                                                      ? "hmc"
+                        : plan->model->transformation.apply && crossed_nuts(o, data) ? "nuts"
+                        : plan->model->transformation.apply                          ? "hmc"
+                        : plan->model->row_model && !o->paper ? "boomerang"
+                                                              : "sbps";
     const char *name = is_auto(o->sampler) ? usual : o->sampler;
     plan->sampler = sampler_find(name);
     if (!plan->sampler) return unknown("sampler", name, sampler_kinds, err);
@@ -119,7 +119,7 @@ static sbps_status choose_sampler(const sbps_options *o, const rows *data, run_p
         return fail(err, SBPS_BAD_ARG,
                     "--sampler: scales of coefficients are sampled by hmc alone, not by %s",
                     name);
-    if (!plan->model->transform || !strcmp(name, "hmc") || !strcmp(name, "nuts"))
+    if (!plan->model->transformation.apply || !strcmp(name, "hmc") || !strcmp(name, "nuts"))
         return SBPS_OK;
     return fail(
         err, SBPS_BAD_ARG,
@@ -134,7 +134,7 @@ static sbps_status choose_sampler(const sbps_options *o, const rows *data, run_p
 static const char *usual_control_variate(const sbps_options *o, const run_plan *plan)
 {
     if (plan->sampler->control_variate) return plan->sampler->control_variate;
-    if (o->paper || plan->sampler->full || !plan->model->regression) return "none";
+    if (o->paper || plan->sampler->full || !plan->model->facts.regression) return "none";
     return "gradient";
 }
 
@@ -161,7 +161,7 @@ static sbps_status choose_metric(const sbps_options *o, run_plan *plan, sbps_err
                                               : "dense";
     const char *name = is_auto(o->metric) ? usual : o->metric;
     plan->metric = metric_find(name);
-    if (plan->model->transform && !is_auto(o->metric))
+    if (plan->model->transformation.apply && !is_auto(o->metric))
         return fail(
             err, SBPS_BAD_ARG,
             "--metric: where the effects of all factors are sampled together it is made "
@@ -345,7 +345,7 @@ sbps_status plan_make(const sbps_options *o, const rows *data, run_plan *plan, s
     if ((status = choose_batch(o, data, plan, err)) != SBPS_OK) return status;
     if ((status = check_noise(o, plan, err)) != SBPS_OK) return status;
     if ((status = check_strata(o, plan, err)) != SBPS_OK) return status;
-    plan->row_cost = row_cost(data, plan->model->transform);
+    plan->row_cost = row_cost(data, plan->model->transformation.apply);
     choose_settings(o, plan);
     choose_auto(o, plan);
     plan->epochs_rule = !isnan(o->epochs);

@@ -33,8 +33,9 @@ static sbps_status parse_or_default(const char *option, const char *text, prior 
 static prior usual_prior(const posterior *target, size_t j)
 {
     const model_kind *model = target->model;
-    double sd = model->prior_sd(target->self, j);
-    double mean = model->prior_mean ? model->prior_mean(target->self, j) : 0.0;
+    double sd = model->parameters.prior_sd(target->self, j);
+    double mean =
+        model->parameters.prior_mean ? model->parameters.prior_mean(target->self, j) : 0.0;
     if (!isfinite(sd)) return (prior){prior_find("flat"), {0.0}};
     return (prior){prior_find("normal"), {mean, sd}};
 }
@@ -47,7 +48,7 @@ static sbps_status auxiliary_prior(const sbps_options *o, const posterior *targe
     prior usual;
     sbps_status status = prior_parse(of->prior, &usual, err);
     if (status != SBPS_OK) return status;
-    usual = prior_in_units(&usual, model->auxiliary_unit(target->self, index));
+    usual = prior_in_units(&usual, model->parameters.auxiliary_unit(target->self, index));
     return parse_or_default(of->option, options_get(o, of->option), usual, out, err);
 }
 
@@ -84,7 +85,8 @@ static prior coefficient_prior(request *r, size_t j)
 static sbps_status weight_prior(request *r, size_t j, prior *out, sbps_error *err)
 {
     const model_kind *model = r->target->model;
-    bool intercept = model->intercept && model->intercept(r->target->self, j);
+    bool intercept =
+        model->parameters.intercept && model->parameters.intercept(r->target->self, j);
     const char *option = intercept ? "prior-intercept" : "prior";
     sbps_status status = SBPS_OK;
     if (intercept)
@@ -92,12 +94,12 @@ static sbps_status weight_prior(request *r, size_t j, prior *out, sbps_error *er
                                   usual_prior(r->target, j), out, err);
     else
         *out = coefficient_prior(r, j);
-    if (status != SBPS_OK || !model->needs_prior || out->kind != prior_find("flat"))
+    if (status != SBPS_OK || !model->facts.needs_prior || out->kind != prior_find("flat"))
         return status;
     return fail(err, SBPS_NO_MODE,
                 "--%s: with flat the posterior of %s is improper: %s; give a proper "
                 "prior, e.g. --%s \"normal(0,2.5)\"",
-                option, model->name, model->needs_prior, option);
+                option, model->name, model->facts.needs_prior, option);
 }
 
 static bool has_auxiliary(const model_kind *model, const char *name)
@@ -181,7 +183,8 @@ static sbps_status choose_all(request *r, prior *out, sbps_error *err)
     sbps_status status = SBPS_OK;
     model_coordinate own;
     for (size_t j = 0; j < weights && status == SBPS_OK; j++)
-        status = target->model->coordinate && target->model->coordinate(target->self, j, &own)
+        status = target->model->parameters.coordinate &&
+                         target->model->parameters.coordinate(target->self, j, &own)
                      ? own_prior(r->options, &own, out + j, err)
                      : weight_prior(r, j, out + j, err);
     if (status == SBPS_OK) status = check_used(r, err);

@@ -38,7 +38,7 @@ rows_spec table_spec(const sbps_options *o)
     const model_kind *model = options_model(o);
     const model_shape shape = {.head = o->head};
     target_support support = model ? model_support(model, &shape) : SUPPORT_ANY;
-    bool no_columns = model && model->no_columns, no_target = support == SUPPORT_NONE;
+    bool no_columns = model && model->facts.no_columns, no_target = support == SUPPORT_NONE;
     return (rows_spec){.formula = text_or_null(o->formula),
                        .target = text_or_null(o->target),
                        .features = text_or_null(o->features),
@@ -63,7 +63,7 @@ rows_spec table_spec(const sbps_options *o)
                        .no_target = no_target,
                        .storage = o->storage,
                        .dense = model != NULL,
-                       .needs_doubles = model && !model->any_storage,
+                       .needs_doubles = model && !model->facts.any_storage,
                        .seed = o->seed,
                        .threads = o->threads == SIZE_AUTO ? 0 : (unsigned)o->threads};
 }

@@ -32,7 +32,7 @@ static sbps_status search_mode(sbps_mode *map, sbps_error *err)
             "--method: sag goes from row to row and not on several ranks: newton and lbfgs "
             "do");
     sbps_status status = target_start(o, map->u, map->names, &start, err);
-    if (status == SBPS_OK && map->u->model->transform) {
+    if (status == SBPS_OK && map->u->model->transformation.apply) {
         metric *a;
         status = wide_find(map->u, start.w, &a, &map->m, err);
         metric_destroy(a);

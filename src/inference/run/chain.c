@@ -115,8 +115,8 @@ void chains_destroy(sbps_run *run)
 static bool scatter(const sbps_run *run, size_t index, rng *random, double *p)
 {
     const model_kind *model = run->plan->model;
-    if (!model->scatter) return false;
-    model->scatter(run->target->self, index, random, p);
+    if (!model->parameters.scatter) return false;
+    model->parameters.scatter(run->target->self, index, random, p);
     for (size_t j = 0; j < run->target->dim; j++) p[j] -= run->reference->w[j];
     return true;
 }

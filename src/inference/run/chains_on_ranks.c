@@ -56,7 +56,7 @@ sbps_status ranks_check_plan(const sbps_run *run, sbps_error *err)
     const sbps_options *o = run->options;
     const model_kind *model = run->plans->model;
     if (!run->among) return SBPS_OK;
-    if (model->rowless || model->row_model || run->data.member_rows)
+    if (model->facts.rowless || model->row_model || run->data.member_rows)
         return refuse_on_ranks("--model: there is none without rows of its own, or with groups",
                                "start one process", err);
     if (o->paper) return refuse_on_ranks("--paper: it is not", "start one process", err);

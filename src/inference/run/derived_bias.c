@@ -80,7 +80,8 @@ void propagated_evaluate(propagated_bias *c, size_t first, size_t count)
 {
     const posterior *u = c->u;
     for (size_t i = 0; i < POINTS; i++)
-        u->model->derive(u->self, c->points + i * u->dim, first, count, c->values + i * count);
+        u->model->reported.values(u->self, c->points + i * u->dim, first, count,
+                                  c->values + i * count);
 }
 
 /* (1), with the shift of that pair. */

@@ -57,7 +57,7 @@ static void derive_draws(derived_job *j)
     size_t count = j->run->chain_count * j->draws;
     for (size_t i = 0; i < count; i++) {
         const double *w = j->run->chains[i / j->draws].d.w + i % j->draws * u->dim;
-        u->model->derive(u->self, w, j->first, j->count, j->value);
+        u->model->reported.values(u->self, w, j->first, j->count, j->value);
         for (size_t k = 0; k < j->selected; k++)
             j->drawn[k * count + i] = j->value[j->at[k] - j->first];
     }

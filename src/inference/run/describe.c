@@ -131,7 +131,7 @@ static void describe_priors(const sbps_run *run, text *out)
 
 static bool is_rowless(const sbps_run *run)
 {
-    return run->plan->model->rowless;
+    return run->plan->model->facts.rowless;
 }
 
 static void describe_steps(const sbps_run *run, text *out)
@@ -150,7 +150,7 @@ static void describe_boundary(const sbps_run *run, size_t j, text *out)
     const rows *data = run->table->data;
     size_t count = 0;
     double low = INFINITY, high = -INFINITY;
-    if (!run->plan->model->regression || j >= data->d || !data->y) return;
+    if (!run->plan->model->facts.regression || j >= data->d || !data->y) return;
     for (size_t i = 0; i < data->n && !(low < high); i++) {
         if (data->storage->cell(data, i, j) == 0.0) continue;
         count++;
@@ -248,9 +248,9 @@ static void describe_size(const sbps_run *run, text *out)
         text_add(out, "  mode      found in %zu steps, U = %.8g, gradient %.1e\n",
                  run->reference->iterations, run->reference->value,
                  run->reference->gradient_norm);
-    if (!run->plan->model->rowless)
+    if (!run->plan->model->facts.rowless)
         text_add(out, "  set-up    %.3g passes through the rows\n", run->passes_setup);
-    if (run->target->model->transform)
+    if (run->target->model->transformation.apply)
         text_add(out, "  groups    %zu effects of all factors sampled together\n",
                  run->target->dim - parameters);
     if (run->rule.nodes > 0)
@@ -345,7 +345,7 @@ static void describe_model(const sbps_run *run, text *out)
         text_add(out, "%s model\n", name);
     else {
         text_add(out, "%s %s of '", name,
-                 run->plan->model->regression ? "regression" : "model");
+                 run->plan->model->facts.regression ? "regression" : "model");
         text_name(out, target ? target : "label");
         text_add(out, "'\n");
     }

@@ -201,7 +201,7 @@ static void valuer_close(valuer *v)
 static double draws_cost(const valuer *v, double evaluations)
 {
     const posterior *u = v->run->target;
-    double each = u->model->work ? u->model->work(u->self) : (double)u->dim;
+    double each = u->model->rows.cost ? u->model->rows.cost(u->self) : (double)u->dim;
     return evaluations * (double)draw_count(v) * each;
 }
 
@@ -249,7 +249,7 @@ sbps_status values_fill(const sbps_run *run, result *r, sbps_error *err)
     valuer v = {.run = run, .r = r, .cv = run->cv};
     size_t total = rows_all(&run->data);
     bool exact = draws_cost(&v, (double)total) <= EXACT_WORK || total <= FIRST_BATCH * NODES;
-    if (run->target->model->transform) {
+    if (run->target->model->transformation.apply) {
         sbps_status valued = value_transformed(&v, draws_cost(&v, (double)total), err);
         if (valued == SBPS_OK) split_values(&v);
         return valued;

@@ -61,7 +61,7 @@ static sbps_status open_job(const sbps_run *run, size_t made, size_t each, effec
 {
     const void *self = run->target->self;
     const row_groups *g = run->data.member_rows->groups;
-    bool integrated = !run->target->model->transform;
+    bool integrated = !run->target->model->transformation.apply;
     *j = (effects_job){.run = run,
                        .self = self,
                        .max_effects = mixed_effects_max(self),

@@ -22,7 +22,7 @@ sbps_status groups_ready(const posterior *u, bool has_start, sbps_error *err)
     double *w = new_doubles(d * (d + 2) + 1);
     if (!w) return fail_memory(err);
     const expansion out = {w + d * (d + 2), w + d, w + 2 * d};
-    u->model->start(u->self, w);
+    u->model->parameters.start(u->self, w);
     sbps_status status = posterior_expand(u, w, &out, NULL, err);
     /* where U bends the other way there, the search begins from effects that data say nothing of */
     if (status == SBPS_OK) status = mixed_recentre(u->self, out.hessian, w, err);
@@ -62,7 +62,7 @@ static sbps_status come_nearer(const posterior *u, double *w, sbps_error *err)
     const mode_request few = {.method = "newton", .max_steps = RESCUE_STEPS};
     sbps_status status = SBPS_OK;
     double left = INFINITY;
-    u->model->start(u->self, w);
+    u->model->parameters.start(u->self, w);
     for (int i = 0; i < RESCUES_MAX && left > RESCUE_ENOUGH && status == SBPS_OK; i++) {
         mode *here;
         status = mode_find_by(u, w, &few, &here, err);

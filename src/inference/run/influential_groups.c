@@ -60,7 +60,8 @@ static void gradient_of_group(const sbps_run *run, size_t group, double *scratch
         return;
     }
     memset(out, 0, u->dim * sizeof *out);
-    u->model->gradient(u->self, rows_from(group, 1), run->reference->w, &one, scratch, out);
+    u->model->rows.gradient(u->self, rows_from(group, 1), run->reference->w, &one, scratch,
+                            out);
 }
 
 static void see_groups(const void *self, row_range r, double *scratch, double *total)
@@ -90,8 +91,8 @@ static row_effect effect_of(const sbps_run *run, size_t group, const double *inv
     const double one = 1.0;
     memcpy(left, run->reference->hessian, d * d * sizeof *left);
     memset(x, 0, d * sizeof *x);
-    u->model->expand(u->self, rows_from(group, 1), run->reference->w, &one, x + d, &value, x,
-                     left);
+    u->model->rows.expand(u->self, rows_from(group, 1), run->reference->w, &one, x + d, &value,
+                          x, left);
     /* a group that holds a direction alone leaves nothing there: the first order will do */
     cholesky_solve(d, cholesky(d, left) ? left : run->factor, x);
     row_effect e = {.row = group};
@@ -117,7 +118,7 @@ static sbps_status evaluate_candidates(sbps_run *run, const search *s, sbps_erro
 {
     const posterior *u = run->target;
     size_t d = u->dim;
-    double *scratch = new_doubles(2 * d * d + d + u->model->scratch(u->self, 1));
+    double *scratch = new_doubles(2 * d * d + d + u->model->rows.scratch(u->self, 1));
     if (!scratch) return fail_memory(err);
     cholesky_inverse(d, run->factor, scratch);
     for (size_t i = 0; i < s->count; i++)
@@ -130,11 +131,12 @@ static sbps_status evaluate_candidates(sbps_run *run, const search *s, sbps_erro
 sbps_status groups_find_influential(sbps_run *run, sbps_error *err)
 {
     const posterior *u = run->target;
-    if (!u->model->row_model || !u->model->expand || u->dim > INFLUENCE_DIM) return SBPS_OK;
+    if (!u->model->row_model || !u->model->rows.expand || u->dim > INFLUENCE_DIM)
+        return SBPS_OK;
     search s = {.run = run}, *self = &s;
     pthread_mutex_init(&s.lock, NULL);
     const row_sum what = {.self = &self,
-                          .scratch = 2 * u->dim + u->model->scratch(u->self, 1),
+                          .scratch = 2 * u->dim + u->model->rows.scratch(u->self, 1),
                           .add = see_groups,
                           .beside = kept(run, 0)};
     sbps_status status = row_sums(u->data, &what, NULL, err);

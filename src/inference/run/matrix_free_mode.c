@@ -48,7 +48,7 @@ static sbps_status build_metric(const posterior *u, const metric_core *core, con
 {
     const place here = {u, w};
     metric_destroy(*a);
-    double rows_work = u->model->work(u->self) * (double)u->data->n;
+    double rows_work = u->model->rows.cost(u->self) * (double)u->data->n;
     const metric_source h = {&here, product, rows_work + EFFECT_WORK * (double)u->dim};
     return metric_from_products(u->dim, core, steps, h, a, err);
 }
@@ -88,7 +88,7 @@ static sbps_status search(const posterior *u, const metric_core *core, const boo
     double way = INFINITY, *w = new_doubles(u->dim);
     size_t iterations = 0;
     sbps_status status = w ? SBPS_OK : fail_memory(err);
-    if (w) u->model->start(u->self, w);
+    if (w) u->model->parameters.start(u->self, w);
     mixed_joint_reset(u->self);
     for (int i = 0; i < ROUNDS_MAX && way > STILL && status == SBPS_OK; i++) {
         status = come_nearer(u, core, held, w, a, optimum, &way, err);
@@ -118,7 +118,7 @@ static bool is_lost(const posterior *u, const metric_core *core, sbps_status sta
                     const mode *optimum, double *start)
 {
     if (status != SBPS_OK) return status == SBPS_NO_MODE;
-    u->model->start(u->self, start);
+    u->model->parameters.start(u->self, start);
     return !(optimum->gradient_norm < LOST) || is_perfect_fit(u, core, start, optimum->w);
 }
 

@@ -15,7 +15,7 @@
 
 static bool is_rowless(const sbps_run *run)
 {
-    return run->plan->model->rowless;
+    return run->plan->model->facts.rowless;
 }
 
 /* ---- columns ---- */
@@ -144,7 +144,7 @@ static sbps_status record_prior_share(const sbps_run *run, result *r, sbps_error
     if (!x) return fail_memory(err);
     for (size_t j = 0; j < d; j++) {
         bool wide = r->seen_sd[j] > WIDE * r->prior_sd[j];
-        bool can = run->target->model->regression && work <= MAX_WORK;
+        bool can = run->target->model->facts.regression && work <= MAX_WORK;
         r->prior_share[j] = wide && can ? log_prior_fraction(run->target, run->reference->w,
                                                              run->factor, j, x, x + d)
                                         : NAN;

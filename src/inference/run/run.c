@@ -51,7 +51,7 @@ static const char *why_no_integrals(const sbps_run *run, sbps_status status)
         return run->prefers_nuts
                    ? "a small table: nuts samples all effects, which is cheaper than integrals"
                    : NULL;
-    bool lost = status == SBPS_NO_MODE && u && !u->model->transform && is_proper(u);
+    bool lost = status == SBPS_NO_MODE && u && !u->model->transformation.apply && is_proper(u);
     return lost && crossed_may_give_up_integrals(run->options, &run->data)
                ? "with integrals over effects no mode was found: nuts samples all effects"
                : NULL;
@@ -161,7 +161,8 @@ double run_rows_each(const sbps_run *run)
 static double rows_per_ess(const sbps_run *run, double ess)
 {
     double touched = 0.0;
-    bool known = run->state.phase != PHASE_WARMUP && ess > 0.0 && !run->plan->model->rowless;
+    bool known =
+        run->state.phase != PHASE_WARMUP && ess > 0.0 && !run->plan->model->facts.rowless;
     for (size_t i = 0; i < run->chain_count; i++)
         touched += run_rows_each(run) * (double)run->chains[i].counts->rows;
     return known ? touched / ess : NAN;

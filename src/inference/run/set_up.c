@@ -42,7 +42,7 @@ static sbps_status choose_watched(sbps_run *run, sbps_error *err)
     const posterior *u = run->target;
     size_t others = u->dim - derived_parameters(u), every = others / WATCHED_EFFECTS + 1;
     run->watched_count = u->dim;
-    if (!u->model->transform || every == 1) return SBPS_OK;
+    if (!u->model->transformation.apply || every == 1) return SBPS_OK;
     double kept = fmax(WIDE_NUMBERS / (double)u->dim, WIDE_DRAWS);
     if (!option_given(run->options, "draws") && kept < (double)run->options->draws)
         run->options->draws = (size_t)kept;
@@ -158,7 +158,7 @@ static sbps_status find_reference(sbps_run *run, setup_cache *f, sbps_error *err
     sbps_status status = target_start(run->options, run->target, run->names, &start, err);
     run->start_hash = start.hash;
     run->start_metric = start.precision;
-    if (status == SBPS_OK && run->target->model->transform) {
+    if (status == SBPS_OK && run->target->model->transformation.apply) {
         status = wide_find(run->target, start.hash != 0, &run->a, &run->reference, err);
         start_release(&start);
         return status;
@@ -386,8 +386,8 @@ sbps_status run_set_up(sbps_run *run, sbps_error *err)
     if ((status = choose_watched(run, err)) != SBPS_OK) return status;
     status = see_rows(run, &cache, err);
     setup_cache_close(&cache);
-    run->prefers_nuts =
-        !run->target->model->transform && crossed_prefers_nuts(run->options, &run->data);
+    run->prefers_nuts = !run->target->model->transformation.apply &&
+                        crossed_prefers_nuts(run->options, &run->data);
     if (status != SBPS_OK || run->prefers_nuts) return status;
     if ((status = chains_create(run, err)) != SBPS_OK) return status;
     if ((status = thread_pool_create(threads, &run->pool, err)) != SBPS_OK) return status;

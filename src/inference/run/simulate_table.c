@@ -254,7 +254,7 @@ static sbps_status check_request(const char *name, size_t row_count, size_t dim,
     if (row_count == 0) return fail(err, SBPS_BAD_ARG, "rows must be at least 1");
     if (dim == 0 || dim > DIM_MAX)
         return fail(err, SBPS_BAD_ARG, "dim must be between 1 and %d, not %zu", DIM_MAX, dim);
-    if (truth && !model->regression)
+    if (truth && !model->facts.regression)
         return fail(err, SBPS_BAD_ARG, "%s draws no weights that truth could tell", name);
     if (truth && strcmp(path, truth) == 0)
         return fail(err, SBPS_BAD_ARG, "table and truth cannot both be written to %.200s",

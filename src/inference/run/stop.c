@@ -37,7 +37,7 @@ static double work_limit(const sbps_run *run)
 {
     const run_plan *plan = run->plan;
     const rows *member_rows = run->data.member_rows;
-    bool limited = member_rows && plan->model->row_model && plan->model->work &&
+    bool limited = member_rows && plan->model->row_model && plan->model->rows.cost &&
                    plan->ess_rule && !plan->epochs_rule && !plan->seconds_rule &&
                    !run->options->paper;
     if (!limited || rows_all(member_rows) > WORK_ROWS || option_given(run->options, "warmup"))
@@ -56,9 +56,10 @@ static double phase_limit(const sbps_run *run)
 static double visit_cost(const sbps_run *run)
 {
     const model_kind *model = run->plan->model;
-    double cost =
-        model->transform ? 1.0 : INTEGRAL_COST * fmax(model->row_model->predictor->cost, 1.0);
-    return cost * model->work(run->target->self);
+    double cost = model->transformation.apply
+                      ? 1.0
+                      : INTEGRAL_COST * fmax(model->row_model->predictor->cost, 1.0);
+    return cost * model->rows.cost(run->target->self);
 }
 
 bool chain_out_of_work(const sbps_run *run, const chain *c)

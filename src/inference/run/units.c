@@ -31,7 +31,7 @@ static sbps_status explain_unit(const posterior *u, size_t j, double unit, sbps_
                     "order of %.1g, %s: divide the column by a power of ten, take its "
                     "logarithm, or use --standardize",
                     show_name(data->names[column]).text, data->mean[column], spread, unit, why);
-    if (!u->model->scales_with_target || priors_decide(u, j, unit))
+    if (!u->model->facts.scales_with_target || priors_decide(u, j, unit))
         return fail(
             err, SBPS_BAD_DATA,
             "the parameter '%s' is of the order of %.1g, %s: give it a prior of another "

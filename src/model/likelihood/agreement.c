@@ -1,8 +1,9 @@
-/* The derivatives of a row against the central difference
+/* Compares derivatives of a row with the central difference
  *
  *   (log p(w + h u) - log p(w - h u)) / 2h,   h = eps^(1/3),
  *
- * along random directions and, where that is off, parameter by parameter. */
+ * along random directions and, where these disagree, parameter by parameter. The tolerance is
+ * far above the error of the difference: a wrong derivative is usually wrong by much more. */
 #include "model/likelihood/agreement.h"
 #include "core/memory.h"
 #include "core/rng.h"
@@ -13,10 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_TRIED 5    /* whose derivatives are checked */
-#define AGREE      1e-3 /* relative: derivatives that are wrong are wrong by more */
+#define ROWS_TRIED 5    /* checked */
+#define AGREE      1e-3 /* relative */
 
-/* Does `given` agree with the central difference of loglik along u? */
+/* Does `given` agree with the central difference of loglik along u? *difference receives the
+ * latter; `at` has dim numbers of scratch. */
 static bool agrees(const own_model *m, size_t i, const double *w, const double *u, double given,
                    double *at, double *difference)
 {
@@ -31,7 +33,8 @@ static bool agrees(const own_model *m, size_t i, const double *w, const double *
     return fabs(given - *difference) <= AGREE * size + 100.0 * rounding;
 }
 
-/* The gradient g of row i is wrong: says in which parameter first. `u` and `at` are scratch. */
+/* Fails for row i, whose gradient g is wrong, and names the first parameter in which it is. `u`
+ * and `at` are scratch. */
 static sbps_status fail_gradient(const own_model *m, size_t i, const double *w, const double *g,
                                  double *u, double *at, sbps_error *err)
 {
@@ -46,17 +49,18 @@ static sbps_status fail_gradient(const own_model *m, size_t i, const double *w, 
     }
     if (j == m->dim)
         return fail(err, SBPS_BAD_FILE,
-                    "%s: its gradient and its loglik do not belong together, each parameter by "
-                    "a little",
+                    "%s: its gradient is not the derivative of its loglik: every parameter is "
+                    "off by a little",
                     m->label);
     m->name(m->self, j, sizeof name, name);
     return fail(
         err, SBPS_BAD_FILE,
-        "%s: its gradient and its loglik do not belong together: by parameter %zu, '%s', "
-        "the gradient is %g, but differences of loglik say %g",
+        "%s: its gradient is not the derivative of its loglik: for parameter %zu, '%s', "
+        "the gradient is %g, but differences of loglik give %g",
         m->label, j, name, g[j], difference);
 }
 
+/* Gradient and slope of row i along u. `at` and `g` are scratch. */
 static sbps_status check_row(const own_model *m, size_t i, const double *w, double *u,
                              double *at, double *g, sbps_error *err)
 {
@@ -67,12 +71,12 @@ static sbps_status check_row(const own_model *m, size_t i, const double *w, doub
     double slope = m->slope ? m->slope(m->self, i, w, u, g) : dot(m->dim, g, u);
     if (agrees(m, i, w, u, slope, at, &difference)) return SBPS_OK;
     return fail(err, SBPS_BAD_FILE,
-                "%s: its slope and its loglik do not belong together: %g, but differences of "
-                "loglik say %g",
+                "%s: its slope is not the derivative of its loglik: the slope is %g, but "
+                "differences of loglik give %g",
                 m->label, slope, difference);
 }
 
-/* Some rows at a random point near the start. `memory` has 4 dim numbers. */
+/* Checks some rows at a random point near the start. `memory` has 4 dim numbers. */
 static sbps_status check_derivatives(const own_model *m, double *memory, sbps_error *err)
 {
     double *w = memory, *u = w + m->dim, *at = u + m->dim, *g = at + m->dim;

@@ -1,4 +1,5 @@
-/* A 2-D density that is not normal (Figure 1): a model without rows. With s = 1.5, b = 1,
+/* A 2-D density that is not normal (Figure 1 of the paper): a model without rows. With s = 1.5,
+ * b = 1,
  *
  *   w1 ~ N(0, s^2),   w2 | w1 ~ N(b (w1^2 - s^2), 1),   e = w2 - b (w1^2 - s^2)           (1)
  *   log p   = -log(2 pi) - log s - w1^2/(2 s^2) - e^2/2                                   (2)
@@ -6,7 +7,6 @@
  *   d2/dw1^2 = -1/s^2 + 2 b e - 4 b^2 w1^2    d2/dw1dw2 = 2 b w1    d2/dw2^2 = -1         (4)
  *
  * Mode (0, -b s^2); mean 0; variances s^2 and 1 + 2 b^2 s^4; no correlation. */
-#include "model/likelihood/density.h"
 #include "model/likelihood/model_kinds.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #define WIDTH2    (1.5 * 1.5) /* s^2 */
 #define CURVATURE 1.0         /* b */
 
-/* The density has no state; its handle only has to be there. */
+/* The density has no state: self is NULL. */
 static sbps_status banana_open(const model_kind *kind, const rows *data,
                                const model_shape *shape, void **self, sbps_error *err)
 {
@@ -44,7 +44,7 @@ static size_t banana_scratch(const void *self, size_t n)
     return 0;
 }
 
-/* e of (1) */
+/* e of (1). */
 static double residual(const double *w)
 {
     return w[1] - CURVATURE * (w[0] * w[0] - WIDTH2);
@@ -60,7 +60,7 @@ static void banana_loglik(const void *self, row_range r, const double *w, double
     for (size_t i = 0; i < r.n; i++) out[i] = value;
 }
 
-/* (3) */
+/* The gradient (3), two numbers. */
 static void score(const double *w, double *g)
 {
     double e = residual(w);
@@ -78,6 +78,7 @@ static void banana_slope(const void *self, row_range r, const double *w, const d
     for (size_t i = 0; i < r.n; i++) out[i] = g[0] * u[0] + g[1] * u[1];
 }
 
+/* Every pseudo-row has the same gradient (3). */
 static void banana_gradient(const void *self, row_range r, const double *w,
                             const double *factor, double *scratch, double *out)
 {
@@ -91,6 +92,7 @@ static void banana_gradient(const void *self, row_range r, const double *w,
     }
 }
 
+/* (4) times v. */
 static void banana_hessian_vector(const void *self, row_range r, const double *w,
                                   const double *v, const double *factor, double *scratch,
                                   double *out)
@@ -105,6 +107,7 @@ static void banana_hessian_vector(const void *self, row_range r, const double *w
     }
 }
 
+/* The mode. */
 static void banana_start(const void *self, double *w)
 {
     (void)self;
@@ -114,19 +117,19 @@ static void banana_start(const void *self, double *w)
 
 const model_kind model_banana = {
     .name = "banana",
-    .summary = "Bent 2-D density with known marginals; needs no table.",
+    .summary = "Banana-shaped 2-D density with known marginals; needs no table.",
     .support = SUPPORT_NONE,
-    .uneven = true,
-    .rowless = true,
+    .facts.uneven = true,
+    .facts.rowless = true,
     .open = banana_open,
     .close = banana_close,
-    .dim = banana_dim,
-    .name_of = density_name,
-    .prior_sd = density_flat,
-    .scratch = banana_scratch,
-    .loglik = banana_loglik,
-    .slope = banana_slope,
-    .gradient = banana_gradient,
-    .hessian_vector = banana_hessian_vector,
-    .start = banana_start,
+    .parameters.dim = banana_dim,
+    .parameters.name = density_name,
+    .parameters.prior_sd = density_flat,
+    .rows.scratch = banana_scratch,
+    .rows.loglik = banana_loglik,
+    .rows.slope = banana_slope,
+    .rows.gradient = banana_gradient,
+    .rows.hessian_vector = banana_hessian_vector,
+    .parameters.start = banana_start,
 };

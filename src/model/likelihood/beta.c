@@ -1,19 +1,21 @@
-/* Beta regression with the logit link: 0 < y < 1 with mean mu = 1/(1 + e^-eta) and variance mu (1 - mu)/(1 + phi). With
- * aux a = log phi, p = mu phi, q = (1 - mu) phi, l = log y/(1 - y), v = mu (1 - mu) phi and
- * k = p log(y/mu) + q log((1 - y)/(1 - mu)):
+/* Beta regression with the logit link: 0 < y < 1 with mean mu = 1/(1 + e^-eta) and variance mu
+ * (1 - mu)/(1 + phi). With a = log phi as auxiliary, p = mu phi, q = (1 - mu) phi, l = log y/(1
+ * - y), v = mu (1 - mu) phi and k = p log(y/mu) + q log((1 - y)/(1 - mu)):
  *
- *   log p(y)      = log Gamma(phi)/(Gamma(p) Gamma(q)) + (p - 1) log y + (q - 1) log(1 - y)              (1)
- *   d/d eta       = v (l - eta) + (1 - mu) gap(p) - mu gap(q)                                            (2)
- *   d/da          = k - gap(phi) + gap(p) + gap(q)                                                       (3)
+ *   log p(y)      = log Gamma(phi)/(Gamma(p) Gamma(q)) + (p - 1) log y + (q - 1) log(1 - y) (1)
+ *   d/d eta       = v (l - eta) + (1 - mu) gap(p) - mu gap(q)                               (2)
+ *   d/da          = k - gap(phi) + gap(p) + gap(q)                                          (3)
  *   d^2/d eta^2   = v ((1 - 2 mu) (l - eta) - 1) - mu (1 - mu) (gap(p) + gap(q))
- *                   + (1 - mu)^2 own(p) + mu^2 own(q)                                                    (4)
- *   d^2/d eta da  = v (l - eta) + (1 - mu) own(p) - mu own(q)                                            (5)
- *   d^2/da^2      = k - own(phi) + own(p) + own(q)                                                       (6)
+ *                   + (1 - mu)^2 own(p) + mu^2 own(q)                                       (4)
+ *   d^2/d eta da  = v (l - eta) + (1 - mu) own(p) - mu own(q)                               (5)
+ *   d^2/da^2      = k - own(phi) + own(p) + own(q)                                          (6)
  *
- * own = gap + bend, of linalg/gamma_functions.h: no term grows with phi but v and k, which are small where y is near mu. Beyond
- * |eta| = TOP the density goes on along its tangent.
+ * gap is gamma_gap of linalg/gamma_functions.h, and own = gamma_gap + trigamma_gap: only v and
+ * k grow with phi, and they are small where y is near mu. Beyond |eta| = TOP the density is
+ * continued along its tangent.
  *
- * Ferrari, Cribari-Neto (2004), Beta regression for modelling rates and proportions, J. Applied Statistics 31, 799-815. */
+ * Ferrari, Cribari-Neto (2004), Beta regression for modelling rates and proportions, J. Applied
+ * Statistics 31, 799-815. */
 #include "linalg/gamma_functions.h"
 #include "linalg/real.h"
 #include "model/likelihood/model_kinds.h"
@@ -23,23 +25,26 @@
 #include <float.h>
 #include <math.h>
 
+/* Limit of |eta|, far from any value that a sampler visits. */
 #define TOP 300.0
 
 static sbps_status beta_check(const rows *r, sbps_error *err)
 {
-    return targets_between(r, "beta", 0.0, 1.0, "shares above 0 and below 1", err);
+    return targets_between(r, "beta", 0.0, 1.0, "proportions above 0 and below 1", err);
 }
 
-/* A row at its eta. */
+/* Quantities of one row, eta being clamped to -TOP .. TOP. */
 typedef struct {
-    double eta, log_mu, log_other, log_y, log_rest; /* other: 1 - mu; rest: 1 - y */
-    double mu, other, p, q, k, v, off;              /* off: l - eta */
-} place;
+    /* log_other: of 1 - mu; log_rest: of 1 - y */
+    double eta, log_mu, log_other, log_y, log_rest;
+    double mu, other, p, q, k, v, off; /* other: 1 - mu; off: l - eta */
+} row_terms;
 
-static place evaluate_row(const batch *b, double phi, size_t i)
+/* Computes the quantities of row i at this phi. */
+static row_terms evaluate_row(const batch *b, double phi, size_t i)
 {
     double eta = larger(-TOP, smaller(b->eta[i], TOP)), y = b->y[i];
-    place a = {.eta = eta, .log_y = log(y), .log_rest = log1p(-y)};
+    row_terms a = {.eta = eta, .log_y = log(y), .log_rest = log1p(-y)};
     a.log_other = eta > 0.0 ? -eta - log1p(exp(-eta)) : -log1p(exp(eta));
     a.log_mu = a.log_other + eta;
     if (eta > 0.0) a.log_mu = -log1p(exp(-eta));
@@ -53,19 +58,19 @@ static place evaluate_row(const batch *b, double phi, size_t i)
     return a;
 }
 
-/* (2) */
-static double by_eta(const place *a, double gap_p, double gap_q)
+/* d/d eta by (2). */
+static double by_eta(const row_terms *a, double gap_p, double gap_q)
 {
     return a->v * a->off + a->other * gap_p - a->mu * gap_q;
 }
 
-/* (1) by Stirling, whose large terms are those of k. */
+/* (1) by Stirling's formula, whose large terms cancel to k. */
 static void beta_loglik(const batch *b, double *out)
 {
     double phi = exp(b->aux[0]), constant = 0.5 * (b->aux[0] - log(2.0 * M_PI));
     constant += gamma_rest(phi);
     for (size_t i = 0; i < b->n; i++) {
-        place a = evaluate_row(b, phi, i);
+        row_terms a = evaluate_row(b, phi, i);
         out[i] = constant + a.k + 0.5 * (a.log_mu + a.log_other) - gamma_rest(a.p) -
                  gamma_rest(a.q) - a.log_y - a.log_rest;
         if (b->eta[i] != a.eta)
@@ -73,32 +78,35 @@ static void beta_loglik(const batch *b, double *out)
     }
 }
 
+/* (2) and (3) per row. */
 static void beta_gradient(const batch *b, double *d_eta, double *d_aux)
 {
     double phi = exp(b->aux[0]), gap = gamma_gap(phi);
     for (size_t i = 0; i < b->n; i++) {
-        place a = evaluate_row(b, phi, i);
+        row_terms a = evaluate_row(b, phi, i);
         double gap_p = gamma_gap(a.p), gap_q = gamma_gap(a.q);
         d_eta[i] = by_eta(&a, gap_p, gap_q);
         if (d_aux) d_aux[i] = a.k - gap + gap_p + gap_q;
     }
 }
 
+/* (2) and (3) times the rates of eta and a. */
 static void beta_slope(const batch *b, double *out)
 {
     double phi = exp(b->aux[0]), gap = gamma_gap(phi), rate = b->daux[0];
     for (size_t i = 0; i < b->n; i++) {
-        place a = evaluate_row(b, phi, i);
+        row_terms a = evaluate_row(b, phi, i);
         double gap_p = gamma_gap(a.p), gap_q = gamma_gap(a.q);
         out[i] = by_eta(&a, gap_p, gap_q) * b->deta[i] + (a.k - gap + gap_p + gap_q) * rate;
     }
 }
 
+/* (4), (5) and (6). */
 static void beta_curvature(const batch *b, double *ee, double *ea, double *aa)
 {
     double phi = exp(b->aux[0]), own = gamma_gap(phi) + trigamma_gap(phi);
     for (size_t i = 0; i < b->n; i++) {
-        place a = evaluate_row(b, phi, i);
+        row_terms a = evaluate_row(b, phi, i);
         double gaps = gamma_gap(a.p) + gamma_gap(a.q);
         double own_p = gamma_gap(a.p) + trigamma_gap(a.p),
                own_q = gamma_gap(a.q) + trigamma_gap(a.q);
@@ -109,7 +117,8 @@ static void beta_curvature(const batch *b, double *ee, double *ea, double *aa)
     }
 }
 
-/* A share of two numbers of gamma laws; at its ends the nearest number that is none of them. */
+/* The fraction of one of two gamma variates in their sum. A result that rounds to 0 or 1
+ * becomes the nearest number between them. */
 static double beta_simulate(rng *r, double eta, const double *aux)
 {
     double phi = exp(aux[0]), mu = 1.0 / (1.0 + exp(-eta)), other = 1.0 / (1.0 + exp(eta));

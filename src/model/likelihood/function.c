@@ -1,10 +1,10 @@
-/* A model of the caller's own: one function that says log p and its gradient for some rows at once (sbps.h,
- * sbps_model_function). From its gradients are made
+/* A model of the caller's own: one function that computes log p and its gradient for several
+ * rows at once (sbps.h, sbps_model_function). Its gradients give
  *
  *   slope_i = u . grad_i,   Hess v = sum_i f_i (grad_i(w + h v) - grad_i(w - h v)) / 2h.
  *
- * It may fail on the way, an exception of another language being the usual reason: from then on it is not called again, all
- * numbers of it are NAN, and whoever called us is told by model_failure. */
+ * The function may fail during a run, usually by an exception of another language. It is then
+ * not called again, all its results are NAN, and model_failure returns the reason. */
 #include "core/memory.h"
 #include "linalg/dense_matrix.h"
 #include "model/likelihood/agreement.h"
@@ -17,29 +17,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_TRIED ((size_t)7) /* together and one by one */
+#define ROWS_TRIED ((size_t)7) /* evaluated together and one by one */
 #define SAME       1e-9        /* relative: sums may be taken in another order */
 #define TEXT_SIZE  400
 
-/* What happens to it on the way; threads may come to it at once, and the first one speaks. */
+/* The first failure. Several threads may fail at once: the first to set `taken` writes the
+ * text, and then sets `failed`. */
 typedef struct {
     atomic_bool taken, failed;
     char text[TEXT_SIZE];
-} fate;
+} first_failure;
 
 typedef struct {
     sbps_model_function call;
     const char *label;
     const rows *data;
     size_t dim;
-    fate *failure;
+    first_failure *failure;
 } function;
 
-static void keep_failure(fate *failure, const char *label, const char *text)
+/* Stores the text of the first failure. */
+static void keep_failure(first_failure *failure, const char *label, const char *text)
 {
     if (atomic_exchange(&failure->taken, true)) return;
     snprintf(failure->text, sizeof failure->text, "%s: %s", label,
-             *text ? text : "it could not say what rows say");
+             *text ? text : "it failed without a message");
     atomic_store(&failure->failed, true);
 }
 
@@ -56,7 +58,8 @@ static void fill_nan(size_t n, double *out)
 
 /* ---- rows ---- */
 
-/* Rows as the function wants them: where they lie, or laid side by side in `room`, n (columns + 1). */
+/* Sets b->x and b->y to the rows: in place where they are contiguous, else copied to `buffer`,
+ * which has n (columns + 1) doubles. */
 static void gather_batch(const function *m, row_range r, double *buffer, sbps_batch *b)
 {
     const rows *data = m->data;
@@ -69,7 +72,8 @@ static void gather_batch(const function *m, row_range r, double *buffer, sbps_ba
     for (size_t i = 0; r.list && i < n; i++) buffer[n * d + i] = data->y[r.list[i]];
 }
 
-/* `room` has n (columns + 1) doubles. */
+/* Calls the function for the rows; loglik and gradient may be NULL. `buffer` has n (columns +
+ * 1) doubles. */
 static void evaluate_rows(const function *m, row_range r, const double *w, double *buffer,
                           double *loglik, double *gradient)
 {
@@ -96,8 +100,9 @@ static size_t buffer_size(const function *m, size_t n)
     return n * (m->data->d + 1);
 }
 
-/* ---- does it fit the rows, and itself? ---- */
+/* ---- checks ---- */
 
+/* The caller's names; else the columns', if there is a parameter for each; else w1, w2, ... */
 static void function_name(const void *self, size_t j, size_t size, char *text)
 {
     const function *m = self;
@@ -116,10 +121,10 @@ static void function_start(const void *self, double *w)
     if (m->call.start) memcpy(w, m->call.start, m->dim * sizeof *w);
 }
 
-/* What a look at single rows needs beside the model. */
+/* The model and the buffers with which single rows are checked. */
 typedef struct {
     const function *m;
-    double *buffer, *value, *gradient; /* of ROWS_TRIED rows */
+    double *buffer, *value, *gradient; /* for ROWS_TRIED rows */
 } trial;
 
 static double one_loglik(const void *self, size_t i, const double *w)
@@ -146,6 +151,7 @@ static void trial_start(const void *self, double *w)
     function_start(((const trial *)self)->m, w);
 }
 
+/* Are n numbers equal to rounding? Two NANs are. */
 static bool same(size_t n, const double *a, const double *b)
 {
     for (size_t i = 0; i < n; i++)
@@ -154,7 +160,8 @@ static bool same(size_t n, const double *a, const double *b)
     return true;
 }
 
-/* Rows asked about together say what each says alone. `w` and `alone` have dim numbers. */
+/* Fails unless rows evaluated together give the same as one by one. `w` and `alone` have dim
+ * numbers. */
 static sbps_status check_batch(const trial *t, double *w, double *alone, sbps_error *err)
 {
     const function *m = t->m;
@@ -167,14 +174,17 @@ static sbps_status check_batch(const trial *t, double *w, double *alone, sbps_er
         bool agree =
             same(1, &value, t->value + i) && same(m->dim, alone, t->gradient + i * m->dim);
         if (!agree && !function_failure(m))
-            return fail(err, SBPS_BAD_DATA,
-                        "%s: what it says of a row changes with the rows beside it: want log p "
-                        "and gradient of each row by itself",
-                        m->label);
+            return fail(
+                err, SBPS_BAD_DATA,
+                "%s: its result for a row depends on the other rows of the call: it must "
+                "return log p and gradient of each row by itself",
+                m->label);
     }
     return SBPS_OK;
 }
 
+/* Checks that rows are independent of each other and that gradients agree with
+ * log-likelihoods. */
 static sbps_status check_itself(const function *m, sbps_error *err)
 {
     size_t d = m->dim;
@@ -195,11 +205,11 @@ static sbps_status check_itself(const function *m, sbps_error *err)
     sbps_status status = check_batch(&t, w, w + d, err);
     if (status == SBPS_OK) status = agreement_check(&own, err);
     free(memory);
-    const char *why = function_failure(m);
-    return why ? fail(err, SBPS_BAD_DATA, "%s", why) : status;
+    const char *reason = function_failure(m);
+    return reason ? fail(err, SBPS_BAD_DATA, "%s", reason) : status;
 }
 
-/* ---- as a model ---- */
+/* ---- members of model_kind ---- */
 
 static void function_close(void *self)
 {
@@ -209,6 +219,7 @@ static void function_close(void *self)
     free(m);
 }
 
+/* Takes the caller's function from the shape and checks it on the first rows. */
 static sbps_status function_open(const model_kind *kind, const rows *data,
                                  const model_shape *shape, void **self, sbps_error *err)
 {
@@ -238,7 +249,7 @@ static double function_prior_sd(const void *self, size_t j)
     return m->call.prior_sd ? m->call.prior_sd[j] : INFINITY;
 }
 
-/* Rows, their gradients, and two points. */
+/* Room for the rows, their gradients, and two points. */
 static size_t function_scratch(const void *self, size_t n)
 {
     const function *m = self;
@@ -251,6 +262,7 @@ static void function_loglik(const void *self, row_range r, const double *w, doub
     evaluate_rows(self, r, w, scratch, out, NULL);
 }
 
+/* Evaluates the gradients of the rows into scratch, and returns them, row after row. */
 static double *gradients(const function *m, row_range r, const double *w, double *scratch)
 {
     double *out = scratch + buffer_size(m, r.n);
@@ -281,20 +293,22 @@ static void function_gradient(const void *self, row_range r, const double *w,
     add_gradients(self, r, w, factor, 1.0, scratch, out);
 }
 
-static double largest(size_t n, const double *x)
+static double largest_size(size_t n, const double *x)
 {
     double max_abs = 0.0;
     for (size_t j = 0; j < n; j++) max_abs = fmax(max_abs, fabs(x[j]));
     return max_abs;
 }
 
+/* Central differences along v, with a step of eps^(1/3) relative to the size of w. */
 static void function_hessian_vector(const void *self, row_range r, const double *w,
                                     const double *v, const double *factor, double *scratch,
                                     double *out)
 {
     const function *m = self;
-    double *at = scratch + buffer_size(m, r.n) + r.n * m->dim, speed = largest(m->dim, v);
-    double h = speed > 0.0 ? cbrt(DBL_EPSILON) * fmax(1.0, largest(m->dim, w)) / speed : 1.0;
+    double *at = scratch + buffer_size(m, r.n) + r.n * m->dim, speed = largest_size(m->dim, v);
+    double h =
+        speed > 0.0 ? cbrt(DBL_EPSILON) * fmax(1.0, largest_size(m->dim, w)) / speed : 1.0;
     for (int side = -1; side <= 1; side += 2) {
         for (size_t j = 0; j < m->dim; j++) at[j] = w[j] + side * h * v[j];
         add_gradients(m, r, at, factor, side / (2.0 * h), scratch, out);
@@ -305,17 +319,17 @@ const model_kind model_function = {
     .name = "function",
     .summary = "A model of the caller's own, a function of some rows.",
     .support = SUPPORT_ANY,
-    .uneven = true,
+    .facts.uneven = true,
     .open = function_open,
     .close = function_close,
-    .dim = function_dim,
-    .name_of = function_name,
-    .prior_sd = function_prior_sd,
-    .scratch = function_scratch,
-    .loglik = function_loglik,
-    .slope = function_slope,
-    .gradient = function_gradient,
-    .hessian_vector = function_hessian_vector,
-    .start = function_start,
-    .failure = function_failure,
+    .parameters.dim = function_dim,
+    .parameters.name = function_name,
+    .parameters.prior_sd = function_prior_sd,
+    .rows.scratch = function_scratch,
+    .rows.loglik = function_loglik,
+    .rows.slope = function_slope,
+    .rows.gradient = function_gradient,
+    .rows.hessian_vector = function_hessian_vector,
+    .parameters.start = function_start,
+    .rows.failure = function_failure,
 };

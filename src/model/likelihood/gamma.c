@@ -1,12 +1,14 @@
-/* Gamma regression with the log link: y > 0 with mean mu = e^eta and variance mu^2/shape. With aux a = log alpha,
- * alpha the shape, t = log y - eta and m = e^t - 1 - t, which is 0 at y = mu:
+/* Gamma regression with the log link: y > 0 with mean mu = e^eta and variance mu^2/alpha, alpha
+ * the shape. With a = log alpha as auxiliary, t = log y - eta, and m = e^t - 1 - t, which is 0
+ * at y = mu:
  *
  *   log p(y)      = alpha a - log Gamma(alpha) - log y - alpha (1 + m)                     (1)
  *   d/d eta       = alpha (e^t - 1)       d/da        = gap(alpha) - alpha m               (2)
  *   d^2/d eta^2   = -alpha e^t            d^2/d eta da = alpha (e^t - 1)                   (3)
- *   d^2/da^2      = gap(alpha) + bend(alpha) - alpha m                                     (4)
+ *   d^2/da^2      = gap(alpha) + tri(alpha) - alpha m                                      (4)
  *
- * gap and bend of linalg/gamma_functions.h. Above t = TOP the exponential goes on along its tangent, as in poisson.c.
+ * gap is gamma_gap and tri trigamma_gap of linalg/gamma_functions.h. Above t = TOP the
+ * exponential is continued along its tangent, as in poisson.c.
  *
  * McCullagh, Nelder (1989), Generalized Linear Models, chapter 8. */
 #include "linalg/gamma_functions.h"
@@ -25,7 +27,7 @@ static sbps_status gamma_check(const rows *r, sbps_error *err)
     return targets_between(r, "gamma", 0.0, INFINITY, "numbers above 0", err);
 }
 
-/* e^t - 1, and m. */
+/* Returns e^t - 1 of row i; *m = m. */
 static double excess(const batch *b, size_t i, double *m)
 {
     double t = log(b->y[i]) - b->eta[i], above = larger(t - TOP, 0.0);
@@ -34,6 +36,7 @@ static double excess(const batch *b, size_t i, double *m)
     return e;
 }
 
+/* (1), with log Gamma(alpha) by Stirling's formula, whose large terms cancel. */
 static void gamma_loglik(const batch *b, double *out)
 {
     double alpha = exp(b->aux[0]), m;
@@ -62,6 +65,7 @@ static void gamma_slope(const batch *b, double *out)
     }
 }
 
+/* (3) and (4). */
 static void gamma_curvature(const batch *b, double *ee, double *ea, double *aa)
 {
     double alpha = exp(b->aux[0]), own = gamma_gap(alpha) + trigamma_gap(alpha), m;

@@ -3,24 +3,24 @@
  *   log p(w)  = -d log(2 pi)/2 - log|S|/2 - w'Pw/2,    P = S^-1                            (1)
  *   d/dt      = -u'Pw        grad = -Pw        Hess v = -Pv                                (2)
  *
- * S is read from a file, or made: variances log-spaced from 1 to the condition number c,
+ * S is read from a file, or constructed with variances log-spaced from 1 to the condition
+ * number c,
  *
  *   S = Q diag(c^(j/(d-1))) Q',   j = 0..d-1                                               (3)
  *
- * with Q a uniformly random orthogonal matrix (Gram-Schmidt on normal numbers), the same one for
- * every d in every run. */
+ * where Q is a uniformly random orthogonal matrix (Gram-Schmidt on normal numbers), the same in
+ * every run for each d. */
 #include "core/memory.h"
 #include "linalg/cholesky.h"
-#include "model/likelihood/density.h"
 #include "model/likelihood/model_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define DIM_MAX       ((size_t)20000) /* P holds its square */
+#define DIM_MAX       ((size_t)20000) /* P has its square as many numbers */
 #define ROTATION_SEED 2017
-#define SYMMETRY      1e-8 /* relative: what a file printed with few digits may be off by */
+#define SYMMETRY      1e-8 /* relative tolerance: files may be printed with few digits */
 
 typedef struct {
     size_t d;
@@ -28,15 +28,17 @@ typedef struct {
     double *precision; /* d*d */
 } gaussian;
 
+/* out = P v */
 static void apply(const gaussian *g, const double *v, double *out)
 {
     const kernels *k = kernels_best();
     for (size_t j = 0; j < g->d; j++) out[j] = k->dot(g->d, g->precision + j * g->d, v);
 }
 
-/* ---- made ---- */
+/* ---- a constructed covariance ---- */
 
-/* Row i of q made orthogonal to those before it, twice for rounding's sake, and of length 1. */
+/* Makes row i of q orthogonal to those before it, twice because of rounding, and of length
+ * 1. */
 static void orthogonalise(size_t d, double *q, size_t i)
 {
     const kernels *k = kernels_best();
@@ -47,8 +49,8 @@ static void orthogonalise(size_t d, double *q, size_t i)
     for (size_t j = 0; j < d; j++) row[j] /= length;
 }
 
-/* (3) inverted. Row j of q is the axis with variance c^(j/(d-1)). */
-static sbps_status make(gaussian *g, double condition, sbps_error *err)
+/* Sets P to the inverse of (3). Row j of q is the axis with variance c^(j/(d-1)). */
+static sbps_status construct(gaussian *g, double condition, sbps_error *err)
 {
     size_t d = g->d;
     const kernels *k = kernels_best();
@@ -67,8 +69,9 @@ static sbps_status make(gaussian *g, double condition, sbps_error *err)
     return SBPS_OK;
 }
 
-/* ---- read ---- */
+/* ---- a covariance from a file ---- */
 
+/* Fails unless the d * d matrix s of the file is symmetric to SYMMETRY. */
 static sbps_status check_symmetric(const char *path, size_t d, const double *s, sbps_error *err)
 {
     for (size_t i = 0; i < d; i++)
@@ -84,7 +87,7 @@ static sbps_status check_symmetric(const char *path, size_t d, const double *s, 
     return SBPS_OK;
 }
 
-/* P column by column from the factor of S. */
+/* Sets P to the inverse of S, which is overwritten by its Cholesky factor. */
 static sbps_status invert(gaussian *g, const char *path, double *s, sbps_error *err)
 {
     size_t d = g->d, pivot = cholesky_pivot(d, s, 0.0);
@@ -98,7 +101,7 @@ static sbps_status invert(gaussian *g, const char *path, double *s, sbps_error *
     return SBPS_OK;
 }
 
-static sbps_status take_file(gaussian *g, const char *path, double *s, sbps_error *err)
+static sbps_status invert_file(gaussian *g, const char *path, double *s, sbps_error *err)
 {
     sbps_status status = check_symmetric(path, g->d, s, err);
     return status == SBPS_OK ? invert(g, path, s, err) : status;
@@ -114,6 +117,7 @@ static void gaussian_close(void *self)
     free(g);
 }
 
+/* Takes S from the file of --covariance, or constructs it by --dim and --condition. */
 static sbps_status gaussian_open(const model_kind *kind, const rows *data,
                                  const model_shape *shape, void **self, sbps_error *err)
 {
@@ -132,7 +136,7 @@ static sbps_status gaussian_open(const model_kind *kind, const rows *data,
     else if (!(g->precision = new_doubles(g->d * g->d)))
         status = fail_memory(err);
     else
-        status = path ? take_file(g, path, s, err) : make(g, shape->condition, err);
+        status = path ? invert_file(g, path, s, err) : construct(g, shape->condition, err);
 done:
     free(s);
     if (status == SBPS_OK) return SBPS_OK;
@@ -180,7 +184,7 @@ static void gaussian_hessian_vector(const void *self, row_range r, const double 
     for (size_t i = 0; i < r.n; i++) kernels_best()->axpy(g->d, -factor[i], scratch, out);
 }
 
-/* (2): the Hessian times w. */
+/* grad = Hess w of (2). */
 static void gaussian_gradient(const void *self, row_range r, const double *w,
                               const double *factor, double *scratch, double *out)
 {
@@ -189,20 +193,20 @@ static void gaussian_gradient(const void *self, row_range r, const double *w,
 
 const model_kind model_gaussian = {
     .name = "gaussian",
-    .log_concave = true,
+    .facts.log_concave = true,
     .summary = "Normal density of a given covariance, mean 0; needs no table.",
     .support = SUPPORT_NONE,
-    .uneven = true,
-    .rowless = true,
-    .quadratic = true,
+    .facts.uneven = true,
+    .facts.rowless = true,
+    .facts.quadratic = true,
     .open = gaussian_open,
     .close = gaussian_close,
-    .dim = gaussian_dim,
-    .name_of = density_name,
-    .prior_sd = density_flat,
-    .scratch = gaussian_scratch,
-    .loglik = gaussian_loglik,
-    .slope = gaussian_slope,
-    .gradient = gaussian_gradient,
-    .hessian_vector = gaussian_hessian_vector,
+    .parameters.dim = gaussian_dim,
+    .parameters.name = density_name,
+    .parameters.prior_sd = density_flat,
+    .rows.scratch = gaussian_scratch,
+    .rows.loglik = gaussian_loglik,
+    .rows.slope = gaussian_slope,
+    .rows.gradient = gaussian_gradient,
+    .rows.hessian_vector = gaussian_hessian_vector,
 };

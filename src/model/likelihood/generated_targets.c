@@ -1,18 +1,22 @@
-/* Targets of rows that are made on the fly, from two random words a row: logistic by comparing a uniform number with the
- * probability; linear, sigma = 1, by Box and Muller (1958); counts by going up the distribution function. */
+/* Targets of generated rows, from two random 32-bit words a row: logistic by comparing a
+ * uniform number with the probability; linear with sigma = 1 by Box and Muller (1958), A note
+ * on the generation of random normal deviates, Annals of Math. Statistics 29, 610-611; Poisson
+ * counts by inversion of the distribution function. */
 #include "model/likelihood/generated_targets.h"
 #include "model/likelihood/model.h"
 
 #include <math.h>
 #include <string.h>
 
-#define COUNT_MAX 1000.0 /* never met: predictors lie below 6 */
+#define COUNT_MAX 1000.0 /* never reached: predictors are below 6 */
 
+/* A uniform number above 0 and below 1. */
 static double uniform(uint32_t bits)
 {
     return ((double)bits + 0.5) * 0x1p-32;
 }
 
+/* Each draws n targets given eta; `pairs` has two random words a row. */
 static void draw_classes(const kernels *k, size_t n, const double *eta, const uint32_t *pairs,
                          double *y)
 {
@@ -29,22 +33,24 @@ static void draw_normals(const kernels *k, size_t n, const double *eta, const ui
                             cos(2.0 * M_PI * uniform(pairs[2 * i + 1]));
 }
 
+/* The second word extends the first to 64 bits, since the tail of the distribution matters. */
 static void draw_counts(const kernels *k, size_t n, const double *eta, const uint32_t *pairs,
                         double *y)
 {
     k->exp(n, eta, y);
     for (size_t i = 0; i < n; i++) {
         double mu = y[i], p = exp(-mu), count = 0.0;
-        double left = uniform(pairs[2 * i]) + ((double)pairs[2 * i + 1] - 0x1p31) * 0x1p-64;
-        while (left > p && count < COUNT_MAX) {
-            left -= p;
+        double tail = uniform(pairs[2 * i]) + ((double)pairs[2 * i + 1] - 0x1p31) * 0x1p-64;
+        while (tail > p && count < COUNT_MAX) {
+            tail -= p;
             p *= mu / ++count;
         }
         y[i] = count;
     }
 }
 
-/* With 20 columns predictors have a sd of about 1.5, those of counts half of it. */
+/* True weights are uniform on -reach to reach: with 20 columns predictors have an sd of about
+ * 1.5, and those of counts half of it. */
 static const struct {
     const char *model;
     target_generator *draw_targets;

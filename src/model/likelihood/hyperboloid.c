@@ -1,11 +1,12 @@
-/* The hyperboloid of the paper's Supp. D: rows of a target only, sigma = 1 known. With the residual
- * r_i = y_i - w0 w1,
+/* The hyperboloid of the paper's Supp. D: rows hold a target only, and sigma = 1 is known. With
+ * the residual r_i = y_i - w0 w1,
  *
  *   log p_i    = -log(2 pi)/2 - r_i^2/2                                                   (1)
  *   d/dw0      = r_i w1          d/dw1      = r_i w0                                      (2)
  *   d2/dw0^2   = -w1^2           d2/dw1^2   = -w0^2       d2/dw0dw1 = r_i - w0 w1         (3)
  *
- * The likelihood does not see w0, w1 -> l w0, w1/l; the prior c |w|^2/2, c = 1e-4, holds it. */
+ * The likelihood is the same at (w0, w1) and (l w0, w1/l); only the prior, U = c |w|^2/2 with c
+ * = 1e-4, makes the posterior proper. */
 #include "model/likelihood/model_kinds.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@ typedef struct {
     double mean;
 } hyperboloid;
 
+/* The targets and their mean, by which start and scatter are found. */
 static sbps_status hyperboloid_open(const model_kind *kind, const rows *data,
                                     const model_shape *shape, void **self, sbps_error *err)
 {
@@ -44,7 +46,7 @@ static size_t hyperboloid_dim(const void *self)
     return 2;
 }
 
-/* As the paper counts them. */
+/* Numbered from 0, as in the paper. */
 static void hyperboloid_name(const void *self, size_t j, size_t size, char *text)
 {
     (void)self;
@@ -65,6 +67,7 @@ static size_t hyperboloid_scratch(const void *self, size_t n)
     return 0;
 }
 
+/* r_i of the i-th row of a range. */
 static double residual(const void *self, row_range r, size_t i, const double *w)
 {
     const hyperboloid *h = self;
@@ -99,6 +102,7 @@ static void hyperboloid_gradient(const void *self, row_range r, const double *w,
     out[1] += sum * w[0];
 }
 
+/* (3) times v; its entries need the sums of factor_i and factor_i r_i only. */
 static void hyperboloid_hessian_vector(const void *self, row_range r, const double *w,
                                        const double *v, const double *factor, double *scratch,
                                        double *out)
@@ -114,7 +118,8 @@ static void hyperboloid_hessian_vector(const void *self, row_range r, const doub
     out[1] += cross * v[0] - mass * w[0] * w[0] * v[1];
 }
 
-/* |w0| = |w1| and w0 w1 the mean of y: the mode but for the prior. (0, 0) is a saddle. */
+/* |w0| = |w1| and w0 w1 = mean of y: the mode, apart from the prior. (0, 0) is a saddle
+ * point. */
 static void hyperboloid_start(const void *self, double *w)
 {
     double mean = ((const hyperboloid *)self)->mean;
@@ -122,8 +127,8 @@ static void hyperboloid_start(const void *self, double *w)
     w[1] = mean < 0.0 ? -w[0] : w[0];
 }
 
-/* On the ridge, w0 w1 within 2 sd of the mean of y, |w0| log-uniform over three decades: the normal
- * density at the mode puts most of its mass where there is nothing. */
+/* On the ridge: w0 w1 within about 2 sds of the mean of y, |w0| log-uniform over three decades.
+ * The normal density at the mode has most of its mass off the ridge. */
 static void hyperboloid_scatter(const void *self, size_t chain, rng *random, double *w)
 {
     (void)chain;
@@ -140,7 +145,7 @@ static size_t hyperboloid_columns(size_t dim)
     return 0;
 }
 
-/* w* = 0 */
+/* The true weights are 0. */
 static void hyperboloid_simulate(rng *random, size_t columns, double *x, double *y)
 {
     (void)columns;
@@ -152,20 +157,20 @@ const model_kind model_hyperboloid = {
     .name = "hyperboloid",
     .summary = "The target is normal around the product of two weights, sd 1 (Supp. D).",
     .support = SUPPORT_REAL,
-    .uneven = true,
-    .no_columns = true,
+    .facts.uneven = true,
+    .facts.no_columns = true,
     .open = hyperboloid_open,
     .close = hyperboloid_close,
-    .dim = hyperboloid_dim,
-    .name_of = hyperboloid_name,
-    .prior_sd = hyperboloid_prior_sd,
-    .scratch = hyperboloid_scratch,
-    .loglik = hyperboloid_loglik,
-    .slope = hyperboloid_slope,
-    .gradient = hyperboloid_gradient,
-    .hessian_vector = hyperboloid_hessian_vector,
-    .start = hyperboloid_start,
-    .scatter = hyperboloid_scatter,
-    .columns = hyperboloid_columns,
-    .simulate = hyperboloid_simulate,
+    .parameters.dim = hyperboloid_dim,
+    .parameters.name = hyperboloid_name,
+    .parameters.prior_sd = hyperboloid_prior_sd,
+    .rows.scratch = hyperboloid_scratch,
+    .rows.loglik = hyperboloid_loglik,
+    .rows.slope = hyperboloid_slope,
+    .rows.gradient = hyperboloid_gradient,
+    .rows.hessian_vector = hyperboloid_hessian_vector,
+    .parameters.start = hyperboloid_start,
+    .parameters.scatter = hyperboloid_scatter,
+    .simulated.columns = hyperboloid_columns,
+    .simulated.row = hyperboloid_simulate,
 };

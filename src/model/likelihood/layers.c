@@ -1,31 +1,46 @@
-/* Layers forwards, along a direction and backwards. With a_0 = x, a_l = f(z_l), a dash for the rate
- * along the direction U of the weights W, e_l = d log p/dz_l:
+/* Layers forwards, along a direction and backwards; activations and heads. A dash is the rate
+ * along the direction U of the weights W (' after a matrix in (2) to (4): transposed), f the
+ * activation, a_0 = x, a_l = f(z_l) and e_l = d log p/dz_l:
  *
  *   z_l  = W_l a_{l-1}                     z_l' = U_l a_{l-1} + W_l a_{l-1}'                (1)
  *   e_{l-1} = f'(z) W_l' e_l               d log p/dW_l = e_l a_{l-1}'                      (2)
  *   e_{l-1}' = f'(z) (U_l' e_l + W_l' e_l') + f''(z) z' W_l' e_l                            (3)
  *   Hessian product: e_l' a_{l-1}' + e_l (a_{l-1}')'                                        (4)
  *
- * (transposes where the sense asks for them). A slope is the head's on z', so it costs two passes
- * forwards and none back. A block of rows lies unit by unit, an array each: the vector kernels do
- * the rest. Pearlmutter (1994), Fast exact multiplication by the Hessian, Neural Computation 6. */
+ * A slope is the head's slope along z', so it costs two passes forwards and none back. In a
+ * block of rows every unit has an array of its own, on which the vector kernels work. With z
+ * the units of the last layer (heads) or of a hidden one (activations):
+ *
+ *   softmax    p_k = e^z_k / sum_l e^z_l,       log p(y) = z_y - log sum_l e^z_l            (5)
+ *              d/dz_k = [y = k] - p_k,          (d/dz_k)' = -p_k (z_k' - sum_l p_l z_l')    (6)
+ *   gaussian   log p(y) = -log(2 pi)/2 - (y - z)^2/2
+ *              d/dz = y - z,                    (d/dz)' = -z'                               (7)
+ *   tanh       f' = 1 - a^2,                    f'' z' = -2 a a'                            (8)
+ *   relu       f' = [a > 0],                    f'' = 0                                     (9)
+ *
+ * Exponentials are taken of z minus the largest z, so that none overflows.
+ *
+ * Pearlmutter (1994), Fast exact multiplication by the Hessian, Neural Computation 6,
+ * 147-160. */
 #include "model/likelihood/layers.h"
-
 #include "linalg/dense_matrix.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE ((size_t)8) /* doubles */
+#define LINE ((size_t)8) /* doubles of a cache line, to which arrays are aligned */
 
-/* Scratch of a call on n rows. */
+/* The arrays of a call on n rows. */
 typedef struct {
     const layers *net;
     row_range r;
     size_t pitch;
-    double *w, *u, *total;   /* first layer, unit by unit padded to the stride; one unit */
-    double *y, *buffer;      /* an array; two */
-    double *a, *da, *e, *de; /* an array for each unit of all layers */
+    /* weights and direction of the first layer, each unit padded to the stride; sums by
+     * column */
+    double *w, *u, *total;
+    double *y, *buffer;      /* one array; two arrays */
+    double *a, *da, *e, *de; /* one array for each unit of all layers */
 } work;
 
 static size_t lines(size_t n)
@@ -40,6 +55,7 @@ static size_t all_units(const layers *net)
     return units;
 }
 
+/* Places the arrays in base; returns their size in doubles. NULL base: size only. */
 static size_t carve_work(work *s, const layers *net, size_t n, double *base)
 {
     size_t pitch = lines(n), first = net->units[0] * net->data->stride;
@@ -65,6 +81,7 @@ size_t layers_scratch(const void *self, size_t n)
     return carve_work(&s, self, n, NULL);
 }
 
+/* Inputs of a unit of layer l, including the intercept. */
 static size_t inputs(const layers *net, size_t l)
 {
     return l == 0 ? net->data->d : net->units[l - 1] + 1;
@@ -72,6 +89,8 @@ static size_t inputs(const layers *net, size_t l)
 
 /* ---- forwards ---- */
 
+/* Copies the weights of the first layer, padding those of each unit to the stride with
+ * zeros. */
 static void pad(const layers *net, const double *from, double *to)
 {
     size_t d = net->data->d, stride = net->data->stride;
@@ -81,6 +100,7 @@ static void pad(const layers *net, const double *from, double *to)
     }
 }
 
+/* The work of a call on these rows: arrays placed, y filled. */
 static work prepare_work(const layers *net, row_range r, double *scratch)
 {
     work s;
@@ -94,7 +114,7 @@ static work prepare_work(const layers *net, row_range r, double *scratch)
     return s;
 }
 
-/* The first layer: row products. */
+/* z (and z' along u unless NULL) of the first layer, by products with rows. */
 static void apply_first_layer(const work *s, const double *w, const double *u)
 {
     const layers *net = s->net;
@@ -113,9 +133,10 @@ static void fill_constant(size_t n, double value, double *out)
     for (size_t i = 0; i < n; i++) out[i] = value;
 }
 
-/* (1) of one unit: w, u its weights, a and da the layer before. */
-static void feed(const work *s, size_t in, const double *w, const double *u, const double *a,
-                 const double *da, double *z, double *dz)
+/* (1) of a unit with weights w (direction u or NULL) and `in` inputs: a and da of the layer
+ * before give z and dz. */
+static void apply_unit(const work *s, size_t in, const double *w, const double *u,
+                       const double *a, const double *da, double *z, double *dz)
 {
     const kernels *k = s->net->k;
     fill_constant(s->r.n, w[0], z);
@@ -128,6 +149,7 @@ static void feed(const work *s, size_t in, const double *w, const double *u, con
     }
 }
 
+/* Replaces z by a, and z' by a', for `units` units from `first` on. */
 static void activate(const work *s, size_t first, size_t units, bool rates)
 {
     const activation *act = s->net->act;
@@ -138,7 +160,7 @@ static void activate(const work *s, size_t first, size_t units, bool rates)
     }
 }
 
-/* All layers at w, along u unless NULL: the last one's z and z'. */
+/* Evaluates all layers at w, along u unless NULL, and returns z and z' of the last one. */
 static outputs forwards(const work *s, const double *w, const double *u)
 {
     const layers *net = s->net;
@@ -150,8 +172,8 @@ static outputs forwards(const work *s, const double *w, const double *u)
         first += in;
         for (size_t j = 0; j < net->units[l]; j++, at += in + 1) {
             size_t array = (first + j) * s->pitch;
-            feed(s, in, w + at, u ? u + at : NULL, s->a + before, s->da + before, s->a + array,
-                 s->da + array);
+            apply_unit(s, in, w + at, u ? u + at : NULL, s->a + before, s->da + before,
+                       s->a + array, s->da + array);
         }
     }
     return (outputs){.k = net->k,
@@ -183,9 +205,10 @@ void layers_slope(const void *self, row_range r, const double *w, const double *
 
 /* ---- backwards ---- */
 
-/* (2), or with rates (4), of one unit of a later layer; `before` is the first unit of its inputs. */
-static void collect(const work *s, size_t unit, size_t before, size_t in, bool rates,
-                    double *out)
+/* Adds the gradient (2), or with rates the Hessian product (4), by the weights of one unit of a
+ * later layer. `before` is the first unit of its inputs. */
+static void add_unit_gradient(const work *s, size_t unit, size_t before, size_t in, bool rates,
+                              double *out)
 {
     const kernels *k = s->net->k;
     const double *e = s->e + unit * s->pitch, *de = s->de + unit * s->pitch;
@@ -197,7 +220,8 @@ static void collect(const work *s, size_t unit, size_t before, size_t in, bool r
     }
 }
 
-/* (2) and (3) of input i of a layer with weights w (and u) whose first unit is `first`. */
+/* Computes e and e' of input i of layer l by (2) and (3). w (and u unless NULL) are the weights
+ * of the layer, whose first unit is `first`. */
 static void backpropagate_unit(const work *s, size_t l, size_t i, size_t first, const double *w,
                                const double *u)
 {
@@ -221,7 +245,7 @@ static void backpropagate_unit(const work *s, size_t l, size_t i, size_t first, 
     net->act->times_slope(n, a, e);
 }
 
-/* The first layer's part of (2) or (4): rows combined. */
+/* Adds (2) or (4) by the weights of the first layer, by combining rows. */
 static void add_first_layer_gradient(const work *s, const double *e, double *out)
 {
     const rows *data = s->net->data;
@@ -232,6 +256,7 @@ static void add_first_layer_gradient(const work *s, const double *e, double *out
     }
 }
 
+/* From e of the last layer to derivatives by all weights, added to out. */
 static void backwards(const work *s, const double *w, const double *u, double *out)
 {
     const layers *net = s->net;
@@ -241,14 +266,14 @@ static void backwards(const work *s, const double *w, const double *u, double *o
         first -= units;
         at -= units * (in + 1);
         for (size_t j = 0; j < units; j++)
-            collect(s, first + j, first - in, in, u, out + at + j * (in + 1));
+            add_unit_gradient(s, first + j, first - in, in, u, out + at + j * (in + 1));
         for (size_t i = 0; i < in; i++)
             backpropagate_unit(s, l, i, first, w + at, u ? u + at : NULL);
     }
     add_first_layer_gradient(s, u ? s->de : s->e, out);
 }
 
-/* u NULL: the gradient; else the Hessian's product with u. */
+/* Adds the gradient, or unless u is NULL the Hessian's product with u. */
 static void differentiate(const layers *net, row_range r, const double *w, const double *u,
                           const double *factor, double *scratch, double *out)
 {
@@ -271,15 +296,14 @@ void layers_hessian_vector(const void *self, row_range r, const double *w, const
     differentiate(self, r, w, v, factor, scratch, out);
 }
 
-/* ---- shape ---- */
+/* ---- instances ---- */
 
 sbps_status layers_open(layers *net, const rows *data, sbps_error *err)
 {
     if (data->offset && net->top->classes)
-        return fail(
-            err, SBPS_BAD_ARG,
-            "--offset: added to every class alike it changes nothing; logistic, poisson "
-            "and linear have a use for it");
+        return fail(err, SBPS_BAD_ARG,
+                    "--offset: the same offset in every class changes nothing; use it with "
+                    "logistic, poisson or linear");
     net->data = data;
     net->k = kernels_best();
     net->dim = 0;
@@ -323,3 +347,158 @@ double layers_column_sd(const layers *net, size_t column, double sd, double inte
     if (data->intercept && column == 0) return intercept;
     return sd / (data->sd[column] > 0.0 ? data->sd[column] : 1.0);
 }
+
+/* ---- activations and heads ---- */
+
+/* ---- activations ---- */
+
+/* tanh z = 2 / (1 + e^-2z) - 1, by the vector kernel. Its absolute error is that of a
+ * rounding. */
+static void tanh_apply(const kernels *k, size_t n, double *z)
+{
+    for (size_t i = 0; i < n; i++) z[i] *= 2.0;
+    k->sigmoid(n, z, z);
+    for (size_t i = 0; i < n; i++) z[i] = 2.0 * z[i] - 1.0;
+}
+
+static void tanh_times_slope(size_t n, const double *a, double *e)
+{
+    for (size_t i = 0; i < n; i++) e[i] *= 1.0 - a[i] * a[i];
+}
+
+static void tanh_add_curvature(size_t n, const double *a, const double *da, const double *e,
+                               double *de)
+{
+    for (size_t i = 0; i < n; i++) de[i] -= 2.0 * a[i] * da[i] * e[i];
+}
+
+static void relu_apply(const kernels *k, size_t n, double *z)
+{
+    (void)k;
+    for (size_t i = 0; i < n; i++) z[i] = z[i] > 0.0 ? z[i] : 0.0;
+}
+
+static void relu_times_slope(size_t n, const double *a, double *e)
+{
+    for (size_t i = 0; i < n; i++) e[i] = a[i] > 0.0 ? e[i] : 0.0;
+}
+
+static const activation activation_tanh = {
+    .name = "tanh",
+    .apply = tanh_apply,
+    .times_slope = tanh_times_slope,
+    .add_curvature = tanh_add_curvature,
+};
+
+static const activation activation_relu = {
+    .name = "relu",
+    .apply = relu_apply,
+    .times_slope = relu_times_slope,
+};
+
+const activation *const activations[] = {&activation_tanh, &activation_relu, NULL};
+
+/* ---- softmax ---- */
+
+/* z_k becomes e^(z_k - max); buffer[0..n] their sum; if with_own, buffer[pitch..] = z_y -
+ * max. */
+static void exponentiate(const outputs *o, bool with_own)
+{
+    double *sum = o->buffer, *own = o->buffer + o->pitch, *top = sum;
+    memcpy(top, o->z, o->n * sizeof *top);
+    for (size_t u = 1; u < o->units; u++) {
+        const double *z = o->z + u * o->pitch;
+        for (size_t i = 0; i < o->n; i++) top[i] = z[i] > top[i] ? z[i] : top[i];
+    }
+    for (size_t i = 0; with_own && i < o->n; i++)
+        own[i] = o->z[(size_t)o->y[i] * o->pitch + i] - top[i];
+    for (size_t u = 0; u < o->units; u++) {
+        double *z = o->z + u * o->pitch;
+        for (size_t i = 0; i < o->n; i++) z[i] -= top[i];
+        o->k->exp(o->n, z, z);
+    }
+    memcpy(sum, o->z, o->n * sizeof *sum);
+    for (size_t u = 1; u < o->units; u++)
+        for (size_t i = 0; i < o->n; i++) sum[i] += o->z[u * o->pitch + i];
+}
+
+static void softmax_loglik(const outputs *o, double *out)
+{
+    exponentiate(o, true);
+    for (size_t i = 0; i < o->n; i++) out[i] = o->buffer[o->pitch + i] - log(o->buffer[i]);
+}
+
+/* Sets the second array of the buffer to sum_l e^z_l z_l', and returns it. */
+static double *weighted_rates(const outputs *o)
+{
+    double *mean = o->buffer + o->pitch;
+    memset(mean, 0, o->n * sizeof *mean);
+    for (size_t u = 0; u < o->units; u++) {
+        const double *z = o->z + u * o->pitch, *dz = o->dz + u * o->pitch;
+        for (size_t i = 0; i < o->n; i++) mean[i] += z[i] * dz[i];
+    }
+    return mean;
+}
+
+static void softmax_slope(const outputs *o, double *out)
+{
+    exponentiate(o, false);
+    const double *mean = weighted_rates(o), *sum = o->buffer;
+    for (size_t i = 0; i < o->n; i++)
+        out[i] = o->dz[(size_t)o->y[i] * o->pitch + i] - mean[i] / sum[i];
+}
+
+/* (6) */
+static void softmax_pull(const outputs *o, const double *factor, double *e, double *de)
+{
+    exponentiate(o, false);
+    double *sum = o->buffer, *mean = de ? weighted_rates(o) : NULL;
+    for (size_t i = 0; i < o->n; i++) sum[i] = 1.0 / sum[i];
+    for (size_t i = 0; de && i < o->n; i++) mean[i] *= sum[i];
+    for (size_t u = 0; u < o->units; u++) {
+        const double *z = o->z + u * o->pitch, *dz = de ? o->dz + u * o->pitch : NULL;
+        double *pull = e + u * o->pitch, *rate = de ? de + u * o->pitch : NULL;
+        for (size_t i = 0; i < o->n; i++)
+            pull[i] = factor[i] * ((o->y[i] == (double)u ? 1.0 : 0.0) - z[i] * sum[i]);
+        for (size_t i = 0; de && i < o->n; i++)
+            rate[i] = -factor[i] * z[i] * sum[i] * (dz[i] - mean[i]);
+    }
+}
+
+const head head_softmax = {
+    .name = "softmax",
+    .classes = true,
+    .loglik = softmax_loglik,
+    .slope = softmax_slope,
+    .pull = softmax_pull,
+};
+
+/* ---- gaussian ---- */
+
+static void gaussian_loglik(const outputs *o, double *out)
+{
+    for (size_t i = 0; i < o->n; i++) {
+        double r = o->y[i] - o->z[i];
+        out[i] = -0.5 * log(2.0 * M_PI) - 0.5 * r * r;
+    }
+}
+
+static void gaussian_slope(const outputs *o, double *out)
+{
+    for (size_t i = 0; i < o->n; i++) out[i] = (o->y[i] - o->z[i]) * o->dz[i];
+}
+
+static void gaussian_pull(const outputs *o, const double *factor, double *e, double *de)
+{
+    for (size_t i = 0; i < o->n; i++) e[i] = factor[i] * (o->y[i] - o->z[i]);
+    for (size_t i = 0; de && i < o->n; i++) de[i] = -factor[i] * o->dz[i];
+}
+
+static const head head_gaussian = {
+    .name = "gaussian",
+    .loglik = gaussian_loglik,
+    .slope = gaussian_slope,
+    .pull = gaussian_pull,
+};
+
+const head *const heads[] = {&head_softmax, &head_gaussian, NULL};

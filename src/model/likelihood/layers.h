@@ -1,38 +1,45 @@
-/* Layers of units over the rows of a table: what softmax regression (no hidden layer) and networks
- * are made of. Weights lie layer by layer, unit by unit; a unit's are its intercept and those of its
- * inputs. Inputs of the first layer are the columns of the table, so that its intercept is there
- * when the table has one; units of later layers always have one. */
+/* Layers of units over the rows of a table, of which softmax regression (no hidden layer) and
+ * networks are made.
+ *
+ * Weights are stored layer by layer, unit by unit; those of a unit are its intercept and then
+ * one for each input. The inputs of the first layer are the columns of the table, so that its
+ * intercept is the table's, if it has one. Units of later layers always have an intercept. */
 #ifndef MODEL_LAYERS_H
 #define MODEL_LAYERS_H
 
 #include "model/likelihood/model.h"
 
-/* Arrays of a block of n rows, one beside the other, `pitch` doubles from one to the next. */
+/* Output of the last layer for a block of n rows: an array of n numbers for each unit, `pitch`
+ * doubles from one array to the next. */
 typedef struct {
     const kernels *k;
     size_t n, pitch, units;
-    const double *y; /* n, less the offset */
-    double *z, *dz;  /* units: of the last layer, and their rates (NULL where none is asked) */
-    double *buffer;  /* 2 more arrays */
+    const double *y; /* n targets, less the offset */
+    double *z;       /* units: z of the last layer */
+    double *dz;      /* units: their rates d z/dt; NULL unless slopes are requested */
+    double *buffer;  /* scratch: 2 arrays */
 } outputs;
 
-/* What a hidden unit makes of its input z: a = f(z). Derivatives are told from a. */
+/* The function a = f(z) of a hidden unit. Derivatives are computed from a. */
 typedef struct {
     const char *name;
-    void (*apply)(const kernels *k, size_t n, double *z);      /* z becomes a */
-    void (*times_slope)(size_t n, const double *a, double *e); /* e *= f' */
+    /* Replaces z by a. */
+    void (*apply)(const kernels *k, size_t n, double *z);
+    /* e *= f' */
+    void (*times_slope)(size_t n, const double *a, double *e);
     /* Optional: de += f'' z' e, given a and a' = f' z'. NULL: f'' is 0. */
     void (*add_curvature)(size_t n, const double *a, const double *da, const double *e,
                           double *de);
 } activation;
 
-/* What the last layer's z say of y. Called at most once on the same z, which becomes scratch. */
+/* The distribution of y given z of the last layer. Only one of the three functions is called
+ * for the same outputs, and at most once: it may overwrite z. */
 typedef struct {
     const char *name;
-    bool classes; /* y is a class, one unit each; else one unit */
+    bool classes; /* y is a class, with one unit each; else there is one unit */
     void (*loglik)(const outputs *o, double *out);
     void (*slope)(const outputs *o, double *out);
-    /* e = factor d log p/dz of each unit; unless de is NULL also its rate de */
+    /* e = factor d log p/dz of each unit, and unless de is NULL its rate de. */
     void (*pull)(const outputs *o, const double *factor, double *e, double *de);
 } head;
 
@@ -42,25 +49,27 @@ extern const head head_softmax;
 
 #define LAYERS_MAX 16
 
+/* Instance of a model that is made of layers. */
 typedef struct {
-    const rows *data;
+    const rows *data; /* the caller's */
     const kernels *k;
-    const activation *act; /* of hidden units; NULL without any */
-    const head *top;
-    size_t count;             /* layers, the last (the head's) included */
-    size_t units[LAYERS_MAX]; /* of each */
-    size_t dim;
+    const activation *act;    /* of hidden units; NULL if there are none */
+    const head *top;          /* distribution of y */
+    size_t count;             /* layers, including the last */
+    size_t units[LAYERS_MAX]; /* of each layer */
+    size_t dim;               /* weights of all layers */
 } layers;
 
-/* Adds up the dimension and checks that an offset can be used; units, act and top are set. */
+/* Completes a network whose units, act and top are set: computes dim, and fails if the table
+ * has an offset that the head cannot use. */
 sbps_status layers_open(layers *net, const rows *data, sbps_error *err);
-/* Where coordinate j lies: layer, unit, and input (0 is the intercept, except that the first layer's
- * inputs are the table's columns). */
+/* Finds layer, unit and input of coordinate j. Input 0 is the intercept, except in the first
+ * layer, whose inputs are the table's columns. */
 void layers_locate(const layers *net, size_t j, size_t *layer, size_t *unit, size_t *input);
-/* Default prior of a weight of the first layer: `sd` per sd of its column, `intercept` of that. */
+/* Default prior sd of a first-layer weight: `sd` over the sd of its column, or `intercept`. */
 double layers_column_sd(const layers *net, size_t column, double sd, double intercept);
 
-/* Members of a model whose self is a `layers`. */
+/* Members of a model_kind whose self is a `layers`. */
 void layers_close(void *self);
 size_t layers_dim(const void *self);
 bool layers_intercept(const void *self, size_t j);

@@ -1,11 +1,12 @@
-/* Linear regression, y ~ N(eta, sigma^2), aux a = log sigma. With r = y - eta, tau = e^-2a:
+/* Linear regression, y ~ N(eta, sigma^2), with a = log sigma as auxiliary. With r = y - eta and
+ * tau = e^-2a:
  *
  *   log p(y)        = -log(2 pi)/2 - a - r^2 tau/2                      (1)
  *   d/d eta         = r tau              d/da         = r^2 tau - 1     (2)
  *   d^2/d eta^2     = -tau               d^2/d eta da = -2 r tau        (3)
  *   d^2/da^2        = -2 r^2 tau                                        (4)
  *
- * The coordinate is log sigma, so that a flight cannot leave sigma > 0. */
+ * The coordinate is log sigma, so that a path segment cannot leave sigma > 0. */
 #include "model/likelihood/model_kinds.h"
 #include "model/likelihood/targets.h"
 
@@ -25,6 +26,7 @@ static void linear_loglik(const batch *b, double *out)
     }
 }
 
+/* (2) times the rates of eta and a. */
 static void linear_slope(const batch *b, double *out)
 {
     double tau = exp(-2.0 * b->aux[0]), rate = b->daux[0];
@@ -34,6 +36,7 @@ static void linear_slope(const batch *b, double *out)
     }
 }
 
+/* (2) */
 static void linear_gradient(const batch *b, double *d_eta, double *d_aux)
 {
     double tau = exp(-2.0 * b->aux[0]);
@@ -44,6 +47,7 @@ static void linear_gradient(const batch *b, double *d_eta, double *d_aux)
     }
 }
 
+/* (3) and (4) */
 static void linear_curvature(const batch *b, double *ee, double *ea, double *aa)
 {
     double tau = exp(-2.0 * b->aux[0]);
@@ -85,7 +89,7 @@ const model_kind model_linear = {
     .name = "linear",
     .summary = "Linear regression: y is normal around a line in the columns, sd sigma unknown.",
     .support = SUPPORT_REAL,
-    .scales_with_target = true,
+    .facts.scales_with_target = true,
     AUXILIARIES(auxiliaries),
     PREDICTOR_MODEL(family),
 };

@@ -1,10 +1,11 @@
-/* The kinds of model: a line and a file each. */
+/* The list of models: one line and one file each. */
 #ifndef MODEL_MODEL_KINDS_H
 #define MODEL_MODEL_KINDS_H
 
 #include "core/kind_tables.h"
 #include "model/likelihood/model.h"
 
+/* X(model, NAME) for every `const model_kind model_NAME`, in the order of `sbps list`. */
 #define MODEL_KINDS(X)                                                                         \
     X(model, logistic)                                                                         \
     X(model, linear)                                                                           \
@@ -26,7 +27,7 @@
 
 MODEL_KINDS(KIND_DECLARED)
 
-/* Not listed: --model names its file, or the caller hands it over. */
+/* Not listed: --model gives the path of a shared object, or the caller passes a function. */
 extern const model_kind model_plugin, model_function;
 
 #endif

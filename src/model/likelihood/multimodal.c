@@ -1,13 +1,14 @@
-/* The multimodal density of the paper's Supp. E: rows of 2D numbers mu, no target. With s = 0.25,
+/* The multimodal density of the paper's Supp. E: rows of 2D numbers mu, no target. With s =
+ * 0.25,
  *
  *   log p_i(w) = sum_k log[e^a + e^b],   a = -(w_k - 1 - mu_k)^2/(2 s^2),
  *                                        b = -(w_k + 1 - mu_D+k)^2/(2 s^2)                (1)
  *   d/dw_k     = p a' + (1-p) b',        p = 1/(1 + e^(b-a))                              (2)
  *   d2/dw_k^2  = -1/s^2 + p (1-p) (a' - b')^2                                             (3)
  *
- * Rows are summed, so that the peaks near w_k = +-1 stand apart by some 7 nats a row. It is no
- * likelihood of anything: constants are as printed. */
-#include "model/likelihood/density.h"
+ * Rows are summed, so that the valleys between the peaks near w_k = +-1 are about 7 log units
+ * deep per row. It is not the likelihood of a model of data: constants are as printed in the
+ * paper. */
 #include "model/likelihood/model_kinds.h"
 
 #include <math.h>
@@ -21,6 +22,7 @@ typedef struct {
     size_t dim;
 } multimodal;
 
+/* The table has the columns mu_1 .. mu_2D. */
 static sbps_status multimodal_open(const model_kind *kind, const rows *data,
                                    const model_shape *shape, void **self, sbps_error *err)
 {
@@ -30,7 +32,7 @@ static sbps_status multimodal_open(const model_kind *kind, const rows *data,
     if (data->d % 2 || data->d == 0)
         return fail(
             err, SBPS_BAD_DATA,
-            "multimodal wants two columns a parameter, an even number of them; the table "
+            "multimodal needs two columns for each parameter, so an even number; the table "
             "has %zu",
             data->d);
     multimodal *m = *self = calloc(1, sizeof *m);
@@ -56,17 +58,18 @@ static size_t multimodal_scratch(const void *self, size_t n)
     return 0;
 }
 
-/* One coordinate of one row: (1), (2), (3). */
+/* (1), (2) and (3) of one coordinate of one row. */
 typedef struct {
     double value, slope, curvature;
 } term;
 
+/* The term of coordinate k at w for a row with the numbers mu. */
 static term term_at(const multimodal *m, const double *mu, size_t k, double w)
 {
     double right = w - 1.0 - mu[k], left = w + 1.0 - mu[m->dim + k];
     double a = -0.5 * right * right / S2, b = -0.5 * left * left / S2, apart = fabs(a - b);
     double e = exp(-apart), larger_weight = 1.0 / (1.0 + e);
-    double p = a > b ? larger_weight : e * larger_weight; /* 1 - p keeps its digits below */
+    double p = a > b ? larger_weight : e * larger_weight; /* q = 1 - p without cancellation */
     double q = a > b ? e * larger_weight : larger_weight;
     double da = -right / S2, db = -left / S2;
     return (term){.value = (a > b ? a : b) + log1p(e),
@@ -74,6 +77,7 @@ static term term_at(const multimodal *m, const double *mu, size_t k, double w)
                   .curvature = -1.0 / S2 + p * q * (da - db) * (da - db)};
 }
 
+/* The numbers mu of the i-th row of a range. */
 static const double *row_at(const multimodal *m, row_range r, size_t i)
 {
     return m->data->x + row_index(r, i) * m->data->stride;
@@ -124,19 +128,20 @@ static void multimodal_hessian_vector(const void *self, row_range r, const doubl
             out[k] += factor[i] * v[k] * term_at(m, row_at(m, r, i), k, w[k]).curvature;
 }
 
-/* The peak with every w_k = 1; 0 is a saddle. */
+/* The peak with every w_k = 1; 0 is a saddle point. */
 static void multimodal_start(const void *self, double *w)
 {
     for (size_t k = 0; k < multimodal_dim(self); k++) w[k] = 1.0;
 }
 
-/* The binary digits of `chain` say which peak, the first having all w_k = 1; twice its width. */
+/* The binary digits of `chain` choose the peak, chain 0 the one with all w_k = 1; the sd is
+ * twice that of the peak. */
 static void multimodal_scatter(const void *self, size_t chain, rng *random, double *w)
 {
     const multimodal *m = self;
-    double wide = 2.0 * sqrt(S2 / (double)m->data->n);
+    double sd = 2.0 * sqrt(S2 / (double)m->data->n);
     for (size_t k = 0; k < m->dim; k++, chain /= 2)
-        w[k] = (chain % 2 ? -1.0 : 1.0) + wide * rng_normal(random);
+        w[k] = (chain % 2 ? -1.0 : 1.0) + sd * rng_normal(random);
 }
 
 static size_t multimodal_columns(size_t dim)
@@ -154,19 +159,19 @@ const model_kind model_multimodal = {
     .name = "multimodal",
     .summary = "Density with a peak near every corner of [-1,1]^D (Supp. E).",
     .support = SUPPORT_NONE,
-    .uneven = true,
+    .facts.uneven = true,
     .open = multimodal_open,
     .close = multimodal_close,
-    .dim = multimodal_dim,
-    .name_of = density_name,
-    .prior_sd = density_flat,
-    .scratch = multimodal_scratch,
-    .loglik = multimodal_loglik,
-    .slope = multimodal_slope,
-    .gradient = multimodal_gradient,
-    .hessian_vector = multimodal_hessian_vector,
-    .start = multimodal_start,
-    .scatter = multimodal_scatter,
-    .columns = multimodal_columns,
-    .simulate = multimodal_simulate,
+    .parameters.dim = multimodal_dim,
+    .parameters.name = density_name,
+    .parameters.prior_sd = density_flat,
+    .rows.scratch = multimodal_scratch,
+    .rows.loglik = multimodal_loglik,
+    .rows.slope = multimodal_slope,
+    .rows.gradient = multimodal_gradient,
+    .rows.hessian_vector = multimodal_hessian_vector,
+    .parameters.start = multimodal_start,
+    .parameters.scatter = multimodal_scatter,
+    .simulated.columns = multimodal_columns,
+    .simulated.row = multimodal_simulate,
 };

@@ -1,15 +1,17 @@
-/* Negative binomial regression with the log link: counts with mean mu = e^eta and variance mu + mu^2/phi. With aux
- * a = log phi, s = eta - a, p = 1/(1 + e^-s) = mu/(phi + mu) and t = y + phi:
+/* Negative binomial regression with the log link: counts with mean mu = e^eta and variance mu +
+ * mu^2/phi. With a = log phi as auxiliary, s = eta - a, p = 1/(1 + e^-s) = mu/(phi + mu) and t
+ * = y + phi:
  *
  *   log p(y)      = log Gamma(t)/(Gamma(phi) y!) - y a + y eta - t log(1 + e^s)           (1)
  *   d/d eta       = y - t p               d/da        = R - y - phi log(1 + e^s) + t p    (2)
  *   d^2/d eta^2   = -t p (1 - p)          d^2/d eta da = t p (1 - p) - phi p              (3)
  *   d^2/da^2      = R' - phi log(1 + e^s) + 2 phi p - t p (1 - p)                         (4)
  *   R  = phi (psi(t) - psi(phi)) = phi log(t/phi) - phi/t gap(t) + gap(phi)               (5)
- *   R' = R - phi y/t - (phi/t)^2 bend(t) + bend(phi)                                      (6)
+ *   R' = R - phi y/t - (phi/t)^2 tri(t) + tri(phi)                                        (6)
  *
- * psi the digamma function, gap and bend of linalg/gamma_functions.h: no term of (2) and (4) grows with phi, at whose infinity
- * the law is Poisson's.
+ * psi is the digamma function, gap is gamma_gap and tri trigamma_gap of
+ * linalg/gamma_functions.h: no term of (2) and (4) grows with phi, whose limit at infinity is
+ * the Poisson model.
  *
  * Hilbe (2011), Negative Binomial Regression, 2nd edition, chapter 8 (NB2). */
 #include "linalg/gamma_functions.h"
@@ -28,19 +30,21 @@ static sbps_status negative_binomial_check(const rows *r, sbps_error *err)
     return targets_some_counts(r, "negative_binomial", err);
 }
 
-/* What a call needs of phi, once for all rows. */
+/* Numbers that depend on phi only, computed once for all rows. */
 typedef struct {
     double log_phi, phi, gap, trigamma_term, rest;
-} shape;
+} phi_terms;
 
-static shape shape_at(const batch *b)
+static phi_terms terms_at(const batch *b)
 {
     double phi = exp(b->aux[0]);
-    return (shape){b->aux[0], phi, gamma_gap(phi), trigamma_gap(phi), gamma_rest(phi)};
+    return (phi_terms){b->aux[0], phi, gamma_gap(phi), trigamma_gap(phi), gamma_rest(phi)};
 }
 
-/* log(1 + e^s) and p of some rows, from `first` on; returns how many. */
-static size_t odds(const batch *b, const shape *of, size_t first, double *log_one, double *p)
+/* log(1 + e^s), unless log_one is NULL, and p of at most CHUNK rows from `first` on. Returns
+ * their number. */
+static size_t odds(const batch *b, const phi_terms *of, size_t first, double *log_one,
+                   double *p)
 {
     double s[CHUNK];
     size_t n = b->n - first < CHUNK ? b->n - first : CHUNK;
@@ -50,31 +54,33 @@ static size_t odds(const batch *b, const shape *of, size_t first, double *log_on
     return n;
 }
 
-/* (5) */
-static double rise(const shape *of, double y)
+/* R of (5); 0 for y = 0. */
+static double digamma_sum(const phi_terms *of, double y)
 {
     double t = y + of->phi;
     if (y == 0.0) return 0.0;
     return of->phi * log1p(y / of->phi) - of->phi / t * gamma_gap(t) + of->gap;
 }
 
-/* (6) less (5) */
-static double rise_trigamma(const shape *of, double y)
+/* R' - R of (6) and (5). */
+static double trigamma_sum(const phi_terms *of, double y)
 {
     double t = y + of->phi, ratio = of->phi / t;
     if (y == 0.0) return 0.0;
     return -ratio * y - ratio * ratio * trigamma_gap(t) + of->trigamma_term;
 }
 
-static double by_shape(const shape *of, double y, double log_one, double p)
+/* d/da of (2). */
+static double by_shape(const phi_terms *of, double y, double log_one, double p)
 {
-    return rise(of, y) - y - of->phi * log_one + (y + of->phi) * p;
+    return digamma_sum(of, y) - y - of->phi * log_one + (y + of->phi) * p;
 }
 
-/* The logarithm of Gamma(t)/(Gamma(phi) phi^y) is (t - 1/2) log(t/phi) - y and what Stirling leaves. */
+/* (1). log Gamma(t)/(Gamma(phi) phi^y) is (t - 1/2) log(t/phi) - y plus the remainders of
+ * Stirling's formula. */
 static void negative_binomial_loglik(const batch *b, double *out)
 {
-    shape of = shape_at(b);
+    phi_terms of = terms_at(b);
     double p[CHUNK];
     for (size_t first = 0, n; first < b->n; first += n) {
         n = odds(b, &of, first, out + first, p);
@@ -86,9 +92,10 @@ static void negative_binomial_loglik(const batch *b, double *out)
     }
 }
 
+/* (2) */
 static void negative_binomial_gradient(const batch *b, double *d_eta, double *d_aux)
 {
-    shape of = shape_at(b);
+    phi_terms of = terms_at(b);
     double log_one[CHUNK], p[CHUNK];
     for (size_t first = 0, n; first < b->n; first += n) {
         n = odds(b, &of, first, d_aux ? log_one : NULL, p);
@@ -100,9 +107,10 @@ static void negative_binomial_gradient(const batch *b, double *d_eta, double *d_
     }
 }
 
+/* (2) times the rates of eta and a. */
 static void negative_binomial_slope(const batch *b, double *out)
 {
-    shape of = shape_at(b);
+    phi_terms of = terms_at(b);
     double log_one[CHUNK], p[CHUNK], rate = b->daux[0];
     for (size_t first = 0, n; first < b->n; first += n) {
         n = odds(b, &of, first, log_one, p);
@@ -114,15 +122,16 @@ static void negative_binomial_slope(const batch *b, double *out)
     }
 }
 
-/* p (1 - p) of the smaller probability, as in logistic.c. */
+/* p (1 - p) */
 static double spread(double p)
 {
     return p * (1.0 - p);
 }
 
+/* (3) and (4) */
 static void negative_binomial_curvature(const batch *b, double *ee, double *ea, double *aa)
 {
-    shape of = shape_at(b);
+    phi_terms of = terms_at(b);
     double log_one[CHUNK], p[CHUNK];
     for (size_t first = 0, n; first < b->n; first += n) {
         n = odds(b, &of, first, log_one, p);
@@ -131,13 +140,13 @@ static void negative_binomial_curvature(const batch *b, double *ee, double *ea, 
             ee[first + i] = -spread_term;
             if (ea) ea[first + i] = spread_term - of.phi * p[i];
             if (aa)
-                aa[first + i] = rise(&of, y) + rise_trigamma(&of, y) - of.phi * log_one[i] +
-                                2.0 * of.phi * p[i] - spread_term;
+                aa[first + i] = digamma_sum(&of, y) + trigamma_sum(&of, y) -
+                                of.phi * log_one[i] + 2.0 * of.phi * p[i] - spread_term;
         }
     }
 }
 
-/* A Poisson law whose mean is of the gamma law. */
+/* A Poisson count whose mean is a gamma variate. */
 static double negative_binomial_simulate(rng *r, double eta, const double *aux)
 {
     double log_mean = eta + draw_log_gamma(r, exp(aux[0])) - aux[0];

@@ -1,12 +1,13 @@
 /* A feed-forward network over the columns of a table: hidden layers of tanh or ReLU units, then
- * either a unit for each class (softmax) or one whose value is the mean of y (gaussian, sd 1).
+ * either one unit for each class (softmax) or one unit whose value is the mean of y (gaussian,
+ * sd 1).
  *
  *   a_0 = x,   a_l = f(W_l a_{l-1}),   log p(y) = head(W_L a_{L-1})                       (1)
  *
- * Default priors: what a unit hears has an sd of 2.5 (the head's: 10) whatever the number of its
- * inputs, after Neal (1996), Bayesian Learning for Neural Networks, section 2.1. Without hidden
- * layers they are those of softmax regression. */
-#include "model/likelihood/classes.h"
+ * Default priors: the input of a unit has an sd of 2.5 (in the last layer 10) whatever the
+ * number of its inputs, after Neal (1996), Bayesian Learning for Neural Networks, section 2.1.
+ * Without hidden layers they are those of softmax regression. */
+#include "model/likelihood/targets.h"
 
 #include "core/printable.h"
 #include "model/likelihood/layers.h"
@@ -18,10 +19,12 @@
 #include <string.h>
 
 #define UNITS_MAX 10000
-#define HIDDEN    "4"
+/* Sizes of hidden layers by default. */
+#define HIDDEN "4"
+/* Prior sds of a unit's input: in hidden layers, and in the last. */
 #define HIDDEN_SD 2.5
 #define HEAD_SD   10.0
-#define START_SD  0.5 /* what a unit hears at the start of the search, in sd */
+#define START_SD  0.5 /* prior sd of a unit's input at the start of the search */
 
 /* ---- the options ---- */
 
@@ -29,12 +32,12 @@ static sbps_status bad_hidden(const char *text, sbps_error *err)
 {
     return fail(
         err, SBPS_BAD_ARG,
-        "--hidden: '%.80s' is no list of layers; say for example 4, or 8,8 for two, or 0 "
+        "--hidden: '%.80s' is not a list of layers: give for example 4, or 8,8 for two, or 0 "
         "for none (at most %d layers of %d units)",
         text, LAYERS_MAX - 1, UNITS_MAX);
 }
 
-/* Sizes of the hidden layers, before the head's. */
+/* Reads the sizes of the hidden layers from text into net; "0" is no hidden layer. */
 static sbps_status read_hidden(const char *text, layers *net, sbps_error *err)
 {
     const char *at = text;
@@ -51,6 +54,7 @@ static sbps_status read_hidden(const char *text, layers *net, sbps_error *err)
     }
 }
 
+/* The activation of this name; NULL: the first. */
 static sbps_status read_activation(const char *name, layers *net, sbps_error *err)
 {
     for (size_t i = 0; activations[i]; i++)
@@ -58,9 +62,10 @@ static sbps_status read_activation(const char *name, layers *net, sbps_error *er
             net->act = activations[i];
             return SBPS_OK;
         }
-    return fail(err, SBPS_BAD_ARG, "--activation: there is no '%.80s'", name);
+    return fail(err, SBPS_BAD_ARG, "--activation: '%.80s' is unknown", name);
 }
 
+/* The head of this name; NULL: the first. */
 static sbps_status read_head(const char *name, layers *net, sbps_error *err)
 {
     for (size_t i = 0; heads[i]; i++)
@@ -68,19 +73,21 @@ static sbps_status read_head(const char *name, layers *net, sbps_error *err)
             net->top = heads[i];
             return SBPS_OK;
         }
-    return fail(err, SBPS_BAD_ARG, "--head: there is no '%.80s'", name);
+    return fail(err, SBPS_BAD_ARG, "--head: '%.80s' is unknown", name);
 }
 
+/* Targets of a gaussian head are finite numbers. */
 static sbps_status check_numbers(const rows *data, sbps_error *err)
 {
     for (size_t i = 0; i < data->n; i++)
         if (!isfinite(data->y[i]))
             return fail(err, SBPS_BAD_DATA,
-                        "target '%s' holds %g; network wants finite numbers",
+                        "target '%s' holds %g; network needs finite numbers",
                         show_name(data->target ? data->target : "y").text, data->y[i]);
     return SBPS_OK;
 }
 
+/* Sets the layers by the options, the last one by the target. */
 static sbps_status shape_layers(const rows *data, const model_shape *shape, layers *net,
                                 sbps_error *err)
 {
@@ -95,6 +102,7 @@ static sbps_status shape_layers(const rows *data, const model_shape *shape, laye
     return status == SBPS_OK ? layers_open(net, data, err) : status;
 }
 
+/* The layers by the options; the number of classes by the target. */
 static sbps_status network_open(const model_kind *kind, const rows *data,
                                 const model_shape *shape, void **self, sbps_error *err)
 {
@@ -112,7 +120,8 @@ static sbps_status network_open(const model_kind *kind, const rows *data,
 
 /* ---- its weights ---- */
 
-/* l2:1:u3 is what unit 1 of layer 2 makes of unit 3 of layer 1. A head's units are the classes. */
+/* The weight "l2:1:u3" is that of unit 3 of layer 1 in unit 1 of layer 2. Units of a softmax
+ * layer are numbered as the classes, from 0; all others from 1. */
 static void network_name(const void *self, size_t j, size_t size, char *text)
 {
     const layers *net = self;
@@ -128,6 +137,8 @@ static void network_name(const void *self, size_t j, size_t size, char *text)
         snprintf(text, size, "l%zu:%zu:u%zu", layer + 1, unit, input);
 }
 
+/* The prior sd of a weight: that of a unit's input over the root of the number of inputs; in
+ * the first layer also over the sd of the column. */
 static double network_prior_sd(const void *self, size_t j)
 {
     const layers *net = self;
@@ -140,8 +151,8 @@ static double network_prior_sd(const void *self, size_t j)
     return layers_column_sd(net, input, sd / sqrt(fmax(columns, 1.0)), sd);
 }
 
-/* At 0 every hidden unit is like every other, and no search could tell them apart: small random
- * weights, always the same, on the scale of the columns. */
+/* At 0 all hidden units are alike and the search could not separate them: it begins at small
+ * random weights, always the same, on the scale of the columns. */
 static void network_start(const void *self, double *w)
 {
     const layers *net = self;
@@ -169,20 +180,21 @@ const model_kind model_network = {
         "Feed-forward network: --hidden layers of tanh or ReLU units, softmax or gaussian "
         "--head.",
     .support_of = network_support,
-    .uneven = true,
-    .bounded_above = true,
-    .any_storage = true,
+    .facts.uneven = true,
+    .facts.bounded_above = true,
+    .facts.any_storage = true,
     .open = network_open,
     .close = layers_close,
-    .dim = layers_dim,
-    .name_of = network_name,
-    .prior_sd = network_prior_sd,
-    .intercept = layers_intercept,
-    .scratch = layers_scratch,
-    .loglik = layers_loglik,
-    .slope = layers_slope,
-    .gradient = layers_gradient,
-    .hessian_vector = layers_hessian_vector,
-    .needs_prior = "its weights can grow for ever and change what it says by nothing",
-    .start = network_start,
+    .parameters.dim = layers_dim,
+    .parameters.name = network_name,
+    .parameters.prior_sd = network_prior_sd,
+    .parameters.intercept = layers_intercept,
+    .rows.scratch = layers_scratch,
+    .rows.loglik = layers_loglik,
+    .rows.slope = layers_slope,
+    .rows.gradient = layers_gradient,
+    .rows.hessian_vector = layers_hessian_vector,
+    .facts.needs_prior =
+        "its weights can grow without limit and leave its predictions unchanged",
+    .parameters.start = network_start,
 };

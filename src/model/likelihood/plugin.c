@@ -1,12 +1,13 @@
-/* A model of the user's own, from a shared object that exports one table (sbps_model.h). It is
- * loaded because --model names it, a path with a slash in it, and for no other reason.
+/* A model of the user's own, from a shared object that exports one table of functions
+ * (sbps_model.h). It is loaded only if --model is a path with a slash in it.
  *
- * What it gives row by row is gathered here:
+ * The table has functions of one row, from which are made
  *
- *   slope_i    = u . grad_i   where it gives none of its own
- *   gradient  += f_i grad_i,   Hessian times v likewise
+ *   slope_i    = u . grad_i   if it has no slope of its own
+ *   gradient  += f_i grad_i,   and Hessian times v likewise
  *
- * and before anything is drawn its derivatives are held against differences of its values. */
+ * Before anything is drawn, its derivatives are compared with differences of its
+ * log-likelihood. */
 #include "linalg/dense_matrix.h"
 #include "model/likelihood/agreement.h"
 #include "model/likelihood/model_kinds.h"
@@ -43,6 +44,7 @@ static void row_gradient(const plugin *m, size_t i, const double *w, double *out
     m->call.gradient(m->dim, w, m->data->d, row_at(m, i), m->data->y[i], out);
 }
 
+/* The derivative of row i along u; scratch has dim numbers. */
 static double row_slope(const plugin *m, size_t i, const double *w, const double *u,
                         double *scratch)
 {
@@ -52,16 +54,16 @@ static double row_slope(const plugin *m, size_t i, const double *w, const double
     return dot(m->dim, scratch, u);
 }
 
-/* ---- the table it exports ---- */
+/* ---- the exported table ---- */
 
-/* Members that a shorter, older table does not have stay NULL. */
+/* Copies the table. Members that a shorter, older table does not have stay NULL. */
 static sbps_status take_table(plugin *m, const char *path, const sbps_model_table *from,
                               sbps_error *err)
 {
     if (from->abi != SBPS_MODEL_ABI)
         return fail(err, SBPS_BAD_FILE,
-                    "%s: its sbps_model says abi %u, this program knows abi %u: compile it "
-                    "anew with this version's sbps_model.h",
+                    "%s: its sbps_model has abi %u, this program needs abi %u: recompile it "
+                    "with this version's sbps_model.h",
                     path, (unsigned)from->abi, (unsigned)SBPS_MODEL_ABI);
     if (from->struct_size > sizeof m->call)
         return fail(err, SBPS_BAD_FILE,
@@ -69,12 +71,14 @@ static sbps_status take_table(plugin *m, const char *path, const sbps_model_tabl
                     "compiled for a later version",
                     path, from->struct_size, sizeof m->call);
     if (from->struct_size < offsetof(sbps_model_table, slope))
-        return fail(err, SBPS_BAD_FILE,
-                    "%s: its sbps_model says struct_size %zu: want sizeof(sbps_model_table)",
-                    path, from->struct_size);
+        return fail(
+            err, SBPS_BAD_FILE,
+            "%s: its sbps_model has struct_size %zu: set it to sizeof(sbps_model_table)", path,
+            from->struct_size);
     if (from->flags)
-        return fail(err, SBPS_BAD_FILE, "%s: its sbps_model has flags %#x; there are none yet",
-                    path, (unsigned)from->flags);
+        return fail(err, SBPS_BAD_FILE,
+                    "%s: its sbps_model has flags %#x; no flags are defined yet", path,
+                    (unsigned)from->flags);
     memcpy(&m->call, from, from->struct_size);
     const char *missing = !m->call.dim        ? "dim"
                           : !m->call.loglik   ? "loglik"
@@ -84,21 +88,24 @@ static sbps_status take_table(plugin *m, const char *path, const sbps_model_tabl
     return fail(err, SBPS_BAD_FILE, "%s: its sbps_model has no function `%s`", path, missing);
 }
 
+/* Loads the shared object and takes its table. */
 static sbps_status load(plugin *m, const char *path, sbps_error *err)
 {
     m->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!m->library) {
-        const char *why = dlerror();
+        const char *reason = dlerror();
         return fail(err, SBPS_NO_FILE, "--model: cannot load %s: %s", path,
-                    why ? why : "unknown reason");
+                    reason ? reason : "unknown reason");
     }
     const sbps_model_table *from = dlsym(m->library, "sbps_model");
     if (!from)
         return fail(err, SBPS_BAD_FILE,
-                    "%s: exports no `sbps_model`: see sbps_model.h for what it wants", path);
+                    "%s: exports no `sbps_model`: see sbps_model.h for what it needs", path);
     return take_table(m, path, from, err);
 }
 
+/* The model's own names; else the columns', if there is a parameter for each; else w1, w2,
+ * ... */
 static void plugin_name(const void *self, size_t j, size_t size, char *text)
 {
     const plugin *m = self;
@@ -114,15 +121,16 @@ static void plugin_name(const void *self, size_t j, size_t size, char *text)
     text[size - 1] = '\0';
 }
 
-/* ---- does it fit the rows, and itself? ---- */
+/* ---- checks ---- */
 
+/* Fails if the model's own check rejects a row. */
 static sbps_status check_rows(const plugin *m, const char *path, sbps_error *err)
 {
     for (size_t i = 0; m->call.check && i < m->data->n; i++) {
-        const char *why = m->call.check(m->data->d, row_at(m, i), m->data->y[i]);
-        if (why)
+        const char *reason = m->call.check(m->data->d, row_at(m, i), m->data->y[i]);
+        if (reason)
             return fail(err, SBPS_BAD_DATA, "%s: a row whose target is %g: %s", path,
-                        m->data->y[i], why);
+                        m->data->y[i], reason);
     }
     return SBPS_OK;
 }
@@ -150,6 +158,7 @@ static void plugin_start(const void *self, double *w)
     if (m->call.start) m->call.start(m->data->d, w);
 }
 
+/* Checks the rows, and the derivatives against the log-likelihood. */
 static sbps_status check_itself(const plugin *m, const char *path, sbps_error *err)
 {
     const own_model own = {.label = path,
@@ -165,7 +174,7 @@ static sbps_status check_itself(const plugin *m, const char *path, sbps_error *e
     return status == SBPS_OK ? agreement_check(&own, err) : status;
 }
 
-/* ---- as a model ---- */
+/* ---- members of model_kind ---- */
 
 static void plugin_close(void *self)
 {
@@ -175,6 +184,7 @@ static void plugin_close(void *self)
     free(m);
 }
 
+/* Loads the shared object that --model names, and checks it on the rows. */
 static sbps_status plugin_open(const model_kind *kind, const rows *data,
                                const model_shape *shape, void **self, sbps_error *err)
 {
@@ -234,8 +244,8 @@ static void plugin_gradient(const void *self, row_range r, const double *w,
     }
 }
 
-/* By differences of gradients, at two points that are the same for all rows: points has 3 dim
- * numbers. */
+/* out += Hessian times v by central differences of gradients, at two points that are the same
+ * for all rows. `points` has 3 dim numbers. */
 static void add_differences(const plugin *m, row_range r, const double *w, const double *v,
                             const double *factor, double *points, double *out)
 {
@@ -258,6 +268,7 @@ static void add_differences(const plugin *m, row_range r, const double *w, const
     }
 }
 
+/* The model's own product, else differences of gradients. */
 static void plugin_hessian_vector(const void *self, row_range r, const double *w,
                                   const double *v, const double *factor, double *scratch,
                                   double *out)
@@ -279,16 +290,16 @@ const model_kind model_plugin = {
     .name = "plugin",
     .summary = "A model of the user's own, from a shared object.",
     .support = SUPPORT_ANY,
-    .uneven = true,
+    .facts.uneven = true,
     .open = plugin_open,
     .close = plugin_close,
-    .dim = plugin_dim,
-    .name_of = plugin_name,
-    .prior_sd = plugin_prior_sd,
-    .scratch = plugin_scratch,
-    .loglik = plugin_loglik,
-    .slope = plugin_slope,
-    .gradient = plugin_gradient,
-    .hessian_vector = plugin_hessian_vector,
-    .start = plugin_start,
+    .parameters.dim = plugin_dim,
+    .parameters.name = plugin_name,
+    .parameters.prior_sd = plugin_prior_sd,
+    .rows.scratch = plugin_scratch,
+    .rows.loglik = plugin_loglik,
+    .rows.slope = plugin_slope,
+    .rows.gradient = plugin_gradient,
+    .rows.hessian_vector = plugin_hessian_vector,
+    .parameters.start = plugin_start,
 };

@@ -1,11 +1,12 @@
-/* Poisson regression with the log link, y = 0, 1, 2, ..., rate mu = e^eta:
+/* Poisson regression with the log link, y = 0, 1, 2, ..., mean mu = e^eta:
  *
  *   log p(y)      = y eta - mu - log y!                                        (1)
  *   d/d eta       = y - mu                                                     (2)
  *   d^2/d eta^2   = -mu                                                        (3)
  *
- * Above eta = TOP the exponential goes on along its tangent: there (1) is far below anything a
- * sampler visits, and neither mu nor its square in a sum overflows, so that no inf * 0 arises.
+ * Above eta = TOP the exponential is continued along its tangent. There (1) is far below any
+ * value that a sampler visits, and neither mu nor a sum of its squares overflows, so that no
+ * inf * 0 arises.
  *
  * McCullagh, Nelder (1989), Generalized Linear Models, chapter 6. */
 #include "linalg/real.h"
@@ -22,7 +23,7 @@ static sbps_status poisson_check(const rows *r, sbps_error *err)
     return targets_counts(r, "poisson", err);
 }
 
-/* mu, or above TOP the slope of its tangent */
+/* mu per row; above TOP the slope of the tangent. */
 static void rates(const batch *b, double *mu)
 {
     for (size_t i = 0; i < b->n; i++) mu[i] = b->eta[i] > TOP ? TOP : b->eta[i];
@@ -51,7 +52,7 @@ static void poisson_gradient(const batch *b, double *d_eta, double *d_aux)
     for (size_t i = 0; i < b->n; i++) d_eta[i] = b->y[i] - d_eta[i];
 }
 
-/* On the tangent (3) is kept rather than 0, so that Newton's steps stay finite there. */
+/* On the tangent (3) is kept rather than 0, so that Newton steps stay finite. */
 static void poisson_curvature(const batch *b, double *ee, double *ea, double *aa)
 {
     (void)ea;
@@ -67,7 +68,7 @@ static double poisson_simulate(rng *r, double eta, const double *aux)
     return draw_poisson(r, mu);
 }
 
-/* All derivatives from the second on are that. */
+/* All derivatives of order 2 and above are -e^eta. */
 static double poisson_third(double eta)
 {
     return -exp(eta);
@@ -103,6 +104,6 @@ const model_kind model_poisson = {
     .name = "poisson",
     .summary = "Poisson regression: y counts events, log rate linear in the columns.",
     .support = SUPPORT_COUNTS,
-    .log_concave = true,
+    .facts.log_concave = true,
     PREDICTOR_MODEL(family),
 };

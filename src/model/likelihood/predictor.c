@@ -1,8 +1,10 @@
-/* Predictors' models as models like others: their coordinates are the weights of the table's columns, one
- * after another, and the auxiliaries that the model lists.
+/* Members of model_kind that all models with a linear predictor have in common. Coordinates are
+ * the weights of the table's columns, then the auxiliaries that the model lists.
  *
- * Default priors: weights normal(0, 2.5 s / sd(x)), the intercept normal(0, 10) or, on the target's own
- * scale, normal(mean y, 10 s); s = sd(y) there, else 1. */
+ * Default priors, with s = sd(y) for a model that scales with the target, else 1:
+ *
+ *   weight      normal(0, 2.5 s / sd(x))
+ *   intercept   normal(0, 10), or normal(mean y, 10 s) if the model scales with the target */
 #include "core/memory.h"
 #include "core/printable.h"
 #include "model/likelihood/model.h"
@@ -13,14 +15,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Of a target's sd, whose square is summed. */
+/* Limits of a target's sd: its square is summed in double precision. */
 #define SCALE_MIN 1e-150
 #define SCALE_MAX 1e150
 
 typedef struct {
     const model_kind *kind;
     const rows *data;
-    double mean, scale; /* of the target; 0 and 1 where w does not scale with it */
+    double mean, scale; /* of the target; 0 and 1 where the model does not scale with it */
 } fitted;
 
 static void add_targets(const rows *data, double *sum)
@@ -28,15 +30,16 @@ static void add_targets(const rows *data, double *sum)
     for (size_t i = 0; i < data->n; i++) *sum += data->y[i];
 }
 
-/* state: the mean, and the sum of squares about it */
+/* state[0] is the mean; state[1] grows by the sum of squares about it. */
 static void add_squared_deviations(const rows *data, double *state)
 {
     for (size_t i = 0; i < data->n; i++)
         state[1] += (data->y[i] - state[0]) * (data->y[i] - state[0]);
 }
 
-/* Of rows made on the fly few are enough, and all ranks have the same. */
-static sbps_status measure_made(fitted *f, sbps_error *err)
+/* Mean and sd of generated targets, from the first rows: a sample is enough, and all ranks take
+ * the same one. */
+static sbps_status measure_generated(fitted *f, sbps_error *err)
 {
     rows few = generated_sample(f->data, GENERATED_FEW);
     double *y = malloc(few.n * sizeof *y), state[2] = {0.0, 0.0};
@@ -51,6 +54,7 @@ static sbps_status measure_made(fitted *f, sbps_error *err)
     return SBPS_OK;
 }
 
+/* Mean and sd of the target over the rows of all ranks, in two passes. */
 static void measure_target(fitted *f)
 {
     double all = (double)rows_all(f->data), sum = 0.0;
@@ -70,8 +74,8 @@ sbps_status predictor_open(const model_kind *kind, const rows *data, const model
     if (!f) return fail_memory(err);
     *f = (fitted){kind, data, 0.0, 1.0};
     *self = f;
-    if (!kind->scales_with_target) return SBPS_OK;
-    if (data->recipe) return measure_made(f, err);
+    if (!kind->facts.scales_with_target) return SBPS_OK;
+    if (data->recipe) return measure_generated(f, err);
     measure_target(f);
     if (f->scale > SCALE_MIN && f->scale < SCALE_MAX) return SBPS_OK;
     free(f);

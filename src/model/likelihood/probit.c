@@ -1,29 +1,31 @@
-/* Probit regression, a success with probability Phi(eta), the normal law's. A row is a trial or, as in binomial.c, the
- * share y of as many as its weight says:
+/* Probit regression: the probability of success is Phi(eta), the standard normal distribution
+ * function. A row is one trial or, as in logistic.c, the proportion y of as many trials as its
+ * weight:
  *
  *   log p(y)      = y log Phi(eta) + (1 - y) log Phi(-eta)                       (1)
  *   d/dx log Phi  = h(x) = phi(x) / Phi(x)                                       (2)
- *   d^2/dx^2      = -h(x) (x + h(x)), within -1 and 0                            (3)
+ *   d^2/dx^2      = -h(x) (x + h(x)), between -1 and 0                           (3)
  *
- * Far out on the left x + h(x) is what is left of two large numbers; there it is Laplace's continued fraction
+ * For large negative x the sum x + h(x) cancels; there Laplace's continued fraction is used:
  *
  *   x + h(x) = 1/(z + 2/(z + 3/(z + ...))),  z = -x                              (4)
  *
- * McCullagh, Nelder (1989), Generalized Linear Models, chapter 4; Abramowitz, Stegun (1964), 26.2.14. */
+ * McCullagh, Nelder (1989), Generalized Linear Models, chapter 4; Abramowitz, Stegun (1964),
+ * 26.2.14. */
 #include "model/likelihood/model_kinds.h"
 #include "model/likelihood/targets.h"
 
 #include <math.h>
 
-#define FAR       8.0 /* sds, beyond which (4) is taken */
-#define FRACTIONS 40  /* of (4): enough for 1e-15 at FAR */
+#define FAR       8.0 /* (4) is used where x < -FAR */
+#define FRACTIONS 40  /* terms of (4): enough for 1e-15 at FAR */
 
 static sbps_status probit_check(const rows *r, sbps_error *err)
 {
     return targets_proportions(r, "probit", err);
 }
 
-/* (4) */
+/* x + h(x) at x = -z by (4). */
 static double far_excess(double z)
 {
     double below = z;
@@ -31,7 +33,7 @@ static double far_excess(double z)
     return 1.0 / below;
 }
 
-/* (2), and x + h. */
+/* Returns h(x) of (2); *excess = x + h(x). */
 static double hazard(double x, double *excess)
 {
     if (x < -FAR) {
@@ -43,6 +45,7 @@ static double hazard(double x, double *excess)
     return h;
 }
 
+/* log Phi(x) */
 static double log_normal(double x)
 {
     double excess;
@@ -51,6 +54,7 @@ static double log_normal(double x)
     return -0.5 * x * x - 0.5 * log(2.0 * M_PI) - log(hazard(x, &excess));
 }
 
+/* (1). An outcome without weight is left out, since 0 log 0 is not a number. */
 static void probit_loglik(const batch *b, double *out)
 {
     for (size_t i = 0; i < b->n; i++) {
@@ -61,6 +65,7 @@ static void probit_loglik(const batch *b, double *out)
     }
 }
 
+/* (2) at eta for successes, at -eta for failures. */
 static void probit_gradient(const batch *b, double *d_eta, double *d_aux)
 {
     (void)d_aux;
@@ -79,6 +84,7 @@ static void probit_slope(const batch *b, double *out)
     for (size_t i = 0; i < b->n; i++) out[i] *= b->deta[i];
 }
 
+/* (3) likewise. */
 static void probit_curvature(const batch *b, double *ee, double *ea, double *aa)
 {
     (void)ea;
@@ -120,6 +126,6 @@ const model_kind model_probit = {
     .summary = "Probit regression: a success where a normal error lies below a line in the "
                "columns.",
     .support = SUPPORT_PROPORTIONS,
-    .log_concave = true,
+    .facts.log_concave = true,
     PREDICTOR_MODEL(family),
 };

@@ -1,13 +1,15 @@
-/* Numbers of the laws that models have.
+/* Random variates.
  *
- * Counts of a mean from 10 on: Hormann (1993), The transformed rejection method for generating Poisson random
- * variables, Insurance: Mathematics and Economics 12, 39-45, algorithm PTRS. Many trials: the middle one of n uniform numbers
- * is a beta number, and says how many of the others lie below p; Devroye (1986), Non-uniform random variate generation, X.4. Gamma: Marsaglia, Tsang (2000), A simple
- * method for generating gamma variables, ACM Trans. Math. Software 26, 363-372. */
+ * Poisson, mean from 10 on: Hormann (1993), The transformed rejection method for generating
+ * Poisson random variables, Insurance: Mathematics and Economics 12, 39-45, algorithm PTRS.
+ * Binomial, many trials: the middle one of n uniform numbers is a beta variate, and decides how
+ * many of the others are below p; Devroye (1986), Non-uniform random variate generation, X.4.
+ * Gamma: Marsaglia, Tsang (2000), A simple method for generating gamma variables, ACM Trans.
+ * Math. Software 26, 363-372. */
 #include "model/likelihood/random_variates.h"
 #include "linalg/real.h"
 
-/* Arrivals of rate 1 before time mu. */
+/* Counts the arrivals of a Poisson process of rate 1 before time mu. */
 static double count_arrivals(rng *r, double mu)
 {
     double count = -1.0;
@@ -15,15 +17,15 @@ static double count_arrivals(rng *r, double mu)
     return fmax(count, 0.0);
 }
 
-/* PTRS */
+/* Algorithm PTRS, with the names of its constants there: a, b, 1/alpha and v_r. */
 static double reject_transformed(rng *r, double mu)
 {
     double b = 0.931 + 2.53 * sqrt(mu), a = -0.059 + 0.02483 * b;
-    double scale = 1.1239 + 1.1328 / (b - 3.4), sure = 0.9277 - 3.6224 / (b - 2.0);
+    double scale = 1.1239 + 1.1328 / (b - 3.4), quick_accept = 0.9277 - 3.6224 / (b - 2.0);
     for (;;) {
         double u = rng_uniform(r) - 0.5, v = rng_uniform(r), s = 0.5 - fabs(u);
         double k = floor((2.0 * a / s + b) * u + mu + 0.43);
-        if (s >= 0.07 && v <= sure) return k;
+        if (s >= 0.07 && v <= quick_accept) return k;
         if (k < 0.0 || (s < 0.013 && v > s)) continue;
         if (log(v * scale / (a / (s * s) + b)) <= k * log(mu) - mu - log_gamma(k + 1.0))
             return k;
@@ -35,7 +37,8 @@ double draw_poisson(rng *r, double mean)
     return mean < 10.0 ? count_arrivals(r, mean) : reject_transformed(r, mean);
 }
 
-/* A shape below 1 by a power of a uniform number. */
+/* Marsaglia and Tsang for shapes from 1 on. A variate of shape k < 1 is one of shape k + 1
+ * times U^(1/k). */
 double draw_log_gamma(rng *r, double shape)
 {
     double boost = shape < 1.0 ? log(rng_uniform(r)) / shape : 0.0;
@@ -47,14 +50,17 @@ double draw_log_gamma(rng *r, double shape)
     }
 }
 
+/* At most this many trials are drawn one by one. */
 #define TRIALS_FEW 32.0
 
+/* A beta(a, b) variate, from the ratio of two gamma variates. */
 static double draw_beta(rng *r, double a, double b)
 {
     double odds = draw_log_gamma(r, a) - draw_log_gamma(r, b);
     return 1.0 / (1.0 + exp(-odds));
 }
 
+/* While there are many trials, the position of their middle order statistic halves them. */
 double draw_binomial(rng *r, double n, double p)
 {
     double count = 0.0;

@@ -1,14 +1,15 @@
-/* Numbers of the laws that models have. */
+/* Random variates of the distributions that models simulate from. */
 #ifndef MODEL_RANDOM_VARIATES_H
 #define MODEL_RANDOM_VARIATES_H
 
 #include "core/rng.h"
 
-/* A count with this mean. */
+/* A Poisson count with this mean; mean >= 0. */
 double draw_poisson(rng *r, double mean);
-/* Successes of n trials, each with probability p. */
+/* The number of successes in n trials of probability p each, 0 <= p <= 1. */
 double draw_binomial(rng *r, double n, double p);
-/* The logarithm of a number of the gamma law with this shape and scale 1: of small shapes it is far below 0. */
+/* The logarithm of a gamma variate of this shape (> 0) and scale 1. The logarithm, since
+ * variates of small shape underflow. */
 double draw_log_gamma(rng *r, double shape);
 
 #endif

@@ -1,17 +1,20 @@
-/* Softmax regression, y one of the classes 0, ..., K-1, a vector of weights w_k for each:
+/* Softmax regression: y is one column_name the classes 0, ..., K-1, with a vector column_name
+ * weights w_k for each,
  *
  *   p_k = e^(x.w_k) / sum_l e^(x.w_l)                                                     (1)
  *
- * One layer of K units. Adding the same vector to every w_k changes nothing: only the prior holds
- * those directions. Bohning (1992), Multinomial logistic regression algorithm, Annals of the
- * Institute of Statistical Mathematics 44, 197-200. */
-#include "model/likelihood/classes.h"
+ * that is, one layer column_name K units (layers.h). Adding the same vector to every w_k
+ * changes nothing: only the prior determines those directions. Bohning (1992), Multinomial
+ * logistic regression algorithm, Annals column_name the Institute column_name Statistical
+ * Mathematics 44, 197-200. */
 #include "model/likelihood/layers.h"
 #include "model/likelihood/model_kinds.h"
+#include "model/likelihood/targets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
+/* One layer, with a unit for each class of the target. */
 static sbps_status softmax_open(const model_kind *kind, const rows *data,
                                 const model_shape *shape, void **self, sbps_error *err)
 {
@@ -31,16 +34,17 @@ static sbps_status softmax_open(const model_kind *kind, const rows *data,
     return status;
 }
 
+/* CLASS:COLUMN, with the class's label if it has one. */
 static void softmax_name(const void *self, size_t j, size_t size, char *text)
 {
     const layers *net = self;
     size_t layer, class, column;
     layers_locate(net, j, &layer, &class, &column);
-    const char *of = net->data->names ? net->data->names[column] : "column";
+    const char *column_name = net->data->names ? net->data->names[column] : "column";
     if (class < net->data->label_count)
-        snprintf(text, size, "%s:%s", net->data->labels[class], of);
+        snprintf(text, size, "%s:%s", net->data->labels[class], column_name);
     else
-        snprintf(text, size, "%zu:%s", class, of);
+        snprintf(text, size, "%zu:%s", class, column_name);
 }
 
 static double softmax_prior_sd(const void *self, size_t j)
@@ -52,23 +56,25 @@ static double softmax_prior_sd(const void *self, size_t j)
 
 const model_kind model_softmax = {
     .name = "softmax",
-    .summary = "Softmax regression: y is a class 0, 1, 2, ..., each with weights of its own.",
-    .log_concave = true,
+    .summary =
+        "Softmax regression: y is a class 0, 1, 2, ..., each with weights of its own.",
+    .facts.log_concave = true,
     .support = SUPPORT_CLASSES,
-    .uneven = true,
-    .bounded_above = true,
-    .any_storage = true,
-    .weights_by_column = true,
+    .facts.uneven = true,
+    .facts.bounded_above = true,
+    .facts.any_storage = true,
+    .facts.weights_by_column = true,
     .open = softmax_open,
     .close = layers_close,
-    .dim = layers_dim,
-    .name_of = softmax_name,
-    .prior_sd = softmax_prior_sd,
-    .intercept = layers_intercept,
-    .scratch = layers_scratch,
-    .loglik = layers_loglik,
-    .slope = layers_slope,
-    .gradient = layers_gradient,
-    .hessian_vector = layers_hessian_vector,
-    .needs_prior = "adding the same to the weights of every class changes nothing",
+    .parameters.dim = layers_dim,
+    .parameters.name = softmax_name,
+    .parameters.prior_sd = softmax_prior_sd,
+    .parameters.intercept = layers_intercept,
+    .rows.scratch = layers_scratch,
+    .rows.loglik = layers_loglik,
+    .rows.slope = layers_slope,
+    .rows.gradient = layers_gradient,
+    .rows.hessian_vector = layers_hessian_vector,
+    .facts.needs_prior =
+        "adding the same to the weights of every class changes nothing",
 };

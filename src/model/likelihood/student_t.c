@@ -1,13 +1,15 @@
-/* Robust regression, y = eta + sigma t, t of Student's law with nu degrees of freedom: rows far from the line count
- * little. With a = log sigma, b = log nu, z = (y - eta)/sigma, q = nu + z^2, w = (nu + 1)/q and psi the digamma
- * function:
+/* Robust regression, y = eta + sigma t with t of Student's distribution with nu degrees of
+ * freedom, so that outliers have little influence. With a = log sigma, b = log nu, z = (y -
+ * eta)/sigma, q = nu + z^2, w = (nu + 1)/q and psi the digamma function:
  *
- *   log p    = log Gamma((nu+1)/2) - log Gamma(nu/2) - log(nu pi)/2 - a - (nu+1)/2 log(1 + z^2/nu)      (1)
- *   d/d eta  = w z / sigma        d/da = w z^2 - 1                                                      (2)
- *   d/db     = (P - nu log(1 + z^2/nu) - 1 + w z^2)/2,   P = nu (psi((nu+1)/2) - psi(nu/2))             (3)
+ *   log p    = log Gamma((nu+1)/2) - log Gamma(nu/2) - log(nu pi)/2 - a
+ *              - (nu+1)/2 log(1 + z^2/nu)                                           (1)
+ *   d/d eta  = w z / sigma        d/da = w z^2 - 1                                  (2)
+ *   d/db     = (P - nu log(1 + z^2/nu) - 1 + w z^2)/2                               (3)
+ *   P        = nu (psi((nu+1)/2) - psi(nu/2))                                       (4)
  *
- * Not log-concave. Lange, Little, Taylor (1989), Robust statistical modeling using the t distribution, JASA 84,
- * 881-896. */
+ * Not log-concave. Lange, Little, Taylor (1989), Robust statistical modeling using the t
+ * distribution, JASA 84, 881-896. */
 #include "linalg/gamma_functions.h"
 #include "model/likelihood/model_kinds.h"
 #include "model/likelihood/random_variates.h"
@@ -20,22 +22,22 @@ static sbps_status student_t_check(const rows *r, sbps_error *err)
     return targets_real(r, "student_t", err);
 }
 
-/* What a call needs of the auxiliaries, once for all rows. */
+/* Numbers that depend on the auxiliaries only, computed once for all rows. */
 typedef struct {
-    double sigma, nu, digamma_term; /* share: (3)'s P */
-} shape;
+    double sigma, nu, digamma_term; /* digamma_term: P of (4) */
+} auxiliary_terms;
 
-/* nu psi(x), x = nu/2 or (nu+1)/2, is nu log x - nu/x gamma_gap(x). */
-static shape shape_at(const batch *b)
+/* nu psi(x) is nu log x - nu/x gamma_gap(x), and both x of (4) are nearly nu/2. */
+static auxiliary_terms terms_at(const batch *b)
 {
     double nu = exp(b->aux[1]), half = 0.5 * nu, other = 0.5 * (nu + 1.0);
     double digamma_term =
         nu * log1p(1.0 / nu) - nu / other * gamma_gap(other) + 2.0 * gamma_gap(half);
-    return (shape){exp(b->aux[0]), nu, digamma_term};
+    return (auxiliary_terms){exp(b->aux[0]), nu, digamma_term};
 }
 
-/* dP/db: P and nu^2/2 times the difference of trigammas. */
-static double digamma_term_slope(const shape *s)
+/* dP/db = P + (nu^2/2) (psi'((nu+1)/2) - psi'(nu/2)). */
+static double digamma_term_slope(const auxiliary_terms *s)
 {
     double nu = s->nu, half = 0.5 * nu, other = 0.5 * (nu + 1.0), ratio = half / other;
     double trigamma_term =
@@ -43,6 +45,7 @@ static double digamma_term_slope(const shape *s)
     return s->digamma_term + 2.0 * trigamma_term;
 }
 
+/* (1), with the ratio of gamma functions by Stirling's formula, whose large terms cancel. */
 static void student_t_loglik(const batch *b, double *out)
 {
     double sigma = exp(b->aux[0]), nu = exp(b->aux[1]), half = 0.5 * nu;
@@ -54,8 +57,9 @@ static void student_t_loglik(const batch *b, double *out)
     }
 }
 
-/* (2) and, unless NULL, (3) of row i. */
-static double row_slopes(const batch *b, const shape *s, size_t i, double *by_sigma,
+/* Returns d/d eta of row i by (2); unless NULL, sets the derivatives by log sigma (2) and log
+ * nu (3). */
+static double row_slopes(const batch *b, const auxiliary_terms *s, size_t i, double *by_sigma,
                          double *by_nu)
 {
     double z = (b->y[i] - b->eta[i]) / s->sigma, w = (s->nu + 1.0) / (s->nu + z * z);
@@ -67,7 +71,7 @@ static double row_slopes(const batch *b, const shape *s, size_t i, double *by_si
 
 static void student_t_gradient(const batch *b, double *d_eta, double *d_aux)
 {
-    shape s = shape_at(b);
+    auxiliary_terms s = terms_at(b);
     for (size_t i = 0; i < b->n; i++)
         d_eta[i] =
             row_slopes(b, &s, i, d_aux ? d_aux + i : NULL, d_aux ? d_aux + b->pitch + i : NULL);
@@ -75,16 +79,17 @@ static void student_t_gradient(const batch *b, double *d_eta, double *d_aux)
 
 static void student_t_slope(const batch *b, double *out)
 {
-    shape s = shape_at(b);
+    auxiliary_terms s = terms_at(b);
     for (size_t i = 0; i < b->n; i++) {
         double by_sigma, by_nu, by_eta = row_slopes(b, &s, i, &by_sigma, &by_nu);
         out[i] = by_eta * b->deta[i] + by_sigma * b->daux[0] + by_nu * b->daux[1];
     }
 }
 
+/* Derivatives of (2) and (3) by eta, a and b. */
 static void student_t_curvature(const batch *b, double *ee, double *ea, double *aa)
 {
-    shape s = shape_at(b);
+    auxiliary_terms s = terms_at(b);
     double sigma = s.sigma, nu = s.nu, term_slope = digamma_term_slope(&s);
     for (size_t i = 0; i < b->n; i++) {
         double z = (b->y[i] - b->eta[i]) / sigma, z2 = z * z, q = nu + z2, q2 = q * q;
@@ -131,9 +136,10 @@ static const predictor family = {
 
 const model_kind model_student_t = {
     .name = "student_t",
-    .summary = "Robust linear regression: errors of Student's law, whose tails the rows tell.",
+    .summary =
+        "Robust linear regression: Student t errors, with the degrees of freedom estimated.",
     .support = SUPPORT_REAL,
-    .scales_with_target = true,
+    .facts.scales_with_target = true,
     AUXILIARIES(auxiliaries),
     PREDICTOR_MODEL(family),
 };

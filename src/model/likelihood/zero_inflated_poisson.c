@@ -1,15 +1,15 @@
-/* Zero-inflated Poisson regression with the log link: with probability zi nothing is counted, else y is of Poisson's law
- * with mean mu = e^eta. With aux a = log zi/(1 - zi), z = 1/(1 + e^-a) = zi and, of a zero, the probability
- * o = 1/(1 + e^(a + mu)) that it was counted:
+/* Zero-inflated Poisson regression with the log link: y is 0 with probability zi (not counted),
+ * else Poisson with mean mu = e^eta. With a = log zi/(1 - zi) as auxiliary, z = 1/(1 + e^-a) =
+ * zi, and o = 1/(1 + e^(a + mu)), the probability that a zero was counted:
  *
- *   log p(0)      = log(1 + e^(a + mu)) - mu - log(1 + e^a)                                     (1)
- *   d/d eta       = -mu o                  d/da         = 1 - o - z                             (2)
- *   d^2/d eta^2   = -mu o + mu^2 o (1 - o) d^2/d eta da = mu o (1 - o)                          (3)
- *   d^2/da^2      = o (1 - o) - z (1 - z)                                                       (4)
- *   log p(y > 0)  = y eta - mu - log y! - log(1 + e^a)                                          (5)
+ *   log p(0)      = log(1 + e^(a + mu)) - mu - log(1 + e^a)                            (1)
+ *   d/d eta       = -mu o                  d/da         = 1 - o - z                    (2)
+ *   d^2/d eta^2   = -mu o + mu^2 o (1 - o) d^2/d eta da = mu o (1 - o)                 (3)
+ *   d^2/da^2      = o (1 - o) - z (1 - z)                                              (4)
+ *   log p(y > 0)  = y eta - mu - log y! - log(1 + e^a)                                 (5)
  *
- * so that of y > 0 the derivatives are poisson.c's and those of -log(1 + e^a). Above eta = TOP the exponential goes on
- * along its tangent, as there. Not log-concave.
+ * The derivatives of (5) are those of poisson.c and of -log(1 + e^a). Above eta = TOP the
+ * exponential is continued along its tangent, as there. Not log-concave.
  *
  * Lambert (1992), Zero-inflated Poisson regression, Technometrics 34, 1-14. */
 #include "linalg/real.h"
@@ -27,7 +27,7 @@ static sbps_status zero_inflated_poisson_check(const rows *r, sbps_error *err)
     return targets_some_counts(r, "zero_inflated_poisson", err);
 }
 
-/* mu and, whatever y is, o of some rows, from `first` on; returns how many. */
+/* mu, and o as if y were 0, of at most CHUNK rows from `first` on. Returns their number. */
 static size_t rates(const batch *b, size_t first, double *mu, double *counted)
 {
     size_t n = b->n - first < CHUNK ? b->n - first : CHUNK;
@@ -38,22 +38,25 @@ static size_t rates(const batch *b, size_t first, double *mu, double *counted)
     return n;
 }
 
+/* log(1 + e^x) without overflow. */
 static double softplus(double x)
 {
     return larger(x, 0.0) + log1p(exp(-fabs(x)));
 }
 
+/* zi */
 static double inflation_probability(const batch *b)
 {
     return 1.0 / (1.0 + exp(-b->aux[0]));
 }
 
-/* (1) less its last term: of a + mu > 0 it is a + log(1 + e^-(a + mu)). */
+/* (1) without its last term; written so that a large a + mu does not overflow. */
 static double log_zero(double a, double mu)
 {
     return a + mu > 0.0 ? a + log1p(exp(-a - mu)) : log1p(exp(a + mu)) - mu;
 }
 
+/* (1) for y = 0, (5) for y > 0, with mu continued along its tangent. */
 static void zero_inflated_poisson_loglik(const batch *b, double *out)
 {
     double a = b->aux[0], never = softplus(a), mu[CHUNK], counted[CHUNK];
@@ -68,6 +71,7 @@ static void zero_inflated_poisson_loglik(const batch *b, double *out)
     }
 }
 
+/* (2), and for y > 0 the derivatives of (5). */
 static void zero_inflated_poisson_gradient(const batch *b, double *d_eta, double *d_aux)
 {
     double z = inflation_probability(b), mu[CHUNK], counted[CHUNK];
@@ -81,6 +85,7 @@ static void zero_inflated_poisson_gradient(const batch *b, double *d_eta, double
     }
 }
 
+/* These times the rates of eta and a. */
 static void zero_inflated_poisson_slope(const batch *b, double *out)
 {
     double z = inflation_probability(b), rate = b->daux[0], mu[CHUNK], counted[CHUNK];
@@ -94,6 +99,7 @@ static void zero_inflated_poisson_slope(const batch *b, double *out)
     }
 }
 
+/* (3) and (4), and for y > 0 the second derivatives of (5). */
 static void zero_inflated_poisson_curvature(const batch *b, double *ee, double *ea, double *aa)
 {
     double z = inflation_probability(b), mu[CHUNK], counted[CHUNK];

@@ -1,4 +1,4 @@
-/* See centring.h. */
+/* Centring of columns, (1) and (2) of centring.h. */
 #include "model/mixed/centring.h"
 #include "linalg/dense_matrix.h"
 #include "model/mixed/mixed_coordinates.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define NEGLIGIBLE 1e-8 /* sds of a column: its mean is 0 but for rounding */
+#define NEGLIGIBLE 1e-8 /* in sds of a column: a mean below is 0 but for rounding */
 
 static bool has_constant(const group_term *term)
 {
@@ -15,6 +15,7 @@ static bool has_constant(const group_term *term)
     return false;
 }
 
+/* The mean by which a column is centred; 0 for a constant column. */
 static double column_mean(const mixed *m, size_t column)
 {
     double mean = 0.0;
@@ -23,6 +24,7 @@ static double column_mean(const mixed *m, size_t column)
     return sd > 0.0 && fabs(mean) > NEGLIGIBLE * sd ? mean : 0.0;
 }
 
+/* Centres the slopes of correlated terms with a constant. */
 static void centre_shape(const mixed *m, const spread_shape *shape, effect_column *column)
 {
     for (size_t k = 0; k < shape->count; k++) {
@@ -42,7 +44,7 @@ void centre_effects(mixed *m)
         centre_shape(m, &m->other[f].shape, m->other[f].column);
 }
 
-/* The mean of another column of the same term; 0: it is of another one. */
+/* The mean of another column of the same term; 0 if it is in another term. */
 static double mean_of_other_column(const spread_shape *shape, const effect_column *column,
                                    size_t effect, size_t other)
 {
@@ -77,8 +79,9 @@ void effects_at_zero(const spread_shape *shape, const effect_column *column, siz
     }
 }
 
-/* ---- what is not centred ---- */
+/* ---- slopes that are not centred ---- */
 
+/* Replaces *farthest by a slope of this shape that is farther from centred. */
 static void take_farther(const mixed *m, const spread_shape *shape, const effect_column *column,
                          uncentred_slope *farthest)
 {

@@ -1,12 +1,12 @@
-/* How many nodes are enough, whether sketches will do in place of rows, and where a group's search begins: by what groups
- * say at points of the posterior.
+/* Chooses how many quadrature nodes are enough and whether polynomials can replace rows, and
+ * stores where searches for modes begin, by gradients at points of the posterior.
  *
- * With D the difference that more nodes make to the gradient of log p, means move by H^-1 D; in posterior sds that
- * is (H^-1 D)_j / sqrt((H^-1)_jj). */
+ * If a finer rule changes the gradient of log p by D, posterior means move by H^-1 D; in
+ * posterior sds that is (H^-1 D)_j / sqrt((H^-1)_jj). */
 #include "core/memory.h"
 #include "linalg/cholesky.h"
 #include "model/mixed/group_polynomial.h"
-#include "model/mixed/marginal.h"
+#include "model/mixed/group_view.h"
 #include "model/mixed/nested.h"
 #include "table/row_sums.h"
 
@@ -14,26 +14,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GOAL             0.005 /* posterior sds */
-#define GOAL_POLYNOMIAL  0.01  /* of a rule and sketches together */
+#define GOAL             0.005 /* largest move, in posterior sds */
+#define GOAL_POLYNOMIAL  0.01  /* of rule and polynomials together */
 #define POINTS_MAX       4096.0
-#define POSTERIOR_POINTS ((size_t)3) /* points of the posterior */
-/* Groups lie in random order: what the first say stands for all. */
+#define POSTERIOR_POINTS ((size_t)3) /* where gradients are compared */
+/* Groups are in random order: the first ones represent all. */
 #define ROWS_ENOUGH 1e5
 #define GROUPS_MIN  ((size_t)64)
 
-/* Odd ones alone: of 3 and 4 nodes, as of 5 and 6, gradients may agree and both be wrong. */
+/* Odd numbers only: with 3 and 4 nodes, as with 5 and 6, gradients may agree and both be
+ * wrong. */
 static const size_t ladder[] = {3, 5, 7, 9, 11, 15, 21, 31, 45, 63};
 #define RUNGS (sizeof ladder / sizeof *ladder)
 
+/* The point of a sum over groups. */
 typedef struct {
     mixed *m;
     const double *w;
-} question;
+} evaluation;
 
+/* Adds the gradients of some groups. */
 static void add_group_gradients(const void *self, row_range r, double *scratch, double *total)
 {
-    const question *q = self;
+    const evaluation *q = self;
     group_view v;
     group_begin(&v, q->m, q->w, NULL, false, scratch);
     for (size_t i = 0; i < r.n; i++) {
@@ -42,9 +45,10 @@ static void add_group_gradients(const void *self, row_range r, double *scratch, 
     }
 }
 
+/* Stores the modes of some groups, where later searches begin. */
 static void keep_centres(const void *self, row_range r, double *scratch, double *total)
 {
-    const question *q = self;
+    const evaluation *q = self;
     size_t effects = q->m->shape.effects;
     group_view v;
     (void)total;
@@ -61,7 +65,8 @@ static void keep_centres(const void *self, row_range r, double *scratch, double 
     }
 }
 
-static sbps_status sum_groups(const rows *groups, const question *q,
+/* Calls `add` for all groups; total NULL: nothing is summed. */
+static sbps_status sum_groups(const rows *groups, const evaluation *q,
                               void (*add)(const void *, row_range, double *, double *),
                               double *total, sbps_error *err)
 {
@@ -70,7 +75,8 @@ static sbps_status sum_groups(const rows *groups, const question *q,
     return row_sums(groups, &what, total, err);
 }
 
-/* w itself, and points a posterior sd away in every direction: w +- F'^-1 (1, -1, 1, ...). */
+/* Point 0 is w; the others are a posterior sd away in every direction: w +- F'^-1
+ * (1, -1, 1, ...). */
 static void set_posterior_point(const mixed *m, const double *w, const double *factor,
                                 size_t point, double *out)
 {
@@ -81,28 +87,28 @@ static void set_posterior_point(const mixed *m, const double *w, const double *f
     for (size_t j = 0; j < d; j++) out[j] += w[j];
 }
 
-/* The gradients at all points with so many nodes, one behind another. */
+/* Computes the gradients at all points with this rule, one after another. */
 static sbps_status evaluate_gradients(mixed *m, const rows *groups, const double *points,
                                       size_t nodes, double *gradients, sbps_error *err)
 {
     sbps_status status = mixed_set_nodes(m, nodes, err);
     memset(gradients, 0, POSTERIOR_POINTS * m->dim * sizeof *gradients);
     for (size_t i = 0; i < POSTERIOR_POINTS && status == SBPS_OK; i++) {
-        const question q = {m, points + i * m->dim};
+        const evaluation q = {m, points + i * m->dim};
         status = sum_groups(groups, &q, add_group_gradients, gradients + i * m->dim, err);
     }
     return status;
 }
 
-/* Gradients that are compared, and what it takes to compare them. */
+/* Gradients by two rules, and what is needed to compare them. */
 typedef struct {
-    rows first; /* groups */
+    rows first; /* the groups that are evaluated */
     double scale;
     const double *factor;
     double *points, *less, *more, *covariance;
 } comparison;
 
-/* Largest move of a mean between the two. */
+/* The largest move of a mean between the two rules, in posterior sds. */
 static double largest_move(const mixed *m, const comparison *c)
 {
     size_t d = m->dim;
@@ -118,6 +124,7 @@ static double largest_move(const mixed *m, const comparison *c)
     return worst;
 }
 
+/* Points of the grids of all levels together. */
 static double grid_points(const mixed *m, size_t nodes)
 {
     double points = 1.0;
@@ -126,7 +133,7 @@ static double grid_points(const mixed *m, size_t nodes)
     return points;
 }
 
-/* The next rule that has more nodes in all levels of a nest; RUNGS: the grid would be too large. */
+/* The next rule with more nodes in all nested levels; RUNGS: its grid would be too large. */
 static size_t rung_above(const mixed *m, size_t rung)
 {
     size_t above = rung + 1;
@@ -136,6 +143,7 @@ static size_t rung_above(const mixed *m, size_t rung)
     return above < RUNGS && grid_points(m, ladder[above]) <= POINTS_MAX ? above : RUNGS;
 }
 
+/* Takes the first groups, enough for ROWS_ENOUGH rows. */
 static void first_groups(const mixed *m, const rows *groups, comparison *c)
 {
     size_t enough = (size_t)(ROWS_ENOUGH * (double)groups->n / (double)m->data->n);
@@ -145,6 +153,7 @@ static void first_groups(const mixed *m, const rows *groups, comparison *c)
     c->scale = (double)groups->n / (double)c->first.n;
 }
 
+/* The next finer rule. */
 static size_t next_rung(size_t nodes)
 {
     size_t rung = 0;
@@ -152,21 +161,22 @@ static size_t next_rung(size_t nodes)
     return ladder[rung];
 }
 
-/* A rule that may be used, and that more nodes may improve on; the latter: RUNGS, there is none. */
-static bool may_climb(const mixed *m, size_t rung, double points_max, size_t *above)
+/* Is the rule's grid allowed, and is there a finer rule *above to compare it with? */
+static bool can_climb(const mixed *m, size_t rung, double points_max, size_t *above)
 {
     *above = rung_above(m, rung);
     return *above < RUNGS && grid_points(m, ladder[rung]) <= points_max;
 }
 
-/* Leaves the gradients by the rung that will do in c->less. A grid of more than points_max points is of no use to the
- * caller: the first such rung ends the search. */
-static sbps_status climb(mixed *m, const comparison *c, double goal, double points_max,
-                         quadrature *out, sbps_error *err)
+/* Climbs the ladder until the next rule moves no mean by more than `goal`, and leaves the
+ * gradients by the chosen rule in c->less. A grid of more than points_max points is of no use
+ * to the caller: the search ends there. */
+static sbps_status climb_ladder(mixed *m, const comparison *c, double goal, double points_max,
+                                quadrature *out, sbps_error *err)
 {
     size_t d = m->dim, rung = 0, above;
     sbps_status status = evaluate_gradients(m, &c->first, c->points, ladder[0], c->less, err);
-    for (; status == SBPS_OK && may_climb(m, rung, points_max, &above); rung++) {
+    for (; status == SBPS_OK && can_climb(m, rung, points_max, &above); rung++) {
         status = evaluate_gradients(m, &c->first, c->points, ladder[above], c->more, err);
         if (status != SBPS_OK) return status;
         out->error = largest_move(m, c);
@@ -181,12 +191,13 @@ static sbps_status climb(mixed *m, const comparison *c, double goal, double poin
     return status == SBPS_OK ? mixed_set_nodes(m, out->nodes, err) : status;
 }
 
-/* The rule by sketches, and by rows what a finer one says: the error is that of both together. */
+/* Chooses a rule for polynomials, and compares it with a finer rule by rows: the error is that
+ * of both together. If it is too large, the polynomials are destroyed. */
 static sbps_status try_polynomials(mixed *m, const comparison *c, quadrature *out,
                                    sbps_error *err)
 {
-    sbps_status status =
-        climb(m, c, 0.5 * GOAL, (double)POLYNOMIAL_POINTS, out, err); /* nodes cost little */
+    sbps_status status = climb_ladder(m, c, 0.5 * GOAL, (double)POLYNOMIAL_POINTS, out,
+                                      err); /* nodes are cheap */
     if (status != SBPS_OK) return status;
     if (m->points <= POLYNOMIAL_POINTS) {
         m->by_rows = true;
@@ -202,6 +213,7 @@ static sbps_status try_polynomials(mixed *m, const comparison *c, quadrature *ou
     return status;
 }
 
+/* Fits polynomials around w, with the posterior sds of this covariance. */
 static sbps_status fit_polynomials(mixed *m, const rows *groups, const double *w,
                                    const double *covariance, sbps_error *err)
 {
@@ -225,11 +237,12 @@ sbps_status mixed_fit_polynomials(void *self, const rows *groups, const double *
     return status;
 }
 
-/* Sketches as they are, or made anew where they were made elsewhere and do not reach; or rows. */
+/* Tries the polynomials that there are (fitted by the caller at another point), then new ones,
+ * then rows. */
 static sbps_status choose_nodes(mixed *m, const rows *groups, const double *w,
                                 const comparison *c, quadrature *out, sbps_error *err)
 {
-    const question here = {m, w};
+    const evaluation here = {m, w};
     sbps_status status = SBPS_OK;
     if (m->polynomials) status = try_polynomials(m, c, out, err);
     if (status != SBPS_OK || m->polynomials) return status;
@@ -238,7 +251,7 @@ static sbps_status choose_nodes(mixed *m, const rows *groups, const double *w,
     if (status != SBPS_OK || m->polynomials) return status;
     status = sum_groups(groups, &here, keep_centres, NULL, err);
     if (m->levels > 1) nested_store_sds(m, w);
-    return status == SBPS_OK ? climb(m, c, GOAL, POINTS_MAX, out, err) : status;
+    return status == SBPS_OK ? climb_ladder(m, c, GOAL, POINTS_MAX, out, err) : status;
 }
 
 sbps_status mixed_choose_nodes(void *self, const rows *groups, const double *w,

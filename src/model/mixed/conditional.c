@@ -1,3 +1,6 @@
+/* Conditional distributions of a group's effects at many points: the coefficients of (1) of
+ * conditional.h, proposals from a normal density at its mode, Metropolis steps through them,
+ * and the choice of the proposals' position, width and number. */
 #include "model/mixed/conditional.h"
 #include "core/memory.h"
 #include "linalg/cholesky.h"
@@ -7,13 +10,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define T_MAX           1.0  /* as far as modes may be from where the polynomial was made */
-#define NEGLIGIBLE_TERM 1e-6 /* nats of a term */
-#define SDS_MIN         3.5  /* from there to the polynomial's edge */
+#define T_MAX           1.0  /* largest |t| of a mode: distance from the reference */
+#define NEGLIGIBLE_TERM 1e-6 /* a term below this many log units is left out */
+#define SDS_MIN         3.5  /* sds from the mode to the polynomial's edge, at least */
+
+/* The lanes of the term with this index, and of entry (j, k) of F. */
+static inline double *term_at(const conditional *l, size_t index)
+{
+    return l->c + index * POINT_LANES;
+}
+
+static inline double *factor_at(const conditional *l, size_t j, size_t k)
+{
+    return l->curvature + (j * l->s->h.axes + k) * POINT_LANES;
+}
 
 /* ---- points ---- */
 
-static void see_point(const group_view *v, const group_polynomials *s, size_t i,
+/* Sets the features, S^-1 and `near` of the i-th point, at which v was begun. */
+static void set_point(const group_view *v, const group_polynomials *s, size_t i,
                       const conditional_points *out)
 {
     size_t q = v->m->shape.effects;
@@ -56,7 +71,7 @@ sbps_status conditional_points_open(const mixed *m, const group_polynomials *s, 
     for (size_t i = 0; i < pitch; i++) {
         group_view v;
         group_begin(&v, m, phi[i < count ? i : count - 1], NULL, false, scratch);
-        see_point(&v, s, i, out);
+        set_point(&v, s, i, out);
         for (size_t f = 0; f < features; f++)
             out->largest[f] = fmax(out->largest[f], fabs(out->feature[f * pitch + i]));
     }
@@ -72,16 +87,17 @@ void conditional_points_close(conditional_points *p)
 
 /* ---- terms ---- */
 
-static size_t find(const hermites *h, size_t j, size_t k, size_t powers)
+/* The term t_j, or with two powers t_j t_k. */
+static size_t find_term(const hermites *h, size_t j, size_t k, size_t powers)
 {
-    size_t want[LEVEL_EFFECTS_MAX] = {0}, a = 0;
-    want[j]++;
-    if (powers > 1) want[k]++;
-    while (memcmp(h->power[a], want, h->axes * sizeof *want)) a++;
+    size_t power[LEVEL_EFFECTS_MAX] = {0}, a = 0;
+    power[j]++;
+    if (powers > 1) power[k]++;
+    while (memcmp(h->power[a], power, h->axes * sizeof *power)) a++;
     return a;
 }
 
-/* Does term a come before b, the first axis running fastest? */
+/* Does term a come before b, where the first axis runs fastest? */
 static bool comes_before(const hermites *h, size_t a, size_t b)
 {
     for (size_t i = h->axes; i-- > 0;)
@@ -96,22 +112,25 @@ void term_order_set(const hermites *h, term_order *out)
         for (size_t b = 0; b < h->terms; b++)
             if (comes_before(h, b, a)) out->at[a]++;
     for (size_t j = 0; j < h->axes; j++) {
-        out->linear[j] = out->at[find(h, j, j, 1)];
-        for (size_t k = 0; k < h->axes; k++) out->square[j][k] = out->at[find(h, j, k, 2)];
+        out->linear[j] = out->at[find_term(h, j, j, 1)];
+        for (size_t k = 0; k < h->axes; k++) out->square[j][k] = out->at[find_term(h, j, k, 2)];
     }
 }
 
+/* y += a x */
 static void add_lanes(const conditional *l, double a, const double *x, double *y)
 {
     l->m->k->axpy(POINT_LANES, a, x, y);
 }
 
+/* out += x y */
 static void multiply_add(const double *x, const double *y, double *out)
 {
     for (size_t i = 0; i < POINT_LANES; i++) out[i] += x[i] * y[i];
 }
 
-/* to += sum_f by[f] feature_(from + f), those left out that are next to nothing at all points. */
+/* to += sum_f by[f] feature_(from + f); features that are negligible at all points are left
+ * out. */
 static void add_features(const conditional *l, const conditional_points *p, size_t first,
                          size_t from, size_t count, const double *by, double *to)
 {
@@ -120,12 +139,13 @@ static void add_features(const conditional *l, const conditional_points *p, size
             add_lanes(l, by[f], p->feature + (from + f) * p->pitch + first, to);
 }
 
+/* Sets the coefficients c of (1) to those of the polynomial at the points from `first` on. */
 static void gather_likelihood(const conditional *l, const conditional_points *p, size_t first)
 {
     const group_polynomials *s = l->s;
     size_t packed = packed_size(s->outer);
     for (size_t a = 0; a < s->h.terms; a++) {
-        double *to = conditional_term(l, l->order->at[a]);
+        double *to = term_at(l, l->order->at[a]);
         for (size_t i = 0; i < POINT_LANES; i++) to[i] = l->of.value[a];
         if (a < s->slopes)
             add_features(l, p, first, 0, s->outer, l->of.slope + a * s->outer, to);
@@ -134,7 +154,8 @@ static void gather_likelihood(const conditional *l, const conditional_points *p,
     }
 }
 
-/* -(u' S^-1 u)/2, u = mean + W t, but for its constant: -t'W'S^-1 mean - t'(W'S^-1 W)t/2, and t_j^2 = He_2(t_j) + 1. */
+/* Adds -(u' S^-1 u)/2 with u = mean + W t, without its constant: -t'W'S^-1 mean -
+ * t'(W'S^-1 W)t/2, where t_j^2 = He_2(t_j) + 1. */
 static void gather_normal(const conditional *l, const conditional_points *p, size_t first)
 {
     size_t q = l->s->h.axes;
@@ -151,26 +172,27 @@ static void gather_normal(const conditional *l, const conditional_points *p, siz
             multiply_add(p->precision + packed_index(a, b) * p->pitch + first,
                          l->mean + a * POINT_LANES, l->passing);
         for (size_t j = 0; j < q; j++)
-            add_lanes(l, -l->wide[b * q + j], l->passing,
-                      conditional_term(l, l->order->linear[j]));
+            add_lanes(l, -l->scale[b * q + j], l->passing, term_at(l, l->order->linear[j]));
     }
     for (size_t j = 0; j < q; j++)
         for (size_t k = 0; k <= j; k++)
             for (size_t a = 0; a < q; a++)
                 for (size_t b = 0; b < q; b++)
-                    add_lanes(l,
-                              (j == k ? -0.5 : -1.0) * l->wide[a * q + j] * l->wide[b * q + k],
-                              p->precision + packed_index(a, b) * p->pitch + first,
-                              conditional_term(l, l->order->square[j][k]));
+                    add_lanes(
+                        l, (j == k ? -0.5 : -1.0) * l->scale[a * q + j] * l->scale[b * q + k],
+                        p->precision + packed_index(a, b) * p->pitch + first,
+                        term_at(l, l->order->square[j][k]));
 }
 
-void conditional_gather(const conditional *l, const conditional_points *p, size_t first)
+/* Sets c and mean at POINT_LANES points from `first` on. */
+static void gather(const conditional *l, const conditional_points *p, size_t first)
 {
     gather_likelihood(l, p, first);
     gather_normal(l, p, first);
 }
 
-/* (1) summed over the axes up to this one, terms of `degree` at most being left to them; where its terms end. */
+/* Sums (1) over the axes up to `axis`, with terms of at most `degree` in them. Returns the
+ * first coefficient behind those used. */
 static const double *sum_axes(const conditional *l, size_t axis, size_t degree, const double *c,
                               const double *t, double *scratch, double *out)
 {
@@ -186,14 +208,16 @@ static const double *sum_axes(const conditional *l, size_t axis, size_t degree, 
     return c;
 }
 
-void conditional_heights(const conditional *l, const double *t, double *out)
+/* out = (1) at places t, axis after axis. */
+static void heights(const conditional *l, const double *t, double *out)
 {
     sum_axes(l, l->s->h.axes - 1, l->s->h.degree, l->c, t, l->scratch, out);
 }
 
 /* ---- derivatives at t0 ---- */
 
-/* He_a differentiated along j, and k unless that is NO_TERM, the terms being known there. */
+/* The derivative of He_a along j, and along k unless that is NO_TERM, from the terms `bases` at
+ * the point. */
 static double differentiated(const hermites *h, size_t a, size_t j, size_t k,
                              const double *bases)
 {
@@ -204,6 +228,7 @@ static double differentiated(const hermites *h, size_t a, size_t j, size_t k,
     return h->lower[lower][k] == NO_TERM ? 0.0 : times * bases[h->lower[lower][k]];
 }
 
+/* out = sign times the derivative of (1) along j, and along k unless that is NO_TERM. */
 static void differentiate(const conditional *l, size_t j, size_t k, const double *bases,
                           double sign, double *out)
 {
@@ -211,11 +236,11 @@ static void differentiate(const conditional *l, size_t j, size_t k, const double
     memset(out, 0, POINT_LANES * sizeof *out);
     for (size_t a = 1; a < h->terms; a++) {
         double by = differentiated(h, a, j, k, bases);
-        if (by != 0.0) add_lanes(l, sign * by, conditional_term(l, l->order->at[a]), out);
+        if (by != 0.0) add_lanes(l, sign * by, term_at(l, l->order->at[a]), out);
     }
 }
 
-/* l->centre = the gradient at t0, l->curvature = H. */
+/* Sets l->centre to the gradient at t0, and l->curvature to H = minus the Hessian. */
 static void differentiate_at(const conditional *l, const double *t0)
 {
     size_t q = l->s->h.axes;
@@ -228,16 +253,16 @@ static void differentiate_at(const conditional *l, const double *t0)
     }
 }
 
-/* H = F F', in its place; l->fine: was it positive definite? */
+/* Replaces H by its Cholesky factor F; l->fine = 0 where H is not positive definite. */
 static void factorize(const conditional *l)
 {
     size_t q = l->s->h.axes;
     for (size_t j = 0; j < q; j++)
         for (size_t k = 0; k <= j; k++) {
-            double *to = conditional_factor(l, j, k);
+            double *to = factor_at(l, j, k);
             for (size_t b = 0; b < k; b++)
                 for (size_t i = 0; i < POINT_LANES; i++)
-                    to[i] -= conditional_factor(l, j, b)[i] * conditional_factor(l, k, b)[i];
+                    to[i] -= factor_at(l, j, b)[i] * factor_at(l, k, b)[i];
             if (j == k)
                 for (size_t i = 0; i < POINT_LANES; i++) {
                     bool fine = to[i] > 0.0;
@@ -245,8 +270,7 @@ static void factorize(const conditional *l)
                     l->fine[i] = fine ? l->fine[i] : 0.0;
                 }
             else
-                for (size_t i = 0; i < POINT_LANES; i++)
-                    to[i] /= conditional_factor(l, k, k)[i];
+                for (size_t i = 0; i < POINT_LANES; i++) to[i] /= factor_at(l, k, k)[i];
         }
 }
 
@@ -257,23 +281,25 @@ static void solve_forward(const conditional *l, double *x)
         double *to = x + j * POINT_LANES;
         for (size_t b = 0; b < j; b++)
             for (size_t i = 0; i < POINT_LANES; i++)
-                to[i] -= conditional_factor(l, j, b)[i] * x[b * POINT_LANES + i];
-        for (size_t i = 0; i < POINT_LANES; i++) to[i] /= conditional_factor(l, j, j)[i];
+                to[i] -= factor_at(l, j, b)[i] * x[b * POINT_LANES + i];
+        for (size_t i = 0; i < POINT_LANES; i++) to[i] /= factor_at(l, j, j)[i];
     }
 }
 
-void conditional_solve_back(const conditional *l, double *x)
+/* x <- F'^-1 x */
+static void solve_back(const conditional *l, double *x)
 {
     for (size_t j = l->s->h.axes; j-- > 0;) {
         double *to = x + j * POINT_LANES;
         for (size_t b = j + 1; b < l->s->h.axes; b++)
             for (size_t i = 0; i < POINT_LANES; i++)
-                to[i] -= conditional_factor(l, b, j)[i] * x[b * POINT_LANES + i];
-        for (size_t i = 0; i < POINT_LANES; i++) to[i] /= conditional_factor(l, j, j)[i];
+                to[i] -= factor_at(l, b, j)[i] * x[b * POINT_LANES + i];
+        for (size_t i = 0; i < POINT_LANES; i++) to[i] /= factor_at(l, j, j)[i];
     }
 }
 
-/* Laws that reach beyond the edge are none of the polynomial's. The variance along axis j is |F^-1 e_j|^2. */
+/* l->fine = 0 where the distribution reaches beyond the polynomial's edge. The variance along
+ * axis j is |F^-1 e_j|^2. */
 static void keep_within_edge(const conditional *l, size_t j)
 {
     size_t q = l->s->h.axes;
@@ -291,13 +317,14 @@ static void keep_within_edge(const conditional *l, size_t j)
     }
 }
 
-void conditional_step(const conditional *l, const double *t0, const double *near)
+/* One Newton step from t0: sets centre, near the modes, curvature to F, and fine. */
+static void newton_step(const conditional *l, const double *t0, const double *near)
 {
     memcpy(l->fine, near, POINT_LANES * sizeof *l->fine);
     differentiate_at(l, t0);
     factorize(l);
     solve_forward(l, l->centre);
-    conditional_solve_back(l, l->centre);
+    solve_back(l, l->centre);
     for (size_t j = 0; j < l->s->h.axes; j++)
         for (size_t i = 0; i < POINT_LANES; i++) l->centre[j * POINT_LANES + i] += t0[j];
     for (size_t j = 0; j < l->s->h.axes; j++) keep_within_edge(l, j);
@@ -333,4 +360,229 @@ size_t conditional_carve(conditional *l, const mixed *m, const group_polynomials
     l->m = m;
     l->s = s;
     return used;
+}
+
+/* ---- draws ---- */
+
+/* Draws t = centre + skew + stretch F'^-1 z, and sets l->ratio to |z|^2/2. */
+static void draw_proposal(conditional *l, size_t n, size_t try, rng *r)
+{
+    size_t q = l->s->h.axes;
+    double *z = l->z, *t = l->t + try * q * POINT_LANES, *ratio = l->ratio + try * POINT_LANES;
+    memset(ratio, 0, POINT_LANES * sizeof *ratio);
+    for (size_t j = 0; j < q; j++) {
+        double *one = z + j * POINT_LANES;
+        rng_normals(r, n, one);
+        for (size_t i = 0; i < n; i++) ratio[i] += 0.5 * one[i] * one[i];
+    }
+    solve_back(l, z);
+    for (size_t j = 0; j < q; j++)
+        for (size_t i = 0; i < POINT_LANES; i++)
+            t[j * POINT_LANES + i] = l->centre[j * POINT_LANES + i] + l->skew[j] +
+                                     l->stretch * z[j * POINT_LANES + i];
+}
+
+/* The polynomial is not defined beyond its edge: the density there is taken as 0. */
+static void leave_out_those_beyond(const conditional *l, const double *t, double *height)
+{
+    for (size_t j = 0; j < l->s->h.axes; j++)
+        for (size_t i = 0; i < POINT_LANES; i++)
+            if (!(fabs(t[j * POINT_LANES + i]) <= l->s->edge)) height[i] = -INFINITY;
+}
+
+void conditional_propose(conditional *l, const conditional_points *p, size_t first, size_t n,
+                         rng *r)
+{
+    size_t q = l->s->h.axes;
+    gather(l, p, first);
+    newton_step(l, l->t0, p->near + first);
+    for (size_t try = 0; try < l->tries; try++) {
+        const double *t = l->t + try * q * POINT_LANES;
+        double *height = l->height + try * POINT_LANES, *ratio = l->ratio + try * POINT_LANES;
+        draw_proposal(l, n, try, r);
+        heights(l, t, height);
+        leave_out_those_beyond(l, t, height);
+        for (size_t i = 0; i < POINT_LANES; i++) ratio[i] += height[i];
+    }
+}
+
+/* Replaces the draws t by u = mean + W t. */
+static void transform_draw(conditional *l)
+{
+    size_t q = l->s->h.axes;
+    memcpy(l->z, l->draw, q * POINT_LANES * sizeof *l->z);
+    memcpy(l->draw, l->mean, q * POINT_LANES * sizeof *l->draw);
+    for (size_t a = 0; a < q; a++)
+        for (size_t j = 0; j < q; j++)
+            l->m->k->axpy(POINT_LANES, l->scale[a * q + j], l->z + j * POINT_LANES,
+                          l->draw + a * POINT_LANES);
+}
+
+void conditional_walk(conditional *l, size_t n, rng *r)
+{
+    size_t q = l->s->h.axes;
+    double *at = l->ratio;
+    memcpy(l->draw, l->t, q * POINT_LANES * sizeof *l->draw);
+    for (size_t try = 1; try < l->tries; try++) {
+        const double *next = l->ratio + try * POINT_LANES, *t = l->t + try * q * POINT_LANES;
+        for (size_t i = 0; i < POINT_LANES; i++) l->passing[i] = next[i] - at[i];
+        l->m->k->exp(POINT_LANES, l->passing, l->passing);
+        rng_uniforms(r, n, l->uniform);
+        for (size_t i = 0; i < n; i++) {
+            if (!(l->uniform[i] < l->passing[i])) continue;
+            at[i] = next[i];
+            for (size_t j = 0; j < q; j++)
+                l->draw[j * POINT_LANES + i] = t[j * POINT_LANES + i];
+        }
+    }
+    transform_draw(l);
+}
+
+void conditional_effects(const conditional *l, size_t try, size_t lane, double *u)
+{
+    size_t q = l->s->h.axes;
+    for (size_t a = 0; a < q; a++) {
+        u[a] = l->mean[a * POINT_LANES + lane];
+        for (size_t j = 0; j < q; j++)
+            u[a] += l->scale[a * q + j] * l->t[(try * q + j) * POINT_LANES + lane];
+    }
+}
+
+/* ---- tuning ---- */
+
+#define NEAR_ENOUGH 1e-3 /* accuracy of a mode, in t */
+#define STEPS_MAX   20
+#define WIDER       1.07 /* sds of proposals, relative to those of (1) */
+#define DEFICIT     1e-3 /* probability mass that the walk may fail to reach */
+
+/* Inverts W^-1 by Gauss-Jordan elimination with pivoting; W is small and well scaled. False: it
+ * is singular. */
+static bool invert(size_t q, const double *from, double *out)
+{
+    double a[LEVEL_EFFECTS_MAX * LEVEL_EFFECTS_MAX];
+    memcpy(a, from, q * q * sizeof *a);
+    for (size_t i = 0; i < q * q; i++) out[i] = i % (q + 1) == 0 ? 1.0 : 0.0;
+    for (size_t j = 0; j < q; j++) {
+        size_t top = j;
+        for (size_t i = j + 1; i < q; i++)
+            if (fabs(a[i * q + j]) > fabs(a[top * q + j])) top = i;
+        if (!(fabs(a[top * q + j]) > 0.0)) return false;
+        for (size_t k = 0; k < q; k++) {
+            double kept = a[j * q + k], other = out[j * q + k];
+            a[j * q + k] = a[top * q + k];
+            a[top * q + k] = kept;
+            out[j * q + k] = out[top * q + k];
+            out[top * q + k] = other;
+        }
+        double pivot = 1.0 / a[j * q + j];
+        for (size_t k = 0; k < q; k++) a[j * q + k] *= pivot, out[j * q + k] *= pivot;
+        for (size_t i = 0; i < q; i++) {
+            double by = i == j ? 0.0 : a[i * q + j];
+            add_scaled(q, -by, a + j * q, a + i * q);
+            add_scaled(q, -by, out + j * q, out + i * q);
+        }
+    }
+    return true;
+}
+
+/* Sets t0 to the mode of (1) at home; l->curvature is F there. False: there is none within
+ * reach. */
+static bool find_home(conditional *l, const conditional_points *home)
+{
+    size_t q = l->s->h.axes;
+    memset(l->t0, 0, sizeof l->t0);
+    gather(l, home, 0);
+    for (int step = 0; step < STEPS_MAX; step++) {
+        double moved = 0.0;
+        newton_step(l, l->t0, home->near);
+        if (l->fine[0] == 0.0) return false;
+        for (size_t j = 0; j < q; j++) {
+            moved = fmax(moved, fabs(l->centre[j * POINT_LANES] - l->t0[j]));
+            l->t0[j] = l->centre[j * POINT_LANES];
+        }
+        if (moved <= NEAR_ENOUGH) return true;
+    }
+    return false;
+}
+
+/* |F'(t - from)|^2 */
+static double distance(const conditional *l, const double *t, const double *from)
+{
+    size_t q = l->s->h.axes;
+    double square = 0.0;
+    for (size_t k = 0; k < q; k++) {
+        double x = 0.0;
+        for (size_t j = k; j < q; j++) x += factor_at(l, j, k)[0] * (t[j] - from[j]);
+        square += x * x;
+    }
+    return square;
+}
+
+/* The normalised weights of the grid's points under (1) at home. */
+static void find_grid_mass(const conditional *l, const polynomial_grid *grid, double *mass)
+{
+    const hermites *h = &l->s->h;
+    for (size_t k = 0; k < grid->points; k++) {
+        const double *t = grid->node + k * h->axes;
+        mass[k] = log(grid->weight[k]) + 0.5 * dot(h->axes, t, t);
+        for (size_t a = 0; a < h->terms; a++)
+            mass[k] += term_at(l, l->order->at[a])[0] * grid->bases[a * grid->points + k];
+    }
+    normalise_log_weights(grid->points, mass);
+}
+
+/* The number of proposals that reach all but DEFICIT of the mass; 0: none is enough. Where (1)
+ * is w times as dense as the proposals, the walk moves on with probability 1/w at least. */
+static size_t tries_enough(size_t points, const double *mass, const double *log_dense)
+{
+    static const size_t ladder[] = {3, 4, 6, PROPOSALS_MAX};
+    for (size_t i = 0; i < sizeof ladder / sizeof *ladder; i++) {
+        double left = 0.0;
+        for (size_t k = 0; k < points; k++)
+            if (log_dense[k] > 0.0)
+                left += mass[k] * pow(-expm1(-log_dense[k]), (double)ladder[i]);
+        if (left <= DEFICIT) return ladder[i];
+    }
+    return 0;
+}
+
+/* Shifts and widens the proposals to the mean and the sds of (1) at home. */
+static void match_moments(conditional *l, const polynomial_grid *grid, const double *mass)
+{
+    size_t q = l->s->h.axes;
+    double mean[LEVEL_EFFECTS_MAX] = {0.0}, square = 0.0;
+    for (size_t k = 0; k < grid->points; k++) add_scaled(q, mass[k], grid->node + k * q, mean);
+    for (size_t k = 0; k < grid->points; k++)
+        square += mass[k] * distance(l, grid->node + k * q, mean);
+    for (size_t j = 0; j < q; j++) l->skew[j] = mean[j] - l->t0[j];
+    l->stretch = WIDER * fmax(1.0, sqrt(square / (double)q));
+}
+
+/* out = log of the density (1) at home over that of the proposals, at the grid's points. */
+static void compare(const conditional *l, const polynomial_grid *grid, const double *mass,
+                    double *out)
+{
+    size_t q = l->s->h.axes;
+    double centre[LEVEL_EFFECTS_MAX], log_size = -(double)q * log(l->stretch);
+    for (size_t j = 0; j < q; j++) {
+        centre[j] = l->t0[j] + l->skew[j];
+        log_size += log(factor_at(l, j, j)[0]);
+    }
+    for (size_t k = 0; k < grid->points; k++) {
+        const double *t = grid->node + k * q;
+        double apart = distance(l, t, centre) / (l->stretch * l->stretch);
+        out[k] = log(mass[k] / grid->weight[k]) - 0.5 * dot(q, t, t) - log_size + 0.5 * apart;
+    }
+}
+
+bool conditional_tune(conditional *l, const polynomial_grid *grid,
+                      const conditional_points *home)
+{
+    double *mass = l->scratch, *dense = mass + grid->points;
+    if (!invert(l->s->h.axes, l->of.inverse, l->scale) || !find_home(l, home)) return false;
+    find_grid_mass(l, grid, mass);
+    match_moments(l, grid, mass);
+    compare(l, grid, mass, dense);
+    l->tries = tries_enough(grid->points, mass, dense);
+    return l->tries > 0;
 }

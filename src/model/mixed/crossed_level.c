@@ -1,9 +1,9 @@
-/* (1) and (2) of crossed.h at one place. A coordinate of the covariance moves one row of L, dL = e_r f', so that with
- * g' the r-th row of P L
+/* One level's effects by (1) and (2) of crossed_effects.h, and their derivatives. A coordinate
+ * of the covariance moves one row of L, dL = e_r f', so that with g' the r-th row of P L
  *
- *   dM = f g' + g f',   A^-1 dM A'^-1 = p s' + s p',   p = A^-1 f, s = A^-1 g,   dA = A T              (1)
+ *   dM = f g' + g f',   A^-1 dM A'^-1 = p s' + s p',   p = A^-1 f, s = A^-1 g,   dA = A T   (1)
  *
- * where T is the lower triangle of that, its diagonal halved. */
+ * where T is the lower triangle of that matrix with its diagonal halved. */
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
 #include "model/mixed/crossed_effects.h"
@@ -13,7 +13,7 @@
 
 #define Q LEVEL_EFFECTS_MAX
 
-/* What all derivatives share. */
+/* Quantities that all derivatives share. */
 typedef struct {
     size_t q;
     const double (*factor)[Q]; /* L */
@@ -30,6 +30,7 @@ static void forward(const frame *f, double *x)
         x[a] = (x[a] - dot(a, f->root + a * f->q, x)) / f->root[a * f->q + a];
 }
 
+/* Sets P L, and A, the Cholesky factor of M. */
 static void set_root(frame *f, const double *precision)
 {
     size_t q = f->q;
@@ -45,16 +46,16 @@ static void set_root(frame *f, const double *precision)
             for (size_t c = a; c < q; c++) sum += f->factor[c][a] * f->turned[c][b];
             f->root[a * q + b] = sum;
         }
-    cholesky(q, f->root); /* no less than the identity */
+    cholesky(q, f->root); /* M >= I is positive definite */
 }
 
 /* out = L x */
-static void spread_out(const frame *f, const double *x, double *out)
+static void multiply_factor(const frame *f, const double *x, double *out)
 {
     for (size_t a = 0; a < f->q; a++) out[a] = dot(a + 1, f->factor[a], x);
 }
 
-/* M^-1 L'b + A'^-1 eta = A'^-1 (A^-1 L'b + eta) */
+/* z = M^-1 L'b + A'^-1 eta = A'^-1 (A^-1 L'b + eta) */
 static void set_z(frame *f, const double *eta)
 {
     size_t q = f->q;
@@ -67,7 +68,8 @@ static void set_z(frame *f, const double *eta)
     cholesky_back(q, f->root, f->z);
 }
 
-/* By a coordinate of the covariance that moves row r of L by x. With m = M^-1 L'b and T of (1)
+/* Derivatives by a coordinate of the covariance that moves row r of L by x. With m = M^-1 L'b
+ * and T of (1)
  *
  *   dz = M^-1 (x b_r - dM m) - A'^-1 T'eta,   d log |A| = p.s */
 static void move_spread(const frame *f, const double *eta, size_t r, const double *x,
@@ -91,24 +93,26 @@ static void move_spread(const frame *f, const double *eta, size_t r, const doubl
         for (size_t a = b + 1; a < q; a++) dz[b] -= (p[a] * s[b] + s[a] * p[b]) * eta[a];
     }
     cholesky_back(q, f->root, dz);
-    spread_out(f, dz, out->first[at]);
+    multiply_factor(f, dz, out->first[at]);
     out->first[at][r] += dot(q, x, f->z);
     out->value_first[at] = -dot(q, f->z, dz) - dot(q, p, s);
 }
 
+/* Derivatives by the level's own k-th eta. */
 static void move_own(const frame *f, const double *eta, size_t k, level_point *out, size_t at)
 {
     double dz[Q] = {0.0};
     dz[k] = 1.0;
     cholesky_back(f->q, f->root, dz);
-    spread_out(f, dz, out->first[at]);
+    multiply_factor(f, dz, out->first[at]);
     out->value_first[at] = eta[k] - dot(f->q, f->z, dz);
 }
 
-/* By the logarithm of what multiplies P and b: dM = M - I, so that of (1) A^-1 dM A'^-1 = I - V V', V = A^-1, and with
- * m = M^-1 L'b
+/* Derivatives by the logarithm of the strength that multiplies P and b: dM = M - I, so that in
+ * (1) A^-1 dM A'^-1 = I - V V' with V = A^-1, and with m = M^-1 L'b
  *
- *   dz = A'^-1 (V m - T'eta),   d log |A| = tr T                                                      (2) */
+ *   dz = A'^-1 (V m - T'eta),   d log |A| = tr T                                            (2)
+ * */
 static void move_strength(const frame *f, const double *eta, level_point *out)
 {
     size_t q = f->q;
@@ -132,20 +136,22 @@ static void move_strength(const frame *f, const double *eta, level_point *out)
         }
     }
     cholesky_back(q, f->root, dz);
-    spread_out(f, dz, out->by_strength);
+    multiply_factor(f, dz, out->by_strength);
     out->value_by_strength = -dot(q, f->z, dz) - trace;
 }
 
+/* Sets the frame, and the effects and value of the level. */
 static void set_frame(frame *f, const double *precision, const double *eta, level_point *out)
 {
     size_t q = f->q;
     set_root(f, precision);
     set_z(f, eta);
-    spread_out(f, f->z, out->effect);
+    multiply_factor(f, f->z, out->effect);
     out->value = 0.5 * (dot(q, eta, eta) - dot(q, f->z, f->z));
     for (size_t a = 0; a < q; a++) out->value -= log(f->root[a * q + a]);
 }
 
+/* Derivatives by all coordinates. */
 static void move_all(const frame *f, const other_factor *o, const effect_spread *at,
                      const double *eta, level_point *out)
 {
@@ -190,7 +196,7 @@ size_t level_coordinate(const other_factor *o, size_t level, size_t k)
     return k < count ? o->spread + k : o->first + level * o->shape.effects + (k - count);
 }
 
-/* ---- what data say ---- */
+/* ---- recentring ---- */
 
 /* x <- (L'^-1 x)', q * q */
 static void solve_transposed(size_t q, const double *lower, double *x)
@@ -203,7 +209,8 @@ static void solve_transposed(size_t q, const double *lower, double *x)
     memcpy(x, out, q * q * sizeof *x);
 }
 
-/* A C^-1 A' - I, or of that the diagonal, no less than 0, where it is no covariance's inverse. */
+/* out = A C^-1 A' - I, L'P L at the new P; only its diagonal, at least 0, if it is not positive
+ * definite. */
 static void find_data_precision(const frame *f, const double *covariance, double *out)
 {
     size_t q = f->q;
@@ -241,7 +248,7 @@ void level_recentre(other_factor *o, const effect_spread *at, size_t level,
     for (size_t a = 0; a < q; a++) pull[a] = f.z[a] + dot(q, data_precision + a * q, f.z);
     cholesky_back(q, lower, pull);
     solve_transposed(q, lower, data_precision);
-    solve_transposed(q, lower, data_precision); /* L'^-1 said L^-1, which is symmetric */
+    solve_transposed(q, lower, data_precision); /* twice: L'^-1 X L^-1 of a symmetric X */
     memcpy(precision, data_precision, q * q * sizeof *precision);
     memset(eta, 0, q * sizeof *eta);
 }

@@ -1,18 +1,22 @@
+/* The factor (1) of effect_spread.h and its derivatives, row by row. */
 #include "model/mixed/effect_spread.h"
 
 #include <math.h>
 
-/* A row of (1) and where its coordinates are. */
+/* A row of L by (1), and the indices of its coordinates. */
 typedef struct {
     size_t begin, row; /* columns begin..row are not 0 */
     double sd;
     double p[LEVEL_EFFECTS_MAX]; /* by column; 0: independent */
     size_t at
-        [LEVEL_EFFECTS_MAX]; /* coordinate of p, by column, of log sd in its own; NOWHERE: none */
+        /* by column: index of the coordinate of p, and in its own column of log sd; NOWHERE:
+         * none */
+        [LEVEL_EFFECTS_MAX];
 } factor_row;
 
 #define NOWHERE SPREAD_MAX
 
+/* Collects row `row` of the factor. */
 static factor_row row_of(const spread_shape *shape, const double *x, size_t row)
 {
     factor_row r = {.begin = shape->begin[row], .row = row, .sd = 1.0};
@@ -29,8 +33,8 @@ static factor_row row_of(const spread_shape *shape, const double *x, size_t row)
     return r;
 }
 
-/* What d/d atanh p_k, as often as `times[k]` says, makes of sd C_ij. sqrt(1 - p^2) becomes -p sqrt(1 - p^2) and then
- * (2 p^2 - 1) sqrt(1 - p^2); p becomes 1 - p^2 and then -2 p (1 - p^2). */
+/* Entry sd C_ij, differentiated times[k] <= 2 times by atanh p_k. Then sqrt(1 - p^2) becomes -p
+ * sqrt(1 - p^2) and (2 p^2 - 1) sqrt(1 - p^2), and p becomes 1 - p^2 and -2 p (1 - p^2). */
 static double entry(const factor_row *r, size_t j, const unsigned *times)
 {
     double value = r->sd;
@@ -54,13 +58,14 @@ static void fill_factor_row(const factor_row *r, const unsigned *times, double *
         out[j] = j < r->begin || j > r->row ? 0.0 : entry(r, j, times);
 }
 
+/* Derivatives of the row by its coordinates. */
 static void differentiate(const factor_row *r, bool with_second, effect_spread *out)
 {
     for (size_t j = r->begin; j <= r->row; j++) {
         unsigned times[LEVEL_EFFECTS_MAX + 1] = {0};
         size_t a = r->at[j];
         if (a == NOWHERE) continue;
-        if (j < r->row) times[j]++; /* log sd leaves the row as it is */
+        if (j < r->row) times[j]++; /* a derivative by log sd is the row itself */
         fill_factor_row(r, times, out->first[a]);
         for (size_t l = r->begin; with_second && l <= r->row; l++) {
             if (r->at[l] == NOWHERE) continue;

@@ -1,16 +1,24 @@
-/* Louis (1982): with h_k the log integrand at node k and s_k its share,
+/* Hessian of a group's log m by quadrature: with h_k the log integrand at node k and s_k the
+ * node's weight,
  *
- *   Hess log m = sum_k s_k (Hess h_k + grad h_k grad h_k') - g g',   g = sum_k s_k grad h_k            (1)
+ *   Hess log m = sum_k s_k (Hess h_k + grad h_k grad h_k') - g g',   g = sum_k s_k grad h_k (1)
  *
- * where eta_i = x_i.beta + z_i.L v_k has d eta/d theta_a = z_i.L_a v_k, and L_a, L_ab move one row of L each. So with
- * c_ik = weight_i d^2 log p/d eta^2 the blocks of sum_k s_k Hess h_k are
+ * where eta_i = x_i.beta + z_i.L v_k has d eta/d theta_a = z_i.L_a v_k, and L_a, L_ab
+ * (derivatives of L) are not 0 in one row only, r(a). So with c_ik = weight_i d^2 log p/d eta^2
+ * the blocks of sum_k s_k Hess h_k are
  *
  *   beta, beta    sum_i (sum_k s_k c_ik) x_i x_i'
- *   beta, a       sum_i (sum_k s_k c_ik z_i,r(a) (L_a v_k)) x_i                                        (2)
- *   a, b          sum_k s_k [(L_a v_k)(L_b v_k) sum_i c_ik z_i,r(a) z_i,r(b) + (L_ab v_k) pull_k,r(a)]
+ *   beta, a       sum_i (sum_k s_k c_ik z_i,r(a) (L_a v_k)) x_i                             (2)
+ *   a, b          sum_k s_k [(L_a v_k)(L_b v_k) sum_i c_ik z_i,r(a) z_i,r(b)
+ *                            + (L_ab v_k) pull_k,r(a)]
  *
- * and likewise for auxiliaries. Effects of other factors are weights of columns that are z_i in a level's rows and 0
- * elsewhere: the Hessian is made by them, those that the group meets, and then by coordinates. The mode of the integrand moves with phi: (1) knows of it through the shares. */
+ * and likewise for auxiliaries. Crossed effects are weights of columns that are z_i in the rows
+ * of a level and 0 elsewhere: the Hessian is first computed by those that occur in the group,
+ * and then transformed to coordinates. Nodes are held fixed, although the mode moves with phi:
+ * (1) accounts for that through the weights.
+ *
+ * Louis (1982), Finding the observed information matrix when using the EM algorithm, J. Royal
+ * Statistical Society B 44, 226-233. */
 #include "model/mixed/group_expand.h"
 #include "linalg/dense_matrix.h"
 #include "model/mixed/crossed_effects.h"
@@ -19,9 +27,11 @@
 
 #include <string.h>
 
-#define BLOCK ((size_t)256) /* rows; nodes come one after another */
+/* rows of a block, for which nodes are evaluated one after another */
+#define BLOCK ((size_t)256)
 
-/* One group's sums, by beta, spread, auxiliaries and effects met of other factors; and a block's room. */
+/* Sums over the rows of a group. Coordinates are beta, spread, auxiliaries and incident crossed
+ * effects; the rest is scratch for a block of rows. */
 typedef struct {
     size_t dim;
     double *score;     /* points * dim, and room for a stride: grad h_k */
@@ -30,21 +40,25 @@ typedef struct {
     double *pull;      /* points * effects: sum_i weight_i d log p_i/d eta z_i */
     double *curvature; /* points * effects^2: sum_i c_ik z_i z_i' */
     double
-        *cross; /* points * auxiliaries * effects: of the second derivatives eta, auxiliary */
-    /* by rows of a block: what weighs x_i in the columns of (2), one coordinate after another; d of them stand for beta */
+        /* points * auxiliaries * effects: sums of second derivatives by eta and auxiliary,
+         * times z_i */
+        *cross;
+    /* rows of a block: weights of x_i in the columns of (2), one coordinate after another, the
+     * first for beta */
     double *weigh;
     double *padded, *outer; /* stride, stride * stride */
     double *eta, *y, *g, *c, *g_aux, *c_aux, *aux_aux;
     double *moves;
-    double *polynomial; /* its room */
+    double *polynomial; /* scratch of polynomial_expand */
 } group_sums;
 
-/* Coordinates before those of other factors' effects. */
+/* The number of coordinates before those of crossed effects. */
 static size_t core(const mixed *m)
 {
     return m->data->d + m->shape.count + m->row_model->auxiliary_count;
 }
 
+/* Places the arrays in base; returns their size in doubles. NULL base: size only. */
 static size_t carve_group_sums(const mixed *m, size_t dim, double *base, group_sums *r)
 {
     size_t used = 0, a = m->row_model->auxiliary_count, q = m->shape.effects, d = m->data->d;
@@ -88,7 +102,8 @@ size_t expand_scratch(const mixed *m)
 
 /* ---- rows at one node ---- */
 
-static void see_node(const group_view *v, group_sums *r, size_t first, size_t n, size_t k)
+/* Evaluates derivatives of n rows from `first` on at node k, times the rows' weights. */
+static void evaluate_node(const group_view *v, group_sums *r, size_t first, size_t n, size_t k)
 {
     const mixed *m = v->m;
     size_t count = m->row_model->auxiliary_count;
@@ -115,7 +130,7 @@ static void see_node(const group_view *v, group_sums *r, size_t first, size_t n,
     }
 }
 
-/* Sums by node of what is not x. */
+/* Adds, for node k, the sums without columns x. */
 static void add_effects(const group_view *v, group_sums *r, size_t first, size_t n, size_t k)
 {
     const mixed *m = v->m;
@@ -138,7 +153,7 @@ static void add_effects(const group_view *v, group_sums *r, size_t first, size_t
                 v->node_weight[k] * sum(n, r->aux_aux + packed_index(b, c) * BLOCK);
 }
 
-/* What weighs x_i, averaged over nodes: (2). */
+/* Adds node k to the weights of x_i in (2). */
 static void add_weights(const group_view *v, group_sums *r, size_t first, size_t n, size_t k)
 {
     const mixed *m = v->m;
@@ -157,6 +172,7 @@ static void add_weights(const group_view *v, group_sums *r, size_t first, size_t
 
 /* ---- rows at all nodes ---- */
 
+/* Adds the sum over rows of weight x_i x_i', lower triangle. */
 static void add_column_products(const mixed *m, group_sums *r, size_t first, size_t n)
 {
     const rows *data = m->data;
@@ -171,7 +187,7 @@ static void add_column_products(const mixed *m, group_sums *r, size_t first, siz
     }
 }
 
-/* Pairs of an effect of other factors with weights of columns and with each other. */
+/* Adds second derivatives by pairs of a crossed effect with another one or with a weight. */
 static void add_incident_effects(const group_view *v, group_sums *r, size_t first, size_t n)
 {
     const mixed *m = v->m;
@@ -193,6 +209,7 @@ static void add_incident_effects(const group_view *v, group_sums *r, size_t firs
     }
 }
 
+/* Adds n rows from `first` on to all sums. */
 static void add_row_block(const group_view *v, group_sums *r, size_t first, size_t n)
 {
     const mixed *m = v->m;
@@ -200,7 +217,7 @@ static void add_row_block(const group_view *v, group_sums *r, size_t first, size
     const row_range range = rows_from(v->first + first, n);
     memset(r->weigh, 0, (others + 1) * BLOCK * sizeof *r->weigh);
     for (size_t k = 0; k < m->points; k++) {
-        see_node(v, r, first, n, k);
+        evaluate_node(v, r, first, n, k);
         add_effects(v, r, first, n, k);
         add_weights(v, r, first, n, k);
         rows_combine(m->data, m->k, range, r->g, r->score + k * r->dim);
@@ -223,7 +240,7 @@ static void add_all_rows(const group_view *v, group_sums *r)
 
 /* ---- the group ---- */
 
-/* The blocks of effects, and their scores, from the sums by node. */
+/* Adds the blocks of (2) by the spread's coordinates for node k, and the scores by these. */
 static void add_spread(const group_view *v, group_sums *r, size_t k)
 {
     const mixed *m = v->m;
@@ -250,7 +267,7 @@ static void add_spread(const group_view *v, group_sums *r, size_t k)
     }
 }
 
-/* (1): what scores add. */
+/* Adds the scores' part of (1). */
 static void add_scores(const group_view *v, group_sums *r)
 {
     size_t dim = r->dim;

@@ -1,3 +1,5 @@
+/* The functions of group_view.h for a group that is represented by its polynomial, (1) of
+ * group_polynomial.h: mode, heights at nodes, and gradients. */
 #include "model/mixed/group_polynomial.h"
 #include "linalg/dense_matrix.h"
 
@@ -5,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEAR_ENOUGH 0.03 /* sds: as where rows are asked */
+#define NEAR_ENOUGH 0.03 /* in sds, as in group_view.c */
 #define STEPS_MAX   8
-#define T_MAX       0.75 /* as far as a group's mode may move in t */
+#define T_MAX       0.75 /* largest |t| of a mode */
 
 size_t polynomial_outer(const mixed *m)
 {
@@ -19,6 +21,7 @@ size_t polynomial_coordinate(const mixed *m, size_t j)
     return j < m->data->d ? j : m->aux + (j - m->data->d);
 }
 
+/* Numbers of a group are stored in this order. */
 group_polynomial polynomial_of(const group_polynomials *s, size_t group)
 {
     size_t q = s->h.axes;
@@ -65,7 +68,8 @@ void polynomial_products(group_view *v)
     }
 }
 
-/* (1) at this r: a polynomial in t alone. */
+/* Sets v->terms to the coefficients of (1) in t at this r, and v->slopes to those of its
+ * derivatives. */
 static void gather_terms(group_view *v, const group_polynomial *k)
 {
     const group_polynomials *s = v->m->polynomials;
@@ -79,7 +83,7 @@ static void gather_terms(group_view *v, const group_polynomial *k)
         hermites_slope(&s->h, i, v->terms, v->slopes + i * s->h.terms);
 }
 
-/* t = turn v + shift, and v->mode is where t is 0. */
+/* Sets the map t = map v + shift; v->mode = where t is 0. */
 static void set_map(group_view *v, const group_polynomial *k)
 {
     const group_polynomials *s = v->m->polynomials;
@@ -99,7 +103,7 @@ static void set_map(group_view *v, const group_polynomial *k)
     }
 }
 
-/* Coordinates t of places, axis after axis. */
+/* v->t = coordinates t of places, axis after axis. */
 static void map_places(group_view *v, size_t points, const double *place)
 {
     size_t q = v->m->shape.effects;
@@ -110,7 +114,8 @@ static void map_places(group_view *v, size_t points, const double *place)
 
 /* ---- the mode ---- */
 
-/* Second derivative of the polynomial by t_i and t_j, its terms being known at the point. */
+/* The second derivative of the polynomial by t_i and t_j, whose terms at the point are in
+ * v->bases. */
 static double second_derivative(const group_view *v, size_t i, size_t j)
 {
     const hermites *h = &v->m->polynomials->h;
@@ -122,7 +127,7 @@ static double second_derivative(const group_view *v, size_t i, size_t j)
     return sum;
 }
 
-/* Gradient of the integrand's log by v, and minus its Hessian. */
+/* The gradient of the log integrand by v at v->mode, and minus its Hessian. */
 static void evaluate_derivatives(group_view *v, double *gradient, double *curvature)
 {
     const hermites *h = &v->m->polynomials->h;
@@ -150,7 +155,8 @@ static void evaluate_derivatives(group_view *v, double *gradient, double *curvat
     }
 }
 
-/* cholesky and cholesky_solve of base at once, without a call for every number: x <- a^-1 x. */
+/* x <- a^-1 x, with a overwritten by its Cholesky factor; false: not positive definite. As
+ * cholesky and cholesky_solve of linalg, without their calls for every number. */
 static bool solve(size_t q, double *a, double *x)
 {
     for (size_t i = 0; i < q; i++) {
@@ -168,6 +174,8 @@ static bool solve(size_t q, double *a, double *x)
     return true;
 }
 
+/* Newton's method for v->mode; curvature becomes its Cholesky factor. False: it does not
+ * converge within reach. */
 static bool find_mode(group_view *v, double *curvature)
 {
     size_t q = v->m->shape.effects;
@@ -197,14 +205,15 @@ bool polynomial_locate(group_view *v, size_t g, double *log_size)
     gather_terms(v, &k);
     set_map(v, &k);
     if (!find_mode(v, curvature)) return false;
-    *log_size = group_widen(q, curvature, v->wide);
+    *log_size = group_widen(q, curvature, v->root);
     v->group = g;
     return v->by_polynomial = true;
 }
 
 /* ---- at nodes ---- */
 
-static void leave_out_those_beyond(const group_view *v, size_t points, double *heights)
+/* The polynomial is not defined beyond its edge: the density there is taken as 0. */
+static void exclude_beyond_edge(const group_view *v, size_t points, double *heights)
 {
     const group_polynomials *s = v->m->polynomials;
     for (size_t i = 0; i < s->h.axes; i++)
@@ -219,10 +228,10 @@ void polynomial_heights(group_view *v, size_t points, const double *place, doubl
     hermites_at(h, h->terms, points, v->t, v->bases);
     for (size_t a = 0; a < h->terms; a++)
         add_scaled(points, v->terms[a], v->bases + a * points, heights);
-    leave_out_those_beyond(v, points, heights);
+    exclude_beyond_edge(v, points, heights);
 }
 
-/* Averages of the first terms over nodes, as they count. */
+/* Averages of the first terms over nodes, by the nodes' weights. */
 static void average(const group_view *v, size_t terms, double *out)
 {
     size_t points = v->m->points;
@@ -230,7 +239,7 @@ static void average(const group_view *v, size_t terms, double *out)
         out[a] = dot(points, v->node_weight, v->bases + a * points);
 }
 
-/* By r, but for what goes by way of t. */
+/* Adds the gradient by r, without its part through t. */
 static void add_outer_gradient(group_view *v, const group_polynomial *k, const double *mean)
 {
     const group_polynomials *s = v->m->polynomials;
@@ -252,7 +261,7 @@ void polynomial_pulls(group_view *v)
     const group_polynomials *s = m->polynomials;
     const group_polynomial k = polynomial_of(s, v->group);
     size_t q = s->h.axes, points = m->points, below = s->h.upto[s->h.degree - 1];
-    double mean[HERMITES_MAX], *slope = v->t; /* which is not needed any more */
+    double mean[HERMITES_MAX], *slope = v->t; /* which is no longer needed */
     average(v, s->slopes, mean);
     memset(v->outer, 0, s->outer * sizeof *v->outer);
     add_outer_gradient(v, &k, mean);

@@ -1,14 +1,18 @@
-/* A group of many rows as a polynomial, so that a look at it does not ask its rows. At the reference let the group's
- * effects u have mean c and covariance W W', let r = (weights, auxiliaries) - those of the reference, and l(u, r) =
- * sum_i weight_i log p_i. Their mode moves by -K r, K = l_uu^-1 l_ur, and beside that
+/* The log-likelihood of a group of many rows as a polynomial, which replaces its rows.
+ *
+ * At a reference point let the group's effects u have mean c and covariance W W'. Let r be
+ * weights and auxiliaries minus those of the reference, and l(u, r) = sum_i weight_i log p_i.
+ * The mode of u moves by -K r, K = l_uu^-1 l_ur; apart from that
  *
  *   l(u, r) = F(t, r),   W t = u + K r - c,
- *   F(t, r) = sum_a He_a(t) (P_a + S_a.r + r'Q_a r / 2)                                              (1)
+ *   F(t, r) = sum_a He_a(t) (P_a + S_a.r + r'Q_a r / 2)                                 (1)
  *
- * with products of Hermite polynomials up to degree D for P, D - 2 for S and D - 4 for Q: r is small where there are
- * many groups. t is so wide that the effects' posterior has sd 1/POLYNOMIAL_STRETCH in it; beyond the points that it was
- * fitted at, |t_i| <= edge, there is no sketch and next to nothing of the posterior. Columns that are both of x and of z have no S and no Q: r is a shift of u alone. P, S and Q are means
- * over the normal law of t (the least squares fit under it), by quadrature. For the files of this folder. */
+ * with products of Hermite polynomials up to degree D for P, D - 2 for S and D - 4 for Q: r is
+ * small where there are many groups. In t the effects' posterior has sd 1/POLYNOMIAL_STRETCH;
+ * beyond the points of the fit, |t_i| <= edge, the polynomial is not defined and the posterior
+ * is negligible. Columns of both x and z have S = Q = 0, since r only shifts u. P, S and Q are
+ * means under the standard normal density of t (the least squares fit under it), by quadrature.
+ * For the files of this folder. */
 #ifndef MODEL_GROUP_POLYNOMIAL_H
 #define MODEL_GROUP_POLYNOMIAL_H
 
@@ -16,66 +20,74 @@
 #include "model/mixed/hermites.h"
 #include "table/rows.h"
 
-#define POLYNOMIAL_POINTS ((size_t)256) /* nodes that they are seen at, at most */
-
+#define POLYNOMIAL_POINTS  ((size_t)256) /* points of a grid that polynomials are used with */
 #define POLYNOMIAL_STRETCH 1.3
 
+/* The polynomials of all groups. */
 struct group_polynomials {
     hermites h;
     double edge;
     size_t outer;              /* numbers of r */
     size_t slopes, curvatures; /* terms of S and of Q */
-    size_t size;               /* doubles a group */
-    double *reference, *reach; /* of r: where it is 0, and how far it may be from there */
+    size_t size;               /* doubles per group */
+    double *reference;         /* the point where r is 0, outer numbers */
+    double *reach;             /* the largest |r_j| at which polynomials are used */
     double *of;                /* groups * size */
 };
 
-/* Parts of one. */
+/* One group's polynomial: pointers into its numbers. */
 typedef struct {
-    double *fits;      /* 1 or 0: rows are asked */
+    double *fits;      /* 1, or 0: rows must be evaluated */
     double *inverse;   /* q * q: W^-1 */
     double *centre;    /* q: c */
     double *response;  /* q * outer: K */
     double *value;     /* P */
-    double *slope;     /* slopes * outer */
-    double *curvature; /* bends * packed triangle of outer */
+    double *slope;     /* slopes * outer: S */
+    double *curvature; /* curvatures * packed triangle of outer: Q */
 } group_polynomial;
 
 group_polynomial polynomial_of(const group_polynomials *s, size_t group);
+/* The number of weights and auxiliaries, and the coordinate of the j-th of them. */
 size_t polynomial_outer(const mixed *m);
-/* Index in phi of a number of r. */
 size_t polynomial_coordinate(const mixed *m, size_t j);
+void polynomials_destroy(group_polynomials *s); /* NULL is fine */
 
-/* polynomial_fit.c: no coordinates beside those of (1)? */
+/* ---- group_polynomial_fit.c ---- */
+
+/* Do the coordinates of (1) and of the effects' covariance make up all of phi? */
 bool polynomial_is_complete(const mixed *m);
-/* All but what is allocated. */
+/* Sets sizes and terms, and allocates nothing. */
 void polynomials_shape(const mixed *m, group_polynomials *s);
-/* Of all groups around w, where posterior sds are as given; the groups' centres are kept as well. None
- * where rows take less room, which is no failure. */
+/* Fits polynomials of all groups around w, with posterior sds `sd`, and stores the groups'
+ * modes as m->centre. If they would need more memory than the rows, m->polynomials stays NULL,
+ * which is not a failure. */
 sbps_status polynomials_fit(mixed *m, const rows *groups, const double *w, const double *sd,
                             sbps_error *err);
-void polynomials_destroy(group_polynomials *s);
 
-/* The functions of view.h and marginal.h, by sketches. */
+/* ---- the functions of group_view.h, by polynomials ---- */
+
+/* Sets v->p.r and its products, if the model has polynomials in use. */
 void polynomial_begin(group_view *v);
-void polynomial_products(
-    group_view *v); /* v->p.r being known: whether it is near, and its products */
-/* False: the group's rows must be asked. */
+/* Given v->p.r: v->p.near, whether it is within reach, and its products. */
+void polynomial_products(group_view *v);
+/* As group_locate. False: the group's rows must be evaluated. */
 bool polynomial_locate(group_view *v, size_t g, double *log_size);
 void polynomial_heights(group_view *v, size_t points, const double *place, double *heights);
-/* v->pull, and v->outer: the gradient by r. */
+/* Sets v->pull, and v->outer, the gradient by r. */
 void polynomial_pulls(group_view *v);
 
-/* polynomial_expand.c: what expand.c has of each node, and of all nodes. */
+/* ---- group_polynomial_expand.c ---- */
+
+/* Sums of group_expand.c for each node and over all nodes. */
 typedef struct {
-    double *score;            /* points * dim, but for the coordinates of the spread */
+    double *score;            /* points * dim, without coordinates of the spread */
     double *pull, *curvature; /* points * effects, points * effects^2 */
-    double *
-        hessian; /* dim * dim, lower triangle, but for what two coordinates of the spread have */
+    double *hessian;          /* dim * dim, lower triangle, without pairs of the spread */
 } expansion_sums;
 
+/* Doubles of scratch that polynomial_expand needs. */
 size_t polynomial_expand_scratch(const mixed *m);
-/* After group_value: all are added to. */
+/* After group_value: adds the group's part to all sums. */
 void polynomial_expand(const group_view *v, double *scratch, const expansion_sums *to);
 
 #endif

@@ -1,12 +1,15 @@
-/* Second derivatives of (1) of sketch.h, for the sums of expand.c. At a node, with B the Hessian of F by t, M that by t and
- * r, and R = W^-1 K, derivatives by the effects u and by r are
+/* Second derivatives of (1) of group_polynomial.h, for the sums of group_expand.c. At a node,
+ * with B the Hessian of F by t, M that by t and r, and R = W^-1 K, derivatives by the effects u
+ * and by r are
  *
- *   h_uu = W^-1' B W^-1,   h_ur = W^-1' (B R + M),   h_rr = Q + R'B R + R'M + M'R. */
+ *   h_uu = W^-1' B W^-1,   h_ur = W^-1' (B R + M),   h_rr = Q + R'B R + R'M + M'R.        (1)
+ * */
 #include "linalg/dense_matrix.h"
 #include "model/mixed/group_polynomial.h"
 
 #include <string.h>
 
+/* The derivatives of one group at all nodes. */
 typedef struct {
     const group_view *v;
     group_polynomial of;
@@ -20,6 +23,7 @@ typedef struct {
     double mean[HERMITES_MAX], mean_b[LEVEL_EFFECTS_MAX][LEVEL_EFFECTS_MAX];
 } expansion;
 
+/* Places the arrays in base; returns their size in doubles. NULL base: size only. */
 static size_t carve_expansion(const mixed *m, double *base, expansion *l)
 {
     const group_polynomials *s = m->polynomials;
@@ -46,6 +50,7 @@ size_t polynomial_expand_scratch(const mixed *m)
 
 /* ---- polynomials ---- */
 
+/* Sets the coefficients of dF/dr and of M. */
 static void differentiate_outer(expansion *l)
 {
     const group_polynomials *s = l->v->m->polynomials;
@@ -65,7 +70,7 @@ static void differentiate_outer(expansion *l)
                            l->by_rt + i * size + s->h.lower[a][i] * outer);
 }
 
-/* values[k] = sum_a c_a He_a at the nodes */
+/* values[k] = sum_a c_a He_a at node k */
 static void at_nodes(const expansion *l, const double *c, double *values)
 {
     size_t points = l->v->m->points, terms = l->v->m->polynomials->h.terms;
@@ -74,6 +79,7 @@ static void at_nodes(const expansion *l, const double *c, double *values)
         if (c[a] != 0.0) add_scaled(points, c[a], l->v->bases + a * points, values);
 }
 
+/* Evaluates dF/dt and B at all nodes. */
 static void differentiate_inner(expansion *l)
 {
     const hermites *h = &l->v->m->polynomials->h;
@@ -91,6 +97,7 @@ static void differentiate_inner(expansion *l)
 
 /* ---- nodes ---- */
 
+/* Adds the gradients by r and u, and h_uu, at node k. */
 static void add_node(const expansion *l, size_t k, const expansion_sums *to)
 {
     const mixed *m = l->v->m;
@@ -115,8 +122,9 @@ static void add_node(const expansion *l, size_t k, const expansion_sums *to)
     }
 }
 
-/* ---- averages over nodes, by l->weight ---- */
+/* ---- averages over nodes, with l->weight ---- */
 
+/* Averages of terms, B and M over nodes. */
 static void average(expansion *l)
 {
     const group_polynomials *s = l->v->m->polynomials;
@@ -133,7 +141,7 @@ static void average(expansion *l)
     }
 }
 
-/* h_rr */
+/* Entry (j, i) of h_rr. */
 static double second_by_r(const expansion *l, size_t j, size_t i)
 {
     const group_polynomials *s = l->v->m->polynomials;
@@ -152,7 +160,7 @@ static double second_by_r(const expansion *l, size_t j, size_t i)
     return sum;
 }
 
-/* h_ur, of one effect */
+/* The entry of h_ur for an effect and the j-th number of r. */
 static double cross_of(const expansion *l, size_t effect, size_t j)
 {
     const group_polynomials *s = l->v->m->polynomials;
@@ -167,11 +175,13 @@ static double cross_of(const expansion *l, size_t effect, size_t j)
     return sum;
 }
 
+/* Entry (a, b) of a lower triangle. */
 static double *entry(const mixed *m, double *hessian, size_t a, size_t b)
 {
     return a > b ? hessian + a * m->dim + b : hessian + b * m->dim + a;
 }
 
+/* Adds the average of h_rr. */
 static void add_outer_hessian(expansion *l, double *hessian)
 {
     const mixed *m = l->v->m;
@@ -184,7 +194,7 @@ static void add_outer_hessian(expansion *l, double *hessian)
                 second_by_r(l, j, i);
 }
 
-/* With the coordinates of the spread, of which each moves one effect. */
+/* Adds second derivatives by a coordinate of the spread, which moves one effect, and by r. */
 static void add_crossed(expansion *l, double *hessian)
 {
     const mixed *m = l->v->m;
@@ -200,6 +210,7 @@ static void add_crossed(expansion *l, double *hessian)
     }
 }
 
+/* R = W^-1 K */
 static void scale_response(expansion *l)
 {
     const group_polynomials *s = l->v->m->polynomials;

@@ -1,8 +1,13 @@
+/* Products of Hermite polynomials: their terms, and their values by the recurrence
+ *
+ *   He_(n+1)(t) = t He_n(t) - n He_(n-1)(t).                                              (1)
+ * */
 #include "model/mixed/hermites.h"
 
 #include <string.h>
 
-static size_t total(const hermites *h, const size_t *power)
+/* The degree of a term. */
+static size_t total_degree(const hermites *h, const size_t *power)
 {
     size_t sum = 0;
     for (size_t i = 0; i < h->axes; i++) sum += power[i];
@@ -22,13 +27,15 @@ static bool count_up(const hermites *h, size_t *power)
     return false;
 }
 
-static size_t find(const hermites *h, const size_t *power)
+/* The term with these exponents; NO_TERM: there is none. */
+static size_t find_term(const hermites *h, const size_t *power)
 {
     size_t a = 0;
     while (a < h->terms && memcmp(h->power[a], power, h->axes * sizeof *power)) a++;
     return a < h->terms ? a : NO_TERM;
 }
 
+/* Sets `lower` of all terms. */
 static void link_lower(hermites *h)
 {
     for (size_t a = 0; a < h->terms; a++)
@@ -36,7 +43,7 @@ static void link_lower(hermites *h)
             size_t power[LEVEL_EFFECTS_MAX];
             memcpy(power, h->power[a], sizeof power);
             if (power[i] > 0) power[i]--;
-            h->lower[a][i] = h->power[a][i] > 0 ? find(h, power) : NO_TERM;
+            h->lower[a][i] = h->power[a][i] > 0 ? find_term(h, power) : NO_TERM;
         }
 }
 
@@ -46,15 +53,16 @@ void hermites_open(hermites *h, size_t axes, size_t degree)
     for (size_t of = 0; of <= degree; of++) {
         size_t power[LEVEL_EFFECTS_MAX] = {0};
         do {
-            if (total(h, power) == of) memcpy(h->power[h->terms++], power, sizeof power);
+            if (total_degree(h, power) == of) memcpy(h->power[h->terms++], power, sizeof power);
         } while (count_up(h, power));
         h->upto[of] = h->terms;
     }
     link_lower(h);
 }
 
-/* He_(n+1)(t) = t He_n(t) - n He_(n-1)(t), along the first axis that has a power. */
-static void rise(const hermites *h, size_t a, size_t n, const double *t, double *out)
+/* Term a from lower ones by (1), along the first axis that has a power. */
+static void apply_recurrence(const hermites *h, size_t a, size_t n, const double *t,
+                             double *out)
 {
     size_t axis = 0;
     while (h->power[a][axis] == 0) axis++;
@@ -72,7 +80,7 @@ static void rise(const hermites *h, size_t a, size_t n, const double *t, double 
 void hermites_at(const hermites *h, size_t terms, size_t n, const double *t, double *out)
 {
     for (size_t k = 0; k < n; k++) out[k] = 1.0;
-    for (size_t a = 1; a < terms; a++) rise(h, a, n, t, out);
+    for (size_t a = 1; a < terms; a++) apply_recurrence(h, a, n, t, out);
 }
 
 void hermites_slope(const hermites *h, size_t axis, const double *c, double *out)

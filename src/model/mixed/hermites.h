@@ -1,5 +1,9 @@
-/* Products of Hermite polynomials, He_a(t) = prod_i He_(a_i)(t_i), of total degree up to a limit, those of lower degree
- * first: orthogonal under the standard normal, E He_a^2 = prod_i a_i!, and d/dt_i He_a = a_i He_(a - e_i). */
+/* Products of Hermite polynomials, He_a(t) = prod_i He_(a_i)(t_i), of total degree up to a
+ * limit and ordered by degree. They are orthogonal under the standard normal distribution, with
+ *
+ *   E He_a^2 = prod_i a_i!,   d/dt_i He_a = a_i He_(a - e_i).
+ *
+ * Abramowitz, Stegun (1964), chapter 22. */
 #ifndef MODEL_HERMITES_H
 #define MODEL_HERMITES_H
 
@@ -11,16 +15,19 @@
 
 typedef struct {
     size_t axes, degree, terms;
-    size_t upto[HERMITES_DEGREE + 1]; /* terms of at most this degree */
-    size_t power[HERMITES_MAX][LEVEL_EFFECTS_MAX];
-    size_t lower[HERMITES_MAX][LEVEL_EFFECTS_MAX]; /* the term less one power; NO_TERM */
+    size_t upto[HERMITES_DEGREE + 1];              /* number of terms of at most each degree */
+    size_t power[HERMITES_MAX][LEVEL_EFFECTS_MAX]; /* a_i of each term */
+    /* The term with a power less on an axis; NO_TERM: its power is 0. */
+    size_t lower[HERMITES_MAX][LEVEL_EFFECTS_MAX];
 } hermites;
 
+/* Lists all terms of this degree or less. */
 void hermites_open(hermites *h, size_t axes, size_t degree);
-/* out[a * n + k] = He_a(t_k), for the first `terms` of them; t[i * n + k] axis after axis. */
+/* out[a * n + k] = He_a(t_k) for the first `terms` terms; t[i * n + k], axis after axis. */
 void hermites_at(const hermites *h, size_t terms, size_t n, const double *t, double *out);
-/* Of sum_a c_a He_a: the coefficients of its derivative along an axis, as many of them. */
+/* out = coefficients of the derivative of sum_a c_a He_a along an axis. */
 void hermites_slope(const hermites *h, size_t axis, const double *c, double *out);
-double hermites_square(const hermites *h, size_t term); /* E He_a^2 */
+/* E He_a^2 */
+double hermites_square(const hermites *h, size_t term);
 
 #endif

@@ -1,4 +1,6 @@
-/* See joint.h. Rows of a block of groups lie one behind another, and are looked at some at a time. */
+/* Joint models, (1) and (2) of joint.h: the transformation, groups as rows, and P and b from
+ * the curvature of the rows. The rows of a block of groups are contiguous, and evaluated SOME
+ * at a time. */
 #include "model/mixed/joint.h"
 #include "core/memory.h"
 #include "linalg/dense_matrix.h"
@@ -10,12 +12,12 @@
 #include <string.h>
 
 #define SOME ((size_t)512) /* rows at a time */
-/* Costs, in numbers multiplied, each of about 0.6 ns: */
-#define CALL_COST   6000.0 /* of a gradient of no rows */
-#define LEVEL_ALONE 60.0   /* of a level of one effect, */
-#define LEVEL_COST  150.0  /* and of several, for a pair of them */
-#define ROW_COST    20.0   /* of a row beside its columns, */
-#define FAMILY_COST 8.0    /* and of its likelihood, times the family's cost */
+/* Costs in multiplications of about 0.6 ns: */
+#define CALL_COST   6000.0 /* a gradient of no rows */
+#define LEVEL_ALONE 60.0   /* a level of one effect */
+#define LEVEL_COST  150.0  /* a level of several, for each pair of them */
+#define ROW_COST    20.0   /* a row, besides its columns */
+#define FAMILY_COST 8.0    /* its likelihood, times the cost of the model of rows */
 
 sbps_status joint_open(mixed *m, sbps_error *err)
 {
@@ -41,6 +43,7 @@ static double strength_power(const mixed *m, size_t a)
     return fit != 0.0 ? -2.0 / fit : 0.0;
 }
 
+/* sum_a p_a w_a of (2) */
 static double log_strength(const mixed *m, const double *w)
 {
     double sum = 0.0;
@@ -62,7 +65,8 @@ double joint_transform(const void *self, const double *w, double *at)
     return value;
 }
 
-/* Effects of levels first .. last of a factor; `wanted` receives their blocks. */
+/* Computes the effects of levels first .. last of a factor; if the factor is in blocks, marks
+ * the blocks in `selected` instead. */
 static void transform_levels(const mixed *m, size_t f, double strength, const double *w,
                              size_t first, size_t last, bool *selected, double *at)
 {
@@ -138,11 +142,12 @@ double joint_cost(const void *self)
 typedef struct {
     const mixed *m;
     const double *at;         /* x of joint.h */
-    double *beta, *sum, *row; /* padded for the rows' products */
+    double *beta, *sum, *row; /* padded for products with rows */
     double *eta, *out, *row_factor, *aux_out;
     size_t first, n; /* rows */
 } joint_view;
 
+/* Places the arrays in base; returns their size in doubles. NULL base: size only. */
 static size_t carve_joint_view(joint_view *v, const mixed *m, double *base)
 {
     const struct {
@@ -170,6 +175,7 @@ size_t joint_scratch(const void *self, size_t n)
     return carve_joint_view(&unused, self, NULL);
 }
 
+/* Begins a view at x = at. */
 static void begin_view(joint_view *v, const mixed *m, const double *at, double *scratch)
 {
     size_t d = m->data->d;
@@ -180,7 +186,7 @@ static void begin_view(joint_view *v, const mixed *m, const double *at, double *
     memset(v->sum, 0, m->data->stride * sizeof *at);
 }
 
-/* eta += z u of one effect of a factor. */
+/* eta += z u for effect a of a factor. */
 static void add_effects(const joint_view *v, const other_factor *o, size_t a)
 {
     const uint32_t *of = v->m->groups->factor[o->factor].of + v->first;
@@ -195,6 +201,7 @@ static void add_effects(const joint_view *v, const other_factor *o, size_t a)
     for (size_t i = 0; i < v->n; i++) v->eta[i] += (z[i * width] - mean) * u[of[i] * q];
 }
 
+/* to[effect] += sum of z times v->out over the rows at hand, for effect a of a factor. */
 static void pull_effects(const joint_view *v, const other_factor *o, size_t a, double *to)
 {
     const uint32_t *of = v->m->groups->factor[o->factor].of + v->first;
@@ -209,7 +216,7 @@ static void pull_effects(const joint_view *v, const other_factor *o, size_t a, d
     for (size_t i = 0; i < v->n; i++) to[of[i] * q] += (z[i * width] - mean) * v->out[i];
 }
 
-/* The predictors of n rows from `first` on. */
+/* Loads n rows from `first` on: their predictors. */
 static batch see(joint_view *v, size_t first, size_t n)
 {
     const mixed *m = v->m;
@@ -233,9 +240,9 @@ static void weigh(const joint_view *v, double *values)
     for (size_t i = 0; weight && i < v->n; i++) values[i] *= weight[v->first + i];
 }
 
-/* Goes through the rows of groups that lie one behind another. */
+/* A walk through the rows of consecutive groups. */
 typedef struct {
-    size_t next, end, group; /* rows; the group of the next one */
+    size_t next, end, group; /* next, end: rows; group: that of row `next` */
 } rows_walk;
 
 static rows_walk walk_from(const mixed *m, size_t group, size_t groups)
@@ -244,6 +251,7 @@ static rows_walk walk_from(const mixed *m, size_t group, size_t groups)
     return (rows_walk){start[group], start[group + groups], group};
 }
 
+/* Loads the next rows. False: there are no more. */
 static bool walk_on(joint_view *v, rows_walk *w, batch *out)
 {
     size_t left = w->end - w->next, n = left < SOME ? left : SOME;
@@ -253,13 +261,14 @@ static bool walk_on(joint_view *v, rows_walk *w, batch *out)
     return true;
 }
 
-/* The group of the i-th row at hand, rows being asked for in their order. */
+/* The group of the i-th row at hand; called for rows in ascending order. */
 static size_t walk_group(const joint_view *v, rows_walk *w, size_t i)
 {
     while (v->m->groups->start[w->group + 1] <= v->first + i) w->group++;
     return w->group;
 }
 
+/* Adds the log-likelihoods of `groups` groups from `group` on to out, by group. */
 static void add_logliks(joint_view *v, size_t group, size_t groups, double *out)
 {
     batch b;
@@ -280,6 +289,8 @@ void joint_loglik(const void *self, row_range r, const double *at, double *scrat
     for (size_t i = 0; r.list && i < r.n; i++) add_logliks(&v, r.list[i], 1, out + i);
 }
 
+/* Adds the gradients of `groups` groups from `group` on, times each group's factor; those by
+ * weights to v->sum. */
 static void add_gradients(joint_view *v, size_t group, size_t groups, const double *factor,
                           double *out)
 {
@@ -313,16 +324,16 @@ void joint_gradient(const void *self, row_range r, const double *at, const doubl
     add_scaled(m->data->d, 1.0, v.sum, out);
 }
 
-/* ---- what data say of levels ---- */
+/* ---- P and b ---- */
 
 typedef struct {
     const mixed *m;
     const double *at;
-    const size_t *place; /* of each factor's matrices in the sum, */
-    size_t blocks;       /* and of the blocks' */
+    const size_t *place; /* by factor: index of its matrices in the sums */
+    size_t blocks;       /* index of the sums of blocks */
 } precision_question;
 
-/* to[level] += z z' bent, for the rows at hand */
+/* to[level] += z z' times minus the second derivative of log p, for the rows at hand. */
 static void add_level_precisions(const joint_view *v, const other_factor *o, double *to)
 {
     const uint32_t *of = v->m->groups->factor[o->factor].of + v->first;
@@ -335,6 +346,7 @@ static void add_level_precisions(const joint_view *v, const other_factor *o, dou
     }
 }
 
+/* Adds the rows at hand to the sums of blocks. */
 static void add_columns(const joint_view *v, double *to)
 {
     const mixed *m = v->m;
@@ -347,7 +359,8 @@ static void add_columns(const joint_view *v, double *to)
     }
 }
 
-/* Rows that bend the other way count for nothing. */
+/* Adds the precisions of some groups' rows; a row_sum's `add`. Rows with positive second
+ * derivatives add nothing. */
 static void add_precisions(const void *self, row_range r, double *scratch, double *total)
 {
     const precision_question *query = self;
@@ -367,6 +380,7 @@ static void add_precisions(const void *self, row_range r, double *scratch, doubl
     }
 }
 
+/* Sets P and b of all levels of a factor, and eta in w to 0. */
 static void set_factor(const mixed *m, other_factor *o, const double *precisions,
                        const double *at, double *w)
 {

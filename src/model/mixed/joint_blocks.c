@@ -1,20 +1,25 @@
-/* Blocks: effects that are standardised together. Given its sd the mean effect of a factor with few levels is tied to the
- * intercept and to the means of other such factors, and the effect of an outer level to those of the levels nested in it.
- * Standards level by level leave narrow ridges there, whose direction and length change with the sds. So all effects of the factors
- * with the fewest levels are one block, and each outer level with all that is nested in it is another. With K and C the
- * curvatures of minus the rows' log likelihood by the block's effects u, and by effects and coefficients beta,
+/* Blocks: effects that are standardised together. Given its sd, the mean effect of a factor
+ * with few levels is correlated with the intercept and with the means of other such factors,
+ * and the effect of an outer level with those of the levels nested in it. Standardisation level
+ * by level leaves narrow ridges there, whose direction and length change with the sds. So all
+ * effects of the factors with the fewest levels are one block, and each outer level with all
+ * levels nested in it is another. With K and C the second derivatives of minus the rows'
+ * log-likelihood by the block's effects u, and by effects and coefficients beta,
  *
- *   u = L z,   z = M^-1 L'b + A'^-1 eta,   M = I + k L'K L = A A',   b = k (b_0 - C (beta - beta_0)), (1)
- *   log p = (|eta|^2 - |z|^2)/2 - log |A|                                                             (2)
+ *   u = L z,   z = M^-1 L'b + A'^-1 eta,   M = I + k L'K L = A A',
+ *   b = k (b_0 - C (beta - beta_0)),                                                        (1)
+ *   log p = (|eta|^2 - |z|^2)/2 - log |A|                                                   (2)
  *
- * are (1) and (2) of crossed.h for one level that has all these effects: L is block-diagonal, one part a level; k is the
- * strength of joint.h. Backwards, from g = dU/du with h = L'g + z, x = A'^-1 eta, v = A^-1 h, y = A'^-1 v, m = z - x:
+ * are (1) and (2) of crossed_effects.h for one level that has all these effects: L is
+ * block-diagonal, one part for each level; k is the strength of joint.h. Backwards, from
+ * g = dU/du with h = L'g + z, x = A'^-1 eta, v = A^-1 h, y = A'^-1 v, m = z - x:
  *
- *   dU/d eta = v - eta,   dU/d beta = -k C'L y,   dU/d log k = tr (dU/dM) (M - I) + y'L'b,            (3)
- *   dU/dM = (A'^-1 (I + N) A^-1 - y m' - m y')/2,   N_ij = -eta_max(i,j) v_min(i,j),                  (4)
- *   dU/dL = 2 k K L dU/dM + g z' + b y'.                                                              (5)
+ *   dU/d eta = v - eta,   dU/d beta = -k C'L y,   dU/d log k = tr (dU/dM) (M - I) + y'L'b,  (3)
+ *   dU/dM = (A'^-1 (I + N) A^-1 - y m' - m y')/2,   N_ij = -eta_max(i,j) v_min(i,j),        (4)
+ *   dU/dL = 2 k K L dU/dM + g z' + b y'.                                                    (5)
  *
- * N is the derivative of a Cholesky factor: Murray (2016), arXiv 1602.07527, eq. 9. */
+ * N comes from the derivative of a Cholesky factor: Murray (2016), Differentiation of the
+ * Cholesky decomposition, arXiv 1602.07527, eq. 9. */
 #include "core/memory.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
@@ -24,14 +29,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_MAX  ((size_t)64) /* effects: a gradient takes about BLOCK_MAX^3 operations */
-#define BLOCK_COST 0.6          /* of a number multiplied in a matrix, beside one of a row */
-#define BLOCK_CALL 60.0 /* effects at which a block's calls cost as much as its numbers */
-#define NESTED_MAX                                                                             \
-    ((size_t)1000) /* effects of nested factors that blocks pay for: guImmun's 1756 mix as well without */
-#define NO_BLOCK UINT32_MAX
+#define BLOCK_MAX ((size_t)64) /* effects: a gradient takes about BLOCK_MAX^3 operations */
+/* cost of a multiplication in a matrix, relative to one of a row */
+#define BLOCK_COST 0.6
+#define BLOCK_CALL 60.0 /* number of effects at which calls cost as much as multiplications */
+/* effects of nested factors for which blocks pay: guImmun's 1756 mix as well without */
+#define NESTED_MAX ((size_t)1000)
+#define NO_BLOCK   UINT32_MAX
 
-/* ---- which effects ---- */
+/* ---- which effects are in blocks ---- */
 
 static size_t levels_of(const mixed *m, size_t f)
 {
@@ -48,7 +54,7 @@ bool blocks_have(const mixed *m, size_t f)
     return m->blocks && m->blocks->place[f];
 }
 
-/* The outer level of each inner one; false: an inner level lies in several. */
+/* of[l] = the outer level that inner level l is in. False: an inner level is in several. */
 static bool find_outer(const mixed *m, size_t inner, size_t outer, uint32_t *of)
 {
     const uint32_t *in = m->groups->factor[m->other[inner].factor].of,
@@ -59,11 +65,12 @@ static bool find_outer(const mixed *m, size_t inner, size_t outer, uint32_t *of)
         of[in[i]] = out[i];
     }
     for (size_t l = 0; l < levels_of(m, inner); l++)
-        if (of[l] == NO_BLOCK) of[l] = 0; /* without rows */
+        if (of[l] == NO_BLOCK) of[l] = 0; /* a level without rows */
     return true;
 }
 
-/* Adds factor f, whose level l belongs to the block first + of[l]; of NULL: to that one. */
+/* Adds the effects of factor f: those of level l to block first + of[l], or to block `first` if
+ * of is NULL. */
 static sbps_status add_factor(mixed *m, size_t f, size_t first, const uint32_t *of,
                               sbps_error *err)
 {
@@ -80,7 +87,8 @@ static sbps_status add_factor(mixed *m, size_t f, size_t first, const uint32_t *
     return SBPS_OK;
 }
 
-/* The factors nested in `outer`, with it, one block a level of it, if they fit. */
+/* Makes one block for each level of factor `outer` with the factors nested in it, if all
+ * fit. */
 static sbps_status add_nested(mixed *m, size_t outer, uint32_t *buffer, sbps_error *err)
 {
     size_t levels = levels_of(m, outer), nested = 0, all = effects_of(m, outer), largest = 0;
@@ -112,7 +120,8 @@ static sbps_status add_nested(mixed *m, size_t outer, uint32_t *buffer, sbps_err
     return status;
 }
 
-/* The outermost factor whose levels hold few enough nested ones. */
+/* Tries outer factors, those with the fewest levels first, until one has nested factors that
+ * fit. */
 static sbps_status choose_nested(mixed *m, sbps_error *err)
 {
     size_t all = 0;
@@ -133,7 +142,8 @@ static sbps_status choose_nested(mixed *m, sbps_error *err)
     return status;
 }
 
-/* Of the others those with the fewest effects, as many as fit, in the last block. */
+/* Puts the factors with the fewest effects, of those not in a block yet, into one last block,
+ * as long as they fit. */
 static sbps_status choose_few(mixed *m, sbps_error *err)
 {
     joint_blocks *all = m->blocks;
@@ -155,12 +165,13 @@ static sbps_status choose_few(mixed *m, sbps_error *err)
 
 /* ---- memory ---- */
 
-/* Of the rows of dU/dM, zero padded for the kernels. */
+/* The pitch of the rows of dU/dM, which are padded with zeros for the kernels. */
 static size_t pitch_of(size_t n)
 {
     return (n + KERNEL_LANES - 1) / KERNEL_LANES * KERNEL_LANES;
 }
 
+/* Lists the levels of each block, by factor. */
 static sbps_status list_levels(mixed *m, sbps_error *err)
 {
     joint_blocks *all = m->blocks;
@@ -181,6 +192,7 @@ static sbps_status list_levels(mixed *m, sbps_error *err)
     return SBPS_OK;
 }
 
+/* Allocates K, C and b_0 of all blocks, and places the numbers that a point has. */
 static sbps_status place_numbers(mixed *m, sbps_error *err)
 {
     joint_blocks *all = m->blocks;
@@ -251,14 +263,15 @@ size_t blocks_scratch(const mixed *m)
     return m->blocks->scratch;
 }
 
-/* Of one block at one point, behind the m->dim numbers of x. */
+/* The numbers of one block at one point, stored behind the m->dim numbers of x. */
 typedef struct {
-    double *by_square; /* dU/dM, of the block that was last at work */
+    double *by_square; /* dU/dM of the block evaluated last */
     double *root;      /* A */
     double *k_factor;  /* k K L */
     double *z, *b, *y;
 } block_point;
 
+/* The numbers of a block behind x = at. */
 static block_point point_at(const mixed *m, const joint_block *of, double *at)
 {
     size_t n = of->count, square = n * pitch_of(n);
@@ -280,6 +293,7 @@ typedef struct {
     double by[SPREAD_MAX][LEVEL_EFFECTS_MAX];
 } block_spread;
 
+/* The covariances of all factors in blocks, at w. */
 static void set_spreads(const mixed *m, const double *w, block_spread *out)
 {
     effect_spread at;
@@ -316,7 +330,7 @@ static void apply_factor_transpose(const mixed *m, const joint_block *b, const b
         }
 }
 
-/* k K L, and M of which the lower triangle is factored. */
+/* Sets k K L and A, the Cholesky factor of M. False: M is not positive definite. */
 static bool set_root(const mixed *m, const joint_block *of, const block_spread *s,
                      double strength, block_point *p)
 {
@@ -351,7 +365,7 @@ static void solve_back(size_t n, const double *root, double *x)
     }
 }
 
-/* ---- there and back ---- */
+/* ---- transformation and pullback ---- */
 
 static size_t coordinate(const mixed *m, const block_level *l)
 {
@@ -370,6 +384,8 @@ static void take_effects(const mixed *m, const joint_block *b, const double *at,
         memcpy(u + l->first, at + coordinate(m, l), effects_each(m, l) * sizeof *at);
 }
 
+/* (1): sets the effects of one block in at; returns (2) plus |eta|^2/2 or, if M is singular,
+ * NAN. */
 static double transform_block(const mixed *m, const joint_block *of, const block_spread *s,
                               double strength, const double *w, double *at)
 {
@@ -414,7 +430,7 @@ void blocks_transform_some(const mixed *m, double strength, const double *w,
         if (selected[i]) transform_block(m, &m->blocks->block[i], spread, strength, w, at);
 }
 
-/* x <- A'^-1 x, row after row from the last. */
+/* x <- A'^-1 x for a matrix x, from its last row to the first. */
 static void solve_rows(const kernels *k, size_t n, const double *root, double *x)
 {
     size_t pitch = pitch_of(n);
@@ -437,7 +453,7 @@ static void transpose(size_t n, size_t pitch, double *x)
         }
 }
 
-/* (4) but for its last terms, twice: A'^-1 (A'^-1 (I + N))'. */
+/* Sets by_square to twice (4) without its last terms: A'^-1 (A'^-1 (I + N))'. */
 static void set_by_square(const kernels *k, size_t n, const block_point *p, const double *eta,
                           const double *v)
 {
@@ -452,7 +468,7 @@ static void set_by_square(const kernels *k, size_t n, const block_point *p, cons
     solve_rows(k, n, p->root, x);
 }
 
-/* y and v, and dU/dM. */
+/* Computes y, v and dU/dM; v is h before. */
 static void set_pullback(const kernels *k, size_t n, const block_point *p, const double *eta,
                          double *v)
 {
@@ -472,8 +488,8 @@ static void set_pullback(const kernels *k, size_t n, const block_point *p, const
         }
 }
 
-/* What (5) adds to the gradient by the coordinates of one level's covariance; g = dU/du. Returns its part of
- * tr (dU/dM) (M - I). */
+/* Adds (5) to the gradient by the coordinates of one level's covariance; g = dU/du. Returns the
+ * level's part of tr (dU/dM) (M - I). */
 static double add_by_spread(const mixed *m, const block_level *l, size_t n,
                             const block_spread *s, const block_point *p, const double *g,
                             double *gradient)
@@ -493,6 +509,7 @@ static double add_by_spread(const mixed *m, const block_level *l, size_t n,
     return trace;
 }
 
+/* (3) to (5) for one block; returns its part of dU/d log k. */
 static double pullback_block(const mixed *m, const joint_block *of, const block_spread *s,
                              double strength, const double *w, double *at, double *gradient)
 {
@@ -528,7 +545,7 @@ double blocks_pullback(const mixed *m, double strength, const double *w, double 
     return by_strength;
 }
 
-/* ---- what data say ---- */
+/* ---- K, C and b_0 ---- */
 
 size_t blocks_width(const mixed *m)
 {
@@ -563,7 +580,7 @@ void blocks_add(const mixed *m, size_t row, double curvature, const double *x, d
     }
 }
 
-/* b_0 = (L L')^-1 u + K u */
+/* Sets b_0 = (L L')^-1 u + K u. */
 void blocks_set(mixed *m, const double *sums, const double *at, double *w)
 {
     joint_blocks *all = m->blocks;

@@ -1,9 +1,11 @@
-/* From standards of levels to effects and back, with P and b of (1) of crossed.h times k, the strength of joint.h. A single
- * effect a level is most of what there is, and is done in closed form: with s its sd, R^2 = 1 + s^2 k P
+/* From the eta of levels to effects and back, with P and b of (1) of crossed_effects.h times k,
+ * the strength of joint.h. The usual case of one effect per level is in closed form: with s its
+ * sd and R^2 = 1 + s^2 k P
  *
- *   z = s k b/R^2 + eta/R,   u = s z,   log p = (eta^2 - z^2)/2 - log R                               (1)
- *   dz/ds = k b/R^2 - 2 s^2 k^2 b P/R^4 - eta s k P/R^3,   d log R/ds = s k P/R^2                      (2)
- *   dz/d log k = s k b/R^4 - eta (1 - 1/R^2)/(2 R),   d log R/d log k = (1 - 1/R^2)/2                  (3) */
+ *   z = s k b/R^2 + eta/R,   u = s z,   log p = (eta^2 - z^2)/2 - log R                     (1)
+ *   dz/ds = k b/R^2 - 2 s^2 k^2 b P/R^4 - eta s k P/R^3,   d log R/ds = s k P/R^2           (2)
+ *   dz/d log k = s k b/R^4 - eta (1 - 1/R^2)/(2 R),   d log R/d log k = (1 - 1/R^2)/2       (3)
+ * */
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
 #include "model/mixed/crossed_effects.h"
@@ -12,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+/* levels_transform for one effect per level, by (1). */
 static double transform_single(const other_factor *o, size_t levels, double strength,
                                const double *w, double *at)
 {
@@ -27,6 +30,7 @@ static double transform_single(const other_factor *o, size_t levels, double stre
     return value;
 }
 
+/* levels_pullback for one effect per level, by (2) and (3). */
 static double pullback_single(const other_factor *o, size_t levels, double strength,
                               const double *w, double *gradient)
 {
@@ -84,7 +88,7 @@ double levels_pullback(const other_factor *o, size_t levels, double strength, co
     return by_strength;
 }
 
-/* b = (S^-1 + P) u */
+/* b = (S^-1 + P) u, where S = L L' */
 void level_set(other_factor *o, const effect_spread *at, size_t level, const double *precision,
                const double *u)
 {

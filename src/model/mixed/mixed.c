@@ -1,4 +1,5 @@
-/* Models of groups: a regression's rows, joined. */
+/* Models with group effects: opening, members of model_kind for groups as rows, the list of
+ * such models, and the table of groups. */
 #include "model/mixed/mixed.h"
 #include "core/memory.h"
 #include "core/printable.h"
@@ -8,23 +9,25 @@
 #include "model/mixed/crossed_effects.h"
 #include "model/mixed/group_expand.h"
 #include "model/mixed/group_polynomial.h"
+#include "model/mixed/group_view.h"
 #include "model/mixed/joint.h"
-#include "model/mixed/marginal.h"
 #include "model/mixed/mixed_coordinates.h"
 #include "model/mixed/nested.h"
+#include "table/row_sums.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Until it is known how many are enough: by effects a level. */
+/* Nodes per effect until enough are known, by effects of a level. */
 static const size_t nodes_first[LEVEL_EFFECTS_MAX + 1] = {1, 7, 5, 3, 3, 3};
-#define NODES_NESTED ((size_t)9) /* with fewer, the sds of groups of one or two rows run off */
+#define NODES_NESTED ((size_t)9) /* with fewer, sds of groups of one or two rows diverge */
 
-#define GRAIN 1e-3 /* nats */
+#define GRAIN 1e-3 /* log units: accuracy of the integrals */
 
 /* ---- opening ---- */
 
+/* A tensor grid, the first axis running fastest. */
 double *mixed_grid(size_t nodes, size_t effects, size_t *points)
 {
     double node[HERMITE_MAX], weight[HERMITE_MAX];
@@ -60,7 +63,8 @@ static void add_coordinate(spread_shape *shape, size_t term, size_t row, size_t 
     shape->of[shape->count++] = (spread_coordinate){term, row, against};
 }
 
-/* Sds of a term first, then its correlations. */
+/* Adds the effects of term t to a shape, and their coordinates: sds first, then
+ * correlations. */
 static void add_shape_term(spread_shape *shape, effect_column *column, const group_term *term,
                            size_t t)
 {
@@ -76,7 +80,7 @@ static void add_shape_term(spread_shape *shape, effect_column *column, const gro
     shape->effects += term->count;
 }
 
-/* The place of a factor that rows do not lie by; NULL: there are too many. */
+/* The crossed factor of this index, added if it is new; NULL: there are too many. */
 static other_factor *other_of(mixed *m, size_t factor)
 {
     size_t k = 0;
@@ -86,7 +90,7 @@ static other_factor *other_of(mixed *m, size_t factor)
     return &m->other[k];
 }
 
-/* The level of a factor that rows lie by; m->levels: it is another. */
+/* The level of a factor that is integrated over; m->levels: it is not one. */
 static size_t level_of(const mixed *m, size_t factor)
 {
     size_t l = 0;
@@ -94,6 +98,7 @@ static size_t level_of(const mixed *m, size_t factor)
     return l;
 }
 
+/* Adds the effects of term t to the shape of its factor. */
 static sbps_status shape_term(mixed *m, size_t t, sbps_error *err)
 {
     const row_groups *g = m->groups;
@@ -101,16 +106,17 @@ static sbps_status shape_term(mixed *m, size_t t, sbps_error *err)
     size_t level = level_of(m, term->factor);
     other_factor *other = level < m->levels ? NULL : other_of(m, term->factor);
     if (level == m->levels && !other)
-        return fail(err, SBPS_BAD_ARG, "groups by %zu factors: at most %zu can be sampled",
+        return fail(err, SBPS_BAD_ARG, "%zu grouping factors: at most %zu are possible",
                     g->factors, OTHERS_MAX + 1);
     spread_shape *shape = other ? &other->shape : &m->level[level].shape;
     if (shape->effects + term->count > LEVEL_EFFECTS_MAX)
-        return fail(err, SBPS_BAD_ARG, "'%s': more than %zu effects a level",
+        return fail(err, SBPS_BAD_ARG, "'%s': more than %zu effects per level",
                     show_name(g->factor[term->factor].name).text, LEVEL_EFFECTS_MAX);
     add_shape_term(shape, other ? other->column : m->level[level].column, term, t);
     return SBPS_OK;
 }
 
+/* Sets levels, crossed factors and the shapes of their effects. */
 static sbps_status shape_effects(mixed *m, bool joint, sbps_error *err)
 {
     sbps_status status = SBPS_OK;
@@ -124,7 +130,8 @@ static sbps_status shape_effects(mixed *m, bool joint, sbps_error *err)
     return status;
 }
 
-/* Coordinates of spreads: of factors that rows lie by, of the others; then the others' effects. */
+/* Numbers the coordinates: weights, spreads of factors that are integrated over, spreads of
+ * crossed factors, their effects, auxiliaries. */
 static void place_spreads(mixed *m)
 {
     size_t next = m->data->d;
@@ -147,17 +154,19 @@ static void place_spreads(mixed *m)
     m->dim = m->aux + m->row_model->auxiliary_count;
 }
 
+/* Fails if there are too many crossed effects for dense matrices. */
 static sbps_status check_explicit(const rows *data, sbps_error *err)
 {
     const row_groups *g = data->member_rows->groups;
     if (mixed_explicit(data) <= EXPLICIT_MAX) return SBPS_OK;
     return fail(err, SBPS_BAD_ARG,
-                "groups by '%s' are integrated over; those of the other factors have %zu "
-                "effects, and at most %zu can be sampled beside them: --crossed joint "
-                "integrates over none",
+                "effects by '%s' are integrated over; the other factors have %zu effects, and "
+                "at most %zu can be sampled: use --crossed joint, which integrates over "
+                "none",
                 show_name(g->factor[g->by].name).text, mixed_explicit(data), EXPLICIT_MAX);
 }
 
+/* Sets the units of sds: the scale of eta over the sd of the column. */
 static void find_units(mixed *m)
 {
     double scale = predictor_scale(m->row_model_self);
@@ -170,6 +179,8 @@ static void find_units(mixed *m)
             m->other[f].unit[a] = scale / mixed_column_sd(m, m->other[f].column[a].of);
 }
 
+/* Sets everything that depends on the groups: shapes, coordinates, units, incidence, and the
+ * first rule. */
 static sbps_status prepare_model(mixed *m, bool joint, bool at_zero, sbps_error *err)
 {
     const row_groups *g = m->groups;
@@ -205,11 +216,12 @@ static void close(void *self)
     free(m);
 }
 
+/* kind->transform tells a joint model from one that integrates. */
 static sbps_status open(const model_kind *kind, const rows *data, const model_shape *shape,
                         void **self, sbps_error *err)
 {
     *self = NULL;
-    sbps_status status = kind->transform ? SBPS_OK : check_explicit(data, err);
+    sbps_status status = kind->transformation.apply ? SBPS_OK : check_explicit(data, err);
     if (status != SBPS_OK) return status;
     mixed *m = calloc(1, sizeof *m);
     if (!m) return fail_memory(err);
@@ -217,7 +229,7 @@ static sbps_status open(const model_kind *kind, const rows *data, const model_sh
     m->groups = m->data->groups;
     status = m->row_model->open(m->row_model, m->data, shape, &m->row_model_self, err);
     if (status == SBPS_OK)
-        status = prepare_model(m, kind->transform, shape->effects_at_zero, err);
+        status = prepare_model(m, kind->transformation.apply, shape->effects_at_zero, err);
     if (status == SBPS_OK)
         *self = m;
     else
@@ -225,7 +237,7 @@ static sbps_status open(const model_kind *kind, const rows *data, const model_sh
     return status;
 }
 
-/* ---- what groups say ---- */
+/* ---- groups as rows ---- */
 
 static size_t scratch(const void *self, size_t n)
 {
@@ -263,6 +275,7 @@ static void gradient(const void *self, row_range r, const double *w, const doubl
     }
 }
 
+/* log m, gradient and Hessian of the groups, times their factors. */
 static void expand(const void *self, row_range r, const double *w, const double *factor,
                    double *buffer, double *value, double *slopes, double *hessian)
 {
@@ -275,21 +288,23 @@ static void expand(const void *self, row_range r, const double *w, const double 
     }
 }
 
-#define MODE_EVALUATIONS 2.0 /* that a mode of a nest takes beside its nodes */
+/* evaluations that the search for a mode takes besides the nodes */
+#define MODE_EVALUATIONS 2.0
 
+/* Cost of a group's slope, in multiplications. */
 static double integration_cost(const void *self)
 {
     const mixed *m = self;
-    double rows_a_group = (double)m->data->n / (double)m->groups->count,
+    double rows_per_group = (double)m->data->n / (double)m->groups->count,
            points = (double)m->points;
     for (size_t l = 1; l < m->levels; l++)
         points *= (double)m->level[l].points + MODE_EVALUATIONS;
-    return rows_a_group * (points * 8.0 + rows_numbers(m->data));
+    return rows_per_group * (points * 8.0 + rows_numbers(m->data));
 }
 
 /* ---- a kind for every regression ---- */
 
-/* What all of them have in common. */
+/* The members that both kinds of models have in common. */
 static model_kind kind_of(const model_kind *row_model)
 {
     return (model_kind){
@@ -297,53 +312,53 @@ static model_kind kind_of(const model_kind *row_model)
         .name = row_model->name,
         .summary = row_model->summary,
         .support = row_model->support,
-        .any_storage = true,
-        .weights_by_column = true,
-        .bounded_above = row_model->bounded_above,
+        .facts.any_storage = true,
+        .facts.weights_by_column = true,
+        .facts.bounded_above = row_model->facts.bounded_above,
         .open = open,
         .close = close,
-        .dim = mixed_dim,
-        .name_of = mixed_name_of,
-        .prior_sd = mixed_prior_sd,
-        .prior_mean = mixed_prior_mean,
-        .coordinate = mixed_coordinate,
-        .derived = mixed_derived,
-        .derived_name = mixed_derived_name,
-        .derive = mixed_derive,
-        .intercept = mixed_intercept,
-        .start = mixed_start,
+        .parameters.dim = mixed_dim,
+        .parameters.name = mixed_name_of,
+        .parameters.prior_sd = mixed_prior_sd,
+        .parameters.prior_mean = mixed_prior_mean,
+        .parameters.coordinate = mixed_coordinate,
+        .reported.describe = mixed_derived,
+        .reported.name = mixed_derived_name,
+        .reported.values = mixed_derive,
+        .parameters.intercept = mixed_intercept,
+        .parameters.start = mixed_start,
     };
 }
 
+/* Adds the members of models that integrate, or of joint ones. */
 static model_kind integrated(model_kind kind)
 {
-    kind.grain = GRAIN;
-    kind.scratch = scratch;
-    kind.loglik = loglik;
-    kind.slope = slope;
-    kind.gradient = gradient;
-    kind.expand = expand;
-    kind.work = integration_cost;
+    kind.facts.grain = GRAIN;
+    kind.rows.scratch = scratch;
+    kind.rows.loglik = loglik;
+    kind.rows.slope = slope;
+    kind.rows.gradient = gradient;
+    kind.rows.expand = expand;
+    kind.rows.cost = integration_cost;
     return kind;
 }
 
 static model_kind joint(model_kind kind)
 {
-    kind.transform = joint_transform;
-    kind.pullback = joint_pullback;
-    kind.transform_scratch = joint_transform_scratch;
-    kind.scratch = joint_scratch;
-    kind.loglik = joint_loglik;
-    kind.gradient = joint_gradient;
-    kind.work = joint_cost;
+    kind.transformation.apply = joint_transform;
+    kind.transformation.pullback = joint_pullback;
+    kind.transformation.scratch = joint_transform_scratch;
+    kind.rows.scratch = joint_scratch;
+    kind.rows.loglik = joint_loglik;
+    kind.rows.gradient = joint_gradient;
+    kind.rows.cost = joint_cost;
     return kind;
 }
 
 model_kind *mixed_kinds(void)
 {
     size_t count = 0;
-    model_kind *kinds =
-        calloc(2 * KINDS_MAX + 1, sizeof *kinds); /* one without a name ends them */
+    model_kind *kinds = calloc(2 * KINDS_MAX + 1, sizeof *kinds); /* the last has no name */
     for (size_t i = 0; kinds && model_kinds[i]; i++) {
         if (!model_kinds[i]->predictor) continue;
         kinds[count++] = integrated(kind_of(model_kinds[i]));
@@ -355,10 +370,12 @@ model_kind *mixed_kinds(void)
 const model_kind *mixed_of(const rows *groups, const model_kind *row_model, bool joint)
 {
     for (const model_kind *kind = groups->kept; kind->name; kind++)
-        if (kind->row_model == row_model && joint == (kind->transform != NULL)) return kind;
+        if (kind->row_model == row_model && joint == (kind->transformation.apply != NULL))
+            return kind;
     return NULL;
 }
 
+/* Is the factor integrated over? */
 static bool is_grouping_factor(const row_groups *g, size_t factor)
 {
     for (size_t k = 0; k < g->nested; k++)
@@ -374,4 +391,66 @@ size_t mixed_explicit(const rows *groups)
         if (!is_grouping_factor(g, g->term[t].factor))
             count += g->term[t].count * g->factor[g->term[t].factor].levels;
     return count;
+}
+
+/* ---- the table of groups ---- */
+
+static double *copy_doubles(const double *from, size_t count)
+{
+    double *to = new_doubles(count + 1);
+    if (to && from) memcpy(to, from, count * sizeof *to);
+    return to;
+}
+
+static bool copy_names(const rows *from, rows *to)
+{
+    to->names = calloc(to->d + 1, sizeof *to->names);
+    bool whole = to->names;
+    for (size_t j = 0; whole && j < to->d; j++)
+        whole = (to->names[j] = copy_text(from->names[j]));
+    return whole;
+}
+
+#define ROWS_PER_NUMBER ((size_t)2) /* rows of a part, per number of the sum */
+
+/* Groups per part of the table: about as many rows as a part usually has, or more if a sum over
+ * rows has so many numbers that adding up parts would take most of the time. */
+static size_t groups_per_part(const rows *groups)
+{
+    const rows *member_rows = groups->member_rows;
+    size_t part_rows = PART_ROWS, effects = mixed_explicit(groups) + member_rows->groups->count;
+    if (mixed_explicit(groups) > EXPLICIT_MAX && ROWS_PER_NUMBER * effects > part_rows)
+        part_rows = ROWS_PER_NUMBER * effects;
+    size_t part = part_rows * member_rows->groups->count / member_rows->n;
+    return part > 0 ? part : 1;
+}
+
+sbps_status grouped_rows(rows *data, rows **out, sbps_error *err)
+{
+    rows *r = *out = calloc(1, sizeof *r);
+    if (!r) return fail_memory(err);
+    *r = (rows){.storage = data->storage,
+                .n = data->groups->count,
+                .d = data->d,
+                .stride = data->stride,
+                .intercept = data->intercept,
+                .dropped = data->dropped,
+                .hash = data->hash,
+                .seed = data->seed};
+    r->mean = copy_doubles(data->mean, data->d);
+    r->sd = copy_doubles(data->sd, data->d);
+    r->y = new_doubles(r->n);
+    r->target = copy_text(data->target);
+    r->notes = copy_text(data->notes);
+    r->design = copy_text(data->design);
+    r->source = copy_text(data->source);
+    r->kept = mixed_kinds();
+    if (copy_names(data, r) && r->kept && r->mean && r->sd && r->y && r->target) {
+        r->member_rows = data;
+        r->part = groups_per_part(r);
+        return SBPS_OK;
+    }
+    rows_destroy(r);
+    *out = NULL;
+    return fail_memory(err);
 }

@@ -1,10 +1,17 @@
-/* Groups in place of rows. Given phi = (beta, log sds, correlations, auxiliaries) the effects of one group are
- * independent of all others', so that the posterior of phi is a sum over groups of
+/* Models with group effects (mixed models): groups take the place of rows.
+ *
+ * Given phi = (beta, log sds, correlations, auxiliaries) the effects of one group are
+ * independent of those of all others, so that the log posterior of phi is a sum over groups of
  *
  *   log m_g(phi) = log int prod_(i in g) p(y_i | eta_i(v))^weight_i N(v; 0, 1) dv,
- *   eta_i(v) = x_i.beta + offset_i + z_i.L v,                                                       (1)
+ *   eta_i(v) = x_i.beta + offset_i + z_i.L v,                                            (1)
  *
- * and a group is what a row is elsewhere: it is drawn into batches, has its control variate, its influence. */
+ * with L the factor of the effects' covariance (effect_spread.h). A group is to a sampler what
+ * a row is in other models: it is drawn into mini-batches and has a control variate.
+ *
+ * With several grouping factors, rows are sorted by one of them, whose effects are integrated
+ * over together with those of factors nested in it (nested.h). Effects of all other factors are
+ * coordinates (crossed_effects.h). A joint model (joint.h) integrates over no factor. */
 #ifndef MODEL_MIXED_H
 #define MODEL_MIXED_H
 
@@ -12,114 +19,133 @@
 #include "model/mixed/effect_spread.h"
 #include "table/row_groups.h"
 
-/* The model of a table of groups whose rows are those of a regression; NULL: its rows are no predictor's. joint: one that
- * integrates over no factor, see joint.h. */
+/* ---- opening ---- */
+
+/* The model of a table of groups, whose rows within groups are of row_model; joint: the one
+ * that integrates over no factor. NULL: row_model is not a predictor's. Owned by the table. */
 const model_kind *mixed_of(const rows *groups, const model_kind *row_model, bool joint);
-/* Effects of factors that rows do not lie by, and are not nested in that one. */
+/* Number of effects of factors other than the one that rows are sorted by and those nested in
+ * it. */
 size_t mixed_explicit(const rows *groups);
-/* So many of them can be coordinates beside an integral: matrices are dense. */
+/* At most so many of them can be coordinates beside an integral, since matrices are dense. */
 #define EXPLICIT_MAX ((size_t)3000)
-/* Such models for the regressions listed, to be freed; the last has no name; NULL: no memory. */
+/* Models of groups for all listed regressions, to be freed; the last has no name. NULL: no
+ * memory. */
 model_kind *mixed_kinds(void);
-/* A table whose rows are the groups of `data`, which it takes; data->groups must be there. On failure data is the
- * caller's still. */
+/* Makes *out, a table whose rows are the groups of `data` (data->groups is set), which it owns
+ * from then on. On failure data remains the caller's. */
 sbps_status grouped_rows(rows *data, rows **out, sbps_error *err);
 
-/* The rule that integrals are made with: nodes an effect, and what more of them, and rows in place of sketches, would move
- * a mean by, in posterior sds. */
+/* ---- accuracy of the integrals; all before chains run ---- */
+
+/* The quadrature rule in use. */
 typedef struct {
-    size_t nodes;
+    size_t nodes; /* per effect */
+    /* The largest change of a posterior mean, in posterior sds, that a finer rule (and rows in
+     * place of polynomials) would make. */
     double error;
-    bool by_polynomial;
+    bool by_polynomial; /* groups are represented by polynomials (group_polynomial.h) */
 } quadrature;
 
-/* Polynomials in place of rows, where groups have many, around w: good for about 8 posterior sds, by the Cholesky factor
- * of the Hessian there. Changes what the model says by little; before chains run. */
+/* Fits polynomials that replace the rows of groups, if groups are long enough: valid within
+ * about 8 posterior sds of w, with `factor` the Cholesky factor of the Hessian there. Changes
+ * the log-likelihood by little. */
 sbps_status mixed_fit_polynomials(void *self, const rows *groups, const double *w,
                                   const double *factor, sbps_error *err);
-/* Are groups long enough for that, and is nothing crossed? */
+/* Are groups long enough for that, and are no factors crossed? */
 bool mixed_can_fit_polynomials(const void *self);
-/* As many nodes as are enough around w, with the Cholesky factor of the Hessian there, for a model of groups that was
- * opened on these; and whether sketches will do. Changes what it says by as little as the error is; before chains run. */
+/* Chooses the number of nodes that is enough around w, with `factor` as above, and whether
+ * polynomials are accurate enough; *out describes the result. */
 sbps_status mixed_choose_nodes(void *self, const rows *groups, const double *w,
                                const double *factor, quadrature *out, sbps_error *err);
 
-/* A model that was opened has effects of other factors among its coordinates. */
+/* ---- standardisation of effects that are coordinates; before chains run ---- */
+
+/* Does an opened model have effects among its coordinates? */
 bool mixed_crossed(const void *self);
-/* The standards of those effects set by the Hessian at w, which moves so that it stands for the same effects as before.
- * SBPS_NO_MODE: the Hessian is not positive definite, and nothing is changed. Before chains run. */
+/* Recentres these effects by the Hessian at w, and changes w so that it stands for the same
+ * effects as before. SBPS_NO_MODE: the Hessian is not positive definite; nothing is changed. */
 sbps_status mixed_recentre(void *self, const double *hessian, double *w, sbps_error *err);
-/* The largest move of a log sd or correlation of other factors between two points, in sds of theirs given all else. */
+/* The largest distance between two points in a log sd or correlation of crossed factors, in
+ * posterior sds given all other coordinates. */
 double mixed_moved(const void *self, const double *hessian, const double *from,
                    const double *to);
+/* As mixed_recentre for a joint model, by the curvature of the rows at w, without a matrix over
+ * all coordinates. */
+sbps_status mixed_joint_recentre(void *self, const rows *groups, double *w, sbps_error *err);
+/* Sets the standardisation of a joint model back to that of a newly opened one: u = L eta. */
+void mixed_joint_reset(void *self);
 
-/* A slope whose term has a constant and whose column is not centred: see centring.h. */
+/* A slope in a term with a constant whose column is not centred (centring.h). */
 typedef struct {
     const char *factor, *column;
-    double mean, sds; /* of the column; the distance of its mean from 0 */
+    double mean; /* of the column */
+    double sds;  /* |mean| in sds of the column; 0: there is no such slope */
     bool correlated;
 } uncentred_slope;
 
-/* The one farthest from 0; sds is 0 where there is none. Reads all rows. */
+/* The slope whose column's mean is farthest from 0. Reads all rows. */
 uncentred_slope mixed_farthest(const void *self);
-
-/* The same for a model that integrates over nothing: by what rows say at w, without a matrix. */
-sbps_status mixed_joint_recentre(void *self, const rows *groups, double *w, sbps_error *err);
-/* The standards of a model that has just been opened: u = L eta. */
-void mixed_joint_reset(void *self);
 
 /* ---- for the files of this folder ---- */
 
-#define OTHERS_MAX ((size_t)8)
+#define OTHERS_MAX ((size_t)8)            /* factors whose effects are coordinates */
+#define LEVELS_MAX (GROUP_NESTED_MAX + 1) /* nested factors, the outermost included */
 
-/* What multiplies an effect in a row: a column of the groups' z less `mean`, see centring.h. */
+/* The factor of an effect in eta: a column of the groups' z minus `mean` (centring.h). */
 typedef struct {
-    size_t of; /* GROUP_CONSTANT: 1 in every row */
+    size_t of; /* index of the column; GROUP_CONSTANT: 1 in every row */
     double mean;
 } effect_column;
 
-/* The factor that rows lie by, or one nested in it; see nest.h. */
+/* The factor that rows are sorted by, or one nested in it (nested.h). */
 typedef struct {
-    size_t factor; /* of the groups */
+    size_t factor; /* index among the factors of the groups */
     spread_shape shape;
     effect_column column[LEVEL_EFFECTS_MAX];
-    double unit[LEVEL_EFFECTS_MAX];
-    size_t spread; /* first coordinate of its sds and correlations */
-    size_t points;
-    double *node, *log_count; /* as those of a model without nests */
-    double *centre; /* by the first row of each part: where the search for its mode begins, */
-    double kept[LEVEL_EFFECTS_MAX]; /* where the diagonal of L is this; 0: not known */
+    double unit[LEVEL_EFFECTS_MAX]; /* of the sd of each effect */
+    size_t spread;                  /* first coordinate of its sds and correlations */
+    size_t points;                  /* of its quadrature rule */
+    double *node, *log_count;       /* the rule, as in `mixed`; unused if nothing is nested */
+    /* rows * effects: where the search for the mode of each part begins, at the part's first
+     * row; and the diagonal of L for which that was found, 0: unknown. */
+    double *centre;
+    double stored_sd[LEVEL_EFFECTS_MAX];
 } nested_level;
 
-#define LEVELS_MAX (GROUP_NESTED_MAX + 1)
-
-/* A factor that rows do not lie by; see crossed.h. */
+/* A factor whose effects are coordinates (crossed_effects.h). */
 typedef struct {
-    size_t factor; /* of the groups */
+    size_t factor; /* index among the factors of the groups */
     spread_shape shape;
     effect_column column[LEVEL_EFFECTS_MAX];
-    double unit[LEVEL_EFFECTS_MAX];
-    size_t spread;            /* first coordinate of its sds and correlations, */
-    size_t first;             /* and of its effects: those of one level after another */
-    double *precision, *pull; /* P and b, by levels */
-    /* by groups: the levels met, and the group's part of all the rows that each has; by rows: which of them */
+    double unit[LEVEL_EFFECTS_MAX]; /* of the sd of each effect */
+    size_t spread;                  /* first coordinate of its sds and correlations */
+    size_t first;                   /* first coordinate of its effects, level after level */
+    double *precision, *pull;       /* by level: P and b */
+    /* Levels that occur in the rows of a group (their incidence); not for joint models:
+     * incident[incident_start[g] ..] are those of group g, incident_fraction the fraction of
+     * the level's rows that are in the group. slot: by row, its index in the group's list. */
     size_t *incident_start;
     uint32_t *incident, *slot;
     double *incident_fraction;
 } other_factor;
-/* Effects that are standardised together where all are sampled: see joint_blocks.c. */
+
+/* The effects of one level within a block. */
 typedef struct {
-    size_t factor, level, first; /* m->other[factor]; its first effect in the block */
+    size_t factor, level; /* m->other[factor] */
+    size_t first;         /* index of its first effect in the block */
 } block_level;
 
+/* Effects that a joint model standardises together (joint_blocks.c). */
 typedef struct {
-    size_t count, levels; /* effects, levels */
+    size_t count, levels;
     block_level *level;
     double *k, *c, *b; /* K, C and b_0 */
-    size_t sums,
-        offset; /* where K and C lie among the sums over rows; its numbers at a point */
+    size_t sums;       /* index of K, and C behind it, among the sums over rows */
+    size_t offset;     /* index of its numbers among those behind x */
 } joint_block;
 
+/* Where the effects of a level are: in which block, and from which index on. */
 typedef struct {
     uint32_t block, first;
 } block_place;
@@ -127,54 +153,60 @@ typedef struct {
 typedef struct {
     size_t count;
     joint_block *block;
-    block_level *levels;            /* of all blocks */
+    block_level *levels;            /* storage of all blocks' levels */
     block_place *place[OTHERS_MAX]; /* of each level; NULL: the factor is in no block */
-    size_t width, scratch, square,
-        effects; /* sums over rows; numbers of a point; of the largest
-                                            block's matrix; effects */
-    double work;
-    double *memory, *beta; /* all numbers; beta there */
+    size_t width;                   /* sums over rows */
+    size_t scratch;                 /* numbers behind x at a point */
+    size_t square;                  /* numbers of the largest block's matrix */
+    size_t effects;                 /* of all blocks */
+    double work;                    /* cost of a gradient, in multiplications */
+    double *memory;                 /* storage of all K, C, b_0 and beta_0 */
+    double *beta;                   /* beta_0 */
 } joint_blocks;
 
-typedef struct group_polynomials group_polynomials; /* see sketch.h */
+typedef struct group_polynomials group_polynomials; /* group_polynomial.h */
 
+/* Instance of a model with group effects. */
 typedef struct {
-    const model_kind *row_model; /* what one row says */
+    const model_kind *row_model; /* model of one row */
     void *row_model_self;
-    const rows *data; /* one row each */
+    const rows *data; /* the rows, sorted by group */
     const row_groups *groups;
     const kernels *k;
-    spread_shape shape; /* of the effects of a group */
+    /* The factor that rows are sorted by: shape, columns and units of its effects. */
+    spread_shape shape;
     effect_column column[LEVEL_EFFECTS_MAX];
-    double unit[LEVEL_EFFECTS_MAX]; /* of its sd */
-    nested_level level
-        [LEVELS_MAX]; /* outermost first; where nothing is nested the first alone, as above */
-    size_t levels;    /* 0: nothing is integrated over, all factors are others */
-    size_t spreads;   /* coordinates of the shapes of all levels */
+    double unit[LEVEL_EFFECTS_MAX];
+    /* Factors that are integrated over, outermost first; the first repeats the above. 0 levels:
+     * a joint model. */
+    nested_level level[LEVELS_MAX];
+    size_t levels;
+    size_t spreads; /* coordinates of the shapes of all levels */
     other_factor other[OTHERS_MAX];
     size_t others;
-    joint_blocks *blocks; /* NULL: of a model that integrates */
-    double strength_at;   /* of joint.h: sum_a p_a w_a where P and b were set */
-    size_t incident_max;  /* effects of other factors that a group meets */
-    size_t
-        aux; /* first coordinate of auxiliaries; before them those of the shape and of other factors */
+    joint_blocks *blocks; /* NULL: not a joint model */
+    double strength_at;   /* joint.h: sum_a p_a w_a where P and b were set */
+    size_t incident_max;  /* crossed effects that occur in one group, at most */
+    size_t aux;           /* first coordinate of the auxiliaries, the last coordinates */
     size_t dim;
-    size_t largest; /* rows of a group */
-    /* the rule: so many nodes an effect, points of the grid, and what each counts: log w + t^2/2 */
+    size_t largest; /* rows of a group, at most */
+    /* The quadrature rule: nodes per effect, and points of their grid; each point's coordinates
+     * and the logarithm of its weight, log w + t^2/2 (up to a constant). */
     size_t nodes, points;
-    double *node;      /* points * effects */
-    double *log_count; /* points */
-    double *centre;    /* groups * effects: where the search for a group's mode begins */
-    group_polynomials *polynomials; /* NULL: rows are asked, */
-    bool by_rows;                   /* as they are nevertheless for so long */
+    double *node;                   /* points * effects */
+    double *log_count;              /* points */
+    double *centre;                 /* groups * effects: start of the search for a mode */
+    group_polynomials *polynomials; /* NULL: rows are evaluated */
+    bool by_rows;                   /* rows are evaluated although there are polynomials */
 } mixed;
 
+/* Sets the rule of all levels; with nested factors, `nodes` is that of the innermost. */
 sbps_status mixed_set_nodes(mixed *m, size_t nodes, sbps_error *err);
-/* Points of a grid, `effects` numbers each, and behind them what each counts: log w + t^2/2. To be freed; NULL: no
- * memory. */
+/* The points of a grid of nodes, `effects` numbers each, and behind them their log weights. To
+ * be freed; NULL: no memory. */
 double *mixed_grid(size_t nodes, size_t effects, size_t *points);
 
-/* What multiplies an effect in a row. */
+/* The factor of an effect in a row. */
 static inline double mixed_z(const mixed *m, size_t row, effect_column of)
 {
     if (of.of == GROUP_CONSTANT) return 1.0;

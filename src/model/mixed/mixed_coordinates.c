@@ -1,21 +1,37 @@
-/* Coordinates are the weights of columns; log sds and correlations of the effects, term by term, those of the factor that
- * rows lie by first; standardised effects of the other factors; and the auxiliaries of the rows' model.
+/* Coordinates of a model with group effects, in this order: weights of columns; log sds and
+ * correlations of effects, term by term, first those of factors that are integrated over;
+ * standardised effects of crossed factors; auxiliaries of the rows' model. Default priors: sds
+ * half student_t(3, 0, 2.5 s / sd(z)), with s = sd(y) if weights have the scale of the target,
+ * else 1; correlations lkj(2).
  *
- * Defaults: sds half student_t(3, 0, 2.5 s / sd(z)), s = sd(y) where weights have the scale of the target, else 1;
- * correlations lkj(2). */
+ * Reported in place of coordinates: where a term has three effects or more, correlations
+ *
+ *   cor_ij = L_i.L_j / (|L_i| |L_j|),   L the factor of effect_spread.h,                  (1)
+ *
+ * in place of partial correlations, and effects of crossed factors in place of standardised
+ * ones. Under an LKJ distribution all correlations of a term have the same distribution, which
+ * is that of the coordinates that are correlations with the term's first effect. Where columns
+ * are centred, sds, correlations and effects are reported at z = 0: (1) with the factor of
+ * centring.h, and sd_i = |L_i|. */
 #include "model/mixed/mixed_coordinates.h"
+#include "core/memory.h"
 #include "linalg/dense_matrix.h"
 #include "model/mixed/centring.h"
+#include "model/mixed/crossed_effects.h"
+#include "model/mixed/joint.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PRIOR_SD       "student_t(3,0,2.5)"
 #define PRIOR_COR      "lkj(2)"
 #define PRIOR_STANDARD "normal(0,1)"
-#define START_SD       0.5 /* of its unit */
+#define START_SD       0.5 /* in its unit */
 
+/* Finds the place of a coordinate of a crossed factor. */
 static bool find_other(const mixed *m, size_t j, coordinate_place *out)
 {
     for (size_t f = 0; f < m->others; f++) {
@@ -63,6 +79,7 @@ coordinate_place mixed_place(const mixed *m, size_t j)
 
 /* ---- names ---- */
 
+/* The term of an effect. */
 static const group_term *term_of(const mixed *m, const spread_shape *shape, size_t effect)
 {
     size_t a = 0;
@@ -145,7 +162,7 @@ double mixed_column_moments(const mixed *m, size_t column, double *of_all)
     const double *z = m->groups->z + column;
     for (size_t i = 0; i < n; i++) mean += (z[i * width] - z[0]) / (double)n;
     for (size_t i = 0; i < n; i++) {
-        double off = z[i * width] - z[0] - mean; /* of a constant: 0, without rounding */
+        double off = z[i * width] - z[0] - mean; /* exactly 0 for a constant column */
         square += off * off / (double)n;
     }
     *of_all = z[0] + mean;
@@ -159,6 +176,7 @@ double mixed_column_sd(const mixed *m, size_t column)
     return sd > 0.0 ? sd : 1.0;
 }
 
+/* The a-th auxiliary of the rows' model. */
 static model_coordinate auxiliary(const mixed *m, size_t a)
 {
     const model_auxiliary *of = &m->row_model->auxiliaries[a];
@@ -166,6 +184,7 @@ static model_coordinate auxiliary(const mixed *m, size_t a)
                               predictor_auxiliary_unit(m->row_model_self, a), 0.0};
 }
 
+/* A correlation, whose eta under an LKJ prior depends on its column: effect_spread.h. */
 static model_coordinate correlation(const mixed *m, const coordinate_place *at)
 {
     size_t begin = at->shape->begin[at->of->row], count = m->groups->term[at->of->term].count;
@@ -204,7 +223,7 @@ bool mixed_intercept(const void *self, size_t j)
     return predictor_intercept(((const mixed *)self)->row_model_self, j);
 }
 
-/* ---- where searches begin ---- */
+/* ---- dimension and start ---- */
 
 size_t mixed_dim(const void *self)
 {
@@ -225,4 +244,96 @@ void mixed_start(const void *self, double *w)
         double unit = predictor_auxiliary_unit(m->row_model_self, a);
         w[m->aux + a] = scale_coordinate(of->scale, of->start * unit);
     }
+}
+
+/* ---- derived quantities ---- */
+
+/* The coordinate of the correlation of the same row with the first effect of the term. */
+static size_t with_first(const coordinate_place *at)
+{
+    const spread_coordinate *first = at->shape->of, *c = at->of;
+    while (c->row == at->of->row && c->against > at->shape->begin[c->row]) c--;
+    return at->spread + (size_t)(c - first);
+}
+
+bool mixed_derived(const void *self, size_t j, model_derived *out)
+{
+    coordinate_place at = mixed_place(self, j);
+    bool effect = at.shape && !at.of, partial = mixed_is_partial(&at),
+         centred = mixed_is_centred(&at);
+    if (!effect && !partial && !centred) return false;
+    *out = (model_derived){.effect = effect,
+                           .alike = effect    ? SIZE_MAX
+                                    : partial ? with_first(&at)
+                                              : j,
+                           .at_means = mixed_at_means(&at)};
+    return true;
+}
+
+void mixed_derived_name(const void *self, size_t j, size_t size, char *text)
+{
+    const mixed *m = self;
+    coordinate_place at = mixed_place(m, j);
+    if (at.of) {
+        mixed_spread_name(m, &at, "", size, text);
+        return;
+    }
+    snprintf(text, size, "r_");
+    mixed_level_name(m, at.shape, at.level, at.effect, size - 2, text + 2);
+}
+
+/* The sd or correlation, by the factor at z = 0. */
+static double spread_value(double (*factor)[LEVEL_EFFECTS_MAX], const spread_coordinate *c)
+{
+    const double *a = factor[c->row], *b = factor[c->against];
+    if (c->row == c->against) return sqrt(dot(LEVEL_EFFECTS_MAX, a, a));
+    return dot(LEVEL_EFFECTS_MAX, a, b) /
+           sqrt(dot(LEVEL_EFFECTS_MAX, a, a) * dot(LEVEL_EFFECTS_MAX, b, b));
+}
+
+/* The effect at z = 0. `all` has the effects of the whole model where some are standardised
+ * together; NULL: it is computed here. */
+static double effect_value(const coordinate_place *at, const effect_spread *spread,
+                           const double *w, const double *all)
+{
+    level_point p;
+    size_t q = at->shape->effects, first = at->other->first + at->level * q;
+    if (all)
+        memcpy(p.effect, all + first, q * sizeof *all);
+    else
+        level_at(at->other, spread, at->level, w + first, false, &p);
+    effects_at_zero(at->shape, at->column, 1, p.effect);
+    return p.effect[at->effect];
+}
+
+/* Derived quantities of coordinates first .. first + count - 1, see mixed_derive. */
+static void derive(const mixed *m, const double *w, const double *all, size_t first,
+                   size_t count, double *out)
+{
+    effect_spread spread;
+    double factor[LEVEL_EFFECTS_MAX][LEVEL_EFFECTS_MAX];
+    const spread_shape *known = NULL;
+    for (size_t i = 0; i < count; i++) {
+        coordinate_place at = mixed_place(m, first + i);
+        model_derived unused;
+        if (!mixed_derived(m, first + i, &unused)) continue;
+        if (at.shape != known) {
+            spread_at(at.shape, w + at.spread, false, &spread);
+            memcpy(factor, spread.factor, sizeof factor);
+            factor_at_zero(at.shape, at.column, factor);
+        }
+        known = at.shape;
+        out[i] = at.of ? spread_value(factor, at.of) : effect_value(&at, &spread, w, all);
+    }
+}
+
+void mixed_derive(const void *self, const double *w, size_t first, size_t count, double *out)
+{
+    const mixed *m = self;
+    double *all = m->blocks ? unset_doubles(m->dim + joint_transform_scratch(m)) : NULL;
+    if (!m->blocks || (all && joint_effects(m, w, first, count, all)))
+        derive(m, w, all, first, count, out);
+    else
+        for (size_t i = 0; i < count; i++) out[i] = NAN; /* no memory */
+    free(all);
 }

@@ -1,11 +1,16 @@
+/* Nested integrals, (1) of nested.h: memory, the integral of a group, modes that are stored for
+ * later searches, rules of levels, and draws. */
+#include "core/memory.h"
+#include "linalg/dense_matrix.h"
 #include "model/mixed/nested_parts.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define CELLS ((size_t)1024) /* rows asked together, where a part has no more */
-/* Times nodes of the levels above. Two are usual; where phi is far from anything, searches within searches might not
- * end. */
+#define CELLS ((size_t)1024) /* cells of a batch, if no part has more rows */
+/* Evaluations per row in searches for modes, times the nodes of the levels above. Two are
+ * usual; far from the posterior, searches within searches might not end otherwise. */
 #define EVALUATIONS_PER_ROW ((size_t)50)
 
 size_t nested_extra_count(const mixed *m)
@@ -21,14 +26,14 @@ size_t nested_run_end(const mixed *m, size_t level, size_t first, size_t end)
     return i;
 }
 
-/* ---- room ---- */
+/* ---- memory ---- */
 
 static size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
 
-/* Room for `size` doubles; base NULL: counted alone. */
+/* Takes `size` doubles from base; base NULL: only counts them. */
 static double *take(double *base, size_t *used, size_t size)
 {
     double *at = base ? base + *used : NULL;
@@ -36,12 +41,13 @@ static double *take(double *base, size_t *used, size_t size)
     return at;
 }
 
-static void carve_list(list *of, size_t count, size_t cells, size_t all, size_t extra,
+/* Places the arrays of a list. */
+static void carve_list(part_list *of, size_t count, size_t cells, size_t all, size_t extra,
                        double *base, size_t *used)
 {
     of->count_max = count;
     of->cells_max = cells;
-    of->part = (part *)take(base, used, count * sizeof(part) / sizeof(double));
+    of->part = (nested_part *)take(base, used, count * sizeof(nested_part) / sizeof(double));
     of->height = take(base, used, count);
     of->mean = take(base, used, cells);
     of->extra = take(base, used, count * extra);
@@ -49,6 +55,7 @@ static void carve_list(list *of, size_t count, size_t cells, size_t all, size_t 
     of->u = take(base, used, count * all);
 }
 
+/* Places the arrays of level l. */
 static void carve_level(nested_integral *x, const mixed *m, size_t l, double *base,
                         size_t *used)
 {
@@ -66,6 +73,7 @@ static void carve_level(nested_integral *x, const mixed *m, size_t l, double *ba
     r->memory = take(base, used, m->largest * r->each);
 }
 
+/* Places all arrays in base; returns their size in doubles. NULL base: size only. */
 static size_t carve_nested(nested_integral *x, const mixed *m, double *base)
 {
     size_t used = 0;
@@ -92,8 +100,8 @@ size_t nested_scratch(const mixed *m)
 
 /* ---- groups ---- */
 
-/* z of all rows for the effects of all levels. */
-static void see_effects(nested_integral *x)
+/* Sets z of all rows for the effects of all levels. */
+static void load_effect_columns(nested_integral *x)
 {
     const mixed *m = x->m;
     x->plain = true;
@@ -112,13 +120,13 @@ void nested_begin(nested_integral *x, group_view *v)
     *x = (nested_integral){.v = v, .m = v->m};
     carve_nested(x, v->m, v->nested_scratch);
     for (size_t l = 0; l < v->m->levels; l++) x->at[l] = l ? v->p.inner[l] : v->p.at;
-    see_effects(x);
+    load_effect_columns(x);
     for (size_t l = 0; l < v->m->levels; l++)
         for (size_t i = 0; i < v->n; i++) x->level[l].memory[i * x->level[l].each] = NAN;
     x->evaluations_max = EVALUATIONS_PER_ROW * v->n;
     for (size_t l = 0; l + 1 < v->m->levels; l++) x->evaluations_max *= v->m->level[l].points;
-    list_clear(&x->level[0].parts);
-    list_add(&x->level[0].parts, 0, v->n, 0);
+    parts_clear(&x->level[0].parts);
+    parts_add(&x->level[0].parts, 0, v->n, 0);
     memcpy(x->level[0].eta, v->base, v->n * sizeof *v->base);
 }
 
@@ -127,17 +135,17 @@ double nested_value(group_view *v)
     nested_integral x;
     nested_begin(&x, v);
     nested_integrate(&x, 0, (derivatives_wanted){.extra = true});
-    const list *whole = &x.level[0].parts;
+    const part_list *whole = &x.level[0].parts;
     memcpy(v->mean, whole->mean, v->n * sizeof *v->mean);
     memcpy(v->extra, whole->extra, nested_extra_count(v->m) * sizeof *v->extra);
     return whole->height[0];
 }
 
-/* Of the only part of a level, and of its parts at its mode. */
+/* Stores the mode of the only part of level l, and of its parts given that mode. */
 static void store_modes(nested_integral *x, size_t l)
 {
     const nested_level *of = &x->m->level[l];
-    const part whole = x->level[l].parts.part[0];
+    const nested_part whole = x->level[l].parts.part[0];
     size_t q = of->shape.effects, base = x->v->first, end = whole.first + whole.n;
     nested_find_modes(x, l, 0, 1, false);
     memcpy(of->centre + (base + whole.first) * q, x->level[l].state[0].v, q * sizeof(double));
@@ -163,6 +171,111 @@ void nested_store_sds(mixed *m, const double *w)
         nested_level *of = &m->level[l];
         effect_spread at;
         spread_at(&of->shape, w + of->spread, false, &at);
-        for (size_t a = 0; a < of->shape.effects; a++) of->kept[a] = at.factor[a][a];
+        for (size_t a = 0; a < of->shape.effects; a++) of->stored_sd[a] = at.factor[a][a];
     }
+}
+
+/* ---- rules and storage ---- */
+
+/* Fewer nodes for an outer level: its integrand, a product over parts, is nearer to normal than
+ * those of the parts, and costs more. */
+#define FEWER_NODES ((size_t)2)
+#define NODES_MIN   ((size_t)3)
+
+static sbps_status set_level(nested_level *l, size_t nodes, sbps_error *err)
+{
+    free(l->node);
+    l->node = mixed_grid(nodes, l->shape.effects, &l->points);
+    if (!l->node) return fail_memory(err);
+    l->log_count = l->node + l->points * l->shape.effects;
+    return SBPS_OK;
+}
+
+size_t nested_nodes(const mixed *m, size_t level, size_t nodes)
+{
+    size_t less = FEWER_NODES * (m->levels - 1 - level);
+    return nodes > less + NODES_MIN ? nodes - less : nodes < NODES_MIN ? nodes : NODES_MIN;
+}
+
+sbps_status nested_set_nodes(mixed *m, size_t nodes, sbps_error *err)
+{
+    sbps_status status = SBPS_OK;
+    for (size_t l = 0; m->levels > 1 && l < m->levels && status == SBPS_OK; l++)
+        status = set_level(&m->level[l], nested_nodes(m, l, nodes), err);
+    return status;
+}
+
+sbps_status nested_open(mixed *m, sbps_error *err)
+{
+    for (size_t l = 0; m->levels > 1 && l < m->levels; l++) {
+        nested_level *level = &m->level[l];
+        size_t q = level->shape.effects, n = m->data->n;
+        level->centre = new_doubles(n * q);
+        if (!level->centre) return fail_memory(err);
+    }
+    return SBPS_OK;
+}
+
+void nested_close(mixed *m)
+{
+    for (size_t l = 0; l < m->levels; l++) {
+        free(m->level[l].node);
+        free(m->level[l].centre);
+    }
+}
+
+/* ---- draws ---- */
+
+/* Draws v of the only part of level l: independence Metropolis with a t that has the moments of
+ * the nodes. */
+static void draw_place(nested_integral *x, size_t l, rng *r, double *at)
+{
+    const nested_level *of = &x->m->level[l];
+    level_scratch *level = &x->level[l];
+    const nested_part whole = level->parts.part[0];
+    size_t q = of->shape.effects, kept = 0;
+    double mean[Q], factor[Q * Q], t[Q], ratio[DRAW_TRIES];
+    nested_integrate_places(x, l, (derivatives_wanted){.hessian = false});
+    if (!node_moments(q, of->points, level->places.height, level->place, mean, factor))
+        memset(factor, 0, sizeof factor); /* singular by rounding: a single place */
+    parts_clear(&level->places);
+    for (size_t i = 0; i < DRAW_TRIES; i++) {
+        ratio[i] = draw_t(r, q, t);
+        for (size_t a = 0; a < q; a++)
+            level->place[i * q + a] = mean[a] + dot(a + 1, factor + a * q, t);
+        parts_add(&level->places, whole.first, whole.n, 0);
+    }
+    nested_loglik(x, l, (derivatives_wanted){.hessian = false});
+    for (size_t i = 0; i < DRAW_TRIES; i++) {
+        const double *place = level->place + i * q;
+        ratio[i] += level->places.height[i] - 0.5 * dot(q, place, place);
+        if (i > 0 && log(rng_uniform(r)) < ratio[i] - ratio[kept]) kept = i;
+    }
+    memcpy(at, level->place + kept * q, q * sizeof *at);
+}
+
+/* Draws the effects of the only part of a level given those above, then of its parts given
+ * these; returns where the next effects go. */
+static double *draw_part(nested_integral *x, size_t l, rng *r, double *out)
+{
+    const nested_part whole = x->level[l].parts.part[0];
+    size_t q = x->m->level[l].shape.effects, base = x->v->first, end = whole.first + whole.n;
+    double at[Q];
+    draw_place(x, l, r, at);
+    for (size_t a = 0; a < q; a++) *out++ = dot(a + 1, x->at[l]->factor[a], at);
+    if (nested_is_innermost(x, l)) return out;
+    nested_fix_effects(x, l, at);
+    for (size_t first = whole.first, next; first < end; first = next) {
+        next = nested_run_end(x->m, l + 1, base + first, base + end) - base;
+        nested_descend(x, l, first, next - first);
+        out = draw_part(x, l + 1, r, out);
+    }
+    return out;
+}
+
+void nested_draw(group_view *v, rng *r, double *out)
+{
+    nested_integral x;
+    nested_begin(&x, v);
+    draw_part(&x, 0, r, out);
 }

@@ -1,29 +1,32 @@
-/* Hessians of nested integrals, by central differences of their gradients in beta, spreads, auxiliaries and the effects
- * met of other factors. */
+/* Hessian of a group's log m with nested factors, by central differences of its gradient in
+ * beta, spreads, auxiliaries and incident effects of crossed factors. */
 #include "linalg/dense_matrix.h"
 #include "model/mixed/crossed_effects.h"
 #include "model/mixed/nested.h"
 
 #include <string.h>
 
-#define STEP 0.02 /* of the predictor's scale over sds of a column; logarithms of sds */
+/* relative to the predictor's scale over the sd of a column; absolute for log sds */
+#define STEP 0.02
 
 typedef struct {
     group_view *v;
-    size_t dim;                      /* of the differences */
-    double *base, *sum, *low, *high; /* rows; stride; dim */
+    size_t dim;                      /* number of coordinates */
+    double *base, *sum, *low, *high; /* by row; by column; dim */
     double *mean, *hessian;
     double *column, *aux, *moves;
 } differences;
 
-static size_t core(const mixed *m)
+/* The number of coordinates before incident effects. */
+static size_t core_count(const mixed *m)
 {
     return m->data->d + nested_extra_count(m);
 }
 
+/* Places the arrays in base; returns their size in doubles. NULL base: size only. */
 static size_t carve_differences(const mixed *m, double *base, differences *x)
 {
-    size_t used = 0, dim = core(m) + m->incident_max;
+    size_t used = 0, dim = core_count(m) + m->incident_max;
     const struct {
         double **part;
         size_t size;
@@ -49,7 +52,7 @@ size_t nested_expand_scratch(const mixed *m)
     return m->levels > 1 ? carve_differences(m, NULL, &unused) : 0;
 }
 
-/* From v->mean and v->extra. */
+/* Assembles the gradient from v->mean and v->extra. */
 static void assemble_gradient(differences *x, double *out)
 {
     group_view *v = x->v;
@@ -59,10 +62,11 @@ static void assemble_gradient(differences *x, double *out)
     rows_combine(m->data, m->k, rows_from(v->first, v->n), v->mean, x->sum);
     memcpy(out, x->sum, m->data->d * sizeof *out);
     memcpy(out + m->data->d, v->extra, nested_extra_count(m) * sizeof *out);
-    crossed_pull(v, 0, v->n, v->mean, out + core(m), 1);
+    crossed_pull(v, 0, v->n, v->mean, out + core_count(m), 1);
 }
 
-/* What base moves by with coordinate c: a column of the table, or one of z in the rows of a level. */
+/* Sets x->column to the derivative of v->base by coordinate c: a column of the table, or z in
+ * the rows of a level. */
 static void find_column(differences *x, size_t c)
 {
     group_view *v = x->v;
@@ -78,18 +82,20 @@ static void find_column(differences *x, size_t c)
         incident_effect incident[OTHERS_MAX * LEVEL_EFFECTS_MAX];
         size_t count = crossed_of_row(v, i, incident);
         for (size_t e = 0; e < count; e++)
-            if (incident[e].place == c - core(m)) x->column[i] = incident[e].z;
+            if (incident[e].place == c - core_count(m)) x->column[i] = incident[e].z;
     }
 }
 
+/* The step in coordinate c. */
 static double step_of(const mixed *m, size_t c)
 {
     bool weight = c < m->data->d && m->data->sd && m->data->sd[c] > 0.0;
-    double scale = c < m->data->d || c >= core(m) ? predictor_scale(m->row_model_self) : 1.0;
+    double scale =
+        c < m->data->d || c >= core_count(m) ? predictor_scale(m->row_model_self) : 1.0;
     return STEP * (weight ? scale / m->data->sd[c] : scale);
 }
 
-/* The gradient where coordinate c is moved by a step. */
+/* out = the gradient with coordinate c moved by a step. */
 static void gradient_at_step(differences *x, size_t c, double step, double *out)
 {
     group_view *v = x->v;
@@ -98,7 +104,7 @@ static void gradient_at_step(differences *x, size_t c, double step, double *out)
     group_point here = v->p;
     effect_spread moved;
     double at[SPREAD_MAX];
-    if (c < d || c >= core(m)) {
+    if (c < d || c >= core_count(m)) {
         for (size_t i = 0; i < v->n; i++) v->base[i] = x->base[i] + step * x->column[i];
     } else if (spread < m->spreads) {
         while (inner + 1 < m->levels && c >= m->level[inner + 1].spread) inner++;
@@ -128,12 +134,12 @@ void nested_expand(group_view *v, double factor, double *scratch, double *gradie
     differences x = {.v = v};
     carve_differences(m, scratch, &x);
     x.v = v;
-    x.dim = core(m) + crossed_effects(v);
+    x.dim = core_count(m) + crossed_effects(v);
     assemble_gradient(&x, x.mean);
     memcpy(x.base, v->base, v->n * sizeof *x.base);
     for (size_t c = 0; c < x.dim; c++) {
         double step = step_of(m, c);
-        if (c < m->data->d || c >= core(m)) find_column(&x, c);
+        if (c < m->data->d || c >= core_count(m)) find_column(&x, c);
         gradient_at_step(&x, c, -step, x.low);
         gradient_at_step(&x, c, step, x.high);
         for (size_t b = 0; b <= c; b++)

@@ -1,23 +1,24 @@
-/* The innermost integrals of nests of intercepts alone: everything that is said of a part is a number, and nodes lie one
- * after another, the first of all parts, the second of all parts, so that rows and parts are plain vectors. What
- * nested_find_modes and nested_integrate do, at a third of their price. */
+/* The innermost integrals of nested intercepts: what nested_find_modes and nested_integrate do,
+ * at a third of the cost. A part's effect is a number here, and nodes are stored one after
+ * another, the first node of all parts, then the second of all parts, so that loops over rows
+ * and parts are loops over plain vectors. */
 #include "linalg/dense_matrix.h"
 #include "model/mixed/nested_parts.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Parts at work, one after another in the list. */
+/* The parts at hand, consecutive in the list. */
 typedef struct {
     nested_integral *x;
     size_t l, from, count, points;
-    const part *part;         /* the first of them */
+    const nested_part *part;  /* the first of them */
     size_t cell, cells;       /* of all of them */
     double sd;                /* L */
-    newton_state *state;      /* v, height, gradient, the curvature's root */
-    double *wide;             /* 1 over it */
-    double *height;           /* points * count, as these: */
-    double *pull, *curvature; /* sums over rows of what they say, first and second derivative */
+    newton_state *state;      /* v, height, gradient, root of the curvature */
+    double *inverse_root;     /* 1/root */
+    double *height;           /* points * count, as the next two */
+    double *pull, *curvature; /* sums over rows of first and second derivatives */
     double *mean;             /* points * cells */
 } innermost_parts;
 
@@ -28,8 +29,9 @@ static batch batch_of(const innermost_parts *f, size_t cells)
         .k = x->m->k, .n = cells, .eta = x->eta, .y = x->y, .aux = x->v->p.aux, .pitch = cells};
 }
 
-/* Rows of a part with v on top, at `cell` of the batch. */
-static void add_effects_to_eta(const innermost_parts *f, const part *p, double v, size_t cell)
+/* Puts eta (with effect v) and y of a part's rows into the batch from `cell` on. */
+static void add_effects_to_eta(const innermost_parts *f, const nested_part *p, double v,
+                               size_t cell)
 {
     const nested_integral *x = f->x;
     const double *base = x->level[f->l].eta + p->cell,
@@ -40,8 +42,8 @@ static void add_effects_to_eta(const innermost_parts *f, const part *p, double v
     }
 }
 
-/* Weighs what rows of a part said at `cell`, and adds up. */
-static double add_up(const innermost_parts *f, const part *p, double *values)
+/* Multiplies values of a part's rows by their weights, and returns the sum. */
+static double add_up(const innermost_parts *f, const nested_part *p, double *values)
 {
     const double *weight = f->x->m->data->weight;
     for (size_t i = 0; weight && i < p->n; i++)
@@ -51,6 +53,7 @@ static double add_up(const innermost_parts *f, const part *p, double *values)
 
 /* ---- modes ---- */
 
+/* Where the search for the mode of part i begins. */
 static double predict(const innermost_parts *f, size_t i)
 {
     const level_scratch *level = &f->x->level[f->l];
@@ -66,6 +69,7 @@ static double predict(const innermost_parts *f, size_t i)
     return v;
 }
 
+/* Stores the mode of part i, and its derivative by the effects above. */
 static void store_single_mode(const innermost_parts *f, size_t i, double curvature)
 {
     level_scratch *level = &f->x->level[f->l];
@@ -78,7 +82,7 @@ static void store_single_mode(const innermost_parts *f, size_t i, double curvatu
         moves[b] = f->sd * curvature / (s->root[0] * s->root[0]);
 }
 
-/* A look at the parts listed, which have been raised into the batch. */
+/* Evaluates the listed parts, whose rows are in the batch, and updates their Newton states. */
 static void evaluate_batch(innermost_parts *f, size_t active, const size_t *which, size_t cells,
                            bool keep)
 {
@@ -90,7 +94,7 @@ static void evaluate_batch(innermost_parts *f, size_t active, const size_t *whic
     likelihood->curvature(&b, x->curvature, NULL, NULL);
     for (size_t j = 0, cell = 0; j < active; cell += f->part[which[j++]].n) {
         size_t i = which[j];
-        const part *p = &f->part[i];
+        const nested_part *p = &f->part[i];
         newton_state *s = &f->state[i], next = {.v = {s->v[0] + s->length * s->step[0]}};
         double curvature = add_up(f, p, x->curvature + cell),
                curve = 1.0 - f->sd * f->sd * curvature;
@@ -103,6 +107,7 @@ static void evaluate_batch(innermost_parts *f, size_t active, const size_t *whic
     }
 }
 
+/* Finds the modes of all parts. */
 static void locate(innermost_parts *f, bool keep)
 {
     size_t *which = f->x->level[f->l].which, active = f->count;
@@ -124,12 +129,13 @@ static void locate(innermost_parts *f, bool keep)
 
 /* ---- nodes ---- */
 
+/* v of part i at node k. */
 static double node_effect(const innermost_parts *f, size_t k, size_t i)
 {
-    return f->state[i].v[0] + f->x->m->level[f->l].node[k] * f->wide[i];
+    return f->state[i].v[0] + f->x->m->level[f->l].node[k] * f->inverse_root[i];
 }
 
-/* What rows of all parts say at nodes from.. to, which go into one batch. */
+/* Evaluates the rows of all parts at nodes from .. to - 1, which fit into one batch. */
 static void evaluate_nodes(innermost_parts *f, size_t from, size_t to, derivatives_wanted w)
 {
     nested_integral *x = f->x;
@@ -146,7 +152,7 @@ static void evaluate_nodes(innermost_parts *f, size_t from, size_t to, derivativ
     if (w.hessian) likelihood->curvature(&b, x->curvature, NULL, NULL);
     for (size_t k = from; k < to; k++)
         for (size_t i = 0; i < f->count; i++) {
-            const part *p = &f->part[i];
+            const nested_part *p = &f->part[i];
             size_t at = k * f->count + i, cell = (k - from) * f->cells + p->cell - f->cell;
             f->height[at] = add_up(f, p, x->out + cell);
             f->pull[at] = add_up(f, p, f->mean + from * f->cells + cell);
@@ -157,7 +163,7 @@ static void evaluate_nodes(innermost_parts *f, size_t from, size_t to, derivativ
         }
 }
 
-/* Heights to shares of 1, and the logs of the integrals. */
+/* Replaces heights by the nodes' weights, and sets the logs of the integrals. */
 static void normalise_all_heights(innermost_parts *f, double *log_m)
 {
     const nested_level *rule = &f->x->m->level[f->l];
@@ -177,10 +183,10 @@ static void normalise_all_heights(innermost_parts *f, double *log_m)
         for (size_t i = 0; i < n; i++) total[i] += f->height[k * n + i];
     for (size_t k = 0; k < f->points; k++)
         for (size_t i = 0; i < n; i++) f->height[k * n + i] /= total[i];
-    for (size_t i = 0; i < n; i++) log_m[i] = top[i] + log(total[i] * f->wide[i]);
+    for (size_t i = 0; i < n; i++) log_m[i] = top[i] + log(total[i] * f->inverse_root[i]);
 }
 
-/* By the effects above: all of them move all rows alike. */
+/* The Hessian by the effects above, all of which move all rows alike. */
 static void gather_hessian(const innermost_parts *f, size_t i, double *hessian)
 {
     const nested_integral *x = f->x;
@@ -194,6 +200,7 @@ static void gather_hessian(const innermost_parts *f, size_t i, double *hessian)
         for (size_t b = 0; b <= a; b++) hessian[a * x->all + b] = total - middle * middle;
 }
 
+/* Derivatives by the spread and the auxiliaries. */
 static void gather_extra(const innermost_parts *f, size_t i, double *out)
 {
     const nested_integral *x = f->x;
@@ -210,14 +217,15 @@ static void gather_extra(const innermost_parts *f, size_t i, double *out)
     }
 }
 
+/* Averages derivatives over nodes, into the list of parts. */
 static void gather_all_nodes(const innermost_parts *f, derivatives_wanted w)
 {
     const nested_integral *x = f->x;
-    const list *to = &x->level[f->l].parts;
+    const part_list *to = &x->level[f->l].parts;
     memset(to->mean + f->cell, 0, f->cells * sizeof *to->mean);
     for (size_t k = 0; k < f->points; k++)
         for (size_t i = 0; i < f->count; i++) {
-            const part *p = &f->part[i];
+            const nested_part *p = &f->part[i];
             add_scaled(p->n, f->height[k * f->count + i],
                        f->mean + k * f->cells + p->cell - f->cell, to->mean + p->cell);
         }
@@ -232,7 +240,7 @@ void innermost_integrate(nested_integral *x, size_t l, size_t from, size_t count
                          derivatives_wanted w)
 {
     level_scratch *level = &x->level[l];
-    const part *first = &level->parts.part[from], *last = first + count - 1;
+    const nested_part *first = &level->parts.part[from], *last = first + count - 1;
     innermost_parts f = {.x = x,
                          .l = l,
                          .from = from,
@@ -243,13 +251,13 @@ void innermost_integrate(nested_integral *x, size_t l, size_t from, size_t count
                          .cells = last->cell + last->n - first->cell,
                          .sd = x->at[l]->factor[0][0],
                          .state = level->state,
-                         .wide = level->place,
+                         .inverse_root = level->place,
                          .height = level->places.height,
                          .pull = level->places.u,
                          .curvature = level->places.hessian,
                          .mean = level->places.mean};
     locate(&f, w.keep);
-    for (size_t i = 0; i < count; i++) f.wide[i] = 1.0 / f.state[i].root[0];
+    for (size_t i = 0; i < count; i++) f.inverse_root[i] = 1.0 / f.state[i].root[0];
     size_t at_once = x->cells / f.cells;
     for (size_t k = 0, next; k < f.points; k = next) {
         next = k + at_once < f.points ? k + at_once : f.points;

@@ -1,5 +1,5 @@
-/* Newton's method for the modes of parts' effects, all at once: each begins where the mode was last, moved as the effects
- * above it have. */
+/* Newton's method for the modes of the effects of many parts at once. Each search begins where
+ * the mode was last, moved by the change of the effects above it. */
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
 #include "model/mixed/nested_parts.h"
@@ -7,12 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-#define NEAR      0.1 /* a step of so many sds is taken, and ends the search */
+#define NEAR      0.1 /* a step of at most so many sds is taken and ends the search */
 #define STEPS_MAX ((size_t)40)
-#define SHORTEST  1e-3
-#define GRAIN     0.01 /* nats: integrals are known no further */
+/* A step is halved down to this length, relative to Newton's. */
+#define SHORTEST 1e-3
+#define GRAIN    0.01 /* log units: accuracy of integrals */
 
-/* I - L' B L, factored; where it is no covariance's inverse, the normal's. */
+/* root = the Cholesky factor of I - L' B L, or the identity if that is not positive
+ * definite. */
 static void factor_curvature(const nested_integral *x, size_t l, const double *hessian,
                              double *root)
 {
@@ -34,18 +36,19 @@ static void factor_curvature(const nested_integral *x, size_t l, const double *h
     for (size_t a = 0; a < q; a++) root[a * q + a] = 1.0;
 }
 
-/* Where data say much, u = L v stays as sds grow; as they shrink, v shrinks with them. */
+/* With much data u = L v is unchanged as sds grow, so v shrinks; as sds shrink, v shrinks with
+ * them. */
 void nested_search_start(const nested_integral *x, size_t l, size_t first, double *v)
 {
     const nested_level *of = &x->m->level[l];
     size_t q = of->shape.effects;
     for (size_t a = 0; a < q; a++) {
-        double ratio = of->kept[a] > 0.0 ? x->at[l]->factor[a][a] / of->kept[a] : 1.0;
+        double ratio = of->stored_sd[a] > 0.0 ? x->at[l]->factor[a][a] / of->stored_sd[a] : 1.0;
         v[a] = of->centre[(x->v->first + first) * q + a] * (ratio > 1.0 ? 1.0 / ratio : ratio);
     }
 }
 
-/* Where the mode was last, moved as the effects above it have; or where it is at the reference. */
+/* v = the last mode of the part, moved by the effects above; or that at the reference point. */
 static void predict(const nested_integral *x, size_t l, size_t of, double *v)
 {
     const level_scratch *level = &x->level[l];
@@ -63,7 +66,8 @@ static void predict(const nested_integral *x, size_t l, size_t of, double *v)
     }
 }
 
-/* The mode satisfies L' pull = v, so that dv/du = (I - L'B L)^-1 L' B by the effects u above. */
+/* Stores the mode of a part. It satisfies L' pull = v, so that dv/du = (I - L'B L)^-1 L' B by
+ * the effects u above. */
 static void store_mode(nested_integral *x, size_t l, size_t of, const newton_state *s,
                        const double *hessian)
 {
@@ -83,8 +87,8 @@ static void store_mode(nested_integral *x, size_t l, size_t of, const newton_sta
     }
 }
 
-/* h and its derivatives as a place says them: dh/dv = L' pull - v */
-static void read_off(const nested_integral *x, size_t l, size_t place, newton_state *s)
+/* Sets s to h and its derivatives at a place: dh/dv = L' pull - v. */
+static void set_state(const nested_integral *x, size_t l, size_t place, newton_state *s)
 {
     const level_scratch *level = &x->level[l];
     size_t q = x->m->level[l].shape.effects;
@@ -102,34 +106,34 @@ static void read_off(const nested_integral *x, size_t l, size_t place, newton_st
 bool nested_accept_step(nested_integral *x, size_t q, newton_state *s, const newton_state *next)
 {
     size_t steps = s->steps;
-    bool patient = x->evaluations < x->evaluations_max;
+    bool continues = x->evaluations < x->evaluations_max;
     x->evaluations++;
     s->length *= 0.5;
-    if (patient && steps > 0 && !(next->height >= s->height - GRAIN) && s->length > SHORTEST)
+    if (continues && steps > 0 && !(next->height >= s->height - GRAIN) && s->length > SHORTEST)
         return false;
     *s = *next;
     s->steps = steps + 1;
     s->length = 1.0;
     memcpy(s->step, s->gradient, q * sizeof *s->step);
     cholesky_solve(q, s->root, s->step);
-    if (dot(q, s->step, s->gradient) > NEAR * NEAR) return !patient || s->steps > STEPS_MAX;
+    if (dot(q, s->step, s->gradient) > NEAR * NEAR) return !continues || s->steps > STEPS_MAX;
     add_scaled(q, 1.0, s->step, s->v);
     return true;
 }
 
-/* A look at all that search still; those of `length` 0 do not. */
+/* Evaluates the next points of all searches that go on, those of `length` > 0. */
 static void evaluate_steps(nested_integral *x, size_t l, size_t from, size_t count)
 {
     level_scratch *level = &x->level[l];
     size_t q = x->m->level[l].shape.effects;
-    list_clear(&level->places);
+    parts_clear(&level->places);
     for (size_t i = 0; i < count; i++) {
         const newton_state *s = &level->state[i];
-        const part *p = &level->parts.part[from + i];
+        const nested_part *p = &level->parts.part[from + i];
         double *place = level->place + level->places.count * q;
         if (s->length <= 0.0) continue;
         for (size_t a = 0; a < q; a++) place[a] = s->v[a] + s->length * s->step[a];
-        list_add(&level->places, p->first, p->n, from + i);
+        parts_add(&level->places, p->first, p->n, from + i);
     }
     if (level->places.count > 0)
         nested_loglik(x, l, (derivatives_wanted){.hessian = true, .keep = true});
@@ -147,7 +151,7 @@ void nested_find_modes(nested_integral *x, size_t l, size_t from, size_t count, 
         for (size_t place = 0; place < level->places.count; place++) {
             size_t of = level->places.part[place].of;
             newton_state *s = &level->state[of - from], next;
-            read_off(x, l, place, &next);
+            set_state(x, l, place, &next);
             if (!nested_accept_step(x, x->m->level[l].shape.effects, s, &next)) continue;
             s->length = 0.0;
             if (keep) store_mode(x, l, of, s, level->places.hessian + place * x->all * x->all);

@@ -1,6 +1,6 @@
 /* The registry of priors, their text, and their densities on the scale of a coordinate.
  *
- * A coordinate w on the log scale stands for x = exp(w) with density f on x:
+ * A coordinate w on the log scale stands for x = exp(w) with log density f on x:
  *
  *   log p(w) = f(e^w) + w                                     (1)
  *   slope      f'(e^w) e^w + 1                                (2)
@@ -35,7 +35,7 @@ static const char *skip_space(const char *text)
     return text;
 }
 
-/* "normal(mean,sd)", "flat": the form a kind wants. */
+/* Writes the form of a kind: "normal(mean,sd)", "flat". */
 static void pattern_of(const prior_kind *kind, char pattern[MAX_PATTERN])
 {
     int used = snprintf(pattern, MAX_PATTERN, "%s", kind->name);
@@ -57,11 +57,11 @@ static sbps_status wrong_form(const char *text, const prior_kind *kind, sbps_err
 {
     char pattern[MAX_PATTERN];
     pattern_of(kind, pattern);
-    return fail(err, SBPS_BAD_ARG, "prior '%.80s': want %s", text, pattern);
+    return fail(err, SBPS_BAD_ARG, "prior '%.80s': expected %s", text, pattern);
 }
 
-/* Says which number keeps the density from being one: the one whose replacement by 1 mends it.
- */
+/* Fails for numbers that define no distribution, and names the wrong one: that whose
+ * replacement by 1 would make them valid. */
 static sbps_status bad_number(const char *text, const prior *p, sbps_error *err)
 {
     for (size_t i = 0; i < p->kind->numbers; i++) {
@@ -76,7 +76,8 @@ static sbps_status bad_number(const char *text, const prior *p, sbps_error *err)
     return fail(err, SBPS_BAD_ARG, "prior '%.80s': its numbers are out of range", text);
 }
 
-/* Reads "(a, b, ...)" with exactly `count` numbers; *end is left after it. */
+/* Reads "(a, b, ...)" with exactly `count` numbers; *end is behind the parenthesis. False: it
+ * is not of this form. */
 static bool read_numbers(const char *text, size_t count, double *theta, const char **end)
 {
     if (*text++ != '(') return false;
@@ -114,7 +115,7 @@ sbps_status prior_parse(const char *text, prior *out, sbps_error *err)
     return SBPS_OK;
 }
 
-/* The shortest text that reads back as the same double: 10 rather than 1e+01. */
+/* The shortest text that reads back as the same double: "10" rather than "1e+01". */
 static void shortest(double x, char text[32])
 {
     char attempt[32];
@@ -149,12 +150,14 @@ prior prior_in_units(const prior *p, double unit)
     return out;
 }
 
-/* x = g(w): g and its derivatives, and those of log g'. */
+/* x = g(w): g and its first two derivatives; log g' and its first two derivatives. */
 typedef struct {
     double x, rate, curvature;
     double log_rate, log_slope, log_curvature;
 } change;
 
+/* The change of variables of a scale other than SCALE_PLAIN. On SCALE_TANH g' = 1 - x^2 is
+ * computed from e^-2|w|, since x itself rounds to 1. */
 static change change_at(coordinate_scale scale, double w)
 {
     double x = scale_value(scale, w);
@@ -163,7 +166,7 @@ static change change_at(coordinate_scale scale, double w)
         double s = x * (1.0 - x), log_s = -fabs(w) - 2.0 * log1p(exp(-fabs(w)));
         return (change){x, s, s * (1.0 - 2.0 * x), log_s, 1.0 - 2.0 * x, -2.0 * s};
     }
-    double e = exp(-2.0 * fabs(w)), rest = 4.0 * e / ((1.0 + e) * (1.0 + e)); /* 1 - x^2 */
+    double e = exp(-2.0 * fabs(w)), rest = 4.0 * e / ((1.0 + e) * (1.0 + e));
     double log_rest = 2.0 * (M_LN2 - fabs(w) - log1p(e));
     return (change){x, rest, -2.0 * x * rest, log_rest, -2.0 * x, -2.0 * rest};
 }

@@ -1,10 +1,11 @@
-/* The kinds of prior: a line and a file each. */
+/* The list of priors of single parameters, which prior_kinds.c defines. */
 #ifndef MODEL_PRIOR_KINDS_H
 #define MODEL_PRIOR_KINDS_H
 
 #include "core/kind_tables.h"
 #include "model/prior/prior.h"
 
+/* X(prior, NAME) for every `const prior_kind prior_NAME`, in the order of `sbps list`. */
 #define PRIOR_KINDS(X)                                                                         \
     X(prior, normal)                                                                           \
     X(prior, student_t)                                                                        \

@@ -1,5 +1,11 @@
-/* Priors of many coefficients together, each with a scale of its own: not densities of one number but what
- * model/shrinkage/shrink.h makes of them. Their numbers may be named, in any order, and left out. */
+/* Text and numbers of the priors of many coefficients together. They are not densities of one
+ * number; model/shrinkage/shrink.h has their mathematics. Their numbers can be given by name,
+ * in any order, and left out.
+ *
+ * Piironen, Vehtari (2017), Sparsity information and regularization in the horseshoe and other
+ * shrinkage priors, Electronic J. Statistics 11, 5018-5051; Zhang, Naughton, Bondell, Reich
+ * (2022), Bayesian regression using a prior on the model fit: the R2-D2 shrinkage prior, JASA
+ * 117, 862-874. */
 #include "model/prior/prior_shrinkage.h"
 #include "core/decimal.h"
 #include "core/printable.h"
@@ -54,7 +60,7 @@ static const double r2d2_usual[] = {0.5, 2.0, 0.5};
 
 const prior_kind prior_r2d2 = {
     .name = "R2D2",
-    .summary = "R2-D2 of many coefficients: a prior of R2, shared out over them.",
+    .summary = "R2-D2 of many coefficients: a prior of R2, divided between them.",
     .numbers = R2D2_NUMBERS,
     .number_names = r2d2_numbers,
     .powers = no_powers,
@@ -62,20 +68,21 @@ const prior_kind prior_r2d2 = {
     .valid = r2d2_valid,
 };
 
-/* The same law by the names and in the order of rstanarm's hs(). */
+/* The horseshoe with the names, order and defaults of rstanarm's hs(). */
 static const char *const hs_numbers[] = {"df", "global_df", "global_scale", "slab_df",
                                          "slab_scale"};
 static const double hs_usual[] = {1.0, 1.0, 0.01, 4.0, 2.5};
 static const size_t hs_place[] = {HORSESHOE_DF, HORSESHOE_GLOBAL_DF, HORSESHOE_GLOBAL,
                                   HORSESHOE_SLAB_DF, HORSESHOE_SLAB};
 
-/* How a law is written. */
+/* One way to write a prior. */
 typedef struct {
     const char *name;
     const prior_kind *kind;
     const char *const *names;
     const double *usual;
-    const size_t *place; /* of each number in the law's own order; NULL: this is it */
+    /* index in theta of each number; NULL: they are in the order of theta */
+    const size_t *place;
 } spelling;
 
 static const spelling spellings[] = {
@@ -85,7 +92,8 @@ static const spelling spellings[] = {
     {"r2d2", &prior_r2d2, r2d2_numbers, r2d2_usual, NULL},
 };
 
-static const spelling *spelled(const char *name)
+/* The spelling of this name; NULL: it is not a prior of many coefficients. */
+static const spelling *find_spelling(const char *name)
 {
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
         if (strcmp(spellings[i].name, name) == 0) return &spellings[i];
@@ -94,9 +102,10 @@ static const spelling *spelled(const char *name)
 
 bool shrinkage_names(const char *name)
 {
-    return spelled(name);
+    return find_spelling(name);
 }
 
+/* Fails with the form that is expected. */
 static sbps_status wrong_form(const char *text, const spelling *s, sbps_error *err)
 {
     char all[160];
@@ -105,8 +114,8 @@ static sbps_status wrong_form(const char *text, const spelling *s, sbps_error *e
         used +=
             (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : "", s->names[i]);
     return fail(err, SBPS_BAD_ARG,
-                "prior '%.80s': want %s(%s), all of them optional, or %s = 1", text, s->name,
-                all, s->names[0]);
+                "prior '%.80s': expected %s(%s), all of them optional, or %s = 1", text,
+                s->name, all, s->names[0]);
 }
 
 static const char *skip_space(const char *at)
@@ -115,20 +124,23 @@ static const char *skip_space(const char *at)
     return at;
 }
 
-/* The number that `name = ` stands for, and what is behind it; else the one at `next`. */
-static size_t which(const spelling *s, const char **at, size_t next)
+/* The index of the next number: that of the name before `=`, which *at is moved past, else
+ * `next`. An unknown name gives s->kind->numbers. */
+static size_t number_index(const spelling *s, const char **at, size_t next)
 {
     size_t length = 0;
     const char *from = *at;
     while (isalnum((unsigned char)from[length]) || from[length] == '_') length++;
-    const char *behind = skip_space(from + length);
-    if (*behind != '=') return next;
-    *at = skip_space(behind + 1);
+    const char *rest = skip_space(from + length);
+    if (*rest != '=') return next;
+    *at = skip_space(rest + 1);
     for (size_t i = 0; i < s->kind->numbers; i++)
         if (strlen(s->names[i]) == length && strncmp(s->names[i], from, length) == 0) return i;
     return s->kind->numbers;
 }
 
+/* Reads "(...)", or nothing, into theta, number_index has the defaults. False: it is not of
+ * this form. */
 static bool read_numbers(const spelling *s, const char *at, double *theta)
 {
     size_t next = 0;
@@ -136,7 +148,7 @@ static bool read_numbers(const spelling *s, const char *at, double *theta)
     if (!*at) return true;
     if (*at++ != '(') return false;
     for (at = skip_space(at); *at != ')';) {
-        size_t k = which(s, &at, next++);
+        size_t k = number_index(s, &at, next++);
         char *stop;
         double value = decimal_read(at, &stop);
         if (stop == at || k >= s->kind->numbers) return false;
@@ -153,7 +165,7 @@ static bool read_numbers(const spelling *s, const char *at, double *theta)
 sbps_status shrinkage_parse(const char *text, const char *name, const char *numbers, prior *out,
                             sbps_error *err)
 {
-    const spelling *s = spelled(name);
+    const spelling *s = find_spelling(name);
     prior p = {.kind = s->kind};
     for (size_t i = 0; i < s->kind->numbers; i++)
         p.theta[s->place ? s->place[i] : i] = s->usual[i];

@@ -1,4 +1,5 @@
-/* See shrink.h; equations are those there. */
+/* Precisions of weights by their scales, (2) and (3) of shrink.h, whose equation numbers are
+ * used here, and derivatives of both. */
 #include "model/shrinkage/scales.h"
 
 #include "model/prior/prior_kinds.h"
@@ -10,18 +11,20 @@ static bool is_horseshoe(const shrink_block *b)
     return b->prior.kind == &prior_horseshoe;
 }
 
+/* log sigma at w; 0 if the regression has no sigma. */
 static double log_sigma(const shrunk *m, const double *w)
 {
     return m->sigma == SIZE_MAX ? 0.0 : w[m->sigma];
 }
 
+/* sd_j of (3); 1 for a constant column. */
 static double column_sd(const shrunk *m, size_t column)
 {
     double sd = m->data->sd[column];
     return sd > 0.0 ? sd : 1.0;
 }
 
-/* log of sum g, of (3) */
+/* log sum g of (3), from the log g_j. */
 static double log_total(const shrink_block *b, const double *local)
 {
     double largest = local[0], sum = 0.0;

@@ -1,11 +1,17 @@
-/* What rows say of coordinates: weights by (4) of shrink.h, then the regression. */
+/* The model of a regression with shrunk weights; equation numbers are those of shrink.h.
+ * Weights follow from the coordinates by (4), rows from the weights by the regression's
+ * predictor, and (5) is added as a dependent prior.
+ *
+ * Reported in place of coordinates: weights, and the intercept at x = 0; c in place of log
+ * 1/c^2; R2 and a/b in place of the gamma variables. Local scales are effects, which are
+ * reported only if --ranef requests them. */
 #include "model/shrinkage/shrink.h"
-
 #include "core/memory.h"
 #include "model/shrinkage/scales.h"
-#include "model/shrinkage/shrunk_coordinates.h"
+
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,7 +58,7 @@ static void close(void *self)
     free(m);
 }
 
-/* Common and local scales follow the weights; auxiliaries are the last. */
+/* Numbers the coordinates: weights, then the scales of each block, then auxiliaries. */
 static void number_coordinates(shrunk *m)
 {
     m->dim = m->d;
@@ -68,6 +74,7 @@ static void number_coordinates(shrunk *m)
     m->dim += m->auxiliaries;
 }
 
+/* Opens the regression, and takes over the shape. */
 static sbps_status open(const model_kind *kind, const rows *data, const model_shape *shape,
                         void **self, sbps_error *err)
 {
@@ -102,7 +109,7 @@ static size_t dim(const void *self)
 
 /* A weight by (4), and its derivatives. */
 typedef struct {
-    double value, root; /* root: sqrt v, the derivative in z */
+    double value, root; /* root: sqrt v, its derivative by z */
     double by_p;
 } weight;
 
@@ -113,7 +120,8 @@ static weight weight_at(const shrunk *m, size_t j, double z, double p)
     return (weight){middle + root * z, root, -v * (middle + 0.5 * root * z)};
 }
 
-void shrunk_weights(const shrunk *m, const double *w, double *beta)
+/* The weights of all columns at w, stride numbers; the intercept is that at x = 0. */
+static void shrunk_weights(const shrunk *m, const double *w, double *beta)
 {
     memset(beta, 0, m->data->stride * sizeof *beta);
     for (size_t j = 0; j < m->d; j++)
@@ -131,7 +139,7 @@ void shrunk_weights(const shrunk *m, const double *w, double *beta)
         beta[0] -= m->data->mean[j] * beta[j];
 }
 
-/* Their rates along u. */
+/* Rates of the weights along u. */
 static void weight_rates(const shrunk *m, const double *w, const double *u, double *rate)
 {
     memset(rate, 0, m->data->stride * sizeof *rate);
@@ -153,7 +161,8 @@ static void weight_rates(const shrunk *m, const double *w, const double *u, doub
         rate[0] -= m->data->mean[j] * rate[j];
 }
 
-/* out += the gradient in w of what has the gradient g in the weights, which is used up. */
+/* Adds the gradient in w of a function whose gradient by the weights is g, which is
+ * overwritten. */
 static void pull(const shrunk *m, const double *w, double *g, double *out)
 {
     for (size_t j = 1; m->shape->at_means && j < m->d; j++) g[j] -= m->data->mean[j] * g[0];
@@ -176,6 +185,7 @@ static void pull(const shrunk *m, const double *w, double *g, double *out)
 
 /* ---- priors: (5) ---- */
 
+/* The sum of (5) over all shrunk weights. */
 static double prior_value(const void *self, const double *w)
 {
     const shrunk *m = self;
@@ -194,6 +204,7 @@ static double prior_value(const void *self, const double *w)
     return total;
 }
 
+/* The gradient of (5): by z directly, and by p through (4). */
 static void prior_gradient(const void *self, const double *w, double factor, double *out)
 {
     const shrunk *m = self;
@@ -217,11 +228,11 @@ static void prior_gradient(const void *self, const double *w, double factor, dou
 
 /* ---- rows ---- */
 
-/* What a call works with. */
+/* The arrays of a call on n rows. */
 typedef struct {
-    double *beta, *gradient; /* stride */
-    double *eta, *by_eta;    /* a number a row */
-    double *by_auxiliary;    /* one a row for each */
+    double *beta, *gradient; /* by column */
+    double *eta, *by_eta;    /* by row */
+    double *by_auxiliary;    /* by row, for each auxiliary */
 } workspace;
 
 static size_t scratch(const void *self, size_t n)
@@ -230,12 +241,15 @@ static size_t scratch(const void *self, size_t n)
     return 2 * m->data->stride + (3 + m->auxiliaries) * n;
 }
 
+/* Places the arrays in the scratch of a call. */
 static workspace carve_workspace(const shrunk *m, size_t n, double *at)
 {
     size_t wide = m->data->stride;
     return (workspace){at, at + wide, at + 2 * wide, at + 2 * wide + n, at + 2 * wide + 2 * n};
 }
 
+/* The rows as the regression's predictor sees them at w. `y` has room for the targets, if rows
+ * are a list. */
 static batch evaluate_predictor(const shrunk *m, row_range r, const double *w,
                                 const workspace *at, double *y)
 {
@@ -261,6 +275,7 @@ static void loglik(const void *self, row_range r, const double *w, double *scrat
     m->shape->of->predictor->loglik(&b, out);
 }
 
+/* The slope along u: eta moves with the weights' rates. */
 static void slope(const void *self, row_range r, const double *w, const double *u,
                   double *scratch, double *out)
 {
@@ -274,6 +289,7 @@ static void slope(const void *self, row_range r, const double *w, const double *
     m->shape->of->predictor->slope(&b, out);
 }
 
+/* The gradient by weights, sum_i factor_i (d log p/d eta) x_i, then by coordinates. */
 static void gradient(const void *self, row_range r, const double *w, const double *factor,
                      double *scratch, double *out)
 {
@@ -290,10 +306,186 @@ static void gradient(const void *self, row_range r, const double *w, const doubl
     pull(m, w, at.gradient, out);
 }
 
+/* A slope goes through the row twice. */
 static double pass_cost(const void *self)
 {
     return 2.0 * rows_numbers(((const shrunk *)self)->data);
 }
+
+/* ---- coordinates ---- */
+
+/* The block of scale j; NULL: j is a weight or an auxiliary. */
+static const shrink_block *find_block(const shrunk *m, size_t j)
+{
+    for (size_t k = 0; k < m->shape->blocks; k++) {
+        const shrink_block *b = &m->shape->block[k];
+        if (b->count && j >= b->first && j < b->first + 2 + b->count) return b;
+    }
+    return NULL;
+}
+
+static const char *column_name(const shrunk *m, size_t j)
+{
+    return m->data->names ? m->data->names[j] : "column";
+}
+
+/* Writes "hs_" for the first block, "hs2_" for the second; returns its length. */
+static size_t block_prefix(const shrunk *m, const shrink_block *b, size_t size, char *text)
+{
+    const char *name = b->prior.kind == &prior_horseshoe ? "hs" : "R2D2";
+    size_t index = (size_t)(b - m->shape->block) + 1;
+    int used = index > 1 ? snprintf(text, size, "%s%zu_", name, index)
+                         : snprintf(text, size, "%s_", name);
+    return (size_t)used < size ? (size_t)used : size;
+}
+
+/* The reported name of the scale with index `at` in its block. */
+static void scale_name(const shrunk *m, const shrink_block *b, size_t at, size_t size,
+                       char *text)
+{
+    static const char *const names[2][3] = {{"global", "slab", "local"},
+                                            {"R2", "ratio", "share"}};
+    const char *const *name = names[b->prior.kind != &prior_horseshoe];
+    size_t used = block_prefix(m, b, size, text);
+    if (at < 2)
+        snprintf(text + used, size - used, "%s", name[at]);
+    else
+        snprintf(text + used, size - used, "%s[%s]", name[2],
+                 column_name(m, b->column[at - 2]));
+}
+
+/* Names of coordinates: standardised weights and inverse scales are named as such. */
+static void shrunk_name(const void *self, size_t j, size_t size, char *text)
+{
+    const shrunk *m = self;
+    const shrink_block *b = find_block(m, j);
+    size_t last = m->dim - m->auxiliaries;
+    if (j >= last)
+        snprintf(text, size, "%s", m->shape->of->auxiliaries[j - last].name);
+    else if (!b)
+        snprintf(text, size, "%s%s", m->in[j] ? "standard of " : "", column_name(m, j));
+    else if (b->prior.kind == &prior_horseshoe) {
+        bool slab = j == b->first + 1;
+        size_t used = slab ? 2 : 0;
+        if (slab) snprintf(text, size, "1/");
+        scale_name(m, b, j - b->first, size - used, text + used);
+        if (slab) strncat(text, "^2", size - strlen(text) - 1);
+    } else {
+        size_t used = block_prefix(m, b, size, text);
+        snprintf(text + used, size - used, "gamma%zu", j - b->first + 1);
+    }
+}
+
+/* Scales and auxiliaries; the priors of scales are those of shrink_prior, whatever is stated
+ * here. */
+static bool shrunk_coordinate(const void *self, size_t j, model_coordinate *out)
+{
+    const shrunk *m = self;
+    size_t last = m->dim - m->auxiliaries;
+    if (j < m->d) return false;
+    coordinate_scale scale = j < last ? SCALE_LOG : m->shape->of->auxiliaries[j - last].scale;
+    *out = (model_coordinate){.scale = scale, .prior = "flat", .unit = 1.0};
+    return true;
+}
+
+static bool shrunk_intercept(const void *self, size_t j)
+{
+    return ((const shrunk *)self)->data->intercept && j == 0;
+}
+
+/* See the head of this file for what is reported. */
+static bool shrunk_derived(const void *self, size_t j, model_derived *out)
+{
+    const shrunk *m = self;
+    const shrink_block *b = find_block(m, j);
+    bool means = m->shape->at_means && j == 0,
+         horseshoe = b && b->prior.kind == &prior_horseshoe;
+    *out = (model_derived){.alike = SIZE_MAX, .watched = true};
+    if (j < m->d) {
+        *out = (model_derived){.alike = j, .at_means = means};
+        return means || m->in[j];
+    }
+    if (!b) return false;
+    if (horseshoe && j == b->first) out->alike = j;
+    out->effect = j >= b->first + 2 || (!horseshoe && j == b->first + 1);
+    return true;
+}
+
+static void shrunk_derived_name(const void *self, size_t j, size_t size, char *text)
+{
+    const shrunk *m = self;
+    const shrink_block *b = find_block(m, j);
+    if (b)
+        scale_name(m, b, j - b->first, size, text);
+    else
+        snprintf(text, size, "%s", column_name(m, j));
+}
+
+/* Weights at w; scales by scales_value. NAN: no memory. */
+static void shrunk_derive(const void *self, const double *w, size_t first, size_t count,
+                          double *out)
+{
+    const shrunk *m = self;
+    double *beta = first < m->d ? new_doubles(m->data->stride) : NULL;
+    if (beta) shrunk_weights(m, w, beta);
+    for (size_t i = 0; i < count; i++) {
+        model_derived unused;
+        size_t j = first + i;
+        if (!shrunk_derived(m, j, &unused)) continue;
+        if (j < m->d)
+            out[i] = beta ? beta[j] : NAN;
+        else
+            out[i] = scales_value(find_block(m, j), w, j);
+    }
+    free(beta);
+}
+
+/* ---- priors ---- */
+
+prior shrink_prior(const void *self, size_t j, const prior *of)
+{
+    const shrunk *m = self;
+    const shrink_block *b = find_block(m, j);
+    size_t last = m->dim - m->auxiliaries;
+    if (b) return scales_prior(b, j);
+    if (j >= last) return of[m->d + j - last];
+    return m->in[j] ? (prior){prior_find("normal"), {0.0, 1.0}} : of[j];
+}
+
+prior shrink_reported_prior(const void *self, size_t j, const prior *of)
+{
+    const shrunk *m = self;
+    return j < m->d && m->in[j] ? m->in[j]->prior : shrink_prior(self, j, of);
+}
+
+/* ---- the start of the search ---- */
+
+/* Scales start at the centre of their priors; weights, in shrunk_start, at those of the
+ * regression. */
+static void start_scales(const shrink_block *b, double *w)
+{
+    const double *n = b->prior.theta;
+    bool horseshoe = b->prior.kind == &prior_horseshoe;
+    w[b->first] = log(horseshoe ? n[HORSESHOE_GLOBAL] : n[R2D2_MEAN] * n[R2D2_PRECISION]);
+    w[b->first + 1] = horseshoe ? -2.0 * log(n[HORSESHOE_SLAB])
+                                : log((1.0 - n[R2D2_MEAN]) * n[R2D2_PRECISION]);
+    for (size_t i = 0; i < b->count; i++)
+        w[b->first + 2 + i] = horseshoe ? 0.0 : log(n[R2D2_SPLIT]);
+}
+
+static void shrunk_start(const void *self, double *w)
+{
+    const shrunk *m = self;
+    const double *begin = m->shape->begin;
+    for (size_t j = 0; j < m->d; j++) w[j] = m->in[j] ? 0.0 : begin[j];
+    for (size_t k = 0; k < m->shape->blocks; k++)
+        if (m->shape->block[k].count) start_scales(&m->shape->block[k], w);
+    for (size_t a = 0; a < m->auxiliaries; a++)
+        w[m->dim - m->auxiliaries + a] = begin[m->d + a];
+    for (size_t j = 1; m->shape->at_means && j < m->d; j++) w[0] += m->data->mean[j] * begin[j];
+}
+
+/* ---- the kind ---- */
 
 model_kind shrink_kind(const model_kind *of)
 {
@@ -301,25 +493,25 @@ model_kind shrink_kind(const model_kind *of)
         .name = of->name,
         .summary = of->summary,
         .support = of->support,
-        .any_storage = true,
-        .bounded_above = of->bounded_above,
-        .uneven = true,
+        .facts.any_storage = true,
+        .facts.bounded_above = of->facts.bounded_above,
+        .facts.uneven = true,
         .open = open,
         .close = close,
-        .dim = dim,
-        .name_of = shrunk_name,
-        .coordinate = shrunk_coordinate,
-        .derived = shrunk_derived,
-        .derived_name = shrunk_derived_name,
-        .derive = shrunk_derive,
-        .prior_value = prior_value,
-        .prior_gradient = prior_gradient,
-        .intercept = shrunk_intercept,
-        .start = shrunk_start,
-        .scratch = scratch,
-        .loglik = loglik,
-        .slope = slope,
-        .gradient = gradient,
-        .work = pass_cost,
+        .parameters.dim = dim,
+        .parameters.name = shrunk_name,
+        .parameters.coordinate = shrunk_coordinate,
+        .reported.describe = shrunk_derived,
+        .reported.name = shrunk_derived_name,
+        .reported.values = shrunk_derive,
+        .parameters.joint_prior = prior_value,
+        .parameters.joint_prior_gradient = prior_gradient,
+        .parameters.intercept = shrunk_intercept,
+        .parameters.start = shrunk_start,
+        .rows.scratch = scratch,
+        .rows.loglik = loglik,
+        .rows.slope = slope,
+        .rows.gradient = gradient,
+        .rows.cost = pass_cost,
     };
 }

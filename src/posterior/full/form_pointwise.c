@@ -30,14 +30,14 @@ static double *weights(const posterior *u, row_range r, double *scratch)
 
 static size_t scratch_size(const posterior *u)
 {
-    return 2 * ROW_BLOCK + u->model->scratch(u->self, ROW_BLOCK);
+    return 2 * ROW_BLOCK + u->model->rows.scratch(u->self, ROW_BLOCK);
 }
 
 static void add_value(const void *self, row_range r, double *scratch, double *total)
 {
     const row_query *q = self;
     double *own = weights(q->u, r, scratch), *values = scratch + ROW_BLOCK;
-    q->u->model->loglik(q->u->self, r, q->w, own, values);
+    q->u->model->rows.loglik(q->u->self, r, q->w, own, values);
     for (size_t i = 0; i < r.n; i++) *total += scratch[i] * values[i];
 }
 
@@ -45,7 +45,7 @@ static void add_gradient(const void *self, row_range r, double *scratch, double 
 {
     const row_query *q = self;
     double *own = weights(q->u, r, scratch);
-    q->u->model->gradient(q->u->self, r, q->w, scratch, own, total);
+    q->u->model->rows.gradient(q->u->self, r, q->w, scratch, own, total);
     if (q->value) add_value(self, r, scratch, total + q->u->dim);
 }
 
@@ -53,7 +53,7 @@ static void add_product(const void *self, row_range r, double *scratch, double *
 {
     const row_query *q = self;
     double *own = weights(q->u, r, scratch);
-    q->u->model->hessian_vector(q->u->self, r, q->w, q->v, scratch, own, total);
+    q->u->model->rows.hessian_vector(q->u->self, r, q->w, q->v, scratch, own, total);
 }
 
 /* Products with the units, one after another while the block is in cache. */
@@ -74,9 +74,10 @@ static void add_expansion(const void *self, row_range r, double *scratch, double
 {
     const row_query *q = self;
     size_t d = q->u->dim;
-    if (q->u->model->expand) {
+    if (q->u->model->rows.expand) {
         double *own = weights(q->u, r, scratch);
-        q->u->model->expand(q->u->self, r, q->w, scratch, own, total + d, total, total + d + 1);
+        q->u->model->rows.expand(q->u->self, r, q->w, scratch, own, total + d, total,
+                                 total + d + 1);
         return;
     }
     add_gradient(self, r, scratch, total);
@@ -119,7 +120,8 @@ static void make_symmetric(const posterior *u, double *hessian)
     size_t d = u->dim;
     for (size_t j = 0; j < d; j++)
         for (size_t i = 0; i < j; i++) {
-            double low = hessian[j * d + i], high = u->model->expand ? low : hessian[i * d + j];
+            double low = hessian[j * d + i],
+                   high = u->model->rows.expand ? low : hessian[i * d + j];
             hessian[i * d + j] = hessian[j * d + i] = 0.5 * (high + low);
         }
 }
@@ -180,7 +182,7 @@ static sbps_status product_of(const posterior *u, const double *w, const double 
                               sbps_error *err)
 {
     const row_query q = {.u = u, .w = w, .v = v};
-    if (!u->model->hessian_vector) return difference_product(u, w, v, hv, err);
+    if (!u->model->rows.hessian_vector) return difference_product(u, w, v, hv, err);
     memset(hv, 0, u->dim * sizeof *hv);
     log_prior_product(u, w, v, -1.0, hv);
     return sum_rows(&q, u->dim, add_product, hv, err);
@@ -216,12 +218,12 @@ static sbps_status hessian_of(const posterior *u, const double *w, double *hessi
                               sbps_error *err)
 {
     size_t d = u->dim;
-    if (u->model->expand) return expanded_hessian(u, w, hessian, err);
+    if (u->model->rows.expand) return expanded_hessian(u, w, hessian, err);
     const row_query q = {.u = u, .w = w};
     double *unit = new_doubles(d);
     if (!unit) return fail_memory(err);
     sbps_status status;
-    if (u->model->hessian_vector) {
+    if (u->model->rows.hessian_vector) {
         begin_hessian(u, w, unit, hessian);
         status = sum_rows(&q, d * d, add_hessian, hessian, err);
     } else {
@@ -273,8 +275,8 @@ static void keep_rows(const void *self, row_range r, double *scratch, double *to
     for (size_t i = 0; i < r.n; i++) {
         double *to = k->c->each + (r.first + i) * k->c->each_size;
         memset(scratch, 0, whole * sizeof *scratch);
-        u->model->expand(u->self, rows_from(r.first + i, 1), k->c->w, &one, scratch + whole,
-                         &value, scratch, scratch + d);
+        u->model->rows.expand(u->self, rows_from(r.first + i, 1), k->c->w, &one,
+                              scratch + whole, &value, scratch, scratch + d);
         memcpy(to, scratch, d * sizeof *to);
         for (size_t a = 0; a < d && k->c->hessian; a++)
             memcpy(to + d + packed_size(a), scratch + d + a * d, (a + 1) * sizeof *to);
@@ -285,10 +287,11 @@ static sbps_status keep_each_row(const posterior *u, control *c, sbps_error *err
 {
     size_t d = u->dim, size = d + (c->hessian ? packed_size(d) : 0);
     double bytes = (double)u->data->n * (double)size * sizeof *c->each;
-    if (!u->model->expand || bytes > EACH_FRACTION * machine_memory()) return SBPS_OK;
+    if (!u->model->rows.expand || bytes > EACH_FRACTION * machine_memory()) return SBPS_OK;
     const keep_context k = {u, c};
-    const row_sum what = {
-        .self = &k, .scratch = d + d * d + u->model->scratch(u->self, 1), .add = keep_rows};
+    const row_sum what = {.self = &k,
+                          .scratch = d + d * d + u->model->rows.scratch(u->self, 1),
+                          .add = keep_rows};
     c->each_size = size;
     c->each = unset_doubles(u->data->n * size);
     return c->each ? row_sums(u->data, &what, NULL, err) : fail_memory(err);

@@ -36,7 +36,7 @@ static void add_value(const void *self, row_range r, double *scratch, double *to
     const row_query *q = self;
     double *values = scratch + ROW_BLOCK;
     weights(q->u, r, scratch);
-    q->u->model->loglik(q->u->self, r, q->at, scratch + 2 * ROW_BLOCK, values);
+    q->u->model->rows.loglik(q->u->self, r, q->at, scratch + 2 * ROW_BLOCK, values);
     for (size_t i = 0; i < r.n; i++) *total += scratch[i] * values[i];
 }
 
@@ -44,7 +44,7 @@ static void add_gradient(const void *self, row_range r, double *scratch, double 
 {
     const row_query *q = self;
     weights(q->u, r, scratch);
-    q->u->model->gradient(q->u->self, r, q->at, scratch, scratch + 2 * ROW_BLOCK, total);
+    q->u->model->rows.gradient(q->u->self, r, q->at, scratch, scratch + 2 * ROW_BLOCK, total);
     if (q->value) add_value(self, r, scratch, total + q->u->dim);
 }
 
@@ -55,16 +55,16 @@ static sbps_status sum_rows(const row_query *q, size_t width,
     const posterior *u = q->u;
     const row_sum what = {.self = q,
                           .width = width,
-                          .scratch = 2 * ROW_BLOCK + u->model->scratch(u->self, ROW_BLOCK),
+                          .scratch = 2 * ROW_BLOCK + u->model->rows.scratch(u->self, ROW_BLOCK),
                           .add = add};
     return row_sums(u->data, &what, total, err);
 }
 
 static sbps_status value_of(const posterior *u, const double *w, double *value, sbps_error *err)
 {
-    double *at = unset_doubles(u->dim + u->model->transform_scratch(u->self));
+    double *at = unset_doubles(u->dim + u->model->transformation.scratch(u->self));
     if (!at) return fail_memory(err);
-    *value = -u->model->transform(u->self, w, at) - log_prior_value(u, w);
+    *value = -u->model->transformation.apply(u->self, w, at) - log_prior_value(u, w);
     const row_query q = {.u = u, .at = at};
     sbps_status status = sum_rows(&q, 1, add_value, value, err);
     free(at);
@@ -74,14 +74,14 @@ static sbps_status value_of(const posterior *u, const double *w, double *value, 
 static sbps_status gradient_of(const posterior *u, const double *w, double *value,
                                double *gradient, sbps_error *err)
 {
-    size_t d = u->dim, size = d + u->model->transform_scratch(u->self);
+    size_t d = u->dim, size = d + u->model->transformation.scratch(u->self);
     double *at = unset_doubles(size + d + 1), *total = at + size;
     if (!at) return fail_memory(err);
     memset(total, 0, (d + 1) * sizeof *total);
-    double transform_value = u->model->transform(u->self, w, at);
+    double transform_value = u->model->transformation.apply(u->self, w, at);
     const row_query q = {.u = u, .at = at, .value = value};
     sbps_status status = sum_rows(&q, value ? d + 1 : d, add_gradient, total, err);
-    u->model->pullback(u->self, w, at, total);
+    u->model->transformation.pullback(u->self, w, at, total);
     log_prior_gradient(u, w, -1.0, total);
     memcpy(gradient, total, d * sizeof *gradient);
     if (value) *value = total[d] - transform_value - log_prior_value(u, w);

@@ -27,7 +27,8 @@ void log_prior_spread(const posterior *u, size_t j, double slope, double *out)
 
 double log_prior_value(const posterior *u, const double *w)
 {
-    double total = u->model->prior_value ? u->model->prior_value(u->self, w) : 0.0;
+    double total =
+        u->model->parameters.joint_prior ? u->model->parameters.joint_prior(u->self, w) : 0.0;
     for (size_t j = 0; j < u->dim; j++)
         total += prior_logpdf(&u->priors[j], u->scale[j], log_prior_argument(u, w, j));
     return total;
@@ -35,7 +36,8 @@ double log_prior_value(const posterior *u, const double *w)
 
 void log_prior_gradient(const posterior *u, const double *w, double factor, double *out)
 {
-    if (u->model->prior_gradient) u->model->prior_gradient(u->self, w, factor, out);
+    if (u->model->parameters.joint_prior_gradient)
+        u->model->parameters.joint_prior_gradient(u->self, w, factor, out);
     for (size_t j = 0; j < u->dim; j++) {
         double seen = log_prior_argument(u, w, j);
         double slope = factor * prior_slope(&u->priors[j], u->scale[j], seen);

@@ -11,19 +11,19 @@
 
 void posterior_name(const posterior *u, size_t j, size_t size, char *text)
 {
-    u->model->name_of(u->self, j, size, text);
+    u->model->parameters.name(u->self, j, size, text);
 }
 
 bool posterior_derived(const posterior *u, size_t j, model_derived *out)
 {
-    return u->model->derived && u->model->derived(u->self, j, out);
+    return u->model->reported.describe && u->model->reported.describe(u->self, j, out);
 }
 
 void posterior_reported_name(const posterior *u, size_t j, size_t size, char *text)
 {
     model_derived of;
     if (posterior_derived(u, j, &of))
-        u->model->derived_name(u->self, j, size, text);
+        u->model->reported.name(u->self, j, size, text);
     else
         posterior_name(u, j, size, text);
 }
@@ -33,7 +33,8 @@ prior posterior_reported_prior(const posterior *u, size_t j)
     if (u->reported_priors) return u->reported_priors[j];
     prior p = u->priors[j];
     model_coordinate own;
-    bool described = u->model->coordinate && u->model->coordinate(u->self, j, &own);
+    bool described =
+        u->model->parameters.coordinate && u->model->parameters.coordinate(u->self, j, &own);
     if (p.kind->correlation && described) p.theta[0] -= own.deeper;
     return p;
 }
@@ -64,13 +65,13 @@ bool posterior_bounded(const posterior *u)
 {
     const predictor *p = u->model->predictor;
     bool bounded = p && p->slope_bound > 0.0 && p->curvature_bound > 0.0;
-    return bounded && u->model->log_concave && !u->auxiliaries;
+    return bounded && u->model->facts.log_concave && !u->auxiliaries;
 }
 
 size_t posterior_column(const posterior *u, size_t j)
 {
     size_t d = u->data->d;
-    return u->model->weights_by_column && j < u->columns ? j % d : d;
+    return u->model->facts.weights_by_column && j < u->columns ? j % d : d;
 }
 
 size_t posterior_named_column(const posterior *u, size_t j)
@@ -87,7 +88,7 @@ size_t posterior_named_column(const posterior *u, size_t j)
 void posterior_centre(posterior *u)
 {
     size_t d = u->data->d;
-    if (u->data->intercept && d >= 2 && u->model->weights_by_column)
+    if (u->data->intercept && d >= 2 && u->model->facts.weights_by_column)
         u->centred = u->columns / d;
 }
 
@@ -97,13 +98,13 @@ static sbps_status open_model(posterior *u, const model_shape *shape, sbps_error
     static const model_shape no_shape = {0};
     sbps_status status = model->open(model, u->data, shape ? shape : &no_shape, &u->self, err);
     if (status != SBPS_OK) return status;
-    u->dim = u->columns = u->width = model->dim(u->self);
-    u->form = model->predictor   ? &form_predictor
-              : model->transform ? &form_transformed
-                                 : &form_pointwise;
+    u->dim = u->columns = u->width = model->parameters.dim(u->self);
+    u->form = model->predictor              ? &form_predictor
+              : model->transformation.apply ? &form_transformed
+                                            : &form_pointwise;
     model_coordinate unused;
-    while (model->coordinate && u->columns > 0 &&
-           model->coordinate(u->self, u->columns - 1, &unused))
+    while (model->parameters.coordinate && u->columns > 0 &&
+           model->parameters.coordinate(u->self, u->columns - 1, &unused))
         u->columns--;
     if (!model->predictor) return SBPS_OK;
     u->auxiliaries = model->auxiliary_count;
@@ -134,8 +135,8 @@ sbps_status posterior_open(const rows *data, const model_kind *model, const mode
     for (size_t i = 0; i < u->auxiliaries; i++)
         u->scale[u->columns + i] = model->auxiliaries[i].scale;
     model_coordinate own;
-    for (size_t j = 0; model->coordinate && j < u->dim; j++)
-        if (model->coordinate(u->self, j, &own)) u->scale[j] = own.scale;
+    for (size_t j = 0; model->parameters.coordinate && j < u->dim; j++)
+        if (model->parameters.coordinate(u->self, j, &own)) u->scale[j] = own.scale;
     *out = u;
     return SBPS_OK;
 undo:
@@ -187,7 +188,7 @@ sbps_status posterior_hessian(const posterior *u, const double *w, double *hessi
 
 bool posterior_expands(const posterior *u)
 {
-    return u->model->predictor || u->model->hessian_vector || u->model->expand;
+    return u->model->predictor || u->model->rows.hessian_vector || u->model->rows.expand;
 }
 
 sbps_status posterior_expand(const posterior *u, const double *w, const expansion *out,

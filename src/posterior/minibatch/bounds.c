@@ -105,8 +105,8 @@ void bounds_curvature(potential *of, const double *at, const double *a, double *
     const double minus = -1.0; /* U = -log p */
     memset(out, 0, target->dim * sizeof *out);
     for (size_t i = 0; i < target->data->n; i++)
-        target->model->hessian_vector(target->self, rows_from(i, 1), at, a, &minus, u->scratch,
-                                      out);
+        target->model->rows.hessian_vector(target->self, rows_from(i, 1), at, a, &minus,
+                                           u->scratch, out);
 }
 
 /* ---- the prior along the line ---- */

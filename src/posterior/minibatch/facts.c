@@ -3,7 +3,7 @@
 
 static bool convex(const posterior *target)
 {
-    if (!target->model->log_concave) return false;
+    if (!target->model->facts.log_concave) return false;
     for (size_t j = 0; j < target->dim; j++)
         if (target->scale[j] != SCALE_PLAIN || !target->priors[j].kind->log_concave)
             return false;
@@ -33,7 +33,7 @@ potential_facts minibatch_facts(const posterior *target)
         .rows = rows_all(target->data),
         .model = target->model->name,
         .convex = convex(target),
-        .quadratic = target->model->quadratic,
+        .quadratic = target->model->facts.quadratic,
         .bounded = posterior_bounded(target),
         .third_bounded = third_bounded(target),
         .unbounded_prior = unbounded_prior(target),

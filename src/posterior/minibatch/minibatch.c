@@ -321,8 +321,8 @@ static void gradient_at(minibatch *u, double *gradient, double *loglik)
         u->is.lost = u->is.lost || isnan(gradient[j]);
     }
     minibatch_add_centred(u, t, gradient);
-    if (target->model->prior_gradient)
-        target->model->prior_gradient(target->self, u->p, -1.0, gradient);
+    if (target->model->parameters.joint_prior_gradient)
+        target->model->parameters.joint_prior_gradient(target->self, u->p, -1.0, gradient);
     for (size_t c = 0; c < u->curved_count; c++) {
         size_t j = u->curved[c];
         double w = minibatch_seen(u, u->p, j) + t * minibatch_seen(u, u->q, j);
@@ -353,8 +353,8 @@ static bool evaluate_in_parallel(minibatch *u, const double *w, double *value, d
 {
     const posterior *target = u->target;
     bool plain = u->kind == &batch_full && !u->cv && u->is.noise == 0.0;
-    bool alone =
-        target->data->partition || target->model->transform; /* there is no other way */
+    bool alone = target->data->partition ||
+                 target->model->transformation.apply; /* there is no other way */
     if (!plain || (target->data->n <= PART_ROWS && !alone)) return false;
     if (posterior_gradient(target, w, value, gradient, NULL) == SBPS_OK) {
         for (size_t j = 0; j < target->dim; j++) u->is.lost = u->is.lost || isnan(gradient[j]);

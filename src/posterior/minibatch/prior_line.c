@@ -75,9 +75,9 @@ double minibatch_log_prior(const minibatch *u, double t)
 {
     const posterior *target = u->target;
     double sum = 0.0;
-    if (target->model
-            ->prior_value) /* of models given w: p is w itself, and the line stands still */
-        sum = target->model->prior_value(target->self, u->p);
+    if (target->model->parameters
+            .joint_prior) /* of models given w: p is w itself, and the line stands still */
+        sum = target->model->parameters.joint_prior(target->self, u->p);
     for (size_t j = 0; j < target->dim; j++) {
         double w = minibatch_seen(u, u->p, j) + t * minibatch_seen(u, u->q, j);
         sum += prior_logpdf(&target->priors[j], target->scale[j], w);

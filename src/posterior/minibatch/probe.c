@@ -14,7 +14,8 @@
 /* How much dearer a row is than one that is seen through its columns. */
 static double relative_row_cost(const posterior *u)
 {
-    return u->model->work ? larger(u->model->work(u->self) / (double)u->dim, 1.0) : 1.0;
+    return u->model->rows.cost ? larger(u->model->rows.cost(u->self) / (double)u->dim, 1.0)
+                               : 1.0;
 }
 
 static size_t rows_at_a_point(const posterior *u)

@@ -8,7 +8,7 @@
 
 static size_t scratch(const posterior *target, size_t n)
 {
-    return target->model->scratch(target->self, n);
+    return target->model->rows.scratch(target->self, n);
 }
 
 static void set_evaluation_point(minibatch *u, double t)
@@ -97,7 +97,7 @@ static void leave_slopes(minibatch *u, row_range r, double t, double *out)
     size_t count = askings(u, h, factor);
     for (size_t a = 0; a < count; a++) {
         step_aside(u, t, h[a], u->aside);
-        target->model->slope(target->self, r, u->aside, u->q, u->scratch, u->aux);
+        target->model->rows.slope(target->self, r, u->aside, u->q, u->scratch, u->aux);
         for (size_t i = 0; i < r.n; i++) out[i] -= factor[a] * u->aux[i];
     }
 }
@@ -115,7 +115,7 @@ static void leave_gradient(minibatch *u, row_range r, double t)
     for (size_t a = 0; a < count; a++) {
         step_aside(u, t, h[a], u->aside);
         for (size_t i = 0; i < r.n; i++) each[i] = -factor[a] * u->aux[i];
-        target->model->gradient(target->self, r, u->aside, each, u->scratch, u->total);
+        target->model->rows.gradient(target->self, r, u->aside, each, u->scratch, u->total);
     }
 }
 
@@ -124,19 +124,19 @@ static void gradient(minibatch *u, row_range r, double t, double *loglik)
     const posterior *target = u->target;
     const model_kind *g = target->model;
     if (loglik) {
-        g->loglik(target->self, r, u->point, u->scratch, u->out);
+        g->rows.loglik(target->self, r, u->point, u->scratch, u->out);
         *loglik += terms_sum(u, r);
     }
     for (size_t i = 0; i < r.n; i++) u->aux[i] = 1.0;
     terms_weigh(u, r, u->aux);
-    g->gradient(target->self, r, u->point, u->aux, u->scratch, u->total);
+    g->rows.gradient(target->self, r, u->point, u->aux, u->scratch, u->total);
     if (u->cv) leave_gradient(u, r, t);
 }
 
 static void slopes(minibatch *u, row_range r, double t, size_t at)
 {
     const posterior *target = u->target;
-    target->model->slope(target->self, r, u->point, u->q, u->scratch, u->out + at);
+    target->model->rows.slope(target->self, r, u->point, u->q, u->scratch, u->out + at);
     if (u->cv) leave_slopes(u, r, t, u->out + at);
 }
 
@@ -144,7 +144,7 @@ static void logliks(minibatch *u, row_range r, double t, size_t at)
 {
     const posterior *target = u->target;
     (void)t;
-    target->model->loglik(target->self, r, u->point, u->scratch, u->out + at);
+    target->model->rows.loglik(target->self, r, u->point, u->scratch, u->out + at);
 }
 
 const row_terms terms_pointwise = {

@@ -64,11 +64,11 @@ static void place_auxiliaries(search *s, double spread)
 sbps_status search_initial_point(search *s, sbps_error *err)
 {
     const rows *data = s->u->data;
-    bool scaled = s->u->model->scales_with_target;
+    bool scaled = s->u->model->facts.scales_with_target;
     double mean = 0.0, sd = 1.0;
     memset(s->w, 0, s->dim * sizeof *s->w);
-    if (s->u->model->start) {
-        s->u->model->start(s->u->self, s->w);
+    if (s->u->model->parameters.start) {
+        s->u->model->parameters.start(s->u->self, s->w);
         return SBPS_OK;
     }
     if (scaled || s->u->auxiliaries) {

@@ -38,7 +38,8 @@ static sbps_status search_open(search *s, const posterior *u, sbps_error *err)
     if (status != SBPS_OK) return status;
     *s =
         (search){.u = u, .dim = d, .goal = MODE_GOAL, .memory = new_doubles(8 * d + 3 * d * d)};
-    s->whole_trials = posterior_expands(u) && (u->model->predictor || u->model->log_concave);
+    s->whole_trials =
+        posterior_expands(u) && (u->model->predictor || u->model->facts.log_concave);
     if (!s->memory) return fail_memory(err);
     double **const parts[] = {&s->w,    &s->trial, &s->gradient, &s->step,
                               &s->root, &s->kink,  &s->side,     &s->next_gradient};
@@ -73,7 +74,7 @@ static sbps_status set_start(search *s, const double *start, sbps_error *err)
  * stops. A reference need not be a mode: the best point reached will do. False when it will not. */
 static bool accept_reference(search *s, sbps_status *status, sbps_error *err)
 {
-    if (!s->u->model->uneven && !s->max_steps) return false;
+    if (!s->u->model->facts.uneven && !s->max_steps) return false;
     *status = search_evaluate(s, err);
     s->is_reference = true;
     return *status == SBPS_OK && isfinite(s->value) && all_finite(s->dim * s->dim, s->hessian);
@@ -117,7 +118,8 @@ static sbps_status end_search(search *s, search_end end, sbps_status status, sbp
     bool finite = all_finite(s->dim * s->dim, s->hessian);
     size_t weak = finite ? weak_pivot(s, 0.0) : s->dim;
     /* integrals are no more exact than this */
-    if (finite && weak == s->dim && s->decrement <= 2.0 * s->u->model->grain) return SBPS_OK;
+    if (finite && weak == s->dim && s->decrement <= 2.0 * s->u->model->facts.grain)
+        return SBPS_OK;
     if (weak < s->dim && (status = check_lost(s, weak, STUCK_RIDGE, err)) != SBPS_OK)
         return status;
     if ((status = check_target(s, err)) != SBPS_OK) return status;
@@ -258,7 +260,8 @@ static double add_ridge(search *s, sbps_error *lost)
     double ridge = 0.0,
            first = s->is_reference ? REFERENCE_RIDGE : 32.0 * DBL_EPSILON * (double)s->dim;
     size_t weak = weak_pivot(s, 0.0);
-    if (!s->is_reference || s->u->model->log_concave) check_rounding(s, weak, first, lost);
+    if (!s->is_reference || s->u->model->facts.log_concave)
+        check_rounding(s, weak, first, lost);
     for (; weak < s->dim && ridge < 1e6; weak = weak_pivot(s, ridge))
         ridge = ridge == 0.0 ? first : 10.0 * ridge;
     for (size_t j = 0; j < s->dim; j++)

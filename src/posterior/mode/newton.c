@@ -26,7 +26,7 @@
 /* Twice the nats that may be left where values and slopes agree no further. */
 static double good_enough(const search *s)
 {
-    return fmax(GOOD_ENOUGH, 2.0 * s->u->model->grain);
+    return fmax(GOOD_ENOUGH, 2.0 * s->u->model->facts.grain);
 }
 
 /* D of (1). A diagonal of 0 happens under a kinked prior with no data: its slope is its scale. */
@@ -166,7 +166,7 @@ static tried try_step(search *s, sbps_status *status, sbps_error *err)
     double promise = promised(s), got = s->value - value;
     bool quiet = promise <= noise && got >= -noise;
     bool better = isfinite(value) && got > 0.0 && got >= 1e-4 * promise;
-    double grain = s->u->model->grain;
+    double grain = s->u->model->facts.grain;
     quiet = quiet || (!better && promise <= grain && got >= -grain);
     if (!quiet && !better) {
         s->damping = fmax(10.0 * s->damping, 1e-4);
@@ -278,7 +278,7 @@ static sbps_status fail_runaway(const search *s, size_t steps, double gain, sbps
 static sbps_status check_pace(const search *s, size_t steps, double *last_value,
                               sbps_error *err)
 {
-    if (!s->u->model->uneven || s->u->model->bounded_above) return SBPS_OK;
+    if (!s->u->model->facts.uneven || s->u->model->facts.bounded_above) return SBPS_OK;
     if (steps % PACE_STEPS != 0) return SBPS_OK;
     double gain = (*last_value - s->value) / PACE_STEPS;
     *last_value = s->value;

@@ -189,7 +189,7 @@ sbps_status may_run_off(const search *s, bool *out, sbps_error *err)
 {
     bool held = false;
     *out = false;
-    if (!s->u->model->regression || s->u->data->recipe || fits_closely(s) ||
+    if (!s->u->model->facts.regression || s->u->data->recipe || fits_closely(s) ||
         s->decrement <= SMALL)
         return SBPS_OK;
     if (!moves_only_flat(s, s->step, FLAT_PART)) return SBPS_OK;
@@ -200,7 +200,7 @@ sbps_status may_run_off(const search *s, bool *out, sbps_error *err)
 
 sbps_status check_separation(const search *s, bool certain, sbps_error *err)
 {
-    if (!s->u->model->regression || s->u->data->recipe || fits_closely(s) ||
+    if (!s->u->model->facts.regression || s->u->data->recipe || fits_closely(s) ||
         s->decrement > SMALL)
         return SBPS_OK;
     bool held;
@@ -266,7 +266,7 @@ static sbps_status explain_collinear(const search *s, size_t pivot, double large
 
 sbps_status check_collinear(search *s, size_t pivot, sbps_error *err)
 {
-    if (!s->u->model->regression || pivot >= s->u->data->d) return SBPS_OK;
+    if (!s->u->model->facts.regression || pivot >= s->u->data->d) return SBPS_OK;
     null_vector(s, pivot);
     double largest = largest_contribution(s, s->step);
     if (!moves_only_flat(s, s->step, DEPENDENT)) return SBPS_OK;
@@ -355,8 +355,8 @@ static sbps_status held_by_rows(const search *s, const double *v, double *out, s
 sbps_status check_lost(search *s, size_t pivot, double size, sbps_error *err)
 {
     const rows *data = s->u->data;
-    bool regression = s->u->model->regression && pivot < data->d;
-    if (s->u->model->row_model || s->u->model->rowless || data->recipe) return SBPS_OK;
+    bool regression = s->u->model->facts.regression && pivot < data->d;
+    if (s->u->model->row_model || s->u->model->facts.rowless || data->recipe) return SBPS_OK;
     null_vector(s, pivot);
     size_t stiff = stiff_column(s, s->step);
     if (stiff == data->d && !regression) return SBPS_OK;
@@ -372,8 +372,8 @@ sbps_status check_lost(search *s, size_t pivot, double size, sbps_error *err)
 sbps_status check_target(const search *s, sbps_error *err)
 {
     const rows *data = s->u->data;
-    if (!s->u->model->scales_with_target || !data->intercept) return SBPS_OK;
-    double mean = s->u->model->prior_mean(s->u->self, 0), sd = exp(s->log_spread);
+    if (!s->u->model->facts.scales_with_target || !data->intercept) return SBPS_OK;
+    double mean = s->u->model->parameters.prior_mean(s->u->self, 0), sd = exp(s->log_spread);
     if (!(fabs(mean) > TARGET_FAR * sd)) return SBPS_OK;
     return fail(
         err, SBPS_NO_MODE,

@@ -51,7 +51,8 @@ static void part_of(const posterior *u, size_t n, part *p)
 /* Rows of the first part; 0: the table is short, or rows say nothing of each other. */
 static size_t first_part(const posterior *u)
 {
-    bool groups = u->model->row_model, odd = u->model->uneven && !u->model->log_concave;
+    bool groups = u->model->row_model,
+         odd = u->model->facts.uneven && !u->model->facts.log_concave;
     size_t smallest = PART_EACH * u->dim, n = rows_all(u->data),
            few = groups ? PART_GROUPS : PART_MIN;
     if (smallest < few || groups) smallest = few;

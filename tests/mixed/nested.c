@@ -1,11 +1,11 @@
-/* Groups within groups: integrals against the closed form of normal rows and against a grid, gradients and Hessians
- * against differences, draws of effects against the integral's own moments. */
+/* Nested groups: integrals against the closed form of normal rows and against a grid, gradients
+ * and Hessians against differences, draws of effects against the integral's own moments. */
 #include "derivatives.h"
 #include "linalg/cholesky.h"
 #include "model/mixed/group_effects.h"
-#include "model/mixed/marginal.h"
+#include "model/mixed/group_view.h"
 
-#define STEP 0.01 /* modes are found no further than values jump by 1e-6 */
+#define STEP 0.01 /* modes are found so accurately that values jump by up to 1e-6 */
 
 static const grouped_spec specs[] = {
     {.model = "linear",
@@ -46,7 +46,7 @@ static const grouped_spec specs[] = {
 };
 #define SPECS (sizeof specs / sizeof *specs)
 
-/* More parts than are asked for together. */
+/* More parts than are evaluated together. */
 static const grouped_spec large[] = {
     {.model = "linear",
      .groups = 2,
@@ -68,7 +68,7 @@ static const grouped_spec large[] = {
      .nested_effects = 1},
 };
 
-static mixed *somewhere(const grouped *t, size_t nodes, double *w)
+static mixed *generic_point(const grouped *t, size_t nodes, double *w)
 {
     mixed *m = t->u->self;
     CHECK(mixed_set_nodes(m, nodes, NULL) == SBPS_OK);
@@ -124,10 +124,10 @@ static void check_closed_form(const grouped_spec *s)
 {
     grouped t = grouped_make(s);
     double w[MAX_DIM], value;
-    mixed *m = somewhere(&t, 3, w);
-    double *scratch = new_doubles(t.u->model->scratch(m, 1));
+    mixed *m = generic_point(&t, 3, w);
+    double *scratch = new_doubles(t.u->model->rows.scratch(m, 1));
     for (size_t g = 0; g < s->groups; g++) {
-        t.u->model->loglik(m, rows_from(g, 1), w, scratch, &value);
+        t.u->model->rows.loglik(m, rows_from(g, 1), w, scratch, &value);
         CHECK_NEAR(value, closed_form(m, w, g), 1e-9 * fmax(1.0, fabs(value)));
     }
     free(scratch);
@@ -145,7 +145,7 @@ TEST(however_many_parts_there_are)
         check_closed_form(&large[s]);
         grouped t = grouped_make(&large[s]);
         double w[MAX_DIM];
-        somewhere(&t, 3, w);
+        generic_point(&t, 3, w);
         check_derivatives(&t, w, STEP, 1e-2);
         grouped_close(&t);
     }
@@ -194,10 +194,10 @@ TEST(a_group_is_an_integral_of_integrals)
 {
     grouped t = grouped_make(&specs[2]);
     double w[MAX_DIM], value;
-    mixed *m = somewhere(&t, 25, w);
-    double *scratch = new_doubles(t.u->model->scratch(m, 1));
+    mixed *m = generic_point(&t, 25, w);
+    double *scratch = new_doubles(t.u->model->rows.scratch(m, 1));
     for (size_t g = 0; g < specs[2].groups; g++) {
-        t.u->model->loglik(m, rows_from(g, 1), w, scratch, &value);
+        t.u->model->rows.loglik(m, rows_from(g, 1), w, scratch, &value);
         CHECK_NEAR(value, on_a_grid(m, w, g), 1e-6 * fmax(1.0, fabs(value)));
     }
     free(scratch);
@@ -209,7 +209,7 @@ TEST(gradients_and_hessians_are_derivatives)
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
         double w[MAX_DIM];
-        somewhere(&t, specs[s].nested_effects > 1 ? 11 : 15, w);
+        generic_point(&t, specs[s].nested_effects > 1 ? 11 : 15, w);
         check_derivatives(&t, w, STEP, 1e-2);
         grouped_close(&t);
     }
@@ -220,13 +220,14 @@ TEST(slopes_are_gradients_along)
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
         double w[MAX_DIM];
-        somewhere(&t, 5, w);
+        generic_point(&t, 5, w);
         check_slopes(&t, w);
         grouped_close(&t);
     }
 }
 
-/* Of normal rows the effects of a group and of its parts are normal: the law of u given y, by conditioning. */
+/* With normal rows the effects of a group and its parts are normal: their distribution given y,
+ * by conditioning. */
 static void conditional(const mixed *m, const double *w, size_t g, size_t count, double *mean,
                         double *sd)
 {
@@ -243,7 +244,7 @@ static void conditional(const mixed *m, const double *w, size_t g, size_t count,
     }
     CHECK(cholesky(n, v));
     cholesky_solve(n, v, r);
-    for (size_t e = 0; e < count; e++) { /* the group's, then parts' one after another */
+    for (size_t e = 0; e < count; e++) { /* the group's, then those of its parts */
         double own = variance[e > 0];
         for (size_t i = 0; i < n; i++) c[i] = e == 0 || part[i] == part[0] + e - 1 ? own : 0.0;
         mean[e] = dot(n, c, r);
@@ -261,11 +262,11 @@ static void conditional(const mixed *m, const double *w, size_t g, size_t count,
 #define DRAWS   ((size_t)4000)
 #define Z_LIMIT 4.5
 
-TEST(effects_of_normal_rows_are_drawn_from_their_law)
+TEST(effects_of_normal_rows_have_their_conditional_distribution)
 {
     grouped t = grouped_make(&specs[0]);
     double w[MAX_DIM];
-    mixed *m = somewhere(&t, 3, w);
+    mixed *m = generic_point(&t, 3, w);
     const double **phi = calloc(DRAWS, sizeof *phi);
     effects_sampler *plan;
     for (size_t i = 0; i < DRAWS; i++) phi[i] = w;

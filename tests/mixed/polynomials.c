@@ -1,4 +1,5 @@
-/* Sketches of groups against the rows they stand for; their gradients and Hessians against differences. */
+/* Polynomials of groups against the rows that they replace; their gradients and Hessians
+ * against differences. */
 #include "fixture.h"
 #include "linalg/dense_matrix.h"
 #include "model/mixed/group_polynomial.h"
@@ -35,7 +36,7 @@ static const grouped_spec specs[] = {
 };
 #define SPECS (sizeof specs / sizeof *specs)
 
-static mixed *sketched(const grouped *t, const grouped_spec *s, double *w)
+static mixed *with_polynomials(const grouped *t, const grouped_spec *s, double *w)
 {
     mixed *m = t->u->self;
     double sd[16];
@@ -56,34 +57,36 @@ static size_t rows_in(const mixed *m, size_t g)
     return m->groups->start[g + 1] - m->groups->start[g];
 }
 
-TEST(groups_of_many_rows_have_sketches)
+TEST(groups_of_many_rows_have_polynomials)
 {
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
         double w[16];
-        const mixed *m = sketched(&t, &specs[s], w);
+        const mixed *m = with_polynomials(&t, &specs[s], w);
         for (size_t g = 0; g < specs[s].groups; g++)
             CHECK(*polynomial_of(m->polynomials, g).fits == 1.0 || rows_in(m, g) < MANY_ROWS);
         grouped_close(&t);
     }
 }
 
-/* Values to a part of a nat; gradients to a part of what rows scatter. */
-TEST(a_sketch_says_what_its_rows_say)
+/* Values agree to a fraction of a log unit, gradients to a fraction of their spread over
+ * rows. */
+TEST(a_polynomial_agrees_with_its_rows)
 {
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
         double w[16], at[16], value[2], one = 1.0;
-        mixed *m = sketched(&t, &specs[s], w);
+        mixed *m = with_polynomials(&t, &specs[s], w);
         size_t d = t.u->dim;
-        double *scratch = new_doubles(t.u->model->scratch(m, 1));
+        double *scratch = new_doubles(t.u->model->rows.scratch(m, 1));
         step_aside(d, w, at);
         for (size_t g = 0; g < specs[s].groups; g++) {
             double gradient[2][16] = {{0.0}};
             for (int by_rows = 0; by_rows < 2; by_rows++) {
                 m->by_rows = by_rows;
-                t.u->model->loglik(m, rows_from(g, 1), at, scratch, &value[by_rows]);
-                t.u->model->gradient(m, rows_from(g, 1), at, &one, scratch, gradient[by_rows]);
+                t.u->model->rows.loglik(m, rows_from(g, 1), at, scratch, &value[by_rows]);
+                t.u->model->rows.gradient(m, rows_from(g, 1), at, &one, scratch,
+                                          gradient[by_rows]);
             }
             CHECK_NEAR(value[0], value[1], 2e-2);
             for (size_t j = 0; j < d; j++)
@@ -96,13 +99,13 @@ TEST(a_sketch_says_what_its_rows_say)
 
 #define STEP 1e-5
 
-TEST(gradients_and_hessians_of_sketches_are_derivatives)
+TEST(gradients_and_hessians_of_polynomials_are_derivatives)
 {
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
         double w[16], at[16], low[16], high[16], value, below, above, gradient[16],
             hessian[256];
-        sketched(&t, &specs[s], w);
+        with_polynomials(&t, &specs[s], w);
         size_t d = t.u->dim;
         step_aside(d, w, w);
         const expansion out = {&value, gradient, hessian};
@@ -123,20 +126,20 @@ TEST(gradients_and_hessians_of_sketches_are_derivatives)
     }
 }
 
-TEST(slopes_of_sketches_are_gradients_along)
+TEST(slopes_of_polynomials_are_gradients_along)
 {
     for (size_t s = 0; s < SPECS; s++) {
         grouped t = grouped_make(&specs[s]);
         double w[16], u[16], slope[64], one = 1.0;
-        const mixed *m = sketched(&t, &specs[s], w);
+        const mixed *m = with_polynomials(&t, &specs[s], w);
         size_t d = t.u->dim, n = specs[s].groups;
-        double *scratch = new_doubles(t.u->model->scratch(m, n));
+        double *scratch = new_doubles(t.u->model->rows.scratch(m, n));
         step_aside(d, w, w);
         for (size_t j = 0; j < d; j++) u[j] = cos((double)j);
-        t.u->model->slope(m, rows_from(0, n), w, u, scratch, slope);
+        t.u->model->rows.slope(m, rows_from(0, n), w, u, scratch, slope);
         for (size_t g = 0; g < n; g++) {
             double gradient[16] = {0.0};
-            t.u->model->gradient(m, rows_from(g, 1), w, &one, scratch, gradient);
+            t.u->model->rows.gradient(m, rows_from(g, 1), w, &one, scratch, gradient);
             CHECK_NEAR(slope[g], dot(d, u, gradient), 1e-10 * fmax(1.0, fabs(slope[g])));
         }
         free(scratch);
@@ -144,17 +147,17 @@ TEST(slopes_of_sketches_are_gradients_along)
     }
 }
 
-/* Beyond its reach the rows are asked: to the last bit. */
-TEST(far_away_rows_are_asked)
+/* Beyond the polynomials' reach rows are evaluated: results are the same to the last bit. */
+TEST(far_away_rows_are_evaluated)
 {
     grouped t = grouped_make(&specs[1]);
     double w[16], value[2];
-    mixed *m = sketched(&t, &specs[1], w);
-    double *scratch = new_doubles(t.u->model->scratch(m, 1));
+    mixed *m = with_polynomials(&t, &specs[1], w);
+    double *scratch = new_doubles(t.u->model->rows.scratch(m, 1));
     w[2] += 1.0;
     for (int by_rows = 0; by_rows < 2; by_rows++) {
         m->by_rows = by_rows;
-        t.u->model->loglik(m, rows_from(30, 1), w, scratch, &value[by_rows]);
+        t.u->model->rows.loglik(m, rows_from(30, 1), w, scratch, &value[by_rows]);
     }
     CHECK(value[0] == value[1]);
     free(scratch);

@@ -1,4 +1,4 @@
-/* As many nodes as are enough: what is stated of their error is of its size. */
+/* The choice of the number of nodes: the stated error has the size of the true one. */
 #include "check.h"
 #include "core/rng.h"
 #include "inference/autotune/run_plan.h"
@@ -12,7 +12,7 @@
 #define GROUPS   14
 #define EACH     40
 #define MANY     ((size_t)63)
-#define TRUE_MAX 0.01 /* posterior sds: twice what is aimed at */
+#define TRUE_MAX 0.01 /* posterior sds: twice the goal */
 
 static sbps_table *make_table(uint64_t seed, const sbps_options *options)
 {
@@ -37,7 +37,7 @@ static sbps_table *make_table(uint64_t seed, const sbps_options *options)
     return table;
 }
 
-/* By how many posterior sds the rule in force moves the mean of log sd, the last coordinate. */
+/* The move of the mean of log sd, the last coordinate, by the rule in use, in posterior sds. */
 static double true_error(posterior *u, const double *w, const double *factor)
 {
     mixed *m = u->self;
@@ -53,7 +53,7 @@ static double true_error(posterior *u, const double *w, const double *factor)
     return fabs(more[1]) / sqrt(unit[1]);
 }
 
-/* Of the sd rules of three and of four nodes say the same, and both are wrong. */
+/* For the sd, rules of three and of four nodes agree, and both are wrong. */
 TEST(a_rule_that_its_neighbour_agrees_with_may_be_wrong)
 {
     sbps_options *options = options_of("model=logistic formula=y~0+x+(1|g)");
