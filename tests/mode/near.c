@@ -38,7 +38,7 @@ static double passes_of(const posterior *u)
     CHECK(mode_near(u, NULL, g, &m, NULL) == SBPS_OK);
     double passes = (double)atomic_load(&row_threads->visited) / (double)u->data->n;
     CHECK(m && decrement_at(u, m->w) <= NEAR * (double)u->dim);
-    CHECK(m && g->whole && !memcmp(m->w, g->control->w, u->dim * sizeof *m->w));
+    CHECK(m && g->complete && !memcmp(m->w, g->control->w, u->dim * sizeof *m->w));
     row_cache_close(g);
     mode_destroy(m);
     return passes;

@@ -131,7 +131,7 @@ static bool gather(subject *s)
         s->near[j * dim + j] = total;
     }
     sbps_status status = row_cache_expand(s->g, s->t.p, s->near, &out, NULL);
-    return status == SBPS_OK && s->g->whole;
+    return status == SBPS_OK && s->g->complete;
 }
 
 static void check_expansion(const subject *s)
@@ -203,7 +203,7 @@ static void search_property(subject *s)
 {
     control *made = NULL;
     mode *m = NULL;
-    REQUIRE(mode_near(s->u, NULL, s->g, &m, NULL) == SBPS_OK && s->g->whole);
+    REQUIRE(mode_near(s->u, NULL, s->g, &m, NULL) == SBPS_OK && s->g->complete);
     CHECK(same(s->u->dim, m->w, s->g->control->w));
     REQUIRE(control_create(s->u, m->w, CONTROL_HESSIAN, NULL, &made, NULL) == SBPS_OK);
     check_same_control(s->u, s->g->control, made);

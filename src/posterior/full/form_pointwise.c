@@ -1,5 +1,5 @@
-/* Sums over all rows of a model that is given w itself. Where it gives no Hessian products they are
- * central differences of the gradient,
+/* Sums over all rows of a model that is evaluated at w itself. A model without Hessian
+ * products gets central differences of the gradient,
  *
  *   H v = (grad U(w + h v) - grad U(w - h v)) / 2h + O(h^2),   h = eps^(1/3) (1 + |w|) / |v|. */
 #include "core/memory.h"
@@ -13,15 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is asked of every block, and where. */
+/* What is evaluated for every block of rows, and where. */
 typedef struct {
     const posterior *u;
-    const double *w, *v; /* v: of a product */
-    bool value;          /* of a gradient: the value is wanted too, behind it */
+    const double *w, *v; /* v: direction of a Hessian product */
+    bool value;          /* with a gradient: the value is added behind it */
 } row_query;
 
-/* The rows' weights, with the sign of U, into the scratch; what is left of it is the model's. */
-static double *weights(const posterior *u, row_range r, double *scratch)
+/* Writes minus the row negated_weights (the sign of U) to scratch; returns the model's part
+ * of the scratch. */
+static double *negated_weights(const posterior *u, row_range r, double *scratch)
 {
     const double *weight = u->data->weight;
     for (size_t i = 0; i < r.n; i++) scratch[i] = weight ? -weight[r.first + i] : -1.0;
@@ -36,7 +37,7 @@ static size_t scratch_size(const posterior *u)
 static void add_value(const void *self, row_range r, double *scratch, double *total)
 {
     const row_query *q = self;
-    double *own = weights(q->u, r, scratch), *values = scratch + ROW_BLOCK;
+    double *own = negated_weights(q->u, r, scratch), *values = scratch + ROW_BLOCK;
     q->u->model->loglik(q->u->self, r, q->w, own, values);
     for (size_t i = 0; i < r.n; i++) *total += scratch[i] * values[i];
 }
@@ -44,7 +45,7 @@ static void add_value(const void *self, row_range r, double *scratch, double *to
 static void add_gradient(const void *self, row_range r, double *scratch, double *total)
 {
     const row_query *q = self;
-    double *own = weights(q->u, r, scratch);
+    double *own = negated_weights(q->u, r, scratch);
     q->u->model->gradient(q->u->self, r, q->w, scratch, own, total);
     if (q->value) add_value(self, r, scratch, total + q->u->dim);
 }
@@ -52,11 +53,11 @@ static void add_gradient(const void *self, row_range r, double *scratch, double 
 static void add_product(const void *self, row_range r, double *scratch, double *total)
 {
     const row_query *q = self;
-    double *own = weights(q->u, r, scratch);
+    double *own = negated_weights(q->u, r, scratch);
     q->u->model->hessian_vector(q->u->self, r, q->w, q->v, scratch, own, total);
 }
 
-/* Products with the units, one after another while the block is in cache. */
+/* Products with the unit vectors, one after another while the block is in cache. */
 static void add_hessian(const void *self, row_range r, double *scratch, double *total)
 {
     row_query q = *(const row_query *)self;
@@ -75,7 +76,7 @@ static void add_expansion(const void *self, row_range r, double *scratch, double
     const row_query *q = self;
     size_t d = q->u->dim;
     if (q->u->model->expand) {
-        double *own = weights(q->u, r, scratch);
+        double *own = negated_weights(q->u, r, scratch);
         q->u->model->expand(q->u->self, r, q->w, scratch, own, total + d, total, total + d + 1);
         return;
     }
@@ -93,7 +94,7 @@ static sbps_status sum_rows(const row_query *q, size_t width,
     return row_sums(u->data, &what, total, err);
 }
 
-/* ---- where the sums begin: at the prior's part ---- */
+/* ---- the prior's part, where sums over rows begin ---- */
 
 static void begin_gradient(const posterior *u, const double *w, double *gradient)
 {
@@ -113,7 +114,8 @@ static void begin_hessian(const posterior *u, const double *w, double *unit, dou
     }
 }
 
-/* Products are symmetric only to rounding, and differences less; expansions have the lower triangle alone. */
+/* Symmetrises: products are symmetric only to rounding, differences less so, and models that
+ * expand fill the lower triangle alone. */
 static void make_symmetric(const posterior *u, double *hessian)
 {
     size_t d = u->dim;
@@ -200,7 +202,7 @@ static sbps_status hessian_by_columns(const posterior *u, const double *w, doubl
 }
 
 static sbps_status expansion_of(const posterior *u, const double *w, const expansion *out,
-                                const row_visitor *beside, sbps_error *err);
+                                const row_visitor *visitor, sbps_error *err);
 
 static sbps_status expanded_hessian(const posterior *u, const double *w, double *hessian,
                                     sbps_error *err)
@@ -232,11 +234,12 @@ static sbps_status hessian_of(const posterior *u, const double *w, double *hessi
     return status;
 }
 
-/* Of models that give products: see posterior_expands. Their rows have nothing to show. */
+/* For models with Hessian products, see posterior_expands. The visitor is not called: rows
+ * have no predictors here. */
 static sbps_status expansion_of(const posterior *u, const double *w, const expansion *out,
-                                const row_visitor *beside, sbps_error *err)
+                                const row_visitor *visitor, sbps_error *err)
 {
-    (void)beside;
+    (void)visitor;
     size_t d = u->dim;
     const row_query q = {.u = u, .w = w, .value = true};
     double *total = new_doubles(2 * d + 1 + d * d), *hessian = total + d + 1;
@@ -253,16 +256,16 @@ static sbps_status expansion_of(const posterior *u, const double *w, const expan
     return status;
 }
 
-/* ---- what control variates keep ---- */
+/* ---- numbers per row for control variates ---- */
 
-#define EACH_FRACTION 0.25 /* of the machine's memory, at most */
+#define EACH_FRACTION 0.25 /* largest part of the machine's memory */
 
 typedef struct {
     const posterior *u;
     control *c;
 } keep_context;
 
-/* Scratch: gradient and Hessian of one row, and the model's own. */
+/* Scratch: gradient and Hessian of one row, then the model's own. */
 static void keep_rows(const void *self, row_range r, double *scratch, double *total)
 {
     const keep_context *k = self;
