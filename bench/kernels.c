@@ -6,7 +6,7 @@
  * read. Windows and rows start at random places drawn beforehand, so N = 1000 runs from cache
  * and N = 1e6 (160 MB) from memory. `read` adds up the same windows: what memory allows. `slopes`
  * is what a proposal does with its window: both products, sigmoids, sums. With `ahead` the next
- * window is asked for first. Times are of this thread on the processor, the best of REPEATS.
+ * window is prefetched. Times are CPU times of this thread, the best of REPEATS.
  *
  * A last line a table says which share of the bandwidth of `read` the slopes reach, reading and
  * slopes taking turns so that a shared machine disturbs both alike: its median over REPEATS. */

@@ -63,7 +63,7 @@ static int measure_threads(const char *label, const char *path, const char *targ
     return failures;
 }
 
-/* The table as text, once plain and, where `packed` says so, once through gzip. Returns its bytes. */
+/* The table as text, once plain and, if `packed` is set, once through gzip. Returns its bytes. */
 static double write_table(const char *plain, const char *packed, const char *format,
                           size_t rows_wanted)
 {

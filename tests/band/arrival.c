@@ -1,10 +1,10 @@
-/* The first arrival under the chords of a band: chords lie over it, and the mass of the chord rate
- * up to the arrival is the exponential drawn. */
+/* The first arrival under the chords of a band: chords lie over it, and the mass of the
+ * chord rate up to the arrival is the exponential drawn. */
 #include "sampler/band/arrival.h"
 #include "check.h"
 #include "core/rng.h"
 
-/* A band over a random flight; `down` starts it below zero. */
+/* A band over a random segment; `down` starts it below zero. */
 static band random_band(rng *r, double floor, bool down)
 {
     regression sums;
@@ -70,7 +70,8 @@ static double mass_to(const band *b, const chord_grid *g, double t)
 
 static const double floors[] = {0.0, 0.3}, growths[] = {1.0, 2.0};
 
-/* Runs `law` for many bands: floor or none, fixed or growing grid, below zero at first or not. */
+/* Runs `property` for many bands: floor or none, fixed or growing grid, below zero at first
+ * or not. */
 static void for_each_band(void (*property)(const band *b, const chord_grid *g,
                                            double exponential),
                           size_t repeats)

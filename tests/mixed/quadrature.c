@@ -3,7 +3,7 @@
  * held against sums on a fine grid. */
 #include "fixture.h"
 #include "linalg/cholesky.h"
-#include "linalg/hermite.h"
+#include "linalg/special_functions.h"
 
 #define TRUTH      ((size_t)63) /* nodes an effect */
 #define STATED_MAX 0.005        /* posterior sds: what settling aims at */

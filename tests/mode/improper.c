@@ -152,7 +152,7 @@ TEST(a_perfect_fit_says_that_sigma_runs_to_zero)
     }
 }
 
-/* Which of a model's auxiliaries that is, and where it runs, the model says. */
+/* The model states which of its auxiliaries that is, and where it runs. */
 TEST(a_perfect_fit_names_the_auxiliary_that_shows_it)
 {
     double x[N * D], y[N];

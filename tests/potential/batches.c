@@ -1,5 +1,5 @@
-/* The law of mini-batches: which rows they hold, that what they say is right on average, and that
- * the variance they state is the one they have. */
+/* Properties of mini-batches: which rows they hold, that their estimates are unbiased, and
+ * that the variance they state is correct. */
 #include "ingest/ingest.h"
 #include "potential/fixture.h"
 
@@ -207,7 +207,7 @@ TEST(stated_variance_of_random_rows_is_the_one_they_have)
             }
             double error = hypot(tally_square_error(&slopes), tally_error(&stated));
             CHECK_Z(tally_mean(&stated), slopes.squares / slopes.n, error, MAX_Z);
-            CHECK(error < 0.05 * tally_mean(&stated)); /* sharp enough to tell */
+            CHECK(error < 0.05 * tally_mean(&stated)); /* precise enough to discriminate */
             free(c.memory.base);
             free(all.memory.base);
             table_close(&t);

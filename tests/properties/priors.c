@@ -20,7 +20,7 @@ static bool has(const prior_kind *kind, coordinate_scale scale, double w)
     return scale != SCALE_TANH && (!kind->positive || scale != SCALE_PLAIN || w > 0.0);
 }
 
-/* Calls law at points of the support, away from a kink. */
+/* Calls `property` at points of the support, away from a kink. */
 static void at_points(void (*property)(const prior *p, coordinate_scale scale, double w))
 {
     static const double points[] = {-2.9, -1.7, -0.4, 0.03, 0.31, 1.1, 2.3};

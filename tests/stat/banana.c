@@ -1,6 +1,7 @@
-/* Shape: the bent density w1 ~ N(0, s^2), w2 | w1 ~ N(w1^2 - s^2, 1), s = 1.5, by whole runs of sbps.
- * Total variation of w1 and of w2 given w1, over 40 bins of equal probability. With bench-banana
- * both marginals are held to 0.01 at ESS 2e5; here runs are short and the allowance covers them. */
+/* A curved density, w1 ~ N(0, s^2), w2 | w1 ~ N(w1^2 - s^2, 1), s = 1.5, by whole runs of
+ * sbps. Total variation of w1 and of w2 given w1, over 40 bins of equal probability. With
+ * bench-banana both marginals are within 0.01 at ESS 2e5; here runs are short and the
+ * allowance covers them. */
 #include "check.h"
 #include "stat/sample.h"
 

@@ -1,5 +1,5 @@
-/* Runs of samplers in discrete time: mh against quadrature, the biased ones within what their
- * steps cost, and what a run says when it cannot know its bias or has diverged. */
+/* Runs of samplers in discrete time: mh against quadrature, the biased ones within the error
+ * of their steps, and the messages of a run whose bias is unknown or which has diverged. */
 #include "check.h"
 #include "stat/quadrature.h"
 
@@ -27,7 +27,8 @@ TEST(mh_agrees_with_quadrature)
 
 /* ---- steps that were chosen ---- */
 
-/* The chosen step costs the stiffest direction 5% of variance where the posterior is Gaussian. */
+/* The chosen step costs the stiffest direction 5% of variance where the posterior is
+ * Gaussian. */
 static void check_near(const char *settings, const table *t, const known truth[2],
                        double mean_slack, double sd_slack)
 {

@@ -10,11 +10,11 @@
  *   d^2/d eta da  = v (l - eta) + (1 - mu) own(p) - mu own(q)                                            (5)
  *   d^2/da^2      = k - own(phi) + own(p) + own(q)                                                       (6)
  *
- * own = gap + bend, of linalg/gamma_functions.h: no term grows with phi but v and k, which are small where y is near mu. Beyond
+ * own = gap + bend, of linalg/special_functions.h: no term grows with phi but v and k, which are small where y is near mu. Beyond
  * |eta| = TOP the density goes on along its tangent.
  *
  * Ferrari, Cribari-Neto (2004), Beta regression for modelling rates and proportions, J. Applied Statistics 31, 799-815. */
-#include "linalg/gamma_functions.h"
+#include "linalg/special_functions.h"
 #include "linalg/real.h"
 #include "model/likelihood/model_kinds.h"
 #include "model/likelihood/random_variates.h"

@@ -8,11 +8,11 @@
  *   R  = phi (psi(t) - psi(phi)) = phi log(t/phi) - phi/t gap(t) + gap(phi)               (5)
  *   R' = R - phi y/t - (phi/t)^2 bend(t) + bend(phi)                                      (6)
  *
- * psi the digamma function, gap and bend of linalg/gamma_functions.h: no term of (2) and (4) grows with phi, at whose infinity
+ * psi the digamma function, gap and bend of linalg/special_functions.h: no term of (2) and (4) grows with phi, at whose infinity
  * the law is Poisson's.
  *
  * Hilbe (2011), Negative Binomial Regression, 2nd edition, chapter 8 (NB2). */
-#include "linalg/gamma_functions.h"
+#include "linalg/special_functions.h"
 #include "linalg/real.h"
 #include "model/likelihood/model_kinds.h"
 #include "model/likelihood/random_variates.h"

@@ -4,7 +4,7 @@
 #include "core/memory.h"
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
-#include "linalg/hermite.h"
+#include "linalg/special_functions.h"
 #include "model/mixed/group_polynomial_rows.h"
 #include "table/row_sums.h"
 

@@ -45,6 +45,7 @@ static sbps_status compute_gradient(const posterior *u, control *c, sbps_error *
     return status;
 }
 
+/* Second order: c->hessian from `known`, the Hessian of U, or from a pass over the rows. */
 static sbps_status compute_hessian(const posterior *u, control *c, const double *known,
                                    sbps_error *err)
 {
@@ -74,6 +75,7 @@ static void set_point(const posterior *u, control *c)
     if (c->at) memcpy(c->at, c->w, u->columns * sizeof *c->at);
 }
 
+/* Allocates the arrays with numbers per row that this order and model need. */
 static sbps_status allocate_rows(const posterior *u, control *c, control_order order,
                                  sbps_error *err)
 {
@@ -102,6 +104,7 @@ typedef struct {
     padded_line line; /* the line's point is the reference */
 } keep_context;
 
+/* c->base of rows first .. first + n - 1, from the stored derivatives. */
 static void set_base(const rows *data, control *c, size_t first, size_t n)
 {
     for (size_t i = first; c->base && i < first + n; i++)
@@ -124,6 +127,7 @@ void control_visit(const posterior *u, control *c, row_range r, const batch *b)
     set_base(u->data, c, first, r.n);
 }
 
+/* Row sum without a total: stores the numbers of a block. */
 static void keep_rows(const void *self, row_range r, double *eta, double *total)
 {
     const keep_context *k = self;

@@ -1,7 +1,8 @@
 /* Sums over all rows of a model that is evaluated at w itself. A model without Hessian
  * products gets central differences of the gradient,
  *
- *   H v = (grad U(w + h v) - grad U(w - h v)) / 2h + O(h^2),   h = eps^(1/3) (1 + |w|) / |v|. */
+ *   H v = (grad U(w + h v) - grad U(w - h v)) / 2h + O(h^2),
+ *   h = eps^(1/3) (1 + |w|) / |v|. */
 #include "core/memory.h"
 #include "linalg/dense_matrix.h"
 #include "posterior/full/forms.h"
@@ -34,6 +35,7 @@ static size_t scratch_size(const posterior *u)
     return 2 * ROW_BLOCK + u->model->scratch(u->self, ROW_BLOCK);
 }
 
+/* Row sums: total[0] += minus the weighted log-likelihood of the block. */
 static void add_value(const void *self, row_range r, double *scratch, double *total)
 {
     const row_query *q = self;
@@ -42,6 +44,7 @@ static void add_value(const void *self, row_range r, double *scratch, double *to
     for (size_t i = 0; i < r.n; i++) *total += scratch[i] * values[i];
 }
 
+/* total (dim, and the value behind it if requested) += the block's part of grad U. */
 static void add_gradient(const void *self, row_range r, double *scratch, double *total)
 {
     const row_query *q = self;
@@ -50,6 +53,7 @@ static void add_gradient(const void *self, row_range r, double *scratch, double 
     if (q->value) add_value(self, r, scratch, total + q->u->dim);
 }
 
+/* total (dim) += the block's part of Hess U v. */
 static void add_product(const void *self, row_range r, double *scratch, double *total)
 {
     const row_query *q = self;
@@ -71,6 +75,7 @@ static void add_hessian(const void *self, row_range r, double *scratch, double *
     }
 }
 
+/* total: gradient (dim), value, Hessian (dim*dim). */
 static void add_expansion(const void *self, row_range r, double *scratch, double *total)
 {
     const row_query *q = self;
@@ -84,6 +89,7 @@ static void add_expansion(const void *self, row_range r, double *scratch, double
     add_hessian(self, r, scratch, total + d + 1);
 }
 
+/* Adds the sum over all rows of `add` to total, which has `width` numbers. */
 static sbps_status sum_rows(const row_query *q, size_t width,
                             void (*add)(const void *, row_range, double *, double *),
                             double *total, sbps_error *err)
@@ -102,6 +108,7 @@ static void begin_gradient(const posterior *u, const double *w, double *gradient
     log_prior_gradient(u, w, -1.0, gradient);
 }
 
+/* hessian = the priors' part, by products with unit vectors; unit: scratch of dim numbers. */
 static void begin_hessian(const posterior *u, const double *w, double *unit, double *hessian)
 {
     size_t d = u->dim;
@@ -143,6 +150,7 @@ static sbps_status slopes_of(const posterior *u, const double *w, double *gradie
     return sum_rows(&q, u->dim, add_gradient, gradient, err);
 }
 
+/* Gradient and, unless NULL, value, in one pass. */
 static sbps_status gradient_of(const posterior *u, const double *w, double *value,
                                double *gradient, sbps_error *err)
 {
@@ -162,6 +170,7 @@ static sbps_status gradient_of(const posterior *u, const double *w, double *valu
 
 /* ---- curvature ---- */
 
+/* hv = Hess U v by the central difference above. */
 static sbps_status difference_product(const posterior *u, const double *w, const double *v,
                                       double *hv, sbps_error *err)
 {
@@ -188,6 +197,7 @@ static sbps_status product_of(const posterior *u, const double *w, const double 
     return sum_rows(&q, u->dim, add_product, hv, err);
 }
 
+/* The Hessian by dim difference products. */
 static sbps_status hessian_by_columns(const posterior *u, const double *w, double *unit,
                                       double *hessian, sbps_error *err)
 {
@@ -204,6 +214,7 @@ static sbps_status hessian_by_columns(const posterior *u, const double *w, doubl
 static sbps_status expansion_of(const posterior *u, const double *w, const expansion *out,
                                 const row_visitor *visitor, sbps_error *err);
 
+/* The Hessian of a model that expands, from a complete expansion. */
 static sbps_status expanded_hessian(const posterior *u, const double *w, double *hessian,
                                     sbps_error *err)
 {
@@ -284,6 +295,8 @@ static void keep_rows(const void *self, row_range r, double *scratch, double *to
     }
 }
 
+/* Stores gradient and Hessian of every row in c->each, unless they would take too much
+ * memory. */
 static sbps_status keep_each_row(const posterior *u, control *c, sbps_error *err)
 {
     size_t d = u->dim, size = d + (c->hessian ? packed_size(d) : 0);

@@ -84,6 +84,7 @@ static block_scratch split_scratch(const posterior *u, double *scratch)
     return (block_scratch){scratch, scratch + ROW_BLOCK, e, a, aa, scratch + scratch_size(u)};
 }
 
+/* Starts a pass at w, along v unless it is NULL; the caller frees s->line.p. */
 static sbps_status sweep_open(sweep *s, const posterior *u, const double *w, const double *v,
                               sbps_error *err)
 {
@@ -91,6 +92,7 @@ static sbps_status sweep_open(sweep *s, const posterior *u, const double *w, con
     return padded_line_open(&s->line, u, w, v, err);
 }
 
+/* Predictors of the block, and their rates, into `at`. */
 static batch predict_block(const sweep *s, row_range r, const block_scratch *at)
 {
     batch b = predictors_of(s->u, r, &s->line, at->eta, at->deta);
@@ -104,6 +106,7 @@ static void weigh_blocks(const posterior *u, row_range r, size_t count, double *
     for (size_t i = 0; i < count; i++) predictors_weigh(u, r, values + i * ROW_BLOCK);
 }
 
+/* Weighted log-likelihood of the block; values: scratch of r.n numbers. */
 static double block_loglik(const sweep *s, row_range r, const batch *b, double *values)
 {
     s->u->model->predictor->loglik(b, values);
@@ -255,12 +258,15 @@ static void add_hessian(const void *self, row_range r, double *scratch, double *
     block_hessian(s, r, &b, &at, total);
 }
 
+/* Length of the sum that add_hessian adds to. */
 static size_t hessian_width(const posterior *u)
 {
     size_t count = u->auxiliaries;
     return u->dim * u->dim + count * u->data->stride + packed_size(count);
 }
 
+/* The Hessian of U from that sum: copies the auxiliaries' rows, symmetrises, adds the
+ * priors. */
 static void finish_hessian(const posterior *u, const double *w, const double *total,
                            double *hessian)
 {
@@ -362,6 +368,8 @@ static void add_auxiliary_product(const batch *b, const block_scratch *at, size_
     }
 }
 
+/* total (padded) += the block's part of sum (l_ee d eta + l_ea.d aux) x, and of the
+ * auxiliaries' components. */
 static void add_product(const void *self, row_range r, double *scratch, double *total)
 {
     gathered_block gathered;

@@ -49,6 +49,7 @@ static void add_gradient(const void *self, row_range r, double *scratch, double 
     if (q->value) add_value(self, r, scratch, total + q->u->dim);
 }
 
+/* Adds the sum over all rows of `add` to total, which has `width` numbers. */
 static sbps_status sum_rows(const row_query *q, size_t width,
                             void (*add)(const void *, row_range, double *, double *),
                             double *total, sbps_error *err)
@@ -72,6 +73,7 @@ static sbps_status value_of(const posterior *u, const double *w, double *value, 
     return status;
 }
 
+/* The gradient at T(w), summed over rows, is pulled back to w once. */
 static sbps_status gradient_of(const posterior *u, const double *w, double *value,
                                double *gradient, sbps_error *err)
 {

@@ -153,6 +153,7 @@ static void move_auxiliaries(whitened *b)
     }
 }
 
+/* Evaluates the model at a node, with predictor offset t, and adds it with this weight. */
 static inline void visit_at(whitened *b, size_t k, double t, double weight)
 {
     for (size_t i = 0; i < b->n; i++) {
@@ -178,6 +179,7 @@ static void visit_node(whitened *b, double t, double weight)
 
 /* ---- a block of rows ---- */
 
+/* Integrates over t, at the current node of the auxiliaries. */
 static void integrate_predictor(whitened *b, const nodes *of_eta, double weight)
 {
     for (size_t i = 0; i < of_eta->count; i++)
@@ -221,6 +223,7 @@ static void integrate_space(whitened *b)
         for (size_t i = 0; i < b->n; i++) b->sum[order][i] = larger(b->sum[order][i], 0.0);
 }
 
+/* (1) or (2), the mean squares, of every row and order into b->sum. */
 static void integrate(whitened *b)
 {
     for (size_t order = 0; order < INFLUENCE_ORDERS; order++)
@@ -267,6 +270,7 @@ static void keep_influence(const whitened *b, const influence_target *to, double
 
 /* ---- (4): rows whose removal moves the mode ---- */
 
+/* Order of effects: larger first, then by row. */
 static bool larger_effect(row_effect a, row_effect b)
 {
     double x = fabs(a.shift), y = fabs(b.shift);

@@ -2,7 +2,7 @@
  * delegated to the form of the model (forms.h). */
 #include "posterior/full/posterior.h"
 #include "core/memory.h"
-#include "linalg/blas.h"
+#include "linalg/dense_cost.h"
 #include "posterior/full/forms.h"
 
 #include <stdlib.h>
@@ -48,17 +48,15 @@ sbps_status posterior_set_priors(posterior *u, const prior *priors, sbps_error *
         posterior_name(u, j, sizeof name, name);
         if (priors[j].kind->correlation != (u->scale[j] == SCALE_TANH) &&
             priors[j].kind != prior_find("flat"))
-            return fail(
-                err, SBPS_BAD_ARG,
-                "prior %s derived '%s': lkj is for correlations, and they take no other", text,
-                name);
+            return fail(err, SBPS_BAD_ARG,
+                        "prior %s of '%s': lkj is for correlations, and they take no other",
+                        text, name);
         if (!priors[j].kind->positive || u->scale[j] == SCALE_LOG || u->scale[j] == SCALE_LOGIT)
             continue;
-        return fail(
-            err, SBPS_BAD_ARG,
-            "prior %s is for positive parameters such as sigma, but the weight derived '%s' "
-            "may be negative; take for example normal(0,2.5)",
-            text, name);
+        return fail(err, SBPS_BAD_ARG,
+                    "prior %s is for positive parameters such as sigma, but the weight of '%s' "
+                    "may be negative; take for example normal(0,2.5)",
+                    text, name);
     }
     return SBPS_OK;
 }
@@ -94,6 +92,7 @@ void posterior_centre(posterior *u)
         u->centred = u->columns / d;
 }
 
+/* Opens the model, and sets dimensions and form of the posterior by it. */
 static sbps_status open_model(posterior *u, const model_shape *shape, sbps_error *err)
 {
     const model_kind *model = u->model;

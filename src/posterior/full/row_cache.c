@@ -30,6 +30,7 @@ void row_cache_close(row_cache *g)
     free(g);
 }
 
+/* The visitor of posterior_expand: stores the numbers of a block. */
 static void visit_rows(void *self, row_range r, const batch *b, double *scratch, double *sum)
 {
     row_cache *g = self;
@@ -37,6 +38,7 @@ static void visit_rows(void *self, row_range r, const batch *b, double *scratch,
     if (g->in) influence_visit(g->in, r, scratch, sum);
 }
 
+/* Sets the point at which rows are visited. */
 static sbps_status set_reference(row_cache *g, const double *w, sbps_error *err)
 {
     const influence_point at = {w, w, g->factor};

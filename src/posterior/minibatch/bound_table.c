@@ -94,6 +94,7 @@ static void sort_rows(bound_table *t, size_t n, size_t largest, const uint16_t *
         t->order[next[table_position(largest, top[i])]++] = (uint32_t)i;
 }
 
+/* Fills t->guide from the cumulative sums. */
 static void make_guide(bound_table *t)
 {
     size_t k = 0;
@@ -104,6 +105,7 @@ static void make_guide(bound_table *t)
     }
 }
 
+/* Fills one table from the classes of its rows. */
 static sbps_status fill_table(bound_table *t, size_t n, const uint16_t *top, sbps_error *err)
 {
     size_t largest = count_rows(t, n, top);

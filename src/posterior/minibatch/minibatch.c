@@ -152,6 +152,7 @@ static estimate sum_rows(minibatch *u, double t, part_sum sum)
     return e;
 }
 
+/* N / n. */
 static double row_scale(const minibatch *u)
 {
     return (double)rows_all(u->target->data) / (double)u->is.batch;
@@ -181,6 +182,8 @@ static void set_control_line(minibatch *u, const double *p, const double *q)
     state->exact_rate = -k->dot(stride, u->taylor.q, u->taylor.hq);
 }
 
+/* potential_set_line: pads the line, and computes everything that does not depend on the
+ * batch. */
 static void set_line(potential *of, const double *p, const double *q)
 {
     minibatch *u = minibatch_of(of);
@@ -199,6 +202,7 @@ static void set_line(potential *of, const double *p, const double *q)
     minibatch_set_centred(u);
 }
 
+/* potential_reverse_line: as set_line, and the stored residuals stay valid. */
 static void reverse_line(potential *of, const double *p, const double *q)
 {
     minibatch *u = minibatch_of(of);
@@ -224,6 +228,7 @@ static double exact_part(const minibatch *u, double t)
     return slope;
 }
 
+/* potential_observe_again: slope and variance on the current batch. */
 static observation observe_again(potential *of, double t)
 {
     minibatch *u = minibatch_of(of);
@@ -283,6 +288,7 @@ static double part_factor(const minibatch *u, const batch_part *p)
     return p->each / row_scale(u);
 }
 
+/* u->total += the batch's weighted gradient at time t, evaluated from scratch. */
 static void sum_gradients(minibatch *u, double t, double *loglik)
 {
     u->state->kept = u->state->turned = false; /* `out` is overwritten */

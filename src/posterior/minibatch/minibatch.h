@@ -84,8 +84,8 @@ struct minibatch {
     size_t allot[STRATA_MAX]; /* rows of each stratum in a batch */
     size_t part_count;
     batch_part part[STRATA_MAX];
-    const struct row_bounds
-        *bounds;   /* for pairs of points, see bounds.h; NULL: these take all rows */
+    /* for pairs of points, see bounds.h; NULL: these take all rows */
+    const struct row_bounds *bounds;
     double factor; /* factor of the current rows relative to N/n: 1 except for strata */
     /* Windows of a table on disk. */
     row_reader *reader;      /* NULL: rows are read from the memory map */
@@ -97,9 +97,8 @@ struct minibatch {
     minibatch_state *state;
     /* the line w = p + t q; padded for the row kernels in predictor models */
     double *p, *q;
-    double *centre,
-        /* dim: d/dw log prior = curvature (w - centre) of a quadratic prior; else 0 */
-        *curvature;
+    /* dim: d/dw log prior = curvature (w - centre) of a quadratic prior; else 0 */
+    double *centre, *curvature;
     /* target->centred of them: the same for centred intercepts */
     centred_prior *centred_priors;
     taylor_line taylor;

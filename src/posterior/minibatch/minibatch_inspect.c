@@ -33,6 +33,7 @@ static bool can_keep(const minibatch *u)
     return u->target->mean != MEAN_OTHER && batch_rows(u) <= MINIBATCH_BLOCK;
 }
 
+/* Which rows are in the batch, and what is stored about them. */
 static void inspect_batch(const minibatch *u, inspection *x)
 {
     const minibatch_state *s = u->state;
@@ -56,6 +57,7 @@ static void inspect_batch(const minibatch *u, inspection *x)
     inspect_that(x, "a batch that was turned and not kept", !s->turned || s->kept);
 }
 
+/* Coefficients of the line may hold any number: they are set anew. */
 static void inspect_line(const minibatch *u, inspection *x)
 {
     const minibatch_state *s = u->state;
@@ -65,6 +67,7 @@ static void inspect_line(const minibatch *u, inspection *x)
         inspect_any(x, line[i], sizeof *line[i]);
 }
 
+/* Scratch may hold anything. */
 static void inspect_scratch(const minibatch *u, inspection *x)
 {
     size_t wide = u->target->width, block = u->block, aux = u->target->auxiliaries;

@@ -18,6 +18,7 @@ static double relative_row_cost(const posterior *u)
     return u->model->work ? larger(u->model->work(u->self) / (double)u->dim, 1.0) : 1.0;
 }
 
+/* Rows per batch: fewer where rows are expensive. */
 static size_t rows_at_a_point(const posterior *u)
 {
     size_t all = u->data->n, n = (size_t)((double)POINT_ROWS / relative_row_cost(u));
@@ -25,6 +26,7 @@ static size_t rows_at_a_point(const posterior *u)
     return n < all ? n : all;
 }
 
+/* Carves the potential and the arrays; called twice, first to count. */
 static void carve_probe(probe *p, const posterior *target)
 {
     size_t all = target->data->n, n = rows_at_a_point(target);

@@ -68,6 +68,7 @@ typedef struct {
     float *norm; /* |x~| of every row, rounded up */
 } measurement;
 
+/* Norms of the block's rows; total (dim) += their part of the second term of (3). */
 static void measure_block(const void *self, row_range block, double *mapped, double *total)
 {
     const measurement *m = self;
@@ -147,6 +148,7 @@ static bool adopt_reach(const posterior *u, row_map map, const row_reach *known,
     return true;
 }
 
+/* Mean and tables, from a known reach or by a pass over the rows. */
 static sbps_status fill_row_bounds(row_bounds *r, const posterior *u, const control *cv,
                                    row_map map, const row_reach *known, float *norm,
                                    sbps_error *err)

@@ -94,6 +94,7 @@ typedef struct {
     double rows[STRATA_CELLS + 1], squares[STRATA_CELLS + 1];
 } occupied_cells;
 
+/* Fills l from the tally; influences are raised to at least FLOOR times their mean. */
 static void find_occupied(const strata_tally *tally, occupied_cells *l)
 {
     double total = 0.0;
@@ -117,6 +118,7 @@ static double stratum_noise(const occupied_cells *l, size_t a, size_t b)
     return sqrt((l->rows[b] - l->rows[a]) * (l->squares[b] - l->squares[a]));
 }
 
+/* Appends the stratum of cells a to b - 1. */
 static void put_stratum(const occupied_cells *l, size_t a, size_t b, strata *out)
 {
     size_t s = out->count++;

@@ -121,6 +121,8 @@ static void subtract_gradient(minibatch *u, row_range r, double t)
     }
 }
 
+/* row_terms.gradient: the model's gradient at u->point, less the control variate's
+ * polynomial. */
 static void gradient(minibatch *u, row_range r, double t, double *loglik)
 {
     const posterior *target = u->target;

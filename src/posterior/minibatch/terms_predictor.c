@@ -162,6 +162,7 @@ static void sum_auxiliary(minibatch *u, row_range r, size_t j)
     for (size_t i = 0; i < r.n; i++) *total += d_aux[i];
 }
 
+/* row_terms.gradient, by derivatives of the predictor and the auxiliaries. */
 static void gradient(minibatch *u, row_range r, double t, double *loglik)
 {
     const posterior *target = u->target;
@@ -181,6 +182,7 @@ static void gradient(minibatch *u, row_range r, double t, double *loglik)
     for (size_t j = 0; j < count; j++) sum_auxiliary(u, r, j);
 }
 
+/* row_terms.slopes: d/dt log p_i, less (2). */
 static void slopes(minibatch *u, row_range r, double t, size_t at)
 {
     double aux[AUXILIARY_CAPACITY(u)];

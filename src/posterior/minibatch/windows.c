@@ -25,6 +25,7 @@ enum {
     MISSES_MAX = 10 /* of 128 */
 };
 
+/* Requests a window of a mapped table, unconditionally for a while after a miss. */
 static void request_from_disk(minibatch *u, size_t first)
 {
     const rows *data = u->target->data;
@@ -65,6 +66,7 @@ static void prefetch_next(const minibatch *u)
     prefetch(u, rng_below(&next, u->target->data->n));
 }
 
+/* Requests the next future window by the means that suits the table. */
 static void read_next_ahead(minibatch *u)
 {
     const rows *data = u->target->data;
@@ -112,6 +114,7 @@ void windows_start(minibatch *u)
     restart_read_ahead(u);
 }
 
+/* Bypasses the page cache if too many windows were missing. */
 static void decide_reading(minibatch *u)
 {
     if (u->misses <= MISSES_MAX || u->reader) return;

@@ -177,10 +177,9 @@ sbps_status mode_find_wide(const posterior *u, const double *start, const metric
     memcpy(s.w, start, d * sizeof *start);
     sbps_status status = lbfgs_search(&s, goal, err);
     if (status == SBPS_OK && !(isfinite(s.value) && all_finite(d, s.gradient)))
-        status =
-            fail(err, SBPS_NO_MODE,
-                 "the search for the mode ended at values that are not finite: check the "
-                 "scale of the columns and of the offset, or make_wide_mode tighter priors");
+        status = fail(err, SBPS_NO_MODE,
+                      "the search for the mode ended at values that are not finite: check the "
+                      "scale of the columns and of the offset, or give tighter priors");
     if (status == SBPS_OK) status = make_wide_mode(&s, out, err);
     free(s.memory);
     return status;

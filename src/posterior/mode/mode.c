@@ -113,6 +113,7 @@ static sbps_status check_dimension(size_t d, sbps_error *err)
         d, SETUP_MATRICES, d, d, setup_bytes((double)d) / 0x1p30, machine_memory() / 0x1p30);
 }
 
+/* Allocates the state of a search; the caller frees s->memory. */
 static sbps_status search_open(search *s, const posterior *u, sbps_error *err)
 {
     size_t d = u->dim;
@@ -226,6 +227,7 @@ static sbps_status end_search(search *s, search_end end, sbps_status status, sbp
 
 /* ---- methods ---- */
 
+/* Newton, with L-BFGS before it where it is stuck. */
 static sbps_status find_auto(search *s, const mode_request *how, sbps_error *err)
 {
     (void)how;
@@ -247,6 +249,7 @@ static sbps_status find_newton(search *s, const mode_request *how, sbps_error *e
     return end_search(s, end, status, err);
 }
 
+/* SBPS_BAD_ARG if a prior has a kink: gradient methods do not converge there. */
 static sbps_status refuse_kinks(const search *s, const char *method, sbps_error *err)
 {
     for (size_t j = 0; j < s->dim; j++)
@@ -277,6 +280,7 @@ static double next_goal(const search *s, double goal, double tolerance)
     return s->decrement > 0.0 ? goal * fmin(0.5, 0.5 * tolerance / sqrt(s->decrement)) : goal;
 }
 
+/* Rounds of L-BFGS until the Newton decrement is small enough. */
 static sbps_status find_lbfgs(search *s, const mode_request *how, sbps_error *err)
 {
     double goal = how->tolerance;
@@ -291,6 +295,7 @@ static sbps_status find_lbfgs(search *s, const mode_request *how, sbps_error *er
     return end_search(s, end, status, err);
 }
 
+/* Runs of SAG until the Newton decrement is small enough. */
 static sbps_status find_sag(search *s, const mode_request *how, sbps_error *err)
 {
     double goal = how->tolerance;
@@ -358,6 +363,7 @@ static double add_ridge(search *s, sbps_error *unusable)
     return ridge;
 }
 
+/* Copies the result of a search to a new mode, with ridge and kink curvature in its Hessian. */
 static sbps_status make_mode(search *s, mode **out, sbps_error *err)
 {
     mode *m = calloc(1, sizeof *m);

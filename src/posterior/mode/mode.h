@@ -14,8 +14,8 @@ typedef struct {
     double gradient_norm; /* distance to the exact mode in posterior sds: sqrt(g' H^-1 g) */
     double plain_norm;    /* |g| */
     double ridge;         /* added to the diagonal, relative to it; usually 0 */
-    bool
-        exact_hessian; /* `hessian` is that of U: without ridge, kink curvature or covariance */
+    /* `hessian` is that of U: without ridge, kink curvature or covariance */
+    bool exact_hessian;
     size_t iterations;
     double epochs;      /* passes through the rows by SAG; 0 for other methods */
     const char *method; /* the method that found it */

@@ -55,6 +55,7 @@ static void resolve_kink(search *s, size_t j)
     s->gradient[j] = right < 0.0 ? right : left > 0.0 ? left : 0.0;
 }
 
+/* gradient (at w) becomes the one-sided one at kinks; s->side says where weights may move. */
 static void kinks_resolve(search *s)
 {
     for (size_t j = 0; j < s->dim; j++) {
@@ -66,6 +67,7 @@ static void kinks_resolve(search *s)
     }
 }
 
+/* Stops trial weights that would cross their kink on it. */
 static void kinks_project(const search *s)
 {
     for (size_t j = 0; j < s->dim; j++)
@@ -336,6 +338,7 @@ static size_t largest_step(const search *s)
     return largest;
 }
 
+/* SBPS_NO_MODE with the parameter that moves most. */
 static sbps_status fail_runaway(const search *s, size_t steps, double gain, sbps_error *err)
 {
     char name[81];

@@ -91,6 +91,7 @@ static size_t carve_auxiliaries(sag *g, double *at)
     return used;
 }
 
+/* Allocates the tables; the caller frees g->memory and g->visited. */
 static sbps_status sag_open(sag *g, const posterior *u, sag_point *s, uint64_t seed,
                             sbps_error *err)
 {
@@ -131,6 +132,7 @@ static const double *aux_of(const sag *g)
     return g->s->w + g->d;
 }
 
+/* The block as a batch with these predictors and auxiliary coordinates. */
 static batch make_batch(const sag *g, const block_terms *b, const double *eta,
                         const double *aux)
 {
@@ -142,6 +144,7 @@ static batch make_batch(const sag *g, const block_terms *b, const double *eta,
                    .pitch = BLOCK};
 }
 
+/* Predictors and derivatives of a block at the current point. */
 static void evaluate_block(const sag *g, size_t block, block_terms *b)
 {
     size_t first = block * BLOCK, left = g->data->n - first;
@@ -172,6 +175,7 @@ static void update_table(sag *g, const block_terms *b)
     }
 }
 
+/* Weighted log-likelihood of a block. */
 static double block_loglik(const sag *g, const block_terms *b, const double *eta,
                            const double *aux)
 {
@@ -217,6 +221,7 @@ static void learn_curvature(sag *g, const block_terms *b)
     }
 }
 
+/* Gradient of the log prior at the current point into g->prior. */
 static void evaluate_prior(sag *g)
 {
     memcpy(g->s->w, g->p, g->d * sizeof *g->p);
@@ -360,6 +365,7 @@ static void begin_descent(sag *g)
     g->s->epochs += 1.0;
 }
 
+/* Epochs of steps, with surveys, until the gradient is small or max_epochs is reached. */
 static void run(sag *g, double goal, double max_epochs)
 {
     sag_point *s = g->s;

@@ -52,6 +52,7 @@ static block_arrays carve_block(double *scratch)
                           scratch + 3 * ROW_BLOCK};
 }
 
+/* Evaluates the predictors of a block; rows of weight 0 count as not moving. */
 static block_arrays scan_block(const scan *k, row_range r, double *scratch)
 {
     const rows *data = k->u->data;
@@ -71,6 +72,7 @@ static double opposing_slope(const block_arrays *s, size_t i)
     return s->pull[i] > 0.0 ? -s->along[i] : s->along[i];
 }
 
+/* total: the members of direction_scan, in order. */
 static void scan_rows(const void *self, row_range r, double *scratch, double *total)
 {
     const scan *k = self;
@@ -273,6 +275,7 @@ static size_t lone_separator(const search *s, double limit)
     return data->d;
 }
 
+/* The message for separated rows, which names the columns that separate them. */
 static sbps_status explain_separation(const search *s, const direction_scan *j, sbps_error *err)
 {
     double largest = j->largest;
@@ -308,6 +311,7 @@ static bool all_zero(size_t n, const double *y)
     return true;
 }
 
+/* The message for a target that is 0 in every row. */
 static sbps_status explain_no_events(const search *s, sbps_error *err)
 {
     const char *target = s->u->data->target;
@@ -379,6 +383,7 @@ static void null_vector(search *s, size_t pivot)
     for (size_t i = 0; i <= pivot; i++) v[i] /= s->root[i];
 }
 
+/* The message for dependent columns. */
 static sbps_status explain_collinear(const search *s, size_t pivot, double largest,
                                      double residual, sbps_error *err)
 {
@@ -396,8 +401,8 @@ static sbps_status explain_collinear(const search *s, size_t pivot, double large
                     show_name(name).text, data->mean[pivot], cure);
     if (residual > 1e-3 * data->sd[pivot] * fabs(s->step[pivot]))
         return fail(err, SBPS_NO_MODE,
-                    "column '%s' (mean %g, sd %g) varies too little for its size to be told "
-                    "from a constant: use --standardize",
+                    "column '%s' (mean %g, sd %g) varies too little for its size to be "
+                    "distinguished from a constant: use --standardize",
                     show_name(name).text, data->mean[pivot], data->sd[pivot]);
     list_columns(s, s->step, 1e-5 * largest, pivot, sizeof others, others);
     return fail(err, SBPS_NO_MODE, "column '%s' is a linear combination of %s%s: %s",
@@ -457,6 +462,7 @@ static size_t stiff_column(const search *s, const double *v)
     return found;
 }
 
+/* The message for a direction that double precision cannot resolve. */
 static sbps_status explain_rounded_direction(const search *s, size_t pivot, size_t stiff,
                                              sbps_error *err)
 {
@@ -466,10 +472,11 @@ static sbps_status explain_rounded_direction(const search *s, size_t pivot, size
     shown name = show_name(data->names ? data->names[column] : "?");
     char others[NAMES_MAX * 32 + 32];
     if (sd == 0.0 && stiff < data->d)
-        return fail(err, SBPS_NO_MODE,
-                    "column '%s' is %g in every row, too far from 0 to be told from the "
-                    "intercept in double precision: leave it out",
-                    name.text, mean);
+        return fail(
+            err, SBPS_NO_MODE,
+            "column '%s' is %g in every row, too far from 0 to be distinguished from the "
+            "intercept in double precision: leave it out",
+            name.text, mean);
     if (stiff < data->d)
         return fail(err, SBPS_NO_MODE,
                     "column '%s' is nearly constant: its standard deviation of %.2g is lost "
@@ -512,9 +519,9 @@ sbps_status check_rounded_direction(search *s, size_t pivot, double size, sbps_e
     if (status != SBPS_OK) return status;
     double diagonal = 0.0;
     for (size_t j = 0; j < s->dim; j++) diagonal += pow(s->root[j] * s->step[j], 2.0);
-    double opposed = prior_curvature_along(s, s->step) / diagonal + by_rows;
-    return size > RIDGE_RATIO_MAX * opposed ? explain_rounded_direction(s, pivot, stiff, err)
-                                            : SBPS_OK;
+    double accounted = prior_curvature_along(s, s->step) / diagonal + by_rows;
+    return size > RIDGE_RATIO_MAX * accounted ? explain_rounded_direction(s, pivot, stiff, err)
+                                              : SBPS_OK;
 }
 
 sbps_status check_target(const search *s, sbps_error *err)
@@ -541,6 +548,7 @@ static double log_residuals(const search *s, size_t i)
     return (s->w[s->u->columns + i] - unit) / aux->perfect_fit;
 }
 
+/* The message for a target without residuals; by: the auxiliary that runs away. */
 static sbps_status explain_perfect_fit(const search *s, const model_auxiliary *by,
                                        sbps_error *err)
 {

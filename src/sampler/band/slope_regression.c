@@ -123,6 +123,8 @@ static void decay_weights(slope_regression *f, double h)
     regression_scale(&f->decay.longer, exp(-h / tau(f, SCALE_STEP)));
 }
 
+/* Adds an observation with noise variance c2 to the regression, the shorter and longer sums,
+ * and the process. */
 static void add(slope_regression *f, const band_settings *set, double t, double g, double c2)
 {
     double weight = set->pool > 0.0 ? 1.0 : 1.0 / c2;
@@ -213,6 +215,7 @@ chord_grid slope_regression_grid(const slope_regression *f, const band_settings 
 
 /* ---- learning ---- */
 
+/* Lack of fit: updates kappa. */
 static void learn_drift(slope_regression *f, const band_settings *set, const band *b, double t,
                         double g) /* (1) */
 {
@@ -266,6 +269,7 @@ static double process_predicted(const slope_regression *f, const band_settings *
     return log_normal(g - mean, variance);
 }
 
+/* Variance and length of the process climb the predictive likelihood. */
 static void learn_process(slope_regression *f, const band_settings *set, double t,
                           double g) /* by (2) */
 {
@@ -315,6 +319,7 @@ void slope_regression_end(slope_regression *f, const band_settings *set, double 
 
 /* ---- read back ---- */
 
+/* The parameters that are learned over segments. */
 static void inspect_learned(const slope_regression *f, inspection *x)
 {
     INSPECT_REAL(x, f->running, 0.0, DBL_MAX);

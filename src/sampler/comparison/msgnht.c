@@ -35,6 +35,7 @@ static size_t msgnht_extra(const potential_facts *facts)
     return facts->dim; /* alpha */
 }
 
+/* v from its stationary distribution, and alpha at its mean without noise. */
 static void msgnht_start(sampler *s, const double *p, rng random)
 {
     discrete_state *state = s->state;
@@ -54,6 +55,7 @@ static void drift(sampler *s, double eta)
     for (size_t j = 0; j < s->dim; j++) s->extra[j] += 0.5 * (s->v[j] * s->v[j] - eta);
 }
 
+/* One step of (2), (3), (2). */
 static void msgnht_step(sampler *s, segment *out)
 {
     discrete_state *state = s->state;

@@ -74,6 +74,7 @@ static void psgld_start(sampler *s, const double *p, rng random)
     discrete_set_step(s, g, 1.0);
 }
 
+/* Begins adaptation, or ends it by freezing V_. */
 static void psgld_adapt(sampler *s, bool on)
 {
     psgld_state *state = s->state;
@@ -98,6 +99,7 @@ static void learn(sampler *s, psgld_state *state, const double *z)
     }
 }
 
+/* One step (2), and (1) while adapting. */
 static void psgld_step(sampler *s, segment *out)
 {
     psgld_state *state = s->state;

@@ -27,6 +27,7 @@ static void sghmc_start(sampler *s, const double *p, rng random)
     for (size_t j = 0; j < s->dim; j++) s->v[j] = spread * rng_normal(&state->random);
 }
 
+/* One step (1). */
 static void sghmc_step(sampler *s, segment *out)
 {
     discrete_state *state = s->state;

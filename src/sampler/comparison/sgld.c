@@ -19,6 +19,7 @@ static void sgld_start(sampler *s, const double *p, rng random)
     discrete_set_step(s, NULL, 1.0);
 }
 
+/* One step (1). */
 static void sgld_step(sampler *s, segment *out)
 {
     discrete_state *state = s->state;

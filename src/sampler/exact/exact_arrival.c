@@ -55,6 +55,7 @@ climb climb_start(exact_line *l)
     return c;
 }
 
+/* dG/dt between two nodes. */
 static double secant(node a, node b)
 {
     return (b.slope - a.slope) / (b.time - a.time);

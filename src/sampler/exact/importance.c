@@ -111,6 +111,7 @@ static double draw_proposal(sampler *s, const importance_state *state, rng *rand
     return -0.5 * (n + (double)d) * log1p(square / n);
 }
 
+/* Smooths the weights of a complete set, and scales them to mean 1. */
 static void weigh_set(importance_state *state)
 {
     double top = -INFINITY, sum = 0.0;
@@ -138,6 +139,7 @@ static void weigh_proposal(sampler *s, importance_state *state)
     if (state->at + 1 == SET) weigh_set(state);
 }
 
+/* Evaluates a proposal, or holds one of a complete set for its weight. */
 static void importance_step(sampler *s, segment *out)
 {
     importance_state *state = s->state;

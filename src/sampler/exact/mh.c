@@ -51,6 +51,7 @@ static void mh_start(sampler *s, const double *p, rng random)
     state->value = value_at(s, s->p_next);
 }
 
+/* One update (2). */
 static void tune(const sampler *s, mh_state *state, bool accepted)
 {
     double goal = ACCEPT_MANY + (ACCEPT_ONE - ACCEPT_MANY) / (double)s->dim;
@@ -58,6 +59,7 @@ static void tune(const sampler *s, mh_state *state, bool accepted)
     state->log_scale += step * ((accepted ? 1.0 : 0.0) - goal);
 }
 
+/* One step (1). */
 static void mh_step(sampler *s, segment *out)
 {
     mh_state *state = s->state;

@@ -92,6 +92,7 @@ static double log_density(const sampler *s, const double *z)
     return -0.5 * (n + (double)s->dim) * log1p(square / n);
 }
 
+/* Draws z' and w' of (1). */
 static void propose_point(sampler *s, surrogate_state *state)
 {
     surrogate_vectors x = vectors(s);
@@ -126,6 +127,7 @@ static bool accept_proposal(sampler *s, surrogate_state *state, double taylor)
     return -rng_exponential(random) < gain + ratio.log_ratio;
 }
 
+/* Proposes a point, and accepts it by (2). */
 static void surrogate_step(sampler *s, segment *out)
 {
     surrogate_state *state = s->state;

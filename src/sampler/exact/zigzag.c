@@ -54,6 +54,7 @@ typedef struct {
     double *hessian, *hessian_theta; /* zigzag: H_, H_ theta */
 } zigzag_parts;
 
+/* Points the arrays into base and returns their size; base NULL: only counts. */
 static size_t parts_split(size_t d, double *base, zigzag_parts *out)
 {
     double **vectors[] = {&out->slope,  &out->rate,    &out->rest,
@@ -83,6 +84,7 @@ static zigzag_parts parts_of(const sampler *s)
 
 /* ---- start ---- */
 
+/* Draws all velocities anew. */
 static void draw_signs(sampler *s, rng *random)
 {
     for (size_t j = 0; j < s->dim; j++) s->v[j] = rng_uniform(random) < 0.5 ? -1.0 : 1.0;
@@ -120,6 +122,7 @@ static void exact_hessian(sampler *s, const zigzag_parts *parts)
     }
 }
 
+/* zigzag: also the Hessian, or its bound. */
 static void full_start(sampler *s, const double *p, rng random)
 {
     if (s->u->facts.quadratic) {
@@ -327,6 +330,7 @@ static double advance_full(sampler *s, zigzag_state *state, event *e, size_t *j)
 
 /* ---- the step ---- */
 
+/* One segment: to a flip of one coordinate, or to a refreshment of all signs. */
 static void step(sampler *s, segment *out,
                  double (*advance_path)(sampler *, zigzag_state *, event *, size_t *))
 {

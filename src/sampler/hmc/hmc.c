@@ -81,6 +81,7 @@ static hmc_vectors vectors(const sampler *s)
     return (hmc_vectors){x, x + d, x + 2 * d, x + 3 * d, x + 4 * d, x + 5 * d};
 }
 
+/* z of the start, its gradient and energy, and the initial step and length. */
 static void hmc_start(sampler *s, const double *p, rng random)
 {
     hmc_vectors x = vectors(s);
@@ -100,6 +101,7 @@ static void hmc_start(sampler *s, const double *p, rng random)
 
 /* ---- adaptation ---- */
 
+/* Begins adaptation, or ends it by freezing the weighted averages. */
 static void hmc_adapt(sampler *s, bool on)
 {
     hmc_state *state = s->state;
@@ -116,6 +118,7 @@ static void hmc_adapt(sampler *s, bool on)
     memset(vectors(s).mean, 0, s->dim * sizeof(double));
 }
 
+/* One update of dual averaging, towards the acceptance TARGET. */
 static void adapt_step(hmc_state *state, double acceptance)
 {
     double n = (double)state->count;
@@ -138,6 +141,7 @@ static double criterion_slope(const sampler *s, const hmc_vectors *x)
     return (to - from) * along;
 }
 
+/* One step of Adam on log T, by the slope of (4). */
 static void adapt_length(hmc_state *state, double slope)
 {
     double n = (double)state->count;
@@ -152,6 +156,7 @@ static void adapt_length(hmc_state *state, double slope)
     state->log_length += pow(n, -FORGET) * (log_length - state->log_length);
 }
 
+/* Adapts step and length after a trajectory. */
 static void adapt(sampler *s, hmc_state *state, double acceptance)
 {
     hmc_vectors x = vectors(s);
@@ -164,11 +169,13 @@ static void adapt(sampler *s, hmc_state *state, double acceptance)
 
 /* ---- a trajectory ---- */
 
+/* v -= e h. */
 static void kick(size_t d, double *v, double e, const double *h)
 {
     for (size_t j = 0; j < d; j++) v[j] -= e * h[j];
 }
 
+/* The number L of leapfrogs: T/e, jittered, and rounded at random. */
 static size_t draw_steps(hmc_state *state)
 {
     double t = state->length * (1.0 + JITTER * (2.0 * rng_uniform(&state->random) - 1.0));

@@ -37,7 +37,6 @@
  * (4). */
 #include "linalg/cholesky.h"
 #include "linalg/dense_matrix.h"
-#include "linalg/eigen.h"
 #include "linalg/real.h"
 #include "sampler/core/sampler_kinds.h"
 #include "sampler/hmc/full_target.h"
@@ -147,6 +146,7 @@ static double *take_vector(double **next, size_t d)
     return taken;
 }
 
+/* The arrays in s->extra. */
 static nuts_vectors vectors(const sampler *s)
 {
     size_t d = s->dim;
@@ -171,6 +171,7 @@ static void copy_point(size_t d, const double *z, const double *v, const double 
     memcpy(to->h, h, d * sizeof *h);
 }
 
+/* z of the start, its gradient and energy, and the initial step. */
 static void nuts_start(sampler *s, const double *p, rng random)
 {
     nuts_vectors x = vectors(s);
@@ -190,6 +191,7 @@ static void nuts_start(sampler *s, const double *p, rng random)
 
 /* ---- adaptation ---- */
 
+/* Restarts dual averaging at the current step. */
 static void restart_step(nuts_state *state)
 {
     state->count = 0;
@@ -198,6 +200,7 @@ static void restart_step(nuts_state *state)
     state->log_step = log(state->step);
 }
 
+/* Begins a window of `length` trajectories: clears its moments. */
 static void restart_window(sampler *s, uint64_t length)
 {
     nuts_state *state = s->state;
@@ -221,6 +224,7 @@ static void nuts_adapt(sampler *s, bool on)
     restart_window(s, FIRST_WINDOW);
 }
 
+/* One update of dual averaging, see hmc.c. */
 static void adapt_step(nuts_state *state, double acceptance)
 {
     double n = (double)++state->count;
@@ -306,6 +310,7 @@ static void set_matrix(sampler *s, double n)
     state->dense = true;
 }
 
+/* Adapts the step; at the end of a window also M. */
 static void adapt(sampler *s, double acceptance)
 {
     nuts_state *state = s->state;
@@ -332,6 +337,7 @@ static void adapt(sampler *s, double acceptance)
 
 /* ---- a trajectory ---- */
 
+/* log(exp(a) + exp(b)), also for minus infinity. */
 static double log_add(double a, double b)
 {
     double high = larger(a, b);

@@ -107,6 +107,7 @@ static double orbit_curvature(const sampler *s, const boomerang_state *state)
     return 0.5 * (sampler_curvature(s, s->p) + sampler_curvature(s, s->q));
 }
 
+/* Inner products of the segment's start; returns the mean of u'Hu. */
 static double begin_arc(sampler *s, bool same_batch)
 {
     boomerang_state *state = s->state;

@@ -57,6 +57,7 @@ static double jumps_between(const potential *u, double from, double to)
     return sum;
 }
 
+/* True while the band falls, or always if so set. */
 static bool needs_auxiliary(sbps_state *state, const band_settings *set)
 {
     if (set->auxiliary_always) return true;
@@ -64,6 +65,7 @@ static bool needs_auxiliary(sbps_state *state, const band_settings *set)
     return band_rise(&b) < 0.0;
 }
 
+/* Observes the batch of the observation at t again at later times. */
 static void observe_auxiliary(sampler *s, double t, event *e)
 {
     sbps_state *state = s->state;
@@ -82,6 +84,7 @@ static void observe_auxiliary(sampler *s, double t, event *e)
     }
 }
 
+/* Sets the potential's line along the segment; returns u'Hu. */
 static double begin_line(sampler *s, bool same_batch)
 {
     const double *w = sampler_start_point(s);
@@ -115,7 +118,7 @@ static void study(sampler *s, const arrival *a)
     state->wait_count++;
     if (!state->adapting) return;
     potential_gradient(s->u, s->gradient);
-    s->own.kind->see(&s->own, s->gradient, s->settings->metric_beta);
+    s->own.kind->learn(&s->own, s->gradient, s->settings->metric_beta);
 }
 
 static void end_line(sampler *s, double dt)
