@@ -3,8 +3,8 @@
  *   name  N  n  d  ns per proposal  proposals per second   (whole sampler, sinks attached)
  *   and below it the parts, each timed alone, in ns per call and per proposal.
  *
- * Data of the paper's 7.1. Processor time of this thread, so that a shared machine disturbs less;
- * the best of REPEATS. */
+ * Data of the paper's 7.1. Processor time of this thread, so that a shared machine disturbs
+ * less; the best of REPEATS. */
 #include "estimate/bias.h"
 #include "estimate/path_moments.h"
 #include "ingest/ingest.h"
@@ -220,7 +220,8 @@ static void report(const rows *data, const bench_case *of)
     printf("  observe %.0f: pick %.0f, row products %.0f, slopes %.0f\n", observe,
            best_ns(&c, part_pick, STEPS), best_ns(&c, part_products, STEPS),
            best_ns(&c, part_slope, STEPS));
-    printf("  bounce %.0f per segment: %.0f; first observation, regression, band, arrival, sinks: %.0f\n",
+    printf("  bounce %.0f per segment: %.0f; first observation, regression, band, arrival, "
+           "sinks: %.0f\n",
            gradient, gradient / per_segment, ns - observe - gradient / per_segment);
     chain_close(&c);
 }

@@ -21,7 +21,7 @@ static double simulate_proposals(calibration *c, double sd, double floor, double
     double rate = band_at(&b, 0.0), t = 0.0;
     calibration_begin(c, true);
     while ((t += rng_exponential(&r) / rate) < time)
-        calibration_see(c, &b, t, MEAN + sd * rng_normal(&r), rate);
+        calibration_add_proposal(c, &b, t, MEAN + sd * rng_normal(&r), rate);
     c->time = time;
     return rate;
 }
@@ -52,7 +52,7 @@ TEST(the_curve_is_the_missing_rate_of_every_width)
     }
 }
 
-TEST(the_width_chosen_has_the_missing_rate_asked_for)
+TEST(the_width_chosen_has_the_requested_missing_rate)
 {
     const double time = 4e5;
     calibration c;
@@ -103,7 +103,8 @@ TEST(a_width_chosen_with_two_errors_keeps_to_its_limit)
         calibration c = {.time = time};
         while ((t += rng_exponential(&r) / rate) < time) {
             double size = SD * rng_exponential(&r);
-            calibration_see(&c, &b, t, MEAN + (rng_uniform(&r) < 0.5 ? size : -size), rate);
+            calibration_add_proposal(&c, &b, t, MEAN + (rng_uniform(&r) < 0.5 ? size : -size),
+                                     rate);
         }
         bare += 0.5 * SD * exp(-width_for(&c, target)) > limit;
         sure += 0.5 * SD * exp(-band_choose_width(&c, (band_goal){target, limit})) > limit;
@@ -134,11 +135,11 @@ TEST(the_floor_counts_in_the_curve)
         CHECK_Z(c.missed[i] / time, expected, sqrt(SD * expected / rate / time), MAX_Z);
 }
 
-TEST(times_in_the_flight_count)
+TEST(times_in_the_segment_count)
 {
     calibration c = {0};
     band b = {.fit = {.b0 = 1.0, .b1 = 2.0, .v11 = 0.25}, .k = 3.0};
-    calibration_see(&c, &b, 2.0, 7.5, 4.0); /* mean 5, sd 1: width 2.5 would just do */
+    calibration_add_proposal(&c, &b, 2.0, 7.5, 4.0); /* mean 5, sd 1: width 2.5 would just do */
     for (size_t i = 0; i < BAND_CURVE; i++)
         CHECK_NEAR(c.missed[i], fmax(2.5 - band_width(i), 0.0) / 4.0, 1e-12);
 }

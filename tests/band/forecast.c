@@ -14,7 +14,7 @@ static const double variances[] = {3.0, 0.5, 2.0, 9.0, 1.0};
 
 /* The running mean is in units of u'Hu: a segment along which that is 4 times as large uses
  * 4 times the mean, next to its own observations, which are used as they are. */
-TEST(noise_is_pooled_over_the_flight_with_a_running_mean_in_units_of_curvature)
+TEST(noise_is_pooled_over_the_segment_with_a_running_mean_in_units_of_curvature)
 {
     const double first = 2.0, second = 8.0;
     band_settings set = ours.band;
@@ -56,7 +56,7 @@ static band band_after(const band_settings *set, double raise, double jump)
     return slope_regression_band(&o, set);
 }
 
-TEST(behind_a_kink_the_band_is_that_of_slopes_seen_higher_by_the_jump)
+TEST(behind_a_kink_the_band_is_that_of_slopes_raised_by_the_jump)
 {
     for (size_t which = 0; which < 3; which++) {
         band_settings set = ours.band;
@@ -80,7 +80,7 @@ typedef struct {
 } kink_watch;
 
 /* Auxiliary observations made before exactly one kink. */
-static void see_kink(void *self, const slope_observation *l)
+static void record_kink(void *self, const slope_observation *l)
 {
     kink_watch *k = self;
     double jump, other, at;
@@ -94,7 +94,7 @@ static void see_kink(void *self, const slope_observation *l)
 
 /* Without noise what is foreseen behind a kink is right to a part of the jump: with the
  * wrong sign, or none, it would be off by twice or once the jump. */
-TEST(flights_foresee_the_slope_behind_a_kink)
+TEST(segments_predict_the_slope_behind_a_kink)
 {
     problem p = {.made = {sampler_find("sbps"), metric_find("dense"), &batch_full,
                           model_find("logistic"), 300}};
@@ -107,7 +107,7 @@ TEST(flights_foresee_the_slope_behind_a_kink)
     test_chain f;
     segment s;
     kink_watch k = {.f = &f};
-    observation_sink watch = {&k, see_kink};
+    observation_sink watch = {&k, record_kink};
     test_chain_make(&f, &p, &ours, 11);
     f.s.observer = &watch;
     for (size_t i = 0; i < 2000; i++) test_chain_step(&f, &s);
@@ -136,7 +136,7 @@ static slope_regression ended_segment(const band_settings *set, const observatio
     return o;
 }
 
-TEST(the_look_that_ends_a_flight_belongs_to_its_evidence)
+TEST(the_observation_that_ends_a_segment_belongs_to_its_evidence)
 {
     const observation last = make_observation(5.0, 0.25);
     const band_settings *both[] = {&ours.band, &papers.band};
@@ -284,7 +284,7 @@ typedef struct {
     size_t ahead, observations;
 } ahead_watch;
 
-static void see_ahead(void *self, const slope_observation *l)
+static void record_ahead(void *self, const slope_observation *l)
 {
     ahead_watch *a = self;
     a->ahead += l->kind == OBSERVATION_AUXILIARY;
@@ -296,7 +296,7 @@ static ahead_watch observe_ahead(const problem *p, const sampler_settings *set)
     test_chain f;
     segment s;
     ahead_watch a = {0};
-    observation_sink watch = {&a, see_ahead};
+    observation_sink watch = {&a, record_ahead};
     test_chain_make(&f, p, set, 13);
     for (size_t k = 0; k < 200; k++) test_chain_step(&f, &s);
     f.s.observer = &watch;
@@ -308,7 +308,7 @@ static ahead_watch observe_ahead(const problem *p, const sampler_settings *set)
 
 /* In a posterior without valleys the band of as many standard errors rises: there are no
  * auxiliary observations. */
-TEST(the_particle_looks_ahead_only_where_its_band_falls)
+TEST(auxiliary_observations_are_made_only_where_the_band_falls)
 {
     problem p = problem_make((recipe){sampler_find("sbps"), metric_find("dense"), &batch_random,
                                       model_find("logistic"), 40});

@@ -195,7 +195,7 @@ TEST(learning_is_free_of_scale)
     CHECK(scaled.variance == scale * scale * plain.variance);
 }
 
-TEST(one_odd_flight_does_not_run_away_with_the_prior)
+TEST(one_odd_segment_has_a_limited_effect_on_the_prior)
 {
     slope_prior prior = {1.0, 1.0};
     regression r;

@@ -1,6 +1,6 @@
-/* Low rank plus diagonal: exact where the Hessian is of that shape, near where it almost is, and
- * cheap. Spikes are added along rows of a Walsh matrix, whose entries are all +-1: then the diagonal
- * is constant but for the scales, which D takes out. */
+/* Low rank plus diagonal: exact where the Hessian is of that shape, near where it almost is,
+ * and cheap. Spikes are added along rows of a Walsh matrix, whose entries are all +-1: then
+ * the diagonal is constant but for the scales, which D takes out. */
 #include "check.h"
 #include "core/rng.h"
 #include "linalg/metric/metric.h"
@@ -83,8 +83,8 @@ static void spectrum(const metric *m, double *l)
     CHECK(LAPACKE_dsyev(LAPACK_COL_MAJOR, 'N', 'L', D, white, D, l) == 0);
 }
 
-/* Scales of columns that a factor shares in unequal parts: H's diagonal, or that of its inverse, is not
- * the one the rest is constant under. */
+/* Scales of columns that a factor shares in unequal parts: H's diagonal, or that of its
+ * inverse, is not the one the rest is constant under. */
 static void make_factors(bool inverse)
 {
     double x[3][D];

@@ -140,7 +140,7 @@ TEST(none_is_the_identity_and_diagonal_the_curvatures)
     for_each_metric(plain_property);
 }
 
-TEST(none_asks_for_no_hessian)
+TEST(none_needs_no_hessian)
 {
     metric *m = NULL;
     CHECK(metric_create(find("none"), 3, NULL, &m, NULL) == SBPS_OK && m);

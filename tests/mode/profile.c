@@ -36,7 +36,7 @@ static warps *find(const fit *f, const char *name)
     return found;
 }
 
-TEST(a_level_of_one_class_is_a_wall)
+TEST(a_level_of_one_class_is_a_boundary)
 {
     double x[ROWS * COLUMNS], y[ROWS];
     for (double class = 0.0; class < 2.0; class ++) {
@@ -72,7 +72,7 @@ TEST(ordinary_posteriors_have_none)
 }
 
 /* What is not a mode has no sides. */
-TEST(away_from_the_mode_nothing_is_bent)
+TEST(away_from_the_mode_nothing_is_warped)
 {
     double x[ROWS * COLUMNS], y[ROWS];
     fit f = rare_level(1.0, x, y);

@@ -10,11 +10,10 @@
 
 #define ROWS    (PART_ROWS + 619) /* two parts, the last ragged */
 #define EFFECTS ((size_t)8)
-#define NEARLY                                                                                 \
 /* of influence, when the Hessian of the previous evaluation is used instead of its own */
-0.2
+#define NEARLY 0.2
 
-    static const char *const storages[] = {"double", "float", "sparse"};
+static const char *const storages[] = {"double", "float", "sparse"};
 
 /* Where influence is written. */
 typedef struct {
@@ -297,7 +296,7 @@ static void definition_property(subject *s)
     check_sums(s->u, s->g->control, gradient, hessian);
 }
 
-TEST(what_is_gathered_is_what_every_row_says_alone)
+TEST(gathered_numbers_are_those_of_every_row_alone)
 {
     for_each_subject(definition_property);
 }

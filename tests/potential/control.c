@@ -114,7 +114,7 @@ static void check_same_terms(const posterior *u, const control *kept, const cont
 
 /* Tables with recompute_rows evaluate rows again: the same numbers, and none of them in
  * memory. */
-TEST(lean_tables)
+TEST(recomputed_tables)
 {
     for (size_t k = 0; regression_model(k); k++)
         for (size_t weighted = 0; weighted < 2; weighted++) {

@@ -154,7 +154,7 @@ static void check_mapped(const char *storage)
     table_close(&t);
 }
 
-TEST(a_mapped_table_says_the_same_as_memory_to_the_last_bit)
+TEST(a_mapped_table_gives_the_same_bits_as_memory)
 {
     check_mapped("double");
     check_mapped("float");

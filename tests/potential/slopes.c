@@ -16,7 +16,7 @@ static control *control_of(const posterior *u, size_t order)
     return cv;
 }
 
-/* Row by row, by terms.c. */
+/* Row by row, by row_terms. */
 static void sums_of_terms(minibatch *u, double t, double sums[2])
 {
     sums[0] = sums[1] = 0.0;

@@ -45,7 +45,7 @@ static void for_each_general(void (*property)(const subject *s))
     CHECK(seen >= 4);
 }
 
-TEST(slope_is_the_difference_of_loglik_and_the_gradient_along_the_flight)
+TEST(slope_is_the_difference_of_loglik_and_the_gradient_along_the_segment)
 {
     for_each_general(check_slopes);
 }

@@ -79,7 +79,7 @@ TEST(slope_is_the_finite_difference_of_loglik)
     }
 }
 
-TEST(slope_is_the_gradient_along_the_flight)
+TEST(slope_is_the_gradient_along_the_segment)
 {
     sample s;
     double slope[N], d_eta[N], d_aux[AUX * N], alone[N];

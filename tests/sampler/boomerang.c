@@ -115,7 +115,7 @@ static problem gaussian_problem(void)
     return p;
 }
 
-TEST(a_gaussian_posterior_is_flown_through_without_a_bounce)
+TEST(a_gaussian_posterior_has_no_bounce)
 {
     problem p = gaussian_problem();
     REQUIRE(p.a);

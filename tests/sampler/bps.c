@@ -377,7 +377,7 @@ TEST(noise_across_the_velocity_is_untouched_by_the_bounce)
 
 /* In a standard normal G = v.w is N(0, 1), so bounces come at E (G + y)+ = sqrt((1 + s^2)/(2
  * pi)). */
-TEST(noise_makes_bounces_more_frequent_as_jensen_says)
+TEST(noise_makes_bounces_more_frequent_by_jensens_inequality)
 {
     static const double noises[] = {0.0, 0.5, 2.0, 10.0};
     for (size_t k = 0; k < 4; k++) {
@@ -406,7 +406,7 @@ TEST(noise_makes_bounces_more_frequent_as_jensen_says)
     }
 }
 
-TEST(a_wall_thinner_than_the_cells_is_seen_by_the_meter)
+TEST(a_step_thinner_than_the_cells_is_counted_as_violations)
 {
     problem p = density_make(&sampler_bps, &cliff, 2, 1.0);
     test_chain f;

@@ -57,7 +57,7 @@ TEST(sgld_in_two_dimensions_and_both_metrics)
     }
 }
 
-TEST(steps_fall_as_the_decay_says)
+TEST(steps_decrease_with_the_decay)
 {
     chain c = {0};
     REQUIRE(open_chain(&c, &sampler_sgld, 1, "none", ROWS, 0.5));

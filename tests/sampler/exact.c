@@ -215,7 +215,7 @@ TEST(rows_and_exact_part_add_up_to_the_gradient)
             for (int cv = 0; cv < 2; cv++) gradients_add_up(metric_kinds[a], priors[i], cv);
 }
 
-TEST(bounds_of_prior_slopes_hold_and_are_met)
+TEST(bounds_of_prior_slopes_hold_and_are_attained)
 {
     static const char *const priors[] = {"laplace(1,0.7)", "cauchy(-1,2)",
                                          "student_t(4,0.5,3)"};

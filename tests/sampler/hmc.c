@@ -62,7 +62,7 @@ TEST(leapfrogs_keep_the_energy_to_second_order)
     }
 }
 
-TEST(every_leapfrog_is_one_look_at_all_rows)
+TEST(every_leapfrog_evaluates_all_rows_once)
 {
     problem p = make(metric_find("dense"));
     REQUIRE(p.a);

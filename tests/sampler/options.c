@@ -27,7 +27,7 @@ TEST(a_positive_slope_needs_no_repair)
 
 /* ---- lack of fit ---- */
 
-TEST(drift_adds_to_the_variance_only_beyond_the_last_look)
+TEST(drift_adds_to_the_variance_only_beyond_the_last_observation)
 {
     regression_fit fit = {.b0 = 1.0, .b1 = 2.0, .v00 = 1.0, .v01 = -0.5, .v11 = 1.0}, was = fit;
     fit_admit_drift(&fit, 3.0, 2.0);
@@ -65,7 +65,7 @@ TEST(drift_grows_with_surprises_and_falls_without_unless_noise_explains_them)
 
 /* ---- decaying weights ---- */
 
-TEST(weights_decay_with_the_distance_from_the_latest_look)
+TEST(weights_decay_with_the_distance_from_the_latest_observation)
 {
     sampler_settings set = ours;
     slope_regression o;
@@ -108,7 +108,7 @@ static double learned_tau(double rate)
     return exp(o.decay.log_tau);
 }
 
-TEST(the_scale_of_decay_is_learned_from_how_fast_the_rate_bends)
+TEST(the_scale_of_decay_is_learned_from_the_curvature_of_the_rate)
 {
     double slow = learned_tau(0.2), fast = learned_tau(1.0);
     CHECK(fast < 0.5 * slow);
@@ -161,11 +161,11 @@ TEST(process_predicts_as_the_dense_equations_with_a_vague_level)
         for (size_t i = 0; i < n; i++) process_add(&p, t[i], g[i]);
         process_fit(&p, (slope_prior){1.5, 0.7}, (process_scale){2.0, 0.8}, 0.3);
         for (double at = 0.0; at < 3.0; at += 0.4) {
-            double mean, variance, want_mean, want_variance;
+            double mean, variance, expected_mean, expected_variance;
             process_predict(&p, at, &mean, &variance);
-            dense_prediction(&p, at, &want_mean, &want_variance);
-            CHECK_NEAR(mean, want_mean, 1e-5);
-            CHECK_NEAR(variance, want_variance, 1e-5);
+            dense_prediction(&p, at, &expected_mean, &expected_variance);
+            CHECK_NEAR(mean, expected_mean, 1e-5);
+            CHECK_NEAR(variance, expected_variance, 1e-5);
         }
     }
 }
@@ -238,7 +238,7 @@ static const sampler_settings *with(sampler_settings *set, size_t which)
 }
 
 /* Each option changes the path, and its means agree with those of the plain sampler. */
-TEST(every_option_flies_another_path_to_the_same_posterior)
+TEST(every_option_changes_the_path_but_not_the_posterior)
 {
     recipe made = {sampler_find("sbps"), metric_find("dense"), &batch_random,
                    model_find("logistic"), 100};

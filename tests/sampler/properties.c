@@ -199,7 +199,7 @@ static void path_property(const problem *p)
     }
 }
 
-TEST(path_is_continuous_at_constant_speed_and_bounces_turn_the_slope_round)
+TEST(path_is_continuous_at_constant_speed_and_bounces_reverse_the_slope)
 {
     for_each_recipe(path_property);
 }
@@ -291,7 +291,7 @@ static void moved_property(const problem *p)
     }
 }
 
-TEST(a_chain_moved_in_memory_flies_on_with_the_same_bits)
+TEST(a_chain_moved_in_memory_continues_with_the_same_bits)
 {
     for_each_recipe(moved_property);
 }

@@ -176,7 +176,7 @@ static void ratios(const model_kind *model, const metric_kind *metric_used, doub
     duel_close(&d);
 }
 
-TEST(a_few_rows_say_on_average_what_all_do)
+TEST(a_few_rows_give_the_ratio_of_all_on_average)
 {
     static const char *const models[] = {"logistic", "poisson"};
     for (size_t i = 0; i < 2; i++) {

@@ -68,14 +68,14 @@ TEST(default_sbps_has_it_under_gradient_noise)
     CHECK(stated < 0.02);
 }
 
-TEST(without_lack_of_fit_it_has_not_and_says_so)
+TEST(without_lack_of_fit_the_shape_is_lost_and_reported)
 {
     double stated;
     CHECK(distance_with("ess=2000 lack-of-fit=off", &stated) > 0.03);
     CHECK(stated > 0.1);
 }
 
-TEST(options_that_watch_the_bend_keep_the_shape)
+TEST(options_for_curvature_keep_the_shape)
 {
     double stated;
     CHECK(distance_with("ess=2000 weight-decay=on", &stated) < 0.02);

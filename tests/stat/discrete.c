@@ -65,7 +65,7 @@ TEST(chosen_steps_are_small_enough)
 
 /* ---- what cannot be known ---- */
 
-TEST(a_biased_sampler_states_no_bias_and_diagnose_says_so)
+TEST(a_biased_sampler_states_no_bias_and_diagnose_reports_it)
 {
     static const char *const names[] = {"sgld", "psgld", "sghmc", "msgnht"};
     table t = simulate(400, -0.5, 1.2);

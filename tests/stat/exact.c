@@ -82,7 +82,7 @@ static void with_prior(const char *text)
     table_free(&t);
 }
 
-TEST(priors_count_along_the_flight)
+TEST(priors_count_along_the_segment)
 {
     with_prior("normal(0.3,0.3)");
     with_prior("normal(0.3,0.005)");

@@ -181,7 +181,7 @@ TEST(groups_of_one_row)
     survive_both(&(trap){"groups of one row", .groups = 40, .each = 4, .once = 60, .sd = 0.8});
 }
 
-TEST(thousands_of_levels_met_once)
+TEST(thousands_of_levels_that_occur_once)
 {
     survive(&(trap){"levels met once", .groups = 30, .each = 4, .once = 3000, .sd = 0.8},
             "boomerang");

@@ -43,7 +43,7 @@ static void agrees(const table *t, bool ruled)
     }
 }
 
-TEST(a_single_row_far_out_is_met)
+TEST(a_single_row_far_out_is_accounted_for)
 {
     table t = spread_rows(rng_normal);
     t.x[31414] = 600.0;

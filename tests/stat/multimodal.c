@@ -94,14 +94,14 @@ static outcome sample(const char *settings)
     return o;
 }
 
-TEST(a_look_ahead_where_the_band_falls_keeps_bound_and_shape)
+TEST(an_auxiliary_observation_where_the_band_falls_keeps_bound_and_shape)
 {
     outcome one = sample("auxiliary=1"), four = sample("auxiliary=4");
     CHECK(one.violated < 0.01 && one.shape < 0.07);
     CHECK(four.violated < 0.01 && four.shape < 0.07);
 }
 
-TEST(after_every_look_it_breaks_the_bound)
+TEST(after_every_observation_it_breaks_the_bound)
 {
     outcome always = sample("auxiliary=1 auxiliary-when=always");
     CHECK(always.violated > 0.3 && always.shape > 0.1);

@@ -182,12 +182,12 @@ static void check_run(const char *request, draw_scales *draw)
     sbps_result_destroy(r);
 }
 
-TEST(horseshoe_is_what_its_scales_drawn_from_their_priors_say)
+TEST(horseshoe_agrees_with_scales_drawn_from_their_priors)
 {
     check_run("horseshoe(1,0.5,1,2.5,4)", draw_horseshoe);
 }
 
-TEST(r2d2_is_what_its_scales_drawn_from_their_priors_say)
+TEST(r2d2_agrees_with_scales_drawn_from_their_priors)
 {
     check_run("R2D2(0.5,2,0.5)", draw_r2d2);
 }

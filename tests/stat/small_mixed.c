@@ -124,7 +124,7 @@ static void check_ends(const small_model *m)
     sbps_result_destroy(r);
 }
 
-TEST(small_tables_end_with_the_ess_that_was_asked_for)
+TEST(small_tables_end_with_the_requested_ess)
 {
     static const small_model models[] = {
         {"gaussian", "y ~ tiny + (1 | g)", 12, 2, 0.0, 1.2e5},

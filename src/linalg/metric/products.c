@@ -217,7 +217,7 @@ static double smallest_pivot(size_t n, const double *factor)
     return smallest;
 }
 
-/* L <- L times the lower triangle `by` */
+/* L <- L times the lower triangle `right`. */
 static void multiply_factor(size_t n, double *factor, const double *right)
 {
     for (size_t i = 0; i < n; i++)

@@ -20,8 +20,9 @@ sbps_status bounds_check(const potential_facts *facts, const char *sampler, sbps
 sbps_status bounds_check_priors(const potential_facts *facts, const char *sampler,
                                 sbps_error *err);
 
-/* ---- over all rows; scratch holds x~ (dim) and then a decoded row (dim + KERNEL_LANES)
- * ---- */
+/* ---- over all rows ----
+ *
+ * scratch holds x~ (dim) and then a decoded row (dim + KERNEL_LANES). */
 
 /* b_i = weight_i L |x~_i| with L the bound of |d log p/d eta|: no row's slope along a unit
  * velocity is larger. Returns the largest b_i; `each` receives all of them unless it is

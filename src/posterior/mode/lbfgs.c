@@ -24,8 +24,8 @@
 
 #define PAIRS          10
 #define MAX_ITERATIONS 200
-#define MAX_ITERATIONS_GRADIENT                                                                \
-    2000 /* for models whose Hessian costs as much as many gradients */
+/* for models whose Hessian costs as much as many gradients */
+#define MAX_ITERATIONS_GRADIENT 2000
 
 typedef struct {
     double *memory, *s, *y, *next; /* PAIRS * dim, PAIRS * dim, dim */

@@ -14,6 +14,11 @@
 #include <string.h>
 
 #define REFERENCE_RIDGE 1e-3
+/* pivot of a unit diagonal below which it may be rounding error only */
+#define NEARLY_LOST 1e-12
+#define STUCK_RIDGE 1e-9 /* ridge for curvature lost in rounding that stops a search */
+#define NEAR_ENOUGH 0.03 /* |D^-1 g| at which L-BFGS is followed by Newton */
+#define MAX_ROUNDS  10   /* rounds of L-BFGS, each with a new history */
 
 /* ---- the default starting point ---- */
 
@@ -93,12 +98,6 @@ sbps_status search_initial_point(search *s, sbps_error *err)
     if (scaled && data->intercept) s->w[0] = mean;
     return SBPS_OK;
 }
-
-/* pivot of a unit diagonal below which it may be rounding error only */
-#define NEARLY_LOST 1e-12
-#define STUCK_RIDGE 1e-9 /* ridge for curvature lost in rounding that stops a search */
-#define NEAR_ENOUGH 0.03 /* |D^-1 g| at which L-BFGS is followed by Newton */
-#define MAX_ROUNDS  10   /* rounds of L-BFGS, each with a new history */
 
 /* Fails early with SBPS_NO_MEM: Linux would grant the memory and kill the process when it is
  * used. */

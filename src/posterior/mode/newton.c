@@ -15,6 +15,15 @@
 #include <string.h>
 
 #define MAX_ITERATIONS 200
+/* decrement that is accepted where rounding or a kink stops progress */
+#define GOOD_ENOUGH 1e-6
+#define MAX_DAMPING 1e12
+/* damping above which the Hessian at the start is too far from positive definite */
+#define BAD_START     1e-2
+#define PACE_STEPS    10 /* steps over which the decrease of U is measured */
+#define RUNAWAY_STEPS 20
+#define RUNAWAY_GAIN  1.0 /* decrease of U per step, in log units */
+#define MAX_AUX_STEP  3.0 /* log sigma acts exponentially: limits its step */
 
 /* ---- kinks ----
  *
@@ -86,16 +95,6 @@ double kink_curvature(const search *s, size_t j)
     double jump = prior_slope(p, scale, at - nudge) - prior_slope(p, scale, at + nudge);
     return 0.125 * jump * jump;
 }
-
-/* decrement that is accepted where rounding or a kink stops progress */
-#define GOOD_ENOUGH 1e-6
-#define MAX_DAMPING 1e12
-/* damping above which the Hessian at the start is too far from positive definite */
-#define BAD_START     1e-2
-#define PACE_STEPS    10 /* steps over which the decrease of U is measured */
-#define RUNAWAY_STEPS 20
-#define RUNAWAY_GAIN  1.0 /* decrease of U per step, in log units */
-#define MAX_AUX_STEP  3.0 /* log sigma acts exponentially: limits its step */
 
 /* The decrement accepted where values and slopes of U cannot be more consistent. */
 static double good_enough(const search *s)

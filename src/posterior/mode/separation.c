@@ -24,6 +24,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* decrement below which a step should hardly move the predictors */
+#define SMALL 1e-3
+#define MOVES 0.3 /* log odds by which a separating step still moves them */
+/* contribution of a weight with a prior that is neglected, relative to the largest */
+#define FLAT_PART 0.1
+/* relative size of an opposing slope that may be rounding error */
+#define NEAR_ZERO 1e-4
+#define NAMES_MAX 6
+#define DEPENDENT 1e-6 /* relative length of X v below which v is in the null space */
+/* log of sd(y) over the residuals' sd above which the fit is perfect */
+#define PERFECT_FIT 16.0
+/* ridge over the curvature of the priors above which chains cannot cross the posterior */
+#define RIDGE_RATIO_MAX 3e4
+#define TYPICAL_ROWS    ((size_t)1001)
+#define HARDLY_VARIES   1e6 /* |mean| / sd above which a column resembles the intercept */
+/* the same for a target, whose residuals then have few digits */
+#define TARGET_FAR 1e11
+
 /* ---- how rows respond to a move along a direction ---- */
 
 /* How the predictors of all rows change along a direction v. */
@@ -155,23 +173,7 @@ static sbps_status direction_scan_opposed(const posterior *u, const double *w, c
     return status;
 }
 
-/* decrement below which a step should hardly move the predictors */
-#define SMALL 1e-3
-#define MOVES 0.3 /* log odds by which a separating step still moves them */
-/* contribution of a weight with a prior that is neglected, relative to the largest */
-#define FLAT_PART 0.1
-/* relative size of an opposing slope that may be rounding error */
-#define NEAR_ZERO 1e-4
-#define NAMES_MAX 6
-#define DEPENDENT 1e-6 /* relative length of X v below which v is in the null space */
-/* log of sd(y) over the residuals' sd above which the fit is perfect */
-#define PERFECT_FIT 16.0
-/* ridge over the curvature of the priors above which chains cannot cross the posterior */
-#define RIDGE_RATIO_MAX 3e4
-#define TYPICAL_ROWS    ((size_t)1001)
-#define HARDLY_VARIES   1e6 /* |mean| / sd above which a column resembles the intercept */
-/* the same for a target, whose residuals then have few digits */
-#define TARGET_FAR 1e11
+/* ---- separation ---- */
 
 /* True if the prior of weight j is flat around its value. */
 static bool is_flat(const search *s, size_t j)

@@ -41,7 +41,6 @@ typedef struct {
     posterior u;
 } subset;
 
-/* Of ranks, what each has of them. */
 /* Cuts a distributed table to its first n rows: every rank cuts its own. */
 static void cut_partition(const rows *all, size_t n, subset *s)
 {
@@ -52,6 +51,7 @@ static void cut_partition(const rows *all, size_t n, subset *s)
     s->data.n = ours < all->n ? ours : all->n;
 }
 
+/* Makes *s a view of the first n rows of u; it borrows from u. */
 static void make_subset(const posterior *u, size_t n, subset *s)
 {
     s->data = *u->data;
@@ -158,7 +158,9 @@ sbps_status mode_near(const posterior *u, const double *start, row_cache *cache,
     return status;
 }
 
-/* Correction of a Newton step for third-order curvature, on a subset of the rows. A step s
+/* ---- correction of steps ----
+ *
+ * Correction of a Newton step for third-order curvature, on a subset of the rows. A step s
  * from w ends where the gradient would be 0 if U were quadratic. How much U deviates from
  * that on the way, a subset estimates well enough: with g, H of n of the N rows
  *

@@ -9,7 +9,7 @@
 #define WIDTH_RATIO 1.06
 /* As for the stated bias (estimate/bias.c): two of these are the rule of three. */
 #define UNSEEN_COUNT     1.5
-#define ENOUGH_SEEN      4.0 /* misses that are needed to estimate their size */
+#define ENOUGH_MISSES    4.0 /* misses that are needed to estimate their size */
 #define PROPOSALS_GROWTH 1.05
 
 double band_width(size_t index)
@@ -17,7 +17,7 @@ double band_width(size_t index)
     return WIDTH_FIRST * pow(WIDTH_RATIO, (double)index);
 }
 
-void calibration_see(calibration *c, const band *b, double t, double g, double rate)
+void calibration_add_proposal(calibration *c, const band *b, double t, double g, double rate)
 {
     double mean = band_mean(b, t), sd = band_sd(b, t), k = WIDTH_FIRST;
     for (size_t i = 0; i < BAND_CURVE; i++, k *= WIDTH_RATIO) {
@@ -51,7 +51,7 @@ static void bound_missed(const calibration *c, double *bound)
 {
     double size = 0.0;
     for (size_t i = 0; i < BAND_CURVE; i++) {
-        bool rare = c->missed[i] * c->missed[i] < ENOUGH_SEEN * c->squares[i];
+        bool rare = c->missed[i] * c->missed[i] < ENOUGH_MISSES * c->squares[i];
         if (!rare && c->missed[i] > 0.0) size = c->squares[i] / c->missed[i];
         double unseen = UNSEEN_COUNT * size;
         bound[i] = c->missed[i] + 2.0 * sqrt(c->squares[i] + unseen * unseen);

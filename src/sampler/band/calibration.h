@@ -26,7 +26,7 @@ void calibration_begin(calibration *c, bool on);
 /* The index-th width that is tried: 1.06^index, up to about 40. */
 double band_width(size_t index);
 /* Adds a proposal at time t with slope g under band b, made with intensity `rate`. */
-void calibration_see(calibration *c, const band *b, double t, double g, double rate);
+void calibration_add_proposal(calibration *c, const band *b, double t, double g, double rate);
 /* Adds the statistics of another chain. */
 void calibration_add(calibration *c, const calibration *other);
 /* Missed bounces per unit time: their target, and the upper limit that two standard errors

@@ -111,11 +111,9 @@ typedef struct {
 /* Matrices of dim * dim numbers in the arena, row-major, after the vectors. */
 typedef struct {
     double *m; /* M */
-    double *products_z,
-        /* sums of products of deviations from the mean in the current window, lower
-         * triangles */
-        *products_h;
-    double *turned, *vectors; /* scratch for (5) */
+    /* sums of products of deviations from the mean in the current window, lower triangles */
+    double *products_z, *products_h;
+    double *rotated, *vectors; /* scratch for (5) */
 } nuts_matrices;
 
 #define MATRICES ((size_t)5)
@@ -288,22 +286,22 @@ static void set_matrix(sampler *s, double n)
     scaled_covariance(d, of.products_z, n, x.scale, true, shrink, of.vectors);
     memcpy(l, of.vectors, d * d * sizeof *l);
     if (!cholesky(d, l)) return;
-    /* vectors = B L, turned = L' B L */
+    /* vectors = B L, rotated = L' B L */
     for (size_t i = 0; i < d; i++)
         for (size_t k = 0; k < d; k++) {
             double sum = 0.0;
             for (size_t j = k; j < d; j++) sum += b[i * d + j] * l[j * d + k];
             of.vectors[i * d + k] = sum;
         }
-    memset(of.turned, 0, d * d * sizeof *of.turned);
+    memset(of.rotated, 0, d * d * sizeof *of.rotated);
     for (size_t j = 0; j < d; j++)
         for (size_t i = 0; i <= j; i++)
-            add_scaled(d, l[j * d + i], of.vectors + j * d, of.turned + i * d);
-    if (!isfinite(dot(d * d, of.turned, of.turned))) return;
-    symmetric_eigen(d, of.turned, of.vectors);
-    for (size_t k = 0; k < d; k++) largest = larger(largest, of.turned[k * d + k]);
+            add_scaled(d, l[j * d + i], of.vectors + j * d, of.rotated + i * d);
+    if (!isfinite(dot(d * d, of.rotated, of.rotated))) return;
+    symmetric_eigen(d, of.rotated, of.vectors);
+    for (size_t k = 0; k < d; k++) largest = larger(largest, of.rotated[k * d + k]);
     for (size_t k = 0; k < d; k++) {
-        double root = pow(larger(of.turned[k * d + k], PIVOT_MIN * largest), -0.25);
+        double root = pow(larger(of.rotated[k * d + k], PIVOT_MIN * largest), -0.25);
         for (size_t i = 0; i < d; i++)
             of.m[i * d + k] = x.scale[i] * root * dot(i + 1, l + i * d, of.vectors + k * d);
     }

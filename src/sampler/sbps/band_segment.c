@@ -65,7 +65,8 @@ static bool test_proposal(sampler *s, const segment_kind *kind, const band *b, c
     bool bounced = sampler_accept(o.slope, a->rate, &state->random, e);
     e->expected += band_violation(b, a);
     e->rows += o.rows;
-    if (state->widths.on) calibration_see(&state->widths, b, a->time, o.slope, a->rate);
+    if (state->widths.on)
+        calibration_add_proposal(&state->widths, b, a->time, o.slope, a->rate);
     if (kind->study) kind->study(s, a);
     slope_regression_learn(&state->view, &s->settings->band, b, a->time, o.slope);
     if (s->observer)
